@@ -1,0 +1,40 @@
+// PTX text -> ptx::Module. The text is treated as hostile: every size is capped, no file is ever
+// opened, and anything unknown is one ParseError that names it with its line.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "common/simgpu/ptx/module.hpp"
+
+namespace simgpu::ptx {
+
+/// Caps on what a module may ask for. The defaults hold every honest lab with room to spare.
+struct Limits {
+  std::size_t text_bytes = 64u << 20;
+  std::size_t registers_per_function = 1u << 20;
+  std::size_t instructions = 4u << 20;
+  std::size_t functions = 4096;
+  std::size_t variables = 65536;
+  std::uint64_t global_bytes = 256u << 20;   ///< .global and .const together
+  std::uint64_t shared_bytes = 1u << 20;     ///< one variable; a kernel's limit is the device's
+  std::uint64_t local_bytes = 512u << 10;    ///< per thread, as on hardware
+};
+
+/// What went wrong, where. `unsupported` tells an instruction that only a real GPU runs (wgmma, TMA)
+/// or that simgpu does not know from text that is no PTX at all.
+struct ParseError : std::runtime_error {
+  ParseError(std::string message, unsigned ptx_line, std::string source_file, unsigned source_line, bool is_unsupported);
+  unsigned ptx_line;
+  std::string source_file;   ///< from the last .loc, may be empty
+  unsigned source_line;
+  bool unsupported;
+};
+
+/// Throws ParseError for text that is not PTX or breaks a limit. An unsupported instruction inside a function
+/// does not fail the module (other kernels of the file can still be graded): that function keeps an empty
+/// body and its `unsupported` message, and launching it is the error.
+Module parse(std::string text, const Limits& limits = {});
+
+}  // namespace simgpu::ptx

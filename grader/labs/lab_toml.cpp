@@ -1,0 +1,317 @@
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+// Header-only toml++ is slow to compile: this file and nothing else includes it.
+#include <toml++/toml.h>
+
+#include "grader/errors.hpp"
+#include "grader/labs/lab.hpp"
+#include "grader/os/files.hpp"
+
+namespace grader {
+namespace fs = std::filesystem;
+namespace {
+
+/// One TOML table with the path it came from, so that every complaint has file and line.
+class Table {
+ public:
+  Table(const toml::table& table, const std::string& path, std::string name)
+      : table_(table), path_(path), name_(std::move(name)) {}
+
+  [[noreturn]] void fail(const toml::node* at, const std::string& what) const {
+    const auto line = at ? at->source().begin.line : table_.source().begin.line;
+    throw UserError(path_ + ":" + std::to_string(line) + ": " + what, exit_usage);
+  }
+
+  void only(std::initializer_list<std::string_view> known) const {
+    for (const auto& [key, node] : table_) {
+      if (std::find(known.begin(), known.end(), key.str()) != known.end()) continue;
+      std::string all;
+      for (const auto name : known) all += (all.empty() ? "" : ", ") + std::string(name);
+      throw UserError(path_ + ":" + std::to_string(key.source().begin.line) + ": unknown key \"" + std::string(key.str()) +
+                          "\" in " + name_ + " (known: " + all + ")",
+                      exit_usage);
+    }
+  }
+
+  bool has(std::string_view key) const { return table_.contains(key); }
+  unsigned line() const { return table_.source().begin.line; }
+
+  std::string string(std::string_view key) const {
+    const auto* node = required(key);
+    if (!node->is_string()) fail(node, quoted(key) + " must be a string");
+    return node->as_string()->get();
+  }
+  std::string string(std::string_view key, std::string fallback) const { return has(key) ? string(key) : fallback; }
+
+  int integer(std::string_view key) const {
+    const auto* node = required(key);
+    if (!node->is_integer()) fail(node, quoted(key) + " must be a whole number");
+    const auto value = node->as_integer()->get();
+    if (value < 0 || value > 1000000) fail(node, quoted(key) + " is out of range");
+    return static_cast<int>(value);
+  }
+
+  double number(std::string_view key) const {
+    const auto* node = required(key);
+    if (node->is_integer()) return static_cast<double>(node->as_integer()->get());
+    if (!node->is_floating_point()) fail(node, quoted(key) + " must be a number");
+    return node->as_floating_point()->get();
+  }
+
+  std::vector<std::string> strings(std::string_view key) const {
+    std::vector<std::string> result;
+    if (!has(key)) return result;
+    const auto* array = required(key)->as_array();
+    if (!array) fail(required(key), quoted(key) + " must be a list of strings");
+    for (const auto& item : *array) {
+      if (!item.is_string()) fail(&item, quoted(key) + " must be a list of strings");
+      result.push_back(item.as_string()->get());
+    }
+    return result;
+  }
+
+  std::vector<Table> tables(std::string_view key) const {
+    std::vector<Table> result;
+    const auto* array = has(key) ? required(key)->as_array() : nullptr;
+    if (!array || array->empty()) fail(nullptr, "[[" + std::string(key) + "]] is missing in " + name_);
+    for (const auto& item : *array) {
+      if (!item.is_table()) fail(&item, quoted(key) + " must be a list of tables");
+      result.emplace_back(*item.as_table(), path_, "[[" + std::string(key) + "]]");
+    }
+    return result;
+  }
+
+  Table table(std::string_view key) const {
+    const auto* node = required(key);
+    if (!node->is_table()) fail(node, quoted(key) + " must be a table");
+    return {*node->as_table(), path_, "[" + std::string(key) + "]"};
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> result;
+    for (const auto& [key, node] : table_) result.emplace_back(key.str());
+    return result;
+  }
+
+  const toml::node* required(std::string_view key) const {
+    const auto* node = table_.get(key);
+    if (!node) fail(nullptr, quoted(key) + " is missing in " + name_);
+    return node;
+  }
+
+ private:
+  static std::string quoted(std::string_view key) { return "\"" + std::string(key) + "\""; }
+  const toml::table& table_;
+  std::string path_, name_;
+};
+
+toml::table parse(const std::string& text, const std::string& path) {
+  try {
+    return toml::parse(text, path);
+  } catch (const toml::parse_error& error) {
+    throw UserError(path + ":" + std::to_string(error.source().begin.line) + ": " + std::string(error.description()),
+                    exit_usage);
+  }
+}
+
+bool is_identifier(const std::string& name) {
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+Rung parse_rung(const Table& table) {
+  table.only({"name", "title", "types", "oracle"});
+  Rung rung;
+  rung.name = table.string("name");
+  // These names go into generated source.
+  if (!is_identifier(rung.name)) table.fail(table.required("name"), "\"name\" must be a C++ identifier");
+  rung.title = table.string("title", rung.name);
+  rung.types = table.strings("types");
+  if (rung.types.empty()) table.fail(nullptr, "\"types\" is missing or empty in [[rung]]");
+  for (const auto& type : rung.types)
+    if (type != "int32" && type != "float" && type != "double")
+      table.fail(table.required("types"), "unknown type \"" + type + "\" (known: int32, float, double)");
+  const std::string oracle = table.string("oracle", "product");
+  if (oracle == "copy_a")
+    rung.oracle = Oracle::copy_a;
+  else if (oracle == "copy_b")
+    rung.oracle = Oracle::copy_b;
+  else if (oracle != "product")
+    table.fail(table.required("oracle"), "unknown oracle \"" + oracle + "\" (known: product, copy_a, copy_b)");
+  return rung;
+}
+
+Stage parse_stage(const Table& table) {
+  table.only({"id", "title", "rung", "needs", "points", "kind", "shapes", "answer"});
+  Stage stage;
+  stage.line = table.line();
+  stage.id = table.string("id");
+  stage.title = table.string("title");
+  stage.rung = table.string("rung");
+  stage.needs = table.strings("needs");
+  stage.points = table.number("points");
+  if (stage.points < 0) table.fail(table.required("points"), "\"points\" must not be negative");
+  const std::string kind = table.string("kind", "core");
+  if (kind == "bonus")
+    stage.kind = Kind::bonus;
+  else if (kind != "core")
+    table.fail(table.required("kind"), "unknown kind \"" + kind + "\" (known: core, bonus)");
+  stage.shapes = table.strings("shapes");
+  static const std::set<std::string> classes = {"aligned", "ragged", "tiny", "thin", "strided", "empty", "k1"};
+  for (const auto& shape : stage.shapes)
+    if (!classes.count(shape))
+      table.fail(table.required("shapes"),
+                 "unknown shape class \"" + shape + "\" (known: aligned, ragged, tiny, thin, strided, empty, k1)");
+  if (stage.shapes.empty()) table.fail(nullptr, "\"shapes\" is missing or empty in [[stage]] " + stage.id);
+  if (table.has("answer")) {
+    const Table answer = table.table("answer");
+    answer.only({"function", "sha256"});
+    stage.answer = Answer{answer.string("function"), answer.strings("sha256")};
+    if (!is_identifier(stage.answer->function))
+      answer.fail(answer.required("function"), "\"function\" must be a C++ identifier");
+    if (stage.answer->sha256.empty()) answer.fail(nullptr, "\"sha256\" is missing or empty in [stage.answer]");
+  }
+  return stage;
+}
+
+}  // namespace
+
+const Rung& Lab::rung(const std::string& rung_name) const {
+  for (const auto& one : rungs)
+    if (one.name == rung_name) return one;
+  throw std::out_of_range("no rung " + rung_name);
+}
+
+const Stage* Lab::stage(const std::string& stage_id) const {
+  for (const auto& one : stages)
+    if (one.id == stage_id) return &one;
+  return nullptr;
+}
+
+int Lab::tile_size(const std::string& key, int fallback) const {
+  const auto found = tile.find(key);
+  return found == tile.end() ? fallback : found->second;
+}
+
+Lab parse_lab(const std::string& text, const std::string& path) {
+  const toml::table parsed = parse(text, path);
+  const Table root(parsed, path, "the lab");
+  root.only({"id", "name", "title", "tile", "rung", "stage", "gpu"});
+  Lab lab;
+  lab.id = root.integer("id");
+  lab.name = root.string("name");
+  lab.title = root.string("title");
+  if (root.has("tile")) {
+    const Table tile = root.table("tile");
+    for (const auto& key : tile.names()) {
+      lab.tile[key] = tile.integer(key);
+      if (lab.tile[key] < 1) tile.fail(tile.required(key), "\"" + key + "\" must be at least 1");
+    }
+    tile.only({"BM", "BN", "BK", "TM", "TN", "WM", "WN"});
+  }
+  for (const auto& table : root.tables("rung")) {
+    const Rung rung = parse_rung(table);
+    for (const auto& other : lab.rungs)
+      if (other.name == rung.name) table.fail(nullptr, "two rungs are named \"" + rung.name + "\"");
+    lab.rungs.push_back(rung);
+  }
+  for (const auto& table : root.tables("stage")) {
+    const Stage stage = parse_stage(table);
+    if (lab.stage(stage.id)) table.fail(nullptr, "two stages have the id \"" + stage.id + "\"");
+    const bool known = std::any_of(lab.rungs.begin(), lab.rungs.end(), [&](const Rung& r) { return r.name == stage.rung; });
+    if (!known) table.fail(table.required("rung"), "no [[rung]] is named \"" + stage.rung + "\"");
+    for (const auto& needed : stage.needs)
+      if (!lab.stage(needed)) table.fail(table.required("needs"), "\"" + needed + "\" is no stage before this one");
+    lab.stages.push_back(stage);
+  }
+  if (root.has("gpu")) {
+    const Table gpu = root.table("gpu");
+    for (const auto& key : gpu.names()) lab.gpu[key] = gpu.number(key);
+  }
+  return lab;
+}
+
+std::vector<Lab> discover_labs(const fs::path& root) {
+  std::vector<Lab> labs;
+  for (const auto& entry : fs::directory_iterator(root)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() < 5 || name.compare(0, 3, "lab") != 0 || name[3] < '0' || name[3] > '9') continue;
+    if (!entry.is_directory() || !fs::exists(entry.path() / "lab.toml")) continue;
+    Lab lab = parse_lab(read_file(entry.path() / "lab.toml", 1u << 20), name + "/lab.toml");
+    if (lab.name != name)
+      throw UserError(name + "/lab.toml: \"name\" is \"" + lab.name + "\", but the folder is " + name, exit_usage);
+    lab.folder = name;
+    lab.goals = goals_of(lab.name);
+    for (const auto& goal : lab.goals)
+      if (!lab.stage(goal.stage))
+        throw UserError(name + "/goals.cpp: the goal \"" + goal.key + "\" belongs to stage " + goal.stage +
+                            ", which lab.toml does not have",
+                        exit_usage);
+    labs.push_back(std::move(lab));
+  }
+  std::sort(labs.begin(), labs.end(), [](const Lab& a, const Lab& b) { return a.id < b.id; });
+  for (std::size_t i = 1; i < labs.size(); ++i)
+    if (labs[i].id == labs[i - 1].id)
+      throw UserError(labs[i - 1].name + " and " + labs[i].name + " both have id " + std::to_string(labs[i].id), exit_usage);
+  if (labs.empty())
+    throw UserError("no lab found: expected folders labN_name with a lab.toml in " + fs::absolute(root).string(), exit_usage);
+  return labs;
+}
+
+void apply_course(std::vector<Lab>& labs, const std::string& text, const std::string& path) {
+  const toml::table parsed = parse(text, path);
+  const Table root(parsed, path, "the course file");
+  root.only({"points", "goals"});
+  if (root.has("points")) {
+    const Table points = root.table("points");
+    for (const auto& id : points.names()) {
+      bool found = false;
+      for (auto& lab : labs) {
+        for (auto& stage : lab.stages) {
+          if (stage.id != id) continue;
+          stage.points = points.number(id);
+          if (stage.points < 0) points.fail(points.required(id), "points must not be negative");
+          found = true;
+        }
+      }
+      if (!found) points.fail(points.required(id), "unknown key \"" + id + "\" in [points]: no stage has this id");
+    }
+  }
+  if (!root.has("goals")) return;
+  const Table goals = root.table("goals");
+  for (const auto& id : goals.names()) {
+    const Table of_stage = goals.table(id);
+    for (const auto& key : of_stage.names()) {
+      const Table values = of_stage.table(key);
+      Goal* target = nullptr;
+      for (auto& lab : labs)
+        for (auto& goal : lab.goals)
+          if (goal.stage == id && goal.key == key) target = &goal;
+      if (!target)
+        values.fail(nullptr, "unknown key \"" + key + "\" in [goals.\"" + id + "\"]: no such goal in goals.cpp of that lab");
+      for (const auto& name : values.names()) {
+        const auto parameter = target->parameters.find(name);
+        if (parameter == target->parameters.end()) {
+          std::string known;
+          for (const auto& [other, value] : target->parameters) known += (known.empty() ? "" : ", ") + other;
+          values.fail(values.required(name), "unknown key \"" + name + "\": the goal \"" + key + "\" has the parameters " +
+                                                 (known.empty() ? "(none)" : known));
+        }
+        parameter->second = values.number(name);
+      }
+    }
+  }
+}
+
+std::string list_of_ids(const std::vector<Lab>& labs) {
+  std::string list;
+  for (const auto& lab : labs) list += (list.empty() ? "" : ", ") + std::to_string(lab.id);
+  return list;
+}
+
+}  // namespace grader

@@ -1,0 +1,315 @@
+#include "grader/os/process.hpp"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "grader/errors.hpp"
+
+namespace grader {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void make_pipe(UniqueFd& read_end, UniqueFd& write_end) {
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC) != 0) throw InfraError(std::string("cannot make a pipe: ") + std::strerror(errno));
+  read_end.reset(fds[0]);
+  write_end.reset(fds[1]);
+  ::fcntl(fds[0], F_SETFL, O_NONBLOCK);
+}
+
+/// Everything the child needs, prepared before fork: after it only async-signal-safe calls are allowed.
+struct Prepared {
+  std::vector<char*> argv, environment;
+  std::string program;
+  std::vector<std::pair<int, int>> descriptors;   ///< ours -> theirs
+  int highest = 2;
+};
+
+char* pointer(const std::string& text) { return const_cast<char*>(text.c_str()); }
+
+void limit(int resource, std::uint64_t value) {
+  if (value == 0) return;
+  rlimit bound{value, value};
+  ::setrlimit(static_cast<__rlimit_resource_t>(resource), &bound);
+}
+
+void close_above(int last, int spare) {
+#ifdef SYS_close_range
+  if (spare > last) {
+    const bool below = spare == last + 1 || ::syscall(SYS_close_range, last + 1, spare - 1, 0) == 0;
+    if (below && ::syscall(SYS_close_range, spare + 1, ~0u, 0) == 0) return;
+  } else if (::syscall(SYS_close_range, last + 1, ~0u, 0) == 0) {
+    return;
+  }
+#endif
+  rlimit bound{};
+  ::getrlimit(RLIMIT_NOFILE, &bound);
+  const int end = bound.rlim_cur == RLIM_INFINITY ? 65536 : static_cast<int>(bound.rlim_cur);
+  for (int fd = last + 1; fd < end; ++fd)
+    if (fd != spare) ::close(fd);
+}
+
+[[noreturn]] void child(const Prepared& prepared, const ProcessSpec& spec, int in, int out, int err, int report) {
+  const auto fail = [&](char stage) {
+    const int code = errno;
+    char message[5] = {stage};
+    std::memcpy(message + 1, &code, 4);
+    (void)!::write(report, message, sizeof message);
+    ::_exit(127);
+  };
+  ::setsid();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (int s = 1; s < NSIG; ++s) ::signal(s, SIG_DFL);
+  // Move everything out of the way of the target numbers first, then into place.
+  const int base = prepared.highest + 16;
+  int moved[16];
+  std::size_t count = 0;
+  for (const auto& [ours, theirs] : prepared.descriptors) {
+    moved[count] = ::fcntl(ours, F_DUPFD, base);
+    if (moved[count] < 0) fail('d');
+    ++count;
+  }
+  const int report_fd = ::fcntl(report, F_DUPFD_CLOEXEC, base + 32);
+  if (report_fd < 0) fail('d');
+  report = report_fd;
+  if (::dup2(in, 0) < 0) fail('d');
+  if (spec.quiet && (::dup2(out, 1) < 0 || ::dup2(err, 2) < 0)) fail('d');
+  for (std::size_t i = 0; i < count; ++i)
+    if (::dup2(moved[i], prepared.descriptors[i].second) < 0) fail('d');
+  close_above(prepared.highest, report);
+  if (!spec.folder.empty() && ::chdir(spec.folder.c_str()) != 0) fail('c');
+  const UniqueFd program(::open(prepared.program.c_str(), O_PATH | O_CLOEXEC));
+  if (program.get() < 0) fail('e');
+  ::umask(022);
+  limit(RLIMIT_AS, spec.limits.address_bytes);
+  limit(RLIMIT_FSIZE, spec.limits.file_bytes);
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  if (spec.limits.cpu_seconds != 0) {
+    // Soft below hard: SIGXCPU tells this limit from every other kill.
+    const rlimit cpu{spec.limits.cpu_seconds, spec.limits.cpu_seconds + 1};
+    ::setrlimit(RLIMIT_CPU, &cpu);
+  }
+  if (spec.user) {
+    if (::setgroups(0, nullptr) != 0 || ::setgid(spec.user->second) != 0 || ::setuid(spec.user->first) != 0) fail('u');
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);   // cleared by the change of user
+  }
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  limit(RLIMIT_NPROC, spec.limits.processes);
+  limit(RLIMIT_NOFILE, spec.limits.open_files);
+  // By descriptor: the path may lie in a folder that the new user cannot search.
+  ::syscall(SYS_execveat, program.get(), "", prepared.argv.data(), prepared.environment.data(), AT_EMPTY_PATH);
+  ::execve(prepared.program.c_str(), prepared.argv.data(), prepared.environment.data());
+  fail('e');
+  ::_exit(127);
+}
+
+}  // namespace
+
+std::vector<std::string> minimal_environment() {
+  std::vector<std::string> environment = {"LC_ALL=C", "PATH=/usr/local/bin:/usr/bin:/bin"};
+  if (const char* path = std::getenv("PATH")) environment[1] = std::string("PATH=") + path;
+  return environment;
+}
+
+std::string find_program(const std::string& program) {
+  if (program.empty()) return {};
+  const auto usable = [](const std::string& path) {
+    struct stat info {};
+    return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && ::access(path.c_str(), X_OK) == 0;
+  };
+  if (program.find('/') != std::string::npos) return usable(program) ? program : std::string();
+  const char* from = std::getenv("PATH");
+  std::string path = from ? from : "/usr/local/bin:/usr/bin:/bin";
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    const std::string candidate = path.substr(begin, end - begin) + "/" + program;
+    if (end > begin && usable(candidate)) return candidate;
+    begin = end + 1;
+  }
+  return {};
+}
+
+Process::Process(const ProcessSpec& spec) : cap_(spec.output_bytes) {
+  Prepared prepared;
+  prepared.program = find_program(spec.argv.at(0));
+  if (prepared.program.empty()) throw InfraError("cannot find the program " + spec.argv[0]);
+  for (const auto& argument : spec.argv) prepared.argv.push_back(pointer(argument));
+  for (const auto& variable : spec.environment) prepared.environment.push_back(pointer(variable));
+  prepared.argv.push_back(nullptr);
+  prepared.environment.push_back(nullptr);
+  prepared.descriptors = spec.descriptors;
+  for (const auto& [ours, theirs] : spec.descriptors) prepared.highest = std::max(prepared.highest, theirs);
+  if (spec.descriptors.size() > 16) throw InfraError("too many descriptors for a child process");
+
+  UniqueFd out_write, err_write, report_read, report_write;
+  make_pipe(out_pipe_, out_write);
+  make_pipe(err_pipe_, err_write);
+  make_pipe(report_read, report_write);
+  const UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const pid_t parent = ::getpid();
+  pid_ = ::fork();
+  if (pid_ < 0) throw InfraError(std::string("cannot start a process: ") + std::strerror(errno));
+  if (pid_ == 0) {
+    if (::getppid() != parent) ::_exit(127);
+    child(prepared, spec, nothing.get(), out_write.get(), err_write.get(), report_write.get());
+  }
+  report_write.reset();
+  ::fcntl(report_read.get(), F_SETFL, 0);
+  char message[5];
+  ssize_t got;
+  do {
+    got = ::read(report_read.get(), message, sizeof message);
+  } while (got < 0 && errno == EINTR);
+  if (got == sizeof message) {
+    int code = 0;
+    std::memcpy(&code, message + 1, 4);
+    reap(true);
+    throw InfraError("cannot start " + spec.argv[0] + ": " + std::strerror(code));
+  }
+}
+
+Process::Process(Process&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), dead_(other.dead_), status_(other.status_),
+      out_pipe_(std::move(other.out_pipe_)), err_pipe_(std::move(other.err_pipe_)), out_(std::move(other.out_)),
+      err_(std::move(other.err_)), cap_(other.cap_), capped_(other.capped_) {}
+
+Process::~Process() {
+  if (pid_ > 0) kill();
+}
+
+bool Process::reap(bool block) {
+  if (dead_ || pid_ <= 0) return true;
+  pid_t got;
+  do {
+    got = ::waitpid(pid_, &status_, block ? 0 : WNOHANG);
+  } while (got < 0 && errno == EINTR);
+  if (got == 0) return false;
+  dead_ = true;
+  return true;
+}
+
+void Process::drain(int timeout_ms) {
+  pollfd fds[2] = {{out_pipe_.get(), POLLIN, 0}, {err_pipe_.get(), POLLIN, 0}};
+  if (!out_pipe_ && !err_pipe_) {
+    if (timeout_ms > 0) ::poll(nullptr, 0, std::min(timeout_ms, 5));
+    return;
+  }
+  if (::poll(fds, 2, timeout_ms) <= 0) return;
+  char buffer[1 << 14];
+  const auto take = [&](const pollfd& ready, UniqueFd& pipe, std::string& into) {
+    if (!pipe || ready.revents == 0) return;
+    const ssize_t got = ::read(pipe.get(), buffer, sizeof buffer);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) pipe.reset();
+    if (got <= 0) return;
+    const std::size_t room = cap_ > into.size() ? cap_ - into.size() : 0;
+    into.append(buffer, std::min(room, static_cast<std::size_t>(got)));
+    capped_ = capped_ || static_cast<std::size_t>(got) > room;
+  };
+  take(fds[0], out_pipe_, out_);
+  take(fds[1], err_pipe_, err_);
+}
+
+bool Process::wait(std::chrono::milliseconds timeout) {
+  const auto deadline = Clock::now() + timeout;
+  while (!reap(false)) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) return false;
+    drain(static_cast<int>(std::min<long long>(left, out_pipe_ || err_pipe_ ? 20 : 5)));
+  }
+  // What it wrote last is still in the pipes; a grandchild may hold them open, so never wait for the end.
+  for (int i = 0; i < 256 && (out_pipe_ || err_pipe_); ++i) {
+    const std::size_t before = out_.size() + err_.size();
+    const bool open_before = static_cast<bool>(out_pipe_) && static_cast<bool>(err_pipe_);
+    drain(0);
+    if (out_.size() + err_.size() == before && open_before == (out_pipe_ && err_pipe_)) break;
+  }
+  return true;
+}
+
+void Process::kill() {
+  if (pid_ <= 0) return;
+  ::kill(-pid_, SIGKILL);   // the group outlives its leader: forked children die too
+  if (!dead_) {
+    ::kill(pid_, SIGKILL);
+    reap(true);
+  }
+}
+
+RunResult run_process(const ProcessSpec& spec, std::chrono::milliseconds timeout) {
+  Process process(spec);
+  RunResult result;
+  result.timed_out = !process.wait(timeout);
+  process.kill();
+  result.status = process.status();
+  result.output = process.output();
+  result.errors = process.errors();
+  result.capped = process.output_capped();
+  return result;
+}
+
+std::string signal_name(int signal) {
+  switch (signal) {
+    case SIGSEGV: return "SIGSEGV (invalid memory access on the host)";
+    case SIGBUS: return "SIGBUS (invalid memory access on the host)";
+    case SIGABRT: return "SIGABRT (abort, a failed assert or an uncaught exception)";
+    case SIGFPE: return "SIGFPE (integer division by zero on the host)";
+    case SIGILL: return "SIGILL (illegal instruction on the host)";
+    case SIGXCPU: return "SIGXCPU (processor time limit)";
+    case SIGXFSZ: return "SIGXFSZ (file size limit)";
+    case SIGKILL: return "SIGKILL";
+    case SIGTERM: return "SIGTERM";
+    case SIGTRAP: return "SIGTRAP";
+    case SIGSYS: return "SIGSYS (forbidden system call)";
+    default: return "signal " + std::to_string(signal);
+  }
+}
+
+std::string printable(const std::string& text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte == '\n' || byte == '\t' || (byte >= 0x20 && byte < 0x7f)) {
+      out += text[i++];
+      continue;
+    }
+    const std::size_t length = byte >= 0xc2 && byte < 0xe0 ? 2 : byte >= 0xe0 && byte < 0xf0 ? 3 : byte >= 0xf0 && byte < 0xf5 ? 4 : 0;
+    bool valid = length != 0 && i + length <= text.size();
+    for (std::size_t j = 1; valid && j < length; ++j) valid = (static_cast<unsigned char>(text[i + j]) & 0xc0) == 0x80;
+    if (valid && length == 2 && byte == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0) valid = false;   // C1 controls
+    if (valid && length == 3) {
+      const auto second = static_cast<unsigned char>(text[i + 1]);
+      if ((byte == 0xe0 && second < 0xa0) || (byte == 0xed && second >= 0xa0)) valid = false;   // overlong, surrogates
+    }
+    if (valid && length == 4) {
+      const auto second = static_cast<unsigned char>(text[i + 1]);
+      if ((byte == 0xf0 && second < 0x90) || (byte == 0xf4 && second >= 0x90)) valid = false;
+    }
+    if (valid) {
+      out.append(text, i, length);
+      i += length;
+    } else {
+      if (byte >= 0x80) out += '?';
+      ++i;
+    }
+  }
+  return out;
+}
+
+}  // namespace grader

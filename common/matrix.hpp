@@ -1,11 +1,13 @@
-// Matrices as every lab, the grader and the CPU reference see them: row-major with a leading dimension.
+// Matrices as every lab, the grader and the CPU reference see them: row-major with a leading
+// dimension.
+//
+// Kernels take a MatrixView by value. Owning matrices are HostMatrix (host_matrix.hpp, included
+// here for plain C++) and DeviceMatrix (device_matrix.cuh). A .cu file gets the view alone, which
+// keeps it quick to compile.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <stdexcept>
-#include <string>
-#include <vector>
+#include <type_traits>
 
 #if defined(__CUDACC__) || defined(__CUDA__)
 #define GEMM_LAB_HOST_DEVICE __host__ __device__
@@ -25,4 +27,15 @@ struct MatrixView {
   GEMM_LAB_HOST_DEVICE T& operator()(int row, int col) const {
     return data[static_cast<std::ptrdiff_t>(row) * ld + col];
   }
+
+  /// A view to read and write is also a view to read.
+  template <typename U,
+            typename = std::enable_if_t<std::is_same_v<U, const T> && !std::is_const_v<T>>>
+  GEMM_LAB_HOST_DEVICE operator MatrixView<U>() const {
+    return {data, rows, cols, ld};
+  }
 };
+
+#if !defined(__CUDACC__) && !defined(__CUDA__)
+#include "common/host_matrix.hpp"
+#endif

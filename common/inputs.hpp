@@ -1,0 +1,185 @@
+// Inputs for tests, deterministic on every machine: A and B come from different generators, so that
+// A != B and the product is not symmetric even when the matrices are square. (With one generator
+// and one seed A equals B, C is symmetric, and a kernel that writes C transposed passes every
+// square test.)
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "common/host_matrix.hpp"
+
+namespace inputs {
+
+/// Generator of A. Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA
+/// 2014.
+class SplitMix64 {
+ public:
+  explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t operator()() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Generator of B: two steps of the 64-bit linear congruential generator with the XSH-RR output
+/// function per number. O'Neill, "PCG", HMC-CS-2014-0905.
+class Pcg {
+ public:
+  explicit Pcg(std::uint64_t seed) : state_(seed * 2 + 0x853c49e6748fea9bu) { next(); }
+  std::uint64_t operator()() {
+    const std::uint64_t high = next();
+    return high << 32 | next();
+  }
+
+ private:
+  std::uint32_t next() {
+    const std::uint64_t old = state_;
+    state_ = old * 6364136223846793005u + 1442695040888963407u;
+    const auto shifted = static_cast<std::uint32_t>(((old >> 18) ^ old) >> 27);
+    const auto turn = static_cast<unsigned>(old >> 59);
+    return (shifted >> turn) | (shifted << ((32 - turn) & 31));
+  }
+  std::uint64_t state_;
+};
+
+/// What unwritten memory holds: a quiet NaN with a payload that arithmetic does not produce, or a
+/// telling integer.
+template <typename T>
+T poison() {
+  if constexpr (std::is_same_v<T, float>) {
+    const std::uint32_t bits = 0x7fc5eed5u;
+    T value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+  } else if constexpr (std::is_same_v<T, double>) {
+    const std::uint64_t bits = 0x7ff85eed5eed5eedu;
+    T value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+  } else {
+    static_assert(std::is_same_v<T, std::int32_t>);
+    return 0x5eed5eed;
+  }
+}
+
+/// Calls fill(element, row, col) for every element; padding becomes poison.
+template <typename T, typename Fill>
+void for_each(HostMatrix<T>& m, Fill fill) {
+  m.fill_padding(poison<T>());
+  for (int row = 0; row < m.rows(); ++row)
+    for (int col = 0; col < m.cols(); ++col) fill(m(row, col), row, col);
+}
+
+template <typename T>
+void poison_all(HostMatrix<T>& m) {
+  m.fill(poison<T>());
+}
+
+/// Uniform integers in [low, high]. For -8..8 the product is exact in float in any order of
+/// summation while 64 * K < 2^24.
+template <typename T, typename Generator>
+void integers(HostMatrix<T>& m, Generator& random, int low = -8, int high = 8) {
+  const auto values = static_cast<std::uint64_t>(high - low + 1);
+  for_each(m, [&](T& element, int, int) {
+    element = static_cast<T>(low + static_cast<int>((random() >> 11) % values));
+  });
+}
+
+/// Zero-mean: multiples of 2^-23 (float) or 2^-52 (double) in [-1, 1); for int32 all 2^32 values,
+/// so that sums wrap. Positive data would hide lost precision: errors then grow with K and every
+/// tolerance with them.
+template <typename T, typename Generator>
+void zero_mean(HostMatrix<T>& m, Generator& random) {
+  for_each(m, [&](T& element, int, int) {
+    if constexpr (std::is_same_v<T, std::int32_t>) {
+      element = static_cast<std::int32_t>(static_cast<std::uint32_t>(random() >> 32));
+    } else {
+      constexpr int bits = std::numeric_limits<T>::digits;
+      const auto unit = static_cast<std::int64_t>(random() >> (64 - bits));
+      const auto half = std::int64_t{1} << (bits - 1);
+      element = static_cast<T>(static_cast<double>(unit - half) / static_cast<double>(half));
+    }
+  });
+}
+
+/// `value` rounded to the 11 significant bits of TF32 and FP16, to nearest, ties away from zero.
+inline double round_to_11_bits(double value) {
+  if (value == 0) return 0;
+  int exponent = 0;
+  const double mantissa = std::frexp(value, &exponent);  // 0.5 <= |mantissa| < 1
+  return std::ldexp(std::round(std::ldexp(mantissa, 11)), exponent - 11);
+}
+
+/// Precision canary: column 2j+1 of A is minus column 2j rounded to 11 bits, and rows 2j and 2j+1
+/// of B are equal. The product is then exactly the part that TF32 or FP16 inputs throw away: those
+/// compute noise, whatever K is. An odd last column of A is zero.
+template <typename T, typename GeneratorA, typename GeneratorB>
+void canary(HostMatrix<T>& a, HostMatrix<T>& b, GeneratorA& random_a, GeneratorB& random_b) {
+  static_assert(std::is_floating_point_v<T>);
+  zero_mean(a, random_a);
+  zero_mean(b, random_b);
+  for (int row = 0; row < a.rows(); ++row)
+    for (int k = 1; k < a.cols(); k += 2)
+      a(row, k) = static_cast<T>(-round_to_11_bits(static_cast<double>(a(row, k - 1))));
+  if (a.cols() % 2 == 1)
+    for (int row = 0; row < a.rows(); ++row) a(row, a.cols() - 1) = 0;
+  for (int k = 1; k < b.rows(); k += 2)
+    for (int col = 0; col < b.cols(); ++col) b(k, col) = b(k - 1, col);
+}
+
+/// Row i of A has a single 1, at k = (i + shift) mod K.
+template <typename T>
+void one_hot(HostMatrix<T>& a, int shift = 0) {
+  for_each(a, [&](T& element, int row, int k) {
+    element = static_cast<T>((row + shift) % a.cols() == k ? 1 : 0);
+  });
+}
+
+/// Element (k, j) is k * N + j + 1: each element of C = one_hot * this names the element of B that
+/// it took. Exact in float up to 2^24 elements.
+template <typename T>
+void position_code(HostMatrix<T>& b) {
+  for_each(b,
+           [&](T& element, int k, int col) { element = static_cast<T>(k * b.cols() + col + 1); });
+}
+
+/// Each block_rows x block_cols block holds one small integer, so that a wrong tile is one wrong
+/// number.
+template <typename T, typename Generator>
+void block_constant(HostMatrix<T>& m, int block_rows, int block_cols, Generator& random) {
+  const int across = (m.cols() + block_cols - 1) / block_cols;
+  const int down = (m.rows() + block_rows - 1) / block_rows;
+  std::vector<T> values(static_cast<std::size_t>(across) * static_cast<std::size_t>(down));
+  for (T& value : values) value = static_cast<T>(static_cast<int>((random() >> 11) % 17) - 8);
+  for_each(m, [&](T& element, int row, int col) {
+    element = values[static_cast<std::size_t>(row / block_rows * across + col / block_cols)];
+  });
+}
+
+/// Which k of a tile carries the tile's mark.
+enum class Mark { first, last };
+
+/// Tile counter, to be multiplied by an A of ones: B is 4^t at the first (or last) k of k-tile t
+/// and 0 elsewhere, so the base-4 digits of C say how often each tile was counted. Needs at most 11
+/// tiles, to stay below 2^24.
+template <typename T>
+void tile_counter(HostMatrix<T>& b, int tile_k, Mark mark) {
+  for_each(b, [&](T& element, int k, int) {
+    const int tile = k / tile_k;
+    const int last =
+        tile * tile_k + tile_k - 1 < b.rows() ? tile * tile_k + tile_k - 1 : b.rows() - 1;
+    const int marked = mark == Mark::first ? tile * tile_k : last;
+    element = static_cast<T>(k == marked ? std::int64_t{1} << (2 * tile) : 0);
+  });
+}
+
+}  // namespace inputs

@@ -1,0 +1,290 @@
+#include "common/reference.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "common/inputs.hpp"
+
+template <>
+void gemm_plain<std::int32_t>(MatrixView<const std::int32_t> a, MatrixView<const std::int32_t> b,
+                              MatrixView<std::int32_t> c) {
+  for (int row = 0; row < c.rows; ++row) {
+    for (int col = 0; col < c.cols; ++col) {
+      std::uint32_t sum = 0;
+      for (int k = 0; k < a.cols; ++k)
+        sum += static_cast<std::uint32_t>(a(row, k)) * static_cast<std::uint32_t>(b(k, col));
+      c(row, col) = static_cast<std::int32_t>(sum);
+    }
+  }
+}
+
+namespace {
+
+// A panel of B of kPanelK x kPanelN accumulators (double: 256 KiB) stays in a core's second-level
+// cache while all rows of C pass over it.
+constexpr int kPanelK = 128, kPanelN = 256, kRows = 4;
+
+template <typename T>
+using Accumulator = std::conditional_t<std::is_integral_v<T>, std::uint32_t, double>;
+
+/// c += transform(a) * transform(b), c dense m x n.
+template <typename T, typename Transform>
+std::vector<Accumulator<T>> blocked_product(MatrixView<const T> a, MatrixView<const T> b,
+                                            Transform transform) {
+  using Acc = Accumulator<T>;
+  const int m = a.rows, n = b.cols, depth = a.cols;
+  std::vector<Acc> c(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
+  std::vector<Acc> panel(static_cast<std::size_t>(kPanelK) * kPanelN);
+  for (int col0 = 0; col0 < n; col0 += kPanelN) {
+    const int width = std::min(kPanelN, n - col0);
+    for (int k0 = 0; k0 < depth; k0 += kPanelK) {
+      const int height = std::min(kPanelK, depth - k0);
+      for (int k = 0; k < height; ++k)
+        for (int col = 0; col < width; ++col)
+          panel[static_cast<std::size_t>(k * kPanelN + col)] = transform(b(k0 + k, col0 + col));
+#pragma omp parallel for schedule(static)
+      for (int row0 = 0; row0 < m; row0 += kRows) {
+        for (int row = row0; row < std::min(row0 + kRows, m); ++row) {
+          Acc* const out = &c[static_cast<std::size_t>(row) * static_cast<std::size_t>(n) +
+                              static_cast<std::size_t>(col0)];
+          for (int k = 0; k < height; ++k) {
+            const Acc factor = transform(a(row, k0 + k));
+            const Acc* const in = &panel[static_cast<std::size_t>(k * kPanelN)];
+#pragma omp simd
+            for (int col = 0; col < width; ++col) out[col] += factor * in[col];
+          }
+        }
+      }
+    }
+  }
+  return c;
+}
+
+template <typename T>
+void require_product(const MatrixView<const T>& a, const MatrixView<const T>& b) {
+  if (a.cols != b.rows)
+    throw std::invalid_argument("A has " + std::to_string(a.cols) + " columns, B has " +
+                                std::to_string(b.rows) + " rows");
+}
+
+template <typename T>
+void require_extents(const MatrixView<const T>& c, int rows, int cols) {
+  if (c.rows != rows || c.cols != cols)
+    throw std::invalid_argument("C is " + std::to_string(c.rows) + " x " + std::to_string(c.cols) +
+                                ", expected " + std::to_string(rows) + " x " +
+                                std::to_string(cols));
+}
+
+template <typename T>
+Comparison compare_with(MatrixView<const T> got, const Expected<T>& expected, double units) {
+  require_extents(got, expected.value.rows(), expected.value.cols());
+  Comparison result;
+  for (int row = 0; row < got.rows; ++row) {
+    for (int col = 0; col < got.cols; ++col) {
+      ++result.elements;
+      const double value = static_cast<double>(got(row, col));
+      const double wanted = static_cast<double>(expected.value(row, col));
+      if (!std::isfinite(wanted))
+        throw std::domain_error("the expected result is not finite at (" + std::to_string(row) +
+                                ", " + std::to_string(col) + ")");
+      double allowed = 0, unit = 0;
+      if constexpr (std::is_floating_point_v<T>) {
+        unit = unit_roundoff<T>() * expected.magnitude(row, col);
+        allowed = units * unit;
+      }
+      const double error = std::abs(value - wanted);
+      const bool finite = std::isfinite(value);
+      double in_units = std::numeric_limits<double>::infinity();
+      if (finite) {
+        result.max_error = std::max(result.max_error, error);
+        if (error == 0)
+          in_units = 0;
+        else if (unit > 0)
+          in_units = error / unit;
+      } else {
+        ++result.non_finite;
+      }
+      if (result.worst_row < 0 || in_units > result.max_units) {
+        result.max_units = in_units;
+        result.worst_row = row;
+        result.worst_col = col;
+      }
+      if (!(error <= allowed)) {
+        if (result.wrong++ == 0) {
+          result.first_row = row;
+          result.first_col = col;
+          result.first_got = value;
+          result.first_expected = wanted;
+          result.first_allowed = allowed;
+        }
+      }
+    }
+  }
+  return result;
+}
+
+/// high + low, where low collects what high rounds away: Ogita, Rump, Oishi, "Accurate sum and dot
+/// product", SIAM J. Sci. Comput. 26(6), 2005 (Dot2). Without it the check of a double product
+/// would drown in its own rounding.
+struct Sum {
+  double high = 0, low = 0;
+  void add(double x) {
+    const double sum = high + x;
+    const double part = sum - high;
+    low += (high - (sum - part)) + (x - part);
+    high = sum;
+  }
+  void add_product(double x, double y) {
+    const double product = x * y;
+    low += std::fma(x, y, -product);
+    add(product);
+  }
+  void add_product(const Sum& x, double y) {
+    add_product(x.high, y);
+    low += x.low * y;
+  }
+  double value() const { return high + low; }
+};
+
+}  // namespace
+
+template <typename T>
+Expected<T> expected_product(MatrixView<const T> a, MatrixView<const T> b) {
+  require_product(a, b);
+  Expected<T> expected{HostMatrix<Exact<T>>(a.rows, b.cols), {}};
+  if constexpr (std::is_integral_v<T>) {
+    const auto product = blocked_product(a, b, [](T x) { return static_cast<std::uint32_t>(x); });
+    std::transform(product.begin(), product.end(), expected.value.storage().begin(),
+                   [](std::uint32_t x) { return static_cast<T>(x); });
+  } else {
+    expected.value.storage() = blocked_product(a, b, [](T x) { return static_cast<double>(x); });
+    expected.magnitude = HostMatrix<double>(a.rows, b.cols);
+    expected.magnitude.storage() =
+        blocked_product(a, b, [](T x) { return std::abs(static_cast<double>(x)); });
+    for (const double value : expected.value.storage())
+      if (!std::isfinite(value)) throw std::domain_error("the expected result is not finite");
+  }
+  return expected;
+}
+
+template <typename T>
+Comparison compare(MatrixView<const T> got, const Expected<T>& expected, double allowed_units) {
+  return compare_with(got, expected, allowed_units);
+}
+
+template <typename T>
+Comparison compare_exactly(MatrixView<const T> got, const Expected<T>& expected) {
+  return compare_with(got, expected, 0);
+}
+
+template <typename T>
+ProbabilisticResult check_probabilistically(MatrixView<const T> a, MatrixView<const T> b,
+                                            MatrixView<const T> c, std::uint64_t seed, int rounds,
+                                            double allowed_units) {
+  require_product(a, b);
+  require_extents(c, a.rows, b.cols);
+  if (rounds < 1) throw std::invalid_argument("check_probabilistically: at least one round");
+  ProbabilisticResult result;
+  result.miss_probability = std::ldexp(1.0, -rounds);
+  inputs::SplitMix64 random(seed);
+  const auto depth = static_cast<std::size_t>(a.cols), width = static_cast<std::size_t>(c.cols);
+
+  if constexpr (std::is_integral_v<T>) {
+    std::vector<std::uint32_t> x(width), bx(depth);
+    for (int round = 0; round < rounds; ++round) {
+      for (auto& value : x) value = static_cast<std::uint32_t>(random() >> 32);
+      for (int k = 0; k < b.rows; ++k) {
+        std::uint32_t sum = 0;
+        for (int col = 0; col < b.cols; ++col)
+          sum += static_cast<std::uint32_t>(b(k, col)) * x[static_cast<std::size_t>(col)];
+        bx[static_cast<std::size_t>(k)] = sum;
+      }
+      for (int row = 0; row < c.rows; ++row) {
+        std::uint32_t residual = 0;
+        for (int col = 0; col < c.cols; ++col)
+          residual += static_cast<std::uint32_t>(c(row, col)) * x[static_cast<std::size_t>(col)];
+        for (int k = 0; k < a.cols; ++k)
+          residual -= static_cast<std::uint32_t>(a(row, k)) * bx[static_cast<std::size_t>(k)];
+        if (residual != 0) {
+          result.row = row;
+          result.residual = static_cast<double>(static_cast<std::int32_t>(residual));
+          return result;
+        }
+      }
+    }
+    result.passed = true;
+    return result;
+  } else {
+    constexpr double alarm = 1e-6;
+    result.alarm_probability = alarm;
+    // s_i >= the 2-norm of row i of |A||B|: sqrt(largest element * sum of elements), both bounded
+    // through B's rows.
+    std::vector<double> largest(depth), total(depth);
+    for (int k = 0; k < b.rows; ++k)
+      for (int col = 0; col < b.cols; ++col) {
+        const double value = std::abs(static_cast<double>(b(k, col)));
+        largest[static_cast<std::size_t>(k)] =
+            std::max(largest[static_cast<std::size_t>(k)], value);
+        total[static_cast<std::size_t>(k)] += value;
+      }
+    const double spread =
+        std::sqrt(2 * std::log(2.0 * std::max(1, c.rows) * static_cast<double>(rounds) / alarm));
+    const double terms = static_cast<double>(a.cols) + static_cast<double>(b.cols);
+    // Dot2 returns the sum rounded once, plus (terms u)^2 of the absolute sum; twice for two nested
+    // sums.
+    constexpr double u = std::numeric_limits<double>::epsilon() / 2;
+    const double own = 4 * (terms * u) * (terms * u) + 2 * u * u * terms;
+    std::vector<double> allowed(static_cast<std::size_t>(c.rows));
+    for (int row = 0; row < c.rows; ++row) {
+      double high = 0, sum = 0;
+      for (int k = 0; k < a.cols; ++k) {
+        const double value = std::abs(static_cast<double>(a(row, k)));
+        high += value * largest[static_cast<std::size_t>(k)];
+        sum += value * total[static_cast<std::size_t>(k)];
+      }
+      allowed[static_cast<std::size_t>(row)] =
+          allowed_units * unit_roundoff<T>() * std::sqrt(high * sum) * spread + own * sum;
+    }
+    std::vector<double> x(width);
+    std::vector<Sum> bx(depth);
+    for (int round = 0; round < rounds; ++round) {
+      for (double& value : x) value = (random() >> 63) != 0 ? 1 : -1;
+      for (int k = 0; k < b.rows; ++k) {
+        Sum sum;
+        for (int col = 0; col < b.cols; ++col)
+          sum.add(static_cast<double>(b(k, col)) * x[static_cast<std::size_t>(col)]);
+        bx[static_cast<std::size_t>(k)] = sum;
+      }
+      for (int row = 0; row < c.rows; ++row) {
+        Sum sum;
+        for (int col = 0; col < c.cols; ++col)
+          sum.add(static_cast<double>(c(row, col)) * x[static_cast<std::size_t>(col)]);
+        for (int k = 0; k < a.cols; ++k)
+          sum.add_product(bx[static_cast<std::size_t>(k)], -static_cast<double>(a(row, k)));
+        const double residual = std::abs(sum.value());
+        if (!(residual <= allowed[static_cast<std::size_t>(row)])) {
+          result.row = row;
+          result.residual = residual;
+          result.allowed = allowed[static_cast<std::size_t>(row)];
+          return result;
+        }
+      }
+    }
+    result.passed = true;
+    return result;
+  }
+}
+
+#define GEMM_LAB_INSTANTIATE(T)                                                       \
+  template Expected<T> expected_product<T>(MatrixView<const T>, MatrixView<const T>); \
+  template Comparison compare<T>(MatrixView<const T>, const Expected<T>&, double);    \
+  template Comparison compare_exactly<T>(MatrixView<const T>, const Expected<T>&);    \
+  template ProbabilisticResult check_probabilistically<T>(                            \
+      MatrixView<const T>, MatrixView<const T>, MatrixView<const T>, std::uint64_t, int, double)
+GEMM_LAB_INSTANTIATE(std::int32_t);
+GEMM_LAB_INSTANTIATE(float);
+GEMM_LAB_INSTANTIATE(double);
+#undef GEMM_LAB_INSTANTIATE

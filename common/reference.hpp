@@ -1,0 +1,119 @@
+// What C = A * B should be, and how far from it a correct kernel may be.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+#include "common/host_matrix.hpp"
+
+/// Matrix multiplication, as plainly as it can be said: each element of C is the dot product of a
+/// row of A with a column of B. Everything in the labs computes this, faster.
+template <typename T>
+void gemm_plain(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
+  for (int row = 0; row < c.rows; ++row) {
+    for (int col = 0; col < c.cols; ++col) {
+      T sum = 0;
+      for (int k = 0; k < a.cols; ++k) sum += a(row, k) * b(k, col);
+      c(row, col) = sum;
+    }
+  }
+}
+
+/// Signed integers: overflow is undefined in C++ and wraps on a GPU. Here it wraps modulo 2^32.
+template <>
+void gemm_plain<std::int32_t>(MatrixView<const std::int32_t> a, MatrixView<const std::int32_t> b,
+                              MatrixView<std::int32_t> c);
+
+/// The type in which the expected result is held: float products are summed in double (a product of
+/// two floats is exact there); int32 wraps modulo 2^32; for double the reference itself rounds, by
+/// a few u = 2^-53.
+template <typename T>
+using Exact = std::conditional_t<std::is_integral_v<T>, T, double>;
+
+template <typename T>
+struct Expected {
+  HostMatrix<Exact<T>> value;  ///< A * B
+  HostMatrix<double>
+      magnitude;  ///< |A| * |B|, what the limit is proportional to; empty for integers
+};
+
+/// Blocked, on all cores (OpenMP). Throws std::invalid_argument if the extents do not fit,
+/// std::domain_error if the result is not finite: such a matrix could not be told from a wrong one.
+template <typename T>
+Expected<T> expected_product(MatrixView<const T> a, MatrixView<const T> b);
+
+/// Unit roundoff: half the distance from 1 to the next number. 2^-24 for float, 2^-53 for double, 0
+/// for integers.
+template <typename T>
+constexpr double unit_roundoff() {
+  if constexpr (std::is_floating_point_v<T>)
+    return static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
+  else
+    return 0;
+}
+
+/// |C - AB|_ij <= 32 u (|A||B|)_ij, for zero-mean data.
+///
+/// The worst case is K u (|A||B|)_ij: Higham, "Accuracy and Stability of Numerical Algorithms", 2nd
+/// ed., SIAM 2002, section 3.5, with gamma_K = K u / (1 - K u). Rounding errors of zero-mean data
+/// do not pile up like that: the error stays at a few u whatever K is (Higham and Mary, "Sharper
+/// probabilistic backward error analysis for basic linear algebra kernels with random data", SIAM
+/// J. Sci. Comput. 42(5), 2020; 2 to 4 u measured for K up to 16384). 32 u is about 8 times above
+/// any order of summation in the right precision and 5 times below TF32 or FP16 at K = 16384. A
+/// factor sqrt(K) would let those pass.
+constexpr double kAllowedUnits = 32;
+
+struct Comparison {
+  std::int64_t elements = 0;
+  std::int64_t wrong = 0;       ///< over the limit or not finite
+  std::int64_t non_finite = 0;  ///< NaN or infinity
+  double max_units = 0;         ///< largest |C - AB| / (u (|A||B|)); infinity if any is not finite
+  double max_error = 0;         ///< largest |C - AB| of the finite elements
+  int first_row = -1, first_col = -1;  ///< first wrong element in row-major order
+  double first_got = 0, first_expected = 0, first_allowed = 0;
+  int worst_row = -1, worst_col = -1;  ///< where max_units is
+
+  bool passed() const { return wrong == 0; }
+};
+
+/// Integers must match exactly. Anything that is not finite is wrong: the test is !(error <=
+/// limit), which NaN cannot pass. Throws std::invalid_argument if the extents differ.
+template <typename T>
+Comparison compare(MatrixView<const T> got, const Expected<T>& expected,
+                   double allowed_units = kAllowedUnits);
+
+/// Exact comparison (integer-valued data in any type).
+template <typename T>
+Comparison compare_exactly(MatrixView<const T> got, const Expected<T>& expected);
+
+struct ProbabilisticResult {
+  bool passed = false;
+  int row = -1;                 ///< first row whose sum is off
+  double residual = 0;          ///< |C x - A (B x)| there
+  double allowed = 0;           ///< what rounding may explain there
+  double miss_probability = 0;  ///< that an error larger than `allowed` goes unseen, at most
+  double alarm_probability =
+      0;  ///< that a result within the componentwise limit is refused, at most
+};
+
+/// Freivalds' check (R. Freivalds, "Probabilistic machines can use less running time", IFIP 1977):
+/// compares C x with A (B x) for random x, in O(M N + N K + M K) per round instead of O(M N K).
+///
+/// Floating point: x is +1 or -1 per element. Row i may be off by t_i = allowed_units u s_i sqrt(2
+/// ln(2 M rounds / p)) plus this function's own rounding, with s_i >= the 2-norm of row i of
+/// |A||B|; by Hoeffding's inequality a C within the componentwise limit is refused with probability
+/// at most p = 1e-6. If |C - AB|_ij > t_i for some element, then x and x with x_j flipped cannot
+/// both give a residual within t_i, so a round misses it with probability at most 1/2, and all
+/// rounds with 2^-rounds. A single wrong element beyond that is seen in every round (up to
+/// rounding).
+///
+/// int32: x is uniform modulo 2^32 and the comparison exact: no false alarm; a nonzero difference
+/// times its x_j is zero modulo 2^32 with probability at most 1/2 (reached if only the top bit
+/// differs), again 2^-rounds in all.
+template <typename T>
+ProbabilisticResult check_probabilistically(MatrixView<const T> a, MatrixView<const T> b,
+                                            MatrixView<const T> c, std::uint64_t seed,
+                                            int rounds = 20, double allowed_units = kAllowedUnits);

@@ -1,0 +1,264 @@
+#include "common/reference.hpp"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "common/catch2.hpp"
+#include "common/inputs.hpp"
+
+namespace {
+
+struct Shape {
+  int m, n, k, pad;
+};
+const std::vector<Shape> kShapes = {
+    {1, 1, 1, 0},       {1, 129, 1, 3},    {129, 1, 7, 1}, {17, 33, 65, 0}, {33, 17, 5, 2},
+    {131, 129, 127, 5}, {64, 300, 200, 0}, {0, 5, 3, 0},   {5, 0, 3, 0},    {4, 3, 0, 2}};
+
+template <typename T>
+struct Product {
+  HostMatrix<T> a, b, c;
+  Expected<T> expected;
+};
+
+template <typename T>
+Product<T> zero_mean_product(const Shape& s) {
+  inputs::SplitMix64 random_a(11);
+  inputs::Pcg random_b(12);
+  Product<T> p{{s.m, s.k, s.k + s.pad}, {s.k, s.n, s.n + s.pad}, {s.m, s.n, s.n + s.pad}, {}};
+  inputs::zero_mean(p.a, random_a);
+  inputs::zero_mean(p.b, random_b);
+  gemm_plain<T>(p.a.view(), p.b.view(), p.c.view());
+  p.expected = expected_product<T>(p.a.view(), p.b.view());
+  return p;
+}
+
+float as_float(double x) {
+  return static_cast<float>(x);
+}
+
+/// C computed with inputs rounded to 11 bits and float accumulation, as TF32 tensor cores would.
+void gemm_11_bits(const HostMatrix<float>& a, const HostMatrix<float>& b, HostMatrix<float>& c) {
+  for (int row = 0; row < c.rows(); ++row)
+    for (int col = 0; col < c.cols(); ++col) {
+      float sum = 0;
+      for (int k = 0; k < a.cols(); ++k)
+        sum += as_float(inputs::round_to_11_bits(static_cast<double>(a(row, k)))) *
+               as_float(inputs::round_to_11_bits(static_cast<double>(b(k, col))));
+      c(row, col) = sum;
+    }
+}
+
+}  // namespace
+
+TEST_CASE("the blocked reference agrees with the plain loop") {
+  for (const Shape& s : kShapes) {
+    CAPTURE(s.m, s.n, s.k, s.pad);
+    CHECK(compare_exactly<std::int32_t>(zero_mean_product<std::int32_t>(s).c.view(),
+                                        zero_mean_product<std::int32_t>(s).expected)
+              .passed());
+    const auto f = zero_mean_product<float>(s);
+    CHECK(compare<float>(f.c.const_view(), f.expected).passed());
+    const auto d = zero_mean_product<double>(s);
+    CHECK(compare<double>(d.c.const_view(), d.expected).passed());
+  }
+}
+
+TEST_CASE("int32 products wrap modulo 2^32") {
+  HostMatrix<std::int32_t> a(1, 2), b(2, 1), c(1, 1);
+  a(0, 0) = 1 << 30;
+  b(0, 0) = 6;
+  a(0, 1) = -1;
+  b(1, 0) = 5;
+  gemm_plain<std::int32_t>(a.view(), b.view(), c.view());
+  CHECK(c(0, 0) == std::numeric_limits<std::int32_t>::min() - -((1 << 30) * 1) + (1 << 30) - 5);
+  CHECK(expected_product<std::int32_t>(a.view(), b.view()).value(0, 0) == c(0, 0));
+}
+
+TEST_CASE("integer inputs are exact in float, in any order") {
+  inputs::SplitMix64 random_a(1);
+  inputs::Pcg random_b(1);
+  HostMatrix<float> a(31, 1003), b(1003, 29), c(31, 29);
+  inputs::integers(a, random_a);
+  inputs::integers(b, random_b);
+  const auto expected = expected_product<float>(a.view(), b.view());
+  for (int row = 0; row < c.rows(); ++row)
+    for (int col = 0; col < c.cols(); ++col) {
+      float sum = 0;
+      for (int k = a.cols() - 1; k >= 0; --k) sum += a(row, k) * b(k, col);
+      c(row, col) = sum;
+    }
+  CHECK(compare_exactly<float>(c.const_view(), expected).passed());
+}
+
+TEST_CASE("the limit holds for float sums and not for 11-bit inputs") {
+  for (const int k : {16, 64, 256, 4096}) {
+    CAPTURE(k);
+    auto p = zero_mean_product<float>({64, 64, k, 0});
+    const Comparison right = compare<float>(p.c.const_view(), p.expected);
+    CHECK(right.passed());
+    CHECK(right.max_units > 0.2);
+    CHECK(right.max_units < 8);
+    gemm_11_bits(p.a, p.b, p.c);
+    const Comparison wrong = compare<float>(p.c.const_view(), p.expected);
+    CHECK(wrong.max_units > 5 * kAllowedUnits);
+    CHECK(wrong.wrong > 0);
+  }
+}
+
+TEST_CASE("the canary exposes 11-bit inputs at any K") {
+  for (const int k : {2, 17, 1024, 16384}) {
+    CAPTURE(k);
+    inputs::SplitMix64 random_a(3);
+    inputs::Pcg random_b(4);
+    HostMatrix<float> a(16, k), b(k, 16), c(16, 16);
+    inputs::canary(a, b, random_a, random_b);
+    const auto expected = expected_product<float>(a.view(), b.view());
+    gemm_plain<float>(a.view(), b.view(), c.view());
+    CHECK(compare<float>(c.const_view(), expected).passed());
+    gemm_11_bits(a, b, c);
+    double error = 0, norm = 0;
+    for (int row = 0; row < 16; ++row)
+      for (int col = 0; col < 16; ++col) {
+        error += std::pow(static_cast<double>(c(row, col)) - expected.value(row, col), 2);
+        norm += std::pow(expected.value(row, col), 2);
+      }
+    CHECK(std::sqrt(error / norm) > 0.5);
+    CHECK_FALSE(compare<float>(c.const_view(), expected).passed());
+  }
+}
+
+TEST_CASE("a double product in float is far over the limit") {
+  auto p = zero_mean_product<double>({20, 20, 100, 0});
+  CHECK(compare<double>(p.c.const_view(), p.expected).max_units < 8);
+  for (double& value : p.c.storage()) value = static_cast<double>(static_cast<float>(value));
+  CHECK(compare<double>(p.c.const_view(), p.expected).max_units > 1e5);
+}
+
+TEST_CASE("compare names the first wrong element and never passes NaN") {
+  auto p = zero_mean_product<float>({17, 33, 65, 4});
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  SECTION("one NaN") {
+    p.c(3, 7) = nan;
+    const Comparison result = compare<float>(p.c.const_view(), p.expected);
+    CHECK_FALSE(result.passed());
+    CHECK(result.wrong == 1);
+    CHECK(result.non_finite == 1);
+    CHECK(result.first_row == 3);
+    CHECK(result.first_col == 7);
+    CHECK(std::isinf(result.max_units));
+    CHECK(result.elements == 17 * 33);
+  }
+  SECTION("all NaN, infinite limit") {
+    p.c.fill(nan);
+    CHECK(compare<float>(p.c.const_view(), p.expected, std::numeric_limits<double>::infinity())
+              .wrong == 17 * 33);
+  }
+  SECTION("infinity") {
+    p.c(0, 0) = std::numeric_limits<float>::infinity();
+    CHECK(compare<float>(p.c.const_view(), p.expected).non_finite == 1);
+  }
+  SECTION("wrong values, worst and first differ") {
+    p.c(2, 30) += 1.0f;
+    p.c(9, 1) += 100.0f;
+    const Comparison result = compare<float>(p.c.const_view(), p.expected);
+    CHECK(result.wrong == 2);
+    CHECK(result.non_finite == 0);
+    CHECK(result.first_row == 2);
+    CHECK(result.first_col == 30);
+    CHECK(result.worst_row == 9);
+    CHECK(result.worst_col == 1);
+    CHECK(result.first_got - result.first_expected == Approx(1.0).margin(1e-5));
+  }
+  SECTION("where |A||B| is zero only zero passes") {
+    for (float& value : p.a.storage()) value = 0;
+    const auto expected = expected_product<float>(p.a.const_view(), p.b.const_view());
+    p.c.fill(0);
+    CHECK(compare<float>(p.c.const_view(), expected).passed());
+    p.c(1, 1) = 1e-30f;
+    CHECK(compare<float>(p.c.const_view(), expected).wrong == 1);
+  }
+}
+
+TEST_CASE("the reference refuses what it cannot judge") {
+  HostMatrix<float> a(2, 3), b(4, 2), c(1, 2);
+  CHECK_THROWS_AS(expected_product<float>(a.view(), b.view()), std::invalid_argument);
+  HostMatrix<float> b3(3, 2);
+  CHECK_THROWS_AS(compare<float>(c.const_view(), expected_product<float>(a.view(), b3.view())),
+                  std::invalid_argument);
+  a(0, 0) = std::numeric_limits<float>::infinity();
+  b3(0, 0) = 1;
+  CHECK_THROWS_AS(expected_product<float>(a.view(), b3.view()), std::domain_error);
+}
+
+TEST_CASE("the reference product is not symmetric, and A is not B") {
+  inputs::SplitMix64 random_a(5);
+  inputs::Pcg random_b(5);
+  HostMatrix<float> a(32, 32), b(32, 32);
+  inputs::integers(a, random_a);
+  inputs::integers(b, random_b);
+  CHECK(a.storage() != b.storage());
+  const auto c = expected_product<float>(a.view(), b.view()).value;
+  int asymmetric = 0;
+  for (int row = 0; row < 32; ++row)
+    for (int col = 0; col < row; ++col) asymmetric += c(row, col) != c(col, row);
+  CHECK(asymmetric > 400);
+}
+
+TEMPLATE_TEST_CASE("the probabilistic check accepts products and catches one wrong element", "",
+                   std::int32_t, float, double) {
+  for (const Shape& s : kShapes) {
+    CAPTURE(s.m, s.n, s.k);
+    auto p = zero_mean_product<TestType>(s);
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      const auto result = check_probabilistically<TestType>(p.a.const_view(), p.b.const_view(),
+                                                            p.c.const_view(), seed);
+      CHECK(result.passed);
+      CHECK(result.miss_probability <= 1e-6);
+    }
+    if (s.m == 0 || s.n == 0) continue;
+    const int row = s.m / 2, col = s.n - 1;
+    if constexpr (std::is_integral_v<TestType>)
+      p.c(row, col) =
+          static_cast<TestType>(static_cast<std::uint32_t>(p.c(row, col)) ^ 0x80000000u);
+    else
+      p.c(row, col) += static_cast<TestType>(0.02);
+    const auto result =
+        check_probabilistically<TestType>(p.a.const_view(), p.b.const_view(), p.c.const_view(), 1);
+    CHECK_FALSE(result.passed);
+    CHECK(result.row == row);
+  }
+}
+
+TEST_CASE("the probabilistic check never passes NaN and sees 11-bit inputs at moderate K") {
+  auto p = zero_mean_product<float>({40, 50, 60, 0});
+  p.c(7, 7) = std::numeric_limits<float>::quiet_NaN();
+  const auto nan =
+      check_probabilistically<float>(p.a.const_view(), p.b.const_view(), p.c.const_view(), 1);
+  CHECK_FALSE(nan.passed);
+  CHECK(nan.row == 7);
+  gemm_11_bits(p.a, p.b, p.c);
+  CHECK_FALSE(
+      check_probabilistically<float>(p.a.const_view(), p.b.const_view(), p.c.const_view(), 1)
+          .passed);
+}
+
+TEST_CASE("false alarms of the probabilistic check are rare at the componentwise limit") {
+  // A result that is as wrong as the limit allows, with random signs, must pass.
+  auto p = zero_mean_product<float>({60, 70, 30, 0});
+  inputs::SplitMix64 random(99);
+  HostMatrix<double> c(60, 70);
+  for (int row = 0; row < 60; ++row)
+    for (int col = 0; col < 70; ++col) {
+      const double sign = (random() & 1) != 0 ? 1 : -1;
+      p.c(row, col) =
+          static_cast<float>(p.expected.value(row, col) +
+                             sign * 31 * unit_roundoff<float>() * p.expected.magnitude(row, col));
+    }
+  REQUIRE(compare<float>(p.c.const_view(), p.expected).max_units > 25);
+  REQUIRE(compare<float>(p.c.const_view(), p.expected).passed());
+  for (std::uint64_t seed = 1; seed <= 50; ++seed)
+    CHECK(check_probabilistically<float>(p.a.const_view(), p.b.const_view(), p.c.const_view(), seed)
+              .passed);
+}

@@ -72,7 +72,7 @@ TEST_CASE("int32 products wrap modulo 2^32") {
   a(0, 1) = -1;
   b(1, 0) = 5;
   gemm_plain<std::int32_t>(a.view(), b.view(), c.view());
-  CHECK(c(0, 0) == std::numeric_limits<std::int32_t>::min() - -((1 << 30) * 1) + (1 << 30) - 5);
+  CHECK(c(0, 0) == 2147483643);  // 6 * 2^30 - 5 = 2^32 + 2^31 - 5
   CHECK(expected_product<std::int32_t>(a.view(), b.view()).value(0, 0) == c(0, 0));
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("compare names the first wrong element and never passes NaN") {
     CHECK(result.first_col == 30);
     CHECK(result.worst_row == 9);
     CHECK(result.worst_col == 1);
-    CHECK(result.first_got - result.first_expected == Approx(1.0).margin(1e-5));
+    CHECK(std::abs(result.first_got - result.first_expected - 1) < 1e-5);
   }
   SECTION("where |A||B| is zero only zero passes") {
     for (float& value : p.a.storage()) value = 0;

@@ -48,7 +48,7 @@ TEST_CASE("a drifting clock cancels in pairs") {
         {10 * drift * (1 + 0.002 * normal(random)), 5 * drift * (1 + 0.002 * normal(random))});
   }
   const auto ratio = statistics::paired_ratio(pairs);
-  CHECK(ratio.middle == Approx(2.0).epsilon(0.002));
+  CHECK(std::abs(ratio.middle - 2) < 0.004);
   CHECK(ratio.half_width() < 0.01);
   CHECK_THROWS_AS(statistics::paired_ratio({{1, 0}}), std::invalid_argument);
 }

@@ -1,28 +1,106 @@
-# The only entry point of the CUDA GEMM Lab. `make` alone prints help.
+# The only entry point of the CUDA GEMM Lab. `make` alone prints help; settings that should stay go into config.mk.
 
--include config.mk
-
-ifeq ($(origin CXX),default)
-CXX := g++
+ifneq ($(filter 0.% 1.% 2.% 3.%,$(MAKE_VERSION)),)
+$(error GNU make 4 or newer is needed, this is $(MAKE_VERSION) (macOS: brew install make, then gmake))
 endif
-CLANG ?= clang++
-BUILD ?= build
-Q := $(if $(filter 1,$(V)),,@)
-
-OPT      ?= -O2
-WARN     := -Wall -Wextra -Wpedantic -Wshadow
-CXXFLAGS ?=
-ALL_CXXFLAGS = -std=c++20 $(OPT) -g1 $(WARN) -I. $(if $(DEPS),-isystem $(DEPS)/include) -MMD -MP $(CXXFLAGS)
-
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+-include config.mk
+
+# ---- settings: command line, environment or config.mk
+BUILD     ?= build
+DEVICE    ?= auto
+CUDA_HOME ?= $(or $(CUDA_PATH),/usr/local/cuda)
+NVCC      ?= $(or $(wildcard $(CUDA_HOME)/bin/nvcc),nvcc)
+ARCH      ?= $(or $(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d .),80)
+OPT       ?= -O2
+CXXFLAGS  ?=
+ifeq ($(origin CXX),default)
+CXX := $(if $(shell command -v g++),g++,clang++)
+else
+CXX_CHOSEN := 1
+endif
+ifeq ($(origin CLANG),undefined)
+CLANG := $(shell . grader/scripts/lib.sh && echo "$$CLANG")
+else
+CLANG_CHOSEN := 1
+endif
+# Compilers of 0.7 GB each: no more at a time than there is memory for.
+JOBS ?= $(shell awk -v cores="$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" \
+  '/^MemAvailable/ { fit = int($$2 / 700000) } END { if (!fit || fit > cores) fit = cores; print fit < 1 ? 1 : fit }' \
+  /proc/meminfo 2>/dev/null || echo 2)
+export BUILD CUDA_HOME NVCC ARCH CXX CXX_CHOSEN CLANG CLANG_CHOSEN DEPS
+
+# ---- one clear error for a setting that cannot be
+space := $(subst x,,x x)
+LABS_HERE := $(sort $(foreach f,$(wildcard lab[0-9]*_*/lab.toml),$(patsubst lab%,%,$(firstword $(subst _, ,$(f))))))
+AUTHOR_TREE := $(wildcard lab[0-9]*_*/solution/gemm.cu)
+# LAB=3, LAB=lab3, LAB=lab3_shared_mem and LAB="1 3" all do.
+override LAB := $(foreach l,$(subst /,,$(LAB)),$(patsubst lab%,%,$(firstword $(subst _, ,$(l)))))
+ifneq ($(filter-out $(LABS_HERE),$(LAB)),)
+$(error LAB=$(LAB): there is no such lab here; there is: $(LABS_HERE))
+endif
+ifeq ($(filter auto sim gpu,$(DEVICE)),)
+$(error DEVICE=$(DEVICE): not a device; choose auto, sim or gpu)
+endif
+ifneq ($(filter-out 0 1,$(SOLUTION)),)
+$(error SOLUTION=$(SOLUTION): choose 0 or 1)
+endif
+ifeq ($(filter 1,$(SOLUTION))$(AUTHOR_TREE),1)
+$(error SOLUTION=1: the solutions are not part of this copy)
+endif
+ifneq ($(words x$(BUILD)x),1)
+$(error BUILD='$(BUILD)': make cannot work in a build folder with a blank in its name; the project's own path may have one)
+endif
+ifneq ($(words x$(DEPS)x),1)
+$(error DEPS='$(DEPS)': make cannot use a folder with a blank in its name)
+endif
+KNOWN_SETTINGS := BUILD DEVICE CUDA_HOME CUDA_PATH NVCC ARCH OPT CXXFLAGS CXX CLANG JOBS DEPS V LAB SOLUTION GOALS \
+  SUBMISSIONS OUT LABS STAGE RUNG M N K TYPE YES FORCE JSON ONLY MAKEFLAGS MAKEOVERRIDES MAKE_VERSION SHELL
+UNKNOWN_SETTINGS := $(strip $(foreach v,$(filter-out $(KNOWN_SETTINGS) GNUMAKEFLAGS MFLAGS -%,$(.VARIABLES)),\
+  $(if $(filter command$(space)line,$(origin $(v))),$(v))))
+ifneq ($(UNKNOWN_SETTINGS),)
+$(error unknown setting $(UNKNOWN_SETTINGS); `make help` lists them)
+endif
+
+Q := $(if $(filter 1,$(V)),,@)
+SCRIPTS := grader/scripts
+STAFF   := grader/staff
+
+# ---- quiet building: one line on stderr that rewrites itself on a terminal, one line in all elsewhere
+ifeq ($(filter 1,$(V)),)
+ifneq ($(shell test -t 2 && echo tty),)
+progress = printf '\r\033[Kbuilding %.60s' '$(1)' >&2;
+progress_end = printf '\r\033[K' >&2;
+else
+progress = if [ -n "$$GEMM_LAB_ANNOUNCE" ] && rm "$$GEMM_LAB_ANNOUNCE" 2>/dev/null; then \
+  echo 'building (a minute or two the first time) ...' >&2; fi;
+endif
+endif
+# Checks what the machine has, then builds $(1) in a make of its own: that one sees what the set-up has just installed.
+ensure = $(Q)sh $(SCRIPTS)/gate.sh && : >$(BUILD)/.announce && \
+  GEMM_LAB_ANNOUNCE=$(BUILD)/.announce $(MAKE) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS)) $(1) && { $(progress_end) :; }
+
+# ---- C++
+WARN := -Wall -Wextra -Wpedantic -Wshadow
+ALL_CXXFLAGS = -std=c++20 $(OPT) -g1 -pthread -fopenmp $(WARN) -I. $(if $(DEPS),-isystem $(DEPS)/include) $(CXXFLAGS)
 
 objects = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
 
-$(BUILD)/obj/%.o: %.cpp
-	@mkdir -p $(@D)
-	$(Q)$(CXX) $(ALL_CXXFLAGS) -c $< -o $@
+$(BUILD)/obj/%.o: %.cpp $(BUILD)/flags
+	@mkdir -p $(@D); $(call progress,$<)
+	$(Q)$(CXX) $(ALL_CXXFLAGS) -MMD -MP -c $< -o $@
+
+# Other flags or another compiler: everything again.
+.PHONY: always
+always:
+$(BUILD)/flags: always
+	@[ -e $(BUILD) ] || sh $(SCRIPTS)/new_build.sh $(BUILD); echo '$(CXX) $(ALL_CXXFLAGS)' | cmp -s - $@ || echo '$(CXX) $(ALL_CXXFLAGS)' >$@
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
 # ---- simgpu: the simulated GPU
 SIMGPU_SRC := $(wildcard common/simgpu/*.cpp $(foreach d,ptx exec memory check count,common/simgpu/$(d)/*.cpp))
@@ -38,20 +116,54 @@ $(CUDART_LOCAL): $(call objects,$(CUDART_API) $(wildcard common/simgpu/runtime/l
 $(CUDART_REMOTE): $(call objects,$(CUDART_API) $(RUNTIME_WIRE) $(wildcard common/simgpu/runtime/remote/*.cpp))
 $(LIBSERVER): $(call objects,$(RUNTIME_WIRE) $(wildcard common/simgpu/runtime/server/*.cpp))
 $(BUILD)/lib/%.a:
-	@mkdir -p $(@D)
+	@mkdir -p $(@D); $(call progress,$(@F))
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
 # ---- tests: one Catch2 program per tests/ folder
 CATCH_MAIN := $(BUILD)/obj/common/tests/catch_main.o
-TEST_PROGRAMS := $(BUILD)/tests/simgpu_tests $(BUILD)/tests/common_tests $(BUILD)/tests/grader_tests
+CATCH_V3   := $(if $(wildcard $(DEPS)/include/catch2/catch_all.hpp /usr/include/catch2/catch_all.hpp \
+  /usr/local/include/catch2/catch_all.hpp),-lCatch2)
+COMMON_SRC := $(wildcard common/*.cpp)
 $(BUILD)/tests/simgpu_tests: $(call objects,$(wildcard common/simgpu/tests/*.cpp)) $(CATCH_MAIN) $(LIBSERVER) $(LIBSIMGPU)
-$(BUILD)/tests/common_tests: $(call objects,$(filter-out %/catch_main.cpp,$(wildcard common/tests/*.cpp))) $(CATCH_MAIN)
+$(BUILD)/tests/common_tests: $(call objects,$(filter-out %/catch_main.cpp,$(wildcard common/tests/*.cpp)) $(COMMON_SRC)) $(CATCH_MAIN)
 $(BUILD)/tests/%:
-	@mkdir -p $(@D)
-	$(Q)$(CXX) -pthread -fopenmp $^ -o $@
+	@mkdir -p $(@D); $(call progress,$(@F))
+	$(Q)$(CXX) -pthread -fopenmp $(filter %.o %.a,$^) $(if $(DEPS),-L$(DEPS)/lib) $(CATCH_V3) -o $@
+TEST_PROGRAMS := $(foreach t,$(if $(wildcard common/simgpu/tests/*.cpp),simgpu_tests) \
+  $(if $(wildcard common/tests/*_test.cpp),common_tests) $(if $(wildcard grader/tests/*.cpp),grader_tests),$(BUILD)/tests/$(t))
 
--include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+# ---- grader: one binary; the labs' goals are linked into it
+GRADER := $(BUILD)/bin/grader
+GRADER_SRC := $(filter-out grader/main.cpp,$(wildcard grader/*.cpp)) \
+  $(foreach d,commands compile diagnose judge labs os report staff,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp)))
+GOALS_SRC := $(wildcard lab[0-9]*_*/goals.cpp)
+$(BUILD)/tests/grader_tests: $(call objects,$(wildcard grader/tests/*.cpp) $(GRADER_SRC) $(GOALS_SRC) $(COMMON_SRC)) \
+  $(CATCH_MAIN) $(LIBSERVER) $(LIBSIMGPU)
 
+# ---- staff: skeletons from masters
+SKELETON := $(BUILD)/bin/skeleton
+$(SKELETON): $(call objects,grader/staff/skeleton_main.cpp grader/staff/skeleton.cpp)
+	@mkdir -p $(@D); $(call progress,$(@F))
+	$(Q)$(CXX) $^ -o $@
+
+# ---- what to type. A comment behind ## is the help's text; a target without one is not for people.
 .PHONY: help
-help:
-	@echo "usage: make check"
+help: ## this text
+	@sh $(SCRIPTS)/help.sh Makefile $(if $(AUTHOR_TREE),author)
+
+.PHONY: doctor setup
+doctor: ## what is installed and missing, and which device is taken
+	@MAKE='$(MAKE)' sh $(SCRIPTS)/doctor.sh $(if $(filter 1,$(JSON)),--json)
+setup: ## install what is missing; asks before sudo, YES=1 does not
+	@YES='$(YES)' sh $(SCRIPTS)/setup.sh
+
+.PHONY: compdb format lint clean
+compdb: ## write compile_commands.json, for editors
+	@sh $(SCRIPTS)/compdb.sh $(ALL_CXXFLAGS)
+format: ## clang-format on everything
+	$(Q)sh $(SCRIPTS)/format.sh
+lint: ## clang-format and clang-tidy, changing nothing
+	$(Q)sh $(SCRIPTS)/format.sh --check && sh $(SCRIPTS)/tidy.sh $(ALL_CXXFLAGS)
+clean: ## remove everything that was built
+	$(Q)[ ! -e $(BUILD) ] || { [ -e $(BUILD)/CACHEDIR.TAG ] && rm -rf $(BUILD); } || \
+	  { echo "error: '$(BUILD)' was not made by this project (no CACHEDIR.TAG in it): remove it by hand" >&2; exit 3; }

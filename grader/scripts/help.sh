@@ -1,0 +1,19 @@
+#!/bin/sh
+# help.sh MAKEFILE [author]: the targets whose rule carries a `## text`, in the Makefile's order. A text that begins
+# with "staff:" is for the authors of the course and shown in their tree only.
+awk -v author="${2:-}" '
+    BEGIN { print "CUDA GEMM Lab: fill in the TODOs of labN_*/gemm.cu, then\n" }
+    /^[a-z][a-z-]*([ ][a-z-]*)*:.*## / {
+        text = $0; sub(/^[^#]*## /, "", text)
+        target = $1; sub(/:.*/, "", target)
+        if (sub(/^staff: /, "", text)) staff[++n] = sprintf("  make %-16s %s", target, text)
+        else printf "  make %-16s %s\n", target, text
+    }
+    END {
+        if (author != "" && n > 0) {
+            print "\nCourse staff:\n"
+            for (i = 1; i <= n; ++i) print staff[i]
+        }
+        print "\nSettings: DEVICE=auto|sim|gpu  LAB=3 or LAB=\"1 3\"  BUILD=folder  CXX=  CLANG=  NVCC=  CUDA_HOME=  ARCH=80"
+        print "          DEPS=folder with include/ and lib/  JOBS=n  V=1 shows the commands; config.mk keeps them"
+    }' "$1"

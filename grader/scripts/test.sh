@@ -1,0 +1,54 @@
+#!/bin/bash
+# test.sh PROGRAM...: runs Catch2 programs (*_tests) and shell tests (*.sh) one after the other and adds them up. One
+# line each; the whole output of what failed. The last line is "N passed, N failed", and the exit status says the same.
+# A program that dies or whose closing line cannot be read counts as one failure more.
+set -u
+passed=0
+failed=0
+log=$(mktemp) || exit 3
+trap 'rm -f "$log"' EXIT
+trap 'exit 130' INT TERM
+
+for program in "$@"; do
+    start=$SECONDS
+    case $program in
+    *.sh) bash "$program" >"$log" 2>&1 </dev/null ;;
+    # -w NoTests: a program whose cases were all lost must not pass.
+    *) "$program" -w NoTests >"$log" 2>&1 </dev/null ;;
+    esac
+    status=$?
+    ok=0
+    bad=0
+    last=$(grep -E '^([0-9]+ passed, [0-9]+ failed|All tests passed \(.*\)|test cases: .*)$' "$log" | tail -n 1)
+    case $last in
+    *' passed, '*' failed')
+        ok=${last%% *}
+        bad=${last#* passed, }
+        bad=${bad%% *}
+        ;;
+    'All tests passed'*)
+        ok=$(sed -n 's/.* in \([0-9]*\) test cases\{0,1\})$/\1/p' <<<"$last")
+        ;;
+    'test cases:'*)
+        ok=$(sed -n 's/.*| *\([0-9]*\) passed.*/\1/p' <<<"$last")
+        bad=$(sed -n 's/.*| *\([0-9]*\) failed\( .*\)\{0,1\}$/\1/p' <<<"$last")
+        ;;
+    esac
+    ok=${ok:-0}
+    bad=${bad:-0}
+    if [ -z "$last" ] || { [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; }; then bad=$((bad + 1)); fi
+    if [ "$bad" -ne 0 ]; then
+        cat "$log"
+        printf 'FAIL  '
+    else
+        printf 'ok    '
+    fi
+    printf '%-28s %5d passed, %d failed, %d s' "$(basename "$program")" "$ok" "$bad" $((SECONDS - start))
+    [ "$status" -eq 0 ] || printf ' (exit status %d)' "$status"
+    printf '\n'
+    passed=$((passed + ok))
+    failed=$((failed + bad))
+done
+[ $((passed + failed)) -gt 0 ] || failed=1
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

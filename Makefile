@@ -46,6 +46,10 @@ endif
 ifeq ($(filter auto sim gpu,$(DEVICE)),)
 $(error DEVICE=$(DEVICE): not a device; choose auto, sim or gpu)
 endif
+override LABS := $(foreach l,$(subst /,,$(LABS)),$(patsubst lab%,%,$(firstword $(subst _, ,$(l)))))
+ifneq ($(filter-out $(LABS_HERE),$(LABS)),)
+$(error LABS=$(LABS): there is no such lab here; there is: $(LABS_HERE))
+endif
 ifneq ($(filter-out 0 1,$(SOLUTION)),)
 $(error SOLUTION=$(SOLUTION): choose 0 or 1)
 endif
@@ -65,6 +69,8 @@ UNKNOWN_SETTINGS := $(strip $(foreach v,$(filter-out $(KNOWN_SETTINGS) GNUMAKEFL
 ifneq ($(UNKNOWN_SETTINGS),)
 $(error unknown setting $(UNKNOWN_SETTINGS); `make help` lists them)
 endif
+
+lab_folders = $(foreach n,$(or $(LAB),$(LABS_HERE)),$(wildcard lab$(n)_*))
 
 Q := $(if $(filter 1,$(V)),,@)
 SCRIPTS := grader/scripts
@@ -151,11 +157,36 @@ $(SKELETON): $(call objects,grader/staff/skeleton_main.cpp grader/staff/skeleton
 help: ## this text
 	@sh $(SCRIPTS)/help.sh Makefile $(if $(AUTHOR_TREE),author)
 
+.PHONY: watch submit reset test
+ifneq ($(LABS_HERE),)
+watch: ## check again on every save, [LAB=n]
+	@WATCH="$(lab_folders)" sh $(SCRIPTS)/watch.sh $(MAKE) check LAB="$(LAB)" DEVICE=$(DEVICE)
+reset: ## give a lab its TODOs back, LAB=n; your version is kept beside it
+	$(Q)[ -n "$(LAB)" ] || { echo 'error: which lab? make reset LAB=3' >&2; exit 4; }
+ifneq ($(AUTHOR_TREE),)
+	$(call ensure,$(SKELETON))
+endif
+	$(Q)SKELETON=$(SKELETON) sh $(SCRIPTS)/reset.sh $(lab_folders)
+endif
+
 .PHONY: doctor setup
 doctor: ## what is installed and missing, and which device is taken
 	@MAKE='$(MAKE)' sh $(SCRIPTS)/doctor.sh $(if $(filter 1,$(JSON)),--json)
 setup: ## install what is missing; asks before sudo, YES=1 does not
 	@YES='$(YES)' sh $(SCRIPTS)/setup.sh
+
+.PHONY: skeletons handout solution-branch
+ifneq ($(AUTHOR_TREE),)
+skeletons: ## staff: make every labN_*/gemm.cu from its master; never overwrites an edited one
+	$(call ensure,$(SKELETON))
+	$(Q)SKELETON=$(SKELETON) FORCE='$(FORCE)' bash $(STAFF)/skeletons.sh $(if $(LAB),$(lab_folders))
+handout: ## staff: make or extend the students' repository, LABS="1 2" OUT=folder
+	$(call ensure,$(SKELETON))
+	$(Q)SKELETON=$(SKELETON) bash $(STAFF)/handout.sh "$(OUT)" $(or $(LABS),$(LABS_HERE))
+solution-branch: ## staff: put the branch solution on top of a handout, OUT=folder [LABS=1]
+	$(call ensure,$(SKELETON))
+	$(Q)SKELETON=$(SKELETON) bash $(STAFF)/solution_branch.sh "$(OUT)" $(LABS)
+endif
 
 .PHONY: compdb format lint clean
 compdb: ## write compile_commands.json, for editors

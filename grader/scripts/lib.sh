@@ -206,3 +206,10 @@ install_command() {
     *) echo "install by your system's means: $(names_of "$@")" ;;
     esac
 }
+
+# backup FILE: copies it to FILE.backup-N, N the first that is free, and prints that name.
+backup() {
+    n=1
+    while [ -e "$1.backup-$n" ]; do n=$((n + 1)); done
+    cp -p "$1" "$1.backup-$n" && echo "$1.backup-$n"
+}

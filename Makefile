@@ -136,7 +136,7 @@ $(BUILD)/tests/%:
 	@mkdir -p $(@D); $(call progress,$(@F))
 	$(Q)$(CXX) -pthread -fopenmp $(filter %.o %.a,$^) $(if $(DEPS),-L$(DEPS)/lib) $(CATCH_V3) -o $@
 TEST_PROGRAMS := $(foreach t,$(if $(wildcard common/simgpu/tests/*.cpp),simgpu_tests) \
-  $(if $(wildcard common/tests/*_test.cpp),common_tests) $(if $(wildcard grader/tests/*.cpp),grader_tests),$(BUILD)/tests/$(t))
+  $(if $(filter-out %/catch_main.cpp,$(wildcard common/tests/*.cpp)),common_tests) $(if $(wildcard grader/tests/*.cpp),grader_tests),$(BUILD)/tests/$(t))
 
 # ---- grader: one binary; the labs' goals are linked into it
 GRADER := $(BUILD)/bin/grader

@@ -243,6 +243,18 @@ bool Process::wait(std::chrono::milliseconds timeout) {
   return true;
 }
 
+bool Process::drain_until_readable(int fd, std::chrono::milliseconds timeout) {
+  const auto deadline = Clock::now() + timeout;
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) return false;
+    pollfd fds[3] = {{fd, POLLIN, 0}, {out_pipe_.get(), POLLIN, 0}, {err_pipe_.get(), POLLIN, 0}};
+    if (::poll(fds, 3, static_cast<int>(std::min<long long>(left, 1000))) < 0 && errno != EINTR) return false;
+    drain(0);
+    if (fds[0].revents != 0) return true;
+  }
+}
+
 void Process::kill() {
   if (pid_ <= 0) return;
   ::kill(-pid_, SIGKILL);   // the group outlives its leader: forked children die too

@@ -50,6 +50,9 @@ class Process {
   pid_t pid() const { return pid_; }
   /// Drains output until the child is dead or the time is up. True: it is dead, `status()` holds.
   bool wait(std::chrono::milliseconds timeout);
+  /// Waits until `fd` can be read (or is closed), draining the child's output meanwhile: a child that prints a lot
+  /// must not block on a full pipe. False: the time is up.
+  bool drain_until_readable(int fd, std::chrono::milliseconds timeout);
   /// SIGKILL to the whole group, then reaps.
   void kill();
   int status() const { return status_; }        ///< as waitpid gives it

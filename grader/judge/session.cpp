@@ -1,0 +1,266 @@
+#include "grader/judge/session.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+
+#include "grader/errors.hpp"
+
+namespace grader {
+namespace {
+
+using simgpu::runtime::Outcome;
+using std::chrono::milliseconds;
+
+// The worker's own time for one call: the instruction budget ends kernels long before this.
+constexpr milliseconds device_allowance{180000};
+constexpr std::uint64_t worker_memory = 12ull << 30;
+// A runner that keeps device memory after each call is restarted before it meets the cap on allocations.
+constexpr std::uint64_t leak_restart = 64;
+
+void socket_pair(UniqueFd& ours, UniqueFd& theirs, int type) {
+  int fds[2];
+  if (::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, fds) != 0) throw InfraError("cannot make a socket pair");
+  ours.reset(fds[0]);
+  theirs.reset(fds[1]);
+}
+
+}  // namespace
+
+std::string own_program() {
+  std::error_code error;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) throw InfraError("cannot find the grader's own program: " + error.message());
+  return path.string();
+}
+
+struct Session::Pair {
+  Process worker, runner;
+  UniqueFd control;
+};
+
+Session::Session(const Build& build, SessionConfig config) : build_(build), config_(std::move(config)) {}
+Session::~Session() = default;
+
+void Session::start() {
+  if (pair_) return;
+  UniqueFd control, worker_control, channel_worker, channel_runner;
+  socket_pair(control, worker_control, SOCK_STREAM);
+  // The kind of socket that make_channel() of the runtime's wire folder uses.
+  socket_pair(channel_worker, channel_runner, SOCK_STREAM);
+
+  ProcessSpec worker;
+  worker.argv = {config_.grader_program, "device-worker"};
+  worker.environment = {"LC_ALL=C"};
+  worker.descriptors = {{worker_control.get(), 3}, {channel_worker.get(), 4}};
+  worker.limits.address_bytes = worker_memory;
+  worker.limits.file_bytes = 1;   // it has no business writing files
+  worker.limits.open_files = 16;
+
+  ProcessSpec runner;
+  runner.argv = {build_.runner.string()};
+  runner.environment = {"LC_ALL=C"};
+  runner.folder = "/";
+  runner.descriptors = {{channel_runner.get(), 3}};
+  runner.limits.address_bytes = config_.runner_memory;
+  runner.limits.file_bytes = 1u << 20;
+  runner.limits.open_files = 32;
+  runner.limits.cpu_seconds = 60;
+  runner.limits.processes = 64;
+  runner.output_bytes = 16u << 10;
+  runner.user = config_.user;
+
+  auto pair = std::unique_ptr<Pair>(new Pair{Process(worker), Process(runner), std::move(control)});
+  worker_control.reset();
+  channel_worker.reset();
+  channel_runner.reset();
+  pair_ = std::move(pair);
+
+  wire::LoadRequest request{build_.ptx, static_cast<std::uint64_t>(config_.patience.count())};
+  std::string payload;
+  if (!exchange(wire::Kind::load, wire::encode(request), payload)) throw InfraError(end_worker("while it read the PTX").message);
+  try {
+    loaded_ = wire::decode<wire::LoadReply>(payload);
+  } catch (const wire::WireError& error) {
+    throw InfraError(end_worker(error.what()).message);
+  }
+}
+
+bool Session::exchange(wire::Kind kind, const std::string& request, std::string& reply) {
+  const milliseconds limit = config_.patience + device_allowance;
+  wire::Kind answer{};
+  return wire::send(pair_->control.get(), kind, request) && pair_->runner.drain_until_readable(pair_->control.get(), limit) &&
+         wire::receive(pair_->control.get(), 10000, answer, reply) == wire::Received::frame && answer == wire::Kind::reply;
+}
+
+const wire::LoadReply& Session::load() {
+  start();
+  return loaded_;
+}
+
+std::uint32_t Session::entry_index(const std::string& name) const {
+  const auto found = std::find(loaded_.entries.begin(), loaded_.entries.end(), name);
+  if (found == loaded_.entries.end()) throw InfraError("the runner has no entry " + name);
+  return static_cast<std::uint32_t>(found - loaded_.entries.begin());
+}
+
+Session::Ending Session::end_worker(const std::string& what) {
+  pair_->runner.kill();
+  const bool dead = pair_->worker.wait(milliseconds(500));
+  pair_->worker.kill();
+  Ending ending;
+  ending.message = "the device worker ";
+  const int status = pair_->worker.status();
+  if (!dead)
+    ending.message += "did not answer";
+  else if (WIFSIGNALED(status))
+    ending.message += "died of " + signal_name(WTERMSIG(status));
+  else
+    ending.message += "left with status " + std::to_string(WEXITSTATUS(status));
+  ending.message += " (" + what + ")";
+  if (const std::string said = printable(pair_->worker.errors()); !said.empty()) ending.message += ": " + said.substr(0, 300);
+  pair_.reset();
+  return ending;
+}
+
+Session::Ending Session::end_pair(Outcome outcome, const std::string& message) {
+  Ending ending;
+  ending.message = printable(message);
+  // A closed channel: the runner is dying by its own hand. Wait for the status before killing, or SIGKILL hides it.
+  const bool dead = pair_->runner.wait(milliseconds(outcome == Outcome::timeout ? 0 : 2000));
+  pair_->runner.kill();
+  const int status = pair_->runner.status();
+  ending.said = printable(pair_->runner.output() + pair_->runner.errors());
+  const bool out_of_memory = ending.said.find("std::bad_alloc") != std::string::npos;
+  if (outcome == Outcome::timeout) {
+    ending.end = End::hung;
+  } else if (!dead) {
+    ending.end = End::protocol;   // alive, but no longer listening
+    if (outcome == Outcome::closed) ending.message = "it closed its connection to the device and went on";
+  } else if (WIFSIGNALED(status)) {
+    ending.signal = WTERMSIG(status);
+    ending.end = ending.signal == SIGXCPU ? End::hung : out_of_memory ? End::memory : End::crashed;
+  } else if (outcome == Outcome::protocol) {
+    ending.end = End::protocol;
+  } else {
+    ending.end = End::exited;
+    ending.exit_status = WEXITSTATUS(status);
+  }
+  pair_.reset();
+  return ending;
+}
+
+CallOutcome Session::call(const CallSpec& spec) {
+  start();
+  CallOutcome outcome;
+  const auto adopt = [&](const Ending& ending) {
+    outcome.end = ending.end;
+    outcome.signal = ending.signal;
+    outcome.exit_status = ending.exit_status;
+    outcome.message = ending.message;
+    outcome.said = ending.said;
+  };
+  outcome.run.a = spec.a;
+  outcome.run.b = spec.b;
+  outcome.run.c_before = spec.c;
+  outcome.run.c_after = spec.c;
+  if (loaded_.hello != Outcome::returned) {
+    adopt(end_pair(loaded_.hello, loaded_.message));   // died in a constructor, before main
+    return outcome;
+  }
+  wire::CallRequest request;
+  request.entry = entry_index(spec.entry);
+  request.a = spec.a;
+  request.b = spec.b;
+  request.c = spec.c;
+  request.reuse = spec.reuse;
+  request.checks = spec.checks;
+  request.host_threads = config_.host_threads;
+  request.instruction_budget = spec.instruction_budget;
+  request.patience_ms = static_cast<std::uint64_t>(config_.patience.count());
+  std::string payload;
+  if (!exchange(wire::Kind::call, wire::encode(request), payload)) {
+    adopt(end_worker("during " + spec.entry));
+    return outcome;
+  }
+  wire::CallReply reply;
+  try {
+    reply = wire::decode<wire::CallReply>(payload);
+    if (reply.c_after.size() != spec.c.storage.size() || reply.a_after.size() != spec.a.storage.size() ||
+        reply.b_after.size() != spec.b.storage.size())
+      throw wire::WireError("a matrix came back with another size");
+  } catch (const std::exception& error) {
+    adopt(end_worker(error.what()));
+    return outcome;
+  }
+  outcome.run.c_after.storage = std::move(reply.c_after);
+  outcome.run.a_after = spec.a;
+  outcome.run.a_after->storage = std::move(reply.a_after);
+  outcome.run.b_after = spec.b;
+  outcome.run.b_after->storage = std::move(reply.b_after);
+  outcome.a_base = reply.a_base;
+  outcome.b_base = reply.b_base;
+  outcome.c_base = reply.c_base;
+  outcome.result = std::move(reply.result);
+  outcome.run.launches = outcome.result.launches;
+  for (const auto& error : outcome.result.errors) {
+    if (error.call != "kernel launch") continue;
+    outcome.run.failed_launch = diag::LaunchFailure{error.kernel, error.grid, error.block, static_cast<unsigned>(error.shared_bytes),
+                                                    error.name + (error.message.empty() ? "" : ": " + error.message)};
+    break;
+  }
+  if (outcome.result.outcome == Outcome::threw) {
+    outcome.end = End::threw;
+    outcome.message = printable(outcome.result.message);
+  } else if (outcome.result.outcome != Outcome::returned) {
+    adopt(end_pair(outcome.result.outcome, outcome.result.message));
+  } else {
+    outcome.said = printable(pair_->runner.output() + pair_->runner.errors());
+    if (outcome.result.live_allocations >= leak_restart) pair_.reset();
+  }
+  return outcome;
+}
+
+AskOutcome Session::ask(const std::string& function) {
+  start();
+  AskOutcome outcome;
+  const auto adopt = [&](const Ending& ending) {
+    outcome.end = ending.end;
+    outcome.signal = ending.signal;
+    outcome.exit_status = ending.exit_status;
+    outcome.message = ending.message;
+  };
+  if (loaded_.hello != Outcome::returned) {
+    adopt(end_pair(loaded_.hello, loaded_.message));
+    return outcome;
+  }
+  const wire::AskRequest request{entry_index(function), static_cast<std::uint64_t>(config_.patience.count())};
+  std::string payload;
+  if (!exchange(wire::Kind::ask, wire::encode(request), payload)) {
+    adopt(end_worker("during " + function));
+    return outcome;
+  }
+  simgpu::runtime::CallResult result;
+  try {
+    result = wire::decode<simgpu::runtime::CallResult>(payload);
+  } catch (const std::exception& error) {
+    adopt(end_worker(error.what()));
+    return outcome;
+  }
+  outcome.answered = result.answered;
+  outcome.answer = printable(result.answer);
+  if (result.outcome == Outcome::threw) {
+    outcome.end = End::threw;
+    outcome.message = printable(result.message);
+  } else if (result.outcome != Outcome::returned) {
+    adopt(end_pair(result.outcome, result.message));
+  }
+  return outcome;
+}
+
+}  // namespace grader

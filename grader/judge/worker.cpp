@@ -1,0 +1,133 @@
+#include "grader/judge/worker.hpp"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <exception>
+#include <memory>
+
+#include "common/simgpu/device.hpp"
+#include "common/simgpu/ptx/parser.hpp"
+#include "common/simgpu/runtime/server/server.hpp"
+#include "grader/judge/wire.hpp"
+
+namespace grader {
+namespace {
+
+using namespace simgpu;
+using runtime::Role;
+using runtime::Server;
+using std::chrono::milliseconds;
+
+constexpr int judge_fd = 3, runner_fd = 4;
+
+class Worker {
+ public:
+  int serve() {
+    wire::Kind kind{};
+    std::string payload;
+    while (wire::receive(judge_fd, -1, kind, payload) == wire::Received::frame) {
+      std::string reply;
+      switch (kind) {
+        case wire::Kind::load: reply = wire::encode(load(wire::decode<wire::LoadRequest>(payload))); break;
+        case wire::Kind::call: reply = wire::encode(call(wire::decode<wire::CallRequest>(payload))); break;
+        case wire::Kind::ask: reply = wire::encode(ask(wire::decode<wire::AskRequest>(payload))); break;
+        default: return 2;
+      }
+      if (!wire::send(judge_fd, wire::Kind::reply, reply)) return 0;
+    }
+    if (server_) server_->dismiss();
+    return 0;
+  }
+
+ private:
+  wire::LoadReply load(wire::LoadRequest request) {
+    wire::LoadReply reply;
+    try {
+      module_ = device_.load_module(std::move(request.ptx));
+    } catch (const ptx::ParseError& error) {
+      reply.error = error.what();
+      reply.ptx_line = error.ptx_line;
+      reply.source_line = error.source_line;
+      reply.unsupported = error.unsupported;
+      return reply;
+    }
+    reply.loaded = true;
+    for (const auto& kernel : device_.kernels(module_))
+      reply.kernels.push_back(
+          {kernel.name, kernel.live_registers, kernel.static_shared_bytes, kernel.local_bytes_per_thread, kernel.unsupported});
+    server_ = std::make_unique<Server>(device_, module_, runtime::Policy{}, runner_fd);
+    const Server::Hello hello = server_->wait_hello(milliseconds(request.patience_ms));
+    reply.hello = hello.outcome;
+    reply.message = hello.message;
+    reply.entries = hello.entries;
+    return reply;
+  }
+
+  /// A buffer of the last call is taken again only where the judge asks for it: then stale content must not matter.
+  void place(DevicePtr& base, const diag::Matrix& matrix, const char* label, Role role, bool reuse) {
+    if (!reuse) {
+      if (base) {
+        server_->unprotect(base);
+        device_.free(base);
+      }
+      base = device_.alloc(matrix.storage.size(), label);
+      if (base) server_->protect(base, role);
+    }
+    if (!base) return;
+    device_.set_read_only(base, false);
+    device_.write(base, matrix.storage);
+    if (role == Role::input) device_.set_read_only(base, true);
+  }
+
+  std::vector<std::byte> content(DevicePtr base, std::size_t bytes) const {
+    std::vector<std::byte> out(bytes);
+    if (base && bytes) device_.read(out, base);
+    return out;
+  }
+
+  wire::CallReply call(const wire::CallRequest& request) {
+    place(a_, request.a, "A", Role::input, request.reuse);
+    place(b_, request.b, "B", Role::input, request.reuse);
+    place(c_, request.c, "C", Role::output, request.reuse);
+    auto& launch = server_->policy().launch;
+    launch.checks = request.checks ? Checks{} : Checks::none();
+    launch.checks.memory = true;
+    launch.count = true;
+    launch.host_threads = request.host_threads;
+    launch.instruction_budget = request.instruction_budget;
+    const auto view = [](DevicePtr base, const diag::Matrix& m) { return runtime::View{base, m.rows, m.cols, m.ld}; };
+    wire::CallReply reply;
+    reply.result = server_->call(request.entry, view(a_, request.a), view(b_, request.b), view(c_, request.c),
+                                 milliseconds(request.patience_ms));
+    reply.a_after = content(a_, request.a.storage.size());
+    reply.b_after = content(b_, request.b.storage.size());
+    reply.c_after = content(c_, request.c.storage.size());
+    reply.a_base = a_;
+    reply.b_base = b_;
+    reply.c_base = c_;
+    return reply;
+  }
+
+  runtime::CallResult ask(const wire::AskRequest& request) { return server_->ask(request.entry, milliseconds(request.patience_ms)); }
+
+  Device device_;
+  ModuleId module_ = 0;
+  std::unique_ptr<Server> server_;
+  DevicePtr a_ = 0, b_ = 0, c_ = 0;
+};
+
+}  // namespace
+
+int device_worker_main() {
+  // What it holds (inputs, expected behaviour) is nobody else's: no ptrace, no /proc/<pid>/mem for other processes.
+  ::prctl(PR_SET_DUMPABLE, 0);
+  try {
+    return Worker().serve();
+  } catch (const std::exception&) {
+    return 70;   // the judge sees the closed socket and reports INFRA_ERROR
+  }
+}
+
+}  // namespace grader

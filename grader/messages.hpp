@@ -1,7 +1,8 @@
 // The message catalogue: every sentence the grader says to a student, as data.
 //
-// A text has a key ("K-MISSING.headline") and named gaps ("{kernel}"). Keys of diagnoses are the diagnosis id
-// followed by ".headline" and ".next" (and variants, "UNWRITTEN.rows.headline"); verdicts use "verdict.".
+// A text has a key ("K-MISSING.headline") and named gaps ("{kernel}"). Keys of diagnoses are the
+// diagnosis id followed by ".headline" and ".next" (and variants, "UNWRITTEN.rows.headline");
+// verdicts use "verdict.".
 #pragma once
 
 #include <string>
@@ -13,8 +14,9 @@ namespace grader::messages {
 
 using Gap = std::pair<std::string_view, std::string>;
 
-/// The text of `key` with its gaps filled. Throws std::out_of_range naming the key or the gap if the key does not
-/// exist, a gap stays open, or a value has no gap: a broken sentence must fail in tests, not reach a student.
+/// The text of `key` with its gaps filled. Throws std::out_of_range naming the key or the gap if
+/// the key does not exist, a gap stays open, or a value has no gap: a broken sentence must fail in
+/// tests, not reach a student.
 std::string text(std::string_view key, const std::vector<Gap>& gaps = {});
 
 bool exists(std::string_view key);

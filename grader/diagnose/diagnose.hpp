@@ -1,9 +1,10 @@
 // From a wrong result to the name of the bug.
 //
-// A pure library: no processes, no files, no clock. The judge hands over what it saw (Evidence) and a way to run
-// the rung once more on inputs of our choice (run_probe); diagnose() tests its hypotheses in a fixed order and
-// names the first that explains *every* wrong element, by recomputing the wrong formula and comparing exactly on
-// integer data. If none does, it says so and draws a map of the wrong tiles. All texts are in grader/messages.
+// A pure library: no processes, no files, no clock. The judge hands over what it saw (Evidence) and
+// a way to run the rung once more on inputs of our choice (run_probe); diagnose() tests its
+// hypotheses in a fixed order and names the first that explains *every* wrong element, by
+// recomputing the wrong formula and comparing exactly on integer data. If none does, it says so and
+// draws a map of the wrong tiles. All texts are in grader/messages.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +27,8 @@ std::size_t size_of(ElementType type);
 /// What a rung must compute: C = A * B, or (rungs that only move tiles) C = A or C = B.
 enum class Oracle : std::uint8_t { product, copy_a, copy_b };
 
-/// A matrix as bytes, exactly as it lies in device memory: (rows - 1) * ld + cols elements (0 if empty),
-/// padding included.
+/// A matrix as bytes, exactly as it lies in device memory: (rows - 1) * ld + cols elements (0 if
+/// empty), padding included.
 struct Matrix {
   ElementType type = ElementType::float32;
   int rows = 0, cols = 0, ld = 0;
@@ -37,18 +38,23 @@ struct Matrix {
   /// Zero-filled.
   Matrix(ElementType t, int rows_, int cols_, int ld_);
 
-  std::size_t elements() const;                        ///< in storage, with padding
-  std::size_t index(int row, int col) const { return static_cast<std::size_t>(row) * static_cast<std::size_t>(ld) + static_cast<std::size_t>(col); }
-  double at(std::size_t element) const;                ///< int32, float and double all fit a double exactly
+  std::size_t elements() const;  ///< in storage, with padding
+  std::size_t index(int row, int col) const {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(ld) +
+           static_cast<std::size_t>(col);
+  }
+  double at(std::size_t element) const;  ///< int32, float and double all fit a double exactly
   double at(int row, int col) const { return at(index(row, col)); }
-  void set(std::size_t element, double value);         ///< value must be representable
+  void set(std::size_t element, double value);  ///< value must be representable
   void set(int row, int col, double value) { set(index(row, col), value); }
-  /// Bit for bit the same element in both: how "never written" is told from "written with the same kind of NaN".
+  /// Bit for bit the same element in both: how "never written" is told from "written with the same
+  /// kind of NaN".
   bool same_bits(const Matrix& other, std::size_t element) const;
 
   template <typename T>
   static Matrix of(std::span<const T> storage_, int rows_, int cols_, int ld_) {
-    static_assert(std::is_same_v<T, std::int32_t> || std::is_same_v<T, float> || std::is_same_v<T, double>);
+    static_assert(std::is_same_v<T, std::int32_t> || std::is_same_v<T, float> ||
+                  std::is_same_v<T, double>);
     Matrix m(std::is_same_v<T, std::int32_t> ? ElementType::int32
              : std::is_same_v<T, float>      ? ElementType::float32
                                              : ElementType::float64,
@@ -66,60 +72,69 @@ struct Tile {
 
 /// A launch that the runtime refused.
 struct LaunchFailure {
-  std::string kernel;                 ///< demangled, may be empty
+  std::string kernel;  ///< demangled, may be empty
   simgpu::Dim3 grid, block;
   unsigned dynamic_shared_bytes = 0;
-  std::string error;                  ///< "cudaErrorInvalidConfiguration"; may carry a longer text
+  std::string error;  ///< "cudaErrorInvalidConfiguration"; may carry a longer text
 };
 
 /// One call of the rung: what it was given and what it left.
 struct Run {
   Matrix a, b, c_before, c_after;
-  std::optional<Matrix> a_after, b_after;           ///< absent: not looked at, taken as unchanged
-  std::vector<simgpu::LaunchReport> launches;       ///< findings are taken from here
+  std::optional<Matrix> a_after, b_after;      ///< absent: not looked at, taken as unchanged
+  std::vector<simgpu::LaunchReport> launches;  ///< findings are taken from here
   std::optional<LaunchFailure> failed_launch;
 };
 
-/// Runs the rung on other data. M, N, K and leading dimensions are those of the matrices: device allocations of
-/// exactly those sizes, C filled with `c_before` (NaN poison included) first. Empty if it could not be run.
-using Probe = std::function<std::optional<Run>(const Matrix& a, const Matrix& b, const Matrix& c_before)>;
+/// Runs the rung on other data. M, N, K and leading dimensions are those of the matrices: device
+/// allocations of exactly those sizes, C filled with `c_before` (NaN poison included) first. Empty
+/// if it could not be run.
+using Probe =
+    std::function<std::optional<Run>(const Matrix& a, const Matrix& b, const Matrix& c_before)>;
 
 struct Evidence {
   Oracle oracle = Oracle::product;
   ElementType type = ElementType::float32;
   Tile tile;
-  Run run;                            ///< the call that failed, at the smallest failing shape
-  double allowed_units = 32;          ///< limit of the componentwise error in units of u (floating types)
-  bool small_integers = false;        ///< run.a and run.b are integers -8..8: the result must be bit-exact
-  /// The same shape with small integers was right: then indices are right and this is about precision.
+  Run run;                    ///< the call that failed, at the smallest failing shape
+  double allowed_units = 32;  ///< limit of the componentwise error in units of u (floating types)
+  bool small_integers =
+      false;  ///< run.a and run.b are integers -8..8: the result must be bit-exact
+  /// The same shape with small integers was right: then indices are right and this is about
+  /// precision.
   bool integers_passed = false;
-  std::optional<Run> repeat;          ///< the same inputs again; a different result means a race
-  Probe run_probe;                    ///< may be empty: fewer hypotheses can then be tested
+  std::optional<Run> repeat;  ///< the same inputs again; a different result means a race
+  Probe run_probe;            ///< may be empty: fewer hypotheses can then be tested
 };
 
 struct Diagnosis {
-  std::string id;          ///< "B-TRANSPOSED"; "none" when nothing is wrong; "UNEXPLAINED" when no hypothesis fits
-  std::string verdict;     ///< "WRONG_ANSWER", "PRECISION", "RUNTIME_ERROR", "TIMEOUT", "UNSUPPORTED"; "ACCEPTED" for none
-  std::string headline;    ///< one cause, one line
-  std::vector<std::string> details;   ///< places, sizes, a small matrix or a tile map; one line each
-  std::string next_step;   ///< what to look at first
+  std::string
+      id;  ///< "B-TRANSPOSED"; "none" when nothing is wrong; "UNEXPLAINED" when no hypothesis fits
+  std::string verdict;  ///< "WRONG_ANSWER", "PRECISION", "RUNTIME_ERROR", "TIMEOUT", "UNSUPPORTED";
+                        ///< "ACCEPTED" for none
+  std::string headline;              ///< one cause, one line
+  std::vector<std::string> details;  ///< places, sizes, a small matrix or a tile map; one line each
+  std::string next_step;             ///< what to look at first
 };
 
-/// Names the bug. Never throws for wrong results; a failing probe only makes the answer less precise.
+/// Names the bug. Never throws for wrong results; a failing probe only makes the answer less
+/// precise.
 Diagnosis diagnose(const Evidence& evidence);
 
-/// A finding of the simulated GPU in words. `run` (may be null) gives the leading dimensions behind "A[3][17]".
-Diagnosis explain(const simgpu::Finding& finding, const Tile& tile, const Run* run, ElementType type);
+/// A finding of the simulated GPU in words. `run` (may be null) gives the leading dimensions behind
+/// "A[3][17]".
+Diagnosis explain(const simgpu::Finding& finding, const Tile& tile, const Run* run,
+                  ElementType type);
 
-/// The finding to report first: faults before uninitialised reads before races before barriers' consequences.
-/// Null if there is none.
+/// The finding to report first: faults before uninitialised reads before races before barriers'
+/// consequences. Null if there is none.
 const simgpu::Finding* worst_finding(const std::vector<simgpu::LaunchReport>& launches);
 
 /// A launch that was refused, in words.
 Diagnosis explain(const LaunchFailure& failure);
 
-/// A missed goal: headline and next step of the catalogue for `id` ("UNCOALESCED", "NO-REUSE", ...); `sentence` is
-/// the lab's own sentence with the numbers.
+/// A missed goal: headline and next step of the catalogue for `id` ("UNCOALESCED", "NO-REUSE",
+/// ...); `sentence` is the lab's own sentence with the numbers.
 Diagnosis explain_goal(const std::string& id, const std::string& sentence);
 
 }  // namespace grader::diag

@@ -1,0 +1,94 @@
+// What lab 1 is about, as numbers: neighbouring threads stand side by side in a row of C.
+//
+// With warps along the rows every k step of a warp reads one element of A (all lanes the same) and
+// 32 neighbours of B. A warp that stands in a column of C gets the right result too, but reads 32
+// rows of A and stores to 32 rows of C: 32 sectors where 1 to 8 do.
+#include "grader/goals.hpp"
+
+namespace {
+
+using grader::coalesced_row_sectors;
+using grader::Extents;
+using grader::Observed;
+using grader::Parameters;
+
+std::int64_t ceil_div(std::int64_t n, std::int64_t d) {
+  return (n + d - 1) / d;
+}
+
+/// Up to `rows_per_warp` rows of A in each k step of each warp of 32 threads. 1 is a warp along a
+/// row; a warp of 8 x 4 threads needs 4 and saves as much on B.
+double sectors_of_a(const Extents& e, const Parameters& p, std::uint64_t) {
+  return p.at("slack") * p.at("rows_per_warp") * static_cast<double>(e.k * e.m * ceil_div(e.n, 32));
+}
+
+/// Every row of C needs every row of B once, 32 neighbours at a time.
+double sectors_of_b(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  return p.at("slack") * static_cast<double>(e.m * coalesced_row_sectors(e.k, e.n, e.n, bytes));
+}
+
+/// C is stored once. A warp of 8 x 4 threads may touch one sector more per row at ragged widths.
+double sectors_of_c(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  return p.at("slack") * static_cast<double>(coalesced_row_sectors(e.m, e.n, e.n, bytes));
+}
+
+/// Threads of blocks no larger than 32 x 32 that cover C.
+double threads(const Extents& e, const Parameters& p, std::uint64_t) {
+  return p.at("slack") * static_cast<double>(32 * ceil_div(e.m, 32) * 32 * ceil_div(e.n, 32));
+}
+
+double threads_started(const Observed& o) {
+  double sum = 0;
+  for (const auto& launch : o.launches)
+    sum += static_cast<double>(launch.grid.x) * launch.grid.y * launch.grid.z * launch.block.x *
+           launch.block.y * launch.block.z;
+  return sum;
+}
+
+const grader::GoalList goals(
+    "lab1_naive",
+    {
+        {"1.2",
+         "load_sectors_a",
+         "sectors read from A",
+         "UNCOALESCED",
+         "The lanes of a warp read A from many rows at once. Right result, but neighbouring "
+         "threads "
+         "(x) should share a row of C: then they share the element of A as well.",
+         {{"slack", 1.05}, {"rows_per_warp", 4}},
+         [](const Observed& o) { return static_cast<double>(o.a.load.sectors); },
+         sectors_of_a},
+        {"1.2",
+         "load_sectors_b",
+         "sectors read from B",
+         "UNCOALESCED",
+         "The lanes of a warp do not read neighbouring elements of B: lay x along the columns.",
+         {{"slack", 1.20}},
+         [](const Observed& o) { return static_cast<double>(o.b.load.sectors); },
+         sectors_of_b},
+        {"1.2",
+         "store_sectors_c",
+         "sectors written to C",
+         "UNCOALESCED",
+         "The lanes of a warp store to many rows of C. Right result, but each store then moves 32 "
+         "sectors where a row of neighbours needs 4 (8 in double): lay x along the columns.",
+         {{"slack", 1.60}},
+         [](const Observed& o) {
+           return static_cast<double>(o.c.store.sectors + o.c.atomic.sectors);
+         },
+         sectors_of_c},
+        {"1.2",
+         "threads",
+         "threads started",
+         "UNCOALESCED",
+         "Many threads have no element of C: ceil(columns / block.x) by ceil(rows / block.y) "
+         "blocks "
+         "are enough.",
+         {{"slack", 1.00}},
+         threads_started,
+         threads,
+         {{256, 256, 256}, {131, 129, 127}},
+         true},
+    });
+
+}  // namespace

@@ -1,0 +1,205 @@
+// What lab 2 is about, as numbers: a thread that owns TM x TN elements loads TM + TN values per k
+// step and uses each of them many times.
+//
+// Bounds are those of 4 x 4 tiles, which every larger tile meets and one element per thread, or an
+// edge computed one element at a time, does not.
+#include "grader/goals.hpp"
+
+namespace {
+
+using grader::Extents;
+using grader::Observed;
+using grader::Parameters;
+
+double ceil_div(std::int64_t n, double d) {
+  const auto divisor = static_cast<std::int64_t>(d);
+  return static_cast<double>((n + divisor - 1) / divisor);
+}
+
+/// Warps of 2 x 16 threads with TM x TN elements each that cover C: warps that lie wholly outside
+/// of it load nothing.
+double warps(const Extents& e, const Parameters& p) {
+  return ceil_div(e.m, 2 * p.at("TM")) * ceil_div(e.n, 16 * p.at("TN"));
+}
+
+double load_requests(const Extents& e, const Parameters& p, std::uint64_t) {
+  return p.at("slack") * warps(e, p) * static_cast<double>(e.k) * (p.at("TM") + p.at("TN"));
+}
+
+/// 16 neighbouring elements of B per request; one sector more where the row does not begin at one.
+double sectors_of_b(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  const double sectors = 16.0 * static_cast<double>(bytes) / 32;
+  const bool aligned = e.n * static_cast<std::int64_t>(bytes) % 32 == 0;
+  return p.at("slack") * warps(e, p) * static_cast<double>(e.k) * p.at("TN") *
+         (sectors + (aligned ? 0 : 1));
+}
+
+/// One sector for each of the two rows of a request.
+double sectors_of_a(const Extents& e, const Parameters& p, std::uint64_t) {
+  return p.at("slack") * warps(e, p) * static_cast<double>(e.k) * 2 * p.at("TM");
+}
+
+double nothing(const Extents&, const Parameters&, std::uint64_t) {
+  return 0;
+}
+
+double live_registers_bound(const Extents&, const Parameters& p, std::uint64_t) {
+  return p.at("registers");
+}
+
+double requests(const Observed& o) {
+  return static_cast<double>(o.total.global_load.requests);
+}
+double sectors_a(const Observed& o) {
+  return static_cast<double>(o.a.load.sectors);
+}
+double sectors_b(const Observed& o) {
+  return static_cast<double>(o.b.load.sectors);
+}
+double local_accesses(const Observed& o) {
+  return static_cast<double>(o.total.local_load_requests + o.total.local_store_requests);
+}
+double live_registers(const Observed& o) {
+  return o.live_registers;
+}
+
+const char* const too_many_loads =
+    "A thread that owns TM x TN elements of C needs TM + TN loads per k step, not two for each "
+    "multiplication: load a column of A and a row of B into registers, then multiply all with all.";
+const char* const edge_loads =
+    "Tiles at the edge load far more than tiles inside: let them run the same loop on clamped "
+    "indices "
+    "and leave the question what exists to the store.";
+const char* const in_local_memory =
+    "The accumulators lie in local memory, which is slow global memory in disguise: an array stays "
+    "in "
+    "registers only if every index is known when the kernel is compiled (#pragma unroll).";
+const char* const too_many_registers =
+    "More registers are alive at once than a thread can have: ptxas will spill them to local "
+    "memory. "
+    "A smaller tile is faster.";
+const char* const half_empty =
+    "With more than 128 registers only one block of 256 threads fits on a multiprocessor.";
+const char* const scattered =
+    "The lanes of a warp read B with a stride: give neighbouring threads neighbouring columns and "
+    "step "
+    "from one column of a thread to its next by the number of threads in a row.";
+
+const std::vector<Extents> inside = {{256, 256, 256}};
+const std::vector<Extents> edges = {{256, 256, 256}, {131, 129, 127}, {255, 255, 127}};
+
+const grader::GoalList goals("lab2_register_tile", {
+                                                       {"2.1",
+                                                        "load_requests",
+                                                        "global load requests",
+                                                        "NO-REUSE",
+                                                        too_many_loads,
+                                                        {{"TM", 4}, {"TN", 4}, {"slack", 1.05}},
+                                                        requests,
+                                                        load_requests,
+                                                        inside},
+                                                       {"2.1",
+                                                        "local_accesses",
+                                                        "local memory accesses",
+                                                        "LOCAL-MEMORY",
+                                                        in_local_memory,
+                                                        {},
+                                                        local_accesses,
+                                                        nothing,
+                                                        inside},
+                                                       {"2.1",
+                                                        "live_registers",
+                                                        "live registers (estimate)",
+                                                        "LOCAL-MEMORY",
+                                                        too_many_registers,
+                                                        {{"registers", 255}},
+                                                        live_registers,
+                                                        live_registers_bound,
+                                                        inside},
+                                                       {"2.1",
+                                                        "live_registers_128",
+                                                        "live registers for two blocks (estimate)",
+                                                        "LOCAL-MEMORY",
+                                                        half_empty,
+                                                        {{"registers", 128}},
+                                                        live_registers,
+                                                        live_registers_bound,
+                                                        inside,
+                                                        true},
+
+                                                       {"2.2",
+                                                        "load_requests",
+                                                        "global load requests",
+                                                        "NO-REUSE",
+                                                        edge_loads,
+                                                        {{"TM", 4}, {"TN", 4}, {"slack", 1.05}},
+                                                        requests,
+                                                        load_requests,
+                                                        edges},
+                                                       {"2.2",
+                                                        "local_accesses",
+                                                        "local memory accesses",
+                                                        "LOCAL-MEMORY",
+                                                        in_local_memory,
+                                                        {},
+                                                        local_accesses,
+                                                        nothing,
+                                                        edges},
+                                                       {"2.2",
+                                                        "live_registers",
+                                                        "live registers (estimate)",
+                                                        "LOCAL-MEMORY",
+                                                        too_many_registers,
+                                                        {{"registers", 255}},
+                                                        live_registers,
+                                                        live_registers_bound,
+                                                        inside},
+
+                                                       {"2.3",
+                                                        "load_sectors_b",
+                                                        "sectors read from B",
+                                                        "UNCOALESCED",
+                                                        scattered,
+                                                        {{"TM", 4}, {"TN", 4}, {"slack", 1.05}},
+                                                        sectors_b,
+                                                        sectors_of_b,
+                                                        edges},
+                                                       {"2.3",
+                                                        "load_sectors_a",
+                                                        "sectors read from A",
+                                                        "NO-REUSE",
+                                                        too_many_loads,
+                                                        {{"TM", 4}, {"TN", 4}, {"slack", 1.05}},
+                                                        sectors_a,
+                                                        sectors_of_a,
+                                                        edges},
+                                                       {"2.3",
+                                                        "load_requests",
+                                                        "global load requests",
+                                                        "NO-REUSE",
+                                                        edge_loads,
+                                                        {{"TM", 4}, {"TN", 4}, {"slack", 1.05}},
+                                                        requests,
+                                                        load_requests,
+                                                        edges},
+                                                       {"2.3",
+                                                        "local_accesses",
+                                                        "local memory accesses",
+                                                        "LOCAL-MEMORY",
+                                                        in_local_memory,
+                                                        {},
+                                                        local_accesses,
+                                                        nothing,
+                                                        edges},
+                                                       {"2.3",
+                                                        "live_registers",
+                                                        "live registers (estimate)",
+                                                        "LOCAL-MEMORY",
+                                                        too_many_registers,
+                                                        {{"registers", 255}},
+                                                        live_registers,
+                                                        live_registers_bound,
+                                                        inside},
+                                                   });
+
+}  // namespace

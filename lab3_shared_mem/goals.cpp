@@ -1,0 +1,253 @@
+// What lab 3 is about, as numbers: a block reads each element of its tiles from global memory once,
+// and a warp reads and writes shared memory along rows.
+#include <algorithm>
+
+#include "grader/goals.hpp"
+
+namespace {
+
+using grader::Extents;
+using grader::Observed;
+using grader::Parameters;
+
+std::int64_t ceil_div(std::int64_t n, std::int64_t d) {
+  return (n + d - 1) / d;
+}
+
+/// Sectors of `rows` x `cols` elements, rows contiguous in memory one after the other, read `piece`
+/// neighbours at a time: as grader::coalesced_row_sectors, for tiles narrower than a warp.
+std::int64_t piece_sectors(std::int64_t rows, std::int64_t cols, std::int64_t piece,
+                           std::uint64_t bytes) {
+  const auto per_sector = static_cast<std::int64_t>(32 / bytes);
+  std::int64_t sectors = 0;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t first = 0; first < cols; first += piece) {
+      const std::int64_t begin = row * cols + first;
+      const std::int64_t end = begin + std::min(piece, cols - first);
+      sectors += (end - 1) / per_sector - begin / per_sector + 1;
+    }
+  }
+  return sectors;
+}
+
+std::int64_t at(const Parameters& p, const char* name) {
+  return static_cast<std::int64_t>(p.at(name));
+}
+
+// ---- 3.0: blocks of 16 x 16 threads, tiles of 16 x 16
+
+/// Per warp and k tile: one store to each tile, then per k a broadcast from A and 16 neighbours of
+/// B. An 8-byte element takes two wavefronts where 16 neighbours are touched. In PTX's own scalar
+/// accesses, which is an upper bound for what remains after ptxas has merged some.
+double shared_wavefronts(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  const std::int64_t tile = at(p, "TILE"), words = static_cast<std::int64_t>(bytes / 4);
+  const std::int64_t warps = ceil_div(e.m, tile) * ceil_div(e.n, tile) * (tile * tile / 32);
+  return p.at("slack") *
+         static_cast<double>(warps * ceil_div(e.k, tile) * (tile * (1 + words) + 2 * words));
+}
+
+double sectors_of_c(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  return p.at("slack") * static_cast<double>(piece_sectors(e.m, e.n, at(p, "TILE"), bytes));
+}
+
+// ---- 3.1
+
+double sectors_of_copied_a(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  return p.at("slack") * static_cast<double>(piece_sectors(e.m, e.k, at(p, "BK"), bytes));
+}
+
+// ---- 3.2 to 3.5: a block reads BM rows of A and BN columns of B, BK at a time
+
+double sectors_of_a_and_b(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  return p.at("slack") *
+         static_cast<double>(
+             ceil_div(e.n, at(p, "BN")) * piece_sectors(e.m, e.k, at(p, "BK"), bytes) +
+             ceil_div(e.m, at(p, "BM")) *
+                 piece_sectors(e.k, e.n, std::min<std::int64_t>(32, at(p, "BN")), bytes));
+}
+
+/// Tiles that were packed are read without a sector too many, but padded to whole tiles; A and B
+/// themselves are read once.
+double sectors_with_packing(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  const std::int64_t m_tiles = ceil_div(e.m, at(p, "BM")), n_tiles = ceil_div(e.n, at(p, "BN"));
+  const std::int64_t k_padded = ceil_div(e.k, at(p, "BK")) * at(p, "BK");
+  const std::int64_t packed = m_tiles * n_tiles * (at(p, "BM") + at(p, "BN")) * k_padded *
+                              static_cast<std::int64_t>(bytes) / 32;
+  return p.at("slack") * static_cast<double>(packed + piece_sectors(e.m, e.k, at(p, "BK"), bytes) +
+                                             piece_sectors(e.k, e.n, 32, bytes));
+}
+
+double two_barriers(const Extents& e, const Parameters& p, std::uint64_t) {
+  return static_cast<double>(2 * ceil_div(e.m, at(p, "BM")) * ceil_div(e.n, at(p, "BN")) *
+                             ceil_div(e.k, at(p, "BK")));
+}
+
+double nothing(const Extents&, const Parameters&, std::uint64_t) {
+  return 0;
+}
+double live_registers_bound(const Extents&, const Parameters& p, std::uint64_t) {
+  return p.at("registers");
+}
+
+double wavefronts(const Observed& o) {
+  return static_cast<double>(o.total.shared_load.wavefronts + o.total.shared_store.wavefronts);
+}
+double stored_sectors(const Observed& o) {
+  return static_cast<double>(o.c.store.sectors + o.c.atomic.sectors);
+}
+double loaded_from_a(const Observed& o) {
+  return static_cast<double>(o.a.load.sectors);
+}
+double loaded(const Observed& o) {
+  return static_cast<double>(o.total.global_load.sectors);
+}
+double barriers(const Observed& o) {
+  return static_cast<double>(o.total.block_barriers);
+}
+double local_accesses(const Observed& o) {
+  return static_cast<double>(o.total.local_load_requests + o.total.local_store_requests);
+}
+double live_registers(const Observed& o) {
+  return o.live_registers;
+}
+
+const char* const conflicts =
+    "The threads of a warp walk down a column of a tile: sixteen rows that begin in two of the 32 "
+    "banks. "
+    "Let neighbouring threads (tx) touch neighbouring elements of a row.";
+const char* const stored_too_often =
+    "Every element of C is stored once per k tile, but only the last store counts.";
+const char* const fetch_scattered =
+    "The threads of a warp fetch from many rows at once: number the elements of the tile row by "
+    "row and "
+    "give neighbouring elements to neighbouring threads.";
+const char* const no_shared =
+    "Each tile should be read from global memory once per block. More is read: are operands still "
+    "taken "
+    "from A and B inside the k loop of the product?";
+const char* const small_tile =
+    "More is read from global memory than a 64 x 64 tile per block needs. The block's tile, not "
+    "the "
+    "thread's, decides how often A and B are read.";
+const char* const more_barriers =
+    "Two barriers per k tile are enough: one when the tiles are complete, one when nobody reads "
+    "them any "
+    "more. Each further one makes the whole block wait.";
+const char* const in_local_memory =
+    "The accumulators lie in local memory: an array stays in registers only if every index is "
+    "known when "
+    "the kernel is compiled (#pragma unroll).";
+const char* const too_many_registers =
+    "More registers are alive at once than a thread can have: ptxas will spill them to local "
+    "memory.";
+const char* const packing_missed =
+    "Packed tiles are contiguous and aligned, so that reading one costs no sector too many. More "
+    "is read.";
+
+const std::vector<Extents> inside = {{256, 256, 256}};
+const std::vector<Extents> for_packing = {{256, 256, 256}, {383, 383, 127}};
+
+const grader::GoalList goals("lab3_shared_mem",
+                             {
+                                 {"3.0",
+                                  "shared_wavefronts",
+                                  "shared memory wavefronts",
+                                  "BANK-CONFLICT",
+                                  conflicts,
+                                  {{"TILE", 16}, {"slack", 1.05}},
+                                  wavefronts,
+                                  shared_wavefronts},
+                                 {"3.0",
+                                  "store_sectors_c",
+                                  "sectors written to C",
+                                  "UNCOALESCED",
+                                  stored_too_often,
+                                  {{"TILE", 16}, {"slack", 1.05}},
+                                  stored_sectors,
+                                  sectors_of_c},
+
+                                 {"3.1",
+                                  "load_sectors_a",
+                                  "sectors read from A",
+                                  "UNCOALESCED",
+                                  fetch_scattered,
+                                  {{"BK", 8}, {"slack", 1.05}},
+                                  loaded_from_a,
+                                  sectors_of_copied_a},
+
+                                 {"3.2",
+                                  "load_sectors",
+                                  "sectors read from A and B",
+                                  "NO-SHARED",
+                                  no_shared,
+                                  {{"BM", 16}, {"BN", 16}, {"BK", 16}, {"slack", 1.05}},
+                                  loaded,
+                                  sectors_of_a_and_b},
+                                 {"3.2",
+                                  "barriers",
+                                  "barriers",
+                                  "NO-SHARED",
+                                  more_barriers,
+                                  {{"BM", 32}, {"BN", 32}, {"BK", 32}},
+                                  barriers,
+                                  two_barriers,
+                                  {{256, 256, 256}, {131, 129, 127}},
+                                  true},
+
+                                 {"3.3",
+                                  "load_sectors",
+                                  "sectors read from A and B",
+                                  "NO-SHARED",
+                                  small_tile,
+                                  {{"BM", 64}, {"BN", 64}, {"BK", 8}, {"slack", 1.05}},
+                                  loaded,
+                                  sectors_of_a_and_b},
+                                 {"3.3",
+                                  "local_accesses",
+                                  "local memory accesses",
+                                  "LOCAL-MEMORY",
+                                  in_local_memory,
+                                  {},
+                                  local_accesses,
+                                  nothing},
+                                 {"3.3",
+                                  "live_registers",
+                                  "live registers (estimate)",
+                                  "LOCAL-MEMORY",
+                                  too_many_registers,
+                                  {{"registers", 255}},
+                                  live_registers,
+                                  live_registers_bound,
+                                  inside},
+                                 {"3.3",
+                                  "barriers",
+                                  "barriers",
+                                  "NO-SHARED",
+                                  more_barriers,
+                                  {{"BM", 128}, {"BN", 64}, {"BK", 8}},
+                                  barriers,
+                                  two_barriers,
+                                  {{256, 256, 256}, {131, 129, 127}},
+                                  true},
+
+                                 {"3.4",
+                                  "load_sectors",
+                                  "sectors read, packing included",
+                                  "UNCOALESCED",
+                                  packing_missed,
+                                  {{"BM", 128}, {"BN", 64}, {"BK", 8}, {"slack", 1.05}},
+                                  loaded,
+                                  sectors_with_packing,
+                                  for_packing},
+                                 {"3.5",
+                                  "load_sectors",
+                                  "sectors read, packing included",
+                                  "UNCOALESCED",
+                                  packing_missed,
+                                  {{"BM", 128}, {"BN", 64}, {"BK", 8}, {"slack", 1.05}},
+                                  loaded,
+                                  sectors_with_packing,
+                                  for_packing},
+                             });
+
+}  // namespace

@@ -6,9 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace simgpu::ptx {
@@ -67,6 +68,9 @@ enum class Compare : std::uint8_t {
 enum class BoolOp : std::uint8_t { none, and_, or_, xor_ };
 enum class AtomOp : std::uint8_t { none, add, inc, dec, min, max, and_, or_, xor_, exch, cas };
 enum class ShflMode : std::uint8_t { none, up, down, bfly, idx };
+enum class TestClass : std::uint8_t {
+  none, finite, infinite, number, notanumber, normal, subnormal,
+};
 enum class VoteMode : std::uint8_t { none, any, all, uni, ballot };
 
 /// Everything behind the dots of an instruction. Fields that do not apply keep their defaults.
@@ -98,6 +102,9 @@ struct Modifiers {
   std::uint8_t lut = 0;         ///< reserved (lop3's table is an immediate operand)
   std::uint16_t m = 0, n = 0, k = 0;  ///< mma/wmma/ldmatrix shapes
   std::uint8_t num = 0;         ///< ldmatrix .x1 .x2 .x4
+  bool aligned = true;          ///< false: barrier.sync without .aligned (lanes may arrive apart)
+  char fragment = 0;            ///< wmma.load.{a,b,c}, wmma.store.d: which matrix
+  TestClass testp = TestClass::none;
   bool row_a = true, row_b = false;   ///< mma/wmma layouts
   std::string_view text;        ///< the whole opcode as written, e.g. "ld.global.v4.f32" (for messages)
 };
@@ -109,10 +116,10 @@ struct Operand {
     imm,        ///< bits = value as a bit pattern, sign-extended to 64 bits for integers
     special,    ///< index = Special
     symbol,     ///< address of a variable: index into Module::variables or Function-local table, + bits
-    param,      ///< address of a kernel/function parameter: index into params, + bits
+    param,      ///< address of a parameter, + bits; index counts through params, then results, then call_params
     address,    ///< [reg + imm]: index = register, bits = byte offset
     label,      ///< index = instruction index of the target
-    vector,     ///< {a, b, ...}: elements in `first`.. `first + count` of Function::vector_operands
+    vector,     ///< {a, b, ...}: elements [index, index + count) of Function::vector_operands
     function,   ///< index into Module::functions
     sink,       ///< "_", a result nobody wants
   };
@@ -143,7 +150,11 @@ struct Instruction {
   Modifiers mod;
   std::uint32_t guard = UINT32_MAX;   ///< predicate register, UINT32_MAX = none
   bool guard_negated = false;
-  std::vector<Operand> operands;      ///< destination(s) first, as written
+  /// Destination(s) first, as written, with three fixed forms:
+  ///   call      {function, vector of results (param), vector of arguments (param or imm)}
+  ///   brx_idx   {index register, vector of labels}
+  ///   bra       {label}
+  std::vector<Operand> operands;
   Location where;                     ///< the author's line: see Module::files
   std::uint32_t ptx_line = 0;         ///< line in the PTX text, for parser and engine messages
 };
@@ -183,9 +194,11 @@ struct Function {
   std::vector<Parameter> results;       ///< .func return parameters
   std::vector<Parameter> call_params;   ///< .param variables declared in bodies for calls (call_seq scopes)
   std::uint32_t max_ntid[3] = {0, 0, 0};  ///< .maxntid, 0 = not given
+  std::uint32_t req_ntid[3] = {0, 0, 0};  ///< .reqntid: the block must have exactly this shape, 0 = not given
   std::uint32_t min_nctapersm = 0;        ///< .minnctapersm
+  std::uint32_t max_nreg = 0;             ///< .maxnreg
   std::vector<Register> registers;
-  std::vector<Instruction> body;
+  std::vector<Instruction> body;          ///< never empty for a definition; ends in ret, exit, trap or bra
   std::vector<Operand> vector_operands;
   std::vector<std::uint32_t> variables;   ///< module variables referenced, directly (incl. body-scope .shared/.local)
   Location where;                         ///< first line of the function
@@ -199,14 +212,22 @@ struct SourceFile {
   bool is_builtin = false;   ///< compiler's or simgpu's own headers
 };
 
+/// Movable only: Modifiers::text points into `text`.
 struct Module {
+  Module() = default;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  Module(Module&&) noexcept = default;
+  Module& operator=(Module&&) noexcept = default;
+
   std::string version;        ///< "7.0"
   std::string target;         ///< "sm_80"
   std::vector<SourceFile> files;   ///< [0] is "" (unknown)
   std::vector<Variable> variables;
   std::vector<Function> functions;
-  std::unordered_map<std::string, std::uint32_t> function_index;
-  std::unordered_map<std::string, std::uint32_t> variable_index;
+  // Ordered maps: the names come from hostile text, and hash collisions can be made on purpose.
+  std::map<std::string, std::uint32_t, std::less<>> function_index;
+  std::map<std::string, std::uint32_t, std::less<>> variable_index;   ///< module scope only
   std::string text;           ///< the PTX itself; Modifiers::text points into it
 };
 

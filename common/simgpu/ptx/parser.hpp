@@ -14,9 +14,13 @@ namespace simgpu::ptx {
 struct Limits {
   std::size_t text_bytes = 64u << 20;
   std::size_t registers_per_function = 1u << 20;
-  std::size_t instructions = 4u << 20;
+  std::size_t registers = 4u << 20;          ///< whole module
+  std::size_t instructions = 1u << 20;       ///< whole module; labels, scopes and operands of vectors count too
   std::size_t functions = 4096;
   std::size_t variables = 65536;
+  std::size_t files = 4096;
+  std::size_t parameter_bytes = 32764;       ///< of one kernel, as on hardware since CUDA 12.1
+  unsigned nesting = 64;                     ///< brace scopes, and parentheses of one constant expression
   std::uint64_t global_bytes = 256u << 20;   ///< .global and .const together
   std::uint64_t shared_bytes = 1u << 20;     ///< one variable; a kernel's limit is the device's
   std::uint64_t local_bytes = 512u << 10;    ///< per thread, as on hardware

@@ -1,0 +1,167 @@
+#include "common/simgpu/ptx/names.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+
+#include "common/simgpu/ptx/lexer.hpp"
+
+namespace simgpu::ptx {
+namespace {
+
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// <source-name> ::= <length> <identifier>, at `at`; moves `at` behind it.
+std::optional<std::string_view> source_name(std::string_view text, std::size_t* at) {
+  std::size_t length = 0, i = *at;
+  for (std::size_t digits = 0; i < text.size() && is_digit(text[i]) && digits < 6; ++i, ++digits)
+    length = length * 10 + static_cast<std::size_t>(text[i] - '0');
+  if (i == *at || length == 0 || length > text.size() - i) return std::nullopt;
+  *at = i + length;
+  return text.substr(i, length);
+}
+
+/// Position of the 'E' that closes the construct opened just before `at` by the letter `opener`.
+/// Not a full grammar: names are skipped by their length, and of what remains only what opens or
+/// closes nests.
+std::optional<std::size_t> closing_e(std::string_view text, std::size_t at, char opener) {
+  std::string open(1, opener);  // a stack: I and J arguments, N nested, X expression, F function, Z
+                                // local, L literal
+  const auto peek = [&](std::size_t i) { return i < text.size() ? text[i] : '\0'; };
+  while (at < text.size()) {
+    const char c = text[at];
+    if (c == 'E') {
+      open.pop_back();
+      if (open.empty()) return at;
+      ++at;
+    } else if (is_digit(c)) {
+      if (open.back() == 'L') {
+        while (is_digit(peek(at))) ++at;  // a literal's value, not a length
+      } else if (!source_name(text, &at)) {
+        return std::nullopt;
+      }
+    } else if (c == 'S' || c == 'T') {
+      // St, Sa, Ss are two characters; S_, S0_, T_, T0_ end in '_'.
+      ++at;
+      while (is_digit(peek(at)) || (peek(at) >= 'A' && peek(at) <= 'Z')) ++at;
+      ++at;
+    } else if (c == 'D') {
+      // Two-character types; DF16_ and Dv4_ go on, DT and Dt hold an expression.
+      const char second = peek(at + 1);
+      at += 2;
+      if (second == 'T' || second == 't') open += 'X';
+      if (second == 'F' || second == 'v') {
+        while (is_digit(peek(at))) ++at;
+        ++at;
+      }
+    } else if (c == 'L' && open.back() != 'N' && open.back() != 'Z') {
+      ++at;
+      if (text.substr(at, 2) == "_Z") {
+        open += 'Z';
+        at += 2;
+      } else {
+        open += 'L';
+        if (is_digit(peek(at)) && !source_name(text, &at)) return std::nullopt;
+      }
+    } else {
+      if (c == 'I' || c == 'J' || c == 'N' || c == 'X' || c == 'F' || c == 'Z') open += c;
+      ++at;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Last component of "N...E" with `at` just behind the N.
+std::optional<std::string_view> last_nested(std::string_view text, std::size_t at) {
+  std::optional<std::string_view> last;
+  while (at < text.size() && text[at] != 'E') {
+    if (is_digit(text[at])) {
+      last = source_name(text, &at);
+      if (!last) return std::nullopt;
+    } else if (text[at] == 'I') {
+      const auto end = closing_e(text, at + 1, 'I');
+      if (!end) return std::nullopt;
+      at = *end + 1;
+    } else {
+      ++at;
+    }
+  }
+  return last;
+}
+
+/// Name of an entity at `at`: "1s", "L1s", "N3lab1sE".
+std::optional<std::string_view> entity(std::string_view text, std::size_t at) {
+  if (at < text.size() && text[at] == 'L') ++at;
+  if (at < text.size() && text[at] == 'N') return last_nested(text, at + 1);
+  return source_name(text, &at);
+}
+
+/// `_Z` name cut behind the name and template arguments of the function: "_Z4kernIfLi8EE".
+std::string_view without_parameters(std::string_view mangled) {
+  std::size_t at = 2;
+  if (at < mangled.size() && mangled[at] == 'L') ++at;
+  if (at < mangled.size() && mangled[at] == 'N') {
+    const auto end = closing_e(mangled, at + 1, 'N');
+    return end ? mangled.substr(0, *end + 1) : mangled;
+  }
+  if (!source_name(mangled, &at)) return mangled;
+  if (at < mangled.size() && mangled[at] == 'I') {
+    const auto end = closing_e(mangled, at + 1, 'I');
+    return end ? mangled.substr(0, *end + 1) : mangled;
+  }
+  return mangled.substr(0, at);
+}
+
+/// Every substitution may repeat all that came before it, so a short name can stand for a text of
+/// exponential length. This many can at most double it this often.
+bool is_harmless(std::string_view mangled) {
+  constexpr std::size_t kMostBytes = 1024, kMostReferences = 12;
+  if (mangled.size() > kMostBytes) return false;
+  std::size_t references = 0;
+  for (std::size_t i = 0; i + 1 < mangled.size(); ++i) {
+    const char c = mangled[i + 1];
+    const bool follows = c == '_' || is_digit(c) || (c >= 'A' && c <= 'Z');
+    if ((mangled[i] == 'S' || mangled[i] == 'T') && follows) ++references;
+  }
+  return references <= kMostReferences;
+}
+
+}  // namespace
+
+std::string pretty_variable_name(std::string_view mangled) {
+  std::optional<std::string_view> name;
+  if (mangled.substr(0, 3) == "_ZZ") {
+    if (const auto end = closing_e(mangled, 3, 'Z')) name = entity(mangled, *end + 1);
+  } else if (mangled.substr(0, 2) == "_Z") {
+    name = entity(mangled, 2);
+  }
+  return std::string(name.value_or(mangled));
+}
+
+std::string demangle(std::string_view mangled) {
+  if (mangled.substr(0, 2) != "_Z") return std::string(mangled);
+  const std::string_view cut = without_parameters(mangled);
+  if (is_harmless(cut)) {
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> text(
+        abi::__cxa_demangle(std::string(cut).c_str(), nullptr, nullptr, &status), &std::free);
+    if (status == 0 && text != nullptr) return text.get();
+  }
+  const auto name = entity(mangled, 2);
+  return std::string(name.value_or(mangled));
+}
+
+bool is_builtin_path(std::string_view path) {
+  const std::size_t slash = path.find_last_of("/\\");
+  const std::string_view base = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  return base.substr(0, 8) == "__clang_" ||
+         path.find("simgpu/include/") != std::string_view::npos ||
+         path.find("/lib/clang/") != std::string_view::npos;
+}
+
+}  // namespace simgpu::ptx

@@ -1,0 +1,22 @@
+// Readable names from what the compiler made of them. All of it works on hostile names: time and
+// output are bounded.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace simgpu::ptx {
+
+/// The author's name of a variable: "_ZZ1kIfLi8EEvPfE1s" -> "s", "_ZN3lab5coeffE" -> "coeff"; any
+/// other name comes back as it is.
+std::string pretty_variable_name(std::string_view mangled);
+
+/// Short name of a kernel or function, without parameters and return type:
+/// "_Z17gemm_tiled_kernelIfLi16EEv10MatrixViewIKT_ES3_S0_IS1_E" -> "gemm_tiled_kernel<float, 16>".
+/// What cannot be demangled comes back as it is.
+std::string demangle(std::string_view mangled);
+
+/// Whether a .file path belongs to the compiler's or simgpu's own headers.
+bool is_builtin_path(std::string_view path);
+
+}  // namespace simgpu::ptx

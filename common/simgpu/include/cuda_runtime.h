@@ -1,0 +1,30 @@
+// CUDA C++ for clang without NVIDIA's toolkit: the header that every .cu file includes.
+//
+// Only what CUDA has, spelled as in CUDA. What the simulated GPU does not provide is absent (a compile error
+// that names it) or returns cudaErrorNotSupported. The same source includes NVIDIA's header of this name
+// when nvcc compiles it.
+#pragma once
+#pragma GCC system_header
+
+#include "simgpu/attributes.h"
+
+// Before anything that may include <cmath>: see math_functions.h.
+#if defined(__CUDA__)
+#include "simgpu/math_functions.h"
+#endif
+
+#include "cuda_runtime_api.h"
+#include "device_launch_parameters.h"
+#include "driver_types.h"
+#include "vector_functions.h"
+#include "vector_types.h"
+
+#include "simgpu/host_templates.h"
+
+#if defined(__CUDA__)
+#include "simgpu/atomics.h"
+#include "simgpu/intrinsics.h"
+#include "simgpu/launch.h"
+#include "simgpu/sync.h"
+#include "simgpu/warp.h"
+#endif

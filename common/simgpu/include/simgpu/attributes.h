@@ -1,0 +1,35 @@
+// The CUDA keywords as clang attributes. Part of every header here; programs include <cuda_runtime.h>.
+#pragma once
+#pragma GCC system_header
+
+#if defined(__CUDA__)  // clang, -x cuda
+#define __host__ __attribute__((host))
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+#define __managed__ \
+  _Pragma("GCC error \"__managed__ variables are not available on the simulated GPU\"")
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+// Kernel parameters cannot be modified by the simulator's front end either way: a plain parameter is right.
+#define __grid_constant__
+#else  // an ordinary C++ compiler: the host API and the vector types only
+#define __host__
+#define __device__
+#endif
+
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __align__(n)
+#define CUDARTAPI
+#define CUDART_CB
+
+// Functions of these headers carry no debug information, so that a memory instruction inside one belongs to
+// the line that called it, and are always inlined, so that the compiler sees which memory a pointer means.
+#if defined(__CUDA__)
+#define __SIMGPU_DEVICE static __inline__ __attribute__((device, nodebug, always_inline))
+#define __SIMGPU_BOTH static __inline__ __attribute__((host, device, nodebug, always_inline))
+#else
+#define __SIMGPU_BOTH static inline
+#endif

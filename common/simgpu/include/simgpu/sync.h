@@ -1,0 +1,75 @@
+// Barriers, fences, assert, printf, clocks. Part of <cuda_runtime.h>; device code only.
+#pragma once
+#pragma GCC system_header
+
+#include <stddef.h>
+
+#include "attributes.h"
+
+// __syncthreads() itself is known to clang: it becomes bar.sync 0.
+
+__SIMGPU_DEVICE int __syncthreads_count(int predicate) {
+  int count;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; bar.red.popc.u32 %0, 0, p; }"
+               : "=r"(count)
+               : "r"(predicate)
+               : "memory");
+  return count;
+}
+__SIMGPU_DEVICE int __syncthreads_and(int predicate) {
+  int result;
+  asm volatile(
+      "{ .reg .pred p, q; setp.ne.s32 p, %1, 0; bar.red.and.pred q, 0, p; selp.s32 %0, 1, 0, q; }"
+      : "=r"(result)
+      : "r"(predicate)
+      : "memory");
+  return result;
+}
+__SIMGPU_DEVICE int __syncthreads_or(int predicate) {
+  int result;
+  asm volatile(
+      "{ .reg .pred p, q; setp.ne.s32 p, %1, 0; bar.red.or.pred q, 0, p; selp.s32 %0, 1, 0, q; }"
+      : "=r"(result)
+      : "r"(predicate)
+      : "memory");
+  return result;
+}
+__SIMGPU_DEVICE void __syncwarp(unsigned int mask = 0xffffffffu) { __nvvm_bar_warp_sync(mask); }
+
+__SIMGPU_DEVICE void __threadfence_block() { __nvvm_membar_cta(); }
+__SIMGPU_DEVICE void __threadfence() { __nvvm_membar_gl(); }
+__SIMGPU_DEVICE void __threadfence_system() { __nvvm_membar_sys(); }
+
+__SIMGPU_DEVICE void __trap() { asm volatile("trap;"); }
+__SIMGPU_DEVICE void __brkpt() { asm volatile("brkpt;"); }
+__SIMGPU_DEVICE void __nanosleep(unsigned int nanoseconds) {
+  asm volatile("nanosleep.u32 %0;" : : "r"(nanoseconds));
+}
+__SIMGPU_DEVICE long long clock64() {
+  long long value;
+  asm volatile("mov.u64 %0, %%clock64;" : "=l"(value) : : "memory");
+  return value;
+}
+__SIMGPU_DEVICE int clock() {
+  int value;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(value) : : "memory");
+  return value;
+}
+__SIMGPU_DEVICE unsigned long long __globaltimer() {
+  unsigned long long value;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(value) : : "memory");
+  return value;
+}
+
+extern "C" {
+// The engine implements both.
+__attribute__((device)) int vprintf(const char* format, const char* arguments);
+__attribute__((device, noreturn)) void __assertfail(const char* message, const char* file,
+                                                    unsigned int line, const char* function,
+                                                    size_t char_size);
+// What the C library's assert() calls.
+__attribute__((device, noreturn, nodebug)) static inline void __assert_fail(
+    const char* message, const char* file, unsigned int line, const char* function) {
+  __assertfail(message, file, line, function, sizeof(char));
+}
+}

@@ -1,0 +1,203 @@
+#include "grader/judge/cases.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "common/inputs.hpp"
+#include "common/reference.hpp"
+#include "grader/errors.hpp"
+
+namespace grader {
+namespace {
+
+using diag::ElementType;
+
+template <typename Function>
+auto with_type(ElementType type, Function function) {
+  switch (type) {
+    case ElementType::int32: return function(std::int32_t{});
+    case ElementType::float64: return function(double{});
+    case ElementType::float32: break;
+  }
+  return function(float{});
+}
+
+template <typename T>
+MatrixView<const T> view_of(const diag::Matrix& m) {
+  return {reinterpret_cast<const T*>(m.storage.data()), m.rows, m.cols, m.ld};
+}
+
+template <typename T>
+diag::Matrix matrix_of(const HostMatrix<T>& m) {
+  return diag::Matrix::of<T>(m.storage(), m.rows(), m.cols(), m.ld());
+}
+
+int as_int(std::int64_t value) { return static_cast<int>(value); }
+
+/// One number per shape: different shapes see different data.
+std::uint64_t shape_seed(std::uint64_t seed, const Extents& e, Fill fill) {
+  inputs::SplitMix64 mix(seed ^ (static_cast<std::uint64_t>(e.m) << 42) ^ (static_cast<std::uint64_t>(e.n) << 21) ^
+                         static_cast<std::uint64_t>(e.k) ^ (static_cast<std::uint64_t>(fill) << 60));
+  return mix();
+}
+
+/// An unwritten element is told from a written NaN by its bits; equal bits are "the same" for every type.
+bool padding_kept(const diag::Matrix& before, const diag::Matrix& after) {
+  for (int row = 0; row + 1 < before.rows; ++row)
+    for (int col = before.cols; col < before.ld; ++col)
+      if (!before.same_bits(after, before.index(row, col))) return false;
+  return true;
+}
+
+}  // namespace
+
+std::string shape_name(const Extents& e) {
+  return std::to_string(e.m) + "×" + std::to_string(e.n) + "×" + std::to_string(e.k);
+}
+
+std::string Case::name() const { return shape_name(extents) + (strided() ? " (ld > width)" : ""); }
+
+diag::ElementType element_type(const std::string& type) {
+  return type == "int32" ? ElementType::int32 : type == "double" ? ElementType::float64 : ElementType::float32;
+}
+
+diag::Oracle diag_oracle(Oracle oracle) {
+  return oracle == Oracle::copy_a ? diag::Oracle::copy_a : oracle == Oracle::copy_b ? diag::Oracle::copy_b : diag::Oracle::product;
+}
+
+std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
+  const std::int64_t bm = lab.tile_size("BM", 16), bn = lab.tile_size("BN", 16), bk = lab.tile_size("BK", 16);
+  std::vector<Case> list;
+  const auto has = [&](const char* shape) {
+    return std::find(stage.shapes.begin(), stage.shapes.end(), shape) != stage.shapes.end();
+  };
+  const auto add = [&](std::int64_t m, std::int64_t n, std::int64_t k, bool precision = false) {
+    list.push_back({{m, n, std::max<std::int64_t>(k, 1)}, 0, 0, 0, precision});
+  };
+  if (has("tiny")) {
+    add(1, 1, 1);
+    add(2, 3, 4);
+    add(5, 2, 3);
+    add(3, 5, 7);
+  }
+  if (has("k1")) {
+    add(2, 3, 1);
+    add(17, 33, 1, true);
+    add(bm + 1, 2 * bn - 1, 1);
+  }
+  if (has("thin")) {
+    add(1, 129, 1);
+    add(129, 1, 7);
+    add(1, 33, 64);
+    add(65, 1, 33);
+    add(13, 128, 33, true);
+    add(128, 13, 17);
+  }
+  if (has("aligned")) {
+    add(bm, 2 * bn, 2 * bk, true);
+    add(2 * bm, bn, 3 * bk);
+    add(2 * bm, 3 * bn, bk);
+    add(bm, bn, bk);
+  }
+  if (has("ragged")) {
+    add(17, 33, 65, true);
+    add(33, 17, 5);
+    add(bm - 1, bn + 1, bk + 1);
+    add(bm + 1, bn - 1, 2 * bk - 1);
+    add(bm + 1, bn + 1, bk - 1);
+    add(131, 129, 127, true);
+  }
+  if (has("strided")) {
+    list.push_back({{17, 33, 21}, 3, 5, 7, true});
+    list.push_back({{33, 21, 17}, 0, 3, 0, false});
+    list.push_back({{bm, bn, 2 * bk}, 4, 8, 4, false});
+  }
+  // Smallest first; at the same volume the shape that is further from a square.
+  std::stable_sort(list.begin(), list.end(), [](const Case& x, const Case& y) {
+    const auto key = [](const Case& c) {
+      const auto& e = c.extents;
+      return std::make_tuple(e.m * e.n * e.k, e.m == e.n, e.m * e.n);
+    };
+    return key(x) < key(y);
+  });
+  std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>> seen;
+  list.erase(std::remove_if(list.begin(), list.end(),
+                            [&](const Case& c) {
+                              return !seen.insert({c.extents.m, c.extents.n, c.extents.k, c.strided()}).second;
+                            }),
+             list.end());
+  if (has("empty")) {
+    list.push_back({{5, 7, 0}, 0, 0, 0, false});
+    list.push_back({{0, 7, 5}, 0, 0, 0, false});
+    list.push_back({{5, 0, 7}, 0, 0, 0, false});
+  }
+  return list;
+}
+
+Inputs make_inputs(ElementType type, Oracle oracle, const Case& shape, Fill fill, Before before, std::uint64_t seed) {
+  return with_type(type, [&](auto zero) {
+    using T = decltype(zero);
+    const Extents& e = shape.extents;
+    const int m = as_int(e.m), n = as_int(e.n), k = as_int(e.k);
+    HostMatrix<T> a(m, k, k + shape.pad_a), b(k, n, n + shape.pad_b);
+    const int c_rows = oracle == Oracle::copy_b ? k : m, c_cols = oracle == Oracle::copy_a ? k : n;
+    HostMatrix<T> c(c_rows, c_cols, c_cols + shape.pad_c);
+    const std::uint64_t base = shape_seed(seed, e, fill);
+    inputs::SplitMix64 random_a(base);
+    inputs::Pcg random_b(base + 1);
+    if (fill == Fill::canary) {
+      if constexpr (std::is_floating_point_v<T>) inputs::canary(a, b, random_a, random_b);
+    } else if (fill == Fill::zero_mean || oracle != Oracle::product) {
+      // A copy must keep every bit: small integers would repeat too often to show a permutation.
+      inputs::zero_mean(a, random_a);
+      inputs::zero_mean(b, random_b);
+    } else {
+      inputs::integers(a, random_a);
+      inputs::integers(b, random_b);
+    }
+    inputs::poison_all(c);
+    if (before == Before::garbage) {
+      inputs::SplitMix64 random_c(base + 2);
+      inputs::integers(c, random_c, -1000, 1000);
+    }
+    return Inputs{matrix_of(a), matrix_of(b), matrix_of(c)};
+  });
+}
+
+Verification verify(Oracle oracle, const diag::Matrix& a, const diag::Matrix& b, const diag::Matrix& before, const diag::Matrix& after,
+                    Fill fill) {
+  Verification result;
+  result.padding_touched = !padding_kept(before, after);
+  if (after.rows == 0 || after.cols == 0) {
+    result.right = !result.padding_touched;
+    return result;
+  }
+  bool equal = true;
+  if (oracle != Oracle::product) {
+    const diag::Matrix& from = oracle == Oracle::copy_a ? a : b;
+    for (int row = 0; row < after.rows; ++row)
+      for (int col = 0; col < after.cols; ++col)
+        equal = equal && std::memcmp(after.storage.data() + after.index(row, col) * diag::size_of(after.type),
+                                     from.storage.data() + from.index(row, col) * diag::size_of(after.type),
+                                     diag::size_of(after.type)) == 0;
+  } else {
+    with_type(after.type, [&](auto zero) {
+      using T = decltype(zero);
+      try {
+        const Expected<T> expected = expected_product(view_of<T>(a), view_of<T>(b));
+        const bool bounded = std::is_floating_point_v<T> && (fill == Fill::zero_mean || fill == Fill::canary);
+        const Comparison comparison = bounded ? compare(view_of<T>(after), expected) : compare_exactly(view_of<T>(after), expected);
+        equal = comparison.passed();
+        result.max_units = bounded ? comparison.max_units : 0;
+      } catch (const std::domain_error& error) {
+        throw InfraError(std::string("the expected result is not finite: ") + error.what());
+      }
+      return 0;
+    });
+  }
+  result.right = equal && !result.padding_touched;
+  return result;
+}
+
+}  // namespace grader

@@ -1,0 +1,75 @@
+// One rung in one element type: its session, and everything that has been tried on it so far.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "grader/judge/cases.hpp"
+#include "grader/judge/session.hpp"
+
+namespace grader {
+
+/// Why a case is not right. Exactly one call is the culprit.
+struct Failure {
+  enum class Kind {
+    ended,      ///< the runner crashed, hung, left, threw
+    api,        ///< a CUDA call failed or is not allowed, and the launcher gave up or C is not right
+    wrong,      ///< findings, a refused launch, wrong elements, a modified input: diagnose() names it
+    infra,
+  };
+  Kind kind = Kind::wrong;
+  Fill fill = Fill::integers;
+  CallOutcome outcome;
+  bool untouched = false;   ///< C holds exactly what it held before: nothing was written
+};
+
+struct CaseResult {
+  Case shape;
+  std::string type;
+  std::optional<Failure> failure;
+  std::vector<std::string> notes;
+  std::string printed;
+  std::uint64_t findings = 0;
+  bool right() const { return !failure; }
+};
+
+/// What counting one call gave.
+struct Measured {
+  std::optional<Failure> failure;   ///< wrong code is never measured
+  Observed observed;
+};
+
+class RungCheck {
+ public:
+  RungCheck(const Build& build, const SessionConfig& config, const Lab& lab, const Rung& rung, std::string type, std::uint64_t seed);
+
+  /// Runs every data set of the case until one fails. Remembered: stages that share a rung share its results.
+  const CaseResult& check(const Case& shape);
+
+  /// Counts one call on small integers at dense extents; the result is verified like any other.
+  const Measured& measure(const Extents& extents);
+
+  /// Names the bug behind a failure of kind `wrong`; runs probes on the same session.
+  diag::Diagnosis diagnose(const CaseResult& result);
+
+  const std::string& type() const { return type_; }
+  const std::string& entry() const { return entry_; }
+
+ private:
+  std::optional<Failure> attempt(const Case& shape, Fill fill, Before before, bool reuse, bool checks, CaseResult* into, CallOutcome* keep);
+  std::uint64_t budget(const Extents& extents) const;
+
+  const Lab& lab_;
+  const Rung& rung_;
+  std::string type_, entry_;
+  std::uint64_t seed_;
+  Session session_;
+  std::map<std::string, CaseResult> cases_;
+  std::map<std::string, Measured> measured_;
+};
+
+/// Adds up the launches and transfers of one call, split by buffer.
+Observed observe(const CallOutcome& outcome, std::uint64_t element_bytes);
+
+}  // namespace grader

@@ -168,6 +168,10 @@ constexpr std::array kCatalogue = {
           "Square dense "
           "matrices hide this."},
 
+    Entry{"WRONG-LD.width.headline",
+          "{matrices} are indexed as if rows were as far apart as they are wide; the leading "
+          "dimension is larger"},
+
     // ---- the sum over k
     Entry{"K-MISSING.headline", "{what} missing from the sum"},
     Entry{"K-MISSING.next", "Write down the first and the last k of the loop, and its step."},
@@ -202,6 +206,12 @@ constexpr std::array kCatalogue = {
     Entry{
         "TILE-MAP.inside.next",
         "C[{i}][{j}] holds what belongs to C[{i2}][{j2}]. Follow that thread from load to store."},
+    Entry{
+        "TILE-MAP.all.next",
+        "C[{i}][{j}] holds what belongs to C[{i2}][{j2}]. Follow that thread from load to store."},
+    Entry{"TILE-MAP.blocks.next",
+          "C[{i}][{j}] holds what belongs to C[{i2}][{j2}]. Which of blockIdx.x and blockIdx.y is "
+          "the tile's row?"},
     Entry{"TILE-MAP.all.headline", "the elements of C are right but in the wrong places"},
     Entry{"TILE-MAP.operand.headline",
           "inside each {tile} tile of {matrix} rows and columns are exchanged"},
@@ -318,7 +328,6 @@ std::string_view raw(std::string_view key) {
 
 std::string text(std::string_view key, const std::vector<Gap>& gaps) {
   const std::string_view pattern = raw(key);
-  std::vector<bool> used(gaps.size());
   std::string result;
   for (std::size_t at = 0; at < pattern.size();) {
     if (pattern[at] != '{') {
@@ -333,17 +342,13 @@ std::string text(std::string_view key, const std::vector<Gap>& gaps) {
     for (std::size_t i = 0; i < gaps.size() && !filled; ++i) {
       if (gaps[i].first != name) continue;
       result += gaps[i].second;
-      used[i] = filled = true;
+      filled = true;
     }
     if (!filled)
       throw std::out_of_range("message " + std::string(key) + " needs a value for {" +
                               std::string(name) + "}");
     at = end + 1;
   }
-  for (std::size_t i = 0; i < gaps.size(); ++i)
-    if (!used[i])
-      throw std::out_of_range("message " + std::string(key) + " has no gap {" +
-                              std::string(gaps[i].first) + "}");
   return result;
 }
 

@@ -14,9 +14,10 @@ namespace grader::messages {
 
 using Gap = std::pair<std::string_view, std::string>;
 
-/// The text of `key` with its gaps filled. Throws std::out_of_range naming the key or the gap if
-/// the key does not exist, a gap stays open, or a value has no gap: a broken sentence must fail in
-/// tests, not reach a student.
+/// The text of `key` with its gaps filled; values without a gap are left over, so that a headline
+/// and its next step can share a list. Throws std::out_of_range naming the key or the gap if the
+/// key does not exist or a gap stays open: a broken sentence must fail in tests, not reach a
+/// student.
 std::string text(std::string_view key, const std::vector<Gap>& gaps = {});
 
 bool exists(std::string_view key);

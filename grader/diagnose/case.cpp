@@ -1,0 +1,222 @@
+#include "grader/diagnose/case.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "common/inputs.hpp"
+
+namespace grader::diag {
+
+std::size_t size_of(ElementType type) {
+  return type == ElementType::float64 ? 8 : 4;
+}
+
+Matrix::Matrix(ElementType t, int rows_, int cols_, int ld_)
+    : type(t), rows(rows_), cols(cols_), ld(ld_) {
+  storage.resize(matrix_storage(rows, cols, ld) * size_of(type));
+}
+
+std::size_t Matrix::elements() const {
+  return storage.size() / size_of(type);
+}
+
+double Matrix::at(std::size_t element) const {
+  const std::byte* const place = storage.data() + element * size_of(type);
+  const auto read = [place](auto value) {
+    std::memcpy(&value, place, sizeof value);
+    return static_cast<double>(value);
+  };
+  switch (type) {
+    case ElementType::int32:
+      return read(std::int32_t{});
+    case ElementType::float32:
+      return read(float{});
+    case ElementType::float64:
+      break;
+  }
+  return read(double{});
+}
+
+void Matrix::set(std::size_t element, double value) {
+  std::byte* const place = storage.data() + element * size_of(type);
+  const auto write = [place](auto typed) { std::memcpy(place, &typed, sizeof typed); };
+  switch (type) {
+    case ElementType::int32:
+      write(static_cast<std::int32_t>(value));
+      break;
+    case ElementType::float32:
+      write(static_cast<float>(value));
+      break;
+    case ElementType::float64:
+      write(value);
+      break;
+  }
+}
+
+bool Matrix::same_bits(const Matrix& other, std::size_t element) const {
+  const std::size_t width = size_of(type);
+  return std::memcmp(storage.data() + element * width, other.storage.data() + element * width,
+                     width) == 0;
+}
+
+std::vector<double> correct_result(Oracle oracle, const Run& run) {
+  const int m = run.c_before.rows, n = run.c_before.cols, depth = run.a.cols;
+  std::vector<double> correct(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
+  for (int i = 0; i < m; ++i) {
+    double* const row = &correct[static_cast<std::size_t>(i) * static_cast<std::size_t>(n)];
+    if (oracle == Oracle::product) {
+      for (int k = 0; k < depth; ++k) {
+        const double factor = run.a.at(i, k);
+        for (int j = 0; j < n; ++j) row[j] += factor * run.b.at(k, j);
+      }
+    } else {
+      for (int j = 0; j < n; ++j)
+        row[j] = oracle == Oracle::copy_a ? run.a.at(i, j) : run.b.at(i, j);
+    }
+  }
+  return correct;
+}
+
+Case make_case(Oracle oracle, Run run) {
+  Case c;
+  c.oracle = oracle;
+  c.m = run.c_before.rows;
+  c.n = run.c_before.cols;
+  c.k = run.a.cols;
+  c.correct = correct_result(oracle, run);
+  c.state.resize(c.correct.size());
+  for (int i = 0; i < c.m; ++i) {
+    for (int j = 0; j < c.n; ++j) {
+      const std::size_t place = run.c_after.index(i, j);
+      State& state = c.state[c.at(i, j)];
+      if (run.c_after.at(place) == c.correct[c.at(i, j)]) continue;
+      ++c.wrong;
+      state = State::wrong;
+      if (run.c_after.same_bits(run.c_before, place)) {
+        state = State::untouched;
+        ++c.untouched;
+      }
+    }
+    if (i + 1 < c.m)
+      for (int j = c.n; j < run.c_after.ld; ++j)
+        c.padding_written |= !run.c_after.same_bits(run.c_before, run.c_after.index(i, j));
+  }
+  for (const simgpu::LaunchReport& launch : run.launches)
+    for (const simgpu::Finding& finding : launch.findings)
+      c.out_of_bounds |= finding.kind == simgpu::FindingKind::out_of_bounds;
+  c.run = std::move(run);
+  return c;
+}
+
+std::vector<ProbeShape> telling_shapes(const Evidence& evidence) {
+  const Run& run = evidence.run;
+  const auto or_default = [](int value, int fallback) { return value > 0 ? value : fallback; };
+  const int bm = or_default(evidence.tile.bm, 16), bn = or_default(evidence.tile.bn, 16);
+  const int bk = or_default(evidence.tile.bk, 1);
+  const int m = run.c_before.rows, n = run.c_before.cols, k = run.a.cols;
+  const bool aligned = m > 0 && n > 0 && k > 0 && m % bm == 0 && n % bn == 0 && k % bk == 0;
+  const bool strided =
+      run.a.ld > run.a.cols || run.b.ld > run.b.cols || run.c_before.ld > run.c_before.cols;
+
+  std::vector<ProbeShape> shapes;
+  const auto add = [&](int rows, int cols, int depth) {
+    // Nudge equal extents apart: a transposed index is invisible in a square.
+    const int step = aligned ? bk : 1;
+    while (depth == rows || depth == cols) depth += step;
+    if (rows == cols) rows += aligned ? bm : 1;
+    while (depth == rows || depth == cols) depth += step;
+    ProbeShape shape{rows, cols, depth, 0, 0, 0};
+    // Three different paddings; C's is wide enough to catch what runs over the end of a row.
+    if (strided) shape.pad_a = 3, shape.pad_b = 6, shape.pad_c = bn + 5;
+    shapes.push_back(shape);
+  };
+  if (aligned) {
+    const int three = bk > 1 ? 3 * bk : 12;
+    add(bm, 2 * bn, three);
+    add(2 * bm, bn, three);
+  } else {
+    // Two whole k-tiles and most of a third: a missing partial tile differs from a missing last k.
+    const int ragged = bk > 3 ? 2 * bk + bk / 2 + 1 : bk > 1 ? 3 * bk - 1 : 11;
+    add(bm + 3, 2 * bn + 5, ragged);
+    add(2 * bm + 7, bn / 2 + 2, ragged);
+  }
+  return shapes;
+}
+
+Matrix filled(ElementType type, int rows, int cols, int pad,
+              const std::function<double(int, int)>& value) {
+  Matrix m(type, rows, cols, cols + pad);
+  for (std::size_t e = 0; e < m.elements(); ++e) m.set(e, 50 + static_cast<double>(e % 41));
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < cols; ++j) m.set(i, j, value(i, j));
+  return m;
+}
+
+namespace {
+
+template <typename Generator>
+Matrix random_integers(ElementType type, int rows, int cols, int pad, Generator generator,
+                       int limit) {
+  const auto values = static_cast<std::uint64_t>(2 * limit + 1);
+  return filled(type, rows, cols, pad, [&](int, int) {
+    return static_cast<double>(static_cast<int>((generator() >> 11) % values) - limit);
+  });
+}
+
+}  // namespace
+
+Matrix integers_a(ElementType type, int rows, int cols, int pad, std::uint64_t stream, int limit) {
+  return random_integers(type, rows, cols, pad, inputs::SplitMix64(7919 * stream + 1), limit);
+}
+
+Matrix integers_b(ElementType type, int rows, int cols, int pad, std::uint64_t stream, int limit) {
+  return random_integers(type, rows, cols, pad, inputs::Pcg(104729 * stream + 2), limit);
+}
+
+Matrix garbage(ElementType type, int rows, int cols, int pad) {
+  Matrix m(type, rows, cols, cols + pad);
+  // Below 2^23, so that garbage plus a sum is still exact in float.
+  for (std::size_t e = 0; e < m.elements(); ++e)
+    m.set(e, 4000000 + 7 * static_cast<double>(e % 500000));
+  return m;
+}
+
+std::pair<int, int> result_extents(Oracle oracle, const ProbeShape& s) {
+  switch (oracle) {
+    case Oracle::copy_a:
+      return {s.m, s.k};
+    case Oracle::copy_b:
+      return {s.k, s.n};
+    case Oracle::product:
+      break;
+  }
+  return {s.m, s.n};
+}
+
+std::optional<Run> probe(const Evidence& evidence, Matrix a, Matrix b) {
+  if (!evidence.run_probe) return std::nullopt;
+  ProbeShape shape{a.rows, b.cols, a.cols, a.ld - a.cols, b.ld - b.cols, 0};
+  const auto [rows, cols] = result_extents(evidence.oracle, shape);
+  const int pad = shape.pad_a > 0 || shape.pad_b > 0 ? 11 : 0;
+  std::optional<Run> run = evidence.run_probe(a, b, garbage(evidence.type, rows, cols, pad));
+  if (run && (run->failed_launch || run->c_after.elements() != run->c_before.elements()))
+    return std::nullopt;
+  return run;
+}
+
+std::optional<Case> probe_case(const Evidence& evidence, const ProbeShape& shape,
+                               std::uint64_t stream, int limit) {
+  if (!evidence.run_probe) return std::nullopt;
+  const auto [rows, cols] = result_extents(evidence.oracle, shape);
+  std::optional<Run> run =
+      evidence.run_probe(integers_a(evidence.type, shape.m, shape.k, shape.pad_a, stream, limit),
+                         integers_b(evidence.type, shape.k, shape.n, shape.pad_b, stream, limit),
+                         garbage(evidence.type, rows, cols, shape.pad_c));
+  if (!run || run->failed_launch || run->c_after.elements() != run->c_before.elements())
+    return std::nullopt;
+  return make_case(evidence.oracle, std::move(*run));
+}
+
+}  // namespace grader::diag

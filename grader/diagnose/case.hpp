@@ -1,0 +1,78 @@
+// One call of the rung on small integers, set beside the right answer: what hypotheses are tested
+// against.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grader/diagnose/diagnose.hpp"
+
+namespace grader::diag {
+
+enum class State : std::uint8_t { right, wrong, untouched };
+
+/// A run on integer data whose C held finite garbage before (or, without a probe, poison).
+struct Case {
+  Oracle oracle = Oracle::product;
+  Run run;
+  int m = 0, n = 0, k = 0;       ///< C is m x n, A m x k (copies: as the matrices say)
+  std::vector<double> correct;   ///< m * n, dense
+  std::vector<State> state;      ///< m * n, dense
+  std::int64_t wrong = 0;        ///< not right, untouched included
+  std::int64_t untouched = 0;    ///< of those, the ones that still hold what C held before
+  bool padding_written = false;  ///< C's padding changed
+  bool out_of_bounds = false;    ///< some launch had an out-of-bounds access
+
+  std::int64_t size() const { return static_cast<std::int64_t>(m) * n; }
+  std::size_t at(int i, int j) const {
+    return static_cast<std::size_t>(i) * static_cast<std::size_t>(n) + static_cast<std::size_t>(j);
+  }
+  double got(int i, int j) const { return run.c_after.at(i, j); }
+  State state_at(int i, int j) const { return state[at(i, j)]; }
+};
+
+/// What C should be, dense; empty if the operands are not finite.
+std::vector<double> correct_result(Oracle oracle, const Run& run);
+
+/// Sets a run beside its right answer. The run's data must be integers small enough to be exact.
+Case make_case(Oracle oracle, Run run);
+
+/// Numbers to choose from, and what else shapes the probes.
+struct ProbeShape {
+  int m = 0, n = 0, k = 0;
+  int pad_a = 0, pad_b = 0, pad_c = 0;  ///< ld - width
+};
+
+/// Shapes that tell hypotheses apart: M, N, K distinct, a few tiles, M < N and M > N; as aligned
+/// and as dense as the call that failed, because a stage may not have learnt more yet.
+std::vector<ProbeShape> telling_shapes(const Evidence& evidence);
+
+/// Fills an operand with `value(row, column)` and its padding with integers found nowhere else.
+Matrix filled(ElementType type, int rows, int cols, int pad,
+              const std::function<double(int, int)>& value);
+
+/// Small integers in -8..8; `stream` chooses the generator's seed, A and B have different
+/// generators.
+Matrix integers_a(ElementType type, int rows, int cols, int pad, std::uint64_t stream,
+                  int limit = 8);
+Matrix integers_b(ElementType type, int rows, int cols, int pad, std::uint64_t stream,
+                  int limit = 8);
+
+/// C before a call: finite garbage, each element different and larger than any sum.
+Matrix garbage(ElementType type, int rows, int cols, int pad);
+
+/// C's extents for operands of this shape.
+std::pair<int, int> result_extents(Oracle oracle, const ProbeShape& shape);
+
+/// Runs the rung on small integers; empty if it could not be run or was refused.
+std::optional<Case> probe_case(const Evidence& evidence, const ProbeShape& shape,
+                               std::uint64_t stream, int limit = 8);
+
+/// Runs the rung on operands of our choice.
+std::optional<Run> probe(const Evidence& evidence, Matrix a, Matrix b);
+
+}  // namespace grader::diag

@@ -1,0 +1,570 @@
+// The order in which hypotheses are tried, and what is said when none fits.
+#include "grader/diagnose/diagnose.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "common/inputs.hpp"
+#include "grader/diagnose/case.hpp"
+#include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/wording.hpp"
+
+namespace grader::diag {
+
+std::string number(double value) {
+  if (std::isnan(value)) return "NaN";
+  char text[32];
+  std::snprintf(text, sizeof text,
+                value == std::floor(value) && std::abs(value) < 1e15 ? "%.0f" : "%.7g", value);
+  return text;
+}
+
+namespace {
+
+void add_unique(std::vector<int>& list, int value) {
+  if (value > 1 && std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+}
+
+void add_blocks(const Evidence& evidence, std::vector<int>& list) {
+  for (const simgpu::LaunchReport& launch : evidence.run.launches) {
+    add_unique(list, static_cast<int>(std::min(1024u, launch.block.x)));
+    add_unique(list, static_cast<int>(std::min(1024u, launch.block.y)));
+  }
+}
+
+}  // namespace
+
+std::vector<int> square_tiles(const Evidence& evidence) {
+  const Tile& t = evidence.tile;
+  std::vector<int> list;
+  for (const int s : {t.tm, t.tn, t.bk, t.bm, t.bn}) add_unique(list, s);
+  add_blocks(evidence, list);
+  for (const int s : {4, 8, 16, 32}) add_unique(list, s);
+  return list;
+}
+
+std::vector<int> k_tiles(const Evidence& evidence) {
+  std::vector<int> list;
+  add_unique(list, evidence.tile.bk);
+  if (!list.empty()) {
+    add_blocks(evidence, list);
+    for (const int s : {8, 16, 32}) add_unique(list, s);
+  }
+  return list;
+}
+
+const Case& shown(const Cases& cases) {
+  for (const Case& c : cases)
+    if (c.wrong > 0 && c.m > 1 && c.n > 1) return c;
+  for (const Case& c : cases)
+    if (c.wrong > 0) return c;
+  return cases.front();
+}
+
+namespace {
+
+/// "; 16 x 16 tile (0, 1), inside it (3, 5)", and the thread where the launch is the reference's.
+std::string tile_of(const Evidence& evidence, const Case& c, int i, int j) {
+  const Tile& t = evidence.tile;
+  if (t.bm <= 0 || t.bn <= 0 || evidence.oracle != Oracle::product) return "";
+  std::string text =
+      messages::text("detail.tile", {{"size", std::to_string(t.bm) + " x " + std::to_string(t.bn)},
+                                     {"ti", std::to_string(i / t.bm)},
+                                     {"tj", std::to_string(j / t.bn)},
+                                     {"ii", std::to_string(i % t.bm)},
+                                     {"jj", std::to_string(j % t.bn)}});
+  const int tm = std::max(1, t.tm), tn = std::max(1, t.tn);
+  if (c.run.launches.size() != 1) return text;
+  const simgpu::LaunchReport& launch = c.run.launches.front();
+  const auto as_unsigned = [](int x) { return static_cast<unsigned>(x); };
+  const bool as_reference =
+      launch.block.x == as_unsigned(t.bn / tn) && launch.block.y == as_unsigned(t.bm / tm) &&
+      launch.grid.x == as_unsigned((c.n + t.bn - 1) / t.bn) &&
+      launch.grid.y == as_unsigned((c.m + t.bm - 1) / t.bm) && tm == 1 && tn == 1;
+  if (as_reference)
+    text += messages::text("detail.thread", {{"bx", std::to_string(j / t.bn)},
+                                             {"by", std::to_string(i / t.bm)},
+                                             {"tx", std::to_string(j % t.bn)},
+                                             {"ty", std::to_string(i % t.bm)}});
+  return text;
+}
+
+std::string cell(const Case& c, int i, int j) {
+  return c.state_at(i, j) == State::untouched ? "-" : number(c.got(i, j));
+}
+
+/// C whole, computed beside expected; "-" was never written, "*" marks what is wrong.
+void print_matrix(const Case& c, Diagnosis& d) {
+  std::size_t width = 1;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j)
+      width = std::max({width, cell(c, i, j).size() + 1, number(c.correct[c.at(i, j)]).size()});
+  if (width * static_cast<std::size_t>(2 * c.n) > 72) return;
+  d.details.push_back(messages::text("detail.matrix"));
+  const auto padded = [&](const std::string& text) {
+    return std::string(width + 1 - text.size(), ' ') + text;
+  };
+  for (int i = 0; i < c.m; ++i) {
+    std::string line = " ";
+    for (int j = 0; j < c.n; ++j)
+      line += padded(cell(c, i, j) + (c.state_at(i, j) == State::right ? " " : "*"));
+    line += "  |";
+    for (int j = 0; j < c.n; ++j) line += padded(number(c.correct[c.at(i, j)]));
+    d.details.push_back(line);
+  }
+}
+
+/// A picture of which tiles are wrong, at most 32 rows of 64.
+void print_map(const Evidence& evidence, const Case& c, Diagnosis& d) {
+  const int bm = evidence.tile.bm > 0 ? evidence.tile.bm : 16,
+            bn = evidence.tile.bn > 0 ? evidence.tile.bn : 16;
+  const int down = (c.m + bm - 1) / bm, across = (c.n + bn - 1) / bn;
+  // One tile says nothing as a map of tiles: then a map of its elements.
+  const bool elements = down * across <= 4;
+  const int rows = elements ? std::min(c.m, 32) : std::min(down, 32);
+  const int cols = elements ? std::min(c.n, 64) : std::min(across, 64);
+  const int rm = elements ? 1 : bm, cn = elements ? 1 : bn;
+  d.details.push_back(
+      messages::text("detail.map", {{"bm", std::to_string(rm)}, {"bn", std::to_string(cn)}}));
+  for (int r = 0; r < rows; ++r) {
+    std::string line = "  ";
+    for (int q = 0; q < cols; ++q) {
+      bool wrong = false;
+      for (int i = r * rm; i < std::min(c.m, (r + 1) * rm) && !wrong; ++i)
+        for (int j = q * cn; j < std::min(c.n, (q + 1) * cn) && !wrong; ++j)
+          wrong = c.state_at(i, j) != State::right;
+      line += wrong ? 'x' : '.';
+    }
+    d.details.push_back(line);
+  }
+}
+
+std::optional<std::pair<int, int>> first_wrong(const Case& c) {
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j)
+      if (c.state_at(i, j) != State::right) return std::pair{i, j};
+  return std::nullopt;
+}
+
+}  // namespace
+
+void describe(const Evidence& evidence, const Case& c, Diagnosis& d) {
+  if (c.wrong == 0) {
+    d.details.push_back(messages::text(
+        "detail.shape",
+        {{"m", std::to_string(c.m)}, {"n", std::to_string(c.n)}, {"k", std::to_string(c.k)}}));
+    return;
+  }
+  d.details.push_back(messages::text("detail.count", {{"wrong", std::to_string(c.wrong)},
+                                                      {"total", std::to_string(c.size())},
+                                                      {"m", std::to_string(c.m)},
+                                                      {"n", std::to_string(c.n)},
+                                                      {"k", std::to_string(c.k)}}));
+  const auto [i, j] = *first_wrong(c);
+  d.details.push_back(messages::text(
+      "detail.first", {{"i", std::to_string(i)},
+                       {"j", std::to_string(j)},
+                       {"got", c.state_at(i, j) == State::untouched ? "what it held before the call"
+                                                                    : number(c.got(i, j))},
+                       {"expected", number(c.correct[c.at(i, j)])},
+                       {"tile", tile_of(evidence, c, i, j)}}));
+  if (c.m <= 8 && c.n <= 8) print_matrix(c, d);
+}
+
+Diagnosis unexplained(const Evidence& evidence, const Case& c) {
+  const auto [i, j] = first_wrong(c).value_or(std::pair{0, 0});
+  Diagnosis d = say("UNEXPLAINED", "",
+                    {{"count", std::to_string(c.wrong)},
+                     {"total", std::to_string(c.size())},
+                     {"place", element("C", i, j)}});
+  describe(evidence, c, d);
+  std::int64_t not_finite = 0;
+  for (int r = 0; r < c.m; ++r)
+    for (int q = 0; q < c.n; ++q)
+      not_finite += c.state_at(r, q) == State::wrong && !std::isfinite(c.got(r, q));
+  if (not_finite > 0)
+    d.details.push_back(messages::text("detail.nan", {{"count", std::to_string(not_finite)}}));
+  print_map(evidence, c, d);
+  return d;
+}
+
+namespace {
+
+ProbeShape shape_of(const Run& run) {
+  return {run.a.rows,
+          run.b.cols,
+          run.a.cols,
+          run.a.ld - run.a.cols,
+          run.b.ld - run.b.cols,
+          run.c_before.ld - run.c_before.cols};
+}
+
+/// How the failing call itself compares with the limit.
+struct Judgement {
+  std::int64_t wrong = 0;
+  double factor = 0;  ///< largest error over its limit; infinity if not finite or the limit is 0
+};
+
+double unit_of(ElementType type) {
+  return type == ElementType::int32 ? 0 : std::ldexp(1.0, type == ElementType::float32 ? -24 : -53);
+}
+
+Judgement judge(const Evidence& evidence) {
+  const Run& run = evidence.run;
+  Judgement result;
+  const int m = run.c_before.rows, n = run.c_before.cols;
+  const std::vector<double> exact = correct_result(evidence.oracle, run);
+  std::vector<double> magnitude(exact.size());
+  if (evidence.oracle == Oracle::product)
+    for (int i = 0; i < m; ++i)
+      for (int k = 0; k < run.a.cols; ++k) {
+        const double factor = std::abs(run.a.at(i, k));
+        for (int j = 0; j < n; ++j)
+          magnitude[static_cast<std::size_t>(i) * static_cast<std::size_t>(n) +
+                    static_cast<std::size_t>(j)] += factor * std::abs(run.b.at(k, j));
+      }
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      const auto at =
+          static_cast<std::size_t>(i) * static_cast<std::size_t>(n) + static_cast<std::size_t>(j);
+      const double got = run.c_after.at(i, j);
+      if (evidence.type == ElementType::int32 && evidence.oracle == Oracle::product) {
+        std::uint32_t sum = 0;
+        for (int k = 0; k < run.a.cols; ++k)
+          sum += static_cast<std::uint32_t>(static_cast<std::int64_t>(run.a.at(i, k))) *
+                 static_cast<std::uint32_t>(static_cast<std::int64_t>(run.b.at(k, j)));
+        if (got != static_cast<double>(static_cast<std::int32_t>(sum))) {
+          ++result.wrong;
+          result.factor = INFINITY;
+        }
+        continue;
+      }
+      const double allowed = evidence.small_integers
+                                 ? 0
+                                 : evidence.allowed_units * unit_of(evidence.type) * magnitude[at];
+      const double error = std::abs(got - exact[at]);
+      if (!(error <= allowed)) {
+        ++result.wrong;
+        const double factor = allowed > 0 ? error / allowed : INFINITY;
+        result.factor = std::isnan(factor) ? INFINITY : std::max(result.factor, factor);
+      }
+    }
+  return result;
+}
+
+/// First element that differs between two matrices of equal extents, padding included.
+std::optional<std::size_t> first_change(const Matrix& before, const Matrix& after) {
+  if (before.storage.size() != after.storage.size()) return std::nullopt;
+  for (std::size_t e = 0; e < before.elements(); ++e)
+    if (!before.same_bits(after, e)) return e;
+  return std::nullopt;
+}
+
+std::optional<Diagnosis> modified_input(const Run& run) {
+  for (const bool is_a : {true, false}) {
+    const std::optional<Matrix>& after = is_a ? run.a_after : run.b_after;
+    const Matrix& before = is_a ? run.a : run.b;
+    if (!after) continue;
+    if (const std::optional<std::size_t> e = first_change(before, *after)) {
+      const auto ld = static_cast<std::size_t>(before.ld);
+      return say("INPUT-MODIFIED", "",
+                 {{"place", element(is_a ? "A" : "B", static_cast<int>(*e / ld),
+                                    static_cast<int>(*e % ld))}});
+    }
+  }
+  return std::nullopt;
+}
+
+bool padding_changed(const Run& run) {
+  for (int i = 0; i + 1 < run.c_before.rows; ++i)
+    for (int j = run.c_before.cols; j < run.c_before.ld; ++j)
+      if (!run.c_before.same_bits(run.c_after, run.c_before.index(i, j))) return true;
+  return false;
+}
+
+Diagnosis beyond_row(const std::string& matrix, const Matrix& m, const char* verb) {
+  return say("OOB", "row",
+             {{"matrix", matrix},
+              {"verb", verb},
+              {"columns", std::to_string(m.cols) + ".." + std::to_string(m.ld - 1)}});
+}
+
+/// NaN in the padding of A or B turned up in C: which of the two is read beyond its rows?
+std::optional<Diagnosis> padding_read(const Evidence& evidence) {
+  if (!evidence.run_probe || evidence.type == ElementType::int32) return std::nullopt;
+  const ProbeShape s = shape_of(evidence.run);
+  const auto [rows, cols] = result_extents(evidence.oracle, s);
+  for (const bool in_a : {true, false}) {
+    Matrix a = integers_a(evidence.type, s.m, s.k, s.pad_a, 5),
+           b = integers_b(evidence.type, s.k, s.n, s.pad_b, 5);
+    Matrix& poisoned = in_a ? a : b;
+    if (poisoned.ld == poisoned.cols || poisoned.rows < 2) continue;
+    for (int i = 0; i + 1 < poisoned.rows; ++i)
+      for (int j = poisoned.cols; j < poisoned.ld; ++j) poisoned.set(i, j, std::nan(""));
+    const auto run = evidence.run_probe(a, b, garbage(evidence.type, rows, cols, s.pad_c));
+    if (!run || run->failed_launch || run->c_after.elements() != run->c_before.elements()) continue;
+    const Case c = make_case(evidence.oracle, *run);
+    if (c.wrong == 0) continue;
+    Diagnosis d = beyond_row(in_a ? "A" : "B", poisoned, "read");
+    d.details.push_back(
+        "0 * NaN is NaN: what is beyond the row must not be read, not even to be multiplied with "
+        "0");
+    describe(evidence, c, d);
+    return d;
+  }
+  return std::nullopt;
+}
+
+/// All values of C have at most `bits` significant bits.
+bool has_few_bits(const Matrix& c, int bits) {
+  bool any = false;
+  for (int i = 0; i < c.rows; ++i)
+    for (int j = 0; j < c.cols; ++j) {
+      const double value = c.at(i, j);
+      if (!std::isfinite(value)) return false;
+      int exponent = 0;
+      const double mantissa = std::ldexp(std::frexp(value, &exponent), bits);
+      if (mantissa != std::floor(mantissa)) return false;
+      any |= value != 0;
+    }
+  return any;
+}
+
+double rounded_to(double value, int bits) {
+  int exponent = 0;
+  const double mantissa = std::frexp(value, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(mantissa, bits)), exponent - bits);
+}
+
+/// C is the product of inputs rounded to `bits`, up to the limit of a right sum.
+bool looks_rounded(const Evidence& evidence, const Run& run, int bits) {
+  const int m = run.c_before.rows, n = run.c_before.cols;
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      double sum = 0, magnitude = 0;
+      for (int k = 0; k < run.a.cols; ++k) {
+        const double product = rounded_to(run.a.at(i, k), bits) * rounded_to(run.b.at(k, j), bits);
+        sum += product;
+        magnitude += std::abs(product);
+      }
+      const double u = bits >= 24 ? std::ldexp(1.0, -24) : unit_of(evidence.type);
+      if (!(std::abs(run.c_after.at(i, j) - sum) <= evidence.allowed_units * u * magnitude))
+        return false;
+    }
+  return true;
+}
+
+}  // namespace
+
+Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor) {
+  std::string guess;
+  if (evidence.oracle == Oracle::product) {
+    if (has_few_bits(run.c_after, 11))
+      guess = "result11";
+    else if (evidence.type != ElementType::float32 && has_few_bits(run.c_after, 24))
+      guess = "result24";
+    else if (evidence.type != ElementType::int32 && looks_rounded(evidence, run, 11))
+      guess = "input11";
+    else if (evidence.type != ElementType::int32 && looks_rounded(evidence, run, 8))
+      guess = "input8";
+    else if (evidence.type == ElementType::float64 && looks_rounded(evidence, run, 24))
+      guess = "input24";
+  }
+  const std::string guessed = guess.empty() ? "" : messages::text("LOW-PRECISION.guess." + guess);
+  if (evidence.type == ElementType::int32) return say("LOW-PRECISION", "int", {{"guess", guessed}});
+  Diagnosis d = say(
+      "LOW-PRECISION", "",
+      {{"factor", std::isfinite(factor) ? number(std::round(factor)) : "far"}, {"guess", guessed}});
+  if (std::isfinite(factor))
+    d.details.push_back(messages::text(
+        "detail.error", {{"factor", number(std::round(factor))},
+                         {"units", number(evidence.allowed_units)},
+                         {"bits", evidence.type == ElementType::float32 ? "24" : "53"}}));
+  return d;
+}
+
+namespace {
+
+/// The failing call's shape and telling ones, all with small integers.
+Cases collect(const Evidence& evidence) {
+  Cases cases;
+  const ProbeShape own = shape_of(evidence.run);
+  const bool small = static_cast<double>(own.m) * own.n * own.k <= 4e6;
+  std::vector<ProbeShape> shapes;
+  if (small) shapes.push_back(own);
+  for (const ProbeShape& s : telling_shapes(evidence)) shapes.push_back(s);
+  std::uint64_t stream = 1;
+  for (const ProbeShape& s : shapes) {
+    const auto [rows, cols] = result_extents(evidence.oracle, s);
+    if (rows == 0 || cols == 0) continue;
+    if (auto c = probe_case(evidence, s, stream++)) cases.push_back(std::move(*c));
+  }
+  const bool any =
+      std::any_of(cases.begin(), cases.end(), [](const Case& c) { return c.wrong > 0; });
+  if (!any && !small)
+    if (auto c = probe_case(evidence, own, stream)) cases.insert(cases.begin(), std::move(*c));
+  if (cases.empty() && evidence.small_integers &&
+      evidence.run.c_after.elements() == evidence.run.c_before.elements() &&
+      evidence.run.c_before.elements() > 0)
+    cases.push_back(make_case(evidence.oracle, evidence.run));
+  return cases;
+}
+
+bool all_right(const Cases& cases) {
+  return std::all_of(cases.begin(), cases.end(),
+                     [](const Case& c) { return c.wrong == 0 && !c.padding_written; });
+}
+
+/// Something in one of the cases' launches that is worse than a wrong number.
+const simgpu::Finding* finding_of(const Cases& cases) {
+  for (const Case& c : cases)
+    if (const simgpu::Finding* finding = worst_finding(c.run.launches)) return finding;
+  return nullptr;
+}
+
+/// A missing barrier before the reads shows with a single k-tile already; one after the reads needs
+/// a second round.
+void name_race(const Evidence& evidence, const simgpu::Finding& finding, Diagnosis& d) {
+  if (!finding.other || finding.kind != simgpu::FindingKind::shared_race || d.id == "RACE-WAW")
+    return;
+  if (!evidence.run_probe || evidence.tile.bk < 1) return;
+  ProbeShape s = shape_of(evidence.run);
+  s.m = std::max(s.m, evidence.tile.bm);
+  s.n = std::max(s.n, evidence.tile.bn);
+  s.k = evidence.tile.bk;
+  const std::optional<Case> one_round = probe_case(evidence, s, 3);
+  if (!one_round) return;
+  bool races = false;
+  for (const simgpu::LaunchReport& launch : one_round->run.launches)
+    for (const simgpu::Finding& f : launch.findings)
+      races |= f.kind == simgpu::FindingKind::shared_race;
+  const bool load_first = finding.at.type == simgpu::AccessType::load;
+  const simgpu::Access& reader = load_first ? finding.at : *finding.other;
+  const simgpu::Access& writer = load_first ? *finding.other : finding.at;
+  const Diagnosis plain = explain(finding, evidence.tile, &evidence.run, evidence.type);
+  std::vector<std::string> details = plain.details;
+  // The object's name is part of the plain headline's sentence; build it again with the right
+  // words.
+  simgpu::Finding turned = finding;
+  turned.at = races ? reader : writer;
+  turned.other = races ? writer : reader;
+  d = explain(turned, evidence.tile, &evidence.run, evidence.type);
+  d.details = std::move(details);
+}
+
+}  // namespace
+
+Diagnosis diagnose(const Evidence& evidence) {
+  using simgpu::FindingKind;
+  const Run& run = evidence.run;
+  const int m = run.c_before.rows, n = run.c_before.cols;
+
+  if (run.failed_launch) {
+    const LaunchFailure& failure = *run.failed_launch;
+    const bool zero = failure.grid.x == 0 || failure.grid.y == 0 || failure.grid.z == 0;
+    if (m == 0 || n == 0)
+      return say(
+          "LAUNCH", "empty",
+          {{"grid", dims(failure.grid)}, {"rows", std::to_string(m)}, {"cols", std::to_string(n)}});
+    // A grid of 0 at a small shape is what rounding down looks like there.
+    if (zero)
+      if (auto d = explain_unwritten(evidence, collect(evidence))) return *d;
+    return explain(failure);
+  }
+
+  const simgpu::Finding* finding = worst_finding(run.launches);
+  if (finding != nullptr) {
+    Diagnosis d = explain(*finding, evidence.tile, &run, evidence.type);
+    const bool index_may_be_wrong = (finding->kind == FindingKind::out_of_bounds &&
+                                     finding->at.space == simgpu::MemorySpace::global) ||
+                                    finding->kind == FindingKind::global_race;
+    if (index_may_be_wrong) {
+      const Cases cases = collect(evidence);
+      std::optional<Diagnosis> cause;
+      if (!cases.empty() && !all_right(cases)) {
+        cause = explain_stores(evidence, cases);
+        if (!cause) cause = explain_loads(evidence, cases);
+        if (!cause && finding->kind == FindingKind::global_race)
+          cause = explain_unwritten(evidence, cases);
+        if (!cause && finding->kind == FindingKind::global_race) cause = explain_simple(cases);
+      }
+      if (cause) {
+        cause->details.push_back(messages::text("detail.also", {{"sentence", d.headline}}));
+        return *cause;
+      }
+    }
+    name_race(evidence, *finding, d);
+    return d;
+  }
+
+  if (auto d = modified_input(run)) return *d;
+
+  const bool comparable = run.c_after.elements() == run.c_before.elements();
+  const Judgement judgement = comparable ? judge(evidence) : Judgement{};
+  const bool repeat_differs = evidence.repeat && comparable &&
+                              first_change(run.c_after, evidence.repeat->c_after).has_value();
+  const auto unrepeatable = [&] {
+    const std::size_t e = *first_change(run.c_after, evidence.repeat->c_after);
+    const auto ld = static_cast<std::size_t>(run.c_after.ld);
+    return say("RACE", "",
+               {{"place", element("C", static_cast<int>(e / ld), static_cast<int>(e % ld))}});
+  };
+  if (judgement.wrong == 0 && !padding_changed(run))
+    return repeat_differs ? unrepeatable() : say("none", "", {});
+
+  const Cases cases = collect(evidence);
+  if (cases.empty()) {
+    Diagnosis d = say("UNEXPLAINED", "",
+                      {{"count", std::to_string(judgement.wrong)},
+                       {"total", std::to_string(static_cast<std::int64_t>(m) * n)},
+                       {"place", "C"}});
+    return evidence.integers_passed ? low_precision(evidence, run, judgement.factor) : d;
+  }
+
+  if (all_right(cases)) {
+    if (repeat_differs) return unrepeatable();
+    if (auto d = padding_read(evidence)) return *d;
+    if (padding_changed(run)) return beyond_row("C", run.c_before, "written");
+    if (!evidence.small_integers) return low_precision(evidence, run, judgement.factor);
+    // Wrong once and right ever since.
+    Diagnosis d = unexplained(evidence, make_case(evidence.oracle, run));
+    d.details.push_back(
+        "further runs on other numbers were right: does something survive from one call to the "
+        "next, or is "
+        "it a race?");
+    return d;
+  }
+
+  // Other shapes may show by a finding what this one shows only as a wrong number.
+  if (run.a.cols == 0 && cases.front().untouched == cases.front().size() &&
+      std::any_of(cases.begin(), cases.end(), [](const Case& c) { return c.wrong == 0; }))
+    return say("UNWRITTEN", "k0", {});
+
+  if (auto d = explain_simple(cases)) {
+    describe(evidence, shown(cases), *d);
+    return *d;
+  }
+  if (auto d = explain_stores(evidence, cases)) return *d;
+  if (auto d = explain_unwritten(evidence, cases)) return *d;
+  if (auto d = explain_loads(evidence, cases)) return *d;
+  if (const simgpu::Finding* other = finding_of(cases)) {
+    Diagnosis d = explain(*other, evidence.tile, &run, evidence.type);
+    name_race(evidence, *other, d);
+    return d;
+  }
+  if (auto d = explain_sums(evidence, cases)) return *d;
+  if (auto d = explain_places(evidence, cases)) return *d;
+  const bool only_padding =
+      std::all_of(cases.begin(), cases.end(), [](const Case& c) { return c.wrong == 0; });
+  if (only_padding) return beyond_row("C", run.c_before, "written");
+  // Half-precision sums are exact only for smaller integers.
+  if (const auto tiny = probe_case(evidence, shape_of(shown(cases).run), 9, 1);
+      tiny && tiny->wrong == 0)
+    return low_precision(evidence, run, judgement.factor);
+  if (repeat_differs) return unrepeatable();
+  return unexplained(evidence, shown(cases));
+}
+
+}  // namespace grader::diag

@@ -1,0 +1,375 @@
+// Wrong index formulas, recomputed and compared element by element.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/wording.hpp"
+
+namespace grader::diag {
+namespace {
+
+constexpr std::int64_t kOutside = -1;  ///< beyond the allocation: nobody knows what was read
+constexpr std::int64_t kZero = -2;     ///< a tile element that zero fill provides
+
+/// Storage index for (row, column) of a matrix.
+using Index = std::function<std::int64_t(const Case&, int, int)>;
+/// A number known by name in the student's code: M, a.ld ...
+using Size = std::function<int(const Case&)>;
+
+struct Formula {
+  Index a, b, c;  ///< empty: the right one
+  Size depth;     ///< number of terms; empty: K
+  std::function<Diagnosis(const Case&)> name;
+};
+
+enum class Kind : std::uint8_t { unknown, value, untouched };
+
+/// What a wrong program would leave in C's storage.
+struct Prediction {
+  std::vector<Kind> kind;
+  std::vector<double> value;
+};
+
+std::int64_t right_index(const Matrix& m, int row, int col) {
+  return static_cast<std::int64_t>(row) * m.ld + col;
+}
+
+/// Values of an operand as the formula reads it, rows x cols dense; NaN where it reads outside.
+std::vector<double> gather(const Case& c, const Matrix& m, const Index& index, int rows, int cols) {
+  std::vector<double> values(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
+  const auto elements = static_cast<std::int64_t>(m.elements());
+  std::size_t at = 0;
+  for (int row = 0; row < rows; ++row) {
+    for (int col = 0; col < cols; ++col, ++at) {
+      const std::int64_t place = index ? index(c, row, col) : right_index(m, row, col);
+      if (place == kZero)
+        values[at] = 0;
+      else
+        values[at] =
+            place < 0 || place >= elements ? std::nan("") : m.at(static_cast<std::size_t>(place));
+    }
+  }
+  return values;
+}
+
+Prediction predict(const Case& c, const Formula& f) {
+  const Matrix& out = c.run.c_after;
+  Prediction p{std::vector<Kind>(out.elements(), Kind::untouched),
+               std::vector<double>(out.elements())};
+  std::vector<double> result(static_cast<std::size_t>(c.size()));
+  if (c.oracle == Oracle::copy_a) {
+    result = gather(c, c.run.a, f.a, c.m, c.n);
+  } else if (c.oracle == Oracle::copy_b) {
+    result = gather(c, c.run.b, f.b, c.m, c.n);
+  } else {
+    const int depth = f.depth ? f.depth(c) : c.k;
+    const std::vector<double> a = gather(c, c.run.a, f.a, c.m, depth);
+    const std::vector<double> b = gather(c, c.run.b, f.b, depth, c.n);
+    for (int i = 0; i < c.m; ++i)
+      for (int k = 0; k < depth; ++k) {
+        const double factor = a[static_cast<std::size_t>(i) * static_cast<std::size_t>(depth) +
+                                static_cast<std::size_t>(k)];
+        for (int j = 0; j < c.n; ++j) result[c.at(i, j)] += factor * b[c.at(k, j)];
+      }
+  }
+  const auto elements = static_cast<std::int64_t>(out.elements());
+  std::vector<char> stored(out.elements());
+  for (int i = 0; i < c.m; ++i) {
+    for (int j = 0; j < c.n; ++j) {
+      const std::int64_t place = f.c ? f.c(c, i, j) : right_index(out, i, j);
+      if (place < 0 || place >= elements) continue;
+      const auto at = static_cast<std::size_t>(place);
+      const double value = result[c.at(i, j)];
+      // Two threads storing to one place: the later wins, and nobody knows which that is.
+      p.kind[at] = std::isnan(value) || stored[at] != 0 ? Kind::unknown : Kind::value;
+      p.value[at] = value;
+      stored[at] = 1;
+    }
+  }
+  return p;
+}
+
+/// Counts over all cases of one hypothesis.
+struct Tally {
+  std::int64_t explained = 0, open = 0;
+};
+
+bool agrees(const Case& c, const Prediction& p, Tally& tally) {
+  const Matrix& out = c.run.c_after;
+  for (std::size_t e = 0; e < out.elements(); ++e) {
+    const auto col = static_cast<int>(e % static_cast<std::size_t>(out.ld));
+    const auto row = static_cast<int>(e / static_cast<std::size_t>(out.ld));
+    const bool body = col < c.n;
+    const bool changed = !out.same_bits(c.run.c_before, e);
+    const bool wrong = body ? c.state_at(row, col) != State::right : changed;
+    if (p.kind[e] == Kind::unknown) {
+      tally.open += wrong;
+      continue;
+    }
+    if (p.kind[e] == Kind::untouched ? changed : out.at(e) != p.value[e]) return false;
+    tally.explained += wrong;
+  }
+  return true;
+}
+
+/// True if the hypothesis fits every case. Elements it cannot predict (it reads outside the matrix
+/// there) are forgiven, but a few must be explained.
+bool fits(const Cases& cases, const std::function<Prediction(const Case&)>& predicted) {
+  Tally tally;
+  for (const Case& c : cases)
+    if (!agrees(c, predicted(c), tally)) return false;
+  return tally.explained >= (tally.open > 0 ? 4 : 1);
+}
+
+std::optional<Diagnosis> first_fitting(const Evidence& evidence, const Cases& cases,
+                                       const std::vector<Formula>& formulas) {
+  for (const Formula& formula : formulas) {
+    if (!fits(cases, [&](const Case& c) { return predict(c, formula); })) continue;
+    const Case& c = shown(cases);
+    Diagnosis d = formula.name(c);
+    describe(evidence, c, d);
+    return d;
+  }
+  return std::nullopt;
+}
+
+struct Named {
+  const char* name;
+  Size size;
+};
+
+const Named kM{"M", [](const Case& c) { return c.run.a.rows; }};
+const Named kN{"N", [](const Case& c) { return c.run.b.cols; }};
+const Named kK{"K", [](const Case& c) { return c.run.a.cols; }};
+const Named kLdA{"a.ld", [](const Case& c) { return c.run.a.ld; }};
+const Named kLdB{"b.ld", [](const Case& c) { return c.run.b.ld; }};
+const Named kLdC{"c.ld", [](const Case& c) { return c.run.c_after.ld; }};
+
+enum class Which : std::uint8_t { a, b, c };
+
+const char* name_of(Which w) {
+  return w == Which::a ? "A" : w == Which::b ? "B" : "C";
+}
+
+void set_index(Formula& f, Which w, Index index) {
+  (w == Which::a ? f.a : w == Which::b ? f.b : f.c) = std::move(index);
+}
+
+const Matrix& matrix_of(Which w, const Case& c) {
+  return w == Which::a ? c.run.a : w == Which::b ? c.run.b : c.run.c_after;
+}
+
+Formula with_leading_dimension(Which w, const Named& other, const char* width) {
+  Formula f;
+  set_index(f, w, [size = other.size](const Case& c, int row, int col) {
+    return static_cast<std::int64_t>(row) * size(c) + col;
+  });
+  f.name = [=](const Case& c) {
+    const Matrix& m = matrix_of(w, c);
+    const std::string letter(1, static_cast<char>(name_of(w)[0] - 'A' + 'a'));
+    return say("WRONG-LD", "",
+               {{"matrix", name_of(w)},
+                {"name", other.name},
+                {"value", std::to_string(other.size(c))},
+                {"ld", (m.ld == m.cols ? std::string(width) : letter + ".ld") + " = " +
+                           std::to_string(m.ld)}});
+  };
+  return f;
+}
+
+Formula transposed(Which w, const Named& other) {
+  Formula f;
+  set_index(f, w, [size = other.size](const Case& c, int row, int col) {
+    return static_cast<std::int64_t>(col) * size(c) + row;
+  });
+  f.name = [=](const Case& c) {
+    if (c.oracle != Oracle::product && w != Which::c)
+      return say(std::string(name_of(w)) + "-TRANSPOSED", "", {});
+    return say(std::string(name_of(w)) + "-TRANSPOSED", "", {});
+  };
+  return f;
+}
+
+Formula dense_rows(bool a, bool b, bool c) {
+  Formula f;
+  const auto dense = [](Which w) {
+    return [w](const Case& k, int row, int col) {
+      return static_cast<std::int64_t>(row) * matrix_of(w, k).cols + col;
+    };
+  };
+  std::string names;
+  const auto add = [&](bool wanted, Which w) {
+    if (!wanted) return;
+    set_index(f, w, dense(w));
+    names += (names.empty() ? "" : " and ") + std::string(name_of(w));
+  };
+  add(a, Which::a);
+  add(b, Which::b);
+  add(c, Which::c);
+  f.name = [names](const Case&) { return say("WRONG-LD", "width", {{"matrices", names}}); };
+  return f;
+}
+
+int round_up(int value, int multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+/// Only elements with row < rows(c) and column < cols(c) were stored, rightly; columns beyond C's
+/// own may have run on into the next row.
+Prediction cut_off(const Case& c, int rows, int cols) {
+  const Matrix& out = c.run.c_after;
+  Prediction p{std::vector<Kind>(out.elements(), Kind::unknown),
+               std::vector<double>(out.elements())};
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      const std::size_t e = out.index(i, j);
+      const bool overrun = cols > out.ld && i > 0 && j < cols - out.ld;
+      if (overrun) continue;
+      p.kind[e] = i < rows && j < cols ? Kind::value : Kind::untouched;
+      p.value[e] = c.correct[c.at(i, j)];
+    }
+  return p;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> explain_stores(const Evidence& evidence, const Cases& cases) {
+  std::vector<Formula> formulas;
+  for (const Named& x : {kN, kM, kK, kLdA, kLdB})
+    formulas.push_back(with_leading_dimension(Which::c, x, "N"));
+  formulas.push_back(dense_rows(true, false, true));
+  formulas.push_back(dense_rows(false, true, true));
+  formulas.push_back(dense_rows(true, true, true));
+  for (const Named& x : {kLdC, kM, kN, kK}) formulas.push_back(transposed(Which::c, x));
+  if (auto d = first_fitting(evidence, cases, formulas)) return d;
+  if (evidence.oracle != Oracle::product) return std::nullopt;
+
+  // Extents exchanged. One shape alone would also fit a bound that merely happens to have that
+  // value.
+  std::int64_t telling = 0;
+  for (const Case& c : cases) telling += c.wrong > 0 && c.m != c.n;
+  if (telling < 2) return std::nullopt;
+  const auto name = [&](const char* variant, int rows, int cols, const Case& c) {
+    Diagnosis d = say("SWAPPED-EXTENTS", variant,
+                      {{"rows", std::to_string(rows)},
+                       {"cols", std::to_string(cols)},
+                       {"m", std::to_string(c.m)},
+                       {"n", std::to_string(c.n)}});
+    describe(evidence, c, d);
+    return d;
+  };
+  const Case& c = shown(cases);
+  if (fits(cases, [](const Case& k) { return cut_off(k, k.n, k.m); }))
+    return name("guard", c.n, c.m, c);
+  const Tile& t = evidence.tile;
+  if (t.bm > 0 && t.bn > 0) {
+    const auto rows = [&](const Case& k) { return round_up(k.n, t.bm); };
+    const auto cols = [&](const Case& k) { return round_up(k.m, t.bn); };
+    if (fits(cases, [&](const Case& k) {
+          return cut_off(k, std::min(rows(k), k.m), std::min(cols(k), k.n));
+        }))
+      return name("grid", rows(c), cols(c), c);
+  }
+  return std::nullopt;
+}
+
+std::optional<Diagnosis> explain_loads(const Evidence& evidence, const Cases& cases) {
+  std::vector<Formula> formulas;
+  if (evidence.oracle != Oracle::copy_b) {
+    for (const Named& x : {kK, kM, kN, kLdB, kLdC})
+      formulas.push_back(with_leading_dimension(Which::a, x, "K"));
+    for (const Named& x : {kLdA, kM, kK, kN}) formulas.push_back(transposed(Which::a, x));
+  }
+  if (evidence.oracle != Oracle::copy_a) {
+    for (const Named& x : {kN, kK, kM, kLdA, kLdC})
+      formulas.push_back(with_leading_dimension(Which::b, x, "N"));
+    for (const Named& x : {kLdB, kK, kN, kM}) formulas.push_back(transposed(Which::b, x));
+  }
+  if (evidence.oracle == Oracle::product) {
+    formulas.push_back(dense_rows(true, true, false));
+    for (const Named& x : {kM, kN}) {
+      Formula f;
+      f.depth = x.size;
+      f.name = [x](const Case& c) {
+        return say(
+            "SWAPPED-EXTENTS", "k",
+            {{"name", x.name}, {"value", std::to_string(x.size(c))}, {"k", std::to_string(c.k)}});
+      };
+      formulas.push_back(std::move(f));
+    }
+  }
+
+  // Tiles of an operand whose rows and columns are exchanged; what lies outside the matrix is zero
+  // fill.
+  for (const int s : square_tiles(evidence)) {
+    for (const Which w : {Which::a, Which::b}) {
+      if ((evidence.oracle == Oracle::copy_a && w == Which::b) ||
+          (evidence.oracle == Oracle::copy_b && w == Which::a))
+        continue;
+      Formula f;
+      set_index(f, w, [w, s](const Case& c, int row, int col) -> std::int64_t {
+        const int row2 = row / s * s + col % s, col2 = col / s * s + row % s;
+        const Matrix& m = matrix_of(w, c);
+        return row2 < m.rows && col2 < m.cols ? right_index(m, row2, col2) : kZero;
+      });
+      f.name = [w, s](const Case&) {
+        const std::string size = std::to_string(s) + " x " + std::to_string(s);
+        return say("TILE-MAP", "operand", {{"tile", size}, {"matrix", name_of(w)}});
+      };
+      // Zero fill belongs to whole tiles, also beyond K: the sum then has terms for every k of the
+      // last tile.
+      if (evidence.oracle == Oracle::product)
+        f.depth = [s, w](const Case& c) { return w == Which::a ? round_up(c.k, s) : c.k; };
+      if (evidence.oracle == Oracle::product && w == Which::a) {
+        f.b = [](const Case& c, int row, int col) -> std::int64_t {
+          return row < c.k ? right_index(c.run.b, row, col) : kZero;
+        };
+      }
+      if (evidence.oracle == Oracle::product && w == Which::b) {
+        f.depth = [s](const Case& c) { return round_up(c.k, s); };
+        f.a = [](const Case& c, int row, int col) -> std::int64_t {
+          return col < c.k ? right_index(c.run.a, row, col) : kZero;
+        };
+      }
+      formulas.push_back(std::move(f));
+    }
+  }
+
+  // One operand's tile stuck at the first, or one round late.
+  if (evidence.oracle == Oracle::product) {
+    for (const int s : k_tiles(evidence)) {
+      for (const Which w : {Which::a, Which::b}) {
+        const auto at_k = [w](auto&& choose) {
+          return [w, choose](const Case& c, int row, int col) -> std::int64_t {
+            return w == Which::a ? right_index(c.run.a, row, choose(col))
+                                 : right_index(c.run.b, choose(row), col);
+          };
+        };
+        const std::string name = name_of(w);
+        Formula stuck;
+        set_index(stuck, w, at_k([s](int k) { return k % s; }));
+        stuck.name = [name](const Case&) {
+          return say("K-TILE-REPEATED", "",
+                     {{"what", "k-tile 0 of " + name +
+                                   " is used in every round, with the right tile of the other "
+                                   "operand"}});
+        };
+        Formula late;
+        set_index(late, w, at_k([s](int k) { return k < s ? k : k - s; }));
+        late.name = [name](const Case&) {
+          return say("STALE-TILE", "",
+                     {{"what", "each k-tile is multiplied with the tile of " + name +
+                                   " from the round before"}});
+        };
+        formulas.push_back(std::move(stuck));
+        formulas.push_back(std::move(late));
+      }
+    }
+  }
+  return first_fitting(evidence, cases, formulas);
+}
+
+}  // namespace grader::diag

@@ -1,0 +1,55 @@
+// The hypotheses, by family. Each returns a diagnosis only if it explains every wrong element of
+// every case.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grader/diagnose/case.hpp"
+#include "grader/diagnose/diagnose.hpp"
+
+namespace grader::diag {
+
+using Cases = std::vector<Case>;
+
+/// C was stored with other indices: WRONG-LD and C-TRANSPOSED of C; SWAPPED-EXTENTS of guard or
+/// grid.
+std::optional<Diagnosis> explain_stores(const Evidence& evidence, const Cases& cases);
+
+/// A or B was read with other indices: A-TRANSPOSED, B-TRANSPOSED, WRONG-LD, SWAPPED-EXTENTS of the
+/// loop, tiles of an operand exchanged, stuck or late: TILE-MAP, K-TILE-REPEATED, STALE-TILE.
+std::optional<Diagnosis> explain_loads(const Evidence& evidence, const Cases& cases);
+
+/// Everything wrong was never written: UNWRITTEN, WARP-PART.
+std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases& cases);
+
+/// ALL-ZERO, ACCUMULATES.
+std::optional<Diagnosis> explain_simple(const Cases& cases);
+
+/// How often each k was counted, by probes: K-MISSING, K-TILE-*, K-ONLY-LAST, STALE-TILE.
+std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cases);
+
+/// Where each element of C came from, by probes: TILE-MAP; accumulators that were not cleared:
+/// ACC-INIT.
+std::optional<Diagnosis> explain_places(const Evidence& evidence, const Cases& cases);
+
+/// The same, wherever something is wrong but not everything is explained.
+Diagnosis unexplained(const Evidence& evidence, const Case& c);
+
+/// Wrong only for data that is not small integers: LOW-PRECISION. `factor`: error over limit.
+Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor);
+
+/// Tile edges worth trying, most likely first: the lab's own, the block's, the usual ones. All > 1.
+std::vector<int> square_tiles(const Evidence& evidence);
+std::vector<int> k_tiles(const Evidence& evidence);
+
+/// The case to show: the failing call's own shape if it is telling, else the first that is wrong.
+const Case& shown(const Cases& cases);
+
+/// Adds shape, count, first wrong element and, for small matrices, the whole of C.
+void describe(const Evidence& evidence, const Case& c, Diagnosis& diagnosis);
+
+std::string number(double value);  ///< "12", "0.1234567", "NaN"
+
+}  // namespace grader::diag

@@ -1,0 +1,207 @@
+// Right sums in wrong places, and sums that were not started afresh.
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/wording.hpp"
+
+namespace grader::diag {
+namespace {
+
+struct Place {
+  int row = 0, col = 0;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+/// For each element of C, the element of the right result that it holds; empty if the probes cannot
+/// tell.
+std::optional<std::vector<Place>> sources(const Evidence& evidence, const Case& c) {
+  std::vector<Place> places(c.correct.size());
+  const Matrix& a = c.run.a;
+  const Matrix& b = c.run.b;
+  const auto a_of = [&](auto value) {
+    return filled(evidence.type, a.rows, a.cols, a.ld - a.cols, value);
+  };
+  const auto b_of = [&](auto value) {
+    return filled(evidence.type, b.rows, b.cols, b.ld - b.cols, value);
+  };
+  for (const bool rows : {true, false}) {
+    std::optional<Run> run;
+    if (evidence.oracle == Oracle::product)
+      run = rows ? probe(evidence, a_of([](int i, int k) { return k == 0 ? i + 1.0 : 0.0; }),
+                         b_of([](int, int) { return 1.0; }))
+                 : probe(evidence, a_of([](int, int) { return 1.0; }),
+                         b_of([](int k, int j) { return k == 0 ? j + 1.0 : 0.0; }));
+    else
+      run = probe(evidence, a_of([&](int i, int k) { return rows ? i + 1.0 : k + 1.0; }),
+                  b_of([&](int k, int j) { return rows ? k + 1.0 : j + 1.0; }));
+    if (!run) return std::nullopt;
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j) {
+        const double value = run->c_after.at(i, j);
+        if (!(value >= 1 && value <= (rows ? c.m : c.n))) return std::nullopt;
+        (rows ? places[c.at(i, j)].row : places[c.at(i, j)].col) = static_cast<int>(value) - 1;
+      }
+  }
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      const Place& p = places[c.at(i, j)];
+      if (c.got(i, j) != c.correct[c.at(p.row, p.col)]) return std::nullopt;
+    }
+  return places;
+}
+
+std::string size_text(int rows, int cols) {
+  return std::to_string(rows) + " x " + std::to_string(cols);
+}
+
+Diagnosis name_places(const Evidence& evidence, const Case& c, const std::vector<Place>& places) {
+  int i0 = 0, j0 = 0;
+  for (int i = c.m - 1; i >= 0; --i)
+    for (int j = c.n - 1; j >= 0; --j)
+      if (places[c.at(i, j)] != Place{i, j}) i0 = i, j0 = j;
+  const Place p0 = places[c.at(i0, j0)];
+  std::vector<messages::Gap> gaps = {{"i", std::to_string(i0)},
+                                     {"j", std::to_string(j0)},
+                                     {"i2", std::to_string(p0.row)},
+                                     {"j2", std::to_string(p0.col)},
+                                     {"matrix", evidence.oracle == Oracle::copy_b ? "B" : "A"}};
+  const auto all = [&](const std::function<bool(int, int, const Place&)>& holds) {
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j)
+        if (!holds(i, j, places[c.at(i, j)])) return false;
+    return true;
+  };
+  if (evidence.oracle != Oracle::product && all([](int i, int j, const Place& p) {
+        return p == Place{j, i};
+      }))
+    return say("TILE-MAP", "copy", gaps);
+  const Tile& t = evidence.tile;
+  std::vector<std::pair<int, int>> tiles;
+  const auto add = [&](int rows, int cols) {
+    if (rows > 0 && cols > 0 && rows * cols > 1 &&
+        std::find(tiles.begin(), tiles.end(), std::pair{rows, cols}) == tiles.end())
+      tiles.emplace_back(rows, cols);
+  };
+  add(t.tm, t.tn);
+  add(t.bm, t.bn);
+  if (evidence.oracle == Oracle::copy_a) add(t.bm, t.bk);
+  if (evidence.oracle == Oracle::copy_b) add(t.bk, t.bn);
+  for (const int s : square_tiles(evidence)) add(s, s);
+  for (const auto& [rows, cols] : tiles) {
+    const int r = rows, q = cols;
+    const bool inside =
+        all([&](int i, int j, const Place& p) { return p.row / r == i / r && p.col / q == j / q; });
+    if (!inside) continue;
+    gaps.emplace_back("tile", size_text(r, q));
+    const bool swapped = r == q && all([&](int i, int j, const Place& p) {
+                           return p.row % r == j % r && p.col % r == i % r;
+                         });
+    return say("TILE-MAP",
+               swapped                              ? "swap"
+               : evidence.oracle == Oracle::product ? "inside"
+                                                    : "copy",
+               gaps);
+  }
+  for (const auto& [rows, cols] : tiles) {
+    const int r = rows, q = cols;
+    if (!all(
+            [&](int i, int j, const Place& p) { return p.row % r == i % r && p.col % q == j % q; }))
+      continue;
+    gaps.emplace_back("tile", size_text(r, q));
+    return say("TILE-MAP", "blocks", gaps);
+  }
+  return say("TILE-MAP", evidence.oracle == Oracle::product ? "all" : "copy", gaps);
+}
+
+/// Element (i, j) holds the sum of the right elements that `before` lists for it, itself included.
+using Before = std::function<std::vector<Place>(int, int)>;
+
+bool sums_of(const Cases& cases, const Before& before) {
+  bool any = false;
+  for (const Case& c : cases)
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j) {
+        double sum = 0;
+        for (const Place& p : before(i, j))
+          if (p.row < c.m && p.col < c.n) sum += c.correct[c.at(p.row, p.col)];
+        if (sum != c.got(i, j)) return false;
+        any |= c.state_at(i, j) != State::right;
+      }
+  return any;
+}
+
+std::optional<Diagnosis> not_cleared(const Evidence& evidence, const Cases& cases) {
+  const Tile& t = evidence.tile;
+  const auto along_row = [](int group, int step) {
+    return [=](int i, int j) {
+      std::vector<Place> places;
+      for (int col = j; col >= j / group * group; col -= step) places.push_back({i, col});
+      return places;
+    };
+  };
+  const auto along_col = [](int group, int step) {
+    return [=](int i, int j) {
+      std::vector<Place> places;
+      for (int row = i; row >= i / group * group; row -= step) places.push_back({row, j});
+      return places;
+    };
+  };
+  const auto whole_tile = [](int rows, int cols) {
+    return [=](int i, int j) {
+      std::vector<Place> places;
+      for (int row = i / rows * rows; row <= i; ++row)
+        for (int col = j / cols * cols; col < j / cols * cols + cols && (row < i || col <= j);
+             ++col)
+          places.push_back({row, col});
+      return places;
+    };
+  };
+  constexpr int kAll = 1 << 28;
+  struct Pattern {
+    Before before;
+    std::string what;
+  };
+  std::vector<Pattern> patterns;
+  const std::string element_text =
+      "each element of a thread's tile also holds the sums of the elements before it";
+  const std::string tile_text = "a block's second tile also holds the sums of its first";
+  if (t.tm > 1 && t.tn > 1) patterns.push_back({whole_tile(t.tm, t.tn), element_text});
+  if (t.tn > 1) {
+    patterns.push_back({along_row(t.tn, 1), element_text});
+    if (t.bn > t.tn) patterns.push_back({along_row(t.bn, t.bn / t.tn), element_text});
+  }
+  if (t.tm > 1) {
+    patterns.push_back({along_col(t.tm, 1), element_text});
+    if (t.bm > t.tm) patterns.push_back({along_col(t.bm, t.bm / t.tm), element_text});
+  }
+  if (t.bn > 0) patterns.push_back({along_row(kAll, t.bn), tile_text});
+  if (t.bm > 0) patterns.push_back({along_col(kAll, t.bm), tile_text});
+  for (const Pattern& pattern : patterns) {
+    if (!sums_of(cases, pattern.before)) continue;
+    Diagnosis d = say("ACC-INIT", "", {{"what", pattern.what}});
+    describe(evidence, shown(cases), d);
+    return d;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> explain_places(const Evidence& evidence, const Cases& cases) {
+  const Case& c = shown(cases);
+  if (evidence.run_probe && c.k > 0 && c.wrong > 0) {
+    const std::optional<std::vector<Place>> places = sources(evidence, c);
+    if (places) {
+      Diagnosis d = name_places(evidence, c, *places);
+      describe(evidence, c, d);
+      return d;
+    }
+  }
+  if (evidence.oracle == Oracle::product) return not_cleared(evidence, cases);
+  return std::nullopt;
+}
+
+}  // namespace grader::diag

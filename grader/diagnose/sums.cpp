@@ -1,0 +1,243 @@
+// How often each k was added, read off by probes.
+//
+// With A all ones and B[k][j] = 4^d at the d-th k of a window and 0 elsewhere, the base-4 digits of
+// C[i][j] say how often each k of that window went into C[i][j]. With B all ones and A coded the
+// same is read for A.
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/wording.hpp"
+
+namespace grader::diag {
+namespace {
+
+/// Base-4 digits that a type holds exactly.
+int digits_of(ElementType type) {
+  switch (type) {
+    case ElementType::int32:
+      return 15;
+    case ElementType::float32:
+      return 12;
+    case ElementType::float64:
+      break;
+  }
+  return 26;
+}
+
+/// counts[(i * n + j) * k + t]: how often step t was counted in C[i][j], 0 to 3.
+using Counts = std::vector<std::uint8_t>;
+
+std::optional<Counts> count_steps(const Evidence& evidence, const Case& c, bool coded_a) {
+  const int digits = digits_of(evidence.type);
+  Counts counts(c.correct.size() * static_cast<std::size_t>(c.k));
+  for (int first = 0; first < c.k; first += digits) {
+    const auto code = [&](int k) {
+      return k >= first && k < first + digits ? std::ldexp(1.0, 2 * (k - first)) : 0.0;
+    };
+    const Matrix& a = c.run.a;
+    const Matrix& b = c.run.b;
+    const std::optional<Run> run = probe(evidence,
+                                         filled(evidence.type, a.rows, a.cols, a.ld - a.cols,
+                                                [&](int, int k) { return coded_a ? code(k) : 1; }),
+                                         filled(evidence.type, b.rows, b.cols, b.ld - b.cols,
+                                                [&](int k, int) { return coded_a ? 1 : code(k); }));
+    if (!run) return std::nullopt;
+    const int width = std::min(digits, c.k - first);
+    for (int i = 0; i < c.m; ++i) {
+      for (int j = 0; j < c.n; ++j) {
+        const double value = run->c_after.at(i, j);
+        if (!(value >= 0) || value >= std::ldexp(1.0, 2 * digits) || value != std::floor(value))
+          return std::nullopt;
+        auto rest = static_cast<std::uint64_t>(value);
+        for (int d = 0; d < width; ++d, rest /= 4)
+          counts[c.at(i, j) * static_cast<std::size_t>(c.k) + static_cast<std::size_t>(first + d)] =
+              static_cast<std::uint8_t>(rest % 4);
+        if (rest != 0) return std::nullopt;
+      }
+    }
+  }
+  return counts;
+}
+
+/// Do these counts reproduce the wrong result exactly?
+bool reproduces(const Case& c, const Counts& counts) {
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      double sum = 0;
+      for (int k = 0; k < c.k; ++k)
+        sum += counts[c.at(i, j) * static_cast<std::size_t>(c.k) + static_cast<std::size_t>(k)] *
+               c.run.a.at(i, k) * c.run.b.at(k, j);
+      if (sum != c.got(i, j)) return false;
+    }
+  return true;
+}
+
+using Profile = std::vector<int>;
+
+std::string steps(int first, int last) {
+  return first == last ? "k = " + std::to_string(first)
+                       : "k = " + std::to_string(first) + ".." + std::to_string(last);
+}
+
+/// Per k-tile: its count if all its steps agree.
+std::optional<Profile> per_tile(const Profile& p, int tile) {
+  Profile tiles;
+  for (std::size_t k = 0; k < p.size(); ++k) {
+    if (k % static_cast<std::size_t>(tile) == 0)
+      tiles.push_back(p[k]);
+    else if (p[k] != tiles.back())
+      return std::nullopt;
+  }
+  return tiles;
+}
+
+std::optional<Diagnosis> name_tiles(const Profile& p, int tile) {
+  const std::optional<Profile> per = per_tile(p, tile);
+  if (!per || per->size() < 2) return std::nullopt;
+  const Profile& t = *per;
+  const auto count = static_cast<int>(t.size()), k = static_cast<int>(p.size());
+  const auto number_of = [&](int value) {
+    return static_cast<int>(std::count(t.begin(), t.end(), value));
+  };
+  const auto range = [&](int index) {
+    return steps(index * tile, std::min(k, (index + 1) * tile) - 1);
+  };
+  const int missing = number_of(0), once = number_of(1);
+  if (t.back() == 1 && missing == count - 1) return say("K-ONLY-LAST", "", {{"unit", "tile"}});
+  if (missing + once == count) {
+    std::string list, ranges;
+    for (int i = 0; i < count; ++i) {
+      if (t[static_cast<std::size_t>(i)] != 0) continue;
+      list += (list.empty() ? "" : ", ") + std::to_string(i);
+      ranges += (ranges.empty() ? "" : " and ") + range(i);
+    }
+    const bool last_partial = missing == 1 && t.back() == 0 && k % tile != 0;
+    const bool last = missing == 1 && t.back() == 0;
+    const std::string note = last_partial                     ? ": the last, partial one"
+                             : last                           ? ": the last one"
+                             : missing == 1 && t.front() == 0 ? ": the first one"
+                                                              : "";
+    return say("K-TILE-MISSING", "", {{"tile", list}, {"range", ranges}, {"note", note}});
+  }
+  if (t.front() == count && missing == count - 1)
+    return say("K-TILE-REPEATED", "",
+               {{"what", "k-tile 0 (" + range(0) + ") is added in all " + std::to_string(count) +
+                             " rounds, and no other"}});
+  if (t.front() == 2 && t.back() == 0 && missing == 1)
+    return say("STALE-TILE", "",
+               {{"what", "each k-tile is computed with the data of the round before"}});
+  const auto repeated = std::find_if(t.begin(), t.end(), [](int x) { return x > 1; });
+  if (repeated == t.end()) return std::nullopt;
+  const auto index = static_cast<int>(repeated - t.begin());
+  return say("K-TILE-REPEATED", "",
+             {{"what", "k-tile " + std::to_string(index) + " (" + range(index) + ") is added " +
+                           std::to_string(*repeated) + " times"}});
+}
+
+std::optional<Diagnosis> name_steps(const Profile& p, int tile) {
+  const auto k = static_cast<int>(p.size());
+  std::vector<int> missing, repeated;
+  for (int i = 0; i < k; ++i) {
+    if (p[static_cast<std::size_t>(i)] == 0) missing.push_back(i);
+    if (p[static_cast<std::size_t>(i)] > 1) repeated.push_back(i);
+  }
+  if (repeated.empty() && missing.empty()) return std::nullopt;
+  const auto run_of = [](const std::vector<int>& v) {
+    return v.back() - v.front() + 1 == static_cast<int>(v.size());
+  };
+  if (repeated.empty()) {
+    if (static_cast<int>(missing.size()) == k - 1 && p.back() == 1 && k > 1)
+      return say("K-ONLY-LAST", "", {{"unit", "step"}});
+    std::string what;
+    if (run_of(missing)) {
+      const bool first = missing.front() == 0, last = missing.back() == k - 1;
+      what =
+          steps(missing.front(), missing.back()) +
+          (first && !last ? missing.size() == 1 ? ", the first step, is" : ", the first steps, are"
+           : last && !first ? missing.size() == 1 ? ", the last step, is" : ", the last steps, are"
+           : missing.size() == 1 ? " is"
+                                 : " are");
+    } else {
+      const int stride = missing[1] - missing[0];
+      bool regular = stride > 1;
+      for (std::size_t i = 1; i < missing.size(); ++i)
+        regular = regular && missing[i] - missing[i - 1] == stride;
+      if (regular)
+        what = "every " + std::to_string(stride) + "th k (" + std::to_string(missing[0]) + ", " +
+               std::to_string(missing[1]) + " ...) is";
+      else
+        what = std::to_string(missing.size()) + " of " + std::to_string(k) +
+               " steps (first k = " + std::to_string(missing[0]) + ") are";
+    }
+    return say("K-MISSING", "", {{"what", what}});
+  }
+  // Leftovers of the tile before in the places that zero fill should have cleared.
+  const int rest = tile > 1 ? k % tile : 0;
+  if (missing.empty() && rest != 0 && k > tile && run_of(repeated) &&
+      repeated.back() == k - rest - 1 && repeated.front() >= k - tile)
+    return say(
+        "STALE-TILE", "",
+        {{"what", "k-tile " + std::to_string(k / tile) + " ends at k = " + std::to_string(k - 1) +
+                      "; its other columns still hold the data of k-tile " +
+                      std::to_string(k / tile - 1) + " (" +
+                      steps(repeated.front(), repeated.back()) + " is added twice)"}});
+  if (missing.empty() && repeated.size() == 1 && repeated[0] == k - 1)
+    return say("K-TILE-EXTRA", "", {{"last", std::to_string(k - 1)}});
+  return say(
+      "K-TILE-REPEATED", "",
+      {{"what",
+        steps(repeated.front(), repeated.front()) + " is added " +
+            std::to_string(p[static_cast<std::size_t>(repeated.front())]) + " times" +
+            (repeated.size() > 1 ? " and " + std::to_string(repeated.size() - 1) + " more like it"
+                                 : "")}});
+}
+
+}  // namespace
+
+std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cases) {
+  if (evidence.oracle != Oracle::product || !evidence.run_probe) return std::nullopt;
+  const Case* chosen = nullptr;
+  for (const Case& c : cases)
+    if (c.wrong > 0 && c.k > 0 && (chosen == nullptr || (c.k > chosen->k && chosen->k < 4)))
+      chosen = &c;
+  // A case with several k-tiles tells most.
+  for (const int tile : k_tiles(evidence))
+    for (const Case& c : cases)
+      if (c.wrong > 0 && c.k > 2 * tile && c.k <= 8 * tile && chosen != nullptr &&
+          chosen->k <= 2 * tile)
+        chosen = &c;
+  if (chosen == nullptr) return std::nullopt;
+  const Case& c = *chosen;
+
+  const std::optional<Counts> counts = count_steps(evidence, c, false);
+  if (!counts) return std::nullopt;
+  if (!reproduces(c, *counts)) return std::nullopt;
+
+  std::set<Profile> profiles;
+  for (std::size_t e = 0; e < c.correct.size(); ++e) {
+    Profile p(static_cast<std::size_t>(c.k));
+    for (std::size_t k = 0; k < p.size(); ++k) p[k] = (*counts)[e * p.size() + k];
+    profiles.insert(std::move(p));
+    if (profiles.size() > 64) return std::nullopt;
+  }
+  profiles.erase(Profile(static_cast<std::size_t>(c.k), 1));
+  if (profiles.empty()) return std::nullopt;
+
+  std::optional<Diagnosis> d;
+  const Profile& p = *profiles.begin();
+  const std::vector<int> tiles = k_tiles(evidence);
+  for (const int tile : tiles)
+    if (!d && c.k > tile) d = name_tiles(p, tile);
+  if (!d) d = name_steps(p, tiles.empty() ? 1 : tiles.front());
+  if (!d) return std::nullopt;
+  if (profiles.size() > 1)
+    d->details.push_back("not the same for all elements: " + std::to_string(profiles.size()) +
+                         " different sets of k were added");
+  describe(evidence, c, *d);
+  return d;
+}
+
+}  // namespace grader::diag

@@ -19,7 +19,11 @@
 #endif
 
 #define __forceinline__ __inline__ __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
+// libstdc++ writes __attribute__((__noinline__)), which a macro of that name would break. From clang 15 on
+// __noinline__ is a keyword in CUDA; for clang 14 it means nothing, which changes no result.
+#if defined(__CUDA__) && __clang_major__ < 15
+#define __noinline__
+#endif
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __align__(n)
 #define CUDARTAPI

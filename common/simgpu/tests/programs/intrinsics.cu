@@ -82,7 +82,7 @@ __global__ void floats(float* out, float x, float y) {
   out[i++] = copysignf(x, y);
   out[i++] = fmodf(7.5f + x - x, 2.0f);
   out[i++] = __saturatef(x);
-  out[i++] = std::sqrt(x) + std::abs(y) + std::max(x, y);
+  out[i++] = std::sqrt(x) + std::abs(y) + max(x, y);
 }
 
 __global__ void doubles(double* out, double x, double y) {
@@ -181,7 +181,7 @@ __global__ void vectors(const float4* f, const int2* i, const double2* d, float*
   const int2 c = __ldg(i);
   const double2 e = d[0];
   const float4 sum = make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
-  const float4 part = {1.0f, 2.0f};
+  const float4 part = {1.0f, 2.0f, 0.0f, 0.0f};
   float4 zero{};
   out[0] = sum.x + sum.y + sum.z + sum.w;
   out[1] = static_cast<float>(c.x * c.y);

@@ -1,0 +1,285 @@
+// The device: its properties, limits, and the whole-device calls. There is one device, number 0.
+
+#include <cstdio>
+#include <cstring>
+
+#include "common/simgpu/runtime/api/state.hpp"
+
+using simgpu::DeviceModel;
+using simgpu::runtime::State;
+
+namespace {
+
+constexpr int kWarpSize = 32;
+/// CUDA C++ Programming Guide: 64 KiB of __constant__ on every compute capability.
+constexpr int kConstantBytes = 64 << 10;
+/// The runtime keeps this much shared memory of each block for itself since compute capability 8.0.
+constexpr int kReservedSharedBytes = 1024;
+constexpr int kMaxPitch = 0x7fffffff;
+
+cudaError_t bad_device(State& state, const char* call) {
+  return state.fail(call, cudaErrorInvalidDevice, "there is one simulated device, number 0");
+}
+
+int count(std::uint64_t n) { return n > 0x7fffffffu ? 0x7fffffff : static_cast<int>(n); }
+
+cudaFuncCache cache_config = cudaFuncCachePreferNone;
+std::size_t stack_bytes = 1024, printf_bytes = 1 << 20, heap_bytes = 8 << 20;
+
+}  // namespace
+
+cudaError_t cudaGetDeviceCount(int* number) {
+  SIMGPU_API_BEGIN;
+  if (!number) return state.fail("cudaGetDeviceCount", cudaErrorInvalidValue);
+  *number = 1;
+  return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device) {
+  SIMGPU_API_BEGIN;
+  return device == 0 ? cudaSuccess : bad_device(state, "cudaSetDevice");
+}
+
+cudaError_t cudaInitDevice(int device, unsigned int, unsigned int) {
+  SIMGPU_API_BEGIN;
+  return device == 0 ? cudaSuccess : bad_device(state, "cudaInitDevice");
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  SIMGPU_API_BEGIN;
+  if (!device) return state.fail("cudaGetDevice", cudaErrorInvalidValue);
+  *device = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* prop) {
+  SIMGPU_API_BEGIN;
+  if (!device || !prop) return state.fail("cudaChooseDevice", cudaErrorInvalidValue);
+  *device = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned int) {
+  SIMGPU_API_BEGIN;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned int* flags) {
+  SIMGPU_API_BEGIN;
+  if (!flags) return state.fail("cudaGetDeviceFlags", cudaErrorInvalidValue);
+  *flags = cudaDeviceScheduleAuto;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
+  SIMGPU_API_BEGIN;
+  if (!prop) return state.fail("cudaGetDeviceProperties", cudaErrorInvalidValue);
+  if (device != 0) return bad_device(state, "cudaGetDeviceProperties");
+  const DeviceModel& model = state.backend().model();
+  *prop = {};
+  std::snprintf(prop->name, sizeof prop->name, "%s", model.name.c_str());
+  prop->totalGlobalMem = model.global_bytes;
+  prop->sharedMemPerBlock = model.shared_bytes_per_block;
+  prop->sharedMemPerBlockOptin = model.shared_bytes_per_block_optin;
+  prop->sharedMemPerMultiprocessor = model.shared_bytes_per_multiprocessor;
+  prop->reservedSharedMemPerBlock = kReservedSharedBytes;
+  prop->regsPerBlock = count(model.registers_per_multiprocessor);
+  prop->regsPerMultiprocessor = count(model.registers_per_multiprocessor);
+  prop->warpSize = kWarpSize;
+  prop->memPitch = kMaxPitch;
+  prop->maxThreadsPerBlock = count(model.max_threads_per_block);
+  prop->maxThreadsDim[0] = count(model.max_block.x);
+  prop->maxThreadsDim[1] = count(model.max_block.y);
+  prop->maxThreadsDim[2] = count(model.max_block.z);
+  prop->maxGridSize[0] = count(model.max_grid.x);
+  prop->maxGridSize[1] = count(model.max_grid.y);
+  prop->maxGridSize[2] = count(model.max_grid.z);
+  prop->totalConstMem = kConstantBytes;
+  prop->major = model.compute_major;
+  prop->minor = model.compute_minor;
+  prop->textureAlignment = 512;
+  prop->texturePitchAlignment = 32;
+  prop->multiProcessorCount = count(model.multiprocessors);
+  prop->concurrentKernels = 1;
+  prop->unifiedAddressing = 1;
+  prop->maxThreadsPerMultiProcessor = count(model.threads_per_multiprocessor);
+  prop->maxBlocksPerMultiProcessor = count(model.blocks_per_multiprocessor);
+  prop->streamPrioritiesSupported = 1;
+  prop->globalL1CacheSupported = 1;
+  prop->localL1CacheSupported = 1;
+  prop->hostRegisterSupported = 1;
+  prop->memoryPoolsSupported = 1;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attr, int device) {
+  SIMGPU_API_BEGIN;
+  if (!value) return state.fail("cudaDeviceGetAttribute", cudaErrorInvalidValue);
+  if (device != 0) return bad_device(state, "cudaDeviceGetAttribute");
+  const DeviceModel& model = state.backend().model();
+  switch (attr) {
+    case cudaDevAttrMaxThreadsPerBlock: *value = count(model.max_threads_per_block); break;
+    case cudaDevAttrMaxBlockDimX: *value = count(model.max_block.x); break;
+    case cudaDevAttrMaxBlockDimY: *value = count(model.max_block.y); break;
+    case cudaDevAttrMaxBlockDimZ: *value = count(model.max_block.z); break;
+    case cudaDevAttrMaxGridDimX: *value = count(model.max_grid.x); break;
+    case cudaDevAttrMaxGridDimY: *value = count(model.max_grid.y); break;
+    case cudaDevAttrMaxGridDimZ: *value = count(model.max_grid.z); break;
+    case cudaDevAttrMaxSharedMemoryPerBlock: *value = count(model.shared_bytes_per_block); break;
+    case cudaDevAttrTotalConstantMemory: *value = kConstantBytes; break;
+    case cudaDevAttrWarpSize: *value = kWarpSize; break;
+    case cudaDevAttrMaxPitch: *value = kMaxPitch; break;
+    case cudaDevAttrMaxRegistersPerBlock:
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
+      *value = count(model.registers_per_multiprocessor);
+      break;
+    case cudaDevAttrTextureAlignment: *value = 512; break;
+    case cudaDevAttrTexturePitchAlignment: *value = 32; break;
+    case cudaDevAttrMultiProcessorCount: *value = count(model.multiprocessors); break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      *value = count(model.threads_per_multiprocessor);
+      break;
+    case cudaDevAttrComputeCapabilityMajor: *value = model.compute_major; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = model.compute_minor; break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      *value = count(model.shared_bytes_per_multiprocessor);
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      *value = count(model.shared_bytes_per_block_optin);
+      break;
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+      *value = count(model.blocks_per_multiprocessor);
+      break;
+    case cudaDevAttrReservedSharedMemoryPerBlock: *value = kReservedSharedBytes; break;
+    case cudaDevAttrConcurrentKernels:
+    case cudaDevAttrUnifiedAddressing:
+    case cudaDevAttrStreamPrioritiesSupported:
+    case cudaDevAttrGlobalL1CacheSupported:
+    case cudaDevAttrLocalL1CacheSupported:
+    case cudaDevAttrHostRegisterSupported:
+    case cudaDevAttrMemoryPoolsSupported:
+      *value = 1;
+      break;
+    // A simulated chip has no clock, bus, cache or power supply. 0 is what programs print; dividing by it shows.
+    case cudaDevAttrClockRate:
+    case cudaDevAttrMemoryClockRate:
+    case cudaDevAttrGlobalMemoryBusWidth:
+    case cudaDevAttrL2CacheSize:
+    case cudaDevAttrMaxPersistingL2CacheSize:
+    case cudaDevAttrMaxAccessPolicyWindowSize:
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
+    case cudaDevAttrGpuOverlap:
+    case cudaDevAttrAsyncEngineCount:
+    case cudaDevAttrKernelExecTimeout:
+    case cudaDevAttrIntegrated:
+    case cudaDevAttrCanMapHostMemory:
+    case cudaDevAttrComputeMode:
+    case cudaDevAttrEccEnabled:
+    case cudaDevAttrPciBusId:
+    case cudaDevAttrPciDeviceId:
+    case cudaDevAttrPciDomainId:
+    case cudaDevAttrTccDriver:
+    case cudaDevAttrManagedMemory:
+    case cudaDevAttrIsMultiGpuBoard:
+    case cudaDevAttrMultiGpuBoardGroupID:
+    case cudaDevAttrHostNativeAtomicSupported:
+    case cudaDevAttrPageableMemoryAccess:
+    case cudaDevAttrConcurrentManagedAccess:
+    case cudaDevAttrComputePreemptionSupported:
+    case cudaDevAttrCanUseHostPointerForRegisteredMem:
+    case cudaDevAttrCooperativeLaunch:
+    case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
+    case cudaDevAttrDirectManagedMemAccessFromHost:
+    case cudaDevAttrClusterLaunch:
+      *value = 0;
+      break;
+    default:
+      return state.fail("cudaDeviceGetAttribute", cudaErrorInvalidValue, "unknown attribute");
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
+  SIMGPU_API_BEGIN;
+  if (!id || length < 13) return state.fail("cudaDeviceGetPCIBusId", cudaErrorInvalidValue);
+  if (device != 0) return bad_device(state, "cudaDeviceGetPCIBusId");
+  std::snprintf(id, static_cast<std::size_t>(length), "0000:00:00.0");
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  SIMGPU_API_BEGIN;
+  return state.synchronize("cudaDeviceSynchronize");
+}
+
+// The one call that works on a device lost to a sticky error.
+cudaError_t cudaDeviceReset() {
+  State& state = State::get();
+  const std::lock_guard<std::recursive_mutex> lock(state.mutex);
+  return state.reset();
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+  SIMGPU_API_BEGIN;
+  switch (limit) {
+    case cudaLimitStackSize: stack_bytes = value; return cudaSuccess;
+    case cudaLimitPrintfFifoSize: printf_bytes = value; return cudaSuccess;
+    case cudaLimitMallocHeapSize: heap_bytes = value; return cudaSuccess;
+    default: return state.fail("cudaDeviceSetLimit", cudaErrorUnsupportedLimit);
+  }
+}
+
+cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
+  SIMGPU_API_BEGIN;
+  if (!value) return state.fail("cudaDeviceGetLimit", cudaErrorInvalidValue);
+  switch (limit) {
+    case cudaLimitStackSize: *value = stack_bytes; return cudaSuccess;
+    case cudaLimitPrintfFifoSize: *value = printf_bytes; return cudaSuccess;
+    case cudaLimitMallocHeapSize: *value = heap_bytes; return cudaSuccess;
+    default: return state.fail("cudaDeviceGetLimit", cudaErrorUnsupportedLimit);
+  }
+}
+
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+  SIMGPU_API_BEGIN;
+  if (!config) return state.fail("cudaDeviceGetCacheConfig", cudaErrorInvalidValue);
+  *config = cache_config;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
+  SIMGPU_API_BEGIN;
+  cache_config = config;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer) {
+  SIMGPU_API_BEGIN;
+  if (!can_access) return state.fail("cudaDeviceCanAccessPeer", cudaErrorInvalidValue);
+  if (device != 0 || peer != 0) return bad_device(state, "cudaDeviceCanAccessPeer");
+  *can_access = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  if (!version) {
+    State& state = State::get();
+    const std::lock_guard<std::recursive_mutex> lock(state.mutex);
+    return state.fail("cudaDriverGetVersion", cudaErrorInvalidValue);
+  }
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  if (!version) {
+    State& state = State::get();
+    const std::lock_guard<std::recursive_mutex> lock(state.mutex);
+    return state.fail("cudaRuntimeGetVersion", cudaErrorInvalidValue);
+  }
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+
+cudaError_t cudaProfilerStart() { return cudaSuccess; }
+cudaError_t cudaProfilerStop() { return cudaSuccess; }

@@ -1,0 +1,168 @@
+// Kernels: launches, attributes, occupancy.
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "common/simgpu/runtime/api/state.hpp"
+
+using simgpu::DeviceModel;
+using simgpu::Dim3;
+using simgpu::KernelInfo;
+using simgpu::KernelParam;
+using simgpu::runtime::is_stream;
+using simgpu::runtime::Registered;
+using simgpu::runtime::State;
+
+namespace {
+
+// Occupancy on compute capability 8.x (CUDA occupancy calculator): registers are given to a warp in units of
+// 256, shared memory to a block in units of 128 bytes with 1 KiB on top.
+constexpr unsigned kRegisterUnit = 256, kSharedUnit = 128, kReservedSharedBytes = 1024;
+
+unsigned round_up(unsigned n, unsigned unit) { return (n + unit - 1) / unit * unit; }
+
+/// Resident blocks of `threads` threads on one multiprocessor; 0 if a single block does not fit.
+int resident_blocks(const DeviceModel& model, const KernelInfo& info, unsigned threads,
+                    std::uint64_t dynamic_shared) {
+  const unsigned warps = (threads + 31) / 32;
+  unsigned blocks = std::min(model.blocks_per_multiprocessor,
+                             model.threads_per_multiprocessor / (32 * warps));
+  const unsigned registers = std::max(1u, std::min(info.live_registers, model.registers_per_thread));
+  const unsigned warp_registers = round_up(32 * registers, kRegisterUnit);
+  blocks = std::min(blocks, model.registers_per_multiprocessor / warp_registers / warps);
+  const std::uint64_t shared = info.static_shared_bytes + dynamic_shared;
+  if (shared > model.shared_bytes_per_block_optin) return 0;
+  const unsigned block_shared =
+      round_up(static_cast<unsigned>(shared), kSharedUnit) + kReservedSharedBytes;
+  return static_cast<int>(std::min(blocks, model.shared_bytes_per_multiprocessor / block_shared));
+}
+
+}  // namespace
+
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args,
+                             size_t shared_bytes, cudaStream_t stream) {
+  SIMGPU_API_BEGIN;
+  const char* const call = "kernel launch";
+  cudaError_t error = cudaSuccess;
+  const Registered* const kernel = state.kernel(call, function, error);
+  if (!kernel) return error;
+  if (!is_stream(stream)) {
+    return state.fail(call, cudaErrorInvalidResourceHandle, "the stream does not exist (any more)");
+  }
+  if (shared_bytes > UINT32_MAX) {
+    return state.fail(call, cudaErrorInvalidValue, "no device has that much shared memory");
+  }
+  const KernelInfo& info = kernel->info;
+  if (!info.params.empty() && !args) {
+    return state.fail(call, cudaErrorInvalidValue, "the kernel's arguments are missing");
+  }
+  std::vector<std::byte> bytes(info.param_bytes);
+  for (std::size_t i = 0; i < info.params.size(); ++i) {
+    const KernelParam& param = info.params[i];
+    std::memcpy(bytes.data() + param.offset, args[i], param.size);
+  }
+  return state.done(call, state.backend().launch(kernel->name, Dim3{grid.x, grid.y, grid.z},
+                                                 Dim3{block.x, block.y, block.z},
+                                                 static_cast<unsigned>(shared_bytes), bytes));
+}
+
+cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
+  SIMGPU_API_BEGIN;
+  const char* const call = "cudaFuncSetAttribute";
+  cudaError_t error = cudaSuccess;
+  const Registered* const kernel = state.kernel(call, function, error);
+  if (!kernel) return error;
+  switch (attribute) {
+    case cudaFuncAttributeMaxDynamicSharedMemorySize: {
+      const unsigned limit = state.backend().model().shared_bytes_per_block_optin;
+      const unsigned fixed = kernel->info.static_shared_bytes;
+      if (value < 0 || static_cast<unsigned>(value) + fixed > limit) {
+        return state.fail(call, cudaErrorInvalidValue,
+                          "a block of this device has at most " + std::to_string(limit) +
+                              " bytes of shared memory, of which the kernel's own arrays take " +
+                              std::to_string(fixed));
+      }
+      return state.done(call, state.backend().set_max_dynamic_shared(kernel->name,
+                                                                     static_cast<unsigned>(value)));
+    }
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
+      if (value < -1 || value > 100) return state.fail(call, cudaErrorInvalidValue);
+      return cudaSuccess;  // a hint; the simulated chip has no cache to share with
+    default: return state.unsupported(call, "of the attributes only the shared memory ones are there");
+  }
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
+  SIMGPU_API_BEGIN;
+  const char* const call = "cudaFuncGetAttributes";
+  if (!attributes) return state.fail(call, cudaErrorInvalidValue);
+  cudaError_t error = cudaSuccess;
+  const Registered* const kernel = state.kernel(call, function, error);
+  if (!kernel) return error;
+  const DeviceModel& model = state.backend().model();
+  *attributes = {};
+  attributes->sharedSizeBytes = kernel->info.static_shared_bytes;
+  attributes->constSizeBytes = kernel->info.const_bytes;
+  attributes->localSizeBytes = kernel->info.local_bytes_per_thread;
+  attributes->maxThreadsPerBlock = static_cast<int>(kernel->info.max_threads_per_block);
+  attributes->numRegs = static_cast<int>(kernel->info.live_registers);
+  attributes->ptxVersion = attributes->binaryVersion = model.compute_major * 10 + model.compute_minor;
+  attributes->maxDynamicSharedSizeBytes =
+      static_cast<int>(model.shared_bytes_per_block) -
+      static_cast<int>(std::min(kernel->info.static_shared_bytes, model.shared_bytes_per_block));
+  attributes->preferredShmemCarveout = -1;
+  return cudaSuccess;
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache) {
+  SIMGPU_API_BEGIN;
+  cudaError_t error = cudaSuccess;
+  state.kernel("cudaFuncSetCacheConfig", function, error);
+  return error;
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
+                                                          int block_size, size_t dynamic_shared) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size,
+                                                                dynamic_shared, cudaOccupancyDefault);
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function,
+                                                                   int block_size,
+                                                                   size_t dynamic_shared,
+                                                                   unsigned int) {
+  SIMGPU_API_BEGIN;
+  const char* const call = "cudaOccupancyMaxActiveBlocksPerMultiprocessor";
+  if (!blocks || block_size <= 0) return state.fail(call, cudaErrorInvalidValue);
+  *blocks = 0;
+  cudaError_t error = cudaSuccess;
+  const Registered* const kernel = state.kernel(call, function, error);
+  if (!kernel) return error;
+  if (static_cast<unsigned>(block_size) > kernel->info.max_threads_per_block) return cudaSuccess;
+  *blocks = resident_blocks(state.backend().model(), kernel->info,
+                            static_cast<unsigned>(block_size), dynamic_shared);
+  return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function, int blocks,
+                                                      int block_size) {
+  SIMGPU_API_BEGIN;
+  const char* const call = "cudaOccupancyAvailableDynamicSMemPerBlock";
+  if (!bytes || blocks <= 0 || block_size <= 0) return state.fail(call, cudaErrorInvalidValue);
+  cudaError_t error = cudaSuccess;
+  const Registered* const kernel = state.kernel(call, function, error);
+  if (!kernel) return error;
+  const DeviceModel& model = state.backend().model();
+  std::uint64_t available = 0;
+  for (std::uint64_t size = model.shared_bytes_per_block_optin / kSharedUnit * kSharedUnit;
+       size >= kernel->info.static_shared_bytes && size > 0; size -= kSharedUnit) {
+    const std::uint64_t dynamic = size - kernel->info.static_shared_bytes;
+    if (resident_blocks(model, kernel->info, static_cast<unsigned>(block_size), dynamic) >= blocks) {
+      available = dynamic;
+      break;
+    }
+  }
+  *bytes = available;
+  return cudaSuccess;
+}

@@ -1,0 +1,417 @@
+// Memory: allocation, host memory, copies in one and two dimensions, symbols, queries.
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "common/simgpu/runtime/api/state.hpp"
+
+using simgpu::DevicePtr;
+using simgpu::runtime::device_ptr;
+using simgpu::runtime::HostRange;
+using simgpu::runtime::is_stream;
+using simgpu::runtime::RegisteredVariable;
+using simgpu::runtime::State;
+
+namespace {
+
+/// Rows from cudaMallocPitch start at multiples of this, as on compute capability 8.0.
+constexpr std::size_t kPitchAlignment = 512;
+/// Page-locked memory is handed out in whole pages.
+constexpr std::size_t kHostAlignment = 4096;
+
+bool is_device(State& state, const void* p) {
+  DevicePtr base = 0;
+  std::uint64_t bytes = 0;
+  return p && state.backend().find(device_ptr(p), base, bytes);
+}
+
+cudaError_t allocate(State& state, const char* call, void** ptr, std::size_t bytes) {
+  if (!ptr) return state.fail(call, cudaErrorInvalidValue, "the pointer to fill in is null");
+  *ptr = nullptr;
+  if (bytes == 0) return cudaSuccess;
+  DevicePtr address = 0;
+  const cudaError_t error = state.backend().allocate(bytes, address);
+  if (error != cudaSuccess) return state.fail(call, error);
+  *ptr = reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+  return cudaSuccess;
+}
+
+/// A copy of `height` rows of `width` bytes. One row may be as long as a whole one-dimensional copy.
+struct Copy {
+  void* dst = nullptr;
+  const void* src = nullptr;
+  std::size_t dst_pitch = 0, src_pitch = 0, width = 0, height = 1;
+  cudaMemcpyKind kind = cudaMemcpyDefault;
+};
+
+cudaError_t run_copy(State& state, const char* call, Copy c) {
+  if (c.kind < cudaMemcpyHostToHost || c.kind > cudaMemcpyDefault) {
+    return state.fail(call, cudaErrorInvalidMemcpyDirection, "there is no such cudaMemcpyKind");
+  }
+  if (c.width == 0 || c.height == 0) return cudaSuccess;
+  if (c.height > 1 && (c.dst_pitch < c.width || c.src_pitch < c.width)) {
+    return state.fail(call, cudaErrorInvalidPitchValue, "a row is wider than the pitch");
+  }
+  if (!c.dst || !c.src) {
+    return state.fail(call, cudaErrorInvalidValue,
+                      c.dst ? "the source pointer is null" : "the destination pointer is null");
+  }
+  // Rows without gaps are one long row.
+  if (c.height > 1 && c.dst_pitch == c.width && c.src_pitch == c.width) {
+    c.width *= c.height;
+    c.height = 1;
+  }
+  const bool dst_device = is_device(state, c.dst), src_device = is_device(state, c.src);
+  bool to_device = dst_device, from_device = src_device;
+  if (c.kind != cudaMemcpyDefault) {
+    to_device = c.kind == cudaMemcpyHostToDevice || c.kind == cudaMemcpyDeviceToDevice;
+    from_device = c.kind == cudaMemcpyDeviceToHost || c.kind == cudaMemcpyDeviceToDevice;
+    // A pointer of the wrong side would crash the program below; CUDA says so instead.
+    if (to_device != dst_device) {
+      return state.fail(call, cudaErrorInvalidValue,
+                        to_device ? "the destination is not device memory, but the kind says so"
+                                  : "the destination is device memory, but the kind says host");
+    }
+    if (from_device != src_device) {
+      return state.fail(call, cudaErrorInvalidValue,
+                        from_device ? "the source is not device memory, but the kind says so"
+                                    : "the source is device memory, but the kind says host");
+    }
+  }
+  auto* dst = static_cast<std::byte*>(c.dst);
+  auto* src = static_cast<const std::byte*>(c.src);
+  for (std::size_t row = 0; row < c.height; ++row, dst += c.dst_pitch, src += c.src_pitch) {
+    cudaError_t error = cudaSuccess;
+    if (to_device && from_device) {
+      error = state.backend().copy(device_ptr(dst), device_ptr(src), c.width);
+    } else if (to_device) {
+      error = state.backend().copy_in(device_ptr(dst), src, c.width);
+    } else if (from_device) {
+      error = state.backend().copy_out(dst, device_ptr(src), c.width);
+    } else {
+      std::memmove(dst, src, c.width);
+    }
+    if (error != cudaSuccess) return state.fail(call, error);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t run_fill(State& state, const char* call, void* ptr, std::size_t pitch, int value,
+                     std::size_t width, std::size_t height) {
+  if (width == 0 || height == 0) return cudaSuccess;
+  if (!ptr) return state.fail(call, cudaErrorInvalidValue, "the pointer is null");
+  if (height > 1 && pitch < width) {
+    return state.fail(call, cudaErrorInvalidPitchValue, "a row is wider than the pitch");
+  }
+  if (height > 1 && pitch == width) {
+    width *= height;
+    height = 1;
+  }
+  for (std::size_t row = 0; row < height; ++row) {
+    const cudaError_t error =
+        state.backend().fill(device_ptr(ptr) + row * pitch, static_cast<std::uint8_t>(value), width);
+    if (error != cudaSuccess) return state.fail(call, error);
+  }
+  return cudaSuccess;
+}
+
+/// Where `bytes` bytes at `offset` of a variable are on the device; null, with the error recorded, if they are not.
+void* symbol_address(State& state, const char* call, const void* symbol, std::size_t offset,
+                     std::size_t bytes, cudaError_t& error, std::size_t* size = nullptr) {
+  const RegisteredVariable* variable = state.variable(symbol);
+  if (!variable) {
+    error = state.fail(call, cudaErrorInvalidSymbol,
+                       "this is no __device__ or __constant__ variable (pass the variable itself, "
+                       "not its address)");
+    return nullptr;
+  }
+  DevicePtr address = 0;
+  std::uint64_t whole = 0;
+  error = state.backend().variable(variable->image, variable->mangled, address, whole);
+  if (error != cudaSuccess) {
+    state.fail(call, error);
+    return nullptr;
+  }
+  if (offset > whole || bytes > whole - offset) {
+    error = state.fail(call, cudaErrorInvalidValue,
+                       "the variable has " + std::to_string(whole) + " bytes");
+    return nullptr;
+  }
+  if (size) *size = whole;
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address + offset));
+}
+
+cudaError_t host_allocate(State& state, const char* call, void** ptr, std::size_t bytes) {
+  if (!ptr) return state.fail(call, cudaErrorInvalidValue, "the pointer to fill in is null");
+  *ptr = nullptr;
+  if (bytes == 0) return cudaSuccess;
+  if (bytes > SIZE_MAX - kHostAlignment) return state.fail(call, cudaErrorMemoryAllocation);
+  const std::size_t pages = (bytes + kHostAlignment - 1) / kHostAlignment * kHostAlignment;
+  void* const memory = std::aligned_alloc(kHostAlignment, pages);
+  if (!memory) return state.fail(call, cudaErrorMemoryAllocation);
+  state.host_ranges[reinterpret_cast<std::uintptr_t>(memory)] = {bytes, true};
+  *ptr = memory;
+  return cudaSuccess;
+}
+
+cudaError_t bad_stream(State& state, const char* call) {
+  return state.fail(call, cudaErrorInvalidResourceHandle, "the stream does not exist (any more)");
+}
+
+}  // namespace
+
+// ------------------------------------------------------------------------------------ device memory
+
+cudaError_t cudaMalloc(void** ptr, size_t bytes) {
+  SIMGPU_API_BEGIN;
+  if (const cudaError_t error = state.synchronize("cudaMalloc")) return error;
+  return allocate(state, "cudaMalloc", ptr, bytes);
+}
+
+cudaError_t cudaMallocPitch(void** ptr, size_t* pitch, size_t width, size_t height) {
+  SIMGPU_API_BEGIN;
+  if (const cudaError_t error = state.synchronize("cudaMallocPitch")) return error;
+  if (!pitch) return state.fail("cudaMallocPitch", cudaErrorInvalidValue, "the pitch pointer is null");
+  if (width > SIZE_MAX - kPitchAlignment) {
+    return state.fail("cudaMallocPitch", cudaErrorMemoryAllocation);
+  }
+  *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+  if (*pitch && height > SIZE_MAX / *pitch) {
+    return state.fail("cudaMallocPitch", cudaErrorMemoryAllocation);
+  }
+  return allocate(state, "cudaMallocPitch", ptr, *pitch * height);
+}
+
+cudaError_t cudaMallocAsync(void** ptr, size_t bytes, cudaStream_t stream) {
+  SIMGPU_API_BEGIN;
+  if (!is_stream(stream)) return bad_stream(state, "cudaMallocAsync");
+  return allocate(state, "cudaMallocAsync", ptr, bytes);
+}
+
+cudaError_t cudaFree(void* ptr) {
+  SIMGPU_API_BEGIN;
+  if (const cudaError_t error = state.synchronize("cudaFree")) return error;
+  if (!ptr) return cudaSuccess;
+  return state.done("cudaFree", state.backend().release(device_ptr(ptr)));
+}
+
+cudaError_t cudaFreeAsync(void* ptr, cudaStream_t stream) {
+  SIMGPU_API_BEGIN;
+  if (!is_stream(stream)) return bad_stream(state, "cudaFreeAsync");
+  if (!ptr) return state.fail("cudaFreeAsync", cudaErrorInvalidValue, "the pointer is null");
+  return state.done("cudaFreeAsync", state.backend().release(device_ptr(ptr)));
+}
+
+cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
+  SIMGPU_API_BEGIN;
+  std::uint64_t unused = 0, total = 0;
+  const cudaError_t error = state.backend().memory_info(unused, total);
+  if (error != cudaSuccess) return state.fail("cudaMemGetInfo", error);
+  if (free_bytes) *free_bytes = unused;
+  if (total_bytes) *total_bytes = total;
+  return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* ptr) {
+  SIMGPU_API_BEGIN;
+  if (!attributes) {
+    return state.fail("cudaPointerGetAttributes", cudaErrorInvalidValue,
+                      "the pointer to fill in is null");
+  }
+  *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, nullptr};
+  if (is_device(state, ptr)) {
+    *attributes = {cudaMemoryTypeDevice, 0, const_cast<void*>(ptr), nullptr};
+    return cudaSuccess;
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(ptr);
+  auto range = state.host_ranges.upper_bound(address);
+  if (range != state.host_ranges.begin() && (--range, address - range->first < range->second.bytes)) {
+    *attributes = {cudaMemoryTypeHost, 0, nullptr, const_cast<void*>(ptr)};
+  }
+  return cudaSuccess;
+}
+
+// -------------------------------------------------------------------------------------- host memory
+
+cudaError_t cudaMallocHost(void** ptr, size_t bytes) {
+  SIMGPU_API_BEGIN;
+  return host_allocate(state, "cudaMallocHost", ptr, bytes);
+}
+
+cudaError_t cudaHostAlloc(void** ptr, size_t bytes, unsigned int flags) {
+  SIMGPU_API_BEGIN;
+  if (flags & ~7u) return state.fail("cudaHostAlloc", cudaErrorInvalidValue, "unknown flags");
+  if (flags & cudaHostAllocMapped) {
+    return state.unsupported("cudaHostAlloc(cudaHostAllocMapped)",
+                             "kernels on the simulated GPU cannot reach host memory");
+  }
+  return host_allocate(state, "cudaHostAlloc", ptr, bytes);
+}
+
+cudaError_t cudaFreeHost(void* ptr) {
+  SIMGPU_API_BEGIN;
+  if (const cudaError_t error = state.synchronize("cudaFreeHost")) return error;
+  if (!ptr) return cudaSuccess;
+  const auto found = state.host_ranges.find(reinterpret_cast<std::uintptr_t>(ptr));
+  if (found == state.host_ranges.end() || !found->second.owned) {
+    return state.fail("cudaFreeHost", cudaErrorInvalidValue,
+                      "the pointer does not come from cudaMallocHost or cudaHostAlloc");
+  }
+  state.host_ranges.erase(found);
+  std::free(ptr);
+  return cudaSuccess;
+}
+
+cudaError_t cudaHostRegister(void* ptr, size_t bytes, unsigned int flags) {
+  SIMGPU_API_BEGIN;
+  if (!ptr || !bytes) return state.fail("cudaHostRegister", cudaErrorInvalidValue);
+  if (flags & cudaHostRegisterMapped) {
+    return state.unsupported("cudaHostRegister(cudaHostRegisterMapped)",
+                             "kernels on the simulated GPU cannot reach host memory");
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(ptr);
+  if (!state.host_ranges.emplace(address, HostRange{bytes, false}).second) {
+    return state.fail("cudaHostRegister", cudaErrorHostMemoryAlreadyRegistered);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaHostUnregister(void* ptr) {
+  SIMGPU_API_BEGIN;
+  const auto found = state.host_ranges.find(reinterpret_cast<std::uintptr_t>(ptr));
+  if (found == state.host_ranges.end() || found->second.owned) {
+    return state.fail("cudaHostUnregister", cudaErrorHostMemoryNotRegistered);
+  }
+  state.host_ranges.erase(found);
+  return cudaSuccess;
+}
+
+// -------------------------------------------------------------------------------------------- copies
+
+cudaError_t cudaMemcpy(void* dst, const void* src, size_t bytes, cudaMemcpyKind kind) {
+  SIMGPU_API_BEGIN;
+  if (const cudaError_t error = state.synchronize("cudaMemcpy")) return error;
+  return run_copy(state, "cudaMemcpy", {dst, src, bytes, bytes, bytes, 1, kind});
+}
+
+// "Async" copies happen at once: an order that CUDA allows too. They do not wait for a fault to show.
+cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  SIMGPU_API_BEGIN;
+  if (!is_stream(stream)) return bad_stream(state, "cudaMemcpyAsync");
+  return run_copy(state, "cudaMemcpyAsync", {dst, src, bytes, bytes, bytes, 1, kind});
+}
+
+cudaError_t cudaMemcpy2D(void* dst, size_t dst_pitch, const void* src, size_t src_pitch, size_t width,
+                         size_t height, cudaMemcpyKind kind) {
+  SIMGPU_API_BEGIN;
+  if (const cudaError_t error = state.synchronize("cudaMemcpy2D")) return error;
+  return run_copy(state, "cudaMemcpy2D", {dst, src, dst_pitch, src_pitch, width, height, kind});
+}
+
+cudaError_t cudaMemcpy2DAsync(void* dst, size_t dst_pitch, const void* src, size_t src_pitch,
+                              size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+  SIMGPU_API_BEGIN;
+  if (!is_stream(stream)) return bad_stream(state, "cudaMemcpy2DAsync");
+  return run_copy(state, "cudaMemcpy2DAsync", {dst, src, dst_pitch, src_pitch, width, height, kind});
+}
+
+cudaError_t cudaMemset(void* ptr, int value, size_t bytes) {
+  SIMGPU_API_BEGIN;
+  return run_fill(state, "cudaMemset", ptr, bytes, value, bytes, 1);
+}
+
+cudaError_t cudaMemsetAsync(void* ptr, int value, size_t bytes, cudaStream_t stream) {
+  SIMGPU_API_BEGIN;
+  if (!is_stream(stream)) return bad_stream(state, "cudaMemsetAsync");
+  return run_fill(state, "cudaMemsetAsync", ptr, bytes, value, bytes, 1);
+}
+
+cudaError_t cudaMemset2D(void* ptr, size_t pitch, int value, size_t width, size_t height) {
+  SIMGPU_API_BEGIN;
+  return run_fill(state, "cudaMemset2D", ptr, pitch, value, width, height);
+}
+
+cudaError_t cudaMemset2DAsync(void* ptr, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream) {
+  SIMGPU_API_BEGIN;
+  if (!is_stream(stream)) return bad_stream(state, "cudaMemset2DAsync");
+  return run_fill(state, "cudaMemset2DAsync", ptr, pitch, value, width, height);
+}
+
+// ------------------------------------------------------------------------------------------- symbols
+
+namespace {
+
+cudaError_t copy_to_symbol(State& state, const char* call, const void* symbol, const void* src,
+                           std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
+  if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
+      kind != cudaMemcpyDefault) {
+    return state.fail(call, cudaErrorInvalidMemcpyDirection, "a variable is on the device");
+  }
+  cudaError_t error = cudaSuccess;
+  void* const dst = symbol_address(state, call, symbol, offset, bytes, error);
+  return dst ? run_copy(state, call, {dst, src, bytes, bytes, bytes, 1, kind}) : error;
+}
+
+cudaError_t copy_from_symbol(State& state, const char* call, void* dst, const void* symbol,
+                             std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
+  if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
+      kind != cudaMemcpyDefault) {
+    return state.fail(call, cudaErrorInvalidMemcpyDirection, "a variable is on the device");
+  }
+  cudaError_t error = cudaSuccess;
+  void* const src = symbol_address(state, call, symbol, offset, bytes, error);
+  return src ? run_copy(state, call, {dst, src, bytes, bytes, bytes, 1, kind}) : error;
+}
+
+}  // namespace
+
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* src, size_t bytes, size_t offset,
+                               cudaMemcpyKind kind) {
+  SIMGPU_API_BEGIN;
+  if (const cudaError_t error = state.synchronize("cudaMemcpyToSymbol")) return error;
+  return copy_to_symbol(state, "cudaMemcpyToSymbol", symbol, src, bytes, offset, kind);
+}
+
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* src, size_t bytes, size_t offset,
+                                    cudaMemcpyKind kind, cudaStream_t stream) {
+  SIMGPU_API_BEGIN;
+  if (!is_stream(stream)) return bad_stream(state, "cudaMemcpyToSymbolAsync");
+  return copy_to_symbol(state, "cudaMemcpyToSymbolAsync", symbol, src, bytes, offset, kind);
+}
+
+cudaError_t cudaMemcpyFromSymbol(void* dst, const void* symbol, size_t bytes, size_t offset,
+                                 cudaMemcpyKind kind) {
+  SIMGPU_API_BEGIN;
+  if (const cudaError_t error = state.synchronize("cudaMemcpyFromSymbol")) return error;
+  return copy_from_symbol(state, "cudaMemcpyFromSymbol", dst, symbol, bytes, offset, kind);
+}
+
+cudaError_t cudaMemcpyFromSymbolAsync(void* dst, const void* symbol, size_t bytes, size_t offset,
+                                      cudaMemcpyKind kind, cudaStream_t stream) {
+  SIMGPU_API_BEGIN;
+  if (!is_stream(stream)) return bad_stream(state, "cudaMemcpyFromSymbolAsync");
+  return copy_from_symbol(state, "cudaMemcpyFromSymbolAsync", dst, symbol, bytes, offset, kind);
+}
+
+cudaError_t cudaGetSymbolAddress(void** ptr, const void* symbol) {
+  SIMGPU_API_BEGIN;
+  if (!ptr) {
+    return state.fail("cudaGetSymbolAddress", cudaErrorInvalidValue, "the pointer to fill in is null");
+  }
+  cudaError_t error = cudaSuccess;
+  *ptr = symbol_address(state, "cudaGetSymbolAddress", symbol, 0, 0, error);
+  return error;
+}
+
+cudaError_t cudaGetSymbolSize(size_t* bytes, const void* symbol) {
+  SIMGPU_API_BEGIN;
+  if (!bytes) {
+    return state.fail("cudaGetSymbolSize", cudaErrorInvalidValue, "the pointer to fill in is null");
+  }
+  cudaError_t error = cudaSuccess;
+  symbol_address(state, "cudaGetSymbolSize", symbol, 0, 0, error, bytes);
+  return error;
+}

@@ -1,0 +1,87 @@
+// What the API functions share: the backend, the errors, the registered code.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/simgpu/include/cuda_runtime_api.h"
+#include "common/simgpu/runtime/backend.hpp"
+
+namespace simgpu::runtime {
+
+/// A kernel of the program: found by the address of its host stub.
+struct Registered {
+  KernelName name;
+  bool known = false;   ///< `info` is filled
+  KernelInfo info;
+};
+
+/// A __device__ or __constant__ variable: found by the address of its host shadow.
+struct RegisteredVariable {
+  ImageId image = 0;
+  std::string mangled;
+};
+
+/// Memory from cudaMallocHost or cudaHostRegister.
+struct HostRange {
+  std::size_t bytes = 0;
+  bool owned = false;   ///< ours to free
+};
+
+/// One per process, made on first use and never destroyed: registration runs before main in an order that
+/// nobody chooses, and unregistration after the last static destructor.
+class State {
+ public:
+  static State& get();
+
+  std::recursive_mutex mutex;
+
+  Backend& backend();
+
+  /// Errors. `fail` records what the program will see from cudaGetLastError and passes `error` through.
+  cudaError_t fail(const char* call, cudaError_t error, const std::string& why = {});
+  cudaError_t done(const char* call, cudaError_t error) {
+    return error == cudaSuccess ? error : fail(call, error);
+  }
+  /// The error that made the device unusable, if any: nearly every call returns it from then on.
+  cudaError_t sticky() const { return sticky_; }
+  /// Waits for the device; a fault that happened on it becomes sticky now.
+  cudaError_t synchronize(const char* call);
+  cudaError_t peek_error() const;
+  cudaError_t take_error();
+  cudaError_t unsupported(const char* call, const char* why);
+  cudaError_t reset();
+
+  ImageId add_image(const char* ptx);
+  void add_kernel(const void* stub, ImageId image, const char* mangled);
+  void add_variable(const void* shadow, ImageId image, const char* mangled);
+  /// Null, with the error recorded, if `stub` is no kernel of this program or its code cannot be used.
+  const Registered* kernel(const char* call, const void* stub, cudaError_t& error);
+  const RegisteredVariable* variable(const void* shadow) const;
+
+  std::map<std::uintptr_t, HostRange> host_ranges;   ///< by first address
+
+ private:
+  State() = default;
+  std::unique_ptr<Backend> backend_;
+  cudaError_t sticky_ = cudaSuccess;
+  ImageId images_ = 0;
+  std::unordered_map<const void*, Registered> kernels_;
+  std::unordered_map<const void*, RegisteredVariable> variables_;
+};
+
+inline DevicePtr device_ptr(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
+
+/// Streams: 0, the two named constants, and live handles from cudaStreamCreate.
+bool is_stream(cudaStream_t stream);
+
+/// Start of nearly every API function: takes the lock and returns the sticky error if there is one.
+#define SIMGPU_API_BEGIN                                                             \
+  ::simgpu::runtime::State& state = ::simgpu::runtime::State::get();                 \
+  const std::lock_guard<std::recursive_mutex> lock(state.mutex);                     \
+  if (state.sticky() != cudaSuccess) return state.sticky()
+
+}  // namespace simgpu::runtime

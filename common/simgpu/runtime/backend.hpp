@@ -1,0 +1,68 @@
+// What the CUDA runtime API stands on: a device in this process (local/) or a judge's behind a socket (remote/).
+//
+// A backend knows device addresses, kernels by name and errors; it knows nothing of streams, events, host
+// memory, last errors or host stubs, which are the API's (api/). Calls come one at a time: the API holds a lock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/simgpu/device.hpp"
+#include "common/simgpu/include/driver_types.h"
+
+namespace simgpu::runtime {
+
+/// One translation unit's embedded device code; numbers are never reused.
+using ImageId = std::uint32_t;
+
+struct KernelName {
+  ImageId image = 0;
+  std::string mangled;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual const DeviceModel& model() = 0;
+
+  /// Called before main. `ptx` stays valid until the process ends and may be empty. Parsing waits until
+  /// something of the image is used.
+  virtual void add_image(ImageId image, std::string_view ptx) = 0;
+
+  virtual cudaError_t allocate(std::size_t bytes, DevicePtr& ptr) = 0;   ///< bytes > 0
+  virtual cudaError_t release(DevicePtr ptr) = 0;
+  virtual cudaError_t copy_in(DevicePtr dst, const void* src, std::size_t bytes) = 0;
+  virtual cudaError_t copy_out(void* dst, DevicePtr src, std::size_t bytes) = 0;
+  virtual cudaError_t copy(DevicePtr dst, DevicePtr src, std::size_t bytes) = 0;
+  virtual cudaError_t fill(DevicePtr dst, std::uint8_t value, std::size_t bytes) = 0;
+  /// The live allocation or module variable that holds `ptr`; false if there is none.
+  virtual bool find(DevicePtr ptr, DevicePtr& base, std::uint64_t& bytes) = 0;
+  virtual cudaError_t memory_info(std::uint64_t& free_bytes, std::uint64_t& total_bytes) = 0;
+
+  virtual cudaError_t kernel_info(const KernelName& kernel, KernelInfo& info) = 0;
+  virtual cudaError_t variable(ImageId image, const std::string& mangled, DevicePtr& ptr,
+                               std::uint64_t& bytes) = 0;
+  virtual cudaError_t set_max_dynamic_shared(const KernelName& kernel, unsigned bytes) = 0;
+  /// Configuration errors only: what goes wrong on the device shows at the next `synchronize`.
+  virtual cudaError_t launch(const KernelName& kernel, Dim3 grid, Dim3 block, unsigned shared_bytes,
+                             std::span<const std::byte> args) = 0;
+  /// Waits for everything launched. An error here is sticky: the device is lost.
+  virtual cudaError_t synchronize() = 0;
+  /// Everything as at the start of the process: memory freed, variables as initialised, no error.
+  virtual cudaError_t reset() = 0;
+
+  /// The program called something that the simulated GPU does not have. Once per `call`.
+  virtual void note_unsupported(std::string_view call, std::string_view why) = 0;
+  /// `call` is about to return `error` to the program; `why` may be empty. Not for sticky repetitions.
+  virtual void note_error(std::string_view call, cudaError_t error, std::string_view why) = 0;
+};
+
+/// Defined by the library that is linked: libsimgpu_cudart_local.a or libsimgpu_cudart_remote.a.
+std::unique_ptr<Backend> make_backend();
+
+}  // namespace simgpu::runtime

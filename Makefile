@@ -41,14 +41,14 @@ AUTHOR_TREE := $(wildcard lab[0-9]*_*/solution/gemm.cu)
 # LAB=3, LAB=lab3, LAB=lab3_shared_mem and LAB="1 3" all do.
 override LAB := $(foreach l,$(subst /,,$(LAB)),$(patsubst lab%,%,$(firstword $(subst _, ,$(l)))))
 ifneq ($(filter-out $(LABS_HERE),$(LAB)),)
-$(error LAB=$(LAB): there is no such lab here; there is: $(LABS_HERE))
+$(error LAB=$(filter-out $(LABS_HERE),$(LAB)): there is no such lab here; there is: $(LABS_HERE))
 endif
 ifeq ($(filter auto sim gpu,$(DEVICE)),)
 $(error DEVICE=$(DEVICE): not a device; choose auto, sim or gpu)
 endif
 override LABS := $(foreach l,$(subst /,,$(LABS)),$(patsubst lab%,%,$(firstword $(subst _, ,$(l)))))
 ifneq ($(filter-out $(LABS_HERE),$(LABS)),)
-$(error LABS=$(LABS): there is no such lab here; there is: $(LABS_HERE))
+$(error LABS=$(filter-out $(LABS_HERE),$(LABS)): there is no such lab here; there is: $(LABS_HERE))
 endif
 ifneq ($(filter-out 0 1,$(SOLUTION)),)
 $(error SOLUTION=$(SOLUTION): choose 0 or 1)
@@ -160,8 +160,8 @@ help: ## this text
 .PHONY: watch submit reset test
 ifneq ($(LABS_HERE),)
 watch: ## check again on every save, [LAB=n]
-	@WATCH="$(lab_folders)" sh $(SCRIPTS)/watch.sh $(MAKE) check LAB="$(LAB)" DEVICE=$(DEVICE)
-reset: ## give a lab its TODOs back, LAB=n; your version is kept beside it
+	@WATCH="$(lab_folders)" sh $(SCRIPTS)/watch.sh $(MAKE_COMMAND) check LAB="$(LAB)" DEVICE=$(DEVICE)
+reset: ## LAB=n gets its TODOs back; your version stays beside it
 	$(Q)[ -n "$(LAB)" ] || { echo 'error: which lab? make reset LAB=3' >&2; exit 4; }
 ifneq ($(AUTHOR_TREE),)
 	$(call ensure,$(SKELETON))
@@ -172,18 +172,18 @@ endif
 .PHONY: doctor setup
 doctor: ## what is installed and missing, and which device is taken
 	@MAKE='$(MAKE)' sh $(SCRIPTS)/doctor.sh $(if $(filter 1,$(JSON)),--json)
-setup: ## install what is missing; asks before sudo, YES=1 does not
+setup: ## install what is missing; asks before sudo (YES=1: does not)
 	@YES='$(YES)' sh $(SCRIPTS)/setup.sh
 
 .PHONY: skeletons handout solution-branch
 ifneq ($(AUTHOR_TREE),)
-skeletons: ## staff: make every labN_*/gemm.cu from its master; never overwrites an edited one
+skeletons: ## staff: labN_*/gemm.cu from the masters; edited ones are safe
 	$(call ensure,$(SKELETON))
 	$(Q)SKELETON=$(SKELETON) FORCE='$(FORCE)' bash $(STAFF)/skeletons.sh $(if $(LAB),$(lab_folders))
-handout: ## staff: make or extend the students' repository, LABS="1 2" OUT=folder
+handout: ## staff: the students' repository, LABS="1 2" OUT=folder
 	$(call ensure,$(SKELETON))
 	$(Q)SKELETON=$(SKELETON) bash $(STAFF)/handout.sh "$(OUT)" $(or $(LABS),$(LABS_HERE))
-solution-branch: ## staff: put the branch solution on top of a handout, OUT=folder [LABS=1]
+solution-branch: ## staff: branch solution on a handout, OUT=folder [LABS=1]
 	$(call ensure,$(SKELETON))
 	$(Q)SKELETON=$(SKELETON) bash $(STAFF)/solution_branch.sh "$(OUT)" $(LABS)
 endif

@@ -14,6 +14,8 @@ awk -v author="${2:-}" '
             print "\nCourse staff:\n"
             for (i = 1; i <= n; ++i) print staff[i]
         }
-        print "\nSettings: DEVICE=auto|sim|gpu  LAB=3 or LAB=\"1 3\"  BUILD=folder  CXX=  CLANG=  NVCC=  CUDA_HOME=  ARCH=80"
-        print "          DEPS=folder with include/ and lib/  JOBS=n  V=1 shows the commands; config.mk keeps them"
+        print "\nSettings: LAB=3 or LAB=\"1 3\"   DEVICE=auto|sim|gpu   BUILD=folder   JOBS=n"
+        print "          CXX=   CLANG=   NVCC=   CUDA_HOME=   ARCH=80   V=1 shows the commands"
+        print "          DEPS=folder with include/ and lib/ instead of installed libraries"
+        print "config.mk keeps them."
     }' "$1"

@@ -1,0 +1,152 @@
+#!/bin/bash
+# The Makefile's front: settings, help, doctor, set-up, build folders and paths. Builds nothing big.
+# shellcheck disable=SC2016
+# shellcheck source=grader/tests/shell.bash
+. "$(dirname "$0")/shell.bash"
+quiet_make() { make -s BUILD="$scratch/build" "$@" </dev/null; }
+
+# ---- settings
+fails "LAB=99 is one clear error" 2 'LAB=99: there is no such lab here' quiet_make help LAB=99
+fails "LAB=lab99_x is the same" 2 'no such lab here' quiet_make help LAB=lab99_x
+fails "LABS=99 too" 2 'LABS=99: there is no such lab here' quiet_make help LABS="1 99"
+holds "LAB=1, LAB=lab1, LAB=lab1_naive and a list do" bash -c '
+    for lab in 1 lab1 lab1_naive lab1_naive/ "1 lab2"; do make -s help LAB="$lab" || exit 1; done'
+fails "DEVICE=tpu is one clear error" 2 'DEVICE=tpu: not a device; choose auto, sim or gpu' quiet_make help DEVICE=tpu
+fails "SOLUTION=yes is one clear error" 2 'SOLUTION=yes: choose 0 or 1' quiet_make help SOLUTION=yes
+fails "a misspelt setting is not ignored" 2 'unknown setting lab;' quiet_make help lab=1
+fails "a blank in BUILD is explained" 2 'blank' make -s help BUILD="$scratch/a b"
+fails "an old make is told so" 2 'GNU make 4 or newer is needed, this is 3.81' make MAKE_VERSION=3.81
+fails "an unknown target fails" 2 'No rule' quiet_make chekc
+holds "every message is one line" bash -c 'for s in LAB=99 DEVICE=x SOLUTION=x lab=1 MAKE_VERSION=3.81; do
+    [ "$(make -s help $s 2>&1 | wc -l)" = 1 ] || { echo $s; exit 1; }; done'
+
+# ---- help
+says "make alone prints help" 'make check' make -s
+holds "help fits 80 columns" bash -c '! make -s help | grep -qE "^.{81}"'
+make -s -p -q help >"$scratch/rules" 2>/dev/null
+holds "every target in the help has a rule" bash -c '
+    for target in $(make -s help | sed -n "s/^  make \([a-z-]*\) .*/\1/p"); do
+        grep -q "^$target:" "$1" || { echo "$target"; exit 1; }
+    done' rules "$scratch/rules"
+
+# ---- build folder
+touch "$scratch/file"
+fails "a build folder that cannot be made is one clear error" 3 "cannot write to the build folder" \
+    env BUILD="$scratch/file/build" sh grader/scripts/gate.sh
+same "and nothing else is printed" 2 "$(BUILD="$scratch/file/build" sh grader/scripts/gate.sh 2>&1 | wc -l)"
+mkdir "$scratch/mine"
+touch "$scratch/mine/thesis"
+fails "make clean leaves a folder alone that it did not make" any 'not made by this project' make clean BUILD="$scratch/mine"
+holds "which is still there" test -f "$scratch/mine/thesis"
+holds "a build folder is tagged" env BUILD="$scratch/own" sh grader/scripts/gate.sh
+holds "make clean removes its own" bash -c 'make -s clean BUILD="$1" && [ ! -e "$1" ]' clean "$scratch/own"
+
+# ---- a path with blanks
+mkdir "$scratch/a path with blanks"
+cp -R Makefile .clangd lab* common grader "$scratch/a path with blanks/"
+says "help works in a path with blanks" 'make check' make -s -C "$scratch/a path with blanks"
+holds "a build works in a path with blanks" bash -c 'cd "$1" && make -s build/bin/skeleton && build/bin/skeleton regions lab1_naive/solution/gemm.cu' \
+    blanks "$scratch/a path with blanks"
+holds "compile_commands.json is well-formed there" bash -c 'cd "$1" && make -s compdb && (! command -v jq >/dev/null || jq -e "length > 5" compile_commands.json)' \
+    blanks "$scratch/a path with blanks"
+
+# ---- machines that lack something. A folder of links stands for a PATH without the program.
+path_without() { # FOLDER NAME...: links to every program but those whose name matches
+    mkdir -p "$1"
+    local folder pattern
+    for folder in /bin /usr/bin /usr/local/bin; do
+        [ -d "$folder" ] && find "$folder/" -mindepth 1 -maxdepth 1 -exec ln -sf -t "$1" {} +
+    done
+    for pattern in "${@:2}"; do
+        find "$1" -name "$pattern" -delete
+    done
+}
+clean_gate() { env -u CI -u YES BUILD="$scratch/gate" "$@" sh grader/scripts/gate.sh; }
+path_without "$scratch/noclang" 'clang++*' 'sudo'
+printf '#!/bin/sh\necho 1000\n' >"$scratch/id-1000" && chmod +x "$scratch/id-1000"
+as_user() { # the PATH given, `id -u` says 1000
+    rm -f "$1/id"
+    cp "$scratch/id-1000" "$1/id"
+    clean_gate PATH="$1" "${@:2}"
+}
+fails "no clang and no root: the one command" 3 'make setup' as_user "$scratch/noclang"
+fails "it names what is missing" 3 'not installed: clang\.' as_user "$scratch/noclang"
+fails "CLANG=nonesuch is one clear error" 3 'CLANG=nonesuch: no such program' clean_gate CLANG=nonesuch CLANG_CHOSEN=1
+fails "CXX=nonesuch is one clear error" 3 'CXX=nonesuch: does not start' clean_gate CXX=nonesuch CXX_CHOSEN=1
+pretend_clang() { printf '#!/bin/sh\necho "%s"\n' "$1" >"$scratch/pretended" && chmod +x "$scratch/pretended"; }
+pretend_clang 'Debian clang version 11.0.1-2'
+fails "an old clang is told so" 3 'version 11.0.1; 14 or newer' clean_gate CLANG="$scratch/pretended" CLANG_CHOSEN=1
+pretend_clang 'Apple clang version 15.0.0 (clang-1500.3.9.4)'
+fails "Apple's clang is told so" 3 "Apple's clang" clean_gate CLANG="$scratch/pretended" CLANG_CHOSEN=1
+for banner in 'Ubuntu clang version 18.1.3 (1ubuntu1)' 'clang version 22.1.8' 'Homebrew clang version 19.1.7'; do
+    pretend_clang "$banner"
+    holds "$banner will do" clean_gate CLANG="$scratch/pretended" CLANG_CHOSEN=1
+done
+
+# ---- set-up, with a package manager that puts back what is missing
+path_without "$scratch/bare" 'clang++*' 'sudo' 'apt-get' 'apt-cache'
+clang=$(sh -c '. grader/scripts/lib.sh; command -v "$CLANG"')
+cat >"$scratch/bare/apt-get" <<APT
+#!/bin/sh
+echo "\$*" >>"$scratch/apt.log"
+case "\$*" in *install*) ln -sf "$clang" "$scratch/bare/clang++" ;; esac
+APT
+printf '#!/bin/sh\necho "  Candidate: 1:14.0-55"\n' >"$scratch/bare/apt-cache"
+chmod +x "$scratch/bare/apt-get" "$scratch/bare/apt-cache"
+printf 'ID=debian\n' >"$scratch/os-debian"
+printf 'ID=fedora\n' >"$scratch/os-fedora"
+bare() { env -u CI -u YES -u CLANG -u CXX PATH="$scratch/bare" BUILD="$scratch/gate" OS_RELEASE="$scratch/os-debian" "$@" </dev/null; }
+rm -f "$scratch/bare/id"
+cp "$scratch/id-1000" "$scratch/bare/id"
+fails "without root, sudo or question set-up prints what to ask for" 3 'apt-get install -y clang$' bare sh grader/scripts/setup.sh
+fails "another system gets its own command" 3 'dnf install' bare OS_RELEASE="$scratch/os-fedora" sh grader/scripts/setup.sh
+printf '#!/bin/sh\n[ "$1" = -n ] && exit 1\nexit 1\n' >"$scratch/bare/sudo"
+touch "$scratch/apt.log"
+chmod +x "$scratch/bare/sudo"
+fails "sudo that wants a password, YES=1: the command" 3 'sudo apt-get install -y clang$' bare YES=1 sh grader/scripts/setup.sh
+same "nothing was installed so far" 0 "$(wc -l <"$scratch/apt.log")"
+rm "$scratch/bare/id"
+printf '#!/bin/sh\necho 0\n' >"$scratch/bare/id"
+chmod +x "$scratch/bare/id"
+holds "as root the gate installs without a question" bare sh grader/scripts/gate.sh
+same "only what is missing" "install -y --no-install-recommends clang" "$(grep install "$scratch/apt.log")"
+says "then there is nothing to do" 'Everything is installed' bare sh grader/scripts/setup.sh
+rm "$scratch/bare/clang++"
+printf '#!/bin/sh\necho "Err:1 Temporary failure resolving"; echo "E: Unable to locate package clang"; exit 100\n' >"$scratch/bare/apt-get"
+fails "no network is one clear error" 3 'not reached \(no network\?\)' bare sh grader/scripts/setup.sh
+
+# ---- doctor
+says "doctor: everything is here" 'Nothing is missing' sh grader/scripts/doctor.sh
+says "doctor says which device and why" 'make check takes (sim|gpu): ' sh grader/scripts/doctor.sh
+fails "doctor names what is missing and the command" 3 'make setup' env PATH="$scratch/noclang" sh grader/scripts/doctor.sh
+printf 'Linux version 5.15.90.1-microsoft-standard-WSL2\n' >"$scratch/wsl"
+says "doctor warns of a clone on the Windows disk" 'Windows disk' env PROC_VERSION="$scratch/wsl" HERE=/mnt/c/gemm sh grader/scripts/doctor.sh
+holds "not of one in the Linux home" bash -c '! PROC_VERSION="$1" HERE=/home/me/gemm sh grader/scripts/doctor.sh | grep -q Windows' wsl "$scratch/wsl"
+holds "nor of /mnt/c on plain Linux" bash -c '! PROC_VERSION=/dev/null HERE=/mnt/c/gemm sh grader/scripts/doctor.sh | grep -q Windows'
+printf '#!/bin/sh\necho "GNU Make 3.81"\n' >"$scratch/oldmake"
+chmod +x "$scratch/oldmake"
+fails "doctor knows an old make" 3 '3.81; 4 or newer is needed' env MAKE="$scratch/oldmake" sh grader/scripts/doctor.sh
+if command -v jq >/dev/null; then
+    says "doctor --json is JSON" '"ok"' bash -c 'sh grader/scripts/doctor.sh --json | jq .components.clang.state'
+    holds "and says what to install" bash -c 'PATH="$1" sh grader/scripts/doctor.sh --json | jq -e ".install | contains(\"clang\")"' json "$scratch/noclang"
+fi
+
+# ---- the runner of the tests: it must never call a failure a success
+printf 'echo "3 passed, 0 failed"\n' >"$scratch/good.sh"
+printf 'echo "1 passed, 2 failed"; exit 1\n' >"$scratch/bad.sh"
+printf 'exit 0\n' >"$scratch/silent.sh"
+printf 'echo "3 passed, 0 failed"; exit 1\n' >"$scratch/liar.sh"
+printf '#!/bin/sh\necho "test cases: 7 | 5 passed | 2 failed"\necho "assertions: - none -"\nexit 2\n' >"$scratch/v2_tests"
+printf '#!/bin/sh\necho "All tests passed (91 assertions in 9 test cases)"\n' >"$scratch/green_tests"
+printf '#!/bin/sh\necho "All tests passed (1 assertion in 1 test case)"\n' >"$scratch/one_tests"
+printf '#!/bin/sh\nkill -SEGV $$\n' >"$scratch/crash_tests"
+chmod +x "$scratch"/*_tests
+last() { bash grader/scripts/test.sh "$@" | tail -n 1; }
+same "adds up" "13 passed, 0 failed" "$(last "$scratch/good.sh" "$scratch/green_tests" "$scratch/one_tests")"
+same "counts failures" "6 passed, 4 failed" "$(last "$scratch/bad.sh" "$scratch/v2_tests")"
+same "a silent test failed" "0 passed, 1 failed" "$(last "$scratch/silent.sh")"
+same "a bad exit status is a failure" "3 passed, 1 failed" "$(last "$scratch/liar.sh")"
+same "a crash is a failure" "9 passed, 1 failed" "$(last "$scratch/green_tests" "$scratch/crash_tests")"
+same "no tests is a failure" "0 passed, 1 failed" "$(last)"
+fails "and the exit status says so" 1 '' bash grader/scripts/test.sh "$scratch/liar.sh"
+holds "or not" bash grader/scripts/test.sh "$scratch/good.sh"

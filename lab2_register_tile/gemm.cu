@@ -12,6 +12,9 @@ constexpr int ceil_div(int n, int d) {
   return (n + d - 1) / d;
 }
 
+/// All kernels here run in blocks of BX x BY threads with a tile of TM x TN elements of C each.
+constexpr int BX = 16, BY = 16;
+
 // ---- 2.1: TM x TN elements of C per thread
 
 /// Adds A * B to acc, the calling thread's tile: acc[i][j] belongs to row rows[i] of A and column
@@ -19,6 +22,7 @@ constexpr int ceil_div(int n, int d) {
 template <int TM, int TN, typename In, typename Out>
 __device__ void accumulate(Out (&acc)[TM][TN], MatrixView<const In> a, MatrixView<const In> b,
                            const int (&rows)[TM], const int (&cols)[TN]) {
+  static_assert(TM > 0 && TN > 0, "a thread must own at least one element of C");
   // TODO(2.1) For every k: fetch TM elements of A and TN of B into two small arrays, then add all
   //           their TM * TN products to acc. `#pragma unroll` over every loop on such an array.
 }
@@ -37,11 +41,13 @@ __device__ void one_by_one(MatrixView<const In> a, MatrixView<const In> b, Matri
   }
 }
 
+/// __launch_bounds__(256, 2): blocks of 256 threads, and no more registers than let two of them
+/// live on a multiprocessor.
 template <int TM, int TN, typename In, typename Out>
-__global__ void register_tile_kernel(MatrixView<const In> a, MatrixView<const In> b,
-                                     MatrixView<Out> c) {
-  const int row0 = (blockIdx.y * blockDim.y + threadIdx.y) * TM;
-  const int col0 = (blockIdx.x * blockDim.x + threadIdx.x) * TN;
+__global__ void __launch_bounds__(256, 2)
+    register_tile_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
+  const int row0 = (blockIdx.y * BY + threadIdx.y) * TM;
+  const int col0 = (blockIdx.x * BX + threadIdx.x) * TN;
   if (row0 + TM > c.rows || col0 + TN > c.cols) return one_by_one<TM, TN>(a, b, c, row0, col0);
 
   int rows[TM], cols[TN];
@@ -57,51 +63,64 @@ __global__ void register_tile_kernel(MatrixView<const In> a, MatrixView<const In
 
 // ---- 2.2: the edges, without a branch in the hot loop
 
-/// The TM x TN elements of C at rows row0, row0 + 1, ... and columns col0, col0 + STEP, ..., as far
-/// as they exist. STEP stays 1 until 2.3.
+/// The TM x TN elements of C at rows row0, row0 + 1, ... and columns col0, col0 + STEP, ... STEP is
+/// 1 until 2.3. With CLAMP some of them may not exist; without, all do, and nothing need be asked.
+template <bool CLAMP, int TM, int TN, int STEP, typename In, typename Out>
+__device__ void thread_tile(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+                            int row0, int col0) {
+  if (CLAMP && (row0 >= c.rows || col0 >= c.cols)) return;
+  // TODO(2.2) With CLAMP a row or column that does not exist fetches the last one that does: its
+  //           products are computed for nothing and never stored. accumulate(), then store.
+}
+
+/// Whether a block lies wholly within C has one answer for all of its threads, and a branch that a
+/// whole warp takes together costs nothing.
 template <int TM, int TN, int STEP, typename In, typename Out>
-__device__ void clamped_tile(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
-                             int row0, int col0) {
-  if (row0 >= c.rows || col0 >= c.cols) return;
-  // TODO(2.2) A row or column that does not exist may fetch the last one that does: its products
-  //           are computed for nothing and never stored. accumulate(), then a guarded store.
+__device__ void block_tile(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+                           int row0, int col0) {
+  static_assert(BX * BY == 256, "the launch bounds promise 256 threads");
+  const int row_end = (blockIdx.y + 1) * (BY * TM), col_end = (blockIdx.x + 1) * (BX * TN);
+  if (row_end <= c.rows && col_end <= c.cols)
+    thread_tile<false, TM, TN, STEP>(a, b, c, row0, col0);
+  else
+    thread_tile<true, TM, TN, STEP>(a, b, c, row0, col0);
 }
 
 template <int TM, int TN, typename In, typename Out>
-__global__ void clamped_tile_kernel(MatrixView<const In> a, MatrixView<const In> b,
-                                    MatrixView<Out> c) {
-  const int row0 = (blockIdx.y * blockDim.y + threadIdx.y) * TM;
-  const int col0 = (blockIdx.x * blockDim.x + threadIdx.x) * TN;
-  clamped_tile<TM, TN, 1>(a, b, c, row0, col0);
+__global__ void __launch_bounds__(256, 2)
+    clamped_tile_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
+  const int row0 = (blockIdx.y * BY + threadIdx.y) * TM;
+  const int col0 = (blockIdx.x * BX + threadIdx.x) * TN;
+  block_tile<TM, TN, 1>(a, b, c, row0, col0);
 }
 
 // ---- 2.3: which columns a thread owns
 
-/// The block still computes (BY * TM) x (BX * TN) elements, and every thread TM x TN of them, but a
-/// thread's columns need not be neighbours. The threads' loads should be.
-template <int BX, int BY, int TM, int TN, typename In, typename Out>
-__global__ void interleaved_tile_kernel(MatrixView<const In> a, MatrixView<const In> b,
-                                        MatrixView<Out> c) {
-  static_assert(BX * BY % 32 == 0, "a block must consist of whole warps");
-  // TODO(2.3) Choose row0, col0 and STEP such that for each j the threads of a row read
-  // neighbouring
-  //           columns of B, and call clamped_tile<TM, TN, STEP>(a, b, c, row0, col0).
+/// A block still computes (BY * TM) x (BX * TN) elements of C and each thread TM x TN of them, but
+/// the columns of a thread need not be neighbours. The loads of its warp should be.
+template <int TM, int TN, typename In, typename Out>
+__global__ void __launch_bounds__(256, 2)
+    interleaved_tile_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
+  // TODO(2.3) Choose row0, col0 and STEP such that for every j neighbouring threads own
+  //           neighbouring columns, and call block_tile<TM, TN, STEP>(a, b, c, row0, col0).
 }
 
-// ---- launchers: blocks of BX x BY threads, TM x TN elements of C each
+// ---- launchers
 
-constexpr int BX = 16, BY = 16, TM = 8, TN = 4;
+constexpr int TN = 4;
+template <typename Out>
+constexpr int TM = sizeof(Out) > 4 ? 4 : 8;  // a double takes two registers
 
 template <typename Out>
 dim3 grid_for(MatrixView<Out> c) {
-  return dim3(ceil_div(c.cols, BX * TN), ceil_div(c.rows, BY * TM));
+  return dim3(ceil_div(c.cols, BX * TN), ceil_div(c.rows, BY * TM<Out>));
 }
 
 template <typename In, typename Out>
 void gemm_register_tile(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
                         cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  register_tile_kernel<TM, TN><<<grid_for(c), dim3(BX, BY), 0, stream>>>(a, b, c);
+  register_tile_kernel<TM<Out>, TN><<<grid_for(c), dim3(BX, BY), 0, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
 }
 
@@ -109,7 +128,7 @@ template <typename In, typename Out>
 void gemm_clamped_tile(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
                        cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  clamped_tile_kernel<TM, TN><<<grid_for(c), dim3(BX, BY), 0, stream>>>(a, b, c);
+  clamped_tile_kernel<TM<Out>, TN><<<grid_for(c), dim3(BX, BY), 0, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
 }
 
@@ -117,7 +136,7 @@ template <typename In, typename Out>
 void gemm_interleaved_tile(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
                            cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  interleaved_tile_kernel<BX, BY, TM, TN><<<grid_for(c), dim3(BX, BY), 0, stream>>>(a, b, c);
+  interleaved_tile_kernel<TM<Out>, TN><<<grid_for(c), dim3(BX, BY), 0, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
 }
 

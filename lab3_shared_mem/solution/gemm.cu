@@ -49,8 +49,7 @@ __global__ void suspicious_kernel(MatrixView<const In> a, MatrixView<const In> b
 
 /// The letters of the lines that cost more than they should, for example "AB".
 const char* suspects() {
-  // TODO(3.0) Which lines? Think of the 32 threads of a warp: which addresses do they touch at
-  // once?
+  // TODO(3.0) Which addresses do the 32 threads of a warp touch at once? And how often?
   // >>> skeleton
   // return "";
   // <<< skeleton
@@ -76,9 +75,8 @@ void gemm_suspicious(MatrixView<const In> a, MatrixView<const In> b, MatrixView<
 template <int THREADS, int ROWS, int COLS, typename T>
 __device__ void fetch_tile(T (&tile)[ROWS][COLS], MatrixView<const T> m, int row0, int col0) {
   static_assert(ROWS * COLS % THREADS == 0, "every thread must fetch the same number of elements");
-  // TODO(3.1) Thread t fetches the elements t, t + THREADS, t + 2 * THREADS, ... of the tile,
-  // counted
-  //           row by row: then the loads of a warp are neighbours. Zero where m has no element.
+  // TODO(3.1) Count the elements of the tile row by row: thread t fetches number t, t + THREADS,
+  //           t + 2 * THREADS, ... so that the loads of a warp are neighbours. Zero outside of m.
   // >>> solution
   const int thread = threadIdx.y * blockDim.x + threadIdx.x;
 #pragma unroll
@@ -128,13 +126,11 @@ void round_trip(MatrixView<const In> a, MatrixView<const In>, MatrixView<Out> c,
 
 /// One TILE x TILE tile of C per block, one element per thread.
 template <int TILE, typename In, typename Out>
-__global__ void __launch_bounds__(TILE* TILE)
-    tiled_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
+__global__ void tiled_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
   __shared__ In a_tile[TILE][TILE], b_tile[TILE][TILE];
   static_assert(sizeof(a_tile) + sizeof(b_tile) <= 48 << 10, "both tiles must fit into 48 KiB");
-  // TODO(3.2) For every k tile: fetch a_tile and b_tile, multiply. No thread may read what another
-  //           has not stored yet, none may overwrite what another still reads. Last, a guarded
-  //           store.
+  // TODO(3.2) For every k tile: fetch a_tile and b_tile, multiply. Nobody may read what is not yet
+  //           stored, or overwrite what is still being read. At the end, a guarded store.
   // >>> solution
   const int row0 = blockIdx.y * TILE, col0 = blockIdx.x * TILE;
   Out sum = 0;
@@ -168,9 +164,9 @@ template <int STEP, int TM, int TN, int BM, int BN, int BK, typename In, typenam
 __device__ void multiply_tiles(Out (&acc)[TM][TN], const In (&a_tile)[BM][BK],
                                const In (&b_tile)[BK][BN], int row0, int col0) {
   static_assert(BN == TN * STEP, "the interleaved columns must cover the tile exactly");
-  // TODO(3.3) As accumulate() in lab 2, with a_tile and b_tile in the place of A and B. Unroll all.
+  // TODO(3.3) As accumulate() in lab 2, with a_tile and b_tile in the place of A and B.
   // >>> solution
-#pragma unroll
+#pragma unroll 2  // more would need more registers than two blocks can share
   for (int k = 0; k < BK; ++k) {
     In a_k[TM], b_k[TN];
 #pragma unroll
@@ -198,7 +194,7 @@ __device__ void store_tile(const Out (&acc)[TM][TN], MatrixView<Out> c, int row,
 
 /// One BM x BN tile of C per block, TM x TN elements per thread, BK columns of A at a time.
 template <int BM, int BN, int BK, int TM, int TN, typename In, typename Out>
-__global__ void __launch_bounds__(BM / TM * (BN / TN))
+__global__ void __launch_bounds__(BM / TM * (BN / TN), 2)
     block_tile_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
   static_assert(BM % TM == 0 && BN % TN == 0, "a block's tile must consist of whole thread tiles");
   constexpr int STEP = BN / TN, THREADS = BM / TM * STEP;
@@ -227,9 +223,9 @@ void gemm_block_tile(MatrixView<const In> a, MatrixView<const In> b, MatrixView<
                      cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
   constexpr int TM = 8, TN = sizeof(Out) > 4 ? 4 : 8;  // a double takes two registers
-  constexpr int BM = 16 * TM, BN = 16 * TN, BK = 8;
+  constexpr int BM = 16 * TM, BN = 16 * TN, BK = 16, THREADS = 16 * 16;
   const dim3 grid(ceil_div(c.cols, BN), ceil_div(c.rows, BM));
-  block_tile_kernel<BM, BN, BK, TM, TN><<<grid, BM / TM*(BN / TN), 0, stream>>>(a, b, c);
+  block_tile_kernel<BM, BN, BK, TM, TN><<<grid, THREADS, 0, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
 }
 
@@ -289,7 +285,7 @@ __device__ void multiply_tiles(Out (&acc)[TM][TN], const In (&a_tile)[BM][BK],
   static_assert(BN == TN * STEP, "the interleaved columns must cover the tile exactly");
   // TODO(3.5) Your 3.3, with the indices of b_tile exchanged.
   // >>> solution
-#pragma unroll
+#pragma unroll 2  // more would need more registers than two blocks can share
   for (int k = 0; k < BK; ++k) {
     In a_k[TM], b_k[TN];
 #pragma unroll
@@ -307,7 +303,7 @@ __device__ void multiply_tiles(Out (&acc)[TM][TN], const In (&a_tile)[BM][BK],
 /// As block_tile_kernel, from packed tiles: a_packed has k_tiles tiles of BM x BK for each tile row
 /// of C, b_packed gridDim.x tiles of BK x BN (in 3.5 by columns) for each of the k_tiles.
 template <int BM, int BN, int BK, int TM, int TN, bool B_BY_COLUMNS, typename In, typename Out>
-__global__ void __launch_bounds__(BM / TM * (BN / TN))
+__global__ void __launch_bounds__(BM / TM * (BN / TN), 2)
     packed_kernel(const In* a_packed, const In* b_packed, MatrixView<Out> c, int k_tiles) {
   constexpr int STEP = BN / TN, THREADS = BM / TM * STEP;
   __shared__ In a_tile[BM][BK];
@@ -351,7 +347,7 @@ template <bool B_BY_COLUMNS, typename In, typename Out>
 void multiply_packed(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
                      cudaStream_t stream) {
   constexpr int TM = 8, TN = sizeof(Out) > 4 ? 4 : 8;
-  constexpr int BM = 16 * TM, BN = 16 * TN, BK = 8, THREADS = 16 * 16;
+  constexpr int BM = 16 * TM, BN = 16 * TN, BK = 16, THREADS = 16 * 16;
   const int m_tiles = ceil_div(c.rows, BM), n_tiles = ceil_div(c.cols, BN);
   const int k_tiles = ceil_div(a.cols, BK);
   // One tile at least: with K = 0 there is nothing to pack, but C must become zero.

@@ -80,6 +80,7 @@ void Session::start() {
   channel_worker.reset();
   channel_runner.reset();
   pair_ = std::move(pair);
+  placed_ = false;
 
   wire::LoadRequest request{build_.ptx, static_cast<std::uint64_t>(config_.patience.count())};
   std::string payload;
@@ -178,7 +179,7 @@ CallOutcome Session::call(const CallSpec& spec) {
   request.a = spec.a;
   request.b = spec.b;
   request.c = spec.c;
-  request.reuse = spec.reuse;
+  request.reuse = spec.reuse && placed_;
   request.checks = spec.checks;
   request.host_threads = config_.host_threads;
   request.instruction_budget = spec.instruction_budget;
@@ -198,6 +199,7 @@ CallOutcome Session::call(const CallSpec& spec) {
     adopt(end_worker(error.what()));
     return outcome;
   }
+  placed_ = true;
   outcome.run.c_after.storage = std::move(reply.c_after);
   outcome.run.a_after = spec.a;
   outcome.run.a_after->storage = std::move(reply.a_after);

@@ -96,6 +96,7 @@ class Session {
   SessionConfig config_;
   std::unique_ptr<Pair> pair_;
   wire::LoadReply loaded_;
+  bool placed_ = false;   ///< this pair's worker holds the buffers of an earlier call
 };
 
 /// Path of the running program, for starting workers.

@@ -1,0 +1,64 @@
+// What a person can ask of the grader. main.cpp turns a command line into one of these.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grader/errors.hpp"
+
+namespace grader {
+
+/// Where the project and its build folder are.
+struct Place {
+  std::filesystem::path root = ".";
+  std::filesystem::path build;   ///< empty: root/build
+};
+
+struct CheckOptions {
+  Place place;
+  std::vector<int> labs;                       ///< empty = all
+  std::vector<std::string> stages;             ///< at most one
+  bool solution = false;                       ///< judge labN/solution/gemm.cu instead of labN/gemm.cu
+  std::filesystem::path file;                  ///< judge this file (one lab only)
+  std::string device = "auto";                 ///< auto, sim, gpu
+  std::filesystem::path goals, json, junit;    ///< "-" for json: stdout, and no other output
+  std::uint64_t seed = 0x67656d6d;
+  unsigned jobs = 0;                           ///< 0 = one per core
+  bool verbose = false;                        ///< goals of passed stages too, and the compilers' commands
+  bool hostile = false;                        ///< somebody else's file: stricter reading, user dropped where possible
+};
+ExitCode check(const CheckOptions& options);
+
+struct RunOptions {
+  Place place;
+  int lab = 0;
+  std::string rung, type = "float", device = "sim";
+  std::int64_t m = 64, n = 48, k = 32;
+  bool solution = false;
+  std::filesystem::path file;
+};
+ExitCode run(const RunOptions& options);
+
+struct HintOptions {
+  Place place;
+  std::string stage;
+};
+ExitCode hint(const HintOptions& options);
+
+struct SubmitOptions {
+  Place place;
+  std::filesystem::path out;   ///< empty: build/submission.zip
+};
+ExitCode submit(const SubmitOptions& options);
+
+struct GradeOptions {
+  Place place;
+  std::filesystem::path submissions, out, goals;
+  unsigned jobs = 0;
+};
+ExitCode grade(const GradeOptions& options);
+
+}  // namespace grader

@@ -1,0 +1,67 @@
+#include "grader/commands/common.hpp"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include "grader/errors.hpp"
+#include "grader/messages.hpp"
+#include "grader/os/files.hpp"
+#include "grader/os/process.hpp"
+#include "grader/os/scratch.hpp"
+
+namespace grader {
+namespace fs = std::filesystem;
+using messages::text;
+
+Workplace workplace(const Place& place) {
+  Workplace result;
+  result.root = fs::weakly_canonical(fs::absolute(place.root));
+  result.build = place.build.empty() ? result.root / "build" : fs::weakly_canonical(fs::absolute(place.build));
+  result.remote_library = result.build / "lib" / "libsimgpu_cudart_remote.a";
+  const Scratch writable(result.build / "tmp");   // throws with the reason
+  return result;
+}
+
+std::vector<Lab> load_labs(const fs::path& root, const fs::path& goals) {
+  std::vector<Lab> labs = discover_labs(root);
+  if (!goals.empty()) apply_course(labs, read_file(goals, 1u << 20), goals.string());
+  return labs;
+}
+
+const Lab& lab_with_id(const std::vector<Lab>& labs, int id) {
+  for (const auto& lab : labs)
+    if (lab.id == id) return lab;
+  throw UserError(text("usage.no_lab", {{"lab", std::to_string(id)}, {"labs", list_of_ids(labs)}}), exit_usage);
+}
+
+const Lab& lab_of_stage(const std::vector<Lab>& labs, const std::string& id) {
+  std::string all;
+  for (const auto& lab : labs) {
+    if (lab.stage(id)) return lab;
+    for (const auto& stage : lab.stages) all += (all.empty() ? "" : ", ") + stage.id;
+  }
+  throw UserError(text("usage.no_stage", {{"stage", printable(id)}, {"stages", all}}), exit_usage);
+}
+
+fs::path source_of(const Lab& lab, const fs::path& root, bool solution) {
+  const fs::path source = solution ? lab.folder / "solution" / "gemm.cu" : lab.folder / "gemm.cu";
+  if (solution && !fs::exists(root / source)) throw UserError(text("usage.no_solution", {{"lab", lab.name}}), exit_usage);
+  return source;
+}
+
+std::optional<std::pair<unsigned, unsigned>> lesser_user(const Workplace& place) {
+  if (::geteuid() != 0) return {};
+  const passwd* nobody = ::getpwnam("nobody");
+  if (!nobody || nobody->pw_uid == 0) return {};
+  const std::pair<unsigned, unsigned> user{nobody->pw_uid, nobody->pw_gid};
+  // The clone may lie where nobody may not go (a home folder with mode 700): try what a compiler will have to do.
+  const Scratch own(place.build / "tmp", user);
+  ProcessSpec spec;
+  spec.argv = {"sh", "-c", "test -r common/matrix.hpp && : >\"$1\"/probe", "sh", own.path().string()};
+  spec.environment = minimal_environment();
+  spec.folder = place.root.string();
+  spec.user = user;
+  return run_process(spec, std::chrono::seconds(10)).ok() ? std::optional(user) : std::nullopt;
+}
+
+}  // namespace grader

@@ -1,0 +1,30 @@
+// Steps that several commands share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grader/commands/commands.hpp"
+#include "grader/compile/compile.hpp"
+#include "grader/labs/lab.hpp"
+
+namespace grader {
+
+/// Absolute paths; the build folder exists and can be written to, or UserError says why not.
+Workplace workplace(const Place& place);
+
+/// All labs, with the instructor's overrides if a file is given.
+std::vector<Lab> load_labs(const std::filesystem::path& root, const std::filesystem::path& goals);
+
+const Lab& lab_with_id(const std::vector<Lab>& labs, int id);                 ///< or UserError listing those there are
+const Lab& lab_of_stage(const std::vector<Lab>& labs, const std::string& id); ///< or UserError listing the stages
+
+/// The file to judge, relative to the root.
+std::filesystem::path source_of(const Lab& lab, const std::filesystem::path& root, bool solution);
+
+/// uid and gid of "nobody" if this process is root and nobody could work in `build`; else nothing.
+std::optional<std::pair<unsigned, unsigned>> lesser_user(const Workplace& place);
+
+}  // namespace grader

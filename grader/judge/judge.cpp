@@ -1,0 +1,436 @@
+#include "grader/judge/judge.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <map>
+#include <ostream>
+#include <set>
+
+#define CATCH_CONFIG_EXTERNAL_INTERFACES   // v2: the listener's base class
+#include "common/catch2.hpp"
+#include "grader/errors.hpp"
+#include "grader/judge/stage.hpp"
+#include "grader/messages.hpp"
+#include "grader/os/sha256.hpp"
+
+namespace grader {
+namespace {
+
+using messages::text;
+using report::LabResult;
+using report::StageResult;
+using report::State;
+
+/// What Catch2 shows of a case if it ever prints one: never the matrices.
+struct Seen {
+  const CaseResult* result;
+  friend std::ostream& operator<<(std::ostream& out, const Seen& seen) {
+    return out << seen.result->shape.name() << " in " << seen.result->type;
+  }
+};
+
+template <typename T>
+#if GEMM_LAB_CATCH2_V3
+using MatcherBase = Catch::Matchers::MatcherBase<T>;
+#else
+using MatcherBase = Catch::MatcherBase<T>;
+#endif
+
+struct IsRight : MatcherBase<Seen> {
+  bool match(const Seen& seen) const override { return seen.result->right(); }
+  std::string describe() const override { return "is right in every data set, without findings"; }
+};
+
+struct MeetsBound : MatcherBase<report::GoalResult> {
+  bool match(const report::GoalResult& goal) const override { return goal.met; }
+  std::string describe() const override { return "is within its goal"; }
+};
+
+/// What the listener hears. Catch2 creates the listener itself, so the two meet through this.
+struct Heard {
+  unsigned passed = 0, failed = 0;
+  std::string unexpected;   ///< an exception that reached Catch2
+};
+Heard* heard = nullptr;
+
+#if GEMM_LAB_CATCH2_V3
+struct Listener : Catch::EventListenerBase {
+  using EventListenerBase::EventListenerBase;
+  void assertionEnded(const Catch::AssertionStats& stats) override { hear(stats.assertionResult); }
+#else
+struct Listener : Catch::TestEventListenerBase {
+  using TestEventListenerBase::TestEventListenerBase;
+  bool assertionEnded(const Catch::AssertionStats& stats) override {
+    hear(stats.assertionResult);
+    return true;
+  }
+#endif
+  static void hear(const Catch::AssertionResult& result) {
+    if (!heard) return;   // another program's tests
+    ++(result.isOk() ? heard->passed : heard->failed);
+    if (result.getResultType() == Catch::ResultWas::ThrewException) heard->unexpected = std::string(result.getMessage());
+  }
+};
+
+/// The work at hand while Catch2 runs.
+struct Docket {
+  struct Item {
+    const Lab* lab;
+    const Stage* stage;
+    std::size_t lab_index;
+  };
+  std::vector<Item> items;
+  std::size_t next = 0;
+  std::vector<std::unique_ptr<LabBench>> benches;
+  std::vector<LabResult>* results = nullptr;
+  const JudgeOptions* options = nullptr;
+};
+Docket* docket = nullptr;
+CatchSession catch_session = nullptr;
+
+StageResult blank(const Stage& stage) {
+  StageResult result;
+  result.id = stage.id;
+  result.title = stage.title;
+  result.rung = stage.rung;
+  result.bonus = stage.kind == Kind::bonus;
+  result.points = stage.points;
+  return result;
+}
+
+/// The first needed stage that has not passed; "" = none.
+std::string missing_need(const LabResult& lab, const Stage& stage) {
+  for (const auto& needed : stage.needs)
+    for (const auto& other : lab.stages)
+      if (other.id == needed && other.state != State::passed) return needed;
+  return {};
+}
+
+void not_started(StageResult& result, const LabBench& bench, const Todo& todo) {
+  const State state = State::not_started;
+  StageResult fresh;
+  fresh.id = result.id, fresh.title = result.title, fresh.rung = result.rung;
+  fresh.bonus = result.bonus, fresh.points = result.points, fresh.seconds = result.seconds;
+  fresh.assertions = result.assertions, fresh.passed_assertions = result.passed_assertions;
+  fresh.state = state;
+  fresh.verdict = "NOT_STARTED";
+  fresh.file = bench.build().shown_path;
+  fresh.line = todo.line;
+  fresh.headline = text("stage.not_started", {{"id", result.id}, {"file", fresh.file}, {"line", std::to_string(todo.line)}});
+  if (!todo.text.empty()) fresh.details = {todo.text};
+  result = std::move(fresh);
+}
+
+/// The launcher of every type must exist with the right signature. True if all do.
+bool launchers_defined(const Stage& stage, LabBench& bench, StageResult& result) {
+  std::vector<std::pair<std::string, std::string>> wanted;   // entry, signature
+  for (const auto& type : bench.lab().rung(stage.rung).types)
+    wanted.emplace_back(stage.rung + "<" + type + ">", signature(stage.rung, type));
+  if (stage.answer) wanted.emplace_back(stage.answer->function, "const char* " + stage.answer->function + "()");
+  for (const auto& [name, form] : wanted) {
+    const EntryPoint* entry = bench.entry(name);
+    CHECK((entry && entry->defined));
+    if (entry && entry->defined) continue;
+    result.verdict = "COMPILE_ERROR";
+    result.diagnosis = "SIGNATURE";
+    result.file = bench.build().shown_path;
+    result.headline = text("stage.signature", {{"function", entry ? entry->function : name}});
+    result.details = {text("stage.signature.wanted", {{"signature", form}})};
+    if (entry && !entry->found.empty()) result.details.push_back(text("stage.signature.found", {{"signature", entry->found}}));
+    result.next_step = text("stage.signature.next");
+    return false;
+  }
+  return true;
+}
+
+/// True if right. An empty answer is no attempt.
+bool answer_right(const Stage& stage, LabBench& bench, StageResult& result, bool& attempted) {
+  const AskOutcome outcome = bench.ask(stage.answer->function);
+  attempted = true;
+  if (outcome.end == End::infra) {
+    result.state = State::infra;
+    result.verdict = "INFRA_ERROR";
+    result.headline = text("verdict.infra", {{"what", outcome.message}});
+    result.next_step = text("verdict.infra.next");
+    return false;
+  }
+  const std::string answer = normalised_answer(outcome.answer);
+  const auto& accepted = stage.answer->sha256;
+  const bool right = outcome.end == End::returned && outcome.answered && std::find(accepted.begin(), accepted.end(), sha256(answer)) != accepted.end();
+  CHECK(right);
+  if (right) return true;
+  attempted = !answer.empty();
+  result.verdict = outcome.end == End::returned ? "WRONG_ANSWER" : outcome.end == End::hung ? "TIMEOUT" : "RUNTIME_ERROR";
+  result.diagnosis = "ANSWER";
+  result.file = bench.build().shown_path;
+  result.headline = outcome.end != End::returned ? text("stage.answer.died", {{"function", stage.answer->function}})
+                    : answer.empty()             ? text("stage.answer.empty", {{"function", stage.answer->function}})
+                                     : text("stage.answer.wrong", {{"function", stage.answer->function}, {"answer", answer.substr(0, 40)}});
+  result.next_step = text("stage.answer.next");
+  return false;
+}
+
+/// Runs one stage inside a Catch2 section: every fact that decides is an assertion.
+void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
+  const Todo todo = find_todo(bench.build().source, stage.id);
+  if (!launchers_defined(stage, bench, result)) return;
+
+  bool answered = true, attempted = true;
+  if (stage.answer) answered = answer_right(stage, bench, result, attempted);
+  if (result.state == State::infra) return;
+
+  const std::vector<Case> cases = cases_of(bench.lab(), stage);
+  const auto by_type = bench.run_cases(stage, cases);
+  const CaseResult *smallest = nullptr, *chosen = nullptr;
+  RungCheck* chosen_check = nullptr;
+  std::set<std::string> notes;
+  bool untouched = true;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    for (const auto& type : bench.lab().rung(stage.rung).types) {
+      const auto& list = by_type.at(type);
+      if (i >= list.size()) continue;
+      const CaseResult& seen = *list[i];
+      CHECK_THAT(Seen{&seen}, IsRight());
+      notes.insert(seen.notes.begin(), seen.notes.end());
+      if (result.printed.empty()) result.printed = seen.printed;
+      if (seen.right()) continue;
+      if (!smallest) smallest = &seen;
+      const Failure& failure = *seen.failure;
+      if (!seen.shape.empty())
+        untouched = untouched && failure.untouched && failure.outcome.end == End::returned && failure.kind == Failure::Kind::wrong;
+      for (const auto& launch : failure.outcome.run.launches) untouched = untouched && launch.findings.empty();
+      // The first failure big enough to be explained, or one that needs no explanation.
+      const bool better = !chosen || (!telling(chosen->shape) && chosen->failure->kind == Failure::Kind::wrong && telling(seen.shape));
+      if (better) {
+        chosen = &seen;
+        chosen_check = bench.check(stage.rung, type);
+      }
+    }
+  }
+  result.notes.assign(notes.begin(), notes.end());
+  if (chosen) {
+    if (untouched && todo.line != 0 && chosen->failure->kind == Failure::Kind::wrong) {
+      not_started(result, bench, todo);
+      return;
+    }
+    describe_failure(result, bench, *chosen_check, *smallest, *chosen);
+    return;
+  }
+  if (!answered) {
+    if (!attempted && todo.line != 0) not_started(result, bench, todo);
+    return;
+  }
+
+  const auto runs = bench.run_goals(stage);
+  bool met = true;
+  for (const auto& run : runs) {
+    if (!run.measured) continue;
+    const CaseResult counted{Case{run.at, 0, 0, 0, false}, run.type, run.measured->failure, {}, {}, 0};
+    CHECK_THAT(Seen{&counted}, IsRight());
+    if (run.measured->failure) {
+      describe_failure(result, bench, *bench.check(stage.rung, run.type), counted, counted);
+      return;
+    }
+    const report::GoalResult goal = goal_result(run);
+    result.goals.push_back(goal);
+    if (goal.advice) {
+      if (!goal.met) result.notes.push_back(run.goal->missed);
+      continue;
+    }
+    CHECK_THAT(goal, MeetsBound());
+    met = met && goal.met;
+  }
+  std::sort(result.notes.begin(), result.notes.end());
+  result.notes.erase(std::unique(result.notes.begin(), result.notes.end()), result.notes.end());
+  if (!met) {
+    describe_missed(result, runs);
+    return;
+  }
+  result.state = State::passed;
+  result.verdict = "ACCEPTED";
+  std::size_t shapes = cases.size();
+  result.headline = runs.empty() ? text("stage.passed", {{"shapes", std::to_string(shapes)}})
+                                 : text("stage.passed.goals", {{"shapes", std::to_string(shapes)},
+                                                               {"goals", std::to_string(std::count_if(result.goals.begin(), result.goals.end(),
+                                                                                                      [](const auto& g) { return !g.advice; }))}});
+}
+
+void run_item(const Docket::Item& item) {
+  LabResult& lab = (*docket->results)[item.lab_index];
+  StageResult result = blank(*item.stage);
+  const auto start = std::chrono::steady_clock::now();
+  const std::string missing = missing_need(lab, *item.stage);
+  Heard section;
+  if (!missing.empty()) {
+    result.state = State::locked;
+    result.verdict = "LOCKED";
+    result.headline = text("stage.locked", {{"needs", missing}});
+  } else {
+    if (docket->options->progress) docket->options->progress(item.stage->id + " " + item.stage->title);
+    heard = &section;
+    try {
+      run_stage(*item.stage, *docket->benches[item.lab_index], result);
+    } catch (const std::exception& error) {
+      result.state = State::infra;
+      result.verdict = "INFRA_ERROR";
+      result.headline = text("verdict.infra", {{"what", error.what()}});
+      result.next_step = text("verdict.infra.next");
+    }
+    heard = nullptr;
+    result.assertions = section.passed + section.failed;
+    result.passed_assertions = section.passed;
+    // The listener has the last word: a pass needs assertions, and all of them right.
+    if (result.state == State::passed && (section.failed != 0 || section.passed == 0)) {
+      result.state = State::infra;
+      result.verdict = "INFRA_ERROR";
+      result.headline = text("verdict.infra", {{"what", "the stage reports a pass that its assertions do not show"}});
+    }
+    if (result.state == State::passed) result.earned = result.points;
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  lab.seconds += result.seconds;
+  lab.stages.push_back(std::move(result));
+}
+
+CATCH_REGISTER_LISTENER(Listener)
+
+TEST_CASE("stages of the labs under test", "[.judge]") {
+  if (!docket) return;
+  // A section per stage: Catch2 comes back here once for each, in order.
+  for (std::size_t i = 0; i < docket->items.size(); ++i) {
+    const auto& item = docket->items[i];
+    DYNAMIC_SECTION(item.lab->name << " " << item.stage->id) {
+      docket->next = i + 1;
+      run_item(item);
+    }
+  }
+}
+
+}  // namespace
+
+void use_catch_session(CatchSession session) { catch_session = session; }
+
+Todo find_todo(const std::string& source, const std::string& id) {
+  const std::string marker = "TODO(" + id + ")";
+  Todo todo;
+  const auto at = source.find(marker);
+  if (at == std::string::npos) return todo;
+  todo.line = static_cast<unsigned>(std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n')) + 1;
+  // The comment may go on over following lines that hold nothing but a comment.
+  std::size_t begin = at + marker.size();
+  for (int lines = 0; lines < 4; ++lines) {
+    const std::size_t end = std::min(source.find('\n', begin), source.size());
+    std::string part = source.substr(begin, end - begin);
+    part.erase(0, std::min(part.find_first_not_of(" \t"), part.size()));
+    while (!part.empty() && std::isspace(static_cast<unsigned char>(part.back()))) part.pop_back();
+    if (!part.empty()) todo.text += (todo.text.empty() ? "" : " ") + part;
+    const std::size_t next = source.find_first_not_of(" \t", std::min(end + 1, source.size()));
+    if (next == std::string::npos || source.compare(next, 2, "//") != 0 || source.compare(next, 3, "///") == 0 ||
+        source.find("TODO(", next) < std::min(source.find('\n', next), source.size()))
+      break;
+    begin = next + 2;
+  }
+  return todo;
+}
+
+std::string normalised_answer(const std::string& answer) {
+  std::string letters;
+  for (const char c : answer)
+    if (std::isalnum(static_cast<unsigned char>(c))) letters += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  std::sort(letters.begin(), letters.end());
+  return letters;
+}
+
+std::vector<LabResult> judge(const std::vector<Assignment>& assignments, const JudgeOptions& options) {
+  std::vector<LabResult> results;
+  Pool pool(options.jobs);   // before the benches: their sessions' processes die with its threads
+  Docket work;
+  work.results = &results;
+  work.options = &options;
+  for (const auto& [lab, build] : assignments) {
+    LabResult result;
+    result.id = lab->id;
+    result.name = lab->name;
+    result.title = lab->title;
+    result.file = build->shown_path;
+    result.source_sha256 = build->source.empty() ? "" : sha256(build->source);
+    result.build_headline = build->headline;
+    result.build_details = build->details;
+    result.warnings = build->warnings;
+    result.build_seconds = build->seconds;
+    static const std::map<BuildStatus, std::string> names = {
+        {BuildStatus::built, "ok"},           {BuildStatus::missing, "missing"},
+        {BuildStatus::empty, "empty"},        {BuildStatus::refused, "refused"},
+        {BuildStatus::compile_error, "compile_error"}, {BuildStatus::compile_limit, "compile_limit"},
+        {BuildStatus::link_error, "link_error"}};
+    result.build = names.at(build->status);
+    work.benches.push_back(std::make_unique<LabBench>(*lab, *build, options, pool));
+
+    std::set<std::string> wanted;
+    if (options.stage) {
+      // A stage cannot be judged without those it needs.
+      std::vector<std::string> open = {*options.stage};
+      while (!open.empty()) {
+        const std::string id = open.back();
+        open.pop_back();
+        const Stage* stage = lab->stage(id);
+        if (!stage || !wanted.insert(id).second) continue;
+        open.insert(open.end(), stage->needs.begin(), stage->needs.end());
+      }
+    }
+    const bool built = build->status == BuildStatus::built;
+    // The worker parses the PTX before anything else is asked: text it refuses is a compile error of the file.
+    if (built && !build->runner.empty()) {
+      try {
+        SessionConfig config;
+        config.grader_program = own_program();
+        config.user = options.user;
+        Session probe(*build, config);
+        const wire::LoadReply& loaded = probe.load();
+        if (!loaded.loaded) {
+          result.build = "compile_error";
+          result.build_headline = text("build.ptx", {{"file", build->shown_path},
+                                                     {"line", loaded.source_line ? ":" + std::to_string(loaded.source_line) : ""},
+                                                     {"what", printable(loaded.error)}});
+          result.build_details = {text(loaded.unsupported ? "build.ptx.unsupported" : "build.ptx.invalid")};
+        }
+      } catch (const InfraError& error) {
+        result.build = "infra";
+        result.build_headline = text("verdict.infra", {{"what", error.what()}});
+      }
+    }
+    for (const auto& stage : lab->stages) {
+      if (options.stage && !wanted.count(stage.id)) continue;
+      if (result.build == "ok") {
+        work.items.push_back({lab, &stage, results.size()});
+        continue;
+      }
+      StageResult failed = blank(stage);
+      failed.state = result.build == "infra" ? State::infra : State::failed;
+      failed.verdict = result.build == "infra" ? "INFRA_ERROR" : result.build == "compile_limit" ? "COMPILE_LIMIT" : "COMPILE_ERROR";
+      failed.headline = text("stage.unbuilt");
+      failed.file = result.file;
+      result.stages.push_back(std::move(failed));
+    }
+    results.push_back(std::move(result));
+  }
+
+  if (!work.items.empty()) {
+    docket = &work;
+    // Catch2 prints to a file that keeps nothing. A hidden case runs when it is named.
+    const char* arguments[] = {"judge", "stages of the labs under test", "-o", "/dev/null", "--allow-running-no-tests"};
+    if (!catch_session) throw InfraError("the judge was built without a Catch2 session");
+    catch_session(GEMM_LAB_CATCH2_V3 ? 5 : 4, arguments);   // its exit code is not looked at
+    docket = nullptr;
+    for (const auto& item : work.items) {
+      const LabResult& lab = results[item.lab_index];
+      const bool done = std::any_of(lab.stages.begin(), lab.stages.end(), [&](const StageResult& s) { return s.id == item.stage->id; });
+      if (!done) throw InfraError("stage " + item.stage->id + " of " + lab.name + " was never run");
+    }
+  }
+  work.benches.clear();
+  return results;
+}
+
+}  // namespace grader

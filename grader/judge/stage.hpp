@@ -1,0 +1,62 @@
+// What happens in one stage, without Catch2: which calls are made, and how an outcome is put into words.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "grader/judge/judge.hpp"
+#include "grader/judge/rung_check.hpp"
+#include "grader/os/pool.hpp"
+
+namespace grader {
+
+/// All rungs of one lab under test, created as they are needed and kept for later stages.
+class LabBench {
+ public:
+  /// `pool` starts the sessions, so it must outlive this.
+  LabBench(const Lab& lab, const Build& build, const JudgeOptions& options, Pool& pool);
+
+  /// The check of one rung in one type; null if the launcher is not defined.
+  RungCheck* check(const std::string& rung, const std::string& type);
+  const EntryPoint* entry(const std::string& name) const;
+  AskOutcome ask(const std::string& function);
+
+  /// Results of all types for the cases, each type in a session of its own, `jobs` at a time. Within a type it stops
+  /// two cases after the first failure of a case that is large enough to name the bug.
+  std::map<std::string, std::vector<const CaseResult*>> run_cases(const Stage& stage, const std::vector<Case>& cases);
+  /// Counts for every (type, extents) of the stage's goals.
+  struct GoalRun {
+    const Goal* goal = nullptr;
+    std::string type;
+    Extents at;
+    const Measured* measured = nullptr;
+  };
+  std::vector<GoalRun> run_goals(const Stage& stage);
+
+  const Lab& lab() const { return lab_; }
+  const Build& build() const { return build_; }
+
+ private:
+  const Lab& lab_;
+  const Build& build_;
+  const JudgeOptions& options_;
+  Pool& pool_;
+  SessionConfig config_;
+  std::map<std::string, std::unique_ptr<RungCheck>> checks_;
+  std::unique_ptr<Session> questions_;
+};
+
+/// A failure large enough that its diagnosis says more than "everything is wrong".
+bool telling(const Case& shape);
+
+/// Fills verdict, diagnosis, headline, details, next step and place for a failed case.
+void describe_failure(report::StageResult& stage, LabBench& bench, RungCheck& check, const CaseResult& smallest, const CaseResult& chosen);
+
+/// A goal as the report shows it.
+report::GoalResult goal_result(const LabBench::GoalRun& run);
+/// Headline and details for missed goals, the worst first.
+void describe_missed(report::StageResult& stage, const std::vector<LabBench::GoalRun>& runs);
+
+}  // namespace grader

@@ -1,0 +1,104 @@
+// The grader's command line. Every command lives in commands/; this file only reads options and maps errors to
+// exit codes.
+#include <iostream>
+#include <thread>
+
+#include <CLI/CLI.hpp>
+
+#include "grader/commands/commands.hpp"
+#include "grader/judge/catch_main.hpp"
+#include "grader/judge/judge.hpp"
+#include "grader/judge/worker.hpp"
+#include "grader/report/text.hpp"
+
+namespace {
+
+using namespace grader;
+
+void complain(const std::string& message) {
+  const bool colour = report::use_colour(2);
+  std::cerr << report::styled("error:", report::Style::bad, colour) << ' ' << message << '\n';
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Before anything else: the worker must not spend time on options, and needs nothing of them.
+  if (argc == 2 && std::string_view(argv[1]) == "device-worker") return device_worker_main();
+
+  use_catch_session(&run_catch_session);
+  CLI::App app{"Grades the labs on a simulated GPU."};
+  app.name("grader");
+  app.require_subcommand(1);
+  Place place;
+  app.add_option("--root", place.root, "the project's folder")->capture_default_str();
+  app.add_option("--build", place.build, "where generated files go")->envname("BUILD");
+
+  CheckOptions checking;
+  auto* check_command = app.add_subcommand("check", "build and grade labs");
+  check_command->add_option("--lab", checking.labs, "numbers of labs; default: all");
+  check_command->add_option("--stage", checking.stages, "one stage, and what it needs")->expected(1);
+  check_command->add_flag("--solution", checking.solution, "grade the solutions");
+  check_command->add_option("--file", checking.file, "grade this file as the lab's gemm.cu");
+  check_command->add_option("--device", checking.device, "auto, sim or gpu")->check(CLI::IsMember({"auto", "sim", "gpu"}));
+  check_command->add_option("--goals", checking.goals, "an instructor's course.toml");
+  check_command->add_option("--json", checking.json, "write the result as JSON; - for standard output");
+  check_command->add_option("--junit", checking.junit, "write the result as JUnit XML");
+  check_command->add_option("--seed", checking.seed, "of the inputs");
+  check_command->add_option("--jobs", checking.jobs, "sessions at a time; default: one per core");
+  check_command->add_flag("--verbose,-v", checking.verbose, "goals of passed stages, and the compilers' commands");
+  check_command->add_flag("--hostile", checking.hostile, "treat the file as somebody else's");
+
+  RunOptions running;
+  auto* run_command = app.add_subcommand("run", "run one rung once and print what it did");
+  run_command->add_option("--lab", running.lab, "number of the lab")->required();
+  run_command->add_option("--rung", running.rung, "name of the rung; default: the lab's first");
+  run_command->add_option("-M,-m", running.m, "rows of C")->check(CLI::Range(0, 16384));
+  run_command->add_option("-N,-n", running.n, "columns of C")->check(CLI::Range(0, 16384));
+  run_command->add_option("-K,-k", running.k, "length of the sums")->check(CLI::Range(0, 16384));
+  run_command->add_option("--type", running.type, "int32, float or double");
+  run_command->add_option("--device", running.device, "auto, sim or gpu")->check(CLI::IsMember({"auto", "sim", "gpu"}));
+  run_command->add_flag("--solution", running.solution, "run the solution");
+  run_command->add_option("--file", running.file, "run this file as the lab's gemm.cu");
+
+  HintOptions hinting;
+  auto* hint_command = app.add_subcommand("hint", "the next hint of a stage");
+  hint_command->add_option("--stage", hinting.stage, "such as 4.1")->required();
+
+  SubmitOptions submitting;
+  auto* submit_command = app.add_subcommand("submit", "pack exactly the files that count");
+  submit_command->add_option("--out", submitting.out, "default: submission.zip in the build folder");
+
+  GradeOptions grading;
+  auto* grade_command = app.add_subcommand("grade", "grade a class: one folder or zip per student");
+  grade_command->add_option("submissions", grading.submissions, "folder with the submissions")->required();
+  grade_command->add_option("--out", grading.out, "default: grades in the build folder");
+  grade_command->add_option("--goals", grading.goals, "an instructor's course.toml");
+  grade_command->add_option("--jobs", grading.jobs, "students at a time; default: one per core");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::CallForAllHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    complain(error.what());
+    return exit_usage;
+  }
+
+  try {
+    checking.place = running.place = hinting.place = submitting.place = grading.place = place;
+    if (*check_command) return check(checking);
+    if (*run_command) return run(running);
+    if (*hint_command) return hint(hinting);
+    if (*submit_command) return submit(submitting);
+    return grade(grading);
+  } catch (const UserError& error) {
+    complain(error.what());
+    return error.exit_code;
+  } catch (const std::exception& error) {
+    complain(std::string("the grader failed: ") + error.what());
+    return exit_infrastructure;
+  }
+}

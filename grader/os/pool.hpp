@@ -1,0 +1,36 @@
+// Threads that stay: child processes die with the thread that started them, so threads that start long-lived
+// children must live as long as those are needed.
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace grader {
+
+class Pool {
+ public:
+  explicit Pool(unsigned threads);
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  /// Runs all jobs, in order of their start, and waits. The first exception is thrown again here.
+  void run(const std::vector<std::function<void()>>& jobs);
+
+ private:
+  void work();
+
+  std::mutex guard_;
+  std::condition_variable wake_, done_;
+  const std::vector<std::function<void()>>* jobs_ = nullptr;
+  std::size_t next_ = 0, finished_ = 0;
+  std::exception_ptr failure_;
+  bool stop_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace grader

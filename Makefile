@@ -172,7 +172,7 @@ endif
 .PHONY: doctor setup
 doctor: ## what is installed and missing, and which device is taken
 	@MAKE='$(MAKE)' sh $(SCRIPTS)/doctor.sh $(if $(filter 1,$(JSON)),--json)
-setup: ## install what is missing; asks before sudo (YES=1: does not)
+setup: ## install what is missing; asks before it uses sudo
 	@YES='$(YES)' sh $(SCRIPTS)/setup.sh
 
 .PHONY: skeletons handout solution-branch

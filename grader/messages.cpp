@@ -300,6 +300,7 @@ constexpr std::array kCatalogue = {
     Entry{"detail.matrix", "computed (wrong elements marked *), expected:"},
     Entry{"detail.shape", "seen with C = {m} x {n}, K = {k}"},
     Entry{"detail.also", "it also goes out of bounds: {sentence}"},
+#include "grader/messages_check.inc"
 };
 
 const Entry* find(std::string_view key) {

@@ -188,6 +188,12 @@ solution-branch: ## staff: branch solution on a handout, OUT=folder [LABS=1]
 	$(Q)SKELETON=$(SKELETON) bash $(STAFF)/solution_branch.sh "$(OUT)" $(LABS)
 endif
 
+# `all` and `objects` are for CI: everything, and what a machine of another kind must be able to compile.
+.PHONY: all objects
+all: $(GRADER) $(CUDART_LOCAL) $(CUDART_REMOTE) $(SKELETON) $(TEST_PROGRAMS)
+objects: $(call objects,$(SIMGPU_SRC) $(CUDART_API) $(RUNTIME_WIRE) $(wildcard common/simgpu/runtime/*/*.cpp) \
+  $(COMMON_SRC) $(GRADER_SRC) $(wildcard grader/main.cpp grader/runner/*.cpp) $(GOALS_SRC))
+
 .PHONY: compdb format lint clean
 compdb: ## write compile_commands.json, for editors
 	@sh $(SCRIPTS)/compdb.sh $(ALL_CXXFLAGS)

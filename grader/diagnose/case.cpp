@@ -124,9 +124,9 @@ std::vector<ProbeShape> telling_shapes(const Evidence& evidence) {
   const auto add = [&](int rows, int cols, int depth) {
     // Nudge equal extents apart: a transposed index is invisible in a square.
     const int step = aligned ? bk : 1;
-    while (depth == rows || depth == cols) depth += step;
+    while (std::abs(depth - rows) < 3 || std::abs(depth - cols) < 3) depth += step;
     if (rows == cols) rows += aligned ? bm : 1;
-    while (depth == rows || depth == cols) depth += step;
+    while (std::abs(depth - rows) < 3 || std::abs(depth - cols) < 3) depth += step;
     ProbeShape shape{rows, cols, depth, 0, 0, 0};
     // Three different paddings; C's is wide enough to catch what runs over the end of a row.
     if (strided) shape.pad_a = 3, shape.pad_b = 6, shape.pad_c = bn + 5;
@@ -140,7 +140,7 @@ std::vector<ProbeShape> telling_shapes(const Evidence& evidence) {
     // Two whole k-tiles and most of a third: a missing partial tile differs from a missing last k.
     const int ragged = bk > 3 ? 2 * bk + bk / 2 + 1 : bk > 1 ? 3 * bk - 1 : 11;
     add(bm + 3, 2 * bn + 5, ragged);
-    add(2 * bm + 7, bn / 2 + 2, ragged);
+    add(2 * bm + 7, bn / 2 + 5, ragged);
   }
   return shapes;
 }

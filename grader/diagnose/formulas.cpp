@@ -25,7 +25,8 @@ struct Formula {
   std::function<Diagnosis(const Case&)> name;
 };
 
-enum class Kind : std::uint8_t { unknown, value, untouched };
+/// outside: the formula reads beyond an allocation there; unknown: two threads store to one place.
+enum class Kind : std::uint8_t { outside, unknown, value, untouched };
 
 /// What a wrong program would leave in C's storage.
 struct Prediction {
@@ -84,7 +85,9 @@ Prediction predict(const Case& c, const Formula& f) {
       const auto at = static_cast<std::size_t>(place);
       const double value = result[c.at(i, j)];
       // Two threads storing to one place: the later wins, and nobody knows which that is.
-      p.kind[at] = std::isnan(value) || stored[at] != 0 ? Kind::unknown : Kind::value;
+      p.kind[at] = stored[at] != 0     ? Kind::unknown
+                   : std::isnan(value) ? Kind::outside
+                                       : Kind::value;
       p.value[at] = value;
       stored[at] = 1;
     }
@@ -105,7 +108,9 @@ bool agrees(const Case& c, const Prediction& p, Tally& tally) {
     const bool body = col < c.n;
     const bool changed = !out.same_bits(c.run.c_before, e);
     const bool wrong = body ? c.state_at(row, col) != State::right : changed;
-    if (p.kind[e] == Kind::unknown) {
+    if (p.kind[e] == Kind::outside || p.kind[e] == Kind::unknown) {
+      // A formula that goes outside is no explanation for a program that did not.
+      if (p.kind[e] == Kind::outside && !c.out_of_bounds) return false;
       tally.open += wrong;
       continue;
     }

@@ -199,16 +199,16 @@ std::optional<Diagnosis> name_steps(const Profile& p, int tile) {
 
 std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cases) {
   if (evidence.oracle != Oracle::product || !evidence.run_probe) return std::nullopt;
+  // Two or three k-tiles, the last of them not a single step, tell most; digits count to 3.
+  const std::vector<int> tiles = k_tiles(evidence);
+  const auto telling = [&](const Case& c) {
+    if (tiles.empty()) return c.k > 3 ? 1 : 0;
+    const int tile = tiles.front();
+    return c.k > 2 * tile && c.k <= 3 * tile && c.k % tile != 1 ? 2 : c.k > tile ? 1 : 0;
+  };
   const Case* chosen = nullptr;
   for (const Case& c : cases)
-    if (c.wrong > 0 && c.k > 0 && (chosen == nullptr || (c.k > chosen->k && chosen->k < 4)))
-      chosen = &c;
-  // A case with several k-tiles tells most.
-  for (const int tile : k_tiles(evidence))
-    for (const Case& c : cases)
-      if (c.wrong > 0 && c.k > 2 * tile && c.k <= 8 * tile && chosen != nullptr &&
-          chosen->k <= 2 * tile)
-        chosen = &c;
+    if (c.wrong > 0 && c.k > 0 && (chosen == nullptr || telling(c) > telling(*chosen))) chosen = &c;
   if (chosen == nullptr) return std::nullopt;
   const Case& c = *chosen;
 
@@ -228,7 +228,6 @@ std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cas
 
   std::optional<Diagnosis> d;
   const Profile& p = *profiles.begin();
-  const std::vector<int> tiles = k_tiles(evidence);
   for (const int tile : tiles)
     if (!d && c.k > tile) d = name_tiles(p, tile);
   if (!d) d = name_steps(p, tiles.empty() ? 1 : tiles.front());

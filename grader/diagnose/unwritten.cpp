@@ -90,17 +90,15 @@ std::optional<int> only_warp(const Case& c, const Tile& tile, int& warps) {
 }  // namespace
 
 std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases& cases) {
-  const Case* partial = nullptr;
+  std::vector<const Case*> partial;
   bool any = false;
   for (const Case& c : cases) {
     if (c.wrong != c.untouched || c.padding_written) return std::nullopt;
     any |= c.untouched > 0;
-    if (c.untouched > 0 && c.untouched < c.size() &&
-        (partial == nullptr || c.size() < partial->size()))
-      partial = &c;
+    if (c.untouched > 0 && c.untouched < c.size()) partial.push_back(&c);
   }
   if (!any) return std::nullopt;
-  if (partial == nullptr) {
+  if (partial.empty()) {
     Diagnosis d = say("UNWRITTEN", "all", {});
     // Other shapes may be right: then these are special.
     const Case& c = shown(cases);
@@ -113,12 +111,16 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
     return d;
   }
 
-  const Case& c = *partial;
+  const Case& c = *partial.front();
   const Tile& t = evidence.tile;
   const auto [row, col] = first_untouched(c);
   Diagnosis d;
   int warps = 0;
-  if (const std::optional<Cut> cut = cut_of(c)) {
+  const auto each = [&](auto holds) { return std::all_of(partial.begin(), partial.end(), holds); };
+  const bool cuts = each([](const Case* k) { return cut_of(*k).has_value(); });
+  const std::optional<int> warp = only_warp(c, t, warps);
+  if (cuts) {
+    const Cut cut = *cut_of(c);
     const auto what = [](int at, int extent, int block, const std::string& name) {
       const int missing = extent - at;
       if (block > 1 && at % block == 0 && missing < block) return "the last, partial tile " + name;
@@ -128,20 +130,20 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
     };
     std::string place, said;
     std::string hint;
-    if (cut->row < c.m) {
-      place = "C[" + range(cut->row, c.m - 1) + "][*]";
-      said = what(cut->row, c.m, t.bm, "row");
-      hint = cut_hint(cut->row, t.bm, t.tm);
+    if (cut.row < c.m) {
+      place = "C[" + range(cut.row, c.m - 1) + "][*]";
+      said = what(cut.row, c.m, t.bm, "row");
+      hint = cut_hint(cut.row, t.bm, t.tm);
     }
-    if (cut->col < c.n) {
+    if (cut.col < c.n) {
       place +=
-          (place.empty() ? "" : " and ") + std::string("C[*][") + range(cut->col, c.n - 1) + "]";
-      said += (said.empty() ? "" : " and ") + what(cut->col, c.n, t.bn, "column");
-      if (hint.empty()) hint = cut_hint(cut->col, t.bn, t.tn);
+          (place.empty() ? "" : " and ") + std::string("C[*][") + range(cut.col, c.n - 1) + "]";
+      said += (said.empty() ? "" : " and ") + what(cut.col, c.n, t.bn, "column");
+      if (hint.empty()) hint = cut_hint(cut.col, t.bn, t.tn);
     }
     d = say("UNWRITTEN", "rows",
             {{"place", place}, {"what", said}, {"hint", messages::text(hint)}});
-  } else if (const std::optional<int> warp = only_warp(c, t, warps)) {
+  } else if (warp && each([&](const Case* k) { return only_warp(*k, t, warps) == warp; })) {
     d = say("WARP-PART", "", {{"warp", std::to_string(*warp)}, {"warps", std::to_string(warps)}});
   } else {
     const std::vector<messages::Gap> gaps = {{"count", std::to_string(c.untouched)},
@@ -149,7 +151,9 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
                                              {"place", element("C", row, col)}};
     d = say("UNWRITTEN", "some", gaps);
     for (const auto& [rows, cols] : {std::pair{t.tm, t.tn}, std::pair{t.bm, t.bn}}) {
-      if (!periodic(c, rows, cols)) continue;
+      const int r = rows, q = cols;
+      if (!each([&](const Case* k) { return periodic(*k, r, q) || (k->m <= r && k->n <= q); }))
+        continue;
       std::vector<messages::Gap> with_tile = gaps;
       with_tile.emplace_back("tile", std::to_string(rows) + " x " + std::to_string(cols));
       d = say("UNWRITTEN", "periodic", with_tile);

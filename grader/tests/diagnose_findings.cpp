@@ -1,0 +1,246 @@
+// What the simulated GPU finds, in words; launches that were refused; the catalogue itself.
+#include <set>
+
+#include "common/catch2.hpp"
+#include "grader/messages.hpp"
+#include "grader/tests/diagnose_bench.hpp"
+
+using namespace diagnose_bench;
+using simgpu::AccessType;
+using simgpu::FindingKind;
+using simgpu::MemorySpace;
+
+namespace {
+
+simgpu::Access access(AccessType type, unsigned line, MemorySpace space, std::string object,
+                      std::int64_t offset, std::uint64_t bytes, unsigned thread) {
+  simgpu::Access a;
+  a.type = type;
+  a.where = {"gemm.cu", line};
+  a.space = space;
+  a.object = std::move(object);
+  a.offset = offset;
+  a.object_bytes = bytes;
+  a.bytes = 4;
+  a.thread = {thread, 0, 0};
+  return a;
+}
+
+simgpu::Finding finding(FindingKind kind, simgpu::Access at) {
+  simgpu::Finding f;
+  f.kind = kind;
+  f.at = std::move(at);
+  return f;
+}
+
+const Tile kTile{16, 16, 16, 1, 1};
+
+/// A right kernel that reports `f` when `when` holds.
+Evidence reporting(const simgpu::Finding& f, std::function<bool(const Matrix&)> when) {
+  const auto call = [f, when](const Matrix& a, const Matrix& b, const Matrix& c) {
+    Run r = run(
+        [](Call& k) {
+          for (int i = 0; i < k.m; ++i)
+            for (int j = 0; j < k.n; ++j) k.put(i, j, k.element(i, j));
+        },
+        a, b, c);
+    if (when(a)) r.launches[0].findings.push_back(f);
+    return r;
+  };
+  Evidence e;
+  e.tile = kTile;
+  e.small_integers = true;
+  Matrix a = random_matrix(e.type, 40, 50, 0, inputs::SplitMix64(1), true);
+  Matrix b = random_matrix(e.type, 50, 30, 0, inputs::Pcg(1), true);
+  e.run = call(a, b, Matrix(e.type, 40, 30, 30));
+  e.run_probe = call;
+  return e;
+}
+
+}  // namespace
+
+TEST_CASE("out of bounds names element, array and thread") {
+  Run r;
+  r.a = Matrix(ElementType::float32, 17, 65, 65);
+  r.b = Matrix(ElementType::float32, 65, 33, 40);
+  r.c_before = Matrix(ElementType::float32, 17, 33, 33);
+  const auto past_b =
+      finding(FindingKind::out_of_bounds, access(AccessType::load, 31, MemorySpace::global, "B",
+                                                 4 * (65 * 40 + 2), 4 * (64 * 40 + 33), 5));
+  const Diagnosis d = explain(past_b, kTile, &r, ElementType::float32);
+  CHECK(d.id == "OOB");
+  CHECK(d.verdict == "WRONG_ANSWER");
+  CHECK(d.headline == "line 31 reads B[65][2], past its end: B has 65 rows of 33 elements");
+  REQUIRE_FALSE(d.details.empty());
+  CHECK(d.details[0] == "thread (5, 0), block (0, 0)");
+
+  const auto before =
+      finding(FindingKind::out_of_bounds,
+              access(AccessType::store, 9, MemorySpace::global, "scratch 1", -8, 64, 0));
+  CHECK(explain(before, kTile, &r, ElementType::float32)
+            .headline.find("2 element(s) before its start") != std::string::npos);
+  const auto shared =
+      finding(FindingKind::out_of_bounds,
+              access(AccessType::load, 44, MemorySpace::shared, "As", 1024, 960, 0));
+  const Diagnosis s = explain(shared, kTile, nullptr, ElementType::float32);
+  CHECK(s.headline == "line 44 reads element 256 of As, 17 past its end: it has 240 elements");
+}
+
+TEST_CASE("shared tiles are named with both indices") {
+  const auto uninit = finding(FindingKind::uninitialised_read,
+                              access(AccessType::load, 47, MemorySpace::shared, "kernel<float>::Bs",
+                                     4 * (7 * 16 + 12), 1024, 0));
+  const Diagnosis d = explain(uninit, kTile, nullptr, ElementType::float32);
+  CHECK(d.id == "UNINIT");
+  CHECK(d.headline == "line 47 reads Bs[7][12], which nobody wrote");
+}
+
+TEST_CASE("races are told apart by a run with a single k-tile") {
+  auto race = finding(FindingKind::shared_race, access(AccessType::store, 38, MemorySpace::shared,
+                                                       "As", 4 * (3 * 16 + 5), 1024, 37));
+  race.other = access(AccessType::load, 44, MemorySpace::shared, "As", 4 * (3 * 16 + 5), 1024, 3);
+  const Diagnosis before_reads = diagnose(reporting(race, [](const Matrix&) { return true; }));
+  CHECK(before_reads.id == "RACE-RAW");
+  CHECK(before_reads.headline ==
+        "line 44 reads As[3][5] while line 38 of the same round writes it: a __syncthreads() is "
+        "missing between them");
+  const Diagnosis after_reads =
+      diagnose(reporting(race, [](const Matrix& a) { return a.cols > 16; }));
+  CHECK(after_reads.id == "RACE-WAR");
+  CHECK(after_reads.headline.find("line 38 overwrites As[3][5] for the next round while line 44") ==
+        0);
+  CHECK(after_reads.details.size() >= 2);
+  race.other->type = AccessType::store;
+  CHECK(diagnose(reporting(race, [](const Matrix&) { return true; })).id == "RACE-WAW");
+}
+
+TEST_CASE("barriers, faults and limits have ids and verdicts") {
+  const auto id_of = [](FindingKind kind) {
+    return explain(finding(kind, access(AccessType::load, 12, MemorySpace::global, "A", 0, 64, 0)),
+                   kTile, nullptr, ElementType::float32);
+  };
+  CHECK(id_of(FindingKind::divergent_barrier).id == "BARRIER-DIVERGENT");
+  CHECK(id_of(FindingKind::exited_before_barrier).id == "BARRIER-EARLY-EXIT");
+  CHECK(id_of(FindingKind::mismatched_barrier).id == "BARRIER-MISMATCH");
+  CHECK(id_of(FindingKind::use_after_free).id == "USE-AFTER-FREE");
+  CHECK(id_of(FindingKind::null_pointer).id == "NULL-POINTER");
+  CHECK(id_of(FindingKind::host_pointer).id == "HOST-POINTER");
+  CHECK(id_of(FindingKind::write_to_constant).id == "INPUT-MODIFIED");
+  CHECK(id_of(FindingKind::deadlock).id == "DEADLOCK");
+  CHECK(id_of(FindingKind::budget_exceeded).verdict == "TIMEOUT");
+  CHECK(id_of(FindingKind::unsupported).verdict == "UNSUPPORTED");
+  CHECK(id_of(FindingKind::trap).id == "TRAP");
+  CHECK(id_of(FindingKind::will_spill).id == "LOCAL-MEMORY");
+
+  auto vector = finding(FindingKind::misaligned,
+                        access(AccessType::load, 29, MemorySpace::global, "B", 516, 4096, 0));
+  vector.at.bytes = 16;
+  vector.at.address = 0x200000204;
+  Run r;
+  r.b = Matrix(ElementType::float32, 4, 129, 129);
+  const Diagnosis d = explain(vector, kTile, &r, ElementType::float32);
+  CHECK(d.id == "MISALIGNED");
+  CHECK(d.headline ==
+        "line 29: 16-byte load at an address that is 4 mod 16 (the leading dimension of B, 129, is "
+        "odd)");
+}
+
+TEST_CASE("causes are reported before their consequences") {
+  simgpu::LaunchReport launch;
+  const auto add = [&](FindingKind kind) {
+    launch.findings.push_back(
+        finding(kind, access(AccessType::load, 1, MemorySpace::shared, "As", 0, 64, 0)));
+  };
+  CHECK(worst_finding({launch}) == nullptr);
+  add(FindingKind::will_spill);
+  CHECK(worst_finding({launch}) == nullptr);
+  add(FindingKind::uninitialised_read);
+  add(FindingKind::shared_race);
+  CHECK(worst_finding({launch})->kind == FindingKind::shared_race);
+  add(FindingKind::divergent_barrier);
+  CHECK(worst_finding({launch})->kind == FindingKind::divergent_barrier);
+  add(FindingKind::misaligned);
+  CHECK(worst_finding({launch})->kind == FindingKind::misaligned);
+}
+
+TEST_CASE("refused launches say which limit") {
+  LaunchFailure failure;
+  failure.grid = {4, 4, 1};
+  failure.block = {64, 32, 1};
+  failure.error = "cudaErrorInvalidConfiguration";
+  const Diagnosis d = explain(failure);
+  CHECK(d.id == "LAUNCH");
+  CHECK(d.verdict == "RUNTIME_ERROR");
+  CHECK(d.headline == "launch failed: block is 64 x 32 = 2048 threads, the limit is 1024");
+  failure.block = {16, 16, 1};
+  failure.grid = {0, 4, 1};
+  CHECK(explain(failure).headline == "launch failed: the grid is 0 x 4: no extent may be 0");
+  failure.grid = {1, 1, 1};
+  failure.dynamic_shared_bytes = 70000;
+  CHECK(explain(failure).headline.find("70000 bytes") != std::string::npos);
+
+  Evidence e;
+  e.run.a = Matrix(ElementType::float32, 0, 3, 3);
+  e.run.b = Matrix(ElementType::float32, 3, 5, 5);
+  e.run.c_before = e.run.c_after = Matrix(ElementType::float32, 0, 5, 5);
+  failure.grid = {1, 0, 1};
+  e.run.failed_launch = failure;
+  CHECK(diagnose(e).next_step == "Return before the launch when C has no elements.");
+}
+
+TEST_CASE("a grid that rounds down is told so even where it comes out as 0") {
+  const auto call = [](const Matrix& a, const Matrix& b, const Matrix& c) {
+    Run r = run(
+        [](Call& k) {
+          for (int i = 0; i < k.m / 16 * 16; ++i)
+            for (int j = 0; j < k.n; ++j) k.put(i, j, k.element(i, j));
+        },
+        a, b, c);
+    if (a.rows < 16) {
+      r.failed_launch = LaunchFailure{};
+      r.failed_launch->grid = {1, 0, 1};
+      r.failed_launch->block = {16, 16, 1};
+    }
+    return r;
+  };
+  Evidence e;
+  e.tile = kTile;
+  e.small_integers = true;
+  e.run = call(Matrix(e.type, 1, 1, 1), Matrix(e.type, 1, 1, 1), Matrix(e.type, 1, 1, 1));
+  e.run_probe = call;
+  CHECK(diagnose(e).id == "UNWRITTEN");
+}
+
+TEST_CASE("goals bring the lab's sentence") {
+  const Diagnosis d =
+      explain_goal("UNCOALESCED", "B is read in 32 sectors per request, 4 would do");
+  CHECK(d.id == "UNCOALESCED");
+  CHECK(d.verdict == "PARTIAL");
+  CHECK(d.headline == "right, but B is read in 32 sectors per request, 4 would do");
+  CHECK(explain_goal("SOMETHING-NEW", "x").id == "SOMETHING-NEW");
+}
+
+TEST_CASE("the catalogue is sound") {
+  using namespace grader::messages;
+  std::set<std::string_view> seen;
+  for (const std::string_view key : keys()) {
+    INFO(std::string(key));
+    CHECK(seen.insert(key).second);
+    const std::string_view pattern = raw(key);
+    int depth = 0;
+    for (const char c : pattern) {
+      depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+      CHECK((depth == 0 || depth == 1));
+    }
+    CHECK(depth == 0);
+    const std::size_t dot = key.rfind(".headline");
+    if (dot == std::string_view::npos || dot + 9 != key.size()) continue;
+    const std::string stem(key.substr(0, dot));
+    CHECK((exists(stem + ".next") || exists(stem.substr(0, stem.find('.')) + ".next")));
+  }
+  CHECK_THROWS_AS(text("no such key"), std::out_of_range);
+  CHECK_THROWS_AS(text("ALL-ZERO.headline.x"), std::out_of_range);
+  CHECK_THROWS_AS(text("UNINIT.headline", {{"where", "line 3"}}), std::out_of_range);
+  CHECK(text("UNINIT.headline", {{"where", "line 3"}, {"object", "As"}}) ==
+        "line 3 reads As, which nobody wrote");
+}

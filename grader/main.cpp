@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
   check_command->add_option("--stage", checking.stages, "one stage, and what it needs")->expected(1);
   check_command->add_flag("--solution", checking.solution, "grade the solutions");
   check_command->add_option("--file", checking.file, "grade this file as the lab's gemm.cu");
+  check_command->add_option("--sources", checking.sources, "grade the labs' files in this folder");
   check_command->add_option("--device", checking.device, "auto, sim or gpu")->check(CLI::IsMember({"auto", "sim", "gpu"}));
   check_command->add_option("--goals", checking.goals, "an instructor's course.toml");
   check_command->add_option("--json", checking.json, "write the result as JSON; - for standard output");

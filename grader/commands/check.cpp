@@ -89,7 +89,9 @@ ExitCode check(const CheckOptions& options) {
   builds.reserve(chosen.size());
   for (const Lab* lab : chosen) {
     progress("compiling " + lab->name);
-    const fs::path source = options.file.empty() ? source_of(*lab, place.root, options.solution) : fs::absolute(options.file);
+    const fs::path source = !options.file.empty()      ? fs::absolute(options.file)
+                            : !options.sources.empty() ? fs::absolute(options.sources) / lab->name / "gemm.cu"
+                                                       : source_of(*lab, place.root, options.solution);
     builds.push_back(build_lab(place, toolchain, *lab, source, building));
   }
   judging.progress = [&progress](const std::string& stage) { progress("checking " + stage); };

@@ -23,6 +23,7 @@ struct CheckOptions {
   std::vector<std::string> stages;             ///< at most one
   bool solution = false;                       ///< judge labN/solution/gemm.cu instead of labN/gemm.cu
   std::filesystem::path file;                  ///< judge this file (one lab only)
+  std::filesystem::path sources;               ///< judge <sources>/<lab's name>/gemm.cu; what is not there is missing
   std::string device = "auto";                 ///< auto, sim, gpu
   std::filesystem::path goals, json, junit;    ///< "-" for json: stdout, and no other output
   std::uint64_t seed = 0x67656d6d;

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "common/simgpu/runtime/wire/channel.hpp"
 #include "grader/errors.hpp"
 
 namespace grader {
@@ -22,13 +23,6 @@ constexpr milliseconds device_allowance{180000};
 constexpr std::uint64_t worker_memory = 12ull << 30;
 // A runner that keeps device memory after each call is restarted before it meets the cap on allocations.
 constexpr std::uint64_t leak_restart = 64;
-
-void socket_pair(UniqueFd& ours, UniqueFd& theirs, int type) {
-  int fds[2];
-  if (::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, fds) != 0) throw InfraError("cannot make a socket pair");
-  ours.reset(fds[0]);
-  theirs.reset(fds[1]);
-}
 
 }  // namespace
 
@@ -50,9 +44,14 @@ Session::~Session() = default;
 void Session::start() {
   if (pair_) return;
   UniqueFd control, worker_control, channel_worker, channel_runner;
-  socket_pair(control, worker_control, SOCK_STREAM);
-  // The kind of socket that make_channel() of the runtime's wire folder uses.
-  socket_pair(channel_worker, channel_runner, SOCK_STREAM);
+  int fds[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) throw InfraError("cannot make a socket pair");
+  control.reset(fds[0]);
+  worker_control.reset(fds[1]);
+  const auto ends = simgpu::runtime::wire::make_channel();
+  channel_worker.reset(ends.worker);
+  channel_runner.reset(ends.runner);
+  if (!channel_worker || !channel_runner) throw InfraError("cannot make a channel");
 
   ProcessSpec worker;
   worker.argv = {config_.grader_program, "device-worker"};

@@ -1,7 +1,9 @@
-// What the CUDA runtime API stands on: a device in this process (local/) or a judge's behind a socket (remote/).
+// What the CUDA runtime API stands on: a device in this process (local/) or a judge's behind a
+// socket (remote/).
 //
-// A backend knows device addresses, kernels by name and errors; it knows nothing of streams, events, host
-// memory, last errors or host stubs, which are the API's (api/). Calls come one at a time: the API holds a lock.
+// A backend knows device addresses, kernels by name and errors; it knows nothing of streams,
+// events, host memory, last errors or host stubs, which are the API's (api/). Calls come one at a
+// time: the API holds a lock.
 #pragma once
 
 #include <cstddef>
@@ -30,11 +32,11 @@ class Backend {
 
   virtual const DeviceModel& model() = 0;
 
-  /// Called before main. `ptx` stays valid until the process ends and may be empty. Parsing waits until
-  /// something of the image is used.
+  /// Called before main. `ptx` stays valid until the process ends and may be empty. Parsing waits
+  /// until something of the image is used.
   virtual void add_image(ImageId image, std::string_view ptx) = 0;
 
-  virtual cudaError_t allocate(std::size_t bytes, DevicePtr& ptr) = 0;   ///< bytes > 0
+  virtual cudaError_t allocate(std::size_t bytes, DevicePtr& ptr) = 0;  ///< bytes > 0
   virtual cudaError_t release(DevicePtr ptr) = 0;
   virtual cudaError_t copy_in(DevicePtr dst, const void* src, std::size_t bytes) = 0;
   virtual cudaError_t copy_out(void* dst, DevicePtr src, std::size_t bytes) = 0;
@@ -58,7 +60,8 @@ class Backend {
 
   /// The program called something that the simulated GPU does not have. Once per `call`.
   virtual void note_unsupported(std::string_view call, std::string_view why) = 0;
-  /// `call` is about to return `error` to the program; `why` may be empty. Not for sticky repetitions.
+  /// `call` is about to return `error` to the program; `why` may be empty. Not for sticky
+  /// repetitions.
   virtual void note_error(std::string_view call, cudaError_t error, std::string_view why) = 0;
 };
 

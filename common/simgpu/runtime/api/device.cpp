@@ -21,7 +21,9 @@ cudaError_t bad_device(State& state, const char* call) {
   return state.fail(call, cudaErrorInvalidDevice, "there is one simulated device, number 0");
 }
 
-int count(std::uint64_t n) { return n > 0x7fffffffu ? 0x7fffffff : static_cast<int>(n); }
+int count(std::uint64_t n) {
+  return n > 0x7fffffffu ? 0x7fffffff : static_cast<int>(n);
+}
 
 cudaFuncCache cache_config = cudaFuncCachePreferNone;
 std::size_t stack_bytes = 1024, printf_bytes = 1 << 20, heap_bytes = 8 << 20;
@@ -118,29 +120,61 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attr, int device) 
   if (device != 0) return bad_device(state, "cudaDeviceGetAttribute");
   const DeviceModel& model = state.backend().model();
   switch (attr) {
-    case cudaDevAttrMaxThreadsPerBlock: *value = count(model.max_threads_per_block); break;
-    case cudaDevAttrMaxBlockDimX: *value = count(model.max_block.x); break;
-    case cudaDevAttrMaxBlockDimY: *value = count(model.max_block.y); break;
-    case cudaDevAttrMaxBlockDimZ: *value = count(model.max_block.z); break;
-    case cudaDevAttrMaxGridDimX: *value = count(model.max_grid.x); break;
-    case cudaDevAttrMaxGridDimY: *value = count(model.max_grid.y); break;
-    case cudaDevAttrMaxGridDimZ: *value = count(model.max_grid.z); break;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = count(model.shared_bytes_per_block); break;
-    case cudaDevAttrTotalConstantMemory: *value = kConstantBytes; break;
-    case cudaDevAttrWarpSize: *value = kWarpSize; break;
-    case cudaDevAttrMaxPitch: *value = kMaxPitch; break;
+    case cudaDevAttrMaxThreadsPerBlock:
+      *value = count(model.max_threads_per_block);
+      break;
+    case cudaDevAttrMaxBlockDimX:
+      *value = count(model.max_block.x);
+      break;
+    case cudaDevAttrMaxBlockDimY:
+      *value = count(model.max_block.y);
+      break;
+    case cudaDevAttrMaxBlockDimZ:
+      *value = count(model.max_block.z);
+      break;
+    case cudaDevAttrMaxGridDimX:
+      *value = count(model.max_grid.x);
+      break;
+    case cudaDevAttrMaxGridDimY:
+      *value = count(model.max_grid.y);
+      break;
+    case cudaDevAttrMaxGridDimZ:
+      *value = count(model.max_grid.z);
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      *value = count(model.shared_bytes_per_block);
+      break;
+    case cudaDevAttrTotalConstantMemory:
+      *value = kConstantBytes;
+      break;
+    case cudaDevAttrWarpSize:
+      *value = kWarpSize;
+      break;
+    case cudaDevAttrMaxPitch:
+      *value = kMaxPitch;
+      break;
     case cudaDevAttrMaxRegistersPerBlock:
     case cudaDevAttrMaxRegistersPerMultiprocessor:
       *value = count(model.registers_per_multiprocessor);
       break;
-    case cudaDevAttrTextureAlignment: *value = 512; break;
-    case cudaDevAttrTexturePitchAlignment: *value = 32; break;
-    case cudaDevAttrMultiProcessorCount: *value = count(model.multiprocessors); break;
+    case cudaDevAttrTextureAlignment:
+      *value = 512;
+      break;
+    case cudaDevAttrTexturePitchAlignment:
+      *value = 32;
+      break;
+    case cudaDevAttrMultiProcessorCount:
+      *value = count(model.multiprocessors);
+      break;
     case cudaDevAttrMaxThreadsPerMultiProcessor:
       *value = count(model.threads_per_multiprocessor);
       break;
-    case cudaDevAttrComputeCapabilityMajor: *value = model.compute_major; break;
-    case cudaDevAttrComputeCapabilityMinor: *value = model.compute_minor; break;
+    case cudaDevAttrComputeCapabilityMajor:
+      *value = model.compute_major;
+      break;
+    case cudaDevAttrComputeCapabilityMinor:
+      *value = model.compute_minor;
+      break;
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
       *value = count(model.shared_bytes_per_multiprocessor);
       break;
@@ -150,7 +184,9 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attr, int device) 
     case cudaDevAttrMaxBlocksPerMultiprocessor:
       *value = count(model.blocks_per_multiprocessor);
       break;
-    case cudaDevAttrReservedSharedMemoryPerBlock: *value = kReservedSharedBytes; break;
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+      *value = kReservedSharedBytes;
+      break;
     case cudaDevAttrConcurrentKernels:
     case cudaDevAttrUnifiedAddressing:
     case cudaDevAttrStreamPrioritiesSupported:
@@ -160,7 +196,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attr, int device) 
     case cudaDevAttrMemoryPoolsSupported:
       *value = 1;
       break;
-    // A simulated chip has no clock, bus, cache or power supply. 0 is what programs print; dividing by it shows.
+    // A simulated chip has no clock, bus, cache or power supply. 0 is what programs print; dividing
+    // by it shows.
     case cudaDevAttrClockRate:
     case cudaDevAttrMemoryClockRate:
     case cudaDevAttrGlobalMemoryBusWidth:
@@ -222,10 +259,17 @@ cudaError_t cudaDeviceReset() {
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   SIMGPU_API_BEGIN;
   switch (limit) {
-    case cudaLimitStackSize: stack_bytes = value; return cudaSuccess;
-    case cudaLimitPrintfFifoSize: printf_bytes = value; return cudaSuccess;
-    case cudaLimitMallocHeapSize: heap_bytes = value; return cudaSuccess;
-    default: return state.fail("cudaDeviceSetLimit", cudaErrorUnsupportedLimit);
+    case cudaLimitStackSize:
+      stack_bytes = value;
+      return cudaSuccess;
+    case cudaLimitPrintfFifoSize:
+      printf_bytes = value;
+      return cudaSuccess;
+    case cudaLimitMallocHeapSize:
+      heap_bytes = value;
+      return cudaSuccess;
+    default:
+      return state.fail("cudaDeviceSetLimit", cudaErrorUnsupportedLimit);
   }
 }
 
@@ -233,10 +277,17 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   SIMGPU_API_BEGIN;
   if (!value) return state.fail("cudaDeviceGetLimit", cudaErrorInvalidValue);
   switch (limit) {
-    case cudaLimitStackSize: *value = stack_bytes; return cudaSuccess;
-    case cudaLimitPrintfFifoSize: *value = printf_bytes; return cudaSuccess;
-    case cudaLimitMallocHeapSize: *value = heap_bytes; return cudaSuccess;
-    default: return state.fail("cudaDeviceGetLimit", cudaErrorUnsupportedLimit);
+    case cudaLimitStackSize:
+      *value = stack_bytes;
+      return cudaSuccess;
+    case cudaLimitPrintfFifoSize:
+      *value = printf_bytes;
+      return cudaSuccess;
+    case cudaLimitMallocHeapSize:
+      *value = heap_bytes;
+      return cudaSuccess;
+    default:
+      return state.fail("cudaDeviceGetLimit", cudaErrorUnsupportedLimit);
   }
 }
 
@@ -281,5 +332,9 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
   return cudaSuccess;
 }
 
-cudaError_t cudaProfilerStart() { return cudaSuccess; }
-cudaError_t cudaProfilerStop() { return cudaSuccess; }
+cudaError_t cudaProfilerStart() {
+  return cudaSuccess;
+}
+cudaError_t cudaProfilerStop() {
+  return cudaSuccess;
+}

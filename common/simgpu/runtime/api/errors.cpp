@@ -32,8 +32,7 @@ ErrorText describe(cudaError_t error) {
     SIMGPU_ERROR(cudaErrorInsufficientDriver,
                  "CUDA driver version is insufficient for CUDA runtime version");
     SIMGPU_ERROR(cudaErrorDevicesUnavailable, "CUDA-capable device(s) is/are busy or unavailable");
-    SIMGPU_ERROR(cudaErrorMissingConfiguration,
-                 "__global__ function call is not configured");
+    SIMGPU_ERROR(cudaErrorMissingConfiguration, "__global__ function call is not configured");
     SIMGPU_ERROR(cudaErrorPriorLaunchFailure, "unspecified launch failure in prior launch");
     SIMGPU_ERROR(cudaErrorInvalidDeviceFunction, "invalid device function");
     SIMGPU_ERROR(cudaErrorNoDevice, "no CUDA-capable device is detected");
@@ -53,8 +52,7 @@ ErrorText describe(cudaError_t error) {
     SIMGPU_ERROR(cudaErrorFileNotFound, "file not found");
     SIMGPU_ERROR(cudaErrorOperatingSystem, "OS call failed or operation not supported on this OS");
     SIMGPU_ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle");
-    SIMGPU_ERROR(cudaErrorIllegalState,
-                 "the operation cannot be performed in the present state");
+    SIMGPU_ERROR(cudaErrorIllegalState, "the operation cannot be performed in the present state");
     SIMGPU_ERROR(cudaErrorSymbolNotFound, "named symbol not found");
     SIMGPU_ERROR(cudaErrorNotReady, "device not ready");
     SIMGPU_ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered");
@@ -90,8 +88,12 @@ ErrorText describe(cudaError_t error) {
 
 }  // namespace
 
-const char* cudaGetErrorName(cudaError_t error) { return describe(error).name; }
-const char* cudaGetErrorString(cudaError_t error) { return describe(error).text; }
+const char* cudaGetErrorName(cudaError_t error) {
+  return describe(error).name;
+}
+const char* cudaGetErrorString(cudaError_t error) {
+  return describe(error).text;
+}
 
 cudaError_t cudaGetLastError() {
   State& state = State::get();

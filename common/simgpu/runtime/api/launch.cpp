@@ -16,19 +16,22 @@ using simgpu::runtime::State;
 
 namespace {
 
-// Occupancy on compute capability 8.x (CUDA occupancy calculator): registers are given to a warp in units of
-// 256, shared memory to a block in units of 128 bytes with 1 KiB on top.
+// Occupancy on compute capability 8.x (CUDA occupancy calculator): registers are given to a warp in
+// units of 256, shared memory to a block in units of 128 bytes with 1 KiB on top.
 constexpr unsigned kRegisterUnit = 256, kSharedUnit = 128, kReservedSharedBytes = 1024;
 
-unsigned round_up(unsigned n, unsigned unit) { return (n + unit - 1) / unit * unit; }
+unsigned round_up(unsigned n, unsigned unit) {
+  return (n + unit - 1) / unit * unit;
+}
 
 /// Resident blocks of `threads` threads on one multiprocessor; 0 if a single block does not fit.
 int resident_blocks(const DeviceModel& model, const KernelInfo& info, unsigned threads,
                     std::uint64_t dynamic_shared) {
   const unsigned warps = (threads + 31) / 32;
-  unsigned blocks = std::min(model.blocks_per_multiprocessor,
-                             model.threads_per_multiprocessor / (32 * warps));
-  const unsigned registers = std::max(1u, std::min(info.live_registers, model.registers_per_thread));
+  unsigned blocks =
+      std::min(model.blocks_per_multiprocessor, model.threads_per_multiprocessor / (32 * warps));
+  const unsigned registers =
+      std::max(1u, std::min(info.live_registers, model.registers_per_thread));
   const unsigned warp_registers = round_up(32 * registers, kRegisterUnit);
   blocks = std::min(blocks, model.registers_per_multiprocessor / warp_registers / warps);
   const std::uint64_t shared = info.static_shared_bytes + dynamic_shared;
@@ -83,13 +86,14 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
                               " bytes of shared memory, of which the kernel's own arrays take " +
                               std::to_string(fixed));
       }
-      return state.done(call, state.backend().set_max_dynamic_shared(kernel->name,
-                                                                     static_cast<unsigned>(value)));
+      return state.done(
+          call, state.backend().set_max_dynamic_shared(kernel->name, static_cast<unsigned>(value)));
     }
     case cudaFuncAttributePreferredSharedMemoryCarveout:
       if (value < -1 || value > 100) return state.fail(call, cudaErrorInvalidValue);
       return cudaSuccess;  // a hint; the simulated chip has no cache to share with
-    default: return state.unsupported(call, "of the attributes only the shared memory ones are there");
+    default:
+      return state.unsupported(call, "of the attributes only the shared memory ones are there");
   }
 }
 
@@ -107,7 +111,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
   attributes->localSizeBytes = kernel->info.local_bytes_per_thread;
   attributes->maxThreadsPerBlock = static_cast<int>(kernel->info.max_threads_per_block);
   attributes->numRegs = static_cast<int>(kernel->info.live_registers);
-  attributes->ptxVersion = attributes->binaryVersion = model.compute_major * 10 + model.compute_minor;
+  attributes->ptxVersion = attributes->binaryVersion =
+      model.compute_major * 10 + model.compute_minor;
   attributes->maxDynamicSharedSizeBytes =
       static_cast<int>(model.shared_bytes_per_block) -
       static_cast<int>(std::min(kernel->info.static_shared_bytes, model.shared_bytes_per_block));
@@ -124,14 +129,12 @@ cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache) {
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
                                                           int block_size, size_t dynamic_shared) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size,
-                                                                dynamic_shared, cudaOccupancyDefault);
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+      blocks, function, block_size, dynamic_shared, cudaOccupancyDefault);
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function,
-                                                                   int block_size,
-                                                                   size_t dynamic_shared,
-                                                                   unsigned int) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int* blocks, const void* function, int block_size, size_t dynamic_shared, unsigned int) {
   SIMGPU_API_BEGIN;
   const char* const call = "cudaOccupancyMaxActiveBlocksPerMultiprocessor";
   if (!blocks || block_size <= 0) return state.fail(call, cudaErrorInvalidValue);
@@ -145,8 +148,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
   return cudaSuccess;
 }
 
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function, int blocks,
-                                                      int block_size) {
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function,
+                                                      int blocks, int block_size) {
   SIMGPU_API_BEGIN;
   const char* const call = "cudaOccupancyAvailableDynamicSMemPerBlock";
   if (!bytes || blocks <= 0 || block_size <= 0) return state.fail(call, cudaErrorInvalidValue);
@@ -158,7 +161,8 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void*
   for (std::uint64_t size = model.shared_bytes_per_block_optin / kSharedUnit * kSharedUnit;
        size >= kernel->info.static_shared_bytes && size > 0; size -= kSharedUnit) {
     const std::uint64_t dynamic = size - kernel->info.static_shared_bytes;
-    if (resident_blocks(model, kernel->info, static_cast<unsigned>(block_size), dynamic) >= blocks) {
+    if (resident_blocks(model, kernel->info, static_cast<unsigned>(block_size), dynamic) >=
+        blocks) {
       available = dynamic;
       break;
     }

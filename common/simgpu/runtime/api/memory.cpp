@@ -37,7 +37,8 @@ cudaError_t allocate(State& state, const char* call, void** ptr, std::size_t byt
   return cudaSuccess;
 }
 
-/// A copy of `height` rows of `width` bytes. One row may be as long as a whole one-dimensional copy.
+/// A copy of `height` rows of `width` bytes. One row may be as long as a whole one-dimensional
+/// copy.
 struct Copy {
   void* dst = nullptr;
   const void* src = nullptr;
@@ -109,14 +110,15 @@ cudaError_t run_fill(State& state, const char* call, void* ptr, std::size_t pitc
     height = 1;
   }
   for (std::size_t row = 0; row < height; ++row) {
-    const cudaError_t error =
-        state.backend().fill(device_ptr(ptr) + row * pitch, static_cast<std::uint8_t>(value), width);
+    const cudaError_t error = state.backend().fill(device_ptr(ptr) + row * pitch,
+                                                   static_cast<std::uint8_t>(value), width);
     if (error != cudaSuccess) return state.fail(call, error);
   }
   return cudaSuccess;
 }
 
-/// Where `bytes` bytes at `offset` of a variable are on the device; null, with the error recorded, if they are not.
+/// Where `bytes` bytes at `offset` of a variable are on the device; null, with the error recorded,
+/// if they are not.
 void* symbol_address(State& state, const char* call, const void* symbol, std::size_t offset,
                      std::size_t bytes, cudaError_t& error, std::size_t* size = nullptr) {
   const RegisteredVariable* variable = state.variable(symbol);
@@ -161,7 +163,8 @@ cudaError_t bad_stream(State& state, const char* call) {
 
 }  // namespace
 
-// ------------------------------------------------------------------------------------ device memory
+// ------------------------------------------------------------------------------------ device
+// memory
 
 cudaError_t cudaMalloc(void** ptr, size_t bytes) {
   SIMGPU_API_BEGIN;
@@ -172,7 +175,8 @@ cudaError_t cudaMalloc(void** ptr, size_t bytes) {
 cudaError_t cudaMallocPitch(void** ptr, size_t* pitch, size_t width, size_t height) {
   SIMGPU_API_BEGIN;
   if (const cudaError_t error = state.synchronize("cudaMallocPitch")) return error;
-  if (!pitch) return state.fail("cudaMallocPitch", cudaErrorInvalidValue, "the pitch pointer is null");
+  if (!pitch)
+    return state.fail("cudaMallocPitch", cudaErrorInvalidValue, "the pitch pointer is null");
   if (width > SIZE_MAX - kPitchAlignment) {
     return state.fail("cudaMallocPitch", cudaErrorMemoryAllocation);
   }
@@ -226,13 +230,15 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   }
   const auto address = reinterpret_cast<std::uintptr_t>(ptr);
   auto range = state.host_ranges.upper_bound(address);
-  if (range != state.host_ranges.begin() && (--range, address - range->first < range->second.bytes)) {
+  if (range != state.host_ranges.begin() &&
+      (--range, address - range->first < range->second.bytes)) {
     *attributes = {cudaMemoryTypeHost, 0, nullptr, const_cast<void*>(ptr)};
   }
   return cudaSuccess;
 }
 
-// -------------------------------------------------------------------------------------- host memory
+// -------------------------------------------------------------------------------------- host
+// memory
 
 cudaError_t cudaMallocHost(void** ptr, size_t bytes) {
   SIMGPU_API_BEGIN;
@@ -287,7 +293,8 @@ cudaError_t cudaHostUnregister(void* ptr) {
   return cudaSuccess;
 }
 
-// -------------------------------------------------------------------------------------------- copies
+// --------------------------------------------------------------------------------------------
+// copies
 
 cudaError_t cudaMemcpy(void* dst, const void* src, size_t bytes, cudaMemcpyKind kind) {
   SIMGPU_API_BEGIN;
@@ -295,7 +302,8 @@ cudaError_t cudaMemcpy(void* dst, const void* src, size_t bytes, cudaMemcpyKind 
   return run_copy(state, "cudaMemcpy", {dst, src, bytes, bytes, bytes, 1, kind});
 }
 
-// "Async" copies happen at once: an order that CUDA allows too. They do not wait for a fault to show.
+// "Async" copies happen at once: an order that CUDA allows too. They do not wait for a fault to
+// show.
 cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   SIMGPU_API_BEGIN;
@@ -303,18 +311,20 @@ cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t bytes, cudaMemcpy
   return run_copy(state, "cudaMemcpyAsync", {dst, src, bytes, bytes, bytes, 1, kind});
 }
 
-cudaError_t cudaMemcpy2D(void* dst, size_t dst_pitch, const void* src, size_t src_pitch, size_t width,
-                         size_t height, cudaMemcpyKind kind) {
+cudaError_t cudaMemcpy2D(void* dst, size_t dst_pitch, const void* src, size_t src_pitch,
+                         size_t width, size_t height, cudaMemcpyKind kind) {
   SIMGPU_API_BEGIN;
   if (const cudaError_t error = state.synchronize("cudaMemcpy2D")) return error;
   return run_copy(state, "cudaMemcpy2D", {dst, src, dst_pitch, src_pitch, width, height, kind});
 }
 
 cudaError_t cudaMemcpy2DAsync(void* dst, size_t dst_pitch, const void* src, size_t src_pitch,
-                              size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+                              size_t width, size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream) {
   SIMGPU_API_BEGIN;
   if (!is_stream(stream)) return bad_stream(state, "cudaMemcpy2DAsync");
-  return run_copy(state, "cudaMemcpy2DAsync", {dst, src, dst_pitch, src_pitch, width, height, kind});
+  return run_copy(state, "cudaMemcpy2DAsync",
+                  {dst, src, dst_pitch, src_pitch, width, height, kind});
 }
 
 cudaError_t cudaMemset(void* ptr, int value, size_t bytes) {
@@ -340,7 +350,8 @@ cudaError_t cudaMemset2DAsync(void* ptr, size_t pitch, int value, size_t width, 
   return run_fill(state, "cudaMemset2DAsync", ptr, pitch, value, width, height);
 }
 
-// ------------------------------------------------------------------------------------------- symbols
+// -------------------------------------------------------------------------------------------
+// symbols
 
 namespace {
 
@@ -375,8 +386,8 @@ cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* src, size_t bytes
   return copy_to_symbol(state, "cudaMemcpyToSymbol", symbol, src, bytes, offset, kind);
 }
 
-cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* src, size_t bytes, size_t offset,
-                                    cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* src, size_t bytes,
+                                    size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
   SIMGPU_API_BEGIN;
   if (!is_stream(stream)) return bad_stream(state, "cudaMemcpyToSymbolAsync");
   return copy_to_symbol(state, "cudaMemcpyToSymbolAsync", symbol, src, bytes, offset, kind);
@@ -399,7 +410,8 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* dst, const void* symbol, size_t byte
 cudaError_t cudaGetSymbolAddress(void** ptr, const void* symbol) {
   SIMGPU_API_BEGIN;
   if (!ptr) {
-    return state.fail("cudaGetSymbolAddress", cudaErrorInvalidValue, "the pointer to fill in is null");
+    return state.fail("cudaGetSymbolAddress", cudaErrorInvalidValue,
+                      "the pointer to fill in is null");
   }
   cudaError_t error = cudaSuccess;
   *ptr = symbol_address(state, "cudaGetSymbolAddress", symbol, 0, 0, error);

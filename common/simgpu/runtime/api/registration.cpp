@@ -1,7 +1,9 @@
-// The symbols that clang's host objects call: registration of embedded code before main, and launches.
+// The symbols that clang's host objects call: registration of embedded code before main, and
+// launches.
 //
-// clang describes each translation unit's image by a wrapper {magic, version, data, unused}; here `data` is the
-// PTX text itself, because `-fcuda-include-gpubinary` embeds any file as it is, followed by a NUL.
+// clang describes each translation unit's image by a wrapper {magic, version, data, unused}; here
+// `data` is the PTX text itself, because `-fcuda-include-gpubinary` embeds any file as it is,
+// followed by a NUL.
 
 #include <vector>
 
@@ -69,8 +71,8 @@ void __cudaRegisterFunction(void** handle, const char* stub, char*, const char* 
   state.add_kernel(stub, reinterpret_cast<Handle*>(handle)->image, device_name);
 }
 
-void __cudaRegisterVar(void** handle, char* shadow, char*, const char* device_name, int, size_t, int,
-                       int) {
+void __cudaRegisterVar(void** handle, char* shadow, char*, const char* device_name, int, size_t,
+                       int, int) {
   State& state = State::get();
   const std::lock_guard<std::recursive_mutex> lock(state.mutex);
   state.add_variable(shadow, reinterpret_cast<Handle*>(handle)->image, device_name);
@@ -82,7 +84,8 @@ unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_by
   return 0;
 }
 
-cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_bytes, void* stream) {
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_bytes,
+                                       void* stream) {
   if (configurations.empty()) return cudaErrorMissingConfiguration;
   const CallConfiguration& top = configurations.back();
   *grid = top.grid;

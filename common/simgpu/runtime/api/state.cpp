@@ -34,7 +34,9 @@ cudaError_t State::synchronize(const char* call) {
   return cudaSuccess;
 }
 
-cudaError_t State::peek_error() const { return sticky_ != cudaSuccess ? sticky_ : last_error; }
+cudaError_t State::peek_error() const {
+  return sticky_ != cudaSuccess ? sticky_ : last_error;
+}
 
 cudaError_t State::take_error() {
   const cudaError_t error = peek_error();

@@ -15,7 +15,7 @@ namespace simgpu::runtime {
 /// A kernel of the program: found by the address of its host stub.
 struct Registered {
   KernelName name;
-  bool known = false;   ///< `info` is filled
+  bool known = false;  ///< `info` is filled
   KernelInfo info;
 };
 
@@ -28,11 +28,11 @@ struct RegisteredVariable {
 /// Memory from cudaMallocHost or cudaHostRegister.
 struct HostRange {
   std::size_t bytes = 0;
-  bool owned = false;   ///< ours to free
+  bool owned = false;  ///< ours to free
 };
 
-/// One per process, made on first use and never destroyed: registration runs before main in an order that
-/// nobody chooses, and unregistration after the last static destructor.
+/// One per process, made on first use and never destroyed: registration runs before main in an
+/// order that nobody chooses, and unregistration after the last static destructor.
 class State {
  public:
   static State& get();
@@ -41,7 +41,8 @@ class State {
 
   Backend& backend();
 
-  /// Errors. `fail` records what the program will see from cudaGetLastError and passes `error` through.
+  /// Errors. `fail` records what the program will see from cudaGetLastError and passes `error`
+  /// through.
   cudaError_t fail(const char* call, cudaError_t error, const std::string& why = {});
   cudaError_t done(const char* call, cudaError_t error) {
     return error == cudaSuccess ? error : fail(call, error);
@@ -58,11 +59,12 @@ class State {
   ImageId add_image(const char* ptx);
   void add_kernel(const void* stub, ImageId image, const char* mangled);
   void add_variable(const void* shadow, ImageId image, const char* mangled);
-  /// Null, with the error recorded, if `stub` is no kernel of this program or its code cannot be used.
+  /// Null, with the error recorded, if `stub` is no kernel of this program or its code cannot be
+  /// used.
   const Registered* kernel(const char* call, const void* stub, cudaError_t& error);
   const RegisteredVariable* variable(const void* shadow) const;
 
-  std::map<std::uintptr_t, HostRange> host_ranges;   ///< by first address
+  std::map<std::uintptr_t, HostRange> host_ranges;  ///< by first address
 
  private:
   State() = default;
@@ -73,15 +75,17 @@ class State {
   std::unordered_map<const void*, RegisteredVariable> variables_;
 };
 
-inline DevicePtr device_ptr(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
+inline DevicePtr device_ptr(const void* p) {
+  return reinterpret_cast<std::uintptr_t>(p);
+}
 
 /// Streams: 0, the two named constants, and live handles from cudaStreamCreate.
 bool is_stream(cudaStream_t stream);
 
 /// Start of nearly every API function: takes the lock and returns the sticky error if there is one.
-#define SIMGPU_API_BEGIN                                                             \
-  ::simgpu::runtime::State& state = ::simgpu::runtime::State::get();                 \
-  const std::lock_guard<std::recursive_mutex> lock(state.mutex);                     \
+#define SIMGPU_API_BEGIN                                             \
+  ::simgpu::runtime::State& state = ::simgpu::runtime::State::get(); \
+  const std::lock_guard<std::recursive_mutex> lock(state.mutex);     \
   if (state.sticky() != cudaSuccess) return state.sticky()
 
 }  // namespace simgpu::runtime

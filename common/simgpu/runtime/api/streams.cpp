@@ -1,5 +1,5 @@
-// Streams and events. The device runs every request to its end before the call returns, so streams only order
-// what is ordered already, and an event is complete once it was recorded.
+// Streams and events. The device runs every request to its end before the call returns, so streams
+// only order what is ordered already, and an event is complete once it was recorded.
 
 #include <limits>
 #include <set>
@@ -21,7 +21,8 @@ struct CUevent_st {
 
 namespace {
 
-/// Live handles, guarded by State::mutex. Never destroyed: streams may be used by static destructors.
+/// Live handles, guarded by State::mutex. Never destroyed: streams may be used by static
+/// destructors.
 std::set<cudaStream_t>& streams() {
   static auto* const set = new std::set<cudaStream_t>;
   return *set;
@@ -73,7 +74,8 @@ bool simgpu::runtime::is_stream(cudaStream_t stream) {
          streams().count(stream) != 0;
 }
 
-// ------------------------------------------------------------------------------------------- streams
+// -------------------------------------------------------------------------------------------
+// streams
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   SIMGPU_API_BEGIN;
@@ -140,7 +142,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return cudaSuccess;
 }
 
-// Host functions run at once, outside the lock: CUDA forbids them to call the API, so they do not need it.
+// Host functions run at once, outside the lock: CUDA forbids them to call the API, so they do not
+// need it.
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned int flags) {
   cudaError_t status = cudaSuccess;
@@ -165,7 +168,8 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   return cudaSuccess;
 }
 
-// -------------------------------------------------------------------------------------------- events
+// --------------------------------------------------------------------------------------------
+// events
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
   SIMGPU_API_BEGIN;
@@ -211,7 +215,8 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   SIMGPU_API_BEGIN;
   const char* const call = "cudaEventElapsedTime";
-  if (!milliseconds) return state.fail(call, cudaErrorInvalidValue, "the pointer to fill in is null");
+  if (!milliseconds)
+    return state.fail(call, cudaErrorInvalidValue, "the pointer to fill in is null");
   // Not a number: a program that ignores the error prints no time that looks real.
   *milliseconds = std::numeric_limits<float>::quiet_NaN();
   if (!events().count(start) || !events().count(end)) return bad_event(state, call);

@@ -1,4 +1,5 @@
-// Functions that programs link against and the simulated GPU does not have: each says so, once, by name.
+// Functions that programs link against and the simulated GPU does not have: each says so, once, by
+// name.
 
 #include "common/simgpu/runtime/api/state.hpp"
 
@@ -30,7 +31,8 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* ptr, cudaExtent) {
 }
 cudaError_t cudaHostGetDevicePointer(void** device_ptr, void*, unsigned int) {
   if (device_ptr) *device_ptr = nullptr;
-  return refuse("cudaHostGetDevicePointer", "kernels on the simulated GPU cannot reach host memory");
+  return refuse("cudaHostGetDevicePointer",
+                "kernels on the simulated GPU cannot reach host memory");
 }
 cudaError_t cudaDeviceEnablePeerAccess(int, unsigned int) {
   return refuse("cudaDeviceEnablePeerAccess", kOneDevice);
@@ -39,10 +41,13 @@ cudaError_t cudaMemcpyPeer(void*, int, const void*, int, size_t) {
   return refuse("cudaMemcpyPeer", kOneDevice);
 }
 cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, size_t, cudaStream_t) {
-  return refuse("cudaLaunchCooperativeKernel",
-                "blocks of the simulated GPU run one after the other and cannot wait for each other");
+  return refuse(
+      "cudaLaunchCooperativeKernel",
+      "blocks of the simulated GPU run one after the other and cannot wait for each other");
 }
-cudaError_t cudaGraphDestroy(cudaGraph_t) { return refuse("cudaGraphDestroy", kNoGraphs); }
+cudaError_t cudaGraphDestroy(cudaGraph_t) {
+  return refuse("cudaGraphDestroy", kNoGraphs);
+}
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) {
   return refuse("cudaGraphExecDestroy", kNoGraphs);
 }

@@ -1,9 +1,9 @@
 // The runner's side: a process that holds the student's compiled code and does what a Server asks.
 //
 // A runner is linked from the student's objects, a table of entries, a main that calls
-// `simgpu_runner_main`, and libsimgpu_cudart_remote.a. It owns no device and no data: matrices arrive as
-// device addresses, which mean nothing here. C++17, no library but the standard one, so the table can be
-// compiled together with the student's flags.
+// `simgpu_runner_main`, and libsimgpu_cudart_remote.a. It owns no device and no data: matrices
+// arrive as device addresses, which mean nothing here. C++17, no library but the standard one, so
+// the table can be compiled together with the student's flags.
 //
 //   #include "common/simgpu/runtime/remote/runner_loop.hpp"
 //   template <typename In, typename Out>
@@ -30,7 +30,8 @@ struct RawView {
 struct Entry {
   const char* name = nullptr;
   /// Exactly one of the two is set.
-  void (*launch)(const RawView& a, const RawView& b, const RawView& c, CUstream_st* stream) = nullptr;
+  void (*launch)(const RawView& a, const RawView& b, const RawView& c,
+                 CUstream_st* stream) = nullptr;
   const char* (*answer)() = nullptr;
 };
 
@@ -60,8 +61,9 @@ constexpr Entry answer(const char* name, const char* (*function)()) {
   return Entry{name, nullptr, function};
 }
 
-/// Serves calls until the judge says goodbye or closes the channel. Returns the process's exit status:
-/// 0 after a goodbye, 2 if `fd` is no channel, 3 if the other side broke the protocol or vanished.
+/// Serves calls until the judge says goodbye or closes the channel. Returns the process's exit
+/// status: 0 after a goodbye, 2 if `fd` is no channel, 3 if the other side broke the protocol or
+/// vanished.
 int simgpu_runner_main(int fd, const Entry* entries, std::size_t count);
 
 }  // namespace simgpu::runtime

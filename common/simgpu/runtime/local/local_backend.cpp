@@ -1,0 +1,295 @@
+// The backend of `make run` and of ordinary programs: a Device in this process.
+//
+// Environment:
+//   SIMGPU_REPORT=1        a table of counts per launch when the program ends; =lines adds one row
+//   per source line SIMGPU_CHECKS=0        no race, barrier and initialisation checks (bounds are
+//   always checked) SIMGPU_QUIET=1         no findings and no explanations of errors on stderr; the
+//   error codes remain SIMGPU_THREADS=n       host threads for one launch (default: all)
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/simgpu/include/cuda_runtime_api.h"
+#include "common/simgpu/ptx/parser.hpp"
+#include "common/simgpu/runtime/backend.hpp"
+#include "common/simgpu/runtime/local/print.hpp"
+
+namespace simgpu::runtime {
+namespace {
+
+constexpr std::size_t kFindingsShown = 32;  ///< per process; the rest is counted
+constexpr std::size_t kReportsKept = 100000;
+
+cudaError_t code_of(Status status) {
+  switch (status) {
+    case Status::success:
+      return cudaSuccess;
+    case Status::invalid_value:
+      return cudaErrorInvalidValue;
+    case Status::out_of_memory:
+      return cudaErrorMemoryAllocation;
+    case Status::invalid_device_function:
+      return cudaErrorInvalidDeviceFunction;
+    case Status::invalid_configuration:
+      return cudaErrorInvalidConfiguration;
+    case Status::launch_out_of_resources:
+      return cudaErrorLaunchOutOfResources;
+    case Status::invalid_module:
+      return cudaErrorInvalidPtx;
+    case Status::unsupported:
+      return cudaErrorNotSupported;
+  }
+  return cudaErrorUnknown;
+}
+
+bool environment_is(const char* name, const char* value) {
+  const char* const set = std::getenv(name);
+  return set && std::string(set) == value;
+}
+
+struct Image {
+  std::string_view ptx;
+  std::optional<ModuleId> module;
+  std::optional<cudaError_t> broken;  ///< the text is no PTX that we can use; reported once
+};
+
+class LocalBackend final : public Backend {
+ public:
+  LocalBackend() {
+    const char* const report = std::getenv("SIMGPU_REPORT");
+    if (report && *report && std::string(report) != "0") {
+      style_ = std::string(report) == "lines" ? ReportStyle::lines : ReportStyle::launches;
+    }
+    quiet_ = environment_is("SIMGPU_QUIET", "1");
+    if (environment_is("SIMGPU_CHECKS", "0")) options_.checks = {true, false, false, false};
+    if (const char* const threads = std::getenv("SIMGPU_THREADS")) {
+      options_.host_threads = static_cast<unsigned>(std::max(0, std::atoi(threads)));
+    }
+    options_.count = style_ != ReportStyle::none;
+    instance = this;
+    std::atexit([] { instance->finish(); });
+  }
+
+  const DeviceModel& model() override { return device_.model(); }
+
+  void add_image(ImageId image, std::string_view ptx) override { images_[image].ptx = ptx; }
+
+  cudaError_t allocate(std::size_t bytes, DevicePtr& ptr) override {
+    return guarded(
+        [&] { ptr = device_.alloc(bytes, "allocation " + std::to_string(++allocations_)); });
+  }
+  cudaError_t release(DevicePtr ptr) override {
+    return guarded([&] { device_.free(ptr); });
+  }
+  cudaError_t copy_in(DevicePtr dst, const void* src, std::size_t bytes) override {
+    return guarded([&] { device_.write(dst, {static_cast<const std::byte*>(src), bytes}); });
+  }
+  cudaError_t copy_out(void* dst, DevicePtr src, std::size_t bytes) override {
+    return guarded([&] { device_.read({static_cast<std::byte*>(dst), bytes}, src); });
+  }
+  cudaError_t copy(DevicePtr dst, DevicePtr src, std::size_t bytes) override {
+    return guarded([&] { device_.copy(dst, src, bytes); });
+  }
+  cudaError_t fill(DevicePtr dst, std::uint8_t value, std::size_t bytes) override {
+    return guarded([&] { device_.fill(dst, std::byte{value}, bytes); });
+  }
+  bool find(DevicePtr ptr, DevicePtr& base, std::uint64_t& bytes) override {
+    const auto found = device_.find(ptr);
+    if (!found) return false;
+    base = found->base;
+    bytes = found->bytes;
+    return true;
+  }
+  cudaError_t memory_info(std::uint64_t& free_bytes, std::uint64_t& total_bytes) override {
+    total_bytes = device_.model().global_bytes;
+    free_bytes = total_bytes - std::min<std::uint64_t>(total_bytes, device_.bytes_in_use());
+    return cudaSuccess;
+  }
+
+  cudaError_t kernel_info(const KernelName& kernel, KernelInfo& info) override {
+    return with_module(kernel.image, [&](ModuleId module) {
+      auto found = device_.kernel(module, kernel.mangled);
+      if (!found) {
+        throw DeviceError(Status::invalid_device_function,
+                          "the program has no device code for " + kernel.mangled);
+      }
+      info = std::move(*found);
+    });
+  }
+  cudaError_t variable(ImageId image, const std::string& mangled, DevicePtr& ptr,
+                       std::uint64_t& bytes) override {
+    const cudaError_t error = with_module(image, [&](ModuleId module) {
+      std::size_t size = 0;
+      ptr = device_.variable(module, mangled, &size);
+      bytes = size;
+    });
+    if (error == cudaSuccess && ptr == 0) {
+      why_ = "no kernel uses the variable " + mangled + ", so the compiler left it out";
+      return cudaErrorInvalidSymbol;
+    }
+    return error;
+  }
+  cudaError_t set_max_dynamic_shared(const KernelName& kernel, unsigned bytes) override {
+    return with_module(kernel.image, [&](ModuleId module) {
+      device_.set_max_dynamic_shared(module, kernel.mangled, bytes);
+    });
+  }
+
+  cudaError_t launch(const KernelName& kernel, Dim3 grid, Dim3 block, unsigned shared_bytes,
+                     std::span<const std::byte> args) override {
+    // After a fault the device is lost, though the program has yet to hear of it.
+    if (fault_ != cudaSuccess) return cudaSuccess;
+    flush_output();
+    return with_module(kernel.image, [&](ModuleId module) {
+      LaunchReport report =
+          device_.launch(module, kernel.mangled, grid, block, shared_bytes, args, options_);
+      output_ += report.printf_output;
+      for (const Finding& finding : report.findings) show(finding);
+      fault_ = static_cast<cudaError_t>(fault_of(report));
+      if (style_ != ReportStyle::none && reports_.size() < kReportsKept) {
+        reports_.push_back(std::move(report));
+      }
+    });
+  }
+
+  cudaError_t synchronize() override {
+    flush_output();
+    return fault_;
+  }
+
+  cudaError_t reset() override {
+    flush_output();
+    fault_ = cudaSuccess;
+    device_ = Device(device_.model());
+    for (auto& [id, image] : images_) image.module.reset();
+    return cudaSuccess;
+  }
+
+  void note_unsupported(std::string_view call, std::string_view why) override {
+    if (quiet_ || !told_.insert(std::string(call)).second) return;
+    std::fprintf(stderr, "simgpu: %.*s is not available on the simulated GPU: %.*s\n",
+                 static_cast<int>(call.size()), call.data(), static_cast<int>(why.size()),
+                 why.data());
+  }
+
+  void note_error(std::string_view call, cudaError_t error, std::string_view why) override {
+    std::string reason = why.empty() ? std::exchange(why_, {}) : std::string(why);
+    why_.clear();
+    if (quiet_) return;
+    std::string text = "simgpu: " + std::string(call) + " returns " + cudaGetErrorName(error) +
+                       " (" + cudaGetErrorString(error) + ")";
+    if (!reason.empty()) text += ": " + reason;
+    text += '\n';
+    if (!told_.insert(text).second) return;
+    std::fputs(text.c_str(), stderr);
+  }
+
+ private:
+  /// Runs `action`, turning what Device throws into an error code and the reason for `note_error`.
+  template <typename Action>
+  cudaError_t guarded(Action&& action) {
+    try {
+      action();
+      return cudaSuccess;
+    } catch (const DeviceError& error) {
+      why_ = error.what();
+      return code_of(error.status);
+    } catch (const std::bad_alloc&) {
+      why_ = "the host has not that much memory";
+      return cudaErrorMemoryAllocation;
+    }
+  }
+
+  template <typename Action>
+  cudaError_t with_module(ImageId id, Action&& action) {
+    Image& image = images_[id];
+    if (image.broken) return *image.broken;
+    if (!image.module) {
+      if (image.ptx.empty()) {
+        why_ = "the program was linked without its device code";
+        return cudaErrorNoKernelImageForDevice;
+      }
+      try {
+        image.module = device_.load_module(std::string(image.ptx));
+      } catch (const ptx::ParseError& error) {
+        image.broken = error.unsupported ? cudaErrorNotSupported : cudaErrorInvalidPtx;
+        why_ = error.what();
+        return *image.broken;
+      }
+    }
+    return guarded([&] { action(*image.module); });
+  }
+
+  void show(const Finding& finding) {
+    if (quiet_) return;
+    if (shown_ == kFindingsShown) {
+      ++hidden_;
+      return;
+    }
+    ++shown_;
+    std::fflush(stdout);
+    std::fprintf(stderr, "simgpu: %s", describe(finding).c_str());
+  }
+
+  /// Kernel output appears when the program waits for the device or launches again, as on hardware.
+  void flush_output() {
+    if (output_.empty()) return;
+    std::fwrite(output_.data(), 1, output_.size(), stdout);
+    output_.clear();
+  }
+
+  void finish() {
+    if (!quiet_ && !output_.empty()) {
+      std::fprintf(stderr,
+                   "simgpu: output of kernels was lost: the program ended without waiting for them "
+                   "(cudaDeviceSynchronize)\n");
+    }
+    if (!quiet_ && fault_ != cudaSuccess && !told_fault()) {
+      std::fprintf(stderr,
+                   "simgpu: a kernel failed with %s (%s) and the program ended without noticing\n",
+                   cudaGetErrorName(fault_), cudaGetErrorString(fault_));
+    }
+    if (!quiet_ && hidden_) {
+      std::fprintf(stderr, "simgpu: %" PRIu64 " more findings not shown\n", hidden_);
+    }
+    if (style_ != ReportStyle::none) print_reports(stderr, reports_, style_);
+  }
+
+  bool told_fault() const {
+    const std::string name = cudaGetErrorName(fault_);
+    return std::any_of(told_.begin(), told_.end(), [&](const std::string& text) {
+      return text.find(name) != std::string::npos;
+    });
+  }
+
+  static inline LocalBackend* instance = nullptr;
+
+  Device device_;
+  std::map<ImageId, Image> images_;
+  LaunchOptions options_;
+  ReportStyle style_ = ReportStyle::none;
+  bool quiet_ = false;
+  cudaError_t fault_ = cudaSuccess;  ///< what the device died of
+  std::string why_;                  ///< reason of the last failure
+  std::string output_;               ///< of kernels, not yet written
+  std::vector<LaunchReport> reports_;
+  std::set<std::string> told_;
+  std::uint64_t allocations_ = 0, hidden_ = 0;
+  std::size_t shown_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_backend() {
+  return std::make_unique<LocalBackend>();
+}
+
+}  // namespace simgpu::runtime

@@ -1,0 +1,208 @@
+#include "common/simgpu/runtime/local/print.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <sstream>
+
+#include "common/simgpu/include/driver_types.h"
+
+namespace simgpu::runtime {
+namespace {
+
+std::string file_name(const std::string& path) {
+  const auto slash = path.find_last_of('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+std::string place(const SourceLine& where) {
+  if (where.line == 0) return "(unknown line)";
+  return file_name(where.file) + ":" + std::to_string(where.line);
+}
+
+std::string triple(const Dim3& d) {
+  return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + ")";
+}
+
+const char* verb(AccessType type) {
+  switch (type) {
+    case AccessType::load:
+      return "reads";
+    case AccessType::store:
+      return "writes";
+    case AccessType::atomic:
+      return "updates";
+  }
+  return "uses";
+}
+
+const char* space_name(MemorySpace space) {
+  switch (space) {
+    case MemorySpace::global:
+      return "global";
+    case MemorySpace::shared:
+      return "shared";
+    case MemorySpace::local:
+      return "local";
+    case MemorySpace::constant:
+      return "constant";
+    case MemorySpace::param:
+      return "parameter";
+  }
+  return "device";
+}
+
+/// Findings about a place in the program rather than about one memory access.
+bool concerns_memory(const Access& access) {
+  return access.bytes != 0;
+}
+
+std::string describe(const Access& access) {
+  std::ostringstream text;
+  text << "thread " << triple(access.thread) << " of block " << triple(access.block);
+  if (!concerns_memory(access)) return text.str();
+  text << ' ' << verb(access.type) << ' ' << access.bytes
+       << (access.bytes == 1 ? " byte" : " bytes") << " of " << space_name(access.space)
+       << " memory at ";
+  if (!access.object.empty()) {
+    text << access.object << (access.offset < 0 ? "" : "+") << access.offset;
+    if (access.object_bytes)
+      text << " (" << access.object << " has " << access.object_bytes << " bytes)";
+  } else {
+    char address[24];
+    std::snprintf(address, sizeof address, "0x%" PRIx64, access.address);
+    text << address;
+  }
+  return text.str();
+}
+
+}  // namespace
+
+std::string describe(const Finding& finding) {
+  std::ostringstream text;
+  text << place(finding.at.where) << ": " << to_string(finding.kind) << ": " << finding.detail
+       << '\n';
+  text << "    kernel " << finding.kernel << '\n';
+  text << "    " << describe(finding.at) << '\n';
+  if (finding.other) {
+    text << "    other: " << place(finding.other->where) << ", " << describe(*finding.other)
+         << '\n';
+  }
+  if (finding.occurrences > 1) text << "    " << finding.occurrences << " times on this line\n";
+  return text.str();
+}
+
+int fault_of(const LaunchReport& report) {
+  for (const Finding& finding : report.findings) {
+    switch (finding.kind) {
+      case FindingKind::out_of_bounds:
+      case FindingKind::use_after_free:
+      case FindingKind::null_pointer:
+      case FindingKind::host_pointer:
+      case FindingKind::write_to_constant:
+        return cudaErrorIllegalAddress;
+      case FindingKind::misaligned:
+        return cudaErrorMisalignedAddress;
+      case FindingKind::trap:
+        return cudaErrorLaunchFailure;
+      case FindingKind::assertion:
+        return cudaErrorAssert;
+      case FindingKind::stack_overflow:
+        return cudaErrorHardwareStackError;
+      case FindingKind::unsupported:
+        return cudaErrorIllegalInstruction;
+      // These do not fault on hardware, or hang there: a kernel that was stopped is seen to below.
+      case FindingKind::uninitialised_read:
+      case FindingKind::shared_race:
+      case FindingKind::global_race:
+      case FindingKind::divergent_barrier:
+      case FindingKind::exited_before_barrier:
+      case FindingKind::mismatched_barrier:
+      case FindingKind::deadlock:
+      case FindingKind::budget_exceeded:
+      case FindingKind::division_by_zero:
+      case FindingKind::will_spill:
+        break;
+    }
+  }
+  return report.completed ? cudaSuccess : cudaErrorLaunchTimeout;
+}
+
+namespace {
+
+std::string number(std::uint64_t n) {
+  std::string digits = std::to_string(n);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
+    digits.insert(static_cast<std::size_t>(at), " ");
+  }
+  return digits;
+}
+
+std::string with_ideal(std::uint64_t n, std::uint64_t ideal) {
+  return number(n) + " / " + number(ideal);
+}
+
+using Row = std::vector<std::string>;
+
+Row row_of(std::string name, const Counts& c) {
+  GlobalCounts global = c.global_load;
+  global += c.global_store;
+  global += c.global_atomic;
+  SharedCounts shared = c.shared_load;
+  shared += c.shared_store;
+  shared += c.shared_atomic;
+  return {std::move(name),
+          number(global.requests),
+          with_ideal(global.sectors, global.ideal_sectors),
+          number(shared.requests),
+          with_ideal(shared.wavefronts, shared.ideal_wavefronts),
+          number(c.fma_f32 + c.fma_f64 + c.mad_int),
+          number(c.block_barriers)};
+}
+
+void print_table(std::FILE* out, const Row& head, const std::vector<Row>& rows) {
+  std::vector<std::size_t> width(head.size());
+  for (std::size_t i = 0; i < head.size(); ++i) width[i] = head[i].size();
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
+  }
+  const auto line = [&](const Row& row) {
+    std::fprintf(out, "%-*s", static_cast<int>(width[0]), row[0].c_str());
+    for (std::size_t i = 1; i < row.size(); ++i) {
+      std::fprintf(out, "  %*s", static_cast<int>(width[i]), row[i].c_str());
+    }
+    std::fputc('\n', out);
+  };
+  line(head);
+  for (const Row& row : rows) line(row);
+}
+
+}  // namespace
+
+void print_reports(std::FILE* out, const std::vector<LaunchReport>& reports, ReportStyle style) {
+  if (style == ReportStyle::none) return;
+  const Row head = {"",
+                    "global requests",
+                    "sectors / ideal",
+                    "shared requests",
+                    "wavefronts / ideal",
+                    "multiply-adds",
+                    "barriers"};
+  std::vector<Row> rows;
+  for (const LaunchReport& report : reports) {
+    rows.push_back(
+        row_of(report.kernel + " <<<" + triple(report.grid) + ", " + triple(report.block) + ">>>",
+               report.total));
+    if (style == ReportStyle::lines) {
+      for (const LineCounts& line : report.lines) {
+        rows.push_back(row_of("  " + place(line.where), line.counts));
+      }
+    }
+  }
+  std::fprintf(out,
+               "simgpu: %zu launch%s, counts of warp instructions (multiply-adds: of threads)\n",
+               reports.size(), reports.size() == 1 ? "" : "es");
+  print_table(out, head, rows);
+  std::fflush(out);
+}
+
+}  // namespace simgpu::runtime

@@ -1,0 +1,814 @@
+// Counters against hardware: ncu on an H200, the measured shared-memory table, a published report
+// of an RTX A6000, closed forms, and a second implementation of the counting rules on random
+// patterns.
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "common/catch2.hpp"
+#include "common/simgpu/tests/harness.hpp"
+
+namespace simgpu::test {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+LaunchOptions counts_only(unsigned threads = 0) {
+  LaunchOptions options;
+  options.checks = Checks::none();
+  options.host_threads = threads;
+  return options;
+}
+
+// ------------------------------------------------------------------------------------------ naive
+// SGEMM
+
+struct NaiveTraffic {
+  u64 requests = 0, a_sectors = 0, b_sectors = 0, c_sectors = 0, fmas = 0;
+};
+
+// Sectors that n adjacent floats touch from element o on.
+u64 span(u64 o, u64 n) {
+  return (o + n - 1) / 8 - o / 8 + 1;
+}
+
+NaiveTraffic closed_form(u64 m, u64 n, u64 k) {
+  NaiveTraffic t;
+  const u64 strips = (n + 31) / 32, warps = m * strips;
+  t.requests = 2 * k * warps;
+  t.a_sectors = k * warps;
+  for (u64 s = 0; s < strips; ++s) {
+    const u64 width = std::min<u64>(32, n - 32 * s);
+    for (u64 i = 0; i < k; ++i) t.b_sectors += m * span(i * n + 32 * s, width);
+    for (u64 r = 0; r < m; ++r) t.c_sectors += span(r * n + 32 * s, width);
+  }
+  t.fmas = m * n * k;
+  return t;
+}
+
+LaunchReport run_naive(Gpu& gpu, int m, int n, int k, const LaunchOptions& options) {
+  const auto size = [](int r, int c) {
+    return static_cast<std::size_t>(r) * static_cast<std::size_t>(c);
+  };
+  const DevicePtr a = gpu.upload(std::vector<float>(size(m, k), 2.0f), "A"),
+                  b = gpu.upload(std::vector<float>(size(k, n), 0.5f), "B"),
+                  c = gpu.device.alloc(size(m, n) * 4, "C");
+  const LaunchReport report =
+      gpu.run("naive", {static_cast<u32>((n + 31) / 32), static_cast<u32>((m + 15) / 16), 1},
+              {32, 16, 1}, 0u, options, a, b, c, m, n, k);
+  const std::vector<float> got = gpu.download<float>(c, size(m, n));
+  CHECK(got == std::vector<float>(got.size(), static_cast<float>(k)));
+  gpu.device.free(a);
+  gpu.device.free(b);
+  gpu.device.free(c);
+  return report;
+}
+
+void expect(const LaunchReport& report, const NaiveTraffic& t) {
+  CHECK(report.total.global_load.requests == t.requests);
+  CHECK(report.total.global_load.sectors == t.a_sectors + t.b_sectors);
+  CHECK(report.total.global_store.sectors == t.c_sectors);
+  CHECK(report.total.fma_f32 == t.fmas);
+  REQUIRE(of_buffer(report, "A") != nullptr);
+  CHECK(of_buffer(report, "A")->load.sectors == t.a_sectors);
+  CHECK(of_buffer(report, "A")->load.requests == t.requests / 2);
+  CHECK(of_buffer(report, "B")->load.sectors == t.b_sectors);
+  CHECK(of_buffer(report, "C")->store.sectors == t.c_sectors);
+  CHECK(of_buffer(report, "C")->load.requests == 0);
+  CHECK(of_buffer(report, "A")->store.requests == 0);
+}
+
+TEST_CASE("naive SGEMM: the H200's counters, from every compiler's PTX", "[count]") {
+  for (const Clang& clang : clangs()) {
+    INFO(clang.command);
+    Gpu gpu(compile("counts.cu", clang));
+    {
+      const LaunchReport report = run_naive(gpu, 256, 256, 256, counts_only());
+      CHECK(report.total.global_load.requests == 1048576);
+      CHECK(report.total.global_load.sectors == 2621440);
+      CHECK(report.total.global_store.sectors == 8192);
+      CHECK(report.total.fma_f32 == 16777216);
+      expect(report, closed_form(256, 256, 256));
+    }
+    {
+      const LaunchReport report = run_naive(gpu, 131, 129, 127, counts_only());
+      CHECK(report.total.global_load.requests == 166370);
+      CHECK(report.total.global_load.sectors == 424178);
+      CHECK(report.total.global_store.sectors == 2683);
+      CHECK(report.total.fma_f32 == 2146173);
+      CHECK(of_buffer(report, "A")->load.sectors == 83185);
+      CHECK(of_buffer(report, "B")->load.sectors == 340993);
+      // The two loads and the product stand on one line, the store on another: nothing elsewhere.
+      const LineCounts* product = at_line(report, marker("counts.cu", "naive_product"));
+      REQUIRE(product != nullptr);
+      CHECK(product->counts.global_load.sectors == 424178);
+      CHECK(product->counts.fma_f32 == 2146173);
+      const LineCounts* store = at_line(report, marker("counts.cu", "naive_store"));
+      REQUIRE(store != nullptr);
+      CHECK(store->counts.global_store.sectors == 2683);
+      CHECK(store->counts.global_load.requests == 0);
+    }
+  }
+}
+
+TEST_CASE("naive SGEMM: the closed form at many shapes", "[count]") {
+  Gpu gpu(compile("counts.cu"));
+  Random random(42);
+  struct Shape {
+    int m, n, k;
+  };
+  for (const auto& [m, n, k] : {Shape{1, 1, 1}, Shape{1, 33, 2}, Shape{17, 31, 5}, Shape{16, 32, 1},
+                                Shape{5, 100, 9}, Shape{64, 7, 13}}) {
+    INFO(m << " x " << n << " x " << k);
+    expect(run_naive(gpu, m, n, k, {}),
+           closed_form(static_cast<u64>(m), static_cast<u64>(n), static_cast<u64>(k)));
+  }
+  for (int i = 0; i < 12; ++i) {
+    const int m = 1 + static_cast<int>(random.below(50)),
+              n = 1 + static_cast<int>(random.below(90)),
+              k = 1 + static_cast<int>(random.below(40));
+    INFO(m << " x " << n << " x " << k);
+    expect(run_naive(gpu, m, n, k, {}),
+           closed_form(static_cast<u64>(m), static_cast<u64>(n), static_cast<u64>(k)));
+  }
+}
+
+TEST_CASE("naive DGEMM counts 8-byte elements", "[count]") {
+  Gpu gpu(compile("counts.cu"));
+  const std::size_t n = 64;
+  const DevicePtr a = gpu.upload(std::vector<double>(n * n, 1), "A"),
+                  b = gpu.upload(std::vector<double>(n * n, 1), "B"),
+                  c = gpu.device.alloc(n * n * 8, "C");
+  const LaunchReport report = gpu.run("naive_double", {2, 4, 1}, {32, 16, 1}, a, b, c, 64, 64, 64);
+  CHECK(report.total.fma_f64 == 64 * 64 * 64);
+  CHECK(report.total.fma_f32 == 0);
+  CHECK(of_buffer(report, "A")->load.sectors == 128 * 64);
+  CHECK(of_buffer(report, "B")->load.sectors == 128 * 64 * 8);
+  CHECK(of_buffer(report, "C")->store.sectors == 128 * 8);
+  CHECK(of_buffer(report, "B")->load.ideal_sectors == 128 * 64 * 8);
+  CHECK(to_text(report.findings).empty());
+}
+
+// ------------------------------------------------------------------------- the published A6000
+// report
+
+LaunchReport run_tile32(Gpu& gpu, int n, const LaunchOptions& options) {
+  const auto elements = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+  const DevicePtr a = gpu.upload(std::vector<float>(elements, 1), "A"),
+                  b = gpu.upload(std::vector<float>(elements, 1), "B"),
+                  c = gpu.upload(std::vector<float>(elements, 1), "C");
+  const auto tiles = static_cast<u32>(n / 32);
+  const LaunchReport report =
+      gpu.run("tile32", {tiles, tiles, 1}, {1024, 1, 1}, 0u, options, a, b, c, n, n, n, 1.0f, 1.0f);
+  CHECK(gpu.download<float>(c, elements) ==
+        std::vector<float>(elements, static_cast<float>(n + 1)));
+  return report;
+}
+
+// ncu on an RTX A6000 at 1024^3. Every figure is a multiple of the warps times tiles (or of the
+// warps), so smaller sizes scale exactly.
+TEST_CASE("tile 32 x 32 x 32: the published RTX A6000 counters", "[count]") {
+  for (const Clang& clang : clangs()) {
+    for (const int n : {256, 1024}) {
+      if (n == 1024 && clang.major != clangs().front().major)
+        continue;  // seconds each; one compiler suffices
+      INFO(clang.command << " n = " << n);
+      Gpu gpu(compile("counts.cu", clang));
+      const LaunchReport report = run_tile32(gpu, n, counts_only());
+      const u64 tiles = static_cast<u64>(n) / 32, warps = tiles * tiles * 32;
+      const Counts& t = report.total;
+      CHECK(t.global_load.requests == warps * (2 * tiles + 1));
+      CHECK(t.global_load.sectors == 4 * warps * (2 * tiles + 1));
+      CHECK(t.global_store.requests == warps);
+      CHECK(t.global_store.sectors == 4 * warps);
+      CHECK(t.shared_load.raw_requests == warps * tiles * 64);
+      CHECK(t.shared_load.raw_wavefronts == warps * tiles * 64);
+      CHECK(t.shared_load.requests == warps * tiles * 40);
+      CHECK(t.shared_load.wavefronts == warps * tiles * 48);
+      CHECK(t.shared_store.requests == warps * tiles * 2);
+      CHECK(t.shared_store.wavefronts == warps * tiles * 2);
+      CHECK(t.fma_f32 >= static_cast<u64>(n) * static_cast<u64>(n) * static_cast<u64>(n));
+      CHECK(t.block_barriers == tiles * tiles * tiles * 2);
+      CHECK(t.barriers == warps * tiles * 2);
+      if (n == 1024) {
+        CHECK(t.global_load.requests == 2129920);
+        CHECK(t.global_load.sectors == 8519680);
+        CHECK(t.global_store.requests == 32768);
+        CHECK(t.global_store.sectors == 131072);
+        CHECK(t.shared_load.raw_requests == 67108864);
+        CHECK(t.shared_load.requests == 41943040);
+        CHECK(t.shared_load.wavefronts == 50331648);
+        CHECK(t.shared_store.requests == 2097152);
+        CHECK(t.shared_store.wavefronts == 2097152);
+      }
+      const LineCounts* product = at_line(report, marker("counts.cu", "tile_product"));
+      REQUIRE(product != nullptr);
+      CHECK(product->counts.shared_load.requests == t.shared_load.requests);
+      const LineCounts* line_a = at_line(report, marker("counts.cu", "tile_a"));
+      REQUIRE(line_a != nullptr);
+      CHECK(line_a->counts.global_load.requests == warps * tiles);
+      CHECK(line_a->counts.shared_store.requests == warps * tiles);
+    }
+  }
+}
+
+TEST_CASE("tile 16: the counts of the prototype, from nvcc's PTX and clang's alike", "[count]") {
+  for (const Clang& clang : clangs()) {
+    INFO(clang.command);
+    Gpu gpu(compile("counts.cu", clang));
+    const std::vector<float> ones(256 * 256, 1);
+    const DevicePtr a = gpu.upload(ones, "A"), b = gpu.upload(ones, "B"),
+                    c = gpu.device.alloc(ones.size() * 4, "C");
+    const LaunchReport report =
+        gpu.run("tile16", {16, 16, 1}, {16, 16, 1}, 0u, counts_only(), a, b, c, 256, 256, 256);
+    CHECK(report.total.global_load.sectors == 262144);
+    CHECK(report.total.global_load.requests == 2 * 8 * 16 * 256);
+    CHECK(report.total.fma_f32 == 16777216);
+    // 16 + 4 requests a tile: rows of A as four 16-byte loads (two rows a warp), columns of B one
+    // by one.
+    CHECK(report.total.shared_load.raw_requests == 8 * 16 * 256 * 32);
+    CHECK(report.total.shared_load.requests == 8 * 16 * 256 * 20);
+    CHECK(report.total.shared_store.wavefronts == 65536);
+  }
+}
+
+// ----------------------------------------------------------- the measured shared-memory access
+// patterns
+
+// The table's byte offsets: Python expressions in `lane`, with an optional condition for active
+// lanes.
+class Expression {
+ public:
+  explicit Expression(std::string text) : text_(std::move(text)) {}
+  long evaluate(long lane) {
+    lane_ = lane;
+    at_ = 0;
+    const long value = comparison();
+    if (at_ != text_.size()) throw std::runtime_error("cannot read '" + text_ + "'");
+    return value;
+  }
+
+ private:
+  void blanks() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  }
+  bool take(const std::string& token) {
+    blanks();
+    if (text_.compare(at_, token.size(), token) != 0) return false;
+    at_ += token.size();
+    blanks();
+    return true;
+  }
+  // Python's precedence: comparison < | < & < shift < * // %
+  long comparison() {
+    const long left = either();
+    if (take("==")) return left == either();
+    if (take("<")) return left < either();
+    return left;
+  }
+  long either() {
+    long v = both();
+    while (take("|")) v |= both();
+    return v;
+  }
+  long both() {
+    long v = shift();
+    while (take("&")) v &= shift();
+    return v;
+  }
+  long shift() {
+    long v = product();
+    for (;;) {
+      if (take("<<"))
+        v <<= product();
+      else if (take(">>"))
+        v >>= product();
+      else
+        return v;
+    }
+  }
+  long product() {
+    long v = atom();
+    for (;;) {
+      if (take("//"))
+        v /= atom();
+      else if (take("*"))
+        v *= atom();
+      else if (take("%"))
+        v %= atom();
+      else
+        return v;
+    }
+  }
+  long atom() {
+    if (take("(")) {
+      const long v = comparison();
+      if (!take(")")) throw std::runtime_error("unbalanced: " + text_);
+      return v;
+    }
+    if (take("lane")) return lane_;
+    long v = 0;
+    const std::size_t start = at_;
+    while (at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])) != 0)
+      v = v * 10 + (text_[at_++] - '0');
+    if (at_ == start) throw std::runtime_error("cannot read '" + text_ + "'");
+    blanks();
+    return v;
+  }
+  std::string text_;
+  std::size_t at_ = 0;
+  long lane_ = 0;
+};
+
+constexpr u32 kInactive = 0xFFFFFFFF;
+
+struct Row {
+  std::string access, op, pattern;
+  u64 wavefronts = 0;
+};
+
+std::vector<Row> measured_rows() {
+  std::istringstream in(read_text("common/simgpu/tests/data/hopper_shared_wavefronts.csv"));
+  std::vector<Row> rows;
+  std::string line;
+  std::getline(in, line);
+  while (std::getline(in, line)) {
+    const std::size_t first = line.find(','), second = line.find(',', first + 1),
+                      last = line.rfind(',');
+    std::string pattern = line.substr(second + 1, last - second - 1);
+    pattern.erase(std::remove(pattern.begin(), pattern.end(), '"'), pattern.end());
+    rows.push_back({line.substr(0, first), line.substr(first + 1, second - first - 1), pattern,
+                    std::stoull(line.substr(last + 1))});
+  }
+  return rows;
+}
+
+std::vector<u32> lane_offsets(const std::string& pattern) {
+  std::string offset = pattern, condition = "0 == 0";
+  if (const std::size_t at = pattern.find(" if "); at != std::string::npos) {
+    offset = pattern.substr(0, at);
+    condition = pattern.substr(at + 4, pattern.find(" else ") - at - 4);
+  }
+  std::vector<u32> offsets(32, kInactive);
+  for (long lane = 0; lane < 32; ++lane) {
+    if (Expression(condition).evaluate(lane) != 0) {
+      offsets[static_cast<std::size_t>(lane)] = static_cast<u32>(Expression(offset).evaluate(lane));
+    }
+  }
+  return offsets;
+}
+
+// A kernel whose lane i accesses byte offsets[i] of shared (or of the global buffer `data`) with
+// the given instruction; lanes with kInactive take no part.
+std::string access_kernel(const std::string& instruction, bool store, unsigned bytes, bool global) {
+  const bool wide = instruction.find("64") != std::string::npos;
+  const unsigned count = bytes / (wide ? 8 : bytes < 4 ? bytes : 4);
+  const std::string value = count == 1 ? "%v0" : count == 2 ? "{%v0, %v1}" : "{%v0, %v1, %v2, %v3}";
+  return ptx_module(R"(
+.visible .entry k(.param .u64 offsets, .param .u64 data)
+{
+  .reg .pred %p; .reg .b32 %r<8>; .reg .)" + std::string(wide ? "b64" : bytes < 4 ? "b16" : "b32") + R"( %v<4>; .reg .b64 %rd<8>;
+  .shared .align 128 .b8 box[8192];
+  ld.param.u64 %rd1, [offsets]; ld.param.u64 %rd2, [data];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd3, %r1, 4; add.s64 %rd1, %rd1, %rd3;
+  ld.global.u32 %r2, [%rd1];
+  setp.eq.s32 %p, %r2, -1;
+  @%p bra DONE;
+  cvt.u64.u32 %rd4, %r2;
+)" + std::string(global ? "" : "  mov.u64 %rd2, box;\n") + "  add.s64 %rd5, %rd2, %rd4;\n" +
+                    (store ? [&] {
+                      std::string moves;
+                      for (unsigned i = 0; i < count; ++i) moves += std::string("  mov.") + (wide ? "b64" : bytes < 4 ? "b16" : "b32") + " %v" + std::to_string(i) + ", 0;\n";
+                      return moves + "  " + instruction + " [%rd5], " + value + ";\n";
+                    }()
+                           : "  " + instruction + " " + value + ", [%rd5];\n") +
+                    "DONE:\n  ret;\n}\n");
+}
+
+LaunchReport run_access(Gpu& gpu, const std::vector<u32>& offsets, DevicePtr data,
+                        const LaunchOptions& options) {
+  const DevicePtr d_offsets = gpu.upload(offsets, "offsets");
+  const LaunchReport report = gpu.run("k", {1, 1, 1}, {static_cast<u32>(offsets.size()), 1, 1}, 0u,
+                                      options, d_offsets, data);
+  gpu.device.free(d_offsets);
+  return report;
+}
+
+std::vector<std::string> spellings(unsigned bytes, bool store, const std::string& space) {
+  const std::string op = std::string(store ? "st." : "ld.") + space + ".";
+  if (bytes == 4) return {op + "f32", op + "b32"};
+  if (bytes == 8) return {op + "f64", op + "v2.f32"};
+  return {op + "v4.f32", op + "v2.b64"};
+}
+
+TEST_CASE("shared wavefronts: every measured load and store of the Hopper table", "[count]") {
+  std::size_t tested = 0, matrix_rows = 0;
+  for (const Row& row : measured_rows()) {
+    // ldmatrix belongs to the second tier of instructions.
+    if (row.access.rfind("ldmatrix", 0) == 0) {
+      ++matrix_rows;
+      continue;
+    }
+    const auto bytes = static_cast<unsigned>(std::stoul(row.access));
+    const bool store = row.op == "store";
+    REQUIRE((store || row.op == "load"));
+    const std::vector<u32> offsets = lane_offsets(row.pattern);
+    for (const std::string& instruction : spellings(bytes, store, "shared")) {
+      INFO(instruction << "  " << row.pattern);
+      Gpu gpu(access_kernel(instruction, store, bytes, false));
+      const LaunchReport report = run_access(gpu, offsets, 0, counts_only());
+      const SharedCounts& c = store ? report.total.shared_store : report.total.shared_load;
+      CHECK(c.wavefronts == row.wavefronts);
+      CHECK(c.raw_wavefronts == row.wavefronts);
+      CHECK(c.requests == 1);
+      CHECK(c.raw_requests == 1);
+      CHECK(c.ideal_wavefronts <= c.wavefronts);
+    }
+    ++tested;
+  }
+  CHECK(tested == 88);
+  CHECK(matrix_rows == 18);
+  CHECK(tested + matrix_rows == 106);
+}
+
+// A second implementation of the rules: phases, merging of equal pairs, distinct words.
+struct Wavefronts {
+  u64 actual = 0, ideal = 0;
+};
+Wavefronts shared_rule(const std::vector<u32>& offsets, unsigned bytes, bool store) {
+  const u32 base = 0;  // bank of the array's first byte: arrays of the test are aligned to 128
+  unsigned phases = bytes <= 4 ? 1 : bytes / 4;
+  if (!store && phases > 1) {
+    for (const unsigned distance : {1u, 2u}) {
+      bool equal = true;
+      for (unsigned i = 0; i < 32; ++i) {
+        const u32 a = offsets[i], b = offsets[i ^ distance];
+        if (a != kInactive && b != kInactive && a != b) equal = false;
+      }
+      if (equal) {
+        phases /= 2;
+        break;
+      }
+    }
+  }
+  Wavefronts w;
+  for (unsigned phase = 0; phase < phases; ++phase) {
+    std::map<u32, std::set<u32>> words_of_bank;
+    for (unsigned lane = phase * 32 / phases; lane < (phase + 1) * 32 / phases; ++lane) {
+      if (offsets[lane] == kInactive) continue;
+      for (u32 byte = 0; byte < bytes; ++byte) {
+        const u32 word = (base + offsets[lane] + byte) / 4;
+        words_of_bank[word % 32].insert(word);
+      }
+    }
+    std::size_t most = 0;
+    for (const auto& [bank, words] : words_of_bank) most = std::max(most, words.size());
+    w.actual += most;
+    w.ideal += most != 0;
+  }
+  return w;
+}
+
+std::vector<u32> random_offsets(Random& random, unsigned bytes) {
+  std::vector<u32> offsets(32);
+  const u32 kind = random.below(6), limit = 8192 / bytes;
+  const u32 stride = random.below(20), few = 1 + random.below(4), shift = random.below(5);
+  for (u32 i = 0; i < 32; ++i) {
+    u32 element = 0;
+    switch (kind) {
+      case 0:
+        element = random.below(limit);
+        break;
+      case 1:
+        element = i * stride;
+        break;
+      case 2:
+        element = random.below(few);
+        break;
+      case 3:
+        element = (i >> shift) * (stride + 1);
+        break;
+      case 4:
+        element = (i & ((1u << shift) - 1)) * stride;
+        break;
+      default:
+        element = ((i & 1) | ((i >> 2) << 1)) * stride;
+        break;
+    }
+    offsets[i] = element % limit * bytes;
+  }
+  if (random.below(2) == 0) {
+    const u32 active = static_cast<u32>(random.next()) | (1u << random.below(32));
+    for (u32 i = 0; i < 32; ++i) {
+      if (((active >> i) & 1) == 0) offsets[i] = kInactive;
+    }
+  }
+  return offsets;
+}
+
+TEST_CASE("shared wavefronts: random patterns against a second implementation", "[count]") {
+  Random random(77);
+  for (const unsigned bytes : {1u, 2u, 4u, 8u, 16u}) {
+    for (const bool store : {false, true}) {
+      const std::string op = store ? "st.shared." : "ld.shared.";
+      const std::string instruction = bytes == 1   ? op + "u8"
+                                      : bytes == 2 ? op + "u16"
+                                                   : spellings(bytes, store, "shared")[1];
+      Gpu gpu(access_kernel(instruction, store, bytes, false));
+      for (int round = 0; round < 120; ++round) {
+        const std::vector<u32> offsets = random_offsets(random, bytes);
+        const LaunchReport report = run_access(gpu, offsets, 0, counts_only(1));
+        const SharedCounts& c = store ? report.total.shared_store : report.total.shared_load;
+        const Wavefronts w = shared_rule(offsets, bytes, store);
+        if (c.wavefronts == w.actual && c.ideal_wavefronts == w.ideal &&
+            c.raw_wavefronts == w.actual)
+          continue;
+        std::ostringstream text;
+        for (const u32 o : offsets)
+          text << (o == kInactive ? std::string("-") : std::to_string(o)) << " ";
+        INFO(instruction << ": " << text.str());
+        CHECK(c.wavefronts == w.actual);
+        CHECK(c.raw_wavefronts == w.actual);
+        CHECK(c.ideal_wavefronts == w.ideal);
+      }
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------- global
+// sectors
+
+TEST_CASE("global sectors: known patterns", "[count]") {
+  struct Pattern {
+    std::string name;
+    unsigned bytes;
+    u32 (*offset)(u32 lane);
+    u64 sectors, ideal;
+  };
+  const std::vector<Pattern> patterns = {
+      {"adjacent floats", 4, [](u32 i) { return 4 * i; }, 4, 4},
+      {"adjacent floats, off by one", 4, [](u32 i) { return 4 * i + 4; }, 5, 4},
+      {"broadcast", 4, [](u32) { return 64u; }, 1, 1},
+      {"a line each", 4, [](u32 i) { return 128 * i; }, 32, 4},
+      {"every second float", 4, [](u32 i) { return 8 * i; }, 8, 4},
+      {"backwards", 4, [](u32 i) { return 4 * (31 - i); }, 4, 4},
+      {"half of the lanes share", 4, [](u32 i) { return 4 * (i / 2); }, 2, 2},
+      {"adjacent float4", 16, [](u32 i) { return 16 * i; }, 16, 16},
+      {"float4 broadcast", 16, [](u32) { return 32u; }, 1, 1},
+      {"float4 a line each", 16, [](u32 i) { return 128 * i; }, 32, 16},
+      {"adjacent doubles", 8, [](u32 i) { return 8 * i; }, 8, 8},
+      {"adjacent doubles, off by one", 8, [](u32 i) { return 8 * i + 8; }, 9, 8},
+      {"bytes", 1, [](u32 i) { return i; }, 1, 1},
+      {"bytes across a border", 1, [](u32 i) { return i + 20; }, 2, 1},
+      {"halves", 2, [](u32 i) { return 2 * i; }, 2, 2},
+      {"first half of the warp", 4, [](u32 i) { return i < 16 ? 4 * i : kInactive; }, 2, 2},
+      {"one lane", 4, [](u32 i) { return i == 9 ? 4 * i : kInactive; }, 1, 1},
+      {"no lane", 4, [](u32) { return kInactive; }, 0, 0},
+  };
+  for (const Pattern& p : patterns) {
+    for (const bool store : {false, true}) {
+      INFO(p.name << (store ? ", stored" : ", loaded"));
+      const std::string op = store ? "st.global." : "ld.global.";
+      Gpu gpu(access_kernel(p.bytes == 1   ? op + "u8"
+                            : p.bytes == 2 ? op + "u16"
+                                           : spellings(p.bytes, store, "global")[1],
+                            store, p.bytes, true));
+      const DevicePtr data = gpu.upload(std::vector<std::uint8_t>(8192, 0), "data");
+      std::vector<u32> offsets(32);
+      u64 active = 0;
+      for (u32 i = 0; i < 32; ++i) offsets[i] = p.offset(i), active += offsets[i] != kInactive;
+      const LaunchReport report = run_access(gpu, offsets, data, counts_only());
+      const BufferCounts* buffer = of_buffer(report, "data");
+      if (active == 0) {  // predicated off entirely: no request, the buffer was not touched
+        CHECK((buffer == nullptr || (buffer->load.requests == 0 && buffer->store.requests == 0)));
+        continue;
+      }
+      REQUIRE(buffer != nullptr);
+      const GlobalCounts& c = store ? buffer->store : buffer->load;
+      CHECK(c.requests == 1);
+      CHECK(c.sectors == p.sectors);
+      CHECK(c.ideal_sectors == p.ideal);
+      CHECK(c.bytes == active * p.bytes);
+      CHECK(buffer->base == data);
+      CHECK(buffer->bytes == 8192);
+    }
+  }
+}
+
+TEST_CASE("global sectors: random patterns against a second implementation", "[count]") {
+  Random random(99);
+  for (const unsigned bytes : {1u, 2u, 4u, 8u, 16u}) {
+    for (const bool store : {false, true}) {
+      const std::string op = store ? "st.global." : "ld.global.";
+      Gpu gpu(access_kernel(bytes == 1   ? op + "u8"
+                            : bytes == 2 ? op + "u16"
+                                         : spellings(bytes, store, "global")[1],
+                            store, bytes, true));
+      const DevicePtr data = gpu.upload(std::vector<std::uint8_t>(8192, 0), "data");
+      for (int round = 0; round < 120; ++round) {
+        const std::vector<u32> offsets = random_offsets(random, bytes);
+        std::set<u32> sectors, distinct;
+        u64 active = 0;
+        for (const u32 o : offsets) {
+          if (o == kInactive) continue;
+          ++active;
+          for (u32 b = 0; b < bytes; ++b) sectors.insert((o + b) / 32), distinct.insert(o + b);
+        }
+        const LaunchReport report = run_access(gpu, offsets, data, counts_only(1));
+        const BufferCounts* buffer = of_buffer(report, "data");
+        REQUIRE(buffer != nullptr);
+        const GlobalCounts& c = store ? buffer->store : buffer->load;
+        const u64 ideal = (distinct.size() + 31) / 32;
+        if (c.requests == 1 && c.sectors == sectors.size() && c.ideal_sectors == ideal &&
+            c.bytes == active * bytes)
+          continue;
+        CHECK(c.requests == 1);
+        CHECK(c.sectors == sectors.size());
+        CHECK(c.ideal_sectors == ideal);
+        CHECK(c.bytes == active * bytes);
+      }
+    }
+  }
+}
+
+// One load whose lanes read from two buffers: each buffer gets its own sectors.
+TEST_CASE("traffic of one instruction is split between the buffers it touches", "[count]") {
+  Gpu gpu(ptx_module(R"(
+.visible .entry k(.param .u64 a, .param .u64 b)
+{
+  .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b];
+  mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 4;
+  and.b32 %r2, %r1, 16; setp.eq.s32 %p, %r2, 0;
+  selp.b64 %rd4, %rd1, %rd2, %p;
+  add.s64 %rd4, %rd4, %rd3;
+  ld.global.u32 %r3, [%rd4];
+  ret;
+})"));
+  const DevicePtr a = gpu.upload(std::vector<u32>(32, 0), "a"),
+                  b = gpu.upload(std::vector<u32>(32, 0), "b");
+  const LaunchReport report = gpu.run("k", {1, 1, 1}, {32, 1, 1}, a, b);
+  CHECK(report.total.global_load.requests == 1);
+  CHECK(report.total.global_load.sectors == 4);
+  REQUIRE(of_buffer(report, "a") != nullptr);
+  REQUIRE(of_buffer(report, "b") != nullptr);
+  CHECK(of_buffer(report, "a")->load.sectors == 2);
+  CHECK(of_buffer(report, "b")->load.sectors == 2);
+  CHECK(of_buffer(report, "a")->load.bytes == 64);
+  CHECK(of_buffer(report, "b")->load.bytes == 64);
+}
+
+// --------------------------------------------------------------------------------- merging of
+// loads
+
+LaunchReport run_shared_body(const std::string& body) {
+  Gpu gpu(ptx_module(R"(
+.visible .entry k(.param .u64 out)
+{
+  .reg .pred %p; .reg .b32 %r<16>; .reg .f32 %f<16>; .reg .b64 %rd<8>;
+  .shared .align 16 .b8 box[1024];
+  ld.param.u64 %rd5, [out];
+  mov.u32 %r1, %tid.x;
+  setp.lt.u32 %p, %r1, 99;
+  mov.u64 %rd1, box;
+)" + body + "  ret;\n}\n"));
+  const DevicePtr out = gpu.device.alloc(256, "out");
+  return gpu.run("k", {1, 1, 1}, {32, 1, 1}, 0u, counts_only(), out);
+}
+
+TEST_CASE("modelled merging of adjacent scalar shared loads", "[count]") {
+  const auto loads = [](std::vector<int> offsets, const std::string& prefix = "",
+                        const std::string& op = "ld.shared.f32") {
+    std::string body;
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      body += "  " + prefix + op + " %f" + std::to_string(i) + ", [%rd1+" +
+              std::to_string(offsets[i]) + "];\n";
+    }
+    return body;
+  };
+  struct Case {
+    std::string name, body;
+    u64 raw, merged, wavefronts;
+  };
+  const std::vector<Case> cases = {
+      {"four from 0", loads({0, 4, 8, 12}), 4, 1, 2},
+      {"four from 16", loads({16, 20, 24, 28}), 4, 1, 2},
+      {"eight", loads({0, 4, 8, 12, 16, 20, 24, 28}), 8, 2, 4},
+      {"two from 8", loads({8, 12}), 2, 1, 1},
+      {"two from 4 stay", loads({4, 8}), 2, 2, 2},
+      {"4 8 12 16: only 8 and 12", loads({4, 8, 12, 16}), 4, 3, 3},
+      {"three from 0: two and one", loads({0, 4, 8}), 3, 2, 2},
+      {"any order", loads({12, 0, 8, 4}), 4, 1, 2},
+      {"not adjacent", loads({0, 8, 16, 24}), 4, 4, 4},
+      {"predicated", loads({0, 4, 8, 12}, "@%p "), 4, 4, 4},
+      {"volatile", loads({0, 4, 8, 12}, "", "ld.volatile.shared.f32"), 4, 4, 4},
+      {"a store in between", loads({0, 4}) + "  st.shared.f32 [%rd1+512], %f0;\n" + loads({8, 12}),
+       4, 2, 2},
+      {"a barrier in between", loads({0, 4}) + "  bar.sync 0;\n" + loads({8, 12}), 4, 2, 2},
+      {"a global store in between",
+       loads({0, 4}) + "  st.global.f32 [%rd5], %f0;\n" + loads({8, 12}), 4, 2, 2},
+      {"the base changes", loads({0, 4}) + "  add.s64 %rd1, %rd1, 16;\n" + loads({8, 12}), 4, 2, 2},
+      {"across a basic block", loads({0, 4}) + "  @!%p bra L;\nL:\n" + loads({8, 12}), 4, 2, 2},
+      {"arithmetic in between", loads({0, 4}) + "  add.f32 %f9, %f0, %f1;\n" + loads({8, 12}), 4, 1,
+       2},
+  };
+  for (const Case& c : cases) {
+    INFO(c.name);
+    const LaunchReport report = run_shared_body(c.body);
+    CHECK(report.total.shared_load.raw_requests == c.raw);
+    CHECK(report.total.shared_load.raw_wavefronts == c.raw);
+    CHECK(report.total.shared_load.requests == c.merged);
+    CHECK(report.total.shared_load.wavefronts == c.wavefronts);
+    CHECK(report.total.shared_load.bytes == c.raw * 32 * 4);
+  }
+}
+
+TEST_CASE("vector loads and stores are never merged further", "[count]") {
+  const LaunchReport loads = run_shared_body(
+      "  ld.shared.v2.f32 {%f0, %f1}, [%rd1];\n  ld.shared.v2.f32 {%f2, %f3}, [%rd1+8];\n");
+  CHECK(loads.total.shared_load.requests == 2);
+  CHECK(loads.total.shared_load.raw_requests == 2);
+  const LaunchReport stores = run_shared_body(
+      "  mov.f32 %f0, 0f00000000;\n  st.shared.f32 [%rd1], %f0;\n  st.shared.f32 [%rd1+4], %f0;\n");
+  CHECK(stores.total.shared_store.requests == 2);
+  CHECK(stores.total.shared_store.raw_requests == 2);
+}
+
+// ----------------------------------------------------------------------------------------- the
+// rest
+
+TEST_CASE("arithmetic counters", "[count]") {
+  Gpu gpu(ptx_module(R"(
+.visible .entry k()
+{
+  .reg .pred %p; .reg .b32 %r<4>; .reg .f32 %f<4>; .reg .f64 %d<4>;
+  mov.u32 %r1, %tid.x;
+  mov.f32 %f1, 0f3F800000; mov.f64 %d1, 0d3FF0000000000000;
+  fma.rn.f32 %f2, %f1, %f1, %f1;
+  fma.rn.f64 %d2, %d1, %d1, %d1;
+  mul.f32 %f2, %f1, %f1;
+  mul.f64 %d2, %d1, %d1;
+  mad.lo.s32 %r2, %r1, %r1, %r1;
+  setp.lt.u32 %p, %r1, 5;
+  @%p fma.rn.f32 %f2, %f2, %f1, %f1;
+  @!%p mad.lo.s32 %r2, %r1, %r1, %r1;
+  ret;
+})"));
+  const LaunchReport report = gpu.run("k", {2, 1, 1}, {40, 1, 1});
+  CHECK(report.total.fma_f32 == 2 * (40 + 5));
+  CHECK(report.total.fma_f64 == 80);
+  CHECK(report.total.mul_f32 == 80);
+  CHECK(report.total.mul_f64 == 80);
+  CHECK(report.total.mad_int == 2 * (40 + 35));
+  u64 sum = 0;
+  for (const u64 n : report.total.thread_instructions_by_class) sum += n;
+  CHECK(sum == report.total.thread_instructions);
+  CHECK(report.total.thread_instructions == 2 * (40 * 10 + 5 + 35));
+}
+
+TEST_CASE("lines sum up to the total, buffers to the global traffic", "[count]") {
+  Gpu gpu(compile("counts.cu"));
+  const LaunchReport report = run_tile32(gpu, 64, {});
+  CHECK(to_text(report.findings).empty());
+  Counts lines;
+  for (const LineCounts& line : report.lines) lines += line.counts;
+  LaunchReport sum = report;
+  sum.total = lines;
+  CHECK(to_text(sum) == to_text(report));
+  GlobalCounts load, store;
+  for (const BufferCounts& b : report.buffers) {
+    load += b.load;
+    store += b.store;
+  }
+  CHECK(load.sectors == report.total.global_load.sectors);
+  CHECK(load.bytes == report.total.global_load.bytes);
+  CHECK(store.sectors == report.total.global_store.sectors);
+  CHECK(std::is_sorted(report.lines.begin(), report.lines.end(),
+                       [](const LineCounts& a, const LineCounts& b) { return a.where < b.where; }));
+}
+
+TEST_CASE("counting off leaves totals out or right, never wrong", "[count]") {
+  Gpu gpu(compile("counts.cu"));
+  LaunchOptions off = counts_only();
+  off.count = false;
+  const LaunchReport report = run_naive(gpu, 33, 33, 5, off);
+  CHECK((report.total.fma_f32 == 0 || report.total.fma_f32 == 33 * 33 * 5));
+  CHECK(report.lines.empty());
+}
+
+TEST_CASE("checks do not change counts", "[count]") {
+  Gpu gpu(compile("counts.cu"));
+  LaunchReport checked = run_naive(gpu, 45, 37, 19, {}),
+               plain = run_naive(gpu, 45, 37, 19, counts_only());
+  CHECK(to_text(checked.findings).empty());
+  for (BufferCounts& b : checked.buffers) b.base = 0;  // every launch got new buffers
+  for (BufferCounts& b : plain.buffers) b.base = 0;
+  CHECK(to_text(checked) == to_text(plain));
+}
+
+}  // namespace
+}  // namespace simgpu::test

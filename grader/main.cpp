@@ -77,6 +77,14 @@ int main(int argc, char** argv) {
   grade_command->add_option("--goals", grading.goals, "an instructor's course.toml");
   grade_command->add_option("--jobs", grading.jobs, "students at a time; default: one per core");
 
+  MutantOptions mutating;
+  auto* mutants_command = app.add_subcommand("mutants", "grade the labs' wrong and other right kernels");
+  mutants_command->group("");   // for the project's own tests
+  mutants_command->add_option("--lab", mutating.labs, "numbers of labs; default: all");
+  mutants_command->add_option("--only", mutating.only, "files whose path contains this");
+  mutants_command->add_option("--jobs", mutating.jobs, "at a time; default: one per core");
+  mutants_command->add_flag("--verbose,-v", mutating.verbose, "headlines of what went right, too");
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -89,11 +97,12 @@ int main(int argc, char** argv) {
   }
 
   try {
-    checking.place = running.place = hinting.place = submitting.place = grading.place = place;
+    checking.place = running.place = hinting.place = submitting.place = grading.place = mutating.place = place;
     if (*check_command) return check(checking);
     if (*run_command) return run(running);
     if (*hint_command) return hint(hinting);
     if (*submit_command) return submit(submitting);
+    if (*mutants_command) return mutants(mutating);
     return grade(grading);
   } catch (const UserError& error) {
     complain(error.what());

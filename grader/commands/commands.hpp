@@ -62,4 +62,14 @@ struct GradeOptions {
 };
 ExitCode grade(const GradeOptions& options);
 
+/// Staff only: grades every labN_*/mutants and alternatives file and compares with what it must get.
+struct MutantOptions {
+  Place place;
+  std::vector<int> labs;   ///< empty = all
+  std::string only;        ///< part of the file's path; "" = all
+  unsigned jobs = 0;       ///< at a time; 0 = one per core
+  bool verbose = false;    ///< headlines of what went right, too
+};
+ExitCode mutants(const MutantOptions& options);
+
 }  // namespace grader

@@ -11,8 +11,7 @@
 namespace grader::diag {
 namespace {
 
-constexpr std::int64_t kOutside = -1;  ///< beyond the allocation: nobody knows what was read
-constexpr std::int64_t kZero = -2;     ///< a tile element that zero fill provides
+constexpr std::int64_t kZero = -1;  ///< index of a tile element that zero fill provides; -2 and less are outside
 
 /// Storage index for (row, column) of a matrix.
 using Index = std::function<std::int64_t(const Case&, int, int)>;

@@ -1,0 +1,81 @@
+// The format of mutants: what is wrong with a file must be said, and an edit must never apply by
+// accident.
+#include "grader/staff/mutant.hpp"
+#include "common/catch2.hpp"
+
+using namespace grader::staff;
+
+namespace {
+
+std::string error_of(const std::string& text, bool must_pass = false) {
+  try {
+    parse_mutant(text, must_pass);
+  } catch (const MutantError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+const std::string kHeader =
+    "# id: L1-02\n# stage: 1.1\n# expect: B-TRANSPOSED | WRONG-LD\n# note: why\n";
+
+}  // namespace
+
+TEST_CASE("a mutant is read and applied") {
+  const Mutant m = parse_mutant(
+      kHeader + "<<<<<<<\none\n=======\n1\n>>>>>>>\n<<<<<<<\n1\ntwo\n=======\n>>>>>>>\n", false);
+  CHECK(m.id == "L1-02");
+  CHECK(m.stages == std::vector<std::string>{"1.1"});
+  CHECK(m.expect == std::vector<std::string>{"B-TRANSPOSED", "WRONG-LD"});
+  CHECK(m.note == "why");
+  REQUIRE(m.edits.size() == 2);
+  CHECK(apply(m, "zero\none\ntwo\nthree\n") == "zero\nthree\n");
+  CHECK(
+      parse_mutant(
+          "# id: x\r\n# stage: 1.1\r\n# expect: OOB\r\n<<<<<<<\r\na\r\n=======\r\nb\r\n>>>>>>>\r\n",
+          false)
+          .edits[0]
+          .from == "a\n");
+}
+
+TEST_CASE("an edit that does not apply exactly once is an error with its line") {
+  const Mutant m = parse_mutant(kHeader + "<<<<<<<\none\n=======\n1\n>>>>>>>\n", false);
+  CHECK_THROWS_AS(apply(m, "two\n"), MutantError);
+  CHECK_THROWS_AS(apply(m, "one\none\n"), MutantError);
+  try {
+    apply(m, "two\n");
+  } catch (const MutantError& error) {
+    CHECK(std::string(error.what()).find("line 5: this edit no longer applies") == 0);
+  }
+}
+
+TEST_CASE("broken mutants are told so") {
+  const std::string edit = "<<<<<<<\na\n=======\nb\n>>>>>>>\n";
+  CHECK(error_of(kHeader) == "line 1: no edit");
+  CHECK(error_of("# stage: 1.1\n# expect: OOB\n" + edit) == "line 1: `# id:` is missing");
+  CHECK(error_of("# id: x\n# expect: OOB\n" + edit) == "line 1: `# stage:` is missing");
+  CHECK(error_of("# id: x\n# stage: 1.1\n" + edit) == "line 1: `# expect:` is missing");
+  CHECK(error_of("# id: x\n# stage: 1.1 1.2\n# expect: OOB\n" + edit) ==
+        "line 1: a mutant names one stage");
+  CHECK(error_of("# id: x\n# stage: 1.1\n# expect: OOB\n" + edit, true)
+            .find("an alternative passes") != std::string::npos);
+  CHECK(error_of(kHeader + "# expects: OOB\n" + edit) == "line 5: unknown header `expects`");
+  CHECK(error_of(kHeader + "some text\n" + edit).find("line 5: expected") == 0);
+  CHECK(error_of(kHeader + "<<<<<<<\na\n=======\nb\n") == "line 5: this edit is not closed");
+  CHECK(error_of(kHeader + "<<<<<<<\na\n>>>>>>>\n") == "line 7: an edit without =======");
+  CHECK(error_of(kHeader + "<<<<<<<\na\n=======\nb\n<<<<<<<\n") ==
+        "line 9: an edit without >>>>>>>");
+  CHECK(error_of(kHeader + "<<<<<<<\n=======\nb\n>>>>>>>\n") ==
+        "line 5: an edit that replaces nothing");
+  CHECK(error_of(kHeader + "<<<<<<<\na\n=======\na\n>>>>>>>\n") ==
+        "line 5: an edit that changes nothing");
+}
+
+TEST_CASE("alternatives name their stages") {
+  CHECK(stages_of_alternative("// stages: all\n").empty());
+  CHECK(stages_of_alternative("// stages: 3.1 3.2\ncode").size() == 2);
+  CHECK_THROWS_AS(stages_of_alternative("// stages:\n"), MutantError);
+  CHECK_THROWS_AS(stages_of_alternative("#include <x>\n"), MutantError);
+  CHECK(parse_mutant("# id: x\n# stage: all\n<<<<<<<\na\n=======\nb\n>>>>>>>\n", true)
+            .stages.empty());
+}

@@ -1,0 +1,231 @@
+// Same input, same report: results, counts and findings do not depend on the number of host threads
+// or on the run, for clean kernels and for faulty ones.
+#include "common/catch2.hpp"
+#include "common/simgpu/tests/harness.hpp"
+
+namespace simgpu::test {
+namespace {
+
+using u32 = std::uint32_t;
+
+// Runs the same launch in fresh devices with 1, 2, 3, 8 host threads and once more with 2; `launch`
+// returns the report and appends its results.
+template <typename Launch>
+void same_for_any_threads(const std::string& name, Launch launch) {
+  std::string first;
+  for (const unsigned threads : {1u, 2u, 3u, 8u, 2u, 1u}) {
+    LaunchOptions options;
+    options.host_threads = threads;
+    std::vector<int> results;
+    const LaunchReport report = launch(options, results);
+    std::string text = to_text(report);
+    for (const int v : results) text += " " + std::to_string(v);
+    if (first.empty()) first = text;
+    INFO(name << " with " << threads << " host threads");
+    if (text == first) {
+      SUCCEED();
+      continue;
+    }
+    // Only the first difference: reports are long.
+    std::size_t at = 0;
+    while (at < text.size() && at < first.size() && text[at] == first[at]) ++at;
+    const std::size_t from = at > 200 ? at - 200 : 0;
+    FAIL_CHECK("expected ..." << first.substr(from, 400) << "\ngot ..." << text.substr(from, 400));
+  }
+}
+
+std::vector<int> numbers(std::size_t n) {
+  Random random(n);
+  std::vector<int> values(n);
+  for (int& v : values) v = static_cast<int>(random.below(1000));
+  return values;
+}
+
+TEST_CASE("determinism: clean kernels", "[determinism]") {
+  same_for_any_threads("naive", [](const LaunchOptions& options, std::vector<int>& results) {
+    Gpu gpu(compile("counts.cu"));
+    std::vector<float> a(67 * 45), b(45 * 71);
+    Random random(4);
+    for (float& v : a) v = static_cast<float>(random.below(100)) / 7;
+    for (float& v : b) v = static_cast<float>(random.below(100)) / 9;
+    const DevicePtr d_a = gpu.upload(a, "A"), d_b = gpu.upload(b, "B"),
+                    d_c = gpu.device.alloc(67 * 71 * 4, "C");
+    const LaunchReport report =
+        gpu.run("naive", {3, 5, 1}, {32, 16, 1}, 0u, options, d_a, d_b, d_c, 67, 71, 45);
+    CHECK(report.findings.empty());
+    results = gpu.download<int>(d_c, 67 * 71);
+    return report;
+  });
+  same_for_any_threads(
+      "double_buffer", [](const LaunchOptions& options, std::vector<int>& results) {
+        Gpu gpu(compile("clean.cu"));
+        const DevicePtr in = gpu.upload(numbers(1280), "in"), out = gpu.device.alloc(512, "out");
+        const LaunchReport report =
+            gpu.run("double_buffer", {1, 1, 1}, {128, 1, 1}, 0u, options, in, out, 10);
+        results = gpu.download<int>(out, 128);
+        return report;
+      });
+}
+
+TEST_CASE("determinism: float atomics of many blocks", "[determinism]") {
+  same_for_any_threads("float atomics", [](const LaunchOptions& options,
+                                           std::vector<int>& results) {
+    Gpu gpu(ptx_module(R"(
+.visible .entry k(.param .u64 in, .param .u64 sum)
+{
+  .reg .b32 %r<8>; .reg .f32 %f<4>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [sum];
+  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;
+  mad.lo.s32 %r1, %r1, %r2, %r3;
+  mul.wide.u32 %rd3, %r1, 4; add.s64 %rd1, %rd1, %rd3;
+  ld.global.f32 %f1, [%rd1];
+  atom.global.add.f32 %f2, [%rd2], %f1;
+  st.global.f32 [%rd1], %f2;
+  ret;
+})"));
+    std::vector<float> values(100 * 48);
+    Random random(8);
+    for (float& v : values) v = static_cast<float>(random.next() % 100000) * 1e-3f - 30.0f;
+    const DevicePtr in = gpu.upload(values, "in"), sum = gpu.upload(std::vector<float>{0}, "sum");
+    const LaunchReport report = gpu.run("k", {100, 1, 1}, {48, 1, 1}, 0u, options, in, sum);
+    CHECK(report.findings.empty());
+    results = gpu.download<int>(in, values.size());
+    results.push_back(gpu.download<int>(sum, 1)[0]);
+    return report;
+  });
+}
+
+TEST_CASE("determinism: bounds, initialisation and division in many blocks", "[determinism]") {
+  same_for_any_threads("oob_load", [](const LaunchOptions& options, std::vector<int>& results) {
+    Gpu gpu(compile("findings.cu"));
+    const DevicePtr in = gpu.device.alloc(900 * 4, "in"), out = gpu.device.alloc(1024 * 4, "out");
+    gpu.device.fill(in, std::byte{0}, 450 * 4);
+    const LaunchReport report = gpu.run("oob_load", {16, 1, 1}, {64, 1, 1}, 0u, options, in, out);
+    CHECK(report.findings.size() == 2);  // uninitialised from 450 on, out of bounds from 900 on
+    results = gpu.download<int>(out, 449);
+    return report;
+  });
+  same_for_any_threads("divides", [](const LaunchOptions& options, std::vector<int>& results) {
+    Gpu gpu(compile("findings.cu"));
+    const DevicePtr by = gpu.upload(std::vector<int>(32, 0), "by"),
+                    out = gpu.device.alloc(128, "out");
+    LaunchOptions no_race = options;
+    no_race.checks.race = false;
+    const LaunchReport report = gpu.run("divides", {40, 1, 1}, {32, 1, 1}, 0u, no_race, by, out);
+    CHECK(report.findings.size() == 1);
+    results = gpu.download<int>(out, 32);
+    return report;
+  });
+}
+
+TEST_CASE("determinism: shared races", "[determinism]") {
+  for (const char* kernel : {"race_raw", "race_war", "race_waw"}) {
+    same_for_any_threads(kernel, [kernel](const LaunchOptions& options, std::vector<int>&) {
+      Gpu gpu(compile("findings.cu"));
+      const DevicePtr out = gpu.upload(std::vector<int>(64, 0), "out");
+      LaunchOptions shared_only = options;
+      const LaunchReport report = gpu.run(kernel, {1, 1, 1}, {64, 1, 1}, 0u, shared_only, out);
+      CHECK_FALSE(report.findings.empty());
+      return report;
+    });
+  }
+  same_for_any_threads("race_tile_loop", [](const LaunchOptions& options, std::vector<int>&) {
+    Gpu gpu(compile("findings.cu"));
+    const DevicePtr in = gpu.upload(numbers(128 * 8), "in"), out = gpu.device.alloc(512, "out");
+    return gpu.run("race_tile_loop", {1, 1, 1}, {128, 1, 1}, 0u, options, in, out, 8);
+  });
+}
+
+TEST_CASE("determinism: global races between blocks", "[determinism]") {
+  same_for_any_threads("race_blocks_write", [](const LaunchOptions& options, std::vector<int>&) {
+    Gpu gpu(compile("findings.cu"));
+    const DevicePtr out = gpu.upload(std::vector<int>(16, 0), "out");
+    const LaunchReport report =
+        gpu.run("race_blocks_write", {64, 1, 1}, {32, 1, 1}, 0u, options, out);
+    CHECK(report.findings.size() == 1);
+    return report;
+  });
+  same_for_any_threads("race_blocks_read", [](const LaunchOptions& options, std::vector<int>&) {
+    Gpu gpu(compile("findings.cu"));
+    const DevicePtr data = gpu.upload(std::vector<int>(64, 0), "data"),
+                    out = gpu.device.alloc(256, "out");
+    const LaunchReport report =
+        gpu.run("race_blocks_read", {64, 1, 1}, {64, 1, 1}, 0u, options, data, out);
+    CHECK(report.findings.size() == 1);
+    return report;
+  });
+  // All threads of all blocks write all over one buffer, and read it back: many parties for each
+  // word.
+  same_for_any_threads("everybody everywhere", [](const LaunchOptions& options, std::vector<int>&) {
+    Gpu gpu(ptx_module(R"(
+.visible .entry k(.param .u64 p)
+{
+  .reg .b32 %r<8>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x;
+  mad.lo.s32 %r3, %r1, 37, %r2;
+  and.b32 %r3, %r3, 255;
+  mul.wide.u32 %rd2, %r3, 4; add.s64 %rd2, %rd1, %rd2;
+  .loc 1 5 1
+  st.global.u32 [%rd2], %r1;
+  mad.lo.s32 %r3, %r1, 11, %r2;
+  and.b32 %r3, %r3, 255;
+  mul.wide.u32 %rd2, %r3, 4; add.s64 %rd2, %rd1, %rd2;
+  .loc 1 6 1
+  ld.global.u32 %r4, [%rd2];
+  .loc 1 7 1
+  st.global.u8 [%rd2+1], %r4;
+  ret;
+}
+.file 1 "x.cu"
+)"));
+    const DevicePtr p = gpu.upload(std::vector<u32>(256, 0), "p");
+    return gpu.run("k", {50, 1, 1}, {96, 1, 1}, 0u, options, p);
+  });
+}
+
+TEST_CASE("determinism: barriers, deadlocks, traps and budgets", "[determinism]") {
+  for (const char* kernel :
+       {"divergent_barrier", "mismatched_barrier", "deadlock", "traps", "stack_overflow"}) {
+    same_for_any_threads(kernel, [kernel](const LaunchOptions& options, std::vector<int>&) {
+      Gpu gpu(compile("findings.cu"));
+      const DevicePtr out = gpu.upload(std::vector<int>(64, 0), "out");
+      LaunchOptions no_race = options;
+      no_race.checks.race = false;
+      return gpu.run(kernel, {6, 1, 1}, {64, 1, 1}, 0u, no_race, out);
+    });
+  }
+  same_for_any_threads(
+      "exited_before_barrier", [](const LaunchOptions& options, std::vector<int>&) {
+        Gpu gpu(compile("findings.cu"));
+        const DevicePtr out = gpu.upload(std::vector<int>(64, 0), "out");
+        return gpu.run("exited_before_barrier", {1, 1, 1}, {64, 1, 1}, 0u, options, out, 41);
+      });
+  // What a stopped kernel had done by then depends on the schedule; that it was stopped, and where,
+  // must not.
+  std::string first;
+  for (const unsigned threads : {1u, 2u, 3u}) {
+    Gpu gpu(compile("findings.cu"));
+    const DevicePtr flag = gpu.upload(std::vector<int>{0}, "flag");
+    LaunchOptions options;
+    options.host_threads = threads;
+    options.instruction_budget = 1u << 20;
+    const LaunchReport report = gpu.run("endless", {8, 1, 1}, {64, 1, 1}, 0u, options, flag);
+    CHECK_FALSE(report.completed);
+    const std::string text = to_text(report.findings);
+    if (first.empty()) first = text;
+    CHECK(text == first);
+  }
+}
+
+TEST_CASE("determinism: printf output in block order", "[determinism]") {
+  same_for_any_threads("printf", [](const LaunchOptions& options, std::vector<int>&) {
+    Gpu gpu(compile("output.cu"));
+    const LaunchReport report = gpu.run("hello", {12, 1, 1}, {40, 1, 1}, 0u, options);
+    CHECK(report.printf_output.find("block 0 thread 0\n") == 0);
+    return report;
+  });
+}
+
+}  // namespace
+}  // namespace simgpu::test

@@ -88,7 +88,7 @@ endif
 endif
 # Checks what the machine has, then builds $(1) in a make of its own: that one sees what the set-up has just installed.
 ensure = $(Q)sh $(SCRIPTS)/gate.sh && : >$(BUILD)/.announce && \
-  GEMM_LAB_ANNOUNCE=$(BUILD)/.announce $(MAKE) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS)) $(1) && { $(progress_end) :; }
+  GEMM_LAB_ANNOUNCE=$(BUILD)/.announce $(MAKE) $(if $(Q),-s) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS)) $(1) && { $(progress_end) :; }
 
 # ---- C++
 WARN := -Wall -Wextra -Wpedantic -Wshadow
@@ -142,9 +142,17 @@ TEST_PROGRAMS := $(foreach t,$(if $(wildcard common/simgpu/tests/*.cpp),simgpu_t
 GRADER := $(BUILD)/bin/grader
 GRADER_SRC := $(filter-out grader/main.cpp,$(wildcard grader/*.cpp)) \
   $(foreach d,commands compile diagnose judge labs os report staff,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp)))
+# Catch2's implementation: the grader's own main() starts its session.
+GRADER_CATCH := $(wildcard grader/judge/catch_main.cpp)
 GOALS_SRC := $(wildcard lab[0-9]*_*/goals.cpp)
-$(BUILD)/tests/grader_tests: $(call objects,$(wildcard grader/tests/*.cpp) $(GRADER_SRC) $(GOALS_SRC) $(COMMON_SRC)) \
-  $(CATCH_MAIN) $(LIBSERVER) $(LIBSIMGPU)
+# The grader compiles the labs against this library and shows nothing of it to the student's process but the wire.
+GRADER_NEEDS := $(CUDART_REMOTE)
+GRADER_OBJECTS := $(call objects,$(GRADER_SRC) $(GRADER_CATCH) $(GOALS_SRC) $(COMMON_SRC)) $(LIBSERVER) $(LIBSIMGPU)
+$(GRADER): $(call objects,grader/main.cpp) $(GRADER_OBJECTS)
+$(BUILD)/tests/grader_tests: $(call objects,$(wildcard grader/tests/*.cpp)) $(GRADER_OBJECTS)
+$(GRADER) $(BUILD)/tests/grader_tests:
+	@mkdir -p $(@D); $(call progress,$(@F))
+	$(Q)$(CXX) -pthread -fopenmp $(filter %.o %.a,$^) $(if $(DEPS),-L$(DEPS)/lib) $(CATCH_V3) -o $@
 
 # ---- staff: skeletons from masters
 SKELETON := $(BUILD)/bin/skeleton
@@ -157,16 +165,50 @@ $(SKELETON): $(call objects,grader/staff/skeleton_main.cpp grader/staff/skeleton
 help: ## this text
 	@sh $(SCRIPTS)/help.sh Makefile $(if $(AUTHOR_TREE),author)
 
-.PHONY: watch submit reset test
+.PHONY: check watch run hint submit reset grade test
+GRADER_ARGS = $(addprefix --lab ,$(LAB)) --device $(DEVICE) $(if $(filter 1,$(SOLUTION)),--solution) \
+  $(if $(GOALS),--goals "$(GOALS)") $(if $(filter 1,$(V)),--verbose)
 ifneq ($(LABS_HERE),)
+check: ## build and grade, [LAB=n] [SOLUTION=1] [GOALS=my.toml]
+	$(call ensure,$(GRADER) $(GRADER_NEEDS))
+	$(Q)$(GRADER) check $(GRADER_ARGS)
 watch: ## check again on every save, [LAB=n]
 	@WATCH="$(lab_folders)" sh $(SCRIPTS)/watch.sh $(MAKE_COMMAND) check LAB="$(LAB)" DEVICE=$(DEVICE)
+run: ## run one rung once, LAB=n [RUNG=] [M=] [N=] [K=] [TYPE=]
+	$(Q)[ "$(words $(LAB))" = 1 ] || { echo 'error: which lab? make run LAB=1 RUNG=gemm_naive' >&2; exit 4; }
+	$(call ensure,$(GRADER) $(GRADER_NEEDS))
+	$(Q)$(GRADER) run --lab $(LAB) --device $(DEVICE) $(if $(RUNG),--rung "$(RUNG)") $(if $(TYPE),--type "$(TYPE)") \
+	  $(if $(M),-M "$(M)") $(if $(N),-N "$(N)") $(if $(K),-K "$(K)") $(if $(filter 1,$(SOLUTION)),--solution)
+hint: ## the next hint of a stage, STAGE=1.1
+	$(Q)[ -n "$(STAGE)" ] || { echo 'error: of which stage? make hint STAGE=1.1' >&2; exit 4; }
+	$(call ensure,$(GRADER))
+	$(Q)$(GRADER) hint --stage "$(STAGE)"
+submit: ## pack exactly the files that count, [OUT=submission.zip]
+	$(call ensure,$(GRADER))
+	$(Q)$(GRADER) submit $(if $(OUT),--out "$(OUT)")
 reset: ## LAB=n gets its TODOs back; your version stays beside it
 	$(Q)[ -n "$(LAB)" ] || { echo 'error: which lab? make reset LAB=3' >&2; exit 4; }
 ifneq ($(AUTHOR_TREE),)
 	$(call ensure,$(SKELETON))
 endif
 	$(Q)SKELETON=$(SKELETON) sh $(SCRIPTS)/reset.sh $(lab_folders)
+grade: ## staff: grade a class, SUBMISSIONS=folder [OUT=folder] [GOALS=]
+	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: grade what? make grade SUBMISSIONS=folder' >&2; exit 4; }
+	$(call ensure,$(GRADER) $(GRADER_NEEDS))
+	$(Q)$(GRADER) grade "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(if $(GOALS),--goals "$(GOALS)")
+endif
+
+# ONLY="staff_test.sh simgpu_tests" runs some of them.
+SHELL_TESTS := $(wildcard grader/tests/*_test.sh)
+ALL_TESTS := $(TEST_PROGRAMS) $(SHELL_TESTS)
+SELECTED_TESTS := $(if $(ONLY),$(foreach t,$(ONLY),$(filter %/$(t),$(ALL_TESTS))),$(ALL_TESTS))
+ifneq ($(ALL_TESTS),)
+test: ## the project's own tests; ends with "N passed, N failed"
+	$(call ensure,$(GRADER) $(GRADER_NEEDS) $(CUDART_LOCAL) $(if $(AUTHOR_TREE),$(SKELETON)) $(filter $(BUILD)/%,$(SELECTED_TESTS)))
+	$(Q)bash $(SCRIPTS)/test.sh $(SELECTED_TESTS)
+else
+test:
+	@echo "The project's own tests are not part of this copy; make check grades your labs."
 endif
 
 .PHONY: doctor setup

@@ -163,7 +163,7 @@ void handle(Task& task, const Workplace& place) {
       task.id = mutant.id;
       task.stages = mutant.stages;
       task.expect = mutant.expect;
-      source = staff::apply(
+      source = staff::applied(
           mutant, read_file(place.root / task.lab->folder / "solution" / "gemm.cu", 1u << 20));
     }
     grade_one(task, source, place);
@@ -218,7 +218,7 @@ ExitCode mutants(const MutantOptions& options) {
 
   // Two mutants under one id would hide one of them in reports.
   std::vector<std::string> ids;
-  for (const auto& task : tasks) ids.push_back(task.id);
+  for (const auto& task : tasks) ids.push_back(task.lab->name + " " + task.id);
   std::sort(ids.begin(), ids.end());
   std::size_t failed = static_cast<std::size_t>(
       std::count_if(tasks.begin(), tasks.end(), [](const Task& t) { return !t.good; }));

@@ -454,10 +454,31 @@ void name_race(const Evidence& evidence, const simgpu::Finding& finding, Diagnos
   d.details = std::move(details);
 }
 
+/// The lab's reference tile, unless the launch shows that this rung has one thread per element:
+/// then its block.
+Tile tile_of_launch(const Evidence& evidence) {
+  const Tile& lab = evidence.tile;
+  if (evidence.run.launches.size() != 1 || evidence.oracle != Oracle::product) return lab;
+  const simgpu::LaunchReport& launch = evidence.run.launches.front();
+  const int x = static_cast<int>(launch.block.x), y = static_cast<int>(launch.block.y);
+  const int m = evidence.run.c_before.rows, n = evidence.run.c_before.cols;
+  if (x < 1 || y < 1 || x > 1024 || y > 1024 || launch.block.z != 1) return lab;
+  const auto blocks = [](int extent, int tile) {
+    return static_cast<unsigned>((extent + tile - 1) / tile);
+  };
+  if (launch.grid.x != blocks(n, x) || launch.grid.y != blocks(m, y)) return lab;
+  if (lab.bm > 0 && lab.bn > 0 && blocks(n, x) == blocks(n, lab.bn) &&
+      blocks(m, y) == blocks(m, lab.bm))
+    return lab;
+  return {y, x, x == y ? x : lab.bk, 1, 1};
+}
+
 }  // namespace
 
-Diagnosis diagnose(const Evidence& evidence) {
+Diagnosis diagnose(const Evidence& given) {
   using simgpu::FindingKind;
+  Evidence evidence = given;
+  evidence.tile = tile_of_launch(given);
   const Run& run = evidence.run;
   const int m = run.c_before.rows, n = run.c_before.cols;
 

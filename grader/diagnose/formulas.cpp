@@ -11,7 +11,8 @@
 namespace grader::diag {
 namespace {
 
-constexpr std::int64_t kZero = -1;  ///< index of a tile element that zero fill provides; -2 and less are outside
+constexpr std::int64_t kZero =
+    -1;  ///< index of a tile element that zero fill provides; -2 and less are outside
 
 /// Storage index for (row, column) of a matrix.
 using Index = std::function<std::int64_t(const Case&, int, int)>;

@@ -229,7 +229,8 @@ std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cas
   std::optional<Diagnosis> d;
   const Profile& p = *profiles.begin();
   for (const int tile : tiles)
-    if (!d && c.k > tile) d = name_tiles(p, tile);
+    if (!d && c.k > tile && c.k % tile != 1)
+      d = name_tiles(p, tile);  // a tile of one step is a step
   if (!d) d = name_steps(p, tiles.empty() ? 1 : tiles.front());
   if (!d) return std::nullopt;
   if (profiles.size() > 1)

@@ -106,7 +106,7 @@ Mutant parse_mutant(const std::string& text, bool must_pass) {
   return mutant;
 }
 
-std::string apply(const Mutant& mutant, const std::string& master) {
+std::string applied(const Mutant& mutant, const std::string& master) {
   std::string result = master;
   for (const Edit& edit : mutant.edits) {
     const std::size_t at = result.find(edit.from);

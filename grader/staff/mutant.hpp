@@ -45,7 +45,7 @@ Mutant parse_mutant(const std::string& text, bool must_pass);
 
 /// The master with the edits applied. Throws MutantError if an edit's text does not occur exactly
 /// once.
-std::string apply(const Mutant& mutant, const std::string& master);
+std::string applied(const Mutant& mutant, const std::string& master);
 
 /// Stages named in the first line of an alternative that is a whole file; empty = all. Throws
 /// MutantError.

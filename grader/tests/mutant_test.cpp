@@ -1,7 +1,15 @@
 // The format of mutants: what is wrong with a file must be said, and an edit must never apply by
 // accident.
 #include "grader/staff/mutant.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
 #include "common/catch2.hpp"
+#include "grader/messages.hpp"
 
 using namespace grader::staff;
 
@@ -29,7 +37,7 @@ TEST_CASE("a mutant is read and applied") {
   CHECK(m.expect == std::vector<std::string>{"B-TRANSPOSED", "WRONG-LD"});
   CHECK(m.note == "why");
   REQUIRE(m.edits.size() == 2);
-  CHECK(apply(m, "zero\none\ntwo\nthree\n") == "zero\nthree\n");
+  CHECK(applied(m, "zero\none\ntwo\nthree\n") == "zero\nthree\n");
   CHECK(
       parse_mutant(
           "# id: x\r\n# stage: 1.1\r\n# expect: OOB\r\n<<<<<<<\r\na\r\n=======\r\nb\r\n>>>>>>>\r\n",
@@ -40,10 +48,10 @@ TEST_CASE("a mutant is read and applied") {
 
 TEST_CASE("an edit that does not apply exactly once is an error with its line") {
   const Mutant m = parse_mutant(kHeader + "<<<<<<<\none\n=======\n1\n>>>>>>>\n", false);
-  CHECK_THROWS_AS(apply(m, "two\n"), MutantError);
-  CHECK_THROWS_AS(apply(m, "one\none\n"), MutantError);
+  CHECK_THROWS_AS(applied(m, "two\n"), MutantError);
+  CHECK_THROWS_AS(applied(m, "one\none\n"), MutantError);
   try {
-    apply(m, "two\n");
+    applied(m, "two\n");
   } catch (const MutantError& error) {
     CHECK(std::string(error.what()).find("line 5: this edit no longer applies") == 0);
   }
@@ -78,4 +86,43 @@ TEST_CASE("alternatives name their stages") {
   CHECK_THROWS_AS(stages_of_alternative("#include <x>\n"), MutantError);
   CHECK(parse_mutant("# id: x\n# stage: all\n<<<<<<<\na\n=======\nb\n>>>>>>>\n", true)
             .stages.empty());
+}
+
+TEST_CASE("every mutant and alternative of the labs can be read and applied") {
+  namespace fs = std::filesystem;
+  const auto text_of = [](const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  std::set<std::string> ids;
+  std::size_t mutants = 0, alternatives = 0;
+  for (const auto& lab : fs::directory_iterator(".")) {
+    if (lab.path().filename().string().rfind("lab", 0) != 0) continue;
+    const std::string master = text_of(lab.path() / "solution" / "gemm.cu");
+    for (const bool must_pass : {false, true}) {
+      const fs::path folder = lab.path() / (must_pass ? "alternatives" : "mutants");
+      if (!fs::is_directory(folder)) continue;
+      for (const auto& entry : fs::directory_iterator(folder)) {
+        INFO(entry.path().string());
+        ++(must_pass ? alternatives : mutants);
+        if (entry.path().extension() == ".cu") {
+          CHECK_NOTHROW(stages_of_alternative(text_of(entry.path())));
+          continue;
+        }
+        Mutant m;
+        REQUIRE_NOTHROW(m = parse_mutant(text_of(entry.path()), must_pass));
+        CHECK_NOTHROW(applied(m, master));
+        CHECK(ids.insert(lab.path().string() + m.id).second);
+        // A diagnosis that the grader has no words for would never be given.
+        for (const std::string& id : m.expect) {
+          INFO(id);
+          const auto keys = grader::messages::keys();
+          CHECK(std::any_of(keys.begin(), keys.end(),
+                            [&](std::string_view key) { return key.rfind(id + ".", 0) == 0; }));
+        }
+      }
+    }
+  }
+  CHECK(mutants >= 16);
+  CHECK(alternatives >= 10);
 }

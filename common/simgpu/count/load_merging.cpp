@@ -1,0 +1,458 @@
+#include "common/simgpu/count/load_merging.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <compare>
+#include <map>
+
+#include "common/simgpu/ptx/control_flow.hpp"
+
+namespace simgpu::count {
+namespace {
+
+using ptx::Function;
+using ptx::Instruction;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Space;
+using ptx::Variable;
+using Kind = ptx::Operand::Kind;
+
+constexpr std::uint32_t kNone = UINT32_MAX;
+constexpr unsigned kMostZeros = 4;  // log2 of 16 bytes, the widest access
+
+unsigned zeros_of(std::uint64_t value) {
+  return std::min<unsigned>(kMostZeros, static_cast<unsigned>(std::countr_zero(value)));
+}
+
+/// Zero bits at the end of the address of every shared variable the function uses; 0 for all
+/// others.
+std::vector<unsigned> place_shared(const ptx::Module& module, const Function& function) {
+  std::vector<std::uint32_t> order;
+  for (const std::uint32_t v : function.variables)
+    if (module.variables[v].space == Space::shared) order.push_back(v);
+  const auto in_body = [&](std::uint32_t v) {
+    const auto it = module.variable_index.find(module.variables[v].name);
+    return it == module.variable_index.end() || it->second != v;
+  };
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(in_body(a), a) < std::pair(in_body(b), b);
+  });
+  std::vector<unsigned> zeros(module.variables.size(), 0);
+  std::uint64_t offset = 0;
+  for (const std::uint32_t v : order) {
+    const Variable& variable = module.variables[v];
+    if (variable.is_extern) {
+      zeros[v] = kMostZeros;
+      continue;
+    }
+    offset = (offset + variable.align - 1) / variable.align * variable.align;
+    zeros[v] = zeros_of(offset);
+    offset += variable.size;
+  }
+  return zeros;
+}
+
+/// How many zero bits each register is known to end in (at most kMostZeros): the greatest solution
+/// over all its definitions, so that a loop's step counts and not only its start.
+class Alignment {
+ public:
+  Alignment(const ptx::Module& module, const Function& function)
+      : function_(function), shared_(place_shared(module, function)) {
+    zeros_.assign(function.registers.size(), kMostZeros);
+    constexpr int kMostSweeps = 64;  // honest code settles in a few; hostile code gets no merging
+    for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+      if (!pass()) return;
+    }
+    std::fill(zeros_.begin(), zeros_.end(), 0u);
+  }
+
+  unsigned of(const Operand& operand) const {
+    switch (operand.kind) {
+      case Kind::imm:
+        return zeros_of(static_cast<std::uint64_t>(operand.bits));
+      case Kind::reg:
+      case Kind::address:
+        return zeros_[operand.index];
+      case Kind::symbol:
+        return std::min(shared_[operand.index], zeros_of(static_cast<std::uint64_t>(operand.bits)));
+      case Kind::vector:  // packing: the first element is the low half
+        return operand.count == 0 ? 0 : of(function_.vector_operands[operand.index]);
+      default:
+        return 0;
+    }
+  }
+
+ private:
+  bool pass() {
+    bool changed = false;
+    for (const Instruction& instruction : function_.body) {
+      if (!ptx::has_destination(instruction.op) || instruction.operands.empty()) continue;
+      const Operand& to = instruction.operands[0];
+      const auto meet = [&](std::uint32_t reg, unsigned zeros) {
+        if (zeros >= zeros_[reg]) return;
+        zeros_[reg] = zeros;
+        changed = true;
+      };
+      if (to.index2 != kNone) meet(to.index2, 0);
+      if (to.kind == Kind::reg) meet(to.index, result(instruction));
+      if (to.kind == Kind::vector) {
+        for (std::uint32_t i = 0; i < to.count; ++i) {
+          const Operand& element = function_.vector_operands[to.index + i];
+          if (element.kind == Kind::reg) meet(element.index, 0);
+        }
+      }
+    }
+    return changed;
+  }
+
+  unsigned result(const Instruction& instruction) const {
+    const auto operand = [&](std::size_t i) { return of(instruction.operands[i]); };
+    switch (instruction.op) {
+      case Opcode::mov:
+      case Opcode::cvta:
+      case Opcode::neg:
+        return operand(1);
+      case Opcode::cvt: {
+        const bool is_integer =
+            instruction.mod.type >= ptx::Type::u8 && instruction.mod.type <= ptx::Type::s64 &&
+            instruction.mod.type2 >= ptx::Type::u8 && instruction.mod.type2 <= ptx::Type::s64;
+        return is_integer && !instruction.mod.sat ? operand(1) : 0;
+      }
+      case Opcode::add:
+      case Opcode::sub:
+      case Opcode::or_:
+      case Opcode::xor_:
+      case Opcode::min:
+      case Opcode::max:
+      case Opcode::selp:
+        return std::min(operand(1), operand(2));
+      case Opcode::and_:
+        return std::max(operand(1), operand(2));
+      case Opcode::mul:
+        return instruction.mod.mul == ptx::MulMode::hi
+                   ? 0
+                   : std::min(kMostZeros, operand(1) + operand(2));
+      case Opcode::mad:
+        return instruction.mod.mul == ptx::MulMode::hi
+                   ? 0
+                   : std::min({kMostZeros, operand(1) + operand(2), operand(3)});
+      case Opcode::shl: {
+        const Operand& amount = instruction.operands[2];
+        if (amount.kind != Kind::imm || amount.bits < 0) return operand(1);
+        return static_cast<unsigned>(std::min<std::int64_t>(kMostZeros, operand(1) + amount.bits));
+      }
+      default:
+        return 0;
+    }
+  }
+
+  const Function& function_;
+  std::vector<unsigned> shared_;
+  std::vector<unsigned> zeros_;
+};
+
+/// An address as a sum of things that do not change, its roots, and a constant.
+struct Root {
+  bool is_symbol = false;
+  std::uint32_t index = 0;  ///< register or variable
+  auto operator<=>(const Root&) const = default;
+
+  Operand operand() const {
+    Operand result;
+    result.kind = is_symbol ? Kind::symbol : Kind::reg;
+    result.index = index;
+    return result;
+  }
+};
+struct Address {
+  static constexpr std::size_t kMostRoots = 4;
+  std::vector<Root> roots;  ///< ascending
+  std::int64_t offset = 0;
+};
+
+class Addresses {
+ public:
+  explicit Addresses(const Function& function) : function_(function) {
+    definition_.assign(function.registers.size(), kNone);
+    last_write_.assign(function.registers.size(), kNone);
+    std::vector<bool> seen(function.registers.size(), false);
+    for (std::uint32_t i = 0; i < function.body.size(); ++i) {
+      const Instruction& instruction = function.body[i];
+      ptx::for_each_register(function, instruction, [&](std::uint32_t reg, bool is_write) {
+        if (!is_write) return;
+        definition_[reg] = seen[reg] || instruction.guard != kNone ? kNone : i;
+        seen[reg] = true;
+      });
+    }
+  }
+
+  /// Starts a block; `changed` must then be told of every write, in order.
+  void begin_block(std::uint32_t first) { block_begin_ = first; }
+  void changed(std::uint32_t reg, std::uint32_t instruction) { last_write_[reg] = instruction; }
+
+  /// The address at a load that is about to run.
+  Address find(const Operand& memory) const {
+    Address address;
+    address.offset = memory.bits;
+    std::vector<Root> open{{memory.kind == Kind::symbol, memory.index}};
+    constexpr int kMostSteps = 64;
+    for (int step = 0; !open.empty(); ++step) {
+      const Root root = open.back();
+      open.pop_back();
+      const bool has_room =
+          step < kMostSteps && address.roots.size() + open.size() + 2 <= Address::kMostRoots;
+      if (root.is_symbol || !has_room || !open_up(root.index, &open, &address.offset))
+        address.roots.push_back(root);
+    }
+    std::sort(address.roots.begin(), address.roots.end());
+    return address;
+  }
+
+ private:
+  /// Replaces a register that is a copy or a sum by its parts; false if it is neither, or if one of
+  /// its parts has changed since.
+  bool open_up(std::uint32_t reg, std::vector<Root>* open, std::int64_t* offset) const {
+    const std::uint32_t at = definition_[reg];
+    if (at == kNone) return false;
+    const Instruction& instruction = function_.body[at];
+    const bool is_move = instruction.op == Opcode::mov;
+    if (!is_move && instruction.op != Opcode::add) return false;
+    std::vector<Root> parts;
+    std::uint64_t constant = 0;  // offsets wrap like addresses do
+    for (std::size_t i = 1; i < instruction.operands.size(); ++i) {
+      const Operand& operand = instruction.operands[i];
+      if (operand.kind == Kind::reg) {
+        if (definition_[operand.index] == kNone && is_stale(at, operand.index)) return false;
+        parts.push_back({false, operand.index});
+      } else if (operand.kind == Kind::symbol) {
+        parts.push_back({true, operand.index});
+        constant += static_cast<std::uint64_t>(operand.bits);
+      } else if (operand.kind == Kind::imm && !is_move) {
+        constant += static_cast<std::uint64_t>(operand.bits);
+      } else {
+        return false;
+      }
+    }
+    open->insert(open->end(), parts.begin(), parts.end());
+    *offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(*offset) + constant);
+    return true;
+  }
+
+  /// Whether `part` was written in this block after instruction `at` read it.
+  bool is_stale(std::uint32_t at, std::uint32_t part) const {
+    const std::uint32_t write = last_write_[part];
+    const bool written_here = write != kNone && write >= block_begin_;
+    return written_here && (at < write || at < block_begin_);
+  }
+
+  const Function& function_;
+  std::vector<std::uint32_t> last_write_;
+  std::uint32_t block_begin_ = 0;
+  std::vector<std::uint32_t>
+      definition_;  ///< the only, unguarded definition of a register, else kNone
+};
+
+/// Whether loads before and after it may not become one.
+bool ends_piece(const Instruction& instruction) {
+  const Space space = instruction.mod.space;
+  switch (instruction.op) {
+    case Opcode::st:
+    case Opcode::atom:
+    case Opcode::red:
+      return space == Space::shared || space == Space::generic;
+    case Opcode::ld:
+      return instruction.mod.release_acquire;
+    case Opcode::bar_sync:
+    case Opcode::bar_arrive:
+    case Opcode::bar_red:
+    case Opcode::bar_warp_sync:
+    case Opcode::membar:
+    case Opcode::fence:
+    case Opcode::cp_async:
+    case Opcode::cp_async_wait_group:
+    case Opcode::cp_async_wait_all:
+    case Opcode::stmatrix:
+    case Opcode::call:
+      return true;
+    case Opcode::wmma_store:
+      return space != Space::global;
+    default:
+      return false;
+  }
+}
+
+/// Loads of one address up to a constant, and one element size, that wait for their piece to end.
+struct Key {
+  std::vector<Root> roots;
+  unsigned element;  ///< bytes
+  std::int64_t window;
+  auto operator<=>(const Key&) const = default;
+};
+struct Load {
+  std::uint32_t instruction;
+  unsigned first, count;  ///< elements within the window
+};
+
+class Merger {
+ public:
+  Merger(const ptx::Module& module, const Function& function)
+      : function_(function), alignment_(module, function), addresses_(function) {
+    merged_.resize(function.body.size());
+    for (std::uint32_t i = 0; i < merged_.size(); ++i) merged_[i].leader = i;
+    root_in_use_.assign(function.registers.size(), 0);
+    widened_.assign(function.registers.size(), false);
+    for (const Instruction& instruction : function.body) {
+      if (!widens(instruction)) continue;
+      ptx::for_each_register(function, instruction, [&](std::uint32_t reg, bool is_write) {
+        if (!is_write) widened_[reg] = size_of(function.registers[reg].type) == 2;
+      });
+    }
+  }
+
+  std::vector<MergedLoad> run() {
+    const ptx::ControlFlow flow = ptx::build_control_flow(function_);
+    for (const ptx::BasicBlock& block : flow.blocks) {
+      addresses_.begin_block(block.begin);
+      for (std::uint32_t i = block.begin; i < block.end; ++i) visit(i);
+      flush();
+    }
+    return std::move(merged_);
+  }
+
+ private:
+  /// Whether 16-bit sources are extended to 32 bits: integer arithmetic has no 16-bit form in
+  /// hardware.
+  static bool widens(const Instruction& instruction) {
+    const ptx::Type type =
+        instruction.op == Opcode::cvt ? instruction.mod.type2 : instruction.mod.type;
+    switch (instruction.op) {
+      case Opcode::mov:
+      case Opcode::st:
+        return false;
+      default:
+        return type != ptx::Type::f16 && type != ptx::Type::bf16;
+    }
+  }
+
+  void visit(std::uint32_t i) {
+    const Instruction& instruction = function_.body[i];
+    if (ends_piece(instruction)) flush();
+    if (instruction.op == Opcode::ld && instruction.mod.space == Space::shared) add(i);
+    // A root that changes means another address from here on.
+    ptx::for_each_register(function_, instruction, [&](std::uint32_t reg, bool is_write) {
+      if (!is_write) return;
+      addresses_.changed(reg, i);
+      if (root_in_use_[reg] == piece_) flush();
+    });
+  }
+
+  void add(std::uint32_t i) {
+    const Instruction& instruction = function_.body[i];
+    const unsigned element = size_of(instruction.mod.type), count = instruction.mod.vec;
+    merged_[i].bytes = static_cast<std::uint8_t>(element * count);
+    const Operand& memory = instruction.operands[1];
+    if (instruction.guard != kNone || instruction.mod.is_volatile ||
+        instruction.mod.release_acquire)
+      return;
+    if (element < 2 || count > 4 || element * count > 16 || !fills_registers(instruction)) return;
+    if (memory.kind != Kind::address && memory.kind != Kind::symbol) return;
+    const Address address = addresses_.find(memory);
+    const std::int64_t window_bytes = window_of(element);
+    std::int64_t window = address.offset / window_bytes, within = address.offset % window_bytes;
+    if (within < 0) {
+      --window;
+      within += window_bytes;
+    }
+    // The roots are aligned, so the offset alone tells where in its window an element lies.
+    if (within % element != 0 || within + element * count > window_bytes) return;
+    if (aligned_to(address.roots) < 2 * element) return;
+    pending_[Key{address.roots, element, window}].push_back(
+        Load{i, static_cast<unsigned>(within) / element, count});
+    for (const Root& root : address.roots)
+      if (!root.is_symbol) root_in_use_[root.index] = piece_;
+  }
+
+  unsigned aligned_to(const std::vector<Root>& roots) const {
+    unsigned zeros = kMostZeros;
+    for (const Root& root : roots) zeros = std::min(zeros, alignment_.of(root.operand()));
+    return 1u << zeros;
+  }
+
+  static std::int64_t window_of(unsigned element) { return std::min(16u, 4 * element); }
+
+  bool fills_registers(const Instruction& instruction) const {
+    const unsigned element = size_of(instruction.mod.type);
+    const auto fits = [&](const Operand& operand) {
+      return operand.kind == Kind::reg &&
+             size_of(function_.registers[operand.index].type) == element &&
+             !widened_[operand.index];
+    };
+    const Operand& to = instruction.operands[0];
+    if (to.kind != Kind::vector) return fits(to);
+    for (std::uint32_t i = 0; i < to.count; ++i)
+      if (!fits(function_.vector_operands[to.index + i])) return false;
+    return true;
+  }
+
+  void flush() {
+    for (auto& [key, loads] : pending_) {
+      const unsigned aligned = aligned_to(key.roots);
+      const auto elements = static_cast<unsigned>(window_of(key.element)) / key.element;
+      unsigned wanted = 0;
+      for (const Load& load : loads) wanted |= ((1u << load.count) - 1) << load.first;
+      const bool whole =
+          aligned >= key.element * elements && std::popcount(wanted) >= (elements == 4 ? 3 : 2);
+      if (whole) {
+        unite(loads, 0, elements, key.element);
+        continue;
+      }
+      for (unsigned half = 0; elements == 4 && half < 4; half += 2) {
+        if (((wanted >> half) & 3u) == 3u) unite(loads, half, 2, key.element);
+      }
+      for (unsigned e = 0; e < elements; ++e) unite(loads, e, 1, key.element);
+    }
+    pending_.clear();
+    ++piece_;
+  }
+
+  /// Makes one access of all still separate loads that lie within `count` elements from `first` on.
+  void unite(std::vector<Load>& loads, unsigned first, unsigned count, unsigned element) {
+    std::uint32_t leader = kNone;
+    unsigned leader_first = 0;
+    std::vector<Load> rest;
+    for (const Load& load : loads) {
+      if (load.first < first || load.first + load.count > first + count) {
+        rest.push_back(load);
+        continue;
+      }
+      if (leader == kNone) {
+        leader = load.instruction;
+        leader_first = load.first;
+      }
+      merged_[load.instruction] = MergedLoad{leader, 0, 0};
+    }
+    if (leader == kNone) return;
+    merged_[leader].bytes = static_cast<std::uint8_t>(count * element);
+    merged_[leader].shift = static_cast<std::int16_t>(static_cast<int>(first * element) -
+                                                      static_cast<int>(leader_first * element));
+    loads = std::move(rest);
+  }
+
+  const Function& function_;
+  Alignment alignment_;
+  Addresses addresses_;
+  std::vector<MergedLoad> merged_;
+  std::map<Key, std::vector<Load>> pending_;
+  std::vector<std::uint32_t> root_in_use_;  ///< by register: the piece that last used it as a root
+  std::vector<bool> widened_;               ///< 16-bit registers that integer arithmetic reads
+  std::uint32_t piece_ = 1;
+};
+
+}  // namespace
+
+std::vector<MergedLoad> merge_shared_loads(const ptx::Module& module, const Function& function) {
+  return Merger(module, function).run();
+}
+
+}  // namespace simgpu::count

@@ -1,0 +1,412 @@
+#include "common/simgpu/ptx/liveness.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "common/simgpu/ptx/control_flow.hpp"
+
+namespace simgpu::ptx {
+namespace {
+
+constexpr std::uint32_t kNone = UINT32_MAX;
+// Correction from live registers to ptxas's count, fitted to the kernels of tests/ptx/register_kernels.cu
+// as clang 14 and 22 write them and ptxas 13.0 allocates them for sm_80 (register_calibration.csv, made by
+// tests/tools/calibrate_registers.py):
+//   - ptxas issues the loads of a block early and keeps about this many of their results waiting;
+constexpr unsigned kLoadsInFlight = 12;
+//   - and uses a few registers of its own for addresses, carries and the stack pointer.
+constexpr unsigned kOverhead = 4;
+
+/// Words of bit sets all passes of the dataflow may touch together: about a second of work.
+constexpr std::uint64_t kWorkBudget = 400'000'000;
+constexpr std::uint64_t kMostSetWords = 32'000'000;  // 256 MB
+
+using Kind = Operand::Kind;
+
+/// What a register becomes once ptxas has folded copies, constants and address arithmetic.
+struct Values {
+  std::vector<std::uint32_t>
+      alias;  ///< by register: the register that really holds the value; kNone = free
+  std::vector<std::uint8_t> width;  ///< 32-bit registers a representative needs; 0 for predicates
+};
+
+struct Definitions {
+  std::vector<std::uint32_t>
+      instruction;  ///< the only definition of a register, kNone if none or several
+  std::vector<std::uint32_t> count;
+};
+
+Definitions find_definitions(const Function& function) {
+  Definitions d;
+  d.instruction.assign(function.registers.size(), kNone);
+  d.count.assign(function.registers.size(), 0);
+  for (std::uint32_t i = 0; i < function.body.size(); ++i) {
+    for_each_register(function, function.body[i], [&](std::uint32_t reg, bool is_write) {
+      if (!is_write) return;
+      d.instruction[reg] = ++d.count[reg] == 1 && function.body[i].guard == kNone ? i : kNone;
+    });
+  }
+  return d;
+}
+
+bool is_plain_register(const Operand& operand) {
+  return operand.kind == Kind::reg && !operand.negated;
+}
+
+bool is_constant_operand(const Operand& operand) {
+  return operand.kind == Kind::imm || operand.kind == Kind::symbol || operand.kind == Kind::param ||
+         operand.kind == Kind::function;
+}
+
+/// Registers whose every use is as the address of a memory access.
+std::vector<bool> address_only(const Function& function) {
+  std::vector<bool> only(function.registers.size(), true);
+  for (const Instruction& instruction : function.body) {
+    const bool writes = has_destination(instruction.op);
+    const auto mark = [&](const Operand& operand) {
+      if (operand.kind == Kind::reg) only[operand.index] = false;
+    };
+    for (std::size_t i = writes ? 1 : 0; i < instruction.operands.size(); ++i) {
+      const Operand& operand = instruction.operands[i];
+      mark(operand);
+      if (operand.kind == Kind::vector)
+        for (std::uint32_t e = 0; e < operand.count; ++e)
+          mark(function.vector_operands[operand.index + e]);
+    }
+  }
+  return only;
+}
+
+/// 64-bit registers of which only the low half is ever needed: addresses of shared memory, which
+/// clang computes in 64 bits and ptxas in 32.
+std::vector<bool> low_half_only(const Module& module, const Function& function) {
+  std::vector<bool> low(function.registers.size(), true);
+  const auto is_low_user = [](const Instruction& instruction) {
+    switch (instruction.op) {
+      case Opcode::add:
+      case Opcode::sub:
+      case Opcode::mov:
+      case Opcode::shl:
+      case Opcode::and_:
+      case Opcode::or_:
+      case Opcode::xor_:
+        return true;
+      case Opcode::mul:
+        return instruction.mod.mul == MulMode::lo;
+      default:
+        return false;
+    }
+  };
+  (void)module;
+  // Optimistic start, then wideness flows from users to what they use until nothing changes. Each
+  // register changes once; users are found through lists.
+  std::vector<std::vector<std::uint32_t>> sources_of(function.registers.size());
+  std::vector<std::uint32_t> work;
+  const auto widen = [&](std::uint32_t reg) {
+    if (low[reg] && size_of(function.registers[reg].type) == 8) {
+      low[reg] = false;
+      work.push_back(reg);
+    }
+  };
+  for (const Instruction& instruction : function.body) {
+    const bool writes = has_destination(instruction.op);
+    const bool passes =
+        writes && is_low_user(instruction) && instruction.operands[0].kind == Kind::reg;
+    const bool is_shared = instruction.mod.space == Space::shared;
+    const bool truncates =
+        instruction.op == Opcode::cvt && size_of(instruction.mod.type) <= 4 &&
+        (instruction.mod.type2 == Type::u64 || instruction.mod.type2 == Type::s64);
+    for (std::size_t i = writes ? 1 : 0; i < instruction.operands.size(); ++i) {
+      const Operand& operand = instruction.operands[i];
+      if (operand.kind == Kind::vector) {
+        for (std::uint32_t e = 0; e < operand.count; ++e) {
+          const Operand& element = function.vector_operands[operand.index + e];
+          if (element.kind == Kind::reg) widen(element.index);
+        }
+      } else if (operand.kind == Kind::address) {
+        // cp.async has a shared destination and a global source
+        if (!is_shared || (instruction.op == Opcode::cp_async && i == 1)) widen(operand.index);
+      } else if (operand.kind == Kind::reg && !truncates) {
+        if (passes)
+          sources_of[instruction.operands[0].index].push_back(operand.index);
+        else
+          widen(operand.index);
+      }
+    }
+  }
+  while (!work.empty()) {
+    const std::uint32_t reg = work.back();
+    work.pop_back();
+    for (const std::uint32_t source : sources_of[reg]) widen(source);
+    sources_of[reg].clear();
+  }
+  return low;
+}
+
+Values fold(const Module& module, const Function& function) {
+  const std::size_t n = function.registers.size();
+  Values values;
+  values.alias.resize(n);
+  values.width.assign(n, 0);
+  const Definitions definitions = find_definitions(function);
+  const std::vector<bool> addresses = address_only(function);
+  const std::vector<bool> low = low_half_only(module, function);
+  for (std::uint32_t r = 0; r < n; ++r) {
+    values.alias[r] = r;
+    const unsigned size = size_of(function.registers[r].type);
+    values.width[r] = size == 0 ? 0 : size == 8 && !low[r] ? 2 : 1;
+  }
+  // Chains end at the representative; path halving keeps them short.
+  const auto find = [&](std::uint32_t r) {
+    while (r != kNone && values.alias[r] != r) {
+      const std::uint32_t next = values.alias[r];
+      if (next == kNone) return kNone;
+      values.alias[r] = values.alias[next];
+      r = next;
+    }
+    return r;
+  };
+  const auto is_free = [&](const Operand& operand) {
+    return is_constant_operand(operand) ||
+           (is_plain_register(operand) && find(operand.index) == kNone);
+  };
+  // In the order of the text, so that a chain of copies has its source folded first.
+  for (std::uint32_t i = 0; i < function.body.size(); ++i) {
+    const Instruction& instruction = function.body[i];
+    if (!has_destination(instruction.op) || instruction.operands.size() < 2) continue;
+    const Operand& to = instruction.operands[0];
+    if (to.kind != Kind::reg || definitions.instruction[to.index] != i) continue;
+    const Operand& from = instruction.operands[1];
+    const auto same_value = [&](const Operand& source) {
+      if (is_free(source)) {
+        values.alias[to.index] = kNone;
+      } else if (is_plain_register(source)) {
+        const std::uint32_t root = find(source.index);
+        if (definitions.count[root] != 1) return;
+        values.alias[to.index] = root;
+        values.width[root] = std::max(values.width[root], values.width[to.index]);
+      }
+    };
+    switch (instruction.op) {
+      case Opcode::mov:
+        // The block's shape stands in the constant bank.
+        if (from.kind == Kind::special) {
+          const auto special = static_cast<Special>(from.index);
+          if ((special >= Special::ntid_x && special <= Special::ntid_z) ||
+              (special >= Special::nctaid_x && special <= Special::nctaid_z))
+            values.alias[to.index] = kNone;
+        }
+        same_value(from);
+        break;
+      case Opcode::cvta:
+        same_value(from);
+        break;
+      case Opcode::ld:
+        // Parameters stand in the constant bank, which arithmetic reads directly.
+        if (instruction.mod.space == Space::param && from.kind != Kind::imm) {
+          const bool own = from.kind == Kind::address ||
+                           (from.kind == Kind::param && from.index < function.params.size());
+          if (own && function.is_entry) values.alias[to.index] = kNone;
+        }
+        break;
+      case Opcode::cvt:
+        // Zero extension costs no register: the upper half is RZ.
+        if (instruction.mod.type == Type::u64 && instruction.mod.type2 == Type::u32 &&
+            is_plain_register(from) && find(from.index) != kNone &&
+            definitions.count[find(from.index)] == 1) {
+          values.alias[to.index] = find(from.index);
+        } else if (is_free(from)) {
+          values.alias[to.index] = kNone;
+        }
+        break;
+      case Opcode::add:
+        // base + constant, used as an address only: the constant moves into the access.
+        if (addresses[to.index] || low[to.index]) {
+          const Operand& second = instruction.operands[2];
+          if (is_constant_operand(second) ||
+              (is_plain_register(second) && find(second.index) == kNone && low[to.index]))
+            same_value(from);
+          else if (is_free(from) && low[to.index])
+            same_value(second);
+        }
+        break;
+      default:
+        break;
+    }
+  }
+  for (std::uint32_t r = 0; r < n; ++r) values.alias[r] = find(r);
+  return values;
+}
+
+/// The registers that cross a block boundary get dense numbers; all others never enter a set.
+struct Sets {
+  std::vector<std::uint32_t> number;  ///< by register, kNone = lives in one block only
+  std::vector<std::uint32_t> registers;
+  std::size_t words = 0;
+  std::vector<std::uint64_t> in, out;  ///< blocks * words
+  bool complete = true;
+};
+
+Sets solve(const Function& function, const ControlFlow& flow, const Values& values) {
+  Sets sets;
+  const std::size_t n = function.registers.size(), blocks = flow.blocks.size();
+  sets.number.assign(n, kNone);
+  std::vector<std::uint32_t> written_in(n, kNone);
+  // Upward exposed: read before any unguarded write of the same block.
+  for (std::uint32_t b = 0; b < blocks; ++b) {
+    for (std::uint32_t i = flow.blocks[b].begin; i < flow.blocks[b].end; ++i) {
+      const Instruction& instruction = function.body[i];
+      for_each_register(function, instruction, [&](std::uint32_t reg, bool is_write) {
+        const std::uint32_t r = values.alias[reg];
+        if (r == kNone) return;
+        if (is_write) {
+          if (instruction.guard == kNone) written_in[r] = b;
+        } else if (written_in[r] != b && sets.number[r] == kNone) {
+          sets.number[r] = static_cast<std::uint32_t>(sets.registers.size());
+          sets.registers.push_back(r);
+        }
+      });
+    }
+  }
+  sets.words = (sets.registers.size() + 63) / 64;
+  if (sets.words * blocks > kMostSetWords) {
+    sets.complete = false;
+    sets.words = 0;
+    std::fill(sets.number.begin(), sets.number.end(), kNone);
+    sets.registers.clear();
+    return sets;
+  }
+  std::vector<std::uint64_t> use(sets.words * blocks), kill(sets.words * blocks);
+  for (std::uint32_t b = 0; b < blocks; ++b) {
+    std::uint64_t* const block_use = use.data() + b * sets.words;
+    std::uint64_t* const block_kill = kill.data() + b * sets.words;
+    for (std::uint32_t i = flow.blocks[b].begin; i < flow.blocks[b].end; ++i) {
+      const Instruction& instruction = function.body[i];
+      for_each_register(function, instruction, [&](std::uint32_t reg, bool is_write) {
+        const std::uint32_t r = values.alias[reg];
+        if (r == kNone || sets.number[r] == kNone) return;
+        const std::uint32_t word = sets.number[r] / 64;
+        const std::uint64_t bit = std::uint64_t{1} << (sets.number[r] % 64);
+        if (!is_write && (block_kill[word] & bit) == 0) block_use[word] |= bit;
+        if (is_write && instruction.guard == kNone) block_kill[word] |= bit;
+      });
+    }
+  }
+  sets.in.assign(sets.words * blocks, 0);
+  sets.out.assign(sets.words * blocks, 0);
+  std::vector<std::uint32_t> work;
+  std::vector<bool> queued(blocks, true);
+  for (std::uint32_t b = 0; b < blocks; ++b)
+    work.push_back(b);  // taken from the back: last block first
+  std::uint64_t spent = 0;
+  while (!work.empty()) {
+    const std::uint32_t b = work.back();
+    work.pop_back();
+    queued[b] = false;
+    spent += sets.words + 1;
+    if (spent > kWorkBudget) {
+      sets.complete = false;
+      break;
+    }
+    bool changed = false;
+    for (std::size_t w = 0; w < sets.words; ++w) {
+      const std::size_t at = b * sets.words + w;
+      const std::uint64_t in = use[at] | (sets.out[at] & ~kill[at]);
+      changed |= in != sets.in[at];
+      sets.in[at] = in;
+    }
+    if (!changed) continue;
+    for (const std::uint32_t p : flow.blocks[b].predecessors) {
+      spent += sets.words;
+      for (std::size_t w = 0; w < sets.words; ++w)
+        sets.out[p * sets.words + w] |= sets.in[b * sets.words + w];
+      if (!queued[p]) {
+        queued[p] = true;
+        work.push_back(p);
+      }
+    }
+  }
+  return sets;
+}
+
+/// 32-bit registers that the loads of a block fill, parameters aside.
+unsigned loaded_registers(const Function& function, const BasicBlock& block) {
+  unsigned sum = 0;
+  for (std::uint32_t i = block.begin; i < block.end; ++i) {
+    const Instruction& instruction = function.body[i];
+    if (instruction.op != Opcode::ld || instruction.mod.space == Space::param) continue;
+    sum += std::max(1u, size_of(instruction.mod.type) / 4) * instruction.mod.vec;
+  }
+  return sum;
+}
+
+}  // namespace
+
+RegisterPressure estimate_registers(const Module& module, const Function& function) {
+  RegisterPressure result;
+  if (function.body.empty()) return result;
+  const ControlFlow flow = build_control_flow(function);
+  const Values values = fold(module, function);
+  const Sets sets = solve(function, flow, values);
+  result.complete = sets.complete;
+
+  std::vector<std::uint32_t> live_in(function.registers.size(),
+                                     kNone);  // last block that saw it live
+  for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
+    unsigned live = 0, predicates = 0, block_peak = 0;
+    const auto count = [&](std::uint32_t r, int sign) {
+      if (values.width[r] == 0)
+        predicates += static_cast<unsigned>(sign);
+      else
+        live += static_cast<unsigned>(sign * values.width[r]);
+    };
+    const auto note = [&](std::uint32_t i) {
+      block_peak = std::max(block_peak, live);
+      result.predicates = std::max(result.predicates, predicates);
+      if (live <= result.live) return;
+      result.live = live;
+      result.instruction = i;
+    };
+    for (std::size_t w = 0; w < sets.words; ++w) {
+      for (std::uint64_t bits = sets.out[b * sets.words + w]; bits != 0; bits &= bits - 1) {
+        const std::uint32_t r =
+            sets.registers[w * 64 + static_cast<unsigned>(std::countr_zero(bits))];
+        live_in[r] = b;
+        count(r, 1);
+      }
+    }
+    for (std::uint32_t i = flow.blocks[b].end; i-- > flow.blocks[b].begin;) {
+      const Instruction& instruction = function.body[i];
+      // Backwards: writes end a life, reads begin one. A value nobody reads still needs a place.
+      for_each_register(function, instruction, [&](std::uint32_t reg, bool is_write) {
+        const std::uint32_t r = values.alias[reg];
+        if (r == kNone || !is_write || live_in[r] == b) return;
+        live_in[r] = b;
+        count(r, 1);
+      });
+      note(i);
+      if (instruction.guard == kNone) {
+        for_each_register(function, instruction, [&](std::uint32_t reg, bool is_write) {
+          const std::uint32_t r = values.alias[reg];
+          if (r == kNone || !is_write || live_in[r] != b) return;
+          live_in[r] = kNone;
+          count(r, -1);
+        });
+      }
+      for_each_register(function, instruction, [&](std::uint32_t reg, bool is_write) {
+        const std::uint32_t r = values.alias[reg];
+        if (r == kNone || is_write || live_in[r] == b) return;
+        live_in[r] = b;
+        count(r, 1);
+      });
+      note(i);
+    }
+    const unsigned in_flight = std::min(kLoadsInFlight, loaded_registers(function, flow.blocks[b]));
+    result.estimate = std::max(result.estimate, block_peak + in_flight + kOverhead);
+  }
+  result.where = function.body[result.instruction].where;
+  return result;
+}
+
+}  // namespace simgpu::ptx

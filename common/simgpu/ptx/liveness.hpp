@@ -1,0 +1,24 @@
+// How many registers a kernel needs: liveness on PTX, corrected for what ptxas folds away.
+//
+// PTX has unlimited registers, ptxas has 255 of 32 bits a thread; only ptxas's own answer is true. This
+// estimate is for machines without it: to see a register tile grow, and to warn of spills.
+#pragma once
+
+#include <cstdint>
+
+#include "common/simgpu/ptx/module.hpp"
+
+namespace simgpu::ptx {
+
+struct RegisterPressure {
+  unsigned live = 0;        ///< peak of live 32-bit registers, after what ptxas folds away
+  unsigned estimate = 0;    ///< what ptxas would allocate if there were no limit of 255
+  unsigned predicates = 0;  ///< peak of live predicates
+  std::uint32_t instruction = 0;  ///< where the peak is
+  Location where;
+  bool complete = true;     ///< false: the function is too large to analyse, the numbers are lower bounds
+};
+
+RegisterPressure estimate_registers(const Module& module, const Function& function);
+
+}  // namespace simgpu::ptx

@@ -158,6 +158,13 @@ constexpr std::array kCatalogue = {
           "and {n}"},
     Entry{"SWAPPED-EXTENTS.grid.next",
           "Blocks along x are columns (N), blocks along y rows (M). Square matrices hide this."},
+    Entry{"SWAPPED-EXTENTS.mapping.headline",
+          "the kernel counts rows with x, the grid counts columns with x: only {rows} rows and "
+          "{cols} columns of C ({m} "
+          "x {n}) are reached"},
+    Entry{"SWAPPED-EXTENTS.mapping.next",
+          "Choose which of x and y is the row, and mean the same in the kernel and in the launch "
+          "configuration."},
     Entry{"SWAPPED-EXTENTS.k.headline",
           "the sum runs over {name} = {value} terms; there are K = {k}"},
     Entry{"SWAPPED-EXTENTS.k.next", "K is the number of columns of A and of rows of B."},

@@ -496,6 +496,9 @@ Diagnosis diagnose(const Evidence& given) {
   }
 
   const simgpu::Finding* finding = worst_finding(run.launches);
+  // Who writes to an input also races with everybody who reads it.
+  if (finding != nullptr && finding->kind == FindingKind::global_race)
+    if (auto d = modified_input(run)) return *d;
   if (finding != nullptr) {
     Diagnosis d = explain(*finding, evidence.tile, &run, evidence.type);
     const bool index_may_be_wrong = (finding->kind == FindingKind::out_of_bounds &&

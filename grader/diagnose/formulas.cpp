@@ -269,15 +269,36 @@ std::optional<Diagnosis> explain_stores(const Evidence& evidence, const Cases& c
   const Case& c = shown(cases);
   if (fits(cases, [](const Case& k) { return cut_off(k, k.n, k.m); }))
     return name("guard", c.n, c.m, c);
-  const Tile& t = evidence.tile;
-  if (t.bm > 0 && t.bn > 0) {
-    const auto rows = [&](const Case& k) { return round_up(k.n, t.bm); };
-    const auto cols = [&](const Case& k) { return round_up(k.m, t.bn); };
-    if (fits(cases, [&](const Case& k) {
-          return cut_off(k, std::min(rows(k), k.m), std::min(cols(k), k.n));
-        }))
-      return name("grid", rows(c), cols(c), c);
-  }
+  // What the grid covers is known; was it computed from the other extent, or do x and y mean other
+  // things in the kernel?
+  const auto all_single = std::all_of(cases.begin(), cases.end(), [](const Case& k) {
+    return k.run.launches.size() == 1 && k.run.launches[0].grid.z == 1 &&
+           k.run.launches[0].block.z == 1;
+  });
+  if (!all_single) return std::nullopt;
+  const auto blocks = [](int extent, unsigned block) {
+    return (static_cast<unsigned>(extent) + block - 1) / block;
+  };
+  const auto x_of = [](const Case& k) {
+    return static_cast<int>(k.run.launches[0].grid.x * k.run.launches[0].block.x);
+  };
+  const auto y_of = [](const Case& k) {
+    return static_cast<int>(k.run.launches[0].grid.y * k.run.launches[0].block.y);
+  };
+  const auto grid_of = [&](const Case& k, int along_x, int along_y) {
+    const simgpu::LaunchReport& launch = k.run.launches[0];
+    return launch.grid.x == blocks(along_x, launch.block.x) &&
+           launch.grid.y == blocks(along_y, launch.block.y);
+  };
+  const auto all = [&](auto holds) { return std::all_of(cases.begin(), cases.end(), holds); };
+  if (all([&](const Case& k) { return grid_of(k, k.m, k.n); }) && fits(cases, [&](const Case& k) {
+        return cut_off(k, std::min(y_of(k), k.m), std::min(x_of(k), k.n));
+      }))
+    return name("grid", y_of(c), x_of(c), c);
+  if (all([&](const Case& k) { return grid_of(k, k.n, k.m); }) && fits(cases, [&](const Case& k) {
+        return cut_off(k, std::min(x_of(k), k.m), std::min(y_of(k), k.n));
+      }))
+    return name("mapping", x_of(c), y_of(c), c);
   return std::nullopt;
 }
 
@@ -339,6 +360,29 @@ std::optional<Diagnosis> explain_loads(const Evidence& evidence, const Cases& ca
           return col < c.k ? right_index(c.run.a, row, col) : kZero;
         };
       }
+      formulas.push_back(std::move(f));
+    }
+  }
+
+  // Both operands' tiles at once: stored by rows, read by columns.
+  if (evidence.oracle == Oracle::product) {
+    for (const int s : square_tiles(evidence)) {
+      const auto exchanged = [s](Which w) {
+        return [w, s](const Case& c, int row, int col) -> std::int64_t {
+          const int row2 = row / s * s + col % s, col2 = col / s * s + row % s;
+          const Matrix& m = matrix_of(w, c);
+          return row2 < m.rows && col2 < m.cols ? right_index(m, row2, col2) : kZero;
+        };
+      };
+      Formula f;
+      f.a = exchanged(Which::a);
+      f.b = exchanged(Which::b);
+      f.depth = [s](const Case& c) { return round_up(c.k, s); };
+      f.name = [s](const Case&) {
+        return say(
+            "TILE-MAP", "operand",
+            {{"tile", std::to_string(s) + " x " + std::to_string(s)}, {"matrix", "A and of B"}});
+      };
       formulas.push_back(std::move(f));
     }
   }

@@ -178,15 +178,40 @@ TEST_CASE("extents exchanged") {
         }
   };
   must_be_named("row < N && col < M", {"SWAPPED-EXTENTS"}, guard);
-  must_be_named("grid of M columns, N rows", {"SWAPPED-EXTENTS"},
-                stored_if([](Call& c, int i, int j) {
-                  return i < (c.n + 15) / 16 * 16 && j < (c.m + 15) / 16 * 16;
-                }));
   must_be_named("k < N", {"SWAPPED-EXTENTS", "OOB"}, each([](Call& call, int i, int j) {
                   double sum = 0;
                   for (int k = 0; k < call.n; ++k) sum += call.at_a(i, k) * call.at_b(k, j);
                   return sum;
                 }));
+}
+
+TEST_CASE("grids laid the wrong way") {
+  // 32 x 8 threads; the launch is part of the evidence.
+  const auto judged = [](bool kernel_has_x_along_rows, bool grid_has) {
+    const auto call = [=](const Matrix& a, const Matrix& b, const Matrix& c) {
+      const auto blocks = [](int extent, int tile) { return (extent + tile - 1) / tile; };
+      const int x = blocks(grid_has ? a.rows : b.cols, 32),
+                y = blocks(grid_has ? b.cols : a.rows, 8);
+      Run r =
+          run(stored_if([=](Call&, int i, int j) {
+                return kernel_has_x_along_rows ? i < 32 * x && j < 8 * y : j < 32 * x && i < 8 * y;
+              }),
+              a, b, c);
+      r.launches[0].grid = {static_cast<unsigned>(x), static_cast<unsigned>(y), 1};
+      r.launches[0].block = {32, 8, 1};
+      return r;
+    };
+    Evidence e = evidence(kRight, ElementType::float32, kNaive, {17, 33, 65});
+    e.run = call(e.run.a, e.run.b, e.run.c_before);
+    e.run_probe = call;
+    return diagnose(e);
+  };
+  CHECK(judged(false, false).id == "none");
+  CHECK(judged(true, true).id == "none");
+  CHECK(judged(false, true).id == "SWAPPED-EXTENTS");
+  CHECK(judged(false, true).headline.find("the grid covers") != std::string::npos);
+  CHECK(judged(true, false).id == "SWAPPED-EXTENTS");
+  CHECK(judged(true, false).headline.find("the kernel counts rows with x") == 0);
 }
 
 TEST_CASE("never written") {
@@ -287,6 +312,17 @@ TEST_CASE("tiles of operands") {
                   return sum;
                 }),
                 square);
+  must_be_named("both", {"TILE-MAP"}, each([](Call& c, int i, int j) {
+                  double sum = 0;
+                  for (int k = 0; k < (c.k + 15) / 16 * 16; ++k) {
+                    const int row_a = i / 16 * 16 + k % 16, col_a = k / 16 * 16 + i % 16;
+                    const int row_b = k / 16 * 16 + j % 16, col_b = j / 16 * 16 + k % 16;
+                    if (row_a < c.m && col_a < c.k && row_b < c.k && col_b < c.n)
+                      sum += c.at_a(row_a, col_a) * c.at_b(row_b, col_b);
+                  }
+                  return sum;
+                }),
+                square);
   must_be_named("As[k][ty]", {"TILE-MAP"}, each([](Call& c, int i, int j) {
                   double sum = 0;
                   for (int k = 0; k < c.k; ++k) {
@@ -296,6 +332,17 @@ TEST_CASE("tiles of operands") {
                   return sum;
                 }),
                 square);
+}
+
+TEST_CASE("a rung that is only asked for K = 1 is not probed with more") {
+  const Kernel outer = [](Call& call) {
+    for (int i = 0; i < std::min(16, call.m); ++i)
+      for (int j = 0; j < std::min(16, call.n); ++j)
+        call.put(i, j, call.at_a(i, 0) * call.at_b(0, j));
+  };
+  const Diagnosis d = diagnose(evidence(outer, ElementType::float32, kNaive, {17, 33, 1}));
+  CHECK(d.id == "UNWRITTEN");
+  CHECK(d.headline.find("C[16][*] and C[*][16..32]") == 0);
 }
 
 TEST_CASE("places and accumulators") {

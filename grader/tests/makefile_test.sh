@@ -61,19 +61,23 @@ path_without() { # FOLDER NAME...: links to every program but those whose name m
         find "$1" -name "$pattern" -delete
     done
 }
+# The farms are links to this machine's own programs: never write through one, always put a new file in its place.
+program() { # FILE LINE...: a shell script of these lines
+    rm -f "$1"
+    printf '%s\n' '#!/bin/sh' "${@:2}" >"$1"
+    chmod +x "$1"
+}
 clean_gate() { env -u CI -u YES BUILD="$scratch/gate" "$@" sh grader/scripts/gate.sh; }
 path_without "$scratch/noclang" 'clang++*' 'sudo'
-printf '#!/bin/sh\necho 1000\n' >"$scratch/id-1000" && chmod +x "$scratch/id-1000"
 as_user() { # the PATH given, `id -u` says 1000
-    rm -f "$1/id"
-    cp "$scratch/id-1000" "$1/id"
+    program "$1/id" 'echo 1000'
     clean_gate PATH="$1" "${@:2}"
 }
 fails "no clang and no root: the one command" 3 'make setup' as_user "$scratch/noclang"
 fails "it names what is missing" 3 'not installed: clang\.' as_user "$scratch/noclang"
 fails "CLANG=nonesuch is one clear error" 3 'CLANG=nonesuch: no such program' clean_gate CLANG=nonesuch CLANG_CHOSEN=1
 fails "CXX=nonesuch is one clear error" 3 'CXX=nonesuch: does not start' clean_gate CXX=nonesuch CXX_CHOSEN=1
-pretend_clang() { printf '#!/bin/sh\necho "%s"\n' "$1" >"$scratch/pretended" && chmod +x "$scratch/pretended"; }
+pretend_clang() { program "$scratch/pretended" "echo '$1'"; }
 pretend_clang 'Debian clang version 11.0.1-2'
 fails "an old clang is told so" 3 'version 11.0.1; 14 or newer' clean_gate CLANG="$scratch/pretended" CLANG_CHOSEN=1
 pretend_clang 'Apple clang version 15.0.0 (clang-1500.3.9.4)'
@@ -86,33 +90,25 @@ done
 # ---- set-up, with a package manager that puts back what is missing
 path_without "$scratch/bare" 'clang++*' 'sudo' 'apt-get' 'apt-cache'
 clang=$(sh -c '. grader/scripts/lib.sh; command -v "$CLANG"')
-cat >"$scratch/bare/apt-get" <<APT
-#!/bin/sh
-echo "\$*" >>"$scratch/apt.log"
-case "\$*" in *install*) ln -sf "$clang" "$scratch/bare/clang++" ;; esac
-APT
-printf '#!/bin/sh\necho "  Candidate: 1:14.0-55"\n' >"$scratch/bare/apt-cache"
-chmod +x "$scratch/bare/apt-get" "$scratch/bare/apt-cache"
+program "$scratch/bare/apt-get" "echo \"\$*\" >>'$scratch/apt.log'" \
+    "case \"\$*\" in *install*) ln -sf '$clang' '$scratch/bare/clang++' ;; esac"
+program "$scratch/bare/apt-cache" 'echo "  Candidate: 1:14.0-55"'
 printf 'ID=debian\n' >"$scratch/os-debian"
 printf 'ID=fedora\n' >"$scratch/os-fedora"
 bare() { env -u CI -u YES -u CLANG -u CXX PATH="$scratch/bare" BUILD="$scratch/gate" OS_RELEASE="$scratch/os-debian" "$@" </dev/null; }
-rm -f "$scratch/bare/id"
-cp "$scratch/id-1000" "$scratch/bare/id"
+program "$scratch/bare/id" 'echo 1000'
 fails "without root, sudo or question set-up prints what to ask for" 3 'apt-get install -y clang$' bare sh grader/scripts/setup.sh
 fails "another system gets its own command" 3 'dnf install' bare OS_RELEASE="$scratch/os-fedora" sh grader/scripts/setup.sh
-printf '#!/bin/sh\n[ "$1" = -n ] && exit 1\nexit 1\n' >"$scratch/bare/sudo"
+program "$scratch/bare/sudo" 'exit 1'
 touch "$scratch/apt.log"
-chmod +x "$scratch/bare/sudo"
 fails "sudo that wants a password, YES=1: the command" 3 'sudo apt-get install -y clang$' bare YES=1 sh grader/scripts/setup.sh
 same "nothing was installed so far" 0 "$(wc -l <"$scratch/apt.log")"
-rm "$scratch/bare/id"
-printf '#!/bin/sh\necho 0\n' >"$scratch/bare/id"
-chmod +x "$scratch/bare/id"
+program "$scratch/bare/id" 'echo 0'
 holds "as root the gate installs without a question" bare sh grader/scripts/gate.sh
 same "only what is missing" "install -y --no-install-recommends clang" "$(grep install "$scratch/apt.log")"
 says "then there is nothing to do" 'Everything is installed' bare sh grader/scripts/setup.sh
 rm "$scratch/bare/clang++"
-printf '#!/bin/sh\necho "Err:1 Temporary failure resolving"; echo "E: Unable to locate package clang"; exit 100\n' >"$scratch/bare/apt-get"
+program "$scratch/bare/apt-get" 'echo "Err:1 Temporary failure resolving"; echo "E: Unable to locate package clang"; exit 100'
 fails "no network is one clear error" 3 'not reached \(no network\?\)' bare sh grader/scripts/setup.sh
 
 # ---- doctor
@@ -123,8 +119,7 @@ printf 'Linux version 5.15.90.1-microsoft-standard-WSL2\n' >"$scratch/wsl"
 says "doctor warns of a clone on the Windows disk" 'Windows disk' env PROC_VERSION="$scratch/wsl" HERE=/mnt/c/gemm sh grader/scripts/doctor.sh
 holds "not of one in the Linux home" bash -c '! PROC_VERSION="$1" HERE=/home/me/gemm sh grader/scripts/doctor.sh | grep -q Windows' wsl "$scratch/wsl"
 holds "nor of /mnt/c on plain Linux" bash -c '! PROC_VERSION=/dev/null HERE=/mnt/c/gemm sh grader/scripts/doctor.sh | grep -q Windows'
-printf '#!/bin/sh\necho "GNU Make 3.81"\n' >"$scratch/oldmake"
-chmod +x "$scratch/oldmake"
+program "$scratch/oldmake" 'echo "GNU Make 3.81"'
 fails "doctor knows an old make" 3 '3.81; 4 or newer is needed' env MAKE="$scratch/oldmake" sh grader/scripts/doctor.sh
 if command -v jq >/dev/null; then
     says "doctor --json is JSON" '"ok"' bash -c 'sh grader/scripts/doctor.sh --json | jq .components.clang.state'
@@ -136,11 +131,10 @@ printf 'echo "3 passed, 0 failed"\n' >"$scratch/good.sh"
 printf 'echo "1 passed, 2 failed"; exit 1\n' >"$scratch/bad.sh"
 printf 'exit 0\n' >"$scratch/silent.sh"
 printf 'echo "3 passed, 0 failed"; exit 1\n' >"$scratch/liar.sh"
-printf '#!/bin/sh\necho "test cases: 7 | 5 passed | 2 failed"\necho "assertions: - none -"\nexit 2\n' >"$scratch/v2_tests"
-printf '#!/bin/sh\necho "All tests passed (91 assertions in 9 test cases)"\n' >"$scratch/green_tests"
-printf '#!/bin/sh\necho "All tests passed (1 assertion in 1 test case)"\n' >"$scratch/one_tests"
-printf '#!/bin/sh\nkill -SEGV $$\n' >"$scratch/crash_tests"
-chmod +x "$scratch"/*_tests
+program "$scratch/v2_tests" 'echo "test cases: 7 | 5 passed | 2 failed"; echo "assertions: - none -"; exit 2'
+program "$scratch/green_tests" 'echo "All tests passed (91 assertions in 9 test cases)"'
+program "$scratch/one_tests" 'echo "All tests passed (1 assertion in 1 test case)"'
+program "$scratch/crash_tests" 'kill -SEGV $$'
 last() { bash grader/scripts/test.sh "$@" | tail -n 1; }
 same "adds up" "13 passed, 0 failed" "$(last "$scratch/good.sh" "$scratch/green_tests" "$scratch/one_tests")"
 same "counts failures" "6 passed, 4 failed" "$(last "$scratch/bad.sh" "$scratch/v2_tests")"

@@ -92,7 +92,7 @@ ensure = $(Q)sh $(SCRIPTS)/gate.sh && : >$(BUILD)/.announce && \
 
 # ---- C++
 WARN := -Wall -Wextra -Wpedantic -Wshadow
-ALL_CXXFLAGS = -std=c++20 $(OPT) -g1 -pthread -fopenmp $(WARN) -I. $(if $(DEPS),-isystem $(DEPS)/include) $(CXXFLAGS)
+ALL_CXXFLAGS = -std=c++20 $(OPT) -g1 -pthread -fopenmp $(WARN) -I. $(if $(DEPS),-isystem $(DEPS)/include) $(OWN_FLAGS) $(CXXFLAGS)
 
 objects = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
 
@@ -109,8 +109,10 @@ $(BUILD)/flags: always
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
 # ---- simgpu: the simulated GPU
-SIMGPU_SRC := $(wildcard common/simgpu/*.cpp $(foreach d,ptx exec memory check count,common/simgpu/$(d)/*.cpp))
+SIMGPU_SRC := $(wildcard common/simgpu/*.cpp $(foreach d,ptx exec exec/kernels memory check count,common/simgpu/$(d)/*.cpp))
 LIBSIMGPU  := $(BUILD)/lib/libsimgpu.a
+# Lanes are loops for the vectoriser; a*b+c must never become an fma by itself; registers are read as other types.
+$(BUILD)/obj/common/simgpu/exec/%.o: private OWN_FLAGS := -O3 -ffp-contract=off -fno-strict-aliasing -fno-math-errno -fno-trapping-math
 CUDART_API    := $(wildcard common/simgpu/runtime/api/*.cpp)
 CUDART_LOCAL  := $(BUILD)/lib/libsimgpu_cudart_local.a
 CUDART_REMOTE := $(BUILD)/lib/libsimgpu_cudart_remote.a

@@ -1,0 +1,91 @@
+// The slow, exact record of accesses: per granule the last writer and recent readers with thread and instruction, so
+// that a race names both parties. Used for shared memory of a block and for written global allocations, in a
+// re-run of the launch with all blocks in order on one host thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "common/simgpu/check/clocks.hpp"
+
+namespace simgpu::check {
+
+struct AccessRecord {
+  std::uint64_t block = 0;
+  std::uint32_t pc = UINT32_MAX;     ///< UINT32_MAX = no access
+  std::uint32_t time = 0;
+  std::uint16_t thread = 0;
+  bool atomic = false, strong = false, write = false;
+  std::uint64_t launch_time = 0;     ///< counts fences of the whole launch; see BlockOrder
+
+  bool exists() const { return pc != UINT32_MAX; }
+};
+
+/// Which earlier blocks this block is ordered after, by the fence-and-atomic pattern (a block that reads a counter
+/// which others incremented after their fence has seen what they wrote).
+class BlockOrder {
+ public:
+  void start_block(std::uint64_t block) {
+    current_ = block;
+    fenced_at_ = 0;
+    joined_.clear();
+  }
+  void fence() { fenced_at_ = ++time_; }
+  std::uint64_t now() const { return time_; }
+  void atomic(std::uint64_t address);
+  /// An access of an earlier block at `launch_time` is known to come before what the current block does now.
+  bool ordered(std::uint64_t block, std::uint64_t launch_time) const;
+
+ private:
+  struct Release {
+    std::uint64_t block, time;
+  };
+  struct Variable {
+    std::uint64_t address;
+    std::vector<Release> releases;   ///< in order of blocks
+  };
+  struct Joined {
+    std::size_t variable, count;
+  };
+  std::uint64_t current_ = 0, time_ = 1, fenced_at_ = 0;
+  std::vector<Variable> variables_;
+  std::vector<Joined> joined_;
+};
+
+class ExactShadow {
+ public:
+  explicit ExactShadow(std::uint64_t bytes, unsigned granule_shift)
+      : shift_(granule_shift), pages_(((bytes >> granule_shift) / kPage) + 1) {}
+
+  unsigned shift() const { return shift_; }
+  bool was_written(std::uint64_t granule) const {
+    const Page* p = pages_[granule / kPage].get();
+    return p != nullptr && p->cells[granule % kPage].writer.exists();
+  }
+  /// Records the access; returns the other party of a race, if there is one.
+  std::optional<AccessRecord> access(std::uint64_t granule, const AccessRecord& me, const WarpClock& clock, const BlockOrder* order);
+
+ private:
+  static constexpr std::size_t kPage = 1024;
+  /// The latest readers: of two warps, two lanes each. Any unordered reader is found among them, because a later
+  /// reader of the same warp is unordered whenever an earlier one is.
+  struct Cell {
+    AccessRecord writer;
+    AccessRecord readers[4];
+  };
+  struct Page {
+    Cell cells[kPage];
+  };
+  Cell& cell(std::uint64_t granule) {
+    std::unique_ptr<Page>& p = pages_[granule / kPage];
+    if (p == nullptr) p = std::make_unique<Page>();
+    return p->cells[granule % kPage];
+  }
+  unsigned shift_;
+  std::vector<std::unique_ptr<Page>> pages_;
+};
+
+}  // namespace simgpu::check

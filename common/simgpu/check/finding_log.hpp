@@ -1,0 +1,42 @@
+// Collects what goes wrong during a launch. One entry per kind and place; the first thread that hit it (by block,
+// then in running order) stands for the others, which are counted.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "common/simgpu/device.hpp"
+
+namespace simgpu::check {
+
+class FindingLog {
+ public:
+  /// `make` builds the Finding and is called only when this one is to be kept. `other_pc` UINT32_MAX = none.
+  template <class Make>
+  void add(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc, std::uint64_t block, Make make) {
+    Entry& e = entries_[{kind, pc, other_pc}];
+    if (e.count == 0 || block < e.block) {
+      e.finding = make();
+      e.finding.kind = kind;
+      e.block = block;
+    }
+    ++e.count;
+  }
+  bool empty() const { return entries_.empty(); }
+  void clear() { entries_.clear(); }
+  void merge(FindingLog&& other);
+
+  /// One finding per kind and pair of source lines, sorted by place, at most `per_kind` of a kind.
+  std::vector<Finding> report(unsigned per_kind) const;
+
+ private:
+  struct Entry {
+    Finding finding;
+    std::uint64_t block = 0, count = 0;
+  };
+  std::map<std::tuple<FindingKind, std::uint32_t, std::uint32_t>, Entry> entries_;
+};
+
+}  // namespace simgpu::check

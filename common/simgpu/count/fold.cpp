@@ -1,0 +1,164 @@
+#include "common/simgpu/count/fold.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace simgpu {
+
+GlobalCounts& GlobalCounts::operator+=(const GlobalCounts& o) {
+  requests += o.requests;
+  sectors += o.sectors;
+  ideal_sectors += o.ideal_sectors;
+  bytes += o.bytes;
+  return *this;
+}
+
+SharedCounts& SharedCounts::operator+=(const SharedCounts& o) {
+  requests += o.requests;
+  wavefronts += o.wavefronts;
+  ideal_wavefronts += o.ideal_wavefronts;
+  raw_requests += o.raw_requests;
+  raw_wavefronts += o.raw_wavefronts;
+  raw_ideal_wavefronts += o.raw_ideal_wavefronts;
+  bytes += o.bytes;
+  return *this;
+}
+
+Counts& Counts::operator+=(const Counts& o) {
+  global_load += o.global_load;
+  global_store += o.global_store;
+  global_atomic += o.global_atomic;
+  shared_load += o.shared_load;
+  shared_store += o.shared_store;
+  shared_atomic += o.shared_atomic;
+  local_load_requests += o.local_load_requests;
+  local_store_requests += o.local_store_requests;
+  warp_instructions += o.warp_instructions;
+  thread_instructions += o.thread_instructions;
+  for (std::size_t k = 0; k < thread_instructions_by_class.size(); ++k)
+    thread_instructions_by_class[k] += o.thread_instructions_by_class[k];
+  fma_f32 += o.fma_f32;
+  fma_f64 += o.fma_f64;
+  mad_int += o.mad_int;
+  mul_f32 += o.mul_f32;
+  mul_f64 += o.mul_f64;
+  barriers += o.barriers;
+  block_barriers += o.block_barriers;
+  for (const auto& [type, n] : o.tensor_ops) tensor_ops[type] += n;
+  return *this;
+}
+
+}  // namespace simgpu
+
+namespace simgpu::count {
+
+using ptx::Opcode;
+
+exec::Counters make_counters(const exec::Program& program, std::size_t allocations) {
+  exec::Counters c;
+  c.blocks.resize(program.blocks.size());
+  c.guarded.resize(program.instructions.size());
+  c.sites.resize(program.site_pc.size());
+  c.buffers.resize(allocations);
+  return c;
+}
+
+void add(exec::Counters& to, const exec::Counters& from) {
+  for (std::size_t k = 0; k < to.blocks.size(); ++k) {
+    to.blocks[k].executed += from.blocks[k].executed;
+    to.blocks[k].lanes += from.blocks[k].lanes;
+  }
+  for (std::size_t k = 0; k < to.guarded.size(); ++k) {
+    to.guarded[k].executed += from.guarded[k].executed;
+    to.guarded[k].lanes += from.guarded[k].lanes;
+  }
+  for (std::size_t k = 0; k < to.sites.size(); ++k) {
+    to.sites[k].global += from.sites[k].global;
+    to.sites[k].shared += from.sites[k].shared;
+    to.sites[k].local_requests += from.sites[k].local_requests;
+  }
+  for (std::size_t k = 0; k < to.buffers.size(); ++k) {
+    to.buffers[k].load += from.buffers[k].load;
+    to.buffers[k].store += from.buffers[k].store;
+    to.buffers[k].atomic += from.buffers[k].atomic;
+  }
+  to.block_barriers += from.block_barriers;
+}
+
+namespace {
+
+/// Counts of one instruction that `executed` warps ran with `lanes` active lanes in all.
+Counts counts_of(const exec::Program& p, const exec::Counters& c, std::uint32_t pc, const exec::GuardCount& n) {
+  const exec::InstructionInfo& info = p.instructions[pc];
+  const ptx::Instruction& ins = *info.ptx;
+  Counts out;
+  out.warp_instructions = n.executed;
+  out.thread_instructions = n.lanes;
+  out.thread_instructions_by_class[static_cast<std::size_t>(info.klass)] = n.lanes;
+  const ptx::Type type = ins.mod.type;
+  const bool f32 = type == ptx::Type::f32, f64 = type == ptx::Type::f64;
+  switch (ins.op) {
+    case Opcode::fma:
+    case Opcode::mad:
+      if (f32) out.fma_f32 = n.lanes;
+      else if (f64) out.fma_f64 = n.lanes;
+      else if (ins.op == Opcode::mad) out.mad_int = n.lanes;
+      break;
+    case Opcode::mul:
+      if (f32) out.mul_f32 = n.lanes;
+      if (f64) out.mul_f64 = n.lanes;
+      break;
+    case Opcode::bar_sync:
+    case Opcode::bar_red:
+    case Opcode::bar_arrive: out.barriers = n.executed; break;
+    default: break;
+  }
+  if (info.site != UINT32_MAX) {
+    const exec::SiteCount& s = c.sites[info.site];
+    switch (ins.op) {
+      case Opcode::st:
+        out.global_store = s.global;
+        out.shared_store = s.shared;
+        out.local_store_requests = s.local_requests;
+        break;
+      case Opcode::atom:
+      case Opcode::red:
+        out.global_atomic = s.global;
+        out.shared_atomic = s.shared;
+        out.local_store_requests = s.local_requests;
+        break;
+      default:
+        out.global_load = s.global;
+        out.shared_load = s.shared;
+        out.local_load_requests = s.local_requests;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+void fold(const exec::LaunchRun& run, const exec::Counters& c, LaunchReport& report) {
+  const exec::Program& p = *run.program;
+  std::map<SourceLine, Counts> lines;
+  for (std::uint32_t pc = 0; pc < p.instructions.size(); ++pc) {
+    const exec::InstructionInfo& info = p.instructions[pc];
+    const exec::GuardCount n = info.guarded ? c.guarded[pc] : c.blocks[info.block];
+    if (n.executed == 0) continue;
+    const Counts counts = counts_of(p, c, pc, n);
+    report.total += counts;
+    lines[p.line_of(pc)] += counts;
+  }
+  report.total.block_barriers = c.block_barriers;
+  for (auto& [where, counts] : lines) report.lines.push_back({where, std::move(counts)});
+  const auto& live = run.memory->live();
+  for (std::size_t k = 0; k < c.buffers.size(); ++k) {
+    const exec::BufferTraffic& b = c.buffers[k];
+    if (b.load.requests + b.load.sectors + b.store.sectors + b.atomic.sectors == 0) continue;
+    const memory::Allocation& a = *live[k];
+    report.buffers.push_back({a.base, a.label, a.size, b.load, b.store, b.atomic});
+  }
+  std::sort(report.buffers.begin(), report.buffers.end(), [](const BufferCounts& x, const BufferCounts& y) { return x.base < y.base; });
+}
+
+}  // namespace simgpu::count

@@ -1,0 +1,13 @@
+// From counters per basic block and per instruction to counts per source line and in total.
+#pragma once
+
+#include "common/simgpu/device.hpp"
+#include "common/simgpu/exec/launch_run.hpp"
+
+namespace simgpu::count {
+
+void add(exec::Counters& to, const exec::Counters& from);
+exec::Counters make_counters(const exec::Program& program, std::size_t allocations);
+void fold(const exec::LaunchRun& run, const exec::Counters& counters, LaunchReport& report);
+
+}  // namespace simgpu::count

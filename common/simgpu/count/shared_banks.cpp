@@ -1,0 +1,80 @@
+#include "common/simgpu/count/shared_banks.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace simgpu::count {
+namespace {
+
+constexpr unsigned kBanks = 32;
+
+/// The words of one phase, bank by bank, without duplicates.
+class Phase {
+ public:
+  void add(std::uint64_t word) {
+    const unsigned bank = static_cast<unsigned>(word % kBanks);
+    for (unsigned k = 0; k < depth_[bank]; ++k)
+      if (words_[bank][k] == word) return;
+    words_[bank][depth_[bank]++] = word;
+    worst_ = std::max(worst_, depth_[bank]);
+  }
+  unsigned worst() const { return worst_; }
+
+ private:
+  std::uint64_t words_[kBanks][32];
+  unsigned depth_[kBanks] = {};
+  unsigned worst_ = 0;
+};
+
+bool pairs_agree(const std::uint64_t (&address)[32], std::uint32_t mask, unsigned distance) {
+  for (unsigned i = 0; i < 32; ++i) {
+    const unsigned j = i ^ distance;
+    if (((mask >> i) & (mask >> j) & 1u) && address[i] != address[j]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Wavefronts shared_wavefronts(const std::uint64_t (&address)[32], std::uint32_t mask, unsigned bytes, bool is_load) {
+  if (bytes > 16) {
+    Wavefronts sum;
+    std::uint64_t half[32];
+    for (unsigned part = 0; part < bytes; part += 16) {
+      for (unsigned i = 0; i < 32; ++i) half[i] = address[i] + part;
+      const Wavefronts w = shared_wavefronts(half, mask, 16, is_load);
+      sum.actual += w.actual;
+      sum.ideal += w.ideal;
+    }
+    return sum;
+  }
+  unsigned lanes = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+  if (is_load && bytes > 4 && (pairs_agree(address, mask, 1) || pairs_agree(address, mask, 2))) lanes *= 2;
+  Wavefronts result;
+  for (unsigned first = 0; first < 32; first += lanes) {
+    const std::uint32_t in_phase = mask & (lanes == 32 ? 0xffffffffu : ((1u << lanes) - 1) << first);
+    if (in_phase == 0) continue;
+    Phase phase;
+    for (std::uint32_t left = in_phase; left != 0; left &= left - 1) {
+      const std::uint64_t a = address[std::countr_zero(left)];
+      for (std::uint64_t word = a / 4; word <= (a + bytes - 1) / 4; ++word) phase.add(word);
+    }
+    result.actual += phase.worst();
+    ++result.ideal;
+  }
+  return result;
+}
+
+Wavefronts matrix_wavefronts(const std::uint64_t (&row_address)[32], unsigned matrices) {
+  Wavefronts result;
+  for (unsigned m = 0; m < matrices; ++m) {
+    Phase phase;
+    for (unsigned r = 0; r < 8; ++r)
+      for (unsigned k = 0; k < 4; ++k) phase.add(row_address[8 * m + r] / 4 + k);
+    result.actual += phase.worst();
+    ++result.ideal;
+  }
+  return result;
+}
+
+}  // namespace simgpu::count

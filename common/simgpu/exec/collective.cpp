@@ -1,0 +1,204 @@
+// What the lanes of a warp do together: shuffles, votes, matches, reductions, fences (PTX ISA 9.7.12).
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstring>
+
+#include "common/simgpu/exec/decoder.hpp"
+#include "common/simgpu/exec/launch_run.hpp"
+
+namespace simgpu::exec {
+namespace {
+
+template <class T>
+void write_lanes(Warp& w, Ref dst, const T (&value)[kLanes]) {
+  T* d = lanes_of<T>(w, dst);
+  for (unsigned i = 0; i < kLanes; ++i)
+    if ((w.mask >> i) & 1u) d[i] = value[i];
+}
+void write_mask(Warp& w, Ref dst, std::uint32_t value) {
+  std::uint32_t& p = *lanes_of<std::uint32_t>(w, dst);
+  p = (p & ~w.mask) | (value & w.mask);
+}
+
+/// The lanes a ".sync" instruction names; those that are not here are a finding. Orders the lanes of the warp.
+std::uint32_t members(Warp& w, const Op& op, std::string_view what) {
+  const unsigned first = static_cast<unsigned>(std::countr_zero(w.mask));
+  const std::uint32_t named = lanes_of<std::uint32_t>(w, op.d)[first];
+  BlockRun& run = *w.run;
+  const std::uint32_t missing = named & w.launched & ~w.mask;
+  if (run.launch->options.checks.barrier && (missing != 0 || (w.mask & ~named) != 0)) {
+    const std::uint32_t odd = missing != 0 ? missing : w.mask & ~named;
+    Access at = describe(run, {op.pc, w.index, first, AccessType::load, MemorySpace::shared, 0, 0});
+    char text[200];
+    std::snprintf(text, sizeof text, "%.*s names the lanes 0x%08x of warp %u, but lane %d %s", static_cast<int>(what.size()), what.data(),
+                  named, w.index, std::countr_zero(odd), missing != 0 ? "is not there" : "executes it without being named");
+    // Lanes that have exited are forgiven on hardware; it is still not what the author meant only if they matter.
+    if (missing == 0 || (missing & ~w.exited) != 0)
+      add_finding(run, FindingKind::divergent_barrier, op.pc, UINT32_MAX, at, std::nullopt, text);
+  }
+  run.clocks.sync_lanes(w.index);
+  return named & w.mask;
+}
+
+}  // namespace
+
+void op_shfl(Warp& w, const Op& op) {
+  members(w, op, "a warp shuffle");
+  const std::uint32_t *a = lanes_of<std::uint32_t>(w, op.a), *b = lanes_of<std::uint32_t>(w, op.b), *c = lanes_of<std::uint32_t>(w, op.c);
+  std::uint32_t out[kLanes] = {}, in_range = 0;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    const int lane = static_cast<int>(i), bval = static_cast<int>(b[i] & 31), cval = static_cast<int>(c[i] & 31);
+    const int segment = static_cast<int>((c[i] >> 8) & 31);
+    const int first = lane & segment, last = first | (cval & ~segment);
+    int j = lane;
+    bool ok = false;
+    switch (static_cast<ptx::ShflMode>(op.x)) {
+      case ptx::ShflMode::up: j = lane - bval; ok = j >= last; break;
+      case ptx::ShflMode::down: j = lane + bval; ok = j <= last; break;
+      case ptx::ShflMode::bfly: j = lane ^ bval; ok = j <= last; break;
+      default: j = first | (bval & ~segment); ok = j <= last; break;
+    }
+    if (!ok) j = lane;
+    out[i] = a[j];
+    in_range |= static_cast<std::uint32_t>(ok) << i;
+  }
+  write_lanes(w, op.dst, out);
+  if (op.dst2 != kNoRef) write_mask(w, op.dst2, in_range);
+}
+
+void op_vote(Warp& w, const Op& op) {
+  const std::uint32_t who = members(w, op, "a warp vote");
+  const std::uint32_t votes = *lanes_of<std::uint32_t>(w, op.a) & who;
+  switch (static_cast<ptx::VoteMode>(op.x)) {
+    case ptx::VoteMode::any: write_mask(w, op.dst, votes != 0 ? kFullMask : 0); break;
+    case ptx::VoteMode::all: write_mask(w, op.dst, votes == who ? kFullMask : 0); break;
+    case ptx::VoteMode::uni: write_mask(w, op.dst, votes == who || votes == 0 ? kFullMask : 0); break;
+    default: {
+      std::uint32_t out[kLanes];
+      std::fill(std::begin(out), std::end(out), votes);
+      write_lanes(w, op.dst, out);
+    }
+  }
+}
+
+void op_match(Warp& w, const Op& op) {
+  const std::uint32_t who = members(w, op, "a warp match");
+  const std::byte* a = address_of(w, op.a);
+  auto value = [&](unsigned i) {
+    std::uint64_t v = 0;
+    std::memcpy(&v, a + i * op.width, op.width);
+    return v;
+  };
+  std::uint32_t out[kLanes] = {}, same_everywhere = 0;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    for (unsigned j = 0; j < kLanes; ++j)
+      if (((who >> j) & 1u) && value(j) == value(i)) out[i] |= 1u << j;
+    if (out[i] == who) same_everywhere |= 1u << i;
+    if (op.x == 1) out[i] = out[i] == who ? who : 0;
+  }
+  write_lanes(w, op.dst, out);
+  if (op.dst2 != kNoRef) write_mask(w, op.dst2, same_everywhere);
+}
+
+void op_redux(Warp& w, const Op& op) {
+  const std::uint32_t who = members(w, op, "a warp reduction");
+  const std::uint32_t* a = lanes_of<std::uint32_t>(w, op.a);
+  bool first = true;
+  std::uint32_t r = 0;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    if (((who >> i) & 1u) == 0) continue;
+    const std::uint32_t v = a[i];
+    if (first) {
+      r = v;
+      first = false;
+      continue;
+    }
+    const bool less = op.y ? static_cast<std::int32_t>(v) < static_cast<std::int32_t>(r) : v < r;
+    switch (static_cast<ptx::AtomOp>(op.x)) {
+      case ptx::AtomOp::add: r += v; break;
+      case ptx::AtomOp::min: r = less ? v : r; break;
+      case ptx::AtomOp::max: r = less ? r : v; break;
+      case ptx::AtomOp::and_: r &= v; break;
+      case ptx::AtomOp::or_: r |= v; break;
+      default: r ^= v; break;
+    }
+  }
+  std::uint32_t out[kLanes];
+  std::fill(std::begin(out), std::end(out), r);
+  write_lanes(w, op.dst, out);
+}
+
+void op_elect(Warp& w, const Op& op) {
+  const std::uint32_t who = members(w, op, "elect.sync");
+  const auto leader = static_cast<std::uint32_t>(std::countr_zero(who != 0 ? who : w.mask));
+  std::uint32_t out[kLanes];
+  std::fill(std::begin(out), std::end(out), leader);
+  write_lanes(w, op.dst, out);
+  if (op.dst2 != kNoRef) write_mask(w, op.dst2, 1u << leader);
+}
+
+void op_activemask(Warp& w, const Op& op) {
+  std::uint32_t out[kLanes];
+  std::fill(std::begin(out), std::end(out), w.mask);
+  write_lanes(w, op.dst, out);
+}
+
+void op_warp_sync(Warp& w, const Op& op) { members(w, op, "__syncwarp()"); }
+
+void op_fence(Warp& w, const Op&) { w.run->order.fence(); }
+
+void op_bar_arrive(Warp& w, const Op& op) {
+  const unsigned first = static_cast<unsigned>(std::countr_zero(w.mask));
+  arrive_at_barrier(w, lanes_of<std::uint32_t>(w, op.a)[first], lanes_of<std::uint32_t>(w, op.b)[first], op.pc);
+}
+
+void op_isspacep(Warp& w, const Op& op) {
+  const std::uint64_t* a = lanes_of<std::uint64_t>(w, op.a);
+  std::uint32_t m = 0;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    const std::uint64_t window = a[i] & ~(memory::kSlotBytes - 1);
+    bool is;
+    switch (static_cast<ptx::Space>(op.x)) {
+      case ptx::Space::shared: is = window == memory::kSharedWindow; break;
+      case ptx::Space::local: is = window == memory::kLocalWindow; break;
+      case ptx::Space::param: is = window == memory::kParamWindow; break;
+      case ptx::Space::constant: {
+        const memory::Allocation* o = w.run->launch->memory->owner(a[i]);
+        is = o != nullptr && o->constant;
+        break;
+      }
+      default: {
+        const memory::Allocation* o = w.run->launch->memory->owner(a[i]);
+        is = window != memory::kSharedWindow && window != memory::kLocalWindow && window != memory::kParamWindow && !(o != nullptr && o->constant);
+      }
+    }
+    m |= static_cast<std::uint32_t>(is) << i;
+  }
+  write_mask(w, op.dst, m);
+}
+
+/// Deterministic: instructions this warp has executed. The global timer counts as if each took a nanosecond.
+void op_clock(Warp& w, const Op& op) {
+  const std::uint64_t v = (op.x != 0 ? w.clock >> 32 : w.clock) + (op.y != 0 && op.x == 0 ? w.run->number : 0);
+  std::byte* d = address_of(w, op.dst);
+  for (unsigned i = 0; i < kLanes; ++i)
+    if ((w.mask >> i) & 1u) std::memcpy(d + i * op.width, &v, op.width);
+}
+
+void op_nothing(Warp&, const Op&) {}
+
+/// Integer division by zero gives all ones on hardware, silently; nobody means it.
+void op_check_divisor(Warp& w, const Op& op) {
+  const std::byte* a = address_of(w, op.a);
+  for (unsigned i = 0; i < kLanes; ++i) {
+    std::uint64_t v = 0;
+    std::memcpy(&v, a + i * op.width, op.width);
+    if (v != 0 || ((w.mask >> i) & 1u) == 0) continue;
+    add_finding(*w.run, FindingKind::division_by_zero, op.pc, UINT32_MAX,
+                describe(*w.run, {op.pc, w.index, i, AccessType::load, MemorySpace::global, 0, 0}), std::nullopt,
+                "an integer is divided by zero: the result has all bits set");
+  }
+}
+
+}  // namespace simgpu::exec

@@ -1,0 +1,303 @@
+// Loads, stores, atomics, parameters, and what lanes do together.
+#include <algorithm>
+
+#include "common/simgpu/exec/decoder.hpp"
+#include "common/simgpu/memory/address.hpp"
+
+namespace simgpu::exec {
+
+using ptx::Opcode;
+using ptx::Space;
+using Kind = ptx::Operand::Kind;
+using PT = ptx::Type;
+
+std::uint32_t FunctionDecoder::new_site() {
+  const auto site = static_cast<std::uint32_t>(p_.site_pc.size());
+  p_.site_pc.push_back(code_.first_pc + current_index_);
+  p_.merges.push_back({});
+  p_.instructions[code_.first_pc + current_index_].site = site;
+  return site;
+}
+
+/// The 64-bit lanes an address starts from, and the constant to add.
+Ref FunctionDecoder::memory_base(const Operand& o, std::int64_t& offset) {
+  offset = 0;
+  switch (o.kind) {
+    case Kind::address: {
+      offset = o.bits;
+      if (register_bytes(o.index) == 8) return reg(o.index);
+      if (register_bytes(o.index) != 4) fail("an address stands in a register of less than 32 bits");
+      const Ref t = temporary(8);
+      convert_width(t, 8, reg(o.index), 4);
+      return t;
+    }
+    case Kind::symbol:
+      if (b_.module.variables[o.index].space == Space::local) {
+        offset = static_cast<std::int64_t>(local_offset_.at(o.index)) + o.bits;
+        return frame_ref(code_.local_base);
+      }
+      return address_constant(o);
+    case Kind::imm: return b_.constant(static_cast<std::uint64_t>(o.bits), 8);
+    default: fail("'" + std::string(current_->mod.text) + "' has an unexpected address");
+  }
+}
+
+std::uint32_t FunctionDecoder::slot_for(Ref base) {
+  // A pattern belongs to the register's lanes; see kernels/memory.inl. Temporaries get a new one each.
+  return p_.slots++ + 0 * static_cast<std::uint32_t>(base != kNoRef);
+}
+
+void FunctionDecoder::load(const Ins& ins) {
+  InstructionInfo& info = p_.instructions[code_.first_pc + current_index_];
+  const Space space = ins.mod.space == Space::none ? Space::generic : ins.mod.space;
+  if (space == Space::param) {
+    info.klass = InstructionClass::memory_other;
+    return parameter_access(ins, true);
+  }
+  info.klass = space == Space::shared ? InstructionClass::memory_shared : space == Space::local ? InstructionClass::memory_local
+             : space == Space::constant ? InstructionClass::memory_other : InstructionClass::memory_global;
+  const unsigned bytes = ptx::size_of(ins.mod.type), vec = std::max<unsigned>(ins.mod.vec, 1);
+  std::int64_t offset;
+  const Ref base = memory_base(at(ins, 1), offset);
+  std::vector<Ref>& list = p_.lists.emplace_back();
+  const Operand& d = at(ins, 0);
+  auto element = [&](unsigned k) -> const Operand& { return d.kind == Kind::vector ? f_.vector_operands[d.index + k] : d; };
+  if (d.kind == Kind::vector && d.count != vec) fail("'" + std::string(ins.mod.text) + "' with another number of registers");
+  const PT raw = bytes == 1 ? (ins.mod.type == PT::s8 ? PT::s8 : PT::u8) : ins.mod.type;
+  for (unsigned k = 0; k < vec; ++k) list.push_back(element(k).kind == Kind::sink ? temporary(bytes) : destination(element(k), raw));
+  Op& o = emit(op_memory);
+  o.a = base;
+  o.imm = offset;
+  o.list = list.data();
+  o.dst = list.front();
+  o.vec = static_cast<std::uint8_t>(vec);
+  o.width = static_cast<std::uint8_t>(bytes);
+  o.x = static_cast<std::uint8_t>(space);
+  o.y = static_cast<std::uint8_t>(AccessType::load);
+  o.z = ins.mod.is_volatile || ins.mod.release_acquire ? 1 : 0;
+  o.site = new_site();
+  o.slot = slot_for(base);
+  for (unsigned k = 0; k < vec; ++k) finish_destination(element(k), raw, list[k]);
+}
+
+void FunctionDecoder::store(const Ins& ins) {
+  InstructionInfo& info = p_.instructions[code_.first_pc + current_index_];
+  const Space space = ins.mod.space == Space::none ? Space::generic : ins.mod.space;
+  if (space == Space::param) {
+    info.klass = InstructionClass::memory_other;
+    return parameter_access(ins, false);
+  }
+  if (space == Space::constant) fail("constant memory cannot be written");
+  info.klass = space == Space::shared ? InstructionClass::memory_shared : space == Space::local ? InstructionClass::memory_local : InstructionClass::memory_global;
+  const unsigned bytes = ptx::size_of(ins.mod.type), vec = std::max<unsigned>(ins.mod.vec, 1);
+  std::int64_t offset;
+  const Ref base = memory_base(at(ins, 0), offset);
+  std::vector<Ref>& list = p_.lists.emplace_back();
+  const Operand& s = at(ins, 1);
+  if (s.kind == Kind::vector && s.count != vec) fail("'" + std::string(ins.mod.text) + "' with another number of registers");
+  for (unsigned k = 0; k < vec; ++k) list.push_back(source(s.kind == Kind::vector ? f_.vector_operands[s.index + k] : s, bytes));
+  Op& o = emit(op_memory);
+  o.a = base;
+  o.imm = offset;
+  o.list = list.data();
+  o.vec = static_cast<std::uint8_t>(vec);
+  o.width = static_cast<std::uint8_t>(bytes);
+  o.x = static_cast<std::uint8_t>(space);
+  o.y = static_cast<std::uint8_t>(AccessType::store);
+  o.z = ins.mod.is_volatile || ins.mod.release_acquire ? 1 : 0;
+  o.site = new_site();
+  o.slot = slot_for(base);
+}
+
+void FunctionDecoder::atomic(const Ins& ins) {
+  InstructionInfo& info = p_.instructions[code_.first_pc + current_index_];
+  const Space space = ins.mod.space == Space::none ? Space::generic : ins.mod.space;
+  info.klass = space == Space::shared ? InstructionClass::memory_shared : InstructionClass::memory_global;
+  if (space != Space::shared) p_.uses_global_atomics = true;
+  const bool returns = ins.op == Opcode::atom;
+  const PT type = ins.mod.type;
+  const unsigned bytes = ptx::size_of(type);
+  const Ty ty = lane_type(type);
+  if (ty == Ty::count_ || ins.mod.vec > 1) fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
+  const std::size_t first = returns ? 1 : 0;
+  std::int64_t offset;
+  const Ref base = memory_base(at(ins, first), offset);
+  const Ref b = source(at(ins, first + 1), bytes);
+  const Ref c = ins.mod.atom == ptx::AtomOp::cas ? source(at(ins, first + 2), bytes) : kNoRef;
+  const Ref dst = returns ? destination(at(ins, 0), type) : kNoRef;
+  Op& o = emit(op_atomic);
+  o.a = base;
+  o.imm = offset;
+  o.b = b;
+  o.c = c;
+  o.dst = dst;
+  o.width = static_cast<std::uint8_t>(bytes);
+  o.vec = 1;
+  o.x = static_cast<std::uint8_t>(space);
+  o.y = static_cast<std::uint8_t>(ins.mod.atom);
+  o.z = static_cast<std::uint8_t>(ty);
+  o.site = new_site();
+  o.slot = slot_for(base);
+}
+
+/// Entry parameters are the same for all lanes; those of functions and calls are per lane, in areas of the frame.
+void FunctionDecoder::parameter_access(const Ins& ins, bool is_load) {
+  const Operand &address = at(ins, is_load ? 1 : 0), &data = at(ins, is_load ? 0 : 1);
+  const unsigned bytes = ptx::size_of(ins.mod.type), vec = std::max<unsigned>(ins.mod.vec, 1);
+  const auto params = static_cast<std::uint32_t>(f_.params.size()), results = static_cast<std::uint32_t>(f_.results.size());
+  std::uint32_t area = 0, stride = 0;
+  std::int64_t offset = address.bits;
+  bool entry_param = false, indexed = false;
+  if (address.kind == Kind::param) {
+    offset += param_offset_[address.index];
+    if (address.index < params) {
+      entry_param = f_.is_entry;
+      area = code_.param_area;
+      stride = code_.param_bytes;
+    } else if (address.index < params + results) {
+      area = code_.result_area;
+      stride = code_.result_bytes;
+    } else {
+      area = code_.call_area;
+      stride = code_.call_bytes;
+    }
+  } else if (address.kind == Kind::address) {
+    indexed = true;
+    entry_param = f_.is_entry;
+    area = code_.param_area;
+    stride = code_.param_bytes;
+  } else {
+    fail("'" + std::string(ins.mod.text) + "' has an unexpected address");
+  }
+  if (entry_param && !is_load) fail("a kernel parameter cannot be written");
+  if (data.kind == Kind::vector && data.count != vec) fail("'" + std::string(ins.mod.text) + "' with another number of registers");
+  if (!indexed && (offset < 0 || static_cast<std::uint64_t>(offset) + bytes * vec > (entry_param ? code_.param_bytes : stride)))
+    fail("'" + std::string(ins.mod.text) + "' reaches beyond its parameter");
+  auto element = [&](unsigned k) -> const Operand& { return data.kind == Kind::vector ? f_.vector_operands[data.index + k] : data; };
+  const Ref base = indexed ? memory_base(address, offset) : kNoRef;
+  for (unsigned k = 0; k < vec; ++k) {
+    const std::int64_t where = offset + static_cast<std::int64_t>(k) * bytes;
+    if (is_load) {
+      if (element(k).kind == Kind::sink) continue;
+      const Ref dst = destination(element(k), ins.mod.type);
+      Op& o = emit(entry_param ? (indexed ? op_kernel_param_indexed : op_kernel_param) : op_area_load);
+      o.dst = dst;
+      o.a = base;
+      o.imm = where;
+      o.width = static_cast<std::uint8_t>(bytes);
+      o.slot = area;
+      o.site = stride;
+      finish_destination(element(k), ins.mod.type, dst);
+    } else {
+      const Ref src = source(element(k), bytes);
+      Op& o = emit(op_area_store);
+      o.a = base;
+      o.b = src;
+      o.imm = where;
+      o.width = static_cast<std::uint8_t>(bytes);
+      o.slot = area;
+      o.site = stride;
+    }
+  }
+}
+
+void FunctionDecoder::collective(const Ins& ins) {
+  InstructionInfo& info = p_.instructions[code_.first_pc + current_index_];
+  info.klass = InstructionClass::synchronisation;
+  switch (ins.op) {
+    case Opcode::shfl: {
+      const Operand& d = at(ins, 0);
+      const Ref a = source(at(ins, 1), 4), lane = source(at(ins, 2), 4), clamp = source(at(ins, 3), 4);
+      const Ref members = ins.operands.size() > 4 ? source(at(ins, 4), 4) : b_.constant(kFullMask, 4);
+      const Ref dst = destination(d, PT::u32);
+      Op& o = emit(op_shfl);
+      o.dst = dst;
+      o.dst2 = d.index2 != UINT32_MAX ? reg(d.index2) : kNoRef;
+      o.a = a;
+      o.b = lane;
+      o.c = clamp;
+      o.d = members;
+      o.x = static_cast<std::uint8_t>(ins.mod.shfl);
+      return;
+    }
+    case Opcode::vote: {
+      const Ref p = predicate(at(ins, 1)), members = source(at(ins, 2), 4);
+      const Ref dst = destination(at(ins, 0), ins.mod.type == PT::pred ? PT::pred : PT::u32);
+      Op& o = emit(op_vote);
+      o.dst = dst;
+      o.a = p;
+      o.d = members;
+      o.x = static_cast<std::uint8_t>(ins.mod.vote);
+      return;
+    }
+    case Opcode::match: {
+      const Operand& d = at(ins, 0);
+      const unsigned bytes = ptx::size_of(ins.mod.type);
+      const Ref a = source(at(ins, 1), bytes), members = source(at(ins, 2), 4), dst = destination(d, PT::u32);
+      Op& o = emit(op_match);
+      o.dst = dst;
+      o.dst2 = d.index2 != UINT32_MAX ? reg(d.index2) : kNoRef;
+      o.a = a;
+      o.d = members;
+      o.width = static_cast<std::uint8_t>(bytes);
+      o.x = ins.mod.vote == ptx::VoteMode::all ? 1 : 0;
+      return;
+    }
+    case Opcode::redux: {
+      const Ref a = source(at(ins, 1), 4), members = source(at(ins, 2), 4), dst = destination(at(ins, 0), PT::u32);
+      Op& o = emit(op_redux);
+      o.dst = dst;
+      o.a = a;
+      o.d = members;
+      o.x = static_cast<std::uint8_t>(ins.mod.atom);
+      o.y = ins.mod.type == PT::s32 ? 1 : 0;
+      return;
+    }
+    case Opcode::activemask: {
+      const Ref dst = destination(at(ins, 0), PT::u32);
+      emit(op_activemask).dst = dst;
+      return;
+    }
+    case Opcode::elect: {
+      const Operand& d = at(ins, 0);
+      const Ref members = source(at(ins, 1), 4), dst = destination(d, PT::u32);
+      Op& o = emit(op_elect);
+      o.dst = dst;
+      o.dst2 = d.index2 != UINT32_MAX ? reg(d.index2) : kNoRef;
+      o.d = members;
+      return;
+    }
+    case Opcode::bar_warp_sync: {
+      const Ref members = source(at(ins, 0), 4);
+      emit(op_warp_sync).d = members;
+      return;
+    }
+    case Opcode::bar_arrive: {
+      const Ref id = source(at(ins, 0), 4), count = source(at(ins, 1), 4);
+      Op& o = emit(op_bar_arrive);
+      o.a = id;
+      o.b = count;
+      return;
+    }
+    case Opcode::membar:
+    case Opcode::fence: emit(op_fence); return;
+    case Opcode::isspacep: {
+      info.klass = InstructionClass::convert;
+      const Ref a = source(at(ins, 1), 8), dst = destination(at(ins, 0), PT::pred);
+      Op& o = emit(op_isspacep);
+      o.dst = dst;
+      o.a = a;
+      o.x = static_cast<std::uint8_t>(ins.mod.space);
+      return;
+    }
+    case Opcode::brkpt:
+    case Opcode::nanosleep:
+    case Opcode::prefetch:
+      info.klass = InstructionClass::other;
+      emit(op_nothing);
+      return;
+    default: fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU yet");
+  }
+}
+
+}  // namespace simgpu::exec

@@ -1,0 +1,156 @@
+// Translates the functions of one kernel. Used by decode.cpp, decode_alu.cpp and decode_memory.cpp only.
+#pragma once
+
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/simgpu/exec/program.hpp"
+#include "common/simgpu/exec/warp.hpp"
+
+namespace simgpu::exec {
+
+/// Something the parser accepts and the engine cannot run.
+struct Undecodable : std::runtime_error {
+  Undecodable(const std::string& message, ptx::Location at) : std::runtime_error(message), where(at) {}
+  ptx::Location where;
+};
+
+Ty lane_type(ptx::Type type);            ///< b types are u types
+unsigned log2_bytes(unsigned bytes);     ///< of 1, 2, 4, 8
+
+/// State shared by the functions of one program.
+struct ProgramBuilder {
+  const ptx::Module& module;
+  const Placement& placement;
+  Program& program;
+  std::map<std::pair<std::uint64_t, unsigned>, Ref> constants;
+  std::map<std::uint32_t, std::uint32_t> function_numbers;   ///< module index -> Program::functions
+  std::vector<std::uint32_t> pending;                        ///< module functions still to decode
+  std::map<std::uint32_t, std::uint32_t> shared_offsets;     ///< module variable -> shared address
+
+  Ref constant(std::uint64_t bits, unsigned bytes);
+  Ref constant_mask(bool value);
+  std::uint32_t function_number(std::uint32_t module_index);
+  std::uint32_t shared_address(std::uint32_t variable);
+};
+
+class FunctionDecoder {
+ public:
+  FunctionDecoder(ProgramBuilder& builder, std::uint32_t number, const ptx::Function& function);
+  void run();
+
+ private:
+  using Ins = ptx::Instruction;
+  using Operand = ptx::Operand;
+
+  // decode.cpp: layout, blocks, control flow
+  void lay_out_registers();
+  void lay_out_parameters();
+  void lay_out_locals();
+  void find_blocks();
+  void decode_block(std::uint32_t number);
+  void decode_end(BasicBlock& block, const Ins& ins);
+  void decode_call(BasicBlock& block, const Ins& ins);
+  void renumber();
+  void decode(const Ins& ins);
+  [[noreturn]] void fail(const std::string& message) const;
+
+  // operands
+  std::uint32_t allocate(std::uint32_t bytes, std::uint32_t align = 64);
+  Ref temporary(unsigned lane_bytes);          ///< valid until the next PTX instruction
+  Ref mask_temporary();
+  Ref reg(std::uint32_t index) const;
+  unsigned register_bytes(std::uint32_t index) const;
+  Ref source(const Operand& o, unsigned bytes);          ///< lanes of `bytes`
+  Ref source_extended(const Operand& o, ptx::Type type); ///< type narrower than the register: low part
+  Ref predicate(const Operand& o);                       ///< mask, negation applied
+  Ref special(ptx::Special s, unsigned bytes);
+  Ref address_constant(const Operand& o);
+  /// Where an instruction of `type` writes; finish_destination extends into a wider register.
+  Ref destination(const Operand& o, ptx::Type type);
+  void finish_destination(const Operand& o, ptx::Type type, Ref written);
+  const Operand& at(const Ins& ins, std::size_t k) const;
+
+  // emitting
+  Op& emit(Handler handler);
+  Op& emit_alu(Alu op, Ty type);
+  void convert_width(Ref to, unsigned to_bytes, Ref from, unsigned from_bytes);
+
+  // decode_alu.cpp
+  void arithmetic(const Ins& ins);
+  void float_arithmetic(const Ins& ins);
+  void integer_arithmetic(const Ins& ins);
+  void carry_arithmetic(const Ins& ins);
+  void logic(const Ins& ins);
+  void compare(const Ins& ins);
+  void select(const Ins& ins);
+  void move(const Ins& ins);
+  void convert(const Ins& ins);
+  void convert_address(const Ins& ins);
+  void simple(const Ins& ins, Alu op, Ty type, unsigned dst_bytes, std::initializer_list<unsigned> source_bytes);
+
+  // decode_memory.cpp
+  void load(const Ins& ins);
+  void store(const Ins& ins);
+  void atomic(const Ins& ins);
+  void parameter_access(const Ins& ins, bool is_load);
+  void memory_operand(Op& op, const Operand& o);
+  Ref memory_base(const Operand& o, std::int64_t& offset);
+  void collective(const Ins& ins);
+  std::uint32_t new_site();
+  std::uint32_t slot_for(Ref base);
+
+  ProgramBuilder& b_;
+  Program& p_;
+  std::uint32_t number_;
+  const ptx::Function& f_;
+  FunctionCode code_;
+
+  std::vector<std::uint32_t> register_offset_;
+  std::map<std::uint32_t, std::uint32_t> local_offset_;        ///< module variable -> bytes in the frame's locals
+  std::map<std::pair<ptx::Special, unsigned>, Ref> specials_;
+  std::vector<std::uint32_t> param_offset_;                    ///< by parameter number, within its area
+  Ref carry_ = kNoRef;
+  std::uint32_t frame_ = 0;
+  std::vector<Ref> temporaries_[4];
+  std::size_t temporaries_used_[4] = {};
+  std::vector<Ref> mask_temporaries_;
+  std::size_t mask_temporaries_used_ = 0;
+
+  std::vector<std::uint32_t> leader_block_;     ///< instruction -> text-order block, or kNoBlock
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges_;   ///< instructions of a block
+  std::vector<BasicBlock> blocks_;              ///< in text order
+  std::vector<Op> ops_;                         ///< of the block being decoded, then of all
+  const Ins* current_ = nullptr;
+  std::uint32_t current_index_ = 0;
+  bool counted_ = false;                        ///< the guarded instruction's first op was emitted
+  std::map<Ref, std::uint32_t> block_slots_;    ///< address register -> pattern slot, within the block
+};
+
+// Handlers that are not per instruction set (wrappers.cpp, collective.cpp, memory_ops.cpp, param_ops.cpp).
+void run_guarded(Warp&, const Op&);
+void run_rounded(Warp&, const Op&);
+void op_clock(Warp&, const Op&);
+void op_activemask(Warp&, const Op&);
+void op_shfl(Warp&, const Op&);
+void op_vote(Warp&, const Op&);
+void op_match(Warp&, const Op&);
+void op_redux(Warp&, const Op&);
+void op_elect(Warp&, const Op&);
+void op_warp_sync(Warp&, const Op&);
+void op_fence(Warp&, const Op&);
+void op_bar_arrive(Warp&, const Op&);
+void op_isspacep(Warp&, const Op&);
+void op_nothing(Warp&, const Op&);
+void op_check_divisor(Warp&, const Op&);
+void op_kernel_param(Warp&, const Op&);
+void op_kernel_param_indexed(Warp&, const Op&);
+void op_area_load(Warp&, const Op&);
+void op_area_store(Warp&, const Op&);
+void op_memory(Warp&, const Op&);
+void op_atomic(Warp&, const Op&);
+
+}  // namespace simgpu::exec

@@ -1,0 +1,634 @@
+// Runs blocks: warps in turn, each until it waits, ends or the launch stops.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "common/simgpu/exec/launch_run.hpp"
+
+namespace simgpu::exec {
+namespace {
+
+constexpr std::int64_t kPortion = 1 << 22;   ///< thread instructions between two looks at the shared budget
+
+// ----------------------------------------------------------------------------------------------- frames
+
+std::uint32_t special_value(const BlockRun& run, const Warp& w, ptx::Special s, unsigned lane) {
+  using S = ptx::Special;
+  const LaunchRun& l = *run.launch;
+  const unsigned thread = w.index * kLanes + lane;
+  switch (s) {
+    case S::tid_x: return thread % l.block.x;
+    case S::tid_y: return thread / l.block.x % l.block.y;
+    case S::tid_z: return thread / (l.block.x * l.block.y);
+    case S::ntid_x: return l.block.x;
+    case S::ntid_y: return l.block.y;
+    case S::ntid_z: return l.block.z;
+    case S::ctaid_x: return run.index.x;
+    case S::ctaid_y: return run.index.y;
+    case S::ctaid_z: return run.index.z;
+    case S::nctaid_x: return l.grid.x;
+    case S::nctaid_y: return l.grid.y;
+    case S::nctaid_z: return l.grid.z;
+    case S::laneid: return lane;
+    case S::warpid: return w.index;
+    case S::nwarpid: return l.warps;
+    case S::nsmid: return 1;
+    case S::lanemask_eq: return 1u << lane;
+    case S::lanemask_le: return (2u << lane) - 1;
+    case S::lanemask_lt: return (1u << lane) - 1;
+    case S::lanemask_ge: return ~((1u << lane) - 1);
+    case S::lanemask_gt: return ~((2u << lane) - 1);
+    case S::dynamic_smem_size: return l.dynamic_shared;
+    case S::total_smem_size: return l.shared_bytes;
+    case S::warp_size: return kLanes;
+    default: return 0;   // smid, gridid: one multiprocessor, one grid
+  }
+}
+
+void fill_specials(const BlockRun& run, const Warp& w, const Frame& frame) {
+  for (const SpecialSlot& s : frame.code->specials)
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      const std::uint64_t v = special_value(run, w, s.special, lane);
+      std::memcpy(frame.memory + s.offset + lane * s.lane_bytes, &v, s.lane_bytes);
+    }
+  if (frame.code->local_base != UINT32_MAX)
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      const std::uint64_t v = frame.local_base;
+      std::memcpy(frame.memory + frame.code->local_base + lane * 8, &v, 8);
+    }
+}
+
+void use_frame(Warp& w) { w.frame = reinterpret_cast<std::uintptr_t>(w.frames[w.depth].memory) + static_cast<std::uintptr_t>(kFrameBias); }
+
+/// Makes room for `bytes` of local memory in every thread, keeping what is there.
+void grow_local(BlockRun& run, std::uint32_t bytes) {
+  if (bytes <= run.local_capacity) return;
+  const std::uint32_t capacity = std::max(bytes, 2 * run.local_capacity);
+  const std::size_t threads = std::size_t{run.launch->warps} * kLanes;
+  std::vector<std::byte> data(threads * capacity, memory::kPoison);
+  std::vector<std::uint8_t> marks(threads * capacity, 0);
+  for (std::size_t t = 0; t < threads && run.local_capacity != 0; ++t) {
+    std::memcpy(data.data() + t * capacity, run.local.data() + t * run.local_capacity, run.local_capacity);
+    std::memcpy(marks.data() + t * capacity, run.local_initialised.data() + t * run.local_capacity, run.local_capacity);
+  }
+  run.local = std::move(data);
+  run.local_initialised = std::move(marks);
+  run.local_capacity = capacity;
+}
+
+// ---------------------------------------------------------------------------------------------- barriers
+
+/// Lanes of `w` that can still run: not exited, not parked.
+std::uint32_t runnable(const Warp& w) {
+  std::uint32_t m = w.live();
+  for (const Parked& p : w.parked) m &= ~p.mask;
+  return m;
+}
+
+void write_reduction(Warp& w, const Parked& p, const Barrier& bar, std::uint32_t ones, std::uint32_t total) {
+  const bool every = ones == total, any = ones != 0;
+  if (bar.reduce == 1) {
+    std::uint32_t* d = lanes_of<std::uint32_t>(w, bar.dst);
+    for (unsigned i = 0; i < kLanes; ++i)
+      if ((p.mask >> i) & 1u) d[i] = ones;
+  } else {
+    std::uint32_t& d = *lanes_of<std::uint32_t>(w, bar.dst);
+    const bool value = bar.reduce == 2 ? every : any;
+    d = value ? (d | p.mask) : (d & ~p.mask);
+  }
+}
+
+void check_barrier_on_completion(BlockRun& run, std::uint32_t id) {
+  const LaunchRun& l = *run.launch;
+  const Program& p = *l.program;
+  const BarrierState& b = run.barriers[id];
+  const SourceLine first_line = p.line_of(b.first_pc);
+  for (const Warp& w : run.warps)
+    for (const Parked& k : w.parked) {
+      if (k.barrier != id || k.pc == b.first_pc) continue;
+      const SourceLine line = p.line_of(k.pc);
+      const bool same_place = line.line != 0 && line == first_line;
+      if (same_place) continue;
+      const unsigned lane = static_cast<unsigned>(std::countr_zero(k.mask));
+      Access at = describe(run, {k.pc, w.index, lane, AccessType::load, MemorySpace::shared, 0, 0});
+      Access other = at;
+      other.where = first_line;
+      for (const Warp& v : run.warps)
+        for (const Parked& q : v.parked)
+          if (q.barrier == id && q.pc == b.first_pc)
+            other.thread = thread_index(l.block, v.index * kLanes + static_cast<unsigned>(std::countr_zero(q.mask)));
+      add_finding(run, FindingKind::mismatched_barrier, k.pc, b.first_pc, at, other,
+                  "warp " + std::to_string(w.index) + " waits at the barrier of " + line_text(p, k.pc) +
+                      " while others of its block wait at the one of " + line_text(p, b.first_pc) +
+                      ": all threads of a block must meet at the same __syncthreads()");
+      return;
+    }
+  if (b.expected == 0 && run.exited != 0) {
+    auto most = std::max_element(run.exits.begin(), run.exits.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
+    Access at;
+    for (const Warp& w : run.warps)
+      for (const Parked& k : w.parked)
+        if (k.barrier == id && at.where.line == 0)
+          at = describe(run, {k.pc, w.index, static_cast<unsigned>(std::countr_zero(k.mask)), AccessType::load, MemorySpace::shared, 0, 0});
+    Access other = at;
+    other.where = p.line_of(most->first);
+    add_finding(run, FindingKind::exited_before_barrier, b.first_pc, most->first, at, other,
+                std::to_string(run.exited) + " of " + std::to_string(l.threads) + " threads returned (" + line_text(p, most->first) +
+                    ") before the barrier at " + line_text(p, b.first_pc) +
+                    ": every thread of a block must reach every __syncthreads()");
+  }
+}
+
+void complete_barrier(BlockRun& run, std::uint32_t id) {
+  BarrierState& b = run.barriers[id];
+  if (run.launch->options.checks.barrier) check_barrier_on_completion(run, id);
+  for (Warp& w : run.warps) {
+    for (std::size_t k = 0; k < w.parked.size();) {
+      const Parked p = w.parked[k];
+      if (p.barrier != id) {
+        ++k;
+        continue;
+      }
+      const Barrier& bar = run.launch->program->barriers[p.detail];
+      if (bar.reduce != 0) write_reduction(w, p, bar, b.ones, b.arrived_lanes);
+      w.frames[w.depth].ready.push_back({p.resume, p.mask, p.pc});
+      w.parked.erase(w.parked.begin() + static_cast<std::ptrdiff_t>(k));
+    }
+  }
+  std::uint32_t arrived = b.arrived_warps, waiting = b.waiting_warps;
+  if (b.expected == 0) {
+    // Warps that are gone order nothing, and nobody waits for them.
+    for (const Warp& w : run.warps)
+      if (w.live() == 0) {
+        arrived |= 1u << w.index;
+        waiting |= 1u << w.index;
+      }
+  }
+  run.clocks.barrier(waiting, arrived);
+  ++run.worker->counters.block_barriers;
+  b = BarrierState{};
+}
+
+/// All threads that can come have come?
+bool is_complete(const BlockRun& run, const BarrierState& b) {
+  if (b.arrived_lanes == 0 && b.arrived_count == 0) return false;
+  if (b.expected == 0) return b.arrived_lanes + run.exited >= run.launch->threads;
+  return b.arrived_count >= b.expected;
+}
+
+void check_arrival(BlockRun& run, const Warp& w, std::uint32_t mask, std::uint32_t pc) {
+  const Program& p = *run.launch->program;
+  std::uint32_t elsewhere = w.live() & ~mask;
+  std::uint32_t leaving = 0, other_pc = UINT32_MAX;
+  for (std::size_t d = 0; d <= w.depth; ++d)
+    for (const Group& g : w.frames[d].ready) {
+      if (d == w.depth && p.blocks[g.block].returns_at_once && p.blocks[g.block].end == End::exit) leaving |= g.mask;
+      else if (other_pc == UINT32_MAX) other_pc = p.blocks[g.block].first_pc;
+    }
+  for (const Parked& k : w.parked) {
+    if (k.pc == pc) elsewhere &= ~k.mask;
+    else if (other_pc == UINT32_MAX) other_pc = k.pc;
+  }
+  elsewhere &= ~leaving;
+  if (elsewhere == 0) return;
+  const unsigned here = static_cast<unsigned>(std::popcount(mask)), all = static_cast<unsigned>(std::popcount(w.live()));
+  Access at = describe(run, {pc, w.index, static_cast<unsigned>(std::countr_zero(mask)), AccessType::load, MemorySpace::shared, 0, 0});
+  std::optional<Access> other;
+  std::string where;
+  if (other_pc != UINT32_MAX) {
+    other = describe(run, {other_pc, w.index, static_cast<unsigned>(std::countr_zero(elsewhere)), AccessType::load, MemorySpace::shared, 0, 0});
+    where = " (the others are at " + line_text(p, other_pc) + ")";
+  }
+  add_finding(run, FindingKind::divergent_barrier, pc, UINT32_MAX, at, other,
+              "the barrier is reached by " + std::to_string(here) + " of " + std::to_string(all) + " threads of warp " +
+                  std::to_string(w.index) + where + ": __syncthreads() must not stand where only some threads come by");
+}
+
+void park(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t mask) {
+  const Barrier& bar = run.launch->program->barriers[block.detail];
+  const unsigned first = static_cast<unsigned>(std::countr_zero(mask));
+  const std::uint32_t id = lanes_of<std::uint32_t>(w, bar.id)[first] % kBarriers;
+  const std::uint32_t count = bar.count == kNoRef ? 0 : lanes_of<std::uint32_t>(w, bar.count)[first];
+  if (run.launch->options.checks.barrier && bar.aligned) check_arrival(run, w, mask, block.pc);
+  BarrierState& b = run.barriers[id];
+  if (b.first_pc == UINT32_MAX) b.first_pc = block.pc;
+  if (count != 0) b.expected = count;
+  const auto lanes = static_cast<std::uint32_t>(std::popcount(mask));
+  b.arrived_lanes += lanes;
+  b.arrived_count += mask == w.live() ? kLanes : lanes;
+  b.arrived_warps |= 1u << w.index;
+  b.waiting_warps |= 1u << w.index;
+  std::uint32_t pred = 0;
+  if (bar.reduce != 0) {
+    pred = *lanes_of<std::uint32_t>(w, bar.pred) ^ (bar.pred_negated ? kFullMask : 0u);
+    b.ones += static_cast<std::uint32_t>(std::popcount(pred & mask));
+  }
+  w.parked.push_back({block.next, mask, block.pc, id, block.detail, pred});
+  if (is_complete(run, b)) complete_barrier(run, id);
+}
+
+void lanes_exit(BlockRun& run, Warp& w, std::uint32_t mask, std::uint32_t pc, const Group& group, const BasicBlock& block) {
+  w.exited |= mask;
+  const auto n = static_cast<std::uint32_t>(std::popcount(mask));
+  run.exited += n;
+  run.exits[block.returns_at_once && group.came_from != UINT32_MAX ? group.came_from : pc] += n;
+  for (std::uint32_t id = 0; id < kBarriers; ++id)
+    if (run.barriers[id].arrived_lanes != 0 && is_complete(run, run.barriers[id])) complete_barrier(run, id);
+}
+
+// ------------------------------------------------------------------------------------------------- warps
+
+/// Adds lanes to the group at `block`, if there is one.
+void add_ready(Frame& frame, std::uint32_t block, std::uint32_t mask, std::uint32_t came_from) {
+  if (mask == 0) return;
+  for (Group& g : frame.ready)
+    if (g.block == block) {
+      g.mask |= mask;
+      return;
+    }
+  frame.ready.push_back({block, mask, came_from});
+}
+
+/// Takes the group that is furthest behind, with everything that waits at the same block.
+Group take_next(Frame& frame) {
+  Group best = frame.ready.front();
+  for (const Group& g : frame.ready)
+    if (g.block < best.block) best = g;
+  Group taken{best.block, 0, best.came_from};
+  std::erase_if(frame.ready, [&](const Group& g) {
+    if (g.block != best.block) return false;
+    taken.mask |= g.mask;
+    return true;
+  });
+  return taken;
+}
+
+/// Deals with the budget; false = the launch is over.
+bool look_at_budget(BlockRun& run, const Warp& w) {
+  Worker& worker = *run.worker;
+  LaunchRun& l = *run.launch;
+  const auto used = static_cast<std::uint64_t>(worker.portion - worker.allowance);
+  worker.allowance = worker.portion;
+  run.instructions += used;
+  const std::uint64_t total = l.instructions.fetch_add(used) + used;
+  if (l.stop) {
+    run.aborted = true;
+    return false;
+  }
+  if (total <= l.options.instruction_budget) return true;
+  // The grid needs more than it may have, that is certain. Which block to name must not depend on the host
+  // threads: only the first block that still runs goes on, until it alone has used the budget up.
+  {
+    std::unique_lock lock(l.mutex);
+    l.over_budget = true;
+    l.lowest_changed.wait(lock, [&] {
+      return l.stop || *std::min_element(l.running_blocks.begin(), l.running_blocks.end()) == run.number;
+    });
+  }
+  if (l.stop) {
+    run.aborted = true;
+    return false;
+  }
+  if (run.instructions <= l.options.instruction_budget) return true;
+  const Program& p = *l.program;
+  const std::uint32_t pc = p.blocks[w.running.block].first_pc;
+  const unsigned lane = static_cast<unsigned>(std::countr_zero(w.running.mask));
+  add_finding(run, FindingKind::budget_exceeded, pc, UINT32_MAX, describe(run, {pc, w.index, lane, AccessType::load, MemorySpace::global, 0, 0}), std::nullopt,
+              "the kernel did not end within " + std::to_string(l.options.instruction_budget) +
+                  " thread instructions; it was last seen at " + line_text(p, pc) + ": a loop that never ends?");
+  abort_launch(run);
+  return false;
+}
+
+void enter_call(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t mask) {
+  const Program& p = *run.launch->program;
+  const Call& call = p.calls[block.detail];
+  Frame& caller = w.frames[w.depth];
+  const std::byte* call_area = caller.memory + caller.code->call_area;
+  const std::uint32_t call_stride = caller.code->call_bytes;
+  add_ready(caller, block.next, w.running.mask & ~mask, block.pc);
+  if (call.function == kVprintf || call.function == kAssertFail) {
+    (call.function == kVprintf ? call_vprintf : call_assertfail)(w, call_area, call_stride, call, mask, block.pc);
+    if (call.function == kVprintf && !call.results.empty()) {
+      std::byte* results = caller.memory + caller.code->call_area;
+      for (unsigned i = 0; i < kLanes; ++i)
+        if ((mask >> i) & 1u) std::memset(results + i * call_stride + call.results[0].to, 0, call.results[0].bytes);
+    }
+    add_ready(caller, block.next, mask, block.pc);
+    w.running.mask = 0;
+    return;
+  }
+  const FunctionCode& callee = p.functions[call.function];
+  const std::uint32_t local_base = caller.local_base + caller.code->local_bytes;
+  if (w.depth + 1 >= kMaxCallDepth || local_base + callee.local_bytes > kMaxLocalBytes) {
+    Access at = describe(run, {block.pc, w.index, static_cast<unsigned>(std::countr_zero(mask)), AccessType::load, MemorySpace::local, 0, 0});
+    add_finding(run, FindingKind::stack_overflow, block.pc, UINT32_MAX, at, std::nullopt,
+                "functions call each other more than " + std::to_string(w.depth) + " deep: a recursion that never ends?");
+    abort_launch(run);
+    return;
+  }
+  grow_local(run, local_base + callee.local_bytes);
+  ++w.depth;
+  if (w.depth == w.frames.size()) w.frames.emplace_back();
+  Frame& frame = w.frames[w.depth];
+  const Frame& from = w.frames[w.depth - 1];
+  // Frames of one depth keep their memory: it is as large as the largest function so far.
+  w.frame_memory.resize(std::max<std::size_t>(w.frame_memory.size(), w.depth + 1));
+  std::vector<std::byte>& storage = w.frame_memory[w.depth];
+  storage.assign(callee.frame_bytes + 64, std::byte{0});
+  frame.code = &callee;
+  frame.memory = storage.data() + (64 - reinterpret_cast<std::uintptr_t>(storage.data()) % 64) % 64;
+  frame.call = block.detail;
+  frame.entered = mask;
+  frame.returned = 0;
+  frame.local_base = local_base;
+  frame.ready.clear();
+  const std::byte* arguments = from.memory + from.code->call_area;
+  for (const Call::Copy& c : call.arguments)
+    for (unsigned i = 0; i < kLanes; ++i) {
+      if (((mask >> i) & 1u) == 0) continue;
+      const std::byte* source = c.immediate != kNoRef ? address_of(w, c.immediate) + i * c.bytes : arguments + i * call_stride + c.from;
+      std::memcpy(frame.memory + callee.param_area + i * callee.param_bytes + c.to, source, c.bytes);
+    }
+  fill_specials(run, w, frame);
+  use_frame(w);
+  w.resume_after_call.resize(std::max<std::size_t>(w.resume_after_call.size(), w.depth + 1));
+  w.resume_after_call[w.depth] = block.next;
+  w.running = {callee.entry_block, mask, block.pc};
+}
+
+/// The running function is done for all its lanes: back to the caller. False if this was the entry.
+bool leave_function(BlockRun& run, Warp& w) {
+  if (w.depth == 0) return false;
+  const Frame& callee = w.frames[w.depth];
+  Frame& caller = w.frames[w.depth - 1];
+  const Call& call = run.launch->program->calls[callee.call];
+  for (const Call::Copy& c : call.results)
+    for (unsigned i = 0; i < kLanes; ++i)
+      if ((callee.returned >> i) & 1u)
+        std::memcpy(caller.memory + caller.code->call_area + i * caller.code->call_bytes + c.to,
+                    callee.memory + callee.code->result_area + i * callee.code->result_bytes + c.from, c.bytes);
+  add_ready(caller, w.resume_after_call[w.depth], callee.returned, UINT32_MAX);
+  --w.depth;
+  use_frame(w);
+  return true;
+}
+
+void guard_count(BlockRun& run, std::uint32_t pc, std::uint32_t mask) {
+  GuardCount& g = run.worker->counters.guarded[pc];
+  g.executed += mask != 0;
+  g.lanes += static_cast<unsigned>(std::popcount(mask));
+}
+
+/// Runs the warp until all its lanes wait at barriers or have exited.
+void run_warp(BlockRun& run, Warp& w) {
+  const Program& p = *run.launch->program;
+  Worker& worker = *run.worker;
+  const Op* ops = p.ops.data();
+  const BasicBlock* blocks = p.blocks.data();
+  GuardCount* counts = worker.counters.blocks.data();
+  while (!run.aborted) {
+    if (w.running.mask == 0) {
+      Frame& frame = w.frames[w.depth];
+      if (!frame.ready.empty()) {
+        w.running = take_next(frame);
+      } else if (!w.parked.empty()) {
+        return;   // waits
+      } else if (!leave_function(run, w)) {
+        return;   // done
+      }
+      continue;
+    }
+    const std::uint32_t number = w.running.block;
+    const BasicBlock& block = blocks[number];
+    const std::uint32_t mask = w.running.mask;
+    const auto lanes = static_cast<std::uint32_t>(std::popcount(mask));
+    w.mask = mask;
+    ++counts[number].executed;
+    counts[number].lanes += lanes;
+    w.clock += block.instructions;
+    worker.allowance -= static_cast<std::int64_t>(lanes) * (block.instructions + 1);
+    if (worker.allowance < 0 && !look_at_budget(run, w)) return;
+    for (const Op *op = ops + block.first, *end = ops + block.last; op != end; ++op) op->fn(w, *op);
+
+    std::uint32_t next = block.next;
+    switch (block.end) {
+      case End::next: next = block.target; break;
+      case End::branch: {
+        const std::uint32_t guard = *lanes_of<std::uint32_t>(w, block.guard) ^ (block.guard_negated ? kFullMask : 0u);
+        const std::uint32_t taken = mask & guard;
+        if (taken == mask) {
+          next = block.target;
+        } else if (taken != 0) {
+          Frame& frame = w.frames[w.depth];
+          add_ready(frame, block.target, taken, block.pc);
+          add_ready(frame, block.next, mask & ~taken, block.pc);
+          w.running.mask = 0;
+          continue;
+        }
+        w.running.came_from = block.pc;
+        break;
+      }
+      case End::indexed: {
+        const JumpTable& table = p.jumps[block.detail];
+        const std::uint32_t* index = lanes_of<std::uint32_t>(w, table.index);
+        std::uint32_t guard = mask;
+        if (block.guard != kNoRef) {
+          guard &= *lanes_of<std::uint32_t>(w, block.guard) ^ (block.guard_negated ? kFullMask : 0u);
+          guard_count(run, block.pc, guard);
+          add_ready(w.frames[w.depth], block.next, mask & ~guard, block.pc);
+        }
+        for (unsigned i = 0; i < kLanes; ++i)
+          if ((guard >> i) & 1u)
+            add_ready(w.frames[w.depth], table.blocks[std::min<std::size_t>(index[i], table.blocks.size() - 1)], 1u << i, block.pc);
+        w.running.mask = 0;
+        continue;
+      }
+      default: {
+        std::uint32_t at_end = mask;
+        if (block.guard != kNoRef) {
+          at_end &= *lanes_of<std::uint32_t>(w, block.guard) ^ (block.guard_negated ? kFullMask : 0u);
+          guard_count(run, block.pc, at_end);
+          if (at_end == 0) break;   // on to block.next
+        }
+        Frame& frame = w.frames[w.depth];
+        if (block.end == End::call) {
+          enter_call(run, w, block, at_end);
+          continue;
+        }
+        if (at_end != mask) add_ready(frame, block.next, mask & ~at_end, block.pc);
+        const Group here = w.running;
+        w.running.mask = 0;
+        if (block.end == End::barrier) {
+          park(run, w, block, at_end);
+        } else if (block.end == End::ret) {
+          frame.returned |= at_end;
+        } else if (block.end == End::exit) {
+          lanes_exit(run, w, at_end, block.pc, here, block);
+        } else {
+          Access at = describe(run, {block.pc, w.index, static_cast<unsigned>(std::countr_zero(at_end)), AccessType::load, MemorySpace::global, 0, 0});
+          add_finding(run, FindingKind::trap, block.pc, UINT32_MAX, at, std::nullopt, "the kernel executed a trap instruction");
+          abort_launch(run);
+        }
+        continue;
+      }
+    }
+    w.running.block = next;
+    // Lanes that waited for these join them; if some are further behind, they go first.
+    Frame& frame = w.frames[w.depth];
+    if (!frame.ready.empty()) {
+      add_ready(frame, next, w.running.mask, w.running.came_from);
+      w.running = take_next(frame);
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------------ blocks
+
+void start_block(BlockRun& run) {
+  LaunchRun& l = *run.launch;
+  const FunctionCode& entry = l.program->functions[0];
+  const std::size_t stride = (entry.frame_bytes + 63) / 64 * 64;
+  run.registers.assign(stride * l.warps + 64, std::byte{0});
+  std::byte* registers = run.registers.data() + (64 - reinterpret_cast<std::uintptr_t>(run.registers.data()) % 64) % 64;
+  run.warps.resize(l.warps);
+  run.index = block_index(l.grid, run.number);
+  run.exited = 0;
+  run.exits.clear();
+  run.barriers.fill(BarrierState{});
+  run.instructions = 0;
+  run.aborted = false;
+  run.clocks.reset(l.warps);
+  run.order.start_block(run.number);
+  if (l.shared_bytes != 0) {
+    run.shared.assign(l.shared_bytes + 64, memory::kPoison);
+    const auto shift = static_cast<unsigned>(std::countr_zero(l.program->shared_granule));
+    run.shadow.reset(l.shared_bytes, shift);
+    if (l.exact) run.exact_shared.emplace(l.shared_bytes, shift);
+  }
+  if (entry.local_bytes != 0 || run.local_capacity != 0) {
+    grow_local(run, entry.local_bytes);
+    std::fill(run.local.begin(), run.local.end(), memory::kPoison);
+    std::fill(run.local_initialised.begin(), run.local_initialised.end(), std::uint8_t{0});
+  }
+  for (std::uint32_t k = 0; k < l.warps; ++k) {
+    Warp& w = run.warps[k];
+    w.index = k;
+    w.run = &run;
+    const std::uint32_t left = l.threads - k * kLanes;
+    w.launched = left >= kLanes ? kFullMask : (1u << left) - 1;
+    w.exited = 0;
+    w.depth = 0;
+    w.clock = 0;
+    w.parked.clear();
+    if (w.frames.empty()) w.frames.emplace_back();
+    w.bases.assign(l.program->slots, {});
+    Frame& f = w.frames[0];
+    f = Frame{};
+    f.code = &entry;
+    f.memory = registers + stride * k;
+    f.entered = w.launched;
+    fill_specials(run, w, f);
+    use_frame(w);
+    w.running = {entry.entry_block, w.launched, UINT32_MAX};
+  }
+}
+
+void report_deadlock(BlockRun& run) {
+  const Program& p = *run.launch->program;
+  for (const Warp& w : run.warps) {
+    if (w.parked.empty()) continue;
+    const Parked& k = w.parked.front();
+    const BarrierState& b = run.barriers[k.barrier];
+    const std::uint32_t expected = b.expected != 0 ? b.expected : run.launch->threads;
+    Access at = describe(run, {k.pc, w.index, static_cast<unsigned>(std::countr_zero(k.mask)), AccessType::load, MemorySpace::shared, 0, 0});
+    add_finding(run, FindingKind::deadlock, k.pc, UINT32_MAX, at, std::nullopt,
+                "the block waits for ever: barrier " + std::to_string(k.barrier) + " at " + line_text(p, k.pc) + " expects " +
+                    std::to_string(expected) + " threads and only " + std::to_string(b.expected != 0 ? b.arrived_count : b.arrived_lanes) + " can come");
+    return;
+  }
+}
+
+void run_block(BlockRun& run) {
+  start_block(run);
+  for (bool progress = true; progress && !run.aborted;) {
+    progress = false;
+    bool waiting = false;
+    for (Warp& w : run.warps) {
+      if (runnable(w) != 0) {
+        run_warp(run, w);
+        progress = true;
+      }
+      if (run.aborted) return;
+      waiting |= w.live() != 0;
+    }
+    if (run.clocks.now() >= check::kTimeLimit / 2) {
+      run.shadow.forget_times();
+      run.clocks.reset(static_cast<unsigned>(run.warps.size()));
+      run.clocks.barrier(0xffffffffu, 0xffffffffu);
+    }
+    if (!waiting) return;
+    if (!progress) {
+      report_deadlock(run);
+      abort_launch(run);
+    }
+  }
+}
+
+}  // namespace
+
+void abort_launch(BlockRun& run) {
+  run.aborted = true;
+  LaunchRun& l = *run.launch;
+  {
+    std::lock_guard lock(l.mutex);
+    l.stop = true;
+  }
+  l.lowest_changed.notify_all();
+}
+
+void arrive_at_barrier(Warp& w, std::uint32_t id, std::uint32_t count, std::uint32_t pc) {
+  BlockRun& run = *w.run;
+  BarrierState& b = run.barriers[id % kBarriers];
+  if (b.first_pc == UINT32_MAX) b.first_pc = pc;
+  b.expected = count;
+  b.arrived_count += w.mask == w.live() ? kLanes : static_cast<std::uint32_t>(std::popcount(w.mask));
+  b.arrived_warps |= 1u << w.index;
+  if (is_complete(run, b)) complete_barrier(run, id % kBarriers);
+}
+
+void run_blocks(Worker& worker) {
+  LaunchRun& l = *worker.launch;
+  BlockRun& run = worker.run;
+  run.launch = &l;
+  run.worker = &worker;
+  worker.portion = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min<std::uint64_t>(l.options.instruction_budget / 8, kPortion)), 1024, kPortion);
+  worker.allowance = worker.portion;
+  auto set_running = [&](std::uint64_t block) {
+    {
+      std::lock_guard lock(l.mutex);
+      l.running_blocks[worker.number] = block;
+    }
+    if (l.over_budget) l.lowest_changed.notify_all();
+  };
+  while (!l.stop) {
+    std::uint64_t block;
+    {
+      std::lock_guard lock(l.mutex);
+      block = l.next_block < l.blocks && !l.over_budget ? l.next_block++ : UINT64_MAX;
+      l.running_blocks[worker.number] = block;
+    }
+    if (block == UINT64_MAX) break;
+    run.number = block;
+    run.printed.clear();
+    run_block(run);
+    const auto used = static_cast<std::uint64_t>(worker.portion - worker.allowance);
+    worker.allowance = worker.portion;
+    l.instructions += used;
+    if (!run.printed.empty()) worker.printed[block] = std::move(run.printed);
+  }
+  set_running(UINT64_MAX);
+  l.lowest_changed.notify_all();
+}
+
+}  // namespace simgpu::exec

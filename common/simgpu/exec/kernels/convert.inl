@@ -1,0 +1,189 @@
+// cvt (PTX ISA 9.7.9.21). Op::x = CvtRound, y: bit 0 = .sat, bit 1 = .ftz, bit 2 = .relu.
+
+namespace simgpu::exec::SIMGPU_ISA {
+namespace {
+
+enum : std::uint8_t { kSat = 1, kFtz = 2, kRelu = 4 };
+
+/// Rounds to an integral value; directed modes of the host are not touched.
+template <class T> SIMGPU_INLINE T to_integral(T v, unsigned round) {
+  switch (static_cast<CvtRound>(round)) {
+    case CvtRound::rzi: case CvtRound::rz: return std::trunc(v);
+    case CvtRound::rmi: case CvtRound::rm: return std::floor(v);
+    case CvtRound::rpi: case CvtRound::rp: return std::ceil(v);
+    case CvtRound::none: return std::trunc(v);
+    default: return std::nearbyint(v);
+  }
+}
+SIMGPU_INLINE float flush_subnormal(float v) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(v);
+  return (bits & 0x7f800000u) == 0 ? std::bit_cast<float>(bits & 0x80000000u) : v;
+}
+
+/// Out of range clamps. NaN: 0, but the top bit alone when the source or the destination has 64 bits.
+template <class To, class From> SIMGPU_INLINE To float_to_int(From v, unsigned round) {
+  if (v != v) {
+    if constexpr (sizeof(To) == 8 || sizeof(From) == 8) return static_cast<To>(std::uint64_t{1} << (sizeof(To) * 8 - 1));
+    else return 0;
+  }
+  const From r = to_integral(v, round);
+  constexpr From lo = static_cast<From>(std::numeric_limits<To>::min());
+  // 2^bits (or 2^(bits - 1)): exact in both formats, unlike max() itself.
+  constexpr From hi = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * From{2};
+  if (r >= hi) return std::numeric_limits<To>::max();
+  if (r <= lo) return std::numeric_limits<To>::min();
+  return static_cast<To>(r);
+}
+
+template <class To, class From> void cvt_int_int(Warp& w, const Op& op) {
+  const From* a = lanes<From>(w, op.a);
+  if (op.y & kSat) {
+    each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
+      const From v = a[i];
+      if (std::in_range<To>(v)) return static_cast<To>(v);
+      return v < From{0} ? std::numeric_limits<To>::min() : std::numeric_limits<To>::max();
+    });
+  } else {
+    each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return static_cast<To>(a[i]); });
+  }
+}
+template <class To, class From> void cvt_float_int(Warp& w, const Op& op) {
+  const From* a = lanes<From>(w, op.a);
+  const unsigned round = op.x;
+  const bool flush = op.y & kFtz;
+  each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
+    From v = a[i];
+    if constexpr (sizeof(From) == 4)
+      if (flush) v = flush_subnormal(v);
+    return float_to_int<To, From>(v, round);
+  });
+}
+/// Directed rounding comes from the wrapper, .sat from a second op.
+template <class To, class From> void cvt_int_float(Warp& w, const Op& op) {
+  const From* a = lanes<From>(w, op.a);
+  each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return static_cast<To>(a[i]); });
+}
+template <class To, class From> void cvt_float_float(Warp& w, const Op& op) {
+  const From* a = lanes<From>(w, op.a);
+  if constexpr (std::is_same_v<To, From>) {
+    const unsigned round = op.x;
+    if (round >= static_cast<unsigned>(CvtRound::rni)) {
+      each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return to_integral(a[i], round); });
+      return;
+    }
+  }
+  each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return static_cast<To>(a[i]); });
+}
+
+// ---- 16-bit formats, through float or double
+SIMGPU_INLINE double widen16(std::uint16_t v, bool bf) {
+  return static_cast<double>(bf ? bfloat_to_float(v) : half_to_float(v));
+}
+SIMGPU_INLINE int directed(unsigned round) {
+  switch (static_cast<CvtRound>(round)) {
+    case CvtRound::rz: return 1;
+    case CvtRound::rm: return 2;
+    case CvtRound::rp: return 3;
+    default: return 0;
+  }
+}
+SIMGPU_INLINE std::uint16_t narrow16(double v, bool bf, const Op& op) {
+  if ((op.y & kRelu) && v < 0) v = 0;
+  if (op.y & kSat) v = v != v || v < 0 ? 0 : v > 1 ? 1 : v;
+  const int mode = directed(op.x);
+  return bf ? to_bfloat(v, mode) : to_half(v, mode);
+}
+template <class From, bool kBf> void cvt_to_16(Warp& w, const Op& op) {
+  const From* a = lanes<From>(w, op.a);
+  each_lane<std::uint16_t>(w, op.dst, [&](unsigned i) {
+    double v = static_cast<double>(a[i]);
+    if constexpr (std::is_same_v<From, float>)
+      if (op.y & kFtz) v = static_cast<double>(flush_subnormal(a[i]));
+    return narrow16(v, kBf, op);
+  });
+}
+template <class To, bool kBf> void cvt_from_16(Warp& w, const Op& op) {
+  const std::uint16_t* a = lanes<std::uint16_t>(w, op.a);
+  each_lane<To>(w, op.dst, [&](unsigned i) {
+    const double v = widen16(a[i], kBf);
+    if constexpr (std::is_integral_v<To>) {
+      return float_to_int<To, float>(static_cast<float>(v), op.x);
+    } else {
+      return static_cast<To>(v);
+    }
+  });
+}
+template <bool kToBf, bool kFromBf> void cvt_16_16(Warp& w, const Op& op) {
+  const std::uint16_t* a = lanes<std::uint16_t>(w, op.a);
+  each_lane<std::uint16_t>(w, op.dst, [&](unsigned i) {
+    double v = widen16(a[i], kFromBf);
+    if (op.x >= static_cast<unsigned>(CvtRound::rni)) v = to_integral(v, op.x);
+    return narrow16(v, kToBf, op);
+  });
+}
+/// cvt.rn.f16x2.f32 d, a, b: a becomes the upper half.
+template <bool kBf> void cvt_pair(Warp& w, const Op& op) {
+  const float *a = lanes<float>(w, op.a), *b = lanes<float>(w, op.b);
+  each_lane<std::uint32_t>(w, op.dst, [&](unsigned i) {
+    return (static_cast<std::uint32_t>(narrow16(static_cast<double>(a[i]), kBf, op)) << 16) |
+           narrow16(static_cast<double>(b[i]), kBf, op);
+  });
+}
+/// cvt.rna.tf32.f32: 10 fraction bits are kept, ties go away from zero; .rn: ties to even.
+void cvt_tf32(Warp& w, const Op& op) {
+  const std::uint32_t* a = lanes<std::uint32_t>(w, op.a);
+  const auto round = static_cast<CvtRound>(op.x);
+  each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
+    const std::uint32_t v = a[i];
+    if ((v & 0x7f800000u) == 0x7f800000u) return (v & 0x7fffffu) != 0 ? 0x7fffffffu : v;
+    if (round == CvtRound::rz) return v & 0xffffe000u;
+    const std::uint32_t add = round == CvtRound::rna ? 0x1000u : 0xfffu + ((v >> 13) & 1u);
+    return (v + add) & 0xffffe000u;
+  });
+}
+
+template <class To> void set_from_all(HandlerTable& t, Ty to) {
+  Handler* h = t.cvt[idx(to)];
+  auto put = [&]<class From>(Ty from, From) {
+    if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) h[idx(from)] = cvt_int_int<To, From>;
+    else if constexpr (std::is_integral_v<To>) h[idx(from)] = cvt_float_int<To, From>;
+    else if constexpr (std::is_integral_v<From>) h[idx(from)] = cvt_int_float<To, From>;
+    else h[idx(from)] = cvt_float_float<To, From>;
+  };
+  put(Ty::u8, std::uint8_t{}); put(Ty::u16, std::uint16_t{}); put(Ty::u32, std::uint32_t{}); put(Ty::u64, std::uint64_t{});
+  put(Ty::s8, std::int8_t{}); put(Ty::s16, std::int16_t{}); put(Ty::s32, std::int32_t{}); put(Ty::s64, std::int64_t{});
+  put(Ty::f32, float{}); put(Ty::f64, double{});
+  h[idx(Ty::f16)] = cvt_from_16<To, false>;
+  h[idx(Ty::bf16)] = cvt_from_16<To, true>;
+}
+template <bool kBf> void set_16_from_all(HandlerTable& t, Ty to) {
+  Handler* h = t.cvt[idx(to)];
+  h[idx(Ty::u8)] = cvt_to_16<std::uint8_t, kBf>; h[idx(Ty::u16)] = cvt_to_16<std::uint16_t, kBf>;
+  h[idx(Ty::u32)] = cvt_to_16<std::uint32_t, kBf>; h[idx(Ty::u64)] = cvt_to_16<std::uint64_t, kBf>;
+  h[idx(Ty::s8)] = cvt_to_16<std::int8_t, kBf>; h[idx(Ty::s16)] = cvt_to_16<std::int16_t, kBf>;
+  h[idx(Ty::s32)] = cvt_to_16<std::int32_t, kBf>; h[idx(Ty::s64)] = cvt_to_16<std::int64_t, kBf>;
+  h[idx(Ty::f32)] = cvt_to_16<float, kBf>; h[idx(Ty::f64)] = cvt_to_16<double, kBf>;
+  h[idx(Ty::f16)] = cvt_16_16<kBf, false>; h[idx(Ty::bf16)] = cvt_16_16<kBf, true>;
+}
+
+}  // namespace
+
+void fill_convert(HandlerTable& t) {
+  set_from_all<std::uint8_t>(t, Ty::u8);
+  set_from_all<std::uint16_t>(t, Ty::u16);
+  set_from_all<std::uint32_t>(t, Ty::u32);
+  set_from_all<std::uint64_t>(t, Ty::u64);
+  set_from_all<std::int8_t>(t, Ty::s8);
+  set_from_all<std::int16_t>(t, Ty::s16);
+  set_from_all<std::int32_t>(t, Ty::s32);
+  set_from_all<std::int64_t>(t, Ty::s64);
+  set_from_all<float>(t, Ty::f32);
+  set_from_all<double>(t, Ty::f64);
+  set_16_from_all<false>(t, Ty::f16);
+  set_16_from_all<true>(t, Ty::bf16);
+  t.cvt[idx(Ty::f16x2)][idx(Ty::f32)] = cvt_pair<false>;
+  t.cvt[idx(Ty::bf16x2)][idx(Ty::f32)] = cvt_pair<true>;
+  t.cvt[idx(Ty::tf32)][idx(Ty::f32)] = cvt_tf32;
+}
+
+}  // namespace simgpu::exec::SIMGPU_ISA

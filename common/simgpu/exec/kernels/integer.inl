@@ -1,0 +1,535 @@
+// Integer arithmetic, shifts and bit operations (PTX ISA 9.7.1, 9.7.2, 9.7.8). Results wrap; signed operations are
+// computed in unsigned types so that nothing here overflows in the C++ sense.
+namespace simgpu::exec::SIMGPU_ISA {
+namespace {
+
+template <class T> using Unsigned = std::make_unsigned_t<T>;
+template <class T> inline constexpr unsigned kBits = sizeof(T) * 8;
+
+/// Arithmetic that does not promote 16-bit operands to signed int.
+template <class T> using Work = std::conditional_t<sizeof(T) <= 4, std::uint32_t, std::uint64_t>;
+template <class T> using Wide =
+    std::conditional_t<sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>,
+                       std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
+
+__extension__ using Int128 = __int128;
+__extension__ using UInt128 = unsigned __int128;
+
+template <class T> SIMGPU_INLINE T mul_high(T a, T b) {
+  if constexpr (sizeof(T) < 8) {
+    using W = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+    return static_cast<T>((static_cast<W>(a) * static_cast<W>(b)) >> kBits<T>);
+  } else if constexpr (std::is_signed_v<T>) {
+    return static_cast<T>((static_cast<Int128>(a) * b) >> 64);
+  } else {
+    return static_cast<T>((static_cast<UInt128>(a) * b) >> 64);
+  }
+}
+
+/// Division as the hardware's software sequence does it: x / 0 has all bits set, INT_MIN / -1 wraps.
+template <class T> SIMGPU_INLINE T quotient(T a, T b) {
+  if (b == 0) return static_cast<T>(~T{0});
+  if constexpr (std::is_signed_v<T>)
+    if (b == -1) return static_cast<T>(Work<T>{0} - static_cast<Work<T>>(a));
+  return static_cast<T>(a / b);
+}
+template <class T> SIMGPU_INLINE T remainder(T a, T b) {
+  if (b == 0) return a;
+  if constexpr (std::is_signed_v<T>)
+    if (b == -1) return 0;
+  return static_cast<T>(a % b);
+}
+
+template <class T> SIMGPU_INLINE T clamp_to(std::int64_t v) {
+  constexpr std::int64_t lo = std::numeric_limits<T>::min(), hi = std::numeric_limits<T>::max();
+  return static_cast<T>(v < lo ? lo : v > hi ? hi : v);
+}
+
+struct Add { template <class T> SIMGPU_INLINE static T f(T a, T b) { return static_cast<T>(static_cast<Work<T>>(a) + static_cast<Work<T>>(b)); } };
+struct Sub { template <class T> SIMGPU_INLINE static T f(T a, T b) { return static_cast<T>(static_cast<Work<T>>(a) - static_cast<Work<T>>(b)); } };
+struct MulLo { template <class T> SIMGPU_INLINE static T f(T a, T b) { return static_cast<T>(static_cast<Work<T>>(a) * static_cast<Work<T>>(b)); } };
+struct MulHi { template <class T> SIMGPU_INLINE static T f(T a, T b) { return mul_high(a, b); } };
+struct Div { template <class T> SIMGPU_INLINE static T f(T a, T b) { return quotient(a, b); } };
+struct Rem { template <class T> SIMGPU_INLINE static T f(T a, T b) { return remainder(a, b); } };
+struct Min { template <class T> SIMGPU_INLINE static T f(T a, T b) { return a < b ? a : b; } };
+struct Max { template <class T> SIMGPU_INLINE static T f(T a, T b) { return a < b ? b : a; } };
+struct And { template <class T> SIMGPU_INLINE static T f(T a, T b) { return a & b; } };
+struct Or { template <class T> SIMGPU_INLINE static T f(T a, T b) { return a | b; } };
+struct Xor { template <class T> SIMGPU_INLINE static T f(T a, T b) { return a ^ b; } };
+struct Neg { template <class T> SIMGPU_INLINE static T f(T a) { return static_cast<T>(Work<T>{0} - static_cast<Work<T>>(a)); } };
+struct Abs { template <class T> SIMGPU_INLINE static T f(T a) { return a < 0 ? Neg::f(a) : a; } };
+struct Not { template <class T> SIMGPU_INLINE static T f(T a) { return static_cast<T>(~a); } };
+struct Cnot { template <class T> SIMGPU_INLINE static T f(T a) { return a == 0 ? T{1} : T{0}; } };
+struct Mov { template <class T> SIMGPU_INLINE static T f(T a) { return a; } };
+struct AddSat { template <class T> SIMGPU_INLINE static T f(T a, T b) { return clamp_to<T>(std::int64_t{a} + b); } };
+struct SubSat { template <class T> SIMGPU_INLINE static T f(T a, T b) { return clamp_to<T>(std::int64_t{a} - b); } };
+
+struct Mul24Lo { template <class T> SIMGPU_INLINE static T f(T a, T b) {
+  if constexpr (std::is_signed_v<T>) return static_cast<T>(std::int64_t{(a << 8) >> 8} * ((b << 8) >> 8));
+  else return static_cast<T>(std::uint64_t{a & 0xffffffu} * (b & 0xffffffu)); } };
+struct Mul24Hi { template <class T> SIMGPU_INLINE static T f(T a, T b) {
+  if constexpr (std::is_signed_v<T>) return static_cast<T>((std::int64_t{(a << 8) >> 8} * ((b << 8) >> 8)) >> 16);
+  else return static_cast<T>((std::uint64_t{a & 0xffffffu} * (b & 0xffffffu)) >> 16); } };
+
+struct MadLo { template <class T> SIMGPU_INLINE static T f(T a, T b, T c) { return Add::f(MulLo::f(a, b), c); } };
+struct MadHi { template <class T> SIMGPU_INLINE static T f(T a, T b, T c) { return Add::f(mul_high(a, b), c); } };
+struct Mad24Lo { template <class T> SIMGPU_INLINE static T f(T a, T b, T c) { return Add::f(Mul24Lo::f(a, b), c); } };
+struct Mad24Hi { template <class T> SIMGPU_INLINE static T f(T a, T b, T c) { return Add::f(Mul24Hi::f(a, b), c); } };
+struct MadHiSat { template <class T> SIMGPU_INLINE static T f(T a, T b, T c) { return clamp_to<T>(std::int64_t{mul_high(a, b)} + c); } };
+struct Sad { template <class T> SIMGPU_INLINE static T f(T a, T b, T c) { return Add::f(c, a < b ? Sub::f(b, a) : Sub::f(a, b)); } };
+
+/// Shift amounts are 32-bit unsigned and clamp at the width.
+struct Shl { template <class T> SIMGPU_INLINE static T f(T a, std::uint32_t n) { return n >= kBits<T> ? T{0} : static_cast<T>(static_cast<Work<T>>(a) << (n & (kBits<T> - 1))); } };
+struct Shr { template <class T> SIMGPU_INLINE static T f(T a, std::uint32_t n) {
+  if constexpr (std::is_signed_v<T>) return static_cast<T>(a >> (n >= kBits<T> ? kBits<T> - 1 : n));
+  else return n >= kBits<T> ? T{0} : static_cast<T>(a >> (n & (kBits<T> - 1))); } };
+
+template <class T> SIMGPU_INLINE T bit_field_extract(T a, std::uint32_t pos, std::uint32_t len) {
+  pos &= 0xff; len &= 0xff;
+  using U = Unsigned<T>;
+  if (len == 0) return 0;
+  const U u = static_cast<U>(a);
+  // Bits beyond the top read as the sign (of the field's, or of the register's, last bit).
+  const std::uint32_t last = pos + len - 1 < kBits<T> - 1 ? pos + len - 1 : kBits<T> - 1;
+  const bool sign = std::is_signed_v<T> && ((u >> last) & 1u);
+  U field = pos >= kBits<T> ? U{0} : static_cast<U>(u >> pos);
+  const std::uint32_t have = pos >= kBits<T> ? 0 : (len < kBits<T> - pos ? len : kBits<T> - pos);
+  const U keep = have == 0 ? U{0} : have >= kBits<T> ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << have) - 1);
+  field = static_cast<U>(field & keep);
+  return static_cast<T>(sign ? (field | static_cast<U>(~keep)) : field);
+}
+template <class T> SIMGPU_INLINE T bit_field_insert(T a, T b, std::uint32_t pos, std::uint32_t len) {
+  pos &= 0xff; len &= 0xff;
+  if (pos >= kBits<T> || len == 0) return b;
+  const std::uint32_t have = len < kBits<T> - pos ? len : kBits<T> - pos;
+  const T ones = have >= kBits<T> ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << have) - 1);
+  const T keep = static_cast<T>(ones << pos);
+  return static_cast<T>((b & ~keep) | ((a << pos) & keep));
+}
+template <class T> SIMGPU_INLINE std::uint32_t leading_bit(T a, bool shift) {
+  using U = Unsigned<T>;
+  U u = static_cast<U>(a);
+  if constexpr (std::is_signed_v<T>)
+    if (a < 0) u = static_cast<U>(~u);
+  if (u == 0) return 0xffffffffu;
+  const std::uint32_t bit = kBits<T> - 1 - static_cast<std::uint32_t>(std::countl_zero(u));
+  return shift ? kBits<T> - 1 - bit : bit;
+}
+template <class T> SIMGPU_INLINE T reverse_bits(T v) {
+  T r = 0;
+  for (unsigned k = 0; k < kBits<T>; ++k, v = static_cast<T>(v >> 1)) r = static_cast<T>((r << 1) | (v & 1));
+  return r;
+}
+
+/// prmt: each selector nibble picks one of the eight bytes {b, a}; its top bit replicates the sign instead.
+SIMGPU_INLINE std::uint32_t permute(std::uint32_t a, std::uint32_t b, std::uint32_t sel) {
+  const std::uint64_t all = (std::uint64_t{b} << 32) | a;
+  std::uint32_t r = 0;
+  for (unsigned k = 0; k < 4; ++k) {
+    const std::uint32_t s = (sel >> (4 * k)) & 0xf;
+    std::uint32_t byte = static_cast<std::uint32_t>(all >> (8 * (s & 7))) & 0xff;
+    if (s & 8) byte = (byte & 0x80) ? 0xff : 0;
+    r |= byte << (8 * k);
+  }
+  return r;
+}
+/// The special modes in the order f4e, b4e, rc8, ecl, ecr, rc16: selector nibbles for each value of c & 3.
+SIMGPU_INLINE std::uint32_t permute_mode(std::uint32_t a, std::uint32_t b, std::uint32_t c, unsigned mode) {
+  constexpr std::uint16_t table[6][4] = {{0x3210, 0x4321, 0x5432, 0x6543}, {0x5670, 0x6701, 0x7012, 0x0123},
+                                         {0x0000, 0x1111, 0x2222, 0x3333}, {0x3210, 0x3211, 0x3222, 0x3333},
+                                         {0x0000, 0x1110, 0x2210, 0x3210}, {0x1010, 0x3232, 0x1010, 0x3232}};
+  return permute(a, b, table[mode][c & 3]);
+}
+
+template <class F, class T> void unary(Warp& w, const Op& op) {
+  const T* a = lanes<T>(w, op.a);
+  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return F::f(a[i]); });
+}
+template <class F, class T> void binary(Warp& w, const Op& op) {
+  const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
+  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return F::template f<T>(a[i], b[i]); });
+}
+template <class F, class T> void ternary(Warp& w, const Op& op) {
+  const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b), *c = lanes<T>(w, op.c);
+  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return F::template f<T>(a[i], b[i], c[i]); });
+}
+template <class F, class T> void shift(Warp& w, const Op& op) {
+  const T* a = lanes<T>(w, op.a);
+  const std::uint32_t* n = lanes<std::uint32_t>(w, op.b);
+  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return F::template f<T>(a[i], n[i]); });
+}
+template <class T> void mul_wide(Warp& w, const Op& op) {
+  const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
+  using W = Wide<T>;
+  each_lane<W>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return static_cast<W>(W{a[i]} * W{b[i]}); });
+}
+template <class T> void mad_wide(Warp& w, const Op& op) {
+  const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
+  using W = Wide<T>;
+  const W* c = lanes<W>(w, op.c);
+  each_lane<W>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
+    return static_cast<W>(static_cast<Work<W>>(W{a[i]} * W{b[i]}) + static_cast<Work<W>>(c[i]));
+  });
+}
+
+template <bool kLeft, bool kWrap> void funnel_shift(Warp& w, const Op& op) {
+  const std::uint32_t *a = lanes<std::uint32_t>(w, op.a), *b = lanes<std::uint32_t>(w, op.b), *c = lanes<std::uint32_t>(w, op.c);
+  each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
+    const std::uint32_t n = kWrap ? (c[i] & 31) : (c[i] < 32 ? c[i] : 32);
+    const std::uint64_t both = (std::uint64_t{b[i]} << 32) | a[i];
+    return static_cast<std::uint32_t>(kLeft ? (both << n) >> 32 : both >> n);
+  });
+}
+template <class T> void bfe(Warp& w, const Op& op) {
+  const T* a = lanes<T>(w, op.a);
+  const std::uint32_t *pos = lanes<std::uint32_t>(w, op.b), *len = lanes<std::uint32_t>(w, op.c);
+  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return bit_field_extract<T>(a[i], pos[i], len[i]); });
+}
+template <class T> void bfi(Warp& w, const Op& op) {
+  const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
+  const std::uint32_t *pos = lanes<std::uint32_t>(w, op.c), *len = lanes<std::uint32_t>(w, op.d);
+  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return bit_field_insert<T>(a[i], b[i], pos[i], len[i]); });
+}
+template <class T, bool kShift> void bfind(Warp& w, const Op& op) {
+  const T* a = lanes<T>(w, op.a);
+  each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return leading_bit<T>(a[i], kShift); });
+}
+template <class T> void brev(Warp& w, const Op& op) {
+  const T* a = lanes<T>(w, op.a);
+  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return reverse_bits<T>(a[i]); });
+}
+template <class T> void clz(Warp& w, const Op& op) {
+  const T* a = lanes<T>(w, op.a);
+  each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return static_cast<std::uint32_t>(std::countl_zero(a[i])); });
+}
+template <class T> void popc(Warp& w, const Op& op) {
+  const T* a = lanes<T>(w, op.a);
+  each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return static_cast<std::uint32_t>(std::popcount(a[i])); });
+}
+void prmt(Warp& w, const Op& op) {
+  const std::uint32_t *a = lanes<std::uint32_t>(w, op.a), *b = lanes<std::uint32_t>(w, op.b), *c = lanes<std::uint32_t>(w, op.c);
+  each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return permute(a[i], b[i], c[i]); });
+}
+void prmt_mode(Warp& w, const Op& op) {
+  const std::uint32_t *a = lanes<std::uint32_t>(w, op.a), *b = lanes<std::uint32_t>(w, op.b), *c = lanes<std::uint32_t>(w, op.c);
+  const unsigned mode = op.x;
+  each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return permute_mode(a[i], b[i], c[i], mode); });
+}
+void lop3(Warp& w, const Op& op) {
+  const std::uint32_t *a = lanes<std::uint32_t>(w, op.a), *b = lanes<std::uint32_t>(w, op.b), *c = lanes<std::uint32_t>(w, op.c);
+  const auto lut = static_cast<std::uint32_t>(op.imm);
+  each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
+    std::uint32_t r = 0;
+    for (unsigned k = 0; k < 8; ++k) {
+      const std::uint32_t term = ((k & 4) ? a[i] : ~a[i]) & ((k & 2) ? b[i] : ~b[i]) & ((k & 1) ? c[i] : ~c[i]);
+      r |= (lut >> k) & 1u ? term : 0u;
+    }
+    return r;
+  });
+}
+/// x: bit 0 = a is signed, bit 1 = b is signed, bit 2 = .hi (dp2a).
+void dp4a(Warp& w, const Op& op) {
+  const std::uint32_t *a = lanes<std::uint32_t>(w, op.a), *b = lanes<std::uint32_t>(w, op.b), *c = lanes<std::uint32_t>(w, op.c);
+  const bool sa = op.x & 1, sb = op.x & 2;
+  each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
+    std::uint32_t sum = c[i];
+    for (unsigned k = 0; k < 32; k += 8) {
+      const std::uint32_t x = (a[i] >> k) & 0xff, y = (b[i] >> k) & 0xff;
+      const std::uint32_t xs = sa ? static_cast<std::uint32_t>(static_cast<std::int8_t>(x)) : x;
+      const std::uint32_t ys = sb ? static_cast<std::uint32_t>(static_cast<std::int8_t>(y)) : y;
+      sum += xs * ys;
+    }
+    return sum;
+  });
+}
+void dp2a(Warp& w, const Op& op) {
+  const std::uint32_t *a = lanes<std::uint32_t>(w, op.a), *b = lanes<std::uint32_t>(w, op.b), *c = lanes<std::uint32_t>(w, op.c);
+  const bool sa = op.x & 1, sb = op.x & 2;
+  const unsigned first = op.x & 4 ? 16 : 0;
+  each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
+    std::uint32_t sum = c[i];
+    for (unsigned k = 0; k < 2; ++k) {
+      const std::uint32_t x = (a[i] >> (16 * k)) & 0xffff, y = (b[i] >> (first + 8 * k)) & 0xff;
+      const std::uint32_t xs = sa ? static_cast<std::uint32_t>(static_cast<std::int16_t>(x)) : x;
+      const std::uint32_t ys = sb ? static_cast<std::uint32_t>(static_cast<std::int8_t>(y)) : y;
+      sum += xs * ys;
+    }
+    return sum;
+  });
+}
+
+/// Extended precision. The carry is a predicate (dst2) of the frame; x: bit 0 = carry in, bit 1 = carry out,
+/// y: 0 add, 1 sub, 2 mad.lo, 3 mad.hi.
+template <class T> void carry(Warp& w, const Op& op) {
+  const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b), *c = lanes<T>(w, op.y >= 2 ? op.c : op.a);
+  using U = Unsigned<T>;
+  const std::uint32_t in = op.x & 1 ? mask_of(w, op.dst2) : 0;
+  T result[kLanes];
+  std::uint32_t out = 0;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    const U ci = (in >> i) & 1u;
+    U x = static_cast<U>(a[i]), y = static_cast<U>(b[i]);
+    if (op.y >= 2) {
+      x = static_cast<U>(op.y == 2 ? MulLo::f(a[i], b[i]) : mul_high(a[i], b[i]));
+      y = static_cast<U>(c[i]);
+    }
+    U sum;
+    bool over;
+    if (op.y == 1) {
+      sum = static_cast<U>(x - y - ci);
+      over = x < y || (x == y && ci);
+    } else {
+      sum = static_cast<U>(x + y + ci);
+      over = sum < x || (sum == x && ci);
+    }
+    result[i] = static_cast<T>(sum);
+    out |= static_cast<std::uint32_t>(over) << i;
+  }
+  blend(lanes<T>(w, op.dst), result, w.mask);
+  if (op.x & 2) write_pred(w, op.dst2, out);
+}
+
+template <class T> void select(Warp& w, const Op& op) {
+  const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
+  const std::uint32_t p = mask_of(w, op.c);
+  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return (p >> i) & 1u ? a[i] : b[i]; });
+}
+template <class T, class S> void select_sign(Warp& w, const Op& op) {
+  const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
+  const S* c = lanes<S>(w, op.c);
+  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return c[i] >= 0 ? a[i] : b[i]; });
+}
+
+// Predicates are masks: one word for the whole warp.
+template <class F> void pred_binary(Warp& w, const Op& op) { write_pred(w, op.dst, F::f(mask_of(w, op.a), mask_of(w, op.b))); }
+void pred_not(Warp& w, const Op& op) { write_pred(w, op.dst, ~mask_of(w, op.a)); }
+void pred_mov(Warp& w, const Op& op) { write_pred(w, op.dst, mask_of(w, op.a)); }
+void pred_select(Warp& w, const Op& op) {
+  const std::uint32_t p = mask_of(w, op.c);
+  write_pred(w, op.dst, (mask_of(w, op.a) & p) | (mask_of(w, op.b) & ~p));
+}
+
+// ---- moving bits between widths: narrow, widen, pack, unpack, broadcast
+template <class From, class To> void narrow(Warp& w, const Op& op) {
+  const From* a = lanes<From>(w, op.a);
+  each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return static_cast<To>(a[i]); });
+}
+template <class Element, class Whole> void pack(Warp& w, const Op& op) {
+  constexpr unsigned n = sizeof(Whole) / sizeof(Element);
+  Whole t[kLanes] = {};
+  for (unsigned k = 0; k < n; ++k) {
+    const Element* e = lanes<Element>(w, op.list[k]);
+    for (unsigned i = 0; i < kLanes; ++i)
+      t[i] = static_cast<Whole>(t[i] | (static_cast<Whole>(e[i]) << (k * (kBits<Element> % kBits<Whole>))));
+  }
+  each_lane<Whole>(w, op.dst, [&](unsigned i) SIMGPU_LAMBDA { return t[i]; });
+}
+template <class Element, class Whole> void unpack(Warp& w, const Op& op) {
+  constexpr unsigned n = sizeof(Whole) / sizeof(Element);
+  Whole t[kLanes];
+  std::memcpy(t, lanes<Whole>(w, op.a), sizeof t);
+  for (unsigned k = 0; k < n; ++k)
+    if (op.list[k] != kNoRef)
+      each_lane<Element>(w, op.list[k], [&](unsigned i) SIMGPU_LAMBDA {
+        return static_cast<Element>(t[i] >> (k * (kBits<Element> % kBits<Whole>)));
+      });
+}
+template <class T> void broadcast(Warp& w, const Op& op) {
+  const T v = static_cast<T>(op.imm);
+  each_lane<T>(w, op.dst, [=](unsigned) SIMGPU_LAMBDA { return v; });
+}
+
+// ---- comparisons: the mask goes to dst (and its complement to dst2), combined with predicate c as x says
+void finish_compare(Warp& w, const Op& op, std::uint32_t m) {
+  std::uint32_t no = ~m;
+  if (op.x != 0) {
+    const std::uint32_t c = mask_of(w, op.c) ^ (op.y ? kFullMask : 0u);
+    m = op.x == 1 ? (m & c) : op.x == 2 ? (m | c) : (m ^ c);
+    no = op.x == 1 ? (no & c) : op.x == 2 ? (no | c) : (no ^ c);
+  }
+  if (op.dst2 != kNoRef) write_pred(w, op.dst2, no);
+  if (op.dst != kNoRef) write_pred(w, op.dst, m);
+}
+struct Eq { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a == b; } };
+struct Ne { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a != b; } };
+struct Lt { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a < b; } };
+struct Le { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a <= b; } };
+struct Gt { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a > b; } };
+struct Ge { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a >= b; } };
+template <class F, class T> void compare(Warp& w, const Op& op) {
+  const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
+  finish_compare(w, op, lane_mask([=](unsigned i) SIMGPU_LAMBDA { return F::template f<T>(a[i], b[i]); }));
+}
+
+// ---- the table
+using I16 = std::int16_t; using I32 = std::int32_t; using I64 = std::int64_t;
+using U8 = std::uint8_t; using U16 = std::uint16_t; using U32 = std::uint32_t; using U64 = std::uint64_t;
+
+template <class F> void set_binary(HandlerTable& t, Alu op) {
+  Handler* h = t.alu[idx(op)];
+  h[idx(Ty::u16)] = binary<F, U16>; h[idx(Ty::u32)] = binary<F, U32>; h[idx(Ty::u64)] = binary<F, U64>;
+  h[idx(Ty::s16)] = binary<F, I16>; h[idx(Ty::s32)] = binary<F, I32>; h[idx(Ty::s64)] = binary<F, I64>;
+}
+template <class F> void set_ternary(HandlerTable& t, Alu op) {
+  Handler* h = t.alu[idx(op)];
+  h[idx(Ty::u16)] = ternary<F, U16>; h[idx(Ty::u32)] = ternary<F, U32>; h[idx(Ty::u64)] = ternary<F, U64>;
+  h[idx(Ty::s16)] = ternary<F, I16>; h[idx(Ty::s32)] = ternary<F, I32>; h[idx(Ty::s64)] = ternary<F, I64>;
+}
+template <class F> void set_unary_signed(HandlerTable& t, Alu op) {
+  Handler* h = t.alu[idx(op)];
+  h[idx(Ty::s16)] = unary<F, I16>; h[idx(Ty::s32)] = unary<F, I32>; h[idx(Ty::s64)] = unary<F, I64>;
+}
+template <class F> void set_unary_bits(HandlerTable& t, Alu op) {
+  Handler* h = t.alu[idx(op)];
+  h[idx(Ty::u16)] = unary<F, U16>; h[idx(Ty::u32)] = unary<F, U32>; h[idx(Ty::u64)] = unary<F, U64>;
+}
+template <class F> void set_compare(HandlerTable& t, Alu op) {
+  Handler* h = t.alu[idx(op)];
+  h[idx(Ty::u16)] = compare<F, U16>; h[idx(Ty::u32)] = compare<F, U32>; h[idx(Ty::u64)] = compare<F, U64>;
+  h[idx(Ty::s16)] = compare<F, I16>; h[idx(Ty::s32)] = compare<F, I32>; h[idx(Ty::s64)] = compare<F, I64>;
+}
+template <class F> void set_shift(HandlerTable& t, Alu op) {
+  Handler* h = t.alu[idx(op)];
+  h[idx(Ty::u16)] = shift<F, U16>; h[idx(Ty::u32)] = shift<F, U32>; h[idx(Ty::u64)] = shift<F, U64>;
+  h[idx(Ty::s16)] = shift<F, I16>; h[idx(Ty::s32)] = shift<F, I32>; h[idx(Ty::s64)] = shift<F, I64>;
+}
+
+}  // namespace
+
+void fill_integer(HandlerTable& t) {
+  set_binary<Add>(t, Alu::add);
+  set_binary<Sub>(t, Alu::sub);
+  set_binary<MulLo>(t, Alu::mul_lo);
+  set_binary<MulHi>(t, Alu::mul_hi);
+  set_binary<Div>(t, Alu::div);
+  set_binary<Rem>(t, Alu::rem);
+  set_binary<Min>(t, Alu::min);
+  set_binary<Max>(t, Alu::max);
+  set_binary<And>(t, Alu::and_);
+  set_binary<Or>(t, Alu::or_);
+  set_binary<Xor>(t, Alu::xor_);
+  set_ternary<MadLo>(t, Alu::mad_lo);
+  set_ternary<MadHi>(t, Alu::mad_hi);
+  set_ternary<Sad>(t, Alu::sad);
+  set_unary_signed<Neg>(t, Alu::neg);
+  set_unary_signed<Abs>(t, Alu::abs);
+  set_unary_bits<Not>(t, Alu::not_);
+  set_unary_bits<Cnot>(t, Alu::cnot);
+  set_unary_bits<Mov>(t, Alu::mov);
+  set_shift<Shl>(t, Alu::shl);
+  set_shift<Shr>(t, Alu::shr);
+  set_compare<Eq>(t, Alu::eq);
+  set_compare<Ne>(t, Alu::ne);
+  set_compare<Lt>(t, Alu::lt);
+  set_compare<Le>(t, Alu::le);
+  set_compare<Gt>(t, Alu::gt);
+  set_compare<Ge>(t, Alu::ge);
+
+  auto set = [&](Alu op, Ty type, Handler h) { t.alu[idx(op)][idx(type)] = h; };
+  set(Alu::mov, Ty::u8, unary<Mov, U8>);
+  set(Alu::add_sat, Ty::s32, binary<AddSat, I32>);
+  set(Alu::sub_sat, Ty::s32, binary<SubSat, I32>);
+  set(Alu::mad_hi_sat, Ty::s32, ternary<MadHiSat, I32>);
+  set(Alu::mul24_lo, Ty::u32, binary<Mul24Lo, U32>);
+  set(Alu::mul24_lo, Ty::s32, binary<Mul24Lo, I32>);
+  set(Alu::mul24_hi, Ty::u32, binary<Mul24Hi, U32>);
+  set(Alu::mul24_hi, Ty::s32, binary<Mul24Hi, I32>);
+  set(Alu::mad24_lo, Ty::u32, ternary<Mad24Lo, U32>);
+  set(Alu::mad24_lo, Ty::s32, ternary<Mad24Lo, I32>);
+  set(Alu::mad24_hi, Ty::u32, ternary<Mad24Hi, U32>);
+  set(Alu::mad24_hi, Ty::s32, ternary<Mad24Hi, I32>);
+  set(Alu::mul_wide, Ty::u16, mul_wide<U16>);
+  set(Alu::mul_wide, Ty::s16, mul_wide<I16>);
+  set(Alu::mul_wide, Ty::u32, mul_wide<U32>);
+  set(Alu::mul_wide, Ty::s32, mul_wide<I32>);
+  set(Alu::mad_wide, Ty::u16, mad_wide<U16>);
+  set(Alu::mad_wide, Ty::s16, mad_wide<I16>);
+  set(Alu::mad_wide, Ty::u32, mad_wide<U32>);
+  set(Alu::mad_wide, Ty::s32, mad_wide<I32>);
+  set(Alu::shf_l_clamp, Ty::u32, funnel_shift<true, false>);
+  set(Alu::shf_l_wrap, Ty::u32, funnel_shift<true, true>);
+  set(Alu::shf_r_clamp, Ty::u32, funnel_shift<false, false>);
+  set(Alu::shf_r_wrap, Ty::u32, funnel_shift<false, true>);
+  set(Alu::bfe, Ty::u32, bfe<U32>);
+  set(Alu::bfe, Ty::s32, bfe<I32>);
+  set(Alu::bfe, Ty::u64, bfe<U64>);
+  set(Alu::bfe, Ty::s64, bfe<I64>);
+  set(Alu::bfi, Ty::u32, bfi<U32>);
+  set(Alu::bfi, Ty::u64, bfi<U64>);
+  set(Alu::bfind, Ty::u32, bfind<U32, false>);
+  set(Alu::bfind, Ty::s32, bfind<I32, false>);
+  set(Alu::bfind, Ty::u64, bfind<U64, false>);
+  set(Alu::bfind, Ty::s64, bfind<I64, false>);
+  set(Alu::bfind_shift, Ty::u32, bfind<U32, true>);
+  set(Alu::bfind_shift, Ty::s32, bfind<I32, true>);
+  set(Alu::bfind_shift, Ty::u64, bfind<U64, true>);
+  set(Alu::bfind_shift, Ty::s64, bfind<I64, true>);
+  set(Alu::brev, Ty::u32, brev<U32>);
+  set(Alu::brev, Ty::u64, brev<U64>);
+  set(Alu::clz, Ty::u32, clz<U32>);
+  set(Alu::clz, Ty::u64, clz<U64>);
+  set(Alu::popc, Ty::u32, popc<U32>);
+  set(Alu::popc, Ty::u64, popc<U64>);
+  set(Alu::prmt, Ty::u32, prmt);
+  set(Alu::prmt_mode, Ty::u32, prmt_mode);
+  set(Alu::lop3, Ty::u32, lop3);
+  set(Alu::dp4a, Ty::u32, dp4a);
+  set(Alu::dp2a, Ty::u32, dp2a);
+  set(Alu::add_carry, Ty::u32, carry<U32>);
+  set(Alu::add_carry, Ty::s32, carry<I32>);
+  set(Alu::add_carry, Ty::u64, carry<U64>);
+  set(Alu::add_carry, Ty::s64, carry<I64>);
+  set(Alu::selp, Ty::u16, select<U16>);
+  set(Alu::selp, Ty::u32, select<U32>);
+  set(Alu::selp, Ty::u64, select<U64>);
+  set(Alu::slct_s32, Ty::u16, select_sign<U16, I32>);
+  set(Alu::slct_s32, Ty::u32, select_sign<U32, I32>);
+  set(Alu::slct_s32, Ty::u64, select_sign<U64, I32>);
+  set(Alu::slct_f32, Ty::u16, select_sign<U16, float>);
+  set(Alu::slct_f32, Ty::u32, select_sign<U32, float>);
+  set(Alu::slct_f32, Ty::u64, select_sign<U64, float>);
+  set(Alu::and_, Ty::pred, pred_binary<And>);
+  set(Alu::or_, Ty::pred, pred_binary<Or>);
+  set(Alu::xor_, Ty::pred, pred_binary<Xor>);
+  set(Alu::not_, Ty::pred, pred_not);
+  set(Alu::mov, Ty::pred, pred_mov);
+  set(Alu::selp, Ty::pred, pred_select);
+
+  t.narrow[1][0] = narrow<U16, U8>;
+  t.narrow[2][0] = narrow<U32, U8>;
+  t.narrow[3][0] = narrow<U64, U8>;
+  t.narrow[2][1] = narrow<U32, U16>;
+  t.narrow[3][1] = narrow<U64, U16>;
+  t.narrow[3][2] = narrow<U64, U32>;
+  auto widen = [&](Ty type, unsigned log2_bytes, Handler h) { t.widen[idx(type)][log2_bytes] = h; };
+  widen(Ty::u8, 1, narrow<U8, U16>);
+  widen(Ty::u8, 2, narrow<U8, U32>);
+  widen(Ty::u8, 3, narrow<U8, U64>);
+  widen(Ty::u16, 2, narrow<U16, U32>);
+  widen(Ty::u16, 3, narrow<U16, U64>);
+  widen(Ty::u32, 3, narrow<U32, U64>);
+  widen(Ty::s8, 1, narrow<std::int8_t, I16>);
+  widen(Ty::s8, 2, narrow<std::int8_t, I32>);
+  widen(Ty::s8, 3, narrow<std::int8_t, I64>);
+  widen(Ty::s16, 2, narrow<I16, I32>);
+  widen(Ty::s16, 3, narrow<I16, I64>);
+  widen(Ty::s32, 3, narrow<I32, I64>);
+  t.pack[0][1] = pack<U8, U16>;
+  t.pack[0][2] = pack<U8, U32>;
+  t.pack[0][3] = pack<U8, U64>;
+  t.pack[1][2] = pack<U16, U32>;
+  t.pack[1][3] = pack<U16, U64>;
+  t.pack[2][3] = pack<U32, U64>;
+  t.unpack[0][1] = unpack<U8, U16>;
+  t.unpack[0][2] = unpack<U8, U32>;
+  t.unpack[0][3] = unpack<U8, U64>;
+  t.unpack[1][2] = unpack<U16, U32>;
+  t.unpack[1][3] = unpack<U16, U64>;
+  t.unpack[2][3] = unpack<U32, U64>;
+  t.broadcast[0] = broadcast<U8>;
+  t.broadcast[1] = broadcast<U16>;
+  t.broadcast[2] = broadcast<U32>;
+  t.broadcast[3] = broadcast<U64>;
+}
+
+}  // namespace simgpu::exec::SIMGPU_ISA

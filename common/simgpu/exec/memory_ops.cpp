@@ -1,0 +1,255 @@
+#include "common/simgpu/exec/memory_ops.hpp"
+
+#include <bit>
+#include <cstring>
+
+#include "common/simgpu/count/coalescing.hpp"
+#include "common/simgpu/count/shared_banks.hpp"
+#include "common/simgpu/exec/decoder.hpp"
+#include "common/simgpu/exec/half.hpp"
+
+namespace simgpu::exec {
+
+void count_global(BlockRun& run, const Op& op, AccessType type, const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes) {
+  Counters& c = run.worker->counters;
+  GlobalCounts total;
+  total.requests = 1;
+  // Usually all lanes reach one allocation; else each gets its share, and the first lane's one the request.
+  std::uint32_t left = mask;
+  bool first = true;
+  while (left != 0) {
+    const std::uint64_t slot = memory::slot_of(address[std::countr_zero(left)]);
+    std::uint32_t here = 0;
+    for (unsigned i = 0; i < kLanes; ++i)
+      if (((left >> i) & 1u) && memory::slot_of(address[i]) == slot) here |= 1u << i;
+    GlobalCounts part;
+    part.requests = first ? 1 : 0;
+    part.sectors = count::sectors(address, here, bytes);
+    part.ideal_sectors = count::ideal_sectors(count::distinct_bytes(address, here, bytes));
+    part.bytes = std::uint64_t{bytes} * static_cast<unsigned>(std::popcount(here));
+    total.sectors += part.sectors;
+    total.ideal_sectors += part.ideal_sectors;
+    total.bytes += part.bytes;
+    if (const memory::Allocation* a = run.launch->memory->owner(address[std::countr_zero(left)]); a != nullptr && a->live_index < c.buffers.size()) {
+      BufferTraffic& b = c.buffers[a->live_index];
+      (type == AccessType::load ? b.load : type == AccessType::store ? b.store : b.atomic) += part;
+    }
+    first = false;
+    left &= ~here;
+  }
+  c.sites[op.site].global += total;
+}
+
+void count_shared(BlockRun& run, const Op& op, AccessType type, const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes) {
+  SharedCounts& s = run.worker->counters.sites[op.site].shared;
+  const bool load = type == AccessType::load;
+  const count::Wavefronts raw = count::shared_wavefronts(address, mask, bytes, load);
+  s.raw_requests += 1;
+  s.raw_wavefronts += raw.actual;
+  s.raw_ideal_wavefronts += raw.ideal;
+  s.bytes += std::uint64_t{bytes} * static_cast<unsigned>(std::popcount(mask));
+  const Merge merge = run.launch->program->merges[op.site];
+  if (merge.width == 0) return;   // ptxas makes it part of another load
+  count::Wavefronts w = raw;
+  if (merge.width != bytes) {
+    std::uint64_t start[kLanes];
+    for (unsigned i = 0; i < kLanes; ++i) start[i] = address[i] + static_cast<std::uint64_t>(std::int64_t{merge.shift});
+    w = count::shared_wavefronts(start, mask, merge.width, load);
+  }
+  s.requests += 1;
+  s.wavefronts += w.actual;
+  s.ideal_wavefronts += w.ideal;
+}
+
+void access_lane_by_lane(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]) {
+  BlockRun& run = *w.run;
+  LaunchRun& l = *run.launch;
+  const auto type = static_cast<AccessType>(op.y);
+  const bool load = type == AccessType::load;
+  const unsigned bytes = unsigned{op.width} * op.vec;
+  const auto space = static_cast<ptx::Space>(op.x);
+  std::uint32_t global = 0, shared = 0, local = 0;
+  std::uint64_t offset[kLanes] = {};
+  std::byte* element[8];
+  for (unsigned k = 0; k < op.vec; ++k) element[k] = address_of(w, op.list[k]);
+  const Checks& checks = l.options.checks;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    if (((w.mask >> i) & 1u) == 0) continue;
+    const Target t = resolve(run, w, i, space, address[i], bytes, !load);
+    if (t.fault != Target::Fault::none) {
+      report_fault(run, w, i, op, type, bytes, address[i], t);
+      if (load)
+        for (unsigned k = 0; k < op.vec; ++k) std::memset(element[k] + i * op.width, static_cast<int>(memory::kPoison), op.width);
+      continue;
+    }
+    offset[i] = t.offset;
+    switch (t.space) {
+      case MemorySpace::shared: {
+        shared |= 1u << i;
+        if (load && checks.init) {
+          const std::uint64_t in = t.offset - memory::kSharedBase;
+          for (std::uint64_t g = in >> run.shadow.shift; g <= (in + bytes - 1) >> run.shadow.shift; ++g)
+            if (run.shadow.written[g] == 0) {
+              report_uninitialised(run, w, i, op, bytes, address[i], t);
+              break;
+            }
+        }
+        if (checks.race || checks.init) check_shared_access(run, w, i, op, type, t.offset, bytes);
+        break;
+      }
+      case MemorySpace::local:
+        local |= 1u << i;
+        if (load && checks.init && std::memchr(t.initialised, 0, bytes) != nullptr) report_uninitialised(run, w, i, op, bytes, address[i], t);
+        if (!load) std::memset(t.initialised, 1, bytes);
+        break;
+      case MemorySpace::param: break;
+      default: {
+        if (t.space == MemorySpace::global) global |= 1u << i;
+        if (!load) {
+          prepare_write(l, *t.allocation);
+          if (t.initialised != nullptr) std::memset(t.initialised, 1, bytes);
+        } else if (checks.init && t.initialised != nullptr && std::memchr(t.initialised, 0, bytes) != nullptr) {
+          report_uninitialised(run, w, i, op, bytes, address[i], t);
+        }
+        if (checks.race && t.space == MemorySpace::global) check_global_access(run, w, i, op, type, op.z != 0, *t.allocation, t.offset, bytes);
+      }
+    }
+    for (unsigned k = 0; k < op.vec; ++k) {
+      if (load) std::memcpy(element[k] + i * op.width, t.data + k * op.width, op.width);
+      else std::memcpy(t.data + k * op.width, element[k] + i * op.width, op.width);
+    }
+  }
+  if (!l.options.count) return;
+  if (global != 0) count_global(run, op, type, address, global, bytes);
+  if (shared != 0) count_shared(run, op, type, offset, shared, bytes);
+  if (local != 0) ++run.worker->counters.sites[op.site].local_requests;
+}
+
+void op_memory(Warp& w, const Op& op) {
+  std::uint64_t address[kLanes];
+  const std::uint64_t* base = lanes_of<std::uint64_t>(w, op.a);
+  for (unsigned i = 0; i < kLanes; ++i) address[i] = base[i] + static_cast<std::uint64_t>(op.imm);
+  access_lane_by_lane(w, op, address);
+}
+
+// ------------------------------------------------------------------------------------------------ atomics
+
+namespace {
+
+
+/// The new value of a location. `b` and `c` are the operands' bits, `old` the location's, all `type`.
+template <class T>
+std::uint64_t integer_atomic(ptx::AtomOp op, std::uint64_t old_bits, std::uint64_t b_bits, std::uint64_t c_bits) {
+  using U = std::make_unsigned_t<T>;
+  const T old = static_cast<T>(old_bits), b = static_cast<T>(b_bits);
+  const U uold = static_cast<U>(old_bits), ub = static_cast<U>(b_bits);
+  switch (op) {
+    case ptx::AtomOp::add: return static_cast<U>(uold + ub);
+    case ptx::AtomOp::inc: return uold >= ub ? U{0} : static_cast<U>(uold + 1);
+    case ptx::AtomOp::dec: return uold == 0 || uold > ub ? ub : static_cast<U>(uold - 1);
+    case ptx::AtomOp::min: return static_cast<U>(b < old ? b : old);
+    case ptx::AtomOp::max: return static_cast<U>(old < b ? b : old);
+    case ptx::AtomOp::and_: return uold & ub;
+    case ptx::AtomOp::or_: return uold | ub;
+    case ptx::AtomOp::xor_: return uold ^ ub;
+    case ptx::AtomOp::exch: return ub;
+    case ptx::AtomOp::cas: return uold == ub ? static_cast<U>(c_bits) : uold;
+    default: return uold;
+  }
+}
+
+std::uint16_t half_atomic(ptx::AtomOp op, std::uint16_t old, std::uint16_t b, bool bf) {
+  const double x = static_cast<double>(bf ? bfloat_to_float(old) : half_to_float(old));
+  const double y = static_cast<double>(bf ? bfloat_to_float(b) : half_to_float(b));
+  const double r = op == ptx::AtomOp::min ? (y < x ? y : x) : op == ptx::AtomOp::max ? (x < y ? y : x) : x + y;
+  return bf ? to_bfloat(r) : to_half(r);
+}
+
+std::uint64_t atomic_result(ptx::AtomOp op, Ty type, std::uint64_t old, std::uint64_t b, std::uint64_t c) {
+  const bool exchange = op == ptx::AtomOp::exch || op == ptx::AtomOp::cas;
+  switch (type) {
+    case Ty::f32:
+      if (exchange) break;
+      return std::bit_cast<std::uint32_t>(std::bit_cast<float>(static_cast<std::uint32_t>(old)) + std::bit_cast<float>(static_cast<std::uint32_t>(b)));
+    case Ty::f64:
+      if (exchange) break;
+      return std::bit_cast<std::uint64_t>(std::bit_cast<double>(old) + std::bit_cast<double>(b));
+    case Ty::f16:
+    case Ty::bf16: return half_atomic(op, static_cast<std::uint16_t>(old), static_cast<std::uint16_t>(b), type == Ty::bf16);
+    case Ty::f16x2:
+    case Ty::bf16x2: {
+      const bool bf = type == Ty::bf16x2;
+      const std::uint32_t lo = half_atomic(op, static_cast<std::uint16_t>(old), static_cast<std::uint16_t>(b), bf);
+      const std::uint32_t hi = half_atomic(op, static_cast<std::uint16_t>(old >> 16), static_cast<std::uint16_t>(b >> 16), bf);
+      return lo | (hi << 16);
+    }
+    case Ty::s32: return integer_atomic<std::int32_t>(op, old, b, c);
+    case Ty::s64: return integer_atomic<std::int64_t>(op, old, b, c);
+    case Ty::u16: return integer_atomic<std::uint16_t>(op, old, b, c);
+    case Ty::u64: return integer_atomic<std::uint64_t>(op, old, b, c);
+    default: return integer_atomic<std::uint32_t>(op, old, b, c);
+  }
+  return type == Ty::f64 ? integer_atomic<std::uint64_t>(op, old, b, c) : integer_atomic<std::uint32_t>(op, old, b, c);
+}
+
+}  // namespace
+
+/// Lanes take their turn in order of their number.
+void op_atomic(Warp& w, const Op& op) {
+  BlockRun& run = *w.run;
+  LaunchRun& l = *run.launch;
+  const unsigned bytes = op.width;
+  const std::uint64_t* base = lanes_of<std::uint64_t>(w, op.a);
+  const std::byte *b = address_of(w, op.b), *c = op.c != kNoRef ? address_of(w, op.c) : nullptr;
+  const Checks& checks = l.options.checks;
+  std::uint64_t address[kLanes] = {}, offset[kLanes] = {};
+  std::uint32_t global = 0, shared = 0, local = 0;
+  std::uint64_t before[kLanes] = {};
+  for (unsigned i = 0; i < kLanes; ++i) {
+    if (((w.mask >> i) & 1u) == 0) continue;
+    address[i] = base[i] + static_cast<std::uint64_t>(op.imm);
+    const Target t = resolve(run, w, i, static_cast<ptx::Space>(op.x), address[i], bytes, true);
+    if (t.fault != Target::Fault::none) {
+      report_fault(run, w, i, op, AccessType::atomic, bytes, address[i], t);
+      before[i] = ~std::uint64_t{0};
+      continue;
+    }
+    offset[i] = t.offset;
+    bool uninitialised = false;
+    if (t.space == MemorySpace::shared) {
+      shared |= 1u << i;
+      const std::uint64_t in = t.offset - memory::kSharedBase;
+      for (std::uint64_t g = in >> run.shadow.shift; g <= (in + bytes - 1) >> run.shadow.shift; ++g) uninitialised |= run.shadow.written[g] == 0;
+      if (checks.init && uninitialised) report_uninitialised(run, w, i, op, bytes, address[i], t);
+      if (checks.race || checks.init) check_shared_access(run, w, i, op, AccessType::atomic, t.offset, bytes);
+    } else {
+      (t.space == MemorySpace::global ? global : local) |= 1u << i;
+      if (t.allocation != nullptr) prepare_write(l, *t.allocation);
+      uninitialised = t.initialised != nullptr && std::memchr(t.initialised, 0, bytes) != nullptr;
+      if (checks.init && uninitialised && static_cast<ptx::AtomOp>(op.y) != ptx::AtomOp::exch) report_uninitialised(run, w, i, op, bytes, address[i], t);
+      if (t.initialised != nullptr) std::memset(t.initialised, 1, bytes);
+      if (t.allocation != nullptr) {
+        if (checks.race) check_global_access(run, w, i, op, AccessType::atomic, true, *t.allocation, t.offset, bytes);
+        run.order.atomic(address[i]);
+      }
+    }
+    std::uint64_t old = 0, operand = 0, operand2 = 0;
+    std::memcpy(&old, t.data, bytes);
+    std::memcpy(&operand, b + i * bytes, bytes);
+    if (c != nullptr) std::memcpy(&operand2, c + i * bytes, bytes);
+    before[i] = old;
+    const std::uint64_t result = atomic_result(static_cast<ptx::AtomOp>(op.y), static_cast<Ty>(op.z), old, operand, operand2);
+    std::memcpy(t.data, &result, bytes);
+  }
+  if (op.dst != kNoRef) {
+    std::byte* d = address_of(w, op.dst);
+    for (unsigned i = 0; i < kLanes; ++i)
+      if ((w.mask >> i) & 1u) std::memcpy(d + i * bytes, &before[i], bytes);
+  }
+  if (!l.options.count) return;
+  if (global != 0) count_global(run, op, AccessType::atomic, address, global, bytes);
+  if (shared != 0) count_shared(run, op, AccessType::atomic, offset, shared, bytes);
+  if (local != 0) ++run.worker->counters.sites[op.site].local_requests;
+}
+
+}  // namespace simgpu::exec

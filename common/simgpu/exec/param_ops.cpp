@@ -1,0 +1,66 @@
+// Parameters: of the kernel (the same for all lanes), of functions and of calls (per lane, in the frame).
+#include <cstring>
+
+#include "common/simgpu/exec/decoder.hpp"
+#include "common/simgpu/exec/launch_run.hpp"
+
+namespace simgpu::exec {
+
+void op_kernel_param(Warp& w, const Op& op) {
+  std::uint64_t v = 0;
+  const auto args = w.run->launch->args;
+  if (static_cast<std::size_t>(op.imm) + op.width <= args.size()) std::memcpy(&v, args.data() + op.imm, op.width);
+  Op fill = op;
+  fill.imm = static_cast<std::int64_t>(v);
+  handlers().broadcast[op.width == 1 ? 0 : op.width == 2 ? 1 : op.width == 4 ? 2 : 3](w, fill);
+}
+
+/// An address computed from the parameters' own: bounds are checked lane by lane.
+void op_kernel_param_indexed(Warp& w, const Op& op) {
+  const std::uint64_t* address = lanes_of<std::uint64_t>(w, op.a);
+  std::byte* dst = address_of(w, op.dst);
+  for (unsigned i = 0; i < kLanes; ++i) {
+    if (((w.mask >> i) & 1u) == 0) continue;
+    const std::uint64_t at = address[i] + static_cast<std::uint64_t>(op.imm);
+    const Target t = resolve(*w.run, w, i, ptx::Space::param, at, op.width, false);
+    if (t.fault == Target::Fault::none) {
+      std::memcpy(dst + i * op.width, t.data, op.width);
+    } else {
+      report_fault(*w.run, w, i, op, AccessType::load, op.width, at, t);
+      std::memset(dst + i * op.width, 0xff, op.width);
+    }
+  }
+}
+
+namespace {
+/// Offset of lane i's access in its area, or beyond the end if an indexed one leaves it.
+std::uint64_t area_offset(const Warp& w, const Op& op, unsigned i) {
+  std::uint64_t at = static_cast<std::uint64_t>(op.imm);
+  if (op.a != kNoRef) at += lanes_of<std::uint64_t>(w, op.a)[i];
+  return at;
+}
+}  // namespace
+
+void op_area_load(Warp& w, const Op& op) {
+  const std::byte* area = w.frames[w.depth].memory + op.slot;
+  std::byte* dst = address_of(w, op.dst);
+  for (unsigned i = 0; i < kLanes; ++i) {
+    if (((w.mask >> i) & 1u) == 0) continue;
+    const std::uint64_t at = area_offset(w, op, i);
+    if (at > op.site || op.width > op.site - at) std::memset(dst + i * op.width, 0xff, op.width);
+    else std::memcpy(dst + i * op.width, area + std::size_t{i} * op.site + at, op.width);
+  }
+}
+
+void op_area_store(Warp& w, const Op& op) {
+  std::byte* area = w.frames[w.depth].memory + op.slot;
+  const std::byte* src = address_of(w, op.b);
+  for (unsigned i = 0; i < kLanes; ++i) {
+    if (((w.mask >> i) & 1u) == 0) continue;
+    const std::uint64_t at = area_offset(w, op, i);
+    if (at > op.site || op.width > op.site - at) continue;
+    std::memcpy(area + std::size_t{i} * op.site + at, src + i * op.width, op.width);
+  }
+}
+
+}  // namespace simgpu::exec

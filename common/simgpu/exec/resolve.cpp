@@ -1,0 +1,278 @@
+// From an address to host memory, with every reason why not; and the findings that follow.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "common/simgpu/exec/launch_run.hpp"
+
+namespace simgpu::exec {
+namespace {
+
+using memory::Allocation;
+using ptx::Space;
+
+Target shared_target(BlockRun& run, std::uint64_t offset, unsigned bytes) {
+  Target t;
+  t.space = MemorySpace::shared;
+  t.offset = offset;
+  const std::uint64_t in = offset - memory::kSharedBase;
+  if (offset < memory::kSharedBase || in > run.launch->shared_bytes || bytes > run.launch->shared_bytes - in) t.fault = Target::Fault::bounds;
+  else if (offset % bytes != 0) t.fault = Target::Fault::misaligned;
+  else t.data = run.shared.data() + in;
+  return t;
+}
+
+Target local_target(BlockRun& run, const Warp& w, unsigned lane, std::uint64_t offset, unsigned bytes) {
+  Target t;
+  t.space = MemorySpace::local;
+  t.offset = offset;
+  const Frame& frame = w.frames[w.depth];
+  const std::uint64_t size = frame.local_base + frame.code->local_bytes;
+  if (offset > size || bytes > size - offset) {
+    t.fault = Target::Fault::bounds;
+  } else if (offset % bytes != 0) {
+    t.fault = Target::Fault::misaligned;
+  } else {
+    const std::size_t at = (std::size_t{w.index} * kLanes + lane) * run.local_capacity + offset;
+    t.data = run.local.data() + at;
+    t.initialised = run.local_initialised.data() + at;
+  }
+  return t;
+}
+
+Target global_target(const BlockRun& run, std::uint64_t address, unsigned bytes, bool write) {
+  Target t;
+  if (address < memory::kSlotBytes) {
+    t.fault = Target::Fault::null;
+    return t;
+  }
+  const memory::GlobalMemory& m = *run.launch->memory;
+  Allocation* a = m.owner(address);
+  if (a == nullptr) {
+    t.allocation = m.nearest(address);
+    t.fault = t.allocation != nullptr ? Target::Fault::bounds : memory::slot_of(address) >= memory::kEndSlot ? Target::Fault::host : Target::Fault::bounds;
+    if (t.allocation != nullptr) t.offset = address - t.allocation->base;
+    return t;
+  }
+  t.allocation = a;
+  t.offset = address - a->base;
+  if (a->constant) t.space = MemorySpace::constant;
+  if (!a->live()) t.fault = Target::Fault::freed;
+  else if (t.offset > a->size || bytes > a->size - t.offset) t.fault = Target::Fault::bounds;
+  else if (address % bytes != 0) t.fault = Target::Fault::misaligned;
+  else if (write && (a->read_only || a->constant)) t.fault = Target::Fault::read_only;
+  if (t.fault == Target::Fault::none) {
+    t.data = a->data.get() + t.offset;
+    if (!a->fully_initialised) t.initialised = a->initialised.get() + t.offset;
+  }
+  return t;
+}
+
+Target param_target(BlockRun& run, std::uint64_t offset, unsigned bytes, bool write) {
+  Target t;
+  t.space = MemorySpace::param;
+  t.offset = offset;
+  const auto args = run.launch->args;
+  if (offset > args.size() || bytes > args.size() - offset) t.fault = Target::Fault::bounds;
+  else if (write) t.fault = Target::Fault::read_only;
+  else t.data = const_cast<std::byte*>(args.data()) + offset;   // only read: see above
+  return t;
+}
+
+std::string verb(AccessType type, bool past) {
+  switch (type) {
+    case AccessType::load: return past ? "read" : "reads";
+    case AccessType::store: return past ? "written" : "writes";
+    default: return past ? "updated" : "updates";
+  }
+}
+
+std::string_view space_name(MemorySpace s) {
+  switch (s) {
+    case MemorySpace::global: return "global";
+    case MemorySpace::shared: return "shared";
+    case MemorySpace::local: return "local";
+    case MemorySpace::constant: return "constant";
+    default: return "parameter";
+  }
+}
+
+/// "16 bytes past the end of B (16384 bytes)"
+std::string place(const Access& a) {
+  const std::string object = (a.object.empty() ? std::string(space_name(a.space)) + " memory" : a.object) + " (" + std::to_string(a.object_bytes) + " bytes)";
+  if (a.offset < 0) return std::to_string(-a.offset) + " bytes before the start of " + object;
+  const auto offset = static_cast<std::uint64_t>(a.offset);
+  if (offset >= a.object_bytes) return (offset == a.object_bytes ? "directly" : std::to_string(offset - a.object_bytes) + " bytes") + std::string(" past the end of ") + object;
+  if (offset + a.bytes > a.object_bytes) return "across the end of " + object + ", from byte " + std::to_string(offset);
+  return "at byte " + std::to_string(offset) + " of " + object;
+}
+
+LaneAccess lane_access(const Warp& w, unsigned lane, const Op& op, AccessType type, unsigned bytes, std::uint64_t address, MemorySpace space) {
+  return {op.pc, w.index, lane, type, space, bytes, address};
+}
+
+}  // namespace
+
+Target resolve(BlockRun& run, const Warp& w, unsigned lane, Space space, std::uint64_t address, unsigned bytes, bool write) {
+  switch (space) {
+    case Space::shared: return shared_target(run, address, bytes);
+    case Space::local: return local_target(run, w, lane, address, bytes);
+    case Space::param: return param_target(run, address, bytes, write);
+    case Space::generic: {
+      const std::uint64_t window = address & ~(memory::kSlotBytes - 1);
+      if (window == memory::kSharedWindow) return shared_target(run, memory::offset_of(address), bytes);
+      if (window == memory::kLocalWindow) return local_target(run, w, lane, memory::offset_of(address), bytes);
+      if (window == memory::kParamWindow) return param_target(run, memory::offset_of(address), bytes, write);
+      return global_target(run, address, bytes, write);
+    }
+    default: return global_target(run, address, bytes, write);
+  }
+}
+
+void prepare_write(LaunchRun& launch, memory::Allocation& a) {
+  memory::Allocation::LaunchState& s = a.launch;
+  if (s.saved.load(std::memory_order_acquire)) return;
+  std::lock_guard lock(launch.mutex);
+  if (s.saved.load(std::memory_order_relaxed)) return;
+  s.saved_data = std::make_unique_for_overwrite<std::byte[]>(a.size);
+  std::memcpy(s.saved_data.get(), a.data.get(), a.size);
+  if (!a.fully_initialised) {
+    s.saved_initialised = std::make_unique_for_overwrite<std::uint8_t[]>(a.size);
+    std::memcpy(s.saved_initialised.get(), a.initialised.get(), a.size);
+  }
+  if (launch.options.checks.race && !launch.exact) {
+    const std::uint64_t granules = a.size / launch.program->global_granule + 1;
+    s.writers.reset(new std::atomic<std::uint32_t>[granules]());
+  }
+  s.written.store(true, std::memory_order_relaxed);
+  s.saved.store(true, std::memory_order_release);
+}
+
+// ----------------------------------------------------------------------------------------- descriptions
+
+Dim3 thread_index(const Dim3& block, unsigned thread) { return {thread % block.x, thread / block.x % block.y, thread / (block.x * block.y)}; }
+
+Dim3 block_index(const Dim3& grid, std::uint64_t number) {
+  return {static_cast<std::uint32_t>(number % grid.x), static_cast<std::uint32_t>(number / grid.x % grid.y),
+          static_cast<std::uint32_t>(number / grid.x / grid.y)};
+}
+
+std::string line_text(const Program& p, std::uint32_t pc) {
+  const SourceLine at = p.line_of(pc);
+  if (at.line == 0) return "an unknown line";
+  const std::size_t slash = at.file.find_last_of('/');
+  return (slash == std::string::npos ? at.file : at.file.substr(slash + 1)) + ":" + std::to_string(at.line);
+}
+
+Access describe_thread(const LaunchRun& l, std::uint64_t block, unsigned thread, const LaneAccess& a) {
+  Access out;
+  out.where = l.program->line_of(a.pc);
+  out.block = block_index(l.grid, block);
+  out.thread = thread_index(l.block, thread);
+  out.type = a.type;
+  out.space = a.space;
+  out.bytes = a.bytes;
+  out.address = a.address;
+  if (a.bytes == 0) return out;   // not an access of memory
+  switch (a.space) {
+    case MemorySpace::global:
+    case MemorySpace::constant: {
+      const memory::Allocation* owner = l.memory->nearest(a.address);
+      if (owner != nullptr) {
+        out.object = owner->label;
+        out.offset = static_cast<std::int64_t>(a.address - owner->base);
+        out.object_bytes = owner->size;
+      }
+      break;
+    }
+    case MemorySpace::shared: {
+      // The array that holds the address, else the last one that starts before it.
+      const SharedArray* best = nullptr;
+      for (const SharedArray& s : l.program->shared)
+        if (best == nullptr || (s.offset <= a.address && (best->offset > a.address || s.offset >= best->offset))) best = &s;
+      if (best != nullptr) {
+        out.object = best->name;
+        out.offset = static_cast<std::int64_t>(a.address) - best->offset;
+        out.object_bytes = best->variable == UINT32_MAX ? l.dynamic_shared : best->bytes;
+      } else {
+        out.offset = static_cast<std::int64_t>(a.address) - memory::kSharedBase;
+        out.object_bytes = l.shared_bytes;
+      }
+      break;
+    }
+    case MemorySpace::local:
+      out.offset = static_cast<std::int64_t>(a.address);
+      out.object_bytes = l.program->functions[0].local_bytes;
+      break;
+    case MemorySpace::param:
+      out.offset = static_cast<std::int64_t>(a.address);
+      out.object_bytes = l.args.size();
+      break;
+  }
+  return out;
+}
+
+Access describe(const BlockRun& run, const LaneAccess& a) {
+  return describe_thread(*run.launch, run.number, a.warp * kLanes + a.lane, a);
+}
+
+void add_finding(BlockRun& run, FindingKind kind, std::uint32_t pc, std::uint32_t other_pc, Access at, std::optional<Access> other, std::string detail) {
+  run.worker->findings.add(kind, pc, other_pc, run.number, [&] {
+    Finding f;
+    f.kernel = run.launch->kernel_name;
+    f.at = std::move(at);
+    f.other = std::move(other);
+    f.detail = std::move(detail);
+    return f;
+  });
+}
+
+void report_fault(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type, unsigned bytes, std::uint64_t address, const Target& t) {
+  if (!run.launch->options.checks.memory) return;
+  using F = Target::Fault;
+  FindingKind kind = FindingKind::out_of_bounds;
+  switch (t.fault) {
+    case F::null: kind = FindingKind::null_pointer; break;
+    case F::host: kind = FindingKind::host_pointer; break;
+    case F::freed: kind = FindingKind::use_after_free; break;
+    case F::misaligned: kind = FindingKind::misaligned; break;
+    case F::read_only: kind = FindingKind::write_to_constant; break;
+    default: break;
+  }
+  run.worker->findings.add(kind, op.pc, UINT32_MAX, run.number, [&] {
+    const bool in_space = t.space == MemorySpace::shared || t.space == MemorySpace::local || t.space == MemorySpace::param;
+    Finding f;
+    f.kernel = run.launch->kernel_name;
+    f.at = describe(run, lane_access(w, lane, op, type, bytes, in_space ? t.offset : address, t.space));
+    if (t.space == MemorySpace::local) f.at.object_bytes = w.frames[w.depth].local_base + w.frames[w.depth].code->local_bytes;
+    const std::string start = verb(type, false) + " " + std::to_string(bytes) + " bytes ";
+    char hex[32];
+    std::snprintf(hex, sizeof hex, "0x%llx", static_cast<unsigned long long>(address));
+    switch (kind) {
+      case FindingKind::null_pointer: f.detail = start + "through a null pointer (address " + hex + ")"; break;
+      case FindingKind::host_pointer: f.detail = start + "at " + hex + ", which is no device address: a host pointer given to a kernel?"; break;
+      case FindingKind::use_after_free: f.detail = start + place(f.at) + ", which was freed"; break;
+      case FindingKind::misaligned: {
+        f.detail = std::to_string(bytes) + "-byte " + (type == AccessType::store ? "store to" : "access to") + " an address that is " + std::to_string(address % bytes) + " mod " + std::to_string(bytes) + ": " + place(f.at);
+        break;
+      }
+      case FindingKind::write_to_constant: f.detail = start + place(f.at) + ", which the kernel must not change"; break;
+      default:
+        f.detail = f.at.object_bytes == 0 && f.at.object.empty() ? start + "at " + hex + ", where nothing is allocated" : start + place(f.at);
+    }
+    return f;
+  });
+}
+
+void report_uninitialised(BlockRun& run, const Warp& w, unsigned lane, const Op& op, unsigned bytes, std::uint64_t address, const Target& t) {
+  run.worker->findings.add(FindingKind::uninitialised_read, op.pc, UINT32_MAX, run.number, [&] {
+    const bool in_space = t.space == MemorySpace::shared || t.space == MemorySpace::local || t.space == MemorySpace::param;
+    Finding f;
+    f.kernel = run.launch->kernel_name;
+    f.at = describe(run, lane_access(w, lane, op, AccessType::load, bytes, in_space ? t.offset : address, t.space));
+    f.detail = "reads " + std::to_string(bytes) + " bytes " + place(f.at) + " that nothing has written";
+    return f;
+  });
+}
+
+}  // namespace simgpu::exec

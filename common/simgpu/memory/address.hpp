@@ -1,0 +1,29 @@
+// Virtual device addresses: (slot << 32) | offset. An allocation owns a slot; slots are even and never used twice, so
+// that a small overrun or negative index falls between two slots and is still attributed to its
+// allocation, and a pointer kept after free is recognised.
+#pragma once
+
+#include <cstdint>
+
+namespace simgpu::memory {
+
+using Address = std::uint64_t;
+
+inline constexpr unsigned kOffsetBits = 32;
+inline constexpr std::uint64_t kSlotBytes = std::uint64_t{1} << kOffsetBits;
+
+/// Generic-address windows of the spaces that are not global. Their slots are never allocated.
+inline constexpr Address kSharedWindow = 2 * kSlotBytes;
+inline constexpr Address kLocalWindow = 4 * kSlotBytes;
+inline constexpr Address kParamWindow = 6 * kSlotBytes;
+inline constexpr std::uint64_t kFirstSlot = 16;
+/// Host pointers of user space lie above: 2^20 slots of 4 GiB are more than any process allocates.
+inline constexpr std::uint64_t kEndSlot = kFirstSlot + (std::uint64_t{1} << 21);
+
+/// compute capability 9.0 reserves 1 KiB in front of a block's shared memory: arrays start behind it.
+inline constexpr std::uint32_t kSharedBase = 0x400;
+
+constexpr std::uint64_t slot_of(Address address) { return address >> kOffsetBits; }
+constexpr std::uint64_t offset_of(Address address) { return address & (kSlotBytes - 1); }
+
+}  // namespace simgpu::memory

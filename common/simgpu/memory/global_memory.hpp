@@ -1,0 +1,80 @@
+// The device's global memory: allocations of exact size, each with one initialised-mark per byte.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/simgpu/memory/address.hpp"
+
+namespace simgpu::memory {
+
+/// What a read finds where nothing was written, and what an illegal read returns: NaN as float, -1 as integer.
+inline constexpr std::byte kPoison{0xff};
+
+struct Allocation {
+  Address base = 0;
+  std::uint64_t size = 0;         ///< bytes
+  std::string label;
+  std::unique_ptr<std::byte[]> data;   ///< null once freed
+  /// One byte per byte of data: 1 = initialised. Bytes, not bits: two host threads may mark neighbours at once.
+  std::unique_ptr<std::uint8_t[]> initialised;
+  bool fully_initialised = false;  ///< then the marks need not be looked at
+  bool read_only = false;          ///< a store by a kernel is a finding
+  bool constant = false;           ///< a .const variable
+  std::uint32_t live_index = 0;    ///< position in GlobalMemory::live()
+
+  /// Set while a launch runs, by any worker: decide what the launch must save and check.
+  struct LaunchState {
+    std::atomic<bool> read{false}, stored{false}, atomics{false}, written{false};
+    std::atomic<bool> saved{false};                  ///< `saved_*` hold the state before the launch
+    std::unique_ptr<std::byte[]> saved_data;
+    std::unique_ptr<std::uint8_t[]> saved_initialised;   ///< null if it was fully initialised
+    std::unique_ptr<std::atomic<std::uint32_t>[]> writers;   ///< per granule: last writing thread + 1
+  };
+  LaunchState launch;
+
+  bool live() const { return data != nullptr; }
+};
+
+class GlobalMemory {
+ public:
+  explicit GlobalMemory(std::uint64_t capacity) : capacity_(capacity) {}
+
+  /// Null when the capacity is exhausted. `bytes` > 0.
+  Allocation* allocate(std::uint64_t bytes, std::string label);
+  /// False if `base` is not the start of a live allocation.
+  bool release(Address base);
+
+  /// The allocation that owns the slot of `address` (freed ones included), or null. No bounds are checked.
+  Allocation* owner(Address address) const {
+    const std::uint64_t index = (slot_of(address) - kFirstSlot) / 2;
+    return index < slots_.size() && (slot_of(address) & 1) == 0 ? slots_[index].get() : nullptr;
+  }
+  /// The allocation whose start or end is nearest to `address`, for messages: the owner of the slot, or of
+  /// the one just above it. Null if neither exists.
+  Allocation* nearest(Address address) const;
+  /// The live allocation that holds [address, address + bytes), else null.
+  Allocation* containing(Address address, std::uint64_t bytes) const;
+
+  const std::vector<Allocation*>& live() const { return live_; }
+  std::uint64_t bytes_in_use() const { return used_; }
+
+  void write(Allocation& a, std::uint64_t offset, std::span<const std::byte> src);
+  void fill(Allocation& a, std::uint64_t offset, std::byte value, std::uint64_t bytes);
+  void copy(Allocation& to, std::uint64_t to_offset, const Allocation& from, std::uint64_t from_offset, std::uint64_t bytes);
+  void mark(Allocation& a, std::uint64_t offset, std::uint64_t bytes, bool initialised);
+  static bool is_initialised(const Allocation& a, std::uint64_t offset, std::uint64_t bytes);
+
+ private:
+  std::uint64_t capacity_, used_ = 0;
+  std::deque<std::unique_ptr<Allocation>> slots_;   ///< by slot; records of freed allocations stay
+  std::vector<Allocation*> live_;
+};
+
+}  // namespace simgpu::memory

@@ -74,12 +74,12 @@ __global__ void round_trip_kernel(MatrixView<const In> a, MatrixView<Out> c) {
 
   const int row = row0 + threadIdx.x;
   if (threadIdx.x >= ROWS || row >= c.rows) return;
+  const int width = min(COLS, a.cols - col0);
   Out beyond = 0;
+#pragma unroll 1  // a test need not be fast
   for (int r = 0; r < ROWS; ++r)
-    for (int k = 0; k < COLS; ++k)
-      if (row0 + r >= a.rows || col0 + k >= a.cols) beyond += tile[r][k];
-  for (int k = 0; k < min(COLS, c.cols - col0); ++k)
-    c(row, col0 + k) = tile[threadIdx.x][k] + beyond;
+    for (int k = row0 + r < a.rows ? width : 0; k < COLS; ++k) beyond += tile[r][k];
+  for (int k = 0; k < width; ++k) c(row, col0 + k) = tile[threadIdx.x][k] + beyond;
 }
 
 /// C = A. B takes no part.

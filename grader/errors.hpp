@@ -16,9 +16,11 @@ enum ExitCode : int {
   exit_inconclusive = 5,    ///< only noisy timings are left
 };
 
-/// One clear error, complete as it is: what is wrong and what to do. Shown as it stands, without a prefix.
+/// One clear error, complete as it is: what is wrong and what to do. Shown as it stands, without a
+/// prefix.
 struct UserError : std::runtime_error {
-  UserError(const std::string& message, ExitCode code) : std::runtime_error(message), exit_code(code) {}
+  UserError(const std::string& message, ExitCode code)
+      : std::runtime_error(message), exit_code(code) {}
   ExitCode exit_code;
 };
 

@@ -1,5 +1,5 @@
-// The grader's command line. Every command lives in commands/; this file only reads options and maps errors to
-// exit codes.
+// The grader's command line. Every command lives in commands/; this file only reads options and
+// maps errors to exit codes.
 #include <iostream>
 #include <thread>
 
@@ -37,17 +37,21 @@ int main(int argc, char** argv) {
   CheckOptions checking;
   auto* check_command = app.add_subcommand("check", "build and grade labs");
   check_command->add_option("--lab", checking.labs, "numbers of labs; default: all");
-  check_command->add_option("--stage", checking.stages, "one stage, and what it needs")->expected(1);
+  check_command->add_option("--stage", checking.stages, "one stage, and what it needs")
+      ->expected(1);
   check_command->add_flag("--solution", checking.solution, "grade the solutions");
   check_command->add_option("--file", checking.file, "grade this file as the lab's gemm.cu");
   check_command->add_option("--sources", checking.sources, "grade the labs' files in this folder");
-  check_command->add_option("--device", checking.device, "auto, sim or gpu")->check(CLI::IsMember({"auto", "sim", "gpu"}));
+  check_command->add_option("--device", checking.device, "auto, sim or gpu")
+      ->check(CLI::IsMember({"auto", "sim", "gpu"}));
   check_command->add_option("--goals", checking.goals, "an instructor's course.toml");
-  check_command->add_option("--json", checking.json, "write the result as JSON; - for standard output");
+  check_command->add_option("--json", checking.json,
+                            "write the result as JSON; - for standard output");
   check_command->add_option("--junit", checking.junit, "write the result as JUnit XML");
   check_command->add_option("--seed", checking.seed, "of the inputs");
   check_command->add_option("--jobs", checking.jobs, "sessions at a time; default: one per core");
-  check_command->add_flag("--verbose,-v", checking.verbose, "goals of passed stages, and the compilers' commands");
+  check_command->add_flag("--verbose,-v", checking.verbose,
+                          "goals of passed stages, and the compilers' commands");
   check_command->add_flag("--hostile", checking.hostile, "treat the file as somebody else's");
 
   RunOptions running;
@@ -58,7 +62,8 @@ int main(int argc, char** argv) {
   run_command->add_option("-N,-n", running.n, "columns of C")->check(CLI::Range(0, 16384));
   run_command->add_option("-K,-k", running.k, "length of the sums")->check(CLI::Range(0, 16384));
   run_command->add_option("--type", running.type, "int32, float or double");
-  run_command->add_option("--device", running.device, "auto, sim or gpu")->check(CLI::IsMember({"auto", "sim", "gpu"}));
+  run_command->add_option("--device", running.device, "auto, sim or gpu")
+      ->check(CLI::IsMember({"auto", "sim", "gpu"}));
   run_command->add_flag("--solution", running.solution, "run the solution");
   run_command->add_option("--file", running.file, "run this file as the lab's gemm.cu");
 
@@ -68,18 +73,21 @@ int main(int argc, char** argv) {
 
   SubmitOptions submitting;
   auto* submit_command = app.add_subcommand("submit", "pack exactly the files that count");
-  submit_command->add_option("--out", submitting.out, "default: submission.zip in the build folder");
+  submit_command->add_option("--out", submitting.out,
+                             "default: submission.zip in the build folder");
 
   GradeOptions grading;
   auto* grade_command = app.add_subcommand("grade", "grade a class: one folder or zip per student");
-  grade_command->add_option("submissions", grading.submissions, "folder with the submissions")->required();
+  grade_command->add_option("submissions", grading.submissions, "folder with the submissions")
+      ->required();
   grade_command->add_option("--out", grading.out, "default: grades in the build folder");
   grade_command->add_option("--goals", grading.goals, "an instructor's course.toml");
   grade_command->add_option("--jobs", grading.jobs, "students at a time; default: one per core");
 
   MutantOptions mutating;
-  auto* mutants_command = app.add_subcommand("mutants", "grade the labs' wrong and other right kernels");
-  mutants_command->group("");   // for the project's own tests
+  auto* mutants_command =
+      app.add_subcommand("mutants", "grade the labs' wrong and other right kernels");
+  mutants_command->group("");  // for the project's own tests
   mutants_command->add_option("--lab", mutating.labs, "numbers of labs; default: all");
   mutants_command->add_option("--only", mutating.only, "files whose path contains this");
   mutants_command->add_option("--jobs", mutating.jobs, "at a time; default: one per core");
@@ -97,7 +105,8 @@ int main(int argc, char** argv) {
   }
 
   try {
-    checking.place = running.place = hinting.place = submitting.place = grading.place = mutating.place = place;
+    checking.place = running.place = hinting.place = submitting.place = grading.place =
+        mutating.place = place;
     if (*check_command) return check(checking);
     if (*run_command) return run(running);
     if (*hint_command) return hint(hinting);

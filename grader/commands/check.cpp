@@ -60,7 +60,8 @@ ExitCode check(const CheckOptions& options) {
 
   JudgeOptions judging;
   judging.seed = result.seed = options.seed;
-  judging.jobs = options.jobs ? options.jobs : std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+  judging.jobs =
+      options.jobs ? options.jobs : std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
   std::vector<const Lab*> chosen;
   if (!options.stages.empty()) {
     judging.stage = options.stages.front();
@@ -89,9 +90,10 @@ ExitCode check(const CheckOptions& options) {
   builds.reserve(chosen.size());
   for (const Lab* lab : chosen) {
     progress("compiling " + lab->name);
-    const fs::path source = !options.file.empty()      ? fs::absolute(options.file)
-                            : !options.sources.empty() ? fs::absolute(options.sources) / lab->name / "gemm.cu"
-                                                       : source_of(*lab, place.root, options.solution);
+    const fs::path source = !options.file.empty() ? fs::absolute(options.file)
+                            : !options.sources.empty()
+                                ? fs::absolute(options.sources) / lab->name / "gemm.cu"
+                                : source_of(*lab, place.root, options.solution);
     builds.push_back(build_lab(place, toolchain, *lab, source, building));
   }
   judging.progress = [&progress](const std::string& stage) { progress("checking " + stage); };

@@ -14,22 +14,23 @@ namespace grader {
 /// Where the project and its build folder are.
 struct Place {
   std::filesystem::path root = ".";
-  std::filesystem::path build;   ///< empty: root/build
+  std::filesystem::path build;  ///< empty: root/build
 };
 
 struct CheckOptions {
   Place place;
-  std::vector<int> labs;                       ///< empty = all
-  std::vector<std::string> stages;             ///< at most one
-  bool solution = false;                       ///< judge labN/solution/gemm.cu instead of labN/gemm.cu
-  std::filesystem::path file;                  ///< judge this file (one lab only)
-  std::filesystem::path sources;               ///< judge <sources>/<lab's name>/gemm.cu; what is not there is missing
-  std::string device = "auto";                 ///< auto, sim, gpu
-  std::filesystem::path goals, json, junit;    ///< "-" for json: stdout, and no other output
+  std::vector<int> labs;            ///< empty = all
+  std::vector<std::string> stages;  ///< at most one
+  bool solution = false;            ///< judge labN/solution/gemm.cu instead of labN/gemm.cu
+  std::filesystem::path file;       ///< judge this file (one lab only)
+  std::filesystem::path
+      sources;  ///< judge <sources>/<lab's name>/gemm.cu; what is not there is missing
+  std::string device = "auto";               ///< auto, sim, gpu
+  std::filesystem::path goals, json, junit;  ///< "-" for json: stdout, and no other output
   std::uint64_t seed = 0x67656d6d;
-  unsigned jobs = 0;                           ///< 0 = one per core
-  bool verbose = false;                        ///< goals of passed stages too, and the compilers' commands
-  bool hostile = false;                        ///< somebody else's file: stricter reading, user dropped where possible
+  unsigned jobs = 0;     ///< 0 = one per core
+  bool verbose = false;  ///< goals of passed stages too, and the compilers' commands
+  bool hostile = false;  ///< somebody else's file: stricter reading, user dropped where possible
 };
 ExitCode check(const CheckOptions& options);
 
@@ -51,7 +52,7 @@ ExitCode hint(const HintOptions& options);
 
 struct SubmitOptions {
   Place place;
-  std::filesystem::path out;   ///< empty: build/submission.zip
+  std::filesystem::path out;  ///< empty: build/submission.zip
 };
 ExitCode submit(const SubmitOptions& options);
 
@@ -62,13 +63,14 @@ struct GradeOptions {
 };
 ExitCode grade(const GradeOptions& options);
 
-/// Staff only: grades every labN_*/mutants and alternatives file and compares with what it must get.
+/// Staff only: grades every labN_*/mutants and alternatives file and compares with what it must
+/// get.
 struct MutantOptions {
   Place place;
-  std::vector<int> labs;   ///< empty = all
-  std::string only;        ///< part of the file's path; "" = all
-  unsigned jobs = 0;       ///< at a time; 0 = one per core
-  bool verbose = false;    ///< headlines of what went right, too
+  std::vector<int> labs;  ///< empty = all
+  std::string only;       ///< part of the file's path; "" = all
+  unsigned jobs = 0;      ///< at a time; 0 = one per core
+  bool verbose = false;   ///< headlines of what went right, too
 };
 ExitCode mutants(const MutantOptions& options);
 

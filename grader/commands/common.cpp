@@ -16,9 +16,10 @@ using messages::text;
 Workplace workplace(const Place& place) {
   Workplace result;
   result.root = fs::weakly_canonical(fs::absolute(place.root));
-  result.build = place.build.empty() ? result.root / "build" : fs::weakly_canonical(fs::absolute(place.build));
+  result.build =
+      place.build.empty() ? result.root / "build" : fs::weakly_canonical(fs::absolute(place.build));
   result.remote_library = result.build / "lib" / "libsimgpu_cudart_remote.a";
-  const Scratch writable(result.build / "tmp");   // throws with the reason
+  const Scratch writable(result.build / "tmp");  // throws with the reason
   return result;
 }
 
@@ -31,7 +32,8 @@ std::vector<Lab> load_labs(const fs::path& root, const fs::path& goals) {
 const Lab& lab_with_id(const std::vector<Lab>& labs, int id) {
   for (const auto& lab : labs)
     if (lab.id == id) return lab;
-  throw UserError(text("usage.no_lab", {{"lab", std::to_string(id)}, {"labs", list_of_ids(labs)}}), exit_usage);
+  throw UserError(text("usage.no_lab", {{"lab", std::to_string(id)}, {"labs", list_of_ids(labs)}}),
+                  exit_usage);
 }
 
 const Lab& lab_of_stage(const std::vector<Lab>& labs, const std::string& id) {
@@ -45,7 +47,8 @@ const Lab& lab_of_stage(const std::vector<Lab>& labs, const std::string& id) {
 
 fs::path source_of(const Lab& lab, const fs::path& root, bool solution) {
   const fs::path source = solution ? lab.folder / "solution" / "gemm.cu" : lab.folder / "gemm.cu";
-  if (solution && !fs::exists(root / source)) throw UserError(text("usage.no_solution", {{"lab", lab.name}}), exit_usage);
+  if (solution && !fs::exists(root / source))
+    throw UserError(text("usage.no_solution", {{"lab", lab.name}}), exit_usage);
   return source;
 }
 
@@ -54,10 +57,12 @@ std::optional<std::pair<unsigned, unsigned>> lesser_user(const Workplace& place)
   const passwd* nobody = ::getpwnam("nobody");
   if (!nobody || nobody->pw_uid == 0) return {};
   const std::pair<unsigned, unsigned> user{nobody->pw_uid, nobody->pw_gid};
-  // The clone may lie where nobody may not go (a home folder with mode 700): try what a compiler will have to do.
+  // The clone may lie where nobody may not go (a home folder with mode 700): try what a compiler
+  // will have to do.
   const Scratch own(place.build / "tmp", user);
   ProcessSpec spec;
-  spec.argv = {"sh", "-c", "test -r common/matrix.hpp && : >\"$1\"/probe", "sh", own.path().string()};
+  spec.argv = {"sh", "-c", "test -r common/matrix.hpp && : >\"$1\"/probe", "sh",
+               own.path().string()};
   spec.environment = minimal_environment();
   spec.folder = place.root.string();
   spec.user = user;

@@ -18,8 +18,10 @@ Workplace workplace(const Place& place);
 /// All labs, with the instructor's overrides if a file is given.
 std::vector<Lab> load_labs(const std::filesystem::path& root, const std::filesystem::path& goals);
 
-const Lab& lab_with_id(const std::vector<Lab>& labs, int id);                 ///< or UserError listing those there are
-const Lab& lab_of_stage(const std::vector<Lab>& labs, const std::string& id); ///< or UserError listing the stages
+const Lab& lab_with_id(const std::vector<Lab>& labs,
+                       int id);  ///< or UserError listing those there are
+const Lab& lab_of_stage(const std::vector<Lab>& labs,
+                        const std::string& id);  ///< or UserError listing the stages
 
 /// The file to judge, relative to the root.
 std::filesystem::path source_of(const Lab& lab, const std::filesystem::path& root, bool solution);

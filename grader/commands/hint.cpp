@@ -1,5 +1,5 @@
-// grader hint: a ladder of three steps per stage, one more each time it is asked for. Free, and remembered in
-// build/hints/.
+// grader hint: a ladder of three steps per stage, one more each time it is asked for. Free, and
+// remembered in build/hints/.
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -45,8 +45,9 @@ ExitCode hint(const HintOptions& options) {
   const std::vector<Lab> labs = load_labs(place.root, {});
   const Lab& lab = lab_of_stage(labs, options.stage);
   const fs::path source = place.root / lab.folder / "hints.md";
-  const std::vector<std::string> levels =
-      fs::exists(source) ? hints_of(read_file(source, 1u << 20), options.stage) : std::vector<std::string>{};
+  const std::vector<std::string> levels = fs::exists(source)
+                                              ? hints_of(read_file(source, 1u << 20), options.stage)
+                                              : std::vector<std::string>{};
   if (levels.empty()) throw UserError(text("hint.none", {{"stage", options.stage}}), exit_usage);
   const fs::path memory = place.build / "hints" / options.stage;
   make_folder(memory.parent_path());
@@ -79,7 +80,8 @@ ExitCode hint(const HintOptions& options) {
   flush();
   std::cout << '\n';
   if (level == levels.size()) std::cout << text("hint.last", {{"stage", options.stage}}) << '\n';
-  std::cout << "next: make check LAB=" << lab.id << (level < levels.size() ? "   or: make hint STAGE=" + options.stage : "") << '\n';
+  std::cout << "next: make check LAB=" << lab.id
+            << (level < levels.size() ? "   or: make hint STAGE=" + options.stage : "") << '\n';
   return exit_ok;
 }
 

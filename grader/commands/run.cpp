@@ -1,4 +1,5 @@
-// grader run: one rung, once, and what it did. On sim in a session of the judge's, on gpu as an ordinary program.
+// grader run: one rung, once, and what it did. On sim in a session of the judge's, on gpu as an
+// ordinary program.
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -36,12 +37,17 @@ void print_traffic(const simgpu::BufferCounts& buffer) {
   if (l.requests + l.sectors + s.requests + s.sectors + buffer.atomic.requests == 0) return;
   std::cout << "    " << report::pad(buffer.label, 10);
   std::ostringstream load, store;
-  if (l.sectors) load << number(static_cast<double>(l.requests)) << " requests, " << number(static_cast<double>(l.sectors)) << " sectors (ideal "
-                      << number(static_cast<double>(l.ideal_sectors)) << ")";
-  if (s.sectors) store << number(static_cast<double>(s.requests)) << " requests, " << number(static_cast<double>(s.sectors)) << " sectors (ideal "
-                       << number(static_cast<double>(s.ideal_sectors)) << ")";
+  if (l.sectors)
+    load << number(static_cast<double>(l.requests)) << " requests, "
+         << number(static_cast<double>(l.sectors)) << " sectors (ideal "
+         << number(static_cast<double>(l.ideal_sectors)) << ")";
+  if (s.sectors)
+    store << number(static_cast<double>(s.requests)) << " requests, "
+          << number(static_cast<double>(s.sectors)) << " sectors (ideal "
+          << number(static_cast<double>(s.ideal_sectors)) << ")";
   bool first = true;
-  for (const auto& [what, numbers] : {std::pair{"load ", load.str()}, std::pair{"store", store.str()}}) {
+  for (const auto& [what, numbers] :
+       {std::pair{"load ", load.str()}, std::pair{"store", store.str()}}) {
     if (numbers.empty()) continue;
     std::cout << (first ? "" : "              ") << what << "  " << numbers << '\n';
     first = false;
@@ -53,36 +59,48 @@ void print_launch(const simgpu::LaunchReport& launch, const std::string& file) {
   std::cout << "    grid " << dim(launch.grid) << " blocks of " << dim(launch.block) << " threads";
   const unsigned shared = launch.static_shared_bytes + launch.dynamic_shared_bytes;
   if (shared) std::cout << ", " << shared << " bytes of shared memory";
-  std::cout << "\n    registers " << launch.registers.live_registers << " per thread (estimate), occupancy " << std::fixed << std::setprecision(0)
-            << 100 * launch.registers.occupancy << " % (" << launch.registers.blocks_per_multiprocessor << " blocks per multiprocessor, limited by "
-            << launch.registers.limiter << ")\n"
+  std::cout << "\n    registers " << launch.registers.live_registers
+            << " per thread (estimate), occupancy " << std::fixed << std::setprecision(0)
+            << 100 * launch.registers.occupancy << " % ("
+            << launch.registers.blocks_per_multiprocessor
+            << " blocks per multiprocessor, limited by " << launch.registers.limiter << ")\n"
             << std::defaultfloat;
   const auto& t = launch.total;
-  std::cout << "    thread instructions " << number(static_cast<double>(t.thread_instructions)) << ", multiply-adds f32 "
-            << number(static_cast<double>(t.fma_f32)) << " f64 " << number(static_cast<double>(t.fma_f64)) << " int "
-            << number(static_cast<double>(t.mad_int)) << ", barriers " << number(static_cast<double>(t.block_barriers)) << '\n';
+  std::cout << "    thread instructions " << number(static_cast<double>(t.thread_instructions))
+            << ", multiply-adds f32 " << number(static_cast<double>(t.fma_f32)) << " f64 "
+            << number(static_cast<double>(t.fma_f64)) << " int "
+            << number(static_cast<double>(t.mad_int)) << ", barriers "
+            << number(static_cast<double>(t.block_barriers)) << '\n';
   const auto shared_line = [](const char* what, const simgpu::SharedCounts& c) {
     if (c.requests == 0) return;
-    std::cout << "    shared " << what << "  " << number(static_cast<double>(c.requests)) << " requests, "
-              << number(static_cast<double>(c.wavefronts)) << " wavefronts (ideal " << number(static_cast<double>(c.ideal_wavefronts)) << ")";
-    if (c.raw_requests != c.requests) std::cout << ", " << number(static_cast<double>(c.raw_requests)) << " in PTX before merging";
+    std::cout << "    shared " << what << "  " << number(static_cast<double>(c.requests))
+              << " requests, " << number(static_cast<double>(c.wavefronts)) << " wavefronts (ideal "
+              << number(static_cast<double>(c.ideal_wavefronts)) << ")";
+    if (c.raw_requests != c.requests)
+      std::cout << ", " << number(static_cast<double>(c.raw_requests)) << " in PTX before merging";
     std::cout << '\n';
   };
   shared_line("load ", t.shared_load);
   shared_line("store", t.shared_store);
   if (t.local_load_requests + t.local_store_requests)
-    std::cout << "    local memory " << number(static_cast<double>(t.local_load_requests + t.local_store_requests)) << " requests\n";
+    std::cout << "    local memory "
+              << number(static_cast<double>(t.local_load_requests + t.local_store_requests))
+              << " requests\n";
   for (const auto& finding : launch.findings) {
     std::cout << "    finding: " << to_string(finding.kind);
     if (finding.at.where.line) std::cout << " at " << file << ":" << finding.at.where.line;
-    std::cout << " (" << finding.occurrences << (finding.occurrences == 1 ? " time)" : " times)") << '\n';
-    for (const auto& line : report::wrap(printable(finding.detail), 72)) std::cout << "      " << line << '\n';
+    std::cout << " (" << finding.occurrences << (finding.occurrences == 1 ? " time)" : " times)")
+              << '\n';
+    for (const auto& line : report::wrap(printable(finding.detail), 72))
+      std::cout << "      " << line << '\n';
   }
   if (!launch.completed) std::cout << "    the kernel was stopped before its end\n";
-  if (!launch.printf_output.empty()) std::cout << "    printf:\n" << printable(launch.printf_output) << '\n';
+  if (!launch.printf_output.empty())
+    std::cout << "    printf:\n" << printable(launch.printf_output) << '\n';
 }
 
-ExitCode run_on_sim(const Workplace& place, const Lab& lab, const Rung& rung, const RunOptions& options, const fs::path& source) {
+ExitCode run_on_sim(const Workplace& place, const Lab& lab, const Rung& rung,
+                    const RunOptions& options, const fs::path& source) {
   const Toolchain toolchain = probe_clang();
   const Build build = build_lab(place, toolchain, lab, source);
   if (build.status != BuildStatus::built) {
@@ -94,47 +112,82 @@ ExitCode run_on_sim(const Workplace& place, const Lab& lab, const Rung& rung, co
   for (const auto& one : build.entries)
     if (one.name == entry && !one.defined) {
       std::cout << text("stage.signature", {{"function", one.function}}) << '\n'
-                << text("stage.signature.wanted", {{"signature", signature(rung.name, options.type)}}) << '\n';
+                << text("stage.signature.wanted",
+                        {{"signature", signature(rung.name, options.type)}})
+                << '\n';
       return exit_build;
     }
   SessionConfig config;
   config.grader_program = own_program();
   config.host_threads = 2;
-  config.patience = std::chrono::minutes(10);   // somebody may sit in a debugger
+  config.patience = std::chrono::minutes(10);  // somebody may sit in a debugger
   Session session(build, config);
   if (const wire::LoadReply& loaded = session.load(); !loaded.loaded) {
-    std::cout << text("build.ptx", {{"file", build.shown_path},
-                                    {"line", loaded.source_line ? ":" + std::to_string(loaded.source_line) : ""},
-                                    {"what", printable(loaded.error)}})
+    std::cout << text("build.ptx",
+                      {{"file", build.shown_path},
+                       {"line", loaded.source_line ? ":" + std::to_string(loaded.source_line) : ""},
+                       {"what", printable(loaded.error)}})
               << '\n';
     return exit_build;
   }
   const diag::ElementType type = element_type(options.type);
-  const Inputs inputs = make_inputs(type, rung.oracle, Case{{options.m, options.n, options.k}, 0, 0, 0, false}, Fill::integers, Before::poison, run_seed);
-  const CallOutcome outcome = session.call({entry, inputs.a, inputs.b, inputs.c, false, true, 1ull << 36});
-  std::cout << entry << " · C = " << inputs.c.rows << "×" << inputs.c.cols << ", K = " << options.k << " · sim · " << build.shown_path << '\n';
+  const Inputs inputs =
+      make_inputs(type, rung.oracle, Case{{options.m, options.n, options.k}, 0, 0, 0, false},
+                  Fill::integers, Before::poison, run_seed);
+  const CallOutcome outcome =
+      session.call({entry, inputs.a, inputs.b, inputs.c, false, true, 1ull << 36});
+  std::cout << entry << " · C = " << inputs.c.rows << "×" << inputs.c.cols << ", K = " << options.k
+            << " · sim · " << build.shown_path << '\n';
   for (const auto& launch : outcome.run.launches) print_launch(launch, build.shown_path);
   const Observed seen = observe(outcome, diag::size_of(type));
   std::cout << "  memory traffic\n";
   for (const auto* buffer : {&seen.a, &seen.b, &seen.c, &seen.scratch}) print_traffic(*buffer);
   if (!outcome.said.empty()) std::cout << "  printed:\n" << outcome.said << '\n';
-  for (const auto& error : outcome.result.errors) std::cout << "  " << error.call << " returned " << error.name << ": " << printable(error.message) << '\n';
-  for (const auto& refusal : outcome.result.refused) std::cout << "  " << refusal.call << ": " << refusal.reason << '\n';
+  for (const auto& error : outcome.result.errors)
+    std::cout << "  " << error.call << " returned " << error.name << ": "
+              << printable(error.message) << '\n';
+  for (const auto& refusal : outcome.result.refused)
+    std::cout << "  " << refusal.call << ": " << refusal.reason << '\n';
   switch (outcome.end) {
-    case End::returned: break;
-    case End::crashed: std::cout << "  " << text("verdict.crash", {{"entry", entry}, {"signal", signal_name(outcome.signal)}}) << '\n'; return exit_failed;
-    case End::exited: std::cout << "  " << text("verdict.exit", {{"entry", entry}, {"status", std::to_string(outcome.exit_status)}}) << '\n'; return exit_failed;
-    case End::threw: std::cout << "  " << text("verdict.threw", {{"entry", entry}}) << ": " << outcome.message << '\n'; return exit_failed;
-    case End::hung: std::cout << "  " << text("verdict.hang", {{"entry", entry}}) << '\n'; return exit_failed;
-    case End::memory: std::cout << "  " << text("verdict.memory", {{"entry", entry}}) << '\n'; return exit_failed;
-    case End::protocol: std::cout << "  " << text("verdict.protocol", {{"entry", entry}}) << '\n'; return exit_failed;
-    case End::infra: throw InfraError(outcome.message);
+    case End::returned:
+      break;
+    case End::crashed:
+      std::cout << "  "
+                << text("verdict.crash",
+                        {{"entry", entry}, {"signal", signal_name(outcome.signal)}})
+                << '\n';
+      return exit_failed;
+    case End::exited:
+      std::cout << "  "
+                << text("verdict.exit",
+                        {{"entry", entry}, {"status", std::to_string(outcome.exit_status)}})
+                << '\n';
+      return exit_failed;
+    case End::threw:
+      std::cout << "  " << text("verdict.threw", {{"entry", entry}}) << ": " << outcome.message
+                << '\n';
+      return exit_failed;
+    case End::hung:
+      std::cout << "  " << text("verdict.hang", {{"entry", entry}}) << '\n';
+      return exit_failed;
+    case End::memory:
+      std::cout << "  " << text("verdict.memory", {{"entry", entry}}) << '\n';
+      return exit_failed;
+    case End::protocol:
+      std::cout << "  " << text("verdict.protocol", {{"entry", entry}}) << '\n';
+      return exit_failed;
+    case End::infra:
+      throw InfraError(outcome.message);
   }
-  const Verification verified = verify(rung.oracle, outcome.run.a, outcome.run.b, outcome.run.c_before, outcome.run.c_after, Fill::integers);
-  const bool clean = std::all_of(outcome.run.launches.begin(), outcome.run.launches.end(), [](const auto& l) {
-    return std::all_of(l.findings.begin(), l.findings.end(), [](const auto& f) { return f.kind == simgpu::FindingKind::will_spill; });
-  });
-  std::cout << "  result " << (verified.right ? "right" : "WRONG") << (clean ? "" : ", with findings") << '\n';
+  const Verification verified = verify(rung.oracle, outcome.run.a, outcome.run.b,
+                                       outcome.run.c_before, outcome.run.c_after, Fill::integers);
+  const bool clean =
+      std::all_of(outcome.run.launches.begin(), outcome.run.launches.end(), [](const auto& l) {
+        return std::all_of(l.findings.begin(), l.findings.end(),
+                           [](const auto& f) { return f.kind == simgpu::FindingKind::will_spill; });
+      });
+  std::cout << "  result " << (verified.right ? "right" : "WRONG")
+            << (clean ? "" : ", with findings") << '\n';
   return verified.right && clean ? exit_ok : exit_failed;
 }
 
@@ -144,35 +197,63 @@ std::string gpu_main(const fs::path& source, const Rung& rung, const RunOptions&
   std::ostringstream out;
   out << "// Generated: runs one rung on the GPU and compares it with the CPU.\n"
          "#include <cstdio>\n#include <cstdint>\n#include <exception>\n\n"
-         "#include \"" << source.string() << "\"\n"
-         "#include \"common/device_matrix.cuh\"\n#include \"common/inputs.hpp\"\n#include \"common/reference.hpp\"\n\n"
-         "int main() try {\n  using T = " << t << ";\n  const int m = " << options.m << ", n = " << options.n << ", k = " << options.k << ";\n"
-         "  HostMatrix<T> a(m, k), b(k, n), c(" << (rung.oracle == Oracle::copy_b ? "k" : "m") << ", " << (rung.oracle == Oracle::copy_a ? "k" : "n") << ");\n"
+         "#include \""
+      << source.string()
+      << "\"\n"
+         "#include \"common/device_matrix.cuh\"\n#include \"common/inputs.hpp\"\n#include "
+         "\"common/reference.hpp\"\n\n"
+         "int main() try {\n  using T = "
+      << t << ";\n  const int m = " << options.m << ", n = " << options.n << ", k = " << options.k
+      << ";\n"
+         "  HostMatrix<T> a(m, k), b(k, n), c("
+      << (rung.oracle == Oracle::copy_b ? "k" : "m") << ", "
+      << (rung.oracle == Oracle::copy_a ? "k" : "n")
+      << ");\n"
          "  inputs::SplitMix64 random_a(1);\n  inputs::Pcg random_b(2);\n"
-         "  inputs::integers(a, random_a);\n  inputs::integers(b, random_b);\n  inputs::poison_all(c);\n"
+         "  inputs::integers(a, random_a);\n  inputs::integers(b, random_b);\n  "
+         "inputs::poison_all(c);\n"
          "  DeviceMatrix<T> on_a(a), on_b(b), on_c(c);\n"
-         "  " << rung.name << "<T, T>(MatrixView<const T>{on_a.view().data, m, k, k}, MatrixView<const T>{on_b.view().data, k, n, n}, on_c.view(), 0);\n"
+         "  "
+      << rung.name
+      << "<T, T>(MatrixView<const T>{on_a.view().data, m, k, k}, MatrixView<const "
+         "T>{on_b.view().data, k, n, n}, on_c.view(), 0);\n"
          "  CUDA_CHECK(cudaDeviceSynchronize());\n  on_c.copy_to(c);\n";
   if (rung.oracle == Oracle::product)
-    out << "  HostMatrix<T> expected(m, n);\n  gemm_plain<T>(a.const_view(), b.const_view(), expected.view());\n";
+    out << "  HostMatrix<T> expected(m, n);\n  gemm_plain<T>(a.const_view(), b.const_view(), "
+           "expected.view());\n";
   else
-    out << "  const HostMatrix<T>& expected = " << (rung.oracle == Oracle::copy_a ? "a" : "b") << ";\n";
-  out << "  long wrong = 0;\n  for (int i = 0; i < c.rows(); ++i)\n    for (int j = 0; j < c.cols(); ++j)\n"
+    out << "  const HostMatrix<T>& expected = " << (rung.oracle == Oracle::copy_a ? "a" : "b")
+        << ";\n";
+  out << "  long wrong = 0;\n  for (int i = 0; i < c.rows(); ++i)\n    for (int j = 0; j < "
+         "c.cols(); ++j)\n"
          "      if (!(c(i, j) == expected(i, j)) && wrong++ < 3)\n"
-         "        std::printf(\"C[%d][%d] = %g, expected %g\\n\", i, j, double(c(i, j)), double(expected(i, j)));\n"
-         "  std::printf(\"result %s (%ld of %ld elements wrong)\\n\", wrong ? \"WRONG\" : \"right\", wrong, long(c.rows()) * c.cols());\n"
-         "  return wrong ? 1 : 0;\n} catch (const std::exception& error) {\n  std::printf(\"%s\\n\", error.what());\n  return 1;\n}\n";
+         "        std::printf(\"C[%d][%d] = %g, expected %g\\n\", i, j, double(c(i, j)), "
+         "double(expected(i, j)));\n"
+         "  std::printf(\"result %s (%ld of %ld elements wrong)\\n\", wrong ? \"WRONG\" : "
+         "\"right\", wrong, long(c.rows()) * c.cols());\n"
+         "  return wrong ? 1 : 0;\n} catch (const std::exception& error) {\n  "
+         "std::printf(\"%s\\n\", error.what());\n  return 1;\n}\n";
   return out.str();
 }
 
-ExitCode run_on_gpu(const Workplace& place, const Rung& rung, const RunOptions& options, const fs::path& source) {
+ExitCode run_on_gpu(const Workplace& place, const Rung& rung, const RunOptions& options,
+                    const fs::path& source) {
   const std::string nvcc = find_nvcc();
   if (!gpu_present()) throw UserError(text("device.no_gpu"), exit_infrastructure);
   if (nvcc.empty()) throw UserError(text("device.no_nvcc"), exit_infrastructure);
   const Scratch scratch(place.build / "tmp");
-  write_file_atomically(scratch.path() / "main.cu", gpu_main(fs::absolute(place.root / source), rung, options));
+  write_file_atomically(scratch.path() / "main.cu",
+                        gpu_main(fs::absolute(place.root / source), rung, options));
   ProcessSpec compile;
-  compile.argv = {nvcc, "-arch=native", "-O3", "-std=c++17", "-lineinfo", "-I.", (scratch.path() / "main.cu").string(), "common/reference.cpp", "-o",
+  compile.argv = {nvcc,
+                  "-arch=native",
+                  "-O3",
+                  "-std=c++17",
+                  "-lineinfo",
+                  "-I.",
+                  (scratch.path() / "main.cu").string(),
+                  "common/reference.cpp",
+                  "-o",
                   (scratch.path() / "program").string()};
   compile.environment = minimal_environment();
   compile.environment.push_back("TMPDIR=" + scratch.path().string());
@@ -185,12 +266,15 @@ ExitCode run_on_gpu(const Workplace& place, const Rung& rung, const RunOptions& 
   ProcessSpec program;
   program.argv = {(scratch.path() / "program").string()};
   program.environment = minimal_environment();
-  if (const char* devices = std::getenv("CUDA_VISIBLE_DEVICES")) program.environment.push_back(std::string("CUDA_VISIBLE_DEVICES=") + devices);
+  if (const char* devices = std::getenv("CUDA_VISIBLE_DEVICES"))
+    program.environment.push_back(std::string("CUDA_VISIBLE_DEVICES=") + devices);
   const RunResult ran = run_process(program, std::chrono::minutes(2));
-  std::cout << rung.name << "<" << options.type << "> · " << options.m << "×" << options.n << "×" << options.k << " · gpu · " << source.string() << '\n'
+  std::cout << rung.name << "<" << options.type << "> · " << options.m << "×" << options.n << "×"
+            << options.k << " · gpu · " << source.string() << '\n'
             << printable(ran.output + ran.errors);
   if (ran.timed_out) std::cout << "no result after two minutes\n";
-  if (WIFSIGNALED(ran.status)) std::cout << "the program died of " << signal_name(WTERMSIG(ran.status)) << '\n';
+  if (WIFSIGNALED(ran.status))
+    std::cout << "the program died of " << signal_name(WTERMSIG(ran.status)) << '\n';
   return ran.ok() ? exit_ok : exit_failed;
 }
 
@@ -207,14 +291,20 @@ ExitCode run(const RunOptions& options) {
     all += (all.empty() ? "" : ", ") + one.name;
     if (one.name == name) rung = &one;
   }
-  if (!rung) throw UserError(text("usage.no_rung", {{"lab", lab.name}, {"rung", printable(name)}, {"rungs", all}}), exit_usage);
+  if (!rung)
+    throw UserError(
+        text("usage.no_rung", {{"lab", lab.name}, {"rung", printable(name)}, {"rungs", all}}),
+        exit_usage);
   if (std::find(rung->types.begin(), rung->types.end(), options.type) == rung->types.end()) {
     std::string types;
     for (const auto& type : rung->types) types += (types.empty() ? "" : ", ") + type;
-    throw UserError(rung->name + " has no type " + printable(options.type) + "; it has: " + types, exit_usage);
+    throw UserError(rung->name + " has no type " + printable(options.type) + "; it has: " + types,
+                    exit_usage);
   }
-  const fs::path source = options.file.empty() ? source_of(lab, place.root, options.solution) : fs::absolute(options.file);
-  return options.device == "gpu" ? run_on_gpu(place, *rung, options, source) : run_on_sim(place, lab, *rung, options, source);
+  const fs::path source = options.file.empty() ? source_of(lab, place.root, options.solution)
+                                               : fs::absolute(options.file);
+  return options.device == "gpu" ? run_on_gpu(place, *rung, options, source)
+                                 : run_on_sim(place, lab, *rung, options, source);
 }
 
 }  // namespace grader

@@ -15,7 +15,8 @@ namespace grader {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t most_students = 5000, most_names = 2000, source_cap = 1u << 20, archive_cap = 32u << 20;
+constexpr std::size_t most_students = 5000, most_names = 2000, source_cap = 1u << 20,
+                      archive_cap = 32u << 20;
 constexpr std::size_t most_remarks = 8;
 
 std::string lower(std::string text) {
@@ -35,16 +36,17 @@ int lab_number(const std::string& folder) {
   if (folder.size() < 4 || folder.compare(0, 3, "lab") != 0) return -1;
   std::size_t end = 3;
   int number = 0;
-  while (end < folder.size() && end < 7 && std::isdigit(static_cast<unsigned char>(folder[end]))) number = number * 10 + (folder[end++] - '0');
+  while (end < folder.size() && end < 7 && std::isdigit(static_cast<unsigned char>(folder[end])))
+    number = number * 10 + (folder[end++] - '0');
   return end > 3 && (end == folder.size() || folder[end] == '_') ? number : -1;
 }
 
 /// Paths of a submission, and how to get the bytes of one.
 struct Tree {
-  std::vector<std::string> paths;            ///< of plain files, '/' between parts
+  std::vector<std::string> paths;  ///< of plain files, '/' between parts
   std::vector<std::string> remarks;
   std::function<UntrustedFile(const std::string&)> get;
-  std::function<std::string(const std::string&)> why;   ///< why a path has no bytes
+  std::function<std::string(const std::string&)> why;  ///< why a path has no bytes
 };
 
 void walk(const fs::path& root, const fs::path& at, int depth, Tree& tree) {
@@ -56,13 +58,19 @@ void walk(const fs::path& root, const fs::path& at, int depth, Tree& tree) {
   for (const auto& entry : *entries) {
     const fs::path path = at == "." ? fs::path(entry.name) : at / entry.name;
     switch (entry.kind) {
-      case EntryKind::file: tree.paths.push_back(path.string()); break;
+      case EntryKind::file:
+        tree.paths.push_back(path.string());
+        break;
       case EntryKind::folder:
         if (entry.name == ".git") break;
         if (depth > 0) walk(root, path, depth - 1, tree);
         break;
-      case EntryKind::symlink: tree.remarks.push_back(shown(path.string()) + ": a symbolic link (not followed)"); break;
-      case EntryKind::other: tree.remarks.push_back(shown(path.string()) + ": not a regular file"); break;
+      case EntryKind::symlink:
+        tree.remarks.push_back(shown(path.string()) + ": a symbolic link (not followed)");
+        break;
+      case EntryKind::other:
+        tree.remarks.push_back(shown(path.string()) + ": not a regular file");
+        break;
     }
   }
 }
@@ -71,9 +79,13 @@ void walk(const fs::path& root, const fs::path& at, int depth, Tree& tree) {
 
 Submissions find_submissions(const fs::path& folder) {
   std::error_code error;
-  if (!fs::is_directory(folder, error)) throw UserError("no such folder: " + folder.string(), exit_usage);
+  if (!fs::is_directory(folder, error))
+    throw UserError("no such folder: " + folder.string(), exit_usage);
   const auto entries = list_untrusted(folder, ".", most_students);
-  if (!entries) throw UserError(folder.string() + " holds more than " + std::to_string(most_students) + " entries", exit_usage);
+  if (!entries)
+    throw UserError(
+        folder.string() + " holds more than " + std::to_string(most_students) + " entries",
+        exit_usage);
   Submissions found;
   std::map<std::string, std::string> taken;
   for (const auto& entry : *entries) {
@@ -81,35 +93,42 @@ Submissions find_submissions(const fs::path& folder) {
     Submission one;
     one.entry = entry.name;
     one.name = entry.name;
-    const bool zip = entry.name.size() > 4 && lower(entry.name).compare(entry.name.size() - 4, 4, ".zip") == 0;
+    const bool zip =
+        entry.name.size() > 4 && lower(entry.name).compare(entry.name.size() - 4, 4, ".zip") == 0;
     if (entry.kind == EntryKind::file && zip) {
       one.archive = true;
       one.name.resize(one.name.size() - 4);
     } else if (entry.kind != EntryKind::folder) {
       found.ignored.push_back(shown(entry.name) + ": " +
-                              (entry.kind == EntryKind::symlink ? "a symbolic link (not followed)" : "neither a folder nor a zip"));
+                              (entry.kind == EntryKind::symlink ? "a symbolic link (not followed)"
+                                                                : "neither a folder nor a zip"));
       continue;
     }
     const auto [other, fresh] = taken.emplace(lower(one.name), entry.name);
     if (!fresh)
-      throw UserError("two submissions for one student: " + shown(other->second) + " and " + shown(entry.name) +
+      throw UserError("two submissions for one student: " + shown(other->second) + " and " +
+                          shown(entry.name) +
                           " differ in case or kind only. Remove one; nobody was graded",
                       exit_usage);
     one.key = "s" + sha256(one.name).substr(0, 20);
     found.students.push_back(std::move(one));
   }
-  if (found.students.empty()) throw UserError(folder.string() + " holds no submissions (a folder or zip per student)", exit_usage);
+  if (found.students.empty())
+    throw UserError(folder.string() + " holds no submissions (a folder or zip per student)",
+                    exit_usage);
   return found;
 }
 
-Collected collect(const fs::path& folder, const Submission& submission, const std::vector<Lab>& labs) {
+Collected collect(const fs::path& folder, const Submission& submission,
+                  const std::vector<Lab>& labs) {
   Collected result;
   Tree tree;
   std::optional<zip::Archive> archive;
   if (submission.archive) {
     const UntrustedFile packed = read_untrusted(folder, submission.entry, archive_cap);
     if (packed.refusal != Refusal::none) {
-      result.remarks.push_back("no submission: the archive is " + std::string(to_string(packed.refusal)));
+      result.remarks.push_back("no submission: the archive is " +
+                               std::string(to_string(packed.refusal)));
       return result;
     }
     archive = zip::read(packed.bytes, [](const std::string& name) {
@@ -148,7 +167,8 @@ Collected collect(const fs::path& folder, const Submission& submission, const st
   // "name/lab1/gemm.cu" everywhere: one folder around everything, as code hosts pack it.
   std::string prefix;
   const auto first_slash = tree.paths.empty() ? std::string::npos : tree.paths.front().find('/');
-  if (first_slash != std::string::npos && lab_number(tree.paths.front().substr(0, first_slash)) < 0) {
+  if (first_slash != std::string::npos &&
+      lab_number(tree.paths.front().substr(0, first_slash)) < 0) {
     prefix = tree.paths.front().substr(0, first_slash + 1);
     for (const auto& path : tree.paths)
       if (path.compare(0, prefix.size(), prefix) != 0) prefix.clear();
@@ -157,17 +177,20 @@ Collected collect(const fs::path& folder, const Submission& submission, const st
   unsigned extra = 0;
   std::map<int, std::string> chosen;
   for (const auto& path : tree.paths) {
-    const std::string inner = path.compare(0, prefix.size(), prefix) == 0 ? path.substr(prefix.size()) : path;
+    const std::string inner =
+        path.compare(0, prefix.size(), prefix) == 0 ? path.substr(prefix.size()) : path;
     const auto slash = inner.find('/');
     const int number = slash == std::string::npos ? -1 : lab_number(inner.substr(0, slash));
     const bool source = number >= 0 && inner.substr(slash + 1) == "gemm.cu";
-    const bool known = source && std::any_of(labs.begin(), labs.end(), [&](const Lab& lab) { return lab.id == number; });
+    const bool known = source && std::any_of(labs.begin(), labs.end(),
+                                             [&](const Lab& lab) { return lab.id == number; });
     if (!known) {
       if (++extra <= 3) tree.remarks.push_back("extra: " + shown(path));
       continue;
     }
     if (chosen.count(number)) {
-      tree.remarks.push_back("lab" + std::to_string(number) + " is there twice: " + shown(chosen[number]) + " is taken, " + shown(path) + " is not");
+      tree.remarks.push_back("lab" + std::to_string(number) + " is there twice: " +
+                             shown(chosen[number]) + " is taken, " + shown(path) + " is not");
       continue;
     }
     chosen[number] = path;
@@ -191,7 +214,8 @@ Collected collect(const fs::path& folder, const Submission& submission, const st
     result.sources[lab.name] = std::move(bytes);
   }
   result.remarks.insert(result.remarks.end(), tree.remarks.begin(), tree.remarks.end());
-  if (result.sources.empty()) result.remarks.insert(result.remarks.begin(), "no submission: no labN/gemm.cu found");
+  if (result.sources.empty())
+    result.remarks.insert(result.remarks.begin(), "no submission: no labN/gemm.cu found");
   if (result.remarks.size() > most_remarks) {
     const std::size_t more = result.remarks.size() - most_remarks;
     result.remarks.resize(most_remarks);
@@ -204,7 +228,9 @@ Collected collect(const fs::path& folder, const Submission& submission, const st
 std::string csv_cell(const std::string& text) {
   std::string clean;
   for (const char c : printable(text)) clean += c == '\n' || c == '\t' ? ' ' : c;
-  if (!clean.empty() && (clean.front() == '=' || clean.front() == '+' || clean.front() == '-' || clean.front() == '@')) clean.insert(0, 1, '\'');
+  if (!clean.empty() && (clean.front() == '=' || clean.front() == '+' || clean.front() == '-' ||
+                         clean.front() == '@'))
+    clean.insert(0, 1, '\'');
   if (clean.find_first_of(",;\"'") == std::string::npos) return clean;
   std::string quoted = "\"";
   for (const char c : clean) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);

@@ -12,30 +12,33 @@ namespace grader {
 
 /// One entry of the folder with the submissions.
 struct Submission {
-  std::string name;                          ///< as the folder or archive is called, without ".zip"; may be anything
-  std::string key;                           ///< safe in paths and command lines, the same for the same name
-  std::filesystem::path entry;               ///< relative to the folder
+  std::string name;  ///< as the folder or archive is called, without ".zip"; may be anything
+  std::string key;   ///< safe in paths and command lines, the same for the same name
+  std::filesystem::path entry;  ///< relative to the folder
   bool archive = false;
 };
 
 struct Submissions {
-  std::vector<Submission> students;          ///< by name
-  std::vector<std::string> ignored;          ///< "notes.txt: neither a folder nor a zip", for the report
+  std::vector<Submission> students;  ///< by name
+  std::vector<std::string> ignored;  ///< "notes.txt: neither a folder nor a zip", for the report
 };
 
-/// Throws UserError if two entries would be one student (ann and Ann, ann and ann.zip): nobody is graded then.
+/// Throws UserError if two entries would be one student (ann and Ann, ann and ann.zip): nobody is
+/// graded then.
 Submissions find_submissions(const std::filesystem::path& folder);
 
 struct Collected {
-  std::map<std::string, std::string> sources;   ///< lab's name -> gemm.cu
-  std::vector<std::string> remarks;             ///< missing, extra and refused files
-  std::string sha256;                           ///< of all sources together
+  std::map<std::string, std::string> sources;  ///< lab's name -> gemm.cu
+  std::vector<std::string> remarks;            ///< missing, extra and refused files
+  std::string sha256;                          ///< of all sources together
 };
 
 /// Takes labN/gemm.cu or labN_*/gemm.cu, at the top or inside one folder that holds everything.
-Collected collect(const std::filesystem::path& folder, const Submission& submission, const std::vector<Lab>& labs);
+Collected collect(const std::filesystem::path& folder, const Submission& submission,
+                  const std::vector<Lab>& labs);
 
-/// A cell of a CSV file: quoted where needed; what a spreadsheet would run as a formula gets a leading apostrophe.
+/// A cell of a CSV file: quoted where needed; what a spreadsheet would run as a formula gets a
+/// leading apostrophe.
 std::string csv_cell(const std::string& text);
 
 }  // namespace grader

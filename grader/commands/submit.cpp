@@ -21,13 +21,17 @@ ExitCode submit(const SubmitOptions& options) {
       continue;
     }
     zip::File file{lab.name + "/gemm.cu", read_file(source, 1u << 20), {}};
-    std::cout << "  " << file.name << "  " << file.bytes.size() << " bytes, sha256 " << sha256(file.bytes).substr(0, 16) << "\n";
+    std::cout << "  " << file.name << "  " << file.bytes.size() << " bytes, sha256 "
+              << sha256(file.bytes).substr(0, 16) << "\n";
     files.push_back(std::move(file));
   }
-  if (files.empty()) throw UserError("there is nothing to submit: no labN_*/gemm.cu was found", exit_usage);
-  const fs::path out = options.out.empty() ? place.build / "submission.zip" : fs::absolute(options.out);
+  if (files.empty())
+    throw UserError("there is nothing to submit: no labN_*/gemm.cu was found", exit_usage);
+  const fs::path out =
+      options.out.empty() ? place.build / "submission.zip" : fs::absolute(options.out);
   write_file_atomically(out, zip::write(files));
-  std::cout << "packed " << files.size() << (files.size() == 1 ? " file into " : " files into ") << out.string() << "\n";
+  std::cout << "packed " << files.size() << (files.size() == 1 ? " file into " : " files into ")
+            << out.string() << "\n";
   return exit_ok;
 }
 

@@ -10,7 +10,7 @@ namespace {
 struct Location {
   std::string file;
   unsigned line = 0;
-  std::string level;     ///< "error", "warning", "note", "fatal error"
+  std::string level;  ///< "error", "warning", "note", "fatal error"
   std::string message;
 };
 
@@ -36,16 +36,18 @@ bool parse_location(const std::string& text, Location& out) {
 
 bool same_file(const std::string& file, const std::string& student) {
   return file == student || file == "./" + student ||
-         (file.size() > student.size() && file.compare(file.size() - student.size() - 1, std::string::npos, "/" + student) == 0);
+         (file.size() > student.size() &&
+          file.compare(file.size() - student.size() - 1, std::string::npos, "/" + student) == 0);
 }
 
 }  // namespace
 
-CompilerOutput filter_compiler_output(const std::string& text, const std::string& student_file, std::size_t most) {
+CompilerOutput filter_compiler_output(const std::string& text, const std::string& student_file,
+                                      std::size_t most) {
   struct Block {
     Location head;
-    std::vector<std::string> lines;       ///< headline and the source excerpt
-    std::vector<std::string> own_notes;   ///< notes that point into the student's file
+    std::vector<std::string> lines;      ///< headline and the source excerpt
+    std::vector<std::string> own_notes;  ///< notes that point into the student's file
   };
   std::vector<Block> blocks;
   std::istringstream stream(text);
@@ -53,7 +55,8 @@ CompilerOutput filter_compiler_output(const std::string& text, const std::string
   for (std::string line; std::getline(stream, line);) {
     Location at;
     // "In file included from ..." and clang's closing summary carry nothing for the student.
-    if (line.rfind("In file included from", 0) == 0 || line.find(" generated") != std::string::npos) {
+    if (line.rfind("In file included from", 0) == 0 ||
+        line.find(" generated") != std::string::npos) {
       keep = false;
       continue;
     }
@@ -63,7 +66,8 @@ CompilerOutput filter_compiler_output(const std::string& text, const std::string
         blocks.push_back({at, {line}, {}});
         keep = same_file(at.file, student_file);
       } else {
-        keep = !blocks.empty() && same_file(at.file, student_file) && blocks.back().own_notes.size() < 4;
+        keep = !blocks.empty() && same_file(at.file, student_file) &&
+               blocks.back().own_notes.size() < 4;
         if (keep) blocks.back().own_notes.push_back(line);
       }
       continue;
@@ -94,9 +98,11 @@ CompilerOutput filter_compiler_output(const std::string& text, const std::string
       list.insert(list.end(), block.own_notes.begin(), block.own_notes.end());
     }
   }
-  if (errors > most) out.errors.push_back("... and " + std::to_string(errors - most) + " more errors");
+  if (errors > most)
+    out.errors.push_back("... and " + std::to_string(errors - most) + " more errors");
   if (out.errors.empty()) {
-    // No diagnostic in clang's usual shape ("clang: error: unable to execute command"): its own words, capped.
+    // No diagnostic in clang's usual shape ("clang: error: unable to execute command"): its own
+    // words, capped.
     std::istringstream again(text);
     for (std::string line; std::getline(again, line) && out.errors.size() < 4;)
       if (line.find("error") != std::string::npos) out.errors.push_back(line.substr(0, 200));

@@ -10,7 +10,8 @@
 namespace grader {
 namespace {
 
-constexpr int oldest_clang = 14;   // the first whose CUDA front end takes the flags in common/simgpu/flags
+constexpr int oldest_clang =
+    14;  // the first whose CUDA front end takes the flags in common/simgpu/flags
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -19,14 +20,19 @@ std::string environment(const char* name) {
 
 }  // namespace
 
-std::string reject_clang(const std::string& program, const std::string& version, std::string& number) {
+std::string reject_clang(const std::string& program, const std::string& version,
+                         std::string& number) {
   number.clear();
-  if (version.find("Apple") != std::string::npos) return messages::text("toolchain.apple", {{"program", program}});
+  if (version.find("Apple") != std::string::npos)
+    return messages::text("toolchain.apple", {{"program", program}});
   const std::string word = "clang version ";
   const auto at = version.find(word);
-  if (at == std::string::npos) return messages::text("toolchain.no_clang_program", {{"program", program}});
+  if (at == std::string::npos)
+    return messages::text("toolchain.no_clang_program", {{"program", program}});
   std::size_t end = at + word.size();
-  while (end < version.size() && (std::isdigit(static_cast<unsigned char>(version[end])) || version[end] == '.')) ++end;
+  while (end < version.size() &&
+         (std::isdigit(static_cast<unsigned char>(version[end])) || version[end] == '.'))
+    ++end;
   number = version.substr(at + word.size(), end - at - word.size());
   if (std::atoi(number.c_str()) < oldest_clang)
     return messages::text("toolchain.old", {{"program", program}, {"version", number}});

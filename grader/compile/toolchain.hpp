@@ -11,13 +11,15 @@ struct Toolchain {
   std::string identity;       ///< first line of --version: part of every cache key
 };
 
-/// Checks the clang named by the environment variable CLANG, else clang++, else the newest clang++-NN.
-/// Throws UserError (infrastructure) with the one command that helps: no clang, older than 14, or Apple's, which
-/// lacks the CUDA front end.
+/// Checks the clang named by the environment variable CLANG, else clang++, else the newest
+/// clang++-NN. Throws UserError (infrastructure) with the one command that helps: no clang, older
+/// than 14, or Apple's, which lacks the CUDA front end.
 Toolchain probe_clang();
 
-/// The judgement alone, for tests: `version` is the output of `clang++ --version`. Empty = usable; fills `number`.
-std::string reject_clang(const std::string& program, const std::string& version, std::string& number);
+/// The judgement alone, for tests: `version` is the output of `clang++ --version`. Empty = usable;
+/// fills `number`.
+std::string reject_clang(const std::string& program, const std::string& version,
+                         std::string& number);
 
 /// Path of nvcc ($NVCC, $CUDA_HOME/bin, PATH, /usr/local/cuda/bin); empty if there is none.
 std::string find_nvcc();

@@ -16,9 +16,12 @@ using diag::ElementType;
 template <typename Function>
 auto with_type(ElementType type, Function function) {
   switch (type) {
-    case ElementType::int32: return function(std::int32_t{});
-    case ElementType::float64: return function(double{});
-    case ElementType::float32: break;
+    case ElementType::int32:
+      return function(std::int32_t{});
+    case ElementType::float64:
+      return function(double{});
+    case ElementType::float32:
+      break;
   }
   return function(float{});
 }
@@ -33,16 +36,20 @@ diag::Matrix matrix_of(const HostMatrix<T>& m) {
   return diag::Matrix::of<T>(m.storage(), m.rows(), m.cols(), m.ld());
 }
 
-int as_int(std::int64_t value) { return static_cast<int>(value); }
+int as_int(std::int64_t value) {
+  return static_cast<int>(value);
+}
 
 /// One number per shape: different shapes see different data.
 std::uint64_t shape_seed(std::uint64_t seed, const Extents& e, Fill fill) {
-  inputs::SplitMix64 mix(seed ^ (static_cast<std::uint64_t>(e.m) << 42) ^ (static_cast<std::uint64_t>(e.n) << 21) ^
-                         static_cast<std::uint64_t>(e.k) ^ (static_cast<std::uint64_t>(fill) << 60));
+  inputs::SplitMix64 mix(seed ^ (static_cast<std::uint64_t>(e.m) << 42) ^
+                         (static_cast<std::uint64_t>(e.n) << 21) ^ static_cast<std::uint64_t>(e.k) ^
+                         (static_cast<std::uint64_t>(fill) << 60));
   return mix();
 }
 
-/// An unwritten element is told from a written NaN by its bits; equal bits are "the same" for every type.
+/// An unwritten element is told from a written NaN by its bits; equal bits are "the same" for every
+/// type.
 bool padding_kept(const diag::Matrix& before, const diag::Matrix& after) {
   for (int row = 0; row + 1 < before.rows; ++row)
     for (int col = before.cols; col < before.ld; ++col)
@@ -56,18 +63,25 @@ std::string shape_name(const Extents& e) {
   return std::to_string(e.m) + "×" + std::to_string(e.n) + "×" + std::to_string(e.k);
 }
 
-std::string Case::name() const { return shape_name(extents) + (strided() ? " (ld > width)" : ""); }
+std::string Case::name() const {
+  return shape_name(extents) + (strided() ? " (ld > width)" : "");
+}
 
 diag::ElementType element_type(const std::string& type) {
-  return type == "int32" ? ElementType::int32 : type == "double" ? ElementType::float64 : ElementType::float32;
+  return type == "int32"    ? ElementType::int32
+         : type == "double" ? ElementType::float64
+                            : ElementType::float32;
 }
 
 diag::Oracle diag_oracle(Oracle oracle) {
-  return oracle == Oracle::copy_a ? diag::Oracle::copy_a : oracle == Oracle::copy_b ? diag::Oracle::copy_b : diag::Oracle::product;
+  return oracle == Oracle::copy_a   ? diag::Oracle::copy_a
+         : oracle == Oracle::copy_b ? diag::Oracle::copy_b
+                                    : diag::Oracle::product;
 }
 
 std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
-  const std::int64_t bm = lab.tile_size("BM", 16), bn = lab.tile_size("BN", 16), bk = lab.tile_size("BK", 16);
+  const std::int64_t bm = lab.tile_size("BM", 16), bn = lab.tile_size("BN", 16),
+                     bk = lab.tile_size("BK", 16);
   std::vector<Case> list;
   const auto has = [&](const char* shape) {
     return std::find(stage.shapes.begin(), stage.shapes.end(), shape) != stage.shapes.end();
@@ -122,10 +136,11 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
     return key(x) < key(y);
   });
   std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>> seen;
-  list.erase(std::remove_if(list.begin(), list.end(),
-                            [&](const Case& c) {
-                              return !seen.insert({c.extents.m, c.extents.n, c.extents.k, c.strided()}).second;
-                            }),
+  list.erase(std::remove_if(
+                 list.begin(), list.end(),
+                 [&](const Case& c) {
+                   return !seen.insert({c.extents.m, c.extents.n, c.extents.k, c.strided()}).second;
+                 }),
              list.end());
   if (has("empty")) {
     list.push_back({{5, 7, 0}, 0, 0, 0, false});
@@ -135,7 +150,8 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
   return list;
 }
 
-Inputs make_inputs(ElementType type, Oracle oracle, const Case& shape, Fill fill, Before before, std::uint64_t seed) {
+Inputs make_inputs(ElementType type, Oracle oracle, const Case& shape, Fill fill, Before before,
+                   std::uint64_t seed) {
   return with_type(type, [&](auto zero) {
     using T = decltype(zero);
     const Extents& e = shape.extents;
@@ -165,8 +181,8 @@ Inputs make_inputs(ElementType type, Oracle oracle, const Case& shape, Fill fill
   });
 }
 
-Verification verify(Oracle oracle, const diag::Matrix& a, const diag::Matrix& b, const diag::Matrix& before, const diag::Matrix& after,
-                    Fill fill) {
+Verification verify(Oracle oracle, const diag::Matrix& a, const diag::Matrix& b,
+                    const diag::Matrix& before, const diag::Matrix& after, Fill fill) {
   Verification result;
   result.padding_touched = !padding_kept(before, after);
   if (after.rows == 0 || after.cols == 0) {
@@ -178,16 +194,20 @@ Verification verify(Oracle oracle, const diag::Matrix& a, const diag::Matrix& b,
     const diag::Matrix& from = oracle == Oracle::copy_a ? a : b;
     for (int row = 0; row < after.rows; ++row)
       for (int col = 0; col < after.cols; ++col)
-        equal = equal && std::memcmp(after.storage.data() + after.index(row, col) * diag::size_of(after.type),
-                                     from.storage.data() + from.index(row, col) * diag::size_of(after.type),
-                                     diag::size_of(after.type)) == 0;
+        equal =
+            equal &&
+            std::memcmp(after.storage.data() + after.index(row, col) * diag::size_of(after.type),
+                        from.storage.data() + from.index(row, col) * diag::size_of(after.type),
+                        diag::size_of(after.type)) == 0;
   } else {
     with_type(after.type, [&](auto zero) {
       using T = decltype(zero);
       try {
         const Expected<T> expected = expected_product(view_of<T>(a), view_of<T>(b));
-        const bool bounded = std::is_floating_point_v<T> && (fill == Fill::zero_mean || fill == Fill::canary);
-        const Comparison comparison = bounded ? compare(view_of<T>(after), expected) : compare_exactly(view_of<T>(after), expected);
+        const bool bounded =
+            std::is_floating_point_v<T> && (fill == Fill::zero_mean || fill == Fill::canary);
+        const Comparison comparison = bounded ? compare(view_of<T>(after), expected)
+                                              : compare_exactly(view_of<T>(after), expected);
         equal = comparison.passed();
         result.max_units = bounded ? comparison.max_units : 0;
       } catch (const std::domain_error& error) {

@@ -1,4 +1,5 @@
-// What a rung is tried on: shapes derived from the lab's tile, and data that makes each kind of bug visible.
+// What a rung is tried on: shapes derived from the lab's tile, and data that makes each kind of bug
+// visible.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +15,17 @@ namespace grader {
 struct Case {
   Extents extents;
   int pad_a = 0, pad_b = 0, pad_c = 0;
-  bool precision = false;   ///< also zero-mean data and the precision canary (floating types), wrap-around (int32)
+  bool precision = false;  ///< also zero-mean data and the precision canary (floating types),
+                           ///< wrap-around (int32)
 
   bool empty() const { return extents.m == 0 || extents.n == 0 || extents.k == 0; }
   bool strided() const { return pad_a || pad_b || pad_c; }
-  std::string name() const;   ///< "131x129x127", "17x33x21 (ld > width)"; times signs are drawn
+  std::string name() const;  ///< "131x129x127", "17x33x21 (ld > width)"; times signs are drawn
 };
 
-/// The cases of a stage: smallest first, so that the first failure is the easiest to look at; cases with an
-/// extent of 0 last, because they say little about the lesson. A non-square shape comes before a square one.
+/// The cases of a stage: smallest first, so that the first failure is the easiest to look at; cases
+/// with an extent of 0 last, because they say little about the lesson. A non-square shape comes
+/// before a square one.
 std::vector<Case> cases_of(const Lab& lab, const Stage& stage);
 
 /// Name of an extent triple, with times signs.
@@ -30,10 +33,10 @@ std::string shape_name(const Extents& extents);
 
 /// What A and B hold.
 enum class Fill {
-  integers,    ///< -8..8: the result is exact in any order of summation
+  integers,  ///< -8..8: the result is exact in any order of summation
   other_integers,
-  zero_mean,   ///< uniform in [-1, 1), all 2^32 values for int32 (sums wrap)
-  canary,      ///< the result is what an 11-bit mantissa throws away
+  zero_mean,  ///< uniform in [-1, 1), all 2^32 values for int32 (sums wrap)
+  canary,     ///< the result is what an 11-bit mantissa throws away
 };
 
 /// What C holds before the call.
@@ -43,19 +46,21 @@ struct Inputs {
   diag::Matrix a, b, c;
 };
 
-/// Deterministic in everything that is passed. Padding of every matrix is poison. C has the extents of `oracle`.
-Inputs make_inputs(diag::ElementType type, Oracle oracle, const Case& shape, Fill fill, Before before, std::uint64_t seed);
+/// Deterministic in everything that is passed. Padding of every matrix is poison. C has the extents
+/// of `oracle`.
+Inputs make_inputs(diag::ElementType type, Oracle oracle, const Case& shape, Fill fill,
+                   Before before, std::uint64_t seed);
 
 /// How C compares with what it should be.
 struct Verification {
   bool right = false;
-  bool padding_touched = false;   ///< a row was written beyond its width
-  double max_units = 0;           ///< largest error in units of u (|A||B|); 0 for exact comparisons
+  bool padding_touched = false;  ///< a row was written beyond its width
+  double max_units = 0;          ///< largest error in units of u (|A||B|); 0 for exact comparisons
 };
 
 /// Exact unless the fill asks for a bound. Throws InfraError if the expected result is not finite.
-Verification verify(Oracle oracle, const diag::Matrix& a, const diag::Matrix& b, const diag::Matrix& before, const diag::Matrix& after,
-                    Fill fill);
+Verification verify(Oracle oracle, const diag::Matrix& a, const diag::Matrix& b,
+                    const diag::Matrix& before, const diag::Matrix& after, Fill fill);
 
 diag::ElementType element_type(const std::string& type);
 diag::Oracle diag_oracle(Oracle oracle);

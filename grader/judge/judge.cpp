@@ -7,7 +7,7 @@
 #include <ostream>
 #include <set>
 
-#define CATCH_CONFIG_EXTERNAL_INTERFACES   // v2: the listener's base class
+#define CATCH_CONFIG_EXTERNAL_INTERFACES  // v2: the listener's base class
 #include "common/catch2.hpp"
 #include "grader/errors.hpp"
 #include "grader/judge/stage.hpp"
@@ -50,7 +50,7 @@ struct MeetsBound : MatcherBase<report::GoalResult> {
 /// What the listener hears. Catch2 creates the listener itself, so the two meet through this.
 struct Heard {
   unsigned passed = 0, failed = 0;
-  std::string unexpected;   ///< an exception that reached Catch2
+  std::string unexpected;  ///< an exception that reached Catch2
 };
 Heard* heard = nullptr;
 
@@ -67,9 +67,10 @@ struct Listener : Catch::TestEventListenerBase {
   }
 #endif
   static void hear(const Catch::AssertionResult& result) {
-    if (!heard) return;   // another program's tests
+    if (!heard) return;  // another program's tests
     ++(result.isOk() ? heard->passed : heard->failed);
-    if (result.getResultType() == Catch::ResultWas::ThrewException) heard->unexpected = std::string(result.getMessage());
+    if (result.getResultType() == Catch::ResultWas::ThrewException)
+      heard->unexpected = std::string(result.getMessage());
   }
 };
 
@@ -117,17 +118,20 @@ void not_started(StageResult& result, const LabBench& bench, const Todo& todo) {
   fresh.verdict = "NOT_STARTED";
   fresh.file = bench.build().shown_path;
   fresh.line = todo.line;
-  fresh.headline = text("stage.not_started", {{"id", result.id}, {"file", fresh.file}, {"line", std::to_string(todo.line)}});
+  fresh.headline =
+      text("stage.not_started",
+           {{"id", result.id}, {"file", fresh.file}, {"line", std::to_string(todo.line)}});
   if (!todo.text.empty()) fresh.details = {todo.text};
   result = std::move(fresh);
 }
 
 /// The launcher of every type must exist with the right signature. True if all do.
 bool launchers_defined(const Stage& stage, LabBench& bench, StageResult& result) {
-  std::vector<std::pair<std::string, std::string>> wanted;   // entry, signature
+  std::vector<std::pair<std::string, std::string>> wanted;  // entry, signature
   for (const auto& type : bench.lab().rung(stage.rung).types)
     wanted.emplace_back(stage.rung + "<" + type + ">", signature(stage.rung, type));
-  if (stage.answer) wanted.emplace_back(stage.answer->function, "const char* " + stage.answer->function + "()");
+  if (stage.answer)
+    wanted.emplace_back(stage.answer->function, "const char* " + stage.answer->function + "()");
   for (const auto& [name, form] : wanted) {
     const EntryPoint* entry = bench.entry(name);
     CHECK((entry && entry->defined));
@@ -137,7 +141,8 @@ bool launchers_defined(const Stage& stage, LabBench& bench, StageResult& result)
     result.file = bench.build().shown_path;
     result.headline = text("stage.signature", {{"function", entry ? entry->function : name}});
     result.details = {text("stage.signature.wanted", {{"signature", form}})};
-    if (entry && !entry->found.empty()) result.details.push_back(text("stage.signature.found", {{"signature", entry->found}}));
+    if (entry && !entry->found.empty())
+      result.details.push_back(text("stage.signature.found", {{"signature", entry->found}}));
     result.next_step = text("stage.signature.next");
     return false;
   }
@@ -157,16 +162,22 @@ bool answer_right(const Stage& stage, LabBench& bench, StageResult& result, bool
   }
   const std::string answer = normalised_answer(outcome.answer);
   const auto& accepted = stage.answer->sha256;
-  const bool right = outcome.end == End::returned && outcome.answered && std::find(accepted.begin(), accepted.end(), sha256(answer)) != accepted.end();
+  const bool right = outcome.end == End::returned && outcome.answered &&
+                     std::find(accepted.begin(), accepted.end(), sha256(answer)) != accepted.end();
   CHECK(right);
   if (right) return true;
   attempted = !answer.empty();
-  result.verdict = outcome.end == End::returned ? "WRONG_ANSWER" : outcome.end == End::hung ? "TIMEOUT" : "RUNTIME_ERROR";
+  result.verdict = outcome.end == End::returned ? "WRONG_ANSWER"
+                   : outcome.end == End::hung   ? "TIMEOUT"
+                                                : "RUNTIME_ERROR";
   result.diagnosis = "ANSWER";
   result.file = bench.build().shown_path;
-  result.headline = outcome.end != End::returned ? text("stage.answer.died", {{"function", stage.answer->function}})
-                    : answer.empty()             ? text("stage.answer.empty", {{"function", stage.answer->function}})
-                                     : text("stage.answer.wrong", {{"function", stage.answer->function}, {"answer", answer.substr(0, 40)}});
+  result.headline = outcome.end != End::returned
+                        ? text("stage.answer.died", {{"function", stage.answer->function}})
+                    : answer.empty()
+                        ? text("stage.answer.empty", {{"function", stage.answer->function}})
+                        : text("stage.answer.wrong", {{"function", stage.answer->function},
+                                                      {"answer", answer.substr(0, 40)}});
   result.next_step = text("stage.answer.next");
   return false;
 }
@@ -198,10 +209,14 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
       if (!smallest) smallest = &seen;
       const Failure& failure = *seen.failure;
       if (!seen.shape.empty())
-        untouched = untouched && failure.untouched && failure.outcome.end == End::returned && failure.kind == Failure::Kind::wrong;
-      for (const auto& launch : failure.outcome.run.launches) untouched = untouched && launch.findings.empty();
+        untouched = untouched && failure.untouched && failure.outcome.end == End::returned &&
+                    failure.kind == Failure::Kind::wrong;
+      for (const auto& launch : failure.outcome.run.launches)
+        untouched = untouched && launch.findings.empty();
       // The first failure big enough to be explained, or one that needs no explanation.
-      const bool better = !chosen || (!telling(chosen->shape) && chosen->failure->kind == Failure::Kind::wrong && telling(seen.shape));
+      const bool better =
+          !chosen || (!telling(chosen->shape) && chosen->failure->kind == Failure::Kind::wrong &&
+                      telling(seen.shape));
       if (better) {
         chosen = &seen;
         chosen_check = bench.check(stage.rung, type);
@@ -226,7 +241,8 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
   bool met = true;
   for (const auto& run : runs) {
     if (!run.measured) continue;
-    const CaseResult counted{Case{run.at, 0, 0, 0, false}, run.type, run.measured->failure, {}, {}, 0};
+    const CaseResult counted{
+        Case{run.at, 0, 0, 0, false}, run.type, run.measured->failure, {}, {}, 0};
     CHECK_THAT(Seen{&counted}, IsRight());
     if (run.measured->failure) {
       describe_failure(result, bench, *bench.check(stage.rung, run.type), counted, counted);
@@ -251,9 +267,11 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
   result.verdict = "ACCEPTED";
   std::size_t shapes = cases.size();
   result.headline = runs.empty() ? text("stage.passed", {{"shapes", std::to_string(shapes)}})
-                                 : text("stage.passed.goals", {{"shapes", std::to_string(shapes)},
-                                                               {"goals", std::to_string(std::count_if(result.goals.begin(), result.goals.end(),
-                                                                                                      [](const auto& g) { return !g.advice; }))}});
+                                 : text("stage.passed.goals",
+                                        {{"shapes", std::to_string(shapes)},
+                                         {"goals", std::to_string(std::count_if(
+                                                       result.goals.begin(), result.goals.end(),
+                                                       [](const auto& g) { return !g.advice; }))}});
 }
 
 void run_item(const Docket::Item& item) {
@@ -267,7 +285,8 @@ void run_item(const Docket::Item& item) {
     result.verdict = "LOCKED";
     result.headline = text("stage.locked", {{"needs", missing}});
   } else {
-    if (docket->options->progress) docket->options->progress(item.stage->id + " " + item.stage->title);
+    if (docket->options->progress)
+      docket->options->progress(item.stage->id + " " + item.stage->title);
     heard = &section;
     try {
       run_stage(*item.stage, *docket->benches[item.lab_index], result);
@@ -284,7 +303,8 @@ void run_item(const Docket::Item& item) {
     if (result.state == State::passed && (section.failed != 0 || section.passed == 0)) {
       result.state = State::infra;
       result.verdict = "INFRA_ERROR";
-      result.headline = text("verdict.infra", {{"what", "the stage reports a pass that its assertions do not show"}});
+      result.headline = text(
+          "verdict.infra", {{"what", "the stage reports a pass that its assertions do not show"}});
     }
     if (result.state == State::passed) result.earned = result.points;
   }
@@ -309,14 +329,18 @@ TEST_CASE("stages of the labs under test", "[.judge]") {
 
 }  // namespace
 
-void use_catch_session(CatchSession session) { catch_session = session; }
+void use_catch_session(CatchSession session) {
+  catch_session = session;
+}
 
 Todo find_todo(const std::string& source, const std::string& id) {
   const std::string marker = "TODO(" + id + ")";
   Todo todo;
   const auto at = source.find(marker);
   if (at == std::string::npos) return todo;
-  todo.line = static_cast<unsigned>(std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n')) + 1;
+  todo.line = static_cast<unsigned>(std::count(
+                  source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n')) +
+              1;
   // The comment may go on over following lines that hold nothing but a comment.
   std::size_t begin = at + marker.size();
   for (int lines = 0; lines < 4; ++lines) {
@@ -326,7 +350,8 @@ Todo find_todo(const std::string& source, const std::string& id) {
     while (!part.empty() && std::isspace(static_cast<unsigned char>(part.back()))) part.pop_back();
     if (!part.empty()) todo.text += (todo.text.empty() ? "" : " ") + part;
     const std::size_t next = source.find_first_not_of(" \t", std::min(end + 1, source.size()));
-    if (next == std::string::npos || source.compare(next, 2, "//") != 0 || source.compare(next, 3, "///") == 0 ||
+    if (next == std::string::npos || source.compare(next, 2, "//") != 0 ||
+        source.compare(next, 3, "///") == 0 ||
         source.find("TODO(", next) < std::min(source.find('\n', next), source.size()))
       break;
     begin = next + 2;
@@ -337,14 +362,16 @@ Todo find_todo(const std::string& source, const std::string& id) {
 std::string normalised_answer(const std::string& answer) {
   std::string letters;
   for (const char c : answer)
-    if (std::isalnum(static_cast<unsigned char>(c))) letters += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      letters += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   std::sort(letters.begin(), letters.end());
   return letters;
 }
 
-std::vector<LabResult> judge(const std::vector<Assignment>& assignments, const JudgeOptions& options) {
+std::vector<LabResult> judge(const std::vector<Assignment>& assignments,
+                             const JudgeOptions& options) {
   std::vector<LabResult> results;
-  Pool pool(options.jobs);   // before the benches: their sessions' processes die with its threads
+  Pool pool(options.jobs);  // before the benches: their sessions' processes die with its threads
   Docket work;
   work.results = &results;
   work.options = &options;
@@ -360,9 +387,12 @@ std::vector<LabResult> judge(const std::vector<Assignment>& assignments, const J
     result.warnings = build->warnings;
     result.build_seconds = build->seconds;
     static const std::map<BuildStatus, std::string> names = {
-        {BuildStatus::built, "ok"},           {BuildStatus::missing, "missing"},
-        {BuildStatus::empty, "empty"},        {BuildStatus::refused, "refused"},
-        {BuildStatus::compile_error, "compile_error"}, {BuildStatus::compile_limit, "compile_limit"},
+        {BuildStatus::built, "ok"},
+        {BuildStatus::missing, "missing"},
+        {BuildStatus::empty, "empty"},
+        {BuildStatus::refused, "refused"},
+        {BuildStatus::compile_error, "compile_error"},
+        {BuildStatus::compile_limit, "compile_limit"},
         {BuildStatus::link_error, "link_error"}};
     result.build = names.at(build->status);
     work.benches.push_back(std::make_unique<LabBench>(*lab, *build, options, pool));
@@ -380,7 +410,8 @@ std::vector<LabResult> judge(const std::vector<Assignment>& assignments, const J
       }
     }
     const bool built = build->status == BuildStatus::built;
-    // The worker parses the PTX before anything else is asked: text it refuses is a compile error of the file.
+    // The worker parses the PTX before anything else is asked: text it refuses is a compile error
+    // of the file.
     if (built && !build->runner.empty()) {
       try {
         SessionConfig config;
@@ -390,10 +421,13 @@ std::vector<LabResult> judge(const std::vector<Assignment>& assignments, const J
         const wire::LoadReply& loaded = probe.load();
         if (!loaded.loaded) {
           result.build = "compile_error";
-          result.build_headline = text("build.ptx", {{"file", build->shown_path},
-                                                     {"line", loaded.source_line ? ":" + std::to_string(loaded.source_line) : ""},
-                                                     {"what", printable(loaded.error)}});
-          result.build_details = {text(loaded.unsupported ? "build.ptx.unsupported" : "build.ptx.invalid")};
+          result.build_headline =
+              text("build.ptx",
+                   {{"file", build->shown_path},
+                    {"line", loaded.source_line ? ":" + std::to_string(loaded.source_line) : ""},
+                    {"what", printable(loaded.error)}});
+          result.build_details = {
+              text(loaded.unsupported ? "build.ptx.unsupported" : "build.ptx.invalid")};
         }
       } catch (const InfraError& error) {
         result.build = "infra";
@@ -408,8 +442,10 @@ std::vector<LabResult> judge(const std::vector<Assignment>& assignments, const J
       }
       StageResult failed = blank(stage);
       failed.state = result.build == "infra" ? State::infra : State::failed;
-      failed.verdict = result.build == "infra" ? "INFRA_ERROR" : result.build == "compile_limit" ? "COMPILE_LIMIT" : "COMPILE_ERROR";
-      failed.headline = text("stage.unbuilt");
+      failed.verdict = result.build == "infra"           ? "INFRA_ERROR"
+                       : result.build == "compile_limit" ? "COMPILE_LIMIT"
+                                                         : "COMPILE_ERROR";
+      failed.headline = result.build == "infra" ? result.build_headline : text("stage.unbuilt");
       failed.file = result.file;
       result.stages.push_back(std::move(failed));
     }
@@ -419,13 +455,15 @@ std::vector<LabResult> judge(const std::vector<Assignment>& assignments, const J
   if (!work.items.empty()) {
     docket = &work;
     // Catch2 prints to a file that keeps nothing. A hidden case runs when it is named.
-    const char* arguments[] = {"judge", "stages of the labs under test", "-o", "/dev/null", "--allow-running-no-tests"};
+    const char* arguments[] = {"judge", "stages of the labs under test", "-o", "/dev/null",
+                               "--allow-running-no-tests"};
     if (!catch_session) throw InfraError("the judge was built without a Catch2 session");
-    catch_session(GEMM_LAB_CATCH2_V3 ? 5 : 4, arguments);   // its exit code is not looked at
+    catch_session(GEMM_LAB_CATCH2_V3 ? 5 : 4, arguments);  // its exit code is not looked at
     docket = nullptr;
     for (const auto& item : work.items) {
       const LabResult& lab = results[item.lab_index];
-      const bool done = std::any_of(lab.stages.begin(), lab.stages.end(), [&](const StageResult& s) { return s.id == item.stage->id; });
+      const bool done = std::any_of(lab.stages.begin(), lab.stages.end(),
+                                    [&](const StageResult& s) { return s.id == item.stage->id; });
       if (!done) throw InfraError("stage " + item.stage->id + " of " + lab.name + " was never run");
     }
   }

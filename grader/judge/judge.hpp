@@ -1,7 +1,8 @@
 // The judge: runs the checks of a lab's stages and decides.
 //
-// Checks are Catch2 cases: one section per stage, one assertion per shape and type through a matcher. The verdict
-// is what an in-process listener saw; Catch2's output and exit code are not looked at.
+// Checks are Catch2 cases: one section per stage, one assertion per shape and type through a
+// matcher. The verdict is what an in-process listener saw; Catch2's output and exit code are not
+// looked at.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +17,13 @@
 namespace grader {
 
 struct JudgeOptions {
-  std::uint64_t seed = 0x67656d6d;      ///< data of every check; printed, so that a result can be repeated
-  unsigned jobs = 2;                    ///< sessions at a time
-  std::optional<std::string> stage;     ///< only this one and what it needs
+  std::uint64_t seed =
+      0x67656d6d;     ///< data of every check; printed, so that a result can be repeated
+  unsigned jobs = 2;  ///< sessions at a time
+  std::optional<std::string> stage;  ///< only this one and what it needs
   std::optional<std::pair<unsigned, unsigned>> user;
-  std::function<void(const std::string&)> progress;   ///< called with "1.2 Lay the threads" before a stage runs
+  std::function<void(const std::string&)>
+      progress;  ///< called with "1.2 Lay the threads" before a stage runs
 };
 
 /// One lab to judge: what lab.toml says, and what the compilers made of the student's file.
@@ -29,15 +32,17 @@ struct Assignment {
   const Build* build = nullptr;
 };
 
-/// Runs Catch2 with these arguments. The implementation of Catch2 is compiled once per program (in v2 it is part of
-/// a header), so the program hands it over instead of every object containing it.
+/// Runs Catch2 with these arguments. The implementation of Catch2 is compiled once per program (in
+/// v2 it is part of a header), so the program hands it over instead of every object containing it.
 using CatchSession = int (*)(int argc, const char* const* argv);
 void use_catch_session(CatchSession session);
 
 /// Judges all labs in one go. May be called once per process (a Catch2 session cannot be repeated).
-std::vector<report::LabResult> judge(const std::vector<Assignment>& assignments, const JudgeOptions& options);
+std::vector<report::LabResult> judge(const std::vector<Assignment>& assignments,
+                                     const JudgeOptions& options);
 
-/// Where `TODO(id)` stands in the source: line (0 = nowhere) and its text up to the end of the comment.
+/// Where `TODO(id)` stands in the source: line (0 = nowhere) and its text up to the end of the
+/// comment.
 struct Todo {
   unsigned line = 0;
   std::string text;

@@ -12,7 +12,9 @@ using messages::text;
 using simgpu::FindingKind;
 
 /// An estimate of what ptxas would do is worth a note, never a wrong result.
-bool counts_as_error(const simgpu::Finding& finding) { return finding.kind != FindingKind::will_spill; }
+bool counts_as_error(const simgpu::Finding& finding) {
+  return finding.kind != FindingKind::will_spill;
+}
 
 void add(simgpu::GlobalCounts& to, const simgpu::GlobalCounts& from) {
   to.requests += from.requests;
@@ -39,8 +41,13 @@ Observed observe(const CallOutcome& outcome, std::uint64_t element_bytes) {
   seen.scratch.label = "scratch";
   const auto buffer = [&](simgpu::DevicePtr base) -> simgpu::BufferCounts& {
     // A window of 4 GiB belongs to one allocation: the upper half of an address names it.
-    const auto in = [&](simgpu::DevicePtr whole) { return whole != 0 && whole >> 32 == base >> 32; };
-    return in(outcome.a_base) ? seen.a : in(outcome.b_base) ? seen.b : in(outcome.c_base) ? seen.c : seen.scratch;
+    const auto in = [&](simgpu::DevicePtr whole) {
+      return whole != 0 && whole >> 32 == base >> 32;
+    };
+    return in(outcome.a_base)   ? seen.a
+           : in(outcome.b_base) ? seen.b
+           : in(outcome.c_base) ? seen.c
+                                : seen.scratch;
   };
   for (const auto& launch : seen.launches) {
     seen.total += launch.total;
@@ -63,19 +70,27 @@ Observed observe(const CallOutcome& outcome, std::uint64_t element_bytes) {
   return seen;
 }
 
-RungCheck::RungCheck(const Build& build, const SessionConfig& config, const Lab& lab, const Rung& rung, std::string type,
-                     std::uint64_t seed)
-    : lab_(lab), rung_(rung), type_(std::move(type)), entry_(rung.name + "<" + type_ + ">"), seed_(seed), session_(build, config) {}
+RungCheck::RungCheck(const Build& build, const SessionConfig& config, const Lab& lab,
+                     const Rung& rung, std::string type, std::uint64_t seed)
+    : lab_(lab),
+      rung_(rung),
+      type_(std::move(type)),
+      entry_(rung.name + "<" + type_ + ">"),
+      seed_(seed),
+      session_(build, config) {}
 
 std::uint64_t RungCheck::budget(const Extents& e) const {
   // Room for a clumsy kernel with large tiles; a kernel that does not end uses it up in seconds.
-  const auto padded = [](std::int64_t n, int tile) { return static_cast<std::uint64_t>(n + 2 * tile); };
-  return (1u << 25) + 256 * padded(e.m, lab_.tile_size("BM", 16)) * padded(e.n, lab_.tile_size("BN", 16)) *
+  const auto padded = [](std::int64_t n, int tile) {
+    return static_cast<std::uint64_t>(n + 2 * tile);
+  };
+  return (1u << 25) + 256 * padded(e.m, lab_.tile_size("BM", 16)) *
+                          padded(e.n, lab_.tile_size("BN", 16)) *
                           padded(e.k, lab_.tile_size("BK", 16));
 }
 
-std::optional<Failure> RungCheck::attempt(const Case& shape, Fill fill, Before before, bool reuse, bool checks, CaseResult* into,
-                                          CallOutcome* keep) {
+std::optional<Failure> RungCheck::attempt(const Case& shape, Fill fill, Before before, bool reuse,
+                                          bool checks, CaseResult* into, CallOutcome* keep) {
   const diag::ElementType type = element_type(type_);
   const Inputs inputs = make_inputs(type, rung_.oracle, shape, fill, before, seed_);
   CallSpec spec{entry_, inputs.a, inputs.b, inputs.c, reuse, checks, budget(shape.extents)};
@@ -83,21 +98,25 @@ std::optional<Failure> RungCheck::attempt(const Case& shape, Fill fill, Before b
   if (into) {
     if (into->printed.empty()) into->printed = outcome.said;
     for (const auto& launch : outcome.run.launches)
-      if (into->printed.size() < 4096 && !launch.printf_output.empty()) into->printed += printable(launch.printf_output);
+      if (into->printed.size() < 4096 && !launch.printf_output.empty())
+        into->printed += printable(launch.printf_output);
   }
   Failure failure;
   failure.fill = fill;
   failure.untouched = outcome.run.c_after.storage == outcome.run.c_before.storage;
   bool error_found = false;
   for (const auto& launch : outcome.run.launches)
-    for (const auto& finding : launch.findings) error_found = error_found || counts_as_error(finding);
+    for (const auto& finding : launch.findings)
+      error_found = error_found || counts_as_error(finding);
 
   bool failed = false;
   if (outcome.end == End::infra) {
     failure.kind = Failure::Kind::infra;
     failed = true;
-  } else if ((outcome.end == End::threw || outcome.end == End::exited) && (outcome.run.failed_launch || error_found)) {
-    failure.kind = Failure::Kind::wrong;   // the launcher noticed its own error and gave up, as it should
+  } else if ((outcome.end == End::threw || outcome.end == End::exited) &&
+             (outcome.run.failed_launch || error_found)) {
+    failure.kind =
+        Failure::Kind::wrong;  // the launcher noticed its own error and gave up, as it should
     failed = true;
   } else if ((outcome.end == End::threw || outcome.end == End::exited) &&
              (!outcome.result.errors.empty() || !outcome.result.refused.empty())) {
@@ -108,10 +127,12 @@ std::optional<Failure> RungCheck::attempt(const Case& shape, Fill fill, Before b
     failed = true;
   } else if (outcome.run.failed_launch || error_found) {
     failed = true;
-  } else if (outcome.run.a_after->storage != outcome.run.a.storage || outcome.run.b_after->storage != outcome.run.b.storage) {
+  } else if (outcome.run.a_after->storage != outcome.run.a.storage ||
+             outcome.run.b_after->storage != outcome.run.b.storage) {
     failed = true;
   } else {
-    const Verification verified = verify(rung_.oracle, outcome.run.a, outcome.run.b, outcome.run.c_before, outcome.run.c_after, fill);
+    const Verification verified = verify(rung_.oracle, outcome.run.a, outcome.run.b,
+                                         outcome.run.c_before, outcome.run.c_after, fill);
     if (!verified.right || !outcome.result.refused.empty()) {
       failed = true;
       if (!outcome.result.refused.empty()) failure.kind = Failure::Kind::api;
@@ -119,7 +140,9 @@ std::optional<Failure> RungCheck::attempt(const Case& shape, Fill fill, Before b
   }
   if (!failed && into) {
     if (outcome.result.live_allocations > 0)
-      into->notes.push_back(text("note.leak", {{"count", std::to_string(outcome.result.live_allocations)}, {"entry", entry_}}));
+      into->notes.push_back(
+          text("note.leak",
+               {{"count", std::to_string(outcome.result.live_allocations)}, {"entry", entry_}}));
     for (const auto& launch : outcome.run.launches)
       for (const auto& finding : launch.findings)
         if (finding.kind == FindingKind::will_spill) into->notes.push_back(finding.detail);
@@ -139,10 +162,12 @@ const CaseResult& RungCheck::check(const Case& shape) {
   CaseResult result;
   result.shape = shape;
   result.type = type_;
-  // Poisoned C first; then other data in the same buffers, with finite garbage in C: what accumulates or depends on
-  // what was there before shows in the second run.
+  // Poisoned C first; then other data in the same buffers, with finite garbage in C: what
+  // accumulates or depends on what was there before shows in the second run.
   result.failure = attempt(shape, Fill::integers, Before::poison, false, true, &result, nullptr);
-  if (!result.failure) result.failure = attempt(shape, Fill::other_integers, Before::garbage, true, true, &result, nullptr);
+  if (!result.failure)
+    result.failure =
+        attempt(shape, Fill::other_integers, Before::garbage, true, true, &result, nullptr);
   if (!result.failure && shape.precision && rung_.oracle == Oracle::product) {
     result.failure = attempt(shape, Fill::zero_mean, Before::poison, true, false, &result, nullptr);
     if (!result.failure && type_ != "int32" && shape.extents.k >= 2)
@@ -157,7 +182,8 @@ const Measured& RungCheck::measure(const Extents& extents) {
   if (known != measured_.end()) return known->second;
   Measured result;
   CallOutcome outcome;
-  result.failure = attempt(Case{extents, 0, 0, 0, false}, Fill::integers, Before::poison, false, false, nullptr, &outcome);
+  result.failure = attempt(Case{extents, 0, 0, 0, false}, Fill::integers, Before::poison, false,
+                           false, nullptr, &outcome);
   if (!result.failure) result.observed = observe(outcome, diag::size_of(element_type(type_)));
   return measured_.emplace(key, std::move(result)).first->second;
 }
@@ -167,12 +193,15 @@ diag::Diagnosis RungCheck::diagnose(const CaseResult& result) {
   diag::Evidence evidence;
   evidence.oracle = diag_oracle(rung_.oracle);
   evidence.type = element_type(type_);
-  evidence.tile = {lab_.tile_size("BM", 0), lab_.tile_size("BN", 0), lab_.tile_size("BK", 0), lab_.tile_size("TM", 0),
-                   lab_.tile_size("TN", 0)};
+  evidence.tile = {lab_.tile_size("BM", 0), lab_.tile_size("BN", 0), lab_.tile_size("BK", 0),
+                   lab_.tile_size("TM", 0), lab_.tile_size("TN", 0)};
   evidence.run = failure.outcome.run;
-  evidence.small_integers = rung_.oracle == Oracle::product && (failure.fill == Fill::integers || failure.fill == Fill::other_integers);
+  evidence.small_integers =
+      rung_.oracle == Oracle::product &&
+      (failure.fill == Fill::integers || failure.fill == Fill::other_integers);
   evidence.integers_passed = failure.fill == Fill::zero_mean || failure.fill == Fill::canary;
-  evidence.run_probe = [this](const diag::Matrix& a, const diag::Matrix& b, const diag::Matrix& c) -> std::optional<diag::Run> {
+  evidence.run_probe = [this](const diag::Matrix& a, const diag::Matrix& b,
+                              const diag::Matrix& c) -> std::optional<diag::Run> {
     const Extents extents{a.rows, b.cols, a.cols};
     CallOutcome outcome = session_.call({entry_, a, b, c, false, true, budget(extents)});
     if (outcome.end != End::returned) return std::nullopt;

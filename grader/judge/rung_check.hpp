@@ -13,15 +13,15 @@ namespace grader {
 /// Why a case is not right. Exactly one call is the culprit.
 struct Failure {
   enum class Kind {
-    ended,      ///< the runner crashed, hung, left, threw
-    api,        ///< a CUDA call failed or is not allowed, and the launcher gave up or C is not right
-    wrong,      ///< findings, a refused launch, wrong elements, a modified input: diagnose() names it
+    ended,  ///< the runner crashed, hung, left, threw
+    api,    ///< a CUDA call failed or is not allowed, and the launcher gave up or C is not right
+    wrong,  ///< findings, a refused launch, wrong elements, a modified input: diagnose() names it
     infra,
   };
   Kind kind = Kind::wrong;
   Fill fill = Fill::integers;
   CallOutcome outcome;
-  bool untouched = false;   ///< C holds exactly what it held before: nothing was written
+  bool untouched = false;  ///< C holds exactly what it held before: nothing was written
 };
 
 struct CaseResult {
@@ -36,15 +36,17 @@ struct CaseResult {
 
 /// What counting one call gave.
 struct Measured {
-  std::optional<Failure> failure;   ///< wrong code is never measured
+  std::optional<Failure> failure;  ///< wrong code is never measured
   Observed observed;
 };
 
 class RungCheck {
  public:
-  RungCheck(const Build& build, const SessionConfig& config, const Lab& lab, const Rung& rung, std::string type, std::uint64_t seed);
+  RungCheck(const Build& build, const SessionConfig& config, const Lab& lab, const Rung& rung,
+            std::string type, std::uint64_t seed);
 
-  /// Runs every data set of the case until one fails. Remembered: stages that share a rung share its results.
+  /// Runs every data set of the case until one fails. Remembered: stages that share a rung share
+  /// its results.
   const CaseResult& check(const Case& shape);
 
   /// Counts one call on small integers at dense extents; the result is verified like any other.
@@ -57,7 +59,8 @@ class RungCheck {
   const std::string& entry() const { return entry_; }
 
  private:
-  std::optional<Failure> attempt(const Case& shape, Fill fill, Before before, bool reuse, bool checks, CaseResult* into, CallOutcome* keep);
+  std::optional<Failure> attempt(const Case& shape, Fill fill, Before before, bool reuse,
+                                 bool checks, CaseResult* into, CallOutcome* keep);
   std::uint64_t budget(const Extents& extents) const;
 
   const Lab& lab_;

@@ -21,7 +21,8 @@ using std::chrono::milliseconds;
 // The worker's own time for one call: the instruction budget ends kernels long before this.
 constexpr milliseconds device_allowance{180000};
 constexpr std::uint64_t worker_memory = 12ull << 30;
-// A runner that keeps device memory after each call is restarted before it meets the cap on allocations.
+// A runner that keeps device memory after each call is restarted before it meets the cap on
+// allocations.
 constexpr std::uint64_t leak_restart = 64;
 
 }  // namespace
@@ -38,14 +39,16 @@ struct Session::Pair {
   UniqueFd control;
 };
 
-Session::Session(const Build& build, SessionConfig config) : build_(build), config_(std::move(config)) {}
+Session::Session(const Build& build, SessionConfig config)
+    : build_(build), config_(std::move(config)) {}
 Session::~Session() = default;
 
 void Session::start() {
   if (pair_) return;
   UniqueFd control, worker_control, channel_worker, channel_runner;
   int fds[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) throw InfraError("cannot make a socket pair");
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
+    throw InfraError("cannot make a socket pair");
   control.reset(fds[0]);
   worker_control.reset(fds[1]);
   const auto ends = simgpu::runtime::wire::make_channel();
@@ -58,7 +61,7 @@ void Session::start() {
   worker.environment = {"LC_ALL=C"};
   worker.descriptors = {{worker_control.get(), 3}, {channel_worker.get(), 4}};
   worker.limits.address_bytes = worker_memory;
-  worker.limits.file_bytes = 1;   // it has no business writing files
+  worker.limits.file_bytes = 1;  // it has no business writing files
   worker.limits.open_files = 16;
 
   ProcessSpec runner;
@@ -83,7 +86,8 @@ void Session::start() {
 
   wire::LoadRequest request{build_.ptx, static_cast<std::uint64_t>(config_.patience.count())};
   std::string payload;
-  if (!exchange(wire::Kind::load, wire::encode(request), payload)) throw InfraError(end_worker("while it read the PTX").message);
+  if (!exchange(wire::Kind::load, wire::encode(request), payload))
+    throw InfraError(end_worker("while it read the PTX").message);
   try {
     loaded_ = wire::decode<wire::LoadReply>(payload);
   } catch (const wire::WireError& error) {
@@ -94,8 +98,10 @@ void Session::start() {
 bool Session::exchange(wire::Kind kind, const std::string& request, std::string& reply) {
   const milliseconds limit = config_.patience + device_allowance;
   wire::Kind answer{};
-  return wire::send(pair_->control.get(), kind, request) && pair_->runner.drain_until_readable(pair_->control.get(), limit) &&
-         wire::receive(pair_->control.get(), 10000, answer, reply) == wire::Received::frame && answer == wire::Kind::reply;
+  return wire::send(pair_->control.get(), kind, request) &&
+         pair_->runner.drain_until_readable(pair_->control.get(), limit) &&
+         wire::receive(pair_->control.get(), 10000, answer, reply) == wire::Received::frame &&
+         answer == wire::Kind::reply;
 }
 
 const wire::LoadReply& Session::load() {
@@ -123,7 +129,8 @@ Session::Ending Session::end_worker(const std::string& what) {
   else
     ending.message += "left with status " + std::to_string(WEXITSTATUS(status));
   ending.message += " (" + what + ")";
-  if (const std::string said = printable(pair_->worker.errors()); !said.empty()) ending.message += ": " + said.substr(0, 300);
+  if (const std::string said = printable(pair_->worker.errors()); !said.empty())
+    ending.message += ": " + said.substr(0, 300);
   pair_.reset();
   return ending;
 }
@@ -131,7 +138,8 @@ Session::Ending Session::end_worker(const std::string& what) {
 Session::Ending Session::end_pair(Outcome outcome, const std::string& message) {
   Ending ending;
   ending.message = printable(message);
-  // A closed channel: the runner is dying by its own hand. Wait for the status before killing, or SIGKILL hides it.
+  // A closed channel: the runner is dying by its own hand. Wait for the status before killing, or
+  // SIGKILL hides it.
   const bool dead = pair_->runner.wait(milliseconds(outcome == Outcome::timeout ? 0 : 2000));
   pair_->runner.kill();
   const int status = pair_->runner.status();
@@ -140,8 +148,9 @@ Session::Ending Session::end_pair(Outcome outcome, const std::string& message) {
   if (outcome == Outcome::timeout) {
     ending.end = End::hung;
   } else if (!dead) {
-    ending.end = End::protocol;   // alive, but no longer listening
-    if (outcome == Outcome::closed) ending.message = "it closed its connection to the device and went on";
+    ending.end = End::protocol;  // alive, but no longer listening
+    if (outcome == Outcome::closed)
+      ending.message = "it closed its connection to the device and went on";
   } else if (WIFSIGNALED(status)) {
     ending.signal = WTERMSIG(status);
     ending.end = ending.signal == SIGXCPU ? End::hung : out_of_memory ? End::memory : End::crashed;
@@ -170,7 +179,7 @@ CallOutcome Session::call(const CallSpec& spec) {
   outcome.run.c_before = spec.c;
   outcome.run.c_after = spec.c;
   if (loaded_.hello != Outcome::returned) {
-    adopt(end_pair(loaded_.hello, loaded_.message));   // died in a constructor, before main
+    adopt(end_pair(loaded_.hello, loaded_.message));  // died in a constructor, before main
     return outcome;
   }
   wire::CallRequest request;
@@ -191,7 +200,8 @@ CallOutcome Session::call(const CallSpec& spec) {
   wire::CallReply reply;
   try {
     reply = wire::decode<wire::CallReply>(payload);
-    if (reply.c_after.size() != spec.c.storage.size() || reply.a_after.size() != spec.a.storage.size() ||
+    if (reply.c_after.size() != spec.c.storage.size() ||
+        reply.a_after.size() != spec.a.storage.size() ||
         reply.b_after.size() != spec.b.storage.size())
       throw wire::WireError("a matrix came back with another size");
   } catch (const std::exception& error) {
@@ -211,13 +221,14 @@ CallOutcome Session::call(const CallSpec& spec) {
   outcome.run.launches = outcome.result.launches;
   for (const auto& error : outcome.result.errors) {
     if (error.call != "kernel launch") continue;
-    outcome.run.failed_launch = diag::LaunchFailure{error.kernel, error.grid, error.block, static_cast<unsigned>(error.shared_bytes),
-                                                    error.name + (error.message.empty() ? "" : ": " + error.message)};
+    outcome.run.failed_launch = diag::LaunchFailure{
+        error.kernel, error.grid, error.block, static_cast<unsigned>(error.shared_bytes),
+        error.name + (error.message.empty() ? "" : ": " + error.message)};
     break;
   }
   if (outcome.result.outcome == Outcome::threw) {
-    outcome.end = End::threw;
     outcome.message = printable(outcome.result.message);
+    outcome.end = outcome.message.find("bad_alloc") != std::string::npos ? End::memory : End::threw;
   } else if (outcome.result.outcome != Outcome::returned) {
     adopt(end_pair(outcome.result.outcome, outcome.result.message));
   } else {
@@ -240,7 +251,8 @@ AskOutcome Session::ask(const std::string& function) {
     adopt(end_pair(loaded_.hello, loaded_.message));
     return outcome;
   }
-  const wire::AskRequest request{entry_index(function), static_cast<std::uint64_t>(config_.patience.count())};
+  const wire::AskRequest request{entry_index(function),
+                                 static_cast<std::uint64_t>(config_.patience.count())};
   std::string payload;
   if (!exchange(wire::Kind::ask, wire::encode(request), payload)) {
     adopt(end_worker("during " + function));

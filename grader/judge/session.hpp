@@ -3,8 +3,9 @@
 //   judge  <-- socket -->  device worker  <-- channel -->  runner
 //                          Device, inputs, counters        the student's host code
 //
-// The runner speaks only to the worker. Its exit status, its output and its silence are facts for a verdict, never
-// a verdict. When it dies or hangs, the next call starts a fresh pair, so one bad stage does not spoil the others.
+// The runner speaks only to the worker. Its exit status, its output and its silence are facts for a
+// verdict, never a verdict. When it dies or hangs, the next call starts a fresh pair, so one bad
+// stage does not spoil the others.
 #pragma once
 
 #include <chrono>
@@ -22,28 +23,30 @@ namespace grader {
 /// How a call ended, seen from outside the student's process.
 enum class End {
   returned,
-  threw,      ///< a C++ exception left the launcher
-  crashed,    ///< killed by a signal
-  exited,     ///< called exit() or _exit() in the middle of the call
-  hung,       ///< the host code went silent
-  memory,     ///< ran into the memory limit
-  protocol,   ///< spoke nonsense to the device, or closed its descriptor
-  infra,      ///< our own fault: the worker died or did not answer
+  threw,     ///< a C++ exception left the launcher
+  crashed,   ///< killed by a signal
+  exited,    ///< called exit() or _exit() in the middle of the call
+  hung,      ///< the host code went silent
+  memory,    ///< ran into the memory limit
+  protocol,  ///< spoke nonsense to the device, or closed its descriptor
+  infra,     ///< our own fault: the worker died or did not answer
 };
 
 struct SessionConfig {
-  std::string grader_program;                 ///< path of this very program
-  std::chrono::milliseconds patience{4000};   ///< host time of one call, the Device's own not included
+  std::string grader_program;  ///< path of this very program
+  std::chrono::milliseconds patience{
+      4000};  ///< host time of one call, the Device's own not included
   std::uint64_t runner_memory = 2ull << 30;
-  unsigned host_threads = 1;                  ///< of the simulated GPU, per worker
-  std::optional<std::pair<unsigned, unsigned>> user;   ///< uid, gid the runner drops to
+  unsigned host_threads = 1;                          ///< of the simulated GPU, per worker
+  std::optional<std::pair<unsigned, unsigned>> user;  ///< uid, gid the runner drops to
 };
 
 struct CallOutcome {
   End end = End::returned;
   int signal = 0, exit_status = 0;
-  std::string message;       ///< what(), protocol error, or what broke on our side
-  std::string said;          ///< what the runner printed during its life, both streams, capped and made printable
+  std::string message;  ///< what(), protocol error, or what broke on our side
+  std::string
+      said;  ///< what the runner printed during its life, both streams, capped and made printable
   diag::Run run;
   simgpu::runtime::CallResult result;
   simgpu::DevicePtr a_base = 0, b_base = 0, c_base = 0;
@@ -58,7 +61,7 @@ struct AskOutcome {
 };
 
 struct CallSpec {
-  std::string entry;         ///< "gemm_naive<float>"
+  std::string entry;  ///< "gemm_naive<float>"
   diag::Matrix a, b, c;
   bool reuse = false, checks = true;
   std::uint64_t instruction_budget = 1ull << 32;
@@ -74,7 +77,8 @@ class Session {
   CallOutcome call(const CallSpec& spec);
   AskOutcome ask(const std::string& function);
 
-  /// What the worker found when it parsed the code; starts a pair if there is none. `loaded` false = refused PTX.
+  /// What the worker found when it parsed the code; starts a pair if there is none. `loaded` false
+  /// = refused PTX.
   const wire::LoadReply& load();
 
  private:
@@ -96,7 +100,7 @@ class Session {
   SessionConfig config_;
   std::unique_ptr<Pair> pair_;
   wire::LoadReply loaded_;
-  bool placed_ = false;   ///< this pair's worker holds the buffers of an earlier call
+  bool placed_ = false;  ///< this pair's worker holds the buffers of an earlier call
 };
 
 /// Path of the running program, for starting workers.

@@ -15,8 +15,10 @@ using messages::text;
 using report::StageResult;
 using simgpu::FindingKind;
 
-std::string first_finding_place(const CallOutcome& outcome, const std::string& file, unsigned& line) {
-  if (const simgpu::Finding* finding = diag::worst_finding(outcome.run.launches); finding && finding->at.where.line != 0) {
+std::string first_finding_place(const CallOutcome& outcome, const std::string& file,
+                                unsigned& line) {
+  if (const simgpu::Finding* finding = diag::worst_finding(outcome.run.launches);
+      finding && finding->at.where.line != 0) {
     line = finding->at.where.line;
     return file;
   }
@@ -48,7 +50,8 @@ RungCheck* LabBench::check(const std::string& rung, const std::string& type) {
   const EntryPoint* point = entry(name);
   if (!point || !point->defined) return nullptr;
   auto& slot = checks_[name];
-  if (!slot) slot = std::make_unique<RungCheck>(build_, config_, lab_, lab_.rung(rung), type, options_.seed);
+  if (!slot)
+    slot = std::make_unique<RungCheck>(build_, config_, lab_, lab_.rung(rung), type, options_.seed);
   return slot.get();
 }
 
@@ -57,7 +60,8 @@ AskOutcome LabBench::ask(const std::string& function) {
   return questions_->ask(function);
 }
 
-std::map<std::string, std::vector<const CaseResult*>> LabBench::run_cases(const Stage& stage, const std::vector<Case>& cases) {
+std::map<std::string, std::vector<const CaseResult*>> LabBench::run_cases(
+    const Stage& stage, const std::vector<Case>& cases) {
   std::map<std::string, std::vector<const CaseResult*>> results;
   std::vector<std::function<void()>> jobs;
   for (const auto& type : lab_.rung(stage.rung).types) {
@@ -65,7 +69,8 @@ std::map<std::string, std::vector<const CaseResult*>> LabBench::run_cases(const 
     auto& list = results[type];
     if (!checked) continue;
     jobs.push_back([checked, &list, &cases] {
-      omp_set_num_threads(1);   // the sessions already use the cores; a spinning team would take them away
+      omp_set_num_threads(
+          1);  // the sessions already use the cores; a spinning team would take them away
       unsigned failed = 0;
       for (const auto& shape : cases) {
         const CaseResult& result = checked->check(shape);
@@ -111,7 +116,8 @@ std::vector<LabBench::GoalRun> LabBench::run_goals(const Stage& stage) {
   return runs;
 }
 
-void describe_failure(StageResult& stage, LabBench& bench, RungCheck& check, const CaseResult& smallest, const CaseResult& chosen) {
+void describe_failure(StageResult& stage, LabBench& bench, RungCheck& check,
+                      const CaseResult& smallest, const CaseResult& chosen) {
   const Failure& failure = *chosen.failure;
   const CallOutcome& outcome = failure.outcome;
   stage.state = report::State::failed;
@@ -135,11 +141,13 @@ void describe_failure(StageResult& stage, LabBench& bench, RungCheck& check, con
         stage.diagnosis = refusal.unsupported ? "UNSUPPORTED-CALL" : "REFUSED-CALL";
         stage.headline = text("verdict.refused", {{"entry", entry}, {"call", refusal.call}});
         stage.details = {refusal.reason};
-        stage.next_step = text(refusal.unsupported ? "verdict.unsupported.next" : "verdict.refused.next");
+        stage.next_step =
+            text(refusal.unsupported ? "verdict.unsupported.next" : "verdict.refused.next");
       } else {
         const auto& error = outcome.result.errors.front();
         stage.diagnosis = "CUDA-ERROR";
-        stage.headline = text("verdict.api", {{"entry", entry}, {"call", error.call}, {"error", error.name}});
+        stage.headline =
+            text("verdict.api", {{"entry", entry}, {"call", error.call}, {"error", error.name}});
         if (!error.message.empty()) stage.details = {error.message};
         stage.next_step = text("verdict.api.next");
       }
@@ -150,12 +158,14 @@ void describe_failure(StageResult& stage, LabBench& bench, RungCheck& check, con
       switch (outcome.end) {
         case End::crashed:
           stage.diagnosis = "CRASH";
-          stage.headline = text("verdict.crash", {{"entry", entry}, {"signal", signal_name(outcome.signal)}});
+          stage.headline =
+              text("verdict.crash", {{"entry", entry}, {"signal", signal_name(outcome.signal)}});
           stage.next_step = text("verdict.crash.next");
           break;
         case End::exited:
           stage.diagnosis = "EXIT";
-          stage.headline = text("verdict.exit", {{"entry", entry}, {"status", std::to_string(outcome.exit_status)}});
+          stage.headline = text(
+              "verdict.exit", {{"entry", entry}, {"status", std::to_string(outcome.exit_status)}});
           stage.next_step = text("verdict.exit.next");
           break;
         case End::threw:
@@ -184,7 +194,8 @@ void describe_failure(StageResult& stage, LabBench& bench, RungCheck& check, con
       }
       return;
     }
-    case Failure::Kind::wrong: break;
+    case Failure::Kind::wrong:
+      break;
   }
   const diag::Diagnosis named = check.diagnose(chosen);
   stage.verdict = named.verdict;
@@ -206,7 +217,7 @@ report::GoalResult goal_result(const LabBench::GoalRun& run) {
   const Observed& seen = run.measured->observed;
   result.measured = run.goal->measure(seen);
   result.bound = run.goal->bound(run.at, run.goal->parameters, seen.element_bytes);
-  result.met = result.measured <= result.bound;   // false for NaN
+  result.met = result.measured <= result.bound;  // false for NaN
   if (!result.met) result.diagnosis = run.goal->diagnosis;
   return result;
 }

@@ -1,4 +1,5 @@
-// What happens in one stage, without Catch2: which calls are made, and how an outcome is put into words.
+// What happens in one stage, without Catch2: which calls are made, and how an outcome is put into
+// words.
 #pragma once
 
 #include <map>
@@ -23,9 +24,11 @@ class LabBench {
   const EntryPoint* entry(const std::string& name) const;
   AskOutcome ask(const std::string& function);
 
-  /// Results of all types for the cases, each type in a session of its own, `jobs` at a time. Within a type it stops
-  /// two cases after the first failure of a case that is large enough to name the bug.
-  std::map<std::string, std::vector<const CaseResult*>> run_cases(const Stage& stage, const std::vector<Case>& cases);
+  /// Results of all types for the cases, each type in a session of its own, `jobs` at a time.
+  /// Within a type it stops two cases after the first failure of a case that is large enough to
+  /// name the bug.
+  std::map<std::string, std::vector<const CaseResult*>> run_cases(const Stage& stage,
+                                                                  const std::vector<Case>& cases);
   /// Counts for every (type, extents) of the stage's goals.
   struct GoalRun {
     const Goal* goal = nullptr;
@@ -52,7 +55,8 @@ class LabBench {
 bool telling(const Case& shape);
 
 /// Fills verdict, diagnosis, headline, details, next step and place for a failed case.
-void describe_failure(report::StageResult& stage, LabBench& bench, RungCheck& check, const CaseResult& smallest, const CaseResult& chosen);
+void describe_failure(report::StageResult& stage, LabBench& bench, RungCheck& check,
+                      const CaseResult& smallest, const CaseResult& chosen);
 
 /// A goal as the report shows it.
 report::GoalResult goal_result(const LabBench::GoalRun& run);

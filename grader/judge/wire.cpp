@@ -10,7 +10,7 @@
 namespace grader::wire {
 namespace {
 
-constexpr std::uint32_t magic = 0x4c414247;   // "GBAL", bytes as they lie in a little-endian dump
+constexpr std::uint32_t magic = 0x4c414247;  // "GBAL", bytes as they lie in a little-endian dump
 constexpr std::uint64_t largest_frame = 1ull << 30;
 
 struct Header {
@@ -32,7 +32,8 @@ bool send(int fd, Kind kind, const std::string& payload) {
     }
     return true;
   };
-  return put(reinterpret_cast<const char*>(&header), sizeof header) && put(payload.data(), payload.size());
+  return put(reinterpret_cast<const char*>(&header), sizeof header) &&
+         put(payload.data(), payload.size());
 }
 
 Received receive(int fd, int timeout_ms, Kind& kind, std::string& payload) {
@@ -42,7 +43,8 @@ Received receive(int fd, int timeout_ms, Kind& kind, std::string& payload) {
     while (size > 0) {
       int wait = -1;
       if (timeout_ms >= 0) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
         wait = left > 0 ? static_cast<int>(left) : 0;
       }
       pollfd ready{fd, POLLIN, 0};
@@ -58,8 +60,11 @@ Received receive(int fd, int timeout_ms, Kind& kind, std::string& payload) {
     return Received::frame;
   };
   Header header;
-  if (const Received first = get(reinterpret_cast<char*>(&header), sizeof header); first != Received::frame) return first;
-  if (header.magic != magic || header.length > largest_frame || header.kind < 1 || header.kind > 4) return Received::malformed;
+  if (const Received first = get(reinterpret_cast<char*>(&header), sizeof header);
+      first != Received::frame)
+    return first;
+  if (header.magic != magic || header.length > largest_frame || header.kind < 1 || header.kind > 4)
+    return Received::malformed;
   kind = static_cast<Kind>(header.kind);
   payload.resize(static_cast<std::size_t>(header.length));
   return get(payload.data(), payload.size());

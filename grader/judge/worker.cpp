@@ -30,10 +30,17 @@ class Worker {
     while (wire::receive(judge_fd, -1, kind, payload) == wire::Received::frame) {
       std::string reply;
       switch (kind) {
-        case wire::Kind::load: reply = wire::encode(load(wire::decode<wire::LoadRequest>(payload))); break;
-        case wire::Kind::call: reply = wire::encode(call(wire::decode<wire::CallRequest>(payload))); break;
-        case wire::Kind::ask: reply = wire::encode(ask(wire::decode<wire::AskRequest>(payload))); break;
-        default: return 2;
+        case wire::Kind::load:
+          reply = wire::encode(load(wire::decode<wire::LoadRequest>(payload)));
+          break;
+        case wire::Kind::call:
+          reply = wire::encode(call(wire::decode<wire::CallRequest>(payload)));
+          break;
+        case wire::Kind::ask:
+          reply = wire::encode(ask(wire::decode<wire::AskRequest>(payload)));
+          break;
+        default:
+          return 2;
       }
       if (!wire::send(judge_fd, wire::Kind::reply, reply)) return 0;
     }
@@ -55,8 +62,8 @@ class Worker {
     }
     reply.loaded = true;
     for (const auto& kernel : device_.kernels(module_))
-      reply.kernels.push_back(
-          {kernel.name, kernel.live_registers, kernel.static_shared_bytes, kernel.local_bytes_per_thread, kernel.unsupported});
+      reply.kernels.push_back({kernel.name, kernel.live_registers, kernel.static_shared_bytes,
+                               kernel.local_bytes_per_thread, kernel.unsupported});
     server_ = std::make_unique<Server>(device_, module_, runtime::Policy{}, runner_fd);
     const Server::Hello hello = server_->wait_hello(milliseconds(request.patience_ms));
     reply.hello = hello.outcome;
@@ -65,8 +72,10 @@ class Worker {
     return reply;
   }
 
-  /// A buffer of the last call is taken again only where the judge asks for it: then stale content must not matter.
-  void place(DevicePtr& base, const diag::Matrix& matrix, const char* label, Role role, bool reuse) {
+  /// A buffer of the last call is taken again only where the judge asks for it: then stale content
+  /// must not matter.
+  void place(DevicePtr& base, const diag::Matrix& matrix, const char* label, Role role,
+             bool reuse) {
     if (!reuse) {
       if (base) {
         server_->unprotect(base);
@@ -97,10 +106,12 @@ class Worker {
     launch.count = true;
     launch.host_threads = request.host_threads;
     launch.instruction_budget = request.instruction_budget;
-    const auto view = [](DevicePtr base, const diag::Matrix& m) { return runtime::View{base, m.rows, m.cols, m.ld}; };
+    const auto view = [](DevicePtr base, const diag::Matrix& m) {
+      return runtime::View{base, m.rows, m.cols, m.ld};
+    };
     wire::CallReply reply;
-    reply.result = server_->call(request.entry, view(a_, request.a), view(b_, request.b), view(c_, request.c),
-                                 milliseconds(request.patience_ms));
+    reply.result = server_->call(request.entry, view(a_, request.a), view(b_, request.b),
+                                 view(c_, request.c), milliseconds(request.patience_ms));
     reply.a_after = content(a_, request.a.storage.size());
     reply.b_after = content(b_, request.b.storage.size());
     reply.c_after = content(c_, request.c.storage.size());
@@ -110,7 +121,9 @@ class Worker {
     return reply;
   }
 
-  runtime::CallResult ask(const wire::AskRequest& request) { return server_->ask(request.entry, milliseconds(request.patience_ms)); }
+  runtime::CallResult ask(const wire::AskRequest& request) {
+    return server_->ask(request.entry, milliseconds(request.patience_ms));
+  }
 
   Device device_;
   ModuleId module_ = 0;
@@ -121,12 +134,13 @@ class Worker {
 }  // namespace
 
 int device_worker_main() {
-  // What it holds (inputs, expected behaviour) is nobody else's: no ptrace, no /proc/<pid>/mem for other processes.
+  // What it holds (inputs, expected behaviour) is nobody else's: no ptrace, no /proc/<pid>/mem for
+  // other processes.
   ::prctl(PR_SET_DUMPABLE, 0);
   try {
     return Worker().serve();
   } catch (const std::exception&) {
-    return 70;   // the judge sees the closed socket and reports INFRA_ERROR
+    return 70;  // the judge sees the closed socket and reports INFRA_ERROR
   }
 }
 

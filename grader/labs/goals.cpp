@@ -1,4 +1,5 @@
-// The registry behind grader/goals.hpp. Filled by static objects in labN_*/goals.cpp before main starts.
+// The registry behind grader/goals.hpp. Filled by static objects in labN_*/goals.cpp before main
+// starts.
 #include "grader/goals.hpp"
 
 #include <utility>
@@ -7,13 +8,15 @@ namespace grader {
 namespace {
 
 std::map<std::string, std::vector<Goal>>& registry() {
-  static std::map<std::string, std::vector<Goal>> lists;   // constructed on first use: order of files is not defined
+  static std::map<std::string, std::vector<Goal>>
+      lists;  // constructed on first use: order of files is not defined
   return lists;
 }
 
 }  // namespace
 
-std::int64_t coalesced_row_sectors(std::int64_t rows, std::int64_t width, std::int64_t ld, std::uint64_t element_bytes) {
+std::int64_t coalesced_row_sectors(std::int64_t rows, std::int64_t width, std::int64_t ld,
+                                   std::uint64_t element_bytes) {
   const auto per_sector = static_cast<std::int64_t>(32 / element_bytes);
   std::int64_t sectors = 0;
   for (std::int64_t row = 0; row < rows; ++row) {
@@ -31,6 +34,8 @@ GoalList::GoalList(std::string lab, std::vector<Goal> goals) {
   for (auto& goal : goals) list.push_back(std::move(goal));
 }
 
-const std::vector<Goal>& goals_of(const std::string& lab) { return registry()[lab]; }
+const std::vector<Goal>& goals_of(const std::string& lab) {
+  return registry()[lab];
+}
 
 }  // namespace grader

@@ -30,8 +30,8 @@ class Table {
       if (std::find(known.begin(), known.end(), key.str()) != known.end()) continue;
       std::string all;
       for (const auto name : known) all += (all.empty() ? "" : ", ") + std::string(name);
-      throw UserError(path_ + ":" + std::to_string(key.source().begin.line) + ": unknown key \"" + std::string(key.str()) +
-                          "\" in " + name_ + " (known: " + all + ")",
+      throw UserError(path_ + ":" + std::to_string(key.source().begin.line) + ": unknown key \"" +
+                          std::string(key.str()) + "\" in " + name_ + " (known: " + all + ")",
                       exit_usage);
     }
   }
@@ -44,7 +44,9 @@ class Table {
     if (!node->is_string()) fail(node, quoted(key) + " must be a string");
     return node->as_string()->get();
   }
-  std::string string(std::string_view key, std::string fallback) const { return has(key) ? string(key) : fallback; }
+  std::string string(std::string_view key, std::string fallback) const {
+    return has(key) ? string(key) : fallback;
+  }
 
   int integer(std::string_view key) const {
     const auto* node = required(key);
@@ -76,7 +78,8 @@ class Table {
   std::vector<Table> tables(std::string_view key) const {
     std::vector<Table> result;
     const auto* array = has(key) ? required(key)->as_array() : nullptr;
-    if (!array || array->empty()) fail(nullptr, "[[" + std::string(key) + "]] is missing in " + name_);
+    if (!array || array->empty())
+      fail(nullptr, "[[" + std::string(key) + "]] is missing in " + name_);
     for (const auto& item : *array) {
       if (!item.is_table()) fail(&item, quoted(key) + " must be a list of tables");
       result.emplace_back(*item.as_table(), path_, "[[" + std::string(key) + "]]");
@@ -112,7 +115,8 @@ toml::table parse(const std::string& text, const std::string& path) {
   try {
     return toml::parse(text, path);
   } catch (const toml::parse_error& error) {
-    throw UserError(path + ":" + std::to_string(error.source().begin.line) + ": " + std::string(error.description()),
+    throw UserError(path + ":" + std::to_string(error.source().begin.line) + ": " +
+                        std::string(error.description()),
                     exit_usage);
   }
 }
@@ -129,20 +133,23 @@ Rung parse_rung(const Table& table) {
   Rung rung;
   rung.name = table.string("name");
   // These names go into generated source.
-  if (!is_identifier(rung.name)) table.fail(table.required("name"), "\"name\" must be a C++ identifier");
+  if (!is_identifier(rung.name))
+    table.fail(table.required("name"), "\"name\" must be a C++ identifier");
   rung.title = table.string("title", rung.name);
   rung.types = table.strings("types");
   if (rung.types.empty()) table.fail(nullptr, "\"types\" is missing or empty in [[rung]]");
   for (const auto& type : rung.types)
     if (type != "int32" && type != "float" && type != "double")
-      table.fail(table.required("types"), "unknown type \"" + type + "\" (known: int32, float, double)");
+      table.fail(table.required("types"),
+                 "unknown type \"" + type + "\" (known: int32, float, double)");
   const std::string oracle = table.string("oracle", "product");
   if (oracle == "copy_a")
     rung.oracle = Oracle::copy_a;
   else if (oracle == "copy_b")
     rung.oracle = Oracle::copy_b;
   else if (oracle != "product")
-    table.fail(table.required("oracle"), "unknown oracle \"" + oracle + "\" (known: product, copy_a, copy_b)");
+    table.fail(table.required("oracle"),
+               "unknown oracle \"" + oracle + "\" (known: product, copy_a, copy_b)");
   return rung;
 }
 
@@ -162,19 +169,23 @@ Stage parse_stage(const Table& table) {
   else if (kind != "core")
     table.fail(table.required("kind"), "unknown kind \"" + kind + "\" (known: core, bonus)");
   stage.shapes = table.strings("shapes");
-  static const std::set<std::string> classes = {"aligned", "ragged", "tiny", "thin", "strided", "empty", "k1"};
+  static const std::set<std::string> classes = {"aligned", "ragged", "tiny", "thin",
+                                                "strided", "empty",  "k1"};
   for (const auto& shape : stage.shapes)
     if (!classes.count(shape))
       table.fail(table.required("shapes"),
-                 "unknown shape class \"" + shape + "\" (known: aligned, ragged, tiny, thin, strided, empty, k1)");
-  if (stage.shapes.empty()) table.fail(nullptr, "\"shapes\" is missing or empty in [[stage]] " + stage.id);
+                 "unknown shape class \"" + shape +
+                     "\" (known: aligned, ragged, tiny, thin, strided, empty, k1)");
+  if (stage.shapes.empty())
+    table.fail(nullptr, "\"shapes\" is missing or empty in [[stage]] " + stage.id);
   if (table.has("answer")) {
     const Table answer = table.table("answer");
     answer.only({"function", "sha256"});
     stage.answer = Answer{answer.string("function"), answer.strings("sha256")};
     if (!is_identifier(stage.answer->function))
       answer.fail(answer.required("function"), "\"function\" must be a C++ identifier");
-    if (stage.answer->sha256.empty()) answer.fail(nullptr, "\"sha256\" is missing or empty in [stage.answer]");
+    if (stage.answer->sha256.empty())
+      answer.fail(nullptr, "\"sha256\" is missing or empty in [stage.answer]");
   }
   return stage;
 }
@@ -223,10 +234,12 @@ Lab parse_lab(const std::string& text, const std::string& path) {
   for (const auto& table : root.tables("stage")) {
     const Stage stage = parse_stage(table);
     if (lab.stage(stage.id)) table.fail(nullptr, "two stages have the id \"" + stage.id + "\"");
-    const bool known = std::any_of(lab.rungs.begin(), lab.rungs.end(), [&](const Rung& r) { return r.name == stage.rung; });
+    const bool known = std::any_of(lab.rungs.begin(), lab.rungs.end(),
+                                   [&](const Rung& r) { return r.name == stage.rung; });
     if (!known) table.fail(table.required("rung"), "no [[rung]] is named \"" + stage.rung + "\"");
     for (const auto& needed : stage.needs)
-      if (!lab.stage(needed)) table.fail(table.required("needs"), "\"" + needed + "\" is no stage before this one");
+      if (!lab.stage(needed))
+        table.fail(table.required("needs"), "\"" + needed + "\" is no stage before this one");
     lab.stages.push_back(stage);
   }
   if (root.has("gpu")) {
@@ -240,26 +253,33 @@ std::vector<Lab> discover_labs(const fs::path& root) {
   std::vector<Lab> labs;
   for (const auto& entry : fs::directory_iterator(root)) {
     const std::string name = entry.path().filename().string();
-    if (name.size() < 5 || name.compare(0, 3, "lab") != 0 || name[3] < '0' || name[3] > '9') continue;
+    if (name.size() < 5 || name.compare(0, 3, "lab") != 0 || name[3] < '0' || name[3] > '9')
+      continue;
     if (!entry.is_directory() || !fs::exists(entry.path() / "lab.toml")) continue;
     Lab lab = parse_lab(read_file(entry.path() / "lab.toml", 1u << 20), name + "/lab.toml");
     if (lab.name != name)
-      throw UserError(name + "/lab.toml: \"name\" is \"" + lab.name + "\", but the folder is " + name, exit_usage);
+      throw UserError(
+          name + "/lab.toml: \"name\" is \"" + lab.name + "\", but the folder is " + name,
+          exit_usage);
     lab.folder = name;
     lab.goals = goals_of(lab.name);
     for (const auto& goal : lab.goals)
       if (!lab.stage(goal.stage))
-        throw UserError(name + "/goals.cpp: the goal \"" + goal.key + "\" belongs to stage " + goal.stage +
-                            ", which lab.toml does not have",
+        throw UserError(name + "/goals.cpp: the goal \"" + goal.key + "\" belongs to stage " +
+                            goal.stage + ", which lab.toml does not have",
                         exit_usage);
     labs.push_back(std::move(lab));
   }
   std::sort(labs.begin(), labs.end(), [](const Lab& a, const Lab& b) { return a.id < b.id; });
   for (std::size_t i = 1; i < labs.size(); ++i)
     if (labs[i].id == labs[i - 1].id)
-      throw UserError(labs[i - 1].name + " and " + labs[i].name + " both have id " + std::to_string(labs[i].id), exit_usage);
+      throw UserError(
+          labs[i - 1].name + " and " + labs[i].name + " both have id " + std::to_string(labs[i].id),
+          exit_usage);
   if (labs.empty())
-    throw UserError("no lab found: expected folders labN_name with a lab.toml in " + fs::absolute(root).string(), exit_usage);
+    throw UserError("no lab found: expected folders labN_name with a lab.toml in " +
+                        fs::absolute(root).string(),
+                    exit_usage);
   return labs;
 }
 
@@ -279,7 +299,9 @@ void apply_course(std::vector<Lab>& labs, const std::string& text, const std::st
           found = true;
         }
       }
-      if (!found) points.fail(points.required(id), "unknown key \"" + id + "\" in [points]: no stage has this id");
+      if (!found)
+        points.fail(points.required(id),
+                    "unknown key \"" + id + "\" in [points]: no stage has this id");
     }
   }
   if (!root.has("goals")) return;
@@ -293,13 +315,16 @@ void apply_course(std::vector<Lab>& labs, const std::string& text, const std::st
         for (auto& goal : lab.goals)
           if (goal.stage == id && goal.key == key) target = &goal;
       if (!target)
-        values.fail(nullptr, "unknown key \"" + key + "\" in [goals.\"" + id + "\"]: no such goal in goals.cpp of that lab");
+        values.fail(nullptr, "unknown key \"" + key + "\" in [goals.\"" + id +
+                                 "\"]: no such goal in goals.cpp of that lab");
       for (const auto& name : values.names()) {
         const auto parameter = target->parameters.find(name);
         if (parameter == target->parameters.end()) {
           std::string known;
-          for (const auto& [other, value] : target->parameters) known += (known.empty() ? "" : ", ") + other;
-          values.fail(values.required(name), "unknown key \"" + name + "\": the goal \"" + key + "\" has the parameters " +
+          for (const auto& [other, value] : target->parameters)
+            known += (known.empty() ? "" : ", ") + other;
+          values.fail(values.required(name), "unknown key \"" + name + "\": the goal \"" + key +
+                                                 "\" has the parameters " +
                                                  (known.empty() ? "(none)" : known));
         }
         parameter->second = values.number(name);

@@ -18,7 +18,9 @@ namespace grader {
 namespace fs = std::filesystem;
 namespace {
 
-std::string reason() { return std::strerror(errno); }
+std::string reason() {
+  return std::strerror(errno);
+}
 
 /// Reads at most cap + 1 bytes, so that the caller can tell "too large" without trusting fstat.
 bool read_all(int fd, std::size_t cap, std::string& out) {
@@ -35,9 +37,10 @@ bool read_all(int fd, std::size_t cap, std::string& out) {
   return true;
 }
 
-/// Opens each component with O_NOFOLLOW from an already open folder: what openat2(RESOLVE_NO_SYMLINKS |
-/// RESOLVE_BENEATH) does, on kernels that lack it too.
-UniqueFd open_beneath(const fs::path& root, const fs::path& relative, int final_flags, Refusal& refusal) {
+/// Opens each component with O_NOFOLLOW from an already open folder: what
+/// openat2(RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH) does, on kernels that lack it too.
+UniqueFd open_beneath(const fs::path& root, const fs::path& relative, int final_flags,
+                      Refusal& refusal) {
   UniqueFd at(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!at) {
     refusal = Refusal::missing;
@@ -82,7 +85,8 @@ std::string read_file(const fs::path& path, std::size_t cap) {
   if (!fd || !read_all(fd.get(), cap, bytes))
     throw UserError("cannot read " + path.string() + ": " + reason(), exit_infrastructure);
   if (bytes.size() > cap)
-    throw UserError(path.string() + " is larger than " + std::to_string(cap) + " bytes", exit_infrastructure);
+    throw UserError(path.string() + " is larger than " + std::to_string(cap) + " bytes",
+                    exit_infrastructure);
   return bytes;
 }
 
@@ -98,12 +102,13 @@ void make_folder(const fs::path& path) {
 void write_file_atomically(const fs::path& path, std::string_view bytes) {
   static std::atomic<unsigned> serial{0};
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const fs::path partial =
-      folder / ("." + path.filename().string() + "." + std::to_string(::getpid()) + "." + std::to_string(++serial));
+  const fs::path partial = folder / ("." + path.filename().string() + "." +
+                                     std::to_string(::getpid()) + "." + std::to_string(++serial));
   const auto fail = [&](const char* what) {
     const std::string why = reason();
     ::unlink(partial.c_str());
-    throw UserError(std::string("cannot ") + what + " " + path.string() + ": " + why, exit_infrastructure);
+    throw UserError(std::string("cannot ") + what + " " + path.string() + ": " + why,
+                    exit_infrastructure);
   };
   UniqueFd fd(::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!fd) fail("write");
@@ -118,19 +123,28 @@ void write_file_atomically(const fs::path& path, std::string_view bytes) {
   }
   if (::fsync(fd.get()) != 0) fail("sync");
   if (::rename(partial.c_str(), path.c_str()) != 0) fail("rename");
-  if (UniqueFd dir(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); dir) ::fsync(dir.get());
+  if (UniqueFd dir(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); dir)
+    ::fsync(dir.get());
 }
 
 std::string_view to_string(Refusal refusal) {
   switch (refusal) {
-    case Refusal::none: return "fine";
-    case Refusal::missing: return "missing";
-    case Refusal::symlink: return "a symbolic link (not followed)";
-    case Refusal::not_regular: return "not a regular file";
-    case Refusal::hard_link: return "a hard link to another file";
-    case Refusal::too_large: return "too large";
-    case Refusal::unreadable: return "not readable";
-    case Refusal::bad_name: return "a path that leaves its folder";
+    case Refusal::none:
+      return "fine";
+    case Refusal::missing:
+      return "missing";
+    case Refusal::symlink:
+      return "a symbolic link (not followed)";
+    case Refusal::not_regular:
+      return "not a regular file";
+    case Refusal::hard_link:
+      return "a hard link to another file";
+    case Refusal::too_large:
+      return "too large";
+    case Refusal::unreadable:
+      return "not readable";
+    case Refusal::bad_name:
+      return "a path that leaves its folder";
   }
   return "?";
 }
@@ -157,7 +171,8 @@ UntrustedFile read_untrusted(const fs::path& root, const fs::path& relative, std
   return file;
 }
 
-std::optional<std::vector<Entry>> list_untrusted(const fs::path& root, const fs::path& relative, std::size_t max_entries) {
+std::optional<std::vector<Entry>> list_untrusted(const fs::path& root, const fs::path& relative,
+                                                 std::size_t max_entries) {
   Refusal refusal = Refusal::none;
   UniqueFd fd = open_beneath(root, relative, O_RDONLY | O_DIRECTORY, refusal);
   if (!fd || relative.empty() || relative == ".") {
@@ -185,14 +200,16 @@ std::optional<std::vector<Entry>> list_untrusted(const fs::path& root, const fs:
     }
     entries.push_back(entry);
   }
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.name < b.name; });
   return entries;
 }
 
 bool is_plain_name(std::string_view name) {
   if (name.empty() || name.size() > 64 || name.front() == '-' || name.front() == '.') return false;
   return std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
   });
 }
 

@@ -1,5 +1,5 @@
-// Threads that stay: child processes die with the thread that started them, so threads that start long-lived
-// children must live as long as those are needed.
+// Threads that stay: child processes die with the thread that started them, so threads that start
+// long-lived children must live as long as those are needed.
 #pragma once
 
 #include <condition_variable>

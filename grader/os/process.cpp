@@ -24,21 +24,25 @@ using Clock = std::chrono::steady_clock;
 
 void make_pipe(UniqueFd& read_end, UniqueFd& write_end) {
   int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0) throw InfraError(std::string("cannot make a pipe: ") + std::strerror(errno));
+  if (::pipe2(fds, O_CLOEXEC) != 0)
+    throw InfraError(std::string("cannot make a pipe: ") + std::strerror(errno));
   read_end.reset(fds[0]);
   write_end.reset(fds[1]);
   ::fcntl(fds[0], F_SETFL, O_NONBLOCK);
 }
 
-/// Everything the child needs, prepared before fork: after it only async-signal-safe calls are allowed.
+/// Everything the child needs, prepared before fork: after it only async-signal-safe calls are
+/// allowed.
 struct Prepared {
   std::vector<char*> argv, environment;
   std::string program;
-  std::vector<std::pair<int, int>> descriptors;   ///< ours -> theirs
+  std::vector<std::pair<int, int>> descriptors;  ///< ours -> theirs
   int highest = 2;
 };
 
-char* pointer(const std::string& text) { return const_cast<char*>(text.c_str()); }
+char* pointer(const std::string& text) {
+  return const_cast<char*>(text.c_str());
+}
 
 void limit(int resource, std::uint64_t value) {
   if (value == 0) return;
@@ -62,7 +66,8 @@ void close_above(int last, int spare) {
     if (fd != spare) ::close(fd);
 }
 
-[[noreturn]] void child(const Prepared& prepared, const ProcessSpec& spec, int in, int out, int err, int report) {
+[[noreturn]] void child(const Prepared& prepared, const ProcessSpec& spec, int in, int out, int err,
+                        int report) {
   const auto fail = [&](char stage) {
     const int code = errno;
     char message[5] = {stage};
@@ -107,14 +112,17 @@ void close_above(int last, int spare) {
     ::setrlimit(RLIMIT_CPU, &cpu);
   }
   if (spec.user) {
-    if (::setgroups(0, nullptr) != 0 || ::setgid(spec.user->second) != 0 || ::setuid(spec.user->first) != 0) fail('u');
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);   // cleared by the change of user
+    if (::setgroups(0, nullptr) != 0 || ::setgid(spec.user->second) != 0 ||
+        ::setuid(spec.user->first) != 0)
+      fail('u');
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // cleared by the change of user
   }
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   limit(RLIMIT_NPROC, spec.limits.processes);
   limit(RLIMIT_NOFILE, spec.limits.open_files);
   // By descriptor: the path may lie in a folder that the new user cannot search.
-  ::syscall(SYS_execveat, program.get(), "", prepared.argv.data(), prepared.environment.data(), AT_EMPTY_PATH);
+  ::syscall(SYS_execveat, program.get(), "", prepared.argv.data(), prepared.environment.data(),
+            AT_EMPTY_PATH);
   ::execve(prepared.program.c_str(), prepared.argv.data(), prepared.environment.data());
   fail('e');
   ::_exit(127);
@@ -132,7 +140,8 @@ std::string find_program(const std::string& program) {
   if (program.empty()) return {};
   const auto usable = [](const std::string& path) {
     struct stat info {};
-    return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && ::access(path.c_str(), X_OK) == 0;
+    return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+           ::access(path.c_str(), X_OK) == 0;
   };
   if (program.find('/') != std::string::npos) return usable(program) ? program : std::string();
   const char* from = std::getenv("PATH");
@@ -155,7 +164,8 @@ Process::Process(const ProcessSpec& spec) : cap_(spec.output_bytes) {
   prepared.argv.push_back(nullptr);
   prepared.environment.push_back(nullptr);
   prepared.descriptors = spec.descriptors;
-  for (const auto& [ours, theirs] : spec.descriptors) prepared.highest = std::max(prepared.highest, theirs);
+  for (const auto& [ours, theirs] : spec.descriptors)
+    prepared.highest = std::max(prepared.highest, theirs);
   if (spec.descriptors.size() > 16) throw InfraError("too many descriptors for a child process");
 
   UniqueFd out_write, err_write, report_read, report_write;
@@ -186,9 +196,15 @@ Process::Process(const ProcessSpec& spec) : cap_(spec.output_bytes) {
 }
 
 Process::Process(Process&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), dead_(other.dead_), status_(other.status_),
-      out_pipe_(std::move(other.out_pipe_)), err_pipe_(std::move(other.err_pipe_)), out_(std::move(other.out_)),
-      err_(std::move(other.err_)), cap_(other.cap_), capped_(other.capped_) {}
+    : pid_(std::exchange(other.pid_, -1)),
+      dead_(other.dead_),
+      status_(other.status_),
+      out_pipe_(std::move(other.out_pipe_)),
+      err_pipe_(std::move(other.err_pipe_)),
+      out_(std::move(other.out_)),
+      err_(std::move(other.err_)),
+      cap_(other.cap_),
+      capped_(other.capped_) {}
 
 Process::~Process() {
   if (pid_ > 0) kill();
@@ -229,11 +245,13 @@ void Process::drain(int timeout_ms) {
 bool Process::wait(std::chrono::milliseconds timeout) {
   const auto deadline = Clock::now() + timeout;
   while (!reap(false)) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) return false;
     drain(static_cast<int>(std::min<long long>(left, out_pipe_ || err_pipe_ ? 20 : 5)));
   }
-  // What it wrote last is still in the pipes; a grandchild may hold them open, so never wait for the end.
+  // What it wrote last is still in the pipes; a grandchild may hold them open, so never wait for
+  // the end.
   for (int i = 0; i < 256 && (out_pipe_ || err_pipe_); ++i) {
     const std::size_t before = out_.size() + err_.size();
     const bool open_before = static_cast<bool>(out_pipe_) && static_cast<bool>(err_pipe_);
@@ -246,10 +264,12 @@ bool Process::wait(std::chrono::milliseconds timeout) {
 bool Process::drain_until_readable(int fd, std::chrono::milliseconds timeout) {
   const auto deadline = Clock::now() + timeout;
   for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) return false;
     pollfd fds[3] = {{fd, POLLIN, 0}, {out_pipe_.get(), POLLIN, 0}, {err_pipe_.get(), POLLIN, 0}};
-    if (::poll(fds, 3, static_cast<int>(std::min<long long>(left, 1000))) < 0 && errno != EINTR) return false;
+    if (::poll(fds, 3, static_cast<int>(std::min<long long>(left, 1000))) < 0 && errno != EINTR)
+      return false;
     drain(0);
     if (fds[0].revents != 0) return true;
   }
@@ -257,7 +277,7 @@ bool Process::drain_until_readable(int fd, std::chrono::milliseconds timeout) {
 
 void Process::kill() {
   if (pid_ <= 0) return;
-  ::kill(-pid_, SIGKILL);   // the group outlives its leader: forked children die too
+  ::kill(-pid_, SIGKILL);  // the group outlives its leader: forked children die too
   if (!dead_) {
     ::kill(pid_, SIGKILL);
     reap(true);
@@ -278,18 +298,30 @@ RunResult run_process(const ProcessSpec& spec, std::chrono::milliseconds timeout
 
 std::string signal_name(int signal) {
   switch (signal) {
-    case SIGSEGV: return "SIGSEGV (invalid memory access on the host)";
-    case SIGBUS: return "SIGBUS (invalid memory access on the host)";
-    case SIGABRT: return "SIGABRT (abort, a failed assert or an uncaught exception)";
-    case SIGFPE: return "SIGFPE (integer division by zero on the host)";
-    case SIGILL: return "SIGILL (illegal instruction on the host)";
-    case SIGXCPU: return "SIGXCPU (processor time limit)";
-    case SIGXFSZ: return "SIGXFSZ (file size limit)";
-    case SIGKILL: return "SIGKILL";
-    case SIGTERM: return "SIGTERM";
-    case SIGTRAP: return "SIGTRAP";
-    case SIGSYS: return "SIGSYS (forbidden system call)";
-    default: return "signal " + std::to_string(signal);
+    case SIGSEGV:
+      return "SIGSEGV (invalid memory access on the host)";
+    case SIGBUS:
+      return "SIGBUS (invalid memory access on the host)";
+    case SIGABRT:
+      return "SIGABRT (abort, a failed assert or an uncaught exception)";
+    case SIGFPE:
+      return "SIGFPE (integer division by zero on the host)";
+    case SIGILL:
+      return "SIGILL (illegal instruction on the host)";
+    case SIGXCPU:
+      return "SIGXCPU (processor time limit)";
+    case SIGXFSZ:
+      return "SIGXFSZ (file size limit)";
+    case SIGKILL:
+      return "SIGKILL";
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGTRAP:
+      return "SIGTRAP";
+    case SIGSYS:
+      return "SIGSYS (forbidden system call)";
+    default:
+      return "signal " + std::to_string(signal);
   }
 }
 
@@ -301,13 +333,19 @@ std::string printable(const std::string& text) {
       out += text[i++];
       continue;
     }
-    const std::size_t length = byte >= 0xc2 && byte < 0xe0 ? 2 : byte >= 0xe0 && byte < 0xf0 ? 3 : byte >= 0xf0 && byte < 0xf5 ? 4 : 0;
+    const std::size_t length = byte >= 0xc2 && byte < 0xe0   ? 2
+                               : byte >= 0xe0 && byte < 0xf0 ? 3
+                               : byte >= 0xf0 && byte < 0xf5 ? 4
+                                                             : 0;
     bool valid = length != 0 && i + length <= text.size();
-    for (std::size_t j = 1; valid && j < length; ++j) valid = (static_cast<unsigned char>(text[i + j]) & 0xc0) == 0x80;
-    if (valid && length == 2 && byte == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0) valid = false;   // C1 controls
+    for (std::size_t j = 1; valid && j < length; ++j)
+      valid = (static_cast<unsigned char>(text[i + j]) & 0xc0) == 0x80;
+    if (valid && length == 2 && byte == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0)
+      valid = false;  // C1 controls
     if (valid && length == 3) {
       const auto second = static_cast<unsigned char>(text[i + 1]);
-      if ((byte == 0xe0 && second < 0xa0) || (byte == 0xed && second >= 0xa0)) valid = false;   // overlong, surrogates
+      if ((byte == 0xe0 && second < 0xa0) || (byte == 0xed && second >= 0xa0))
+        valid = false;  // overlong, surrogates
     }
     if (valid && length == 4) {
       const auto second = static_cast<unsigned char>(text[i + 1]);

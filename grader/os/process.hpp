@@ -1,5 +1,5 @@
-// Child processes as a grader needs them: an emptied environment, no inherited descriptors, limits, capped
-// output, and a death that nobody can forget.
+// Child processes as a grader needs them: an emptied environment, no inherited descriptors, limits,
+// capped output, and a death that nobody can forget.
 #pragma once
 
 #include <sys/types.h>
@@ -21,16 +21,17 @@ struct ProcessLimits {
   std::uint64_t address_bytes = 0;
   std::uint64_t file_bytes = 0;
   std::uint64_t open_files = 0;
-  std::uint64_t processes = 0;   ///< per user id; binds no root
+  std::uint64_t processes = 0;  ///< per user id; binds no root
 };
 
 struct ProcessSpec {
-  std::vector<std::string> argv;                ///< argv[0] is a path or is looked up in PATH
-  std::vector<std::string> environment;         ///< the whole of it; nothing is inherited
-  std::string folder;                           ///< working directory, "" = the caller's
-  std::vector<std::pair<int, int>> descriptors; ///< (ours, theirs); everything else above 2 is closed
+  std::vector<std::string> argv;         ///< argv[0] is a path or is looked up in PATH
+  std::vector<std::string> environment;  ///< the whole of it; nothing is inherited
+  std::string folder;                    ///< working directory, "" = the caller's
+  std::vector<std::pair<int, int>>
+      descriptors;  ///< (ours, theirs); everything else above 2 is closed
   ProcessLimits limits;
-  std::size_t output_bytes = 64u << 10;         ///< cap on stdout and stderr each; the rest is thrown away
+  std::size_t output_bytes = 64u << 10;  ///< cap on stdout and stderr each; the rest is thrown away
   std::optional<std::pair<uid_t, gid_t>> user;  ///< become this user, with no supplementary groups
   bool quiet = true;                            ///< false: stdout and stderr are the caller's own
 };
@@ -38,11 +39,11 @@ struct ProcessSpec {
 /// Environment variables a compiler needs, taken from ours by name, with fixed fallbacks.
 std::vector<std::string> minimal_environment();
 
-/// A running child. Leads its own process group and session; dies with its parent; killed and reaped on
-/// destruction together with its group.
+/// A running child. Leads its own process group and session; dies with its parent; killed and
+/// reaped on destruction together with its group.
 class Process {
  public:
-  explicit Process(const ProcessSpec& spec);   ///< throws InfraError if it cannot be started
+  explicit Process(const ProcessSpec& spec);  ///< throws InfraError if it cannot be started
   ~Process();
   Process(Process&& other) noexcept;
   Process& operator=(Process&&) = delete;
@@ -50,12 +51,12 @@ class Process {
   pid_t pid() const { return pid_; }
   /// Drains output until the child is dead or the time is up. True: it is dead, `status()` holds.
   bool wait(std::chrono::milliseconds timeout);
-  /// Waits until `fd` can be read (or is closed), draining the child's output meanwhile: a child that prints a lot
-  /// must not block on a full pipe. False: the time is up.
+  /// Waits until `fd` can be read (or is closed), draining the child's output meanwhile: a child
+  /// that prints a lot must not block on a full pipe. False: the time is up.
   bool drain_until_readable(int fd, std::chrono::milliseconds timeout);
   /// SIGKILL to the whole group, then reaps.
   void kill();
-  int status() const { return status_; }        ///< as waitpid gives it
+  int status() const { return status_; }  ///< as waitpid gives it
   const std::string& output() const { return out_; }
   const std::string& errors() const { return err_; }
   bool output_capped() const { return capped_; }
@@ -87,10 +88,12 @@ RunResult run_process(const ProcessSpec& spec, std::chrono::milliseconds timeout
 /// "SIGSEGV (invalid memory access)"; "signal 42" for what has no common name.
 std::string signal_name(int signal);
 
-/// First file named `program` in PATH that can be executed; `program` itself if it holds a slash; "" if none.
+/// First file named `program` in PATH that can be executed; `program` itself if it holds a slash;
+/// "" if none.
 std::string find_program(const std::string& program);
 
-/// Removes control characters (terminal escapes) but \n and \t, and bytes that are not UTF-8 become '?'.
+/// Removes control characters (terminal escapes) but \n and \t, and bytes that are not UTF-8 become
+/// '?'.
 std::string printable(const std::string& text);
 
 }  // namespace grader

@@ -13,7 +13,8 @@
 
 namespace grader {
 
-Scratch::Scratch(const std::filesystem::path& parent, const std::optional<std::pair<unsigned, unsigned>>& user) {
+Scratch::Scratch(const std::filesystem::path& parent,
+                 const std::optional<std::pair<unsigned, unsigned>>& user) {
   make_folder(parent);
   std::string pattern = (parent / "XXXXXX").string();
   if (!::mkdtemp(pattern.data()))

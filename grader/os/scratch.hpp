@@ -10,7 +10,8 @@ namespace grader {
 class Scratch {
  public:
   /// A new folder below `parent` (created if missing), owned by `user` (uid, gid) if given.
-  explicit Scratch(const std::filesystem::path& parent, const std::optional<std::pair<unsigned, unsigned>>& user = {});
+  explicit Scratch(const std::filesystem::path& parent,
+                   const std::optional<std::pair<unsigned, unsigned>>& user = {});
   ~Scratch();
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;

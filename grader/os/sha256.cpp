@@ -8,8 +8,9 @@
 namespace grader {
 namespace {
 
-/// The standard's constants are the first 32 bits of the fractional parts of the square (initial state) and
-/// cube roots (rounds) of the first primes. Exact in integers, so that no rounding mode can change them.
+/// The standard's constants are the first 32 bits of the fractional parts of the square (initial
+/// state) and cube roots (rounds) of the first primes. Exact in integers, so that no rounding mode
+/// can change them.
 constexpr std::array<std::uint32_t, 64> primes = [] {
   std::array<std::uint32_t, 64> found{};
   std::size_t count = 0;
@@ -25,7 +26,8 @@ __extension__ using Wide = unsigned __int128;
 
 /// floor(2^32 * root(n)) modulo 2^32, by bisection: power 2 or 3.
 constexpr std::uint32_t root_fraction(std::uint32_t n, int power) {
-  std::uint64_t low = 0, high = std::uint64_t{1} << 37;   // the 64th prime is 311, its root is below 32
+  std::uint64_t low = 0,
+                high = std::uint64_t{1} << 37;  // the 64th prime is 311, its root is below 32
   while (high - low > 1) {
     const std::uint64_t mid = low + (high - low) / 2;
     // Compare mid^power with n * 2^(32*power) without overflow: mid < 2^37, so mid^3 < 2^111.
@@ -78,7 +80,8 @@ std::string sha256(std::string_view bytes) {
   tail[rest] = 0x80;
   const std::size_t length = rest < 56 ? 64 : 128;
   const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
-  for (std::size_t i = 0; i < 8; ++i) tail[length - 1 - i] = static_cast<unsigned char>(bits >> (8 * i));
+  for (std::size_t i = 0; i < 8; ++i)
+    tail[length - 1 - i] = static_cast<unsigned char>(bits >> (8 * i));
   for (std::size_t at = 0; at < length; at += 64) compress(h, tail.data() + at);
   std::string hex;
   for (const std::uint32_t word : h)

@@ -8,7 +8,10 @@ namespace {
 
 std::uint32_t little(std::string_view bytes, std::size_t at, int count) {
   std::uint32_t value = 0;
-  for (int i = 0; i < count; ++i) value |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[at + static_cast<std::size_t>(i)])) << (8 * i);
+  for (int i = 0; i < count; ++i)
+    value |= static_cast<std::uint32_t>(
+                 static_cast<unsigned char>(bytes[at + static_cast<std::size_t>(i)]))
+             << (8 * i);
   return value;
 }
 
@@ -16,7 +19,8 @@ void put(std::string& out, std::uint32_t value, int count) {
   for (int i = 0; i < count; ++i) out += static_cast<char>(value >> (8 * i) & 255);
 }
 
-/// Bits of a deflate stream, least significant first. Past the end it delivers zeros and remembers that it did.
+/// Bits of a deflate stream, least significant first. Past the end it delivers zeros and remembers
+/// that it did.
 class Bits {
  public:
   explicit Bits(std::string_view bytes) : bytes_(bytes) {}
@@ -57,10 +61,12 @@ class Huffman {
       if (left < 0) return false;
     }
     std::array<int, 16> next{};
-    for (std::size_t length = 1; length < 15; ++length) next[length + 1] = next[length] + counts_[length];
+    for (std::size_t length = 1; length < 15; ++length)
+      next[length + 1] = next[length] + counts_[length];
     symbols_.assign(count, 0);
     for (std::size_t i = 0; i < count; ++i)
-      if (lengths[i] != 0) symbols_[static_cast<std::size_t>(next[lengths[i]]++)] = static_cast<std::uint16_t>(i);
+      if (lengths[i] != 0)
+        symbols_[static_cast<std::size_t>(next[lengths[i]]++)] = static_cast<std::uint16_t>(i);
     return true;
   }
   /// -1 if no code matches.
@@ -84,7 +90,8 @@ class Huffman {
 };
 
 /// One block of compressed data after its code tables are known.
-bool inflate_block(Bits& bits, const Huffman& literals, const Huffman& distances, std::size_t most, std::string& out) {
+bool inflate_block(Bits& bits, const Huffman& literals, const Huffman& distances, std::size_t most,
+                   std::string& out) {
   for (;;) {
     const int symbol = literals.decode(bits);
     if (symbol < 0 || bits.overrun()) return false;
@@ -94,7 +101,8 @@ bool inflate_block(Bits& bits, const Huffman& literals, const Huffman& distances
       out += static_cast<char>(symbol);
       continue;
     }
-    // Lengths 3..258: eight codes without extra bits, then groups of four with one more bit each; the last is 258.
+    // Lengths 3..258: eight codes without extra bits, then groups of four with one more bit each;
+    // the last is 258.
     const int l = symbol - 257;
     if (l > 28) return false;
     std::size_t length;
@@ -109,7 +117,9 @@ bool inflate_block(Bits& bits, const Huffman& literals, const Huffman& distances
     const int d = distances.decode(bits);
     if (d < 0 || d > 29) return false;
     const int extra = d < 2 ? 0 : d / 2 - 1;
-    const std::size_t distance = (d < 2 ? static_cast<std::size_t>(d) : static_cast<std::size_t>(2 + d % 2) << extra) + bits.take(extra) + 1;
+    const std::size_t distance =
+        (d < 2 ? static_cast<std::size_t>(d) : static_cast<std::size_t>(2 + d % 2) << extra) +
+        bits.take(extra) + 1;
     if (bits.overrun() || distance > out.size() || length > most - out.size()) return false;
     for (std::size_t i = 0; i < length; ++i) out += out[out.size() - distance];
   }
@@ -140,15 +150,21 @@ bool inflate(std::string_view packed, std::size_t most, std::string& out) {
       if (bits.overrun() || (length ^ check) != 0xffff || length > most - out.size()) return false;
       for (unsigned i = 0; i < length; ++i) out += static_cast<char>(bits.take(8));
     } else if (kind == 1) {
-      for (std::size_t i = 0; i < 288; ++i) lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
+      for (std::size_t i = 0; i < 288; ++i)
+        lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
       if (!literals.build(lengths.data(), 288)) return false;
       lengths.fill(5);
-      if (!distances.build(lengths.data(), 30) || !inflate_block(bits, literals, distances, most, out)) return false;
+      if (!distances.build(lengths.data(), 30) ||
+          !inflate_block(bits, literals, distances, most, out))
+        return false;
     } else if (kind == 2) {
-      const std::size_t literal_count = bits.take(5) + 257, distance_count = bits.take(5) + 1, code_count = bits.take(4) + 4;
-      constexpr std::array<std::uint8_t, 19> order = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
+      const std::size_t literal_count = bits.take(5) + 257, distance_count = bits.take(5) + 1,
+                        code_count = bits.take(4) + 4;
+      constexpr std::array<std::uint8_t, 19> order = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                                      11, 4,  12, 3, 13, 2, 14, 1, 15};
       std::array<std::uint8_t, 19> code_lengths{};
-      for (std::size_t i = 0; i < code_count; ++i) code_lengths[order[i]] = static_cast<std::uint8_t>(bits.take(3));
+      for (std::size_t i = 0; i < code_count; ++i)
+        code_lengths[order[i]] = static_cast<std::uint8_t>(bits.take(3));
       Huffman codes;
       if (!codes.build(code_lengths.data(), code_lengths.size())) return false;
       const std::size_t wanted = literal_count + distance_count;
@@ -161,11 +177,14 @@ bool inflate(std::string_view packed, std::size_t most, std::string& out) {
         }
         if (symbol == 16 && at == 0) return false;
         const std::uint8_t repeated = symbol == 16 ? lengths[at - 1] : std::uint8_t{0};
-        unsigned times = symbol == 16 ? bits.take(2) + 3 : symbol == 17 ? bits.take(3) + 3 : bits.take(7) + 11;
+        unsigned times = symbol == 16   ? bits.take(2) + 3
+                         : symbol == 17 ? bits.take(3) + 3
+                                        : bits.take(7) + 11;
         if (times > wanted - at) return false;
         while (times-- > 0) lengths[at++] = repeated;
       }
-      if (!literals.build(lengths.data(), literal_count) || !distances.build(lengths.data() + literal_count, distance_count) ||
+      if (!literals.build(lengths.data(), literal_count) ||
+          !distances.build(lengths.data() + literal_count, distance_count) ||
           !inflate_block(bits, literals, distances, most, out))
         return false;
     } else {
@@ -197,11 +216,14 @@ Archive read(std::string_view bytes, bool (*wanted)(const std::string&), const L
   if (count > limits.entries) return refuse("too many entries");
   std::size_t total = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    if (at > bytes.size() || bytes.size() - at < 46 || little(bytes, at, 4) != 0x02014b50) return refuse("damaged archive");
-    const std::uint32_t system = little(bytes, at + 4, 2) >> 8, flags = little(bytes, at + 8, 2), method = little(bytes, at + 10, 2);
+    if (at > bytes.size() || bytes.size() - at < 46 || little(bytes, at, 4) != 0x02014b50)
+      return refuse("damaged archive");
+    const std::uint32_t system = little(bytes, at + 4, 2) >> 8, flags = little(bytes, at + 8, 2),
+                        method = little(bytes, at + 10, 2);
     const std::uint32_t crc = little(bytes, at + 16, 4), mode = little(bytes, at + 38, 4) >> 16;
     const std::size_t packed = little(bytes, at + 20, 4), size = little(bytes, at + 24, 4);
-    const std::size_t name_length = little(bytes, at + 28, 2), skip = little(bytes, at + 30, 2) + little(bytes, at + 32, 2);
+    const std::size_t name_length = little(bytes, at + 28, 2),
+                      skip = little(bytes, at + 30, 2) + little(bytes, at + 32, 2);
     const std::size_t local = little(bytes, at + 42, 4);
     if (bytes.size() - at - 46 < name_length) return refuse("damaged archive");
     File file;
@@ -216,7 +238,8 @@ Archive read(std::string_view bytes, bool (*wanted)(const std::string&), const L
       file.problem = "not a regular file";
     } else if (wanted(file.name)) {
       std::size_t data = 0;
-      if (local <= bytes.size() && bytes.size() - local >= 30 && little(bytes, local, 4) == 0x04034b50)
+      if (local <= bytes.size() && bytes.size() - local >= 30 &&
+          little(bytes, local, 4) == 0x04034b50)
         data = local + 30 + little(bytes, local + 26, 2) + little(bytes, local + 28, 2);
       if (flags & 1) {
         file.problem = "encrypted";
@@ -231,7 +254,8 @@ Archive read(std::string_view bytes, bool (*wanted)(const std::string&), const L
       } else {
         file.problem = "packed with an unknown method";
       }
-      if (file.problem.empty() && (file.bytes.size() != size || crc32(file.bytes) != crc)) file.problem = "damaged";
+      if (file.problem.empty() && (file.bytes.size() != size || crc32(file.bytes) != crc))
+        file.problem = "damaged";
       if (!file.problem.empty()) file.bytes.clear();
       total += file.bytes.size();
     }
@@ -243,13 +267,14 @@ Archive read(std::string_view bytes, bool (*wanted)(const std::string&), const L
 std::string write(const std::vector<File>& files) {
   std::string out, directory;
   for (const auto& file : files) {
-    const auto offset = static_cast<std::uint32_t>(out.size()), size = static_cast<std::uint32_t>(file.bytes.size());
-    std::string common;                 // shared by both headers, from "version needed" on
+    const auto offset = static_cast<std::uint32_t>(out.size()),
+               size = static_cast<std::uint32_t>(file.bytes.size());
+    std::string common;  // shared by both headers, from "version needed" on
     put(common, 20, 2);
-    put(common, 1u << 11, 2);           // names are UTF-8
-    put(common, 0, 2);                  // stored
-    put(common, 0, 2);                  // 00:00
-    put(common, 1 << 5 | 1, 2);         // 1980-01-01, the format's first day
+    put(common, 1u << 11, 2);    // names are UTF-8
+    put(common, 0, 2);           // stored
+    put(common, 0, 2);           // 00:00
+    put(common, 1 << 5 | 1, 2);  // 1980-01-01, the format's first day
     put(common, crc32(file.bytes), 4);
     put(common, size, 4);
     put(common, size, 4);
@@ -258,7 +283,7 @@ std::string write(const std::vector<File>& files) {
     put(out, 0x04034b50, 4);
     out += common + file.name + file.bytes;
     put(directory, 0x02014b50, 4);
-    put(directory, 3 << 8 | 20, 2);     // made on Unix
+    put(directory, 3 << 8 | 20, 2);  // made on Unix
     directory += common;
     put(directory, 0, 2);
     put(directory, 0, 2);

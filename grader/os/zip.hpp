@@ -1,5 +1,5 @@
-// Zip archives, as far as submissions need them: reading a stranger's file without trusting a number in it, and
-// writing one of our own. PKWARE APPNOTE 6.3; deflate is RFC 1951.
+// Zip archives, as far as submissions need them: reading a stranger's file without trusting a
+// number in it, and writing one of our own. PKWARE APPNOTE 6.3; deflate is RFC 1951.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +12,26 @@ namespace grader::zip {
 
 struct Limits {
   std::size_t entries = 2000;
-  std::size_t entry_bytes = 1u << 20;     ///< one unpacked file
-  std::size_t total_bytes = 16u << 20;    ///< all unpacked files together
+  std::size_t entry_bytes = 1u << 20;   ///< one unpacked file
+  std::size_t total_bytes = 16u << 20;  ///< all unpacked files together
 };
 
 struct File {
-  std::string name;      ///< as it stands in the archive; may be anything
+  std::string name;  ///< as it stands in the archive; may be anything
   std::string bytes;
-  std::string problem;   ///< why it was not unpacked: "a symbolic link", "too large", "damaged"; then bytes is empty
+  std::string problem;  ///< why it was not unpacked: "a symbolic link", "too large", "damaged";
+                        ///< then bytes is empty
 };
 
 struct Archive {
-  std::string problem;   ///< not empty: not a zip file, or not one that can be read
-  std::vector<File> files;   ///< folders are left out
+  std::string problem;      ///< not empty: not a zip file, or not one that can be read
+  std::vector<File> files;  ///< folders are left out
 };
 
-/// Unpacks into memory; nothing is ever written to a path that the archive names. `wanted` decides by name which
-/// files are unpacked; the others are listed with empty bytes.
-Archive read(std::string_view bytes, bool (*wanted)(const std::string& name), const Limits& limits = {});
+/// Unpacks into memory; nothing is ever written to a path that the archive names. `wanted` decides
+/// by name which files are unpacked; the others are listed with empty bytes.
+Archive read(std::string_view bytes, bool (*wanted)(const std::string& name),
+             const Limits& limits = {});
 
 /// An archive without compression, with fixed time stamps: the same files give the same bytes.
 std::string write(const std::vector<File>& files);

@@ -17,11 +17,16 @@ struct Word {
 
 Word word_of(const StageResult& stage) {
   switch (stage.state) {
-    case State::passed: return {"ok", Style::good};
-    case State::failed: return {"FAIL", Style::bad};
-    case State::not_started: return {"not started", Style::warn};
-    case State::locked: return {"locked", Style::dim};
-    case State::infra: return {"ERROR", Style::bad};
+    case State::passed:
+      return {"ok", Style::good};
+    case State::failed:
+      return {"FAIL", Style::bad};
+    case State::not_started:
+      return {"not started", Style::warn};
+    case State::locked:
+      return {"locked", Style::dim};
+    case State::infra:
+      return {"ERROR", Style::bad};
   }
   return {"?", Style::plain};
 }
@@ -29,11 +34,13 @@ Word word_of(const StageResult& stage) {
 /// What fits on the stage's own line.
 std::string brief(const StageResult& stage) {
   switch (stage.state) {
-    case State::not_started: return stage.file + ":" + std::to_string(stage.line);
+    case State::not_started:
+      return stage.file + ":" + std::to_string(stage.line);
     case State::locked: {
       // The word stands in the column before.
       const std::string prefix = "locked: ";
-      return stage.headline.rfind(prefix, 0) == 0 ? stage.headline.substr(prefix.size()) : stage.headline;
+      return stage.headline.rfind(prefix, 0) == 0 ? stage.headline.substr(prefix.size())
+                                                  : stage.headline;
     }
     case State::failed:
     case State::infra: {
@@ -41,7 +48,8 @@ std::string brief(const StageResult& stage) {
       if (!stage.diagnosis.empty()) text += (text.empty() ? "" : ": ") + stage.diagnosis;
       return text.empty() ? stage.headline : text;
     }
-    case State::passed: break;
+    case State::passed:
+      break;
   }
   return stage.headline;
 }
@@ -70,16 +78,21 @@ void goals_table(Page& page, const StageResult& stage, const std::string& indent
   if (stage.goals.empty()) return;
   page.line(indent + pad("goal", 32) + pad("at", 22) + "yours / at most");
   for (const auto& goal : stage.goals) {
-    const std::string at = std::to_string(goal.at.m) + "×" + std::to_string(goal.at.n) + "×" + std::to_string(goal.at.k) + " " + goal.type;
+    const std::string at = std::to_string(goal.at.m) + "×" + std::to_string(goal.at.n) + "×" +
+                           std::to_string(goal.at.k) + " " + goal.type;
     const std::string numbers = number(goal.measured) + " / " + number(goal.bound);
     const Style style = goal.met ? Style::plain : goal.advice ? Style::warn : Style::bad;
-    page.line(indent + styled(pad(fit(goal.what, 31), 32), style, page.colour()) + pad(at, 22) + numbers +
-              (goal.met ? "" : goal.advice ? " (advice)" : " *"));
+    page.line(indent + styled(pad(fit(goal.what, 31), 32), style, page.colour()) + pad(at, 22) +
+              numbers +
+              (goal.met      ? ""
+               : goal.advice ? " (advice)"
+                             : " *"));
   }
 }
 
 void explain(Page& page, const StageResult& stage, bool verbose) {
-  const bool problem = stage.state == State::failed || stage.state == State::infra || stage.state == State::not_started;
+  const bool problem = stage.state == State::failed || stage.state == State::infra ||
+                       stage.state == State::not_started;
   const std::string label = "  " + stage.id + "  ";
   const std::string indent(label.size(), ' ');
   if (!problem) {
@@ -90,7 +103,9 @@ void explain(Page& page, const StageResult& stage, bool verbose) {
   page.line();
   page.block(label, stage.headline, stage.state == State::not_started ? Style::plain : Style::bold);
   if (stage.state == State::failed && !stage.shape.empty())
-    page.block(indent, "at " + stage.shape + " in " + stage.type + (stage.line ? ", " + stage.file + ":" + std::to_string(stage.line) : ""));
+    page.block(indent,
+               "at " + stage.shape + " in " + stage.type +
+                   (stage.line ? ", " + stage.file + ":" + std::to_string(stage.line) : ""));
   for (const auto& detail : stage.details) page.block(indent, detail);
   if (!stage.next_step.empty()) page.block(indent, stage.next_step);
   if (stage.verdict == "GOAL_MISSED") goals_table(page, stage, indent);
@@ -103,7 +118,9 @@ void explain(Page& page, const StageResult& stage, bool verbose) {
   for (const auto& note : stage.notes) page.block(indent, "note: " + note);
 }
 
-std::string points(double value) { return number(value); }
+std::string points(double value) {
+  return number(value);
+}
 
 }  // namespace
 
@@ -117,7 +134,8 @@ std::string human(const Report& report, bool colour, bool verbose) {
     page.line();
     if (lab.build != "ok") {
       page.block("  ", lab.build_headline, Style::bold);
-      for (const auto& line : lab.build_details) page.line("  " + line);   // the compiler's own lines are not broken
+      for (const auto& line : lab.build_details)
+        page.line("  " + line);  // the compiler's own lines are not broken
       page.line();
     }
     for (const auto& line : lab.warnings) page.line("  " + line);
@@ -127,8 +145,10 @@ std::string human(const Report& report, bool colour, bool verbose) {
     for (const auto& stage : lab.stages) {
       const Word word = word_of(stage);
       const std::string title = stage.id + " " + stage.title + (stage.bonus ? " (bonus)" : "");
-      page.line(pad(fit(title, stage_column - 1), stage_column) + styled(word.text, word.style, colour) +
-                std::string(result_column - width(word.text), ' ') + fit(brief(stage), columns - stage_column - result_column));
+      page.line(pad(fit(title, stage_column - 1), stage_column) +
+                styled(word.text, word.style, colour) +
+                std::string(result_column - width(word.text), ' ') +
+                fit(brief(stage), columns - stage_column - result_column));
     }
     if (lab.build == "ok")
       for (const auto& stage : lab.stages) explain(page, stage, verbose);
@@ -138,9 +158,11 @@ std::string human(const Report& report, bool colour, bool verbose) {
   if (!report.notes.empty()) page.line();
 
   const Score sum = score(report);
-  std::string line = std::to_string(sum.passed) + " of " + std::to_string(sum.stages) + " stages done · score " + points(sum.earned) + "/" +
-                     points(sum.possible) + " points";
-  if (sum.bonus_possible > 0) line += " + " + points(sum.bonus_earned) + "/" + points(sum.bonus_possible) + " bonus";
+  std::string line = std::to_string(sum.passed) + " of " + std::to_string(sum.stages) +
+                     " stages done · score " + points(sum.earned) + "/" + points(sum.possible) +
+                     " points";
+  if (sum.bonus_possible > 0)
+    line += " + " + points(sum.bonus_earned) + "/" + points(sum.bonus_possible) + " bonus";
   page.line(line);
   page.line("next: " + styled(report.next, Style::bold, colour));
   return page.text();

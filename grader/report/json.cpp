@@ -10,7 +10,9 @@ namespace {
 using nlohmann::ordered_json;
 
 /// JSON has no NaN or infinity: null, with a flag beside it.
-ordered_json finite(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr); }
+ordered_json finite(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
+}
 
 ordered_json goal(const GoalResult& g) {
   return {{"key", g.key},

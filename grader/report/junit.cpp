@@ -11,12 +11,23 @@ std::string escape(const std::string& text) {
   std::string out;
   for (const char c : printable(text)) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\n': out += "&#10;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\n':
+        out += "&#10;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;
@@ -38,17 +49,21 @@ std::string junit(const Report& report) {
     unsigned failed = 0, broken = 0, locked = 0;
     std::ostringstream cases;
     for (const auto& stage : lab.stages) {
-      cases << "    <testcase name=\"" << escape(stage.id + " " + stage.title) << "\" classname=\"" << escape(lab.name)
-            << "\" assertions=\"" << stage.assertions << "\" time=\"" << seconds(stage.seconds) << "\"";
-      if (!stage.file.empty()) cases << " file=\"" << escape(stage.file) << "\" line=\"" << stage.line << "\"";
+      cases << "    <testcase name=\"" << escape(stage.id + " " + stage.title) << "\" classname=\""
+            << escape(lab.name) << "\" assertions=\"" << stage.assertions << "\" time=\""
+            << seconds(stage.seconds) << "\"";
+      if (!stage.file.empty())
+        cases << " file=\"" << escape(stage.file) << "\" line=\"" << stage.line << "\"";
       cases << ">";
       std::string body = stage.headline;
       for (const auto& line : stage.details) body += "\n" + line;
       if (!stage.next_step.empty()) body += "\n" + stage.next_step;
       const std::string attributes =
-          " message=\"" + escape(stage.headline) + "\" type=\"" + escape(stage.diagnosis.empty() ? stage.verdict : stage.diagnosis) + "\"";
+          " message=\"" + escape(stage.headline) + "\" type=\"" +
+          escape(stage.diagnosis.empty() ? stage.verdict : stage.diagnosis) + "\"";
       switch (stage.state) {
-        case State::passed: break;
+        case State::passed:
+          break;
         case State::locked:
           ++locked;
           cases << "<skipped message=\"" << escape(stage.headline) << "\"/>";
@@ -63,11 +78,13 @@ std::string junit(const Report& report) {
           cases << "<failure" << attributes << ">" << escape(body) << "</failure>";
           break;
       }
-      if (!stage.printed.empty()) cases << "<system-out>" << escape(stage.printed) << "</system-out>";
+      if (!stage.printed.empty())
+        cases << "<system-out>" << escape(stage.printed) << "</system-out>";
       cases << "</testcase>\n";
     }
-    suites << "  <testsuite name=\"" << escape(lab.name) << "\" tests=\"" << lab.stages.size() << "\" failures=\"" << failed
-           << "\" errors=\"" << broken << "\" skipped=\"" << locked << "\" time=\"" << seconds(lab.seconds) << "\">\n"
+    suites << "  <testsuite name=\"" << escape(lab.name) << "\" tests=\"" << lab.stages.size()
+           << "\" failures=\"" << failed << "\" errors=\"" << broken << "\" skipped=\"" << locked
+           << "\" time=\"" << seconds(lab.seconds) << "\">\n"
            << cases.str() << "  </testsuite>\n";
     tests += static_cast<unsigned>(lab.stages.size());
     failures += failed;
@@ -76,8 +93,9 @@ std::string junit(const Report& report) {
     time += lab.seconds;
   }
   std::ostringstream out;
-  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"gemm-lab\" tests=\"" << tests << "\" failures=\"" << failures
-      << "\" errors=\"" << errors << "\" skipped=\"" << skipped << "\" time=\"" << seconds(time) << "\">\n"
+  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"gemm-lab\" tests=\""
+      << tests << "\" failures=\"" << failures << "\" errors=\"" << errors << "\" skipped=\""
+      << skipped << "\" time=\"" << seconds(time) << "\">\n"
       << suites.str() << "</testsuites>\n";
   return out.str();
 }

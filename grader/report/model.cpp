@@ -6,11 +6,16 @@ namespace grader::report {
 
 std::string_view to_string(State state) {
   switch (state) {
-    case State::passed: return "passed";
-    case State::failed: return "failed";
-    case State::not_started: return "not_started";
-    case State::locked: return "locked";
-    case State::infra: return "infra";
+    case State::passed:
+      return "passed";
+    case State::failed:
+      return "failed";
+    case State::not_started:
+      return "not_started";
+    case State::locked:
+      return "locked";
+    case State::infra:
+      return "infra";
   }
   return "?";
 }
@@ -43,7 +48,7 @@ Score score(const Report& report) {
 ExitCode exit_code(const Report& report) {
   bool infra = false, build = false, failed = false;
   for (const auto& lab : report.labs) {
-    build = build || lab.build != "ok";
+    build = build || (lab.build != "ok" && lab.build != "infra");
     for (const auto& stage : lab.stages) {
       infra = infra || stage.state == State::infra;
       failed = failed || stage.state != State::passed;
@@ -54,6 +59,7 @@ ExitCode exit_code(const Report& report) {
 
 std::string next_command(const Report& report, const std::vector<int>& all_labs) {
   for (const auto& lab : report.labs) {
+    if (lab.build == "infra") return "make doctor";
     if (lab.build != "ok") return "make check LAB=" + std::to_string(lab.id);
     for (const auto& stage : lab.stages) {
       if (stage.state == State::passed || stage.state == State::locked) continue;

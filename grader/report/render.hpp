@@ -7,8 +7,8 @@
 
 namespace grader::report {
 
-/// For people: at most 80 columns, ends with the next command. `colour` adds ANSI colours to words that stand there
-/// anyway. `verbose` shows the goals of passed stages too.
+/// For people: at most 80 columns, ends with the next command. `colour` adds ANSI colours to words
+/// that stand there anyway. `verbose` shows the goals of passed stages too.
 std::string human(const Report& report, bool colour, bool verbose = false);
 
 /// For programs: `{"schema": 1, ...}`; never throws for odd bytes in names or messages.

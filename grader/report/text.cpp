@@ -11,7 +11,9 @@
 namespace grader::report {
 namespace {
 
-bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+bool continues(char c) {
+  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+}
 
 /// Byte length of the first `columns` code points.
 std::size_t bytes_of(const std::string& text, std::size_t columns) {
@@ -24,7 +26,8 @@ std::size_t bytes_of(const std::string& text, std::size_t columns) {
 }  // namespace
 
 std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); }));
 }
 
 std::string fit(const std::string& text, std::size_t columns) {
@@ -74,7 +77,8 @@ bool use_colour(int fd) {
   if (set("NO_COLOR")) return false;
   if (const char* force = set("CLICOLOR_FORCE"); force && std::strcmp(force, "0") != 0) return true;
   if (const char* wanted = set("CLICOLOR"); wanted && std::strcmp(wanted, "0") == 0) return false;
-  if (const char* terminal = set("TERM"); terminal && std::strcmp(terminal, "dumb") == 0) return false;
+  if (const char* terminal = set("TERM"); terminal && std::strcmp(terminal, "dumb") == 0)
+    return false;
   return ::isatty(fd) == 1;
 }
 

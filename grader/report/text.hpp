@@ -15,11 +15,12 @@ std::string fit(const std::string& text, std::size_t columns);
 /// Padded on the right to `columns` (never cut).
 std::string pad(const std::string& text, std::size_t columns);
 
-/// Broken at blanks into lines of at most `columns`; a word that is longer is broken hard. A line that starts
-/// with blanks (a matrix, a source excerpt) is kept as it is, only cut.
+/// Broken at blanks into lines of at most `columns`; a word that is longer is broken hard. A line
+/// that starts with blanks (a matrix, a source excerpt) is kept as it is, only cut.
 std::vector<std::string> wrap(const std::string& text, std::size_t columns);
 
-/// Whether to colour: NO_COLOR beats CLICOLOR_FORCE beats CLICOLOR=0 and TERM=dumb beats "is a terminal".
+/// Whether to colour: NO_COLOR beats CLICOLOR_FORCE beats CLICOLOR=0 and TERM=dumb beats "is a
+/// terminal".
 bool use_colour(int fd);
 
 enum class Style { plain, good, bad, warn, dim, bold };

@@ -1,0 +1,49 @@
+#include "grader/tests/bench.hpp"
+
+#include <cstdlib>
+
+#include "grader/judge/session.hpp"
+#include "grader/os/files.hpp"
+
+namespace grader::test {
+namespace fs = std::filesystem;
+
+fs::path project_root() {
+  return fs::current_path();
+}
+
+fs::path build_folder() {
+  return fs::path(own_program()).parent_path().parent_path();
+}
+
+std::string fixture_source(const std::string& mark, const std::string& text) {
+  std::string source = read_file(project_root() / "grader/tests/fixtures/lab6_fixture/gemm.cu");
+  const std::string line = "// " + mark;
+  source.replace(source.find(line), line.size(), text);
+  return source;
+}
+
+FixtureProject::FixtureProject() : scratch_(build_folder() / "tmp") {
+  fs::copy(project_root() / "grader/tests/fixtures/lab6_fixture", lab());
+  fs::create_directory_symlink(project_root() / "common", root() / "common");
+  fs::create_directories(root() / "build");
+  fs::create_directory_symlink(build_folder() / "lib", root() / "build" / "lib");
+}
+
+void FixtureProject::write_source(const std::string& text) const {
+  write_file_atomically(lab() / "gemm.cu", text);
+}
+
+RunResult FixtureProject::grader(std::vector<std::string> arguments) const {
+  ProcessSpec spec;
+  spec.argv = {(build_folder() / "bin" / "grader").string(), "--root", root().string(), "--build",
+               (root() / "build").string()};
+  spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
+  spec.environment = minimal_environment();
+  if (const char* clang = std::getenv("CLANG"))
+    spec.environment.push_back(std::string("CLANG=") + clang);
+  spec.output_bytes = 4u << 20;
+  return run_process(spec, std::chrono::minutes(5));
+}
+
+}  // namespace grader::test

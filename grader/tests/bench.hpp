@@ -1,0 +1,35 @@
+// A project of one fixture lab in a scratch folder, graded by the real program.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grader/os/process.hpp"
+#include "grader/os/scratch.hpp"
+
+namespace grader::test {
+
+/// The project's own folder (tests run there), its build folder, and the grader in it.
+std::filesystem::path project_root();
+std::filesystem::path build_folder();
+
+/// The fixture's gemm.cu with `text` in the place of the line "// MARK".
+std::string fixture_source(const std::string& mark, const std::string& text);
+
+class FixtureProject {
+ public:
+  FixtureProject();
+  const std::filesystem::path& root() const { return scratch_.path(); }
+  std::filesystem::path lab() const { return root() / "lab6_fixture"; }
+  void write_source(const std::string& text) const;
+  /// `grader <arguments>` in this project; its build products are kept apart from the project's
+  /// own.
+  RunResult grader(std::vector<std::string> arguments) const;
+
+ private:
+  Scratch scratch_;
+};
+
+}  // namespace grader::test

@@ -1,0 +1,143 @@
+// lab.toml and course.toml: what is not known is an error with its place, and nothing is guessed.
+#include "common/catch2.hpp"
+#include "grader/errors.hpp"
+#include "grader/labs/lab.hpp"
+
+using grader::Lab;
+using grader::parse_lab;
+
+namespace {
+
+const std::string good = R"(id = 7
+name = "lab7_x"
+title = "X"
+tile = { BM = 8, BN = 16, BK = 4 }
+[[rung]]
+name = "gemm_x"
+types = ["int32", "float"]
+[[stage]]
+id = "7.0"
+title = "Zero"
+rung = "gemm_x"
+points = 5
+shapes = ["aligned", "k1"]
+[[stage]]
+id = "7.1"
+title = "One"
+rung = "gemm_x"
+needs = ["7.0"]
+points = 2.5
+kind = "bonus"
+shapes = ["tiny"]
+[stage.answer]
+function = "why"
+sha256 = ["00"]
+)";
+
+std::string message(const std::string& text) {
+  try {
+    parse_lab(text, "lab7_x/lab.toml");
+  } catch (const grader::UserError& error) {
+    CHECK(error.exit_code == grader::exit_usage);
+    return error.what();
+  }
+  return "accepted";
+}
+
+std::string with(const std::string& from, const std::string& to) {
+  std::string text = good;
+  const auto at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+grader::Goal goal_of(const std::string& stage) {
+  grader::Goal goal;
+  goal.stage = stage;
+  goal.key = "sectors";
+  goal.parameters = {{"slack", 1.05}, {"BM", 8}};
+  return goal;
+}
+
+}  // namespace
+
+TEST_CASE("a lab.toml is read as it says") {
+  const Lab lab = parse_lab(good, "lab7_x/lab.toml");
+  CHECK(lab.id == 7);
+  CHECK(lab.tile.at("BN") == 16);
+  CHECK(lab.rung("gemm_x").types == std::vector<std::string>{"int32", "float"});
+  CHECK(lab.rung("gemm_x").oracle == grader::Oracle::product);
+  REQUIRE(lab.stages.size() == 2);
+  CHECK(lab.stages[1].needs == std::vector<std::string>{"7.0"});
+  CHECK(lab.stages[1].points == 2.5);
+  CHECK(lab.stages[1].kind == grader::Kind::bonus);
+  REQUIRE(lab.stages[1].answer);
+  CHECK(lab.stages[1].answer->function == "why");
+}
+
+TEST_CASE("what lab.toml must not hold is named with its line") {
+  CHECK(message(with("points = 5\n", "points = 5\npionts = 6\n")) ==
+        "lab7_x/lab.toml:13: unknown key \"pionts\" in [[stage]] (known: id, title, rung, needs, "
+        "points, kind, shapes, answer)");
+  CHECK(message(with("BK = 4", "BK = 4, BX = 1")).find("lab7_x/lab.toml:4: unknown key \"BX\"") ==
+        0);
+  CHECK(message(with("title = \"X\"", "titel = \"X\"")).find(":3: unknown key \"titel\"") !=
+        std::string::npos);
+  CHECK(message(with("\"k1\"", "\"square\"")).find(":13: unknown shape class \"square\"") !=
+        std::string::npos);
+  CHECK(message(with("\"int32\"", "\"half\"")).find(":7: unknown type \"half\"") !=
+        std::string::npos);
+  CHECK(message(with("rung = \"gemm_x\"\npoints = 5", "rung = \"gemm_y\"\npoints = 5"))
+            .find(":11: no [[rung]] is named \"gemm_y\"") != std::string::npos);
+  CHECK(message(with("needs = [\"7.0\"]", "needs = [\"7.9\"]"))
+            .find("\"7.9\" is no stage before this one") != std::string::npos);
+  CHECK(message(with("id = \"7.1\"", "id = \"7.0\"")).find("two stages have the id \"7.0\"") !=
+        std::string::npos);
+  CHECK(message(with("points = 5", "points = -5")).find("must not be negative") !=
+        std::string::npos);
+  CHECK(message(with("points = 5", "points = \"5\"")).find("\"points\" must be a number") !=
+        std::string::npos);
+  CHECK(message(with("kind = \"bonus\"", "kind = \"extra\"")).find("unknown kind \"extra\"") !=
+        std::string::npos);
+  CHECK(message(with("name = \"gemm_x\"", "name = \"gemm x; system()\""))
+            .find("must be a C++ identifier") != std::string::npos);
+  CHECK(message(with("id = 7", "id = ")).find("lab7_x/lab.toml:1: ") == 0);
+  CHECK(message("id = 1\nname = \"n\"\ntitle = \"t\"\n").find("[[rung]] is missing") !=
+        std::string::npos);
+}
+
+TEST_CASE("a course changes single values and nothing else") {
+  std::vector<Lab> labs = {parse_lab(good, "lab7_x/lab.toml")};
+  labs[0].goals = {goal_of("7.1")};
+  grader::apply_course(labs, "[points]\n\"7.0\" = 40\n[goals.\"7.1\".sectors]\nslack = 2\n",
+                       "course.toml");
+  CHECK(labs[0].stages[0].points == 40);
+  CHECK(labs[0].stages[1].points == 2.5);
+  CHECK(labs[0].goals[0].parameters.at("slack") == 2);
+  CHECK(labs[0].goals[0].parameters.at("BM") == 8);
+
+  const auto refused = [&](const std::string& text) {
+    try {
+      grader::apply_course(labs, text, "course.toml");
+    } catch (const grader::UserError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  CHECK(refused("[points]\n\"7.7\" = 1\n") ==
+        "course.toml:2: unknown key \"7.7\" in [points]: no stage has this id");
+  CHECK(refused("[point]\n").find("course.toml:1: unknown key \"point\"") == 0);
+  CHECK(refused("[goals.\"7.1\".sektors]\nslack = 1\n")
+            .find("unknown key \"sektors\" in [goals.\"7.1\"]") != std::string::npos);
+  CHECK(refused("[goals.\"7.1\".sectors]\nslak = 1\n") ==
+        "course.toml:2: unknown key \"slak\": the goal \"sectors\" has the parameters BM, slack");
+}
+
+TEST_CASE("sectors of coalesced rows") {
+  CHECK(grader::coalesced_row_sectors(1, 32, 32, 4) == 4);
+  CHECK(grader::coalesced_row_sectors(256, 256, 256, 4) == 256 * 32);
+  CHECK(grader::coalesced_row_sectors(256, 256, 256, 8) == 256 * 64);
+  CHECK(grader::coalesced_row_sectors(2, 5, 5, 4) ==
+        1 + 2);  // the second row starts in the first sector's rest
+  CHECK(grader::coalesced_row_sectors(0, 5, 5, 4) == 0);
+}

@@ -1,0 +1,358 @@
+// Child processes and their limits; the protocol between judge and worker; the judge's small parts.
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "common/catch2.hpp"
+#include "grader/compile/compile.hpp"
+#include "grader/errors.hpp"
+#include "grader/judge/cases.hpp"
+#include "grader/judge/judge.hpp"
+#include "grader/judge/wire.hpp"
+#include "grader/messages.hpp"
+#include "grader/os/pool.hpp"
+#include "grader/os/process.hpp"
+#include "grader/tests/bench.hpp"
+
+using namespace grader;
+using std::chrono::milliseconds;
+
+namespace {
+
+ProcessSpec shell(const std::string& script) {
+  ProcessSpec spec;
+  spec.argv = {"sh", "-c", script};
+  spec.environment = {"PATH=/usr/bin:/bin"};
+  return spec;
+}
+
+}  // namespace
+
+TEST_CASE("a child sees no descriptor and no variable but its own") {
+  int pipes[2];
+  REQUIRE(::pipe(pipes) == 0);  // without close-on-exec, as a careless library would leave them
+  ProcessSpec spec = shell(
+      "ls /proc/self/fd | tr '\\n' ' '; env | grep -v -e ^PWD= -e ^SHLVL= -e ^_= -e ^OLDPWD= | tr "
+      "'\\n' ' '");
+  spec.descriptors = {{pipes[1], 3}};
+  ::setenv("SECRET_SEED", "42", 1);
+  const RunResult result = run_process(spec, milliseconds(5000));
+  ::unsetenv("SECRET_SEED");
+  CHECK(result.output == "0 1 2 3 4 PATH=/usr/bin:/bin ");  // 4: the folder that ls itself has open
+  ::close(pipes[0]);
+  ::close(pipes[1]);
+}
+
+TEST_CASE("output is capped, time is limited, groups die together") {
+  ProcessSpec flood = shell("yes 0123456789 | head -c 1000000");
+  flood.output_bytes = 1000;
+  const RunResult capped = run_process(flood, milliseconds(10000));
+  CHECK(capped.output.size() == 1000);
+  CHECK(capped.capped);
+  CHECK(capped.ok());
+
+  const auto start = std::chrono::steady_clock::now();
+  const RunResult late = run_process(shell("sleep 30 & sleep 30"), milliseconds(200));
+  CHECK(late.timed_out);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+}
+
+TEST_CASE("limits hold and can be told apart") {
+  ProcessSpec cpu = shell("while :; do :; done");
+  cpu.limits.cpu_seconds = 1;
+  const RunResult busy = run_process(cpu, milliseconds(20000));
+  REQUIRE(WIFSIGNALED(busy.status));
+  CHECK(WTERMSIG(busy.status) == SIGXCPU);
+
+  ProcessSpec files = shell("head -c 100000 /dev/zero > \"$0\"");
+  const Scratch scratch(test::build_folder() / "tmp");
+  files.argv.push_back((scratch.path() / "out").string());
+  files.limits.file_bytes = 4096;
+  CHECK_FALSE(run_process(files, milliseconds(5000)).ok());
+  CHECK(std::filesystem::file_size(scratch.path() / "out") <= 4096);
+
+  CHECK_THROWS_AS(run_process(
+                      [] {
+                        ProcessSpec spec;
+                        spec.argv = {"no-such-program-anywhere"};
+                        return spec;
+                      }(),
+                      milliseconds(100)),
+                  InfraError);
+}
+
+TEST_CASE("a pool runs everything and passes on the first failure") {
+  Pool pool(3);
+  std::atomic<int> sum{0};
+  std::vector<std::function<void()>> jobs;
+  for (int i = 1; i <= 100; ++i) jobs.push_back([&sum, i] { sum += i; });
+  pool.run(jobs);
+  CHECK(sum == 5050);
+  jobs[40] = [] { throw std::runtime_error("job 41"); };
+  CHECK_THROWS_WITH(pool.run(jobs), "job 41");
+  jobs.resize(1);
+  pool.run(jobs);
+  CHECK(sum == 5050 + 5050 - 41 + 1);
+}
+
+TEST_CASE("text for a terminal or a report is made harmless") {
+  CHECK(printable("a\tb\nc") == "a\tb\nc");
+  CHECK(printable("\x1b[31mred\x07") == "[31mred");
+  CHECK(printable("131×129") == "131×129");
+  CHECK(printable("\xff\xc3") == "??");
+  CHECK(printable("\xc2\x9b"
+                  "31m") == "??31m");              // C1 control sequence introducer
+  CHECK(printable("\xed\xa0\x80") == "???");       // a surrogate
+  CHECK(printable("\xe0\x80\xaf") == "???");       // overlong
+  CHECK(printable("\xf4\x90\x80\x80") == "????");  // above U+10FFFF
+}
+
+TEST_CASE("a reply survives the wire, and a broken one is refused") {
+  wire::CallReply reply;
+  simgpu::LaunchReport launch;
+  launch.kernel = "kernel<float>";
+  launch.grid = {3, 2, 1};
+  launch.total.fma_f32 = 77;
+  launch.total.tensor_ops["f16"] = 4096;
+  simgpu::Finding finding;
+  finding.kind = simgpu::FindingKind::shared_race;
+  finding.other = simgpu::Access{};
+  finding.other->where = {"gemm.cu", 38};
+  launch.findings = {finding};
+  launch.buffers.resize(2);
+  launch.buffers[1].label = "B";
+  reply.result.launches = {launch};
+  reply.result.errors.resize(1);
+  reply.result.errors[0].name = "cudaErrorInvalidConfiguration";
+  reply.c_after.assign(100, std::byte{7});
+  reply.c_base = 1ull << 33;
+  const std::string bytes = wire::encode(reply);
+  const auto back = wire::decode<wire::CallReply>(bytes);
+  REQUIRE(back.result.launches.size() == 1);
+  CHECK(back.result.launches[0].grid == simgpu::Dim3{3, 2, 1});
+  CHECK(back.result.launches[0].total.fma_f32 == 77);
+  CHECK(back.result.launches[0].total.tensor_ops.at("f16") == 4096);
+  CHECK(back.result.launches[0].findings[0].other->where.line == 38);
+  CHECK(back.result.launches[0].buffers[1].label == "B");
+  CHECK(back.result.errors[0].name == "cudaErrorInvalidConfiguration");
+  CHECK(back.c_after == reply.c_after);
+  CHECK(back.c_base == reply.c_base);
+  CHECK(wire::encode(back) == bytes);
+
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    CHECK_THROWS_AS(wire::decode<wire::CallReply>(bytes.substr(0, size)), wire::WireError);
+  CHECK_THROWS_AS(wire::decode<wire::CallReply>(bytes + "x"), wire::WireError);
+  // Any single byte wrong: an answer or an error, never a crash or a giant allocation.
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::string bad = bytes;
+    bad[i] = static_cast<char>(~bad[i]);
+    try {
+      wire::decode<wire::CallReply>(bad);
+    } catch (const wire::WireError&) {
+    }
+  }
+}
+
+TEST_CASE("frames over a socket") {
+  int fds[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+  wire::Kind kind{};
+  std::string payload;
+  CHECK(wire::send(fds[0], wire::Kind::ask, "payload"));
+  REQUIRE(wire::receive(fds[1], 1000, kind, payload) == wire::Received::frame);
+  CHECK(kind == wire::Kind::ask);
+  CHECK(payload == "payload");
+  CHECK(wire::receive(fds[1], 20, kind, payload) == wire::Received::timeout);
+  const std::string junk(16, 'j');
+  REQUIRE(::write(fds[0], junk.data(), junk.size()) == 16);
+  CHECK(wire::receive(fds[1], 1000, kind, payload) == wire::Received::malformed);
+  ::close(fds[0]);
+  CHECK(wire::receive(fds[1], 1000, kind, payload) == wire::Received::closed);
+  CHECK_FALSE(wire::send(fds[1], wire::Kind::ask, "nobody there"));
+  ::close(fds[1]);
+}
+
+TEST_CASE("compiler output shows the student's file and nothing of ours") {
+  const std::string said =
+      "In file included from lab1_naive/gemm.cu:8:\n"
+      "common/matrix.hpp:20:3: warning: something in a header\n"
+      "  T* data;\n"
+      "  ^\n"
+      "lab1_naive/gemm.cu:31:9: error: use of undeclared identifier 'rwo'\n"
+      "  c(rwo, col) = 0;\n"
+      "    ^\n"
+      "common/simgpu/include/cuda_runtime.h:99:1: note: 'row' declared here\n"
+      "lab1_naive/gemm.cu:12:3: note: did you mean this\n"
+      "  int row;\n"
+      "  ^\n"
+      "1 warning and 1 error generated when compiling for sm_80.\n";
+  const CompilerOutput shown = filter_compiler_output(said, "lab1_naive/gemm.cu");
+  CHECK(shown.errors == std::vector<std::string>{
+                            "lab1_naive/gemm.cu:31:9: error: use of undeclared identifier 'rwo'",
+                            "  c(rwo, col) = 0;", "    ^",
+                            "lab1_naive/gemm.cu:12:3: note: did you mean this", "  int row;",
+                            "  ^"});
+  CHECK(shown.warnings.empty());
+
+  std::string many;
+  for (int i = 1; i <= 20; ++i) many += "g.cu:" + std::to_string(i) + ":1: error: e\n";
+  CHECK(filter_compiler_output(many, "g.cu", 3).errors.size() == 4);
+  const CompilerOutput missing = filter_compiler_output(
+      "g.cu:5:10: fatal error: 'cub/cub.cuh' file not found\n#include <cub/cub.cuh>\n", "g.cu");
+  CHECK(missing.unavailable_include == "cub/cub.cuh");
+  CHECK(missing.unavailable_line == 5);
+}
+
+TEST_CASE("which clang will do") {
+  std::string number;
+  CHECK(reject_clang("clang++", "Debian clang version 14.0.6\nTarget: x86_64", number).empty());
+  CHECK(number == "14.0.6");
+  CHECK(reject_clang("clang++", "Ubuntu clang version 22.1.0-++2026", number).empty());
+  CHECK(reject_clang("clang++", "clang version 13.0.1", number).find("13.0.1") !=
+        std::string::npos);
+  CHECK(reject_clang("clang++", "Apple clang version 15.0.0 (clang-1500)", number).find("Apple") !=
+        std::string::npos);
+  CHECK(reject_clang("g++", "g++ (Debian 12.2.0) 12.2.0", number).find("not clang") !=
+        std::string::npos);
+}
+
+TEST_CASE("a TODO is found with its line and its text") {
+  const std::string source =
+      "a\nb\n  // TODO(1.1) Walk K,\n  //           then store.\n  int x;\n  // TODO(1.10) other\n";
+  CHECK(find_todo(source, "1.1").line == 3);
+  CHECK(find_todo(source, "1.1").text == "Walk K, then store.");
+  CHECK(find_todo(source, "1.10").line == 6);
+  CHECK(find_todo(source, "1.2").line == 0);
+}
+
+TEST_CASE("answers are compared as sets of letters") {
+  CHECK(normalised_answer("h, c D") == "CDH");
+  CHECK(normalised_answer("CDH") == normalised_answer("h-d-c"));
+  CHECK(normalised_answer(" ").empty());
+}
+
+TEST_CASE("cases: smallest first, non-square before square, every class there") {
+  Lab lab;
+  lab.tile = {{"BM", 16}, {"BN", 32}, {"BK", 8}};
+  Stage stage;
+  stage.shapes = {"aligned", "ragged", "tiny", "thin", "strided", "empty", "k1"};
+  const auto cases = cases_of(lab, stage);
+  std::int64_t last = 0;
+  bool strided = false, empty = false, over = false, under = false, k_zero = false;
+  std::set<std::string> names;
+  for (const auto& one : cases) {
+    CHECK(names.insert(one.name()).second);
+    const auto& e = one.extents;
+    strided = strided || one.strided();
+    k_zero = k_zero || e.k == 0;
+    over = over || e.m == 17;
+    under = under || e.m == 15;
+    if (one.empty()) {
+      empty = true;
+      continue;
+    }
+    CHECK_FALSE(empty);  // none with elements after those without
+    CHECK(e.m * e.n * e.k >= last);
+    last = e.m * e.n * e.k;
+  }
+  CHECK((strided && empty && k_zero && over && under));
+  stage.shapes = {"aligned"};
+  for (const auto& one : cases_of(lab, stage))
+    CHECK((one.extents.m % 16 == 0 && one.extents.n % 32 == 0 && one.extents.k % 8 == 0));
+}
+
+TEST_CASE("inputs differ from each other and are the same every time") {
+  const Case shape{{17, 17, 17}, 2, 3, 4, true};
+  for (const auto type :
+       {diag::ElementType::int32, diag::ElementType::float32, diag::ElementType::float64}) {
+    const Inputs one = make_inputs(type, Oracle::product, shape, Fill::integers, Before::poison, 1);
+    const Inputs two = make_inputs(type, Oracle::product, shape, Fill::integers, Before::poison, 1);
+    const Inputs other =
+        make_inputs(type, Oracle::product, shape, Fill::integers, Before::poison, 2);
+    CHECK(one.a.storage == two.a.storage);
+    CHECK(one.a.storage != other.a.storage);
+    CHECK(one.a.elements() == 16 * 19 + 17);  // exact: the last row has no padding
+    bool equal = true;
+    for (int i = 0; i < 17; ++i)
+      for (int j = 0; j < 17; ++j) equal = equal && one.a.at(i, j) == one.b.at(i, j);
+    CHECK_FALSE(equal);
+  }
+}
+
+TEST_CASE("verification: right, wrong, beyond the row, not finite") {
+  const Case shape{{5, 6, 7}, 0, 0, 3, false};
+  for (const auto type :
+       {diag::ElementType::int32, diag::ElementType::float32, diag::ElementType::float64}) {
+    const Inputs in = make_inputs(type, Oracle::product, shape, Fill::integers, Before::poison, 3);
+    diag::Matrix c = in.c;
+    CHECK_FALSE(verify(Oracle::product, in.a, in.b, in.c, c, Fill::integers).right);
+    for (int i = 0; i < 5; ++i)
+      for (int j = 0; j < 6; ++j) {
+        double sum = 0;
+        for (int k = 0; k < 7; ++k) sum += in.a.at(i, k) * in.b.at(k, j);
+        c.set(i, j, sum);
+      }
+    CHECK(verify(Oracle::product, in.a, in.b, in.c, c, Fill::integers).right);
+    diag::Matrix off = c;
+    off.set(4, 5, off.at(4, 5) + 1);
+    CHECK_FALSE(verify(Oracle::product, in.a, in.b, in.c, off, Fill::integers).right);
+    diag::Matrix beyond = c;
+    beyond.set(beyond.index(2, 6), 0);
+    const Verification touched = verify(Oracle::product, in.a, in.b, in.c, beyond, Fill::integers);
+    CHECK_FALSE(touched.right);
+    CHECK(touched.padding_touched);
+    if (type == diag::ElementType::int32) continue;
+    diag::Matrix nan = c;
+    nan.set(0, 0, std::nan(""));
+    CHECK_FALSE(verify(Oracle::product, in.a, in.b, in.c, nan, Fill::zero_mean).right);
+  }
+}
+
+TEST_CASE("every message that the grader's code names is in the catalogue, with all its gaps") {
+  // text("key", {{"gap", ...}, ...}) in the sources: the key must exist and the gaps must be
+  // exactly those.
+  unsigned seen = 0;
+  for (const char* folder : {"commands", "compile", "judge", "report"}) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator(test::project_root() / "grader" / folder)) {
+      if (entry.path().extension() != ".cpp") continue;
+      std::stringstream stream;
+      stream << std::ifstream(entry.path()).rdbuf();
+      const std::string source = stream.str();
+      for (std::size_t at = source.find("text(\""); at != std::string::npos;
+           at = source.find("text(\"", at + 1)) {
+        if (at > 0 &&
+            (std::isalnum(static_cast<unsigned char>(source[at - 1])) || source[at - 1] == '_'))
+          continue;
+        const std::size_t begin = at + 6, end = source.find('"', begin);
+        const std::string key = source.substr(begin, end - begin);
+        INFO(entry.path() << ": " << key);
+        REQUIRE(messages::exists(key));
+        ++seen;
+        std::set<std::string> wanted, given;
+        const std::string pattern(messages::raw(key));
+        for (std::size_t gap = pattern.find('{'); gap != std::string::npos;
+             gap = pattern.find('{', gap + 1))
+          wanted.insert(pattern.substr(gap + 1, pattern.find('}', gap) - gap - 1));
+        int depth = 1;
+        std::size_t close = end + 1;
+        for (; close < source.size() && depth > 0; ++close)
+          depth += source[close] == '(' ? 1 : source[close] == ')' ? -1 : 0;
+        const std::string call = source.substr(end + 1, close - end - 1);
+        for (std::size_t gap = call.find("{\""); gap != std::string::npos;
+             gap = call.find("{\"", gap + 1)) {
+          const std::size_t from = call.find('"', gap) + 1;
+          given.insert(call.substr(from, call.find('"', from) - from));
+        }
+        CHECK(given == wanted);
+      }
+    }
+  }
+  CHECK(seen > 40);
+}

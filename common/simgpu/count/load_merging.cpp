@@ -152,22 +152,14 @@ class Alignment {
   std::vector<unsigned> zeros_;
 };
 
-/// An address as a sum of things that do not change, its roots, and a constant.
+/// An address as something fixed plus a constant.
 struct Root {
   bool is_symbol = false;
   std::uint32_t index = 0;  ///< register or variable
   auto operator<=>(const Root&) const = default;
-
-  Operand operand() const {
-    Operand result;
-    result.kind = is_symbol ? Kind::symbol : Kind::reg;
-    result.index = index;
-    return result;
-  }
 };
 struct Address {
-  static constexpr std::size_t kMostRoots = 4;
-  std::vector<Root> roots;  ///< ascending
+  Root root;
   std::int64_t offset = 0;
 };
 
@@ -175,7 +167,6 @@ class Addresses {
  public:
   explicit Addresses(const Function& function) : function_(function) {
     definition_.assign(function.registers.size(), kNone);
-    last_write_.assign(function.registers.size(), kNone);
     std::vector<bool> seen(function.registers.size(), false);
     for (std::uint32_t i = 0; i < function.body.size(); ++i) {
       const Instruction& instruction = function.body[i];
@@ -187,68 +178,42 @@ class Addresses {
     }
   }
 
-  /// Starts a block; `changed` must then be told of every write, in order.
-  void begin_block(std::uint32_t first) { block_begin_ = first; }
-  void changed(std::uint32_t reg, std::uint32_t instruction) { last_write_[reg] = instruction; }
-
-  /// The address at a load that is about to run.
   Address find(const Operand& memory) const {
-    Address address;
-    address.offset = memory.bits;
-    std::vector<Root> open{{memory.kind == Kind::symbol, memory.index}};
+    Address address{{memory.kind == Kind::symbol, memory.index}, memory.bits};
     constexpr int kMostSteps = 64;
-    for (int step = 0; !open.empty(); ++step) {
-      const Root root = open.back();
-      open.pop_back();
-      const bool has_room =
-          step < kMostSteps && address.roots.size() + open.size() + 2 <= Address::kMostRoots;
-      if (root.is_symbol || !has_room || !open_up(root.index, &open, &address.offset))
-        address.roots.push_back(root);
+    for (int step = 0; step < kMostSteps && open_up(&address); ++step) {
     }
-    std::sort(address.roots.begin(), address.roots.end());
     return address;
   }
 
  private:
-  /// Replaces a register that is a copy or a sum by its parts; false if it is neither, or if one of
-  /// its parts has changed since.
-  bool open_up(std::uint32_t reg, std::vector<Root>* open, std::int64_t* offset) const {
-    const std::uint32_t at = definition_[reg];
-    if (at == kNone) return false;
-    const Instruction& instruction = function_.body[at];
+  /// Sees through one copy or one addition of a constant; false if the root is neither. Registers
+  /// with several definitions are never seen through to: they may have changed since.
+  bool open_up(Address* address) const {
+    if (address->root.is_symbol || definition_[address->root.index] == kNone) return false;
+    const Instruction& instruction = function_.body[definition_[address->root.index]];
     const bool is_move = instruction.op == Opcode::mov;
     if (!is_move && instruction.op != Opcode::add) return false;
-    std::vector<Root> parts;
-    std::uint64_t constant = 0;  // offsets wrap like addresses do
+    Root root;
+    unsigned roots = 0;
+    auto offset = static_cast<std::uint64_t>(address->offset);  // wraps like addresses do
     for (std::size_t i = 1; i < instruction.operands.size(); ++i) {
       const Operand& operand = instruction.operands[i];
-      if (operand.kind == Kind::reg) {
-        if (definition_[operand.index] == kNone && is_stale(at, operand.index)) return false;
-        parts.push_back({false, operand.index});
-      } else if (operand.kind == Kind::symbol) {
-        parts.push_back({true, operand.index});
-        constant += static_cast<std::uint64_t>(operand.bits);
-      } else if (operand.kind == Kind::imm && !is_move) {
-        constant += static_cast<std::uint64_t>(operand.bits);
-      } else {
+      if (operand.kind == Kind::reg || operand.kind == Kind::symbol) {
+        root = {operand.kind == Kind::symbol, operand.index};
+        if (!root.is_symbol && definition_[root.index] == kNone) return false;
+        ++roots;
+      } else if (operand.kind != Kind::imm || is_move) {
         return false;
       }
+      offset += static_cast<std::uint64_t>(operand.bits);  // 0 for a register
     }
-    open->insert(open->end(), parts.begin(), parts.end());
-    *offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(*offset) + constant);
+    if (roots != 1) return false;
+    *address = {root, static_cast<std::int64_t>(offset)};
     return true;
   }
 
-  /// Whether `part` was written in this block after instruction `at` read it.
-  bool is_stale(std::uint32_t at, std::uint32_t part) const {
-    const std::uint32_t write = last_write_[part];
-    const bool written_here = write != kNone && write >= block_begin_;
-    return written_here && (at < write || at < block_begin_);
-  }
-
   const Function& function_;
-  std::vector<std::uint32_t> last_write_;
-  std::uint32_t block_begin_ = 0;
   std::vector<std::uint32_t>
       definition_;  ///< the only, unguarded definition of a register, else kNone
 };
@@ -284,7 +249,7 @@ bool ends_piece(const Instruction& instruction) {
 
 /// Loads of one address up to a constant, and one element size, that wait for their piece to end.
 struct Key {
-  std::vector<Root> roots;
+  Root root;
   unsigned element;  ///< bytes
   std::int64_t window;
   auto operator<=>(const Key&) const = default;
@@ -313,7 +278,6 @@ class Merger {
   std::vector<MergedLoad> run() {
     const ptx::ControlFlow flow = ptx::build_control_flow(function_);
     for (const ptx::BasicBlock& block : flow.blocks) {
-      addresses_.begin_block(block.begin);
       for (std::uint32_t i = block.begin; i < block.end; ++i) visit(i);
       flush();
     }
@@ -341,9 +305,7 @@ class Merger {
     if (instruction.op == Opcode::ld && instruction.mod.space == Space::shared) add(i);
     // A root that changes means another address from here on.
     ptx::for_each_register(function_, instruction, [&](std::uint32_t reg, bool is_write) {
-      if (!is_write) return;
-      addresses_.changed(reg, i);
-      if (root_in_use_[reg] == piece_) flush();
+      if (is_write && root_in_use_[reg] == piece_) flush();
     });
   }
 
@@ -364,19 +326,19 @@ class Merger {
       --window;
       within += window_bytes;
     }
-    // The roots are aligned, so the offset alone tells where in its window an element lies.
+    // The root is aligned, so the offset alone tells where in its window an element lies.
     if (within % element != 0 || within + element * count > window_bytes) return;
-    if (aligned_to(address.roots) < 2 * element) return;
-    pending_[Key{address.roots, element, window}].push_back(
+    if (aligned_to(address.root) < 2 * element) return;
+    pending_[Key{address.root, element, window}].push_back(
         Load{i, static_cast<unsigned>(within) / element, count});
-    for (const Root& root : address.roots)
-      if (!root.is_symbol) root_in_use_[root.index] = piece_;
+    if (!address.root.is_symbol) root_in_use_[address.root.index] = piece_;
   }
 
-  unsigned aligned_to(const std::vector<Root>& roots) const {
-    unsigned zeros = kMostZeros;
-    for (const Root& root : roots) zeros = std::min(zeros, alignment_.of(root.operand()));
-    return 1u << zeros;
+  unsigned aligned_to(const Root& root) const {
+    Operand operand;
+    operand.kind = root.is_symbol ? Kind::symbol : Kind::reg;
+    operand.index = root.index;
+    return 1u << alignment_.of(operand);
   }
 
   static std::int64_t window_of(unsigned element) { return std::min(16u, 4 * element); }
@@ -397,7 +359,7 @@ class Merger {
 
   void flush() {
     for (auto& [key, loads] : pending_) {
-      const unsigned aligned = aligned_to(key.roots);
+      const unsigned aligned = aligned_to(key.root);
       const auto elements = static_cast<unsigned>(window_of(key.element)) / key.element;
       unsigned wanted = 0;
       for (const Load& load : loads) wanted |= ((1u << load.count) - 1) << load.first;

@@ -6,8 +6,8 @@
 // counted in the SASS of whole kernels (tests/tools/check_load_merging.py repeats it):
 //
 //   - Loads of one straight piece of code merge, in any order and at any distance, if their addresses are the
-//     same registers plus constants (sums that make up the address are seen through; a constant added to
-//     an index before it is scaled is not, and clang 22 writes `| 7` for `+ 7` where it can, which is not either).
+//     same register plus constants. Constants added to the address are seen through. A constant added to an index
+//     before it is scaled is not, nor is `| 7`, which clang 22 writes for `+ 7` where it can.
 //   - A piece ends at a block's end and at whatever may change shared memory or orders it: stores and
 //     atomics on shared or generic addresses, barriers, bar.warp.sync, fences, cp.async and its waits, stmatrix,
 //     calls. Global loads, stores and atomics, local memory, shuffles, votes and ldmatrix do not end it.
@@ -24,10 +24,13 @@
 //     them one by one. Two loads of one element become one.
 //   - volatile, acquire and predicated loads are left alone (ptxas does merge some predicated ones).
 //
-// Not modelled: ptxas unrolls loops that are still loops in PTX and merges across the copies; and under
-// register pressure it may choose otherwise. Of 116 kernels (register_kernels.cu, merging_kernels.cu and the solution of lab 3,
-// clang 14 and 22; float, double, int, 16-bit and 8-bit; tiles 8 to 32, register tiles up to 32 x 32) 110 have exactly the
-// LDS of each width in their SASS that the model says; the other six are one kernel whose loop ptxas unrolls.
+// Not modelled: ptxas unrolls loops that are still loops in PTX and merges across the copies; it sometimes
+// takes a sum of two registers apart; and under register pressure it may choose otherwise. Of 116 kernels
+// (register_kernels.cu, merging_kernels.cu and the solution of lab 3, clang 14 and 22; float, double, int, 16 and
+// 8 bits; tiles 8 to 32, register tiles up to 32 x 32) 107 have exactly the LDS of each width in their SASS that the
+// model says. Six of the others are one kernel whose loop ptxas unrolls; three add a loop counter to a base 4 mod 8
+// (packed_kernel, clang 22 only: 16 LDS.64 where the model says 16 LDS and 8 LDS.64; no wrong goal hangs on it,
+// the model is the higher count).
 #pragma once
 
 #include <cstdint>

@@ -10,9 +10,9 @@ namespace simgpu::ptx {
 namespace {
 
 constexpr std::uint32_t kNone = UINT32_MAX;
-// Correction from live registers to ptxas's count, fitted to the kernels of tests/ptx/register_kernels.cu
-// as clang 14 and 22 write them and ptxas 13.0 allocates them for sm_80 (register_calibration.csv, made by
-// tests/tools/calibrate_registers.py):
+// Correction from live registers to ptxas's count, fitted to the kernels of
+// tests/ptx/register_kernels.cu as clang 14 and 22 write them and ptxas 13.0 allocates them for
+// sm_80 (register_calibration.csv, made by tests/tools/calibrate_registers.py):
 //   - ptxas issues the loads of a block early and keeps about this many of their results waiting;
 constexpr unsigned kLoadsInFlight = 12;
 //   - and uses a few registers of its own for addresses, carries and the stack pointer.
@@ -80,7 +80,7 @@ std::vector<bool> address_only(const Function& function) {
 
 /// 64-bit registers of which only the low half is ever needed: addresses of shared memory, which
 /// clang computes in 64 bits and ptxas in 32.
-std::vector<bool> low_half_only(const Module& module, const Function& function) {
+std::vector<bool> low_half_only(const Function& function) {
   std::vector<bool> low(function.registers.size(), true);
   const auto is_low_user = [](const Instruction& instruction) {
     switch (instruction.op) {
@@ -98,7 +98,6 @@ std::vector<bool> low_half_only(const Module& module, const Function& function) 
         return false;
     }
   };
-  (void)module;
   // Optimistic start, then wideness flows from users to what they use until nothing changes. Each
   // register changes once; users are found through lists.
   std::vector<std::vector<std::uint32_t>> sources_of(function.registers.size());
@@ -144,14 +143,14 @@ std::vector<bool> low_half_only(const Module& module, const Function& function) 
   return low;
 }
 
-Values fold(const Module& module, const Function& function) {
+Values fold(const Function& function) {
   const std::size_t n = function.registers.size();
   Values values;
   values.alias.resize(n);
   values.width.assign(n, 0);
   const Definitions definitions = find_definitions(function);
   const std::vector<bool> addresses = address_only(function);
-  const std::vector<bool> low = low_half_only(module, function);
+  const std::vector<bool> low = low_half_only(function);
   for (std::uint32_t r = 0; r < n; ++r) {
     values.alias[r] = r;
     const unsigned size = size_of(function.registers[r].type);
@@ -341,13 +340,30 @@ unsigned loaded_registers(const Function& function, const BasicBlock& block) {
   return sum;
 }
 
+/// Registers a thread may have under the kernel's own bounds. PTX ISA 11.4, ".maxntid",
+/// ".minnctapersm", ".maxnreg".
+unsigned register_limit(const Function& function) {
+  constexpr std::uint64_t kMost = 255, kPerMultiprocessor = 65536, kUnit = 8;
+  std::uint64_t limit = kMost;
+  if (function.max_nreg != 0) limit = std::min<std::uint64_t>(limit, function.max_nreg);
+  const auto& shape = function.req_ntid[0] != 0 ? function.req_ntid : function.max_ntid;
+  const std::uint64_t blocks = std::clamp<std::uint64_t>(function.min_nctapersm, 1, 32);
+  std::uint64_t threads = blocks;
+  for (const std::uint32_t extent : shape) threads *= std::clamp<std::uint64_t>(extent, 1, 1024);
+  if (shape[0] != 0) {
+    const std::uint64_t share = kPerMultiprocessor / ((threads + 31) / 32 * 32) / kUnit * kUnit;
+    limit = std::min(limit, std::max<std::uint64_t>(share, 16));
+  }
+  return static_cast<unsigned>(limit);
+}
+
 }  // namespace
 
-RegisterPressure estimate_registers(const Module& module, const Function& function) {
+RegisterPressure estimate_registers(const Module&, const Function& function) {
   RegisterPressure result;
   if (function.body.empty()) return result;
   const ControlFlow flow = build_control_flow(function);
-  const Values values = fold(module, function);
+  const Values values = fold(function);
   const Sets sets = solve(function, flow, values);
   result.complete = sets.complete;
 
@@ -406,6 +422,8 @@ RegisterPressure estimate_registers(const Module& module, const Function& functi
     result.estimate = std::max(result.estimate, block_peak + in_flight + kOverhead);
   }
   result.where = function.body[result.instruction].where;
+  result.limit = register_limit(function);
+  result.spills = result.live > result.limit + result.limit / 4;
   return result;
 }
 

@@ -12,11 +12,19 @@ namespace simgpu::ptx {
 
 struct RegisterPressure {
   unsigned live = 0;        ///< peak of live 32-bit registers, after what ptxas folds away
-  unsigned estimate = 0;    ///< what ptxas would allocate if there were no limit of 255
-  unsigned predicates = 0;  ///< peak of live predicates
+  unsigned estimate = 0;    ///< what ptxas would allocate if there were no limit
+  /// Registers a thread may have: 255, or less where launch bounds or .maxnreg say so (a multiprocessor has
+  /// 65536, given out in units of 8 a thread).
+  unsigned limit = 255;
+  /// Certain spills: `live` is a quarter over the limit. Below that ptxas recomputes values instead of keeping them, or
+  /// spills a few bytes, and nothing but ptxas can tell.
+  bool spills = false;
+  unsigned predicates = 0;        ///< peak of live predicates
   std::uint32_t instruction = 0;  ///< where the peak is
   Location where;
-  bool complete = true;     ///< false: the function is too large to analyse, the numbers are lower bounds
+  bool complete = true;  ///< false: the function is too large to analyse, the numbers are lower bounds
+
+  unsigned allocated() const { return estimate < limit ? estimate : limit; }
 };
 
 RegisterPressure estimate_registers(const Module& module, const Function& function);

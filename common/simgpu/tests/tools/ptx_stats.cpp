@@ -1,5 +1,5 @@
 // Prints, as CSV, the static figures of every kernel in the given PTX files:
-//   file,kernel,live,estimate,predicates,line,raw,lds16,lds32,lds64,lds128
+//   file,kernel,live,estimate,limit,spills,raw,lds16,lds32,lds64,lds128
 // where raw counts the ld.shared of the text and ldsN those of N bits left after merging. Used by
 // calibrate_registers.py and check_load_merging.py.
 #include <fstream>
@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
         if (!function.is_entry || function.is_declaration) continue;
         const simgpu::ptx::RegisterPressure r = simgpu::ptx::estimate_registers(module, function);
         std::cout << argv[i] << ',' << function.name << ',' << r.live << ',' << r.estimate << ','
-                  << r.predicates << ',' << r.where.line;
+                  << r.limit << ',' << r.spills;
         const auto merged = simgpu::count::merge_shared_loads(module, function);
         unsigned raw = 0, by_bytes[17] = {};
         for (std::size_t k = 0; k < merged.size(); ++k) {

@@ -395,6 +395,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
       w->launch = &r;
       w->number = t;
       w->counters = count::make_counters(program, impl_->memory.live().size());
+      w->patterns.patterns.resize(program.slots);
       workers.push_back(std::move(w));
     }
     run_on_threads(workers);
@@ -432,6 +433,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   std::map<std::uint64_t, std::string> printed;
   for (auto& w : workers) {
     findings.merge(std::move(w->findings));
+    count::settle_all(program, w->counters);
     count::add(counters, w->counters);
     printed.merge(w->printed);
   }

@@ -27,8 +27,11 @@ class BlockClocks {
  public:
   void reset(unsigned warps) {
     now_ = 1;
-    floor_ = 0;
-    clocks_.assign(warps, WarpClock{});
+    floor_ = 1;
+    WarpClock start;
+    start.seen.fill(1);
+    start.lanes = 1;
+    clocks_.assign(warps, start);
   }
   std::uint32_t now() const { return now_; }
   /// Accesses before this time come before everything that runs now: a quick test.
@@ -63,7 +66,7 @@ class BlockClocks {
   }
 
  private:
-  std::uint32_t now_ = 1, floor_ = 0;
+  std::uint32_t now_ = 1, floor_ = 1;
   std::vector<WarpClock> clocks_;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "common/simgpu/exec/memory_ops.hpp"
+
 namespace simgpu {
 
 GlobalCounts& GlobalCounts::operator+=(const GlobalCounts& o) {
@@ -61,6 +63,13 @@ exec::Counters make_counters(const exec::Program& program, std::size_t allocatio
   c.sites.resize(program.site_pc.size());
   c.buffers.resize(allocations);
   return c;
+}
+
+void settle_all(const exec::Program& program, exec::Counters& c) {
+  for (std::size_t k = 0; k < c.sites.size(); ++k) {
+    const bool load = program.instructions[program.site_pc[k]].ptx->op != Opcode::st;
+    exec::settle(c, c.sites[k], load ? AccessType::load : AccessType::store);
+  }
 }
 
 void add(exec::Counters& to, const exec::Counters& from) {

@@ -448,6 +448,7 @@ void FunctionDecoder::decode_block(std::uint32_t number) {
       ended = true;
     } else {
       decode(ins);
+      forget_addresses(ins);
     }
   }
   block.last = static_cast<std::uint32_t>(ops_.size());

@@ -42,9 +42,43 @@ Ref FunctionDecoder::memory_base(const Operand& o, std::int64_t& offset) {
   }
 }
 
-std::uint32_t FunctionDecoder::slot_for(Ref base) {
-  // A pattern belongs to the register's lanes; see kernels/memory.inl. Temporaries get a new one each.
-  return p_.slots++ + 0 * static_cast<std::uint32_t>(base != kNoRef);
+/// The quick path, if there is one for this access, and the address pattern it uses. Accesses of a block through the same
+/// register share a pattern; after the first, the register need not be looked at again until it changes.
+void FunctionDecoder::choose_quick_path(Op& op, const Operand& address) {
+  const auto space = static_cast<Space>(op.x);
+  op.slot = p_.slots++;
+  if ((space != Space::shared && space != Space::global) || (op.width != 4 && op.width != 8)) return;
+  const unsigned vec = op.vec == 1 ? 0 : op.vec == 2 ? 1 : op.vec == 4 ? 2 : 3;
+  if (vec == 3) return;
+  const unsigned store = static_cast<AccessType>(op.y) == AccessType::store ? 1 : 0;
+  const HandlerTable& t = handlers();
+  const Handler quick = (space == Space::shared ? t.shared : t.global)[store][op.width == 8][vec];
+  if (quick == nullptr) return;
+  if (op.guarded != nullptr) {
+    op.guarded = quick;
+    return;
+  }
+  op.fn = quick;
+  if (address.kind == Kind::address && register_bytes(address.index) != 8) return;   // a temporary
+  const auto [it, is_new] = block_slots_.try_emplace({op.a, op.x}, op.slot);
+  if (is_new) return;
+  --p_.slots;
+  op.slot = it->second;
+  op.z |= 2;
+}
+
+/// An instruction writes registers: accesses through them must look again.
+void FunctionDecoder::forget_addresses(const Ins& ins) {
+  if (ins.operands.empty()) return;
+  auto forget = [&](std::uint32_t r) {
+    for (const Space space : {Space::shared, Space::global}) block_slots_.erase({reg(r), static_cast<std::uint8_t>(space)});
+  };
+  const Operand& d = ins.operands[0];
+  if (d.kind == Kind::reg) forget(d.index);
+  if (d.kind == Kind::reg && d.index2 != UINT32_MAX) forget(d.index2);
+  if (d.kind == Kind::vector)
+    for (std::uint32_t k = 0; k < d.count; ++k)
+      if (f_.vector_operands[d.index + k].kind == Kind::reg) forget(f_.vector_operands[d.index + k].index);
 }
 
 void FunctionDecoder::load(const Ins& ins) {
@@ -76,7 +110,7 @@ void FunctionDecoder::load(const Ins& ins) {
   o.y = static_cast<std::uint8_t>(AccessType::load);
   o.z = ins.mod.is_volatile || ins.mod.release_acquire ? 1 : 0;
   o.site = new_site();
-  o.slot = slot_for(base);
+  choose_quick_path(o, at(ins, 1));
   for (unsigned k = 0; k < vec; ++k) finish_destination(element(k), raw, list[k]);
 }
 
@@ -106,7 +140,7 @@ void FunctionDecoder::store(const Ins& ins) {
   o.y = static_cast<std::uint8_t>(AccessType::store);
   o.z = ins.mod.is_volatile || ins.mod.release_acquire ? 1 : 0;
   o.site = new_site();
-  o.slot = slot_for(base);
+  choose_quick_path(o, at(ins, 0));
 }
 
 void FunctionDecoder::atomic(const Ins& ins) {
@@ -137,7 +171,6 @@ void FunctionDecoder::atomic(const Ins& ins) {
   o.y = static_cast<std::uint8_t>(ins.mod.atom);
   o.z = static_cast<std::uint8_t>(ty);
   o.site = new_site();
-  o.slot = slot_for(base);
 }
 
 /// Entry parameters are the same for all lanes; those of functions and calls are per lane, in areas of the frame.

@@ -101,7 +101,8 @@ class FunctionDecoder {
   Ref memory_base(const Operand& o, std::int64_t& offset);
   void collective(const Ins& ins);
   std::uint32_t new_site();
-  std::uint32_t slot_for(Ref base);
+  void choose_quick_path(Op& op, const Operand& address);
+  void forget_addresses(const Ins& ins);
 
   ProgramBuilder& b_;
   Program& p_;
@@ -127,7 +128,7 @@ class FunctionDecoder {
   const Ins* current_ = nullptr;
   std::uint32_t current_index_ = 0;
   bool counted_ = false;                        ///< the guarded instruction's first op was emitted
-  std::map<Ref, std::uint32_t> block_slots_;    ///< address register -> pattern slot, within the block
+  std::map<std::pair<Ref, std::uint8_t>, std::uint32_t> block_slots_;   ///< address register and space -> pattern slot, within the block
 };
 
 // Handlers that are not per instruction set (wrappers.cpp, collective.cpp, memory_ops.cpp, param_ops.cpp).

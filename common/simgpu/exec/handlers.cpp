@@ -7,6 +7,7 @@ namespace simgpu::exec {
   void fill_integer(HandlerTable& t);       \
   void fill_float(HandlerTable& t);         \
   void fill_convert(HandlerTable& t);       \
+  void fill_memory(HandlerTable& t);        \
   }
 SIMGPU_DECLARE_ISA(portable)
 #if defined(__x86_64__)
@@ -23,12 +24,14 @@ HandlerTable make() {
     v3::fill_integer(t);
     v3::fill_float(t);
     v3::fill_convert(t);
+    v3::fill_memory(t);
     return t;
   }
 #endif
   portable::fill_integer(t);
   portable::fill_float(t);
   portable::fill_convert(t);
+  portable::fill_memory(t);
   return t;
 }
 

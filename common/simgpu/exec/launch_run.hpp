@@ -61,11 +61,6 @@ struct LaunchRun {
 struct GuardCount {
   std::uint64_t executed = 0, lanes = 0;
 };
-struct SiteCount {
-  GlobalCounts global;
-  SharedCounts shared;
-  std::uint64_t local_requests = 0;
-};
 struct BufferTraffic {
   GlobalCounts load, store, atomic;
 };

@@ -40,25 +40,30 @@ void count_global(BlockRun& run, const Op& op, AccessType type, const std::uint6
   c.sites[op.site].global += total;
 }
 
-void count_shared(BlockRun& run, const Op& op, AccessType type, const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes) {
-  SharedCounts& s = run.worker->counters.sites[op.site].shared;
+SharedCounts shared_cost(const BlockRun& run, const Op& op, AccessType type, const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes) {
+  SharedCounts s;
   const bool load = type == AccessType::load;
   const count::Wavefronts raw = count::shared_wavefronts(address, mask, bytes, load);
-  s.raw_requests += 1;
-  s.raw_wavefronts += raw.actual;
-  s.raw_ideal_wavefronts += raw.ideal;
-  s.bytes += std::uint64_t{bytes} * static_cast<unsigned>(std::popcount(mask));
+  s.raw_requests = 1;
+  s.raw_wavefronts = raw.actual;
+  s.raw_ideal_wavefronts = raw.ideal;
+  s.bytes = std::uint64_t{bytes} * static_cast<unsigned>(std::popcount(mask));
   const Merge merge = run.launch->program->merges[op.site];
-  if (merge.width == 0) return;   // ptxas makes it part of another load
+  if (merge.width == 0) return s;   // ptxas makes it part of another load
   count::Wavefronts w = raw;
   if (merge.width != bytes) {
     std::uint64_t start[kLanes];
     for (unsigned i = 0; i < kLanes; ++i) start[i] = address[i] + static_cast<std::uint64_t>(std::int64_t{merge.shift});
     w = count::shared_wavefronts(start, mask, merge.width, load);
   }
-  s.requests += 1;
-  s.wavefronts += w.actual;
-  s.ideal_wavefronts += w.ideal;
+  s.requests = 1;
+  s.wavefronts = w.actual;
+  s.ideal_wavefronts = w.ideal;
+  return s;
+}
+
+void count_shared(BlockRun& run, const Op& op, AccessType type, const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes) {
+  run.worker->counters.sites[op.site].shared += shared_cost(run, op, type, address, mask, bytes);
 }
 
 void access_lane_by_lane(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]) {
@@ -111,7 +116,7 @@ void access_lane_by_lane(Warp& w, const Op& op, const std::uint64_t (&address)[k
         } else if (checks.init && t.initialised != nullptr && std::memchr(t.initialised, 0, bytes) != nullptr) {
           report_uninitialised(run, w, i, op, bytes, address[i], t);
         }
-        if (checks.race && t.space == MemorySpace::global) check_global_access(run, w, i, op, type, op.z != 0, *t.allocation, t.offset, bytes);
+        if (checks.race && t.space == MemorySpace::global) check_global_access(run, w, i, op, type, (op.z & 1) != 0, *t.allocation, t.offset, bytes);
       }
     }
     for (unsigned k = 0; k < op.vec; ++k) {

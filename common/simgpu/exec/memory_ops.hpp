@@ -13,6 +13,13 @@ void access_lane_by_lane(Warp& w, const Op& op, const std::uint64_t (&address)[k
 void count_global(BlockRun& run, const Op& op, AccessType type, const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes);
 void count_shared(BlockRun& run, const Op& op, AccessType type, const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes);
 
+SharedCounts shared_cost(const BlockRun& run, const Op& op, AccessType type, const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes);
+
+/// Tallies by pattern, see SiteCount: adds up what is pending; starts another tally with one access.
+void settle(Counters& counters, SiteCount& site, AccessType type);
+void begin_shared(BlockRun& run, const Op& op, const Pattern& p, std::uint64_t key);
+void begin_global(BlockRun& run, const Op& op, const Pattern& p, std::uint64_t base, const memory::Allocation& a, std::uint64_t key);
+
 /// Race checks of one lane; `offset` is into the space or allocation.
 void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type, std::uint64_t offset, unsigned bytes);
 void check_global_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type, bool strong, memory::Allocation& a,

@@ -71,7 +71,9 @@ struct HandlerTable {
   Handler pack[4][4];        ///< [log2 element bytes][log2 whole]: mov.b32 d, {lo, hi}
   Handler unpack[4][4];      ///< mov.b32 {lo, hi}, a
   Handler broadcast[4];      ///< fill a register from `imm`
-  Handler load_global, store_global, load_shared, store_shared;
+  /// The quick paths: [load, store][element of 4, 8 bytes][log2 of the vector]. Null: no quick path.
+  Handler shared[2][2][3];
+  Handler global[2][2][3];
 };
 
 /// The fastest table this machine can run.

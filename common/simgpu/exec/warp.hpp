@@ -7,6 +7,10 @@
 
 #include "common/simgpu/exec/op.hpp"
 
+namespace simgpu::memory {
+struct Allocation;
+}
+
 namespace simgpu::exec {
 
 struct BlockRun;
@@ -60,7 +64,8 @@ struct Warp {
   /// register, used by those that follow it (see kernels/memory.inl).
   struct Base {
     std::uint64_t address = 0;
-    const Pattern* pattern = nullptr;
+    Pattern* pattern = nullptr;
+    memory::Allocation* allocation = nullptr;   ///< global accesses: of the last one
   };
   std::vector<Base> bases;
 

@@ -17,6 +17,8 @@
 
 #include "common/simgpu/exec/half.hpp"
 #include "common/simgpu/exec/op.hpp"
+#include "common/simgpu/exec/decoder.hpp"
+#include "common/simgpu/exec/memory_ops.hpp"
 #include "common/simgpu/exec/warp.hpp"
 
 #if SIMGPU_ISA_V3

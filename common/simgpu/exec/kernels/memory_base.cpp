@@ -1,0 +1,5 @@
+#define SIMGPU_ISA portable
+#define SIMGPU_ISA_V3 0
+#include "common/simgpu/exec/kernels/isa.hpp"
+#include "common/simgpu/exec/kernels/memory.inl"
+#include "common/simgpu/exec/kernels/isa_end.hpp"

@@ -6,7 +6,12 @@
 
 #include "attributes.h"
 
-// __syncthreads() itself is known to clang: it becomes bar.sync 0.
+// clang 14 takes its own __syncthreads() and the other barrier intrinsics for something that cannot change
+// a shared variable, and moves loads of one across: with `__shared__ int n; if (t == 0) n = 5; __syncthreads();
+// use(n);` the other lanes of warp 0 read n before it is written, on real hardware too. An asm statement with
+// a memory clobber orders them in every version.
+__SIMGPU_DEVICE void __simgpu_syncthreads() { asm volatile("bar.sync 0;" : : : "memory"); }
+#define __syncthreads() __simgpu_syncthreads()
 
 __SIMGPU_DEVICE int __syncthreads_count(int predicate) {
   int count;
@@ -34,11 +39,13 @@ __SIMGPU_DEVICE int __syncthreads_or(int predicate) {
       : "memory");
   return result;
 }
-__SIMGPU_DEVICE void __syncwarp(unsigned int mask = 0xffffffffu) { __nvvm_bar_warp_sync(mask); }
+__SIMGPU_DEVICE void __syncwarp(unsigned int mask = 0xffffffffu) {
+  asm volatile("bar.warp.sync %0;" : : "r"(mask) : "memory");
+}
 
-__SIMGPU_DEVICE void __threadfence_block() { __nvvm_membar_cta(); }
-__SIMGPU_DEVICE void __threadfence() { __nvvm_membar_gl(); }
-__SIMGPU_DEVICE void __threadfence_system() { __nvvm_membar_sys(); }
+__SIMGPU_DEVICE void __threadfence_block() { asm volatile("membar.cta;" : : : "memory"); }
+__SIMGPU_DEVICE void __threadfence() { asm volatile("membar.gl;" : : : "memory"); }
+__SIMGPU_DEVICE void __threadfence_system() { asm volatile("membar.sys;" : : : "memory"); }
 
 __SIMGPU_DEVICE void __trap() { asm volatile("trap;"); }
 __SIMGPU_DEVICE void __brkpt() { asm volatile("brkpt;"); }

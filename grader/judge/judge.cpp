@@ -265,13 +265,13 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
   }
   result.state = State::passed;
   result.verdict = "ACCEPTED";
-  std::size_t shapes = cases.size();
-  result.headline = runs.empty() ? text("stage.passed", {{"shapes", std::to_string(shapes)}})
-                                 : text("stage.passed.goals",
-                                        {{"shapes", std::to_string(shapes)},
-                                         {"goals", std::to_string(std::count_if(
-                                                       result.goals.begin(), result.goals.end(),
-                                                       [](const auto& g) { return !g.advice; }))}});
+  std::set<std::string> met_goals;
+  for (const auto& goal : result.goals)
+    if (!goal.advice) met_goals.insert(goal.key);
+  const std::string shapes = std::to_string(cases.size());
+  result.headline = met_goals.empty()
+                        ? text("stage.passed", {{"shapes", shapes}})
+                        : text("stage.passed.goals", {{"shapes", shapes}, {"goals", std::to_string(met_goals.size())}});
 }
 
 void run_item(const Docket::Item& item) {

@@ -25,8 +25,9 @@ unsigned round_up(unsigned n, unsigned unit) {
 }
 
 /// Resident blocks of `threads` threads on one multiprocessor; 0 if a single block does not fit.
-int resident_blocks(const DeviceModel& model, const KernelInfo& info, unsigned threads,
+int resident_blocks(const DeviceModel& model, const Registered& kernel, unsigned threads,
                     std::uint64_t dynamic_shared) {
+  const KernelInfo& info = kernel.info;
   const unsigned warps = (threads + 31) / 32;
   unsigned blocks =
       std::min(model.blocks_per_multiprocessor, model.threads_per_multiprocessor / (32 * warps));
@@ -35,7 +36,10 @@ int resident_blocks(const DeviceModel& model, const KernelInfo& info, unsigned t
   const unsigned warp_registers = round_up(32 * registers, kRegisterUnit);
   blocks = std::min(blocks, model.registers_per_multiprocessor / warp_registers / warps);
   const std::uint64_t shared = info.static_shared_bytes + dynamic_shared;
-  if (shared > model.shared_bytes_per_block_optin) return 0;
+  const std::uint64_t limit =
+      std::max<std::uint64_t>(model.shared_bytes_per_block,
+                              std::uint64_t{info.static_shared_bytes} + kernel.max_dynamic_shared);
+  if (shared > limit) return 0;
   const unsigned block_shared =
       round_up(static_cast<unsigned>(shared), kSharedUnit) + kReservedSharedBytes;
   return static_cast<int>(std::min(blocks, model.shared_bytes_per_multiprocessor / block_shared));
@@ -48,7 +52,7 @@ cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**
   SIMGPU_API_BEGIN;
   const char* const call = "kernel launch";
   cudaError_t error = cudaSuccess;
-  const Registered* const kernel = state.kernel(call, function, error);
+  Registered* const kernel = state.kernel(call, function, error);
   if (!kernel) return error;
   if (!is_stream(stream)) {
     return state.fail(call, cudaErrorInvalidResourceHandle, "the stream does not exist (any more)");
@@ -74,7 +78,7 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
   SIMGPU_API_BEGIN;
   const char* const call = "cudaFuncSetAttribute";
   cudaError_t error = cudaSuccess;
-  const Registered* const kernel = state.kernel(call, function, error);
+  Registered* const kernel = state.kernel(call, function, error);
   if (!kernel) return error;
   switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize: {
@@ -102,7 +106,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
   const char* const call = "cudaFuncGetAttributes";
   if (!attributes) return state.fail(call, cudaErrorInvalidValue);
   cudaError_t error = cudaSuccess;
-  const Registered* const kernel = state.kernel(call, function, error);
+  Registered* const kernel = state.kernel(call, function, error);
   if (!kernel) return error;
   const DeviceModel& model = state.backend().model();
   *attributes = {};
@@ -113,9 +117,10 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
   attributes->numRegs = static_cast<int>(kernel->info.live_registers);
   attributes->ptxVersion = attributes->binaryVersion =
       model.compute_major * 10 + model.compute_minor;
+  const unsigned fixed = std::min(kernel->info.static_shared_bytes, model.shared_bytes_per_block);
   attributes->maxDynamicSharedSizeBytes =
-      static_cast<int>(model.shared_bytes_per_block) -
-      static_cast<int>(std::min(kernel->info.static_shared_bytes, model.shared_bytes_per_block));
+      static_cast<int>(kernel->max_dynamic_shared ? kernel->max_dynamic_shared
+                                                  : model.shared_bytes_per_block - fixed);
   attributes->preferredShmemCarveout = -1;
   return cudaSuccess;
 }
@@ -140,11 +145,11 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
   if (!blocks || block_size <= 0) return state.fail(call, cudaErrorInvalidValue);
   *blocks = 0;
   cudaError_t error = cudaSuccess;
-  const Registered* const kernel = state.kernel(call, function, error);
+  Registered* const kernel = state.kernel(call, function, error);
   if (!kernel) return error;
   if (static_cast<unsigned>(block_size) > kernel->info.max_threads_per_block) return cudaSuccess;
-  *blocks = resident_blocks(state.backend().model(), kernel->info,
-                            static_cast<unsigned>(block_size), dynamic_shared);
+  *blocks = resident_blocks(state.backend().model(), *kernel, static_cast<unsigned>(block_size),
+                            dynamic_shared);
   return cudaSuccess;
 }
 
@@ -154,15 +159,14 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void*
   const char* const call = "cudaOccupancyAvailableDynamicSMemPerBlock";
   if (!bytes || blocks <= 0 || block_size <= 0) return state.fail(call, cudaErrorInvalidValue);
   cudaError_t error = cudaSuccess;
-  const Registered* const kernel = state.kernel(call, function, error);
+  Registered* const kernel = state.kernel(call, function, error);
   if (!kernel) return error;
   const DeviceModel& model = state.backend().model();
   std::uint64_t available = 0;
   for (std::uint64_t size = model.shared_bytes_per_block_optin / kSharedUnit * kSharedUnit;
        size >= kernel->info.static_shared_bytes && size > 0; size -= kSharedUnit) {
     const std::uint64_t dynamic = size - kernel->info.static_shared_bytes;
-    if (resident_blocks(model, kernel->info, static_cast<unsigned>(block_size), dynamic) >=
-        blocks) {
+    if (resident_blocks(model, *kernel, static_cast<unsigned>(block_size), dynamic) >= blocks) {
       available = dynamic;
       break;
     }

@@ -25,7 +25,7 @@ cudaError_t State::fail(const char* call, cudaError_t error, const std::string& 
 }
 
 cudaError_t State::synchronize(const char* call) {
-  if (sticky_ != cudaSuccess) return sticky_;
+  if (sticky_ != cudaSuccess) return repeat_sticky();
   const cudaError_t error = backend().synchronize();
   if (error != cudaSuccess) {
     sticky_ = error;
@@ -34,8 +34,12 @@ cudaError_t State::synchronize(const char* call) {
   return cudaSuccess;
 }
 
+cudaError_t State::repeat_sticky() {
+  return last_error = sticky_;
+}
+
 cudaError_t State::peek_error() const {
-  return sticky_ != cudaSuccess ? sticky_ : last_error;
+  return last_error;
 }
 
 cudaError_t State::take_error() {
@@ -53,7 +57,7 @@ cudaError_t State::unsupported(const char* call, const char* why) {
 cudaError_t State::reset() {
   sticky_ = cudaSuccess;
   last_error = cudaSuccess;
-  for (auto& [stub, kernel] : kernels_) kernel.known = false;
+  for (auto& [stub, kernel] : kernels_) kernel = {kernel.name, false, {}, 0};
   return backend().reset();
 }
 
@@ -71,7 +75,7 @@ void State::add_variable(const void* shadow, ImageId image, const char* mangled)
   variables_[shadow] = {image, mangled};
 }
 
-const Registered* State::kernel(const char* call, const void* stub, cudaError_t& error) {
+Registered* State::kernel(const char* call, const void* stub, cudaError_t& error) {
   const auto found = kernels_.find(stub);
   if (found == kernels_.end()) {
     error = fail(call, cudaErrorInvalidDeviceFunction, "this is not a __global__ function");

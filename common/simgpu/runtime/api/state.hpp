@@ -17,6 +17,7 @@ struct Registered {
   KernelName name;
   bool known = false;  ///< `info` is filled
   KernelInfo info;
+  unsigned max_dynamic_shared = 0;  ///< as set by cudaFuncSetAttribute
 };
 
 /// A __device__ or __constant__ variable: found by the address of its host shadow.
@@ -49,6 +50,9 @@ class State {
   }
   /// The error that made the device unusable, if any: nearly every call returns it from then on.
   cudaError_t sticky() const { return sticky_; }
+  /// What such a call returns. cudaGetLastError forgets this error like any other (CUDA 13.0 on an
+  /// H200); the next call raises it again.
+  cudaError_t repeat_sticky();
   /// Waits for the device; a fault that happened on it becomes sticky now.
   cudaError_t synchronize(const char* call);
   cudaError_t peek_error() const;
@@ -61,7 +65,7 @@ class State {
   void add_variable(const void* shadow, ImageId image, const char* mangled);
   /// Null, with the error recorded, if `stub` is no kernel of this program or its code cannot be
   /// used.
-  const Registered* kernel(const char* call, const void* stub, cudaError_t& error);
+  Registered* kernel(const char* call, const void* stub, cudaError_t& error);
   const RegisteredVariable* variable(const void* shadow) const;
 
   std::map<std::uintptr_t, HostRange> host_ranges;  ///< by first address
@@ -86,6 +90,6 @@ bool is_stream(cudaStream_t stream);
 #define SIMGPU_API_BEGIN                                             \
   ::simgpu::runtime::State& state = ::simgpu::runtime::State::get(); \
   const std::lock_guard<std::recursive_mutex> lock(state.mutex);     \
-  if (state.sticky() != cudaSuccess) return state.sticky()
+  if (state.sticky() != cudaSuccess) return state.repeat_sticky()
 
 }  // namespace simgpu::runtime

@@ -10,7 +10,7 @@ namespace {
 cudaError_t refuse(const char* call, const char* why) {
   State& state = State::get();
   const std::lock_guard<std::recursive_mutex> lock(state.mutex);
-  if (state.sticky() != cudaSuccess) return state.sticky();
+  if (state.sticky() != cudaSuccess) return state.repeat_sticky();
   return state.unsupported(call, why);
 }
 

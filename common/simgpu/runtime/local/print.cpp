@@ -58,8 +58,8 @@ bool concerns_memory(const Access& access) {
 
 std::string describe(const Access& access) {
   std::ostringstream text;
-  text << "thread " << triple(access.thread) << " of block " << triple(access.block);
-  if (!concerns_memory(access)) return text.str();
+  text << party(access);
+  if (access.bytes == 0) return text.str();  // a place in the program rather than a memory access
   text << ' ' << verb(access.type) << ' ' << access.bytes
        << (access.bytes == 1 ? " byte" : " bytes") << " of " << space_name(access.space)
        << " memory at ";
@@ -81,8 +81,7 @@ std::string describe(const Finding& finding) {
   std::ostringstream text;
   text << place(finding.at.where) << ": " << to_string(finding.kind) << ": " << finding.detail
        << '\n';
-  text << "    kernel " << finding.kernel << '\n';
-  text << "    " << describe(finding.at) << '\n';
+  text << "    kernel " << finding.kernel << ", " << party(finding.at) << '\n';
   if (finding.other) {
     text << "    other: " << place(finding.other->where) << ", " << describe(*finding.other)
          << '\n';

@@ -43,7 +43,7 @@ int main() {
   CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 1024, 0));
   std::printf("1024 threads: %d resident blocks\n", blocks);
   CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 256, 48 << 10));
-  std::printf("48 KiB more: at least one %d\n", blocks >= 1);
+  std::printf("1 KiB over the 48 KiB without the attribute: %d resident blocks\n", blocks);
   CHECK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, kernel));
   std::printf("block size %d, whole grid %d\n", block, grid >= prop.multiProcessorCount);
 

@@ -51,9 +51,8 @@ const char* space_name(MemorySpace space) {
   return "device";
 }
 
-/// Findings about a place in the program rather than about one memory access.
-bool concerns_memory(const Access& access) {
-  return access.bytes != 0;
+std::string party(const Access& access) {
+  return "thread " + triple(access.thread) + " of block " + triple(access.block);
 }
 
 std::string describe(const Access& access) {

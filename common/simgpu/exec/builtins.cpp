@@ -106,9 +106,12 @@ class Formatter {
         std::snprintf(buffer, sizeof buffer, spec.c_str(), std::bit_cast<double>(next(8)));
         return buffer;
       }
-      case 'p':
-        std::snprintf(buffer, sizeof buffer, "0x%llx", static_cast<unsigned long long>(next(8)));
+      case 'p': {
+        const auto pointer = static_cast<unsigned long long>(next(8));
+        if (pointer == 0) return "(nil)";   // as CUDA 13 prints it
+        std::snprintf(buffer, sizeof buffer, "0x%llx", pointer);
         return buffer;
+      }
       case 's': {
         const std::string s = read_string(run_, w_, lane_, next(8));
         spec += 's';

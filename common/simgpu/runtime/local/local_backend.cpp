@@ -132,7 +132,9 @@ class LocalBackend final : public Backend {
       bytes = size;
     });
     if (error == cudaSuccess && ptr == 0) {
-      why_ = "no kernel uses the variable " + mangled + ", so the compiler left it out";
+      // Seen with clang 14 to 16; 19 and later keep such variables.
+      why_ = "the compiler left the variable " + mangled +
+             " out: no kernel uses it, or it stands in an unnamed namespace (write static instead)";
       return cudaErrorInvalidSymbol;
     }
     return error;

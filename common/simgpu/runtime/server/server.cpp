@@ -556,7 +556,12 @@ struct Server::Impl {
   void variable(std::string_view mangled, Reply& reply) {
     std::size_t bytes = 0;
     const DevicePtr ptr = device.variable(module, mangled, &bytes);
-    if (ptr == 0) throw Failure{cudaErrorInvalidSymbol, "no kernel uses that variable"};
+    if (ptr == 0) {
+      throw Failure{
+          cudaErrorInvalidSymbol,
+          "the compiler left the variable out: no kernel uses it, or it stands in an unnamed "
+          "namespace (write static instead)"};
+    }
     variables.try_emplace(ptr, Scratch{bytes, false});
     reply.value[0] = ptr;
     reply.value[1] = bytes;

@@ -66,14 +66,16 @@ double sectors_of_a_and_b(const Extents& e, const Parameters& p, std::uint64_t b
                  piece_sectors(e.k, e.n, std::min<std::int64_t>(32, at(p, "BN")), bytes));
 }
 
-/// Tiles that were packed are read without a sector too many, but padded to whole tiles; A and B
-/// themselves are read once.
+/// Packed tiles are read without a sector too many, but filled up to whole tiles; A and B
+/// themselves are read once. BN is that of 4-byte elements. Pays off from many tiles on: at 1023 x
+/// 1023 x 31 fetching straight from A and B reads 9 % more than the bound, at 256 x 256 x 256 it
+/// would read a third less.
 double sectors_with_packing(const Extents& e, const Parameters& p, std::uint64_t bytes) {
-  const std::int64_t m_tiles = ceil_div(e.m, at(p, "BM")), n_tiles = ceil_div(e.n, at(p, "BN"));
-  const std::int64_t k_padded = ceil_div(e.k, at(p, "BK")) * at(p, "BK");
-  const std::int64_t packed = m_tiles * n_tiles * (at(p, "BM") + at(p, "BN")) * k_padded *
-                              static_cast<std::int64_t>(bytes) / 32;
-  return p.at("slack") * static_cast<double>(packed + piece_sectors(e.m, e.k, at(p, "BK"), bytes) +
+  const auto element = static_cast<std::int64_t>(bytes);
+  const std::int64_t bm = at(p, "BM"), bn = at(p, "BN") * 4 / element, bk = at(p, "BK");
+  const std::int64_t tiles = ceil_div(e.m, bm) * ceil_div(e.n, bn) * ceil_div(e.k, bk);
+  const std::int64_t packed = tiles * (bm + bn) * bk * element / 32;
+  return p.at("slack") * static_cast<double>(packed + piece_sectors(e.m, e.k, bk, bytes) +
                                              piece_sectors(e.k, e.n, 32, bytes));
 }
 
@@ -145,7 +147,7 @@ const char* const packing_missed =
     "is read.";
 
 const std::vector<Extents> inside = {{256, 256, 256}};
-const std::vector<Extents> for_packing = {{256, 256, 256}, {383, 383, 127}};
+const std::vector<Extents> for_packing = {{256, 256, 256}, {1023, 1023, 31}};
 
 const grader::GoalList goals("lab3_shared_mem",
                              {
@@ -224,7 +226,7 @@ const grader::GoalList goals("lab3_shared_mem",
                                   "barriers",
                                   "NO-SHARED",
                                   more_barriers,
-                                  {{"BM", 128}, {"BN", 64}, {"BK", 8}},
+                                  {{"BM", 128}, {"BN", 64}, {"BK", 16}},
                                   barriers,
                                   two_barriers,
                                   {{256, 256, 256}, {131, 129, 127}},
@@ -235,7 +237,7 @@ const grader::GoalList goals("lab3_shared_mem",
                                   "sectors read, packing included",
                                   "UNCOALESCED",
                                   packing_missed,
-                                  {{"BM", 128}, {"BN", 64}, {"BK", 8}, {"slack", 1.05}},
+                                  {{"BM", 128}, {"BN", 128}, {"BK", 16}, {"slack", 1.05}},
                                   loaded,
                                   sectors_with_packing,
                                   for_packing},
@@ -244,7 +246,7 @@ const grader::GoalList goals("lab3_shared_mem",
                                   "sectors read, packing included",
                                   "UNCOALESCED",
                                   packing_missed,
-                                  {{"BM", 128}, {"BN", 64}, {"BK", 8}, {"slack", 1.05}},
+                                  {{"BM", 128}, {"BN", 128}, {"BK", 16}, {"slack", 1.05}},
                                   loaded,
                                   sectors_with_packing,
                                   for_packing},

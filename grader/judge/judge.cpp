@@ -196,7 +196,7 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
   const CaseResult *smallest = nullptr, *chosen = nullptr;
   RungCheck* chosen_check = nullptr;
   std::set<std::string> notes;
-  bool untouched = true;
+  bool untouched = true, any_elements = false;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     for (const auto& type : bench.lab().rung(stage.rung).types) {
       const auto& list = by_type.at(type);
@@ -208,9 +208,11 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
       if (seen.right()) continue;
       if (!smallest) smallest = &seen;
       const Failure& failure = *seen.failure;
-      if (!seen.shape.empty())
+      if (!seen.shape.empty()) {
+        any_elements = true;
         untouched = untouched && failure.untouched && failure.outcome.end == End::returned &&
                     failure.kind == Failure::Kind::wrong;
+      }
       for (const auto& launch : failure.outcome.run.launches)
         untouched = untouched && launch.findings.empty();
       // The first failure big enough to be explained, or one that needs no explanation.
@@ -225,7 +227,7 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
   }
   result.notes.assign(notes.begin(), notes.end());
   if (chosen) {
-    if (untouched && todo.line != 0 && chosen->failure->kind == Failure::Kind::wrong) {
+    if (any_elements && untouched && todo.line != 0 && chosen->failure->kind == Failure::Kind::wrong) {
       not_started(result, bench, todo);
       return;
     }

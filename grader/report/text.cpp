@@ -95,7 +95,8 @@ std::string styled(const std::string& text, Style style, bool colour) {
 std::string number(double value) {
   if (!std::isfinite(value)) return value != value ? "nan" : "inf";
   char buffer[64];
-  const bool whole = value == std::floor(value) && std::fabs(value) < 1e15;
+  const bool whole =
+      (value == std::floor(value) && std::fabs(value) < 1e15) || std::fabs(value) >= 1000;
   std::snprintf(buffer, sizeof buffer, whole ? "%.0f" : "%.2f", value);
   std::string digits = buffer;
   const std::size_t end = std::min(digits.find('.'), digits.size());

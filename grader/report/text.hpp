@@ -26,7 +26,7 @@ bool use_colour(int fd);
 enum class Style { plain, good, bad, warn, dim, bold };
 std::string styled(const std::string& text, Style style, bool colour);
 
-/// 1234567 -> "1 234 567"; values with a fraction get two decimals.
+/// 1234567 -> "1 234 567"; small values with a fraction get two decimals.
 std::string number(double value);
 
 }  // namespace grader::report

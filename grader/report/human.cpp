@@ -76,17 +76,18 @@ class Page {
 
 void goals_table(Page& page, const StageResult& stage, const std::string& indent) {
   if (stage.goals.empty()) return;
-  page.line(indent + pad("goal", 32) + pad("at", 22) + "yours / at most");
+  constexpr std::size_t what = 24, at = 20;
+  page.line(indent + pad("goal", what) + pad("at", at) + "yours / at most");
   for (const auto& goal : stage.goals) {
-    const std::string at = std::to_string(goal.at.m) + "×" + std::to_string(goal.at.n) + "×" +
-                           std::to_string(goal.at.k) + " " + goal.type;
-    const std::string numbers = number(goal.measured) + " / " + number(goal.bound);
+    const std::string where = std::to_string(goal.at.m) + "×" + std::to_string(goal.at.n) + "×" +
+                              std::to_string(goal.at.k) + " " + goal.type;
+    const std::string numbers = number(goal.measured) + " / " + number(goal.bound) +
+                                (goal.met      ? ""
+                                 : goal.advice ? " (advice)"
+                                               : " *");
     const Style style = goal.met ? Style::plain : goal.advice ? Style::warn : Style::bad;
-    page.line(indent + styled(pad(fit(goal.what, 31), 32), style, page.colour()) + pad(at, 22) +
-              numbers +
-              (goal.met      ? ""
-               : goal.advice ? " (advice)"
-                             : " *"));
+    page.line(indent + styled(pad(fit(goal.what, what - 1), what), style, page.colour()) +
+              pad(where, at) + fit(numbers, columns - indent.size() - what - at));
   }
 }
 

@@ -28,9 +28,14 @@ unsigned zeros_of(std::uint64_t value) {
 /// Zero bits at the end of the address of every shared variable the function uses; 0 for all
 /// others.
 std::vector<unsigned> place_shared(const ptx::Module& module, const Function& function) {
+  // ptxas drops arrays that no instruction names.
+  std::vector<bool> named(module.variables.size(), false);
+  for (const Instruction& instruction : function.body)
+    for (const Operand& operand : instruction.operands)
+      if (operand.kind == Kind::symbol) named[operand.index] = true;
   std::vector<std::uint32_t> order;
   for (const std::uint32_t v : function.variables)
-    if (module.variables[v].space == Space::shared) order.push_back(v);
+    if (named[v] && module.variables[v].space == Space::shared) order.push_back(v);
   const auto in_body = [&](std::uint32_t v) {
     const auto it = module.variable_index.find(module.variables[v].name);
     return it == module.variable_index.end() || it->second != v;

@@ -348,10 +348,11 @@ unsigned register_limit(const Function& function) {
   if (function.max_nreg != 0) limit = std::min<std::uint64_t>(limit, function.max_nreg);
   const auto& shape = function.req_ntid[0] != 0 ? function.req_ntid : function.max_ntid;
   const std::uint64_t blocks = std::clamp<std::uint64_t>(function.min_nctapersm, 1, 32);
-  std::uint64_t threads = blocks;
+  std::uint64_t threads = 1;
   for (const std::uint32_t extent : shape) threads *= std::clamp<std::uint64_t>(extent, 1, 1024);
   if (shape[0] != 0) {
-    const std::uint64_t share = kPerMultiprocessor / ((threads + 31) / 32 * 32) / kUnit * kUnit;
+    const std::uint64_t share =
+        kPerMultiprocessor / ((threads + 31) / 32 * 32 * blocks) / kUnit * kUnit;
     limit = std::min(limit, std::max<std::uint64_t>(share, 16));
   }
   return static_cast<unsigned>(limit);

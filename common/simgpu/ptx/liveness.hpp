@@ -2,6 +2,12 @@
 //
 // PTX has unlimited registers, ptxas has 255 of 32 bits a thread; only ptxas's own answer is true. This
 // estimate is for machines without it: to see a register tile grow, and to warn of spills.
+//
+// How far off it is (register_calibration.csv: ptxas 13.0 for sm_80, clang 14 and 22, kernels that do not spill):
+//   50 kernels the two constants were fitted on: mean error 3.6 registers (5 %), worst 28
+//   75 kernels of the labs, not looked at:       mean error 7.0 registers (17 %), worst 31
+// ptxas uses registers that cost no occupancy freely (a kernel that needs 18 gets 32, one of 91 gets 128 if the
+// launch bounds allow it), so too low is the usual error; small kernels are worst in per cent.
 #pragma once
 
 #include <cstdint>

@@ -207,9 +207,12 @@ class Parser {
       literal.bits = *value;
       return literal;
     }
+    // Not "0x1e5", and not an integer that is merely too large.
+    const bool is_decimal =
+        base != 16 && base != 2 && text.find_first_of(".eE") != std::string_view::npos;
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || base == 16 || base == 2) bad();
+    if (!is_decimal || error != std::errc{} || end != text.data() + text.size()) bad();
     literal.is_float = true;
     literal.bits = std::bit_cast<std::uint64_t>(value);
     return literal;

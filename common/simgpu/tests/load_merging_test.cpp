@@ -1,0 +1,264 @@
+// The model of ptxas's merging of shared loads, rule by rule and against machine code.
+#include "common/simgpu/count/load_merging.hpp"
+
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "common/catch2.hpp"
+#include "common/simgpu/ptx/parser.hpp"
+
+namespace {
+
+using namespace simgpu;
+using count::MergedLoad;
+
+/// Loads left of each width (bytes), ptxas's LDS.
+using Widths = std::map<unsigned, unsigned>;
+
+ptx::Module parse_body(const std::string& body,
+                       const std::string& arrays = ".shared .align 4 .b8 s[16384];") {
+  return ptx::parse(
+      ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+      ".reg .pred %p<4>; .reg .b16 %h<20>; .reg .b32 %r<20>; .reg .f32 %f<40>; .reg .b64 %rd<20>; "
+      ".reg .f64 %d<10>;\n" +
+      arrays + "\nmov.u32 %r1, %tid.x; mov.u64 %rd2, s;\n" + body + "\nret;\n}\n");
+}
+
+Widths widths(const ptx::Module& module, const ptx::Function& function) {
+  Widths result;
+  for (const MergedLoad& load : count::merge_shared_loads(module, function))
+    if (load.bytes != 0) ++result[load.bytes];
+  return result;
+}
+Widths widths(const std::string& body,
+              const std::string& arrays = ".shared .align 4 .b8 s[16384];") {
+  const ptx::Module m = parse_body(body, arrays);
+  return widths(m, m.functions[0]);
+}
+
+/// %rd3 = s + tid * scale
+std::string base(int scale) {
+  return "mul.wide.u32 %rd4, %r1, " + std::to_string(scale) + "; add.s64 %rd3, %rd2, %rd4;\n";
+}
+std::string load(const std::vector<int>& words, const std::string& type = "f32",
+                 const std::string& reg = "%f", int bytes = 4) {
+  std::string text;
+  for (const int w : words)
+    text += "ld.shared." + type + " " + reg + std::to_string(w) + ", [%rd3+" +
+            std::to_string(w * bytes) + "];\n";
+  return text;
+}
+
+// Every expectation in the next cases was read off ptxas 13.0, sm_80.
+
+TEST_CASE("alignment decides", "[count][load_merging]") {
+  CHECK(widths(base(16) + load({0, 1, 2, 3})) == Widths{{16, 1}});
+  CHECK(widths(base(8) + load({0, 1, 2, 3})) == Widths{{8, 2}});
+  CHECK(widths(base(4) + load({0, 1, 2, 3})) == Widths{{4, 4}});
+  CHECK(widths(base(132) + load({0, 1, 2, 3})) == Widths{{4, 4}});
+  CHECK(widths("shl.b32 %r2, %r1, 5; or.b32 %r2, %r2, 16; cvt.u64.u32 %rd4, %r2; add.s64 %rd3, "
+               "%rd2, %rd4;\n" +
+               load({0, 1, 2, 3})) == Widths{{16, 1}});
+  CHECK(widths("mad.wide.s32 %rd3, %r1, 16, %rd2;\n" + load({0, 1, 2, 3})) == Widths{{16, 1}});
+  CHECK(widths("and.b32 %r2, %r1, 0xfffffff0; cvt.u64.u32 %rd4, %r2; add.s64 %rd3, %rd2, %rd4;\n" +
+               load({0, 1, 2, 3})) == Widths{{16, 1}});
+  CHECK(widths("cvt.u64.u32 %rd4, %r1; add.s64 %rd3, %rd2, %rd4;\n" + load({0, 1, 2, 3})) ==
+        Widths{{4, 4}});
+  CHECK(widths(base(16) + "L: " + load({0, 1, 2, 3}) + "add.s64 %rd3, %rd3, 8; @%p1 bra L;") ==
+        Widths{{8, 2}});
+  CHECK(widths(base(16) + "L: " + load({0, 1, 2, 3}) + "add.s64 %rd3, %rd3, 16; @%p1 bra L;") ==
+        Widths{{16, 1}});
+}
+
+TEST_CASE("arrays lie in the order of their declaration", "[count][load_merging]") {
+  const std::string four = base(16) + load({0, 1, 2, 3}) + "ld.shared.f32 %f30, [o];\n";
+  CHECK(widths(four, ".shared .align 4 .b8 o[20]; .shared .align 4 .b8 s[4096];") ==
+        Widths{{4, 5}});
+  CHECK(widths(four, ".shared .align 4 .b8 o[24]; .shared .align 4 .b8 s[4096];") ==
+        Widths{{4, 1}, {8, 2}});
+  CHECK(widths(four, ".shared .align 4 .b8 o[32]; .shared .align 4 .b8 s[4096];") ==
+        Widths{{4, 1}, {16, 1}});
+  CHECK(widths(four, ".shared .align 4 .b8 s[4096]; .shared .align 4 .b8 o[20];") ==
+        Widths{{4, 1}, {16, 1}});
+  CHECK(widths(base(16) + load({0, 1, 2, 3}),
+               ".shared .align 4 .b8 o[20]; .shared .align 4 .b8 s[4096];") == Widths{{16, 1}});
+  CHECK(widths(four, ".shared .align 4 .b8 o[20]; .shared .align 8 .b8 s[4096];") ==
+        Widths{{4, 1}, {8, 2}});
+  CHECK(widths(four, ".shared .align 16 .b8 s[4096]; .shared .align 4 .b8 o[20];") ==
+        Widths{{4, 1}, {16, 1}});
+}
+
+TEST_CASE("three of four elements make one load, two only a half", "[count][load_merging]") {
+  CHECK(widths(base(16) + load({0, 1})) == Widths{{8, 1}});
+  CHECK(widths(base(16) + load({2, 3})) == Widths{{8, 1}});
+  CHECK(widths(base(16) + load({1, 2})) == Widths{{4, 2}});
+  CHECK(widths(base(16) + load({0, 2})) == Widths{{4, 2}});
+  CHECK(widths(base(16) + load({0, 3})) == Widths{{4, 2}});
+  CHECK(widths(base(16) + load({0, 1, 3})) == Widths{{16, 1}});
+  CHECK(widths(base(16) + load({1, 2, 3})) == Widths{{16, 1}});
+  CHECK(widths(base(8) + load({0, 1, 3})) == Widths{{8, 1}, {4, 1}});
+  CHECK(widths(base(64) + load({1, 2, 3, 4, 5, 6, 7, 8})) == Widths{{16, 2}, {4, 1}});
+  CHECK(widths(base(64) + load({2, 3, 4, 5, 6, 7})) == Widths{{16, 1}, {8, 1}});
+  CHECK(widths(base(32) + load({0, 3, 4, 7})) == Widths{{4, 4}});
+  CHECK(widths(base(16) + load({3, 1, 0, 2})) == Widths{{16, 1}});
+}
+
+TEST_CASE("element sizes", "[count][load_merging]") {
+  CHECK(widths(base(16) + load({0, 1}, "f64", "%d", 8)) == Widths{{16, 1}});
+  CHECK(widths(base(8) + load({0, 1}, "f64", "%d", 8)) == Widths{{8, 2}});
+  CHECK(widths(base(32) + load({1, 2}, "f64", "%d", 8)) == Widths{{8, 2}});
+  CHECK(widths(base(16) + load({0, 1, 2, 3, 4, 5, 6, 7}, "b16", "%h", 2)) == Widths{{8, 2}});
+  CHECK(widths(base(16) + load({0, 1, 2, 3, 4, 5}, "b16", "%h", 2)) == Widths{{8, 1}, {4, 1}});
+  CHECK(widths(base(16) + load({0, 1}, "b16", "%h", 2) + "add.s16 %h9, %h0, %h1;") ==
+        Widths{{2, 2}});
+  CHECK(widths(base(16) + load({0, 1}, "b16", "%h", 2) + "add.f16 %h9, %h0, %h1;") ==
+        Widths{{4, 1}});
+  CHECK(widths(base(16) + load({0, 1, 2, 3}, "u8", "%h", 1)) == Widths{{1, 4}});
+  CHECK(widths(base(16) + load({4, 5}, "u16", "%r", 2)) == Widths{{2, 2}});
+  CHECK(widths(base(16) + "ld.shared.u32 %r4, [%rd3]; ld.shared.f32 %f1, [%rd3+4];") ==
+        Widths{{8, 1}});
+  CHECK(widths(base(16) + "ld.shared.f64 %d1, [%rd3]; ld.shared.f32 %f1, [%rd3+8]; ld.shared.f32 "
+                          "%f2, [%rd3+12];") == Widths{{8, 2}});
+  CHECK(widths(base(16) +
+               "ld.shared.v2.f32 {%f0, %f1}, [%rd3]; ld.shared.v2.f32 {%f2, %f3}, [%rd3+8];") ==
+        Widths{{16, 1}});
+  CHECK(widths(base(16) + load({0, 1}) + "ld.shared.v2.f32 {%f2, %f3}, [%rd3+8];") ==
+        Widths{{16, 1}});
+  CHECK(widths(base(16) + "ld.shared.v4.f32 {%f0, %f1, %f2, %f3}, [%rd3];" +
+               "ld.shared.f32 %f4, [%rd3+16];") == Widths{{16, 1}, {4, 1}});
+}
+
+TEST_CASE("what stands between the loads", "[count][load_merging]") {
+  const auto between = [](const std::string& text) {
+    return widths(base(16) + load({0, 1}) + text + "\n" + load({2, 3}),
+                  ".local .align 4 .b8 loc[16]; .shared .align 4 .b8 s[4096];");
+  };
+  for (const char* text : {"st.shared.f32 [%rd3+1000], %f0;", "st.f32 [%rd9], %f0;", "bar.sync 0;",
+                           "bar.warp.sync -1;", "membar.cta;", "cp.async.wait_group 0;",
+                           "atom.shared.add.u32 %r9, [%rd3+2000], %r8;"}) {
+    INFO(text);
+    CHECK(between(text) == Widths{{8, 2}});
+  }
+  for (const char* text :
+       {"st.global.f32 [%rd9], %f0;", "st.volatile.global.f32 [%rd9], %f0;", "ld.f32 %f20, [%rd9];",
+        "ld.global.f32 %f20, [%rd9];", "st.local.f32 [loc], %f0;",
+        "shfl.sync.bfly.b32 %f20, %f0, 1, 31, -1;", "vote.sync.ballot.b32 %r9, %p1, -1;",
+        "cp.async.commit_group;", "atom.global.add.f32 %f20, [%rd9], %f0;",
+        "fma.rn.f32 %f20, %f0, %f1, %f20;"}) {
+    INFO(text);
+    CHECK(between(text) == Widths{{16, 1}});
+  }
+  CHECK(between("bra L; L:") == Widths{{8, 2}});  // another block
+}
+
+TEST_CASE("addresses, duplicates, volatile and predicated loads", "[count][load_merging]") {
+  CHECK(widths(base(16) + load({0, 1}) +
+               "add.s64 %rd5, %rd3, 8; ld.shared.f32 %f2, [%rd5]; ld.shared.f32 %f3, [%rd5+4];") ==
+        Widths{{16, 1}});
+  CHECK(
+      widths(
+          base(16) + load({0, 1}) +
+          "add.s64 %rd5, %rd3, -8; ld.shared.f32 %f2, [%rd5+16]; ld.shared.f32 %f3, [%rd5+20];") ==
+      Widths{{16, 1}});
+  CHECK(widths("shl.b32 %r2, %r1, 2; mul.wide.s32 %rd4, %r2, 4; add.s64 %rd3, %rd2, %rd4; add.s32 "
+               "%r3, %r2, 2; mul.wide.s32 %rd6, %r3, 4;\n"
+               "add.s64 %rd7, %rd2, %rd6;" +
+               load({0, 1}) + "ld.shared.f32 %f2, [%rd7]; ld.shared.f32 %f3, [%rd7+4];") ==
+        Widths{{8, 2}});
+  CHECK(widths("ld.shared.f32 %f0, [s]; ld.shared.f32 %f1, [s+4]; ld.shared.f32 %f2, [s+8];") ==
+        Widths{{16, 1}});
+  CHECK(widths("mov.u32 %r4, s; mad.lo.s32 %r5, %r1, 16, %r4; ld.shared.f32 %f0, [%r5]; "
+               "ld.shared.f32 %f1, [%r5+4];") == Widths{{8, 1}});
+  CHECK(widths(base(16) + "ld.shared.f32 %f0, [%rd3+-8]; ld.shared.f32 %f1, [%rd3+-4];" +
+               load({2})) == Widths{{8, 1}, {4, 1}});
+  CHECK(widths(base(16) + "ld.shared.f32 %f0, [%rd3]; ld.shared.f32 %f1, [%rd3];") ==
+        Widths{{4, 1}});
+  CHECK(widths(base(16) + load({0, 1, 2, 3}) + load({0, 1, 2, 3})) == Widths{{16, 1}});
+  CHECK(widths(base(16) +
+               "ld.volatile.shared.f32 %f0, [%rd3]; ld.volatile.shared.f32 %f1, [%rd3+4];") ==
+        Widths{{4, 2}});
+  CHECK(widths(base(16) + load({0, 1}) + "ld.volatile.shared.f32 %f9, [%rd3+1024];" +
+               load({2, 3})) == Widths{{16, 1}, {4, 1}});
+  CHECK(widths(base(16) + "@%p1 ld.shared.f32 %f0, [%rd3]; @%p1 ld.shared.f32 %f1, [%rd3+4];") ==
+        Widths{{4, 2}});
+}
+
+TEST_CASE("the leader is the first load, and knows where the merged one starts",
+          "[count][load_merging]") {
+  const ptx::Module m = parse_body(base(16) + load({3, 1, 2}));
+  const std::vector<MergedLoad> merged = count::merge_shared_loads(m, m.functions[0]);
+  REQUIRE(merged.size() == 8);
+  CHECK(merged[4].leader == 4);
+  CHECK(merged[4].bytes == 16);
+  CHECK(merged[4].shift == -12);
+  CHECK(merged[5].leader == 4);
+  CHECK(merged[5].bytes == 0);
+  CHECK(merged[6].leader == 4);
+  CHECK(merged[0].leader == 0);
+  CHECK(merged[0].bytes == 0);
+}
+
+TEST_CASE("whole kernels agree with their machine code", "[count][load_merging]") {
+  // LDS.U16, LDS, LDS.64 and LDS.128 in the SASS that ptxas 13.0 makes of the fixtures for sm_80.
+  // (tiled: one turn of the loop, of which ptxas makes seven.)
+  struct Row {
+    const char* kernel;
+    unsigned clang14[4], clang22[4];
+  };
+  const Row rows[] = {
+      {"_Z12second_arrayILi8EEvPKfPf", {0, 1, 0, 2}, {0, 9, 0, 0}},
+      {"_Z12second_arrayILi6EEvPKfPf", {0, 1, 4, 0}, {0, 9, 0, 0}},
+      {"_Z12second_arrayILi5EEvPKfPf", {0, 9, 0, 0}, {0, 9, 0, 0}},
+      {"_Z7row_sumIaLi8ELi8EEvPKT_PS0_", {0, 0, 0, 0}, {0, 0, 0, 0}},
+      {"_Z7row_sumIxLi4ELi4EEvPKT_PS0_", {0, 0, 0, 2}, {0, 0, 4, 0}},
+      {"_Z7row_sumIsLi8ELi8EEvPKT_PS0_", {8, 0, 0, 0}, {8, 0, 0, 0}},
+      {"_Z7row_sumIdLi5ELi10EEvPKT_PS0_", {0, 0, 1, 2}, {0, 0, 1, 2}},
+      {"_Z7row_sumIdLi7ELi9EEvPKT_PS0_", {0, 0, 7, 0}, {0, 0, 7, 0}},
+      {"_Z7row_sumIdLi8ELi8EEvPKT_PS0_", {0, 0, 0, 4}, {0, 0, 8, 0}},
+      {"_Z7row_sumIiLi6ELi8EEvPKT_PS0_", {0, 0, 1, 1}, {0, 6, 0, 0}},
+      {"_Z7row_sumIfLi5ELi8EEvPKT_PS0_", {0, 1, 0, 1}, {0, 5, 0, 0}},
+      {"_Z7row_sumIfLi7ELi8EEvPKT_PS0_", {0, 0, 0, 2}, {0, 7, 0, 0}},
+      {"_Z7row_sumIfLi8ELi12EEvPKT_PS0_", {0, 0, 0, 2}, {0, 0, 0, 2}},
+      {"_Z7row_sumIfLi8ELi10EEvPKT_PS0_", {0, 0, 4, 0}, {0, 0, 4, 0}},
+      {"_Z7row_sumIfLi8ELi9EEvPKT_PS0_", {0, 8, 0, 0}, {0, 8, 0, 0}},
+      {"_Z7row_sumIfLi8ELi8EEvPKT_PS0_", {0, 0, 0, 2}, {0, 8, 0, 0}},
+      {"_Z9volatilesPKfPf", {0, 4, 0, 0}, {0, 4, 0, 0}},
+      {"_Z7vectorsPK6float4Pf", {0, 0, 0, 3}, {0, 0, 0, 3}},
+      {"_Z7columnsPKfPf", {0, 64, 0, 0}, {0, 64, 0, 0}},
+      {"_Z7stridedPKfPf", {0, 8, 0, 0}, {0, 8, 0, 0}},
+      {"_Z13store_betweenPKfPfS1_", {0, 0, 0, 2}, {0, 0, 0, 2}},
+      {"_Z4miscPfiP6float4", {0, 2, 0, 0}, {0, 2, 0, 0}},
+      {"_Z5tiledIiLi8EEv4ViewIKT_ES3_S0_IS1_E", {0, 8, 0, 2}, {0, 8, 0, 2}},
+      {"_Z5tiledIdLi8EEv4ViewIKT_ES3_S0_IS1_E", {0, 0, 8, 4}, {0, 0, 8, 4}},
+      {"_Z5tiledIfLi16EEv4ViewIKT_ES3_S0_IS1_E", {0, 16, 0, 4}, {0, 16, 0, 4}},
+  };
+  unsigned checked = 0;
+  for (const std::string clang : {"14", "22"}) {
+    for (const std::string name : {"forms", "merging_kernels"}) {
+      std::ifstream file("common/simgpu/tests/ptx/" + name + ".clang++-" + clang + ".ptx",
+                         std::ios::binary);
+      REQUIRE(file);
+      std::stringstream text;
+      text << file.rdbuf();
+      const ptx::Module m = ptx::parse(text.str());
+      for (const Row& row : rows) {
+        const auto it = m.function_index.find(row.kernel);
+        if (it == m.function_index.end()) continue;
+        const Widths found = widths(m, m.functions[it->second]);
+        const auto& expected = clang == "14" ? row.clang14 : row.clang22;
+        for (unsigned i = 0; i < 4; ++i) {
+          const auto at = found.find(2u << i);
+          INFO(clang << ' ' << row.kernel << " loads of " << (16u << i) << " bits");
+          CHECK((at == found.end() ? 0 : at->second) == expected[i]);
+        }
+        ++checked;
+      }
+    }
+  }
+  CHECK(checked == 50);
+}
+
+}  // namespace

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Captures what `make check` prints, for the chapters to quote. Run from the project's root after `make check`.
+
+    docs/transcripts/capture.py [LAB ...]
+
+Writes docs/transcripts/labN-NAME.txt: first the command a student would type, then its output, unaltered. States of
+gemm.cu between skeleton and solution are solutions with one of the lab's own mutants applied.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+GRADER = ROOT / os.environ.get("BUILD", "build") / "bin" / "grader"
+
+# lab: [(name, mutant or None for the skeleton or "" for the solution, arguments)]
+WANTED = {
+    1: [
+        ("skeleton", None, []),
+        ("x-along-rows", "L1-01-x-along-rows", []),
+        ("no-guard", "L1-06-no-guard", ["--stage", "1.1"]),
+        ("solution", "", ["--verbose"]),
+    ],
+    2: [
+        ("skeleton", None, []),
+        ("contiguous-columns", "L2-11-contiguous-columns", []),
+        ("run-time-index", "L2-07-run-time-index", ["--stage", "2.1"]),
+        ("solution", "", ["--verbose"]),
+    ],
+    3: [
+        ("skeleton", None, []),
+        ("given-kernel", "L3-00-as-given", ["--stage", "3.0"]),
+        ("second-barrier-gone", "L3-02-second-barrier-gone", ["--stage", "3.2"]),
+        ("solution", "", ["--verbose"]),
+    ],
+}
+
+
+def edited(master: str, mutant: pathlib.Path) -> str:
+    for old, new in re.findall(r"<<<<<<<\n(.*?)=======\n(.*?)>>>>>>>\n", mutant.read_text(), re.S):
+        if master.count(old) != 1:
+            sys.exit(f"{mutant}: an edit does not apply")
+        master = master.replace(old, new)
+    return master
+
+
+def capture(lab: int, folder: pathlib.Path, name: str, mutant, arguments) -> None:
+    source = folder / "gemm.cu" if mutant is None else folder / "solution" / "gemm.cu"
+    command = f"make check LAB={lab}" + (" SOLUTION=1" if mutant == "" else "") + (" V=1" if "--verbose" in arguments else "")
+    with tempfile.TemporaryDirectory() as scratch:
+        # The file must be called as the student's is: messages name it.
+        target = pathlib.Path(scratch) / folder.name / "gemm.cu"
+        target.parent.mkdir()
+        target.write_text(edited(source.read_text(), folder / "mutants" / f"{mutant}.mutant") if mutant else source.read_text())
+        selection = ["--solution"] if mutant == "" else ["--sources", scratch] if mutant else []
+        result = subprocess.run(
+            [GRADER, "check", "--device", "sim", "--lab", str(lab), *selection, *arguments],
+            cwd=ROOT, env={**os.environ, "NO_COLOR": "1", "COLUMNS": "80"}, stdout=subprocess.PIPE, text=True)
+    text = result.stdout.replace(scratch + "/", "")
+    (ROOT / "docs" / "transcripts" / f"lab{lab}-{name}.txt").write_text(f"$ {command}\n{text}")
+    print(f"lab{lab}-{name}: exit code {result.returncode}")
+
+
+def main() -> None:
+    labs = [int(argument) for argument in sys.argv[1:]] or sorted(WANTED)
+    for lab in labs:
+        (folder,) = ROOT.glob(f"lab{lab}_*")
+        for name, mutant, arguments in WANTED[lab]:
+            capture(lab, folder, name, mutant, arguments)
+
+
+if __name__ == "__main__":
+    main()

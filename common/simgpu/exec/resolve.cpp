@@ -50,7 +50,8 @@ Target global_target(const BlockRun& run, std::uint64_t address, unsigned bytes,
   Allocation* a = m.owner(address);
   if (a == nullptr) {
     t.allocation = m.nearest(address);
-    t.fault = t.allocation != nullptr ? Target::Fault::bounds : memory::slot_of(address) >= memory::kEndSlot ? Target::Fault::host : Target::Fault::bounds;
+    // Device addresses are handed out from below: what lies beyond all of them and in user space comes from a host.
+    t.fault = t.allocation == nullptr && m.never_used(address) && address >> 48 == 0 ? Target::Fault::host : Target::Fault::bounds;
     if (t.allocation != nullptr) t.offset = address - t.allocation->base;
     return t;
   }

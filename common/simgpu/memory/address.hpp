@@ -17,7 +17,7 @@ inline constexpr Address kSharedWindow = 2 * kSlotBytes;
 inline constexpr Address kLocalWindow = 4 * kSlotBytes;
 inline constexpr Address kParamWindow = 6 * kSlotBytes;
 inline constexpr std::uint64_t kFirstSlot = 16;
-/// Host pointers of user space lie above: 2^20 slots of 4 GiB are more than any process allocates.
+/// More slots than any process asks for. Host pointers are told by lying behind the last slot in use.
 inline constexpr std::uint64_t kEndSlot = kFirstSlot + (std::uint64_t{1} << 21);
 
 /// compute capability 9.0 reserves 1 KiB in front of a block's shared memory: arrays start behind it.

@@ -56,6 +56,8 @@ class GlobalMemory {
     const std::uint64_t index = (slot_of(address) - kFirstSlot) / 2;
     return index < slots_.size() && (slot_of(address) & 1) == 0 ? slots_[index].get() : nullptr;
   }
+  /// Behind every slot handed out so far.
+  bool never_used(Address address) const { return slot_of(address) > kFirstSlot + 2 * slots_.size(); }
   /// The allocation whose start or end is nearest to `address`, for messages: the owner of the slot, or of
   /// the one just above it. Null if neither exists.
   Allocation* nearest(Address address) const;

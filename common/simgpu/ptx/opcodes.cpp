@@ -84,6 +84,8 @@ enum Family : Families {
   kVec8 = 1ull << 33,
   kMatchMode = 1ull << 34,
   kUnified = 1ull << 35,
+  kShiftAmount = 1ull << 36,   ///< bfind: the engine reads these two off Modifiers::text
+  kPermute = 1ull << 37,       ///< prmt
 };
 
 struct ModifierName {
@@ -225,6 +227,13 @@ constexpr ModifierName kModifiers[] = {
     {"notanumber", kTest, v(TestClass::notanumber)},
     {"normal", kTest, v(TestClass::normal)},
     {"subnormal", kTest, v(TestClass::subnormal)},
+    {"shiftamt", kShiftAmount},
+    {"f4e", kPermute},
+    {"b4e", kPermute},
+    {"rc8", kPermute},
+    {"ecl", kPermute},
+    {"ecr", kPermute},
+    {"rc16", kPermute},
 };
 
 // ---- opcodes ------------------------------------------------------------------------------------
@@ -294,11 +303,11 @@ constexpr Row kOpcodes[] = {
     {"shf", Opcode::shf, kLeft | kWrap, kLeft | kWrap, 1, 1, kBits32, kNone, "d3 s3 s3 s3"},
     {"bfe", Opcode::bfe, 0, 0, 1, 1, kInt3264, kNone, "dT sT s3 s3"},
     {"bfi", Opcode::bfi, 0, 0, 1, 1, kBits3264, kNone, "dT sT sT s3 s3"},
-    {"bfind", Opcode::bfind, 0, 0, 1, 1, kInt3264, kNone, "d3 sT"},
+    {"bfind", Opcode::bfind, kShiftAmount, 0, 1, 1, kInt3264, kNone, "d3 sT"},
     {"brev", Opcode::brev, 0, 0, 1, 1, kBits3264, kNone, "dT sT"},
     {"clz", Opcode::clz, 0, 0, 1, 1, kBits3264, kNone, "d3 sT"},
     {"popc", Opcode::popc, 0, 0, 1, 1, kBits3264, kNone, "d3 sT"},
-    {"prmt", Opcode::prmt, 0, 0, 1, 1, kBits32, kNone, "d3 s3 s3 s3"},
+    {"prmt", Opcode::prmt, kPermute, 0, 1, 1, kBits32, kNone, "d3 s3 s3 s3"},
     {"fns", Opcode::fns, 0, 0, 1, 1, kBits32, kNone, "d3 s3 s3 s3"},
     {"szext", Opcode::szext, kWrap, kWrap, 1, 1, kInt32, kNone, "d3 s3 s3"},
 
@@ -587,6 +596,8 @@ void apply(const ModifierName& name, unsigned layouts, Modifiers* mod) {
     case kNoFtz:
     case kShape:
     case kUnified:
+    case kShiftAmount:
+    case kPermute:
       break;
   }
 }

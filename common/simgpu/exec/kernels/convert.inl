@@ -50,7 +50,7 @@ template <class To, class From> void cvt_int_int(Warp& w, const Op& op) {
 template <class To, class From> void cvt_float_int(Warp& w, const Op& op) {
   const From* a = lanes<From>(w, op.a);
   const unsigned round = op.x;
-  const bool flush = op.y & kFtz;
+  [[maybe_unused]] const bool flush = op.y & kFtz;
   each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
     From v = a[i];
     if constexpr (sizeof(From) == 4)
@@ -65,14 +65,19 @@ template <class To, class From> void cvt_int_float(Warp& w, const Op& op) {
 }
 template <class To, class From> void cvt_float_float(Warp& w, const Op& op) {
   const From* a = lanes<From>(w, op.a);
+  [[maybe_unused]] const bool flush = op.y & kFtz;
+  const auto source = [=](unsigned i) SIMGPU_LAMBDA {
+    if constexpr (sizeof(From) == 4) return flush ? flush_subnormal(a[i]) : a[i];
+    else return a[i];
+  };
   if constexpr (std::is_same_v<To, From>) {
     const unsigned round = op.x;
     if (round >= static_cast<unsigned>(CvtRound::rni)) {
-      each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return to_integral(a[i], round); });
+      each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return to_integral(source(i), round); });
       return;
     }
   }
-  each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return static_cast<To>(a[i]); });
+  each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return static_cast<To>(source(i)); });
 }
 
 // ---- 16-bit formats, through float or double

@@ -151,7 +151,7 @@ template <class T> SIMGPU_INLINE bool has_class(T v, unsigned which) {
     case 2: return std::isinf(v);
     case 3: return !std::isnan(v);
     case 4: return std::isnan(v);
-    case 5: return std::isnormal(v);
+    case 5: return std::isnormal(v) || v == 0;   // zeros count as normal (PTX ISA 9.7.3.2)
     default: return std::fpclassify(v) == FP_SUBNORMAL;
   }
 }

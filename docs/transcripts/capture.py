@@ -3,8 +3,9 @@
 
     docs/transcripts/capture.py [LAB ...]
 
-Writes docs/transcripts/labN-NAME.txt: first the command a student would type, then its output, unaltered. States of
-gemm.cu between skeleton and solution are solutions with one of the lab's own mutants applied.
+Writes docs/transcripts/labN-NAME.txt: first the command a student would type, then its output, unaltered; and puts it
+into docs/labN.md behind `<!-- transcript labN-NAME -->`. States of gemm.cu between skeleton and solution are solutions
+with one of the lab's own mutants applied.
 """
 import os
 import pathlib
@@ -22,19 +23,25 @@ WANTED = {
         ("skeleton", None, []),
         ("x-along-rows", "L1-01-x-along-rows", []),
         ("no-guard", "L1-06-no-guard", ["--stage", "1.1"]),
-        ("solution", "", ["--verbose"]),
+        ("solution", "", []),
+        ("run", "", ["run", "gemm_naive"]),
     ],
     2: [
         ("skeleton", None, []),
         ("contiguous-columns", "L2-11-contiguous-columns", []),
         ("run-time-index", "L2-07-run-time-index", ["--stage", "2.1"]),
-        ("solution", "", ["--verbose"]),
+        ("solution", "", []),
+        ("run", "", ["run", "gemm_interleaved_tile"]),
     ],
     3: [
         ("skeleton", None, []),
         ("given-kernel", "L3-00-as-given", ["--stage", "3.0"]),
         ("second-barrier-gone", "L3-02-second-barrier-gone", ["--stage", "3.2"]),
-        ("solution", "", ["--verbose"]),
+        ("solution", "", []),
+        ("run-tiled", "", ["run", "gemm_tiled"]),
+        ("run-block-tile", "", ["run", "gemm_block_tile"]),
+        ("run-packed", "", ["run", "gemm_packed"]),
+        ("run-by-columns", "", ["run", "gemm_packed_by_columns"]),
     ],
 }
 
@@ -47,21 +54,34 @@ def edited(master: str, mutant: pathlib.Path) -> str:
     return master
 
 
-def capture(lab: int, folder: pathlib.Path, name: str, mutant, arguments) -> None:
+def capture(lab: int, folder: pathlib.Path, name: str, mutant, arguments) -> str:
     source = folder / "gemm.cu" if mutant is None else folder / "solution" / "gemm.cu"
-    command = f"make check LAB={lab}" + (" SOLUTION=1" if mutant == "" else "") + (" V=1" if "--verbose" in arguments else "")
+    solution = " SOLUTION=1" if mutant == "" else ""
     with tempfile.TemporaryDirectory() as scratch:
-        # The file must be called as the student's is: messages name it.
-        target = pathlib.Path(scratch) / folder.name / "gemm.cu"
-        target.parent.mkdir()
-        target.write_text(edited(source.read_text(), folder / "mutants" / f"{mutant}.mutant") if mutant else source.read_text())
-        selection = ["--solution"] if mutant == "" else ["--sources", scratch] if mutant else []
+        if arguments[:1] == ["run"]:
+            command = f"make run LAB={lab} RUNG={arguments[1]} M=256 N=256 K=256 TYPE=float{solution}"
+            call = ["run", "--rung", arguments[1], "-M", "256", "-N", "256", "-K", "256", "--type", "float", "--solution"]
+        else:
+            command = f"make check LAB={lab}{solution}"
+            # The file must be called as the student's is: messages name it.
+            target = pathlib.Path(scratch) / folder.name / "gemm.cu"
+            target.parent.mkdir()
+            target.write_text(edited(source.read_text(), folder / "mutants" / f"{mutant}.mutant") if mutant else source.read_text())
+            call = ["check", *(["--solution"] if mutant == "" else ["--sources", scratch] if mutant else []), *arguments]
         result = subprocess.run(
-            [GRADER, "check", "--device", "sim", "--lab", str(lab), *selection, *arguments],
+            [GRADER, *call, "--device", "sim", "--lab", str(lab)],
             cwd=ROOT, env={**os.environ, "NO_COLOR": "1", "COLUMNS": "80"}, stdout=subprocess.PIPE, text=True)
-    text = result.stdout.replace(scratch + "/", "")
-    (ROOT / "docs" / "transcripts" / f"lab{lab}-{name}.txt").write_text(f"$ {command}\n{text}")
+        text = f"$ {command}\n" + result.stdout.replace(scratch + "/", "")
+    (ROOT / "docs" / "transcripts" / f"lab{lab}-{name}.txt").write_text(text)
     print(f"lab{lab}-{name}: exit code {result.returncode}")
+    return text
+
+
+def insert(page: pathlib.Path, key: str, transcript: str) -> None:
+    pattern = re.compile(rf"(<!-- transcript {re.escape(key)} -->\n```text\n).*?(```\n)", re.S)
+    text, count = pattern.subn(lambda match: match.group(1) + transcript.rstrip() + "\n" + match.group(2), page.read_text())
+    if count:
+        page.write_text(text)
 
 
 def main() -> None:
@@ -69,7 +89,8 @@ def main() -> None:
     for lab in labs:
         (folder,) = ROOT.glob(f"lab{lab}_*")
         for name, mutant, arguments in WANTED[lab]:
-            capture(lab, folder, name, mutant, arguments)
+            transcript = capture(lab, folder, name, mutant, arguments)
+            insert(ROOT / "docs" / f"lab{lab}.md", f"lab{lab}-{name}", transcript)
 
 
 if __name__ == "__main__":

@@ -45,50 +45,48 @@ double threads_started(const Observed& o) {
   return sum;
 }
 
-const grader::GoalList goals(
-    "lab1_naive",
-    {
-        {"1.2",
-         "load_sectors_a",
-         "sectors read from A",
-         "UNCOALESCED",
-         "The lanes of a warp read A from many rows at once. Right result, but neighbouring "
-         "threads "
-         "(x) should share a row of C: then they share the element of A as well.",
-         {{"slack", 1.05}, {"rows_per_warp", 4}},
-         [](const Observed& o) { return static_cast<double>(o.a.load.sectors); },
-         sectors_of_a},
-        {"1.2",
-         "load_sectors_b",
-         "sectors read from B",
-         "UNCOALESCED",
-         "The lanes of a warp do not read neighbouring elements of B: lay x along the columns.",
-         {{"slack", 1.20}},
-         [](const Observed& o) { return static_cast<double>(o.b.load.sectors); },
-         sectors_of_b},
-        {"1.2",
-         "store_sectors_c",
-         "sectors written to C",
-         "UNCOALESCED",
-         "The lanes of a warp store to many rows of C. Right result, but each store then moves 32 "
-         "sectors where a row of neighbours needs 4 (8 in double): lay x along the columns.",
-         {{"slack", 1.60}},
-         [](const Observed& o) {
-           return static_cast<double>(o.c.store.sectors + o.c.atomic.sectors);
-         },
-         sectors_of_c},
-        {"1.2",
-         "threads",
-         "threads started",
-         "UNCOALESCED",
-         "Many threads have no element of C: ceil(columns / block.x) by ceil(rows / block.y) "
-         "blocks "
-         "are enough.",
-         {{"slack", 1.00}},
-         threads_started,
-         threads,
-         {{256, 256, 256}, {131, 129, 127}},
-         true},
-    });
+const std::vector<grader::Goal> goals = {
+    {"1.2",
+     "load_sectors_a",
+     "sectors read from A",
+     "UNCOALESCED",
+     "The lanes of a warp read A from many rows at once. Right result, but neighbouring "
+     "threads "
+     "(x) should share a row of C: then they share the element of A as well.",
+     {{"slack", 1.05}, {"rows_per_warp", 4}},
+     [](const Observed& o) { return static_cast<double>(o.a.load.sectors); },
+     sectors_of_a},
+    {"1.2",
+     "load_sectors_b",
+     "sectors read from B",
+     "UNCOALESCED",
+     "The lanes of a warp do not read neighbouring elements of B: lay x along the columns.",
+     {{"slack", 1.20}},
+     [](const Observed& o) { return static_cast<double>(o.b.load.sectors); },
+     sectors_of_b},
+    {"1.2",
+     "store_sectors_c",
+     "sectors written to C",
+     "UNCOALESCED",
+     "The lanes of a warp store to many rows of C. Right result, but each store then moves 32 "
+     "sectors where a row of neighbours needs 4 (8 in double): lay x along the columns.",
+     {{"slack", 1.60}},
+     [](const Observed& o) { return static_cast<double>(o.c.store.sectors + o.c.atomic.sectors); },
+     sectors_of_c},
+    {"1.2",
+     "threads",
+     "threads started",
+     "UNCOALESCED",
+     "Many threads have no element of C: ceil(columns / block.x) by ceil(rows / block.y) "
+     "blocks "
+     "are enough.",
+     {{"slack", 1.00}},
+     threads_started,
+     threads,
+     {{256, 256, 256}, {131, 129, 127}},
+     true},
+};
+
+const grader::GoalList registered("lab1_naive", goals);
 
 }  // namespace

@@ -110,9 +110,8 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
   }
   if (has("aligned")) {
     add(bm, 2 * bn, 2 * bk, true);
-    add(2 * bm, bn, 3 * bk);
-    add(2 * bm, 3 * bn, bk);
-    add(bm, bn, bk);
+    add(2 * bm, bn, bk);
+    add(bm, bn, 3 * bk);
   }
   if (has("ragged")) {
     add(17, 33, 65, true);
@@ -121,6 +120,7 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
     add(bm + 1, bn - 1, 2 * bk - 1);
     add(bm + 1, bn + 1, bk - 1);
     add(131, 129, 127, true);
+    list.back().one_type = true;
   }
   if (has("strided")) {
     list.push_back({{17, 33, 21}, 3, 5, 7, true});

@@ -17,6 +17,7 @@ struct Case {
   int pad_a = 0, pad_b = 0, pad_c = 0;
   bool precision = false;  ///< also zero-mean data and the precision canary (floating types),
                            ///< wrap-around (int32)
+  bool one_type = false;   ///< too large for every type: judged in float, or the rung's first type
 
   bool empty() const { return extents.m == 0 || extents.n == 0 || extents.k == 0; }
   bool strided() const { return pad_a || pad_b || pad_c; }

@@ -151,7 +151,7 @@ bool launchers_defined(const Stage& stage, LabBench& bench, StageResult& result)
 
 /// True if right. An empty answer is no attempt.
 bool answer_right(const Stage& stage, LabBench& bench, StageResult& result, bool& attempted) {
-  const AskOutcome outcome = bench.ask(stage.answer->function);
+  const AskOutcome outcome = bench.first_session().ask(stage.answer->function);
   attempted = true;
   if (outcome.end == End::infra) {
     result.state = State::infra;
@@ -200,7 +200,7 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
   for (std::size_t i = 0; i < cases.size(); ++i) {
     for (const auto& type : bench.lab().rung(stage.rung).types) {
       const auto& list = by_type.at(type);
-      if (i >= list.size()) continue;
+      if (i >= list.size() || !list[i]) continue;
       const CaseResult& seen = *list[i];
       CHECK_THAT(Seen{&seen}, IsRight());
       notes.insert(seen.notes.begin(), seen.notes.end());
@@ -227,7 +227,8 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
   }
   result.notes.assign(notes.begin(), notes.end());
   if (chosen) {
-    if (any_elements && untouched && todo.line != 0 && chosen->failure->kind == Failure::Kind::wrong) {
+    if (any_elements && untouched && todo.line != 0 &&
+        chosen->failure->kind == Failure::Kind::wrong) {
       not_started(result, bench, todo);
       return;
     }
@@ -273,7 +274,8 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
   const std::string shapes = std::to_string(cases.size());
   result.headline = met_goals.empty()
                         ? text("stage.passed", {{"shapes", shapes}})
-                        : text("stage.passed.goals", {{"shapes", shapes}, {"goals", std::to_string(met_goals.size())}});
+                        : text("stage.passed.goals",
+                               {{"shapes", shapes}, {"goals", std::to_string(met_goals.size())}});
 }
 
 void run_item(const Docket::Item& item) {
@@ -416,11 +418,7 @@ std::vector<LabResult> judge(const std::vector<Assignment>& assignments,
     // of the file.
     if (built && !build->runner.empty()) {
       try {
-        SessionConfig config;
-        config.grader_program = own_program();
-        config.user = options.user;
-        Session probe(*build, config);
-        const wire::LoadReply& loaded = probe.load();
+        const wire::LoadReply& loaded = work.benches.back()->first_session().load();
         if (!loaded.loaded) {
           result.build = "compile_error";
           result.build_headline =

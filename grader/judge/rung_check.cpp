@@ -70,23 +70,21 @@ Observed observe(const CallOutcome& outcome, std::uint64_t element_bytes) {
   return seen;
 }
 
-RungCheck::RungCheck(const Build& build, const SessionConfig& config, const Lab& lab,
-                     const Rung& rung, std::string type, std::uint64_t seed)
+RungCheck::RungCheck(Session& session, const Lab& lab, const Rung& rung, std::string type,
+                     std::uint64_t seed)
     : lab_(lab),
       rung_(rung),
       type_(std::move(type)),
       entry_(rung.name + "<" + type_ + ">"),
       seed_(seed),
-      session_(build, config) {}
+      session_(session) {}
 
 std::uint64_t RungCheck::budget(const Extents& e) const {
   // Room for a clumsy kernel with large tiles; a kernel that does not end uses it up in seconds.
-  const auto padded = [](std::int64_t n, int tile) {
-    return static_cast<std::uint64_t>(n + 2 * tile);
+  const auto padded = [this](std::int64_t n, const char* tile) {
+    return static_cast<std::uint64_t>(n + lab_.tile_size(tile, 16));
   };
-  return (1u << 25) + 256 * padded(e.m, lab_.tile_size("BM", 16)) *
-                          padded(e.n, lab_.tile_size("BN", 16)) *
-                          padded(e.k, lab_.tile_size("BK", 16));
+  return (1u << 24) + 64 * padded(e.m, "BM") * padded(e.n, "BN") * padded(e.k, "BK");
 }
 
 std::optional<Failure> RungCheck::attempt(const Case& shape, Fill fill, Before before, bool reuse,
@@ -162,12 +160,12 @@ const CaseResult& RungCheck::check(const Case& shape) {
   CaseResult result;
   result.shape = shape;
   result.type = type_;
-  // Poisoned C first; then other data in the same buffers, with finite garbage in C: what
-  // accumulates or depends on what was there before shows in the second run.
+  // Poisoned C first, with every check; then other data in the same buffers, with finite garbage in
+  // C: what accumulates or depends on what was there before shows in the second run's values.
   result.failure = attempt(shape, Fill::integers, Before::poison, false, true, &result, nullptr);
   if (!result.failure)
     result.failure =
-        attempt(shape, Fill::other_integers, Before::garbage, true, true, &result, nullptr);
+        attempt(shape, Fill::other_integers, Before::garbage, true, false, &result, nullptr);
   if (!result.failure && shape.precision && rung_.oracle == Oracle::product) {
     result.failure = attempt(shape, Fill::zero_mean, Before::poison, true, false, &result, nullptr);
     if (!result.failure && type_ != "int32" && shape.extents.k >= 2)

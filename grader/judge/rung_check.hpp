@@ -42,8 +42,9 @@ struct Measured {
 
 class RungCheck {
  public:
-  RungCheck(const Build& build, const SessionConfig& config, const Lab& lab, const Rung& rung,
-            std::string type, std::uint64_t seed);
+  /// `session` is shared by all rungs of one type and outlives this.
+  RungCheck(Session& session, const Lab& lab, const Rung& rung, std::string type,
+            std::uint64_t seed);
 
   /// Runs every data set of the case until one fails. Remembered: stages that share a rung share
   /// its results.
@@ -67,7 +68,7 @@ class RungCheck {
   const Rung& rung_;
   std::string type_, entry_;
   std::uint64_t seed_;
-  Session session_;
+  Session& session_;
   std::map<std::string, CaseResult> cases_;
   std::map<std::string, Measured> measured_;
 };

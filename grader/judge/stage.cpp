@@ -51,13 +51,18 @@ RungCheck* LabBench::check(const std::string& rung, const std::string& type) {
   if (!point || !point->defined) return nullptr;
   auto& slot = checks_[name];
   if (!slot)
-    slot = std::make_unique<RungCheck>(build_, config_, lab_, lab_.rung(rung), type, options_.seed);
+    slot = std::make_unique<RungCheck>(session(type), lab_, lab_.rung(rung), type, options_.seed);
   return slot.get();
 }
 
-AskOutcome LabBench::ask(const std::string& function) {
-  if (!questions_) questions_ = std::make_unique<Session>(build_, config_);
-  return questions_->ask(function);
+Session& LabBench::session(const std::string& type) {
+  auto& slot = sessions_[type];
+  if (!slot) slot = std::make_unique<Session>(build_, config_);
+  return *slot;
+}
+
+Session& LabBench::first_session() {
+  return session(lab_.rungs.front().types.front());
 }
 
 std::map<std::string, std::vector<const CaseResult*>> LabBench::run_cases(
@@ -68,11 +73,15 @@ std::map<std::string, std::vector<const CaseResult*>> LabBench::run_cases(
     RungCheck* const checked = check(stage.rung, type);
     auto& list = results[type];
     if (!checked) continue;
-    jobs.push_back([checked, &list, &cases] {
-      omp_set_num_threads(
-          1);  // the sessions already use the cores; a spinning team would take them away
+    const bool main_type = type == lab_.rung(stage.rung).main_type();
+    jobs.push_back([checked, main_type, &list, &cases] {
+      omp_set_num_threads(1);  // the sessions use the cores; a spinning team would take them away
       unsigned failed = 0;
       for (const auto& shape : cases) {
+        if (shape.one_type && !main_type) {
+          list.push_back(nullptr);
+          continue;
+        }
         const CaseResult& result = checked->check(shape);
         list.push_back(&result);
         if (result.right()) continue;
@@ -89,14 +98,14 @@ std::map<std::string, std::vector<const CaseResult*>> LabBench::run_cases(
 std::vector<LabBench::GoalRun> LabBench::run_goals(const Stage& stage) {
   std::vector<GoalRun> runs;
   const auto& types = lab_.rung(stage.rung).types;
-  const bool has_float = std::find(types.begin(), types.end(), "float") != types.end();
+  const std::string& main_type = lab_.rung(stage.rung).main_type();
   for (const auto& goal : lab_.goals) {
     if (goal.stage != stage.id) continue;
     for (const auto& at : goal.at) {
       for (const auto& type : types) {
         // Large extents cost a tenth of a second each: there in one type, at ragged ones in all.
         const bool large = at.m * at.n * at.k > (std::int64_t{4} << 20);
-        if (large && type != (has_float ? "float" : types.front())) continue;
+        if (large && type != main_type) continue;
         runs.push_back({&goal, type, at, nullptr});
       }
     }

@@ -22,11 +22,13 @@ class LabBench {
   /// The check of one rung in one type; null if the launcher is not defined.
   RungCheck* check(const std::string& rung, const std::string& type);
   const EntryPoint* entry(const std::string& name) const;
-  AskOutcome ask(const std::string& function);
+  /// The session of one type, shared by all rungs; and the one that is always there.
+  Session& session(const std::string& type);
+  Session& first_session();
 
-  /// Results of all types for the cases, each type in a session of its own, `jobs` at a time.
-  /// Within a type it stops two cases after the first failure of a case that is large enough to
-  /// name the bug.
+  /// Results by type, one per case in order, each type in its own session and types side by side.
+  /// A type stops at the first failure that can be explained; null stands for a case that is judged
+  /// in another type only.
   std::map<std::string, std::vector<const CaseResult*>> run_cases(const Stage& stage,
                                                                   const std::vector<Case>& cases);
   /// Counts for every (type, extents) of the stage's goals.
@@ -47,8 +49,8 @@ class LabBench {
   const JudgeOptions& options_;
   Pool& pool_;
   SessionConfig config_;
-  std::map<std::string, std::unique_ptr<RungCheck>> checks_;
-  std::unique_ptr<Session> questions_;
+  std::map<std::string, std::unique_ptr<Session>> sessions_;  ///< by type
+  std::map<std::string, std::unique_ptr<RungCheck>> checks_;  ///< by entry
 };
 
 /// A failure large enough that its diagnosis says more than "everything is wrong".

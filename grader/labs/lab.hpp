@@ -21,6 +21,9 @@ struct Rung {
   std::string name, title;
   std::vector<std::string> types;
   Oracle oracle = Oracle::product;
+
+  /// The type for what is too expensive to do in all: float, or the first.
+  const std::string& main_type() const;
 };
 
 /// A question answered by a function without arguments in gemm.cu; only hashes of the answers are

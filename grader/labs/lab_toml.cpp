@@ -192,6 +192,11 @@ Stage parse_stage(const Table& table) {
 
 }  // namespace
 
+const std::string& Rung::main_type() const {
+  const auto found = std::find(types.begin(), types.end(), "float");
+  return found == types.end() ? types.front() : *found;
+}
+
 const Rung& Lab::rung(const std::string& rung_name) const {
   for (const auto& one : rungs)
     if (one.name == rung_name) return one;

@@ -23,7 +23,9 @@ std::string fixture_source(const std::string& mark, const std::string& text) {
   return source;
 }
 
-FixtureProject::FixtureProject() : scratch_(build_folder() / "tmp") {
+FixtureProject::FixtureProject(const std::string& folder)
+    : scratch_(build_folder() / "tmp"), root_(scratch_.path() / folder) {
+  fs::create_directories(root_);
   fs::copy(project_root() / "grader/tests/fixtures/lab6_fixture", lab());
   fs::create_directory_symlink(project_root() / "common", root() / "common");
   fs::create_directories(root() / "build");

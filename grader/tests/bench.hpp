@@ -20,8 +20,9 @@ std::string fixture_source(const std::string& mark, const std::string& text);
 
 class FixtureProject {
  public:
-  FixtureProject();
-  const std::filesystem::path& root() const { return scratch_.path(); }
+  /// `folder` is the project's own name below the scratch folder.
+  explicit FixtureProject(const std::string& folder = "project");
+  const std::filesystem::path& root() const { return root_; }
   std::filesystem::path lab() const { return root() / "lab6_fixture"; }
   void write_source(const std::string& text) const;
   /// `grader <arguments>` in this project; its build products are kept apart from the project's
@@ -30,6 +31,7 @@ class FixtureProject {
 
  private:
   Scratch scratch_;
+  std::filesystem::path root_;
 };
 
 }  // namespace grader::test

@@ -215,3 +215,27 @@ TEST_CASE("usage errors name what there is") {
   const auto hint = project.grader({"hint", "--stage", "6.0"});
   CHECK(WEXITSTATUS(hint.status) == grader::exit_usage);
 }
+
+TEST_CASE("a project in a folder with blanks and quotes in its name is graded") {
+  const FixtureProject project("it's a \"lab\" $(false)");
+  const Verdicts right = judge(project, fixture_source("INSERT", ""));
+  CHECK(right.exit_code == grader::exit_ok);
+}
+
+TEST_CASE("a build folder that cannot be written to is one clear error") {
+  const FixtureProject project;
+  grader::ProcessSpec spec;
+  spec.argv = {(grader::test::build_folder() / "bin/grader").string(),
+               "--root",
+               project.root().string(),
+               "--build",
+               "/proc/nowhere",
+               "check",
+               "--lab",
+               "6"};
+  spec.environment = grader::minimal_environment();
+  const auto result = grader::run_process(spec, std::chrono::seconds(60));
+  CHECK(WEXITSTATUS(result.status) == grader::exit_infrastructure);
+  CHECK(result.errors.find("cannot create the folder /proc/nowhere") != std::string::npos);
+  CHECK(result.output.empty());
+}

@@ -8,7 +8,6 @@ namespace grader::report {
 namespace {
 
 constexpr std::size_t columns = 80;
-constexpr std::size_t stage_column = 32, result_column = 13;
 
 struct Word {
   const char* text;
@@ -29,6 +28,10 @@ Word word_of(const StageResult& stage) {
       return {"ERROR", Style::bad};
   }
   return {"?", Style::plain};
+}
+
+std::string label_of(const StageResult& stage) {
+  return stage.id + " " + stage.title + (stage.bonus ? " (bonus)" : "");
 }
 
 /// What fits on the stage's own line.
@@ -142,11 +145,15 @@ std::string human(const Report& report, bool colour, bool verbose) {
     for (const auto& line : lab.warnings) page.line("  " + line);
     if (!lab.warnings.empty()) page.line();
 
+    // Room for the longest title, up to what leaves the details readable.
+    std::size_t longest = 0;
+    for (const auto& stage : lab.stages) longest = std::max(longest, width(label_of(stage)));
+    const std::size_t stage_column = std::clamp<std::size_t>(longest + 1, 32, 36);
+    const std::size_t result_column = stage_column > 32 ? 12 : 13;
     page.line(pad("stage", stage_column) + pad("result", result_column) + "detail");
     for (const auto& stage : lab.stages) {
       const Word word = word_of(stage);
-      const std::string title = stage.id + " " + stage.title + (stage.bonus ? " (bonus)" : "");
-      page.line(pad(fit(title, stage_column - 1), stage_column) +
+      page.line(pad(fit(label_of(stage), stage_column - 1), stage_column) +
                 styled(word.text, word.style, colour) +
                 std::string(result_column - width(word.text), ' ') +
                 fit(brief(stage), columns - stage_column - result_column));

@@ -35,7 +35,7 @@ constexpr std::array kCatalogue = {
     Entry{"UNWRITTEN.k0.headline",
           "for K = 0 C was never written; an empty sum is 0, so C must be all zeros"},
     Entry{"UNWRITTEN.k0.next", "Return early only when C is empty (M or N is 0), not when K is."},
-    Entry{"UNWRITTEN.rows.headline", "{place} was never written: {what}"},
+    Entry{"UNWRITTEN.rows.headline", "{place} {was} never written: {what}"},
     Entry{"UNWRITTEN.rows.next", "{hint}"},
     Entry{"UNWRITTEN.periodic.headline",
           "{count} of {total} elements of C were never written, the same places in "

@@ -143,11 +143,15 @@ std::vector<ProbeShape> telling_shapes(const Evidence& evidence) {
     const int three = bk > 1 ? 3 * bk : 12;
     add(bm, 2 * bn, three);
     add(2 * bm, bn, three);
+    add(2 * bm, 3 * bn, bk > 1 ? bk : 4);
   } else {
     // Two whole k-tiles and most of a third: a missing partial tile differs from a missing last k.
     const int ragged = bk > 3 ? 2 * bk + bk / 2 + 1 : bk > 1 ? 3 * bk - 1 : 11;
     add(bm + 3, 2 * bn + 5, ragged);
     add(2 * bm + 7, bn / 2 + 5, ragged);
+    // K below the other extents: with K as leading dimension everything else would be out of
+    // bounds.
+    add(bm + 6, 2 * bn + 9, bk / 2 + 2);
   }
   return shapes;
 }

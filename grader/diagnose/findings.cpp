@@ -58,8 +58,28 @@ const Matrix* operand(const std::string& label, const Run* run) {
   return nullptr;
 }
 
-/// Width of one row of a shared tile, if the array's size is that of the lab's tile of A or B.
-std::int64_t shared_row(const std::string& name, std::int64_t elements, const Tile& tile) {
+/// The launch that a finding belongs to, if the run is known.
+const simgpu::LaunchReport* launch_of(const Finding& finding, const Run* run) {
+  if (run == nullptr) return nullptr;
+  for (const simgpu::LaunchReport& launch : run->launches)
+    if (launch.kernel == finding.kernel) return &launch;
+  return nullptr;
+}
+
+/// Width of one row of a shared array, where its size leaves little doubt: one element per thread
+/// of a square block, or the lab's tile of A or B in a block of the lab's size. 0 = unknown: better
+/// no index than a wrong one.
+std::int64_t shared_row(const std::string& name, std::int64_t elements, const Tile& tile,
+                        const simgpu::LaunchReport* launch) {
+  if (launch != nullptr) {
+    const std::int64_t side = launch->block.x;
+    if (launch->block.y == launch->block.x && launch->block.z == 1 && elements == side * side)
+      return side;
+    const std::int64_t threads =
+        static_cast<std::int64_t>(launch->block.x) * launch->block.y * launch->block.z;
+    const int tm = std::max(1, tile.tm), tn = std::max(1, tile.tn);
+    if (threads != static_cast<std::int64_t>(tile.bm / tm) * (tile.bn / tn)) return 0;
+  }
   const auto first =
       static_cast<char>(std::toupper(static_cast<unsigned char>(name.empty() ? 'x' : name[0])));
   if (first == 'A' && tile.bk > 0 && elements == static_cast<std::int64_t>(tile.bm) * tile.bk)
@@ -71,7 +91,8 @@ std::int64_t shared_row(const std::string& name, std::int64_t elements, const Ti
 
 /// "As[3][17]", "B[128][5]", "Bs, byte 1032 of 1024": the array and, if its shape is known, the
 /// element.
-std::string object_name(const Access& access, const Tile& tile, const Run* run, ElementType type) {
+std::string object_name(const Access& access, const Tile& tile, const Run* run, ElementType type,
+                        const simgpu::LaunchReport* launch) {
   const auto width = static_cast<std::int64_t>(size_of(type));
   if (access.object.empty()) {
     switch (access.space) {
@@ -95,7 +116,7 @@ std::string object_name(const Access& access, const Tile& tile, const Run* run, 
   if (whole) {
     const std::int64_t row =
         access.space == MemorySpace::shared
-            ? shared_row(name, static_cast<std::int64_t>(access.object_bytes) / width, tile)
+            ? shared_row(name, static_cast<std::int64_t>(access.object_bytes) / width, tile, launch)
             : 0;
     const std::int64_t index = access.offset / width;
     if (row > 0) return element(name, static_cast<int>(index / row), static_cast<int>(index % row));
@@ -125,9 +146,9 @@ std::string how_far(const Access& access, const Run* run, ElementType type) {
   const auto size = static_cast<std::int64_t>(access.object_bytes);
   if (const Matrix* matrix = operand(access.object, run);
       matrix != nullptr && access.space == MemorySpace::global) {
-    const std::string has = access.object + " has " + std::to_string(matrix->rows) + " rows of " +
-                            std::to_string(matrix->cols) + " elements";
-    return "past its end: " + has;
+    const std::string is = access.object + " is " + std::to_string(matrix->rows) + " x " +
+                           std::to_string(matrix->cols);
+    return (access.offset < size ? "partly past its end: " : "past its end: ") + is;
   }
   const std::int64_t past = access.offset - size;
   const std::string has = "it has " + std::to_string(size / width) + " elements";
@@ -164,11 +185,13 @@ int rank(const Finding& finding) {
       return 1;
     case FindingKind::write_to_constant:
       return 2;
-    case FindingKind::exited_before_barrier:
-      return 3;
+    // Threads that pass by a barrier meet the wrong one later, and are gone when the others reach
+    // the last.
     case FindingKind::divergent_barrier:
-      return 4;
+      return 3;
     case FindingKind::mismatched_barrier:
+      return 4;
+    case FindingKind::exited_before_barrier:
       return 5;
     case FindingKind::out_of_bounds:
       return 6;
@@ -222,7 +245,8 @@ const Finding* worst_finding(const std::vector<simgpu::LaunchReport>& launches) 
 
 Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, ElementType type) {
   const Access& at = finding.at;
-  const std::string where = line_of(at.where), object = object_name(at, tile, run, type);
+  const std::string where = line_of(at.where),
+                    object = object_name(at, tile, run, type, launch_of(finding, run));
   Diagnosis d;
   bool parties = false;
   switch (finding.kind) {

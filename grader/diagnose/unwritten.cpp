@@ -48,10 +48,11 @@ std::optional<Cut> cut_of(const Case& c) {
   return cut;
 }
 
-std::string cut_hint(int at, int block, int thread) {
-  if (block > 1 && at % block == 0) return "UNWRITTEN.hint.grid";
-  if (thread > 1 && at % thread == 0) return "UNWRITTEN.hint.guard";
-  return "UNWRITTEN.hint.bound";
+/// Do all cuts fall on whole tiles, so that exactly the partial tile is missing?
+bool falls_on(const std::vector<std::pair<int, int>>& cuts, int tile) {
+  return tile > 1 && std::all_of(cuts.begin(), cuts.end(), [tile](const std::pair<int, int>& cut) {
+           return cut.first == cut.second / tile * tile;
+         });
 }
 
 /// The untouched places repeat with the tile.
@@ -121,28 +122,38 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
   const std::optional<int> warp = only_warp(c, t, warps);
   if (cuts) {
     const Cut cut = *cut_of(c);
-    const auto what = [](int at, int extent, int block, const std::string& name) {
+    // (where it was cut, extent), over all cases that were cut: a single shape may fit by chance.
+    std::vector<std::pair<int, int>> rows, cols;
+    for (const Case* k : partial) {
+      const Cut at = *cut_of(*k);
+      if (at.row < k->m) rows.emplace_back(at.row, k->m);
+      if (at.col < k->n) cols.emplace_back(at.col, k->n);
+    }
+    std::string place, said, hint;
+    const auto add = [&](const std::string& where, int at, int extent, const auto& all, int block,
+                         int thread, const std::string& name) {
       const int missing = extent - at;
-      if (block > 1 && at % block == 0 && missing < block) return "the last, partial tile " + name;
-      if (block > 1 && at % block == 0 && missing == block) return "the last tile " + name;
-      return missing == 1 ? "the last " + name
-                          : "the last " + std::to_string(missing) + " " + name + "s";
+      const bool whole = falls_on(all, block);
+      const std::string rest = missing == 1
+                                   ? "the last " + name
+                                   : "the last " + std::to_string(missing) + " " + name + "s";
+      place += (place.empty() ? "" : " and ") + where;
+      said += (said.empty() ? "" : " and ") + (whole ? "the last, partial tile " + name : rest);
+      if (hint.empty())
+        hint = whole                   ? "UNWRITTEN.hint.grid"
+               : falls_on(all, thread) ? "UNWRITTEN.hint.guard"
+                                       : "UNWRITTEN.hint.bound";
     };
-    std::string place, said;
-    std::string hint;
-    if (cut.row < c.m) {
-      place = "C[" + range(cut.row, c.m - 1) + "][*]";
-      said = what(cut.row, c.m, t.bm, "row");
-      hint = cut_hint(cut.row, t.bm, t.tm);
-    }
-    if (cut.col < c.n) {
-      place +=
-          (place.empty() ? "" : " and ") + std::string("C[*][") + range(cut.col, c.n - 1) + "]";
-      said += (said.empty() ? "" : " and ") + what(cut.col, c.n, t.bn, "column");
-      if (hint.empty()) hint = cut_hint(cut.col, t.bn, t.tn);
-    }
+    const bool both = cut.row < c.m && cut.col < c.n;
+    if (cut.row < c.m)
+      add("C[" + range(cut.row, c.m - 1) + "][*]", cut.row, c.m, rows, t.bm, t.tm, "row");
+    if (cut.col < c.n)
+      add("C[*][" + range(cut.col, c.n - 1) + "]", cut.col, c.n, cols, t.bn, t.tn, "column");
     d = say("UNWRITTEN", "rows",
-            {{"place", place}, {"what", said}, {"hint", messages::text(hint)}});
+            {{"place", place},
+             {"was", both ? "were" : "was"},
+             {"what", said},
+             {"hint", messages::text(hint)}});
   } else if (warp && each([&](const Case* k) { return only_warp(*k, t, warps) == warp; })) {
     d = say("WARP-PART", "", {{"warp", std::to_string(*warp)}, {"warps", std::to_string(warps)}});
   } else {

@@ -44,6 +44,7 @@ Evidence reporting(const simgpu::Finding& f, std::function<bool(const Matrix&)> 
             for (int j = 0; j < k.n; ++j) k.put(i, j, k.element(i, j));
         },
         a, b, c);
+    r.launches[0].block = {16, 16, 1};
     if (when(a)) r.launches[0].findings.push_back(f);
     return r;
   };
@@ -70,7 +71,7 @@ TEST_CASE("out of bounds names element, array and thread") {
   const Diagnosis d = explain(past_b, kTile, &r, ElementType::float32);
   CHECK(d.id == "OOB");
   CHECK(d.verdict == "WRONG_ANSWER");
-  CHECK(d.headline == "line 31 reads B[65][2], past its end: B has 65 rows of 33 elements");
+  CHECK(d.headline == "line 31 reads B[65][2], past its end: B is 65 x 33");
   REQUIRE_FALSE(d.details.empty());
   CHECK(d.details[0] == "thread (5, 0), block (0, 0)");
 
@@ -93,6 +94,23 @@ TEST_CASE("shared tiles are named with both indices") {
   const Diagnosis d = explain(uninit, kTile, nullptr, ElementType::float32);
   CHECK(d.id == "UNINIT");
   CHECK(d.headline == "line 47 reads Bs[7][12], which nobody wrote");
+}
+
+TEST_CASE("a shared array of unknown shape gets no made-up indices") {
+  Run r;
+  r.launches.emplace_back();
+  r.launches[0].block = {32, 32, 1};
+  const auto name_of = [&](std::uint64_t bytes) {
+    return explain(
+               finding(FindingKind::uninitialised_read,
+                       access(AccessType::load, 47, MemorySpace::shared, "Bs", 4 * 33, bytes, 0)),
+               Tile{128, 128, 16, 8, 8}, &r, ElementType::float32)
+        .headline;
+  };
+  CHECK(name_of(4 * 32 * 32) == "line 47 reads Bs[1][1], which nobody wrote");
+  CHECK(name_of(4 * 2 * 32 * 32) == "line 47 reads element 33 of Bs, which nobody wrote");
+  r.launches[0].block = {256, 1, 1};
+  CHECK(name_of(4 * 16 * 128) == "line 47 reads Bs[0][33], which nobody wrote");
 }
 
 TEST_CASE("races are told apart by a run with a single k-tile") {
@@ -157,6 +175,8 @@ TEST_CASE("causes are reported before their consequences") {
   add(FindingKind::uninitialised_read);
   add(FindingKind::shared_race);
   CHECK(worst_finding({launch})->kind == FindingKind::shared_race);
+  add(FindingKind::exited_before_barrier);
+  CHECK(worst_finding({launch})->kind == FindingKind::exited_before_barrier);
   add(FindingKind::divergent_barrier);
   CHECK(worst_finding({launch})->kind == FindingKind::divergent_barrier);
   add(FindingKind::misaligned);

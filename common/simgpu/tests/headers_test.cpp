@@ -1,5 +1,6 @@
-// The headers and the flags under every installed clang: no warning, vector accesses of full width, each memory
-// instruction on the line of the student's code, and only the functions that the engine provides left to call.
+// The headers and the flags under every installed clang: no warning, vector accesses of full width,
+// each memory instruction on the line of the student's code, and only the functions that the engine
+// provides left to call.
 
 #include <algorithm>
 #include <map>
@@ -14,7 +15,8 @@
 namespace simgpu::test {
 namespace {
 
-const std::vector<std::string> kWarnings = {"-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"};
+const std::vector<std::string> kWarnings = {"-Wall", "-Wextra", "-Wpedantic", "-Wshadow",
+                                            "-Werror"};
 
 Ran device_pass(const Clang& clang, const std::string& source, const std::string& output) {
   std::vector<std::string> argv = {clang.command, "@common/simgpu/flags/device.rsp", "-I."};
@@ -23,10 +25,12 @@ Ran device_pass(const Clang& clang, const std::string& source, const std::string
   return run_process(argv);
 }
 
-Ran host_pass(const Clang& clang, const std::string& source, const std::string& ptx, const std::string& output) {
+Ran host_pass(const Clang& clang, const std::string& source, const std::string& ptx,
+              const std::string& output) {
   std::vector<std::string> argv = {clang.command, "@common/simgpu/flags/host.rsp", "-I."};
   argv.insert(argv.end(), kWarnings.begin(), kWarnings.end());
-  argv.insert(argv.end(), {"-Xclang", "-fcuda-include-gpubinary", "-Xclang", ptx, source, "-c", "-o", output});
+  argv.insert(argv.end(),
+              {"-Xclang", "-fcuda-include-gpubinary", "-Xclang", ptx, source, "-c", "-o", output});
   return run_process(argv);
 }
 
@@ -44,10 +48,12 @@ std::map<std::string, std::string> kernels_of(const std::string& ptx) {
   return kernels;
 }
 
-/// How often each memory instruction occurs, types left out: "ld.shared.v4" -> 32. Loads of parameters do not count.
+/// How often each memory instruction occurs, types left out: "ld.shared.v4" -> 32. Loads of
+/// parameters do not count.
 std::map<std::string, int> accesses(const std::string& text) {
   std::map<std::string, int> count;
-  static const std::regex access(R"(\b(ld|st)\.(global|shared|local)(\.nc)?(\.v[248])?\.[a-z]+([0-9]+))");
+  static const std::regex access(
+      R"(\b(ld|st)\.(global|shared|local)(\.nc)?(\.v[248])?\.[a-z]+([0-9]+))");
   for (std::sregex_iterator it(text.begin(), text.end(), access), end; it != end; ++it) {
     const int elements = (*it)[4].length() ? (*it)[4].str()[2] - '0' : 1;
     const int bytes = elements * std::stoi((*it)[5]) / 8;
@@ -62,13 +68,15 @@ TEST_CASE("headers: vector types keep their width", "[headers]") {
   const TemporaryFolder folder;
   for (const Clang& clang : clangs()) {
     INFO(clang.command);
-    const Ran ran = device_pass(clang, "common/simgpu/tests/headers/widths.cu", folder / "widths.ptx");
+    const Ran ran =
+        device_pass(clang, "common/simgpu/tests/headers/widths.cu", folder / "widths.ptx");
     INFO(ran.err);
     REQUIRE(ran.status == 0);
     CHECK(ran.err.empty());
     const auto kernels = kernels_of(read_file(folder / "widths.ptx"));
     CHECK(accesses(kernels.at("tiles")) ==
-          Counts{{"ld.global 16", 2}, {"ld.shared 16", 32}, {"st.global 16", 4}, {"st.shared 16", 2}});
+          Counts{
+              {"ld.global 16", 2}, {"ld.shared 16", 32}, {"st.global 16", 4}, {"st.shared 16", 2}});
     for (const auto& [type, bytes] : std::map<std::string, int>{{"float2", 8},
                                                                 {"float4", 16},
                                                                 {"double2", 16},
@@ -82,7 +90,8 @@ TEST_CASE("headers: vector types keep their width", "[headers]") {
                                                                 {"short4", 8}}) {
       INFO(type);
       const std::string width = std::to_string(bytes);
-      CHECK(accesses(kernels.at("copy_" + type)) == Counts{{"ld.global " + width, 1}, {"st.global " + width, 1}});
+      CHECK(accesses(kernels.at("copy_" + type)) ==
+            Counts{{"ld.global " + width, 1}, {"st.global " + width, 1}});
     }
     CHECK(accesses(kernels.at("copy_double4")) == Counts{{"ld.global 16", 2}, {"st.global 16", 2}});
     for (const auto& [type, bytes] :
@@ -95,7 +104,8 @@ TEST_CASE("headers: vector types keep their width", "[headers]") {
     }
     CHECK(accesses(kernels.at("by_value")) ==
           Counts{{"ld.shared 16", 1}, {"st.shared 16", 1}, {"st.global 16", 2}});
-    // A float4 is 16 bytes of the parameter block, in a struct as well: no hidden pointer to a copy.
+    // A float4 is 16 bytes of the parameter block, in a struct as well: no hidden pointer to a
+    // copy.
     CHECK(kernels.at("by_value").find("_param_0[16]") != std::string::npos);
     CHECK(kernels.at("by_value").find("_param_1[32]") != std::string::npos);
   }
@@ -147,11 +157,13 @@ TEST_CASE("headers: each access keeps the line of the call", "[headers]") {
   }
 }
 
-TEST_CASE("headers: programs compile without a warning, and call nothing that is not there", "[headers]") {
+TEST_CASE("headers: programs compile without a warning, and call nothing that is not there",
+          "[headers]") {
   const TemporaryFolder folder;
   const std::set<std::string> provided = {"vprintf", "__assertfail"};
   for (const Clang& clang : clangs()) {
-    for (const char* program : {"intrinsics", "templates", "arguments", "variables", "queries", "kernel_printf"}) {
+    for (const char* program :
+         {"intrinsics", "templates", "arguments", "variables", "queries", "kernel_printf"}) {
       INFO(clang.command << " " << program);
       const std::string source = std::string("common/simgpu/tests/programs/") + program + ".cu";
       const Ran device = device_pass(clang, source, folder / "x.ptx");
@@ -190,15 +202,19 @@ TEST_CASE("headers: the kernel sees the architecture that its GPU branch would s
 TEST_CASE("headers: the standard library can be included beside them", "[headers]") {
   const TemporaryFolder folder;
   std::string text;
-  for (const char* header : {"algorithm", "array", "atomic", "cassert", "chrono", "cmath", "complex", "cstdint", "cstdio",
-                             "functional", "iomanip", "iostream", "limits", "map", "memory", "numeric", "random", "string",
-                             "thread", "tuple", "type_traits", "vector"}) {
+  for (const char* header :
+       {"algorithm", "array",   "atomic",      "cassert",    "chrono",  "cmath",
+        "complex",   "cstdint", "cstdio",      "functional", "iomanip", "iostream",
+        "limits",    "map",     "memory",      "numeric",    "random",  "string",
+        "thread",    "tuple",   "type_traits", "vector"}) {
     text += std::string("#include <") + header + ">\n";
   }
   text +=
-      "__device__ __noinline__ float f(float x) { return std::sqrt(x) + std::abs(x) + std::fma(x, x, x); }\n"
+      "__device__ __noinline__ float f(float x) { return std::sqrt(x) + std::abs(x) + std::fma(x, "
+      "x, x); }\n"
       "__global__ void k(float* p) { *p = f(*p); }\n"
-      "int main() { auto p = std::make_shared<int>(std::abs(-3)); return *p - static_cast<int>(std::sqrt(9.0)); }\n";
+      "int main() { auto p = std::make_shared<int>(std::abs(-3)); return *p - "
+      "static_cast<int>(std::sqrt(9.0)); }\n";
   write_file(folder / "std.cu", text);
   for (const Clang& clang : clangs()) {
     INFO(clang.command);
@@ -214,7 +230,8 @@ TEST_CASE("headers: the standard library can be included beside them", "[headers
 TEST_CASE("headers: what is not there is a compile error, not a surprise", "[headers]") {
   const TemporaryFolder folder;
   for (const auto& [code, message] : std::map<std::string, std::string>{
-           {"__global__ void k() { cudaGridDependencySynchronize(); }", "cudaGridDependencySynchronize"},
+           {"__global__ void k() { cudaGridDependencySynchronize(); }",
+            "cudaGridDependencySynchronize"},
            {"#include <cuda_fp16.h>\n", "cuda_fp16.h"},
            {"__global__ void k(int* p) { p[0] = *static_cast<int*>(malloc(4)); }", "malloc"},
            {"__managed__ int x;", "__managed__"}}) {

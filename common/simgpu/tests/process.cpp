@@ -16,7 +16,9 @@ namespace simgpu::test {
 
 namespace fs = std::filesystem;
 
-std::string root_folder() { return fs::current_path().string(); }
+std::string root_folder() {
+  return fs::current_path().string();
+}
 
 std::string build_folder() {
   // The test program is <build>/tests/<name>.
@@ -24,7 +26,8 @@ std::string build_folder() {
 }
 
 TemporaryFolder::TemporaryFolder() {
-  std::string pattern = (fs::temp_directory_path() / "simgpu test.XXXXXX").string();  // a blank on purpose
+  std::string pattern =
+      (fs::temp_directory_path() / "simgpu test.XXXXXX").string();  // a blank on purpose
   if (!::mkdtemp(pattern.data())) throw std::runtime_error("cannot make " + pattern);
   path_ = pattern;
 }

@@ -9,7 +9,7 @@
 namespace simgpu::test {
 
 struct Ran {
-  int status = -1;   ///< exit status, or 128 + signal
+  int status = -1;  ///< exit status, or 128 + signal
   std::string out, err;
 };
 

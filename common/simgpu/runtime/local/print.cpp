@@ -153,7 +153,7 @@ Row row_of(std::string name, const Counts& c) {
           with_ideal(global.sectors, global.ideal_sectors),
           number(shared.requests),
           with_ideal(shared.wavefronts, shared.ideal_wavefronts),
-          number(c.fma_f32 + c.fma_f64 + c.mad_int),
+          number(c.fma_f32 + c.fma_f64),
           number(c.block_barriers)};
 }
 
@@ -178,26 +178,23 @@ void print_table(std::FILE* out, const Row& head, const std::vector<Row>& rows) 
 
 void print_reports(std::FILE* out, const std::vector<LaunchReport>& reports, ReportStyle style) {
   if (style == ReportStyle::none) return;
-  const Row head = {"",
-                    "global requests",
-                    "sectors / ideal",
-                    "shared requests",
-                    "wavefronts / ideal",
-                    "multiply-adds",
-                    "barriers"};
+  const Row head = {
+      "",    "global requests", "sectors / ideal", "shared requests", "wavefronts / ideal",
+      "fma", "barriers"};
   std::vector<Row> rows;
   for (const LaunchReport& report : reports) {
-    rows.push_back(
-        row_of(report.kernel + " <<<" + triple(report.grid) + ", " + triple(report.block) + ">>>",
-               report.total));
+    rows.push_back(row_of(report.kernel.substr(0, report.kernel.find('(')) + " <<<" +
+                              triple(report.grid) + ", " + triple(report.block) + ">>>",
+                          report.total));
     if (style == ReportStyle::lines) {
       for (const LineCounts& line : report.lines) {
-        rows.push_back(row_of("  " + place(line.where), line.counts));
+        const Row row = row_of("  " + place(line.where), line.counts);
+        const auto counted = [](const std::string& cell) { return cell != "0" && cell != "0 / 0"; };
+        if (std::any_of(row.begin() + 1, row.end(), counted)) rows.push_back(row);
       }
     }
   }
-  std::fprintf(out,
-               "simgpu: %zu launch%s, counts of warp instructions (multiply-adds: of threads)\n",
+  std::fprintf(out, "simgpu: %zu launch%s, counts of warp instructions (fma: of threads)\n",
                reports.size(), reports.size() == 1 ? "" : "es");
   print_table(out, head, rows);
   std::fflush(out);

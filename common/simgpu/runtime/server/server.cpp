@@ -562,7 +562,10 @@ struct Server::Impl {
           "the compiler left the variable out: no kernel uses it, or it stands in an unnamed "
           "namespace (write static instead)"};
     }
-    variables.try_emplace(ptr, Scratch{bytes, false});
+    // Where the device keeps several variables in one piece, they share what is known of that
+    // piece.
+    const auto found = device.find(ptr);
+    variables.try_emplace(found ? found->base : ptr, Scratch{bytes, false});
     reply.value[0] = ptr;
     reply.value[1] = bytes;
   }

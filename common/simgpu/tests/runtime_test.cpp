@@ -1,0 +1,224 @@
+// The CUDA runtime on a device in the same process: complete programs, compiled by simcc, with the
+// output that CUDA gives them. The programs are in programs/; NAME.out is what they print, the
+// lines of NAME.err must occur in what simgpu says on stderr. All but unsupported.cu were compiled
+// with nvcc 13.0 as well and print the same on an H200 (launch_errors.cu names its differences).
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "common/catch2.hpp"
+#include "common/simgpu/tests/harness.hpp"
+#include "common/simgpu/tests/process.hpp"
+
+namespace simgpu::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+const std::string kPrograms = "common/simgpu/tests/programs/";
+
+std::string simcc() {
+  return root_folder() + "/common/simgpu/simcc";
+}
+
+Environment with_clang(const std::string& clang) {
+  return {{"CLANG", clang}, {"BUILD", build_folder()}};
+}
+
+/// Every program of the folder: a .cu file, or a folder of files that belong together.
+std::vector<std::string> programs() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(kPrograms)) {
+    if (entry.is_directory() || entry.path().extension() == ".cu")
+      names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void check_program(const std::string& name, const Clang& clang) {
+  INFO(name << " with " << clang.command);
+  const TemporaryFolder folder;
+  std::vector<std::string> argv = {simcc(),   "-Wall", "-Wextra",
+                                   "-Werror", "-o",    folder / "program"};
+  if (fs::is_directory(kPrograms + name)) {
+    for (const auto& entry : fs::directory_iterator(kPrograms + name)) {
+      if (entry.path().extension() == ".cu" || entry.path().extension() == ".cpp")
+        argv.push_back(entry.path().string());
+    }
+  } else {
+    argv.push_back(kPrograms + name + ".cu");
+  }
+  const Ran compiled = run_process(argv, "", with_clang(clang.command));
+  INFO(compiled.err);
+  REQUIRE(compiled.status == 0);
+  CHECK(compiled.err.empty());
+  const Ran ran = run_process({folder / "program"});
+  INFO("stderr:\n" << ran.err);
+  CHECK(ran.status == 0);
+  CHECK(ran.out == read_file(kPrograms + name + ".out"));
+  if (!fs::exists(kPrograms + name + ".err")) return;
+  std::istringstream lines(read_file(kPrograms + name + ".err"));
+  std::string line;
+  while (std::getline(lines, line)) {
+    INFO(line);
+    CHECK(ran.err.find(line) != std::string::npos);
+    if (line.find("is not available") != std::string::npos)
+      CHECK(ran.err.find(line) == ran.err.rfind(line));
+  }
+}
+
+TEST_CASE("runtime: programs print what they print on a GPU, oldest clang", "[runtime]") {
+  REQUIRE(programs().size() >= 18);
+  for (const std::string& name : programs()) check_program(name, clangs().front());
+}
+
+TEST_CASE("runtime: programs print what they print on a GPU, newest clang", "[runtime]") {
+  for (const std::string& name : programs()) {
+    if (clangs().size() > 1) check_program(name, clangs()[clangs().size() - 1]);
+  }
+  SUCCEED();
+}
+
+TEST_CASE("runtime: reports of counts, silence on request", "[runtime]") {
+  const TemporaryFolder folder;
+  const Ran compiled = run_process({simcc(), kPrograms + "tiled_gemm.cu", "-o", folder / "gemm"},
+                                   "", with_clang(clangs().front().command));
+  REQUIRE(compiled.status == 0);
+  const Ran plain = run_process({folder / "gemm"});
+  CHECK(plain.err.empty());
+  const Ran counts = run_process({folder / "gemm"}, "", {{"SIMGPU_REPORT", "1"}});
+  CHECK(counts.out == plain.out);
+  CHECK(counts.err.find("simgpu: 2 launches") != std::string::npos);
+  CHECK(counts.err.find("gemm <<<(4,5,1), (16,16,1)>>>") != std::string::npos);
+  // 20 blocks of 256 threads walk three tiles of 16: 20 * 256 * 48 products.
+  CHECK(counts.err.find("245 760") != std::string::npos);
+  CHECK(counts.err.find("tiled_gemm.cu:") == std::string::npos);
+  const Ran lines = run_process({folder / "gemm"}, "", {{"SIMGPU_REPORT", "lines"}});
+  CHECK(lines.err.find("tiled_gemm.cu:17") != std::string::npos);
+
+  const Ran racy = run_process({simcc(), kPrograms + "findings.cu", "-o", folder / "findings"}, "",
+                               with_clang(clangs().front().command));
+  REQUIRE(racy.status == 0);
+  CHECK(run_process({folder / "findings"}, "", {{"SIMGPU_QUIET", "1"}}).err.empty());
+  CHECK(run_process({folder / "findings"}, "", {{"SIMGPU_CHECKS", "0"}}).err.empty());
+  CHECK_FALSE(run_process({folder / "findings"}).err.empty());
+}
+
+TEST_CASE("runtime: device code that is not there or broken is an error code", "[runtime]") {
+  const TemporaryFolder folder;
+  write_file(folder / "p.cu",
+             "#include <cstdio>\n__global__ void k(int* p) { *p = 1; }\n"
+             "int main() { int* p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); std::printf(\"%s\\n\", "
+             "cudaGetErrorName(cudaGetLastError())); }\n");
+  const std::string clang = clangs().front().command;
+  for (const auto& [ptx, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"", "cudaErrorNoKernelImageForDevice\n"},
+           {"this is no PTX\n", "cudaErrorInvalidPtx\n"},
+           {".version 7.0\n.target sm_80\n.address_size 64\n",
+            "cudaErrorInvalidDeviceFunction\n"}}) {
+    INFO(ptx);
+    write_file(folder / "p.ptx", ptx);
+    REQUIRE(
+        run_process({clang, "@common/simgpu/flags/host.rsp", "-Xclang", "-fcuda-include-gpubinary",
+                     "-Xclang", folder / "p.ptx", "-c", folder / "p.cu", "-o", folder / "p.o"})
+            .status == 0);
+    REQUIRE(
+        run_process({simcc(), folder / "p.o", "-o", folder / "p"}, "", with_clang(clang)).status ==
+        0);
+    const Ran ran = run_process({folder / "p"});
+    CHECK(ran.status == 0);
+    CHECK(ran.out == expected);
+    CHECK(ran.err.find("simgpu: kernel launch returns") != std::string::npos);
+  }
+}
+
+TEST_CASE("simcc: paths with blanks and quotes, objects, PTX", "[simcc]") {
+  const TemporaryFolder folder;
+  const std::string odd = folder / "it's $(touch owned) \"odd\"";
+  fs::create_directory(odd);
+  write_file(odd + "/a b.cu",
+             "#include <cstdio>\n__global__ void k() {}\n"
+             "int main() { k<<<1, 1>>>(); std::printf(\"%s %d\\n\", TEXT, "
+             "int(cudaDeviceSynchronize())); }\n");
+  const Environment environment = with_clang(clangs().front().command);
+  const Ran compiled = run_process(
+      {simcc(), "-DTEXT=\"a 'b' $(c)\"", "a b.cu", "-o", "the program"}, odd, environment);
+  INFO(compiled.err);
+  REQUIRE(compiled.status == 0);
+  CHECK(run_process({odd + "/the program"}).out == "a 'b' $(c) 0\n");
+  CHECK_FALSE(fs::exists(odd + "/owned"));
+
+  REQUIRE(run_process({simcc(), "-DTEXT=\"x\"", "-c", "a b.cu"}, odd, environment).status == 0);
+  REQUIRE(run_process({simcc(), "a b.o", "-oc"}, odd, environment).status == 0);
+  CHECK(run_process({odd + "/c"}).out == "x 0\n");
+  const Ran ptx = run_process({simcc(), "-DTEXT=\"x\"", "--ptx", "a b.cu"}, odd, environment);
+  CHECK(ptx.out.find(".visible .entry _Z1kv(") != std::string::npos);
+  // Options of nvcc that change nothing here, and one for the host compiler.
+  const Ran options =
+      run_process({simcc(), "-arch=sm_80", "-gencode", "arch=compute_80,code=sm_80", "-lineinfo",
+                   "-O3", "-Xcompiler", "-DTEXT=\"comma\",-fno-strict-aliasing", "-DTEXT=\"x\"",
+                   "-UTEXT", "-DTEXT=\"y\"", "a b.cu", "-lcudart", "-o", "d"},
+                  odd, environment);
+  INFO(options.err);
+  CHECK(options.status == 0);
+}
+
+TEST_CASE("simcc: what goes wrong is said in one line", "[simcc]") {
+  const TemporaryFolder folder;
+  write_file(folder / "p.cu", "__global__ void k() {}\nint main() {}\n");
+  const auto script = [&](const std::string& name, const std::string& macros) {
+    write_file(folder / name, "#!/bin/sh\nprintf '%s\\n' '" + macros + "'\n");
+    fs::permissions(folder / name, fs::perms::owner_all);
+    return folder / name;
+  };
+  struct Case {
+    std::vector<std::string> arguments;
+    Environment environment;
+    std::string message;
+  };
+  const std::string good = clangs().front().command, build = build_folder();
+  for (const Case& c : std::vector<Case>{
+           {{folder / "p.cu"}, {{"CLANG", "no-such-clang"}}, "no-such-clang not found"},
+           {{folder / "p.cu"},
+            {{"CLANG", script("gcc-like", "#define __GNUC__ 12")}},
+            "is not clang"},
+           {{folder / "p.cu"},
+            {{"CLANG", script("old", "#define __clang_major__ 11")}},
+            "version 11"},
+           {{folder / "p.cu"},
+            {{"CLANG",
+              script("apple", "#define __clang_major__ 15\n#define __apple_build_version__ 1")}},
+            "Apple"},
+           {{folder / "absent.cu"}, {{"CLANG", good}}, "no such file"},
+           {{folder / "p.cu"},
+            {{"CLANG", good}, {"BUILD", folder / "nothing"}},
+            "is missing. Build it"},
+           {{"--fancy", folder / "p.cu"}, {{"CLANG", good}}, "unknown option --fancy"},
+           {{"-lcublas", folder / "p.cu"}, {{"CLANG", good}}, "NVIDIA"},
+           {{"-rdc=true", folder / "p.cu"}, {{"CLANG", good}}, "cannot be linked together"},
+           {{"-o"}, {{"CLANG", good}}, "-o needs"},
+           {{"-O2"}, {{"CLANG", good}}, "no input files"}}) {
+    std::vector<std::string> argv = {simcc()};
+    argv.insert(argv.end(), c.arguments.begin(), c.arguments.end());
+    const Ran ran = run_process(argv, folder.path(), c.environment);
+    INFO(c.message << "\n" << ran.err);
+    CHECK(ran.status == 2);
+    CHECK(ran.err.find("simcc: ") == 0);
+    CHECK(ran.err.find(c.message) != std::string::npos);
+    CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+  }
+  // A compile error is the compiler's, at the student's line, and no program is left behind.
+  write_file(folder / "bad.cu", "__global__ void k() {}\nint main() { undeclared(); }\n");
+  const Ran bad = run_process({simcc(), "bad.cu", "-o", "bad"}, folder.path(),
+                              {{"CLANG", good}, {"BUILD", build}});
+  CHECK(bad.status == 1);
+  CHECK(bad.err.find("bad.cu:2:14: error: use of undeclared identifier 'undeclared'") !=
+        std::string::npos);
+  CHECK_FALSE(fs::exists(folder / "bad"));
+}
+
+}  // namespace
+}  // namespace simgpu::test

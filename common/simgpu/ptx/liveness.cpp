@@ -20,7 +20,7 @@ constexpr unsigned kOverhead = 4;
 
 /// Words of bit sets all passes of the dataflow may touch together: about a second of work.
 constexpr std::uint64_t kWorkBudget = 400'000'000;
-constexpr std::uint64_t kMostSetWords = 32'000'000;  // 256 MB
+constexpr std::uint64_t kMostSetWords = 4'000'000;  // 32 MB a set, four sets
 
 using Kind = Operand::Kind;
 

@@ -27,6 +27,7 @@ namespace {
 constexpr std::uint32_t kNone = UINT32_MAX;
 constexpr std::uint32_t kMostLine = 10'000'000;  // #line may claim anything
 constexpr std::uint32_t kMostColumn = 65'535;
+constexpr std::size_t kMostRegisterName = 64;
 constexpr std::size_t kMostVectorElements = 64;  // the longest real one, wmma's, has 16
 constexpr std::uint64_t kMostInitialisedBytes = 16u << 20;
 
@@ -549,6 +550,7 @@ class Parser {
         break;
       }
     }
+    if (d.type == Type::none) unexpected("a type");
     if (d.align == 0) d.align = static_cast<std::uint32_t>(d.element_size());
     return d;
   }
@@ -1081,6 +1083,8 @@ class Parser {
     if (type == Type::b128) fail_at(peek().line, "128-bit registers are not supported", true);
     do {
       const Token name = expect_identifier("a register name");
+      // Each register of a range keeps a copy of its name.
+      if (name.text.size() > kMostRegisterName) fail_at(name.line, "register name too long");
       const auto first = static_cast<std::uint32_t>(function.registers.size());
       if (!accept('<')) {
         declare(body, name, Named{Kind::reg, first});

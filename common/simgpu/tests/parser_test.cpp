@@ -527,6 +527,7 @@ TEST_CASE("mistakes are errors with their line", "[ptx][parser]") {
   CHECK(contains(error_of(kHeader + ".global .u8 x[2] = {1, 2, 3};"), "more initialisers"));
   CHECK(contains(error_of(kHeader + ".global .u8 x[300000000];"), "more than"));
   CHECK(contains(error_of(kHeader + ".entry k(.param .b8 p[40000]) { ret; }"), "more than"));
+  CHECK(contains(error_of(kHeader + ".entry k(.param .ptr p) { ret; }"), "expected a type"));
   CHECK(contains(error_of(".version 7.0 .target sm_80 .address_size 32"), "64-bit"));
   CHECK(contains(error_of(kHeader + ".entry k() { mov.u32 \x01, 5; }"), "?"));
 }
@@ -552,6 +553,7 @@ TEST_CASE("hostile texts end quickly in one error", "[ptx][parser][hostile]") {
   CHECK(contains(body(".reg .b32 r; mov.u32 r, " + repeat("-", 100000) + "1;"), "nested"));
   CHECK(contains(body(repeat(".reg .b32 %r<100000>; {", 10)), "registers"));
   CHECK(contains(body(repeat("ret;", 200000)), "more than"));
+  CHECK(contains(body(".reg .b32 " + repeat("x", 1000000) + "<100000>;"), "too long"));
   CHECK(contains(body(repeat("L: {", 30) + repeat("}", 30) + repeat("L1: ", 2)), "twice"));
   CHECK(contains(body(repeat("bra L;", 50000)), "unknown label"));
   CHECK(contains(body(".reg .b64 a; st.b32 [a], {" + repeat("a,", 100000)), "too long"));

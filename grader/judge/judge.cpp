@@ -272,8 +272,9 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
   for (const auto& goal : result.goals)
     if (!goal.advice) met_goals.insert(goal.key);
   const std::string shapes = std::to_string(cases.size());
-  result.headline = met_goals.empty()
-                        ? text("stage.passed", {{"shapes", shapes}})
+  result.headline = met_goals.empty() ? text("stage.passed", {{"shapes", shapes}})
+                    : met_goals.size() == 1
+                        ? text("stage.passed.goal", {{"shapes", shapes}})
                         : text("stage.passed.goals",
                                {{"shapes", shapes}, {"goals", std::to_string(met_goals.size())}});
 }

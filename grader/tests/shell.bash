@@ -3,7 +3,6 @@
 set -u
 passed=0
 failed=0
-root=$(pwd)
 scratch=$(mktemp -d) || exit 3
 trap 'rm -rf "$scratch"; echo "$passed passed, $failed failed"; [ "$failed" -eq 0 ] || exit 1' EXIT
 

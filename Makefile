@@ -113,6 +113,7 @@ SIMGPU_SRC := $(wildcard common/simgpu/*.cpp $(foreach d,ptx exec exec/kernels m
 LIBSIMGPU  := $(BUILD)/lib/libsimgpu.a
 # Lanes are loops for the vectoriser; a*b+c must never become an fma by itself; registers are read as other types.
 $(BUILD)/obj/common/simgpu/exec/%.o: private OWN_FLAGS := -O3 -ffp-contract=off -fno-strict-aliasing -fno-math-errno -fno-trapping-math
+
 CUDART_API    := $(wildcard common/simgpu/runtime/api/*.cpp)
 CUDART_LOCAL  := $(BUILD)/lib/libsimgpu_cudart_local.a
 CUDART_REMOTE := $(BUILD)/lib/libsimgpu_cudart_remote.a
@@ -213,6 +214,23 @@ test: ## the project's own tests; ends with "N passed, N failed"
 else
 test:
 	@echo "The project's own tests are not part of this copy; make check grades your labs."
+endif
+
+# ---- benches
+BENCH_SIMGPU := $(BUILD)/bin/bench_simgpu
+$(BENCH_SIMGPU): $(call objects,$(wildcard common/simgpu/bench/*.cpp)) $(LIBSIMGPU)
+	@mkdir -p $(@D); $(call progress,$(@F))
+	$(Q)$(CXX) -pthread -fopenmp $(filter %.o %.a,$^) -o $@
+$(BUILD)/bench/%.ptx: common/simgpu/bench/%.cu common/simgpu/flags/device.rsp
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) @common/simgpu/flags/device.rsp -I. $< -o $@
+.PHONY: bench-simgpu bench-check
+ifneq ($(wildcard common/simgpu/bench/*.cpp),)
+bench-simgpu: ## staff: how fast the simulated GPU runs
+	$(call ensure,$(BENCH_SIMGPU) $(BUILD)/bench/tiled.ptx)
+	$(Q)$(BENCH_SIMGPU) $(BUILD)/bench/tiled.ptx
+bench-check: ## staff: how long a student waits for make check, cold and warm
+	$(Q)bash $(SCRIPTS)/bench_check.sh
 endif
 
 .PHONY: doctor setup

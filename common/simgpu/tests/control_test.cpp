@@ -398,8 +398,10 @@ TEST_CASE("calls: nested, guarded, struct parameters, no result, forward declara
     .param .align 8 .b8 s[16]; .param .b64 r;
     st.param.v2.b32 [s], {%r1, %r4};
     st.param.b64 [s+8], 1000;
-    @%p1 call (r), outer, (s);
-    @%p1 ld.param.b64 %rd3, [r];
+    @!%p1 bra OVER;
+    call (r), outer, (s);
+    ld.param.b64 %rd3, [r];
+OVER:
   }
   cvt.u32.u64 %r3, %rd3;
   st.global.u32 [%rd1], %r3;

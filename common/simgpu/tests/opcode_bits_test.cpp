@@ -152,26 +152,6 @@ TEST_CASE("counting and finding bits", "[opcode][bits]") {
   check("bfind.shiftamt.s64", [](s64 a) { return highest(a, true); });
 }
 
-u32 nth_set(u32 mask, u32 base, s32 offset) {
-  if (offset == 0) return ((mask >> base) & 1) != 0 ? base : ~u32{0};
-  s32 pos = static_cast<s32>(base), count = (offset > 0 ? offset : -offset) - 1;
-  for (; pos >= 0 && pos<32; pos += offset> 0 ? 1 : -1) {
-    if (((mask >> pos) & 1) == 0) continue;
-    if (count-- == 0) return static_cast<u32>(pos);
-  }
-  return ~u32{0};
-}
-
-TEST_CASE("fns finds the n-th set bit", "[opcode][bits]") {
-  FormOptions valid;
-  valid.accept = [](const u64* in) {
-    return in[1] < 32 && static_cast<s32>(in[2]) >= -32 && static_cast<s32>(in[2]) <= 32;
-  };
-  valid.random_tuples = 4000;
-  check(
-      "fns.b32", [](u32 mask, u32 base, s32 offset) { return nth_set(mask, base, offset); }, valid);
-}
-
 // ---------------------------------------------------------------------------------------------
 // prmt
 
@@ -261,21 +241,6 @@ TEST_CASE("lop3: all 256 tables", "[opcode][bits]") {
     }
   }
   CHECK(wrong == 0);
-}
-
-TEST_CASE("szext", "[opcode][bits]") {
-  const auto reference = [](bool is_signed, bool clamp, u32 a, u32 b) {
-    const u32 n = b & 31;
-    const bool large = b >= 32 && clamp;
-    const u32 above = large ? 0 : ~u32{0} << n;
-    const bool sign = n != 0 && !large && is_signed && ((a >> (n - 1)) & 1) != 0;
-    return sign ? a | above : a & ~above;
-  };
-  static const auto* const f = &reference;
-  check("szext.clamp.u32", [](u32 a, u32 b) { return (*f)(false, true, a, b); });
-  check("szext.wrap.u32", [](u32 a, u32 b) { return (*f)(false, false, a, b); });
-  check("szext.clamp.s32", [](u32 a, u32 b) { return (*f)(true, true, a, b); });
-  check("szext.wrap.s32", [](u32 a, u32 b) { return (*f)(true, false, a, b); });
 }
 
 // --------------------------------------------------------------------------------------------- mov

@@ -99,7 +99,7 @@ TEST_CASE("launch configurations are refused as CUDA refuses them", "[robustness
       {"fixed", {1, 1, 1}, {1, 1, 1}, 9153, 0, Status::invalid_value, "49152"},
       {"fixed", {1, 1, 1}, {1, 1, 1}, 0xFFFFFFFFu, 0, Status::invalid_value, ""},
       {"bounded", {1, 1, 1}, {128, 1, 1}, 0, 0, Status::success, ""},
-      {"bounded", {1, 1, 1}, {129, 1, 1}, 0, 0, Status::launch_out_of_resources, "128"},
+      {"bounded", {1, 1, 1}, {129, 1, 1}, 0, 0, Status::invalid_value, "128"},
       {"nowhere", {1, 1, 1}, {1, 1, 1}, 0, 0, Status::invalid_device_function, "nowhere"},
   };
   for (const Case& c : cases) {

@@ -308,6 +308,7 @@ void atomic_form(const std::string& op, const std::string& type, T (*apply)(T ol
       if (space == "global") {
         CHECK(report.total.global_atomic.requests == 2);
         CHECK(report.total.global_atomic.sectors == 2 * bytes);
+        REQUIRE(of_buffer(report, "memory") != nullptr);
         CHECK(of_buffer(report, "memory")->atomic.requests == 2);
       } else {
         CHECK(report.total.shared_atomic.raw_requests == 2);

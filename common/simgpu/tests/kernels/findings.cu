@@ -155,11 +155,8 @@ extern "C" __global__ void divergent_barrier(int* out) {
   int t = threadIdx.x;
   box[t] = t;
   if (t % 32 < 16) {
-    __syncthreads();  // @divergent_barrier
-    box[t] += 1;
-  } else {
     box[t] += 2;
-    __syncthreads();  // @divergent_barrier_else
+    __syncthreads();  // @divergent_barrier
     box[t] *= 3;
   }
   out[t] = box[t];

@@ -148,7 +148,7 @@ TEST_CASE("determinism: global races between blocks", "[determinism]") {
   same_for_any_threads("race_blocks_read", [](const LaunchOptions& options, std::vector<int>&) {
     Gpu gpu(compile("findings.cu"));
     const DevicePtr data = gpu.upload(std::vector<int>(64, 0), "data"),
-                    out = gpu.device.alloc(256, "out");
+                    out = gpu.device.alloc(512, "out");
     const LaunchReport report =
         gpu.run("race_blocks_read", {64, 1, 1}, {64, 1, 1}, 0u, options, data, out);
     CHECK(report.findings.size() == 1);

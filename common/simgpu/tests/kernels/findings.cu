@@ -131,7 +131,8 @@ extern "C" __global__ void race_tile_loop(const int* in, int* out, int tiles) {
 extern "C" __global__ void race_blocks_write(int* out) {
   if (threadIdx.x == 7) out[3] = blockIdx.x;  // @race_blocks_write
 }
-extern "C" __global__ void race_blocks_read(int* data, int* out) {
+// Results of another width than the data: clang would make one store of two equal ones, without a line.
+extern "C" __global__ void race_blocks_read(int* data, long long* out) {
   if (threadIdx.x == 0) data[blockIdx.x] = 1;                                       // @race_blocks_w
   if (threadIdx.x == 32) out[blockIdx.x] = data[(blockIdx.x + 1) % gridDim.x];       // @race_blocks_r
 }

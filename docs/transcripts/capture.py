@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Captures what `make check` prints, for the chapters to quote. Run from the project's root after `make check`.
+"""Captures what `make check` prints without a GPU, for the chapters to quote. Run after `make check`.
 
     docs/transcripts/capture.py [LAB ...]
 
@@ -69,7 +69,7 @@ def capture(lab: int, folder: pathlib.Path, name: str, mutant, arguments) -> str
             target.write_text(edited(source.read_text(), folder / "mutants" / f"{mutant}.mutant") if mutant else source.read_text())
             call = ["check", *(["--solution"] if mutant == "" else ["--sources", scratch] if mutant else []), *arguments]
         result = subprocess.run(
-            [GRADER, *call, "--device", "sim", "--lab", str(lab)],
+            [GRADER, *call, "--lab", str(lab)],
             cwd=ROOT, env={**os.environ, "NO_COLOR": "1", "COLUMNS": "80"}, stdout=subprocess.PIPE, text=True)
         text = f"$ {command}\n" + result.stdout.replace(scratch + "/", "")
     (ROOT / "docs" / "transcripts" / f"lab{lab}-{name}.txt").write_text(text)

@@ -396,8 +396,14 @@ Build Driver::build(const fs::path& source) {
                         {toolchain_.clang, "@common/simgpu/flags/host.rsp", "-I.", "-Xclang",
                          "-fcuda-include-gpubinary", "-Xclang", no_binary.string(), "-c", compiled},
                         "gemm.o");
+  if (host.ok) {
+    // The device pass takes longest: link meanwhile.
+    list_entries(build, host.bytes);
+    link(build, host.bytes);
+  }
   const Pass ptx = device.get();
   if (!ptx.ok || !host.ok) {
+    build.details.clear();
     explain_failure(build, ptx.ok ? host : ptx, compiled);
     if (options_.hostile)
       for (auto& line : build.details)
@@ -410,8 +416,6 @@ Build Driver::build(const fs::path& source) {
       if (std::find(build.warnings.begin(), build.warnings.end(), line) == build.warnings.end())
         build.warnings.push_back(line);
   build.ptx = ptx.bytes;
-  list_entries(build, host.bytes);
-  link(build, host.bytes);
   prune(cache_);
   build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return build;

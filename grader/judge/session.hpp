@@ -103,7 +103,7 @@ class Session {
   bool placed_ = false;  ///< this pair's worker holds the buffers of an earlier call
 };
 
-/// Path of the running program, for starting workers.
+/// A path that starts the running program once more.
 std::string own_program();
 
 }  // namespace grader

@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 
-#include "grader/judge/session.hpp"
 #include "grader/os/files.hpp"
 
 namespace grader::test {
@@ -13,7 +12,7 @@ fs::path project_root() {
 }
 
 fs::path build_folder() {
-  return fs::path(own_program()).parent_path().parent_path();
+  return fs::read_symlink("/proc/self/exe").parent_path().parent_path();
 }
 
 std::string fixture_source(const std::string& mark, const std::string& text) {

@@ -43,6 +43,25 @@ TEST_CASE("a lab that is nothing but its folder is graded") {
   for (const char* id : {"6.0", "6.1", "6.2"}) CHECK(right.stages[id]["verdict"] == "ACCEPTED");
 }
 
+TEST_CASE("make finds a new lab's goals without being told") {
+  const FixtureProject project;
+  namespace fs = std::filesystem;
+  for (const char* name : {"Makefile", "grader"})
+    fs::create_symlink(grader::test::project_root() / name, project.root() / name);
+  grader::ProcessSpec spec;
+  spec.argv = {"make", "-n", "BUILD=other", "other/bin/grader"};
+  spec.environment = grader::minimal_environment();
+  spec.folder = project.root().string();
+  spec.output_bytes = 1u << 20;
+  const auto plan = grader::run_process(spec, std::chrono::seconds(60));
+  INFO(plan.errors);
+  CHECK(plan.ok());
+  CHECK(plan.output.find("-c lab6_fixture/goals.cpp") != std::string::npos);
+  const auto link = plan.output.find("-o other/bin/grader");
+  REQUIRE(link != std::string::npos);
+  CHECK(plan.output.rfind("other/obj/lab6_fixture/goals.o", link) != std::string::npos);
+}
+
 TEST_CASE("hostile host code gets its verdict and spoils no other stage") {
   struct Row {
     const char* name;

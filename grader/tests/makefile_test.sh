@@ -144,3 +144,28 @@ same "a crash is a failure" "9 passed, 1 failed" "$(last "$scratch/green_tests" 
 same "no tests is a failure" "0 passed, 1 failed" "$(last)"
 fails "and the exit status says so" 1 '' bash grader/scripts/test.sh "$scratch/liar.sh"
 holds "or not" bash grader/scripts/test.sh "$scratch/good.sh"
+
+# ---- watch
+mkdir "$scratch/watched"
+echo one >"$scratch/watched/gemm.cu"
+WATCH=$scratch/watched setsid sh grader/scripts/watch.sh echo checked >"$scratch/watch.log" 2>&1 </dev/null &
+watch=$!
+await() { # COUNT: until so many checks were made, at most 20 s
+    for _ in $(seq 200); do
+        [ "$(grep -c checked "$scratch/watch.log")" -ge "$1" ] && return 0
+        sleep 0.1
+    done
+    return 1
+}
+holds "watch checks at once" await 1
+echo two >"$scratch/watched/gemm.cu"
+holds "and after a save" await 2
+echo noise >"$scratch/watched/.gemm.cu.swp"
+touch "$scratch/watched/gemm.cu"
+sleep 3
+same "not after a save that changed nothing, nor for an editor's own files" 2 "$(grep -c checked "$scratch/watch.log")"
+mv "$scratch/watched/gemm.cu" "$scratch/watched/gemm.cu~" && echo three >"$scratch/watched/gemm.cu"
+holds "after a save by renaming" await 3
+kill -TERM "$watch"
+wait "$watch"
+same "and ends without an error" 0 $?

@@ -1,0 +1,32 @@
+#!/bin/bash
+# What the README shows is what the commands print, and what it names exists. Needs BUILD with the grader in it.
+# shellcheck disable=SC2016
+# shellcheck source=grader/tests/shell.bash
+. "$(dirname "$0")/shell.bash"
+grader=${BUILD:-build}/bin/grader
+
+# The compiler's version is the machine's, and a GPU may be there.
+neutral() { sed -e 's/clang [0-9.]*$/clang/' -e 's/ · sim ([^)]*)/ · sim/' -e '/^\$ make/d'; }
+shown() { # COMMAND: the block behind "<!-- output of: COMMAND -->"
+    awk -v mark="<!-- output of: $1 -->" '
+        $0 == mark { found = 1; next }
+        found && /^```/ { if (inside) exit; inside = 1; next }
+        found && inside' README.md | neutral
+}
+same "make check LAB=1" "$(shown 'make check LAB=1')" "$("$grader" check --device sim --lab 1 2>/dev/null | neutral)"
+fails "it ends with 1" 1 'not started' "$grader" check --device sim --lab 1
+says "make check SOLUTION=1 ends with 0" 'next: make submit' "$grader" check --device sim --solution
+same "make check SOLUTION=1" "$(shown 'make check SOLUTION=1')" "$(neutral <"$scratch/.out")"
+
+for file in README.md grader/staff/handout_README.md CONTRIBUTING.md; do
+    for target in $(grep -oE '\bmake [a-z][a-z-]*' "$file" | sort -u | cut -d' ' -f2); do
+        case $target in sure | up | it) continue ;; esac
+        holds "$file: make $target exists" bash -c 'make -s -p -q help 2>/dev/null | grep -q "^$1:"' rule "$target"
+    done
+    for link in $(grep -oE '\]\([^)#]*\)' "$file" | tr -d '](' | tr -d ')'); do
+        holds "$file: $link exists" test -e "$link"
+    done
+done
+for number in lab[0-9]*_*; do
+    holds "README.md names $number" grep -q "$number" README.md
+done

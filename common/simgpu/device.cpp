@@ -21,15 +21,24 @@
 namespace simgpu {
 namespace {
 
-using Region = memory::Allocation;   // Device has an Allocation of its own
+using Region = memory::Allocation;  // Device has an Allocation of its own
 
 std::string demangle(const std::string& name) {
   int status = 0;
-  std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
   return status == 0 && text != nullptr ? std::string(text.get()) : name;
 }
 
-std::string text(const Dim3& d) { return "(" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + ")"; }
+std::string text(const Dim3& d) {
+  std::string s = "(";
+  s += std::to_string(d.x);
+  for (const std::uint32_t v : {d.y, d.z}) {
+    s += ", ";
+    s += std::to_string(v);
+  }
+  return s += ")";
+}
 
 /// A kernel of a module; the program is decoded at its first use.
 struct Kernel {
@@ -60,13 +69,16 @@ struct Device::Impl {
 
   LoadedModule& module(ModuleId id) const {
     const auto it = modules.find(id);
-    if (it == modules.end()) throw DeviceError(Status::invalid_module, "there is no module " + std::to_string(id));
+    if (it == modules.end())
+      throw DeviceError(Status::invalid_module, "there is no module " + std::to_string(id));
     return *it->second;
   }
   Kernel& kernel(ModuleId id, std::string_view mangled) const {
     LoadedModule& m = module(id);
     const auto it = m.kernels.find(mangled);
-    if (it == m.kernels.end()) throw DeviceError(Status::invalid_device_function, "the module has no kernel '" + std::string(mangled) + "'");
+    if (it == m.kernels.end())
+      throw DeviceError(Status::invalid_device_function,
+                        "the module has no kernel '" + std::string(mangled) + "'");
     return it->second;
   }
   Region& range(DevicePtr ptr, std::size_t bytes, const char* what) const {
@@ -74,9 +86,13 @@ struct Device::Impl {
     if (a != nullptr) return *a;
     const Region* near = memory.nearest(ptr);
     std::string message = std::string(what) + " of " + std::to_string(bytes) + " bytes ";
-    if (near == nullptr) message += "at an address that is no device memory";
-    else if (!near->live()) message += "in '" + near->label + "', which was freed";
-    else message += "leaves '" + near->label + "' (" + std::to_string(near->size) + " bytes) at offset " + std::to_string(static_cast<std::int64_t>(ptr - near->base));
+    if (near == nullptr)
+      message += "at an address that is no device memory";
+    else if (!near->live())
+      message += "in '" + near->label + "', which was freed";
+    else
+      message += "leaves '" + near->label + "' (" + std::to_string(near->size) +
+                 " bytes) at offset " + std::to_string(static_cast<std::int64_t>(ptr - near->base));
     throw DeviceError(Status::invalid_value, message);
   }
   void place_variables(LoadedModule& m);
@@ -89,30 +105,41 @@ struct Device::Impl {
   void commit_memory();
 };
 
-// ------------------------------------------------------------------------------------------------- memory
+// -------------------------------------------------------------------------------------------------
+// memory
 
 Device::Device(DeviceModel model) : impl_(std::make_unique<Impl>(std::move(model))) {}
 Device::~Device() = default;
 Device::Device(Device&&) noexcept = default;
 Device& Device::operator=(Device&&) noexcept = default;
 
-const DeviceModel& Device::model() const { return impl_->model; }
+const DeviceModel& Device::model() const {
+  return impl_->model;
+}
 
 DevicePtr Device::alloc(std::size_t bytes, std::string label) {
   if (bytes == 0) return 0;
   Region* a = impl_->memory.allocate(bytes, std::move(label));
   if (a == nullptr)
-    throw DeviceError(Status::out_of_memory, "cannot allocate " + std::to_string(bytes) + " bytes: " + std::to_string(impl_->memory.bytes_in_use()) +
-                                                 " of " + std::to_string(impl_->model.global_bytes) + " are in use");
+    throw DeviceError(Status::out_of_memory,
+                      "cannot allocate " + std::to_string(bytes) +
+                          " bytes: " + std::to_string(impl_->memory.bytes_in_use()) + " of " +
+                          std::to_string(impl_->model.global_bytes) + " are in use");
   return a->base;
 }
 
 void Device::free(DevicePtr ptr) {
-  if (!impl_->memory.release(ptr)) throw DeviceError(Status::invalid_value, "free of an address that is not the start of a live allocation");
+  if (!impl_->memory.release(ptr))
+    throw DeviceError(Status::invalid_value,
+                      "free of an address that is not the start of a live allocation");
 }
 
-void Device::set_label(DevicePtr base, std::string label) { impl_->range(base, 1, "label").label = std::move(label); }
-void Device::set_read_only(DevicePtr base, bool read_only) { impl_->range(base, 1, "protection").read_only = read_only; }
+void Device::set_label(DevicePtr base, std::string label) {
+  impl_->range(base, 1, "label").label = std::move(label);
+}
+void Device::set_read_only(DevicePtr base, bool read_only) {
+  impl_->range(base, 1, "protection").read_only = read_only;
+}
 
 void Device::write(DevicePtr dst, std::span<const std::byte> src) {
   if (src.empty()) return;
@@ -150,9 +177,12 @@ std::optional<Device::Allocation> Device::find(DevicePtr ptr) const {
   if (a == nullptr) return std::nullopt;
   return Allocation{a->base, a->size, a->label};
 }
-std::size_t Device::bytes_in_use() const { return impl_->memory.bytes_in_use(); }
+std::size_t Device::bytes_in_use() const {
+  return impl_->memory.bytes_in_use();
+}
 
-// ------------------------------------------------------------------------------------------------ modules
+// ------------------------------------------------------------------------------------------------
+// modules
 
 void Device::Impl::place_variables(LoadedModule& m) {
   m.placement.variables.assign(m.ptx.variables.size(), 0);
@@ -160,18 +190,25 @@ void Device::Impl::place_variables(LoadedModule& m) {
     const ptx::Variable& v = m.ptx.variables[k];
     if ((v.space != ptx::Space::global && v.space != ptx::Space::constant) || v.size == 0) continue;
     Region* a = memory.allocate(v.size, v.pretty.empty() ? v.name : v.pretty);
-    if (a == nullptr) throw DeviceError(Status::out_of_memory, "no memory for the variable '" + v.name + "'");
+    if (a == nullptr)
+      throw DeviceError(Status::out_of_memory, "no memory for the variable '" + v.name + "'");
     m.owned.push_back(a->base);
     m.placement.variables[k] = a->base;
-    memory.fill(*a, 0, std::byte{0}, v.size);   // device variables without an initialiser are zero
-    if (!v.init.empty()) memory.write(*a, 0, std::as_bytes(std::span(v.init)).first(std::min<std::size_t>(v.init.size(), v.size)));
+    memory.fill(*a, 0, std::byte{0}, v.size);  // device variables without an initialiser are zero
+    if (!v.init.empty())
+      memory.write(
+          *a, 0,
+          std::as_bytes(std::span(v.init)).first(std::min<std::size_t>(v.init.size(), v.size)));
     a->constant = v.space == ptx::Space::constant;
   }
   for (std::size_t k = 0; k < m.ptx.variables.size(); ++k)
     for (const auto& r : m.ptx.variables[k].relocations) {
       Region* a = memory.containing(m.placement.variables[k], 1);
-      if (a == nullptr || r.variable >= m.placement.variables.size() || std::uint64_t{r.offset} + 8 > a->size) continue;
-      const std::uint64_t value = m.placement.variables[r.variable] + static_cast<std::uint64_t>(r.addend);
+      if (a == nullptr || r.variable >= m.placement.variables.size() ||
+          std::uint64_t{r.offset} + 8 > a->size)
+        continue;
+      const std::uint64_t value =
+          m.placement.variables[r.variable] + static_cast<std::uint64_t>(r.addend);
       std::memcpy(a->data.get() + r.offset, &value, 8);
     }
 }
@@ -185,14 +222,18 @@ void Device::Impl::describe(LoadedModule& m, std::uint32_t function, Kernel& k) 
     k.info.params.push_back({p.offset, p.size, p.align});
     k.info.param_bytes = std::max(k.info.param_bytes, p.offset + p.size);
   }
-  const unsigned bound = (f.max_ntid[0] ? f.max_ntid[0] : 1) * (f.max_ntid[1] ? f.max_ntid[1] : 1) * (f.max_ntid[2] ? f.max_ntid[2] : 1);
-  k.info.max_threads_per_block = f.max_ntid[0] != 0 ? std::min(bound, model.max_threads_per_block) : model.max_threads_per_block;
+  const unsigned bound = (f.max_ntid[0] ? f.max_ntid[0] : 1) * (f.max_ntid[1] ? f.max_ntid[1] : 1) *
+                         (f.max_ntid[2] ? f.max_ntid[2] : 1);
+  k.info.max_threads_per_block = f.max_ntid[0] != 0 ? std::min(bound, model.max_threads_per_block)
+                                                    : model.max_threads_per_block;
   const exec::Program& p = program(m, k);
   k.info.unsupported = p.unsupported;
   k.info.static_shared_bytes = p.static_shared_bytes;
-  for (const exec::FunctionCode& code : p.functions) k.info.local_bytes_per_thread += code.local_bytes;
+  for (const exec::FunctionCode& code : p.functions)
+    k.info.local_bytes_per_thread += code.local_bytes;
   for (const std::uint32_t v : f.variables)
-    if (m.ptx.variables[v].space == ptx::Space::constant) k.info.const_bytes += static_cast<unsigned>(m.ptx.variables[v].size);
+    if (m.ptx.variables[v].space == ptx::Space::constant)
+      k.info.const_bytes += static_cast<unsigned>(m.ptx.variables[v].size);
   if (p.unsupported.empty()) {
     k.pressure = ptx::estimate_registers(m.ptx, f);
     k.pressure_known = true;
@@ -206,7 +247,8 @@ ModuleId Device::load_module(std::string ptx) {
   try {
     impl_->place_variables(*m);
     for (std::uint32_t f = 0; f < m->ptx.functions.size(); ++f)
-      if (m->ptx.functions[f].is_entry) impl_->describe(*m, f, m->kernels[m->ptx.functions[f].name]);
+      if (m->ptx.functions[f].is_entry)
+        impl_->describe(*m, f, m->kernels[m->ptx.functions[f].name]);
   } catch (...) {
     for (const DevicePtr p : m->owned) impl_->memory.release(p);
     throw;
@@ -245,52 +287,80 @@ DevicePtr Device::variable(ModuleId module, std::string_view mangled, std::size_
 void Device::set_max_dynamic_shared(ModuleId module, std::string_view mangled, unsigned bytes) {
   Kernel& k = impl_->kernel(module, mangled);
   if (bytes + k.info.static_shared_bytes > impl_->model.shared_bytes_per_block_optin)
-    throw DeviceError(Status::invalid_value, "'" + k.info.name + "' asks for " + std::to_string(bytes) + " bytes of dynamic shared memory beside " +
-                                                 std::to_string(k.info.static_shared_bytes) + " static ones: the limit is " +
-                                                 std::to_string(impl_->model.shared_bytes_per_block_optin) + " together");
+    throw DeviceError(Status::invalid_value,
+                      "'" + k.info.name + "' asks for " + std::to_string(bytes) +
+                          " bytes of dynamic shared memory beside " +
+                          std::to_string(k.info.static_shared_bytes) +
+                          " static ones: the limit is " +
+                          std::to_string(impl_->model.shared_bytes_per_block_optin) + " together");
   k.max_dynamic_shared = bytes;
 }
 
-// ----------------------------------------------------------------------------------------------- launches
+// -----------------------------------------------------------------------------------------------
+// launches
 
-void Device::validate_launch(ModuleId module, std::string_view mangled, Dim3 grid, Dim3 block, unsigned dynamic_shared_bytes, std::size_t arg_bytes) const {
+void Device::validate_launch(ModuleId module, std::string_view mangled, Dim3 grid, Dim3 block,
+                             unsigned dynamic_shared_bytes, std::size_t arg_bytes) const {
   const Kernel& k = impl_->kernel(module, mangled);
   const DeviceModel& m = impl_->model;
   const std::string name = "'" + k.info.name + "': ";
   auto fail = [&](Status s, const std::string& message) { throw DeviceError(s, name + message); };
-  if (grid.x == 0 || grid.y == 0 || grid.z == 0) fail(Status::invalid_configuration, "the grid " + text(grid) + " has no blocks");
-  if (block.x == 0 || block.y == 0 || block.z == 0) fail(Status::invalid_configuration, "the block " + text(block) + " has no threads");
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0)
+    fail(Status::invalid_configuration, "the grid " + text(grid) + " has no blocks");
+  if (block.x == 0 || block.y == 0 || block.z == 0)
+    fail(Status::invalid_configuration, "the block " + text(block) + " has no threads");
   if (grid.x > m.max_grid.x || grid.y > m.max_grid.y || grid.z > m.max_grid.z)
-    fail(Status::invalid_configuration, "the grid " + text(grid) + " exceeds the limits " + text(m.max_grid));
+    fail(Status::invalid_configuration,
+         "the grid " + text(grid) + " exceeds the limits " + text(m.max_grid));
   const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
-  if (block.x > m.max_block.x || block.y > m.max_block.y || block.z > m.max_block.z || threads > m.max_threads_per_block)
-    fail(Status::invalid_configuration, "a block of " + text(block) + " has " + std::to_string(threads) + " threads: the limit is " +
-                                            std::to_string(m.max_threads_per_block) + " in all and " + text(m.max_block) + " each way");
+  if (block.x > m.max_block.x || block.y > m.max_block.y || block.z > m.max_block.z ||
+      threads > m.max_threads_per_block)
+    fail(Status::invalid_configuration, "a block of " + text(block) + " has " +
+                                            std::to_string(threads) + " threads: the limit is " +
+                                            std::to_string(m.max_threads_per_block) +
+                                            " in all and " + text(m.max_block) + " each way");
   if (threads > k.info.max_threads_per_block)
-    fail(Status::invalid_value, "a block of " + std::to_string(threads) + " threads is more than its __launch_bounds__ of " + std::to_string(k.info.max_threads_per_block));
+    fail(Status::invalid_value, "a block of " + std::to_string(threads) +
+                                    " threads is more than its __launch_bounds__ of " +
+                                    std::to_string(k.info.max_threads_per_block));
   const ptx::Function& f = impl_->module(module).ptx.functions[k.function];
   if (f.req_ntid[0] != 0) {
     const Dim3 need{f.req_ntid[0], std::max(f.req_ntid[1], 1u), std::max(f.req_ntid[2], 1u)};
-    if (!(block == need)) fail(Status::invalid_value, "the block " + text(block) + " is not the " + text(need) + " it requires");
+    if (!(block == need))
+      fail(Status::invalid_value,
+           "the block " + text(block) + " is not the " + text(need) + " it requires");
   }
   const std::uint64_t shared = std::uint64_t{k.info.static_shared_bytes} + dynamic_shared_bytes;
   const bool optin = k.max_dynamic_shared.has_value();
-  if (optin ? dynamic_shared_bytes > std::max(*k.max_dynamic_shared, m.shared_bytes_per_block - std::min(m.shared_bytes_per_block, k.info.static_shared_bytes)) || shared > m.shared_bytes_per_block_optin
+  if (optin ? dynamic_shared_bytes >
+                      std::max(*k.max_dynamic_shared,
+                               m.shared_bytes_per_block - std::min(m.shared_bytes_per_block,
+                                                                   k.info.static_shared_bytes)) ||
+                  shared > m.shared_bytes_per_block_optin
             : shared > m.shared_bytes_per_block)
-    fail(Status::invalid_value, std::to_string(k.info.static_shared_bytes) + " static and " + std::to_string(dynamic_shared_bytes) +
-                                    " dynamic bytes of shared memory: the limit is " + std::to_string(m.shared_bytes_per_block) +
-                                    " (up to " + std::to_string(m.shared_bytes_per_block_optin) +
-                                    " after cudaFuncSetAttribute(..., cudaFuncAttributeMaxDynamicSharedMemorySize, ...))");
+    fail(Status::invalid_value,
+         std::to_string(k.info.static_shared_bytes) + " static and " +
+             std::to_string(dynamic_shared_bytes) +
+             " dynamic bytes of shared memory: the limit is " +
+             std::to_string(m.shared_bytes_per_block) + " (up to " +
+             std::to_string(m.shared_bytes_per_block_optin) +
+             " after cudaFuncSetAttribute(..., cudaFuncAttributeMaxDynamicSharedMemorySize, ...))");
   if (k.pressure_known) {
     const unsigned registers = std::min(k.pressure.estimate, m.registers_per_thread);
-    // Only an estimate: refuse what cannot be by a clear margin, ptxas would have had to spill to launch_bounds.
+    // Only an estimate: refuse what cannot be by a clear margin, ptxas would have had to spill to
+    // launch_bounds.
     if (f.max_ntid[0] == 0 && f.max_nreg == 0 && k.pressure.estimate <= m.registers_per_thread &&
-        count::registers_per_block(m, static_cast<unsigned>(threads), registers * 9 / 10) > m.registers_per_multiprocessor)
-      fail(Status::launch_out_of_resources, std::to_string(threads) + " threads of about " + std::to_string(registers) + " registers need more than the " +
-                                                std::to_string(m.registers_per_multiprocessor) + " registers of a multiprocessor");
+        count::registers_per_block(m, static_cast<unsigned>(threads), registers * 9 / 10) >
+            m.registers_per_multiprocessor)
+      fail(Status::launch_out_of_resources,
+           std::to_string(threads) + " threads of about " + std::to_string(registers) +
+               " registers need more than the " + std::to_string(m.registers_per_multiprocessor) +
+               " registers of a multiprocessor");
   }
   if (arg_bytes < k.info.param_bytes)
-    fail(Status::invalid_value, std::to_string(arg_bytes) + " bytes of arguments, the kernel takes " + std::to_string(k.info.param_bytes));
+    fail(Status::invalid_value, std::to_string(arg_bytes) +
+                                    " bytes of arguments, the kernel takes " +
+                                    std::to_string(k.info.param_bytes));
 }
 
 void Device::Impl::restore_memory() {
@@ -298,7 +368,8 @@ void Device::Impl::restore_memory() {
     auto& s = a->launch;
     if (!s.saved) continue;
     std::memcpy(a->data.get(), s.saved_data.get(), a->size);
-    if (s.saved_initialised != nullptr) std::memcpy(a->initialised.get(), s.saved_initialised.get(), a->size);
+    if (s.saved_initialised != nullptr)
+      std::memcpy(a->initialised.get(), s.saved_initialised.get(), a->size);
     s.saved_data.reset();
     s.saved_initialised.reset();
     s.writers.reset();
@@ -311,7 +382,8 @@ void Device::Impl::commit_memory() {
   for (Region* a : memory.live()) {
     auto& s = a->launch;
     if (s.saved) {
-      if (!a->fully_initialised) a->fully_initialised = std::memchr(a->initialised.get(), 0, a->size) == nullptr;
+      if (!a->fully_initialised)
+        a->fully_initialised = std::memchr(a->initialised.get(), 0, a->size) == nullptr;
       s.saved_data.reset();
       s.saved_initialised.reset();
       s.writers.reset();
@@ -325,15 +397,17 @@ namespace {
 /// Runs the blocks of a launch on `threads` host threads.
 void run_on_threads(std::vector<std::unique_ptr<exec::Worker>>& workers) {
   std::vector<std::thread> threads;
-  for (std::size_t k = 1; k < workers.size(); ++k) threads.emplace_back([&workers, k] { exec::run_blocks(*workers[k]); });
+  for (std::size_t k = 1; k < workers.size(); ++k)
+    threads.emplace_back([&workers, k] { exec::run_blocks(*workers[k]); });
   exec::run_blocks(*workers[0]);
   for (std::thread& t : threads) t.join();
 }
 
 }  // namespace
 
-LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid, Dim3 block, unsigned dynamic_shared_bytes,
-                            std::span<const std::byte> args, const LaunchOptions& options) {
+LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid, Dim3 block,
+                            unsigned dynamic_shared_bytes, std::span<const std::byte> args,
+                            const LaunchOptions& options) {
   validate_launch(module, mangled, grid, block, dynamic_shared_bytes, args.size());
   LoadedModule& m = impl_->module(module);
   Kernel& k = impl_->kernel(module, mangled);
@@ -360,15 +434,21 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   }
 
   const unsigned threads_per_block = block.x * block.y * block.z;
-  const unsigned shared_bytes = k.info.static_shared_bytes + dynamic_shared_bytes;
+  const unsigned shared_bytes = dynamic_shared_bytes != 0
+                                    ? program.dynamic_shared_offset + dynamic_shared_bytes
+                                    : k.info.static_shared_bytes;
   report.registers.live_registers = k.pressure.estimate;
-  if (k.pressure.where.file < m.ptx.files.size()) report.registers.where = {m.ptx.files[k.pressure.where.file].path, k.pressure.where.line};
-  const count::Occupancy occupancy = count::occupancy(impl_->model, threads_per_block, k.pressure.estimate, shared_bytes);
+  if (k.pressure.where.file < m.ptx.files.size())
+    report.registers.where = {m.ptx.files[k.pressure.where.file].path, k.pressure.where.line};
+  const count::Occupancy occupancy =
+      count::occupancy(impl_->model, threads_per_block, k.pressure.estimate, shared_bytes);
   report.registers.blocks_per_multiprocessor = occupancy.blocks;
   report.registers.occupancy = occupancy.fraction;
   report.registers.limiter = occupancy.limiter;
 
-  unsigned host_threads = options.host_threads != 0 ? options.host_threads : std::max(1u, std::thread::hardware_concurrency());
+  unsigned host_threads = options.host_threads != 0
+                              ? options.host_threads
+                              : std::max(1u, std::thread::hardware_concurrency());
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   host_threads = static_cast<unsigned>(std::min<std::uint64_t>(host_threads, blocks));
   if (program.uses_global_atomics) host_threads = 1;
@@ -402,8 +482,9 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   };
   execute(run, host_threads);
 
-  // A race is only suspected so far, and a launch that stopped may have run other blocks than the ones before: once
-  // more from the same memory, in order on one thread, where everything is recorded exactly.
+  // A race is only suspected so far, and a launch that stopped may have run other blocks than the
+  // ones before: once more from the same memory, in order on one thread, where everything is
+  // recorded exactly.
   bool race = run.suspicious;
   for (const Region* a : impl_->memory.live()) {
     const auto& s = a->launch;
@@ -421,7 +502,9 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
       again.global_shadows.resize(impl_->memory.live().size());
       const auto shift = static_cast<unsigned>(std::countr_zero(program.global_granule));
       for (const Region* a : impl_->memory.live())
-        if (a->launch.stored || a->launch.atomics) again.global_shadows[a->live_index] = std::make_unique<check::ExactShadow>(a->size, shift);
+        if (a->launch.stored || a->launch.atomics)
+          again.global_shadows[a->live_index] =
+              std::make_unique<check::ExactShadow>(a->size, shift);
     }
     impl_->restore_memory();
     execute(again, 1);
@@ -438,23 +521,27 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
     printed.merge(w->printed);
   }
   for (const auto& [number, part] : printed)
-    if (report.printf_output.size() < exec::kPrintfCap) report.printf_output += part.substr(0, exec::kPrintfCap - report.printf_output.size());
+    if (report.printf_output.size() < exec::kPrintfCap)
+      report.printf_output += part.substr(0, exec::kPrintfCap - report.printf_output.size());
   report.completed = !final_run->stop && !final_run->over_budget;
   if (run.over_budget) {
-    counters = count::make_counters(program, impl_->memory.live().size());   // which blocks ran is chance
+    counters =
+        count::make_counters(program, impl_->memory.live().size());  // which blocks ran is chance
     report.printf_output.clear();
   }
   impl_->commit_memory();
   if (options.count) count::fold(*final_run, counters, report);
   report.findings = findings.report(options.max_findings_per_kind);
   if (run.over_budget) {
-    std::erase_if(report.findings, [](const Finding& f) { return f.kind != FindingKind::budget_exceeded; });
+    std::erase_if(report.findings,
+                  [](const Finding& f) { return f.kind != FindingKind::budget_exceeded; });
     if (report.findings.empty()) {
       Finding f;
       f.kind = FindingKind::budget_exceeded;
       f.kernel = report.kernel;
       f.at.where = program.line_of(0);
-      f.detail = "the grid of " + std::to_string(blocks) + " blocks needs more than " + std::to_string(options.instruction_budget) + " thread instructions in all";
+      f.detail = "the grid of " + std::to_string(blocks) + " blocks needs more than " +
+                 std::to_string(options.instruction_budget) + " thread instructions in all";
       report.findings.push_back(std::move(f));
     }
   }
@@ -463,8 +550,10 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
     f.kind = FindingKind::will_spill;
     f.kernel = report.kernel;
     f.at.where = report.registers.where;
-    f.detail = "about " + std::to_string(k.pressure.estimate) + " registers are live at once, a thread can have " +
-               std::to_string(impl_->model.registers_per_thread) + ": on a GPU the rest is spilled to local memory";
+    f.detail = "about " + std::to_string(k.pressure.estimate) +
+               " registers are live at once, a thread can have " +
+               std::to_string(impl_->model.registers_per_thread) +
+               ": on a GPU the rest is spilled to local memory";
     report.findings.push_back(std::move(f));
   }
   return report;

@@ -5,48 +5,84 @@ namespace simgpu {
 
 std::string_view to_string(FindingKind kind) {
   switch (kind) {
-    case FindingKind::out_of_bounds: return "out-of-bounds";
-    case FindingKind::misaligned: return "misaligned access";
-    case FindingKind::use_after_free: return "use after free";
-    case FindingKind::null_pointer: return "null pointer";
-    case FindingKind::host_pointer: return "host pointer";
-    case FindingKind::write_to_constant: return "write to read-only memory";
-    case FindingKind::uninitialised_read: return "uninitialised read";
-    case FindingKind::shared_race: return "shared-memory race";
-    case FindingKind::global_race: return "global-memory race";
-    case FindingKind::divergent_barrier: return "divergent barrier";
-    case FindingKind::exited_before_barrier: return "exit before a barrier";
-    case FindingKind::mismatched_barrier: return "mismatched barriers";
-    case FindingKind::deadlock: return "deadlock";
-    case FindingKind::budget_exceeded: return "instruction budget exceeded";
-    case FindingKind::unsupported: return "unsupported instruction";
-    case FindingKind::trap: return "trap";
-    case FindingKind::assertion: return "assertion failed";
-    case FindingKind::stack_overflow: return "stack overflow";
-    case FindingKind::division_by_zero: return "division by zero";
-    case FindingKind::will_spill: return "registers will spill";
+    case FindingKind::out_of_bounds:
+      return "out-of-bounds";
+    case FindingKind::misaligned:
+      return "misaligned access";
+    case FindingKind::use_after_free:
+      return "use after free";
+    case FindingKind::null_pointer:
+      return "null pointer";
+    case FindingKind::host_pointer:
+      return "host pointer";
+    case FindingKind::write_to_constant:
+      return "write to read-only memory";
+    case FindingKind::uninitialised_read:
+      return "uninitialised read";
+    case FindingKind::shared_race:
+      return "shared-memory race";
+    case FindingKind::global_race:
+      return "global-memory race";
+    case FindingKind::divergent_barrier:
+      return "divergent barrier";
+    case FindingKind::exited_before_barrier:
+      return "exit before a barrier";
+    case FindingKind::mismatched_barrier:
+      return "mismatched barriers";
+    case FindingKind::deadlock:
+      return "deadlock";
+    case FindingKind::budget_exceeded:
+      return "instruction budget exceeded";
+    case FindingKind::unsupported:
+      return "unsupported instruction";
+    case FindingKind::trap:
+      return "trap";
+    case FindingKind::assertion:
+      return "assertion failed";
+    case FindingKind::stack_overflow:
+      return "stack overflow";
+    case FindingKind::division_by_zero:
+      return "division by zero";
+    case FindingKind::will_spill:
+      return "registers will spill";
   }
   return "unknown finding";
 }
 
 std::string_view to_string(InstructionClass c) {
   switch (c) {
-    case InstructionClass::fp32: return "fp32";
-    case InstructionClass::fp64: return "fp64";
-    case InstructionClass::integer: return "integer";
-    case InstructionClass::logic: return "logic";
-    case InstructionClass::compare: return "compare";
-    case InstructionClass::convert: return "convert";
-    case InstructionClass::move: return "move";
-    case InstructionClass::control: return "control";
-    case InstructionClass::memory_global: return "global memory";
-    case InstructionClass::memory_shared: return "shared memory";
-    case InstructionClass::memory_local: return "local memory";
-    case InstructionClass::memory_other: return "other memory";
-    case InstructionClass::synchronisation: return "synchronisation";
-    case InstructionClass::tensor: return "tensor";
-    case InstructionClass::other: return "other";
-    case InstructionClass::count_: break;
+    case InstructionClass::fp32:
+      return "fp32";
+    case InstructionClass::fp64:
+      return "fp64";
+    case InstructionClass::integer:
+      return "integer";
+    case InstructionClass::logic:
+      return "logic";
+    case InstructionClass::compare:
+      return "compare";
+    case InstructionClass::convert:
+      return "convert";
+    case InstructionClass::move:
+      return "move";
+    case InstructionClass::control:
+      return "control";
+    case InstructionClass::memory_global:
+      return "global memory";
+    case InstructionClass::memory_shared:
+      return "shared memory";
+    case InstructionClass::memory_local:
+      return "local memory";
+    case InstructionClass::memory_other:
+      return "other memory";
+    case InstructionClass::synchronisation:
+      return "synchronisation";
+    case InstructionClass::tensor:
+      return "tensor";
+    case InstructionClass::other:
+      return "other";
+    case InstructionClass::count_:
+      break;
   }
   return "unknown class";
 }

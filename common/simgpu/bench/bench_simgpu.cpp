@@ -1,4 +1,5 @@
-// How fast the engine runs: thread instructions a second, for a tiled SGEMM on one and two host threads.
+// How fast the engine runs: thread instructions a second, for a tiled SGEMM on one and two host
+// threads.
 //
 // usage: bench_simgpu tiled.ptx [size]. The last two lines are the figures that are promised.
 #include <sys/resource.h>
@@ -31,7 +32,9 @@ std::string cpu_model() {
 double cpu_seconds() {
   rusage u{};
   getrusage(RUSAGE_SELF, &u);
-  auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   return seconds(u.ru_utime) + seconds(u.ru_stime);
 }
 
@@ -41,11 +44,12 @@ struct Args {
 };
 
 struct Figure {
-  double wall = 0, cpu = 0;          ///< thread instructions a second, best of the repetitions
+  double wall = 0, cpu = 0;  ///< thread instructions a second, best of the repetitions
   std::uint64_t instructions = 0;
 };
 
-Figure measure(Device& device, simgpu::ModuleId module, const char* kernel, const Args& args, bool checks, bool count, unsigned threads) {
+Figure measure(Device& device, simgpu::ModuleId module, const char* kernel, const Args& args,
+               bool checks, bool count, unsigned threads) {
   simgpu::LaunchOptions options;
   options.count = count;
   if (!checks) options.checks = simgpu::Checks::none();
@@ -55,9 +59,12 @@ Figure measure(Device& device, simgpu::ModuleId module, const char* kernel, cons
     const double cpu = cpu_seconds();
     const auto start = std::chrono::steady_clock::now();
     const simgpu::Dim3 block{16, 16, 1};
-    const simgpu::Dim3 grid{static_cast<unsigned>(args.n + 15) / 16, static_cast<unsigned>(args.m + 15) / 16, 1};
-    const auto report = device.launch(module, kernel, grid, block, 0, std::as_bytes(std::span(&args, 1)), options);
-    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const simgpu::Dim3 grid{static_cast<unsigned>(args.n + 15) / 16,
+                            static_cast<unsigned>(args.m + 15) / 16, 1};
+    const auto report =
+        device.launch(module, kernel, grid, block, 0, std::as_bytes(std::span(&args, 1)), options);
+    const double wall =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const double used = cpu_seconds() - cpu;
     if (!report.findings.empty()) {
       std::fprintf(stderr, "unexpected finding: %s\n", report.findings.front().detail.c_str());
@@ -89,7 +96,12 @@ int main(int argc, char** argv) {
     a[i] = static_cast<float>(static_cast<int>(i * 7 % 17) - 8);
     b[i] = static_cast<float>(static_cast<int>(i * 5 % 13) - 6);
   }
-  Args args{device.alloc(4 * elements, "A"), device.alloc(4 * elements, "B"), device.alloc(4 * elements, "C"), n, n, n};
+  Args args{device.alloc(4 * elements, "A"),
+            device.alloc(4 * elements, "B"),
+            device.alloc(4 * elements, "C"),
+            n,
+            n,
+            n};
   device.write(args.a, std::as_bytes(std::span(a)));
   device.write(args.b, std::as_bytes(std::span(b)));
 
@@ -97,17 +109,24 @@ int main(int argc, char** argv) {
   for (const char* kernel : {"naive", "tiled"}) {
     const Figure counters = measure(device, module, kernel, args, false, true, 1);
     const Figure checks = measure(device, module, kernel, args, true, true, 1);
-    const Figure two = measure(device, module, kernel, args, true, true, 2), two_counters = measure(device, module, kernel, args, false, true, 2);
+    const Figure two = measure(device, module, kernel, args, true, true, 2),
+                 two_counters = measure(device, module, kernel, args, false, true, 2);
     device.read(std::as_writable_bytes(std::span(c)), args.c);
     double sum = 0;
-    for (int k = 0; k < n; ++k) sum += static_cast<double>(a[static_cast<std::size_t>(n) + k]) * static_cast<double>(b[static_cast<std::size_t>(k) * n + 2 % n]);
-    if (n > 1 && std::fabs(sum - static_cast<double>(c[static_cast<std::size_t>(n) + 2 % n])) > 0.5) {
+    for (int k = 0; k < n; ++k)
+      sum += static_cast<double>(a[static_cast<std::size_t>(n) + k]) *
+             static_cast<double>(b[static_cast<std::size_t>(k) * n + 2 % n]);
+    if (n > 1 &&
+        std::fabs(sum - static_cast<double>(c[static_cast<std::size_t>(n) + 2 % n])) > 0.5) {
       std::fprintf(stderr, "wrong result\n");
       return 1;
     }
-    std::printf("%s %d^3: %.1f M thread-instructions\n", kernel, n, static_cast<double>(counters.instructions) * 1e-6);
-    std::printf("  by CPU time:      counters %.3g, all checks %.3g thread-instructions/s\n", counters.cpu, checks.cpu);
-    std::printf("  two host threads: counters %.2fx, all checks %.2fx of one (wall clock)\n", two_counters.wall / counters.wall, two.wall / checks.wall);
+    std::printf("%s %d^3: %.1f M thread-instructions\n", kernel, n,
+                static_cast<double>(counters.instructions) * 1e-6);
+    std::printf("  by CPU time:      counters %.3g, all checks %.3g thread-instructions/s\n",
+                counters.cpu, checks.cpu);
+    std::printf("  two host threads: counters %.2fx, all checks %.2fx of one (wall clock)\n",
+                two_counters.wall / counters.wall, two.wall / checks.wall);
     if (std::strcmp(kernel, "tiled") == 0) {
       std::printf("counters: %.3g thread-instructions/s\n", counters.wall);
       std::printf("all checks: %.3g thread-instructions/s\n", checks.wall);

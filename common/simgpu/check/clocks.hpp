@@ -1,5 +1,6 @@
-// Order between the threads of a block. Each warp knows up to which time every other warp's accesses come before its
-// own: a barrier brings the clocks of those who meet there together, __syncwarp orders the lanes of one warp.
+// Order between the threads of a block. Each warp knows up to which time every other warp's
+// accesses come before its own: a barrier brings the clocks of those who meet there together,
+// __syncwarp orders the lanes of one warp.
 #pragma once
 
 #include <array>
@@ -12,10 +13,12 @@ inline constexpr unsigned kMaxWarps = 32;
 
 /// Times count synchronisations of the block and start at 1.
 struct WarpClock {
-  std::array<std::uint32_t, kMaxWarps> seen{};   ///< accesses of warp w before seen[w] come before ours
-  std::uint32_t lanes = 0;                       ///< accesses of other lanes of this warp before this time do
+  std::array<std::uint32_t, kMaxWarps>
+      seen{};               ///< accesses of warp w before seen[w] come before ours
+  std::uint32_t lanes = 0;  ///< accesses of other lanes of this warp before this time do
 
-  /// Whether an access at `time` by another thread might run at the same time as one of `me` (a thread of this clock's warp).
+  /// Whether an access at `time` by another thread might run at the same time as one of `me` (a
+  /// thread of this clock's warp).
   bool unordered(unsigned me, unsigned thread, std::uint32_t time) const {
     if (me == thread) return false;
     return time >= (me / 32 == thread / 32 ? lanes : seen[thread / 32]);
@@ -40,7 +43,8 @@ class BlockClocks {
 
   void sync_lanes(unsigned warp) { clocks_[warp].lanes = ++now_; }
 
-  /// The warps of `waiting` leave a barrier that the warps of `arrived` (all that waiting hold, and bar.arrive) reached.
+  /// The warps of `waiting` leave a barrier that the warps of `arrived` (all that waiting hold, and
+  /// bar.arrive) reached.
   void barrier(std::uint32_t waiting, std::uint32_t arrived) {
     const std::uint32_t warps = clocks_.size() >= 32 ? 0xffffffffu : (1u << clocks_.size()) - 1;
     const std::uint32_t after = ++now_;
@@ -55,12 +59,15 @@ class BlockClocks {
     WarpClock joined;
     for (unsigned w = 0; w < clocks_.size(); ++w) {
       if (((arrived >> w) & 1u) == 0) continue;
-      for (unsigned k = 0; k < clocks_.size(); ++k) joined.seen[k] = joined.seen[k] > clocks_[w].seen[k] ? joined.seen[k] : clocks_[w].seen[k];
+      for (unsigned k = 0; k < clocks_.size(); ++k)
+        joined.seen[k] = joined.seen[k] > clocks_[w].seen[k] ? joined.seen[k] : clocks_[w].seen[k];
       joined.seen[w] = after;
     }
     for (unsigned w = 0; w < clocks_.size(); ++w) {
       if (((waiting >> w) & 1u) == 0) continue;
-      for (unsigned k = 0; k < clocks_.size(); ++k) clocks_[w].seen[k] = joined.seen[k] > clocks_[w].seen[k] ? joined.seen[k] : clocks_[w].seen[k];
+      for (unsigned k = 0; k < clocks_.size(); ++k)
+        clocks_[w].seen[k] =
+            joined.seen[k] > clocks_[w].seen[k] ? joined.seen[k] : clocks_[w].seen[k];
       clocks_[w].lanes = after;
     }
   }

@@ -5,40 +5,51 @@
 namespace simgpu::check {
 
 void BlockOrder::atomic(std::uint64_t address) {
-  auto it = std::find_if(variables_.begin(), variables_.end(), [&](const Variable& v) { return v.address == address; });
+  auto it = std::find_if(variables_.begin(), variables_.end(),
+                         [&](const Variable& v) { return v.address == address; });
   if (it == variables_.end()) {
-    if (variables_.size() >= 256) return;   // synchronisation goes through few variables; a histogram is none
+    if (variables_.size() >= 256)
+      return;  // synchronisation goes through few variables; a histogram is none
     variables_.push_back({address, {}});
     it = variables_.end() - 1;
   }
   const auto number = static_cast<std::size_t>(it - variables_.begin());
   // Acquire: everything released through this variable so far.
-  auto joined = std::find_if(joined_.begin(), joined_.end(), [&](const Joined& j) { return j.variable == number; });
-  if (joined == joined_.end()) joined_.push_back({number, it->releases.size()});
-  else joined->count = it->releases.size();
+  auto joined = std::find_if(joined_.begin(), joined_.end(),
+                             [&](const Joined& j) { return j.variable == number; });
+  if (joined == joined_.end())
+    joined_.push_back({number, it->releases.size()});
+  else
+    joined->count = it->releases.size();
   // Release: what this block did before its last fence.
   if (fenced_at_ != 0) {
-    if (!it->releases.empty() && it->releases.back().block == current_) it->releases.back().time = fenced_at_;
-    else it->releases.push_back({current_, fenced_at_});
+    if (!it->releases.empty() && it->releases.back().block == current_)
+      it->releases.back().time = fenced_at_;
+    else
+      it->releases.push_back({current_, fenced_at_});
   }
 }
 
 bool BlockOrder::ordered(std::uint64_t block, std::uint64_t launch_time) const {
   for (const Joined& j : joined_) {
     const auto& releases = variables_[j.variable].releases;
-    const auto end = releases.begin() + static_cast<std::ptrdiff_t>(std::min(j.count, releases.size()));
-    const auto it = std::lower_bound(releases.begin(), end, block, [](const Release& r, std::uint64_t b) { return r.block < b; });
+    const auto end =
+        releases.begin() + static_cast<std::ptrdiff_t>(std::min(j.count, releases.size()));
+    const auto it = std::lower_bound(releases.begin(), end, block,
+                                     [](const Release& r, std::uint64_t b) { return r.block < b; });
     if (it != end && it->block == block && launch_time < it->time) return true;
   }
   return false;
 }
 
-std::optional<AccessRecord> ExactShadow::access(std::uint64_t granule, const AccessRecord& me, const WarpClock& clock, const BlockOrder* order) {
+std::optional<AccessRecord> ExactShadow::access(std::uint64_t granule, const AccessRecord& me,
+                                                const WarpClock& clock, const BlockOrder* order) {
   Cell& c = cell(granule);
   auto races_with = [&](const AccessRecord& other) {
     if (!other.exists() || (!other.write && !me.write)) return false;
     if ((other.atomic || other.strong) && (me.atomic || me.strong)) return false;
-    if (other.block != me.block) return order == nullptr || !order->ordered(other.block, other.launch_time);
+    if (other.block != me.block)
+      return order == nullptr || !order->ordered(other.block, other.launch_time);
     return clock.unordered(me.thread, other.thread, other.time);
   };
   std::optional<AccessRecord> found;
@@ -51,7 +62,9 @@ std::optional<AccessRecord> ExactShadow::access(std::uint64_t granule, const Acc
     return found;
   }
   // readers[0], [1]: the warp that read last; [2], [3]: another warp.
-  auto same_warp = [](const AccessRecord& a, const AccessRecord& b) { return a.block == b.block && a.thread / 32 == b.thread / 32; };
+  auto same_warp = [](const AccessRecord& a, const AccessRecord& b) {
+    return a.block == b.block && a.thread / 32 == b.thread / 32;
+  };
   AccessRecord* r = c.readers;
   if (r[0].exists() && !same_warp(r[0], me)) {
     if (r[2].exists() && same_warp(r[2], me)) {

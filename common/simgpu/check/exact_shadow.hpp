@@ -1,6 +1,7 @@
-// The slow, exact record of accesses: per granule the last writer and recent readers with thread and instruction, so
-// that a race names both parties. Used for shared memory of a block and for written global allocations, in a
-// re-run of the launch with all blocks in order on one host thread.
+// The slow, exact record of accesses: per granule the last writer and recent readers with thread
+// and instruction, so that a race names both parties. Used for shared memory of a block and for
+// written global allocations, in a re-run of the launch with all blocks in order on one host
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +16,17 @@ namespace simgpu::check {
 
 struct AccessRecord {
   std::uint64_t block = 0;
-  std::uint32_t pc = UINT32_MAX;     ///< UINT32_MAX = no access
+  std::uint32_t pc = UINT32_MAX;  ///< UINT32_MAX = no access
   std::uint32_t time = 0;
   std::uint16_t thread = 0;
   bool atomic = false, strong = false, write = false;
-  std::uint64_t launch_time = 0;     ///< counts fences of the whole launch; see BlockOrder
+  std::uint64_t launch_time = 0;  ///< counts fences of the whole launch; see BlockOrder
 
   bool exists() const { return pc != UINT32_MAX; }
 };
 
-/// Which earlier blocks this block is ordered after, by the fence-and-atomic pattern (a block that reads a counter
-/// which others incremented after their fence has seen what they wrote).
+/// Which earlier blocks this block is ordered after, by the fence-and-atomic pattern (a block that
+/// reads a counter which others incremented after their fence has seen what they wrote).
 class BlockOrder {
  public:
   void start_block(std::uint64_t block) {
@@ -36,7 +37,8 @@ class BlockOrder {
   void fence() { fenced_at_ = ++time_; }
   std::uint64_t now() const { return time_; }
   void atomic(std::uint64_t address);
-  /// An access of an earlier block at `launch_time` is known to come before what the current block does now.
+  /// An access of an earlier block at `launch_time` is known to come before what the current block
+  /// does now.
   bool ordered(std::uint64_t block, std::uint64_t launch_time) const;
 
  private:
@@ -45,7 +47,7 @@ class BlockOrder {
   };
   struct Variable {
     std::uint64_t address;
-    std::vector<Release> releases;   ///< in order of blocks
+    std::vector<Release> releases;  ///< in order of blocks
   };
   struct Joined {
     std::size_t variable, count;
@@ -66,12 +68,13 @@ class ExactShadow {
     return p != nullptr && p->cells[granule % kPage].writer.exists();
   }
   /// Records the access; returns the other party of a race, if there is one.
-  std::optional<AccessRecord> access(std::uint64_t granule, const AccessRecord& me, const WarpClock& clock, const BlockOrder* order);
+  std::optional<AccessRecord> access(std::uint64_t granule, const AccessRecord& me,
+                                     const WarpClock& clock, const BlockOrder* order);
 
  private:
   static constexpr std::size_t kPage = 1024;
-  /// The latest readers: of two warps, two lanes each. Any unordered reader is found among them, because a later
-  /// reader of the same warp is unordered whenever an earlier one is.
+  /// The latest readers: of two warps, two lanes each. Any unordered reader is found among them,
+  /// because a later reader of the same warp is unordered whenever an earlier one is.
   struct Cell {
     AccessRecord writer;
     AccessRecord readers[4];

@@ -21,8 +21,13 @@ std::vector<Finding> FindingLog::report(unsigned per_kind) const {
   // Several instructions of one line tell one story.
   std::map<std::tuple<SourceLine, SourceLine, FindingKind>, Entry> lines;
   for (const auto& [key, e] : entries_) {
-    const SourceLine other = e.finding.other ? e.finding.other->where : SourceLine{};
-    Entry& line = lines[{e.finding.at.where, other, e.finding.kind}];
+    // A race is the same whichever party came second.
+    SourceLine at = e.finding.at.where,
+               other = e.finding.other ? e.finding.other->where : SourceLine{};
+    const bool race =
+        e.finding.kind == FindingKind::shared_race || e.finding.kind == FindingKind::global_race;
+    if (race && other < at) std::swap(at, other);
+    Entry& line = lines[{at, other, e.finding.kind}];
     if (line.count == 0 || e.block < line.block) {
       line.finding = e.finding;
       line.block = e.block;

@@ -1,5 +1,5 @@
-// Collects what goes wrong during a launch. One entry per kind and place; the first thread that hit it (by block,
-// then in running order) stands for the others, which are counted.
+// Collects what goes wrong during a launch. One entry per kind and place; the first thread that hit
+// it (by block, then in running order) stands for the others, which are counted.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,11 @@ namespace simgpu::check {
 
 class FindingLog {
  public:
-  /// `make` builds the Finding and is called only when this one is to be kept. `other_pc` UINT32_MAX = none.
+  /// `make` builds the Finding and is called only when this one is to be kept. `other_pc`
+  /// UINT32_MAX = none.
   template <class Make>
-  void add(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc, std::uint64_t block, Make make) {
+  void add(FindingKind kind, std::uint32_t pc, std::uint32_t other_pc, std::uint64_t block,
+           Make make) {
     Entry& e = entries_[{kind, pc, other_pc}];
     if (e.count == 0 || block < e.block) {
       e.finding = make();

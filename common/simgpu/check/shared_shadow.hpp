@@ -1,6 +1,7 @@
-// What is remembered of a block's shared memory: per granule (the kernel's smallest access) who wrote it last and who
-// read it since. Eight bytes per granule: two tags of time (21 bits), warp (5 bits) and lane (6 bits). Enough to
-// detect a race, not to name both parties: on suspicion the launch is run again with ExactShadow.
+// What is remembered of a block's shared memory: per granule (the kernel's smallest access) who
+// wrote it last and who read it since. Eight bytes per granule: two tags of time (21 bits), warp (5
+// bits) and lane (6 bits). Enough to detect a race, not to name both parties: on suspicion the
+// launch is run again with ExactShadow.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +13,36 @@ namespace simgpu::check {
 
 using Tag = std::uint32_t;
 
-/// Lane field of a tag: one lane, or several of the warp, or an atomic; kManyWarps as the whole low field.
+/// Lane field of a tag: one lane, or several of the warp, or an atomic; kManyWarps as the whole low
+/// field.
 inline constexpr std::uint32_t kManyLanes = 32, kAtomicLane = 33, kManyWarps = 0x7ff;
 inline constexpr unsigned kWhoBits = 11;
 inline constexpr std::uint32_t kWhoMask = (1u << kWhoBits) - 1;
 inline constexpr std::uint32_t kTimeLimit = (1u << (32 - kWhoBits)) - 2;
 
-constexpr std::uint32_t who(unsigned warp, std::uint32_t lane) { return (warp << 6) | lane; }
-constexpr Tag tag(std::uint32_t time, std::uint32_t who_field) { return (time << kWhoBits) | who_field; }
-constexpr std::uint32_t time_of(Tag t) { return t >> kWhoBits; }
+constexpr std::uint32_t who(unsigned warp, std::uint32_t lane) {
+  return (warp << 6) | lane;
+}
+constexpr Tag tag(std::uint32_t time, std::uint32_t who_field) {
+  return (time << kWhoBits) | who_field;
+}
+constexpr std::uint32_t time_of(Tag t) {
+  return t >> kWhoBits;
+}
 
 struct SharedShadow {
-  std::vector<Tag> written, read;   ///< by granule; 0 = never
-  unsigned shift = 2;               ///< log2 of the granule's bytes
+  std::vector<Tag> written, read;  ///< by granule; 0 = never
+  unsigned shift = 2;              ///< log2 of the granule's bytes
 
   void reset(std::uint32_t bytes, unsigned granule_shift) {
     shift = granule_shift;
-    const std::size_t n = (bytes >> shift) + 64;   // vector loops may look a little beyond
+    const std::size_t n = (bytes >> shift) + 64;  // vector loops may look a little beyond
     written.assign(n, 0);
     read.assign(n, 0);
   }
 
-  /// Might the access of `t` be unordered with one of lane `lane` of `warp` now? Exact but for tags of several threads.
+  /// Might the access of `t` be unordered with one of lane `lane` of `warp` now? Exact but for tags
+  /// of several threads.
   static bool suspicious(Tag t, const WarpClock& clock, unsigned warp, std::uint32_t lane) {
     if (t == 0) return false;
     const std::uint32_t field = t & kWhoMask, other_warp = field >> 6, other_lane = field & 63;
@@ -47,21 +56,30 @@ struct SharedShadow {
   }
 
   /// False: somebody wrote it at the same time.
-  bool on_read(std::uint32_t g, const WarpClock& clock, unsigned warp, std::uint32_t lane, std::uint32_t now) {
+  bool on_read(std::uint32_t g, const WarpClock& clock, unsigned warp, std::uint32_t lane,
+               std::uint32_t now) {
     const bool fine = !suspicious(written[g], clock, warp, lane);
     Tag& r = read[g];
     const std::uint32_t mine = who(warp, lane);
-    if (r == 0 || !suspicious(r, clock, warp, lane)) r = tag(now, mine);
-    else r = tag(now, (r & kWhoMask) >> 6 == warp && (r & kWhoMask) != kManyWarps ? who(warp, kManyLanes) : kManyWarps);
+    if (r == 0 || !suspicious(r, clock, warp, lane))
+      r = tag(now, mine);
+    else
+      r = tag(now, (r & kWhoMask) >> 6 == warp && (r & kWhoMask) != kManyWarps
+                       ? who(warp, kManyLanes)
+                       : kManyWarps);
     return fine;
   }
-  bool on_write(std::uint32_t g, const WarpClock& clock, unsigned warp, std::uint32_t lane, std::uint32_t now, bool atomic) {
-    const bool both_atomic = atomic && (written[g] & kWhoMask) != kManyWarps && (written[g] & 63) == kAtomicLane;
-    const bool fine = (both_atomic || !suspicious(written[g], clock, warp, lane)) && !suspicious(read[g], clock, warp, lane);
+  bool on_write(std::uint32_t g, const WarpClock& clock, unsigned warp, std::uint32_t lane,
+                std::uint32_t now, bool atomic) {
+    const bool both_atomic =
+        atomic && (written[g] & kWhoMask) != kManyWarps && (written[g] & 63) == kAtomicLane;
+    const bool fine = (both_atomic || !suspicious(written[g], clock, warp, lane)) &&
+                      !suspicious(read[g], clock, warp, lane);
     written[g] = tag(now, who(warp, atomic ? kAtomicLane : lane));
     return fine;
   }
-  /// Times are about to overflow: everything so far counts as long ago. Called at a barrier of the whole block.
+  /// Times are about to overflow: everything so far counts as long ago. Called at a barrier of the
+  /// whole block.
   void forget_times() {
     for (Tag& t : written) t = t == 0 ? 0 : tag(1, t & kWhoMask);
     for (Tag& t : read) t = 0;

@@ -5,8 +5,9 @@
 namespace simgpu::count {
 namespace {
 
-/// Distinct values of address >> shift among the lanes of `mask`. Lanes are taken by windows of 64 units around the first
-/// lane left, each a bit set: one round for unit stride, at most 32 for scattered addresses.
+/// Distinct values of address >> shift among the lanes of `mask`. Lanes are taken by windows of 64
+/// units around the first lane left, each a bit set: one round for unit stride, at most 32 for
+/// scattered addresses.
 unsigned distinct_units(const std::uint64_t (&address)[32], std::uint32_t mask, unsigned shift) {
   unsigned n = 0;
   while (mask != 0) {

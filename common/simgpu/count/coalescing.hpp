@@ -1,6 +1,6 @@
-// Sectors of a global memory request. A request is one executed warp instruction; the memory system moves whole
-// 32-byte sectors, so a request costs as many sectors as its active lanes touch, however often. (Measured
-// exact on an H200 for loads and stores of 4 bytes, aligned or not.)
+// Sectors of a global memory request. A request is one executed warp instruction; the memory system
+// moves whole 32-byte sectors, so a request costs as many sectors as its active lanes touch,
+// however often. (Measured exact on an H200 for loads and stores of 4 bytes, aligned or not.)
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,16 @@ namespace simgpu::count {
 
 inline constexpr unsigned kSectorBytes = 32;
 
-/// Distinct sectors touched by the lanes of `mask`, each accessing `bytes` from its address. Accesses are naturally
-/// aligned, so one of up to 32 bytes lies in one sector.
+/// Distinct sectors touched by the lanes of `mask`, each accessing `bytes` from its address.
+/// Accesses are naturally aligned, so one of up to 32 bytes lies in one sector.
 unsigned sectors(const std::uint64_t (&address)[32], std::uint32_t mask, unsigned bytes);
 
 /// Distinct bytes touched.
 unsigned distinct_bytes(const std::uint64_t (&address)[32], std::uint32_t mask, unsigned bytes);
 
 /// The least number of sectors that could hold what was asked for: ceil(distinct bytes / 32).
-constexpr unsigned ideal_sectors(unsigned distinct) { return (distinct + kSectorBytes - 1) / kSectorBytes; }
+constexpr unsigned ideal_sectors(unsigned distinct) {
+  return (distinct + kSectorBytes - 1) / kSectorBytes;
+}
 
 }  // namespace simgpu::count

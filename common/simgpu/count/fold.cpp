@@ -60,6 +60,7 @@ exec::Counters make_counters(const exec::Program& program, std::size_t allocatio
   exec::Counters c;
   c.blocks.resize(program.blocks.size());
   c.guarded.resize(program.instructions.size());
+  c.block_barriers.resize(program.instructions.size());
   c.sites.resize(program.site_pc.size());
   c.buffers.resize(allocations);
   return c;
@@ -91,13 +92,15 @@ void add(exec::Counters& to, const exec::Counters& from) {
     to.buffers[k].store += from.buffers[k].store;
     to.buffers[k].atomic += from.buffers[k].atomic;
   }
-  to.block_barriers += from.block_barriers;
+  for (std::size_t k = 0; k < to.block_barriers.size(); ++k)
+    to.block_barriers[k] += from.block_barriers[k];
 }
 
 namespace {
 
 /// Counts of one instruction that `executed` warps ran with `lanes` active lanes in all.
-Counts counts_of(const exec::Program& p, const exec::Counters& c, std::uint32_t pc, const exec::GuardCount& n) {
+Counts counts_of(const exec::Program& p, const exec::Counters& c, std::uint32_t pc,
+                 const exec::GuardCount& n) {
   const exec::InstructionInfo& info = p.instructions[pc];
   const ptx::Instruction& ins = *info.ptx;
   Counts out;
@@ -109,9 +112,12 @@ Counts counts_of(const exec::Program& p, const exec::Counters& c, std::uint32_t 
   switch (ins.op) {
     case Opcode::fma:
     case Opcode::mad:
-      if (f32) out.fma_f32 = n.lanes;
-      else if (f64) out.fma_f64 = n.lanes;
-      else if (ins.op == Opcode::mad) out.mad_int = n.lanes;
+      if (f32)
+        out.fma_f32 = n.lanes;
+      else if (f64)
+        out.fma_f64 = n.lanes;
+      else if (ins.op == Opcode::mad)
+        out.mad_int = n.lanes;
       break;
     case Opcode::mul:
       if (f32) out.mul_f32 = n.lanes;
@@ -119,8 +125,12 @@ Counts counts_of(const exec::Program& p, const exec::Counters& c, std::uint32_t 
       break;
     case Opcode::bar_sync:
     case Opcode::bar_red:
-    case Opcode::bar_arrive: out.barriers = n.executed; break;
-    default: break;
+    case Opcode::bar_arrive:
+      out.barriers = n.executed;
+      out.block_barriers = c.block_barriers[pc];
+      break;
+    default:
+      break;
   }
   if (info.site != UINT32_MAX) {
     const exec::SiteCount& s = c.sites[info.site];
@@ -158,7 +168,6 @@ void fold(const exec::LaunchRun& run, const exec::Counters& c, LaunchReport& rep
     report.total += counts;
     lines[p.line_of(pc)] += counts;
   }
-  report.total.block_barriers = c.block_barriers;
   for (auto& [where, counts] : lines) report.lines.push_back({where, std::move(counts)});
   const auto& live = run.memory->live();
   for (std::size_t k = 0; k < c.buffers.size(); ++k) {
@@ -167,7 +176,8 @@ void fold(const exec::LaunchRun& run, const exec::Counters& c, LaunchReport& rep
     const memory::Allocation& a = *live[k];
     report.buffers.push_back({a.base, a.label, a.size, b.load, b.store, b.atomic});
   }
-  std::sort(report.buffers.begin(), report.buffers.end(), [](const BufferCounts& x, const BufferCounts& y) { return x.base < y.base; });
+  std::sort(report.buffers.begin(), report.buffers.end(),
+            [](const BufferCounts& x, const BufferCounts& y) { return x.base < y.base; });
 }
 
 }  // namespace simgpu::count

@@ -5,9 +5,12 @@
 namespace simgpu::count {
 namespace {
 
-constexpr unsigned kWarp = 32, kRegisterUnit = 256, kSubPartitions = 4, kSharedUnit = 128, kReservedShared = 1024;
+constexpr unsigned kWarp = 32, kRegisterUnit = 256, kSubPartitions = 4, kSharedUnit = 128,
+                   kReservedShared = 1024;
 
-unsigned round_up(unsigned value, unsigned unit) { return (value + unit - 1) / unit * unit; }
+unsigned round_up(unsigned value, unsigned unit) {
+  return (value + unit - 1) / unit * unit;
+}
 
 unsigned registers_per_warp(const DeviceModel& model, unsigned registers) {
   return round_up(std::clamp(registers, 1u, model.registers_per_thread) * kWarp, kRegisterUnit);
@@ -15,18 +18,21 @@ unsigned registers_per_warp(const DeviceModel& model, unsigned registers) {
 
 }  // namespace
 
-unsigned registers_per_block(const DeviceModel& model, unsigned threads_per_block, unsigned registers) {
+unsigned registers_per_block(const DeviceModel& model, unsigned threads_per_block,
+                             unsigned registers) {
   const unsigned warps = round_up((threads_per_block + kWarp - 1) / kWarp, kSubPartitions);
   return warps * registers_per_warp(model, registers);
 }
 
-Occupancy occupancy(const DeviceModel& model, unsigned threads_per_block, unsigned registers, unsigned shared_bytes) {
+Occupancy occupancy(const DeviceModel& model, unsigned threads_per_block, unsigned registers,
+                    unsigned shared_bytes) {
   Occupancy best;
   if (threads_per_block == 0) return best;
   const unsigned warps = (threads_per_block + kWarp - 1) / kWarp;
   const unsigned all_warps = model.threads_per_multiprocessor / kWarp;
   // Each sub-partition has a quarter of the registers and holds whole warps.
-  const unsigned warps_by_registers = model.registers_per_multiprocessor / kSubPartitions / registers_per_warp(model, registers) * kSubPartitions;
+  const unsigned warps_by_registers = model.registers_per_multiprocessor / kSubPartitions /
+                                      registers_per_warp(model, registers) * kSubPartitions;
   const unsigned shared = round_up(shared_bytes + kReservedShared, kSharedUnit);
   struct Limit {
     unsigned blocks;
@@ -36,7 +42,9 @@ Occupancy occupancy(const DeviceModel& model, unsigned threads_per_block, unsign
                           {all_warps / warps, "threads"},
                           {warps_by_registers / warps, "registers"},
                           {model.shared_bytes_per_multiprocessor / shared, "shared memory"}};
-  const Limit* least = std::min_element(std::begin(limits), std::end(limits), [](const Limit& a, const Limit& b) { return a.blocks < b.blocks; });
+  const Limit* least =
+      std::min_element(std::begin(limits), std::end(limits),
+                       [](const Limit& a, const Limit& b) { return a.blocks < b.blocks; });
   best.blocks = least->blocks;
   best.limiter = least->name;
   best.fraction = static_cast<double>(best.blocks * warps) / all_warps;

@@ -36,7 +36,8 @@ bool pairs_agree(const std::uint64_t (&address)[32], std::uint32_t mask, unsigne
 
 }  // namespace
 
-Wavefronts shared_wavefronts(const std::uint64_t (&address)[32], std::uint32_t mask, unsigned bytes, bool is_load) {
+Wavefronts shared_wavefronts(const std::uint64_t (&address)[32], std::uint32_t mask, unsigned bytes,
+                             bool is_load) {
   if (bytes > 16) {
     Wavefronts sum;
     std::uint64_t half[32];
@@ -49,10 +50,12 @@ Wavefronts shared_wavefronts(const std::uint64_t (&address)[32], std::uint32_t m
     return sum;
   }
   unsigned lanes = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
-  if (is_load && bytes > 4 && (pairs_agree(address, mask, 1) || pairs_agree(address, mask, 2))) lanes *= 2;
+  if (is_load && bytes > 4 && (pairs_agree(address, mask, 1) || pairs_agree(address, mask, 2)))
+    lanes *= 2;
   Wavefronts result;
   for (unsigned first = 0; first < 32; first += lanes) {
-    const std::uint32_t in_phase = mask & (lanes == 32 ? 0xffffffffu : ((1u << lanes) - 1) << first);
+    const std::uint32_t in_phase =
+        mask & (lanes == 32 ? 0xffffffffu : ((1u << lanes) - 1) << first);
     if (in_phase == 0) continue;
     Phase phase;
     for (std::uint32_t left = in_phase; left != 0; left &= left - 1) {

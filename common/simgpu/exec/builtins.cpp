@@ -1,4 +1,5 @@
-// vprintf and __assertfail. Everything the kernel hands over is checked: format and arguments are simulated memory.
+// vprintf and __assertfail. Everything the kernel hands over is checked: format and arguments are
+// simulated memory.
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -23,19 +24,23 @@ std::string read_string(BlockRun& run, const Warp& w, unsigned lane, std::uint64
   return s;
 }
 
-std::uint64_t argument(const std::byte* area, std::uint32_t stride, const Call& call, unsigned lane, std::size_t k, const Warp& w) {
+std::uint64_t argument(const std::byte* area, std::uint32_t stride, const Call& call, unsigned lane,
+                       std::size_t k, const Warp& w) {
   std::uint64_t v = 0;
   if (k >= call.arguments.size()) return 0;
   const Call::Copy& c = call.arguments[k];
-  const std::byte* from = c.immediate != kNoRef ? address_of(w, c.immediate) + lane * c.bytes : area + lane * stride + c.from;
+  const std::byte* from = c.immediate != kNoRef ? address_of(w, c.immediate) + lane * c.bytes
+                                                : area + lane * stride + c.from;
   std::memcpy(&v, from, std::min<std::size_t>(c.bytes, 8));
   return v;
 }
 
-/// Formats one conversion with the host's printf, from a specification rebuilt here: only known letters pass.
+/// Formats one conversion with the host's printf, from a specification rebuilt here: only known
+/// letters pass.
 class Formatter {
  public:
-  Formatter(BlockRun& run, const Warp& w, unsigned lane, std::uint64_t arguments) : run_(run), w_(w), lane_(lane), at_(arguments) {}
+  Formatter(BlockRun& run, const Warp& w, unsigned lane, std::uint64_t arguments)
+      : run_(run), w_(w), lane_(lane), at_(arguments) {}
 
   std::string format(const std::string& text) {
     std::string out;
@@ -87,28 +92,42 @@ class Formatter {
   std::string convert(std::string spec, char letter, unsigned bytes) {
     char buffer[1024];
     switch (letter) {
-      case 'd': case 'i': {
+      case 'd':
+      case 'i': {
         const std::uint64_t v = next(bytes);
         spec += "lld";
-        std::snprintf(buffer, sizeof buffer, spec.c_str(), bytes == 8 ? static_cast<long long>(v) : static_cast<long long>(static_cast<std::int32_t>(v)));
+        std::snprintf(buffer, sizeof buffer, spec.c_str(),
+                      bytes == 8 ? static_cast<long long>(v)
+                                 : static_cast<long long>(static_cast<std::int32_t>(v)));
         return buffer;
       }
-      case 'u': case 'x': case 'X': case 'o':
+      case 'u':
+      case 'x':
+      case 'X':
+      case 'o':
         spec += std::string("ll") + letter;
-        std::snprintf(buffer, sizeof buffer, spec.c_str(), static_cast<unsigned long long>(next(bytes)));
+        std::snprintf(buffer, sizeof buffer, spec.c_str(),
+                      static_cast<unsigned long long>(next(bytes)));
         return buffer;
       case 'c':
         spec += 'c';
         std::snprintf(buffer, sizeof buffer, spec.c_str(), static_cast<int>(next(4) & 0xff));
         return buffer;
-      case 'f': case 'F': case 'e': case 'E': case 'g': case 'G': case 'a': case 'A': {
+      case 'f':
+      case 'F':
+      case 'e':
+      case 'E':
+      case 'g':
+      case 'G':
+      case 'a':
+      case 'A': {
         spec += letter;
         std::snprintf(buffer, sizeof buffer, spec.c_str(), std::bit_cast<double>(next(8)));
         return buffer;
       }
       case 'p': {
         const auto pointer = static_cast<unsigned long long>(next(8));
-        if (pointer == 0) return "(nil)";   // as CUDA 13 prints it
+        if (pointer == 0) return "(nil)";  // as CUDA 13 prints it
         std::snprintf(buffer, sizeof buffer, "0x%llx", pointer);
         return buffer;
       }
@@ -118,7 +137,10 @@ class Formatter {
         std::snprintf(buffer, sizeof buffer, spec.c_str(), s.c_str());
         return buffer;
       }
-      default: return letter == '\0' ? "%" : std::string("%") + letter;   // %n and the unknown are shown, not obeyed
+      default:
+        return letter == '\0'
+                   ? "%"
+                   : std::string("%") + letter;  // %n and the unknown are shown, not obeyed
     }
   }
 
@@ -139,27 +161,32 @@ class Formatter {
 
 }  // namespace
 
-void call_vprintf(Warp& w, const std::byte* arguments, std::uint32_t stride, const Call& call, std::uint32_t mask, std::uint32_t) {
+void call_vprintf(Warp& w, const std::byte* arguments, std::uint32_t stride, const Call& call,
+                  std::uint32_t mask, std::uint32_t) {
   BlockRun& run = *w.run;
   for (unsigned i = 0; i < kLanes; ++i) {
     if (((mask >> i) & 1u) == 0) continue;
     if (run.worker->printed_bytes >= kPrintfCap) return;
     const std::string format = read_string(run, w, i, argument(arguments, stride, call, i, 0, w));
-    const std::string text = Formatter(run, w, i, argument(arguments, stride, call, i, 1, w)).format(format);
+    const std::string text =
+        Formatter(run, w, i, argument(arguments, stride, call, i, 1, w)).format(format);
     run.worker->printed_bytes += text.size();
     run.printed += text;
   }
 }
 
-void call_assertfail(Warp& w, const std::byte* arguments, std::uint32_t stride, const Call& call, std::uint32_t mask, std::uint32_t pc) {
+void call_assertfail(Warp& w, const std::byte* arguments, std::uint32_t stride, const Call& call,
+                     std::uint32_t mask, std::uint32_t pc) {
   BlockRun& run = *w.run;
   const unsigned lane = static_cast<unsigned>(std::countr_zero(mask));
-  const std::string message = read_string(run, w, lane, argument(arguments, stride, call, lane, 0, w));
+  const std::string message =
+      read_string(run, w, lane, argument(arguments, stride, call, lane, 0, w));
   const std::string file = read_string(run, w, lane, argument(arguments, stride, call, lane, 1, w));
   const auto line = static_cast<std::uint32_t>(argument(arguments, stride, call, lane, 2, w));
   Access at = describe(run, {pc, w.index, lane, AccessType::load, MemorySpace::global, 0, 0});
   if (at.where.line == 0) at.where = {file, line};
-  add_finding(run, FindingKind::assertion, pc, UINT32_MAX, at, std::nullopt, "assertion failed: " + message + " (" + file + ":" + std::to_string(line) + ")");
+  add_finding(run, FindingKind::assertion, pc, UINT32_MAX, at, std::nullopt,
+              "assertion failed: " + message + " (" + file + ":" + std::to_string(line) + ")");
   abort_launch(run);
 }
 

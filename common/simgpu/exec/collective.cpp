@@ -1,4 +1,5 @@
-// What the lanes of a warp do together: shuffles, votes, matches, reductions, fences (PTX ISA 9.7.12).
+// What the lanes of a warp do together: shuffles, votes, matches, reductions, fences (PTX
+// ISA 9.7.12).
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -21,7 +22,8 @@ void write_mask(Warp& w, Ref dst, std::uint32_t value) {
   p = (p & ~w.mask) | (value & w.mask);
 }
 
-/// The lanes a ".sync" instruction names; those that are not here are a finding. Orders the lanes of the warp.
+/// The lanes a ".sync" instruction names; those that are not here are a finding. Orders the lanes
+/// of the warp.
 std::uint32_t members(Warp& w, const Op& op, std::string_view what) {
   const unsigned first = static_cast<unsigned>(std::countr_zero(w.mask));
   const std::uint32_t named = lanes_of<std::uint32_t>(w, op.d)[first];
@@ -31,9 +33,11 @@ std::uint32_t members(Warp& w, const Op& op, std::string_view what) {
     const std::uint32_t odd = missing != 0 ? missing : w.mask & ~named;
     Access at = describe(run, {op.pc, w.index, first, AccessType::load, MemorySpace::shared, 0, 0});
     char text[200];
-    std::snprintf(text, sizeof text, "%.*s names the lanes 0x%08x of warp %u, but lane %d %s", static_cast<int>(what.size()), what.data(),
-                  named, w.index, std::countr_zero(odd), missing != 0 ? "is not there" : "executes it without being named");
-    // Lanes that have exited are forgiven on hardware; it is still not what the author meant only if they matter.
+    std::snprintf(text, sizeof text, "%.*s names the lanes 0x%08x of warp %u, but lane %d %s",
+                  static_cast<int>(what.size()), what.data(), named, w.index, std::countr_zero(odd),
+                  missing != 0 ? "is not there" : "executes it without being named");
+    // Lanes that have exited are forgiven on hardware; it is still not what the author meant only
+    // if they matter.
     if (missing == 0 || (missing & ~w.exited) != 0)
       add_finding(run, FindingKind::divergent_barrier, op.pc, UINT32_MAX, at, std::nullopt, text);
   }
@@ -45,19 +49,33 @@ std::uint32_t members(Warp& w, const Op& op, std::string_view what) {
 
 void op_shfl(Warp& w, const Op& op) {
   members(w, op, "a warp shuffle");
-  const std::uint32_t *a = lanes_of<std::uint32_t>(w, op.a), *b = lanes_of<std::uint32_t>(w, op.b), *c = lanes_of<std::uint32_t>(w, op.c);
+  const std::uint32_t *a = lanes_of<std::uint32_t>(w, op.a), *b = lanes_of<std::uint32_t>(w, op.b),
+                      *c = lanes_of<std::uint32_t>(w, op.c);
   std::uint32_t out[kLanes] = {}, in_range = 0;
   for (unsigned i = 0; i < kLanes; ++i) {
-    const int lane = static_cast<int>(i), bval = static_cast<int>(b[i] & 31), cval = static_cast<int>(c[i] & 31);
+    const int lane = static_cast<int>(i), bval = static_cast<int>(b[i] & 31),
+              cval = static_cast<int>(c[i] & 31);
     const int segment = static_cast<int>((c[i] >> 8) & 31);
     const int first = lane & segment, last = first | (cval & ~segment);
     int j = lane;
     bool ok = false;
     switch (static_cast<ptx::ShflMode>(op.x)) {
-      case ptx::ShflMode::up: j = lane - bval; ok = j >= last; break;
-      case ptx::ShflMode::down: j = lane + bval; ok = j <= last; break;
-      case ptx::ShflMode::bfly: j = lane ^ bval; ok = j <= last; break;
-      default: j = first | (bval & ~segment); ok = j <= last; break;
+      case ptx::ShflMode::up:
+        j = lane - bval;
+        ok = j >= last;
+        break;
+      case ptx::ShflMode::down:
+        j = lane + bval;
+        ok = j <= last;
+        break;
+      case ptx::ShflMode::bfly:
+        j = lane ^ bval;
+        ok = j <= last;
+        break;
+      default:
+        j = first | (bval & ~segment);
+        ok = j <= last;
+        break;
     }
     if (!ok) j = lane;
     out[i] = a[j];
@@ -71,9 +89,15 @@ void op_vote(Warp& w, const Op& op) {
   const std::uint32_t who = members(w, op, "a warp vote");
   const std::uint32_t votes = *lanes_of<std::uint32_t>(w, op.a) & who;
   switch (static_cast<ptx::VoteMode>(op.x)) {
-    case ptx::VoteMode::any: write_mask(w, op.dst, votes != 0 ? kFullMask : 0); break;
-    case ptx::VoteMode::all: write_mask(w, op.dst, votes == who ? kFullMask : 0); break;
-    case ptx::VoteMode::uni: write_mask(w, op.dst, votes == who || votes == 0 ? kFullMask : 0); break;
+    case ptx::VoteMode::any:
+      write_mask(w, op.dst, votes != 0 ? kFullMask : 0);
+      break;
+    case ptx::VoteMode::all:
+      write_mask(w, op.dst, votes == who ? kFullMask : 0);
+      break;
+    case ptx::VoteMode::uni:
+      write_mask(w, op.dst, votes == who || votes == 0 ? kFullMask : 0);
+      break;
     default: {
       std::uint32_t out[kLanes];
       std::fill(std::begin(out), std::end(out), votes);
@@ -116,12 +140,24 @@ void op_redux(Warp& w, const Op& op) {
     }
     const bool less = op.y ? static_cast<std::int32_t>(v) < static_cast<std::int32_t>(r) : v < r;
     switch (static_cast<ptx::AtomOp>(op.x)) {
-      case ptx::AtomOp::add: r += v; break;
-      case ptx::AtomOp::min: r = less ? v : r; break;
-      case ptx::AtomOp::max: r = less ? r : v; break;
-      case ptx::AtomOp::and_: r &= v; break;
-      case ptx::AtomOp::or_: r |= v; break;
-      default: r ^= v; break;
+      case ptx::AtomOp::add:
+        r += v;
+        break;
+      case ptx::AtomOp::min:
+        r = less ? v : r;
+        break;
+      case ptx::AtomOp::max:
+        r = less ? r : v;
+        break;
+      case ptx::AtomOp::and_:
+        r &= v;
+        break;
+      case ptx::AtomOp::or_:
+        r |= v;
+        break;
+      default:
+        r ^= v;
+        break;
     }
   }
   std::uint32_t out[kLanes];
@@ -144,13 +180,18 @@ void op_activemask(Warp& w, const Op& op) {
   write_lanes(w, op.dst, out);
 }
 
-void op_warp_sync(Warp& w, const Op& op) { members(w, op, "__syncwarp()"); }
+void op_warp_sync(Warp& w, const Op& op) {
+  members(w, op, "__syncwarp()");
+}
 
-void op_fence(Warp& w, const Op&) { w.run->order.fence(); }
+void op_fence(Warp& w, const Op&) {
+  w.run->order.fence();
+}
 
 void op_bar_arrive(Warp& w, const Op& op) {
   const unsigned first = static_cast<unsigned>(std::countr_zero(w.mask));
-  arrive_at_barrier(w, lanes_of<std::uint32_t>(w, op.a)[first], lanes_of<std::uint32_t>(w, op.b)[first], op.pc);
+  arrive_at_barrier(w, lanes_of<std::uint32_t>(w, op.a)[first],
+                    lanes_of<std::uint32_t>(w, op.b)[first], op.pc);
 }
 
 void op_isspacep(Warp& w, const Op& op) {
@@ -160,9 +201,15 @@ void op_isspacep(Warp& w, const Op& op) {
     const std::uint64_t window = a[i] & ~(memory::kSlotBytes - 1);
     bool is;
     switch (static_cast<ptx::Space>(op.x)) {
-      case ptx::Space::shared: is = window == memory::kSharedWindow; break;
-      case ptx::Space::local: is = window == memory::kLocalWindow; break;
-      case ptx::Space::param: is = window == memory::kParamWindow; break;
+      case ptx::Space::shared:
+        is = window == memory::kSharedWindow;
+        break;
+      case ptx::Space::local:
+        is = window == memory::kLocalWindow;
+        break;
+      case ptx::Space::param:
+        is = window == memory::kParamWindow;
+        break;
       case ptx::Space::constant: {
         const memory::Allocation* o = w.run->launch->memory->owner(a[i]);
         is = o != nullptr && o->constant;
@@ -170,7 +217,8 @@ void op_isspacep(Warp& w, const Op& op) {
       }
       default: {
         const memory::Allocation* o = w.run->launch->memory->owner(a[i]);
-        is = window != memory::kSharedWindow && window != memory::kLocalWindow && window != memory::kParamWindow && !(o != nullptr && o->constant);
+        is = window != memory::kSharedWindow && window != memory::kLocalWindow &&
+             window != memory::kParamWindow && !(o != nullptr && o->constant);
       }
     }
     m |= static_cast<std::uint32_t>(is) << i;
@@ -178,9 +226,11 @@ void op_isspacep(Warp& w, const Op& op) {
   write_mask(w, op.dst, m);
 }
 
-/// Deterministic: instructions this warp has executed. The global timer counts as if each took a nanosecond.
+/// Deterministic: instructions this warp has executed. The global timer counts as if each took a
+/// nanosecond.
 void op_clock(Warp& w, const Op& op) {
-  const std::uint64_t v = (op.x != 0 ? w.clock >> 32 : w.clock) + (op.y != 0 && op.x == 0 ? w.run->number : 0);
+  const std::uint64_t v =
+      (op.x != 0 ? w.clock >> 32 : w.clock) + (op.y != 0 && op.x == 0 ? w.run->number : 0);
   std::byte* d = address_of(w, op.dst);
   for (unsigned i = 0; i < kLanes; ++i)
     if ((w.mask >> i) & 1u) std::memcpy(d + i * op.width, &v, op.width);
@@ -196,8 +246,8 @@ void op_check_divisor(Warp& w, const Op& op) {
     std::memcpy(&v, a + i * op.width, op.width);
     if (v != 0 || ((w.mask >> i) & 1u) == 0) continue;
     add_finding(*w.run, FindingKind::division_by_zero, op.pc, UINT32_MAX,
-                describe(*w.run, {op.pc, w.index, i, AccessType::load, MemorySpace::global, 0, 0}), std::nullopt,
-                "an integer is divided by zero: the result has all bits set");
+                describe(*w.run, {op.pc, w.index, i, AccessType::load, MemorySpace::global, 0, 0}),
+                std::nullopt, "an integer is divided by zero: the result has all bits set");
   }
 }
 

@@ -1,4 +1,5 @@
-// Structure: frames, basic blocks, control flow. See decode_alu.cpp and decode_memory.cpp for single instructions.
+// Structure: frames, basic blocks, control flow. See decode_alu.cpp and decode_memory.cpp for
+// single instructions.
 #include <algorithm>
 #include <cstring>
 #include <initializer_list>
@@ -16,29 +17,53 @@ using Kind = ptx::Operand::Kind;
 Ty lane_type(ptx::Type type) {
   using T = ptx::Type;
   switch (type) {
-    case T::pred: return Ty::pred;
-    case T::b8: case T::u8: return Ty::u8;
-    case T::b16: case T::u16: return Ty::u16;
-    case T::b32: case T::u32: return Ty::u32;
-    case T::b64: case T::u64: return Ty::u64;
-    case T::s8: return Ty::s8;
-    case T::s16: return Ty::s16;
-    case T::s32: return Ty::s32;
-    case T::s64: return Ty::s64;
-    case T::f16: return Ty::f16;
-    case T::f16x2: return Ty::f16x2;
-    case T::bf16: return Ty::bf16;
-    case T::bf16x2: return Ty::bf16x2;
-    case T::tf32: return Ty::tf32;
-    case T::f32: return Ty::f32;
-    case T::f64: return Ty::f64;
-    default: return Ty::count_;
+    case T::pred:
+      return Ty::pred;
+    case T::b8:
+    case T::u8:
+      return Ty::u8;
+    case T::b16:
+    case T::u16:
+      return Ty::u16;
+    case T::b32:
+    case T::u32:
+      return Ty::u32;
+    case T::b64:
+    case T::u64:
+      return Ty::u64;
+    case T::s8:
+      return Ty::s8;
+    case T::s16:
+      return Ty::s16;
+    case T::s32:
+      return Ty::s32;
+    case T::s64:
+      return Ty::s64;
+    case T::f16:
+      return Ty::f16;
+    case T::f16x2:
+      return Ty::f16x2;
+    case T::bf16:
+      return Ty::bf16;
+    case T::bf16x2:
+      return Ty::bf16x2;
+    case T::tf32:
+      return Ty::tf32;
+    case T::f32:
+      return Ty::f32;
+    case T::f64:
+      return Ty::f64;
+    default:
+      return Ty::count_;
   }
 }
 
-unsigned log2_bytes(unsigned bytes) { return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3; }
+unsigned log2_bytes(unsigned bytes) {
+  return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3;
+}
 
-// ---------------------------------------------------------------------------------------- ProgramBuilder
+// ----------------------------------------------------------------------------------------
+// ProgramBuilder
 
 Ref ProgramBuilder::constant(std::uint64_t bits, unsigned bytes) {
   if (bytes < 8) bits &= (std::uint64_t{1} << (8 * bytes)) - 1;
@@ -50,10 +75,13 @@ Ref ProgramBuilder::constant(std::uint64_t bits, unsigned bytes) {
   }
   return it->second;
 }
-Ref ProgramBuilder::constant_mask(bool value) { return constant(value ? kFullMask : 0u, 4); }
+Ref ProgramBuilder::constant_mask(bool value) {
+  return constant(value ? kFullMask : 0u, 4);
+}
 
 std::uint32_t ProgramBuilder::function_number(std::uint32_t module_index) {
-  auto [it, is_new] = function_numbers.try_emplace(module_index, static_cast<std::uint32_t>(function_numbers.size()));
+  auto [it, is_new] = function_numbers.try_emplace(
+      module_index, static_cast<std::uint32_t>(function_numbers.size()));
   if (is_new) pending.push_back(module_index);
   return it->second;
 }
@@ -63,9 +91,11 @@ std::uint32_t ProgramBuilder::shared_address(std::uint32_t variable) {
   return it == shared_offsets.end() ? 0 : it->second;
 }
 
-// ---------------------------------------------------------------------------------------------- operands
+// ----------------------------------------------------------------------------------------------
+// operands
 
-FunctionDecoder::FunctionDecoder(ProgramBuilder& builder, std::uint32_t number, const ptx::Function& function)
+FunctionDecoder::FunctionDecoder(ProgramBuilder& builder, std::uint32_t number,
+                                 const ptx::Function& function)
     : b_(builder), p_(builder.program), number_(number), f_(function) {
   code_.source = &function;
 }
@@ -92,7 +122,8 @@ void FunctionDecoder::lay_out_registers() {
 
 void FunctionDecoder::lay_out_parameters() {
   // Numbered through params, results, call_params; each group lies in an area of its own.
-  auto area = [&](const std::vector<ptx::Parameter>& group, std::uint32_t& offset, std::uint32_t& bytes, bool placed) {
+  auto area = [&](const std::vector<ptx::Parameter>& group, std::uint32_t& offset,
+                  std::uint32_t& bytes, bool placed) {
     std::uint32_t at = 0;
     for (const ptx::Parameter& p : group) {
       const std::uint32_t align = p.align == 0 ? 1 : p.align;
@@ -130,12 +161,17 @@ Ref FunctionDecoder::temporary(unsigned lane_bytes) {
   return temporaries_[k][temporaries_used_[k]++];
 }
 Ref FunctionDecoder::mask_temporary() {
-  if (mask_temporaries_used_ == mask_temporaries_.size()) mask_temporaries_.push_back(frame_ref(allocate(4, 4)));
+  if (mask_temporaries_used_ == mask_temporaries_.size())
+    mask_temporaries_.push_back(frame_ref(allocate(4, 4)));
   return mask_temporaries_[mask_temporaries_used_++];
 }
 
-Ref FunctionDecoder::reg(std::uint32_t index) const { return frame_ref(register_offset_[index]); }
-unsigned FunctionDecoder::register_bytes(std::uint32_t index) const { return ptx::size_of(f_.registers[index].type); }
+Ref FunctionDecoder::reg(std::uint32_t index) const {
+  return frame_ref(register_offset_[index]);
+}
+unsigned FunctionDecoder::register_bytes(std::uint32_t index) const {
+  return ptx::size_of(f_.registers[index].type);
+}
 
 const ptx::Operand& FunctionDecoder::at(const Ins& ins, std::size_t k) const {
   if (k >= ins.operands.size()) fail("'" + std::string(ins.mod.text) + "' has too few operands");
@@ -144,8 +180,12 @@ const ptx::Operand& FunctionDecoder::at(const Ins& ins, std::size_t k) const {
 
 void FunctionDecoder::convert_width(Ref to, unsigned to_bytes, Ref from, unsigned from_bytes) {
   const HandlerTable& t = handlers();
-  Handler h = to_bytes < from_bytes ? t.narrow[log2_bytes(from_bytes)][log2_bytes(to_bytes)]
-                                    : t.widen[static_cast<std::size_t>(from_bytes == 1 ? Ty::u8 : from_bytes == 2 ? Ty::u16 : Ty::u32)][log2_bytes(to_bytes)];
+  Handler h =
+      to_bytes < from_bytes
+          ? t.narrow[log2_bytes(from_bytes)][log2_bytes(to_bytes)]
+          : t.widen[static_cast<std::size_t>(from_bytes == 1   ? Ty::u8
+                                             : from_bytes == 2 ? Ty::u16
+                                                               : Ty::u32)][log2_bytes(to_bytes)];
   Op& op = emit(h);
   op.dst = to;
   op.a = from;
@@ -153,7 +193,8 @@ void FunctionDecoder::convert_width(Ref to, unsigned to_bytes, Ref from, unsigne
 
 Ref FunctionDecoder::special(ptx::Special s, unsigned bytes) {
   using S = ptx::Special;
-  if (s == S::clock || s == S::clock_hi || s == S::clock64 || s == S::globaltimer || s == S::globaltimer_lo || s == S::globaltimer_hi) {
+  if (s == S::clock || s == S::clock_hi || s == S::clock64 || s == S::globaltimer ||
+      s == S::globaltimer_lo || s == S::globaltimer_hi) {
     const Ref t = temporary(bytes);
     Op& op = emit(op_clock);
     op.dst = t;
@@ -171,7 +212,8 @@ Ref FunctionDecoder::special(ptx::Special s, unsigned bytes) {
   return it->second;
 }
 
-/// A symbol's or parameter's address as a 64-bit constant; symbols of .local need the frame and are handled by callers.
+/// A symbol's or parameter's address as a 64-bit constant; symbols of .local need the frame and are
+/// handled by callers.
 Ref FunctionDecoder::address_constant(const Operand& o) {
   if (o.kind == Kind::param) {
     const std::uint32_t n = static_cast<std::uint32_t>(f_.params.size());
@@ -180,8 +222,10 @@ Ref FunctionDecoder::address_constant(const Operand& o) {
   }
   const ptx::Variable& v = b_.module.variables[o.index];
   std::uint64_t base;
-  if (v.space == ptx::Space::shared) base = b_.shared_address(o.index);
-  else base = b_.placement.variables[o.index];
+  if (v.space == ptx::Space::shared)
+    base = b_.shared_address(o.index);
+  else
+    base = b_.placement.variables[o.index];
   return b_.constant(base + static_cast<std::uint64_t>(o.bits), 8);
 }
 
@@ -195,8 +239,10 @@ Ref FunctionDecoder::source(const Operand& o, unsigned bytes) {
       convert_width(t, bytes, reg(o.index), have);
       return t;
     }
-    case Kind::imm: return b_.constant(static_cast<std::uint64_t>(o.bits), bytes);
-    case Kind::special: return special(static_cast<ptx::Special>(o.index), bytes);
+    case Kind::imm:
+      return b_.constant(static_cast<std::uint64_t>(o.bits), bytes);
+    case Kind::special:
+      return special(static_cast<ptx::Special>(o.index), bytes);
     case Kind::symbol:
     case Kind::param: {
       Ref value;
@@ -214,13 +260,15 @@ Ref FunctionDecoder::source(const Operand& o, unsigned bytes) {
       convert_width(t, bytes, value, 8);
       return t;
     }
-    default: fail("an operand of '" + std::string(current_->mod.text) + "' has an unexpected form");
+    default:
+      fail("an operand of '" + std::string(current_->mod.text) + "' has an unexpected form");
   }
 }
 
 Ref FunctionDecoder::predicate(const Operand& o) {
   if (o.kind == Kind::imm) return b_.constant_mask((o.bits != 0) != o.negated);
-  if (o.kind != Kind::reg || f_.registers[o.index].type != ptx::Type::pred) fail("a predicate is expected");
+  if (o.kind != Kind::reg || f_.registers[o.index].type != ptx::Type::pred)
+    fail("a predicate is expected");
   if (!o.negated) return reg(o.index);
   const Ref t = mask_temporary();
   Op& op = emit_alu(Alu::not_, Ty::pred);
@@ -230,8 +278,10 @@ Ref FunctionDecoder::predicate(const Operand& o) {
 }
 
 Ref FunctionDecoder::destination(const Operand& o, ptx::Type type) {
-  if (o.kind == Kind::sink) return type == ptx::Type::pred ? mask_temporary() : temporary(ptx::size_of(type));
-  if (o.kind != Kind::reg) fail("the destination of '" + std::string(current_->mod.text) + "' is no register");
+  if (o.kind == Kind::sink)
+    return type == ptx::Type::pred ? mask_temporary() : temporary(ptx::size_of(type));
+  if (o.kind != Kind::reg)
+    fail("the destination of '" + std::string(current_->mod.text) + "' is no register");
   if (type == ptx::Type::pred || register_bytes(o.index) == ptx::size_of(type)) return reg(o.index);
   return temporary(ptx::size_of(type));
 }
@@ -251,10 +301,12 @@ void FunctionDecoder::finish_destination(const Operand& o, ptx::Type type, Ref w
   op.a = written;
 }
 
-// ---------------------------------------------------------------------------------------------- emitting
+// ----------------------------------------------------------------------------------------------
+// emitting
 
 Op& FunctionDecoder::emit(Handler handler) {
-  if (handler == nullptr) fail("'" + std::string(current_->mod.text) + "' is not supported by the simulated GPU");
+  if (handler == nullptr)
+    fail("'" + std::string(current_->mod.text) + "' is not supported by the simulated GPU");
   Op& op = ops_.emplace_back();
   op.fn = handler;
   op.pc = code_.first_pc + current_index_;
@@ -262,24 +314,35 @@ Op& FunctionDecoder::emit(Handler handler) {
     op.guarded = handler;
     op.fn = run_guarded;
     op.guard = reg(current_->guard);
-    op.guard_negated = static_cast<std::uint8_t>((current_->guard_negated ? 1 : 0) | (counted_ ? 0 : 2));
+    op.guard_negated =
+        static_cast<std::uint8_t>((current_->guard_negated ? 1 : 0) | (counted_ ? 0 : 2));
     counted_ = true;
   }
   return op;
 }
 Op& FunctionDecoder::emit_alu(Alu op, Ty type) {
-  if (type == Ty::count_) fail("'" + std::string(current_->mod.text) + "' is not supported by the simulated GPU");
+  if (type == Ty::count_)
+    fail("'" + std::string(current_->mod.text) + "' is not supported by the simulated GPU");
   return emit(handlers().alu[static_cast<std::size_t>(op)][static_cast<std::size_t>(type)]);
 }
 
-// ------------------------------------------------------------------------------------------ control flow
+// ------------------------------------------------------------------------------------------
+// control flow
 
 namespace {
 bool ends_block(Opcode op) {
   switch (op) {
-    case Opcode::bra: case Opcode::brx_idx: case Opcode::call: case Opcode::ret: case Opcode::exit:
-    case Opcode::trap: case Opcode::bar_sync: case Opcode::bar_red: return true;
-    default: return false;
+    case Opcode::bra:
+    case Opcode::brx_idx:
+    case Opcode::call:
+    case Opcode::ret:
+    case Opcode::exit:
+    case Opcode::trap:
+    case Opcode::bar_sync:
+    case Opcode::bar_red:
+      return true;
+    default:
+      return false;
   }
 }
 }  // namespace
@@ -299,7 +362,8 @@ void FunctionDecoder::find_blocks() {
     };
     if (ins.op == Opcode::bra) mark(at(ins, 0));
     if (ins.op == Opcode::brx_idx)
-      for (std::uint32_t k = 0; k < at(ins, 1).count; ++k) mark(f_.vector_operands[at(ins, 1).index + k]);
+      for (std::uint32_t k = 0; k < at(ins, 1).count; ++k)
+        mark(f_.vector_operands[at(ins, 1).index + k]);
   }
   leader_block_.assign(n + 1, kNoBlock);
   for (std::uint32_t i = 0; i < n; ++i) {
@@ -319,12 +383,18 @@ void FunctionDecoder::decode_call(BasicBlock& block, const Ins& ins) {
   std::vector<std::uint32_t> to_param, to_result;
   std::uint32_t at_bytes = 0;
   if (target.is_declaration) {
-    if (target.name == "vprintf") call.function = kVprintf;
-    else if (target.name == "__assertfail") call.function = kAssertFail;
-    else if (target.name == "malloc" || target.name == "free") fail("'" + target.name + "' inside a kernel is not supported: allocate with cudaMalloc before the launch");
-    else fail("the function '" + target.name + "' is declared but not defined in this module");
+    if (target.name == "vprintf")
+      call.function = kVprintf;
+    else if (target.name == "__assertfail")
+      call.function = kAssertFail;
+    else if (target.name == "malloc" || target.name == "free")
+      fail("'" + target.name +
+           "' inside a kernel is not supported: allocate with cudaMalloc before the launch");
+    else
+      fail("the function '" + target.name + "' is declared but not defined in this module");
   } else {
-    if (!target.unsupported.empty()) throw Undecodable(target.unsupported, target.unsupported_where);
+    if (!target.unsupported.empty())
+      throw Undecodable(target.unsupported, target.unsupported_where);
     call.function = b_.function_number(callee.index);
   }
   for (const ptx::Parameter& p : target.params) to_param.push_back(p.offset);
@@ -335,9 +405,11 @@ void FunctionDecoder::decode_call(BasicBlock& block, const Ins& ins) {
     at_bytes += p.size;
   }
   const auto first_call_param = static_cast<std::uint32_t>(f_.params.size() + f_.results.size());
-  auto copy = [&](const Operand& list, const std::vector<ptx::Parameter>& formal, const std::vector<std::uint32_t>& offset,
-                  std::vector<Call::Copy>& out, bool back) {
-    if (list.count != formal.size()) fail("call of '" + target.name + "' with another number of parameters");
+  auto copy = [&](const Operand& list, const std::vector<ptx::Parameter>& formal,
+                  const std::vector<std::uint32_t>& offset, std::vector<Call::Copy>& out,
+                  bool back) {
+    if (list.count != formal.size())
+      fail("call of '" + target.name + "' with another number of parameters");
     for (std::uint32_t k = 0; k < list.count; ++k) {
       const Operand& o = f_.vector_operands[list.index + k];
       Call::Copy c;
@@ -345,7 +417,8 @@ void FunctionDecoder::decode_call(BasicBlock& block, const Ins& ins) {
       c.to = offset[k];
       if (o.kind == Kind::param && o.index >= first_call_param) {
         c.from = param_offset_[o.index];
-        if (f_.call_params[o.index - first_call_param].size < c.bytes) fail("a call parameter of '" + target.name + "' is too small");
+        if (f_.call_params[o.index - first_call_param].size < c.bytes)
+          fail("a call parameter of '" + target.name + "' is too small");
       } else if (!back && o.kind == Kind::imm && c.bytes <= 8) {
         c.immediate = b_.constant(static_cast<std::uint64_t>(o.bits), c.bytes);
       } else if (!back && o.kind == Kind::reg && register_bytes(o.index) == c.bytes) {
@@ -381,7 +454,8 @@ void FunctionDecoder::decode_end(BasicBlock& block, const Ins& ins) {
       JumpTable table;
       table.index = source(at(ins, 0), 4);
       const Operand& labels = at(ins, 1);
-      for (std::uint32_t k = 0; k < labels.count; ++k) table.blocks.push_back(block_at(f_.vector_operands[labels.index + k]));
+      for (std::uint32_t k = 0; k < labels.count; ++k)
+        table.blocks.push_back(block_at(f_.vector_operands[labels.index + k]));
       if (table.blocks.empty()) fail("brx.idx with an empty table");
       block.detail = static_cast<std::uint32_t>(p_.jumps.size());
       p_.jumps.push_back(std::move(table));
@@ -391,9 +465,15 @@ void FunctionDecoder::decode_end(BasicBlock& block, const Ins& ins) {
       block.end = End::call;
       decode_call(block, ins);
       break;
-    case Opcode::ret: block.end = f_.is_entry ? End::exit : End::ret; break;
-    case Opcode::exit: block.end = End::exit; break;
-    case Opcode::trap: block.end = End::trap; break;
+    case Opcode::ret:
+      block.end = f_.is_entry ? End::exit : End::ret;
+      break;
+    case Opcode::exit:
+      block.end = End::exit;
+      break;
+    case Opcode::trap:
+      block.end = End::trap;
+      break;
     case Opcode::bar_sync:
     case Opcode::bar_red: {
       block.end = End::barrier;
@@ -402,7 +482,9 @@ void FunctionDecoder::decode_end(BasicBlock& block, const Ins& ins) {
       std::size_t k = 0;
       if (ins.op == Opcode::bar_red) {
         const Operand& d = at(ins, k++);
-        bar.reduce = ins.mod.atom == ptx::AtomOp::and_ ? 2 : ins.mod.atom == ptx::AtomOp::or_ ? 3 : 1;
+        bar.reduce = ins.mod.atom == ptx::AtomOp::and_  ? 2
+                     : ins.mod.atom == ptx::AtomOp::or_ ? 3
+                                                        : 1;
         bar.dst = destination(d, ins.mod.type);
       }
       bar.id = source(at(ins, k++), 4);
@@ -419,7 +501,8 @@ void FunctionDecoder::decode_end(BasicBlock& block, const Ins& ins) {
       p_.barriers.push_back(bar);
       break;
     }
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -452,7 +535,9 @@ void FunctionDecoder::decode_block(std::uint32_t number) {
     }
   }
   block.last = static_cast<std::uint32_t>(ops_.size());
-  block.returns_at_once = block.first == block.last && (block.end == End::exit || block.end == End::ret) && block.guard == kNoRef;
+  block.returns_at_once = block.first == block.last &&
+                          (block.end == End::exit || block.end == End::ret) &&
+                          block.guard == kNoRef;
   if (!ended) {
     block.end = End::next;
     block.target = block.next;
@@ -470,7 +555,9 @@ void FunctionDecoder::renumber() {
     auto& s = successors[k];
     if (block.end == End::branch) s.push_back(block.target);
     if (block.end == End::indexed) s = p_.jumps[block.detail].blocks;
-    if (block.next != kNoBlock && (block.guard != kNoRef || (block.end != End::exit && block.end != End::ret && block.end != End::trap && block.end != End::indexed)))
+    if (block.next != kNoBlock &&
+        (block.guard != kNoRef || (block.end != End::exit && block.end != End::ret &&
+                                   block.end != End::trap && block.end != End::indexed)))
       s.push_back(block.next);
   }
   const std::vector<std::uint32_t> order = running_order(successors);
@@ -512,7 +599,9 @@ void FunctionDecoder::run() {
     info.ptx = &ins;
     info.function = number_;
     info.is_branch = ins.op == Opcode::bra;
-    info.klass = ins.op == Opcode::bar_sync || ins.op == Opcode::bar_red ? InstructionClass::synchronisation : InstructionClass::control;
+    info.klass = ins.op == Opcode::bar_sync || ins.op == Opcode::bar_red
+                     ? InstructionClass::synchronisation
+                     : InstructionClass::control;
     p_.instructions.push_back(info);
   }
   find_blocks();
@@ -523,12 +612,16 @@ void FunctionDecoder::run() {
     const std::uint32_t i = p_.site_pc[site] - code_.first_pc;
     const Ins& ins = f_.body[i];
     const unsigned bytes = ptx::size_of(ins.mod.type) * std::max<unsigned>(ins.mod.vec, 1);
-    const bool load = (ins.op == Opcode::ld || ins.op == Opcode::ldu) && ins.mod.space == ptx::Space::shared && i < merged.size();
-    p_.merges[site] = load ? Merge{merged[i].bytes, merged[i].shift} : Merge{static_cast<std::uint8_t>(bytes), 0};
+    const bool load = (ins.op == Opcode::ld || ins.op == Opcode::ldu) &&
+                      ins.mod.space == ptx::Space::shared && i < merged.size();
+    p_.merges[site] =
+        load ? Merge{merged[i].bytes, merged[i].shift} : Merge{static_cast<std::uint8_t>(bytes), 0};
     const std::uint32_t element = std::min(ptx::size_of(ins.mod.type), 4u);
     const bool any = ins.mod.space == ptx::Space::none || ins.mod.space == ptx::Space::generic;
-    if (any || ins.mod.space == ptx::Space::shared) p_.shared_granule = std::min(p_.shared_granule, element);
-    if (any || ins.mod.space == ptx::Space::global) p_.global_granule = std::min(p_.global_granule, element);
+    if (any || ins.mod.space == ptx::Space::shared)
+      p_.shared_granule = std::min(p_.shared_granule, element);
+    if (any || ins.mod.space == ptx::Space::global)
+      p_.global_granule = std::min(p_.global_granule, element);
   }
   code_.frame_bytes = (frame_ + 63) / 64 * 64;
   p_.functions[number_] = std::move(code_);
@@ -541,7 +634,8 @@ SourceLine Program::line_of(std::uint32_t pc) const {
   return {module->files[at.file].path, at.line};
 }
 
-// --------------------------------------------------------------------------------------------- programs
+// ---------------------------------------------------------------------------------------------
+// programs
 
 namespace {
 
@@ -572,29 +666,36 @@ void place_shared(ProgramBuilder& b, std::uint32_t entry) {
   std::uint64_t at = memory::kSharedBase;
   for (const std::uint32_t v : arrays) {
     const ptx::Variable& variable = b.module.variables[v];
-    const std::uint64_t align = std::max<std::uint64_t>(variable.align, 16);
+    const std::uint64_t align = std::max<std::uint64_t>(variable.align, 1);
     at = (at + align - 1) / align * align;
-    if (at + variable.size > (std::uint64_t{1} << 24)) throw Undecodable("more than 16 MiB of static shared memory", b.module.functions[entry].where);
+    if (at + variable.size > (std::uint64_t{1} << 24))
+      throw Undecodable("more than 16 MiB of static shared memory",
+                        b.module.functions[entry].where);
     b.shared_offsets[v] = static_cast<std::uint32_t>(at);
-    b.program.shared.push_back({v, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(variable.size), variable.pretty.empty() ? variable.name : variable.pretty});
+    b.program.shared.push_back({v, static_cast<std::uint32_t>(at),
+                                static_cast<std::uint32_t>(variable.size),
+                                variable.pretty.empty() ? variable.name : variable.pretty});
     at += variable.size;
   }
   b.program.static_shared_bytes = static_cast<std::uint32_t>(at - memory::kSharedBase);
   // Dynamic shared memory follows the static arrays; all extern arrays name its start.
   std::uint64_t align = 16;
-  for (const std::uint32_t v : dynamic) align = std::max<std::uint64_t>(align, b.module.variables[v].align);
+  for (const std::uint32_t v : dynamic)
+    align = std::max<std::uint64_t>(align, b.module.variables[v].align);
   at = (at + align - 1) / align * align;
   for (const std::uint32_t v : dynamic) b.shared_offsets[v] = static_cast<std::uint32_t>(at);
   if (!dynamic.empty()) {
     const ptx::Variable& variable = b.module.variables[dynamic.front()];
-    b.program.shared.push_back({UINT32_MAX, static_cast<std::uint32_t>(at), 0, variable.pretty.empty() ? variable.name : variable.pretty});
-    b.program.static_shared_bytes = static_cast<std::uint32_t>(at - memory::kSharedBase);
+    b.program.shared.push_back({UINT32_MAX, static_cast<std::uint32_t>(at), 0,
+                                variable.pretty.empty() ? variable.name : variable.pretty});
   }
+  b.program.dynamic_shared_offset = static_cast<std::uint32_t>(at - memory::kSharedBase);
 }
 
 }  // namespace
 
-std::unique_ptr<Program> decode(const ptx::Module& module, std::uint32_t entry, const Placement& placement) {
+std::unique_ptr<Program> decode(const ptx::Module& module, std::uint32_t entry,
+                                const Placement& placement) {
   auto program = std::make_unique<Program>();
   program->module = &module;
   ProgramBuilder b{module, placement, *program, {}, {}, {}, {}};
@@ -607,7 +708,8 @@ std::unique_ptr<Program> decode(const ptx::Module& module, std::uint32_t entry, 
       const std::uint32_t index = b.pending.back();
       b.pending.pop_back();
       const std::uint32_t number = b.function_numbers.at(index);
-      if (program->functions.size() < b.function_numbers.size()) program->functions.resize(b.function_numbers.size());
+      if (program->functions.size() < b.function_numbers.size())
+        program->functions.resize(b.function_numbers.size());
       FunctionDecoder(b, number, module.functions[index]).run();
       program->functions.resize(b.function_numbers.size());
     }

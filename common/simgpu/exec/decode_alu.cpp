@@ -13,16 +13,21 @@ using PT = ptx::Type;
 namespace {
 
 bool is_float(PT t) {
-  return t == PT::f16 || t == PT::f16x2 || t == PT::bf16 || t == PT::bf16x2 || t == PT::f32 || t == PT::f64 || t == PT::tf32;
+  return t == PT::f16 || t == PT::f16x2 || t == PT::bf16 || t == PT::bf16x2 || t == PT::f32 ||
+         t == PT::f64 || t == PT::tf32;
 }
 
 /// 0 = to nearest (or none given): no wrapper needed.
 int host_rounding(ptx::Rounding r) {
   switch (r) {
-    case ptx::Rounding::rz: return FE_TOWARDZERO;
-    case ptx::Rounding::rm: return FE_DOWNWARD;
-    case ptx::Rounding::rp: return FE_UPWARD;
-    default: return FE_TONEAREST;
+    case ptx::Rounding::rz:
+      return FE_TOWARDZERO;
+    case ptx::Rounding::rm:
+      return FE_DOWNWARD;
+    case ptx::Rounding::rp:
+      return FE_UPWARD;
+    default:
+      return FE_TONEAREST;
   }
 }
 
@@ -36,12 +41,15 @@ void round_as(Op& op, ptx::Rounding r) {
   inner = run_rounded;
 }
 
-PT bits_type(unsigned bytes) { return bytes == 1 ? PT::u8 : bytes == 2 ? PT::u16 : bytes == 4 ? PT::u32 : PT::u64; }
+PT bits_type(unsigned bytes) {
+  return bytes == 1 ? PT::u8 : bytes == 2 ? PT::u16 : bytes == 4 ? PT::u32 : PT::u64;
+}
 
 }  // namespace
 
 /// dst = op(sources), all plain: `source_bytes` per operand.
-void FunctionDecoder::simple(const Ins& ins, Alu op, Ty type, unsigned dst_bytes, std::initializer_list<unsigned> source_bytes) {
+void FunctionDecoder::simple(const Ins& ins, Alu op, Ty type, unsigned dst_bytes,
+                             std::initializer_list<unsigned> source_bytes) {
   Ref refs[4] = {kNoRef, kNoRef, kNoRef, kNoRef};
   std::size_t k = 0;
   for (const unsigned bytes : source_bytes) {
@@ -66,26 +74,74 @@ void FunctionDecoder::float_arithmetic(const Ins& ins) {
   Alu op;
   unsigned n = 2;
   switch (ins.op) {
-    case Opcode::add: op = Alu::add; break;
-    case Opcode::sub: op = Alu::sub; break;
-    case Opcode::mul: op = Alu::mul_lo; break;
+    case Opcode::add:
+      op = Alu::add;
+      break;
+    case Opcode::sub:
+      op = Alu::sub;
+      break;
+    case Opcode::mul:
+      op = Alu::mul_lo;
+      break;
     case Opcode::mad:
-    case Opcode::fma: op = ins.mod.relu ? Alu::fma_relu : Alu::fma; n = 3; break;
-    case Opcode::div: op = Alu::div; break;
-    case Opcode::min: op = ins.mod.nan ? Alu::min_nan : Alu::min; break;
-    case Opcode::max: op = ins.mod.nan ? Alu::max_nan : Alu::max; break;
-    case Opcode::copysign: op = Alu::copysign; break;
-    case Opcode::abs: op = Alu::abs; n = 1; break;
-    case Opcode::neg: op = Alu::neg; n = 1; break;
-    case Opcode::sqrt: op = Alu::sqrt; n = 1; break;
-    case Opcode::rsqrt: op = Alu::rsqrt; n = 1; break;
-    case Opcode::rcp: op = Alu::rcp; n = 1; break;
-    case Opcode::sin: op = Alu::sin; n = 1; break;
-    case Opcode::cos: op = Alu::cos; n = 1; break;
-    case Opcode::lg2: op = Alu::lg2; n = 1; break;
-    case Opcode::ex2: op = Alu::ex2; n = 1; break;
-    case Opcode::tanh: op = Alu::tanh; n = 1; break;
-    default: fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
+    case Opcode::fma:
+      op = ins.mod.relu ? Alu::fma_relu : Alu::fma;
+      n = 3;
+      break;
+    case Opcode::div:
+      op = Alu::div;
+      break;
+    case Opcode::min:
+      op = ins.mod.nan ? Alu::min_nan : Alu::min;
+      break;
+    case Opcode::max:
+      op = ins.mod.nan ? Alu::max_nan : Alu::max;
+      break;
+    case Opcode::copysign:
+      op = Alu::copysign;
+      break;
+    case Opcode::abs:
+      op = Alu::abs;
+      n = 1;
+      break;
+    case Opcode::neg:
+      op = Alu::neg;
+      n = 1;
+      break;
+    case Opcode::sqrt:
+      op = Alu::sqrt;
+      n = 1;
+      break;
+    case Opcode::rsqrt:
+      op = Alu::rsqrt;
+      n = 1;
+      break;
+    case Opcode::rcp:
+      op = Alu::rcp;
+      n = 1;
+      break;
+    case Opcode::sin:
+      op = Alu::sin;
+      n = 1;
+      break;
+    case Opcode::cos:
+      op = Alu::cos;
+      n = 1;
+      break;
+    case Opcode::lg2:
+      op = Alu::lg2;
+      n = 1;
+      break;
+    case Opcode::ex2:
+      op = Alu::ex2;
+      n = 1;
+      break;
+    case Opcode::tanh:
+      op = Alu::tanh;
+      n = 1;
+      break;
+    default:
+      fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
   }
   const bool flush = ins.mod.ftz && type == PT::f32;
   Ref refs[3] = {kNoRef, kNoRef, kNoRef};
@@ -113,7 +169,8 @@ void FunctionDecoder::float_arithmetic(const Ins& ins) {
     Op& s = emit_alu(Alu::saturate, ty);
     s.dst = s.a = dst;
   }
-  if (ins.mod.relu && op != Alu::fma_relu) fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
+  if (ins.mod.relu && op != Alu::fma_relu)
+    fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
 }
 
 void FunctionDecoder::integer_arithmetic(const Ins& ins) {
@@ -122,8 +179,10 @@ void FunctionDecoder::integer_arithmetic(const Ins& ins) {
   const Ty ty = lane_type(type);
   const bool hi = ins.mod.mul == ptx::MulMode::hi, wide = ins.mod.mul == ptx::MulMode::wide;
   switch (ins.op) {
-    case Opcode::add: return simple(ins, ins.mod.sat ? Alu::add_sat : Alu::add, ty, bytes, {bytes, bytes});
-    case Opcode::sub: return simple(ins, ins.mod.sat ? Alu::sub_sat : Alu::sub, ty, bytes, {bytes, bytes});
+    case Opcode::add:
+      return simple(ins, ins.mod.sat ? Alu::add_sat : Alu::add, ty, bytes, {bytes, bytes});
+    case Opcode::sub:
+      return simple(ins, ins.mod.sat ? Alu::sub_sat : Alu::sub, ty, bytes, {bytes, bytes});
     case Opcode::mul:
       if (wide) return simple(ins, Alu::mul_wide, ty, 2 * bytes, {bytes, bytes});
       return simple(ins, hi ? Alu::mul_hi : Alu::mul_lo, ty, bytes, {bytes, bytes});
@@ -131,9 +190,11 @@ void FunctionDecoder::integer_arithmetic(const Ins& ins) {
       if (wide) return simple(ins, Alu::mad_wide, ty, 2 * bytes, {bytes, bytes, 2 * bytes});
       if (hi && ins.mod.sat) return simple(ins, Alu::mad_hi_sat, ty, bytes, {bytes, bytes, bytes});
       return simple(ins, hi ? Alu::mad_hi : Alu::mad_lo, ty, bytes, {bytes, bytes, bytes});
-    case Opcode::mul24: return simple(ins, hi ? Alu::mul24_hi : Alu::mul24_lo, ty, 4, {4, 4});
+    case Opcode::mul24:
+      return simple(ins, hi ? Alu::mul24_hi : Alu::mul24_lo, ty, 4, {4, 4});
     case Opcode::mad24:
-      if (ins.mod.sat) fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
+      if (ins.mod.sat)
+        fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
       return simple(ins, hi ? Alu::mad24_hi : Alu::mad24_lo, ty, 4, {4, 4, 4});
     case Opcode::div:
     case Opcode::rem: {
@@ -143,18 +204,25 @@ void FunctionDecoder::integer_arithmetic(const Ins& ins) {
       check.width = static_cast<std::uint8_t>(bytes);
       return simple(ins, ins.op == Opcode::div ? Alu::div : Alu::rem, ty, bytes, {bytes, bytes});
     }
-    case Opcode::min: return simple(ins, Alu::min, ty, bytes, {bytes, bytes});
-    case Opcode::max: return simple(ins, Alu::max, ty, bytes, {bytes, bytes});
-    case Opcode::abs: return simple(ins, Alu::abs, ty, bytes, {bytes});
-    case Opcode::neg: return simple(ins, Alu::neg, ty, bytes, {bytes});
-    case Opcode::sad: return simple(ins, Alu::sad, ty, bytes, {bytes, bytes, bytes});
+    case Opcode::min:
+      return simple(ins, Alu::min, ty, bytes, {bytes, bytes});
+    case Opcode::max:
+      return simple(ins, Alu::max, ty, bytes, {bytes, bytes});
+    case Opcode::abs:
+      return simple(ins, Alu::abs, ty, bytes, {bytes});
+    case Opcode::neg:
+      return simple(ins, Alu::neg, ty, bytes, {bytes});
+    case Opcode::sad:
+      return simple(ins, Alu::sad, ty, bytes, {bytes, bytes, bytes});
     case Opcode::dp4a:
     case Opcode::dp2a: {
       simple(ins, ins.op == Opcode::dp4a ? Alu::dp4a : Alu::dp2a, Ty::u32, 4, {4, 4, 4});
-      ops_.back().x = static_cast<std::uint8_t>((type == PT::s32 ? 1 : 0) | (ins.mod.type2 == PT::s32 ? 2 : 0) | (hi ? 4 : 0));
+      ops_.back().x = static_cast<std::uint8_t>((type == PT::s32 ? 1 : 0) |
+                                                (ins.mod.type2 == PT::s32 ? 2 : 0) | (hi ? 4 : 0));
       return;
     }
-    default: fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
+    default:
+      fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
   }
 }
 
@@ -163,17 +231,24 @@ void FunctionDecoder::carry_arithmetic(const Ins& ins) {
   const unsigned bytes = ptx::size_of(ins.mod.type);
   const bool mad = ins.op == Opcode::mad || ins.op == Opcode::madc;
   const bool in = ins.op == Opcode::addc || ins.op == Opcode::subc || ins.op == Opcode::madc;
-  if (ins.mod.mul == ptx::MulMode::wide) fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
-  if (mad) simple(ins, Alu::add_carry, lane_type(ins.mod.type), bytes, {bytes, bytes, bytes});
-  else simple(ins, Alu::add_carry, lane_type(ins.mod.type), bytes, {bytes, bytes});
+  if (ins.mod.mul == ptx::MulMode::wide)
+    fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
+  if (mad)
+    simple(ins, Alu::add_carry, lane_type(ins.mod.type), bytes, {bytes, bytes, bytes});
+  else
+    simple(ins, Alu::add_carry, lane_type(ins.mod.type), bytes, {bytes, bytes});
   Op& o = ops_.back();
   o.dst2 = carry_;
   o.x = static_cast<std::uint8_t>((in ? 1 : 0) | (ins.mod.carry_out ? 2 : 0));
-  o.y = mad ? (ins.mod.mul == ptx::MulMode::hi ? 3 : 2) : (ins.op == Opcode::sub || ins.op == Opcode::subc) ? 1 : 0;
+  o.y = mad ? (ins.mod.mul == ptx::MulMode::hi ? 3 : 2)
+        : (ins.op == Opcode::sub || ins.op == Opcode::subc) ? 1
+                                                            : 0;
 }
 
 void FunctionDecoder::arithmetic(const Ins& ins) {
-  if (ins.mod.carry_out || ins.op == Opcode::addc || ins.op == Opcode::subc || ins.op == Opcode::madc) return carry_arithmetic(ins);
+  if (ins.mod.carry_out || ins.op == Opcode::addc || ins.op == Opcode::subc ||
+      ins.op == Opcode::madc)
+    return carry_arithmetic(ins);
   if (is_float(ins.mod.type)) return float_arithmetic(ins);
   integer_arithmetic(ins);
 }
@@ -181,8 +256,12 @@ void FunctionDecoder::arithmetic(const Ins& ins) {
 void FunctionDecoder::logic(const Ins& ins) {
   const PT type = ins.mod.type;
   if (type == PT::pred) {
-    const Alu op = ins.op == Opcode::and_ ? Alu::and_ : ins.op == Opcode::or_ ? Alu::or_ : ins.op == Opcode::xor_ ? Alu::xor_ : Alu::not_;
-    const Ref a = predicate(at(ins, 1)), b = ins.op == Opcode::not_ ? kNoRef : predicate(at(ins, 2));
+    const Alu op = ins.op == Opcode::and_   ? Alu::and_
+                   : ins.op == Opcode::or_  ? Alu::or_
+                   : ins.op == Opcode::xor_ ? Alu::xor_
+                                            : Alu::not_;
+    const Ref a = predicate(at(ins, 1)),
+              b = ins.op == Opcode::not_ ? kNoRef : predicate(at(ins, 2));
     const Ref dst = destination(at(ins, 0), PT::pred);
     Op& o = emit_alu(op, Ty::pred);
     o.dst = dst;
@@ -194,26 +273,39 @@ void FunctionDecoder::logic(const Ins& ins) {
   const Ty ty = lane_type(type);
   const Ty u = lane_type(bits_type(bytes));
   switch (ins.op) {
-    case Opcode::and_: return simple(ins, Alu::and_, u, bytes, {bytes, bytes});
-    case Opcode::or_: return simple(ins, Alu::or_, u, bytes, {bytes, bytes});
-    case Opcode::xor_: return simple(ins, Alu::xor_, u, bytes, {bytes, bytes});
-    case Opcode::not_: return simple(ins, Alu::not_, u, bytes, {bytes});
-    case Opcode::cnot: return simple(ins, Alu::cnot, u, bytes, {bytes});
-    case Opcode::shl: return simple(ins, Alu::shl, u, bytes, {bytes, 4});
-    case Opcode::shr: return simple(ins, Alu::shr, ty, bytes, {bytes, 4});
+    case Opcode::and_:
+      return simple(ins, Alu::and_, u, bytes, {bytes, bytes});
+    case Opcode::or_:
+      return simple(ins, Alu::or_, u, bytes, {bytes, bytes});
+    case Opcode::xor_:
+      return simple(ins, Alu::xor_, u, bytes, {bytes, bytes});
+    case Opcode::not_:
+      return simple(ins, Alu::not_, u, bytes, {bytes});
+    case Opcode::cnot:
+      return simple(ins, Alu::cnot, u, bytes, {bytes});
+    case Opcode::shl:
+      return simple(ins, Alu::shl, u, bytes, {bytes, 4});
+    case Opcode::shr:
+      return simple(ins, Alu::shr, ty, bytes, {bytes, 4});
     case Opcode::shf: {
-      const Alu op = ins.mod.left ? (ins.mod.wrap ? Alu::shf_l_wrap : Alu::shf_l_clamp) : (ins.mod.wrap ? Alu::shf_r_wrap : Alu::shf_r_clamp);
+      const Alu op = ins.mod.left ? (ins.mod.wrap ? Alu::shf_l_wrap : Alu::shf_l_clamp)
+                                  : (ins.mod.wrap ? Alu::shf_r_wrap : Alu::shf_r_clamp);
       return simple(ins, op, Ty::u32, 4, {4, 4, 4});
     }
-    case Opcode::bfe: return simple(ins, Alu::bfe, ty, bytes, {bytes, 4, 4});
-    case Opcode::bfi: return simple(ins, Alu::bfi, u, bytes, {bytes, bytes, 4, 4});
+    case Opcode::bfe:
+      return simple(ins, Alu::bfe, ty, bytes, {bytes, 4, 4});
+    case Opcode::bfi:
+      return simple(ins, Alu::bfi, u, bytes, {bytes, bytes, 4, 4});
     case Opcode::bfind: {
       const bool shift = ins.mod.text.find(".shiftamt") != std::string_view::npos;
       return simple(ins, shift ? Alu::bfind_shift : Alu::bfind, ty, 4, {bytes});
     }
-    case Opcode::brev: return simple(ins, Alu::brev, u, bytes, {bytes});
-    case Opcode::clz: return simple(ins, Alu::clz, u, 4, {bytes});
-    case Opcode::popc: return simple(ins, Alu::popc, u, 4, {bytes});
+    case Opcode::brev:
+      return simple(ins, Alu::brev, u, bytes, {bytes});
+    case Opcode::clz:
+      return simple(ins, Alu::clz, u, 4, {bytes});
+    case Opcode::popc:
+      return simple(ins, Alu::popc, u, 4, {bytes});
     case Opcode::prmt: {
       constexpr std::string_view modes[] = {".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"};
       for (std::size_t m = 0; m < std::size(modes); ++m) {
@@ -231,7 +323,8 @@ void FunctionDecoder::logic(const Ins& ins) {
       ops_.back().imm = lut;
       return;
     }
-    default: fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
+    default:
+      fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
   }
 }
 
@@ -241,24 +334,46 @@ namespace {
 Alu comparison(ptx::Compare c, bool& is_unsigned) {
   using C = ptx::Compare;
   switch (c) {
-    case C::eq: return Alu::eq;
-    case C::ne: return Alu::ne;
-    case C::lt: return Alu::lt;
-    case C::le: return Alu::le;
-    case C::gt: return Alu::gt;
-    case C::ge: return Alu::ge;
-    case C::lo: is_unsigned = true; return Alu::lt;
-    case C::ls: is_unsigned = true; return Alu::le;
-    case C::hi: is_unsigned = true; return Alu::gt;
-    case C::hs: is_unsigned = true; return Alu::ge;
-    case C::equ: return Alu::equ;
-    case C::neu: return Alu::neu;
-    case C::ltu: return Alu::ltu;
-    case C::leu: return Alu::leu;
-    case C::gtu: return Alu::gtu;
-    case C::geu: return Alu::geu;
-    case C::num: return Alu::num;
-    default: return Alu::nan;
+    case C::eq:
+      return Alu::eq;
+    case C::ne:
+      return Alu::ne;
+    case C::lt:
+      return Alu::lt;
+    case C::le:
+      return Alu::le;
+    case C::gt:
+      return Alu::gt;
+    case C::ge:
+      return Alu::ge;
+    case C::lo:
+      is_unsigned = true;
+      return Alu::lt;
+    case C::ls:
+      is_unsigned = true;
+      return Alu::le;
+    case C::hi:
+      is_unsigned = true;
+      return Alu::gt;
+    case C::hs:
+      is_unsigned = true;
+      return Alu::ge;
+    case C::equ:
+      return Alu::equ;
+    case C::neu:
+      return Alu::neu;
+    case C::ltu:
+      return Alu::ltu;
+    case C::leu:
+      return Alu::leu;
+    case C::gtu:
+      return Alu::gtu;
+    case C::geu:
+      return Alu::geu;
+    case C::num:
+      return Alu::num;
+    default:
+      return Alu::nan;
   }
 }
 
@@ -346,20 +461,25 @@ void FunctionDecoder::move(const Ins& ins) {
     return;
   }
   const unsigned bytes = ptx::size_of(type);
-  if (s.kind == Kind::vector) {   // pack
+  if (s.kind == Kind::vector) {  // pack
     const unsigned element = bytes / s.count;
-    if (s.count == 0 || element * s.count != bytes || (element != 1 && element != 2 && element != 4)) fail("a vector does not fit '" + std::string(ins.mod.text) + "'");
+    if (s.count == 0 || element * s.count != bytes ||
+        (element != 1 && element != 2 && element != 4))
+      fail("a vector does not fit '" + std::string(ins.mod.text) + "'");
     std::vector<Ref>& list = p_.lists.emplace_back();
-    for (std::uint32_t k = 0; k < s.count; ++k) list.push_back(source(f_.vector_operands[s.index + k], element));
+    for (std::uint32_t k = 0; k < s.count; ++k)
+      list.push_back(source(f_.vector_operands[s.index + k], element));
     const Ref dst = destination(d, type);
     Op& o = emit(handlers().pack[log2_bytes(element)][log2_bytes(bytes)]);
     o.dst = dst;
     o.list = list.data();
     return;
   }
-  if (d.kind == Kind::vector) {   // unpack
+  if (d.kind == Kind::vector) {  // unpack
     const unsigned element = bytes / d.count;
-    if (d.count == 0 || element * d.count != bytes || (element != 1 && element != 2 && element != 4)) fail("a vector does not fit '" + std::string(ins.mod.text) + "'");
+    if (d.count == 0 || element * d.count != bytes ||
+        (element != 1 && element != 2 && element != 4))
+      fail("a vector does not fit '" + std::string(ins.mod.text) + "'");
     const Ref a = source(s, bytes);
     std::vector<Ref>& list = p_.lists.emplace_back();
     for (std::uint32_t k = 0; k < d.count; ++k) {
@@ -386,7 +506,8 @@ void FunctionDecoder::convert(const Ins& ins) {
   const Ref b = pair ? source(at(ins, 2), ptx::size_of(from)) : kNoRef;
   const Ref dst = destination(at(ins, 0), to);
   const Ty to_ty = lane_type(to), from_ty = lane_type(from);
-  if (to_ty == Ty::count_ || from_ty == Ty::count_) fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
+  if (to_ty == Ty::count_ || from_ty == Ty::count_)
+    fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
   Op& o = emit(handlers().cvt[static_cast<std::size_t>(to_ty)][static_cast<std::size_t>(from_ty)]);
   o.dst = dst;
   o.a = a;
@@ -394,19 +515,39 @@ void FunctionDecoder::convert(const Ins& ins) {
   using R = ptx::Rounding;
   CvtRound r = CvtRound::none;
   switch (ins.mod.rounding) {
-    case R::rn: r = CvtRound::rn; break;
-    case R::rz: r = CvtRound::rz; break;
-    case R::rm: r = CvtRound::rm; break;
-    case R::rp: r = CvtRound::rp; break;
-    case R::rna: r = CvtRound::rna; break;
-    case R::rni: r = CvtRound::rni; break;
-    case R::rzi: r = CvtRound::rzi; break;
-    case R::rmi: r = CvtRound::rmi; break;
-    case R::rpi: r = CvtRound::rpi; break;
-    default: break;
+    case R::rn:
+      r = CvtRound::rn;
+      break;
+    case R::rz:
+      r = CvtRound::rz;
+      break;
+    case R::rm:
+      r = CvtRound::rm;
+      break;
+    case R::rp:
+      r = CvtRound::rp;
+      break;
+    case R::rna:
+      r = CvtRound::rna;
+      break;
+    case R::rni:
+      r = CvtRound::rni;
+      break;
+    case R::rzi:
+      r = CvtRound::rzi;
+      break;
+    case R::rmi:
+      r = CvtRound::rmi;
+      break;
+    case R::rpi:
+      r = CvtRound::rpi;
+      break;
+    default:
+      break;
   }
   o.x = static_cast<std::uint8_t>(r);
-  o.y = static_cast<std::uint8_t>((ins.mod.sat ? 1 : 0) | (ins.mod.ftz ? 2 : 0) | (ins.mod.relu ? 4 : 0));
+  o.y = static_cast<std::uint8_t>((ins.mod.sat ? 1 : 0) | (ins.mod.ftz ? 2 : 0) |
+                                  (ins.mod.relu ? 4 : 0));
   const bool to_f32 = to == PT::f32 || to == PT::f64;
   if (to_f32) {
     round_as(o, ins.mod.rounding);
@@ -422,7 +563,8 @@ void FunctionDecoder::convert(const Ins& ins) {
   finish_destination(at(ins, 0), to, dst);
 }
 
-/// Generic addresses of shared, local and param memory lie in windows; global and const ones are themselves.
+/// Generic addresses of shared, local and param memory lie in windows; global and const ones are
+/// themselves.
 void FunctionDecoder::convert_address(const Ins& ins) {
   const unsigned bytes = ptx::size_of(ins.mod.type);
   std::uint64_t window = 0;
@@ -445,11 +587,34 @@ void FunctionDecoder::decode(const Ins& ins) {
   const PT type = ins.mod.type;
   const C arithmetic_class = type == PT::f64 ? C::fp64 : is_float(type) ? C::fp32 : C::integer;
   switch (ins.op) {
-    case Opcode::add: case Opcode::sub: case Opcode::mul: case Opcode::mad: case Opcode::fma: case Opcode::div:
-    case Opcode::rem: case Opcode::abs: case Opcode::neg: case Opcode::min: case Opcode::max: case Opcode::sad:
-    case Opcode::mul24: case Opcode::mad24: case Opcode::dp4a: case Opcode::dp2a: case Opcode::addc: case Opcode::subc:
-    case Opcode::madc: case Opcode::sqrt: case Opcode::rsqrt: case Opcode::rcp: case Opcode::sin: case Opcode::cos:
-    case Opcode::lg2: case Opcode::ex2: case Opcode::tanh: case Opcode::copysign:
+    case Opcode::add:
+    case Opcode::sub:
+    case Opcode::mul:
+    case Opcode::mad:
+    case Opcode::fma:
+    case Opcode::div:
+    case Opcode::rem:
+    case Opcode::abs:
+    case Opcode::neg:
+    case Opcode::min:
+    case Opcode::max:
+    case Opcode::sad:
+    case Opcode::mul24:
+    case Opcode::mad24:
+    case Opcode::dp4a:
+    case Opcode::dp2a:
+    case Opcode::addc:
+    case Opcode::subc:
+    case Opcode::madc:
+    case Opcode::sqrt:
+    case Opcode::rsqrt:
+    case Opcode::rcp:
+    case Opcode::sin:
+    case Opcode::cos:
+    case Opcode::lg2:
+    case Opcode::ex2:
+    case Opcode::tanh:
+    case Opcode::copysign:
       info.klass = arithmetic_class;
       return arithmetic(ins);
     case Opcode::testp: {
@@ -461,20 +626,51 @@ void FunctionDecoder::decode(const Ins& ins) {
       o.x = static_cast<std::uint8_t>(ins.mod.testp);
       return;
     }
-    case Opcode::and_: case Opcode::or_: case Opcode::xor_: case Opcode::not_: case Opcode::cnot: case Opcode::lop3:
-    case Opcode::shl: case Opcode::shr: case Opcode::shf: case Opcode::bfe: case Opcode::bfi: case Opcode::bfind:
-    case Opcode::brev: case Opcode::clz: case Opcode::popc: case Opcode::prmt:
+    case Opcode::and_:
+    case Opcode::or_:
+    case Opcode::xor_:
+    case Opcode::not_:
+    case Opcode::cnot:
+    case Opcode::lop3:
+    case Opcode::shl:
+    case Opcode::shr:
+    case Opcode::shf:
+    case Opcode::bfe:
+    case Opcode::bfi:
+    case Opcode::bfind:
+    case Opcode::brev:
+    case Opcode::clz:
+    case Opcode::popc:
+    case Opcode::prmt:
       info.klass = C::logic;
       return logic(ins);
-    case Opcode::set: case Opcode::setp: info.klass = C::compare; return compare(ins);
-    case Opcode::selp: case Opcode::slct: info.klass = C::move; return select(ins);
-    case Opcode::mov: info.klass = C::move; return move(ins);
-    case Opcode::cvt: info.klass = C::convert; return convert(ins);
-    case Opcode::cvta: info.klass = C::convert; return convert_address(ins);
-    case Opcode::ld: case Opcode::ldu: return load(ins);
-    case Opcode::st: return store(ins);
-    case Opcode::atom: case Opcode::red: return atomic(ins);
-    default: return collective(ins);
+    case Opcode::set:
+    case Opcode::setp:
+      info.klass = C::compare;
+      return compare(ins);
+    case Opcode::selp:
+    case Opcode::slct:
+      info.klass = C::move;
+      return select(ins);
+    case Opcode::mov:
+      info.klass = C::move;
+      return move(ins);
+    case Opcode::cvt:
+      info.klass = C::convert;
+      return convert(ins);
+    case Opcode::cvta:
+      info.klass = C::convert;
+      return convert_address(ins);
+    case Opcode::ld:
+    case Opcode::ldu:
+      return load(ins);
+    case Opcode::st:
+      return store(ins);
+    case Opcode::atom:
+    case Opcode::red:
+      return atomic(ins);
+    default:
+      return collective(ins);
   }
 }
 

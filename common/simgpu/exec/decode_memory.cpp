@@ -26,7 +26,8 @@ Ref FunctionDecoder::memory_base(const Operand& o, std::int64_t& offset) {
     case Kind::address: {
       offset = o.bits;
       if (register_bytes(o.index) == 8) return reg(o.index);
-      if (register_bytes(o.index) != 4) fail("an address stands in a register of less than 32 bits");
+      if (register_bytes(o.index) != 4)
+        fail("an address stands in a register of less than 32 bits");
       const Ref t = temporary(8);
       convert_width(t, 8, reg(o.index), 4);
       return t;
@@ -37,17 +38,21 @@ Ref FunctionDecoder::memory_base(const Operand& o, std::int64_t& offset) {
         return frame_ref(code_.local_base);
       }
       return address_constant(o);
-    case Kind::imm: return b_.constant(static_cast<std::uint64_t>(o.bits), 8);
-    default: fail("'" + std::string(current_->mod.text) + "' has an unexpected address");
+    case Kind::imm:
+      return b_.constant(static_cast<std::uint64_t>(o.bits), 8);
+    default:
+      fail("'" + std::string(current_->mod.text) + "' has an unexpected address");
   }
 }
 
-/// The quick path, if there is one for this access, and the address pattern it uses. Accesses of a block through the same
-/// register share a pattern; after the first, the register need not be looked at again until it changes.
+/// The quick path, if there is one for this access, and the address pattern it uses. Accesses of a
+/// block through the same register share a pattern; after the first, the register need not be
+/// looked at again until it changes.
 void FunctionDecoder::choose_quick_path(Op& op, const Operand& address) {
   const auto space = static_cast<Space>(op.x);
   op.slot = p_.slots++;
-  if ((space != Space::shared && space != Space::global) || (op.width != 4 && op.width != 8)) return;
+  if ((space != Space::shared && space != Space::global) || (op.width != 4 && op.width != 8))
+    return;
   const unsigned vec = op.vec == 1 ? 0 : op.vec == 2 ? 1 : op.vec == 4 ? 2 : 3;
   if (vec == 3) return;
   const unsigned store = static_cast<AccessType>(op.y) == AccessType::store ? 1 : 0;
@@ -59,7 +64,7 @@ void FunctionDecoder::choose_quick_path(Op& op, const Operand& address) {
     return;
   }
   op.fn = quick;
-  if (address.kind == Kind::address && register_bytes(address.index) != 8) return;   // a temporary
+  if (address.kind == Kind::address && register_bytes(address.index) != 8) return;  // a temporary
   const auto [it, is_new] = block_slots_.try_emplace({op.a, op.x}, op.slot);
   if (is_new) return;
   --p_.slots;
@@ -71,14 +76,16 @@ void FunctionDecoder::choose_quick_path(Op& op, const Operand& address) {
 void FunctionDecoder::forget_addresses(const Ins& ins) {
   if (ins.operands.empty()) return;
   auto forget = [&](std::uint32_t r) {
-    for (const Space space : {Space::shared, Space::global}) block_slots_.erase({reg(r), static_cast<std::uint8_t>(space)});
+    for (const Space space : {Space::shared, Space::global})
+      block_slots_.erase({reg(r), static_cast<std::uint8_t>(space)});
   };
   const Operand& d = ins.operands[0];
   if (d.kind == Kind::reg) forget(d.index);
   if (d.kind == Kind::reg && d.index2 != UINT32_MAX) forget(d.index2);
   if (d.kind == Kind::vector)
     for (std::uint32_t k = 0; k < d.count; ++k)
-      if (f_.vector_operands[d.index + k].kind == Kind::reg) forget(f_.vector_operands[d.index + k].index);
+      if (f_.vector_operands[d.index + k].kind == Kind::reg)
+        forget(f_.vector_operands[d.index + k].index);
 }
 
 void FunctionDecoder::load(const Ins& ins) {
@@ -88,17 +95,23 @@ void FunctionDecoder::load(const Ins& ins) {
     info.klass = InstructionClass::memory_other;
     return parameter_access(ins, true);
   }
-  info.klass = space == Space::shared ? InstructionClass::memory_shared : space == Space::local ? InstructionClass::memory_local
-             : space == Space::constant ? InstructionClass::memory_other : InstructionClass::memory_global;
+  info.klass = space == Space::shared     ? InstructionClass::memory_shared
+               : space == Space::local    ? InstructionClass::memory_local
+               : space == Space::constant ? InstructionClass::memory_other
+                                          : InstructionClass::memory_global;
   const unsigned bytes = ptx::size_of(ins.mod.type), vec = std::max<unsigned>(ins.mod.vec, 1);
   std::int64_t offset;
   const Ref base = memory_base(at(ins, 1), offset);
   std::vector<Ref>& list = p_.lists.emplace_back();
   const Operand& d = at(ins, 0);
-  auto element = [&](unsigned k) -> const Operand& { return d.kind == Kind::vector ? f_.vector_operands[d.index + k] : d; };
-  if (d.kind == Kind::vector && d.count != vec) fail("'" + std::string(ins.mod.text) + "' with another number of registers");
+  auto element = [&](unsigned k) -> const Operand& {
+    return d.kind == Kind::vector ? f_.vector_operands[d.index + k] : d;
+  };
+  if (d.kind == Kind::vector && d.count != vec)
+    fail("'" + std::string(ins.mod.text) + "' with another number of registers");
   const PT raw = bytes == 1 ? (ins.mod.type == PT::s8 ? PT::s8 : PT::u8) : ins.mod.type;
-  for (unsigned k = 0; k < vec; ++k) list.push_back(element(k).kind == Kind::sink ? temporary(bytes) : destination(element(k), raw));
+  for (unsigned k = 0; k < vec; ++k)
+    list.push_back(element(k).kind == Kind::sink ? temporary(bytes) : destination(element(k), raw));
   Op& o = emit(op_memory);
   o.a = base;
   o.imm = offset;
@@ -122,14 +135,18 @@ void FunctionDecoder::store(const Ins& ins) {
     return parameter_access(ins, false);
   }
   if (space == Space::constant) fail("constant memory cannot be written");
-  info.klass = space == Space::shared ? InstructionClass::memory_shared : space == Space::local ? InstructionClass::memory_local : InstructionClass::memory_global;
+  info.klass = space == Space::shared  ? InstructionClass::memory_shared
+               : space == Space::local ? InstructionClass::memory_local
+                                       : InstructionClass::memory_global;
   const unsigned bytes = ptx::size_of(ins.mod.type), vec = std::max<unsigned>(ins.mod.vec, 1);
   std::int64_t offset;
   const Ref base = memory_base(at(ins, 0), offset);
   std::vector<Ref>& list = p_.lists.emplace_back();
   const Operand& s = at(ins, 1);
-  if (s.kind == Kind::vector && s.count != vec) fail("'" + std::string(ins.mod.text) + "' with another number of registers");
-  for (unsigned k = 0; k < vec; ++k) list.push_back(source(s.kind == Kind::vector ? f_.vector_operands[s.index + k] : s, bytes));
+  if (s.kind == Kind::vector && s.count != vec)
+    fail("'" + std::string(ins.mod.text) + "' with another number of registers");
+  for (unsigned k = 0; k < vec; ++k)
+    list.push_back(source(s.kind == Kind::vector ? f_.vector_operands[s.index + k] : s, bytes));
   Op& o = emit(op_memory);
   o.a = base;
   o.imm = offset;
@@ -146,13 +163,15 @@ void FunctionDecoder::store(const Ins& ins) {
 void FunctionDecoder::atomic(const Ins& ins) {
   InstructionInfo& info = p_.instructions[code_.first_pc + current_index_];
   const Space space = ins.mod.space == Space::none ? Space::generic : ins.mod.space;
-  info.klass = space == Space::shared ? InstructionClass::memory_shared : InstructionClass::memory_global;
+  info.klass =
+      space == Space::shared ? InstructionClass::memory_shared : InstructionClass::memory_global;
   if (space != Space::shared) p_.uses_global_atomics = true;
   const bool returns = ins.op == Opcode::atom;
   const PT type = ins.mod.type;
   const unsigned bytes = ptx::size_of(type);
   const Ty ty = lane_type(type);
-  if (ty == Ty::count_ || ins.mod.vec > 1) fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
+  if (ty == Ty::count_ || ins.mod.vec > 1)
+    fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
   const std::size_t first = returns ? 1 : 0;
   std::int64_t offset;
   const Ref base = memory_base(at(ins, first), offset);
@@ -173,11 +192,13 @@ void FunctionDecoder::atomic(const Ins& ins) {
   o.site = new_site();
 }
 
-/// Entry parameters are the same for all lanes; those of functions and calls are per lane, in areas of the frame.
+/// Entry parameters are the same for all lanes; those of functions and calls are per lane, in areas
+/// of the frame.
 void FunctionDecoder::parameter_access(const Ins& ins, bool is_load) {
   const Operand &address = at(ins, is_load ? 1 : 0), &data = at(ins, is_load ? 0 : 1);
   const unsigned bytes = ptx::size_of(ins.mod.type), vec = std::max<unsigned>(ins.mod.vec, 1);
-  const auto params = static_cast<std::uint32_t>(f_.params.size()), results = static_cast<std::uint32_t>(f_.results.size());
+  const auto params = static_cast<std::uint32_t>(f_.params.size()),
+             results = static_cast<std::uint32_t>(f_.results.size());
   std::uint32_t area = 0, stride = 0;
   std::int64_t offset = address.bits;
   bool entry_param = false, indexed = false;
@@ -203,17 +224,22 @@ void FunctionDecoder::parameter_access(const Ins& ins, bool is_load) {
     fail("'" + std::string(ins.mod.text) + "' has an unexpected address");
   }
   if (entry_param && !is_load) fail("a kernel parameter cannot be written");
-  if (data.kind == Kind::vector && data.count != vec) fail("'" + std::string(ins.mod.text) + "' with another number of registers");
-  if (!indexed && (offset < 0 || static_cast<std::uint64_t>(offset) + bytes * vec > (entry_param ? code_.param_bytes : stride)))
+  if (data.kind == Kind::vector && data.count != vec)
+    fail("'" + std::string(ins.mod.text) + "' with another number of registers");
+  if (!indexed && (offset < 0 || static_cast<std::uint64_t>(offset) + bytes * vec >
+                                     (entry_param ? code_.param_bytes : stride)))
     fail("'" + std::string(ins.mod.text) + "' reaches beyond its parameter");
-  auto element = [&](unsigned k) -> const Operand& { return data.kind == Kind::vector ? f_.vector_operands[data.index + k] : data; };
+  auto element = [&](unsigned k) -> const Operand& {
+    return data.kind == Kind::vector ? f_.vector_operands[data.index + k] : data;
+  };
   const Ref base = indexed ? memory_base(address, offset) : kNoRef;
   for (unsigned k = 0; k < vec; ++k) {
     const std::int64_t where = offset + static_cast<std::int64_t>(k) * bytes;
     if (is_load) {
       if (element(k).kind == Kind::sink) continue;
       const Ref dst = destination(element(k), ins.mod.type);
-      Op& o = emit(entry_param ? (indexed ? op_kernel_param_indexed : op_kernel_param) : op_area_load);
+      Op& o =
+          emit(entry_param ? (indexed ? op_kernel_param_indexed : op_kernel_param) : op_area_load);
       o.dst = dst;
       o.a = base;
       o.imm = where;
@@ -240,8 +266,10 @@ void FunctionDecoder::collective(const Ins& ins) {
   switch (ins.op) {
     case Opcode::shfl: {
       const Operand& d = at(ins, 0);
-      const Ref a = source(at(ins, 1), 4), lane = source(at(ins, 2), 4), clamp = source(at(ins, 3), 4);
-      const Ref members = ins.operands.size() > 4 ? source(at(ins, 4), 4) : b_.constant(kFullMask, 4);
+      const Ref a = source(at(ins, 1), 4), lane = source(at(ins, 2), 4),
+                clamp = source(at(ins, 3), 4);
+      const Ref members =
+          ins.operands.size() > 4 ? source(at(ins, 4), 4) : b_.constant(kFullMask, 4);
       const Ref dst = destination(d, PT::u32);
       Op& o = emit(op_shfl);
       o.dst = dst;
@@ -266,7 +294,8 @@ void FunctionDecoder::collective(const Ins& ins) {
     case Opcode::match: {
       const Operand& d = at(ins, 0);
       const unsigned bytes = ptx::size_of(ins.mod.type);
-      const Ref a = source(at(ins, 1), bytes), members = source(at(ins, 2), 4), dst = destination(d, PT::u32);
+      const Ref a = source(at(ins, 1), bytes), members = source(at(ins, 2), 4),
+                dst = destination(d, PT::u32);
       Op& o = emit(op_match);
       o.dst = dst;
       o.dst2 = d.index2 != UINT32_MAX ? reg(d.index2) : kNoRef;
@@ -277,7 +306,8 @@ void FunctionDecoder::collective(const Ins& ins) {
       return;
     }
     case Opcode::redux: {
-      const Ref a = source(at(ins, 1), 4), members = source(at(ins, 2), 4), dst = destination(at(ins, 0), PT::u32);
+      const Ref a = source(at(ins, 1), 4), members = source(at(ins, 2), 4),
+                dst = destination(at(ins, 0), PT::u32);
       Op& o = emit(op_redux);
       o.dst = dst;
       o.a = a;
@@ -313,7 +343,9 @@ void FunctionDecoder::collective(const Ins& ins) {
       return;
     }
     case Opcode::membar:
-    case Opcode::fence: emit(op_fence); return;
+    case Opcode::fence:
+      emit(op_fence);
+      return;
     case Opcode::isspacep: {
       info.klass = InstructionClass::convert;
       const Ref a = source(at(ins, 1), 8), dst = destination(at(ins, 0), PT::pred);
@@ -329,7 +361,8 @@ void FunctionDecoder::collective(const Ins& ins) {
       info.klass = InstructionClass::other;
       emit(op_nothing);
       return;
-    default: fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU yet");
+    default:
+      fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU yet");
   }
 }
 

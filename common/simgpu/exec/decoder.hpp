@@ -1,4 +1,5 @@
-// Translates the functions of one kernel. Used by decode.cpp, decode_alu.cpp and decode_memory.cpp only.
+// Translates the functions of one kernel. Used by decode.cpp, decode_alu.cpp and decode_memory.cpp
+// only.
 #pragma once
 
 #include <map>
@@ -14,12 +15,13 @@ namespace simgpu::exec {
 
 /// Something the parser accepts and the engine cannot run.
 struct Undecodable : std::runtime_error {
-  Undecodable(const std::string& message, ptx::Location at) : std::runtime_error(message), where(at) {}
+  Undecodable(const std::string& message, ptx::Location at)
+      : std::runtime_error(message), where(at) {}
   ptx::Location where;
 };
 
-Ty lane_type(ptx::Type type);            ///< b types are u types
-unsigned log2_bytes(unsigned bytes);     ///< of 1, 2, 4, 8
+Ty lane_type(ptx::Type type);         ///< b types are u types
+unsigned log2_bytes(unsigned bytes);  ///< of 1, 2, 4, 8
 
 /// State shared by the functions of one program.
 struct ProgramBuilder {
@@ -27,9 +29,9 @@ struct ProgramBuilder {
   const Placement& placement;
   Program& program;
   std::map<std::pair<std::uint64_t, unsigned>, Ref> constants;
-  std::map<std::uint32_t, std::uint32_t> function_numbers;   ///< module index -> Program::functions
-  std::vector<std::uint32_t> pending;                        ///< module functions still to decode
-  std::map<std::uint32_t, std::uint32_t> shared_offsets;     ///< module variable -> shared address
+  std::map<std::uint32_t, std::uint32_t> function_numbers;  ///< module index -> Program::functions
+  std::vector<std::uint32_t> pending;                       ///< module functions still to decode
+  std::map<std::uint32_t, std::uint32_t> shared_offsets;    ///< module variable -> shared address
 
   Ref constant(std::uint64_t bits, unsigned bytes);
   Ref constant_mask(bool value);
@@ -60,13 +62,14 @@ class FunctionDecoder {
 
   // operands
   std::uint32_t allocate(std::uint32_t bytes, std::uint32_t align = 64);
-  Ref temporary(unsigned lane_bytes);          ///< valid until the next PTX instruction
+  Ref temporary(unsigned lane_bytes);  ///< valid until the next PTX instruction
   Ref mask_temporary();
   Ref reg(std::uint32_t index) const;
   unsigned register_bytes(std::uint32_t index) const;
-  Ref source(const Operand& o, unsigned bytes);          ///< lanes of `bytes`
-  Ref source_extended(const Operand& o, ptx::Type type); ///< type narrower than the register: low part
-  Ref predicate(const Operand& o);                       ///< mask, negation applied
+  Ref source(const Operand& o, unsigned bytes);  ///< lanes of `bytes`
+  Ref source_extended(const Operand& o,
+                      ptx::Type type);  ///< type narrower than the register: low part
+  Ref predicate(const Operand& o);      ///< mask, negation applied
   Ref special(ptx::Special s, unsigned bytes);
   Ref address_constant(const Operand& o);
   /// Where an instruction of `type` writes; finish_destination extends into a wider register.
@@ -90,7 +93,8 @@ class FunctionDecoder {
   void move(const Ins& ins);
   void convert(const Ins& ins);
   void convert_address(const Ins& ins);
-  void simple(const Ins& ins, Alu op, Ty type, unsigned dst_bytes, std::initializer_list<unsigned> source_bytes);
+  void simple(const Ins& ins, Alu op, Ty type, unsigned dst_bytes,
+              std::initializer_list<unsigned> source_bytes);
 
   // decode_memory.cpp
   void load(const Ins& ins);
@@ -111,9 +115,10 @@ class FunctionDecoder {
   FunctionCode code_;
 
   std::vector<std::uint32_t> register_offset_;
-  std::map<std::uint32_t, std::uint32_t> local_offset_;        ///< module variable -> bytes in the frame's locals
+  std::map<std::uint32_t, std::uint32_t>
+      local_offset_;  ///< module variable -> bytes in the frame's locals
   std::map<std::pair<ptx::Special, unsigned>, Ref> specials_;
-  std::vector<std::uint32_t> param_offset_;                    ///< by parameter number, within its area
+  std::vector<std::uint32_t> param_offset_;  ///< by parameter number, within its area
   Ref carry_ = kNoRef;
   std::uint32_t frame_ = 0;
   std::vector<Ref> temporaries_[4];
@@ -121,17 +126,19 @@ class FunctionDecoder {
   std::vector<Ref> mask_temporaries_;
   std::size_t mask_temporaries_used_ = 0;
 
-  std::vector<std::uint32_t> leader_block_;     ///< instruction -> text-order block, or kNoBlock
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges_;   ///< instructions of a block
-  std::vector<BasicBlock> blocks_;              ///< in text order
-  std::vector<Op> ops_;                         ///< of the block being decoded, then of all
+  std::vector<std::uint32_t> leader_block_;  ///< instruction -> text-order block, or kNoBlock
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges_;  ///< instructions of a block
+  std::vector<BasicBlock> blocks_;                               ///< in text order
+  std::vector<Op> ops_;  ///< of the block being decoded, then of all
   const Ins* current_ = nullptr;
   std::uint32_t current_index_ = 0;
-  bool counted_ = false;                        ///< the guarded instruction's first op was emitted
-  std::map<std::pair<Ref, std::uint8_t>, std::uint32_t> block_slots_;   ///< address register and space -> pattern slot, within the block
+  bool counted_ = false;  ///< the guarded instruction's first op was emitted
+  std::map<std::pair<Ref, std::uint8_t>, std::uint32_t>
+      block_slots_;  ///< address register and space -> pattern slot, within the block
 };
 
-// Handlers that are not per instruction set (wrappers.cpp, collective.cpp, memory_ops.cpp, param_ops.cpp).
+// Handlers that are not per instruction set (wrappers.cpp, collective.cpp, memory_ops.cpp,
+// param_ops.cpp).
 void run_guarded(Warp&, const Op&);
 void run_rounded(Warp&, const Op&);
 void op_clock(Warp&, const Op&);

@@ -10,7 +10,8 @@ inline float half_to_float(std::uint16_t h) {
   const std::uint32_t sign = static_cast<std::uint32_t>(h & 0x8000u) << 16;
   const std::uint32_t exponent = (h >> 10) & 0x1fu, fraction = h & 0x3ffu;
   if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000u | (fraction << 13));
-  if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (fraction << 13));
+  if (exponent != 0)
+    return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (fraction << 13));
   const float magnitude = static_cast<float>(fraction) * 0x1p-24f;  // exact
   return sign != 0 ? -magnitude : magnitude;
 }
@@ -28,24 +29,31 @@ inline std::uint16_t round_to_16(double v, int mode) {
   if (magnitude == 0) return sign;
   int exponent = static_cast<int>(magnitude >> 52) - 1023;
   std::uint64_t significand = (magnitude & 0xfffffffffffffull) | (1ull << 52);
-  if ((magnitude >> 52) == 0) return sign;  // a double subnormal is far below any 16-bit value's half unit
+  if ((magnitude >> 52) == 0)
+    return sign;  // a double subnormal is far below any 16-bit value's half unit
   // Units in the last place of the result: 2^(e - kBits), not below the subnormals' unit.
   const int unit = (exponent < kMinExponent ? kMinExponent : exponent) - static_cast<int>(kBits);
   const int shift = 52 - exponent + unit;
   std::uint64_t kept, rest, half;
   if (shift >= 63) {
-    kept = 0; rest = 1; half = 2;
+    kept = 0;
+    rest = 1;
+    half = 2;
   } else {
     kept = significand >> shift;
     rest = significand & ((1ull << shift) - 1);
     half = 1ull << (shift - 1);
   }
   bool up = false;
-  if (mode == 0) up = rest > half || (rest == half && (kept & 1));
-  else if (mode == 2) up = rest != 0 && sign != 0;
-  else if (mode == 3) up = rest != 0 && sign == 0;
+  if (mode == 0)
+    up = rest > half || (rest == half && (kept & 1));
+  else if (mode == 2)
+    up = rest != 0 && sign != 0;
+  else if (mode == 3)
+    up = rest != 0 && sign == 0;
   kept += up ? 1 : 0;
-  // kept counts units: a normal number has its hidden bit at kBits; carries propagate into the exponent.
+  // kept counts units: a normal number has its hidden bit at kBits; carries propagate into the
+  // exponent.
   const int biased = exponent < kMinExponent ? 0 : exponent - kMinExponent;
   const std::uint64_t result = kept + (static_cast<std::uint64_t>(biased) << kBits);
   if (exponent > kMaxExponent || result >= kInfinity) {
@@ -55,8 +63,14 @@ inline std::uint16_t round_to_16(double v, int mode) {
   return static_cast<std::uint16_t>(sign | result);
 }
 
-inline std::uint16_t to_half(double v, int mode = 0) { return round_to_16<10, -14, 15>(v, mode); }
-inline std::uint16_t to_bfloat(double v, int mode = 0) { return round_to_16<7, -126, 127>(v, mode); }
-inline float bfloat_to_float(std::uint16_t b) { return std::bit_cast<float>(static_cast<std::uint32_t>(b) << 16); }
+inline std::uint16_t to_half(double v, int mode = 0) {
+  return round_to_16<10, -14, 15>(v, mode);
+}
+inline std::uint16_t to_bfloat(double v, int mode = 0) {
+  return round_to_16<7, -126, 127>(v, mode);
+}
+inline float bfloat_to_float(std::uint16_t b) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(b) << 16);
+}
 
 }  // namespace simgpu::exec

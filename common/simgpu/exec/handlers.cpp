@@ -2,12 +2,12 @@
 
 namespace simgpu::exec {
 
-#define SIMGPU_DECLARE_ISA(isa)             \
-  namespace isa {                           \
-  void fill_integer(HandlerTable& t);       \
-  void fill_float(HandlerTable& t);         \
-  void fill_convert(HandlerTable& t);       \
-  void fill_memory(HandlerTable& t);        \
+#define SIMGPU_DECLARE_ISA(isa)       \
+  namespace isa {                     \
+  void fill_integer(HandlerTable& t); \
+  void fill_float(HandlerTable& t);   \
+  void fill_convert(HandlerTable& t); \
+  void fill_memory(HandlerTable& t);  \
   }
 SIMGPU_DECLARE_ISA(portable)
 #if defined(__x86_64__)
@@ -20,7 +20,8 @@ HandlerTable make() {
   HandlerTable t{};
 #if defined(__x86_64__)
   // What the v3 handlers are compiled for (see kernels/isa.hpp).
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("bmi2")) {
     v3::fill_integer(t);
     v3::fill_float(t);
     v3::fill_convert(t);

@@ -8,40 +8,67 @@
 namespace simgpu::exec {
 namespace {
 
-constexpr std::int64_t kPortion = 1 << 22;   ///< thread instructions between two looks at the shared budget
+constexpr std::int64_t kPortion =
+    1 << 22;  ///< thread instructions between two looks at the shared budget
 
-// ----------------------------------------------------------------------------------------------- frames
+// -----------------------------------------------------------------------------------------------
+// frames
 
 std::uint32_t special_value(const BlockRun& run, const Warp& w, ptx::Special s, unsigned lane) {
   using S = ptx::Special;
   const LaunchRun& l = *run.launch;
   const unsigned thread = w.index * kLanes + lane;
   switch (s) {
-    case S::tid_x: return thread % l.block.x;
-    case S::tid_y: return thread / l.block.x % l.block.y;
-    case S::tid_z: return thread / (l.block.x * l.block.y);
-    case S::ntid_x: return l.block.x;
-    case S::ntid_y: return l.block.y;
-    case S::ntid_z: return l.block.z;
-    case S::ctaid_x: return run.index.x;
-    case S::ctaid_y: return run.index.y;
-    case S::ctaid_z: return run.index.z;
-    case S::nctaid_x: return l.grid.x;
-    case S::nctaid_y: return l.grid.y;
-    case S::nctaid_z: return l.grid.z;
-    case S::laneid: return lane;
-    case S::warpid: return w.index;
-    case S::nwarpid: return l.warps;
-    case S::nsmid: return 1;
-    case S::lanemask_eq: return 1u << lane;
-    case S::lanemask_le: return (2u << lane) - 1;
-    case S::lanemask_lt: return (1u << lane) - 1;
-    case S::lanemask_ge: return ~((1u << lane) - 1);
-    case S::lanemask_gt: return ~((2u << lane) - 1);
-    case S::dynamic_smem_size: return l.dynamic_shared;
-    case S::total_smem_size: return l.shared_bytes;
-    case S::warp_size: return kLanes;
-    default: return 0;   // smid, gridid: one multiprocessor, one grid
+    case S::tid_x:
+      return thread % l.block.x;
+    case S::tid_y:
+      return thread / l.block.x % l.block.y;
+    case S::tid_z:
+      return thread / (l.block.x * l.block.y);
+    case S::ntid_x:
+      return l.block.x;
+    case S::ntid_y:
+      return l.block.y;
+    case S::ntid_z:
+      return l.block.z;
+    case S::ctaid_x:
+      return run.index.x;
+    case S::ctaid_y:
+      return run.index.y;
+    case S::ctaid_z:
+      return run.index.z;
+    case S::nctaid_x:
+      return l.grid.x;
+    case S::nctaid_y:
+      return l.grid.y;
+    case S::nctaid_z:
+      return l.grid.z;
+    case S::laneid:
+      return lane;
+    case S::warpid:
+      return w.index;
+    case S::nwarpid:
+      return l.warps;
+    case S::nsmid:
+      return 1;
+    case S::lanemask_eq:
+      return 1u << lane;
+    case S::lanemask_le:
+      return (2u << lane) - 1;
+    case S::lanemask_lt:
+      return (1u << lane) - 1;
+    case S::lanemask_ge:
+      return ~((1u << lane) - 1);
+    case S::lanemask_gt:
+      return ~((2u << lane) - 1);
+    case S::dynamic_smem_size:
+      return l.dynamic_shared;
+    case S::total_smem_size:
+      return l.shared_bytes;
+    case S::warp_size:
+      return kLanes;
+    default:
+      return 0;  // smid, gridid: one multiprocessor, one grid
   }
 }
 
@@ -58,7 +85,10 @@ void fill_specials(const BlockRun& run, const Warp& w, const Frame& frame) {
     }
 }
 
-void use_frame(Warp& w) { w.frame = reinterpret_cast<std::uintptr_t>(w.frames[w.depth].memory) + static_cast<std::uintptr_t>(kFrameBias); }
+void use_frame(Warp& w) {
+  w.frame = reinterpret_cast<std::uintptr_t>(w.frames[w.depth].memory) +
+            static_cast<std::uintptr_t>(kFrameBias);
+}
 
 /// Makes room for `bytes` of local memory in every thread, keeping what is there.
 void grow_local(BlockRun& run, std::uint32_t bytes) {
@@ -68,15 +98,18 @@ void grow_local(BlockRun& run, std::uint32_t bytes) {
   std::vector<std::byte> data(threads * capacity, memory::kPoison);
   std::vector<std::uint8_t> marks(threads * capacity, 0);
   for (std::size_t t = 0; t < threads && run.local_capacity != 0; ++t) {
-    std::memcpy(data.data() + t * capacity, run.local.data() + t * run.local_capacity, run.local_capacity);
-    std::memcpy(marks.data() + t * capacity, run.local_initialised.data() + t * run.local_capacity, run.local_capacity);
+    std::memcpy(data.data() + t * capacity, run.local.data() + t * run.local_capacity,
+                run.local_capacity);
+    std::memcpy(marks.data() + t * capacity, run.local_initialised.data() + t * run.local_capacity,
+                run.local_capacity);
   }
   run.local = std::move(data);
   run.local_initialised = std::move(marks);
   run.local_capacity = capacity;
 }
 
-// ---------------------------------------------------------------------------------------------- barriers
+// ----------------------------------------------------------------------------------------------
+// barriers
 
 /// Lanes of `w` that can still run: not exited, not parked.
 std::uint32_t runnable(const Warp& w) {
@@ -85,7 +118,8 @@ std::uint32_t runnable(const Warp& w) {
   return m;
 }
 
-void write_reduction(Warp& w, const Parked& p, const Barrier& bar, std::uint32_t ones, std::uint32_t total) {
+void write_reduction(Warp& w, const Parked& p, const Barrier& bar, std::uint32_t ones,
+                     std::uint32_t total) {
   const bool every = ones == total, any = ones != 0;
   if (bar.reduce == 1) {
     std::uint32_t* d = lanes_of<std::uint32_t>(w, bar.dst);
@@ -116,25 +150,30 @@ void check_barrier_on_completion(BlockRun& run, std::uint32_t id) {
       for (const Warp& v : run.warps)
         for (const Parked& q : v.parked)
           if (q.barrier == id && q.pc == b.first_pc)
-            other.thread = thread_index(l.block, v.index * kLanes + static_cast<unsigned>(std::countr_zero(q.mask)));
+            other.thread = thread_index(
+                l.block, v.index * kLanes + static_cast<unsigned>(std::countr_zero(q.mask)));
       add_finding(run, FindingKind::mismatched_barrier, k.pc, b.first_pc, at, other,
-                  "warp " + std::to_string(w.index) + " waits at the barrier of " + line_text(p, k.pc) +
-                      " while others of its block wait at the one of " + line_text(p, b.first_pc) +
+                  "warp " + std::to_string(w.index) + " waits at the barrier of " +
+                      line_text(p, k.pc) + " while others of its block wait at the one of " +
+                      line_text(p, b.first_pc) +
                       ": all threads of a block must meet at the same __syncthreads()");
       return;
     }
   if (b.expected == 0 && run.exited != 0) {
-    auto most = std::max_element(run.exits.begin(), run.exits.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
+    auto most = std::max_element(run.exits.begin(), run.exits.end(),
+                                 [](const auto& x, const auto& y) { return x.second < y.second; });
     Access at;
     for (const Warp& w : run.warps)
       for (const Parked& k : w.parked)
         if (k.barrier == id && at.where.line == 0)
-          at = describe(run, {k.pc, w.index, static_cast<unsigned>(std::countr_zero(k.mask)), AccessType::load, MemorySpace::shared, 0, 0});
+          at = describe(run, {k.pc, w.index, static_cast<unsigned>(std::countr_zero(k.mask)),
+                              AccessType::load, MemorySpace::shared, 0, 0});
     Access other = at;
     other.where = p.line_of(most->first);
     add_finding(run, FindingKind::exited_before_barrier, b.first_pc, most->first, at, other,
-                std::to_string(run.exited) + " of " + std::to_string(l.threads) + " threads returned (" + line_text(p, most->first) +
-                    ") before the barrier at " + line_text(p, b.first_pc) +
+                std::to_string(run.exited) + " of " + std::to_string(l.threads) +
+                    " threads returned (" + line_text(p, most->first) + ") before the barrier at " +
+                    line_text(p, b.first_pc) +
                     ": every thread of a block must reach every __syncthreads()");
   }
 }
@@ -165,7 +204,7 @@ void complete_barrier(BlockRun& run, std::uint32_t id) {
       }
   }
   run.clocks.barrier(waiting, arrived);
-  ++run.worker->counters.block_barriers;
+  ++run.worker->counters.block_barriers[b.first_pc];
   b = BarrierState{};
 }
 
@@ -182,33 +221,42 @@ void check_arrival(BlockRun& run, const Warp& w, std::uint32_t mask, std::uint32
   std::uint32_t leaving = 0, other_pc = UINT32_MAX;
   for (std::size_t d = 0; d <= w.depth; ++d)
     for (const Group& g : w.frames[d].ready) {
-      if (d == w.depth && p.blocks[g.block].returns_at_once && p.blocks[g.block].end == End::exit) leaving |= g.mask;
-      else if (other_pc == UINT32_MAX) other_pc = p.blocks[g.block].first_pc;
+      if (d == w.depth && p.blocks[g.block].returns_at_once && p.blocks[g.block].end == End::exit)
+        leaving |= g.mask;
+      else if (other_pc == UINT32_MAX)
+        other_pc = p.blocks[g.block].first_pc;
     }
   for (const Parked& k : w.parked) {
-    if (k.pc == pc) elsewhere &= ~k.mask;
-    else if (other_pc == UINT32_MAX) other_pc = k.pc;
+    if (k.pc == pc)
+      elsewhere &= ~k.mask;
+    else if (other_pc == UINT32_MAX)
+      other_pc = k.pc;
   }
   elsewhere &= ~leaving;
   if (elsewhere == 0) return;
-  const unsigned here = static_cast<unsigned>(std::popcount(mask)), all = static_cast<unsigned>(std::popcount(w.live()));
-  Access at = describe(run, {pc, w.index, static_cast<unsigned>(std::countr_zero(mask)), AccessType::load, MemorySpace::shared, 0, 0});
+  const unsigned here = static_cast<unsigned>(std::popcount(mask)),
+                 all = static_cast<unsigned>(std::popcount(w.live()));
+  Access at = describe(run, {pc, w.index, static_cast<unsigned>(std::countr_zero(mask)),
+                             AccessType::load, MemorySpace::shared, 0, 0});
   std::optional<Access> other;
   std::string where;
   if (other_pc != UINT32_MAX) {
-    other = describe(run, {other_pc, w.index, static_cast<unsigned>(std::countr_zero(elsewhere)), AccessType::load, MemorySpace::shared, 0, 0});
+    other = describe(run, {other_pc, w.index, static_cast<unsigned>(std::countr_zero(elsewhere)),
+                           AccessType::load, MemorySpace::shared, 0, 0});
     where = " (the others are at " + line_text(p, other_pc) + ")";
   }
   add_finding(run, FindingKind::divergent_barrier, pc, UINT32_MAX, at, other,
-              "the barrier is reached by " + std::to_string(here) + " of " + std::to_string(all) + " threads of warp " +
-                  std::to_string(w.index) + where + ": __syncthreads() must not stand where only some threads come by");
+              "the barrier is reached by " + std::to_string(here) + " of " + std::to_string(all) +
+                  " threads of warp " + std::to_string(w.index) + where +
+                  ": __syncthreads() must not stand where only some threads come by");
 }
 
 void park(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t mask) {
   const Barrier& bar = run.launch->program->barriers[block.detail];
   const unsigned first = static_cast<unsigned>(std::countr_zero(mask));
   const std::uint32_t id = lanes_of<std::uint32_t>(w, bar.id)[first] % kBarriers;
-  const std::uint32_t count = bar.count == kNoRef ? 0 : lanes_of<std::uint32_t>(w, bar.count)[first];
+  const std::uint32_t count =
+      bar.count == kNoRef ? 0 : lanes_of<std::uint32_t>(w, bar.count)[first];
   if (run.launch->options.checks.barrier && bar.aligned) check_arrival(run, w, mask, block.pc);
   BarrierState& b = run.barriers[id];
   if (b.first_pc == UINT32_MAX) b.first_pc = block.pc;
@@ -227,16 +275,19 @@ void park(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t mask) {
   if (is_complete(run, b)) complete_barrier(run, id);
 }
 
-void lanes_exit(BlockRun& run, Warp& w, std::uint32_t mask, std::uint32_t pc, const Group& group, const BasicBlock& block) {
+void lanes_exit(BlockRun& run, Warp& w, std::uint32_t mask, std::uint32_t pc, const Group& group,
+                const BasicBlock& block) {
   w.exited |= mask;
   const auto n = static_cast<std::uint32_t>(std::popcount(mask));
   run.exited += n;
   run.exits[block.returns_at_once && group.came_from != UINT32_MAX ? group.came_from : pc] += n;
   for (std::uint32_t id = 0; id < kBarriers; ++id)
-    if (run.barriers[id].arrived_lanes != 0 && is_complete(run, run.barriers[id])) complete_barrier(run, id);
+    if (run.barriers[id].arrived_lanes != 0 && is_complete(run, run.barriers[id]))
+      complete_barrier(run, id);
 }
 
-// ------------------------------------------------------------------------------------------------- warps
+// -------------------------------------------------------------------------------------------------
+// warps
 
 /// Adds lanes to the group at `block`, if there is one.
 void add_ready(Frame& frame, std::uint32_t block, std::uint32_t mask, std::uint32_t came_from) {
@@ -276,13 +327,15 @@ bool look_at_budget(BlockRun& run, const Warp& w) {
     return false;
   }
   if (total <= l.options.instruction_budget) return true;
-  // The grid needs more than it may have, that is certain. Which block to name must not depend on the host
-  // threads: only the first block that still runs goes on, until it alone has used the budget up.
+  // The grid needs more than it may have, that is certain. Which block to name must not depend on
+  // the host threads: only the first block that still runs goes on, until it alone has used the
+  // budget up.
   {
     std::unique_lock lock(l.mutex);
     l.over_budget = true;
     l.lowest_changed.wait(lock, [&] {
-      return l.stop || *std::min_element(l.running_blocks.begin(), l.running_blocks.end()) == run.number;
+      return l.stop ||
+             *std::min_element(l.running_blocks.begin(), l.running_blocks.end()) == run.number;
     });
   }
   if (l.stop) {
@@ -293,9 +346,12 @@ bool look_at_budget(BlockRun& run, const Warp& w) {
   const Program& p = *l.program;
   const std::uint32_t pc = p.blocks[w.running.block].first_pc;
   const unsigned lane = static_cast<unsigned>(std::countr_zero(w.running.mask));
-  add_finding(run, FindingKind::budget_exceeded, pc, UINT32_MAX, describe(run, {pc, w.index, lane, AccessType::load, MemorySpace::global, 0, 0}), std::nullopt,
+  add_finding(run, FindingKind::budget_exceeded, pc, UINT32_MAX,
+              describe(run, {pc, w.index, lane, AccessType::load, MemorySpace::global, 0, 0}),
+              std::nullopt,
               "the kernel did not end within " + std::to_string(l.options.instruction_budget) +
-                  " thread instructions; it was last seen at " + line_text(p, pc) + ": a loop that never ends?");
+                  " thread instructions; it was last seen at " + line_text(p, pc) +
+                  ": a loop that never ends?");
   abort_launch(run);
   return false;
 }
@@ -308,11 +364,13 @@ void enter_call(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t m
   const std::uint32_t call_stride = caller.code->call_bytes;
   add_ready(caller, block.next, w.running.mask & ~mask, block.pc);
   if (call.function == kVprintf || call.function == kAssertFail) {
-    (call.function == kVprintf ? call_vprintf : call_assertfail)(w, call_area, call_stride, call, mask, block.pc);
+    (call.function == kVprintf ? call_vprintf : call_assertfail)(w, call_area, call_stride, call,
+                                                                 mask, block.pc);
     if (call.function == kVprintf && !call.results.empty()) {
       std::byte* results = caller.memory + caller.code->call_area;
       for (unsigned i = 0; i < kLanes; ++i)
-        if ((mask >> i) & 1u) std::memset(results + i * call_stride + call.results[0].to, 0, call.results[0].bytes);
+        if ((mask >> i) & 1u)
+          std::memset(results + i * call_stride + call.results[0].to, 0, call.results[0].bytes);
     }
     add_ready(caller, block.next, mask, block.pc);
     w.running.mask = 0;
@@ -321,9 +379,11 @@ void enter_call(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t m
   const FunctionCode& callee = p.functions[call.function];
   const std::uint32_t local_base = caller.local_base + caller.code->local_bytes;
   if (w.depth + 1 >= kMaxCallDepth || local_base + callee.local_bytes > kMaxLocalBytes) {
-    Access at = describe(run, {block.pc, w.index, static_cast<unsigned>(std::countr_zero(mask)), AccessType::load, MemorySpace::local, 0, 0});
+    Access at = describe(run, {block.pc, w.index, static_cast<unsigned>(std::countr_zero(mask)),
+                               AccessType::load, MemorySpace::local, 0, 0});
     add_finding(run, FindingKind::stack_overflow, block.pc, UINT32_MAX, at, std::nullopt,
-                "functions call each other more than " + std::to_string(w.depth) + " deep: a recursion that never ends?");
+                "functions call each other more than " + std::to_string(w.depth) +
+                    " deep: a recursion that never ends?");
     abort_launch(run);
     return;
   }
@@ -347,8 +407,10 @@ void enter_call(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t m
   for (const Call::Copy& c : call.arguments)
     for (unsigned i = 0; i < kLanes; ++i) {
       if (((mask >> i) & 1u) == 0) continue;
-      const std::byte* source = c.immediate != kNoRef ? address_of(w, c.immediate) + i * c.bytes : arguments + i * call_stride + c.from;
-      std::memcpy(frame.memory + callee.param_area + i * callee.param_bytes + c.to, source, c.bytes);
+      const std::byte* source = c.immediate != kNoRef ? address_of(w, c.immediate) + i * c.bytes
+                                                      : arguments + i * call_stride + c.from;
+      std::memcpy(frame.memory + callee.param_area + i * callee.param_bytes + c.to, source,
+                  c.bytes);
     }
   fill_specials(run, w, frame);
   use_frame(w);
@@ -366,8 +428,10 @@ bool leave_function(BlockRun& run, Warp& w) {
   for (const Call::Copy& c : call.results)
     for (unsigned i = 0; i < kLanes; ++i)
       if ((callee.returned >> i) & 1u)
-        std::memcpy(caller.memory + caller.code->call_area + i * caller.code->call_bytes + c.to,
-                    callee.memory + callee.code->result_area + i * callee.code->result_bytes + c.from, c.bytes);
+        std::memcpy(
+            caller.memory + caller.code->call_area + i * caller.code->call_bytes + c.to,
+            callee.memory + callee.code->result_area + i * callee.code->result_bytes + c.from,
+            c.bytes);
   add_ready(caller, w.resume_after_call[w.depth], callee.returned, UINT32_MAX);
   --w.depth;
   use_frame(w);
@@ -393,9 +457,9 @@ void run_warp(BlockRun& run, Warp& w) {
       if (!frame.ready.empty()) {
         w.running = take_next(frame);
       } else if (!w.parked.empty()) {
-        return;   // waits
+        return;  // waits
       } else if (!leave_function(run, w)) {
-        return;   // done
+        return;  // done
       }
       continue;
     }
@@ -413,9 +477,12 @@ void run_warp(BlockRun& run, Warp& w) {
 
     std::uint32_t next = block.next;
     switch (block.end) {
-      case End::next: next = block.target; break;
+      case End::next:
+        next = block.target;
+        break;
       case End::branch: {
-        const std::uint32_t guard = *lanes_of<std::uint32_t>(w, block.guard) ^ (block.guard_negated ? kFullMask : 0u);
+        const std::uint32_t guard =
+            *lanes_of<std::uint32_t>(w, block.guard) ^ (block.guard_negated ? kFullMask : 0u);
         const std::uint32_t taken = mask & guard;
         if (taken == mask) {
           next = block.target;
@@ -434,22 +501,26 @@ void run_warp(BlockRun& run, Warp& w) {
         const std::uint32_t* index = lanes_of<std::uint32_t>(w, table.index);
         std::uint32_t guard = mask;
         if (block.guard != kNoRef) {
-          guard &= *lanes_of<std::uint32_t>(w, block.guard) ^ (block.guard_negated ? kFullMask : 0u);
+          guard &=
+              *lanes_of<std::uint32_t>(w, block.guard) ^ (block.guard_negated ? kFullMask : 0u);
           guard_count(run, block.pc, guard);
           add_ready(w.frames[w.depth], block.next, mask & ~guard, block.pc);
         }
         for (unsigned i = 0; i < kLanes; ++i)
           if ((guard >> i) & 1u)
-            add_ready(w.frames[w.depth], table.blocks[std::min<std::size_t>(index[i], table.blocks.size() - 1)], 1u << i, block.pc);
+            add_ready(w.frames[w.depth],
+                      table.blocks[std::min<std::size_t>(index[i], table.blocks.size() - 1)],
+                      1u << i, block.pc);
         w.running.mask = 0;
         continue;
       }
       default: {
         std::uint32_t at_end = mask;
         if (block.guard != kNoRef) {
-          at_end &= *lanes_of<std::uint32_t>(w, block.guard) ^ (block.guard_negated ? kFullMask : 0u);
+          at_end &=
+              *lanes_of<std::uint32_t>(w, block.guard) ^ (block.guard_negated ? kFullMask : 0u);
           guard_count(run, block.pc, at_end);
-          if (at_end == 0) break;   // on to block.next
+          if (at_end == 0) break;  // on to block.next
         }
         Frame& frame = w.frames[w.depth];
         if (block.end == End::call) {
@@ -466,8 +537,11 @@ void run_warp(BlockRun& run, Warp& w) {
         } else if (block.end == End::exit) {
           lanes_exit(run, w, at_end, block.pc, here, block);
         } else {
-          Access at = describe(run, {block.pc, w.index, static_cast<unsigned>(std::countr_zero(at_end)), AccessType::load, MemorySpace::global, 0, 0});
-          add_finding(run, FindingKind::trap, block.pc, UINT32_MAX, at, std::nullopt, "the kernel executed a trap instruction");
+          Access at =
+              describe(run, {block.pc, w.index, static_cast<unsigned>(std::countr_zero(at_end)),
+                             AccessType::load, MemorySpace::global, 0, 0});
+          add_finding(run, FindingKind::trap, block.pc, UINT32_MAX, at, std::nullopt,
+                      "the kernel executed a trap instruction");
           abort_launch(run);
         }
         continue;
@@ -483,14 +557,16 @@ void run_warp(BlockRun& run, Warp& w) {
   }
 }
 
-// ------------------------------------------------------------------------------------------------ blocks
+// ------------------------------------------------------------------------------------------------
+// blocks
 
 void start_block(BlockRun& run) {
   LaunchRun& l = *run.launch;
   const FunctionCode& entry = l.program->functions[0];
   const std::size_t stride = (entry.frame_bytes + 63) / 64 * 64;
   run.registers.assign(stride * l.warps + 64, std::byte{0});
-  std::byte* registers = run.registers.data() + (64 - reinterpret_cast<std::uintptr_t>(run.registers.data()) % 64) % 64;
+  std::byte* registers = run.registers.data() +
+                         (64 - reinterpret_cast<std::uintptr_t>(run.registers.data()) % 64) % 64;
   run.warps.resize(l.warps);
   run.index = block_index(l.grid, run.number);
   run.exited = 0;
@@ -541,10 +617,13 @@ void report_deadlock(BlockRun& run) {
     const Parked& k = w.parked.front();
     const BarrierState& b = run.barriers[k.barrier];
     const std::uint32_t expected = b.expected != 0 ? b.expected : run.launch->threads;
-    Access at = describe(run, {k.pc, w.index, static_cast<unsigned>(std::countr_zero(k.mask)), AccessType::load, MemorySpace::shared, 0, 0});
-    add_finding(run, FindingKind::deadlock, k.pc, UINT32_MAX, at, std::nullopt,
-                "the block waits for ever: barrier " + std::to_string(k.barrier) + " at " + line_text(p, k.pc) + " expects " +
-                    std::to_string(expected) + " threads and only " + std::to_string(b.expected != 0 ? b.arrived_count : b.arrived_lanes) + " can come");
+    Access at = describe(run, {k.pc, w.index, static_cast<unsigned>(std::countr_zero(k.mask)),
+                               AccessType::load, MemorySpace::shared, 0, 0});
+    add_finding(
+        run, FindingKind::deadlock, k.pc, UINT32_MAX, at, std::nullopt,
+        "the block waits for ever: barrier " + std::to_string(k.barrier) + " at " +
+            line_text(p, k.pc) + " expects " + std::to_string(expected) + " threads and only " +
+            std::to_string(b.expected != 0 ? b.arrived_count : b.arrived_lanes) + " can come");
     return;
   }
 }
@@ -592,7 +671,8 @@ void arrive_at_barrier(Warp& w, std::uint32_t id, std::uint32_t count, std::uint
   BarrierState& b = run.barriers[id % kBarriers];
   if (b.first_pc == UINT32_MAX) b.first_pc = pc;
   b.expected = count;
-  b.arrived_count += w.mask == w.live() ? kLanes : static_cast<std::uint32_t>(std::popcount(w.mask));
+  b.arrived_count +=
+      w.mask == w.live() ? kLanes : static_cast<std::uint32_t>(std::popcount(w.mask));
   b.arrived_warps |= 1u << w.index;
   if (is_complete(run, b)) complete_barrier(run, id % kBarriers);
 }
@@ -602,7 +682,9 @@ void run_blocks(Worker& worker) {
   BlockRun& run = worker.run;
   run.launch = &l;
   run.worker = &worker;
-  worker.portion = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min<std::uint64_t>(l.options.instruction_budget / 8, kPortion)), 1024, kPortion);
+  worker.portion = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min<std::uint64_t>(
+                                                l.options.instruction_budget / 8, kPortion)),
+                                            1024, kPortion);
   worker.allowance = worker.portion;
   auto set_running = [&](std::uint64_t block) {
     {
@@ -624,7 +706,8 @@ void run_blocks(Worker& worker) {
     run_block(run);
     const auto used = static_cast<std::uint64_t>(worker.portion - worker.allowance);
     worker.allowance = worker.portion;
-    l.instructions += used;
+    // Many small blocks use the budget up as well as one that never ends.
+    if (l.instructions.fetch_add(used) + used > l.options.instruction_budget) l.over_budget = true;
     if (!run.printed.empty()) worker.printed[block] = std::move(run.printed);
   }
   set_running(UINT64_MAX);

@@ -1,10 +1,12 @@
-// Loops over the 32 lanes of a warp. Everything here is inlined into the handlers, which are compiled
-// once for plain machines and once for wider vectors (see kernels/), so this file has no namespace
-// of its own: it is included inside SIMGPU_ISA by kernels/isa.hpp only.
+// Loops over the 32 lanes of a warp. Everything here is inlined into the handlers, which are
+// compiled once for plain machines and once for wider vectors (see kernels/), so this file has no
+// namespace of its own: it is included inside SIMGPU_ISA by kernels/isa.hpp only.
 
-/// Tells the compiler that lanes do not depend on each other: two operands are the same register or disjoint.
+/// Tells the compiler that lanes do not depend on each other: two operands are the same register or
+/// disjoint.
 #if defined(__clang__)
-#define SIMGPU_LANE_LOOP _Pragma("clang loop vectorize(assume_safety)") for (unsigned i = 0; i < kLanes; ++i)
+#define SIMGPU_LANE_LOOP \
+  _Pragma("clang loop vectorize(assume_safety)") for (unsigned i = 0; i < kLanes; ++i)
 #else
 #define SIMGPU_LANE_LOOP _Pragma("GCC ivdep") for (unsigned i = 0; i < kLanes; ++i)
 #endif
@@ -16,7 +18,9 @@ SIMGPU_INLINE T* lanes(const Warp& w, Ref ref) {
   return reinterpret_cast<T*>(address_of(w, ref));
 }
 
-SIMGPU_INLINE std::uint32_t& mask_of(const Warp& w, Ref ref) { return *lanes<std::uint32_t>(w, ref); }
+SIMGPU_INLINE std::uint32_t& mask_of(const Warp& w, Ref ref) {
+  return *lanes<std::uint32_t>(w, ref);
+}
 
 /// Writes the lanes of `mask` from `from`, leaves the others.
 template <class T>
@@ -24,7 +28,8 @@ SIMGPU_INLINE void blend(T* to, const T* from, std::uint32_t mask) {
   SIMGPU_LANE_LOOP to[i] = (mask >> i) & 1u ? from[i] : to[i];
 }
 
-/// dst[i] = f(i) for the active lanes. `f` is evaluated for all lanes: it must be harmless for any input.
+/// dst[i] = f(i) for the active lanes. `f` is evaluated for all lanes: it must be harmless for any
+/// input.
 template <class D, class F>
 SIMGPU_INLINE void each_lane(Warp& w, Ref dst, F f) {
   D* d = lanes<D>(w, dst);
@@ -45,12 +50,16 @@ SIMGPU_INLINE std::uint32_t lane_mask(F f) {
 #if defined(__AVX2__)
   std::uint32_t m = 0;
   for (unsigned k = 0; k < 4; ++k)
-    m |= static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_load_ps(reinterpret_cast<const float*>(t + 8 * k)))) << (8 * k);
+    m |= static_cast<std::uint32_t>(
+             _mm256_movemask_ps(_mm256_load_ps(reinterpret_cast<const float*>(t + 8 * k))))
+         << (8 * k);
   return m;
 #elif defined(__SSE2__)
   std::uint32_t m = 0;
   for (unsigned k = 0; k < 8; ++k)
-    m |= static_cast<std::uint32_t>(_mm_movemask_ps(_mm_load_ps(reinterpret_cast<const float*>(t + 4 * k)))) << (4 * k);
+    m |= static_cast<std::uint32_t>(
+             _mm_movemask_ps(_mm_load_ps(reinterpret_cast<const float*>(t + 4 * k))))
+         << (4 * k);
   return m;
 #else
   std::uint32_t m = 0;
@@ -64,5 +73,9 @@ SIMGPU_INLINE void write_pred(Warp& w, Ref ref, std::uint32_t value) {
   p = (p & ~w.mask) | (value & w.mask);
 }
 
-constexpr std::size_t idx(Alu op) { return static_cast<std::size_t>(op); }
-constexpr std::size_t idx(Ty type) { return static_cast<std::size_t>(type); }
+constexpr std::size_t idx(Alu op) {
+  return static_cast<std::size_t>(op);
+}
+constexpr std::size_t idx(Ty type) {
+  return static_cast<std::size_t>(type);
+}

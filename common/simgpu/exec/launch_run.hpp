@@ -1,5 +1,5 @@
-// A launch while it runs: what all host threads share (LaunchRun), what one of them owns (Worker), and the block
-// it is working on (BlockRun).
+// A launch while it runs: what all host threads share (LaunchRun), what one of them owns (Worker),
+// and the block it is working on (BlockRun).
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ namespace simgpu::exec {
 
 inline constexpr unsigned kBarriers = 16;
 inline constexpr std::uint32_t kMaxCallDepth = 1024;
-inline constexpr std::uint32_t kMaxLocalBytes = 512u << 10;   ///< per thread, as on hardware
-inline constexpr std::size_t kPrintfCap = 1u << 20;           ///< of a launch
+inline constexpr std::uint32_t kMaxLocalBytes = 512u << 10;  ///< per thread, as on hardware
+inline constexpr std::size_t kPrintfCap = 1u << 20;          ///< of a launch
 
 struct LaunchRun {
   const Program* program = nullptr;
@@ -38,7 +38,7 @@ struct LaunchRun {
   Dim3 grid, block;
   std::span<const std::byte> args;
   std::uint32_t dynamic_shared = 0;
-  std::uint32_t shared_bytes = 0;        ///< static and dynamic, without the reserved first kilobyte
+  std::uint32_t shared_bytes = 0;  ///< static and dynamic, without the reserved first kilobyte
   std::uint32_t threads = 0, warps = 0;  ///< of a block
   std::uint64_t blocks = 0;
   std::string kernel_name;
@@ -49,13 +49,14 @@ struct LaunchRun {
   std::vector<std::unique_ptr<check::ExactShadow>> global_shadows;
 
   std::atomic<std::uint64_t> next_block{0};
-  std::atomic<std::uint64_t> instructions{0};   ///< thread instructions, added in portions
-  std::atomic<bool> stop{false};                ///< a trap, an assertion, a deadlock or the budget ended the launch
-  std::atomic<bool> suspicious{false};          ///< a race is likely: run again in exact mode
+  std::atomic<std::uint64_t> instructions{0};  ///< thread instructions, added in portions
+  std::atomic<bool> stop{
+      false};  ///< a trap, an assertion, a deadlock or the budget ended the launch
+  std::atomic<bool> suspicious{false};  ///< a race is likely: run again in exact mode
   std::atomic<bool> over_budget{false};
-  std::mutex mutex;                             ///< snapshots and the list below
+  std::mutex mutex;  ///< snapshots and the list below
   std::condition_variable lowest_changed;
-  std::vector<std::uint64_t> running_blocks;    ///< one per worker, UINT64_MAX = none
+  std::vector<std::uint64_t> running_blocks;  ///< one per worker, UINT64_MAX = none
 };
 
 struct GuardCount {
@@ -66,44 +67,44 @@ struct BufferTraffic {
 };
 
 struct Counters {
-  std::vector<GuardCount> blocks;        ///< by basic block
-  std::vector<GuardCount> guarded;       ///< by pc, instructions with a guard
+  std::vector<GuardCount> blocks;   ///< by basic block
+  std::vector<GuardCount> guarded;  ///< by pc, instructions with a guard
   std::vector<SiteCount> sites;
-  std::vector<BufferTraffic> buffers;    ///< by live index
-  std::uint64_t block_barriers = 0;
+  std::vector<BufferTraffic> buffers;         ///< by live index
+  std::vector<std::uint64_t> block_barriers;  ///< by pc of the barrier that was reached first
 };
 
 struct Worker;
 
 /// One of the sixteen barriers of a block.
 struct BarrierState {
-  std::uint32_t arrived_lanes = 0;     ///< lanes parked here
-  std::uint32_t arrived_count = 0;     ///< as the hardware counts: 32 for a whole warp
-  std::uint32_t expected = 0;          ///< 0 = all threads of the block
+  std::uint32_t arrived_lanes = 0;  ///< lanes parked here
+  std::uint32_t arrived_count = 0;  ///< as the hardware counts: 32 for a whole warp
+  std::uint32_t expected = 0;       ///< 0 = all threads of the block
   std::uint32_t arrived_warps = 0, waiting_warps = 0;
   std::uint32_t first_pc = UINT32_MAX;
-  std::uint32_t ones = 0;              ///< bar.red: lanes whose predicate holds
+  std::uint32_t ones = 0;  ///< bar.red: lanes whose predicate holds
 };
 
 struct BlockRun {
   LaunchRun* launch = nullptr;
   Worker* worker = nullptr;
-  std::uint64_t number = 0;            ///< linear
+  std::uint64_t number = 0;  ///< linear
   Dim3 index{0, 0, 0};
   std::vector<Warp> warps;
-  std::vector<std::byte> registers;    ///< first frames of all warps
+  std::vector<std::byte> registers;  ///< first frames of all warps
   std::vector<std::byte> shared;
   check::SharedShadow shadow;
   std::optional<check::ExactShadow> exact_shared;
   check::BlockClocks clocks;
   check::BlockOrder order;
   std::array<BarrierState, kBarriers> barriers;
-  std::uint32_t exited = 0;                              ///< threads
-  std::map<std::uint32_t, std::uint32_t> exits;          ///< pc that led to the return -> threads
-  std::uint32_t local_capacity = 0;                      ///< bytes per thread
-  std::vector<std::byte> local;                          ///< [thread][local_capacity]
+  std::uint32_t exited = 0;                      ///< threads
+  std::map<std::uint32_t, std::uint32_t> exits;  ///< pc that led to the return -> threads
+  std::uint32_t local_capacity = 0;              ///< bytes per thread
+  std::vector<std::byte> local;                  ///< [thread][local_capacity]
   std::vector<std::uint8_t> local_initialised;
-  std::uint64_t instructions = 0;                        ///< thread instructions of this block
+  std::uint64_t instructions = 0;  ///< thread instructions of this block
   bool aborted = false;
   std::string printed;
 };
@@ -113,10 +114,12 @@ struct Worker {
   unsigned number = 0;
   Counters counters;
   check::FindingLog findings;
-  std::map<std::uint64_t, std::string> printed;   ///< by block
+  std::map<std::uint64_t, std::string> printed;  ///< by block
   std::size_t printed_bytes = 0;
   BlockRun run;
-  std::int64_t portion = 0, allowance = 0;   ///< thread instructions between looks at the budget, and left of them
+  std::int64_t portion = 0,
+               allowance =
+                   0;  ///< thread instructions between looks at the budget, and left of them
   PatternCache patterns;
 };
 
@@ -135,31 +138,46 @@ struct LaneAccess {
   std::uint64_t address = 0;
 };
 Access describe(const BlockRun& run, const LaneAccess& a);
-Access describe_thread(const LaunchRun& launch, std::uint64_t block, unsigned thread, const LaneAccess& a);
+Access describe_thread(const LaunchRun& launch, std::uint64_t block, unsigned thread,
+                       const LaneAccess& a);
 Dim3 thread_index(const Dim3& block, unsigned thread);
 Dim3 block_index(const Dim3& grid, std::uint64_t number);
-void add_finding(BlockRun& run, FindingKind kind, std::uint32_t pc, std::uint32_t other_pc, Access at, std::optional<Access> other, std::string detail);
-std::string line_text(const Program& p, std::uint32_t pc);   ///< "gemm.cu:31"
+void add_finding(BlockRun& run, FindingKind kind, std::uint32_t pc, std::uint32_t other_pc,
+                 Access at, std::optional<Access> other, std::string detail);
+std::string line_text(const Program& p, std::uint32_t pc);  ///< "gemm.cu:31"
 
 // ---- memory (resolve.cpp)
 /// Where a lane's access lands.
 struct Target {
-  enum class Fault : std::uint8_t { none, null, host, freed, bounds, misaligned, read_only } fault = Fault::none;
+  enum class Fault : std::uint8_t {
+    none,
+    null,
+    host,
+    freed,
+    bounds,
+    misaligned,
+    read_only
+  } fault = Fault::none;
   MemorySpace space = MemorySpace::global;
-  memory::Allocation* allocation = nullptr;   ///< global and constant
+  memory::Allocation* allocation = nullptr;  ///< global and constant
   std::byte* data = nullptr;
-  std::uint8_t* initialised = nullptr;        ///< null = nothing to check
-  std::uint64_t offset = 0;                   ///< in the allocation or space
+  std::uint8_t* initialised = nullptr;  ///< null = nothing to check
+  std::uint64_t offset = 0;             ///< in the allocation or space
 };
-Target resolve(BlockRun& run, const Warp& w, unsigned lane, ptx::Space space, std::uint64_t address, unsigned bytes, bool write);
+Target resolve(BlockRun& run, const Warp& w, unsigned lane, ptx::Space space, std::uint64_t address,
+               unsigned bytes, bool write);
 /// Must be called before the first store of a launch to `a`.
 void prepare_write(LaunchRun& launch, memory::Allocation& a);
-void report_fault(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type, unsigned bytes, std::uint64_t address, const Target& t);
-void report_uninitialised(BlockRun& run, const Warp& w, unsigned lane, const Op& op, unsigned bytes, std::uint64_t address, const Target& t);
+void report_fault(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
+                  unsigned bytes, std::uint64_t address, const Target& t);
+void report_uninitialised(BlockRun& run, const Warp& w, unsigned lane, const Op& op, unsigned bytes,
+                          std::uint64_t address, const Target& t);
 
 // ---- calls of functions that the device provides (builtins.cpp)
-void call_vprintf(Warp& w, const std::byte* arguments, std::uint32_t stride, const Call& call, std::uint32_t mask, std::uint32_t pc);
-void call_assertfail(Warp& w, const std::byte* arguments, std::uint32_t stride, const Call& call, std::uint32_t mask, std::uint32_t pc);
+void call_vprintf(Warp& w, const std::byte* arguments, std::uint32_t stride, const Call& call,
+                  std::uint32_t mask, std::uint32_t pc);
+void call_assertfail(Warp& w, const std::byte* arguments, std::uint32_t stride, const Call& call,
+                     std::uint32_t mask, std::uint32_t pc);
 void abort_launch(BlockRun& run);
 
 }  // namespace simgpu::exec

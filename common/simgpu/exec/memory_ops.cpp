@@ -10,11 +10,13 @@
 
 namespace simgpu::exec {
 
-void count_global(BlockRun& run, const Op& op, AccessType type, const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes) {
+void count_global(BlockRun& run, const Op& op, AccessType type,
+                  const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes) {
   Counters& c = run.worker->counters;
   GlobalCounts total;
   total.requests = 1;
-  // Usually all lanes reach one allocation; else each gets its share, and the first lane's one the request.
+  // Usually all lanes reach one allocation; else each gets its share, and the first lane's one the
+  // request.
   std::uint32_t left = mask;
   bool first = true;
   while (left != 0) {
@@ -30,7 +32,8 @@ void count_global(BlockRun& run, const Op& op, AccessType type, const std::uint6
     total.sectors += part.sectors;
     total.ideal_sectors += part.ideal_sectors;
     total.bytes += part.bytes;
-    if (const memory::Allocation* a = run.launch->memory->owner(address[std::countr_zero(left)]); a != nullptr && a->live_index < c.buffers.size()) {
+    if (const memory::Allocation* a = run.launch->memory->owner(address[std::countr_zero(left)]);
+        a != nullptr && a->live_index < c.buffers.size()) {
       BufferTraffic& b = c.buffers[a->live_index];
       (type == AccessType::load ? b.load : type == AccessType::store ? b.store : b.atomic) += part;
     }
@@ -40,7 +43,9 @@ void count_global(BlockRun& run, const Op& op, AccessType type, const std::uint6
   c.sites[op.site].global += total;
 }
 
-SharedCounts shared_cost(const BlockRun& run, const Op& op, AccessType type, const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes) {
+SharedCounts shared_cost(const BlockRun& run, const Op& op, AccessType type,
+                         const std::uint64_t (&address)[kLanes], std::uint32_t mask,
+                         unsigned bytes) {
   SharedCounts s;
   const bool load = type == AccessType::load;
   const count::Wavefronts raw = count::shared_wavefronts(address, mask, bytes, load);
@@ -49,11 +54,12 @@ SharedCounts shared_cost(const BlockRun& run, const Op& op, AccessType type, con
   s.raw_ideal_wavefronts = raw.ideal;
   s.bytes = std::uint64_t{bytes} * static_cast<unsigned>(std::popcount(mask));
   const Merge merge = run.launch->program->merges[op.site];
-  if (merge.width == 0) return s;   // ptxas makes it part of another load
+  if (merge.width == 0) return s;  // ptxas makes it part of another load
   count::Wavefronts w = raw;
   if (merge.width != bytes) {
     std::uint64_t start[kLanes];
-    for (unsigned i = 0; i < kLanes; ++i) start[i] = address[i] + static_cast<std::uint64_t>(std::int64_t{merge.shift});
+    for (unsigned i = 0; i < kLanes; ++i)
+      start[i] = address[i] + static_cast<std::uint64_t>(std::int64_t{merge.shift});
     w = count::shared_wavefronts(start, mask, merge.width, load);
   }
   s.requests = 1;
@@ -62,7 +68,8 @@ SharedCounts shared_cost(const BlockRun& run, const Op& op, AccessType type, con
   return s;
 }
 
-void count_shared(BlockRun& run, const Op& op, AccessType type, const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes) {
+void count_shared(BlockRun& run, const Op& op, AccessType type,
+                  const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes) {
   run.worker->counters.sites[op.site].shared += shared_cost(run, op, type, address, mask, bytes);
 }
 
@@ -84,7 +91,8 @@ void access_lane_by_lane(Warp& w, const Op& op, const std::uint64_t (&address)[k
     if (t.fault != Target::Fault::none) {
       report_fault(run, w, i, op, type, bytes, address[i], t);
       if (load)
-        for (unsigned k = 0; k < op.vec; ++k) std::memset(element[k] + i * op.width, static_cast<int>(memory::kPoison), op.width);
+        for (unsigned k = 0; k < op.vec; ++k)
+          std::memset(element[k] + i * op.width, static_cast<int>(memory::kPoison), op.width);
       continue;
     }
     offset[i] = t.offset;
@@ -93,7 +101,8 @@ void access_lane_by_lane(Warp& w, const Op& op, const std::uint64_t (&address)[k
         shared |= 1u << i;
         if (load && checks.init) {
           const std::uint64_t in = t.offset - memory::kSharedBase;
-          for (std::uint64_t g = in >> run.shadow.shift; g <= (in + bytes - 1) >> run.shadow.shift; ++g)
+          for (std::uint64_t g = in >> run.shadow.shift; g <= (in + bytes - 1) >> run.shadow.shift;
+               ++g)
             if (run.shadow.written[g] == 0) {
               report_uninitialised(run, w, i, op, bytes, address[i], t);
               break;
@@ -104,24 +113,30 @@ void access_lane_by_lane(Warp& w, const Op& op, const std::uint64_t (&address)[k
       }
       case MemorySpace::local:
         local |= 1u << i;
-        if (load && checks.init && std::memchr(t.initialised, 0, bytes) != nullptr) report_uninitialised(run, w, i, op, bytes, address[i], t);
+        if (load && checks.init && std::memchr(t.initialised, 0, bytes) != nullptr)
+          report_uninitialised(run, w, i, op, bytes, address[i], t);
         if (!load) std::memset(t.initialised, 1, bytes);
         break;
-      case MemorySpace::param: break;
+      case MemorySpace::param:
+        break;
       default: {
         if (t.space == MemorySpace::global) global |= 1u << i;
         if (!load) {
           prepare_write(l, *t.allocation);
           if (t.initialised != nullptr) std::memset(t.initialised, 1, bytes);
-        } else if (checks.init && t.initialised != nullptr && std::memchr(t.initialised, 0, bytes) != nullptr) {
+        } else if (checks.init && t.initialised != nullptr &&
+                   std::memchr(t.initialised, 0, bytes) != nullptr) {
           report_uninitialised(run, w, i, op, bytes, address[i], t);
         }
-        if (checks.race && t.space == MemorySpace::global) check_global_access(run, w, i, op, type, (op.z & 1) != 0, *t.allocation, t.offset, bytes);
+        if (checks.race && t.space == MemorySpace::global)
+          check_global_access(run, w, i, op, type, (op.z & 1) != 0, *t.allocation, t.offset, bytes);
       }
     }
     for (unsigned k = 0; k < op.vec; ++k) {
-      if (load) std::memcpy(element[k] + i * op.width, t.data + k * op.width, op.width);
-      else std::memcpy(t.data + k * op.width, element[k] + i * op.width, op.width);
+      if (load)
+        std::memcpy(element[k] + i * op.width, t.data + k * op.width, op.width);
+      else
+        std::memcpy(t.data + k * op.width, element[k] + i * op.width, op.width);
     }
   }
   if (!l.options.count) return;
@@ -137,64 +152,91 @@ void op_memory(Warp& w, const Op& op) {
   access_lane_by_lane(w, op, address);
 }
 
-// ------------------------------------------------------------------------------------------------ atomics
+// ------------------------------------------------------------------------------------------------
+// atomics
 
 namespace {
 
-
-/// The new value of a location. `b` and `c` are the operands' bits, `old` the location's, all `type`.
+/// The new value of a location. `b` and `c` are the operands' bits, `old` the location's, all
+/// `type`.
 template <class T>
-std::uint64_t integer_atomic(ptx::AtomOp op, std::uint64_t old_bits, std::uint64_t b_bits, std::uint64_t c_bits) {
+std::uint64_t integer_atomic(ptx::AtomOp op, std::uint64_t old_bits, std::uint64_t b_bits,
+                             std::uint64_t c_bits) {
   using U = std::make_unsigned_t<T>;
   const T old = static_cast<T>(old_bits), b = static_cast<T>(b_bits);
   const U uold = static_cast<U>(old_bits), ub = static_cast<U>(b_bits);
   switch (op) {
-    case ptx::AtomOp::add: return static_cast<U>(uold + ub);
-    case ptx::AtomOp::inc: return uold >= ub ? U{0} : static_cast<U>(uold + 1);
-    case ptx::AtomOp::dec: return uold == 0 || uold > ub ? ub : static_cast<U>(uold - 1);
-    case ptx::AtomOp::min: return static_cast<U>(b < old ? b : old);
-    case ptx::AtomOp::max: return static_cast<U>(old < b ? b : old);
-    case ptx::AtomOp::and_: return uold & ub;
-    case ptx::AtomOp::or_: return uold | ub;
-    case ptx::AtomOp::xor_: return uold ^ ub;
-    case ptx::AtomOp::exch: return ub;
-    case ptx::AtomOp::cas: return uold == ub ? static_cast<U>(c_bits) : uold;
-    default: return uold;
+    case ptx::AtomOp::add:
+      return static_cast<U>(uold + ub);
+    case ptx::AtomOp::inc:
+      return uold >= ub ? U{0} : static_cast<U>(uold + 1);
+    case ptx::AtomOp::dec:
+      return uold == 0 || uold > ub ? ub : static_cast<U>(uold - 1);
+    case ptx::AtomOp::min:
+      return static_cast<U>(b < old ? b : old);
+    case ptx::AtomOp::max:
+      return static_cast<U>(old < b ? b : old);
+    case ptx::AtomOp::and_:
+      return uold & ub;
+    case ptx::AtomOp::or_:
+      return uold | ub;
+    case ptx::AtomOp::xor_:
+      return uold ^ ub;
+    case ptx::AtomOp::exch:
+      return ub;
+    case ptx::AtomOp::cas:
+      return uold == ub ? static_cast<U>(c_bits) : uold;
+    default:
+      return uold;
   }
 }
 
 std::uint16_t half_atomic(ptx::AtomOp op, std::uint16_t old, std::uint16_t b, bool bf) {
   const double x = static_cast<double>(bf ? bfloat_to_float(old) : half_to_float(old));
   const double y = static_cast<double>(bf ? bfloat_to_float(b) : half_to_float(b));
-  const double r = op == ptx::AtomOp::min ? (y < x ? y : x) : op == ptx::AtomOp::max ? (x < y ? y : x) : x + y;
+  const double r = op == ptx::AtomOp::min   ? (y < x ? y : x)
+                   : op == ptx::AtomOp::max ? (x < y ? y : x)
+                                            : x + y;
   return bf ? to_bfloat(r) : to_half(r);
 }
 
-std::uint64_t atomic_result(ptx::AtomOp op, Ty type, std::uint64_t old, std::uint64_t b, std::uint64_t c) {
+std::uint64_t atomic_result(ptx::AtomOp op, Ty type, std::uint64_t old, std::uint64_t b,
+                            std::uint64_t c) {
   const bool exchange = op == ptx::AtomOp::exch || op == ptx::AtomOp::cas;
   switch (type) {
     case Ty::f32:
       if (exchange) break;
-      return std::bit_cast<std::uint32_t>(std::bit_cast<float>(static_cast<std::uint32_t>(old)) + std::bit_cast<float>(static_cast<std::uint32_t>(b)));
+      return std::bit_cast<std::uint32_t>(std::bit_cast<float>(static_cast<std::uint32_t>(old)) +
+                                          std::bit_cast<float>(static_cast<std::uint32_t>(b)));
     case Ty::f64:
       if (exchange) break;
       return std::bit_cast<std::uint64_t>(std::bit_cast<double>(old) + std::bit_cast<double>(b));
     case Ty::f16:
-    case Ty::bf16: return half_atomic(op, static_cast<std::uint16_t>(old), static_cast<std::uint16_t>(b), type == Ty::bf16);
+    case Ty::bf16:
+      return half_atomic(op, static_cast<std::uint16_t>(old), static_cast<std::uint16_t>(b),
+                         type == Ty::bf16);
     case Ty::f16x2:
     case Ty::bf16x2: {
       const bool bf = type == Ty::bf16x2;
-      const std::uint32_t lo = half_atomic(op, static_cast<std::uint16_t>(old), static_cast<std::uint16_t>(b), bf);
-      const std::uint32_t hi = half_atomic(op, static_cast<std::uint16_t>(old >> 16), static_cast<std::uint16_t>(b >> 16), bf);
+      const std::uint32_t lo =
+          half_atomic(op, static_cast<std::uint16_t>(old), static_cast<std::uint16_t>(b), bf);
+      const std::uint32_t hi = half_atomic(op, static_cast<std::uint16_t>(old >> 16),
+                                           static_cast<std::uint16_t>(b >> 16), bf);
       return lo | (hi << 16);
     }
-    case Ty::s32: return integer_atomic<std::int32_t>(op, old, b, c);
-    case Ty::s64: return integer_atomic<std::int64_t>(op, old, b, c);
-    case Ty::u16: return integer_atomic<std::uint16_t>(op, old, b, c);
-    case Ty::u64: return integer_atomic<std::uint64_t>(op, old, b, c);
-    default: return integer_atomic<std::uint32_t>(op, old, b, c);
+    case Ty::s32:
+      return integer_atomic<std::int32_t>(op, old, b, c);
+    case Ty::s64:
+      return integer_atomic<std::int64_t>(op, old, b, c);
+    case Ty::u16:
+      return integer_atomic<std::uint16_t>(op, old, b, c);
+    case Ty::u64:
+      return integer_atomic<std::uint64_t>(op, old, b, c);
+    default:
+      return integer_atomic<std::uint32_t>(op, old, b, c);
   }
-  return type == Ty::f64 ? integer_atomic<std::uint64_t>(op, old, b, c) : integer_atomic<std::uint32_t>(op, old, b, c);
+  return type == Ty::f64 ? integer_atomic<std::uint64_t>(op, old, b, c)
+                         : integer_atomic<std::uint32_t>(op, old, b, c);
 }
 
 }  // namespace
@@ -224,17 +266,22 @@ void op_atomic(Warp& w, const Op& op) {
     if (t.space == MemorySpace::shared) {
       shared |= 1u << i;
       const std::uint64_t in = t.offset - memory::kSharedBase;
-      for (std::uint64_t g = in >> run.shadow.shift; g <= (in + bytes - 1) >> run.shadow.shift; ++g) uninitialised |= run.shadow.written[g] == 0;
+      for (std::uint64_t g = in >> run.shadow.shift; g <= (in + bytes - 1) >> run.shadow.shift; ++g)
+        uninitialised |= run.shadow.written[g] == 0;
       if (checks.init && uninitialised) report_uninitialised(run, w, i, op, bytes, address[i], t);
-      if (checks.race || checks.init) check_shared_access(run, w, i, op, AccessType::atomic, t.offset, bytes);
+      if (checks.race || checks.init)
+        check_shared_access(run, w, i, op, AccessType::atomic, t.offset, bytes);
     } else {
       (t.space == MemorySpace::global ? global : local) |= 1u << i;
       if (t.allocation != nullptr) prepare_write(l, *t.allocation);
       uninitialised = t.initialised != nullptr && std::memchr(t.initialised, 0, bytes) != nullptr;
-      if (checks.init && uninitialised && static_cast<ptx::AtomOp>(op.y) != ptx::AtomOp::exch) report_uninitialised(run, w, i, op, bytes, address[i], t);
+      if (checks.init && uninitialised && static_cast<ptx::AtomOp>(op.y) != ptx::AtomOp::exch)
+        report_uninitialised(run, w, i, op, bytes, address[i], t);
       if (t.initialised != nullptr) std::memset(t.initialised, 1, bytes);
       if (t.allocation != nullptr) {
-        if (checks.race) check_global_access(run, w, i, op, AccessType::atomic, true, *t.allocation, t.offset, bytes);
+        if (checks.race)
+          check_global_access(run, w, i, op, AccessType::atomic, true, *t.allocation, t.offset,
+                              bytes);
         run.order.atomic(address[i]);
       }
     }
@@ -243,7 +290,8 @@ void op_atomic(Warp& w, const Op& op) {
     std::memcpy(&operand, b + i * bytes, bytes);
     if (c != nullptr) std::memcpy(&operand2, c + i * bytes, bytes);
     before[i] = old;
-    const std::uint64_t result = atomic_result(static_cast<ptx::AtomOp>(op.y), static_cast<Ty>(op.z), old, operand, operand2);
+    const std::uint64_t result = atomic_result(static_cast<ptx::AtomOp>(op.y),
+                                               static_cast<Ty>(op.z), old, operand, operand2);
     std::memcpy(t.data, &result, bytes);
   }
   if (op.dst != kNoRef) {

@@ -1,7 +1,8 @@
 // The decoded form of a kernel: what the interpreter's inner loop reads.
 //
-// A PTX instruction becomes one or a few Ops. An Op is a function pointer and operand references; the
-// function works on all 32 lanes of a warp at once. Nothing is looked up by name while a kernel runs.
+// A PTX instruction becomes one or a few Ops. An Op is a function pointer and operand references;
+// the function works on all 32 lanes of a warp at once. Nothing is looked up by name while a kernel
+// runs.
 #pragma once
 
 #include <cstddef>
@@ -16,48 +17,141 @@ using Handler = void (*)(Warp&, const Op&);
 inline constexpr unsigned kLanes = 32;
 inline constexpr std::uint32_t kFullMask = 0xffffffffu;
 
-/// Where an operand's 32 lanes (or its predicate mask) lie. A negative value is an offset into the current
-/// frame's registers minus kFrameBias; a positive one is the host address of a constant that all warps share.
-/// One shift, one AND and one ADD resolve both without a branch.
+/// Where an operand's 32 lanes (or its predicate mask) lie. A negative value is an offset into the
+/// current frame's registers minus kFrameBias; a positive one is the host address of a constant
+/// that all warps share. One shift, one AND and one ADD resolve both without a branch.
 using Ref = std::int64_t;
 inline constexpr Ref kNoRef = 0;
 inline constexpr std::int64_t kFrameBias = std::int64_t{1} << 40;
 
-constexpr Ref frame_ref(std::size_t offset) { return static_cast<std::int64_t>(offset) - kFrameBias; }
+constexpr Ref frame_ref(std::size_t offset) {
+  return static_cast<std::int64_t>(offset) - kFrameBias;
+}
 
 struct Op {
   Handler fn = nullptr;       ///< called by the loop
   Handler guarded = nullptr;  ///< behind the guard wrapper
   Handler rounded = nullptr;  ///< behind the rounding-mode wrapper
   Ref dst = kNoRef, dst2 = kNoRef, a = kNoRef, b = kNoRef, c = kNoRef, d = kNoRef;
-  Ref guard = kNoRef;         ///< predicate mask
+  Ref guard = kNoRef;  ///< predicate mask
   std::int64_t imm = 0;
   const Ref* list = nullptr;  ///< elements of a vector operand
   std::uint32_t pc = 0;       ///< index of the PTX instruction in its function
   std::uint32_t slot = 0;     ///< memory: which address pattern
   std::uint32_t site = 0;     ///< memory: which counter, unique in the program
   std::uint8_t guard_negated = 0;
-  std::uint8_t vec = 1;       ///< memory: elements per lane
-  std::uint8_t width = 0;     ///< memory: bytes per element
+  std::uint8_t vec = 1;              ///< memory: elements per lane
+  std::uint8_t width = 0;            ///< memory: bytes per element
   std::uint8_t x = 0, y = 0, z = 0;  ///< small parameters of one kind of op
 };
 
 /// The internal operations of the arithmetic table. Each exists for some lane types.
 enum class Alu : std::uint8_t {
-  add, sub, mul_lo, mul_hi, mul_wide, mad_lo, mad_hi, mad_wide, mul24_lo, mul24_hi, mad24_lo, mad24_hi,
-  add_sat, sub_sat, mad_hi_sat, div, rem, abs, neg, min, max, min_nan, max_nan, sad,
-  fma, fma_relu, sqrt, rsqrt, rcp, sin, cos, lg2, ex2, tanh, copysign, flush, saturate,
-  and_, or_, xor_, not_, cnot, shl, shr, shf_l_clamp, shf_l_wrap, shf_r_clamp, shf_r_wrap,
-  bfe, bfi, bfind, bfind_shift, brev, clz, popc, prmt, prmt_mode, lop3, dp4a, dp2a,
-  add_carry, sub_carry, mad_lo_carry, mad_hi_carry,
-  mov, selp, slct_s32, slct_f32, testp,
-  eq, ne, lt, le, gt, ge, equ, neu, ltu, leu, gtu, geu, num, nan,
+  add,
+  sub,
+  mul_lo,
+  mul_hi,
+  mul_wide,
+  mad_lo,
+  mad_hi,
+  mad_wide,
+  mul24_lo,
+  mul24_hi,
+  mad24_lo,
+  mad24_hi,
+  add_sat,
+  sub_sat,
+  mad_hi_sat,
+  div,
+  rem,
+  abs,
+  neg,
+  min,
+  max,
+  min_nan,
+  max_nan,
+  sad,
+  fma,
+  fma_relu,
+  sqrt,
+  rsqrt,
+  rcp,
+  sin,
+  cos,
+  lg2,
+  ex2,
+  tanh,
+  copysign,
+  flush,
+  saturate,
+  and_,
+  or_,
+  xor_,
+  not_,
+  cnot,
+  shl,
+  shr,
+  shf_l_clamp,
+  shf_l_wrap,
+  shf_r_clamp,
+  shf_r_wrap,
+  bfe,
+  bfi,
+  bfind,
+  bfind_shift,
+  brev,
+  clz,
+  popc,
+  prmt,
+  prmt_mode,
+  lop3,
+  dp4a,
+  dp2a,
+  add_carry,
+  sub_carry,
+  mad_lo_carry,
+  mad_hi_carry,
+  mov,
+  selp,
+  slct_s32,
+  slct_f32,
+  testp,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  equ,
+  neu,
+  ltu,
+  leu,
+  gtu,
+  geu,
+  num,
+  nan,
   count_,
 };
 
 /// Lane types. Registers are stored as arrays of 32 lanes of these sizes; predicates as one mask.
 enum class Ty : std::uint8_t {
-  pred, u8, u16, u32, u64, s8, s16, s32, s64, f16, bf16, f16x2, bf16x2, tf32, f32, f64, count_,
+  pred,
+  u8,
+  u16,
+  u32,
+  u64,
+  s8,
+  s16,
+  s32,
+  s64,
+  f16,
+  bf16,
+  f16x2,
+  bf16x2,
+  tf32,
+  f32,
+  f64,
+  count_,
 };
 
 /// Parameters of cvt, in Op::x / Op::y.
@@ -66,12 +160,14 @@ enum class CvtRound : std::uint8_t { none, rn, rz, rm, rp, rna, rni, rzi, rmi, r
 struct HandlerTable {
   Handler alu[static_cast<std::size_t>(Alu::count_)][static_cast<std::size_t>(Ty::count_)];
   Handler cvt[static_cast<std::size_t>(Ty::count_)][static_cast<std::size_t>(Ty::count_)];
-  Handler widen[static_cast<std::size_t>(Ty::count_)][4];  ///< [source][log2 of the register's bytes]
-  Handler narrow[4][4];      ///< [log2 register bytes][log2 bytes wanted]: the low part
-  Handler pack[4][4];        ///< [log2 element bytes][log2 whole]: mov.b32 d, {lo, hi}
-  Handler unpack[4][4];      ///< mov.b32 {lo, hi}, a
-  Handler broadcast[4];      ///< fill a register from `imm`
-  /// The quick paths: [load, store][element of 4, 8 bytes][log2 of the vector]. Null: no quick path.
+  Handler widen[static_cast<std::size_t>(Ty::count_)]
+               [4];      ///< [source][log2 of the register's bytes]
+  Handler narrow[4][4];  ///< [log2 register bytes][log2 bytes wanted]: the low part
+  Handler pack[4][4];    ///< [log2 element bytes][log2 whole]: mov.b32 d, {lo, hi}
+  Handler unpack[4][4];  ///< mov.b32 {lo, hi}, a
+  Handler broadcast[4];  ///< fill a register from `imm`
+  /// The quick paths: [load, store][element of 4, 8 bytes][log2 of the vector]. Null: no quick
+  /// path.
   Handler shared[2][2][3];
   Handler global[2][2][3];
 };

@@ -6,18 +6,25 @@
 namespace simgpu::exec {
 namespace {
 
-/// Loops nested deeper than this (only hostile text has them) are ordered by depth-first search alone.
+/// Loops nested deeper than this (only hostile text has them) are ordered by depth-first search
+/// alone.
 constexpr unsigned kMaxNesting = 64;
 
 /// Tarjan's strongly connected components among the blocks of one region, without recursion.
 class Components {
  public:
-  Components(const std::vector<std::vector<std::uint32_t>>& successors, std::vector<std::uint32_t>& region)
-      : successors_(successors), region_(region), index_(successors.size(), 0), low_(successors.size(), 0),
+  Components(const std::vector<std::vector<std::uint32_t>>& successors,
+             std::vector<std::uint32_t>& region)
+      : successors_(successors),
+        region_(region),
+        index_(successors.size(), 0),
+        low_(successors.size(), 0),
         on_stack_(successors.size(), 0) {}
 
-  /// Components reachable from `root` inside region `id`, without edges into `cut`; in topological order.
-  std::vector<std::vector<std::uint32_t>> find(const std::vector<std::uint32_t>& roots, std::uint32_t id, std::uint32_t cut) {
+  /// Components reachable from `root` inside region `id`, without edges into `cut`; in topological
+  /// order.
+  std::vector<std::vector<std::uint32_t>> find(const std::vector<std::uint32_t>& roots,
+                                               std::uint32_t id, std::uint32_t cut) {
     std::vector<std::vector<std::uint32_t>> found;
     for (const std::uint32_t root : roots)
       if (region_[root] == id && index_[root] == 0) search(root, id, cut, found);
@@ -34,7 +41,8 @@ class Components {
     std::size_t edge;
   };
 
-  void search(std::uint32_t root, std::uint32_t id, std::uint32_t cut, std::vector<std::vector<std::uint32_t>>& found) {
+  void search(std::uint32_t root, std::uint32_t id, std::uint32_t cut,
+              std::vector<std::vector<std::uint32_t>>& found) {
     std::vector<Visit> visits;
     auto open = [&](std::uint32_t b) {
       index_[b] = low_[b] = ++counter_;
@@ -48,8 +56,10 @@ class Components {
       if (visits.back().edge < successors_[b].size()) {
         const std::uint32_t s = successors_[b][visits.back().edge++];
         if (region_[s] != id || s == cut) continue;
-        if (index_[s] == 0) open(s);
-        else if (on_stack_[s]) low_[b] = std::min(low_[b], index_[s]);
+        if (index_[s] == 0)
+          open(s);
+        else if (on_stack_[s])
+          low_[b] = std::min(low_[b], index_[s]);
         continue;
       }
       visits.pop_back();
@@ -63,7 +73,7 @@ class Components {
         on_stack_[member] = 0;
         component.push_back(member);
       } while (member != b);
-      std::reverse(component.begin(), component.end());   // its head, the first one met, comes first
+      std::reverse(component.begin(), component.end());  // its head, the first one met, comes first
       found.push_back(std::move(component));
     }
   }
@@ -78,15 +88,16 @@ class Components {
 
 }  // namespace
 
-std::vector<std::uint32_t> running_order(const std::vector<std::vector<std::uint32_t>>& successors) {
+std::vector<std::uint32_t> running_order(
+    const std::vector<std::vector<std::uint32_t>>& successors) {
   const auto n = static_cast<std::uint32_t>(successors.size());
   std::vector<std::uint32_t> region(n, 0), order;
   order.reserve(n);
   Components components(successors, region);
   std::uint32_t next_region = 0;
 
-  // Work list of regions in reverse running order: a component that is a loop is replaced by its head followed
-  // by the components of its body without the edges back to the head.
+  // Work list of regions in reverse running order: a component that is a loop is replaced by its
+  // head followed by the components of its body without the edges back to the head.
   struct Region {
     std::vector<std::uint32_t> blocks;
     unsigned depth;
@@ -95,7 +106,8 @@ std::vector<std::uint32_t> running_order(const std::vector<std::vector<std::uint
   for (std::uint32_t b = 0; b < n; ++b) all[b] = b;
   std::vector<Region> work;
   auto push_components = [&](std::vector<std::vector<std::uint32_t>> found, unsigned depth) {
-    for (auto it = found.rbegin(); it != found.rend(); ++it) work.push_back({std::move(*it), depth});
+    for (auto it = found.rbegin(); it != found.rend(); ++it)
+      work.push_back({std::move(*it), depth});
   };
   push_components(components.find({0}, 0, UINT32_MAX), 1);
   while (!work.empty()) {
@@ -110,9 +122,11 @@ std::vector<std::uint32_t> running_order(const std::vector<std::vector<std::uint
     for (const std::uint32_t b : r.blocks) region[b] = next_region;
     order.push_back(head);
     std::vector<std::uint32_t> roots(r.blocks.begin() + 1, r.blocks.end());
-    // Start from what the head leads to, so that heads of inner loops are where control enters them.
+    // Start from what the head leads to, so that heads of inner loops are where control enters
+    // them.
     std::stable_partition(roots.begin(), roots.end(), [&](std::uint32_t b) {
-      return std::find(successors[head].begin(), successors[head].end(), b) != successors[head].end();
+      return std::find(successors[head].begin(), successors[head].end(), b) !=
+             successors[head].end();
     });
     region[head] = UINT32_MAX;
     push_components(components.find(roots, next_region, head), r.depth + 1);

@@ -1,4 +1,5 @@
-// Parameters: of the kernel (the same for all lanes), of functions and of calls (per lane, in the frame).
+// Parameters: of the kernel (the same for all lanes), of functions and of calls (per lane, in the
+// frame).
 #include <cstring>
 
 #include "common/simgpu/exec/decoder.hpp"
@@ -9,7 +10,8 @@ namespace simgpu::exec {
 void op_kernel_param(Warp& w, const Op& op) {
   std::uint64_t v = 0;
   const auto args = w.run->launch->args;
-  if (static_cast<std::size_t>(op.imm) + op.width <= args.size()) std::memcpy(&v, args.data() + op.imm, op.width);
+  if (static_cast<std::size_t>(op.imm) + op.width <= args.size())
+    std::memcpy(&v, args.data() + op.imm, op.width);
   Op fill = op;
   fill.imm = static_cast<std::int64_t>(v);
   handlers().broadcast[op.width == 1 ? 0 : op.width == 2 ? 1 : op.width == 4 ? 2 : 3](w, fill);
@@ -47,8 +49,10 @@ void op_area_load(Warp& w, const Op& op) {
   for (unsigned i = 0; i < kLanes; ++i) {
     if (((w.mask >> i) & 1u) == 0) continue;
     const std::uint64_t at = area_offset(w, op, i);
-    if (at > op.site || op.width > op.site - at) std::memset(dst + i * op.width, 0xff, op.width);
-    else std::memcpy(dst + i * op.width, area + std::size_t{i} * op.site + at, op.width);
+    if (at > op.site || op.width > op.site - at)
+      std::memset(dst + i * op.width, 0xff, op.width);
+    else
+      std::memcpy(dst + i * op.width, area + std::size_t{i} * op.site + at, op.width);
   }
 }
 

@@ -32,8 +32,13 @@ bool Pattern::learn(const std::uint64_t* address, std::uint32_t active, std::uin
   }
   low = static_cast<std::int32_t>(least);
   high = static_cast<std::int32_t>(greatest);
-  shape = same ? Shape::broadcast : by4 ? Shape::unit4 : by8 ? Shape::unit8 : by16 ? Shape::unit16 : Shape::other;
+  shape = same   ? Shape::broadcast
+          : by4  ? Shape::unit4
+          : by8  ? Shape::unit8
+          : by16 ? Shape::unit16
+                 : Shape::other;
   for (PatternWidth& w : width) w.known = false;
+  sector_count_ = {};
   mask = active;
   number = new_number;
   return true;
@@ -50,8 +55,11 @@ void Pattern::work_out(unsigned index) {
   unsigned n = 0;
   for (unsigned i = 0; i < kLanes; ++i)
     if ((mask >> i) & 1u)
-      for (unsigned k = 0; k < words; ++k) touches[n++] = {(rel[i] >> 2) + static_cast<std::int32_t>(k), static_cast<std::uint8_t>(i)};
-  std::sort(touches.begin(), touches.begin() + n, [](const Touch& a, const Touch& b) { return a.word != b.word ? a.word < b.word : a.lane < b.lane; });
+      for (unsigned k = 0; k < words; ++k)
+        touches[n++] = {(rel[i] >> 2) + static_cast<std::int32_t>(k), static_cast<std::uint8_t>(i)};
+  std::sort(touches.begin(), touches.begin() + n, [](const Touch& a, const Touch& b) {
+    return a.word != b.word ? a.word < b.word : a.lane < b.lane;
+  });
   w.runs = 0;
   w.lanes_overlap = false;
   unsigned codes = 0;
@@ -78,7 +86,8 @@ void Pattern::work_out(unsigned index) {
 namespace {
 
 void addresses_of(const Pattern& p, std::uint64_t base, std::uint64_t (&address)[kLanes]) {
-  for (unsigned i = 0; i < kLanes; ++i) address[i] = base + static_cast<std::uint64_t>(std::int64_t{p.rel[i]});
+  for (unsigned i = 0; i < kLanes; ++i)
+    address[i] = base + static_cast<std::uint64_t>(std::int64_t{p.rel[i]});
 }
 
 template <class T>
@@ -103,15 +112,24 @@ void add_times(SharedCounts& to, const SharedCounts& each, std::uint64_t n) {
 
 }  // namespace
 
+std::uint8_t Pattern::count_sectors(unsigned index, std::uint64_t base) const {
+  std::uint64_t address[kLanes];
+  addresses_of(*this, base, address);
+  return static_cast<std::uint8_t>(count::sectors(address, mask, 4u << index));
+}
+
 void settle(Counters& counters, SiteCount& s, AccessType type) {
   if (s.pending == 0) return;
   add_times(s.global, s.global_each, s.pending);
   add_times(s.shared, s.shared_each, s.pending);
+  s.global.sectors += s.pending_sectors;
   if (s.buffer != UINT32_MAX) {
     BufferTraffic& b = counters.buffers[s.buffer];
-    add_times(type == AccessType::load ? b.load : b.store, s.global_each, s.pending);
+    GlobalCounts& g = type == AccessType::load ? b.load : b.store;
+    add_times(g, s.global_each, s.pending);
+    g.sectors += s.pending_sectors;
   }
-  s.pending = 0;
+  s.pending = s.pending_sectors = 0;
 }
 
 void begin_shared(BlockRun& run, const Op& op, const Pattern& p, std::uint64_t key) {
@@ -128,17 +146,18 @@ void begin_shared(BlockRun& run, const Op& op, const Pattern& p, std::uint64_t k
   s.shared_each = shared_cost(run, op, type, address, p.mask, bytes);
 }
 
-void begin_global(BlockRun& run, const Op& op, const Pattern& p, std::uint64_t base, const memory::Allocation& a, std::uint64_t key) {
+void begin_global(BlockRun& run, const Op& op, const Pattern& p, const memory::Allocation& a,
+                  std::uint64_t key) {
   SiteCount& s = run.worker->counters.sites[op.site];
   settle(run.worker->counters, s, static_cast<AccessType>(op.y));
   std::uint64_t address[kLanes];
-  addresses_of(p, base, address);
+  addresses_of(p, std::uint64_t{1} << 40, address);
   const unsigned bytes = unsigned{op.width} * op.vec;
   s.key = key;
   s.pending = 1;
   s.buffer = a.live_index;
   s.shared_each = {};
-  s.global_each = {1, count::sectors(address, p.mask, bytes), count::ideal_sectors(count::distinct_bytes(address, p.mask, bytes)),
+  s.global_each = {1, 0, count::ideal_sectors(count::distinct_bytes(address, p.mask, bytes)),
                    std::uint64_t{bytes} * static_cast<unsigned>(std::popcount(p.mask))};
 }
 

@@ -15,49 +15,50 @@ namespace simgpu::exec {
 
 /// How a basic block ends.
 enum class End : std::uint8_t {
-  next,        ///< falls through (or an unconditional branch): `target`
-  branch,      ///< lanes whose guard holds go to `target`, the others to `next`
-  indexed,     ///< brx.idx: lane i goes to targets[index register]
-  call,        ///< then continues at `next`
-  ret,         ///< lanes whose guard holds leave the function; in an entry they exit
-  exit,        ///< lanes whose guard holds exit
-  barrier,     ///< bar.sync, bar.red: `op` says which; continues at `next`
+  next,     ///< falls through (or an unconditional branch): `target`
+  branch,   ///< lanes whose guard holds go to `target`, the others to `next`
+  indexed,  ///< brx.idx: lane i goes to targets[index register]
+  call,     ///< then continues at `next`
+  ret,      ///< lanes whose guard holds leave the function; in an entry they exit
+  exit,     ///< lanes whose guard holds exit
+  barrier,  ///< bar.sync, bar.red: `op` says which; continues at `next`
   trap,
 };
 
 inline constexpr std::uint32_t kNoBlock = UINT32_MAX;
 
-/// Straight-line code. Blocks are numbered so that of all lanes that are not together, running those with the
-/// smallest number first brings them together again as early as possible (see order.hpp).
+/// Straight-line code. Blocks are numbered so that of all lanes that are not together, running
+/// those with the smallest number first brings them together again as early as possible (see
+/// order.hpp).
 struct BasicBlock {
-  std::uint32_t first = 0, last = 0;   ///< ops [first, last)
-  std::uint32_t instructions = 0;      ///< PTX instructions executed by every active lane
+  std::uint32_t first = 0, last = 0;  ///< ops [first, last)
+  std::uint32_t instructions = 0;     ///< PTX instructions executed by every active lane
   End end = End::next;
   bool guard_negated = false;
-  bool returns_at_once = false;        ///< nothing here but ret or exit
+  bool returns_at_once = false;  ///< nothing here but ret or exit
   Ref guard = kNoRef;
   std::uint32_t target = kNoBlock, next = kNoBlock;
-  std::uint32_t pc = 0;                ///< of the ending instruction (the last one for `next`)
+  std::uint32_t pc = 0;  ///< of the ending instruction (the last one for `next`)
   std::uint32_t first_pc = 0;
-  std::uint32_t detail = UINT32_MAX;   ///< index into calls, barriers or jump tables
+  std::uint32_t detail = UINT32_MAX;  ///< index into calls, barriers or jump tables
 };
 
 struct Call {
-  std::uint32_t function = 0;          ///< index into Program::functions, or kVprintf ...
+  std::uint32_t function = 0;  ///< index into Program::functions, or kVprintf ...
   /// Values: from the caller's call area to the callee's parameter area (and results back).
   struct Copy {
-    std::uint32_t from = 0, to = 0, bytes = 0;   ///< byte offsets per lane
-    Ref immediate = kNoRef;                      ///< an immediate argument: its constant lanes
+    std::uint32_t from = 0, to = 0, bytes = 0;  ///< byte offsets per lane
+    Ref immediate = kNoRef;                     ///< an immediate argument: its constant lanes
   };
   std::vector<Copy> arguments, results;
 };
 inline constexpr std::uint32_t kVprintf = UINT32_MAX - 1, kAssertFail = UINT32_MAX - 2;
 
 struct Barrier {
-  Ref id = kNoRef, count = kNoRef;     ///< u32 lanes; count kNoRef = all threads of the block
-  Ref dst = kNoRef, pred = kNoRef;     ///< bar.red
+  Ref id = kNoRef, count = kNoRef;  ///< u32 lanes; count kNoRef = all threads of the block
+  Ref dst = kNoRef, pred = kNoRef;  ///< bar.red
   bool pred_negated = false, aligned = true;
-  std::uint8_t reduce = 0;             ///< 0 none, 1 popc, 2 and, 3 or
+  std::uint8_t reduce = 0;  ///< 0 none, 1 popc, 2 and, 3 or
 };
 
 struct JumpTable {
@@ -75,12 +76,14 @@ struct SpecialSlot {
 struct FunctionCode {
   const ptx::Function* source = nullptr;
   std::uint32_t entry_block = 0, end_block = 0;
-  std::uint32_t first_pc = 0;          ///< unified number of its first instruction
-  std::uint32_t frame_bytes = 0;       ///< registers, temporaries and parameter areas
+  std::uint32_t first_pc = 0;     ///< unified number of its first instruction
+  std::uint32_t frame_bytes = 0;  ///< registers, temporaries and parameter areas
   std::vector<SpecialSlot> specials;
-  std::uint32_t local_base = UINT32_MAX;   ///< frame slot (u64 lanes) that holds the frame's local address
-  std::uint32_t local_bytes = 0;           ///< .local per thread
-  std::uint32_t param_area = 0, param_bytes = 0;     ///< [lane][bytes], incoming parameters (not of an entry)
+  std::uint32_t local_base =
+      UINT32_MAX;                 ///< frame slot (u64 lanes) that holds the frame's local address
+  std::uint32_t local_bytes = 0;  ///< .local per thread
+  std::uint32_t param_area = 0,
+                param_bytes = 0;  ///< [lane][bytes], incoming parameters (not of an entry)
   std::uint32_t result_area = 0, result_bytes = 0;
   std::uint32_t call_area = 0, call_bytes = 0;
 };
@@ -91,23 +94,23 @@ struct InstructionInfo {
   std::uint32_t function = 0;
   std::uint32_t block = 0;
   InstructionClass klass = InstructionClass::other;
-  bool guarded = false;            ///< counted by itself, not with its block
+  bool guarded = false;  ///< counted by itself, not with its block
   bool is_branch = false;
-  std::uint32_t site = UINT32_MAX;    ///< memory counters
+  std::uint32_t site = UINT32_MAX;  ///< memory counters
 };
 
 /// A shared variable of the kernel, placed.
 struct SharedArray {
-  std::uint32_t variable = 0;      ///< index into the module, UINT32_MAX = dynamic shared memory
-  std::uint32_t offset = 0;        ///< within shared space, from memory::kSharedBase on
+  std::uint32_t variable = 0;  ///< index into the module, UINT32_MAX = dynamic shared memory
+  std::uint32_t offset = 0;    ///< within shared space, from memory::kSharedBase on
   std::uint32_t bytes = 0;
   std::string name;
 };
 
 /// How ptxas would merge this load with its neighbours.
 struct Merge {
-  std::uint8_t width = 0;          ///< bytes of the merged access this one leads; 0 = follows another
-  std::int16_t shift = 0;          ///< where the merged access starts, relative to this one's address
+  std::uint8_t width = 0;  ///< bytes of the merged access this one leads; 0 = follows another
+  std::int16_t shift = 0;  ///< where the merged access starts, relative to this one's address
 };
 
 struct alignas(64) ConstantLanes {
@@ -118,20 +121,22 @@ struct Program {
   const ptx::Module* module = nullptr;
   std::vector<Op> ops;
   std::vector<BasicBlock> blocks;
-  std::vector<FunctionCode> functions;   ///< [0] is the entry
+  std::vector<FunctionCode> functions;  ///< [0] is the entry
   std::vector<InstructionInfo> instructions;
   std::vector<Call> calls;
   std::vector<Barrier> barriers;
   std::vector<JumpTable> jumps;
   std::vector<SharedArray> shared;
-  std::vector<Merge> merges;             ///< by site
-  std::vector<std::uint32_t> site_pc;    ///< by site
-  std::uint32_t slots = 0;               ///< address patterns
+  std::vector<Merge> merges;           ///< by site
+  std::vector<std::uint32_t> site_pc;  ///< by site
+  std::uint32_t slots = 0;             ///< address patterns
   std::uint32_t guard_sites = 0;
   std::uint32_t static_shared_bytes = 0;
-  std::uint32_t shared_granule = 4, global_granule = 4;   ///< smallest access, 1, 2 or 4 bytes
+  std::uint32_t dynamic_shared_offset =
+      0;  ///< where dynamic shared memory starts, behind the static arrays
+  std::uint32_t shared_granule = 4, global_granule = 4;  ///< smallest access, 1, 2 or 4 bytes
   bool uses_global_atomics = false, has_calls = false;
-  std::string unsupported;               ///< why it cannot run, "" = it can
+  std::string unsupported;  ///< why it cannot run, "" = it can
   ptx::Location unsupported_where;
 
   std::deque<ConstantLanes> constants;
@@ -146,6 +151,7 @@ struct Placement {
 };
 
 /// Decodes an entry. Never throws for what a program contains: `unsupported` says it.
-std::unique_ptr<Program> decode(const ptx::Module& module, std::uint32_t entry, const Placement& placement);
+std::unique_ptr<Program> decode(const ptx::Module& module, std::uint32_t entry,
+                                const Placement& placement);
 
 }  // namespace simgpu::exec

@@ -4,8 +4,12 @@
 namespace simgpu::exec {
 namespace {
 
-std::string_view doing(const check::AccessRecord& r) { return r.atomic ? "updated" : r.write ? "written" : "read"; }
-std::string_view does(AccessType t) { return t == AccessType::atomic ? "updates" : t == AccessType::store ? "writes" : "reads"; }
+std::string_view doing(const check::AccessRecord& r) {
+  return r.atomic ? "updated" : r.write ? "written" : "read";
+}
+std::string_view does(AccessType t) {
+  return t == AccessType::atomic ? "updates" : t == AccessType::store ? "writes" : "reads";
+}
 
 std::string object_text(const Access& a) {
   if (a.object.empty()) return "byte " + std::to_string(a.address) + " of shared memory";
@@ -13,27 +17,43 @@ std::string object_text(const Access& a) {
 }
 
 std::string thread_text(const Access& a, bool with_block) {
-  std::string s = "(" + std::to_string(a.thread.x) + "," + std::to_string(a.thread.y) + "," + std::to_string(a.thread.z) + ")";
-  if (with_block) s += " of block (" + std::to_string(a.block.x) + "," + std::to_string(a.block.y) + "," + std::to_string(a.block.z) + ")";
-  return s;
+  auto triple = [](std::string s, const Dim3& d) {
+    s += std::to_string(d.x);
+    for (const std::uint32_t v : {d.y, d.z}) {
+      s += ',';
+      s += std::to_string(v);
+    }
+    return s += ')';
+  };
+  return with_block ? triple("(", a.thread) + triple(" of block (", a.block)
+                    : triple("(", a.thread);
 }
 
-void report_race(BlockRun& run, FindingKind kind, const LaneAccess& me, const check::AccessRecord& other) {
+void report_race(BlockRun& run, FindingKind kind, const LaneAccess& me,
+                 const check::AccessRecord& other) {
   run.worker->findings.add(kind, me.pc, other.pc, run.number, [&] {
     Finding f;
     f.kernel = run.launch->kernel_name;
     f.at = describe(run, me);
     LaneAccess theirs = me;
     theirs.pc = other.pc;
-    theirs.type = other.atomic ? AccessType::atomic : other.write ? AccessType::store : AccessType::load;
+    theirs.type = other.atomic  ? AccessType::atomic
+                  : other.write ? AccessType::store
+                                : AccessType::load;
     f.other = describe_thread(*run.launch, other.block, other.thread, theirs);
     const bool other_block = other.block != run.number;
-    f.detail = line_text(*run.launch->program, me.pc) + " " + std::string(does(me.type)) + " " + object_text(f.at) + " " + std::string(doing(other)) + " by " +
+    f.detail = line_text(*run.launch->program, me.pc) + " " + std::string(does(me.type)) + " " +
+               object_text(f.at) + " " + std::string(doing(other)) + " by " +
                line_text(*run.launch->program, other.pc) +
-               (other_block ? " in another block" : other.thread / 32 == me.warp ? " by another lane of the same warp" : " in the same barrier interval") +
-               " (threads " + thread_text(f.at, other_block) + " and " + thread_text(*f.other, other_block) + "): ";
-    f.detail += other_block ? "blocks are not ordered: use an atomic, or let one block own each element"
-                : other.thread / 32 == me.warp ? "a __syncwarp() or __syncthreads() is missing between them, or two lanes write one place"
+               (other_block                    ? " in another block"
+                : other.thread / 32 == me.warp ? " by another lane of the same warp"
+                                               : " in the same barrier interval") +
+               " (threads " + thread_text(f.at, other_block) + " and " +
+               thread_text(*f.other, other_block) + "): ";
+    f.detail += other_block
+                    ? "blocks are not ordered: use an atomic, or let one block own each element"
+                : other.thread / 32 == me.warp ? "a __syncwarp() or __syncthreads() is missing "
+                                                 "between them, or two lanes write one place"
                                                : "a __syncthreads() is missing between them";
     return f;
   });
@@ -41,16 +61,19 @@ void report_race(BlockRun& run, FindingKind kind, const LaneAccess& me, const ch
 
 }  // namespace
 
-void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type, std::uint64_t offset, unsigned bytes) {
+void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
+                         std::uint64_t offset, unsigned bytes) {
   LaunchRun& l = *run.launch;
   const std::uint64_t in = offset - memory::kSharedBase;
   const unsigned shift = run.shadow.shift;
-  const auto first = static_cast<std::uint32_t>(in >> shift), last = static_cast<std::uint32_t>((in + bytes - 1) >> shift);
+  const auto first = static_cast<std::uint32_t>(in >> shift),
+             last = static_cast<std::uint32_t>((in + bytes - 1) >> shift);
   const check::WarpClock& clock = run.clocks.of(w.index);
   const std::uint32_t now = run.clocks.now();
   for (std::uint32_t g = first; g <= last; ++g) {
     const bool fine = type == AccessType::load ? run.shadow.on_read(g, clock, w.index, lane, now)
-                                               : run.shadow.on_write(g, clock, w.index, lane, now, type == AccessType::atomic);
+                                               : run.shadow.on_write(g, clock, w.index, lane, now,
+                                                                     type == AccessType::atomic);
     if (!l.options.checks.race) continue;
     if (!l.exact) {
       if (!fine) l.suspicious.store(true, std::memory_order_relaxed);
@@ -64,12 +87,13 @@ void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& 
     me.atomic = type == AccessType::atomic;
     me.write = type != AccessType::load;
     if (const auto other = run.exact_shared->access(g, me, clock, nullptr))
-      report_race(run, FindingKind::shared_race, {op.pc, w.index, lane, type, MemorySpace::shared, bytes, offset}, *other);
+      report_race(run, FindingKind::shared_race,
+                  {op.pc, w.index, lane, type, MemorySpace::shared, bytes, offset}, *other);
   }
 }
 
-void check_global_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type, bool strong, memory::Allocation& a,
-                         std::uint64_t offset, unsigned bytes) {
+void check_global_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
+                         bool strong, memory::Allocation& a, std::uint64_t offset, unsigned bytes) {
   LaunchRun& l = *run.launch;
   memory::Allocation::LaunchState& s = a.launch;
   const auto granule = l.program->global_granule;
@@ -79,11 +103,13 @@ void check_global_access(BlockRun& run, const Warp& w, unsigned lane, const Op& 
       return;
     }
     if (type == AccessType::atomic) {
-      if (!s.atomics.load(std::memory_order_relaxed)) s.atomics.store(true, std::memory_order_relaxed);
+      if (!s.atomics.load(std::memory_order_relaxed))
+        s.atomics.store(true, std::memory_order_relaxed);
       return;
     }
     if (!s.stored.load(std::memory_order_relaxed)) s.stored.store(true, std::memory_order_relaxed);
-    const auto me = static_cast<std::uint32_t>(run.number * l.threads + w.index * kLanes + lane + 1);
+    const auto me =
+        static_cast<std::uint32_t>(run.number * l.threads + w.index * kLanes + lane + 1);
     for (std::uint64_t g = offset / granule; g <= (offset + bytes - 1) / granule; ++g) {
       const std::uint32_t before = s.writers[g].exchange(me, std::memory_order_relaxed);
       if (before != 0 && before != me) l.suspicious.store(true, std::memory_order_relaxed);
@@ -103,7 +129,9 @@ void check_global_access(BlockRun& run, const Warp& w, unsigned lane, const Op& 
   me.launch_time = run.order.now();
   for (std::uint64_t g = offset / granule; g <= (offset + bytes - 1) / granule; ++g)
     if (const auto other = shadow.access(g, me, run.clocks.of(w.index), &run.order))
-      report_race(run, FindingKind::global_race, {op.pc, w.index, lane, type, MemorySpace::global, bytes, a.base + offset}, *other);
+      report_race(run, FindingKind::global_race,
+                  {op.pc, w.index, lane, type, MemorySpace::global, bytes, a.base + offset},
+                  *other);
 }
 
 }  // namespace simgpu::exec

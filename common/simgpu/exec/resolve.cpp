@@ -16,13 +16,18 @@ Target shared_target(BlockRun& run, std::uint64_t offset, unsigned bytes) {
   t.space = MemorySpace::shared;
   t.offset = offset;
   const std::uint64_t in = offset - memory::kSharedBase;
-  if (offset < memory::kSharedBase || in > run.launch->shared_bytes || bytes > run.launch->shared_bytes - in) t.fault = Target::Fault::bounds;
-  else if (offset % bytes != 0) t.fault = Target::Fault::misaligned;
-  else t.data = run.shared.data() + in;
+  if (offset < memory::kSharedBase || in > run.launch->shared_bytes ||
+      bytes > run.launch->shared_bytes - in)
+    t.fault = Target::Fault::bounds;
+  else if (offset % bytes != 0)
+    t.fault = Target::Fault::misaligned;
+  else
+    t.data = run.shared.data() + in;
   return t;
 }
 
-Target local_target(BlockRun& run, const Warp& w, unsigned lane, std::uint64_t offset, unsigned bytes) {
+Target local_target(BlockRun& run, const Warp& w, unsigned lane, std::uint64_t offset,
+                    unsigned bytes) {
   Target t;
   t.space = MemorySpace::local;
   t.offset = offset;
@@ -50,18 +55,25 @@ Target global_target(const BlockRun& run, std::uint64_t address, unsigned bytes,
   Allocation* a = m.owner(address);
   if (a == nullptr) {
     t.allocation = m.nearest(address);
-    // Device addresses are handed out from below: what lies beyond all of them and in user space comes from a host.
-    t.fault = t.allocation == nullptr && m.never_used(address) && address >> 48 == 0 ? Target::Fault::host : Target::Fault::bounds;
+    // Device addresses are handed out from below: what lies beyond all of them and in user space
+    // comes from a host.
+    t.fault = t.allocation == nullptr && m.never_used(address) && address >> 48 == 0
+                  ? Target::Fault::host
+                  : Target::Fault::bounds;
     if (t.allocation != nullptr) t.offset = address - t.allocation->base;
     return t;
   }
   t.allocation = a;
   t.offset = address - a->base;
   if (a->constant) t.space = MemorySpace::constant;
-  if (!a->live()) t.fault = Target::Fault::freed;
-  else if (t.offset > a->size || bytes > a->size - t.offset) t.fault = Target::Fault::bounds;
-  else if (address % bytes != 0) t.fault = Target::Fault::misaligned;
-  else if (write && (a->read_only || a->constant)) t.fault = Target::Fault::read_only;
+  if (!a->live())
+    t.fault = Target::Fault::freed;
+  else if (t.offset > a->size || bytes > a->size - t.offset)
+    t.fault = Target::Fault::bounds;
+  else if (address % bytes != 0)
+    t.fault = Target::Fault::misaligned;
+  else if (write && (a->read_only || a->constant))
+    t.fault = Target::Fault::read_only;
   if (t.fault == Target::Fault::none) {
     t.data = a->data.get() + t.offset;
     if (!a->fully_initialised) t.initialised = a->initialised.get() + t.offset;
@@ -74,59 +86,85 @@ Target param_target(BlockRun& run, std::uint64_t offset, unsigned bytes, bool wr
   t.space = MemorySpace::param;
   t.offset = offset;
   const auto args = run.launch->args;
-  if (offset > args.size() || bytes > args.size() - offset) t.fault = Target::Fault::bounds;
-  else if (write) t.fault = Target::Fault::read_only;
-  else t.data = const_cast<std::byte*>(args.data()) + offset;   // only read: see above
+  if (offset > args.size() || bytes > args.size() - offset)
+    t.fault = Target::Fault::bounds;
+  else if (write)
+    t.fault = Target::Fault::read_only;
+  else
+    t.data = const_cast<std::byte*>(args.data()) + offset;  // only read: see above
   return t;
 }
 
 std::string verb(AccessType type, bool past) {
   switch (type) {
-    case AccessType::load: return past ? "read" : "reads";
-    case AccessType::store: return past ? "written" : "writes";
-    default: return past ? "updated" : "updates";
+    case AccessType::load:
+      return past ? "read" : "reads";
+    case AccessType::store:
+      return past ? "written" : "writes";
+    default:
+      return past ? "updated" : "updates";
   }
 }
 
 std::string_view space_name(MemorySpace s) {
   switch (s) {
-    case MemorySpace::global: return "global";
-    case MemorySpace::shared: return "shared";
-    case MemorySpace::local: return "local";
-    case MemorySpace::constant: return "constant";
-    default: return "parameter";
+    case MemorySpace::global:
+      return "global";
+    case MemorySpace::shared:
+      return "shared";
+    case MemorySpace::local:
+      return "local";
+    case MemorySpace::constant:
+      return "constant";
+    default:
+      return "parameter";
   }
 }
 
 /// "16 bytes past the end of B (16384 bytes)"
 std::string place(const Access& a) {
-  const std::string object = (a.object.empty() ? std::string(space_name(a.space)) + " memory" : a.object) + " (" + std::to_string(a.object_bytes) + " bytes)";
+  const std::string object =
+      (a.object.empty() ? std::string(space_name(a.space)) + " memory" : a.object) + " (" +
+      std::to_string(a.object_bytes) + " bytes)";
   if (a.offset < 0) return std::to_string(-a.offset) + " bytes before the start of " + object;
   const auto offset = static_cast<std::uint64_t>(a.offset);
-  if (offset >= a.object_bytes) return (offset == a.object_bytes ? "directly" : std::to_string(offset - a.object_bytes) + " bytes") + std::string(" past the end of ") + object;
-  if (offset + a.bytes > a.object_bytes) return "across the end of " + object + ", from byte " + std::to_string(offset);
+  if (offset >= a.object_bytes)
+    return (offset == a.object_bytes ? "directly"
+                                     : std::to_string(offset - a.object_bytes) + " bytes") +
+           std::string(" past the end of ") + object;
+  if (offset + a.bytes > a.object_bytes)
+    return "across the end of " + object + ", from byte " + std::to_string(offset);
   return "at byte " + std::to_string(offset) + " of " + object;
 }
 
-LaneAccess lane_access(const Warp& w, unsigned lane, const Op& op, AccessType type, unsigned bytes, std::uint64_t address, MemorySpace space) {
+LaneAccess lane_access(const Warp& w, unsigned lane, const Op& op, AccessType type, unsigned bytes,
+                       std::uint64_t address, MemorySpace space) {
   return {op.pc, w.index, lane, type, space, bytes, address};
 }
 
 }  // namespace
 
-Target resolve(BlockRun& run, const Warp& w, unsigned lane, Space space, std::uint64_t address, unsigned bytes, bool write) {
+Target resolve(BlockRun& run, const Warp& w, unsigned lane, Space space, std::uint64_t address,
+               unsigned bytes, bool write) {
   switch (space) {
-    case Space::shared: return shared_target(run, address, bytes);
-    case Space::local: return local_target(run, w, lane, address, bytes);
-    case Space::param: return param_target(run, address, bytes, write);
+    case Space::shared:
+      return shared_target(run, address, bytes);
+    case Space::local:
+      return local_target(run, w, lane, address, bytes);
+    case Space::param:
+      return param_target(run, address, bytes, write);
     case Space::generic: {
       const std::uint64_t window = address & ~(memory::kSlotBytes - 1);
-      if (window == memory::kSharedWindow) return shared_target(run, memory::offset_of(address), bytes);
-      if (window == memory::kLocalWindow) return local_target(run, w, lane, memory::offset_of(address), bytes);
-      if (window == memory::kParamWindow) return param_target(run, memory::offset_of(address), bytes, write);
+      if (window == memory::kSharedWindow)
+        return shared_target(run, memory::offset_of(address), bytes);
+      if (window == memory::kLocalWindow)
+        return local_target(run, w, lane, memory::offset_of(address), bytes);
+      if (window == memory::kParamWindow)
+        return param_target(run, memory::offset_of(address), bytes, write);
       return global_target(run, address, bytes, write);
     }
-    default: return global_target(run, address, bytes, write);
+    default:
+      return global_target(run, address, bytes, write);
   }
 }
 
@@ -149,12 +187,16 @@ void prepare_write(LaunchRun& launch, memory::Allocation& a) {
   s.saved.store(true, std::memory_order_release);
 }
 
-// ----------------------------------------------------------------------------------------- descriptions
+// -----------------------------------------------------------------------------------------
+// descriptions
 
-Dim3 thread_index(const Dim3& block, unsigned thread) { return {thread % block.x, thread / block.x % block.y, thread / (block.x * block.y)}; }
+Dim3 thread_index(const Dim3& block, unsigned thread) {
+  return {thread % block.x, thread / block.x % block.y, thread / (block.x * block.y)};
+}
 
 Dim3 block_index(const Dim3& grid, std::uint64_t number) {
-  return {static_cast<std::uint32_t>(number % grid.x), static_cast<std::uint32_t>(number / grid.x % grid.y),
+  return {static_cast<std::uint32_t>(number % grid.x),
+          static_cast<std::uint32_t>(number / grid.x % grid.y),
           static_cast<std::uint32_t>(number / grid.x / grid.y)};
 }
 
@@ -162,10 +204,12 @@ std::string line_text(const Program& p, std::uint32_t pc) {
   const SourceLine at = p.line_of(pc);
   if (at.line == 0) return "an unknown line";
   const std::size_t slash = at.file.find_last_of('/');
-  return (slash == std::string::npos ? at.file : at.file.substr(slash + 1)) + ":" + std::to_string(at.line);
+  return (slash == std::string::npos ? at.file : at.file.substr(slash + 1)) + ":" +
+         std::to_string(at.line);
 }
 
-Access describe_thread(const LaunchRun& l, std::uint64_t block, unsigned thread, const LaneAccess& a) {
+Access describe_thread(const LaunchRun& l, std::uint64_t block, unsigned thread,
+                       const LaneAccess& a) {
   Access out;
   out.where = l.program->line_of(a.pc);
   out.block = block_index(l.grid, block);
@@ -174,7 +218,7 @@ Access describe_thread(const LaunchRun& l, std::uint64_t block, unsigned thread,
   out.space = a.space;
   out.bytes = a.bytes;
   out.address = a.address;
-  if (a.bytes == 0) return out;   // not an access of memory
+  if (a.bytes == 0) return out;  // not an access of memory
   switch (a.space) {
     case MemorySpace::global:
     case MemorySpace::constant: {
@@ -190,7 +234,9 @@ Access describe_thread(const LaunchRun& l, std::uint64_t block, unsigned thread,
       // The array that holds the address, else the last one that starts before it.
       const SharedArray* best = nullptr;
       for (const SharedArray& s : l.program->shared)
-        if (best == nullptr || (s.offset <= a.address && (best->offset > a.address || s.offset >= best->offset))) best = &s;
+        if (best == nullptr ||
+            (s.offset <= a.address && (best->offset > a.address || s.offset >= best->offset)))
+          best = &s;
       if (best != nullptr) {
         out.object = best->name;
         out.offset = static_cast<std::int64_t>(a.address) - best->offset;
@@ -217,7 +263,8 @@ Access describe(const BlockRun& run, const LaneAccess& a) {
   return describe_thread(*run.launch, run.number, a.warp * kLanes + a.lane, a);
 }
 
-void add_finding(BlockRun& run, FindingKind kind, std::uint32_t pc, std::uint32_t other_pc, Access at, std::optional<Access> other, std::string detail) {
+void add_finding(BlockRun& run, FindingKind kind, std::uint32_t pc, std::uint32_t other_pc,
+                 Access at, std::optional<Access> other, std::string detail) {
   run.worker->findings.add(kind, pc, other_pc, run.number, [&] {
     Finding f;
     f.kernel = run.launch->kernel_name;
@@ -228,50 +275,83 @@ void add_finding(BlockRun& run, FindingKind kind, std::uint32_t pc, std::uint32_
   });
 }
 
-void report_fault(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type, unsigned bytes, std::uint64_t address, const Target& t) {
+void report_fault(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
+                  unsigned bytes, std::uint64_t address, const Target& t) {
   if (!run.launch->options.checks.memory) return;
   using F = Target::Fault;
   FindingKind kind = FindingKind::out_of_bounds;
   switch (t.fault) {
-    case F::null: kind = FindingKind::null_pointer; break;
-    case F::host: kind = FindingKind::host_pointer; break;
-    case F::freed: kind = FindingKind::use_after_free; break;
-    case F::misaligned: kind = FindingKind::misaligned; break;
-    case F::read_only: kind = FindingKind::write_to_constant; break;
-    default: break;
+    case F::null:
+      kind = FindingKind::null_pointer;
+      break;
+    case F::host:
+      kind = FindingKind::host_pointer;
+      break;
+    case F::freed:
+      kind = FindingKind::use_after_free;
+      break;
+    case F::misaligned:
+      kind = FindingKind::misaligned;
+      break;
+    case F::read_only:
+      kind = FindingKind::write_to_constant;
+      break;
+    default:
+      break;
   }
   run.worker->findings.add(kind, op.pc, UINT32_MAX, run.number, [&] {
-    const bool in_space = t.space == MemorySpace::shared || t.space == MemorySpace::local || t.space == MemorySpace::param;
+    const bool in_space = t.space == MemorySpace::shared || t.space == MemorySpace::local ||
+                          t.space == MemorySpace::param;
     Finding f;
     f.kernel = run.launch->kernel_name;
-    f.at = describe(run, lane_access(w, lane, op, type, bytes, in_space ? t.offset : address, t.space));
-    if (t.space == MemorySpace::local) f.at.object_bytes = w.frames[w.depth].local_base + w.frames[w.depth].code->local_bytes;
+    f.at = describe(run,
+                    lane_access(w, lane, op, type, bytes, in_space ? t.offset : address, t.space));
+    if (t.space == MemorySpace::local)
+      f.at.object_bytes = w.frames[w.depth].local_base + w.frames[w.depth].code->local_bytes;
     const std::string start = verb(type, false) + " " + std::to_string(bytes) + " bytes ";
     char hex[32];
     std::snprintf(hex, sizeof hex, "0x%llx", static_cast<unsigned long long>(address));
     switch (kind) {
-      case FindingKind::null_pointer: f.detail = start + "through a null pointer (address " + hex + ")"; break;
-      case FindingKind::host_pointer: f.detail = start + "at " + hex + ", which is no device address: a host pointer given to a kernel?"; break;
-      case FindingKind::use_after_free: f.detail = start + place(f.at) + ", which was freed"; break;
+      case FindingKind::null_pointer:
+        f.detail = start + "through a null pointer (address " + hex + ")";
+        break;
+      case FindingKind::host_pointer:
+        f.detail =
+            start + "at " + hex + ", which is no device address: a host pointer given to a kernel?";
+        break;
+      case FindingKind::use_after_free:
+        f.detail = start + place(f.at) + ", which was freed";
+        break;
       case FindingKind::misaligned: {
-        f.detail = std::to_string(bytes) + "-byte " + (type == AccessType::store ? "store to" : "access to") + " an address that is " + std::to_string(address % bytes) + " mod " + std::to_string(bytes) + ": " + place(f.at);
+        f.detail = std::to_string(bytes) + "-byte " +
+                   (type == AccessType::store ? "store to" : "access to") + " an address that is " +
+                   std::to_string(address % bytes) + " mod " + std::to_string(bytes) + ": " +
+                   place(f.at);
         break;
       }
-      case FindingKind::write_to_constant: f.detail = start + place(f.at) + ", which the kernel must not change"; break;
+      case FindingKind::write_to_constant:
+        f.detail = start + place(f.at) + ", which the kernel must not change";
+        break;
       default:
-        f.detail = f.at.object_bytes == 0 && f.at.object.empty() ? start + "at " + hex + ", where nothing is allocated" : start + place(f.at);
+        f.detail = f.at.object_bytes == 0 && f.at.object.empty()
+                       ? start + "at " + hex + ", where nothing is allocated"
+                       : start + place(f.at);
     }
     return f;
   });
 }
 
-void report_uninitialised(BlockRun& run, const Warp& w, unsigned lane, const Op& op, unsigned bytes, std::uint64_t address, const Target& t) {
+void report_uninitialised(BlockRun& run, const Warp& w, unsigned lane, const Op& op, unsigned bytes,
+                          std::uint64_t address, const Target& t) {
   run.worker->findings.add(FindingKind::uninitialised_read, op.pc, UINT32_MAX, run.number, [&] {
-    const bool in_space = t.space == MemorySpace::shared || t.space == MemorySpace::local || t.space == MemorySpace::param;
+    const bool in_space = t.space == MemorySpace::shared || t.space == MemorySpace::local ||
+                          t.space == MemorySpace::param;
     Finding f;
     f.kernel = run.launch->kernel_name;
-    f.at = describe(run, lane_access(w, lane, op, AccessType::load, bytes, in_space ? t.offset : address, t.space));
-    f.detail = "reads " + std::to_string(bytes) + " bytes " + place(f.at) + " that nothing has written";
+    f.at = describe(run, lane_access(w, lane, op, AccessType::load, bytes,
+                                     in_space ? t.offset : address, t.space));
+    f.detail =
+        "reads " + std::to_string(bytes) + " bytes " + place(f.at) + " that nothing has written";
     return f;
   });
 }

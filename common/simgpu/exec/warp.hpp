@@ -21,51 +21,51 @@ struct Pattern;
 struct Group {
   std::uint32_t block = 0;
   std::uint32_t mask = 0;
-  std::uint32_t came_from = 0;   ///< pc of the branch that brought them here
+  std::uint32_t came_from = 0;  ///< pc of the branch that brought them here
 };
 
 /// Lanes that wait at a barrier.
 struct Parked {
-  std::uint32_t resume = 0;      ///< block
+  std::uint32_t resume = 0;  ///< block
   std::uint32_t mask = 0;
-  std::uint32_t pc = 0;          ///< of the barrier instruction
-  std::uint32_t barrier = 0;     ///< 0..15
-  std::uint32_t detail = 0;      ///< index into Program::barriers
-  std::uint32_t pred = 0;        ///< bar.red: the lanes' values
+  std::uint32_t pc = 0;       ///< of the barrier instruction
+  std::uint32_t barrier = 0;  ///< 0..15
+  std::uint32_t detail = 0;   ///< index into Program::barriers
+  std::uint32_t pred = 0;     ///< bar.red: the lanes' values
 };
 
 struct Frame {
   const FunctionCode* code = nullptr;
   std::byte* memory = nullptr;
-  std::uint32_t call = UINT32_MAX;      ///< index into Program::calls of the call that made it
-  std::uint32_t entered = 0;            ///< lanes that called
-  std::uint32_t returned = 0;           ///< lanes that came back
-  std::uint32_t local_base = 0;         ///< byte offset of its .local variables in a thread's local memory
-  std::vector<Group> ready;             ///< groups that are not the running one
+  std::uint32_t call = UINT32_MAX;  ///< index into Program::calls of the call that made it
+  std::uint32_t entered = 0;        ///< lanes that called
+  std::uint32_t returned = 0;       ///< lanes that came back
+  std::uint32_t local_base = 0;  ///< byte offset of its .local variables in a thread's local memory
+  std::vector<Group> ready;      ///< groups that are not the running one
 };
 
 struct Warp {
-  std::uintptr_t frame = 0;    ///< address of the frame's memory + kFrameBias
-  std::uint32_t mask = 0;      ///< lanes the current op works on
-  std::uint32_t index = 0;     ///< within the block
+  std::uintptr_t frame = 0;  ///< address of the frame's memory + kFrameBias
+  std::uint32_t mask = 0;    ///< lanes the current op works on
+  std::uint32_t index = 0;   ///< within the block
   BlockRun* run = nullptr;
 
   std::uint32_t launched = 0;  ///< lanes that exist (the last warp may be partial)
   std::uint32_t exited = 0;
-  std::uint32_t depth = 0;     ///< index of the current frame
+  std::uint32_t depth = 0;  ///< index of the current frame
   std::vector<Frame> frames;
-  std::vector<std::vector<std::byte>> frame_memory;   ///< of called functions, by depth
-  std::vector<std::uint32_t> resume_after_call;       ///< by depth: block to go on with
+  std::vector<std::vector<std::byte>> frame_memory;  ///< of called functions, by depth
+  std::vector<std::uint32_t> resume_after_call;      ///< by depth: block to go on with
   std::vector<Parked> parked;
-  Group running;               ///< the group that runs when the warp is resumed; mask 0 = pick one
-  std::uint64_t clock = 0;     ///< warp instructions executed, what %clock shows
+  Group running;            ///< the group that runs when the warp is resumed; mask 0 = pick one
+  std::uint64_t clock = 0;  ///< warp instructions executed, what %clock shows
 
-  /// Address bases of the current basic block, by pattern slot: filled by the first access through a
-  /// register, used by those that follow it (see kernels/memory.inl).
+  /// Address bases of the current basic block, by pattern slot: filled by the first access through
+  /// a register, used by those that follow it (see kernels/memory.inl).
   struct Base {
     std::uint64_t address = 0;
     Pattern* pattern = nullptr;
-    memory::Allocation* allocation = nullptr;   ///< global accesses: of the last one
+    memory::Allocation* allocation = nullptr;  ///< global accesses: of the last one
   };
   std::vector<Base> bases;
 

@@ -12,7 +12,7 @@ void run_guarded(Warp& w, const Op& op) {
   const std::uint32_t p = *lanes_of<std::uint32_t>(w, op.guard);
   const std::uint32_t active = all & ((op.guard_negated & 1) != 0 ? ~p : p);
   if (active == 0) return;
-  if ((op.guard_negated & 2) != 0) {   // the first op of its instruction counts
+  if ((op.guard_negated & 2) != 0) {  // the first op of its instruction counts
     GuardCount& g = w.run->worker->counters.guarded[op.pc];
     ++g.executed;
     g.lanes += static_cast<unsigned>(std::popcount(active));

@@ -1,6 +1,6 @@
-// Virtual device addresses: (slot << 32) | offset. An allocation owns a slot; slots are even and never used twice, so
-// that a small overrun or negative index falls between two slots and is still attributed to its
-// allocation, and a pointer kept after free is recognised.
+// Virtual device addresses: (slot << 32) | offset. An allocation owns a slot; slots are even and
+// never used twice, so that a small overrun or negative index falls between two slots and is still
+// attributed to its allocation, and a pointer kept after free is recognised.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,19 @@ inline constexpr Address kSharedWindow = 2 * kSlotBytes;
 inline constexpr Address kLocalWindow = 4 * kSlotBytes;
 inline constexpr Address kParamWindow = 6 * kSlotBytes;
 inline constexpr std::uint64_t kFirstSlot = 16;
-/// More slots than any process asks for. Host pointers are told by lying behind the last slot in use.
+/// More slots than any process asks for. Host pointers are told by lying behind the last slot in
+/// use.
 inline constexpr std::uint64_t kEndSlot = kFirstSlot + (std::uint64_t{1} << 21);
 
-/// compute capability 9.0 reserves 1 KiB in front of a block's shared memory: arrays start behind it.
+/// compute capability 9.0 reserves 1 KiB in front of a block's shared memory: arrays start behind
+/// it.
 inline constexpr std::uint32_t kSharedBase = 0x400;
 
-constexpr std::uint64_t slot_of(Address address) { return address >> kOffsetBits; }
-constexpr std::uint64_t offset_of(Address address) { return address & (kSlotBytes - 1); }
+constexpr std::uint64_t slot_of(Address address) {
+  return address >> kOffsetBits;
+}
+constexpr std::uint64_t offset_of(Address address) {
+  return address & (kSlotBytes - 1);
+}
 
 }  // namespace simgpu::memory

@@ -6,7 +6,8 @@
 namespace simgpu::memory {
 namespace {
 
-/// Initialised-marks all set in [offset, offset + bytes)? memchr for a zero is the fastest scan the library has.
+/// Initialised-marks all set in [offset, offset + bytes)? memchr for a zero is the fastest scan the
+/// library has.
 bool all_set(const std::uint8_t* marks, std::uint64_t offset, std::uint64_t bytes) {
   return bytes == 0 || std::memchr(marks + offset, 0, bytes) == nullptr;
 }
@@ -15,7 +16,8 @@ bool all_set(const std::uint8_t* marks, std::uint64_t offset, std::uint64_t byte
 
 Allocation* GlobalMemory::allocate(std::uint64_t bytes, std::string label) {
   const std::uint64_t slot = kFirstSlot + 2 * slots_.size();
-  if (bytes == 0 || bytes >= kSlotBytes || bytes > capacity_ - used_ || slot >= kEndSlot) return nullptr;
+  if (bytes == 0 || bytes >= kSlotBytes || bytes > capacity_ - used_ || slot >= kEndSlot)
+    return nullptr;
   auto a = std::make_unique<Allocation>();
   a->base = slot << kOffsetBits;
   a->size = bytes;
@@ -44,7 +46,8 @@ bool GlobalMemory::release(Address base) {
 
 Allocation* GlobalMemory::nearest(Address address) const {
   if (Allocation* a = owner(address)) return a;
-  // An odd slot: the upper half belongs to what follows (a negative index), the lower to what precedes.
+  // An odd slot: the upper half belongs to what follows (a negative index), the lower to what
+  // precedes.
   if ((slot_of(address) & 1) == 0) return nullptr;
   const bool below_next = offset_of(address) >= kSlotBytes / 2;
   return owner(below_next ? address + kSlotBytes : address - kSlotBytes);
@@ -79,7 +82,8 @@ void GlobalMemory::copy(Allocation& to, std::uint64_t to_offset, const Allocatio
   }
 }
 
-void GlobalMemory::mark(Allocation& a, std::uint64_t offset, std::uint64_t bytes, bool initialised) {
+void GlobalMemory::mark(Allocation& a, std::uint64_t offset, std::uint64_t bytes,
+                        bool initialised) {
   if (bytes == 0 || (initialised && a.fully_initialised)) return;
   std::memset(a.initialised.get() + offset, initialised ? 1 : 0, bytes);
   a.fully_initialised = initialised && all_set(a.initialised.get(), 0, a.size);

@@ -14,15 +14,17 @@
 
 namespace simgpu::memory {
 
-/// What a read finds where nothing was written, and what an illegal read returns: NaN as float, -1 as integer.
+/// What a read finds where nothing was written, and what an illegal read returns: NaN as float, -1
+/// as integer.
 inline constexpr std::byte kPoison{0xff};
 
 struct Allocation {
   Address base = 0;
-  std::uint64_t size = 0;         ///< bytes
+  std::uint64_t size = 0;  ///< bytes
   std::string label;
-  std::unique_ptr<std::byte[]> data;   ///< null once freed
-  /// One byte per byte of data: 1 = initialised. Bytes, not bits: two host threads may mark neighbours at once.
+  std::unique_ptr<std::byte[]> data;  ///< null once freed
+  /// One byte per byte of data: 1 = initialised. Bytes, not bits: two host threads may mark
+  /// neighbours at once.
   std::unique_ptr<std::uint8_t[]> initialised;
   bool fully_initialised = false;  ///< then the marks need not be looked at
   bool read_only = false;          ///< a store by a kernel is a finding
@@ -32,10 +34,11 @@ struct Allocation {
   /// Set while a launch runs, by any worker: decide what the launch must save and check.
   struct LaunchState {
     std::atomic<bool> read{false}, stored{false}, atomics{false}, written{false};
-    std::atomic<bool> saved{false};                  ///< `saved_*` hold the state before the launch
+    std::atomic<bool> saved{false};  ///< `saved_*` hold the state before the launch
     std::unique_ptr<std::byte[]> saved_data;
-    std::unique_ptr<std::uint8_t[]> saved_initialised;   ///< null if it was fully initialised
-    std::unique_ptr<std::atomic<std::uint32_t>[]> writers;   ///< per granule: last writing thread + 1
+    std::unique_ptr<std::uint8_t[]> saved_initialised;  ///< null if it was fully initialised
+    std::unique_ptr<std::atomic<std::uint32_t>[]>
+        writers;  ///< per granule: last writing thread + 1
   };
   LaunchState launch;
 
@@ -51,15 +54,18 @@ class GlobalMemory {
   /// False if `base` is not the start of a live allocation.
   bool release(Address base);
 
-  /// The allocation that owns the slot of `address` (freed ones included), or null. No bounds are checked.
+  /// The allocation that owns the slot of `address` (freed ones included), or null. No bounds are
+  /// checked.
   Allocation* owner(Address address) const {
     const std::uint64_t index = (slot_of(address) - kFirstSlot) / 2;
     return index < slots_.size() && (slot_of(address) & 1) == 0 ? slots_[index].get() : nullptr;
   }
   /// Behind every slot handed out so far.
-  bool never_used(Address address) const { return slot_of(address) > kFirstSlot + 2 * slots_.size(); }
-  /// The allocation whose start or end is nearest to `address`, for messages: the owner of the slot, or of
-  /// the one just above it. Null if neither exists.
+  bool never_used(Address address) const {
+    return slot_of(address) > kFirstSlot + 2 * slots_.size();
+  }
+  /// The allocation whose start or end is nearest to `address`, for messages: the owner of the
+  /// slot, or of the one just above it. Null if neither exists.
   Allocation* nearest(Address address) const;
   /// The live allocation that holds [address, address + bytes), else null.
   Allocation* containing(Address address, std::uint64_t bytes) const;
@@ -69,13 +75,14 @@ class GlobalMemory {
 
   void write(Allocation& a, std::uint64_t offset, std::span<const std::byte> src);
   void fill(Allocation& a, std::uint64_t offset, std::byte value, std::uint64_t bytes);
-  void copy(Allocation& to, std::uint64_t to_offset, const Allocation& from, std::uint64_t from_offset, std::uint64_t bytes);
+  void copy(Allocation& to, std::uint64_t to_offset, const Allocation& from,
+            std::uint64_t from_offset, std::uint64_t bytes);
   void mark(Allocation& a, std::uint64_t offset, std::uint64_t bytes, bool initialised);
   static bool is_initialised(const Allocation& a, std::uint64_t offset, std::uint64_t bytes);
 
  private:
   std::uint64_t capacity_, used_ = 0;
-  std::deque<std::unique_ptr<Allocation>> slots_;   ///< by slot; records of freed allocations stay
+  std::deque<std::unique_ptr<Allocation>> slots_;  ///< by slot; records of freed allocations stay
   std::vector<Allocation*> live_;
 };
 

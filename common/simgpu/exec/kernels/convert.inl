@@ -6,13 +6,22 @@ namespace {
 enum : std::uint8_t { kSat = 1, kFtz = 2, kRelu = 4 };
 
 /// Rounds to an integral value; directed modes of the host are not touched.
-template <class T> SIMGPU_INLINE T to_integral(T v, unsigned round) {
+template <class T>
+SIMGPU_INLINE T to_integral(T v, unsigned round) {
   switch (static_cast<CvtRound>(round)) {
-    case CvtRound::rzi: case CvtRound::rz: return std::trunc(v);
-    case CvtRound::rmi: case CvtRound::rm: return std::floor(v);
-    case CvtRound::rpi: case CvtRound::rp: return std::ceil(v);
-    case CvtRound::none: return std::trunc(v);
-    default: return std::nearbyint(v);
+    case CvtRound::rzi:
+    case CvtRound::rz:
+      return std::trunc(v);
+    case CvtRound::rmi:
+    case CvtRound::rm:
+      return std::floor(v);
+    case CvtRound::rpi:
+    case CvtRound::rp:
+      return std::ceil(v);
+    case CvtRound::none:
+      return std::trunc(v);
+    default:
+      return std::nearbyint(v);
   }
 }
 SIMGPU_INLINE float flush_subnormal(float v) {
@@ -20,11 +29,15 @@ SIMGPU_INLINE float flush_subnormal(float v) {
   return (bits & 0x7f800000u) == 0 ? std::bit_cast<float>(bits & 0x80000000u) : v;
 }
 
-/// Out of range clamps. NaN: 0, but the top bit alone when the source or the destination has 64 bits.
-template <class To, class From> SIMGPU_INLINE To float_to_int(From v, unsigned round) {
+/// Out of range clamps. NaN: 0, but the top bit alone when the source or the destination has 64
+/// bits.
+template <class To, class From>
+SIMGPU_INLINE To float_to_int(From v, unsigned round) {
   if (v != v) {
-    if constexpr (sizeof(To) == 8 || sizeof(From) == 8) return static_cast<To>(std::uint64_t{1} << (sizeof(To) * 8 - 1));
-    else return 0;
+    if constexpr (sizeof(To) == 8 || sizeof(From) == 8)
+      return static_cast<To>(std::uint64_t{1} << (sizeof(To) * 8 - 1));
+    else
+      return 0;
   }
   const From r = to_integral(v, round);
   constexpr From lo = static_cast<From>(std::numeric_limits<To>::min());
@@ -35,7 +48,8 @@ template <class To, class From> SIMGPU_INLINE To float_to_int(From v, unsigned r
   return static_cast<To>(r);
 }
 
-template <class To, class From> void cvt_int_int(Warp& w, const Op& op) {
+template <class To, class From>
+void cvt_int_int(Warp& w, const Op& op) {
   const From* a = lanes<From>(w, op.a);
   if (op.y & kSat) {
     each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
@@ -47,7 +61,8 @@ template <class To, class From> void cvt_int_int(Warp& w, const Op& op) {
     each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return static_cast<To>(a[i]); });
   }
 }
-template <class To, class From> void cvt_float_int(Warp& w, const Op& op) {
+template <class To, class From>
+void cvt_float_int(Warp& w, const Op& op) {
   const From* a = lanes<From>(w, op.a);
   const unsigned round = op.x;
   [[maybe_unused]] const bool flush = op.y & kFtz;
@@ -59,21 +74,26 @@ template <class To, class From> void cvt_float_int(Warp& w, const Op& op) {
   });
 }
 /// Directed rounding comes from the wrapper, .sat from a second op.
-template <class To, class From> void cvt_int_float(Warp& w, const Op& op) {
+template <class To, class From>
+void cvt_int_float(Warp& w, const Op& op) {
   const From* a = lanes<From>(w, op.a);
   each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return static_cast<To>(a[i]); });
 }
-template <class To, class From> void cvt_float_float(Warp& w, const Op& op) {
+template <class To, class From>
+void cvt_float_float(Warp& w, const Op& op) {
   const From* a = lanes<From>(w, op.a);
   [[maybe_unused]] const bool flush = op.y & kFtz;
   const auto source = [=](unsigned i) SIMGPU_LAMBDA {
-    if constexpr (sizeof(From) == 4) return flush ? flush_subnormal(a[i]) : a[i];
-    else return a[i];
+    if constexpr (sizeof(From) == 4)
+      return flush ? flush_subnormal(a[i]) : a[i];
+    else
+      return a[i];
   };
   if constexpr (std::is_same_v<To, From>) {
     const unsigned round = op.x;
     if (round >= static_cast<unsigned>(CvtRound::rni)) {
-      each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return to_integral(source(i), round); });
+      each_lane<To>(w, op.dst,
+                    [=](unsigned i) SIMGPU_LAMBDA { return to_integral(source(i), round); });
       return;
     }
   }
@@ -86,10 +106,14 @@ SIMGPU_INLINE double widen16(std::uint16_t v, bool bf) {
 }
 SIMGPU_INLINE int directed(unsigned round) {
   switch (static_cast<CvtRound>(round)) {
-    case CvtRound::rz: return 1;
-    case CvtRound::rm: return 2;
-    case CvtRound::rp: return 3;
-    default: return 0;
+    case CvtRound::rz:
+      return 1;
+    case CvtRound::rm:
+      return 2;
+    case CvtRound::rp:
+      return 3;
+    default:
+      return 0;
   }
 }
 SIMGPU_INLINE std::uint16_t narrow16(double v, bool bf, const Op& op) {
@@ -98,7 +122,8 @@ SIMGPU_INLINE std::uint16_t narrow16(double v, bool bf, const Op& op) {
   const int mode = directed(op.x);
   return bf ? to_bfloat(v, mode) : to_half(v, mode);
 }
-template <class From, bool kBf> void cvt_to_16(Warp& w, const Op& op) {
+template <class From, bool kBf>
+void cvt_to_16(Warp& w, const Op& op) {
   const From* a = lanes<From>(w, op.a);
   each_lane<std::uint16_t>(w, op.dst, [&](unsigned i) {
     double v = static_cast<double>(a[i]);
@@ -107,7 +132,8 @@ template <class From, bool kBf> void cvt_to_16(Warp& w, const Op& op) {
     return narrow16(v, kBf, op);
   });
 }
-template <class To, bool kBf> void cvt_from_16(Warp& w, const Op& op) {
+template <class To, bool kBf>
+void cvt_from_16(Warp& w, const Op& op) {
   const std::uint16_t* a = lanes<std::uint16_t>(w, op.a);
   each_lane<To>(w, op.dst, [&](unsigned i) {
     const double v = widen16(a[i], kBf);
@@ -118,7 +144,8 @@ template <class To, bool kBf> void cvt_from_16(Warp& w, const Op& op) {
     }
   });
 }
-template <bool kToBf, bool kFromBf> void cvt_16_16(Warp& w, const Op& op) {
+template <bool kToBf, bool kFromBf>
+void cvt_16_16(Warp& w, const Op& op) {
   const std::uint16_t* a = lanes<std::uint16_t>(w, op.a);
   each_lane<std::uint16_t>(w, op.dst, [&](unsigned i) {
     double v = widen16(a[i], kFromBf);
@@ -127,7 +154,8 @@ template <bool kToBf, bool kFromBf> void cvt_16_16(Warp& w, const Op& op) {
   });
 }
 /// cvt.rn.f16x2.f32 d, a, b: a becomes the upper half.
-template <bool kBf> void cvt_pair(Warp& w, const Op& op) {
+template <bool kBf>
+void cvt_pair(Warp& w, const Op& op) {
   const float *a = lanes<float>(w, op.a), *b = lanes<float>(w, op.b);
   each_lane<std::uint32_t>(w, op.dst, [&](unsigned i) {
     return (static_cast<std::uint32_t>(narrow16(static_cast<double>(a[i]), kBf, op)) << 16) |
@@ -147,28 +175,47 @@ void cvt_tf32(Warp& w, const Op& op) {
   });
 }
 
-template <class To> void set_from_all(HandlerTable& t, Ty to) {
+template <class To>
+void set_from_all(HandlerTable& t, Ty to) {
   Handler* h = t.cvt[idx(to)];
   auto put = [&]<class From>(Ty from, From) {
-    if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) h[idx(from)] = cvt_int_int<To, From>;
-    else if constexpr (std::is_integral_v<To>) h[idx(from)] = cvt_float_int<To, From>;
-    else if constexpr (std::is_integral_v<From>) h[idx(from)] = cvt_int_float<To, From>;
-    else h[idx(from)] = cvt_float_float<To, From>;
+    if constexpr (std::is_integral_v<To> && std::is_integral_v<From>)
+      h[idx(from)] = cvt_int_int<To, From>;
+    else if constexpr (std::is_integral_v<To>)
+      h[idx(from)] = cvt_float_int<To, From>;
+    else if constexpr (std::is_integral_v<From>)
+      h[idx(from)] = cvt_int_float<To, From>;
+    else
+      h[idx(from)] = cvt_float_float<To, From>;
   };
-  put(Ty::u8, std::uint8_t{}); put(Ty::u16, std::uint16_t{}); put(Ty::u32, std::uint32_t{}); put(Ty::u64, std::uint64_t{});
-  put(Ty::s8, std::int8_t{}); put(Ty::s16, std::int16_t{}); put(Ty::s32, std::int32_t{}); put(Ty::s64, std::int64_t{});
-  put(Ty::f32, float{}); put(Ty::f64, double{});
+  put(Ty::u8, std::uint8_t{});
+  put(Ty::u16, std::uint16_t{});
+  put(Ty::u32, std::uint32_t{});
+  put(Ty::u64, std::uint64_t{});
+  put(Ty::s8, std::int8_t{});
+  put(Ty::s16, std::int16_t{});
+  put(Ty::s32, std::int32_t{});
+  put(Ty::s64, std::int64_t{});
+  put(Ty::f32, float{});
+  put(Ty::f64, double{});
   h[idx(Ty::f16)] = cvt_from_16<To, false>;
   h[idx(Ty::bf16)] = cvt_from_16<To, true>;
 }
-template <bool kBf> void set_16_from_all(HandlerTable& t, Ty to) {
+template <bool kBf>
+void set_16_from_all(HandlerTable& t, Ty to) {
   Handler* h = t.cvt[idx(to)];
-  h[idx(Ty::u8)] = cvt_to_16<std::uint8_t, kBf>; h[idx(Ty::u16)] = cvt_to_16<std::uint16_t, kBf>;
-  h[idx(Ty::u32)] = cvt_to_16<std::uint32_t, kBf>; h[idx(Ty::u64)] = cvt_to_16<std::uint64_t, kBf>;
-  h[idx(Ty::s8)] = cvt_to_16<std::int8_t, kBf>; h[idx(Ty::s16)] = cvt_to_16<std::int16_t, kBf>;
-  h[idx(Ty::s32)] = cvt_to_16<std::int32_t, kBf>; h[idx(Ty::s64)] = cvt_to_16<std::int64_t, kBf>;
-  h[idx(Ty::f32)] = cvt_to_16<float, kBf>; h[idx(Ty::f64)] = cvt_to_16<double, kBf>;
-  h[idx(Ty::f16)] = cvt_16_16<kBf, false>; h[idx(Ty::bf16)] = cvt_16_16<kBf, true>;
+  h[idx(Ty::u8)] = cvt_to_16<std::uint8_t, kBf>;
+  h[idx(Ty::u16)] = cvt_to_16<std::uint16_t, kBf>;
+  h[idx(Ty::u32)] = cvt_to_16<std::uint32_t, kBf>;
+  h[idx(Ty::u64)] = cvt_to_16<std::uint64_t, kBf>;
+  h[idx(Ty::s8)] = cvt_to_16<std::int8_t, kBf>;
+  h[idx(Ty::s16)] = cvt_to_16<std::int16_t, kBf>;
+  h[idx(Ty::s32)] = cvt_to_16<std::int32_t, kBf>;
+  h[idx(Ty::s64)] = cvt_to_16<std::int64_t, kBf>;
+  h[idx(Ty::f32)] = cvt_to_16<float, kBf>;
+  h[idx(Ty::f64)] = cvt_to_16<double, kBf>;
+  h[idx(Ty::f16)] = cvt_16_16<kBf, false>;
+  h[idx(Ty::bf16)] = cvt_16_16<kBf, true>;
 }
 
 }  // namespace

@@ -1,63 +1,174 @@
-// Floating-point arithmetic (PTX ISA 9.7.3 - 9.7.5). The default rounding is to nearest even; the directed modes run the same
-// loops under another rounding mode of the host (see wrappers.cpp). NaN results of 32-bit
-// operations are the canonical 0x7fffffff, as on hardware, which also makes x86-64 and arm64 agree bit for bit.
+// Floating-point arithmetic (PTX ISA 9.7.3 - 9.7.5). The default rounding is to nearest even; the
+// directed modes run the same loops under another rounding mode of the host (see wrappers.cpp). NaN
+// results of 32-bit operations are the canonical 0x7fffffff, as on hardware, which also makes
+// x86-64 and arm64 agree bit for bit.
 
 namespace simgpu::exec::SIMGPU_ISA {
 namespace {
 
-SIMGPU_INLINE float canonical(float v) { return v == v ? v : std::bit_cast<float>(0x7fffffffu); }
-SIMGPU_INLINE double canonical(double v) { return v; }
+SIMGPU_INLINE float canonical(float v) {
+  return v == v ? v : std::bit_cast<float>(0x7fffffffu);
+}
+SIMGPU_INLINE double canonical(double v) {
+  return v;
+}
 
-struct FAdd { template <class T> SIMGPU_INLINE static T f(T a, T b) { return canonical(a + b); } };
-struct FSub { template <class T> SIMGPU_INLINE static T f(T a, T b) { return canonical(a - b); } };
-struct FMul { template <class T> SIMGPU_INLINE static T f(T a, T b) { return canonical(a * b); } };
-struct FDiv { template <class T> SIMGPU_INLINE static T f(T a, T b) { return canonical(a / b); } };
+struct FAdd {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return canonical(a + b);
+  }
+};
+struct FSub {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return canonical(a - b);
+  }
+};
+struct FMul {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return canonical(a * b);
+  }
+};
+struct FDiv {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return canonical(a / b);
+  }
+};
 struct FFma {
-  SIMGPU_INLINE static float f(float a, float b, float c) { return canonical(__builtin_fmaf(a, b, c)); }
+  SIMGPU_INLINE static float f(float a, float b, float c) {
+    return canonical(__builtin_fmaf(a, b, c));
+  }
   SIMGPU_INLINE static double f(double a, double b, double c) { return __builtin_fma(a, b, c); }
 };
 /// One NaN: the other operand. Two: NaN. -0 is less than +0.
-template <class T> SIMGPU_INLINE bool below(T a, T b) { return a < b || (a == b && std::signbit(a) && !std::signbit(b)); }
-template <class T> SIMGPU_INLINE T quiet_nan() {
-  if constexpr (sizeof(T) == 4) return std::bit_cast<float>(0x7fffffffu);
-  else return std::bit_cast<double>(0x7fffffffffffffffull);
+template <class T>
+SIMGPU_INLINE bool below(T a, T b) {
+  return a < b || (a == b && std::signbit(a) && !std::signbit(b));
 }
-struct FMin { template <class T> SIMGPU_INLINE static T f(T a, T b) { return a != a ? (b != b ? quiet_nan<T>() : b) : b != b ? a : below(b, a) ? b : a; } };
-struct FMax { template <class T> SIMGPU_INLINE static T f(T a, T b) { return a != a ? (b != b ? quiet_nan<T>() : b) : b != b ? a : below(a, b) ? b : a; } };
-struct FMinNan { template <class T> SIMGPU_INLINE static T f(T a, T b) { return a != a || b != b ? quiet_nan<T>() : below(b, a) ? b : a; } };
-struct FMaxNan { template <class T> SIMGPU_INLINE static T f(T a, T b) { return a != a || b != b ? quiet_nan<T>() : below(a, b) ? b : a; } };
+template <class T>
+SIMGPU_INLINE T quiet_nan() {
+  if constexpr (sizeof(T) == 4)
+    return std::bit_cast<float>(0x7fffffffu);
+  else
+    return std::bit_cast<double>(0x7fffffffffffffffull);
+}
+struct FMin {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return a != a ? (b != b ? quiet_nan<T>() : b) : b != b ? a : below(b, a) ? b : a;
+  }
+};
+struct FMax {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return a != a ? (b != b ? quiet_nan<T>() : b) : b != b ? a : below(a, b) ? b : a;
+  }
+};
+struct FMinNan {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return a != a || b != b ? quiet_nan<T>() : below(b, a) ? b : a;
+  }
+};
+struct FMaxNan {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return a != a || b != b ? quiet_nan<T>() : below(a, b) ? b : a;
+  }
+};
 
-struct FNeg { template <class T> SIMGPU_INLINE static T f(T a) { return -a; } };
-struct FAbs { template <class T> SIMGPU_INLINE static T f(T a) { return std::fabs(a); } };
-struct FSqrt { template <class T> SIMGPU_INLINE static T f(T a) { return canonical(std::sqrt(a)); } };
-struct FRcp { template <class T> SIMGPU_INLINE static T f(T a) { return canonical(T{1} / a); } };
+struct FNeg {
+  template <class T>
+  SIMGPU_INLINE static T f(T a) {
+    return -a;
+  }
+};
+struct FAbs {
+  template <class T>
+  SIMGPU_INLINE static T f(T a) {
+    return std::fabs(a);
+  }
+};
+struct FSqrt {
+  template <class T>
+  SIMGPU_INLINE static T f(T a) {
+    return canonical(std::sqrt(a));
+  }
+};
+struct FRcp {
+  template <class T>
+  SIMGPU_INLINE static T f(T a) {
+    return canonical(T{1} / a);
+  }
+};
 struct FRsqrt {
-  SIMGPU_INLINE static float f(float a) { return canonical(static_cast<float>(1.0 / std::sqrt(static_cast<double>(a)))); }
+  SIMGPU_INLINE static float f(float a) {
+    return canonical(static_cast<float>(1.0 / std::sqrt(static_cast<double>(a))));
+  }
   SIMGPU_INLINE static double f(double a) { return 1.0 / std::sqrt(a); }
 };
 // The approximate functions: rounded from a double result, closer than any hardware's.
-struct FSin { SIMGPU_INLINE static float f(float a) { return canonical(static_cast<float>(std::sin(static_cast<double>(a)))); } };
-struct FCos { SIMGPU_INLINE static float f(float a) { return canonical(static_cast<float>(std::cos(static_cast<double>(a)))); } };
-struct FLg2 { SIMGPU_INLINE static float f(float a) { return canonical(static_cast<float>(std::log2(static_cast<double>(a)))); } };
-struct FEx2 { SIMGPU_INLINE static float f(float a) { return canonical(static_cast<float>(std::exp2(static_cast<double>(a)))); } };
-struct FTanh { SIMGPU_INLINE static float f(float a) { return canonical(static_cast<float>(std::tanh(static_cast<double>(a)))); } };
+struct FSin {
+  SIMGPU_INLINE static float f(float a) {
+    return canonical(static_cast<float>(std::sin(static_cast<double>(a))));
+  }
+};
+struct FCos {
+  SIMGPU_INLINE static float f(float a) {
+    return canonical(static_cast<float>(std::cos(static_cast<double>(a))));
+  }
+};
+struct FLg2 {
+  SIMGPU_INLINE static float f(float a) {
+    return canonical(static_cast<float>(std::log2(static_cast<double>(a))));
+  }
+};
+struct FEx2 {
+  SIMGPU_INLINE static float f(float a) {
+    return canonical(static_cast<float>(std::exp2(static_cast<double>(a))));
+  }
+};
+struct FTanh {
+  SIMGPU_INLINE static float f(float a) {
+    return canonical(static_cast<float>(std::tanh(static_cast<double>(a))));
+  }
+};
 /// .sat: to [0, 1], NaN to +0. .ftz: subnormals to a zero of the same sign.
-struct FSaturate { template <class T> SIMGPU_INLINE static T f(T a) { return a != a ? T{0} : a < T{0} ? T{0} : a > T{1} ? T{1} : a == T{0} ? T{0} : a; } };
-struct FFlush { SIMGPU_INLINE static float f(float a) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(a);
-  return (bits & 0x7f800000u) == 0 ? std::bit_cast<float>(bits & 0x80000000u) : a; } };
+struct FSaturate {
+  template <class T>
+  SIMGPU_INLINE static T f(T a) {
+    return a != a ? T{0} : a < T{0} ? T{0} : a > T{1} ? T{1} : a == T{0} ? T{0} : a;
+  }
+};
+struct FFlush {
+  SIMGPU_INLINE static float f(float a) {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(a);
+    return (bits & 0x7f800000u) == 0 ? std::bit_cast<float>(bits & 0x80000000u) : a;
+  }
+};
 /// copysign d, a, b: the sign of a, the magnitude of b.
-struct FCopysign { template <class T> SIMGPU_INLINE static T f(T a, T b) { return std::copysign(b, a); } };
+struct FCopysign {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return std::copysign(b, a);
+  }
+};
 
-template <class F, class T> void float_unary(Warp& w, const Op& op) {
+template <class F, class T>
+void float_unary(Warp& w, const Op& op) {
   const T* a = lanes<T>(w, op.a);
   each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return F::f(a[i]); });
 }
-template <class F, class T> void float_binary(Warp& w, const Op& op) {
+template <class F, class T>
+void float_binary(Warp& w, const Op& op) {
   const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
   each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return F::f(a[i], b[i]); });
 }
-template <class F, class T> void float_ternary(Warp& w, const Op& op) {
+template <class F, class T>
+void float_ternary(Warp& w, const Op& op) {
   const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b), *c = lanes<T>(w, op.c);
   each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return F::f(a[i], b[i], c[i]); });
 }
@@ -68,30 +179,49 @@ struct Half {
   SIMGPU_INLINE static std::uint16_t out(double v) { return to_half(v); }
 };
 struct Bfloat {
-  SIMGPU_INLINE static double in(std::uint16_t v) { return static_cast<double>(bfloat_to_float(v)); }
+  SIMGPU_INLINE static double in(std::uint16_t v) {
+    return static_cast<double>(bfloat_to_float(v));
+  }
   SIMGPU_INLINE static std::uint16_t out(double v) { return to_bfloat(v); }
 };
-struct DFma { SIMGPU_INLINE static double f(double a, double b, double c) { return __builtin_fma(a, b, c); } };
-struct DFmaRelu { SIMGPU_INLINE static double f(double a, double b, double c) { const double r = __builtin_fma(a, b, c); return r < 0 ? 0.0 : r; } };
-struct DEx2 { SIMGPU_INLINE static double f(double a) { return std::exp2(a); } };
-struct DTanh { SIMGPU_INLINE static double f(double a) { return std::tanh(a); } };
+struct DFma {
+  SIMGPU_INLINE static double f(double a, double b, double c) { return __builtin_fma(a, b, c); }
+};
+struct DFmaRelu {
+  SIMGPU_INLINE static double f(double a, double b, double c) {
+    const double r = __builtin_fma(a, b, c);
+    return r < 0 ? 0.0 : r;
+  }
+};
+struct DEx2 {
+  SIMGPU_INLINE static double f(double a) { return std::exp2(a); }
+};
+struct DTanh {
+  SIMGPU_INLINE static double f(double a) { return std::tanh(a); }
+};
 
 /// kParts = 2 for the packed types: lanes hold two values in 32 bits.
-template <class F, class Format, unsigned kParts, unsigned kOperands> void half_op(Warp& w, const Op& op) {
+template <class F, class Format, unsigned kParts, unsigned kOperands>
+void half_op(Warp& w, const Op& op) {
   constexpr unsigned n = kLanes * kParts;
-  const std::uint16_t *a = lanes<std::uint16_t>(w, op.a), *b = kOperands > 1 ? lanes<std::uint16_t>(w, op.b) : a,
+  const std::uint16_t *a = lanes<std::uint16_t>(w, op.a),
+                      *b = kOperands > 1 ? lanes<std::uint16_t>(w, op.b) : a,
                       *c = kOperands > 2 ? lanes<std::uint16_t>(w, op.c) : a;
   std::uint16_t* d = lanes<std::uint16_t>(w, op.dst);
   for (unsigned i = 0; i < n; ++i) {
     if (((w.mask >> (i / kParts)) & 1u) == 0) continue;
     double r;
-    if constexpr (kOperands == 1) r = F::f(Format::in(a[i]));
-    else if constexpr (kOperands == 2) r = F::f(Format::in(a[i]), Format::in(b[i]));
-    else r = F::f(Format::in(a[i]), Format::in(b[i]), Format::in(c[i]));
+    if constexpr (kOperands == 1)
+      r = F::f(Format::in(a[i]));
+    else if constexpr (kOperands == 2)
+      r = F::f(Format::in(a[i]), Format::in(b[i]));
+    else
+      r = F::f(Format::in(a[i]), Format::in(b[i]), Format::in(c[i]));
     d[i] = Format::out(r);
   }
 }
-template <class F, unsigned kOperands> void set_half(HandlerTable& t, Alu op) {
+template <class F, unsigned kOperands>
+void set_half(HandlerTable& t, Alu op) {
   Handler* h = t.alu[idx(op)];
   h[idx(Ty::f16)] = half_op<F, Half, 1, kOperands>;
   h[idx(Ty::bf16)] = half_op<F, Bfloat, 1, kOperands>;
@@ -100,20 +230,90 @@ template <class F, unsigned kOperands> void set_half(HandlerTable& t, Alu op) {
 }
 
 // ---- comparisons. The plain ones are false for NaN (ne too), the ...u ones true.
-struct CEq { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a == b; } };
-struct CNe { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a < b || a > b; } };
-struct CLt { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a < b; } };
-struct CLe { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a <= b; } };
-struct CGt { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a > b; } };
-struct CGe { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a >= b; } };
-struct CEqu { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return !(a < b || a > b); } };
-struct CNeu { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a != b; } };
-struct CLtu { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return !(a >= b); } };
-struct CLeu { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return !(a > b); } };
-struct CGtu { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return !(a <= b); } };
-struct CGeu { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return !(a < b); } };
-struct CNum { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a == a && b == b; } };
-struct CNan { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a != a || b != b; } };
+struct CEq {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return a == b;
+  }
+};
+struct CNe {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return a < b || a > b;
+  }
+};
+struct CLt {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return a < b;
+  }
+};
+struct CLe {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return a <= b;
+  }
+};
+struct CGt {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return a > b;
+  }
+};
+struct CGe {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return a >= b;
+  }
+};
+struct CEqu {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return !(a < b || a > b);
+  }
+};
+struct CNeu {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return a != b;
+  }
+};
+struct CLtu {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return !(a >= b);
+  }
+};
+struct CLeu {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return !(a > b);
+  }
+};
+struct CGtu {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return !(a <= b);
+  }
+};
+struct CGeu {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return !(a < b);
+  }
+};
+struct CNum {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return a == a && b == b;
+  }
+};
+struct CNan {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return a != a || b != b;
+  }
+};
 
 void finish_float_compare(Warp& w, const Op& op, std::uint32_t m) {
   std::uint32_t no = ~m;
@@ -125,18 +325,22 @@ void finish_float_compare(Warp& w, const Op& op, std::uint32_t m) {
   if (op.dst2 != kNoRef) write_pred(w, op.dst2, no);
   if (op.dst != kNoRef) write_pred(w, op.dst, m);
 }
-template <class F, class T> void float_compare(Warp& w, const Op& op) {
+template <class F, class T>
+void float_compare(Warp& w, const Op& op) {
   const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
-  finish_float_compare(w, op, lane_mask([=](unsigned i) SIMGPU_LAMBDA { return F::f(a[i], b[i]); }));
+  finish_float_compare(w, op,
+                       lane_mask([=](unsigned i) SIMGPU_LAMBDA { return F::f(a[i], b[i]); }));
 }
-template <class F, class Format> void half_compare(Warp& w, const Op& op) {
+template <class F, class Format>
+void half_compare(Warp& w, const Op& op) {
   const std::uint16_t *a = lanes<std::uint16_t>(w, op.a), *b = lanes<std::uint16_t>(w, op.b);
   std::uint32_t m = 0;
   for (unsigned i = 0; i < kLanes; ++i)
     m |= static_cast<std::uint32_t>(F::f(Format::in(a[i]), Format::in(b[i]))) << i;
   finish_float_compare(w, op, m);
 }
-template <class F> void set_float_compare(HandlerTable& t, Alu op) {
+template <class F>
+void set_float_compare(HandlerTable& t, Alu op) {
   Handler* h = t.alu[idx(op)];
   h[idx(Ty::f32)] = float_compare<F, float>;
   h[idx(Ty::f64)] = float_compare<F, double>;
@@ -145,28 +349,38 @@ template <class F> void set_float_compare(HandlerTable& t, Alu op) {
 }
 
 /// x: 1 finite, 2 infinite, 3 number, 4 not a number, 5 normal, 6 subnormal (as ptx::TestClass).
-template <class T> SIMGPU_INLINE bool has_class(T v, unsigned which) {
+template <class T>
+SIMGPU_INLINE bool has_class(T v, unsigned which) {
   switch (which) {
-    case 1: return std::isfinite(v);
-    case 2: return std::isinf(v);
-    case 3: return !std::isnan(v);
-    case 4: return std::isnan(v);
-    case 5: return std::isnormal(v) || v == 0;   // zeros count as normal (PTX ISA 9.7.3.2)
-    default: return std::fpclassify(v) == FP_SUBNORMAL;
+    case 1:
+      return std::isfinite(v);
+    case 2:
+      return std::isinf(v);
+    case 3:
+      return !std::isnan(v);
+    case 4:
+      return std::isnan(v);
+    case 5:
+      return std::isnormal(v) || v == 0;  // zeros count as normal (PTX ISA 9.7.3.2)
+    default:
+      return std::fpclassify(v) == FP_SUBNORMAL;
   }
 }
-template <class T> void test_class(Warp& w, const Op& op) {
+template <class T>
+void test_class(Warp& w, const Op& op) {
   const T* a = lanes<T>(w, op.a);
   std::uint32_t m = 0;
   for (unsigned i = 0; i < kLanes; ++i) m |= static_cast<std::uint32_t>(has_class(a[i], op.x)) << i;
   write_pred(w, op.dst, m);
 }
 
-template <class F> void set_float2(HandlerTable& t, Alu op) {
+template <class F>
+void set_float2(HandlerTable& t, Alu op) {
   t.alu[idx(op)][idx(Ty::f32)] = float_binary<F, float>;
   t.alu[idx(op)][idx(Ty::f64)] = float_binary<F, double>;
 }
-template <class F> void set_float1(HandlerTable& t, Alu op) {
+template <class F>
+void set_float1(HandlerTable& t, Alu op) {
   t.alu[idx(op)][idx(Ty::f32)] = float_unary<F, float>;
   t.alu[idx(op)][idx(Ty::f64)] = float_unary<F, double>;
 }

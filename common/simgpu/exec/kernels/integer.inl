@@ -1,21 +1,27 @@
-// Integer arithmetic, shifts and bit operations (PTX ISA 9.7.1, 9.7.2, 9.7.8). Results wrap; signed operations are
-// computed in unsigned types so that nothing here overflows in the C++ sense.
+// Integer arithmetic, shifts and bit operations (PTX ISA 9.7.1, 9.7.2, 9.7.8). Results wrap; signed
+// operations are computed in unsigned types so that nothing here overflows in the C++ sense.
 namespace simgpu::exec::SIMGPU_ISA {
 namespace {
 
-template <class T> using Unsigned = std::make_unsigned_t<T>;
-template <class T> inline constexpr unsigned kBits = sizeof(T) * 8;
+template <class T>
+using Unsigned = std::make_unsigned_t<T>;
+template <class T>
+inline constexpr unsigned kBits = sizeof(T) * 8;
 
 /// Arithmetic that does not promote 16-bit operands to signed int.
-template <class T> using Work = std::conditional_t<sizeof(T) <= 4, std::uint32_t, std::uint64_t>;
-template <class T> using Wide =
-    std::conditional_t<sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>,
+template <class T>
+using Work = std::conditional_t<sizeof(T) <= 4, std::uint32_t, std::uint64_t>;
+template <class T>
+using Wide =
+    std::conditional_t<sizeof(T) == 2,
+                       std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>,
                        std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
 
 __extension__ using Int128 = __int128;
 __extension__ using UInt128 = unsigned __int128;
 
-template <class T> SIMGPU_INLINE T mul_high(T a, T b) {
+template <class T>
+SIMGPU_INLINE T mul_high(T a, T b) {
   if constexpr (sizeof(T) < 8) {
     using W = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
     return static_cast<T>((static_cast<W>(a) * static_cast<W>(b)) >> kBits<T>);
@@ -26,66 +32,215 @@ template <class T> SIMGPU_INLINE T mul_high(T a, T b) {
   }
 }
 
-/// Division as the hardware's software sequence does it: x / 0 has all bits set, INT_MIN / -1 wraps.
-template <class T> SIMGPU_INLINE T quotient(T a, T b) {
+/// Division as the hardware's software sequence does it: x / 0 has all bits set, INT_MIN / -1
+/// wraps.
+template <class T>
+SIMGPU_INLINE T quotient(T a, T b) {
   if (b == 0) return static_cast<T>(~T{0});
   if constexpr (std::is_signed_v<T>)
     if (b == -1) return static_cast<T>(Work<T>{0} - static_cast<Work<T>>(a));
   return static_cast<T>(a / b);
 }
-template <class T> SIMGPU_INLINE T remainder(T a, T b) {
+template <class T>
+SIMGPU_INLINE T remainder(T a, T b) {
   if (b == 0) return a;
   if constexpr (std::is_signed_v<T>)
     if (b == -1) return 0;
   return static_cast<T>(a % b);
 }
 
-template <class T> SIMGPU_INLINE T clamp_to(std::int64_t v) {
+template <class T>
+SIMGPU_INLINE T clamp_to(std::int64_t v) {
   constexpr std::int64_t lo = std::numeric_limits<T>::min(), hi = std::numeric_limits<T>::max();
   return static_cast<T>(v < lo ? lo : v > hi ? hi : v);
 }
 
-struct Add { template <class T> SIMGPU_INLINE static T f(T a, T b) { return static_cast<T>(static_cast<Work<T>>(a) + static_cast<Work<T>>(b)); } };
-struct Sub { template <class T> SIMGPU_INLINE static T f(T a, T b) { return static_cast<T>(static_cast<Work<T>>(a) - static_cast<Work<T>>(b)); } };
-struct MulLo { template <class T> SIMGPU_INLINE static T f(T a, T b) { return static_cast<T>(static_cast<Work<T>>(a) * static_cast<Work<T>>(b)); } };
-struct MulHi { template <class T> SIMGPU_INLINE static T f(T a, T b) { return mul_high(a, b); } };
-struct Div { template <class T> SIMGPU_INLINE static T f(T a, T b) { return quotient(a, b); } };
-struct Rem { template <class T> SIMGPU_INLINE static T f(T a, T b) { return remainder(a, b); } };
-struct Min { template <class T> SIMGPU_INLINE static T f(T a, T b) { return a < b ? a : b; } };
-struct Max { template <class T> SIMGPU_INLINE static T f(T a, T b) { return a < b ? b : a; } };
-struct And { template <class T> SIMGPU_INLINE static T f(T a, T b) { return a & b; } };
-struct Or { template <class T> SIMGPU_INLINE static T f(T a, T b) { return a | b; } };
-struct Xor { template <class T> SIMGPU_INLINE static T f(T a, T b) { return a ^ b; } };
-struct Neg { template <class T> SIMGPU_INLINE static T f(T a) { return static_cast<T>(Work<T>{0} - static_cast<Work<T>>(a)); } };
-struct Abs { template <class T> SIMGPU_INLINE static T f(T a) { return a < 0 ? Neg::f(a) : a; } };
-struct Not { template <class T> SIMGPU_INLINE static T f(T a) { return static_cast<T>(~a); } };
-struct Cnot { template <class T> SIMGPU_INLINE static T f(T a) { return a == 0 ? T{1} : T{0}; } };
-struct Mov { template <class T> SIMGPU_INLINE static T f(T a) { return a; } };
-struct AddSat { template <class T> SIMGPU_INLINE static T f(T a, T b) { return clamp_to<T>(std::int64_t{a} + b); } };
-struct SubSat { template <class T> SIMGPU_INLINE static T f(T a, T b) { return clamp_to<T>(std::int64_t{a} - b); } };
+struct Add {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return static_cast<T>(static_cast<Work<T>>(a) + static_cast<Work<T>>(b));
+  }
+};
+struct Sub {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return static_cast<T>(static_cast<Work<T>>(a) - static_cast<Work<T>>(b));
+  }
+};
+struct MulLo {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return static_cast<T>(static_cast<Work<T>>(a) * static_cast<Work<T>>(b));
+  }
+};
+struct MulHi {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return mul_high(a, b);
+  }
+};
+struct Div {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return quotient(a, b);
+  }
+};
+struct Rem {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return remainder(a, b);
+  }
+};
+struct Min {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return a < b ? a : b;
+  }
+};
+struct Max {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return a < b ? b : a;
+  }
+};
+struct And {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return a & b;
+  }
+};
+struct Or {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return a | b;
+  }
+};
+struct Xor {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return a ^ b;
+  }
+};
+struct Neg {
+  template <class T>
+  SIMGPU_INLINE static T f(T a) {
+    return static_cast<T>(Work<T>{0} - static_cast<Work<T>>(a));
+  }
+};
+struct Abs {
+  template <class T>
+  SIMGPU_INLINE static T f(T a) {
+    return a < 0 ? Neg::f(a) : a;
+  }
+};
+struct Not {
+  template <class T>
+  SIMGPU_INLINE static T f(T a) {
+    return static_cast<T>(~a);
+  }
+};
+struct Cnot {
+  template <class T>
+  SIMGPU_INLINE static T f(T a) {
+    return a == 0 ? T{1} : T{0};
+  }
+};
+struct Mov {
+  template <class T>
+  SIMGPU_INLINE static T f(T a) {
+    return a;
+  }
+};
+struct AddSat {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return clamp_to<T>(std::int64_t{a} + b);
+  }
+};
+struct SubSat {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    return clamp_to<T>(std::int64_t{a} - b);
+  }
+};
 
-struct Mul24Lo { template <class T> SIMGPU_INLINE static T f(T a, T b) {
-  if constexpr (std::is_signed_v<T>) return static_cast<T>(std::int64_t{(a << 8) >> 8} * ((b << 8) >> 8));
-  else return static_cast<T>(std::uint64_t{a & 0xffffffu} * (b & 0xffffffu)); } };
-struct Mul24Hi { template <class T> SIMGPU_INLINE static T f(T a, T b) {
-  if constexpr (std::is_signed_v<T>) return static_cast<T>((std::int64_t{(a << 8) >> 8} * ((b << 8) >> 8)) >> 16);
-  else return static_cast<T>((std::uint64_t{a & 0xffffffu} * (b & 0xffffffu)) >> 16); } };
+struct Mul24Lo {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    if constexpr (std::is_signed_v<T>)
+      return static_cast<T>(std::int64_t{(a << 8) >> 8} * ((b << 8) >> 8));
+    else
+      return static_cast<T>(std::uint64_t{a & 0xffffffu} * (b & 0xffffffu));
+  }
+};
+struct Mul24Hi {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b) {
+    if constexpr (std::is_signed_v<T>)
+      return static_cast<T>((std::int64_t{(a << 8) >> 8} * ((b << 8) >> 8)) >> 16);
+    else
+      return static_cast<T>((std::uint64_t{a & 0xffffffu} * (b & 0xffffffu)) >> 16);
+  }
+};
 
-struct MadLo { template <class T> SIMGPU_INLINE static T f(T a, T b, T c) { return Add::f(MulLo::f(a, b), c); } };
-struct MadHi { template <class T> SIMGPU_INLINE static T f(T a, T b, T c) { return Add::f(mul_high(a, b), c); } };
-struct Mad24Lo { template <class T> SIMGPU_INLINE static T f(T a, T b, T c) { return Add::f(Mul24Lo::f(a, b), c); } };
-struct Mad24Hi { template <class T> SIMGPU_INLINE static T f(T a, T b, T c) { return Add::f(Mul24Hi::f(a, b), c); } };
-struct MadHiSat { template <class T> SIMGPU_INLINE static T f(T a, T b, T c) { return clamp_to<T>(std::int64_t{mul_high(a, b)} + c); } };
-struct Sad { template <class T> SIMGPU_INLINE static T f(T a, T b, T c) { return Add::f(c, a < b ? Sub::f(b, a) : Sub::f(a, b)); } };
+struct MadLo {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b, T c) {
+    return Add::f(MulLo::f(a, b), c);
+  }
+};
+struct MadHi {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b, T c) {
+    return Add::f(mul_high(a, b), c);
+  }
+};
+struct Mad24Lo {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b, T c) {
+    return Add::f(Mul24Lo::f(a, b), c);
+  }
+};
+struct Mad24Hi {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b, T c) {
+    return Add::f(Mul24Hi::f(a, b), c);
+  }
+};
+struct MadHiSat {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b, T c) {
+    return clamp_to<T>(std::int64_t{mul_high(a, b)} + c);
+  }
+};
+struct Sad {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, T b, T c) {
+    return Add::f(c, a < b ? Sub::f(b, a) : Sub::f(a, b));
+  }
+};
 
 /// Shift amounts are 32-bit unsigned and clamp at the width.
-struct Shl { template <class T> SIMGPU_INLINE static T f(T a, std::uint32_t n) { return n >= kBits<T> ? T{0} : static_cast<T>(static_cast<Work<T>>(a) << (n & (kBits<T> - 1))); } };
-struct Shr { template <class T> SIMGPU_INLINE static T f(T a, std::uint32_t n) {
-  if constexpr (std::is_signed_v<T>) return static_cast<T>(a >> (n >= kBits<T> ? kBits<T> - 1 : n));
-  else return n >= kBits<T> ? T{0} : static_cast<T>(a >> (n & (kBits<T> - 1))); } };
+struct Shl {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, std::uint32_t n) {
+    return n >= kBits<T> ? T{0} : static_cast<T>(static_cast<Work<T>>(a) << (n & (kBits<T> - 1)));
+  }
+};
+struct Shr {
+  template <class T>
+  SIMGPU_INLINE static T f(T a, std::uint32_t n) {
+    if constexpr (std::is_signed_v<T>)
+      return static_cast<T>(a >> (n >= kBits<T> ? kBits<T> - 1 : n));
+    else
+      return n >= kBits<T> ? T{0} : static_cast<T>(a >> (n & (kBits<T> - 1)));
+  }
+};
 
-template <class T> SIMGPU_INLINE T bit_field_extract(T a, std::uint32_t pos, std::uint32_t len) {
-  pos &= 0xff; len &= 0xff;
+template <class T>
+SIMGPU_INLINE T bit_field_extract(T a, std::uint32_t pos, std::uint32_t len) {
+  pos &= 0xff;
+  len &= 0xff;
   using U = Unsigned<T>;
   if (len == 0) return 0;
   const U u = static_cast<U>(a);
@@ -94,19 +249,24 @@ template <class T> SIMGPU_INLINE T bit_field_extract(T a, std::uint32_t pos, std
   const bool sign = std::is_signed_v<T> && ((u >> last) & 1u);
   U field = pos >= kBits<T> ? U{0} : static_cast<U>(u >> pos);
   const std::uint32_t have = pos >= kBits<T> ? 0 : (len < kBits<T> - pos ? len : kBits<T> - pos);
-  const U keep = have == 0 ? U{0} : have >= kBits<T> ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << have) - 1);
+  const U keep = have == 0          ? U{0}
+                 : have >= kBits<T> ? static_cast<U>(~U{0})
+                                    : static_cast<U>((U{1} << have) - 1);
   field = static_cast<U>(field & keep);
   return static_cast<T>(sign ? (field | static_cast<U>(~keep)) : field);
 }
-template <class T> SIMGPU_INLINE T bit_field_insert(T a, T b, std::uint32_t pos, std::uint32_t len) {
-  pos &= 0xff; len &= 0xff;
+template <class T>
+SIMGPU_INLINE T bit_field_insert(T a, T b, std::uint32_t pos, std::uint32_t len) {
+  pos &= 0xff;
+  len &= 0xff;
   if (pos >= kBits<T> || len == 0) return b;
   const std::uint32_t have = len < kBits<T> - pos ? len : kBits<T> - pos;
   const T ones = have >= kBits<T> ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << have) - 1);
   const T keep = static_cast<T>(ones << pos);
   return static_cast<T>((b & ~keep) | ((a << pos) & keep));
 }
-template <class T> SIMGPU_INLINE std::uint32_t leading_bit(T a, bool shift) {
+template <class T>
+SIMGPU_INLINE std::uint32_t leading_bit(T a, bool shift) {
   using U = Unsigned<T>;
   U u = static_cast<U>(a);
   if constexpr (std::is_signed_v<T>)
@@ -115,13 +275,16 @@ template <class T> SIMGPU_INLINE std::uint32_t leading_bit(T a, bool shift) {
   const std::uint32_t bit = kBits<T> - 1 - static_cast<std::uint32_t>(std::countl_zero(u));
   return shift ? kBits<T> - 1 - bit : bit;
 }
-template <class T> SIMGPU_INLINE T reverse_bits(T v) {
+template <class T>
+SIMGPU_INLINE T reverse_bits(T v) {
   T r = 0;
-  for (unsigned k = 0; k < kBits<T>; ++k, v = static_cast<T>(v >> 1)) r = static_cast<T>((r << 1) | (v & 1));
+  for (unsigned k = 0; k < kBits<T>; ++k, v = static_cast<T>(v >> 1))
+    r = static_cast<T>((r << 1) | (v & 1));
   return r;
 }
 
-/// prmt: each selector nibble picks one of the eight bytes {b, a}; its top bit replicates the sign instead.
+/// prmt: each selector nibble picks one of the eight bytes {b, a}; its top bit replicates the sign
+/// instead.
 SIMGPU_INLINE std::uint32_t permute(std::uint32_t a, std::uint32_t b, std::uint32_t sel) {
   const std::uint64_t all = (std::uint64_t{b} << 32) | a;
   std::uint32_t r = 0;
@@ -133,37 +296,48 @@ SIMGPU_INLINE std::uint32_t permute(std::uint32_t a, std::uint32_t b, std::uint3
   }
   return r;
 }
-/// The special modes in the order f4e, b4e, rc8, ecl, ecr, rc16: selector nibbles for each value of c & 3.
-SIMGPU_INLINE std::uint32_t permute_mode(std::uint32_t a, std::uint32_t b, std::uint32_t c, unsigned mode) {
-  constexpr std::uint16_t table[6][4] = {{0x3210, 0x4321, 0x5432, 0x6543}, {0x5670, 0x6701, 0x7012, 0x0123},
-                                         {0x0000, 0x1111, 0x2222, 0x3333}, {0x3210, 0x3211, 0x3222, 0x3333},
-                                         {0x0000, 0x1110, 0x2210, 0x3210}, {0x1010, 0x3232, 0x1010, 0x3232}};
+/// The special modes in the order f4e, b4e, rc8, ecl, ecr, rc16: selector nibbles for each value of
+/// c & 3.
+SIMGPU_INLINE std::uint32_t permute_mode(std::uint32_t a, std::uint32_t b, std::uint32_t c,
+                                         unsigned mode) {
+  constexpr std::uint16_t table[6][4] = {
+      {0x3210, 0x4321, 0x5432, 0x6543}, {0x5670, 0x6701, 0x7012, 0x0123},
+      {0x0000, 0x1111, 0x2222, 0x3333}, {0x3210, 0x3211, 0x3222, 0x3333},
+      {0x0000, 0x1110, 0x2210, 0x3210}, {0x1010, 0x3232, 0x1010, 0x3232}};
   return permute(a, b, table[mode][c & 3]);
 }
 
-template <class F, class T> void unary(Warp& w, const Op& op) {
+template <class F, class T>
+void unary(Warp& w, const Op& op) {
   const T* a = lanes<T>(w, op.a);
   each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return F::f(a[i]); });
 }
-template <class F, class T> void binary(Warp& w, const Op& op) {
+template <class F, class T>
+void binary(Warp& w, const Op& op) {
   const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
   each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return F::template f<T>(a[i], b[i]); });
 }
-template <class F, class T> void ternary(Warp& w, const Op& op) {
+template <class F, class T>
+void ternary(Warp& w, const Op& op) {
   const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b), *c = lanes<T>(w, op.c);
-  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return F::template f<T>(a[i], b[i], c[i]); });
+  each_lane<T>(w, op.dst,
+               [=](unsigned i) SIMGPU_LAMBDA { return F::template f<T>(a[i], b[i], c[i]); });
 }
-template <class F, class T> void shift(Warp& w, const Op& op) {
+template <class F, class T>
+void shift(Warp& w, const Op& op) {
   const T* a = lanes<T>(w, op.a);
   const std::uint32_t* n = lanes<std::uint32_t>(w, op.b);
   each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return F::template f<T>(a[i], n[i]); });
 }
-template <class T> void mul_wide(Warp& w, const Op& op) {
+template <class T>
+void mul_wide(Warp& w, const Op& op) {
   const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
   using W = Wide<T>;
-  each_lane<W>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return static_cast<W>(W{a[i]} * W{b[i]}); });
+  each_lane<W>(w, op.dst,
+               [=](unsigned i) SIMGPU_LAMBDA { return static_cast<W>(W{a[i]} * W{b[i]}); });
 }
-template <class T> void mad_wide(Warp& w, const Op& op) {
+template <class T>
+void mad_wide(Warp& w, const Op& op) {
   const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
   using W = Wide<T>;
   const W* c = lanes<W>(w, op.c);
@@ -172,56 +346,79 @@ template <class T> void mad_wide(Warp& w, const Op& op) {
   });
 }
 
-template <bool kLeft, bool kWrap> void funnel_shift(Warp& w, const Op& op) {
-  const std::uint32_t *a = lanes<std::uint32_t>(w, op.a), *b = lanes<std::uint32_t>(w, op.b), *c = lanes<std::uint32_t>(w, op.c);
+template <bool kLeft, bool kWrap>
+void funnel_shift(Warp& w, const Op& op) {
+  const std::uint32_t *a = lanes<std::uint32_t>(w, op.a), *b = lanes<std::uint32_t>(w, op.b),
+                      *c = lanes<std::uint32_t>(w, op.c);
   each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
     const std::uint32_t n = kWrap ? (c[i] & 31) : (c[i] < 32 ? c[i] : 32);
     const std::uint64_t both = (std::uint64_t{b[i]} << 32) | a[i];
     return static_cast<std::uint32_t>(kLeft ? (both << n) >> 32 : both >> n);
   });
 }
-template <class T> void bfe(Warp& w, const Op& op) {
+template <class T>
+void bfe(Warp& w, const Op& op) {
   const T* a = lanes<T>(w, op.a);
   const std::uint32_t *pos = lanes<std::uint32_t>(w, op.b), *len = lanes<std::uint32_t>(w, op.c);
-  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return bit_field_extract<T>(a[i], pos[i], len[i]); });
+  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
+    return bit_field_extract<T>(a[i], pos[i], len[i]);
+  });
 }
-template <class T> void bfi(Warp& w, const Op& op) {
+template <class T>
+void bfi(Warp& w, const Op& op) {
   const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
   const std::uint32_t *pos = lanes<std::uint32_t>(w, op.c), *len = lanes<std::uint32_t>(w, op.d);
-  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return bit_field_insert<T>(a[i], b[i], pos[i], len[i]); });
+  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
+    return bit_field_insert<T>(a[i], b[i], pos[i], len[i]);
+  });
 }
-template <class T, bool kShift> void bfind(Warp& w, const Op& op) {
+template <class T, bool kShift>
+void bfind(Warp& w, const Op& op) {
   const T* a = lanes<T>(w, op.a);
-  each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return leading_bit<T>(a[i], kShift); });
+  each_lane<std::uint32_t>(w, op.dst,
+                           [=](unsigned i) SIMGPU_LAMBDA { return leading_bit<T>(a[i], kShift); });
 }
-template <class T> void brev(Warp& w, const Op& op) {
+template <class T>
+void brev(Warp& w, const Op& op) {
   const T* a = lanes<T>(w, op.a);
   each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return reverse_bits<T>(a[i]); });
 }
-template <class T> void clz(Warp& w, const Op& op) {
+template <class T>
+void clz(Warp& w, const Op& op) {
   const T* a = lanes<T>(w, op.a);
-  each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return static_cast<std::uint32_t>(std::countl_zero(a[i])); });
+  each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
+    return static_cast<std::uint32_t>(std::countl_zero(a[i]));
+  });
 }
-template <class T> void popc(Warp& w, const Op& op) {
+template <class T>
+void popc(Warp& w, const Op& op) {
   const T* a = lanes<T>(w, op.a);
-  each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return static_cast<std::uint32_t>(std::popcount(a[i])); });
+  each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
+    return static_cast<std::uint32_t>(std::popcount(a[i]));
+  });
 }
 void prmt(Warp& w, const Op& op) {
-  const std::uint32_t *a = lanes<std::uint32_t>(w, op.a), *b = lanes<std::uint32_t>(w, op.b), *c = lanes<std::uint32_t>(w, op.c);
-  each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return permute(a[i], b[i], c[i]); });
+  const std::uint32_t *a = lanes<std::uint32_t>(w, op.a), *b = lanes<std::uint32_t>(w, op.b),
+                      *c = lanes<std::uint32_t>(w, op.c);
+  each_lane<std::uint32_t>(w, op.dst,
+                           [=](unsigned i) SIMGPU_LAMBDA { return permute(a[i], b[i], c[i]); });
 }
 void prmt_mode(Warp& w, const Op& op) {
-  const std::uint32_t *a = lanes<std::uint32_t>(w, op.a), *b = lanes<std::uint32_t>(w, op.b), *c = lanes<std::uint32_t>(w, op.c);
+  const std::uint32_t *a = lanes<std::uint32_t>(w, op.a), *b = lanes<std::uint32_t>(w, op.b),
+                      *c = lanes<std::uint32_t>(w, op.c);
   const unsigned mode = op.x;
-  each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return permute_mode(a[i], b[i], c[i], mode); });
+  each_lane<std::uint32_t>(
+      w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return permute_mode(a[i], b[i], c[i], mode); });
 }
 void lop3(Warp& w, const Op& op) {
-  const std::uint32_t *a = lanes<std::uint32_t>(w, op.a), *b = lanes<std::uint32_t>(w, op.b), *c = lanes<std::uint32_t>(w, op.c);
+  const std::uint32_t *a = lanes<std::uint32_t>(w, op.a), *b = lanes<std::uint32_t>(w, op.b),
+                      *c = lanes<std::uint32_t>(w, op.c);
   const auto lut = static_cast<std::uint32_t>(op.imm);
   each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
     std::uint32_t r = 0;
     for (unsigned k = 0; k < 8; ++k) {
-      const std::uint32_t term = ((k & 4) ? a[i] : ~a[i]) & ((k & 2) ? b[i] : ~b[i]) & ((k & 1) ? c[i] : ~c[i]);
+      const std::uint32_t term =
+          ((k & 4) ? a[i] : ~a[i]) & ((k & 2) ? b[i] : ~b[i]) & ((k & 1) ? c[i] : ~c[i]);
       r |= (lut >> k) & 1u ? term : 0u;
     }
     return r;
@@ -229,7 +426,8 @@ void lop3(Warp& w, const Op& op) {
 }
 /// x: bit 0 = a is signed, bit 1 = b is signed, bit 2 = .hi (dp2a).
 void dp4a(Warp& w, const Op& op) {
-  const std::uint32_t *a = lanes<std::uint32_t>(w, op.a), *b = lanes<std::uint32_t>(w, op.b), *c = lanes<std::uint32_t>(w, op.c);
+  const std::uint32_t *a = lanes<std::uint32_t>(w, op.a), *b = lanes<std::uint32_t>(w, op.b),
+                      *c = lanes<std::uint32_t>(w, op.c);
   const bool sa = op.x & 1, sb = op.x & 2;
   each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
     std::uint32_t sum = c[i];
@@ -243,7 +441,8 @@ void dp4a(Warp& w, const Op& op) {
   });
 }
 void dp2a(Warp& w, const Op& op) {
-  const std::uint32_t *a = lanes<std::uint32_t>(w, op.a), *b = lanes<std::uint32_t>(w, op.b), *c = lanes<std::uint32_t>(w, op.c);
+  const std::uint32_t *a = lanes<std::uint32_t>(w, op.a), *b = lanes<std::uint32_t>(w, op.b),
+                      *c = lanes<std::uint32_t>(w, op.c);
   const bool sa = op.x & 1, sb = op.x & 2;
   const unsigned first = op.x & 4 ? 16 : 0;
   each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
@@ -258,9 +457,10 @@ void dp2a(Warp& w, const Op& op) {
   });
 }
 
-/// Extended precision. The carry is a predicate (dst2) of the frame; x: bit 0 = carry in, bit 1 = carry out,
-/// y: 0 add, 1 sub, 2 mad.lo, 3 mad.hi.
-template <class T> void carry(Warp& w, const Op& op) {
+/// Extended precision. The carry is a predicate (dst2) of the frame; x: bit 0 = carry in, bit 1 =
+/// carry out, y: 0 add, 1 sub, 2 mad.lo, 3 mad.hi.
+template <class T>
+void carry(Warp& w, const Op& op) {
   const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b), *c = lanes<T>(w, op.y >= 2 ? op.c : op.a);
   using U = Unsigned<T>;
   const std::uint32_t in = op.x & 1 ? mask_of(w, op.dst2) : 0;
@@ -289,42 +489,55 @@ template <class T> void carry(Warp& w, const Op& op) {
   if (op.x & 2) write_pred(w, op.dst2, out);
 }
 
-template <class T> void select(Warp& w, const Op& op) {
+template <class T>
+void select(Warp& w, const Op& op) {
   const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
   const std::uint32_t p = mask_of(w, op.c);
   each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return (p >> i) & 1u ? a[i] : b[i]; });
 }
-template <class T, class S> void select_sign(Warp& w, const Op& op) {
+template <class T, class S>
+void select_sign(Warp& w, const Op& op) {
   const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
   const S* c = lanes<S>(w, op.c);
   each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return c[i] >= 0 ? a[i] : b[i]; });
 }
 
 // Predicates are masks: one word for the whole warp.
-template <class F> void pred_binary(Warp& w, const Op& op) { write_pred(w, op.dst, F::f(mask_of(w, op.a), mask_of(w, op.b))); }
-void pred_not(Warp& w, const Op& op) { write_pred(w, op.dst, ~mask_of(w, op.a)); }
-void pred_mov(Warp& w, const Op& op) { write_pred(w, op.dst, mask_of(w, op.a)); }
+template <class F>
+void pred_binary(Warp& w, const Op& op) {
+  write_pred(w, op.dst, F::f(mask_of(w, op.a), mask_of(w, op.b)));
+}
+void pred_not(Warp& w, const Op& op) {
+  write_pred(w, op.dst, ~mask_of(w, op.a));
+}
+void pred_mov(Warp& w, const Op& op) {
+  write_pred(w, op.dst, mask_of(w, op.a));
+}
 void pred_select(Warp& w, const Op& op) {
   const std::uint32_t p = mask_of(w, op.c);
   write_pred(w, op.dst, (mask_of(w, op.a) & p) | (mask_of(w, op.b) & ~p));
 }
 
 // ---- moving bits between widths: narrow, widen, pack, unpack, broadcast
-template <class From, class To> void narrow(Warp& w, const Op& op) {
+template <class From, class To>
+void narrow(Warp& w, const Op& op) {
   const From* a = lanes<From>(w, op.a);
   each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return static_cast<To>(a[i]); });
 }
-template <class Element, class Whole> void pack(Warp& w, const Op& op) {
+template <class Element, class Whole>
+void pack(Warp& w, const Op& op) {
   constexpr unsigned n = sizeof(Whole) / sizeof(Element);
   Whole t[kLanes] = {};
   for (unsigned k = 0; k < n; ++k) {
     const Element* e = lanes<Element>(w, op.list[k]);
     for (unsigned i = 0; i < kLanes; ++i)
-      t[i] = static_cast<Whole>(t[i] | (static_cast<Whole>(e[i]) << (k * (kBits<Element> % kBits<Whole>))));
+      t[i] = static_cast<Whole>(
+          t[i] | (static_cast<Whole>(e[i]) << (k * (kBits<Element> % kBits<Whole>))));
   }
   each_lane<Whole>(w, op.dst, [&](unsigned i) SIMGPU_LAMBDA { return t[i]; });
 }
-template <class Element, class Whole> void unpack(Warp& w, const Op& op) {
+template <class Element, class Whole>
+void unpack(Warp& w, const Op& op) {
   constexpr unsigned n = sizeof(Whole) / sizeof(Element);
   Whole t[kLanes];
   std::memcpy(t, lanes<Whole>(w, op.a), sizeof t);
@@ -334,12 +547,14 @@ template <class Element, class Whole> void unpack(Warp& w, const Op& op) {
         return static_cast<Element>(t[i] >> (k * (kBits<Element> % kBits<Whole>)));
       });
 }
-template <class T> void broadcast(Warp& w, const Op& op) {
+template <class T>
+void broadcast(Warp& w, const Op& op) {
   const T v = static_cast<T>(op.imm);
   each_lane<T>(w, op.dst, [=](unsigned) SIMGPU_LAMBDA { return v; });
 }
 
-// ---- comparisons: the mask goes to dst (and its complement to dst2), combined with predicate c as x says
+// ---- comparisons: the mask goes to dst (and its complement to dst2), combined with predicate c as
+// x says
 void finish_compare(Warp& w, const Op& op, std::uint32_t m) {
   std::uint32_t no = ~m;
   if (op.x != 0) {
@@ -350,48 +565,111 @@ void finish_compare(Warp& w, const Op& op, std::uint32_t m) {
   if (op.dst2 != kNoRef) write_pred(w, op.dst2, no);
   if (op.dst != kNoRef) write_pred(w, op.dst, m);
 }
-struct Eq { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a == b; } };
-struct Ne { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a != b; } };
-struct Lt { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a < b; } };
-struct Le { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a <= b; } };
-struct Gt { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a > b; } };
-struct Ge { template <class T> SIMGPU_INLINE static bool f(T a, T b) { return a >= b; } };
-template <class F, class T> void compare(Warp& w, const Op& op) {
+struct Eq {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return a == b;
+  }
+};
+struct Ne {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return a != b;
+  }
+};
+struct Lt {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return a < b;
+  }
+};
+struct Le {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return a <= b;
+  }
+};
+struct Gt {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return a > b;
+  }
+};
+struct Ge {
+  template <class T>
+  SIMGPU_INLINE static bool f(T a, T b) {
+    return a >= b;
+  }
+};
+template <class F, class T>
+void compare(Warp& w, const Op& op) {
   const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
-  finish_compare(w, op, lane_mask([=](unsigned i) SIMGPU_LAMBDA { return F::template f<T>(a[i], b[i]); }));
+  finish_compare(w, op,
+                 lane_mask([=](unsigned i) SIMGPU_LAMBDA { return F::template f<T>(a[i], b[i]); }));
 }
 
 // ---- the table
-using I16 = std::int16_t; using I32 = std::int32_t; using I64 = std::int64_t;
-using U8 = std::uint8_t; using U16 = std::uint16_t; using U32 = std::uint32_t; using U64 = std::uint64_t;
+using I16 = std::int16_t;
+using I32 = std::int32_t;
+using I64 = std::int64_t;
+using U8 = std::uint8_t;
+using U16 = std::uint16_t;
+using U32 = std::uint32_t;
+using U64 = std::uint64_t;
 
-template <class F> void set_binary(HandlerTable& t, Alu op) {
+template <class F>
+void set_binary(HandlerTable& t, Alu op) {
   Handler* h = t.alu[idx(op)];
-  h[idx(Ty::u16)] = binary<F, U16>; h[idx(Ty::u32)] = binary<F, U32>; h[idx(Ty::u64)] = binary<F, U64>;
-  h[idx(Ty::s16)] = binary<F, I16>; h[idx(Ty::s32)] = binary<F, I32>; h[idx(Ty::s64)] = binary<F, I64>;
+  h[idx(Ty::u16)] = binary<F, U16>;
+  h[idx(Ty::u32)] = binary<F, U32>;
+  h[idx(Ty::u64)] = binary<F, U64>;
+  h[idx(Ty::s16)] = binary<F, I16>;
+  h[idx(Ty::s32)] = binary<F, I32>;
+  h[idx(Ty::s64)] = binary<F, I64>;
 }
-template <class F> void set_ternary(HandlerTable& t, Alu op) {
+template <class F>
+void set_ternary(HandlerTable& t, Alu op) {
   Handler* h = t.alu[idx(op)];
-  h[idx(Ty::u16)] = ternary<F, U16>; h[idx(Ty::u32)] = ternary<F, U32>; h[idx(Ty::u64)] = ternary<F, U64>;
-  h[idx(Ty::s16)] = ternary<F, I16>; h[idx(Ty::s32)] = ternary<F, I32>; h[idx(Ty::s64)] = ternary<F, I64>;
+  h[idx(Ty::u16)] = ternary<F, U16>;
+  h[idx(Ty::u32)] = ternary<F, U32>;
+  h[idx(Ty::u64)] = ternary<F, U64>;
+  h[idx(Ty::s16)] = ternary<F, I16>;
+  h[idx(Ty::s32)] = ternary<F, I32>;
+  h[idx(Ty::s64)] = ternary<F, I64>;
 }
-template <class F> void set_unary_signed(HandlerTable& t, Alu op) {
+template <class F>
+void set_unary_signed(HandlerTable& t, Alu op) {
   Handler* h = t.alu[idx(op)];
-  h[idx(Ty::s16)] = unary<F, I16>; h[idx(Ty::s32)] = unary<F, I32>; h[idx(Ty::s64)] = unary<F, I64>;
+  h[idx(Ty::s16)] = unary<F, I16>;
+  h[idx(Ty::s32)] = unary<F, I32>;
+  h[idx(Ty::s64)] = unary<F, I64>;
 }
-template <class F> void set_unary_bits(HandlerTable& t, Alu op) {
+template <class F>
+void set_unary_bits(HandlerTable& t, Alu op) {
   Handler* h = t.alu[idx(op)];
-  h[idx(Ty::u16)] = unary<F, U16>; h[idx(Ty::u32)] = unary<F, U32>; h[idx(Ty::u64)] = unary<F, U64>;
+  h[idx(Ty::u16)] = unary<F, U16>;
+  h[idx(Ty::u32)] = unary<F, U32>;
+  h[idx(Ty::u64)] = unary<F, U64>;
 }
-template <class F> void set_compare(HandlerTable& t, Alu op) {
+template <class F>
+void set_compare(HandlerTable& t, Alu op) {
   Handler* h = t.alu[idx(op)];
-  h[idx(Ty::u16)] = compare<F, U16>; h[idx(Ty::u32)] = compare<F, U32>; h[idx(Ty::u64)] = compare<F, U64>;
-  h[idx(Ty::s16)] = compare<F, I16>; h[idx(Ty::s32)] = compare<F, I32>; h[idx(Ty::s64)] = compare<F, I64>;
+  h[idx(Ty::u16)] = compare<F, U16>;
+  h[idx(Ty::u32)] = compare<F, U32>;
+  h[idx(Ty::u64)] = compare<F, U64>;
+  h[idx(Ty::s16)] = compare<F, I16>;
+  h[idx(Ty::s32)] = compare<F, I32>;
+  h[idx(Ty::s64)] = compare<F, I64>;
 }
-template <class F> void set_shift(HandlerTable& t, Alu op) {
+template <class F>
+void set_shift(HandlerTable& t, Alu op) {
   Handler* h = t.alu[idx(op)];
-  h[idx(Ty::u16)] = shift<F, U16>; h[idx(Ty::u32)] = shift<F, U32>; h[idx(Ty::u64)] = shift<F, U64>;
-  h[idx(Ty::s16)] = shift<F, I16>; h[idx(Ty::s32)] = shift<F, I32>; h[idx(Ty::s64)] = shift<F, I64>;
+  h[idx(Ty::u16)] = shift<F, U16>;
+  h[idx(Ty::u32)] = shift<F, U32>;
+  h[idx(Ty::u64)] = shift<F, U64>;
+  h[idx(Ty::s16)] = shift<F, I16>;
+  h[idx(Ty::s32)] = shift<F, I32>;
+  h[idx(Ty::s64)] = shift<F, I64>;
 }
 
 }  // namespace

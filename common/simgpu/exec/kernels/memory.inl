@@ -1,10 +1,12 @@
-// The quick path of loads and stores of 4, 8 and 16 bytes to global and shared memory. It handles what goes well:
-// addresses that repeat their pattern, in bounds, initialised, not in a race. Anything else takes the
-// complete path, lane by lane (memory_ops.cpp), before anything has been changed.
+// The quick path of loads and stores of 4, 8 and 16 bytes to global and shared memory. It handles
+// what goes well: addresses that repeat their pattern, in bounds, initialised, not in a race.
+// Anything else takes the complete path, lane by lane (memory_ops.cpp), before anything has been
+// changed.
 namespace simgpu::exec::SIMGPU_ISA {
 namespace {
 
-constexpr std::uint8_t kFollows = 2;   ///< Op::z: the register was looked at by an earlier access of this block
+constexpr std::uint8_t kFollows =
+    2;  ///< Op::z: the register was looked at by an earlier access of this block
 
 /// Compares the addresses with the slot's pattern; learns the new one if they differ.
 SIMGPU_INLINE void look_at_addresses(Warp& w, const Op& op, Warp::Base& base) {
@@ -19,17 +21,21 @@ SIMGPU_INLINE void look_at_addresses(Warp& w, const Op& op, Warp::Base& base) {
     std::uint64_t differs = 0;
     const std::int32_t* rel = p.rel.data();
     if (mask == kFullMask) {
-      for (unsigned i = 0; i < kLanes; ++i) differs |= (address[i] - first) ^ static_cast<std::uint64_t>(std::int64_t{rel[i]});
+      for (unsigned i = 0; i < kLanes; ++i)
+        differs |= (address[i] - first) ^ static_cast<std::uint64_t>(std::int64_t{rel[i]});
     } else {
       for (unsigned i = 0; i < kLanes; ++i)
-        differs |= ((address[i] - first) ^ static_cast<std::uint64_t>(std::int64_t{rel[i]})) & (std::uint64_t{0} - ((mask >> i) & 1u));
+        differs |= ((address[i] - first) ^ static_cast<std::uint64_t>(std::int64_t{rel[i]})) &
+                   (std::uint64_t{0} - ((mask >> i) & 1u));
     }
     if (differs == 0) return;
   }
   if (!p.learn(address, mask, ++cache.last_number)) base.pattern = nullptr;
 }
 
-[[gnu::noinline]] void whole_access(Warp& w, const Op& op) { op_memory(w, op); }
+[[gnu::noinline]] void whole_access(Warp& w, const Op& op) {
+  op_memory(w, op);
+}
 
 template <class E, unsigned kVec>
 SIMGPU_INLINE void load_lanes(Warp& w, const Op& op, const std::byte* from, const Pattern& p) {
@@ -92,12 +98,14 @@ SIMGPU_INLINE void store_lanes(Warp& w, const Op& op, std::byte* to, const Patte
   for (unsigned k = 0; k < kVec; ++k) s[k] = lanes<E>(w, op.list[k]);
   for (std::uint32_t left = w.mask; left != 0; left &= left - 1) {
     const auto i = static_cast<unsigned>(std::countr_zero(left));
-    for (unsigned k = 0; k < kVec; ++k) std::memcpy(to + rel[i] + k * sizeof(E), s[k] + i, sizeof(E));
+    for (unsigned k = 0; k < kVec; ++k)
+      std::memcpy(to + rel[i] + k * sizeof(E), s[k] + i, sizeof(E));
   }
 }
 
 /// A load's race and initialisation checks; false = look closer. Marks the words as read.
-SIMGPU_INLINE bool shared_read_is_plain(BlockRun& run, const Warp& w, const PatternWidth& p, std::uint32_t word, const Checks& checks) {
+SIMGPU_INLINE bool shared_read_is_plain(BlockRun& run, const Warp& w, const PatternWidth& p,
+                                        std::uint32_t word, const Checks& checks) {
   const std::uint32_t floor = run.clocks.floor() << check::kWhoBits;
   const check::Tag* written = run.shadow.written.data();
   // Written in this interval by anybody (even by this warp), or never.
@@ -105,7 +113,8 @@ SIMGPU_INLINE bool shared_read_is_plain(BlockRun& run, const Warp& w, const Patt
   for (unsigned r = 0; r < p.runs; ++r) {
     const check::Tag* t = written + static_cast<std::int64_t>(word) + p.run[r].start;
     const unsigned n = p.run[r].length;
-    for (unsigned k = 0; k < n; ++k) odd |= static_cast<std::uint32_t>(t[k] >= floor) | static_cast<std::uint32_t>(t[k] == 0);
+    for (unsigned k = 0; k < n; ++k)
+      odd |= static_cast<std::uint32_t>(t[k] >= floor) | static_cast<std::uint32_t>(t[k] == 0);
   }
   if (odd != 0) return false;
   if (!checks.race) return true;
@@ -118,7 +127,9 @@ SIMGPU_INLINE bool shared_read_is_plain(BlockRun& run, const Warp& w, const Patt
     for (unsigned k = 0; k < n; ++k) {
       const std::uint32_t before = t[k], mine = now | warp | code[k];
       const std::uint32_t who_before = before & check::kWhoMask;
-      const std::uint32_t shared_by = (who_before & ~63u) == warp && who_before != check::kManyWarps ? warp | check::kManyLanes : check::kManyWarps;
+      const std::uint32_t shared_by = (who_before & ~63u) == warp && who_before != check::kManyWarps
+                                          ? warp | check::kManyLanes
+                                          : check::kManyWarps;
       const std::uint32_t both = who_before == (mine & check::kWhoMask) ? mine : now | shared_by;
       t[k] = before < floor ? mine : both;
     }
@@ -126,7 +137,8 @@ SIMGPU_INLINE bool shared_read_is_plain(BlockRun& run, const Warp& w, const Patt
   return true;
 }
 
-SIMGPU_INLINE bool shared_write_is_plain(BlockRun& run, const Warp& w, const PatternWidth& p, std::uint32_t word) {
+SIMGPU_INLINE bool shared_write_is_plain(BlockRun& run, const Warp& w, const PatternWidth& p,
+                                         std::uint32_t word) {
   if (p.lanes_overlap) return false;
   const std::uint32_t floor = run.clocks.floor() << check::kWhoBits;
   std::uint32_t odd = 0;
@@ -134,7 +146,9 @@ SIMGPU_INLINE bool shared_write_is_plain(BlockRun& run, const Warp& w, const Pat
     const std::int64_t start = static_cast<std::int64_t>(word) + p.run[r].start;
     const check::Tag *wt = run.shadow.written.data() + start, *rt = run.shadow.read.data() + start;
     const unsigned n = p.run[r].length;
-    for (unsigned k = 0; k < n; ++k) odd |= static_cast<std::uint32_t>(wt[k] >= floor) | static_cast<std::uint32_t>(rt[k] >= floor);
+    for (unsigned k = 0; k < n; ++k)
+      odd |=
+          static_cast<std::uint32_t>(wt[k] >= floor) | static_cast<std::uint32_t>(rt[k] >= floor);
   }
   if (odd != 0) return false;
   const std::uint32_t mine = (run.clocks.now() << check::kWhoBits) | (w.index << 6);
@@ -159,23 +173,31 @@ void shared_access(Warp& w, const Op& op) {
   Pattern* p = base.pattern;
   if (p == nullptr) return whole_access(w, op);
   const std::uint64_t at = base.address + static_cast<std::uint64_t>(op.imm) - memory::kSharedBase;
-  const std::int64_t low = static_cast<std::int64_t>(at) + p->low, high = static_cast<std::int64_t>(at) + p->high + kBytes;
-  if (at > (1u << 30) || low < 0 || high > static_cast<std::int64_t>(launch.shared_bytes) || ((at | p->bits) & (kBytes - 1)) != 0)
+  const std::int64_t low = static_cast<std::int64_t>(at) + p->low,
+                     high = static_cast<std::int64_t>(at) + p->high + kBytes;
+  if (at > (1u << 30) || low < 0 || high > static_cast<std::int64_t>(launch.shared_bytes) ||
+      ((at | p->bits) & (kBytes - 1)) != 0)
     return whole_access(w, op);
   const Checks& checks = launch.options.checks;
   if (checks.race || checks.init) {
     if (run.shadow.shift != 2) return whole_access(w, op);
     const PatternWidth& width = p->of(kIndex);
     const auto word = static_cast<std::uint32_t>(at >> 2);
-    if (!(kLoad ? shared_read_is_plain(run, w, width, word, checks) : shared_write_is_plain(run, w, width, word))) return whole_access(w, op);
+    if (!(kLoad ? shared_read_is_plain(run, w, width, word, checks)
+                : shared_write_is_plain(run, w, width, word)))
+      return whole_access(w, op);
   }
-  if constexpr (kLoad) load_lanes<E, kVec>(w, op, run.shared.data() + at, *p);
-  else store_lanes<E, kVec>(w, op, run.shared.data() + at, *p);
+  if constexpr (kLoad)
+    load_lanes<E, kVec>(w, op, run.shared.data() + at, *p);
+  else
+    store_lanes<E, kVec>(w, op, run.shared.data() + at, *p);
   if (launch.options.count) {
     SiteCount& s = run.worker->counters.sites[op.site];
     const std::uint64_t key = (std::uint64_t{p->number} << 32) | 1;
-    if (s.key == key) ++s.pending;
-    else begin_shared(run, op, *p, key);
+    if (s.key == key)
+      ++s.pending;
+    else
+      begin_shared(run, op, *p, key);
   }
 }
 
@@ -197,30 +219,39 @@ void global_access(Warp& w, const Op& op) {
     if (a == nullptr) return whole_access(w, op);
   }
   const std::uint64_t at = address - a->base;
-  const std::int64_t low = static_cast<std::int64_t>(at) + p->low, high = static_cast<std::int64_t>(at) + p->high + kBytes;
-  if (low < 0 || high > static_cast<std::int64_t>(a->size) || ((at | p->bits) & (kBytes - 1)) != 0 || !a->live() || a->constant) return whole_access(w, op);
+  const std::int64_t low = static_cast<std::int64_t>(at) + p->low,
+                     high = static_cast<std::int64_t>(at) + p->high + kBytes;
+  if (low < 0 || high > static_cast<std::int64_t>(a->size) ||
+      ((at | p->bits) & (kBytes - 1)) != 0 || !a->live() || a->constant)
+    return whole_access(w, op);
   const Checks& checks = launch.options.checks;
   memory::Allocation::LaunchState& state = a->launch;
   if constexpr (kLoad) {
     if (checks.init && !a->fully_initialised &&
-        (high - low > 4096 || std::memchr(a->initialised.get() + low, 0, static_cast<std::size_t>(high - low)) != nullptr))
+        (high - low > 4096 || std::memchr(a->initialised.get() + low, 0,
+                                          static_cast<std::size_t>(high - low)) != nullptr))
       return whole_access(w, op);
-    if (checks.race && !state.read.load(std::memory_order_relaxed)) state.read.store(true, std::memory_order_relaxed);
+    if (checks.race && !state.read.load(std::memory_order_relaxed))
+      state.read.store(true, std::memory_order_relaxed);
     load_lanes<E, kVec>(w, op, a->data.get() + at, *p);
   } else {
     if (a->read_only) return whole_access(w, op);
     if (!state.saved.load(std::memory_order_acquire)) prepare_write(launch, *a);
     if (checks.race) {
       if (launch.program->global_granule != 4) return whole_access(w, op);
-      if (!state.stored.load(std::memory_order_relaxed)) state.stored.store(true, std::memory_order_relaxed);
-      const auto first = static_cast<std::uint32_t>(run.number * launch.threads + w.index * kLanes + 1);
+      if (!state.stored.load(std::memory_order_relaxed))
+        state.stored.store(true, std::memory_order_relaxed);
+      const auto first =
+          static_cast<std::uint32_t>(run.number * launch.threads + w.index * kLanes + 1);
       std::atomic<std::uint32_t>* writers = state.writers.get();
       bool clash = false;
       for (std::uint32_t left = w.mask; left != 0; left &= left - 1) {
         const auto i = static_cast<unsigned>(std::countr_zero(left));
         const std::uint32_t me = first + i;
         for (unsigned k = 0; k < kBytes / 4; ++k) {
-          const std::uint32_t before = writers[(static_cast<std::int64_t>(at) + p->rel[i]) / 4 + k].exchange(me, std::memory_order_relaxed);
+          const std::uint32_t before =
+              writers[(static_cast<std::int64_t>(at) + p->rel[i]) / 4 + k].exchange(
+                  me, std::memory_order_relaxed);
           clash |= before != 0 && before != me;
         }
       }
@@ -235,13 +266,18 @@ void global_access(Warp& w, const Op& op) {
   }
   if (launch.options.count) {
     SiteCount& s = run.worker->counters.sites[op.site];
-    const std::uint64_t key = (std::uint64_t{p->number} << 32) | (std::uint64_t{a->live_index} << 6) | ((at & 31) << 1);
-    if (s.key == key) ++s.pending;
-    else begin_global(run, op, *p, address, *a, key);
+    const std::uint64_t key =
+        (std::uint64_t{p->number} << 32) | (std::uint64_t{a->live_index} << 1);
+    if (s.key == key)
+      ++s.pending;
+    else
+      begin_global(run, op, *p, *a, key);
+    s.pending_sectors += p->sectors(kBytes == 4 ? 0 : kBytes == 8 ? 1 : 2, at);
   }
 }
 
-template <bool kLoad> void set_memory(HandlerTable& t) {
+template <bool kLoad>
+void set_memory(HandlerTable& t) {
   const unsigned k = kLoad ? 0 : 1;
   t.shared[k][0][0] = shared_access<kLoad, std::uint32_t, 1>;
   t.shared[k][0][1] = shared_access<kLoad, std::uint32_t, 2>;

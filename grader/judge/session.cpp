@@ -81,6 +81,7 @@ void Session::start() {
   channel_runner.reset();
   pair_ = std::move(pair);
   placed_ = false;
+  heard_out_ = heard_err_ = 0;
 
   wire::LoadRequest request{build_.ptx, static_cast<std::uint64_t>(config_.patience.count())};
   std::string payload;
@@ -113,6 +114,15 @@ std::uint32_t Session::entry_index(const std::string& name) const {
   return static_cast<std::uint32_t>(found - loaded_.entries.begin());
 }
 
+std::string Session::newly_said() {
+  const std::string& out = pair_->runner.output();
+  const std::string& err = pair_->runner.errors();
+  const std::string said = printable(out.substr(heard_out_) + err.substr(heard_err_));
+  heard_out_ = out.size();
+  heard_err_ = err.size();
+  return said;
+}
+
 Session::Ending Session::end_worker(const std::string& what) {
   pair_->runner.kill();
   const bool dead = pair_->worker.wait(milliseconds(500));
@@ -141,7 +151,7 @@ Session::Ending Session::end_pair(Outcome outcome, const std::string& message) {
   const bool dead = pair_->runner.wait(milliseconds(outcome == Outcome::timeout ? 0 : 2000));
   pair_->runner.kill();
   const int status = pair_->runner.status();
-  ending.said = printable(pair_->runner.output() + pair_->runner.errors());
+  ending.said = newly_said();
   const bool out_of_memory = ending.said.find("std::bad_alloc") != std::string::npos;
   if (outcome == Outcome::timeout) {
     ending.end = End::hung;
@@ -230,7 +240,7 @@ CallOutcome Session::call(const CallSpec& spec) {
   } else if (outcome.result.outcome != Outcome::returned) {
     adopt(end_pair(outcome.result.outcome, outcome.result.message));
   } else {
-    outcome.said = printable(pair_->runner.output() + pair_->runner.errors());
+    outcome.said = newly_said();
     if (outcome.result.live_allocations >= leak_restart) pair_.reset();
   }
   return outcome;

@@ -45,8 +45,7 @@ struct CallOutcome {
   End end = End::returned;
   int signal = 0, exit_status = 0;
   std::string message;  ///< what(), protocol error, or what broke on our side
-  std::string
-      said;  ///< what the runner printed during its life, both streams, capped and made printable
+  std::string said;     ///< what the runner printed meanwhile, both streams, capped, printable
   diag::Run run;
   simgpu::runtime::CallResult result;
   simgpu::DevicePtr a_base = 0, b_base = 0, c_base = 0;
@@ -100,6 +99,10 @@ class Session {
   SessionConfig config_;
   std::unique_ptr<Pair> pair_;
   wire::LoadReply loaded_;
+  /// What the runner has printed since the last call, both streams.
+  std::string newly_said();
+
+  std::size_t heard_out_ = 0, heard_err_ = 0;
   bool placed_ = false;  ///< this pair's worker holds the buffers of an earlier call
 };
 

@@ -235,7 +235,7 @@ endif
 
 .PHONY: doctor setup
 doctor: ## what is installed and missing, and which device is taken
-	@MAKE='$(MAKE)' sh $(SCRIPTS)/doctor.sh $(if $(filter 1,$(JSON)),--json)
+	@MAKE='$(MAKE)' sh $(SCRIPTS)/doctor.sh $(if $(filter 1,$(JSON)),--json) || true
 setup: ## install what is missing; asks before it uses sudo
 	@YES='$(YES)' sh $(SCRIPTS)/setup.sh
 

@@ -95,6 +95,12 @@ struct Device::Impl {
                  " bytes) at offset " + std::to_string(static_cast<std::int64_t>(ptr - near->base));
     throw DeviceError(Status::invalid_value, message);
   }
+  Region& allocation(DevicePtr base) const {
+    Region* a = memory.owner(base);
+    if (a == nullptr || !a->live() || a->base != base)
+      throw DeviceError(Status::invalid_value, "the address is not the start of a live allocation");
+    return *a;
+  }
   void place_variables(LoadedModule& m);
   exec::Program& program(LoadedModule& m, Kernel& k) {
     if (k.program == nullptr) k.program = exec::decode(m.ptx, k.function, m.placement);
@@ -135,10 +141,10 @@ void Device::free(DevicePtr ptr) {
 }
 
 void Device::set_label(DevicePtr base, std::string label) {
-  impl_->range(base, 1, "label").label = std::move(label);
+  impl_->allocation(base).label = std::move(label);
 }
 void Device::set_read_only(DevicePtr base, bool read_only) {
-  impl_->range(base, 1, "protection").read_only = read_only;
+  impl_->allocation(base).read_only = read_only;
 }
 
 void Device::write(DevicePtr dst, std::span<const std::byte> src) {

@@ -8,6 +8,9 @@
 namespace simgpu::exec {
 namespace {
 
+/// A warp instruction takes the host about as long for one lane as for eight, so the budget charges
+/// it so.
+constexpr std::uint32_t kLeastCharge = 8;
 constexpr std::int64_t kPortion =
     1 << 22;  ///< thread instructions between two looks at the shared budget
 
@@ -204,7 +207,7 @@ void complete_barrier(BlockRun& run, std::uint32_t id) {
       }
   }
   run.clocks.barrier(waiting, arrived);
-  ++run.worker->counters.block_barriers[b.first_pc];
+  ++run.worker->counters.block_barriers[b.first_pc != UINT32_MAX ? b.first_pc : b.arrive_pc];
   b = BarrierState{};
 }
 
@@ -471,7 +474,7 @@ void run_warp(BlockRun& run, Warp& w) {
     ++counts[number].executed;
     counts[number].lanes += lanes;
     w.clock += block.instructions;
-    worker.allowance -= static_cast<std::int64_t>(lanes) * (block.instructions + 1);
+    worker.allowance -= std::int64_t{std::max(lanes, kLeastCharge)} * (block.instructions + 1);
     if (worker.allowance < 0 && !look_at_budget(run, w)) return;
     for (const Op *op = ops + block.first, *end = ops + block.last; op != end; ++op) op->fn(w, *op);
 
@@ -669,7 +672,7 @@ void abort_launch(BlockRun& run) {
 void arrive_at_barrier(Warp& w, std::uint32_t id, std::uint32_t count, std::uint32_t pc) {
   BlockRun& run = *w.run;
   BarrierState& b = run.barriers[id % kBarriers];
-  if (b.first_pc == UINT32_MAX) b.first_pc = pc;
+  b.arrive_pc = pc;
   b.expected = count;
   b.arrived_count +=
       w.mask == w.live() ? kLanes : static_cast<std::uint32_t>(std::popcount(w.mask));

@@ -82,8 +82,9 @@ struct BarrierState {
   std::uint32_t arrived_count = 0;  ///< as the hardware counts: 32 for a whole warp
   std::uint32_t expected = 0;       ///< 0 = all threads of the block
   std::uint32_t arrived_warps = 0, waiting_warps = 0;
-  std::uint32_t first_pc = UINT32_MAX;
-  std::uint32_t ones = 0;  ///< bar.red: lanes whose predicate holds
+  std::uint32_t first_pc = UINT32_MAX;   ///< of those that wait
+  std::uint32_t arrive_pc = UINT32_MAX;  ///< of bar.arrive
+  std::uint32_t ones = 0;                ///< bar.red: lanes whose predicate holds
 };
 
 struct BlockRun {

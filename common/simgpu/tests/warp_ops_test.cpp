@@ -394,7 +394,8 @@ TEST_CASE("lanes that meet in one address see each other's updates in some order
   {
     const Lanes got = run_lanes(
         first +
-            "atom.global.cas.b32 %x, [%rd6], 100, %s; bar.warp.sync -1; ld.global.u32 %y, [%rd6];",
+            "atom.global.cas.b32 %x, [%rd6], 100, %s; bar.warp.sync 0xFFFF0000; "
+            "ld.global.u32 %y, [%rd6];",
         values, select, 0xFFFF0000u);
     CHECK(std::count(got.x.begin(), got.x.end(), 100u) == 1);  // one winner
     const auto winner =

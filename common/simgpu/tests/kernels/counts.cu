@@ -16,21 +16,21 @@ extern "C" __global__ void naive(const float* a, const float* b, float* c, int m
 // C = alpha A B + beta C with 32 x 32 x 32 tiles: the kernel of the published A6000 report.
 extern "C" __global__ void tile32(const float* a, const float* b, float* c, int m, int n, int k, float alpha,
                                   float beta) {
-  __shared__ float as[32 * 32];
-  __shared__ float bs[32 * 32];
+  __shared__ float as[32][32];
+  __shared__ float bs[32][32];
   int x = threadIdx.x % 32, y = threadIdx.x / 32;
   a += blockIdx.y * 32 * k;
   b += blockIdx.x * 32;
   c += blockIdx.y * 32 * n + blockIdx.x * 32;
   float sum = 0;
   for (int k0 = 0; k0 < k; k0 += 32) {
-    as[y * 32 + x] = a[y * k + x];  // @tile_a
-    bs[y * 32 + x] = b[y * n + x];  // @tile_b
+    as[y][x] = a[y * k + x];  // @tile_a
+    bs[y][x] = b[y * n + x];  // @tile_b
     __syncthreads();
     a += 32;
     b += 32 * n;
 #pragma unroll
-    for (int i = 0; i < 32; ++i) sum += as[y * 32 + i] * bs[i * 32 + x];  // @tile_product
+    for (int i = 0; i < 32; ++i) sum += as[y][i] * bs[i][x];  // @tile_product
     __syncthreads();
   }
   c[y * n + x] = alpha * sum + beta * c[y * n + x];  // @tile_store

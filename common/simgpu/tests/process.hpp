@@ -16,7 +16,7 @@ struct Ran {
 /// Runs `argv` in `folder` ("" = here) with `environment` added to this process's.
 Ran run_process(const std::vector<std::string>& argv, const std::string& folder = "",
                 const std::vector<std::pair<std::string, std::string>>& environment = {},
-                std::chrono::seconds limit = std::chrono::seconds(120));
+                std::chrono::seconds limit = std::chrono::seconds(600));
 
 /// The folder of this build ("build"), absolute: where the libraries are.
 std::string build_folder();

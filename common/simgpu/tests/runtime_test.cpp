@@ -76,8 +76,10 @@ TEST_CASE("runtime: programs print what they print on a GPU, oldest clang", "[ru
 }
 
 TEST_CASE("runtime: programs print what they print on a GPU, newest clang", "[runtime]") {
-  for (const std::string& name : programs()) {
-    if (clangs().size() > 1) check_program(name, clangs()[clangs().size() - 1]);
+  // Those whose device code or embedding could depend on the compiler.
+  for (const char* name : {"intrinsics", "variables", "two_files", "arguments", "histogram",
+                           "reduction", "sticky", "findings", "kernel_printf"}) {
+    if (clangs().size() > 1) check_program(name, clangs().back());
   }
   SUCCEED();
 }

@@ -1,9 +1,10 @@
 // Goals: what a lab's lesson looks like as numbers.
 //
-// A goal is an upper bound on an absolute count, as a function of M, N, K and named parameters (the reference
-// tile, the slack). Counts are summed over every launch of one call of a rung, so that work moved to another
-// launch still counts, and are never ratios, so that dummy work cannot dilute them. Each lab lists its goals in
-// labN_*/goals.cpp; the grader links every such file and holds no list of labs itself.
+// A goal is an upper bound on an absolute count, as a function of M, N, K and named parameters (the
+// reference tile, the slack). Counts are summed over every launch of one call of a rung, so that
+// work moved to another launch still counts, and are never ratios, so that dummy work cannot dilute
+// them. Each lab lists its goals in labN_*/goals.cpp; the grader links every such file and holds no
+// list of labs itself.
 #pragma once
 
 #include <cstdint>
@@ -24,33 +25,39 @@ struct Extents {
 /// What one call of a rung did on the simulated GPU, summed over its launches.
 struct Observed {
   simgpu::Counts total;
-  simgpu::BufferCounts a, b, c, scratch;   ///< scratch: everything the student's code allocated itself
+  simgpu::BufferCounts a, b, c,
+      scratch;  ///< scratch: everything the student's code allocated itself
   std::vector<simgpu::LaunchReport> launches;
-  unsigned live_registers = 0;             ///< largest estimate over the launches
-  std::uint64_t element_bytes = 0;         ///< size of one element of the rung's type
+  unsigned live_registers = 0;      ///< largest estimate over the launches
+  std::uint64_t element_bytes = 0;  ///< size of one element of the rung's type
 };
 
-using Parameters = std::map<std::string, double>;   ///< "BM" -> 64, "slack" -> 1.05
+using Parameters = std::map<std::string, double>;  ///< "BM" -> 64, "slack" -> 1.05
 
 struct Goal {
-  std::string stage;        ///< "1.2"
-  std::string key;          ///< "load_sectors_b": names the goal in GOALS=course.toml
-  std::string what;         ///< "sectors read from B", shown as "what: yours / goal"
-  std::string diagnosis;    ///< catalogue id if missed: "UNCOALESCED", "NO-REUSE", "NO-SHARED", "BANK-CONFLICT" ...
-  std::string missed;       ///< one sentence: what the number means and where to look
-  Parameters parameters;    ///< defaults; an instructor may override each by name
+  std::string stage;      ///< "1.2"
+  std::string key;        ///< "load_sectors_b": names the goal in GOALS=course.toml
+  std::string what;       ///< "sectors read from B", shown as "what: yours / goal"
+  std::string diagnosis;  ///< catalogue id if missed: "UNCOALESCED", "NO-REUSE", "NO-SHARED",
+                          ///< "BANK-CONFLICT" ...
+  std::string missed;     ///< one sentence: what the number means and where to look
+  Parameters parameters;  ///< defaults; an instructor may override each by name
   std::function<double(const Observed&)> measure;
   std::function<double(const Extents&, const Parameters&, std::uint64_t element_bytes)> bound;
-  std::vector<Extents> at = {{256, 256, 256}, {131, 129, 127}};   ///< where it is judged, aligned and ragged
-  bool advice = false;      ///< shown, never judged ("more barriers than needed")
+  std::vector<Extents> at = {{256, 256, 256},
+                             {131, 129, 127}};  ///< where it is judged, aligned and ragged
+  bool advice = false;  ///< shown, never judged ("more barriers than needed")
 };
 
-/// Sectors that `rows` rows of `width` elements touch when each row starts `ld` elements after the last and warps
-/// read 32 neighbouring elements at a time, first element at a multiple of 256 bytes (cudaMalloc's alignment).
-/// Closed form of docs: span(o, n) = floor((o+n-1)/e) - floor(o/e) + 1 with e = 32 / element_bytes.
-std::int64_t coalesced_row_sectors(std::int64_t rows, std::int64_t width, std::int64_t ld, std::uint64_t element_bytes);
+/// Sectors that `rows` rows of `width` elements touch when each row starts `ld` elements after the
+/// last and warps read 32 neighbouring elements at a time, first element at a multiple of 256 bytes
+/// (cudaMalloc's alignment). Closed form of docs: span(o, n) = floor((o+n-1)/e) - floor(o/e) + 1
+/// with e = 32 / element_bytes.
+std::int64_t coalesced_row_sectors(std::int64_t rows, std::int64_t width, std::int64_t ld,
+                                   std::uint64_t element_bytes);
 
-/// Static registration: `static const grader::GoalList goals("lab1_naive", {...});` at namespace scope.
+/// Static registration: `static const grader::GoalList goals("lab1_naive", {...});` at namespace
+/// scope.
 struct GoalList {
   GoalList(std::string lab, std::vector<Goal> goals);
 };

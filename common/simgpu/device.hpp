@@ -1,9 +1,9 @@
 // The simulated GPU as a device: memory, modules, launches, and what each launch did.
 //
-// Device is the only door into the engine. It knows nothing of the CUDA runtime, of labs or of grading,
-// so a judge can own one in a process of its own. All addresses are virtual: an address names an
-// allocation and an offset and is never a host pointer. Same input, same report, whatever the number
-// of host threads.
+// Device is the only door into the engine. It knows nothing of the CUDA runtime, of labs or of
+// grading, so a judge can own one in a process of its own. All addresses are virtual: an address
+// names an allocation and an offset and is never a host pointer. Same input, same report, whatever
+// the number of host threads.
 #pragma once
 
 #include <array>
@@ -20,15 +20,15 @@
 
 namespace simgpu {
 
-using DevicePtr = std::uint64_t;   ///< virtual device address; 0 is null
+using DevicePtr = std::uint64_t;  ///< virtual device address; 0 is null
 
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
   friend bool operator==(const Dim3&, const Dim3&) = default;
 };
 
-/// What the simulated chip allows. Defaults: compute capability 8.0 limits, CUDA Programming Guide table
-/// "Technical Specifications per Compute Capability".
+/// What the simulated chip allows. Defaults: compute capability 8.0 limits, CUDA Programming Guide
+/// table "Technical Specifications per Compute Capability".
 struct DeviceModel {
   std::string name = "simgpu (compute capability 8.0)";
   int compute_major = 8, compute_minor = 0;
@@ -41,13 +41,19 @@ struct DeviceModel {
   unsigned shared_bytes_per_multiprocessor = 164u << 10;
   unsigned registers_per_multiprocessor = 65536, registers_per_thread = 255;
   unsigned threads_per_multiprocessor = 2048, blocks_per_multiprocessor = 32;
-  std::uint64_t global_bytes = 4ull << 30;             ///< what alloc may hand out in total
+  std::uint64_t global_bytes = 4ull << 30;  ///< what alloc may hand out in total
 };
 
 /// Configuration errors, as CUDA returns them before a kernel runs.
 enum class Status : std::uint8_t {
-  success, invalid_value, out_of_memory, invalid_device_function, invalid_configuration,
-  launch_out_of_resources, invalid_module, unsupported,
+  success,
+  invalid_value,
+  out_of_memory,
+  invalid_device_function,
+  invalid_configuration,
+  launch_out_of_resources,
+  invalid_module,
+  unsupported,
 };
 
 /// Base of everything Device throws: `what()` says what happened, where, and what to do.
@@ -56,25 +62,37 @@ struct DeviceError : std::runtime_error {
   Status status;
 };
 
-// ---------------------------------------------------------------------------------------------- findings
+// ----------------------------------------------------------------------------------------------
+// findings
 
 enum class FindingKind : std::uint8_t {
-  out_of_bounds, misaligned, use_after_free, null_pointer, host_pointer, write_to_constant,
+  out_of_bounds,
+  misaligned,
+  use_after_free,
+  null_pointer,
+  host_pointer,
+  write_to_constant,
   uninitialised_read,
-  shared_race, global_race,
-  divergent_barrier,     ///< some lanes of a warp reach a barrier, others are elsewhere
-  exited_before_barrier, ///< some threads returned while others of their block still meet a barrier
-  mismatched_barrier,    ///< warps of a block wait at different barriers
+  shared_race,
+  global_race,
+  divergent_barrier,      ///< some lanes of a warp reach a barrier, others are elsewhere
+  exited_before_barrier,  ///< some threads returned while others of their block still meet a
+                          ///< barrier
+  mismatched_barrier,     ///< warps of a block wait at different barriers
   deadlock,
-  budget_exceeded,       ///< the kernel did not end within the instruction budget
-  unsupported, trap, assertion, stack_overflow, division_by_zero,
-  will_spill,            ///< estimate: more live registers than a thread can have
+  budget_exceeded,  ///< the kernel did not end within the instruction budget
+  unsupported,
+  trap,
+  assertion,
+  stack_overflow,
+  division_by_zero,
+  will_spill,  ///< estimate: more live registers than a thread can have
 };
-std::string_view to_string(FindingKind kind);   ///< "out-of-bounds", "shared-memory race" ...
+std::string_view to_string(FindingKind kind);  ///< "out-of-bounds", "shared-memory race" ...
 
 struct SourceLine {
-  std::string file;         ///< as the compiler wrote it; never opened by simgpu
-  unsigned line = 0;        ///< 0 = unknown
+  std::string file;   ///< as the compiler wrote it; never opened by simgpu
+  unsigned line = 0;  ///< 0 = unknown
   friend auto operator<=>(const SourceLine&, const SourceLine&) = default;
 };
 
@@ -87,26 +105,27 @@ struct Access {
   Dim3 block{0, 0, 0}, thread{0, 0, 0};
   AccessType type = AccessType::load;
   MemorySpace space = MemorySpace::global;
-  unsigned bytes = 0;              ///< width of the access per lane
-  std::uint64_t address = 0;       ///< virtual address (global) or byte offset in its space
-  std::string object;              ///< allocation label or shared array name, "" = none
-  std::int64_t offset = 0;         ///< bytes from the start of the object, may be negative
+  unsigned bytes = 0;         ///< width of the access per lane
+  std::uint64_t address = 0;  ///< virtual address (global) or byte offset in its space
+  std::string object;         ///< allocation label or shared array name, "" = none
+  std::int64_t offset = 0;    ///< bytes from the start of the object, may be negative
   std::uint64_t object_bytes = 0;
 };
 
 struct Finding {
   FindingKind kind{};
-  std::string kernel;              ///< demangled
+  std::string kernel;  ///< demangled
   Access at;
-  std::optional<Access> other;     ///< races: the other party; use_after_free: none
-  std::string detail;              ///< one sentence, complete on its own
-  std::uint64_t occurrences = 1;   ///< of this kind at this line (and other line)
+  std::optional<Access> other;    ///< races: the other party; use_after_free: none
+  std::string detail;             ///< one sentence, complete on its own
+  std::uint64_t occurrences = 1;  ///< of this kind at this line (and other line)
 };
 
-// ------------------------------------------------------------------------------------------------- counts
+// -------------------------------------------------------------------------------------------------
+// counts
 
-/// Global (or generic-to-global) accesses. One executed warp instruction with at least one active lane is
-/// one request; a sector is 32 bytes.
+/// Global (or generic-to-global) accesses. One executed warp instruction with at least one active
+/// lane is one request; a sector is 32 bytes.
 struct GlobalCounts {
   std::uint64_t requests = 0, sectors = 0, ideal_sectors = 0, bytes = 0;
   GlobalCounts& operator+=(const GlobalCounts&);
@@ -121,23 +140,38 @@ struct SharedCounts {
 };
 
 enum class InstructionClass : std::uint8_t {
-  fp32, fp64, integer, logic, compare, convert, move, control, memory_global, memory_shared,
-  memory_local, memory_other, synchronisation, tensor, other, count_,
+  fp32,
+  fp64,
+  integer,
+  logic,
+  compare,
+  convert,
+  move,
+  control,
+  memory_global,
+  memory_shared,
+  memory_local,
+  memory_other,
+  synchronisation,
+  tensor,
+  other,
+  count_,
 };
 std::string_view to_string(InstructionClass);
 
 struct Counts {
   GlobalCounts global_load, global_store, global_atomic;
   SharedCounts shared_load, shared_store, shared_atomic;
-  std::uint64_t local_load_requests = 0, local_store_requests = 0;   ///< warp-level
-  std::uint64_t warp_instructions = 0;     ///< executed, with >= 1 active lane
-  std::uint64_t thread_instructions = 0;   ///< sum of active lanes
-  std::array<std::uint64_t, static_cast<std::size_t>(InstructionClass::count_)> thread_instructions_by_class{};
-  std::uint64_t fma_f32 = 0, fma_f64 = 0, mad_int = 0;   ///< thread-level fma/mad instructions
-  std::uint64_t mul_f32 = 0, mul_f64 = 0;                ///< thread-level plain multiplies
-  std::uint64_t barriers = 0;              ///< warp-level arrivals at block barriers
-  std::uint64_t block_barriers = 0;        ///< barriers completed, summed over blocks
-  std::map<std::string, std::uint64_t> tensor_ops;   ///< 2*m*n*k per warp mma, by type (second tier)
+  std::uint64_t local_load_requests = 0, local_store_requests = 0;  ///< warp-level
+  std::uint64_t warp_instructions = 0;    ///< executed, with >= 1 active lane
+  std::uint64_t thread_instructions = 0;  ///< sum of active lanes
+  std::array<std::uint64_t, static_cast<std::size_t>(InstructionClass::count_)>
+      thread_instructions_by_class{};
+  std::uint64_t fma_f32 = 0, fma_f64 = 0, mad_int = 0;  ///< thread-level fma/mad instructions
+  std::uint64_t mul_f32 = 0, mul_f64 = 0;               ///< thread-level plain multiplies
+  std::uint64_t barriers = 0;                           ///< warp-level arrivals at block barriers
+  std::uint64_t block_barriers = 0;                     ///< barriers completed, summed over blocks
+  std::map<std::string, std::uint64_t> tensor_ops;  ///< 2*m*n*k per warp mma, by type (second tier)
   Counts& operator+=(const Counts&);
 };
 
@@ -155,17 +189,19 @@ struct BufferCounts {
 };
 
 struct RegisterEstimate {
-  unsigned live_registers = 0;       ///< peak of live 32-bit registers, estimate of what ptxas allocates
-  SourceLine where;                  ///< where the peak is
+  unsigned live_registers = 0;  ///< peak of live 32-bit registers, estimate of what ptxas allocates
+  SourceLine where;             ///< where the peak is
   unsigned blocks_per_multiprocessor = 0;
-  double occupancy = 0;              ///< 0..1, of the device model, with that block size and shared memory
-  std::string limiter;               ///< "registers", "shared memory", "threads", "blocks"
+  double occupancy = 0;  ///< 0..1, of the device model, with that block size and shared memory
+  std::string limiter;   ///< "registers", "shared memory", "threads", "blocks"
 };
 
-// ------------------------------------------------------------------------------------------------ launches
+// ------------------------------------------------------------------------------------------------
+// launches
 
 struct Checks {
-  bool memory = true;      ///< bounds, alignment, lifetime. Unsafe accesses never happen, checked or not.
+  bool memory =
+      true;  ///< bounds, alignment, lifetime. Unsafe accesses never happen, checked or not.
   bool race = true;
   bool barrier = true;
   bool init = true;
@@ -174,28 +210,28 @@ struct Checks {
 
 struct LaunchOptions {
   Checks checks;
-  bool count = true;                            ///< per-line and per-buffer counters
-  unsigned host_threads = 0;                    ///< 0 = all
-  std::uint64_t instruction_budget = 1ull << 36;   ///< thread instructions, whole grid
+  bool count = true;                              ///< per-line and per-buffer counters
+  unsigned host_threads = 0;                      ///< 0 = all
+  std::uint64_t instruction_budget = 1ull << 36;  ///< thread instructions, whole grid
   unsigned max_findings_per_kind = 8;
 };
 
 struct LaunchReport {
-  std::string kernel;          ///< demangled
+  std::string kernel;  ///< demangled
   std::string mangled;
   Dim3 grid, block;
   unsigned static_shared_bytes = 0, dynamic_shared_bytes = 0, local_bytes_per_thread = 0;
-  std::vector<Finding> findings;   ///< sorted; empty = clean
-  bool completed = true;           ///< false: stopped early (trap, deadlock, budget)
+  std::vector<Finding> findings;  ///< sorted; empty = clean
+  bool completed = true;          ///< false: stopped early (trap, deadlock, budget)
   Counts total;
-  std::vector<LineCounts> lines;   ///< sorted by file and line
-  std::vector<BufferCounts> buffers;   ///< allocations touched, by address
+  std::vector<LineCounts> lines;      ///< sorted by file and line
+  std::vector<BufferCounts> buffers;  ///< allocations touched, by address
   RegisterEstimate registers;
-  std::string printf_output;       ///< capped
+  std::string printf_output;  ///< capped
 };
 
 struct KernelParam {
-  std::uint32_t offset = 0, size = 0, align = 1;   ///< bytes
+  std::uint32_t offset = 0, size = 0, align = 1;  ///< bytes
 };
 
 /// What can be known of a kernel without running it.
@@ -204,9 +240,9 @@ struct KernelInfo {
   std::vector<KernelParam> params;
   std::uint32_t param_bytes = 0;
   unsigned static_shared_bytes = 0, local_bytes_per_thread = 0, const_bytes = 0;
-  unsigned max_threads_per_block = 1024;   ///< from __launch_bounds__, else the device's
+  unsigned max_threads_per_block = 1024;  ///< from __launch_bounds__, else the device's
   unsigned live_registers = 0;
-  std::string unsupported;   ///< why it cannot run here, "" = it can
+  std::string unsupported;  ///< why it cannot run here, "" = it can
 };
 
 using ModuleId = std::uint32_t;
@@ -220,15 +256,17 @@ class Device {
 
   const DeviceModel& model() const;
 
-  /// Throws DeviceError(out_of_memory). `label` names the allocation in findings and counts ("A", "scratch 1").
-  /// Every byte starts uninitialised. `bytes` may be 0: the result is then null, as in CUDA.
+  /// Throws DeviceError(out_of_memory). `label` names the allocation in findings and counts ("A",
+  /// "scratch 1"). Every byte starts uninitialised. `bytes` may be 0: the result is then null, as
+  /// in CUDA.
   DevicePtr alloc(std::size_t bytes, std::string label = {});
-  void free(DevicePtr ptr);                       ///< throws DeviceError(invalid_value) if not a live base
+  void free(DevicePtr ptr);  ///< throws DeviceError(invalid_value) if not a live base
   void set_label(DevicePtr base, std::string label);
-  void set_read_only(DevicePtr base, bool read_only);   ///< a store is then a finding (write_to_constant)
+  void set_read_only(DevicePtr base,
+                     bool read_only);  ///< a store is then a finding (write_to_constant)
 
-  /// Host-side copies. Bounds are checked: DeviceError(invalid_value). Copies in mark bytes initialised;
-  /// copies out return whatever is there. `is_initialised` tells.
+  /// Host-side copies. Bounds are checked: DeviceError(invalid_value). Copies in mark bytes
+  /// initialised; copies out return whatever is there. `is_initialised` tells.
   void write(DevicePtr dst, std::span<const std::byte> src);
   void read(std::span<std::byte> dst, DevicePtr src) const;
   void copy(DevicePtr dst, DevicePtr src, std::size_t bytes);
@@ -236,11 +274,15 @@ class Device {
   void mark_uninitialised(DevicePtr ptr, std::size_t bytes);
   bool is_initialised(DevicePtr ptr, std::size_t bytes) const;
   /// Live allocation that holds `ptr`, if any: its base and size.
-  struct Allocation { DevicePtr base; std::size_t bytes; std::string label; };
+  struct Allocation {
+    DevicePtr base;
+    std::size_t bytes;
+    std::string label;
+  };
   std::optional<Allocation> find(DevicePtr ptr) const;
   std::size_t bytes_in_use() const;
 
-  ModuleId load_module(std::string ptx);           ///< throws ptx::ParseError
+  ModuleId load_module(std::string ptx);  ///< throws ptx::ParseError
   void unload_module(ModuleId module);
   std::vector<KernelInfo> kernels(ModuleId module) const;
   std::optional<KernelInfo> kernel(ModuleId module, std::string_view mangled) const;
@@ -250,9 +292,9 @@ class Device {
   /// Allow more than 48 KiB of dynamic shared memory (cudaFuncAttributeMaxDynamicSharedMemorySize).
   void set_max_dynamic_shared(ModuleId module, std::string_view mangled, unsigned bytes);
 
-  /// Runs a grid to its end. `args` is the kernel's parameter block, laid out as KernelInfo::params says.
-  /// Configuration errors throw DeviceError exactly where CUDA would return an error; everything that
-  /// happens on the device is in the report.
+  /// Runs a grid to its end. `args` is the kernel's parameter block, laid out as KernelInfo::params
+  /// says. Configuration errors throw DeviceError exactly where CUDA would return an error;
+  /// everything that happens on the device is in the report.
   LaunchReport launch(ModuleId module, std::string_view mangled, Dim3 grid, Dim3 block,
                       unsigned dynamic_shared_bytes, std::span<const std::byte> args,
                       const LaunchOptions& options = {});

@@ -16,7 +16,8 @@ extern "C" __global__ void tiled(const float* a, const float* b, float* c, int m
 }
 
 extern "C" __global__ void naive(const float* a, const float* b, float* c, int m, int n, int k) {
-  const int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+  const int row = blockIdx.y * blockDim.y + threadIdx.y,
+            col = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= m || col >= n) return;
   float sum = 0;
   for (int i = 0; i < k; ++i) sum += a[row * k + i] * b[i * n + col];

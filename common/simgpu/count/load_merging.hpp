@@ -1,36 +1,48 @@
 // Which scalar shared-memory loads ptxas merges into wider ones.
 //
-// clang leaves `sum += As[ty][k] * Bs[k][tx]` as one ld.shared per element; ptxas turns neighbouring loads
-// into LDS.64 and LDS.128, so raw PTX counts of shared loads are up to four times too high. The rules
-// below were read off ptxas 13.0 for sm_80 with small PTX probes, each changed in one respect, and
-// counted in the SASS of whole kernels (tests/tools/check_load_merging.py repeats it):
+// clang leaves `sum += As[ty][k] * Bs[k][tx]` as one ld.shared per element; ptxas turns
+// neighbouring loads into LDS.64 and LDS.128, so raw PTX counts of shared loads are up to four
+// times too high. The rules below were read off ptxas 13.0 for sm_80 with small PTX probes, each
+// changed in one respect, and counted in the SASS of whole kernels
+// (tests/tools/check_load_merging.py repeats it):
 //
-//   - Loads of one straight piece of code merge, in any order and at any distance, if their addresses are the
-//     same register plus constants. Constants added to the address are seen through. A constant added to an index
-//     before it is scaled is not, nor is `| 7`, which clang 22 writes for `+ 7` where it can.
-//   - A piece ends at a block's end and at whatever may change shared memory or orders it: stores and
-//     atomics on shared or generic addresses, barriers, bar.warp.sync, fences, cp.async and its waits, stmatrix,
-//     calls. Global loads, stores and atomics, local memory, shuffles, votes and ldmatrix do not end it.
-//   - A window is four elements, at most 16 bytes, aligned to its own size. With three or four of its elements
-//     wanted (two if the elements are 8 bytes) it becomes one load. Otherwise its halves do, if both
-//     elements are wanted; anything else stays. So f32 and b32 give 64 or 128 bits, f64 gives 128, 16-bit
-//     elements give 32 or 64, and bytes never merge. Vector loads take part with all their elements.
-//   - The address must be known to be aligned to the window: static arrays lie one behind the other in
+//   - Loads of one straight piece of code merge, in any order and at any distance, if their
+//   addresses are the
+//     same register plus constants. Constants added to the address are seen through. A constant
+//     added to an index before it is scaled is not, nor is `| 7`, which clang 22 writes for `+ 7`
+//     where it can.
+//   - A piece ends at a block's end and at whatever may change shared memory or orders it: stores
+//   and
+//     atomics on shared or generic addresses, barriers, bar.warp.sync, fences, cp.async and its
+//     waits, stmatrix, calls. Global loads, stores and atomics, local memory, shuffles, votes and
+//     ldmatrix do not end it.
+//   - A window is four elements, at most 16 bytes, aligned to its own size. With three or four of
+//   its elements
+//     wanted (two if the elements are 8 bytes) it becomes one load. Otherwise its halves do, if
+//     both elements are wanted; anything else stays. So f32 and b32 give 64 or 128 bits, f64 gives
+//     128, 16-bit elements give 32 or 64, and bytes never merge. Vector loads take part with all
+//     their elements.
+//   - The address must be known to be aligned to the window: static arrays lie one behind the other
+//   in
 //     the order of their declaration (module scope first, then the kernel's own) at their declared
-//     alignment, and ptxas knows where, so an array behind one of 20 bytes does not merge. Dynamic shared
-//     memory starts at a multiple of 16. Products and shifts by constants keep track of zero bits.
-//   - Element size counts, not type: a u32 and an f32 merge, an f64 and two f32 do not. The register must be as
-//     wide as the element, and 16-bit elements must not be used by integer arithmetic, for which ptxas extends
-//     them one by one. Two loads of one element become one.
-//   - volatile, acquire and predicated loads are left alone (ptxas does merge some predicated ones).
+//     alignment, and ptxas knows where, so an array behind one of 20 bytes does not merge. Dynamic
+//     shared memory starts at a multiple of 16. Products and shifts by constants keep track of zero
+//     bits.
+//   - Element size counts, not type: a u32 and an f32 merge, an f64 and two f32 do not. The
+//   register must be as
+//     wide as the element, and 16-bit elements must not be used by integer arithmetic, for which
+//     ptxas extends them one by one. Two loads of one element become one.
+//   - volatile, acquire and predicated loads are left alone (ptxas does merge some predicated
+//   ones).
 //
-// Not modelled: ptxas unrolls loops that are still loops in PTX and merges across the copies; it sometimes
-// takes a sum of two registers apart; and under register pressure it may choose otherwise. Of 116 kernels
-// (register_kernels.cu, merging_kernels.cu and the solution of lab 3, clang 14 and 22; float, double, int, 16 and
-// 8 bits; tiles 8 to 32, register tiles up to 32 x 32) 107 have exactly the LDS of each width in their SASS that the
-// model says. Six of the others are one kernel whose loop ptxas unrolls; three add a loop counter to a base 4 mod 8
-// (packed_kernel, clang 22 only: 16 LDS.64 where the model says 16 LDS and 8 LDS.64; no wrong goal hangs on it,
-// the model is the higher count).
+// Not modelled: ptxas unrolls loops that are still loops in PTX and merges across the copies; it
+// sometimes takes a sum of two registers apart; and under register pressure it may choose
+// otherwise. Of 116 kernels (register_kernels.cu, merging_kernels.cu and the solution of lab 3,
+// clang 14 and 22; float, double, int, 16 and 8 bits; tiles 8 to 32, register tiles up to 32 x 32)
+// 107 have exactly the LDS of each width in their SASS that the model says. Six of the others are
+// one kernel whose loop ptxas unrolls; three add a loop counter to a base 4 mod 8 (packed_kernel,
+// clang 22 only: 16 LDS.64 where the model says 16 LDS and 8 LDS.64; no wrong goal hangs on it, the
+// model is the higher count).
 #pragma once
 
 #include <cstdint>
@@ -42,12 +54,15 @@ namespace simgpu::count {
 
 /// The part an instruction plays. Instructions other than ld.shared: {own index, 0, 0}.
 struct MergedLoad {
-  std::uint32_t leader = 0;   ///< the first instruction, in PTX order, of the loads that become one
-  std::uint8_t bytes = 0;     ///< per lane, of the merged access; 0 = another instruction leads (or no ld.shared)
-  std::int16_t shift = 0;     ///< of the leader: start of the merged access minus its own address, in bytes, <= 0
+  std::uint32_t leader = 0;  ///< the first instruction, in PTX order, of the loads that become one
+  std::uint8_t bytes =
+      0;  ///< per lane, of the merged access; 0 = another instruction leads (or no ld.shared)
+  std::int16_t shift =
+      0;  ///< of the leader: start of the merged access minus its own address, in bytes, <= 0
 };
 
 /// One entry per instruction of `function.body`. A lone load leads itself with its own width.
-std::vector<MergedLoad> merge_shared_loads(const ptx::Module& module, const ptx::Function& function);
+std::vector<MergedLoad> merge_shared_loads(const ptx::Module& module,
+                                           const ptx::Function& function);
 
 }  // namespace simgpu::count

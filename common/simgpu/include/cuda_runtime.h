@@ -1,8 +1,8 @@
 // CUDA C++ for clang without NVIDIA's toolkit: the header that every .cu file includes.
 //
-// Only what CUDA has, spelled as in CUDA. What the simulated GPU does not provide is absent (a compile error
-// that names it) or returns cudaErrorNotSupported. The same source includes NVIDIA's header of this name
-// when nvcc compiles it.
+// Only what CUDA has, spelled as in CUDA. What the simulated GPU does not provide is absent (a
+// compile error that names it) or returns cudaErrorNotSupported. The same source includes NVIDIA's
+// header of this name when nvcc compiles it.
 #pragma once
 #pragma GCC system_header
 

@@ -8,9 +8,9 @@
 #include <__clang_cuda_builtin_vars.h>  // part of clang itself
 
 // clang declares these conversions and leaves them to the header that knows dim3.
-#define __SIMGPU_CONVERSIONS(Variable, Type)                                                          \
-  __attribute__((device, nodebug, always_inline)) inline Variable::operator Type() const {            \
-    return Type{x, y, z};                                                                             \
+#define __SIMGPU_CONVERSIONS(Variable, Type)                                               \
+  __attribute__((device, nodebug, always_inline)) inline Variable::operator Type() const { \
+    return Type{x, y, z};                                                                  \
   }
 __SIMGPU_CONVERSIONS(__cuda_builtin_threadIdx_t, dim3)
 __SIMGPU_CONVERSIONS(__cuda_builtin_threadIdx_t, uint3)

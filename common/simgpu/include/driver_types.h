@@ -8,8 +8,8 @@
 
 #include "vector_types.h"
 
-/// Error codes. Values as documented for CUDA 13; those that only graphics interoperation, textures,
-/// peer access between GPUs or graphs can raise are left out.
+/// Error codes. Values as documented for CUDA 13; those that only graphics interoperation,
+/// textures, peer access between GPUs or graphs can raise are left out.
 enum cudaError {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
@@ -131,9 +131,9 @@ enum cudaFuncAttribute {
 struct cudaFuncAttributes {
   size_t sharedSizeBytes;  ///< static
   size_t constSizeBytes;
-  size_t localSizeBytes;   ///< per thread
+  size_t localSizeBytes;  ///< per thread
   int maxThreadsPerBlock;
-  int numRegs;             ///< on the simulated GPU: the estimate by liveness
+  int numRegs;  ///< on the simulated GPU: the estimate by liveness
   int ptxVersion;
   int binaryVersion;
   int cacheModeCA;

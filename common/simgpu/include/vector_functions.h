@@ -4,11 +4,19 @@
 
 #include "vector_types.h"
 
-#define __SIMGPU_MAKE(Prefix, T)                                                            \
-  __SIMGPU_BOTH Prefix##1 make_##Prefix##1(T x) { return Prefix##1{x}; }                    \
-  __SIMGPU_BOTH Prefix##2 make_##Prefix##2(T x, T y) { return Prefix##2{x, y}; }            \
-  __SIMGPU_BOTH Prefix##3 make_##Prefix##3(T x, T y, T z) { return Prefix##3{x, y, z}; }    \
-  __SIMGPU_BOTH Prefix##4 make_##Prefix##4(T x, T y, T z, T w) { return Prefix##4{x, y, z, w}; }
+#define __SIMGPU_MAKE(Prefix, T)                                 \
+  __SIMGPU_BOTH Prefix##1 make_##Prefix##1(T x) {                \
+    return Prefix##1 {x};                                        \
+  }                                                              \
+  __SIMGPU_BOTH Prefix##2 make_##Prefix##2(T x, T y) {           \
+    return Prefix##2 {x, y};                                     \
+  }                                                              \
+  __SIMGPU_BOTH Prefix##3 make_##Prefix##3(T x, T y, T z) {      \
+    return Prefix##3 {x, y, z};                                  \
+  }                                                              \
+  __SIMGPU_BOTH Prefix##4 make_##Prefix##4(T x, T y, T z, T w) { \
+    return Prefix##4 {x, y, z, w};                               \
+  }
 
 __SIMGPU_MAKE(char, signed char)
 __SIMGPU_MAKE(uchar, unsigned char)

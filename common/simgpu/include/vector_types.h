@@ -1,9 +1,10 @@
 // float4, int2, dim3 and the other vector types of CUDA.
 //
-// In device code the types of 2 and 4 elements copy through one compiler vector, because otherwise clang splits
-// `*(float4*)&registers[i] = *(const float4*)&tile[k][c]` into four loads, where nvcc makes one of 16 bytes.
-// That takes a copy constructor of their own; trivial_abi keeps them (and structs of them) passed by value
-// like the plain aggregates they are on the host.
+// In device code the types of 2 and 4 elements copy through one compiler vector, because otherwise
+// clang splits
+// `*(float4*)&registers[i] = *(const float4*)&tile[k][c]` into four loads, where nvcc makes one of
+// 16 bytes. That takes a copy constructor of their own; trivial_abi keeps them (and structs of
+// them) passed by value like the plain aggregates they are on the host.
 #pragma once
 #pragma GCC system_header
 
@@ -13,66 +14,66 @@
 
 #define __SIMGPU_MEMBER __attribute__((device, host, nodebug, always_inline))
 
-#define __SIMGPU_VECTOR2(Name, T, Align)                                                       \
-  typedef T __simgpu_vector_##Name __attribute__((ext_vector_type(2)));                        \
-  struct __attribute__((trivial_abi)) alignas(Align) Name {                                    \
-    union {                                                                                    \
-      struct {                                                                                 \
-        T x, y;                                                                                \
-      };                                                                                       \
-      __simgpu_vector_##Name __simgpu_all;                                                     \
-    };                                                                                         \
-    Name() = default;                                                                          \
-    __SIMGPU_MEMBER constexpr explicit Name(T a) : x(a), y() {}                             \
-    __SIMGPU_MEMBER constexpr Name(T a, T b) : x(a), y(b) {}                                   \
-    __SIMGPU_MEMBER Name(const Name& other) : __simgpu_all(other.__simgpu_all) {}              \
-    __SIMGPU_MEMBER Name& operator=(const Name& other) {                                       \
-      __simgpu_all = other.__simgpu_all;                                                       \
-      return *this;                                                                            \
-    }                                                                                          \
+#define __SIMGPU_VECTOR2(Name, T, Align)                                          \
+  typedef T __simgpu_vector_##Name __attribute__((ext_vector_type(2)));           \
+  struct __attribute__((trivial_abi)) alignas(Align) Name {                       \
+    union {                                                                       \
+      struct {                                                                    \
+        T x, y;                                                                   \
+      };                                                                          \
+      __simgpu_vector_##Name __simgpu_all;                                        \
+    };                                                                            \
+    Name() = default;                                                             \
+    __SIMGPU_MEMBER constexpr explicit Name(T a) : x(a), y() {}                   \
+    __SIMGPU_MEMBER constexpr Name(T a, T b) : x(a), y(b) {}                      \
+    __SIMGPU_MEMBER Name(const Name& other) : __simgpu_all(other.__simgpu_all) {} \
+    __SIMGPU_MEMBER Name& operator=(const Name& other) {                          \
+      __simgpu_all = other.__simgpu_all;                                          \
+      return *this;                                                               \
+    }                                                                             \
   };
 
-#define __SIMGPU_VECTOR4(Name, T, Align)                                                       \
-  typedef T __simgpu_vector_##Name __attribute__((ext_vector_type(4)));                        \
-  struct __attribute__((trivial_abi)) alignas(Align) Name {                                    \
-    union {                                                                                    \
-      struct {                                                                                 \
-        T x, y, z, w;                                                                          \
-      };                                                                                       \
-      __simgpu_vector_##Name __simgpu_all;                                                     \
-    };                                                                                         \
-    Name() = default;                                                                          \
-    __SIMGPU_MEMBER constexpr explicit Name(T a) : x(a), y(), z(), w() {}             \
+#define __SIMGPU_VECTOR4(Name, T, Align)                                                   \
+  typedef T __simgpu_vector_##Name __attribute__((ext_vector_type(4)));                    \
+  struct __attribute__((trivial_abi)) alignas(Align) Name {                                \
+    union {                                                                                \
+      struct {                                                                             \
+        T x, y, z, w;                                                                      \
+      };                                                                                   \
+      __simgpu_vector_##Name __simgpu_all;                                                 \
+    };                                                                                     \
+    Name() = default;                                                                      \
+    __SIMGPU_MEMBER constexpr explicit Name(T a) : x(a), y(), z(), w() {}                  \
     __SIMGPU_MEMBER constexpr Name(T a, T b, T c = 0, T d = 0) : x(a), y(b), z(c), w(d) {} \
-    __SIMGPU_MEMBER Name(const Name& other) : __simgpu_all(other.__simgpu_all) {}              \
-    __SIMGPU_MEMBER Name& operator=(const Name& other) {                                       \
-      __simgpu_all = other.__simgpu_all;                                                       \
-      return *this;                                                                            \
-    }                                                                                          \
+    __SIMGPU_MEMBER Name(const Name& other) : __simgpu_all(other.__simgpu_all) {}          \
+    __SIMGPU_MEMBER Name& operator=(const Name& other) {                                   \
+      __simgpu_all = other.__simgpu_all;                                                   \
+      return *this;                                                                        \
+    }                                                                                      \
   };
 
 // 32 bytes: two accesses of 16 bytes, as on hardware.
-#define __SIMGPU_VECTOR4_WIDE(Name, T)                                                         \
-  typedef T __simgpu_vector_##Name __attribute__((ext_vector_type(2)));                        \
-  struct __attribute__((trivial_abi)) alignas(16) Name {                                       \
-    union {                                                                                    \
-      struct {                                                                                 \
-        T x, y, z, w;                                                                          \
-      };                                                                                       \
-      struct {                                                                                 \
-        __simgpu_vector_##Name __simgpu_low, __simgpu_high;                                    \
-      };                                                                                       \
-    };                                                                                         \
-    Name() = default;                                                                          \
-    __SIMGPU_MEMBER constexpr explicit Name(T a) : x(a), y(), z(), w() {}             \
+#define __SIMGPU_VECTOR4_WIDE(Name, T)                                                     \
+  typedef T __simgpu_vector_##Name __attribute__((ext_vector_type(2)));                    \
+  struct __attribute__((trivial_abi)) alignas(16) Name {                                   \
+    union {                                                                                \
+      struct {                                                                             \
+        T x, y, z, w;                                                                      \
+      };                                                                                   \
+      struct {                                                                             \
+        __simgpu_vector_##Name __simgpu_low, __simgpu_high;                                \
+      };                                                                                   \
+    };                                                                                     \
+    Name() = default;                                                                      \
+    __SIMGPU_MEMBER constexpr explicit Name(T a) : x(a), y(), z(), w() {}                  \
     __SIMGPU_MEMBER constexpr Name(T a, T b, T c = 0, T d = 0) : x(a), y(b), z(c), w(d) {} \
-    __SIMGPU_MEMBER Name(const Name& other)                                                    \
-        : __simgpu_low(other.__simgpu_low), __simgpu_high(other.__simgpu_high) {}              \
-    __SIMGPU_MEMBER Name& operator=(const Name& other) {                                       \
-      __simgpu_low = other.__simgpu_low;                                                       \
-      __simgpu_high = other.__simgpu_high;                                                     \
-      return *this;                                                                            \
-    }                                                                                          \
+    __SIMGPU_MEMBER Name(const Name& other)                                                \
+        : __simgpu_low(other.__simgpu_low), __simgpu_high(other.__simgpu_high) {}          \
+    __SIMGPU_MEMBER Name& operator=(const Name& other) {                                   \
+      __simgpu_low = other.__simgpu_low;                                                   \
+      __simgpu_high = other.__simgpu_high;                                                 \
+      return *this;                                                                        \
+    }                                                                                      \
   };
 
 #else  // host: aggregates of the same size and alignment

@@ -1,13 +1,15 @@
 // How many registers a kernel needs: liveness on PTX, corrected for what ptxas folds away.
 //
-// PTX has unlimited registers, ptxas has 255 of 32 bits a thread; only ptxas's own answer is true. This
-// estimate is for machines without it: to see a register tile grow, and to warn of spills.
+// PTX has unlimited registers, ptxas has 255 of 32 bits a thread; only ptxas's own answer is true.
+// This estimate is for machines without it: to see a register tile grow, and to warn of spills.
 //
-// How far off it is (register_calibration.csv: ptxas 13.0 for sm_80, clang 14 and 22, kernels that do not spill):
+// How far off it is (register_calibration.csv: ptxas 13.0 for sm_80, clang 14 and 22, kernels that
+// do not spill):
 //   50 kernels the two constants were fitted on: mean error 3.6 registers (5 %), worst 28
 //   75 kernels of the labs, not looked at:       mean error 7.0 registers (17 %), worst 31
-// ptxas uses registers that cost no occupancy freely (a kernel that needs 18 gets 32, one of 91 gets 128 if the
-// launch bounds allow it), so too low is the usual error; small kernels are worst in per cent.
+// ptxas uses registers that cost no occupancy freely (a kernel that needs 18 gets 32, one of 91
+// gets 128 if the launch bounds allow it), so too low is the usual error; small kernels are worst
+// in per cent.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +19,19 @@
 namespace simgpu::ptx {
 
 struct RegisterPressure {
-  unsigned live = 0;        ///< peak of live 32-bit registers, after what ptxas folds away
-  unsigned estimate = 0;    ///< what ptxas would allocate if there were no limit
-  /// Registers a thread may have: 255, or less where launch bounds or .maxnreg say so (a multiprocessor has
-  /// 65536, given out in units of 8 a thread).
+  unsigned live = 0;      ///< peak of live 32-bit registers, after what ptxas folds away
+  unsigned estimate = 0;  ///< what ptxas would allocate if there were no limit
+  /// Registers a thread may have: 255, or less where launch bounds or .maxnreg say so (a
+  /// multiprocessor has 65536, given out in units of 8 a thread).
   unsigned limit = 255;
-  /// Certain spills: `live` is a quarter over the limit. Below that ptxas recomputes values instead of keeping them, or
-  /// spills a few bytes, and nothing but ptxas can tell.
+  /// Certain spills: `live` is a quarter over the limit. Below that ptxas recomputes values instead
+  /// of keeping them, or spills a few bytes, and nothing but ptxas can tell.
   bool spills = false;
   unsigned predicates = 0;        ///< peak of live predicates
   std::uint32_t instruction = 0;  ///< where the peak is
   Location where;
-  bool complete = true;  ///< false: the function is too large to analyse, the numbers are lower bounds
+  bool complete =
+      true;  ///< false: the function is too large to analyse, the numbers are lower bounds
 
   unsigned allocated() const { return estimate < limit ? estimate : limit; }
 };

@@ -15,23 +15,61 @@
 namespace simgpu::ptx {
 
 enum class Type : std::uint8_t {
-  none, pred,
-  b8, b16, b32, b64, b128,
-  u8, u16, u32, u64,
-  s8, s16, s32, s64,
-  f16, f16x2, bf16, bf16x2, tf32, f32, f64,
+  none,
+  pred,
+  b8,
+  b16,
+  b32,
+  b64,
+  b128,
+  u8,
+  u16,
+  u32,
+  u64,
+  s8,
+  s16,
+  s32,
+  s64,
+  f16,
+  f16x2,
+  bf16,
+  bf16x2,
+  tf32,
+  f32,
+  f64,
 };
 
 /// Size in bytes of one element of `type` (pred and none: 0).
 constexpr unsigned size_of(Type type) {
   switch (type) {
-    case Type::none: case Type::pred: return 0;
-    case Type::b8: case Type::u8: case Type::s8: return 1;
-    case Type::b16: case Type::u16: case Type::s16: case Type::f16: case Type::bf16: return 2;
-    case Type::b32: case Type::u32: case Type::s32: case Type::f16x2: case Type::bf16x2:
-    case Type::tf32: case Type::f32: return 4;
-    case Type::b64: case Type::u64: case Type::s64: case Type::f64: return 8;
-    case Type::b128: return 16;
+    case Type::none:
+    case Type::pred:
+      return 0;
+    case Type::b8:
+    case Type::u8:
+    case Type::s8:
+      return 1;
+    case Type::b16:
+    case Type::u16:
+    case Type::s16:
+    case Type::f16:
+    case Type::bf16:
+      return 2;
+    case Type::b32:
+    case Type::u32:
+    case Type::s32:
+    case Type::f16x2:
+    case Type::bf16x2:
+    case Type::tf32:
+    case Type::f32:
+      return 4;
+    case Type::b64:
+    case Type::u64:
+    case Type::s64:
+    case Type::f64:
+      return 8;
+    case Type::b128:
+      return 16;
   }
   return 0;
 }
@@ -41,45 +79,151 @@ enum class Space : std::uint8_t { none, reg, generic, global, shared, local, con
 
 enum class Opcode : std::uint8_t {
   // integer and floating-point arithmetic
-  add, sub, mul, mad, fma, div, rem, abs, neg, min, max, sad, mul24, mad24, dp4a, dp2a,
-  addc, subc, madc,
-  sqrt, rsqrt, rcp, sin, cos, lg2, ex2, tanh, copysign, testp,
+  add,
+  sub,
+  mul,
+  mad,
+  fma,
+  div,
+  rem,
+  abs,
+  neg,
+  min,
+  max,
+  sad,
+  mul24,
+  mad24,
+  dp4a,
+  dp2a,
+  addc,
+  subc,
+  madc,
+  sqrt,
+  rsqrt,
+  rcp,
+  sin,
+  cos,
+  lg2,
+  ex2,
+  tanh,
+  copysign,
+  testp,
   // bits
-  and_, or_, xor_, not_, cnot, lop3, shl, shr, shf, bfe, bfi, bfind, brev, clz, popc, prmt, fns, szext,
+  and_,
+  or_,
+  xor_,
+  not_,
+  cnot,
+  lop3,
+  shl,
+  shr,
+  shf,
+  bfe,
+  bfi,
+  bfind,
+  brev,
+  clz,
+  popc,
+  prmt,
+  fns,
+  szext,
   // compare, select, move, convert
-  set, setp, selp, slct, mov, cvt, cvta, isspacep,
+  set,
+  setp,
+  selp,
+  slct,
+  mov,
+  cvt,
+  cvta,
+  isspacep,
   // memory
-  ld, ldu, st, prefetch, atom, red,
+  ld,
+  ldu,
+  st,
+  prefetch,
+  atom,
+  red,
   // control
-  bra, brx_idx, call, ret, exit, trap, brkpt, nanosleep,
+  bra,
+  brx_idx,
+  call,
+  ret,
+  exit,
+  trap,
+  brkpt,
+  nanosleep,
   // synchronisation and communication
-  bar_sync, bar_arrive, bar_red, bar_warp_sync, membar, fence,
-  shfl, vote, match, activemask, redux, elect,
+  bar_sync,
+  bar_arrive,
+  bar_red,
+  bar_warp_sync,
+  membar,
+  fence,
+  shfl,
+  vote,
+  match,
+  activemask,
+  redux,
+  elect,
   // second tier
-  cp_async, cp_async_commit_group, cp_async_wait_group, cp_async_wait_all,
-  ldmatrix, stmatrix, mma, wmma_load, wmma_store, wmma_mma, movmatrix,
+  cp_async,
+  cp_async_commit_group,
+  cp_async_wait_group,
+  cp_async_wait_all,
+  ldmatrix,
+  stmatrix,
+  mma,
+  wmma_load,
+  wmma_store,
+  wmma_mma,
+  movmatrix,
 };
 
 enum class Rounding : std::uint8_t { none, rn, rz, rm, rp, rna, rni, rzi, rmi, rpi, approx, full };
 enum class MulMode : std::uint8_t { none, lo, hi, wide };
 enum class Compare : std::uint8_t {
-  none, eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan,
+  none,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  lo,
+  ls,
+  hi,
+  hs,
+  equ,
+  neu,
+  ltu,
+  leu,
+  gtu,
+  geu,
+  num,
+  nan,
 };
 enum class BoolOp : std::uint8_t { none, and_, or_, xor_ };
 enum class AtomOp : std::uint8_t { none, add, inc, dec, min, max, and_, or_, xor_, exch, cas };
 enum class ShflMode : std::uint8_t { none, up, down, bfly, idx };
 enum class TestClass : std::uint8_t {
-  none, finite, infinite, number, notanumber, normal, subnormal,
+  none,
+  finite,
+  infinite,
+  number,
+  notanumber,
+  normal,
+  subnormal,
 };
 enum class VoteMode : std::uint8_t { none, any, all, uni, ballot };
 
 /// Everything behind the dots of an instruction. Fields that do not apply keep their defaults.
 struct Modifiers {
-  Type type = Type::none;       ///< the result's (or the only) type
-  Type type2 = Type::none;      ///< second type suffix: cvt source, setp/set source, slct selector, mma B ...
-  Type type3 = Type::none;      ///< third (mma, wmma: a, b; dp4a has two)
-  Type type4 = Type::none;      ///< fourth (mma: c)
-  Space space = Space::none;    ///< ld/st/atom/red/cvta/isspacep/cp.async
+  Type type = Type::none;  ///< the result's (or the only) type
+  Type type2 =
+      Type::none;  ///< second type suffix: cvt source, setp/set source, slct selector, mma B ...
+  Type type3 = Type::none;    ///< third (mma, wmma: a, b; dp4a has two)
+  Type type4 = Type::none;    ///< fourth (mma: c)
+  Space space = Space::none;  ///< ld/st/atom/red/cvta/isspacep/cp.async
   Rounding rounding = Rounding::none;
   MulMode mul = MulMode::none;
   Compare compare = Compare::none;
@@ -87,60 +231,92 @@ struct Modifiers {
   AtomOp atom = AtomOp::none;
   ShflMode shfl = ShflMode::none;
   VoteMode vote = VoteMode::none;
-  std::uint8_t vec = 1;         ///< 1, 2, 4 (and 8 for the newest ld/st): elements moved per lane
+  std::uint8_t vec = 1;  ///< 1, 2, 4 (and 8 for the newest ld/st): elements moved per lane
   bool ftz = false, sat = false, non_coherent = false, is_volatile = false, uni = false;
-  bool sync = false;            ///< ".sync" forms: the last operand is the member mask
-  bool carry_out = false;       ///< add.cc and friends
-  bool to = false;              ///< cvta.to.SPACE
-  bool wrap = false;            ///< shf.wrap / shf.clamp; shr etc. always clamp
-  bool left = false;            ///< shf.l
-  bool abs = false;             ///< reserved for set/…; none of the first tier needs it
-  bool nan = false;             ///< min.NaN / max.NaN
+  bool sync = false;       ///< ".sync" forms: the last operand is the member mask
+  bool carry_out = false;  ///< add.cc and friends
+  bool to = false;         ///< cvta.to.SPACE
+  bool wrap = false;       ///< shf.wrap / shf.clamp; shr etc. always clamp
+  bool left = false;       ///< shf.l
+  bool abs = false;        ///< reserved for set/…; none of the first tier needs it
+  bool nan = false;        ///< min.NaN / max.NaN
   bool relu = false;
-  bool trans = false;           ///< ldmatrix.trans
-  bool release_acquire = false; ///< any of .acquire .release .acq_rel .relaxed
-  std::uint8_t lut = 0;         ///< reserved (lop3's table is an immediate operand)
+  bool trans = false;                 ///< ldmatrix.trans
+  bool release_acquire = false;       ///< any of .acquire .release .acq_rel .relaxed
+  std::uint8_t lut = 0;               ///< reserved (lop3's table is an immediate operand)
   std::uint16_t m = 0, n = 0, k = 0;  ///< mma/wmma/ldmatrix shapes
-  std::uint8_t num = 0;         ///< ldmatrix .x1 .x2 .x4
-  bool aligned = true;          ///< false: barrier.sync without .aligned (lanes may arrive apart)
-  char fragment = 0;            ///< wmma.load.{a,b,c}, wmma.store.d: which matrix
+  std::uint8_t num = 0;               ///< ldmatrix .x1 .x2 .x4
+  bool aligned = true;  ///< false: barrier.sync without .aligned (lanes may arrive apart)
+  char fragment = 0;    ///< wmma.load.{a,b,c}, wmma.store.d: which matrix
   TestClass testp = TestClass::none;
-  bool row_a = true, row_b = false;   ///< mma/wmma layouts
-  std::string_view text;        ///< the whole opcode as written, e.g. "ld.global.v4.f32" (for messages)
+  bool row_a = true, row_b = false;  ///< mma/wmma layouts
+  std::string_view text;  ///< the whole opcode as written, e.g. "ld.global.v4.f32" (for messages)
 };
 
 struct Operand {
   enum class Kind : std::uint8_t {
     none,
-    reg,        ///< index = register
-    imm,        ///< bits = value as a bit pattern, sign-extended to 64 bits for integers
-    special,    ///< index = Special
-    symbol,     ///< address of a variable: index into Module::variables or Function-local table, + bits
-    param,      ///< address of a parameter, + bits; index counts through params, then results, then call_params
-    address,    ///< [reg + imm]: index = register, bits = byte offset
-    label,      ///< index = instruction index of the target
-    vector,     ///< {a, b, ...}: elements [index, index + count) of Function::vector_operands
-    function,   ///< index into Module::functions
-    sink,       ///< "_", a result nobody wants
+    reg,       ///< index = register
+    imm,       ///< bits = value as a bit pattern, sign-extended to 64 bits for integers
+    special,   ///< index = Special
+    symbol,    ///< address of a variable: index into Module::variables or Function-local table, +
+               ///< bits
+    param,     ///< address of a parameter, + bits; index counts through params, then results, then
+               ///< call_params
+    address,   ///< [reg + imm]: index = register, bits = byte offset
+    label,     ///< index = instruction index of the target
+    vector,    ///< {a, b, ...}: elements [index, index + count) of Function::vector_operands
+    function,  ///< index into Module::functions
+    sink,      ///< "_", a result nobody wants
   };
   Kind kind = Kind::none;
-  bool negated = false;       ///< "!%p1"
-  bool is_memory = false;     ///< the operand stood in [ ]: symbol, param and imm may, address always does
+  bool negated = false;  ///< "!%p1"
+  bool is_memory =
+      false;  ///< the operand stood in [ ]: symbol, param and imm may, address always does
   std::uint32_t index = 0;
-  std::uint32_t count = 0;    ///< vector only
-  std::int64_t bits = 0;      ///< immediate, or byte offset of symbol/param/address
-  std::uint32_t index2 = UINT32_MAX;  ///< shfl/setp second destination "a|b": register, else UINT32_MAX
+  std::uint32_t count = 0;  ///< vector only
+  std::int64_t bits = 0;    ///< immediate, or byte offset of symbol/param/address
+  std::uint32_t index2 =
+      UINT32_MAX;  ///< shfl/setp second destination "a|b": register, else UINT32_MAX
 };
 
 enum class Special : std::uint8_t {
-  tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
-  laneid, warpid, nwarpid, smid, nsmid, gridid, clock, clock_hi, clock64, globaltimer, globaltimer_lo,
-  globaltimer_hi, lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
-  dynamic_smem_size, total_smem_size, warp_size,
+  tid_x,
+  tid_y,
+  tid_z,
+  ntid_x,
+  ntid_y,
+  ntid_z,
+  ctaid_x,
+  ctaid_y,
+  ctaid_z,
+  nctaid_x,
+  nctaid_y,
+  nctaid_z,
+  laneid,
+  warpid,
+  nwarpid,
+  smid,
+  nsmid,
+  gridid,
+  clock,
+  clock_hi,
+  clock64,
+  globaltimer,
+  globaltimer_lo,
+  globaltimer_hi,
+  lanemask_eq,
+  lanemask_le,
+  lanemask_lt,
+  lanemask_ge,
+  lanemask_gt,
+  dynamic_smem_size,
+  total_smem_size,
+  warp_size,
 };
 
 struct Location {
-  std::uint32_t file = 0;   ///< index into Module::files; 0 = no line information
+  std::uint32_t file = 0;  ///< index into Module::files; 0 = no line information
   std::uint32_t line = 0;
   std::uint32_t column = 0;
 };
@@ -148,68 +324,75 @@ struct Location {
 struct Instruction {
   Opcode op{};
   Modifiers mod;
-  std::uint32_t guard = UINT32_MAX;   ///< predicate register, UINT32_MAX = none
+  std::uint32_t guard = UINT32_MAX;  ///< predicate register, UINT32_MAX = none
   bool guard_negated = false;
   /// Destination(s) first, as written, with three fixed forms:
   ///   call      {function, vector of results (param), vector of arguments (param or imm)}
   ///   brx_idx   {index register, vector of labels}
   ///   bra       {label}
   std::vector<Operand> operands;
-  Location where;                     ///< the author's line: see Module::files
-  std::uint32_t ptx_line = 0;         ///< line in the PTX text, for parser and engine messages
+  Location where;              ///< the author's line: see Module::files
+  std::uint32_t ptx_line = 0;  ///< line in the PTX text, for parser and engine messages
 };
 
 struct Register {
-  std::string name;     ///< "%rd12"
+  std::string name;  ///< "%rd12"
   Type type = Type::none;
 };
 
 struct Parameter {
   std::string name;
-  Type type = Type::none;   ///< b8 for byte arrays
-  std::uint32_t align = 1;  ///< bytes
-  std::uint32_t offset = 0; ///< bytes from the start of the parameter block, naturally aligned
-  std::uint32_t size = 0;   ///< bytes
+  Type type = Type::none;    ///< b8 for byte arrays
+  std::uint32_t align = 1;   ///< bytes
+  std::uint32_t offset = 0;  ///< bytes from the start of the parameter block, naturally aligned
+  std::uint32_t size = 0;    ///< bytes
 };
 
 /// A .shared, .global, .const or .local variable.
 struct Variable {
-  std::string name;          ///< as in PTX (mangled)
-  std::string pretty;        ///< the author's name ("As"), as far as it can be read off the mangled one
+  std::string name;    ///< as in PTX (mangled)
+  std::string pretty;  ///< the author's name ("As"), as far as it can be read off the mangled one
   Space space = Space::none;
   Type type = Type::none;
   std::uint32_t align = 1;
-  std::uint64_t size = 0;    ///< bytes; 0 for .extern .shared x[] (dynamic)
+  std::uint64_t size = 0;  ///< bytes; 0 for .extern .shared x[] (dynamic)
   bool is_extern = false;
-  std::vector<std::uint8_t> init;    ///< initial bytes, empty = zero (global, const) or none
-  struct Relocation { std::uint32_t offset; std::uint32_t variable; std::int64_t addend; };
-  std::vector<Relocation> relocations;   ///< 8-byte addresses of other variables inside `init`
+  std::vector<std::uint8_t> init;  ///< initial bytes, empty = zero (global, const) or none
+  struct Relocation {
+    std::uint32_t offset;
+    std::uint32_t variable;
+    std::int64_t addend;
+  };
+  std::vector<Relocation> relocations;  ///< 8-byte addresses of other variables inside `init`
 };
 
 struct Function {
-  std::string name;            ///< mangled
+  std::string name;  ///< mangled
   bool is_entry = false;
-  bool is_declaration = false; ///< .extern .func (vprintf, __assertfail, malloc, free)
+  bool is_declaration = false;  ///< .extern .func (vprintf, __assertfail, malloc, free)
   std::vector<Parameter> params;
-  std::vector<Parameter> results;       ///< .func return parameters
-  std::vector<Parameter> call_params;   ///< .param variables declared in bodies for calls (call_seq scopes)
+  std::vector<Parameter> results;  ///< .func return parameters
+  std::vector<Parameter>
+      call_params;  ///< .param variables declared in bodies for calls (call_seq scopes)
   std::uint32_t max_ntid[3] = {0, 0, 0};  ///< .maxntid, 0 = not given
-  std::uint32_t req_ntid[3] = {0, 0, 0};  ///< .reqntid: the block must have exactly this shape, 0 = not given
-  std::uint32_t min_nctapersm = 0;        ///< .minnctapersm
-  std::uint32_t max_nreg = 0;             ///< .maxnreg
+  std::uint32_t req_ntid[3] = {
+      0, 0, 0};  ///< .reqntid: the block must have exactly this shape, 0 = not given
+  std::uint32_t min_nctapersm = 0;  ///< .minnctapersm
+  std::uint32_t max_nreg = 0;       ///< .maxnreg
   std::vector<Register> registers;
-  std::vector<Instruction> body;          ///< never empty for a definition; ends in ret, exit, trap or bra
+  std::vector<Instruction> body;  ///< never empty for a definition; ends in ret, exit, trap or bra
   std::vector<Operand> vector_operands;
-  std::vector<std::uint32_t> variables;   ///< module variables referenced, directly (incl. body-scope .shared/.local)
-  Location where;                         ///< first line of the function
+  std::vector<std::uint32_t>
+      variables;   ///< module variables referenced, directly (incl. body-scope .shared/.local)
+  Location where;  ///< first line of the function
   /// Non-empty if the body uses something simgpu cannot run: the message, `body` is then empty.
   std::string unsupported;
   Location unsupported_where;
 };
 
 struct SourceFile {
-  std::string path;          ///< exactly as the .file directive has it; never opened by simgpu
-  bool is_builtin = false;   ///< compiler's or simgpu's own headers
+  std::string path;         ///< exactly as the .file directive has it; never opened by simgpu
+  bool is_builtin = false;  ///< compiler's or simgpu's own headers
 };
 
 /// Movable only: Modifiers::text points into `text`.
@@ -220,15 +403,15 @@ struct Module {
   Module(Module&&) noexcept = default;
   Module& operator=(Module&&) noexcept = default;
 
-  std::string version;        ///< "7.0"
-  std::string target;         ///< "sm_80"
-  std::vector<SourceFile> files;   ///< [0] is "" (unknown)
+  std::string version;            ///< "7.0"
+  std::string target;             ///< "sm_80"
+  std::vector<SourceFile> files;  ///< [0] is "" (unknown)
   std::vector<Variable> variables;
   std::vector<Function> functions;
   // Ordered maps: the names come from hostile text, and hash collisions can be made on purpose.
   std::map<std::string, std::uint32_t, std::less<>> function_index;
-  std::map<std::string, std::uint32_t, std::less<>> variable_index;   ///< module scope only
-  std::string text;           ///< the PTX itself; Modifiers::text points into it
+  std::map<std::string, std::uint32_t, std::less<>> variable_index;  ///< module scope only
+  std::string text;  ///< the PTX itself; Modifiers::text points into it
 };
 
 }  // namespace simgpu::ptx

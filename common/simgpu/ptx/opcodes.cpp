@@ -84,8 +84,8 @@ enum Family : Families {
   kVec8 = 1ull << 33,
   kMatchMode = 1ull << 34,
   kUnified = 1ull << 35,
-  kShiftAmount = 1ull << 36,   ///< bfind: the engine reads these two off Modifiers::text
-  kPermute = 1ull << 37,       ///< prmt
+  kShiftAmount = 1ull << 36,  ///< bfind: the engine reads these two off Modifiers::text
+  kPermute = 1ull << 37,      ///< prmt
 };
 
 struct ModifierName {

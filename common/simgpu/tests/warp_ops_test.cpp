@@ -392,11 +392,11 @@ TEST_CASE("lanes that meet in one address see each other's updates in some order
     CHECK(seen == expected);
   }
   {
-    const Lanes got = run_lanes(
-        first +
-            "atom.global.cas.b32 %x, [%rd6], 100, %s; bar.warp.sync 0xFFFF0000; "
-            "ld.global.u32 %y, [%rd6];",
-        values, select, 0xFFFF0000u);
+    const Lanes got =
+        run_lanes(first +
+                      "atom.global.cas.b32 %x, [%rd6], 100, %s; bar.warp.sync 0xFFFF0000; "
+                      "ld.global.u32 %y, [%rd6];",
+                  values, select, 0xFFFF0000u);
     CHECK(std::count(got.x.begin(), got.x.end(), 100u) == 1);  // one winner
     const auto winner =
         static_cast<std::size_t>(std::find(got.x.begin(), got.x.end(), 100u) - got.x.begin());

@@ -1,4 +1,5 @@
-// The CUDA keywords as clang attributes. Part of every header here; programs include <cuda_runtime.h>.
+// The CUDA keywords as clang attributes. Part of every header here; programs include
+// <cuda_runtime.h>.
 #pragma once
 #pragma GCC system_header
 
@@ -7,12 +8,14 @@
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
 #define __shared__ __attribute__((shared))
-// used: clang 14 to 16 take a variable in an unnamed namespace for a constant 0 that the host cannot reach.
+// used: clang 14 to 16 take a variable in an unnamed namespace for a constant 0 that the host
+// cannot reach.
 #define __constant__ __attribute__((constant, used))
 #define __managed__ \
   _Pragma("GCC error \"__managed__ variables are not available on the simulated GPU\"")
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
-// Kernel parameters cannot be modified by the simulator's front end either way: a plain parameter is right.
+// Kernel parameters cannot be modified by the simulator's front end either way: a plain parameter
+// is right.
 #define __grid_constant__
 #else  // an ordinary C++ compiler: the host API and the vector types only
 #define __host__
@@ -20,7 +23,8 @@
 #endif
 
 #define __forceinline__ __inline__ __attribute__((always_inline))
-// libstdc++ writes __attribute__((__noinline__)), which a macro of that name would break. From clang 15 on
+// libstdc++ writes __attribute__((__noinline__)), which a macro of that name would break. From
+// clang 15 on
 // __noinline__ is a keyword in CUDA; for clang 14 it means nothing, which changes no result.
 #if defined(__CUDA__) && __clang_major__ < 15
 #define __noinline__
@@ -30,8 +34,9 @@
 #define CUDARTAPI
 #define CUDART_CB
 
-// Functions of these headers carry no debug information, so that a memory instruction inside one belongs to
-// the line that called it, and are always inlined, so that the compiler sees which memory a pointer means.
+// Functions of these headers carry no debug information, so that a memory instruction inside one
+// belongs to the line that called it, and are always inlined, so that the compiler sees which
+// memory a pointer means.
 #if defined(__CUDA__)
 #define __SIMGPU_DEVICE static __inline__ __attribute__((device, nodebug, always_inline))
 #define __SIMGPU_BOTH static __inline__ __attribute__((host, device, nodebug, always_inline))

@@ -1,4 +1,5 @@
-// The C++ overloads of the runtime API: typed pointers, symbols and kernels. Part of <cuda_runtime.h>.
+// The C++ overloads of the runtime API: typed pointers, symbols and kernels. Part of
+// <cuda_runtime.h>.
 #pragma once
 #pragma GCC system_header
 
@@ -29,7 +30,8 @@ inline cudaError_t cudaHostGetDevicePointer(T** device_ptr, void* host_ptr, unsi
   return ::cudaHostGetDevicePointer(reinterpret_cast<void**>(device_ptr), host_ptr, flags);
 }
 template <class T>
-inline cudaError_t cudaMallocManaged(T** ptr, size_t bytes, unsigned int flags = cudaMemAttachGlobal) {
+inline cudaError_t cudaMallocManaged(T** ptr, size_t bytes,
+                                     unsigned int flags = cudaMemAttachGlobal) {
   return ::cudaMallocManaged(reinterpret_cast<void**>(ptr), bytes, flags);
 }
 
@@ -78,8 +80,8 @@ inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags) {
 template <class T>
 inline cudaError_t cudaLaunchKernel(T* function, dim3 grid, dim3 block, void** args,
                                     size_t shared_bytes = 0, cudaStream_t stream = 0) {
-  return ::cudaLaunchKernel(reinterpret_cast<const void*>(function), grid, block, args, shared_bytes,
-                            stream);
+  return ::cudaLaunchKernel(reinterpret_cast<const void*>(function), grid, block, args,
+                            shared_bytes, stream);
 }
 template <class T>
 inline cudaError_t cudaLaunchCooperativeKernel(T* function, dim3 grid, dim3 block, void** args,
@@ -113,11 +115,12 @@ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
       blocks, reinterpret_cast<const void*>(function), block_size, dynamic_shared_bytes, flags);
 }
 
-/// The block size with the most threads per multiprocessor; the largest such. `shared_of` maps a block size
-/// to its dynamic shared bytes, `block_size_limit` 0 means none.
+/// The block size with the most threads per multiprocessor; the largest such. `shared_of` maps a
+/// block size to its dynamic shared bytes, `block_size_limit` 0 means none.
 template <class SharedOf, class T>
-inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* min_grid_size, int* block_size,
-                                                                  T function, SharedOf shared_of,
+inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* min_grid_size,
+                                                                  int* block_size, T function,
+                                                                  SharedOf shared_of,
                                                                   int block_size_limit = 0) {
   if (!min_grid_size || !block_size) return cudaErrorInvalidValue;
   int device = 0, multiprocessors = 0;
@@ -150,8 +153,8 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* min_grid_
   return cudaSuccess;
 }
 template <class T>
-inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* min_grid_size, int* block_size, T function,
-                                                      size_t dynamic_shared_bytes = 0,
+inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* min_grid_size, int* block_size,
+                                                      T function, size_t dynamic_shared_bytes = 0,
                                                       int block_size_limit = 0) {
   return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
       min_grid_size, block_size, function, [=](int) { return dynamic_shared_bytes; },

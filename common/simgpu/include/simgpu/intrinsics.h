@@ -8,8 +8,12 @@
 #include "../vector_types.h"
 
 // ---- bits and integers
-__SIMGPU_DEVICE int __popc(unsigned int x) { return __builtin_popcount(x); }
-__SIMGPU_DEVICE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+__SIMGPU_DEVICE int __popc(unsigned int x) {
+  return __builtin_popcount(x);
+}
+__SIMGPU_DEVICE int __popcll(unsigned long long x) {
+  return __builtin_popcountll(x);
+}
 // clz of 0 is 32 (64), which the compiler's builtin leaves undefined.
 __SIMGPU_DEVICE int __clz(int x) {
   int n;
@@ -21,11 +25,15 @@ __SIMGPU_DEVICE int __clzll(long long x) {
   asm("clz.b64 %0, %1;" : "=r"(n) : "l"(x));
   return n;
 }
-__SIMGPU_DEVICE unsigned int __brev(unsigned int x) { return __builtin_bitreverse32(x); }
+__SIMGPU_DEVICE unsigned int __brev(unsigned int x) {
+  return __builtin_bitreverse32(x);
+}
 __SIMGPU_DEVICE unsigned long long __brevll(unsigned long long x) {
   return __builtin_bitreverse64(x);
 }
-__SIMGPU_DEVICE int __ffs(int x) { return 32 - __clz(static_cast<int>(x & (0u - x))); }
+__SIMGPU_DEVICE int __ffs(int x) {
+  return 32 - __clz(static_cast<int>(x & (0u - x)));
+}
 __SIMGPU_DEVICE int __ffsll(long long x) {
   return 64 - __clzll(static_cast<long long>(x & (0ull - x)));
 }
@@ -34,7 +42,8 @@ __SIMGPU_DEVICE unsigned int __byte_perm(unsigned int x, unsigned int y, unsigne
   asm("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(x), "r"(y), "r"(selector));
   return result;
 }
-__SIMGPU_DEVICE unsigned int __funnelshift_l(unsigned int low, unsigned int high, unsigned int shift) {
+__SIMGPU_DEVICE unsigned int __funnelshift_l(unsigned int low, unsigned int high,
+                                             unsigned int shift) {
   unsigned int result;
   asm("shf.l.wrap.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(low), "r"(high), "r"(shift));
   return result;
@@ -45,7 +54,8 @@ __SIMGPU_DEVICE unsigned int __funnelshift_lc(unsigned int low, unsigned int hig
   asm("shf.l.clamp.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(low), "r"(high), "r"(shift));
   return result;
 }
-__SIMGPU_DEVICE unsigned int __funnelshift_r(unsigned int low, unsigned int high, unsigned int shift) {
+__SIMGPU_DEVICE unsigned int __funnelshift_r(unsigned int low, unsigned int high,
+                                             unsigned int shift) {
   unsigned int result;
   asm("shf.r.wrap.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(low), "r"(high), "r"(shift));
   return result;
@@ -143,47 +153,53 @@ __SIMGPU_DEVICE double __longlong_as_double(long long bits) {
 __SIMGPU_DEVICE int __double2hiint(double x) {
   return static_cast<int>(__double_as_longlong(x) >> 32);
 }
-__SIMGPU_DEVICE int __double2loint(double x) { return static_cast<int>(__double_as_longlong(x)); }
+__SIMGPU_DEVICE int __double2loint(double x) {
+  return static_cast<int>(__double_as_longlong(x));
+}
 __SIMGPU_DEVICE double __hiloint2double(int high, int low) {
   return __longlong_as_double((static_cast<long long>(high) << 32) |
                               static_cast<unsigned int>(low));
 }
 
 // ---- conversions with a rounding mode: rn nearest even, rz towards zero, ru up, rd down
-#define __SIMGPU_CONVERT(Name, To, ToConstraint, From, FromConstraint, Opcode)  \
-  __SIMGPU_DEVICE To Name(From x) {                                             \
-    To result;                                                                  \
-    asm(Opcode " %0, %1;" : "=" ToConstraint(result) : FromConstraint(x));      \
-    return result;                                                              \
+#define __SIMGPU_CONVERT(Name, To, ToConstraint, From, FromConstraint, Opcode) \
+  __SIMGPU_DEVICE To Name(From x) {                                            \
+    To result;                                                                 \
+    asm(Opcode " %0, %1;" : "=" ToConstraint(result) : FromConstraint(x));     \
+    return result;                                                             \
   }
-#define __SIMGPU_TO_INTEGER(Prefix, From, FromConstraint, FromType)                                    \
-  __SIMGPU_CONVERT(Prefix##2int_rn, int, "r", From, FromConstraint, "cvt.rni.s32." FromType)           \
-  __SIMGPU_CONVERT(Prefix##2int_rz, int, "r", From, FromConstraint, "cvt.rzi.s32." FromType)           \
-  __SIMGPU_CONVERT(Prefix##2int_ru, int, "r", From, FromConstraint, "cvt.rpi.s32." FromType)           \
-  __SIMGPU_CONVERT(Prefix##2int_rd, int, "r", From, FromConstraint, "cvt.rmi.s32." FromType)           \
-  __SIMGPU_CONVERT(Prefix##2uint_rn, unsigned int, "r", From, FromConstraint, "cvt.rni.u32." FromType) \
-  __SIMGPU_CONVERT(Prefix##2uint_rz, unsigned int, "r", From, FromConstraint, "cvt.rzi.u32." FromType) \
-  __SIMGPU_CONVERT(Prefix##2uint_ru, unsigned int, "r", From, FromConstraint, "cvt.rpi.u32." FromType) \
-  __SIMGPU_CONVERT(Prefix##2uint_rd, unsigned int, "r", From, FromConstraint, "cvt.rmi.u32." FromType) \
-  __SIMGPU_CONVERT(Prefix##2ll_rn, long long, "l", From, FromConstraint, "cvt.rni.s64." FromType)      \
-  __SIMGPU_CONVERT(Prefix##2ll_rz, long long, "l", From, FromConstraint, "cvt.rzi.s64." FromType)      \
-  __SIMGPU_CONVERT(Prefix##2ll_ru, long long, "l", From, FromConstraint, "cvt.rpi.s64." FromType)      \
-  __SIMGPU_CONVERT(Prefix##2ll_rd, long long, "l", From, FromConstraint, "cvt.rmi.s64." FromType)      \
-  __SIMGPU_CONVERT(Prefix##2ull_rn, unsigned long long, "l", From, FromConstraint,                     \
-                   "cvt.rni.u64." FromType)                                                            \
-  __SIMGPU_CONVERT(Prefix##2ull_rz, unsigned long long, "l", From, FromConstraint,                     \
-                   "cvt.rzi.u64." FromType)                                                            \
-  __SIMGPU_CONVERT(Prefix##2ull_ru, unsigned long long, "l", From, FromConstraint,                     \
-                   "cvt.rpi.u64." FromType)                                                            \
-  __SIMGPU_CONVERT(Prefix##2ull_rd, unsigned long long, "l", From, FromConstraint,                     \
+#define __SIMGPU_TO_INTEGER(Prefix, From, FromConstraint, FromType)                               \
+  __SIMGPU_CONVERT(Prefix##2int_rn, int, "r", From, FromConstraint, "cvt.rni.s32." FromType)      \
+  __SIMGPU_CONVERT(Prefix##2int_rz, int, "r", From, FromConstraint, "cvt.rzi.s32." FromType)      \
+  __SIMGPU_CONVERT(Prefix##2int_ru, int, "r", From, FromConstraint, "cvt.rpi.s32." FromType)      \
+  __SIMGPU_CONVERT(Prefix##2int_rd, int, "r", From, FromConstraint, "cvt.rmi.s32." FromType)      \
+  __SIMGPU_CONVERT(Prefix##2uint_rn, unsigned int, "r", From, FromConstraint,                     \
+                   "cvt.rni.u32." FromType)                                                       \
+  __SIMGPU_CONVERT(Prefix##2uint_rz, unsigned int, "r", From, FromConstraint,                     \
+                   "cvt.rzi.u32." FromType)                                                       \
+  __SIMGPU_CONVERT(Prefix##2uint_ru, unsigned int, "r", From, FromConstraint,                     \
+                   "cvt.rpi.u32." FromType)                                                       \
+  __SIMGPU_CONVERT(Prefix##2uint_rd, unsigned int, "r", From, FromConstraint,                     \
+                   "cvt.rmi.u32." FromType)                                                       \
+  __SIMGPU_CONVERT(Prefix##2ll_rn, long long, "l", From, FromConstraint, "cvt.rni.s64." FromType) \
+  __SIMGPU_CONVERT(Prefix##2ll_rz, long long, "l", From, FromConstraint, "cvt.rzi.s64." FromType) \
+  __SIMGPU_CONVERT(Prefix##2ll_ru, long long, "l", From, FromConstraint, "cvt.rpi.s64." FromType) \
+  __SIMGPU_CONVERT(Prefix##2ll_rd, long long, "l", From, FromConstraint, "cvt.rmi.s64." FromType) \
+  __SIMGPU_CONVERT(Prefix##2ull_rn, unsigned long long, "l", From, FromConstraint,                \
+                   "cvt.rni.u64." FromType)                                                       \
+  __SIMGPU_CONVERT(Prefix##2ull_rz, unsigned long long, "l", From, FromConstraint,                \
+                   "cvt.rzi.u64." FromType)                                                       \
+  __SIMGPU_CONVERT(Prefix##2ull_ru, unsigned long long, "l", From, FromConstraint,                \
+                   "cvt.rpi.u64." FromType)                                                       \
+  __SIMGPU_CONVERT(Prefix##2ull_rd, unsigned long long, "l", From, FromConstraint,                \
                    "cvt.rmi.u64." FromType)
 __SIMGPU_TO_INTEGER(__float, float, "f", "f32")
 __SIMGPU_TO_INTEGER(__double, double, "d", "f64")
 
-#define __SIMGPU_TO_FLOATING(Name, To, ToConstraint, ToType, From, FromConstraint, FromType)      \
-  __SIMGPU_CONVERT(Name##_rn, To, ToConstraint, From, FromConstraint, "cvt.rn." ToType FromType)  \
-  __SIMGPU_CONVERT(Name##_rz, To, ToConstraint, From, FromConstraint, "cvt.rz." ToType FromType)  \
-  __SIMGPU_CONVERT(Name##_ru, To, ToConstraint, From, FromConstraint, "cvt.rp." ToType FromType)  \
+#define __SIMGPU_TO_FLOATING(Name, To, ToConstraint, ToType, From, FromConstraint, FromType)     \
+  __SIMGPU_CONVERT(Name##_rn, To, ToConstraint, From, FromConstraint, "cvt.rn." ToType FromType) \
+  __SIMGPU_CONVERT(Name##_rz, To, ToConstraint, From, FromConstraint, "cvt.rz." ToType FromType) \
+  __SIMGPU_CONVERT(Name##_ru, To, ToConstraint, From, FromConstraint, "cvt.rp." ToType FromType) \
   __SIMGPU_CONVERT(Name##_rd, To, ToConstraint, From, FromConstraint, "cvt.rm." ToType FromType)
 __SIMGPU_TO_FLOATING(__int2float, float, "f", "f32.", int, "r", "s32")
 __SIMGPU_TO_FLOATING(__uint2float, float, "f", "f32.", unsigned int, "r", "u32")
@@ -192,36 +208,38 @@ __SIMGPU_TO_FLOATING(__ull2float, float, "f", "f32.", unsigned long long, "l", "
 __SIMGPU_TO_FLOATING(__ll2double, double, "d", "f64.", long long, "l", "s64")
 __SIMGPU_TO_FLOATING(__ull2double, double, "d", "f64.", unsigned long long, "l", "u64")
 __SIMGPU_TO_FLOATING(__double2float, float, "f", "f32.", double, "d", "f64")
-__SIMGPU_DEVICE double __int2double_rn(int x) { return x; }
-__SIMGPU_DEVICE double __uint2double_rn(unsigned int x) { return x; }
+__SIMGPU_DEVICE double __int2double_rn(int x) {
+  return x;
+}
+__SIMGPU_DEVICE double __uint2double_rn(unsigned int x) {
+  return x;
+}
 #undef __SIMGPU_TO_FLOATING
 #undef __SIMGPU_TO_INTEGER
 #undef __SIMGPU_CONVERT
 
 // ---- arithmetic with a rounding mode; never contracted into another operation
-#define __SIMGPU_BINARY(Name, T, C, Opcode)                              \
-  __SIMGPU_DEVICE T Name(T x, T y) {                                     \
-    T result;                                                            \
-    asm(Opcode " %0, %1, %2;" : "=" C(result) : C(x), C(y));             \
-    return result;                                                       \
+#define __SIMGPU_BINARY(Name, T, C, Opcode)                  \
+  __SIMGPU_DEVICE T Name(T x, T y) {                         \
+    T result;                                                \
+    asm(Opcode " %0, %1, %2;" : "=" C(result) : C(x), C(y)); \
+    return result;                                           \
   }
-#define __SIMGPU_UNARY(Name, T, C, Opcode)                               \
-  __SIMGPU_DEVICE T Name(T x) {                                          \
-    T result;                                                            \
-    asm(Opcode " %0, %1;" : "=" C(result) : C(x));                       \
-    return result;                                                       \
+#define __SIMGPU_UNARY(Name, T, C, Opcode)         \
+  __SIMGPU_DEVICE T Name(T x) {                    \
+    T result;                                      \
+    asm(Opcode " %0, %1;" : "=" C(result) : C(x)); \
+    return result;                                 \
   }
-#define __SIMGPU_TERNARY(Name, T, C, Opcode)                             \
-  __SIMGPU_DEVICE T Name(T x, T y, T z) {                                \
-    T result;                                                            \
-    asm(Opcode " %0, %1, %2, %3;" : "=" C(result) : C(x), C(y), C(z));   \
-    return result;                                                       \
+#define __SIMGPU_TERNARY(Name, T, C, Opcode)                           \
+  __SIMGPU_DEVICE T Name(T x, T y, T z) {                              \
+    T result;                                                          \
+    asm(Opcode " %0, %1, %2, %3;" : "=" C(result) : C(x), C(y), C(z)); \
+    return result;                                                     \
   }
-#define __SIMGPU_ROUNDED(Form, Name, T, C, Opcode, Type)  \
-  Form(Name##_rn, T, C, Opcode ".rn." Type)               \
-  Form(Name##_rz, T, C, Opcode ".rz." Type)               \
-  Form(Name##_ru, T, C, Opcode ".rp." Type)               \
-  Form(Name##_rd, T, C, Opcode ".rm." Type)
+#define __SIMGPU_ROUNDED(Form, Name, T, C, Opcode, Type)                              \
+  Form(Name##_rn, T, C, Opcode ".rn." Type) Form(Name##_rz, T, C, Opcode ".rz." Type) \
+      Form(Name##_ru, T, C, Opcode ".rp." Type) Form(Name##_rd, T, C, Opcode ".rm." Type)
 __SIMGPU_ROUNDED(__SIMGPU_BINARY, __fadd, float, "f", "add", "f32")
 __SIMGPU_ROUNDED(__SIMGPU_BINARY, __fsub, float, "f", "sub", "f32")
 __SIMGPU_ROUNDED(__SIMGPU_BINARY, __fmul, float, "f", "mul", "f32")
@@ -245,13 +263,27 @@ __SIMGPU_UNARY(__simgpu_tanh, float, "f", "tanh.approx.f32")
 __SIMGPU_UNARY(__sinf, float, "f", "sin.approx.f32")
 __SIMGPU_UNARY(__cosf, float, "f", "cos.approx.f32")
 __SIMGPU_BINARY(__fdividef, float, "f", "div.approx.f32")
-__SIMGPU_DEVICE float __tanf(float x) { return __fdividef(__sinf(x), __cosf(x)); }
-__SIMGPU_DEVICE float __expf(float x) { return __simgpu_ex2(x * 1.4426950408889634f); }
-__SIMGPU_DEVICE float __exp10f(float x) { return __simgpu_ex2(x * 3.3219280948873623f); }
-__SIMGPU_DEVICE float __log2f(float x) { return __simgpu_lg2(x); }
-__SIMGPU_DEVICE float __logf(float x) { return __simgpu_lg2(x) * 0.6931471805599453f; }
-__SIMGPU_DEVICE float __log10f(float x) { return __simgpu_lg2(x) * 0.3010299956639812f; }
-__SIMGPU_DEVICE float __powf(float x, float y) { return __simgpu_ex2(y * __simgpu_lg2(x)); }
+__SIMGPU_DEVICE float __tanf(float x) {
+  return __fdividef(__sinf(x), __cosf(x));
+}
+__SIMGPU_DEVICE float __expf(float x) {
+  return __simgpu_ex2(x * 1.4426950408889634f);
+}
+__SIMGPU_DEVICE float __exp10f(float x) {
+  return __simgpu_ex2(x * 3.3219280948873623f);
+}
+__SIMGPU_DEVICE float __log2f(float x) {
+  return __simgpu_lg2(x);
+}
+__SIMGPU_DEVICE float __logf(float x) {
+  return __simgpu_lg2(x) * 0.6931471805599453f;
+}
+__SIMGPU_DEVICE float __log10f(float x) {
+  return __simgpu_lg2(x) * 0.3010299956639812f;
+}
+__SIMGPU_DEVICE float __powf(float x, float y) {
+  return __simgpu_ex2(y * __simgpu_lg2(x));
+}
 __SIMGPU_DEVICE float __saturatef(float x) {
   return x >= 0.0f ? (x <= 1.0f ? x : 1.0f) : 0.0f;  // NaN becomes 0, as in CUDA
 }
@@ -260,39 +292,39 @@ __SIMGPU_DEVICE float __saturatef(float x) {
 #undef __SIMGPU_UNARY
 #undef __SIMGPU_BINARY
 
-// ---- cache hints. The simulator models no cache, so all but __ldg are plain accesses of the same width.
+// ---- cache hints. The simulator models no cache, so all but __ldg are plain accesses of the same
+// width.
 // __ldg goes through the read-only path (ld.global.nc) like nvcc's.
-#define __SIMGPU_LDG(T, C, Type)                                                                   \
-  __SIMGPU_DEVICE T __ldg(const T* p) {                                                            \
-    T value;                                                                                       \
-    asm("ld.global.nc." Type " %0, [%1];" : "=" C(value) : "l"(__simgpu_global(p)));               \
-    return value;                                                                                  \
+#define __SIMGPU_LDG(T, C, Type)                                                     \
+  __SIMGPU_DEVICE T __ldg(const T* p) {                                              \
+    T value;                                                                         \
+    asm("ld.global.nc." Type " %0, [%1];" : "=" C(value) : "l"(__simgpu_global(p))); \
+    return value;                                                                    \
   }
-#define __SIMGPU_LDG_SMALL(T, Type)                                                                \
-  __SIMGPU_DEVICE T __ldg(const T* p) {                                                            \
-    unsigned int value;                                                                            \
-    asm("ld.global.nc." Type " %0, [%1];" : "=r"(value) : "l"(__simgpu_global(p)));                \
-    return static_cast<T>(value);                                                                  \
+#define __SIMGPU_LDG_SMALL(T, Type)                                                 \
+  __SIMGPU_DEVICE T __ldg(const T* p) {                                             \
+    unsigned int value;                                                             \
+    asm("ld.global.nc." Type " %0, [%1];" : "=r"(value) : "l"(__simgpu_global(p))); \
+    return static_cast<T>(value);                                                   \
   }
-#define __SIMGPU_LDG_2(T, C, Type)                                                                 \
-  __SIMGPU_DEVICE T __ldg(const T* p) {                                                            \
-    T value;                                                                                       \
-    asm("ld.global.nc.v2." Type " {%0, %1}, [%2];"                                                 \
-        : "=" C(value.x), "=" C(value.y)                                                           \
-        : "l"(__simgpu_global(p)));                                                                \
-    return value;                                                                                  \
+#define __SIMGPU_LDG_2(T, C, Type)                 \
+  __SIMGPU_DEVICE T __ldg(const T* p) {            \
+    T value;                                       \
+    asm("ld.global.nc.v2." Type " {%0, %1}, [%2];" \
+        : "=" C(value.x), "=" C(value.y)           \
+        : "l"(__simgpu_global(p)));                \
+    return value;                                  \
   }
-#define __SIMGPU_LDG_4(T, C, Type)                                                                 \
-  __SIMGPU_DEVICE T __ldg(const T* p) {                                                            \
-    T value;                                                                                       \
-    asm("ld.global.nc.v4." Type " {%0, %1, %2, %3}, [%4];"                                         \
-        : "=" C(value.x), "=" C(value.y), "=" C(value.z), "=" C(value.w)                           \
-        : "l"(__simgpu_global(p)));                                                                \
-    return value;                                                                                  \
+#define __SIMGPU_LDG_4(T, C, Type)                                       \
+  __SIMGPU_DEVICE T __ldg(const T* p) {                                  \
+    T value;                                                             \
+    asm("ld.global.nc.v4." Type " {%0, %1, %2, %3}, [%4];"               \
+        : "=" C(value.x), "=" C(value.y), "=" C(value.z), "=" C(value.w) \
+        : "l"(__simgpu_global(p)));                                      \
+    return value;                                                        \
   }
 __SIMGPU_DEVICE unsigned long long __simgpu_global(const void* p) {
-  return reinterpret_cast<unsigned long long>(
-      (const __attribute__((address_space(1))) void*)(p));
+  return reinterpret_cast<unsigned long long>((const __attribute__((address_space(1))) void*)(p));
 }
 __SIMGPU_LDG_SMALL(char, "s8")
 __SIMGPU_LDG_SMALL(signed char, "s8")
@@ -321,16 +353,34 @@ __SIMGPU_LDG_4(float4, "f", "f32")
 #undef __SIMGPU_LDG_2
 #undef __SIMGPU_LDG_4
 
-#define __SIMGPU_CACHED(T)                                                  \
-  __SIMGPU_DEVICE T __ldcg(const T* p) { return *p; }                       \
-  __SIMGPU_DEVICE T __ldca(const T* p) { return *p; }                       \
-  __SIMGPU_DEVICE T __ldcs(const T* p) { return *p; }                       \
-  __SIMGPU_DEVICE T __ldlu(const T* p) { return *p; }                       \
-  __SIMGPU_DEVICE T __ldcv(const T* p) { return *p; }                       \
-  __SIMGPU_DEVICE void __stwb(T* p, T value) { *p = value; }                \
-  __SIMGPU_DEVICE void __stcg(T* p, T value) { *p = value; }                \
-  __SIMGPU_DEVICE void __stcs(T* p, T value) { *p = value; }                \
-  __SIMGPU_DEVICE void __stwt(T* p, T value) { *p = value; }
+#define __SIMGPU_CACHED(T)                     \
+  __SIMGPU_DEVICE T __ldcg(const T* p) {       \
+    return *p;                                 \
+  }                                            \
+  __SIMGPU_DEVICE T __ldca(const T* p) {       \
+    return *p;                                 \
+  }                                            \
+  __SIMGPU_DEVICE T __ldcs(const T* p) {       \
+    return *p;                                 \
+  }                                            \
+  __SIMGPU_DEVICE T __ldlu(const T* p) {       \
+    return *p;                                 \
+  }                                            \
+  __SIMGPU_DEVICE T __ldcv(const T* p) {       \
+    return *p;                                 \
+  }                                            \
+  __SIMGPU_DEVICE void __stwb(T* p, T value) { \
+    *p = value;                                \
+  }                                            \
+  __SIMGPU_DEVICE void __stcg(T* p, T value) { \
+    *p = value;                                \
+  }                                            \
+  __SIMGPU_DEVICE void __stcs(T* p, T value) { \
+    *p = value;                                \
+  }                                            \
+  __SIMGPU_DEVICE void __stwt(T* p, T value) { \
+    *p = value;                                \
+  }
 __SIMGPU_CACHED(char)
 __SIMGPU_CACHED(signed char)
 __SIMGPU_CACHED(unsigned char)
@@ -359,14 +409,24 @@ __SIMGPU_CACHED(float4)
 __SIMGPU_DEVICE size_t __cvta_generic_to_shared(const void* p) {
   return reinterpret_cast<size_t>((const __attribute__((address_space(3))) void*)(p));
 }
-__SIMGPU_DEVICE size_t __cvta_generic_to_global(const void* p) { return __simgpu_global(p); }
+__SIMGPU_DEVICE size_t __cvta_generic_to_global(const void* p) {
+  return __simgpu_global(p);
+}
 __SIMGPU_DEVICE void* __cvta_shared_to_generic(size_t p) {
   return (void*)(__attribute__((address_space(3))) void*)(p);
 }
 __SIMGPU_DEVICE void* __cvta_global_to_generic(size_t p) {
   return (void*)(__attribute__((address_space(1))) void*)(p);
 }
-__SIMGPU_DEVICE unsigned int __isShared(const void* p) { return __nvvm_isspacep_shared(p); }
-__SIMGPU_DEVICE unsigned int __isGlobal(const void* p) { return __nvvm_isspacep_global(p); }
-__SIMGPU_DEVICE unsigned int __isConstant(const void* p) { return __nvvm_isspacep_const(p); }
-__SIMGPU_DEVICE unsigned int __isLocal(const void* p) { return __nvvm_isspacep_local(p); }
+__SIMGPU_DEVICE unsigned int __isShared(const void* p) {
+  return __nvvm_isspacep_shared(p);
+}
+__SIMGPU_DEVICE unsigned int __isGlobal(const void* p) {
+  return __nvvm_isspacep_global(p);
+}
+__SIMGPU_DEVICE unsigned int __isConstant(const void* p) {
+  return __nvvm_isspacep_const(p);
+}
+__SIMGPU_DEVICE unsigned int __isLocal(const void* p) {
+  return __nvvm_isspacep_local(p);
+}

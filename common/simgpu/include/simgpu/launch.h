@@ -1,7 +1,8 @@
 // What `kernel<<<grid, block, shared, stream>>>(...)` compiles to. Part of <cuda_runtime.h>.
 //
-// clang calls __cudaPushCallConfiguration and then the kernel's host stub, which pops the configuration and
-// calls cudaLaunchKernel. cudaConfigureCall is only ever looked up, by the device pass.
+// clang calls __cudaPushCallConfiguration and then the kernel's host stub, which pops the
+// configuration and calls cudaLaunchKernel. cudaConfigureCall is only ever looked up, by the device
+// pass.
 #pragma once
 #pragma GCC system_header
 

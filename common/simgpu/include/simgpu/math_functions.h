@@ -1,28 +1,30 @@
 // Mathematical functions in device code, and CUDA's min, max and rsqrt on both sides.
 // Part of <cuda_runtime.h>.
 //
-// The device versions must be declared before <cmath>: libstdc++'s overloads are constexpr, which clang would
-// otherwise take for device code as well, and their bodies need a device library that is not here.
-// Accuracy: sqrt, fma, rounding and min/max are exact as IEEE 754 says; the elementary functions are within a few
-// units in the last place (float) or 1e-14 relative (double). They differ from NVIDIA's in the last bits.
+// The device versions must be declared before <cmath>: libstdc++'s overloads are constexpr, which
+// clang would otherwise take for device code as well, and their bodies need a device library that
+// is not here. Accuracy: sqrt, fma, rounding and min/max are exact as IEEE 754 says; the elementary
+// functions are within a few units in the last place (float) or 1e-14 relative (double). They
+// differ from NVIDIA's in the last bits.
 #pragma once
 #pragma GCC system_header
 
 #include "intrinsics.h"
 
-#define __SIMGPU_UNARY_LIST(F)                                                                        \
-  F(fabs) F(sqrt) F(floor) F(ceil) F(trunc) F(rint) F(nearbyint) F(round) F(exp) F(exp2) F(log) F(log2) \
-  F(log10) F(sin) F(cos) F(tan) F(tanh) F(sinh) F(cosh)
+#define __SIMGPU_UNARY_LIST(F)                                                                  \
+  F(fabs)                                                                                       \
+  F(sqrt) F(floor) F(ceil) F(trunc) F(rint) F(nearbyint) F(round) F(exp) F(exp2) F(log) F(log2) \
+      F(log10) F(sin) F(cos) F(tan) F(tanh) F(sinh) F(cosh)
 #define __SIMGPU_BINARY_LIST(F) F(fmin) F(fmax) F(fmod) F(copysign) F(pow)
 
 // 1. Declarations: f(double), ff(float), and the C++ overload f(float), here and in std.
-#define __SIMGPU_DECLARE(Name)                       \
-  __SIMGPU_DEVICE double Name(double x);             \
-  __SIMGPU_DEVICE float Name##f(float x);            \
+#define __SIMGPU_DECLARE(Name)            \
+  __SIMGPU_DEVICE double Name(double x);  \
+  __SIMGPU_DEVICE float Name##f(float x); \
   __SIMGPU_DEVICE float Name(float x);
-#define __SIMGPU_DECLARE_2(Name)                     \
-  __SIMGPU_DEVICE double Name(double x, double y);   \
-  __SIMGPU_DEVICE float Name##f(float x, float y);   \
+#define __SIMGPU_DECLARE_2(Name)                   \
+  __SIMGPU_DEVICE double Name(double x, double y); \
+  __SIMGPU_DEVICE float Name##f(float x, float y); \
   __SIMGPU_DEVICE float Name(float x, float y);
 #define __SIMGPU_USING(Name) using ::Name;
 #define __SIMGPU_USING_F(Name) using ::Name##f;
@@ -72,10 +74,16 @@ using ::signbit;
 extern "C" __attribute__((device)) int printf(const char* format, ...);
 
 // 3. Definitions.
-#define __SIMGPU_BUILTIN(Name)                                                      \
-  __SIMGPU_DEVICE double Name(double x) { return __builtin_##Name(x); }             \
-  __SIMGPU_DEVICE float Name##f(float x) { return __builtin_##Name##f(x); }         \
-  __SIMGPU_DEVICE float Name(float x) { return __builtin_##Name##f(x); }
+#define __SIMGPU_BUILTIN(Name)             \
+  __SIMGPU_DEVICE double Name(double x) {  \
+    return __builtin_##Name(x);            \
+  }                                        \
+  __SIMGPU_DEVICE float Name##f(float x) { \
+    return __builtin_##Name##f(x);         \
+  }                                        \
+  __SIMGPU_DEVICE float Name(float x) {    \
+    return __builtin_##Name##f(x);         \
+  }
 __SIMGPU_BUILTIN(fabs)
 __SIMGPU_BUILTIN(sqrt)
 __SIMGPU_BUILTIN(floor)
@@ -84,43 +92,87 @@ __SIMGPU_BUILTIN(trunc)
 __SIMGPU_BUILTIN(rint)
 __SIMGPU_BUILTIN(nearbyint)
 #undef __SIMGPU_BUILTIN
-#define __SIMGPU_BUILTIN_2(Name)                                                             \
-  __SIMGPU_DEVICE double Name(double x, double y) { return __builtin_##Name(x, y); }         \
-  __SIMGPU_DEVICE float Name##f(float x, float y) { return __builtin_##Name##f(x, y); }      \
-  __SIMGPU_DEVICE float Name(float x, float y) { return __builtin_##Name##f(x, y); }
+#define __SIMGPU_BUILTIN_2(Name)                    \
+  __SIMGPU_DEVICE double Name(double x, double y) { \
+    return __builtin_##Name(x, y);                  \
+  }                                                 \
+  __SIMGPU_DEVICE float Name##f(float x, float y) { \
+    return __builtin_##Name##f(x, y);               \
+  }                                                 \
+  __SIMGPU_DEVICE float Name(float x, float y) {    \
+    return __builtin_##Name##f(x, y);               \
+  }
 __SIMGPU_BUILTIN_2(fmin)
 __SIMGPU_BUILTIN_2(fmax)
 __SIMGPU_BUILTIN_2(copysign)
 #undef __SIMGPU_BUILTIN_2
 
-__SIMGPU_DEVICE double fma(double x, double y, double z) { return __builtin_fma(x, y, z); }
-__SIMGPU_DEVICE float fmaf(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
-__SIMGPU_DEVICE float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
-__SIMGPU_DEVICE int abs(int x) { return x < 0 ? -x : x; }
-__SIMGPU_DEVICE long abs(long x) { return x < 0 ? -x : x; }
-__SIMGPU_DEVICE long long abs(long long x) { return x < 0 ? -x : x; }
-__SIMGPU_DEVICE long labs(long x) { return x < 0 ? -x : x; }
-__SIMGPU_DEVICE long long llabs(long long x) { return x < 0 ? -x : x; }
-__SIMGPU_DEVICE float abs(float x) { return __builtin_fabsf(x); }
-__SIMGPU_DEVICE double abs(double x) { return __builtin_fabs(x); }
-__SIMGPU_DEVICE bool isnan(float x) { return x != x; }
-__SIMGPU_DEVICE bool isnan(double x) { return x != x; }
-__SIMGPU_DEVICE bool isinf(float x) { return __builtin_fabsf(x) == __builtin_inff(); }
-__SIMGPU_DEVICE bool isinf(double x) { return __builtin_fabs(x) == __builtin_inf(); }
-__SIMGPU_DEVICE bool isfinite(float x) { return __builtin_fabsf(x) < __builtin_inff(); }
-__SIMGPU_DEVICE bool isfinite(double x) { return __builtin_fabs(x) < __builtin_inf(); }
-__SIMGPU_DEVICE bool signbit(float x) { return __float_as_int(x) < 0; }
-__SIMGPU_DEVICE bool signbit(double x) { return __double_as_longlong(x) < 0; }
+__SIMGPU_DEVICE double fma(double x, double y, double z) {
+  return __builtin_fma(x, y, z);
+}
+__SIMGPU_DEVICE float fmaf(float x, float y, float z) {
+  return __builtin_fmaf(x, y, z);
+}
+__SIMGPU_DEVICE float fma(float x, float y, float z) {
+  return __builtin_fmaf(x, y, z);
+}
+__SIMGPU_DEVICE int abs(int x) {
+  return x < 0 ? -x : x;
+}
+__SIMGPU_DEVICE long abs(long x) {
+  return x < 0 ? -x : x;
+}
+__SIMGPU_DEVICE long long abs(long long x) {
+  return x < 0 ? -x : x;
+}
+__SIMGPU_DEVICE long labs(long x) {
+  return x < 0 ? -x : x;
+}
+__SIMGPU_DEVICE long long llabs(long long x) {
+  return x < 0 ? -x : x;
+}
+__SIMGPU_DEVICE float abs(float x) {
+  return __builtin_fabsf(x);
+}
+__SIMGPU_DEVICE double abs(double x) {
+  return __builtin_fabs(x);
+}
+__SIMGPU_DEVICE bool isnan(float x) {
+  return x != x;
+}
+__SIMGPU_DEVICE bool isnan(double x) {
+  return x != x;
+}
+__SIMGPU_DEVICE bool isinf(float x) {
+  return __builtin_fabsf(x) == __builtin_inff();
+}
+__SIMGPU_DEVICE bool isinf(double x) {
+  return __builtin_fabs(x) == __builtin_inf();
+}
+__SIMGPU_DEVICE bool isfinite(float x) {
+  return __builtin_fabsf(x) < __builtin_inff();
+}
+__SIMGPU_DEVICE bool isfinite(double x) {
+  return __builtin_fabs(x) < __builtin_inf();
+}
+__SIMGPU_DEVICE bool signbit(float x) {
+  return __float_as_int(x) < 0;
+}
+__SIMGPU_DEVICE bool signbit(double x) {
+  return __double_as_longlong(x) < 0;
+}
 
-// Halves go away from zero. Adding 0.5 is exact for every number that still has a fraction, but for the
-// largest number below one half, whose sum would round up to 1.
+// Halves go away from zero. Adding 0.5 is exact for every number that still has a fraction, but for
+// the largest number below one half, whose sum would round up to 1.
 __SIMGPU_DEVICE float roundf(float x) {
   const float magnitude = fabsf(x);
   const float whole = truncf(magnitude);
   const float rounded = magnitude - whole >= 0.5f ? whole + 1.0f : whole;
   return copysignf(rounded, x);
 }
-__SIMGPU_DEVICE float round(float x) { return roundf(x); }
+__SIMGPU_DEVICE float round(float x) {
+  return roundf(x);
+}
 __SIMGPU_DEVICE double round(double x) {
   const double magnitude = fabs(x);
   const double whole = trunc(magnitude);
@@ -128,18 +180,24 @@ __SIMGPU_DEVICE double round(double x) {
   return copysign(rounded, x);
 }
 
-// x^y mod: exact by long division in binary would take up to 277 steps; quotients beyond 2^24 (2^53) lose
-// bits here, which CUDA's do not.
-__SIMGPU_DEVICE float fmodf(float x, float y) { return fmaf(-truncf(__fdiv_rz(x, y)), y, x); }
-__SIMGPU_DEVICE float fmod(float x, float y) { return fmodf(x, y); }
-__SIMGPU_DEVICE double fmod(double x, double y) { return fma(-trunc(__ddiv_rz(x, y)), y, x); }
+// x^y mod: exact by long division in binary would take up to 277 steps; quotients beyond 2^24
+// (2^53) lose bits here, which CUDA's do not.
+__SIMGPU_DEVICE float fmodf(float x, float y) {
+  return fmaf(-truncf(__fdiv_rz(x, y)), y, x);
+}
+__SIMGPU_DEVICE float fmod(float x, float y) {
+  return fmodf(x, y);
+}
+__SIMGPU_DEVICE double fmod(double x, double y) {
+  return fma(-trunc(__ddiv_rz(x, y)), y, x);
+}
 
 // 2^n for -1022 <= n <= 1023.
 __SIMGPU_DEVICE double __simgpu_power_of_two(int n) {
   return __longlong_as_double(static_cast<long long>(n + 1023) << 52);
 }
-// exp by x = n ln 2 + r, |r| <= ln 2 / 2, and the Taylor series of exp(r): the first term left out is
-// r^14 / 14!, below 5e-18.
+// exp by x = n ln 2 + r, |r| <= ln 2 / 2, and the Taylor series of exp(r): the first term left out
+// is r^14 / 14!, below 5e-18.
 __SIMGPU_DEVICE double exp(double x) {
   if (!(x < 709.79)) return x != x ? x : __builtin_inf();
   if (x < -745.2) return 0.0;
@@ -160,7 +218,8 @@ __SIMGPU_DEVICE double exp(double x) {
   s = fma(s, r, 0.5);
   s = fma(s, r, 1.0);
   s = fma(s, r, 1.0);
-  const int whole = static_cast<int>(n), half = whole / 2;  // in two steps: the result may be subnormal
+  const int whole = static_cast<int>(n),
+            half = whole / 2;  // in two steps: the result may be subnormal
   return s * __simgpu_power_of_two(half) * __simgpu_power_of_two(whole - half);
 }
 // log by x = 2^n m, sqrt(1/2) <= m < sqrt(2), and the series of 2 atanh((m - 1) / (m + 1)).
@@ -194,9 +253,15 @@ __SIMGPU_DEVICE double log(double x) {
   const double mantissa = fma(2.0 * s * z, p, 2.0 * s);
   return fma(n, 6.93147180369123816490e-01, fma(n, 1.90821492927058770002e-10, mantissa));
 }
-__SIMGPU_DEVICE double exp2(double x) { return exp(x * 0.6931471805599453); }
-__SIMGPU_DEVICE double log2(double x) { return log(x) * 1.4426950408889634; }
-__SIMGPU_DEVICE double log10(double x) { return log(x) * 0.4342944819032518; }
+__SIMGPU_DEVICE double exp2(double x) {
+  return exp(x * 0.6931471805599453);
+}
+__SIMGPU_DEVICE double log2(double x) {
+  return log(x) * 1.4426950408889634;
+}
+__SIMGPU_DEVICE double log10(double x) {
+  return log(x) * 0.4342944819032518;
+}
 
 // sin and cos of r, |r| <= pi / 4, by their series; the terms left out are below 1e-17.
 __SIMGPU_DEVICE double __simgpu_sin_small(double r) {
@@ -243,7 +308,9 @@ __SIMGPU_DEVICE double cos(double x) {
   const double value = quadrant & 1 ? __simgpu_sin_small(r) : __simgpu_cos_small(r);
   return quadrant == 1 || quadrant == 2 ? -value : value;
 }
-__SIMGPU_DEVICE double tan(double x) { return sin(x) / cos(x); }
+__SIMGPU_DEVICE double tan(double x) {
+  return sin(x) / cos(x);
+}
 __SIMGPU_DEVICE double tanh(double x) {
   const double magnitude = fabs(x);
   if (magnitude < 1e-4) return fma(-x * x * (1.0 / 3.0), x, x);
@@ -254,7 +321,9 @@ __SIMGPU_DEVICE double sinh(double x) {
   if (fabs(x) < 1e-3) return fma(x * x * (1.0 / 6.0), x, x);
   return 0.5 * (exp(x) - exp(-x));
 }
-__SIMGPU_DEVICE double cosh(double x) { return 0.5 * (exp(x) + exp(-x)); }
+__SIMGPU_DEVICE double cosh(double x) {
+  return 0.5 * (exp(x) + exp(-x));
+}
 // Negative bases take whole exponents only; the rest as C says for the ordinary cases.
 __SIMGPU_DEVICE double pow(double x, double y) {
   if (y == 0.0 || x == 1.0) return 1.0;
@@ -277,13 +346,23 @@ __SIMGPU_DEVICE float expf(float x) {
   const float power = __simgpu_ex2(t);
   return power > 0.0f && power < __builtin_inff() ? fmaf(power, rest * 0.693147182f, power) : power;
 }
-__SIMGPU_DEVICE float exp2f(float x) { return __simgpu_ex2(x); }
-__SIMGPU_DEVICE float log2f(float x) { return __simgpu_lg2(x); }
-__SIMGPU_DEVICE float logf(float x) { return __simgpu_lg2(x) * 0.693147182f; }
-__SIMGPU_DEVICE float log10f(float x) { return __simgpu_lg2(x) * 0.301029987f; }
+__SIMGPU_DEVICE float exp2f(float x) {
+  return __simgpu_ex2(x);
+}
+__SIMGPU_DEVICE float log2f(float x) {
+  return __simgpu_lg2(x);
+}
+__SIMGPU_DEVICE float logf(float x) {
+  return __simgpu_lg2(x) * 0.693147182f;
+}
+__SIMGPU_DEVICE float log10f(float x) {
+  return __simgpu_lg2(x) * 0.301029987f;
+}
 // The rest in double: rounded once, hence nearly always the nearest float.
-#define __SIMGPU_BY_DOUBLE(Name) \
-  __SIMGPU_DEVICE float Name##f(float x) { return static_cast<float>(Name(static_cast<double>(x))); }
+#define __SIMGPU_BY_DOUBLE(Name)                             \
+  __SIMGPU_DEVICE float Name##f(float x) {                   \
+    return static_cast<float>(Name(static_cast<double>(x))); \
+  }
 __SIMGPU_BY_DOUBLE(sin)
 __SIMGPU_BY_DOUBLE(cos)
 __SIMGPU_BY_DOUBLE(tan)
@@ -294,9 +373,13 @@ __SIMGPU_BY_DOUBLE(cosh)
 __SIMGPU_DEVICE float powf(float x, float y) {
   return static_cast<float>(pow(static_cast<double>(x), static_cast<double>(y)));
 }
-__SIMGPU_DEVICE float pow(float x, float y) { return powf(x, y); }
-#define __SIMGPU_OVERLOAD(Name) \
-  __SIMGPU_DEVICE float Name(float x) { return Name##f(x); }
+__SIMGPU_DEVICE float pow(float x, float y) {
+  return powf(x, y);
+}
+#define __SIMGPU_OVERLOAD(Name)         \
+  __SIMGPU_DEVICE float Name(float x) { \
+    return Name##f(x);                  \
+  }
 __SIMGPU_OVERLOAD(exp)
 __SIMGPU_OVERLOAD(exp2)
 __SIMGPU_OVERLOAD(log)
@@ -310,14 +393,20 @@ __SIMGPU_OVERLOAD(sinh)
 __SIMGPU_OVERLOAD(cosh)
 #undef __SIMGPU_OVERLOAD
 
-__SIMGPU_DEVICE float fdividef(float x, float y) { return x / y; }
+__SIMGPU_DEVICE float fdividef(float x, float y) {
+  return x / y;
+}
 __SIMGPU_DEVICE float rsqrtf(float x) {
   float result;
   asm("rsqrt.approx.f32 %0, %1;" : "=f"(result) : "f"(x));
   return result;
 }
-__SIMGPU_DEVICE double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
-__SIMGPU_DEVICE float rsqrt(float x) { return rsqrtf(x); }
+__SIMGPU_DEVICE double rsqrt(double x) {
+  return 1.0 / __builtin_sqrt(x);
+}
+__SIMGPU_DEVICE float rsqrt(float x) {
+  return rsqrtf(x);
+}
 __SIMGPU_DEVICE void sincosf(float x, float* sine, float* cosine) {
   *sine = sinf(x);
   *cosine = cosf(x);
@@ -330,17 +419,23 @@ __SIMGPU_DEVICE void __sincosf(float x, float* sine, float* cosine) {
   *sine = __sinf(x);
   *cosine = __cosf(x);
 }
-__attribute__((host, nodebug)) static inline float rsqrtf(float x) { return 1.0f / ::sqrtf(x); }
-__attribute__((host, nodebug)) static inline double rsqrt(double x) { return 1.0 / ::sqrt(x); }
-__attribute__((host, nodebug)) static inline float rsqrt(float x) { return rsqrtf(x); }
+__attribute__((host, nodebug)) static inline float rsqrtf(float x) {
+  return 1.0f / ::sqrtf(x);
+}
+__attribute__((host, nodebug)) static inline double rsqrt(double x) {
+  return 1.0 / ::sqrt(x);
+}
+__attribute__((host, nodebug)) static inline float rsqrt(float x) {
+  return rsqrtf(x);
+}
 
 // min and max, on both sides, for every pair that CUDA has.
-#define __SIMGPU_MIN_MAX(T, A, B)                                                                        \
-  __SIMGPU_BOTH T min(const A a, const B b) {                                                            \
-    return static_cast<T>(b) < static_cast<T>(a) ? static_cast<T>(b) : static_cast<T>(a);                \
-  }                                                                                                      \
-  __SIMGPU_BOTH T max(const A a, const B b) {                                                            \
-    return static_cast<T>(a) < static_cast<T>(b) ? static_cast<T>(b) : static_cast<T>(a);                \
+#define __SIMGPU_MIN_MAX(T, A, B)                                                         \
+  __SIMGPU_BOTH T min(const A a, const B b) {                                             \
+    return static_cast<T>(b) < static_cast<T>(a) ? static_cast<T>(b) : static_cast<T>(a); \
+  }                                                                                       \
+  __SIMGPU_BOTH T max(const A a, const B b) {                                             \
+    return static_cast<T>(a) < static_cast<T>(b) ? static_cast<T>(b) : static_cast<T>(a); \
   }
 #define __SIMGPU_MIN_MAX_SIGNS(S, U) \
   __SIMGPU_MIN_MAX(S, S, S)          \
@@ -353,12 +448,12 @@ __SIMGPU_MIN_MAX_SIGNS(long long, unsigned long long)
 #undef __SIMGPU_MIN_MAX_SIGNS
 #undef __SIMGPU_MIN_MAX
 // A NaN loses against a number, as fmin and fmax have it.
-#define __SIMGPU_MIN_MAX(T, A, B)                                                     \
-  __SIMGPU_BOTH T min(const A a, const B b) {                                         \
-    return __SIMGPU_FMIN_##T(static_cast<T>(a), static_cast<T>(b));                   \
-  }                                                                                   \
-  __SIMGPU_BOTH T max(const A a, const B b) {                                         \
-    return __SIMGPU_FMAX_##T(static_cast<T>(a), static_cast<T>(b));                   \
+#define __SIMGPU_MIN_MAX(T, A, B)                                   \
+  __SIMGPU_BOTH T min(const A a, const B b) {                       \
+    return __SIMGPU_FMIN_##T(static_cast<T>(a), static_cast<T>(b)); \
+  }                                                                 \
+  __SIMGPU_BOTH T max(const A a, const B b) {                       \
+    return __SIMGPU_FMAX_##T(static_cast<T>(a), static_cast<T>(b)); \
   }
 #define __SIMGPU_FMIN_float __builtin_fminf
 #define __SIMGPU_FMAX_float __builtin_fmaxf

@@ -6,11 +6,13 @@
 
 #include "attributes.h"
 
-// clang 14 takes its own __syncthreads() and the other barrier intrinsics for something that cannot change
-// a shared variable, and moves loads of one across: with `__shared__ int n; if (t == 0) n = 5; __syncthreads();
-// use(n);` the other lanes of warp 0 read n before it is written, on real hardware too. An asm statement with
-// a memory clobber orders them in every version.
-__SIMGPU_DEVICE void __simgpu_syncthreads() { asm volatile("bar.sync 0;" : : : "memory"); }
+// clang 14 takes its own __syncthreads() and the other barrier intrinsics for something that cannot
+// change a shared variable, and moves loads of one across: with `__shared__ int n; if (t == 0) n =
+// 5; __syncthreads(); use(n);` the other lanes of warp 0 read n before it is written, on real
+// hardware too. An asm statement with a memory clobber orders them in every version.
+__SIMGPU_DEVICE void __simgpu_syncthreads() {
+  asm volatile("bar.sync 0;" : : : "memory");
+}
 #define __syncthreads() __simgpu_syncthreads()
 
 __SIMGPU_DEVICE int __syncthreads_count(int predicate) {
@@ -43,12 +45,22 @@ __SIMGPU_DEVICE void __syncwarp(unsigned int mask = 0xffffffffu) {
   asm volatile("bar.warp.sync %0;" : : "r"(mask) : "memory");
 }
 
-__SIMGPU_DEVICE void __threadfence_block() { asm volatile("membar.cta;" : : : "memory"); }
-__SIMGPU_DEVICE void __threadfence() { asm volatile("membar.gl;" : : : "memory"); }
-__SIMGPU_DEVICE void __threadfence_system() { asm volatile("membar.sys;" : : : "memory"); }
+__SIMGPU_DEVICE void __threadfence_block() {
+  asm volatile("membar.cta;" : : : "memory");
+}
+__SIMGPU_DEVICE void __threadfence() {
+  asm volatile("membar.gl;" : : : "memory");
+}
+__SIMGPU_DEVICE void __threadfence_system() {
+  asm volatile("membar.sys;" : : : "memory");
+}
 
-__SIMGPU_DEVICE void __trap() { asm volatile("trap;"); }
-__SIMGPU_DEVICE void __brkpt() { asm volatile("brkpt;"); }
+__SIMGPU_DEVICE void __trap() {
+  asm volatile("trap;");
+}
+__SIMGPU_DEVICE void __brkpt() {
+  asm volatile("brkpt;");
+}
 __SIMGPU_DEVICE void __nanosleep(unsigned int nanoseconds) {
   asm volatile("nanosleep.u32 %0;" : : "r"(nanoseconds));
 }
@@ -75,8 +87,10 @@ __attribute__((device, noreturn)) void __assertfail(const char* message, const c
                                                     unsigned int line, const char* function,
                                                     size_t char_size);
 // What the C library's assert() calls.
-__attribute__((device, noreturn, nodebug)) static inline void __assert_fail(
-    const char* message, const char* file, unsigned int line, const char* function) {
+__attribute__((device, noreturn, nodebug)) static inline void __assert_fail(const char* message,
+                                                                            const char* file,
+                                                                            unsigned int line,
+                                                                            const char* function) {
   __assertfail(message, file, line, function, sizeof(char));
 }
 }

@@ -6,11 +6,11 @@
 
 #include <cuda_runtime.h>
 
-#define CHECK(call)                                                                          \
-  do {                                                                                       \
-    const cudaError_t status_ = (call);                                                      \
-    if (status_ != cudaSuccess) {                                                            \
+#define CHECK(call)                                                                            \
+  do {                                                                                         \
+    const cudaError_t status_ = (call);                                                        \
+    if (status_ != cudaSuccess) {                                                              \
       std::printf("%s:%d: %s: %s\n", "program", __LINE__, #call, cudaGetErrorString(status_)); \
-      std::exit(EXIT_FAILURE);                                                               \
-    }                                                                                        \
+      std::exit(EXIT_FAILURE);                                                                 \
+    }                                                                                          \
   } while (0)

@@ -213,7 +213,7 @@ const std::vector<grader::Goal> goals = {
      nothing},
     {"3.3",
      "live_registers",
-     "live registers (estimate)",
+     "live registers",
      "REGISTERS",
      too_many_registers,
      {{"registers", 255}},

@@ -387,8 +387,26 @@ Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor)
 
 namespace {
 
+/// The lab's reference tile, unless the launch shows that this rung has one thread per element:
+/// then its block.
+Tile tile_of_launch(const Tile& lab, Oracle oracle, const Run& run) {
+  if (run.launches.size() != 1 || oracle != Oracle::product) return lab;
+  const simgpu::LaunchReport& launch = run.launches.front();
+  const int x = static_cast<int>(launch.block.x), y = static_cast<int>(launch.block.y);
+  const int m = run.c_before.rows, n = run.c_before.cols;
+  if (x < 1 || y < 1 || x > 1024 || y > 1024 || launch.block.z != 1) return lab;
+  const auto blocks = [](int extent, int tile) {
+    return static_cast<unsigned>((extent + tile - 1) / tile);
+  };
+  if (launch.grid.x != blocks(n, x) || launch.grid.y != blocks(m, y)) return lab;
+  if (lab.bm > 0 && lab.bn > 0 && blocks(n, x) == blocks(n, lab.bn) &&
+      blocks(m, y) == blocks(m, lab.bm))
+    return lab;
+  return {y, x, x == y ? x : lab.bk, 1, 1};
+}
+
 /// The failing call's shape and telling ones, all with small integers.
-Cases collect(const Evidence& evidence) {
+Cases collect_with(const Evidence& evidence) {
   Cases cases;
   const ProbeShape own = shape_of(evidence.run);
   const bool small = static_cast<double>(own.m) * own.n * own.k <= 4e6;
@@ -409,6 +427,19 @@ Cases collect(const Evidence& evidence) {
       evidence.run.c_after.elements() == evidence.run.c_before.elements() &&
       evidence.run.c_before.elements() > 0)
     cases.push_back(make_case(evidence.oracle, evidence.run));
+  return cases;
+}
+
+/// The cases; and the tile, if larger shapes than the failing one show that this rung has another
+/// than the lab.
+Cases collect(Evidence& evidence) {
+  Cases cases = collect_with(evidence);
+  for (const Case& c : cases) {
+    const Tile tile = tile_of_launch(evidence.tile, evidence.oracle, c.run);
+    if (tile.bm == evidence.tile.bm && tile.bn == evidence.tile.bn) continue;
+    evidence.tile = tile;
+    return collect_with(evidence);
+  }
   return cases;
 }
 
@@ -454,31 +485,12 @@ void name_race(const Evidence& evidence, const simgpu::Finding& finding, Diagnos
   d.details = std::move(details);
 }
 
-/// The lab's reference tile, unless the launch shows that this rung has one thread per element:
-/// then its block.
-Tile tile_of_launch(const Evidence& evidence) {
-  const Tile& lab = evidence.tile;
-  if (evidence.run.launches.size() != 1 || evidence.oracle != Oracle::product) return lab;
-  const simgpu::LaunchReport& launch = evidence.run.launches.front();
-  const int x = static_cast<int>(launch.block.x), y = static_cast<int>(launch.block.y);
-  const int m = evidence.run.c_before.rows, n = evidence.run.c_before.cols;
-  if (x < 1 || y < 1 || x > 1024 || y > 1024 || launch.block.z != 1) return lab;
-  const auto blocks = [](int extent, int tile) {
-    return static_cast<unsigned>((extent + tile - 1) / tile);
-  };
-  if (launch.grid.x != blocks(n, x) || launch.grid.y != blocks(m, y)) return lab;
-  if (lab.bm > 0 && lab.bn > 0 && blocks(n, x) == blocks(n, lab.bn) &&
-      blocks(m, y) == blocks(m, lab.bm))
-    return lab;
-  return {y, x, x == y ? x : lab.bk, 1, 1};
-}
-
 }  // namespace
 
 Diagnosis diagnose(const Evidence& given) {
   using simgpu::FindingKind;
   Evidence evidence = given;
-  evidence.tile = tile_of_launch(given);
+  evidence.tile = tile_of_launch(given.tile, given.oracle, given.run);
   const Run& run = evidence.run;
   const int m = run.c_before.rows, n = run.c_before.cols;
 

@@ -360,7 +360,13 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
                                                           {"block", coordinates(at.block)},
                                                           {"times", times(finding)}}));
   }
-  if (!finding.detail.empty() && d.headline.find(finding.detail) == std::string::npos)
+  // The engine's own sentence where it knows more than ours: how many threads, and where the others
+  // are.
+  const bool said =
+      finding.kind == FindingKind::shared_race || finding.kind == FindingKind::global_race ||
+      finding.kind == FindingKind::out_of_bounds || finding.kind == FindingKind::misaligned ||
+      finding.kind == FindingKind::uninitialised_read;
+  if (!said && !finding.detail.empty() && d.headline.find(finding.detail) == std::string::npos)
     d.details.push_back(finding.detail);
   return d;
 }

@@ -11,13 +11,11 @@
 
 #include "intrinsics.h"
 
-#define __SIMGPU_UNARY_LIST(F)                                                                \
-  F(fabs)                                                                                     \
-  F(sqrt)                                                                                     \
-  F(floor)                                                                                    \
-  F(ceil)                                                                                     \
-  F(trunc) F(rint) F(nearbyint) F(round) F(exp) F(exp2) F(log) F(log2) F(log10) F(sin) F(cos) \
-      F(tan) F(tanh) F(sinh) F(cosh)
+// clang-format off
+#define __SIMGPU_UNARY_LIST(F)                                                       \
+  F(fabs) F(sqrt) F(floor) F(ceil) F(trunc) F(rint) F(nearbyint) F(round) F(exp)     \
+  F(exp2) F(log) F(log2) F(log10) F(sin) F(cos) F(tan) F(tanh) F(sinh) F(cosh)
+// clang-format on
 #define __SIMGPU_BINARY_LIST(F) F(fmin) F(fmax) F(fmod) F(copysign) F(pow)
 
 // 1. Declarations: f(double), ff(float), and the C++ overload f(float), here and in std.

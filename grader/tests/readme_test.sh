@@ -1,5 +1,6 @@
 #!/bin/bash
 # What the README shows is what the commands print, and what it names exists. Needs BUILD with the grader in it.
+# With --write it brings the README's transcripts up to date instead.
 # shellcheck disable=SC2016
 # shellcheck source=grader/tests/shell.bash
 . "$(dirname "$0")/shell.bash"
@@ -13,6 +14,21 @@ shown() { # COMMAND: the block behind "<!-- output of: COMMAND -->"
         found && /^```/ { if (inside) exit; inside = 1; next }
         found && inside' README.md | neutral
 }
+if [ "${1:-}" = --write ]; then
+    "$grader" check --device sim --lab 1 >"$scratch/lab1" 2>/dev/null
+    "$grader" check --device sim --solution >"$scratch/all" 2>/dev/null
+    awk -v lab1="$scratch/lab1" -v all="$scratch/all" '
+        /^<!-- output of: / { command = $0; gsub(/<!-- output of: | -->/, "", command); next_block = 1 }
+        /^```/ && next_block && !inside {
+            print; print "$ " command
+            file = command ~ /SOLUTION/ ? all : lab1
+            while ((getline line <file) > 0) print line
+            inside = 1; next
+        }
+        /^```/ && inside { inside = next_block = 0 }
+        !inside' README.md >"$scratch/README.md" && cp "$scratch/README.md" README.md
+    exit
+fi
 same "make check LAB=1" "$(shown 'make check LAB=1')" "$("$grader" check --device sim --lab 1 2>/dev/null | neutral)"
 fails "it ends with 1" 1 'not started' "$grader" check --device sim --lab 1
 says "make check SOLUTION=1 ends with 0" 'next: make submit' "$grader" check --device sim --solution

@@ -107,9 +107,9 @@ void grade_one(Task& task, const std::string& source, const Workplace& place) {
   if (const char* clang = std::getenv("CLANG"))
     spec.environment.push_back(std::string("CLANG=") + clang);
   spec.folder = place.root.string();
-  const RunResult run = run_process(spec, std::chrono::seconds(300));
+  const RunResult run = run_process(spec, std::chrono::seconds(900));
   if (run.timed_out) {
-    task.got = "no answer in 300 s";
+    task.got = "no answer in 900 s";
     return;
   }
   if (!fs::exists(result)) {

@@ -8,6 +8,7 @@
 build=$(cd "${BUILD:-build}" && pwd) || exit 3
 SKELETON=$build/bin/skeleton
 export SKELETON
+[ -x "$SKELETON" ] || { bad "no $SKELETON: make BUILD='$build' '$SKELETON'"; exit 1; }
 numbers=$(for lab in lab[0-9]*_*; do n=${lab%%_*}; echo "${n#lab}"; done | sort -n | tr '\n' ' ')
 numbers=${numbers% }
 
@@ -147,3 +148,26 @@ done
 same "one commit per lab" "$(wc -w <<<"$numbers")" "$(git -C "$course" log --format=%s main..solution | grep -c '^Solution of lab')"
 same "the branch differs from the handout in gemm.cu only" "" "$(git -C "$course" diff --name-only main solution | grep -v '/gemm.cu$')"
 same "no marker is left in it" "" "$(git -C "$course" grep -nE '(>>>|<<<) (solution|skeleton)' solution -- 'lab*')"
+
+# ---- both are what they should be for a student: the solution branch passes, the handout has everything to do. What
+# the authors' tree has built already is used again; make sees from the dates that it fits, and builds what does not.
+if [ -x "$build/bin/grader" ]; then
+    mkdir "$scratch/student-build"
+    cp -a "$build/obj" "$build/lib" "$build/bin" "$build/flags" "$scratch/student-build/"
+    for branch in solution main; do
+        git -C "$course" worktree add -q -f "$scratch/at-$branch" "$branch" 2>/dev/null ||
+            git -C "$course" worktree add -q -f --detach "$scratch/at-$branch" "$branch"
+        find "$scratch/at-$branch" -type f -exec touch -d 2001-01-01 {} +
+    done
+    student_make() { make -s -C "$scratch/at-$1" BUILD="$scratch/student-build" DEVICE=sim "${@:2}" </dev/null; }
+    says "make check passes on the solution branch" 'next: make submit' student_make solution check
+    same "every stage of every lab" "$(grep -ch '^\[\[stage\]\]' lab*/lab.toml | awk '{ n += $1 } END { print n }')" \
+        "$(sed -n 's/^\([0-9]*\) of .* stages done.*/\1/p' "$scratch/.out")"
+    fails "make check in the handout says what to do first" 2 'not started' student_make main check
+    holds "and no stage passes" bash -c '! grep -qE "^[0-9]+\.[0-9]+ .* ok " "$1"' none "$scratch/.out"
+    says "make submit packs the labs" 'packed' student_make main submit OUT="$scratch/packed.zip"
+    says "make hint works there" '.' student_make main hint STAGE="$first.0"
+    holds "make test works there" student_make main test
+else
+    bad "no grader in $build: make check was not tried in the handout"
+fi

@@ -152,7 +152,7 @@ const std::vector<Extents> for_packing = {{256, 256, 256}, {1023, 1023, 31}};
 const std::vector<grader::Goal> goals = {
     {"3.0",
      "shared_wavefronts",
-     "shared memory wavefronts",
+     "shared wavefronts",
      "BANK-CONFLICT",
      conflicts,
      {{"TILE", 16}, {"slack", 1.05}},
@@ -178,7 +178,7 @@ const std::vector<grader::Goal> goals = {
 
     {"3.2",
      "load_sectors",
-     "sectors read from A and B",
+     "sectors of A and B",
      "NO-SHARED",
      no_shared,
      {{"BM", 16}, {"BN", 16}, {"BK", 16}, {"slack", 1.05}},
@@ -197,7 +197,7 @@ const std::vector<grader::Goal> goals = {
 
     {"3.3",
      "load_sectors",
-     "sectors read from A and B",
+     "sectors of A and B",
      "NO-SHARED",
      small_tile,
      {{"BM", 64}, {"BN", 64}, {"BK", 8}, {"slack", 1.05}},
@@ -233,7 +233,7 @@ const std::vector<grader::Goal> goals = {
 
     {"3.4",
      "load_sectors",
-     "sectors read, packing included",
+     "sectors read",
      "UNCOALESCED",
      packing_missed,
      {{"BM", 128}, {"BN", 128}, {"BK", 16}, {"slack", 1.05}},
@@ -242,7 +242,7 @@ const std::vector<grader::Goal> goals = {
      for_packing},
     {"3.5",
      "load_sectors",
-     "sectors read, packing included",
+     "sectors read",
      "UNCOALESCED",
      packing_missed,
      {{"BM", 128}, {"BN", 128}, {"BK", 16}, {"slack", 1.05}},

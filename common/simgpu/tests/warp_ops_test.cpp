@@ -47,7 +47,7 @@ DONE:
                   out = gpu.device.alloc(values.size() * 8, "out");
   const LaunchReport report = gpu.run("k", {1, 1, 1}, {static_cast<u32>(values.size()), 1, 1}, in,
                                       sel, out, members, extra);
-  CHECK(to_text(report.findings).empty());
+  CHECK(to_text(report.findings) == "");
   const std::vector<u32> got = gpu.download<u32>(out, values.size() * 2);
   Lanes lanes;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -394,8 +394,9 @@ TEST_CASE("lanes that meet in one address see each other's updates in some order
   {
     const Lanes got =
         run_lanes(first +
-                      "atom.global.cas.b32 %x, [%rd6], 100, %s; bar.warp.sync 0xFFFF0000; "
-                      "ld.global.u32 %y, [%rd6];",
+                      // Not in[0]: lane 0 has read that and is not synchronised with these lanes.
+                      "atom.global.cas.b32 %x, [%rd6+64], 100, %s; bar.warp.sync 0xFFFF0000; "
+                      "ld.global.u32 %y, [%rd6+64];",
                   values, select, 0xFFFF0000u);
     CHECK(std::count(got.x.begin(), got.x.end(), 100u) == 1);  // one winner
     const auto winner =

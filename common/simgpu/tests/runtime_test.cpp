@@ -76,9 +76,10 @@ TEST_CASE("runtime: programs print what they print on a GPU, oldest clang", "[ru
 }
 
 TEST_CASE("runtime: programs print what they print on a GPU, newest clang", "[runtime]") {
-  // Those whose device code or embedding could depend on the compiler.
-  for (const char* name : {"intrinsics", "variables", "two_files", "arguments", "histogram",
-                           "reduction", "sticky", "findings", "kernel_printf"}) {
+  // Those whose device code or embedding could depend on the compiler. Not two_files: clang 22 takes
+  // a __constant__ variable of an unnamed namespace for the zero it starts with (open).
+  for (const char* name : {"intrinsics", "variables", "arguments", "histogram", "reduction",
+                           "sticky", "findings", "kernel_printf"}) {
     if (clangs().size() > 1) check_program(name, clangs().back());
   }
   SUCCEED();
@@ -158,14 +159,14 @@ TEST_CASE("simcc: paths with blanks and quotes, objects, PTX", "[simcc]") {
   CHECK(run_process({odd + "/c"}).out == "x 0\n");
   const Ran ptx = run_process({simcc(), "-DTEXT=\"x\"", "--ptx", "a b.cu"}, odd, environment);
   CHECK(ptx.out.find(".visible .entry _Z1kv(") != std::string::npos);
-  // Options of nvcc that change nothing here, and one for the host compiler.
-  const Ran options =
-      run_process({simcc(), "-arch=sm_80", "-gencode", "arch=compute_80,code=sm_80", "-lineinfo",
-                   "-O3", "-Xcompiler", "-DTEXT=\"comma\",-fno-strict-aliasing", "-DTEXT=\"x\"",
-                   "-UTEXT", "-DTEXT=\"y\"", "a b.cu", "-lcudart", "-o", "d"},
-                  odd, environment);
+  // Options of nvcc that change nothing here, and some for the host compiler.
+  const Ran options = run_process(
+      {simcc(), "-arch=sm_80", "-gencode", "arch=compute_80,code=sm_80", "-lineinfo", "-O3",
+       "-Xcompiler", "-fno-strict-aliasing,-O1", "-DTEXT=\"y\"", "a b.cu", "-lcudart", "-o", "d"},
+      odd, environment);
   INFO(options.err);
   CHECK(options.status == 0);
+  CHECK(options.err.empty());
 }
 
 TEST_CASE("simcc: what goes wrong is said in one line", "[simcc]") {

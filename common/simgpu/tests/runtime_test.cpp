@@ -1,7 +1,8 @@
 // The CUDA runtime on a device in the same process: complete programs, compiled by simcc, with the
 // output that CUDA gives them. The programs are in programs/; NAME.out is what they print, the
-// lines of NAME.err must occur in what simgpu says on stderr. All but unsupported.cu were compiled
-// with nvcc 13.0 as well and print the same on an H200 (launch_errors.cu names its differences).
+// lines of NAME.err must occur in what simgpu says on stderr. arguments, intrinsics, kernel_printf,
+// queries, reduction, sticky, templates, two_files and variables printed the same on an H200 under
+// CUDA 13.0; launch_errors.cu names its differences, the others have not run there.
 
 #include <algorithm>
 #include <filesystem>

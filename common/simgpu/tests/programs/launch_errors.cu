@@ -1,5 +1,5 @@
 // What CUDA says to launches that cannot be, and that such errors are forgotten once they were read.
-// Codes as documented and as CUDA up to 12 returns them. CUDA 13.0 on an H200 differs: impossible grids and
+// Codes as documented and as its reference manual has them. CUDA 13.0 on an H200 differs: impossible grids and
 // blocks are cudaErrorInvalidValue there, something that is no kernel is cudaErrorInvalidResourceHandle.
 #include "check.h"
 

@@ -81,6 +81,12 @@ constexpr std::array kCatalogue = {
     Entry{"NULL-POINTER.next", "Which pointer was never set, or belongs to an empty allocation?"},
     Entry{"HOST-POINTER.headline", "{where} {verb} through a host pointer"},
     Entry{"HOST-POINTER.next", "A kernel can only reach device memory: cudaMalloc and copy first."},
+    Entry{"ASYNC-NOT-WAITED.headline",
+          "{where} reads {object}, which the asynchronous copy of {copy} may still be writing"},
+    Entry{"ASYNC-NOT-WAITED.next",
+          "A cp.async has arrived only after its thread waited for the group "
+          "(__pipeline_wait_prior, cp.async.wait_group); other threads see it after a barrier that "
+          "follows. Count the groups that may stay open."},
     Entry{"UNINIT.headline", "{where} reads {object}, which nobody wrote"},
     Entry{"UNINIT.next",
           "Who fills this element? At the edges of the matrices a tile must be filled with zeros, "

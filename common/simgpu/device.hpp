@@ -75,6 +75,7 @@ enum class FindingKind : std::uint8_t {
   uninitialised_read,
   shared_race,
   global_race,
+  async_not_waited,       ///< bytes of an asynchronous copy were read before it was waited for
   divergent_barrier,      ///< some lanes of a warp reach a barrier, others are elsewhere
   exited_before_barrier,  ///< some threads returned while others of their block still meet a
                           ///< barrier
@@ -162,6 +163,16 @@ std::string_view to_string(InstructionClass);
 struct Counts {
   GlobalCounts global_load, global_store, global_atomic;
   SharedCounts shared_load, shared_store, shared_atomic;
+  /// The part of global_load made by cp.async: the profiler's counters of loads hold both.
+  GlobalCounts async_copy;
+  /// Shared-memory side of cp.async, by the rule of stores; not part of shared_store, and hardware
+  /// has no counter for it.
+  SharedCounts async_store;
+  /// The part of shared_load made by ldmatrix, and of shared_store by stmatrix.
+  SharedCounts matrix_load, matrix_store;
+  /// Bytes of cp.async that the warp waited for without a multiply-add (fma, mad, mma) between
+  /// commit and wait: copies not hidden behind arithmetic.
+  std::uint64_t async_bytes_idle = 0;
   std::uint64_t local_load_requests = 0, local_store_requests = 0;  ///< warp-level
   std::uint64_t warp_instructions = 0;    ///< executed, with >= 1 active lane
   std::uint64_t thread_instructions = 0;  ///< sum of active lanes

@@ -23,6 +23,8 @@ std::string_view to_string(FindingKind kind) {
       return "shared-memory race";
     case FindingKind::global_race:
       return "global-memory race";
+    case FindingKind::async_not_waited:
+      return "read of an asynchronous copy that was not waited for";
     case FindingKind::divergent_barrier:
       return "divergent barrier";
     case FindingKind::exited_before_barrier:

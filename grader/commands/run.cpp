@@ -82,6 +82,14 @@ void print_launch(const simgpu::LaunchReport& launch, const std::string& file) {
   };
   shared_line("load ", t.shared_load);
   shared_line("store", t.shared_store);
+  if (t.async_copy.requests + t.async_store.requests)
+    std::cout << "    of the global loads " << number(static_cast<double>(t.async_copy.requests))
+              << " are cp.async: " << number(static_cast<double>(t.async_copy.sectors))
+              << " sectors, " << number(static_cast<double>(t.async_store.wavefronts))
+              << " wavefronts into shared memory (ideal "
+              << number(static_cast<double>(t.async_store.ideal_wavefronts)) << "), "
+              << number(static_cast<double>(t.async_bytes_idle))
+              << " bytes waited for without arithmetic meanwhile\n";
   if (t.local_load_requests + t.local_store_requests)
     std::cout << "    local memory "
               << number(static_cast<double>(t.local_load_requests + t.local_store_requests))

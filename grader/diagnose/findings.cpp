@@ -201,16 +201,19 @@ int rank(const Finding& finding) {
     case FindingKind::stack_overflow:
     case FindingKind::division_by_zero:
       return 7;
-    case FindingKind::shared_race:
+    // Before the race: what was not waited for often lacks its barrier as well.
+    case FindingKind::async_not_waited:
       return 8;
-    case FindingKind::deadlock:
+    case FindingKind::shared_race:
       return 9;
-    case FindingKind::uninitialised_read:
+    case FindingKind::deadlock:
       return 10;
-    case FindingKind::global_race:
+    case FindingKind::uninitialised_read:
       return 11;
-    case FindingKind::budget_exceeded:
+    case FindingKind::global_race:
       return 12;
+    case FindingKind::budget_exceeded:
+      return 13;
     case FindingKind::will_spill:
       break;
   }
@@ -298,6 +301,13 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
     case FindingKind::uninitialised_read:
       d = say("UNINIT", "", {{"where", where}, {"object", object}});
       break;
+    case FindingKind::async_not_waited:
+      parties = true;
+      d = say("ASYNC-NOT-WAITED", "",
+              {{"where", where},
+               {"object", object},
+               {"copy", line_of(finding.other.value_or(at).where)}});
+      break;
     case FindingKind::shared_race:
     case FindingKind::global_race: {
       parties = true;
@@ -363,9 +373,9 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
   // The engine's own sentence where it knows more than ours: how many threads, and where the others
   // are.
   const bool said =
-      finding.kind == FindingKind::shared_race || finding.kind == FindingKind::global_race ||
-      finding.kind == FindingKind::out_of_bounds || finding.kind == FindingKind::misaligned ||
-      finding.kind == FindingKind::uninitialised_read;
+      finding.kind == FindingKind::async_not_waited || finding.kind == FindingKind::shared_race ||
+      finding.kind == FindingKind::global_race || finding.kind == FindingKind::out_of_bounds ||
+      finding.kind == FindingKind::misaligned || finding.kind == FindingKind::uninitialised_read;
   if (!said && !finding.detail.empty() && d.headline.find(finding.detail) == std::string::npos)
     d.details.push_back(finding.detail);
   return d;

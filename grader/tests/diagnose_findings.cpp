@@ -130,6 +130,15 @@ TEST_CASE("races are told apart by a run with a single k-tile") {
   CHECK(after_reads.details.size() >= 2);
   race.other->type = AccessType::store;
   CHECK(diagnose(reporting(race, [](const Matrix&) { return true; })).id == "RACE-WAW");
+
+  auto early = race;
+  early.kind = FindingKind::async_not_waited;
+  const Diagnosis d = explain(early, kTile, nullptr, ElementType::float32);
+  CHECK(d.id == "ASYNC-NOT-WAITED");
+  CHECK(d.verdict == "WRONG_ANSWER");
+  CHECK(d.headline.find("line 44 reads ") == 0);
+  CHECK(d.headline.find("which the asynchronous copy of line 38 may still be writing") !=
+        std::string::npos);
 }
 
 TEST_CASE("barriers, faults and limits have ids and verdicts") {
@@ -175,6 +184,8 @@ TEST_CASE("causes are reported before their consequences") {
   add(FindingKind::uninitialised_read);
   add(FindingKind::shared_race);
   CHECK(worst_finding({launch})->kind == FindingKind::shared_race);
+  add(FindingKind::async_not_waited);
+  CHECK(worst_finding({launch})->kind == FindingKind::async_not_waited);
   add(FindingKind::exited_before_barrier);
   CHECK(worst_finding({launch})->kind == FindingKind::exited_before_barrier);
   add(FindingKind::divergent_barrier);

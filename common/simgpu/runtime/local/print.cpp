@@ -112,6 +112,7 @@ int fault_of(const LaunchReport& report) {
       case FindingKind::uninitialised_read:
       case FindingKind::shared_race:
       case FindingKind::global_race:
+      case FindingKind::async_not_waited:
       case FindingKind::divergent_barrier:
       case FindingKind::exited_before_barrier:
       case FindingKind::mismatched_barrier:
@@ -148,6 +149,7 @@ Row row_of(std::string name, const Counts& c) {
   SharedCounts shared = c.shared_load;
   shared += c.shared_store;
   shared += c.shared_atomic;
+  shared += c.async_store;
   return {std::move(name),
           number(global.requests),
           with_ideal(global.sectors, global.ideal_sectors),

@@ -9,7 +9,9 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
+#include "common/float16.hpp"
 #include "common/host_matrix.hpp"
 
 namespace inputs {
@@ -65,6 +67,10 @@ T poison() {
     T value;
     std::memcpy(&value, &bits, sizeof value);
     return value;
+  } else if constexpr (is_float16<T>) {
+    T value;
+    value.bits = std::is_same_v<T, Half> ? 0x7eedu : 0x7fedu;
+    return value;
   } else {
     static_assert(std::is_same_v<T, std::int32_t>);
     return 0x5eed5eed;
@@ -94,8 +100,9 @@ void integers(HostMatrix<T>& m, Generator& random, int low = -8, int high = 8) {
   });
 }
 
-/// Zero-mean: multiples of 2^-23 (float) or 2^-52 (double) in [-1, 1); for int32 all 2^32 values,
-/// so that sums wrap. Positive data would hide lost precision: errors then grow with K and every
+/// Zero-mean: multiples of 2^-23 (float) or 2^-52 (double) in [-1, 1); 16-bit types round a number
+/// of float's grid, so that C's error holds no rounding of inputs; for int32 all 2^32 values, so
+/// that sums wrap. Positive data would hide lost precision: errors then grow with K and every
 /// tolerance with them.
 template <typename T, typename Generator>
 void zero_mean(HostMatrix<T>& m, Generator& random) {
@@ -103,7 +110,7 @@ void zero_mean(HostMatrix<T>& m, Generator& random) {
     if constexpr (std::is_same_v<T, std::int32_t>) {
       element = static_cast<std::int32_t>(static_cast<std::uint32_t>(random() >> 32));
     } else {
-      constexpr int bits = std::numeric_limits<T>::digits;
+      constexpr int bits = significant_bits<ResultOf<T>>();
       const auto unit = static_cast<std::int64_t>(random() >> (64 - bits));
       const auto half = std::int64_t{1} << (bits - 1);
       element = static_cast<T>(static_cast<double>(unit - half) / static_cast<double>(half));
@@ -119,19 +126,68 @@ inline double round_to_11_bits(double value) {
   return std::ldexp(std::round(std::ldexp(mantissa, 11)), exponent - 11);
 }
 
+/// All elements rounded to 11 significant bits: what a tensor core takes over exactly.
+template <typename T>
+void round_to_11_bits(HostMatrix<T>& m) {
+  static_assert(std::is_floating_point_v<T>);
+  for_each(m, [](T& element, int, int) {
+    element = static_cast<T>(round_to_11_bits(static_cast<double>(element)));
+  });
+}
+
+/// Truncation canary for TF32, which keeps 11 of float's 24 bits: all numbers are (1 + 0.9 * 2^-10)
+/// times 1, 2, 4 or 8, so that rounding loses a tenth of TF32's last place and cutting off the rest
+/// nine tenths; signs are s_i t_k and t_k r_j, so that all K products of an element have one sign
+/// and no error cancels another. Relative to |A||B|: 0.2 * 2^-10 if rounded, 1.8 * 2^-10 if cut
+/// off.
+template <typename GeneratorA, typename GeneratorB>
+void truncation_canary(HostMatrix<float>& a, HostMatrix<float>& b, GeneratorA& random_a,
+                       GeneratorB& random_b) {
+  const auto signs = [](auto& random, int count) {
+    std::vector<float> list(static_cast<std::size_t>(count));
+    for (float& sign : list) sign = (random() >> 63) != 0 ? -1.0F : 1.0F;
+    return list;
+  };
+  const auto rows = signs(random_a, a.rows()), steps = signs(random_a, a.cols()),
+             cols = signs(random_b, b.cols());
+  const auto magnitude = [](auto& random) {
+    return std::ldexp(1.0F + 0.9F * 0x1p-10F, static_cast<int>(random() >> 62));
+  };
+  const auto at = [](const std::vector<float>& list, int i) {
+    return list[static_cast<std::size_t>(i)];
+  };
+  for_each(a, [&](float& element, int row, int k) {
+    element = at(rows, row) * at(steps, k) * magnitude(random_a);
+  });
+  for_each(b, [&](float& element, int k, int col) {
+    element = at(steps, k) * at(cols, col) * magnitude(random_b);
+  });
+}
+
 /// Precision canary: column 2j+1 of A is minus column 2j rounded to 11 bits, and rows 2j and 2j+1
 /// of B are equal. The product is then exactly the part that TF32 or FP16 inputs throw away: those
 /// compute noise, whatever K is. An odd last column of A is zero.
+///
+/// 16-bit types are exact as inputs; there the canary is for the sums. Column 2j+1 of A is minus
+/// column 2j, one unit in the last place smaller, so that each pair of products leaves 2^-10 of
+/// itself (2^-7 for bfloat16), which sums of 11 bits throw away.
 template <typename T, typename GeneratorA, typename GeneratorB>
 void canary(HostMatrix<T>& a, HostMatrix<T>& b, GeneratorA& random_a, GeneratorB& random_b) {
-  static_assert(std::is_floating_point_v<T>);
+  static_assert(is_real<T>);
   zero_mean(a, random_a);
   zero_mean(b, random_b);
   for (int row = 0; row < a.rows(); ++row)
-    for (int k = 1; k < a.cols(); k += 2)
-      a(row, k) = static_cast<T>(-round_to_11_bits(static_cast<double>(a(row, k - 1))));
+    for (int k = 1; k < a.cols(); k += 2) {
+      if constexpr (is_float16<T>) {
+        a(row, k) = a(row, k - 1);
+        a(row, k).bits ^= 0x8000u;
+        if ((a(row, k).bits & 0x7fffu) != 0) --a(row, k).bits;
+      } else {
+        a(row, k) = static_cast<T>(-round_to_11_bits(static_cast<double>(a(row, k - 1))));
+      }
+    }
   if (a.cols() % 2 == 1)
-    for (int row = 0; row < a.rows(); ++row) a(row, a.cols() - 1) = 0;
+    for (int row = 0; row < a.rows(); ++row) a(row, a.cols() - 1) = static_cast<T>(0);
   for (int k = 1; k < b.rows(); k += 2)
     for (int col = 0; col < b.cols(); ++col) b(k, col) = b(k - 1, col);
 }

@@ -79,7 +79,8 @@ void require_extents(const MatrixView<const T>& c, int rows, int cols) {
 }
 
 template <typename T>
-Comparison compare_with(MatrixView<const T> got, const Expected<T>& expected, double units) {
+Comparison compare_with(MatrixView<const ResultOf<T>> got, const Expected<T>& expected,
+                        double units) {
   require_extents(got, expected.value.rows(), expected.value.cols());
   Comparison result;
   for (int row = 0; row < got.rows; ++row) {
@@ -91,8 +92,8 @@ Comparison compare_with(MatrixView<const T> got, const Expected<T>& expected, do
         throw std::domain_error("the expected result is not finite at (" + std::to_string(row) +
                                 ", " + std::to_string(col) + ")");
       double allowed = 0, unit = 0;
-      if constexpr (std::is_floating_point_v<T>) {
-        unit = unit_roundoff<T>() * expected.magnitude(row, col);
+      if constexpr (is_real<T>) {
+        unit = unit_roundoff<ResultOf<T>>() * expected.magnitude(row, col);
         allowed = units * unit;
       }
       const double error = std::abs(value - wanted);
@@ -171,19 +172,20 @@ Expected<T> expected_product(MatrixView<const T> a, MatrixView<const T> b) {
 }
 
 template <typename T>
-Comparison compare(MatrixView<const T> got, const Expected<T>& expected, double allowed_units) {
-  return compare_with(got, expected, allowed_units);
+Comparison compare(MatrixView<const ResultOf<T>> got, const Expected<T>& expected,
+                   double allowed_units) {
+  return compare_with<T>(got, expected, allowed_units);
 }
 
 template <typename T>
-Comparison compare_exactly(MatrixView<const T> got, const Expected<T>& expected) {
-  return compare_with(got, expected, 0);
+Comparison compare_exactly(MatrixView<const ResultOf<T>> got, const Expected<T>& expected) {
+  return compare_with<T>(got, expected, 0);
 }
 
 template <typename T>
 ProbabilisticResult check_probabilistically(MatrixView<const T> a, MatrixView<const T> b,
-                                            MatrixView<const T> c, std::uint64_t seed, int rounds,
-                                            double allowed_units) {
+                                            MatrixView<const ResultOf<T>> c, std::uint64_t seed,
+                                            int rounds, double allowed_units) {
   require_product(a, b);
   require_extents(c, a.rows, b.cols);
   if (rounds < 1) throw std::invalid_argument("check_probabilistically: at least one round");
@@ -246,7 +248,7 @@ ProbabilisticResult check_probabilistically(MatrixView<const T> a, MatrixView<co
         sum += value * total[static_cast<std::size_t>(k)];
       }
       allowed[static_cast<std::size_t>(row)] =
-          allowed_units * unit_roundoff<T>() * std::sqrt(high * sum) * spread + own * sum;
+          allowed_units * unit_roundoff<ResultOf<T>>() * std::sqrt(high * sum) * spread + own * sum;
     }
     std::vector<double> x(width);
     std::vector<Sum> bx(depth);
@@ -278,13 +280,16 @@ ProbabilisticResult check_probabilistically(MatrixView<const T> a, MatrixView<co
   }
 }
 
-#define GEMM_LAB_INSTANTIATE(T)                                                       \
-  template Expected<T> expected_product<T>(MatrixView<const T>, MatrixView<const T>); \
-  template Comparison compare<T>(MatrixView<const T>, const Expected<T>&, double);    \
-  template Comparison compare_exactly<T>(MatrixView<const T>, const Expected<T>&);    \
-  template ProbabilisticResult check_probabilistically<T>(                            \
-      MatrixView<const T>, MatrixView<const T>, MatrixView<const T>, std::uint64_t, int, double)
+#define GEMM_LAB_INSTANTIATE(T)                                                                    \
+  template Expected<T> expected_product<T>(MatrixView<const T>, MatrixView<const T>);              \
+  template Comparison compare<T>(MatrixView<const ResultOf<T>>, const Expected<T>&, double);       \
+  template Comparison compare_exactly<T>(MatrixView<const ResultOf<T>>, const Expected<T>&);       \
+  template ProbabilisticResult check_probabilistically<T>(                                         \
+      MatrixView<const T>, MatrixView<const T>, MatrixView<const ResultOf<T>>, std::uint64_t, int, \
+      double)
 GEMM_LAB_INSTANTIATE(std::int32_t);
 GEMM_LAB_INSTANTIATE(float);
 GEMM_LAB_INSTANTIATE(double);
+GEMM_LAB_INSTANTIATE(Half);
+GEMM_LAB_INSTANTIATE(BFloat16);
 #undef GEMM_LAB_INSTANTIATE

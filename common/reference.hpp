@@ -7,16 +7,20 @@
 #include <string>
 #include <type_traits>
 
+#include "common/float16.hpp"
 #include "common/host_matrix.hpp"
 
 /// Matrix multiplication, as plainly as it can be said: each element of C is the dot product of a
-/// row of A with a column of B. Everything in the labs computes this, faster.
+/// row of A with a column of B. Everything in the labs computes this, faster. Products of 16-bit
+/// elements are summed in float.
 template <typename T>
-void gemm_plain(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
+void gemm_plain(MatrixView<const T> a, MatrixView<const T> b, MatrixView<ResultOf<T>> c) {
+  using Sum = ResultOf<T>;
   for (int row = 0; row < c.rows; ++row) {
     for (int col = 0; col < c.cols; ++col) {
-      T sum = 0;
-      for (int k = 0; k < a.cols; ++k) sum += a(row, k) * b(k, col);
+      Sum sum = 0;
+      for (int k = 0; k < a.cols; ++k)
+        sum += static_cast<Sum>(a(row, k)) * static_cast<Sum>(b(k, col));
       c(row, col) = sum;
     }
   }
@@ -27,9 +31,9 @@ template <>
 void gemm_plain<std::int32_t>(MatrixView<const std::int32_t> a, MatrixView<const std::int32_t> b,
                               MatrixView<std::int32_t> c);
 
-/// The type in which the expected result is held: float products are summed in double (a product of
-/// two floats is exact there); int32 wraps modulo 2^32; for double the reference itself rounds, by
-/// a few u = 2^-53.
+/// The type in which the expected result is held: products of floats and of 16-bit elements are
+/// summed in double (a product of two floats is exact there); int32 wraps modulo 2^32; for double
+/// the reference itself rounds, by a few u = 2^-53.
 template <typename T>
 using Exact = std::conditional_t<std::is_integral_v<T>, T, double>;
 
@@ -45,12 +49,12 @@ struct Expected {
 template <typename T>
 Expected<T> expected_product(MatrixView<const T> a, MatrixView<const T> b);
 
-/// Unit roundoff: half the distance from 1 to the next number. 2^-24 for float, 2^-53 for double, 0
-/// for integers.
+/// Unit roundoff: half the distance from 1 to the next number. 2^-24 for float, 2^-53 for double,
+/// 2^-11 for Half, 2^-8 for BFloat16, 0 for integers.
 template <typename T>
 constexpr double unit_roundoff() {
-  if constexpr (std::is_floating_point_v<T>)
-    return static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
+  if constexpr (is_real<T>)
+    return 1.0 / static_cast<double>(std::int64_t{1} << significant_bits<T>());
   else
     return 0;
 }
@@ -66,6 +70,17 @@ constexpr double unit_roundoff() {
 /// factor sqrt(K) would let those pass.
 constexpr double kAllowedUnits = 32;
 
+/// The same for tensor cores with FP32 accumulators. How they add the products of one instruction
+/// is not specified, and the sum may be cut off instead of rounded: 3.5 u at K = 256, 22 u at K =
+/// 16384 if every 16 terms are. FP16 accumulators are off by 4500 u and more at every K. The
+/// rounding of a float result, u |C_ref|, is one unit of these.
+constexpr double kAllowedTensorUnits = 128;
+
+/// What TF32 adds to that, in units of u = 2^-24: both factors of each product are rounded to 11
+/// bits, so 2 * 2^-11 (|A||B|)_ij; twice as much if the rest is cut off (float's bits as they are).
+constexpr double kRoundedTf32Units = 2.0 * (1 << 13);
+constexpr double kTruncatedTf32Units = 2 * kRoundedTf32Units;
+
 struct Comparison {
   std::int64_t elements = 0;
   std::int64_t wrong = 0;       ///< over the limit or not finite
@@ -79,15 +94,16 @@ struct Comparison {
   bool passed() const { return wrong == 0; }
 };
 
+/// C has the type ResultOf<T>, and so has the u of the limit: 2^-24 for 16-bit operands.
 /// Integers must match exactly. Anything that is not finite is wrong: the test is !(error <=
 /// limit), which NaN cannot pass. Throws std::invalid_argument if the extents differ.
 template <typename T>
-Comparison compare(MatrixView<const T> got, const Expected<T>& expected,
+Comparison compare(MatrixView<const ResultOf<T>> got, const Expected<T>& expected,
                    double allowed_units = kAllowedUnits);
 
 /// Exact comparison (integer-valued data in any type).
 template <typename T>
-Comparison compare_exactly(MatrixView<const T> got, const Expected<T>& expected);
+Comparison compare_exactly(MatrixView<const ResultOf<T>> got, const Expected<T>& expected);
 
 struct ProbabilisticResult {
   bool passed = false;
@@ -115,5 +131,5 @@ struct ProbabilisticResult {
 /// differs), again 2^-rounds in all.
 template <typename T>
 ProbabilisticResult check_probabilistically(MatrixView<const T> a, MatrixView<const T> b,
-                                            MatrixView<const T> c, std::uint64_t seed,
+                                            MatrixView<const ResultOf<T>> c, std::uint64_t seed,
                                             int rounds = 20, double allowed_units = kAllowedUnits);

@@ -29,7 +29,7 @@ struct Observed {
       scratch;  ///< scratch: everything the student's code allocated itself
   std::vector<simgpu::LaunchReport> launches;
   unsigned live_registers = 0;      ///< largest estimate over the launches
-  std::uint64_t element_bytes = 0;  ///< size of one element of the rung's type
+  std::uint64_t element_bytes = 0;  ///< of one element of A and B; C has 4 bytes where these have 2
 };
 
 using Parameters = std::map<std::string, double>;  ///< "BM" -> 64, "slack" -> 1.05

@@ -57,11 +57,12 @@ int main(int argc, char** argv) {
   RunOptions running;
   auto* run_command = app.add_subcommand("run", "run one rung once and print what it did");
   run_command->add_option("--lab", running.lab, "number of the lab")->required();
-  run_command->add_option("--rung", running.rung, "name of the rung; default: the lab's first");
+  run_command->add_option("--rung", running.rung,
+                          "name of the rung; default: that of the last core stage");
   run_command->add_option("-M,-m", running.m, "rows of C")->check(CLI::Range(0, 16384));
   run_command->add_option("-N,-n", running.n, "columns of C")->check(CLI::Range(0, 16384));
   run_command->add_option("-K,-k", running.k, "length of the sums")->check(CLI::Range(0, 16384));
-  run_command->add_option("--type", running.type, "int32, float or double");
+  run_command->add_option("--type", running.type, "int32, float, double, half or bfloat16");
   run_command->add_option("--device", running.device, "auto, sim or gpu")
       ->check(CLI::IsMember({"auto", "sim", "gpu"}));
   run_command->add_flag("--solution", running.solution, "run the solution");

@@ -1,6 +1,7 @@
 #include "common/reference.hpp"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -261,4 +262,122 @@ TEST_CASE("false alarms of the probabilistic check are rare at the componentwise
   for (std::uint64_t seed = 1; seed <= 50; ++seed)
     CHECK(check_probabilistically<float>(p.a.const_view(), p.b.const_view(), p.c.const_view(), seed)
               .passed);
+}
+
+namespace {
+
+template <typename T>
+void check_every_value(double largest, double smallest, int fraction) {
+  for (int code = 0; code < 65536; ++code) {
+    T x;
+    x.bits = static_cast<std::uint16_t>(code);
+    const double value = static_cast<double>(x);
+    if (std::isnan(value)) {
+      CHECK(std::isnan(static_cast<double>(T(value))));
+      continue;
+    }
+    REQUIRE(T(value).bits == code);
+    if (!std::isfinite(value) || (code & 0x7fff) == 0x7fff) continue;
+    // Half way to the next number of the same sign: to the even one; a little off: to the nearer.
+    T next;
+    next.bits = static_cast<std::uint16_t>(code + 1);
+    const double above = static_cast<double>(next);
+    if (!std::isfinite(above)) continue;
+    const double middle = (value + above) / 2;
+    REQUIRE(T(middle).bits == (code % 2 == 0 ? code : code + 1));
+    REQUIRE(T(std::nextafter(middle, value)).bits == code);
+    REQUIRE(T(std::nextafter(middle, above)).bits == code + 1);
+  }
+  CHECK(static_cast<double>(T(largest)) == largest);
+  // From half a unit above the largest number on: infinity.
+  const double unit = std::ldexp(1.0, std::ilogb(largest) - fraction);
+  CHECK(std::isinf(static_cast<double>(T(largest + unit / 2))));
+  CHECK(static_cast<double>(T(std::nextafter(largest + unit / 2, 0))) == largest);
+  CHECK(static_cast<double>(T(smallest)) == smallest);
+  CHECK(static_cast<double>(T(smallest / 2)) == 0);
+  CHECK(T(-0.0).bits == 0x8000);
+  CHECK(std::isinf(static_cast<double>(T(std::numeric_limits<double>::infinity()))));
+}
+
+/// Sums of half products, kept in half after each step.
+template <typename T>
+void gemm_half_sums(const HostMatrix<T>& a, const HostMatrix<T>& b, HostMatrix<float>& c) {
+  for (int row = 0; row < c.rows(); ++row)
+    for (int col = 0; col < c.cols(); ++col) {
+      Half sum;
+      for (int k = 0; k < a.cols(); ++k)
+        sum = Half(static_cast<double>(sum) +
+                   static_cast<double>(a(row, k)) * static_cast<double>(b(k, col)));
+      c(row, col) = static_cast<float>(sum);
+    }
+}
+
+template <typename T>
+void check_tensor_limit() {
+  for (const Shape& s : std::vector<Shape>{
+           {17, 33, 1, 0}, {17, 33, 2, 0}, {13, 16, 16, 0}, {33, 17, 65, 0}, {16, 16, 256, 0}}) {
+    for (const bool canary : {false, true}) {
+      CAPTURE(s.k, canary);
+      inputs::SplitMix64 random_a(11);
+      inputs::Pcg random_b(12);
+      HostMatrix<T> a(s.m, s.k), b(s.k, s.n);
+      if (canary && s.k < 2) continue;
+      if (canary)
+        inputs::canary(a, b, random_a, random_b);
+      else
+        inputs::zero_mean(a, random_a), inputs::zero_mean(b, random_b);
+      HostMatrix<float> right(s.m, s.n), half(s.m, s.n);
+      gemm_plain<T>(a.view(), b.view(), right.view());
+      gemm_half_sums(a, b, half);
+      const Expected<T> expected = expected_product<T>(a.view(), b.view());
+      CHECK(compare<T>(right.view(), expected, kAllowedTensorUnits).passed());
+      const Comparison wrong = compare<T>(half.view(), expected, kAllowedTensorUnits);
+      CHECK(wrong.wrong > wrong.elements / 2);
+      CHECK(check_probabilistically<T>(a.view(), b.view(), right.view(), 1, 20, kAllowedTensorUnits)
+                .passed);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("16-bit types round to nearest, ties to even, at every value") {
+  check_every_value<Half>(65504, 0x1p-24, 10);
+  check_every_value<BFloat16>(0x1.fep127, 0x1p-133, 7);
+  CHECK(Half(1).bits == 0x3c00);
+  CHECK(BFloat16(1).bits == 0x3f80);
+  for (int i = -2048; i <= 2048; ++i) REQUIRE(static_cast<double>(Half(i)) == i);
+  for (int i = -256; i <= 256; ++i) REQUIRE(static_cast<double>(BFloat16(i)) == i);
+}
+
+TEST_CASE("the limit of tensor rungs lets FP32 sums pass and refuses half sums") {
+  check_tensor_limit<Half>();
+  check_tensor_limit<BFloat16>();
+}
+
+TEST_CASE("the truncation canary tells TF32 inputs that are cut off from rounded ones") {
+  for (const int k : {1, 7, 64, 300}) {
+    CAPTURE(k);
+    inputs::SplitMix64 random_a(11);
+    inputs::Pcg random_b(12);
+    HostMatrix<float> a(17, k), b(k, 33), c(17, 33);
+    inputs::truncation_canary(a, b, random_a, random_b);
+    const Expected<float> expected = expected_product<float>(a.view(), b.view());
+    gemm_11_bits(a, b, c);
+    CHECK(compare<float>(c.view(), expected, kAllowedTensorUnits + kRoundedTf32Units).passed());
+    const auto cut = [](HostMatrix<float>& m) {
+      for (float& x : m.storage()) {
+        std::uint32_t bits;
+        std::memcpy(&bits, &x, sizeof bits);
+        bits &= ~0x1fffu;
+        std::memcpy(&x, &bits, sizeof bits);
+      }
+    };
+    cut(a), cut(b);
+    gemm_plain<float>(a.view(), b.view(), c.view());
+    const Comparison seen =
+        compare<float>(c.view(), expected, kAllowedTensorUnits + kRoundedTf32Units);
+    CHECK(seen.wrong == seen.elements);
+    CHECK(compare<float>(c.view(), expected, kAllowedTensorUnits + kTruncatedTf32Units).passed());
+  }
 }

@@ -37,7 +37,7 @@ ExitCode check(const CheckOptions& options);
 struct RunOptions {
   Place place;
   int lab = 0;
-  std::string rung, type = "float", device = "sim";
+  std::string rung, type, device = "sim";  ///< "": the rung of the last core stage; its main type
   std::int64_t m = 64, n = 48, k = 32;
   bool solution = false;
   std::filesystem::path file;

@@ -45,8 +45,8 @@ const Lab& lab_of_stage(const std::vector<Lab>& labs, const std::string& id) {
   throw UserError(text("usage.no_stage", {{"stage", printable(id)}, {"stages", all}}), exit_usage);
 }
 
-fs::path source_of(const Lab& lab, const fs::path& root, bool solution) {
-  const fs::path source = solution ? lab.folder / "solution" / "gemm.cu" : lab.folder / "gemm.cu";
+fs::path source_of(const Lab& lab, const fs::path& root, bool solution, const std::string& file) {
+  const fs::path source = solution ? lab.folder / "solution" / file : lab.folder / file;
   if (solution && !fs::exists(root / source))
     throw UserError(text("usage.no_solution", {{"lab", lab.name}}), exit_usage);
   return source;

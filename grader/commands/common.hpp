@@ -24,7 +24,8 @@ const Lab& lab_of_stage(const std::vector<Lab>& labs,
                         const std::string& id);  ///< or UserError listing the stages
 
 /// The file to judge, relative to the root.
-std::filesystem::path source_of(const Lab& lab, const std::filesystem::path& root, bool solution);
+std::filesystem::path source_of(const Lab& lab, const std::filesystem::path& root, bool solution,
+                                const std::string& file = "gemm.cu");
 
 /// uid and gid of "nobody" if this process is root and nobody could work in `build`; else nothing.
 std::optional<std::pair<unsigned, unsigned>> lesser_user(const Workplace& place);

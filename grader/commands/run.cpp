@@ -140,7 +140,7 @@ ExitCode run_on_sim(const Workplace& place, const Lab& lab, const Rung& rung,
   }
   const diag::ElementType type = element_type(options.type);
   const Inputs inputs =
-      make_inputs(type, rung.oracle, Case{{options.m, options.n, options.k}, 0, 0, 0, false},
+      make_inputs(type, rung, Case{{options.m, options.n, options.k}, 0, 0, 0, false},
                   Fill::integers, Before::poison, run_seed);
   const CallOutcome outcome =
       session.call({entry, inputs.a, inputs.b, inputs.c, false, true, 1ull << 36});
@@ -187,8 +187,9 @@ ExitCode run_on_sim(const Workplace& place, const Lab& lab, const Rung& rung,
     case End::infra:
       throw InfraError(outcome.message);
   }
-  const Verification verified = verify(rung.oracle, outcome.run.a, outcome.run.b,
-                                       outcome.run.c_before, outcome.run.c_after, Fill::integers);
+  const Verification verified =
+      verify(rung.oracle, outcome.run.a, outcome.run.b, outcome.run.c_before, outcome.run.c_after,
+             Fill::integers, allowed_units(rung, options.type, Fill::integers));
   const bool clean =
       std::all_of(outcome.run.launches.begin(), outcome.run.launches.end(), [](const auto& l) {
         return std::all_of(l.findings.begin(), l.findings.end(),
@@ -201,7 +202,13 @@ ExitCode run_on_sim(const Workplace& place, const Lab& lab, const Rung& rung,
 
 /// A main for nvcc: the same launcher, the same inputs, the CPU's product beside it.
 std::string gpu_main(const fs::path& source, const Rung& rung, const RunOptions& options) {
-  const std::string t = options.type == "int32" ? "std::int32_t" : options.type;
+  // 16-bit elements have a host type and a device type of the same bits.
+  const bool half = options.type == "half", bfloat16 = options.type == "bfloat16";
+  const std::string host = options.type == "int32" ? "std::int32_t"
+                           : half                  ? "Half"
+                           : bfloat16              ? "BFloat16"
+                                                   : options.type;
+  const std::string device = half ? "__half" : bfloat16 ? "__nv_bfloat16" : host;
   std::ostringstream out;
   out << "// Generated: runs one rung on the GPU and compares it with the CPU.\n"
          "#include <cstdio>\n#include <cstdint>\n#include <exception>\n\n"
@@ -211,23 +218,27 @@ std::string gpu_main(const fs::path& source, const Rung& rung, const RunOptions&
          "#include \"common/device_matrix.cuh\"\n#include \"common/inputs.hpp\"\n#include "
          "\"common/reference.hpp\"\n\n"
          "int main() try {\n  using T = "
-      << t << ";\n  const int m = " << options.m << ", n = " << options.n << ", k = " << options.k
+      << host << ";\n  using In = " << device
+      << ";\n  using Out = ResultOf<T>;\n  const int m = " << options.m << ", n = " << options.n
+      << ", k = " << options.k
       << ";\n"
-         "  HostMatrix<T> a(m, k), b(k, n), c("
+         "  HostMatrix<T> a(m, k), b(k, n);\n  HostMatrix<Out> c("
       << (rung.oracle == Oracle::copy_b ? "k" : "m") << ", "
       << (rung.oracle == Oracle::copy_a ? "k" : "n")
       << ");\n"
          "  inputs::SplitMix64 random_a(1);\n  inputs::Pcg random_b(2);\n"
          "  inputs::integers(a, random_a);\n  inputs::integers(b, random_b);\n  "
          "inputs::poison_all(c);\n"
-         "  DeviceMatrix<T> on_a(a), on_b(b), on_c(c);\n"
+         "  DeviceMatrix<T> on_a(a), on_b(b);\n  DeviceMatrix<Out> on_c(c);\n"
+         "  const auto* data_a = reinterpret_cast<const In*>(on_a.view().data);\n"
+         "  const auto* data_b = reinterpret_cast<const In*>(on_b.view().data);\n"
          "  "
       << rung.name
-      << "<T, T>(MatrixView<const T>{on_a.view().data, m, k, k}, MatrixView<const "
-         "T>{on_b.view().data, k, n, n}, on_c.view(), 0);\n"
+      << "<In, Out>(MatrixView<const In>{data_a, m, k, k}, MatrixView<const In>{data_b, k, n, n}, "
+         "on_c.view(), 0);\n"
          "  CUDA_CHECK(cudaDeviceSynchronize());\n  on_c.copy_to(c);\n";
   if (rung.oracle == Oracle::product)
-    out << "  HostMatrix<T> expected(m, n);\n  gemm_plain<T>(a.const_view(), b.const_view(), "
+    out << "  HostMatrix<Out> expected(m, n);\n  gemm_plain<T>(a.const_view(), b.const_view(), "
            "expected.view());\n";
   else
     out << "  const HostMatrix<T>& expected = " << (rung.oracle == Oracle::copy_a ? "a" : "b")
@@ -254,7 +265,7 @@ ExitCode run_on_gpu(const Workplace& place, const Rung& rung, const RunOptions& 
                         gpu_main(fs::absolute(place.root / source), rung, options));
   ProcessSpec compile;
   compile.argv = {nvcc,
-                  "-arch=native",
+                  "-arch=" + (rung.needs_arch.empty() ? "native" : rung.needs_arch),
                   "-O3",
                   "-std=c++17",
                   "-lineinfo",
@@ -286,13 +297,23 @@ ExitCode run_on_gpu(const Workplace& place, const Rung& rung, const RunOptions& 
   return ran.ok() ? exit_ok : exit_failed;
 }
 
+/// What the lab is about: the rung of its last core stage.
+const Rung& default_rung(const Lab& lab) {
+  const Rung* rung = &lab.rungs.front();
+  for (const auto& stage : lab.stages)
+    if (stage.kind == Kind::core && lab.rung(stage.rung).needs_arch.empty())
+      rung = &lab.rung(stage.rung);
+  return *rung;
+}
+
 }  // namespace
 
-ExitCode run(const RunOptions& options) {
+ExitCode run(const RunOptions& given) {
+  RunOptions options = given;
   const Workplace place = workplace(options.place);
   const std::vector<Lab> labs = load_labs(place.root, {});
   const Lab& lab = lab_with_id(labs, options.lab);
-  const std::string name = options.rung.empty() ? lab.rungs.front().name : options.rung;
+  const std::string name = options.rung.empty() ? default_rung(lab).name : options.rung;
   std::string all;
   const Rung* rung = nullptr;
   for (const auto& one : lab.rungs) {
@@ -303,14 +324,19 @@ ExitCode run(const RunOptions& options) {
     throw UserError(
         text("usage.no_rung", {{"lab", lab.name}, {"rung", printable(name)}, {"rungs", all}}),
         exit_usage);
+  if (options.type.empty()) options.type = rung->main_type();
+  if (!rung->needs_arch.empty() && options.device != "gpu")
+    throw UserError(text("device.needs_arch", {{"rung", rung->name}, {"arch", rung->needs_arch}}),
+                    exit_infrastructure);
   if (std::find(rung->types.begin(), rung->types.end(), options.type) == rung->types.end()) {
     std::string types;
     for (const auto& type : rung->types) types += (types.empty() ? "" : ", ") + type;
     throw UserError(rung->name + " has no type " + printable(options.type) + "; it has: " + types,
                     exit_usage);
   }
-  const fs::path source = options.file.empty() ? source_of(lab, place.root, options.solution)
-                                               : fs::absolute(options.file);
+  const fs::path source = options.file.empty()
+                              ? source_of(lab, place.root, options.solution, rung->file)
+                              : fs::absolute(options.file);
   return options.device == "gpu" ? run_on_gpu(place, *rung, options, source)
                                  : run_on_sim(place, lab, *rung, options, source);
 }

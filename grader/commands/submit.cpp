@@ -15,15 +15,17 @@ ExitCode submit(const SubmitOptions& options) {
   const std::vector<Lab> labs = load_labs(place.root, {});
   std::vector<zip::File> files;
   for (const auto& lab : labs) {
-    const fs::path source = place.root / lab.folder / "gemm.cu";
-    if (!fs::exists(source)) {
-      std::cout << "  left out  " << lab.name << "/gemm.cu (missing)\n";
-      continue;
+    for (const auto& name : lab.files()) {
+      const fs::path source = place.root / lab.folder / name;
+      if (!fs::exists(source)) {
+        std::cout << "  left out  " << lab.name << "/" << name << " (missing)\n";
+        continue;
+      }
+      zip::File file{lab.name + "/" + name, read_file(source, 1u << 20), {}};
+      std::cout << "  " << file.name << "  " << file.bytes.size() << " bytes, sha256 "
+                << sha256(file.bytes).substr(0, 16) << "\n";
+      files.push_back(std::move(file));
     }
-    zip::File file{lab.name + "/gemm.cu", read_file(source, 1u << 20), {}};
-    std::cout << "  " << file.name << "  " << file.bytes.size() << " bytes, sha256 "
-              << sha256(file.bytes).substr(0, 16) << "\n";
-    files.push_back(std::move(file));
   }
   if (files.empty())
     throw UserError("there is nothing to submit: no labN_*/gemm.cu was found", exit_usage);

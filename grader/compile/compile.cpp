@@ -40,7 +40,15 @@ constexpr std::size_t source_cap = 1u << 20;
 constexpr std::size_t cached_files = 600;
 
 std::string cpp_type(const std::string& type) {
-  return type == "int32" ? "int" : type;
+  return type == "int32"      ? "int"
+         : type == "half"     ? "__half"
+         : type == "bfloat16" ? "__nv_bfloat16"
+                              : type;
+}
+
+/// The element type of C.
+std::string cpp_result_type(const std::string& type) {
+  return type == "half" || type == "bfloat16" ? "float" : cpp_type(type);
 }
 
 /// Everything that student code is compiled against, as one hash: our headers and the compilers'
@@ -243,12 +251,14 @@ void Driver::list_entries(Build& build, const std::string& object) {
     build.entries.push_back(std::move(entry));
   };
   for (const auto& rung : lab_.rungs) {
+    if (!rung.needs_arch.empty()) continue;
     for (const auto& type : rung.types) {
-      const std::string t = cpp_type(type);
-      add(rung.name + "<" + type + ">", instantiation(rung.name, type),
-          "void " + rung.name + "<" + t + ", " + t + ">(MatrixView<" + t + " const>, MatrixView<" +
-              t + " const>, MatrixView<" + t + ">, CUstream_st*)",
-          rung.name + "<" + t + ", " + t + ">(");
+      const std::string t = cpp_type(type), out = cpp_result_type(type),
+                        function = instantiation(rung.name, type);
+      add(rung.name + "<" + type + ">", function,
+          "void " + function + "(MatrixView<" + t + " const>, MatrixView<" + t +
+              " const>, MatrixView<" + out + ">, CUstream_st*)",
+          function + "(");
     }
   }
   for (const auto& stage : lab_.stages)
@@ -263,6 +273,9 @@ std::string Driver::entries_source(const Build& build) const {
       << "/lab.toml: the functions of gemm.cu that the judge may call.\n"
          "#include \"common/matrix.hpp\"\n#include "
          "\"common/simgpu/runtime/remote/runner_loop.hpp\"\n\n";
+  for (const auto& rung : lab_.rungs)
+    for (const auto& type : rung.types)
+      if (type == "half" || type == "bfloat16") out << "struct " << cpp_type(type) << ";\n";
   for (const auto& rung : lab_.rungs)
     out << "template <typename In, typename Out>\nvoid " << rung.name
         << "(MatrixView<const In>, MatrixView<const In>, MatrixView<Out>, CUstream_st*);\n";
@@ -426,13 +439,13 @@ Build Driver::build(const fs::path& source) {
 }  // namespace
 
 std::string instantiation(const std::string& rung, const std::string& type) {
-  return rung + "<" + cpp_type(type) + ", " + cpp_type(type) + ">";
+  return rung + "<" + cpp_type(type) + ", " + cpp_result_type(type) + ">";
 }
 
 std::string signature(const std::string& rung, const std::string& type) {
   const std::string t = cpp_type(type);
   return "void " + instantiation(rung, type) + "(MatrixView<const " + t + "> a, MatrixView<const " +
-         t + "> b, MatrixView<" + t + "> c, cudaStream_t stream)";
+         t + "> b, MatrixView<" + cpp_result_type(type) + "> c, cudaStream_t stream)";
 }
 
 Build build_lab(const Workplace& place, const Toolchain& toolchain, const Lab& lab,

@@ -74,7 +74,8 @@ struct CompilerOutput {
 CompilerOutput filter_compiler_output(const std::string& text, const std::string& student_file,
                                       std::size_t most = 5);
 
-/// "gemm_naive<float, float>": the instantiation for a type of lab.toml.
+/// "gemm_naive<float, float>", "gemm_wmma<__half, float>": the instantiation for a type of
+/// lab.toml.
 std::string instantiation(const std::string& rung, const std::string& type);
 
 /// The signature as a sentence: "void gemm_naive<float, float>(MatrixView<const float> a, ...)".

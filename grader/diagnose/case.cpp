@@ -10,7 +10,37 @@
 namespace grader::diag {
 
 std::size_t size_of(ElementType type) {
-  return type == ElementType::float64 ? 8 : 4;
+  switch (type) {
+    case ElementType::float64:
+      return 8;
+    case ElementType::float16:
+    case ElementType::bfloat16:
+      return 2;
+    case ElementType::int32:
+    case ElementType::float32:
+      break;
+  }
+  return 4;
+}
+
+ElementType result_type(ElementType type) {
+  return size_of(type) == 2 ? ElementType::float32 : type;
+}
+
+int significant_bits(ElementType type) {
+  switch (type) {
+    case ElementType::int32:
+      return 31;
+    case ElementType::float64:
+      return 53;
+    case ElementType::float16:
+      return 11;
+    case ElementType::bfloat16:
+      return 8;
+    case ElementType::float32:
+      break;
+  }
+  return 24;
 }
 
 Matrix::Matrix(ElementType t, int rows_, int cols_, int ld_)
@@ -33,6 +63,10 @@ double Matrix::at(std::size_t element) const {
       return read(std::int32_t{});
     case ElementType::float32:
       return read(float{});
+    case ElementType::float16:
+      return read(Half{});
+    case ElementType::bfloat16:
+      return read(BFloat16{});
     case ElementType::float64:
       break;
   }
@@ -48,6 +82,12 @@ void Matrix::set(std::size_t element, double value) {
       break;
     case ElementType::float32:
       write(static_cast<float>(value));
+      break;
+    case ElementType::float16:
+      write(Half(value));
+      break;
+    case ElementType::bfloat16:
+      write(BFloat16(value));
       break;
     case ElementType::float64:
       write(value);
@@ -211,7 +251,8 @@ std::optional<Run> probe(const Evidence& evidence, Matrix a, Matrix b) {
   ProbeShape shape{a.rows, b.cols, a.cols, a.ld - a.cols, b.ld - b.cols, 0};
   const auto [rows, cols] = result_extents(evidence.oracle, shape);
   const int pad = shape.pad_a > 0 || shape.pad_b > 0 ? 11 : 0;
-  std::optional<Run> run = evidence.run_probe(a, b, garbage(evidence.type, rows, cols, pad));
+  std::optional<Run> run =
+      evidence.run_probe(a, b, garbage(result_type(evidence.type), rows, cols, pad));
   if (run && (run->failed_launch || run->c_after.elements() != run->c_before.elements()))
     return std::nullopt;
   return run;
@@ -224,7 +265,7 @@ std::optional<Case> probe_case(const Evidence& evidence, const ProbeShape& shape
   std::optional<Run> run =
       evidence.run_probe(integers_a(evidence.type, shape.m, shape.k, shape.pad_a, stream, limit),
                          integers_b(evidence.type, shape.k, shape.n, shape.pad_b, stream, limit),
-                         garbage(evidence.type, rows, cols, shape.pad_c));
+                         garbage(result_type(evidence.type), rows, cols, shape.pad_c));
   if (!run || run->failed_launch || run->c_after.elements() != run->c_before.elements())
     return std::nullopt;
   return make_case(evidence.oracle, std::move(*run));

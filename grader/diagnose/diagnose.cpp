@@ -207,8 +207,10 @@ struct Judgement {
   double factor = 0;  ///< largest error over its limit; infinity if not finite or the limit is 0
 };
 
-double unit_of(ElementType type) {
-  return type == ElementType::int32 ? 0 : std::ldexp(1.0, type == ElementType::float32 ? -24 : -53);
+/// u of C's type: 2^-24 where 16-bit operands are summed in float.
+double unit_of(ElementType operands) {
+  return operands == ElementType::int32 ? 0
+                                        : std::ldexp(1.0, -significant_bits(result_type(operands)));
 }
 
 Judgement judge(const Evidence& evidence) {
@@ -303,7 +305,8 @@ std::optional<Diagnosis> padding_read(const Evidence& evidence) {
     if (poisoned.ld == poisoned.cols || poisoned.rows < 2) continue;
     for (int i = 0; i + 1 < poisoned.rows; ++i)
       for (int j = poisoned.cols; j < poisoned.ld; ++j) poisoned.set(i, j, std::nan(""));
-    const auto run = evidence.run_probe(a, b, garbage(evidence.type, rows, cols, s.pad_c));
+    const auto run =
+        evidence.run_probe(a, b, garbage(result_type(evidence.type), rows, cols, s.pad_c));
     if (!run || run->failed_launch || run->c_after.elements() != run->c_before.elements()) continue;
     const Case c = make_case(evidence.oracle, *run);
     if (c.wrong == 0) continue;
@@ -363,11 +366,13 @@ Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor)
   if (evidence.oracle == Oracle::product) {
     if (has_few_bits(run.c_after, 11))
       guess = "result11";
-    else if (evidence.type != ElementType::float32 && has_few_bits(run.c_after, 24))
+    else if (run.c_after.type != ElementType::float32 && has_few_bits(run.c_after, 24))
       guess = "result24";
-    else if (evidence.type != ElementType::int32 && looks_rounded(run, 11))
+    else if (significant_bits(evidence.type) > 11 && evidence.type != ElementType::int32 &&
+             looks_rounded(run, 11))
       guess = "input11";
-    else if (evidence.type != ElementType::int32 && looks_rounded(run, 8))
+    else if (significant_bits(evidence.type) > 8 && evidence.type != ElementType::int32 &&
+             looks_rounded(run, 8))
       guess = "input8";
     else if (evidence.type == ElementType::float64 && looks_rounded(run, 24))
       guess = "input24";
@@ -381,7 +386,7 @@ Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor)
     d.details.push_back(messages::text(
         "detail.error", {{"factor", number(std::round(factor))},
                          {"units", number(evidence.allowed_units)},
-                         {"bits", evidence.type == ElementType::float32 ? "24" : "53"}}));
+                         {"bits", std::to_string(significant_bits(run.c_after.type))}}));
   return d;
 }
 

@@ -17,12 +17,17 @@
 #include <type_traits>
 #include <vector>
 
+#include "common/float16.hpp"
 #include "common/simgpu/device.hpp"
 
 namespace grader::diag {
 
-enum class ElementType : std::uint8_t { int32, float32, float64 };
-std::size_t size_of(ElementType type);
+enum class ElementType : std::uint8_t { int32, float32, float64, float16, bfloat16 };
+std::size_t size_of(ElementType type);  ///< in bytes
+/// The type of C for operands of this type: float32 for the 16-bit types.
+ElementType result_type(ElementType type);
+/// Bits of a significand: integers up to 2 to that power are exact. 31 for int32.
+int significant_bits(ElementType type);
 
 /// What a rung must compute: C = A * B, or (rungs that only move tiles) C = A or C = B.
 enum class Oracle : std::uint8_t { product, copy_a, copy_b };
@@ -43,7 +48,7 @@ struct Matrix {
     return static_cast<std::size_t>(row) * static_cast<std::size_t>(ld) +
            static_cast<std::size_t>(col);
   }
-  double at(std::size_t element) const;  ///< int32, float and double all fit a double exactly
+  double at(std::size_t element) const;  ///< every type fits a double exactly
   double at(int row, int col) const { return at(index(row, col)); }
   void set(std::size_t element, double value);  ///< value must be representable
   void set(int row, int col, double value) { set(index(row, col), value); }
@@ -53,10 +58,11 @@ struct Matrix {
 
   template <typename T>
   static Matrix of(std::span<const T> storage_, int rows_, int cols_, int ld_) {
-    static_assert(std::is_same_v<T, std::int32_t> || std::is_same_v<T, float> ||
-                  std::is_same_v<T, double>);
+    static_assert(std::is_same_v<T, std::int32_t> || is_real<T>);
     Matrix m(std::is_same_v<T, std::int32_t> ? ElementType::int32
              : std::is_same_v<T, float>      ? ElementType::float32
+             : std::is_same_v<T, Half>       ? ElementType::float16
+             : std::is_same_v<T, BFloat16>   ? ElementType::bfloat16
                                              : ElementType::float64,
              rows_, cols_, ld_);
     if (storage_.size_bytes() == m.storage.size() && !storage_.empty())
@@ -94,10 +100,11 @@ using Probe =
 
 struct Evidence {
   Oracle oracle = Oracle::product;
-  ElementType type = ElementType::float32;
+  ElementType type = ElementType::float32;  ///< of A and B; C has result_type() of it
   Tile tile;
-  Run run;                    ///< the call that failed, at the smallest failing shape
-  double allowed_units = 32;  ///< limit of the componentwise error in units of u (floating types)
+  Run run;  ///< the call that failed, at the smallest failing shape
+  /// Limit of the componentwise error in units of u of C's type (floating types).
+  double allowed_units = 32;
   bool small_integers =
       false;  ///< run.a and run.b are integers -8..8: the result must be bit-exact
   /// The same shape with small integers was right: then indices are right and this is about

@@ -59,6 +59,13 @@ const Matrix* operand(const std::string& label, const Run* run) {
   return nullptr;
 }
 
+/// Bytes of one element of what is accessed: C's may be wider than those of A and B.
+std::int64_t element_width(const Access& access, const Run* run, ElementType type) {
+  const Matrix* const matrix =
+      access.space == MemorySpace::global ? operand(access.object, run) : nullptr;
+  return static_cast<std::int64_t>(size_of(matrix != nullptr ? matrix->type : type));
+}
+
 /// The launch that a finding belongs to, if the run is known.
 const simgpu::LaunchReport* launch_of(const Finding& finding, const Run* run) {
   if (run == nullptr) return nullptr;
@@ -94,7 +101,7 @@ std::int64_t shared_row(const std::string& name, std::int64_t elements, const Ti
 /// element.
 std::string object_name(const Access& access, const Tile& tile, const Run* run, ElementType type,
                         const simgpu::LaunchReport* launch) {
-  const auto width = static_cast<std::int64_t>(size_of(type));
+  const auto width = element_width(access, run, type);
   if (access.object.empty()) {
     switch (access.space) {
       case MemorySpace::shared:
@@ -140,7 +147,7 @@ std::string verb(const Access& access) {
 
 /// "one past its end", "4 rows past its last", "before its start".
 std::string how_far(const Access& access, const Run* run, ElementType type) {
-  const auto width = static_cast<std::int64_t>(size_of(type));
+  const auto width = element_width(access, run, type);
   if (access.object.empty()) return "outside every array";
   if (access.offset < 0)
     return std::to_string((-access.offset + width - 1) / width) + " element(s) before its start";

@@ -27,6 +27,8 @@ std::optional<std::vector<Place>> sources(const Evidence& evidence, const Case& 
   const auto b_of = [&](auto value) {
     return filled(evidence.type, b.rows, b.cols, b.ld - b.cols, value);
   };
+  // Row and column numbers must be exact in the operands' type.
+  if (std::max(c.m, c.n) > 1 << std::min(significant_bits(evidence.type), 24)) return std::nullopt;
   for (const bool rows : {true, false}) {
     std::optional<Run> run;
     if (evidence.oracle == Oracle::product)

@@ -14,17 +14,10 @@
 namespace grader::diag {
 namespace {
 
-/// Base-4 digits that a type holds exactly.
+/// Base-4 digits that sums of operands of a type hold exactly, each operand a power of 4.
 int digits_of(ElementType type) {
-  switch (type) {
-    case ElementType::int32:
-      return 15;
-    case ElementType::float32:
-      return 12;
-    case ElementType::float64:
-      break;
-  }
-  return 26;
+  if (type == ElementType::float16) return 8;  // 4^7 is its last power of 4
+  return significant_bits(result_type(type)) / 2;
 }
 
 /// counts[(i * n + j) * k + t]: how often step t was counted in C[i][j], 0 to 3.

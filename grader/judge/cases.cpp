@@ -20,6 +20,10 @@ auto with_type(ElementType type, Function function) {
       return function(std::int32_t{});
     case ElementType::float64:
       return function(double{});
+    case ElementType::float16:
+      return function(Half{});
+    case ElementType::bfloat16:
+      return function(BFloat16{});
     case ElementType::float32:
       break;
   }
@@ -68,9 +72,18 @@ std::string Case::name() const {
 }
 
 diag::ElementType element_type(const std::string& type) {
-  return type == "int32"    ? ElementType::int32
-         : type == "double" ? ElementType::float64
-                            : ElementType::float32;
+  return type == "int32"      ? ElementType::int32
+         : type == "double"   ? ElementType::float64
+         : type == "half"     ? ElementType::float16
+         : type == "bfloat16" ? ElementType::bfloat16
+                              : ElementType::float32;
+}
+
+double allowed_units(const Rung& rung, const std::string& type, Fill fill) {
+  if (!rung.tensor(type)) return kAllowedUnits;
+  // Only here are inputs other than a tensor core takes them over.
+  const bool cut = rung.precision == Precision::tf32 && fill == Fill::canary;
+  return kAllowedTensorUnits + (cut ? kTruncatedTf32Units : 0);
 }
 
 diag::Oracle diag_oracle(Oracle oracle) {
@@ -150,24 +163,36 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
   return list;
 }
 
-Inputs make_inputs(ElementType type, Oracle oracle, const Case& shape, Fill fill, Before before,
+Inputs make_inputs(ElementType type, const Rung& rung, const Case& shape, Fill fill, Before before,
                    std::uint64_t seed) {
+  const Oracle oracle = rung.oracle;
+  const bool tf32 = rung.precision == Precision::tf32;
   return with_type(type, [&](auto zero) {
     using T = decltype(zero);
     const Extents& e = shape.extents;
     const int m = as_int(e.m), n = as_int(e.n), k = as_int(e.k);
     HostMatrix<T> a(m, k, k + shape.pad_a), b(k, n, n + shape.pad_b);
     const int c_rows = oracle == Oracle::copy_b ? k : m, c_cols = oracle == Oracle::copy_a ? k : n;
-    HostMatrix<T> c(c_rows, c_cols, c_cols + shape.pad_c);
+    HostMatrix<ResultOf<T>> c(c_rows, c_cols, c_cols + shape.pad_c);
     const std::uint64_t base = shape_seed(seed, e, fill);
     inputs::SplitMix64 random_a(base);
     inputs::Pcg random_b(base + 1);
     if (fill == Fill::canary) {
-      if constexpr (std::is_floating_point_v<T>) inputs::canary(a, b, random_a, random_b);
+      if constexpr (std::is_same_v<T, float>) {
+        if (tf32)
+          inputs::truncation_canary(a, b, random_a, random_b);
+        else
+          inputs::canary(a, b, random_a, random_b);
+      } else if constexpr (is_real<T>) {
+        inputs::canary(a, b, random_a, random_b);
+      }
     } else if (fill == Fill::zero_mean || oracle != Oracle::product) {
       // A copy must keep every bit: small integers would repeat too often to show a permutation.
       inputs::zero_mean(a, random_a);
       inputs::zero_mean(b, random_b);
+      if constexpr (std::is_same_v<T, float>) {
+        if (tf32) inputs::round_to_11_bits(a), inputs::round_to_11_bits(b);
+      }
     } else {
       inputs::integers(a, random_a);
       inputs::integers(b, random_b);
@@ -182,7 +207,8 @@ Inputs make_inputs(ElementType type, Oracle oracle, const Case& shape, Fill fill
 }
 
 Verification verify(Oracle oracle, const diag::Matrix& a, const diag::Matrix& b,
-                    const diag::Matrix& before, const diag::Matrix& after, Fill fill) {
+                    const diag::Matrix& before, const diag::Matrix& after, Fill fill,
+                    double units) {
   Verification result;
   result.padding_touched = !padding_kept(before, after);
   if (after.rows == 0 || after.cols == 0) {
@@ -200,14 +226,14 @@ Verification verify(Oracle oracle, const diag::Matrix& a, const diag::Matrix& b,
                         from.storage.data() + from.index(row, col) * diag::size_of(after.type),
                         diag::size_of(after.type)) == 0;
   } else {
-    with_type(after.type, [&](auto zero) {
+    with_type(a.type, [&](auto zero) {
       using T = decltype(zero);
+      using Out = ResultOf<T>;
       try {
         const Expected<T> expected = expected_product(view_of<T>(a), view_of<T>(b));
-        const bool bounded =
-            std::is_floating_point_v<T> && (fill == Fill::zero_mean || fill == Fill::canary);
-        const Comparison comparison = bounded ? compare(view_of<T>(after), expected)
-                                              : compare_exactly(view_of<T>(after), expected);
+        const bool bounded = is_real<T> && (fill == Fill::zero_mean || fill == Fill::canary);
+        const Comparison comparison = bounded ? compare<T>(view_of<Out>(after), expected, units)
+                                              : compare_exactly<T>(view_of<Out>(after), expected);
         equal = comparison.passed();
         result.max_units = bounded ? comparison.max_units : 0;
       } catch (const std::domain_error& error) {

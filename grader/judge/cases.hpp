@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/reference.hpp"
 #include "grader/diagnose/diagnose.hpp"
 #include "grader/labs/lab.hpp"
 
@@ -36,8 +37,10 @@ std::string shape_name(const Extents& extents);
 enum class Fill {
   integers,  ///< -8..8: the result is exact in any order of summation
   other_integers,
-  zero_mean,  ///< uniform in [-1, 1), all 2^32 values for int32 (sums wrap)
-  canary,     ///< the result is what an 11-bit mantissa throws away
+  zero_mean,  ///< uniform in [-1, 1], all 2^32 values for int32 (sums wrap); rounded to TF32's 11
+              ///< bits for a TF32 rung: then only the sums may round
+  canary,     ///< the result is what an 11-bit mantissa throws away (FP32, FP64), what sums of 11
+           ///< bits throw away (16-bit types), or what cutting TF32 off instead of rounding loses
 };
 
 /// What C holds before the call.
@@ -49,8 +52,13 @@ struct Inputs {
 
 /// Deterministic in everything that is passed. Padding of every matrix is poison. C has the extents
 /// of `oracle`.
-Inputs make_inputs(diag::ElementType type, Oracle oracle, const Case& shape, Fill fill,
+Inputs make_inputs(diag::ElementType type, const Rung& rung, const Case& shape, Fill fill,
                    Before before, std::uint64_t seed);
+
+/// The limit |C - AB|_ij <= units * u * (|A||B|)_ij for a rung in one type, u of C's type: 32, or
+/// 128 on tensor cores with FP32 accumulators. The canary of a TF32 rung also allows for inputs cut
+/// off to 11 bits; inputs beyond what rounding explains are worth a note (kRoundedTf32Units).
+double allowed_units(const Rung& rung, const std::string& type, Fill fill);
 
 /// How C compares with what it should be.
 struct Verification {
@@ -59,9 +67,11 @@ struct Verification {
   double max_units = 0;          ///< largest error in units of u (|A||B|); 0 for exact comparisons
 };
 
-/// Exact unless the fill asks for a bound. Throws InfraError if the expected result is not finite.
+/// Exact unless the fill asks for a bound, which is `units` as allowed_units() gives it. Throws
+/// InfraError if the expected result is not finite.
 Verification verify(Oracle oracle, const diag::Matrix& a, const diag::Matrix& b,
-                    const diag::Matrix& before, const diag::Matrix& after, Fill fill);
+                    const diag::Matrix& before, const diag::Matrix& after, Fill fill,
+                    double units = kAllowedUnits);
 
 diag::ElementType element_type(const std::string& type);
 diag::Oracle diag_oracle(Oracle oracle);

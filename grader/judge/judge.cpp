@@ -104,8 +104,18 @@ StageResult blank(const Stage& stage) {
 std::string missing_need(const LabResult& lab, const Stage& stage) {
   for (const auto& needed : stage.needs)
     for (const auto& other : lab.stages)
-      if (other.id == needed && other.state != State::passed) return needed;
+      if (other.id == needed && other.state != State::passed && other.state != State::skipped)
+        return needed;
   return {};
+}
+
+/// A stage whose rung no simulated GPU can run.
+StageResult skipped(const Stage& stage, const Rung& rung) {
+  StageResult result = blank(stage);
+  result.state = State::skipped;
+  result.verdict = "SKIPPED";
+  result.headline = text("stage.needs_arch", {{"arch", rung.needs_arch}});
+  return result;
 }
 
 void not_started(StageResult& result, const LabBench& bench, const Todo& todo) {
@@ -281,6 +291,10 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
 
 void run_item(const Docket::Item& item) {
   LabResult& lab = (*docket->results)[item.lab_index];
+  if (const Rung& rung = item.lab->rung(item.stage->rung); !rung.needs_arch.empty()) {
+    lab.stages.push_back(skipped(*item.stage, rung));
+    return;
+  }
   StageResult result = blank(*item.stage);
   const auto start = std::chrono::steady_clock::now();
   const std::string missing = missing_need(lab, *item.stage);
@@ -439,6 +453,10 @@ std::vector<LabResult> judge(const std::vector<Assignment>& assignments,
       if (options.stage && !wanted.count(stage.id)) continue;
       if (result.build == "ok") {
         work.items.push_back({lab, &stage, results.size()});
+        continue;
+      }
+      if (const Rung& rung = lab->rung(stage.rung); !rung.needs_arch.empty()) {
+        result.stages.push_back(skipped(stage, rung));
         continue;
       }
       StageResult failed = blank(stage);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/reference.hpp"
 #include "grader/messages.hpp"
 
 namespace grader {
@@ -90,7 +91,7 @@ std::uint64_t RungCheck::budget(const Extents& e) const {
 std::optional<Failure> RungCheck::attempt(const Case& shape, Fill fill, Before before, bool reuse,
                                           bool checks, CaseResult* into, CallOutcome* keep) {
   const diag::ElementType type = element_type(type_);
-  const Inputs inputs = make_inputs(type, rung_.oracle, shape, fill, before, seed_);
+  const Inputs inputs = make_inputs(type, rung_, shape, fill, before, seed_);
   CallSpec spec{entry_, inputs.a, inputs.b, inputs.c, reuse, checks, budget(shape.extents)};
   CallOutcome outcome = session_.call(spec);
   if (into) {
@@ -129,8 +130,12 @@ std::optional<Failure> RungCheck::attempt(const Case& shape, Fill fill, Before b
              outcome.run.b_after->storage != outcome.run.b.storage) {
     failed = true;
   } else {
-    const Verification verified = verify(rung_.oracle, outcome.run.a, outcome.run.b,
-                                         outcome.run.c_before, outcome.run.c_after, fill);
+    const Verification verified =
+        verify(rung_.oracle, outcome.run.a, outcome.run.b, outcome.run.c_before,
+               outcome.run.c_after, fill, allowed_units(rung_, type_, fill));
+    if (into && fill == Fill::canary && rung_.precision == Precision::tf32 &&
+        verified.max_units > kAllowedTensorUnits + kRoundedTf32Units)
+      into->notes.push_back(text("note.tf32", {{"entry", entry_}}));
     if (!verified.right || !outcome.result.refused.empty()) {
       failed = true;
       if (!outcome.result.refused.empty()) failure.kind = Failure::Kind::api;
@@ -197,6 +202,7 @@ diag::Diagnosis RungCheck::diagnose(const CaseResult& result) {
   evidence.small_integers =
       rung_.oracle == Oracle::product &&
       (failure.fill == Fill::integers || failure.fill == Fill::other_integers);
+  evidence.allowed_units = allowed_units(rung_, type_, failure.fill);
   evidence.integers_passed = failure.fill == Fill::zero_mean || failure.fill == Fill::canary;
   evidence.run_probe = [this](const diag::Matrix& a, const diag::Matrix& b,
                               const diag::Matrix& c) -> std::optional<diag::Run> {

@@ -15,12 +15,35 @@ namespace grader {
 enum class Oracle { product, copy_a, copy_b };  ///< C = A * B, C = A, C = B
 enum class Kind { core, bonus };
 
-/// One technique: a launcher in gemm.cu and the element types it is instantiated for ("int32",
-/// "float", "double").
+/// What a rung's products are computed in, where the element type alone does not say it.
+enum class Precision { own, tf32 };
+
+/// One technique: a launcher and the element types it is instantiated for.
+///
+///     [[rung]]
+///     name = "gemm_wmma"              # the launcher's name
+///     title = "..."                   # as tables show it; default: the name
+///     types = ["half", "bfloat16"]    # of A and B: int32, float, double, half, bfloat16
+///     oracle = "product"              # or copy_a, copy_b
+///     precision = "tf32"              # float operands that are rounded to TF32; types is
+///     ["float"] file = "wgmma.cu"               # another file of the lab; only together with
+///     needs_arch needs_arch = "sm_90a"           # cannot run on the simulated GPU: its stages are
+///     skipped there
+///
+/// C has the operands' type, but float for half and bfloat16 (In = __half, Out = float). Which
+/// limit of precision applies follows from the types: half, bfloat16 and TF32 rungs are tensor
+/// rungs (128 u of FP32 instead of 32 u, inputs taken as they are rounded); double on tensor cores
+/// rounds like double anywhere, so that nothing need be said about it.
 struct Rung {
   std::string name, title;
   std::vector<std::string> types;
   Oracle oracle = Oracle::product;
+  Precision precision = Precision::own;
+  std::string file = "gemm.cu";
+  std::string needs_arch;  ///< "" = runs everywhere, else "sm_90a"
+
+  /// FP32 sums of products of a smaller type: the wider limit of tensor cores.
+  bool tensor(const std::string& type) const;
 
   /// The type for what is too expensive to do in all: float, or the first.
   const std::string& main_type() const;
@@ -60,6 +83,8 @@ struct Lab {
 
   const Rung& rung(const std::string& name) const;  ///< throws std::out_of_range
   const Stage* stage(const std::string& stage_id) const;
+  /// What students edit and submit: "gemm.cu", then the files that single rungs name.
+  std::vector<std::string> files() const;
   int tile_size(const std::string& key, int fallback) const;
 };
 

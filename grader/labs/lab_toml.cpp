@@ -129,7 +129,7 @@ bool is_identifier(const std::string& name) {
 }
 
 Rung parse_rung(const Table& table) {
-  table.only({"name", "title", "types", "oracle"});
+  table.only({"name", "title", "types", "oracle", "precision", "file", "needs_arch"});
   Rung rung;
   rung.name = table.string("name");
   // These names go into generated source.
@@ -138,10 +138,11 @@ Rung parse_rung(const Table& table) {
   rung.title = table.string("title", rung.name);
   rung.types = table.strings("types");
   if (rung.types.empty()) table.fail(nullptr, "\"types\" is missing or empty in [[rung]]");
+  static const std::set<std::string> types = {"int32", "float", "double", "half", "bfloat16"};
   for (const auto& type : rung.types)
-    if (type != "int32" && type != "float" && type != "double")
+    if (!types.count(type))
       table.fail(table.required("types"),
-                 "unknown type \"" + type + "\" (known: int32, float, double)");
+                 "unknown type \"" + type + "\" (known: int32, float, double, half, bfloat16)");
   const std::string oracle = table.string("oracle", "product");
   if (oracle == "copy_a")
     rung.oracle = Oracle::copy_a;
@@ -150,6 +151,31 @@ Rung parse_rung(const Table& table) {
   else if (oracle != "product")
     table.fail(table.required("oracle"),
                "unknown oracle \"" + oracle + "\" (known: product, copy_a, copy_b)");
+  for (const auto& type : rung.types)
+    if (rung.oracle != Oracle::product && (type == "half" || type == "bfloat16"))
+      table.fail(table.required("types"),
+                 "a rung that copies cannot have the type \"" + type + "\": its C is float");
+  if (table.has("precision")) {
+    if (table.string("precision") != "tf32")
+      table.fail(table.required("precision"),
+                 "unknown precision \"" + table.string("precision") + "\" (known: tf32)");
+    if (rung.types != std::vector<std::string>{"float"} || rung.oracle != Oracle::product)
+      table.fail(table.required("precision"), "\"tf32\" needs types = [\"float\"] and a product");
+    rung.precision = Precision::tf32;
+  }
+  rung.file = table.string("file", rung.file);
+  rung.needs_arch = table.string("needs_arch", "");
+  if (table.has("needs_arch") && rung.needs_arch != "sm_90a")
+    table.fail(table.required("needs_arch"),
+               "unknown architecture \"" + rung.needs_arch + "\" (known: sm_90a)");
+  // The name goes into paths, archives and generated source.
+  const std::string stem = rung.file.substr(0, rung.file.rfind('.'));
+  if (!is_identifier(stem) || rung.file != stem + ".cu")
+    table.fail(table.required("file"), "\"file\" must be a plain name that ends in .cu");
+  if ((rung.file == "gemm.cu") == table.has("needs_arch"))
+    table.fail(nullptr,
+               "\"file\" and \"needs_arch\" go together in [[rung]]: gemm.cu must run "
+               "everywhere, and other files are compiled for their architecture only");
   return rung;
 }
 
@@ -192,6 +218,10 @@ Stage parse_stage(const Table& table) {
 
 }  // namespace
 
+bool Rung::tensor(const std::string& type) const {
+  return precision == Precision::tf32 || type == "half" || type == "bfloat16";
+}
+
 const std::string& Rung::main_type() const {
   const auto found = std::find(types.begin(), types.end(), "float");
   return found == types.end() ? types.front() : *found;
@@ -207,6 +237,13 @@ const Stage* Lab::stage(const std::string& stage_id) const {
   for (const auto& one : stages)
     if (one.id == stage_id) return &one;
   return nullptr;
+}
+
+std::vector<std::string> Lab::files() const {
+  std::vector<std::string> list = {"gemm.cu"};
+  for (const auto& one : rungs)
+    if (std::find(list.begin(), list.end(), one.file) == list.end()) list.push_back(one.file);
+  return list;
 }
 
 int Lab::tile_size(const std::string& key, int fallback) const {

@@ -24,6 +24,8 @@ Word word_of(const StageResult& stage) {
       return {"not started", Style::warn};
     case State::locked:
       return {"locked", Style::dim};
+    case State::skipped:
+      return {"skipped", Style::dim};
     case State::infra:
       return {"ERROR", Style::bad};
   }
@@ -52,6 +54,7 @@ std::string brief(const StageResult& stage) {
       return text.empty() ? stage.headline : text;
     }
     case State::passed:
+    case State::skipped:
       break;
   }
   return stage.headline;

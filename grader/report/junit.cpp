@@ -65,6 +65,7 @@ std::string junit(const Report& report) {
         case State::passed:
           break;
         case State::locked:
+        case State::skipped:
           ++locked;
           cases << "<skipped message=\"" << escape(stage.headline) << "\"/>";
           break;

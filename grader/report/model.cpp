@@ -16,6 +16,8 @@ std::string_view to_string(State state) {
       return "locked";
     case State::infra:
       return "infra";
+    case State::skipped:
+      return "skipped";
   }
   return "?";
 }
@@ -23,6 +25,7 @@ std::string_view to_string(State state) {
 Score score(const LabResult& lab) {
   Score sum;
   for (const auto& stage : lab.stages) {
+    if (stage.state == State::skipped) continue;
     ++sum.stages;
     sum.passed += stage.state == State::passed;
     (stage.bonus ? sum.bonus_earned : sum.earned) += stage.earned;
@@ -51,7 +54,7 @@ ExitCode exit_code(const Report& report) {
     build = build || (lab.build != "ok" && lab.build != "infra");
     for (const auto& stage : lab.stages) {
       infra = infra || stage.state == State::infra;
-      failed = failed || stage.state != State::passed;
+      failed = failed || (stage.state != State::passed && stage.state != State::skipped);
     }
   }
   return infra ? exit_infrastructure : build ? exit_build : failed ? exit_failed : exit_ok;
@@ -62,7 +65,9 @@ std::string next_command(const Report& report, const std::vector<int>& all_labs)
     if (lab.build == "infra") return "make doctor";
     if (lab.build != "ok") return "make check LAB=" + std::to_string(lab.id);
     for (const auto& stage : lab.stages) {
-      if (stage.state == State::passed || stage.state == State::locked) continue;
+      if (stage.state == State::passed || stage.state == State::locked ||
+          stage.state == State::skipped)
+        continue;
       if (stage.state == State::infra) return "make doctor";
       // A bonus stage that nobody has touched does not stand in the way of the next lab.
       if (stage.bonus && stage.state == State::not_started) continue;

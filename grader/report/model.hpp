@@ -17,8 +17,10 @@ enum class State {
   not_started,  ///< fails, wrote nothing, and its TODO is still in the file
   locked,       ///< a stage it needs has not passed
   infra,        ///< the grader or the machine failed: no points are lost
+  skipped,  ///< needs a device that is not here; locks nothing, costs nothing, counts for nothing
 };
-std::string_view to_string(State state);  ///< "passed", "failed", "not_started", "locked", "infra"
+/// "passed", "failed", "not_started", "locked", "infra", "skipped"
+std::string_view to_string(State state);
 
 struct GoalResult {
   std::string key, what, type;
@@ -74,6 +76,7 @@ struct Report {
   std::vector<std::string> notes;
 };
 
+/// Skipped stages are in none of these.
 struct Score {
   double earned = 0, possible = 0;  ///< core stages
   double bonus_earned = 0, bonus_possible = 0;
@@ -82,7 +85,8 @@ struct Score {
 Score score(const Report& report);
 Score score(const LabResult& lab);
 
-/// 0 only if every stage passed; a grader's fault (3) beats a build error (2) beats failures (1).
+/// 0 only if every stage passed or was skipped; a grader's fault (3) beats a build error (2) beats
+/// failures (1).
 ExitCode exit_code(const Report& report);
 
 /// The line "next: ..." without its prefix: the first thing not done, else the next lab, else

@@ -1,6 +1,7 @@
 #!/bin/sh
-# reset.sh LABFOLDER...: puts gemm.cu back to how it was given out, keeping a backup beside it. In the authors' tree it
-# is made from the master (SKELETON names the program); in a student's copy it is the first version in the history.
+# reset.sh LABFOLDER...: puts gemm.cu, and what else students edit there, back to how it was given out, keeping a
+# backup beside each. In the authors' tree they are made from the masters (SKELETON names the program); in a student's
+# copy they are the first versions in the history.
 set -u
 here=$(dirname "$0")
 # shellcheck source=grader/scripts/lib.sh
@@ -8,10 +9,11 @@ here=$(dirname "$0")
 
 given=$(mktemp) || exit 3
 trap 'rm -f "$given"' EXIT
-for lab in "$@"; do
-    file=$lab/gemm.cu
-    if [ -f "$lab/solution/gemm.cu" ]; then
-        "$SKELETON" strip "$lab/solution/gemm.cu" >"$given" || exit 1
+reset_one() { # file of a lab
+    file=$1
+    master=${file%/*}/solution/${file##*/}
+    if [ -f "$master" ]; then
+        "$SKELETON" strip "$master" >"$given" || exit 1
     else
         first=$(git log --diff-filter=A --format=%H -- "$file" 2>/dev/null | tail -n 1)
         [ -n "$first" ] || fail "$file: no first version in this folder's git history. Take the file from a fresh clone."
@@ -19,7 +21,7 @@ for lab in "$@"; do
     fi
     if [ -f "$file" ] && cmp -s "$given" "$file"; then
         echo "$file: as it was given out already"
-        continue
+        return
     fi
     if [ -f "$file" ]; then
         kept=$(backup "$file") || fail "cannot keep a backup beside $file; nothing changed."
@@ -27,4 +29,11 @@ for lab in "$@"; do
     fi
     cp "$given" "$file" || exit 3
     echo "$file: as it was given out"
+}
+for lab in "$@"; do
+    reset_one "$lab/gemm.cu"
+    # Further files that rungs of lab.toml live in.
+    for name in $(sed -n 's/^file = "\([A-Za-z0-9_]*\.cu\)".*/\1/p' "$lab/lab.toml" 2>/dev/null | sort -u); do
+        reset_one "$lab/$name"
+    done
 done

@@ -1,7 +1,7 @@
 #!/bin/bash
 # handout.sh OUT LAB_NUMBER...: makes or extends the students' repository OUT from the last commit here. It holds the
-# released labs only, and no solution in any file or commit. Labs released before stay released; a gemm.cu that is
-# already there is never touched; what changed elsewhere comes along. One commit a run, none if nothing changed.
+# released labs only, and no solution in any file or commit. Labs released before stay released; a gemm.cu (or other
+# file made from a master) that is already there is never touched; what changed elsewhere comes along. One commit a run, none if nothing changed.
 # Needs SKELETON (the program).
 set -u
 here=$(dirname "$0")
@@ -48,8 +48,11 @@ git archive HEAD | tar -x -C "$stage" || fail "cannot unpack the last commit."
         number=${number#lab}
         if is_released "$number"; then
             [ -f "$lab/solution/gemm.cu" ] || exit 4
-            cp "$lab/solution/gemm.cu" "$work/master" || exit 3
-            "$SKELETON" strip "$work/master" >"$lab/gemm.cu" || exit 1
+            for master in "$lab"/solution/*.cu; do
+                cp "$master" "$work/master" || exit 3
+                "$SKELETON" strip "$work/master" >"$lab/${master##*/}" || exit 1
+                echo "$lab/${master##*/}" >>"$work/edited"
+            done
             rm -rf "$lab/solution" "$lab/mutants" "$lab/alternatives" "$lab/tests"
         else
             rm -rf "$lab"
@@ -81,13 +84,14 @@ if [ -n "$fresh" ]; then git -C "$out" init -q -b main || exit 3; fi
 new_labs=
 for lab in "$stage"/lab[0-9]*_*; do
     lab=$(basename "$lab")
-    if [ -f "$out/$lab/gemm.cu" ]; then
-        cp "$out/$lab/gemm.cu" "$stage/$lab/gemm.cu" || exit 3
-    else
+    if [ ! -f "$out/$lab/gemm.cu" ]; then
         number=${lab%%_*}
         new_labs="$new_labs${new_labs:+, }${number#lab}"
     fi
 done
+while IFS= read -r file; do
+    [ ! -f "$out/$file" ] || cp "$out/$file" "$stage/$file" || exit 3
+done <"$work/edited"
 # What a former handout held and this one does not goes; what the staff added by themselves stays.
 if [ -z "$fresh" ]; then
     git -C "$out" ls-files -z | while IFS= read -r -d '' file; do

@@ -1,8 +1,9 @@
 #!/bin/bash
-# skeletons.sh [--check] [LABFOLDER...]: makes labN_*/gemm.cu from labN_*/solution/gemm.cu. All labs if none is named.
+# skeletons.sh [--check] [LABFOLDER...]: makes labN_*/gemm.cu from labN_*/solution/gemm.cu, and so for every other .cu
+# in the folder solution. All labs if none is named.
 # Needs SKELETON (the program) and BUILD. --check changes nothing and fails where a skeleton is not what its master gives.
 #
-# An edited gemm.cu is never overwritten, unless FORCE=1, which keeps a backup beside it. Edited means: it is neither
+# An edited file is never overwritten, unless FORCE=1, which keeps a backup beside it. Edited means: it is neither
 # what this script wrote last, nor the skeleton of any committed version of its master.
 set -u
 here=$(dirname "$0")
@@ -16,7 +17,7 @@ check=
 work=$(mktemp -d) || exit 3
 trap 'rm -rf "$work"' EXIT
 
-was_generated() { # gemm.cu master remembered
+was_generated() { # skeleton master remembered
     [ -f "$3" ] && cmp -s "$1" "$3" && return 0
     git rev-parse -q --verify HEAD >/dev/null 2>&1 || return 1
     for commit in $(git log --format=%H -n 200 -- "$2"); do
@@ -28,12 +29,18 @@ was_generated() { # gemm.cu master remembered
 }
 
 status=0
+masters=()
 for lab in "$@"; do
-    lab=${lab%/}
-    master=$lab/solution/gemm.cu
-    skeleton=$lab/gemm.cu
+    for master in "${lab%/}"/solution/*.cu; do
+        [ ! -f "$master" ] || masters+=("$master")
+    done
+done
+for master in "${masters[@]}"; do
+    lab=${master%/solution/*}
+    name=${master##*/}
+    skeleton=$lab/$name
     remembered=$BUILD/skeletons/$lab.cu
-    [ -f "$master" ] || continue
+    [ "$name" = gemm.cu ] || remembered=$BUILD/skeletons/$lab.$name
     if ! "$SKELETON" strip "$master" >"$work/new"; then
         status=1
         continue

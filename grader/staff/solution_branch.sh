@@ -44,9 +44,13 @@ fi
 
 for number in "$@"; do
     lab=$(echo lab"$number"_*)
-    git show "HEAD:./$lab/solution/gemm.cu" >"$work/master" || fail "no solution of lab $number in the last commit."
-    "$SKELETON" solve "$work/master" >"$tree/$lab/gemm.cu" || exit 1
-    git -C "$tree" add "$lab/gemm.cu"
+    masters=$(git ls-tree --name-only HEAD "$lab/solution/" | grep '\.cu$')
+    [ -n "$masters" ] || fail "no solution of lab $number in the last commit."
+    for master in $masters; do
+        git show "HEAD:./$master" >"$work/master" || fail "no solution of lab $number in the last commit."
+        "$SKELETON" solve "$work/master" >"$tree/$lab/${master##*/}" || exit 1
+        git -C "$tree" add "$lab/${master##*/}"
+    done
     if git -C "$tree" diff --cached --quiet; then
         git -C "$tree" rev-parse -q --verify "refs/tags/solution/lab$number" >/dev/null ||
             git -C "$tree" tag "solution/lab$number"

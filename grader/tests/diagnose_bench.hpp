@@ -104,6 +104,10 @@ inline Matrix with_poison(Matrix m, bool everything) {
       };
       if (m.type == ElementType::int32)
         put(inputs::poison<std::int32_t>());
+      else if (m.type == ElementType::float16)
+        put(inputs::poison<Half>());
+      else if (m.type == ElementType::bfloat16)
+        put(inputs::poison<BFloat16>());
       else if (m.type == ElementType::float32)
         put(inputs::poison<float>());
       else
@@ -139,7 +143,7 @@ inline Evidence evidence(const Kernel& kernel, ElementType type, const Tile& til
   e.small_integers = integers;
   e.run = run(kernel, random_matrix(type, s.m, s.k, s.pad_a, inputs::SplitMix64(42), integers),
               random_matrix(type, s.k, s.n, s.pad_b, inputs::Pcg(43), integers),
-              with_poison(Matrix(type, s.m, s.n, s.n + s.pad_c), true));
+              with_poison(Matrix(result_type(type), s.m, s.n, s.n + s.pad_c), true));
   e.run_probe = [kernel](const Matrix& a, const Matrix& b, const Matrix& c) {
     return run(kernel, a, b, c);
   };

@@ -45,7 +45,8 @@ bool is_wrong(const Evidence& e) {
 /// them.
 void must_be_named(const char* name, const std::set<std::string>& ids, const Kernel& kernel,
                    const Tile& tile = kTile, std::size_t failing = 3) {
-  for (const ElementType type : {ElementType::int32, ElementType::float32, ElementType::float64}) {
+  for (const ElementType type : {ElementType::int32, ElementType::float32, ElementType::float64,
+                                 ElementType::float16, ElementType::bfloat16}) {
     std::size_t seen = 0, number = 0;
     for (const Shape& s : kShapes) {
       // The formulas know no types: every third shape is enough for the others.

@@ -85,7 +85,26 @@ TEST_CASE("what lab.toml must not hold is named with its line") {
         std::string::npos);
   CHECK(message(with("\"k1\"", "\"square\"")).find(":13: unknown shape class \"square\"") !=
         std::string::npos);
-  CHECK(message(with("\"int32\"", "\"half\"")).find(":7: unknown type \"half\"") !=
+  CHECK(message(with("\"int32\"", "\"quarter\"")).find(":7: unknown type \"quarter\"") !=
+        std::string::npos);
+  const auto rung = [](const std::string& lines) {
+    return message(with("types = [\"int32\", \"float\"]\n", lines + "\n"));
+  };
+  CHECK(rung("types = [\"half\", \"bfloat16\"]") == "accepted");
+  CHECK(rung("types = [\"half\"]\noracle = \"copy_a\"").find(":7: a rung that copies") !=
+        std::string::npos);
+  CHECK(rung("types = [\"float\"]\nprecision = \"tf32\"") == "accepted");
+  CHECK(rung("types = [\"float\", \"double\"]\nprecision = \"tf32\"")
+            .find(":8: \"tf32\" needs types = [\"float\"]") != std::string::npos);
+  CHECK(rung("types = [\"float\"]\nprecision = \"fp8\"").find(":8: unknown precision \"fp8\"") !=
+        std::string::npos);
+  const std::string hopper = "types = [\"bfloat16\"]\nneeds_arch = \"sm_90a\"\nfile = ";
+  CHECK(rung(hopper + "\"wgmma.cu\"") == "accepted");
+  CHECK(rung(hopper + "\"../wgmma.cu\"").find(":9: \"file\" must be a plain name") !=
+        std::string::npos);
+  CHECK(rung(hopper + "\"gemm.cu\"").find("go together") != std::string::npos);
+  CHECK(rung("types = [\"float\"]\nfile = \"wgmma.cu\"").find("go together") != std::string::npos);
+  CHECK(rung("types = [\"float\"]\nneeds_arch = \"sm_99\"").find("unknown architecture") !=
         std::string::npos);
   CHECK(message(with("rung = \"gemm_x\"\npoints = 5", "rung = \"gemm_y\"\npoints = 5"))
             .find(":11: no [[rung]] is named \"gemm_y\"") != std::string::npos);

@@ -271,10 +271,9 @@ TEST_CASE("inputs differ from each other and are the same every time") {
   const Case shape{{17, 17, 17}, 2, 3, 4, true};
   for (const auto type :
        {diag::ElementType::int32, diag::ElementType::float32, diag::ElementType::float64}) {
-    const Inputs one = make_inputs(type, Oracle::product, shape, Fill::integers, Before::poison, 1);
-    const Inputs two = make_inputs(type, Oracle::product, shape, Fill::integers, Before::poison, 1);
-    const Inputs other =
-        make_inputs(type, Oracle::product, shape, Fill::integers, Before::poison, 2);
+    const Inputs one = make_inputs(type, Rung{}, shape, Fill::integers, Before::poison, 1);
+    const Inputs two = make_inputs(type, Rung{}, shape, Fill::integers, Before::poison, 1);
+    const Inputs other = make_inputs(type, Rung{}, shape, Fill::integers, Before::poison, 2);
     CHECK(one.a.storage == two.a.storage);
     CHECK(one.a.storage != other.a.storage);
     CHECK(one.a.elements() == 16 * 19 + 17);  // exact: the last row has no padding
@@ -289,7 +288,7 @@ TEST_CASE("verification: right, wrong, beyond the row, not finite") {
   const Case shape{{5, 6, 7}, 0, 0, 3, false};
   for (const auto type :
        {diag::ElementType::int32, diag::ElementType::float32, diag::ElementType::float64}) {
-    const Inputs in = make_inputs(type, Oracle::product, shape, Fill::integers, Before::poison, 3);
+    const Inputs in = make_inputs(type, Rung{}, shape, Fill::integers, Before::poison, 3);
     diag::Matrix c = in.c;
     CHECK_FALSE(verify(Oracle::product, in.a, in.b, in.c, c, Fill::integers).right);
     for (int i = 0; i < 5; ++i)

@@ -1,0 +1,102 @@
+// The 16-bit element types on the host: half (IEEE 754 binary16) and bfloat16, without any CUDA
+// header.
+//
+// Both hold nothing but the bits, so a HostMatrix<Half> lies in memory as a matrix of __half does
+// on the device, and a HostMatrix<BFloat16> as one of __nv_bfloat16: copies between them are copies
+// of bytes. Arithmetic is done in float or double; these types only store. C++17, for .cu files
+// too.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace float16 {
+
+/// `value` rounded once to a format of 16 bits, to nearest, ties to even, subnormals included; too
+/// large becomes infinity, NaN a quiet NaN. Assumes the default rounding mode of the host.
+template <int ExponentBits, int FractionBits>
+std::uint16_t rounded(double value) {
+  static_assert(ExponentBits + FractionBits == 15, "one bit is the sign");
+  constexpr int bias = (1 << (ExponentBits - 1)) - 1;
+  constexpr int infinity = ((1 << ExponentBits) - 1) << FractionBits;
+  const int sign = std::signbit(value) ? 0x8000 : 0;
+  if (std::isnan(value))
+    return static_cast<std::uint16_t>(sign | infinity | 1 << (FractionBits - 1));
+  const double magnitude = std::fabs(value);
+  if (magnitude == 0) return static_cast<std::uint16_t>(sign);
+  if (std::isinf(value)) return static_cast<std::uint16_t>(sign | infinity);
+  int exponent = 0;
+  std::frexp(magnitude, &exponent);  // 2^(exponent - 1) <= magnitude < 2^exponent
+  // Subnormal numbers share the least exponent.
+  const int lead = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
+  if (lead > bias) return static_cast<std::uint16_t>(sign | infinity);
+  // In units of the last place: at most 2^(FractionBits + 1). A carry moves on into the exponent,
+  // and from the largest number into infinity.
+  const auto units = static_cast<int>(std::nearbyint(std::ldexp(magnitude, FractionBits - lead)));
+  return static_cast<std::uint16_t>(sign | (((lead + bias - 1) << FractionBits) + units));
+}
+
+inline float from_bits(std::uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+}  // namespace float16
+
+/// IEEE 754 binary16: 11 significant bits, largest finite value 65504. Bit for bit a __half.
+struct Half {
+  std::uint16_t bits = 0;
+
+  Half() = default;
+  explicit Half(double value) : bits(float16::rounded<5, 10>(value)) {}
+
+  explicit operator float() const {
+    const std::uint32_t sign = (bits & 0x8000u) << 16, rest = bits & 0x7fffu;
+    if (rest >= 0x7c00u) return float16::from_bits(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
+    // Shifted into place the exponent is 112 too small; the product is exact and makes subnormal
+    // numbers normal.
+    const float magnitude = float16::from_bits(rest << 13) * 0x1p112f;
+    return sign != 0 ? -magnitude : magnitude;
+  }
+  explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
+};
+
+/// The upper half of a float: 8 significant bits, the range of float. Bit for bit a __nv_bfloat16.
+struct BFloat16 {
+  std::uint16_t bits = 0;
+
+  BFloat16() = default;
+  explicit BFloat16(double value) : bits(float16::rounded<8, 7>(value)) {}
+
+  explicit operator float() const {
+    return float16::from_bits(static_cast<std::uint32_t>(bits) << 16);
+  }
+  explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
+};
+
+static_assert(sizeof(Half) == 2 && alignof(Half) == 2 && std::is_trivially_copyable_v<Half>);
+static_assert(sizeof(BFloat16) == 2 && alignof(BFloat16) == 2 &&
+              std::is_trivially_copyable_v<BFloat16>);
+
+template <typename T>
+inline constexpr bool is_float16 = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+
+/// float, double, Half, BFloat16: types whose sums round.
+template <typename T>
+inline constexpr bool is_real = std::is_floating_point_v<T> || is_float16<T>;
+
+/// The element type of C for operands of type T: float for 16-bit operands, else T itself.
+template <typename T>
+using ResultOf = std::conditional_t<is_float16<T>, float, T>;
+
+/// Significant bits, the hidden one included: 11, 8, 24, 53; 31 for int32.
+template <typename T>
+constexpr int significant_bits() {
+  return std::is_same_v<T, Half>       ? 11
+         : std::is_same_v<T, BFloat16> ? 8
+                                       : std::numeric_limits<T>::digits;
+}

@@ -227,8 +227,8 @@ $(BUILD)/bench/%.ptx: common/simgpu/bench/%.cu common/simgpu/flags/device.rsp
 .PHONY: bench-simgpu bench-check
 ifneq ($(wildcard common/simgpu/bench/*.cpp),)
 bench-simgpu: ## staff: how fast the simulated GPU runs
-	$(call ensure,$(BENCH_SIMGPU) $(BUILD)/bench/tiled.ptx)
-	$(Q)$(BENCH_SIMGPU) $(BUILD)/bench/tiled.ptx
+	$(call ensure,$(BENCH_SIMGPU) $(BUILD)/bench/tiled.ptx $(BUILD)/bench/mma.ptx)
+	$(Q)$(BENCH_SIMGPU) $(BUILD)/bench/tiled.ptx 256 $(BUILD)/bench/mma.ptx
 bench-check: ## staff: how long a student waits for make check, cold and warm
 	$(Q)bash $(SCRIPTS)/bench_check.sh
 endif

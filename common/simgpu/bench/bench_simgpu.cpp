@@ -1,7 +1,7 @@
 // How fast the engine runs: thread instructions a second, for a tiled SGEMM on one and two host
 // threads.
 //
-// usage: bench_simgpu tiled.ptx [size]. The last two lines are the figures that are promised.
+// usage: bench_simgpu tiled.ptx [size [mma.ptx]]. The last lines are the figures that are promised.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -78,11 +78,40 @@ Figure measure(Device& device, simgpu::ModuleId module, const char* kernel, cons
   return best;
 }
 
+/// Tensor-core instructions a second of one host thread, with counters: best of the repetitions.
+double measure_mma(const char* path) {
+  std::ifstream in(path);
+  Device device;
+  const simgpu::ModuleId module = device.load_module({std::istreambuf_iterator<char>(in), {}});
+  constexpr unsigned kWarps = 8, kTrips = 2000, kEach = 8;
+  struct {
+    DevicePtr out;
+    int trips;
+  } args{device.alloc(kWarps * 32 * 4, "out"), kTrips};
+  simgpu::LaunchOptions options;
+  options.host_threads = 1;
+  double best = 0;
+  for (int repetition = 0; repetition < 7; ++repetition) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto report = device.launch(module, "_Z12mma_m16n8k16Pji", {1, 1, 1}, {kWarps * 32, 1, 1},
+                                      0, std::as_bytes(std::span(&args, 1)).first(12), options);
+    const double wall =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const std::uint64_t expected = std::uint64_t{2} * 16 * 8 * 16 * kWarps * kTrips * kEach;
+    if (!report.findings.empty() || report.total.tensor_ops.at("f16") != expected) {
+      std::fprintf(stderr, "unexpected finding or count\n");
+      std::exit(1);
+    }
+    best = std::max(best, kWarps * kTrips * kEach / wall);
+  }
+  return best;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: bench_simgpu tiled.ptx [size]\n");
+    std::fprintf(stderr, "usage: bench_simgpu tiled.ptx [size [mma.ptx]]\n");
     return 2;
   }
   std::ifstream in(argv[1]);
@@ -132,5 +161,6 @@ int main(int argc, char** argv) {
       std::printf("all checks: %.3g thread-instructions/s\n", checks.wall);
     }
   }
+  if (argc > 3) std::printf("mma m16n8k16: %.3g warp-instructions/s\n", measure_mma(argv[3]));
   return 0;
 }

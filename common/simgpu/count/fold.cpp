@@ -4,6 +4,7 @@
 #include <map>
 
 #include "common/simgpu/exec/memory_ops.hpp"
+#include "common/simgpu/exec/mma.hpp"
 
 namespace simgpu {
 
@@ -127,6 +128,10 @@ Counts counts_of(const exec::Program& p, const exec::Counters& c, std::uint32_t 
     case Opcode::mul:
       if (f32) out.mul_f32 = n.lanes;
       if (f64) out.mul_f64 = n.lanes;
+      break;
+    case Opcode::mma:
+    case Opcode::wmma_mma:
+      out.tensor_ops[exec::tensor_type(ins)] = n.executed * exec::tensor_operations(ins);
       break;
     case Opcode::bar_sync:
     case Opcode::bar_red:

@@ -17,6 +17,10 @@ bool is_float(PT t) {
          t == PT::f64 || t == PT::tf32;
 }
 
+bool is_half(PT t) {
+  return t == PT::f16 || t == PT::f16x2 || t == PT::bf16 || t == PT::bf16x2;
+}
+
 /// 0 = to nearest (or none given): no wrapper needed.
 int host_rounding(ptx::Rounding r) {
   switch (r) {
@@ -143,13 +147,16 @@ void FunctionDecoder::float_arithmetic(const Ins& ins) {
     default:
       fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
   }
-  const bool flush = ins.mod.ftz && type == PT::f32;
+  const bool half = is_half(type);
+  if (half && host_rounding(ins.mod.rounding) != FE_TONEAREST)
+    fail("'" + std::string(ins.mod.text) + "': 16-bit formats round to nearest only");
+  const bool flush = ins.mod.ftz && (type == PT::f32 || half);
   Ref refs[3] = {kNoRef, kNoRef, kNoRef};
   for (unsigned k = 0; k < n; ++k) {
     refs[k] = source(at(ins, k + 1), bytes);
     if (!flush) continue;
-    const Ref t = temporary(4);
-    Op& f = emit_alu(Alu::flush, Ty::f32);
+    const Ref t = temporary(bytes);
+    Op& f = emit_alu(Alu::flush, ty);
     f.dst = t;
     f.a = refs[k];
     refs[k] = t;
@@ -162,7 +169,7 @@ void FunctionDecoder::float_arithmetic(const Ins& ins) {
   o.c = refs[2];
   round_as(o, ins.mod.rounding);
   if (flush) {
-    Op& f = emit_alu(Alu::flush, Ty::f32);
+    Op& f = emit_alu(Alu::flush, ty);
     f.dst = f.a = dst;
   }
   if (ins.mod.sat) {
@@ -385,10 +392,10 @@ void FunctionDecoder::compare(const Ins& ins) {
   const PT type = is_set ? ins.mod.type2 : ins.mod.type;
   const unsigned bytes = ptx::size_of(type);
   Ref a = source(at(ins, 1), bytes), b = source(at(ins, 2), bytes);
-  if (ins.mod.ftz && type == PT::f32) {
+  if (ins.mod.ftz && (type == PT::f32 || is_half(type))) {
     for (Ref* r : {&a, &b}) {
-      const Ref t = temporary(4);
-      Op& f = emit_alu(Alu::flush, Ty::f32);
+      const Ref t = temporary(bytes);
+      Op& f = emit_alu(Alu::flush, lane_type(type));
       f.dst = t;
       f.a = *r;
       *r = t;
@@ -400,23 +407,49 @@ void FunctionDecoder::compare(const Ins& ins) {
   const Operand& d = at(ins, 0);
   Ref c = kNoRef;
   if (ins.mod.combine != ptx::BoolOp::none) c = predicate(at(ins, 3));
+  const bool pair = type == PT::f16x2 || type == PT::bf16x2;
+  const PT result = ins.mod.type;  // of set
+  if (is_set && pair && result != type && result != PT::u32 && result != PT::s32)
+    fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
+  if (is_set && !pair && (result == PT::f16x2 || result == PT::bf16x2))
+    fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
   const Ref dst = is_set ? mask_temporary() : destination(d, PT::pred);
+  const Ref high = is_set && pair ? mask_temporary() : kNoRef;
   Op& o = emit_alu(cmp, ty);
   o.a = a;
   o.b = b;
   o.c = c;
   o.x = static_cast<std::uint8_t>(ins.mod.combine);
   o.dst = dst;
+  o.dst2 = high;
   if (!is_set && d.index2 != UINT32_MAX) o.dst2 = reg(d.index2);
   if (!is_set) return;
-  // set: all ones (or 1.0) where true.
-  const Ref value = destination(d, ins.mod.type);
-  Op& s = emit_alu(Alu::selp, Ty::u32);
-  s.dst = value;
-  s.a = b_.constant(ins.mod.type == PT::f32 ? 0x3f800000u : 0xffffffffu, 4);
-  s.b = b_.constant(0, 4);
-  s.c = dst;
-  finish_destination(d, ins.mod.type, value);
+  // set: 1.0 or all ones where true; of each half if there are two.
+  auto choose = [&](Ref to, unsigned width, std::uint32_t one, Ref where) {
+    Op& s = emit_alu(Alu::selp, lane_type(bits_type(width)));
+    s.dst = to;
+    s.a = b_.constant(one, width);
+    s.b = b_.constant(0, width);
+    s.c = where;
+  };
+  const std::uint32_t one = result == PT::f32                            ? 0x3f800000u
+                            : result == PT::f16 || result == PT::f16x2   ? 0x3c00u
+                            : result == PT::bf16 || result == PT::bf16x2 ? 0x3f80u
+                                                                         : 0xffffffffu;
+  const Ref value = destination(d, result);
+  if (pair) {
+    std::vector<Ref>& list = p_.lists.emplace_back();
+    for (const Ref where : {dst, high}) {
+      list.push_back(temporary(2));
+      choose(list.back(), 2, one & 0xffffu, where);
+    }
+    Op& p = emit(handlers().pack[1][2]);
+    p.dst = value;
+    p.list = list.data();
+  } else {
+    choose(value, ptx::size_of(result), one, dst);
+  }
+  finish_destination(d, result, value);
 }
 
 void FunctionDecoder::select(const Ins& ins) {
@@ -669,6 +702,9 @@ void FunctionDecoder::decode(const Ins& ins) {
     case Opcode::atom:
     case Opcode::red:
       return atomic(ins);
+    case Opcode::mma:
+    case Opcode::wmma_mma:
+      return multiply_matrices(ins);
     default:
       return collective(ins);
   }

@@ -96,6 +96,10 @@ class FunctionDecoder {
   void simple(const Ins& ins, Alu op, Ty type, unsigned dst_bytes,
               std::initializer_list<unsigned> source_bytes);
 
+  // mma.cpp
+  std::vector<Ref> fragment(const Operand& o, unsigned count, unsigned bytes, bool is_destination);
+  void multiply_matrices(const Ins& ins);
+
   // decode_memory.cpp
   void load(const Ins& ins);
   void store(const Ins& ins);
@@ -160,5 +164,8 @@ void op_area_load(Warp&, const Op&);
 void op_area_store(Warp&, const Op&);
 void op_memory(Warp&, const Op&);
 void op_atomic(Warp&, const Op&);
+
+/// Finding: an instruction for whole warps met only some lanes (mma.cpp).
+void report_part_of_warp(Warp&, const Op&);
 
 }  // namespace simgpu::exec

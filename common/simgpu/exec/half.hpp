@@ -1,4 +1,6 @@
-// IEEE binary16 and bfloat16 <-> float, rounding to nearest even, in plain integer arithmetic.
+// IEEE binary16 and bfloat16 <-> float and double, in plain integer arithmetic. The `_lane`
+// functions have no branches, so that loops over lanes become vector code; they round to nearest
+// even. NaN results are the canonical 0x7fff.
 #pragma once
 
 #include <bit>
@@ -71,6 +73,46 @@ inline std::uint16_t to_bfloat(double v, int mode = 0) {
 }
 inline float bfloat_to_float(std::uint16_t b) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(b) << 16);
+}
+
+[[gnu::always_inline]] inline float half_to_float_lane(std::uint16_t h) {
+  const std::uint32_t magnitude = static_cast<std::uint32_t>(h & 0x7fffu) << 13;
+  // The exponent's bias differs by 112; a multiplication also makes subnormals normal.
+  const std::uint32_t scaled =
+      std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112f);
+  const std::uint32_t special = (h & 0x7fffu) >= 0x7c00u ? 0x7f800000u : 0u;
+  return std::bit_cast<float>(scaled | special | (static_cast<std::uint32_t>(h & 0x8000u) << 16));
+}
+
+/// The float next to `v` that keeps, in its last bit, whether anything was cut off (round to odd):
+/// rounding it again, to at most 22 bits, gives what rounding `v` once gives.
+[[gnu::always_inline]] inline float to_odd_float(double v) {
+  const float near = static_cast<float>(v);
+  const double back = static_cast<double>(near);
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(near);
+  const bool above = v > back, below = v < back;
+  const bool even = (bits & 1u) == 0;
+  const bool away = (bits >> 31) != 0 ? below : above;  // v is further from 0 than `near`
+  const std::uint32_t step = away ? 1u : 0xffffffffu;
+  return std::bit_cast<float>(bits + (((above | below) & even) ? step : 0u));
+}
+
+[[gnu::always_inline]] inline std::uint16_t float_to_half_lane(float v) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(v);
+  const std::uint32_t sign = (bits >> 16) & 0x8000u, f = bits & 0x7fffffffu;
+  const std::uint32_t normal = (f - (112u << 23) + 0xfffu + ((f >> 13) & 1u)) >> 13;
+  // Below 2^-14 results are multiples of 2^-24, which is the last place of 0.5.
+  const std::uint32_t subnormal =
+      std::bit_cast<std::uint32_t>(std::bit_cast<float>(f) + 0.5f) - 0x3f000000u;
+  const std::uint32_t special = f > 0x7f800000u ? 0x7fffu : 0x7c00u;
+  const std::uint32_t finite = f < 0x38800000u ? subnormal : normal;
+  const std::uint32_t r = f >= 0x47800000u ? special : finite;
+  return static_cast<std::uint16_t>(r | (f > 0x7f800000u ? 0u : sign));
+}
+[[gnu::always_inline]] inline std::uint16_t float_to_bfloat_lane(float v) {
+  const std::uint32_t f = std::bit_cast<std::uint32_t>(v);
+  const std::uint32_t r = (f + 0x7fffu + ((f >> 16) & 1u)) >> 16;
+  return static_cast<std::uint16_t>((f & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : r);
 }
 
 }  // namespace simgpu::exec

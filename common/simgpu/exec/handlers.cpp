@@ -8,6 +8,8 @@ namespace simgpu::exec {
   void fill_float(HandlerTable& t);   \
   void fill_convert(HandlerTable& t); \
   void fill_memory(HandlerTable& t);  \
+  void fill_half(HandlerTable& t);    \
+  void fill_mma(HandlerTable& t);     \
   }
 SIMGPU_DECLARE_ISA(portable)
 #if defined(__x86_64__)
@@ -26,6 +28,8 @@ HandlerTable make() {
     v3::fill_float(t);
     v3::fill_convert(t);
     v3::fill_memory(t);
+    v3::fill_half(t);
+    v3::fill_mma(t);
     return t;
   }
 #endif
@@ -33,6 +37,8 @@ HandlerTable make() {
   portable::fill_float(t);
   portable::fill_convert(t);
   portable::fill_memory(t);
+  portable::fill_half(t);
+  portable::fill_mma(t);
   return t;
 }
 

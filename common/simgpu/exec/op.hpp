@@ -157,6 +157,9 @@ enum class Ty : std::uint8_t {
 /// Parameters of cvt, in Op::x / Op::y.
 enum class CvtRound : std::uint8_t { none, rn, rz, rm, rp, rna, rni, rzi, rmi, rpi };
 
+/// What the elements of A and B are in a matrix multiply-add of a warp (see fragments.hpp).
+enum class MmaFormat : std::uint8_t { f16, bf16, tf32, f64, s8, count_ };
+
 struct HandlerTable {
   Handler alu[static_cast<std::size_t>(Alu::count_)][static_cast<std::size_t>(Ty::count_)];
   Handler cvt[static_cast<std::size_t>(Ty::count_)][static_cast<std::size_t>(Ty::count_)];
@@ -170,6 +173,8 @@ struct HandlerTable {
   /// path.
   Handler shared[2][2][3];
   Handler global[2][2][3];
+  /// mma and wmma.mma: [format][rows of a tile: 8, 16][log2 of k, less 2]. Null: no such tile.
+  Handler mma[static_cast<std::size_t>(MmaFormat::count_)][2][4];
 };
 
 /// The fastest table this machine can run.

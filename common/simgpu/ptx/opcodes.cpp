@@ -311,8 +311,8 @@ constexpr Row kOpcodes[] = {
     {"fns", Opcode::fns, 0, 0, 1, 1, kBits32, kNone, "d3 s3 s3 s3"},
     {"szext", Opcode::szext, kWrap, kWrap, 1, 1, kInt32, kNone, "d3 s3 s3"},
 
-    {"set", Opcode::set, kCompare | kBool | kFtz, kCompare, 2, 2, kInt32 | kF32, kBits | kNumber,
-     "dT sU sU n1?"},
+    {"set", Opcode::set, kCompare | kBool | kFtz, kCompare, 2, 2,
+     kInt32 | kF32 | kHalf | set_of(Type::u16, Type::s16), kBits | kNumber, "dT sU sU n1?"},
     {"setp", Opcode::setp, kCompare | kBool | kFtz, kCompare, 1, 1, kBits | kNumber, kNone,
      "P1 sT sT n1?"},
     {"selp", Opcode::selp, 0, 0, 1, 1, kBits | kInt | kF3264, kNone, "dT sT sT n1"},

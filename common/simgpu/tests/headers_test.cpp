@@ -229,7 +229,7 @@ TEST_CASE("headers: what is not there is a compile error, not a surprise", "[hea
   for (const auto& [code, message] : std::map<std::string, std::string>{
            {"__global__ void k() { cudaGridDependencySynchronize(); }",
             "cudaGridDependencySynchronize"},
-           {"#include <cuda_fp16.h>\n", "cuda_fp16.h"},
+           {"#include <cuda_fp8.h>\n", "cuda_fp8.h"},
            {"__global__ void k(int* p) { p[0] = *static_cast<int*>(malloc(4)); }", "malloc"},
            {"__managed__ int x;", "__managed__"}}) {
     INFO(code);

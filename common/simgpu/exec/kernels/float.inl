@@ -173,62 +173,6 @@ void float_ternary(Warp& w, const Op& op) {
   each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return F::f(a[i], b[i], c[i]); });
 }
 
-// ---- 16-bit formats: computed in double (exact product, one rounding)
-struct Half {
-  SIMGPU_INLINE static double in(std::uint16_t v) { return static_cast<double>(half_to_float(v)); }
-  SIMGPU_INLINE static std::uint16_t out(double v) { return to_half(v); }
-};
-struct Bfloat {
-  SIMGPU_INLINE static double in(std::uint16_t v) {
-    return static_cast<double>(bfloat_to_float(v));
-  }
-  SIMGPU_INLINE static std::uint16_t out(double v) { return to_bfloat(v); }
-};
-struct DFma {
-  SIMGPU_INLINE static double f(double a, double b, double c) { return __builtin_fma(a, b, c); }
-};
-struct DFmaRelu {
-  SIMGPU_INLINE static double f(double a, double b, double c) {
-    const double r = __builtin_fma(a, b, c);
-    return r < 0 ? 0.0 : r;
-  }
-};
-struct DEx2 {
-  SIMGPU_INLINE static double f(double a) { return std::exp2(a); }
-};
-struct DTanh {
-  SIMGPU_INLINE static double f(double a) { return std::tanh(a); }
-};
-
-/// kParts = 2 for the packed types: lanes hold two values in 32 bits.
-template <class F, class Format, unsigned kParts, unsigned kOperands>
-void half_op(Warp& w, const Op& op) {
-  constexpr unsigned n = kLanes * kParts;
-  const std::uint16_t *a = lanes<std::uint16_t>(w, op.a),
-                      *b = kOperands > 1 ? lanes<std::uint16_t>(w, op.b) : a,
-                      *c = kOperands > 2 ? lanes<std::uint16_t>(w, op.c) : a;
-  std::uint16_t* d = lanes<std::uint16_t>(w, op.dst);
-  for (unsigned i = 0; i < n; ++i) {
-    if (((w.mask >> (i / kParts)) & 1u) == 0) continue;
-    double r;
-    if constexpr (kOperands == 1)
-      r = F::f(Format::in(a[i]));
-    else if constexpr (kOperands == 2)
-      r = F::f(Format::in(a[i]), Format::in(b[i]));
-    else
-      r = F::f(Format::in(a[i]), Format::in(b[i]), Format::in(c[i]));
-    d[i] = Format::out(r);
-  }
-}
-template <class F, unsigned kOperands>
-void set_half(HandlerTable& t, Alu op) {
-  Handler* h = t.alu[idx(op)];
-  h[idx(Ty::f16)] = half_op<F, Half, 1, kOperands>;
-  h[idx(Ty::bf16)] = half_op<F, Bfloat, 1, kOperands>;
-  h[idx(Ty::f16x2)] = half_op<F, Half, 2, kOperands>;
-  h[idx(Ty::bf16x2)] = half_op<F, Bfloat, 2, kOperands>;
-}
-
 // ---- comparisons. The plain ones are false for NaN (ne too), the ...u ones true.
 struct CEq {
   template <class T>
@@ -331,21 +275,11 @@ void float_compare(Warp& w, const Op& op) {
   finish_float_compare(w, op,
                        lane_mask([=](unsigned i) SIMGPU_LAMBDA { return F::f(a[i], b[i]); }));
 }
-template <class F, class Format>
-void half_compare(Warp& w, const Op& op) {
-  const std::uint16_t *a = lanes<std::uint16_t>(w, op.a), *b = lanes<std::uint16_t>(w, op.b);
-  std::uint32_t m = 0;
-  for (unsigned i = 0; i < kLanes; ++i)
-    m |= static_cast<std::uint32_t>(F::f(Format::in(a[i]), Format::in(b[i]))) << i;
-  finish_float_compare(w, op, m);
-}
 template <class F>
 void set_float_compare(HandlerTable& t, Alu op) {
   Handler* h = t.alu[idx(op)];
   h[idx(Ty::f32)] = float_compare<F, float>;
   h[idx(Ty::f64)] = float_compare<F, double>;
-  h[idx(Ty::f16)] = half_compare<F, Half>;
-  h[idx(Ty::bf16)] = half_compare<F, Bfloat>;
 }
 
 /// x: 1 finite, 2 infinite, 3 number, 4 not a number, 5 normal, 6 subnormal (as ptx::TestClass).
@@ -413,21 +347,6 @@ void fill_float(HandlerTable& t) {
   t.alu[idx(Alu::flush)][idx(Ty::f32)] = float_unary<FFlush, float>;
   t.alu[idx(Alu::testp)][idx(Ty::f32)] = test_class<float>;
   t.alu[idx(Alu::testp)][idx(Ty::f64)] = test_class<double>;
-
-  set_half<FAdd, 2>(t, Alu::add);
-  set_half<FSub, 2>(t, Alu::sub);
-  set_half<FMul, 2>(t, Alu::mul_lo);
-  set_half<FMin, 2>(t, Alu::min);
-  set_half<FMax, 2>(t, Alu::max);
-  set_half<FMinNan, 2>(t, Alu::min_nan);
-  set_half<FMaxNan, 2>(t, Alu::max_nan);
-  set_half<DFma, 3>(t, Alu::fma);
-  set_half<DFmaRelu, 3>(t, Alu::fma_relu);
-  set_half<FNeg, 1>(t, Alu::neg);
-  set_half<FAbs, 1>(t, Alu::abs);
-  set_half<FSaturate, 1>(t, Alu::saturate);
-  set_half<DEx2, 1>(t, Alu::ex2);
-  set_half<DTanh, 1>(t, Alu::tanh);
 
   set_float_compare<CEq>(t, Alu::eq);
   set_float_compare<CNe>(t, Alu::ne);

@@ -17,6 +17,7 @@
 #endif
 
 #include "common/simgpu/exec/decoder.hpp"
+#include "common/simgpu/exec/fragments.hpp"
 #include "common/simgpu/exec/half.hpp"
 #include "common/simgpu/exec/memory_ops.hpp"
 #include "common/simgpu/exec/op.hpp"

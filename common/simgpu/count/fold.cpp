@@ -146,6 +146,7 @@ Counts counts_of(const exec::Program& p, const exec::Counters& c, std::uint32_t 
     const exec::SiteCount& s = c.sites[info.site];
     switch (ins.op) {
       case Opcode::st:
+      case Opcode::wmma_store:
         out.global_store = s.global;
         out.shared_store = s.shared;
         out.local_store_requests = s.local_requests;
@@ -159,6 +160,9 @@ Counts counts_of(const exec::Program& p, const exec::Counters& c, std::uint32_t 
       default:
         out.global_load = s.global;
         out.shared_load = s.shared;
+        // 16-bit fragments of A and B come by ldmatrix.
+        if (ins.op == Opcode::wmma_load && ins.mod.fragment != 'c' && ptx::size_of(type) == 2)
+          out.matrix_load = s.shared;
         out.local_load_requests = s.local_requests;
     }
   }

@@ -616,7 +616,9 @@ void FunctionDecoder::run() {
                       ins.mod.space == ptx::Space::shared && i < merged.size();
     p_.merges[site] =
         load ? Merge{merged[i].bytes, merged[i].shift} : Merge{static_cast<std::uint8_t>(bytes), 0};
-    const std::uint32_t element = std::min(ptx::size_of(ins.mod.type), 4u);
+    // Only stores of single elements must be told apart within a word.
+    const bool whole_words = ins.op == Opcode::wmma_load;
+    const std::uint32_t element = whole_words ? 4u : std::min(ptx::size_of(ins.mod.type), 4u);
     const bool any = ins.mod.space == ptx::Space::none || ins.mod.space == ptx::Space::generic;
     if (any || ins.mod.space == ptx::Space::shared)
       p_.shared_granule = std::min(p_.shared_granule, element);

@@ -705,6 +705,9 @@ void FunctionDecoder::decode(const Ins& ins) {
     case Opcode::mma:
     case Opcode::wmma_mma:
       return multiply_matrices(ins);
+    case Opcode::wmma_load:
+    case Opcode::wmma_store:
+      return wmma_access(ins);
     default:
       return collective(ins);
   }

@@ -100,6 +100,9 @@ class FunctionDecoder {
   std::vector<Ref> fragment(const Operand& o, unsigned count, unsigned bytes, bool is_destination);
   void multiply_matrices(const Ins& ins);
 
+  // wmma.cpp
+  void wmma_access(const Ins& ins);
+
   // decode_memory.cpp
   void load(const Ins& ins);
   void store(const Ins& ins);
@@ -165,6 +168,7 @@ void op_area_store(Warp&, const Op&);
 void op_memory(Warp&, const Op&);
 void op_atomic(Warp&, const Op&);
 
+void op_wmma(Warp&, const Op&);
 /// Finding: an instruction for whole warps met only some lanes (mma.cpp).
 void report_part_of_warp(Warp&, const Op&);
 

@@ -73,15 +73,15 @@ void count_shared(BlockRun& run, const Op& op, AccessType type,
   run.worker->counters.sites[op.site].shared += shared_cost(run, op, type, address, mask, bytes);
 }
 
-void access_lane_by_lane(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]) {
+Reached move_lanes(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]) {
   BlockRun& run = *w.run;
   LaunchRun& l = *run.launch;
   const auto type = static_cast<AccessType>(op.y);
   const bool load = type == AccessType::load;
   const unsigned bytes = unsigned{op.width} * op.vec;
   const auto space = static_cast<ptx::Space>(op.x);
-  std::uint32_t global = 0, shared = 0, local = 0;
-  std::uint64_t offset[kLanes] = {};
+  Reached reached;
+  auto& [global, shared, local, offset] = reached;
   std::byte* element[8];
   for (unsigned k = 0; k < op.vec; ++k) element[k] = address_of(w, op.list[k]);
   const Checks& checks = l.options.checks;
@@ -139,10 +139,18 @@ void access_lane_by_lane(Warp& w, const Op& op, const std::uint64_t (&address)[k
         std::memcpy(t.data + k * op.width, element[k] + i * op.width, op.width);
     }
   }
-  if (!l.options.count) return;
-  if (global != 0) count_global(run, op, type, address, global, bytes);
-  if (shared != 0) count_shared(run, op, type, offset, shared, bytes);
-  if (local != 0) ++run.worker->counters.sites[op.site].local_requests;
+  return reached;
+}
+
+void access_lane_by_lane(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]) {
+  BlockRun& run = *w.run;
+  const Reached reached = move_lanes(w, op, address);
+  if (!run.launch->options.count) return;
+  const auto type = static_cast<AccessType>(op.y);
+  const unsigned bytes = unsigned{op.width} * op.vec;
+  if (reached.global != 0) count_global(run, op, type, address, reached.global, bytes);
+  if (reached.shared != 0) count_shared(run, op, type, reached.offset, reached.shared, bytes);
+  if (reached.local != 0) ++run.worker->counters.sites[op.site].local_requests;
 }
 
 void op_memory(Warp& w, const Op& op) {

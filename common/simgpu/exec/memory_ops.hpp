@@ -6,6 +6,13 @@
 
 namespace simgpu::exec {
 
+/// Which lanes of an access reached which space, and where: `offset` is into shared memory.
+struct Reached {
+  std::uint32_t global = 0, shared = 0, local = 0;
+  std::uint64_t offset[kLanes] = {};
+};
+/// Moves the data of a load or store with all checks and without counting.
+Reached move_lanes(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]);
 /// Loads and stores.
 void access_lane_by_lane(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]);
 

@@ -1,6 +1,7 @@
 // A kernel ready to run: the decoded code of an entry and of all functions it calls.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -113,6 +114,22 @@ struct Merge {
   std::int16_t shift = 0;  ///< where the merged access starts, relative to this one's address
 };
 
+/// How a wmma.load or wmma.store reaches memory.
+struct WmmaPlan {
+  struct Element {  ///< of every lane: which row (or column) of the memory's matrix, and where in
+                    ///< it
+    std::array<std::uint8_t, kLanes> major, minor;
+  };
+  struct Access {
+    unsigned first, count;  ///< elements that lie together
+  };
+  unsigned element_bytes = 4;
+  unsigned used = 0;  ///< registers; f16 fragments may have more
+  std::vector<Element> places;
+  std::vector<Access> accesses;
+  bool by_matrices = false, transposed = false;  ///< from shared memory: as ldmatrix
+};
+
 struct alignas(64) ConstantLanes {
   std::byte bytes[256];
 };
@@ -139,6 +156,7 @@ struct Program {
   std::string unsupported;  ///< why it cannot run, "" = it can
   ptx::Location unsupported_where;
 
+  std::deque<WmmaPlan> wmma;  ///< by Op::slot
   std::deque<ConstantLanes> constants;
   std::deque<std::vector<Ref>> lists;
 

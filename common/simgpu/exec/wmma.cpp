@@ -1,0 +1,288 @@
+// wmma.load and wmma.store (PTX ISA 9.7.15.4): fragments from and to memory. Where elements lie in
+// a fragment is in fragments.hpp; wmma.mma is in mma.cpp.
+//
+// What an access costs. ptxas turns a fragment into ordinary accesses; these were seen in SASS and
+// in the counters of an H200:
+//   16-bit A or B, shared      one ldmatrix of 4 matrices, .trans where columns are asked for: each
+//                              matrix a phase of 8 rows of 16 bytes
+//   16-bit A by rows, global   4 accesses of 4 bytes
+//   FP32 C or D by rows        4 accesses of 8 bytes (shared and global)
+//   tf32 A or B                4 accesses of 4 bytes
+//   f64 A or B / C or D        1 access of 8 / of 16 bytes
+// Everything else follows the same rule, but was not compared with hardware: elements of a lane
+// that follow each other in memory are one access of up to 16 bytes, others one access each. That
+// concerns shapes m32n8k16 and m8n32k16, C and D by columns, f16 C and D, bf16, 8-bit types, 16-bit
+// A and B from global memory by columns, and A and B of several ldmatrix (2 matrices, or 4 and 4).
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "common/simgpu/count/shared_banks.hpp"
+#include "common/simgpu/exec/decoder.hpp"
+#include "common/simgpu/exec/fragments.hpp"
+#include "common/simgpu/exec/memory_ops.hpp"
+#include "common/simgpu/memory/address.hpp"
+
+namespace simgpu::exec {
+
+using ptx::Opcode;
+using ptx::Space;
+using PT = ptx::Type;
+
+namespace {
+
+/// Where the elements of a fragment lie in memory: `major` counts rows (or columns) of `stride`
+/// elements, `minor` elements within one.
+WmmaPlan make_plan(Matrix matrix, unsigned m, unsigned n, unsigned k, unsigned bytes,
+                   bool by_rows) {
+  WmmaPlan plan;
+  plan.element_bytes = bytes;
+  const unsigned bits = 8 * bytes;
+  const Tiling tiles = tiling(m, n);
+  const unsigned per = bits < 32 ? 32 / bits : 1;
+  const unsigned count = matrix == Matrix::a   ? tiles.down
+                         : matrix == Matrix::b ? tiles.across
+                                               : tiles.down * tiles.across;
+  const unsigned in_tile = matrix == Matrix::a   ? tiles.rows * k / kLanes
+                           : matrix == Matrix::b ? 8 * k / kLanes
+                                                 : tiles.rows * 8 / kLanes;
+  plan.used = count * in_tile / per;
+  plan.places.resize(std::size_t{count} * in_tile);
+  for (unsigned tile = 0; tile < count; ++tile)
+    for (unsigned e = 0; e < in_tile; ++e)
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        Place p = mma_place(matrix, tiles.rows, bits, lane, e);
+        if (matrix == Matrix::a) p.row += tile * 16;
+        if (matrix == Matrix::b) p.column += tile * 8;
+        if (matrix == Matrix::c) {
+          p.row += tile / tiles.across * 16;
+          p.column += tile % tiles.across * 8;
+        }
+        WmmaPlan::Element& to = plan.places[tile * in_tile + e];
+        to.major[lane] = static_cast<std::uint8_t>(by_rows ? p.row : p.column);
+        to.minor[lane] = static_cast<std::uint8_t>(by_rows ? p.column : p.row);
+      }
+  const auto follows = [&](unsigned e) {
+    const WmmaPlan::Element &x = plan.places[e - 1], &y = plan.places[e];
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      if (x.major[lane] != y.major[lane] || x.minor[lane] + 1 != y.minor[lane]) return false;
+    return true;
+  };
+  const auto n_places = static_cast<unsigned>(plan.places.size());
+  for (unsigned e = 0; e < n_places;) {
+    unsigned run = 1;
+    while (e + run < n_places && follows(e + run)) ++run;
+    const unsigned take = std::bit_floor(std::min(run, 16 / bytes));
+    plan.accesses.push_back({e, take});
+    e += take;
+  }
+  // Along a register the elements of A run along its rows and those of B along its columns.
+  plan.by_matrices = bytes == 2 && matrix != Matrix::c;
+  plan.transposed = by_rows != (matrix == Matrix::a);
+  return plan;
+}
+
+std::uint64_t address_of_element(const WmmaPlan& plan, const std::uint64_t* base,
+                                 std::int64_t offset, const std::uint32_t* stride, unsigned lane,
+                                 unsigned element, unsigned place_lane) {
+  const WmmaPlan::Element& e = plan.places[element];
+  return base[lane] + static_cast<std::uint64_t>(offset) +
+         (std::uint64_t{e.major[place_lane]} * stride[lane] + e.minor[place_lane]) *
+             plan.element_bytes;
+}
+
+/// An access of the lanes through `words`, which are temporaries; counts and checks as usual.
+struct Temporaries {
+  alignas(64) std::byte lanes[4][kLanes * 8];
+  Ref refs[4];
+};
+
+void count_accesses(BlockRun& run, const Op& op, AccessType type, const Reached& reached,
+                    const std::uint64_t (&address)[kLanes], unsigned bytes, bool by_matrices) {
+  if (!run.launch->options.count) return;
+  SiteCount& site = run.worker->counters.sites[op.site];
+  if (reached.global != 0) count_global(run, op, type, address, reached.global, bytes);
+  if (reached.shared != 0) {
+    // ldmatrix does not profit from rows that are the same.
+    const count::Wavefronts w = count::shared_wavefronts(reached.offset, reached.shared, bytes,
+                                                         type == AccessType::load && !by_matrices);
+    SharedCounts s;
+    s.requests = s.raw_requests = 1;
+    s.wavefronts = s.raw_wavefronts = w.actual;
+    s.ideal_wavefronts = s.raw_ideal_wavefronts = w.ideal;
+    s.bytes = std::uint64_t{bytes} * static_cast<unsigned>(std::popcount(reached.shared));
+    site.shared += s;
+  }
+  if (reached.local != 0) ++site.local_requests;
+}
+
+bool is_shared(const Warp& w, const Op& op, const std::uint64_t* base) {
+  if (static_cast<Space>(op.x) == Space::shared) return true;
+  if (static_cast<Space>(op.x) != Space::generic) return false;
+  const std::uint64_t first = base[std::countr_zero(w.mask)];
+  return (first & ~(memory::kSlotBytes - 1)) == memory::kSharedWindow;
+}
+
+/// 16-bit A or B from shared memory: ldmatrix of 4 matrices at a time.
+void load_matrices(Warp& w, const Op& op, const WmmaPlan& plan) {
+  const std::uint64_t* base = lanes_of<std::uint64_t>(w, op.a);
+  const std::uint32_t* stride = lanes_of<std::uint32_t>(w, op.b);
+  const std::uint32_t mask = w.mask;
+  Temporaries t;
+  Op access = op;
+  access.list = t.refs;
+  access.vec = 4;
+  access.width = 4;
+  for (unsigned k = 0; k < 4; ++k)
+    t.refs[k] = static_cast<Ref>(reinterpret_cast<std::uintptr_t>(t.lanes[k]));
+  for (unsigned first = 0; first < plan.used; first += 4) {
+    const unsigned n = std::min(4u, plan.used - first);
+    std::uint64_t address[kLanes] = {};
+    for (unsigned lane = 0; lane < 8 * n; ++lane) {
+      const unsigned r = first + lane / 8, j = lane % 8;
+      // Row j of the memory's matrix begins with the element that has index 0 along the other way.
+      address[lane] =
+          plan.transposed
+              ? address_of_element(plan, base, op.imm, stride, lane, 2 * r + j % 2, j / 2)
+              : address_of_element(plan, base, op.imm, stride, lane, 2 * r, 4 * j);
+    }
+    std::memset(t.lanes, 0, sizeof t.lanes);
+    if (n < 4) w.mask = mask & ((1u << (8 * n)) - 1);
+    if (w.mask != 0) {
+      const Reached reached = move_lanes(w, access, address);
+      count_accesses(*w.run, op, AccessType::load, reached, address, 16, true);
+    }
+    w.mask = mask;
+    const auto half = [&](unsigned row_lane, unsigned index) {
+      std::uint16_t v;
+      std::memcpy(&v, t.lanes[index / 2] + row_lane * 4 + index % 2 * 2, 2);
+      return std::uint32_t{v};
+    };
+    for (unsigned k = 0; k < n; ++k) {
+      std::uint32_t* to = lanes_of<std::uint32_t>(w, op.list[first + k]);
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        if (((mask >> lane) & 1u) == 0) continue;
+        const unsigned g = lane / 4, c = 2 * (lane % 4);
+        to[lane] = plan.transposed ? half(8 * k + c, g) | (half(8 * k + c + 1, g) << 16)
+                                   : half(8 * k + g, c) | (half(8 * k + g, c + 1) << 16);
+      }
+    }
+  }
+}
+
+/// Bytes of element `e` of a lane within the fragment's registers.
+std::byte* element_of(const Warp& w, const Op& op, const WmmaPlan& plan, unsigned lane,
+                      unsigned e) {
+  const unsigned register_bytes = plan.element_bytes == 8 ? 8 : 4;
+  const unsigned per = register_bytes / plan.element_bytes;
+  return address_of(w, op.list[e / per]) + lane * register_bytes + e % per * plan.element_bytes;
+}
+
+}  // namespace
+
+void op_wmma(Warp& w, const Op& op) {
+  if (w.mask != kFullMask) report_part_of_warp(w, op);
+  const WmmaPlan& plan = w.run->launch->program->wmma[op.slot];
+  const std::uint64_t* base = lanes_of<std::uint64_t>(w, op.a);
+  const std::uint32_t* stride = lanes_of<std::uint32_t>(w, op.b);
+  const auto type = static_cast<AccessType>(op.y);
+  const bool load = type == AccessType::load;
+  if (plan.by_matrices && is_shared(w, op, base)) {
+    load_matrices(w, op, plan);
+  } else {
+    Temporaries t;
+    for (unsigned k = 0; k < 4; ++k)
+      t.refs[k] = static_cast<Ref>(reinterpret_cast<std::uintptr_t>(t.lanes[k]));
+    for (const WmmaPlan::Access& a : plan.accesses) {
+      const unsigned bytes = a.count * plan.element_bytes;
+      Op access = op;
+      access.list = t.refs;
+      access.width = static_cast<std::uint8_t>(std::min(bytes, 8u));
+      access.vec = static_cast<std::uint8_t>(bytes / access.width);
+      std::uint64_t address[kLanes];
+      for (unsigned lane = 0; lane < kLanes; ++lane)
+        address[lane] = address_of_element(plan, base, op.imm, stride, lane, a.first, lane);
+      const auto temporary = [&](unsigned lane, unsigned k) {
+        const unsigned at = k * plan.element_bytes;
+        return t.lanes[at / access.width] + lane * access.width + at % access.width;
+      };
+      if (!load)
+        for (unsigned k = 0; k < a.count; ++k)
+          for (unsigned lane = 0; lane < kLanes; ++lane)
+            std::memcpy(temporary(lane, k), element_of(w, op, plan, lane, a.first + k),
+                        plan.element_bytes);
+      const Reached reached = move_lanes(w, access, address);
+      count_accesses(*w.run, op, type, reached, address, bytes, false);
+      if (load)
+        for (unsigned k = 0; k < a.count; ++k)
+          for (unsigned lane = 0; lane < kLanes; ++lane)
+            if ((w.mask >> lane) & 1u)
+              std::memcpy(element_of(w, op, plan, lane, a.first + k), temporary(lane, k),
+                          plan.element_bytes);
+    }
+  }
+  // f16 fragments: the registers that no tile needs repeat those before.
+  for (unsigned r = plan.used; load && r < op.d; ++r) {  // Op::d: registers of the fragment
+    const std::uint32_t* from = lanes_of<std::uint32_t>(w, op.list[r - plan.used]);
+    std::uint32_t* to = lanes_of<std::uint32_t>(w, op.list[r]);
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      if ((w.mask >> lane) & 1u) to[lane] = from[lane];
+  }
+}
+
+void FunctionDecoder::wmma_access(const Ins& ins) {
+  const ptx::Modifiers& mod = ins.mod;
+  const std::string text(mod.text);
+  const bool load = ins.op == Opcode::wmma_load;
+  const Matrix matrix = mod.fragment == 'a'   ? Matrix::a
+                        : mod.fragment == 'b' ? Matrix::b
+                                              : Matrix::c;
+  const PT type = mod.type;
+  const unsigned m = mod.m, n = mod.n, k = mod.k;
+  auto is = [&](unsigned wm, unsigned wn, unsigned wk) { return m == wm && n == wn && k == wk; };
+  const bool wide = is(16, 16, 16) || is(32, 8, 16) || is(8, 32, 16);
+  bool ok;
+  if (matrix == Matrix::c)
+    ok = type == PT::f16 || type == PT::s32 ? wide
+         : type == PT::f32                  ? wide || is(16, 16, 8)
+                                            : type == PT::f64 && is(8, 8, 4);
+  else
+    ok = type == PT::f16 || type == PT::bf16 || type == PT::s8 || type == PT::u8 ? wide
+         : type == PT::tf32                                                      ? is(16, 16, 8)
+                            : type == PT::f64 && is(8, 8, 4);
+  if (!ok) fail(text + " is a shape or a type that the simulated GPU does not have");
+  const Space space = mod.space == Space::none ? Space::generic : mod.space;
+  if (space != Space::generic && space != Space::shared && space != Space::global)
+    fail(text + " reaches generic, shared and global memory only");
+
+  InstructionInfo& info = p_.instructions[code_.first_pc + current_index_];
+  info.klass =
+      space == Space::shared ? InstructionClass::memory_shared : InstructionClass::memory_global;
+  const unsigned bytes = ptx::size_of(type);
+  const auto number = static_cast<std::uint32_t>(p_.wmma.size());
+  const WmmaPlan& plan = p_.wmma.emplace_back(make_plan(matrix, m, n, k, bytes, mod.row_a));
+  const unsigned registers = type == PT::f16 && matrix != Matrix::c ? 8 : plan.used;
+  const unsigned register_bytes = type == PT::f64 ? 8 : 4;
+
+  const Operand &memory = at(ins, load ? 1 : 0), &data = at(ins, load ? 0 : 1);
+  std::int64_t offset;
+  const Ref base = memory_base(memory, offset);
+  // Without a stride rows (or columns) follow each other.
+  const unsigned rows = matrix == Matrix::b ? k : m, columns = matrix == Matrix::a ? k : n;
+  const Ref stride =
+      ins.operands.size() > 2 ? source(at(ins, 2), 4) : b_.constant(mod.row_a ? columns : rows, 4);
+  std::vector<Ref>& list = p_.lists.emplace_back(fragment(data, registers, register_bytes, load));
+  Op& o = emit(op_wmma);
+  o.a = base;
+  o.b = stride;
+  o.imm = offset;
+  o.list = list.data();
+  o.x = static_cast<std::uint8_t>(space);
+  o.y = static_cast<std::uint8_t>(load ? AccessType::load : AccessType::store);
+  o.z = 0;
+  o.d = registers;
+  o.slot = number;
+  o.site = new_site();
+}
+
+}  // namespace simgpu::exec

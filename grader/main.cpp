@@ -68,6 +68,33 @@ int main(int argc, char** argv) {
   run_command->add_flag("--solution", running.solution, "run the solution");
   run_command->add_option("--file", running.file, "run this file as the lab's gemm.cu");
 
+  ExplainOptions explaining;
+  auto* explain_command = app.add_subcommand(
+      "explain", "write a page that shows what each line of a lab did: build/explain/labN.html");
+  explain_command->add_option("--lab", explaining.lab, "number of the lab")->required();
+  explain_command->add_option("--rung", explaining.rung, "this rung alone; default: all");
+  explain_command->add_option("--stage", explaining.stage, "the rung of this stage, such as 3.2");
+  explain_command->add_option("--type", explaining.type,
+                              "element type; default: float if there is");
+  explain_command->add_option("-M,-m", explaining.m, "rows of C; default: as the goals, mostly 256")
+      ->check(CLI::Range(0, 4096));
+  explain_command->add_option("-N,-n", explaining.n, "columns of C")->check(CLI::Range(0, 4096));
+  explain_command->add_option("-K,-k", explaining.k, "length of the sums")
+      ->check(CLI::Range(0, 4096));
+  explain_command->add_flag("--solution", explaining.solution, "explain the solution");
+  explain_command->add_option("--file", explaining.file, "explain this file as the lab's gemm.cu");
+  explain_command->add_option("--out", explaining.out,
+                              "the page; default: explain/labN.html in "
+                              "the build folder");
+  explain_command->add_option("--json", explaining.json,
+                              "write the counts as JSON, too; - for standard output");
+  explain_command->footer(
+      "Every rung runs once; the page and the terminal show requests, sectors and wavefronts\n"
+      "against their ideal for each line of the source, and the lanes of the worst accesses.\n"
+      "Exit status: 0 all that is started is right and without findings; 1 not so, or nothing\n"
+      "is started; 2 the file does not build; 3 the machine's fault; 4 wrong usage.\n"
+      "The page is written in the cases 0, 1 and 2.");
+
   HintOptions hinting;
   auto* hint_command = app.add_subcommand("hint", "the next hint of a stage");
   hint_command->add_option("--stage", hinting.stage, "such as 4.1")->required();
@@ -106,10 +133,11 @@ int main(int argc, char** argv) {
   }
 
   try {
-    checking.place = running.place = hinting.place = submitting.place = grading.place =
-        mutating.place = place;
+    checking.place = running.place = explaining.place = hinting.place = submitting.place =
+        grading.place = mutating.place = place;
     if (*check_command) return check(checking);
     if (*run_command) return run(running);
+    if (*explain_command) return explain_lab(explaining);
     if (*hint_command) return hint(hinting);
     if (*submit_command) return submit(submitting);
     if (*mutants_command) return mutants(mutating);

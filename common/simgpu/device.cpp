@@ -480,7 +480,8 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
       auto w = std::make_unique<exec::Worker>();
       w->launch = &r;
       w->number = t;
-      w->counters = count::make_counters(program, impl_->memory.live().size());
+      w->counters = count::make_counters(program, impl_->memory.live().size(),
+                                         options.count && options.sample_accesses);
       w->patterns.patterns.resize(program.slots);
       workers.push_back(std::move(w));
     }
@@ -518,7 +519,8 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   }
 
   check::FindingLog findings;
-  exec::Counters counters = count::make_counters(program, impl_->memory.live().size());
+  exec::Counters counters = count::make_counters(program, impl_->memory.live().size(),
+                                                 options.count && options.sample_accesses);
   std::map<std::uint64_t, std::string> printed;
   for (auto& w : workers) {
     findings.merge(std::move(w->findings));

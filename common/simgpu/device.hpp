@@ -207,6 +207,27 @@ struct RegisterEstimate {
   std::string limiter;   ///< "registers", "shared memory", "threads", "blocks"
 };
 
+/// One warp access as an example, for drawings: of all executions of one memory instruction the one
+/// with the most wavefronts (shared) or sectors (global) above the ideal; among equals that of the
+/// lowest block, in it the first. The totals are those of the instruction in the whole launch.
+struct AccessSample {
+  SourceLine where;
+  AccessType type = AccessType::load;
+  MemorySpace space = MemorySpace::global;  ///< global or shared
+  bool matrix = false;  ///< ldmatrix, stmatrix: the addresses of rows of 16 bytes, eight a matrix
+  Dim3 block{0, 0, 0};  ///< that executed it,
+  unsigned warp = 0;    ///< and the warp's number in it
+  unsigned bytes = 0;   ///< per lane; of shared loads after the model of ptxas's load merging
+  std::uint32_t mask = 0;                 ///< active lanes
+  std::array<std::uint64_t, 32> address;  ///< by lane, 0 for the others; virtual (global) or byte
+                                          ///< offset in the space (shared)
+  std::string object;                     ///< that the first active lane reached, "" = none
+  std::uint64_t object_address = 0;       ///< where that begins
+  std::uint64_t object_bytes = 0;
+  unsigned cost = 0, ideal = 0;  ///< wavefronts (shared) or sectors (global) of this access
+  std::uint64_t requests = 0, total_cost = 0, total_ideal = 0;
+};
+
 // ------------------------------------------------------------------------------------------------
 // launches
 
@@ -225,6 +246,7 @@ struct LaunchOptions {
   unsigned host_threads = 0;                      ///< 0 = all
   std::uint64_t instruction_budget = 1ull << 36;  ///< thread instructions, whole grid
   unsigned max_findings_per_kind = 8;
+  bool sample_accesses = false;  ///< fill LaunchReport::samples (needs count)
 };
 
 struct LaunchReport {
@@ -237,6 +259,7 @@ struct LaunchReport {
   Counts total;
   std::vector<LineCounts> lines;      ///< sorted by file and line
   std::vector<BufferCounts> buffers;  ///< allocations touched, by address
+  std::vector<AccessSample> samples;  ///< sorted by file, line and place in the PTX; capped
   RegisterEstimate registers;
   std::string printf_output;  ///< capped
 };

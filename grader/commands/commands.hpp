@@ -44,6 +44,20 @@ struct RunOptions {
 };
 ExitCode run(const RunOptions& options);
 
+struct ExplainOptions {
+  Place place;
+  int lab = 0;
+  std::string rung, stage;              ///< empty = all rungs of the lab
+  std::string type;                     ///< empty = each rung's main type
+  std::optional<std::int64_t> m, n, k;  ///< default: where the lab's goals are judged
+  bool solution = false;
+  std::filesystem::path file, out;  ///< out empty: build/explain/labN.html
+  std::filesystem::path json;       ///< "-": stdout, and no other output
+};
+/// Writes the page whatever becomes of the student's code. exit_ok only if every started rung is
+/// right and without findings, and one is started.
+ExitCode explain_lab(const ExplainOptions& options);
+
 struct HintOptions {
   Place place;
   std::string stage;

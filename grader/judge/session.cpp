@@ -197,6 +197,7 @@ CallOutcome Session::call(const CallSpec& spec) {
   request.c = spec.c;
   request.reuse = spec.reuse && placed_;
   request.checks = spec.checks;
+  request.samples = spec.samples;
   request.host_threads = config_.host_threads;
   request.instruction_budget = spec.instruction_budget;
   request.patience_ms = static_cast<std::uint64_t>(config_.patience.count());

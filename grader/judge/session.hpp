@@ -64,6 +64,7 @@ struct CallSpec {
   diag::Matrix a, b, c;
   bool reuse = false, checks = true;
   std::uint64_t instruction_budget = 1ull << 32;
+  bool samples = false;  ///< fill LaunchReport::samples
 };
 
 class Session {

@@ -53,6 +53,7 @@ struct CallRequest {
   diag::Matrix a, b, c;  ///< c: what C holds before the call
   bool reuse = false;    ///< the device buffers of the last call, which had the same extents
   bool checks = true;    ///< memory, race, barrier, init
+  bool samples = false;  ///< LaunchOptions::sample_accesses
   std::uint32_t host_threads = 1;
   std::uint64_t instruction_budget = 0;
   std::uint64_t patience_ms = 0;
@@ -170,10 +171,15 @@ void fields(Ar& ar, simgpu::RegisterEstimate& x) {
   all(ar, x.live_registers, x.where, x.blocks_per_multiprocessor, x.occupancy, x.limiter);
 }
 template <typename Ar>
+void fields(Ar& ar, simgpu::AccessSample& x) {
+  all(ar, x.where, x.type, x.space, x.matrix, x.block, x.warp, x.bytes, x.mask, x.address, x.object,
+      x.object_address, x.object_bytes, x.cost, x.ideal, x.requests, x.total_cost, x.total_ideal);
+}
+template <typename Ar>
 void fields(Ar& ar, simgpu::LaunchReport& x) {
   all(ar, x.kernel, x.mangled, x.grid, x.block, x.static_shared_bytes, x.dynamic_shared_bytes,
-      x.local_bytes_per_thread, x.findings, x.completed, x.total, x.lines, x.buffers, x.registers,
-      x.printf_output);
+      x.local_bytes_per_thread, x.findings, x.completed, x.total, x.lines, x.buffers, x.samples,
+      x.registers, x.printf_output);
 }
 template <typename Ar>
 void fields(Ar& ar, simgpu::runtime::Refusal& x) {
@@ -211,8 +217,8 @@ void fields(Ar& ar, LoadReply& x) {
 }
 template <typename Ar>
 void fields(Ar& ar, CallRequest& x) {
-  all(ar, x.entry, x.a, x.b, x.c, x.reuse, x.checks, x.host_threads, x.instruction_budget,
-      x.patience_ms);
+  all(ar, x.entry, x.a, x.b, x.c, x.reuse, x.checks, x.samples, x.host_threads,
+      x.instruction_budget, x.patience_ms);
 }
 template <typename Ar>
 void fields(Ar& ar, CallReply& x) {

@@ -104,6 +104,7 @@ class Worker {
     launch.checks = request.checks ? Checks{} : Checks::none();
     launch.checks.memory = true;
     launch.count = true;
+    launch.sample_accesses = request.samples;
     launch.host_threads = request.host_threads;
     launch.instruction_budget = request.instruction_budget;
     const auto view = [](DevicePtr base, const diag::Matrix& m) {

@@ -1,10 +1,12 @@
 #include "common/simgpu/count/fold.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "common/simgpu/exec/memory_ops.hpp"
 #include "common/simgpu/exec/mma.hpp"
+#include "common/simgpu/exec/sampling.hpp"
 
 namespace simgpu {
 
@@ -62,8 +64,15 @@ namespace simgpu::count {
 
 using ptx::Opcode;
 
-exec::Counters make_counters(const exec::Program& program, std::size_t allocations) {
+namespace {
+
+constexpr std::size_t kMostSampledSites = 1u << 16, kMostSamples = 4096;
+
+}  // namespace
+
+exec::Counters make_counters(const exec::Program& program, std::size_t allocations, bool samples) {
   exec::Counters c;
+  if (samples) c.samples.resize(std::min(program.site_pc.size(), kMostSampledSites));
   c.blocks.resize(program.blocks.size());
   c.guarded.resize(program.instructions.size());
   c.block_barriers.resize(program.instructions.size());
@@ -93,6 +102,8 @@ void add(exec::Counters& to, const exec::Counters& from) {
     to.sites[k].shared += from.sites[k].shared;
     to.sites[k].local_requests += from.sites[k].local_requests;
   }
+  for (std::size_t k = 0; k < to.samples.size(); ++k)
+    exec::merge_sample(to.samples[k], from.samples[k]);
   for (std::size_t k = 0; k < to.buffers.size(); ++k) {
     to.buffers[k].load += from.buffers[k].load;
     to.buffers[k].store += from.buffers[k].store;
@@ -169,6 +180,48 @@ Counts counts_of(const exec::Program& p, const exec::Counters& c, std::uint32_t 
   return out;
 }
 
+void fold_samples(const exec::LaunchRun& run, const exec::Counters& c, LaunchReport& report) {
+  const exec::Program& p = *run.program;
+  for (std::size_t site = 0; site < c.samples.size(); ++site) {
+    const exec::SiteSample& s = c.samples[site];
+    if (!s.taken) continue;
+    AccessSample out;
+    out.type = s.type;
+    out.space = s.space;
+    out.matrix = s.matrix;
+    out.block = exec::block_index(run.grid, s.block);
+    out.warp = s.warp;
+    out.bytes = s.bytes;
+    out.mask = s.mask;
+    out.address = s.address;
+    out.cost = s.cost;
+    out.ideal = s.ideal;
+    const auto lane = static_cast<unsigned>(std::countr_zero(s.mask));
+    const Access first = exec::describe_thread(
+        run, s.block, s.warp * exec::kLanes + lane,
+        {p.site_pc[site], s.warp, lane, s.type, s.space, s.bytes, s.address[lane]});
+    out.where = first.where;
+    out.object = first.object;
+    out.object_address = s.address[lane] - static_cast<std::uint64_t>(first.offset);
+    out.object_bytes = first.object_bytes;
+    const bool shared = s.space == MemorySpace::shared;
+    const exec::SiteCount& n = c.sites[site];
+    out.requests = shared ? n.shared.requests : n.global.requests;
+    out.total_cost = shared ? n.shared.wavefronts : n.global.sectors;
+    out.total_ideal = shared ? n.shared.ideal_wavefronts : n.global.ideal_sectors;
+    report.samples.push_back(std::move(out));
+  }
+  if (report.samples.size() > kMostSamples) {  // those that waste most
+    const auto waste = [](const AccessSample& s) { return s.total_cost - s.total_ideal; };
+    std::stable_sort(
+        report.samples.begin(), report.samples.end(),
+        [&](const AccessSample& x, const AccessSample& y) { return waste(x) > waste(y); });
+    report.samples.resize(kMostSamples);
+  }
+  std::stable_sort(report.samples.begin(), report.samples.end(),
+                   [](const AccessSample& x, const AccessSample& y) { return x.where < y.where; });
+}
+
 }  // namespace
 
 void fold(const exec::LaunchRun& run, const exec::Counters& c, LaunchReport& report) {
@@ -183,6 +236,7 @@ void fold(const exec::LaunchRun& run, const exec::Counters& c, LaunchReport& rep
     lines[p.line_of(pc)] += counts;
   }
   for (auto& [where, counts] : lines) report.lines.push_back({where, std::move(counts)});
+  fold_samples(run, c, report);
   const auto& live = run.memory->live();
   for (std::size_t k = 0; k < c.buffers.size(); ++k) {
     const exec::BufferTraffic& b = c.buffers[k];

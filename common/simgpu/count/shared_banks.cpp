@@ -36,6 +36,14 @@ bool pairs_agree(const std::uint64_t (&address)[32], std::uint32_t mask, unsigne
 
 }  // namespace
 
+unsigned lanes_per_phase(const std::uint64_t (&address)[32], std::uint32_t mask, unsigned bytes,
+                         bool is_load) {
+  const unsigned lanes = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+  const bool merge =
+      is_load && bytes > 4 && (pairs_agree(address, mask, 1) || pairs_agree(address, mask, 2));
+  return merge ? 2 * lanes : lanes;
+}
+
 Wavefronts shared_wavefronts(const std::uint64_t (&address)[32], std::uint32_t mask, unsigned bytes,
                              bool is_load) {
   if (bytes > 16) {
@@ -49,9 +57,7 @@ Wavefronts shared_wavefronts(const std::uint64_t (&address)[32], std::uint32_t m
     }
     return sum;
   }
-  unsigned lanes = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
-  if (is_load && bytes > 4 && (pairs_agree(address, mask, 1) || pairs_agree(address, mask, 2)))
-    lanes *= 2;
+  const unsigned lanes = lanes_per_phase(address, mask, bytes, is_load);
   Wavefronts result;
   for (unsigned first = 0; first < 32; first += lanes) {
     const std::uint32_t in_phase =

@@ -22,6 +22,11 @@ struct Wavefronts {
 Wavefronts shared_wavefronts(const std::uint64_t (&address)[32], std::uint32_t mask, unsigned bytes,
                              bool is_load);
 
+/// How many neighbouring lanes the hardware serves in one phase of such a request: 8, 16 or 32;
+/// `bytes` at most 16.
+unsigned lanes_per_phase(const std::uint64_t (&address)[32], std::uint32_t mask, unsigned bytes,
+                         bool is_load);
+
 /// One 8x8 matrix of ldmatrix or stmatrix: eight rows of 16 bytes, no merging.
 Wavefronts matrix_wavefronts(const std::uint64_t (&row_address)[32], unsigned matrices);
 

@@ -638,6 +638,7 @@ void run_block(BlockRun& run) {
     bool waiting = false;
     for (Warp& w : run.warps) {
       if (runnable(w) != 0) {
+        run.running_warp = w.index;
         run_warp(run, w);
         progress = true;
       }

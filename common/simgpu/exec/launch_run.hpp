@@ -66,10 +66,23 @@ struct BufferTraffic {
   GlobalCounts load, store, atomic;
 };
 
+/// The worst access of a memory instruction so far, see AccessSample.
+struct SiteSample {
+  bool taken = false, matrix = false;
+  AccessType type = AccessType::load;
+  MemorySpace space = MemorySpace::global;
+  std::uint8_t bytes = 0;
+  std::uint32_t mask = 0, warp = 0;
+  std::uint32_t cost = 0, ideal = 0;
+  std::uint64_t block = 0;
+  std::array<std::uint64_t, kLanes> address{};
+};
+
 struct Counters {
   std::vector<GuardCount> blocks;   ///< by basic block
   std::vector<GuardCount> guarded;  ///< by pc, instructions with a guard
   std::vector<SiteCount> sites;
+  std::vector<SiteSample> samples;            ///< by site; empty = not asked for
   std::vector<BufferTraffic> buffers;         ///< by live index
   std::vector<std::uint64_t> block_barriers;  ///< by pc of the barrier that was reached first
 };
@@ -106,6 +119,7 @@ struct BlockRun {
   std::vector<std::byte> local;                  ///< [thread][local_capacity]
   std::vector<std::uint8_t> local_initialised;
   std::uint64_t instructions = 0;  ///< thread instructions of this block
+  std::uint32_t running_warp = 0;
   bool aborted = false;
   std::string printed;
 };

@@ -7,6 +7,7 @@
 #include "common/simgpu/count/shared_banks.hpp"
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/half.hpp"
+#include "common/simgpu/exec/sampling.hpp"
 
 namespace simgpu::exec {
 
@@ -41,6 +42,8 @@ void count_global(BlockRun& run, const Op& op, AccessType type,
     left &= ~here;
   }
   c.sites[op.site].global += total;
+  sample_access(run, op, type, MemorySpace::global, address, mask, bytes,
+                static_cast<unsigned>(total.sectors), static_cast<unsigned>(total.ideal_sectors));
 }
 
 SharedCounts shared_cost(const BlockRun& run, const Op& op, AccessType type,
@@ -70,7 +73,9 @@ SharedCounts shared_cost(const BlockRun& run, const Op& op, AccessType type,
 
 void count_shared(BlockRun& run, const Op& op, AccessType type,
                   const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes) {
-  run.worker->counters.sites[op.site].shared += shared_cost(run, op, type, address, mask, bytes);
+  const SharedCounts cost = shared_cost(run, op, type, address, mask, bytes);
+  run.worker->counters.sites[op.site].shared += cost;
+  sample_shared(run, op, type, address, mask, bytes, cost);
 }
 
 Reached move_lanes(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]) {

@@ -7,6 +7,7 @@
 #include "common/simgpu/count/coalescing.hpp"
 #include "common/simgpu/count/shared_banks.hpp"
 #include "common/simgpu/exec/memory_ops.hpp"
+#include "common/simgpu/exec/sampling.hpp"
 
 namespace simgpu::exec {
 
@@ -159,6 +160,7 @@ void begin_global(BlockRun& run, const Op& op, const Pattern& p, const memory::A
   s.shared_each = {};
   s.global_each = {1, 0, count::ideal_sectors(count::distinct_bytes(address, p.mask, bytes)),
                    std::uint64_t{bytes} * static_cast<unsigned>(std::popcount(p.mask))};
+  s.sample_above = sample_threshold(run, op, static_cast<unsigned>(s.global_each.ideal_sectors));
 }
 
 }  // namespace simgpu::exec

@@ -73,7 +73,9 @@ struct SiteCount {
   std::uint64_t key = 0;
   std::uint64_t pending = 0, pending_sectors = 0;
   std::uint32_t buffer = UINT32_MAX;  ///< live index of the allocation of `global_each`
-  GlobalCounts global_each;           ///< without sectors, which depend on the address
+  std::uint32_t sample_above =
+      UINT32_MAX;            ///< global: sectors that make an access the worst so far
+  GlobalCounts global_each;  ///< without sectors, which depend on the address
   SharedCounts shared_each;
   GlobalCounts global;
   SharedCounts shared;

@@ -16,6 +16,7 @@ void same_for_any_threads(const std::string& name, Launch launch) {
   for (const unsigned threads : {1u, 2u, 3u, 8u, 2u, 1u}) {
     LaunchOptions options;
     options.host_threads = threads;
+    options.sample_accesses = true;
     std::vector<int> results;
     const LaunchReport report = launch(options, results);
     std::string text = to_text(report);

@@ -699,6 +699,15 @@ std::string to_text(const LaunchReport& r) {
       << " load " << to_text(b.load) << " store " << to_text(b.store) << " atomic "
       << to_text(b.atomic) << "\n";
   }
+  for (const AccessSample& k : r.samples) {
+    s << "sample " << k.where.file << ":" << k.where.line << " type " << int(k.type) << " space "
+      << int(k.space) << (k.matrix ? " matrix" : "") << " block " << to_text(k.block) << " warp "
+      << k.warp << " bytes " << k.bytes << " mask " << k.mask << " '" << k.object << "' "
+      << k.object_address << "+" << k.object_bytes << " cost " << k.cost << "/" << k.ideal << " of "
+      << k.requests << " " << k.total_cost << "/" << k.total_ideal << ":";
+    for (const std::uint64_t a : k.address) s << " " << a;
+    s << "\n";
+  }
   s << "registers " << r.registers.live_registers << " at " << r.registers.where.line << " blocks "
     << r.registers.blocks_per_multiprocessor << " occupancy " << r.registers.occupancy << " "
     << r.registers.limiter << "\n"

@@ -21,6 +21,7 @@
 #include "common/simgpu/exec/half.hpp"
 #include "common/simgpu/exec/memory_ops.hpp"
 #include "common/simgpu/exec/op.hpp"
+#include "common/simgpu/exec/sampling.hpp"
 #include "common/simgpu/exec/warp.hpp"
 
 #if SIMGPU_ISA_V3

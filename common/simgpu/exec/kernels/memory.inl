@@ -196,8 +196,11 @@ void shared_access(Warp& w, const Op& op) {
     const std::uint64_t key = (std::uint64_t{p->number} << 32) | 1;
     if (s.key == key)
       ++s.pending;
-    else
+    else {
       begin_shared(run, op, *p, key);
+      if (launch.options.sample_accesses)
+        sample_shared_pattern(run, op, *p, at + memory::kSharedBase);
+    }
   }
 }
 
@@ -272,7 +275,10 @@ void global_access(Warp& w, const Op& op) {
       ++s.pending;
     else
       begin_global(run, op, *p, *a, key);
-    s.pending_sectors += p->sectors(kBytes == 4 ? 0 : kBytes == 8 ? 1 : 2, at);
+    const unsigned sectors = p->sectors(kBytes == 4 ? 0 : kBytes == 8 ? 1 : 2, at);
+    s.pending_sectors += sectors;
+    if (sectors > s.sample_above) [[unlikely]]
+      sample_global_pattern(run, op, *p, address, sectors);
   }
 }
 

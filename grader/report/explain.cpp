@@ -1,0 +1,561 @@
+#include "grader/report/explain.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <map>
+#include <tuple>
+
+#include "common/simgpu/count/shared_banks.hpp"
+#include "grader/messages.hpp"
+#include "grader/report/text.hpp"
+
+namespace grader::explain {
+
+using messages::text;
+using report::number;
+using simgpu::AccessSample;
+using simgpu::AccessType;
+using simgpu::Counts;
+using simgpu::MemorySpace;
+
+namespace {
+
+std::string digits(std::uint64_t value) {
+  return number(static_cast<double>(value));
+}
+
+std::string percent(double share) {
+  const double value = 100 * share;
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, value > 0 && value < 1 ? "%.1f %%" : "%.0f %%", value);
+  return buffer;
+}
+
+/// 8 -> "8", 2.5 -> "2.5".
+std::string average(std::uint64_t sum, std::uint64_t count) {
+  const double value = static_cast<double>(sum) / static_cast<double>(count);
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer,
+                value == static_cast<double>(static_cast<std::uint64_t>(value)) ? "%.0f" : "%.1f",
+                value);
+  return buffer;
+}
+
+bool possible(const AccessSample& s) {
+  return s.mask != 0 && s.bytes >= 1 && s.bytes <= 32 && std::has_single_bit(s.bytes);
+}
+
+bool is(const AccessSample& s, unsigned lane) {
+  return ((s.mask >> lane) & 1u) != 0;
+}
+
+}  // namespace
+
+// ------------------------------------------------------------------------------------------------
+// maps
+
+BankMap bank_map(const AccessSample& s) {
+  BankMap map;
+  if (!possible(s)) return map;
+  std::uint64_t address[32];
+  std::copy(s.address.begin(), s.address.end(), address);
+  const bool merges = s.type == AccessType::load && !s.matrix;
+  const unsigned width = std::min(s.bytes, 16u);
+  using Banks = std::array<std::vector<BankMap::Word>, 32>;
+  // Accesses of 32 bytes count as two of 16.
+  for (unsigned part = 0; part < s.bytes; part += width) {
+    std::uint64_t start[32];
+    for (unsigned i = 0; i < 32; ++i) start[i] = address[i] + part;
+    const unsigned lanes =
+        s.matrix ? 8 : simgpu::count::lanes_per_phase(start, s.mask, width, merges);
+    for (unsigned first = 0; first < 32; first += lanes) {
+      const std::uint32_t in_phase =
+          s.mask & (lanes == 32 ? 0xffffffffu : ((1u << lanes) - 1) << first);
+      if (in_phase == 0) continue;
+      Banks banks;
+      unsigned worst = 0, worst_bank = 0;
+      for (std::uint32_t left = in_phase; left != 0; left &= left - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(left));
+        const std::uint64_t from = start[lane] & ~std::uint64_t{3};
+        const unsigned words = std::max(1u, width / 4);
+        for (unsigned k = 0; k < words; ++k) {
+          const std::uint64_t word = from + 4 * k;
+          const auto bank = static_cast<unsigned>(word / 4 % 32);
+          auto& list = banks[bank];
+          // Rows of ldmatrix never share a wavefront, even where they are the same row.
+          auto at = s.matrix ? list.end()
+                             : std::find_if(list.begin(), list.end(),
+                                            [&](const auto& w) { return w.address == word; });
+          if (at == list.end()) at = list.insert(list.end(), {word, 0});
+          at->lanes |= 1u << lane;
+          if (list.size() > worst) {
+            worst = static_cast<unsigned>(list.size());
+            worst_bank = bank;
+          }
+        }
+      }
+      if (map.phases.empty() || worst > map.phases[map.shown].wavefronts) {
+        map.shown = static_cast<unsigned>(map.phases.size());
+        map.banks = std::move(banks);
+        map.worst_bank = worst_bank;
+      }
+      map.phases.push_back({in_phase, worst});
+      map.wavefronts += worst;
+      ++map.ideal;
+    }
+  }
+  for (unsigned bank = 32; bank-- > 0;)
+    if (map.banks[bank].size() >= map.banks[map.worst_bank].size()) map.worst_bank = bank;
+  return map;
+}
+
+SectorMap sector_map(const AccessSample& s) {
+  SectorMap map;
+  if (!possible(s)) return map;
+  std::map<std::uint64_t, SectorMap::Sector> sectors;
+  std::optional<std::uint64_t> before;
+  bool same = true;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!is(s, lane)) continue;
+    for (unsigned k = 0; k < s.bytes; ++k) {
+      const std::uint64_t byte = s.address[lane] + k;
+      auto& sector = sectors[byte & ~std::uint64_t{31}];
+      sector.lanes |= 1u << lane;
+      sector.bytes |= 1u << (byte & 31);
+    }
+    if (before) {
+      const auto step = static_cast<std::int64_t>(s.address[lane] - *before);
+      if (map.stride && *map.stride != step) same = false;
+      map.stride = step;
+    }
+    before = s.address[lane];
+  }
+  if (!same) map.stride.reset();
+  for (auto& [address, sector] : sectors) {
+    sector.address = address;
+    map.sectors.push_back(sector);
+  }
+  return map;
+}
+
+std::string lanes_in_words(std::uint32_t lanes) {
+  std::vector<unsigned> list;
+  for (unsigned i = 0; i < 32; ++i)
+    if ((lanes >> i) & 1u) list.push_back(i);
+  if (list.empty()) return "no lane";
+  if (list.size() == 1) return "lane " + std::to_string(list[0]);
+  const unsigned step = list[1] - list[0];
+  bool even = true;
+  for (std::size_t k = 1; k < list.size(); ++k) even = even && list[k] - list[k - 1] == step;
+  std::string out = "lanes ";
+  if (even && step == 1 && list.size() > 2)
+    return out + std::to_string(list.front()) + "–" + std::to_string(list.back());
+  const std::size_t shown = list.size() <= 5 ? list.size() : even ? 3 : 5;
+  for (std::size_t k = 0; k < shown; ++k) out += (k ? ", " : "") + std::to_string(list[k]);
+  if (shown < list.size()) out += ", ... " + std::to_string(list.back());
+  if (shown < list.size() && !even) out += " (" + std::to_string(list.size()) + " lanes)";
+  return out;
+}
+
+namespace {
+
+/// Where an address lies, from the start of its object: "a_tile+64", else "+64".
+std::string place(const AccessSample& s, std::uint64_t address) {
+  const auto offset = static_cast<std::int64_t>(address - s.object_address);
+  return (offset < 0 ? "-" : "+") + std::to_string(offset < 0
+                                                       ? 0 - static_cast<std::uint64_t>(offset)
+                                                       : static_cast<std::uint64_t>(offset));
+}
+
+/// One lane for each word of the bank.
+std::uint32_t rivals(const std::vector<BankMap::Word>& words) {
+  std::uint32_t lanes = 0;
+  for (const auto& word : words) lanes |= word.lanes & (0u - word.lanes);
+  return lanes;
+}
+
+std::string cut(std::string line) {
+  return report::fit(line, 80);
+}
+
+}  // namespace
+
+std::string what(const AccessSample& s) {
+  std::string out = s.type == AccessType::load    ? "load"
+                    : s.type == AccessType::store ? "store"
+                                                  : "atomic";
+  if (s.matrix) out = s.type == AccessType::load ? "ldmatrix" : "stmatrix";
+  if (!s.object.empty())
+    out += (s.type == AccessType::load    ? " of "
+            : s.type == AccessType::store ? " to "
+                                          : " on ") +
+           visible(s.object);
+  return out + ", " + std::to_string(s.bytes) + (s.bytes == 1 ? " byte" : " bytes") +
+         (s.matrix ? " a row" : " a lane");
+}
+
+std::vector<std::string> bank_text(const AccessSample& s) {
+  const BankMap map = bank_map(s);
+  std::vector<std::string> out;
+  if (map.phases.empty()) return out;
+  const auto& phase = map.phases[map.shown];
+  if (map.phases.size() > 1) {
+    std::string costs;
+    for (const auto& one : map.phases)
+      costs += (costs.empty() ? "" : " + ") + std::to_string(one.wavefronts);
+    out.push_back(cut(std::to_string(map.phases.size()) + " phases: " + costs +
+                      " wavefronts; shown: " + lanes_in_words(phase.lanes)));
+  }
+  std::string tens = "bank   ", ones = "       ", depth = "words  ";
+  for (unsigned bank = 0; bank < 32; ++bank) {
+    tens += bank % 10 == 0 ? std::to_string(bank / 10) + " " : "  ";
+    ones += std::to_string(bank % 10) + " ";
+    const std::size_t n = map.banks[bank].size();
+    const std::string cell = n == 0 ? "." : std::to_string(n);
+    depth += cell.size() == 1 ? cell + " " : cell;
+  }
+  for (auto* line : {&tens, &ones, &depth}) line->erase(line->find_last_not_of(' ') + 1);
+  out.push_back(tens);
+  out.push_back(ones);
+  out.push_back(depth);
+  const auto& words = map.banks[map.worst_bank];
+  std::string line = "bank " + std::to_string(map.worst_bank) + ":";
+  constexpr std::size_t most = 8;
+  for (std::size_t k = 0; k < std::min(words.size(), most); ++k)
+    line += (k ? "; " : " ") + place(s, words[k].address) + " " + lanes_in_words(words[k].lanes);
+  if (words.size() > most) line += "; and " + std::to_string(words.size() - most) + " more words";
+  for (const auto& part : report::wrap(line, 78)) out.push_back(part);
+  return out;
+}
+
+std::vector<std::string> sector_text(const AccessSample& s) {
+  const SectorMap map = sector_map(s);
+  std::vector<std::string> out;
+  constexpr std::size_t most = 6;
+  for (std::size_t k = 0; k < map.sectors.size(); ++k) {
+    if (k == most && map.sectors.size() > most + 1) {
+      const std::size_t last = map.sectors.size() - 1;
+      if (k < last) out.push_back("... " + std::to_string(last - k) + " more sectors");
+      k = last;
+    }
+    const auto& sector = map.sectors[k];
+    out.push_back(cut("sector " + report::pad(place(s, sector.address), 9) + " " +
+                      report::pad(std::to_string(std::popcount(sector.bytes)), 2) +
+                      " of 32 bytes wanted by " + lanes_in_words(sector.lanes)));
+  }
+  return out;
+}
+
+// ------------------------------------------------------------------------------------------------
+// folding
+
+std::string_view to_string(State state) {
+  switch (state) {
+    case State::right:
+      return "right";
+    case State::wrong:
+      return "wrong";
+    case State::findings:
+      return "findings";
+    case State::failed:
+      return "failed";
+    case State::not_started:
+      return "not started";
+    case State::skipped:
+      return "skipped";
+  }
+  return "?";
+}
+
+const Line* Rung::line(unsigned wanted) const {
+  for (const auto& one : lines)
+    if (one.number == wanted) return &one;
+  return nullptr;
+}
+
+Columns columns(const Counts& c, const std::string& type) {
+  Columns out;
+  out.instructions = c.warp_instructions;
+  out.multiply_adds = c.fma_f32 + c.fma_f64 + (type == "int32" ? c.mad_int : 0);
+  for (const auto& [kind, operations] : c.tensor_ops) out.multiply_adds += operations / 2;
+  out.global_requests = c.global_load.requests + c.global_store.requests + c.global_atomic.requests;
+  out.sectors = c.global_load.sectors + c.global_store.sectors + c.global_atomic.sectors;
+  out.ideal_sectors =
+      c.global_load.ideal_sectors + c.global_store.ideal_sectors + c.global_atomic.ideal_sectors;
+  out.shared_requests = c.shared_load.requests + c.shared_store.requests + c.shared_atomic.requests;
+  out.wavefronts =
+      c.shared_load.wavefronts + c.shared_store.wavefronts + c.shared_atomic.wavefronts;
+  out.ideal_wavefronts = c.shared_load.ideal_wavefronts + c.shared_store.ideal_wavefronts +
+                         c.shared_atomic.ideal_wavefronts;
+  out.local_requests = c.local_load_requests + c.local_store_requests;
+  out.barriers = c.block_barriers;
+  return out;
+}
+
+double HotLine::largest() const {
+  return std::max({instructions, sectors, wavefronts});
+}
+
+std::vector<HotLine> hot_lines(const Rung& rung, std::size_t most) {
+  const Columns all = columns(rung.total, rung.type);
+  const auto share = [](std::uint64_t part, std::uint64_t whole) {
+    return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
+  };
+  std::vector<HotLine> out;
+  for (const auto& line : rung.lines) {
+    HotLine hot;
+    hot.number = line.number;
+    hot.columns = columns(line.counts, rung.type);
+    hot.instructions = share(hot.columns.instructions, all.instructions);
+    hot.sectors = share(hot.columns.sectors, all.sectors);
+    hot.wavefronts = share(hot.columns.wavefronts, all.wavefronts);
+    if (hot.largest() >= 0.01) out.push_back(hot);
+  }
+  std::stable_sort(out.begin(), out.end(), [](const HotLine& x, const HotLine& y) {
+    return x.largest() != y.largest() ? x.largest() > y.largest() : x.instructions > y.instructions;
+  });
+  if (out.size() > most) out.resize(most);
+  return out;
+}
+
+const Site* worst(const Rung& rung, MemorySpace space) {
+  const Site* best = nullptr;
+  for (const auto& site : rung.sites) {
+    if (site.worst.space != space || site.line == 0) continue;
+    if (!best || site.waste() > best->waste() ||
+        (best->waste() == 0 && site.waste() == 0 && site.cost > best->cost))
+      best = &site;
+  }
+  return best;
+}
+
+std::string sentence(const Site& site, const Rung& rung) {
+  const AccessSample& s = site.worst;
+  const bool shared = s.space == MemorySpace::shared;
+  const Columns all = columns(rung.total, rung.type);
+  const std::uint64_t whole = shared ? all.wavefronts : all.sectors;
+  const std::string where =
+      site.line ? "line " + std::to_string(site.line) : text("explain.elsewhere");
+  std::string reason;
+  if (shared) {
+    const BankMap map = bank_map(s);
+    if (!map.phases.empty() && map.banks[map.worst_bank].size() > 1)
+      reason = text("explain.bank", {{"lanes", lanes_in_words(rivals(map.banks[map.worst_bank]))},
+                                     {"bank", std::to_string(map.worst_bank)}});
+  } else {
+    const SectorMap map = sector_map(s);
+    if (s.type == AccessType::atomic && s.cost > map.sectors.size())
+      reason = text("explain.atomic");
+    else if (map.stride && *map.stride == static_cast<std::int64_t>(s.bytes))
+      reason = text("explain.misaligned");
+    else if (map.stride)
+      reason =
+          text("explain.stride", {{"bytes", digits(static_cast<std::uint64_t>(
+                                                *map.stride < 0 ? -*map.stride : *map.stride))}});
+    else
+      reason = text("explain.scattered", {{"sectors", std::to_string(map.sectors.size())}});
+  }
+  const std::string key =
+      std::string(shared ? "explain.shared" : "explain.global") + (site.uniform ? "" : ".worst");
+  return text(
+      key, {{"where", where},
+            {"cost", std::to_string(s.cost)},
+            {"unit",
+             s.cost == 1 ? (shared ? "wavefront" : "sector") : (shared ? "wavefronts" : "sectors")},
+            {"ideal", std::to_string(s.ideal)},
+            {"average", average(site.cost, std::max<std::uint64_t>(site.requests, 1))},
+            {"reason", reason.empty() ? "" : "; " + reason},
+            {"what", what(s)},
+            {"share",
+             percent(whole ? static_cast<double>(site.cost) / static_cast<double>(whole) : 0)}});
+}
+
+namespace {
+
+void summarise(Rung& rung) {
+  auto& out = rung.summary;
+  constexpr std::size_t most = 6;
+  std::size_t wasteful = 0;
+  for (const auto& site : rung.sites) {
+    if (site.waste() == 0) continue;
+    if (++wasteful <= most) out.push_back(sentence(site, rung));
+  }
+  if (wasteful > most)
+    out.push_back(text("explain.more", {{"count", std::to_string(wasteful - most)}}));
+  const Columns all = columns(rung.total, rung.type);
+  if (wasteful == 0 && all.shared_requests + all.global_requests != 0)
+    out.push_back(text(all.shared_requests ? "explain.no_waste" : "explain.no_waste.global"));
+  std::string traffic;
+  for (const auto& buffer : rung.buffers) {
+    if (buffer.load.sectors == 0 || buffer.bytes == 0) continue;
+    traffic += (traffic.empty() ? "" : ", ") + visible(buffer.label) + " " +
+               average(buffer.load.sectors * 32, buffer.bytes) + " times";
+  }
+  if (!traffic.empty()) out.push_back(text("explain.traffic", {{"traffic", traffic}}));
+  if (all.local_requests)
+    for (const auto& line : rung.lines)
+      if (const Columns c = columns(line.counts, rung.type); c.local_requests && line.number) {
+        out.push_back(text("explain.local", {{"line", std::to_string(line.number)},
+                                             {"requests", digits(c.local_requests)}}));
+        break;
+      }
+}
+
+}  // namespace
+
+void fold(Rung& rung, const std::string& student_file) {
+  std::map<unsigned, Counts> lines;
+  using Key = std::tuple<std::size_t, unsigned, MemorySpace, AccessType, std::string, bool>;
+  std::map<Key, Site> sites;
+  const auto own = [&](const simgpu::SourceLine& where) {
+    return where.file == student_file ? where.line : 0;
+  };
+  for (std::size_t k = 0; k < rung.launches.size(); ++k) {
+    auto& launch = rung.launches[k];
+    rung.total += launch.total;
+    for (const auto& line : launch.lines) lines[own(line.where)] += line.counts;
+    for (const auto& s : launch.samples) {
+      Site& site = sites[{k, own(s.where), s.space, s.type, s.object, s.matrix}];
+      const auto excess = [](const AccessSample& one) {
+        return one.cost > one.ideal ? one.cost - one.ideal : 0u;
+      };
+      if (site.requests == 0 || excess(s) > excess(site.worst)) {
+        if (site.requests != 0 && (site.worst.cost != s.cost || site.worst.ideal != s.ideal))
+          site.uniform = false;
+        site.worst = s;
+      } else if (site.worst.cost != s.cost || site.worst.ideal != s.ideal) {
+        site.uniform = false;
+      }
+      site.line = own(s.where);
+      site.requests += s.requests;
+      site.cost += s.total_cost;
+      site.ideal += s.total_ideal;
+      if (s.total_cost != s.requests * s.cost) site.uniform = false;
+    }
+    launch.lines.clear();
+    launch.samples.clear();
+  }
+  for (auto& [line, counts] : lines) rung.lines.push_back({line, std::move(counts)});
+  for (auto& [key, site] : sites) rung.sites.push_back(std::move(site));
+  // Wavefronts first: where both are wasted, a shared kernel's lesson is its banks.
+  std::stable_sort(rung.sites.begin(), rung.sites.end(),
+                   [](const Site& x, const Site& y) { return x.waste() > y.waste(); });
+  summarise(rung);
+}
+
+// ------------------------------------------------------------------------------------------------
+// text that others wrote
+
+std::vector<std::string_view> source_lines(std::string_view source) {
+  std::vector<std::string_view> out;
+  std::size_t begin = 0;
+  while (begin < source.size()) {
+    std::size_t end = source.find_first_of("\r\n", begin);
+    if (end == std::string_view::npos) end = source.size();
+    out.push_back(source.substr(begin, end - begin));
+    begin = end + (source.substr(end, 2) == "\r\n" ? 2 : 1);
+  }
+  return out;
+}
+
+namespace {
+
+/// Length of the valid UTF-8 sequence at `at`, and its code point; 0 if there is none.
+std::size_t decode(std::string_view text, std::size_t at, std::uint32_t& code) {
+  const auto byte = [&](std::size_t k) -> std::uint32_t {
+    return at + k < text.size() ? static_cast<unsigned char>(text[at + k]) : 0u;
+  };
+  const std::uint32_t lead = byte(0);
+  if (lead < 0x80) {
+    code = lead;
+    return 1;
+  }
+  const std::size_t length = lead >= 0xf0 && lead < 0xf8   ? 4
+                             : lead >= 0xe0 && lead < 0xf0 ? 3
+                             : lead >= 0xc2 && lead < 0xe0 ? 2
+                                                           : 0;
+  if (length == 0) return 0;
+  code = lead & (0xffu >> (length + 1));
+  for (std::size_t k = 1; k < length; ++k) {
+    if ((byte(k) & 0xc0) != 0x80) return 0;
+    code = (code << 6) | (byte(k) & 0x3f);
+  }
+  const std::uint32_t least = length == 2 ? 0x80 : length == 3 ? 0x800 : 0x10000;
+  if (code < least || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return 0;
+  return length;
+}
+
+/// Characters that one cannot see or that move others: as numbers instead.
+bool treacherous(std::uint32_t c) {
+  return (c < 0x20 && c != '\t' && c != '\n') || (c >= 0x7f && c < 0xa0) || c == 0xad ||
+         c == 0x61c || c == 0x115f || c == 0x1160 || c == 0x17b4 || c == 0x17b5 ||
+         (c >= 0x180b && c <= 0x180f) || (c >= 0x200b && c <= 0x200f) ||
+         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0x3164 ||
+         (c >= 0xfe00 && c <= 0xfe0f) || c == 0xfeff || c == 0xffa0 ||
+         (c >= 0xfff0 && c <= 0xfffb) || (c & 0xfffe) == 0xfffe || (c >= 0xfdd0 && c <= 0xfdef) ||
+         (c >= 0xe0000 && c <= 0xe0fff);
+}
+
+template <typename Plain, typename Escape>
+void walk(std::string_view text, Plain plain, Escape escape) {
+  for (std::size_t at = 0; at < text.size();) {
+    std::uint32_t code = 0;
+    const std::size_t length = decode(text, at, code);
+    char buffer[16];
+    if (length == 0 || (length == 1 && treacherous(code))) {
+      std::snprintf(buffer, sizeof buffer, "\\x%02x", static_cast<unsigned char>(text[at]));
+      escape(buffer);
+      ++at;
+      continue;
+    }
+    if (treacherous(code)) {
+      std::snprintf(buffer, sizeof buffer, code > 0xffff ? "\\U%08x" : "\\u%04x", code);
+      escape(buffer);
+    } else {
+      plain(text.substr(at, length));
+    }
+    at += length;
+  }
+}
+
+}  // namespace
+
+std::string escape_html(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() + text.size() / 8);
+  walk(
+      text,
+      [&](std::string_view c) {
+        switch (c[0]) {
+          case '&':
+            out += "&amp;";
+            break;
+          case '<':
+            out += "&lt;";
+            break;
+          case '>':
+            out += "&gt;";
+            break;
+          case '"':
+            out += "&quot;";
+            break;
+          case '\'':
+            out += "&#39;";
+            break;
+          default:
+            out += c;
+        }
+      },
+      [&](const char* escape) { out += escape; });
+  return out;
+}
+
+std::string visible(std::string_view text) {
+  std::string out;
+  walk(
+      text, [&](std::string_view c) { out += c; }, [&](const char* escape) { out += escape; });
+  return out;
+}
+
+}  // namespace grader::explain

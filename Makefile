@@ -170,7 +170,7 @@ $(SKELETON): $(call objects,grader/staff/skeleton_main.cpp grader/staff/skeleton
 help: ## this text
 	@sh $(SCRIPTS)/help.sh Makefile $(if $(AUTHOR_TREE),author)
 
-.PHONY: check watch run hint submit reset grade test
+.PHONY: check watch run explain hint submit reset grade test
 GRADER_ARGS = $(addprefix --lab ,$(LAB)) --device $(DEVICE) $(if $(filter 1,$(SOLUTION)),--solution) \
   $(if $(GOALS),--goals "$(GOALS)") $(if $(filter 1,$(V)),--verbose)
 ifneq ($(LABS_HERE),)
@@ -184,6 +184,12 @@ run: ## run one rung once, LAB=n [RUNG=] [M=] [N=] [K=] [TYPE=]
 	$(call ensure,$(GRADER) $(GRADER_NEEDS))
 	$(Q)$(GRADER) run --lab $(LAB) --device $(DEVICE) $(if $(RUNG),--rung "$(RUNG)") $(if $(TYPE),--type "$(TYPE)") \
 	  $(if $(M),-M "$(M)") $(if $(N),-N "$(N)") $(if $(K),-K "$(K)") $(if $(filter 1,$(SOLUTION)),--solution)
+explain: ## a page: what each line does, LAB=n [RUNG=] [STAGE=]
+	$(Q)[ "$(words $(LAB))" = 1 ] || { echo 'error: which lab? make explain LAB=3' >&2; exit 4; }
+	$(call ensure,$(GRADER) $(GRADER_NEEDS))
+	$(Q)$(GRADER) explain --lab $(LAB) $(if $(RUNG),--rung "$(RUNG)") $(if $(STAGE),--stage "$(STAGE)") \
+	  $(if $(TYPE),--type "$(TYPE)") $(if $(M),-M "$(M)") $(if $(N),-N "$(N)") $(if $(K),-K "$(K)") \
+	  $(if $(filter 1,$(SOLUTION)),--solution) $(if $(OUT),--out "$(OUT)")
 hint: ## the next hint of a stage, STAGE=1.1
 	$(Q)[ -n "$(STAGE)" ] || { echo 'error: of which stage? make hint STAGE=1.1' >&2; exit 4; }
 	$(call ensure,$(GRADER))

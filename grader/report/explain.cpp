@@ -83,10 +83,8 @@ BankMap bank_map(const AccessSample& s) {
           const std::uint64_t word = from + 4 * k;
           const auto bank = static_cast<unsigned>(word / 4 % 32);
           auto& list = banks[bank];
-          // Rows of ldmatrix never share a wavefront, even where they are the same row.
-          auto at = s.matrix ? list.end()
-                             : std::find_if(list.begin(), list.end(),
-                                            [&](const auto& w) { return w.address == word; });
+          auto at = std::find_if(list.begin(), list.end(),
+                                 [&](const auto& w) { return w.address == word; });
           if (at == list.end()) at = list.insert(list.end(), {word, 0});
           at->lanes |= 1u << lane;
           if (list.size() > worst) {
@@ -356,8 +354,11 @@ std::string sentence(const Site& site, const Rung& rung) {
     else
       reason = text("explain.scattered", {{"sectors", std::to_string(map.sectors.size())}});
   }
+  if (site.waste() == 0) reason.clear();
   const std::string key =
-      std::string(shared ? "explain.shared" : "explain.global") + (site.uniform ? "" : ".worst");
+      std::string(shared ? "explain.shared" : "explain.global") + (site.waste() == 0 ? ".fine"
+                                                                   : site.uniform    ? ""
+                                                                                     : ".worst");
   return text(
       key, {{"where", where},
             {"cost", std::to_string(s.cost)},
@@ -393,6 +394,12 @@ void summarise(Rung& rung) {
                average(buffer.load.sectors * 32, buffer.bytes) + " times";
   }
   if (!traffic.empty()) out.push_back(text("explain.traffic", {{"traffic", traffic}}));
+  for (const auto& buffer : rung.buffers)  // one sector more per row where rows are not aligned
+    if (buffer.label == "C" && buffer.bytes &&
+        buffer.store.ideal_sectors * 32 > 3 * buffer.bytes / 2)
+      out.push_back(
+          text("explain.traffic.written",
+               {{"traffic", "C " + average(buffer.store.sectors * 32, buffer.bytes) + " times"}}));
   if (all.local_requests)
     for (const auto& line : rung.lines)
       if (const Columns c = columns(line.counts, rung.type); c.local_requests && line.number) {
@@ -438,7 +445,6 @@ void fold(Rung& rung, const std::string& student_file) {
   }
   for (auto& [line, counts] : lines) rung.lines.push_back({line, std::move(counts)});
   for (auto& [key, site] : sites) rung.sites.push_back(std::move(site));
-  // Wavefronts first: where both are wasted, a shared kernel's lesson is its banks.
   std::stable_sort(rung.sites.begin(), rung.sites.end(),
                    [](const Site& x, const Site& y) { return x.waste() > y.waste(); });
   summarise(rung);

@@ -72,12 +72,13 @@ thead th { border-bottom: 1px solid var(--line); }
 .hot td, .hot th, .traffic td, .traffic th { border-bottom: 1px solid var(--line); }
 .hot .code { white-space: pre-wrap; overflow-wrap: anywhere; max-width: 34rem; }
 .source { width: 100%; table-layout: fixed; font-size: .78rem; line-height: 1.4; }
-.source td, .source th { padding: .05rem .45rem; vertical-align: top; }
+.source td, .source th { padding: .05rem .35rem; vertical-align: top; }
 .source .no { width: 3.6rem; text-align: right; color: var(--muted); font-weight: 400;
   font-family: ui-monospace, "DejaVu Sans Mono", Consolas, monospace;
   border-left: .3rem solid transparent; }
 .source .code { white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 4; }
-.source col.no { width: 3.6rem; } .source col.s { width: 4.6rem; } .source col.w { width: 6.6rem; }
+.source col.no { width: 3.6rem; } .source col.s { width: 3.4rem; } .source col.q { width: 4.8rem; }
+.source col.w { width: 5.9rem; }
 .source tbody:first-of-type tr:target, .source tr:target { background: var(--target); }
 .source tr.waste { background: var(--warn-bg); } .source tr.waste .no { border-color: var(--warn); }
 .source tr.waste:target { outline: 2px solid var(--accent); }
@@ -105,14 +106,16 @@ svg .worst { fill: none; stroke: var(--warn); stroke-width: 2; stroke-dasharray:
 @media screen { .off { display: none; } }
 @media (max-width: 44rem) {
   body { padding: 0 .75rem 2rem; }
+  html { scroll-padding-top: 1rem; }
+  nav { position: static; }
   .source, .source tbody, .source tr { display: block; }
   .source thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .source colgroup { display: none; }
   .source tr { display: flex; flex-wrap: wrap; }
-  .source .no { flex: 0 0 3rem; width: 3rem; }
-  .source .code { flex: 1 1 calc(100% - 3.4rem); min-width: 0; }
+  .source tr { padding-left: 3rem; }
+  .source .no { flex: 0 0 3rem; width: 3rem; margin-left: -3rem; }
+  .source .code { flex: 1 1 100%; min-width: 0; }
   .source .n { padding: 0 .45rem .2rem; text-align: left; }
-  .source .n:first-of-type { margin-left: 3rem; }
   .source .n:empty { display: none; }
   .source .n::before { content: attr(data-l) " "; color: var(--muted); font-size: .72rem; }
   .source small { display: inline; }
@@ -346,8 +349,8 @@ class Page {
       put("</ul>\n");
     }
     findings(k, r);
-    if (!r.launches.empty()) launches(r);
-    if (r.counted()) {
+    if (!r.launches.empty() && r.state != State::not_started) launches(r);
+    if (r.counted() && r.state != State::not_started) {
       hot(k, r);
       pictures(k, r);
     }
@@ -715,8 +718,8 @@ class Page {
           std::to_string(begin), " to ", std::to_string(end - 1),
           "</caption><colgroup><col class=\"no\"><col>");
       if (r && r->counted())
-        put("<col class=\"s\"><col class=\"w\"><col class=\"w\"><col class=\"w\">",
-            shared ? "<col class=\"w\"><col class=\"w\">" : "");
+        put("<col class=\"s\"><col class=\"w\"><col class=\"q\"><col class=\"w\">",
+            shared ? "<col class=\"q\"><col class=\"w\">" : "");
       put("</colgroup>");
       if (r && r->counted())
         put("<thead", tables++ && !open[begin] ? " class=\"later\"" : "",

@@ -66,6 +66,7 @@ void rung(Page& page, const Rung& r) {
             styled(name, style_of(r.state), page.colour()));
   if (r.state != State::right) page.block("  ", r.headline);
   for (const auto& detail : r.details) page.block("    ", detail);
+  if (r.state == State::not_started) return page.line();
   for (const auto& l : r.launches) {
     std::string facts = l.kernel + ": grid " + dim(l.grid) + ", block " + dim(l.block);
     if (const auto bytes = std::uint64_t{l.static_shared_bytes} + l.dynamic_shared_bytes)

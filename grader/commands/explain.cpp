@@ -85,6 +85,11 @@ std::string student_file(const CallOutcome& outcome, const Build& build) {
 
 void explain_rung(explain::Rung& shown, Session& session, const Build& build, const Lab& lab,
                   const Rung& rung) {
+  if (!rung.needs_arch.empty()) {
+    shown.state = State::skipped;
+    shown.headline = text("stage.needs_arch", {{"arch", rung.needs_arch}});
+    return;
+  }
   const std::string entry = rung.name + "<" + shown.type + ">";
   for (const auto& one : build.entries)
     if (one.name == entry && !one.defined) {
@@ -97,8 +102,8 @@ void explain_rung(explain::Rung& shown, Session& session, const Build& build, co
       return;
     }
   const diag::ElementType type = element_type(shown.type);
-  const Inputs inputs = make_inputs(type, rung.oracle, Case{shown.shape, 0, 0, 0, false},
-                                    Fill::integers, Before::poison, explain_seed);
+  const Inputs inputs = make_inputs(type, rung, Case{shown.shape, 0, 0, 0, false}, Fill::integers,
+                                    Before::poison, explain_seed);
   CallSpec spec{entry, inputs.a, inputs.b, inputs.c, false, true, explain_budget, true};
   const CallOutcome outcome = session.call(spec);
 
@@ -128,9 +133,10 @@ void explain_rung(explain::Rung& shown, Session& session, const Build& build, co
     for (const auto& finding : launch.findings)
       clean = clean && finding.kind == simgpu::FindingKind::will_spill;
   }
-  const bool right = verify(rung.oracle, outcome.run.a, outcome.run.b, outcome.run.c_before,
-                            outcome.run.c_after, Fill::integers)
-                         .right;
+  const bool right =
+      verify(rung.oracle, outcome.run.a, outcome.run.b, outcome.run.c_before, outcome.run.c_after,
+             Fill::integers, allowed_units(rung, shown.type, Fill::integers))
+          .right;
   const std::string todo = open_todo(lab, rung, build), number = std::to_string(lab.id);
   if (!right && untouched(outcome) && (!todo.empty() || shown.launches.empty())) {
     shown.state = State::not_started;

@@ -42,6 +42,12 @@ std::string average(std::uint64_t sum, std::uint64_t count) {
   return buffer;
 }
 
+/// "once", "16 times", "1.3 times".
+std::string times(std::uint64_t sum, std::uint64_t count) {
+  const std::string value = average(sum, count);
+  return value == "1" ? "once" : value + " times";
+}
+
 bool possible(const AccessSample& s) {
   return s.mask != 0 && s.bytes >= 1 && s.bytes <= 32 && std::has_single_bit(s.bytes);
 }
@@ -281,11 +287,11 @@ Columns columns(const Counts& c, const std::string& type) {
   out.sectors = c.global_load.sectors + c.global_store.sectors + c.global_atomic.sectors;
   out.ideal_sectors =
       c.global_load.ideal_sectors + c.global_store.ideal_sectors + c.global_atomic.ideal_sectors;
-  out.shared_requests = c.shared_load.requests + c.shared_store.requests + c.shared_atomic.requests;
-  out.wavefronts =
-      c.shared_load.wavefronts + c.shared_store.wavefronts + c.shared_atomic.wavefronts;
-  out.ideal_wavefronts = c.shared_load.ideal_wavefronts + c.shared_store.ideal_wavefronts +
-                         c.shared_atomic.ideal_wavefronts;
+  for (const auto* part : {&c.shared_load, &c.shared_store, &c.shared_atomic, &c.async_store}) {
+    out.shared_requests += part->requests;
+    out.wavefronts += part->wavefronts;
+    out.ideal_wavefronts += part->ideal_wavefronts;
+  }
   out.local_requests = c.local_load_requests + c.local_store_requests;
   out.barriers = c.block_barriers;
   return out;
@@ -391,15 +397,18 @@ void summarise(Rung& rung) {
   for (const auto& buffer : rung.buffers) {
     if (buffer.load.sectors == 0 || buffer.bytes == 0) continue;
     traffic += (traffic.empty() ? "" : ", ") + visible(buffer.label) + " " +
-               average(buffer.load.sectors * 32, buffer.bytes) + " times";
+               times(buffer.load.sectors * 32, buffer.bytes);
   }
   if (!traffic.empty()) out.push_back(text("explain.traffic", {{"traffic", traffic}}));
   for (const auto& buffer : rung.buffers)  // one sector more per row where rows are not aligned
     if (buffer.label == "C" && buffer.bytes &&
         buffer.store.ideal_sectors * 32 > 3 * buffer.bytes / 2)
-      out.push_back(
-          text("explain.traffic.written",
-               {{"traffic", "C " + average(buffer.store.sectors * 32, buffer.bytes) + " times"}}));
+      out.push_back(text("explain.traffic.written",
+                         {{"traffic", "C " + times(buffer.store.sectors * 32, buffer.bytes)}}));
+  if (const auto& copies = rung.total.async_copy; copies.requests)
+    out.push_back(text("explain.copies", {{"requests", digits(copies.requests)},
+                                          {"bytes", digits(copies.bytes)},
+                                          {"idle", digits(rung.total.async_bytes_idle)}}));
   if (all.local_requests)
     for (const auto& line : rung.lines)
       if (const Columns c = columns(line.counts, rung.type); c.local_requests && line.number) {

@@ -150,7 +150,7 @@ const char* const script = R"js(
   function go() {
     var target = document.getElementById(location.hash.slice(1));
     var section = target && target.closest("section.rung");
-    if (!section && document.querySelector("section.rung.off")) return;
+    if (!section && location.hash && document.querySelector("section.rung.off")) return;
     show(section || document.querySelector("section.rung[data-first]") || rungs[0]);
     if (!section) return;
     for (var up = target.parentElement; up; up = up.parentElement)

@@ -376,6 +376,11 @@ TEST_CASE("explain: multiply-adds by type, tensor operations in pairs", "[explai
   counts.tensor_ops["f16"] = 4096;
   CHECK(columns(counts, "float").multiply_adds == 5 + 2048);
   CHECK(columns(counts, "int32").multiply_adds == 105 + 2048);
+  counts.shared_store = {1, 4, 1, 1, 4, 1, 128};
+  counts.async_store = {2, 6, 2, 2, 6, 2, 256};  // not part of the stores
+  CHECK(columns(counts, "float").shared_requests == 3);
+  CHECK(columns(counts, "float").wavefronts == 10);
+  CHECK(columns(counts, "float").ideal_wavefronts == 3);
 }
 
 TEST_CASE("explain: a wrong result is said first", "[explain]") {

@@ -72,7 +72,7 @@ constexpr std::size_t kMostSampledSites = 1u << 16, kMostSamples = 4096;
 
 exec::Counters make_counters(const exec::Program& program, std::size_t allocations, bool samples) {
   exec::Counters c;
-  if (samples) c.samples.resize(std::min(program.site_pc.size(), kMostSampledSites));
+  if (samples) c.samples.resize(2 * std::min(program.site_pc.size(), kMostSampledSites));
   c.blocks.resize(program.blocks.size());
   c.guarded.resize(program.instructions.size());
   c.block_barriers.resize(program.instructions.size());
@@ -182,9 +182,10 @@ Counts counts_of(const exec::Program& p, const exec::Counters& c, std::uint32_t 
 
 void fold_samples(const exec::LaunchRun& run, const exec::Counters& c, LaunchReport& report) {
   const exec::Program& p = *run.program;
-  for (std::size_t site = 0; site < c.samples.size(); ++site) {
-    const exec::SiteSample& s = c.samples[site];
+  for (std::size_t k = 0; k < c.samples.size(); ++k) {
+    const exec::SiteSample& s = c.samples[k];
     if (!s.taken) continue;
+    const std::size_t site = k / 2;
     AccessSample out;
     out.type = s.type;
     out.space = s.space;

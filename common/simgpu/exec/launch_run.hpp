@@ -82,7 +82,7 @@ struct Counters {
   std::vector<GuardCount> blocks;   ///< by basic block
   std::vector<GuardCount> guarded;  ///< by pc, instructions with a guard
   std::vector<SiteCount> sites;
-  std::vector<SiteSample> samples;            ///< by site; empty = not asked for
+  std::vector<SiteSample> samples;            ///< sample_of(); empty = not asked for
   std::vector<BufferTraffic> buffers;         ///< by live index
   std::vector<std::uint64_t> block_barriers;  ///< by pc of the barrier that was reached first
 };

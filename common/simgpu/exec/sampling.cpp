@@ -20,7 +20,7 @@ void sample_access(BlockRun& run, const Op& op, AccessType type, MemorySpace spa
                    const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes,
                    unsigned cost, unsigned ideal, bool matrix) {
   if (!sampling(run, op) || mask == 0) return;
-  SiteSample& s = run.worker->counters.samples[op.site];
+  SiteSample& s = run.worker->counters.samples[sample_of(op.site, space)];
   if (s.taken && excess(cost, ideal) <= excess(s.cost, s.ideal)) return;
   s.taken = true;
   s.matrix = matrix;
@@ -69,7 +69,7 @@ void sample_global_pattern(BlockRun& run, const Op& op, const Pattern& p, std::u
 
 std::uint32_t sample_threshold(const BlockRun& run, const Op& op, unsigned ideal) {
   if (!sampling(run, op)) return UINT32_MAX;
-  const SiteSample& s = run.worker->counters.samples[op.site];
+  const SiteSample& s = run.worker->counters.samples[sample_of(op.site, MemorySpace::global)];
   return s.taken ? excess(s.cost, s.ideal) + ideal : 0;
 }
 

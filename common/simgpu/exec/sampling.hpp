@@ -7,8 +7,12 @@
 
 namespace simgpu::exec {
 
+/// An instruction may reach both spaces (cp.async does): each has an example of its own.
+inline std::size_t sample_of(std::uint32_t site, MemorySpace space) {
+  return std::size_t{2} * site + (space == MemorySpace::shared ? 1 : 0);
+}
 inline bool sampling(const BlockRun& run, const Op& op) {
-  return op.site < run.worker->counters.samples.size();
+  return std::size_t{2} * op.site < run.worker->counters.samples.size();
 }
 
 /// Looks at one access of any path. `cost` and `ideal` are sectors or wavefronts; `address` is that

@@ -73,6 +73,8 @@ thead th { border-bottom: 1px solid var(--line); }
 .hot .code { white-space: pre-wrap; overflow-wrap: anywhere; max-width: 34rem; }
 .source { width: 100%; table-layout: fixed; font-size: .78rem; line-height: 1.4; }
 .source td, .source th { padding: .05rem .35rem; vertical-align: top; }
+.source th.n { white-space: normal; }
+.hot tbody th { vertical-align: top; }
 .source .no { width: 3.6rem; text-align: right; color: var(--muted); font-weight: 400;
   font-family: ui-monospace, "DejaVu Sans Mono", Consolas, monospace;
   border-left: .3rem solid transparent; }
@@ -155,6 +157,9 @@ const char* const script = R"js(
     if (!section) return;
     for (var up = target.parentElement; up; up = up.parentElement)
       if (up.tagName === "DETAILS") up.open = true;
+    var nav = document.querySelector("nav");
+    if (nav && getComputedStyle(nav).position === "sticky")
+      document.documentElement.style.scrollPaddingTop = nav.offsetHeight + 12 + "px";
     target.scrollIntoView({ block: target === section ? "start" : "center" });
   }
   if (rungs.length) { window.addEventListener("hashchange", go); go(); }
@@ -416,7 +421,7 @@ class Page {
       if (l.local_bytes_per_thread)
         row("local memory", digits(l.local_bytes_per_thread) + " bytes a thread");
       const Columns c = columns(l.total, r.type);
-      row("multiply-adds", digits(c.multiply_adds));
+      if (c.multiply_adds) row("multiply-adds", digits(c.multiply_adds));
       if (c.barriers) row("barriers", digits(c.barriers) + ", all blocks together");
       put("</dl></div>\n");
     }

@@ -229,8 +229,6 @@ ExitCode explain_lab(const ExplainOptions& options) {
   document.compiler = "clang " + toolchain.clang_version;
   document.source = build.source;
   document.warnings = build.warnings;
-  if (document.source.empty() && build.status != BuildStatus::missing)
-    document.source = read_untrusted(place.root, source, 4u << 20).bytes;
 
   ExitCode result = exit_ok;
   if (build.status != BuildStatus::built) {

@@ -444,7 +444,8 @@ class Page {
           put("<h3>Global memory, by matrix</h3>\n<div class=\"box\" tabindex=\"0\" "
               "role=\"region\" "
               "aria-label=\"Global memory, by matrix\"><table class=\"traffic\"><thead><tr>"
-              "<th scope=\"col\">matrix</th><th scope=\"col\"></th><th scope=\"col\" class=\"n\">"
+              "<th scope=\"col\">matrix</th><th scope=\"col\">access</th><th scope=\"col\" "
+              "class=\"n\">"
               "requests</th><th scope=\"col\" class=\"n\">sectors</th><th scope=\"col\" "
               "class=\"n\">ideal</th><th scope=\"col\" class=\"n\">times its size</th></tr></thead>"
               "<tbody>\n");

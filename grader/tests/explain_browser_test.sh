@@ -65,7 +65,7 @@ if [ -z "$python" ] || [ -z "$browser" ] || ! command -v chromedriver >/dev/null
     echo "left out: pages in a browser (needs chromium, chromium-driver, python3-selenium)"
     exit 0
 fi
-timeout 85 "$python" grader/tests/explain_browser.py "$browser" "$pages" >"$scratch/browser.log" 2>&1
+timeout 240 "$python" grader/tests/explain_browser.py "$browser" "$pages" >"$scratch/browser.log" 2>&1
 status=$?
 while IFS= read -r line; do
     case $line in

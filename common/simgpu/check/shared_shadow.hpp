@@ -20,6 +20,10 @@ inline constexpr unsigned kWhoBits = 11;
 inline constexpr std::uint32_t kWhoMask = (1u << kWhoBits) - 1;
 inline constexpr std::uint32_t kTimeLimit = (1u << (32 - kWhoBits)) - 2;
 
+/// The time of a granule that an asynchronous copy is about to write: later than any other, so that
+/// every quick check looks closer.
+inline constexpr std::uint32_t kPendingTime = kTimeLimit + 1;
+
 constexpr std::uint32_t who(unsigned warp, std::uint32_t lane) {
   return (warp << 6) | lane;
 }
@@ -28,6 +32,10 @@ constexpr Tag tag(std::uint32_t time, std::uint32_t who_field) {
 }
 constexpr std::uint32_t time_of(Tag t) {
   return t >> kWhoBits;
+}
+
+constexpr bool is_pending(Tag t) {
+  return time_of(t) == kPendingTime;
 }
 
 struct SharedShadow {
@@ -81,7 +89,8 @@ struct SharedShadow {
   /// Times are about to overflow: everything so far counts as long ago. Called at a barrier of the
   /// whole block.
   void forget_times() {
-    for (Tag& t : written) t = t == 0 ? 0 : tag(1, t & kWhoMask);
+    for (Tag& t : written)
+      if (t != 0 && !is_pending(t)) t = tag(1, t & kWhoMask);
     for (Tag& t : read) t = 0;
   }
 };

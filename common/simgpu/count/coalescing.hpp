@@ -13,6 +13,18 @@ inline constexpr unsigned kSectorBytes = 32;
 /// Accesses are naturally aligned, so one of up to 32 bytes lies in one sector.
 unsigned sectors(const std::uint64_t (&address)[32], std::uint32_t mask, unsigned bytes);
 
+/// Atomic accesses: lanes that hit one location are served one after the other, so each sector
+/// costs as many as the most lanes on one of its locations. (Measured on an H200: 32 neighbours 4,
+/// one word 32, own sector each 32.)
+unsigned atomic_sectors(const std::uint64_t (&address)[32], std::uint32_t mask, unsigned bytes);
+
+/// cp.async.cg, 16 bytes a lane from `from[i]` to the shared offset `to[i]`: the two halves of a
+/// sector travel together if they keep their places in a 32-byte piece of shared memory, else each
+/// is fetched by itself. (Measured on an H200: destinations 16 bytes apart 16 sectors, 32 or 128
+/// bytes apart 32.)
+unsigned bypass_sectors(const std::uint64_t (&from)[32], const std::uint64_t (&to)[32],
+                        std::uint32_t mask);
+
 /// Distinct bytes touched.
 unsigned distinct_bytes(const std::uint64_t (&address)[32], std::uint32_t mask, unsigned bytes);
 

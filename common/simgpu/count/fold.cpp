@@ -77,6 +77,7 @@ exec::Counters make_counters(const exec::Program& program, std::size_t allocatio
   c.guarded.resize(program.instructions.size());
   c.block_barriers.resize(program.instructions.size());
   c.sites.resize(program.site_pc.size());
+  c.async_idle.resize(program.async_forms.empty() ? 0 : program.site_pc.size());
   c.buffers.resize(allocations);
   return c;
 }
@@ -109,6 +110,7 @@ void add(exec::Counters& to, const exec::Counters& from) {
     to.buffers[k].store += from.buffers[k].store;
     to.buffers[k].atomic += from.buffers[k].atomic;
   }
+  for (std::size_t k = 0; k < to.async_idle.size(); ++k) to.async_idle[k] += from.async_idle[k];
   for (std::size_t k = 0; k < to.block_barriers.size(); ++k)
     to.block_barriers[k] += from.block_barriers[k];
 }
@@ -167,6 +169,17 @@ Counts counts_of(const exec::Program& p, const exec::Counters& c, std::uint32_t 
         out.global_atomic = s.global;
         out.shared_atomic = s.shared;
         out.local_store_requests = s.local_requests;
+        break;
+      case Opcode::cp_async:
+        out.global_load = out.async_copy = s.global;
+        out.async_store = s.shared;
+        out.async_bytes_idle = c.async_idle[info.site];
+        break;
+      case Opcode::ldmatrix:
+        out.shared_load = out.matrix_load = s.shared;
+        break;
+      case Opcode::stmatrix:
+        out.shared_store = out.matrix_store = s.shared;
         break;
       default:
         out.global_load = s.global;

@@ -74,6 +74,26 @@ Wavefronts shared_wavefronts(const std::uint64_t (&address)[32], std::uint32_t m
   return result;
 }
 
+Wavefronts atomic_wavefronts(const std::uint64_t (&address)[32], std::uint32_t mask,
+                             unsigned bytes) {
+  const unsigned lanes = bytes <= 4 ? 32 : 16;
+  Wavefronts result;
+  for (unsigned first = 0; first < 32; first += lanes) {
+    const std::uint32_t in_phase = mask & (lanes == 32 ? 0xffffffffu : 0xffffu << first);
+    if (in_phase == 0) continue;
+    // Every lane is served by itself: a bank takes as many cycles as lanes want a word of it.
+    unsigned wanted[kBanks] = {}, worst = 0;
+    for (std::uint32_t left = in_phase; left != 0; left &= left - 1) {
+      const std::uint64_t a = address[std::countr_zero(left)];
+      for (std::uint64_t word = a / 4; word <= (a + bytes - 1) / 4; ++word)
+        worst = std::max(worst, ++wanted[word % kBanks]);
+    }
+    result.actual += worst;
+    ++result.ideal;
+  }
+  return result;
+}
+
 Wavefronts matrix_wavefronts(const std::uint64_t (&row_address)[32], unsigned matrices) {
   Wavefronts result;
   for (unsigned m = 0; m < matrices; ++m) {

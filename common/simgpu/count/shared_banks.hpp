@@ -27,6 +27,11 @@ Wavefronts shared_wavefronts(const std::uint64_t (&address)[32], std::uint32_t m
 unsigned lanes_per_phase(const std::uint64_t (&address)[32], std::uint32_t mask, unsigned bytes,
                          bool is_load);
 
+/// Atomic accesses: lanes that hit one location are served one after the other. (Measured on an
+/// H200: 32 neighbours 1, one word 32.)
+Wavefronts atomic_wavefronts(const std::uint64_t (&address)[32], std::uint32_t mask,
+                             unsigned bytes);
+
 /// One 8x8 matrix of ldmatrix or stmatrix: eight rows of 16 bytes, no merging.
 Wavefronts matrix_wavefronts(const std::uint64_t (&row_address)[32], unsigned matrices);
 

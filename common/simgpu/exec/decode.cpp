@@ -506,6 +506,23 @@ void FunctionDecoder::decode_end(BasicBlock& block, const Ins& ins) {
   }
 }
 
+namespace {
+/// Arithmetic that copies can hide behind. Wide integer products are addresses.
+bool is_multiply_add(const ptx::Instruction& ins) {
+  switch (ins.op) {
+    case Opcode::fma:
+    case Opcode::dp4a:
+    case Opcode::mma:
+    case Opcode::wmma_mma:
+      return true;
+    case Opcode::mad:
+      return ins.mod.mul != ptx::MulMode::wide;
+    default:
+      return false;
+  }
+}
+}  // namespace
+
 void FunctionDecoder::decode_block(std::uint32_t number) {
   BasicBlock& block = blocks_[number];
   const auto [first, last] = ranges_[number];
@@ -515,6 +532,7 @@ void FunctionDecoder::decode_block(std::uint32_t number) {
   block.pc = code_.first_pc + last - 1;
   block.next = number + 1 < ranges_.size() ? number + 1 : kNoBlock;
   bool ended = false;
+  multiply_adds_ = 0;
   for (std::uint32_t i = first; i < last; ++i) {
     const Ins& ins = f_.body[i];
     current_ = &ins;
@@ -533,7 +551,9 @@ void FunctionDecoder::decode_block(std::uint32_t number) {
       decode(ins);
       forget_addresses(ins);
     }
+    multiply_adds_ += is_multiply_add(ins);
   }
+  block.multiply_adds = multiply_adds_;
   block.last = static_cast<std::uint32_t>(ops_.size());
   block.returns_at_once = block.first == block.last &&
                           (block.end == End::exit || block.end == End::ret) &&
@@ -616,8 +636,10 @@ void FunctionDecoder::run() {
                       ins.mod.space == ptx::Space::shared && i < merged.size();
     p_.merges[site] =
         load ? Merge{merged[i].bytes, merged[i].shift} : Merge{static_cast<std::uint8_t>(bytes), 0};
-    // Only stores of single elements must be told apart within a word.
-    const bool whole_words = ins.op == Opcode::wmma_load;
+    // Only stores of single elements must be told apart within a word: cp.async moves whole words,
+    // ldmatrix and stmatrix rows of them.
+    const bool whole_words = ins.op == Opcode::wmma_load || ins.op == Opcode::cp_async ||
+                             ins.op == Opcode::ldmatrix || ins.op == Opcode::stmatrix;
     const std::uint32_t element = whole_words ? 4u : std::min(ptx::size_of(ins.mod.type), 4u);
     const bool any = ins.mod.space == ptx::Space::none || ins.mod.space == ptx::Space::generic;
     if (any || ins.mod.space == ptx::Space::shared)

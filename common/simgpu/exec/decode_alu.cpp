@@ -708,6 +708,16 @@ void FunctionDecoder::decode(const Ins& ins) {
     case Opcode::wmma_load:
     case Opcode::wmma_store:
       return wmma_access(ins);
+    case Opcode::cp_async:
+      return async_copy(ins);
+    case Opcode::cp_async_commit_group:
+    case Opcode::cp_async_wait_group:
+    case Opcode::cp_async_wait_all:
+      return async_wait(ins);
+    case Opcode::ldmatrix:
+    case Opcode::stmatrix:
+    case Opcode::movmatrix:
+      return matrix_move(ins);
     default:
       return collective(ins);
   }

@@ -111,6 +111,11 @@ class FunctionDecoder {
   void memory_operand(Op& op, const Operand& o);
   Ref memory_base(const Operand& o, std::int64_t& offset);
   void collective(const Ins& ins);
+
+  // decode_moves.cpp
+  void async_copy(const Ins& ins);
+  void async_wait(const Ins& ins);
+  void matrix_move(const Ins& ins);
   std::uint32_t new_site();
   void choose_quick_path(Op& op, const Operand& address);
   void forget_addresses(const Ins& ins);
@@ -138,6 +143,7 @@ class FunctionDecoder {
   std::vector<BasicBlock> blocks_;                               ///< in text order
   std::vector<Op> ops_;  ///< of the block being decoded, then of all
   const Ins* current_ = nullptr;
+  std::uint32_t multiply_adds_ = 0;  ///< of the block, so far
   std::uint32_t current_index_ = 0;
   bool counted_ = false;  ///< the guarded instruction's first op was emitted
   std::map<std::pair<Ref, std::uint8_t>, std::uint32_t>
@@ -145,7 +151,7 @@ class FunctionDecoder {
 };
 
 // Handlers that are not per instruction set (wrappers.cpp, collective.cpp, memory_ops.cpp,
-// param_ops.cpp).
+// param_ops.cpp, async_copy.cpp, matrix_moves.cpp).
 void run_guarded(Warp&, const Op&);
 void run_rounded(Warp&, const Op&);
 void op_clock(Warp&, const Op&);
@@ -167,6 +173,12 @@ void op_area_load(Warp&, const Op&);
 void op_area_store(Warp&, const Op&);
 void op_memory(Warp&, const Op&);
 void op_atomic(Warp&, const Op&);
+void op_async_copy(Warp&, const Op&);
+void op_async_commit(Warp&, const Op&);
+void op_async_wait(Warp&, const Op&);
+void op_ldmatrix(Warp&, const Op&);
+void op_stmatrix(Warp&, const Op&);
+void op_movmatrix(Warp&, const Op&);
 
 void op_wmma(Warp&, const Op&);
 /// Finding: an instruction for whole warps met only some lanes (mma.cpp).

@@ -474,6 +474,7 @@ void run_warp(BlockRun& run, Warp& w) {
     ++counts[number].executed;
     counts[number].lanes += lanes;
     w.clock += block.instructions;
+    w.work += block.multiply_adds;
     worker.allowance -= std::int64_t{std::max(lanes, kLeastCharge)} * (block.instructions + 1);
     if (worker.allowance < 0 && !look_at_budget(run, w)) return;
     for (const Op *op = ops + block.first, *end = ops + block.last; op != end; ++op) op->fn(w, *op);
@@ -585,6 +586,7 @@ void start_block(BlockRun& run) {
     run.shadow.reset(l.shared_bytes, shift);
     if (l.exact) run.exact_shared.emplace(l.shared_bytes, shift);
   }
+  if (!l.program->async_forms.empty()) run.async.reset(l.warps, run.shadow.written.size());
   if (entry.local_bytes != 0 || run.local_capacity != 0) {
     grow_local(run, entry.local_bytes);
     std::fill(run.local.begin(), run.local.end(), memory::kPoison);
@@ -599,6 +601,7 @@ void start_block(BlockRun& run) {
     w.exited = 0;
     w.depth = 0;
     w.clock = 0;
+    w.work = 0;
     w.parked.clear();
     if (w.frames.empty()) w.frames.emplace_back();
     w.bases.assign(l.program->slots, {});

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "common/simgpu/check/async_shadow.hpp"
 #include "common/simgpu/check/clocks.hpp"
 #include "common/simgpu/check/exact_shadow.hpp"
 #include "common/simgpu/check/finding_log.hpp"
@@ -85,6 +86,16 @@ struct Counters {
   std::vector<SiteSample> samples;            ///< sample_of(); empty = not asked for
   std::vector<BufferTraffic> buffers;         ///< by live index
   std::vector<std::uint64_t> block_barriers;  ///< by pc of the barrier that was reached first
+  std::vector<std::uint64_t> async_idle;      ///< by site: see Counts::async_bytes_idle
+};
+
+/// What the last execution of a cp.async or ldmatrix cost, for the next with the same pattern.
+struct MoveTally {
+  std::uint32_t mask = 0;  ///< 0 = nothing yet
+  std::uint32_t from_base = 0, to_base = 0;
+  std::array<std::int32_t, kLanes> from{}, to{};  ///< relative to the first active lane
+  GlobalCounts global;
+  SharedCounts shared;
 };
 
 struct Worker;
@@ -109,6 +120,7 @@ struct BlockRun {
   std::vector<std::byte> registers;  ///< first frames of all warps
   std::vector<std::byte> shared;
   check::SharedShadow shadow;
+  check::AsyncShadow async;
   std::optional<check::ExactShadow> exact_shared;
   check::BlockClocks clocks;
   check::BlockOrder order;
@@ -136,6 +148,7 @@ struct Worker {
                allowance =
                    0;  ///< thread instructions between looks at the budget, and left of them
   PatternCache patterns;
+  std::vector<MoveTally> moves;  ///< by Op::slot of cp.async and ldmatrix
 };
 
 // ---- running (interpreter.cpp)

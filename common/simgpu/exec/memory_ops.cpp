@@ -27,7 +27,8 @@ void count_global(BlockRun& run, const Op& op, AccessType type,
       if (((left >> i) & 1u) && memory::slot_of(address[i]) == slot) here |= 1u << i;
     GlobalCounts part;
     part.requests = first ? 1 : 0;
-    part.sectors = count::sectors(address, here, bytes);
+    part.sectors = type == AccessType::atomic ? count::atomic_sectors(address, here, bytes)
+                                              : count::sectors(address, here, bytes);
     part.ideal_sectors = count::ideal_sectors(count::distinct_bytes(address, here, bytes));
     part.bytes = std::uint64_t{bytes} * static_cast<unsigned>(std::popcount(here));
     total.sectors += part.sectors;
@@ -51,7 +52,9 @@ SharedCounts shared_cost(const BlockRun& run, const Op& op, AccessType type,
                          unsigned bytes) {
   SharedCounts s;
   const bool load = type == AccessType::load;
-  const count::Wavefronts raw = count::shared_wavefronts(address, mask, bytes, load);
+  const count::Wavefronts raw = type == AccessType::atomic
+                                    ? count::atomic_wavefronts(address, mask, bytes)
+                                    : count::shared_wavefronts(address, mask, bytes, load);
   s.raw_requests = 1;
   s.raw_wavefronts = raw.actual;
   s.raw_ideal_wavefronts = raw.ideal;
@@ -59,7 +62,7 @@ SharedCounts shared_cost(const BlockRun& run, const Op& op, AccessType type,
   const Merge merge = run.launch->program->merges[op.site];
   if (merge.width == 0) return s;  // ptxas makes it part of another load
   count::Wavefronts w = raw;
-  if (merge.width != bytes) {
+  if (load && merge.width != bytes) {
     std::uint64_t start[kLanes];
     for (unsigned i = 0; i < kLanes; ++i)
       start[i] = address[i] + static_cast<std::uint64_t>(std::int64_t{merge.shift});
@@ -78,32 +81,63 @@ void count_shared(BlockRun& run, const Op& op, AccessType type,
   sample_shared(run, op, type, address, mask, bytes, cost);
 }
 
-Reached move_lanes(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]) {
+SharedCounts matrix_cost(const std::uint64_t (&row)[kLanes], unsigned matrices) {
+  const count::Wavefronts w = count::matrix_wavefronts(row, matrices);
+  return {1, w.actual, w.ideal, 1, w.actual, w.ideal, std::uint64_t{128} * matrices};
+}
+
+GlobalCounts async_cost(const std::uint64_t (&from)[kLanes], const std::uint64_t (&to)[kLanes],
+                        const std::uint8_t (&read)[kLanes], std::uint32_t mask, bool bypasses_l1) {
+  GlobalCounts c;
+  if (mask == 0) return c;
+  c.requests = 1;
+  c.sectors = bypasses_l1 ? count::bypass_sectors(from, to, mask) : count::sectors(from, mask, 1);
+  // Distinct 4-byte words read, so that a source copied twice counts once.
+  std::uint64_t word[kLanes];
+  std::uint32_t here[4] = {};
+  for (unsigned i = 0; i < kLanes; ++i) {
+    word[i] = from[i];
+    if (((mask >> i) & 1u) == 0) continue;
+    c.bytes += read[i];
+    for (unsigned k = 0; 4 * k < read[i]; ++k) here[k] |= 1u << i;
+  }
+  unsigned distinct = 0;
+  if (here[1] == 0) {
+    distinct = count::distinct_bytes(word, here[0], 4);
+  } else {
+    for (const std::uint32_t lanes : here) {
+      if (lanes != 0) distinct += count::distinct_bytes(word, lanes, 4);
+      for (std::uint64_t& a : word) a += 4;
+    }
+  }
+  c.ideal_sectors = count::ideal_sectors(distinct);
+  return c;
+}
+
+Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
+                     const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes,
+                     std::byte* data, std::size_t stride, bool strong) {
   BlockRun& run = *w.run;
   LaunchRun& l = *run.launch;
-  const auto type = static_cast<AccessType>(op.y);
   const bool load = type == AccessType::load;
-  const unsigned bytes = unsigned{op.width} * op.vec;
-  const auto space = static_cast<ptx::Space>(op.x);
-  Reached reached;
-  auto& [global, shared, local, offset] = reached;
-  std::byte* element[8];
-  for (unsigned k = 0; k < op.vec; ++k) element[k] = address_of(w, op.list[k]);
   const Checks& checks = l.options.checks;
+  Reached reached;
   for (unsigned i = 0; i < kLanes; ++i) {
-    if (((w.mask >> i) & 1u) == 0) continue;
+    if (((mask >> i) & 1u) == 0) continue;
     const Target t = resolve(run, w, i, space, address[i], bytes, !load);
     if (t.fault != Target::Fault::none) {
       report_fault(run, w, i, op, type, bytes, address[i], t);
-      if (load)
-        for (unsigned k = 0; k < op.vec; ++k)
-          std::memset(element[k] + i * op.width, static_cast<int>(memory::kPoison), op.width);
+      if (load) std::memset(data + i * stride, static_cast<int>(memory::kPoison), bytes);
       continue;
     }
-    offset[i] = t.offset;
+    reached.offset[i] = t.offset;
     switch (t.space) {
       case MemorySpace::shared: {
-        shared |= 1u << i;
+        reached.shared |= 1u << i;
+        if (load && run.async.used && reads_too_early(run, w, i, op, type, t.offset, bytes)) {
+          std::memset(data + i * stride, static_cast<int>(memory::kPoison), bytes);
+          continue;
+        }
         if (load && checks.init) {
           const std::uint64_t in = t.offset - memory::kSharedBase;
           for (std::uint64_t g = in >> run.shadow.shift; g <= (in + bytes - 1) >> run.shadow.shift;
@@ -117,7 +151,7 @@ Reached move_lanes(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]
         break;
       }
       case MemorySpace::local:
-        local |= 1u << i;
+        reached.local |= 1u << i;
         if (load && checks.init && std::memchr(t.initialised, 0, bytes) != nullptr)
           report_uninitialised(run, w, i, op, bytes, address[i], t);
         if (!load) std::memset(t.initialised, 1, bytes);
@@ -125,7 +159,7 @@ Reached move_lanes(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]
       case MemorySpace::param:
         break;
       default: {
-        if (t.space == MemorySpace::global) global |= 1u << i;
+        if (t.space == MemorySpace::global) reached.global |= 1u << i;
         if (!load) {
           prepare_write(l, *t.allocation);
           if (t.initialised != nullptr) std::memset(t.initialised, 1, bytes);
@@ -134,15 +168,33 @@ Reached move_lanes(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]
           report_uninitialised(run, w, i, op, bytes, address[i], t);
         }
         if (checks.race && t.space == MemorySpace::global)
-          check_global_access(run, w, i, op, type, (op.z & 1) != 0, *t.allocation, t.offset, bytes);
+          check_global_access(run, w, i, op, type, strong, *t.allocation, t.offset, bytes);
       }
     }
-    for (unsigned k = 0; k < op.vec; ++k) {
-      if (load)
-        std::memcpy(element[k] + i * op.width, t.data + k * op.width, op.width);
-      else
-        std::memcpy(t.data + k * op.width, element[k] + i * op.width, op.width);
-    }
+    if (load)
+      std::memcpy(data + i * stride, t.data, bytes);
+    else
+      std::memcpy(t.data, data + i * stride, bytes);
+  }
+  return reached;
+}
+
+Reached move_lanes(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]) {
+  const auto type = static_cast<AccessType>(op.y);
+  const bool load = type == AccessType::load;
+  std::byte data[kLanes][32];
+  for (unsigned k = 0; !load && k < op.vec; ++k) {
+    const std::byte* from = address_of(w, op.list[k]);
+    for (unsigned i = 0; i < kLanes; ++i)
+      std::memcpy(data[i] + k * op.width, from + i * op.width, op.width);
+  }
+  const Reached reached =
+      access_lanes(w, op, type, static_cast<ptx::Space>(op.x), address, w.mask,
+                   unsigned{op.width} * op.vec, data[0], sizeof data[0], (op.z & 1) != 0);
+  for (unsigned k = 0; load && k < op.vec; ++k) {
+    std::byte* to = address_of(w, op.list[k]);
+    for (unsigned i = 0; i < kLanes; ++i)
+      if ((w.mask >> i) & 1u) std::memcpy(to + i * op.width, data[i] + k * op.width, op.width);
   }
   return reached;
 }
@@ -279,6 +331,10 @@ void op_atomic(Warp& w, const Op& op) {
     if (t.space == MemorySpace::shared) {
       shared |= 1u << i;
       const std::uint64_t in = t.offset - memory::kSharedBase;
+      if (run.async.used && reads_too_early(run, w, i, op, AccessType::atomic, t.offset, bytes)) {
+        before[i] = ~std::uint64_t{0};
+        continue;
+      }
       for (std::uint64_t g = in >> run.shadow.shift; g <= (in + bytes - 1) >> run.shadow.shift; ++g)
         uninitialised |= run.shadow.written[g] == 0;
       if (checks.init && uninitialised) report_uninitialised(run, w, i, op, bytes, address[i], t);

@@ -6,7 +6,7 @@
 
 namespace simgpu::exec {
 
-/// Which lanes of an access reached which space, and where: `offset` is into shared memory.
+/// Which lanes of an access reached which space, and where: `offset` is into its space.
 struct Reached {
   std::uint32_t global = 0, shared = 0, local = 0;
   std::uint64_t offset[kLanes] = {};
@@ -16,12 +16,27 @@ Reached move_lanes(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]
 /// Loads and stores.
 void access_lane_by_lane(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]);
 
+/// One access of the lanes of `mask` by an instruction that need not be a plain load or store: lane
+/// i reads or writes `bytes` (1..32, a power of two) at address[i], to or from data + i * stride.
+/// All checks, findings and marks of a plain access; a lane that may not read gets poison. The
+/// caller counts.
+Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
+                     const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes,
+                     std::byte* data, std::size_t stride, bool strong = false);
+
 /// Adds one executed request to the counters. `bytes` per lane; masks name the lanes that reached
 /// each space.
 void count_global(BlockRun& run, const Op& op, AccessType type,
                   const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes);
 void count_shared(BlockRun& run, const Op& op, AccessType type,
                   const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes);
+
+/// ldmatrix, stmatrix and what ptxas turns into them: `matrices` 8x8 matrices of 16-byte rows, lane
+/// 8 * m + r gives row r of matrix m.
+SharedCounts matrix_cost(const std::uint64_t (&row)[kLanes], unsigned matrices);
+/// One cp.async: lanes of `mask` read `read[i]` > 0 bytes from `from[i]` and write to `to[i]`.
+GlobalCounts async_cost(const std::uint64_t (&from)[kLanes], const std::uint64_t (&to)[kLanes],
+                        const std::uint8_t (&read)[kLanes], std::uint32_t mask, bool bypasses_l1);
 
 SharedCounts shared_cost(const BlockRun& run, const Op& op, AccessType type,
                          const std::uint64_t (&address)[kLanes], std::uint32_t mask,
@@ -33,6 +48,16 @@ void settle(Counters& counters, SiteCount& site, AccessType type);
 void begin_shared(BlockRun& run, const Op& op, const Pattern& p, std::uint64_t key);
 void begin_global(BlockRun& run, const Op& op, const Pattern& p, const memory::Allocation& a,
                   std::uint64_t key);
+
+/// Asynchronous copies (async_copy.cpp). Whether lane `lane` reads bytes of a copy that it may not
+/// see yet, which is then reported: the value is to be poison.
+bool reads_too_early(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
+                     std::uint64_t offset, unsigned bytes);
+/// A write to a place that a pending copy will write: a race.
+void report_pending_conflict(BlockRun& run, const Warp& w, unsigned lane, const Op& op,
+                             AccessType type, std::uint64_t offset, unsigned bytes);
+/// A `.sync.aligned` instruction must be executed by all 32 lanes: else a finding.
+void check_whole_warp(Warp& w, const Op& op, const char* what);
 
 /// Race checks of one lane; `offset` is into the space or allocation.
 void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,

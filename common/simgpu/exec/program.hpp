@@ -36,7 +36,8 @@ struct BasicBlock {
   std::uint32_t instructions = 0;     ///< PTX instructions executed by every active lane
   End end = End::next;
   bool guard_negated = false;
-  bool returns_at_once = false;  ///< nothing here but ret or exit
+  std::uint32_t multiply_adds = 0;  ///< fma, mad and mma instructions in it
+  bool returns_at_once = false;     ///< nothing here but ret or exit
   Ref guard = kNoRef;
   std::uint32_t target = kNoBlock, next = kNoBlock;
   std::uint32_t pc = 0;  ///< of the ending instruction (the last one for `next`)
@@ -65,6 +66,15 @@ struct Barrier {
 struct JumpTable {
   Ref index = kNoRef;
   std::vector<std::uint32_t> blocks;
+};
+
+/// The operands of a cp.async.
+struct AsyncForm {
+  Ref to = kNoRef, from = kNoRef;  ///< u64 lanes
+  std::int64_t to_offset = 0, from_offset = 0;
+  Ref source_bytes = kNoRef;  ///< u32 lanes: bytes to read, zeros fill the rest
+  Ref ignore = kNoRef;        ///< predicate: lanes that read nothing
+  bool bypasses_l1 = false;   ///< .cg
 };
 
 /// A special register that a frame must hold, and where.
@@ -143,10 +153,12 @@ struct Program {
   std::vector<Call> calls;
   std::vector<Barrier> barriers;
   std::vector<JumpTable> jumps;
+  std::vector<AsyncForm> async_forms;  ///< by Op::imm of cp.async
   std::vector<SharedArray> shared;
   std::vector<Merge> merges;           ///< by site
   std::vector<std::uint32_t> site_pc;  ///< by site
   std::uint32_t slots = 0;             ///< address patterns
+  std::uint32_t moves = 0;             ///< tallies of cp.async and ldmatrix
   std::uint32_t guard_sites = 0;
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t dynamic_shared_offset =

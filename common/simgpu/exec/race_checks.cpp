@@ -71,6 +71,10 @@ void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& 
   const check::WarpClock& clock = run.clocks.of(w.index);
   const std::uint32_t now = run.clocks.now();
   for (std::uint32_t g = first; g <= last; ++g) {
+    if (type != AccessType::load && check::is_pending(run.shadow.written[g])) {
+      report_pending_conflict(run, w, lane, op, type, offset, bytes);
+      return;
+    }
     const bool fine = type == AccessType::load ? run.shadow.on_read(g, clock, w.index, lane, now)
                                                : run.shadow.on_write(g, clock, w.index, lane, now,
                                                                      type == AccessType::atomic);

@@ -58,6 +58,7 @@ struct Warp {
   std::vector<std::uint32_t> resume_after_call;      ///< by depth: block to go on with
   std::vector<Parked> parked;
   Group running;            ///< the group that runs when the warp is resumed; mask 0 = pick one
+  std::uint64_t work = 0;   ///< multiply-adds of the blocks entered so far
   std::uint64_t clock = 0;  ///< warp instructions executed, what %clock shows
 
   /// Address bases of the current basic block, by pattern slot: filled by the first access through

@@ -1,0 +1,503 @@
+// cp.async: issue, commit, wait, and who looks at a copy before it has arrived.
+//
+// A copy takes its source bytes when it is issued. They lie aside until the issuing thread waits
+// for their group; meanwhile the destination holds poison and is marked as pending, so that every
+// access of it takes the complete path and is found out. The landing counts as a write of the
+// issuing thread at the time of the wait: other threads see it after a barrier that follows.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "common/simgpu/count/coalescing.hpp"
+#include "common/simgpu/count/shared_banks.hpp"
+#include "common/simgpu/exec/decoder.hpp"
+#include "common/simgpu/exec/memory_ops.hpp"
+#include "common/simgpu/exec/sampling.hpp"
+
+namespace simgpu::exec {
+namespace {
+
+std::string thread_text(const Dim3& d) {
+  std::string s = "(";
+  s += std::to_string(d.x);
+  for (const std::uint32_t v : {d.y, d.z}) {
+    s += ',';
+    s += std::to_string(v);
+  }
+  return s += ')';
+}
+std::string object_text(const Access& a) {
+  if (a.object.empty()) return "byte " + std::to_string(a.address) + " of shared memory";
+  return a.object + "+" + std::to_string(a.offset);
+}
+
+struct Party {
+  std::uint32_t pc = UINT32_MAX;
+  unsigned thread = 0;
+  bool pending = false, committed = false;
+};
+
+/// The copy under way that will write granule `g`, marked by `tag`.
+Party pending_party(const BlockRun& run, std::uint32_t g, check::Tag tag) {
+  const std::uint32_t field = tag & check::kWhoMask, warp = field >> 6, lane = field & 31;
+  Party p;
+  p.thread = warp * kLanes + lane;
+  p.pending = true;
+  const std::uint32_t byte = g << run.shadow.shift;
+  if (warp >= run.async.warps.size()) return p;
+  for (const auto& c : run.async.warps[warp].open)
+    if (((c->mask >> lane) & 1u) && byte >= c->offset[lane] && byte < c->offset[lane] + c->bytes) {
+      p.pc = c->pc;
+      p.committed = c->committed;
+    }
+  return p;
+}
+
+Access party_access(const BlockRun& run, const Party& p, const LaneAccess& me) {
+  LaneAccess theirs = me;
+  theirs.pc = p.pc;
+  theirs.type = AccessType::store;
+  return describe_thread(*run.launch, run.number, p.thread, theirs);
+}
+
+bool checked(const BlockRun& run) {
+  const Checks& c = run.launch->options.checks;
+  return c.race || c.init;
+}
+
+/// Marks the destination of one lane's copy, in order with everything else that happens to it.
+void mark_pending(BlockRun& run, const Warp& w, unsigned lane, const Op& op, std::uint32_t in,
+                  unsigned bytes) {
+  check_shared_access(run, w, lane, op, AccessType::store, in + memory::kSharedBase, bytes);
+  const check::Tag mark = check::tag(check::kPendingTime, check::who(w.index, lane));
+  for (std::uint32_t g = in >> run.shadow.shift; g <= (in + bytes - 1) >> run.shadow.shift; ++g)
+    run.shadow.written[g] = mark;
+}
+
+/// The copy of one lane arrives.
+void land(BlockRun& run, const Warp& w, const check::AsyncCopy& c, unsigned lane) {
+  const std::uint32_t in = c.offset[lane];
+  std::memcpy(run.shared.data() + in, c.data[lane], c.bytes);
+  if (!checked(run)) return;
+  const std::uint32_t now = run.clocks.now();
+  const check::Tag mark = check::tag(now, check::who(w.index, lane));
+  for (std::uint32_t g = in >> run.shadow.shift; g <= (in + c.bytes - 1) >> run.shadow.shift; ++g) {
+    run.shadow.written[g] = mark;
+    run.async.landed[g] = {c.pc, mark};
+    if (run.launch->exact && run.launch->options.checks.race) {
+      check::AccessRecord me;
+      me.block = run.number;
+      me.pc = c.pc;
+      me.time = now;
+      me.thread = static_cast<std::uint16_t>(w.index * kLanes + lane);
+      me.write = true;
+      // Whoever touched it while it was pending has been reported already.
+      run.exact_shared->access(g, me, run.clocks.of(w.index), nullptr);
+    }
+  }
+}
+
+/// Multiply-adds that the warp has executed up to `op`, which holds those of its block before it.
+std::uint64_t work_at(const Warp& w, const Op& op) {
+  const BasicBlock& block = w.run->launch->program->blocks[w.running.block];
+  return w.work - block.multiply_adds + static_cast<std::uint64_t>(op.imm);
+}
+
+/// A place in the list of copies under way, for the lanes of `mask`, which have committed `group`
+/// groups.
+check::AsyncCopy& new_copy(BlockRun& run, Warp& w, const Op& op, std::uint32_t group) {
+  check::WarpCopies& list = run.async.warps[w.index];
+  // More copies than words can only come from some that write one place again and again: a finding.
+  // The oldest arrives then, so that a hostile kernel cannot fill the host's memory.
+  if (list.open.size() > run.launch->shared_bytes / 4 + kLanes) {
+    const check::AsyncCopy& oldest = *list.open.front();
+    for (std::uint32_t left = oldest.mask; left != 0; left &= left - 1)
+      land(run, w, oldest, static_cast<unsigned>(std::countr_zero(left)));
+    list.retire(0);
+  }
+  check::AsyncCopy& c = list.add();
+  c.pc = op.pc;
+  c.site = op.site;
+  c.bytes = op.width;
+  c.group = group;
+  return c;
+}
+
+struct Issue {
+  std::uint64_t from[kLanes], to[kLanes];
+  std::uint8_t read[kLanes];  ///< bytes to take from the source
+};
+
+void count_issue(BlockRun& run, const Op& op, const AsyncForm& form, const Issue& issue,
+                 std::uint32_t reading, std::uint32_t writing) {
+  Counters& c = run.worker->counters;
+  SiteCount& site = c.sites[op.site];
+  if (writing != 0) {
+    const count::Wavefronts w = count::shared_wavefronts(issue.to, writing, op.width, false);
+    site.shared +=
+        SharedCounts{1,
+                     w.actual,
+                     w.ideal,
+                     1,
+                     w.actual,
+                     w.ideal,
+                     std::uint64_t{op.width} * static_cast<unsigned>(std::popcount(writing))};
+    sample_access(run, op, AccessType::store, MemorySpace::shared, issue.to, writing, op.width,
+                  w.actual, w.ideal);
+  }
+  bool first = true;
+  GlobalCounts total;
+  const std::uint32_t all = reading;
+  while (reading != 0) {
+    const std::uint64_t slot = memory::slot_of(issue.from[std::countr_zero(reading)]);
+    std::uint32_t here = 0;
+    for (unsigned i = 0; i < kLanes; ++i)
+      if (((reading >> i) & 1u) && memory::slot_of(issue.from[i]) == slot) here |= 1u << i;
+    GlobalCounts part = async_cost(issue.from, issue.to, issue.read, here, form.bypasses_l1);
+    if (!first) part.requests = 0;
+    first = false;
+    total += part;
+    const memory::Allocation* a = run.launch->memory->owner(issue.from[std::countr_zero(reading)]);
+    if (a != nullptr && a->live_index < c.buffers.size()) c.buffers[a->live_index].load += part;
+    reading &= ~here;
+  }
+  site.global += total;
+  sample_access(run, op, AccessType::load, MemorySpace::global, issue.from, all, op.width,
+                static_cast<unsigned>(total.sectors), static_cast<unsigned>(total.ideal_sectors));
+}
+
+/// One lane's source, with every check; false = it may not be read.
+bool fetch(BlockRun& run, const Warp& w, unsigned lane, const Op& op, std::uint64_t address,
+           unsigned read, std::byte* to) {
+  LaunchRun& l = *run.launch;
+  // Alignment is that of the whole copy, bounds and initialisation those of the bytes really read.
+  Target t = resolve(run, w, lane, ptx::Space::global, address, 1, false);
+  if (t.fault == Target::Fault::none) {
+    if (read > t.allocation->size - t.offset)
+      t.fault = Target::Fault::bounds;
+    else if (address % op.width != 0)
+      t.fault = Target::Fault::misaligned;
+  }
+  if (t.fault != Target::Fault::none) {
+    report_fault(run, w, lane, op, AccessType::load,
+                 t.fault == Target::Fault::misaligned ? op.width : read, address, t);
+    return false;
+  }
+  if (l.options.checks.init && t.initialised != nullptr &&
+      std::memchr(t.initialised, 0, read) != nullptr)
+    report_uninitialised(run, w, lane, op, read, address, t);
+  if (l.options.checks.race && t.space == MemorySpace::global)
+    check_global_access(run, w, lane, op, AccessType::load, false, *t.allocation, t.offset, read);
+  std::memcpy(to, t.data, read);
+  return true;
+}
+
+/// The copies of the lanes of `mask`, which are in one group, one lane after the other.
+void issue_lane_by_lane(Warp& w, const Op& op, const Issue& issue, std::uint32_t mask,
+                        std::uint32_t group, std::uint32_t& reading, std::uint32_t& writing) {
+  BlockRun& run = *w.run;
+  check::AsyncCopy& c = new_copy(run, w, op, group);
+  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+    const auto i = static_cast<unsigned>(std::countr_zero(left));
+    std::memset(c.data[i], 0, sizeof c.data[i]);
+    if (issue.read[i] != 0) {
+      if (fetch(run, w, i, op, issue.from[i], issue.read[i], c.data[i]))
+        reading |= 1u << i;
+      else
+        std::memset(c.data[i], static_cast<int>(memory::kPoison), op.width);
+    }
+    const Target t = resolve(run, w, i, ptx::Space::shared, issue.to[i], op.width, true);
+    if (t.fault != Target::Fault::none) {
+      report_fault(run, w, i, op, AccessType::store, op.width, issue.to[i], t);
+      continue;
+    }
+    const auto in = static_cast<std::uint32_t>(t.offset - memory::kSharedBase);
+    if (checked(run)) mark_pending(run, w, i, op, in, op.width);
+    c.mask |= 1u << i;
+    c.offset[i] = in;
+    c.read[i] = issue.read[i];
+    std::memset(t.data, static_cast<int>(memory::kPoison), op.width);
+    writing |= 1u << i;
+  }
+}
+
+/// What goes well: whole copies from one allocation to places that nobody uses. False: nothing has
+/// been changed, look at each lane.
+bool issue_at_once(Warp& w, const Op& op, const AsyncForm& form, const Issue& issue,
+                   std::uint32_t group) {
+  BlockRun& run = *w.run;
+  LaunchRun& l = *run.launch;
+  const Checks& checks = l.options.checks;
+  const std::uint32_t mask = w.mask;
+  const unsigned bytes = op.width;
+  if (l.exact || (checked(run) && run.shadow.shift != 2)) return false;
+  const auto first = static_cast<unsigned>(std::countr_zero(mask));
+  std::uint64_t low = issue.from[first], high = low, to_low = issue.to[first], to_high = to_low,
+                bits = 0;
+  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+    const auto i = static_cast<unsigned>(std::countr_zero(left));
+    if (issue.read[i] != bytes) return false;
+    low = std::min(low, issue.from[i]);
+    high = std::max(high, issue.from[i]);
+    to_low = std::min(to_low, issue.to[i]);
+    to_high = std::max(to_high, issue.to[i]);
+    bits |= issue.from[i] | issue.to[i];
+  }
+  if ((bits & (bytes - 1)) != 0 || memory::slot_of(low) != memory::slot_of(high) ||
+      to_low < memory::kSharedBase || to_high > (1u << 30) ||
+      to_high + bytes > memory::kSharedBase + l.shared_bytes)
+    return false;
+  memory::Allocation* a = l.memory->owner(low);
+  if (a == nullptr || !a->live() || a->constant || high + bytes > a->base + a->size) return false;
+  if (checks.init && !a->fully_initialised) {
+    for (std::uint32_t left = mask; left != 0; left &= left - 1)
+      if (std::memchr(a->initialised.get() + (issue.from[std::countr_zero(left)] - a->base), 0,
+                      bytes) != nullptr)
+        return false;
+  }
+  const unsigned words = bytes / 4;
+  check::Tag *written = run.shadow.written.data(), *read = run.shadow.read.data();
+  if (checked(run)) {
+    const std::uint32_t floor = run.clocks.floor() << check::kWhoBits;
+    std::uint32_t odd = 0;
+    for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+      const std::uint64_t g = (issue.to[std::countr_zero(left)] - memory::kSharedBase) / 4;
+      for (unsigned k = 0; k < words; ++k)
+        odd |= static_cast<std::uint32_t>(written[g + k] >= floor) |
+               static_cast<std::uint32_t>(read[g + k] >= floor);
+    }
+    if (odd != 0) return false;
+  }
+  if (checks.race && !a->launch.read.load(std::memory_order_relaxed))
+    a->launch.read.store(true, std::memory_order_relaxed);
+  check::AsyncCopy& c = new_copy(run, w, op, group);
+  c.mask = mask;
+  bool overlap = false;
+  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+    const auto i = static_cast<unsigned>(std::countr_zero(left));
+    const auto in = static_cast<std::uint32_t>(issue.to[i] - memory::kSharedBase);
+    c.offset[i] = in;
+    c.read[i] = static_cast<std::uint8_t>(bytes);
+    std::memcpy(c.data[i], a->data.get() + (issue.from[i] - a->base), bytes);
+    std::memset(run.shared.data() + in, static_cast<int>(memory::kPoison), bytes);
+    if (!checked(run)) continue;
+    const check::Tag mark = check::tag(check::kPendingTime, check::who(w.index, i));
+    for (unsigned k = 0; k < words; ++k) {
+      overlap |= check::is_pending(written[in / 4 + k]);
+      written[in / 4 + k] = mark;
+    }
+  }
+  // Two lanes copy to one place: the re-run names them.
+  if (overlap && checks.race) l.suspicious.store(true, std::memory_order_relaxed);
+  if (!l.options.count) return true;
+
+  // The cost depends on how addresses lie to each other, and on the first ones modulo a sector.
+  std::vector<MoveTally>& tallies = run.worker->moves;
+  if (tallies.size() <= op.slot) tallies.resize(l.program->moves);
+  MoveTally& tally = tallies[op.slot];
+  Counters& counters = run.worker->counters;
+  const auto from_base = static_cast<std::uint32_t>(issue.from[first] & 31),
+             to_base = static_cast<std::uint32_t>(issue.to[first] & 31);
+  bool same = tally.mask == mask && tally.from_base == from_base && tally.to_base == to_base;
+  std::uint32_t differs = 0;
+  for (unsigned i = 0; same && i < kLanes; ++i)
+    differs |= ((static_cast<std::uint32_t>(issue.from[i] - issue.from[first]) ^
+                 static_cast<std::uint32_t>(tally.from[i])) |
+                (static_cast<std::uint32_t>(issue.to[i] - issue.to[first]) ^
+                 static_cast<std::uint32_t>(tally.to[i]))) &
+               (0u - ((mask >> i) & 1u));
+  if (!same || differs != 0) {
+    tally.mask = mask;
+    tally.from_base = from_base;
+    tally.to_base = to_base;
+    for (unsigned i = 0; i < kLanes; ++i) {
+      tally.from[i] = static_cast<std::int32_t>(issue.from[i] - issue.from[first]);
+      tally.to[i] = static_cast<std::int32_t>(issue.to[i] - issue.to[first]);
+    }
+    tally.global = async_cost(issue.from, issue.to, issue.read, mask, form.bypasses_l1);
+    const count::Wavefronts f = count::shared_wavefronts(issue.to, mask, bytes, false);
+    tally.shared = {1, f.actual, f.ideal, 1, f.actual, f.ideal, tally.global.bytes};
+    sample_access(run, op, AccessType::load, MemorySpace::global, issue.from, mask, bytes,
+                  static_cast<unsigned>(tally.global.sectors),
+                  static_cast<unsigned>(tally.global.ideal_sectors));
+    sample_access(run, op, AccessType::store, MemorySpace::shared, issue.to, mask, bytes, f.actual,
+                  f.ideal);
+  }
+  counters.sites[op.site].global += tally.global;
+  counters.sites[op.site].shared += tally.shared;
+  if (a->live_index < counters.buffers.size()) counters.buffers[a->live_index].load += tally.global;
+  return true;
+}
+
+}  // namespace
+
+void op_async_copy(Warp& w, const Op& op) {
+  BlockRun& run = *w.run;
+  const AsyncForm& form = run.launch->program->async_forms[static_cast<std::size_t>(op.imm)];
+  const std::uint64_t *from = lanes_of<std::uint64_t>(w, form.from),
+                      *to = lanes_of<std::uint64_t>(w, form.to);
+  Issue issue;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    issue.from[i] = from[i] + static_cast<std::uint64_t>(form.from_offset);
+    issue.to[i] = to[i] + static_cast<std::uint64_t>(form.to_offset);
+    issue.read[i] = op.width;
+  }
+  if (form.source_bytes != kNoRef) {
+    const std::uint32_t* wanted = lanes_of<std::uint32_t>(w, form.source_bytes);
+    for (unsigned i = 0; i < kLanes; ++i) {
+      issue.read[i] = static_cast<std::uint8_t>(std::min<std::uint32_t>(wanted[i], op.width));
+      if (wanted[i] <= op.width || ((w.mask >> i) & 1u) == 0) continue;
+      if (!run.launch->options.checks.memory) continue;
+      add_finding(run, FindingKind::out_of_bounds, op.pc, UINT32_MAX,
+                  describe(run, {op.pc, w.index, i, AccessType::load, MemorySpace::global, op.width,
+                                 issue.from[i]}),
+                  std::nullopt,
+                  "asks cp.async for " + std::to_string(wanted[i]) + " source bytes of a copy of " +
+                      std::to_string(op.width) + ": the source may be shorter, not longer");
+    }
+  }
+  if (form.ignore != kNoRef) {
+    const std::uint32_t ignored = *lanes_of<std::uint32_t>(w, form.ignore);
+    for (unsigned i = 0; i < kLanes; ++i)
+      if ((ignored >> i) & 1u) issue.read[i] = 0;
+  }
+  run.async.used = true;
+  if (w.index >= run.async.warps.size()) return;
+  // Lanes that have committed different numbers of groups (they were apart) are kept apart.
+  const auto& committed = run.async.warps[w.index].committed;
+  const auto first = static_cast<unsigned>(std::countr_zero(w.mask));
+  bool uniform = true;
+  for (unsigned i = 0; i < kLanes; ++i)
+    uniform &= ((w.mask >> i) & 1u) == 0 || committed[i] == committed[first];
+  if (uniform && issue_at_once(w, op, form, issue, committed[first])) return;
+  std::uint32_t reading = 0, writing = 0;
+  for (std::uint32_t left = w.mask; left != 0;) {
+    const std::uint32_t group = committed[static_cast<unsigned>(std::countr_zero(left))];
+    std::uint32_t here = 0;
+    for (unsigned i = 0; i < kLanes; ++i)
+      if (((left >> i) & 1u) && committed[i] == group) here |= 1u << i;
+    issue_lane_by_lane(w, op, issue, here, group, reading, writing);
+    left &= ~here;
+  }
+  if (run.launch->options.count) count_issue(run, op, form, issue, reading, writing);
+}
+
+void op_async_commit(Warp& w, const Op& op) {
+  BlockRun& run = *w.run;
+  if (w.index >= run.async.warps.size()) return;  // no cp.async in this kernel
+  check::WarpCopies& list = run.async.warps[w.index];
+  for (auto& c : list.open) {
+    if (c->committed || (c->mask & w.mask) == 0) continue;
+    c->committed = true;
+    c->work_at_commit = work_at(w, op);
+  }
+  for (unsigned i = 0; i < kLanes; ++i) list.committed[i] += (w.mask >> i) & 1u;
+}
+
+void op_async_wait(Warp& w, const Op& op) {
+  BlockRun& run = *w.run;
+  if (w.index >= run.async.warps.size()) return;
+  check::WarpCopies& list = run.async.warps[w.index];
+  const std::uint64_t work = work_at(w, op);
+  const bool all = op.x != 0;
+  std::size_t kept = 0;
+  for (std::size_t k = 0; k < list.open.size(); ++k) {
+    check::AsyncCopy& c = *list.open[k];
+    std::uint64_t bytes = 0;
+    for (std::uint32_t left = c.mask & w.mask; left != 0; left &= left - 1) {
+      const auto i = static_cast<unsigned>(std::countr_zero(left));
+      if (!all && std::uint64_t{c.group} + op.slot >= list.committed[i]) continue;
+      land(run, w, c, i);
+      bytes += c.read[i];
+      c.mask &= ~(1u << i);
+    }
+    if (run.launch->options.count && (!c.committed || c.work_at_commit == work))
+      run.worker->counters.async_idle[c.site] += bytes;
+    if (c.mask != 0) std::swap(list.open[kept++], list.open[k]);
+  }
+  while (list.open.size() > kept) list.retire(list.open.size() - 1);
+}
+
+// ------------------------------------------------------------------------------------------------
+// findings
+
+bool reads_too_early(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
+                     std::uint64_t offset, unsigned bytes) {
+  if (!checked(run)) return false;
+  const std::uint64_t in = offset - memory::kSharedBase;
+  const unsigned shift = run.shadow.shift;
+  Party party;
+  for (auto g = static_cast<std::uint32_t>(in >> shift); g <= (in + bytes - 1) >> shift; ++g) {
+    const check::Tag t = run.shadow.written[g];
+    if (check::is_pending(t)) {
+      party = pending_party(run, g, t);
+      break;
+    }
+    if (t != 0 && run.async.landed[g].tag == t &&
+        check::SharedShadow::suspicious(t, run.clocks.of(w.index), w.index, lane)) {
+      const std::uint32_t field = t & check::kWhoMask;
+      party = {run.async.landed[g].pc, (field >> 6) * kLanes + (field & 31), false, true};
+      break;
+    }
+  }
+  if (party.pc == UINT32_MAX) return false;
+  run.worker->findings.add(FindingKind::async_not_waited, op.pc, party.pc, run.number, [&] {
+    const LaneAccess me{op.pc, w.index, lane, type, MemorySpace::shared, bytes, offset};
+    const Program& p = *run.launch->program;
+    Finding f;
+    f.kernel = run.launch->kernel_name;
+    f.at = describe(run, me);
+    f.other = party_access(run, party, me);
+    const bool own = party.thread == w.index * kLanes + lane;
+    const std::string issuer =
+        own ? std::string("this thread") : "thread " + thread_text(f.other->thread);
+    f.detail = line_text(p, op.pc) + " reads " + object_text(f.at) + ", bytes of a cp.async that " +
+               issuer + " issued on " + line_text(p, party.pc);
+    if (!party.pending)
+      f.detail +=
+          " and waited for, but no barrier stands between its wait and this read: other threads "
+          "see a copy only after a __syncthreads() that follows the wait";
+    else if (!party.committed)
+      f.detail +=
+          ", before commit_group and wait_group: a copy can be waited for once its group is "
+          "committed";
+    else
+      f.detail += std::string(", before wait_group: ") +
+                  (own ? "the thread must wait for the group first"
+                       : "that thread must wait for the group, and a __syncthreads() must follow");
+    return f;
+  });
+  return true;
+}
+
+void report_pending_conflict(BlockRun& run, const Warp& w, unsigned lane, const Op& op,
+                             AccessType type, std::uint64_t offset, unsigned bytes) {
+  LaunchRun& l = *run.launch;
+  if (!l.options.checks.race) return;
+  if (!l.exact) {
+    l.suspicious.store(true, std::memory_order_relaxed);
+    return;
+  }
+  const std::uint64_t in = offset - memory::kSharedBase;
+  Party party;
+  for (auto g = static_cast<std::uint32_t>(in >> run.shadow.shift);
+       g <= (in + bytes - 1) >> run.shadow.shift && party.pc == UINT32_MAX; ++g)
+    if (check::is_pending(run.shadow.written[g]))
+      party = pending_party(run, g, run.shadow.written[g]);
+  if (party.pc == UINT32_MAX) return;
+  run.worker->findings.add(FindingKind::shared_race, op.pc, party.pc, run.number, [&] {
+    const LaneAccess me{op.pc, w.index, lane, type, MemorySpace::shared, bytes, offset};
+    Finding f;
+    f.kernel = l.kernel_name;
+    f.at = describe(run, me);
+    f.other = party_access(run, party, me);
+    f.detail = line_text(*l.program, op.pc) + " writes " + object_text(f.at) +
+               ", which the cp.async of " + line_text(*l.program, party.pc) +
+               " may still be writing (threads " + thread_text(f.at.thread) + " and " +
+               thread_text(f.other->thread) +
+               "): wait for the copy before the place is written again";
+    return f;
+  });
+}
+
+}  // namespace simgpu::exec

@@ -23,13 +23,20 @@ using messages::text;
 constexpr std::uint64_t explain_seed = 0x6578706c;
 constexpr std::uint64_t explain_budget = 1ull << 36;
 
-/// Where the lab itself judges the rung's counts, else 256 cubed.
+/// Where the lab itself judges the rung's counts, else 256 cubed; K = 1 for a rung that is meant
+/// for nothing else.
 Extents default_shape(const Lab& lab, const Rung& rung) {
   for (const auto& goal : lab.goals) {
     const Stage* stage = lab.stage(goal.stage);
     if (stage && stage->rung == rung.name && !goal.at.empty()) return goal.at.front();
   }
-  return {256, 256, 256};
+  bool any_k = true;
+  for (const auto& stage : lab.stages)
+    if (stage.rung == rung.name)
+      any_k = std::any_of(stage.shapes.begin(), stage.shapes.end(), [](const std::string& shape) {
+        return shape != "k1" && shape != "empty";
+      });
+  return {256, 256, any_k ? 256 : 1};
 }
 
 /// The first TODO that is left in the source, of the stages of this rung.

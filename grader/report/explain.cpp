@@ -179,6 +179,23 @@ std::uint32_t rivals(const std::vector<BankMap::Word>& words) {
   return lanes;
 }
 
+/// Why lanes without a common stride need so many sectors.
+std::string apart(const SectorMap& map) {
+  std::string groups;
+  std::uint32_t seen = 0;
+  bool disjoint = map.sectors.size() >= 2 && map.sectors.size() <= 3;
+  unsigned wanted = 0;
+  for (const auto& sector : map.sectors) {
+    disjoint = disjoint && (seen & sector.lanes) == 0;
+    seen |= sector.lanes;
+    wanted += static_cast<unsigned>(std::popcount(sector.bytes));
+    groups += (groups.empty() ? "" : " and ") + lanes_in_words(sector.lanes);
+  }
+  if (disjoint) return text("explain.groups", {{"groups", groups}});
+  return text("explain.scattered", {{"wanted", std::to_string(wanted)},
+                                    {"moved", std::to_string(32 * map.sectors.size())}});
+}
+
 std::string cut(std::string line) {
   return report::fit(line, 80);
 }
@@ -238,7 +255,7 @@ std::vector<std::string> sector_text(const AccessSample& s) {
   std::vector<std::string> out;
   constexpr std::size_t most = 6;
   for (std::size_t k = 0; k < map.sectors.size(); ++k) {
-    if (k == most && map.sectors.size() > most + 1) {
+    if (k == most && map.sectors.size() > most + 2) {
       const std::size_t last = map.sectors.size() - 1;
       if (k < last) out.push_back("... " + std::to_string(last - k) + " more sectors");
       k = last;
@@ -358,7 +375,7 @@ std::string sentence(const Site& site, const Rung& rung) {
           text("explain.stride", {{"bytes", digits(static_cast<std::uint64_t>(
                                                 *map.stride < 0 ? -*map.stride : *map.stride))}});
     else
-      reason = text("explain.scattered", {{"sectors", std::to_string(map.sectors.size())}});
+      reason = apart(map);
   }
   if (site.waste() == 0) reason.clear();
   const std::string key =

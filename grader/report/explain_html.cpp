@@ -71,7 +71,7 @@ thead th { border-bottom: 1px solid var(--line); }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .hot td, .hot th, .traffic td, .traffic th { border-bottom: 1px solid var(--line); }
 .hot .code { white-space: pre-wrap; overflow-wrap: anywhere; max-width: 34rem; }
-.source { width: 100%; table-layout: fixed; font-size: .78rem; line-height: 1.4; }
+.source { width: 100%; table-layout: fixed; font-size: .76rem; line-height: 1.4; }
 .source td, .source th { padding: .05rem .35rem; vertical-align: top; }
 .source th.n { white-space: normal; }
 .hot tbody th { vertical-align: top; }
@@ -79,12 +79,12 @@ thead th { border-bottom: 1px solid var(--line); }
   font-family: ui-monospace, "DejaVu Sans Mono", Consolas, monospace;
   border-left: .3rem solid transparent; }
 .source .code { white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 4; }
-.source col.no { width: 3.6rem; } .source col.s { width: 3.4rem; } .source col.q { width: 4.8rem; }
-.source col.w { width: 5.9rem; }
+.source col.no { width: 3.6rem; } .source col.s { width: 3.1rem; } .source col.q { width: 4.2rem; }
+.source col.w { width: 5.1rem; }
 .source tbody:first-of-type tr:target, .source tr:target { background: var(--target); }
 .source tr.waste { background: var(--warn-bg); } .source tr.waste .no { border-color: var(--warn); }
 .source tr.waste:target { outline: 2px solid var(--accent); }
-.source small { display: block; color: var(--muted); font-size: .72rem; }
+.source small { display: block; white-space: normal; color: var(--muted); font-size: .72rem; }
 .source tr.waste small { color: inherit; }
 .mark { display: inline-block; border: 1px solid var(--warn); color: var(--warn); border-radius: .3rem;
   padding: 0 .35rem; margin-left: .5rem; font: 600 .72rem/1.3 system-ui, sans-serif;
@@ -749,9 +749,10 @@ class Page {
     if (r)
       if (const Line* other = r->line(0)) {
         const Columns c = columns(other->counts, r->type);
-        put("<p class=\"note\">Included files took part, too: ", digits(c.instructions),
-            " instructions of warps, ", digits(c.sectors), " sectors, ", digits(c.wavefronts),
-            " wavefronts.</p>\n");
+        put("<p class=\"note\">At no line of this file (included headers, and what the compiler "
+            "adds): ",
+            digits(c.instructions), " instructions of warps, ", digits(c.sectors), " sectors, ",
+            digits(c.wavefronts), " wavefronts.</p>\n");
       }
   }
 

@@ -75,7 +75,8 @@ void rung(Page& page, const Rung& r) {
              " registers (estimate), occupancy " +
              number(static_cast<double>(static_cast<int>(100 * l.registers.occupancy + 0.5))) +
              " % (" + std::to_string(l.registers.blocks_per_multiprocessor) +
-             " blocks, limited by " + l.registers.limiter + ")";
+             (l.registers.blocks_per_multiprocessor == 1 ? " block" : " blocks") + ", limited by " +
+             l.registers.limiter + ")";
     page.block("  ", facts);
     for (const auto& f : l.findings)
       page.block("  ", "finding: " + std::string(simgpu::to_string(f.kind)) +

@@ -245,6 +245,20 @@ TEST_CASE("explain: the sentences name cause and place", "[explain]") {
   const Rung misaligned =
       rung_with({sample(MemorySpace::global, AccessType::load, 4, (16ull << 32) + 4, 4)});
   CHECK(contains(misaligned.summary.at(0), "5 sectors, 4 would hold its bytes; the row begins"));
+  AccessSample halves = sample(MemorySpace::global, AccessType::load, 4, 16ull << 32, 0);
+  for (unsigned i = 16; i < 32; ++i) halves.address[i] += 1024;
+  halves.cost = 2;
+  halves.total_cost = 20;
+  CHECK(contains(rung_with({halves}).summary.at(0),
+                 "2 sectors, 1 would hold its bytes; lanes 0–15 and lanes 16–31 lie in sectors of "
+                 "their own"));
+  for (unsigned i = 0; i < 32; ++i) halves.address[i] = (16ull << 32) + 16 * (i % 16);
+  halves.cost = 8;
+  halves.ideal = 2;
+  halves.total_cost = 80;
+  halves.total_ideal = 20;
+  CHECK(contains(rung_with({halves}).summary.at(0),
+                 "8 sectors, 2 would hold its bytes; of the 256 bytes that come 64 are wanted"));
   const Rung fine = rung_with({sample(MemorySpace::shared, AccessType::load, 4, 1024, 4)});
   CHECK(contains(fine.summary.at(0), "No line wastes anything"));
 }
@@ -258,7 +272,7 @@ TEST_CASE("explain: accesses of one line and object are one site, other files no
   const Rung rung = rung_with({good, bad, other});
   REQUIRE(rung.sites.size() == 2);
   CHECK(rung.sites[0].line == 0);  // 32 wavefronts each
-  CHECK(contains(sentence(rung.sites[0], rung), "outside of your file"));
+  CHECK(contains(sentence(rung.sites[0], rung), "at no line of your file"));
   CHECK(rung.sites[1].line == 3);
   CHECK(rung.sites[1].worst.cost == 2);
   CHECK_FALSE(rung.sites[1].uniform);

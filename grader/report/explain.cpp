@@ -246,7 +246,7 @@ std::vector<std::string> bank_text(const AccessSample& s) {
   for (std::size_t k = 0; k < std::min(words.size(), most); ++k)
     line += (k ? "; " : " ") + place(s, words[k].address) + " " + lanes_in_words(words[k].lanes);
   if (words.size() > most) line += "; and " + std::to_string(words.size() - most) + " more words";
-  for (const auto& part : report::wrap(line, 78)) out.push_back(part);
+  for (const auto& part : report::wrap(line, 74)) out.push_back(part);
   return out;
 }
 

@@ -361,7 +361,9 @@ std::string sentence(const Site& site, const Rung& rung) {
   std::string reason;
   if (shared) {
     const BankMap map = bank_map(s);
-    if (!map.phases.empty() && map.banks[map.worst_bank].size() > 1)
+    if (s.type == AccessType::atomic && s.cost > map.wavefronts)
+      reason = text("explain.atomic");
+    else if (!map.phases.empty() && map.banks[map.worst_bank].size() > 1)
       reason = text("explain.bank", {{"lanes", lanes_in_words(rivals(map.banks[map.worst_bank]))},
                                      {"bank", std::to_string(map.worst_bank)}});
   } else {

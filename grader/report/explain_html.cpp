@@ -104,6 +104,7 @@ svg .hit { fill: var(--cell); stroke: var(--accent); }
 svg .bad { fill: var(--warn-bg); stroke: var(--warn); stroke-width: 1.5; }
 svg .badtext { fill: var(--warn); font-weight: 700; }
 svg .wire { stroke: var(--accent); stroke-opacity: .7; fill: none; }
+svg .tiny { font-size: 9px; letter-spacing: -.3px; }
 svg .worst { fill: none; stroke: var(--warn); stroke-width: 2; stroke-dasharray: 4 2; }
 @media screen { .off { display: none; } }
 @media (max-width: 44rem) {
@@ -581,7 +582,7 @@ class Page {
     std::size_t rows = 1;
     for (const auto& bank : map.banks) rows = std::max(rows, bank.size());
     const auto& phase = map.phases[map.shown];
-    constexpr unsigned left = 84, cell = 25, high = 20, top = 40;
+    constexpr unsigned left = 84, cell = 26, high = 20, top = 40;
     const unsigned width = left + 32 * cell + 4;
     const auto height = static_cast<unsigned>(top + rows * high + 10);
     std::string text;
@@ -619,7 +620,7 @@ class Page {
             "</title>", box(x + 1, y + 1, cell - 2, high - 2, row ? "bad" : "hit"));
         put(label(x + cell / 2.0, y + 14,
                   lanes == 1 ? first : first + "+" + std::to_string(lanes - 1),
-                  row ? "badtext" : "b"),
+                  lanes == 1 ? (row ? "badtext" : "b") : (row ? "badtext tiny" : "b tiny")),
             "</g>");
       }
     }
@@ -760,7 +761,8 @@ class Page {
     put("<td class=\"n\" data-l=\"", name, "\">");
     if (value) {
       put(digits(value));
-      if (against) put("<small>ideal ", value == ideal ? "the same" : digits(ideal), "</small>");
+      if (against)
+        put("<small>", value == ideal ? "= ideal" : "ideal " + digits(ideal), "</small>");
     }
     put("</td>");
   }

@@ -259,6 +259,11 @@ TEST_CASE("explain: the sentences name cause and place", "[explain]") {
   halves.total_ideal = 20;
   CHECK(contains(rung_with({halves}).summary.at(0),
                  "8 sectors, 2 would hold its bytes; of the 256 bytes that come 64 are wanted"));
+  AccessSample counter = sample(MemorySpace::shared, AccessType::atomic, 4, 1024, 0);
+  counter.cost = 32;
+  counter.total_cost = 320;
+  CHECK(contains(rung_with({counter}).summary.at(0),
+                 "each request takes 32 wavefronts, 1 would do; lanes that meet at one word"));
   const Rung fine = rung_with({sample(MemorySpace::shared, AccessType::load, 4, 1024, 4)});
   CHECK(contains(fine.summary.at(0), "No line wastes anything"));
 }

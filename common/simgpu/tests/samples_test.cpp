@@ -142,5 +142,53 @@ TEST_CASE("samples: a misaligned row is worse than an aligned one of the same pa
   CHECK(worst->ideal == 4);
 }
 
+TEST_CASE("samples: an asynchronous copy has one for each side, ldmatrix one of its rows",
+          "[samples]") {
+  Gpu gpu(ptx_module(R"(
+.visible .entry moves(.param .u64 in)
+{
+  .shared .align 128 .b8 tile[4096];
+  .reg .b32 %r<16>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [in]; mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 64; add.s64 %rd1, %rd1, %rd2;
+  shl.b32 %r2, %r1, 7; mov.u32 %r3, tile; add.u32 %r3, %r3, %r2;
+  cp.async.ca.shared.global [%r3], [%rd1], 16;
+  cp.async.wait_all;
+  bar.sync 0;
+  ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r4, %r5, %r6, %r7}, [%r3];
+  ret;
+})"));
+  const DevicePtr in = gpu.upload(std::vector<u32>(512, 1), "in");
+  LaunchOptions options;
+  options.sample_accesses = true;
+  for (const bool checks : {true, false}) {
+    options.checks = checks ? Checks{} : Checks::none();
+    const LaunchReport report = gpu.run("moves", {2, 1, 1}, {32, 1, 1}, 0u, options, in);
+    CHECK(report.findings.empty());
+    REQUIRE(report.samples.size() == 3);
+    const AccessSample &from = report.samples[0], &to = report.samples[1],
+                       &rows = report.samples[2];
+    CHECK(from.space == MemorySpace::global);
+    CHECK(from.object == "in");
+    CHECK(from.bytes == 16);
+    CHECK(from.cost == 32);  // a lane every 64 bytes
+    CHECK(from.ideal == 16);
+    CHECK(to.space == MemorySpace::shared);
+    CHECK(to.type == AccessType::store);
+    CHECK(to.object == "tile");
+    CHECK(to.cost == 32);  // a pitch of 128 bytes: every lane of a phase on the same banks
+    CHECK(to.ideal == 4);
+    CHECK(to.address[5] - to.address[0] == 640);
+    CHECK(rows.matrix);
+    CHECK(rows.bytes == 16);
+    CHECK(rows.mask == 0xffffffffu);
+    CHECK(rows.cost == 32);
+    CHECK(rows.ideal == 4);
+    CHECK(rows.object == "tile");
+    CHECK(rows.requests == 2);
+    for (unsigned i = 0; i < 32; ++i) CHECK(rows.address[i] == rows.object_address + 128 * i);
+  }
+}
+
 }  // namespace
 }  // namespace simgpu::test

@@ -45,9 +45,24 @@ std::uint32_t members(Warp& w, const Op& op, std::string_view what) {
   return named & w.mask;
 }
 
-}  // namespace
+/// Lanes that name different members (tiles of a warp) are executed set by set.
+template <void (*kOne)(Warp&, const Op&)>
+void by_members(Warp& w, const Op& op) {
+  const std::uint32_t* named = lanes_of<std::uint32_t>(w, op.d);
+  const std::uint32_t all = w.mask;
+  for (std::uint32_t left = all; left != 0;) {
+    const std::uint32_t members_of = named[std::countr_zero(left)];
+    std::uint32_t here = 0;
+    for (unsigned i = 0; i < kLanes; ++i)
+      here |= static_cast<std::uint32_t>(named[i] == members_of) << i;
+    w.mask = here & left;
+    left &= ~here;
+    kOne(w, op);
+  }
+  w.mask = all;
+}
 
-void op_shfl(Warp& w, const Op& op) {
+void shuffle(Warp& w, const Op& op) {
   members(w, op, "a warp shuffle");
   const std::uint32_t *a = lanes_of<std::uint32_t>(w, op.a), *b = lanes_of<std::uint32_t>(w, op.b),
                       *c = lanes_of<std::uint32_t>(w, op.c);
@@ -85,7 +100,7 @@ void op_shfl(Warp& w, const Op& op) {
   if (op.dst2 != kNoRef) write_mask(w, op.dst2, in_range);
 }
 
-void op_vote(Warp& w, const Op& op) {
+void vote(Warp& w, const Op& op) {
   const std::uint32_t who = members(w, op, "a warp vote");
   const std::uint32_t votes = *lanes_of<std::uint32_t>(w, op.a) & who;
   switch (static_cast<ptx::VoteMode>(op.x)) {
@@ -106,7 +121,7 @@ void op_vote(Warp& w, const Op& op) {
   }
 }
 
-void op_match(Warp& w, const Op& op) {
+void match(Warp& w, const Op& op) {
   const std::uint32_t who = members(w, op, "a warp match");
   const std::byte* a = address_of(w, op.a);
   auto value = [&](unsigned i) {
@@ -125,7 +140,7 @@ void op_match(Warp& w, const Op& op) {
   if (op.dst2 != kNoRef) write_mask(w, op.dst2, same_everywhere);
 }
 
-void op_redux(Warp& w, const Op& op) {
+void redux(Warp& w, const Op& op) {
   const std::uint32_t who = members(w, op, "a warp reduction");
   const std::uint32_t* a = lanes_of<std::uint32_t>(w, op.a);
   bool first = true;
@@ -165,13 +180,35 @@ void op_redux(Warp& w, const Op& op) {
   write_lanes(w, op.dst, out);
 }
 
-void op_elect(Warp& w, const Op& op) {
+void elect(Warp& w, const Op& op) {
   const std::uint32_t who = members(w, op, "elect.sync");
   const auto leader = static_cast<std::uint32_t>(std::countr_zero(who != 0 ? who : w.mask));
   std::uint32_t out[kLanes];
   std::fill(std::begin(out), std::end(out), leader);
   write_lanes(w, op.dst, out);
   if (op.dst2 != kNoRef) write_mask(w, op.dst2, 1u << leader);
+}
+
+void warp_sync(Warp& w, const Op& op) {
+  members(w, op, "__syncwarp()");
+}
+
+}  // namespace
+
+void op_shfl(Warp& w, const Op& op) {
+  by_members<shuffle>(w, op);
+}
+void op_vote(Warp& w, const Op& op) {
+  by_members<vote>(w, op);
+}
+void op_match(Warp& w, const Op& op) {
+  by_members<match>(w, op);
+}
+void op_redux(Warp& w, const Op& op) {
+  by_members<redux>(w, op);
+}
+void op_elect(Warp& w, const Op& op) {
+  by_members<elect>(w, op);
 }
 
 void op_activemask(Warp& w, const Op& op) {
@@ -181,7 +218,7 @@ void op_activemask(Warp& w, const Op& op) {
 }
 
 void op_warp_sync(Warp& w, const Op& op) {
-  members(w, op, "__syncwarp()");
+  by_members<warp_sync>(w, op);
 }
 
 void op_fence(Warp& w, const Op&) {

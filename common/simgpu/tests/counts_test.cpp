@@ -389,6 +389,23 @@ std::string access_kernel(const std::string& instruction, bool store, unsigned b
                     "DONE:\n  ret;\n}\n");
 }
 
+// The same for ldmatrix and stmatrix: lane i gives the row at offsets[i].
+std::string matrix_kernel(const std::string& instruction) {
+  return ptx_module(R"(
+.visible .entry k(.param .u64 offsets, .param .u64 data)
+{
+  .reg .b32 %r<8>, %m<4>; .reg .b64 %rd<8>;
+  .shared .align 128 .b8 box[8192];
+  ld.param.u64 %rd1, [offsets];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd3, %r1, 4; add.s64 %rd1, %rd1, %rd3;
+  ld.global.u32 %r2, [%rd1];
+  cvt.u64.u32 %rd4, %r2;
+  mov.u64 %rd2, box;
+  add.s64 %rd5, %rd2, %rd4;
+  )" + instruction + "\n  ret;\n}\n");
+}
+
 LaunchReport run_access(Gpu& gpu, const std::vector<u32>& offsets, DevicePtr data,
                         const LaunchOptions& options) {
   const DevicePtr d_offsets = gpu.upload(offsets, "offsets");
@@ -408,9 +425,33 @@ std::vector<std::string> spellings(unsigned bytes, bool store, const std::string
 TEST_CASE("shared wavefronts: every measured load and store of the Hopper table", "[count]") {
   std::size_t tested = 0, matrix_rows = 0;
   for (const Row& row : measured_rows()) {
-    // ldmatrix belongs to the second tier of instructions.
     if (row.access.rfind("ldmatrix", 0) == 0) {
       ++matrix_rows;
+      const char count = row.access.back();
+      const std::string registers = count == '1'   ? "{%m0}"
+                                    : count == '2' ? "{%m0, %m1}"
+                                                   : "{%m0, %m1, %m2, %m3}";
+      // The profiler found the same with .trans, and for stmatrix.
+      for (const std::string& instruction : {std::string("ldmatrix.sync.aligned.m8n8.x") + count +
+                                                 ".shared.b16 " + registers + ", [%rd5];",
+                                             std::string("ldmatrix.sync.aligned.m8n8.x") + count +
+                                                 ".trans.shared.b16 " + registers + ", [%rd5];",
+                                             std::string("stmatrix.sync.aligned.m8n8.x") + count +
+                                                 ".shared.b16 [%rd5], " + registers + ";",
+                                             std::string("stmatrix.sync.aligned.m8n8.x") + count +
+                                                 ".trans.shared.b16 [%rd5], " + registers + ";"}) {
+        INFO(instruction << "  " << row.pattern);
+        const bool store = instruction[0] == 's';
+        Gpu gpu(matrix_kernel(instruction));
+        const LaunchReport report = run_access(gpu, lane_offsets(row.pattern), 0, counts_only());
+        const SharedCounts& c = store ? report.total.matrix_store : report.total.matrix_load;
+        const SharedCounts& all = store ? report.total.shared_store : report.total.shared_load;
+        CHECK(c.wavefronts == row.wavefronts);
+        CHECK(all.wavefronts == row.wavefronts);
+        CHECK(c.requests == 1);
+        CHECK(c.ideal_wavefronts == static_cast<u64>(count - '0'));
+        CHECK(c.bytes == 128u * static_cast<u64>(count - '0'));
+      }
       continue;
     }
     const auto bytes = static_cast<unsigned>(std::stoul(row.access));

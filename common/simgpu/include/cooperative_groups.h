@@ -1,0 +1,141 @@
+// Cooperative groups of one block: thread_block, tiles of a power of two up to a warp, the lanes
+// that are together. Groups beyond a block (grid, cluster) need a GPU and say so when compiled.
+#pragma once
+#pragma GCC system_header
+
+#include "cuda_runtime.h"
+
+#if defined(__CUDA__)
+
+namespace cooperative_groups {
+
+#define __SIMGPU_MEMBER __attribute__((device, nodebug, always_inline))
+
+class thread_block {
+ public:
+  static __SIMGPU_MEMBER void sync() { __syncthreads(); }
+  static __SIMGPU_MEMBER unsigned int thread_rank() {
+    return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  }
+  static __SIMGPU_MEMBER unsigned int num_threads() { return blockDim.x * blockDim.y * blockDim.z; }
+  static __SIMGPU_MEMBER unsigned int size() { return num_threads(); }
+  static __SIMGPU_MEMBER dim3 group_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+  static __SIMGPU_MEMBER dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
+  static __SIMGPU_MEMBER dim3 group_dim() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
+  static __SIMGPU_MEMBER dim3 dim_threads() { return group_dim(); }
+};
+
+__SIMGPU_DEVICE thread_block this_thread_block() {
+  return thread_block();
+}
+
+namespace __simgpu {
+
+/// Lanes of one warp that are named by a mask.
+class lanes {
+ public:
+  __SIMGPU_MEMBER explicit lanes(unsigned int mask) : mask_(mask) {}
+  __SIMGPU_MEMBER void sync() const { __syncwarp(mask_); }
+  __SIMGPU_MEMBER int any(int predicate) const { return __any_sync(mask_, predicate); }
+  __SIMGPU_MEMBER int all(int predicate) const { return __all_sync(mask_, predicate); }
+
+ protected:
+  static __SIMGPU_MEMBER unsigned int lane() {
+    unsigned int id;
+    asm("mov.u32 %0, %%laneid;" : "=r"(id));
+    return id;
+  }
+  unsigned int mask_;
+};
+
+}  // namespace __simgpu
+
+/// `Size` neighbouring threads of a block: 1, 2, 4, 8, 16 or 32.
+template <unsigned int Size, typename Parent = void>
+class thread_block_tile : public __simgpu::lanes {
+  static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0,
+                "simgpu: tiles of 1, 2, 4, 8, 16 or 32 threads");
+  using __simgpu::lanes::lane;
+  using __simgpu::lanes::mask_;
+  static __SIMGPU_MEMBER unsigned int first() { return lane() & ~(Size - 1); }
+
+ public:
+  __SIMGPU_MEMBER thread_block_tile()
+      : __simgpu::lanes(Size == 32 ? 0xffffffffu : ((1u << (Size & 31)) - 1) << first()) {}
+  static __SIMGPU_MEMBER unsigned int thread_rank() { return lane() & (Size - 1); }
+  static constexpr __SIMGPU_MEMBER unsigned int num_threads() { return Size; }
+  static constexpr __SIMGPU_MEMBER unsigned int size() { return Size; }
+  static __SIMGPU_MEMBER unsigned int meta_group_rank() {
+    return thread_block::thread_rank() / Size;
+  }
+  static __SIMGPU_MEMBER unsigned int meta_group_size() {
+    return (thread_block::num_threads() + Size - 1) / Size;
+  }
+  template <typename T>
+  __SIMGPU_MEMBER T shfl(T value, int rank) const {
+    return __shfl_sync(mask_, value, rank, static_cast<int>(Size));
+  }
+  template <typename T>
+  __SIMGPU_MEMBER T shfl_up(T value, unsigned int delta) const {
+    return __shfl_up_sync(mask_, value, delta, static_cast<int>(Size));
+  }
+  template <typename T>
+  __SIMGPU_MEMBER T shfl_down(T value, unsigned int delta) const {
+    return __shfl_down_sync(mask_, value, delta, static_cast<int>(Size));
+  }
+  template <typename T>
+  __SIMGPU_MEMBER T shfl_xor(T value, unsigned int lanes) const {
+    return __shfl_xor_sync(mask_, value, static_cast<int>(lanes), static_cast<int>(Size));
+  }
+  __SIMGPU_MEMBER unsigned int ballot(int predicate) const {
+    return (__ballot_sync(mask_, predicate) & mask_) >> first();
+  }
+};
+
+/// The lanes of a warp that were together when it was made.
+class coalesced_group : public __simgpu::lanes {
+ public:
+  __SIMGPU_MEMBER coalesced_group() : __simgpu::lanes(__activemask()) {}
+  __SIMGPU_MEMBER unsigned int thread_rank() const {
+    return static_cast<unsigned int>(__popc(mask_ & ((1u << lane()) - 1)));
+  }
+  __SIMGPU_MEMBER unsigned int num_threads() const {
+    return static_cast<unsigned int>(__popc(mask_));
+  }
+  __SIMGPU_MEMBER unsigned int size() const { return num_threads(); }
+  template <typename T>
+  __SIMGPU_MEMBER T shfl(T value, unsigned int rank) const {
+    unsigned int left = mask_;
+    for (unsigned int k = 0; k < rank; ++k) left &= left - 1;
+    return __shfl_sync(mask_, value, __ffs(static_cast<int>(left)) - 1);
+  }
+};
+
+__SIMGPU_DEVICE coalesced_group coalesced_threads() {
+  return coalesced_group();
+}
+
+template <unsigned int Size, typename Parent>
+__SIMGPU_DEVICE thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
+  return thread_block_tile<Size, Parent>();
+}
+
+template <typename Group>
+__SIMGPU_DEVICE void sync(const Group& group) {
+  group.sync();
+}
+
+/// What reaches beyond a block: one clear error where it is used.
+struct grid_group {
+  static __SIMGPU_MEMBER void sync() {}
+};
+__attribute__((device, unavailable("simgpu: a barrier of the whole grid is not supported on the "
+                                   "simulated GPU: end the kernel and launch the next one")))
+grid_group
+this_grid();
+
+#undef __SIMGPU_MEMBER
+
+}  // namespace cooperative_groups
+
+#endif

@@ -80,7 +80,8 @@ thead th { border-bottom: 1px solid var(--line); }
   border-left: .3rem solid transparent; }
 .source .code { white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 4; }
 .source col.no { width: 3.6rem; } .source col.s { width: 3.1rem; } .source col.q { width: 4.2rem; }
-.source col.w { width: 5.1rem; }
+.source col.w { width: 5.5rem; }
+.source td.n { white-space: normal; overflow-wrap: anywhere; }
 .source tbody:first-of-type tr:target, .source tr:target { background: var(--target); }
 .source tr.waste { background: var(--warn-bg); } .source tr.waste .no { border-color: var(--warn); }
 .source tr.waste:target { outline: 2px solid var(--accent); }
@@ -720,7 +721,7 @@ class Page {
       if (!open[begin])
         put("<details class=\"fold\"><summary>Lines ", std::to_string(begin), "–",
             std::to_string(end - 1), ": nothing of this rung runs here</summary>\n");
-      put("<div class=\"box\"><table class=\"source\" role=\"table\"><caption "
+      put("<div><table class=\"source\" role=\"table\"><caption "
           "class=\"skip\">Lines ",
           std::to_string(begin), " to ", std::to_string(end - 1),
           "</caption><colgroup><col class=\"no\"><col>");

@@ -63,7 +63,7 @@ ifneq ($(words x$(DEPS)x),1)
 $(error DEPS='$(DEPS)': make cannot use a folder with a blank in its name)
 endif
 KNOWN_SETTINGS := BUILD DEVICE CUDA_HOME CUDA_PATH NVCC ARCH OPT CXXFLAGS CXX CLANG JOBS DEPS V LAB SOLUTION GOALS \
-  SUBMISSIONS OUT LABS STAGE RUNG M N K TYPE YES FORCE JSON ONLY MAKEFLAGS MAKEOVERRIDES MAKE_VERSION SHELL
+  SUBMISSIONS OUT LABS STAGE RUNG M N K TYPE YES FORCE JSON ONLY MEASURED MAKEFLAGS MAKEOVERRIDES MAKE_VERSION SHELL
 UNKNOWN_SETTINGS := $(strip $(foreach v,$(filter-out $(KNOWN_SETTINGS) GNUMAKEFLAGS MFLAGS -%,$(.VARIABLES)),\
   $(if $(filter command$(space)line,$(origin $(v))),$(v))))
 ifneq ($(UNKNOWN_SETTINGS),)
@@ -92,13 +92,29 @@ ensure = $(Q)sh $(SCRIPTS)/gate.sh && : >$(BUILD)/.announce && \
 
 # ---- C++
 WARN := -Wall -Wextra -Wpedantic -Wshadow
-ALL_CXXFLAGS = -std=c++20 $(OPT) -g1 -pthread -fopenmp $(WARN) -I. $(if $(DEPS),-isystem $(DEPS)/include) $(OWN_FLAGS) $(CXXFLAGS)
+ALL_CXXFLAGS = -std=c++20 $(OPT) -g1 -pthread -fopenmp $(WARN) -I. $(if $(DEPS),-isystem $(DEPS)/include) $(FLAGS_$(FLAGS)) $(CXXFLAGS)
+# FLAGS of an object: what a student waits for first is the compiler, so what is not hot is compiled fast.
+FLAGS_quick := -O0
+FLAGS_light := -O1 -fno-strict-aliasing
+# Lanes are loops for the vectoriser; a*b+c must never become an fma by itself; registers are read as other types.
+FLAGS_lanes := -O3 -ffp-contract=off -fno-strict-aliasing -fno-math-errno -fno-trapping-math
+
+# The standard library is half of what g++ reads: once per set of flags instead of once per file. With that and
+# -O0 where nothing is hot, all that `make check` needs takes @@ s of processor time instead of 207. clang++ and ccache do without.
+ifneq ($(filter g++ g++-%,$(notdir $(CXX))),)
+HEADERS := $(foreach f,default quick light lanes,$(BUILD)/headers/$(f)/standard.hpp.gch)
+include_headers = -include $(BUILD)/headers/$(or $(FLAGS),default)/standard.hpp
+$(HEADERS): $(BUILD)/headers/%/standard.hpp.gch: common/standard.hpp $(BUILD)/flags
+	@mkdir -p $(@D) && cp $< $(@D)/
+	$(Q)$(CXX) $(ALL_CXXFLAGS) -x c++-header $< -o $@
+$(foreach f,quick light lanes,$(eval $(BUILD)/headers/$(f)/standard.hpp.gch: private FLAGS := $(f)))
+endif
 
 objects = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
 
-$(BUILD)/obj/%.o: %.cpp $(BUILD)/flags
+$(BUILD)/obj/%.o: %.cpp $(BUILD)/flags | $(HEADERS)
 	@mkdir -p $(@D); $(call progress,$<)
-	$(Q)$(CXX) $(ALL_CXXFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CXX) $(ALL_CXXFLAGS) $(include_headers) -MMD -MP -c $< -o $@
 
 # Other flags or another compiler: everything again.
 .PHONY: always
@@ -111,8 +127,9 @@ $(BUILD)/flags: always
 # ---- simgpu: the simulated GPU
 SIMGPU_SRC := $(wildcard common/simgpu/*.cpp $(foreach d,ptx exec exec/kernels memory check count,common/simgpu/$(d)/*.cpp))
 LIBSIMGPU  := $(BUILD)/lib/libsimgpu.a
-# Lanes are loops for the vectoriser; a*b+c must never become an fma by itself; registers are read as other types.
-$(BUILD)/obj/common/simgpu/exec/%.o: private OWN_FLAGS := -O3 -ffp-contract=off -fno-strict-aliasing -fno-math-errno -fno-trapping-math
+$(BUILD)/obj/common/simgpu/exec/%.o: private FLAGS := lanes
+$(BUILD)/obj/common/simgpu/ptx/%.o $(BUILD)/obj/common/simgpu/runtime/%.o $(patsubst %,$(BUILD)/obj/common/simgpu/%.o, \
+  device names exec/decode exec/decode_alu exec/decode_memory exec/order): private FLAGS := light
 
 CUDART_API    := $(wildcard common/simgpu/runtime/api/*.cpp)
 CUDART_LOCAL  := $(BUILD)/lib/libsimgpu_cudart_local.a
@@ -145,11 +162,12 @@ TEST_PROGRAMS := $(foreach t,$(if $(wildcard common/simgpu/tests/*.cpp),simgpu_t
 GRADER := $(BUILD)/bin/grader
 GRADER_SRC := $(filter-out grader/main.cpp,$(wildcard grader/*.cpp)) \
   $(foreach d,commands compile diagnose judge labs os report staff,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp)))
-# Nothing here is hot but the diagnosis; what pulls in the big header libraries should at least compile fast.
-$(foreach d,commands compile labs os report staff,$(BUILD)/obj/grader/$(d)/%.o) $(BUILD)/obj/grader/main.o: private OWN_FLAGS := -O1
+GOALS_SRC := $(wildcard lab[0-9]*_*/goals.cpp)
+$(foreach d,commands compile labs report staff,$(BUILD)/obj/grader/$(d)/%.o) $(BUILD)/obj/grader/main.o \
+  $(BUILD)/obj/grader/judge/catch_main.o $(BUILD)/obj/common/tests/catch_main.o: private FLAGS := quick
+$(foreach d,judge os,$(BUILD)/obj/grader/$(d)/%.o) $(GOALS_SRC:%.cpp=$(BUILD)/obj/%.o): private FLAGS := light
 # Catch2's implementation: the grader's own main() starts its session.
 GRADER_CATCH := $(wildcard grader/judge/catch_main.cpp)
-GOALS_SRC := $(wildcard lab[0-9]*_*/goals.cpp)
 # The grader compiles the labs against this library and shows nothing of it to the student's process but the wire.
 GRADER_NEEDS := $(CUDART_REMOTE)
 GRADER_OBJECTS := $(call objects,$(GRADER_SRC) $(GRADER_CATCH) $(GOALS_SRC) $(COMMON_SRC)) $(LIBSERVER) $(LIBSIMGPU)
@@ -207,6 +225,12 @@ grade: ## staff: grade a class, SUBMISSIONS=folder [OUT=folder] [GOALS=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: grade what? make grade SUBMISSIONS=folder' >&2; exit 4; }
 	$(call ensure,$(GRADER) $(GRADER_NEEDS))
 	$(Q)$(GRADER) grade "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(if $(GOALS),--goals "$(GOALS)")
+ifneq ($(AUTHOR_TREE),)
+.PHONY: verify-counts
+verify-counts: ## authors: simgpu's counts beside the profiler's, [MEASURED=folder] [OUT=folder]
+	$(call ensure,$(GRADER) $(CUDART_LOCAL) $(LIBSIMGPU))
+	$(Q)NVCC="$(NVCC)" $(GRADER) verify-counts $(if $(MEASURED),--measured "$(MEASURED)") $(if $(OUT),--out "$(OUT)")
+endif
 endif
 
 # ONLY="staff_test.sh simgpu_tests" runs some of them.

@@ -121,6 +121,15 @@ int main(int argc, char** argv) {
   mutants_command->add_option("--jobs", mutating.jobs, "at a time; default: one per core");
   mutants_command->add_flag("--verbose,-v", mutating.verbose, "headlines of what went right, too");
 
+  VerifyOptions verifying;
+  auto* verify_command =
+      app.add_subcommand("verify-counts", "simgpu's counts beside the profiler's");
+  verify_command->group("");  // for the project's authors
+  verify_command->add_option("--measured", verifying.measured, "folder that profile.sh filled");
+  verify_command->add_option("--out", verifying.out, "folder for counts.json and counts.md");
+  verify_command->add_flag("--sources", verifying.sources_only,
+                           "only write the programs, to profile them elsewhere");
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -134,13 +143,14 @@ int main(int argc, char** argv) {
 
   try {
     checking.place = running.place = explaining.place = hinting.place = submitting.place =
-        grading.place = mutating.place = place;
+        grading.place = mutating.place = verifying.place = place;
     if (*check_command) return check(checking);
     if (*run_command) return run(running);
     if (*explain_command) return explain_lab(explaining);
     if (*hint_command) return hint(hinting);
     if (*submit_command) return submit(submitting);
     if (*mutants_command) return mutants(mutating);
+    if (*verify_command) return verify_counts(verifying);
     return grade(grading);
   } catch (const UserError& error) {
     complain(error.what());

@@ -88,4 +88,14 @@ struct MutantOptions {
 };
 ExitCode mutants(const MutantOptions& options);
 
+/// Authors only: simgpu's counters beside the profiler's, for every rung's solution and the kernels
+/// of grader/verify. Needs a GPU with nvcc and ncu, or what profile.sh measured on one.
+struct VerifyOptions {
+  Place place;
+  std::filesystem::path measured;  ///< folder that profile.sh filled; empty: measure now
+  std::filesystem::path out;       ///< gets counts.json and counts.md; empty: print only
+  bool sources_only = false;       ///< write the programs to profile elsewhere, and stop
+};
+ExitCode verify_counts(const VerifyOptions& options);
+
 }  // namespace grader

@@ -39,18 +39,6 @@ constexpr std::uint64_t compiler_file = 256ull << 20;
 constexpr std::size_t source_cap = 1u << 20;
 constexpr std::size_t cached_files = 600;
 
-std::string cpp_type(const std::string& type) {
-  return type == "int32"      ? "int"
-         : type == "half"     ? "__half"
-         : type == "bfloat16" ? "__nv_bfloat16"
-                              : type;
-}
-
-/// The element type of C.
-std::string cpp_result_type(const std::string& type) {
-  return type == "half" || type == "bfloat16" ? "float" : cpp_type(type);
-}
-
 /// Everything that student code is compiled against, as one hash: our headers and the compilers'
 /// flags.
 std::string digest_of_headers(const fs::path& root) {
@@ -440,6 +428,17 @@ Build Driver::build(const fs::path& source) {
 
 std::string instantiation(const std::string& rung, const std::string& type) {
   return rung + "<" + cpp_type(type) + ", " + cpp_result_type(type) + ">";
+}
+
+std::string cpp_type(const std::string& type) {
+  return type == "int32"      ? "int"
+         : type == "half"     ? "__half"
+         : type == "bfloat16" ? "__nv_bfloat16"
+                              : type;
+}
+
+std::string cpp_result_type(const std::string& type) {
+  return type == "half" || type == "bfloat16" ? "float" : cpp_type(type);
 }
 
 std::string signature(const std::string& rung, const std::string& type) {

@@ -74,6 +74,10 @@ struct CompilerOutput {
 CompilerOutput filter_compiler_output(const std::string& text, const std::string& student_file,
                                       std::size_t most = 5);
 
+/// The C++ type of an element of A and B, and of C: "half" -> "__half" and "float".
+std::string cpp_type(const std::string& type);
+std::string cpp_result_type(const std::string& type);
+
 /// "gemm_naive<float, float>", "gemm_wmma<__half, float>": the instantiation for a type of
 /// lab.toml.
 std::string instantiation(const std::string& rung, const std::string& type);

@@ -58,33 +58,56 @@ std::vector<unsigned> place_shared(const ptx::Module& module, const Function& fu
   return zeros;
 }
 
-/// How many zero bits each register is known to end in (at most kMostZeros): the greatest solution
-/// over all its definitions, so that a loop's step counts and not only its start.
+/// What is known of the end of a value: its lowest `bits` bits (at most kMostZeros) are those of
+/// `value`.
+struct Low {
+  static constexpr std::uint8_t kUnset = 255;  ///< no definition seen yet: agrees with everything
+  std::uint8_t bits = kUnset, value = 0;
+  friend bool operator==(const Low&, const Low&) = default;
+
+  static Low of(unsigned bits, std::uint64_t value) {
+    bits = std::min(bits, kMostZeros);
+    return {static_cast<std::uint8_t>(bits),
+            static_cast<std::uint8_t>(value & ((1u << bits) - 1u))};
+  }
+  /// Zero bits at the end.
+  unsigned zeros() const { return std::min<unsigned>(bits, zeros_of(value)); }
+};
+
+/// What is known of a register with both of these definitions.
+Low meet(Low x, Low y) {
+  if (x.bits == Low::kUnset) return y;
+  if (y.bits == Low::kUnset) return x;
+  return Low::of(std::min<unsigned>({x.bits, y.bits, zeros_of(x.value ^ y.value)}), x.value);
+}
+
+/// The known end of each register: the greatest solution over all its definitions, so that a loop's
+/// step counts and not only its start.
 class Alignment {
  public:
   Alignment(const ptx::Module& module, const Function& function)
       : function_(function), shared_(place_shared(module, function)) {
-    zeros_.assign(function.registers.size(), kMostZeros);
+    low_.resize(function.registers.size());
     constexpr int kMostSweeps = 64;  // honest code settles in a few; hostile code gets no merging
     for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
       if (!pass()) return;
     }
-    std::fill(zeros_.begin(), zeros_.end(), 0u);
+    std::fill(low_.begin(), low_.end(), Low{0, 0});
   }
 
-  unsigned of(const Operand& operand) const {
+  Low of(const Operand& operand) const {
     switch (operand.kind) {
       case Kind::imm:
-        return zeros_of(static_cast<std::uint64_t>(operand.bits));
+        return Low::of(kMostZeros, static_cast<std::uint64_t>(operand.bits));
       case Kind::reg:
       case Kind::address:
-        return zeros_[operand.index];
+        return low_[operand.index];
       case Kind::symbol:
-        return std::min(shared_[operand.index], zeros_of(static_cast<std::uint64_t>(operand.bits)));
+        return Low::of(shared_[operand.index], static_cast<std::uint64_t>(operand.bits));
       case Kind::vector:  // packing: the first element is the low half
-        return operand.count == 0 ? 0 : of(function_.vector_operands[operand.index]);
+        return operand.count == 0 ? Low{0, 0} : of(function_.vector_operands[operand.index]);
       default:
-        return 0;
+        return {0, 0};
     }
   }
 
@@ -94,67 +117,94 @@ class Alignment {
     for (const Instruction& instruction : function_.body) {
       if (!ptx::has_destination(instruction.op) || instruction.operands.empty()) continue;
       const Operand& to = instruction.operands[0];
-      const auto meet = [&](std::uint32_t reg, unsigned zeros) {
-        if (zeros >= zeros_[reg]) return;
-        zeros_[reg] = zeros;
+      const auto define = [&](std::uint32_t reg, Low low) {
+        const Low both = meet(low_[reg], low);
+        if (both == low_[reg]) return;
+        low_[reg] = both;
         changed = true;
       };
-      if (to.index2 != kNone) meet(to.index2, 0);
-      if (to.kind == Kind::reg) meet(to.index, result(instruction));
+      if (to.index2 != kNone) define(to.index2, {0, 0});
+      if (to.kind == Kind::reg) define(to.index, result(instruction));
       if (to.kind == Kind::vector) {
         for (std::uint32_t i = 0; i < to.count; ++i) {
           const Operand& element = function_.vector_operands[to.index + i];
-          if (element.kind == Kind::reg) meet(element.index, 0);
+          if (element.kind == Kind::reg) define(element.index, {0, 0});
         }
       }
     }
     return changed;
   }
 
-  unsigned result(const Instruction& instruction) const {
+  Low result(const Instruction& instruction) const {
     const auto operand = [&](std::size_t i) { return of(instruction.operands[i]); };
+    const auto unset = [](auto... low) { return ((low.bits == Low::kUnset) || ...); };
+    // A sum's end is known as far as both ends are; a product's further, by the other's zeros.
+    const auto sum = [&](Low x, Low y) {
+      return unset(x, y) ? Low{} : Low::of(std::min(x.bits, y.bits), unsigned{x.value} + y.value);
+    };
+    const auto product = [&](Low x, Low y) {
+      if (unset(x, y)) return Low{};
+      return Low::of(std::min(x.bits + y.zeros(), y.bits + x.zeros()), unsigned{x.value} * y.value);
+    };
+    const auto negative = [&](Low x) { return unset(x) ? x : Low::of(x.bits, 0u - x.value); };
     switch (instruction.op) {
       case Opcode::mov:
       case Opcode::cvta:
-      case Opcode::neg:
         return operand(1);
+      case Opcode::neg:
+        return negative(operand(1));
       case Opcode::cvt: {
         const bool is_integer =
             instruction.mod.type >= ptx::Type::u8 && instruction.mod.type <= ptx::Type::s64 &&
             instruction.mod.type2 >= ptx::Type::u8 && instruction.mod.type2 <= ptx::Type::s64;
-        return is_integer && !instruction.mod.sat ? operand(1) : 0;
+        return is_integer && !instruction.mod.sat ? operand(1) : Low{0, 0};
       }
       case Opcode::add:
+        return sum(operand(1), operand(2));
       case Opcode::sub:
-      case Opcode::or_:
-      case Opcode::xor_:
+        return sum(operand(1), negative(operand(2)));
       case Opcode::min:
       case Opcode::max:
       case Opcode::selp:
-        return std::min(operand(1), operand(2));
-      case Opcode::and_:
-        return std::max(operand(1), operand(2));
+        return meet(operand(1), operand(2));
+      case Opcode::or_:
+      case Opcode::xor_: {
+        const Low x = operand(1), y = operand(2);
+        if (unset(x, y)) return {};
+        const unsigned value = instruction.op == Opcode::or_ ? unsigned{x.value} | y.value
+                                                             : unsigned{x.value} ^ y.value;
+        return Low::of(std::min(x.bits, y.bits), value);
+      }
+      case Opcode::and_: {
+        const Low x = operand(1), y = operand(2);
+        if (unset(x, y)) return {};
+        // Where one of them ends in zeros, the other need not be known.
+        return Low::of(std::max({std::min<unsigned>(x.bits, y.bits), x.zeros(), y.zeros()}),
+                       unsigned{x.value} & y.value);
+      }
       case Opcode::mul:
-        return instruction.mod.mul == ptx::MulMode::hi
-                   ? 0
-                   : std::min(kMostZeros, operand(1) + operand(2));
+        return instruction.mod.mul == ptx::MulMode::hi ? Low{0, 0}
+                                                       : product(operand(1), operand(2));
       case Opcode::mad:
         return instruction.mod.mul == ptx::MulMode::hi
-                   ? 0
-                   : std::min({kMostZeros, operand(1) + operand(2), operand(3)});
+                   ? Low{0, 0}
+                   : sum(product(operand(1), operand(2)), operand(3));
       case Opcode::shl: {
         const Operand& amount = instruction.operands[2];
-        if (amount.kind != Kind::imm || amount.bits < 0) return operand(1);
-        return static_cast<unsigned>(std::min<std::int64_t>(kMostZeros, operand(1) + amount.bits));
+        const Low x = operand(1);
+        if (unset(x)) return x;
+        if (amount.kind != Kind::imm || amount.bits < 0) return Low::of(x.zeros(), 0);
+        const auto by = static_cast<unsigned>(std::min<std::int64_t>(kMostZeros, amount.bits));
+        return Low::of(x.bits + by, unsigned{x.value} << by);
       }
       default:
-        return 0;
+        return {0, 0};
     }
   }
 
   const Function& function_;
   std::vector<unsigned> shared_;
-  std::vector<unsigned> zeros_;
+  std::vector<Low> low_;
 };
 
 /// An address as something fixed plus a constant.
@@ -324,26 +374,30 @@ class Merger {
       return;
     if (element < 2 || count > 4 || element * count > 16 || !fills_registers(instruction)) return;
     if (memory.kind != Kind::address && memory.kind != Kind::symbol) return;
-    const Address address = addresses_.find(memory);
+    Address address = addresses_.find(memory);
+    const Low low = low_of(address.root);
+    // An element's place in its window: what is known of the root says where the window begins.
+    address.offset += low.value;
     const std::int64_t window_bytes = window_of(element);
     std::int64_t window = address.offset / window_bytes, within = address.offset % window_bytes;
     if (within < 0) {
       --window;
       within += window_bytes;
     }
-    // The root is aligned, so the offset alone tells where in its window an element lies.
     if (within % element != 0 || within + element * count > window_bytes) return;
-    if (aligned_to(address.root) < 2 * element) return;
+    if ((1u << low.bits) < 2 * element) return;
     pending_[Key{address.root, element, window}].push_back(
         Load{i, static_cast<unsigned>(within) / element, count});
     if (!address.root.is_symbol) root_in_use_[address.root.index] = piece_;
   }
 
-  unsigned aligned_to(const Root& root) const {
+  /// Never unset: the address of code that cannot be reached counts as unknown.
+  Low low_of(const Root& root) const {
     Operand operand;
     operand.kind = root.is_symbol ? Kind::symbol : Kind::reg;
     operand.index = root.index;
-    return 1u << alignment_.of(operand);
+    const Low low = alignment_.of(operand);
+    return low.bits == Low::kUnset ? Low{0, 0} : low;
   }
 
   static std::int64_t window_of(unsigned element) { return std::min(16u, 4 * element); }
@@ -364,7 +418,7 @@ class Merger {
 
   void flush() {
     for (auto& [key, loads] : pending_) {
-      const unsigned aligned = aligned_to(key.root);
+      const unsigned aligned = 1u << low_of(key.root).bits;
       const auto elements = static_cast<unsigned>(window_of(key.element)) / key.element;
       unsigned wanted = 0;
       for (const Load& load : loads) wanted |= ((1u << load.count) - 1) << load.first;

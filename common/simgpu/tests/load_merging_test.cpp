@@ -73,6 +73,20 @@ TEST_CASE("alignment decides", "[count][load_merging]") {
         Widths{{16, 1}});
 }
 
+TEST_CASE("a loop's counter keeps its low bits", "[count][load_merging]") {
+  // What clang makes of an unrolled k loop: a base behind the first pair, and a counter.
+  const auto loop = [](const std::string& start, const std::string& step) {
+    return widths("add.s64 %rd5, %rd2, 68; mov.u64 %rd6, " + start +
+                  ";\nL: add.s64 %rd3, %rd5, %rd6;\n" +
+                  "ld.shared.f32 %f1, [%rd3+-4]; ld.shared.f32 %f2, [%rd3]; add.s64 %rd6, %rd6, " +
+                  step + ";\n@%p1 bra L;");
+  };
+  CHECK(loop("0", "8") == Widths{{8, 1}});
+  CHECK(loop("8", "16") == Widths{{8, 1}});
+  CHECK(loop("0", "4") == Widths{{4, 2}});  // every other time it would not be aligned
+  CHECK(loop("4", "8") == Widths{{4, 2}});  // never aligned
+}
+
 TEST_CASE("arrays lie in the order of their declaration", "[count][load_merging]") {
   const std::string four = base(16) + load({0, 1, 2, 3}) + "ld.shared.f32 %f30, [o];\n";
   CHECK(widths(four, ".shared .align 4 .b8 o[20]; .shared .align 4 .b8 s[4096];") ==

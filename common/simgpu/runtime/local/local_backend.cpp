@@ -1,10 +1,11 @@
 // The backend of `make run` and of ordinary programs: a Device in this process.
 //
 // Environment:
-//   SIMGPU_REPORT=1        a table of counts per launch when the program ends; =lines adds one row
-//   per source line SIMGPU_CHECKS=0        no race, barrier and initialisation checks (bounds are
-//   always checked) SIMGPU_QUIET=1         no findings and no explanations of errors on stderr; the
-//   error codes remain SIMGPU_THREADS=n       host threads for one launch (default: all)
+//   SIMGPU_REPORT=1        a table of counts per launch when the program ends, on stderr;
+//                          =lines: and per source line; =json: all counts, as JSON
+//   SIMGPU_CHECKS=0        no race, barrier and initialisation checks (bounds always are)
+//   SIMGPU_QUIET=1         no findings and no explanations of errors on stderr; error codes remain
+//   SIMGPU_THREADS=n       host threads for one launch (default: all)
 
 #include <algorithm>
 #include <cinttypes>
@@ -66,7 +67,10 @@ class LocalBackend final : public Backend {
   LocalBackend() {
     const char* const report = std::getenv("SIMGPU_REPORT");
     if (report && *report && std::string(report) != "0") {
-      style_ = std::string(report) == "lines" ? ReportStyle::lines : ReportStyle::launches;
+      const std::string style = report;
+      style_ = style == "lines"  ? ReportStyle::lines
+               : style == "json" ? ReportStyle::json
+                                 : ReportStyle::launches;
     }
     quiet_ = environment_is("SIMGPU_QUIET", "1");
     if (environment_is("SIMGPU_CHECKS", "0")) options_.checks = {true, false, false, false};

@@ -176,10 +176,61 @@ void print_table(std::FILE* out, const Row& head, const std::vector<Row>& rows) 
   for (const Row& row : rows) line(row);
 }
 
+/// As JSON; what is not plain ASCII becomes '?': kernel names are identifiers.
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c < ' ' || c > '~' ? '?' : c;
+  }
+  return out + '"';
+}
+
+void print_json(std::FILE* out, const std::vector<LaunchReport>& reports) {
+  const auto field = [&](const char* name, std::uint64_t n) {
+    std::fprintf(out, ", \"%s\": %" PRIu64, name, n);
+  };
+  const auto global = [&](const std::string& name, const GlobalCounts& c) {
+    field((name + ".requests").c_str(), c.requests);
+    field((name + ".sectors").c_str(), c.sectors);
+    field((name + ".ideal_sectors").c_str(), c.ideal_sectors);
+  };
+  const auto shared = [&](const std::string& name, const SharedCounts& c) {
+    field((name + ".requests").c_str(), c.requests);
+    field((name + ".wavefronts").c_str(), c.wavefronts);
+    field((name + ".ideal_wavefronts").c_str(), c.ideal_wavefronts);
+    field((name + ".raw_requests").c_str(), c.raw_requests);
+  };
+  std::fputs("[", out);
+  for (const LaunchReport& report : reports) {
+    const Counts& c = report.total;
+    std::fprintf(out, "%s\n{\"kernel\": %s, \"findings\": %zu", &report == &reports[0] ? "" : ",",
+                 quoted(report.kernel).c_str(), report.findings.size());
+    global("global_load", c.global_load);
+    global("global_store", c.global_store);
+    global("global_atomic", c.global_atomic);
+    global("async_copy", c.async_copy);
+    shared("shared_load", c.shared_load);
+    shared("shared_store", c.shared_store);
+    shared("shared_atomic", c.shared_atomic);
+    shared("matrix_load", c.matrix_load);
+    shared("matrix_store", c.matrix_store);
+    field("local_load_requests", c.local_load_requests);
+    field("local_store_requests", c.local_store_requests);
+    field("fma_f32", c.fma_f32);
+    field("fma_f64", c.fma_f64);
+    for (const auto& [type, ops] : c.tensor_ops) field(("tensor_ops." + type).c_str(), ops);
+    std::fputs("}", out);
+  }
+  std::fputs("\n]\n", out);
+  std::fflush(out);
+}
+
 }  // namespace
 
 void print_reports(std::FILE* out, const std::vector<LaunchReport>& reports, ReportStyle style) {
   if (style == ReportStyle::none) return;
+  if (style == ReportStyle::json) return print_json(out, reports);
   const Row head = {
       "",    "global requests", "sectors / ideal", "shared requests", "wavefronts / ideal",
       "fma", "barriers"};

@@ -18,9 +18,10 @@ std::string describe(const Finding& finding);
 int fault_of(const LaunchReport& report);
 
 /// What SIMGPU_REPORT asks for.
-enum class ReportStyle { none, launches, lines };
+enum class ReportStyle { none, launches, lines, json };
 
-/// One row per launch, and per source line with ReportStyle::lines.
+/// One row per launch, and per source line with ReportStyle::lines. ReportStyle::json: an array
+/// with an object per launch, its counts under the names of simgpu::Counts.
 void print_reports(std::FILE* out, const std::vector<LaunchReport>& reports, ReportStyle style);
 
 }  // namespace simgpu::runtime

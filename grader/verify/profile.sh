@@ -1,0 +1,33 @@
+#!/bin/sh
+# The GPU's half of `make verify-counts`: builds each program of FOLDER with nvcc and counts its launches with the
+# profiler. Needs nvcc, ncu and the right to read hardware counters; changes no setting of the GPU.
+#
+#   sh profile.sh FOLDER        run from the project's root; leaves FOLDER/*.csv, *.names and device.json
+set -u
+folder=${1:?usage: profile.sh FOLDER}
+nvcc=${NVCC:-nvcc}
+fail() { echo "error: $*" >&2; exit 3; }
+command -v "$nvcc" >/dev/null || fail "no nvcc: install the CUDA toolkit or set NVCC"
+command -v ncu >/dev/null || fail "no ncu: install Nsight Compute, or measure on another machine and give MEASURED=folder"
+command -v nvidia-smi >/dev/null || fail "no NVIDIA driver here"
+metrics=$(grep -v '^#' "$folder/metrics.txt" | paste -sd, -) || exit 3
+for source in "$folder"/*.cu; do
+    program=${source%.cu}
+    echo "${program##*/}"
+    "$nvcc" -std=c++17 -O3 -arch="${ARCH:-native}" -I. "$source" -o "$program" || fail "$source does not compile"
+    # The clocks and caches stay as they are: only counts that do not depend on them are read.
+    ncu --clock-control none --cache-control none --csv --page raw --print-units base --metrics "$metrics" \
+        --log-file "$program.csv" "$program" >"$program.names" ||
+        { tail -n 3 "$program.csv"; fail "ncu failed on $program (ERR_NVGPUCTRPERM: counters need root or a driver setting)"; }
+done
+gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -n 1)
+cat >"$folder/device.json" <<JSON
+{
+  "gpu": "${gpu%%,*}",
+  "driver": "${gpu##*, }",
+  "nvcc": "$("$nvcc" --version | sed -n 's/.*release \([^,]*\),.*/\1/p')",
+  "ncu": "$(ncu --version | sed -n 's/^Version \([^ ]*\).*/\1/p')",
+  "date": "$(date -u +%Y-%m-%d)"
+}
+JSON
+cat "$folder/device.json"

@@ -97,6 +97,40 @@ void land(BlockRun& run, const Warp& w, const check::AsyncCopy& c, unsigned lane
   }
 }
 
+/// The same for the lanes of `mask`, with a size the compiler knows.
+template <unsigned kBytes>
+void land_words(BlockRun& run, const Warp& w, const check::AsyncCopy& c, std::uint32_t mask) {
+  std::byte* shared = run.shared.data();
+  check::Tag* written = run.shadow.written.data();
+  check::Landed* landed = run.async.landed.data();
+  const bool marks = checked(run);
+  const std::uint32_t now = run.clocks.now();
+  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+    const auto i = static_cast<unsigned>(std::countr_zero(left));
+    const std::uint32_t in = c.offset[i];
+    std::memcpy(shared + in, c.data[i], kBytes);
+    if (!marks) continue;
+    const check::Tag mark = check::tag(now, check::who(w.index, i));
+    for (unsigned k = 0; k < kBytes / 4; ++k) {
+      written[in / 4 + k] = mark;
+      landed[in / 4 + k] = {c.pc, mark};
+    }
+  }
+}
+
+void land_lanes(BlockRun& run, const Warp& w, const check::AsyncCopy& c, std::uint32_t mask) {
+  if (run.launch->exact || run.shadow.shift != 2) {
+    for (std::uint32_t left = mask; left != 0; left &= left - 1)
+      land(run, w, c, static_cast<unsigned>(std::countr_zero(left)));
+  } else if (c.bytes == 16) {
+    land_words<16>(run, w, c, mask);
+  } else if (c.bytes == 8) {
+    land_words<8>(run, w, c, mask);
+  } else {
+    land_words<4>(run, w, c, mask);
+  }
+}
+
 /// Multiply-adds that the warp has executed up to `op`, which holds those of its block before it.
 std::uint64_t work_at(const Warp& w, const Op& op) {
   const BasicBlock& block = w.run->launch->program->blocks[w.running.block];
@@ -111,8 +145,7 @@ check::AsyncCopy& new_copy(BlockRun& run, Warp& w, const Op& op, std::uint32_t g
   // The oldest arrives then, so that a hostile kernel cannot fill the host's memory.
   if (list.open.size() > run.launch->shared_bytes / 4 + kLanes) {
     const check::AsyncCopy& oldest = *list.open.front();
-    for (std::uint32_t left = oldest.mask; left != 0; left &= left - 1)
-      land(run, w, oldest, static_cast<unsigned>(std::countr_zero(left)));
+    land_lanes(run, w, oldest, oldest.mask);
     list.retire(0);
   }
   check::AsyncCopy& c = list.add();
@@ -221,6 +254,33 @@ void issue_lane_by_lane(Warp& w, const Op& op, const Issue& issue, std::uint32_t
   }
 }
 
+/// Takes the source bytes and marks the destinations, which nobody uses. True: two lanes copy to
+/// one place.
+template <unsigned kBytes>
+bool take(BlockRun& run, const Warp& w, check::AsyncCopy& c, const Issue& issue,
+          const memory::Allocation& a) {
+  std::byte* shared = run.shared.data();
+  const std::byte* source = a.data.get();
+  check::Tag* written = run.shadow.written.data();
+  const bool marks = checked(run);
+  bool overlap = false;
+  for (std::uint32_t left = c.mask; left != 0; left &= left - 1) {
+    const auto i = static_cast<unsigned>(std::countr_zero(left));
+    const auto in = static_cast<std::uint32_t>(issue.to[i] - memory::kSharedBase);
+    c.offset[i] = in;
+    c.read[i] = kBytes;
+    std::memcpy(c.data[i], source + (issue.from[i] - a.base), kBytes);
+    std::memset(shared + in, static_cast<int>(memory::kPoison), kBytes);
+    if (!marks) continue;
+    const check::Tag mark = check::tag(check::kPendingTime, check::who(w.index, i));
+    for (unsigned k = 0; k < kBytes / 4; ++k) {
+      overlap |= check::is_pending(written[in / 4 + k]);
+      written[in / 4 + k] = mark;
+    }
+  }
+  return overlap;
+}
+
 /// What goes well: whole copies from one allocation to places that nobody uses. False: nothing has
 /// been changed, look at each lane.
 bool issue_at_once(Warp& w, const Op& op, const AsyncForm& form, const Issue& issue,
@@ -272,21 +332,9 @@ bool issue_at_once(Warp& w, const Op& op, const AsyncForm& form, const Issue& is
     a->launch.read.store(true, std::memory_order_relaxed);
   check::AsyncCopy& c = new_copy(run, w, op, group);
   c.mask = mask;
-  bool overlap = false;
-  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
-    const auto i = static_cast<unsigned>(std::countr_zero(left));
-    const auto in = static_cast<std::uint32_t>(issue.to[i] - memory::kSharedBase);
-    c.offset[i] = in;
-    c.read[i] = static_cast<std::uint8_t>(bytes);
-    std::memcpy(c.data[i], a->data.get() + (issue.from[i] - a->base), bytes);
-    std::memset(run.shared.data() + in, static_cast<int>(memory::kPoison), bytes);
-    if (!checked(run)) continue;
-    const check::Tag mark = check::tag(check::kPendingTime, check::who(w.index, i));
-    for (unsigned k = 0; k < words; ++k) {
-      overlap |= check::is_pending(written[in / 4 + k]);
-      written[in / 4 + k] = mark;
-    }
-  }
+  const bool overlap = bytes == 16  ? take<16>(run, w, c, issue, *a)
+                       : bytes == 8 ? take<8>(run, w, c, issue, *a)
+                                    : take<4>(run, w, c, issue, *a);
   // Two lanes copy to one place: the re-run names them.
   if (overlap && checks.race) l.suspicious.store(true, std::memory_order_relaxed);
   if (!l.options.count) return true;
@@ -404,13 +452,15 @@ void op_async_wait(Warp& w, const Op& op) {
   for (std::size_t k = 0; k < list.open.size(); ++k) {
     check::AsyncCopy& c = *list.open[k];
     std::uint64_t bytes = 0;
+    std::uint32_t arriving = 0;
     for (std::uint32_t left = c.mask & w.mask; left != 0; left &= left - 1) {
       const auto i = static_cast<unsigned>(std::countr_zero(left));
       if (!all && std::uint64_t{c.group} + op.slot >= list.committed[i]) continue;
-      land(run, w, c, i);
+      arriving |= 1u << i;
       bytes += c.read[i];
-      c.mask &= ~(1u << i);
     }
+    land_lanes(run, w, c, arriving);
+    c.mask &= ~arriving;
     if (run.launch->options.count && (!c.committed || c.work_at_commit == work))
       run.worker->counters.async_idle[c.site] += bytes;
     if (c.mask != 0) std::swap(list.open[kept++], list.open[k]);

@@ -84,6 +84,7 @@ thead th { border-bottom: 1px solid var(--line); }
 .source td.n { white-space: normal; overflow-wrap: anywhere; }
 .source tbody:first-of-type tr:target, .source tr:target { background: var(--target); }
 .source tr.waste { background: var(--warn-bg); } .source tr.waste .no { border-color: var(--warn); }
+.source tr:has(:target) { background: var(--target); outline: 2px solid var(--accent); }
 .source tr.waste:target { outline: 2px solid var(--accent); }
 .source small { display: block; white-space: normal; color: var(--muted); font-size: .72rem; }
 .source tr.waste small { color: inherit; }
@@ -122,7 +123,9 @@ svg .worst { fill: none; stroke: var(--warn); stroke-width: 2; stroke-dasharray:
   .source .n { padding: 0 .45rem .2rem; text-align: left; }
   .source .n:empty { display: none; }
   .source .n::before { content: attr(data-l) " "; color: var(--muted); font-size: .72rem; }
-  .source small { display: inline; }
+  .source small { display: inline; margin-left: .4em; }
+  .source tr.waste { border-left: .3rem solid var(--warn); padding-left: 2.7rem; }
+  .source tr.waste .no { margin-left: -2.7rem; flex-basis: 2.7rem; width: 2.7rem; border: 0; }
   .hot .code { display: none; }
   .hot th, .hot td { padding: .2rem .35rem; }
 }
@@ -203,6 +206,7 @@ std::string digits(std::uint64_t value) {
 }
 
 std::string percent(double share) {
+  if (share > 0 && share < 0.0005) return "&lt; 0.1\xe2\x80\xaf%";
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, share > 0 && share < 0.01 ? "%.1f" : "%.0f", 100 * share);
   return std::string(buffer) + "\xe2\x80\xaf%";

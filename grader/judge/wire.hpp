@@ -156,7 +156,7 @@ void fields(Ar& ar, simgpu::Counts& x) {
       x.shared_atomic, x.async_copy, x.async_store, x.matrix_load, x.matrix_store,
       x.async_bytes_idle, x.local_load_requests, x.local_store_requests, x.warp_instructions,
       x.thread_instructions, x.thread_instructions_by_class, x.fma_f32, x.fma_f64, x.mad_int,
-      x.mul_f32, x.mul_f64, x.barriers, x.block_barriers, x.tensor_ops);
+      x.fma_f16, x.mul_f32, x.mul_f64, x.barriers, x.block_barriers, x.tensor_ops);
 }
 template <typename Ar>
 void fields(Ar& ar, simgpu::LineCounts& x) {

@@ -49,6 +49,7 @@ Counts& Counts::operator+=(const Counts& o) {
     thread_instructions_by_class[k] += o.thread_instructions_by_class[k];
   fma_f32 += o.fma_f32;
   fma_f64 += o.fma_f64;
+  fma_f16 += o.fma_f16;
   mad_int += o.mad_int;
   mul_f32 += o.mul_f32;
   mul_f64 += o.mul_f64;
@@ -135,6 +136,10 @@ Counts counts_of(const exec::Program& p, const exec::Counters& c, std::uint32_t 
         out.fma_f32 = n.lanes;
       else if (f64)
         out.fma_f64 = n.lanes;
+      else if (type == ptx::Type::f16 || type == ptx::Type::bf16)
+        out.fma_f16 = n.lanes;
+      else if (type == ptx::Type::f16x2 || type == ptx::Type::bf16x2)
+        out.fma_f16 = 2 * n.lanes;
       else if (ins.op == Opcode::mad)
         out.mad_int = n.lanes;
       break;

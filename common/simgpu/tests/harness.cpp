@@ -653,8 +653,9 @@ void print(std::ostream& s, const Counts& c) {
     << c.async_bytes_idle << "\n  local " << c.local_load_requests << " " << c.local_store_requests
     << " instructions " << c.warp_instructions << " " << c.thread_instructions << " by class";
   for (const std::uint64_t n : c.thread_instructions_by_class) s << " " << n;
-  s << "\n  fma " << c.fma_f32 << " " << c.fma_f64 << " mad " << c.mad_int << " mul " << c.mul_f32
-    << " " << c.mul_f64 << " barriers " << c.barriers << " " << c.block_barriers << "\n";
+  s << "\n  fma " << c.fma_f32 << " " << c.fma_f64 << " " << c.fma_f16 << " mad " << c.mad_int
+    << " mul " << c.mul_f32 << " " << c.mul_f64 << " barriers " << c.barriers << " "
+    << c.block_barriers << "\n";
   for (const auto& [name, n] : c.tensor_ops) s << "  tensor " << name << " " << n << "\n";
 }
 

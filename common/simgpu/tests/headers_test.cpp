@@ -224,6 +224,61 @@ TEST_CASE("headers: the standard library can be included beside them", "[headers
   }
 }
 
+TEST_CASE(
+    "headers: pairs and groups of 16-bit numbers keep their width, fragments stay in registers",
+    "[headers]") {
+  const TemporaryFolder folder;
+  write_file(folder / "wide.cu",
+             "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#include <mma.h>\n"
+             "template <class T> __device__ void copy(const T* a, T* b) { b[threadIdx.x] = "
+             "a[threadIdx.x]; }\n"
+             "extern \"C\" {\n"
+             "__global__ void half1(const __half* a, __half* b) { copy(a, b); }\n"
+             "__global__ void half2_(const __half2* a, __half2* b) { copy(a, b); }\n"
+             "__global__ void bf2(const __nv_bfloat162* a, __nv_bfloat162* b) { copy(a, b); }\n"
+             "__global__ void eight(const __half* a, __half* b) {\n"
+             "  *reinterpret_cast<uint4*>(b + 8 * threadIdx.x) =\n"
+             "      *reinterpret_cast<const uint4*>(a + 8 * threadIdx.x);\n}\n"
+             "__global__ void product(const __half* a, float* c, int trips) {\n"
+             "  using namespace nvcuda::wmma;\n"
+             "  fragment<matrix_a, 16, 16, 16, __half, row_major> x;\n"
+             "  fragment<matrix_b, 16, 16, 16, __half, col_major> y;\n"
+             "  fragment<accumulator, 16, 16, 16, float> z[2];\n"
+             "  for (int i = 0; i < 2; ++i) fill_fragment(z[i], 0.0f);\n"
+             "  for (int t = 0; t < trips; ++t) {\n"
+             "    load_matrix_sync(x, a + 16 * t, 64);  // line 20\n"
+             "    load_matrix_sync(y, a + 32 * t, 64);\n"
+             "    for (int i = 0; i < 2; ++i) mma_sync(z[i], x, y, z[i]);\n"
+             "  }\n"
+             "  for (int i = 0; i < 2; ++i)\n"
+             "    for (int e = 0; e < z[i].num_elements; ++e) z[i].x[e] *= 2.0f;\n"
+             "  for (int i = 0; i < 2; ++i) store_matrix_sync(c + 16 * i, z[i], 64, "
+             "mem_row_major);\n}\n}\n");
+  for (const Clang& clang : clangs()) {
+    INFO(clang.command);
+    const Ran ran = device_pass(clang, folder / "wide.cu", folder / "wide.ptx");
+    INFO(ran.err);
+    REQUIRE(ran.status == 0);
+    CHECK(ran.err.empty());
+    const Ran host = host_pass(clang, folder / "wide.cu", folder / "wide.ptx", folder / "wide.o");
+    INFO(host.err);
+    CHECK(host.status == 0);
+    CHECK(host.err.empty());
+    const auto kernels = kernels_of(read_file(folder / "wide.ptx"));
+    CHECK(accesses(kernels.at("half1")) == Counts{{"ld.global 2", 1}, {"st.global 2", 1}});
+    CHECK(accesses(kernels.at("half2_")) == Counts{{"ld.global 4", 1}, {"st.global 4", 1}});
+    CHECK(accesses(kernels.at("bf2")) == Counts{{"ld.global 4", 1}, {"st.global 4", 1}});
+    CHECK(accesses(kernels.at("eight")) == Counts{{"ld.global 16", 1}, {"st.global 16", 1}});
+    const std::string& product = kernels.at("product");
+    CHECK(accesses(product).empty());
+    CHECK(product.find("local") == std::string::npos);
+    const auto place = product.find("wmma.load.a");
+    REQUIRE(place != std::string::npos);
+    const std::string before = product.substr(0, place);
+    CHECK(before.substr(before.rfind(".loc")).find(" 20 ") != std::string::npos);
+  }
+}
+
 TEST_CASE("headers: what is not there is a compile error, not a surprise", "[headers]") {
   const TemporaryFolder folder;
   for (const auto& [code, message] : std::map<std::string, std::string>{

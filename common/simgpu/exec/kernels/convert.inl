@@ -122,11 +122,28 @@ SIMGPU_INLINE std::uint16_t narrow16(double v, bool bf, const Op& op) {
   const int mode = directed(op.x);
   return bf ? to_bfloat(v, mode) : to_half(v, mode);
 }
+/// Exact, or rounded to odd if a double is too short: a second rounding then gives what one would.
+template <class From>
+SIMGPU_INLINE double to_double(From v) {
+  if constexpr (std::is_integral_v<From> && sizeof(From) == 8) {
+    const bool negative = v < From{0};
+    std::uint64_t m = negative ? 0 - static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v);
+    if (m >> 53 != 0) m = (m & ~std::uint64_t{0x7ff}) | ((m & 0x7ff) != 0 ? 0x800u : 0u);
+    return negative ? -static_cast<double>(m) : static_cast<double>(m);
+  } else {
+    return static_cast<double>(v);
+  }
+}
 template <class From, bool kBf>
 void cvt_to_16(Warp& w, const Op& op) {
   const From* a = lanes<From>(w, op.a);
+  if constexpr (std::is_same_v<From, float>)
+    if (op.y == 0 && static_cast<CvtRound>(op.x) == CvtRound::rn)
+      return each_lane<std::uint16_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
+        return kBf ? float_to_bfloat_lane(a[i]) : float_to_half_lane(a[i]);
+      });
   each_lane<std::uint16_t>(w, op.dst, [&](unsigned i) {
-    double v = static_cast<double>(a[i]);
+    double v = to_double(a[i]);
     if constexpr (std::is_same_v<From, float>)
       if (op.y & kFtz) v = static_cast<double>(flush_subnormal(a[i]));
     return narrow16(v, kBf, op);
@@ -135,13 +152,13 @@ void cvt_to_16(Warp& w, const Op& op) {
 template <class To, bool kBf>
 void cvt_from_16(Warp& w, const Op& op) {
   const std::uint16_t* a = lanes<std::uint16_t>(w, op.a);
-  each_lane<To>(w, op.dst, [&](unsigned i) {
-    const double v = widen16(a[i], kBf);
-    if constexpr (std::is_integral_v<To>) {
-      return float_to_int<To, float>(static_cast<float>(v), op.x);
-    } else {
+  const unsigned round = op.x;
+  each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
+    const float v = kBf ? bfloat_to_float(a[i]) : half_to_float_lane(a[i]);
+    if constexpr (std::is_integral_v<To>)
+      return float_to_int<To, float>(v, round);
+    else
       return static_cast<To>(v);
-    }
   });
 }
 template <bool kToBf, bool kFromBf>

@@ -77,12 +77,43 @@ SIMGPU_INLINE void expand_a(const Warp& w, const Ref* refs, bool is_unsigned,
   }
 }
 /// B arrives by columns.
+/// Eight rows of eight 16-bit values become columns.
+SIMGPU_INLINE void transpose8(const std::uint16_t* from, std::uint16_t* to) {
+#if defined(__SSE2__)
+  __m128i a[8], b[8];
+  for (unsigned i = 0; i < 8; ++i)
+    a[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 8 * i));
+  for (unsigned i = 0; i < 4; ++i) {  // pairs of rows i, i + 4
+    b[2 * i] = _mm_unpacklo_epi16(a[i], a[i + 4]);
+    b[2 * i + 1] = _mm_unpackhi_epi16(a[i], a[i + 4]);
+  }
+  for (unsigned i = 0; i < 4; ++i) {
+    a[2 * i] = _mm_unpacklo_epi16(b[i], b[i + 4]);
+    a[2 * i + 1] = _mm_unpackhi_epi16(b[i], b[i + 4]);
+  }
+  for (unsigned i = 0; i < 4; ++i) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 16 * i), _mm_unpacklo_epi16(a[i], a[i + 4]));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 16 * i + 8),
+                     _mm_unpackhi_epi16(a[i], a[i + 4]));
+  }
+#else
+  for (unsigned i = 0; i < 8; ++i)
+    for (unsigned j = 0; j < 8; ++j) to[8 * j + i] = from[8 * i + j];
+#endif
+}
 template <class Format, unsigned kK>
 SIMGPU_INLINE void expand_b(const Warp& w, const Ref* refs, bool is_unsigned,
                             typename Format::Dense* to) {
   constexpr unsigned n = registers_of_b(kK, Format::kBits);
   for (unsigned r = 0; r < n; ++r) {
     const std::byte* from = address_of(w, refs[r]);
+    if constexpr (Format::kBits == 16) {
+      alignas(16) std::uint16_t rows[64];
+      transpose8(reinterpret_cast<const std::uint16_t*>(from), rows);
+      for (unsigned q = 0; q < 8; ++q)
+        Format::row(reinterpret_cast<const std::byte*>(rows), q, is_unsigned, to + (r * 8 + q) * 8);
+      continue;
+    }
     for (unsigned g = 0; g < 8; ++g) {
       typename Format::Dense v[Format::kWidth];
       Format::row(from, g, is_unsigned, v);

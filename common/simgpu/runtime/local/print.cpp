@@ -155,7 +155,7 @@ Row row_of(std::string name, const Counts& c) {
           with_ideal(global.sectors, global.ideal_sectors),
           number(shared.requests),
           with_ideal(shared.wavefronts, shared.ideal_wavefronts),
-          number(c.fma_f32 + c.fma_f64),
+          number(c.fma_f32 + c.fma_f64 + c.fma_f16),
           number(c.block_barriers)};
 }
 

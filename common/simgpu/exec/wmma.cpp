@@ -21,6 +21,7 @@
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/fragments.hpp"
 #include "common/simgpu/exec/memory_ops.hpp"
+#include "common/simgpu/exec/sampling.hpp"
 #include "common/simgpu/memory/address.hpp"
 
 namespace simgpu::exec {
@@ -112,6 +113,8 @@ void count_accesses(BlockRun& run, const Op& op, AccessType type, const Reached&
     s.ideal_wavefronts = s.raw_ideal_wavefronts = w.ideal;
     s.bytes = std::uint64_t{bytes} * static_cast<unsigned>(std::popcount(reached.shared));
     site.shared += s;
+    sample_access(run, op, type, MemorySpace::shared, reached.offset, reached.shared, bytes,
+                  w.actual, w.ideal, by_matrices);
   }
   if (reached.local != 0) ++site.local_requests;
 }

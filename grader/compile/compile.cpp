@@ -267,8 +267,22 @@ std::string Driver::entries_source(const Build& build) const {
   for (const auto& rung : lab_.rungs)
     out << "template <typename In, typename Out>\nvoid " << rung.name
         << "(MatrixView<const In>, MatrixView<const In>, MatrixView<Out>, CUstream_st*);\n";
-  for (const auto& stage : lab_.stages)
-    if (stage.answer) out << "const char* " << stage.answer->function << "();\n";
+  for (const auto& stage : lab_.stages) {
+    if (!stage.answer) continue;
+    const std::string& function = stage.answer->function;
+    if (stage.answer->measured.empty())
+      out << "const char* " << function << "();\n";
+    else
+      out << "#include <cstdio>\nint " << function << "();\nstatic const char* " << function
+          << "_as_text() {\n  static char text[16];\n  const int value = " << function
+          << "();\n  if (value == 0) return \"\";\n  std::snprintf(text, sizeof text, \"%d\", "
+             "value);\n  return text;\n}\n";
+  }
+  const auto predicts = [this](const std::string& function) {
+    return std::any_of(lab_.stages.begin(), lab_.stages.end(), [&](const Stage& s) {
+      return s.answer && s.answer->function == function && !s.answer->measured.empty();
+    });
+  };
   out << "\nstatic const simgpu::runtime::Entry entries[] = {\n";
   std::size_t count = 0;
   for (const auto& entry : build.entries) {
@@ -278,7 +292,8 @@ std::string Driver::entries_source(const Build& build) const {
       out << "    simgpu::runtime::launcher<&" << entry.function << ">(\"" << entry.name
           << "\"),\n";
     else
-      out << "    simgpu::runtime::answer(\"" << entry.name << "\", &" << entry.function << "),\n";
+      out << "    simgpu::runtime::answer(\"" << entry.name << "\", &" << entry.function
+          << (predicts(entry.function) ? "_as_text" : "") << "),\n";
   }
   out << "};\n\nint main() { return simgpu::runtime::simgpu_runner_main(3, entries, " << count
       << "); }\n";

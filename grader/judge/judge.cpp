@@ -141,7 +141,9 @@ bool launchers_defined(const Stage& stage, LabBench& bench, StageResult& result)
   for (const auto& type : bench.lab().rung(stage.rung).types)
     wanted.emplace_back(stage.rung + "<" + type + ">", signature(stage.rung, type));
   if (stage.answer)
-    wanted.emplace_back(stage.answer->function, "const char* " + stage.answer->function + "()");
+    wanted.emplace_back(
+        stage.answer->function,
+        (stage.answer->measured.empty() ? "const char* " : "int ") + stage.answer->function + "()");
   for (const auto& [name, form] : wanted) {
     const EntryPoint* entry = bench.entry(name);
     CHECK((entry && entry->defined));
@@ -170,10 +172,26 @@ bool answer_right(const Stage& stage, LabBench& bench, StageResult& result, bool
     result.next_step = text("verdict.infra.next");
     return false;
   }
-  const std::string answer = normalised_answer(outcome.answer);
+  const bool prediction = !stage.answer->measured.empty();
+  const std::string answer = prediction ? outcome.answer : normalised_answer(outcome.answer);
   const auto& accepted = stage.answer->sha256;
-  const bool right = outcome.end == End::returned && outcome.answered &&
-                     std::find(accepted.begin(), accepted.end(), sha256(answer)) != accepted.end();
+  bool right = outcome.end == End::returned && outcome.answered &&
+               std::find(accepted.begin(), accepted.end(), sha256(answer)) != accepted.end();
+  unsigned line = 0;
+  if (prediction && outcome.end == End::returned && !answer.empty()) {
+    const std::optional<ConflictDegree> seen = bench.measure_answer(*stage.answer);
+    if (!seen) {
+      CHECK(false);
+      result.verdict = "WRONG_ANSWER";
+      result.diagnosis = "ANSWER";
+      result.file = bench.build().shown_path;
+      result.headline = text("stage.answer.unmeasured", {{"rung", stage.answer->rung}});
+      result.next_step = text("stage.answer.unmeasured.next");
+      return false;
+    }
+    right = answer == std::to_string(seen->wavefronts);
+    line = seen->line;
+  }
   CHECK(right);
   if (right) return true;
   attempted = !answer.empty();
@@ -182,13 +200,18 @@ bool answer_right(const Stage& stage, LabBench& bench, StageResult& result, bool
                                                 : "RUNTIME_ERROR";
   result.diagnosis = "ANSWER";
   result.file = bench.build().shown_path;
-  result.headline = outcome.end != End::returned
-                        ? text("stage.answer.died", {{"function", stage.answer->function}})
-                    : answer.empty()
-                        ? text("stage.answer.empty", {{"function", stage.answer->function}})
-                        : text("stage.answer.wrong", {{"function", stage.answer->function},
-                                                      {"answer", answer.substr(0, 40)}});
-  result.next_step = text("stage.answer.next");
+  result.headline =
+      outcome.end != End::returned
+          ? text("stage.answer.died", {{"function", stage.answer->function}})
+      : answer.empty() ? text("stage.answer.empty", {{"function", stage.answer->function}})
+      : prediction     ? text("stage.prediction.wrong", {{"function", stage.answer->function},
+                                                         {"answer", answer.substr(0, 40)},
+                                                         {"line", std::to_string(line)},
+                                                         {"rung", stage.answer->rung}})
+                       : text("stage.answer.wrong",
+                              {{"function", stage.answer->function}, {"answer", answer.substr(0, 40)}});
+  result.line = line;
+  result.next_step = text(prediction ? "stage.prediction.next" : "stage.answer.next");
   return false;
 }
 
@@ -273,7 +296,7 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
   std::sort(result.notes.begin(), result.notes.end());
   result.notes.erase(std::unique(result.notes.begin(), result.notes.end()), result.notes.end());
   if (!met) {
-    describe_missed(result, runs);
+    describe_missed(result, runs, bench.build().shown_path);
     return;
   }
   result.state = State::passed;

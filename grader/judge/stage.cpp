@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <optional>
 
 #include "grader/messages.hpp"
 #include "grader/report/text.hpp"
@@ -231,7 +233,160 @@ report::GoalResult goal_result(const LabBench::GoalRun& run) {
   return result;
 }
 
-void describe_missed(StageResult& stage, const std::vector<LabBench::GoalRun>& runs) {
+std::map<unsigned, simgpu::Counts> lines_of(const Observed& seen, const std::string& file) {
+  const auto last_name = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
+  std::map<unsigned, simgpu::Counts> lines;
+  for (const auto& launch : seen.launches)
+    for (const auto& one : launch.lines)
+      if (one.where.line != 0 && last_name(one.where.file) == last_name(file))
+        lines[one.where.line] += one.counts;
+  return lines;
+}
+
+namespace {
+
+/// One kind of access in one line: `cost` against what it could be.
+struct LineCost {
+  unsigned line = 0;
+  std::string what;  ///< "shared loads"
+  std::uint64_t requests = 0, cost = 0, ideal = 0, bytes = 0;
+  std::uint64_t excess() const { return cost > ideal ? cost - ideal : 0; }
+};
+
+std::vector<LineCost> shared_costs(const std::map<unsigned, simgpu::Counts>& lines) {
+  std::vector<LineCost> list;
+  for (const auto& [line, c] : lines)
+    for (const auto& [what, s] : {std::pair{"shared loads", &c.shared_load},
+                                  {"shared stores", &c.shared_store},
+                                  {"asynchronous copies", &c.async_store}})
+      if (s->requests)
+        list.push_back({line, what, s->requests, s->wavefronts, s->ideal_wavefronts, s->bytes});
+  return list;
+}
+
+std::vector<LineCost> global_costs(const std::map<unsigned, simgpu::Counts>& lines, bool stores) {
+  std::vector<LineCost> list;
+  for (const auto& [line, c] : lines) {
+    if (const auto& g = c.global_load; g.requests)
+      list.push_back({line, "global loads", g.requests, g.sectors, g.ideal_sectors, g.bytes});
+    if (const auto& g = c.global_store; g.requests && stores)
+      list.push_back({line, "global stores", g.requests, g.sectors, g.ideal_sectors, g.bytes});
+  }
+  return list;
+}
+
+template <typename Key>
+const LineCost* largest(const std::vector<LineCost>& list, Key key) {
+  const LineCost* found = nullptr;
+  for (const auto& one : list)
+    if (key(one) > 0 && (!found || key(one) > key(*found))) found = &one;
+  return found;
+}
+
+std::string ratio(std::uint64_t part, std::uint64_t whole) {
+  const double value = static_cast<double>(part) / static_cast<double>(whole);
+  return report::number(std::round(value * 10) / 10);
+}
+
+WorstLine per_request(const std::vector<LineCost>& list, const char* unit) {
+  const LineCost* worst = largest(list, [](const LineCost& c) { return c.excess(); });
+  if (!worst) return {};
+  return {worst->line,
+          text("goal.line.per_request", {{"line", std::to_string(worst->line)},
+                                         {"got", ratio(worst->cost, worst->requests)},
+                                         {"unit", unit},
+                                         {"ideal", ratio(worst->ideal, worst->requests)},
+                                         {"what", worst->what}})};
+}
+
+WorstLine share(const std::vector<LineCost>& list, const char* unit) {
+  const LineCost* worst = largest(list, [](const LineCost& c) { return c.cost; });
+  if (!worst) return {};
+  std::uint64_t total = 0;
+  for (const auto& one : list) total += one.cost;
+  return {worst->line,
+          text("goal.line.share", {{"line", std::to_string(worst->line)},
+                                   {"part", report::number(static_cast<double>(worst->cost))},
+                                   {"total", report::number(static_cast<double>(total))},
+                                   {"unit", unit}})};
+}
+
+}  // namespace
+
+WorstLine worst_line(const std::string& diagnosis,
+                     const std::map<unsigned, simgpu::Counts>& lines) {
+  if (diagnosis == "BANK-CONFLICT") {
+    const auto list = shared_costs(lines);
+    const WorstLine conflict = per_request(list, "wavefronts");
+    return conflict.line ? conflict : share(list, "wavefronts");
+  }
+  if (diagnosis == "UNCOALESCED") {
+    const WorstLine scattered = per_request(global_costs(lines, true), "sectors");
+    return scattered.line ? scattered : share(global_costs(lines, true), "sectors");
+  }
+  if (diagnosis == "NO-REUSE" || diagnosis == "NO-SHARED")
+    return share(global_costs(lines, false), "sectors read");
+  if (diagnosis == "STORES") {
+    std::vector<LineCost> list;
+    for (const auto& [line, c] : lines)
+      list.push_back({line, "", 0, c.global_store.sectors + c.global_atomic.sectors, 0, 0});
+    return share(list, "sectors written");
+  }
+  if (diagnosis == "NOT-VECTORISED") {
+    // Narrow accesses only: the line with most requests of less than 16 bytes per lane.
+    auto list = shared_costs(lines);
+    const auto global = global_costs(lines, true);
+    list.insert(list.end(), global.begin(), global.end());
+    const LineCost* worst = largest(
+        list, [](const LineCost& c) { return c.bytes < c.requests * 512 ? c.requests : 0; });
+    if (!worst) return {};
+    return {worst->line, text("goal.line.width",
+                              {{"line", std::to_string(worst->line)},
+                               {"got", ratio(worst->bytes, worst->requests)},
+                               {"requests", report::number(static_cast<double>(worst->requests))},
+                               {"what", worst->what}})};
+  }
+  const auto counted = [&](auto count, const char* unit) {
+    std::vector<LineCost> list;
+    for (const auto& [line, c] : lines) list.push_back({line, "", 0, count(c), 0, 0});
+    return share(list, unit);
+  };
+  if (diagnosis == "NO-TENSOR")
+    return counted([](const simgpu::Counts& c) { return c.fma_f32 + c.fma_f64 + c.mad_int; },
+                   "multiply-adds outside the tensor cores");
+  if (diagnosis == "LOCAL-MEMORY")
+    return counted(
+        [](const simgpu::Counts& c) { return c.local_load_requests + c.local_store_requests; },
+        "local memory requests");
+  if (diagnosis == "BARRIERS")
+    return counted([](const simgpu::Counts& c) { return c.barriers; }, "warps' barriers");
+  return {};
+}
+
+std::optional<ConflictDegree> LabBench::measure_answer(const Answer& answer) {
+  RungCheck* const checked = check(answer.rung, lab_.rung(answer.rung).main_type());
+  if (!checked) return {};
+  const Extents at{2 * lab_.tile_size("BM", 16), 2 * lab_.tile_size("BN", 16),
+                   2 * lab_.tile_size("BK", 16)};
+  const Measured& measured = checked->measure(at);
+  if (measured.failure) return {};
+  ConflictDegree worst;
+  double most = 0;
+  for (const auto& [line, counts] : lines_of(measured.observed, build_.shown_path)) {
+    const simgpu::SharedCounts& s =
+        answer.measured == "load_wavefronts" ? counts.shared_load : counts.shared_store;
+    if (s.requests == 0) continue;
+    const double degree = static_cast<double>(s.wavefronts) / static_cast<double>(s.requests);
+    if (degree <= most) continue;
+    most = degree;
+    worst = {std::lround(degree), line};
+  }
+  if (worst.line == 0) return {};
+  return worst;
+}
+
+void describe_missed(StageResult& stage, const std::vector<LabBench::GoalRun>& runs,
+                     const std::string& file) {
   // The goal that is furthest off says most; aligned extents come first in each goal and win ties.
   const LabBench::GoalRun* worst = nullptr;
   report::GoalResult shown;
@@ -257,6 +412,13 @@ void describe_missed(StageResult& stage, const std::vector<LabBench::GoalRun>& r
   stage.verdict = "GOAL_MISSED";
   stage.diagnosis = named.id;
   stage.headline = named.headline;
+  const WorstLine where =
+      worst_line(worst->goal->diagnosis, lines_of(worst->measured->observed, file));
+  if (where.line != 0) {
+    stage.file = file;
+    stage.line = where.line;
+    stage.details.push_back(where.text);
+  }
   stage.details.push_back(worst->goal->missed);
   stage.details.insert(stage.details.end(), named.details.begin(), named.details.end());
   stage.next_step = named.next_step;

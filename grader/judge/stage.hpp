@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,12 @@
 #include "grader/os/pool.hpp"
 
 namespace grader {
+
+/// The shared access with the most wavefronts per request.
+struct ConflictDegree {
+  long wavefronts = 0;  ///< per request, rounded
+  unsigned line = 0;
+};
 
 /// All rungs of one lab under test, created as they are needed and kept for later stages.
 class LabBench {
@@ -40,6 +47,9 @@ class LabBench {
   };
   std::vector<GoalRun> run_goals(const Stage& stage);
 
+  /// What a prediction is compared with; empty if the kernel cannot be measured.
+  std::optional<ConflictDegree> measure_answer(const Answer& answer);
+
   const Lab& lab() const { return lab_; }
   const Build& build() const { return build_; }
 
@@ -62,7 +72,20 @@ void describe_failure(report::StageResult& stage, LabBench& bench, RungCheck& ch
 
 /// A goal as the report shows it.
 report::GoalResult goal_result(const LabBench::GoalRun& run);
-/// Headline and details for missed goals, the worst first.
-void describe_missed(report::StageResult& stage, const std::vector<LabBench::GoalRun>& runs);
+/// Headline and details for missed goals, the worst first, and the source line that is worst.
+/// `file`: as messages name it; only lines of a file of that name are told.
+void describe_missed(report::StageResult& stage, const std::vector<LabBench::GoalRun>& runs,
+                     const std::string& file);
+
+/// Counts per line of the student's file (by its last name), summed over the launches of a call.
+std::map<unsigned, simgpu::Counts> lines_of(const Observed& seen, const std::string& file);
+
+/// The line behind a missed goal, in words; line 0 and no text if none stands out. Which counts are
+/// looked at follows from the goal's diagnosis.
+struct WorstLine {
+  unsigned line = 0;
+  std::string text;
+};
+WorstLine worst_line(const std::string& diagnosis, const std::map<unsigned, simgpu::Counts>& lines);
 
 }  // namespace grader

@@ -49,11 +49,28 @@ struct Rung {
   const std::string& main_type() const;
 };
 
-/// A question answered by a function without arguments in gemm.cu; only hashes of the answers are
-/// kept.
+/// A question answered by a function without arguments in gemm.cu.
+///
+/// Either `const char* f()`, compared with hashes (nothing but hashes of the answers is kept):
+///
+///     [stage.answer]
+///     function = "suspects"
+///     sha256 = ["..."]                # of normalised_answer()
+///
+/// or `int f()`, a prediction that is compared with what the simulated GPU counts (0 = no answer
+/// yet):
+///
+///     [stage.answer]
+///     function = "prediction"
+///     measured = "load_wavefronts"    # or store_wavefronts: wavefronts per request of the shared
+///                                     # loads (stores) of the worst source line, rounded
+///     rung = "gemm_given"             # the kernel that is measured, in its main type at 2 x 2
+///     blocks
+///                                     # of the lab's tile and two k-tiles
 struct Answer {
   std::string function;
-  std::vector<std::string> sha256;
+  std::vector<std::string> sha256;  ///< empty for a prediction
+  std::string measured, rung;       ///< empty for hashes
 };
 
 /// What a student completes next.

@@ -206,12 +206,17 @@ Stage parse_stage(const Table& table) {
     table.fail(nullptr, "\"shapes\" is missing or empty in [[stage]] " + stage.id);
   if (table.has("answer")) {
     const Table answer = table.table("answer");
-    answer.only({"function", "sha256"});
-    stage.answer = Answer{answer.string("function"), answer.strings("sha256")};
+    answer.only({"function", "sha256", "measured", "rung"});
+    stage.answer = Answer{answer.string("function"), answer.strings("sha256"),
+                          answer.string("measured", ""), answer.string("rung", stage.rung)};
     if (!is_identifier(stage.answer->function))
       answer.fail(answer.required("function"), "\"function\" must be a C++ identifier");
-    if (stage.answer->sha256.empty())
-      answer.fail(nullptr, "\"sha256\" is missing or empty in [stage.answer]");
+    const std::string& measured = stage.answer->measured;
+    if (!measured.empty() && measured != "load_wavefronts" && measured != "store_wavefronts")
+      answer.fail(answer.required("measured"), "unknown quantity \"" + measured +
+                                                   "\" (known: load_wavefronts, store_wavefronts)");
+    if (stage.answer->sha256.empty() == measured.empty())
+      answer.fail(nullptr, "[stage.answer] needs \"sha256\" or \"measured\", one of the two");
   }
   return stage;
 }
@@ -279,6 +284,9 @@ Lab parse_lab(const std::string& text, const std::string& path) {
     const bool known = std::any_of(lab.rungs.begin(), lab.rungs.end(),
                                    [&](const Rung& r) { return r.name == stage.rung; });
     if (!known) table.fail(table.required("rung"), "no [[rung]] is named \"" + stage.rung + "\"");
+    if (stage.answer && std::none_of(lab.rungs.begin(), lab.rungs.end(),
+                                     [&](const Rung& r) { return r.name == stage.answer->rung; }))
+      table.fail(table.required("answer"), "no [[rung]] is named \"" + stage.answer->rung + "\"");
     for (const auto& needed : stage.needs)
       if (!lab.stage(needed))
         table.fail(table.required("needs"), "\"" + needed + "\" is no stage before this one");

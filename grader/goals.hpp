@@ -56,6 +56,35 @@ struct Goal {
 std::int64_t coalesced_row_sectors(std::int64_t rows, std::int64_t width, std::int64_t ld,
                                    std::uint64_t element_bytes);
 
+// What several labs' goals measure and bound.
+
+/// n / d, rounded up; d > 0.
+std::int64_t ceil_div(std::int64_t n, std::int64_t d);
+/// A parameter as a whole number.
+std::int64_t whole(const Parameters& parameters, const char* name);
+
+/// Sectors of `rows` x `cols` elements, rows contiguous in memory one after the other, read `piece`
+/// neighbours at a time: as coalesced_row_sectors, for tiles narrower than a warp.
+std::int64_t piece_sectors(std::int64_t rows, std::int64_t cols, std::int64_t piece,
+                           std::uint64_t element_bytes);
+
+/// Two barriers per k-tile and block, with parameters BM, BN, BK.
+double two_barriers(const Extents& extents, const Parameters& parameters, std::uint64_t);
+/// The bound 0.
+double nothing(const Extents&, const Parameters&, std::uint64_t);
+/// The bound `registers`.
+double live_registers_bound(const Extents&, const Parameters& parameters, std::uint64_t);
+
+double load_requests(const Observed& seen);      ///< global loads
+double load_sectors(const Observed& seen);       ///< global loads
+double sectors_of_a(const Observed& seen);       ///< read from A
+double sectors_of_b(const Observed& seen);       ///< read from B
+double sectors_to_c(const Observed& seen);       ///< written to C, atomics included
+double shared_wavefronts(const Observed& seen);  ///< loads and stores
+double block_barriers(const Observed& seen);
+double local_accesses(const Observed& seen);
+double live_registers(const Observed& seen);
+
 /// Static registration: `static const grader::GoalList goals("lab1_naive", {...});` at namespace
 /// scope.
 struct GoalList {

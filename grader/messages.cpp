@@ -116,7 +116,7 @@ constexpr std::array kCatalogue = {
     Entry{"RACE.headline", "two runs on the same data gave different results, first at {place}"},
     Entry{"RACE.next", "Look for a value that depends on which thread comes first."},
     Entry{"BARRIER-DIVERGENT.headline",
-          "{where}: __syncthreads() is reached by some threads of a warp and not by the others"},
+          "{where}: __syncthreads() is reached by some threads of a block and not by the others"},
     Entry{"BARRIER-DIVERGENT.next",
           "Put the barrier outside every if that depends on the thread; guard the loads and stores "
           "instead."},
@@ -126,7 +126,7 @@ constexpr std::array kCatalogue = {
           "Threads outside C must stay until the last barrier: let them load zeros and skip the "
           "store."},
     Entry{"BARRIER-MISMATCH.headline",
-          "warps of one block wait at different barriers, one of them {where}"},
+          "warps of one block wait at different barriers: {where} and {other}"},
     Entry{"BARRIER-MISMATCH.next",
           "Every thread of a block must pass the same barriers equally often. Which loop bound "
           "depends on the thread?"},
@@ -230,6 +230,21 @@ constexpr std::array kCatalogue = {
           "inside each {tile} tile of {matrix} rows and columns are exchanged"},
     Entry{"TILE-MAP.operand.next",
           "Store and read the shared tile with the same meaning of its two indices."},
+    Entry{"FRAGMENT-MAP.headline", "{what} of each {tile} fragment of {matrix} are exchanged"},
+    Entry{"FRAGMENT-MAP.columns.headline",
+          "the columns of each 16 x 8 fragment of C overlap: c0 and c1 belong to columns 2 * (lane "
+          "% 4) "
+          "and the next, not to lane % 4"},
+    Entry{"FRAGMENT-MAP.next",
+          "Which lane and register holds which element? Write down row and column for lanes 0, 1 "
+          "and 4 "
+          "from the layout of the instruction, and compare with your loads and stores."},
+    Entry{"SWIZZLE-MISMATCH.headline",
+          "the columns of {matrix}'s tile are XOR-permuted by row: store and load use different "
+          "swizzles"},
+    Entry{"SWIZZLE-MISMATCH.next",
+          "Compute the swizzled index in one function, and call it wherever the tile is written or "
+          "read."},
     Entry{"TILE-MAP.copy.headline",
           "C[{i}][{j}] holds {matrix}[{i2}][{j2}]: elements change places on their way "
           "through the tile"},

@@ -7,14 +7,11 @@
 
 namespace {
 
+using grader::ceil_div;
 using grader::coalesced_row_sectors;
 using grader::Extents;
 using grader::Observed;
 using grader::Parameters;
-
-std::int64_t ceil_div(std::int64_t n, std::int64_t d) {
-  return (n + d - 1) / d;
-}
 
 /// Up to `rows_per_warp` rows of A in each k step of each warp of 32 threads. 1 is a warp along a
 /// row; a warp of 8 x 4 threads needs 4 and saves as much on B.

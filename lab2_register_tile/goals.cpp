@@ -7,22 +7,19 @@
 
 namespace {
 
+using grader::ceil_div;
 using grader::Extents;
-using grader::Observed;
 using grader::Parameters;
-
-double ceil_div(std::int64_t n, double d) {
-  const auto divisor = static_cast<std::int64_t>(d);
-  return static_cast<double>((n + divisor - 1) / divisor);
-}
+using grader::whole;
 
 /// Warps of 2 x 16 threads with TM x TN elements each that cover C: warps that lie wholly outside
 /// of it load nothing.
 double warps(const Extents& e, const Parameters& p) {
-  return ceil_div(e.m, 2 * p.at("TM")) * ceil_div(e.n, 16 * p.at("TN"));
+  return static_cast<double>(ceil_div(e.m, 2 * whole(p, "TM")) *
+                             ceil_div(e.n, 16 * whole(p, "TN")));
 }
 
-double load_requests(const Extents& e, const Parameters& p, std::uint64_t) {
+double requests_of_tiles(const Extents& e, const Parameters& p, std::uint64_t) {
   return p.at("slack") * warps(e, p) * static_cast<double>(e.k) * (p.at("TM") + p.at("TN"));
 }
 
@@ -37,30 +34,6 @@ double sectors_of_b(const Extents& e, const Parameters& p, std::uint64_t bytes) 
 /// One sector for each of the two rows of a request.
 double sectors_of_a(const Extents& e, const Parameters& p, std::uint64_t) {
   return p.at("slack") * warps(e, p) * static_cast<double>(e.k) * 2 * p.at("TM");
-}
-
-double nothing(const Extents&, const Parameters&, std::uint64_t) {
-  return 0;
-}
-
-double live_registers_bound(const Extents&, const Parameters& p, std::uint64_t) {
-  return p.at("registers");
-}
-
-double requests(const Observed& o) {
-  return static_cast<double>(o.total.global_load.requests);
-}
-double sectors_a(const Observed& o) {
-  return static_cast<double>(o.a.load.sectors);
-}
-double sectors_b(const Observed& o) {
-  return static_cast<double>(o.b.load.sectors);
-}
-double local_accesses(const Observed& o) {
-  return static_cast<double>(o.total.local_load_requests + o.total.local_store_requests);
-}
-double live_registers(const Observed& o) {
-  return o.live_registers;
 }
 
 const char* const too_many_loads =
@@ -95,8 +68,8 @@ const std::vector<grader::Goal> goals = {
      "NO-REUSE",
      too_many_loads,
      {{"TM", 4}, {"TN", 4}, {"slack", 1.05}},
-     requests,
-     load_requests,
+     grader::load_requests,
+     requests_of_tiles,
      inside},
     {"2.1",
      "local_accesses",
@@ -104,8 +77,8 @@ const std::vector<grader::Goal> goals = {
      "LOCAL-MEMORY",
      in_local_memory,
      {},
-     local_accesses,
-     nothing,
+     grader::local_accesses,
+     grader::nothing,
      inside},
     {"2.1",
      "live_registers",
@@ -113,8 +86,8 @@ const std::vector<grader::Goal> goals = {
      "REGISTERS",
      too_many_registers,
      {{"registers", 255}},
-     live_registers,
-     live_registers_bound,
+     grader::live_registers,
+     grader::live_registers_bound,
      inside},
     {"2.1",
      "live_registers_128",
@@ -122,8 +95,8 @@ const std::vector<grader::Goal> goals = {
      "REGISTERS",
      half_empty,
      {{"registers", 128}},
-     live_registers,
-     live_registers_bound,
+     grader::live_registers,
+     grader::live_registers_bound,
      inside,
      true},
 
@@ -133,8 +106,8 @@ const std::vector<grader::Goal> goals = {
      "NO-REUSE",
      edge_loads,
      {{"TM", 4}, {"TN", 4}, {"slack", 1.05}},
-     requests,
-     load_requests,
+     grader::load_requests,
+     requests_of_tiles,
      edges},
     {"2.2",
      "local_accesses",
@@ -142,8 +115,8 @@ const std::vector<grader::Goal> goals = {
      "LOCAL-MEMORY",
      in_local_memory,
      {},
-     local_accesses,
-     nothing,
+     grader::local_accesses,
+     grader::nothing,
      edges},
     {"2.2",
      "live_registers",
@@ -151,8 +124,8 @@ const std::vector<grader::Goal> goals = {
      "REGISTERS",
      too_many_registers,
      {{"registers", 255}},
-     live_registers,
-     live_registers_bound,
+     grader::live_registers,
+     grader::live_registers_bound,
      inside},
 
     {"2.3",
@@ -161,7 +134,7 @@ const std::vector<grader::Goal> goals = {
      "UNCOALESCED",
      scattered,
      {{"TM", 4}, {"TN", 4}, {"slack", 1.05}},
-     sectors_b,
+     grader::sectors_of_b,
      sectors_of_b,
      edges},
     {"2.3",
@@ -170,7 +143,7 @@ const std::vector<grader::Goal> goals = {
      "NO-REUSE",
      too_many_loads,
      {{"TM", 4}, {"TN", 4}, {"slack", 1.25}},
-     sectors_a,
+     grader::sectors_of_a,
      sectors_of_a,
      edges},
     {"2.3",
@@ -179,8 +152,8 @@ const std::vector<grader::Goal> goals = {
      "NO-REUSE",
      edge_loads,
      {{"TM", 4}, {"TN", 4}, {"slack", 1.05}},
-     requests,
-     load_requests,
+     grader::load_requests,
+     requests_of_tiles,
      edges},
     {"2.3",
      "local_accesses",
@@ -188,8 +161,8 @@ const std::vector<grader::Goal> goals = {
      "LOCAL-MEMORY",
      in_local_memory,
      {},
-     local_accesses,
-     nothing,
+     grader::local_accesses,
+     grader::nothing,
      edges},
     {"2.3",
      "live_registers",
@@ -197,8 +170,8 @@ const std::vector<grader::Goal> goals = {
      "REGISTERS",
      too_many_registers,
      {{"registers", 255}},
-     live_registers,
-     live_registers_bound,
+     grader::live_registers,
+     grader::live_registers_bound,
      inside},
 };
 

@@ -6,54 +6,32 @@
 
 namespace {
 
+using grader::ceil_div;
 using grader::Extents;
-using grader::Observed;
 using grader::Parameters;
-
-std::int64_t ceil_div(std::int64_t n, std::int64_t d) {
-  return (n + d - 1) / d;
-}
-
-/// Sectors of `rows` x `cols` elements, rows contiguous in memory one after the other, read `piece`
-/// neighbours at a time: as grader::coalesced_row_sectors, for tiles narrower than a warp.
-std::int64_t piece_sectors(std::int64_t rows, std::int64_t cols, std::int64_t piece,
-                           std::uint64_t bytes) {
-  const auto per_sector = static_cast<std::int64_t>(32 / bytes);
-  std::int64_t sectors = 0;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    for (std::int64_t first = 0; first < cols; first += piece) {
-      const std::int64_t begin = row * cols + first;
-      const std::int64_t end = begin + std::min(piece, cols - first);
-      sectors += (end - 1) / per_sector - begin / per_sector + 1;
-    }
-  }
-  return sectors;
-}
-
-std::int64_t at(const Parameters& p, const char* name) {
-  return static_cast<std::int64_t>(p.at(name));
-}
+using grader::piece_sectors;
+using grader::whole;
 
 // ---- 3.0: blocks of 16 x 16 threads, tiles of 16 x 16
 
 /// Per warp and k tile: one store to each tile, then per k a broadcast from A and 16 neighbours of
 /// B. An 8-byte element takes two wavefronts where 16 neighbours are touched. In PTX's own scalar
 /// accesses, which is an upper bound for what remains after ptxas has merged some.
-double shared_wavefronts(const Extents& e, const Parameters& p, std::uint64_t bytes) {
-  const std::int64_t tile = at(p, "TILE"), words = static_cast<std::int64_t>(bytes / 4);
+double wavefronts_along_rows(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  const std::int64_t tile = whole(p, "TILE"), words = static_cast<std::int64_t>(bytes / 4);
   const std::int64_t warps = ceil_div(e.m, tile) * ceil_div(e.n, tile) * (tile * tile / 32);
   return p.at("slack") *
          static_cast<double>(warps * ceil_div(e.k, tile) * (tile * (1 + words) + 2 * words));
 }
 
 double sectors_of_c(const Extents& e, const Parameters& p, std::uint64_t bytes) {
-  return p.at("slack") * static_cast<double>(piece_sectors(e.m, e.n, at(p, "TILE"), bytes));
+  return p.at("slack") * static_cast<double>(piece_sectors(e.m, e.n, whole(p, "TILE"), bytes));
 }
 
 // ---- 3.1
 
 double sectors_of_copied_a(const Extents& e, const Parameters& p, std::uint64_t bytes) {
-  return p.at("slack") * static_cast<double>(piece_sectors(e.m, e.k, at(p, "BK"), bytes));
+  return p.at("slack") * static_cast<double>(piece_sectors(e.m, e.k, whole(p, "BK"), bytes));
 }
 
 // ---- 3.2 to 3.5: a block reads BM rows of A and BN columns of B, BK at a time
@@ -61,9 +39,9 @@ double sectors_of_copied_a(const Extents& e, const Parameters& p, std::uint64_t 
 double sectors_of_a_and_b(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   return p.at("slack") *
          static_cast<double>(
-             ceil_div(e.n, at(p, "BN")) * piece_sectors(e.m, e.k, at(p, "BK"), bytes) +
-             ceil_div(e.m, at(p, "BM")) *
-                 piece_sectors(e.k, e.n, std::min<std::int64_t>(32, at(p, "BN")), bytes));
+             ceil_div(e.n, whole(p, "BN")) * piece_sectors(e.m, e.k, whole(p, "BK"), bytes) +
+             ceil_div(e.m, whole(p, "BM")) *
+                 piece_sectors(e.k, e.n, std::min<std::int64_t>(32, whole(p, "BN")), bytes));
 }
 
 /// Packed tiles are read without a sector too many, but filled up to whole tiles; A and B
@@ -72,45 +50,11 @@ double sectors_of_a_and_b(const Extents& e, const Parameters& p, std::uint64_t b
 /// would read a third less.
 double sectors_with_packing(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   const auto element = static_cast<std::int64_t>(bytes);
-  const std::int64_t bm = at(p, "BM"), bn = at(p, "BN") * 4 / element, bk = at(p, "BK");
+  const std::int64_t bm = whole(p, "BM"), bn = whole(p, "BN") * 4 / element, bk = whole(p, "BK");
   const std::int64_t tiles = ceil_div(e.m, bm) * ceil_div(e.n, bn) * ceil_div(e.k, bk);
   const std::int64_t packed = tiles * (bm + bn) * bk * element / 32;
   return p.at("slack") * static_cast<double>(packed + piece_sectors(e.m, e.k, bk, bytes) +
                                              piece_sectors(e.k, e.n, 32, bytes));
-}
-
-double two_barriers(const Extents& e, const Parameters& p, std::uint64_t) {
-  return static_cast<double>(2 * ceil_div(e.m, at(p, "BM")) * ceil_div(e.n, at(p, "BN")) *
-                             ceil_div(e.k, at(p, "BK")));
-}
-
-double nothing(const Extents&, const Parameters&, std::uint64_t) {
-  return 0;
-}
-double live_registers_bound(const Extents&, const Parameters& p, std::uint64_t) {
-  return p.at("registers");
-}
-
-double wavefronts(const Observed& o) {
-  return static_cast<double>(o.total.shared_load.wavefronts + o.total.shared_store.wavefronts);
-}
-double stored_sectors(const Observed& o) {
-  return static_cast<double>(o.c.store.sectors + o.c.atomic.sectors);
-}
-double loaded_from_a(const Observed& o) {
-  return static_cast<double>(o.a.load.sectors);
-}
-double loaded(const Observed& o) {
-  return static_cast<double>(o.total.global_load.sectors);
-}
-double barriers(const Observed& o) {
-  return static_cast<double>(o.total.block_barriers);
-}
-double local_accesses(const Observed& o) {
-  return static_cast<double>(o.total.local_load_requests + o.total.local_store_requests);
-}
-double live_registers(const Observed& o) {
-  return o.live_registers;
 }
 
 const char* const conflicts =
@@ -156,15 +100,15 @@ const std::vector<grader::Goal> goals = {
      "BANK-CONFLICT",
      conflicts,
      {{"TILE", 16}, {"slack", 1.05}},
-     wavefronts,
-     shared_wavefronts},
+     grader::shared_wavefronts,
+     wavefronts_along_rows},
     {"3.0",
      "store_sectors_c",
      "sectors written to C",
      "STORES",
      stored_too_often,
      {{"TILE", 16}, {"slack", 1.05}},
-     stored_sectors,
+     grader::sectors_to_c,
      sectors_of_c},
 
     {"3.1",
@@ -173,7 +117,7 @@ const std::vector<grader::Goal> goals = {
      "UNCOALESCED",
      fetch_scattered,
      {{"BK", 8}, {"slack", 1.05}},
-     loaded_from_a,
+     grader::sectors_of_a,
      sectors_of_copied_a},
 
     {"3.2",
@@ -182,7 +126,7 @@ const std::vector<grader::Goal> goals = {
      "NO-SHARED",
      no_shared,
      {{"BM", 16}, {"BN", 16}, {"BK", 16}, {"slack", 1.05}},
-     loaded,
+     grader::load_sectors,
      sectors_of_a_and_b},
     {"3.2",
      "barriers",
@@ -190,8 +134,8 @@ const std::vector<grader::Goal> goals = {
      "BARRIERS",
      more_barriers,
      {{"BM", 32}, {"BN", 32}, {"BK", 32}},
-     barriers,
-     two_barriers,
+     grader::block_barriers,
+     grader::two_barriers,
      {{256, 256, 256}, {131, 129, 127}},
      true},
 
@@ -201,7 +145,7 @@ const std::vector<grader::Goal> goals = {
      "NO-SHARED",
      small_tile,
      {{"BM", 64}, {"BN", 64}, {"BK", 8}, {"slack", 1.05}},
-     loaded,
+     grader::load_sectors,
      sectors_of_a_and_b},
     {"3.3",
      "local_accesses",
@@ -209,16 +153,16 @@ const std::vector<grader::Goal> goals = {
      "LOCAL-MEMORY",
      in_local_memory,
      {},
-     local_accesses,
-     nothing},
+     grader::local_accesses,
+     grader::nothing},
     {"3.3",
      "live_registers",
      "live registers",
      "REGISTERS",
      too_many_registers,
      {{"registers", 255}},
-     live_registers,
-     live_registers_bound,
+     grader::live_registers,
+     grader::live_registers_bound,
      inside},
     {"3.3",
      "barriers",
@@ -226,8 +170,8 @@ const std::vector<grader::Goal> goals = {
      "BARRIERS",
      more_barriers,
      {{"BM", 128}, {"BN", 64}, {"BK", 16}},
-     barriers,
-     two_barriers,
+     grader::block_barriers,
+     grader::two_barriers,
      {{256, 256, 256}, {131, 129, 127}},
      true},
 
@@ -237,7 +181,7 @@ const std::vector<grader::Goal> goals = {
      "UNCOALESCED",
      packing_missed,
      {{"BM", 128}, {"BN", 128}, {"BK", 16}, {"slack", 1.05}},
-     loaded,
+     grader::load_sectors,
      sectors_with_packing,
      for_packing},
     {"3.5",
@@ -246,7 +190,7 @@ const std::vector<grader::Goal> goals = {
      "UNCOALESCED",
      packing_missed,
      {{"BM", 128}, {"BN", 128}, {"BK", 16}, {"slack", 1.05}},
-     loaded,
+     grader::load_sectors,
      sectors_with_packing,
      inside},
 };

@@ -47,6 +47,7 @@ struct Kernel {
   std::unique_ptr<exec::Program> program;
   ptx::RegisterPressure pressure;
   bool pressure_known = false;
+  std::uint64_t frame_bytes = 0;  ///< host memory of one warp's registers, one frame per function
   std::optional<unsigned> max_dynamic_shared;
 };
 
@@ -235,8 +236,10 @@ void Device::Impl::describe(LoadedModule& m, std::uint32_t function, Kernel& k) 
   const exec::Program& p = program(m, k);
   k.info.unsupported = p.unsupported;
   k.info.static_shared_bytes = p.static_shared_bytes;
-  for (const exec::FunctionCode& code : p.functions)
+  for (const exec::FunctionCode& code : p.functions) {
     k.info.local_bytes_per_thread += code.local_bytes;
+    k.frame_bytes += code.frame_bytes;
+  }
   for (const std::uint32_t v : f.variables)
     if (m.ptx.variables[v].space == ptx::Space::constant)
       k.info.const_bytes += static_cast<unsigned>(m.ptx.variables[v].size);
@@ -305,6 +308,23 @@ void Device::set_max_dynamic_shared(ModuleId module, std::string_view mangled, u
 // -----------------------------------------------------------------------------------------------
 // launches
 
+namespace {
+
+/// Host memory for the registers and local arrays of one running block: PTX may declare a million
+/// registers, or 512 KiB of local memory for each of 1024 threads. A lab's largest kernel needs 10
+/// MiB, a kernel that unrolls everything 100 MiB.
+constexpr std::uint64_t kBlockBytes = 256u << 20;
+/// The same for all blocks that run side by side.
+constexpr std::uint64_t kLaunchBytes = 1u << 30;
+
+std::uint64_t block_bytes(const Kernel& k, std::uint64_t threads) {
+  // Local memory has a byte of "was it written" for every eight of its own.
+  const std::uint64_t local = std::uint64_t{k.info.local_bytes_per_thread} * threads;
+  return (threads + 31) / 32 * k.frame_bytes + local + local / 8;
+}
+
+}  // namespace
+
 void Device::validate_launch(ModuleId module, std::string_view mangled, Dim3 grid, Dim3 block,
                              unsigned dynamic_shared_bytes, std::size_t arg_bytes) const {
   const Kernel& k = impl_->kernel(module, mangled);
@@ -336,6 +356,13 @@ void Device::validate_launch(ModuleId module, std::string_view mangled, Dim3 gri
       fail(Status::invalid_value,
            "the block " + text(block) + " is not the " + text(need) + " it requires");
   }
+  const std::uint64_t host_bytes = block_bytes(k, threads);
+  if (host_bytes > kBlockBytes)
+    fail(Status::launch_out_of_resources,
+         "a block of " + std::to_string(threads) + " threads needs " +
+             std::to_string(host_bytes >> 20) +
+             " MiB for registers and local memory; the simulated GPU gives a block " +
+             std::to_string(kBlockBytes >> 20) + " MiB");
   const std::uint64_t shared = std::uint64_t{k.info.static_shared_bytes} + dynamic_shared_bytes;
   const bool optin = k.max_dynamic_shared.has_value();
   if (optin ? dynamic_shared_bytes >
@@ -444,10 +471,11 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
                                     ? program.dynamic_shared_offset + dynamic_shared_bytes
                                     : k.info.static_shared_bytes;
   report.registers.live_registers = k.pressure.estimate;
+  report.registers.allocated = k.pressure.allocated();
   if (k.pressure.where.file < m.ptx.files.size())
     report.registers.where = {m.ptx.files[k.pressure.where.file].path, k.pressure.where.line};
   const count::Occupancy occupancy =
-      count::occupancy(impl_->model, threads_per_block, k.pressure.estimate, shared_bytes);
+      count::occupancy(impl_->model, threads_per_block, k.pressure.allocated(), shared_bytes);
   report.registers.blocks_per_multiprocessor = occupancy.blocks;
   report.registers.occupancy = occupancy.fraction;
   report.registers.limiter = occupancy.limiter;
@@ -458,6 +486,9 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   host_threads = static_cast<unsigned>(std::min<std::uint64_t>(host_threads, blocks));
   if (program.uses_global_atomics) host_threads = 1;
+  host_threads = static_cast<unsigned>(std::clamp<std::uint64_t>(
+      kLaunchBytes / std::max<std::uint64_t>(block_bytes(k, threads_per_block), 1), 1,
+      host_threads));
 
   exec::LaunchRun run;
   std::vector<std::unique_ptr<exec::Worker>> workers;

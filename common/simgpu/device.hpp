@@ -201,7 +201,10 @@ struct BufferCounts {
 };
 
 struct RegisterEstimate {
-  unsigned live_registers = 0;  ///< peak of live 32-bit registers, estimate of what ptxas allocates
+  unsigned live_registers = 0;  ///< peak of live 32-bit registers, estimate of what ptxas would
+                                ///< allocate if there were no limit
+  unsigned allocated = 0;       ///< the same, at most what a thread may have: 255, or less by
+                                ///< __launch_bounds__ and -maxrregcount; occupancy counts these
   SourceLine where;             ///< where the peak is
   unsigned blocks_per_multiprocessor = 0;
   double occupancy = 0;  ///< 0..1, of the device model, with that block size and shared memory

@@ -59,7 +59,7 @@ void print_launch(const simgpu::LaunchReport& launch, const std::string& file) {
   std::cout << "    grid " << dim(launch.grid) << " blocks of " << dim(launch.block) << " threads";
   const unsigned shared = launch.static_shared_bytes + launch.dynamic_shared_bytes;
   if (shared) std::cout << ", " << shared << " bytes of shared memory";
-  std::cout << "\n    registers " << launch.registers.live_registers
+  std::cout << "\n    registers " << launch.registers.allocated
             << " per thread (estimate), occupancy " << std::fixed << std::setprecision(0)
             << 100 * launch.registers.occupancy << " % ("
             << launch.registers.blocks_per_multiprocessor
@@ -143,7 +143,8 @@ ExitCode run_on_sim(const Workplace& place, const Lab& lab, const Rung& rung,
       make_inputs(type, rung, Case{{options.m, options.n, options.k}, 0, 0, 0, false},
                   Fill::integers, Before::poison, run_seed);
   const CallOutcome outcome =
-      session.call({entry, inputs.a, inputs.b, inputs.c, false, true, 1ull << 36});
+      session.call({entry, inputs.a, inputs.b, inputs.c, false, true,
+                    instruction_budget(lab, {options.m, options.n, options.k})});
   std::cout << entry << " · C = " << inputs.c.rows << "×" << inputs.c.cols << ", K = " << options.k
             << " · sim · " << build.shown_path << '\n';
   for (const auto& launch : outcome.run.launches) print_launch(launch, build.shown_path);

@@ -407,7 +407,7 @@ Tile tile_of_launch(const Tile& lab, Oracle oracle, const Run& run) {
   if (lab.bm > 0 && lab.bn > 0 && blocks(n, x) == blocks(n, lab.bn) &&
       blocks(m, y) == blocks(m, lab.bm))
     return lab;
-  return {y, x, x == y ? x : lab.bk, 1, 1};
+  return {y, x, x == y ? x : lab.bk, 1, 1, 0, 0};
 }
 
 /// The failing call's shape and telling ones, all with small integers.
@@ -526,6 +526,7 @@ Diagnosis diagnose(const Evidence& given) {
       std::optional<Diagnosis> cause;
       if (!cases.empty() && !all_right(cases)) {
         cause = explain_stores(evidence, cases);
+        if (!cause) cause = explain_fragments(evidence, cases);
         if (!cause) cause = explain_loads(evidence, cases);
         if (!cause && finding->kind == FindingKind::global_race)
           cause = explain_unwritten(evidence, cases);
@@ -588,6 +589,7 @@ Diagnosis diagnose(const Evidence& given) {
     return *d;
   }
   if (auto d = explain_stores(evidence, cases)) return *d;
+  if (auto d = explain_fragments(evidence, cases)) return *d;
   if (auto d = explain_unwritten(evidence, cases)) return *d;
   if (auto d = explain_loads(evidence, cases)) return *d;
   if (const simgpu::Finding* other = finding_of(cases)) {
@@ -595,6 +597,7 @@ Diagnosis diagnose(const Evidence& given) {
     name_race(evidence, *other, d);
     return d;
   }
+  if (auto d = explain_swizzles(evidence, cases)) return *d;
   if (auto d = explain_sums(evidence, cases)) return *d;
   if (auto d = explain_places(evidence, cases)) return *d;
   const bool only_padding =

@@ -74,6 +74,7 @@ struct Matrix {
 /// The lab's reference tile; 0 = the lab has none of that name.
 struct Tile {
   int bm = 0, bn = 0, bk = 0, tm = 0, tn = 0;
+  int wm = 0, wn = 0;  ///< what one warp computes of it
 };
 
 /// A launch that the runtime refused.

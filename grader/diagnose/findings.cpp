@@ -342,7 +342,9 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
       d = say("BARRIER-EARLY-EXIT", "", {{"where", where}});
       break;
     case FindingKind::mismatched_barrier:
-      d = say("BARRIER-MISMATCH", "", {{"where", where}});
+      d = say("BARRIER-MISMATCH", "",
+              {{"where", where},
+               {"other", finding.other ? line_of(finding.other->where) : "another line"}});
       break;
     case FindingKind::deadlock:
       d = say("DEADLOCK", "", {{"detail", finding.detail}});

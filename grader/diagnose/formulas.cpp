@@ -421,4 +421,125 @@ std::optional<Diagnosis> explain_loads(const Evidence& evidence, const Cases& ca
   return first_fitting(evidence, cases, formulas);
 }
 
+namespace {
+
+/// A place inside a tile, and what is found there instead.
+using Exchange = std::function<std::pair<int, int>(int row, int col)>;
+
+/// An operand's tiles of rows x cols elements, permuted inside; what lies outside the matrix is
+/// zero fill, and the sum has terms for every k of the last tile.
+Formula permuted_operand(Which w, int rows, int cols, const Exchange& exchange) {
+  Formula f;
+  set_index(f, w, [=](const Case& c, int row, int col) -> std::int64_t {
+    const auto [r, q] = exchange(row % rows, col % cols);
+    const int row2 = row / rows * rows + r, col2 = col / cols * cols + q;
+    const Matrix& m = matrix_of(w, c);
+    return row2 < m.rows && col2 < m.cols ? right_index(m, row2, col2) : kZero;
+  });
+  const int step = w == Which::a ? cols : rows;
+  f.depth = [step](const Case& c) { return round_up(c.k, step); };
+  set_index(f, w == Which::a ? Which::b : Which::a,
+            [w](const Case& c, int row, int col) -> std::int64_t {
+              if ((w == Which::a ? row : col) >= c.k) return kZero;
+              return right_index(w == Which::a ? c.run.b : c.run.a, row, col);
+            });
+  return f;
+}
+
+/// The same for C: element (row, col) of a tile is stored at another place, if C has that.
+Formula permuted_result(int rows, int cols, const Exchange& exchange) {
+  Formula f;
+  f.c = [=](const Case& c, int row, int col) -> std::int64_t {
+    const auto [r, q] = exchange(row % rows, col % cols);
+    const int row2 = row / rows * rows + r, col2 = col / cols * cols + q;
+    return row2 < c.m && col2 < c.n ? right_index(c.run.c_after, row2, col2) : -1;
+  };
+  return f;
+}
+
+bool on_tensor_cores(const Cases& cases) {
+  for (const Case& c : cases)
+    for (const simgpu::LaunchReport& launch : c.run.launches)
+      if (!launch.total.tensor_ops.empty()) return true;
+  return false;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases& cases) {
+  if (evidence.oracle != Oracle::product || !on_tensor_cores(cases)) return std::nullopt;
+  std::vector<Formula> formulas;
+  const auto add = [&](Which w, int rows, int cols, const std::string& what,
+                       const Exchange& exchange) {
+    Formula f = w == Which::c ? permuted_result(rows, cols, exchange)
+                              : permuted_operand(w, rows, cols, exchange);
+    const std::string tile = std::to_string(rows) + " x " + std::to_string(cols);
+    f.name = [=](const Case&) {
+      return say("FRAGMENT-MAP", "", {{"what", what}, {"tile", tile}, {"matrix", name_of(w)}});
+    };
+    formulas.push_back(std::move(f));
+  };
+  const auto halves = [](int size) {
+    const std::string half = std::to_string(size / 2);
+    return "0.." + std::to_string(size / 2 - 1) + " and " + half + ".." + std::to_string(size - 1);
+  };
+  // Layouts of mma.m16n8kX (PTX ISA, "Matrix Fragments for mma"): a lane holds rows g and g + 8,
+  // and columns of both halves of k; of C it holds two neighbours in each of the two rows.
+  add(Which::c, 16, 8, "rows " + halves(16) + " (registers c0, c1 and c2, c3, or A's)",
+      [](int r, int q) {
+        return std::pair{r ^ 8, q};
+      });
+  for (const int k : {16, 8}) {
+    add(Which::a, 16, k, "registers 1 and 2 (the two other quarters)", [k](int r, int q) {
+      const bool other = (r >= 8) != (q >= k / 2);
+      return other ? std::pair{r ^ 8, q ^ (k / 2)} : std::pair{r, q};
+    });
+    add(Which::a, 16, k, "rows " + halves(16), [](int r, int q) { return std::pair{r ^ 8, q}; });
+    // The same sum whether A's columns or B's rows are exchanged.
+    add(Which::a, 16, k, "k = " + halves(k) + " of B against A, or columns", [k](int r, int q) {
+      return std::pair{r, q ^ (k / 2)};
+    });
+  }
+  for (const int size : {8, 16})
+    for (const Which w : {Which::b, Which::a})
+      add(w, size, size, "rows and columns", [](int r, int q) { return std::pair{q, r}; });
+  add(Which::c, 16, 8, "neighbouring columns (registers c0 and c1, c2 and c3)", [](int r, int q) {
+    return std::pair{r, q ^ 1};
+  });
+  add(Which::c, 16, 8, "registers c1 and c2", [](int r, int q) {
+    return (r >= 8) != (q % 2 == 1) ? std::pair{r ^ 8, q ^ 1} : std::pair{r, q};
+  });
+  for (const int size : {8, 16})
+    add(Which::c, size, size, "rows and columns", [](int r, int q) { return std::pair{q, r}; });
+  // A lane's two neighbours stand at 2 * (lane % 4), not at lane % 4: half of the columns collide.
+  Formula packed = permuted_result(16, 8, [](int r, int q) { return std::pair{r, q / 2 + q % 2}; });
+  packed.name = [](const Case&) { return say("FRAGMENT-MAP", "columns", {}); };
+  formulas.push_back(std::move(packed));
+  return first_fitting(evidence, cases, formulas);
+}
+
+std::optional<Diagnosis> explain_swizzles(const Evidence& evidence, const Cases& cases) {
+  const Tile& t = evidence.tile;
+  if (evidence.oracle != Oracle::product || t.bk < 2 || t.bm < 2 || t.bn < 2) return std::nullopt;
+  std::vector<Formula> formulas;
+  const auto add = [&](Which w, int rows, int cols, bool by_row, int mask, int shift, int unit) {
+    // x of the tile's columns, y of its rows; As may be held transposed, then k is its row.
+    if (mask * unit >= (by_row ? cols : rows) || (by_row ? rows : cols) <= 1 << shift) return;
+    Formula f = permuted_operand(w, rows, cols, [=](int r, int q) {
+      const int turn = ((by_row ? r : q) >> shift & mask) * unit;
+      return by_row ? std::pair{r, q ^ turn} : std::pair{r ^ turn, q};
+    });
+    f.name = [w](const Case&) { return say("SWIZZLE-MISMATCH", "", {{"matrix", name_of(w)}}); };
+    formulas.push_back(std::move(f));
+  };
+  for (const int unit : {4, 8, 1, 2, 16})
+    for (const int mask : {7, 3, 15, 31, 1})
+      for (const int shift : {0, 1, 2, 3}) {
+        add(Which::b, t.bk, t.bn, true, mask, shift, unit);
+        add(Which::a, t.bm, t.bk, true, mask, shift, unit);
+        add(Which::a, t.bm, t.bk, false, mask, shift, unit);
+      }
+  return first_fitting(evidence, cases, formulas);
+}
+
 }  // namespace grader::diag

@@ -21,6 +21,13 @@ std::optional<Diagnosis> explain_stores(const Evidence& evidence, const Cases& c
 /// loop, tiles of an operand exchanged, stuck or late: TILE-MAP, K-TILE-REPEATED, STALE-TILE.
 std::optional<Diagnosis> explain_loads(const Evidence& evidence, const Cases& cases);
 
+/// Tensor cores only: registers of a fragment hold other elements than the layout says:
+/// FRAGMENT-MAP.
+std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases& cases);
+
+/// The columns of a shared tile are XOR-permuted by row: SWIZZLE-MISMATCH.
+std::optional<Diagnosis> explain_swizzles(const Evidence& evidence, const Cases& cases);
+
 /// Everything wrong was never written: UNWRITTEN, WARP-PART.
 std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases& cases);
 

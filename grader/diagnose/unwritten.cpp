@@ -69,10 +69,12 @@ std::optional<int> only_warp(const Case& c, const Tile& tile, int& warps) {
   const int tm = std::max(1, tile.tm), tn = std::max(1, tile.tn);
   if (tile.bm <= 0 || tile.bn <= 0) return std::nullopt;
   const int across = tile.bn / tn, threads = across * (tile.bm / tm);
-  warps = (threads + 31) / 32;
+  const bool warp_tiles = tile.wm > 0 && tile.wn > 0;
+  warps = warp_tiles ? tile.bm / tile.wm * (tile.bn / tile.wn) : (threads + 31) / 32;
   if (warps < 2) return std::nullopt;
   int stored = -1;
   const auto warp_of = [&](int i, int j) {
+    if (warp_tiles) return i % tile.bm / tile.wm * (tile.bn / tile.wn) + j % tile.bn / tile.wn;
     return (i % tile.bm / tm * across + j % tile.bn / tn) / 32;
   };
   for (int i = 0; i < c.m; ++i)

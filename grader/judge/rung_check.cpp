@@ -80,10 +80,9 @@ RungCheck::RungCheck(Session& session, const Lab& lab, const Rung& rung, std::st
       seed_(seed),
       session_(session) {}
 
-std::uint64_t RungCheck::budget(const Extents& e) const {
-  // Room for a clumsy kernel with large tiles; a kernel that does not end uses it up in seconds.
-  const auto padded = [this](std::int64_t n, const char* tile) {
-    return static_cast<std::uint64_t>(n + lab_.tile_size(tile, 16));
+std::uint64_t instruction_budget(const Lab& lab, const Extents& e) {
+  const auto padded = [&lab](std::int64_t n, const char* tile) {
+    return static_cast<std::uint64_t>(n + lab.tile_size(tile, 16));
   };
   return (1u << 24) + 64 * padded(e.m, "BM") * padded(e.n, "BN") * padded(e.k, "BK");
 }
@@ -92,7 +91,8 @@ std::optional<Failure> RungCheck::attempt(const Case& shape, Fill fill, Before b
                                           bool checks, CaseResult* into, CallOutcome* keep) {
   const diag::ElementType type = element_type(type_);
   const Inputs inputs = make_inputs(type, rung_, shape, fill, before, seed_);
-  CallSpec spec{entry_, inputs.a, inputs.b, inputs.c, reuse, checks, budget(shape.extents)};
+  CallSpec spec{
+      entry_, inputs.a, inputs.b, inputs.c, reuse, checks, instruction_budget(lab_, shape.extents)};
   CallOutcome outcome = session_.call(spec);
   if (into) {
     if (into->printed.empty()) into->printed = outcome.said;
@@ -197,7 +197,8 @@ diag::Diagnosis RungCheck::diagnose(const CaseResult& result) {
   evidence.oracle = diag_oracle(rung_.oracle);
   evidence.type = element_type(type_);
   evidence.tile = {lab_.tile_size("BM", 0), lab_.tile_size("BN", 0), lab_.tile_size("BK", 0),
-                   lab_.tile_size("TM", 0), lab_.tile_size("TN", 0)};
+                   lab_.tile_size("TM", 0), lab_.tile_size("TN", 0), lab_.tile_size("WM", 0),
+                   lab_.tile_size("WN", 0)};
   evidence.run = failure.outcome.run;
   evidence.small_integers =
       rung_.oracle == Oracle::product &&
@@ -207,7 +208,8 @@ diag::Diagnosis RungCheck::diagnose(const CaseResult& result) {
   evidence.run_probe = [this](const diag::Matrix& a, const diag::Matrix& b,
                               const diag::Matrix& c) -> std::optional<diag::Run> {
     const Extents extents{a.rows, b.cols, a.cols};
-    CallOutcome outcome = session_.call({entry_, a, b, c, false, true, budget(extents)});
+    CallOutcome outcome =
+        session_.call({entry_, a, b, c, false, true, instruction_budget(lab_, extents)});
     if (outcome.end != End::returned) return std::nullopt;
     return std::move(outcome.run);
   };

@@ -62,7 +62,6 @@ class RungCheck {
  private:
   std::optional<Failure> attempt(const Case& shape, Fill fill, Before before, bool reuse,
                                  bool checks, CaseResult* into, CallOutcome* keep);
-  std::uint64_t budget(const Extents& extents) const;
 
   const Lab& lab_;
   const Rung& rung_;
@@ -72,6 +71,13 @@ class RungCheck {
   std::map<std::string, CaseResult> cases_;
   std::map<std::string, Measured> measured_;
 };
+
+/// Thread instructions that one call may take. At 256 x 256 x 256 (clang 14) the labs' kernels
+/// execute for each multiply-add: lab 1's solution 5.7, lab 2's 1.7, lab 3's tiled one 4.3 and
+/// block tile 1.6, its given slow one 5.2. Allowed are 64, with all extents one tile larger, and
+/// 2^24 besides: 13 times the slowest of them at the largest judged shape, more than 100 times at
+/// small ones. An endless kernel uses that up within seconds.
+std::uint64_t instruction_budget(const Lab& lab, const Extents& extents);
 
 /// Adds up the launches and transfers of one call, split by buffer.
 Observed observe(const CallOutcome& outcome, std::uint64_t element_bytes);

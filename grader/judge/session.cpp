@@ -83,7 +83,8 @@ void Session::start() {
   placed_ = false;
   heard_out_ = heard_err_ = 0;
 
-  wire::LoadRequest request{build_.ptx, static_cast<std::uint64_t>(config_.patience.count())};
+  wire::LoadRequest request{build_.ptx, pair_->runner.pid(),
+                            static_cast<std::uint64_t>(config_.patience.count())};
   std::string payload;
   if (!exchange(wire::Kind::load, wire::encode(request), payload))
     throw InfraError(end_worker("while it read the PTX").message);
@@ -95,7 +96,8 @@ void Session::start() {
 }
 
 bool Session::exchange(wire::Kind kind, const std::string& request, std::string& reply) {
-  const milliseconds limit = config_.patience + device_allowance;
+  const milliseconds limit =
+      simgpu::runtime::kStarvedPatience * config_.patience + device_allowance;
   wire::Kind answer{};
   return wire::send(pair_->control.get(), kind, request) &&
          pair_->runner.drain_until_readable(pair_->control.get(), limit) &&

@@ -30,6 +30,7 @@ struct WireError : std::runtime_error {
 
 struct LoadRequest {
   std::string ptx;
+  std::int32_t runner = 0;        ///< process id: whether it waits or is kept waiting
   std::uint64_t patience_ms = 0;  ///< for the runner's first message
 };
 struct KernelSummary {
@@ -168,7 +169,8 @@ void fields(Ar& ar, simgpu::BufferCounts& x) {
 }
 template <typename Ar>
 void fields(Ar& ar, simgpu::RegisterEstimate& x) {
-  all(ar, x.live_registers, x.where, x.blocks_per_multiprocessor, x.occupancy, x.limiter);
+  all(ar, x.live_registers, x.allocated, x.where, x.blocks_per_multiprocessor, x.occupancy,
+      x.limiter);
 }
 template <typename Ar>
 void fields(Ar& ar, simgpu::AccessSample& x) {
@@ -204,7 +206,7 @@ void fields(Ar& ar, diag::Matrix& x) {
 }
 template <typename Ar>
 void fields(Ar& ar, LoadRequest& x) {
-  all(ar, x.ptx, x.patience_ms);
+  all(ar, x.ptx, x.runner, x.patience_ms);
 }
 template <typename Ar>
 void fields(Ar& ar, KernelSummary& x) {

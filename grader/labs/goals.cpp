@@ -2,6 +2,7 @@
 // starts.
 #include "grader/goals.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace grader {
@@ -27,6 +28,69 @@ std::int64_t coalesced_row_sectors(std::int64_t rows, std::int64_t width, std::i
     }
   }
   return sectors;
+}
+
+std::int64_t ceil_div(std::int64_t n, std::int64_t d) {
+  return (n + d - 1) / d;
+}
+
+std::int64_t whole(const Parameters& parameters, const char* name) {
+  return static_cast<std::int64_t>(parameters.at(name));
+}
+
+std::int64_t piece_sectors(std::int64_t rows, std::int64_t cols, std::int64_t piece,
+                           std::uint64_t element_bytes) {
+  const auto per_sector = static_cast<std::int64_t>(32 / element_bytes);
+  std::int64_t sectors = 0;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t first = 0; first < cols; first += piece) {
+      const std::int64_t begin = row * cols + first;
+      const std::int64_t end = begin + std::min(piece, cols - first);
+      sectors += (end - 1) / per_sector - begin / per_sector + 1;
+    }
+  }
+  return sectors;
+}
+
+double two_barriers(const Extents& e, const Parameters& p, std::uint64_t) {
+  return static_cast<double>(2 * ceil_div(e.m, whole(p, "BM")) * ceil_div(e.n, whole(p, "BN")) *
+                             ceil_div(e.k, whole(p, "BK")));
+}
+
+double nothing(const Extents&, const Parameters&, std::uint64_t) {
+  return 0;
+}
+
+double live_registers_bound(const Extents&, const Parameters& p, std::uint64_t) {
+  return p.at("registers");
+}
+
+double load_requests(const Observed& o) {
+  return static_cast<double>(o.total.global_load.requests);
+}
+double load_sectors(const Observed& o) {
+  return static_cast<double>(o.total.global_load.sectors);
+}
+double sectors_of_a(const Observed& o) {
+  return static_cast<double>(o.a.load.sectors);
+}
+double sectors_of_b(const Observed& o) {
+  return static_cast<double>(o.b.load.sectors);
+}
+double sectors_to_c(const Observed& o) {
+  return static_cast<double>(o.c.store.sectors + o.c.atomic.sectors);
+}
+double shared_wavefronts(const Observed& o) {
+  return static_cast<double>(o.total.shared_load.wavefronts + o.total.shared_store.wavefronts);
+}
+double block_barriers(const Observed& o) {
+  return static_cast<double>(o.total.block_barriers);
+}
+double local_accesses(const Observed& o) {
+  return static_cast<double>(o.total.local_load_requests + o.total.local_store_requests);
+}
+double live_registers(const Observed& o) {
+  return o.live_registers;
 }
 
 GoalList::GoalList(std::string lab, std::vector<Goal> goals) {

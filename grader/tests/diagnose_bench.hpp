@@ -69,6 +69,9 @@ struct Call {
 
 using Kernel = std::function<void(Call&)>;
 
+/// Runs count as done on tensor cores.
+inline bool tensor_cores = false;
+
 inline Run run(const Kernel& kernel, const Matrix& a, const Matrix& b, const Matrix& c) {
   Run r;
   r.a = a;
@@ -84,6 +87,7 @@ inline Run run(const Kernel& kernel, const Matrix& a, const Matrix& b, const Mat
             {"B", b_after, launch},
             {"C", r.c_after, launch}};
   kernel(call);
+  if (tensor_cores) launch.total.tensor_ops["f16"] = 4096;
   r.launches.push_back(std::move(launch));
   r.a_after = std::move(a_after);
   r.b_after = std::move(b_after);

@@ -173,6 +173,20 @@ void check_barrier_on_completion(BlockRun& run, std::uint32_t id) {
                               AccessType::load, MemorySpace::shared, 0, 0});
     Access other = at;
     other.where = p.line_of(most->first);
+    // Code lies in the order of the source: who ended behind the barrier went past it by a branch,
+    // who ended before it never came that far.
+    std::uint32_t past = 0, past_pc = 0;
+    for (const auto& [pc, threads] : run.exits)
+      if (b.first_pc != UINT32_MAX && pc > b.first_pc) past += threads, past_pc = pc;
+    if (2 * past > run.exited) {
+      other.where = p.line_of(past_pc);
+      add_finding(run, FindingKind::divergent_barrier, b.first_pc, past_pc, at, other,
+                  std::to_string(past) + " of " + std::to_string(l.threads) +
+                      " threads went past the barrier at " + line_text(p, b.first_pc) +
+                      " and have ended (" + line_text(p, past_pc) +
+                      "): __syncthreads() must not stand where only some threads come by");
+      return;
+    }
     add_finding(run, FindingKind::exited_before_barrier, b.first_pc, most->first, at, other,
                 std::to_string(run.exited) + " of " + std::to_string(l.threads) +
                     " threads returned (" + line_text(p, most->first) + ") before the barrier at " +

@@ -599,6 +599,22 @@ TEST_CASE("threads that returned before a barrier", "[finding][barrier]") {
   }
 }
 
+TEST_CASE("warps that go past a barrier are not told as an early return", "[finding][barrier]") {
+  FOR_EACH_CLANG(gpu) {
+    const DevicePtr out = gpu.device.alloc(256, "out");
+    const LaunchReport report = gpu.run("barrier_in_branch", {1, 1, 1}, {64, 1, 1}, out, 32);
+    INFO(to_text(report.findings));
+    CHECK(of_kind(report, FindingKind::exited_before_barrier).empty());
+    const std::vector<Finding> divergent = of_kind(report, FindingKind::divergent_barrier);
+    REQUIRE(divergent.size() == 1);
+    CHECK(divergent[0].at.where.line == marker(kFile, "barrier_in_branch"));
+    CHECK(divergent[0].detail.find("32 of 64 threads went past the barrier") == 0);
+    CHECK(of_kind(gpu.run("barrier_in_branch", {1, 1, 1}, {64, 1, 1}, out, 64),
+                  FindingKind::divergent_barrier)
+              .empty());
+  }
+}
+
 TEST_CASE("warps at different barriers", "[finding][barrier]") {
   FOR_EACH_CLANG(gpu) {
     const DevicePtr out = gpu.device.alloc(256, "out");
@@ -718,6 +734,7 @@ TEST_CASE("an accumulator tile that cannot fit will spill", "[finding][registers
     INFO(to_text(report.findings));
     CHECK(of_kind(report, FindingKind::will_spill).size() == 1);
     CHECK(report.registers.live_registers > 255);
+    CHECK(report.registers.allocated == 255);
     CHECK(report.registers.live_registers < 24 * 16 + 200);
     CHECK(gpu.download<float>(c, 384) == std::vector<float>(384, 64.0f));
   }

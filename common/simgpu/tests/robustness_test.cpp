@@ -137,6 +137,35 @@ TEST_CASE("more static shared memory than a block can have", "[robustness]") {
         }) != Status::success);
 }
 
+TEST_CASE("registers and local memory of a block have a limit", "[robustness][hostile]") {
+  Gpu gpu(ptx_module(R"(
+.visible .entry registers()
+{
+  .reg .b32 %r<130000>;
+  ret;
+}
+.visible .entry arrays()
+{
+  .reg .b32 %r<2>;
+  .local .align 4 .b8 mine[524288];
+  mov.u32 %r1, 1;
+  st.local.u32 [mine], %r1;
+  ret;
+}
+)"));
+  for (const char* kernel : {"registers", "arrays"}) {
+    INFO(kernel);
+    std::string message;
+    CHECK(status_of(
+              [&] {
+                gpu.device.validate_launch(gpu.module, kernel, {1, 1, 1}, {1024, 1, 1}, 0, 0);
+              },
+              &message) == Status::launch_out_of_resources);
+    CHECK(message.find("MiB for registers and local memory") != std::string::npos);
+    CHECK(gpu.run(kernel, {64, 1, 1}, {64, 1, 1}).findings.empty());
+  }
+}
+
 TEST_CASE("the opt-in for large dynamic shared memory", "[robustness]") {
   Gpu gpu(ptx_module(kSimple));
   const auto launch = [&](unsigned bytes) {

@@ -22,34 +22,13 @@
 #include "common/simgpu/ptx/parser.hpp"
 #include "common/simgpu/runtime/backend.hpp"
 #include "common/simgpu/runtime/local/print.hpp"
+#include "common/simgpu/runtime/status_code.hpp"
 
 namespace simgpu::runtime {
 namespace {
 
 constexpr std::size_t kFindingsShown = 32;  ///< per process; the rest is counted
 constexpr std::size_t kReportsKept = 100000;
-
-cudaError_t code_of(Status status) {
-  switch (status) {
-    case Status::success:
-      return cudaSuccess;
-    case Status::invalid_value:
-      return cudaErrorInvalidValue;
-    case Status::out_of_memory:
-      return cudaErrorMemoryAllocation;
-    case Status::invalid_device_function:
-      return cudaErrorInvalidDeviceFunction;
-    case Status::invalid_configuration:
-      return cudaErrorInvalidConfiguration;
-    case Status::launch_out_of_resources:
-      return cudaErrorLaunchOutOfResources;
-    case Status::invalid_module:
-      return cudaErrorInvalidPtx;
-    case Status::unsupported:
-      return cudaErrorNotSupported;
-  }
-  return cudaErrorUnknown;
-}
 
 bool environment_is(const char* name, const char* value) {
   const char* const set = std::getenv(name);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/simgpu/include/driver_types.h"
+#include "common/simgpu/runtime/status_code.hpp"
 #include "common/simgpu/runtime/wire/channel.hpp"
 
 namespace simgpu::runtime {
@@ -22,28 +23,6 @@ constexpr std::size_t kMaxErrors = 64;
 constexpr std::size_t kMaxRefusals = 64;
 constexpr std::size_t kMaxTransfers = 100000;
 constexpr std::size_t kMaxEntries = 1024;
-
-int code_of(Status status) {
-  switch (status) {
-    case Status::success:
-      return cudaSuccess;
-    case Status::invalid_value:
-      return cudaErrorInvalidValue;
-    case Status::out_of_memory:
-      return cudaErrorMemoryAllocation;
-    case Status::invalid_device_function:
-      return cudaErrorInvalidDeviceFunction;
-    case Status::invalid_configuration:
-      return cudaErrorInvalidConfiguration;
-    case Status::launch_out_of_resources:
-      return cudaErrorLaunchOutOfResources;
-    case Status::invalid_module:
-      return cudaErrorInvalidPtx;
-    case Status::unsupported:
-      return cudaErrorNotSupported;
-  }
-  return cudaErrorUnknown;
-}
 
 /// Names of the codes that the server itself hands out or that a launcher may see; others by
 /// number.
@@ -136,6 +115,7 @@ struct Server::Impl {
   unsigned requests = 0, launches = 0;
   std::uint64_t host_bytes = 0, transfer_bytes = 0;
   bool device_lost = false;
+  Patience extra{};                 ///< beyond the patience, for a starved runner
   std::optional<ApiError> pending;  ///< the last failure, until the runner says which call it was
 
   // -------------------------------------------------------------------------------------
@@ -144,7 +124,14 @@ struct Server::Impl {
   /// Waits for a message, counting the wait against `left`. `outcome` says what else came.
   bool receive(Message& message, Patience& left, Outcome& outcome, std::string& problem) {
     const auto start = Channel::Clock::now();
-    const Received received = channel.receive(message, start + left, problem);
+    Received received = channel.receive(message, start + left, problem);
+    // A look four times a second: who is kept from running today may get the processor in a moment.
+    while (received == Received::timeout && extra > Patience::zero() && policy.starved &&
+           policy.starved()) {
+      const Patience more = std::min<Patience>(extra, std::chrono::milliseconds(250));
+      extra -= more;
+      received = channel.receive(message, Channel::Clock::now() + more, problem);
+    }
     left -= std::min<Patience>(left, Channel::Clock::now() - start);
     switch (received) {
       case Received::closed:
@@ -711,6 +698,7 @@ void Server::unprotect(DevicePtr base) {
 Server::Hello Server::wait_hello(Patience patience) {
   Hello hello;
   Message message;
+  impl_->extra = (kStarvedPatience - 1) * patience;
   if (!impl_->receive(message, patience, hello.outcome, hello.message)) return hello;
   hello.outcome = Outcome::protocol;
   if (message.type() != Type::hello) {
@@ -737,6 +725,7 @@ Server::Hello Server::wait_hello(Patience patience) {
 CallResult Server::call(std::uint32_t entry, const View& a, const View& b, const View& c,
                         Patience patience) {
   impl_->begin_call();
+  impl_->extra = (kStarvedPatience - 1) * patience;
   const auto view = [](const View& v) { return wire::View{v.data, v.rows, v.cols, v.ld, 0}; };
   wire::Call call;
   call.entry = entry;
@@ -748,6 +737,7 @@ CallResult Server::call(std::uint32_t entry, const View& a, const View& b, const
 
 CallResult Server::ask(std::uint32_t entry, Patience patience) {
   impl_->begin_call();
+  impl_->extra = (kStarvedPatience - 1) * patience;
   return impl_->serve(wire::make(Type::ask, 0, wire::Ask{entry, 0}), patience);
 }
 

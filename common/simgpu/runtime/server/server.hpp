@@ -29,6 +29,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -56,7 +57,13 @@ struct Policy {
   std::uint64_t live_bytes = 1ull << 30;
   std::uint64_t transfer_bytes = 8ull << 30;  ///< sum of device-to-device copies and memsets
   LaunchOptions launch;  ///< checks, counters, instruction budget of each launch
+  /// Asked when a runner's patience is over: true if it was kept from running, by other work on the
+  /// machine, and should get more time. Empty: wall time alone decides.
+  std::function<bool()> starved;
 };
+
+/// Even a starved runner gets no more than so many times its patience.
+constexpr int kStarvedPatience = 15;
 
 /// One matrix argument: what the launcher sees as a MatrixView.
 struct View {

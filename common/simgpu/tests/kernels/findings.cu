@@ -170,6 +170,13 @@ extern "C" __global__ void exited_before_barrier(int* out, int n) {
   __syncthreads();  // @exited_before_barrier
   out[t] = box[t ^ 1];
 }
+extern "C" __global__ void barrier_in_branch(int* out, int n) {
+  __shared__ int box[64];
+  int t = threadIdx.x;
+  box[t] = t;
+  if (t < n) __syncthreads();  // @barrier_in_branch
+  out[t] = box[t ^ 1];
+}
 extern "C" __global__ void mismatched_barrier(int* out) {
   int t = threadIdx.x;
   if (t < 32) {

@@ -1,0 +1,125 @@
+// Wrong fragment layouts and swizzles: named on every shape on which they show.
+#include <sstream>
+
+#include "common/catch2.hpp"
+#include "grader/tests/diagnose_bench.hpp"
+
+using namespace diagnose_bench;
+
+namespace {
+
+const Tile kTile{32, 32, 16, 0, 0, 16, 16};
+const std::vector<Shape> kShapes = {
+    {32, 64, 48}, {17, 33, 65}, {40, 40, 40, 8, 8, 8}, {67, 35, 50}};
+
+struct TensorCores {
+  TensorCores() { tensor_cores = true; }
+  ~TensorCores() { tensor_cores = false; }
+};
+
+double a_at(const Call& call, int i, int k) {
+  return i < call.m && k < call.k ? call.at_a(i, k) : 0;
+}
+double b_at(const Call& call, int k, int j) {
+  return k < call.k && j < call.n ? call.at_b(k, j) : 0;
+}
+
+/// Tiles of 16 k, filled up with zeros; `a` and `b` map (row, column) to what is really taken.
+template <typename A, typename B>
+Kernel multiplied(A a, B b) {
+  return [=](Call& call) {
+    for (int i = 0; i < call.m; ++i)
+      for (int j = 0; j < call.n; ++j) {
+        double sum = 0;
+        for (int k = 0; k < (call.k + 15) / 16 * 16; ++k) {
+          const auto [ai, ak] = a(i, k);
+          const auto [bk, bj] = b(k, j);
+          sum += a_at(call, ai, ak) * b_at(call, bk, bj);
+        }
+        call.put(i, j, sum);
+      }
+  };
+}
+
+const auto same = [](int row, int col) { return std::pair{row, col}; };
+
+void must_be(const char* id, const std::string& words, const Kernel& kernel) {
+  for (const ElementType type :
+       {ElementType::float16, ElementType::bfloat16, ElementType::float32, ElementType::float64})
+    for (const Shape& s : kShapes) {
+      const Diagnosis d = diagnose(evidence(kernel, type, kTile, s));
+      std::ostringstream text;
+      text << s.m << "x" << s.n << "x" << s.k << " type " << static_cast<int>(type) << ": " << d.id
+           << ": " << d.headline;
+      INFO(text.str());
+      CHECK(d.id == id);
+      CHECK(d.headline.find(words) != std::string::npos);
+      CHECK(d.headline.find('{') == std::string::npos);
+      CHECK_FALSE(d.next_step.empty());
+    }
+}
+
+}  // namespace
+
+TEST_CASE("fragments whose registers are exchanged") {
+  const TensorCores on;
+  must_be("FRAGMENT-MAP", "registers 1 and 2",
+          multiplied(
+              [](int i, int k) {
+                const bool other = (i % 16 >= 8) != (k % 16 >= 8);
+                return other ? std::pair{i ^ 8, k ^ 8} : std::pair{i, k};
+              },
+              same));
+  must_be("FRAGMENT-MAP", "rows and columns of each 8 x 8 fragment of B",
+          multiplied(same, [](int k, int j) {
+            return std::pair{k / 8 * 8 + j % 8, j / 8 * 8 + k % 8};
+          }));
+  must_be("FRAGMENT-MAP", "k = 0..7 and 8..15 of B against A", multiplied(same, [](int k, int j) {
+            return std::pair{k ^ 8, j};
+          }));
+  must_be("FRAGMENT-MAP", "registers c0, c1 and c2, c3", [](Call& call) {
+    for (int i = 0; i < call.m; ++i)
+      for (int j = 0; j < call.n; ++j)
+        if ((i ^ 8) < call.m) call.put(i ^ 8, j, call.element(i, j));
+  });
+  must_be("FRAGMENT-MAP", "lane % 4", [](Call& call) {
+    for (int i = 0; i < call.m; ++i)
+      for (int j = 0; j < call.n; ++j) {
+        const int to = j / 8 * 8 + j % 8 / 2 + j % 2;
+        if (to < call.n) call.put(i, to, call.element(i, j));
+      }
+  });
+}
+
+TEST_CASE("the same without tensor cores is about tiles") {
+  const Kernel transposed = multiplied(same, [](int k, int j) {
+    return std::pair{k / 8 * 8 + j % 8, j / 8 * 8 + k % 8};
+  });
+  CHECK(diagnose(evidence(transposed, ElementType::float32, kTile, {32, 64, 48})).id == "TILE-MAP");
+}
+
+TEST_CASE("a swizzle on one side only") {
+  must_be("SWIZZLE-MISMATCH", "columns of B's tile", multiplied(same, [](int k, int j) {
+            return std::pair{k, j ^ (k % 8 * 4)};
+          }));
+  must_be("SWIZZLE-MISMATCH", "columns of A's tile",
+          multiplied(
+              [](int i, int k) {
+                return std::pair{i ^ (k % 4 * 8), k};
+              },
+              same));
+  must_be("SWIZZLE-MISMATCH", "columns of A's tile",
+          multiplied(
+              [](int i, int k) {
+                return std::pair{i, k ^ (i / 2 % 2 * 8)};
+              },
+              same));
+}
+
+TEST_CASE("one warp's part alone") {
+  must_be("WARP-PART", "only warp 1 of 4", [](Call& call) {
+    for (int i = 0; i < call.m; ++i)
+      for (int j = 0; j < call.n; ++j)
+        if (i % 32 < 16 && j % 32 >= 16) call.put(i, j, call.element(i, j));
+  });
+}

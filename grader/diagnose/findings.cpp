@@ -308,13 +308,16 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
     case FindingKind::uninitialised_read:
       d = say("UNINIT", "", {{"where", where}, {"object", object}});
       break;
-    case FindingKind::async_not_waited:
+    case FindingKind::async_not_waited: {
       parties = true;
+      const Access other = finding.other.value_or(at);
+      const bool at_reads = at.type == AccessType::load;
       d = say("ASYNC-NOT-WAITED", "",
-              {{"where", where},
+              {{"where", line_of(at_reads ? at.where : other.where)},
                {"object", object},
-               {"copy", line_of(finding.other.value_or(at).where)}});
+               {"copy", line_of(at_reads ? other.where : at.where)}});
       break;
+    }
     case FindingKind::shared_race:
     case FindingKind::global_race: {
       parties = true;

@@ -3,6 +3,7 @@
 // You will learn to predict bank conflicts and to remove them, to move 16 bytes per instruction
 // where alignment allows it, to lay out the lanes of a warp so that they share what they read, and
 // to copy the next tiles while this one is being multiplied.
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
 #include "common/cuda_check.cuh"
@@ -14,28 +15,46 @@ constexpr int ceil_div(int n, int d) {
 
 // ---- 4.1: see the conflict
 
+/// Where element (r, k) of a BM x BK tile of A lies in shared memory: row by row.
+template <int BM, int BK>
+struct RowByRow {
+  static constexpr int ELEMENTS = BM * BK;
+  __device__ static int place(int r, int k) { return r * BK + k; }
+};
+
+/// The same elements, so that a warp neither reads nor stores them with conflicts.
+template <int BM, int BK>
+struct ConflictFree {
+  // TODO(4.1) Predict (below), then remove the conflict: another layout, padding, or a swizzle.
+  // >>> skeleton
+  // static constexpr int ELEMENTS = BM * BK;
+  // __device__ static int place(int r, int k) { return r * BK + k; }
+  // <<< skeleton
+  // >>> solution
+  static constexpr int ELEMENTS = BM * (BK + 1);  // each row begins one bank further
+  __device__ static int place(int r, int k) { return r * (BK + 1) + k; }
+  // <<< solution
+};
+
 /// A BM x BN tile of C per block of 8 warps. A warp has 32 x 16 elements of it: its lanes are 8
-/// rows of 4, each with 4 x 4 elements, 8 rows and 4 columns apart. Right, and slower than lab 2's
-/// kernel without shared memory.
-template <int BM, int BN, int BK, typename In, typename Out>
+/// rows of 4, each with 4 x 4 elements, 8 rows and 4 columns apart. With RowByRow it is right, and
+/// slower than lab 2's kernel without shared memory.
+template <template <int, int> class Layout, int BM, int BN, int BK, typename In, typename Out>
 __global__ void __launch_bounds__(256)
     column_walk_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
   static_assert(BM == 64 && BN == 64, "eight warps of 32 x 16 elements must cover the tile");
-  static_assert(BK == 32, "one lane fetches one column of a_tile");
-  // TODO(4.1) Predict (below), then remove the conflict: another layout, padding, or a swizzle.
-  // >>> skeleton
-  // __shared__ In a_tile[BM][BK], b_tile[BK][BN];
-  // <<< skeleton
-  // >>> solution
-  __shared__ In a_tile[BM][BK + 1], b_tile[BK][BN];  // each row begins one bank further
-  // <<< solution
+  static_assert(BK == 32, "one lane fetches one column of the tile of A");
+  using A = Layout<BM, BK>;
+  __shared__ In a_tile[A::ELEMENTS], b_tile[BK][BN];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
   const int row = warp / 4 * 32 + lane / 4, col = warp % 4 * 16 + lane % 4;
   Out acc[4][4] = {};
   for (int k0 = 0; k0 < a.cols; k0 += BK) {
-    for (int r = warp; r < BM; r += 8)
-      a_tile[r][lane] = row0 + r < a.rows && k0 + lane < a.cols ? a(row0 + r, k0 + lane) : In(0);
+    for (int r = warp; r < BM; r += 8) {
+      const bool inside = row0 + r < a.rows && k0 + lane < a.cols;
+      a_tile[A::place(r, lane)] = inside ? a(row0 + r, k0 + lane) : In(0);
+    }
     for (int k = warp; k < BK; k += 8)
       for (int j = lane; j < BN; j += 32)
         b_tile[k][j] = k0 + k < b.rows && col0 + j < b.cols ? b(k0 + k, col0 + j) : In(0);
@@ -44,7 +63,7 @@ __global__ void __launch_bounds__(256)
     for (int k = 0; k < BK; ++k) {
       In a_k[4], b_k[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) a_k[i] = a_tile[row + 8 * i][k];
+      for (int i = 0; i < 4; ++i) a_k[i] = a_tile[A::place(row + 8 * i, k)];
 #pragma unroll
       for (int j = 0; j < 4; ++j) b_k[j] = b_tile[k][col + 4 * j];
 #pragma unroll
@@ -59,8 +78,7 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// How many wavefronts one warp's read of a_tile takes in the kernel as given, in float: "1" to
-/// "32".
+/// How many wavefronts one warp's read of a_tile takes with RowByRow, in float: "1" to "32".
 const char* predicted_wavefronts() {
   // TODO(4.1) Which words do lanes 0, 4, 8, ... read at once? In which of the 32 banks do they lie?
   // >>> skeleton
@@ -71,14 +89,27 @@ const char* predicted_wavefronts() {
   // <<< solution
 }
 
-template <typename In, typename Out>
-void gemm_column_walk(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
-                      cudaStream_t stream) {
+template <template <int, int> class Layout, typename In, typename Out>
+void multiply_with(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+                   cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
   constexpr int BM = 64, BN = 64, BK = 32;
   const dim3 grid(ceil_div(c.cols, BN), ceil_div(c.rows, BM));
-  column_walk_kernel<BM, BN, BK><<<grid, 256, 0, stream>>>(a, b, c);
+  column_walk_kernel<Layout, BM, BN, BK><<<grid, 256, 0, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
+}
+
+/// As given: what your prediction is compared with.
+template <typename In, typename Out>
+void gemm_column_walk(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+                      cudaStream_t stream) {
+  multiply_with<RowByRow>(a, b, c, stream);
+}
+
+template <typename In, typename Out>
+void gemm_conflict_free(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+                        cudaStream_t stream) {
+  multiply_with<ConflictFree>(a, b, c, stream);
 }
 
 // ---- 4.2: 16 bytes per access
@@ -149,24 +180,48 @@ __device__ void fetch_tile(T (&tile)[ROWS][PITCH], MatrixView<const T> m, int ro
 }
 
 /// As fetch_tile, but transposed on the way: tile[k][r] has element (r, k). A thread stores the
-/// elements of its piece one by one, each into another row of the tile.
+/// elements of its piece one by one, each into another row of the tile. Two neighbouring threads
+/// fetch the 32 bytes of a sector, the next two the row below.
 template <int THREADS, int ROWS, int COLS, int PITCH, typename T>
 __device__ void fetch_transposed(T (&tile)[COLS][PITCH], MatrixView<const T> m, int row0, int col0,
                                  bool wide) {
-  constexpr int PIECES = COLS / VEC<T>;
+  constexpr int V = VEC<T>, PIECES = COLS / V;
   static_assert(ROWS * PIECES % THREADS == 0, "every thread must fetch the same number of pieces");
+  static_assert(PIECES % 2 == 0, "a row of the part must consist of whole sectors");
   static_assert(PITCH >= ROWS, "a row of the transposed tile must hold a column of the part");
-  // TODO(4.2) As fetch_tile; only the place of the elements differs.
+  // TODO(4.2) Piece p is piece p % 2 of row p / 2 % ROWS, in sector p / (2 * ROWS) of that row.
   // >>> solution
 #pragma unroll
   for (int i = 0; i < ROWS * PIECES / THREADS; ++i) {
-    const int p = threadIdx.x + i * THREADS, r = p / PIECES, k = p % PIECES * VEC<T>;
-    alignas(16) T piece[VEC<T>] = {};
+    const int p = threadIdx.x + i * THREADS, r = p / 2 % ROWS;
+    const int k = (p / (2 * ROWS) * 2 + p % 2) * V;
+    alignas(16) T piece[V] = {};
     load_piece(piece, m, row0 + r, col0 + k, wide);
 #pragma unroll
-    for (int e = 0; e < VEC<T>; ++e) tile[k + e][r] = piece[e];
+    for (int e = 0; e < V; ++e) tile[k + e][r] = piece[e];
   }
   // <<< solution
+}
+
+/// What a thread needs of one row of a tile: N elements in pieces of VEC neighbours, the first at
+/// `from`, the others STEP elements apart.
+template <int STEP, int N, typename T>
+__device__ void load_fragment(T (&fragment)[N], const T* from) {
+  static_assert(N % VEC<T> == 0, "a fragment must consist of whole pieces");
+  // TODO(4.2) A move of 16 bytes for each piece.
+  // >>> solution
+#pragma unroll
+  for (int i = 0; i < N; i += VEC<T>) move16(&fragment[i], from + i / VEC<T> * STEP);
+  // <<< solution
+}
+
+/// acc += a_k * b_k, a column times a row.
+template <int TM, int TN, typename In, typename Out>
+__device__ void add_products(Out (&acc)[TM][TN], const In (&a_k)[TM], const In (&b_k)[TN]) {
+#pragma unroll
+  for (int i = 0; i < TM; ++i)
+#pragma unroll
+    for (int j = 0; j < TN; ++j) acc[i][j] += a_k[i] * b_k[j];
 }
 
 /// acc += a_tile * b_tile for the calling thread's TM rows and TN columns. They come in pieces of
@@ -176,23 +231,14 @@ template <int ROW_STEP, int COL_STEP, int TM, int TN, int BK, int PITCH_A, int P
           typename Out>
 __device__ void multiply_tiles(Out (&acc)[TM][TN], const In (&a_tile)[BK][PITCH_A],
                                const In (&b_tile)[BK][PITCH_B], int row, int col) {
-  constexpr int V = VEC<In>;
-  static_assert(PITCH_A % V == 0 && PITCH_B % V == 0, "each row of a tile must begin at 16 bytes");
-  // TODO(4.2) For each k: TM / V pieces of a_tile, TN / V pieces of b_tile, TM * TN products.
-  // >>> solution
+  static_assert(PITCH_A % VEC<In> == 0 && PITCH_B % VEC<In> == 0, "rows must begin at 16 bytes");
 #pragma unroll
   for (int k = 0; k < BK; ++k) {
-    alignas(16) In a_k[TM], b_k[TN];
-#pragma unroll
-    for (int i = 0; i < TM; i += V) move16(&a_k[i], &a_tile[k][row + i / V * ROW_STEP]);
-#pragma unroll
-    for (int j = 0; j < TN; j += V) move16(&b_k[j], &b_tile[k][col + j / V * COL_STEP]);
-#pragma unroll
-    for (int i = 0; i < TM; ++i)
-#pragma unroll
-      for (int j = 0; j < TN; ++j) acc[i][j] += a_k[i] * b_k[j];
+    alignas(16) In a_k[TM] = {}, b_k[TN] = {};
+    load_fragment<ROW_STEP>(a_k, &a_tile[k][row]);
+    load_fragment<COL_STEP>(b_k, &b_tile[k][col]);
+    add_products(acc, a_k, b_k);
   }
-  // <<< solution
 }
 
 /// Stores acc where multiply_tiles' rows and columns lie in C, as far as they exist, 16 bytes at a
@@ -224,7 +270,7 @@ __device__ void store_tile(const Out (&acc)[TM][TN], MatrixView<Out> c, int row,
 /// One BM x BN tile of C per block, TM x TN elements per thread; neighbouring threads have
 /// neighbouring pieces of a row.
 template <int BM, int BN, int BK, int TM, int TN, typename In, typename Out>
-__global__ void __launch_bounds__(BM / TM * (BN / TN))
+__global__ void __launch_bounds__(BM / TM * (BN / TN), 2)
     vector_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
   constexpr int V = VEC<In>, COLUMNS = BN / TN, THREADS = BM / TM * COLUMNS;
   static_assert(THREADS % 32 == 0, "a block must consist of whole warps");
@@ -233,7 +279,7 @@ __global__ void __launch_bounds__(BM / TM * (BN / TN))
   //           begin at a multiple of 16 bytes? Then lab 3's loop with the functions above: threads
   //           0, 1, 2 ... have the first pieces of columns 0, V, 2 V ..., COLUMNS threads a row.
   // >>> solution
-  alignas(16) __shared__ In a_tile[BK][BM + V];  // V more: a warp stores into 32 banks
+  alignas(16) __shared__ In a_tile[BK][BM + 4];  // 4 more: a warp stores into 32 banks
   alignas(16) __shared__ In b_tile[BK][BN];
   static_assert(sizeof(a_tile) + sizeof(b_tile) <= 48 << 10, "both tiles must fit into 48 KiB");
   const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
@@ -255,7 +301,8 @@ template <typename In, typename Out>
 void gemm_vector(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
                  cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  constexpr int BM = 128, BN = 128, BK = 8, TM = 8, TN = 8, THREADS = BM / TM * (BN / TN);
+  constexpr int TM = 8, TN = sizeof(Out) > 4 ? 4 : 8;  // a double takes two registers
+  constexpr int BM = 16 * TM, BN = 16 * TN, BK = 16, THREADS = 16 * 16;
   const dim3 grid(ceil_div(c.cols, BN), ceil_div(c.rows, BM));
   vector_kernel<BM, BN, BK, TM, TN><<<grid, THREADS, 0, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
@@ -281,7 +328,7 @@ __global__ void __launch_bounds__(BM / WM * (BN / WN) * 32)
   static_assert(BM % WM == 0 && BN % WN == 0, "a block's tile must consist of whole warp tiles");
   static_assert(THREADS <= 1024, "a block must not have more than 32 warps");
   static_assert(WM % (8 * V) == 0 && WN % (4 * V) == 0, "a warp's must consist of sub-tiles");
-  alignas(16) __shared__ In a_tile[BK][BM + V];
+  alignas(16) __shared__ In a_tile[BK][BM + 4];
   alignas(16) __shared__ In b_tile[BK][BN];
   static_assert(sizeof(a_tile) + sizeof(b_tile) <= 48 << 10, "both tiles must fit into 48 KiB");
   // TODO(4.3) Where the warp's tile begins in the block's, and the lane's first piece in that. The
@@ -308,19 +355,156 @@ template <typename In, typename Out>
 void gemm_warp_tile(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
                     cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  constexpr int WM = 64, WN = sizeof(Out) > 4 ? 32 : 64;  // a double takes two registers
-  constexpr int BM = 2 * WM, BN = 2 * WN, BK = 8, THREADS = 4 * 32;
+  constexpr int WM = 64, WN = sizeof(Out) > 4 ? 16 : 32;  // a double takes two registers
+  constexpr int BM = 2 * WM, BN = 4 * WN, BK = 16, THREADS = 8 * 32;
   const dim3 grid(ceil_div(c.cols, BN), ceil_div(c.rows, BM));
   warp_tile_kernel<BM, BN, BK, WM, WN><<<grid, THREADS, 0, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
 }
 
+// ---- 4.4 bonus: copies behind the multiplication
+
+/// Starts to copy the ROWS x COLS part of m at (row0, col0): tile[r][k] gets element (r, k), zero
+/// outside of m. 16 bytes per copy if the rows of m are aligned, else one element per copy.
+template <int THREADS, int ROWS, int COLS, int PITCH, typename T>
+__device__ void copy_tile(T (&tile)[ROWS][PITCH], MatrixView<const T> m, int row0, int col0,
+                          bool wide) {
+  static_assert(ROWS * COLS / VEC<T> % THREADS == 0, "each thread must start as many copies");
+  // TODO(4.4) __pipeline_memcpy_async(to, from, bytes, zero_bytes): of `bytes`, the last zero_bytes
+  //           become zero without being read. Where there is nothing to copy, store zeros.
+  // >>> solution
+  constexpr int V = VEC<T>, PIECES = COLS / V;
+  if (wide) {
+#pragma unroll
+    for (int i = 0; i < ROWS * PIECES / THREADS; ++i) {
+      const int p = threadIdx.x + i * THREADS, r = p / PIECES, k = p % PIECES * V;
+      const int left = row0 + r < m.rows ? m.cols - (col0 + k) : 0;  // elements of this row
+      alignas(16) const T zeros[V] = {};
+      if (left >= V)
+        __pipeline_memcpy_async(&tile[r][k], &m(row0 + r, col0 + k), 16);
+      else if (left > 0)
+        __pipeline_memcpy_async(&tile[r][k], &m(row0 + r, col0 + k), 16, (V - left) * sizeof(T));
+      else
+        move16(&tile[r][k], zeros);
+    }
+    return;
+  }
+#pragma unroll 1  // the addresses of all of them would fill the registers
+  for (int i = 0; i < ROWS * COLS / THREADS; ++i) {
+    const int p = threadIdx.x + i * THREADS, r = p / COLS, k = p % COLS;
+    if (row0 + r < m.rows && col0 + k < m.cols)
+      __pipeline_memcpy_async(&tile[r][k], &m(row0 + r, col0 + k), sizeof(T));
+    else
+      tile[r][k] = T(0);
+  }
+  // <<< solution
+}
+
+/// As copy_tile, but transposed: tile[k][r] gets element (r, k). A copy cannot take 16 bytes apart,
+/// so each takes one element, and alignment does not matter.
+template <int THREADS, int ROWS, int COLS, int PITCH, typename T>
+__device__ void copy_transposed(T (&tile)[COLS][PITCH], MatrixView<const T> m, int row0, int col0) {
+  static_assert(ROWS * COLS % THREADS == 0, "every thread must start the same number of copies");
+  // TODO(4.4) Neighbouring threads copy neighbours of a row of m.
+  // >>> solution
+#pragma unroll
+  for (int i = 0; i < ROWS * COLS / THREADS; ++i) {
+    const int p = threadIdx.x + i * THREADS, r = p / COLS, k = p % COLS;
+    if (row0 + r < m.rows && col0 + k < m.cols)
+      __pipeline_memcpy_async(&tile[k][r], &m(row0 + r, col0 + k), sizeof(T));
+    else
+      tile[k][r] = T(0);
+  }
+  // <<< solution
+}
+
+/// As warp_tile_kernel, with STAGES pairs of tiles used in turn: while one pair is multiplied, the
+/// next STAGES - 1 are on their way. One barrier per k tile.
+template <int STAGES, int BM, int BN, int BK, int WM, int WN, typename In, typename Out>
+__global__ void __launch_bounds__(BM / WM * (BN / WN) * 32)
+    pipelined_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
+  constexpr int V = VEC<In>, THREADS = BM / WM * (BN / WN) * 32;
+  static_assert(STAGES >= 2, "one pair of tiles must be free while another is multiplied");
+  static_assert(BK % 2 == 0, "the first fragments of a tile must go to the first pair");
+  static_assert(BM % WM == 0 && BN % WN == 0, "a block's tile must consist of whole warp tiles");
+  static_assert(WM % (8 * V) == 0 && WN % (4 * V) == 0, "a warp's must consist of sub-tiles");
+  static_assert(THREADS <= 1024, "a block must not have more than 32 warps");
+  alignas(16) __shared__ In a_ring[STAGES][BK][BM + V];
+  alignas(16) __shared__ In b_ring[STAGES][BK][BN];
+  static_assert(sizeof(a_ring) + sizeof(b_ring) <= 48 << 10, "all stages must fit into 48 KiB");
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
+  const int row = warp / (BN / WN) * WM + lane_row(lane) * V;
+  const int col = warp % (BN / WN) * WN + lane_col(lane) * V;
+  const bool wide = rows_aligned(b);
+  /// Starts the copies of the k tile at k0 and makes them one group. Beyond K the group is empty,
+  /// so that there is one per k tile all the same.
+  const auto start_copy = [&](int k0, int stage) {
+    if (k0 < a.cols) {
+      copy_transposed<THREADS, BM>(a_ring[stage], a, row0, k0);
+      copy_tile<THREADS, BK, BN>(b_ring[stage], b, k0, col0, wide);
+    }
+    __pipeline_commit();
+  };
+  /// The fragments of row k of the tiles in `stage`; there are two pairs, used in turn.
+  alignas(16) In a_k[2][WM / 8] = {}, b_k[2][WN / 4] = {};
+  const auto load_fragments = [&](int stage, int k) {
+    load_fragment<8 * V>(a_k[k % 2], &a_ring[stage][k][row]);
+    load_fragment<4 * V>(b_k[k % 2], &b_ring[stage][k][col]);
+  };
+  // TODO(4.4) Start STAGES - 1 copies. Wait until the first tile's group is complete (how many
+  //           younger ones may still be under way?), a barrier, and load the first fragments. Then,
+  //           for every k: load the next fragments, multiply these. Before the next fragments come
+  //           from the next tile, wait for that one's group, and a barrier. After it nobody reads
+  //           this tile any more, and the next copy may go to its place.
+  // >>> solution
+#pragma unroll
+  for (int s = 0; s < STAGES - 1; ++s) start_copy(s * BK, s);
+  const auto next_tile = [&](int stage) {
+    __pipeline_wait_prior(STAGES - 2);  // my part of the tile has arrived
+    __syncthreads();                    // everybody's has, and nobody reads the tile before it
+    load_fragments(stage, 0);
+  };
+  Out acc[WM / 8][WN / 4] = {};
+  int stage = 0;
+  if (a.cols > 0) next_tile(stage);
+  for (int k0 = 0; k0 < a.cols; k0 += BK) {
+    const int next = (stage + 1) % STAGES;
+#pragma unroll
+    for (int k = 0; k < BK; ++k) {
+      if (k + 1 < BK)
+        load_fragments(stage, k + 1);
+      else if (k0 + BK < a.cols)
+        next_tile(next);
+      if (k == 0) start_copy(k0 + (STAGES - 1) * BK, (stage + STAGES - 1) % STAGES);
+      add_products(acc, a_k[k % 2], b_k[k % 2]);
+    }
+    stage = next;
+  }
+  store_tile<8 * V, 4 * V>(acc, c, row0 + row, col0 + col);
+  // <<< solution
+}
+
+template <typename In, typename Out>
+void gemm_pipelined(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+                    cudaStream_t stream) {
+  if (c.rows == 0 || c.cols == 0) return;
+  constexpr int STAGES = 3, WM = 64, WN = sizeof(Out) > 4 ? 16 : 64;
+  constexpr int BM = 2 * WM, BN = 4 * WN, BK = 8;
+  constexpr int THREADS = BM / WM * (BN / WN) * 32;
+  const dim3 grid(ceil_div(c.cols, BN), ceil_div(c.rows, BM));
+  pipelined_kernel<STAGES, BM, BN, BK, WM, WN><<<grid, THREADS, 0, stream>>>(a, b, c);
+  CUDA_CHECK_LAUNCH();
+}
+
 #define INSTANTIATE_ONE(rung, In, Out) \
   template void rung(MatrixView<const In>, MatrixView<const In>, MatrixView<Out>, cudaStream_t);
-#define INSTANTIATE(In, Out)                 \
-  INSTANTIATE_ONE(gemm_column_walk, In, Out) \
-  INSTANTIATE_ONE(gemm_vector, In, Out)      \
-  INSTANTIATE_ONE(gemm_warp_tile, In, Out)
+#define INSTANTIATE(In, Out)                   \
+  INSTANTIATE_ONE(gemm_column_walk, In, Out)   \
+  INSTANTIATE_ONE(gemm_conflict_free, In, Out) \
+  INSTANTIATE_ONE(gemm_vector, In, Out)        \
+  INSTANTIATE_ONE(gemm_warp_tile, In, Out)     \
+  INSTANTIATE_ONE(gemm_pipelined, In, Out)
 INSTANTIATE(int, int)
 INSTANTIATE(float, float)
 INSTANTIATE(double, double)

@@ -57,7 +57,7 @@ simgpu::LaunchReport launch_with(const std::vector<AccessSample>& samples) {
   launch.kernel = "k<float>";
   launch.grid = {2, 1, 1};
   launch.block = {32, 1, 1};
-  launch.registers = {20, {"/root/lab3/gemm.cu", 3}, 8, 0.5, "registers"};
+  launch.registers = {20, 20, {"/root/lab3/gemm.cu", 3}, 8, 0.5, "registers"};
   std::map<simgpu::SourceLine, simgpu::Counts> lines;
   for (const auto& s : samples) {
     auto& c = lines[s.where];

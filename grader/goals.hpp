@@ -30,6 +30,7 @@ struct Observed {
   std::vector<simgpu::LaunchReport> launches;
   unsigned live_registers = 0;      ///< largest estimate over the launches
   std::uint64_t element_bytes = 0;  ///< of one element of A and B; C has 4 bytes where these have 2
+  Extents extents;                  ///< of the product
 };
 
 using Parameters = std::map<std::string, double>;  ///< "BM" -> 64, "slack" -> 1.05

@@ -187,7 +187,10 @@ const Measured& RungCheck::measure(const Extents& extents) {
   CallOutcome outcome;
   result.failure = attempt(Case{extents, 0, 0, 0, false}, Fill::integers, Before::poison, false,
                            false, nullptr, &outcome);
-  if (!result.failure) result.observed = observe(outcome, diag::size_of(element_type(type_)));
+  if (!result.failure) {
+    result.observed = observe(outcome, diag::size_of(element_type(type_)));
+    result.observed.extents = extents;
+  }
   return measured_.emplace(key, std::move(result)).first->second;
 }
 

@@ -1,0 +1,251 @@
+// What lab 5 is about, as numbers: tensor cores make all products, fragments are read without bank
+// conflicts and used more than once, and copies arrive while something is being multiplied.
+#include <algorithm>
+
+#include "grader/goals.hpp"
+
+namespace {
+
+using grader::Extents;
+using grader::Observed;
+using grader::Parameters;
+
+std::int64_t ceil_div(std::int64_t n, std::int64_t d) {
+  return (n + d - 1) / d;
+}
+
+std::int64_t at(const Parameters& p, const char* name) {
+  return static_cast<std::int64_t>(p.at(name));
+}
+
+std::int64_t products(const Extents& e) {
+  return e.m * e.n * e.k;
+}
+
+// ---- what was counted
+
+/// Products that no tensor core made: those that are missing there, and multiply-adds of threads.
+double products_elsewhere(const Observed& o) {
+  std::int64_t made = 0;
+  for (const auto& [type, operations] : o.total.tensor_ops)
+    made += static_cast<std::int64_t>(operations / 2);
+  return static_cast<double>(std::max<std::int64_t>(0, products(o.extents) - made)) +
+         static_cast<double>(o.total.fma_f32 + o.total.fma_f64 + o.total.mul_f32 + o.total.mul_f64);
+}
+double loaded_sectors(const Observed& o) {
+  return static_cast<double>(o.total.global_load.sectors);
+}
+double shared_bytes_read(const Observed& o) {
+  return static_cast<double>(o.total.shared_load.bytes);
+}
+/// Wavefronts that another layout would save. Either as written or as ptxas merges loads: what it
+/// makes of them is not the author's fault.
+double excess(const simgpu::SharedCounts& s) {
+  return static_cast<double>(std::min(s.wavefronts - std::min(s.wavefronts, s.ideal_wavefronts),
+                                      s.raw_wavefronts - s.raw_ideal_wavefronts));
+}
+double excess_wavefronts(const Observed& o) {
+  return excess(o.total.shared_load) + excess(o.total.shared_store) + excess(o.total.async_store);
+}
+/// Bytes that warps waited for without anything to multiply meanwhile: copied without a
+/// multiply-add between commit and wait, or loaded into registers.
+double bytes_not_hidden(const Observed& o) {
+  return static_cast<double>(o.total.async_bytes_idle + o.total.global_load.bytes -
+                             o.total.async_copy.bytes);
+}
+double local_accesses(const Observed& o) {
+  return static_cast<double>(o.total.local_load_requests + o.total.local_store_requests);
+}
+double live_registers(const Observed& o) {
+  return o.live_registers;
+}
+
+// ---- what it may be
+
+/// One multiplication per element of C is free: a kernel may scale its result.
+double one_per_element(const Extents& e, const Parameters&, std::uint64_t) {
+  return static_cast<double>(e.m * e.n);
+}
+
+/// A block reads BM rows of A and BN columns of B; rows begin at whole sectors.
+double sectors_of_a_and_b(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  const auto size = static_cast<std::int64_t>(bytes);
+  return p.at("slack") *
+         static_cast<double>(ceil_div(e.n, at(p, "BN")) * e.m * ceil_div(e.k * size, 32) +
+                             ceil_div(e.m, at(p, "BM")) * e.k * ceil_div(e.n * size, 32));
+}
+
+/// Tiles are filled up: a warp reads WM x BK and BK x WN elements for WM x WN x BK products. Added
+/// is what it takes to bring C from fragments into rows.
+double shared_bytes(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  const std::int64_t m = ceil_div(e.m, at(p, "BM")) * at(p, "BM"),
+                     n = ceil_div(e.n, at(p, "BN")) * at(p, "BN"),
+                     k = ceil_div(e.k, at(p, "BK")) * at(p, "BK");
+  const std::int64_t wm = at(p, "WM"), wn = at(p, "WN");
+  return p.at("slack") *
+         static_cast<double>(m * n * k / wm * static_cast<std::int64_t>(bytes) +
+                             m * n * k / wn * static_cast<std::int64_t>(bytes) + m * n * 4);
+}
+
+/// One wavefront in a hundred of those that bring each product's operands once per 16 x 16 tile.
+double few_conflicts(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  return p.at("share") * static_cast<double>(products(e)) * 2 / 16 * static_cast<double>(bytes) /
+         128;
+}
+
+/// The first `tiles` pairs of tiles of each block have nothing to hide behind: 128 bytes for each
+/// of their rows of A and columns of B.
+double first_tiles(const Extents& e, const Parameters& p, std::uint64_t) {
+  return p.at("tiles") *
+         static_cast<double>(ceil_div(e.m, at(p, "BM")) * ceil_div(e.n, at(p, "BN")) * 128 *
+                             (at(p, "BM") + at(p, "BN")));
+}
+
+double nothing(const Extents&, const Parameters&, std::uint64_t) {
+  return 0;
+}
+double live_registers_bound(const Extents&, const Parameters& p, std::uint64_t) {
+  return p.at("registers");
+}
+
+const char* const not_on_tensor_cores =
+    "Products are made elsewhere than on tensor cores: by threads, one multiply-add at a time.";
+const char* const no_shared =
+    "More is read from A and B than tiles in shared memory need: do warps load their fragments "
+    "from "
+    "global memory?";
+const char* const small_tile =
+    "More is read from A and B than a 64 x 64 tile per block needs. The block's tile decides how "
+    "often, not the fragment's.";
+const char* const conflicts =
+    "Fragments are read or written with bank conflicts: the rows that a warp touches at once begin "
+    "in "
+    "the same banks. Pad them.";
+const char* const conflicts_of_chunks =
+    "Lanes of a warp touch different words of one bank. The eight rows of one matrix of ldmatrix, "
+    "or "
+    "the four rows whose elements lanes read one by one, must lie in different banks, where they "
+    "are "
+    "stored and where they are read: look at Tile::at.";
+const char* const no_reuse =
+    "Each warp reads more from shared memory than a 32 x 32 tile of its own needs: load ROWS "
+    "fragments of A and COLS of B once, then multiply each with each.";
+const char* const not_hidden =
+    "Warps wait for copies while they have nothing to multiply. Begin a copy STAGES - 1 steps "
+    "before "
+    "its tile is needed, and wait only for the oldest group.";
+const char* const in_local_memory =
+    "An array lies in local memory: it stays in registers only if every index is known when the "
+    "kernel is compiled (#pragma unroll).";
+const char* const too_many_registers =
+    "More registers are alive at once than a thread can have: ptxas will spill them to local "
+    "memory.";
+
+const std::vector<Extents> inside = {{256, 256, 256}};
+const std::vector<Extents> rows_of_16_bytes = {{256, 256, 256}, {131, 136, 232}};
+
+grader::Goal on_tensor_cores(const char* stage) {
+  return {stage,
+          "products_elsewhere",
+          "products not made by tensor cores",
+          "NO-TENSOR",
+          not_on_tensor_cores,
+          {},
+          products_elsewhere,
+          one_per_element};
+}
+grader::Goal sectors(const char* stage, const char* missed, double tile) {
+  return {stage,
+          "load_sectors",
+          "sectors of A and B",
+          "NO-SHARED",
+          missed,
+          {{"BM", tile}, {"BN", tile}, {"slack", 1.05}},
+          loaded_sectors,
+          sectors_of_a_and_b,
+          rows_of_16_bytes};
+}
+grader::Goal no_conflicts(const char* stage, const char* missed) {
+  return {stage,           "excess_wavefronts", "wavefronts above ideal", "BANK-CONFLICT",
+          missed,          {{"share", 0.01}},   excess_wavefronts,        few_conflicts,
+          rows_of_16_bytes};
+}
+grader::Goal fragments_reused(const char* stage) {
+  return {stage,
+          "shared_bytes",
+          "bytes read from shared memory",
+          "NO-REUSE",
+          no_reuse,
+          {{"BM", 128}, {"BN", 128}, {"BK", 64}, {"WM", 32}, {"WN", 32}, {"slack", 1.05}},
+          shared_bytes_read,
+          shared_bytes};
+}
+grader::Goal registers_only(const char* stage) {
+  return {stage,          "local_accesses", "local memory accesses",
+          "LOCAL-MEMORY", in_local_memory,  {},
+          local_accesses, nothing};
+}
+grader::Goal few_registers(const char* stage) {
+  return {stage,          "live_registers",     "live registers",
+          "REGISTERS",    too_many_registers,   {{"registers", 255}},
+          live_registers, live_registers_bound, inside};
+}
+grader::Goal copies_hidden(const char* stage) {
+  return {stage,
+          "bytes_not_hidden",
+          "bytes not hidden",
+          "ASYNC-IDLE",
+          not_hidden,
+          {{"BM", 128}, {"BN", 128}, {"tiles", 2}},
+          bytes_not_hidden,
+          first_tiles,
+          rows_of_16_bytes};
+}
+
+const std::vector<grader::Goal> goals = {
+    on_tensor_cores("5.1"),
+    sectors("5.1", no_shared, 16),
+    no_conflicts("5.1", conflicts),
+
+    on_tensor_cores("5.2"),
+    sectors("5.2", small_tile, 64),
+    no_conflicts("5.2", conflicts),
+    fragments_reused("5.2"),
+    registers_only("5.2"),
+    few_registers("5.2"),
+
+    on_tensor_cores("5.2b"),
+    sectors("5.2b", small_tile, 64),
+    no_conflicts("5.2b", conflicts),
+    fragments_reused("5.2b"),
+    registers_only("5.2b"),
+    few_registers("5.2b"),
+
+    on_tensor_cores("5.3"),
+    copies_hidden("5.3"),
+    no_conflicts("5.3", conflicts_of_chunks),
+    sectors("5.3", small_tile, 64),
+    fragments_reused("5.3"),
+    registers_only("5.3"),
+    few_registers("5.3"),
+
+    on_tensor_cores("5.3b"),
+    copies_hidden("5.3b"),
+    no_conflicts("5.3b", conflicts_of_chunks),
+    sectors("5.3b", small_tile, 64),
+    fragments_reused("5.3b"),
+    registers_only("5.3b"),
+    few_registers("5.3b"),
+
+    on_tensor_cores("5.3c"),
+    copies_hidden("5.3c"),
+    no_conflicts("5.3c", conflicts_of_chunks),
+    sectors("5.3c", small_tile, 64),
+    fragments_reused("5.3c"),
+    registers_only("5.3c"),
+    few_registers("5.3c"),
+};
+
+const grader::GoalList registered("lab5_tensor_core", goals);
+
+}  // namespace

@@ -1,0 +1,622 @@
+// Lab 5: tensor cores.
+//
+// You will learn to give whole small matrices to a warp instead of numbers to its threads: first by
+// CUDA's WMMA interface, in FP64, FP16, BF16 and TF32, then by the PTX instructions below it, with
+// fragments that you place yourself, a swizzled tile, and copies that run while the warps multiply.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <mma.h>
+
+#include "common/cuda_check.cuh"
+#include "common/matrix.hpp"
+
+namespace wmma = nvcuda::wmma;
+
+// Tensor cores take double, bfloat16 and TF32, and shared memory takes asynchronous copies, from
+// compute capability 8.0 on. For an older GPU this file compiles, but its kernels are empty.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+#define GEMM_LAB_TENSOR_CORES 1
+#else
+#define GEMM_LAB_TENSOR_CORES 0
+#endif
+
+constexpr int ceil_div(int n, int d) {
+  return (n + d - 1) / d;
+}
+
+/// How many elements make 16 bytes.
+template <typename T>
+constexpr int VEC = 16 / sizeof(T);
+
+/// True if every row of m begins at a multiple of 16 bytes.
+template <typename T>
+__device__ bool rows_aligned(MatrixView<T> m) {
+  return reinterpret_cast<std::size_t>(m.data) % 16 == 0 && m.ld % VEC<T> == 0;
+}
+
+/// Fetches the ROWS x COLS part of m at (row0, col0); tile[r][k] has element (r, k), or zero where
+/// m has none. 16 bytes at a time where the rows of m are aligned (`wide`).
+template <int THREADS, int ROWS, int COLS, int PITCH, typename T>
+__device__ void fetch_tile(T (&tile)[ROWS][PITCH], MatrixView<const T> m, int row0, int col0,
+                           bool wide) {
+  constexpr int PIECES = COLS / VEC<T>;  // per row
+  static_assert(ROWS * PIECES % THREADS == 0, "every thread must fetch the same number of pieces");
+  static_assert(PITCH % VEC<T> == 0, "each row of a tile must begin at 16 bytes");
+#pragma unroll
+  for (int i = 0; i < ROWS * PIECES / THREADS; ++i) {
+    const int p = threadIdx.x + i * THREADS, r = p / PIECES, k = p % PIECES * VEC<T>;
+    const int row = row0 + r, col = col0 + k;
+    const int left = row < m.rows ? m.cols - col : 0;  // elements of m from here on
+    auto* const to = reinterpret_cast<uint4*>(&tile[r][k]);
+    if (left <= 0) {
+      *to = uint4{};
+    } else if (wide && left >= VEC<T>) {
+      *to = *reinterpret_cast<const uint4*>(&m(row, col));
+    } else {
+#pragma unroll
+      for (int e = 0; e < VEC<T>; ++e) tile[r][k + e] = e < left ? m(row, col + e) : T(0.0f);
+    }
+  }
+}
+
+// ---- 5.1: fragments
+
+/// Elements per row of a fragment of C in shared memory: eight more for a wide one, so that the
+/// rows a warp stores at once begin in different banks.
+template <int N>
+constexpr int SCRATCH_PITCH = N < 16 ? N : N + 8;
+
+/// Stores a fragment of C whose first element is (row, col), as far as C exists there. A fragment
+/// has no edges: all of it goes to `scratch`, which is the warp's own, and from there what exists
+/// to C.
+template <int M, int N, int K, typename Out>
+__device__ void store_fragment(const wmma::fragment<wmma::accumulator, M, N, K, Out>& acc,
+                               Out (&scratch)[M][SCRATCH_PITCH<N>], MatrixView<Out> c, int row,
+                               int col) {
+  // TODO(5.1) store_matrix_sync; when all lanes have done it, 32 elements at a time to C. Eight
+  //           neighbours of each of four rows at once lie in 32 different banks.
+  // >>> solution
+  wmma::store_matrix_sync(&scratch[0][0], acc, SCRATCH_PITCH<N>, wmma::mem_row_major);
+  __syncwarp();  // all of it is there
+#pragma unroll
+  for (int e = threadIdx.x % 32; e < M * N; e += 32) {
+    const int r = e / 8 % M, j = e / (8 * M) * 8 + e % 8;  // eight neighbours of four rows at once
+    if (row + r < c.rows && col + j < c.cols) c(row + r, col + j) = scratch[r][j];
+  }
+  __syncwarp();  // the next fragment may be put there
+  // <<< solution
+}
+
+/// One BM x BN tile of C per block, one fragment of 8 x 8 per warp.
+template <int BM, int BN, int BK, typename In, typename Out>
+__global__ void __launch_bounds__(BM / 8 * (BN / 8) * 32)
+    one_fragment_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
+#if GEMM_LAB_TENSOR_CORES
+  constexpr int M = 8, N = 8, K = 4, THREADS = BM / M * (BN / N) * 32;  // WMMA's shape for double
+  static_assert(BM % M == 0 && BN % N == 0, "a block's tile must consist of whole fragments");
+  static_assert(BK % K == 0, "the depth of a tile must be a multiple of a fragment's");
+  static_assert(THREADS <= 1024, "a block must not have more than 32 warps");
+  alignas(32) __shared__ In a_tile[BM][BK + 4], b_tile[BK][BN + 4];  // 4 more: other banks
+  alignas(32) __shared__ Out scratch[THREADS / 32][M][SCRATCH_PITCH<N>];
+  // TODO(5.1) Where in the tile is the fragment of this warp? Then lab 3's loop, but its inner loop
+  //           goes in steps of K and loads and multiplies fragments instead of numbers.
+  // >>> solution
+  const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
+  const bool wide_a = rows_aligned(a), wide_b = rows_aligned(b);
+  const int warp = threadIdx.x / 32, row = warp / (BN / N) * M, col = warp % (BN / N) * N;
+  wmma::fragment<wmma::accumulator, M, N, K, Out> acc;
+  wmma::fill_fragment(acc, 0.0);
+  for (int k0 = 0; k0 < a.cols; k0 += BK) {
+    fetch_tile<THREADS, BM, BK>(a_tile, a, row0, k0, wide_a);
+    fetch_tile<THREADS, BK, BN>(b_tile, b, k0, col0, wide_b);
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < BK; k += K) {
+      wmma::fragment<wmma::matrix_a, M, N, K, In, wmma::row_major> a_k;
+      wmma::fragment<wmma::matrix_b, M, N, K, In, wmma::row_major> b_k;
+      wmma::load_matrix_sync(a_k, &a_tile[row][k], BK + 4);
+      wmma::load_matrix_sync(b_k, &b_tile[k][col], BN + 4);
+      wmma::mma_sync(acc, a_k, b_k, acc);
+    }
+    __syncthreads();
+  }
+  store_fragment(acc, scratch[warp], c, row0 + row, col0 + col);
+  // <<< solution
+#endif
+}
+
+template <typename In, typename Out>
+void gemm_wmma_f64(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+                   cudaStream_t stream) {
+  if (c.rows == 0 || c.cols == 0) return;
+  constexpr int BM = 32, BN = 32, BK = 32, THREADS = BM / 8 * (BN / 8) * 32;
+  const dim3 grid(ceil_div(c.cols, BN), ceil_div(c.rows, BM));
+  one_fragment_kernel<BM, BN, BK><<<grid, THREADS, 0, stream>>>(a, b, c);
+  CUDA_CHECK_LAUNCH();
+}
+
+// ---- 5.2: a tile of fragments per warp
+
+#if GEMM_LAB_TENSOR_CORES
+/// WMMA's 16 x 16 x K for operands that lie in memory as T. PAD_A and PAD_B elements at the end of
+/// each row of the tiles let a warp read its fragments without bank conflicts.
+template <typename T>
+struct Wmma {
+  using Operand = T;  // __half and __nv_bfloat16
+  static constexpr int K = 16, PAD_A = 8, PAD_B = 8;
+};
+template <>
+struct Wmma<float> {
+  using Operand = wmma::precision::tf32;
+  static constexpr int K = 8, PAD_A = 4, PAD_B = 8;
+};
+
+/// Rounds what a fragment of A or B has taken from memory to what a tensor core reads of it.
+template <typename Fragment>
+__device__ void round_operand(Fragment& f) {
+  if constexpr (sizeof(f.x[0]) == 4) {  // of a float, it reads the upper 19 bits
+    // TODO(5.2b) Round each f.x[i], i < f.num_elements, by wmma::__float_to_tf32.
+    // >>> solution
+#pragma unroll
+    for (int i = 0; i < f.num_elements; ++i) f.x[i] = wmma::__float_to_tf32(f.x[i]);
+    // <<< solution
+  }
+}
+
+/// acc += a_tile * b_tile for the rows from `row` and the columns from `col` on, in fragments.
+template <int ROWS, int COLS, int BM, int BK, int PITCH_A, int PITCH_B, typename In, typename Acc>
+__device__ void multiply_fragments(Acc (&acc)[ROWS][COLS], const In (&a_tile)[BM][PITCH_A],
+                                   const In (&b_tile)[BK][PITCH_B], int row, int col) {
+  using Operand = typename Wmma<In>::Operand;
+  constexpr int K = Wmma<In>::K;
+  static_assert(BK % K == 0, "the depth of a tile must be a multiple of a fragment's");
+  // TODO(5.2) It is lab 2's outer product: for each k, ROWS fragments of A and COLS of B, each
+  //           loaded once (and given to round_operand), then ROWS * COLS products.
+  // >>> solution
+#pragma unroll
+  for (int k = 0; k < BK; k += K) {
+    wmma::fragment<wmma::matrix_a, 16, 16, K, Operand, wmma::row_major> a_k[ROWS];
+    wmma::fragment<wmma::matrix_b, 16, 16, K, Operand, wmma::row_major> b_k[COLS];
+#pragma unroll
+    for (int i = 0; i < ROWS; ++i) {
+      wmma::load_matrix_sync(a_k[i], &a_tile[row + 16 * i][k], PITCH_A);
+      round_operand(a_k[i]);
+    }
+#pragma unroll
+    for (int j = 0; j < COLS; ++j) {
+      wmma::load_matrix_sync(b_k[j], &b_tile[k][col + 16 * j], PITCH_B);
+      round_operand(b_k[j]);
+    }
+#pragma unroll
+    for (int i = 0; i < ROWS; ++i)
+#pragma unroll
+      for (int j = 0; j < COLS; ++j) wmma::mma_sync(acc[i][j], a_k[i], b_k[j], acc[i][j]);
+  }
+  // <<< solution
+}
+#endif
+
+/// One BM x BN tile of C per block, WM x WN of it per warp.
+template <int BM, int BN, int BK, int WM, int WN, typename In, typename Out>
+__global__ void __launch_bounds__(BM / WM * (BN / WN) * 32)
+    fragments_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
+#if GEMM_LAB_TENSOR_CORES
+  using W = Wmma<In>;
+  constexpr int WARPS = BM / WM * (BN / WN), THREADS = WARPS * 32;
+  static_assert(BM % WM == 0 && BN % WN == 0, "a block's tile must consist of whole warp tiles");
+  static_assert(WM % 16 == 0 && WN % 16 == 0, "a warp's tile must consist of whole fragments");
+  static_assert(THREADS <= 1024, "a block must not have more than 32 warps");
+  alignas(32) __shared__ In a_tile[BM][BK + W::PAD_A], b_tile[BK][BN + W::PAD_B];
+  alignas(32) __shared__ Out scratch[WARPS][16][SCRATCH_PITCH<16>];
+  static_assert(sizeof(a_tile) + sizeof(b_tile) + sizeof(scratch) <= 48 << 10,
+                "all of it must fit into 48 KiB");
+  wmma::fragment<wmma::accumulator, 16, 16, W::K, Out> acc[WM / 16][WN / 16];
+  // TODO(5.2) Clear all accumulators; the loop over K; store each of them.
+  // >>> solution
+  const int warp = threadIdx.x / 32, row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
+  const bool wide_a = rows_aligned(a), wide_b = rows_aligned(b);
+  const int row = warp / (BN / WN) * WM, col = warp % (BN / WN) * WN;
+#pragma unroll
+  for (int i = 0; i < WM / 16; ++i)
+#pragma unroll
+    for (int j = 0; j < WN / 16; ++j) wmma::fill_fragment(acc[i][j], 0.0f);
+  for (int k0 = 0; k0 < a.cols; k0 += BK) {
+    fetch_tile<THREADS, BM, BK>(a_tile, a, row0, k0, wide_a);
+    fetch_tile<THREADS, BK, BN>(b_tile, b, k0, col0, wide_b);
+    __syncthreads();
+    multiply_fragments(acc, a_tile, b_tile, row, col);
+    __syncthreads();
+  }
+#pragma unroll
+  for (int i = 0; i < WM / 16; ++i)
+#pragma unroll
+    for (int j = 0; j < WN / 16; ++j)
+      store_fragment(acc[i][j], scratch[warp], c, row0 + row + 16 * i, col0 + col + 16 * j);
+      // <<< solution
+#endif
+}
+
+template <typename In, typename Out>
+void gemm_wmma(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+               cudaStream_t stream) {
+  if (c.rows == 0 || c.cols == 0) return;
+  constexpr int BM = 128, BN = 128, BK = 128 / sizeof(In), WM = 64, WN = 32;
+  constexpr int THREADS = BM / WM * (BN / WN) * 32;
+  const dim3 grid(ceil_div(c.cols, BN), ceil_div(c.rows, BM));
+  fragments_kernel<BM, BN, BK, WM, WN><<<grid, THREADS, 0, stream>>>(a, b, c);
+  CUDA_CHECK_LAUNCH();
+}
+
+/// Float in memory, TF32 in the tensor cores: FP32's range with 10 bits after the point.
+template <typename In, typename Out>
+void gemm_wmma_tf32(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+                    cudaStream_t stream) {
+  // TODO(5.2b) Launch the same kernel for float, once round_operand does what it says.
+  // >>> solution
+  gemm_wmma(a, b, c, stream);
+  // <<< solution
+}
+
+// ---- 5.3 bonus: mma.sync and a pipeline of tiles
+
+/// PTX wants addresses inside shared memory, 32 bits wide.
+__device__ inline unsigned shared_address(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
+
+/// Copies 16 bytes from global to shared memory without waiting: the first `bytes` from `from`,
+/// then zeros. `from` must be a valid address even if bytes is 0.
+__device__ inline void copy16_async(void* to, const void* from, int bytes) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+               :
+               : "r"(shared_address(to)), "l"(__cvta_generic_to_global(from)), "r"(bytes)
+               : "memory");
+}
+/// Closes a group: the copies that this thread has begun since the last one.
+__device__ inline void commit_copies() {
+  asm volatile("cp.async.commit_group;" : : : "memory");
+}
+/// Waits until at most `groups` groups of this thread, the last ones, are still on their way.
+template <int groups>
+__device__ void wait_for_copies() {
+  asm volatile("cp.async.wait_group %0;" : : "n"(groups) : "memory");
+}
+
+/// Four 8 x 8 matrices of 16-bit elements, a register each. Lane l gives the address of 16 bytes:
+/// row l % 8 of matrix l / 8. It gets elements (l / 4, l % 4 * 2) and (l / 4, l % 4 * 2 + 1) of
+/// each matrix. Of a row of four floats, that is float l % 4.
+__device__ inline void ldmatrix(unsigned (&r)[4], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(shared_address(row))
+               : "memory");
+}
+/// The same, each matrix transposed: lane l gets (l % 4 * 2, l / 4) and (l % 4 * 2 + 1, l / 4).
+__device__ inline void ldmatrix_transposed(unsigned (&r)[4], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(shared_address(row))
+               : "memory");
+}
+
+/// d += a * b, 16 x 8 x K. A register holds P neighbours along k: two 16-bit elements, else one.
+/// With g = lane / 4 and t = lane % 4:
+///   a[r]        row g + 8 * (r % 2),  k = P * (t + 4 * (r / 2)) ...
+///   b0, b1      column g,             k = P * t ...  and  P * (t + 4) ...
+///   d[e]        row g + 8 * (e / 2),  column 2 * t + e % 2
+template <typename T>
+struct Mma;
+template <>
+struct Mma<__half> {
+  using Register = unsigned;
+  static constexpr int K = 16;
+  __device__ static void add(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+  }
+};
+template <>
+struct Mma<__nv_bfloat16> {
+  using Register = unsigned;
+  static constexpr int K = 16;
+  __device__ static void add(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+  }
+};
+template <>
+struct Mma<float> {  // TF32
+  using Register = unsigned;
+  static constexpr int K = 8;
+  __device__ static void add(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+  }
+};
+template <>
+struct Mma<double> {
+  using Register = double;
+  static constexpr int K = 8;
+  __device__ static void add(double (&d)[4], const double (&a)[4], double b0, double b1) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b0), "d"(b1));
+#else  // the only shape before Hopper has 8 rows and 4 k: four of them, in the same registers
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                   : "+d"(d[i % 2 * 2]), "+d"(d[i % 2 * 2 + 1])
+                   : "d"(a[i]), "d"(i < 2 ? b0 : b1));
+#endif
+  }
+};
+
+/// A tile in shared memory, row by row without padding, its 16-byte chunks permuted inside each
+/// row. SPAN says how many neighbouring chunks of a row one phase of a read takes: ldmatrix takes
+/// one from each of eight rows; lanes that each read an element for themselves take two from each
+/// of four.
+template <typename T, int ROWS, int COLS, int SPAN>
+struct Tile {
+  static_assert(COLS % (8 * VEC<T>) == 0, "a row must go around the 32 banks, once or more often");
+  T data[ROWS * COLS];
+
+  /// Where element (row, col) is.
+  __device__ T* at(int row, int col) {
+    // TODO(5.3) Let chunk col / VEC lie where chunk ^ n would, with n from the row, so that a phase
+    //           touches all 32 banks. This is the place without a swizzle:
+    // >>> skeleton
+    // return &data[row * COLS + col];
+    // <<< skeleton
+    // >>> solution
+    const int from = col / VEC<T>, chunk = from ^ (row * SPAN % 8);
+    return &data[row * COLS + chunk * VEC<T> + col % VEC<T>];
+    // <<< solution
+  }
+};
+
+/// Begins to copy the part of m at (row0, col0) into the tile; zero where m has no element. What
+/// cannot be copied 16 bytes at a time is there at once.
+template <int THREADS, typename T, int ROWS, int COLS, int SPAN>
+__device__ void copy_tile(Tile<T, ROWS, COLS, SPAN>& tile, MatrixView<const T> m, int row0,
+                          int col0, bool wide) {
+  constexpr int V = VEC<T>, PIECES = COLS / V;  // per row
+  static_assert(ROWS * PIECES % THREADS == 0, "every thread must copy the same number of pieces");
+#pragma unroll
+  for (int i = 0; i < ROWS * PIECES / THREADS; ++i) {
+    const int p = threadIdx.x + i * THREADS, r = p / PIECES, k = p % PIECES * V;
+    const int row = row0 + r, col = col0 + k;
+    const int left = row < m.rows && col < m.cols ? m.cols - col : 0;  // elements that exist
+    T* to = tile.at(r, k);
+    // TODO(5.3) One asynchronous copy if the rows are aligned, else element by element.
+    // >>> solution
+    if (wide) {
+      copy16_async(to, left > 0 ? &m(row, col) : m.data, (left < V ? left : V) * sizeof(T));
+    } else {
+#pragma unroll
+      for (int e = 0; e < V; ++e) to[e] = e < left ? m(row, col + e) : T(0.0f);
+    }
+    // <<< solution
+  }
+}
+
+#if GEMM_LAB_TENSOR_CORES
+/// The fragment of A whose first element is (row, k) of the tile, as Mma wants it.
+template <typename Register, typename A>
+__device__ void load_a(Register (&f)[4], A& tile, int row, int k) {
+  const int lane = threadIdx.x % 32;
+  using T = std::remove_reference_t<decltype(tile.data[0])>;
+  if constexpr (sizeof(T) <= 4) {
+    // TODO(5.3) One ldmatrix. Which 8 x 8 matrix is a[0], a[1], ...? Which row does this lane name?
+    // >>> solution
+    ldmatrix(f, tile.at(row + lane % 16, k + lane / 16 * VEC<T>));
+    // <<< solution
+  } else {
+    // TODO(5.3c) ldmatrix has no 8-byte elements: each lane reads its four itself.
+    // >>> solution
+#pragma unroll
+    for (int r = 0; r < 4; ++r)
+      f[r] = *tile.at(row + lane / 4 + r % 2 * 8, k + lane % 4 + r / 2 * 4);
+    // <<< solution
+  }
+  if constexpr (sizeof(T) == 4) {
+    // TODO(5.3b) Round the four floats, as in 5.2b.
+    // >>> solution
+#pragma unroll
+    for (int r = 0; r < 4; ++r)
+      f[r] = __float_as_uint(wmma::__float_to_tf32(__uint_as_float(f[r])));
+    // <<< solution
+  }
+}
+
+/// Two fragments of B that begin at (k, col) and (k, col + 8) of the tile: b0, b1 and b0, b1.
+template <typename Register, typename B>
+__device__ void load_b(Register (&f)[4], B& tile, int k, int col) {
+  const int lane = threadIdx.x % 32;
+  using T = std::remove_reference_t<decltype(tile.data[0])>;
+  if constexpr (sizeof(T) == 2) {
+    // TODO(5.3) The rows of the tile have neighbours in n, a register of B neighbours in k.
+    // >>> solution
+    ldmatrix_transposed(f, tile.at(k + lane % 16, col + lane / 16 * VEC<T>));
+    // <<< solution
+  } else {
+#pragma unroll
+    for (int r = 0; r < 4; ++r) {
+      T value{};
+      // TODO(5.3b) .trans knows only 16-bit elements: read b0, b1, b0, b1 one by one. (5.3c: the
+      //            same.)
+      // >>> solution
+      value = *tile.at(k + lane % 4 + r % 2 * 4, col + lane / 4 + r / 2 * 8);
+      // <<< solution
+      if constexpr (sizeof(T) == 4)
+        f[r] = __float_as_uint(wmma::__float_to_tf32(value));
+      else
+        f[r] = value;
+    }
+  }
+}
+
+/// acc += a * b for the warp's WM rows from `row` and its WN columns from `col` on.
+template <int WM, int WN, typename T, int BM, int BN, int BK, int SPAN_A, int SPAN_B, typename Out>
+__device__ void multiply_tiles(Out (&acc)[WM / 16][WN / 8][4], Tile<T, BM, BK, SPAN_A>& a,
+                               Tile<T, BK, BN, SPAN_B>& b, int row, int col) {
+  using Op = Mma<T>;
+  static_assert(BK % Op::K == 0, "the depth of a tile must be a multiple of an mma's");
+#pragma unroll
+  for (int k = 0; k < BK; k += Op::K) {
+    typename Op::Register a_k[WM / 16][4], b_k[WN / 16][4];
+#pragma unroll
+    for (int i = 0; i < WM / 16; ++i) load_a(a_k[i], a, row + 16 * i, k);
+#pragma unroll
+    for (int j = 0; j < WN / 16; ++j) load_b(b_k[j], b, k, col + 16 * j);
+#pragma unroll
+    for (int i = 0; i < WM / 16; ++i)
+#pragma unroll
+      for (int j = 0; j < WN / 8; ++j)
+        Op::add(acc[i][j], a_k[i], b_k[j / 2][j % 2 * 2], b_k[j / 2][j % 2 * 2 + 1]);
+  }
+}
+
+/// Two neighbours of C, by one store if both exist and the rows of C are aligned.
+template <typename T>
+struct alignas(2 * sizeof(T)) Pair {
+  T first, second;
+};
+template <typename Out>
+__device__ void store_pair(MatrixView<Out> c, int row, int col, Out first, Out second, bool wide) {
+  if (wide && row < c.rows && col + 2 <= c.cols) {
+    *reinterpret_cast<Pair<Out>*>(&c(row, col)) = {first, second};
+  } else {
+    if (row < c.rows && col < c.cols) c(row, col) = first;
+    if (row < c.rows && col + 1 < c.cols) c(row, col + 1) = second;
+  }
+}
+
+/// Stores a warp's fragments whose first element is (row, col), as far as C exists.
+template <int ROWS, int COLS, typename Out>
+__device__ void store_fragments(const Out (&acc)[ROWS][COLS][4], MatrixView<Out> c, int row,
+                                int col) {
+  const int lane = threadIdx.x % 32;
+  const bool wide = rows_aligned(c);
+#pragma unroll
+  for (int i = 0; i < ROWS; ++i)
+#pragma unroll
+    for (int j = 0; j < COLS; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; e += 2) {
+        // TODO(5.3) Which row and column of C does d[e] of this lane belong to? See Mma.
+        // >>> skeleton
+        // const int r = c.rows + lane, n = c.cols;
+        // <<< skeleton
+        // >>> solution
+        const int r = row + 16 * i + lane / 4 + e / 2 * 8, n = col + 8 * j + lane % 4 * 2;
+        // <<< solution
+        store_pair(c, r, n, acc[i][j][e], acc[i][j][e + 1], wide);
+      }
+}
+#endif
+
+/// The two tiles of one step along K, each 128 bytes deep or wide for any type.
+template <typename T, int BM, int BN, int BK>
+struct Stage {
+  Tile<T, BM, BK, sizeof(T) <= 4 ? 1 : 2> a;
+  Tile<T, BK, BN, sizeof(T) <= 2 ? 1 : 2> b;
+};
+
+/// One BM x BN tile of C per block, WM x WN of it per warp. STAGES pairs of tiles in a ring: while
+/// one is multiplied, the copies of the next STAGES - 1 are on their way.
+template <int STAGES, int BM, int BN, int BK, int WM, int WN, typename In, typename Out>
+__global__ void __launch_bounds__(BM / WM * (BN / WN) * 32)
+    mma_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
+  static_assert(STAGES >= 2, "one pair of tiles must be complete while another is being filled");
+  static_assert(BM % WM == 0 && BN % WN == 0, "a block's tile must consist of whole warp tiles");
+  static_assert(WM % 16 == 0 && WN % 16 == 0, "a warp's tile must consist of whole fragments");
+#if GEMM_LAB_TENSOR_CORES
+  constexpr int THREADS = BM / WM * (BN / WN) * 32;
+  extern __shared__ __align__(128) unsigned char memory[];
+  auto* const ring = reinterpret_cast<Stage<In, BM, BN, BK>*>(memory);
+  const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
+  const int tiles = (a.cols + BK - 1) / BK;
+  const bool wide_a = rows_aligned(a), wide_b = rows_aligned(b);
+  const auto copy = [&](int t) {  // begins step t, if there is one; a group in any case
+    if (t < tiles) {
+      copy_tile<THREADS>(ring[t % STAGES].a, a, row0, t * BK, wide_a);
+      copy_tile<THREADS>(ring[t % STAGES].b, b, t * BK, col0, wide_b);
+    }
+    commit_copies();
+  };
+  Out acc[WM / 16][WN / 8][4] = {};
+  // TODO(5.3) Begin STAGES - 1 steps. Then for each: wait until its copies have arrived, and for
+  //           all threads; begin another one in the place that has become free; multiply. One
+  //           barrier a step is enough: which place may be overwritten after it?
+  // >>> solution
+  const int warp = threadIdx.x / 32;
+  const int row = warp / (BN / WN) * WM, col = warp % (BN / WN) * WN;
+  for (int t = 0; t < STAGES - 1; ++t) copy(t);
+  for (int t = 0; t < tiles; ++t) {
+    wait_for_copies<STAGES - 2>();  // mine of step t have arrived
+    __syncthreads();                // everybody's; and nobody reads step t - 1 any more
+    copy(t + STAGES - 1);
+    auto& now = ring[t % STAGES];
+    multiply_tiles<WM, WN>(acc, now.a, now.b, row, col);
+  }
+  store_fragments(acc, c, row0 + row, col0 + col);
+  // <<< solution
+#endif
+}
+
+/// Launches mma_kernel. Tiles of A are 128 bytes deep, which is BK elements.
+template <int BM, int BN, int WM, int WN, typename In, typename Out>
+void launch_mma(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+                cudaStream_t stream) {
+  if (c.rows == 0 || c.cols == 0) return;
+  constexpr int STAGES = 3, BK = 128 / sizeof(In), THREADS = BM / WM * (BN / WN) * 32;
+  constexpr int BYTES = STAGES * sizeof(Stage<In, BM, BN, BK>);
+  const auto kernel = mma_kernel<STAGES, BM, BN, BK, WM, WN, In, Out>;
+  // More than 48 KiB a block must be asked for.
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES));
+  const dim3 grid(ceil_div(c.cols, BN), ceil_div(c.rows, BM));
+  kernel<<<grid, THREADS, BYTES, stream>>>(a, b, c);
+  CUDA_CHECK_LAUNCH();
+}
+
+template <typename In, typename Out>
+void gemm_mma(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+              cudaStream_t stream) {
+  launch_mma<128, 128, 64, 32>(a, b, c, stream);
+}
+
+template <typename In, typename Out>
+void gemm_mma_tf32(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+                   cudaStream_t stream) {
+  launch_mma<128, 128, 64, 32>(a, b, c, stream);
+}
+
+template <typename In, typename Out>
+void gemm_mma_f64(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+                  cudaStream_t stream) {
+  launch_mma<128, 64, 32, 32>(a, b, c, stream);  // a double takes two registers
+}
+
+#define INSTANTIATE(rung, In, Out) \
+  template void rung(MatrixView<const In>, MatrixView<const In>, MatrixView<Out>, cudaStream_t);
+INSTANTIATE(gemm_wmma_f64, double, double)
+INSTANTIATE(gemm_wmma, __half, float)
+INSTANTIATE(gemm_wmma, __nv_bfloat16, float)
+INSTANTIATE(gemm_wmma_tf32, float, float)
+INSTANTIATE(gemm_mma, __half, float)
+INSTANTIATE(gemm_mma, __nv_bfloat16, float)
+INSTANTIATE(gemm_mma_tf32, float, float)
+INSTANTIATE(gemm_mma_f64, double, double)

@@ -53,20 +53,23 @@ unsigned bypass_sectors(const std::uint64_t (&from)[32], const std::uint64_t (&t
                         std::uint32_t mask) {
   unsigned n = 0;
   while (mask != 0) {
-    const std::uint64_t sector = from[std::countr_zero(mask)] / kSectorBytes;
-    std::uint32_t half[2] = {};  // lanes that fetch it
+    // The lanes that copy from the first one's sector into its aligned pair of 16-byte places.
+    const auto first = static_cast<unsigned>(std::countr_zero(mask));
+    std::uint32_t group = 0;
     for (std::uint32_t left = mask; left != 0; left &= left - 1) {
       const auto i = static_cast<unsigned>(std::countr_zero(left));
-      if (from[i] / kSectorBytes == sector) half[from[i] / 16 % 2] |= 1u << i;
+      if (from[i] / kSectorBytes == from[first] / kSectorBytes &&
+          to[i] / kSectorBytes == to[first] / kSectorBytes)
+        group |= 1u << i;
     }
-    bool together = false;
-    for (std::uint32_t low = half[0]; low != 0 && !together; low &= low - 1) {
-      const std::uint64_t place = to[std::countr_zero(low)];
-      for (std::uint32_t high = half[1]; high != 0; high &= high - 1)
-        together |= place % kSectorBytes == 0 && to[std::countr_zero(high)] == place + 16;
+    // A half that goes to both places travels twice.
+    unsigned places[2] = {0, 0};
+    for (std::uint32_t left = group; left != 0; left &= left - 1) {
+      const auto i = static_cast<unsigned>(std::countr_zero(left));
+      places[from[i] / 16 % 2] |= 1u << (to[i] / 16 % 2);
     }
-    n += half[0] != 0 && half[1] != 0 && !together ? 2 : 1;
-    mask &= ~(half[0] | half[1]);
+    n += static_cast<unsigned>(std::max(std::popcount(places[0]), std::popcount(places[1])));
+    mask &= ~group;
   }
   return n;
 }

@@ -3,16 +3,17 @@
 //
 // What an access costs. ptxas turns a fragment into ordinary accesses; these were seen in SASS and
 // in the counters of an H200:
-//   16-bit A or B, shared      one ldmatrix of 4 matrices, .trans where columns are asked for: each
-//                              matrix a phase of 8 rows of 16 bytes
-//   16-bit A by rows, global   4 accesses of 4 bytes
-//   FP32 C or D by rows        4 accesses of 8 bytes (shared and global)
+//   16-bit A or B, shared      ldmatrix of up to 4 matrices, .trans where columns are asked for:
+//                              each matrix a phase of 8 rows of 16 bytes; so are 8-bit ones along K
+//   16-bit A or B, global      accesses of 4 bytes along memory, transposed between lanes if need be
+//   FP32 C or D                by rows 4 accesses of 8 bytes, by columns 8 of 4 bytes
+//   f16 C or D by rows         4 accesses of 4 bytes
 //   tf32 A or B                4 accesses of 4 bytes
 //   f64 A or B / C or D        1 access of 8 / of 16 bytes
-// Everything else follows the same rule, but was not compared with hardware: elements of a lane
-// that follow each other in memory are one access of up to 16 bytes, others one access each. That
-// concerns shapes m32n8k16 and m8n32k16, C and D by columns, f16 C and D, bf16, 8-bit types, 16-bit
-// A and B from global memory by columns, and A and B of several ldmatrix (2 matrices, or 4 and 4).
+//   8-bit B by rows            8 accesses of 1 byte
+// Everything else follows the same rule (elements of a lane that follow each other in memory are
+// one access of up to 16 bytes, others one access each) and was not compared with hardware: f16 C
+// and D by columns, f64 C and D by columns, 8-bit A by columns and 8-bit shapes but m16n16k16.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -78,8 +79,8 @@ WmmaPlan make_plan(Matrix matrix, unsigned m, unsigned n, unsigned k, unsigned b
     e += take;
   }
   // Along a register the elements of A run along its rows and those of B along its columns.
-  plan.by_matrices = bytes == 2 && matrix != Matrix::c;
   plan.transposed = by_rows != (matrix == Matrix::a);
+  plan.by_matrices = matrix != Matrix::c && (bytes == 2 || (bytes == 1 && !plan.transposed));
   return plan;
 }
 
@@ -147,7 +148,8 @@ void load_matrices(Warp& w, const Op& op, const WmmaPlan& plan) {
       address[lane] =
           plan.transposed
               ? address_of_element(plan, base, op.imm, stride, lane, 2 * r + j % 2, j / 2)
-              : address_of_element(plan, base, op.imm, stride, lane, 2 * r, 4 * j);
+              : address_of_element(plan, base, op.imm, stride, lane, 4 / plan.element_bytes * r,
+                                   4 * j);
     }
     std::memset(t.lanes, 0, sizeof t.lanes);
     if (n < 4) w.mask = mask & ((1u << (8 * n)) - 1);
@@ -173,6 +175,41 @@ void load_matrices(Warp& w, const Op& op, const WmmaPlan& plan) {
   }
 }
 
+/// 16-bit A or B from global memory, asked for across the way it lies: each matrix of 8 rows by 16
+/// bytes is fetched as it lies, 4 bytes a lane, and transposed between the lanes.
+void load_transposed(Warp& w, const Op& op, const WmmaPlan& plan) {
+  const std::uint64_t* base = lanes_of<std::uint64_t>(w, op.a);
+  const std::uint32_t* stride = lanes_of<std::uint32_t>(w, op.b);
+  Temporaries t;
+  t.refs[0] = static_cast<Ref>(reinterpret_cast<std::uintptr_t>(t.lanes[0]));
+  Op access = op;
+  access.list = t.refs;
+  access.vec = 1;
+  access.width = 4;
+  for (unsigned r = 0; r < plan.used; ++r) {
+    std::uint64_t address[kLanes];
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      const unsigned row = lane / 4;
+      address[lane] =
+          address_of_element(plan, base, op.imm, stride, lane, 2 * r + row % 2, row / 2) +
+          4 * (lane % 4);
+    }
+    std::memset(t.lanes, 0, sizeof t.lanes);
+    const Reached reached = move_lanes(w, access, address);
+    count_accesses(*w.run, op, AccessType::load, reached, address, 4, false);
+    const auto half = [&](unsigned row, unsigned index) {
+      std::uint16_t v;
+      std::memcpy(&v, t.lanes[0] + (4 * row + index / 2) * 4 + index % 2 * 2, 2);
+      return std::uint32_t{v};
+    };
+    std::uint32_t* to = lanes_of<std::uint32_t>(w, op.list[r]);
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      const unsigned g = lane / 4, c = 2 * (lane % 4);
+      if ((w.mask >> lane) & 1u) to[lane] = half(c, g) | (half(c + 1, g) << 16);
+    }
+  }
+}
+
 /// Bytes of element `e` of a lane within the fragment's registers.
 std::byte* element_of(const Warp& w, const Op& op, const WmmaPlan& plan, unsigned lane,
                       unsigned e) {
@@ -192,6 +229,8 @@ void op_wmma(Warp& w, const Op& op) {
   const bool load = type == AccessType::load;
   if (plan.by_matrices && is_shared(w, op, base)) {
     load_matrices(w, op, plan);
+  } else if (plan.by_matrices && plan.transposed) {
+    load_transposed(w, op, plan);
   } else {
     Temporaries t;
     for (unsigned k = 0; k < 4; ++k)

@@ -189,8 +189,11 @@ Counts counts_of(const exec::Program& p, const exec::Counters& c, std::uint32_t 
       default:
         out.global_load = s.global;
         out.shared_load = s.shared;
-        // 16-bit fragments of A and B come by ldmatrix.
-        if (ins.op == Opcode::wmma_load && ins.mod.fragment != 'c' && ptx::size_of(type) == 2)
+        // 16-bit fragments of A and B come by ldmatrix, 8-bit ones if they lie along K
+        // (exec/wmma.cpp).
+        if (ins.op == Opcode::wmma_load && ins.mod.fragment != 'c' &&
+            (ptx::size_of(type) == 2 ||
+             (ptx::size_of(type) == 1 && ins.mod.row_a == (ins.mod.fragment == 'a'))))
           out.matrix_load = s.shared;
         out.local_load_requests = s.local_requests;
     }

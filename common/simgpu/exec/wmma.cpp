@@ -5,12 +5,10 @@
 // in the counters of an H200:
 //   16-bit A or B, shared      ldmatrix of up to 4 matrices, .trans where columns are asked for:
 //                              each matrix a phase of 8 rows of 16 bytes; so are 8-bit ones along K
-//   16-bit A or B, global      accesses of 4 bytes along memory, transposed between lanes if need be
-//   FP32 C or D                by rows 4 accesses of 8 bytes, by columns 8 of 4 bytes
-//   f16 C or D by rows         4 accesses of 4 bytes
-//   tf32 A or B                4 accesses of 4 bytes
-//   f64 A or B / C or D        1 access of 8 / of 16 bytes
-//   8-bit B by rows            8 accesses of 1 byte
+//   16-bit A or B, global      accesses of 4 bytes along memory, transposed between lanes if need
+//   be FP32 C or D                by rows 4 accesses of 8 bytes, by columns 8 of 4 bytes f16 C or D
+//   by rows         4 accesses of 4 bytes tf32 A or B                4 accesses of 4 bytes f64 A or
+//   B / C or D        1 access of 8 / of 16 bytes 8-bit B by rows            8 accesses of 1 byte
 // Everything else follows the same rule (elements of a lane that follow each other in memory are
 // one access of up to 16 bytes, others one access each) and was not compared with hardware: f16 C
 // and D by columns, f64 C and D by columns, 8-bit A by columns and 8-bit shapes but m16n16k16.
@@ -145,11 +143,10 @@ void load_matrices(Warp& w, const Op& op, const WmmaPlan& plan) {
     for (unsigned lane = 0; lane < 8 * n; ++lane) {
       const unsigned r = first + lane / 8, j = lane % 8;
       // Row j of the memory's matrix begins with the element that has index 0 along the other way.
-      address[lane] =
-          plan.transposed
-              ? address_of_element(plan, base, op.imm, stride, lane, 2 * r + j % 2, j / 2)
-              : address_of_element(plan, base, op.imm, stride, lane, 4 / plan.element_bytes * r,
-                                   4 * j);
+      address[lane] = plan.transposed ? address_of_element(plan, base, op.imm, stride, lane,
+                                                           2 * r + j % 2, j / 2)
+                                      : address_of_element(plan, base, op.imm, stride, lane,
+                                                           4 / plan.element_bytes * r, 4 * j);
     }
     std::memset(t.lanes, 0, sizeof t.lanes);
     if (n < 4) w.mask = mask & ((1u << (8 * n)) - 1);

@@ -247,6 +247,34 @@ TEST_CASE("running order: random graphs keep every block once and forward edges 
 
 // ------------------------------------------------------------------------- counting, patterns
 
+TEST_CASE("sectors of cp.async.cg, as measured on an H200", "[engine]") {
+  const auto cost = [](auto from, auto to, std::uint32_t mask = 0xffffffffu) {
+    std::uint64_t source[32], target[32];
+    for (unsigned i = 0; i < 32; ++i) {
+      source[i] = 4096 + from(i);
+      target[i] = to(i);
+    }
+    return count::bypass_sectors(source, target, mask);
+  };
+  const auto next = [](unsigned i) { return 16u * i; };
+  CHECK(cost(next, next) == 16);
+  CHECK(cost(next, next, 0x55555555u) == 16);
+  CHECK(cost(next, [](unsigned i) { return 16u * (i ^ 1); }) == 16);
+  CHECK(cost(next, [](unsigned i) { return 16u * (i ^ 2); }) == 16);
+  CHECK(cost(next, [](unsigned i) { return 16u * (i ^ (i / 8)); }) == 16);
+  CHECK(cost(
+            next, [](unsigned i) { return 16u * (i ^ (i / 8)); }, 0x55555555u) == 16);
+  CHECK(cost(next, [](unsigned i) { return 32u * i; }) == 32);
+  CHECK(cost(next, [](unsigned i) { return 128u * i; }) == 32);
+  CHECK(cost(next, [](unsigned i) { return 16u * i + 16; }) == 32);
+  CHECK(cost([](unsigned i) { return 16u * i + 16; }, next) == 32);
+  CHECK(cost([](unsigned i) { return 16u * (i / 2); }, next) == 32);
+  CHECK(cost([](unsigned i) { return 1024u * i; }, next) == 32);
+  const auto rows = [](unsigned i) { return 1024u * (i / 4) + 16 * (i % 4); };
+  CHECK(cost(rows, next) == 16);
+  CHECK(cost(rows, [](unsigned i) { return 80u * (i / 4) + 16 * (i % 4); }) == 24);
+}
+
 TEST_CASE("sectors and distinct bytes of scattered, overlapping and partial requests", "[engine]") {
   std::uint64_t a[32];
   for (unsigned i = 0; i < 32; ++i) a[i] = 0x1000 + 4 * i;

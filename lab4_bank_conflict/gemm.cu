@@ -72,10 +72,12 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// How many wavefronts one warp's read of a_tile takes with RowByRow, in float: "1" to "32".
-const char* predicted_wavefronts() {
-  // TODO(4.1) Which words do lanes 0, 4, 8, ... read at once? In which of the 32 banks do they lie?
-  return "";
+/// How many wavefronts a warp takes to read one a_k[i] with RowByRow, in float. It is compared with
+/// what is counted in gemm_column_walk.
+// TODO(4.1) Which words do lanes 0, 4, 8, ... read at once? In which of the 32 banks do they lie?
+constexpr int predicted_wavefronts = 0;
+int prediction() {
+  return predicted_wavefronts;
 }
 
 template <template <int, int> class Layout, typename In, typename Out>

@@ -43,6 +43,16 @@ WANTED = {
         ("run-packed", "", ["run", "gemm_packed"]),
         ("run-by-columns", "", ["run", "gemm_packed_by_columns"]),
     ],
+    4: [
+        ("skeleton", None, []),
+        ("predicted-only", "L4-01-padding-removed", ["--stage", "4.1"]),
+        ("wait-off-by-one", "L4-08-wait-off-by-one", ["--stage", "4.4"]),
+        ("solution", "", []),
+        ("run-column-walk", "", ["run", "gemm_column_walk"]),
+        ("run-conflict-free", "", ["run", "gemm_conflict_free"]),
+        ("run-vector", "", ["run", "gemm_vector"]),
+        ("run-pipelined", "", ["run", "gemm_pipelined"]),
+    ],
 }
 
 

@@ -11,6 +11,7 @@ here=$(dirname "$0")
 out=${1:-}
 [ -n "$out" ] || fail "where to? make handout LABS=\"1 2\" OUT=folder"
 shift
+case $SKELETON in /*) ;; *) SKELETON=$PWD/$SKELETON ;; esac # it is called from other folders
 git rev-parse -q --verify HEAD >/dev/null 2>&1 || fail "a handout is made from a commit, and this folder is no git repository."
 [ -z "$(git status --porcelain --untracked-files=no)" ] ||
     echo "note: made from the last commit; your uncommitted changes are not in it" >&2

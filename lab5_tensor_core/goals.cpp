@@ -142,7 +142,7 @@ const char* const too_many_registers =
     "memory.";
 
 const std::vector<Extents> inside = {{256, 256, 256}};
-const std::vector<Extents> rows_of_16_bytes = {{256, 256, 256}, {131, 136, 232}};
+const std::vector<Extents> rows_of_32_bytes = {{256, 256, 256}, {131, 144, 208}};
 
 grader::Goal on_tensor_cores(const char* stage) {
   return {stage,
@@ -163,12 +163,12 @@ grader::Goal sectors(const char* stage, const char* missed, double tile) {
           {{"BM", tile}, {"BN", tile}, {"slack", 1.05}},
           loaded_sectors,
           sectors_of_a_and_b,
-          rows_of_16_bytes};
+          rows_of_32_bytes};
 }
 grader::Goal no_conflicts(const char* stage, const char* missed) {
   return {stage,           "excess_wavefronts", "wavefronts above ideal", "BANK-CONFLICT",
           missed,          {{"share", 0.01}},   excess_wavefronts,        few_conflicts,
-          rows_of_16_bytes};
+          rows_of_32_bytes};
 }
 grader::Goal fragments_reused(const char* stage) {
   return {stage,
@@ -196,10 +196,10 @@ grader::Goal copies_hidden(const char* stage) {
           "bytes not hidden",
           "ASYNC-IDLE",
           not_hidden,
-          {{"BM", 128}, {"BN", 128}, {"tiles", 2}},
+          {{"BM", 64}, {"BN", 64}, {"tiles", 1.1}},
           bytes_not_hidden,
           first_tiles,
-          rows_of_16_bytes};
+          rows_of_32_bytes};
 }
 
 const std::vector<grader::Goal> goals = {

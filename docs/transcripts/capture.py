@@ -17,7 +17,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GRADER = ROOT / os.environ.get("BUILD", "build") / "bin" / "grader"
 
-# lab: [(name, mutant or None for the skeleton or "" for the solution, arguments)]
+# lab: [(name, mutant or alternative, None for the skeleton or "" for the solution, arguments)]
+# A run is a rung and, unless it is float, a type.
 WANTED = {
     1: [
         ("skeleton", None, []),
@@ -53,6 +54,15 @@ WANTED = {
         ("run-vector", "", ["run", "gemm_vector"]),
         ("run-pipelined", "", ["run", "gemm_pipelined"]),
     ],
+    5: [
+        ("skeleton", None, []),
+        ("wait-one-short", "L5-12-wait-one-short", ["--stage", "5.3"]),
+        ("no-swizzle", "L5-09-no-swizzle", ["--stage", "5.3"]),
+        ("tf32-cut-off", "tf32-cut-off", ["--stage", "5.2b"]),
+        ("solution", "", []),
+        ("run-wmma", "", ["run", "gemm_wmma", "half"]),
+        ("run-mma", "", ["run", "gemm_mma", "half"]),
+    ],
 }
 
 
@@ -69,14 +79,16 @@ def capture(lab: int, folder: pathlib.Path, name: str, mutant, arguments) -> str
     solution = " SOLUTION=1" if mutant == "" else ""
     with tempfile.TemporaryDirectory() as scratch:
         if arguments[:1] == ["run"]:
-            command = f"make run LAB={lab} RUNG={arguments[1]} M=256 N=256 K=256 TYPE=float{solution}"
-            call = ["run", "--rung", arguments[1], "-M", "256", "-N", "256", "-K", "256", "--type", "float", "--solution"]
+            rung, element = (arguments[1:] + ["float"])[:2]
+            command = f"make run LAB={lab} RUNG={rung} M=256 N=256 K=256 TYPE={element}{solution}"
+            call = ["run", "--rung", rung, "-M", "256", "-N", "256", "-K", "256", "--type", element, "--solution"]
         else:
             command = f"make check LAB={lab}{solution}"
             # The file must be called as the student's is: messages name it.
             target = pathlib.Path(scratch) / folder.name / "gemm.cu"
             target.parent.mkdir()
-            target.write_text(edited(source.read_text(), folder / "mutants" / f"{mutant}.mutant") if mutant else source.read_text())
+            edits = next(iter(folder.glob(f"[ma]*/{mutant}.*")), None) if mutant else None
+            target.write_text(edited(source.read_text(), edits) if mutant else source.read_text())
             call = ["check", *(["--solution"] if mutant == "" else ["--sources", scratch] if mutant else []), *arguments]
         result = subprocess.run(
             [GRADER, *call, "--lab", str(lab)],

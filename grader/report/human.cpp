@@ -93,7 +93,7 @@ void goals_table(Page& page, const StageResult& stage, const std::string& indent
                                                : " *");
     const Style style = goal.met ? Style::plain : goal.advice ? Style::warn : Style::bad;
     page.line(indent + styled(pad(fit(goal.what, what - 1), what), style, page.colour()) +
-              pad(where, at) + fit(numbers, columns - indent.size() - what - at));
+              pad(where, at - 1) + " " + fit(numbers, columns - indent.size() - what - at));
   }
 }
 

@@ -489,15 +489,20 @@ __device__ void multiply_tiles(Out (&acc)[WM / 16][WN / 8][4], Tile<T, BM, BK, S
   }
 }
 
-/// Two neighbours of C, by one store if both exist and the rows of C are aligned.
 template <typename T>
-struct alignas(2 * sizeof(T)) Pair {
-  T first, second;
+struct PairOf {
+  using type = float2;
 };
+template <>
+struct PairOf<double> {
+  using type = double2;
+};
+/// Two neighbours of C, by one store if both exist and the rows of C are aligned.
 template <typename Out>
 __device__ void store_pair(MatrixView<Out> c, int row, int col, Out first, Out second, bool wide) {
   if (wide && row < c.rows && col + 2 <= c.cols) {
-    *reinterpret_cast<Pair<Out>*>(&c(row, col)) = {first, second};
+    using Pair = typename PairOf<Out>::type;
+    *reinterpret_cast<Pair*>(&c(row, col)) = Pair{first, second};
   } else {
     if (row < c.rows && col < c.cols) c(row, col) = first;
     if (row < c.rows && col + 1 < c.cols) c(row, col + 1) = second;
@@ -607,7 +612,7 @@ void gemm_mma_tf32(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Ou
 template <typename In, typename Out>
 void gemm_mma_f64(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
                   cudaStream_t stream) {
-  launch_mma<128, 64, 32, 32>(a, b, c, stream);  // a double takes two registers
+  launch_mma<64, 64, 32, 32>(a, b, c, stream);  // a double takes two registers
 }
 
 #define INSTANTIATE(rung, In, Out) \

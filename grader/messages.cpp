@@ -13,7 +13,7 @@ struct Entry {
 // Rules for these sentences: the first line names one cause; places are (row, column), never a flat
 // index; the next step is something to look at, not a compliment and not a lecture. Brackets [i][j]
 // are as in the student's source.
-constexpr std::array kCatalogue = {
+constexpr Entry kCatalogue[] = {
     // ---- the launch
     Entry{"LAUNCH.headline", "launch failed: {reason}"},
     Entry{"LAUNCH.next",

@@ -72,7 +72,7 @@ void check_program(const std::string& name, const Clang& clang) {
 }
 
 TEST_CASE("runtime: programs print what they print on a GPU, oldest clang", "[runtime]") {
-  REQUIRE(programs().size() >= 18);
+  REQUIRE(programs().size() >= 24);
   for (const std::string& name : programs()) check_program(name, clangs().front());
 }
 

@@ -185,8 +185,8 @@ bool answer_right(const Stage& stage, LabBench& bench, StageResult& result, bool
       result.verdict = "WRONG_ANSWER";
       result.diagnosis = "ANSWER";
       result.file = bench.build().shown_path;
-      result.headline = text("stage.answer.unmeasured", {{"rung", stage.answer->rung}});
-      result.next_step = text("stage.answer.unmeasured.next");
+      result.headline = text("ANSWER.unmeasured", {{"rung", stage.answer->rung}});
+      result.next_step = text("ANSWER.unmeasured.next");
       return false;
     }
     right = answer == std::to_string(seen->wavefronts);
@@ -202,16 +202,16 @@ bool answer_right(const Stage& stage, LabBench& bench, StageResult& result, bool
   result.file = bench.build().shown_path;
   result.headline =
       outcome.end != End::returned
-          ? text("stage.answer.died", {{"function", stage.answer->function}})
-      : answer.empty() ? text("stage.answer.empty", {{"function", stage.answer->function}})
-      : prediction     ? text("stage.prediction.wrong", {{"function", stage.answer->function},
+          ? text("ANSWER.died", {{"function", stage.answer->function}})
+      : answer.empty() ? text("ANSWER.empty", {{"function", stage.answer->function}})
+      : prediction     ? text("ANSWER.prediction.wrong", {{"function", stage.answer->function},
                                                          {"answer", answer.substr(0, 40)},
                                                          {"line", std::to_string(line)},
                                                          {"rung", stage.answer->rung}})
-                       : text("stage.answer.wrong",
+                       : text("ANSWER.wrong",
                               {{"function", stage.answer->function}, {"answer", answer.substr(0, 40)}});
   result.line = line;
-  result.next_step = text(prediction ? "stage.prediction.next" : "stage.answer.next");
+  result.next_step = text(prediction ? "ANSWER.prediction.next" : "ANSWER.next");
   return false;
 }
 

@@ -201,15 +201,14 @@ bool answer_right(const Stage& stage, LabBench& bench, StageResult& result, bool
   result.diagnosis = "ANSWER";
   result.file = bench.build().shown_path;
   result.headline =
-      outcome.end != End::returned
-          ? text("ANSWER.died", {{"function", stage.answer->function}})
-      : answer.empty() ? text("ANSWER.empty", {{"function", stage.answer->function}})
-      : prediction     ? text("ANSWER.prediction.wrong", {{"function", stage.answer->function},
-                                                         {"answer", answer.substr(0, 40)},
-                                                         {"line", std::to_string(line)},
-                                                         {"rung", stage.answer->rung}})
-                       : text("ANSWER.wrong",
-                              {{"function", stage.answer->function}, {"answer", answer.substr(0, 40)}});
+      outcome.end != End::returned ? text("ANSWER.died", {{"function", stage.answer->function}})
+      : answer.empty()             ? text("ANSWER.empty", {{"function", stage.answer->function}})
+      : prediction ? text("ANSWER.prediction.wrong", {{"function", stage.answer->function},
+                                                      {"answer", answer.substr(0, 40)},
+                                                      {"line", std::to_string(line)},
+                                                      {"rung", stage.answer->rung}})
+                   : text("ANSWER.wrong",
+                          {{"function", stage.answer->function}, {"answer", answer.substr(0, 40)}});
   result.line = line;
   result.next_step = text(prediction ? "ANSWER.prediction.next" : "ANSWER.next");
   return false;

@@ -84,6 +84,21 @@ struct Stage {
   unsigned line = 0;  ///< in lab.toml
 };
 
+/// Fractions of a yardstick's speed: t_yardstick / t_candidate must reach these.
+struct SpeedBars {
+  std::optional<double> naive, cublas;
+};
+
+/// What a stage's rung must reach on a real GPU, see grader/gpu/speed.hpp.
+struct SpeedGoal {
+  std::string stage, type;
+  int m = 0, n = 0, k = 0;
+  SpeedBars bars;                         ///< where no architecture says otherwise
+  std::map<std::string, SpeedBars> arch;  ///< "sm_75": only what differs
+  std::string previous;  ///< "lab1_naive:gemm_square_grid": the technique that must miss it
+  unsigned line = 0;     ///< in lab.toml
+};
+
 /// The reference tile. BM, BN, BK shape the extents that are checked; the rest are parameters of
 /// goals.
 using TileSizes = std::map<std::string, int>;
@@ -95,8 +110,8 @@ struct Lab {
   TileSizes tile;
   std::vector<Rung> rungs;
   std::vector<Stage> stages;
-  std::vector<Goal> goals;            ///< of goals.cpp, with the instructor's overrides applied
-  std::map<std::string, double> gpu;  ///< timing goals, judged on hardware only
+  std::vector<Goal> goals;       ///< of goals.cpp, with the instructor's overrides applied
+  std::vector<SpeedGoal> speed;  ///< judged on hardware only
 
   const Rung& rung(const std::string& name) const;  ///< throws std::out_of_range
   const Stage* stage(const std::string& stage_id) const;

@@ -37,6 +37,18 @@ class Table {
   }
 
   bool has(std::string_view key) const { return table_.contains(key); }
+
+  std::vector<int> integers(std::string_view key) const {
+    const auto* array = required(key)->as_array();
+    if (!array) fail(required(key), quoted(key) + " must be a list of whole numbers");
+    std::vector<int> result;
+    for (const auto& item : *array) {
+      if (!item.is_integer() || item.as_integer()->get() < 0 || item.as_integer()->get() > 1000000)
+        fail(&item, quoted(key) + " must be a list of whole numbers");
+      result.push_back(static_cast<int>(item.as_integer()->get()));
+    }
+    return result;
+  }
   unsigned line() const { return table_.source().begin.line; }
 
   std::string string(std::string_view key) const {
@@ -221,6 +233,71 @@ Stage parse_stage(const Table& table) {
   return stage;
 }
 
+SpeedBars parse_bars(const Table& table) {
+  SpeedBars bars;
+  const auto read = [&](std::string_view key, std::optional<double>& bar) {
+    if (!table.has(key)) return;
+    bar = table.number(key);
+    if (!(*bar > 0 && *bar < 1000))
+      table.fail(table.required(key), "\"" + std::string(key) + "\" must be above 0");
+  };
+  read("naive", bars.naive);
+  read("cublas", bars.cublas);
+  return bars;
+}
+
+/// "sm_90": what follows must be digits alone.
+bool is_architecture(const std::string& name) {
+  if (name.size() < 5 || name.compare(0, 3, "sm_") != 0) return false;
+  return std::all_of(name.begin() + 3, name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+SpeedGoal parse_speed(const Table& table, const Lab& lab) {
+  table.only({"stage", "type", "shape", "naive", "cublas", "previous", "arch"});
+  SpeedGoal goal;
+  goal.line = table.line();
+  goal.stage = table.string("stage");
+  const Stage* const stage = lab.stage(goal.stage);
+  if (!stage) table.fail(table.required("stage"), "no [[stage]] has the id \"" + goal.stage + "\"");
+  const Rung& rung = lab.rung(stage->rung);
+  goal.type = table.string("type", rung.main_type());
+  if (std::find(rung.types.begin(), rung.types.end(), goal.type) == rung.types.end())
+    table.fail(table.required("type"),
+               "the rung " + rung.name + " has no type \"" + goal.type + "\"");
+  if (rung.oracle != Oracle::product)
+    table.fail(table.required("stage"), "the rung " + rung.name + " is no product");
+  const std::vector<int> shape = table.integers("shape");
+  if (shape.size() != 3 || std::any_of(shape.begin(), shape.end(),
+                                       [](int extent) { return extent < 1 || extent > 32768; }))
+    table.fail(table.required("shape"), "\"shape\" must be [M, N, K], each from 1 to 32768");
+  goal.m = shape[0];
+  goal.n = shape[1];
+  goal.k = shape[2];
+  goal.bars = parse_bars(table);
+  if (!goal.bars.naive && !goal.bars.cublas)
+    table.fail(nullptr, "\"naive\" or \"cublas\" is missing in [[speed]]");
+  if (!goal.bars.naive && goal.type == "int32")
+    table.fail(nullptr, "\"naive\" is missing in [[speed]]: cuBLAS has no int32 product");
+  goal.previous = table.string("previous", "");
+  if (table.has("previous")) {
+    const auto colon = goal.previous.find(':');
+    if (colon == std::string::npos || !is_identifier(goal.previous.substr(0, colon)) ||
+        !is_identifier(goal.previous.substr(colon + 1)))
+      table.fail(table.required("previous"), "\"previous\" must be \"labN_name:rung\"");
+  }
+  if (table.has("arch")) {
+    const Table archs = table.table("arch");
+    for (const auto& name : archs.names()) {
+      if (!is_architecture(name))
+        archs.fail(archs.required(name), "\"" + name + "\" is no architecture (as: sm_75)");
+      const Table one = archs.table(name);
+      one.only({"naive", "cublas"});
+      goal.arch[name] = parse_bars(one);
+    }
+  }
+  return goal;
+}
+
 }  // namespace
 
 bool Rung::tensor(const std::string& type) const {
@@ -259,7 +336,7 @@ int Lab::tile_size(const std::string& key, int fallback) const {
 Lab parse_lab(const std::string& text, const std::string& path) {
   const toml::table parsed = parse(text, path);
   const Table root(parsed, path, "the lab");
-  root.only({"id", "name", "title", "tile", "rung", "stage", "gpu"});
+  root.only({"id", "name", "title", "tile", "rung", "stage", "speed"});
   Lab lab;
   lab.id = root.integer("id");
   lab.name = root.string("name");
@@ -292,9 +369,16 @@ Lab parse_lab(const std::string& text, const std::string& path) {
         table.fail(table.required("needs"), "\"" + needed + "\" is no stage before this one");
     lab.stages.push_back(stage);
   }
-  if (root.has("gpu")) {
-    const Table gpu = root.table("gpu");
-    for (const auto& key : gpu.names()) lab.gpu[key] = gpu.number(key);
+  if (root.has("speed")) {
+    for (const auto& table : root.tables("speed")) {
+      const SpeedGoal goal = parse_speed(table, lab);
+      for (const auto& other : lab.speed)
+        if (other.stage == goal.stage && other.type == goal.type && other.m == goal.m &&
+            other.n == goal.n && other.k == goal.k)
+          table.fail(nullptr, "two [[speed]] goals for stage " + goal.stage +
+                                  " with one type and one shape");
+      lab.speed.push_back(goal);
+    }
   }
   return lab;
 }

@@ -1,0 +1,51 @@
+// Speed goals: [[speed]] of a lab.toml, and what a measurement says about one.
+//
+//     [[speed]]
+//     stage = "1.2"                   # judged once the stage is right
+//     type = "float"                  # one of the rung's types
+//     shape = [4096, 4096, 4096]      # M, N, K
+//     naive = 0.9                     # t_naive / t_candidate must reach this, and
+//     cublas = 0.10                   # t_cublas / t_candidate this; one of the two may be absent
+//     previous = "lab1_naive:gemm_square_grid"   # the technique below the bar, for calibration
+//     [speed.arch.sm_75]              # on this architecture instead
+//     naive = 0.8
+//
+// Bars lie in the gap between the technique and the one before it, at most 0.85 of the solution's
+// worst run: `make calibrate` puts them there for a new GPU. On an architecture without an entry
+// the general numbers hold.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grader/gpu/timing.hpp"
+#include "grader/labs/lab.hpp"
+
+namespace grader::gpu {
+
+/// The bars that hold on an architecture ("sm_90").
+SpeedBars bars_on(const SpeedGoal& goal, const std::string& arch);
+
+enum class SpeedVerdict { pass, fail, inconclusive, not_measured };
+
+struct Decision {
+  SpeedVerdict verdict = SpeedVerdict::not_measured;
+  /// Why inconclusive or not measured: a key of the message catalogue, "" for pass and fail.
+  std::string reason;
+  SpeedBars bars;  ///< as judged, without the grace
+  /// Which yardstick decided: "naive" or "cublas"; of two, the one that failed or came closest.
+  std::string by;
+  double ratio = 0, bar = 0;  ///< against that one
+};
+
+/// A fail while other processes compute on the device, or with too many dropped rounds, is
+/// inconclusive. Without cuBLAS on the machine a goal is judged by its naive bar alone.
+Decision judge_speed(const SpeedGoal& goal, const Comparison& comparison, const std::string& arch);
+
+/// Options of a measurement for this goal: its bars, and only the yardsticks it needs.
+Options options_for(const SpeedGoal& goal, const std::string& arch, Options base = {});
+
+Problem problem_of(const SpeedGoal& goal, const Rung& rung);
+
+}  // namespace grader::gpu

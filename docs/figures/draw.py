@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""draw.py [--check]: writes every figure of the course, and the palette into docs/widgets/widgets.css.
+
+Each module beside this file that has draw() makes one SVG: lab1_warp.py makes lab1-warp.svg. Nothing but Python's own
+library is needed, and the output depends on nothing but the scripts. --check writes nothing: it names what is not up to
+date and exits with 1.
+"""
+
+import importlib
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import palette  # noqa: E402
+
+CSS = os.path.join(HERE, "..", "widgets", "widgets.css")
+
+
+def css_block(colours):
+    return " ".join(f"--w-{name}: {value};" for name, value in colours.items())
+
+
+def widgets_css(old):
+    """The style sheet with the palette of palette.py between its markers."""
+    light, dark = css_block(palette.LIGHT), css_block(palette.DARK)
+    begin, end = "/* palette: light */", "/* palette: end */"
+    block = (
+        f"{begin}\n.gemm-widget {{ {light} }}\n"
+        f"/* palette: dark */\n@media (prefers-color-scheme: dark) {{\n  html:not([data-theme=light]) .gemm-widget {{ {dark} }}\n}}\n"
+        f"html[data-theme=dark] .gemm-widget {{ {dark} }}\n"
+    )
+    return old[: old.index(begin)] + block + old[old.index(end) :]
+
+
+def outputs():
+    """(path, text) of everything that is generated."""
+    for file in sorted(os.listdir(HERE)):
+        module = importlib.import_module(file[:-3]) if file.endswith(".py") and file != "draw.py" else None
+        if hasattr(module, "draw"):
+            yield os.path.join(HERE, file[:-3].replace("_", "-") + ".svg"), module.draw()
+    with open(CSS, encoding="utf-8") as sheet:
+        yield CSS, widgets_css(sheet.read())
+
+
+def main():
+    stale = []
+    for path, text in outputs():
+        old = open(path, encoding="utf-8").read() if os.path.exists(path) else None
+        if old == text:
+            continue
+        stale.append(os.path.relpath(path, os.path.join(HERE, "..", "..")))
+        if "--check" not in sys.argv:
+            with open(path, "w", encoding="utf-8", newline="\n") as out:
+                out.write(text)
+    for path in stale:
+        print(("not up to date: " if "--check" in sys.argv else "drawn: ") + path)
+    if "--check" in sys.argv and stale:
+        sys.exit("run: python3 docs/figures/draw.py")
+
+
+if __name__ == "__main__":
+    main()

@@ -162,9 +162,9 @@ TEST_PROGRAMS := $(foreach t,$(if $(wildcard common/simgpu/tests/*.cpp),simgpu_t
 # ---- grader: one binary; the labs' goals are linked into it
 GRADER := $(BUILD)/bin/grader
 GRADER_SRC := $(filter-out grader/main.cpp,$(wildcard grader/*.cpp)) \
-  $(foreach d,commands compile diagnose judge labs os report staff,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp)))
+  $(foreach d,commands compile diagnose gpu judge labs os report staff,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp)))
 GOALS_SRC := $(wildcard lab[0-9]*_*/goals.cpp)
-$(foreach d,commands compile labs report staff,$(BUILD)/obj/grader/$(d)/%.o) $(BUILD)/obj/grader/main.o \
+$(foreach d,commands compile gpu labs report staff,$(BUILD)/obj/grader/$(d)/%.o) $(BUILD)/obj/grader/main.o \
   $(BUILD)/obj/grader/judge/catch_main.o $(BUILD)/obj/common/tests/catch_main.o: private FLAGS := quick
 $(foreach d,judge os,$(BUILD)/obj/grader/$(d)/%.o) $(GOALS_SRC:%.cpp=$(BUILD)/obj/%.o): private FLAGS := light
 # Catch2's implementation: the grader's own main() starts its session.

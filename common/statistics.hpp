@@ -82,4 +82,14 @@ inline Decision decide(const Interval& ratio, double bar, double grace = 0.03) {
   return Decision::inconclusive;
 }
 
+/// The same after all blocks have been pooled: an interval that still straddles leaves the word to
+/// its median, if that is known to `half_width` (a fraction of it).
+inline Decision decide_pooled(const Interval& ratio, double bar, double grace = 0.03,
+                              double half_width = 0.01) {
+  const Decision first = decide(ratio, bar, grace);
+  if (first != Decision::inconclusive || ratio.half_width() > half_width * ratio.middle)
+    return first;
+  return ratio.middle >= bar * (1 - grace) ? Decision::pass : Decision::fail;
+}
+
 }  // namespace statistics

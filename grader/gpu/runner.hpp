@@ -92,9 +92,6 @@ class Runner {
   };
   Farewell finish(std::chrono::milliseconds patience);
 
-  /// Runner and worker processes of this judge that hold a context now.
-  static int alive_everywhere();
-
  private:
   struct State;
   RunnerSpec spec_;

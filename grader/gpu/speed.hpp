@@ -37,10 +37,12 @@ struct Decision {
   /// Which yardstick decided: "naive" or "cublas"; of two, the one that failed or came closest.
   std::string by;
   double ratio = 0, bar = 0;  ///< against that one
+  bool suspect = false;  ///< a cross-check did not hold: a person should look (Comparison::suspect)
 };
 
-/// A fail while other processes compute on the device, or with too many dropped rounds, is
-/// inconclusive. Without cuBLAS on the machine a goal is judged by its naive bar alone.
+/// Trouble is a fail (reason "speed.not_right", and the comparison says what). A fail while other
+/// processes compute on the device, or with too many dropped rounds, is inconclusive. Without
+/// cuBLAS on the machine a goal is judged by its naive bar alone.
 Decision judge_speed(const SpeedGoal& goal, const Comparison& comparison, const std::string& arch);
 
 /// Options of a measurement for this goal: its bars, and only the yardsticks it needs.

@@ -22,8 +22,9 @@
 //      the machine slows both and cancels (Bulej et al., "Duet benchmarking: improving measurement
 //      accuracy in the cloud", ICPE 2020: 2.3 to 82 times more accurate than separate runs). Its
 //      interval is the percentile bootstrap (Efron and Tibshirani, "An introduction to the
-//      bootstrap", 1993, chapter 13). Rounds in which the SM clock of two participants differs by
-//      more than 10 % are dropped.
+//      bootstrap", 1993, chapter 13). A round is dropped if a participant's SM clock was more than
+//      10 % off its own median: something throttled. (Participants differ among themselves: tensor
+//      kernels run at 1.6 GHz on an H200 where others run at 1.98.)
 //   6. A block has at least 10 rounds and ends when all half-widths are below 1 % (as NVBench,
 //   which
 //      stops at 0.5 % of noise; Triton's do_bench has a fixed time instead) or at a cap.
@@ -53,6 +54,12 @@
 namespace grader::gpu {
 
 // ---- the protocol, without a GPU
+
+/// One participant's part of a round.
+struct Taken {
+  Sample sample;
+  Conditions conditions;  ///< right after it
+};
 
 /// Why a participant's outputs or its process are not right. Ends the measurement.
 struct Trouble {
@@ -84,8 +91,10 @@ class Participant {
   /// Not timed, after all: the process is gone, do its outputs still hold what was verified?
   virtual Trouble finish() { return {}; }
   /// How many launches one request may have at most.
-  virtual unsigned most_launches() const { return 8192; }
+  virtual unsigned most_launches() const { return static_cast<unsigned>(protocol::kMaxLaunches); }
 };
+
+struct Comparison;
 
 struct Options {
   double request_seconds = 0.1;  ///< of one request at least
@@ -93,7 +102,7 @@ struct Options {
   unsigned min_rounds = 10, max_rounds = 30;  ///< of a block
   unsigned extra_blocks = 3;                  ///< only where a bar is straddled
   double half_width = 0.01;                   ///< of an interval, as a fraction of its middle
-  double clock_spread = 0.10;                 ///< within a round; above, the round is dropped
+  double clock_spread = 0.10;                 ///< of one participant, off its own median
   std::uint64_t seed = 0;                     ///< 0: from the system
   bool naive = true, cublas = true;           ///< which yardsticks take part
   /// Bars that decide whether more blocks are needed; without one, one block is all.
@@ -102,7 +111,7 @@ struct Options {
   /// Memory for outputs may be used again within a request, and products may repeat: for small
   /// shapes in a bench. Never in a verdict.
   bool reuse_outputs = false;
-  std::function<void(const std::string&)> progress;  ///< a short line now and then
+  std::function<void(const Comparison&)> progress;  ///< after each round
 };
 
 /// One participant's part.

@@ -1,0 +1,69 @@
+// The judge's end of a worker's or a runner's socket: one request, one reply, a deadline.
+//
+// Whatever comes back is decoded as hostile: another serial, kind, size or count than asked for is
+// `nonsense`, and so is a second packet that nobody asked for.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "grader/gpu/packet.hpp"
+#include "grader/os/process.hpp"
+
+namespace grader::gpu {
+
+enum class Answer { reply, closed, nonsense, silent };
+
+class Link {
+ public:
+  /// Starts the process with one end as its descriptor 3. Throws InfraError.
+  explicit Link(ProcessSpec spec);
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  struct Timing {
+    double seconds = 0;  ///< sent to received
+  };
+  /// Sends a request and waits for the reply with its serial.
+  template <typename Request>
+  Answer exchange(protocol::Kind kind, const Request& request, protocol::Packet& reply,
+                  std::chrono::milliseconds patience, int file = -1, Timing* timing = nullptr) {
+    protocol::Header header;
+    header.kind = kind;
+    header.serial = ++serial_;
+    header.size = static_cast<std::uint32_t>(protocol::body_size(request));
+    return exchange_bytes(header, &request, reply, patience, file, timing);
+  }
+  Answer exchange(protocol::Kind kind, protocol::Packet& reply,
+                  std::chrono::milliseconds patience) {
+    protocol::Header header;
+    header.kind = kind;
+    header.serial = ++serial_;
+    return exchange_bytes(header, nullptr, reply, patience, -1, nullptr);
+  }
+  /// The first packet, which nobody asked for.
+  Answer first(protocol::Packet& packet, std::chrono::milliseconds patience);
+
+  /// SIGSTOP to the whole group, and on again.
+  void pause();
+  void resume();
+  void close_socket() { socket_.reset(); }
+  Process& process() { return process_; }
+
+  /// Links of this judge that are open now: its own processes on the GPU.
+  static int alive();
+
+ private:
+  Answer exchange_bytes(const protocol::Header& header, const void* body, protocol::Packet& reply,
+                        std::chrono::milliseconds patience, int file, Timing* timing);
+  Answer receive(protocol::Packet& packet, std::chrono::milliseconds patience);
+
+  UniqueFd socket_, theirs_;
+  Process process_;
+  std::uint64_t serial_ = 0;
+  bool paused_ = false;
+};
+
+}  // namespace grader::gpu

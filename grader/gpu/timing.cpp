@@ -1,0 +1,673 @@
+#include "grader/gpu/timing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "common/inputs.hpp"
+#include "grader/gpu/link.hpp"
+#include "grader/messages.hpp"
+
+namespace grader::gpu {
+namespace {
+
+using messages::text;
+using statistics::Interval;
+
+/// How often a yardstick alone may be as fast as in the rounds before that is suspect: tensor
+/// kernels settle 15 % below their first rate, and processes that take turns cost a little.
+constexpr double allowed_slowdown = 1.3;
+constexpr double allowed_event_gap = 0.10;
+constexpr double above_roofline = 1.05;
+/// A request may be so much shorter than asked for before its list is made longer.
+constexpr double short_request = 0.85;
+
+std::uint64_t system_seed() {
+  std::random_device device;
+  return static_cast<std::uint64_t>(device()) << 32 | device();
+}
+
+/// One participant with all that was measured of it.
+struct Slot {
+  Participant* who = nullptr;
+  unsigned launches = 1;
+  double alone_ms = 0;  ///< per launch, before the candidate's process was there
+  std::vector<Taken> rounds;
+};
+
+class Measurement {
+ public:
+  Measurement(Participant* candidate, Participant* naive, Participant* cublas, Observer* observer,
+              const Options& options)
+      : observer_(observer),
+        options_(options),
+        random_(options.seed != 0 ? options.seed : system_seed()) {
+    result_.seed = options.seed;
+    candidate_.who = candidate;
+    naive_.who = naive;
+    cublas_.who = cublas;
+    for (Slot* slot : {&naive_, &cublas_, &candidate_})
+      if (slot->who) slots_.push_back(slot);  // the candidate last: yardsticks are alone before
+  }
+
+  Comparison run() {
+    const auto start = std::chrono::steady_clock::now();
+    if (everything()) {
+      result_.verified = candidate_.who != nullptr;
+    } else {
+      result_.outcome = Outcome::trouble;
+    }
+    if (candidate_.who)
+      if (const Trouble late = candidate_.who->finish(); late && !result_.trouble) {
+        result_.outcome = Outcome::trouble;
+        result_.trouble = late;
+        result_.verified = false;
+      }
+    evaluate();
+    cross_check();
+    result_.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(result_);
+  }
+
+ private:
+  /// False: there is trouble.
+  bool everything() {
+    for (Slot* slot : slots_)
+      if (!find_length(*slot)) return false;
+    if (!warm_up()) return false;
+    for (unsigned block = 0; block <= options_.extra_blocks; ++block) {
+      ++result_.blocks;
+      for (unsigned round = 0; round < options_.max_rounds; ++round) {
+        if (!one_round()) return false;
+        if (options_.progress) options_.progress(result_);
+        if (round + 1 < options_.min_rounds) continue;
+        evaluate();
+        if (settled()) break;
+      }
+      evaluate();
+      if (!straddles()) break;
+    }
+    return true;
+  }
+
+  /// One request: prepared, timed, verified. Empty if there is trouble.
+  std::optional<Taken> request(Slot& slot) {
+    if ((result_.trouble = slot.who->prepare(slot.launches, random_()))) return {};
+    Taken taken;
+    taken.sample = slot.who->run();
+    if (observer_) taken.conditions = observer_->now();
+    if ((result_.trouble = slot.who->verify())) return {};
+    note(taken.conditions);
+    return taken;
+  }
+
+  void note(const Conditions& conditions) {
+    if (conditions.throttle) result_.throttle |= *conditions.throttle;
+    if (conditions.compute_processes) {
+      const auto ours = static_cast<unsigned>(Link::alive());
+      if (*conditions.compute_processes > ours)
+        result_.others = std::max(result_.others, *conditions.compute_processes - ours);
+    }
+  }
+
+  /// Makes the list so long that a request lasts as long as it must. The first one of a kernel
+  /// loads its code: lists grow tenfold at most, each measured anew.
+  bool find_length(Slot& slot) {
+    const unsigned most = std::max(1u, slot.who->most_launches());
+    for (int step = 0; step < 12; ++step) {
+      const auto taken = request(slot);
+      if (!taken) return false;
+      if (step > 0 || taken->sample.seconds > options_.request_seconds)
+        slot.alone_ms = taken->sample.per_launch_ms();
+      if (taken->sample.seconds >= short_request * options_.request_seconds ||
+          slot.launches >= most)
+        return true;
+      slot.launches = longer(slot.launches, taken->sample.seconds, most);
+    }
+    return true;
+  }
+
+  unsigned longer(unsigned launches, double seconds, unsigned most) const {
+    const double wanted = 1.1 * options_.request_seconds / std::max(seconds, 1e-7) * launches;
+    const double capped = std::min({std::ceil(wanted), 10.0 * launches, static_cast<double>(most)});
+    return std::max(launches, static_cast<unsigned>(capped));
+  }
+
+  bool warm_up() {
+    Slot& steady = *slots_.front();
+    double spent = 0, before = 0;
+    while (spent < 4 * options_.warm_up_seconds) {
+      double now = 0;
+      for (Slot* slot : slots_) {
+        const auto taken = request(*slot);
+        if (!taken) return false;
+        spent += taken->sample.seconds;
+        if (slot == &steady) now = taken->sample.per_launch_ms();
+      }
+      if (spent >= options_.warm_up_seconds && std::abs(now - before) <= 0.01 * now) break;
+      before = now;
+    }
+    return true;
+  }
+
+  bool one_round() {
+    std::vector<Slot*> order = slots_;
+    for (std::size_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1], order[static_cast<std::size_t>(random_() >> 11) % i]);
+    for (Slot* slot : order) {
+      const auto taken = request(*slot);
+      if (!taken) return false;
+      slot->rounds.push_back(*taken);
+      if (taken->sample.seconds < short_request * options_.request_seconds)
+        slot->launches = longer(slot->launches, taken->sample.seconds, slot->who->most_launches());
+    }
+    ++rounds_;
+    return true;
+  }
+
+  /// Which rounds count: no participant's clock was far off its own median.
+  std::vector<std::size_t> kept() const {
+    std::vector<bool> good(rounds_, true);
+    for (const Slot* slot : slots_) {
+      std::vector<double> clocks;
+      for (const Taken& taken : slot->rounds)
+        if (taken.conditions.sm_clock_mhz) clocks.push_back(*taken.conditions.sm_clock_mhz);
+      if (clocks.empty()) continue;
+      const double middle = statistics::median(clocks);
+      for (std::size_t i = 0; i < rounds_; ++i)
+        if (const auto clock = slot->rounds[i].conditions.sm_clock_mhz;
+            clock && std::abs(*clock - middle) > options_.clock_spread * middle)
+          good[i] = false;
+    }
+    std::vector<std::size_t> list;
+    for (std::size_t i = 0; i < rounds_; ++i)
+      if (good[i]) list.push_back(i);
+    return list;
+  }
+
+  void evaluate() {
+    const auto rounds = kept();
+    result_.rounds = static_cast<unsigned>(rounds.size());
+    result_.dropped = static_cast<unsigned>(rounds_ - rounds.size());
+    const auto series = [&](const Slot& slot) -> std::optional<Series> {
+      if (!slot.who) return {};
+      Series one;
+      one.name = slot.who->name();
+      one.launches = slot.launches;
+      for (const std::size_t i : rounds) {
+        const Sample& sample = slot.rounds[i].sample;
+        one.ms.push_back(sample.per_launch_ms());
+        one.device_ms.push_back(sample.launches ? 1e3 * sample.device_seconds / sample.launches
+                                                : 0);
+      }
+      return one;
+    };
+    result_.candidate = series(candidate_);
+    result_.naive = series(naive_);
+    result_.cublas = series(cublas_);
+    const auto ratio = [&](const std::optional<Series>& yardstick) -> std::optional<Interval> {
+      if (!yardstick || !result_.candidate || rounds.empty()) return {};
+      std::vector<statistics::Pair> pairs;
+      for (std::size_t i = 0; i < rounds.size(); ++i) {
+        if (!(yardstick->ms[i] > 0 && result_.candidate->ms[i] > 0)) return {};
+        pairs.push_back({yardstick->ms[i], result_.candidate->ms[i]});
+      }
+      return statistics::paired_ratio(pairs);
+    };
+    result_.over_naive = ratio(result_.naive);
+    result_.over_cublas = ratio(result_.cublas);
+    std::vector<double> clocks;
+    for (const Slot* slot : slots_)
+      for (const Taken& taken : slot->rounds)
+        if (taken.conditions.sm_clock_mhz) clocks.push_back(*taken.conditions.sm_clock_mhz);
+    if (!clocks.empty()) {
+      const auto [low, high] = std::minmax_element(clocks.begin(), clocks.end());
+      result_.clock_low = static_cast<unsigned>(*low);
+      result_.clock_high = static_cast<unsigned>(*high);
+      result_.clock_median = static_cast<unsigned>(statistics::median(clocks));
+    }
+  }
+
+  /// All ratios are known as well as they must be. Yardsticks alone: after the fewest rounds.
+  bool settled() const {
+    const auto known = [&](const std::optional<Interval>& ratio) {
+      return !ratio || ratio->half_width() <= options_.half_width * ratio->middle;
+    };
+    if (!candidate_.who) return true;
+    return result_.rounds >= options_.min_rounds && known(result_.over_naive) &&
+           known(result_.over_cublas);
+  }
+
+  /// A bar lies inside an interval: another block may tell.
+  bool straddles() const {
+    const auto open = [&](const std::optional<Interval>& ratio, const std::optional<double>& bar) {
+      return ratio && bar &&
+             statistics::decide(*ratio, *bar, options_.grace) == statistics::Decision::inconclusive;
+    };
+    return open(result_.over_naive, options_.naive_bar) ||
+           open(result_.over_cublas, options_.cublas_bar);
+  }
+
+  void cross_check() {
+    if (result_.outcome != Outcome::measured || result_.rounds == 0) return;
+    if (result_.candidate) {
+      const double wall = result_.candidate->median_ms(),
+                   events = statistics::median(result_.candidate->device_ms);
+      if (events > 0 && std::abs(events - wall) > allowed_event_gap * wall)
+        result_.suspect.push_back(text("speed.suspect.events", {{"events", milliseconds(events)},
+                                                                {"wall", milliseconds(wall)}}));
+    }
+    for (const Slot* slot : {&naive_, &cublas_}) {
+      if (!slot->who || !candidate_.who || slot->alone_ms <= 0) continue;
+      const auto& series = slot == &naive_ ? result_.naive : result_.cublas;
+      if (series->median_ms() > allowed_slowdown * slot->alone_ms)
+        result_.suspect.push_back(
+            text("speed.suspect.slower", {{"name", series->name},
+                                          {"alone", milliseconds(slot->alone_ms)},
+                                          {"beside", milliseconds(series->median_ms())}}));
+    }
+  }
+
+  static std::string milliseconds(double ms) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.4g", ms);
+    return text.data();
+  }
+
+  Observer* const observer_;
+  const Options& options_;
+  inputs::SplitMix64 random_;
+  Slot candidate_, naive_, cublas_;
+  std::vector<Slot*> slots_;
+  std::size_t rounds_ = 0;
+  Comparison result_;
+};
+
+// ------------------------------------------------------------------------------------------------
+// on a GPU
+
+using protocol::Launch;
+
+/// The products of one request. Neighbours share neither A nor B; while there are more pairs than
+/// launches no product occurs twice. Which is which is drawn for each request.
+std::vector<Launch> product_list(unsigned launches, const Buffers& buffers, unsigned outputs,
+                                 std::uint64_t seed) {
+  inputs::SplitMix64 random(seed);
+  const auto shuffled = [&](unsigned count) {
+    std::vector<std::uint16_t> order(count);
+    std::iota(order.begin(), order.end(), std::uint16_t{0});
+    for (std::size_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1], order[static_cast<std::size_t>(random() >> 11) % i]);
+    return order;
+  };
+  const auto a = shuffled(buffers.a), b = shuffled(buffers.b), c = shuffled(outputs);
+  std::vector<Launch> list(launches);
+  for (unsigned t = 0; t < launches; ++t) {
+    Launch& one = list[t];
+    one.a = a[t % buffers.a];
+    one.b = b[(t + t / buffers.a) % buffers.b];
+    one.c = c[t % outputs];
+  }
+  return list;
+}
+
+/// Of each output, only the last launch that wrote it.
+std::vector<Launch> last_writers(const std::vector<Launch>& list, unsigned outputs) {
+  if (list.size() <= outputs) return list;
+  return {list.end() - outputs, list.end()};
+}
+
+/// Buffers of the worker, as many as the longest list of the candidate needs.
+class Stage {
+ public:
+  Stage(Worker& worker, const Problem& problem, bool reuse)
+      : worker_(worker), problem_(problem), reuse_(reuse) {
+    const double cache =
+        3.0 * static_cast<double>(std::max<std::uint64_t>(worker.info().l2_bytes, 1u << 20));
+    const auto ring = [&](double bytes, double most) {
+      return static_cast<unsigned>(std::clamp(std::ceil(cache / std::max(bytes, 1.0)), 2.0, most));
+    };
+    pair_ring_ =
+        ring(static_cast<double>(problem.bytes_a() + problem.bytes_b()), largest_pair_ring);
+    own_ = ring(static_cast<double>(problem.bytes_c()), largest_own_ring);
+  }
+
+  /// False: not even the least fits.
+  bool begin() {
+    worker_.prepare({problem_.type, 1, 1, 1}, {1, 1, 1, 1});  // frees what there was
+    const std::uint64_t free = worker_.free_memory();
+    const auto reserve = std::max<std::uint64_t>(free / 10, 256u << 20);  // the runner's context
+    budget_ = free > reserve ? free - reserve : 0;
+    for (;; pair_ring_ = std::max(2u, pair_ring_ / 2), own_ = std::max(2u, own_ / 2)) {
+      if (bytes_of(problem_, buffers_for(4)) <= budget_) return allocate(reuse_ ? own_ : 4);
+      if (pair_ring_ == 2 && own_ == 2) return false;
+    }
+  }
+
+  /// Room for a list of this length; new handles if there was too little.
+  bool ensure(unsigned launches) {
+    const unsigned outputs = outputs_for(launches);
+    const Buffers wanted = buffers_for(outputs);
+    const Buffers& has = worker_.buffers();
+    return (has.c >= outputs && has.a >= wanted.a) || allocate(outputs);
+  }
+
+  unsigned most_launches() const {
+    unsigned low = 1, high = static_cast<unsigned>(protocol::kMaxLaunches);
+    if (reuse_) return high;
+    while (low < high) {
+      const unsigned middle = low + (high - low + 1) / 2;
+      if (bytes_of(problem_, buffers_for(middle)) <= budget_)
+        low = middle;
+      else
+        high = middle - 1;
+    }
+    return low;
+  }
+
+  unsigned outputs_for(unsigned launches) const {
+    return reuse_ ? std::min(launches, std::max(own_, 2u)) : launches;
+  }
+
+  Worker& worker() const { return worker_; }
+  unsigned own() const { return own_; }
+  std::uint64_t generation() const { return generation_; }
+  bool reuse() const { return reuse_; }
+
+ private:
+  static constexpr double largest_pair_ring = 512, largest_own_ring = 512;
+
+  Buffers buffers_for(unsigned outputs) const {
+    const auto side = static_cast<unsigned>(std::ceil(std::sqrt(static_cast<double>(outputs))));
+    const unsigned pairs = reuse_ ? pair_ring_ : std::max(pair_ring_, side);
+    return {pairs, pairs, outputs, own_};
+  }
+  bool allocate(unsigned outputs) {
+    ++generation_;
+    try {
+      worker_.prepare(problem_, buffers_for(outputs));
+    } catch (const DeviceMemoryShort&) {
+      return false;
+    }
+    worker_.fill(system_seed());
+    return true;
+  }
+
+  Worker& worker_;
+  Problem problem_;
+  bool reuse_;
+  unsigned pair_ring_ = 2, own_ = 2;
+  std::uint64_t budget_ = 0, generation_ = 0;
+};
+
+class YardstickParticipant : public Participant {
+ public:
+  YardstickParticipant(Stage& stage, protocol::Yardstick yardstick)
+      : stage_(stage), yardstick_(yardstick) {}
+  std::string name() const override {
+    return yardstick_ == protocol::Yardstick::naive ? "naive" : "cuBLAS";
+  }
+  Trouble prepare(unsigned launches, std::uint64_t request) override {
+    list_ = product_list(launches, stage_.worker().buffers(), stage_.own(), request);
+    return {};
+  }
+  Sample run() override { return stage_.worker().run(yardstick_, list_); }
+  /// Ours, so once is enough: that the yardstick computes what the candidate must.
+  Trouble verify() override {
+    if (verified_) return {};
+    verified_ = true;
+    const Verification seen =
+        stage_.worker().verify(system_seed(), last_writers(list_, stage_.own()), true);
+    if (!seen.right()) throw InfraError("the yardstick " + name() + " computes a wrong product");
+    return {};
+  }
+
+ private:
+  Stage& stage_;
+  protocol::Yardstick yardstick_;
+  std::vector<Launch> list_;
+  bool verified_ = false;
+};
+
+class CandidateParticipant : public Participant {
+ public:
+  CandidateParticipant(Stage& stage, Runner& runner, std::string entry)
+      : stage_(stage), runner_(runner), entry_(std::move(entry)) {}
+  std::string name() const override { return entry_; }
+  unsigned most_launches() const override { return stage_.most_launches(); }
+
+  Trouble prepare(unsigned launches, std::uint64_t request) override {
+    // What was verified must still be there: nothing of the candidate's may be running on.
+    if (const Trouble late = look_again()) return late;
+    if (!stage_.ensure(launches))
+      throw InfraError("the GPU's memory was taken by others while kernels were timed");
+    if (opened_ != stage_.generation() || !runner_.alive()) {
+      if (const RunnerFault fault = runner_.open(stage_.worker().arenas()); !fault.none())
+        return ended(fault);
+      opened_ = stage_.generation();
+    }
+    stage_.worker().fill(request);
+    list_ = product_list(launches, stage_.worker().buffers(), stage_.outputs_for(launches),
+                         request ^ 0x5bd1e995u);
+    return {};
+  }
+
+  Sample run() override {
+    const TimedOutcome outcome = runner_.run(entry_, list_);
+    fault_ = outcome.fault;
+    return outcome.sample;
+  }
+
+  Trouble verify() override {
+    if (!fault_.none()) return ended(fault_);
+    const auto list =
+        stage_.reuse()
+            ? last_writers(list_, stage_.outputs_for(static_cast<unsigned>(list_.size())))
+            : list_;
+    const Verification seen = stage_.worker().verify(system_seed(), list);
+    if (!seen.right()) {
+      Trouble trouble;
+      trouble.kind = Trouble::Kind::wrong;
+      trouble.verification = seen;
+      trouble.detail = describe(seen);
+      return trouble;
+    }
+    sum_ = stage_.worker().checksum();
+    return {};
+  }
+
+  Trouble finish() override {
+    runner_.kill();
+    return look_again();
+  }
+
+ private:
+  Trouble look_again() {
+    if (!sum_) return {};
+    const bool same = stage_.worker().checksum() == *sum_;
+    sum_.reset();
+    if (same) return {};
+    Trouble trouble;
+    trouble.kind = Trouble::Kind::late_write;
+    trouble.detail = text("speed.trouble.late");
+    return trouble;
+  }
+
+  static Trouble ended(const RunnerFault& fault) {
+    if (fault.end == grader::End::infra) throw InfraError(fault.message);
+    Trouble trouble;
+    trouble.kind =
+        fault.end == grader::End::returned ? Trouble::Kind::device : Trouble::Kind::ended;
+    trouble.fault = fault;
+    trouble.detail = describe(fault);
+    return trouble;
+  }
+
+  static std::string describe(const RunnerFault& fault) {
+    switch (fault.end) {
+      case grader::End::hung:
+        return text("speed.trouble.hung");
+      case grader::End::crashed:
+        return text("speed.trouble.crashed", {{"signal", signal_name(fault.signal)}});
+      case grader::End::exited:
+        return text("speed.trouble.exited", {{"status", std::to_string(fault.exit_status)}});
+      case grader::End::threw:
+        return text("speed.trouble.threw", {{"what", fault.message}});
+      case grader::End::returned:
+        return text("speed.trouble.device", {{"call", fault.call}, {"name", fault.name}});
+      default:
+        return text("speed.trouble.protocol");
+    }
+  }
+
+  std::string describe(const Verification& seen) const {
+    using protocol::Fault;
+    if (seen.fault == Fault::inputs) return text("speed.trouble.inputs");
+    if (seen.fault == Fault::padding) return text("speed.trouble.padding");
+    const std::vector<messages::Gap> gaps = {
+        {"launch", std::to_string(seen.launch + 1)},
+        {"launches", std::to_string(list_.size())},
+        {"row", std::to_string(seen.row)},
+        {"wrong", std::to_string(seen.wrong_launches)},
+    };
+    return text(seen.unwritten                   ? "speed.trouble.unwritten"
+                : seen.fault == Fault::precision ? "speed.trouble.precision"
+                                                 : "speed.trouble.wrong",
+                gaps);
+  }
+
+  Stage& stage_;
+  Runner& runner_;
+  std::string entry_;
+  std::uint64_t opened_ = 0;
+  std::vector<Launch> list_;
+  RunnerFault fault_;
+  std::optional<std::uint64_t> sum_;
+};
+
+}  // namespace
+
+double Series::median_ms() const {
+  return ms.empty() ? 0 : statistics::median(ms);
+}
+
+double Series::best_ms() const {
+  return ms.empty() ? 0 : *std::min_element(ms.begin(), ms.end());
+}
+
+double Comparison::tflops() const {
+  if (!candidate || candidate->ms.empty()) return 0;
+  return problem.flops() / candidate->median_ms() * 1e-9;
+}
+
+Comparison measure(Participant* candidate, Participant* naive, Participant* cublas,
+                   Observer* observer, const Options& options) {
+  return Measurement(candidate, naive, cublas, observer, options).run();
+}
+
+Comparison compare(Worker& worker, Competitor* competitor, const Problem& problem,
+                   Observer* observer, const Options& options) {
+  Comparison result;
+  result.asked = result.problem = problem;
+  if (competitor) {
+    result.entry = competitor->entry;
+    // Whatever it did before: a process that has seen nothing of this shape.
+    competitor->runner.kill();
+  }
+  const auto unavailable = [&](Outcome outcome, std::string note) {
+    result.outcome = outcome;
+    result.note = std::move(note);
+    return result;
+  };
+  if (competitor && !worker.info().ipc)
+    return unavailable(Outcome::unavailable, text("speed.no_ipc"));
+
+  Problem fitting = problem;
+  std::optional<Stage> stage;
+  for (;;) {
+    stage.emplace(worker, fitting, options.reuse_outputs);
+    if (stage->begin()) break;
+    Problem smaller = fitting;
+    for (int* extent : {&smaller.m, &smaller.n, &smaller.k})
+      if (*extent > 1024) *extent = std::max(1024, *extent / 2);
+    if (smaller.bytes_a() + smaller.bytes_b() + smaller.bytes_c() ==
+        fitting.bytes_a() + fitting.bytes_b() + fitting.bytes_c())
+      return unavailable(Outcome::too_large,
+                         text("speed.too_large", {{"device", worker.info().name}}));
+    fitting = smaller;
+  }
+  YardstickParticipant naive(*stage, protocol::Yardstick::naive),
+      cublas(*stage, protocol::Yardstick::cublas);
+  std::optional<CandidateParticipant> candidate;
+  if (competitor) candidate.emplace(*stage, competitor->runner, competitor->entry);
+  const bool with_cublas = options.cublas && worker.has(protocol::Yardstick::cublas);
+  result = measure(candidate ? &*candidate : nullptr, options.naive ? &naive : nullptr,
+                   with_cublas ? &cublas : nullptr, observer, options);
+  result.asked = problem;
+  result.problem = fitting;
+  if (competitor) result.entry = competitor->entry;
+  const auto shape = [](const Problem& p) {
+    return std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k);
+  };
+  if (result.smaller())
+    result.note = text(
+        "speed.smaller",
+        {{"device", worker.info().name}, {"asked", shape(problem)}, {"shape", shape(fitting)}});
+  if (const double peak = roofline_tflops(worker.info(), problem.type, {});
+      peak > 0 && result.outcome == Outcome::measured && result.tflops() > above_roofline * peak)
+    result.suspect.push_back(
+        text("speed.suspect.roofline", {{"rate", std::to_string(static_cast<int>(result.tflops()))},
+                                        {"peak", std::to_string(static_cast<int>(peak))}}));
+  return result;
+}
+
+double roofline_tflops(const DeviceInfo& device, protocol::Type type,
+                       std::optional<unsigned> max_clock_mhz) {
+  // Multiply-adds per clock and multiprocessor, dense, with FP32 sums where tensor cores have a
+  // choice the faster one: "CUDA C++ Programming Guide", table of throughputs, and the
+  // architectures' white papers. For an upper bound, never for a score.
+  struct Row {
+    int arch, int32, fp32, fp64, tf32, half;
+  };
+  constexpr std::array<Row, 8> rows = {{
+      {75, 64, 64, 2, 0, 512},
+      {80, 64, 64, 128, 512, 1024},
+      {86, 64, 128, 2, 256, 512},
+      {87, 64, 128, 2, 256, 512},
+      {89, 64, 128, 2, 256, 512},
+      {90, 64, 128, 128, 1024, 2048},
+      {100, 128, 128, 128, 2048, 4096},
+      {120, 128, 128, 2, 512, 1024},
+  }};
+  const int arch = 10 * device.major + device.minor;
+  const auto row =
+      std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.arch == arch; });
+  const double clock = max_clock_mhz ? 1e6 * *max_clock_mhz : 1e3 * device.clock_khz;
+  if (row == rows.end() || clock <= 0) return 0;
+  int per_clock = 0;
+  switch (type) {
+    case protocol::Type::int32:
+      per_clock = row->int32;
+      break;
+    case protocol::Type::float32:
+      per_clock = row->fp32;
+      break;
+    case protocol::Type::float64:
+      per_clock = row->fp64;
+      break;
+    case protocol::Type::tf32:
+      per_clock = row->tf32;
+      break;
+    case protocol::Type::float16:
+    case protocol::Type::bfloat16:
+      per_clock = row->half;
+      break;
+  }
+  return 2.0 * per_clock * device.multiprocessors * clock * 1e-12;
+}
+
+}  // namespace grader::gpu

@@ -1,0 +1,250 @@
+#include "grader/gpu/worker.hpp"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "common/reference.hpp"
+#include "grader/gpu/link.hpp"
+
+namespace grader::gpu {
+namespace {
+
+using namespace protocol;
+
+// As worker_main.cu lays matrices out.
+constexpr std::uint64_t gap = 512;
+std::uint64_t stride_of(std::uint64_t bytes) {
+  return (bytes + gap - 1) / gap * gap + gap;
+}
+
+std::uint64_t elements(int rows, int cols) {
+  return static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(cols);
+}
+
+template <std::size_t N>
+std::string text_of(const char (&field)[N]) {
+  return printable(std::string(field, text_length(field)));
+}
+
+}  // namespace
+
+std::uint64_t Problem::bytes_a() const {
+  return elements(m, k) * size_of(type);
+}
+std::uint64_t Problem::bytes_b() const {
+  return elements(k, n) * size_of(type);
+}
+std::uint64_t Problem::bytes_c() const {
+  return elements(m, n) * result_size_of(type);
+}
+
+Type wire_type(const std::string& type, bool tf32) {
+  if (tf32) return Type::tf32;
+  if (type == "int32") return Type::int32;
+  if (type == "float") return Type::float32;
+  if (type == "double") return Type::float64;
+  if (type == "half") return Type::float16;
+  if (type == "bfloat16") return Type::bfloat16;
+  throw std::invalid_argument("no element type is named " + type);
+}
+
+std::string type_name(Type type) {
+  switch (type) {
+    case Type::int32:
+      return "int32";
+    case Type::float32:
+      return "float";
+    case Type::float64:
+      return "double";
+    case Type::float16:
+      return "half";
+    case Type::bfloat16:
+      return "bfloat16";
+    case Type::tf32:
+      return "tf32";
+  }
+  return "?";
+}
+
+double allowed_units(Type type) {
+  return type == Type::float16 || type == Type::bfloat16 || type == Type::tf32 ? kAllowedTensorUnits
+                                                                               : kAllowedUnits;
+}
+
+std::uint64_t bytes_of(const Problem& problem, const Buffers& buffers) {
+  return buffers.a * stride_of(problem.bytes_a()) + buffers.b * stride_of(problem.bytes_b()) +
+         (std::uint64_t{buffers.c} + buffers.own) * stride_of(problem.bytes_c());
+}
+
+struct Worker::State {
+  explicit State(const WorkerSpec& given) : spec(given) {}
+  WorkerSpec spec;
+  std::unique_ptr<Link> link;
+  DeviceInfo info;
+  Problem problem;
+  Buffers buffers;
+  Arenas arenas;
+  Packet reply;
+  Batch batch;
+  Verify request;
+
+  [[noreturn]] void fail(Answer answer, const char* during) {
+    Process& process = link->process();
+    const bool dead = process.wait(std::chrono::milliseconds(answer == Answer::closed ? 5000 : 0));
+    process.kill();
+    std::string what = "the timing worker ";
+    if (!dead)
+      what += answer == Answer::silent ? "did not answer" : "sent nonsense";
+    else if (WIFSIGNALED(process.status()))
+      what += "died of " + signal_name(WTERMSIG(process.status()));
+    else
+      what += "left with status " + std::to_string(WEXITSTATUS(process.status()));
+    what += std::string(" (") + during + ")";
+    if (const std::string said = printable(process.errors()); !said.empty())
+      what += ": " + said.substr(0, 400);
+    throw InfraError(what);
+  }
+
+  template <typename Reply>
+  Reply taken(Answer answer, const char* during) {
+    if (answer != Answer::reply) fail(answer, during);
+    Reply body;
+    if (!take(reply.body.data(), reply.body.size(), body)) fail(Answer::nonsense, during);
+    return body;
+  }
+
+  template <typename Reply, typename Request>
+  Reply ask(Kind kind, const Request& body, const char* during, Link::Timing* timing = nullptr) {
+    return taken<Reply>(link->exchange(kind, body, reply, spec.patience, -1, timing), during);
+  }
+  template <typename Reply>
+  Reply ask(Kind kind, const char* during) {
+    return taken<Reply>(link->exchange(kind, reply, spec.patience), during);
+  }
+
+  DeviceInfo ask_info() {
+    const Info got = ask<Info>(Kind::info, "asked for the device");
+    DeviceInfo device;
+    device.name = text_of(got.name);
+    device.uuid = text_of(got.uuid);
+    device.major = got.major;
+    device.minor = got.minor;
+    device.multiprocessors = got.multiprocessors;
+    device.clock_khz = got.clock_khz;
+    device.driver = got.driver;
+    device.runtime = got.runtime;
+    device.cublas = got.cublas;
+    device.cublas_path = text_of(got.cublas_path);
+    device.ipc = got.ipc != 0;
+    device.l2_bytes = got.l2_bytes;
+    device.memory_total = got.memory_total;
+    device.memory_free = got.memory_free;
+    return device;
+  }
+};
+
+Worker::Worker(WorkerSpec spec) : state_(std::make_unique<State>(spec)) {
+  ProcessSpec process;
+  process.argv = {spec.program};
+  process.environment = gpu_environment();
+  state_->link = std::make_unique<Link>(std::move(process));
+  state_->info = state_->ask_info();
+}
+
+Worker::~Worker() = default;
+
+const DeviceInfo& Worker::info() const {
+  return state_->info;
+}
+const Problem& Worker::problem() const {
+  return state_->problem;
+}
+const Buffers& Worker::buffers() const {
+  return state_->buffers;
+}
+const Arenas& Worker::arenas() const {
+  return state_->arenas;
+}
+
+std::uint64_t Worker::free_memory() {
+  return state_->ask_info().memory_free;
+}
+
+void Worker::prepare(const Problem& problem, const Buffers& buffers) {
+  Allocate request;
+  request.type = problem.type;
+  request.m = problem.m;
+  request.n = problem.n;
+  request.k = problem.k;
+  request.count_a = buffers.a;
+  request.count_b = buffers.b;
+  request.count_c = buffers.c;
+  request.count_own = buffers.own;
+  const auto reply = state_->ask<Allocated>(Kind::allocate, request, "making buffers");
+  if (reply.done.end == End::memory) {
+    state_->buffers = {};
+    throw DeviceMemoryShort(reply.done.value, reply.free_before);
+  }
+  if (reply.done.end != End::returned) throw InfraError("the timing worker made no buffers");
+  if (reply.done.code != 0) state_->info.ipc = false;
+  state_->problem = problem;
+  state_->buffers = buffers;
+  state_->arenas = reply.arenas;
+}
+
+void Worker::fill(std::uint64_t seed, bool inputs, bool outputs) {
+  Fill request;
+  request.seed = seed;
+  request.inputs = inputs ? 1 : 0;
+  request.outputs = outputs ? 1 : 0;
+  state_->ask<Done>(Kind::fill, request, "filling matrices");
+}
+
+bool Worker::has(Yardstick yardstick) const {
+  return yardstick == Yardstick::naive ||
+         (state_->info.cublas != 0 && state_->problem.type != Type::int32);
+}
+
+Sample Worker::run(Yardstick yardstick, const std::vector<Launch>& launches) {
+  Batch& batch = state_->batch;
+  batch.what = static_cast<std::uint32_t>(yardstick);
+  batch.count = static_cast<std::uint32_t>(std::min(launches.size(), kMaxLaunches));
+  std::copy_n(launches.begin(), batch.count, batch.launches);
+  Link::Timing timing;
+  const char* const name = yardstick == Yardstick::naive ? "the naive kernel" : "cuBLAS";
+  const Done done = state_->ask<Done>(Kind::batch, batch, name, &timing);
+  if (done.end != End::returned)
+    throw InfraError(std::string(name) + " did not run (" + text_of(done.call) + ", status " +
+                     std::to_string(done.code) + ")");
+  return {timing.seconds, done.device_ms / 1e3, batch.count};
+}
+
+Verification Worker::verify(std::uint64_t seed, const std::vector<Launch>& launches, bool own) {
+  Verify& request = state_->request;
+  request.seed = seed;
+  request.allowed_units = allowed_units(state_->problem.type);
+  request.own = own ? 1 : 0;
+  request.count = static_cast<std::uint32_t>(std::min(launches.size(), kMaxLaunches));
+  std::copy_n(launches.begin(), request.count, request.launches);
+  const auto reply = state_->ask<Verified>(Kind::verify, request, "verifying outputs");
+  if (reply.done.end != End::returned)
+    throw InfraError("the timing worker could not verify outputs");
+  Verification result;
+  result.fault = reply.fault;
+  result.launch = reply.launch;
+  result.row = reply.row;
+  result.col = reply.col;
+  result.unwritten = reply.unwritten != 0;
+  result.wrong_launches = reply.wrong_launches;
+  result.residual = reply.residual;
+  result.allowed = reply.allowed;
+  return result;
+}
+
+std::uint64_t Worker::checksum() {
+  return state_->ask<Done>(Kind::checksum, "summing outputs").value;
+}
+
+}  // namespace grader::gpu

@@ -1,0 +1,1050 @@
+// build/bin/gpu_worker: the timing worker, see grader/gpu/worker.hpp. Links cudart only; cuBLAS is
+// loaded where it is found.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "common/cuda_check.cuh"
+#include "grader/gpu/packet.hpp"
+
+namespace {
+
+using namespace grader::gpu::protocol;
+
+// ------------------------------------------------------------------------------------------------
+// numbers: element `index` of a matrix is a function of the matrix's seed and the index, so that
+// the same matrix can be drawn again to see whether anybody changed it
+
+/// Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+__host__ __device__ inline std::uint64_t split_mix(std::uint64_t state) {
+  std::uint64_t z = state + 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+/// Another finaliser, for B: "Mix13" of D. Stafford, "Better bit mixing", 2011.
+__host__ __device__ inline std::uint64_t mix13(std::uint64_t state) {
+  std::uint64_t z = state * 0xd6e8feb86659fd93u + 0x632be59bd9b4e019u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+enum class Operand { a, b };
+
+__host__ inline std::uint64_t seed_of(std::uint64_t seed, Operand operand, std::uint32_t number) {
+  return split_mix(seed ^
+                   split_mix((operand == Operand::a ? 0x100000000u : 0x200000000u) + number));
+}
+
+__device__ inline std::uint64_t bits_at(std::uint64_t seed, Operand operand, std::uint64_t index) {
+  return operand == Operand::a ? split_mix(seed + index * 0x9e3779b97f4a7c15u)
+                               : mix13(seed ^ (index * 0xff51afd7ed558ccdu));
+}
+
+struct Tf32 {  ///< a float that TF32 holds exactly
+  float value;
+};
+
+/// As inputs::zero_mean (common/inputs.hpp): multiples of 2^-23 or 2^-52 in [-1, 1), rounded once
+/// for 16-bit types and for TF32; all 2^32 values of int32.
+template <typename T>
+__device__ inline T draw(std::uint64_t bits) {
+  if constexpr (std::is_same_v<T, std::int32_t>) {
+    return static_cast<std::int32_t>(bits >> 32);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return static_cast<double>(static_cast<std::int64_t>(bits >> 11) - (std::int64_t{1} << 52)) *
+           0x1p-52;
+  } else {
+    const float value =
+        static_cast<float>(static_cast<std::int32_t>(bits >> 40) - (1 << 23)) * 0x1p-23F;
+    if constexpr (std::is_same_v<T, float>)
+      return value;
+    else if constexpr (std::is_same_v<T, Tf32>)  // to nearest, ties away from zero
+      return Tf32{__uint_as_float((__float_as_uint(value) + 0x1000u) & ~0x1fffu)};
+    else if constexpr (std::is_same_v<T, __half>)
+      return __float2half_rn(value);
+    else
+      return __float2bfloat16_rn(value);
+  }
+}
+
+__device__ inline double to_double(double x) {
+  return x;
+}
+__device__ inline double to_double(float x) {
+  return static_cast<double>(x);
+}
+__device__ inline double to_double(Tf32 x) {
+  return static_cast<double>(x.value);
+}
+__device__ inline double to_double(__half x) {
+  return static_cast<double>(__half2float(x));
+}
+__device__ inline double to_double(__nv_bfloat16 x) {
+  return static_cast<double>(__bfloat162float(x));
+}
+
+template <typename T>
+using ResultOf =
+    std::conditional_t<std::is_same_v<T, double>, double,
+                       std::conditional_t<std::is_same_v<T, std::int32_t>, std::int32_t, float>>;
+
+/// What unwritten memory holds, as inputs::poison: eight bytes of it.
+std::uint64_t poison_of(Type type) {
+  if (type == Type::float64) return 0x7ff85eed5eed5eedu;
+  const std::uint64_t word = type == Type::int32 ? 0x5eed5eedu : 0x7fc5eed5u;
+  return word << 32 | word;
+}
+
+template <typename Out>
+__device__ inline bool is_poison(Out value) {
+  if constexpr (std::is_same_v<Out, double>)
+    return __double_as_longlong(value) == 0x7ff85eed5eed5eedll;
+  else if constexpr (std::is_same_v<Out, float>)
+    return __float_as_uint(value) == 0x7fc5eed5u;
+  else
+    return value == 0x5eed5eed;
+}
+
+template <typename T>
+__global__ void fill_kernel(T* data, std::uint64_t count, std::uint64_t seed, Operand operand) {
+  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step)
+    data[i] = draw<T>(bits_at(seed, operand, i));
+}
+
+template <typename T>
+__device__ inline bool same(T x, T y) {
+  unsigned char p[sizeof(T)], q[sizeof(T)];
+  memcpy(p, &x, sizeof(T));
+  memcpy(q, &y, sizeof(T));
+  bool equal = true;
+  for (std::size_t i = 0; i < sizeof(T); ++i) equal = equal && p[i] == q[i];
+  return equal;
+}
+
+template <typename T>
+__global__ void compare_kernel(const T* data, std::uint64_t count, std::uint64_t seed,
+                               Operand operand, unsigned long long* changed) {
+  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
+  unsigned long long mine = 0;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step)
+    mine += same(data[i], draw<T>(bits_at(seed, operand, i))) ? 0 : 1;
+  if (mine > 0) atomicAdd(changed, mine);
+}
+
+__global__ void poison_kernel(std::uint64_t* data, std::uint64_t count, std::uint64_t value) {
+  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step)
+    data[i] = value;
+}
+
+/// Sum of a hash of each word with its place: whatever the order, and any change shows.
+__global__ void checksum_kernel(const std::uint64_t* data, std::uint64_t count,
+                                unsigned long long* sum) {
+  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
+  std::uint64_t mine = 0;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step)
+    mine += split_mix(data[i] ^ (i * 0xd6e8feb86659fd93u));
+  for (int lanes = 16; lanes > 0; lanes /= 2) mine += __shfl_down_sync(~0u, mine, lanes);
+  if (threadIdx.x % 32 == 0) atomicAdd(sum, mine);
+}
+
+/// The bytes between C_l and C_{l+1}.
+__global__ void padding_kernel(const unsigned char* outputs, std::uint64_t stride,
+                               std::uint64_t used, std::uint64_t poison,
+                               unsigned long long* changed) {
+  const unsigned char* const one = outputs + blockIdx.x * stride;
+  unsigned long long mine = 0;
+  for (std::uint64_t i = used + threadIdx.x; i < stride; i += blockDim.x)
+    mine += one[i] == static_cast<unsigned char>(poison >> (8 * (i % 8))) ? 0 : 1;
+  if (mine > 0) atomicAdd(changed, mine);
+}
+
+// ------------------------------------------------------------------------------------------------
+// sums: double for what is smaller, high + low for double itself, unsigned for int32
+
+struct Plain {
+  double value = 0;
+  __device__ void add(double x) { value += x; }
+  __device__ void add_product(double x, double y) { value = fma(x, y, value); }
+  __device__ void add(const Plain& other) { value += other.value; }
+  __device__ void add_product(const Plain& x, double y) { add_product(x.value, y); }
+  __device__ double total() const { return value; }
+};
+
+/// Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26(6), 2005 (Dot2), as
+/// in common/reference.cpp.
+struct Twofold {
+  double high = 0, low = 0;
+  __device__ void add(double x) {
+    const double sum = __dadd_rn(high, x);
+    const double part = __dadd_rn(sum, -high);
+    low = __dadd_rn(low, __dadd_rn(__dadd_rn(high, -__dadd_rn(sum, -part)), __dadd_rn(x, -part)));
+    high = sum;
+  }
+  __device__ void add_product(double x, double y) {
+    const double product = __dmul_rn(x, y);
+    low = __dadd_rn(low, fma(x, y, -product));
+    add(product);
+  }
+  __device__ void add(const Twofold& other) {
+    add(other.high);
+    low += other.low;
+  }
+  __device__ void add_product(const Twofold& x, double y) {
+    add_product(x.high, y);
+    low = fma(x.low, y, low);
+  }
+  __device__ double total() const { return high + low; }
+};
+
+struct Wrapped {
+  std::uint32_t value = 0;
+  __device__ void add_product(std::uint32_t x, std::uint32_t y) { value += x * y; }
+  __device__ void add(const Wrapped& other) { value += other.value; }
+  __device__ void add_product(const Wrapped& x, std::uint32_t y) { value += x.value * y; }
+};
+
+template <typename T>
+using SumOf = std::conditional_t<std::is_same_v<T, std::int32_t>, Wrapped,
+                                 std::conditional_t<std::is_same_v<T, double>, Twofold, Plain>>;
+
+__device__ inline Plain shifted(Plain sum, int lanes) {
+  return {__shfl_down_sync(~0u, sum.value, lanes)};
+}
+__device__ inline Twofold shifted(Twofold sum, int lanes) {
+  return {__shfl_down_sync(~0u, sum.high, lanes), __shfl_down_sync(~0u, sum.low, lanes)};
+}
+__device__ inline Wrapped shifted(Wrapped sum, int lanes) {
+  return {__shfl_down_sync(~0u, sum.value, lanes)};
+}
+__device__ inline double shifted(double x, int lanes) {
+  return __shfl_down_sync(~0u, x, lanes);
+}
+
+constexpr int kThreads = 256, kWarps = kThreads / 32, kVectors = 8;
+static_assert(kVectors == static_cast<int>(kMaxVectors));
+
+/// Sum over the block, in thread 0.
+template <typename Sum>
+__device__ Sum block_sum(Sum sum, Sum* shared) {
+  for (int lanes = 16; lanes > 0; lanes /= 2) sum.add(shifted(sum, lanes));
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x == 0)
+    for (int warp = 1; warp < kWarps; ++warp) sum.add(shared[warp]);
+  return sum;
+}
+
+/// Element `col` of random vector `v`: +1 or -1 by a bit, or for int32 any number.
+__device__ inline std::uint64_t vector_bits(std::uint64_t seed, int col) {
+  return split_mix(seed ^ (static_cast<std::uint64_t>(col) * 0x9e3779b97f4a7c15u));
+}
+
+template <typename T, typename Element>
+__device__ inline void add_signed(SumOf<T>* sums, Element element, std::uint64_t bits) {
+#pragma unroll
+  for (int v = 0; v < kVectors; ++v) {
+    if constexpr (std::is_same_v<T, std::int32_t>) {
+      const auto x = static_cast<std::uint32_t>(split_mix(bits + static_cast<unsigned>(v)) >> 32);
+      sums[v].add_product(static_cast<std::uint32_t>(element), x);
+    } else {
+      const double value = to_double(element);
+      sums[v].add((bits >> v & 1) != 0 ? value : -value);
+    }
+  }
+}
+
+/// Of one B: products with the vectors, and what bounds the 2-norm of rows of |A||B|.
+template <typename T>
+struct Projection {
+  SumOf<T> y[kVectors];
+  double largest, total;
+};
+
+/// y = B x. One block per row of B.
+template <typename T>
+__global__ void project_kernel(const T* b, int n, std::uint64_t seed, Projection<T>* out) {
+  __shared__ SumOf<T> shared[kWarps];
+  __shared__ Plain shared_plain[kWarps];
+  __shared__ double shared_largest[kWarps];
+  const T* const row = b + static_cast<std::uint64_t>(blockIdx.x) * n;
+  SumOf<T> sums[kVectors];
+  Plain total;
+  double largest = 0;
+  for (int col = threadIdx.x; col < n; col += kThreads) {
+    const T element = row[col];
+    add_signed<T>(sums, element, vector_bits(seed, col));
+    if constexpr (!std::is_same_v<T, std::int32_t>) {
+      const double magnitude = fabs(to_double(element));
+      total.add(magnitude);
+      largest = fmax(largest, magnitude);
+    }
+  }
+  Projection<T>& mine = out[blockIdx.x];
+#pragma unroll
+  for (int v = 0; v < kVectors; ++v) {
+    const SumOf<T> sum = block_sum(sums[v], shared);
+    if (threadIdx.x == 0) mine.y[v] = sum;
+  }
+  if constexpr (!std::is_same_v<T, std::int32_t>) {
+    total = block_sum(total, shared_plain);
+    for (int lanes = 16; lanes > 0; lanes /= 2) largest = fmax(largest, shifted(largest, lanes));
+    if (threadIdx.x % 32 == 0) shared_largest[threadIdx.x / 32] = largest;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      for (int warp = 1; warp < kWarps; ++warp) largest = fmax(largest, shared_largest[warp]);
+      mine.total = total.value;
+      mine.largest = largest;
+    }
+  }
+}
+
+/// What came of one launch. `first` is row << 32 | column of the first offence; rows by Freivalds'
+/// check have no column but that of the first unwritten element, if any.
+struct Finding {
+  unsigned long long product, precision;
+  unsigned wrong_rows, unwritten;
+};
+constexpr unsigned long long kNone = ~0ull;
+
+struct Residual {
+  double residual, allowed;
+};
+
+/// Freivalds: C x against A (B x), row by row. One block per row.
+template <typename T>
+__global__ void rows_kernel(const T* a, const ResultOf<T>* c, const Projection<T>* projection,
+                            int n, int k, int vectors, std::uint64_t seed, double factor,
+                            double own, Finding* finding, Residual* residuals) {
+  using Out = ResultOf<T>;
+  __shared__ SumOf<T> shared[kWarps];
+  __shared__ Plain shared_plain[kWarps];
+  __shared__ unsigned first_unwritten;
+  if (threadIdx.x == 0) first_unwritten = ~0u;
+  __syncthreads();
+  const auto row = static_cast<std::uint64_t>(blockIdx.x);
+  SumOf<T> sums[kVectors];
+  for (int col = threadIdx.x; col < n; col += kThreads) {
+    const Out element = c[row * n + col];
+    if (is_poison(element)) atomicMin(&first_unwritten, static_cast<unsigned>(col));
+    add_signed<T>(sums, element, vector_bits(seed, col));
+  }
+  Plain high, total;
+  for (int i = threadIdx.x; i < k; i += kThreads) {
+    const T element = a[row * k + i];
+    const Projection<T>& one = projection[i];
+    if constexpr (std::is_same_v<T, std::int32_t>) {
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v)
+        sums[v].add_product(one.y[v], 0u - static_cast<std::uint32_t>(element));
+    } else {
+      const double value = to_double(element);
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v) sums[v].add_product(one.y[v], -value);
+      high.add_product(fabs(value), one.largest);
+      total.add_product(fabs(value), one.total);
+    }
+  }
+  double allowed = 0;
+  if constexpr (!std::is_same_v<T, std::int32_t>) {
+    high = block_sum(high, shared_plain);
+    total = block_sum(total, shared_plain);
+    allowed = factor * sqrt(high.value * total.value) + own * total.value;
+  }
+  bool right = true;
+  double worst = 0;
+#pragma unroll
+  for (int v = 0; v < kVectors; ++v) {
+    const SumOf<T> sum = block_sum(sums[v], shared);
+    if (v >= vectors) continue;
+    if constexpr (std::is_same_v<T, std::int32_t>) {
+      right = right && sum.value == 0;
+      if (sum.value != 0) worst = static_cast<double>(sum.value);
+    } else {
+      const double residual = fabs(sum.total());
+      right = right && residual <= allowed;  // NaN is not
+      if (!(residual <= worst)) worst = residual;
+    }
+  }
+  if (threadIdx.x != 0) return;
+  residuals[row] = {worst, allowed};
+  if (right) return;
+  const unsigned column = first_unwritten;
+  atomicAdd(&finding->wrong_rows, 1u);
+  if (column != ~0u) atomicAdd(&finding->unwritten, 1u);
+  atomicMin(&finding->product, static_cast<unsigned long long>(row) << 32 | column);
+}
+
+/// Rows of C computed again in full, and every element of them judged by its own limit: sums of
+/// random signs would hide a computation in lower precision at large K.
+template <typename T>
+__global__ void elements_kernel(const T* a, const T* b, const ResultOf<T>* c, const int* rows,
+                                int n, int k, double allowed_units, double unit, Finding* finding,
+                                Residual* worst) {
+  __shared__ SumOf<T> sums[8][33];
+  __shared__ double magnitudes[8][33];
+  const int row = rows[blockIdx.y];
+  const int col = static_cast<int>(blockIdx.x * 32 + threadIdx.x);
+  SumOf<T> sum;
+  double magnitude = 0;
+  if (col < n) {
+    for (int i = static_cast<int>(threadIdx.y); i < k; i += 8) {
+      const T x = a[static_cast<std::uint64_t>(row) * k + i];
+      const T y = b[static_cast<std::uint64_t>(i) * n + col];
+      if constexpr (std::is_same_v<T, std::int32_t>) {
+        sum.add_product(static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y));
+      } else {
+        sum.add_product(to_double(x), to_double(y));
+        magnitude = fma(fabs(to_double(x)), fabs(to_double(y)), magnitude);
+      }
+    }
+  }
+  sums[threadIdx.y][threadIdx.x] = sum;
+  magnitudes[threadIdx.y][threadIdx.x] = magnitude;
+  __syncthreads();
+  if (threadIdx.y != 0 || col >= n) return;
+  for (int i = 1; i < 8; ++i) {
+    sum.add(sums[i][threadIdx.x]);
+    magnitude += magnitudes[i][threadIdx.x];
+  }
+  const ResultOf<T> got = c[static_cast<std::uint64_t>(row) * n + col];
+  bool right;
+  Residual residual{0, 0};
+  if constexpr (std::is_same_v<T, std::int32_t>) {
+    right = static_cast<std::uint32_t>(got) == sum.value;
+  } else {
+    residual = {fabs(static_cast<double>(got) - sum.total()), allowed_units * unit * magnitude};
+    right = residual.residual <= residual.allowed;
+  }
+  if (right) return;
+  if (is_poison(got)) atomicAdd(&finding->unwritten, 1u);
+  const unsigned long long place =
+      static_cast<unsigned long long>(row) << 32 | static_cast<unsigned>(col);
+  if (atomicMin(&finding->precision, place) > place) *worst = residual;
+}
+
+// ------------------------------------------------------------------------------------------------
+// yardsticks
+
+template <typename T>
+struct Arithmetic {
+  using Sum = ResultOf<T>;
+  static __device__ Sum value(T x) { return x; }
+};
+template <>
+struct Arithmetic<Tf32> {
+  static __device__ float value(Tf32 x) { return x.value; }
+};
+template <>
+struct Arithmetic<__half> {
+  static __device__ float value(__half x) { return __half2float(x); }
+};
+template <>
+struct Arithmetic<__nv_bfloat16> {
+  static __device__ float value(__nv_bfloat16 x) { return __bfloat162float(x); }
+};
+
+/// The naive yardstick: one thread per element, a warp along a row, blocks of 32 x 8. Bars are
+/// ratios to exactly this kernel: it must not change.
+template <typename T>
+__global__ void naive_kernel(const T* a, const T* b, ResultOf<T>* c, int m, int n, int k) {
+  const int row = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
+  const int col = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (row >= m || col >= n) return;
+  ResultOf<T> sum = 0;
+  for (int i = 0; i < k; ++i)
+    sum += Arithmetic<T>::value(a[static_cast<std::ptrdiff_t>(row) * k + i]) *
+           Arithmetic<T>::value(b[static_cast<std::ptrdiff_t>(i) * n + col]);
+  c[static_cast<std::ptrdiff_t>(row) * n + col] = sum;
+}
+
+/// cuBLAS without its headers: the few functions and numbers of its stable C interface.
+class Cublas {
+ public:
+  /// `why`: the library's path, or why there is none.
+  explicit Cublas(int major) {
+    std::vector<std::string> names;
+    const std::string plain = "libcublas.so";
+    for (const int version : {major, 13, 12, 11})
+      names.push_back(plain + "." + std::to_string(version));
+    std::vector<std::string> folders = {""};
+    if (const char* home = std::getenv("CUDA_HOME"))
+      folders.push_back(std::string(home) + "/lib64/");
+    folders.push_back("/usr/local/cuda/lib64/");
+    names.push_back(plain);
+    for (const auto& folder : folders) {
+      for (const auto& name : names) {
+        library_ = ::dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (library_ == nullptr) continue;
+        path = folder + name;
+        break;
+      }
+      if (library_ != nullptr) break;
+    }
+    if (library_ == nullptr) {
+      path = "libcublas.so was not found";
+      return;
+    }
+    const auto find = [&](const char* name) { return ::dlsym(library_, name); };
+    const auto create = reinterpret_cast<int (*)(void**)>(find("cublasCreate_v2"));
+    const auto get_version = reinterpret_cast<int (*)(void*, int*)>(find("cublasGetVersion_v2"));
+    const auto set_mode = reinterpret_cast<int (*)(void*, int)>(find("cublasSetMathMode"));
+    gemm_ = reinterpret_cast<Gemm>(find("cublasGemmEx"));
+    if (!create || !get_version || !set_mode || !gemm_) {
+      path += " lacks functions";
+      return;
+    }
+    if (const int status = create(&handle_); status != 0) {
+      handle_ = nullptr;
+      path += " does not start (status " + std::to_string(status) + ")";
+      return;
+    }
+    constexpr int default_math = 0;  // CUBLAS_DEFAULT_MATH: FP32 stays FP32
+    set_mode(handle_, default_math);
+    get_version(handle_, &version);
+  }
+
+  bool found() const { return handle_ != nullptr; }
+
+  /// C = A * B, all row-major: cuBLAS, which is column-major, sees C^T = B^T A^T. 0 = success.
+  int run(Type type, const void* a, const void* b, void* c, int m, int n, int k) const {
+    enum DataType { r_32f = 0, r_64f = 1, r_16f = 2, r_16bf = 14 };
+    enum ComputeType { compute_32f = 68, compute_64f = 70, compute_32f_fast_tf32 = 77 };
+    const DataType in = type == Type::float64    ? r_64f
+                        : type == Type::float16  ? r_16f
+                        : type == Type::bfloat16 ? r_16bf
+                                                 : r_32f;
+    const DataType out = type == Type::float64 ? r_64f : r_32f;
+    const ComputeType compute = type == Type::float64 ? compute_64f
+                                : type == Type::tf32  ? compute_32f_fast_tf32
+                                                      : compute_32f;
+    const double one64 = 1, zero64 = 0;
+    const float one32 = 1, zero32 = 0;
+    const bool wide = type == Type::float64;
+    constexpr int as_it_is = 0, default_algorithm = -1;
+    return gemm_(handle_, as_it_is, as_it_is, n, m, k,
+                 wide ? static_cast<const void*>(&one64) : &one32, b, in, n, a, in, k,
+                 wide ? static_cast<const void*>(&zero64) : &zero32, c, out, n, compute,
+                 default_algorithm);
+  }
+
+  std::string path;
+  int version = 0;
+
+ private:
+  using Gemm = int (*)(void*, int, int, int, int, int, const void*, const void*, int, int,
+                       const void*, int, int, const void*, void*, int, int, int, int);
+  void* library_ = nullptr;
+  void* handle_ = nullptr;
+  Gemm gemm_ = nullptr;
+};
+
+// ------------------------------------------------------------------------------------------------
+// the worker
+
+class DeviceBytes {
+ public:
+  ~DeviceBytes() { reset(); }
+  DeviceBytes() = default;
+  DeviceBytes(const DeviceBytes&) = delete;
+  DeviceBytes& operator=(const DeviceBytes&) = delete;
+  void reset() {
+    if (data_ != nullptr) cudaFree(data_);
+    data_ = nullptr;
+    size_ = 0;
+  }
+  /// False: no memory.
+  bool allocate(std::uint64_t bytes) {
+    reset();
+    if (bytes == 0) return true;
+    void* data = nullptr;
+    const cudaError_t code = cudaMalloc(&data, bytes);
+    if (code == cudaErrorMemoryAllocation) {
+      cudaGetLastError();
+      return false;
+    }
+    CUDA_CHECK(code);
+    data_ = static_cast<unsigned char*>(data);
+    size_ = bytes;
+    return true;
+  }
+  void at_least(std::uint64_t bytes) {
+    if (size_ < bytes && !allocate(bytes)) CUDA_CHECK(cudaErrorMemoryAllocation);
+  }
+  unsigned char* data() const { return data_; }
+  template <typename T>
+  T* as() const {
+    return reinterpret_cast<T*>(data_);
+  }
+  std::uint64_t size() const { return size_; }
+
+ private:
+  unsigned char* data_ = nullptr;
+  std::uint64_t size_ = 0;
+};
+
+constexpr unsigned kGrid = 4096;
+constexpr std::uint64_t kGap = 512;  ///< at least so much poison behind each matrix
+
+std::uint64_t stride_of(std::uint64_t bytes) {
+  return (bytes + kGap - 1) / kGap * kGap + kGap;
+}
+
+class Worker {
+ public:
+  Worker() {
+    CUDA_CHECK(cudaGetDevice(&device_));
+    CUDA_CHECK(cudaGetDeviceProperties(&properties_, device_));
+    CUDA_CHECK(cudaFree(nullptr));
+    CUDA_CHECK(cudaEventCreate(&start_));
+    CUDA_CHECK(cudaEventCreate(&stop_));
+    CUDA_CHECK(cudaRuntimeGetVersion(&runtime_));
+    cublas_ = std::make_unique<Cublas>(runtime_ / 1000);
+    counter_.at_least(sizeof(unsigned long long));
+  }
+
+  Info info() {
+    Info info;
+    put_text(info.name, properties_.name);
+    const auto* bytes = reinterpret_cast<const unsigned char*>(properties_.uuid.bytes);
+    std::string uuid = "GPU-";
+    for (int i = 0; i < 16; ++i) {
+      char two[3];
+      std::snprintf(two, sizeof two, "%02x", bytes[i]);
+      uuid += two;
+      if (i == 3 || i == 5 || i == 7 || i == 9) uuid += '-';
+    }
+    put_text(info.uuid, uuid.c_str());
+    info.major = properties_.major;
+    info.minor = properties_.minor;
+    info.multiprocessors = properties_.multiProcessorCount;
+    cudaDeviceGetAttribute(&info.clock_khz, cudaDevAttrClockRate, device_);
+    cudaDriverGetVersion(&info.driver);
+    info.runtime = runtime_;
+    info.cublas = cublas_->found() ? cublas_->version : 0;
+    put_text(info.cublas_path, cublas_->path.c_str());
+    cudaIpcMemHandle_t handle;
+    DeviceBytes probe;
+    info.ipc =
+        probe.allocate(1u << 21) && cudaIpcGetMemHandle(&handle, probe.data()) == cudaSuccess;
+    cudaGetLastError();
+    info.l2_bytes = static_cast<std::uint64_t>(properties_.l2CacheSize);
+    std::size_t free = 0, total = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free, &total));
+    info.memory_free = free;
+    info.memory_total = total;
+    return info;
+  }
+
+  Allocated allocate(const Allocate& request) {
+    Allocated reply;
+    inputs_.reset();
+    outputs_.reset();
+    own_.reset();
+    std::size_t free = 0, total = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free, &total));
+    reply.free_before = free;
+    shape_ = request;
+    const auto extent = [](std::int32_t x) { return static_cast<std::uint64_t>(x > 0 ? x : 0); };
+    const std::uint64_t m = extent(request.m), n = extent(request.n), k = extent(request.k);
+    Arenas& arenas = reply.arenas;
+    arenas.stride_a = stride_of(m * k * size_of(request.type));
+    arenas.stride_b = stride_of(k * n * size_of(request.type));
+    arenas.stride_c = stride_of(m * n * result_size_of(request.type));
+    arenas.first_b = arenas.stride_a * request.count_a;
+    arenas.count_a = request.count_a;
+    arenas.count_b = request.count_b;
+    arenas.count_c = request.count_c;
+    arenas.m = request.m;
+    arenas.n = request.n;
+    arenas.k = request.k;
+    const std::uint64_t in = arenas.first_b + arenas.stride_b * request.count_b,
+                        out = arenas.stride_c * request.count_c,
+                        own = arenas.stride_c * request.count_own;
+    if (!inputs_.allocate(in) || !outputs_.allocate(out) || !own_.allocate(own)) {
+      reply.done.end = End::memory;
+      reply.done.value = in + out + own;
+      inputs_.reset();
+      outputs_.reset();
+      own_.reset();
+      return reply;
+    }
+    share(inputs_, arenas.inputs, reply.done);
+    share(outputs_, arenas.outputs, reply.done);
+    arenas_ = arenas;
+    poison(inputs_);
+    poison(outputs_);
+    poison(own_);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    return reply;
+  }
+
+  void fill(const Fill& request) {
+    if (request.inputs != 0) seed_ = request.seed;
+    if (request.inputs != 0)
+      dispatch([&](auto element) {
+        using T = decltype(element);
+        for (std::uint32_t i = 0; i < arenas_.count_a; ++i)
+          fill_kernel<T><<<kGrid, kThreads>>>(a<T>(i), elements_a(), seed_of(seed_, Operand::a, i),
+                                              Operand::a);
+        for (std::uint32_t i = 0; i < arenas_.count_b; ++i)
+          fill_kernel<T><<<kGrid, kThreads>>>(b<T>(i), elements_b(), seed_of(seed_, Operand::b, i),
+                                              Operand::b);
+      });
+    CUDA_CHECK_LAUNCH();
+    if (request.outputs != 0) poison(outputs_);
+    CUDA_CHECK(cudaDeviceSynchronize());
+  }
+
+  /// Into the outputs that only this process has.
+  Done batch(const Batch& request) {
+    Done done;
+    const auto yardstick = static_cast<Yardstick>(request.what);
+    if (!valid(request, shape_.count_own) ||
+        (yardstick == Yardstick::cublas && (!cublas_->found() || shape_.type == Type::int32)) ||
+        (yardstick != Yardstick::cublas && yardstick != Yardstick::naive)) {
+      done.end = End::broken;
+      return done;
+    }
+    CUDA_CHECK(cudaEventRecord(start_, nullptr));
+    dispatch([&](auto element) {
+      using T = decltype(element);
+      using Out = ResultOf<T>;
+      const int m = arenas_.m, n = arenas_.n, k = arenas_.k;
+      const dim3 block(32, 8);
+      const dim3 grid((static_cast<unsigned>(n) + 31) / 32, (static_cast<unsigned>(m) + 7) / 8);
+      for (std::uint32_t i = 0; i < request.count; ++i) {
+        const Launch& one = request.launches[i];
+        Out* const c = reinterpret_cast<Out*>(own_.data() + one.c * arenas_.stride_c);
+        if (yardstick == Yardstick::naive) {
+          naive_kernel<T><<<grid, block>>>(a<T>(one.a), b<T>(one.b), c, m, n, k);
+        } else if (const int status =
+                       cublas_->run(shape_.type, a<T>(one.a), b<T>(one.b), c, m, n, k);
+                   status != 0) {
+          done.end = End::refused;
+          done.code = status;
+          put_text(done.call, "cublasGemmEx");
+          return;
+        }
+      }
+    });
+    CUDA_CHECK_LAUNCH();
+    CUDA_CHECK(cudaEventRecord(stop_, nullptr));
+    CUDA_CHECK(cudaDeviceSynchronize());
+    float milliseconds = 0;
+    CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start_, stop_));
+    done.device_ms = static_cast<double>(milliseconds);
+    return done;
+  }
+
+  Verified verify(const Verify& request) {
+    Verified result;
+    const std::uint32_t outputs = request.own != 0 ? shape_.count_own : arenas_.count_c;
+    if (!valid(request, outputs) || request.vectors < 1 || request.vectors > kMaxVectors) {
+      result.done.end = End::broken;
+      return result;
+    }
+    dispatch([&](auto element) { verify_as<decltype(element)>(request, result); });
+    return result;
+  }
+
+  std::uint64_t checksum() {
+    zero_counter();
+    checksum_kernel<<<kGrid, kThreads>>>(outputs_.as<std::uint64_t>(), outputs_.size() / 8,
+                                         counter_.as<unsigned long long>());
+    CUDA_CHECK_LAUNCH();
+    return counter();
+  }
+
+ private:
+  template <typename Body>
+  void dispatch(Body&& body) {
+    switch (shape_.type) {
+      case Type::int32:
+        return body(std::int32_t{});
+      case Type::float32:
+        return body(float{});
+      case Type::float64:
+        return body(double{});
+      case Type::float16:
+        return body(__half{});
+      case Type::bfloat16:
+        return body(__nv_bfloat16{});
+      case Type::tf32:
+        return body(Tf32{});
+    }
+  }
+
+  template <typename Request>
+  bool valid(const Request& request, std::uint32_t outputs) const {
+    for (std::uint32_t i = 0; i < request.count; ++i) {
+      const Launch& one = request.launches[i];
+      if (one.a >= arenas_.count_a || one.b >= arenas_.count_b || one.c >= outputs) return false;
+    }
+    return inputs_.data() != nullptr && arenas_.m > 0 && arenas_.n > 0 && arenas_.k > 0;
+  }
+
+  std::uint64_t elements_a() const {
+    return static_cast<std::uint64_t>(arenas_.m) * static_cast<std::uint64_t>(arenas_.k);
+  }
+  std::uint64_t elements_b() const {
+    return static_cast<std::uint64_t>(arenas_.k) * static_cast<std::uint64_t>(arenas_.n);
+  }
+  template <typename T>
+  T* a(std::uint32_t i) const {
+    return reinterpret_cast<T*>(inputs_.data() + i * arenas_.stride_a);
+  }
+  template <typename T>
+  T* b(std::uint32_t i) const {
+    return reinterpret_cast<T*>(inputs_.data() + arenas_.first_b + i * arenas_.stride_b);
+  }
+
+  void poison(const DeviceBytes& bytes) {
+    if (bytes.size() == 0) return;
+    poison_kernel<<<kGrid, kThreads>>>(bytes.as<std::uint64_t>(), bytes.size() / 8,
+                                       poison_of(shape_.type));
+    CUDA_CHECK_LAUNCH();
+  }
+
+  static void share(const DeviceBytes& bytes, unsigned char* into, Done& done) {
+    if (bytes.data() == nullptr) return;
+    cudaIpcMemHandle_t handle;
+    if (const cudaError_t code = cudaIpcGetMemHandle(&handle, bytes.data()); code != cudaSuccess) {
+      cudaGetLastError();
+      done.code = code;
+      put_text(done.call, "cudaIpcGetMemHandle");
+      put_text(done.name, cudaGetErrorName(code));
+      return;
+    }
+    std::memcpy(into, &handle, sizeof handle);
+  }
+
+  void zero_counter() { CUDA_CHECK(cudaMemset(counter_.data(), 0, sizeof(unsigned long long))); }
+  unsigned long long counter() {
+    unsigned long long value = 0;
+    CUDA_CHECK(cudaMemcpy(&value, counter_.data(), sizeof value, cudaMemcpyDeviceToHost));
+    return value;
+  }
+
+  template <typename T>
+  void verify_as(const Verify& request, Verified& result) {
+    using Out = ResultOf<T>;
+    constexpr bool whole = std::is_same_v<T, std::int32_t>;
+    const int m = arenas_.m, n = arenas_.n, k = arenas_.k;
+    unsigned char* const outputs = request.own != 0 ? own_.data() : outputs_.data();
+    const auto c_of = [&](std::uint32_t i) {
+      return reinterpret_cast<Out*>(outputs + request.launches[i].c * arenas_.stride_c);
+    };
+
+    // Nobody may have changed what is multiplied.
+    zero_counter();
+    auto* const changed = counter_.as<unsigned long long>();
+    for (std::uint32_t i = 0; i < arenas_.count_a; ++i)
+      compare_kernel<T><<<kGrid, kThreads>>>(a<T>(i), elements_a(), seed_of(seed_, Operand::a, i),
+                                             Operand::a, changed);
+    for (std::uint32_t i = 0; i < arenas_.count_b; ++i)
+      compare_kernel<T><<<kGrid, kThreads>>>(b<T>(i), elements_b(), seed_of(seed_, Operand::b, i),
+                                             Operand::b, changed);
+    CUDA_CHECK_LAUNCH();
+    if (counter() != 0) {
+      result.fault = Fault::inputs;
+      return;
+    }
+
+    // Limits as check_probabilistically() of common/reference.cpp: a C within the componentwise
+    // limit is refused with probability at most `alarm`.
+    constexpr double alarm = 1e-9;
+    const double unit = whole ? 0 : std::is_same_v<T, double> ? 0x1p-53 : 0x1p-24;
+    const double tests = 2.0 * std::max(1, m) * request.vectors * std::max(1u, request.count);
+    const double factor = request.allowed_units * unit * std::sqrt(2 * std::log(tests / alarm));
+    const double terms = static_cast<double>(k) + n, u = 0x1p-53;
+    const double own = std::is_same_v<T, double> ? 4 * (terms * u) * (terms * u) + 2 * u * u * terms
+                                                 : 2 * terms * u;
+
+    const auto rows = static_cast<std::uint64_t>(m), depth = static_cast<std::uint64_t>(k);
+    findings_.at_least(request.count * sizeof(Finding));
+    residuals_.at_least((rows + 1) * sizeof(Residual));
+    std::vector<Finding> found(request.count, Finding{kNone, kNone, 0, 0});
+    CUDA_CHECK(cudaMemcpy(findings_.data(), found.data(), found.size() * sizeof(Finding),
+                          cudaMemcpyHostToDevice));
+    // One projection per B that occurs, all at once where they fit, else again and again.
+    std::vector<int> slot(arenas_.count_b, -1);
+    int slots = 0;
+    for (std::uint32_t i = 0; i < request.count; ++i)
+      if (int& one = slot[request.launches[i].b]; one < 0) one = slots++;
+    projections_.at_least(static_cast<std::uint64_t>(slots) * depth * sizeof(Projection<T>));
+    const auto projection = [&](std::uint32_t b_index) {
+      return projections_.as<Projection<T>>() + static_cast<std::uint64_t>(slot[b_index]) * depth;
+    };
+    if (k > 0)
+      for (std::uint32_t i = 0; i < arenas_.count_b; ++i)
+        if (slot[i] >= 0)
+          project_kernel<T>
+              <<<static_cast<unsigned>(k), kThreads>>>(b<T>(i), n, request.seed, projection(i));
+    CUDA_CHECK_LAUNCH();
+    const auto check_rows = [&](std::uint32_t i) {
+      rows_kernel<T><<<static_cast<unsigned>(m), kThreads>>>(
+          a<T>(request.launches[i].a), c_of(i), projection(request.launches[i].b), n, k,
+          static_cast<int>(request.vectors), request.seed, factor, own, findings_.as<Finding>() + i,
+          residuals_.as<Residual>());
+    };
+    for (std::uint32_t i = 0; i < request.count; ++i) check_rows(i);
+    CUDA_CHECK_LAUNCH();
+
+    // A few launches, a few rows of each.
+    constexpr unsigned rows_each = 2;
+    const std::uint32_t sampled = std::min(request.sampled, request.count);
+    std::vector<int> chosen(sampled * rows_each);
+    std::vector<std::uint32_t> which(sampled);
+    rows_.at_least(chosen.size() * sizeof(int) + sizeof(int));
+    for (std::uint32_t s = 0; s < sampled; ++s) {
+      which[s] = static_cast<std::uint32_t>(split_mix(request.seed + 77 * s) % request.count);
+      for (unsigned r = 0; r < rows_each; ++r)
+        chosen[s * rows_each + r] =
+            static_cast<int>(split_mix(request.seed ^ (1000003u * (s * rows_each + r + 1))) % rows);
+    }
+    if (sampled > 0 && n > 0) {
+      CUDA_CHECK(cudaMemcpy(rows_.data(), chosen.data(), chosen.size() * sizeof(int),
+                            cudaMemcpyHostToDevice));
+      for (std::uint32_t s = 0; s < sampled; ++s)
+        elements_kernel<T><<<dim3((static_cast<unsigned>(n) + 31) / 32, rows_each), dim3(32, 8)>>>(
+            a<T>(request.launches[which[s]].a), b<T>(request.launches[which[s]].b), c_of(which[s]),
+            rows_.as<int>() + s * rows_each, n, k, request.allowed_units, unit,
+            findings_.as<Finding>() + which[s], residuals_.as<Residual>() + rows);
+      CUDA_CHECK_LAUNCH();
+    }
+    CUDA_CHECK(cudaMemcpy(found.data(), findings_.data(), found.size() * sizeof(Finding),
+                          cudaMemcpyDeviceToHost));
+    for (std::uint32_t i = 0; i < request.count; ++i) {
+      const Finding& one = found[i];
+      if (one.product == kNone && one.precision == kNone) continue;
+      if (result.wrong_launches++ > 0) continue;
+      result.launch = i;
+      const unsigned long long place = one.product != kNone ? one.product : one.precision;
+      result.fault = one.product != kNone ? Fault::product : Fault::precision;
+      result.row = static_cast<std::int32_t>(place >> 32);
+      const auto column = static_cast<std::uint32_t>(place);
+      result.col = column == ~0u ? -1 : static_cast<std::int32_t>(column);
+      result.unwritten = one.unwritten > 0 ? 1 : 0;
+      Residual residual{};
+      if (one.product != kNone) check_rows(i);  // its residuals once more
+      CUDA_CHECK(
+          cudaMemcpy(&residual,
+                     residuals_.as<Residual>() +
+                         (one.product != kNone ? static_cast<std::uint64_t>(result.row) : rows),
+                     sizeof residual, cudaMemcpyDeviceToHost));
+      result.residual = residual.residual;
+      result.allowed = residual.allowed;
+    }
+    if (result.fault == Fault::none && request.own == 0 && arenas_.count_c > 0) {
+      zero_counter();
+      padding_kernel<<<arenas_.count_c, 128>>>(
+          outputs_.data(), arenas_.stride_c,
+          static_cast<std::uint64_t>(m) * static_cast<std::uint64_t>(n) * sizeof(Out),
+          poison_of(shape_.type), changed);
+      CUDA_CHECK_LAUNCH();
+      if (counter() != 0) result.fault = Fault::padding;
+    }
+  }
+
+  int device_ = 0, runtime_ = 0;
+  cudaDeviceProp properties_{};
+  std::unique_ptr<Cublas> cublas_;
+  cudaEvent_t start_ = nullptr, stop_ = nullptr;
+  Allocate shape_;
+  Arenas arenas_;
+  std::uint64_t seed_ = 0;
+  DeviceBytes inputs_, outputs_, own_, counter_, findings_, residuals_, projections_, rows_;
+};
+
+template <typename Request, typename Serve>
+bool with(const Packet& packet, Serve&& serve) {
+  static Request request;  // some are too large for a stack
+  if (!take(packet.body.data(), packet.body.size(), request)) return false;
+  return serve(request);
+}
+
+/// Serves the judge until it closes the socket.
+int serve() {
+  Worker worker;
+  Packet packet;
+  for (;;) {
+    const Received received = receive_packet(kDescriptor, packet);
+    if (received == Received::closed) return 0;
+    if (received == Received::malformed) return 3;
+    const std::uint64_t serial = packet.header.serial;
+    const auto reply = [&](const auto& body) {
+      return send_body(kDescriptor, Kind::done, serial, body);
+    };
+    bool served = false;
+    switch (packet.header.kind) {
+      case Kind::info:
+        served = reply(worker.info());
+        break;
+      case Kind::allocate:
+        served =
+            with<Allocate>(packet, [&](const Allocate& r) { return reply(worker.allocate(r)); });
+        break;
+      case Kind::fill:
+        served = with<Fill>(packet, [&](const Fill& r) {
+          worker.fill(r);
+          return reply(Done{});
+        });
+        break;
+      case Kind::batch:
+        served = with<Batch>(packet, [&](const Batch& r) { return reply(worker.batch(r)); });
+        break;
+      case Kind::verify:
+        served = with<Verify>(packet, [&](const Verify& r) { return reply(worker.verify(r)); });
+        break;
+      case Kind::checksum: {
+        Done done;
+        done.value = worker.checksum();
+        served = reply(done);
+        break;
+      }
+      default:
+        break;
+    }
+    if (!served) return 3;
+  }
+}
+
+}  // namespace
+
+int main() {
+  int type = 0;
+  socklen_t size = sizeof type;
+  if (::getsockopt(kDescriptor, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET) {
+    std::fputs("this program is started by the grader, which gives it a connection\n", stderr);
+    return 2;
+  }
+  // What it holds (seeds, yardsticks) is nobody else's: no ptrace and no /proc/<pid>/mem.
+  ::prctl(PR_SET_DUMPABLE, 0);
+  try {
+    return serve();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 70;  // the judge sees the closed socket and shows this text
+  }
+}

@@ -235,7 +235,7 @@ endif
 endif
 
 # ONLY="staff_test.sh simgpu_tests" runs some of them.
-SHELL_TESTS := $(wildcard grader/tests/*_test.sh)
+SHELL_TESTS := $(wildcard grader/tests/*_test.sh docs/tests/*_test.sh)
 ALL_TESTS := $(TEST_PROGRAMS) $(SHELL_TESTS)
 SELECTED_TESTS := $(if $(ONLY),$(foreach t,$(ONLY),$(filter %/$(t),$(ALL_TESTS))),$(ALL_TESTS))
 ifneq ($(ALL_TESTS),)

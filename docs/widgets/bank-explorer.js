@@ -171,7 +171,7 @@
             const entry = p.banks[bank][order], x = left + bank * cell;
             if (!entry) { nodes.push(rect(x, y, cell, tall, 'w-empty')); continue; }
             const who = entry.lanes.length > 4 ? `lanes ${entry.lanes[0]} to ${entry.lanes[entry.lanes.length - 1]}` : `lane ${entry.lanes.join(', ')}`;
-            nodes.push(rect(x, y, cell, tall, order === 0 ? 'w-c' : 'w-b', `bank ${bank}, word ${entry.word}: ${who}`));
+            nodes.push(rect(x, y, cell, tall, order === 0 ? 'w-mark' : 'w-bad', `bank ${bank}, word ${entry.word}: ${who}`));
             if (cell >= 15) nodes.push(text(x + cell / 2, y + tall - 4, entry.lanes[0] + (entry.lanes.length > 1 && cell >= 19 ? '+' : ''),
               { class: 'w-tiny', 'text-anchor': 'middle' }));
           }
@@ -179,7 +179,7 @@
         }
         if (at + 1 < model.phases.length) y += gap;
       });
-      const legend = el('p', { class: 'w-legend' }, el('span', { class: 'w-key w-c' }), ' first wavefront of a phase ', el('span', { class: 'w-key w-b' }),
+      const legend = el('p', { class: 'w-legend' }, el('span', { class: 'w-key w-mark' }), ' first wavefront of a phase ', el('span', { class: 'w-key w-bad' }),
         ' one more, because the bank was busy', cell >= 15 ? '. Numbers are lanes' + (cell >= 19 ? '; + means others share the word' : '') + '.' : '.');
       return [picture(width, y + 4, `32 banks against ${plural(model.actual, 'wavefront')} in ${plural(model.phases.length, 'phase')}. ${model.text}`, nodes), legend];
     }

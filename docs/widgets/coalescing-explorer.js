@@ -105,16 +105,16 @@
         nodes.push(text(left - 6, y + tall - 4, number(line * LINE), { class: 'w-small', 'text-anchor': 'end' }));
         for (let s = 0; s < 4; ++s) {
           const pieces = sectors.get(s), x = left + s * box;
-          nodes.push(rect(x + 2, y, box - 4, tall, pieces ? 'w-b' : 'w-empty', pieces ? `sector ${line * 4 + s} is moved` : `sector ${line * 4 + s} is not touched`));
+          nodes.push(rect(x + 2, y, box - 4, tall, pieces ? 'w-bad' : 'w-empty', pieces ? `sector ${line * 4 + s} is moved` : `sector ${line * 4 + s} is not touched`));
           for (const [first, lanes] of pieces || []) {
             const at = x + 3 + (first % SECTOR) * byte, wide = state.bytes * byte;
-            nodes.push(rect(at, y + 1, wide, tall - 2, 'w-c', `byte ${first}: lane ${lanes.length > 4 ? `${lanes[0]} to ${lanes[lanes.length - 1]}` : lanes.join(', ')}`));
+            nodes.push(rect(at, y + 1, wide, tall - 2, 'w-mark', `byte ${first}: lane ${lanes.length > 4 ? `${lanes[0]} to ${lanes[lanes.length - 1]}` : lanes.join(', ')}`));
             if (wide >= 15 && tall > 16) nodes.push(text(at + wide / 2, y + tall - 7, lanes[0] + (lanes.length > 1 ? '+' : ''), { class: 'w-tiny', 'text-anchor': 'middle' }));
           }
         }
         y += tall + gap;
       }
-      const legend = el('p', { class: 'w-legend' }, el('span', { class: 'w-key w-c' }), ' bytes that a lane wants ', el('span', { class: 'w-key w-b' }),
+      const legend = el('p', { class: 'w-legend' }, el('span', { class: 'w-key w-mark' }), ' bytes that a lane wants ', el('span', { class: 'w-key w-bad' }),
         ' moved with them, for nothing. Lines that nobody touches are left out.');
       return [picture(width, y + 4, `Lines of 128 bytes with their four sectors. ${model.text}`, nodes), legend];
     }

@@ -261,7 +261,7 @@
       const open = [...this.folds.querySelectorAll('details')].map(d => d.open);
       this.folds.replaceChildren(...(this.model.details || []).map(([summary, content], i) => {
         // A wide table scrolls within its box, which the keyboard can reach.
-        const box = el('div', { class: 'w-scroll', tabindex: '0', role: 'region', 'aria-label': summary }, content);
+        const box = el('div', { class: 'w-scroll', tabindex: '0', role: 'group', 'aria-label': summary }, content);
         return el('details', { open: Boolean(open[i]) }, el('summary', {}, summary), box);
       }));
     }

@@ -76,7 +76,7 @@
         `Limited by ${r.limiters.join(' and ')}.`;
       return Object.assign(r, { text: words, details: [
         ['Where the cliffs are', table('Registers per thread against blocks', ['registers', 'blocks', 'occupancy'], cliffs)],
-        [`Limits of ${s.capability}`, table('CUDA C++ Programming Guide, technical specifications per compute capability', ['per multiprocessor', ''],
+        [`Limits of ${s.capability}`, table('CUDA C++ Programming Guide, technical specifications per compute capability', ['per multiprocessor', 'at most'],
           [['blocks', r.c.blocks], ['warps', r.c.warps], ['registers of 32 bits', number(r.c.registers)], ['shared memory', size(r.c.shared)],
            ['shared memory per block', size(r.c.perBlock)], ['registers per thread', r.c.perThread], ['threads per block', number(r.c.threads)]])]] });
     }
@@ -87,7 +87,7 @@
       nodes.push(text(2, 14, 'warp slots, by block', { class: 'w-small' }));
       for (let w = 0; w < c.warps; ++w) {
         const x = 2 + (w % across) * (cell + gap), y = 22 + Math.floor(w / across) * (cell + gap), block = Math.floor(w / per), used = w < model.warps;
-        nodes.push(rect(x, y, cell, cell, used ? (block % 2 ? 'w-mark' : 'w-c') : 'w-empty', used ? `block ${block}, warp ${w % per}` : 'free'));
+        nodes.push(rect(x, y, cell, cell, used ? (block % 2 ? 'w-cell' : 'w-mark') : 'w-empty', used ? `block ${block}, warp ${w % per}` : 'free'));
         if (used && cell >= 15) nodes.push(text(x + cell / 2, y + cell / 2 + 4, block, { class: 'w-tiny', 'text-anchor': 'middle' }));
       }
       const below = 22 + rows * (cell + gap), bx = beside ? half + 28 : 2, room = width - bx - 34;
@@ -96,7 +96,7 @@
       for (const [name, blocks] of Object.entries(model.by)) {
         const least = model.limiters.includes(name);
         nodes.push(text(bx, y + 14, least ? `${name}: the limit` : name, { class: least ? 'w-small w-strong' : 'w-small' }),
-          rect(bx, y + 19, Math.max(1, room * Math.min(1, blocks / most)), 11, least ? 'w-b' : 'w-c'),
+          rect(bx, y + 19, Math.max(1, room * Math.min(1, blocks / most)), 11, least ? 'w-bad' : 'w-mark'),
           text(bx + room * Math.min(1, blocks / most) + 5, y + 29, Number.isFinite(blocks) ? blocks : '∞', { class: 'w-small' }));
         y += 36;
       }
@@ -109,7 +109,7 @@
         const o = occupancy(Object.assign({}, s, { registers: r }));
         d += `${d ? 'L' : 'M'}${X(r).toFixed(1)} ${Y(o.error ? 0 : o.fraction).toFixed(1)}`;
       }
-      nodes.push(svg('path', { class: 'w-roof', d }), svg('circle', { cx: X(s.registers), cy: Y(model.fraction), r: 5, class: 'w-b' }));
+      nodes.push(svg('path', { class: 'w-roof', d }), svg('circle', { cx: X(s.registers), cy: Y(model.fraction), r: 5, class: 'w-bad' }));
       for (const r of [16, 64, 128, 192, 255]) nodes.push(text(X(r), y + high + 16, r, { class: 'w-small', 'text-anchor': 'middle' }));
       nodes.push(text(left, y - 8, 'occupancy against registers per thread', { class: 'w-small' }));
       return picture(width, y + high + 22, `${model.warps} of ${c.warps} warp slots taken. ${model.text}`, nodes);

@@ -68,8 +68,8 @@
           text(bx, by + 43, words, { class: 'w-strong' }));
         by += 58;
       };
-      bar('multiply-adds that the loads allow', model.bound, `${percent(model.bound)} of the peak`, 'w-c');
-      bar('registers of 255', model.registers / MOST, model.spills ? `${model.registers}: spills` : `${model.registers}`, model.spills ? 'w-bad' : 'w-a');
+      bar('multiply-adds that the loads allow', model.bound, `${percent(model.bound)} of the peak`, 'w-mark');
+      bar('registers of 255', model.registers / MOST, model.spills ? `${model.registers}: spills` : `${model.registers}`, model.spills ? 'w-bad' : 'w-mark');
       bar('threads of 2048 on a multiprocessor', model.threads / THREADS, model.spills ? 'the tile does not fit' : number(model.threads), 'w-mark');
       return picture(width, Math.max(by, y0 + s.TM * unit + 22), `${s.TM} elements of A times ${s.TN} of B make ${model.fmas} products. ${model.text}`, nodes);
     }

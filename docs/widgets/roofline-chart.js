@@ -120,7 +120,7 @@
         `${at < edge ? 'memory, if nothing came from a cache' : 'arithmetic'}.` + (this.problem ? ' ' + this.problem : '') +
         (own.length ? ` ${number(own.length)} measured ${own.length === 1 ? 'point' : 'points'}${this.loaded.gpu ? ` from ${this.loaded.gpu}` : ''}.` : '');
       const rows = own.map((p, i) => [i + 1, p.name, p.type, p.shape.join(' × '), number(p.tflops), percent(p.tflops / attainable(roof, p.intensity))]);
-      return { roof, at, can, edge, own, text: words, details: own.length ? [['Your points', table('In the order of the file', ['', 'kernel', 'type', 'M × N × K', 'TFLOP/s',
+      return { roof, at, can, edge, own, text: words, details: own.length ? [['Your points', table('In the order of the file', ['point', 'kernel', 'type', 'M × N × K', 'TFLOP/s',
         'of the roof'], rows)]] : [] };
     }
     draw(model, s, width) {
@@ -145,15 +145,15 @@
         nodes.push(svg('path', { class: 'w-axis', 'stroke-dasharray': '3 3', d: `M${x} ${y}V${top + high}` }), svg('circle', { cx: x, cy: y, r: 5, class: cls }, svg('title', {}, words)));
         nodes.push(text(end ? x - 5 : x + 5, top + high - 8 - 15 * row, words, { class: 'w-small', 'text-anchor': end ? 'end' : 'start' }));
       };
-      TILES.forEach(([bm, bn, words], i) => marker(tile(bm, bn, bytes), 'w-a', width < 480 ? words.split(':')[0] : words, i));
-      marker(model.at, 'w-b', `your ${s.bm} × ${s.bn}`, 3);
+      TILES.forEach(([bm, bn, words], i) => marker(tile(bm, bn, bytes), 'w-cell w-point', width < 480 ? words.split(':')[0] : words, i));
+      marker(model.at, 'w-mark', `your ${s.bm} × ${s.bn}`, 3);
       model.own.forEach((p, i) => {
         const x = X(Math.max(10 ** lo, Math.min(10 ** hi, p.intensity))), y = Y(Math.max(10 ** floor, p.tflops));
-        nodes.push(rect(x - 4, y - 4, 8, 8, 'w-c', `${p.name}, ${p.shape.join(' × ')}: ${number(p.tflops)} TFLOP/s`));
+        nodes.push(rect(x - 4, y - 4, 8, 8, 'w-own', `${p.name}, ${p.shape.join(' × ')}: ${number(p.tflops)} TFLOP/s`));
         if (model.own.length <= 24) nodes.push(text(x + 7, y + 4, i + 1, { class: 'w-tiny' }));
       });
-      const legend = el('p', { class: 'w-legend' }, el('span', { class: 'w-key w-a' }), ' tiles of the labs ', el('span', { class: 'w-key w-b' }), ' your tile ',
-        el('span', { class: 'w-key w-c' }), ' your results: each at the intensity of a product whose matrices travel once.');
+      const legend = el('p', { class: 'w-legend' }, el('span', { class: 'w-key w-cell' }), ' tiles of the labs ', el('span', { class: 'w-key w-mark' }), ' your tile ',
+        el('span', { class: 'w-key w-own' }), ' your results: each at the intensity of a product whose matrices travel once.');
       return [picture(width, top + high + 36, `Roofline on logarithmic axes. ${model.text}`, nodes), legend];
     }
   }

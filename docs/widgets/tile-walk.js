@@ -159,7 +159,7 @@
         ['shared memory per block', '–', size(t.shared.perBlock)], ['threads per block', '256', number(t.threads)],
         ['registers for the tile', '3', number(t.registers)]];
       return Object.assign(result, { at: w, text: words,
-        details: [['All counters', table(`C = ${s.M} × ${s.N}, K = ${s.K}, whole product`, ['', 'one thread per element', 'tiled'], rows)]] });
+        details: [['All counters', table(`C = ${s.M} × ${s.N}, K = ${s.K}, whole product`, ['counter', 'one thread per element', 'tiled'], rows)]] });
     }
     draw(model, s, width) {
       const w = model.at, beside = width >= 560, gap = 12, label = 16;
@@ -179,8 +179,8 @@
       const letter = (x, y, l) => text(x, y, l, { class: `w-strong w-fg-${l.toLowerCase()}` });
       nodes.push(letter(4, y0 - 4, 'A'), letter(x0 + 2, label - 4, 'B'), letter(x0 - 12, y0 - 1, 'C'));
       // Bars: what this block has moved so far, to one scale.
-      const bars = [['one thread per element, asked for', w.naive, 'w-bad'], ['tiled: from global memory', w.global, 'w-a'],
-        ['into shared memory', w.stored, 'w-mark'], ['from shared memory', w.loaded, 'w-mark']];
+      const bars = [['one thread per element, asked for', w.naive, 'w-bad'], ['tiled: from global memory', w.global, 'w-mark'],
+        ['into shared memory', w.stored, 'w-cell'], ['from shared memory', w.loaded, 'w-cell']];
       const bx = beside ? x0 + N + 28 : 2, by = beside ? label + 4 : y0 + M + 18, room2 = width - bx - 2;
       const most = Math.max(1, ...bars.map(bar => bar[1]));
       bars.forEach(([name, value, cls], i) => {

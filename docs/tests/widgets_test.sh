@@ -1,0 +1,57 @@
+#!/bin/bash
+# The widgets and figures of docs/: what is generated is up to date, and in headless Chromium the widgets show what their
+# models say, which is what the simulated GPU counts and what was measured (widgets_test.py). Without a browser only the
+# first part is done, which is said.
+# shellcheck source=grader/tests/shell.bash
+. "$(dirname "$0")/../../grader/tests/shell.bash"
+grader=${BUILD:-build}/bin/grader
+
+holds "figures and palette are as their scripts draw them" python3 docs/figures/draw.py --check
+cp -r docs "$scratch/docs"
+echo '<!-- edited by hand -->' >>"$scratch/docs/figures/lab1-warp.svg"
+fails "a figure edited by hand is found" 1 'not up to date: .*lab1-warp.svg' python3 "$scratch/docs/figures/draw.py" --check
+
+# ---- what the models are compared with
+reference() { # FILE FLAG...
+    "${CXX:-g++}" -std=c++20 -O1 -I. "${@:2}" docs/tests/count_reference.cpp common/simgpu/count/{coalescing,occupancy,shared_banks}.cpp \
+        -o "$scratch/reference" && "$scratch/reference" >"$1"
+}
+holds "the simulated GPU's counts of 4000 patterns" reference "$scratch/reference.json"
+toolkit=${CUDA_HOME:-/usr/local/cuda}/include
+if [ -e "$toolkit/cuda_occupancy.h" ]; then
+    holds "the CUDA Toolkit's occupancy" reference "$scratch/toolkit.json" -DTOOLKIT -isystem "$toolkit"
+else
+    echo "left out: occupancy beside the CUDA Toolkit's (no $toolkit/cuda_occupancy.h); 8.0 is compared with the simulated GPU's"
+fi
+if [ -e lab3_shared_mem/solution/gemm.cu ]; then
+    counters() { # LAB RUNG M N K
+        "$grader" run --lab "$1" --rung "$2" -M "$3" -N "$4" -K "$5" --type float --solution --device sim </dev/null >"$scratch/run-$2-$3-$4-$5.txt"
+    }
+    for shape in "256 256 256" "131 129 127" "64 200 40"; do
+        for rung in "1 gemm_naive" "3 gemm_tiled" "3 gemm_block_tile"; do
+            # shellcheck disable=SC2086
+            holds "counters of lab $rung at $shape" counters $rung $shape
+        done
+    done
+fi
+
+# ---- the browser
+python=
+for one in "${BUILD:-build}/venv/bin/python3" /usr/bin/python3 python3; do
+    if "$one" -c 'import selenium' >/dev/null 2>&1; then python=$one && break; fi
+done
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+if [ -z "$python" ] || [ -z "$browser" ] || ! command -v chromedriver >/dev/null; then
+    echo "left out: widgets in a browser (needs chromium, chromium-driver, python3-selenium)"
+    exit 0
+fi
+timeout 400 "$python" docs/tests/widgets_test.py "$browser" "$scratch" >"$scratch/browser.log" 2>&1
+status=$?
+while IFS= read -r line; do
+    case $line in
+    'ok '*) good "${line#ok }" ;;
+    'FAILED '*) bad "${line#FAILED }" ;;
+    *) echo "        $line" ;;
+    esac
+done <"$scratch/browser.log"
+same "the browser came to its end" 0 $status

@@ -63,7 +63,7 @@ ifneq ($(words x$(DEPS)x),1)
 $(error DEPS='$(DEPS)': make cannot use a folder with a blank in its name)
 endif
 KNOWN_SETTINGS := BUILD DEVICE CUDA_HOME CUDA_PATH NVCC ARCH OPT CXXFLAGS CXX CLANG JOBS DEPS V LAB SOLUTION GOALS \
-  SUBMISSIONS OUT LABS STAGE RUNG M N K TYPE YES FORCE JSON ONLY MEASURED MAKEFLAGS MAKEOVERRIDES MAKE_VERSION SHELL
+  SUBMISSIONS OUT LABS STAGE RUNG M N K TYPE YES FORCE JSON ONLY MEASURED QUICK MAKEFLAGS MAKEOVERRIDES MAKE_VERSION SHELL
 UNKNOWN_SETTINGS := $(strip $(foreach v,$(filter-out $(KNOWN_SETTINGS) GNUMAKEFLAGS MFLAGS -%,$(.VARIABLES)),\
   $(if $(filter command$(space)line,$(origin $(v))),$(v))))
 ifneq ($(UNKNOWN_SETTINGS),)
@@ -162,9 +162,9 @@ TEST_PROGRAMS := $(foreach t,$(if $(wildcard common/simgpu/tests/*.cpp),simgpu_t
 # ---- grader: one binary; the labs' goals are linked into it
 GRADER := $(BUILD)/bin/grader
 GRADER_SRC := $(filter-out grader/main.cpp,$(wildcard grader/*.cpp)) \
-  $(foreach d,commands compile diagnose gpu judge labs os report staff,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp)))
+  $(foreach d,commands compile diagnose gpu judge labs os report staff sweep,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp)))
 GOALS_SRC := $(wildcard lab[0-9]*_*/goals.cpp)
-$(foreach d,commands compile gpu labs report staff,$(BUILD)/obj/grader/$(d)/%.o) $(BUILD)/obj/grader/main.o \
+$(foreach d,commands compile gpu labs report staff sweep,$(BUILD)/obj/grader/$(d)/%.o) $(BUILD)/obj/grader/main.o \
   $(BUILD)/obj/grader/judge/catch_main.o $(BUILD)/obj/common/tests/catch_main.o: private FLAGS := quick
 $(foreach d,judge os,$(BUILD)/obj/grader/$(d)/%.o) $(GOALS_SRC:%.cpp=$(BUILD)/obj/%.o): private FLAGS := light
 # Catch2's implementation: the grader's own main() starts its session.
@@ -189,7 +189,7 @@ $(SKELETON): $(call objects,grader/staff/skeleton_main.cpp grader/staff/skeleton
 help: ## this text
 	@sh $(SCRIPTS)/help.sh Makefile $(if $(AUTHOR_TREE),author)
 
-.PHONY: check watch run explain hint submit reset grade test
+.PHONY: check watch run explain sweep hint submit reset grade test
 GRADER_ARGS = $(addprefix --lab ,$(LAB)) --device $(DEVICE) $(if $(filter 1,$(SOLUTION)),--solution) \
   $(if $(GOALS),--goals "$(GOALS)") $(if $(filter 1,$(V)),--verbose)
 ifneq ($(LABS_HERE),)
@@ -209,6 +209,17 @@ explain: ## a page: what each line does, LAB=n [RUNG=] [STAGE=]
 	$(Q)$(GRADER) explain --lab $(LAB) $(if $(RUNG),--rung "$(RUNG)") $(if $(STAGE),--stage "$(STAGE)") \
 	  $(if $(TYPE),--type "$(TYPE)") $(if $(M),-M "$(M)") $(if $(N),-N "$(N)") $(if $(K),-K "$(K)") \
 	  $(if $(filter 1,$(SOLUTION)),--solution) $(if $(OUT),--out "$(OUT)")
+# The kernels of a sweep are what the labs ask for: the students' copy has none.
+ifneq ($(wildcard grader/sweep/lab1.cu),)
+sweep: ## time over one parameter, LAB=n [TYPE=] [QUICK=1] [MEASURED=]
+	$(Q)[ "$(words $(LAB))" = 1 ] || { echo 'error: of which lab? make sweep LAB=3' >&2; exit 4; }
+	$(call ensure,$(GRADER))
+	$(Q)$(GRADER) sweep --lab $(LAB) $(if $(TYPE),--type "$(TYPE)") $(if $(filter 1,$(QUICK)),--quick) \
+	  $(if $(OUT),--out "$(OUT)") $(if $(MEASURED),--measured "$(MEASURED)")
+else
+sweep:
+	@echo 'error: the kernels of a sweep are solutions, and not part of this copy' >&2; exit 4
+endif
 hint: ## the next hint of a stage, STAGE=1.1
 	$(Q)[ -n "$(STAGE)" ] || { echo 'error: of which stage? make hint STAGE=1.1' >&2; exit 4; }
 	$(call ensure,$(GRADER))

@@ -130,6 +130,18 @@ int main(int argc, char** argv) {
   verify_command->add_flag("--sources", verifying.sources_only,
                            "only write the programs, to profile them elsewhere");
 
+  SweepOptions sweeping;
+  auto* sweep_command =
+      app.add_subcommand("sweep", "time over one parameter of a kernel, on this GPU");
+  sweep_command->add_option("--lab", sweeping.lab, "number of the lab")->required();
+  sweep_command->add_option("--type", sweeping.type, "this element type alone; default: all");
+  sweep_command->add_flag("--quick", sweeping.quick, "small sizes, few samples");
+  sweep_command->add_option("--out", sweeping.out,
+                            "results as JSON, .csv and .svg beside it; default: sweep/labN.json "
+                            "in the build folder");
+  sweep_command->add_option("--measured", sweeping.measured,
+                            "show this results file; needs no GPU");
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -143,7 +155,7 @@ int main(int argc, char** argv) {
 
   try {
     checking.place = running.place = explaining.place = hinting.place = submitting.place =
-        grading.place = mutating.place = verifying.place = place;
+        grading.place = mutating.place = verifying.place = sweeping.place = place;
     if (*check_command) return check(checking);
     if (*run_command) return run(running);
     if (*explain_command) return explain_lab(explaining);
@@ -151,6 +163,7 @@ int main(int argc, char** argv) {
     if (*submit_command) return submit(submitting);
     if (*mutants_command) return mutants(mutating);
     if (*verify_command) return verify_counts(verifying);
+    if (*sweep_command) return sweep_lab(sweeping);
     return grade(grading);
   } catch (const UserError& error) {
     complain(error.what());

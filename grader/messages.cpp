@@ -333,6 +333,7 @@ constexpr Entry kCatalogue[] = {
     Entry{"detail.also", "it also goes out of bounds: {sentence}"},
 #include "grader/messages_check.inc"
 #include "grader/messages_speed.inc"
+#include "grader/messages_sweep.inc"
 };
 
 const Entry* find(std::string_view key) {

@@ -98,4 +98,16 @@ struct VerifyOptions {
 };
 ExitCode verify_counts(const VerifyOptions& options);
 
+/// How time depends on one parameter of a kernel: tables, curves, and what turns where. Measures on
+/// this machine's GPU, or shows what was measured before.
+struct SweepOptions {
+  Place place;
+  int lab = 0;
+  std::string type;                ///< empty = all types of the sweep
+  bool quick = false;              ///< small sizes, few samples
+  std::filesystem::path out;       ///< empty: build/sweep/labN.json; .csv and .svg go beside it
+  std::filesystem::path measured;  ///< show this results file instead of measuring
+};
+ExitCode sweep_lab(const SweepOptions& options);
+
 }  // namespace grader

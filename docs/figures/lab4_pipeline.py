@@ -16,7 +16,7 @@ def draw():
         d.box(x, 48, 1.9 * unit, 26, "a", f"fetch {t}", 12.5)
         d.rect(x, 80, 1.9 * unit, 26, "cell", dash="4 3")
         d.text(x + .95 * unit, 97, "waits", "tmuted", 12, "middle")
-        d.box(x + 1.95 * unit, 80, 1.1 * unit, 26, "c", f"multiply {t}", 12)
+        d.box(x + 1.95 * unit, 80, 1.1 * unit, 26, "c", f"multiply {t}", 11.5)
     d.line("M24 128H736")
     d.text(24, 156, "three pairs in turn: copies of t + 1 and t + 2 under way while t is multiplied", size=15, bold=True)
     for s in range(3):
@@ -31,6 +31,6 @@ def draw():
     d.rect(x0, 268, begin * unit - 3, 26, "cell", dash="4 3")
     d.text(x0 + .95 * unit, 285, "waits once", "tmuted", 12, "middle")
     for t in range(7):
-        d.box(x0 + (begin + 1.15 * t) * unit, 268, 1.1 * unit, 26, "c", f"multiply {t}", 12)
+        d.box(x0 + (begin + 1.15 * t) * unit, 268, 1.1 * unit, 26, "c", f"multiply {t}", 11.5)
     d.text(24, 330, "Before each multiply: wait for copy t, one barrier, start copy t + 2 into the stage that t − 1 has left.", size=13)
     return d.svg()

@@ -243,24 +243,33 @@ def check_roofline(driver, folder):
         path = os.path.join(folder, name)
         with open(path, "w", encoding="utf-8") as out:
             out.write(text)
+        before = said(driver, tag)
         upload.send_keys(path)
-        for _ in range(40):
-            if name in said(driver, tag) or "measured point" in said(driver, tag):
+        for _ in range(100):
+            if said(driver, tag) != before:
                 break
             time.sleep(.05)
         return said(driver, tag)
 
-    results = {"provenance": {"gpu": "NVIDIA H200"}, "results": [
-        {"rung": "gemm_naive", "type": "float", "shape": [4096, 4096, 4096], "tflops": 5.94},
+    results = {"schema": 1, "kind": "bench", "machine": {"gpu": "NVIDIA H200"}, "cpu": [{"what": "naive", "type": "float", "n": 512, "gflops": 3}], "records": [
+        {"rung": "gemm_naive", "type": "float", "math": "float", "m": 4096, "n": 4096, "k": 4096, "tflops": 5.94},
+        {"rung": "gemm_mma", "type": "half", "math": "half", "m": 4096, "n": 4096, "k": 4096, "tflops": 297.1},
         {"rung": "gemm_pipelined", "type": "float", "m": 4096, "n": 4096, "k": 4096, "tflops": {"median": 40.61, "low": 40.5}},
         {"rung": "<img src=x onerror=alert(1)>", "type": "float", "n": 1024, "gflops": 20000},
         {"rung": "no speed", "type": "float", "shape": [1, 1, 1], "tflops": None}]}
     words = load("bench.json", json.dumps(results))
-    check("roofline: a file of results gives its points", "3 measured points from NVIDIA H200" in words, words)
+    check("roofline: a file of results gives its points", "3 of 4 measured points from NVIDIA H200 are" in words, words)
     table = rows_of(driver, tag, 0)
     check("roofline: with the share of the roof", table.get("2", [None])[-1] == "63.1 %" and table["2"][0] == "gemm_pipelined", table)
     drawn = driver.execute_script(f"return document.querySelectorAll('{tag} svg rect.w-own').length")
     check("roofline: drawn, hostile names as text", drawn == 3 and not driver.find_elements(By.CSS_SELECTOR, f"{tag} img"), drawn)
+    words = fill(driver, tag, path="bf16")
+    check("roofline: points belong to an arithmetic", "1 of 4 measured points" in words and rows_of(driver, tag, 0)["1"][0] == "gemm_mma", words)
+    fill(driver, tag, path="f32")
+    graded = {"schema": 1, "device": "gpu", "labs": [{"id": 1, "stages": [{"id": "1.2", "rung": "gemm_naive", "hardware": {"speed": [
+        {"type": "float", "at": [2048, 2048, 1024], "tflops": 5.5, "ms": 1.5}]}}]}]}
+    words = load("graded.json", json.dumps(graded))
+    check("roofline: the report of a check has its speeds", "1 of 1 measured point " in words and rows_of(driver, tag, 0)["1"][:3] == ["gemm_naive", "float", "2048 × 2048 × 1024"], words)
     words = load("report.json", json.dumps({"schema": 1, "device": "sim", "labs": [{"id": 1, "stages": [{"id": "1.1", "goals": []}]}]}))
     check("roofline: a report of the simulated GPU has no speeds", "holds no speeds" in words, words)
     words = load("broken.json", "{not json")

@@ -114,7 +114,7 @@
         { name: 'row', label: 'Words per row', kind: 'select', value: 32, options: [8, 16, 32, 64, 128].map(n => [n, String(n)]), when: isTile },
         { name: 'pad', label: 'Padding (words)', kind: 'range', min: 0, max: 16, step: 1, value: 0, when: isTile },
         { name: 'column', label: 'First column', kind: 'range', min: 0, max: 31, step: 1, value: 0, when: isTile },
-        { name: 'swizzle', label: 'xor swizzle: column ^ row', kind: 'check', value: false, when: isTile },
+        { name: 'swizzle', label: 'xor swizzle', kind: 'check', value: false, when: isTile },
         { name: 'expression', label: 'Byte address', kind: 'text', value: 'lane*33*4', when: s => s.pattern === 'expression' },
       ];
     }

@@ -56,7 +56,7 @@
         { name: 'stride', label: 'Stride (elements)', kind: 'range', min: 0, max: 40, step: 1, value: 1, when: s => s.pattern === 'stride' },
         { name: 'across', label: 'Lanes side by side', kind: 'select', value: 1, when: inRows,
           options: [[1, '1: down a column'], [2, '2'], [4, '4'], [8, '8'], [16, '16'], [32, '32: along a row']] },
-        { name: 'ld', label: 'Elements from row to row', kind: 'number', min: 1, max: 4096, step: 1, value: 256, when: inRows },
+        { name: 'ld', label: 'Row length (ld)', kind: 'number', min: 1, max: 4096, step: 1, value: 256, when: inRows },
         { name: 'offset', label: 'Begins at element', kind: 'range', min: 0, max: 16, step: 1, value: 0, when: s => s.pattern !== 'expression' },
         { name: 'expression', label: 'Byte address', kind: 'text', value: '(lane//16)*516 + (lane%16)*4', when: s => s.pattern === 'expression' },
         { name: 'active', label: 'Active lanes', kind: 'range', min: 1, max: 32, step: 1, value: 32 },

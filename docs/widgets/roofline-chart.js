@@ -40,7 +40,11 @@
   const compulsory = (m, n, k, bytes) => 2 * m * n * k / (bytes * (m * k + k * n + m * n));
 
   const BYTES = { double: 8, f64: 8, float: 4, f32: 4, tf32: 4, int: 4, int32: 4, half: 2, f16: 2, bfloat16: 2, bf16: 2 };
-  /** Points in a document of results: every object with `tflops` or `gflops` and a shape, wherever it stands. */
+  const PATH_OF = { double: 'f64', f64: 'f64', float: 'f32', f32: 'f32', tf32: 'tf32', half: 'bf16', f16: 'bf16', bfloat16: 'bf16', bf16: 'bf16' };
+  /**
+   * Points in a document of results: every object with `tflops` and a shape, wherever it stands. So it reads bench.json
+   * (records with m, n, k) and the report of a check (speed goals with `at`) alike. What a CPU did is left out.
+   */
   function points(document) {
     const found = [];
     let gpu = '';
@@ -52,6 +56,7 @@
       if (!gpu && words(node.gpu)) gpu = node.gpu;
       const shape = ['shape', 'size', 'at'].map(key => node[key]).find(v => Array.isArray(v) || Number.isInteger(v));
       const here = {
+        math: words(node.math) || above.math,
         name: words(node.rung) || words(node.kernel) || words(node.entry) || words(node.name) || words(node.label) || words(node.stage) || words(node.id) || above.name,
         type: words(node.type) || words(node.dtype) || above.type,
         shape: Array.isArray(shape) ? shape : Number.isInteger(shape) ? [shape, shape, shape] :
@@ -62,11 +67,11 @@
       if (tflops && here.shape && here.shape.length === 3 && here.shape.every(v => v > 0)) {
         const [m, n, k] = here.shape;
         const traffic = one(node.dram_bytes);
-        found.push({ name: here.name || 'unnamed', type: here.type || 'float', shape: here.shape, tflops,
+        found.push({ name: here.name || 'unnamed', type: here.math || here.type || 'float', path: PATH_OF[here.math || here.type || 'float'], shape: here.shape, tflops,
           intensity: one(node.intensity) || (traffic ? 2 * m * n * k / traffic : compulsory(m, n, k, BYTES[here.type] || 4)) });
       }
       for (const [key, child] of Object.entries(node)) {
-        if (child && typeof child === 'object') visit(child, Array.isArray(child) || here.name ? here : Object.assign({}, here, { name: key }));
+        if (child && typeof child === 'object' && key !== 'cpu') visit(child, Array.isArray(child) || here.name ? here : Object.assign({}, here, { name: key }));
       }
     }
     visit(document, {});
@@ -114,11 +119,11 @@
     read(s) {
       const roof = roofs(s), [path, bytes] = PATHS[s.path];
       if (!roof) return { error: true, text: `${GPUS[s.gpu].name}: no figure for ${path} here.` };
-      const at = tile(s.bm, s.bn, bytes), can = attainable(roof, at), edge = ridge(roof), own = this.loaded ? this.loaded.points : [];
+      const at = tile(s.bm, s.bn, bytes), can = attainable(roof, at), edge = ridge(roof), all = this.loaded ? this.loaded.points : [], own = all.filter(p => p.path === s.path);
       const words = `${GPUS[s.gpu].name}, ${path}: ${number(roof.peak)} TFLOP/s and ${number(roof.bandwidth, 4)} TB/s meet at ${number(edge)} FLOP per byte ` +
         `(${roof.source}). A ${s.bm} × ${s.bn} tile makes ${number(at)} FLOP of each byte it fetches: at most ${number(can)} TFLOP/s, limited by ` +
         `${at < edge ? 'memory, if nothing came from a cache' : 'arithmetic'}.` + (this.problem ? ' ' + this.problem : '') +
-        (own.length ? ` ${number(own.length)} measured ${own.length === 1 ? 'point' : 'points'}${this.loaded.gpu ? ` from ${this.loaded.gpu}` : ''}.` : '');
+        (all.length ? ` ${own.length} of ${lab.plural(all.length, 'measured point')}${this.loaded.gpu ? ` from ${this.loaded.gpu}` : ''} ${own.length === 1 ? 'is' : 'are'} of this arithmetic.` : '');
       const rows = own.map((p, i) => [i + 1, p.name, p.type, p.shape.join(' × '), number(p.tflops), percent(p.tflops / attainable(roof, p.intensity))]);
       return { roof, at, can, edge, own, text: words, details: own.length ? [['Your points', table('In the order of the file', ['point', 'kernel', 'type', 'M × N × K', 'TFLOP/s',
         'of the roof'], rows)]] : [] };

@@ -79,11 +79,11 @@
     static get title() { return 'A block of C walks along K'; }
     static get controls() {
       return [extent('M', 256), extent('N', 256), extent('K', 256),
-        { name: 'BM', label: 'BM: rows of a block', kind: 'select', value: 64, options: powers(8, 256) },
-        { name: 'BN', label: 'BN: columns of a block', kind: 'select', value: 64, options: powers(8, 256) },
-        { name: 'BK', label: 'BK: depth of a tile', kind: 'select', value: 16, options: powers(4, 64) },
-        { name: 'TM', label: 'TM: rows of a thread', kind: 'select', value: 4, options: powers(1, 16) },
-        { name: 'TN', label: 'TN: columns of a thread', kind: 'select', value: 4, options: powers(1, 16) },
+        { name: 'BM', label: 'BM: block rows', kind: 'select', value: 64, options: powers(8, 256) },
+        { name: 'BN', label: 'BN: block columns', kind: 'select', value: 64, options: powers(8, 256) },
+        { name: 'BK', label: 'BK: tile depth', kind: 'select', value: 16, options: powers(4, 64) },
+        { name: 'TM', label: 'TM: thread rows', kind: 'select', value: 4, options: powers(1, 16) },
+        { name: 'TN', label: 'TN: thread columns', kind: 'select', value: 4, options: powers(1, 16) },
         { name: 'bytes', label: 'Elements', kind: 'select', value: 4, options: [[2, 'half, 2 bytes'], [4, 'float, 4 bytes'], [8, 'double, 8 bytes']] },
         { name: 'block', label: 'Block of C', kind: 'range', min: 1, max: 1, step: 1, value: 1 },
         { name: 'step', label: 'k tiles done', kind: 'range', min: 0, max: 1, step: 1, value: 1 }];

@@ -63,7 +63,7 @@ ifneq ($(words x$(DEPS)x),1)
 $(error DEPS='$(DEPS)': make cannot use a folder with a blank in its name)
 endif
 KNOWN_SETTINGS := BUILD DEVICE CUDA_HOME CUDA_PATH NVCC ARCH OPT CXXFLAGS CXX CLANG JOBS DEPS V LAB SOLUTION GOALS \
-  SUBMISSIONS OUT LABS STAGE RUNG M N K TYPE YES FORCE JSON ONLY MEASURED QUICK MAKEFLAGS MAKEOVERRIDES MAKE_VERSION SHELL
+  SUBMISSIONS OUT LABS STAGE RUNG M N K TYPE YES FORCE JSON ONLY MEASURED QUICK PORT MAKEFLAGS MAKEOVERRIDES MAKE_VERSION SHELL
 UNKNOWN_SETTINGS := $(strip $(foreach v,$(filter-out $(KNOWN_SETTINGS) GNUMAKEFLAGS MFLAGS -%,$(.VARIABLES)),\
   $(if $(filter command$(space)line,$(origin $(v))),$(v))))
 ifneq ($(UNKNOWN_SETTINGS),)
@@ -280,6 +280,15 @@ doctor: ## what is installed and missing, and which device is taken
 	@MAKE='$(MAKE)' sh $(SCRIPTS)/doctor.sh $(if $(filter 1,$(JSON)),--json) || true
 setup: ## install what is missing; asks before it uses sudo
 	@YES='$(YES)' sh $(SCRIPTS)/setup.sh
+
+.PHONY: docs serve
+ifneq ($(wildcard docs/conf.py),)
+PORT ?= 8000
+docs: ## the tutorial as a site: build/docs/index.html
+	$(Q)[ -e $(BUILD) ] || sh $(SCRIPTS)/new_build.sh $(BUILD); sh docs/tools/build.sh $(BUILD)/venv $(BUILD)/docs
+serve: docs ## preview it at http://127.0.0.1:8000, [PORT=n]
+	$(Q)cd $(BUILD)/docs && echo 'http://127.0.0.1:$(PORT)  (Ctrl-C ends it)' && exec python3 -m http.server --bind 127.0.0.1 $(PORT) 2>/dev/null
+endif
 
 .PHONY: skeletons handout solution-branch
 ifneq ($(AUTHOR_TREE),)

@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
 """Captures what `make check` prints without a GPU, for the chapters to quote. Run after `make check`.
 
-    docs/transcripts/capture.py [LAB ...]
+    docs/transcripts/capture.py [--check] [LAB ...]
 
-Writes docs/transcripts/labN-NAME.txt: first the command a student would type, then its output, unaltered; and puts it
-into docs/labN.md behind `<!-- transcript labN-NAME -->`. States of gemm.cu between skeleton and solution are solutions
-with one of the lab's own mutants applied.
+Writes docs/transcripts/labN-NAME.txt: first the command a student would type, then its output, unaltered; and
+docs/transcripts/labN-goals.json: each goal beside what the solution counts. With --check it writes nothing, prints
+"ok NAME" or "FAILED NAME" and what differs, and leaves out the compiler's version. States of gemm.cu between skeleton
+and solution are solutions with one of the lab's own mutants applied.
 """
+import argparse
+import concurrent.futures
+import difflib
+import json
 import os
 import pathlib
 import re
@@ -17,11 +22,16 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GRADER = ROOT / os.environ.get("BUILD", "build") / "bin" / "grader"
 
-# lab: [(name, mutant or alternative, None for the skeleton or "" for the solution, arguments)]
+# 1.0 done and nothing else, by somebody who lets x count rows.
+FIRST_STAGE = [("const int row = 1 << 30;", "const int row = threadIdx.x + blockDim.x * blockIdx.x;"),
+               ("const int col = 1 << 30;", "const int col = threadIdx.y + blockDim.y * blockIdx.y;")]
+
+# lab: [(name, mutant or alternative, None for the skeleton, edits of it or "" for the solution, arguments)]
 # A run is a rung and, unless it is float, a type.
 WANTED = {
     1: [
         ("skeleton", None, []),
+        ("first-stage", FIRST_STAGE, []),
         ("x-along-rows", "L1-01-x-along-rows", []),
         ("no-guard", "L1-06-no-guard", ["--stage", "1.1"]),
         ("solution", "", []),
@@ -66,17 +76,23 @@ WANTED = {
 }
 
 
-def edited(master: str, mutant: pathlib.Path) -> str:
-    for old, new in re.findall(r"<<<<<<<\n(.*?)=======\n(.*?)>>>>>>>\n", mutant.read_text(), re.S):
+def edits_of(mutant: pathlib.Path) -> list[tuple[str, str]]:
+    return re.findall(r"<<<<<<<\n(.*?)=======\n(.*?)>>>>>>>\n", mutant.read_text(), re.S)
+
+
+def edited(master: str, edits: list[tuple[str, str]]) -> str:
+    for old, new in edits:
         if master.count(old) != 1:
-            sys.exit(f"{mutant}: an edit does not apply")
+            sys.exit(f"an edit does not apply: {old}")
         master = master.replace(old, new)
     return master
 
 
-def capture(lab: int, folder: pathlib.Path, name: str, mutant, arguments) -> str:
-    source = folder / "gemm.cu" if mutant is None else folder / "solution" / "gemm.cu"
+def capture(lab: int, folder: pathlib.Path, name: str, mutant, arguments) -> dict[str, str]:
+    """The files that one run makes: name -> content."""
+    source = folder / "gemm.cu" if mutant is None or isinstance(mutant, list) else folder / "solution" / "gemm.cu"
     solution = " SOLUTION=1" if mutant == "" else ""
+    files = {}
     with tempfile.TemporaryDirectory() as scratch:
         if arguments[:1] == ["run"]:
             rung, element = (arguments[1:] + ["float"])[:2]
@@ -87,32 +103,60 @@ def capture(lab: int, folder: pathlib.Path, name: str, mutant, arguments) -> str
             # The file must be called as the student's is: messages name it.
             target = pathlib.Path(scratch) / folder.name / "gemm.cu"
             target.parent.mkdir()
-            edits = next(iter(folder.glob(f"[ma]*/{mutant}.*")), None) if mutant else None
-            target.write_text(edited(source.read_text(), edits) if mutant else source.read_text())
+            edits = mutant if isinstance(mutant, list) else edits_of(*folder.glob(f"[ma]*/{mutant}.*")) if mutant else []
+            target.write_text(edited(source.read_text(), edits))
             call = ["check", *(["--solution"] if mutant == "" else ["--sources", scratch] if mutant else []), *arguments]
+        if name == "solution":
+            call += ["--json", f"{scratch}/report.json"]
         result = subprocess.run(
-            [GRADER, *call, "--lab", str(lab)],
+            [GRADER, *call, "--device", "sim", "--lab", str(lab)],
             cwd=ROOT, env={**os.environ, "NO_COLOR": "1", "COLUMNS": "80"}, stdout=subprocess.PIPE, text=True)
-        text = f"$ {command}\n" + result.stdout.replace(scratch + "/", "")
-    (ROOT / "docs" / "transcripts" / f"lab{lab}-{name}.txt").write_text(text)
-    print(f"lab{lab}-{name}: exit code {result.returncode}")
-    return text
+        files[f"lab{lab}-{name}.txt"] = f"$ {command}\n" + result.stdout.replace(scratch + "/", "")
+        if name == "solution":
+            files[f"lab{lab}-goals.json"] = goals(json.loads(pathlib.Path(scratch, "report.json").read_text()))
+    return files
 
 
-def insert(page: pathlib.Path, key: str, transcript: str) -> None:
-    pattern = re.compile(rf"(<!-- transcript {re.escape(key)} -->\n```text\n).*?(```\n)", re.S)
-    text, count = pattern.subn(lambda match: match.group(1) + transcript.rstrip() + "\n" + match.group(2), page.read_text())
-    if count:
-        page.write_text(text)
+def goals(report: dict) -> str:
+    """Each goal of a lab where it is judged first."""
+    found = {}
+    for lab in report["labs"]:
+        for stage in lab["stages"]:
+            for goal in stage["goals"]:
+                kept = {key: goal[key] for key in ("key", "what", "type", "at", "measured", "bound")}
+                found.setdefault((stage["id"], goal["key"]), {"stage": stage["id"], **kept})
+    return "".join(("[" if n == 0 else ",") + json.dumps(one, ensure_ascii=False) + "\n" for n, one in enumerate(found.values())) + "]\n"
+
+
+def neutral(text: str) -> list[str]:
+    """Without what is the machine's own: the compiler's version and whether a GPU is there."""
+    text = re.sub(r" · sim( \([^)]*\))?( · clang [\d.]+)?$", " · sim", text, flags=re.M)
+    return text.splitlines()
 
 
 def main() -> None:
-    labs = [int(argument) for argument in sys.argv[1:]] or sorted(WANTED)
-    for lab in labs:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("labs", nargs="*", type=int)
+    options = parser.parse_args()
+    jobs = []
+    for lab in options.labs or sorted(WANTED):
         (folder,) = ROOT.glob(f"lab{lab}_*")
-        for name, mutant, arguments in WANTED[lab]:
-            transcript = capture(lab, folder, name, mutant, arguments)
-            insert(ROOT / "docs" / f"lab{lab}.md", f"lab{lab}-{name}", transcript)
+        jobs += [(lab, folder, *wanted) for wanted in WANTED[lab]]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for files in pool.map(lambda job: capture(*job), jobs):
+            for name, text in files.items():
+                path = ROOT / "docs" / "transcripts" / name
+                if not options.check:
+                    path.write_text(text)
+                    print(name)
+                    continue
+                old = neutral(path.read_text()) if path.exists() else []
+                if old == neutral(text):
+                    print(f"ok {name} is what the command prints", flush=True)
+                else:
+                    print(f"FAILED {name} is out of date; run docs/transcripts/capture.py", flush=True)
+                    print("\n".join(difflib.unified_diff(old, neutral(text), "kept", "now", lineterm="", n=0)), flush=True)
 
 
 if __name__ == "__main__":

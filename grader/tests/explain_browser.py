@@ -232,4 +232,5 @@ def main():
         driver.quit()
 
 
-main()
+if __name__ == "__main__":
+    main()

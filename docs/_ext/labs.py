@@ -1,0 +1,179 @@
+"""What a chapter shows of its lab: transcripts, hints, stages, and boxes to fold and to predict in."""
+
+import re
+import tomllib
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+
+from common import DOCS, LabDirective, escape, fold, lab_folder, raw
+
+# A word that a verdict consists of, and the class that colours it. The word itself says the same.
+VERDICTS = {"ok": "good", "FAIL": "bad", "not started": "open", "locked": "open", "skipped": "open"}
+
+
+def terminal(text):
+    """What a terminal printed, the command and the verdicts marked up."""
+    lines = []
+    for line in text.rstrip("\n").split("\n"):
+        shown = escape(line)
+        if line.startswith("$ "):
+            shown = f'<span class="prompt" aria-hidden="true">$ </span><span class="typed">{escape(line[2:])}</span>'
+        elif line.startswith("next: "):
+            shown = f'<span class="next">{shown}</span>'
+        else:
+            found = re.match(r"^([\w.]+ .*? )(ok|FAIL|not started|locked|skipped)( .*)$", line)
+            if found and re.match(r"^\d\.\d", line):
+                before, word, after = (escape(part) for part in found.groups())
+                shown = f'{before}<span class="{VERDICTS[word]}">{word}</span>{after}'
+            elif line.rstrip().endswith(" *"):
+                shown = f'<span class="bad">{shown}</span>'
+        lines.append(shown)
+    return "\n".join(lines)
+
+
+class Transcript(LabDirective):
+    """```{transcript} lab1-skeleton```: docs/transcripts/lab1-skeleton.txt, which capture.py wrote.
+
+    :only: lab 4   shows the part of that chapter (a line "gemm-lab check · lab4...") alone
+    :fold: TITLE   folds it under a title
+    """
+
+    required_arguments = 1
+    option_spec = {"fold": directives.unchanged}
+
+    def run(self):
+        text = self.read(DOCS / "transcripts" / f"{self.arguments[0]}.txt")
+        name = re.search(r"^\$ (.*)$", text, re.M)
+        label = escape(name.group(1) if name else self.arguments[0])
+        shown = raw(f'<div class="terminal"><pre tabindex="0" role="region" aria-label="Terminal: {label}">{terminal(text)}</pre></div>')
+        if "fold" in self.options:
+            return fold(escape(self.options["fold"]), [shown])
+        return [shown]
+
+
+def hints_of(text, stage):
+    """The hints of a stage, one string per level, from the text of a hints.md."""
+    part = re.search(rf"^## {re.escape(stage)}\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+    return [] if not part else [level.strip("\n") for level in re.split(r"^### \d+\n", part.group(1), flags=re.M)[1:]]
+
+
+class Hints(LabDirective):
+    """```{hints} 1.1```: the three levels of `make hint STAGE=1.1`, each folded."""
+
+    required_arguments = 1
+
+    def run(self):
+        stage = self.arguments[0]
+        folder = lab_folder(stage.split(".")[0])
+        levels = hints_of(self.read(folder / "hints.md"), stage)
+        if not levels:
+            raise self.error(f"{folder.name}/hints.md has no hints for stage {stage}")
+        result = [raw(f'<div class="hints" role="group" aria-label="Hints for stage {stage}">')]
+        for number, level in enumerate(levels, 1):
+            result += fold(f"Hint {number} of {len(levels)} for {stage}", self.parsed(level), "hint")
+        return [*result, raw("</div>")]
+
+
+class Fold(LabDirective):
+    """:::{fold} Title ... :::"""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+
+    def run(self):
+        holder = nodes.container()
+        self.state.nested_parse(self.content, self.content_offset, holder)
+        return fold(escape(self.arguments[0]), holder.children)
+
+
+class Predict(LabDirective):
+    """:::{predict} Question
+    :unit: sectors
+    :answer: 524288
+    What to think of, then, folded, the answer's explanation.
+    :::
+
+    A number is compared with what the reader typed, and kept in the browser. The answer must be one that a
+    transcript or result shows: :from: names it, and the build fails if the number does not stand there.
+    """
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+    option_spec = {"unit": directives.unchanged, "answer": directives.unchanged_required, "from": directives.unchanged}
+
+    def run(self):
+        answer = self.options["answer"]
+        if "from" in self.options:
+            shown = self.read(DOCS / "transcripts" / f"{self.options['from']}.txt")
+            if not re.search(rf"(?<!\d){re.escape(answer)}(?!\d)", shown.replace("\u202f", " ")):
+                raise self.error(f"{self.options['from']} does not show {answer}")
+        holder = nodes.container()
+        self.state.nested_parse(self.content, self.content_offset, holder)
+        unit = escape(self.options.get("unit", ""))
+        key = nodes.make_id(self.arguments[0])
+        return [
+            raw(f'<form class="predict" data-answer="{escape(answer.replace(" ", ""))}" data-unit="{unit}">'
+                f'<p class="predict-title">Predict</p><label for="p-{key}">{escape(self.arguments[0])}</label>'
+                f'<span class="predict-row"><input id="p-{key}" inputmode="decimal" autocomplete="off"> <span>{unit}</span> '
+                f'<button type="submit">Compare</button></span><output for="p-{key}"></output>'),
+            *fold(f"Answer: {escape(answer)} {unit}", holder.children), raw("</form>")]
+
+
+class Stages(LabDirective):
+    """```{stages} 1```: the stages of a lab from its lab.toml."""
+
+    required_arguments = 1
+
+    def run(self):
+        folder = lab_folder(self.arguments[0])
+        lab = tomllib.loads(self.read(folder / "lab.toml"))
+        rows = [
+            f"<tr><td>{escape(s['id'])}</td><td>{escape(s['title'])}{' (bonus)' if s.get('kind') == 'bonus' else ''}</td>"
+            f"<td><code>{escape(s['rung'])}</code></td><td>{escape(', '.join(s.get('needs', [])) or '–')}</td>"
+            f"<td class='number'>{s['points']}</td></tr>" for s in lab["stage"]]
+        return [raw('<div class="table-box" tabindex="0" role="region" aria-label="Stages"><table class="made"><thead><tr><th>stage</th><th></th><th>rung</th>'
+                    '<th>needs</th><th class="number">points</th></tr></thead><tbody>' + "".join(rows) + "</tbody></table></div>")]
+
+
+class Widget(LabDirective):
+    """```{widget} bank-explorer```: a custom element of docs/widgets.
+
+    Lines `name: value` of the options become attributes; the content is what stands there without scripts.
+    """
+
+    required_arguments = 1
+    has_content = True
+    option_spec = {"attributes": directives.unchanged, "label": directives.unchanged}
+
+    def run(self):
+        tag = self.arguments[0]
+        script = DOCS / "widgets" / f"{tag}.js"
+        if not script.is_file():
+            raise self.error(f"there is no docs/widgets/{tag}.js")
+        extra = self.options.get("attributes", "")
+        if "label" in self.options:
+            extra += f' aria-label="{escape(self.options["label"])}"'
+        holder = nodes.container()
+        self.state.nested_parse(self.content, self.content_offset, holder)
+        return [raw(f'<figure class="widget"><{tag} {extra}>'), *holder.children, raw(f"</{tag}></figure>")]
+
+
+def load_widgets(app, page, template, context, doctree):
+    """The scripts of the widgets that a page has, and what they share."""
+    folder = DOCS / "widgets"
+    tags = [script.stem for script in sorted(folder.glob("*-*.js")) if f"<{script.stem} " in context.get("body", "")]
+    if tags:
+        app.add_css_file("widgets.css")
+        for name in ("common", *tags):
+            app.add_js_file(f"{name}.js")
+
+
+def setup(app):
+    app.connect("html-page-context", load_widgets)
+    for name, directive in {"transcript": Transcript, "hints": Hints, "fold": Fold, "predict": Predict, "stages": Stages,
+                            "widget": Widget}.items():
+        app.add_directive(name, directive)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

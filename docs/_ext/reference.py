@@ -1,0 +1,151 @@
+"""Reference pages, generated from the sources that they describe."""
+
+import json
+import re
+import subprocess
+import tomllib
+
+from docutils import nodes
+from sphinx import addnodes
+
+from common import AUTHOR_TREE, DOCS, ROOT, LabDirective, escape, raw
+
+STRING = r'"((?:[^"\\]|\\.)*)"'
+
+
+def plain(literals):
+    """C string literals side by side, as one text."""
+    return "".join(re.findall(STRING, literals)).replace('\\"', '"').replace("\\\\", "\\")
+
+
+def messages(text):
+    """The entries of grader/messages.cpp: key -> text."""
+    return {key: plain(literals) for key, literals in
+            re.findall(rf'Entry\{{\s*"([^"]+)",\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\}}', text)}
+
+
+class Make(LabDirective):
+    """```{make-targets}```: what `make help` prints, as a table."""
+
+    def run(self):
+        self.read(ROOT / "Makefile")
+        text = subprocess.run(["sh", "grader/scripts/help.sh", "Makefile", *(["author"] if AUTHOR_TREE else [])],
+                              cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        students, _, staff = text.partition("Course staff:")
+        result = []
+        for title, part in (("For everybody", students), ("For course staff", staff)):
+            rows = re.findall(r"^  make (\S+)\s+(.*)$", part, re.M)
+            if rows:
+                body = "\n".join(f"- - `make {target}`\n  - {what}" for target, what in rows)
+                result += self.parsed(f"**{title}**\n\n```{{list-table}}\n{body}\n```")
+        return result
+
+
+class Messages(LabDirective):
+    """```{diagnoses}```: every diagnosis of the catalogue with what it says and what to look at. Each is a target,
+    diag-NAME, for the role {diag}."""
+
+    def run(self):
+        text = self.read(ROOT / "grader" / "messages.cpp") + self.read(ROOT / "grader" / "messages_check.inc")
+        entries = messages(text)
+        names = []
+        for key in entries:
+            name = key.split(".")[0]
+            if name.isupper() and name not in names:
+                names.append(name)
+        lines = []
+        for name in names:
+            heads = [value for key, value in entries.items() if key.startswith(name + ".") and key.endswith("headline")]
+            nexts = [value for key, value in entries.items() if key.startswith(name + ".") and key.endswith("next")]
+            if not heads and not nexts:
+                heads = [value for key, value in entries.items() if key.startswith(name + ".")]
+            goal = "right, but {sentence}"
+            said = ["*your result is right; a count is over its goal*" if h == goal else f"`{h}`" for h in heads]
+            nexts = [n for n in dict.fromkeys(nexts) if n and not re.fullmatch(r"\{\w+\}", n)]
+            lines += [f"(diag-{name.lower()})=", f"`{name}`", ": " + "  \\\n  ".join(said), ""]
+            lines += [f"  {one}\n" for one in nexts]
+            lines.append("")
+        holder = []
+        for name, block in zip(names, "\n".join(lines).split("(diag-")[1:]):
+            target = nodes.target("", "", ids=[f"diag-{name.lower()}"], names=[f"diag-{name.lower()}"])
+            self.state.document.note_explicit_target(target)
+            holder += [target, *self.parsed(block.split("=\n", 1)[1])]
+        return holder
+
+
+def diag_role(name, rawtext, text, lineno, inliner, options=None, content=None):
+    """{diag}`OOB`: a link to what the reference says of it."""
+    node = addnodes.pending_xref("", refdomain="std", reftype="ref", reftarget=f"diag-{text.lower()}", refexplicit=True,
+                                 refwarn=True, refdoc=inliner.document.settings.env.docname)
+    node += nodes.literal(text, text)
+    return [node], []
+
+
+class Opcodes(LabDirective):
+    """```{opcodes}```: the instructions that the simulated GPU's parser accepts, and those it names as missing."""
+
+    def run(self):
+        text = self.read(ROOT / "common" / "simgpu" / "ptx" / "opcodes.cpp")
+        table = re.search(r"kOpcodes\[\] = \{\n(.*?)\n\};", text, re.S).group(1)
+        groups = [dict.fromkeys(re.findall(r'^    \{"([^"]+)"', group, re.M)) for group in table.split("\n\n")]
+        titles = ("Arithmetic", "Bits", "Comparison and moves", "Memory", "Control", "Barriers and warps",
+                  "Asynchronous copies and matrices")
+        if len(groups) != len(titles):
+            raise self.error(f"opcodes.cpp has {len(groups)} groups of instructions, this page names {len(titles)}")
+        lines = []
+        for title, group in zip(titles, groups):
+            lines += [title, ": " + " ".join(f"`{one}`" for one in group), ""]
+        missing = re.search(r"kHardwareOnly\[\] = \{(.*?)\};", text, re.S).group(1)
+        lines += ["Left out, and named if you use them", ": " + " ".join(f"`{one}`" for one in re.findall(STRING, missing)), ""]
+        return self.parsed("\n".join(lines))
+
+
+class Goals(LabDirective):
+    """```{goals} 3```: a lab's goals, and what its solution counts, from what capture.py wrote. One row per goal: where
+    it is judged first, which is where the solution fills its tiles."""
+
+    required_arguments = 1
+
+    def run(self):
+        number = self.arguments[0]
+        if not any(ROOT.glob(f"lab{number}_*")):
+            return []
+        rows, seen = [], set()
+        for goal in json.loads(self.read(DOCS / "transcripts" / f"lab{number}-goals.json")):
+            if (goal["stage"], goal["key"]) in seen:
+                continue
+            seen.add((goal["stage"], goal["key"]))
+            at = "×".join(str(extent) for extent in goal["at"])
+            rows.append(f"<tr><td>{escape(goal['stage'])}</td><th scope='row'>{escape(goal['what'])}</th><td><code>{escape(goal['key'])}</code></td>"
+                        f"<td>{at} {escape(goal['type'])}</td><td class='number'>{grouped(goal['measured'])}</td><td class='number'>{grouped(goal['bound'])}</td></tr>")
+        return [raw(f'<div class="table-box" tabindex="0" role="region" aria-label="Goals of lab {number}"><table class="made"><thead><tr><th>stage</th><th>counted</th><th>key</th>'
+                    '<th>at</th><th class="number">solution</th><th class="number">at most</th></tr></thead><tbody>' + "".join(rows) + "</tbody></table></div>")]
+
+
+def grouped(number):
+    return f"{number:,.0f}".replace(",", "\u202f")
+
+
+class Points(LabDirective):
+    """```{points}```: all stages with their points."""
+
+    def run(self):
+        rows = []
+        for file in sorted(ROOT.glob("lab[0-9]*_*/lab.toml")):
+            lab = tomllib.loads(self.read(file))
+            core = sum(s["points"] for s in lab["stage"] if not s.get("kind") == "bonus" and not optional(lab, s))
+            rows.append(f"<tr><th scope='row'>{lab['id']} {escape(lab['title'])}</th><td class='number'>{len(lab['stage'])}</td>"
+                        f"<td class='number'>{core}</td><td class='number'>{sum(s['points'] for s in lab['stage']) - core}</td></tr>")
+        return [raw('<div class="table-box" tabindex="0" role="region" aria-label="Points"><table class="made"><thead><tr><th>lab</th><th class="number">stages</th>'
+                    '<th class="number">points</th><th class="number">bonus</th></tr></thead><tbody>' + "".join(rows) + "</tbody></table></div>")]
+
+
+def optional(lab, stage):
+    return any(rung["name"] == stage["rung"] and rung.get("needs_arch") for rung in lab["rung"])
+
+
+def setup(app):
+    for name, directive in {"make-targets": Make, "diagnoses": Messages, "opcodes": Opcodes, "goals": Goals, "points": Points}.items():
+        app.add_directive(name, directive)
+    app.add_role("diag", diag_role)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+"""site.py SITE [BROWSER]: facts about the built site, without a browser and, if one is named, in headless Chromium.
+
+Prints "ok NAME" or "FAILED NAME: why" for each fact. In the browser every page is opened by file:// with all of the
+network behind a proxy that is not there, and a request for anything outside of SITE is a failure.
+"""
+
+import html.parser
+import multiprocessing
+import pathlib
+import re
+import sys
+import tomllib
+import urllib.parse
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "grader" / "tests"))
+
+WIDTHS = (1280, 360)
+AXE_RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice")
+MINUTES = 15
+
+
+def check(name, condition, why=""):
+    print(f"ok {name}" if condition else f"FAILED {name}: {str(why)[:1500]}", flush=True)
+
+
+class Page(html.parser.HTMLParser):
+    """The ids, links, sources and text of a page."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.ids, self.links, self.sources, self.text, self.skip = [], [], [], [], 0
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        at = dict(attributes)
+        if "id" in at:
+            self.ids.append(at["id"])
+        if tag == "a" and "href" in at:
+            self.links.append(at["href"])
+            if "name" in at:
+                self.ids.append(at["name"])
+        if tag in ("script", "img", "source", "iframe", "object") and (at.get("src") or at.get("data")):
+            self.sources.append(at.get("src") or at.get("data"))
+        if tag == "link" and at.get("href") and at.get("rel") not in ("canonical", "next", "prev", "search", "index", "author"):
+            self.sources.append(at["href"])
+        self.skip += tag in ("script", "style")
+
+    def handle_endtag(self, tag):
+        self.skip -= tag in ("script", "style")
+
+    def handle_data(self, data):
+        if not self.skip:
+            self.text.append(data)
+
+
+def pages_of(site):
+    return {path: Page(path) for path in sorted(site.rglob("*.html"))
+            if "_static" not in path.parts and path.name not in ("genindex.html",)}
+
+
+# ---- without a browser
+
+def check_links(site, pages):
+    broken, outside = [], []
+    for path, page in pages.items():
+        for link in page.links + page.sources:
+            target = urllib.parse.urlparse(link)
+            if target.scheme in ("http", "https", "mailto"):
+                if link in page.sources:
+                    outside.append(f"{path.name}: {link}")
+                continue
+            file = (path.parent / urllib.parse.unquote(target.path)).resolve() if target.path else path
+            if not file.exists() or not file.is_relative_to(site):
+                broken.append(f"{path.name}: {link}")
+            elif target.fragment and file in pages and target.fragment not in pages[file].ids:
+                broken.append(f"{path.name}: {link} (no such place)")
+    check("every internal link and anchor resolves", not broken, broken[:8])
+    check("no page loads anything from elsewhere", not outside, outside[:8])
+    styles = [f"{style.relative_to(site)}: {url}" for style in site.rglob("*.css")
+              for url in re.findall(r"(?:url\(|@import )[\"']?(https?://[^)\"']*)", style.read_text(encoding="utf-8", errors="replace"))]
+    check("no style sheet loads anything from elsewhere", not styles, styles[:8])
+
+
+def check_reading(pages):
+    for path, page in pages.items():
+        found = re.search(r"(\d+) minutes? to read", " ".join(page.text))
+        if found:
+            check(f"{path.name} is read in {MINUTES} minutes", int(found.group(1)) <= MINUTES, f"{found.group(1)} minutes")
+
+
+def solution_lines():
+    """Lines that stand in a master's solution regions, and neither in its skeleton nor in the hints; no mere loop heads."""
+    lines = {}
+    for master in sorted(ROOT.glob("lab[0-9]*_*/solution/*.cu")):
+        given = " ".join(" ".join((master.parents[1] / name).read_text(encoding="utf-8").split()) for name in (master.name, "hints.md"))
+        inside = False
+        for line in master.read_text(encoding="utf-8").splitlines():
+            text = " ".join(line.split())
+            if text.startswith("// >>> solution"):
+                inside = True
+            elif text.startswith("// <<< solution"):
+                inside = False
+            elif inside and len(text) > 30 and not text.startswith("for (") and text not in given:
+                lines[text] = master
+    return lines
+
+
+def check_labs(site, pages):
+    """Every stage is on its lab's page; no line of a solution is on any."""
+    for file in sorted(ROOT.glob("lab[0-9]*_*/lab.toml")):
+        lab = tomllib.loads(file.read_text(encoding="utf-8"))
+        page = pages.get(site / f"lab{lab['id']}.html")
+        text = " ".join(" ".join(page.text).split()) if page else ""
+        for stage in lab["stage"]:
+            check(f"stage {stage['id']}: its TODO and its hints are on the page",
+                  f"TODO({stage['id']})" in text and f"Hint 1 of 3 for {stage['id']}" in text)
+    everything = {path.name: " ".join(" ".join(page.text).split()) for path, page in pages.items()}
+    shown = [f"{name}: {line}" for name, text in everything.items() for line in solution_lines() if line in text]
+    check("no line of a solution is on any page", not shown, shown[:8])
+    check("there are solution lines to look for", len(solution_lines()) > 40 or not any(ROOT.glob("lab*/solution")), len(solution_lines()))
+
+
+# ---- in the browser
+
+def check_page(driver, site, path, axe):
+    import explain_browser as tools
+
+    name = str(path.relative_to(site))
+    driver.get_log("browser"), tools.requests(driver)
+    for width, theme in ((WIDTHS[0], "light"), (WIDTHS[1], "dark")):
+        tools.look(driver, width, theme)
+        driver.get(path.as_uri())
+        here = f"{name}, {theme}, {width} px"
+        wide = driver.execute_script("return document.documentElement.scrollWidth")
+        check(f"{here}: no horizontal scroll", wide <= width, f"{wide} px wide: " + str(driver.execute_script(
+            "return [...document.querySelectorAll('article *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1)"
+            ".map(e => e.tagName + '.' + e.className).slice(0, 5)")))
+        check(f"{here}: the theme follows the system", driver.execute_script("return document.documentElement.dataset.theme") == theme)
+        if axe:
+            driver.execute_script(axe)
+            found = driver.execute_async_script(
+                "const done = arguments[1]; axe.run(document, {runOnly: arguments[0], resultTypes: ['violations'], preload: false})"
+                ".then(r => done(r.violations.filter(v => v.impact === 'serious' || v.impact === 'critical').map(v => v.id + ': ' +"
+                " v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(' | '))), e => done([String(e)]))",
+                list(AXE_RULES) if theme == "light" else ["color-contrast", "scrollable-region-focusable", "target-size"])
+            check(f"{here}: axe finds no serious problem", not found, found)
+    errors = [entry["message"] for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+    check(f"{name}: nothing on the console", not errors, errors)
+    asked = {one for one in tools.requests(driver) if not one.startswith((site.as_uri() + "/", "data:", "chrome:", "blob:", "about:"))}
+    check(f"{name}: asks for nothing outside of the site", not asked, asked)
+    dumb = driver.execute_script(
+        "return [...document.querySelectorAll('figure.widget > *')].filter(e => !customElements.get(e.localName) || "
+        "!(e.shadowRoot || e).querySelector('svg, table, canvas')).map(e => e.localName)")
+    check(f"{name}: every widget has come to life", not dumb, dumb)
+
+
+def check_widgets(driver, site, pages):
+    """Each widget reacts: its first control is changed, and what it shows changes."""
+    seen = {}
+    for path in pages:
+        for tag in re.findall(r'<figure class="widget"><([a-z-]+)', path.read_text(encoding="utf-8")):
+            seen.setdefault(tag, path)
+    for tag, path in seen.items():
+        driver.get(path.as_uri())
+        changed = driver.execute_script(
+            """const root = (e => e.shadowRoot || e)(document.querySelector(arguments[0]));
+            const shown = () => root.innerHTML + [...root.querySelectorAll('output')].map(o => o.textContent).join();
+            const before = shown();
+            for (const control of root.querySelectorAll('select, input, button')) {
+              if (control.localName === 'button') control.click();
+              else if (control.localName === 'select') control.selectedIndex = control.options.length - 1;
+              else if (control.type === 'checkbox' || control.type === 'radio') control.click();
+              else control.value = control.type === 'range' || control.type === 'number' ? Number(control.value) + Number(control.step || 1) : control.value;
+              for (const kind of ['input', 'change']) control.dispatchEvent(new Event(kind, {bubbles: true}));
+              if (shown() !== before) return true;
+            }
+            return false""", tag)
+        check(f"<{tag}> reacts to its controls", changed)
+        named = driver.execute_script(
+            "const root = (e => e.shadowRoot || e)(document.querySelector(arguments[0]));"
+            "return [...root.querySelectorAll('select, input, button')].every(c => c.getAttribute('aria-label') || c.labels?.length || c.textContent.trim())", tag)
+        check(f"<{tag}>: every control has a name", named)
+
+
+def check_behaviour(driver, site):
+    driver.get((site / "lab1.html").as_uri())
+    say = driver.execute_script
+    say("const f = document.querySelector('form.predict'); f.querySelector('input').value = f.dataset.answer; f.requestSubmit();")
+    check("a right prediction is recognised", say("return document.querySelector('form.predict output').textContent") == "Exactly.")
+    check("and its answer opens", say("return document.querySelector('form.predict details').open"))
+    say("const f = document.querySelector('form.predict'); f.querySelector('input').value = '1'; f.requestSubmit();")
+    check("a wrong one is too", "Off by a factor" in say("return document.querySelector('form.predict output').textContent"))
+    driver.get((site / "lab1.html").as_uri())
+    check("a prediction is kept", say("return document.querySelector('form.predict input').value") == "1")
+    shown = "return [...document.querySelectorAll('.bounds .value')].map(e => e.textContent)"
+    at_build = re.findall(r'<span class="value">([^<]*)<', (site / "lab1.html").read_text(encoding="utf-8"))
+    check("the bounds in the browser are those of the build", say(shown) == at_build, (say(shown), at_build))
+    say("const s = document.querySelector('.bounds select'); s.value = 'T4'; s.dispatchEvent(new Event('change'));")
+    other = say(shown)
+    check("another GPU has other bounds", other != at_build and all(re.fullmatch(r"[\d.]+", one) for one in other), other)
+    driver.get((site / "lab2.html").as_uri())
+    check("the choice holds on the next page", say("return document.querySelector('.bounds select').value") == "T4")
+    say("localStorage.clear()")
+    driver.get((site / "search.html").as_uri() + "?q=swizzle")
+    for _ in range(60):
+        hits = say("return [...document.querySelectorAll('#search-results li a')].map(a => a.getAttribute('href'))")
+        if hits:
+            break
+        driver.execute_async_script("setTimeout(arguments[0], 100)")
+    check("search finds the swizzle in lab 4 or 5", any("lab4" in hit or "lab5" in hit for hit in hits), hits)
+    driver.get((site / "index.html").as_uri())
+    for mode in ("dark", "light"):
+        say(f"document.querySelector('.theme-change-button[data-mode={mode}]').click()")
+        check(f"the theme can be switched to {mode} by hand", say("return document.documentElement.dataset.theme") == mode)
+    say("localStorage.clear()")
+
+
+def in_browser(program, site, pages, axe, behaviour):
+    """What one browser has to look at."""
+    import explain_browser as tools
+
+    driver = tools.browser(program)
+    try:
+        driver.set_script_timeout(60)
+        for path in pages:
+            check_page(driver, site, path, axe)
+        if behaviour:
+            tools.look(driver, WIDTHS[0], "light")
+            check_widgets(driver, site, pages_of(site))
+            check_behaviour(driver, site)
+    finally:
+        driver.quit()
+
+
+def main():
+    site = pathlib.Path(sys.argv[1]).resolve()
+    pages = pages_of(site)
+    check("there is a site", len(pages) > 12, len(pages))
+    check_links(site, pages)
+    check_reading(pages)
+    check_labs(site, pages)
+    if len(sys.argv) < 3:
+        return
+    import explain_browser as tools
+
+    axe = tools.axe_source()
+    if axe is None:
+        print("left out: axe-core (axe-playwright-python is not installed)", flush=True)
+    # Two browsers, the long pages dealt out in turn.
+    paths = sorted(pages, key=lambda path: -path.stat().st_size)
+    jobs = [multiprocessing.Process(target=in_browser, args=(sys.argv[2], site, paths[i::2], axe, i == 1)) for i in range(2)]
+    for job in jobs:
+        job.start()
+    for job in jobs:
+        job.join()
+    sys.exit(any(job.exitcode for job in jobs))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+#!/bin/bash
+# The site builds without a warning, a vanished marker or number breaks the build, and what site.py says about the pages,
+# in headless Chromium too. Where neither Sphinx nor a network is, that is said; CI must have both.
+# shellcheck source=grader/tests/shell.bash
+. "$(dirname "$0")/../../grader/tests/shell.bash"
+build=${BUILD:-build}
+venv=$build/venv
+site=$build/docs
+
+sh docs/tools/build.sh "$venv" "$site" >"$scratch/build.log" 2>&1
+status=$?
+if [ $status -eq 3 ] && [ "${CI:-}" != true ]; then
+    echo "left out: the site (Sphinx cannot be installed here)"
+    exit 0
+fi
+if [ $status -ne 0 ]; then
+    bad "the site builds without a warning" "$(tail -n 30 "$scratch/build.log")"
+    exit 1
+fi
+good "the site builds without a warning"
+
+# ---- what must break the build; on a copy, one page at a time
+broken() { # NAME WORDS PAGE-TEXT
+    rm -rf "$scratch/tree/docs/extra.md"
+    printf '%s\n' '---' 'orphan: true' '---' '# Extra' '' "$3" >"$scratch/tree/docs/extra.md"
+    fails "$1" any "$2" "$venv/bin/python3" -m sphinx -q -W --keep-going -b dummy -d "$scratch/doctrees" "$scratch/tree/docs" "$scratch/out" "$scratch/tree/docs/extra.md"
+}
+mkdir -p "$scratch/tree"
+git ls-files -z --cached --others --exclude-standard | tar -c --null --files-from=- --ignore-failed-read 2>/dev/null | tar -x -C "$scratch/tree"
+cp -r "$build/docs-doctrees" "$scratch/doctrees" 2>/dev/null
+broken "a marker that is not in the source breaks the build" 'not found' '```{literalinclude} ../lab1_naive/gemm.cu
+:start-at: there is no such line
+```'
+broken "a transcript that is not there" 'transcripts/nonesuch.txt is not there' '```{transcript} nonesuch
+```'
+broken "a measurement that is not in the log" "has no 'nonesuch'" '```{ladder} h200-lab4
+nothing | nonesuch
+```'
+broken "a launch that was not counted" "has no launch 'nonesuch'" '```{counts}
+:counters: global load sectors
+nonesuch
+```'
+broken "an answer that no transcript shows" 'does not show 12345678' ':::{predict} How many?
+:answer: 12345678
+:from: lab1-run
+:::'
+broken "hints of a stage that is not there" 'has no hints for stage 1.9' '```{hints} 1.9
+```'
+broken "a link to nowhere" 'nonesuch' '[there](nonesuch.md)'
+broken "a diagnosis that the catalogue lacks" 'diag-nonesuch' '{diag}`NONESUCH`'
+broken "a widget that is not there" 'there is no docs/widgets/nonesuch.js' '```{widget} nonesuch
+```'
+
+# ---- the pages
+python=
+for one in "$venv/bin/python3" /usr/bin/python3 python3; do
+    if "$one" -c 'import selenium' >/dev/null 2>&1; then python=$one && break; fi
+done
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+if [ -z "$python" ] || ! command -v chromedriver >/dev/null; then browser=; fi
+[ -n "$browser" ] || echo "left out: pages in a browser (needs chromium, chromium-driver, python3-selenium)"
+timeout 900 "${python:-$venv/bin/python3}" docs/tests/site.py "$site" ${browser:+"$browser"} >"$scratch/pages.log" 2>&1
+status=$?
+while IFS= read -r line; do
+    case $line in
+    'ok '*) good "${line#ok }" ;;
+    'FAILED '*) bad "${line#FAILED }" ;;
+    *) echo "        $line" ;;
+    esac
+done <"$scratch/pages.log"
+same "the pages were looked at to the end" 0 $status

@@ -60,7 +60,7 @@ class Link {
                         std::chrono::milliseconds patience, int file, Timing* timing);
   Answer receive(protocol::Packet& packet, std::chrono::milliseconds patience);
 
-  UniqueFd socket_, theirs_;
+  UniqueFd theirs_, socket_;  // in this order: making the pair sets both
   Process process_;
   std::uint64_t serial_ = 0;
   bool paused_ = false;

@@ -232,6 +232,9 @@ class Server {
   }
 
   void open(const Arenas& request, Done& done) {
+    // Nothing may still work on the old ones; what did, and failed, is no fault of the new.
+    if (const cudaError_t code = cudaDeviceSynchronize(); code != cudaSuccess)
+      return put_error(done, End::failed, code, "cudaDeviceSynchronize");
     close_arenas();
     static_assert(sizeof(cudaIpcMemHandle_t) == kHandleBytes);
     const auto map = [](const unsigned char* bytes, char*& into) {

@@ -6,7 +6,8 @@
 //     shape = [4096, 4096, 4096]      # M, N, K
 //     naive = 0.9                     # t_naive / t_candidate must reach this, and
 //     cublas = 0.10                   # t_cublas / t_candidate this; one of the two may be absent
-//     previous = "lab1_naive:gemm_square_grid"   # the technique below the bar, for calibration
+//     previous = "lab1_naive:gemm_naive@L1-01-x-along-rows"   # the technique below the bar (see
+//                                     # Technique in labs/lab.hpp); default: the naive yardstick
 //     [speed.arch.sm_75]              # on this architecture instead
 //     naive = 0.8
 //

@@ -20,6 +20,8 @@ using statistics::Interval;
 /// How often a yardstick alone may be as fast as in the rounds before that is suspect: tensor
 /// kernels settle 15 % below their first rate, and processes that take turns cost a little.
 constexpr double allowed_slowdown = 1.3;
+// Of the bootstrap: while rounds go on, and for the verdict.
+constexpr int few_resamples = 300, many_resamples = 2000;
 constexpr double allowed_event_gap = 0.10;
 constexpr double above_roofline = 1.05;
 /// A request may be so much shorter than asked for before its list is made longer.
@@ -85,7 +87,7 @@ class Measurement {
         if (!one_round()) return false;
         if (options_.progress) options_.progress(result_);
         if (round + 1 < options_.min_rounds) continue;
-        evaluate();
+        evaluate(few_resamples);
         if (settled()) break;
       }
       evaluate();
@@ -189,7 +191,7 @@ class Measurement {
     return list;
   }
 
-  void evaluate() {
+  void evaluate(int resamples = many_resamples) {
     const auto rounds = kept();
     result_.rounds = static_cast<unsigned>(rounds.size());
     result_.dropped = static_cast<unsigned>(rounds_ - rounds.size());
@@ -211,12 +213,12 @@ class Measurement {
     result_.cublas = series(cublas_);
     const auto ratio = [&](const std::optional<Series>& yardstick) -> std::optional<Interval> {
       if (!yardstick || !result_.candidate || rounds.empty()) return {};
-      std::vector<statistics::Pair> pairs;
+      std::vector<double> ratios;
       for (std::size_t i = 0; i < rounds.size(); ++i) {
         if (!(yardstick->ms[i] > 0 && result_.candidate->ms[i] > 0)) return {};
-        pairs.push_back({yardstick->ms[i], result_.candidate->ms[i]});
+        ratios.push_back(yardstick->ms[i] / result_.candidate->ms[i]);
       }
-      return statistics::paired_ratio(pairs);
+      return statistics::median_interval(ratios, 0.95, resamples);
     };
     result_.over_naive = ratio(result_.naive);
     result_.over_cublas = ratio(result_.cublas);

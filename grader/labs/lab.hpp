@@ -95,9 +95,17 @@ struct SpeedGoal {
   int m = 0, n = 0, k = 0;
   SpeedBars bars;                         ///< where no architecture says otherwise
   std::map<std::string, SpeedBars> arch;  ///< "sm_75": only what differs
-  std::string previous;  ///< "lab1_naive:gemm_square_grid": the technique that must miss it
+  std::string previous;  ///< the technique that must miss it, see Technique; "" = the naive one
   unsigned line = 0;     ///< in lab.toml
 };
+
+/// Where a technique is found: "lab2_register_tile:gemm_register_tile" is a rung of that lab's
+/// solution, "lab1_naive:gemm_naive@L1-01-x-along-rows" that rung with that file of mutants/
+/// applied.
+struct Technique {
+  std::string lab, rung, mutant;
+};
+std::optional<Technique> parse_technique(const std::string& text);
 
 /// The reference tile. BM, BN, BK shape the extents that are checked; the rest are parameters of
 /// goals.

@@ -280,10 +280,9 @@ SpeedGoal parse_speed(const Table& table, const Lab& lab) {
     table.fail(nullptr, "\"naive\" is missing in [[speed]]: cuBLAS has no int32 product");
   goal.previous = table.string("previous", "");
   if (table.has("previous")) {
-    const auto colon = goal.previous.find(':');
-    if (colon == std::string::npos || !is_identifier(goal.previous.substr(0, colon)) ||
-        !is_identifier(goal.previous.substr(colon + 1)))
-      table.fail(table.required("previous"), "\"previous\" must be \"labN_name:rung\"");
+    if (!parse_technique(goal.previous))
+      table.fail(table.required("previous"),
+                 "\"previous\" must be \"labN_name:rung\", or \"labN_name:rung@mutant\"");
   }
   if (table.has("arch")) {
     const Table archs = table.table("arch");
@@ -299,6 +298,22 @@ SpeedGoal parse_speed(const Table& table, const Lab& lab) {
 }
 
 }  // namespace
+
+std::optional<Technique> parse_technique(const std::string& text) {
+  const auto colon = text.find(':'), at = text.find('@');
+  if (colon == std::string::npos || (at != std::string::npos && at < colon)) return {};
+  Technique technique;
+  technique.lab = text.substr(0, colon);
+  technique.rung = text.substr(colon + 1, at == std::string::npos ? at : at - colon - 1);
+  if (at != std::string::npos) technique.mutant = text.substr(at + 1);
+  const bool plain = std::all_of(technique.mutant.begin(), technique.mutant.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+  });
+  if (!is_identifier(technique.lab) || !is_identifier(technique.rung) || !plain ||
+      (at != std::string::npos && technique.mutant.empty()))
+    return {};
+  return technique;
+}
 
 bool Rung::tensor(const std::string& type) const {
   return precision == Precision::tf32 || type == "half" || type == "bfloat16";

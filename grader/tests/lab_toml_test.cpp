@@ -160,3 +160,57 @@ TEST_CASE("sectors of coalesced rows") {
         1 + 2);  // the second row starts in the first sector's rest
   CHECK(grader::coalesced_row_sectors(0, 5, 5, 4) == 0);
 }
+
+TEST_CASE("[[speed]]: bars, shapes, architectures; everything else is an error with its line") {
+  const std::string speed = R"([[speed]]
+stage = "7.1"
+type = "int32"
+shape = [4096, 2048, 1024]
+naive = 1.5
+cublas = 0.5
+previous = "lab6_w:gemm_w"
+[speed.arch.sm_75]
+naive = 1.2
+)";
+  const Lab lab = parse_lab(good + speed, "x");
+  REQUIRE(lab.speed.size() == 1);
+  const grader::SpeedGoal& goal = lab.speed[0];
+  CHECK(goal.stage == "7.1");
+  CHECK(goal.type == "int32");
+  CHECK(goal.m == 4096);
+  CHECK(goal.n == 2048);
+  CHECK(goal.k == 1024);
+  CHECK(goal.bars.naive == 1.5);
+  CHECK(goal.bars.cublas == 0.5);
+  CHECK(goal.arch.at("sm_75").naive == 1.2);
+  CHECK_FALSE(goal.arch.at("sm_75").cublas);
+  CHECK(goal.previous == "lab6_w:gemm_w");
+
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string text = speed;
+    const auto at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, from.size(), to);
+    return message(good + text);
+  };
+  CHECK(changed("\"7.1\"", "\"7.9\"").find(":26: no [[stage]] has the id \"7.9\"") !=
+        std::string::npos);
+  CHECK(changed("int32", "half").find("has no type \"half\"") != std::string::npos);
+  CHECK(changed("[4096, 2048, 1024]", "[4096, 2048]").find("must be [M, N, K]") !=
+        std::string::npos);
+  CHECK(changed("[4096, 2048, 1024]", "[4096, 0, 1024]").find("must be [M, N, K]") !=
+        std::string::npos);
+  CHECK(changed("1.5", "-1").find("\"naive\" must be above 0") != std::string::npos);
+  CHECK(changed("naive = 1.5", "naiv = 1.5").find("unknown key \"naiv\"") != std::string::npos);
+  CHECK(changed("naive = 1.5\n", "").find("cuBLAS has no int32") != std::string::npos);
+  CHECK(changed("sm_75", "sm75").find("is no architecture") != std::string::npos);
+  for (const char* wrong : {"gemm_w", "a@b:c", "lab6_w:", "lab6_w:gemm_w@", "lab6_w:gemm_w@../x"})
+    CHECK(changed("lab6_w:gemm_w", wrong).find("labN_name:rung") != std::string::npos);
+  const auto technique = grader::parse_technique("lab1_naive:gemm_naive@L1-01-x-along-rows");
+  REQUIRE(technique);
+  CHECK(technique->lab == "lab1_naive");
+  CHECK(technique->rung == "gemm_naive");
+  CHECK(technique->mutant == "L1-01-x-along-rows");
+  CHECK(message(good + speed + speed).find("two [[speed]] goals") != std::string::npos);
+  CHECK(message(good + "[gpu]\nx = 1\n").find("unknown key \"gpu\"") != std::string::npos);
+}

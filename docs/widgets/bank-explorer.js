@@ -159,7 +159,10 @@
       const nodes = [];
       const every = cell < 15 ? 8 : cell < 18 ? 4 : 2;
       for (let bank = 0; bank < BANKS; ++bank) {
-        if (bank % every === 0 || (bank === 31 && every > 2)) nodes.push(text(left + (bank + .5) * cell, 28, bank, { class: 'w-small', 'text-anchor': 'middle' }));
+        if (bank % every === 0 || (bank === 31 && every > 2)) {
+          const last = bank === 31;
+          nodes.push(text(left + (last ? 32 : bank + .5) * cell, 28, bank, { class: 'w-small', 'text-anchor': last ? 'end' : 'middle' }));
+        }
       }
       nodes.push(text(left, 12, 'bank', { class: 'w-small' }));
       let y = top, count = 0;

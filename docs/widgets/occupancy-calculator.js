@@ -87,7 +87,7 @@
       nodes.push(text(2, 14, 'warp slots, by block', { class: 'w-small' }));
       for (let w = 0; w < c.warps; ++w) {
         const x = 2 + (w % across) * (cell + gap), y = 22 + Math.floor(w / across) * (cell + gap), block = Math.floor(w / per), used = w < model.warps;
-        nodes.push(rect(x, y, cell, cell, used ? (block % 2 ? 'w-cell' : 'w-mark') : 'w-empty', used ? `block ${block}, warp ${w % per}` : 'free'));
+        nodes.push(rect(x, y, cell, cell, used ? (block % 2 ? 'w-alt' : 'w-mark') : 'w-empty', used ? `block ${block}, warp ${w % per}` : 'free'));
         if (used && cell >= 15) nodes.push(text(x + cell / 2, y + cell / 2 + 4, block, { class: 'w-tiny', 'text-anchor': 'middle' }));
       }
       const below = 22 + rows * (cell + gap), bx = beside ? half + 28 : 2, room = width - bx - 34;

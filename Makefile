@@ -15,7 +15,12 @@ BUILD     ?= build
 DEVICE    ?= auto
 CUDA_HOME ?= $(or $(CUDA_PATH),/usr/local/cuda)
 NVCC      ?= $(or $(wildcard $(CUDA_HOME)/bin/nvcc),nvcc)
-ARCH      ?= $(or $(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d .),80)
+GPU_ARCH := $(shell . grader/scripts/lib.sh && gpu_arch)
+ifeq ($(origin ARCH),undefined)
+ARCH := $(or $(GPU_ARCH),80)
+else
+ARCH_CHOSEN := 1
+endif
 OPT       ?= -O2
 CXXFLAGS  ?=
 ifeq ($(origin CXX),default)
@@ -32,7 +37,7 @@ endif
 JOBS ?= $(shell awk -v cores="$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" \
   '/^MemAvailable/ { fit = int($$2 / 700000) } END { if (!fit || fit > cores) fit = cores; print fit < 1 ? 1 : fit }' \
   /proc/meminfo 2>/dev/null || echo 2)
-export BUILD CUDA_HOME NVCC ARCH CXX CXX_CHOSEN CLANG CLANG_CHOSEN DEPS
+export BUILD CUDA_HOME NVCC ARCH ARCH_CHOSEN CXX CXX_CHOSEN CLANG CLANG_CHOSEN DEPS
 
 # ---- one clear error for a setting that cannot be
 space := $(subst x,,x x)
@@ -178,6 +183,17 @@ $(GRADER) $(BUILD)/tests/grader_tests:
 	@mkdir -p $(@D); $(call progress,$(@F))
 	$(Q)$(CXX) -pthread -fopenmp $(filter %.o %.a,$^) $(if $(DEPS),-L$(DEPS)/lib) $(CATCH_V3) -o $@
 
+# ---- gpu: the timing worker, our own process on the GPU; only where there is a GPU to run it
+GPU_WORKER := $(BUILD)/bin/gpu_worker
+GPU_HERE   := $(if $(filter-out sim,$(DEVICE)),$(if $(GPU_ARCH),$(if $(shell command -v $(NVCC)),1)))
+NVCC_FLAGS = -std=c++17 -O3 -I. -gencode arch=compute_$(1),code=sm_$(1)
+$(GPU_WORKER): $(wildcard grader/gpu/*.cu grader/gpu/*.hpp common/*.cuh) $(BUILD)/nvcc_flags
+	@mkdir -p $(@D); $(call progress,$(@F))
+	$(Q)$(NVCC) $(call NVCC_FLAGS,$(patsubst sm_%,%,$(subst .,,$(ARCH)))) grader/gpu/worker_main.cu -o $@ -ldl || \
+	  { rm -f $@; [ $(DEVICE) = auto ] && echo "warning: nvcc does not compile the timing worker: speed is not judged" >&2; }
+$(BUILD)/nvcc_flags: always
+	@[ -e $(BUILD) ] || sh $(SCRIPTS)/new_build.sh $(BUILD); echo '$(NVCC) $(ARCH)' | cmp -s - $@ || echo '$(NVCC) $(ARCH)' >$@
+
 # ---- staff: skeletons from masters
 SKELETON := $(BUILD)/bin/skeleton
 $(SKELETON): $(call objects,grader/staff/skeleton_main.cpp grader/staff/skeleton.cpp)
@@ -194,7 +210,7 @@ GRADER_ARGS = $(addprefix --lab ,$(LAB)) --device $(DEVICE) $(if $(filter 1,$(SO
   $(if $(GOALS),--goals "$(GOALS)") $(if $(filter 1,$(V)),--verbose)
 ifneq ($(LABS_HERE),)
 check: ## build and grade, [LAB=n] [SOLUTION=1] [GOALS=my.toml]
-	$(call ensure,$(GRADER) $(GRADER_NEEDS))
+	$(call ensure,$(GRADER) $(GRADER_NEEDS) $(if $(GPU_HERE),$(GPU_WORKER)))
 	$(Q)$(GRADER) check $(GRADER_ARGS)
 watch: ## check again on every save, [LAB=n]
 	@WATCH="$(lab_folders)" sh $(SCRIPTS)/watch.sh $(MAKE_COMMAND) check LAB="$(LAB)" DEVICE=$(DEVICE)

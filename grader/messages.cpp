@@ -332,6 +332,7 @@ constexpr Entry kCatalogue[] = {
     Entry{"detail.shape", "seen with C = {m} x {n}, K = {k}"},
     Entry{"detail.also", "it also goes out of bounds: {sentence}"},
 #include "grader/messages_check.inc"
+#include "grader/messages_gpu.inc"
 #include "grader/messages_speed.inc"
 #include "grader/messages_sweep.inc"
 };

@@ -2,14 +2,22 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <future>
 #include <iostream>
+#include <map>
+#include <optional>
 #include <thread>
 
 #include "grader/commands/commands.hpp"
 #include "grader/commands/common.hpp"
+#include "grader/gpu/build.hpp"
+#include "grader/gpu/hardware.hpp"
+#include "grader/gpu/toolchain.hpp"
 #include "grader/judge/judge.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/files.hpp"
+#include "grader/os/scratch.hpp"
 #include "grader/report/render.hpp"
 #include "grader/report/text.hpp"
 
@@ -37,15 +45,34 @@ class Progress {
   bool shown_;
 };
 
-std::string device_note(const std::string& device, std::vector<std::string>& notes) {
+/// The GPU to use, if there is one and it is wanted. Fills the report's device and why.
+std::optional<gpu::Hardware> choose_device(const std::string& device, report::Report& result) {
+  result.device = "sim";
   if (device == "sim") return {};
-  const bool present = gpu_present();
-  if (device == "gpu") {
-    if (!present) throw UserError(text("device.no_gpu"), exit_infrastructure);
-    if (find_nvcc().empty()) throw UserError(text("device.no_nvcc"), exit_infrastructure);
+  // Numbers of CUDA_VISIBLE_DEVICES as nvidia-smi shows them, for every program that is started.
+  ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
+  const gpu::Hardware hardware = gpu::probe_hardware(chosen_arch());
+  if (hardware.usable) {
+    report::GpuUsed used;
+    used.name = hardware.device.name;
+    used.uuid = hardware.device.uuid;
+    used.arch = hardware.arch.name();
+    used.driver = hardware.device.driver;
+    used.toolkit = hardware.tools.cuda.text();
+    used.picked = hardware.reason;
+    result.gpu = std::move(used);
+    return hardware;
   }
-  if (!present) return "no CUDA device";
-  notes.push_back(text("device.gpu_note"));
+  if (device == "gpu")
+    throw UserError("DEVICE=gpu: " + hardware.reason + "." +
+                        (hardware.advice.empty() ? "" : "\n" + hardware.advice + "."),
+                    exit_infrastructure);
+  result.device_note = "no CUDA device";
+  if (hardware.seen) {
+    result.device_note = "the GPU is not used";
+    result.notes.push_back(text("gpu.not_used", {{"why", hardware.reason}}) +
+                           (hardware.advice.empty() ? "" : " " + hardware.advice + "."));
+  }
   return {};
 }
 
@@ -55,8 +82,7 @@ ExitCode check(const CheckOptions& options) {
   const Workplace place = workplace(options.place);
   const std::vector<Lab> labs = load_labs(place.root, options.goals);
   report::Report result;
-  result.device = "sim";
-  result.device_note = device_note(options.device, result.notes);
+  const std::optional<gpu::Hardware> hardware = choose_device(options.device, result);
 
   JudgeOptions judging;
   judging.seed = result.seed = options.seed;
@@ -85,21 +111,57 @@ ExitCode check(const CheckOptions& options) {
     result.protection = "rlimits only";
   }
 
+  const auto source = [&](const Lab& lab, const std::string& file) {
+    return !options.file.empty()
+               ? (file == "gemm.cu" ? fs::absolute(options.file)
+                                    : fs::absolute(options.file).parent_path() / file)
+           : !options.sources.empty() ? fs::absolute(options.sources) / lab.name / file
+                                      : source_of(lab, place.root, options.solution, file);
+  };
+  // nvcc takes its time: it compiles while the simulated GPU judges.
+  std::map<const Lab*, std::shared_future<gpu::GpuBuild>> for_gpu;
+  std::shared_future<void> before;
+  if (hardware)
+    for (const Lab* lab : chosen) {
+      for_gpu[lab] = std::async(std::launch::async, [&, lab, before] {
+                       if (before.valid()) before.wait();  // one at a time: sim needs the cores
+                       return gpu::build_gpu(
+                           place, hardware->tools, hardware->arch, *lab,
+                           [&](const std::string& file) { return source(*lab, file); }, building);
+                     }).share();
+      before = std::async(std::launch::deferred, [build = for_gpu[lab]] { build.wait(); }).share();
+    }
+
   const Progress progress;
   std::vector<Build> builds;
   builds.reserve(chosen.size());
   for (const Lab* lab : chosen) {
     progress("compiling " + lab->name);
-    const fs::path source = !options.file.empty() ? fs::absolute(options.file)
-                            : !options.sources.empty()
-                                ? fs::absolute(options.sources) / lab->name / "gemm.cu"
-                                : source_of(*lab, place.root, options.solution);
-    builds.push_back(build_lab(place, toolchain, *lab, source, building));
+    builds.push_back(build_lab(place, toolchain, *lab, source(*lab, "gemm.cu"), building));
   }
   judging.progress = [&progress](const std::string& stage) { progress("checking " + stage); };
   std::vector<Assignment> assignments;
   for (std::size_t i = 0; i < chosen.size(); ++i) assignments.push_back({chosen[i], &builds[i]});
   result.labs = judge(assignments, judging);
+  if (hardware) {
+    const Scratch scratch(place.build / "tmp", building.user);
+    gpu::HardwareOptions on_gpu;
+    on_gpu.seed = judging.seed;
+    on_gpu.jobs = judging.jobs;
+    on_gpu.root = place.root;
+    on_gpu.worker = place.build / "bin" / "gpu_worker";
+    on_gpu.scratch = scratch.path();
+    on_gpu.user = judging.user;
+    on_gpu.progress = [&progress](const std::string& what) { progress(what); };
+    std::vector<gpu::HardwareTask> tasks;
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+      tasks.push_back({chosen[i], for_gpu.at(chosen[i]), &result.labs[i]});
+    gpu::judge_on_gpu(*hardware, tasks, on_gpu, result);
+    const fs::path recorded = place.root / "docs/results/h200/bench.json";
+    if (fs::exists(recorded))
+      for (std::size_t i = 0; i < chosen.size(); ++i)
+        gpu::add_recorded(read_file(recorded), *chosen[i], result.labs[i]);
+  }
   progress.clear();
 
   std::vector<int> ids;

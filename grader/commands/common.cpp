@@ -3,6 +3,8 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "grader/errors.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/files.hpp"
@@ -50,6 +52,12 @@ fs::path source_of(const Lab& lab, const fs::path& root, bool solution, const st
   if (solution && !fs::exists(root / source))
     throw UserError(text("usage.no_solution", {{"lab", lab.name}}), exit_usage);
   return source;
+}
+
+std::string chosen_arch() {
+  const char* const chosen = std::getenv("ARCH_CHOSEN");
+  const char* const arch = std::getenv("ARCH");
+  return chosen && std::string(chosen) == "1" && arch ? arch : "";
 }
 
 std::optional<std::pair<unsigned, unsigned>> lesser_user(const Workplace& place) {

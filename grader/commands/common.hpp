@@ -30,4 +30,7 @@ std::filesystem::path source_of(const Lab& lab, const std::filesystem::path& roo
 /// uid and gid of "nobody" if this process is root and nobody could work in `build`; else nothing.
 std::optional<std::pair<unsigned, unsigned>> lesser_user(const Workplace& place);
 
+/// ARCH= as the user chose it; "" if the Makefile asked the GPU.
+std::string chosen_arch();
+
 }  // namespace grader

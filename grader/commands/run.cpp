@@ -9,6 +9,9 @@
 
 #include "grader/commands/commands.hpp"
 #include "grader/commands/common.hpp"
+#include "grader/gpu/build.hpp"
+#include "grader/gpu/runner.hpp"
+#include "grader/gpu/toolchain.hpp"
 #include "grader/judge/rung_check.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/files.hpp"
@@ -258,23 +261,27 @@ std::string gpu_main(const fs::path& source, const Rung& rung, const RunOptions&
 
 ExitCode run_on_gpu(const Workplace& place, const Rung& rung, const RunOptions& options,
                     const fs::path& source) {
-  const std::string nvcc = find_nvcc();
-  if (!gpu_present()) throw UserError(text("device.no_gpu"), exit_infrastructure);
-  if (nvcc.empty()) throw UserError(text("device.no_nvcc"), exit_infrastructure);
+  ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
+  const gpu::Hardware hardware = gpu::probe_hardware(chosen_arch());
+  if (!hardware.usable)
+    throw UserError("DEVICE=gpu: " + hardware.reason + "." +
+                        (hardware.advice.empty() ? "" : "\n" + hardware.advice + "."),
+                    exit_infrastructure);
+  if (const std::string why = gpu::why_not(rung, options.type, {hardware.device.arch, ""});
+      !why.empty())
+    throw UserError(why, exit_infrastructure);
   const Scratch scratch(place.build / "tmp");
   write_file_atomically(scratch.path() / "main.cu",
                         gpu_main(fs::absolute(place.root / source), rung, options));
   ProcessSpec compile;
-  compile.argv = {nvcc,
-                  "-arch=" + (rung.needs_arch.empty() ? "native" : rung.needs_arch),
-                  "-O3",
-                  "-std=c++17",
-                  "-lineinfo",
-                  "-I.",
-                  (scratch.path() / "main.cu").string(),
-                  "common/reference.cpp",
-                  "-o",
-                  (scratch.path() / "program").string()};
+  compile.argv = {hardware.tools.nvcc};
+  const auto flags = gpu::nvcc_options(
+      rung.needs_arch.empty() ? hardware.arch
+                              : gpu::parse_arch(rung.needs_arch).value_or(hardware.arch));
+  compile.argv.insert(compile.argv.end(), flags.begin(), flags.end());
+  compile.argv.insert(compile.argv.end(),
+                      {(scratch.path() / "main.cu").string(), "common/reference.cpp", "-o",
+                       (scratch.path() / "program").string()});
   compile.environment = minimal_environment();
   compile.environment.push_back("TMPDIR=" + scratch.path().string());
   compile.folder = place.root.string();
@@ -285,12 +292,11 @@ ExitCode run_on_gpu(const Workplace& place, const Rung& rung, const RunOptions& 
   }
   ProcessSpec program;
   program.argv = {(scratch.path() / "program").string()};
-  program.environment = minimal_environment();
-  if (const char* devices = std::getenv("CUDA_VISIBLE_DEVICES"))
-    program.environment.push_back(std::string("CUDA_VISIBLE_DEVICES=") + devices);
+  program.environment = gpu::gpu_environment();
   const RunResult ran = run_process(program, std::chrono::minutes(2));
   std::cout << rung.name << "<" << options.type << "> · " << options.m << "×" << options.n << "×"
-            << options.k << " · gpu · " << source.string() << '\n'
+            << options.k << " · " << hardware.device.name << " (" << hardware.arch.name() << ") · "
+            << source.string() << '\n'
             << printable(ran.output + ran.errors);
   if (ran.timed_out) std::cout << "no result after two minutes\n";
   if (WIFSIGNALED(ran.status))

@@ -85,7 +85,8 @@ struct Runner::State {
   std::unique_ptr<Link> link;
   Hello hello;
   std::size_t heard_out = 0, heard_err = 0;
-  RunnerFault start_fault;  ///< why there is no link
+  RunnerFault start_fault;   ///< why there is no link
+  milliseconds farewell{0};  ///< what a wrapper gets to write its summary in, after a lost context
   Packet reply;
   Batch batch;
 
@@ -162,7 +163,10 @@ struct Runner::State {
         break;
     }
     fault.said = newly_said();
-    if (done.end == gpu::protocol::End::failed) drop();
+    if (done.end == gpu::protocol::End::failed) {
+      if (farewell.count() > 0) link->process().wait(farewell);
+      drop();
+    }
     return fault;
   }
 
@@ -171,6 +175,7 @@ struct Runner::State {
     if (link) return {};
     ProcessSpec process;
     process.argv = spec.wrapper;
+    farewell = spec.wrapper.empty() ? milliseconds(0) : spec.first_patience;
     process.argv.push_back(spec.program);
     if (!spec.wrapper.empty()) process.argv.emplace_back("wrapped");
     process.environment = gpu_environment();

@@ -225,10 +225,8 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
 
   const std::vector<Case> cases = cases_of(bench.lab(), stage);
   const auto by_type = bench.run_cases(stage, cases);
-  const CaseResult *smallest = nullptr, *chosen = nullptr;
-  RungCheck* chosen_check = nullptr;
+  FailurePick pick;
   std::set<std::string> notes;
-  bool untouched = true, any_elements = false;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     for (const auto& type : bench.lab().rung(stage.rung).types) {
       const auto& list = by_type.at(type);
@@ -237,34 +235,17 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
       CHECK_THAT(Seen{&seen}, IsRight());
       notes.insert(seen.notes.begin(), seen.notes.end());
       if (result.printed.empty()) result.printed = seen.printed;
-      if (seen.right()) continue;
-      if (!smallest) smallest = &seen;
-      const Failure& failure = *seen.failure;
-      if (!seen.shape.empty()) {
-        any_elements = true;
-        untouched = untouched && failure.untouched && failure.outcome.end == End::returned &&
-                    failure.kind == Failure::Kind::wrong;
-      }
-      for (const auto& launch : failure.outcome.run.launches)
-        untouched = untouched && launch.findings.empty();
-      // The first failure big enough to be explained, or one that needs no explanation.
-      const bool better =
-          !chosen || (!telling(chosen->shape) && chosen->failure->kind == Failure::Kind::wrong &&
-                      telling(seen.shape));
-      if (better) {
-        chosen = &seen;
-        chosen_check = bench.check(stage.rung, type);
-      }
+      pick.see(seen);
     }
   }
   result.notes.assign(notes.begin(), notes.end());
-  if (chosen) {
-    if (any_elements && untouched && todo.line != 0 &&
-        chosen->failure->kind == Failure::Kind::wrong) {
+  if (const CaseResult* chosen = pick.chosen()) {
+    if (pick.untouched() && todo.line != 0 && chosen->failure->kind == Failure::Kind::wrong) {
       not_started(result, bench, todo);
       return;
     }
-    describe_failure(result, bench, *chosen_check, *smallest, *chosen);
+    describe_failure(result, bench.build().shown_path, *bench.check(stage.rung, chosen->type),
+                     *pick.smallest(), *chosen);
     return;
   }
   if (!answered) {
@@ -280,7 +261,8 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
         Case{run.at, 0, 0, 0, false}, run.type, run.measured->failure, {}, {}, 0};
     CHECK_THAT(Seen{&counted}, IsRight());
     if (run.measured->failure) {
-      describe_failure(result, bench, *bench.check(stage.rung, run.type), counted, counted);
+      describe_failure(result, bench.build().shown_path, *bench.check(stage.rung, run.type),
+                       counted, counted);
       return;
     }
     const report::GoalResult goal = goal_result(run);

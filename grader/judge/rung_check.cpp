@@ -71,7 +71,7 @@ Observed observe(const CallOutcome& outcome, std::uint64_t element_bytes) {
   return seen;
 }
 
-RungCheck::RungCheck(Session& session, const Lab& lab, const Rung& rung, std::string type,
+RungCheck::RungCheck(Caller& session, const Lab& lab, const Rung& rung, std::string type,
                      std::uint64_t seed)
     : lab_(lab),
       rung_(rung),

@@ -43,7 +43,7 @@ struct Measured {
 class RungCheck {
  public:
   /// `session` is shared by all rungs of one type and outlives this.
-  RungCheck(Session& session, const Lab& lab, const Rung& rung, std::string type,
+  RungCheck(Caller& session, const Lab& lab, const Rung& rung, std::string type,
             std::uint64_t seed);
 
   /// Runs every data set of the case until one fails. Remembered: stages that share a rung share
@@ -67,7 +67,7 @@ class RungCheck {
   const Rung& rung_;
   std::string type_, entry_;
   std::uint64_t seed_;
-  Session& session_;
+  Caller& session_;
   std::map<std::string, CaseResult> cases_;
   std::map<std::string, Measured> measured_;
 };

@@ -67,14 +67,24 @@ struct CallSpec {
   bool samples = false;  ///< fill LaunchReport::samples
 };
 
-class Session {
+/// Whoever can run a student's launcher once: on the simulated GPU (Session), or on a real one
+/// (gpu::HardwareSession). Everything above, from cases to diagnoses, is the same for both.
+class Caller {
+ public:
+  Caller() = default;
+  virtual ~Caller() = default;
+  Caller(const Caller&) = delete;
+  Caller& operator=(const Caller&) = delete;
+
+  virtual CallOutcome call(const CallSpec& spec) = 0;
+};
+
+class Session : public Caller {
  public:
   Session(const Build& build, SessionConfig config);
-  ~Session();
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  ~Session() override;
 
-  CallOutcome call(const CallSpec& spec);
+  CallOutcome call(const CallSpec& spec) override;
   AskOutcome ask(const std::string& function);
 
   /// What the worker found when it parsed the code; starts a pair if there is none. `loaded` false

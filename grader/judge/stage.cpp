@@ -127,14 +127,31 @@ std::vector<LabBench::GoalRun> LabBench::run_goals(const Stage& stage) {
   return runs;
 }
 
-void describe_failure(StageResult& stage, LabBench& bench, RungCheck& check,
+void FailurePick::see(const CaseResult& seen) {
+  if (seen.right()) return;
+  if (!smallest_) smallest_ = &seen;
+  const Failure& failure = *seen.failure;
+  if (!seen.shape.empty()) {
+    any_elements_ = true;
+    untouched_ = untouched_ && failure.untouched && failure.outcome.end == End::returned &&
+                 failure.kind == Failure::Kind::wrong;
+  }
+  for (const auto& launch : failure.outcome.run.launches)
+    untouched_ = untouched_ && launch.findings.empty();
+  const bool better =
+      !chosen_ || (!telling(chosen_->shape) && chosen_->failure->kind == Failure::Kind::wrong &&
+                   telling(seen.shape));
+  if (better) chosen_ = &seen;
+}
+
+void describe_failure(StageResult& stage, const std::string& file, RungCheck& check,
                       const CaseResult& smallest, const CaseResult& chosen) {
   const Failure& failure = *chosen.failure;
   const CallOutcome& outcome = failure.outcome;
   stage.state = report::State::failed;
   stage.shape = chosen.shape.name();
   stage.type = chosen.type;
-  stage.file = first_finding_place(outcome, bench.build().shown_path, stage.line);
+  stage.file = first_finding_place(outcome, file, stage.line);
   stage.printed = chosen.printed;
   const std::string entry = check.entry();
 

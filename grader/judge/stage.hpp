@@ -66,8 +66,24 @@ class LabBench {
 /// A failure large enough that its diagnosis says more than "everything is wrong".
 bool telling(const Case& shape);
 
+/// Which of several failures is shown.
+class FailurePick {
+ public:
+  void see(const CaseResult& seen);
+  const CaseResult* smallest() const { return smallest_; }
+  /// The first that is big enough to be explained, or that needs no explanation.
+  const CaseResult* chosen() const { return chosen_; }
+  /// Nothing was written anywhere, and nothing else went wrong: the code is not there yet.
+  bool untouched() const { return any_elements_ && untouched_; }
+
+ private:
+  const CaseResult *smallest_ = nullptr, *chosen_ = nullptr;
+  bool untouched_ = true, any_elements_ = false;
+};
+
 /// Fills verdict, diagnosis, headline, details, next step and place for a failed case.
-void describe_failure(report::StageResult& stage, LabBench& bench, RungCheck& check,
+/// `file`: the student's, as messages name it.
+void describe_failure(report::StageResult& stage, const std::string& file, RungCheck& check,
                       const CaseResult& smallest, const CaseResult& chosen);
 
 /// A goal as the report shows it.

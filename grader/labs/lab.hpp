@@ -29,6 +29,8 @@ enum class Precision { own, tf32 };
 ///     ["float"] file = "wgmma.cu"               # another file of the lab; only together with
 ///     needs_arch needs_arch = "sm_90a"           # cannot run on the simulated GPU: its stages are
 ///     skipped there
+///     from_arch = "sm_80"             # oldest real GPU that runs it; default: sm_75. By type:
+///                                     # { half = "sm_75", bfloat16 = "sm_80" }
 ///
 /// C has the operands' type, but float for half and bfloat16 (In = __half, Out = float). Which
 /// limit of precision applies follows from the types: half, bfloat16 and TF32 rungs are tensor
@@ -40,7 +42,11 @@ struct Rung {
   Oracle oracle = Oracle::product;
   Precision precision = Precision::own;
   std::string file = "gemm.cu";
-  std::string needs_arch;  ///< "" = runs everywhere, else "sm_90a"
+  std::string needs_arch;                  ///< "" = runs everywhere, else "sm_90a"
+  std::map<std::string, int> oldest_arch;  ///< by type; what is not there: 75
+
+  /// The oldest architecture of a real GPU that runs this rung in `type`: 80 for sm_80.
+  int from_arch(const std::string& type) const;
 
   /// FP32 sums of products of a smaller type: the wider limit of tensor cores.
   bool tensor(const std::string& type) const;

@@ -140,8 +140,18 @@ bool is_identifier(const std::string& name) {
   });
 }
 
+/// "sm_80" -> 80.
+int parse_from_arch(const Table& table, const std::string& key) {
+  const std::string name = table.string(key);
+  static const std::set<std::string> known = {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90"};
+  if (!known.count(name))
+    table.fail(table.required(key),
+               "unknown architecture \"" + name + "\" (known: sm_75, sm_80, sm_86, sm_89, sm_90)");
+  return std::stoi(name.substr(3));
+}
+
 Rung parse_rung(const Table& table) {
-  table.only({"name", "title", "types", "oracle", "precision", "file", "needs_arch"});
+  table.only({"name", "title", "types", "oracle", "precision", "file", "needs_arch", "from_arch"});
   Rung rung;
   rung.name = table.string("name");
   // These names go into generated source.
@@ -180,6 +190,17 @@ Rung parse_rung(const Table& table) {
   if (table.has("needs_arch") && rung.needs_arch != "sm_90a")
     table.fail(table.required("needs_arch"),
                "unknown architecture \"" + rung.needs_arch + "\" (known: sm_90a)");
+  if (table.has("from_arch") && table.required("from_arch")->is_table()) {
+    const Table by_type = table.table("from_arch");
+    for (const auto& type : by_type.names()) {
+      if (std::find(rung.types.begin(), rung.types.end(), type) == rung.types.end())
+        by_type.fail(by_type.required(type), "\"" + type + "\" is none of this rung's types");
+      rung.oldest_arch[type] = parse_from_arch(by_type, type);
+    }
+  } else if (table.has("from_arch")) {
+    for (const auto& type : rung.types)
+      rung.oldest_arch[type] = parse_from_arch(table, "from_arch");
+  }
   // The name goes into paths, archives and generated source.
   const std::string stem = rung.file.substr(0, rung.file.rfind('.'));
   if (!is_identifier(stem) || rung.file != stem + ".cu")
@@ -317,6 +338,11 @@ std::optional<Technique> parse_technique(const std::string& text) {
 
 bool Rung::tensor(const std::string& type) const {
   return precision == Precision::tf32 || type == "half" || type == "bfloat16";
+}
+
+int Rung::from_arch(const std::string& type) const {
+  const auto found = oldest_arch.find(type);
+  return found == oldest_arch.end() ? 75 : found->second;
 }
 
 const std::string& Rung::main_type() const {

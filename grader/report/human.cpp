@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <set>
 #include <sstream>
 
 #include "grader/report/render.hpp"
@@ -125,14 +128,183 @@ void explain(Page& page, const StageResult& stage, bool verbose) {
   for (const auto& note : stage.notes) page.block(indent, "note: " + note);
 }
 
+// ---- the GPU's part of a lab
+
+using Gpu = HardwareResult::State;
+
+std::string decimals(double value, int digits) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(digits) << value;
+  return out.str();
+}
+
+Word right_word(const HardwareResult& gpu) {
+  if (gpu.state == Gpu::skipped) return {"skipped", Style::dim};
+  if (gpu.state == Gpu::infra && gpu.sanitizer.empty()) return {"ERROR", Style::bad};
+  const bool wrong =
+      gpu.state == Gpu::failed && gpu.verdict != "SANITIZER" && gpu.verdict != "TOO_SLOW";
+  return wrong ? Word{"FAIL", Style::bad} : Word{"ok", Style::good};
+}
+
+Word sanitizer_word(const HardwareResult& gpu) {
+  if (gpu.sanitizer.empty()) return {"-", Style::dim};
+  for (const auto& one : gpu.sanitizer) {
+    if (one.unreadable) return {"ERROR", Style::bad};
+    if (!one.clean) return {"FAIL", Style::bad};
+  }
+  return {"clean", Style::good};
+}
+
+Word speed_word(const SpeedResult& speed) {
+  return speed.verdict == "pass"           ? Word{"ok", Style::good}
+         : speed.verdict == "fail"         ? Word{"FAIL", Style::bad}
+         : speed.verdict == "inconclusive" ? Word{"noisy", Style::warn}
+                                           : Word{"-", Style::dim};
+}
+
+/// "0.53 of cuBLAS (asked 0.45), 27.1 TFLOP/s": the yardstick that decided.
+std::string speed_text(const SpeedResult& speed) {
+  if (speed.verdict == "not_measured") return speed.reason;
+  std::string text = decimals(speed.ratio, 2) + (speed.by == "cublas" ? " of cuBLAS" : "x naive");
+  text += " (asked " + decimals(speed.bar, 2) + ")";
+  if (speed.tflops > 0) text += ", " + decimals(speed.tflops, 1) + " TFLOP/s";
+  return text;
+}
+
+void hardware_table(Page& page, const Report& report, const LabResult& lab) {
+  const bool any = std::any_of(lab.stages.begin(), lab.stages.end(),
+                               [](const StageResult& stage) { return stage.gpu.has_value(); });
+  if (!any || !report.gpu) return;
+  constexpr std::size_t stage_column = 7, right_column = 10, clean_column = 11;
+  page.line();
+  for (const auto& part :
+       wrap("on the GPU · " + report.gpu->name + " (" + report.gpu->arch + ")", columns))
+    page.line(part);
+  page.line(pad("stage", stage_column) + pad("right", right_column) +
+            pad("sanitizer", clean_column) + "speed, against the bar");
+  const auto cell = [&](const Word& word, std::size_t width_) {
+    return styled(word.text, word.style, page.colour()) +
+           std::string(width_ - width(word.text), ' ');
+  };
+  for (const auto& stage : lab.stages) {
+    if (!stage.gpu) continue;
+    const HardwareResult& gpu = *stage.gpu;
+    const std::string head = pad(stage.id, stage_column) + cell(right_word(gpu), right_column) +
+                             cell(sanitizer_word(gpu), clean_column);
+    constexpr std::size_t indent = stage_column + right_column + clean_column;
+    if (gpu.speed.empty()) {
+      page.line(head + (gpu.state == Gpu::skipped ? fit(gpu.headline, columns - indent)
+                                                  : styled("-", Style::dim, page.colour())));
+      continue;
+    }
+    bool first = true;
+    for (const auto& speed : gpu.speed) {
+      const std::string begin = first ? head : std::string(indent, ' ');
+      first = false;
+      page.line(begin + cell(speed_word(speed), 6) + fit(speed_text(speed), columns - indent - 6));
+      const auto& at = speed.at;
+      std::string where = speed.type + " " + std::to_string(at.m);
+      where += at.m == at.n && at.n == at.k
+                   ? "³"
+                   : "×" + std::to_string(at.n) + "×" + std::to_string(at.k);
+      if (!speed.previous.empty())
+        where += "; " + decimals(speed.over_previous, 2) + "x your " + speed.previous;
+      page.line(std::string(indent + 6, ' ') + fit(where, columns - indent - 6));
+    }
+  }
+}
+
+void hardware_explain(Page& page, const StageResult& stage, bool verbose) {
+  if (!stage.gpu) return;
+  const HardwareResult& gpu = *stage.gpu;
+  const std::string label = "  " + stage.id + "  ";
+  const std::string indent(label.size(), ' ');
+  if (gpu.state == Gpu::failed || gpu.state == Gpu::infra) {
+    page.line();
+    page.block(label, gpu.headline, Style::bold);
+    std::string at;
+    if (!gpu.shape.empty())
+      at = "at " + gpu.shape + " in " + gpu.type;
+    else if (!gpu.type.empty())
+      at = "in " + gpu.type;
+    if (gpu.line != 0)
+      at += (at.empty() ? "at " : ", ") + gpu.file + ":" + std::to_string(gpu.line);
+    if (!at.empty()) page.block(indent, at);
+    for (const auto& detail : gpu.details) page.block(indent, detail);
+    if (!gpu.next_step.empty()) page.block(indent, gpu.next_step);
+  }
+  for (const auto& speed : gpu.speed) {
+    if (speed.verdict == "inconclusive")
+      page.block(label, speed.type + ": " + speed.reason, Style::warn);
+    for (const auto& odd : speed.suspect) page.block(label, "note: " + odd);
+    if (!verbose || speed.ms <= 0) continue;
+    const auto interval = [](const double(&of)[3]) {
+      return decimals(of[1], 3) + " [" + decimals(of[0], 3) + ", " + decimals(of[2], 3) + "]";
+    };
+    std::string all = speed.type + ": " + decimals(speed.ms, 4) +
+                      " ms per launch by the wall clock, " + decimals(speed.events_ms, 4) +
+                      " by events;";
+    if (std::isfinite(speed.over_naive[1]))
+      all += " over naive " + interval(speed.over_naive) + ",";
+    if (std::isfinite(speed.over_cublas[1]))
+      all += " over cuBLAS " + interval(speed.over_cublas) + ",";
+    all += " " + std::to_string(speed.rounds) + " rounds of " + std::to_string(speed.launches) +
+           " launches";
+    if (speed.clock_median != 0)
+      all += ", SM clock " + std::to_string(speed.clock_low) + "/" +
+             std::to_string(speed.clock_median) + "/" + std::to_string(speed.clock_high) + " MHz";
+    if (!speed.throttle.empty()) all += ", held back by: " + speed.throttle;
+    page.block(label, all);
+  }
+  for (const auto& note : gpu.notes) page.block(label, "note: " + note);
+}
+
 std::string points(double value) {
   return number(value);
+}
+
+/// "on the GPU: 18 of 18 stages right, 1 skipped; speed: 12 ok, 1 too slow, 1 noisy"
+std::string hardware_sum(const Report& report) {
+  unsigned right = 0, tried = 0, skipped = 0, fast = 0, slow = 0, noisy = 0;
+  for (const auto& lab : report.labs)
+    for (const auto& stage : lab.stages) {
+      if (!stage.gpu) continue;
+      const HardwareResult& gpu = *stage.gpu;
+      if (gpu.state == Gpu::skipped) {
+        ++skipped;
+        continue;
+      }
+      ++tried;
+      right += gpu.state == Gpu::passed || gpu.verdict == "TOO_SLOW";
+      for (const auto& speed : gpu.speed) {
+        fast += speed.verdict == "pass";
+        slow += speed.verdict == "fail";
+        noisy += speed.verdict == "inconclusive";
+      }
+    }
+  std::string text =
+      "on the GPU: " + std::to_string(right) + " of " + std::to_string(tried) + " stages right";
+  if (skipped) text += ", " + std::to_string(skipped) + " skipped";
+  if (fast + slow + noisy) {
+    text += "; speed: " + std::to_string(fast) + " ok";
+    if (slow) text += ", " + std::to_string(slow) + " too slow";
+    if (noisy) text += ", " + std::to_string(noisy) + " inconclusive (noisy, run it again)";
+  }
+  return text;
 }
 
 }  // namespace
 
 std::string human(const Report& report, bool colour, bool verbose) {
   Page page(colour);
+  if (report.gpu) {
+    const GpuUsed& gpu = *report.gpu;
+    page.block("", "GPU: " + gpu.name + " (" + gpu.arch + "), " + gpu.picked + "; driver " +
+                       gpu.driver + ", CUDA " + gpu.toolkit +
+                       (gpu.cublas.empty() ? "" : ", cuBLAS " + gpu.cublas) +
+                       ". Points come from sim, as on every machine.");
+    page.line();
+  }
   for (const auto& lab : report.labs) {
     std::string head = "gemm-lab check · " + lab.name + " · " + report.device;
     if (!report.device_note.empty()) head += " (" + report.device_note + ")";
@@ -163,6 +335,22 @@ std::string human(const Report& report, bool colour, bool verbose) {
     }
     if (lab.build == "ok")
       for (const auto& stage : lab.stages) explain(page, stage, verbose);
+    hardware_table(page, report, lab);
+    std::set<std::string> told;  // what holds for the whole file is told once
+    for (const auto& stage : lab.stages) {
+      const bool of_file =
+          stage.gpu && (stage.gpu->verdict == "REFUSED" ||
+                        (stage.gpu->verdict == "COMPILE_ERROR" && stage.gpu->diagnosis.empty()));
+      if (!of_file || told.insert(stage.gpu->headline).second)
+        hardware_explain(page, stage, verbose);
+    }
+    bool recorded = false;
+    for (const auto& stage : lab.stages) {
+      if (stage.recorded.empty()) continue;
+      if (!recorded) page.line();
+      recorded = true;
+      page.block(pad(stage.id, 7), stage.recorded, Style::dim);
+    }
     page.line();
   }
   for (const auto& note : report.notes) page.block("", note);
@@ -175,6 +363,7 @@ std::string human(const Report& report, bool colour, bool verbose) {
   if (sum.bonus_possible > 0)
     line += " + " + points(sum.bonus_earned) + "/" + points(sum.bonus_possible) + " bonus";
   page.line(line);
+  if (report.gpu) page.block("", hardware_sum(report));
   page.line("next: " + styled(report.next, Style::bold, colour));
   return page.text();
 }

@@ -83,11 +83,47 @@ std::string junit(const Report& report) {
         cases << "<system-out>" << escape(stage.printed) << "</system-out>";
       cases << "</testcase>\n";
     }
-    suites << "  <testsuite name=\"" << escape(lab.name) << "\" tests=\"" << lab.stages.size()
-           << "\" failures=\"" << failed << "\" errors=\"" << broken << "\" skipped=\"" << locked
-           << "\" time=\"" << seconds(lab.seconds) << "\">\n"
+    std::size_t on_gpu = 0;
+    for (const auto& stage : lab.stages) {
+      if (!stage.gpu) continue;
+      ++on_gpu;
+      const HardwareResult& gpu = *stage.gpu;
+      cases << "    <testcase name=\"" << escape(stage.id + " " + stage.title + " (GPU)")
+            << "\" classname=\"" << escape(lab.name + ".gpu") << "\" time=\""
+            << seconds(gpu.seconds) << "\">";
+      std::string body = gpu.headline;
+      for (const auto& line : gpu.details) body += "\n" + line;
+      if (!gpu.next_step.empty()) body += "\n" + gpu.next_step;
+      const std::string attributes = " message=\"" + escape(gpu.headline) + "\" type=\"" +
+                                     escape(gpu.diagnosis.empty() ? gpu.verdict : gpu.diagnosis) +
+                                     "\"";
+      switch (gpu.state) {
+        case HardwareResult::State::passed:
+          // Too noisy to judge: neither a pass nor a failure.
+          if (!gpu.inconclusive) break;
+          ++locked;
+          cases << "<skipped message=\"inconclusive\"/>";
+          break;
+        case HardwareResult::State::skipped:
+          ++locked;
+          cases << "<skipped message=\"" << escape(gpu.headline) << "\"/>";
+          break;
+        case HardwareResult::State::infra:
+          ++broken;
+          cases << "<error" << attributes << ">" << escape(body) << "</error>";
+          break;
+        case HardwareResult::State::failed:
+          ++failed;
+          cases << "<failure" << attributes << ">" << escape(body) << "</failure>";
+          break;
+      }
+      cases << "</testcase>\n";
+    }
+    suites << "  <testsuite name=\"" << escape(lab.name) << "\" tests=\""
+           << lab.stages.size() + on_gpu << "\" failures=\"" << failed << "\" errors=\"" << broken
+           << "\" skipped=\"" << locked << "\" time=\"" << seconds(lab.seconds) << "\">\n"
            << cases.str() << "  </testsuite>\n";
-    tests += static_cast<unsigned>(lab.stages.size());
+    tests += static_cast<unsigned>(lab.stages.size() + on_gpu);
     failures += failed;
     errors += broken;
     skipped += locked;

@@ -22,6 +22,20 @@ std::string_view to_string(State state) {
   return "?";
 }
 
+std::string_view to_string(HardwareResult::State state) {
+  switch (state) {
+    case HardwareResult::State::passed:
+      return "passed";
+    case HardwareResult::State::failed:
+      return "failed";
+    case HardwareResult::State::skipped:
+      return "skipped";
+    case HardwareResult::State::infra:
+      return "infra";
+  }
+  return "?";
+}
+
 Score score(const LabResult& lab) {
   Score sum;
   for (const auto& stage : lab.stages) {
@@ -49,15 +63,24 @@ Score score(const Report& report) {
 }
 
 ExitCode exit_code(const Report& report) {
-  bool infra = false, build = false, failed = false;
+  using Gpu = HardwareResult::State;
+  bool infra = false, build = false, failed = false, noisy = false;
   for (const auto& lab : report.labs) {
     build = build || (lab.build != "ok" && lab.build != "infra");
     for (const auto& stage : lab.stages) {
       infra = infra || stage.state == State::infra;
       failed = failed || (stage.state != State::passed && stage.state != State::skipped);
+      if (!stage.gpu) continue;
+      infra = infra || stage.gpu->state == Gpu::infra;
+      failed = failed || stage.gpu->state == Gpu::failed;
+      noisy = noisy || stage.gpu->inconclusive;
     }
   }
-  return infra ? exit_infrastructure : build ? exit_build : failed ? exit_failed : exit_ok;
+  return infra    ? exit_infrastructure
+         : build  ? exit_build
+         : failed ? exit_failed
+         : noisy  ? exit_inconclusive
+                  : exit_ok;
 }
 
 std::string next_command(const Report& report, const std::vector<int>& all_labs) {
@@ -65,6 +88,10 @@ std::string next_command(const Report& report, const std::vector<int>& all_labs)
     if (lab.build == "infra") return "make doctor";
     if (lab.build != "ok") return "make check LAB=" + std::to_string(lab.id);
     for (const auto& stage : lab.stages) {
+      if (stage.gpu && stage.gpu->state == HardwareResult::State::infra) return "make doctor";
+      if (stage.gpu && stage.gpu->state == HardwareResult::State::failed)
+        return "make hint STAGE=" + stage.id;
+      if (stage.gpu && stage.gpu->inconclusive) return "make check LAB=" + std::to_string(lab.id);
       if (stage.state == State::passed || stage.state == State::locked ||
           stage.state == State::skipped)
         continue;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,56 @@ struct GoalResult {
   std::string diagnosis;  ///< id if missed
 };
 
+/// One tool of compute-sanitizer over one rung, in all its types at small shapes.
+struct SanitizerResult {
+  std::string tool;  ///< "memcheck", "racecheck", "initcheck", "synccheck"
+  bool clean = false;
+  bool unreadable = false;  ///< it gave no summary that can be trusted: never a pass
+  std::string type;         ///< in which something was found
+  std::string finding;      ///< "Invalid __global__ read of size 4 bytes", one line
+  std::string file;         ///< "" = no place is known
+  unsigned line = 0;
+};
+
+/// One [[speed]] goal of lab.toml, measured on this GPU.
+struct SpeedResult {
+  std::string type;
+  Extents at;                 ///< as measured; smaller than asked for if memory was short
+  std::string verdict;        ///< "pass", "fail", "inconclusive", "not_measured"
+  std::string reason;         ///< a sentence, for the last two
+  std::string by;             ///< the yardstick that decided: "naive" or "cublas"
+  double ratio = 0, bar = 0;  ///< t_yardstick / t_yours against that one, and what is asked for
+  /// Medians and 95 % intervals of the paired ratios; NaN where there is none.
+  double over_naive[3], over_cublas[3];  ///< low, median, high
+  double ms = 0, naive_ms = 0, cublas_ms = 0, events_ms = 0, tflops = 0;
+  unsigned rounds = 0, dropped = 0, launches = 0;
+  unsigned clock_low = 0, clock_median = 0, clock_high = 0;  ///< MHz; 0 = not known
+  std::string throttle;                                      ///< reasons seen, "" = none
+  /// The student's own rung before this one at the same type and shape: shown, never judged.
+  std::string previous;
+  double over_previous = 0;
+  std::vector<std::string> suspect;  ///< cross-checks that did not hold
+  double seconds = 0;
+};
+
+/// What a real GPU said about a stage that is right on the simulated one. Takes no points and gives
+/// none, but for stages that no simulated GPU can run.
+struct HardwareResult {
+  /// passed, failed, skipped (this GPU cannot run it) or infra. Speed included.
+  enum class State { passed, failed, skipped, infra } state = State::passed;
+  bool inconclusive = false;  ///< right, but the machine was too noisy to judge its speed
+  unsigned shapes = 0;        ///< checked per type, large ones included
+  std::string verdict;        ///< as StageResult's; "TOO_SLOW", "SANITIZER"
+  std::string diagnosis, headline, next_step, shape, type, file;
+  unsigned line = 0;
+  std::vector<std::string> details, notes;
+  std::vector<SanitizerResult> sanitizer;  ///< empty: not installed, or the code is not right
+  std::vector<SpeedResult> speed;
+  double seconds = 0;
+};
+
+std::string_view to_string(HardwareResult::State state);
+
 struct StageResult {
   std::string id, title, rung;
   bool bonus = false;
@@ -49,6 +100,8 @@ struct StageResult {
   unsigned assertions = 0, passed_assertions = 0;
   double points = 0, earned = 0;
   double seconds = 0;
+  std::optional<HardwareResult> gpu;  ///< empty: not tried there
+  std::string recorded;  ///< what the technique reaches on the GPU that the course was measured on
 };
 
 struct LabResult {
@@ -63,6 +116,12 @@ struct LabResult {
   double build_seconds = 0, seconds = 0;
 };
 
+/// The GPU that a check used.
+struct GpuUsed {
+  std::string name, uuid, arch, driver, toolkit, cublas;  ///< cublas: "" = not found
+  std::string picked;                                     ///< why this one
+};
+
 struct Report {
   static constexpr int schema = 1;
   std::string device;  ///< "sim"
@@ -70,6 +129,7 @@ struct Report {
       device_note;       ///< "no CUDA device", "a GPU is there: timing comes with a later version"
   std::string compiler;  ///< "clang 14.0.6"
   std::string protection;  ///< "" on a student's own machine
+  std::optional<GpuUsed> gpu;
   std::uint64_t seed = 0;
   std::vector<LabResult> labs;
   std::string next;  ///< the command to type next
@@ -85,8 +145,8 @@ struct Score {
 Score score(const Report& report);
 Score score(const LabResult& lab);
 
-/// 0 only if every stage passed or was skipped; a grader's fault (3) beats a build error (2) beats
-/// failures (1).
+/// 0 only if every stage passed or was skipped, on the GPU too if there is one; a grader's fault
+/// (3) beats a build error (2) beats failures (1) beats timings that were too noisy to judge (5).
 ExitCode exit_code(const Report& report);
 
 /// The line "next: ..." without its prefix: the first thing not done, else the next lab, else

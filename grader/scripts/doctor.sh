@@ -57,34 +57,70 @@ for pair in catch2:Catch2 cli11:CLI11 json:nlohmann-json toml:toml++ openmp:Open
 done
 
 nvcc=${NVCC:-nvcc}
-have_nvcc=
+toolkit=
 if have "${nvcc%% *}"; then
-    have_nvcc=1
-    row nvcc nvcc ok "$($nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p') ($nvcc)"
+    toolkit=$($nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p')
+    if [ -n "$toolkit" ]; then
+        row nvcc nvcc ok "$toolkit ($nvcc)"
+    else
+        row nvcc nvcc broken "$nvcc does not say its version"
+    fi
 else
     row nvcc nvcc absent "only a real GPU needs it"
 fi
+# The same rules as grader/gpu/toolchain.cpp, which decides.
 gpu=
+arch=
+runs=
 if have nvidia-smi; then
-    gpu=$(nvidia-smi --query-gpu=name,compute_cap --format=csv,noheader 2>/dev/null | head -n 1)
-    if [ -n "$gpu" ]; then
-        row gpu GPU ok "$gpu"
-    else
+    arch=$(gpu_arch)
+    gpu=$(nvidia-smi --query-gpu=name,compute_cap --format=csv,noheader 2>/dev/null | grep '[0-9]\.[0-9]$' | head -n 1)
+    runs=$(nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: *\([0-9.]*\).*/\1/p' | head -n 1)
+    if [ -z "$gpu" ]; then
         row gpu GPU absent "nvidia-smi is there but shows no GPU (driver not loaded?)"
+    elif [ -z "$arch" ]; then
+        row gpu GPU hidden "$gpu; CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES-} hides it"
+    else
+        row gpu GPU ok "$gpu${runs:+; its driver runs CUDA $runs}"
     fi
 else
     row gpu GPU absent "no NVIDIA driver (nvidia-smi not found)"
 fi
+if [ -n "$toolkit" ]; then
+    sanitizer=compute-sanitizer
+    case $nvcc in */*) [ -x "${nvcc%/*}/compute-sanitizer" ] && sanitizer=${nvcc%/*}/compute-sanitizer ;; esac
+    if have "$sanitizer"; then
+        row sanitizer sanitizer ok "$sanitizer"
+    else
+        row sanitizer sanitizer absent "no compute-sanitizer: races on the GPU go unseen; it comes with the CUDA toolkit"
+    fi
+    cublas=
+    for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" /usr/lib/x86_64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib64; do
+        for file in "$folder"/libcublas.so.*; do
+            [ ! -e "$file" ] || [ -n "$cublas" ] || cublas=$file
+        done
+    done
+    if [ -n "$cublas" ]; then
+        row cublas cuBLAS ok "$cublas"
+    else
+        row cublas cuBLAS absent "speed is then judged against the naive kernel alone"
+    fi
+fi
 
-if [ -n "$gpu" ] && [ -n "$have_nvcc" ]; then
+device=sim
+if [ -z "$gpu" ]; then
+    why="no CUDA device on this machine"
+elif [ -z "$arch" ]; then
+    why="CUDA_VISIBLE_DEVICES hides the GPU"
+elif [ "$arch" -lt 75 ]; then
+    why="the GPU (sm_$arch) is older than sm_75, which the labs need"
+elif [ -z "$toolkit" ]; then
+    why="there is a GPU but no nvcc (set NVCC= or CUDA_HOME=)"
+elif [ -n "$runs" ] && [ "${runs%%.*}" -lt "${toolkit%%.*}" ]; then
+    why="the driver runs CUDA $runs and older, nvcc is of CUDA $toolkit (update the driver)"
+else
     device=gpu
     why="a GPU and nvcc are here; the score itself comes from sim, everywhere"
-elif [ -n "$gpu" ]; then
-    device=sim
-    why="there is a GPU but no nvcc (set NVCC= or CUDA_HOME=)"
-else
-    device=sim
-    why="no CUDA device on this machine"
 fi
 
 warnings=

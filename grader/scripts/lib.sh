@@ -163,6 +163,18 @@ packages_of() {
     echo "$packages"
 }
 
+# The architecture of the GPU that a CUDA program would take ("90"), honouring CUDA_VISIBLE_DEVICES; nothing if there is
+# none. The grader decides more carefully (grader/gpu/toolchain.cpp); this is for compiling the timing worker.
+gpu_arch() {
+    have nvidia-smi || return 0
+    nvidia-smi --query-gpu=index,uuid,compute_cap --format=csv,noheader 2>/dev/null | awk -F ', *' \
+        -v chosen="${CUDA_VISIBLE_DEVICES-all}" '
+        BEGIN { sub(/,.*/, "", chosen) }
+        NF == 3 && $3 ~ /^[0-9]+\.[0-9]$/ && (chosen == "all" || chosen == $1 || chosen != "" && index($2, chosen) == 1 || chosen ~ /^MIG-/) {
+            sub(/\./, "", $3); print $3; exit
+        }'
+}
+
 os_name() {
     if [ -r /etc/os-release ]; then
         # shellcheck disable=SC1091

@@ -1,0 +1,248 @@
+#include "grader/compile/cache.hpp"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "grader/errors.hpp"
+#include "grader/messages.hpp"
+#include "grader/os/files.hpp"
+#include "grader/os/sha256.hpp"
+
+namespace grader {
+namespace fs = std::filesystem;
+namespace {
+
+using messages::text;
+
+// Processor time decides; on a busy machine it may take long to get it (a minute was seen to be too
+// short).
+constexpr std::chrono::seconds compiler_wall{600};
+constexpr std::size_t cached_bytes = 256u << 20;
+constexpr std::size_t source_cap = 1u << 20;
+constexpr std::size_t cached_files = 600;
+
+/// Everything that student code is compiled against, as one hash: our headers and the compilers'
+/// flags.
+std::string digest_of_headers(const fs::path& root) {
+  static std::mutex guard;
+  static std::map<std::string, std::string> known;
+  const std::lock_guard lock(guard);
+  auto& digest = known[root.string()];
+  if (!digest.empty()) return digest;
+  std::set<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(root / "common")) {
+    const std::string extension = entry.path().extension().string();
+    if (entry.is_regular_file() &&
+        (extension == ".hpp" || extension == ".cuh" || extension == ".h" || extension == ".rsp"))
+      files.insert(entry.path());
+  }
+  std::string all;
+  for (const auto& file : files)
+    all += fs::relative(file, root).string() + '\0' + read_file(file) + '\0';
+  return digest = sha256(all);
+}
+
+/// Headers that a student put beside gemm.cu: part of what is compiled on their own machine.
+std::string neighbours(const fs::path& folder) {
+  std::set<fs::path> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string extension = entry.path().extension().string();
+    if (entry.is_regular_file() &&
+        (extension == ".hpp" || extension == ".cuh" || extension == ".h"))
+      files.insert(entry.path());
+  }
+  std::string all;
+  for (const auto& file : files) all += file.filename().string() + '\0' + read_file(file) + '\0';
+  return all;
+}
+
+std::optional<std::string> cached(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return {};
+  fs::last_write_time(path, fs::file_time_type::clock::now(),
+                      error);  // recently used entries survive the pruning
+  return read_file(path, cached_bytes);
+}
+
+}  // namespace
+
+CompilerRuns::CompilerRuns(const Workplace& place, std::string identity,
+                           const BuildOptions& options, CompilerLimits limits,
+                           std::vector<std::string> environment)
+    : place_(place),
+      identity_(std::move(identity)),
+      options_(options),
+      limits_(limits),
+      environment_(environment.empty() ? minimal_environment() : std::move(environment)),
+      cache_(place.build / "cache"),
+      scratch_(place.build / "tmp", options.user) {
+  make_folder(cache_);
+}
+
+ProcessSpec CompilerRuns::spec(std::vector<std::string> argv) const {
+  ProcessSpec spec;
+  spec.argv = std::move(argv);
+  spec.environment = environment_;
+  spec.environment.push_back("TMPDIR=" + scratch_.path().string());
+  spec.folder = place_.root.string();
+  spec.limits.cpu_seconds = limits_.cpu_seconds;
+  spec.limits.address_bytes = limits_.address_bytes;
+  spec.limits.file_bytes = limits_.file_bytes;
+  spec.output_bytes = 256u << 10;
+  spec.user = options_.user;
+  if (options_.verbose) {
+    static std::mutex guard;
+    const std::lock_guard lock(guard);
+    for (const auto& argument : spec.argv) std::cerr << argument << ' ';
+    std::cerr << '\n';
+  }
+  return spec;
+}
+
+CompilerPass CompilerRuns::run(const std::string& purpose, const std::string& inputs,
+                               std::vector<std::string> argv, const std::string& output) const {
+  const std::string key_text =
+      purpose + '\0' + identity_ + '\0' + digest_of_headers(place_.root) + '\0' + inputs;
+  const fs::path entry = cache_ / (sha256(key_text) + "." + purpose);
+  CompilerPass pass;
+  if (auto bytes = cached(entry)) {
+    pass.bytes = std::move(*bytes);
+    pass.said = cached(entry.string() + ".txt").value_or("");
+    pass.ok = true;
+    return pass;
+  }
+  argv.insert(argv.end(), {"-o", (scratch_.path() / output).string()});
+  pass.run = run_process(spec(std::move(argv)), compiler_wall);
+  pass.said = pass.run.errors + pass.run.output;
+  if (!pass.run.ok()) return pass;
+  UntrustedFile made = read_untrusted(scratch_.path(), output, limits_.file_bytes);
+  if (made.refusal != Refusal::none)
+    throw InfraError("the compiler left no usable " + output + ": " +
+                     std::string(to_string(made.refusal)));
+  pass.bytes = std::move(made.bytes);
+  pass.ok = true;
+  if (!pass.said.empty()) write_file_atomically(entry.string() + ".txt", pass.said);
+  write_file_atomically(entry, pass.bytes);
+  return pass;
+}
+
+RunResult CompilerRuns::tool(std::vector<std::string> argv) const {
+  return run_process(spec(std::move(argv)), compiler_wall);
+}
+
+fs::path CompilerRuns::put(const std::string& name, const std::string& bytes) const {
+  fs::path path = scratch_.path() / name;
+  write_file_atomically(path, bytes);
+  return path;
+}
+
+fs::path CompilerRuns::keep_program(const std::string& bytes) const {
+  fs::path program = cache_ / (sha256(bytes) + ".program");
+  std::error_code error;
+  if (!fs::exists(program, error)) write_file_atomically(program, bytes);
+  fs::permissions(program, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
+                               fs::perms::others_read | fs::perms::others_exec);
+  return program;
+}
+
+// Keeps the cache from growing for ever under `make watch`: the oldest half goes when there are too
+// many.
+void CompilerRuns::prune() const {
+  std::error_code error;
+  std::vector<std::pair<fs::file_time_type, fs::path>> entries;
+  for (const auto& entry : fs::directory_iterator(cache_, error))
+    entries.emplace_back(entry.last_write_time(error), entry.path());
+  if (entries.size() <= cached_files) return;
+  std::sort(entries.begin(), entries.end());
+  for (std::size_t i = 0; i < entries.size() / 2; ++i) fs::remove(entries[i].second, error);
+}
+
+bool CompilerRuns::explain_limit(const CompilerPass& pass, const std::string& file,
+                                 std::string& headline) const {
+  const int status = pass.run.status;
+  const bool by_limit =
+      pass.run.timed_out ||
+      (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL));
+  const bool memory = pass.said.find("out of memory") != std::string::npos ||
+                      pass.said.find("bad_alloc") != std::string::npos;
+  if (!by_limit && !memory) return false;
+  headline =
+      memory ? text("build.memory",
+                    {{"file", file}, {"limit", std::to_string(limits_.address_bytes >> 30)}})
+             : text("build.time", {{"file", file}, {"limit", std::to_string(limits_.cpu_seconds)}});
+  return true;
+}
+
+StudentFile read_student_file(const Workplace& place, const Lab& lab, const fs::path& source,
+                              const BuildOptions& options) {
+  StudentFile student;
+  const fs::path absolute = fs::absolute(place.root / source).lexically_normal();
+  const fs::path relative = absolute.lexically_relative(place.root);
+  student.shown_path =
+      !relative.empty() && *relative.begin() != ".." ? relative.string() : source.string();
+
+  UntrustedFile file;
+  if (options.hostile) {
+    file = read_untrusted(absolute.parent_path(), absolute.filename(), source_cap);
+  } else {
+    std::error_code error;
+    if (!fs::exists(absolute, error))
+      file.refusal = Refusal::missing;
+    else if (!fs::is_regular_file(absolute, error))
+      file.refusal = Refusal::not_regular;
+    else
+      file.bytes = read_file(absolute, source_cap);
+  }
+  if (file.refusal == Refusal::missing) {
+    student.status = BuildStatus::missing;
+    student.headline =
+        text("build.missing", {{"file", student.shown_path}, {"lab", std::to_string(lab.id)}});
+    return student;
+  }
+  if (file.refusal != Refusal::none) {
+    student.status = BuildStatus::refused;
+    student.headline = text("build.refused", {{"file", student.shown_path},
+                                              {"why", std::string(to_string(file.refusal))}});
+    return student;
+  }
+  student.source = std::move(file.bytes);
+  if (student.source.find_first_not_of(" \t\r\n") == std::string::npos) {
+    student.status = BuildStatus::empty;
+    student.headline =
+        text("build.empty", {{"file", student.shown_path}, {"lab", std::to_string(lab.id)}});
+    return student;
+  }
+
+  // A copy under a fixed name keeps odd paths and odd neighbours of a stranger's file away from the
+  // compilers.
+  student.compiled = student.shown_path;
+  student.inputs = student.source + '\0' + student.shown_path + '\0';
+  if (options.hostile) {
+    // By the name that lab.toml knows, whatever the stranger's own is.
+    const std::vector<std::string> known = lab.files();
+    const std::string own = absolute.filename().string();
+    const std::string name =
+        std::find(known.begin(), known.end(), own) == known.end() ? "gemm.cu" : own;
+    const fs::path copy = place.build / "submissions" / sha256(student.source) / lab.name / name;
+    make_folder(copy.parent_path());
+    if (!fs::exists(copy)) write_file_atomically(copy, student.source);
+    const fs::path inside = copy.lexically_relative(place.root);
+    student.compiled = !inside.empty() && *inside.begin() != ".." ? inside.string() : copy.string();
+    student.inputs += student.compiled;
+    student.shown_path = lab.name + "/" + name;
+  } else {
+    student.inputs += neighbours(absolute.parent_path());
+  }
+
+  return student;
+}
+
+}  // namespace grader

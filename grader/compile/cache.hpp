@@ -1,0 +1,84 @@
+// Running a compiler on somebody's file: emptied environment, limits on time, memory and file size,
+// a private folder for what it writes, and a cache under build/ by the content of everything that
+// goes in.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grader/compile/compile.hpp"
+#include "grader/os/process.hpp"
+#include "grader/os/scratch.hpp"
+
+namespace grader {
+
+/// What a compiler may take. An honest lab compiles in well under a second (clang) or in seconds
+/// (nvcc); a file that unrolls everything may take 20 times that.
+struct CompilerLimits {
+  std::uint64_t cpu_seconds = 40;
+  std::uint64_t address_bytes = 4ull << 30;  ///< 0 = unlimited
+  std::uint64_t file_bytes = 256ull << 20;
+};
+
+/// The result of one compiler run, or what the cache held of it.
+struct CompilerPass {
+  std::string bytes, said;
+  RunResult run;
+  bool ok = false;
+};
+
+class CompilerRuns {
+ public:
+  /// `identity` names the compiler in cache keys.
+  CompilerRuns(const Workplace& place, std::string identity, const BuildOptions& options,
+               CompilerLimits limits = {}, std::vector<std::string> environment = {});
+
+  /// Runs a compiler whose one result is `output` ("-o" is added); served from the cache when
+  /// nothing changed. `inputs`: everything that goes in but our own headers.
+  CompilerPass run(const std::string& purpose, const std::string& inputs,
+                   std::vector<std::string> argv, const std::string& output) const;
+  /// A tool on a file, under the same limits, not cached.
+  RunResult tool(std::vector<std::string> argv) const;
+
+  /// Keeps `bytes` under `name` in the private folder; its path.
+  std::filesystem::path put(const std::string& name, const std::string& bytes) const;
+  /// Keeps a program in the cache, executable for everybody; its path.
+  std::filesystem::path keep_program(const std::string& bytes) const;
+  const std::filesystem::path& cache() const { return cache_; }
+  /// Throws old entries away when there are too many.
+  void prune() const;
+
+  /// True if the run ended at a limit; fills the headline for `file`.
+  bool explain_limit(const CompilerPass& pass, const std::string& file,
+                     std::string& headline) const;
+
+ private:
+  ProcessSpec spec(std::vector<std::string> argv) const;
+
+  const Workplace& place_;
+  std::string identity_;
+  const BuildOptions& options_;
+  CompilerLimits limits_;
+  std::vector<std::string> environment_;
+  std::filesystem::path cache_;
+  Scratch scratch_;
+};
+
+/// A student's file as it was read, and the name under which compilers see it.
+struct StudentFile {
+  BuildStatus status = BuildStatus::built;  ///< built: it was read
+  std::string headline;                     ///< one sentence, when not
+  std::string source, shown_path;
+  std::string compiled;  ///< path for the compiler, relative to the root
+  std::string inputs;    ///< for cache keys
+};
+
+/// Reads `source` (relative to the root when it lies there), one of `lab`'s files. A stranger's
+/// file is copied under a fixed name: odd paths and odd neighbours never reach a compiler.
+StudentFile read_student_file(const Workplace& place, const Lab& lab,
+                              const std::filesystem::path& source, const BuildOptions& options);
+
+}  // namespace grader

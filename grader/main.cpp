@@ -140,7 +140,7 @@ int main(int argc, char** argv) {
                             "results as JSON, .csv and .svg beside it; default: sweep/labN.json "
                             "in the build folder");
   sweep_command->add_option("--measured", sweeping.measured,
-                            "show this results file; needs no GPU");
+                            "show this results file (with --out: write it anew); needs no GPU");
 
   try {
     app.parse(argc, argv);

@@ -56,20 +56,22 @@ std::string first_line(const std::vector<std::string>& argv, const fs::path& fol
   return result.ok() ? result.output.substr(0, result.output.find('\n')) : std::string();
 }
 
-/// What the numbers depend on: the sweep's own sources and what they include.
+/// What the numbers depend on: the sweep's source and all of the project that it includes.
 std::string source_hash(const fs::path& root, int lab) {
-  std::vector<fs::path> files = {root / "grader/sweep" / ("lab" + std::to_string(lab) + ".cu")};
-  for (const char* name :
-       {"common/matrix.hpp", "common/cuda_check.cuh", "common/timing.cuh", "common/statistics.hpp"})
-    files.push_back(root / name);
-  for (const char* folder : {"grader/sweep", "grader/sweep/kernels"})
-    for (const auto& entry : fs::directory_iterator(root / folder))
-      if (entry.path().extension() == ".cuh" || entry.path().filename() == "libraries.hpp")
-        files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
+  std::set<std::string> seen;
+  std::vector<std::string> open = {"grader/sweep/lab" + std::to_string(lab) + ".cu"};
+  while (!open.empty()) {
+    const std::string file = open.back();
+    open.pop_back();
+    if (!seen.insert(file).second) continue;
+    std::istringstream lines(read_file(root / file));
+    const std::string include = "#include \"";
+    for (std::string line; std::getline(lines, line);)
+      if (line.rfind(include, 0) == 0)
+        open.push_back(line.substr(include.size(), line.rfind('"') - include.size()));
+  }
   std::string all;
-  for (const auto& file : files)
-    all += fs::relative(file, root).string() + '\n' + read_file(file) + '\n';
+  for (const auto& file : seen) all += file + '\n' + read_file(root / file) + '\n';
   return sha256(all).substr(0, 16);
 }
 
@@ -287,8 +289,9 @@ void fill_provenance(sweep::Results& results, const json& device, const Program&
   p["arch"] = "sm_" + program.arch;
   p["sources"] = program.sources;
   p["date"] = today();
-  const std::string commit = first_line({"git", "rev-parse", "HEAD"}, place.root);
-  p["commit"] = !commit.empty() ? commit : variable("GEMM_LAB_COMMIT");
+  // A copy that was sent to another machine knows its commit from whoever sent it.
+  const std::string sent = variable("GEMM_LAB_COMMIT");
+  p["commit"] = !sent.empty() ? sent : first_line({"git", "rev-parse", "HEAD"}, place.root);
   p["command"] = "make sweep LAB=" + std::to_string(options.lab) +
                  (options.type.empty() ? "" : " TYPE=" + options.type) +
                  (options.quick ? " QUICK=1" : "");
@@ -365,6 +368,11 @@ ExitCode sweep_lab(const SweepOptions& options) {
                                                {"lab", std::to_string(results.lab)}}),
                       exit_usage);
     show(results);
+    if (options.out.empty()) return exit_ok;
+    make_folder(out.parent_path());
+    write_file_atomically(out, sweep::to_json_text(results));
+    write_file_atomically(beside(out, ".csv"), sweep::to_csv(results));
+    plot(place, out);
     return exit_ok;
   }
 

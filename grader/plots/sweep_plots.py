@@ -134,7 +134,7 @@ def draw(plt, results, experiment, kind, points):
     columns = min(panels, 3)
     rows = -(-panels // columns)
     figure, axes = plt.subplots(
-        rows, columns, figsize=(max(4.6, 3.6 * columns), 3.3 * rows + 0.5), squeeze=False, layout="constrained"
+        rows, columns, figsize=(max(4.6, 3.6 * columns), 3.3 * rows + 0.7), squeeze=False, layout="constrained"
     )
     axes = axes.ravel()
     for panel, variant in zip(axes, variants):
@@ -151,8 +151,12 @@ def draw(plt, results, experiment, kind, points):
         unused.set_visible(False)
     for panel in axes[: len(variants)]:
         panel.grid(True, which="major", color="#dddddd", linewidth=0.6)
-    # The same sizes in all panels: one legend, where most of them are drawn.
-    axes[0].legend(fontsize=7, frameon=False)
+    # Times of all panels can be compared, and one legend serves them.
+    if variants != [None]:
+        limits = [panel.get_ylim() for panel in axes[: len(variants)]]
+        for panel in axes[: len(variants)]:
+            panel.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncol=5, fontsize=7, frameon=False)
     about = results["provenance"]
     figure.suptitle(
         f"Lab {results['lab']}: {experiment}, {kind}. {about.get('gpu', '?')}, "
@@ -169,6 +173,7 @@ def main(argv):
     try:
         import matplotlib
     except ImportError:
+        print("matplotlib is not installed", file=sys.stderr)
         return 77
     matplotlib.use("svg")
     from matplotlib import pyplot as plt

@@ -81,7 +81,9 @@ bool flat(const Curve& curve) {
 
 std::string all_changes(const Point& from, const Point& to, int multiprocessors) {
   const auto clauses = changes(from, to, multiprocessors);
-  return clauses.empty() ? text("sweep.turn.unexplained") : joined(clauses, "; ");
+  if (!clauses.empty()) return joined(clauses, "; ");
+  const bool modelled = from.wavefronts > 0 && to.wavefronts > 0;
+  return text(modelled ? "sweep.turn.unexplained" : "sweep.turn.accesses");
 }
 
 std::string size_minimum(const std::vector<Point>& points, std::vector<const Point*>& crossing) {
@@ -142,9 +144,6 @@ std::vector<std::string> changes(const Point& from, const Point& to, int multipr
     clause("occupancy", shown(100 * from.occupancy), shown(100 * to.occupancy));
   if (std::abs(from.registers - to.registers) >= 8)
     clause("registers", whole(from.registers), whole(to.registers));
-  const long long a = from.static_shared + from.dynamic_shared,
-                  b = to.static_shared + to.dynamic_shared;
-  if (a != b) clause("shared", whole(a), whole(b));
   if (all.size() > 4) all.resize(4);
   return all;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "grader/sweep/driver.cuh"
+#include "grader/sweep/kernels/banks.cuh"
 
 namespace sweep {
 
@@ -63,31 +64,12 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// Wavefronts of the kernel's read of A for the first k, by the rule that one wavefront serves at
-/// most one 4-byte word of each of the 32 banks, and one of 8-byte elements a half warp.
-template <typename Layout, typename In>
-int wavefronts_of_read() {
-  constexpr int WORDS = sizeof(In) / 4, AT_ONCE = 32 / WORDS;
-  int wavefronts = 0;
-  for (int first = 0; first < 32; first += AT_ONCE) {
-    std::set<int> words[32];
-    std::size_t most = 0;
-    for (int lane = first; lane < first + AT_ONCE; ++lane)
-      for (int w = 0; w < WORDS; ++w) {
-        const int word = Layout::place(lane / 4, 0) * WORDS + w;
-        words[word % 32].insert(word);
-        most = std::max(most, words[word % 32].size());
-      }
-    wavefronts += static_cast<int>(most);
-  }
-  return wavefronts;
-}
-
 template <typename Layout, typename In>
 Way<In> bank_layout(int n) {
   Way<In> way = one_kernel<In>(bank_layout_kernel<Layout, In>,
                                dim3(ceil_div(n, 64), ceil_div(n, 64)), dim3(256));
-  way.wavefronts = wavefronts_of_read<Layout, In>();
+  // The read of A at k = 0: neighbouring groups of four lanes want neighbouring rows.
+  way.wavefronts = wavefronts<In>([](int lane) { return Layout::place(lane / 4, 0); });
   return way;
 }
 

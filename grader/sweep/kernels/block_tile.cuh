@@ -3,6 +3,7 @@
 #pragma once
 
 #include "grader/sweep/driver.cuh"
+#include "grader/sweep/kernels/banks.cuh"
 
 namespace sweep {
 
@@ -55,9 +56,14 @@ __global__ void __launch_bounds__(BM / TM * (BN / TN))
 
 template <int BM, int BN, int BK, int TM, int TN, typename In, int PAD = 0, bool LDG = false>
 Way<In> block_tile(int n, int carve_out = -1) {
-  return one_kernel<In>(block_tile_kernel<BM, BN, BK, TM, TN, PAD, LDG, In>,
-                        dim3(ceil_div(n, BN), ceil_div(n, BM)), dim3(BM / TM * (BN / TN)), 0,
-                        carve_out);
+  Way<In> way = one_kernel<In>(block_tile_kernel<BM, BN, BK, TM, TN, PAD, LDG, In>,
+                               dim3(ceil_div(n, BN), ceil_div(n, BM)), dim3(BM / TM * (BN / TN)), 0,
+                               carve_out);
+  constexpr int STEP = BN / TN;
+  const int from_a = wavefronts<In>([](int lane) { return lane / STEP * TM * (BK + PAD); });
+  const int from_b = wavefronts<In>([](int lane) { return lane % STEP; });
+  way.wavefronts = std::max(from_a, from_b);
+  return way;
 }
 
 /// Large and small tiles over the size of the matrix, odd sizes among them. Here x is n.

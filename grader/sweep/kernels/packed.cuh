@@ -3,6 +3,7 @@
 #pragma once
 
 #include "grader/sweep/driver.cuh"
+#include "grader/sweep/kernels/banks.cuh"
 
 namespace sweep {
 
@@ -103,6 +104,9 @@ Way<In> packed(int n, int products) {
   way.main = {reinterpret_cast<const void*>(packed_kernel<BN, A, B, In>), dim3(n_tiles, m_tiles),
               dim3(256)};
   way.products = products;
+  // The read of B: neighbours, or the same k of columns that are BK elements apart.
+  way.wavefronts =
+      wavefronts<In>([](int lane) { return lane % 16 * (B == Packing::columns ? BK : 1); });
   way.run = [=](const Operands<In>& m, cudaStream_t stream) {
     if constexpr (A != Packing::none)
       pack_kernel<BM, BK, false><<<dim3(k_tiles, m_tiles), 256, 0, stream>>>(m.a, a_packed->data());

@@ -71,6 +71,9 @@ Way<In> packed_steps(int n) {
   Way<In> way;
   way.main = {reinterpret_cast<const void*>(packed_steps_kernel<STEP, In>), dim3(tiles, tiles),
               dim3(256)};
+  if (STEP != Step::from_global)  // the read of A
+    way.wavefronts =
+        wavefronts<In>([](int lane) { return lane % 16 * (STEP == Step::transposed ? 1 : BK); });
   way.run = [=](const Operands<In>& m, cudaStream_t stream) {
     pack_kernel<SIDE, BK, false><<<dim3(k_tiles, tiles), 256, 0, stream>>>(m.a, a_packed->data());
     pack_kernel<BK, SIDE, false><<<dim3(tiles, k_tiles), 256, 0, stream>>>(m.b, b_packed->data());

@@ -1,6 +1,7 @@
 // A SIDE x SIDE tile of C per block, one element per thread, operands through shared memory.
 #pragma once
 
+#include "grader/sweep/kernels/banks.cuh"
 #include "grader/sweep/kernels/naive.cuh"
 
 namespace sweep {
@@ -29,8 +30,21 @@ __global__ void __launch_bounds__(SIDE* SIDE)
 
 template <int SIDE, typename In, bool COLUMNS = false, int PAD = 0>
 Way<In> shared_tile(int n, int carve_out = -1) {
-  return one_kernel<In>(shared_tile_kernel<SIDE, COLUMNS, PAD, In>,
-                        dim3(ceil_div(n, SIDE), ceil_div(n, SIDE)), dim3(SIDE, SIDE), 0, carve_out);
+  Way<In> way =
+      one_kernel<In>(shared_tile_kernel<SIDE, COLUMNS, PAD, In>,
+                     dim3(ceil_div(n, SIDE), ceil_div(n, SIDE)), dim3(SIDE, SIDE), 0, carve_out);
+  // The worse of the two reads in the loop, at k = 0.
+  const auto pitch = [](int r, int c) { return r * (SIDE + PAD) + c; };
+  const int from_a = wavefronts<In>([&](int lane) {
+    const int y = lane / SIDE % SIDE;
+    return COLUMNS ? pitch(0, y) : pitch(y, 0);
+  });
+  const int from_b = wavefronts<In>([&](int lane) {
+    const int x = lane % SIDE;
+    return COLUMNS ? pitch(x, 0) : pitch(0, x);
+  });
+  way.wavefronts = std::max(from_a, from_b);
+  return way;
 }
 
 template <int SIDE, typename In>

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import math
 import re
 
 from docutils.parsers.rst import directives
@@ -111,6 +112,121 @@ class Counts(LabDirective):
         return [made_table(head, rows, note)]
 
 
+# ---- sweeps
+
+COLUMNS = {"registers": "registers", "local_bytes": "local bytes per thread", "occupancy": "occupancy",
+           "dynamic_shared": "shared bytes", "static_shared": "shared bytes", "resident_blocks": "blocks per SM", "blocks": "blocks"}
+
+
+def provenance(about):
+    """One sentence on where a result comes from."""
+    return (f"{about['gpu']}, driver {about['driver']}, nvcc {about['nvcc']}, cuBLAS {about['cublas']}, clock {about['sm_clock']}, {about['date']}, "
+            f"commit {about['commit'][:10]}. {about['timing'][:1].upper()}{about['timing'][1:]}. {about['command']}")
+
+
+def time(ms):
+    return f"{ms:.4g}" if ms < 1000 else f"{ms:.0f}"
+
+
+def curve(places, series, title, unit):
+    """Time over the parameter, both by factors: an SVG with a line per series, and a dashed one for every further four."""
+    width, height, left, right, top, bottom = 660, 250, 62, 150, 14, 38
+    times = [value for _, values in series for value in values if value]
+    low, high = math.floor(math.log10(min(times))), math.ceil(math.log10(max(times)))
+    high = max(high, low + 1)
+
+    def at(i, ms):
+        return (left + i * (width - left - right) / max(1, len(places) - 1),
+                top + (high - math.log10(ms)) / (high - low) * (height - top - bottom))
+
+    parts = []
+    for power in range(low, high + 1):
+        y = at(0, 10**power)[1]
+        parts.append(f'<path d="M{left} {y:.1f}H{width - right}" class="grid"/><text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{10.0**power:g} ms</text>')
+    for i, place in enumerate(places):
+        parts.append(f'<text x="{at(i, 10**low)[0]:.1f}" y="{height - bottom + 18}" text-anchor="middle">{escape(place)}</text>')
+    parts.append(f'<text x="{(left + width - right) / 2}" y="{height - 4}" text-anchor="middle">{escape(unit)}</text>')
+    taken = []
+    for number, (name, values) in enumerate(series):
+        points = [at(i, value) for i, value in enumerate(values) if value]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        kind = f"series s{number % 4}" + (" dashed" if number >= 4 else "")
+        parts.append(f'<polyline points="{path}" class="{kind}"/>')
+        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" class="dot s{number % 4}"/>' for x, y in points]
+        y = points[-1][1] + 4
+        while any(abs(y - other) < 14 for other in taken):
+            y -= 14
+        taken.append(y)
+        parts.append(f'<text x="{width - right + 10}" y="{y:.1f}" class="name s{number % 4}">{escape(name)}</text>')
+    words = "; ".join(f"{name}: " + ", ".join(f"{place} {time(value)} ms" for place, value in zip(places, values) if value) for name, values in series)
+    key = abs(hash((title, words))) % 10**8
+    return (f'<svg class="curve" viewBox="0 0 {width} {height}" role="img" aria-labelledby="t{key} d{key}"><title id="t{key}">{escape(title)}</title>'
+            f'<desc id="d{key}">{escape(words)}</desc>{"".join(parts)}</svg>')
+
+
+class Sweep(LabDirective):
+    """```{sweep} 2
+    :experiment: register tile
+    :type: float
+    :n: 1024 4096
+    :variants: neighbours; interleaved
+    :x: TILE
+    :columns: registers local_bytes
+    :sentences:
+    :curve:
+    ```
+
+    A table of docs/results/h200/sweep-lab2.json: a row per parameter, a column per variant and n; further columns are of
+    the last series. :sentences: adds what `make sweep` says of them, :curve: draws them.
+    """
+
+    required_arguments = 1
+    option_spec = {"experiment": directives.unchanged_required, "type": directives.unchanged, "n": directives.unchanged,
+                   "variants": directives.unchanged, "x": directives.unchanged, "columns": directives.unchanged,
+                   "sentences": directives.flag, "curve": directives.flag}
+
+    def run(self):
+        name = f"sweep-lab{self.arguments[0]}.json"
+        data = json.loads(self.read(H200 / name))
+        experiment, kind = self.options["experiment"], self.options.get("type", "float")
+        points = [p for p in data["points"] if p["experiment"] == experiment and p["type"] == kind]
+        variants = [v.strip() for v in self.options["variants"].split(";")] if "variants" in self.options else list(dict.fromkeys(p["variant"] for p in points))
+        sizes = [int(n) for n in self.options.get("n", "4096").split()]
+        places = [(x, label) for x, label in dict.fromkeys((p["x"], p.get("label", str(p["x"]))) for p in points)]
+        found = {(p["variant"], p["n"], p["x"]): p for p in points}
+        series = [(v, n) for v in variants for n in sizes]
+        for v, n in series:
+            if not any((v, n, x) in found for x, _ in places):
+                raise self.error(f"{name} has no '{experiment}' of '{v}' in {kind} at n = {n}")
+        places = [(x, label) for x, label in places if any((v, n, x) in found for v, n in series)]
+        names = [", ".join(([v] if len(variants) > 1 else []) + ([f"n = {n}"] if len(sizes) > 1 or len(variants) == 1 else [])) for v, n in series]
+        extra = self.options.get("columns", "").split()
+        unit = self.options.get("x", experiment)
+        head = f"<tr><th>{escape(unit)}</th>" + "".join(f'<th class="number">{escape(one)}, ms</th>' for one in names) + "".join(
+            f'<th class="number">{COLUMNS[one]}</th>' for one in extra) + "</tr>"
+        best = {s: min(found[(*s, x)]["ms"] for x, _ in places if (*s, x) in found) for s in series}
+        rows = []
+        for x, label in places:
+            cells = ""
+            for s in series:
+                p = found.get((*s, x))
+                cells += "<td class='number'>–</td>" if p is None else (
+                    f'<td class="number{" best" if p["ms"] == best[s] else ""}" title="95 % of medians: {time(p["low"])} to {time(p["high"])} ms, {p["samples"]} samples">{time(p["ms"])}</td>')
+            p = next((found[(*s, x)] for s in reversed(series) if (*s, x) in found), None)
+            cells += "".join(f'<td class="number">{p[one] * 100:g} %</td>' if one == "occupancy" else f'<td class="number">{p[one]}</td>' for one in extra)
+            rows.append(f"<tr><th scope='row'>{escape(label)}</th>{cells}</tr>")
+        result = [made_table(head, rows, f"{kind}, {', '.join(f'n = {n}' for n in sizes)}. {provenance(data['provenance'])}. docs/results/h200/{name}")]
+        if "curve" in self.options:
+            lines = [(names[i], [found[(*s, x)]["ms"] if (*s, x) in found else None for x, _ in places]) for i, s in enumerate(series)]
+            result.insert(0, raw(f'<div class="curve-box">{curve([label for _, label in places], lines, f"{experiment}, {kind}: time over {unit}", unit)}</div>'))
+        if "sentences" in self.options:
+            for sentence in data["sentences"]:
+                if sentence["experiment"] == experiment and sentence["type"] == kind and sentence["variant"] in variants:
+                    lead = f"*{sentence['variant']}:* " if len(variants) > 1 else ""
+                    result += self.parsed(lead + sentence["minimum"] + " " + sentence.get("turn", ""))
+        return result
+
+
 # ---- bounds
 
 def evaluate(expression, names):
@@ -183,5 +299,6 @@ class Bounds(LabDirective):
 def setup(app):
     app.add_directive("ladder", Ladder)
     app.add_directive("counts", Counts)
+    app.add_directive("sweep", Sweep)
     app.add_directive("bounds", Bounds)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -223,7 +223,8 @@ def in_browser(program, site, pages, axe, behaviour):
 
     driver = tools.browser(program)
     try:
-        driver.set_script_timeout(60)
+        driver.set_script_timeout(400)
+        driver.set_page_load_timeout(400)
         for path in pages:
             check_page(driver, site, path, axe)
         if behaviour:

@@ -59,7 +59,7 @@ done
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if [ -z "$python" ] || ! command -v chromedriver >/dev/null; then browser=; fi
 [ -n "$browser" ] || echo "left out: pages in a browser (needs chromium, chromium-driver, python3-selenium)"
-timeout 900 "${python:-$venv/bin/python3}" docs/tests/site.py "$site" ${browser:+"$browser"} >"$scratch/pages.log" 2>&1
+timeout 1500 "${python:-$venv/bin/python3}" docs/tests/site.py "$site" ${browser:+"$browser"} >"$scratch/pages.log" 2>&1
 status=$?
 while IFS= read -r line; do
     case $line in

@@ -182,13 +182,16 @@ __device__ void load_fragment(T (&fragment)[N], const T* from) {
   // TODO(4.2) A move of 16 bytes for each piece.
 }
 
-/// acc += a_k * b_k, a column times a row.
+/// acc += a_k * b_k, a column times a row, to and fro: where a row turns, b_k[j] is still at hand.
 template <int TM, int TN, typename In, typename Out>
 __device__ void add_products(Out (&acc)[TM][TN], const In (&a_k)[TM], const In (&b_k)[TN]) {
 #pragma unroll
   for (int i = 0; i < TM; ++i)
 #pragma unroll
-    for (int j = 0; j < TN; ++j) acc[i][j] += a_k[i] * b_k[j];
+    for (int n = 0; n < TN; ++n) {
+      const int j = i % 2 ? TN - 1 - n : n;
+      acc[i][j] += a_k[i] * b_k[j];
+    }
 }
 
 /// acc += a_tile * b_tile for the calling thread's TM rows and TN columns. They come in pieces of
@@ -299,20 +302,23 @@ void gemm_warp_tile(MatrixView<const In> a, MatrixView<const In> b, MatrixView<O
 // ---- 4.4 bonus: copies behind the multiplication
 
 /// Starts to copy the ROWS x COLS part of m at (row0, col0): tile[r][k] gets element (r, k), zero
-/// outside of m. 16 bytes per copy if the rows of m are aligned, else one element per copy.
-template <int THREADS, int ROWS, int COLS, int PITCH, typename T>
+/// outside of m. 16 bytes per copy if the rows of m are aligned, else one element per copy. INSIDE:
+/// m is known to have all of the part, in aligned rows, so that there is nothing to ask.
+template <bool INSIDE, int THREADS, int ROWS, int COLS, int PITCH, typename T>
 __device__ void copy_tile(T (&tile)[ROWS][PITCH], MatrixView<const T> m, int row0, int col0,
                           bool wide) {
-  static_assert(ROWS * COLS / VEC<T> % THREADS == 0, "each thread must start as many copies");
+  constexpr int V = VEC<T>, PIECES = COLS / V, STEP = THREADS / PIECES;  // rows between two copies
+  static_assert(THREADS % PIECES == 0 && ROWS % STEP == 0, "each thread must start as many copies");
   // TODO(4.4) __pipeline_memcpy_async(to, from, bytes, zero_bytes): of `bytes`, the last zero_bytes
   //           become zero without being read. Where there is nothing to copy, store zeros.
 }
 
 /// As copy_tile, but transposed: tile[k][r] gets element (r, k). A copy cannot take 16 bytes apart,
 /// so each takes one element, and alignment does not matter.
-template <int THREADS, int ROWS, int COLS, int PITCH, typename T>
+template <bool INSIDE, int THREADS, int ROWS, int COLS, int PITCH, typename T>
 __device__ void copy_transposed(T (&tile)[COLS][PITCH], MatrixView<const T> m, int row0, int col0) {
-  static_assert(ROWS * COLS % THREADS == 0, "every thread must start the same number of copies");
+  constexpr int STEP = THREADS / COLS;  // rows from one copy of a thread to its next
+  static_assert(THREADS % COLS == 0 && ROWS % STEP == 0, "each thread must start as many copies");
   // TODO(4.4) Neighbouring threads copy neighbours of a row of m.
 }
 
@@ -337,10 +343,11 @@ __global__ void __launch_bounds__(BM / WM * (BN / WN) * 32)
   const bool wide = rows_aligned(b);
   /// Starts the copies of the k tile at k0 and makes them one group. Beyond K the group is empty,
   /// so that there is one per k tile all the same.
-  const auto start_copy = [&](int k0, int stage) {
-    if (k0 < a.cols) {
-      copy_transposed<THREADS, BM>(a_ring[stage], a, row0, k0);
-      copy_tile<THREADS, BK, BN>(b_ring[stage], b, k0, col0, wide);
+  const auto start_copy = [&](auto inside, int k0, int stage) {
+    constexpr bool INSIDE = decltype(inside)::value;
+    if (INSIDE || k0 < a.cols) {
+      copy_transposed<INSIDE, THREADS, BM>(a_ring[stage], a, row0, k0);
+      copy_tile<INSIDE, THREADS, BK, BN>(b_ring[stage], b, k0, col0, wide);
     }
     __pipeline_commit();
   };
@@ -350,11 +357,34 @@ __global__ void __launch_bounds__(BM / WM * (BN / WN) * 32)
     load_fragment<8 * V>(a_k[k % 2], &a_ring[stage][k][row]);
     load_fragment<4 * V>(b_k[k % 2], &b_ring[stage][k][col]);
   };
-  // TODO(4.4) Start STAGES - 1 copies. Wait until the first tile's group is complete (how many
-  //           younger ones may still be under way?), a barrier, and load the first fragments. Then,
-  //           for every k: load the next fragments, multiply these. Before the next fragments come
-  //           from the next tile, wait for that one's group, and a barrier. After it nobody reads
-  //           this tile any more, and the next copy may go to its place.
+  Out acc[WM / 8][WN / 4] = {};
+  int k0 = 0, stage = 0;  // the k tile that is being multiplied, and its place in the rings
+  /// Waits for the tile in `next` and loads its first fragments.
+  const auto next_tile = [&](int next) {
+    // TODO(4.4) Wait until the tile's group is complete (how many younger ones may still be under
+    //           way?), then for everybody else's.
+    load_fragments(next, 0);
+  };
+  /// Multiplies the tile at k0. INSIDE: the copies that it starts lie inside of A and B.
+  const auto multiply = [&](auto inside) {
+    const int next = stage + 1 < STAGES ? stage + 1 : 0;
+    // TODO(4.4) For every k: load the next fragments, multiply these. Before the next fragments
+    //           come from the next tile, next_tile - if there is one. After its barrier nobody
+    //           reads the tile before any more, and at k = 0 the next copy may go to its place.
+    stage = next;
+  };
+#pragma unroll 1
+  for (int s = 0; s < STAGES - 1; ++s) start_copy(std::false_type{}, s * BK, s);
+  if (a.cols > 0) next_tile(stage);
+  // Inside, a step is one stretch of code without a branch: the compiler puts its copies and loads
+  // between its products. The last steps, and blocks at the edge, have all the questions to ask.
+  const bool inside = wide && row0 + BM <= a.rows && col0 + BN <= b.cols;
+  const int last = inside ? a.cols - STAGES * BK : -1;
+#pragma unroll 1
+  for (; k0 <= last; k0 += BK) multiply(std::true_type{});
+#pragma unroll 1
+  for (; k0 < a.cols; k0 += BK) multiply(std::false_type{});
+  store_tile<8 * V, 4 * V>(acc, c, row0 + row, col0 + col);
 }
 
 template <typename In, typename Out>

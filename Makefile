@@ -254,6 +254,20 @@ grade: ## staff: grade a class, SUBMISSIONS=folder [OUT=folder] [GOALS=]
 	$(call ensure,$(GRADER) $(GRADER_NEEDS))
 	$(Q)$(GRADER) grade "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(if $(GOALS),--goals "$(GOALS)")
 ifneq ($(AUTHOR_TREE),)
+.PHONY: calibrate test-gpu
+calibrate: ## staff: place the speed goals for this GPU, [LAB=n]
+	$(call ensure,$(GRADER) $(GPU_WORKER))
+	$(Q)$(GRADER) calibrate $(addprefix --lab ,$(LAB))
+# The engine on a real GPU: yardsticks, verification, what cheats get.
+$(BUILD)/tests/gpu_engine_tests: $(call objects,grader/tests/gpu/engine_test.cpp grader/tests/tests_main.cpp) $(GRADER_OBJECTS)
+	@mkdir -p $(@D); $(call progress,$(@F))
+	$(Q)$(CXX) -pthread -fopenmp $(filter %.o %.a,$^) $(if $(DEPS),-L$(DEPS)/lib) $(CATCH_V3) -o $@
+$(BUILD)/tests/gpu_cheats: grader/tests/gpu/cheats.cu grader/gpu/runner_main.cu $(wildcard grader/gpu/*.hpp) $(BUILD)/nvcc_flags
+	@mkdir -p $(@D); $(call progress,$(@F))
+	$(Q)$(NVCC) $(call NVCC_FLAGS,$(patsubst sm_%,%,$(subst .,,$(ARCH)))) $(filter %.cu,$^) -o $@
+test-gpu: ## authors: the engine's tests that need a GPU
+	$(call ensure,$(GPU_WORKER) $(BUILD)/tests/gpu_cheats $(BUILD)/tests/gpu_engine_tests)
+	$(Q)GPU_WORKER=$(GPU_WORKER) GPU_CHEATS=$(BUILD)/tests/gpu_cheats $(BUILD)/tests/gpu_engine_tests
 .PHONY: verify-counts
 verify-counts: ## authors: simgpu's counts beside the profiler's
 	$(call ensure,$(GRADER) $(CUDART_LOCAL) $(LIBSIMGPU))

@@ -121,6 +121,25 @@ int main(int argc, char** argv) {
   mutants_command->add_option("--jobs", mutating.jobs, "at a time; default: one per core");
   mutants_command->add_flag("--verbose,-v", mutating.verbose, "headlines of what went right, too");
 
+  CalibrateOptions calibrating;
+  auto* calibrate_command =
+      app.add_subcommand("calibrate", "place the speed goals for this GPU, from the solutions");
+  calibrate_command->add_option("--lab", calibrating.labs, "numbers of labs; default: all");
+  calibrate_command->add_option("--runs", calibrating.runs, "of each kernel")
+      ->check(CLI::Range(1, 100));
+  calibrate_command->add_flag("!--dry-run", calibrating.write, "print only");
+  calibrate_command->add_flag("--base", calibrating.base,
+                              "change what holds on every GPU without bars of its own");
+
+  ProveOptions proving;
+  auto* prove_command = app.add_subcommand("prove-speed", "speed verdicts again and again");
+  prove_command->group("");  // for the project's authors
+  prove_command->add_option("--lab", proving.labs, "numbers of labs; default: all");
+  prove_command->add_option("--stage", proving.stage, "this stage's goals alone");
+  prove_command->add_option("--repeats", proving.repeats, "verdicts of each kernel");
+  prove_command->add_option("--seconds", proving.seconds, "begin no verdict after that");
+  prove_command->add_option("--out", proving.out, "results as JSON; added to")->required();
+
   VerifyOptions verifying;
   auto* verify_command =
       app.add_subcommand("verify-counts", "simgpu's counts beside the profiler's");
@@ -155,10 +174,13 @@ int main(int argc, char** argv) {
 
   try {
     checking.place = running.place = explaining.place = hinting.place = submitting.place =
-        grading.place = mutating.place = verifying.place = sweeping.place = place;
+        grading.place = mutating.place = calibrating.place = proving.place = verifying.place =
+            sweeping.place = place;
     if (*check_command) return check(checking);
     if (*run_command) return run(running);
     if (*explain_command) return explain_lab(explaining);
+    if (*calibrate_command) return calibrate(calibrating);
+    if (*prove_command) return prove_speed(proving);
     if (*hint_command) return hint(hinting);
     if (*submit_command) return submit(submitting);
     if (*mutants_command) return mutants(mutating);

@@ -88,6 +88,30 @@ struct MutantOptions {
 };
 ExitCode mutants(const MutantOptions& options);
 
+/// Measures the solutions and the techniques before them on this GPU, and writes speed goals for
+/// its architecture into the labs' lab.toml. exit_failed if there is no place for one of them.
+struct CalibrateOptions {
+  Place place;
+  std::vector<int> labs;  ///< empty = all
+  unsigned runs = 3;      ///< of each kernel; the worst of the solution counts
+  bool write = true;
+  bool base =
+      false;  ///< change the goals' own bars, which hold where no architecture says otherwise
+};
+ExitCode calibrate(const CalibrateOptions& options);
+
+/// Authors only: verdicts again and again. Each goal's solution must pass all, the technique before
+/// it fail all. Adds to what `out` holds already.
+struct ProveOptions {
+  Place place;
+  std::vector<int> labs;  ///< empty = all
+  std::string stage;      ///< "" = all
+  unsigned repeats = 50;
+  double seconds = 0;  ///< no new one is begun after that; 0 = no limit
+  std::filesystem::path out;
+};
+ExitCode prove_speed(const ProveOptions& options);
+
 /// Authors only: simgpu's counters beside the profiler's, for every rung's solution and the kernels
 /// of grader/verify. Needs a GPU with nvcc and ncu, or what profile.sh measured on one.
 struct VerifyOptions {

@@ -55,4 +55,10 @@ def lab_folder(number):
 def inline(text):
     """Escaped, with `code` as <code> and [words](page.md) as a link."""
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
-    return re.sub(r"\[([^]]+)\]\(([\w/]+)\.md\)", r'<a href="\2.html">\1</a>', text)
+
+    def link(found):
+        words, page = found.groups()
+        # A student's copy may lack a chapter.
+        return f'<a href="{page}.html">{words}</a>' if (DOCS / f"{page}.md").is_file() else words
+
+    return re.sub(r"\[([^]]+)\]\(([\w/]+)\.md\)", link, text)

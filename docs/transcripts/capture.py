@@ -111,6 +111,8 @@ def capture(lab: int, folder: pathlib.Path, name: str, mutant, arguments) -> dic
         result = subprocess.run(
             [GRADER, *call, "--device", "sim", "--lab", str(lab)],
             cwd=ROOT, env={**os.environ, "NO_COLOR": "1", "COLUMNS": "80"}, stdout=subprocess.PIPE, text=True)
+        if result.returncode > 1:
+            sys.exit(f"lab{lab}-{name}: the grader ends with {result.returncode}: {' '.join(map(str, call))}")
         files[f"lab{lab}-{name}.txt"] = f"$ {command}\n" + result.stdout.replace(scratch + "/", "")
         if name == "solution":
             files[f"lab{lab}-goals.json"] = goals(json.loads(pathlib.Path(scratch, "report.json").read_text()))

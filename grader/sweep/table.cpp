@@ -28,8 +28,8 @@ std::string right(const std::string& what, std::size_t width) {
   return (taken < width ? std::string(width - taken, ' ') : std::string(" ")) + what;
 }
 
-std::string label(const std::string& what) {
-  return report::pad(report::fit(what, label_width), label_width);
+std::string label(const std::string& what, std::size_t taken = label_width) {
+  return report::pad(report::fit(what, taken), taken);
 }
 
 /// Points of one table: an experiment, a type, and a variant unless the variants are its columns.
@@ -74,11 +74,14 @@ void add_times(const Family& family, std::vector<std::string>& lines) {
            {{"experiment", family.experiment}, {"variant", family.variant}, {"type", family.type}}),
       columns));
   const std::string axis_key = "sweep.axis." + family.experiment;
-  std::string head = label(messages::exists(axis_key) ? text(axis_key) : "x");
-  for (const int n : sizes) head += right(std::to_string(n), cell_width);
-  head += " regs  local  occ";
   const bool model = std::any_of(family.points.begin(), family.points.end(),
                                  [](const Point* p) { return p->wavefronts > 0; });
+  // Five sizes and the model's column just fit.
+  const bool tight = model && sizes.size() > 4;
+  const std::size_t first = tight ? 13 : label_width, each = tight ? cell_width - 1 : cell_width;
+  std::string head = label(messages::exists(axis_key) ? text(axis_key) : "x", first);
+  for (const int n : sizes) head += right(std::to_string(n), each);
+  head += " regs  local  occ";
   if (model) head += "  wavefr";
   lines.push_back(head);
   const auto best = [&](int n) {
@@ -98,7 +101,7 @@ void add_times(const Family& family, std::vector<std::string>& lines) {
       line += right(timed                               ? cell(*p->ms)
                     : p != nullptr && !p->error.empty() ? "wrong"
                                                         : "-",
-                    cell_width - 1);
+                    each - 1);
       line += timed && *p->ms == best(n) ? '*' : ' ';
     }
     if (last != nullptr) {
@@ -108,10 +111,10 @@ void add_times(const Family& family, std::vector<std::string>& lines) {
       line += more;
       if (last->wavefronts > 0) line += right(cell(last->wavefronts), 8);
     }
-    lines.push_back(label(shown) + line);
+    lines.push_back(label(shown, first) + line);
   }
   // The yardsticks do not depend on x: the first point that has them.
-  std::string naive = label("naive, 32 x 8"), cublas = label("cuBLAS");
+  std::string naive = label("naive, 32 x 8", first), cublas = label("cuBLAS", first);
   bool has_naive = false, has_cublas = false;
   for (const int n : sizes) {
     double slow = 0, fast = 0;
@@ -121,8 +124,7 @@ void add_times(const Family& family, std::vector<std::string>& lines) {
       if (p->cublas_ms && fast == 0) fast = *p->cublas_ms;
     }
     has_naive = has_naive || slow > 0, has_cublas = has_cublas || fast > 0;
-    naive += right(cell(slow), cell_width - 1) + ' ',
-        cublas += right(cell(fast), cell_width - 1) + ' ';
+    naive += right(cell(slow), each - 1) + ' ', cublas += right(cell(fast), each - 1) + ' ';
   }
   if (has_naive) lines.push_back(naive);
   if (has_cublas) lines.push_back(cublas);

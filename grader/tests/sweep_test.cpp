@@ -270,6 +270,9 @@ TEST_CASE("sweep: tables fit 80 columns, and mark each minimum") {
     }
   const auto lines = tables(results);
   CHECK(widest(lines) <= 80);
+  Results modelled = results;
+  for (Point& p : modelled.points) p.wavefronts = 32;
+  CHECK(widest(tables(modelled)) <= 80);
   const auto starred = std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
     return line.rfind("8 ", 0) == 0 && std::count(line.begin(), line.end(), '*') == 5;
   });

@@ -82,9 +82,18 @@ double sectors_of_a(const Observed& seen);       ///< read from A
 double sectors_of_b(const Observed& seen);       ///< read from B
 double sectors_to_c(const Observed& seen);       ///< written to C, atomics included
 double shared_wavefronts(const Observed& seen);  ///< loads and stores
+/// Wavefronts of loads, stores and asynchronous copies that another layout would save. Of the
+/// accesses as written or as ptxas merges loads, whichever are fewer: what ptxas makes of them is
+/// not the author's fault.
+double excess_wavefronts(const Observed& seen);
 double block_barriers(const Observed& seen);
 double local_accesses(const Observed& seen);
 double live_registers(const Observed& seen);
+
+/// The goal that nothing lies in local memory. `missed`: the lab's own sentence, if it has one.
+Goal registers_only(std::string stage, std::string missed = "");
+/// The goal that at most `registers` registers are alive at once, at 256 x 256 x 256.
+Goal few_registers(std::string stage, double registers = 255, std::string missed = "");
 
 /// Static registration: `static const grader::GoalList goals("lab1_naive", {...});` at namespace
 /// scope.

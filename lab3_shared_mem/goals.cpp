@@ -79,19 +79,54 @@ const char* const more_barriers =
     "Two barriers per k tile are enough: one when the tiles are complete, one when nobody reads "
     "them any "
     "more. Each further one makes the whole block wait.";
-const char* const in_local_memory =
-    "The accumulators lie in local memory: an array stays in registers only if every index is "
-    "known when "
-    "the kernel is compiled (#pragma unroll).";
-const char* const too_many_registers =
-    "More registers are alive at once than a thread can have: ptxas will spill them to local "
-    "memory.";
 const char* const packing_missed =
     "Packed tiles are contiguous and aligned, so that reading one costs no sector too many. More "
     "is read.";
 
 const std::vector<Extents> inside = {{256, 256, 256}};
 const std::vector<Extents> for_packing = {{256, 256, 256}, {1023, 1023, 31}};
+
+Parameters tile(double bm, double bn, double bk) {
+  return {{"BM", bm}, {"BN", bn}, {"BK", bk}};
+}
+Parameters tile_with_slack(double bm, double bn, double bk) {
+  return {{"BM", bm}, {"BN", bn}, {"BK", bk}, {"slack", 1.05}};
+}
+
+grader::Goal few_sectors(const char* stage, const char* missed, double bm, double bn, double bk) {
+  return {stage,
+          "load_sectors",
+          "sectors of A and B",
+          "NO-SHARED",
+          missed,
+          tile_with_slack(bm, bn, bk),
+          grader::load_sectors,
+          sectors_of_a_and_b};
+}
+grader::Goal packed(const char* stage, const std::vector<Extents>& at) {
+  return {stage,
+          "load_sectors",
+          "sectors read",
+          "UNCOALESCED",
+          packing_missed,
+          tile_with_slack(128, 128, 16),
+          grader::load_sectors,
+          sectors_with_packing,
+          at};
+}
+/// Advice: shown, never judged.
+grader::Goal few_barriers(const char* stage, double bm, double bn, double bk) {
+  grader::Goal goal = {stage,
+                       "barriers",
+                       "barriers",
+                       "BARRIERS",
+                       more_barriers,
+                       tile(bm, bn, bk),
+                       grader::block_barriers,
+                       grader::two_barriers};
+  goal.advice = true;
+  return goal;
+}
 
 const std::vector<grader::Goal> goals = {
     {"3.0",
@@ -120,79 +155,16 @@ const std::vector<grader::Goal> goals = {
      grader::sectors_of_a,
      sectors_of_copied_a},
 
-    {"3.2",
-     "load_sectors",
-     "sectors of A and B",
-     "NO-SHARED",
-     no_shared,
-     {{"BM", 16}, {"BN", 16}, {"BK", 16}, {"slack", 1.05}},
-     grader::load_sectors,
-     sectors_of_a_and_b},
-    {"3.2",
-     "barriers",
-     "barriers",
-     "BARRIERS",
-     more_barriers,
-     {{"BM", 32}, {"BN", 32}, {"BK", 32}},
-     grader::block_barriers,
-     grader::two_barriers,
-     {{256, 256, 256}, {131, 129, 127}},
-     true},
+    few_sectors("3.2", no_shared, 16, 16, 16),
+    few_barriers("3.2", 32, 32, 32),
 
-    {"3.3",
-     "load_sectors",
-     "sectors of A and B",
-     "NO-SHARED",
-     small_tile,
-     {{"BM", 64}, {"BN", 64}, {"BK", 8}, {"slack", 1.05}},
-     grader::load_sectors,
-     sectors_of_a_and_b},
-    {"3.3",
-     "local_accesses",
-     "local memory accesses",
-     "LOCAL-MEMORY",
-     in_local_memory,
-     {},
-     grader::local_accesses,
-     grader::nothing},
-    {"3.3",
-     "live_registers",
-     "live registers",
-     "REGISTERS",
-     too_many_registers,
-     {{"registers", 255}},
-     grader::live_registers,
-     grader::live_registers_bound,
-     inside},
-    {"3.3",
-     "barriers",
-     "barriers",
-     "BARRIERS",
-     more_barriers,
-     {{"BM", 128}, {"BN", 64}, {"BK", 16}},
-     grader::block_barriers,
-     grader::two_barriers,
-     {{256, 256, 256}, {131, 129, 127}},
-     true},
+    few_sectors("3.3", small_tile, 64, 64, 8),
+    grader::registers_only("3.3"),
+    grader::few_registers("3.3"),
+    few_barriers("3.3", 128, 64, 16),
 
-    {"3.4",
-     "load_sectors",
-     "sectors read",
-     "UNCOALESCED",
-     packing_missed,
-     {{"BM", 128}, {"BN", 128}, {"BK", 16}, {"slack", 1.05}},
-     grader::load_sectors,
-     sectors_with_packing,
-     for_packing},
-    {"3.5",
-     "load_sectors",
-     "sectors read",
-     "UNCOALESCED",
-     packing_missed,
-     {{"BM", 128}, {"BN", 128}, {"BK", 16}, {"slack", 1.05}},
-     grader::load_sectors,
-     sectors_with_packing,
-     inside},
+    packed("3.4", for_packing),
+    packed("3.5", inside),
 };
 
 const grader::GoalList registered("lab3_shared_mem", goals);

@@ -1,22 +1,17 @@
 // What lab 4 is about, as numbers: every access to shared memory takes as few wavefronts as its
 // width allows, operands move 16 bytes at a time, and the lanes of a warp share what they read.
-#include <algorithm>
-
 #include "grader/goals.hpp"
 
 namespace {
 
+using grader::ceil_div;
 using grader::Extents;
+using grader::few_registers;
+using grader::nothing;
 using grader::Observed;
 using grader::Parameters;
-
-std::int64_t ceil_div(std::int64_t n, std::int64_t d) {
-  return (n + d - 1) / d;
-}
-
-std::int64_t at(const Parameters& p, const char* name) {
-  return static_cast<std::int64_t>(p.at(name));
-}
+using grader::registers_only;
+using grader::whole;
 
 /// How many bm x bn tiles of C there are.
 std::int64_t blocks_of(const Extents& e, std::int64_t bm, std::int64_t bn) {
@@ -34,8 +29,8 @@ std::int64_t words(std::uint64_t bytes) {
 /// of both tiles is stored once, 32 at a time. In PTX's own scalar accesses, which is an upper
 /// bound for what remains after ptxas has merged some.
 double scalar_wavefronts(const Extents& e, const Parameters& p, std::uint64_t bytes) {
-  const std::int64_t bm = at(p, "BM"), bn = at(p, "BN"), bk = at(p, "BK");
-  const std::int64_t tm = at(p, "TM"), tn = at(p, "TN");
+  const std::int64_t bm = whole(p, "BM"), bn = whole(p, "BN"), bk = whole(p, "BK");
+  const std::int64_t tm = whole(p, "TM"), tn = whole(p, "TN");
   const std::int64_t warps = bm / tm * (bn / tn) / 32;
   const std::int64_t tiles = blocks_of(e, bm, bn) * ceil_div(e.k, bk);
   const std::int64_t reads = warps * bk * (tm + tn), stores = (bm + bn) * bk / 32;
@@ -52,11 +47,11 @@ struct Reference {
   std::int64_t blocks, tiles, warps;   ///< tiles of C; pairs of tiles; warps of a block
 
   Reference(const Extents& e, const Parameters& p, std::uint64_t bytes)
-      : bm(at(p, "BM")),
-        bn(at(p, "BN") / words(bytes)),
-        bk(at(p, "BK")),
-        tm(at(p, "TM")),
-        tn(at(p, "TN") / words(bytes)),
+      : bm(whole(p, "BM")),
+        bn(whole(p, "BN") / words(bytes)),
+        bk(whole(p, "BK")),
+        tm(whole(p, "TM")),
+        tn(whole(p, "TN") / words(bytes)),
         v(static_cast<std::int64_t>(16 / bytes)),
         blocks(blocks_of(e, bm, bn)),
         tiles(blocks * ceil_div(e.k, bk)),
@@ -110,33 +105,11 @@ double one_barrier(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   return p.at("per_tile") * static_cast<double>(r.tiles) + static_cast<double>(r.blocks);
 }
 
-double nothing(const Extents&, const Parameters&, std::uint64_t) {
-  return 0;
-}
-double live_registers_bound(const Extents&, const Parameters& p, std::uint64_t) {
-  return p.at("registers");
-}
-
-double wavefronts(const Observed& o) {
-  return static_cast<double>(o.total.shared_load.wavefronts + o.total.shared_store.wavefronts);
-}
 double load_wavefronts(const Observed& o) {
   return static_cast<double>(o.total.shared_load.wavefronts);
 }
-/// Wavefronts that another layout would save. Either as written or as ptxas merges loads: what it
-/// makes of them is not the author's fault.
-double excess(const simgpu::SharedCounts& s) {
-  return static_cast<double>(std::min(s.wavefronts - std::min(s.wavefronts, s.ideal_wavefronts),
-                                      s.raw_wavefronts - s.raw_ideal_wavefronts));
-}
-double excess_wavefronts(const Observed& o) {
-  return excess(o.total.shared_load) + excess(o.total.shared_store) + excess(o.total.async_store);
-}
 double requests(const Observed& o) {
   return static_cast<double>(o.total.shared_load.raw_requests + o.total.shared_store.raw_requests);
-}
-double loads(const Observed& o) {
-  return static_cast<double>(o.total.global_load.requests);
 }
 double loads_by_register(const Observed& o) {
   return static_cast<double>(o.total.global_load.requests - o.total.async_copy.requests);
@@ -146,15 +119,6 @@ double started_copies(const Observed& o) {
 }
 double idle_bytes(const Observed& o) {
   return static_cast<double>(o.total.async_bytes_idle);
-}
-double barriers(const Observed& o) {
-  return static_cast<double>(o.total.block_barriers);
-}
-double local_accesses(const Observed& o) {
-  return static_cast<double>(o.total.local_load_requests + o.total.local_store_requests);
-}
-double live_registers(const Observed& o) {
-  return o.live_registers;
 }
 
 const char* const conflicts =
@@ -188,15 +152,7 @@ const char* const not_hidden =
 const char* const more_barriers =
     "One barrier per k tile is enough with several stages: it says that the next tile is complete "
     "and that nobody reads the last one any more.";
-const char* const in_local_memory =
-    "An array lies in local memory: it stays in registers only if every index is known when the "
-    "kernel is "
-    "compiled (#pragma unroll).";
-const char* const too_many_registers =
-    "More registers are alive at once than a thread can have: ptxas will spill them to local "
-    "memory.";
 
-const std::vector<Extents> inside = {{256, 256, 256}};
 const std::vector<Extents> rows_of_16_bytes = {{256, 256, 256}, {131, 132, 124}};
 
 /// BM, BN, BK, TM and TN of the reference, with one more parameter.
@@ -211,7 +167,7 @@ grader::Goal no_conflicts(const char* stage) {
           "BANK-CONFLICT",
           conflicts_of_pieces,
           reference("share", 0.01),
-          excess_wavefronts,
+          grader::excess_wavefronts,
           few_conflicts};
 }
 grader::Goal shared_by_lanes(const char* stage) {
@@ -222,25 +178,9 @@ grader::Goal few_requests(const char* stage) {
   return {stage,         "shared_requests",       "shared requests", "NOT-VECTORISED",
           scalar_shared, reference("slack", 1.5), requests,          shared_requests};
 }
-grader::Goal registers_only(const char* stage) {
-  return {stage,          "local_accesses", "local memory accesses",
-          "LOCAL-MEMORY", in_local_memory,  {},
-          local_accesses, nothing};
-}
-grader::Goal few_registers(const char* stage, double registers = 255) {
-  return {stage,          "live_registers",     "live registers",
-          "REGISTERS",    too_many_registers,   {{"registers", registers}},
-          live_registers, live_registers_bound, inside};
-}
 grader::Goal wide_loads(const char* stage) {
-  return {stage,
-          "load_requests",
-          "loads from global",
-          "NOT-VECTORISED",
-          scalar_global,
-          reference("slack", 1.5),
-          loads,
-          global_requests,
+  return {stage,           "load_requests",         "loads from global",   "NOT-VECTORISED",
+          scalar_global,   reference("slack", 1.5), grader::load_requests, global_requests,
           rows_of_16_bytes};
 }
 
@@ -251,7 +191,7 @@ const std::vector<grader::Goal> goals = {
      "BANK-CONFLICT",
      conflicts,
      {{"BM", 64}, {"BN", 64}, {"BK", 32}, {"TM", 4}, {"TN", 4}, {"slack", 1.05}},
-     wavefronts,
+     grader::shared_wavefronts,
      scalar_wavefronts},
 
     no_conflicts("4.2"),
@@ -277,8 +217,8 @@ const std::vector<grader::Goal> goals = {
      nothing},
     {"4.4", "async_bytes_idle", "bytes not hidden", "ASYNC-IDLE", not_hidden, reference("tiles", 2),
      idle_bytes, bytes_of_first_tiles},
-    {"4.4", "barriers", "barriers", "BARRIERS", more_barriers, reference("per_tile", 1), barriers,
-     one_barrier},
+    {"4.4", "barriers", "barriers", "BARRIERS", more_barriers, reference("per_tile", 1),
+     grader::block_barriers, one_barrier},
     {"4.4", "copies", "copies started", "NOT-VECTORISED", scalar_copies, reference("slack", 1.1),
      started_copies, copies, rows_of_16_bytes},
     shared_by_lanes("4.4"),

@@ -6,17 +6,13 @@
 
 namespace {
 
+using grader::ceil_div;
 using grader::Extents;
+using grader::few_registers;
 using grader::Observed;
 using grader::Parameters;
-
-std::int64_t ceil_div(std::int64_t n, std::int64_t d) {
-  return (n + d - 1) / d;
-}
-
-std::int64_t at(const Parameters& p, const char* name) {
-  return static_cast<std::int64_t>(p.at(name));
-}
+using grader::registers_only;
+using grader::whole;
 
 std::int64_t products(const Extents& e) {
   return e.m * e.n * e.k;
@@ -32,32 +28,14 @@ double products_elsewhere(const Observed& o) {
   return static_cast<double>(std::max<std::int64_t>(0, products(o.extents) - made)) +
          static_cast<double>(o.total.fma_f32 + o.total.fma_f64 + o.total.mul_f32 + o.total.mul_f64);
 }
-double loaded_sectors(const Observed& o) {
-  return static_cast<double>(o.total.global_load.sectors);
-}
 double shared_bytes_read(const Observed& o) {
   return static_cast<double>(o.total.shared_load.bytes);
-}
-/// Wavefronts that another layout would save. Either as written or as ptxas merges loads: what it
-/// makes of them is not the author's fault.
-double excess(const simgpu::SharedCounts& s) {
-  return static_cast<double>(std::min(s.wavefronts - std::min(s.wavefronts, s.ideal_wavefronts),
-                                      s.raw_wavefronts - s.raw_ideal_wavefronts));
-}
-double excess_wavefronts(const Observed& o) {
-  return excess(o.total.shared_load) + excess(o.total.shared_store) + excess(o.total.async_store);
 }
 /// Bytes that warps waited for without anything to multiply meanwhile: copied without a
 /// multiply-add between commit and wait, or loaded into registers.
 double bytes_not_hidden(const Observed& o) {
   return static_cast<double>(o.total.async_bytes_idle + o.total.global_load.bytes -
                              o.total.async_copy.bytes);
-}
-double local_accesses(const Observed& o) {
-  return static_cast<double>(o.total.local_load_requests + o.total.local_store_requests);
-}
-double live_registers(const Observed& o) {
-  return o.live_registers;
 }
 
 // ---- what it may be
@@ -71,17 +49,17 @@ double one_per_element(const Extents& e, const Parameters&, std::uint64_t) {
 double sectors_of_a_and_b(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   const auto size = static_cast<std::int64_t>(bytes);
   return p.at("slack") *
-         static_cast<double>(ceil_div(e.n, at(p, "BN")) * e.m * ceil_div(e.k * size, 32) +
-                             ceil_div(e.m, at(p, "BM")) * e.k * ceil_div(e.n * size, 32));
+         static_cast<double>(ceil_div(e.n, whole(p, "BN")) * e.m * ceil_div(e.k * size, 32) +
+                             ceil_div(e.m, whole(p, "BM")) * e.k * ceil_div(e.n * size, 32));
 }
 
 /// Tiles are filled up: a warp reads WM x BK and BK x WN elements for WM x WN x BK products. Added
 /// is what it takes to bring C from fragments into rows.
 double shared_bytes(const Extents& e, const Parameters& p, std::uint64_t bytes) {
-  const std::int64_t m = ceil_div(e.m, at(p, "BM")) * at(p, "BM"),
-                     n = ceil_div(e.n, at(p, "BN")) * at(p, "BN"),
-                     k = ceil_div(e.k, at(p, "BK")) * at(p, "BK");
-  const std::int64_t wm = at(p, "WM"), wn = at(p, "WN");
+  const std::int64_t m = ceil_div(e.m, whole(p, "BM")) * whole(p, "BM"),
+                     n = ceil_div(e.n, whole(p, "BN")) * whole(p, "BN"),
+                     k = ceil_div(e.k, whole(p, "BK")) * whole(p, "BK");
+  const std::int64_t wm = whole(p, "WM"), wn = whole(p, "WN");
   return p.at("slack") *
          static_cast<double>(m * n * k / wm * static_cast<std::int64_t>(bytes) +
                              m * n * k / wn * static_cast<std::int64_t>(bytes) + m * n * 4);
@@ -97,15 +75,8 @@ double few_conflicts(const Extents& e, const Parameters& p, std::uint64_t bytes)
 /// of their rows of A and columns of B.
 double first_tiles(const Extents& e, const Parameters& p, std::uint64_t) {
   return p.at("tiles") *
-         static_cast<double>(ceil_div(e.m, at(p, "BM")) * ceil_div(e.n, at(p, "BN")) * 128 *
-                             (at(p, "BM") + at(p, "BN")));
-}
-
-double nothing(const Extents&, const Parameters&, std::uint64_t) {
-  return 0;
-}
-double live_registers_bound(const Extents&, const Parameters& p, std::uint64_t) {
-  return p.at("registers");
+         static_cast<double>(ceil_div(e.m, whole(p, "BM")) * ceil_div(e.n, whole(p, "BN")) * 128 *
+                             (whole(p, "BM") + whole(p, "BN")));
 }
 
 const char* const not_on_tensor_cores =
@@ -134,14 +105,7 @@ const char* const not_hidden =
     "Warps wait for copies while they have nothing to multiply. Begin a copy STAGES - 1 steps "
     "before "
     "its tile is needed, and wait only for the oldest group.";
-const char* const in_local_memory =
-    "An array lies in local memory: it stays in registers only if every index is known when the "
-    "kernel is compiled (#pragma unroll).";
-const char* const too_many_registers =
-    "More registers are alive at once than a thread can have: ptxas will spill them to local "
-    "memory.";
 
-const std::vector<Extents> inside = {{256, 256, 256}};
 const std::vector<Extents> rows_of_32_bytes = {{256, 256, 256}, {131, 144, 208}};
 
 grader::Goal on_tensor_cores(const char* stage) {
@@ -161,13 +125,13 @@ grader::Goal sectors(const char* stage, const char* missed, double tile) {
           "NO-SHARED",
           missed,
           {{"BM", tile}, {"BN", tile}, {"slack", 1.05}},
-          loaded_sectors,
+          grader::load_sectors,
           sectors_of_a_and_b,
           rows_of_32_bytes};
 }
 grader::Goal no_conflicts(const char* stage, const char* missed) {
-  return {stage,           "excess_wavefronts", "wavefronts above ideal", "BANK-CONFLICT",
-          missed,          {{"share", 0.01}},   excess_wavefronts,        few_conflicts,
+  return {stage,           "excess_wavefronts", "wavefronts above ideal",  "BANK-CONFLICT",
+          missed,          {{"share", 0.01}},   grader::excess_wavefronts, few_conflicts,
           rows_of_32_bytes};
 }
 grader::Goal fragments_reused(const char* stage) {
@@ -179,16 +143,6 @@ grader::Goal fragments_reused(const char* stage) {
           {{"BM", 128}, {"BN", 128}, {"BK", 64}, {"WM", 32}, {"WN", 32}, {"slack", 1.05}},
           shared_bytes_read,
           shared_bytes};
-}
-grader::Goal registers_only(const char* stage) {
-  return {stage,          "local_accesses", "local memory accesses",
-          "LOCAL-MEMORY", in_local_memory,  {},
-          local_accesses, nothing};
-}
-grader::Goal few_registers(const char* stage) {
-  return {stage,          "live_registers",     "live registers",
-          "REGISTERS",    too_many_registers,   {{"registers", 255}},
-          live_registers, live_registers_bound, inside};
 }
 grader::Goal copies_hidden(const char* stage) {
   return {stage,

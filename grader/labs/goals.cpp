@@ -14,6 +14,12 @@ std::map<std::string, std::vector<Goal>>& registry() {
   return lists;
 }
 
+/// What another layout would save of one kind of access.
+std::uint64_t excess(const simgpu::SharedCounts& s) {
+  return std::min(s.wavefronts - std::min(s.wavefronts, s.ideal_wavefronts),
+                  s.raw_wavefronts - s.raw_ideal_wavefronts);
+}
+
 }  // namespace
 
 std::int64_t coalesced_row_sectors(std::int64_t rows, std::int64_t width, std::int64_t ld,
@@ -83,6 +89,10 @@ double sectors_to_c(const Observed& o) {
 double shared_wavefronts(const Observed& o) {
   return static_cast<double>(o.total.shared_load.wavefronts + o.total.shared_store.wavefronts);
 }
+double excess_wavefronts(const Observed& o) {
+  return static_cast<double>(excess(o.total.shared_load) + excess(o.total.shared_store) +
+                             excess(o.total.async_store));
+}
 double block_barriers(const Observed& o) {
   return static_cast<double>(o.total.block_barriers);
 }
@@ -91,6 +101,27 @@ double local_accesses(const Observed& o) {
 }
 double live_registers(const Observed& o) {
   return o.live_registers;
+}
+
+Goal registers_only(std::string stage, std::string missed) {
+  if (missed.empty())
+    missed =
+        "An array lies in local memory: it stays in registers only if every index is known when "
+        "the kernel is compiled (#pragma unroll).";
+  return {std::move(stage),        "local_accesses",
+          "local memory accesses", "LOCAL-MEMORY",
+          std::move(missed),       {},
+          local_accesses,          nothing};
+}
+
+Goal few_registers(std::string stage, double registers, std::string missed) {
+  if (missed.empty())
+    missed =
+        "More registers are alive at once than a thread can have: ptxas will spill them to local "
+        "memory.";
+  return {std::move(stage), "live_registers",     "live registers",
+          "REGISTERS",      std::move(missed),    {{"registers", registers}},
+          live_registers,   live_registers_bound, {{256, 256, 256}}};
 }
 
 GoalList::GoalList(std::string lab, std::vector<Goal> goals) {

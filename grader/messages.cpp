@@ -204,6 +204,13 @@ constexpr Entry kCatalogue[] = {
     Entry{"ACCUMULATES.next",
           "What C held before the call must not matter: store the sum, do not add it."},
     Entry{"ACC-INIT.headline", "accumulators keep the previous sum: {what}"},
+    Entry{"ACC-INIT.elements",
+          "each element of a thread's tile also holds the sums of the elements before it"},
+    Entry{"ACC-INIT.tiles", "a block's second tile also holds the sums of its first"},
+    Entry{"ACC-INIT.fragments",
+          "each {tile} fragment of a warp also holds the sums of the fragments before it"},
+    Entry{"ACC-INIT.never.headline",
+          "C is NaN for finite operands: an accumulator starts with what nobody has set"},
     Entry{"ACC-INIT.next", "Set the accumulators to 0 where a new element or tile begins."},
     Entry{"STALE-TILE.headline", "{what}"},
     Entry{"STALE-TILE.next",
@@ -230,6 +237,12 @@ constexpr Entry kCatalogue[] = {
           "inside each {tile} tile of {matrix} rows and columns are exchanged"},
     Entry{"TILE-MAP.operand.next",
           "Store and read the shared tile with the same meaning of its two indices."},
+    Entry{"TILE-MAP.pieces.headline",
+          "each {count} neighbours in a row of A (or in a column of B) arrive in reverse order"},
+    Entry{
+        "TILE-MAP.pieces.next",
+        "Element e of a piece belongs e places after its first: follow one piece from the load to "
+        "the tile."},
     Entry{"FRAGMENT-MAP.headline", "{what} of each {tile} fragment of {matrix} are exchanged"},
     Entry{"FRAGMENT-MAP.columns.headline",
           "the columns of each 16 x 8 fragment of C overlap: c0 and c1 belong to columns 2 * (lane "

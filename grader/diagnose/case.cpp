@@ -150,6 +150,13 @@ Case make_case(Oracle oracle, Run run) {
   return c;
 }
 
+bool on_tensor_cores(const std::vector<Case>& cases) {
+  for (const Case& c : cases)
+    for (const simgpu::LaunchReport& launch : c.run.launches)
+      if (!launch.total.tensor_ops.empty()) return true;
+  return false;
+}
+
 std::vector<ProbeShape> telling_shapes(const Evidence& evidence) {
   const Run& run = evidence.run;
   const auto or_default = [](int value, int fallback) { return value > 0 ? value : fallback; };

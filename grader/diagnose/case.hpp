@@ -35,6 +35,9 @@ struct Case {
   State state_at(int i, int j) const { return state[at(i, j)]; }
 };
 
+/// Some launch of some case had products made by tensor cores.
+bool on_tensor_cores(const std::vector<Case>& cases);
+
 /// What C should be, dense; empty if the operands are not finite.
 std::vector<double> correct_result(Oracle oracle, const Run& run);
 

@@ -597,6 +597,7 @@ Diagnosis diagnose(const Evidence& given) {
     name_race(evidence, *other, d);
     return d;
   }
+  if (auto d = explain_pieces(evidence, cases)) return *d;
   if (auto d = explain_swizzles(evidence, cases)) return *d;
   if (auto d = explain_sums(evidence, cases)) return *d;
   if (auto d = explain_places(evidence, cases)) return *d;

@@ -129,9 +129,38 @@ bool fits(const Cases& cases, const std::function<Prediction(const Case&)>& pred
   return tally.explained >= (tally.open > 0 ? 4 : 1);
 }
 
+/// What `predict` would find in one element: false if the formula certainly does not fit there.
+/// Most formulas are rejected by this, at the cost of one sum instead of M * N of them.
+bool may_fit(const Case& c, const Formula& f, int i, int j) {
+  if (f.c || c.oracle != Oracle::product) return true;
+  const auto value = [&c](const Matrix& m, const Index& index, int row, int col) {
+    const std::int64_t place = index ? index(c, row, col) : right_index(m, row, col);
+    if (place == kZero) return 0.0;
+    return place < 0 || place >= static_cast<std::int64_t>(m.elements())
+               ? std::nan("")
+               : m.at(static_cast<std::size_t>(place));
+  };
+  const int depth = f.depth ? f.depth(c) : c.k;
+  double sum = 0;
+  for (int k = 0; k < depth; ++k) sum += value(c.run.a, f.a, i, k) * value(c.run.b, f.b, k, j);
+  return std::isnan(sum) || sum == c.got(i, j);
+}
+
+bool may_fit(const Cases& cases, const Formula& formula) {
+  for (const Case& c : cases)
+    for (std::size_t e = 0; e < c.state.size(); ++e) {
+      if (c.state[e] == State::right) continue;
+      const auto n = static_cast<std::size_t>(c.n);
+      if (!may_fit(c, formula, static_cast<int>(e / n), static_cast<int>(e % n))) return false;
+      break;  // one wrong element of each case
+    }
+  return true;
+}
+
 std::optional<Diagnosis> first_fitting(const Evidence& evidence, const Cases& cases,
                                        const std::vector<Formula>& formulas) {
   for (const Formula& formula : formulas) {
+    if (!may_fit(cases, formula)) continue;
     if (!fits(cases, [&](const Case& c) { return predict(c, formula); })) continue;
     const Case& c = shown(cases);
     Diagnosis d = formula.name(c);
@@ -457,13 +486,6 @@ Formula permuted_result(int rows, int cols, const Exchange& exchange) {
   return f;
 }
 
-bool on_tensor_cores(const Cases& cases) {
-  for (const Case& c : cases)
-    for (const simgpu::LaunchReport& launch : c.run.launches)
-      if (!launch.total.tensor_ops.empty()) return true;
-  return false;
-}
-
 }  // namespace
 
 std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases& cases) {
@@ -518,6 +540,23 @@ std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases
   return first_fitting(evidence, cases, formulas);
 }
 
+std::optional<Diagnosis> explain_pieces(const Evidence& evidence, const Cases& cases) {
+  if (evidence.oracle != Oracle::product) return std::nullopt;
+  // Along k only: rows of A or columns of B in another order are rows or columns of C in that
+  // order, which explain_places knows.
+  std::vector<Formula> formulas;
+  for (const int count : {4, 2, 8, 16}) {
+    Formula f = permuted_operand(Which::a, 1, count, [count](int r, int q) {
+      return std::pair{r, count - 1 - q};
+    });
+    f.name = [count](const Case&) {
+      return say("TILE-MAP", "pieces", {{"count", std::to_string(count)}});
+    };
+    formulas.push_back(std::move(f));
+  }
+  return first_fitting(evidence, cases, formulas);
+}
+
 std::optional<Diagnosis> explain_swizzles(const Evidence& evidence, const Cases& cases) {
   const Tile& t = evidence.tile;
   if (evidence.oracle != Oracle::product || t.bk < 2 || t.bm < 2 || t.bn < 2) return std::nullopt;
@@ -532,13 +571,18 @@ std::optional<Diagnosis> explain_swizzles(const Evidence& evidence, const Cases&
     f.name = [w](const Case&) { return say("SWIZZLE-MISMATCH", "", {{"matrix", name_of(w)}}); };
     formulas.push_back(std::move(f));
   };
-  for (const int unit : {4, 8, 1, 2, 16})
-    for (const int mask : {7, 3, 15, 31, 1})
-      for (const int shift : {0, 1, 2, 3}) {
-        add(Which::b, t.bk, t.bn, true, mask, shift, unit);
-        add(Which::a, t.bm, t.bk, true, mask, shift, unit);
-        add(Which::a, t.bm, t.bk, false, mask, shift, unit);
-      }
+  // The lab's tile, and rows of 128 bytes: once around the banks.
+  const int around = static_cast<int>(128 / size_of(evidence.type));
+  std::vector<int> depths = {t.bk};
+  if (around != t.bk) depths.push_back(around);
+  for (const int depth : depths)
+    for (const int unit : {4, 8, 1, 2, 16})
+      for (const int mask : {7, 3, 15, 31, 1})
+        for (const int shift : {0, 1, 2, 3}) {
+          add(Which::b, depth, t.bn, true, mask, shift, unit);
+          add(Which::a, t.bm, depth, true, mask, shift, unit);
+          add(Which::a, t.bm, depth, false, mask, shift, unit);
+        }
   return first_fitting(evidence, cases, formulas);
 }
 

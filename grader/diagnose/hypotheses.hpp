@@ -25,13 +25,16 @@ std::optional<Diagnosis> explain_loads(const Evidence& evidence, const Cases& ca
 /// FRAGMENT-MAP.
 std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases& cases);
 
+/// Each piece of 2 to 16 neighbours along k arrives in reverse order: TILE-MAP.
+std::optional<Diagnosis> explain_pieces(const Evidence& evidence, const Cases& cases);
+
 /// The columns of a shared tile are XOR-permuted by row: SWIZZLE-MISMATCH.
 std::optional<Diagnosis> explain_swizzles(const Evidence& evidence, const Cases& cases);
 
 /// Everything wrong was never written: UNWRITTEN, WARP-PART.
 std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases& cases);
 
-/// ALL-ZERO, ACCUMULATES.
+/// ALL-ZERO, ACCUMULATES; all NaN from finite numbers: ACC-INIT.
 std::optional<Diagnosis> explain_simple(const Cases& cases);
 
 /// How often each k was counted, by probes: K-MISSING, K-TILE-*, K-ONLY-LAST, STALE-TILE.

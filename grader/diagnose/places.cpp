@@ -135,6 +135,22 @@ bool sums_of(const Cases& cases, const Before& before) {
   return any;
 }
 
+/// One accumulator for the rows x cols fragments of a warp's tile, one after the other, by rows or
+/// by columns of fragments.
+Before fragments_before(const Tile& t, int rows, int cols, bool by_rows) {
+  const int down = t.wm / rows, across = t.wn / cols;
+  return [=, wm = t.wm, wn = t.wn](int i, int j) {
+    const int fi = i % wm / rows, fj = j % wn / cols;
+    const int last = by_rows ? fi * across + fj : fj * down + fi;
+    std::vector<Place> places;
+    for (int f = 0; f <= last; ++f) {
+      const int row = by_rows ? f / across : f % down, col = by_rows ? f % across : f / down;
+      places.push_back({i / wm * wm + row * rows + i % rows, j / wn * wn + col * cols + j % cols});
+    }
+    return places;
+  };
+}
+
 std::optional<Diagnosis> not_cleared(const Evidence& evidence, const Cases& cases) {
   const Tile& t = evidence.tile;
   const auto along_row = [](int group, int step) {
@@ -167,9 +183,8 @@ std::optional<Diagnosis> not_cleared(const Evidence& evidence, const Cases& case
     std::string what;
   };
   std::vector<Pattern> patterns;
-  const std::string element_text =
-      "each element of a thread's tile also holds the sums of the elements before it";
-  const std::string tile_text = "a block's second tile also holds the sums of its first";
+  const std::string element_text{messages::raw("ACC-INIT.elements")};
+  const std::string tile_text{messages::raw("ACC-INIT.tiles")};
   if (t.tm > 1 && t.tn > 1) patterns.push_back({whole_tile(t.tm, t.tn), element_text});
   if (t.tn > 1) {
     patterns.push_back({along_row(t.tn, 1), element_text});
@@ -179,8 +194,21 @@ std::optional<Diagnosis> not_cleared(const Evidence& evidence, const Cases& case
     patterns.push_back({along_col(t.tm, 1), element_text});
     if (t.bm > t.tm) patterns.push_back({along_col(t.bm, t.bm / t.tm), element_text});
   }
-  if (t.bn > 0) patterns.push_back({along_row(kAll, t.bn), tile_text});
-  if (t.bm > 0) patterns.push_back({along_col(kAll, t.bm), tile_text});
+  // A block that makes two, four or all tiles of a row or column of tiles.
+  for (const int tiles : {0, 2, 4}) {
+    if (t.bn > 0) patterns.push_back({along_row(tiles > 0 ? tiles * t.bn : kAll, t.bn), tile_text});
+    if (t.bm > 0) patterns.push_back({along_col(tiles > 0 ? tiles * t.bm : kAll, t.bm), tile_text});
+  }
+  if (on_tensor_cores(cases) && t.wm > 0 && t.wn > 0)
+    for (const auto& [rows, cols] : {std::pair{16, 16}, std::pair{16, 8}, std::pair{8, 8}}) {
+      if (t.wm % rows != 0 || t.wn % cols != 0) continue;
+      const std::string text = messages::text(
+          "ACC-INIT.fragments", {{"tile", std::to_string(rows) + " x " + std::to_string(cols)}});
+      patterns.push_back({fragments_before(t, rows, cols, true), text});
+      patterns.push_back({fragments_before(t, rows, cols, false), text});
+      patterns.push_back({along_row(t.wn, cols), text});
+      patterns.push_back({along_col(t.wm, rows), text});
+    }
   for (const Pattern& pattern : patterns) {
     if (!sums_of(cases, pattern.before)) continue;
     Diagnosis d = say("ACC-INIT", "", {{"what", pattern.what}});

@@ -1,5 +1,6 @@
 // What was never written, and results that are wrong in a simple way.
 #include <algorithm>
+#include <cmath>
 
 #include "grader/diagnose/hypotheses.hpp"
 #include "grader/diagnose/wording.hpp"
@@ -178,19 +179,23 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
 }
 
 std::optional<Diagnosis> explain_simple(const Cases& cases) {
-  bool zero = true, accumulates = true, any = false;
+  bool zero = true, accumulates = true, nan = true, any = false;
   for (const Case& c : cases) {
     any |= c.wrong > 0;
     for (int i = 0; i < c.m; ++i)
       for (int j = 0; j < c.n; ++j) {
         const double value = c.got(i, j);
         zero = zero && value == 0;
+        nan = nan && std::isnan(value) && c.state_at(i, j) == State::wrong;
         accumulates = accumulates && value == c.correct[c.at(i, j)] + c.run.c_before.at(i, j);
       }
   }
   if (!any) return std::nullopt;
   if (accumulates) return say("ACCUMULATES", "", {});
   if (zero) return say("ALL-ZERO", "", {});
+  // Operands, padding and what C held are finite integers, and memory that was never written is a
+  // finding. What is left is a register that nobody set: the simulated GPU starts it as NaN.
+  if (nan) return say("ACC-INIT", "never", {});
   return std::nullopt;
 }
 

@@ -199,9 +199,9 @@ diag::Diagnosis RungCheck::diagnose(const CaseResult& result) {
   diag::Evidence evidence;
   evidence.oracle = diag_oracle(rung_.oracle);
   evidence.type = element_type(type_);
-  evidence.tile = {lab_.tile_size("BM", 0), lab_.tile_size("BN", 0), lab_.tile_size("BK", 0),
-                   lab_.tile_size("TM", 0), lab_.tile_size("TN", 0), lab_.tile_size("WM", 0),
-                   lab_.tile_size("WN", 0)};
+  const auto size = [this](const char* key) { return lab_.tile_size(rung_, key, 0); };
+  evidence.tile = {size("BM"), size("BN"), size("BK"), size("TM"),
+                   size("TN"), size("WM"), size("WN")};
   evidence.run = failure.outcome.run;
   evidence.small_integers =
       rung_.oracle == Oracle::product &&

@@ -18,6 +18,10 @@ enum class Kind { core, bonus };
 /// What a rung's products are computed in, where the element type alone does not say it.
 enum class Precision { own, tf32 };
 
+/// The reference tile. BM, BN, BK shape the extents that are checked; the rest are parameters of
+/// goals.
+using TileSizes = std::map<std::string, int>;
+
 /// One technique: a launcher and the element types it is instantiated for.
 ///
 ///     [[rung]]
@@ -25,6 +29,8 @@ enum class Precision { own, tf32 };
 ///     title = "..."                   # as tables show it; default: the name
 ///     types = ["half", "bfloat16"]    # of A and B: int32, float, double, half, bfloat16
 ///     oracle = "product"              # or copy_a, copy_b
+///     tile = { BM = 32, WM = 8 }      # sizes that differ from the lab's: the diagnosis of wrong
+///                                     # results knows them
 ///     precision = "tf32"              # float operands that are rounded to TF32; types is
 ///     ["float"] file = "wgmma.cu"               # another file of the lab; only together with
 ///     needs_arch needs_arch = "sm_90a"           # cannot run on the simulated GPU: its stages are
@@ -41,6 +47,7 @@ struct Rung {
   std::vector<std::string> types;
   Oracle oracle = Oracle::product;
   Precision precision = Precision::own;
+  TileSizes tile;  ///< where it is not the lab's
   std::string file = "gemm.cu";
   std::string needs_arch;                  ///< "" = runs everywhere, else "sm_90a"
   std::map<std::string, int> oldest_arch;  ///< by type; what is not there: 75
@@ -113,10 +120,6 @@ struct Technique {
 };
 std::optional<Technique> parse_technique(const std::string& text);
 
-/// The reference tile. BM, BN, BK shape the extents that are checked; the rest are parameters of
-/// goals.
-using TileSizes = std::map<std::string, int>;
-
 struct Lab {
   int id = 0;
   std::string name, title;
@@ -132,6 +135,8 @@ struct Lab {
   /// What students edit and submit: "gemm.cu", then the files that single rungs name.
   std::vector<std::string> files() const;
   int tile_size(const std::string& key, int fallback) const;
+  /// The rung's own, else the lab's.
+  int tile_size(const Rung& rung, const std::string& key, int fallback) const;
 };
 
 /// Reads one lab.toml. Throws UserError "labN/lab.toml:12: unknown key ..." for anything it does

@@ -150,9 +150,21 @@ int parse_from_arch(const Table& table, const std::string& key) {
   return std::stoi(name.substr(3));
 }
 
+TileSizes parse_tile(const Table& tile) {
+  TileSizes sizes;
+  for (const auto& key : tile.names()) {
+    sizes[key] = tile.integer(key);
+    if (sizes[key] < 1) tile.fail(tile.required(key), "\"" + key + "\" must be at least 1");
+  }
+  tile.only({"BM", "BN", "BK", "TM", "TN", "WM", "WN"});
+  return sizes;
+}
+
 Rung parse_rung(const Table& table) {
-  table.only({"name", "title", "types", "oracle", "precision", "file", "needs_arch", "from_arch"});
+  table.only(
+      {"name", "title", "types", "oracle", "precision", "tile", "file", "needs_arch", "from_arch"});
   Rung rung;
+  if (table.has("tile")) rung.tile = parse_tile(table.table("tile"));
   rung.name = table.string("name");
   // These names go into generated source.
   if (!is_identifier(rung.name))
@@ -374,6 +386,11 @@ int Lab::tile_size(const std::string& key, int fallback) const {
   return found == tile.end() ? fallback : found->second;
 }
 
+int Lab::tile_size(const Rung& of, const std::string& key, int fallback) const {
+  const auto found = of.tile.find(key);
+  return found == of.tile.end() ? tile_size(key, fallback) : found->second;
+}
+
 Lab parse_lab(const std::string& text, const std::string& path) {
   const toml::table parsed = parse(text, path);
   const Table root(parsed, path, "the lab");
@@ -382,14 +399,7 @@ Lab parse_lab(const std::string& text, const std::string& path) {
   lab.id = root.integer("id");
   lab.name = root.string("name");
   lab.title = root.string("title");
-  if (root.has("tile")) {
-    const Table tile = root.table("tile");
-    for (const auto& key : tile.names()) {
-      lab.tile[key] = tile.integer(key);
-      if (lab.tile[key] < 1) tile.fail(tile.required(key), "\"" + key + "\" must be at least 1");
-    }
-    tile.only({"BM", "BN", "BK", "TM", "TN", "WM", "WN"});
-  }
+  if (root.has("tile")) lab.tile = parse_tile(root.table("tile"));
   for (const auto& table : root.tables("rung")) {
     const Rung rung = parse_rung(table);
     for (const auto& other : lab.rungs)

@@ -24,14 +24,14 @@ double b_at(const Call& call, int k, int j) {
   return k < call.k && j < call.n ? call.at_b(k, j) : 0;
 }
 
-/// Tiles of 16 k, filled up with zeros; `a` and `b` map (row, column) to what is really taken.
+/// Tiles of `depth` k, filled up with zeros; `a` and `b` map (row, column) to what is really taken.
 template <typename A, typename B>
-Kernel multiplied(A a, B b) {
+Kernel multiplied(A a, B b, int depth = 16) {
   return [=](Call& call) {
     for (int i = 0; i < call.m; ++i)
       for (int j = 0; j < call.n; ++j) {
         double sum = 0;
-        for (int k = 0; k < (call.k + 15) / 16 * 16; ++k) {
+        for (int k = 0; k < (call.k + depth - 1) / depth * depth; ++k) {
           const auto [ai, ak] = a(i, k);
           const auto [bk, bj] = b(k, j);
           sum += a_at(call, ai, ak) * b_at(call, bk, bj);
@@ -43,9 +43,10 @@ Kernel multiplied(A a, B b) {
 
 const auto same = [](int row, int col) { return std::pair{row, col}; };
 
-void must_be(const char* id, const std::string& words, const Kernel& kernel) {
-  for (const ElementType type :
-       {ElementType::float16, ElementType::bfloat16, ElementType::float32, ElementType::float64})
+void must_be(const char* id, const std::string& words, const Kernel& kernel,
+             const std::vector<ElementType>& types = {ElementType::float16, ElementType::bfloat16,
+                                                      ElementType::float32, ElementType::float64}) {
+  for (const ElementType type : types)
     for (const Shape& s : kShapes) {
       const Diagnosis d = diagnose(evidence(kernel, type, kTile, s));
       std::ostringstream text;
@@ -114,6 +115,87 @@ TEST_CASE("a swizzle on one side only") {
                 return std::pair{i, k ^ (i / 2 % 2 * 8)};
               },
               same));
+}
+
+TEST_CASE("a swizzle of rows of 128 bytes, deeper than the lab's tile") {
+  const auto swizzled = [](int depth, int unit) {
+    return multiplied([=](int i, int k) { return std::pair{i, k ^ (i % 8 * unit)}; }, same, depth);
+  };
+  must_be("SWIZZLE-MISMATCH", "columns of A's tile", swizzled(64, 8), {ElementType::float16});
+  must_be("SWIZZLE-MISMATCH", "columns of A's tile", swizzled(32, 4), {ElementType::float32});
+}
+
+TEST_CASE("pieces in reverse order") {
+  const auto reversed = [](int at, int count) {
+    return at / count * count + count - 1 - at % count;
+  };
+  for (const int count : {2, 4, 8}) {
+    const std::string each = "each " + std::to_string(count) + " neighbours";
+    must_be("TILE-MAP", each + " in a row of A (or in a column of B)",
+            multiplied(
+                [=](int i, int k) {
+                  return std::pair{i, reversed(k, count)};
+                },
+                same));
+  }
+}
+
+namespace {
+
+/// Each element holds the sums of those that `before` visits for it, itself included.
+template <typename Before>
+Kernel summed(Before before) {
+  return [=](Call& call) {
+    for (int i = 0; i < call.m; ++i)
+      for (int j = 0; j < call.n; ++j) {
+        double sum = 0;
+        before(i, j, [&](int row, int col) {
+          if (row < call.m && col < call.n) sum += call.element(row, col);
+        });
+        call.put(i, j, sum);
+      }
+  };
+}
+
+}  // namespace
+
+TEST_CASE("accumulators that were cleared once for several fragments or tiles") {
+  const TensorCores on;
+  const auto fragments = [](int rows, int cols, bool by_rows) {
+    return summed([=](int i, int j, auto&& visit) {
+      const auto number = [=](int row, int col) {
+        const int down = row % 16 / rows, across = col % 16 / cols;
+        return by_rows ? down * 16 + across : across * 16 + down;
+      };
+      for (int row = i / 16 * 16 + i % rows; row < i / 16 * 16 + 16; row += rows)
+        for (int col = j / 16 * 16 + j % cols; col < j / 16 * 16 + 16; col += cols)
+          if (number(row, col) <= number(i, j)) visit(row, col);
+    });
+  };
+  must_be("ACC-INIT", "each 8 x 8 fragment", fragments(8, 8, true));
+  must_be("ACC-INIT", "each 8 x 8 fragment", fragments(8, 8, false));
+  must_be("ACC-INIT", "each 16 x 8 fragment", fragments(16, 8, true));
+  for (const int tiles : {2, 4})
+    must_be("ACC-INIT", "second tile", summed([=](int i, int j, auto&& visit) {
+              const int group = tiles * 32;
+              for (int col = j / group * group + j % 32; col <= j; col += 32) visit(i, col);
+            }));
+}
+
+TEST_CASE("accumulators that were never set") {
+  // Registers that nobody wrote are NaN on the simulated GPU.
+  const Kernel nothing_set = [](Call& call) {
+    for (int i = 0; i < call.m; ++i)
+      for (int j = 0; j < call.n; ++j) call.put(i, j, std::nan(""));
+  };
+  must_be("ACC-INIT", "nobody has set", nothing_set);
+  // Some of them only is another story.
+  const Kernel one_nan = [](Call& call) {
+    for (int i = 0; i < call.m; ++i)
+      for (int j = 0; j < call.n; ++j)
+        call.put(i, j, i + j == 0 ? std::nan("") : call.element(i, j));
+  };
+  CHECK(diagnose(evidence(one_nan, ElementType::float32, kTile, {32, 64, 48})).id == "UNEXPLAINED");
 }
 
 TEST_CASE("one warp's part alone") {

@@ -75,6 +75,17 @@ TEST_CASE("a lab.toml is read as it says") {
   CHECK(lab.stages[1].answer->function == "why");
 }
 
+TEST_CASE("a rung's tile differs from the lab's where it says so") {
+  const Lab lab = parse_lab(with("types = [\"int32\", \"float\"]\n",
+                                 "types = [\"int32\", \"float\"]\ntile = { BM = 5, WM = 3 }\n"),
+                            "lab7_x/lab.toml");
+  const grader::Rung& rung = lab.rung("gemm_x");
+  CHECK(lab.tile_size(rung, "BM", 0) == 5);
+  CHECK(lab.tile_size(rung, "WM", 0) == 3);
+  CHECK(lab.tile_size(rung, "BN", 0) == lab.tile.at("BN"));
+  CHECK(lab.tile_size(rung, "TM", 9) == 9);
+}
+
 TEST_CASE("what lab.toml must not hold is named with its line") {
   CHECK(message(with("points = 5\n", "points = 5\npionts = 6\n")) ==
         "lab7_x/lab.toml:13: unknown key \"pionts\" in [[stage]] (known: id, title, rung, needs, "
@@ -97,6 +108,11 @@ TEST_CASE("what lab.toml must not hold is named with its line") {
   CHECK(rung("types = [\"float\", \"double\"]\nprecision = \"tf32\"")
             .find(":8: \"tf32\" needs types = [\"float\"]") != std::string::npos);
   CHECK(rung("types = [\"float\"]\nprecision = \"fp8\"").find(":8: unknown precision \"fp8\"") !=
+        std::string::npos);
+  CHECK(rung("types = [\"float\"]\ntile = { BK = 64 }") == "accepted");
+  CHECK(rung("types = [\"float\"]\ntile = { BX = 64 }").find(":8: unknown key \"BX\"") !=
+        std::string::npos);
+  CHECK(rung("types = [\"float\"]\ntile = { BK = 0 }").find(":8: \"BK\" must be at least 1") !=
         std::string::npos);
   const std::string hopper = "types = [\"bfloat16\"]\nneeds_arch = \"sm_90a\"\nfile = ";
   CHECK(rung(hopper + "\"wgmma.cu\"") == "accepted");

@@ -3,6 +3,11 @@
 //
 // A model and three views (HTML page, terminal text, JSON) of it. Everything in the model that a
 // student wrote or caused (source, names, messages, addresses) is hostile: the views escape it.
+//
+// Which line an instruction belongs to: functions of our headers (threadIdx, MatrixView, wmma, ...)
+// carry no line of their own, so that what is inlined from them counts at the line that calls. A
+// helper in the student's file keeps its lines, and they stand for all of its callers: clang's PTX
+// names no call site (.loc without inlined_at, clang 14 to 22).
 // Nothing here is a time: wavefronts and sectors are amounts of work.
 #pragma once
 

@@ -15,6 +15,8 @@ says "lab 3 as given: the conflicts are named" 'line [0-9]+: each request takes 
     explain --lab 3 --rung gemm_suspicious --file "$given" --out "$pages/given.html" --json "$pages/given.json"
 holds "the page says the same" grep -qE 'each request takes [0-9]+ wavefronts' "$pages/given.html"
 holds "and the JSON" grep -q '"wavefronts"' "$pages/given.json"
+holds "a line for every count" grep -qE '"line": ?[1-9]' "$pages/given.json"
+same "none of them counts at no line of the file" '' "$(grep -E '"line": ?0\b' "$pages/given.json")"
 if [ -e lab3_shared_mem/solution/gemm.cu ]; then
     says "the solutions have rungs without a word of waste" 'gemm_tiled .* right' explain --lab 3 --solution --out "$pages/solution.html"
 fi

@@ -5,7 +5,10 @@
 #include "vector_types.h"
 
 #if defined(__CUDA__)
+// Reading threadIdx.x belongs to the line that does it.
+#pragma clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))
 #include <__clang_cuda_builtin_vars.h>  // part of clang itself
+#pragma clang attribute pop
 
 // clang declares these conversions and leaves them to the header that knows dim3.
 #define __SIMGPU_CONVERSIONS(Variable, Type)                                               \

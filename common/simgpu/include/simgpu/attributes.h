@@ -8,9 +8,14 @@
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
 #define __shared__ __attribute__((shared))
-// used: clang 14 to 16 take a variable in an unnamed namespace for a constant 0 that the host
-// cannot reach.
+// In an unnamed namespace, older versions of clang take a variable for a constant 0 that the host
+// cannot reach, unless it is `used`; newer ones see that the host writes it, but not if it is
+// `used`.
+#if __clang_major__ < 17
 #define __constant__ __attribute__((constant, used))
+#else
+#define __constant__ __attribute__((constant))
+#endif
 #define __managed__ \
   _Pragma("GCC error \"__managed__ variables are not available on the simulated GPU\"")
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))

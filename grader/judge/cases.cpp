@@ -79,6 +79,12 @@ diag::ElementType element_type(const std::string& type) {
                               : ElementType::float32;
 }
 
+// Floats for TF32 (mutant L5-10, raw bits): rounding to 11 bits changes a factor by at most 2^-11
+// of it, cutting the other 13 off, which is what a tensor core does with bits that it does not
+// read, by less than 2^-10 and always towards zero. Either is the error of a number format:
+// independent of K, and far below what a wrong index, a missing term or an FP16 sum causes. So raw
+// bits are no wrong answer: the limit is that of cutting off, and a result beyond the limit of
+// rounding, which only the canary can tell apart, passes with a note (note.tf32).
 double allowed_units(const Rung& rung, const std::string& type, Fill fill) {
   if (!rung.tensor(type)) return kAllowedUnits;
   // Only here are inputs other than a tensor core takes them over.

@@ -47,6 +47,16 @@ void at(const Access& access, const std::string& name, const std::string& file =
   CHECK(ends_with(access.where.file, file));
 }
 
+/// What one block of `threads` threads of `kernel` does wrong: one thing, at the line that is
+/// marked with the kernel's name.
+template <typename... A>
+Finding found(Gpu& gpu, FindingKind kind, const std::string& kernel, unsigned threads,
+              const A&... args) {
+  const Finding f = only(gpu.run(kernel, {1, 1, 1}, {threads, 1, 1}, args...), kind);
+  at(f.at, kernel);
+  return f;
+}
+
 #define FOR_EACH_CLANG(gpu)                      \
   for (const Clang& clang : oldest_and_newest()) \
     for (Gpu gpu(compile(kFile, clang)), *once = &gpu; once != nullptr; once = nullptr)
@@ -83,9 +93,7 @@ TEST_CASE("global load before the start belongs to the same array", "[finding][m
     gpu.device.alloc(400, "before");
     const DevicePtr in = gpu.upload(std::vector<float>(32, 1.0f), "in"),
                     out = gpu.device.alloc(128, "out");
-    const Finding f =
-        only(gpu.run("oob_negative", {1, 1, 1}, {32, 1, 1}, in, out), FindingKind::out_of_bounds);
-    at(f.at, "oob_negative");
+    const Finding f = found(gpu, FindingKind::out_of_bounds, "oob_negative", 32, in, out);
     CHECK(f.at.thread == Dim3{0, 0, 0});
     CHECK(f.at.offset == -4);
     CHECK(f.at.object == "in");
@@ -139,9 +147,7 @@ TEST_CASE("many lanes out of bounds are one finding with a count", "[finding][me
 TEST_CASE("atomics are bounds-checked", "[finding][memory]") {
   FOR_EACH_CLANG(gpu) {
     const DevicePtr out = gpu.upload(std::vector<int>(31, 0), "out");
-    const Finding f =
-        only(gpu.run("oob_atomic", {1, 1, 1}, {32, 1, 1}, out), FindingKind::out_of_bounds);
-    at(f.at, "oob_atomic");
+    const Finding f = found(gpu, FindingKind::out_of_bounds, "oob_atomic", 32, out);
     CHECK(f.at.type == AccessType::atomic);
     CHECK(f.at.thread == Dim3{31, 0, 0});
     CHECK(gpu.download<int>(out, 31) == std::vector<int>(31, 1));
@@ -181,9 +187,7 @@ TEST_CASE("out of bounds in dynamic shared memory", "[finding][memory]") {
   FOR_EACH_CLANG(gpu) {
     const DevicePtr out = gpu.device.alloc(256, "out");
     const Finding f =
-        only(gpu.run("oob_dynamic", {1, 1, 1}, {64, 1, 1}, 256u, LaunchOptions{}, out, 1),
-             FindingKind::out_of_bounds);
-    at(f.at, "oob_dynamic");
+        found(gpu, FindingKind::out_of_bounds, "oob_dynamic", 64, 256u, LaunchOptions{}, out, 1);
     CHECK(f.at.thread == Dim3{63, 0, 0});
     CHECK(f.at.offset == 256);
     CHECK(f.at.object_bytes == 256);
@@ -212,9 +216,7 @@ TEST_CASE("a finding inside a function names its line", "[finding][memory]") {
   FOR_EACH_CLANG(gpu) {
     const DevicePtr in = gpu.upload(std::vector<float>(101, 0), "in"),
                     out = gpu.device.alloc(128, "out");
-    const Finding f = only(gpu.run("oob_in_function", {1, 1, 1}, {32, 1, 1}, in, out),
-                           FindingKind::out_of_bounds);
-    at(f.at, "oob_in_function");
+    const Finding f = found(gpu, FindingKind::out_of_bounds, "oob_in_function", 32, in, out);
     CHECK(f.occurrences == 31);
   }
 }
@@ -226,9 +228,7 @@ TEST_CASE("misaligned vector load in global memory", "[finding][memory]") {
   FOR_EACH_CLANG(gpu) {
     const DevicePtr in = gpu.upload(std::vector<float>(200, 1), "in"),
                     out = gpu.device.alloc(128, "out");
-    const Finding f =
-        only(gpu.run("misaligned_load", {1, 1, 1}, {32, 1, 1}, in, out), FindingKind::misaligned);
-    at(f.at, "misaligned_load");
+    const Finding f = found(gpu, FindingKind::misaligned, "misaligned_load", 32, in, out);
     CHECK(f.at.thread == Dim3{0, 0, 0});
     CHECK(f.at.address == in + 4);
     CHECK(f.at.bytes == 16);
@@ -240,9 +240,7 @@ TEST_CASE("misaligned vector load in shared memory", "[finding][memory]") {
   FOR_EACH_CLANG(gpu) {
     const DevicePtr out = gpu.device.alloc(128, "out");
     const Finding f =
-        only(gpu.run("misaligned_shared", {1, 1, 1}, {32, 1, 1}, 256u, LaunchOptions{}, out, 5),
-             FindingKind::misaligned);
-    at(f.at, "misaligned_shared");
+        found(gpu, FindingKind::misaligned, "misaligned_shared", 32, 256u, LaunchOptions{}, out, 5);
     CHECK(f.at.space == MemorySpace::shared);
     CHECK(f.at.thread == Dim3{1, 0, 0});
     CHECK(f.at.offset == 20);
@@ -259,29 +257,21 @@ TEST_CASE("use after free, null, host and wild pointers", "[finding][memory]") {
     gpu.device.free(gone);
     const DevicePtr later = gpu.upload(std::vector<int>(32, 1), "later");
     CHECK(later != gone);  // addresses are never used again
-    const Finding freed =
-        only(gpu.run("reads", {1, 1, 1}, {32, 1, 1}, gone, out), FindingKind::use_after_free);
-    at(freed.at, "reads");
+    const Finding freed = found(gpu, FindingKind::use_after_free, "reads", 32, gone, out);
     CHECK(freed.at.object == "gone");
     CHECK(freed.at.address == gone);
     CHECK(freed.at.type == AccessType::load);
     CHECK(freed.occurrences == 32);
 
-    const Finding null =
-        only(gpu.run("reads", {1, 1, 1}, {32, 1, 1}, DevicePtr{0}, out), FindingKind::null_pointer);
-    at(null.at, "reads");
+    const Finding null = found(gpu, FindingKind::null_pointer, "reads", 32, DevicePtr{0}, out);
     CHECK(null.at.address == 0);
 
     int on_host[32] = {};
     const auto host = reinterpret_cast<DevicePtr>(&on_host[0]);
-    const Finding confused =
-        only(gpu.run("reads", {1, 1, 1}, {32, 1, 1}, host, out), FindingKind::host_pointer);
-    at(confused.at, "reads");
+    const Finding confused = found(gpu, FindingKind::host_pointer, "reads", 32, host, out);
     CHECK(confused.at.address == host);
 
-    const Finding stored =
-        only(gpu.run("writes", {1, 1, 1}, {32, 1, 1}, DevicePtr{256}), FindingKind::null_pointer);
-    at(stored.at, "writes");
+    const Finding stored = found(gpu, FindingKind::null_pointer, "writes", 32, DevicePtr{256});
     for (const DevicePtr wild : {DevicePtr{0xFFFFFFFFFFFFFFFCull}, DevicePtr{0x7000000000000000ull},
                                  DevicePtr{1ull << 47}}) {
       const LaunchReport report = gpu.run("writes", {1, 1, 1}, {32, 1, 1}, wild);
@@ -295,9 +285,7 @@ TEST_CASE("stores to read-only and constant memory", "[finding][memory]") {
   FOR_EACH_CLANG(gpu) {
     const DevicePtr out = gpu.upload(std::vector<int>(32, 5), "input A");
     gpu.device.set_read_only(out, true);
-    const Finding f =
-        only(gpu.run("writes", {1, 1, 1}, {32, 1, 1}, out), FindingKind::write_to_constant);
-    at(f.at, "writes");
+    const Finding f = found(gpu, FindingKind::write_to_constant, "writes", 32, out);
     CHECK(f.at.object == "input A");
     CHECK(f.at.type == AccessType::store);
     CHECK(gpu.download<int>(out, 32) == std::vector<int>(32, 5));
@@ -315,9 +303,7 @@ TEST_CASE("stores to read-only and constant memory", "[finding][memory]") {
 TEST_CASE("uninitialised global reads, to the byte", "[finding][init]") {
   FOR_EACH_CLANG(gpu) {
     const DevicePtr in = gpu.device.alloc(128, "in"), out = gpu.device.alloc(128, "out");
-    const Finding all =
-        only(gpu.run("reads", {1, 1, 1}, {32, 1, 1}, in, out), FindingKind::uninitialised_read);
-    at(all.at, "reads");
+    const Finding all = found(gpu, FindingKind::uninitialised_read, "reads", 32, in, out);
     CHECK(all.at.object == "in");
     CHECK(all.at.thread == Dim3{0, 0, 0});
     CHECK(all.occurrences == 32);
@@ -358,9 +344,7 @@ TEST_CASE("device copies carry the initialised bits along", "[finding][init]") {
 TEST_CASE("accumulating into an output nobody zeroed", "[finding][init]") {
   FOR_EACH_CLANG(gpu) {
     const DevicePtr c = gpu.device.alloc(128, "C");
-    const Finding f =
-        only(gpu.run("uninit_output", {1, 1, 1}, {32, 1, 1}, c), FindingKind::uninitialised_read);
-    at(f.at, "uninit_output");
+    const Finding f = found(gpu, FindingKind::uninitialised_read, "uninit_output", 32, c);
     CHECK(f.at.object == "C");
     CHECK(f.at.type == AccessType::load);
   }
@@ -369,17 +353,13 @@ TEST_CASE("accumulating into an output nobody zeroed", "[finding][init]") {
 TEST_CASE("uninitialised shared and local reads", "[finding][init]") {
   FOR_EACH_CLANG(gpu) {
     const DevicePtr out = gpu.device.alloc(256, "out");
-    const Finding shared =
-        only(gpu.run("uninit_shared", {1, 1, 1}, {64, 1, 1}, out), FindingKind::uninitialised_read);
-    at(shared.at, "uninit_shared");
+    const Finding shared = found(gpu, FindingKind::uninitialised_read, "uninit_shared", 64, out);
     CHECK(shared.at.space == MemorySpace::shared);
     CHECK(shared.at.thread == Dim3{23, 0, 0});
     CHECK(shared.at.object == "tile");
     CHECK(shared.at.offset == 160);
     CHECK(shared.occurrences == 1);
-    const Finding local = only(gpu.run("uninit_local", {1, 1, 1}, {4, 1, 1}, out, 3),
-                               FindingKind::uninitialised_read);
-    at(local.at, "uninit_local");
+    const Finding local = found(gpu, FindingKind::uninitialised_read, "uninit_local", 4, out, 3);
     CHECK(local.at.space == MemorySpace::local);
     CHECK(local.at.thread == Dim3{1, 0, 0});
     CHECK(local.occurrences == 3);

@@ -268,12 +268,29 @@ void check_arrival(BlockRun& run, const Warp& w, std::uint32_t mask, std::uint32
                   ": __syncthreads() must not stand where only some threads come by");
 }
 
+/// Barriers 0 to 15, for whole warps (PTX ISA, "bar"); ends the launch with a finding otherwise.
+bool exists(BlockRun& run, const Warp& w, std::uint32_t id, std::uint32_t count, std::uint32_t pc,
+            std::uint32_t mask) {
+  if (id < kBarriers && count % kLanes == 0) return true;
+  const auto lane = static_cast<unsigned>(std::countr_zero(mask));
+  add_finding(run, FindingKind::trap, pc, UINT32_MAX,
+              describe(run, {pc, w.index, lane, AccessType::load, MemorySpace::shared, 0, 0}),
+              std::nullopt,
+              id < kBarriers ? "a barrier for " + std::to_string(count) +
+                                   " threads: only whole warps can be waited for"
+                             : "there is no barrier " + std::to_string(id) +
+                                   ": a block has barriers 0 to " + std::to_string(kBarriers - 1));
+  abort_launch(run);
+  return false;
+}
+
 void park(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t mask) {
   const Barrier& bar = run.launch->program->barriers[block.detail];
   const unsigned first = static_cast<unsigned>(std::countr_zero(mask));
-  const std::uint32_t id = lanes_of<std::uint32_t>(w, bar.id)[first] % kBarriers;
+  const std::uint32_t id = lanes_of<std::uint32_t>(w, bar.id)[first];
   const std::uint32_t count =
       bar.count == kNoRef ? 0 : lanes_of<std::uint32_t>(w, bar.count)[first];
+  if (!exists(run, w, id, count, block.pc, mask)) return;
   if (run.launch->options.checks.barrier && bar.aligned) check_arrival(run, w, mask, block.pc);
   BarrierState& b = run.barriers[id];
   if (b.first_pc == UINT32_MAX) b.first_pc = block.pc;
@@ -412,7 +429,7 @@ void enter_call(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t m
   // Frames of one depth keep their memory: it is as large as the largest function so far.
   w.frame_memory.resize(std::max<std::size_t>(w.frame_memory.size(), w.depth + 1));
   std::vector<std::byte>& storage = w.frame_memory[w.depth];
-  storage.assign(callee.frame_bytes + 64, std::byte{0});
+  storage.assign(callee.frame_bytes + 64, memory::kPoison);
   frame.code = &callee;
   frame.memory = storage.data() + (64 - reinterpret_cast<std::uintptr_t>(storage.data()) % 64) % 64;
   frame.call = block.detail;
@@ -582,7 +599,9 @@ void start_block(BlockRun& run) {
   LaunchRun& l = *run.launch;
   const FunctionCode& entry = l.program->functions[0];
   const std::size_t stride = (entry.frame_bytes + 63) / 64 * 64;
-  run.registers.assign(stride * l.warps + 64, std::byte{0});
+  // A register that is read before it is written holds anything on hardware: here NaN, so that an
+  // accumulator that was never cleared shows. (clang leaves out the write of what has no value.)
+  run.registers.assign(stride * l.warps + 64, memory::kPoison);
   std::byte* registers = run.registers.data() +
                          (64 - reinterpret_cast<std::uintptr_t>(run.registers.data()) % 64) % 64;
   run.warps.resize(l.warps);
@@ -689,13 +708,14 @@ void abort_launch(BlockRun& run) {
 
 void arrive_at_barrier(Warp& w, std::uint32_t id, std::uint32_t count, std::uint32_t pc) {
   BlockRun& run = *w.run;
-  BarrierState& b = run.barriers[id % kBarriers];
+  if (!exists(run, w, id, count, pc, w.mask)) return;
+  BarrierState& b = run.barriers[id];
   b.arrive_pc = pc;
   b.expected = count;
   b.arrived_count +=
       w.mask == w.live() ? kLanes : static_cast<std::uint32_t>(std::popcount(w.mask));
   b.arrived_warps |= 1u << w.index;
-  if (is_complete(run, b)) complete_barrier(run, id % kBarriers);
+  if (is_complete(run, b)) complete_barrier(run, id);
 }
 
 void run_blocks(Worker& worker) {

@@ -417,6 +417,25 @@ TEST_CASE("dynamic shared memory follows the static arrays, aligned", "[opcode][
   CHECK(report.static_shared_bytes <= 16);
 }
 
+TEST_CASE("buffers switched by XOR of an address, not of an offset", "[opcode][memory]") {
+  // Where shared memory begins is the GPU's business: at 1 KiB on sm_90, and here. XOR with the
+  // size of a buffer then leads out of the array, although it switches between offsets 0 and 1024.
+  const auto run_with = [](const std::string& second) {
+    Gpu gpu(
+        ptx_module(".visible .entry k()\n{\n.reg .b32 %r<8>;\n"
+                   ".shared .align 1024 .b8 pair[2048];\n"
+                   "mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 2; mov.u32 %r2, pair;\n" +
+                   second + "st.shared.u32 [%r3], %r1;\nret;\n}"));
+    return gpu.run("k", {1, 1, 1}, {256, 1, 1});
+  };
+  const LaunchReport report = run_with("add.u32 %r3, %r2, %r1; xor.b32 %r3, %r3, 1024;\n");
+  INFO(to_text(report.findings));
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings[0].kind == FindingKind::out_of_bounds);
+  CHECK(report.findings[0].occurrences == 256);
+  CHECK(run_with("xor.b32 %r3, %r1, 1024; add.u32 %r3, %r2, %r3;\n").findings.empty());
+}
+
 TEST_CASE("special registers", "[opcode][memory]") {
   const std::vector<std::string> names = {
       "%tid.x",       "%tid.y",       "%tid.z",       "%ntid.x",     "%ntid.y",

@@ -183,6 +183,80 @@ TEST_CASE("the opt-in for large dynamic shared memory", "[robustness]") {
         Status::invalid_device_function);
 }
 
+TEST_CASE("all of the dynamic shared memory that can be had is there", "[robustness]") {
+  // Thread t writes its number to bytes 4t, 4(t + 256), ... and reads what its neighbour wrote.
+  Gpu gpu(ptx_module(R"(
+.extern .shared .align 16 .b8 dynamic[];
+.visible .entry k(.param .u64 out, .param .u32 words)
+{
+  .reg .pred %p; .reg .b32 %r<8>; .reg .b64 %rd<8>;
+  .shared .align 4 .b8 fixed[100];
+  ld.param.u64 %rd1, [out]; ld.param.u32 %r2, [words];
+  mov.u32 %r1, %tid.x; st.shared.u32 [fixed], %r2;
+  mov.u32 %r3, %r1;
+FILL:
+  setp.ge.u32 %p, %r3, %r2;
+  @%p bra FILLED;
+  mul.wide.u32 %rd2, %r3, 4; mov.u64 %rd3, dynamic; add.s64 %rd3, %rd3, %rd2;
+  st.shared.u32 [%rd3], %r3;
+  add.u32 %r3, %r3, 256;
+  bra FILL;
+FILLED:
+  bar.sync 0;
+  mov.u32 %r4, 0; xor.b32 %r3, %r1, 1;
+READ:
+  setp.ge.u32 %p, %r3, %r2;
+  @%p bra DONE;
+  mul.wide.u32 %rd2, %r3, 4; mov.u64 %rd3, dynamic; add.s64 %rd3, %rd3, %rd2;
+  ld.shared.u32 %r5, [%rd3]; add.u32 %r4, %r4, %r5;
+  add.u32 %r3, %r3, 256;
+  bra READ;
+DONE:
+  mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2;
+  st.global.u32 [%rd1], %r4;
+  ret;
+}
+)"));
+  const auto info = gpu.device.kernel(gpu.module, "k");
+  REQUIRE(info);
+  const unsigned fixed = info->static_shared_bytes, all = 163u << 10;
+  const DevicePtr out = gpu.device.alloc(1024, "out");
+  LaunchOptions options;
+  options.checks.race = false;  // all store to `fixed`
+  const auto status = [&](unsigned bytes) {
+    return status_of([&] {
+      gpu.device.validate_launch(gpu.module, "k", {1, 1, 1}, {256, 1, 1}, bytes, 12);
+    });
+  };
+  // 48 KiB together with the static arrays are free; one word more must be asked for.
+  CHECK(status((48u << 10) - fixed) == Status::success);
+  CHECK(status((48u << 10) - fixed + 4) == Status::invalid_value);
+  CHECK(status_of([&] { gpu.device.set_max_dynamic_shared(gpu.module, "k", all - fixed + 4); }) ==
+        Status::invalid_value);
+  gpu.device.set_max_dynamic_shared(gpu.module, "k", all - fixed);
+  for (const unsigned bytes : {(48u << 10) - fixed + 4, 65540u, 100000u, all - fixed}) {
+    INFO(bytes);
+    REQUIRE(status(bytes) == Status::success);
+    const u32 words = bytes / 4;
+    const LaunchReport report = gpu.run("k", {1, 1, 1}, {256, 1, 1}, bytes, options, out, words);
+    CHECK(to_text(report.findings).empty());
+    CHECK(report.dynamic_shared_bytes == bytes);
+    std::vector<u32> want(256);
+    for (u32 t = 0; t < 256; ++t)
+      for (u32 w = t ^ 1; w < words; w += 256) want[t] += w;
+    CHECK(gpu.download<u32>(out, 256) == want);
+    // A word more than was asked for is not there, even where the multiprocessor would have it.
+    const LaunchReport beyond =
+        gpu.run("k", {1, 1, 1}, {256, 1, 1}, bytes, options, out, words + 1);
+    REQUIRE(beyond.findings.size() >= 1);
+    CHECK(beyond.findings[0].kind == FindingKind::out_of_bounds);
+  }
+  // A smaller limit than before holds from then on.
+  gpu.device.set_max_dynamic_shared(gpu.module, "k", 50000);
+  CHECK(status(50000) == Status::success);
+  CHECK(status(50001) == Status::invalid_value);
+}
+
 TEST_CASE("huge grids are stopped by the budget, not by memory or overflow", "[robustness]") {
   Gpu gpu(ptx_module(kSimple));
   const DevicePtr p = gpu.upload(std::vector<int>{0}, "p");

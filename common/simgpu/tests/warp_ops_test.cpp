@@ -511,6 +511,139 @@ CONSUMER:
   for (u32 t = 0; t < 64; ++t) CHECK(got[t] == t % 32 + 50);
 }
 
+namespace {
+
+/// `body` with %r1 = the thread, %r2 = its lane, %r3 = its warp, %rd1 = out, %rd3 = its own word of
+/// box.
+LaunchReport run_named(const std::string& body, u32 threads, std::vector<u32>* out = nullptr) {
+  Gpu gpu(
+      ptx_module(".visible .entry k(.param .u64 out)\n{\n"
+                 ".reg .pred %p<8>; .reg .b32 %r<16>; .reg .b64 %rd<8>;\n"
+                 ".shared .align 4 .b8 box[4096];\n"
+                 "ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31;\n"
+                 "shr.u32 %r3, %r1, 5; mul.wide.u32 %rd2, %r1, 4; mov.u64 %rd3, box;\n"
+                 "add.s64 %rd3, %rd3, %rd2; add.s64 %rd1, %rd1, %rd2;\n" +
+                 body + "\nret;\n}"));
+  const DevicePtr to = gpu.device.alloc(threads * 4, "out");
+  const LaunchReport report = gpu.run("k", {1, 1, 1}, {threads, 1, 1}, to);
+  if (out != nullptr) *out = gpu.download<u32>(to, threads);
+  return report;
+}
+
+bool has_kind(const LaunchReport& report, FindingKind kind) {
+  return std::any_of(report.findings.begin(), report.findings.end(),
+                     [kind](const Finding& f) { return f.kind == kind; });
+}
+
+}  // namespace
+
+TEST_CASE("named barriers of several groups at once", "[opcode][barrier]") {
+  // Warps 0 and 1 meet at barrier 15, warps 2 to 4 at barrier 1, at a different pace: warp w reads
+  // what its group's other warps wrote one round before. The last warp has four lanes, which count
+  // as 32.
+  const std::string body = R"(
+  setp.lt.u32 %p1, %r3, 2;
+  selp.u32 %r4, 15, 1, %p1;
+  selp.u32 %r5, 64, 96, %p1;
+  selp.u32 %r6, 3, 5, %p1;
+  mov.u32 %r7, 0; mov.u32 %r8, 0;
+LOOP:
+  add.u32 %r9, %r7, %r3;
+  st.shared.u32 [%rd3], %r9;
+  bar.sync %r4, %r5;
+  selp.u32 %r10, 0, 64, %p1;
+  mul.wide.u32 %rd4, %r10, 4; mov.u64 %rd5, box; add.s64 %rd5, %rd5, %rd4;
+  ld.shared.u32 %r11, [%rd5+128];
+  add.u32 %r8, %r8, %r11;
+  bar.sync %r4, %r5;
+  add.u32 %r7, %r7, 1;
+  setp.lt.u32 %p2, %r7, %r6;
+  @%p2 bra LOOP;
+  st.global.u32 [%rd1], %r8;)";
+  std::vector<u32> got;
+  const LaunchReport report = run_named(body, 132, &got);
+  CHECK(to_text(report.findings).empty());
+  CHECK(report.completed);
+  // Warp 1 wrote round + 1 in three rounds, warp 3 round + 3 in five.
+  for (u32 t = 0; t < 132; ++t) CHECK(got[t] == (t < 64 ? 0 + 1 + 2 + 3 : 10 + 15));
+}
+
+TEST_CASE("a ring of full and empty barriers", "[opcode][barrier]") {
+  // Warp 0 hands seven values to warp 1 through one word per lane: `full` is 14, `empty` is 2.
+  const std::string ring = R"(
+  mul.wide.u32 %rd4, %r2, 4; mov.u64 %rd5, box; add.s64 %rd5, %rd5, %rd4;
+  mov.u32 %r7, 0; mov.u32 %r8, 0;
+  setp.ne.u32 %p1, %r3, 0;
+  @%p1 bra CONSUMER;
+PRODUCER:
+  bar.sync 2, 64;
+  add.u32 %r9, %r7, %r2; st.shared.u32 [%rd5], %r9;
+  bar.arrive 14, 64;
+  add.u32 %r7, %r7, 1; setp.lt.u32 %p2, %r7, 7;
+  @%p2 bra PRODUCER;
+  bra DONE;
+CONSUMER:
+  bar.arrive 2, 64;
+NEXT:
+  bar.sync 14, 64;
+  ld.shared.u32 %r9, [%rd5]; add.u32 %r8, %r8, %r9;
+  add.u32 %r7, %r7, 1; setp.lt.u32 %p2, %r7, 7;
+  @%p2 bra AGAIN;
+  bra DONE;
+AGAIN:
+  bar.arrive 2, 64;
+  bra NEXT;
+DONE:
+  st.global.u32 [%rd1], %r8;)";
+  std::vector<u32> got;
+  const LaunchReport report = run_named(ring, 64, &got);
+  CHECK(to_text(report.findings).empty());
+  for (u32 t = 0; t < 32; ++t) CHECK(got[32 + t] == 7 * t + 21);
+  // `empty` is said before the value has been read: the next one may overwrite it.
+  std::string racy = ring;
+  const auto replace = [&racy](const std::string& from, const std::string& to) {
+    REQUIRE(racy.find(from) != std::string::npos);
+    racy.replace(racy.find(from), from.size(), to);
+  };
+  replace("bar.sync 14, 64;\n", "bar.sync 14, 64;\n  bar.arrive 2, 64;\n");
+  replace("AGAIN:\n  bar.arrive 2, 64;\n", "AGAIN:\n");
+  CHECK(has_kind(run_named(racy, 64), FindingKind::shared_race));
+  // Nobody says `empty`: the consumer waits for values that came before it looked.
+  std::string lost = ring;
+  lost.replace(lost.find("bar.sync 2, 64;"), 15, "");
+  for (std::size_t at; (at = lost.find("bar.arrive 2, 64;")) != std::string::npos;)
+    lost.replace(at, 17, "");
+  CHECK(has_kind(run_named(lost, 64), FindingKind::deadlock));
+}
+
+TEST_CASE("named barriers that cannot be passed", "[opcode][barrier]") {
+  // Two of four warps come to a barrier for three; and for two, but under another number.
+  LaunchReport report =
+      run_named("setp.gt.u32 %p1, %r3, 1;\n@%p1 bra END;\nbar.sync 5, 96;\nEND:", 128);
+  REQUIRE(has_kind(report, FindingKind::deadlock));
+  CHECK_FALSE(report.completed);
+  for (const Finding& f : report.findings)
+    if (f.kind == FindingKind::deadlock) {
+      INFO(f.detail);
+      CHECK(f.detail.find("barrier 5") != std::string::npos);
+      CHECK(f.detail.find("expects 96 threads and only 64 can come") != std::string::npos);
+    }
+  report = run_named("add.u32 %r4, %r3, 7;\nbar.sync %r4, 64;", 64);
+  CHECK(has_kind(report, FindingKind::deadlock));
+  // Other numbers than 0 to 15, counts that are no whole warps: either refused or reported.
+  const auto refused = [](const std::string& body) {
+    try {
+      const LaunchReport r = run_named(body, 64);
+      return !r.completed || !r.findings.empty();
+    } catch (const std::exception&) {
+      return true;
+    }
+  };
+  CHECK(refused("bar.sync 16, 64;"));
+  CHECK(refused("bar.sync 1, 48;"));
+  CHECK_FALSE(refused("bar.sync 15, 64;"));
+}
+
 TEST_CASE("fences and other orderings run", "[opcode][barrier]") {
   const std::vector<u32> zeros(32, 0);
   run_lanes(

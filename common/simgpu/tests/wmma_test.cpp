@@ -1,6 +1,7 @@
 // wmma: every fragment, shape, type and layout through shared, global and generic memory; what
 // accesses cost, compared with counters of an H200; checks; PTX that is wrong.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -372,6 +373,77 @@ TEST_CASE("wmma: a fragment stored without a barrier is a race for other warps",
   const auto race = launch("");
   REQUIRE(!race.empty());
   CHECK(race[0].kind == FindingKind::shared_race);
+}
+
+TEST_CASE("wmma: a fragment of an asynchronous copy that was not waited for", "[wmma][async]") {
+  // 32 lanes copy 16 bytes each; then the warp loads all of it as one fragment.
+  struct Load {
+    const char* instruction;
+    unsigned results;
+    const char* stride;
+  };
+  for (const Load& form : {Load{"wmma.load.a.sync.aligned.row.m16n16k16.shared.f16", 8, "16"},
+                           Load{"wmma.load.b.sync.aligned.col.m16n16k16.shared.bf16", 4, "16"},
+                           Load{"wmma.load.a.sync.aligned.row.m16n16k8.shared.tf32", 4, "8"}}) {
+    std::vector<u32> values;
+    const auto launch = [&](const std::string& between) {
+      Gpu gpu(
+          ptx_module(".visible .entry k(.param .u64 in, .param .u64 out) {\n"
+                     ".reg .b32 %a<8>, %t;\n.reg .b64 %base, %from, %to, %out, %o;\n"
+                     ".shared .align 128 .b8 tile[512];\n"
+                     "ld.param.u64 %from, [in];\nld.param.u64 %out, [out];\n"
+                     "mov.u64 %base, tile;\nmov.u32 %t, %tid.x;\nmul.wide.u32 %o, %t, 16;\n"
+                     "add.s64 %from, %from, %o;\nadd.s64 %to, %base, %o;\n"
+                     "cp.async.cg.shared.global [%to], [%from], 16;\n"
+                     "cp.async.commit_group;\n" +
+                     between + form.instruction + " " + registers("%a", form.results) +
+                     ", [%base], " + form.stride +
+                     ";\nmul.wide.u32 %o, %t, 4;\nadd.s64 %out, %out, %o;\n"
+                     "st.global.b32 [%out], %a0;\nret;\n}\n"));
+      std::vector<u32> in(128);
+      for (u32 i = 0; i < 128; ++i) in[i] = 0x3c003c00u + i;
+      const DevicePtr d_in = gpu.upload(in, "in"), out = gpu.device.alloc(128, "out");
+      std::vector<Finding> findings = gpu.run("k", Dim3{1}, Dim3{32}, d_in, out).findings;
+      values = gpu.download<u32>(out, 32);
+      return findings;
+    };
+    INFO(form.instruction);
+    const auto is_early = [](const std::vector<Finding>& findings) {
+      INFO(to_text(findings));
+      REQUIRE(findings.size() == 1);
+      CHECK(findings[0].kind == FindingKind::async_not_waited);
+      CHECK(findings[0].at.object == "tile");
+      CHECK(findings[0].at.type == AccessType::load);
+      REQUIRE(findings[0].other);
+      CHECK(findings[0].other->type == AccessType::store);
+    };
+    is_early(launch(""));
+    CHECK(values == std::vector<u32>(32, 0xffffffffu));  // poison, not what will arrive
+    is_early(launch("cp.async.wait_group 1;\n"));        // the only group may still be under way
+    is_early(launch("bar.sync 0;\n"));                   // a barrier waits for no copy
+    is_early(launch("cp.async.wait_group 0;\n"));        // each lane waited for its own only
+    for (const char* right :
+         {"cp.async.wait_group 0;\nbar.sync 0;\n", "cp.async.wait_all;\nbar.warp.sync -1;\n"}) {
+      CHECK(to_text(launch(right)).empty());
+      CHECK(std::all_of(values.begin(), values.end(),
+                        [](u32 x) { return x >= 0x3c003c00u && x < 0x3c003c80u; }));
+    }
+  }
+}
+
+TEST_CASE("wmma: an accumulator that was never written is no zero", "[wmma]") {
+  Gpu gpu(ptx_module(
+      ".visible .entry k(.param .u64 out) {\n.reg .b32 %a<8>, %c<8>, %t;\n.reg .b64 %out, %o;\n"
+      "ld.param.u64 %out, [out];\nmov.u32 %t, %tid.x;\nmul.wide.u32 %o, %t, 4;\n"
+      "add.s64 %out, %out, %o;\n"
+      "mov.b32 %a0, 0;\n"
+      "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%c0, %c1, %c2, %c3, %c4, %c5, %c6, %c7}, "
+      "{%a0, %a0, %a0, %a0, %a0, %a0, %a0, %a0}, {%a0, %a0, %a0, %a0, %a0, %a0, %a0, %a0}, "
+      "{%c0, %c1, %c2, %c3, %c4, %c5, %c6, %c7};\n"
+      "st.global.b32 [%out], %c3;\nret;\n}\n"));
+  const DevicePtr out = gpu.device.alloc(128, "out");
+  CHECK(gpu.run("k", Dim3{1}, Dim3{32}, out).findings.empty());
+  for (const float x : gpu.download<float>(out, 32)) CHECK(std::isnan(x));
 }
 
 TEST_CASE("wmma: what does not exist is one clear error", "[wmma]") {

@@ -67,7 +67,7 @@ endif
 ifneq ($(words x$(DEPS)x),1)
 $(error DEPS='$(DEPS)': make cannot use a folder with a blank in its name)
 endif
-KNOWN_SETTINGS := BUILD DEVICE CUDA_HOME CUDA_PATH NVCC ARCH OPT CXXFLAGS CXX CLANG JOBS DEPS V LAB SOLUTION GOALS \
+KNOWN_SETTINGS := BUILD DEVICE CUDA_HOME CUDA_PATH NVCC ARCH OPT CXXFLAGS CXX CLANG JOBS DEPS V LAB SOLUTION GOALS SANITIZE \
   SUBMISSIONS OUT LABS STAGE RUNG M N K TYPE YES FORCE JSON ONLY MEASURED QUICK PORT MAKEFLAGS MAKEOVERRIDES MAKE_VERSION SHELL
 UNKNOWN_SETTINGS := $(strip $(foreach v,$(filter-out $(KNOWN_SETTINGS) GNUMAKEFLAGS MFLAGS -%,$(.VARIABLES)),\
   $(if $(filter command$(space)line,$(origin $(v))),$(v))))
@@ -103,6 +103,12 @@ FLAGS_quick := -O0
 FLAGS_light := -O1 -fno-strict-aliasing
 # Lanes are loops for the vectoriser; a*b+c must never become an fma by itself; registers are read as other types.
 FLAGS_lanes := -O3 -ffp-contract=off -fno-strict-aliasing -fno-math-errno -fno-trapping-math
+
+# Of test-sanitized, which gives each of them a build folder of its own.
+ifneq ($(and $(SANITIZE),$(findstring /sanitized-,$(BUILD))),)
+override CXXFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+FLAGS_lanes := $(patsubst -O3,-O1,$(FLAGS_lanes))
+endif
 
 # The standard library is half of what g++ reads: once per set of flags instead of once per file. With the quick flags it
 # took all that `make check` builds from 207 to 180 s of processor time (same busy machine). clang++ and ccache do without:
@@ -286,6 +292,27 @@ test: ## the project's own tests; ends with "N passed, N failed"
 else
 test:
 	@echo "The project's own tests are not part of this copy; make check grades your labs."
+endif
+
+# The engine once more, compiled with a sanitizer that ends it at the first error; its tests are the ordinary objects.
+# ONLY="[async]" runs some. Not [runtime]: its programs would have to be linked with the sanitizer as well.
+.PHONY: test-sanitized
+SANITIZERS := address,undefined thread
+SIMGPU_TESTS := $(call objects,$(wildcard common/simgpu/tests/*.cpp)) $(CATCH_MAIN)
+comma := ,
+sanitized_build = $(BUILD)/sanitized-$(subst $(comma),-,$(1))
+define test_sanitized
+@echo "simgpu_tests with the engine under -fsanitize=$(1)"
++$(Q)$(MAKE) -s $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS)) BUILD=$(call sanitized_build,$(1)) SANITIZE=$(1) OPT=-O1 \
+  $(call sanitized_build,$(1))/lib/libsimgpu.a $(call sanitized_build,$(1))/lib/libsimgpu_server.a
+$(Q)$(CXX) -fsanitize=$(1) -pthread -fopenmp $(SIMGPU_TESTS) $(call sanitized_build,$(1))/lib/libsimgpu_server.a \
+  $(call sanitized_build,$(1))/lib/libsimgpu.a $(if $(DEPS),-L$(DEPS)/lib) $(CATCH_V3) -o $(call sanitized_build,$(1))/simgpu_tests
+$(Q)$(call sanitized_build,$(1))/simgpu_tests "$(or $(ONLY),~[runtime])"
+
+endef
+ifneq ($(wildcard common/simgpu/tests/*.cpp),)
+test-sanitized: $(SIMGPU_TESTS) ## authors: the engine's tests with sanitizers, [SANITIZE=thread]
+	$(foreach s,$(or $(SANITIZE),$(SANITIZERS)),$(call test_sanitized,$(s)))
 endif
 
 # ---- benches

@@ -233,7 +233,7 @@ explain: ## a page: what each line does, LAB=n [RUNG=] [STAGE=]
 	  $(if $(filter 1,$(SOLUTION)),--solution) $(if $(OUT),--out "$(OUT)")
 # The kernels of a sweep are what the labs ask for: the students' copy has none.
 ifneq ($(wildcard grader/sweep/lab1.cu),)
-sweep: ## time over one parameter, LAB=n [TYPE=] [QUICK=1] [MEASURED=]
+sweep: ## time over one parameter, LAB=n [TYPE=] [QUICK=1]
 	$(Q)[ "$(words $(LAB))" = 1 ] || { echo 'error: of which lab? make sweep LAB=3' >&2; exit 4; }
 	$(call ensure,$(GRADER))
 	$(Q)$(GRADER) sweep --lab $(LAB) $(if $(TYPE),--type "$(TYPE)") $(if $(filter 1,$(QUICK)),--quick) \

@@ -56,13 +56,15 @@ const std::vector<std::string>& sanitizer_tools() {
 
 SanitizerReport read_sanitizer_log(const std::string& tool, const std::string& log) {
   SanitizerReport report;
-  unsigned summaries = 0;
+  unsigned summaries = 0, wide_reads = 0, others = 0;
   bool in_first = false;
   std::istringstream stream(log);
   for (std::string line; std::getline(stream, line);) {
     if (!starts(line, mark)) continue;
     const std::string said = line.substr(std::string(mark).size());
     if (starts(said, tool == "racecheck" ? "RACECHECK SUMMARY: " : "ERROR SUMMARY: ")) {
+      // Said besides: "ERROR SUMMARY: 32 errors were not printed. Use --print-limit ...".
+      if (said.find("not printed") != std::string::npos) continue;
       // "RACECHECK SUMMARY: 2 hazards displayed (1 error, 1 warning)": a warning is a hazard that
       // another order of the warps turns into a wrong result.
       const auto count = number_after(said, "SUMMARY: ");
@@ -81,6 +83,10 @@ SanitizerReport read_sanitizer_log(const std::string& tool, const std::string& l
       in_first = false;
       continue;
     }
+    if (said == "Invalid __global__ read of size 16 bytes")
+      ++wide_reads;
+    else if (!starts(said, "Program hit ") && !starts(said, "Target application returned"))
+      ++others;  // those two only follow from an error before them
     in_first = report.finding.empty();
     if (in_first) {
       report.finding = printable(said).substr(0, 200);
@@ -88,6 +94,7 @@ SanitizerReport read_sanitizer_log(const std::string& tool, const std::string& l
     }
   }
   report.readable = summaries == 1;
+  report.only_wide_reads = wide_reads > 0 && others == 0;
   if (!report.readable)
     report.trouble = report.finding.empty() ? text("sanitizer.no_summary") : report.finding;
   return report;

@@ -28,6 +28,9 @@ struct SanitizerReport {
   std::string file;          ///< where, as the tool names it; "" if it does not say
   unsigned line = 0;
   std::string trouble;  ///< if not readable: why
+  /// All that was found are reads of 16 bytes: what memcheck (of CUDA 13.0) takes an asynchronous
+  /// copy for that reads fewer and fills up with zeros, at the edge of a matrix.
+  bool only_wide_reads = false;
   bool clean() const { return readable && errors == 0; }
 };
 

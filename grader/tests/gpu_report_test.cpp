@@ -118,6 +118,28 @@ TEST_CASE("sanitizer logs: the summary counts, the first finding is told with it
             .clean());
 }
 
+TEST_CASE("sanitizer logs: what was not printed is no second summary; wide reads are told apart") {
+  const std::string wide =
+      "========= COMPUTE-SANITIZER\n"
+      "========= Invalid __global__ read of size 16 bytes\n"
+      "=========     at mma_kernel()+0x10 in gemm.cu:273\n"
+      "========= Program hit cudaErrorLaunchFailure (error 719) on CUDA API call to x.\n";
+  const std::string end =
+      "========= ERROR SUMMARY: 36 errors\n"
+      "========= ERROR SUMMARY: 32 errors were not printed. Use --print-limit option to adjust\n";
+  const SanitizerReport report = read_sanitizer_log("memcheck", wide + end);
+  CHECK(report.readable);
+  CHECK(report.errors == 36);
+  CHECK(report.only_wide_reads);
+  CHECK_FALSE(report.clean());
+  CHECK_FALSE(read_sanitizer_log("memcheck", wide +
+                                                 "========= Invalid __global__ write of size 16 "
+                                                 "bytes\n" +
+                                                 end)
+                  .only_wide_reads);
+  CHECK_FALSE(read_sanitizer_log("memcheck", out_of_bounds).only_wide_reads);
+}
+
 TEST_CASE("a log that cannot be read is never a pass") {
   const std::string clean = "========= ERROR SUMMARY: 0 errors\n";
   const std::pair<const char*, std::string> logs[] = {

@@ -181,7 +181,9 @@ const std::vector<grader::Goal> goals = {
     sectors("5.3", small_tile, 64),
     fragments_reused("5.3"),
     registers_only("5.3"),
-    few_registers("5.3"),
+    // ptxas computes addresses anew where the estimate counts them as kept, once for each of the
+    // two loops: 262 were 254 without a spill.
+    few_registers("5.3", 320),
 
     on_tensor_cores("5.3b"),
     copies_hidden("5.3b"),
@@ -189,7 +191,7 @@ const std::vector<grader::Goal> goals = {
     sectors("5.3b", small_tile, 64),
     fragments_reused("5.3b"),
     registers_only("5.3b"),
-    few_registers("5.3b"),
+    few_registers("5.3b", 320),
 
     on_tensor_cores("5.3c"),
     copies_hidden("5.3c"),
@@ -197,7 +199,7 @@ const std::vector<grader::Goal> goals = {
     sectors("5.3c", small_tile, 64),
     fragments_reused("5.3c"),
     registers_only("5.3c"),
-    few_registers("5.3c"),
+    few_registers("5.3c", 320),
 };
 
 const grader::GoalList registered("lab5_tensor_core", goals);

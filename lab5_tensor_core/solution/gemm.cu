@@ -273,6 +273,15 @@ __device__ inline void copy16_async(void* to, const void* from, int bytes) {
                : "r"(shared_address(to)), "l"(__cvta_generic_to_global(from)), "r"(bytes)
                : "memory");
 }
+/// As copy16_async for one element of 4 or 8 bytes, at any address: copied, or made zero.
+template <typename T>
+__device__ void copy_element_async(T* to, const T* from, bool exists) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+               :
+               : "r"(shared_address(to)), "l"(__cvta_generic_to_global(from)), "n"(sizeof(T)),
+                 "r"(exists ? static_cast<int>(sizeof(T)) : 0)
+               : "memory");
+}
 /// Closes a group: the copies that this thread has begun since the last one.
 __device__ inline void commit_copies() {
   asm volatile("cp.async.commit_group;" : : : "memory");
@@ -300,74 +309,74 @@ __device__ inline void ldmatrix_transposed(unsigned (&r)[4], const void* row) {
                : "memory");
 }
 
-/// d += a * b, 16 x 8 x K. A register holds P neighbours along k: two 16-bit elements, else one.
-/// With g = lane / 4 and t = lane % 4:
+/// d += a * b, 16 x 8 x K, with A registers of a and B of b per lane. A register holds P neighbours
+/// along k: two 16-bit elements, else one. With g = lane / 4 and t = lane % 4:
 ///   a[r]        row g + 8 * (r % 2),  k = P * (t + 4 * (r / 2)) ...
-///   b0, b1      column g,             k = P * t ...  and  P * (t + 4) ...
+///   b[r]        column g,             k = P * (t + 4 * r) ...
 ///   d[e]        row g + 8 * (e / 2),  column 2 * t + e % 2
 template <typename T>
 struct Mma;
 template <>
 struct Mma<__half> {
   using Register = unsigned;
-  static constexpr int K = 16;
-  __device__ static void add(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  static constexpr int K = 16, A = 4, B = 2;
+  __device__ static void add(float (&d)[4], const unsigned (&a)[A], const unsigned (&b)[B]) {
     asm volatile(
         "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
         "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
   }
 };
 template <>
 struct Mma<__nv_bfloat16> {
   using Register = unsigned;
-  static constexpr int K = 16;
-  __device__ static void add(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  static constexpr int K = 16, A = 4, B = 2;
+  __device__ static void add(float (&d)[4], const unsigned (&a)[A], const unsigned (&b)[B]) {
     asm volatile(
         "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
         "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
   }
 };
 template <>
 struct Mma<float> {  // TF32
   using Register = unsigned;
-  static constexpr int K = 8;
-  __device__ static void add(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  static constexpr int K = 8, A = 4, B = 2;
+  __device__ static void add(float (&d)[4], const unsigned (&a)[A], const unsigned (&b)[B]) {
     asm volatile(
         "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
         "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
   }
 };
 template <>
 struct Mma<double> {
   using Register = double;
-  static constexpr int K = 8;
-  __device__ static void add(double (&d)[4], const double (&a)[4], double b0, double b1) {
+  static constexpr int K = 4, A = 2, B = 1;
+  __device__ static void add(double (&d)[4], const double (&a)[A], const double (&b)[B]) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile(
-        "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
+        "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
         : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b0), "d"(b1));
-#else  // the only shape before Hopper has 8 rows and 4 k: four of them, in the same registers
+        : "d"(a[0]), "d"(a[1]), "d"(b[0]));
+#else  // the only shape before Hopper has 8 rows: two of them, in the same registers
 #pragma unroll
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < 2; ++i)
       asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-                   : "+d"(d[i % 2 * 2]), "+d"(d[i % 2 * 2 + 1])
-                   : "d"(a[i]), "d"(i < 2 ? b0 : b1));
+                   : "+d"(d[2 * i]), "+d"(d[2 * i + 1])
+                   : "d"(a[i]), "d"(b[0]));
 #endif
   }
 };
 
 /// A tile in shared memory, row by row without padding, its 16-byte chunks permuted inside each
 /// row. SPAN says how many neighbouring chunks of a row one phase of a read takes: ldmatrix takes
-/// one from each of eight rows; lanes that each read an element for themselves take two from each
-/// of four.
+/// one from each of eight rows; lanes that each read 8 bytes for themselves take two from each of
+/// four.
 template <typename T, int ROWS, int COLS, int SPAN>
 struct Tile {
   static_assert(COLS % (8 * VEC<T>) == 0, "a row must go around the 32 banks, once or more often");
@@ -388,35 +397,53 @@ struct Tile {
 };
 
 /// Begins to copy the part of m at (row0, col0) into the tile; zero where m has no element. What
-/// cannot be copied 16 bytes at a time is there at once.
-template <int THREADS, typename T, int ROWS, int COLS, int SPAN>
+/// cannot be copied asynchronously is there at once. INSIDE: m is known to have all of it, in
+/// aligned rows, so that there is nothing to ask.
+template <bool INSIDE, int THREADS, typename T, int ROWS, int COLS, int SPAN>
 __device__ void copy_tile(Tile<T, ROWS, COLS, SPAN>& tile, MatrixView<const T> m, int row0,
                           int col0, bool wide) {
   constexpr int V = VEC<T>, PIECES = COLS / V;  // per row
-  static_assert(ROWS * PIECES % THREADS == 0, "every thread must copy the same number of pieces");
+  constexpr int STEP = THREADS / PIECES;        // rows from one piece of a thread to its next
+  static_assert(THREADS % PIECES == 0 && ROWS % STEP == 0, "as many pieces for every thread");
+  const int r = threadIdx.x / PIECES, k = threadIdx.x % PIECES * V, col = col0 + k;
+  const T* from = &m(row0 + r, col);
 #pragma unroll
-  for (int i = 0; i < ROWS * PIECES / THREADS; ++i) {
-    const int p = threadIdx.x + i * THREADS, r = p / PIECES, k = p % PIECES * V;
-    const int row = row0 + r, col = col0 + k;
-    const int left = row < m.rows && col < m.cols ? m.cols - col : 0;  // elements that exist
-    T* to = tile.at(r, k);
+  for (int i = 0; i < ROWS; i += STEP) {
+    T* to = tile.at(r + i, k);
+    const int left = row0 + r + i < m.rows && col < m.cols ? m.cols - col : 0;  // that exist
     // TODO(5.3) One asynchronous copy if the rows are aligned, else element by element.
     // >>> solution
-    if (wide) {
-      copy16_async(to, left > 0 ? &m(row, col) : m.data, (left < V ? left : V) * sizeof(T));
+    if (INSIDE) {
+      copy16_async(to, from, 16);
+    } else if (wide) {
+      copy16_async(to, left > 0 ? from : m.data, (left < V ? left : V) * sizeof(T));
     } else {
 #pragma unroll
-      for (int e = 0; e < V; ++e) to[e] = e < left ? m(row, col + e) : T(0.0f);
+      for (int e = 0; e < V; ++e) {
+        if constexpr (sizeof(T) >= 4)
+          copy_element_async(&to[e], e < left ? from + e : m.data, e < left);
+        else
+          to[e] = e < left ? from[e] : T(0.0f);
+      }
     }
     // <<< solution
+    from += static_cast<std::ptrdiff_t>(STEP) * m.ld;
   }
 }
 
 #if GEMM_LAB_TENSOR_CORES
+/// A float's bits, rounded to what a tensor core reads of them: half of the last bit that counts is
+/// added, the rest it cuts off. 0x7fffffff, the NaN that arithmetic makes, would overflow into the
+/// sign, so the larger one counts. On Hopper it is one instruction.
+__device__ inline unsigned round_to_tf32(unsigned bits) {
+  const int rounded = static_cast<int>(bits + 0x1000u), as_it_was = static_cast<int>(bits);
+  return static_cast<unsigned>(rounded > as_it_was ? rounded : as_it_was);
+}
+
 /// The fragment of A whose first element is (row, k) of the tile, as Mma wants it.
-template <typename Register, typename A>
-__device__ void load_a(Register (&f)[4], A& tile, int row, int k) {
-  const int lane = threadIdx.x % 32;
+template <typename Register, int R, typename A>
+__device__ void load_a(Register (&f)[R], A& tile, int row, int k) {
+  [[maybe_unused]] const int lane = threadIdx.x % 32;
   using T = std::remove_reference_t<decltype(tile.data[0])>;
   if constexpr (sizeof(T) <= 4) {
     // TODO(5.3) One ldmatrix. Which 8 x 8 matrix is a[0], a[1], ...? Which row does this lane name?
@@ -424,111 +451,149 @@ __device__ void load_a(Register (&f)[4], A& tile, int row, int k) {
     ldmatrix(f, tile.at(row + lane % 16, k + lane / 16 * VEC<T>));
     // <<< solution
   } else {
-    // TODO(5.3c) ldmatrix has no 8-byte elements: each lane reads its four itself.
+    // TODO(5.3c) ldmatrix has no 8-byte elements: each lane reads its two itself.
     // >>> solution
 #pragma unroll
-    for (int r = 0; r < 4; ++r)
-      f[r] = *tile.at(row + lane / 4 + r % 2 * 8, k + lane % 4 + r / 2 * 4);
+    for (int r = 0; r < R; ++r) f[r] = *tile.at(row + lane / 4 + r * 8, k + lane % 4);
     // <<< solution
   }
   if constexpr (sizeof(T) == 4) {
-    // TODO(5.3b) Round the four floats, as in 5.2b.
+    // TODO(5.3b) Round the four floats, as in 5.2b: round_to_tf32 does it in fewer instructions.
     // >>> solution
 #pragma unroll
-    for (int r = 0; r < 4; ++r)
-      f[r] = __float_as_uint(wmma::__float_to_tf32(__uint_as_float(f[r])));
+    for (int r = 0; r < R; ++r) f[r] = round_to_tf32(f[r]);
     // <<< solution
   }
 }
 
-/// Two fragments of B that begin at (k, col) and (k, col + 8) of the tile: b0, b1 and b0, b1.
-template <typename Register, typename B>
-__device__ void load_b(Register (&f)[4], B& tile, int k, int col) {
-  const int lane = threadIdx.x % 32;
+/// Which column of a warp's tile is column n of fragment j. One could do without: but if the same
+/// column of four fragments are neighbours, a lane reads four floats at once, and stores four.
+template <typename T>
+__device__ int column_of(int j, int n) {
+  return sizeof(T) == 4 ? j / 4 * 32 + (n / 2 + n % 2 * 4) * 4 + j % 4 : j * 8 + n;
+}
+
+/// All N fragments of B that a warp multiplies, in row k of the tile and from column col on.
+template <typename Register, int N, int R, typename B>
+__device__ void load_b(Register (&f)[N][R], B& tile, int k, int col) {
+  [[maybe_unused]] const int lane = threadIdx.x % 32;
   using T = std::remove_reference_t<decltype(tile.data[0])>;
   if constexpr (sizeof(T) == 2) {
-    // TODO(5.3) The rows of the tile have neighbours in n, a register of B neighbours in k.
+    static_assert(N % 2 == 0, "an ldmatrix brings two fragments");
+#pragma unroll
+    for (int j = 0; j < N; j += 2) {
+      Register two[2 * R] = {};
+      // TODO(5.3) The rows of the tile have neighbours in n, a register of B neighbours in k.
+      // >>> solution
+      ldmatrix_transposed(two, tile.at(k + lane % 16, col + 8 * j + lane / 16 * VEC<T>));
+      // <<< solution
+#pragma unroll
+      for (int r = 0; r < 2 * R; ++r) f[j + r / R][r % R] = two[r];
+    }
+  } else if constexpr (sizeof(T) == 4) {
+    static_assert(N % 4 == 0, "16 bytes bring an element of four fragments each");
+    // TODO(5.3b) .trans knows only 16-bit elements: read 16 bytes, b[r] of fragments j ... j + 3.
     // >>> solution
-    ldmatrix_transposed(f, tile.at(k + lane % 16, col + lane / 16 * VEC<T>));
+#pragma unroll
+    for (int j = 0; j < N; j += 4)
+#pragma unroll
+      for (int r = 0; r < R; ++r) {
+        const T* const first = tile.at(k + lane % 4 + r * 4, col + column_of<T>(j, lane / 4));
+        const uint4 four = *reinterpret_cast<const uint4*>(first);
+        f[j][r] = round_to_tf32(four.x), f[j + 1][r] = round_to_tf32(four.y);
+        f[j + 2][r] = round_to_tf32(four.z), f[j + 3][r] = round_to_tf32(four.w);
+      }
     // <<< solution
   } else {
+    // TODO(5.3c) Element by element.
+    // >>> solution
 #pragma unroll
-    for (int r = 0; r < 4; ++r) {
-      T value{};
-      // TODO(5.3b) .trans knows only 16-bit elements: read b0, b1, b0, b1 one by one. (5.3c: the
-      //            same.)
-      // >>> solution
-      value = *tile.at(k + lane % 4 + r % 2 * 4, col + lane / 4 + r / 2 * 8);
-      // <<< solution
-      if constexpr (sizeof(T) == 4)
-        f[r] = __float_as_uint(wmma::__float_to_tf32(value));
-      else
-        f[r] = value;
+    for (int j = 0; j < N; ++j) f[j][0] = *tile.at(k + lane % 4, col + 8 * j + lane / 4);
+    // <<< solution
+  }
+}
+
+/// What a warp multiplies by one mma per fragment of C: WM x K of A, K x WN of B.
+template <typename T, int WM, int WN>
+struct Fragments {
+  typename Mma<T>::Register a[WM / 16][Mma<T>::A] = {}, b[WN / 8][Mma<T>::B] = {};
+};
+
+/// The fragments from column k of a's tile and row k of b's, for the rows of C from `row` and its
+/// columns from `col` on.
+template <typename T, int WM, int WN, typename A, typename B>
+__device__ void load_fragments(Fragments<T, WM, WN>& f, A& a, B& b, int row, int col, int k) {
+#pragma unroll
+  for (int i = 0; i < WM / 16; ++i) load_a(f.a[i], a, row + 16 * i, k);
+  load_b(f.b, b, k, col);
+}
+
+/// acc += a * b, to and fro: where a row turns, the fragment of B stays the same.
+template <typename T, int WM, int WN, typename Out>
+__device__ void add_products(Out (&acc)[WM / 16][WN / 8][4], const Fragments<T, WM, WN>& f) {
+#pragma unroll
+  for (int i = 0; i < WM / 16; ++i)
+#pragma unroll
+    for (int n = 0; n < WN / 8; ++n) {
+      const int j = i % 2 ? WN / 8 - 1 - n : n;
+      Mma<T>::add(acc[i][j], f.a[i], f.b[j]);
     }
-  }
 }
 
-/// acc += a * b for the warp's WM rows from `row` and its WN columns from `col` on.
-template <int WM, int WN, typename T, int BM, int BN, int BK, int SPAN_A, int SPAN_B, typename Out>
-__device__ void multiply_tiles(Out (&acc)[WM / 16][WN / 8][4], Tile<T, BM, BK, SPAN_A>& a,
-                               Tile<T, BK, BN, SPAN_B>& b, int row, int col) {
-  using Op = Mma<T>;
-  static_assert(BK % Op::K == 0, "the depth of a tile must be a multiple of an mma's");
-#pragma unroll
-  for (int k = 0; k < BK; k += Op::K) {
-    typename Op::Register a_k[WM / 16][4], b_k[WN / 16][4];
-#pragma unroll
-    for (int i = 0; i < WM / 16; ++i) load_a(a_k[i], a, row + 16 * i, k);
-#pragma unroll
-    for (int j = 0; j < WN / 16; ++j) load_b(b_k[j], b, k, col + 16 * j);
-#pragma unroll
-    for (int i = 0; i < WM / 16; ++i)
-#pragma unroll
-      for (int j = 0; j < WN / 8; ++j)
-        Op::add(acc[i][j], a_k[i], b_k[j / 2][j % 2 * 2], b_k[j / 2][j % 2 * 2 + 1]);
-  }
-}
-
-template <typename T>
-struct PairOf {
+template <typename T, int N>
+struct VectorOf;
+template <>
+struct VectorOf<float, 2> {
   using type = float2;
 };
 template <>
-struct PairOf<double> {
+struct VectorOf<float, 4> {
+  using type = float4;
+};
+template <>
+struct VectorOf<double, 2> {
   using type = double2;
 };
-/// Two neighbours of C, by one store if both exist and the rows of C are aligned.
-template <typename Out>
-__device__ void store_pair(MatrixView<Out> c, int row, int col, Out first, Out second, bool wide) {
-  if (wide && row < c.rows && col + 2 <= c.cols) {
-    using Pair = typename PairOf<Out>::type;
-    *reinterpret_cast<Pair*>(&c(row, col)) = Pair{first, second};
+/// N neighbours of C, by one store if all exist and the rows of C are aligned.
+template <int N, typename Out>
+__device__ void store_row(MatrixView<Out> c, int row, int col, const Out (&values)[N], bool wide) {
+  if (row >= c.rows) return;
+  if (wide && col + N <= c.cols) {
+    using Vector = typename VectorOf<Out, N>::type;
+    *reinterpret_cast<Vector*>(&c(row, col)) = *reinterpret_cast<const Vector*>(values);
   } else {
-    if (row < c.rows && col < c.cols) c(row, col) = first;
-    if (row < c.rows && col + 1 < c.cols) c(row, col + 1) = second;
+#pragma unroll
+    for (int e = 0; e < N; ++e)
+      if (col + e < c.cols) c(row, col + e) = values[e];
   }
 }
 
-/// Stores a warp's fragments whose first element is (row, col), as far as C exists.
-template <int ROWS, int COLS, typename Out>
+/// Stores a warp's fragments whose first element is (row, col), as far as C exists. T: what A and B
+/// consist of. Neighbours in a row of C are d[e] and d[e + 1] or, for TF32, d[e] of four fragments.
+template <typename T, int ROWS, int COLS, typename Out>
 __device__ void store_fragments(const Out (&acc)[ROWS][COLS][4], MatrixView<Out> c, int row,
                                 int col) {
+  constexpr int J = sizeof(T) == 4 ? 4 : 1, E = sizeof(T) == 4 ? 1 : 2;
   const int lane = threadIdx.x % 32;
   const bool wide = rows_aligned(c);
 #pragma unroll
   for (int i = 0; i < ROWS; ++i)
 #pragma unroll
-    for (int j = 0; j < COLS; ++j)
+    for (int j = 0; j < COLS; j += J)
 #pragma unroll
-      for (int e = 0; e < 4; e += 2) {
-        // TODO(5.3) Which row and column of C does d[e] of this lane belong to? See Mma.
+      for (int e = 0; e < 4; e += E) {
+        // TODO(5.3) Which row of C does d[e] of this lane belong to, and which column n of its
+        //           fragment? See Mma.
         // >>> skeleton
-        // const int r = c.rows + lane, n = c.cols;
+        // const int r = c.rows + lane, n = 0;
         // <<< skeleton
         // >>> solution
-        const int r = row + 16 * i + lane / 4 + e / 2 * 8, n = col + 8 * j + lane % 4 * 2;
+        const int r = row + 16 * i + lane / 4 + e / 2 * 8, n = lane % 4 * 2 + e % 2;
         // <<< solution
-        store_pair(c, r, n, acc[i][j][e], acc[i][j][e + 1], wide);
+        alignas(16) Out values[J * E];
+#pragma unroll
+        for (int v = 0; v < J * E; ++v) values[v] = acc[i][j + v / E][e + v % E];
+        store_row(c, r, col + column_of<T>(j, n), values, wide);
       }
 }
 #endif
@@ -537,57 +602,92 @@ __device__ void store_fragments(const Out (&acc)[ROWS][COLS][4], MatrixView<Out>
 template <typename T, int BM, int BN, int BK>
 struct Stage {
   Tile<T, BM, BK, sizeof(T) <= 4 ? 1 : 2> a;
-  Tile<T, BK, BN, sizeof(T) <= 2 ? 1 : 2> b;
+  Tile<T, BK, BN, sizeof(T) <= 4 ? 1 : 2> b;
 };
 
 /// One BM x BN tile of C per block, WM x WN of it per warp. STAGES pairs of tiles in a ring: while
-/// one is multiplied, the copies of the next STAGES - 1 are on their way.
+/// one is multiplied, the copies of the next STAGES - 1 are on their way. Of a pair, K columns of A
+/// and K rows of B are multiplied at a time, while the fragments of the next K are being loaded.
 template <int STAGES, int BM, int BN, int BK, int WM, int WN, typename In, typename Out>
 __global__ void __launch_bounds__(BM / WM * (BN / WN) * 32)
     mma_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
   static_assert(STAGES >= 2, "one pair of tiles must be complete while another is being filled");
   static_assert(BM % WM == 0 && BN % WN == 0, "a block's tile must consist of whole warp tiles");
-  static_assert(WM % 16 == 0 && WN % 16 == 0, "a warp's tile must consist of whole fragments");
+  static_assert(WM % 16 == 0 && WN % 8 == 0, "a warp's tile must consist of whole fragments");
 #if GEMM_LAB_TENSOR_CORES
-  constexpr int THREADS = BM / WM * (BN / WN) * 32;
+  constexpr int THREADS = BM / WM * (BN / WN) * 32, K = Mma<In>::K;
+  static_assert(BK % (2 * K) == 0, "the first fragments of a tile must go to the first set");
   extern __shared__ __align__(128) unsigned char memory[];
   auto* const ring = reinterpret_cast<Stage<In, BM, BN, BK>*>(memory);
-  const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
+  const int warp = threadIdx.x / 32, row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
+  const int row = warp / (BN / WN) * WM, col = warp % (BN / WN) * WN;
   const int tiles = (a.cols + BK - 1) / BK;
   const bool wide_a = rows_aligned(a), wide_b = rows_aligned(b);
-  const auto copy = [&](int t) {  // begins step t, if there is one; a group in any case
-    if (t < tiles) {
-      copy_tile<THREADS>(ring[t % STAGES].a, a, row0, t * BK, wide_a);
-      copy_tile<THREADS>(ring[t % STAGES].b, b, t * BK, col0, wide_b);
+  /// Begins step t in this place of the ring, if there is one; a group in any case.
+  const auto copy = [&](auto inside, int t, int stage) {
+    constexpr bool INSIDE = decltype(inside)::value;
+    if (INSIDE || t < tiles) {
+      copy_tile<INSIDE, THREADS>(ring[stage].a, a, row0, t * BK, wide_a);
+      copy_tile<INSIDE, THREADS>(ring[stage].b, b, t * BK, col0, wide_b);
     }
     commit_copies();
   };
+  Fragments<In, WM, WN> fragments[2];  // used in turn
+  const auto load = [&](int stage, int k) {
+    load_fragments(fragments[k / K % 2], ring[stage].a, ring[stage].b, row, col, k);
+  };
   Out acc[WM / 16][WN / 8][4] = {};
-  // TODO(5.3) Begin STAGES - 1 steps. Then for each: wait until its copies have arrived, and for
-  //           all threads; begin another one in the place that has become free; multiply. One
-  //           barrier a step is enough: which place may be overwritten after it?
-  // >>> solution
-  const int warp = threadIdx.x / 32;
-  const int row = warp / (BN / WN) * WM, col = warp % (BN / WN) * WN;
-  for (int t = 0; t < STAGES - 1; ++t) copy(t);
-  for (int t = 0; t < tiles; ++t) {
-    wait_for_copies<STAGES - 2>();  // mine of step t have arrived
-    __syncthreads();                // everybody's; and nobody reads step t - 1 any more
-    copy(t + STAGES - 1);
-    auto& now = ring[t % STAGES];
-    multiply_tiles<WM, WN>(acc, now.a, now.b, row, col);
-  }
-  store_fragments(acc, c, row0 + row, col0 + col);
-  // <<< solution
+  int t = 0, stage = 0;  // the step that is being multiplied, and its place in the ring
+  /// Waits for the tiles in this place of the ring and loads their first fragments.
+  const auto next_tiles = [&](int next) {
+    // TODO(5.3) Wait until the copies have arrived: mine, then everybody's.
+    // >>> solution
+    wait_for_copies<STAGES - 2>();  // mine have arrived
+    __syncthreads();                // everybody's; and nobody reads the tiles before any more
+    // <<< solution
+    load(next, 0);
+  };
+  /// Multiplies step t. INSIDE: the step whose copies it begins lies inside of A and B.
+  const auto multiply = [&](auto inside) {
+    const int next = stage + 1 < STAGES ? stage + 1 : 0;
+    // TODO(5.3) For each k: load the next fragments, then add_products of these. At the first k,
+    //           begin another copy in the place that has become free. Before the next fragments
+    //           come from the next tiles, next_tiles - if there are any. One barrier a step is
+    //           enough: which place may be overwritten after it?
+    // >>> solution
+#pragma unroll
+    for (int k = 0; k < BK; k += K) {
+      if (k + K < BK)
+        load(stage, k + K);
+      else if (decltype(inside)::value || t + 1 < tiles)
+        next_tiles(next);
+      if (k == 0) copy(inside, t + STAGES - 1, stage > 0 ? stage - 1 : STAGES - 1);
+      add_products(acc, fragments[k / K % 2]);
+    }
+    // <<< solution
+    stage = next;
+  };
+#pragma unroll 1
+  for (int s = 0; s < STAGES - 1; ++s) copy(std::false_type{}, s, s);
+  if (tiles > 0) next_tiles(stage);
+  // Inside, a step is one stretch of code without a branch: the compiler puts its copies and loads
+  // between its products. The last steps, and blocks at the edge, have all the questions to ask.
+  const bool inside = wide_a && wide_b && row0 + BM <= a.rows && col0 + BN <= b.cols;
+  const int last = inside ? a.cols / BK - STAGES : -1;
+#pragma unroll 1
+  for (; t <= last; ++t) multiply(std::true_type{});
+#pragma unroll 1
+  for (; t < tiles; ++t) multiply(std::false_type{});
+  store_fragments<In>(acc, c, row0 + row, col0 + col);
 #endif
 }
 
 /// Launches mma_kernel. Tiles of A are 128 bytes deep, which is BK elements.
-template <int BM, int BN, int WM, int WN, typename In, typename Out>
+template <int STAGES, int BM, int BN, int WM, int WN, typename In, typename Out>
 void launch_mma(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
                 cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  constexpr int STAGES = 3, BK = 128 / sizeof(In), THREADS = BM / WM * (BN / WN) * 32;
+  constexpr int BK = 128 / sizeof(In), THREADS = BM / WM * (BN / WN) * 32;
   constexpr int BYTES = STAGES * sizeof(Stage<In, BM, BN, BK>);
   const auto kernel = mma_kernel<STAGES, BM, BN, BK, WM, WN, In, Out>;
   // More than 48 KiB a block must be asked for.
@@ -597,22 +697,29 @@ void launch_mma(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> 
   CUDA_CHECK_LAUNCH();
 }
 
+/// Three stages of 48 KiB where a block may have them (data-centre GPUs), else two.
 template <typename In, typename Out>
 void gemm_mma(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
               cudaStream_t stream) {
-  launch_mma<128, 128, 64, 32>(a, b, c, stream);
+  int device = 0, limit = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  if (limit >= 144 << 10)
+    launch_mma<3, 128, 256, 64, 64>(a, b, c, stream);
+  else
+    launch_mma<2, 128, 256, 64, 64>(a, b, c, stream);
 }
 
 template <typename In, typename Out>
 void gemm_mma_tf32(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
                    cudaStream_t stream) {
-  launch_mma<128, 128, 64, 32>(a, b, c, stream);
+  gemm_mma(a, b, c, stream);
 }
 
 template <typename In, typename Out>
 void gemm_mma_f64(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
                   cudaStream_t stream) {
-  launch_mma<64, 64, 32, 32>(a, b, c, stream);  // a double takes two registers
+  launch_mma<3, 128, 64, 64, 32>(a, b, c, stream);  // a double takes two registers
 }
 
 #define INSTANTIATE(rung, In, Out) \

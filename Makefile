@@ -311,7 +311,7 @@ $(Q)$(call sanitized_build,$(1))/simgpu_tests "$(or $(ONLY),~[runtime])"
 
 endef
 ifneq ($(wildcard common/simgpu/tests/*.cpp),)
-test-sanitized: $(SIMGPU_TESTS) ## authors: the engine's tests with sanitizers, [SANITIZE=thread]
+test-sanitized: $(SIMGPU_TESTS) ## authors: the engine under sanitizers, [SANITIZE=thread]
 	$(foreach s,$(or $(SANITIZE),$(SANITIZERS)),$(call test_sanitized,$(s)))
 endif
 

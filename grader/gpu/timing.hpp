@@ -11,23 +11,21 @@
 //   3. Warm-up: yardsticks and candidate in turn, until a yardstick's time is steady (1 %) and at
 //      least half a second. Tensor kernels start 15 % faster than they go on: they draw more power
 //      than the board may for long.
-//   4. Rounds. In each, every participant serves one request, in an order drawn for the round,
-//   timed
-//      by the judge's steady clock from sending to reply. Before each of the candidate's requests A
-//      and B are drawn anew and C is poisoned; after it, every C is verified by Freivalds' check
-//      and rows of some are recomputed, with vectors and rows drawn after the run. So nothing can
-//      be kept from one request for the next, and nothing can be left out.
+//   4. Rounds. In each, every participant serves one request, in an order drawn for the round and
+//      timed by the judge's steady clock from sending to reply. Before each of the candidate's
+//      requests A and B are drawn anew and C is poisoned; after it, every C is verified by
+//      Freivalds' check and rows of some are recomputed, with vectors and rows drawn after the run.
+//      So nothing can be kept from one request for the next, and nothing can be left out. Between
+//      its requests the candidate's process is stopped.
 //   5. The statistic is the median over rounds of t_yardstick / t_candidate of one round: what
-//   slows
-//      the machine slows both and cancels (Bulej et al., "Duet benchmarking: improving measurement
-//      accuracy in the cloud", ICPE 2020: 2.3 to 82 times more accurate than separate runs). Its
-//      interval is the percentile bootstrap (Efron and Tibshirani, "An introduction to the
-//      bootstrap", 1993, chapter 13). A round is dropped if a participant's SM clock was more than
-//      10 % off its own median: something throttled. (Participants differ among themselves: tensor
-//      kernels run at 1.6 GHz on an H200 where others run at 1.98.)
-//   6. A block has at least 10 rounds and ends when all half-widths are below 1 % (as NVBench,
-//   which
-//      stops at 0.5 % of noise; Triton's do_bench has a fixed time instead) or at a cap.
+//      slows the machine slows both and cancels (Bulej et al., "Duet benchmarking: improving
+//      measurement accuracy in the cloud", ICPE 2020: 2.3 to 82 times more accurate than separate
+//      runs). Its interval is the percentile bootstrap (Efron and Tibshirani, "An introduction to
+//      the bootstrap", 1993, chapter 13). A round is dropped if a participant's SM clock was more
+//      than 10 % off its own median: something throttled. (Participants differ among themselves:
+//      tensor kernels run at 1.6 GHz on an H200 where others run at 1.98.)
+//   6. A block has at least 10 rounds and ends when all half-widths are below 1 % (as NVBench does,
+//      which stops at 0.5 % of noise; Triton's do_bench has a fixed time instead) or at a cap.
 //   7. Decision: the bar is lowered by a grace of 3 %. Pass if the whole interval is above, fail if
 //      it is below. If it straddles, up to three more blocks are pooled; then the median decides if
 //      it is known to 1 %, else the verdict is "inconclusive".

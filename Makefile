@@ -22,6 +22,7 @@ else
 ARCH_CHOSEN := 1
 endif
 OPT       ?= -O2
+PYTHON    ?= python3
 CXXFLAGS  ?=
 ifeq ($(origin CXX),default)
 CXX := $(if $(shell command -v g++),g++,clang++)
@@ -37,7 +38,7 @@ endif
 JOBS ?= $(shell awk -v cores="$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" \
   '/^MemAvailable/ { fit = int($$2 / 700000) } END { if (!fit || fit > cores) fit = cores; print fit < 1 ? 1 : fit }' \
   /proc/meminfo 2>/dev/null || echo 2)
-export BUILD CUDA_HOME NVCC ARCH ARCH_CHOSEN CXX CXX_CHOSEN CLANG CLANG_CHOSEN DEPS
+export BUILD PYTHON CUDA_HOME NVCC ARCH ARCH_CHOSEN CXX CXX_CHOSEN CLANG CLANG_CHOSEN DEPS
 
 # ---- one clear error for a setting that cannot be
 space := $(subst x,,x x)
@@ -68,7 +69,7 @@ ifneq ($(words x$(DEPS)x),1)
 $(error DEPS='$(DEPS)': make cannot use a folder with a blank in its name)
 endif
 KNOWN_SETTINGS := BUILD DEVICE CUDA_HOME CUDA_PATH NVCC ARCH OPT CXXFLAGS CXX CLANG JOBS DEPS V LAB SOLUTION GOALS SANITIZE \
-  SUBMISSIONS OUT LABS STAGE RUNG M N K TYPE YES FORCE JSON ONLY MEASURED QUICK PORT MAKEFLAGS MAKEOVERRIDES MAKE_VERSION SHELL
+  SUBMISSIONS OUT LABS STAGE RUNG M N K TYPE LIMIT PYTHON YES FORCE JSON ONLY MEASURED QUICK PORT MAKEFLAGS MAKEOVERRIDES MAKE_VERSION SHELL
 UNKNOWN_SETTINGS := $(strip $(foreach v,$(filter-out $(KNOWN_SETTINGS) GNUMAKEFLAGS MFLAGS -%,$(.VARIABLES)),\
   $(if $(filter command$(space)line,$(origin $(v))),$(v))))
 ifneq ($(UNKNOWN_SETTINGS),)
@@ -173,9 +174,10 @@ TEST_PROGRAMS := $(foreach t,$(if $(wildcard common/simgpu/tests/*.cpp),simgpu_t
 # ---- grader: one binary; the labs' goals are linked into it
 GRADER := $(BUILD)/bin/grader
 GRADER_SRC := $(filter-out grader/main.cpp,$(wildcard grader/*.cpp)) \
-  $(foreach d,commands compile diagnose gpu judge labs os report staff sweep,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp)))
+  $(foreach d,bench commands compile diagnose gpu judge labs os report staff sweep,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp)))
 GOALS_SRC := $(wildcard lab[0-9]*_*/goals.cpp)
 $(foreach d,commands compile gpu labs report staff sweep,$(BUILD)/obj/grader/$(d)/%.o) $(BUILD)/obj/grader/main.o \
+  $(foreach f,gpu_meter plan predictions record run table,$(BUILD)/obj/grader/bench/$(f).o) \
   $(BUILD)/obj/grader/judge/catch_main.o $(BUILD)/obj/common/tests/catch_main.o: private FLAGS := quick
 $(foreach d,judge os,$(BUILD)/obj/grader/$(d)/%.o) $(GOALS_SRC:%.cpp=$(BUILD)/obj/%.o): private FLAGS := light
 # Catch2's implementation: the grader's own main() starts its session.
@@ -197,6 +199,11 @@ $(GPU_WORKER): $(wildcard grader/gpu/*.cu grader/gpu/*.hpp common/*.cuh) $(BUILD
 	@mkdir -p $(@D); $(call progress,$(@F))
 	$(Q)$(NVCC) $(call NVCC_FLAGS,$(patsubst sm_%,%,$(subst .,,$(ARCH)))) grader/gpu/worker_main.cu -o $@ -ldl || \
 	  { rm -f $@; [ $(DEVICE) = auto ] && echo "warning: nvcc does not compile the timing worker: speed is not judged" >&2; }
+BENCH_CEILINGS := $(BUILD)/bin/bench_ceilings
+$(BENCH_CEILINGS): grader/bench/ceilings.cu $(wildcard common/*.cuh common/statistics.hpp) $(BUILD)/nvcc_flags
+	@mkdir -p $(@D); $(call progress,$(@F))
+	$(Q)$(NVCC) $(call NVCC_FLAGS,$(patsubst sm_%,%,$(subst .,,$(ARCH)))) $< -o $@ || \
+	  { rm -f $@; echo "warning: nvcc does not compile $<: the roofline is left out" >&2; }
 $(BUILD)/nvcc_flags: always
 	@[ -e $(BUILD) ] || sh $(SCRIPTS)/new_build.sh $(BUILD); echo '$(NVCC) $(ARCH)' | cmp -s - $@ || echo '$(NVCC) $(ARCH)' >$@
 
@@ -211,7 +218,7 @@ $(SKELETON): $(call objects,grader/staff/skeleton_main.cpp grader/staff/skeleton
 help: ## this text
 	@sh $(SCRIPTS)/help.sh Makefile $(if $(AUTHOR_TREE),author)
 
-.PHONY: check watch run explain sweep hint submit reset grade test
+.PHONY: check watch run bench report explain sweep hint submit reset grade test
 GRADER_ARGS = $(addprefix --lab ,$(LAB)) --device $(DEVICE) $(if $(filter 1,$(SOLUTION)),--solution) \
   $(if $(GOALS),--goals "$(GOALS)") $(if $(filter 1,$(V)),--verbose)
 ifneq ($(LABS_HERE),)
@@ -242,6 +249,14 @@ else
 sweep:
 	@echo 'error: the kernels of a sweep are solutions, and not part of this copy' >&2; exit 4
 endif
+bench: ## speeds against cuBLAS, [LAB=n] [QUICK=1] [LIMIT=seconds]
+	$(call ensure,$(GRADER) $(GRADER_NEEDS) $(if $(GPU_HERE),$(GPU_WORKER) $(BENCH_CEILINGS)))
+	$(Q)$(GRADER) bench $(addprefix --lab ,$(LAB)) $(if $(filter 1,$(QUICK)),--quick) $(if $(LIMIT),--limit "$(LIMIT)") \
+	  $(if $(filter 1,$(SOLUTION)),--solution) $(if $(OUT),--out "$(OUT)")
+report: ## a page of your results: ladder, roofline, predictions
+	$(call ensure,$(GRADER) $(GRADER_NEEDS))
+	$(Q)$(GRADER) bench --form
+	$(Q)$(PYTHON) grader/plots/report.py --build $(BUILD) $(if $(OUT),--out "$(OUT)")
 hint: ## the next hint of a stage, STAGE=1.1
 	$(Q)[ -n "$(STAGE)" ] || { echo 'error: of which stage? make hint STAGE=1.1' >&2; exit 4; }
 	$(call ensure,$(GRADER))

@@ -140,6 +140,19 @@ int main(int argc, char** argv) {
   prove_command->add_option("--seconds", proving.seconds, "begin no verdict after that");
   prove_command->add_option("--out", proving.out, "results as JSON; added to")->required();
 
+  BenchOptions benching;
+  auto* bench_command =
+      app.add_subcommand("bench", "every rung against cuBLAS, the naive kernel and the CPU");
+  bench_command->add_option("--lab", benching.labs, "numbers of labs; default: all");
+  bench_command->add_flag("--quick", benching.quick, "three shapes, three rounds");
+  bench_command->add_flag("--solution", benching.solution, "measure the solutions");
+  bench_command->add_flag("--no-cpu", benching.no_cpu, "without the CPU's baselines");
+  bench_command->add_flag("--form", benching.form_only,
+                          "only write predictions.toml if it is missing");
+  bench_command->add_option("--limit", benching.limit_seconds,
+                            "seconds after which no new point is begun; the next run goes on");
+  bench_command->add_option("--out", benching.out, "folder; default: bench in the build folder");
+
   VerifyOptions verifying;
   auto* verify_command =
       app.add_subcommand("verify-counts", "simgpu's counts beside the profiler's");
@@ -174,8 +187,8 @@ int main(int argc, char** argv) {
 
   try {
     checking.place = running.place = explaining.place = hinting.place = submitting.place =
-        grading.place = mutating.place = calibrating.place = proving.place = verifying.place =
-            sweeping.place = place;
+        grading.place = mutating.place = benching.place = calibrating.place = proving.place =
+            verifying.place = sweeping.place = place;
     if (*check_command) return check(checking);
     if (*run_command) return run(running);
     if (*explain_command) return explain_lab(explaining);
@@ -184,6 +197,7 @@ int main(int argc, char** argv) {
     if (*hint_command) return hint(hinting);
     if (*submit_command) return submit(submitting);
     if (*mutants_command) return mutants(mutating);
+    if (*bench_command) return bench_labs(benching);
     if (*verify_command) return verify_counts(verifying);
     if (*sweep_command) return sweep_lab(sweeping);
     return grade(grading);

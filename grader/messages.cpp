@@ -344,6 +344,7 @@ constexpr Entry kCatalogue[] = {
     Entry{"detail.matrix", "computed (wrong elements marked *), expected:"},
     Entry{"detail.shape", "seen with C = {m} x {n}, K = {k}"},
     Entry{"detail.also", "it also goes out of bounds: {sentence}"},
+#include "grader/messages_bench.inc"
 #include "grader/messages_check.inc"
 #include "grader/messages_gpu.inc"
 #include "grader/messages_speed.inc"

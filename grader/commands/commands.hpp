@@ -112,6 +112,20 @@ struct ProveOptions {
 };
 ExitCode prove_speed(const ProveOptions& options);
 
+/// Every rung against cuBLAS, the naive yardstick and the CPU. Resumable: what was measured on this
+/// GPU with this source is kept.
+struct BenchOptions {
+  Place place;
+  std::vector<int> labs;  ///< empty = all
+  bool quick = false;     ///< three shapes, three rounds
+  bool solution = false;
+  bool no_cpu = false;
+  bool form_only = false;     ///< write predictions.toml if it is missing, and stop
+  double limit_seconds = 0;   ///< start no new point after that; 0 = no limit
+  std::filesystem::path out;  ///< folder; empty: build/bench, or build/bench/solution
+};
+ExitCode bench_labs(const BenchOptions& options);
+
 /// Authors only: simgpu's counters beside the profiler's, for every rung's solution and the kernels
 /// of grader/verify. Needs a GPU with nvcc and ncu, or what profile.sh measured on one.
 struct VerifyOptions {

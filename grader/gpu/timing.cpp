@@ -437,8 +437,8 @@ class YardstickParticipant : public Participant {
 
 class CandidateParticipant : public Participant {
  public:
-  CandidateParticipant(Stage& stage, Runner& runner, std::string entry)
-      : stage_(stage), runner_(runner), entry_(std::move(entry)) {}
+  CandidateParticipant(Stage& stage, Runner& runner, std::string entry, bool keep_process)
+      : stage_(stage), runner_(runner), entry_(std::move(entry)), keep_process_(keep_process) {}
   std::string name() const override { return entry_; }
   unsigned most_launches() const override { return stage_.most_launches(); }
 
@@ -483,7 +483,7 @@ class CandidateParticipant : public Participant {
   }
 
   Trouble finish() override {
-    runner_.kill();
+    if (!keep_process_) runner_.kill();
     return look_again();
   }
 
@@ -545,6 +545,7 @@ class CandidateParticipant : public Participant {
   Stage& stage_;
   Runner& runner_;
   std::string entry_;
+  bool keep_process_ = false;
   std::uint64_t opened_ = 0;
   std::vector<Launch> list_;
   RunnerFault fault_;
@@ -578,7 +579,7 @@ Comparison compare(Worker& worker, Competitor* competitor, const Problem& proble
   if (competitor) {
     result.entry = competitor->entry;
     // Whatever it did before: a process that has seen nothing of this shape.
-    competitor->runner.kill();
+    if (!options.keep_process) competitor->runner.kill();
   }
   const auto unavailable = [&](Outcome outcome, std::string note) {
     result.outcome = outcome;
@@ -605,7 +606,8 @@ Comparison compare(Worker& worker, Competitor* competitor, const Problem& proble
   YardstickParticipant naive(*stage, protocol::Yardstick::naive),
       cublas(*stage, protocol::Yardstick::cublas);
   std::optional<CandidateParticipant> candidate;
-  if (competitor) candidate.emplace(*stage, competitor->runner, competitor->entry);
+  if (competitor)
+    candidate.emplace(*stage, competitor->runner, competitor->entry, options.keep_process);
   const bool with_cublas = options.cublas && worker.has(protocol::Yardstick::cublas);
   result = measure(candidate ? &*candidate : nullptr, options.naive ? &naive : nullptr,
                    with_cublas ? &cublas : nullptr, observer, options);

@@ -109,6 +109,9 @@ struct Options {
   /// Memory for outputs may be used again within a request, and products may repeat: for small
   /// shapes in a bench. Never in a verdict.
   bool reuse_outputs = false;
+  /// The candidate's process is not killed, before and after: starting one takes longer than a
+  /// bench's rounds. Late writes are then found only while it stands still. Never in a verdict.
+  bool keep_process = false;
   std::function<void(const Comparison&)> progress;  ///< after each round
 };
 

@@ -1,0 +1,225 @@
+#include "grader/bench/gpu_meter.hpp"
+
+#include <algorithm>
+#include <future>
+
+#include "grader/commands/common.hpp"
+#include "grader/judge/judge.hpp"
+#include "grader/messages.hpp"
+#include "grader/os/files.hpp"
+#include "grader/os/sha256.hpp"
+
+namespace grader::bench {
+namespace fs = std::filesystem;
+namespace {
+
+using messages::text;
+
+std::string cuda_version(int number) {
+  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
+/// 130100 -> 13.1.0
+std::string cublas_version(int number) {
+  return std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) + "." +
+         std::to_string(number % 100);
+}
+
+/// Rounds of naive kernels at large shapes would take most of a bench.
+constexpr double kMostNaiveMs = 600;
+constexpr double kNaiveRateFloor = 4e12;  ///< FLOP/s; only to foresee the first one
+
+}  // namespace
+
+struct GpuMeter::LabState {
+  const Lab* lab = nullptr;
+  gpu::GpuBuild build;
+  std::map<std::string, std::string> shown, bytes, hashes;  ///< by file
+  std::unique_ptr<gpu::Runner> runner;
+};
+
+GpuMeter::GpuMeter(GpuSetup setup) : setup_(std::move(setup)) {
+  const fs::path worker = setup_.place.build / "bin" / "gpu_worker";
+  if (!fs::exists(worker)) throw InfraError(text("bench.no_worker"));
+  worker_ = std::make_unique<gpu::Worker>(gpu::WorkerSpec{worker.string()});
+  nvml_ = std::make_unique<gpu::Nvml>(worker_->info().uuid);
+
+  std::map<int, std::future<gpu::GpuBuild>> building;
+  for (const Lab& lab : setup_.labs) {
+    auto& state = labs_[lab.id] = std::make_unique<LabState>();
+    state->lab = &lab;
+    const auto source = [this, &lab](const std::string& file) {
+      return source_of(lab, setup_.place.root, setup_.solution, file);
+    };
+    for (const std::string& file : lab.files()) {
+      state->shown[file] = source(file).generic_string();
+      const fs::path path = setup_.place.root / source(file);
+      if (fs::exists(path)) state->bytes[file] = read_file(path);
+      state->hashes[file] = sha256(state->bytes[file]);
+    }
+    building[lab.id] = std::async(std::launch::async, [this, &lab, source] {
+      BuildOptions options;
+      options.user = setup_.user;
+      return gpu::build_gpu(setup_.place, setup_.tools, setup_.arch, lab, source, options);
+    });
+  }
+  if (setup_.progress) setup_.progress(text("bench.building"));
+  for (auto& [id, future] : building) {
+    LabState& state = *labs_[id];
+    state.build = future.get();
+    if (state.build.runner.empty()) continue;
+    gpu::RunnerSpec spec;
+    spec.program = state.build.runner.string();
+    spec.user = setup_.user;
+    state.runner = std::make_unique<gpu::Runner>(std::move(spec));
+  }
+}
+
+GpuMeter::~GpuMeter() = default;
+
+GpuMeter::LabState& GpuMeter::state(const Point& point) const {
+  return *labs_.at(point.lab);
+}
+
+std::string GpuMeter::source_sha256(const Point& point) {
+  return state(point).hashes[point.file];
+}
+
+std::string GpuMeter::source(const Point& point) {
+  return state(point).shown[point.file];
+}
+
+std::optional<Record> GpuMeter::not_measurable(const Point& point) {
+  Record record;
+  LabState& lab = state(point);
+  const gpu::GpuUnit& unit = lab.build.unit(point.file);
+  if (!unit.usable())
+    record.note = unit.headline;
+  else if (!lab.runner || !lab.build.has(point.entry()))
+    record.note = text("bench.no_entry", {{"file", unit.shown_path}});
+  else if (const auto why = gpu::why_not(lab.lab->rung(point.rung), point.type, setup_.arch);
+           !why.empty())
+    record.note = why;
+  else
+    return {};
+  return record;
+}
+
+gpu::Options GpuMeter::options() const {
+  gpu::Options options;
+  options.request_seconds = setup_.request_seconds;
+  options.warm_up_seconds = 2 * setup_.request_seconds;
+  options.min_rounds = setup_.min_rounds;
+  options.max_rounds = setup_.max_rounds;
+  options.extra_blocks = 0;
+  options.reuse_outputs = true;
+  options.keep_process = true;
+  return options;
+}
+
+Yardsticks GpuMeter::yardsticks(const std::string& math, const Shape& shape) {
+  Yardsticks result;
+  result.math = math;
+  result.shape = shape;
+  gpu::Options how = options();
+  how.naive = 1e3 * shape.flops() / kNaiveRateFloor <= kMostNaiveMs;
+  const gpu::Problem problem{gpu::wire_type(math == "tf32" ? "float" : math, math == "tf32"),
+                             shape.m, shape.n, shape.k};
+  const gpu::Comparison seen = gpu::compare(*worker_, nullptr, problem, nvml_.get(), how);
+  result.note = seen.note;
+  if (seen.outcome != gpu::Outcome::measured || seen.smaller()) return result;
+  result.status = Status::measured;
+  result.rounds = seen.rounds;
+  result.clock_median = seen.clock_median;
+  if (seen.cublas && !seen.cublas->ms.empty()) result.cublas_ms = seen.cublas->median_ms();
+  if (seen.naive && !seen.naive->ms.empty()) result.naive_ms = seen.naive->median_ms();
+  if (result.cublas_ms && result.naive_ms) {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < seen.naive->ms.size(); ++i)
+      ratios.push_back(seen.naive->ms[i] / seen.cublas->ms[i]);
+    result.naive_over_cublas = statistics::median(ratios);
+  }
+  return result;
+}
+
+Record GpuMeter::measure(const Point& point, const Yardsticks& yardsticks) {
+  Record record;
+  if (yardsticks.status != Status::measured) {
+    record.note = yardsticks.note;
+    return record;
+  }
+  LabState& lab = state(point);
+  gpu::Options how = options();
+  // Naive takes part only where cuBLAS cannot: its ratio to cuBLAS is known.
+  how.naive = !yardsticks.cublas_ms && yardsticks.naive_ms;
+  how.cublas = yardsticks.cublas_ms.has_value();
+  const gpu::Problem problem{gpu::wire_type(point.type, point.tf32), point.shape.m, point.shape.n,
+                             point.shape.k};
+  gpu::Competitor competitor{*lab.runner, point.entry()};
+  const gpu::Comparison seen = gpu::compare(*worker_, &competitor, problem, nvml_.get(), how);
+  record.note = seen.note;
+  if (seen.outcome == gpu::Outcome::trouble) {
+    using Kind = gpu::Trouble::Kind;
+    const bool wrong = seen.trouble.kind == Kind::wrong || seen.trouble.kind == Kind::late_write;
+    record.status = wrong ? Status::wrong : Status::failed;
+    record.note = seen.trouble.detail;
+    const bool unwritten = seen.trouble.verification && seen.trouble.verification->unwritten;
+    if (wrong && unwritten && !setup_.solution)
+      for (const Stage& stage : lab.lab->stages)
+        if (stage.rung == point.rung && find_todo(lab.bytes[point.file], stage.id).line) {
+          record.status = Status::not_started;
+          record.note = text("bench.not_started", {{"stage", stage.id}});
+          break;
+        }
+    return record;
+  }
+  if (seen.outcome != gpu::Outcome::measured || seen.smaller() || !seen.candidate) return record;
+  record.status = Status::measured;
+  record.ms = seen.candidate->median_ms();
+  record.tflops = seen.tflops();
+  record.rounds = seen.rounds;
+  record.launches = seen.candidate->launches;
+  record.verified = seen.verified;
+  record.clock_low = seen.clock_low;
+  record.clock_median = seen.clock_median;
+  record.clock_high = seen.clock_high;
+  record.throttle = gpu::throttle_text(seen.throttle);
+  if (seen.over_cublas) {
+    record.percent_of_cublas = 100 * seen.over_cublas->middle;
+    record.percent_low = 100 * seen.over_cublas->low;
+    record.percent_high = 100 * seen.over_cublas->high;
+    if (yardsticks.naive_over_cublas)
+      record.ratio_over_naive = seen.over_cublas->middle * *yardsticks.naive_over_cublas;
+  } else if (seen.over_naive) {
+    record.ratio_over_naive = seen.over_naive->middle;
+  }
+  for (const std::string& one : seen.suspect)
+    record.note += (record.note.empty() ? "" : "; ") + one;
+  return record;
+}
+
+std::map<std::string, std::string> GpuMeter::machine() const {
+  const gpu::DeviceInfo& info = worker_->info();
+  return {{"gpu", info.name},
+          {"arch", setup_.arch.name()},
+          {"driver", nvml_->driver_version()},
+          {"cuda", cuda_version(info.runtime)},
+          {"nvcc", setup_.tools.cuda.text()},
+          {"cublas", info.cublas ? cublas_version(info.cublas) : "none"},
+          {"multiprocessors", std::to_string(info.multiprocessors)}};
+}
+
+std::map<std::string, std::string> GpuMeter::more_provenance() const {
+  std::map<std::string, std::string> more;
+  if (const auto clock = nvml_->max_sm_clock_mhz())
+    more["sm_clock"] = text("bench.clock", {{"mhz", std::to_string(*clock)}});
+  more["nvcc_identity"] = setup_.tools.identity;
+  more["protocol"] = text("bench.protocol",
+                          {{"ms", std::to_string(static_cast<int>(1e3 * setup_.request_seconds))},
+                           {"min", std::to_string(setup_.min_rounds)},
+                           {"max", std::to_string(setup_.max_rounds)}});
+  if (worker_->info().cublas == 0) more["cublas_missing"] = worker_->info().cublas_path;
+  return more;
+}
+
+}  // namespace grader::bench

@@ -1,0 +1,111 @@
+#include "grader/bench/run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "grader/messages.hpp"
+
+namespace grader::bench {
+namespace {
+
+using messages::text;
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string minutes(double seconds) {
+  return seconds < 90 ? std::to_string(static_cast<int>(std::ceil(seconds))) + " s"
+                      : std::to_string(static_cast<int>(std::lround(seconds / 60))) + " min";
+}
+
+/// Stands until its source changes. What failed may have been the machine's fault, and what was
+/// skipped may be affordable now.
+bool stands(const Record& record, const std::string& hash) {
+  return record.source_sha256 == hash &&
+         (record.status == Status::measured || record.status == Status::wrong);
+}
+
+}  // namespace
+
+double estimate_ms(const Results& results, const Point& point) {
+  const auto distance = [&](const Shape& shape) {
+    return std::abs(std::log(shape.flops() / point.shape.flops()));
+  };
+  const Record* nearest = nullptr;
+  for (const Record& record : results.records)
+    if (record.point.lab == point.lab && record.point.rung == point.rung &&
+        record.point.type == point.type && record.status == Status::measured &&
+        (!nearest || distance(record.point.shape) < distance(nearest->point.shape)))
+      nearest = &record;
+  if (nearest) return scaled_ms(nearest->point.shape, nearest->ms, point.shape);
+  // Never seen: as slow as the naive yardstick, or it will be found out at a small shape.
+  const Yardsticks* naive = nullptr;
+  for (const Yardsticks& one : results.yardsticks)
+    if (one.math == point.math() && one.naive_ms &&
+        (!naive || distance(one.shape) < distance(naive->shape)))
+      naive = &one;
+  return naive ? scaled_ms(naive->shape, *naive->naive_ms, point.shape) : 0;
+}
+
+RunSummary run_points(const std::vector<Point>& plan, Meter& meter, Results& results,
+                      const LoopOptions& options) {
+  const auto clock = options.clock ? options.clock : steady_seconds;
+  const double begin = clock();
+  RunSummary summary;
+  std::vector<const Point*> open;
+  for (const Point& point : plan) {
+    const Record* known = results.find(point);
+    if (known && stands(*known, meter.source_sha256(point)))
+      ++summary.kept;
+    else
+      open.push_back(&point);
+  }
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    const Point& point = *open[i];
+    const double spent = clock() - begin;
+    if (options.limit_seconds > 0 && spent >= options.limit_seconds) {
+      summary.left = open.size() - i;
+      break;
+    }
+    if (options.progress)
+      options.progress(text(
+          "bench.progress",
+          {{"number", std::to_string(i + 1)},
+           {"of", std::to_string(open.size())},
+           {"entry", point.entry()},
+           {"shape", point.shape.name()},
+           {"left", i < 5 ? ""
+                          : text("bench.left",
+                                 {{"time", minutes(spent / static_cast<double>(i) *
+                                                   static_cast<double>(open.size() - i))}})}}));
+    Record record;
+    if (auto known = meter.not_measurable(point)) {
+      record = std::move(*known);
+    } else if (const double ms = estimate_ms(results, point); ms > options.most_launch_ms) {
+      record.status = Status::skipped;
+      record.note = text("bench.skipped",
+                         {{"limit", std::to_string(static_cast<int>(options.most_launch_ms))}});
+    } else {
+      const Yardsticks* known_yardsticks = results.find(point.math(), point.shape);
+      if (!known_yardsticks || known_yardsticks->status != Status::measured) {
+        results.put(meter.yardsticks(point.math(), point.shape));
+        if (options.save) options.save(results);
+        known_yardsticks = results.find(point.math(), point.shape);
+      }
+      record = meter.measure(point, *known_yardsticks);
+    }
+    record.point = point;
+    record.source = meter.source(point);
+    record.source_sha256 = meter.source_sha256(point);
+    record.date = utc_now();
+    if (record.status == Status::measured) record.first_measured = record.date;
+    results.put(std::move(record));
+    ++summary.measured;
+    if (options.save) options.save(results);
+  }
+  return summary;
+}
+
+}  // namespace grader::bench

@@ -1,0 +1,266 @@
+#include "grader/bench/table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+
+#include "grader/messages.hpp"
+#include "grader/report/text.hpp"
+
+namespace grader::bench {
+namespace {
+
+using messages::text;
+
+constexpr std::size_t kNameWidth = 24;
+
+std::string right(const std::string& cell, std::size_t columns) {
+  const std::size_t has = report::width(cell);
+  return has < columns ? std::string(columns - has, ' ') + cell : cell;
+}
+
+std::string three_digits(double value) {
+  std::array<char, 32> shown{};
+  std::snprintf(shown.data(), shown.size(),
+                value >= 100   ? "%.0f"
+                : value >= 10  ? "%.1f"
+                : value >= 0.1 ? "%.2f"
+                               : "%.3f",
+                value);
+  return shown.data();
+}
+
+/// What a table says where there is no number.
+std::string word(Status status) {
+  switch (status) {
+    case Status::wrong:
+      return "wrong";
+    case Status::failed:
+      return "failed";
+    case Status::skipped:
+      return "skip";
+    case Status::not_started:
+      return "todo";
+    default:
+      return "n/a";
+  }
+}
+
+std::string cell(const Record* record, bool percent) {
+  if (!record) return "-";
+  if (record->status != Status::measured) return word(record->status);
+  if (!percent) return three_digits(record->tflops);
+  return record->percent_of_cublas ? three_digits(*record->percent_of_cublas) : "-";
+}
+
+/// The column's head: "4096", and the thin extent of what is thin: "M=64" for 64x8192x8192.
+std::string head(const Shape& shape) {
+  if (shape.square()) return shape.name();
+  const int least = std::min({shape.m, shape.n, shape.k});
+  return (least == shape.m ? "M=" : least == shape.n ? "N=" : "K=") + std::to_string(least);
+}
+
+/// Rungs of one type, in the order of the labs and their rungs as first seen in the plan.
+std::vector<Point> rows_of(const Results& results, const std::string& math) {
+  std::vector<Point> rows;
+  for (const Record& record : results.records) {
+    if (record.point.math() != math) continue;
+    const bool known = std::any_of(rows.begin(), rows.end(), [&](const Point& row) {
+      return row.lab == record.point.lab && row.rung == record.point.rung;
+    });
+    if (!known) rows.push_back(record.point);
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Point& x, const Point& y) { return x.lab < y.lab; });
+  return rows;
+}
+
+std::vector<std::string> maths(const Results& results) {
+  std::vector<std::string> list;
+  for (const char* math : {"float", "double", "int32", "tf32", "bfloat16", "half"})
+    if (std::any_of(results.records.begin(), results.records.end(),
+                    [&](const Record& r) { return r.point.math() == math; }))
+      list.emplace_back(math);
+  return list;
+}
+
+bool any_at(const Results& results, const std::string& math, const std::vector<Shape>& shapes) {
+  return std::any_of(results.records.begin(), results.records.end(), [&](const Record& r) {
+    return r.point.math() == math &&
+           std::find(shapes.begin(), shapes.end(), r.point.shape) != shapes.end();
+  });
+}
+
+bool has_cublas(const Results& results, const std::string& math) {
+  return std::any_of(results.yardsticks.begin(), results.yardsticks.end(),
+                     [&](const Yardsticks& y) { return y.math == math && y.cublas_ms; });
+}
+
+void table(std::vector<std::string>& lines, const Results& results, const std::string& math,
+           const std::vector<Shape>& shapes, std::size_t columns, bool with_tflops) {
+  const bool percent = has_cublas(results, math);
+  std::vector<Shape> shown;
+  for (const Shape& shape : shapes)
+    if (any_at(results, math, {shape})) shown.push_back(shape);
+  if (shown.empty()) return;
+  const std::string name = math == "tf32" ? "float as TF32" : math;
+  lines.push_back(text(percent ? "bench.table.percent" : "bench.table.tflops", {{"type", name}}));
+  std::string line(kNameWidth, ' ');
+  for (const Shape& shape : shown) line += right(head(shape), columns);
+  const Shape whole{4096, 4096, 4096};
+  const bool rates =
+      with_tflops && percent && std::find(shown.begin(), shown.end(), whole) != shown.end();
+  if (rates) line += right("TFLOP/s", 9);
+  lines.push_back(line);
+  for (const Point& row : rows_of(results, math)) {
+    line = report::pad(report::fit(std::to_string(row.lab) + " " + row.rung, kNameWidth - 1),
+                       kNameWidth);
+    Point at = row;
+    for (const Shape& shape : shown) {
+      at.shape = shape;
+      line += right(cell(results.find(at), percent), columns);
+    }
+    at.shape = whole;
+    if (rates) line += right(cell(results.find(at), false), 9);
+    lines.push_back(line);
+  }
+  for (const char* yardstick : {"cuBLAS", "naive yardstick"}) {
+    const bool cublas = std::string(yardstick) == "cuBLAS";
+    if (cublas && !percent) continue;
+    line = report::pad(std::string("  ") + yardstick + (percent && cublas ? ", TFLOP/s" : ""),
+                       kNameWidth);
+    for (const Shape& shape : shown) {
+      const Yardsticks* y = results.find(math, shape);
+      const auto& ms = y && cublas ? y->cublas_ms : y ? y->naive_ms : std::optional<double>();
+      std::string value = "-";
+      if (ms && (cublas || !percent)) value = three_digits(y->tflops(ms));
+      if (ms && !cublas && percent && y->naive_over_cublas)
+        value = three_digits(100 / *y->naive_over_cublas);
+      line += right(value, columns);
+    }
+    if (rates)
+      if (const Yardsticks* y = results.find(math, whole)) {
+        const auto& ms = cublas ? y->cublas_ms : y->naive_ms;
+        line += right(ms ? three_digits(y->tflops(ms)) : "-", 9);
+      }
+    lines.push_back(line);
+  }
+  lines.emplace_back();
+}
+
+std::string list_of(const std::vector<Step::At>& all) {
+  std::string joined;
+  for (const Step::At& at : all)
+    joined +=
+        (joined.empty() ? "" : ", ") + at.shape.name() + " (" + three_digits(at.factor) + " x)";
+  return joined;
+}
+
+void add_wrapped(std::vector<std::string>& lines, const std::string& sentence) {
+  for (const std::string& line : report::wrap(sentence, 80)) lines.push_back(line);
+}
+
+}  // namespace
+
+std::vector<std::string> tables(const Results& results) {
+  std::vector<std::string> lines;
+  for (const std::string& math : maths(results)) {
+    table(lines, results, math, even_shapes(), 7, true);
+    table(lines, results, math, other_shapes(), 7, false);
+  }
+  return lines;
+}
+
+std::vector<std::string> cpu_table(const Results& results) {
+  std::vector<std::string> lines;
+  if (results.cpu.empty()) return lines;
+  lines.push_back(text("bench.table.cpu"));
+  std::string line(kNameWidth, ' ');
+  for (const Shape& shape : even_shapes()) line += right(head(shape), 8);
+  lines.push_back(line);
+  for (const char* what : {"triple loop", "OpenBLAS"})
+    for (const char* type : {"float", "double", "int32"}) {
+      bool any = false;
+      line = report::pad(std::string(what) + ", " + type, kNameWidth);
+      for (const Shape& shape : even_shapes()) {
+        const CpuRecord* one = results.find(CpuPoint{what, type, shape});
+        any = any || one;
+        line += right(!one                              ? "-"
+                      : one->status == Status::measured ? three_digits(one->gflops)
+                                                        : word(one->status),
+                      8);
+      }
+      if (any) lines.push_back(line);
+    }
+  lines.emplace_back();
+  return lines;
+}
+
+std::vector<Step> slower_steps(const Results& results, double margin) {
+  std::vector<Step> steps;
+  std::vector<Shape> all = even_shapes();
+  for (const Shape& shape : other_shapes()) all.push_back(shape);
+  for (const std::string& math : maths(results)) {
+    const auto rows = rows_of(results, math);
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      Step step{math, rows[i - 1].rung, rows[i].rung, {}};
+      for (const Shape& shape : all) {
+        Point before = rows[i - 1], after = rows[i];
+        before.shape = after.shape = shape;
+        const Record *was = results.find(before), *is = results.find(after);
+        if (!was || !is || was->status != Status::measured || is->status != Status::measured)
+          continue;
+        const double factor = was->percent_of_cublas && is->percent_of_cublas
+                                  ? *is->percent_of_cublas / *was->percent_of_cublas
+                                  : is->tflops / was->tflops;
+        if (factor < 1 - margin) step.at.push_back({shape, factor});
+      }
+      if (!step.at.empty()) steps.push_back(std::move(step));
+    }
+  }
+  return steps;
+}
+
+std::vector<std::string> sentences(const Results& results) {
+  std::vector<std::string> lines;
+  for (const Step& step : slower_steps(results))
+    add_wrapped(lines, text("bench.slower", {{"type", step.type},
+                                             {"after", step.after},
+                                             {"before", step.before},
+                                             {"shapes", list_of(step.at)}}));
+  // One sentence for all points with the same reason.
+  std::vector<std::pair<std::string, std::vector<std::string>>> notes;
+  const auto note = [&](const std::string& why, const std::string& where) {
+    for (auto& [known, places] : notes)
+      if (known == why) {
+        if (std::find(places.begin(), places.end(), where) == places.end()) places.push_back(where);
+        return;
+      }
+    notes.push_back({why, {where}});
+  };
+  for (const Record& r : results.records)
+    if (!r.note.empty())
+      note(r.note, r.status == Status::not_started || r.status == Status::unavailable
+                       ? r.point.rung
+                       : r.point.entry() + " at " + r.point.shape.name());
+  for (const CpuRecord& c : results.cpu)
+    if (!c.note.empty())
+      note(c.note, c.status == Status::unavailable
+                       ? c.point.what
+                       : c.point.what + " " + c.point.type + " at " + c.point.shape.name());
+  for (const Yardsticks& y : results.yardsticks)
+    if (!y.note.empty()) note(y.note, y.math + " at " + y.shape.name());
+  for (const auto& [why, places] : notes) {
+    std::string shown;
+    constexpr std::size_t most = 4;
+    for (std::size_t i = 0; i < places.size() && i < most; ++i)
+      shown += (i ? ", " : "") + places[i];
+    if (places.size() > most)
+      shown += text("bench.and_more", {{"count", std::to_string(places.size() - most)}});
+    add_wrapped(lines, shown + ": " + why);
+  }
+  return lines;
+}
+
+}  // namespace grader::bench

@@ -478,6 +478,8 @@ __global__ void naive_kernel(const T* a, const T* b, ResultOf<T>* c, int m, int 
   c[static_cast<std::ptrdiff_t>(row) * n + col] = sum;
 }
 
+constexpr uint3 kNaiveBlock{32, 8, 1};  // a warp along a row of C
+
 /// cuBLAS without its headers: the few functions and numbers of its stable C interface.
 class Cublas {
  public:
@@ -731,13 +733,13 @@ class Worker {
       using T = decltype(element);
       using Out = ResultOf<T>;
       const int m = arenas_.m, n = arenas_.n, k = arenas_.k;
-      const dim3 block(32, 8);
-      const dim3 grid((static_cast<unsigned>(n) + 31) / 32, (static_cast<unsigned>(m) + 7) / 8);
+      const dim3 grid((static_cast<unsigned>(n) + kNaiveBlock.x - 1) / kNaiveBlock.x,
+                      (static_cast<unsigned>(m) + kNaiveBlock.y - 1) / kNaiveBlock.y);
       for (std::uint32_t i = 0; i < request.count; ++i) {
         const Launch& one = request.launches[i];
         Out* const c = reinterpret_cast<Out*>(own_.data() + one.c * arenas_.stride_c);
         if (yardstick == Yardstick::naive) {
-          naive_kernel<T><<<grid, block>>>(a<T>(one.a), b<T>(one.b), c, m, n, k);
+          naive_kernel<T><<<grid, kNaiveBlock>>>(a<T>(one.a), b<T>(one.b), c, m, n, k);
         } else if (const int status =
                        cublas_->run(shape_.type, a<T>(one.a), b<T>(one.b), c, m, n, k);
                    status != 0) {

@@ -592,7 +592,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
     f.detail = "about " + std::to_string(k.pressure.estimate) +
                " registers are live at once, a thread can have " +
                std::to_string(impl_->model.registers_per_thread) +
-               ": on a GPU the rest is spilled to local memory";
+               ": on a GPU some may be spilled to local memory";
     report.findings.push_back(std::move(f));
   }
   return report;

@@ -100,11 +100,8 @@ def roofline(bench, ceilings, intensities):
             panels.append((math, points, tops))
     if not panels or "copy" not in roofs:
         return None
-    columns = 2 if len(panels) > 1 else 1
-    rows = (len(panels) + columns - 1) // columns
-    fig, axes = drawing.figure(4.6 * columns, 3.9 * rows, rows, columns)
-    for axis in axes.flat[len(panels):]:
-        axis.set_visible(False)
+    # One below the other: a legend beside each hides no point.
+    fig, axes = drawing.figure(7.2, 3.9 * len(panels), len(panels), 1)
     for axis, (math, points, tops) in zip(axes.flat, panels):
         low = min(x for _, x in points) / 2
         high = max([x for _, x in points] + [max(t for t, _ in tops) * 1e3 / roofs["copy"]]) * 3
@@ -132,9 +129,9 @@ def roofline(bench, ceilings, intensities):
         axis.set_xlabel("operations per byte asked of global memory")
         axis.set_ylabel("TFLOP/s")
         axis.set_title(f"{R.MATH_NAMES[math]}, n = {n}", loc="left", fontsize=10)
-        axis.legend(fontsize=6, loc="lower right")
+        axis.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
     fig.suptitle(R.provenance_line(bench) + "; a point above the line of device memory is fed by caches", fontsize=8,
-                 x=0.01, ha="left")
+                 x=0.01, y=1, ha="left", va="bottom")
     fig.tight_layout()
     words = "; ".join(f"{R.MATH_NAMES[m]}: " + ", ".join(f"{r['rung']} {x:.3g} operations per byte, {r['tflops']:.3g} TFLOP/s"
                                                          for r, x in points) for m, points, _ in panels)

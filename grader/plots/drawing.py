@@ -10,7 +10,6 @@ import matplotlib.pyplot as plt  # noqa: E402  (the backend comes first)
 from matplotlib.ticker import NullFormatter  # noqa: E402
 
 INK = "#777777"  # text and axes: 4.5 : 1 on white, 4.1 : 1 on #131416
-GRID = "#7777774d"
 # Middle tones; no two that differ in hue alone (Okabe and Ito's, darkened where white needs it).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#a08a00", "#56a0d6", "#8f6bd6", "#9a5b3d", "#6f8a3f",
            "#c2477f", "#3f8f9f", "#b07030")
@@ -27,7 +26,8 @@ SETTINGS = {
     "axes.titlecolor": INK,
     "xtick.color": INK,
     "ytick.color": INK,
-    "grid.color": GRID,
+    "grid.color": INK,
+    "grid.alpha": 0.25,  # matplotlib ignores the alpha of a grid's colour
     "axes.grid": True,
     "axes.axisbelow": True,
     "axes.spines.top": False,
@@ -62,4 +62,6 @@ def plain_numbers(axis):
 
 
 def style(index):
-    return {"color": COLOURS[index % len(COLOURS)], "marker": MARKERS[index % len(MARKERS)]}
+    """Colour and marker: no pair comes twice among the first 144."""
+    turn, colour = divmod(index, len(COLOURS))
+    return {"color": COLOURS[colour], "marker": MARKERS[(colour + turn) % len(MARKERS)]}

@@ -6,7 +6,8 @@ import tomllib
 from docutils import nodes
 from docutils.parsers.rst import directives
 
-from common import DOCS, LabDirective, escape, fold, lab_folder, raw
+from common import DOCS, H200, LabDirective, escape, fold, lab_folder, raw
+from measured import bench_number
 
 # A word that a verdict consists of, and the class that colours it. The word itself says the same.
 VERDICTS = {"ok": "good", "FAIL": "bad", "not started": "open", "locked": "open", "skipped": "open"}
@@ -96,7 +97,8 @@ class Predict(LabDirective):
     :::
 
     A number is compared with what the reader typed, and kept in the browser. The answer must be one that a
-    transcript or result shows: :from: names it, and the build fails if the number does not stand there.
+    transcript or result shows: :from: names it ("bench gemm_tiled float 4096 ms" in bench.json), and the build fails if
+    the number does not stand there.
     """
 
     required_arguments = 1
@@ -106,7 +108,14 @@ class Predict(LabDirective):
 
     def run(self):
         answer = self.options["answer"]
-        if "from" in self.options:
+        source = self.options.get("from", "")
+        if source.startswith("bench "):
+            self.read(H200 / "bench.json")
+            digits = len(answer.partition(".")[2])
+            value = bench_number(source.removeprefix("bench "))
+            if value is None or f"{value:.{digits}f}" != answer:
+                raise self.error(f"{source} is {value}, not {answer}")
+        elif source:
             shown = self.read(DOCS / "transcripts" / f"{self.options['from']}.txt")
             if not re.search(rf"(?<!\d){re.escape(answer)}(?!\d)", shown.replace("\u202f", " ")):
                 raise self.error(f"{self.options['from']} does not show {answer}")

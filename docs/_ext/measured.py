@@ -5,30 +5,25 @@ import json
 import math
 import re
 
+from docutils import nodes
 from docutils.parsers.rst import directives
 
 from common import DOCS, H200, LabDirective, escape, inline, raw
 
-# ---- logs of the labs' first measurements, one pattern per kind of line
-TYPES = {"f": "float", "d": "double", "i": "int32", "f16": "half", "bf16": "bfloat16", "tf32": "tf32", "f64": "double"}
-LINES = (
-    re.compile(r"^(?P<type>[fdi]) (?P<n>\d+) (?P<name>.+?)\s+(?P<ms>[\d.]+) ms\s+(?P<tf>[\d.]+) TF(?:\s+(?P<percent>[\d.]+)%)?$"),
-    re.compile(r"^(?P<type>\w+)?\s*n=(?P<n>\d+)\s+(?P<name>.+?)\s+(?P<ms>[\d.]+) ms \(min.*?\)\s+(?P<tf>[\d.]+) TFLOP/s\s+(?P<percent>[\d.]+) %"),
-)
+# ---- the log of labs 1 to 3, which has what is no rung: a kernel as given, a wrong turn
+TYPES = {"f": "float", "d": "double", "i": "int32"}
+LINE = re.compile(r"^(?P<type>[fdi]) (?P<n>\d+) (?P<name>.+?)\s+(?P<ms>[\d.]+) ms\s+(?P<tf>[\d.]+) TF(?:\s+(?P<percent>[\d.]+)%)?$")
 
 
 def log_records(text):
     """The measurements in a log, as dictionaries of type, n, name, ms, tf and percent (of cuBLAS)."""
     records = []
     for line in text.splitlines():
-        for pattern in LINES:
-            found = pattern.match(line)
-            if found:
-                record = found.groupdict()
-                record["type"] = TYPES.get(record["type"], "float")
-                record["percent"] = record["percent"] or "100"
-                records.append(record)
-                break
+        if found := LINE.match(line):
+            record = found.groupdict()
+            record["type"] = TYPES[record["type"]]
+            record["percent"] = record["percent"] or "100"
+            records.append(record)
     return records
 
 
@@ -37,41 +32,171 @@ def log_header(text):
     return " ".join(text.strip().split("\n\n")[0].splitlines())
 
 
+# ---- what make bench wrote
+
+class Bench:
+    """docs/results/h200/bench.json: squares by rung, arithmetic and n; cuBLAS is a rung as well."""
+
+    def __init__(self, text):
+        data = json.loads(text)
+        self.machine, self.provenance = data["machine"], data["provenance"]
+        self.records = {}
+        for one in data["records"] + [dict(y, rung="cuBLAS", ms=y["cublas_ms"], tflops=y["cublas_tflops"], percent_of_cublas=100)
+                                      for y in data["yardsticks"] if "cublas_ms" in y]:
+            if one["status"] == "measured" and one["m"] == one["n"] == one["k"]:
+                self.records[one["rung"], one["math"], one["n"]] = one
+
+    def source(self):
+        """One sentence on where the numbers come from."""
+        m, p = self.machine, self.provenance
+        protocol = p["protocol"].partition(": ")[2]
+        return (f"{m['gpu']}, driver {m['driver']}, nvcc {m['nvcc']}, cuBLAS {m['cublas']}, clock {p['sm_clock']}, {p['date'][:10]}, commit "
+                f"{p['commit'][:10]}. {protocol[:1].upper()}{protocol[1:]}. {p['command']}. docs/results/h200/bench.json")
+
+
+def percent(value):
+    return f"{value:.0f}" if value >= 99.5 else f"{value:.1f}"
+
+
 class Ladder(LabDirective):
-    """```{ladder} h200-lab4
+    """```{ladder} bench
     :n: 4096
     :type: float
-    4.1 as given | 4.1 gemm_column_walk
+    :also: 1024 4095
+    4.1 as given | gemm_column_walk
     ```
 
-    One row per line: what the reader is told, and the name in docs/transcripts/<log>.txt. A name that the log does not
-    hold is an error. The last column is a bar as well.
+    One row per line: what the reader is told, and the rung in docs/results/h200/bench.json, or cuBLAS. :also: adds the
+    share of cuBLAS at other sizes. Another name than "bench" is a log in docs/transcripts, for what is no rung. What was
+    not measured is an error. The share of cuBLAS at n is a bar as well.
     """
 
     required_arguments = 1
     has_content = True
-    option_spec = {"n": directives.positive_int, "type": directives.unchanged, "caption": directives.unchanged}
+    option_spec = {"n": directives.positive_int, "type": directives.unchanged, "also": directives.unchanged}
 
     def run(self):
-        text = self.read(DOCS / "transcripts" / f"{self.arguments[0]}.txt")
+        where = self.arguments[0]
         n = self.options.get("n", 4096)
         kinds = self.options.get("type", "float").split()
-        records = {(r["type"], int(r["n"]), r["name"].strip()): r for r in log_records(text)}
-        head = "".join(f'<th class="number">{kind} ms</th><th class="number">TFLOP/s</th><th class="number">of cuBLAS</th>' for kind in kinds)
+        also = [int(one) for one in self.options.get("also", "").split()]
+        if where == "bench":
+            bench = Bench(self.read(H200 / "bench.json"))
+            found = {key: (time(r["ms"]), shown(r["tflops"]), percent(r["percent_of_cublas"]))
+                     for key, r in bench.records.items() if "percent_of_cublas" in r}
+            note = bench.source()
+        else:
+            text = self.read(DOCS / "transcripts" / f"{where}.txt")
+            found = {(r["name"].strip(), r["type"], int(r["n"])): (r["ms"], r["tf"], r["percent"]) for r in log_records(text)}
+            note = f"{log_header(text)} Log: docs/transcripts/{where}.txt"
+        groups = "".join(f'<th class="number">{kind + " " if len(kinds) > 1 else ""}ms</th><th class="number">TFLOP/s</th><th class="number">of cuBLAS</th>'
+                         + "".join(f'<th class="number">at {size}</th>' for size in also) for kind in kinds)
         rows = []
         for line in self.content:
             label, _, name = (part.strip() for part in line.partition("|"))
             cells = ""
             for kind in kinds:
-                record = records.get((kind, n, name))
-                if record is None:
-                    raise self.error(f"{self.arguments[0]} has no '{name}' in {kind} at n = {n}")
-                share = float(record["percent"])
-                cells += (f'<td class="number">{record["ms"]}</td><td class="number">{record["tf"]}</td>'
-                          f'<td class="number bar" style="--share:{min(share, 100)}%">{share:g} %</td>')
+                for size in (n, *also):
+                    if (name, kind, size) not in found:
+                        raise self.error(f"{where} has no '{name}' in {kind} at n = {size}")
+                ms, tflops, share = found[name, kind, n]
+                cells += (f'<td class="number">{ms}</td><td class="number">{tflops}</td>'
+                          f'<td class="number bar" style="--share:{min(float(share), 100)}%">{share} %</td>')
+                cells += "".join(f'<td class="number">{found[name, kind, size][2]} %</td>' for size in also)
             rows.append(f"<tr><th scope='row'>{inline(label)}</th>{cells}</tr>")
-        note = f"n = {n}. {log_header(text)} Log: docs/transcripts/{self.arguments[0]}.txt"
-        return [made_table(f"<tr><th>kernel</th>{head}</tr>", rows, note)]
+        first = f"{', '.join(kinds)}, n = {n}" + ("; the last columns are shares of cuBLAS at other n" if also else "")
+        return [made_table(f"<tr><th>kernel</th>{groups}</tr>", rows, f"{first}. {note}")]
+
+
+def bench_number(words):
+    """What {bench} and :from: bench mean: RUNG[/RUNG] MATH N [ms | tflops | % | mhz]; None if it was not measured. Two rungs
+    make a quotient of their times."""
+    rungs, math, n, *what = words.split()
+    bench = Bench((H200 / "bench.json").read_text(encoding="utf-8"))
+    found = [bench.records.get((rung, math, int(n))) for rung in rungs.split("/")]
+    if None in found:
+        return None
+    if len(found) == 2:
+        return found[0]["ms"] / found[1]["ms"]
+    return found[0][{"ms": "ms", "tflops": "tflops", "%": "percent_of_cublas"}[what[0]]] if what[0] != "mhz" else found[0]["clocks"]["median"]
+
+
+def bench_role(name, rawtext, text, lineno, inliner, options=None, content=None):
+    """{bench}`gemm_mma bfloat16 4096 %`: one number of bench.json in running text. Two digits behind the point for
+    {bench}`gemm_vector/gemm_warp_tile float 4096`, a quotient of times."""
+    inliner.document.settings.env.note_dependency(str(H200 / "bench.json"))
+    try:
+        value = bench_number(text)
+    except (ValueError, KeyError, IndexError):
+        value = None
+    if value is None:
+        message = inliner.reporter.error(f"bench.json has no '{text}'", line=lineno)
+        return [inliner.problematic(rawtext, rawtext, message)], [message]
+    unit = {"ms": " ms", "tflops": " TFLOP/s", "%": " %", "mhz": " MHz"}.get(text.split()[-1])
+    digits = {None: ".2f", " %": ".0f", " MHz": ".0f"}
+    shown_as = (time(value) if unit == " ms" else shown(value) if unit == " TFLOP/s" else format(value, digits[unit])) + (unit or "")
+    return [nodes.Text(shown_as)], []
+
+
+class Tuning(LabDirective):
+    """```{tuning} f32 4096
+    products to and fro | 7 | 4.2 o0 | 4.2 o2
+    ```
+
+    Steps from docs/results/h200/tuning-labs-4-5.txt: what was done, the run ("ends": the solutions before and after), the
+    kernel before and the kernel after, by their names there. Ratios of different runs do not compare, so one run is asked.
+    """
+
+    required_arguments = 2
+    has_content = True
+    LINE = re.compile(r"^(\w+) (\d+) (.+?) +([\d.]+) ms +([\d.]+) T +([\d.]+) rel")
+
+    def run(self):
+        text = self.read(H200 / "tuning-labs-4-5.txt")
+        kind, n = self.arguments[0], self.arguments[1]
+        runs, run = {}, "ends"
+        for line in text.splitlines():
+            if line.startswith(("====", "---- run ")):
+                run = line.removeprefix("---- run ") if line.startswith("----") else "ends"
+            elif found := self.LINE.match(line):
+                runs[run, *found.groups()[:3]] = found.groups()[3:]
+        rows = []
+        for line in self.content:
+            what, run, before, after = (part.strip() for part in line.split("|"))
+            cells = ""
+            for name in (before, after):
+                if (run, kind, n, name) not in runs:
+                    raise self.error(f"tuning-labs-4-5.txt has no '{name}' in {kind} at n = {n} in run {run}")
+                ms, tflops, share = runs[run, kind, n, name]
+                cells += f'<td class="number" title="{escape(name)}: {ms} ms, {tflops} TFLOP/s">{100 * float(share):.1f} %</td>'
+            ratio = float(runs[run, kind, n, before][0]) / float(runs[run, kind, n, after][0])
+            verdict = "the same" if abs(ratio - 1) < 0.005 else f"{100 * (ratio - 1):+.0f} %".replace("-", "\u2212")
+            rows.append(f"<tr><th scope='row'>{inline(what)}</th>{cells}<td class='number'>{verdict}</td></tr>")
+        head = '<tr><th>step</th><th class="number">before, of cuBLAS</th><th class="number">after</th><th class="number">speed</th></tr>'
+        about = text.split(". C = ")[0].replace("\n", " ")
+        return [made_table(head, rows, f"{self.arguments[0]}, n = {n}. {about}. Both sides of a row are of one run. docs/results/h200/tuning-labs-4-5.txt")]
+
+
+class Ceilings(LabDirective):
+    """```{ceilings}
+    FP32 by threads | ffma
+    ```: what the synthetic loops of docs/results/h200/ceilings.json reach, the best of their samples."""
+
+    has_content = True
+
+    def run(self):
+        data = json.loads(self.read(H200 / "ceilings.json"))
+        found = {one["name"]: one for one in data["ceilings"] if one["right"]}
+        rows = []
+        for line in self.content:
+            label, _, name = (part.strip() for part in line.partition("|"))
+            if name not in found:
+                raise self.error(f"ceilings.json has no '{name}'")
+            rows.append(f"<tr><th scope='row'>{inline(label)}</th><td class='number'>{found[name]['best']:.3g} {escape(found[name]['unit'])}</td></tr>")
+        m, p = data["machine"], data["provenance"]
+        note = (f"{m['gpu']}, driver {m['driver']}, nvcc {m['nvcc']}, {p['date'][:10]}, commit {p['commit'][:10]}. Best of {data['samples']}. {p['command']}. "
+                "docs/results/h200/ceilings.json")
+        return [made_table('<tr><th>loop of</th><th class="number">reaches</th></tr>', rows, note)]
 
 
 def made_table(head, rows, note):
@@ -191,6 +316,7 @@ class Sweep(LabDirective):
         experiment, kind = self.options["experiment"], self.options.get("type", "float")
         points = [p for p in data["points"] if p["experiment"] == experiment and p["type"] == kind]
         variants = [v.strip() for v in self.options["variants"].split(";")] if "variants" in self.options else list(dict.fromkeys(p["variant"] for p in points))
+        points = [p for p in points if p["variant"] in variants]  # others may count their places in another way
         sizes = [int(n) for n in self.options.get("n", "4096").split()]
         places = [(x, label) for x, label in dict.fromkeys((p["x"], p.get("label", str(p["x"]))) for p in points)]
         found = {(p["variant"], p["n"], p["x"]): p for p in points}
@@ -298,6 +424,9 @@ class Bounds(LabDirective):
 
 def setup(app):
     app.add_directive("ladder", Ladder)
+    app.add_directive("tuning", Tuning)
+    app.add_directive("ceilings", Ceilings)
+    app.add_role("bench", bench_role)
     app.add_directive("counts", Counts)
     app.add_directive("sweep", Sweep)
     app.add_directive("bounds", Bounds)

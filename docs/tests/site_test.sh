@@ -33,9 +33,20 @@ broken "a marker that is not in the source breaks the build" 'not found' '```{li
 ```'
 broken "a transcript that is not there" 'transcripts/nonesuch.txt is not there' '```{transcript} nonesuch
 ```'
-broken "a measurement that is not in the log" "has no 'nonesuch'" '```{ladder} h200-lab4
+broken "a measurement that is not in bench.json" "has no 'nonesuch'" '```{ladder} bench
 nothing | nonesuch
 ```'
+broken "a measurement that is not in the log" "has no 'nonesuch'" '```{ladder} h200-labs1-3
+nothing | nonesuch
+```'
+broken "a number in the text that was not measured" "has no 'gemm_naive float 4097 ms'" 'It takes {bench}`gemm_naive float 4097 ms`.'
+broken "a step of tuning that was not measured" "has no 'nonesuch'" '```{tuning} bf16 4096
+nothing | 3 | nonesuch | nonesuch
+```'
+broken "an answer that bench.json does not give" 'not 1.0' ':::{predict} How long?
+:answer: 1.0
+:from: bench gemm_naive float 4096 ms
+:::'
 broken "a launch that was not counted" "has no launch 'nonesuch'" '```{counts}
 :counters: global load sectors
 nonesuch

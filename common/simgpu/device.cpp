@@ -584,7 +584,10 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
       report.findings.push_back(std::move(f));
     }
   }
-  if (k.pressure.estimate > impl_->model.registers_per_thread) {
+  // Nearer to the limit the estimate may be wrong: it was, by up to 31 registers, in the comparison
+  // with ptxas (ptx/register_calibration.csv), and for kernels that load fragments a step ahead.
+  constexpr unsigned kEstimateError = 31;
+  if (k.pressure.estimate > impl_->model.registers_per_thread + kEstimateError) {
     Finding f;
     f.kind = FindingKind::will_spill;
     f.kernel = report.kernel;
@@ -592,7 +595,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
     f.detail = "about " + std::to_string(k.pressure.estimate) +
                " registers are live at once, a thread can have " +
                std::to_string(impl_->model.registers_per_thread) +
-               ": on a GPU some may be spilled to local memory";
+               ": on a GPU the rest is spilled to local memory";
     report.findings.push_back(std::move(f));
   }
   return report;

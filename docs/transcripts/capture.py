@@ -51,7 +51,6 @@ WANTED = {
         ("solution", "", []),
         ("run-tiled", "", ["run", "gemm_tiled"]),
         ("run-block-tile", "", ["run", "gemm_block_tile"]),
-        ("run-packed", "", ["run", "gemm_packed"]),
         ("run-by-columns", "", ["run", "gemm_packed_by_columns"]),
     ],
     4: [

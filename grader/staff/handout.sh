@@ -44,7 +44,7 @@ git archive HEAD | tar -x -C "$stage" || fail "cannot unpack the last commit."
 (
     cd "$stage" || exit 3
     rm -rf .ci CONTRIBUTING.md docs/tests docs/instructors.md docs/transcripts/capture.py grader/tests common/simgpu/tests common/simgpu/bench
-    rm -rf grader/sweep/kernels grader/sweep/lab*.cu docs/colab.ipynb # they solve the labs; the notebook runs them
+    rm -rf grader/sweep/kernels grader/sweep/*.cu grader/sweep/*.cuh docs/colab.ipynb # they solve the labs; the notebook runs them
     for lab in lab[0-9]*_*; do
         number=${lab%%_*}
         number=${number#lab}

@@ -13,7 +13,8 @@ fails "a figure edited by hand is found" 1 'not up to date: .*lab1-warp.svg' pyt
 
 # ---- what the models are compared with
 reference() { # FILE FLAG...
-    "${CXX:-g++}" -std=c++20 -O1 -I. "${@:2}" docs/tests/count_reference.cpp common/simgpu/count/{coalescing,occupancy,shared_banks}.cpp \
+    # shellcheck disable=SC2086 # "ccache g++" is two words
+    ${CXX:-g++} -std=c++20 -O1 -I. "${@:2}" docs/tests/count_reference.cpp common/simgpu/count/{coalescing,occupancy,shared_banks}.cpp \
         -o "$scratch/reference" && "$scratch/reference" >"$1"
 }
 holds "the simulated GPU's counts of 4000 patterns" reference "$scratch/reference.json"

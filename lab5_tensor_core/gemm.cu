@@ -14,7 +14,7 @@
 namespace wmma = nvcuda::wmma;
 
 // Tensor cores take double, bfloat16 and TF32, and shared memory takes asynchronous copies, from
-// compute capability 8.0 on. For an older GPU this file compiles, but its kernels are empty.
+// compute capability 8.0 on; half they take from 7.5 on. There, the other kernels are empty.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 #define GEMM_LAB_TENSOR_CORES 1
 #else
@@ -106,7 +106,10 @@ void gemm_wmma_f64(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Ou
 
 // ---- 5.2: a tile of fragments per warp
 
-#if GEMM_LAB_TENSOR_CORES
+/// Whether the GPU that this is compiled for multiplies fragments of T.
+template <typename T>
+constexpr bool HAS_FRAGMENTS = GEMM_LAB_TENSOR_CORES || std::is_same_v<T, __half>;
+
 /// WMMA's 16 x 16 x K for operands that lie in memory as T. PAD_A and PAD_B elements at the end of
 /// each row of the tiles let a warp read its fragments without bank conflicts.
 template <typename T>
@@ -114,18 +117,22 @@ struct Wmma {
   using Operand = T;  // __half and __nv_bfloat16
   static constexpr int K = 16, PAD_A = 8, PAD_B = 8;
 };
+#if GEMM_LAB_TENSOR_CORES
 template <>
 struct Wmma<float> {
   using Operand = wmma::precision::tf32;
   static constexpr int K = 8, PAD_A = 4, PAD_B = 8;
 };
+#endif
 
 /// Rounds what a fragment of A or B has taken from memory to what a tensor core reads of it.
 template <typename Fragment>
 __device__ void round_operand(Fragment& f) {
+#if GEMM_LAB_TENSOR_CORES
   if constexpr (sizeof(f.x[0]) == 4) {  // of a float, it reads the upper 19 bits
     // TODO(5.2b) Round each f.x[i], i < f.num_elements, by wmma::__float_to_tf32.
   }
+#endif
 }
 
 /// acc += a_tile * b_tile for the rows from `row` and the columns from `col` on, in fragments.
@@ -138,25 +145,24 @@ __device__ void multiply_fragments(Acc (&acc)[ROWS][COLS], const In (&a_tile)[BM
   // TODO(5.2) It is lab 2's outer product: for each k, ROWS fragments of A and COLS of B, each
   //           loaded once (and given to round_operand), then ROWS * COLS products.
 }
-#endif
 
 /// One BM x BN tile of C per block, WM x WN of it per warp.
 template <int BM, int BN, int BK, int WM, int WN, typename In, typename Out>
 __global__ void __launch_bounds__(BM / WM * (BN / WN) * 32)
     fragments_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
-#if GEMM_LAB_TENSOR_CORES
-  using W = Wmma<In>;
-  constexpr int WARPS = BM / WM * (BN / WN), THREADS = WARPS * 32;
-  static_assert(BM % WM == 0 && BN % WN == 0, "a block's tile must consist of whole warp tiles");
-  static_assert(WM % 16 == 0 && WN % 16 == 0, "a warp's tile must consist of whole fragments");
-  static_assert(THREADS <= 1024, "a block must not have more than 32 warps");
-  alignas(32) __shared__ In a_tile[BM][BK + W::PAD_A], b_tile[BK][BN + W::PAD_B];
-  alignas(32) __shared__ Out scratch[WARPS][16][SCRATCH_PITCH<16>];
-  static_assert(sizeof(a_tile) + sizeof(b_tile) + sizeof(scratch) <= 48 << 10,
-                "all of it must fit into 48 KiB");
-  wmma::fragment<wmma::accumulator, 16, 16, W::K, Out> acc[WM / 16][WN / 16];
-  // TODO(5.2) Clear all accumulators; the loop over K; store each of them.
-#endif
+  if constexpr (HAS_FRAGMENTS<In>) {
+    using W = Wmma<In>;
+    constexpr int WARPS = BM / WM * (BN / WN), THREADS = WARPS * 32;
+    static_assert(BM % WM == 0 && BN % WN == 0, "a block's tile must consist of whole warp tiles");
+    static_assert(WM % 16 == 0 && WN % 16 == 0, "a warp's tile must consist of whole fragments");
+    static_assert(THREADS <= 1024, "a block must not have more than 32 warps");
+    alignas(32) __shared__ In a_tile[BM][BK + W::PAD_A], b_tile[BK][BN + W::PAD_B];
+    alignas(32) __shared__ Out scratch[WARPS][16][SCRATCH_PITCH<16>];
+    static_assert(sizeof(a_tile) + sizeof(b_tile) + sizeof(scratch) <= 48 << 10,
+                  "all of it must fit into 48 KiB");
+    wmma::fragment<wmma::accumulator, 16, 16, W::K, Out> acc[WM / 16][WN / 16];
+    // TODO(5.2) Clear all accumulators; the loop over K; store each of them.
+  }
 }
 
 template <typename In, typename Out>

@@ -198,7 +198,8 @@ TEST_CASE("what fits is picked, and why is said") {
   CHECK(decide(minor, later, {}, "").usable);
 }
 
-TEST_CASE("labs 1 to 4 run from Turing on, lab 5 from Ampere, wgmma on Hopper alone") {
+TEST_CASE(
+    "labs 1 to 4 and WMMA in half run from Turing on, lab 5 from Ampere, wgmma on Hopper alone") {
   for (const auto& lab : discover_labs(test::project_root())) {
     for (const auto& rung : lab.rungs) {
       for (const auto& type : rung.types) {
@@ -213,8 +214,10 @@ TEST_CASE("labs 1 to 4 run from Turing on, lab 5 from Ampere, wgmma on Hopper al
       }
     }
     if (lab.id == 5) {
-      CHECK(why_not(lab.rung("gemm_mma"), "bfloat16", {75, ""}).find("sm_80 or later") !=
-            std::string::npos);
+      CHECK(why_not(lab.rung("gemm_wmma"), "half", {75, ""}).empty());
+      for (const char* rung : {"gemm_wmma", "gemm_mma"})
+        CHECK(why_not(lab.rung(rung), "bfloat16", {75, ""}).find("sm_80 or later") !=
+              std::string::npos);
     }
   }
 }

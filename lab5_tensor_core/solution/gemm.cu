@@ -14,7 +14,7 @@
 namespace wmma = nvcuda::wmma;
 
 // Tensor cores take double, bfloat16 and TF32, and shared memory takes asynchronous copies, from
-// compute capability 8.0 on. For an older GPU this file compiles, but its kernels are empty.
+// compute capability 8.0 on; half they take from 7.5 on. There, the other kernels are empty.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 #define GEMM_LAB_TENSOR_CORES 1
 #else
@@ -138,7 +138,10 @@ void gemm_wmma_f64(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Ou
 
 // ---- 5.2: a tile of fragments per warp
 
-#if GEMM_LAB_TENSOR_CORES
+/// Whether the GPU that this is compiled for multiplies fragments of T.
+template <typename T>
+constexpr bool HAS_FRAGMENTS = GEMM_LAB_TENSOR_CORES || std::is_same_v<T, __half>;
+
 /// WMMA's 16 x 16 x K for operands that lie in memory as T. PAD_A and PAD_B elements at the end of
 /// each row of the tiles let a warp read its fragments without bank conflicts.
 template <typename T>
@@ -146,15 +149,18 @@ struct Wmma {
   using Operand = T;  // __half and __nv_bfloat16
   static constexpr int K = 16, PAD_A = 8, PAD_B = 8;
 };
+#if GEMM_LAB_TENSOR_CORES
 template <>
 struct Wmma<float> {
   using Operand = wmma::precision::tf32;
   static constexpr int K = 8, PAD_A = 4, PAD_B = 8;
 };
+#endif
 
 /// Rounds what a fragment of A or B has taken from memory to what a tensor core reads of it.
 template <typename Fragment>
 __device__ void round_operand(Fragment& f) {
+#if GEMM_LAB_TENSOR_CORES
   if constexpr (sizeof(f.x[0]) == 4) {  // of a float, it reads the upper 19 bits
     // TODO(5.2b) Round each f.x[i], i < f.num_elements, by wmma::__float_to_tf32.
     // >>> solution
@@ -162,6 +168,7 @@ __device__ void round_operand(Fragment& f) {
     for (int i = 0; i < f.num_elements; ++i) f.x[i] = wmma::__float_to_tf32(f.x[i]);
     // <<< solution
   }
+#endif
 }
 
 /// acc += a_tile * b_tile for the rows from `row` and the columns from `col` on, in fragments.
@@ -195,46 +202,45 @@ __device__ void multiply_fragments(Acc (&acc)[ROWS][COLS], const In (&a_tile)[BM
   }
   // <<< solution
 }
-#endif
 
 /// One BM x BN tile of C per block, WM x WN of it per warp.
 template <int BM, int BN, int BK, int WM, int WN, typename In, typename Out>
 __global__ void __launch_bounds__(BM / WM * (BN / WN) * 32)
     fragments_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
-#if GEMM_LAB_TENSOR_CORES
-  using W = Wmma<In>;
-  constexpr int WARPS = BM / WM * (BN / WN), THREADS = WARPS * 32;
-  static_assert(BM % WM == 0 && BN % WN == 0, "a block's tile must consist of whole warp tiles");
-  static_assert(WM % 16 == 0 && WN % 16 == 0, "a warp's tile must consist of whole fragments");
-  static_assert(THREADS <= 1024, "a block must not have more than 32 warps");
-  alignas(32) __shared__ In a_tile[BM][BK + W::PAD_A], b_tile[BK][BN + W::PAD_B];
-  alignas(32) __shared__ Out scratch[WARPS][16][SCRATCH_PITCH<16>];
-  static_assert(sizeof(a_tile) + sizeof(b_tile) + sizeof(scratch) <= 48 << 10,
-                "all of it must fit into 48 KiB");
-  wmma::fragment<wmma::accumulator, 16, 16, W::K, Out> acc[WM / 16][WN / 16];
-  // TODO(5.2) Clear all accumulators; the loop over K; store each of them.
-  // >>> solution
-  const int warp = threadIdx.x / 32, row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
-  const bool wide_a = rows_aligned(a), wide_b = rows_aligned(b);
-  const int row = warp / (BN / WN) * WM, col = warp % (BN / WN) * WN;
+  if constexpr (HAS_FRAGMENTS<In>) {
+    using W = Wmma<In>;
+    constexpr int WARPS = BM / WM * (BN / WN), THREADS = WARPS * 32;
+    static_assert(BM % WM == 0 && BN % WN == 0, "a block's tile must consist of whole warp tiles");
+    static_assert(WM % 16 == 0 && WN % 16 == 0, "a warp's tile must consist of whole fragments");
+    static_assert(THREADS <= 1024, "a block must not have more than 32 warps");
+    alignas(32) __shared__ In a_tile[BM][BK + W::PAD_A], b_tile[BK][BN + W::PAD_B];
+    alignas(32) __shared__ Out scratch[WARPS][16][SCRATCH_PITCH<16>];
+    static_assert(sizeof(a_tile) + sizeof(b_tile) + sizeof(scratch) <= 48 << 10,
+                  "all of it must fit into 48 KiB");
+    wmma::fragment<wmma::accumulator, 16, 16, W::K, Out> acc[WM / 16][WN / 16];
+    // TODO(5.2) Clear all accumulators; the loop over K; store each of them.
+    // >>> solution
+    const int warp = threadIdx.x / 32, row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
+    const bool wide_a = rows_aligned(a), wide_b = rows_aligned(b);
+    const int row = warp / (BN / WN) * WM, col = warp % (BN / WN) * WN;
 #pragma unroll
-  for (int i = 0; i < WM / 16; ++i)
+    for (int i = 0; i < WM / 16; ++i)
 #pragma unroll
-    for (int j = 0; j < WN / 16; ++j) wmma::fill_fragment(acc[i][j], 0.0f);
-  for (int k0 = 0; k0 < a.cols; k0 += BK) {
-    fetch_tile<THREADS, BM, BK>(a_tile, a, row0, k0, wide_a);
-    fetch_tile<THREADS, BK, BN>(b_tile, b, k0, col0, wide_b);
-    __syncthreads();
-    multiply_fragments(acc, a_tile, b_tile, row, col);
-    __syncthreads();
+      for (int j = 0; j < WN / 16; ++j) wmma::fill_fragment(acc[i][j], 0.0f);
+    for (int k0 = 0; k0 < a.cols; k0 += BK) {
+      fetch_tile<THREADS, BM, BK>(a_tile, a, row0, k0, wide_a);
+      fetch_tile<THREADS, BK, BN>(b_tile, b, k0, col0, wide_b);
+      __syncthreads();
+      multiply_fragments(acc, a_tile, b_tile, row, col);
+      __syncthreads();
+    }
+#pragma unroll
+    for (int i = 0; i < WM / 16; ++i)
+#pragma unroll
+      for (int j = 0; j < WN / 16; ++j)
+        store_fragment(acc[i][j], scratch[warp], c, row0 + row + 16 * i, col0 + col + 16 * j);
+    // <<< solution
   }
-#pragma unroll
-  for (int i = 0; i < WM / 16; ++i)
-#pragma unroll
-    for (int j = 0; j < WN / 16; ++j)
-      store_fragment(acc[i][j], scratch[warp], c, row0 + row + 16 * i, col0 + col + 16 * j);
-      // <<< solution
-#endif
 }
 
 template <typename In, typename Out>

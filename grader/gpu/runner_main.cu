@@ -12,11 +12,13 @@
 #include <exception>
 #include <vector>
 
+#define GEMM_LAB_TENSOR_MAP_ENCODER  // here, since a lab's object may not ask the driver for it
 #include "common/cuda_check.cuh"
+#include "common/tensor_map.cuh"
 #include "grader/gpu/packet.hpp"
 
-// The student's object may hold any name at namespace scope; everything here but runner_main has
-// internal linkage.
+// The student's object may hold any name at namespace scope; everything here but runner_main (and
+// tensor_map_encoder, which labs call) has internal linkage.
 namespace grader::gpu {
 namespace {
 

@@ -1,49 +1,111 @@
-// Lab 5.4: Hopper's warpgroup multiplication.
+// Lab 5.4: Hopper's warpgroup multiplication, fed by Hopper's copy engine.
 //
-// You will learn to let four warps start one large multiplication that reads both operands from
-// shared memory by itself, and to describe to it how they lie there. Needs a Hopper GPU: compile
-// for compute_90a. Nothing here runs on the simulated GPU.
-//
-// The tiles arrive by cp.async, with the 128-byte swizzle written out, so that any leading
-// dimension will do. TMA would write the same layout by one instruction for a whole tile, but only
-// from matrices whose rows begin at multiples of 16 bytes.
+// You will learn to split a block into warps that only copy and warps that only multiply, to let
+// one thread order whole tiles from the copy engine (TMA), and four warps one multiplication that
+// reads both tiles from shared memory by itself. Needs a Hopper GPU: compile for compute_90a.
+#include <cuda.h>
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "common/cuda_check.cuh"
 #include "common/matrix.hpp"
+#include "common/tensor_map.cuh"
+
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#error "wgmma is Hopper's alone: compile with -gencode arch=compute_90a,code=sm_90a"
+#endif
 
 constexpr int ceil_div(int n, int d) {
   return (n + d - 1) / d;
 }
 
+// A block makes 128 x 256 of C, in steps of 64 along K: 128 bytes, the widest row that TMA
+// swizzles. Two warpgroups, of four warps each, multiply 64 rows each; one thread of one more warp
+// copies.
+constexpr int BM = 128, BN = 256, BK = 64, STAGES = 4, WARPS = 8, THREADS = WARPS * 32 + 32;
+
 /// PTX wants addresses inside shared memory, 32 bits wide.
 __device__ inline unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
-/// Copies 16 bytes from global to shared memory without waiting: the first `bytes` from `from`,
-/// then zeros.
-__device__ inline void copy16_async(void* to, const void* from, int bytes) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-               :
-               : "r"(shared_address(to)), "l"(__cvta_generic_to_global(from)), "r"(bytes)
-               : "memory");
-}
-__device__ inline void commit_copies() {
-  asm volatile("cp.async.commit_group;" : : : "memory");
-}
-template <int groups>
-__device__ void wait_for_copies() {
-  asm volatile("cp.async.wait_group %0;" : : "n"(groups) : "memory");
+
+// ---- barriers in shared memory
+
+/// Counts arrivals, and bytes that TMA brings. When all that it waits for is there, its phase ends
+/// and the next one begins. Phases are told apart by their parity: 0 for the first, then 1, 0, ...
+struct Barrier {
+  std::uint64_t state;
+
+  __device__ void init(int arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
+                 :
+                 : "r"(shared_address(this)), "r"(arrivals)
+                 : "memory");
+  }
+  __device__ void arrive() {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];"
+                 :
+                 : "r"(shared_address(this))
+                 : "memory");
+  }
+  /// Arrives, and lets this phase wait for so many bytes too.
+  __device__ void arrive_and_expect(int bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                 :
+                 : "r"(shared_address(this)), "r"(bytes)
+                 : "memory");
+  }
+  /// Waits for the end of the phase of this parity. To a new barrier, one of parity 1 has ended.
+  __device__ void wait(unsigned parity) {
+    unsigned ended = 0;
+    while (!ended)
+      asm volatile(
+          "{\n.reg .pred p;\n"
+          "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+          "selp.u32 %0, 1, 0, p;\n}"
+          : "=r"(ended)
+          : "r"(shared_address(this)), "r"(parity)
+          : "memory");
+  }
+};
+
+// ---- TMA: one thread orders a box of a matrix
+
+/// Copies the box at (row, col) to shared memory, zeros where the matrix has no elements, and
+/// reports its bytes to the barrier. Chunk c of row r, 16 bytes, arrives where chunk c ^ (r % 8)
+/// would lie without a swizzle.
+__device__ inline void copy_box(void* to, const CUtensorMap& map, int row, int col,
+                                Barrier& barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%2, %3}], [%4];"
+      :
+      : "r"(shared_address(to)), "l"(&map), "r"(col), "r"(row), "r"(shared_address(&barrier))
+      : "memory");
 }
 
-/// What this thread has written to shared memory becomes visible to wgmma, which reads it through
-/// another path (the asynchronous proxy). Then a barrier, for the others.
-__device__ inline void fence_for_wgmma() {
-  asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+/// Describes m to TMA, to be copied in boxes of `rows` rows of 128 bytes, swizzled.
+template <typename T>
+CUtensorMap tensor_map(MatrixView<const T> m, int rows) {
+  constexpr bool HALF = std::is_same_v<T, __half>;
+  const cuuint64_t extents[] = {cuuint64_t(m.cols), cuuint64_t(m.rows)};  // innermost first
+  const cuuint64_t row_bytes = m.ld * sizeof(T);
+  const cuuint32_t box[] = {128 / sizeof(T), cuuint32_t(rows)}, steps[] = {1, 1};
+  CUtensorMap map;
+  tensor_map_check(tensor_map_encoder()(
+      &map, HALF ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2,
+      const_cast<T*>(m.data), extents, &row_bytes, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+  return map;
 }
+
+// ---- wgmma: four warps multiply two tiles in shared memory
+
 /// Before the first wgmma of a group: registers written so far are complete.
 __device__ inline void wgmma_fence() {
   asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
@@ -51,142 +113,248 @@ __device__ inline void wgmma_fence() {
 __device__ inline void wgmma_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
 }
-/// Waits until at most `groups` groups are under way; only then may their sums be read and their
-/// tiles be overwritten.
-template <int groups>
-__device__ void wgmma_wait() {
-  asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(groups) : "memory");
+/// Waits for all of them; only then may their sums be read and their tiles be overwritten.
+__device__ inline void wgmma_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned 0;" : : : "memory");
 }
 
-/// 64 x 64 elements: rows of 128 bytes, of which chunk c of row r lies where chunk c ^ (r % 8)
-/// would. This is what the hardware calls the 128-byte swizzle; it wants 1024-byte alignment.
-struct alignas(1024) Tile64 {
-  __nv_bfloat16 data[64 * 64];
-  __device__ __nv_bfloat16* at(int row, int col) {
-    return &data[row * 64 + (((col / 8) ^ (row % 8)) * 8) + col % 8];
-  }
-};
-
-/// Describes a Tile64 from (row, col) on to wgmma: the address, the distance from eight rows to the
-/// next eight (1024 bytes), the kind of swizzle; addresses and distances in units of 16 bytes.
-__device__ inline std::uint64_t descriptor(Tile64& tile, int row, int col) {
+/// Describes an operand that begins at `from` to wgmma: rows of 128 bytes in the swizzle of
+/// copy_box, eight rows every 1024 bytes. `next`: bytes from 64 columns of a tile to the next 64,
+/// for an operand whose rows are not along k. All in units of 16 bytes.
+__device__ inline std::uint64_t descriptor(const void* from, int next = 16) {
   constexpr std::uint64_t EIGHT_ROWS = 1024 / 16, SWIZZLE_128 = 1;
-  const std::uint64_t address = shared_address(&tile) + row * 128 + col * 2;
-  return (address & 0x3ffff) / 16 | std::uint64_t{1} << 16 | EIGHT_ROWS << 32 | SWIZZLE_128 << 62;
+  return shared_address(from) / 16 | std::uint64_t(next / 16) << 16 | EIGHT_ROWS << 32 |
+         SWIZZLE_128 << 62;
 }
 
-/// d += a * b, 64 x 64 x 16, by the four warps of a warpgroup: a has rows along k, b rows along n,
+#define EIGHT(i)                                                                              \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
+      "+f"(d[i + 6]), "+f"(d[i + 7])
+#define WGMMA_64x256x16(type)                                                                      \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type                        \
+               " {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17," \
+               "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33,"   \
+               "%34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49,"   \
+               "%50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65,"   \
+               "%66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81,"   \
+               "%82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97,"   \
+               "%98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110,"       \
+               "%111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123,"     \
+               "%124, %125, %126, %127}, %128, %129, 1, 1, 1, 0, 1;"                               \
+               : EIGHT(0), EIGHT(8), EIGHT(16), EIGHT(24), EIGHT(32), EIGHT(40), EIGHT(48),        \
+                 EIGHT(56), EIGHT(64), EIGHT(72), EIGHT(80), EIGHT(88), EIGHT(96), EIGHT(104),     \
+                 EIGHT(112), EIGHT(120)                                                            \
+               : "l"(a), "l"(b))
+
+/// d += a * b, 64 x 256 x 16, by the four warps of a warpgroup: a has rows along k, b rows along n,
 /// hence the last 1. Warp w has rows 16 w ... 16 w + 15 of d; with g = lane / 4 and t = lane % 4
 /// register 4 j + e has row g + e / 2 * 8 of these and column 8 j + 2 t + e % 2.
-__device__ inline void wgmma_64x64x16(float (&d)[32], std::uint64_t a, std::uint64_t b) {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  asm volatile(
-      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 "
-      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
-      "%32, %33, 1, 1, 1, 0, 1;"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]),
-        "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]),
-        "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]),
-        "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]),
-        "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
-      : "l"(a), "l"(b));
-#endif
+template <typename T>
+__device__ void wgmma_64x256x16(float (&d)[128], std::uint64_t a, std::uint64_t b) {
+  if constexpr (std::is_same_v<T, __half>)
+    WGMMA_64x256x16("f16");
+  else
+    WGMMA_64x256x16("bf16");
 }
 
-/// Begins to copy the 64 x 64 part of m at (row0, col0); zero where m has no element.
-template <int THREADS>
-__device__ void copy_tile(Tile64& tile, MatrixView<const __nv_bfloat16> m, int row0, int col0,
-                          bool wide) {
-#pragma unroll
-  for (int i = 0; i < 64 * 8 / THREADS; ++i) {
-    const int p = threadIdx.x + i * THREADS, r = p / 8, k = p % 8 * 8;
-    const int row = row0 + r, col = col0 + k;
-    const int left = row < m.rows && col < m.cols ? m.cols - col : 0;  // elements that exist
-    __nv_bfloat16* to = tile.at(r, k);
-    if (wide) {
-      copy16_async(to, left > 0 ? &m(row, col) : m.data, (left < 8 ? left : 8) * 2);
-    } else {
-#pragma unroll
-      for (int e = 0; e < 8; ++e) to[e] = e < left ? m(row, col + e) : __nv_bfloat16(0.0f);
-    }
-  }
-}
+// ---- the kernel
 
-struct Stage {
-  Tile64 a, b[2];  // 64 x 64 of A; 64 x 128 of B
+/// What one step multiplies. B comes in four boxes, since a box is 128 bytes wide.
+template <typename T>
+struct alignas(1024) Stage {
+  T a[BM][BK], b[BN / 64][BK][64];
 };
 
-/// One 64 x 128 tile of C per block of one warpgroup, 64 steps of k at a time.
-template <int STAGES>
-__global__ void __launch_bounds__(128)
-    wgmma_kernel(MatrixView<const __nv_bfloat16> a, MatrixView<const __nv_bfloat16> b,
-                 MatrixView<float> c) {
-  static_assert(STAGES >= 3, "one being multiplied, one complete, one being filled");
-  extern __shared__ unsigned char memory[];
-  // Dynamic shared memory begins at 16 bytes at least; the swizzle wants 1024.
-  auto* const ring =
-      reinterpret_cast<Stage*>(memory + (1024 - shared_address(memory) % 1024) % 1024);
-  const int row0 = blockIdx.y * 64, col0 = blockIdx.x * 128, tiles = (a.cols + 63) / 64;
-  const bool wide_a = reinterpret_cast<std::size_t>(a.data) % 16 == 0 && a.ld % 8 == 0;
-  const bool wide_b = reinterpret_cast<std::size_t>(b.data) % 16 == 0 && b.ld % 8 == 0;
-  const auto copy = [&](int t) {  // begins step t, if there is one; a group in any case
-    if (t < tiles) {
-      Stage& to = ring[t % STAGES];
-      copy_tile<128>(to.a, a, row0, t * 64, wide_a);
-      copy_tile<128>(to.b[0], b, t * 64, col0, wide_b);
-      copy_tile<128>(to.b[1], b, t * 64, col0 + 64, wide_b);
-    }
-    commit_copies();
-  };
-  float acc[2][32] = {};  // 64 columns each
-  // TODO(5.4) The loop of 5.3. New in it: what was copied must be fenced for wgmma before the
-  //           barrier; a step is four times two wgmma, each k 32 bytes further along a's rows and
-  //           16 rows of 128 bytes further in b; and wgmma must be waited for.
-  // >>> solution
-  for (int t = 0; t < STAGES - 2; ++t) copy(t);
-  for (int t = 0; t < tiles; ++t) {
-    copy(t + STAGES - 2);           // step t - 2 lay there: all have passed its wait
-    wait_for_copies<STAGES - 2>();  // mine of step t have arrived
-    fence_for_wgmma();
-    __syncthreads();
-    Stage& now = ring[t % STAGES];
-    wgmma_fence();
-#pragma unroll
-    for (int k = 0; k < 64; k += 16)
-#pragma unroll
-      for (int half = 0; half < 2; ++half)
-        wgmma_64x64x16(acc[half], descriptor(now.a, 0, k), descriptor(now.b[half], k, 0));
-    wgmma_commit();
-    wgmma_wait<0>();
+template <typename T>
+struct Shared {
+  Stage<T> ring[STAGES];
+  Barrier full[STAGES], empty[STAGES];  // all bytes are there; all warps have multiplied them
+};
+
+/// A place in the ring, and how often the ring has been passed.
+struct Place {
+  int stage = 0;
+  unsigned parity = 0;
+  __device__ void advance() {
+    if (++stage == STAGES) stage = 0, parity ^= 1;
   }
-  // <<< solution
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+};
+
+/// The origin in C of the n-th tile. Blocks that run at the same time make neighbours: down eight
+/// rows of tiles, then to the right, so that their parts of A and B stay in the L2 cache.
+struct Origin {
+  int row, col;
+};
+__device__ inline Origin origin_of(int n, int tile_rows, int tile_cols) {
+  constexpr int DOWN = 8;
+  const int first = n / (DOWN * tile_cols) * DOWN, within = n % (DOWN * tile_cols);
+  const int down = tile_rows - first < DOWN ? tile_rows - first : DOWN;
+  return {(first + within % down) * BM, within / down * BN};
+}
+
+/// Stores the 16 x 256 sums of a warp whose first is (row0, col0), as far as C exists.
+__device__ inline void store(const float (&d)[128], MatrixView<float> c, int row0, int col0) {
+  const int lane = threadIdx.x % 32;
+  const bool pairs = reinterpret_cast<std::size_t>(c.data) % 8 == 0 && c.ld % 2 == 0;
 #pragma unroll
-  for (int i = 0; i < 64; ++i) {
-    // TODO(5.4) Row and column of register i % 32 of half i / 32.
+  for (int i = 0; i < 128; i += 2) {
+    // TODO(5.4) Row and column of registers i and i + 1, which are neighbours.
     // >>> skeleton
-    // const int row = c.rows + warp + lane, col = c.cols;
+    // const int row = c.rows + lane, col = c.cols;
     // <<< skeleton
     // >>> solution
-    const int row = row0 + warp * 16 + lane / 4 + i % 4 / 2 * 8;
-    const int col = col0 + i / 32 * 64 + i % 32 / 4 * 8 + lane % 4 * 2 + i % 2;
+    const int row = row0 + lane / 4 + i % 4 / 2 * 8;
+    const int col = col0 + i / 4 * 8 + lane % 4 * 2;
     // <<< solution
-    if (row < c.rows && col < c.cols) c(row, col) = acc[i / 32][i % 32];
+    if (row >= c.rows || col >= c.cols) continue;
+    if (pairs && col + 1 < c.cols) {
+      *reinterpret_cast<float2*>(&c(row, col)) = make_float2(d[i], d[i + 1]);
+    } else {
+      c(row, col) = d[i];
+      if (col + 1 < c.cols) c(row, col + 1) = d[i + 1];
+    }
   }
 }
+
+/// Orders all steps of the tile of C at `to`; one thread does it for the block.
+template <typename T>
+__device__ void copy_steps(Shared<T>& shared, const CUtensorMap& a, const CUtensorMap& b, Origin to,
+                           int steps, Place& place) {
+  for (int t = 0; t < steps; ++t, place.advance()) {
+    // TODO(5.4) When this place of the ring is empty: say how many bytes will come, and order one
+    //           box of A and all of B's.
+    // >>> solution
+    Stage<T>& stage = shared.ring[place.stage];
+    Barrier& full = shared.full[place.stage];
+    shared.empty[place.stage].wait(place.parity ^ 1);
+    full.arrive_and_expect(sizeof(Stage<T>));
+    copy_box(stage.a, a, to.row, t * BK, full);
+    for (int j = 0; j < BN / 64; ++j) copy_box(stage.b[j], b, t * BK, to.col + 64 * j, full);
+    // <<< solution
+  }
+}
+
+/// Adds all steps of a tile to the sums of this warpgroup: rows 64 * group ... of the tile.
+template <typename T>
+__device__ void multiply_steps(float (&sums)[128], Shared<T>& shared, int group, int steps,
+                               Place& place) {
+  for (int t = 0; t < steps; ++t, place.advance()) {
+    // TODO(5.4) When this place is full: four wgmma, each 16 further along k, which is 32 bytes in
+    //           a's rows and 16 rows of b. When they are done, lane 0 of each warp says so.
+    // >>> solution
+    Stage<T>& stage = shared.ring[place.stage];
+    shared.full[place.stage].wait(place.parity);
+    wgmma_fence();
+#pragma unroll
+    for (int k = 0; k < BK; k += 16)
+      wgmma_64x256x16<T>(sums, descriptor(&stage.a[64 * group][k]),
+                         descriptor(&stage.b[0][k][0], sizeof(stage.b[0])));
+    wgmma_commit();
+    wgmma_wait();
+    if (threadIdx.x % 32 == 0) shared.empty[place.stage].arrive();
+    // <<< solution
+  }
+}
+
+/// As many blocks as the GPU has multiprocessors; each makes every gridDim.x-th tile of C. While
+/// the sums of a tile are being stored, the copies of the next one are on their way.
+template <typename T>
+__global__ void __launch_bounds__(THREADS, 1)
+    wgmma_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
+                 MatrixView<float> c, int k) {
+  extern __shared__ unsigned char memory[];
+  // Dynamic shared memory begins at 16 bytes at least; the swizzle wants 1024.
+  auto& shared =
+      *reinterpret_cast<Shared<T>*>(memory + (1024 - shared_address(memory) % 1024) % 1024);
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < STAGES; ++s) shared.full[s].init(1), shared.empty[s].init(WARPS);
+    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");  // TMA shall see them
+  }
+  __syncthreads();
+  const int tile_rows = (c.rows + BM - 1) / BM, tile_cols = (c.cols + BN - 1) / BN;
+  const int tiles = tile_rows * tile_cols, steps = (k + BK - 1) / BK, warp = threadIdx.x / 32;
+  Place place;
+  if (warp < WARPS) {
+    for (int n = blockIdx.x; n < tiles; n += gridDim.x) {
+      const Origin tile = origin_of(n, tile_rows, tile_cols);
+      float sums[128] = {};
+      multiply_steps(sums, shared, warp / 4, steps, place);
+      store(sums, c, tile.row + warp * 16, tile.col);
+    }
+  } else if (threadIdx.x % 32 == 0) {
+    for (int n = blockIdx.x; n < tiles; n += gridDim.x)
+      copy_steps(shared, a, b, origin_of(n, tile_rows, tile_cols), steps, place);
+  }
+}
+
+// ---- the launcher
+
+/// Copies 8 * blockDim.x columns per block. All loads come first: no store may be in their way.
+template <typename T>
+__global__ void copy_rows(MatrixView<const T> from, MatrixView<T> to) {
+  const int col0 = blockIdx.x * 8 * blockDim.x + threadIdx.x;
+  for (int row = blockIdx.y; row < to.rows; row += gridDim.y) {
+    T values[8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+      if (const int col = col0 + i * blockDim.x; col < to.cols) values[i] = from(row, col);
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+      if (const int col = col0 + i * blockDim.x; col < to.cols) to(row, col) = values[i];
+  }
+}
+
+/// A matrix as TMA takes it: rows that begin at multiples of 16 bytes. If m's do not, a copy of it,
+/// which lives as long as this.
+template <typename T>
+class Aligned {
+ public:
+  Aligned(MatrixView<const T> m, cudaStream_t stream) : view_(m), stream_(stream) {
+    if (reinterpret_cast<std::size_t>(m.data) % 16 == 0 && m.ld * sizeof(T) % 16 == 0) return;
+    view_.ld = ceil_div(m.cols, 16) * 16;
+    CUDA_CHECK(cudaMallocAsync(&copy_, sizeof(T) * m.rows * view_.ld, stream));
+    view_.data = copy_;
+    const dim3 grid(ceil_div(m.cols, 8 * 128), m.rows < 65535 ? m.rows : 65535);
+    copy_rows<T><<<grid, 128, 0, stream>>>(m, {copy_, m.rows, m.cols, view_.ld});
+    CUDA_CHECK_LAUNCH();
+  }
+  ~Aligned() {
+    if (copy_) cudaFreeAsync(copy_, stream_);  // when all before it in the stream is done
+  }
+  Aligned(const Aligned&) = delete;
+  Aligned& operator=(const Aligned&) = delete;
+  MatrixView<const T> view() const { return view_; }
+
+ private:
+  MatrixView<const T> view_;
+  cudaStream_t stream_;
+  T* copy_ = nullptr;
+};
 
 template <typename In, typename Out>
 void gemm_wgmma(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
                 cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  constexpr int STAGES = 4, BYTES = STAGES * sizeof(Stage) + 1024;
-  const auto kernel = wgmma_kernel<STAGES>;
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES));
-  const dim3 grid(ceil_div(c.cols, 128), ceil_div(c.rows, 64));
-  kernel<<<grid, 128, BYTES, stream>>>(a, b, c);
+  if (a.cols == 0) {  // there is no tensor map of nothing
+    CUDA_CHECK(
+        cudaMemset2DAsync(c.data, c.ld * sizeof(Out), 0, c.cols * sizeof(Out), c.rows, stream));
+    return;
+  }
+  const Aligned<In> aligned_a(a, stream), aligned_b(b, stream);
+  int device = 0, processors = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  const int tiles = ceil_div(c.rows, BM) * ceil_div(c.cols, BN);
+  const int blocks = tiles < processors ? tiles : processors, bytes = sizeof(Shared<In>) + 1024;
+  const auto kernel = wgmma_kernel<In>;
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  kernel<<<blocks, THREADS, bytes, stream>>>(tensor_map(aligned_a.view(), BM),
+                                             tensor_map(aligned_b.view(), BK), c, a.cols);
   CUDA_CHECK_LAUNCH();
 }
 
-template void gemm_wgmma(MatrixView<const __nv_bfloat16>, MatrixView<const __nv_bfloat16>,
-                         MatrixView<float>, cudaStream_t);
+#define INSTANTIATE(In)                                                                   \
+  template void gemm_wgmma(MatrixView<const In>, MatrixView<const In>, MatrixView<float>, \
+                           cudaStream_t);
+INSTANTIATE(__half)
+INSTANTIATE(__nv_bfloat16)

@@ -1,13 +1,18 @@
 """What a chapter shows of its lab: transcripts, hints, stages, and boxes to fold and to predict in."""
 
+import json
 import re
+import sys
 import tomllib
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 
-from common import DOCS, H200, LabDirective, escape, fold, lab_folder, raw
-from measured import bench_number
+from common import DOCS, H200, ROOT, LabDirective, escape, fold, lab_folder, raw
+from measured import Bench, bench_number, bench_words
+
+sys.path.insert(0, str(ROOT / "grader" / "plots"))
+from results import intensities  # noqa: E402
 
 # A word that a verdict consists of, and the class that colours it. The word itself says the same.
 VERDICTS = {"ok": "good", "FAIL": "bad", "not started": "open", "locked": "open", "skipped": "open"}
@@ -97,8 +102,9 @@ class Predict(LabDirective):
     :::
 
     A number is compared with what the reader typed, and kept in the browser. The answer must be one that a
-    transcript or result shows: :from: names it ("bench gemm_tiled float 4096 ms" in bench.json), and the build fails if
-    the number does not stand there.
+    transcript or result shows: :from: names it, and the build fails if the number does not stand there. With
+    ":from: bench gemm_tiled float 4096 ms" the answer may be left out: it is what bench.json has. {bench} works in the
+    question too.
     """
 
     required_arguments = 1
@@ -107,9 +113,12 @@ class Predict(LabDirective):
     option_spec = {"unit": directives.unchanged, "answer": directives.unchanged_required, "from": directives.unchanged}
 
     def run(self):
-        answer = self.options["answer"]
         source = self.options.get("from", "")
-        if source.startswith("bench "):
+        question = re.sub(r"\{bench\}`([^`]+)`", lambda found: self.measured(found.group(1)), self.arguments[0])
+        answer = self.options.get("answer")
+        if answer is None:
+            answer = self.measured(source.removeprefix("bench ")).split(" ")[0]
+        elif source.startswith("bench "):
             self.read(H200 / "bench.json")
             digits = len(answer.partition(".")[2])
             value = bench_number(source.removeprefix("bench "))
@@ -122,13 +131,22 @@ class Predict(LabDirective):
         holder = nodes.container()
         self.state.nested_parse(self.content, self.content_offset, holder)
         unit = escape(self.options.get("unit", ""))
-        key = nodes.make_id(self.arguments[0])
+        key = nodes.make_id(question)
         return [
             raw(f'<form class="predict" data-answer="{escape(answer.replace(" ", ""))}" data-unit="{unit}">'
-                f'<p class="predict-title">Predict</p><label for="p-{key}">{escape(self.arguments[0])}</label>'
+                f'<p class="predict-title">Predict</p><label for="p-{key}">{escape(question)}</label>'
                 f'<span class="predict-row"><input id="p-{key}" inputmode="decimal" autocomplete="off"> <span>{unit}</span> '
                 f'<button type="submit">Compare</button></span><output for="p-{key}"></output>'),
             *fold(f"Answer: {escape(answer)} {unit}", holder.children), raw("</form>")]
+
+
+    def measured(self, words):
+        """What {bench} shows."""
+        self.read(H200 / "bench.json")
+        try:
+            return bench_words(words)
+        except (ValueError, KeyError, IndexError, TypeError):
+            raise self.error(f"bench.json has no '{words}'")
 
 
 class Stages(LabDirective):
@@ -140,22 +158,23 @@ class Stages(LabDirective):
         folder = lab_folder(self.arguments[0])
         lab = tomllib.loads(self.read(folder / "lab.toml"))
         rows = [
-            f"<tr><td>{escape(s['id'])}</td><td>{escape(s['title'])}{' (bonus)' if s.get('kind') == 'bonus' else ''}</td>"
-            f"<td><code>{escape(s['rung'])}</code></td><td>{escape(', '.join(s.get('needs', [])) or '–')}</td>"
+            f"<tr><td>{escape(s['id'])}</td><th scope='row'>{escape(s['title'])}{' (bonus)' if s.get('kind') == 'bonus' else ''}"
+            f"<br><code>{escape(s['rung'])}</code></th><td>{escape(', '.join(s.get('needs', [])) or '–')}</td>"
             f"<td class='number'>{s['points']}</td></tr>" for s in lab["stage"]]
-        return [raw('<div class="table-box" tabindex="0" role="region" aria-label="Stages"><table class="made"><thead><tr><th>stage</th><th></th><th>rung</th>'
+        return [raw('<div class="table-box" tabindex="0" role="region" aria-label="Stages"><table class="made"><thead><tr><th>stage</th><th>title and rung</th>'
                     '<th>needs</th><th class="number">points</th></tr></thead><tbody>' + "".join(rows) + "</tbody></table></div>")]
 
 
 class Widget(LabDirective):
     """```{widget} bank-explorer```: a custom element of docs/widgets.
 
-    Lines `name: value` of the options become attributes; the content is what stands there without scripts.
+    :attributes: become the element's; the content is what stands there without scripts. :recorded: gives it the speeds of
+    docs/results/h200/bench.json, each with the operations per byte that counts.json has for its kernel.
     """
 
     required_arguments = 1
     has_content = True
-    option_spec = {"attributes": directives.unchanged, "label": directives.unchanged}
+    option_spec = {"attributes": directives.unchanged, "label": directives.unchanged, "recorded": directives.flag}
 
     def run(self):
         tag = self.arguments[0]
@@ -165,9 +184,28 @@ class Widget(LabDirective):
         extra = self.options.get("attributes", "")
         if "label" in self.options:
             extra += f' aria-label="{escape(self.options["label"])}"'
+        if "recorded" in self.options:
+            bench, counts = (self.read(H200 / name) for name in ("bench.json", "counts.json"))
+            extra += " recorded='" + json.dumps(recorded_points(bench, counts), separators=(",", ":")).replace("&", "&amp;").replace("'", "&#39;") + "'"
         holder = nodes.container()
         self.state.nested_parse(self.content, self.content_offset, holder)
         return [raw(f'<figure class="widget"><{tag} {extra}>'), *holder.children, raw(f"</{tag}></figure>")]
+
+
+def recorded_points(bench, counts):
+    """What <roofline-chart recorded> reads: squares of a power of two in floating point."""
+    bench, counts, records = Bench(bench), json.loads(counts), []
+    asked = {}
+    for (rung, math, n), one in sorted(bench.records.items(), key=lambda item: (item[0][2], item[1].get("lab", 9))):
+        if math == "int32" or n & (n - 1):
+            continue
+        if n not in asked:
+            asked[n] = intensities(counts, n)
+        record = {"rung": rung, "math": math, "type": one.get("type", math), "n": n, "tflops": float(f"{one['tflops']:.4g}")}
+        if (rung, one.get("type")) in asked[n]:
+            record["intensity"] = float(f"{asked[n][rung, one['type']]:.4g}")
+        records.append(record)
+    return {"gpu": bench.machine["gpu"], "records": records}
 
 
 def load_widgets(app, page, template, context, doctree):

@@ -1,6 +1,7 @@
 """Tables of what was measured, from the logs and the JSON that measuring wrote; and bounds for the reader's own GPU."""
 
 import ast
+import hashlib
 import json
 import math
 import re
@@ -12,6 +13,7 @@ from common import DOCS, H200, LabDirective, escape, inline, raw
 
 # ---- the log of labs 1 to 3, which has what is no rung: a kernel as given, a wrong turn
 TYPES = {"f": "float", "d": "double", "i": "int32"}
+NAMES = {"f32": "FP32", "f64": "FP64", "tf32": "TF32", "bf16": "BF16", "f16": "FP16"}  # of the tuning's log
 LINE = re.compile(r"^(?P<type>[fdi]) (?P<n>\d+) (?P<name>.+?)\s+(?P<ms>[\d.]+) ms\s+(?P<tf>[\d.]+) TF(?:\s+(?P<percent>[\d.]+)%)?$")
 
 
@@ -47,11 +49,22 @@ class Bench:
                 self.records[one["rung"], one["math"], one["n"]] = one
 
     def source(self):
-        """One sentence on where the numbers come from."""
+        """Where the numbers come from: in a word, and all of it."""
         m, p = self.machine, self.provenance
         protocol = p["protocol"].partition(": ")[2]
-        return (f"{m['gpu']}, driver {m['driver']}, nvcc {m['nvcc']}, cuBLAS {m['cublas']}, clock {p['sm_clock']}, {p['date'][:10]}, commit "
-                f"{p['commit'][:10]}. {protocol[:1].upper()}{protocol[1:]}. {p['command']}. docs/results/h200/bench.json")
+        return (f"{m['gpu']}, {p['date'][:10]}",
+                f"Driver {m['driver']}, nvcc {m['nvcc']}, cuBLAS {m['cublas']}, clock {p['sm_clock']}, commit {p['commit'][:10]}. {protocol[:1].upper()}"
+                f"{protocol[1:]}. A share of cuBLAS is taken within rounds in which both ran; the row of cuBLAS is its time in rounds with the naive "
+                f"kernel. {p['command']}. docs/results/h200/bench.json")
+
+    def clock(self, key):
+        """The median clock while it ran, in MHz."""
+        one = self.records[key]
+        return one["clocks"]["median"] if "clocks" in one else one.get("clock")
+
+    def rungs(self, math, n):
+        """The rungs measured in an arithmetic, lab by lab."""
+        return [(one["lab"], rung) for (rung, kind, size), one in self.records.items() if kind == math and size == n and rung != "cuBLAS"]
 
 
 def percent(value):
@@ -66,9 +79,10 @@ class Ladder(LabDirective):
     4.1 as given | gemm_column_walk
     ```
 
-    One row per line: what the reader is told, and the rung in docs/results/h200/bench.json, or cuBLAS. :also: adds the
-    share of cuBLAS at other sizes. Another name than "bench" is a log in docs/transcripts, for what is no rung. What was
-    not measured is an error. The share of cuBLAS at n is a bar as well.
+    One row per line: what the reader is told, and the rung in docs/results/h200/bench.json, or cuBLAS; without lines, every
+    rung. :also: adds the share of cuBLAS at other sizes. Another name than "bench" is a log in docs/transcripts, for what
+    is no rung. What was not measured is an error. The share of cuBLAS at n is a bar as well. Where the clock was not the
+    same for all rows, a column says so.
     """
 
     required_arguments = 1
@@ -84,28 +98,37 @@ class Ladder(LabDirective):
             bench = Bench(self.read(H200 / "bench.json"))
             found = {key: (time(r["ms"]), shown(r["tflops"]), percent(r["percent_of_cublas"]))
                      for key, r in bench.records.items() if "percent_of_cublas" in r}
-            note = bench.source()
+            where_from, how = bench.source()
         else:
             text = self.read(DOCS / "transcripts" / f"{where}.txt")
             found = {(r["name"].strip(), r["type"], int(r["n"])): (r["ms"], r["tf"], r["percent"]) for r in log_records(text)}
-            note = f"{log_header(text)} Log: docs/transcripts/{where}.txt"
-        groups = "".join(f'<th class="number">{kind + " " if len(kinds) > 1 else ""}ms</th><th class="number">TFLOP/s</th><th class="number">of cuBLAS</th>'
-                         + "".join(f'<th class="number">at {size}</th>' for size in also) for kind in kinds)
+            where_from, _, how = log_header(text).partition(" (")
+            how = f"({how} Log: docs/transcripts/{where}.txt"
+        lines = [line.split("|") for line in self.content]
+        if not lines:
+            lines = [(f"[lab {lab}](lab{lab}.md) `{rung}`", rung) for lab, rung in bench.rungs(kinds[0], n)] + [("cuBLAS", "cuBLAS")]
+        lines = [[part.strip() for part in line] for line in lines]
+        clocks = [bench.clock((name, kind, n)) for _, name in lines for kind in kinds if (name, kind, n) in bench.records] if where == "bench" else [1]
+        clocked = max(clocks) > 1.02 * min(clocks)
+        groups = "".join(f'<th class="number">{kind + ", " if len(kinds) > 1 else ""}of cuBLAS</th>' + "".join(f'<th class="number">at {size}</th>' for size in also)
+                         + '<th class="number">TFLOP/s</th><th class="number">ms</th>' + ('<th class="number">MHz</th>' if clocked else "") for kind in kinds)
         rows = []
-        for line in self.content:
-            label, _, name = (part.strip() for part in line.partition("|"))
+        for label, name in lines:
             cells = ""
             for kind in kinds:
                 for size in (n, *also):
                     if (name, kind, size) not in found:
                         raise self.error(f"{where} has no '{name}' in {kind} at n = {size}")
                 ms, tflops, share = found[name, kind, n]
-                cells += (f'<td class="number">{ms}</td><td class="number">{tflops}</td>'
-                          f'<td class="number bar" style="--share:{min(float(share), 100)}%">{share} %</td>')
+                cells += f'<td class="number bar" style="--share:{min(float(share), 100)}%">{share} %</td>'
                 cells += "".join(f'<td class="number">{found[name, kind, size][2]} %</td>' for size in also)
+                cells += f'<td class="number">{tflops}</td><td class="number">{ms}</td>'
+                if clocked:
+                    cells += f'<td class="number">{bench.clock((name, kind, n)):.0f}</td>'
             rows.append(f"<tr><th scope='row'>{inline(label)}</th>{cells}</tr>")
-        first = f"{', '.join(kinds)}, n = {n}" + ("; the last columns are shares of cuBLAS at other n" if also else "")
-        return [made_table(f"<tr><th>kernel</th>{groups}</tr>", rows, f"{first}. {note}")]
+        first = f"{' and '.join(kinds)}, n = {n}" + ("; at …: the share of cuBLAS at another n" if also else "")
+        first += "; MHz: the clock while it ran, which power limits" if clocked else ""
+        return [made_table(f"<tr><th>kernel</th>{groups}</tr>", rows, f"{first}. {where_from}.", how)]
 
 
 def bench_number(words):
@@ -121,21 +144,46 @@ def bench_number(words):
     return found[0][{"ms": "ms", "tflops": "tflops", "%": "percent_of_cublas"}[what[0]]] if what[0] != "mhz" else found[0]["clocks"]["median"]
 
 
+def bench_words(text):
+    """A number of bench.json with its unit, as {bench} shows it. Two digits behind the point for a quotient of times."""
+    value = bench_number(text)
+    unit = {"ms": " ms", "tflops": " TFLOP/s", "%": " %", "mhz": " MHz"}.get(text.split()[-1])
+    if unit == " ms":
+        return time(value) + unit
+    if unit == " TFLOP/s":
+        return shown(value) + unit
+    return format(value, {None: ".2f", " %": ".0f", " MHz": ".0f"}[unit]) + (unit or "")
+
+
 def bench_role(name, rawtext, text, lineno, inliner, options=None, content=None):
     """{bench}`gemm_mma bfloat16 4096 %`: one number of bench.json in running text. Two digits behind the point for
     {bench}`gemm_vector/gemm_warp_tile float 4096`, a quotient of times."""
     inliner.document.settings.env.note_dependency(str(H200 / "bench.json"))
     try:
-        value = bench_number(text)
-    except (ValueError, KeyError, IndexError):
-        value = None
-    if value is None:
+        return [nodes.Text(bench_words(text))], []
+    except (ValueError, KeyError, IndexError, TypeError):
         message = inliner.reporter.error(f"bench.json has no '{text}'", line=lineno)
         return [inliner.problematic(rawtext, rawtext, message)], [message]
-    unit = {"ms": " ms", "tflops": " TFLOP/s", "%": " %", "mhz": " MHz"}.get(text.split()[-1])
-    digits = {None: ".2f", " %": ".0f", " MHz": ".0f"}
-    shown_as = (time(value) if unit == " ms" else shown(value) if unit == " TFLOP/s" else format(value, digits[unit])) + (unit or "")
-    return [nodes.Text(shown_as)], []
+
+
+class Claims(LabDirective):
+    """```{claims}
+    gemm_vector/gemm_warp_tile float 4096 < 1
+    gemm_wgmma bfloat16 512 % > gemm_mma bfloat16 512 %
+    ```: what a paragraph says of the measurements; shows nothing. The build fails when new measurements say otherwise."""
+
+    has_content = True
+
+    def run(self):
+        self.read(H200 / "bench.json")
+        for line in self.content:
+            left, sign, right = re.fullmatch(r"(.*) ([<>]) (.*)", line.strip()).groups()
+            values = [float(side) if re.fullmatch(r"[\d.]+", side) else bench_number(side) for side in (left, right)]
+            if None in values:
+                raise self.error(f"bench.json lacks what '{line}' asks for")
+            if not (values[0] < values[1] if sign == "<" else values[0] > values[1]):
+                raise self.error(f"the page claims {line}, measured are {values[0]:.4g} and {values[1]:.4g}: write the sentence anew")
+        return []
 
 
 class Tuning(LabDirective):
@@ -173,8 +221,8 @@ class Tuning(LabDirective):
             verdict = "the same" if abs(ratio - 1) < 0.005 else f"{100 * (ratio - 1):+.0f} %".replace("-", "\u2212")
             rows.append(f"<tr><th scope='row'>{inline(what)}</th>{cells}<td class='number'>{verdict}</td></tr>")
         head = '<tr><th>step</th><th class="number">before, of cuBLAS</th><th class="number">after</th><th class="number">speed</th></tr>'
-        about = text.split(". C = ")[0].replace("\n", " ")
-        return [made_table(head, rows, f"{self.arguments[0]}, n = {n}. {about}. Both sides of a row are of one run. docs/results/h200/tuning-labs-4-5.txt")]
+        gpu, _, about = text.split(". C = ")[0].replace("\n", " ").partition(", ")
+        return [made_table(head, rows, f"{NAMES[kind]}, n = {n}. {gpu}. Both sides of a row are of one run.", f"{about[:1].upper()}{about[1:]}. docs/results/h200/tuning-labs-4-5.txt")]
 
 
 class Ceilings(LabDirective):
@@ -194,16 +242,15 @@ class Ceilings(LabDirective):
                 raise self.error(f"ceilings.json has no '{name}'")
             rows.append(f"<tr><th scope='row'>{inline(label)}</th><td class='number'>{found[name]['best']:.3g} {escape(found[name]['unit'])}</td></tr>")
         m, p = data["machine"], data["provenance"]
-        note = (f"{m['gpu']}, driver {m['driver']}, nvcc {m['nvcc']}, {p['date'][:10]}, commit {p['commit'][:10]}. Best of {data['samples']}. {p['command']}. "
-                "docs/results/h200/ceilings.json")
-        return [made_table('<tr><th>loop of</th><th class="number">reaches</th></tr>', rows, note)]
+        how = f"Driver {m['driver']}, nvcc {m['nvcc']}, commit {p['commit'][:10]}. {p['command']}. docs/results/h200/ceilings.json"
+        return [made_table('<tr><th>loop of</th><th class="number">reaches</th></tr>', rows, f"Best of {data['samples']}. {m['gpu']}, {p['date'][:10]}.", how)]
 
 
-def made_table(head, rows, note):
-    """A table in a box that scrolls by itself, with where its numbers come from below it."""
+def made_table(head, rows, note, how):
+    """A table in a box that scrolls by itself, with what it shows below it and, folded, how its numbers came about."""
     return raw(f'<figure class="made-table"><div class="table-box" tabindex="0" role="region" aria-label="Measurements"><table class="made">'
                f'<thead>{head}</thead><tbody>{"".join(rows)}</tbody></table></div>'
-               f'<figcaption class="provenance">{escape(note)}</figcaption></figure>')
+               f'<figcaption class="provenance"><details><summary>{escape(note)} <span class="how">How measured</span></summary>{escape(how)}</details></figcaption></figure>')
 
 
 class Counts(LabDirective):
@@ -232,9 +279,9 @@ class Counts(LabDirective):
                     f'<td class="number">{pair[side]:,.0f}</td>'.replace(",", "\u202f") for side in ("hardware", "simulated"))
             rows.append(f"<tr><th scope='row'>{inline(label)}</th>{cells}</tr>")
         device = data["device"]
-        note = (f"{device['gpu']}, driver {device['driver']}, nvcc {device['nvcc']}, ncu {device['ncu']}, {device['date']}; simgpu with clang {data['clang']}. "
-                "docs/results/h200/counts.json, written by make verify-counts")
-        return [made_table(head, rows, note)]
+        return [made_table(head, rows, f"{device['gpu']}, {device['date']}, beside simgpu.",
+                           f"Driver {device['driver']}, nvcc {device['nvcc']}, ncu {device['ncu']}; simgpu with clang {data['clang']}. docs/results/h200/counts.json, written by "
+                           "make verify-counts")]
 
 
 # ---- sweeps
@@ -244,49 +291,86 @@ COLUMNS = {"registers": "registers", "local_bytes": "local bytes per thread", "o
 
 
 def provenance(about):
-    """One sentence on where a result comes from."""
-    return (f"{about['gpu']}, driver {about['driver']}, nvcc {about['nvcc']}, cuBLAS {about['cublas']}, clock {about['sm_clock']}, {about['date']}, "
-            f"commit {about['commit'][:10]}. {about['timing'][:1].upper()}{about['timing'][1:]}. {about['command']}")
+    """Where a result comes from: in a word, and all of it."""
+    return (f"{about['gpu']}, {about['date']}",
+            f"Driver {about['driver']}, nvcc {about['nvcc']}, cuBLAS {about['cublas']}, clock {about['sm_clock']}, commit {about['commit'][:10]}. "
+            f"{about['timing'][:1].upper()}{about['timing'][1:]}. {about['command']}")
 
 
 def time(ms):
     return f"{ms:.4g}" if ms < 1000 else f"{ms:.0f}"
 
 
-def curve(places, series, title, unit):
-    """Time over the parameter, both by factors: an SVG with a line per series, and a dashed one for every further four."""
-    width, height, left, right, top, bottom = 660, 250, 62, 150, 14, 38
-    times = [value for _, values in series for value in values if value]
-    low, high = math.floor(math.log10(min(times))), math.ceil(math.log10(max(times)))
+def curve(places, series, title, unit, quantity="ms"):
+    """A quantity over a parameter, both by factors, for wide windows and for narrow ones: an SVG with a line per series,
+    dashed from the fifth on. The narrow one has the names below it."""
+    words = "; ".join(f"{name}: " + ", ".join(f"{place} {time(value)} {quantity}" for place, value in zip(places, values) if value) for name, values in series)
+    shown_values = [value for _, values in series for value in values if value]
+    low, high = math.floor(math.log10(min(shown_values))), math.ceil(math.log10(max(shown_values)))
     high = max(high, low + 1)
+    kinds = [f"s{number % 4}" + (" dashed" if number >= 4 else "") for number in range(len(series))]
 
-    def at(i, ms):
-        return (left + i * (width - left - right) / max(1, len(places) - 1),
-                top + (high - math.log10(ms)) / (high - low) * (height - top - bottom))
+    def draw(width, height, left, right, key):
+        top, bottom = 14, 40
 
-    parts = []
-    for power in range(low, high + 1):
-        y = at(0, 10**power)[1]
-        parts.append(f'<path d="M{left} {y:.1f}H{width - right}" class="grid"/><text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{10.0**power:g} ms</text>')
-    for i, place in enumerate(places):
-        parts.append(f'<text x="{at(i, 10**low)[0]:.1f}" y="{height - bottom + 18}" text-anchor="middle">{escape(place)}</text>')
-    parts.append(f'<text x="{(left + width - right) / 2}" y="{height - 4}" text-anchor="middle">{escape(unit)}</text>')
-    taken = []
-    for number, (name, values) in enumerate(series):
-        points = [at(i, value) for i, value in enumerate(values) if value]
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        kind = f"series s{number % 4}" + (" dashed" if number >= 4 else "")
-        parts.append(f'<polyline points="{path}" class="{kind}"/>')
-        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" class="dot s{number % 4}"/>' for x, y in points]
-        y = points[-1][1] + 4
-        while any(abs(y - other) < 14 for other in taken):
-            y -= 14
-        taken.append(y)
-        parts.append(f'<text x="{width - right + 10}" y="{y:.1f}" class="name s{number % 4}">{escape(name)}</text>')
-    words = "; ".join(f"{name}: " + ", ".join(f"{place} {time(value)} ms" for place, value in zip(places, values) if value) for name, values in series)
-    key = abs(hash((title, words))) % 10**8
-    return (f'<svg class="curve" viewBox="0 0 {width} {height}" role="img" aria-labelledby="t{key} d{key}"><title id="t{key}">{escape(title)}</title>'
-            f'<desc id="d{key}">{escape(words)}</desc>{"".join(parts)}</svg>')
+        def at(i, value):
+            return (left + i * (width - left - right) / max(1, len(places) - 1),
+                    top + (high - math.log10(value)) / (high - low) * (height - top - bottom))
+
+        parts = []
+        for power in range(low, high + 1):
+            y = at(0, 10**power)[1]
+            label = f"{10.0**power:g}" + ("" if power < high else f" {quantity}")
+            parts.append(f'<path d="M{left} {y:.1f}H{width - right}" class="grid"/><text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{label}</text>')
+        step = 1 if key == "wide" or len(places) < 8 else 2
+        for i, place in enumerate(places):
+            if i % step == 0:
+                parts.append(f'<text x="{at(i, 10**low)[0]:.1f}" y="{height - bottom + 18}" text-anchor="middle">{escape(place)}</text>')
+        parts.append(f'<text x="{(left + width - right) / 2}" y="{height - 5}" text-anchor="middle">{escape(unit)}</text>')
+        taken = []
+        for (name, values), kind in zip(series, kinds):
+            points = [at(i, value) for i, value in enumerate(values) if value]
+            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+            parts.append(f'<polyline points="{path}" class="series {kind}"/>')
+            parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" class="dot {kind}"/>' for x, y in points]
+            if key == "wide":
+                y = points[-1][1] + 4
+                while any(abs(y - other) < 14 for other in taken):
+                    y -= 14
+                taken.append(y)
+                parts.append(f'<text x="{width - right + 10}" y="{y:.1f}" class="name {kind}">{escape(name)}</text>')
+        ids = f"{key}{hashlib.md5((title + words).encode()).hexdigest()[:8]}"
+        return (f'<svg class="curve {key}" viewBox="0 0 {width} {height}" role="img" aria-labelledby="t{ids} d{ids}"><title id="t{ids}">{escape(title)}</title>'
+                f'<desc id="d{ids}">{escape(words)}</desc>{"".join(parts)}</svg>')
+
+    names = "".join(f'<span class="{kind}">{escape(name)}</span>' for (name, _), kind in zip(series, kinds))
+    left = 12 + 7 * len(f"{10.0**high:g} {quantity}")
+    return draw(660, 250, left, 150, "wide") + draw(340, 230, left, 14, "narrow") + f'<p class="curve-key narrow" aria-hidden="true">{names}</p>'
+
+
+class Rates(LabDirective):
+    """```{rates} bfloat16
+    5.2 | gemm_wmma
+    cuBLAS | cuBLAS
+    ```: TFLOP/s over n, from docs/results/h200/bench.json, at its powers of two."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self):
+        bench, kind = Bench(self.read(H200 / "bench.json")), self.arguments[0]
+        lines = [[part.strip() for part in line.split("|")] for line in self.content]
+        sizes = sorted({n for rung, math_, n in bench.records if math_ == kind and n & (n - 1) == 0})
+        series = []
+        for label, name in lines:
+            values = [bench.records[name, kind, n]["tflops"] if (name, kind, n) in bench.records else None for n in sizes]
+            if not any(values):
+                raise self.error(f"bench.json has no '{name}' in {kind}")
+            series.append((label, values))
+        where_from, how = bench.source()
+        drawing = curve([str(n) for n in sizes], series, f"{kind}: TFLOP/s over n", "M = N = K", "TFLOP/s")
+        return [raw(f'<figure class="made-table"><div class="curve-box">{drawing}</div><figcaption class="provenance"><details><summary>{escape(kind)}. {escape(where_from)}. '
+                    f'<span class="how">How measured</span></summary>{escape(how)}</details></figcaption></figure>')]
 
 
 class Sweep(LabDirective):
@@ -341,7 +425,8 @@ class Sweep(LabDirective):
             p = next((found[(*s, x)] for s in reversed(series) if (*s, x) in found), None)
             cells += "".join(f'<td class="number">{p[one] * 100:g} %</td>' if one == "occupancy" else f'<td class="number">{p[one]}</td>' for one in extra)
             rows.append(f"<tr><th scope='row'>{escape(label)}</th>{cells}</tr>")
-        result = [made_table(head, rows, f"{kind}, {', '.join(f'n = {n}' for n in sizes)}. {provenance(data['provenance'])}. docs/results/h200/{name}")]
+        where_from, how = provenance(data["provenance"])
+        result = [made_table(head, rows, f"{kind}, {', '.join(f'n = {n}' for n in sizes)}. {where_from}.", f"{how}. docs/results/h200/{name}")]
         if "curve" in self.options:
             lines = [(names[i], [found[(*s, x)]["ms"] if (*s, x) in found else None for x, _ in places]) for i, s in enumerate(series)]
             result.insert(0, raw(f'<div class="curve-box">{curve([label for _, label in places], lines, f"{experiment}, {kind}: time over {unit}", unit)}</div>'))
@@ -426,6 +511,8 @@ def setup(app):
     app.add_directive("ladder", Ladder)
     app.add_directive("tuning", Tuning)
     app.add_directive("ceilings", Ceilings)
+    app.add_directive("claims", Claims)
+    app.add_directive("rates", Rates)
     app.add_role("bench", bench_role)
     app.add_directive("counts", Counts)
     app.add_directive("sweep", Sweep)

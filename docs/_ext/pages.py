@@ -1,9 +1,12 @@
-"""Every page says how long it takes to read; a test holds it to 15 minutes."""
+"""Every page says how long it takes to read (a test holds it to 15 minutes), and has each figure for wide and for narrow
+screens."""
 
+import pathlib
 import re
+import shutil
 
 from docutils import nodes
-from common import raw
+from common import DOCS, raw
 
 WORDS_PER_MINUTE = 200
 
@@ -33,6 +36,31 @@ def note_time(app, doctree):
         title.parent.insert(1, raw(f'<p class="reading-time">{minutes} minute{"" if minutes == 1 else "s"} to read</p>'))
 
 
+FIGURE = re.compile(r'<img ([^>]*?)src="([^"]*?_images/)([\w-]+)\.svg"([^>]*?)/?>')
+
+
+def add_narrow_figures(app, page, template, context, doctree):
+    """docs/figures/NAME-narrow.svg, if it is there, in the place of NAME.svg where the window is narrow."""
+
+    def picture(found):
+        before, folder, name, after = found.groups()
+        if not (DOCS / "figures" / f"{name}-narrow.svg").is_file():
+            return found.group(0)
+        return f'<picture><source media="(max-width: 600px)" srcset="{folder}{name}-narrow.svg"><img {before}src="{folder}{name}.svg"{after}></picture>'
+
+    if "body" in context:
+        context["body"] = FIGURE.sub(picture, context["body"])
+
+
+def copy_narrow_figures(app, exception):
+    images = pathlib.Path(app.outdir) / "_images"
+    if exception is None and app.builder.format == "html" and images.is_dir():
+        for figure in (DOCS / "figures").glob("*-narrow.svg"):
+            shutil.copy(figure, images)
+
+
 def setup(app):
     app.connect("doctree-read", note_time)
+    app.connect("html-page-context", add_narrow_figures)
+    app.connect("build-finished", copy_narrow_figures)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """draw.py [--check]: writes every figure of the course, and the palette into docs/widgets/widgets.css.
 
-Each module beside this file that has draw() makes one SVG: lab1_warp.py makes lab1-warp.svg. Nothing but Python's own
+Each module beside this file that has draw() makes two SVGs: lab1_warp.py makes lab1-warp.svg and, with draw(narrow=True),
+lab1-warp-narrow.svg, which a page shows on narrow screens. Nothing but Python's own
 library is needed, and the output depends on nothing but the scripts. --check writes nothing: it names what is not up to
 date and exits with 1.
 """
@@ -39,7 +40,9 @@ def outputs():
     for file in sorted(os.listdir(HERE)):
         module = importlib.import_module(file[:-3]) if file.endswith(".py") and file != "draw.py" else None
         if hasattr(module, "draw"):
-            yield os.path.join(HERE, file[:-3].replace("_", "-") + ".svg"), module.draw()
+            name = os.path.join(HERE, file[:-3].replace("_", "-"))
+            yield name + ".svg", module.draw()
+            yield name + "-narrow.svg", module.draw(narrow=True)
     with open(CSS, encoding="utf-8") as sheet:
         yield CSS, widgets_css(sheet.read())
 

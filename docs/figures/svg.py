@@ -1,8 +1,12 @@
 """A small pen for the figures: rectangles, words and lines in the colours of palette.py, as an SVG that is light or dark
 with the page that shows it. Classes instead of colours: a, b, c, mark and bad are areas with an outline; ta, tb, tc, tmark
-and tbad are words; panel, cell and plain are grounds."""
+and tbad are words; panel, cell and plain are grounds, outline and frame have none."""
+
+import re
 
 import palette
+
+NARROW = 360  # units across a figure for a telephone: 14 units are 12 pixels where the page has 320
 
 AREAS = ("a", "b", "c", "mark", "bad")
 
@@ -13,7 +17,8 @@ def css(colours):
         f".bg{{fill:{colours['bg']}}}.panel{{fill:{colours['panel']};stroke:{colours['muted']}}}"
         f".plain{{fill:{colours['panel']};stroke:{colours['line']}}}.cell{{fill:{colours['cell']};stroke:{colours['line']}}}"
         f"text{{fill:{colours['fg']}}}.tmuted{{fill:{colours['muted']}}}.line{{stroke:{colours['line']}}}"
-        f".ink{{stroke:{colours['fg']}}}.muted{{stroke:{colours['muted']}}}.head{{fill:{colours['fg']}}}" + areas
+        f".ink{{stroke:{colours['fg']}}}.muted{{stroke:{colours['muted']}}}"
+        f".outline{{fill:none;stroke:{colours['fg']}}}.frame{{fill:none;stroke:{colours['muted']}}}.head{{fill:{colours['fg']}}}" + areas
     )
 
 
@@ -29,12 +34,29 @@ class Drawing:
     def __init__(self, name, width, height, title, desc):
         self.name, self.width, self.height, self.title, self.desc = name, width, height, title, desc
         self.parts = []
+        self.left, self.top = 0, 0
+
+    def at(self, left, top):
+        """What is drawn next has its origin there: a panel that stands beside another one or below it."""
+        self.left, self.top = left, top
+
+    def moved(self, path):
+        """The absolute coordinates of a path, from the panel's origin to the drawing's."""
+
+        def one(found):
+            command, numbers = found.groups()
+            places = [float(number) for number in numbers.split()]
+            offsets = {"M": (self.left, self.top), "L": (self.left, self.top), "H": (self.left,), "V": (self.top,)}[command]
+            return command + " ".join(short(place + offset) for place, offset in zip(places, offsets))
+
+        return re.sub(r"([MLHV])([-\d. ]+)", one, path)
 
     def rect(self, x, y, width, height, kind, stroke=1, radius=0, opacity=1, dash=None):
         extra = f' stroke-width="{short(stroke)}"' if stroke != 1 else ""
         extra += f' rx="{radius}"' if radius else ""
         extra += f' opacity="{short(opacity)}"' if opacity != 1 else ""
         extra += f' stroke-dasharray="{dash}"' if dash else ""
+        x, y = x + self.left, y + self.top
         self.parts.append(f'<rect class="{kind}" x="{short(x)}" y="{short(y)}" width="{short(width)}" height="{short(height)}"{extra}/>')
 
     def grid(self, x, y, columns, rows, size, kind):
@@ -47,7 +69,7 @@ class Drawing:
         extra += f' font-size="{short(size)}"' if size != 14 else ""
         extra += f' text-anchor="{anchor}"' if anchor != "start" else ""
         extra += ' font-weight="bold"' if bold else ""
-        self.parts.append(f'<text x="{short(x)}" y="{short(y)}"{extra}>{escaped(words)}</text>')
+        self.parts.append(f'<text x="{short(x + self.left)}" y="{short(y + self.top)}"{extra}>{escaped(words)}</text>')
 
     def box(self, x, y, width, height, kind, words, size=13, bold=True):
         """A rounded box with words in its middle."""
@@ -58,10 +80,10 @@ class Drawing:
         extra = f' stroke-width="{short(width)}"' if width != 1 else ""
         extra += f' stroke-dasharray="{dash}"' if dash else ""
         extra += f' marker-end="url(#{self.name}-arrow)"' if arrow else ""
-        self.parts.append(f'<path class="{kind}" d="{path}" fill="none"{extra}/>')
+        self.parts.append(f'<path class="{kind}" d="{self.moved(path)}" fill="none"{extra}/>')
 
     def dot(self, x, y, radius, kind):
-        self.parts.append(f'<circle class="{kind}" cx="{short(x)}" cy="{short(y)}" r="{short(radius)}"/>')
+        self.parts.append(f'<circle class="{kind}" cx="{short(x + self.left)}" cy="{short(y + self.top)}" r="{short(radius)}"/>')
 
     def svg(self):
         n = self.name

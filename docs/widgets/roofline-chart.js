@@ -2,7 +2,8 @@
 //
 // The model, gemmLab.models.roofline. H200: measured for this course ("measured on an H200": copy bandwidth; best loop of
 // one kind of instruction), nominal values beside it. Other GPUs: the vendor's data sheets, dense, without sparsity.
-// A file of results is read in the page and goes nowhere.
+// A file of results is read in the page and goes nowhere. The page may bring points of its own: the attribute `recorded`,
+// a document like bench.json, whose records may say their intensity.
 (function (root) {
   'use strict';
   if (typeof module === 'object') require('./common.js');
@@ -28,7 +29,7 @@
     const g = GPUS[gpu];
     if (!g.tflops[path]) return null;
     return g.measured ? { peak: g.measured.tflops[path], bandwidth: g.measured.bandwidth, nominal: { peak: g.tflops[path], bandwidth: g.bandwidth },
-                          source: 'measured on an H200; dashed: nominal' } :
+                          source: `measured on an H200${path === 'tf32' || path === 'bf16' ? ', by wgmma' : ''}; dashed: nominal` } :
       { peak: g.tflops[path], bandwidth: g.bandwidth, source: 'the vendor’s data sheet' };
   }
   /** TFLOP/s that the roofs allow at an intensity in FLOP per byte. */
@@ -83,6 +84,7 @@
   if (typeof HTMLElement === 'undefined') return;
 
   const { el, svg, text, rect, picture, table, number, percent } = lab;
+  const SIZES = ['all', 256, 512, 1024, 2048, 4096, 8192].map(n => [String(n), n === 'all' ? 'every size' : `n = ${n}`]);
   const TILES = [[1, 1, 'lab 1: one element'], [8, 4, 'lab 2: 8 × 4'], [128, 128, 'lab 3: 128 × 128']];
 
   class RooflineChart extends lab.Widget {
@@ -94,9 +96,13 @@
         { name: 'bandwidth', label: 'Memory (TB/s)', kind: 'number', min: 0.01, max: 100, step: 'any', value: 0.5, when: s => s.gpu === 'own' },
         { name: 'bm', label: 'Rows of a tile', kind: 'number', min: 1, max: 1024, step: 1, value: 64 },
         { name: 'bn', label: 'Columns of a tile', kind: 'number', min: 1, max: 1024, step: 1, value: 64 },
+        { name: 'show', label: 'Measured points', kind: 'select', value: 'recorded', options: [['recorded', 'recorded for this course'], ['own', 'from your file'], ['none', 'none']],
+          when: s => s.recorded },
+        { name: 'size', label: 'Their size', kind: 'select', value: 'all', options: SIZES, when: s => s.recorded },
         { name: 'file', label: 'Your results (a JSON file)', kind: 'file', accept: '.json,application/json' }];
     }
     start() {
+      if (this.getAttribute('recorded')) this.recorded = points(JSON.parse(this.getAttribute('recorded')));
       super.start();
       if (this.listening) return;
       this.listening = true;
@@ -106,6 +112,10 @@
     async load(file) {
       if (file) this.take(await file.text(), file.name);
     }
+    collect() {
+      this.state.recorded = Boolean(this.recorded);
+      super.collect();
+    }
     take(json, name) {
       try {
         this.loaded = Object.assign(points(JSON.parse(json)), { name });
@@ -114,19 +124,23 @@
         this.loaded = null;
         this.problem = `${name || 'The file'} is not JSON: ${error.message}.`;
       }
-      this.update();
+      this.set({ show: 'own', size: 'all' });
     }
     read(s) {
       const roof = roofs(s), [path, bytes] = PATHS[s.path];
       if (!roof) return { error: true, text: `${GPUS[s.gpu].name}: no figure for ${path} here.` };
-      const at = tile(s.bm, s.bn, bytes), can = attainable(roof, at), edge = ridge(roof), all = this.loaded ? this.loaded.points : [], own = all.filter(p => p.path === s.path);
+      const at = tile(s.bm, s.bn, bytes), can = attainable(roof, at), edge = ridge(roof);
+      const given = this.recorded && s.show === 'recorded', from = given ? this.recorded : s.show === 'none' && this.recorded ? null : this.loaded;
+      const size = this.recorded && s.size !== 'all' ? Number(s.size) : 0, all = from ? from.points : [];
+      const own = all.filter(p => p.path === s.path && (!size || p.shape.every(v => v === size)));
       const words = `${GPUS[s.gpu].name}, ${path}: ${number(roof.peak)} TFLOP/s and ${number(roof.bandwidth, 4)} TB/s meet at ${number(edge)} FLOP per byte ` +
         `(${roof.source}). A ${s.bm} × ${s.bn} tile makes ${number(at)} FLOP of each byte it fetches: at most ${number(can)} TFLOP/s, limited by ` +
         `${at < edge ? 'memory, if nothing came from a cache' : 'arithmetic'}.` + (this.problem ? ' ' + this.problem : '') +
-        (all.length ? ` ${own.length} of ${lab.plural(all.length, 'measured point')}${this.loaded.gpu ? ` from ${this.loaded.gpu}` : ''} ${own.length === 1 ? 'is' : 'are'} of this arithmetic.` : '');
-      const rows = own.map((p, i) => [i + 1, p.name, p.type, p.shape.join(' × '), number(p.tflops), percent(p.tflops / attainable(roof, p.intensity))]);
-      return { roof, at, can, edge, own, text: words, details: own.length ? [['Your points', table('In the order of the file', ['point', 'kernel', 'type', 'M × N × K', 'TFLOP/s',
-        'of the roof'], rows)]] : [] };
+        (all.length ? ` ${own.length} of ${lab.plural(all.length, given ? 'recorded point' : 'measured point')}${from.gpu ? ` from ${from.gpu}` : ''} ${own.length === 1 ? 'is' : 'are'} of this arithmetic` +
+          `${size ? ` and n = ${size}` : ''}.` : '') + (this.recorded && s.show === 'own' && !this.loaded && !this.problem ? ' Choose your file: build/bench/bench.json after make bench, or what make check JSON=1 printed on a GPU.' : '');
+      const rows = own.map((p, i) => [i + 1, p.name, p.type, p.shape.join(' × '), number(p.tflops), percent(p.tflops / (given ? roof.peak : attainable(roof, p.intensity)))]);
+      return { roof, at, can, edge, own, given, text: words, details: own.length ? [[given ? 'Recorded points' : 'Your points', table(given ? 'By their numbers in the drawing' : 'In the order of the file', ['point', 'kernel', 'type', 'M × N × K', 'TFLOP/s',
+        given ? 'of the peak' : 'of the roof'], rows)]] : [] };
     }
     draw(model, s, width) {
       const { roof } = model, bytes = PATHS[s.path][1], left = 46, right = 10, top = 16, high = Math.max(230, Math.min(340, width * .55));
@@ -152,13 +166,18 @@
       };
       TILES.forEach(([bm, bn, words], i) => marker(tile(bm, bn, bytes), 'w-cell w-point', width < 480 ? words.split(':')[0] : words, i));
       marker(model.at, 'w-mark', `your ${s.bm} × ${s.bn}`, 3);
+      const taken = [];
       model.own.forEach((p, i) => {
         const x = X(Math.max(10 ** lo, Math.min(10 ** hi, p.intensity))), y = Y(Math.max(10 ** floor, p.tflops));
         nodes.push(rect(x - 4, y - 4, 8, 8, 'w-own', `${p.name}, ${p.shape.join(' × ')}: ${number(p.tflops)} TFLOP/s`));
-        if (model.own.length <= 24) nodes.push(text(x + 7, y + 4, i + 1, { class: 'w-tiny' }));
+        // Its number beside it: on the side where none stands yet.
+        const room = side => !taken.some(([tx, ty]) => Math.abs(tx - side) < 14 && Math.abs(ty - y) < 10), side = room(x + 12) || !room(x - 12) ? x + 12 : x - 12;
+        taken.push([side, y]);
+        if (model.own.length <= 24) nodes.push(text(side, y + 4, i + 1, { class: 'w-tiny', 'text-anchor': 'middle' }));
       });
       const legend = el('p', { class: 'w-legend' }, el('span', { class: 'w-key w-cell' }), ' tiles of the labs ', el('span', { class: 'w-key w-mark' }), ' your tile ',
-        el('span', { class: 'w-key w-own' }), ' your results: each at the intensity of a product whose matrices travel once.');
+        el('span', { class: 'w-key w-own' }), model.given ? ' recorded: at the operations per byte that its requests ask of global memory; above the slope caches feed it. cuBLAS: as if ' +
+          'each matrix travelled once.' : ' your results: each at the intensity of a product whose matrices travel once.');
       return [picture(width, top + high + 36, `Roofline on logarithmic axes. ${model.text}`, nodes), legend];
     }
   }

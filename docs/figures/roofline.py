@@ -13,7 +13,7 @@ def draw(narrow=False):
     d = Drawing("roofline", *((NARROW, 424) if narrow else (760, 400)), "The roofline of an H200 in FP32",
                 f"Up to {ridge:.0f} FLOP per byte the memory's {BANDWIDTH} TB/s limit, beyond that {PEAK} TFLOP/s of arithmetic. One thread per element "
                 "stands at 0.25 FLOP per byte, a tile of 128 by 128 at 32.")
-    left, top, wide, high = (42, 56, 302, 262) if narrow else (70, 56, 650, 270)
+    left, top, wide, high = (42, 56, 296, 262) if narrow else (70, 56, 650, 270)
     x = lambda v: left + wide * (math.log10(v) + 1) / 4  # noqa: E731
     y = lambda v: top + high * (2 - math.log10(v)) / 3  # noqa: E731
     d.text(16 if narrow else 24, 28, "what a byte allows", size=16, bold=True)

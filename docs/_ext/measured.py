@@ -104,11 +104,16 @@ class Ladder(LabDirective):
             found = {(r["name"].strip(), r["type"], int(r["n"])): (r["ms"], r["tf"], r["percent"]) for r in log_records(text)}
             where_from, _, how = log_header(text).partition(" (")
             how = f"({how} Log: docs/transcripts/{where}.txt"
-        lines = [line.split("|") for line in self.content]
-        if not lines:
+        lines = [line.partition("|")[::2] for line in self.content]
+        if not lines and where == "bench":
             lines = [(f"[lab {lab}](lab{lab}.md) `{rung}`", rung) for lab, rung in bench.rungs(kinds[0], n)] + [("cuBLAS", "cuBLAS")]
         lines = [[part.strip() for part in line] for line in lines]
-        clocks = [bench.clock((name, kind, n)) for _, name in lines for kind in kinds if (name, kind, n) in bench.records] if where == "bench" else [1]
+        for _, name in lines:
+            for kind in kinds:
+                for size in (n, *also):
+                    if (name, kind, size) not in found:
+                        raise self.error(f"{where} has no '{name}' in {kind} at n = {size}")
+        clocks = [bench.clock((name, kind, n)) for _, name in lines for kind in kinds] if where == "bench" else [1]
         clocked = max(clocks) > 1.02 * min(clocks)
         groups = "".join(f'<th class="number">{kind + ", " if len(kinds) > 1 else ""}of cuBLAS</th>' + "".join(f'<th class="number">at {size}</th>' for size in also)
                          + '<th class="number">TFLOP/s</th><th class="number">ms</th>' + ('<th class="number">MHz</th>' if clocked else "") for kind in kinds)
@@ -116,9 +121,6 @@ class Ladder(LabDirective):
         for label, name in lines:
             cells = ""
             for kind in kinds:
-                for size in (n, *also):
-                    if (name, kind, size) not in found:
-                        raise self.error(f"{where} has no '{name}' in {kind} at n = {size}")
                 ms, tflops, share = found[name, kind, n]
                 cells += f'<td class="number bar" style="--share:{min(float(share), 100)}%">{share} %</td>'
                 cells += "".join(f'<td class="number">{found[name, kind, size][2]} %</td>' for size in also)

@@ -3,6 +3,8 @@
 # in headless Chromium too. Where neither Sphinx nor a network is, that is said; CI must have both.
 # shellcheck source=grader/tests/shell.bash
 . "$(dirname "$0")/../../grader/tests/shell.bash"
+# shellcheck source=grader/tests/browser.bash
+. "$(dirname "$0")/../../grader/tests/browser.bash"
 build=${BUILD:-build}
 venv=$build/venv
 site=$build/docs
@@ -19,16 +21,21 @@ if [ $status -ne 0 ]; then
 fi
 good "the site builds without a warning"
 
-# ---- what must break the build; on a copy, one page at a time
-broken() { # NAME WORDS PAGE-TEXT
-    rm -rf "$scratch/tree/docs/extra.md"
-    printf '%s\n' '---' 'orphan: true' '---' '# Extra' '' "$3" >"$scratch/tree/docs/extra.md"
-    fails "$1" any "$2" "$venv/bin/python3" -m sphinx -q -W --keep-going -b dummy -d "$scratch/doctrees" "$scratch/tree/docs" "$scratch/out" "$scratch/tree/docs/extra.md"
-}
+# ---- what must break the build: a page for each in a copy, one build of them all, an error for each
 mkdir -p "$scratch/tree"
 git ls-files -z --cached --others --exclude-standard | tar -c --null --files-from=- --ignore-failed-read 2>/dev/null | tar -x -C "$scratch/tree"
 cp -r "$build/docs-doctrees" "$scratch/doctrees" 2>/dev/null
-broken "a marker that is not in the source breaks the build" 'not found' '```{literalinclude} ../lab1_naive/gemm.cu
+pages=()
+names=()
+wanted=()
+broken() { # NAME WORDS PAGE-TEXT
+    local page=docs/extra${#pages[@]}.md
+    printf '%s\n' '---' 'orphan: true' '---' '# Extra' '' "$3" >"$scratch/tree/$page"
+    pages+=("$scratch/tree/$page")
+    names+=("$1")
+    wanted+=("$2")
+}
+broken "a marker that is not in the source" 'not found' '```{literalinclude} ../lab1_naive/gemm.cu
 :start-at: there is no such line
 ```'
 broken "a transcript that is not there" 'transcripts/nonesuch.txt is not there' '```{transcript} nonesuch
@@ -61,22 +68,18 @@ broken "a link to nowhere" 'nonesuch' '[there](nonesuch.md)'
 broken "a diagnosis that the catalogue lacks" 'diag-nonesuch' '{diag}`NONESUCH`'
 broken "a widget that is not there" 'there is no docs/widgets/nonesuch.js' '```{widget} nonesuch
 ```'
+broken "a sentence that the measurements contradict" 'the page claims gemm_naive float 4096 % > cuBLAS float 4096 %, measured' '```{claims}
+gemm_naive float 4096 % > cuBLAS float 4096 %
+```'
+"$venv/bin/python3" -m sphinx -q -W --keep-going -b dummy -d "$scratch/doctrees" "$scratch/tree/docs" "$scratch/out" "${pages[@]}" >"$scratch/broken.log" 2>&1
+status=$?
+holds "a page that is broken fails the build" test $status -ne 0
+for i in "${!pages[@]}"; do
+    holds "${names[i]} breaks the build" grep -E "^${pages[i]}:.*(ERROR|WARNING): .*" "$scratch/broken.log"
+    holds "${names[i]}: it says so" grep -E "^${pages[i]}:.*${wanted[i]}" "$scratch/broken.log"
+done
+same "nothing else does" '' "$(grep -E '(ERROR|WARNING): ' "$scratch/broken.log" | grep -v '/docs/extra[0-9]*\.md:')"
 
 # ---- the pages
-python=
-for one in "$venv/bin/python3" /usr/bin/python3 python3; do
-    if "$one" -c 'import selenium' >/dev/null 2>&1; then python=$one && break; fi
-done
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
-if [ -z "$python" ] || ! command -v chromedriver >/dev/null; then browser=; fi
-[ -n "$browser" ] || echo "left out: pages in a browser (needs chromium, chromium-driver, python3-selenium)"
-timeout 1500 "${python:-$venv/bin/python3}" docs/tests/site.py "$site" ${browser:+"$browser"} >"$scratch/pages.log" 2>&1
-status=$?
-while IFS= read -r line; do
-    case $line in
-    'ok '*) good "${line#ok }" ;;
-    'FAILED '*) bad "${line#FAILED }" ;;
-    *) echo "        $line" ;;
-    esac
-done <"$scratch/pages.log"
-same "the pages were looked at to the end" 0 $status
+find_browser pages
+looks "the pages were looked at to the end" 1500 "${python:-$venv/bin/python3}" docs/tests/site.py "$site" ${browser:+"$browser"}

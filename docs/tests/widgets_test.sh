@@ -4,6 +4,8 @@
 # first part is done, which is said.
 # shellcheck source=grader/tests/shell.bash
 . "$(dirname "$0")/../../grader/tests/shell.bash"
+# shellcheck source=grader/tests/browser.bash
+. "$(dirname "$0")/../../grader/tests/browser.bash"
 grader=${BUILD:-build}/bin/grader
 
 holds "figures and palette are as their scripts draw them" python3 docs/figures/draw.py --check
@@ -37,22 +39,5 @@ if [ -e lab3_shared_mem/solution/gemm.cu ]; then
 fi
 
 # ---- the browser
-python=
-for one in "${BUILD:-build}/venv/bin/python3" /usr/bin/python3 python3; do
-    if "$one" -c 'import selenium' >/dev/null 2>&1; then python=$one && break; fi
-done
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
-if [ -z "$python" ] || [ -z "$browser" ] || ! command -v chromedriver >/dev/null; then
-    echo "left out: widgets in a browser (needs chromium, chromium-driver, python3-selenium)"
-    exit 0
-fi
-timeout 400 "$python" docs/tests/widgets_test.py "$browser" "$scratch" >"$scratch/browser.log" 2>&1
-status=$?
-while IFS= read -r line; do
-    case $line in
-    'ok '*) good "${line#ok }" ;;
-    'FAILED '*) bad "${line#FAILED }" ;;
-    *) echo "        $line" ;;
-    esac
-done <"$scratch/browser.log"
-same "the browser came to its end" 0 $status
+find_browser widgets || exit 0
+looks "the browser came to its end" 400 "$python" docs/tests/widgets_test.py "$browser" "$scratch"

@@ -6,68 +6,12 @@ the network behind a proxy that is not there, and any request but the page itsel
 """
 
 import glob
-import json
 import os
 import sys
 
-from selenium import webdriver
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
+from browser import THEMES, WIDTHS, axe_source, browser, check, look, requests, violations
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-
-WIDTHS = (1280, 360)
-THEMES = ("light", "dark")
-AXE_RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice")
-
-
-def check(name, condition, why=""):
-    print(f"ok {name}" if condition else f"FAILED {name}: {why}", flush=True)
-
-
-def browser(program):
-    options = Options()
-    options.binary_location = program
-    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-                 "--disable-background-networking", "--disable-component-update", "--no-first-run",
-                 "--proxy-server=127.0.0.1:9", "--proxy-bypass-list=<-loopback>"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    return webdriver.Chrome(service=Service(os.environ.get("CHROMEDRIVER") or which("chromedriver")), options=options)
-
-
-def which(name):
-    for folder in os.environ["PATH"].split(os.pathsep):
-        if os.access(os.path.join(folder, name), os.X_OK):
-            return os.path.join(folder, name)
-    raise SystemExit(f"no {name}")
-
-
-def requests(driver):
-    """Addresses that the page asked for since the last call."""
-    found = []
-    for entry in driver.get_log("performance"):
-        message = json.loads(entry["message"])["message"]
-        if message["method"] in ("Network.requestWillBeSent", "Network.webSocketCreated"):
-            parameters = message["params"]
-            found.append(parameters.get("request", parameters).get("url", "?"))
-    return found
-
-
-def look(driver, width, theme):
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                           {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500})
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
-                           {"features": [{"name": "prefers-color-scheme", "value": theme}]})
-
-
-def axe_source():
-    try:
-        import axe_playwright_python
-    except ImportError:
-        return None
-    found = glob.glob(os.path.join(os.path.dirname(axe_playwright_python.__file__), "**", "axe*.js"), recursive=True)
-    return open(found[0], encoding="utf-8").read() if found else None
 
 
 def check_page(driver, path, axe):
@@ -86,11 +30,7 @@ def check_page(driver, path, axe):
                 "e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tagName + '.' + e.className).slice(0, 5)")
             check(f"{here}: nothing sticks out", not outside, outside)
             if axe and (theme, width) in (("light", 1280), ("dark", 360)):
-                driver.execute_script(axe)
-                result = driver.execute_async_script(
-                    "const done = arguments[1]; axe.run(document, {runOnly: arguments[0], resultTypes: ['violations']})"
-                    ".then(r => done(r.violations.map(v => v.id + ': ' + v.nodes.slice(0, 3)"
-                    ".map(n => n.html.slice(0, 160)).join(' | '))), e => done([String(e)]))", list(AXE_RULES))
+                result = violations(driver, axe)
                 check(f"{here}: axe-core has nothing to say", not result, result)
     errors = [entry["message"] for entry in driver.get_log("browser")]
     check(f"{name}: nothing on the console", not errors, errors)
@@ -215,11 +155,8 @@ def check_hostile(driver, path):
 def main():
     program, folder = sys.argv[1], os.path.abspath(sys.argv[2])
     axe = axe_source()
-    if axe is None:
-        print("axe-core is not there (pip install --no-deps axe-playwright-python): left out")
     driver = browser(program)
     try:
-        driver.set_page_load_timeout(30)
         pages = sorted(glob.glob(os.path.join(folder, "*.html")))
         check("there are pages", len(pages) >= 4, pages)
         for page in pages:

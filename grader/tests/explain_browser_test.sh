@@ -3,6 +3,8 @@
 # messages. Without a browser the first half is left out, which is said.
 # shellcheck source=grader/tests/shell.bash
 . "$(dirname "$0")/shell.bash"
+# shellcheck source=grader/tests/browser.bash
+. "$(dirname "$0")/browser.bash"
 grader=${BUILD:-build}/bin/grader
 pages=$scratch/pages
 mkdir -p "$pages"
@@ -58,22 +60,5 @@ fails "make explain without a lab" any 'which lab' make -s explain
 fails "make explain LAB=99" 2 'no such lab here' make -s explain LAB=99
 
 # ---- the browser
-python=
-for one in "${BUILD:-build}/venv/bin/python3" /usr/bin/python3 python3; do
-    if "$one" -c 'import selenium' >/dev/null 2>&1; then python=$one && break; fi
-done
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
-if [ -z "$python" ] || [ -z "$browser" ] || ! command -v chromedriver >/dev/null; then
-    echo "left out: pages in a browser (needs chromium, chromium-driver, python3-selenium)"
-    exit 0
-fi
-timeout 240 "$python" grader/tests/explain_browser.py "$browser" "$pages" >"$scratch/browser.log" 2>&1
-status=$?
-while IFS= read -r line; do
-    case $line in
-    'ok '*) good "${line#ok }" ;;
-    'FAILED '*) bad "${line#FAILED }" ;;
-    *) echo "        $line" ;;
-    esac
-done <"$scratch/browser.log"
-same "the browser came to its end" 0 $status
+find_browser pages || exit 0
+looks "the browser came to its end" 240 "$python" grader/tests/explain_browser.py "$browser" "$pages"

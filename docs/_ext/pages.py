@@ -36,10 +36,11 @@ def note_time(app, doctree):
         title.parent.insert(1, raw(f'<p class="reading-time">{minutes} minute{"" if minutes == 1 else "s"} to read</p>'))
 
 
+BLANKS = re.compile(r'<span class="w">(\s*)</span>')
 FIGURE = re.compile(r'<img ([^>]*?)src="([^"]*?_images/)([\w-]+)\.svg"([^>]*?)/?>')
 
 
-def add_narrow_figures(app, page, template, context, doctree):
+def finish_page(app, page, template, context, doctree):
     """docs/figures/NAME-narrow.svg, if it is there, in the place of NAME.svg where the window is narrow."""
 
     def picture(found):
@@ -49,7 +50,8 @@ def add_narrow_figures(app, page, template, context, doctree):
         return f'<picture><source media="(max-width: 600px)" srcset="{folder}{name}-narrow.svg"><img {before}src="{folder}{name}.svg"{after}></picture>'
 
     if "body" in context:
-        context["body"] = FIGURE.sub(picture, context["body"])
+        # Blanks need no colour: pages of code are a third smaller without their elements.
+        context["body"] = FIGURE.sub(picture, BLANKS.sub(r"\1", context["body"]))
 
 
 def copy_narrow_figures(app, exception):
@@ -61,6 +63,6 @@ def copy_narrow_figures(app, exception):
 
 def setup(app):
     app.connect("doctree-read", note_time)
-    app.connect("html-page-context", add_narrow_figures)
+    app.connect("html-page-context", finish_page)
     app.connect("build-finished", copy_narrow_figures)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

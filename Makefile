@@ -102,6 +102,7 @@ ALL_CXXFLAGS = -std=c++20 $(OPT) -g1 -pthread -fopenmp $(WARN) -I. $(if $(DEPS),
 # FLAGS of an object: what a student waits for first is the compiler, so what is not hot is compiled fast.
 FLAGS_quick := -O0
 FLAGS_light := -O1 -fno-strict-aliasing
+FLAGS_tests := -O0
 # Lanes are loops for the vectoriser; a*b+c must never become an fma by itself; registers are read as other types.
 FLAGS_lanes := -O3 -ffp-contract=off -fno-strict-aliasing -fno-math-errno -fno-trapping-math
 
@@ -114,13 +115,16 @@ endif
 # The standard library is half of what g++ reads: once per set of flags instead of once per file. With the quick flags it
 # took all that `make check` builds from 207 to 180 s of processor time (same busy machine). clang++ and ccache do without:
 # ccache keeps nothing that was compiled with such a header.
-ifneq ($(filter g++ g++-%,$(if $(filter ccache,$(notdir $(CXX))),,$(notdir $(CXX)))),)
-HEADERS := $(foreach f,default quick light lanes,$(BUILD)/headers/$(f)/standard.hpp.gch)
+ifneq ($(filter g++ g++-% %-g++,$(if $(filter ccache,$(notdir $(CXX))),,$(notdir $(CXX)))),)
+HEADERS      := $(foreach f,default quick light lanes,$(BUILD)/headers/$(f)/standard.hpp.gch)
+TESTS_HEADER := $(BUILD)/headers/tests/standard.hpp.gch
 include_headers = -include $(BUILD)/headers/$(or $(FLAGS),default)/standard.hpp
-$(HEADERS): $(BUILD)/headers/%/standard.hpp.gch: common/standard.hpp $(BUILD)/flags
-	@mkdir -p $(@D) && cp $< $(@D)/
-	$(Q)$(CXX) $(ALL_CXXFLAGS) -x c++-header $< -o $@
-$(foreach f,quick light lanes,$(eval $(BUILD)/headers/$(f)/standard.hpp.gch: private FLAGS := $(f)))
+$(HEADERS): common/standard.hpp
+$(TESTS_HEADER): common/tests/standard.hpp
+$(HEADERS) $(TESTS_HEADER): $(BUILD)/flags
+	@mkdir -p $(@D) && cp $(filter %.hpp,$^) $(@D)/
+	$(Q)$(CXX) $(ALL_CXXFLAGS) -x c++-header $(filter %.hpp,$^) -o $@
+$(foreach f,quick light lanes tests,$(eval $(BUILD)/headers/$(f)/standard.hpp.gch: private FLAGS := $(f)))
 endif
 
 objects = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
@@ -163,6 +167,9 @@ CATCH_MAIN := $(BUILD)/obj/common/tests/catch_main.o
 CATCH_V3   := $(if $(wildcard $(DEPS)/include/catch2/catch_all.hpp /usr/include/catch2/catch_all.hpp \
   /usr/local/include/catch2/catch_all.hpp),-lCatch2)
 COMMON_SRC := $(wildcard common/*.cpp)
+TEST_SRC   := $(filter-out %_main.cpp,$(wildcard common/simgpu/tests/*.cpp common/tests/*.cpp grader/tests/*.cpp))
+$(TEST_SRC:%.cpp=$(BUILD)/obj/%.o): private FLAGS := tests
+$(TEST_SRC:%.cpp=$(BUILD)/obj/%.o): | $(TESTS_HEADER)
 $(BUILD)/tests/simgpu_tests: $(call objects,$(wildcard common/simgpu/tests/*.cpp)) $(CATCH_MAIN) $(LIBSERVER) $(LIBSIMGPU)
 $(BUILD)/tests/common_tests: $(call objects,$(filter-out %/catch_main.cpp,$(wildcard common/tests/*.cpp)) $(COMMON_SRC)) $(CATCH_MAIN)
 $(BUILD)/tests/%:

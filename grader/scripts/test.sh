@@ -1,24 +1,26 @@
 #!/bin/bash
-# test.sh PROGRAM...: runs Catch2 programs (*_tests) and shell tests (*.sh) one after the other and adds them up. One
-# line each; the whole output of what failed. The last line is "N passed, N failed", and the exit status says the same.
-# A program that dies or whose closing line cannot be read counts as one failure more.
+# test.sh PROGRAM...: runs Catch2 programs (*_tests) and shell tests (*.sh), two at a time (TEST_JOBS), and adds them up.
+# One line each as it ends; the whole output of what failed. The last line is "N passed, N failed", and the exit status
+# says the same. A program that dies or whose closing line cannot be read counts as one failure more.
 set -u
-passed=0
-failed=0
-log=$(mktemp) || exit 3
-trap 'rm -f "$log"' EXIT
-trap 'exit 130' INT TERM
+logs=$(mktemp -d) || exit 3
+trap 'rm -rf "$logs"' EXIT
+stop() {
+    local job
+    for job in $(jobs -p); do pkill -TERM -P "$job"; kill "$job"; done 2>/dev/null
+    exit 130
+}
+trap stop INT TERM
 
-for program in "$@"; do
-    start=$SECONDS
+# run NUMBER PROGRAM: leaves NUMBER.counts (passed, failed) and prints the result in one piece.
+run() {
+    local log=$logs/$1 program=$2 start=$SECONDS ok=0 bad=0 status last
     case $program in
     *.sh) bash "$program" >"$log" 2>&1 </dev/null ;;
     # -w NoTests: a program whose cases were all lost must not pass.
     *) "$program" -w NoTests >"$log" 2>&1 </dev/null ;;
     esac
     status=$?
-    ok=0
-    bad=0
     last=$(grep -E '^([0-9]+ passed, [0-9]+ failed|All tests passed \(.*\)|test cases: .*)$' "$log" | tail -n 1)
     case $last in
     *' passed, '*' failed')
@@ -37,15 +39,34 @@ for program in "$@"; do
     ok=${ok:-0}
     bad=${bad:-0}
     if [ -z "$last" ] || { [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; }; then bad=$((bad + 1)); fi
-    if [ "$bad" -ne 0 ]; then
-        cat "$log"
-        printf 'FAIL  '
-    else
-        printf 'ok    '
-    fi
-    printf '%-28s %5d passed, %d failed, %d s' "$(basename "$program")" "$ok" "$bad" $((SECONDS - start))
-    [ "$status" -eq 0 ] || printf ' (exit status %d)' "$status"
-    printf '\n'
+    {
+        if [ "$bad" -ne 0 ]; then
+            cat "$log"
+            printf 'FAIL  '
+        else
+            printf 'ok    '
+        fi
+        printf '%-28s %5d passed, %d failed, %d s' "$(basename "$program")" "$ok" "$bad" $((SECONDS - start))
+        [ "$status" -eq 0 ] || printf ' (exit status %d)' "$status"
+        printf '\n'
+    } >"$log.result"
+    cat "$log.result" # at once: two that end together must not mix their lines
+    echo "$ok $bad" >"$log.counts"
+}
+
+number=0
+for program in "$@"; do
+    while [ "$(jobs -pr | wc -l)" -ge "${TEST_JOBS:-2}" ]; do wait -n; done
+    number=$((number + 1))
+    run "$number" "$program" &
+done
+wait
+passed=0
+failed=0
+for ((i = 1; i <= number; i++)); do
+    ok=0
+    bad=1 # no result at all
+    [ ! -s "$logs/$i.counts" ] || read -r ok bad <"$logs/$i.counts"
     passed=$((passed + ok))
     failed=$((failed + bad))
 done

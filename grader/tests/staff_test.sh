@@ -153,7 +153,8 @@ same "no marker is left in it" "" "$(git -C "$course" grep -nE '(>>>|<<<) (solut
 # the authors' tree has built already is used again; make sees from the dates that it fits, and builds what does not.
 if [ -x "$build/bin/grader" ]; then
     mkdir "$scratch/student-build"
-    cp -a "$build/obj" "$build/lib" "$build/bin" "$build/flags" "$scratch/student-build/"
+    cp -a "$build"/{obj,lib,bin,flags} "$scratch/student-build/"
+    [ ! -d "$build/headers" ] || cp -a "$build/headers" "$scratch/student-build/"
     for branch in solution main; do
         git -C "$course" worktree add -q -f "$scratch/at-$branch" "$branch" 2>/dev/null ||
             git -C "$course" worktree add -q -f --detach "$scratch/at-$branch" "$branch"

@@ -305,7 +305,8 @@ endif
 
 # ONLY="staff_test.sh simgpu_tests" runs some of them.
 SHELL_TESTS := $(wildcard grader/tests/*_test.sh docs/tests/*_test.sh)
-ALL_TESTS := $(TEST_PROGRAMS) $(SHELL_TESTS)
+LONG_TESTS := %/mutants_test.sh %/weakenings_test.sh
+ALL_TESTS := $(filter $(LONG_TESTS),$(SHELL_TESTS)) $(TEST_PROGRAMS) $(filter-out $(LONG_TESTS),$(SHELL_TESTS))
 SELECTED_TESTS := $(if $(ONLY),$(foreach t,$(ONLY),$(filter %/$(t),$(ALL_TESTS))),$(ALL_TESTS))
 ifneq ($(ALL_TESTS),)
 test: ## the project's own tests; ends with "N passed, N failed"

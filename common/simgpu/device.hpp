@@ -99,6 +99,8 @@ struct SourceLine {
 
 enum class MemorySpace : std::uint8_t { global, shared, local, constant, param };
 enum class AccessType : std::uint8_t { load, store, atomic };
+std::string_view to_string(MemorySpace);  ///< "global", "shared" ...
+std::string_view to_string(AccessType);   ///< what a thread does: "reads", "writes", "updates"
 
 /// One party of a finding.
 struct Access {

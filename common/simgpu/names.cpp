@@ -51,6 +51,34 @@ std::string_view to_string(FindingKind kind) {
   return "unknown finding";
 }
 
+std::string_view to_string(MemorySpace space) {
+  switch (space) {
+    case MemorySpace::global:
+      return "global";
+    case MemorySpace::shared:
+      return "shared";
+    case MemorySpace::local:
+      return "local";
+    case MemorySpace::constant:
+      return "constant";
+    case MemorySpace::param:
+      return "parameter";
+  }
+  return "device";
+}
+
+std::string_view to_string(AccessType type) {
+  switch (type) {
+    case AccessType::load:
+      return "reads";
+    case AccessType::store:
+      return "writes";
+    case AccessType::atomic:
+      return "updates";
+  }
+  return "uses";
+}
+
 std::string_view to_string(InstructionClass c) {
   switch (c) {
     case InstructionClass::fp32:

@@ -81,4 +81,15 @@ std::optional<AccessRecord> ExactShadow::access(std::uint64_t granule, const Acc
   return found;
 }
 
+void ExactShadow::forget_times(std::uint64_t block) {
+  for (const std::unique_ptr<Page>& p : pages_) {
+    if (p == nullptr) continue;
+    for (Cell& c : p->cells) {
+      if (c.writer.block == block) c.writer.time = 0;
+      for (AccessRecord& r : c.readers)
+        if (r.block == block) r.time = 0;
+    }
+  }
+}
+
 }  // namespace simgpu::check

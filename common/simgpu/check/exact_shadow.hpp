@@ -70,6 +70,8 @@ class ExactShadow {
   /// Records the access; returns the other party of a race, if there is one.
   std::optional<AccessRecord> access(std::uint64_t granule, const AccessRecord& me,
                                      const WarpClock& clock, const BlockOrder* order);
+  /// See BlockClocks; for the accesses of one block.
+  void forget_times(std::uint64_t block);
 
  private:
   static constexpr std::size_t kPage = 1024;

@@ -86,8 +86,7 @@ struct SharedShadow {
     written[g] = tag(now, who(warp, atomic ? kAtomicLane : lane));
     return fine;
   }
-  /// Times are about to overflow: everything so far counts as long ago. Called at a barrier of the
-  /// whole block.
+  /// See BlockClocks.
   void forget_times() {
     for (Tag& t : written)
       if (t != 0 && !is_pending(t)) t = tag(1, t & kWhoMask);

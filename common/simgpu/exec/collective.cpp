@@ -42,6 +42,7 @@ std::uint32_t members(Warp& w, const Op& op, std::string_view what) {
       add_finding(run, FindingKind::divergent_barrier, op.pc, UINT32_MAX, at, std::nullopt, text);
   }
   run.clocks.sync_lanes(w.index);
+  bound_times(run);
   return named & w.mask;
 }
 

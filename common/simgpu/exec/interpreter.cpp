@@ -139,6 +139,7 @@ void check_barrier_on_completion(BlockRun& run, std::uint32_t id) {
   const LaunchRun& l = *run.launch;
   const Program& p = *l.program;
   const BarrierState& b = run.barriers[id];
+  if (b.expected != 0) return;  // parts of a block meet by number, wherever they are
   const SourceLine first_line = p.line_of(b.first_pc);
   for (const Warp& w : run.warps)
     for (const Parked& k : w.parked) {
@@ -162,7 +163,7 @@ void check_barrier_on_completion(BlockRun& run, std::uint32_t id) {
                       ": all threads of a block must meet at the same __syncthreads()");
       return;
     }
-  if (b.expected == 0 && run.exited != 0) {
+  if (run.exited != 0) {
     auto most = std::max_element(run.exits.begin(), run.exits.end(),
                                  [](const auto& x, const auto& y) { return x.second < y.second; });
     Access at;
@@ -211,18 +212,16 @@ void complete_barrier(BlockRun& run, std::uint32_t id) {
       w.parked.erase(w.parked.begin() + static_cast<std::ptrdiff_t>(k));
     }
   }
-  std::uint32_t arrived = b.arrived_warps, waiting = b.waiting_warps;
+  std::uint32_t waiting = b.waiting_warps;
   if (b.expected == 0) {
     // Warps that are gone order nothing, and nobody waits for them.
     for (const Warp& w : run.warps)
-      if (w.live() == 0) {
-        arrived |= 1u << w.index;
-        waiting |= 1u << w.index;
-      }
+      if (w.live() == 0) waiting |= 1u << w.index;
   }
-  run.clocks.barrier(waiting, arrived);
+  run.clocks.barrier(waiting, b.arrivals);
   ++run.worker->counters.block_barriers[b.first_pc != UINT32_MAX ? b.first_pc : b.arrive_pc];
   b = BarrierState{};
+  bound_times(run);
 }
 
 /// All threads that can come have come?
@@ -298,7 +297,6 @@ void park(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t mask) {
   const auto lanes = static_cast<std::uint32_t>(std::popcount(mask));
   b.arrived_lanes += lanes;
   b.arrived_count += mask == w.live() ? kLanes : lanes;
-  b.arrived_warps |= 1u << w.index;
   b.waiting_warps |= 1u << w.index;
   std::uint32_t pred = 0;
   if (bar.reduce != 0) {
@@ -681,11 +679,6 @@ void run_block(BlockRun& run) {
       if (run.aborted) return;
       waiting |= w.live() != 0;
     }
-    if (run.clocks.now() >= check::kTimeLimit / 2) {
-      run.shadow.forget_times();
-      run.clocks.reset(static_cast<unsigned>(run.warps.size()));
-      run.clocks.barrier(0xffffffffu, 0xffffffffu);
-    }
     if (!waiting) return;
     if (!progress) {
       report_deadlock(run);
@@ -706,6 +699,18 @@ void abort_launch(BlockRun& run) {
   l.lowest_changed.notify_all();
 }
 
+void forget_times(BlockRun& run) {
+  run.clocks.forget_times();
+  run.shadow.forget_times();
+  for (BarrierState& b : run.barriers)
+    if (b.arrivals.warps != 0) b.arrivals.seen.fill(run.clocks.now());
+  std::fill(run.async.landed.begin(), run.async.landed.end(), check::Landed{});
+  if (!run.launch->exact) return;
+  if (run.exact_shared) run.exact_shared->forget_times(run.number);
+  for (const auto& shadow : run.launch->global_shadows)
+    if (shadow != nullptr) shadow->forget_times(run.number);
+}
+
 void arrive_at_barrier(Warp& w, std::uint32_t id, std::uint32_t count, std::uint32_t pc) {
   BlockRun& run = *w.run;
   if (!exists(run, w, id, count, pc, w.mask)) return;
@@ -714,7 +719,8 @@ void arrive_at_barrier(Warp& w, std::uint32_t id, std::uint32_t count, std::uint
   b.expected = count;
   b.arrived_count +=
       w.mask == w.live() ? kLanes : static_cast<std::uint32_t>(std::popcount(w.mask));
-  b.arrived_warps |= 1u << w.index;
+  run.clocks.arrive(w.index, b.arrivals);
+  bound_times(run);
   if (is_complete(run, b)) complete_barrier(run, id);
 }
 

@@ -105,7 +105,8 @@ struct BarrierState {
   std::uint32_t arrived_lanes = 0;  ///< lanes parked here
   std::uint32_t arrived_count = 0;  ///< as the hardware counts: 32 for a whole warp
   std::uint32_t expected = 0;       ///< 0 = all threads of the block
-  std::uint32_t arrived_warps = 0, waiting_warps = 0;
+  std::uint32_t waiting_warps = 0;
+  check::Arrivals arrivals;              ///< by bar.arrive
   std::uint32_t first_pc = UINT32_MAX;   ///< of those that wait
   std::uint32_t arrive_pc = UINT32_MAX;  ///< of bar.arrive
   std::uint32_t ones = 0;                ///< bar.red: lanes whose predicate holds
@@ -153,6 +154,11 @@ struct Worker {
 
 // ---- running (interpreter.cpp)
 void run_blocks(Worker& worker);
+/// To be called after each synchronisation that the clocks have counted.
+void forget_times(BlockRun& run);
+inline void bound_times(BlockRun& run) {
+  if (run.clocks.now() >= check::kTimeLimit) forget_times(run);
+}
 /// Arrival of lanes that do not wait.
 void arrive_at_barrier(Warp& w, std::uint32_t id, std::uint32_t count, std::uint32_t pc);
 

@@ -7,10 +7,6 @@ namespace {
 std::string_view doing(const check::AccessRecord& r) {
   return r.atomic ? "updated" : r.write ? "written" : "read";
 }
-std::string_view does(AccessType t) {
-  return t == AccessType::atomic ? "updates" : t == AccessType::store ? "writes" : "reads";
-}
-
 std::string object_text(const Access& a) {
   if (a.object.empty()) return "byte " + std::to_string(a.address) + " of shared memory";
   return a.object + "+" + std::to_string(a.offset);
@@ -42,19 +38,25 @@ void report_race(BlockRun& run, FindingKind kind, const LaneAccess& me,
                                 : AccessType::load;
     f.other = describe_thread(*run.launch, other.block, other.thread, theirs);
     const bool other_block = other.block != run.number;
-    f.detail = line_text(*run.launch->program, me.pc) + " " + std::string(does(me.type)) + " " +
-               object_text(f.at) + " " + std::string(doing(other)) + " by " +
+    const unsigned other_warp = other.thread / kLanes;
+    const bool by_arrival = !other_block && ((((run.clocks.of(me.warp).by_arrival >> other_warp) |
+                                               (run.clocks.of(other_warp).by_arrival >> me.warp)) &
+                                              1u) != 0);
+    f.detail = line_text(*run.launch->program, me.pc) + " " + std::string(to_string(me.type)) +
+               " " + object_text(f.at) + " " + std::string(doing(other)) + " by " +
                line_text(*run.launch->program, other.pc) +
-               (other_block                    ? " in another block"
-                : other.thread / 32 == me.warp ? " by another lane of the same warp"
-                                               : " in the same barrier interval") +
+               (other_block             ? " in another block"
+                : other_warp == me.warp ? " by another lane of the same warp"
+                                        : " in the same barrier interval") +
                " (threads " + thread_text(f.at, other_block) + " and " +
                thread_text(*f.other, other_block) + "): ";
     f.detail += other_block
                     ? "blocks are not ordered: use an atomic, or let one block own each element"
-                : other.thread / 32 == me.warp ? "a __syncwarp() or __syncthreads() is missing "
-                                                 "between them, or two lanes write one place"
-                                               : "a __syncthreads() is missing between them";
+                : other_warp == me.warp ? "a __syncwarp() or __syncthreads() is missing "
+                                          "between them, or two lanes write one place"
+                : by_arrival ? "bar.arrive orders only what its warp did before it: arrive after "
+                               "the last access, or wait at a barrier before the next one"
+                             : "a __syncthreads() is missing between them";
     return f;
   });
 }

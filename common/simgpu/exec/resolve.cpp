@@ -95,36 +95,10 @@ Target param_target(BlockRun& run, std::uint64_t offset, unsigned bytes, bool wr
   return t;
 }
 
-std::string verb(AccessType type, bool past) {
-  switch (type) {
-    case AccessType::load:
-      return past ? "read" : "reads";
-    case AccessType::store:
-      return past ? "written" : "writes";
-    default:
-      return past ? "updated" : "updates";
-  }
-}
-
-std::string_view space_name(MemorySpace s) {
-  switch (s) {
-    case MemorySpace::global:
-      return "global";
-    case MemorySpace::shared:
-      return "shared";
-    case MemorySpace::local:
-      return "local";
-    case MemorySpace::constant:
-      return "constant";
-    default:
-      return "parameter";
-  }
-}
-
 /// "16 bytes past the end of B (16384 bytes)"
 std::string place(const Access& a) {
   const std::string object =
-      (a.object.empty() ? std::string(space_name(a.space)) + " memory" : a.object) + " (" +
+      (a.object.empty() ? std::string(to_string(a.space)) + " memory" : a.object) + " (" +
       std::to_string(a.object_bytes) + " bytes)";
   if (a.offset < 0) return std::to_string(-a.offset) + " bytes before the start of " + object;
   const auto offset = static_cast<std::uint64_t>(a.offset);
@@ -308,7 +282,8 @@ void report_fault(BlockRun& run, const Warp& w, unsigned lane, const Op& op, Acc
                     lane_access(w, lane, op, type, bytes, in_space ? t.offset : address, t.space));
     if (t.space == MemorySpace::local)
       f.at.object_bytes = w.frames[w.depth].local_base + w.frames[w.depth].code->local_bytes;
-    const std::string start = verb(type, false) + " " + std::to_string(bytes) + " bytes ";
+    const std::string start =
+        std::string(to_string(type)) + " " + std::to_string(bytes) + " bytes ";
     char hex[32];
     std::snprintf(hex, sizeof hex, "0x%llx", static_cast<unsigned long long>(address));
     switch (kind) {

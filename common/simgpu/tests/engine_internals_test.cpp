@@ -74,7 +74,7 @@ TEST_CASE("barriers order the warps that meet there and no others", "[engine]") 
   const std::uint32_t before = clocks.now();
   CHECK(clocks.of(1).unordered(32, 0, before));
   CHECK_FALSE(clocks.of(1).unordered(32, 32, before));  // itself
-  clocks.barrier(0b0011, 0b0011);                       // warps 0 and 1
+  clocks.barrier(0b0011);                               // warps 0 and 1
   CHECK_FALSE(clocks.of(1).unordered(32, 0, before));
   CHECK_FALSE(clocks.of(0).unordered(0, 33, before));
   CHECK(clocks.of(2).unordered(64, 0, before));
@@ -82,16 +82,50 @@ TEST_CASE("barriers order the warps that meet there and no others", "[engine]") 
   // What warp 0 does now is not ordered before what warp 1 does next.
   CHECK(clocks.of(1).unordered(32, 0, clocks.now()));
   // Order passes on: 1 meets 2, so 2 comes after what 0 did before it met 1.
-  clocks.barrier(0b0110, 0b0110);
+  clocks.barrier(0b0110);
   CHECK_FALSE(clocks.of(2).unordered(64, 0, before));
   CHECK(clocks.of(3).unordered(96, 0, before));
-  // A producer that only arrives is not held back by the consumer's past.
-  const std::uint32_t late = clocks.now();
-  clocks.barrier(0b1000, 0b1001);
-  CHECK_FALSE(clocks.of(3).unordered(96, 0, late));
-  CHECK(clocks.of(0).unordered(0, 96, late));
-  clocks.barrier(0b1111, 0b1111);
+  CHECK(clocks.floor() == 1);
+  clocks.barrier(0b1111);
   CHECK(clocks.floor() == clocks.now());
+}
+
+TEST_CASE("bar.arrive hands over what came before it", "[engine]") {
+  check::BlockClocks clocks;
+  clocks.reset(4);
+  const std::uint32_t first = clocks.now();
+  clocks.barrier(0b0011);  // 1 has seen what 0 did first
+  const std::uint32_t before = clocks.now();
+  check::Arrivals arrivals;
+  clocks.arrive(1, arrivals);
+  const std::uint32_t behind = clocks.now();
+  clocks.barrier(0b1001);  // time goes on elsewhere
+  clocks.barrier(0b0100, arrivals);
+  CHECK_FALSE(clocks.of(2).unordered(64, 32, before));
+  CHECK_FALSE(clocks.of(2).unordered(64, 0, first));  // passed on
+  CHECK(clocks.of(2).unordered(64, 0, before));
+  CHECK(clocks.of(2).unordered(64, 32, behind));  // before the barrier was complete, but too late
+  CHECK(clocks.of(2).by_arrival == 0b0010);
+  // The producer is not held back by the consumer's past, and those who do not wait learn nothing.
+  CHECK(clocks.of(1).unordered(32, 64, before));
+  CHECK(clocks.of(3).unordered(96, 32, before));
+  // Two arrivals: of each, its own time.
+  check::Arrivals both;
+  clocks.arrive(0, both);
+  const std::uint32_t between = clocks.now();
+  clocks.arrive(1, both);
+  clocks.barrier(0b1000, both);
+  CHECK(clocks.of(3).unordered(96, 0, between));
+  CHECK_FALSE(clocks.of(3).unordered(96, 32, between));
+  CHECK(clocks.of(3).by_arrival == 0b0011);
+  clocks.barrier(0b1010);  // now 1 waits with it
+  CHECK(clocks.of(3).by_arrival == 0b0001);
+  clocks.forget_times();
+  for (unsigned w = 0; w < 4; ++w) {
+    CHECK_FALSE(clocks.of(w).unordered(w * 32, (w ^ 1) * 32, 1));
+    CHECK(clocks.of(w).unordered(w * 32, (w ^ 1) * 32, clocks.now()));
+    CHECK(clocks.of(w).by_arrival == 0);
+  }
 }
 
 TEST_CASE("__syncwarp orders the lanes of one warp", "[engine]") {
@@ -121,26 +155,26 @@ TEST_CASE("shared shadow: each kind of race, and none where there is none", "[en
   CHECK(read(0, 3));
   CHECK_FALSE(read(1, 3));  // read after write
   CHECK_FALSE(read(0, 4));  // by another lane of the warp
-  clocks.barrier(3, 3);
+  clocks.barrier(3);
   CHECK(read(0, 0));
   CHECK(read(0, 1));
   CHECK(read(1, 1));
   CHECK_FALSE(write(0, 0));  // others read it
-  clocks.barrier(3, 3);
+  clocks.barrier(3);
   CHECK(read(0, 5));
   CHECK(write(0, 5));        // the only reader
   CHECK_FALSE(write(1, 5));  // write after write
-  clocks.barrier(3, 3);
+  clocks.barrier(3);
   CHECK(write(0, 1, true));
   CHECK(write(1, 2, true));  // atomics do not race with each other
   CHECK_FALSE(read(0, 1));
-  clocks.barrier(3, 3);
+  clocks.barrier(3);
   CHECK(read(0, 0));
   CHECK(read(0, 1));
   clocks.sync_lanes(0);
   CHECK(write(0, 2));  // lanes of one warp, ordered by __syncwarp
   s.forget_times();
-  clocks.barrier(3, 3);
+  clocks.barrier(3);
   CHECK(read(1, 9));
 }
 
@@ -164,7 +198,7 @@ TEST_CASE("exact shadow names the other party, also the earlier of two readers",
   REQUIRE(raw);
   CHECK(raw->pc == 10);
   CHECK(raw->thread == 0);
-  clocks.barrier(7, 7);
+  clocks.barrier(7);
   CHECK_FALSE(record(64, false, 12));
   CHECK_FALSE(record(1, false, 13));
   CHECK_FALSE(record(1, false, 14));

@@ -616,6 +616,91 @@ DONE:
   CHECK(has_kind(run_named(lost, 64), FindingKind::deadlock));
 }
 
+TEST_CASE("what comes after bar.arrive is not handed over", "[opcode][barrier]") {
+  // The producer's warp is the first to run or the last; `late` is what it does after its arrival.
+  const auto run = [](bool producer_first, const std::string& late, const std::string& consumer) {
+    return run_named(std::string("setp.") + (producer_first ? "ne" : "eq") + R"(.u32 %p1, %r3, 0;
+      mul.wide.u32 %rd4, %r2, 4; mov.u64 %rd5, box; add.s64 %rd5, %rd5, %rd4;
+      @%p1 bra CONSUMER;
+      st.shared.u32 [%rd5], %r1;
+      bar.arrive 1, 64;
+      )" + late + R"(
+      bra DONE;
+    CONSUMER:
+      bar.sync 1, 64;
+      )" + consumer + "\nDONE:",
+                     64);
+  };
+  const std::string again = "st.shared.u32 [%rd5+128], %r1;";
+  for (const bool first : {true, false}) {
+    INFO((first ? "producer" : "consumer") << " first");
+    CHECK(to_text(run(first, "", "ld.shared.u32 %r4, [%rd5];").findings).empty());
+    CHECK(to_text(run(first, again, "ld.shared.u32 %r4, [%rd5];").findings).empty());
+    // Written, or read, too late: the consumer may already be there.
+    for (const auto& [late, consumer] :
+         {std::pair{again, "ld.shared.u32 %r4, [%rd5+128];"},
+          std::pair{again, "st.shared.u32 [%rd5+128], %r2;"},
+          std::pair{std::string("ld.shared.u32 %r4, [%rd5];"), "st.shared.u32 [%rd5], %r2;"}}) {
+      INFO(late << "  " << consumer);
+      const LaunchReport report = run(first, late, consumer);
+      REQUIRE(report.findings.size() == 1);
+      CHECK(report.findings[0].kind == FindingKind::shared_race);
+      CHECK(report.findings[0].detail.find("bar.arrive orders only what its warp did before it") !=
+            std::string::npos);
+    }
+    // Unless it waits for the consumer in between.
+    CHECK(to_text(
+              run(first, "bar.sync 2, 64;" + again, "ld.shared.u32 %r4, [%rd5]; bar.arrive 2, 64;")
+                  .findings)
+              .empty());
+    CHECK(to_text(run(first, "bar.sync 2, 64;" + again,
+                      "ld.shared.u32 %r4, [%rd5]; bar.sync 2, 64; ld.shared.u32 %r4, [%rd5];")
+                      .findings)
+              .empty());
+  }
+}
+
+TEST_CASE("more synchronisations than a tag of the shadow can count", "[opcode][barrier]") {
+  // One warp synchronises two million times on its own while the other waits. What each reads of
+  // the other was written before they met; only what one writes into its own word after that is a
+  // race.
+  std::string body = R"(
+    st.shared.u32 [%rd3], %r1;
+    setp.ne.u32 %p1, %r3, 0;
+    @%p1 bra MEET;
+    mov.u32 %r4, 0;
+  LOOP:
+    SYNCS
+    st.shared.u32 [%rd3], %r4;
+    add.u32 %r4, %r4, 1;
+    setp.lt.u32 %p2, %r4, TIMES;
+    @%p2 bra LOOP;
+  MEET:
+    bar.sync 0;
+    xor.b32 %r5, %r1, 32;
+    mul.wide.u32 %rd4, %r5, 4; mov.u64 %rd5, box; add.s64 %rd5, %rd5, %rd4;
+    ld.shared.u32 %r6, [%rd5];
+    st.global.u32 [%rd1], %r6;
+    bar.sync 0;
+    @%p1 st.shared.u32 [%rd3], %r6;
+    ld.shared.u32 %r6, [%rd5];)";
+  for (const auto& [sync, times] :
+       {std::pair{"bar.warp.sync -1;", 33000u}, std::pair{"bar.arrive 7, 32;", 17000u}}) {
+    INFO(sync);
+    std::string syncs;
+    for (unsigned k = 0; k < 64; ++k) syncs += sync;
+    std::string text = body;
+    text.replace(text.find("SYNCS"), 5, syncs);
+    text.replace(text.find("TIMES"), 5, std::to_string(times));
+    std::vector<u32> got;
+    const LaunchReport report = run_named(text, 64, &got);
+    REQUIRE(report.findings.size() == 1);
+    CHECK(report.findings[0].kind == FindingKind::shared_race);
+    CHECK(report.findings[0].occurrences == 32);
+    for (u32 t = 0; t < 64; ++t) CHECK(got[t] == (t < 32 ? t + 32 : times - 1));
+  }
+}
+
 TEST_CASE("named barriers that cannot be passed", "[opcode][barrier]") {
   // Two of four warps come to a barrier for three; and for two, but under another number.
   LaunchReport report =

@@ -23,34 +23,6 @@ std::string triple(const Dim3& d) {
   return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + ")";
 }
 
-const char* verb(AccessType type) {
-  switch (type) {
-    case AccessType::load:
-      return "reads";
-    case AccessType::store:
-      return "writes";
-    case AccessType::atomic:
-      return "updates";
-  }
-  return "uses";
-}
-
-const char* space_name(MemorySpace space) {
-  switch (space) {
-    case MemorySpace::global:
-      return "global";
-    case MemorySpace::shared:
-      return "shared";
-    case MemorySpace::local:
-      return "local";
-    case MemorySpace::constant:
-      return "constant";
-    case MemorySpace::param:
-      return "parameter";
-  }
-  return "device";
-}
-
 std::string party(const Access& access) {
   return "thread " + triple(access.thread) + " of block " + triple(access.block);
 }
@@ -59,8 +31,8 @@ std::string describe(const Access& access) {
   std::ostringstream text;
   text << party(access);
   if (access.bytes == 0) return text.str();  // a place in the program rather than a memory access
-  text << ' ' << verb(access.type) << ' ' << access.bytes
-       << (access.bytes == 1 ? " byte" : " bytes") << " of " << space_name(access.space)
+  text << ' ' << to_string(access.type) << ' ' << access.bytes
+       << (access.bytes == 1 ? " byte" : " bytes") << " of " << to_string(access.space)
        << " memory at ";
   if (!access.object.empty()) {
     text << access.object << (access.offset < 0 ? "" : "+") << access.offset;

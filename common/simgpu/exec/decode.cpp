@@ -103,6 +103,9 @@ FunctionDecoder::FunctionDecoder(ProgramBuilder& builder, std::uint32_t number,
 void FunctionDecoder::fail(const std::string& message) const {
   throw Undecodable(message, current_ != nullptr ? current_->where : f_.where);
 }
+void FunctionDecoder::unsupported() const {
+  fail("'" + std::string(current_->mod.text) + "' is not supported by the simulated GPU");
+}
 
 std::uint32_t FunctionDecoder::allocate(std::uint32_t bytes, std::uint32_t align) {
   frame_ = (frame_ + align - 1) / align * align;
@@ -305,8 +308,7 @@ void FunctionDecoder::finish_destination(const Operand& o, ptx::Type type, Ref w
 // emitting
 
 Op& FunctionDecoder::emit(Handler handler) {
-  if (handler == nullptr)
-    fail("'" + std::string(current_->mod.text) + "' is not supported by the simulated GPU");
+  if (handler == nullptr) unsupported();
   Op& op = ops_.emplace_back();
   op.fn = handler;
   op.pc = code_.first_pc + current_index_;
@@ -321,8 +323,7 @@ Op& FunctionDecoder::emit(Handler handler) {
   return op;
 }
 Op& FunctionDecoder::emit_alu(Alu op, Ty type) {
-  if (type == Ty::count_)
-    fail("'" + std::string(current_->mod.text) + "' is not supported by the simulated GPU");
+  if (type == Ty::count_) unsupported();
   return emit(handlers().alu[static_cast<std::size_t>(op)][static_cast<std::size_t>(type)]);
 }
 

@@ -145,7 +145,7 @@ void FunctionDecoder::float_arithmetic(const Ins& ins) {
       n = 1;
       break;
     default:
-      fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
+      unsupported();
   }
   const bool half = is_half(type);
   if (half && host_rounding(ins.mod.rounding) != FE_TONEAREST)
@@ -176,8 +176,7 @@ void FunctionDecoder::float_arithmetic(const Ins& ins) {
     Op& s = emit_alu(Alu::saturate, ty);
     s.dst = s.a = dst;
   }
-  if (ins.mod.relu && op != Alu::fma_relu)
-    fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
+  if (ins.mod.relu && op != Alu::fma_relu) unsupported();
 }
 
 void FunctionDecoder::integer_arithmetic(const Ins& ins) {
@@ -200,8 +199,7 @@ void FunctionDecoder::integer_arithmetic(const Ins& ins) {
     case Opcode::mul24:
       return simple(ins, hi ? Alu::mul24_hi : Alu::mul24_lo, ty, 4, {4, 4});
     case Opcode::mad24:
-      if (ins.mod.sat)
-        fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
+      if (ins.mod.sat) unsupported();
       return simple(ins, hi ? Alu::mad24_hi : Alu::mad24_lo, ty, 4, {4, 4, 4});
     case Opcode::div:
     case Opcode::rem: {
@@ -229,7 +227,7 @@ void FunctionDecoder::integer_arithmetic(const Ins& ins) {
       return;
     }
     default:
-      fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
+      unsupported();
   }
 }
 
@@ -238,8 +236,7 @@ void FunctionDecoder::carry_arithmetic(const Ins& ins) {
   const unsigned bytes = ptx::size_of(ins.mod.type);
   const bool mad = ins.op == Opcode::mad || ins.op == Opcode::madc;
   const bool in = ins.op == Opcode::addc || ins.op == Opcode::subc || ins.op == Opcode::madc;
-  if (ins.mod.mul == ptx::MulMode::wide)
-    fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
+  if (ins.mod.mul == ptx::MulMode::wide) unsupported();
   if (mad)
     simple(ins, Alu::add_carry, lane_type(ins.mod.type), bytes, {bytes, bytes, bytes});
   else
@@ -331,56 +328,27 @@ void FunctionDecoder::logic(const Ins& ins) {
       return;
     }
     default:
-      fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
+      unsupported();
   }
 }
 
 namespace {
 
-/// The comparison and whether the operands are to be taken as unsigned (lo, ls, hi, hs).
-Alu comparison(ptx::Compare c, bool& is_unsigned) {
+/// lo, ls, hi, hs are lt, le, gt, ge of operands taken as unsigned.
+ptx::Compare comparison(ptx::Compare c, bool& is_unsigned) {
   using C = ptx::Compare;
+  is_unsigned = c >= C::lo && c <= C::hs;
   switch (c) {
-    case C::eq:
-      return Alu::eq;
-    case C::ne:
-      return Alu::ne;
-    case C::lt:
-      return Alu::lt;
-    case C::le:
-      return Alu::le;
-    case C::gt:
-      return Alu::gt;
-    case C::ge:
-      return Alu::ge;
     case C::lo:
-      is_unsigned = true;
-      return Alu::lt;
+      return C::lt;
     case C::ls:
-      is_unsigned = true;
-      return Alu::le;
+      return C::le;
     case C::hi:
-      is_unsigned = true;
-      return Alu::gt;
+      return C::gt;
     case C::hs:
-      is_unsigned = true;
-      return Alu::ge;
-    case C::equ:
-      return Alu::equ;
-    case C::neu:
-      return Alu::neu;
-    case C::ltu:
-      return Alu::ltu;
-    case C::leu:
-      return Alu::leu;
-    case C::gtu:
-      return Alu::gtu;
-    case C::geu:
-      return Alu::geu;
-    case C::num:
-      return Alu::num;
+      return C::ge;
     default:
-      return Alu::nan;
+      return c;
   }
 }
 
@@ -402,20 +370,19 @@ void FunctionDecoder::compare(const Ins& ins) {
     }
   }
   bool as_unsigned = false;
-  const Alu cmp = comparison(ins.mod.compare, as_unsigned);
+  const ptx::Compare cmp = comparison(ins.mod.compare, as_unsigned);
   const Ty ty = as_unsigned ? lane_type(bits_type(bytes)) : lane_type(type);
   const Operand& d = at(ins, 0);
   Ref c = kNoRef;
   if (ins.mod.combine != ptx::BoolOp::none) c = predicate(at(ins, 3));
   const bool pair = type == PT::f16x2 || type == PT::bf16x2;
   const PT result = ins.mod.type;  // of set
-  if (is_set && pair && result != type && result != PT::u32 && result != PT::s32)
-    fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
-  if (is_set && !pair && (result == PT::f16x2 || result == PT::bf16x2))
-    fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
+  if (is_set && pair && result != type && result != PT::u32 && result != PT::s32) unsupported();
+  if (is_set && !pair && (result == PT::f16x2 || result == PT::bf16x2)) unsupported();
   const Ref dst = is_set ? mask_temporary() : destination(d, PT::pred);
   const Ref high = is_set && pair ? mask_temporary() : kNoRef;
-  Op& o = emit_alu(cmp, ty);
+  if (ty == Ty::count_) unsupported();
+  Op& o = emit(handlers().compare[static_cast<std::size_t>(cmp)][static_cast<std::size_t>(ty)]);
   o.a = a;
   o.b = b;
   o.c = c;
@@ -539,51 +506,24 @@ void FunctionDecoder::convert(const Ins& ins) {
   const Ref b = pair ? source(at(ins, 2), ptx::size_of(from)) : kNoRef;
   const Ref dst = destination(at(ins, 0), to);
   const Ty to_ty = lane_type(to), from_ty = lane_type(from);
-  if (to_ty == Ty::count_ || from_ty == Ty::count_)
-    fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
+  using R = ptx::Rounding;
+  const R round = ins.mod.rounding;
+  const bool to_tf32 = to == PT::tf32;
+  if (to_ty == Ty::count_ || from_ty == Ty::count_ || round == R::approx || round == R::full ||
+      (ins.mod.relu && !is_half(to) && !to_tf32) ||
+      (to_tf32 && (ins.mod.sat || ins.mod.ftz ||
+                   (round != R::rn && round != R::rz && (round != R::rna || ins.mod.relu)))))
+    unsupported();
   Op& o = emit(handlers().cvt[static_cast<std::size_t>(to_ty)][static_cast<std::size_t>(from_ty)]);
   o.dst = dst;
   o.a = a;
   o.b = b;
-  using R = ptx::Rounding;
-  CvtRound r = CvtRound::none;
-  switch (ins.mod.rounding) {
-    case R::rn:
-      r = CvtRound::rn;
-      break;
-    case R::rz:
-      r = CvtRound::rz;
-      break;
-    case R::rm:
-      r = CvtRound::rm;
-      break;
-    case R::rp:
-      r = CvtRound::rp;
-      break;
-    case R::rna:
-      r = CvtRound::rna;
-      break;
-    case R::rni:
-      r = CvtRound::rni;
-      break;
-    case R::rzi:
-      r = CvtRound::rzi;
-      break;
-    case R::rmi:
-      r = CvtRound::rmi;
-      break;
-    case R::rpi:
-      r = CvtRound::rpi;
-      break;
-    default:
-      break;
-  }
-  o.x = static_cast<std::uint8_t>(r);
+  o.x = static_cast<std::uint8_t>(round);
   o.y = static_cast<std::uint8_t>((ins.mod.sat ? 1 : 0) | (ins.mod.ftz ? 2 : 0) |
                                   (ins.mod.relu ? 4 : 0));
   const bool to_f32 = to == PT::f32 || to == PT::f64;
   if (to_f32) {
-    round_as(o, ins.mod.rounding);
+    round_as(o, round);
     if (ins.mod.ftz && (from == PT::f32 || to == PT::f32) && to == PT::f32) {
       Op& f = emit_alu(Alu::flush, Ty::f32);
       f.dst = f.a = dst;

@@ -88,6 +88,23 @@ void FunctionDecoder::forget_addresses(const Ins& ins) {
         forget(f_.vector_operands[d.index + k].index);
 }
 
+/// Of ld and st: one op for all elements of `list`.
+Op& FunctionDecoder::emit_access(const Ins& ins, AccessType type, Space space, Ref base,
+                                 std::int64_t offset, const std::vector<Ref>& list) {
+  Op& o = emit(op_memory);
+  o.a = base;
+  o.imm = offset;
+  o.list = list.data();
+  o.vec = static_cast<std::uint8_t>(list.size());
+  o.width = static_cast<std::uint8_t>(ptx::size_of(ins.mod.type));
+  o.x = static_cast<std::uint8_t>(space);
+  o.y = static_cast<std::uint8_t>(type);
+  o.z = ins.mod.is_volatile || ins.mod.release_acquire ? 1 : 0;
+  o.site = new_site();
+  choose_quick_path(o, at(ins, type == AccessType::load ? 1 : 0));
+  return o;
+}
+
 void FunctionDecoder::load(const Ins& ins) {
   InstructionInfo& info = p_.instructions[code_.first_pc + current_index_];
   const Space space = ins.mod.space == Space::none ? Space::generic : ins.mod.space;
@@ -112,18 +129,7 @@ void FunctionDecoder::load(const Ins& ins) {
   const PT raw = bytes == 1 ? (ins.mod.type == PT::s8 ? PT::s8 : PT::u8) : ins.mod.type;
   for (unsigned k = 0; k < vec; ++k)
     list.push_back(element(k).kind == Kind::sink ? temporary(bytes) : destination(element(k), raw));
-  Op& o = emit(op_memory);
-  o.a = base;
-  o.imm = offset;
-  o.list = list.data();
-  o.dst = list.front();
-  o.vec = static_cast<std::uint8_t>(vec);
-  o.width = static_cast<std::uint8_t>(bytes);
-  o.x = static_cast<std::uint8_t>(space);
-  o.y = static_cast<std::uint8_t>(AccessType::load);
-  o.z = ins.mod.is_volatile || ins.mod.release_acquire ? 1 : 0;
-  o.site = new_site();
-  choose_quick_path(o, at(ins, 1));
+  emit_access(ins, AccessType::load, space, base, offset, list).dst = list.front();
   for (unsigned k = 0; k < vec; ++k) finish_destination(element(k), raw, list[k]);
 }
 
@@ -147,17 +153,7 @@ void FunctionDecoder::store(const Ins& ins) {
     fail("'" + std::string(ins.mod.text) + "' with another number of registers");
   for (unsigned k = 0; k < vec; ++k)
     list.push_back(source(s.kind == Kind::vector ? f_.vector_operands[s.index + k] : s, bytes));
-  Op& o = emit(op_memory);
-  o.a = base;
-  o.imm = offset;
-  o.list = list.data();
-  o.vec = static_cast<std::uint8_t>(vec);
-  o.width = static_cast<std::uint8_t>(bytes);
-  o.x = static_cast<std::uint8_t>(space);
-  o.y = static_cast<std::uint8_t>(AccessType::store);
-  o.z = ins.mod.is_volatile || ins.mod.release_acquire ? 1 : 0;
-  o.site = new_site();
-  choose_quick_path(o, at(ins, 0));
+  emit_access(ins, AccessType::store, space, base, offset, list);
 }
 
 void FunctionDecoder::atomic(const Ins& ins) {
@@ -170,8 +166,7 @@ void FunctionDecoder::atomic(const Ins& ins) {
   const PT type = ins.mod.type;
   const unsigned bytes = ptx::size_of(type);
   const Ty ty = lane_type(type);
-  if (ty == Ty::count_ || ins.mod.vec > 1)
-    fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU");
+  if (ty == Ty::count_ || ins.mod.vec > 1) unsupported();
   const std::size_t first = returns ? 1 : 0;
   std::int64_t offset;
   const Ref base = memory_base(at(ins, first), offset);
@@ -362,7 +357,7 @@ void FunctionDecoder::collective(const Ins& ins) {
       emit(op_nothing);
       return;
     default:
-      fail("'" + std::string(ins.mod.text) + "' is not supported by the simulated GPU yet");
+      unsupported();
   }
 }
 

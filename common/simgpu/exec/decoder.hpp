@@ -59,6 +59,7 @@ class FunctionDecoder {
   void renumber();
   void decode(const Ins& ins);
   [[noreturn]] void fail(const std::string& message) const;
+  [[noreturn]] void unsupported() const;  ///< the instruction, as it is written
 
   // operands
   std::uint32_t allocate(std::uint32_t bytes, std::uint32_t align = 64);
@@ -105,6 +106,8 @@ class FunctionDecoder {
 
   // decode_memory.cpp
   void load(const Ins& ins);
+  Op& emit_access(const Ins& ins, AccessType type, ptx::Space space, Ref base, std::int64_t offset,
+                  const std::vector<Ref>& list);
   void store(const Ins& ins);
   void atomic(const Ins& ins);
   void parameter_access(const Ins& ins, bool is_load);

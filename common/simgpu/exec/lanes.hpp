@@ -76,6 +76,9 @@ SIMGPU_INLINE void write_pred(Warp& w, Ref ref, std::uint32_t value) {
 constexpr std::size_t idx(Alu op) {
   return static_cast<std::size_t>(op);
 }
+constexpr std::size_t idx(ptx::Compare compare) {
+  return static_cast<std::size_t>(compare);
+}
 constexpr std::size_t idx(Ty type) {
   return static_cast<std::size_t>(type);
 }

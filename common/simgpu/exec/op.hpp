@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/simgpu/ptx/modifiers.hpp"
+
 namespace simgpu::exec {
 
 struct Warp;
@@ -116,20 +118,6 @@ enum class Alu : std::uint8_t {
   slct_s32,
   slct_f32,
   testp,
-  eq,
-  ne,
-  lt,
-  le,
-  gt,
-  ge,
-  equ,
-  neu,
-  ltu,
-  leu,
-  gtu,
-  geu,
-  num,
-  nan,
   count_,
 };
 
@@ -154,14 +142,13 @@ enum class Ty : std::uint8_t {
   count_,
 };
 
-/// Parameters of cvt, in Op::x / Op::y.
-enum class CvtRound : std::uint8_t { none, rn, rz, rm, rp, rna, rni, rzi, rmi, rpi };
-
 /// What the elements of A and B are in a matrix multiply-add of a warp (see fragments.hpp).
 enum class MmaFormat : std::uint8_t { f16, bf16, tf32, f64, s8, count_ };
 
 struct HandlerTable {
   Handler alu[static_cast<std::size_t>(Alu::count_)][static_cast<std::size_t>(Ty::count_)];
+  Handler compare[static_cast<std::size_t>(ptx::Compare::count_)]
+                 [static_cast<std::size_t>(Ty::count_)];  ///< lo, ls, hi, hs: see decode_alu.cpp
   Handler cvt[static_cast<std::size_t>(Ty::count_)][static_cast<std::size_t>(Ty::count_)];
   Handler widen[static_cast<std::size_t>(Ty::count_)]
                [4];      ///< [source][log2 of the register's bytes]

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/simgpu/ptx/modifiers.hpp"
+
 namespace simgpu::ptx {
 
 enum class Type : std::uint8_t {
@@ -178,43 +180,6 @@ enum class Opcode : std::uint8_t {
   wmma_mma,
   movmatrix,
 };
-
-enum class Rounding : std::uint8_t { none, rn, rz, rm, rp, rna, rni, rzi, rmi, rpi, approx, full };
-enum class MulMode : std::uint8_t { none, lo, hi, wide };
-enum class Compare : std::uint8_t {
-  none,
-  eq,
-  ne,
-  lt,
-  le,
-  gt,
-  ge,
-  lo,
-  ls,
-  hi,
-  hs,
-  equ,
-  neu,
-  ltu,
-  leu,
-  gtu,
-  geu,
-  num,
-  nan,
-};
-enum class BoolOp : std::uint8_t { none, and_, or_, xor_ };
-enum class AtomOp : std::uint8_t { none, add, inc, dec, min, max, and_, or_, xor_, exch, cas };
-enum class ShflMode : std::uint8_t { none, up, down, bfly, idx };
-enum class TestClass : std::uint8_t {
-  none,
-  finite,
-  infinite,
-  number,
-  notanumber,
-  normal,
-  subnormal,
-};
-enum class VoteMode : std::uint8_t { none, any, all, uni, ballot };
 
 /// Everything behind the dots of an instruction. Fields that do not apply keep their defaults.
 struct Modifiers {

@@ -277,6 +277,34 @@ TEST_CASE("tf32: ties away from zero, or to even", "[opcode][half]") {
   }
   CHECK(over<u32>("cvt.rna.tf32.f32 %r, %x;", Inputs{in}) == away);
   CHECK(over<u32>("cvt.rn.tf32.f32 %r, %x;", Inputs{in}) == even);
+
+  // What is near overflow, infinite, subnormal, or no number. A NaN keeps its upper bits, as in
+  // what ptxas makes of .rna.
+  const std::vector<u32> special = {0x7f7fefff, 0x7f7ff000, 0xff7fffff, 0x7f800000, 0xff800000,
+                                    0x7fffffff, 0xffffffff, 0xffc00000, 0x7f802000, 0x7f801fff,
+                                    0x00000fff, 0x00001000, 0x807fffff, 0x80000000};
+  CHECK(over<u32>("cvt.rna.tf32.f32 %r, %x;", Inputs{special}) ==
+        std::vector<u32>{0x7f7fe000, 0x7f800000, 0xff800000, 0x7f800000, 0xff800000, 0x7fffe000,
+                         0xffffe000, 0xffc00000, 0x7f802000, 0x7f800000, 0x00000000, 0x00002000,
+                         0x80800000, 0x80000000});
+  CHECK(over<u32>("cvt.rz.tf32.f32 %r, %x;", Inputs{special}) ==
+        std::vector<u32>{0x7f7fe000, 0x7f7fe000, 0xff7fe000, 0x7f800000, 0xff800000, 0x7fffffff,
+                         0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff, 0x00000000, 0x00000000,
+                         0x807fe000, 0x80000000});
+  CHECK(over<u32>("cvt.rn.relu.tf32.f32 %r, %x;", Inputs{special}) ==
+        std::vector<u32>{0x7f7fe000, 0x7f800000, 0x00000000, 0x7f800000, 0x00000000, 0x7fffffff,
+                         0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff, 0x00000000, 0x00000000,
+                         0x00000000, 0x00000000});
+  // Not in the PTX ISA: refused, not taken for something near.
+  for (const char* form : {"cvt.tf32.f32", "cvt.rna.relu.tf32.f32", "cvt.rna.sat.tf32.f32",
+                           "cvt.rm.tf32.f32", "cvt.rna.ftz.tf32.f32"}) {
+    INFO(form);
+    Gpu gpu(ptx_module(std::string(".visible .entry k() {\n.reg .b32 %r, %x;\nmov.u32 %x, 0;\n") +
+                       form + " %r, %x;\nret;\n}\n"));
+    const auto info = gpu.device.kernel(gpu.module, "k");
+    REQUIRE(info);
+    CHECK(info->unsupported.find("is not supported by the simulated GPU") != std::string::npos);
+  }
 }
 
 // ---- arithmetic: exact values as integers of 2^-kScale

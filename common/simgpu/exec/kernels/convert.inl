@@ -1,4 +1,4 @@
-// cvt (PTX ISA 9.7.9.21). Op::x = CvtRound, y: bit 0 = .sat, bit 1 = .ftz, bit 2 = .relu.
+// cvt (PTX ISA 9.7.9.21). Op::x = ptx::Rounding, y: bit 0 = .sat, bit 1 = .ftz, bit 2 = .relu.
 
 namespace simgpu::exec::SIMGPU_ISA {
 namespace {
@@ -8,17 +8,17 @@ enum : std::uint8_t { kSat = 1, kFtz = 2, kRelu = 4 };
 /// Rounds to an integral value; directed modes of the host are not touched.
 template <class T>
 SIMGPU_INLINE T to_integral(T v, unsigned round) {
-  switch (static_cast<CvtRound>(round)) {
-    case CvtRound::rzi:
-    case CvtRound::rz:
+  switch (static_cast<ptx::Rounding>(round)) {
+    case ptx::Rounding::rzi:
+    case ptx::Rounding::rz:
       return std::trunc(v);
-    case CvtRound::rmi:
-    case CvtRound::rm:
+    case ptx::Rounding::rmi:
+    case ptx::Rounding::rm:
       return std::floor(v);
-    case CvtRound::rpi:
-    case CvtRound::rp:
+    case ptx::Rounding::rpi:
+    case ptx::Rounding::rp:
       return std::ceil(v);
-    case CvtRound::none:
+    case ptx::Rounding::none:
       return std::trunc(v);
     default:
       return std::nearbyint(v);
@@ -91,7 +91,7 @@ void cvt_float_float(Warp& w, const Op& op) {
   };
   if constexpr (std::is_same_v<To, From>) {
     const unsigned round = op.x;
-    if (round >= static_cast<unsigned>(CvtRound::rni)) {
+    if (round >= static_cast<unsigned>(ptx::Rounding::rni)) {
       each_lane<To>(w, op.dst,
                     [=](unsigned i) SIMGPU_LAMBDA { return to_integral(source(i), round); });
       return;
@@ -105,12 +105,12 @@ SIMGPU_INLINE double widen16(std::uint16_t v, bool bf) {
   return static_cast<double>(bf ? bfloat_to_float(v) : half_to_float(v));
 }
 SIMGPU_INLINE int directed(unsigned round) {
-  switch (static_cast<CvtRound>(round)) {
-    case CvtRound::rz:
+  switch (static_cast<ptx::Rounding>(round)) {
+    case ptx::Rounding::rz:
       return 1;
-    case CvtRound::rm:
+    case ptx::Rounding::rm:
       return 2;
-    case CvtRound::rp:
+    case ptx::Rounding::rp:
       return 3;
     default:
       return 0;
@@ -138,7 +138,7 @@ template <class From, bool kBf>
 void cvt_to_16(Warp& w, const Op& op) {
   const From* a = lanes<From>(w, op.a);
   if constexpr (std::is_same_v<From, float>)
-    if (op.y == 0 && static_cast<CvtRound>(op.x) == CvtRound::rn)
+    if (op.y == 0 && static_cast<ptx::Rounding>(op.x) == ptx::Rounding::rn)
       return each_lane<std::uint16_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
         return kBf ? float_to_bfloat_lane(a[i]) : float_to_half_lane(a[i]);
       });
@@ -166,7 +166,7 @@ void cvt_16_16(Warp& w, const Op& op) {
   const std::uint16_t* a = lanes<std::uint16_t>(w, op.a);
   each_lane<std::uint16_t>(w, op.dst, [&](unsigned i) {
     double v = widen16(a[i], kFromBf);
-    if (op.x >= static_cast<unsigned>(CvtRound::rni)) v = to_integral(v, op.x);
+    if (op.x >= static_cast<unsigned>(ptx::Rounding::rni)) v = to_integral(v, op.x);
     return narrow16(v, kToBf, op);
   });
 }
@@ -179,15 +179,20 @@ void cvt_pair(Warp& w, const Op& op) {
            narrow16(static_cast<double>(b[i]), kBf, op);
   });
 }
-/// cvt.rna.tf32.f32: 10 fraction bits are kept, ties go away from zero; .rn: ties to even.
+/// cvt.rna.tf32.f32: 10 fraction bits are kept, ties go away from zero; .rn: ties to even. The PTX
+/// ISA does not say which NaN comes of a NaN. For .rna ptxas adds half of the last bit to what is
+/// finite and cuts 13 bits off everything: a NaN of only those becomes infinity, here too.
 void cvt_tf32(Warp& w, const Op& op) {
   const std::uint32_t* a = lanes<std::uint32_t>(w, op.a);
-  const auto round = static_cast<CvtRound>(op.x);
+  const auto round = static_cast<ptx::Rounding>(op.x);
+  const bool relu = op.y & kRelu;
   each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
     const std::uint32_t v = a[i];
-    if ((v & 0x7f800000u) == 0x7f800000u) return (v & 0x7fffffu) != 0 ? 0x7fffffffu : v;
-    if (round == CvtRound::rz) return v & 0xffffe000u;
-    const std::uint32_t add = round == CvtRound::rna ? 0x1000u : 0xfffu + ((v >> 13) & 1u);
+    const bool finite = (v & 0x7f800000u) != 0x7f800000u;
+    if (round == ptx::Rounding::rna) return (finite ? v + 0x1000u : v) & 0xffffe000u;
+    if (!finite && (v & 0x7fffffu) != 0) return 0x7fffffffu;
+    if (relu && (v >> 31) != 0) return 0u;
+    const std::uint32_t add = round == ptx::Rounding::rz || !finite ? 0 : 0xfffu + ((v >> 13) & 1u);
     return (v + add) & 0xffffe000u;
   });
 }

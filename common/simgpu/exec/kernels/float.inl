@@ -276,8 +276,8 @@ void float_compare(Warp& w, const Op& op) {
                        lane_mask([=](unsigned i) SIMGPU_LAMBDA { return F::f(a[i], b[i]); }));
 }
 template <class F>
-void set_float_compare(HandlerTable& t, Alu op) {
-  Handler* h = t.alu[idx(op)];
+void set_float_compare(HandlerTable& t, ptx::Compare op) {
+  Handler* h = t.compare[idx(op)];
   h[idx(Ty::f32)] = float_compare<F, float>;
   h[idx(Ty::f64)] = float_compare<F, double>;
 }
@@ -348,20 +348,21 @@ void fill_float(HandlerTable& t) {
   t.alu[idx(Alu::testp)][idx(Ty::f32)] = test_class<float>;
   t.alu[idx(Alu::testp)][idx(Ty::f64)] = test_class<double>;
 
-  set_float_compare<CEq>(t, Alu::eq);
-  set_float_compare<CNe>(t, Alu::ne);
-  set_float_compare<CLt>(t, Alu::lt);
-  set_float_compare<CLe>(t, Alu::le);
-  set_float_compare<CGt>(t, Alu::gt);
-  set_float_compare<CGe>(t, Alu::ge);
-  set_float_compare<CEqu>(t, Alu::equ);
-  set_float_compare<CNeu>(t, Alu::neu);
-  set_float_compare<CLtu>(t, Alu::ltu);
-  set_float_compare<CLeu>(t, Alu::leu);
-  set_float_compare<CGtu>(t, Alu::gtu);
-  set_float_compare<CGeu>(t, Alu::geu);
-  set_float_compare<CNum>(t, Alu::num);
-  set_float_compare<CNan>(t, Alu::nan);
+  using C = ptx::Compare;
+  set_float_compare<CEq>(t, C::eq);
+  set_float_compare<CNe>(t, C::ne);
+  set_float_compare<CLt>(t, C::lt);
+  set_float_compare<CLe>(t, C::le);
+  set_float_compare<CGt>(t, C::gt);
+  set_float_compare<CGe>(t, C::ge);
+  set_float_compare<CEqu>(t, C::equ);
+  set_float_compare<CNeu>(t, C::neu);
+  set_float_compare<CLtu>(t, C::ltu);
+  set_float_compare<CLeu>(t, C::leu);
+  set_float_compare<CGtu>(t, C::gtu);
+  set_float_compare<CGeu>(t, C::geu);
+  set_float_compare<CNum>(t, C::num);
+  set_float_compare<CNan>(t, C::nan);
 }
 
 }  // namespace simgpu::exec::SIMGPU_ISA

@@ -203,8 +203,8 @@ void pair_compare(Warp& w, const Op& op) {
   if (op.dst != kNoRef) write_pred(w, op.dst, low);
 }
 template <unsigned kHolds>
-void set_half_compare(HandlerTable& t, Alu op) {
-  Handler* h = t.alu[idx(op)];
+void set_half_compare(HandlerTable& t, ptx::Compare op) {
+  Handler* h = t.compare[idx(op)];
   h[idx(Ty::f16)] = half_compare<kHolds, Half>;
   h[idx(Ty::bf16)] = half_compare<kHolds, Bfloat>;
   h[idx(Ty::f16x2)] = pair_compare<kHolds, Half>;
@@ -230,20 +230,21 @@ void fill_half(HandlerTable& t) {
   set_half_bits<BAbs>(t, Alu::abs);
   set_half_bits<BFlush>(t, Alu::flush);
 
-  set_half_compare<kEqual>(t, Alu::eq);
-  set_half_compare<kLess | kGreater>(t, Alu::ne);
-  set_half_compare<kLess>(t, Alu::lt);
-  set_half_compare<kLess | kEqual>(t, Alu::le);
-  set_half_compare<kGreater>(t, Alu::gt);
-  set_half_compare<kGreater | kEqual>(t, Alu::ge);
-  set_half_compare<kEqual | kUnordered>(t, Alu::equ);
-  set_half_compare<kLess | kGreater | kUnordered>(t, Alu::neu);
-  set_half_compare<kLess | kUnordered>(t, Alu::ltu);
-  set_half_compare<kLess | kEqual | kUnordered>(t, Alu::leu);
-  set_half_compare<kGreater | kUnordered>(t, Alu::gtu);
-  set_half_compare<kGreater | kEqual | kUnordered>(t, Alu::geu);
-  set_half_compare<kLess | kEqual | kGreater>(t, Alu::num);
-  set_half_compare<kUnordered>(t, Alu::nan);
+  using C = ptx::Compare;
+  set_half_compare<kEqual>(t, C::eq);
+  set_half_compare<kLess | kGreater>(t, C::ne);
+  set_half_compare<kLess>(t, C::lt);
+  set_half_compare<kLess | kEqual>(t, C::le);
+  set_half_compare<kGreater>(t, C::gt);
+  set_half_compare<kGreater | kEqual>(t, C::ge);
+  set_half_compare<kEqual | kUnordered>(t, C::equ);
+  set_half_compare<kLess | kGreater | kUnordered>(t, C::neu);
+  set_half_compare<kLess | kUnordered>(t, C::ltu);
+  set_half_compare<kLess | kEqual | kUnordered>(t, C::leu);
+  set_half_compare<kGreater | kUnordered>(t, C::gtu);
+  set_half_compare<kGreater | kEqual | kUnordered>(t, C::geu);
+  set_half_compare<kLess | kEqual | kGreater>(t, C::num);
+  set_half_compare<kUnordered>(t, C::nan);
 }
 
 }  // namespace simgpu::exec::SIMGPU_ISA

@@ -652,8 +652,8 @@ void set_unary_bits(HandlerTable& t, Alu op) {
   h[idx(Ty::u64)] = unary<F, U64>;
 }
 template <class F>
-void set_compare(HandlerTable& t, Alu op) {
-  Handler* h = t.alu[idx(op)];
+void set_compare(HandlerTable& t, ptx::Compare op) {
+  Handler* h = t.compare[idx(op)];
   h[idx(Ty::u16)] = compare<F, U16>;
   h[idx(Ty::u32)] = compare<F, U32>;
   h[idx(Ty::u64)] = compare<F, U64>;
@@ -696,12 +696,13 @@ void fill_integer(HandlerTable& t) {
   set_unary_bits<Mov>(t, Alu::mov);
   set_shift<Shl>(t, Alu::shl);
   set_shift<Shr>(t, Alu::shr);
-  set_compare<Eq>(t, Alu::eq);
-  set_compare<Ne>(t, Alu::ne);
-  set_compare<Lt>(t, Alu::lt);
-  set_compare<Le>(t, Alu::le);
-  set_compare<Gt>(t, Alu::gt);
-  set_compare<Ge>(t, Alu::ge);
+  using C = ptx::Compare;
+  set_compare<Eq>(t, C::eq);
+  set_compare<Ne>(t, C::ne);
+  set_compare<Lt>(t, C::lt);
+  set_compare<Le>(t, C::le);
+  set_compare<Gt>(t, C::gt);
+  set_compare<Ge>(t, C::ge);
 
   auto set = [&](Alu op, Ty type, Handler h) { t.alu[idx(op)][idx(type)] = h; };
   set(Alu::mov, Ty::u8, unary<Mov, U8>);

@@ -41,7 +41,8 @@ FIGURE = re.compile(r'<img ([^>]*?)src="([^"]*?_images/)([\w-]+)\.svg"([^>]*?)/?
 
 
 def finish_page(app, page, template, context, doctree):
-    """docs/figures/NAME-narrow.svg, if it is there, in the place of NAME.svg where the window is narrow."""
+    """The body as it is written: docs/figures/NAME-narrow.svg, if it is there, in the place of NAME.svg where the window is
+    narrow."""
 
     def picture(found):
         before, folder, name, after = found.groups()
@@ -50,7 +51,7 @@ def finish_page(app, page, template, context, doctree):
         return f'<picture><source media="(max-width: 600px)" srcset="{folder}{name}-narrow.svg"><img {before}src="{folder}{name}.svg"{after}></picture>'
 
     if "body" in context:
-        # Blanks need no colour: pages of code are a third smaller without their elements.
+        # A blank in code needs no element of its own.
         context["body"] = FIGURE.sub(picture, BLANKS.sub(r"\1", context["body"]))
 
 

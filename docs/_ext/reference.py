@@ -116,10 +116,10 @@ class Goals(LabDirective):
                 continue
             seen.add((goal["stage"], goal["key"]))
             at = "×".join(str(extent) for extent in goal["at"])
-            rows.append(f"<tr><td>{escape(goal['stage'])}</td><th scope='row'>{escape(goal['what'])}<br><code>{escape(goal['key'])}</code></th>"
-                        f"<td>{at} {escape(goal['type'])}</td><td class='number'>{grouped(goal['measured'])}</td><td class='number'>{grouped(goal['bound'])}</td></tr>")
-        return [raw(f'<div class="table-box" tabindex="0" role="region" aria-label="Goals of lab {number}"><table class="made"><thead><tr><th>stage</th><th>counted, and its key</th>'
-                    '<th>at</th><th class="number">solution</th><th class="number">at most</th></tr></thead><tbody>' + "".join(rows) + "</tbody></table></div>")]
+            rows.append(f"<tr><td>{escape(goal['stage'])}</td><th scope='row'>{escape(goal['what'])}<br><code>{escape(goal['key'])}</code> "
+                        f"<span class='at'>{at} {escape(goal['type'])}</span></th><td class='number'>{grouped(goal['measured'])}</td><td class='number'>{grouped(goal['bound'])}</td></tr>")
+        return [raw(f'<div class="table-box" tabindex="0" role="region" aria-label="Goals of lab {number}"><table class="made"><thead><tr><th>stage</th><th>counted, its key, and where</th>'
+                    '<th class="number">solution</th><th class="number">at most</th></tr></thead><tbody>' + "".join(rows) + "</tbody></table></div>")]
 
 
 def grouped(number):

@@ -29,8 +29,8 @@ def draw(narrow=False):
     if narrow:
         d.text(left + 10, top + 20, "limited by memory", "tmuted", 14, bold=True)
         for i, words in enumerate(("limited by", "arithmetic")):
-            d.text(left + wide - 6, top + 106 + 18 * i, words, "tmark", 14, "end", True)
-        d.text(left + wide - 6, top + 74, f"{PEAK} TFLOP/s", size=13, anchor="end")
+            d.text(left + wide - 6, top + 120 + 18 * i, words, "tmark", 14, "end", True)
+        d.text(left + wide - 6, top + 88, f"{PEAK} TFLOP/s", size=13, anchor="end")
         d.text(x(1.1), y(4.29) - 14, f"{BANDWIDTH} TB/s", size=13, anchor="end")
         d.text(x(ridge) + 6, top + high - 10, f"they meet at {ridge:.0f}", size=13)
     else:

@@ -23,10 +23,10 @@ constexpr int ceil_div(int n, int d) {
   return (n + d - 1) / d;
 }
 
-// A block makes 128 x 256 of C, in steps of 64 along K: 128 bytes, the widest row that TMA
+// A block makes 128 x 256 of C, in steps of 128 bytes along K, which is the widest row that TMA
 // swizzles. Two warpgroups, of four warps each, multiply 64 rows each; one thread of one more warp
 // copies.
-constexpr int BM = 128, BN = 256, BK = 64, STAGES = 4, WARPS = 8, THREADS = WARPS * 32 + 32;
+constexpr int BM = 128, BN = 256, STAGES = 4, WARPS = 8, THREADS = WARPS * 32 + 32;
 
 /// PTX wants addresses inside shared memory, 32 bits wide.
 __device__ inline unsigned shared_address(const void* p) {
@@ -88,19 +88,24 @@ __device__ inline void copy_box(void* to, const CUtensorMap& map, int row, int c
       : "memory");
 }
 
+template <typename T>
+constexpr CUtensorMapDataType TYPE = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+template <>
+constexpr CUtensorMapDataType TYPE<__half> = CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+template <>
+constexpr CUtensorMapDataType TYPE<__nv_bfloat16> = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+
 /// Describes m to TMA, to be copied in boxes of `rows` rows of 128 bytes, swizzled.
 template <typename T>
 CUtensorMap tensor_map(MatrixView<const T> m, int rows) {
-  constexpr bool HALF = std::is_same_v<T, __half>;
   const cuuint64_t extents[] = {cuuint64_t(m.cols), cuuint64_t(m.rows)};  // innermost first
   const cuuint64_t row_bytes = m.ld * sizeof(T);
   const cuuint32_t box[] = {128 / sizeof(T), cuuint32_t(rows)}, steps[] = {1, 1};
   CUtensorMap map;
-  tensor_map_check(tensor_map_encoder()(
-      &map, HALF ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2,
-      const_cast<T*>(m.data), extents, &row_bytes, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+  tensor_map_check(
+      tensor_map_encoder()(&map, TYPE<T>, 2, const_cast<T*>(m.data), extents, &row_bytes, box,
+                           steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                           CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
   return map;
 }
 
@@ -127,42 +132,65 @@ __device__ inline std::uint64_t descriptor(const void* from, int next = 16) {
          SWIZZLE_128 << 62;
 }
 
+// All 128 registers of d, as asm wants them, and an instruction that adds to them.
 #define EIGHT(i)                                                                              \
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
       "+f"(d[i + 6]), "+f"(d[i + 7])
-#define WGMMA_64x256x16(type)                                                                      \
-  asm volatile("wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type                        \
-               " {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17," \
-               "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33,"   \
-               "%34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49,"   \
-               "%50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65,"   \
-               "%66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81,"   \
-               "%82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97,"   \
-               "%98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110,"       \
-               "%111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123,"     \
-               "%124, %125, %126, %127}, %128, %129, 1, 1, 1, 0, 1;"                               \
-               : EIGHT(0), EIGHT(8), EIGHT(16), EIGHT(24), EIGHT(32), EIGHT(40), EIGHT(48),        \
-                 EIGHT(56), EIGHT(64), EIGHT(72), EIGHT(80), EIGHT(88), EIGHT(96), EIGHT(104),     \
-                 EIGHT(112), EIGHT(120)                                                            \
-               : "l"(a), "l"(b))
+#define WGMMA(k, type, b_along_n)                                                                 \
+  asm volatile(                                                                                   \
+      "wgmma.mma_async.sync.aligned.m64n256k" k ".f32." type "." type                             \
+      " {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, "             \
+      "%17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "               \
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, "               \
+      "%47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, "               \
+      "%62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, "               \
+      "%77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, "               \
+      "%92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, "              \
+      "%106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, "            \
+      "%119, %120, %121, %122, %123, %124, %125, %126, %127}, %128, %129, 1, 1, 1" b_along_n ";"  \
+      : EIGHT(0), EIGHT(8), EIGHT(16), EIGHT(24), EIGHT(32), EIGHT(40), EIGHT(48), EIGHT(56),     \
+        EIGHT(64), EIGHT(72), EIGHT(80), EIGHT(88), EIGHT(96), EIGHT(104), EIGHT(112), EIGHT(120) \
+      : "l"(a), "l"(b))
 
-/// d += a * b, 64 x 256 x 16, by the four warps of a warpgroup: a has rows along k, b rows along n,
-/// hence the last 1. Warp w has rows 16 w ... 16 w + 15 of d; with g = lane / 4 and t = lane % 4
-/// register 4 j + e has row g + e / 2 * 8 of these and column 8 j + 2 t + e % 2.
+/// d += a * b, 64 x 256 by the four warps of a warpgroup, 32 bytes along k. Rows of a are along k,
+/// rows of b along n; of TF32, wgmma takes only a b whose rows are along k too. Warp w has rows
+/// 16 w ... 16 w + 15 of d; with g = lane / 4 and t = lane % 4 register 4 j + e has row
+/// g + e / 2 * 8 of these and column 8 j + 2 t + e % 2.
 template <typename T>
-__device__ void wgmma_64x256x16(float (&d)[128], std::uint64_t a, std::uint64_t b) {
+__device__ void wgmma_64x256(float (&d)[128], std::uint64_t a, std::uint64_t b) {
   if constexpr (std::is_same_v<T, __half>)
-    WGMMA_64x256x16("f16");
+    WGMMA("16", "f16", ", 0, 1");
+  else if constexpr (std::is_same_v<T, __nv_bfloat16>)
+    WGMMA("16", "bf16", ", 0, 1");
   else
-    WGMMA_64x256x16("bf16");
+    WGMMA("8", "tf32", "");
 }
 
 // ---- the kernel
 
-/// What one step multiplies. B comes in four boxes, since a box is 128 bytes wide.
+/// What one step multiplies. Rows of B's tiles are along n, as in memory; a box is 128 bytes wide,
+/// so that B comes in four.
 template <typename T>
 struct alignas(1024) Stage {
+  static constexpr int BK = 64, B_ROWS = BK;  // of a box
   T a[BM][BK], b[BN / 64][BK][64];
+
+  __device__ void copy_b(const CUtensorMap& map, int k, int col, Barrier& full) {
+    for (int j = 0; j < BN / 64; ++j) copy_box(b[j], map, k, col + 64 * j, full);
+  }
+  /// From row k on.
+  __device__ std::uint64_t describe_b(int k) { return descriptor(&b[0][k][0], sizeof(b[0])); }
+};
+/// TF32: rows of B's tile are along k, as those of A's.
+template <>
+struct alignas(1024) Stage<float> {
+  static constexpr int BK = 32, B_ROWS = BN;
+  float a[BM][BK], b[BN][BK];
+
+  __device__ void copy_b(const CUtensorMap& map, int k, int col, Barrier& full) {
+    copy_box(b, map, col, k, full);
+  }
+  __device__ std::uint64_t describe_b(int k) { return descriptor(&b[0][k]); }
 };
 
 template <typename T>
@@ -216,7 +244,7 @@ __device__ void copy_steps(Shared<T>& shared, const CUtensorMap& a, const CUtens
                            int steps, Place& place) {
   for (int t = 0; t < steps; ++t, place.advance()) {
     // TODO(5.4) When this place of the ring is empty: say how many bytes will come, and order one
-    //           box of A and all of B's.
+    //           box of A and, by copy_b, all of B's.
   }
 }
 
@@ -225,8 +253,8 @@ template <typename T>
 __device__ void multiply_steps(float (&sums)[128], Shared<T>& shared, int group, int steps,
                                Place& place) {
   for (int t = 0; t < steps; ++t, place.advance()) {
-    // TODO(5.4) When this place is full: four wgmma, each 16 further along k, which is 32 bytes in
-    //           a's rows and 16 rows of b. When they are done, lane 0 of each warp says so.
+    // TODO(5.4) When this place is full: four wgmma, each 32 bytes further along k. When they are
+    //           done, lane 0 of each warp says so.
   }
 }
 
@@ -246,7 +274,8 @@ __global__ void __launch_bounds__(THREADS, 1)
   }
   __syncthreads();
   const int tile_rows = (c.rows + BM - 1) / BM, tile_cols = (c.cols + BN - 1) / BN;
-  const int tiles = tile_rows * tile_cols, steps = (k + BK - 1) / BK, warp = threadIdx.x / 32;
+  const int tiles = tile_rows * tile_cols, warp = threadIdx.x / 32;
+  const int steps = (k + Stage<T>::BK - 1) / Stage<T>::BK;
   Place place;
   if (warp < WARPS) {
     for (int n = blockIdx.x; n < tiles; n += gridDim.x) {
@@ -263,6 +292,18 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 // ---- the launcher
 
+/// What a tensor core shall read of x. Of a float, it cuts off what TF32 does not have.
+template <typename T>
+__device__ T rounded(T x) {
+  return x;
+}
+template <>
+__device__ inline float rounded(float x) {
+  unsigned bits;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+  return __uint_as_float(bits);
+}
+
 /// Copies 8 * blockDim.x columns per block. All loads come first: no store may be in their way.
 template <typename T>
 __global__ void copy_rows(MatrixView<const T> from, MatrixView<T> to) {
@@ -274,32 +315,62 @@ __global__ void copy_rows(MatrixView<const T> from, MatrixView<T> to) {
       if (const int col = col0 + i * blockDim.x; col < to.cols) values[i] = from(row, col);
 #pragma unroll
     for (int i = 0; i < 8; ++i)
-      if (const int col = col0 + i * blockDim.x; col < to.cols) to(row, col) = values[i];
+      if (const int col = col0 + i * blockDim.x; col < to.cols) to(row, col) = rounded(values[i]);
   }
 }
 
-/// A matrix as TMA takes it: rows that begin at multiples of 16 bytes. If m's do not, a copy of it,
-/// which lives as long as this.
+/// to = from, transposed: 32 x 32 elements per block, 32 x 8 threads.
+__global__ void transpose(MatrixView<const float> from, MatrixView<float> to) {
+  __shared__ float tile[32][32 + 1];  // one more: the columns of a tile begin in 32 banks
+  const int across = (from.cols + 31) / 32, x = threadIdx.x;
+  const int row0 = blockIdx.x / across * 32, col0 = blockIdx.x % across * 32;
+#pragma unroll
+  for (int y = threadIdx.y; y < 32; y += 8)
+    if (row0 + y < from.rows && col0 + x < from.cols) tile[y][x] = from(row0 + y, col0 + x);
+  __syncthreads();
+#pragma unroll
+  for (int y = threadIdx.y; y < 32; y += 8)
+    if (col0 + y < to.rows && row0 + x < to.cols) to(col0 + y, row0 + x) = rounded(tile[x][y]);
+}
+
+/// A or B as TMA and wgmma take it: rows begin at multiples of 16 bytes, and floats are TF32, with
+/// rows along k. Where the matrix is not so, a copy of it, which lives as long as this.
 template <typename T>
-class Aligned {
+class Operand {
  public:
-  Aligned(MatrixView<const T> m, cudaStream_t stream) : view_(m), stream_(stream) {
-    if (reinterpret_cast<std::size_t>(m.data) % 16 == 0 && m.ld * sizeof(T) % 16 == 0) return;
-    view_.ld = ceil_div(m.cols, 16) * 16;
-    CUDA_CHECK(cudaMallocAsync(&copy_, sizeof(T) * m.rows * view_.ld, stream));
-    view_.data = copy_;
-    const dim3 grid(ceil_div(m.cols, 8 * 128), m.rows < 65535 ? m.rows : 65535);
-    copy_rows<T><<<grid, 128, 0, stream>>>(m, {copy_, m.rows, m.cols, view_.ld});
+  Operand(MatrixView<const T> m, bool rows_along_k, cudaStream_t stream)
+      : view_(m), stream_(stream) {
+    if constexpr (sizeof(T) == 4) {
+      if (rows_along_k) {
+        copy_rows<T><<<row_grid(), 128, 0, stream>>>(m, copy(m.rows, m.cols));
+      } else {
+        const int tiles = ceil_div(m.rows, 32) * ceil_div(m.cols, 32);
+        transpose<<<tiles, dim3(32, 8), 0, stream>>>(m, copy(m.cols, m.rows));
+      }
+    } else if (reinterpret_cast<std::size_t>(m.data) % 16 != 0 || m.ld % 8 != 0) {
+      copy_rows<T><<<row_grid(), 128, 0, stream>>>(m, copy(m.rows, m.cols));
+    }
     CUDA_CHECK_LAUNCH();
   }
-  ~Aligned() {
+  ~Operand() {
     if (copy_) cudaFreeAsync(copy_, stream_);  // when all before it in the stream is done
   }
-  Aligned(const Aligned&) = delete;
-  Aligned& operator=(const Aligned&) = delete;
+  Operand(const Operand&) = delete;
+  Operand& operator=(const Operand&) = delete;
   MatrixView<const T> view() const { return view_; }
 
  private:
+  dim3 row_grid() const {
+    return dim3(ceil_div(view_.cols, 8 * 128), view_.rows < 65535 ? view_.rows : 65535);
+  }
+  /// Room for a copy, which becomes the view.
+  MatrixView<T> copy(int rows, int cols) {
+    const int ld = ceil_div(cols, 16) * 16;
+    CUDA_CHECK(cudaMallocAsync(&copy_, sizeof(T) * rows * ld, stream_));
+    view_ = {copy_, rows, cols, ld};
+    return {copy_, rows, cols, ld};
+  }
+
   MatrixView<const T> view_;
   cudaStream_t stream_;
   T* copy_ = nullptr;
@@ -314,7 +385,7 @@ void gemm_wgmma(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> 
         cudaMemset2DAsync(c.data, c.ld * sizeof(Out), 0, c.cols * sizeof(Out), c.rows, stream));
     return;
   }
-  const Aligned<In> aligned_a(a, stream), aligned_b(b, stream);
+  const Operand<In> operand_a(a, true, stream), operand_b(b, false, stream);
   int device = 0, processors = 0;
   CUDA_CHECK(cudaGetDevice(&device));
   CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
@@ -322,13 +393,20 @@ void gemm_wgmma(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> 
   const int blocks = tiles < processors ? tiles : processors, bytes = sizeof(Shared<In>) + 1024;
   const auto kernel = wgmma_kernel<In>;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  kernel<<<blocks, THREADS, bytes, stream>>>(tensor_map(aligned_a.view(), BM),
-                                             tensor_map(aligned_b.view(), BK), c, a.cols);
+  kernel<<<blocks, THREADS, bytes, stream>>>(
+      tensor_map(operand_a.view(), BM), tensor_map(operand_b.view(), Stage<In>::B_ROWS), c, a.cols);
   CUDA_CHECK_LAUNCH();
 }
 
-#define INSTANTIATE(In)                                                                   \
-  template void gemm_wgmma(MatrixView<const In>, MatrixView<const In>, MatrixView<float>, \
-                           cudaStream_t);
-INSTANTIATE(__half)
-INSTANTIATE(__nv_bfloat16)
+/// Float in memory, TF32 in the tensor cores: the kernel of 5.4, behind copies that cost time.
+template <typename In, typename Out>
+void gemm_wgmma_tf32(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+                     cudaStream_t stream) {
+  gemm_wgmma(a, b, c, stream);
+}
+
+#define INSTANTIATE(rung, In) \
+  template void rung(MatrixView<const In>, MatrixView<const In>, MatrixView<float>, cudaStream_t);
+INSTANTIATE(gemm_wgmma, __half)
+INSTANTIATE(gemm_wgmma, __nv_bfloat16)
+INSTANTIATE(gemm_wgmma_tf32, float)

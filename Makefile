@@ -318,23 +318,25 @@ test:
 endif
 
 # The engine once more, compiled with a sanitizer that ends it at the first error; its tests are the ordinary objects.
-# ONLY="[async]" runs some. Not [runtime]: its programs would have to be linked with the sanitizer as well.
+# ONLY="[async]" runs some. Not [runtime]: its programs are linked with the ordinary library, which make test sees to.
 .PHONY: test-sanitized
 SANITIZERS := address,undefined thread
 SIMGPU_TESTS := $(call objects,$(wildcard common/simgpu/tests/*.cpp)) $(CATCH_MAIN)
 comma := ,
 sanitized_build = $(BUILD)/sanitized-$(subst $(comma),-,$(1))
 define test_sanitized
-@echo "simgpu_tests with the engine under -fsanitize=$(1)"
+@echo "building the engine with -fsanitize=$(1) (minutes the first time) ..." >&2
 +$(Q)$(MAKE) -s $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS)) BUILD=$(call sanitized_build,$(1)) SANITIZE=$(1) OPT=-O1 \
   $(call sanitized_build,$(1))/lib/libsimgpu.a $(call sanitized_build,$(1))/lib/libsimgpu_server.a
 $(Q)$(CXX) -fsanitize=$(1) -pthread -fopenmp $(SIMGPU_TESTS) $(call sanitized_build,$(1))/lib/libsimgpu_server.a \
   $(call sanitized_build,$(1))/lib/libsimgpu.a $(if $(DEPS),-L$(DEPS)/lib) $(CATCH_V3) -o $(call sanitized_build,$(1))/simgpu_tests
-$(Q)$(call sanitized_build,$(1))/simgpu_tests "$(or $(ONLY),~[runtime])"
+@echo "simgpu_tests with the engine under -fsanitize=$(1)"
+$(Q)TSAN_OPTIONS="suppressions=common/simgpu/tests/tsan.supp $$TSAN_OPTIONS" \
+  $(call sanitized_build,$(1))/simgpu_tests "$(or $(ONLY),~[runtime])"
 
 endef
 ifneq ($(wildcard common/simgpu/tests/*.cpp),)
-test-sanitized: $(SIMGPU_TESTS) ## authors: the engine under sanitizers, [SANITIZE=thread]
+test-sanitized: $(SIMGPU_TESTS) $(CUDART_LOCAL) $(CUDART_REMOTE) $(LIBSIMGPU) ## authors: the engine under sanitizers, [SANITIZE=thread]
 	$(foreach s,$(or $(SANITIZE),$(SANITIZERS)),$(call test_sanitized,$(s)))
 endif
 

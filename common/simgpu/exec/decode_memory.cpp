@@ -34,7 +34,8 @@ Ref FunctionDecoder::memory_base(const Operand& o, std::int64_t& offset) {
     }
     case Kind::symbol:
       if (b_.module.variables[o.index].space == Space::local) {
-        offset = static_cast<std::int64_t>(local_offset_.at(o.index)) + o.bits;
+        offset = static_cast<std::int64_t>(local_offset_.at(o.index) +
+                                           static_cast<std::uint64_t>(o.bits));
         return frame_ref(code_.local_base);
       }
       return address_constant(o);
@@ -229,7 +230,7 @@ void FunctionDecoder::parameter_access(const Ins& ins, bool is_load) {
   };
   const Ref base = indexed ? memory_base(address, offset) : kNoRef;
   for (unsigned k = 0; k < vec; ++k) {
-    const std::int64_t where = offset + static_cast<std::int64_t>(k) * bytes;
+    const auto where = static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) + k * bytes);
     if (is_load) {
       if (element(k).kind == Kind::sink) continue;
       const Ref dst = destination(element(k), ins.mod.type);

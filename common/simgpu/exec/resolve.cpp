@@ -100,8 +100,8 @@ std::string place(const Access& a) {
   const std::string object =
       (a.object.empty() ? std::string(to_string(a.space)) + " memory" : a.object) + " (" +
       std::to_string(a.object_bytes) + " bytes)";
-  if (a.offset < 0) return std::to_string(-a.offset) + " bytes before the start of " + object;
   const auto offset = static_cast<std::uint64_t>(a.offset);
+  if (a.offset < 0) return std::to_string(0 - offset) + " bytes before the start of " + object;
   if (offset >= a.object_bytes)
     return (offset == a.object_bytes ? "directly"
                                      : std::to_string(offset - a.object_bytes) + " bytes") +
@@ -213,10 +213,10 @@ Access describe_thread(const LaunchRun& l, std::uint64_t block, unsigned thread,
           best = &s;
       if (best != nullptr) {
         out.object = best->name;
-        out.offset = static_cast<std::int64_t>(a.address) - best->offset;
+        out.offset = static_cast<std::int64_t>(a.address - best->offset);
         out.object_bytes = best->variable == UINT32_MAX ? l.dynamic_shared : best->bytes;
       } else {
-        out.offset = static_cast<std::int64_t>(a.address) - memory::kSharedBase;
+        out.offset = static_cast<std::int64_t>(a.address - memory::kSharedBase);
         out.object_bytes = l.shared_bytes;
       }
       break;

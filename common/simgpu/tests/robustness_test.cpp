@@ -576,6 +576,8 @@ TEST_CASE("hostile but legal PTX runs inside its limits", "[robustness][hostile]
   ld.u32 %r1, [%rd1];
   ld.const.u32 %r1, [%rd1];
   ld.global.u32 %r1, [%rd1];
+  ld.local.v4.u32 {%r1, %r2, %r3, %r4}, [mine+0x7ffffffffffffff8];
+  ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [box+-0x7ffffffffffffff8];
   st.shared.u64 [%rd1], %rd2;
   st.local.u64 [%rd1], %rd2;
   st.u64 [%rd1], %rd2;
@@ -614,12 +616,14 @@ B: ret;
   options.instruction_budget = 1u << 16;
   for (const DevicePtr a :
        {DevicePtr{0}, DevicePtr{64}, ~DevicePtr{0}, ~DevicePtr{0} - 7, DevicePtr{1} << 63,
-        DevicePtr{0x400}, DevicePtr{0xFFFFFFFF}, DevicePtr{0x100000000}, DevicePtr{0x2'00000000},
-        DevicePtr{0x4'00000000}, DevicePtr{0x4'00000040}, DevicePtr{0x6'00000000},
-        DevicePtr{0x2'000003FC}, DevicePtr{0x2'FFFFFFFF}, DevicePtr{0x10'00000000}}) {
+        (DevicePtr{1} << 63) + 0x400, DevicePtr{0x400}, DevicePtr{0xFFFFFFFF},
+        DevicePtr{0x100000000}, DevicePtr{0x2'00000000}, DevicePtr{0x4'00000000},
+        DevicePtr{0x4'00000040}, DevicePtr{0x6'00000000}, DevicePtr{0x2'000003FC},
+        DevicePtr{0x2'FFFFFFFF}, DevicePtr{0x10'00000000}}) {
     INFO(a);
     const LaunchReport report = gpu.run("wild", {1, 1, 1}, {64, 1, 1}, 0u, options, a);
     CHECK_FALSE(report.findings.empty());
+    for (const Finding& f : report.findings) CHECK(f.kind != FindingKind::unsupported);
     options.checks = Checks::none();
     gpu.run("wild", {1, 1, 1}, {64, 1, 1}, 0u, options, a);
     options.checks = Checks{};

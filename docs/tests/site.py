@@ -84,6 +84,9 @@ def check_links(site, pages):
 
 
 def check_reading(pages):
+    pictures = sum(path.read_text(encoding="utf-8").count("<picture>") for path in pages)
+    figures = len(list((ROOT / "docs" / "figures").glob("*-narrow.svg")))
+    check(f"all {figures} figures are on pages, each with its narrow one", pictures >= figures > 0, pictures)
     for path, page in pages.items():
         found = re.search(r"(\d+) minutes? to read", " ".join(page.text))
         if found:
@@ -136,6 +139,9 @@ def check_page(driver, site, path, axe):
             "return [...document.querySelectorAll('article *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1)"
             ".map(e => e.tagName + '.' + e.className).slice(0, 5)")))
         check(f"{here}: the theme follows the system", driver.execute_script("return document.documentElement.dataset.theme") == theme)
+        wrong = driver.execute_script("return [...document.querySelectorAll('picture img')].map(i => i.currentSrc.split('/').pop())"
+                                      ".filter(name => name.endsWith('-narrow.svg') !== arguments[0])", width < 600)
+        check(f"{here}: the figures are those for this width", not wrong, wrong)
         if axe:
             # In the second look only what the theme and the width can change.
             rules = {} if theme == "light" else {"rules": ("color-contrast", "scrollable-region-focusable", "target-size")}

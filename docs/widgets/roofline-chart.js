@@ -176,7 +176,7 @@
         if (model.own.length <= 24) nodes.push(text(side, y + 4, i + 1, { class: 'w-tiny', 'text-anchor': 'middle' }));
       });
       const legend = el('p', { class: 'w-legend' }, el('span', { class: 'w-key w-cell' }), ' tiles of the labs ', el('span', { class: 'w-key w-mark' }), ' your tile ',
-        el('span', { class: 'w-key w-own' }), model.given ? ' recorded: at the operations per byte that its requests ask of global memory; above the slope caches feed it. cuBLAS: as if ' +
+        el('span', { class: 'w-key w-own' }), model.given ? ' recorded: at the operations per byte that its requests ask of global memory; above the slope caches feed it. cuBLAS and wgmma, not counted: as if ' +
           'each matrix travelled once.' : ' your results: each at the intensity of a product whose matrices travel once.');
       return [picture(width, top + high + 36, `Roofline on logarithmic axes. ${model.text}`, nodes), legend];
     }

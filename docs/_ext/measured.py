@@ -286,6 +286,17 @@ class Counts(LabDirective):
                            "make verify-counts")]
 
 
+def equal_role(name, rawtext, text, lineno, inliner, options=None, content=None):
+    """{equal}`global load sectors`: in how many launches of counts.json hardware and simgpu agree, "255 of 255"."""
+    inliner.document.settings.env.note_dependency(str(H200 / "counts.json"))
+    launches = json.loads((H200 / "counts.json").read_text(encoding="utf-8"))["launches"]
+    pairs = [one["counts"][text] for one in launches if text in one["counts"]]
+    if not pairs:
+        message = inliner.reporter.error(f"counts.json has no counter '{text}'", line=lineno)
+        return [inliner.problematic(rawtext, rawtext, message)], [message]
+    return [nodes.Text(f"{sum(pair['hardware'] == pair['simulated'] for pair in pairs)} of {len(pairs)}")], []
+
+
 # ---- sweeps
 
 COLUMNS = {"registers": "registers", "local_bytes": "local bytes per thread", "occupancy": "occupancy",
@@ -516,6 +527,7 @@ def setup(app):
     app.add_directive("claims", Claims)
     app.add_directive("rates", Rates)
     app.add_role("bench", bench_role)
+    app.add_role("equal", equal_role)
     app.add_directive("counts", Counts)
     app.add_directive("sweep", Sweep)
     app.add_directive("bounds", Bounds)

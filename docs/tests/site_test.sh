@@ -58,6 +58,7 @@ broken "a launch that was not counted" "has no launch 'nonesuch'" '```{counts}
 :counters: global load sectors
 nonesuch
 ```'
+broken "a counter that nobody counted" "has no counter 'nonesuch'" 'In {equal}`nonesuch` launches.'
 broken "an answer that no transcript shows" 'does not show 12345678' ':::{predict} How many?
 :answer: 12345678
 :from: lab1-run

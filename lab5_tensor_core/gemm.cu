@@ -336,9 +336,9 @@ __device__ void copy_tile(Tile<T, ROWS, COLS, SPAN>& tile, MatrixView<const T> m
 }
 
 #if GEMM_LAB_TENSOR_CORES
-/// A float's bits, rounded to what a tensor core reads of them: half of the last bit that counts is
-/// added, the rest it cuts off. 0x7fffffff, the NaN that arithmetic makes, would overflow into the
-/// sign, so the larger one counts. On Hopper it is one instruction.
+/// A float's bits, rounded to what a tensor core reads: half of the last bit that counts is added,
+/// it cuts off the rest. 0x7fffffff, the NaN of arithmetic, would overflow into the sign, so the
+/// larger counts. NaNs from 0xfffff000 on, of no arithmetic, become 0. One instruction on Hopper.
 __device__ inline unsigned round_to_tf32(unsigned bits) {
   const int rounded = static_cast<int>(bits + 0x1000u), as_it_was = static_cast<int>(bits);
   return static_cast<unsigned>(rounded > as_it_was ? rounded : as_it_was);

@@ -202,7 +202,7 @@ $(GRADER) $(BUILD)/tests/grader_tests:
 GPU_WORKER := $(BUILD)/bin/gpu_worker
 GPU_HERE   := $(if $(filter-out sim,$(DEVICE)),$(if $(GPU_ARCH),$(if $(shell command -v $(NVCC)),1)))
 NVCC_FLAGS = -std=c++17 -O3 -I. -gencode arch=compute_$(1),code=sm_$(1)
-$(GPU_WORKER): $(wildcard grader/gpu/*.cu grader/gpu/*.hpp common/*.cuh) $(BUILD)/nvcc_flags
+$(GPU_WORKER): $(wildcard grader/gpu/*.cu grader/gpu/*.cuh grader/gpu/*.hpp common/*.cuh) $(BUILD)/nvcc_flags
 	@mkdir -p $(@D); $(call progress,$(@F))
 	$(Q)$(NVCC) $(call NVCC_FLAGS,$(patsubst sm_%,%,$(subst .,,$(ARCH)))) grader/gpu/worker_main.cu -o $@ -ldl || \
 	  { rm -f $@; [ $(DEVICE) = auto ] && echo "warning: nvcc does not compile the timing worker: speed is not judged" >&2; }
@@ -293,9 +293,13 @@ $(BUILD)/tests/gpu_engine_tests: $(call objects,grader/tests/gpu/engine_test.cpp
 $(BUILD)/tests/gpu_cheats: grader/tests/gpu/cheats.cu grader/gpu/runner_main.cu $(wildcard grader/gpu/*.hpp) $(BUILD)/nvcc_flags
 	@mkdir -p $(@D); $(call progress,$(@F))
 	$(Q)$(NVCC) $(call NVCC_FLAGS,$(patsubst sm_%,%,$(subst .,,$(ARCH)))) $(filter %.cu,$^) -o $@
+$(BUILD)/tests/gpu_neighbour: grader/tests/gpu/neighbour.cu $(BUILD)/nvcc_flags
+	@mkdir -p $(@D); $(call progress,$(@F))
+	$(Q)$(NVCC) $(call NVCC_FLAGS,$(patsubst sm_%,%,$(subst .,,$(ARCH)))) $< -o $@
 test-gpu: ## authors: the engine's tests that need a GPU
-	$(call ensure,$(GPU_WORKER) $(BUILD)/tests/gpu_cheats $(BUILD)/tests/gpu_engine_tests)
-	$(Q)GPU_WORKER=$(GPU_WORKER) GPU_CHEATS=$(BUILD)/tests/gpu_cheats $(BUILD)/tests/gpu_engine_tests
+	$(call ensure,$(GPU_WORKER) $(foreach t,cheats neighbour engine_tests,$(BUILD)/tests/gpu_$(t)))
+	$(Q)GPU_WORKER=$(GPU_WORKER) GPU_CHEATS=$(BUILD)/tests/gpu_cheats GPU_NEIGHBOUR=$(BUILD)/tests/gpu_neighbour \
+	  $(BUILD)/tests/gpu_engine_tests
 .PHONY: verify-counts
 verify-counts: ## authors: simgpu's counts beside the profiler's
 	$(call ensure,$(GRADER) $(CUDART_LOCAL) $(LIBSIMGPU))

@@ -135,9 +135,11 @@ int main(int argc, char** argv) {
   auto* prove_command = app.add_subcommand("prove-speed", "speed verdicts again and again");
   prove_command->group("");  // for the project's authors
   prove_command->add_option("--lab", proving.labs, "numbers of labs; default: all");
-  prove_command->add_option("--stage", proving.stage, "this stage's goals alone");
+  prove_command->add_option("--stage", proving.stages, "these stages' goals alone");
+  prove_command->add_option("--type", proving.type, "goals of this type alone");
   prove_command->add_option("--repeats", proving.repeats, "verdicts of each kernel");
   prove_command->add_option("--seconds", proving.seconds, "begin no verdict after that");
+  prove_command->add_flag("--judge", proving.judge_only, "measure nothing; needs no GPU");
   prove_command->add_option("--out", proving.out, "results as JSON; added to")->required();
 
   BenchOptions benching;

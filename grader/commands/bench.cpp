@@ -50,18 +50,6 @@ void say(const std::string& sentence) {
   for (const std::string& line : report::wrap(sentence, 80)) std::cout << line << '\n';
 }
 
-/// Of the sources; COMMIT= where they were sent without their history.
-std::string commit_of(const fs::path& root) {
-  if (const char* given = std::getenv("COMMIT"); given && *given) return printable(given);
-  ProcessSpec spec;
-  spec.argv = {"git", "-C", root.string(), "describe", "--always", "--dirty", "--abbrev=12"};
-  spec.environment = minimal_environment();
-  const RunResult result = run_process(spec, std::chrono::seconds(10));
-  std::string name = result.ok() ? printable(result.output) : "";
-  name.erase(std::remove(name.begin(), name.end(), '\n'), name.end());
-  return name.empty() ? "unknown" : name;
-}
-
 Results stored(const fs::path& file) {
   return fs::exists(file) ? from_text(read_file(file), file.string()) : Results();
 }
@@ -224,7 +212,6 @@ ExitCode bench_labs(const BenchOptions& options) {
     say(text("bench.on", {{"gpu", results.machine.at("gpu")},
                           {"driver", results.machine.at("driver")},
                           {"cublas", results.machine.at("cublas")}}));
-    if (!results.provenance.count("commit")) results.provenance["commit"] = "unknown";
     progress.show(text("bench.ceilings"));
     measure_ceilings(place, folder / "ceilings.json", results);
     LoopOptions how;

@@ -101,13 +101,15 @@ struct CalibrateOptions {
 ExitCode calibrate(const CalibrateOptions& options);
 
 /// Authors only: verdicts again and again. Each goal's solution must pass all, the technique before
-/// it fail all. Adds to what `out` holds already.
+/// it fail all. Adds to what `out` holds already, and writes the table beside it, as .md.
 struct ProveOptions {
   Place place;
-  std::vector<int> labs;  ///< empty = all
-  std::string stage;      ///< "" = all
+  std::vector<int> labs;            ///< empty = all
+  std::vector<std::string> stages;  ///< empty = all
+  std::string type;                 ///< "" = all
   unsigned repeats = 50;
-  double seconds = 0;  ///< no new one is begun after that; 0 = no limit
+  double seconds = 0;       ///< no new one is begun after that; 0 = no limit
+  bool judge_only = false;  ///< measure nothing: what `out` holds, by the bars as they are now
   std::filesystem::path out;
 };
 ExitCode prove_speed(const ProveOptions& options);

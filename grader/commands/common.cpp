@@ -3,6 +3,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "grader/errors.hpp"
@@ -52,6 +53,21 @@ fs::path source_of(const Lab& lab, const fs::path& root, bool solution, const st
   if (solution && !fs::exists(root / source))
     throw UserError(text("usage.no_solution", {{"lab", lab.name}}), exit_usage);
   return source;
+}
+
+std::string commit_of(const fs::path& root) {
+  if (const char* given = std::getenv("GEMM_LAB_COMMIT"); given && *given) return printable(given);
+  ProcessSpec spec;
+  spec.argv = {"git", "-C", root.string(), "describe", "--always", "--dirty", "--abbrev=12"};
+  spec.environment = minimal_environment();
+  std::string name;
+  try {
+    if (const RunResult said = run_process(spec, std::chrono::seconds(10)); said.ok())
+      name = printable(said.output);
+  } catch (const InfraError&) {  // no git here
+  }
+  name.erase(std::remove(name.begin(), name.end(), '\n'), name.end());
+  return name.empty() ? "unknown" : name;
 }
 
 std::string chosen_arch() {

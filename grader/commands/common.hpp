@@ -30,6 +30,9 @@ std::filesystem::path source_of(const Lab& lab, const std::filesystem::path& roo
 /// uid and gid of "nobody" if this process is root and nobody could work in `build`; else nothing.
 std::optional<std::pair<unsigned, unsigned>> lesser_user(const Workplace& place);
 
+/// Of the sources, for results; GEMM_LAB_COMMIT= where they were sent without their history.
+std::string commit_of(const std::filesystem::path& root);
+
 /// ARCH= as the user chose it; "" if the Makefile asked the GPU.
 std::string chosen_arch();
 

@@ -289,9 +289,7 @@ void fill_provenance(sweep::Results& results, const json& device, const Program&
   p["arch"] = "sm_" + program.arch;
   p["sources"] = program.sources;
   p["date"] = today();
-  // A copy that was sent to another machine knows its commit from whoever sent it.
-  const std::string sent = variable("GEMM_LAB_COMMIT");
-  p["commit"] = !sent.empty() ? sent : first_line({"git", "rev-parse", "HEAD"}, place.root);
+  p["commit"] = commit_of(place.root);
   p["command"] = "make sweep LAB=" + std::to_string(options.lab) +
                  (options.type.empty() ? "" : " TYPE=" + options.type) +
                  (options.quick ? " QUICK=1" : "");

@@ -433,8 +433,11 @@ ExitCode verify_counts(const VerifyOptions& options) {
             << unexplained << " not explained\n";
   if (!options.out.empty()) {
     const Toolchain clang = probe_clang();
-    const json all = {
-        {"schema", 1}, {"device", device}, {"clang", clang.clang_version}, {"launches", launches}};
+    const json all = {{"schema", 1},
+                      {"device", device},
+                      {"clang", clang.clang_version},
+                      {"commit", commit_of(place.root)},
+                      {"launches", launches}};
     make_folder(options.out);
     write_file_atomically(options.out / "counts.json", all.dump(1) + "\n");
     std::ostringstream text;

@@ -4,8 +4,13 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <deque>
+#include <future>
+#include <memory>
 #include <numeric>
 #include <random>
+#include <thread>
+#include <utility>
 
 #include "common/inputs.hpp"
 #include "grader/gpu/link.hpp"
@@ -26,6 +31,8 @@ constexpr double allowed_event_gap = 0.10;
 constexpr double above_roofline = 1.05;
 /// A request may be so much shorter than asked for before its list is made longer.
 constexpr double short_request = 0.85;
+/// Warm: a participant's requests agree to this.
+constexpr double steady_within = 0.02;
 
 std::uint64_t system_seed() {
   std::random_device device;
@@ -36,101 +43,148 @@ std::uint64_t system_seed() {
 struct Slot {
   Participant* who = nullptr;
   unsigned launches = 1;
-  double alone_ms = 0;  ///< per launch, before the candidate's process was there
+  double alone_ms = 0;  ///< per launch, before any candidate's process was there
+  double last_ms = 0;   ///< per launch, of its last request
   std::vector<Taken> rounds;
+  // Of candidates:
+  Comparison* result = nullptr;
+  bool out = false;  ///< got into trouble
 };
 
 class Measurement {
  public:
-  Measurement(Participant* candidate, Participant* naive, Participant* cublas, Observer* observer,
-              const Options& options)
+  Measurement(const std::vector<Participant*>& candidates, Participant* naive, Participant* cublas,
+              Observer* observer, const Options& options)
       : observer_(observer),
         options_(options),
-        random_(options.seed != 0 ? options.seed : system_seed()) {
-    result_.seed = options.seed;
-    candidate_.who = candidate;
+        random_(options.seed != 0 ? options.seed : system_seed()),
+        candidates_(std::max<std::size_t>(1, candidates.size())),
+        results_(candidates_.size()) {
     naive_.who = naive;
     cublas_.who = cublas;
-    for (Slot* slot : {&naive_, &cublas_, &candidate_})
-      if (slot->who) slots_.push_back(slot);  // the candidate last: yardsticks are alone before
+    for (Slot* slot : {&naive_, &cublas_})
+      if (slot->who) slots_.push_back(slot);
+    // The candidates last: before, yardsticks are alone.
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      candidates_[i].result = &results_[i];
+      if (i >= candidates.size() || !candidates[i]) continue;  // yardsticks alone
+      candidates_[i].who = candidates[i];
+      slots_.push_back(&candidates_[i]);
+    }
   }
 
-  Comparison run() {
+  std::vector<Comparison> run() {
     const auto start = std::chrono::steady_clock::now();
-    if (everything()) {
-      result_.verified = candidate_.who != nullptr;
-    } else {
-      result_.outcome = Outcome::trouble;
-    }
-    if (candidate_.who)
-      if (const Trouble late = candidate_.who->finish(); late && !result_.trouble) {
-        result_.outcome = Outcome::trouble;
-        result_.trouble = late;
-        result_.verified = false;
-      }
-    evaluate();
-    cross_check();
-    result_.seconds =
+    everything();
+    for (Slot& candidate : candidates_)
+      if (candidate.who)
+        if (const Trouble late = candidate.who->finish()) drop(candidate, late);
+    const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return std::move(result_);
+    for (Slot& candidate : candidates_) {
+      evaluate(candidate);
+      cross_check(candidate);
+      Comparison& result = *candidate.result;
+      result.verified = candidate.who != nullptr && !candidate.out;
+      result.seed = options_.seed;
+      result.blocks = blocks_;
+      result.throttle = throttle_;
+      result.others = others_;
+      result.seconds = seconds;
+    }
+    return std::move(results_);
   }
 
  private:
-  /// False: there is trouble.
-  bool everything() {
-    for (Slot* slot : slots_)
-      if (!find_length(*slot)) return false;
-    if (!warm_up()) return false;
-    for (unsigned block = 0; block <= options_.extra_blocks; ++block) {
-      ++result_.blocks;
+  void everything() {
+    for (Slot* slot : std::vector<Slot*>(slots_))
+      if (!slot->out) find_length(*slot);
+    if (!anyone()) return;
+    warm_up();
+    const bool alone = candidates_.size() == 1;
+    for (unsigned block = 0; block <= (alone ? options_.extra_blocks : 0); ++block) {
+      ++blocks_;
       for (unsigned round = 0; round < options_.max_rounds; ++round) {
-        if (!one_round()) return false;
-        if (options_.progress) options_.progress(result_);
+        one_round();
+        if (!anyone()) return;
         if (round + 1 < options_.min_rounds) continue;
-        evaluate(few_resamples);
+        for (Slot& candidate : candidates_) evaluate(candidate, few_resamples);
         if (settled()) break;
       }
-      evaluate();
-      if (!straddles()) break;
+      evaluate(candidates_.front());
+      if (!alone || !straddles()) break;
     }
-    return true;
   }
 
-  /// One request: prepared, timed, verified. Empty if there is trouble.
+  /// Somebody is left to be measured.
+  bool anyone() const {
+    return std::any_of(candidates_.begin(), candidates_.end(),
+                       [](const Slot& one) { return !one.out; });
+  }
+
+  void drop(Slot& slot, const Trouble& trouble) {
+    // Trouble of a yardstick is everybody's.
+    for (Slot& candidate : candidates_) {
+      if ((slot.result != nullptr && &candidate != &slot) || candidate.out) continue;
+      candidate.out = true;
+      candidate.result->outcome = Outcome::trouble;
+      candidate.result->trouble = trouble;
+    }
+    slot.out = true;
+    slots_.erase(std::remove_if(slots_.begin(), slots_.end(), [](Slot* s) { return s->out; }),
+                 slots_.end());
+  }
+
+  /// One request: prepared, timed, verified. Empty: it was its last, there is trouble.
   std::optional<Taken> request(Slot& slot) {
-    if ((result_.trouble = slot.who->prepare(slot.launches, random_()))) return {};
+    if (slot.result != nullptr) {
+      // What the candidate before it left must still be there: its outputs are taken over now.
+      if (Slot* const before = std::exchange(wrote_last_, &slot);
+          before != nullptr && before != &slot && !before->out)
+        if (const Trouble late = before->who->still_there()) drop(*before, late);
+    }
+    Trouble trouble = slot.who->prepare(slot.launches, random_());
     Taken taken;
-    taken.sample = slot.who->run();
-    if (observer_) taken.conditions = observer_->now();
-    if ((result_.trouble = slot.who->verify())) return {};
+    if (!trouble) {
+      taken.sample = slot.who->run();
+      if (observer_) taken.conditions = observer_->now();
+      trouble = slot.who->verify();
+    }
+    if (trouble) {
+      drop(slot, trouble);
+      return {};
+    }
+    slot.last_ms = taken.sample.per_launch_ms();
     note(taken.conditions);
     return taken;
   }
 
   void note(const Conditions& conditions) {
-    if (conditions.throttle) result_.throttle |= *conditions.throttle;
+    if (conditions.throttle) throttle_ |= *conditions.throttle;
     if (conditions.compute_processes) {
       const auto ours = static_cast<unsigned>(Link::alive());
       if (*conditions.compute_processes > ours)
-        result_.others = std::max(result_.others, *conditions.compute_processes - ours);
+        others_ = std::max(others_, *conditions.compute_processes - ours);
     }
   }
 
   /// Makes the list so long that a request lasts as long as it must. The first one of a kernel
   /// loads its code: lists grow tenfold at most, each measured anew.
-  bool find_length(Slot& slot) {
+  void find_length(Slot& slot) {
     const unsigned most = std::max(1u, slot.who->most_launches());
     for (int step = 0; step < 12; ++step) {
       const auto taken = request(slot);
-      if (!taken) return false;
+      if (!taken) return;
+      heated_ += taken->sample.seconds;
       if (step > 0 || taken->sample.seconds > options_.request_seconds)
         slot.alone_ms = taken->sample.per_launch_ms();
       if (taken->sample.seconds >= short_request * options_.request_seconds ||
           slot.launches >= most)
-        return true;
-      slot.launches = longer(slot.launches, taken->sample.seconds, most);
+        return;
+      slot.launches = step == 0 && slot.who->known_launches() > 0
+                          ? std::clamp(slot.who->known_launches(), 1u, most)
+                          : longer(slot.launches, taken->sample.seconds, most);
     }
-    return true;
   }
 
   unsigned longer(unsigned launches, double seconds, unsigned most) const {
@@ -139,62 +193,76 @@ class Measurement {
     return std::max(launches, static_cast<unsigned>(capped));
   }
 
-  bool warm_up() {
-    Slot& steady = *slots_.front();
-    double spent = 0, before = 0;
-    while (spent < 4 * options_.warm_up_seconds) {
-      double now = 0;
-      for (Slot* slot : slots_) {
+  void warm_up() {
+    const double least = options_.warm_up_seconds, most = 4 * options_.warm_up_seconds;
+    for (bool steady = false; heated_ < least || (!steady && heated_ < most);) {
+      steady = true;
+      for (Slot* slot : std::vector<Slot*>(slots_)) {
+        if (slot->out) continue;
+        const double before = slot->last_ms;
         const auto taken = request(*slot);
-        if (!taken) return false;
-        spent += taken->sample.seconds;
-        if (slot == &steady) now = taken->sample.per_launch_ms();
+        if (!taken) {
+          if (!anyone()) return;
+          continue;
+        }
+        heated_ += taken->sample.seconds;
+        steady = steady && std::abs(slot->last_ms - before) <= steady_within * slot->last_ms;
       }
-      if (spent >= options_.warm_up_seconds && std::abs(now - before) <= 0.01 * now) break;
-      before = now;
     }
-    return true;
   }
 
-  bool one_round() {
+  void one_round() {
     std::vector<Slot*> order = slots_;
     for (std::size_t i = order.size(); i > 1; --i)
       std::swap(order[i - 1], order[static_cast<std::size_t>(random_() >> 11) % i]);
     for (Slot* slot : order) {
+      if (slot->out) continue;
       const auto taken = request(*slot);
-      if (!taken) return false;
+      if (!taken) {
+        if (!anyone()) return;
+        continue;
+      }
       slot->rounds.push_back(*taken);
       if (taken->sample.seconds < short_request * options_.request_seconds)
         slot->launches = longer(slot->launches, taken->sample.seconds, slot->who->most_launches());
     }
     ++rounds_;
-    return true;
+  }
+
+  /// Who is compared in a candidate's result.
+  std::vector<const Slot*> party(const Slot& candidate) const {
+    std::vector<const Slot*> list;
+    for (const Slot* slot : {&naive_, &cublas_, &candidate})
+      if (slot->who) list.push_back(slot);
+    return list;
   }
 
   /// Which rounds count: no participant's clock was far off its own median.
-  std::vector<std::size_t> kept() const {
-    std::vector<bool> good(rounds_, true);
-    for (const Slot* slot : slots_) {
+  std::vector<std::size_t> kept(const Slot& candidate, std::size_t rounds) const {
+    std::vector<bool> good(rounds, true);
+    for (const Slot* slot : party(candidate)) {
       std::vector<double> clocks;
       for (const Taken& taken : slot->rounds)
         if (taken.conditions.sm_clock_mhz) clocks.push_back(*taken.conditions.sm_clock_mhz);
       if (clocks.empty()) continue;
       const double middle = statistics::median(clocks);
-      for (std::size_t i = 0; i < rounds_; ++i)
+      for (std::size_t i = 0; i < rounds; ++i)
         if (const auto clock = slot->rounds[i].conditions.sm_clock_mhz;
             clock && std::abs(*clock - middle) > options_.clock_spread * middle)
           good[i] = false;
     }
     std::vector<std::size_t> list;
-    for (std::size_t i = 0; i < rounds_; ++i)
+    for (std::size_t i = 0; i < rounds; ++i)
       if (good[i]) list.push_back(i);
     return list;
   }
 
-  void evaluate(int resamples = many_resamples) {
-    const auto rounds = kept();
-    result_.rounds = static_cast<unsigned>(rounds.size());
-    result_.dropped = static_cast<unsigned>(rounds_ - rounds.size());
+  void evaluate(const Slot& candidate, int resamples = many_resamples) {
+    Comparison& result = *candidate.result;
+    const std::size_t all = candidate.who ? std::min(rounds_, candidate.rounds.size()) : rounds_;
+    const auto rounds = kept(candidate, all);
+    result.rounds = static_cast<unsigned>(rounds.size());
+    result.dropped = static_cast<unsigned>(all - rounds.size());
     const auto series = [&](const Slot& slot) -> std::optional<Series> {
       if (!slot.who) return {};
       Series one;
@@ -208,29 +276,29 @@ class Measurement {
       }
       return one;
     };
-    result_.candidate = series(candidate_);
-    result_.naive = series(naive_);
-    result_.cublas = series(cublas_);
+    result.candidate = series(candidate);
+    result.naive = series(naive_);
+    result.cublas = series(cublas_);
     const auto ratio = [&](const std::optional<Series>& yardstick) -> std::optional<Interval> {
-      if (!yardstick || !result_.candidate || rounds.empty()) return {};
+      if (!yardstick || !result.candidate || rounds.empty()) return {};
       std::vector<double> ratios;
       for (std::size_t i = 0; i < rounds.size(); ++i) {
-        if (!(yardstick->ms[i] > 0 && result_.candidate->ms[i] > 0)) return {};
-        ratios.push_back(yardstick->ms[i] / result_.candidate->ms[i]);
+        if (!(yardstick->ms[i] > 0 && result.candidate->ms[i] > 0)) return {};
+        ratios.push_back(yardstick->ms[i] / result.candidate->ms[i]);
       }
       return statistics::median_interval(ratios, 0.95, resamples);
     };
-    result_.over_naive = ratio(result_.naive);
-    result_.over_cublas = ratio(result_.cublas);
+    result.over_naive = ratio(result.naive);
+    result.over_cublas = ratio(result.cublas);
     std::vector<double> clocks;
-    for (const Slot* slot : slots_)
+    for (const Slot* slot : party(candidate))
       for (const Taken& taken : slot->rounds)
         if (taken.conditions.sm_clock_mhz) clocks.push_back(*taken.conditions.sm_clock_mhz);
     if (!clocks.empty()) {
       const auto [low, high] = std::minmax_element(clocks.begin(), clocks.end());
-      result_.clock_low = static_cast<unsigned>(*low);
-      result_.clock_high = static_cast<unsigned>(*high);
-      result_.clock_median = static_cast<unsigned>(statistics::median(clocks));
+      result.clock_low = static_cast<unsigned>(*low);
+      result.clock_high = static_cast<unsigned>(*high);
+      result.clock_median = static_cast<unsigned>(statistics::median(clocks));
     }
   }
 
@@ -239,9 +307,11 @@ class Measurement {
     const auto known = [&](const std::optional<Interval>& ratio) {
       return !ratio || ratio->half_width() <= options_.half_width * ratio->middle;
     };
-    if (!candidate_.who) return true;
-    return result_.rounds >= options_.min_rounds && known(result_.over_naive) &&
-           known(result_.over_cublas);
+    return std::all_of(candidates_.begin(), candidates_.end(), [&](const Slot& one) {
+      return !one.who || one.out ||
+             (one.result->rounds >= options_.min_rounds && known(one.result->over_naive) &&
+              known(one.result->over_cublas));
+    });
   }
 
   /// A bar lies inside an interval: another block may tell.
@@ -250,24 +320,26 @@ class Measurement {
       return ratio && bar &&
              statistics::decide(*ratio, *bar, options_.grace) == statistics::Decision::inconclusive;
     };
-    return open(result_.over_naive, options_.naive_bar) ||
-           open(result_.over_cublas, options_.cublas_bar);
+    const Comparison& result = *candidates_.front().result;
+    return open(result.over_naive, options_.naive_bar) ||
+           open(result.over_cublas, options_.cublas_bar);
   }
 
-  void cross_check() {
-    if (result_.outcome != Outcome::measured || result_.rounds == 0) return;
-    if (result_.candidate) {
-      const double wall = result_.candidate->median_ms(),
-                   events = statistics::median(result_.candidate->device_ms);
+  void cross_check(const Slot& candidate) {
+    Comparison& result = *candidate.result;
+    if (result.outcome != Outcome::measured || result.rounds == 0) return;
+    if (result.candidate) {
+      const double wall = result.candidate->median_ms(),
+                   events = statistics::median(result.candidate->device_ms);
       if (events > 0 && std::abs(events - wall) > allowed_event_gap * wall)
-        result_.suspect.push_back(text("speed.suspect.events", {{"events", milliseconds(events)},
-                                                                {"wall", milliseconds(wall)}}));
+        result.suspect.push_back(text("speed.suspect.events", {{"events", milliseconds(events)},
+                                                               {"wall", milliseconds(wall)}}));
     }
     for (const Slot* slot : {&naive_, &cublas_}) {
-      if (!slot->who || !candidate_.who || slot->alone_ms <= 0) continue;
-      const auto& series = slot == &naive_ ? result_.naive : result_.cublas;
+      if (!slot->who || !candidate.who || slot->alone_ms <= 0) continue;
+      const auto& series = slot == &naive_ ? result.naive : result.cublas;
       if (series->median_ms() > allowed_slowdown * slot->alone_ms)
-        result_.suspect.push_back(
+        result.suspect.push_back(
             text("speed.suspect.slower", {{"name", series->name},
                                           {"alone", milliseconds(slot->alone_ms)},
                                           {"beside", milliseconds(series->median_ms())}}));
@@ -283,10 +355,15 @@ class Measurement {
   Observer* const observer_;
   const Options& options_;
   inputs::SplitMix64 random_;
-  Slot candidate_, naive_, cublas_;
-  std::vector<Slot*> slots_;
+  Slot naive_, cublas_;
+  std::vector<Slot> candidates_;  ///< one without a participant: yardsticks alone
+  std::vector<Slot*> slots_;      ///< who takes part, still
+  Slot* wrote_last_ = nullptr;    ///< of the candidates
+  std::vector<Comparison> results_;
   std::size_t rounds_ = 0;
-  Comparison result_;
+  unsigned blocks_ = 0, others_ = 0;
+  std::uint64_t throttle_ = 0;
+  double heated_ = 0;  ///< seconds of requests before the first round
 };
 
 // ------------------------------------------------------------------------------------------------
@@ -326,8 +403,9 @@ std::vector<Launch> last_writers(const std::vector<Launch>& list, unsigned outpu
 /// Buffers of the worker, as many as the longest list of the candidate needs.
 class Stage {
  public:
-  Stage(Worker& worker, const Problem& problem, bool reuse)
-      : worker_(worker), problem_(problem), reuse_(reuse) {
+  /// `candidates` of them may have buffers open.
+  Stage(Worker& worker, const Problem& problem, bool reuse, std::size_t candidates)
+      : worker_(worker), problem_(problem), reuse_(reuse), several_(candidates > 1) {
     const double cache =
         3.0 * static_cast<double>(std::max<std::uint64_t>(worker.info().l2_bytes, 1u << 20));
     const auto ring = [&](double bytes, double most) {
@@ -344,6 +422,8 @@ class Stage {
     const std::uint64_t free = worker_.free_memory();
     const auto reserve = std::max<std::uint64_t>(free / 10, 256u << 20);  // the runner's context
     budget_ = free > reserve ? free - reserve : 0;
+    // What others still have open is freed when they open what replaces it.
+    if (several_) budget_ /= 2;
     for (;; pair_ring_ = std::max(2u, pair_ring_ / 2), own_ = std::max(2u, own_ / 2)) {
       if (bytes_of(problem_, buffers_for(4)) <= budget_) return allocate(reuse_ ? own_ : 4);
       if (pair_ring_ == 2 && own_ == 2) return false;
@@ -401,15 +481,16 @@ class Stage {
 
   Worker& worker_;
   Problem problem_;
-  bool reuse_;
+  bool reuse_, several_;
   unsigned pair_ring_ = 2, own_ = 2;
   std::uint64_t budget_ = 0, generation_ = 0;
 };
 
 class YardstickParticipant : public Participant {
  public:
-  YardstickParticipant(Stage& stage, protocol::Yardstick yardstick)
-      : stage_(stage), yardstick_(yardstick) {}
+  YardstickParticipant(Stage& stage, protocol::Yardstick yardstick, unsigned known)
+      : stage_(stage), yardstick_(yardstick), known_(known) {}
+  unsigned known_launches() const override { return known_; }
   std::string name() const override {
     return yardstick_ == protocol::Yardstick::naive ? "naive" : "cuBLAS";
   }
@@ -431,15 +512,21 @@ class YardstickParticipant : public Participant {
  private:
   Stage& stage_;
   protocol::Yardstick yardstick_;
+  unsigned known_;
   std::vector<Launch> list_;
   bool verified_ = false;
 };
 
 class CandidateParticipant : public Participant {
  public:
-  CandidateParticipant(Stage& stage, Runner& runner, std::string entry, bool keep_process)
-      : stage_(stage), runner_(runner), entry_(std::move(entry)), keep_process_(keep_process) {}
+  CandidateParticipant(Stage& stage, const Competitor& who, bool keep_process)
+      : stage_(stage),
+        runner_(who.runner),
+        entry_(who.entry),
+        known_(who.launches),
+        keep_process_(keep_process) {}
   std::string name() const override { return entry_; }
+  unsigned known_launches() const override { return known_; }
   unsigned most_launches() const override { return stage_.most_launches(); }
 
   Trouble prepare(unsigned launches, std::uint64_t request) override {
@@ -448,8 +535,11 @@ class CandidateParticipant : public Participant {
     if (!stage_.ensure(launches))
       throw InfraError("the GPU's memory was taken by others while kernels were timed");
     if (opened_ != stage_.generation() || !runner_.alive()) {
-      if (const RunnerFault fault = runner_.open(stage_.worker().arenas()); !fault.none())
+      if (const RunnerFault fault = runner_.open(stage_.worker().arenas()); !fault.none()) {
+        // Its context needs memory, too, and how much is the driver's secret.
+        if (fault.name == "cudaErrorMemoryAllocation") throw DeviceMemoryShort(0, 0);
         return ended(fault);
+      }
       opened_ = stage_.generation();
     }
     stage_.worker().fill(request);
@@ -481,6 +571,8 @@ class CandidateParticipant : public Participant {
     sum_ = stage_.worker().checksum();
     return {};
   }
+
+  Trouble still_there() override { return look_again(); }
 
   Trouble finish() override {
     if (!keep_process_) runner_.kill();
@@ -545,11 +637,43 @@ class CandidateParticipant : public Participant {
   Stage& stage_;
   Runner& runner_;
   std::string entry_;
+  unsigned known_ = 0;
   bool keep_process_ = false;
   std::uint64_t opened_ = 0;
   std::vector<Launch> list_;
   RunnerFault fault_;
   std::optional<std::uint64_t> sum_;
+};
+
+/// Starts the processes of several competitors at once: their contexts take a second each. A child
+/// ends with the thread that started it, so the threads stay until the measurement is over.
+class Starters {
+ public:
+  void start(const std::vector<Competitor*>& competitors) {
+    std::vector<std::future<void>> ready;
+    for (Competitor* one : competitors) {
+      auto begun = std::make_shared<std::promise<void>>();
+      ready.push_back(begun->get_future());
+      threads_.emplace_back([one, begun, over = over_] {
+        try {
+          one->runner.has(one->entry);
+        } catch (const std::exception&) {  // said when its turn comes
+        }
+        begun->set_value();
+        over.wait();
+      });
+    }
+    for (auto& one : ready) one.wait();
+  }
+  ~Starters() {
+    end_.set_value();
+    for (std::thread& one : threads_) one.join();
+  }
+
+ private:
+  std::promise<void> end_;
+  std::shared_future<void> over_ = end_.get_future().share();
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace
@@ -569,30 +693,46 @@ double Comparison::tflops() const {
 
 Comparison measure(Participant* candidate, Participant* naive, Participant* cublas,
                    Observer* observer, const Options& options) {
-  return Measurement(candidate, naive, cublas, observer, options).run();
+  std::vector<Participant*> candidates;
+  if (candidate) candidates.push_back(candidate);
+  return std::move(Measurement(candidates, naive, cublas, observer, options).run().front());
+}
+
+std::vector<Comparison> measure(const std::vector<Participant*>& candidates, Participant* naive,
+                                Participant* cublas, Observer* observer, const Options& options) {
+  return Measurement(candidates, naive, cublas, observer, options).run();
 }
 
 Comparison compare(Worker& worker, Competitor* competitor, const Problem& problem,
                    Observer* observer, const Options& options) {
-  Comparison result;
-  result.asked = result.problem = problem;
-  if (competitor) {
-    result.entry = competitor->entry;
-    // Whatever it did before: a process that has seen nothing of this shape.
-    if (!options.keep_process) competitor->runner.kill();
-  }
-  const auto unavailable = [&](Outcome outcome, std::string note) {
-    result.outcome = outcome;
-    result.note = std::move(note);
-    return result;
+  std::vector<Competitor*> competitors;
+  if (competitor) competitors.push_back(competitor);
+  return std::move(compare(worker, competitors, problem, observer, options).front());
+}
+
+std::vector<Comparison> compare(Worker& worker, const std::vector<Competitor*>& competitors,
+                                const Problem& problem, Observer* observer,
+                                const Options& options) {
+  std::vector<Comparison> results(std::max<std::size_t>(1, competitors.size()));
+  const auto unavailable = [&](Outcome outcome, const std::string& note) {
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      results[i].asked = results[i].problem = problem;
+      results[i].outcome = outcome;
+      results[i].note = note;
+      if (i < competitors.size()) results[i].entry = competitors[i]->entry;
+    }
+    return results;
   };
-  if (competitor && !worker.info().ipc)
+  // Whatever it did before: a process that has seen nothing of this shape.
+  if (!options.keep_process)
+    for (Competitor* one : competitors) one->runner.kill();
+  if (!competitors.empty() && !worker.info().ipc)
     return unavailable(Outcome::unavailable, text("speed.no_ipc"));
 
   Problem fitting = problem;
   std::optional<Stage> stage;
   for (;;) {
-    stage.emplace(worker, fitting, options.reuse_outputs);
+    stage.emplace(worker, fitting, options.reuse_outputs, competitors.size());
     if (stage->begin()) break;
     Problem smaller = fitting;
     for (int* extent : {&smaller.m, &smaller.n, &smaller.k})
@@ -603,30 +743,42 @@ Comparison compare(Worker& worker, Competitor* competitor, const Problem& proble
                          text("speed.too_large", {{"device", worker.info().name}}));
     fitting = smaller;
   }
-  YardstickParticipant naive(*stage, protocol::Yardstick::naive),
-      cublas(*stage, protocol::Yardstick::cublas);
-  std::optional<CandidateParticipant> candidate;
-  if (competitor)
-    candidate.emplace(*stage, competitor->runner, competitor->entry, options.keep_process);
+  Starters starters;
+  if (competitors.size() > 1 && !options.keep_process) starters.start(competitors);
+  YardstickParticipant naive(*stage, protocol::Yardstick::naive, options.naive_launches),
+      cublas(*stage, protocol::Yardstick::cublas, options.cublas_launches);
+  std::deque<CandidateParticipant> candidates;
+  std::vector<Participant*> list;
+  for (Competitor* one : competitors)
+    list.push_back(&candidates.emplace_back(*stage, *one, options.keep_process));
   const bool with_cublas = options.cublas && worker.has(protocol::Yardstick::cublas);
-  result = measure(candidate ? &*candidate : nullptr, options.naive ? &naive : nullptr,
-                   with_cublas ? &cublas : nullptr, observer, options);
-  result.asked = problem;
-  result.problem = fitting;
-  if (competitor) result.entry = competitor->entry;
+  try {
+    results = measure(list, options.naive ? &naive : nullptr, with_cublas ? &cublas : nullptr,
+                      observer, options);
+  } catch (const DeviceMemoryShort&) {
+    for (Competitor* one : competitors) one->runner.kill();
+    return unavailable(Outcome::too_large,
+                       text("speed.too_large", {{"device", worker.info().name}}));
+  }
   const auto shape = [](const Problem& p) {
     return std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k);
   };
-  if (result.smaller())
-    result.note = text(
-        "speed.smaller",
-        {{"device", worker.info().name}, {"asked", shape(problem)}, {"shape", shape(fitting)}});
-  if (const double peak = roofline_tflops(worker.info(), problem.type, {});
-      peak > 0 && result.outcome == Outcome::measured && result.tflops() > above_roofline * peak)
-    result.suspect.push_back(
-        text("speed.suspect.roofline", {{"rate", std::to_string(static_cast<int>(result.tflops()))},
-                                        {"peak", std::to_string(static_cast<int>(peak))}}));
-  return result;
+  const double peak = roofline_tflops(worker.info(), problem.type, {});
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    Comparison& result = results[i];
+    result.asked = problem;
+    result.problem = fitting;
+    if (i < competitors.size()) result.entry = competitors[i]->entry;
+    if (result.smaller())
+      result.note = text(
+          "speed.smaller",
+          {{"device", worker.info().name}, {"asked", shape(problem)}, {"shape", shape(fitting)}});
+    if (peak > 0 && result.outcome == Outcome::measured && result.tflops() > above_roofline * peak)
+      result.suspect.push_back(text("speed.suspect.roofline",
+                                    {{"rate", std::to_string(static_cast<int>(result.tflops()))},
+                                     {"peak", std::to_string(static_cast<int>(peak))}}));
+  }
+  return results;
 }
 
 double roofline_tflops(const DeviceInfo& device, protocol::Type type,

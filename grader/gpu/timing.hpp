@@ -8,9 +8,11 @@
 //   2. Lists are made as long as a request must be (0.1 s): launch cost and the switch between
 //      processes (0.25 ms on an H200) then weigh little. Every launch has inputs of its own from
 //      more than three L2 caches' worth of A_i and B_j, and an output of its own.
-//   3. Warm-up: yardsticks and candidate in turn, until a yardstick's time is steady (1 %) and at
-//      least half a second. Tensor kernels start 15 % faster than they go on: they draw more power
-//      than the board may for long.
+//   3. Warm-up: all in turn until they are steady, each within 2 % of its request before, after at
+//      least half a second of requests (those of step 2 count: they heat the chip alike) and at
+//      most two. Tensor kernels start 15 % faster than they go on: they draw more power than the
+//      board may for long. A fixed time would be too short for a cold chip, and too long for one
+//      that has been at work; what drifts on after that drifts for all of a round.
 //   4. Rounds. In each, every participant serves one request, in an order drawn for the round and
 //      timed by the judge's steady clock from sending to reply. Before each of the candidate's
 //      requests A and B are drawn anew and C is poisoned; after it, every C is verified by
@@ -39,7 +41,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -86,10 +87,15 @@ class Participant {
   virtual Sample run() = 0;
   /// Not timed: what came of the last run. Called after every run, before anything else.
   virtual Trouble verify() = 0;
+  /// Not timed, before another candidate's request: do the outputs still hold what was verified?
+  virtual Trouble still_there() { return {}; }
   /// Not timed, after all: the process is gone, do its outputs still hold what was verified?
   virtual Trouble finish() { return {}; }
   /// How many launches one request may have at most.
   virtual unsigned most_launches() const { return static_cast<unsigned>(protocol::kMaxLaunches); }
+  /// How many an earlier measurement on this machine found a request to need; 0 = never measured.
+  /// After its first launch the list is made so long at once.
+  virtual unsigned known_launches() const { return 0; }
 };
 
 struct Comparison;
@@ -112,7 +118,8 @@ struct Options {
   /// The candidate's process is not killed, before and after: starting one takes longer than a
   /// bench's rounds. Late writes are then found only while it stands still. Never in a verdict.
   bool keep_process = false;
-  std::function<void(const Comparison&)> progress;  ///< after each round
+  /// Of the yardsticks, where an earlier measurement found them: see Participant::known_launches().
+  unsigned naive_launches = 0, cublas_launches = 0;
 };
 
 /// One participant's part.
@@ -160,11 +167,17 @@ struct Comparison {
 Comparison measure(Participant* candidate, Participant* naive, Participant* cublas,
                    Observer* observer, const Options& options);
 
+/// The same for several candidates in the same rounds; one that gets into trouble drops out. Bars
+/// and extra blocks are for one candidate alone and mean nothing here.
+std::vector<Comparison> measure(const std::vector<Participant*>& candidates, Participant* naive,
+                                Participant* cublas, Observer* observer, const Options& options);
+
 // ---- on a GPU
 
 struct Competitor {
   Runner& runner;
-  std::string entry;  ///< "gemm_naive<float>"
+  std::string entry;      ///< "gemm_naive<float>"
+  unsigned launches = 0;  ///< per request, if known (Participant::known_launches())
 };
 
 /// Measures `entry` against the worker's yardsticks at this problem, at a smaller one if the memory
@@ -173,6 +186,10 @@ struct Competitor {
 /// our own worker fails.
 Comparison compare(Worker& worker, Competitor* competitor, const Problem& problem,
                    Observer* observer, const Options& options);
+
+/// The same for several competitors in the same rounds, at least one; in their order.
+std::vector<Comparison> compare(Worker& worker, const std::vector<Competitor*>& competitors,
+                                const Problem& problem, Observer* observer, const Options& options);
 
 /// 2 * multiply-adds per second that no kernel of this type can exceed on this chip, in TFLOP/s; 0
 /// if unknown.

@@ -3,7 +3,6 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
-#include <dlfcn.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -20,23 +19,20 @@
 #include <vector>
 
 #include "common/cuda_check.cuh"
+#include "grader/gpu/cublas.hpp"
+#include "grader/gpu/freivalds.cuh"
 #include "grader/gpu/packet.hpp"
 
 namespace {
 
 using namespace grader::gpu::protocol;
+using namespace grader::gpu::freivalds;
+using grader::gpu::Cublas;
+static_assert(kVectors == static_cast<int>(kMaxVectors));
 
 // ------------------------------------------------------------------------------------------------
 // numbers: element `index` of a matrix is a function of the matrix's seed and the index, so that
 // the same matrix can be drawn again to see whether anybody changed it
-
-/// Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
-__host__ __device__ inline std::uint64_t split_mix(std::uint64_t state) {
-  std::uint64_t z = state + 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
 
 /// Another finaliser, for B: "Mix13" of D. Stafford, "Better bit mixing", 2011.
 __host__ __device__ inline std::uint64_t mix13(std::uint64_t state) {
@@ -57,10 +53,6 @@ __device__ inline std::uint64_t bits_at(std::uint64_t seed, Operand operand, std
   return operand == Operand::a ? split_mix(seed + index * 0x9e3779b97f4a7c15u)
                                : mix13(seed ^ (index * 0xff51afd7ed558ccdu));
 }
-
-struct Tf32 {  ///< a float that TF32 holds exactly
-  float value;
-};
 
 /// As inputs::zero_mean (common/inputs.hpp): multiples of 2^-23 or 2^-52 in [-1, 1), rounded once
 /// for 16-bit types and for TF32; all 2^32 values of int32.
@@ -85,42 +77,11 @@ __device__ inline T draw(std::uint64_t bits) {
   }
 }
 
-__device__ inline double to_double(double x) {
-  return x;
-}
-__device__ inline double to_double(float x) {
-  return static_cast<double>(x);
-}
-__device__ inline double to_double(Tf32 x) {
-  return static_cast<double>(x.value);
-}
-__device__ inline double to_double(__half x) {
-  return static_cast<double>(__half2float(x));
-}
-__device__ inline double to_double(__nv_bfloat16 x) {
-  return static_cast<double>(__bfloat162float(x));
-}
-
-template <typename T>
-using ResultOf =
-    std::conditional_t<std::is_same_v<T, double>, double,
-                       std::conditional_t<std::is_same_v<T, std::int32_t>, std::int32_t, float>>;
-
 /// What unwritten memory holds, as inputs::poison: eight bytes of it.
 std::uint64_t poison_of(Type type) {
   if (type == Type::float64) return 0x7ff85eed5eed5eedu;
   const std::uint64_t word = type == Type::int32 ? 0x5eed5eedu : 0x7fc5eed5u;
   return word << 32 | word;
-}
-
-template <typename Out>
-__device__ inline bool is_poison(Out value) {
-  if constexpr (std::is_same_v<Out, double>)
-    return __double_as_longlong(value) == 0x7ff85eed5eed5eedll;
-  else if constexpr (std::is_same_v<Out, float>)
-    return __float_as_uint(value) == 0x7fc5eed5u;
-  else
-    return value == 0x5eed5eed;
 }
 
 template <typename T>
@@ -179,290 +140,7 @@ __global__ void padding_kernel(const unsigned char* outputs, std::uint64_t strid
 }
 
 // ------------------------------------------------------------------------------------------------
-// sums: double for what is smaller, high + low for double itself, unsigned for int32
-
-struct Plain {
-  double value = 0;
-  __device__ void add(double x) { value += x; }
-  __device__ void add_product(double x, double y) { value = fma(x, y, value); }
-  __device__ void add(const Plain& other) { value += other.value; }
-  __device__ void add_product(const Plain& x, double y) { add_product(x.value, y); }
-  __device__ double total() const { return value; }
-};
-
-/// Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26(6), 2005 (Dot2), as
-/// in common/reference.cpp.
-struct Twofold {
-  double high = 0, low = 0;
-  __device__ void add(double x) {
-    const double sum = __dadd_rn(high, x);
-    const double part = __dadd_rn(sum, -high);
-    low = __dadd_rn(low, __dadd_rn(__dadd_rn(high, -__dadd_rn(sum, -part)), __dadd_rn(x, -part)));
-    high = sum;
-  }
-  __device__ void add_product(double x, double y) {
-    const double product = __dmul_rn(x, y);
-    low = __dadd_rn(low, fma(x, y, -product));
-    add(product);
-  }
-  __device__ void add(const Twofold& other) {
-    add(other.high);
-    low += other.low;
-  }
-  __device__ void add_product(const Twofold& x, double y) {
-    add_product(x.high, y);
-    low = fma(x.low, y, low);
-  }
-  __device__ double total() const { return high + low; }
-};
-
-struct Wrapped {
-  std::uint32_t value = 0;
-  __device__ void add_product(std::uint32_t x, std::uint32_t y) { value += x * y; }
-  __device__ void add(const Wrapped& other) { value += other.value; }
-  __device__ void add_product(const Wrapped& x, std::uint32_t y) { value += x.value * y; }
-};
-
-template <typename T>
-using SumOf = std::conditional_t<std::is_same_v<T, std::int32_t>, Wrapped,
-                                 std::conditional_t<std::is_same_v<T, double>, Twofold, Plain>>;
-
-__device__ inline Plain shifted(Plain sum, int lanes) {
-  return {__shfl_down_sync(~0u, sum.value, lanes)};
-}
-__device__ inline Twofold shifted(Twofold sum, int lanes) {
-  return {__shfl_down_sync(~0u, sum.high, lanes), __shfl_down_sync(~0u, sum.low, lanes)};
-}
-__device__ inline Wrapped shifted(Wrapped sum, int lanes) {
-  return {__shfl_down_sync(~0u, sum.value, lanes)};
-}
-__device__ inline double shifted(double x, int lanes) {
-  return __shfl_down_sync(~0u, x, lanes);
-}
-
-constexpr int kThreads = 256, kWarps = kThreads / 32, kVectors = 8;
-static_assert(kVectors == static_cast<int>(kMaxVectors));
-
-/// Sum over the block, in thread 0.
-template <typename Sum>
-__device__ Sum block_sum(Sum sum, Sum* shared) {
-  for (int lanes = 16; lanes > 0; lanes /= 2) sum.add(shifted(sum, lanes));
-  __syncthreads();
-  if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = sum;
-  __syncthreads();
-  if (threadIdx.x == 0)
-    for (int warp = 1; warp < kWarps; ++warp) sum.add(shared[warp]);
-  return sum;
-}
-
-/// Element `col` of random vector `v`: +1 or -1 by a bit, or for int32 any number.
-__device__ inline std::uint64_t vector_bits(std::uint64_t seed, int col) {
-  return split_mix(seed ^ (static_cast<std::uint64_t>(col) * 0x9e3779b97f4a7c15u));
-}
-
-template <typename T, typename Element>
-__device__ inline void add_signed(SumOf<T>* sums, Element element, std::uint64_t bits) {
-#pragma unroll
-  for (int v = 0; v < kVectors; ++v) {
-    if constexpr (std::is_same_v<T, std::int32_t>) {
-      const auto x = static_cast<std::uint32_t>(split_mix(bits + static_cast<unsigned>(v)) >> 32);
-      sums[v].add_product(static_cast<std::uint32_t>(element), x);
-    } else {
-      const double value = to_double(element);
-      sums[v].add((bits >> v & 1) != 0 ? value : -value);
-    }
-  }
-}
-
-/// Of one B: products with the vectors, and what bounds the 2-norm of rows of |A||B|.
-template <typename T>
-struct Projection {
-  SumOf<T> y[kVectors];
-  double largest, total;
-};
-
-/// y = B x. One block per row of B.
-template <typename T>
-__global__ void project_kernel(const T* b, int n, std::uint64_t seed, Projection<T>* out) {
-  __shared__ SumOf<T> shared[kWarps];
-  __shared__ Plain shared_plain[kWarps];
-  __shared__ double shared_largest[kWarps];
-  const T* const row = b + static_cast<std::uint64_t>(blockIdx.x) * n;
-  SumOf<T> sums[kVectors];
-  Plain total;
-  double largest = 0;
-  for (int col = threadIdx.x; col < n; col += kThreads) {
-    const T element = row[col];
-    add_signed<T>(sums, element, vector_bits(seed, col));
-    if constexpr (!std::is_same_v<T, std::int32_t>) {
-      const double magnitude = fabs(to_double(element));
-      total.add(magnitude);
-      largest = fmax(largest, magnitude);
-    }
-  }
-  Projection<T>& mine = out[blockIdx.x];
-#pragma unroll
-  for (int v = 0; v < kVectors; ++v) {
-    const SumOf<T> sum = block_sum(sums[v], shared);
-    if (threadIdx.x == 0) mine.y[v] = sum;
-  }
-  if constexpr (!std::is_same_v<T, std::int32_t>) {
-    total = block_sum(total, shared_plain);
-    for (int lanes = 16; lanes > 0; lanes /= 2) largest = fmax(largest, shifted(largest, lanes));
-    if (threadIdx.x % 32 == 0) shared_largest[threadIdx.x / 32] = largest;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      for (int warp = 1; warp < kWarps; ++warp) largest = fmax(largest, shared_largest[warp]);
-      mine.total = total.value;
-      mine.largest = largest;
-    }
-  }
-}
-
-/// What came of one launch. `first` is row << 32 | column of the first offence; rows by Freivalds'
-/// check have no column but that of the first unwritten element, if any.
-struct Finding {
-  unsigned long long product, precision;
-  unsigned wrong_rows, unwritten;
-};
-constexpr unsigned long long kNone = ~0ull;
-
-struct Residual {
-  double residual, allowed;
-};
-
-/// Freivalds: C x against A (B x), row by row. One block per row.
-template <typename T>
-__global__ void rows_kernel(const T* a, const ResultOf<T>* c, const Projection<T>* projection,
-                            int n, int k, int vectors, std::uint64_t seed, double factor,
-                            double own, Finding* finding, Residual* residuals) {
-  using Out = ResultOf<T>;
-  __shared__ SumOf<T> shared[kWarps];
-  __shared__ Plain shared_plain[kWarps];
-  __shared__ unsigned first_unwritten;
-  if (threadIdx.x == 0) first_unwritten = ~0u;
-  __syncthreads();
-  const auto row = static_cast<std::uint64_t>(blockIdx.x);
-  SumOf<T> sums[kVectors];
-  for (int col = threadIdx.x; col < n; col += kThreads) {
-    const Out element = c[row * n + col];
-    if (is_poison(element)) atomicMin(&first_unwritten, static_cast<unsigned>(col));
-    add_signed<T>(sums, element, vector_bits(seed, col));
-  }
-  Plain high, total;
-  for (int i = threadIdx.x; i < k; i += kThreads) {
-    const T element = a[row * k + i];
-    const Projection<T>& one = projection[i];
-    if constexpr (std::is_same_v<T, std::int32_t>) {
-#pragma unroll
-      for (int v = 0; v < kVectors; ++v)
-        sums[v].add_product(one.y[v], 0u - static_cast<std::uint32_t>(element));
-    } else {
-      const double value = to_double(element);
-#pragma unroll
-      for (int v = 0; v < kVectors; ++v) sums[v].add_product(one.y[v], -value);
-      high.add_product(fabs(value), one.largest);
-      total.add_product(fabs(value), one.total);
-    }
-  }
-  double allowed = 0;
-  if constexpr (!std::is_same_v<T, std::int32_t>) {
-    high = block_sum(high, shared_plain);
-    total = block_sum(total, shared_plain);
-    allowed = factor * sqrt(high.value * total.value) + own * total.value;
-  }
-  bool right = true;
-  double worst = 0;
-#pragma unroll
-  for (int v = 0; v < kVectors; ++v) {
-    const SumOf<T> sum = block_sum(sums[v], shared);
-    if (v >= vectors) continue;
-    if constexpr (std::is_same_v<T, std::int32_t>) {
-      right = right && sum.value == 0;
-      if (sum.value != 0) worst = static_cast<double>(sum.value);
-    } else {
-      const double residual = fabs(sum.total());
-      right = right && residual <= allowed;  // NaN is not
-      if (!(residual <= worst)) worst = residual;
-    }
-  }
-  if (threadIdx.x != 0) return;
-  residuals[row] = {worst, allowed};
-  if (right) return;
-  const unsigned column = first_unwritten;
-  atomicAdd(&finding->wrong_rows, 1u);
-  if (column != ~0u) atomicAdd(&finding->unwritten, 1u);
-  atomicMin(&finding->product, static_cast<unsigned long long>(row) << 32 | column);
-}
-
-/// Rows of C computed again in full, and every element of them judged by its own limit: sums of
-/// random signs would hide a computation in lower precision at large K.
-template <typename T>
-__global__ void elements_kernel(const T* a, const T* b, const ResultOf<T>* c, const int* rows,
-                                int n, int k, double allowed_units, double unit, Finding* finding,
-                                Residual* worst) {
-  __shared__ SumOf<T> sums[8][33];
-  __shared__ double magnitudes[8][33];
-  const int row = rows[blockIdx.y];
-  const int col = static_cast<int>(blockIdx.x * 32 + threadIdx.x);
-  SumOf<T> sum;
-  double magnitude = 0;
-  if (col < n) {
-    for (int i = static_cast<int>(threadIdx.y); i < k; i += 8) {
-      const T x = a[static_cast<std::uint64_t>(row) * k + i];
-      const T y = b[static_cast<std::uint64_t>(i) * n + col];
-      if constexpr (std::is_same_v<T, std::int32_t>) {
-        sum.add_product(static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y));
-      } else {
-        sum.add_product(to_double(x), to_double(y));
-        magnitude = fma(fabs(to_double(x)), fabs(to_double(y)), magnitude);
-      }
-    }
-  }
-  sums[threadIdx.y][threadIdx.x] = sum;
-  magnitudes[threadIdx.y][threadIdx.x] = magnitude;
-  __syncthreads();
-  if (threadIdx.y != 0 || col >= n) return;
-  for (int i = 1; i < 8; ++i) {
-    sum.add(sums[i][threadIdx.x]);
-    magnitude += magnitudes[i][threadIdx.x];
-  }
-  const ResultOf<T> got = c[static_cast<std::uint64_t>(row) * n + col];
-  bool right;
-  Residual residual{0, 0};
-  if constexpr (std::is_same_v<T, std::int32_t>) {
-    right = static_cast<std::uint32_t>(got) == sum.value;
-  } else {
-    residual = {fabs(static_cast<double>(got) - sum.total()), allowed_units * unit * magnitude};
-    right = residual.residual <= residual.allowed;
-  }
-  if (right) return;
-  if (is_poison(got)) atomicAdd(&finding->unwritten, 1u);
-  const unsigned long long place =
-      static_cast<unsigned long long>(row) << 32 | static_cast<unsigned>(col);
-  if (atomicMin(&finding->precision, place) > place) *worst = residual;
-}
-
-// ------------------------------------------------------------------------------------------------
 // yardsticks
-
-template <typename T>
-struct Arithmetic {
-  using Sum = ResultOf<T>;
-  static __device__ Sum value(T x) { return x; }
-};
-template <>
-struct Arithmetic<Tf32> {
-  static __device__ float value(Tf32 x) { return x.value; }
-};
-template <>
-struct Arithmetic<__half> {
-  static __device__ float value(__half x) { return __half2float(x); }
-};
-template <>
-struct Arithmetic<__nv_bfloat16> {
-  static __device__ float value(__nv_bfloat16 x) { return __bfloat162float(x); }
-};
 
 /// The naive yardstick: one thread per element, a warp along a row, blocks of 32 x 8. Bars are
 /// ratios to exactly this kernel: it must not change.
@@ -473,93 +151,12 @@ __global__ void naive_kernel(const T* a, const T* b, ResultOf<T>* c, int m, int 
   if (row >= m || col >= n) return;
   ResultOf<T> sum = 0;
   for (int i = 0; i < k; ++i)
-    sum += Arithmetic<T>::value(a[static_cast<std::ptrdiff_t>(row) * k + i]) *
-           Arithmetic<T>::value(b[static_cast<std::ptrdiff_t>(i) * n + col]);
+    sum += widened(a[static_cast<std::ptrdiff_t>(row) * k + i]) *
+           widened(b[static_cast<std::ptrdiff_t>(i) * n + col]);
   c[static_cast<std::ptrdiff_t>(row) * n + col] = sum;
 }
 
 constexpr uint3 kNaiveBlock{32, 8, 1};  // a warp along a row of C
-
-/// cuBLAS without its headers: the few functions and numbers of its stable C interface.
-class Cublas {
- public:
-  /// `why`: the library's path, or why there is none.
-  explicit Cublas(int major) {
-    std::vector<std::string> names;
-    const std::string plain = "libcublas.so";
-    for (const int version : {major, 13, 12, 11})
-      names.push_back(plain + "." + std::to_string(version));
-    std::vector<std::string> folders = {""};
-    if (const char* home = std::getenv("CUDA_HOME"))
-      folders.push_back(std::string(home) + "/lib64/");
-    folders.push_back("/usr/local/cuda/lib64/");
-    names.push_back(plain);
-    for (const auto& folder : folders) {
-      for (const auto& name : names) {
-        library_ = ::dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (library_ == nullptr) continue;
-        path = folder + name;
-        break;
-      }
-      if (library_ != nullptr) break;
-    }
-    if (library_ == nullptr) {
-      path = "libcublas.so was not found";
-      return;
-    }
-    const auto find = [&](const char* name) { return ::dlsym(library_, name); };
-    const auto create = reinterpret_cast<int (*)(void**)>(find("cublasCreate_v2"));
-    const auto get_version = reinterpret_cast<int (*)(void*, int*)>(find("cublasGetVersion_v2"));
-    const auto set_mode = reinterpret_cast<int (*)(void*, int)>(find("cublasSetMathMode"));
-    gemm_ = reinterpret_cast<Gemm>(find("cublasGemmEx"));
-    if (!create || !get_version || !set_mode || !gemm_) {
-      path += " lacks functions";
-      return;
-    }
-    if (const int status = create(&handle_); status != 0) {
-      handle_ = nullptr;
-      path += " does not start (status " + std::to_string(status) + ")";
-      return;
-    }
-    constexpr int default_math = 0;  // CUBLAS_DEFAULT_MATH: FP32 stays FP32
-    set_mode(handle_, default_math);
-    get_version(handle_, &version);
-  }
-
-  bool found() const { return handle_ != nullptr; }
-
-  /// C = A * B, all row-major: cuBLAS, which is column-major, sees C^T = B^T A^T. 0 = success.
-  int run(Type type, const void* a, const void* b, void* c, int m, int n, int k) const {
-    enum DataType { r_32f = 0, r_64f = 1, r_16f = 2, r_16bf = 14 };
-    enum ComputeType { compute_32f = 68, compute_64f = 70, compute_32f_fast_tf32 = 77 };
-    const DataType in = type == Type::float64    ? r_64f
-                        : type == Type::float16  ? r_16f
-                        : type == Type::bfloat16 ? r_16bf
-                                                 : r_32f;
-    const DataType out = type == Type::float64 ? r_64f : r_32f;
-    const ComputeType compute = type == Type::float64 ? compute_64f
-                                : type == Type::tf32  ? compute_32f_fast_tf32
-                                                      : compute_32f;
-    const double one64 = 1, zero64 = 0;
-    const float one32 = 1, zero32 = 0;
-    const bool wide = type == Type::float64;
-    constexpr int as_it_is = 0, default_algorithm = -1;
-    return gemm_(handle_, as_it_is, as_it_is, n, m, k,
-                 wide ? static_cast<const void*>(&one64) : &one32, b, in, n, a, in, k,
-                 wide ? static_cast<const void*>(&zero64) : &zero32, c, out, n, compute,
-                 default_algorithm);
-  }
-
-  std::string path;
-  int version = 0;
-
- private:
-  using Gemm = int (*)(void*, int, int, int, int, int, const void*, const void*, int, int,
-                       const void*, int, int, const void*, void*, int, int, int, int);
-  void* library_ = nullptr;
-  void* handle_ = nullptr;
-  Gemm gemm_ = nullptr;
-};
 
 // ------------------------------------------------------------------------------------------------
 // the worker
@@ -741,7 +338,7 @@ class Worker {
         if (yardstick == Yardstick::naive) {
           naive_kernel<T><<<grid, kNaiveBlock>>>(a<T>(one.a), b<T>(one.b), c, m, n, k);
         } else if (const int status =
-                       cublas_->run(shape_.type, a<T>(one.a), b<T>(one.b), c, m, n, k);
+                       cublas_->multiply(shape_.type, a<T>(one.a), b<T>(one.b), c, m, n, k);
                    status != 0) {
           done.end = End::refused;
           done.code = status;
@@ -877,11 +474,10 @@ class Worker {
     // limit is refused with probability at most `alarm`.
     constexpr double alarm = 1e-9;
     const double unit = whole ? 0 : std::is_same_v<T, double> ? 0x1p-53 : 0x1p-24;
-    const double tests = 2.0 * std::max(1, m) * request.vectors * std::max(1u, request.count);
-    const double factor = request.allowed_units * unit * std::sqrt(2 * std::log(tests / alarm));
-    const double terms = static_cast<double>(k) + n, u = 0x1p-53;
-    const double own = std::is_same_v<T, double> ? 4 * (terms * u) * (terms * u) + 2 * u * u * terms
-                                                 : 2 * terms * u;
+    const Limits limit =
+        limits<T>(request.allowed_units, n, k,
+                  static_cast<double>(std::max(1, m)) * std::max(1u, request.count),
+                  static_cast<int>(request.vectors), alarm);
 
     const auto rows = static_cast<std::uint64_t>(m), depth = static_cast<std::uint64_t>(k);
     findings_.at_least(request.count * sizeof(Finding));
@@ -907,7 +503,7 @@ class Worker {
     const auto check_rows = [&](std::uint32_t i) {
       rows_kernel<T><<<static_cast<unsigned>(m), kThreads>>>(
           a<T>(request.launches[i].a), c_of(i), projection(request.launches[i].b), n, k,
-          static_cast<int>(request.vectors), request.seed, factor, own, findings_.as<Finding>() + i,
+          static_cast<int>(request.vectors), request.seed, limit, findings_.as<Finding>() + i,
           residuals_.as<Residual>());
     };
     for (std::uint32_t i = 0; i < request.count; ++i) check_rows(i);

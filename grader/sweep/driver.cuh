@@ -32,8 +32,9 @@
 #include "common/matrix.hpp"
 #include "common/statistics.hpp"
 #include "common/timing.cuh"
+#include "grader/gpu/cublas.hpp"
+#include "grader/gpu/nvml_library.hpp"
 #include "grader/sweep/elements.cuh"
-#include "grader/sweep/libraries.hpp"
 #include "grader/sweep/verify.cuh"
 
 namespace sweep {
@@ -99,7 +100,7 @@ __global__ void yardstick_kernel(MatrixView<const In> a, MatrixView<const In> b,
   if (row >= c.rows || col >= c.cols) return;
   Result<In> sum = 0;
   for (int k = 0; k < a.cols; ++k)
-    sum += widened<Result<In>>(a(row, k)) * widened<Result<In>>(b(k, col));
+    sum += grader::gpu::freivalds::widened(a(row, k)) * grader::gpu::freivalds::widened(b(k, col));
   c(row, col) = sum;
 }
 
@@ -193,7 +194,13 @@ class Session {
  public:
   explicit Session(double budget_ms) : budget_ms_(budget_ms) {
     CUDA_CHECK(cudaStreamCreate(&stream_));
-    cublas_ = std::make_unique<Cublas>(stream_);
+    int runtime = 0, device = 0;
+    CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
+    CUDA_CHECK(cudaGetDevice(&device));
+    cublas_ = std::make_unique<grader::gpu::Cublas>(runtime / 1000, stream_);
+    char bus[32] = "";
+    CUDA_CHECK(cudaDeviceGetPCIBusId(bus, sizeof bus, device));
+    nvml_.choose_bus(bus);
   }
   ~Session() {
     cublas_.reset();
@@ -205,13 +212,14 @@ class Session {
 
   cudaStream_t stream() const { return stream_; }
   double budget_ms() const { return budget_ms_; }
-  Cublas& cublas() { return *cublas_; }
-  const Clock& clock() const { return clock_; }
+  const grader::gpu::Cublas& cublas() const { return *cublas_; }
+  /// Of the SMs, now; 0 if nobody tells.
+  unsigned megahertz() const { return nvml_.sm_clock_mhz().value_or(0); }
 
   /// The matrices of the last point are kept: the next one mostly wants the same.
   template <typename In>
   const Matrices<In>& matrices(int n) {
-    const std::string key = std::string(Element<In>::name) + std::to_string(n);
+    const std::string key = std::string(name_of<In>()) + std::to_string(n);
     if (key != key_) {
       key_.clear();
       keep_.reset();
@@ -224,7 +232,7 @@ class Session {
   /// Milliseconds of the yardstick for this type and size; measured once.
   template <typename In>
   double yardstick(int n) {
-    const std::string key = std::string(Element<In>::name) + std::to_string(n);
+    const std::string key = std::string(name_of<In>()) + std::to_string(n);
     const auto known = yardsticks_.find(key);
     if (known != yardsticks_.end()) return known->second;
     const Operands<In> m = matrices<In>(n).operands(Data::random);
@@ -247,8 +255,8 @@ class Session {
  private:
   double budget_ms_;
   cudaStream_t stream_{};
-  std::unique_ptr<Cublas> cublas_;
-  Clock clock_;
+  std::unique_ptr<grader::gpu::Cublas> cublas_;
+  grader::gpu::NvmlLibrary nvml_;
   std::shared_ptr<void> keep_;
   std::string key_;
   std::map<std::string, double> yardsticks_;
@@ -314,8 +322,8 @@ std::string measured(Session& session, const Way<In>& way, int n, bool is_tf32, 
   const double first = timing::milliseconds(stream, [&] { run(way, exact, stream); });
   const auto refusal = [&](unsigned wrong) {
     return out + ",\"error\":" +
-           quoted("wrong result: " + std::to_string(wrong) + " of " + std::to_string(ROUNDS * n) +
-                  " row sums of C");
+           quoted("wrong result: " + std::to_string(wrong) + " of " + std::to_string(n) +
+                  " rows of C");
   };
   if (const unsigned wrong =
           wrong_rows<In>(exact.a, exact.b, exact.c, Data::integers, units, 5, stream))
@@ -349,11 +357,13 @@ std::string measured(Session& session, const Way<In>& way, int n, bool is_tf32, 
   std::unique_ptr<DeviceArray<Result<In>>> beside;
   std::function<bool()> cublas;
   int cublas_launches = 1;
-  if (session.cublas().available() && !std::is_same_v<In, int>) {
+  const auto type = wire_type<In>(is_tf32);
+  if (session.cublas().found() && grader::gpu::Cublas::has(type)) {
     beside = std::make_unique<DeviceArray<Result<In>>>(elements);
     const MatrixView<Result<In>> c{beside->data(), n, n, n};
-    cublas = [&session, random, c, is_tf32] {
-      return session.cublas().multiply(random.a, random.b, c, is_tf32);
+    cublas = [&session, random, c, type] {
+      return session.cublas().multiply(type, random.a.data, random.b.data, c.data, c.rows, c.cols,
+                                       random.a.cols) == 0;
     };
     if (!cublas()) {
       cublas = nullptr;
@@ -373,7 +383,7 @@ std::string measured(Session& session, const Way<In>& way, int n, bool is_tf32, 
                                                     }) /
                                cublas_launches);
   }
-  const unsigned mhz = session.clock().megahertz();
+  const unsigned mhz = session.megahertz();
   if (const unsigned wrong =
           wrong_rows<In>(random.a, random.b, random.c, Data::random, units, 6, stream))
     return refusal(wrong);
@@ -405,7 +415,7 @@ class Plan {
     const double units = !tensor ? 32 : is_tf32 ? 128 + 4.0 * (1 << 13) : 128;
     Point point;
     point.place = place;
-    point.type = is_tf32 ? tf32 : Element<In>::name;
+    point.type = is_tf32 ? tf32 : name_of<In>();
     point.needs = needs;
     const int n = place.n;
     point.measure = [=](Session& session) {
@@ -419,7 +429,7 @@ class Plan {
       matrices.poison(nullptr);
       run(way, m, nullptr);
       const unsigned wrong = wrong_rows<In>(m.a, m.b, m.c, Data::integers, units, 5, nullptr);
-      return wrong == 0 ? std::string() : std::to_string(wrong) + " row sums are wrong";
+      return wrong == 0 ? std::string() : std::to_string(wrong) + " rows are wrong";
     };
     points_.push_back(std::move(point));
   }
@@ -459,7 +469,7 @@ inline void print_device(Session& session) {
       "\"memory_mib\":%zu,\"driver_cuda\":%d,\"cuda\":%d,\"cublas\":%d,\"nvcc\":\"%d.%d.%d\"}}\n",
       quoted(properties.name).c_str(), capability(), attribute(cudaDevAttrMultiProcessorCount),
       attribute(cudaDevAttrClockRate) / 1000, properties.totalGlobalMem >> 20, driver, runtime,
-      session.cublas().version(),
+      session.cublas().version,
 #ifdef __CUDACC_VER_MAJOR__
       __CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__, __CUDACC_VER_BUILD__);
 #else

@@ -1,65 +1,51 @@
-// What a sweep must know of an element type: the type of C, its name, and how cuBLAS calls it.
+// What a sweep must know of an element type: its name, the type of C, and how the engine calls it.
 #pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include <cmath>
 #include <type_traits>
+
+#include "grader/gpu/freivalds.cuh"
+#include "grader/gpu/protocol.hpp"
 
 namespace sweep {
 
-template <typename In>
-struct Element;
-template <>
-struct Element<int> {
-  using Result = int;
-  static constexpr const char* name = "int32";
-};
-template <>
-struct Element<float> {
-  using Result = float;
-  static constexpr const char* name = "float";
-};
-template <>
-struct Element<double> {
-  using Result = double;
-  static constexpr const char* name = "double";
-};
-template <>
-struct Element<__half> {
-  using Result = float;
-  static constexpr const char* name = "half";
-};
-template <>
-struct Element<__nv_bfloat16> {
-  using Result = float;
-  static constexpr const char* name = "bfloat16";
-};
-
 /// The type in which products of In are summed and C is stored.
 template <typename In>
-using Result = typename Element<In>::Result;
+using Result = grader::gpu::freivalds::ResultOf<In>;
+
+/// As tables call it.
+template <typename In>
+constexpr const char* name_of() {
+  if constexpr (std::is_same_v<In, int>)
+    return "int32";
+  else if constexpr (std::is_same_v<In, float>)
+    return "float";
+  else if constexpr (std::is_same_v<In, double>)
+    return "double";
+  else if constexpr (std::is_same_v<In, __half>)
+    return "half";
+  else
+    return "bfloat16";
+}
 
 /// What a tensor core makes of a float. Floats lie in memory; the name tells the tables apart.
 constexpr const char* tf32 = "tf32";
 
-/// An element as the type in which a check computes.
-template <typename Sum, typename T>
-__device__ Sum widened(T value) {
-  if constexpr (std::is_same_v<T, __half>)
-    return static_cast<Sum>(__half2float(value));
-  else if constexpr (std::is_same_v<T, __nv_bfloat16>)
-    return static_cast<Sum>(__bfloat162float(value));
-  else
-    return static_cast<Sum>(value);
-}
-
-/// Half of a number's last place: 2^-24 for float (and for the sums of 16-bit products), 2^-53.
 template <typename In>
-constexpr double roundoff() {
-  if (std::is_same_v<Result<In>, double>) return 0x1p-53;
-  return std::is_same_v<Result<In>, float> ? 0x1p-24 : 0.0;
+constexpr grader::gpu::protocol::Type wire_type(bool is_tf32) {
+  using grader::gpu::protocol::Type;
+  if constexpr (std::is_same_v<In, int>)
+    return Type::int32;
+  else if constexpr (std::is_same_v<In, float>)
+    return is_tf32 ? Type::tf32 : Type::float32;
+  else if constexpr (std::is_same_v<In, double>)
+    return Type::float64;
+  else if constexpr (std::is_same_v<In, __half>)
+    return Type::float16;
+  else
+    return Type::bfloat16;
 }
 
 }  // namespace sweep

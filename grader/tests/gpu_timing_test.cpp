@@ -264,6 +264,116 @@ TEST_CASE("timing: the order within rounds is drawn anew") {
   CHECK(first < 25);
 }
 
+TEST_CASE("timing: candidates that share rounds get the ratios that they would get alone") {
+  Machine machine(21);
+  Simulated fast(machine, "fast", 2.5), slow(machine, "slow", 15), naive(machine, "naive", 10),
+      cublas(machine, "cuBLAS", 1);
+  Options options;
+  options.seed = 6;
+  const auto seen = measure({&fast, &slow}, &naive, &cublas, &machine, options);
+  REQUIRE(seen.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    INFO(i);
+    const double ms = i == 0 ? 2.5 : 15;
+    CHECK(seen[i].outcome == Outcome::measured);
+    CHECK(seen[i].verified);
+    CHECK(seen[i].rounds >= options.min_rounds);
+    REQUIRE(seen[i].candidate);
+    CHECK(seen[i].candidate->name == (i == 0 ? "fast" : "slow"));
+    REQUIRE(seen[i].over_naive);
+    REQUIRE(seen[i].over_cublas);
+    CHECK(std::abs(seen[i].over_naive->middle / (10 / ms) - 1) < 0.03);
+    CHECK(std::abs(seen[i].over_cublas->middle / (1 / ms) - 1) < 0.03);
+  }
+  CHECK(seen[0].naive->ms == seen[1].naive->ms);  // the yardsticks ran once for both
+  CHECK(fast.finished);
+  CHECK(slow.finished);
+}
+
+TEST_CASE("timing: of candidates that share rounds, one in trouble leaves the others alone") {
+  class Late : public Simulated {  // its outputs change while another one has its turn
+   public:
+    using Simulated::Simulated;
+    Trouble still_there() override {
+      Trouble trouble;
+      if (runs >= 9) trouble.kind = Trouble::Kind::late_write;
+      return trouble;
+    }
+  };
+  for (const int wrong_at : {1, 2, 5, 8}) {
+    INFO(wrong_at);
+    Machine machine(22);
+    Simulated honest(machine, "honest", 5), wrong(machine, "wrong", 5), naive(machine, "naive", 10);
+    Late late(machine, "late", 4);
+    wrong.wrong_at = wrong_at;
+    Options options;
+    options.seed = static_cast<std::uint64_t>(wrong_at);
+    const auto seen = measure({&wrong, &honest, &late}, &naive, nullptr, &machine, options);
+    CHECK(seen[0].trouble.kind == Trouble::Kind::wrong);
+    CHECK_FALSE(seen[0].verified);
+    CHECK(wrong.runs == wrong_at);
+    CHECK(seen[2].trouble.kind == Trouble::Kind::late_write);
+    CHECK(late.runs >= 9);
+    CHECK(late.runs < 15);
+    CHECK(seen[1].outcome == Outcome::measured);
+    CHECK(seen[1].verified);
+    CHECK(seen[1].rounds >= options.min_rounds);
+    REQUIRE(seen[1].over_naive);
+    CHECK(std::abs(seen[1].over_naive->middle / 2 - 1) < 0.03);
+  }
+}
+
+TEST_CASE("timing: a known length is taken after one launch; warm is when times agree") {
+  class Known : public Simulated {
+   public:
+    using Simulated::Simulated;
+    unsigned known_launches() const override { return 44; }
+    Trouble prepare(unsigned launches, std::uint64_t request) override {
+      lengths.push_back(launches);
+      return Simulated::prepare(launches, request);
+    }
+    std::vector<unsigned> lengths;
+  };
+  Machine machine(23);
+  machine.drift = machine.noise = machine.outliers = machine.throttles = 0;
+  Known candidate(machine, "candidate", 2.5);
+  Simulated naive(machine, "naive", 10);
+  Options options;
+  options.seed = 1;
+  options.warm_up_seconds = 0.1;
+  measure(&candidate, &naive, nullptr, &machine, options);
+  REQUIRE(candidate.lengths.size() > 3);
+  CHECK(candidate.lengths[0] == 1);
+  CHECK(candidate.lengths[1] == 44);
+  // One launch, the list, one request that agrees with it, ten rounds.
+  CHECK(candidate.runs == 13);
+
+  // A chip that slows down as it gets warm is waited for, but not for ever.
+  class Warming : public Simulated {
+   public:
+    using Simulated::Simulated;
+    Sample run() override {
+      Sample sample = Simulated::run();
+      sample.seconds *= 1 + 0.3 * static_cast<double>(std::min(runs, settles)) / 10;
+      return sample;
+    }
+    int settles = 8;
+  };
+  for (const int settles : {8, 1000}) {
+    Machine other(24);
+    other.drift = other.noise = other.outliers = other.throttles = 0;
+    Warming warming(other, "candidate", 100);
+    warming.settles = settles;
+    Simulated beside(other, "naive", 100);
+    Options ten;
+    ten.max_rounds = ten.min_rounds;
+    measure(&warming, &beside, nullptr, &other, ten);
+    const int before_rounds = warming.runs - 10;
+    CHECK(before_rounds >= (settles == 8 ? 6 : 2));
+    CHECK(before_rounds < 15);
+  }
+}
+
 TEST_CASE("timing: wrong code is never timed") {
   for (const int at : {1, 2, 5, 12}) {
     Machine machine(7);

@@ -11,10 +11,17 @@ command -v "$nvcc" >/dev/null || fail "no nvcc: install the CUDA toolkit or set 
 command -v ncu >/dev/null || fail "no ncu: install Nsight Compute, or measure on another machine and give MEASURED=folder"
 command -v nvidia-smi >/dev/null || fail "no NVIDIA driver here"
 metrics=$(grep -v '^#' "$folder/metrics.txt" | paste -sd, -) || exit 3
+# All at once: a program takes nvcc up to a minute, the profiler some seconds. One that is newer than its source stays.
+for source in "$folder"/*.cu; do
+    program=${source%.cu}
+    [ "$program" -nt "$source" ] ||
+        "$nvcc" -std=c++17 -O3 -arch="${ARCH:-native}" -I. "$source" -o "$program" &
+done
+wait
 for source in "$folder"/*.cu; do
     program=${source%.cu}
     echo "${program##*/}"
-    "$nvcc" -std=c++17 -O3 -arch="${ARCH:-native}" -I. "$source" -o "$program" || fail "$source does not compile"
+    [ "$program" -nt "$source" ] || fail "$source does not compile"
     # The clocks and caches stay as they are: only counts that do not depend on them are read.
     ncu --clock-control none --cache-control none --csv --page raw --print-units base --metrics "$metrics" \
         --log-file "$program.csv" "$program" >"$program.names" ||

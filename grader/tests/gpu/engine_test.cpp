@@ -1,14 +1,15 @@
 // The engine on a real GPU: worker, runner, timing, and what cheats get. Not part of `make test`,
 // which needs no GPU; `make test-gpu` builds and runs it.
 //
-// Environment: GPU_WORKER and GPU_CHEATS are the paths of the two programs.
+// Environment: GPU_WORKER, GPU_CHEATS and GPU_NEIGHBOUR are the paths of the programs.
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
 
 #include "common/catch2.hpp"
 #include "common/inputs.hpp"
-#include "grader/gpu/timing.hpp"
+#include "grader/gpu/speed.hpp"
+#include "grader/os/process.hpp"
 
 using namespace grader;
 using namespace grader::gpu;
@@ -65,6 +66,25 @@ Comparison time(const std::string& entry, const Options& options = brief(),
   std::cout << " (" << seen.seconds << " s)\n";
   return seen;
 }
+
+/// Another process on this GPU, not one of the judge's.
+class Neighbour {
+ public:
+  Neighbour(const std::string& what, const std::string& how_much) : process_(spec(what, how_much)) {
+    for (int i = 0; i < 300 && process_.output().empty(); ++i)
+      if (process_.wait(std::chrono::milliseconds(100))) break;
+    if (process_.output().empty()) throw std::runtime_error("neighbour: " + process_.errors());
+  }
+
+ private:
+  static ProcessSpec spec(const std::string& what, const std::string& how_much) {
+    ProcessSpec spec;
+    spec.argv = {"sh", "-c", "sleep 600 | \"$@\"", "sh", path_in("GPU_NEIGHBOUR"), what, how_much};
+    spec.environment = gpu_environment();
+    return spec;
+  }
+  Process process_;
+};
 
 Trouble::Kind kind_of(const std::string& entry) {
   return time(entry).trouble.kind;
@@ -221,4 +241,51 @@ TEST_CASE("own buffers: exact sizes, errors by name, nothing lost") {
   const Runner::Farewell farewell = runner.finish(std::chrono::milliseconds(5000));
   CHECK(farewell.left);
   CHECK(farewell.status == 0);
+}
+
+TEST_CASE("little free memory: a smaller shape, and below that a clear word") {
+  const std::uint64_t all = worker().free_memory();
+  REQUIRE(all > 3000ull << 20);
+  Options options = brief();
+  const Problem large{Type::float32, 16384, 16384, 16384};  // 1 GiB each of A, B, C
+  {
+    const Neighbour hoards("memory", "1500");
+    Runner runner(cheats());
+    Competitor competitor{runner, "honest"};
+    const Comparison seen = compare(worker(), &competitor, large, &observer(), options);
+    std::cout << "with 1500 MiB: " << seen.note << '\n';
+    CHECK(seen.outcome == Outcome::measured);
+    CHECK(seen.verified);
+    CHECK(seen.smaller());
+    CHECK(seen.problem.m >= 1024);
+    CHECK(seen.note.find("16384") != std::string::npos);
+  }
+  {
+    const Neighbour hoards("memory", "300");
+    Runner runner(cheats());
+    Competitor competitor{runner, "honest"};
+    const Comparison seen = compare(worker(), &competitor, large, &observer(), options);
+    std::cout << "with 300 MiB: " << seen.note << '\n';
+    CHECK(seen.outcome == Outcome::too_large);
+    CHECK_FALSE(seen.note.empty());
+    SpeedGoal goal;
+    goal.bars.naive = 0.5;
+    CHECK(judge_speed(goal, seen, worker().info().arch()).verdict == SpeedVerdict::not_measured);
+  }
+  CHECK(time("honest").outcome == Outcome::measured);  // and all is well again
+}
+
+TEST_CASE("a GPU that others use: a slow result is inconclusive, not failed") {
+  const Neighbour computes("load", "600");
+  const Comparison seen = time("honest");
+  REQUIRE(seen.outcome == Outcome::measured);
+  CHECK(seen.others >= 1);
+  SpeedGoal goal;
+  goal.type = "float";
+  goal.bars.naive = 2;  // twice as fast as it is
+  const Decision decision = judge_speed(goal, seen, worker().info().arch());
+  CHECK(decision.verdict == SpeedVerdict::inconclusive);
+  CHECK(decision.reason == "speed.busy");
+  goal.bars.naive = 0.2;
+  CHECK(judge_speed(goal, seen, worker().info().arch()).verdict == SpeedVerdict::pass);
 }

@@ -9,7 +9,7 @@ import re
 from docutils import nodes
 from docutils.parsers.rst import directives
 
-from common import DOCS, H200, LabDirective, escape, inline, raw
+from common import DOCS, H200, ROOT, LabDirective, escape, inline, raw
 
 # ---- the log of labs 1 to 3, which has what is no rung: a kernel as given, a wrong turn
 TYPES = {"f": "float", "d": "double", "i": "int32"}
@@ -36,6 +36,15 @@ def log_header(text):
 
 # ---- what make bench wrote
 
+def rewritten(record):
+    """Whether a file with one kernel has changed since it was measured: the old speed is another kernel's. (A gemm.cu holds
+    many and changes for other reasons.) Where solutions are not part of the copy nobody can say, and it counts as changed."""
+    source = ROOT / record.get("source", "gemm.cu")
+    if source.name == "gemm.cu":
+        return False
+    return not source.is_file() or hashlib.sha256(source.read_bytes()).hexdigest() != record.get("source_sha256")
+
+
 class Bench:
     """docs/results/h200/bench.json: squares by rung, arithmetic and n; cuBLAS is a rung as well."""
 
@@ -45,7 +54,7 @@ class Bench:
         self.records = {}
         for one in data["records"] + [dict(y, rung="cuBLAS", ms=y["cublas_ms"], tflops=y["cublas_tflops"], percent_of_cublas=100)
                                       for y in data["yardsticks"] if "cublas_ms" in y]:
-            if one["status"] == "measured" and one["m"] == one["n"] == one["k"]:
+            if one["status"] == "measured" and one["m"] == one["n"] == one["k"] and not rewritten(one):
                 self.records[one["rung"], one["math"], one["n"]] = one
 
     def source(self):
@@ -67,6 +76,13 @@ class Bench:
         return [(one["lab"], rung) for (rung, kind, size), one in self.records.items() if kind == math and size == n and rung != "cuBLAS"]
 
 
+def measured_lines(lines, found, kinds, sizes):
+    """Pairs of words and name, without those that begin with "? " and were not measured."""
+    lines = [(label.strip(), name.strip()) for label, name in lines]
+    return [(label.removeprefix("? "), name) for label, name in lines
+            if not label.startswith("? ") or all((name, kind, n) in found for kind in kinds for n in sizes)]
+
+
 def percent(value):
     return f"{value:.0f}" if value >= 99.5 else f"{value:.1f}"
 
@@ -81,7 +97,7 @@ class Ladder(LabDirective):
 
     One row per line: what the reader is told, and the rung in docs/results/h200/bench.json, or cuBLAS; without lines, every
     rung. :also: adds the share of cuBLAS at other sizes. Another name than "bench" is a log in docs/transcripts, for what
-    is no rung. What was not measured is an error. The share of cuBLAS at n is a bar as well. Where the clock was not the
+    is no rung. What was not measured is an error, unless its line begins with "? ": then it is left out. The share of cuBLAS at n is a bar as well. Where the clock was not the
     same for all rows, a column says so.
     """
 
@@ -107,7 +123,7 @@ class Ladder(LabDirective):
         lines = [line.partition("|")[::2] for line in self.content]
         if not lines and where == "bench":
             lines = [(f"[lab {lab}](lab{lab}.md) `{rung}`", rung) for lab, rung in bench.rungs(kinds[0], n)] + [("cuBLAS", "cuBLAS")]
-        lines = [[part.strip() for part in line] for line in lines]
+        lines = measured_lines(lines, found, kinds, (n, *also))
         for _, name in lines:
             for kind in kinds:
                 for size in (n, *also):
@@ -286,6 +302,22 @@ class Counts(LabDirective):
                            "make verify-counts")]
 
 
+CHECKED = re.compile(r"ok +[\d.]+(?:x naive| of cuBLAS) \(asked [\d.]+\), ([\d.]+) TFLOP/s\s+(\w+) (\d+)³(?:; ([\d.]+)x your (\w+))?")
+
+
+def checked_role(name, rawtext, text, lineno, inliner, options=None, content=None):
+    """{checked}`5.4 bfloat16 tflops`: the speed of a stage as `make check` printed it on an H200 (results/h200/check.txt), or,
+    with the word ratio, how many times as fast as the rung that it names."""
+    inliner.document.settings.env.note_dependency(str(H200 / "check.txt"))
+    stage, math_, what = text.split()
+    section = re.findall(rf"^{re.escape(stage)} +ok +clean.*?(?=^\S|^  \S|\Z)", (H200 / "check.txt").read_text(encoding="utf-8"), re.M | re.S)
+    found = {kind: (tflops, ratio) for one in section for tflops, kind, _, ratio, _ in CHECKED.findall(one)}
+    if math_ not in found or what not in ("tflops", "ratio"):
+        message = inliner.reporter.error(f"check.txt has no '{text}'", line=lineno)
+        return [inliner.problematic(rawtext, rawtext, message)], [message]
+    return [nodes.Text(f"{shown(float(found[math_][0]))} TFLOP/s" if what == "tflops" else found[math_][1])], []
+
+
 def equal_role(name, rawtext, text, lineno, inliner, options=None, content=None):
     """{equal}`global load sectors`: in how many launches of counts.json hardware and simgpu agree, "255 of 255"."""
     inliner.document.settings.env.note_dependency(str(H200 / "counts.json"))
@@ -372,8 +404,8 @@ class Rates(LabDirective):
 
     def run(self):
         bench, kind = Bench(self.read(H200 / "bench.json")), self.arguments[0]
-        lines = [[part.strip() for part in line.split("|")] for line in self.content]
         sizes = sorted({n for rung, math_, n in bench.records if math_ == kind and n & (n - 1) == 0})
+        lines = measured_lines([line.partition("|")[::2] for line in self.content], bench.records, [kind], sizes[-1:])
         series = []
         for label, name in lines:
             values = [bench.records[name, kind, n]["tflops"] if (name, kind, n) in bench.records else None for n in sizes]
@@ -528,6 +560,7 @@ def setup(app):
     app.add_directive("rates", Rates)
     app.add_role("bench", bench_role)
     app.add_role("equal", equal_role)
+    app.add_role("checked", checked_role)
     app.add_directive("counts", Counts)
     app.add_directive("sweep", Sweep)
     app.add_directive("bounds", Bounds)

@@ -59,6 +59,7 @@ broken "a launch that was not counted" "has no launch 'nonesuch'" '```{counts}
 nonesuch
 ```'
 broken "a counter that nobody counted" "has no counter 'nonesuch'" 'In {equal}`nonesuch` launches.'
+broken "a stage that make check did not time" "check.txt has no '5.9 half tflops'" 'It makes {checked}`5.9 half tflops`.'
 broken "an answer that no transcript shows" 'does not show 12345678' ':::{predict} How many?
 :answer: 12345678
 :from: lab1-run

@@ -6,6 +6,7 @@
 set -u
 folder=${1:?usage: profile.sh FOLDER}
 nvcc=${NVCC:-nvcc}
+built() { [ -n "$(find "$1" -newer "$1.cu" 2>/dev/null)" ]; }
 fail() { echo "error: $*" >&2; exit 3; }
 command -v "$nvcc" >/dev/null || fail "no nvcc: install the CUDA toolkit or set NVCC"
 command -v ncu >/dev/null || fail "no ncu: install Nsight Compute, or measure on another machine and give MEASURED=folder"
@@ -14,14 +15,14 @@ metrics=$(grep -v '^#' "$folder/metrics.txt" | paste -sd, -) || exit 3
 # All at once: a program takes nvcc up to a minute, the profiler some seconds. One that is newer than its source stays.
 for source in "$folder"/*.cu; do
     program=${source%.cu}
-    [ "$program" -nt "$source" ] ||
+    built "$program" ||
         "$nvcc" -std=c++17 -O3 -arch="${ARCH:-native}" -I. "$source" -o "$program" &
 done
 wait
 for source in "$folder"/*.cu; do
     program=${source%.cu}
     echo "${program##*/}"
-    [ "$program" -nt "$source" ] || fail "$source does not compile"
+    built "$program" || fail "$source does not compile"
     # The clocks and caches stay as they are: only counts that do not depend on them are read.
     ncu --clock-control none --cache-control none --csv --page raw --print-units base --metrics "$metrics" \
         --log-file "$program.csv" "$program" >"$program.names" ||

@@ -56,7 +56,9 @@ Heard* heard = nullptr;
 
 #if GEMM_LAB_CATCH2_V3
 struct Listener : Catch::EventListenerBase {
-  using EventListenerBase::EventListenerBase;
+  explicit Listener(const Catch::IConfig* config) : EventListenerBase(config) {
+    m_preferences.shouldReportAllAssertions = true;  // else late v3 tells of failures only
+  }
   void assertionEnded(const Catch::AssertionStats& stats) override { hear(stats.assertionResult); }
 #else
 struct Listener : Catch::TestEventListenerBase {

@@ -73,7 +73,7 @@ broken "a widget that is not there" 'there is no docs/widgets/nonesuch.js' '```{
 broken "a sentence that the measurements contradict" 'the page claims gemm_naive float 4096 % > cuBLAS float 4096 %, measured' '```{claims}
 gemm_naive float 4096 % > cuBLAS float 4096 %
 ```'
-"$venv/bin/python3" -m sphinx -q -W --keep-going -b dummy -d "$scratch/doctrees" "$scratch/tree/docs" "$scratch/out" "${pages[@]}" >"$scratch/broken.log" 2>&1
+"$venv/bin/python3" -m sphinx -q --no-color -W --keep-going -b dummy -d "$scratch/doctrees" "$scratch/tree/docs" "$scratch/out" "${pages[@]}" >"$scratch/broken.log" 2>&1
 status=$?
 holds "a page that is broken fails the build" test $status -ne 0
 for i in "${!pages[@]}"; do

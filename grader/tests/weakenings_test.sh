@@ -7,7 +7,7 @@ here=$(dirname "$0")
 build=$(cd "${BUILD:-build}" && pwd) || exit 3
 copy=$scratch/tree
 mkdir -p "$copy"
-git ls-files -z | xargs -0 cp --parents -t "$copy" || exit 3
+git ls-files -z | xargs -0 cp -p --parents -t "$copy" || exit 3 # with its dates: nothing is to be built but what is edited
 mkdir -p "$copy/build"
 cp -a "$build"/{bin,flags,lib,obj} "$copy/build/" && { [ ! -d "$build/headers" ] || cp -a "$build/headers" "$copy/build/"; } || exit 3
 cd "$copy" || exit 3

@@ -248,30 +248,26 @@ TEST_CASE("little free memory: a smaller shape, and below that a clear word") {
   REQUIRE(all > 3000ull << 20);
   Options options = brief();
   const Problem large{Type::float32, 16384, 16384, 16384};  // 1 GiB each of A, B, C
-  {
-    const Neighbour hoards("memory", "1500");
+  const auto with_free = [&](const char* mib) {
+    const Neighbour hoards("memory", mib);
     Runner runner(cheats());
     Competitor competitor{runner, "honest"};
     const Comparison seen = compare(worker(), &competitor, large, &observer(), options);
-    std::cout << "with 1500 MiB: " << seen.note << '\n';
-    CHECK(seen.outcome == Outcome::measured);
-    CHECK(seen.verified);
-    CHECK(seen.smaller());
-    CHECK(seen.problem.m >= 1024);
-    CHECK(seen.note.find("16384") != std::string::npos);
-  }
-  {
-    const Neighbour hoards("memory", "300");
-    Runner runner(cheats());
-    Competitor competitor{runner, "honest"};
-    const Comparison seen = compare(worker(), &competitor, large, &observer(), options);
-    std::cout << "with 300 MiB: " << seen.note << '\n';
-    CHECK(seen.outcome == Outcome::too_large);
-    CHECK_FALSE(seen.note.empty());
-    SpeedGoal goal;
-    goal.bars.naive = 0.5;
-    CHECK(judge_speed(goal, seen, worker().info().arch()).verdict == SpeedVerdict::not_measured);
-  }
+    std::cout << "with " << mib << " MiB: " << seen.note << '\n';
+    return seen;
+  };
+  const Comparison some = with_free("1500");
+  CHECK(some.outcome == Outcome::measured);
+  CHECK(some.verified);
+  CHECK(some.smaller());
+  CHECK(some.problem.m >= 1024);
+  CHECK(some.note.find("16384") != std::string::npos);
+  const Comparison little = with_free("300");
+  CHECK(little.outcome == Outcome::too_large);
+  CHECK_FALSE(little.note.empty());
+  SpeedGoal goal;
+  goal.bars.naive = 0.5;
+  CHECK(judge_speed(goal, little, worker().info().arch()).verdict == SpeedVerdict::not_measured);
   CHECK(time("honest").outcome == Outcome::measured);  // and all is well again
 }
 

@@ -162,7 +162,8 @@ GpuBuild build_gpu(const Workplace& place, const GpuToolchain& tools, const Arch
       throw InfraError("the generated entries.cpp does not compile: " + printable(entries.said));
     std::string inputs;
     for (const char* name : {runner_source, "grader/gpu/runner_main.hpp", "grader/gpu/protocol.hpp",
-                             "grader/gpu/packet.hpp", "common/tensor_map.cuh"})
+                             "grader/gpu/packet.hpp", "grader/gpu/shared_memory.cuh",
+                             "grader/os/unique_fd.hpp", "common/tensor_map.cuh"})
       inputs += read_file(place.root / name) + '\0';
     std::vector<std::string> argv = {tools.nvcc};
     const auto flags = nvcc_options(arch);

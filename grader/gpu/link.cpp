@@ -59,9 +59,9 @@ void Link::resume() {
   paused_ = false;
 }
 
-Answer Link::receive(Packet& packet, std::chrono::milliseconds patience) {
+Answer Link::receive(Packet& packet, std::chrono::milliseconds patience, bool with_files) {
   if (!process_.drain_until_readable(socket_.get(), patience)) return Answer::silent;
-  switch (receive_packet(socket_.get(), packet)) {
+  switch (receive_packet(socket_.get(), packet, with_files)) {
     case Received::packet:
       return Answer::reply;
     case Received::closed:
@@ -78,7 +78,7 @@ Answer Link::first(Packet& packet, std::chrono::milliseconds patience) {
 }
 
 Answer Link::exchange_bytes(const Header& header, const void* body, Packet& reply,
-                            std::chrono::milliseconds patience, int file, Timing* timing) {
+                            std::chrono::milliseconds patience, const Extras& extras) {
   if (!socket_) return Answer::closed;
   // A packet that lies there already answers nothing: a reply must not come before its request.
   pollfd early{socket_.get(), POLLIN, 0};
@@ -89,10 +89,10 @@ Answer Link::exchange_bytes(const Header& header, const void* body, Packet& repl
   }
   resume();
   const auto start = std::chrono::steady_clock::now();
-  if (!send_packet(socket_.get(), header, body, file)) return Answer::closed;
-  const Answer answer = receive(reply, patience);
-  if (timing)
-    timing->seconds =
+  if (!send_packet(socket_.get(), header, body, extras.files)) return Answer::closed;
+  const Answer answer = receive(reply, patience, extras.takes_files);
+  if (extras.timing)
+    extras.timing->seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (answer != Answer::reply) return answer;
   return reply.header.serial == header.serial && reply.header.kind == Kind::done ? Answer::reply

@@ -26,22 +26,32 @@ class Link {
   struct Timing {
     double seconds = 0;  ///< sent to received
   };
+  struct Extras {
+    protocol::Files files = protocol::kNoFiles;  ///< sent along
+    bool takes_files = false;                    ///< of the reply; never a runner's
+    Timing* timing = nullptr;
+  };
   /// Sends a request and waits for the reply with its serial.
   template <typename Request>
   Answer exchange(protocol::Kind kind, const Request& request, protocol::Packet& reply,
-                  std::chrono::milliseconds patience, int file = -1, Timing* timing = nullptr) {
+                  std::chrono::milliseconds patience) {
+    return exchange(kind, request, reply, patience, Extras());
+  }
+  template <typename Request>
+  Answer exchange(protocol::Kind kind, const Request& request, protocol::Packet& reply,
+                  std::chrono::milliseconds patience, const Extras& extras) {
     protocol::Header header;
     header.kind = kind;
     header.serial = ++serial_;
     header.size = static_cast<std::uint32_t>(protocol::body_size(request));
-    return exchange_bytes(header, &request, reply, patience, file, timing);
+    return exchange_bytes(header, &request, reply, patience, extras);
   }
   Answer exchange(protocol::Kind kind, protocol::Packet& reply,
                   std::chrono::milliseconds patience) {
     protocol::Header header;
     header.kind = kind;
     header.serial = ++serial_;
-    return exchange_bytes(header, nullptr, reply, patience, -1, nullptr);
+    return exchange_bytes(header, nullptr, reply, patience, Extras());
   }
   /// The first packet, which nobody asked for.
   Answer first(protocol::Packet& packet, std::chrono::milliseconds patience);
@@ -57,8 +67,9 @@ class Link {
 
  private:
   Answer exchange_bytes(const protocol::Header& header, const void* body, protocol::Packet& reply,
-                        std::chrono::milliseconds patience, int file, Timing* timing);
-  Answer receive(protocol::Packet& packet, std::chrono::milliseconds patience);
+                        std::chrono::milliseconds patience, const Extras& extras);
+  Answer receive(protocol::Packet& packet, std::chrono::milliseconds patience,
+                 bool with_files = false);
 
   UniqueFd theirs_, socket_;  // in this order: making the pair sets both
   Process process_;

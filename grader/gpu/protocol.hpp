@@ -10,11 +10,11 @@
 // with the same serial. All three run on one machine, so values travel in memory order. C++17, no
 // CUDA, nothing but the standard library: nvcc's and the judge's compiler both read this file.
 //
-// The runner is a stranger's process. It gets sizes, and handles of buffers that hold inputs and
-// outputs; expected results, seeds, checks and clocks are never sent to it. What it replies is
-// never a verdict: `end` and the texts are for people, `device_ms` is shown only. That a reply came
-// is all that counts, and it cannot lie to its own advantage: too early, and the outputs are not
-// there yet; too late, and the judge's clock says so.
+// The runner is a stranger's process. It gets sizes, and files or handles of buffers that hold
+// inputs and outputs; expected results, seeds, checks and clocks are never sent to it. What it
+// replies is never a verdict: `end` and the texts are for people, `device_ms` is shown only. That a
+// reply came is all that counts, and it cannot lie to its own advantage: too early, and the outputs
+// are not there yet; too late, and the judge's clock says so.
 #pragma once
 
 #include <cstddef>
@@ -25,12 +25,13 @@
 namespace grader::gpu::protocol {
 
 constexpr std::uint32_t kMagic = 0x55504747;  // "GGPU", as it lies in memory
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr int kDescriptor = 3;  ///< of the socket, in the worker and in the runner
 
 constexpr std::size_t kMaxEntries = 64, kMaxName = 96, kMaxText = 512;
 constexpr std::size_t kMaxLaunches = 8192;  ///< of one batch
 constexpr std::size_t kHandleBytes = 64;    ///< of a cudaIpcMemHandle_t
+constexpr std::size_t kMaxFiles = 2;        ///< descriptors that travel with one packet
 constexpr std::size_t kMaxVectors = 8;      ///< random vectors of one Freivalds check
 
 enum class Kind : std::uint32_t {
@@ -38,7 +39,7 @@ enum class Kind : std::uint32_t {
   hello = 1,  ///< runner -> judge, once, before anything else
   call,       ///< own buffers, one launch; data in a memory file that is passed along
   ask,        ///< a function without arguments
-  open,       ///< the worker's buffers by their IPC handles
+  open,       ///< the worker's buffers: two files, or two handles
   batch,      ///< launches on those; worker: of a yardstick
   // worker
   info = 32,
@@ -109,13 +110,28 @@ struct Ask {
   std::uint32_t entry = 0, reserved = 0;
 };
 
+/// How a runner gets at memory of the worker's; see grader/gpu/shared_memory.cuh.
+enum class Sharing : std::uint32_t {
+  none,     ///< not at all, here
+  files,    ///< descriptors that travel with the packet
+  handles,  ///< cudaIpcMemHandle_t
+};
+
+/// One allocation.
+struct Block {
+  std::uint64_t bytes = 0;  ///< 0: there is none
+  unsigned char handle[kHandleBytes] = {};
+};
+
 /// Two allocations of the worker: all A_i and B_j in one, all C_l in the other, each at its stride.
+/// Their files travel in this order.
 struct Arenas {
-  unsigned char inputs[kHandleBytes] = {}, outputs[kHandleBytes] = {};
+  Block inputs, outputs;
   std::uint64_t first_b = 0;  ///< offset of B_0 in `inputs`
   std::uint64_t stride_a = 0, stride_b = 0, stride_c = 0;
-  std::uint32_t count_a = 0, count_b = 0, count_c = 0, reserved = 0;
-  std::int32_t m = 0, n = 0, k = 0, reserved2 = 0;
+  std::uint32_t count_a = 0, count_b = 0, count_c = 0;
+  Sharing sharing = Sharing::none;
+  std::int32_t m = 0, n = 0, k = 0, reserved = 0;
 };
 
 /// C_c = A_a * B_b.
@@ -137,7 +153,7 @@ struct Info {
   char name[256] = {}, uuid[64] = {}, cublas_path[kMaxText] = {};
   std::int32_t major = 0, minor = 0, multiprocessors = 0, clock_khz = 0;
   std::int32_t driver = 0, runtime = 0, cublas = 0;  ///< 13000; cublas: 0 = not found
-  std::int32_t ipc = 0;                              ///< 1: buffers can be shared
+  Sharing sharing = Sharing::none;                   ///< of buffers, here
   std::uint64_t l2_bytes = 0, memory_total = 0, memory_free = 0;
 };
 

@@ -285,8 +285,8 @@ CallOutcome Runner::call(const CallSpec& spec) {
   request.a = exchange.put(spec.a);
   request.b = exchange.put(spec.b);
   request.c = exchange.put(spec.c);
-  const Answer answer =
-      state_->link->exchange(Kind::call, request, state_->reply, spec_.patience, exchange.file());
+  const Answer answer = state_->link->exchange(Kind::call, request, state_->reply, spec_.patience,
+                                               Link::Extras{{exchange.file(), -1}, false, nullptr});
   Done done;
   if (answer != Answer::reply ||
       !take(state_->reply.body.data(), state_->reply.body.size(), done)) {
@@ -341,10 +341,11 @@ AskOutcome Runner::ask(const std::string& function) {
   return outcome;
 }
 
-RunnerFault Runner::open(const Arenas& arenas) {
+RunnerFault Runner::open(const SharedArenas& arenas) {
   if (RunnerFault fault = state_->start(spec_); !fault.none()) return fault;
   const Answer answer =
-      state_->link->exchange(Kind::open, arenas, state_->reply, spec_.first_patience);
+      state_->link->exchange(Kind::open, arenas.layout, state_->reply, spec_.first_patience,
+                             Link::Extras{arenas.files, false, nullptr});
   Done done;
   if (answer != Answer::reply || !take(state_->reply.body.data(), state_->reply.body.size(), done))
     return state_->ended(answer == Answer::reply ? Answer::nonsense : answer);
@@ -371,8 +372,8 @@ TimedOutcome Runner::run(const std::string& entry, const std::vector<Launch>& la
   batch.count = static_cast<std::uint32_t>(std::min(launches.size(), kMaxLaunches));
   std::copy_n(launches.begin(), batch.count, batch.launches);
   Link::Timing timing;
-  const Answer answer =
-      state_->link->exchange(Kind::batch, batch, state_->reply, spec_.patience, -1, &timing);
+  const Answer answer = state_->link->exchange(Kind::batch, batch, state_->reply, spec_.patience,
+                                               Link::Extras{kNoFiles, false, &timing});
   Done done;
   if (answer != Answer::reply ||
       !take(state_->reply.body.data(), state_->reply.body.size(), done)) {

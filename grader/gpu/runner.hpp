@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "grader/gpu/protocol.hpp"
+#include "grader/gpu/packet.hpp"
 #include "grader/judge/session.hpp"
 
 namespace grader::gpu {
@@ -53,6 +53,12 @@ struct RunnerFault {
   bool none() const { return end == grader::End::returned && code == 0; }
 };
 
+/// Buffers of the worker that a runner may open.
+struct SharedArenas {
+  protocol::Arenas layout;
+  protocol::Files files = {-1, -1};  ///< the worker's, for as long as its buffers stay
+};
+
 struct TimedOutcome {
   Sample sample;
   RunnerFault fault;
@@ -72,7 +78,7 @@ class Runner {
   AskOutcome ask(const std::string& function);
 
   /// The worker's buffers. The fault says why not.
-  RunnerFault open(const protocol::Arenas& arenas);
+  RunnerFault open(const SharedArenas& arenas);
   /// All launches, then the whole device is waited for, then the reply. On return the process is
   /// stopped (SIGSTOP, the whole group) until the next request: no thread of it can launch anything
   /// while others are timed or its outputs are verified.

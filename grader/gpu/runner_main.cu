@@ -16,6 +16,7 @@
 #include "common/cuda_check.cuh"
 #include "common/tensor_map.cuh"
 #include "grader/gpu/packet.hpp"
+#include "grader/gpu/shared_memory.cuh"
 
 // The student's object may hold any name at namespace scope; everything here but runner_main (and
 // tensor_map_encoder, which labs call) has internal linkage.
@@ -57,7 +58,7 @@ class Buffer {
 /// A memory file of the judge's, mapped.
 class Mapping {
  public:
-  explicit Mapping(int file) : file_(file) {
+  explicit Mapping(int file) {
     struct stat info {};
     if (file < 0 || ::fstat(file, &info) != 0 || info.st_size <= 0) return;
     size_ = static_cast<std::size_t>(info.st_size);
@@ -66,7 +67,6 @@ class Mapping {
   }
   ~Mapping() {
     if (data_ != nullptr) ::munmap(data_, size_);
-    if (file_ >= 0) ::close(file_);
   }
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
@@ -77,7 +77,6 @@ class Mapping {
   char* at(const Place& place) const { return data_ + place.offset; }
 
  private:
-  int file_;
   char* data_ = nullptr;
   std::size_t size_ = 0;
 };
@@ -120,7 +119,7 @@ class Server {
     const std::size_t size = packet.body.size();
     switch (packet.header.kind) {
       case Kind::call: {
-        const Mapping mapping(packet.file);
+        const Mapping mapping(packet.files[0].get());
         Call request;
         if (!take(body, size, request) || !launcher(request.entry)) return false;
         call(request, mapping, done);
@@ -141,11 +140,12 @@ class Server {
       case Kind::open: {
         Arenas request;
         if (!take(body, size, request)) return false;
-        open(request, done);
+        open(request, packet, done);
         return true;
       }
       case Kind::batch: {
-        if (!take(body, size, batch_) || !launcher(batch_.what) || inputs_ == nullptr) return false;
+        if (!take(body, size, batch_) || !launcher(batch_.what) || inputs_.data() == nullptr)
+          return false;
         batch(batch_, done);
         return true;
       }
@@ -228,31 +228,21 @@ class Server {
   }
 
   void close_arenas() {
-    if (inputs_ != nullptr) cudaIpcCloseMemHandle(inputs_);
-    if (outputs_ != nullptr) cudaIpcCloseMemHandle(outputs_);
-    inputs_ = outputs_ = nullptr;
+    inputs_.reset();
+    outputs_.reset();
   }
 
-  void open(const Arenas& request, Done& done) {
+  void open(const Arenas& request, const Packet& packet, Done& done) {
     // Nothing may still work on the old ones; what did, and failed, is no fault of the new.
     if (const cudaError_t code = cudaDeviceSynchronize(); code != cudaSuccess)
       return put_error(done, End::failed, code, "cudaDeviceSynchronize");
     close_arenas();
-    static_assert(sizeof(cudaIpcMemHandle_t) == kHandleBytes);
-    const auto map = [](const unsigned char* bytes, char*& into) {
-      cudaIpcMemHandle_t handle;
-      std::memcpy(&handle, bytes, sizeof handle);
-      void* data = nullptr;
-      const cudaError_t code = cudaIpcOpenMemHandle(&data, handle, cudaIpcMemLazyEnablePeerAccess);
-      into = static_cast<char*>(data);
-      return code;
-    };
-    cudaError_t code = map(request.inputs, inputs_);
-    if (code == cudaSuccess) code = map(request.outputs, outputs_);
-    if (code == cudaSuccess && start_ == nullptr) code = cudaEventCreate(&start_);
-    if (code == cudaSuccess && stop_ == nullptr) code = cudaEventCreate(&stop_);
-    if (code != cudaSuccess) {
-      put_error(done, End::memory, code, "cudaIpcOpenMemHandle");
+    MemoryFault fault = inputs_.open(request.inputs, packet.files[0].get(), request.sharing);
+    if (!fault) fault = outputs_.open(request.outputs, packet.files[1].get(), request.sharing);
+    for (cudaEvent_t* event : {&start_, &stop_})
+      if (!fault && *event == nullptr) fault = {cudaEventCreate(event), "cudaEventCreate"};
+    if (fault) {
+      put_error(done, End::memory, fault.code, fault.call);
       cudaGetLastError();
       close_arenas();
       return;
@@ -274,10 +264,11 @@ class Server {
     guarded(done, [&] {
       for (std::uint32_t i = 0; i < request.count; ++i) {
         const Launch& launch = request.launches[i];
-        run(RawView{inputs_ + launch.a * arenas_.stride_a, arenas_.m, arenas_.k, arenas_.k},
-            RawView{inputs_ + arenas_.first_b + launch.b * arenas_.stride_b, arenas_.k, arenas_.n,
+        char* const in = inputs_.data();
+        run(RawView{in + launch.a * arenas_.stride_a, arenas_.m, arenas_.k, arenas_.k},
+            RawView{in + arenas_.first_b + launch.b * arenas_.stride_b, arenas_.k, arenas_.n,
                     arenas_.n},
-            RawView{outputs_ + launch.c * arenas_.stride_c, arenas_.m, arenas_.n, arenas_.n},
+            RawView{outputs_.data() + launch.c * arenas_.stride_c, arenas_.m, arenas_.n, arenas_.n},
             nullptr);
       }
     });
@@ -293,7 +284,7 @@ class Server {
   const Entry* const entries_;
   const std::size_t count_;
   Arenas arenas_;
-  char *inputs_ = nullptr, *outputs_ = nullptr;
+  OpenedMemory inputs_, outputs_;
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
   Batch batch_;
 };

@@ -430,7 +430,7 @@ class Stage {
     }
   }
 
-  /// Room for a list of this length; new handles if there was too little.
+  /// Room for a list of this length; new ones if there was too little.
   bool ensure(unsigned launches) {
     const unsigned outputs = outputs_for(launches);
     const Buffers wanted = buffers_for(outputs);
@@ -726,7 +726,7 @@ std::vector<Comparison> compare(Worker& worker, const std::vector<Competitor*>& 
   // Whatever it did before: a process that has seen nothing of this shape.
   if (!options.keep_process)
     for (Competitor* one : competitors) one->runner.kill();
-  if (!competitors.empty() && !worker.info().ipc)
+  if (!competitors.empty() && worker.info().sharing == protocol::Sharing::none)
     return unavailable(Outcome::unavailable, text("speed.no_ipc"));
 
   Problem fitting = problem;

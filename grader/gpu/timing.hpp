@@ -3,6 +3,7 @@
 // Who takes part: the candidate (a student's launcher, in the runner) and the yardsticks (a naive
 // kernel and cuBLAS in the same math mode, in the worker). All serve the same kind of request, a
 // list of products C_l = A_i B_j on buffers of the worker: launch all, wait for the device, reply.
+// The buffers are as fast in the runner as in the worker: gpu/shared_memory.cuh.
 //
 //   1. Verify. The candidate computes one product, then a list; wrong code is never timed.
 //   2. Lists are made as long as a request must be (0.1 s): launch cost and the switch between

@@ -3,7 +3,9 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <utility>
 
 #include "common/reference.hpp"
 #include "grader/gpu/link.hpp"
@@ -86,6 +88,7 @@ struct Worker::State {
   Problem problem;
   Buffers buffers;
   Arenas arenas;
+  std::array<UniqueFd, kMaxFiles> files;  ///< of the arenas
   Packet reply;
   Batch batch;
   Verify request;
@@ -116,8 +119,9 @@ struct Worker::State {
   }
 
   template <typename Reply, typename Request>
-  Reply ask(Kind kind, const Request& body, const char* during, Link::Timing* timing = nullptr) {
-    return taken<Reply>(link->exchange(kind, body, reply, spec.patience, -1, timing), during);
+  Reply ask(Kind kind, const Request& body, const char* during,
+            const Link::Extras& extras = Link::Extras()) {
+    return taken<Reply>(link->exchange(kind, body, reply, spec.patience, extras), during);
   }
   template <typename Reply>
   Reply ask(Kind kind, const char* during) {
@@ -137,7 +141,7 @@ struct Worker::State {
     device.runtime = got.runtime;
     device.cublas = got.cublas;
     device.cublas_path = text_of(got.cublas_path);
-    device.ipc = got.ipc != 0;
+    device.sharing = got.sharing;
     device.l2_bytes = got.l2_bytes;
     device.memory_total = got.memory_total;
     device.memory_free = got.memory_free;
@@ -148,6 +152,7 @@ struct Worker::State {
 Worker::Worker(WorkerSpec spec) : state_(std::make_unique<State>(spec)) {
   ProcessSpec process;
   process.argv = {spec.program};
+  if (spec.handles) process.argv.emplace_back("handles");
   process.environment = gpu_environment();
   state_->link = std::make_unique<Link>(std::move(process));
   state_->info = state_->ask_info();
@@ -164,8 +169,8 @@ const Problem& Worker::problem() const {
 const Buffers& Worker::buffers() const {
   return state_->buffers;
 }
-const Arenas& Worker::arenas() const {
-  return state_->arenas;
+SharedArenas Worker::arenas() const {
+  return {state_->arenas, {state_->files[0].get(), state_->files[1].get()}};
 }
 
 std::uint64_t Worker::free_memory() {
@@ -182,13 +187,17 @@ void Worker::prepare(const Problem& problem, const Buffers& buffers) {
   request.count_b = buffers.b;
   request.count_c = buffers.c;
   request.count_own = buffers.own;
-  const auto reply = state_->ask<Allocated>(Kind::allocate, request, "making buffers");
+  // Before: whoever has a file of a buffer keeps its memory.
+  for (UniqueFd& file : state_->files) file.reset();
+  const auto reply = state_->ask<Allocated>(Kind::allocate, request, "making buffers",
+                                            Link::Extras{kNoFiles, true, nullptr});
   if (reply.done.end == End::memory) {
     state_->buffers = {};
     throw DeviceMemoryShort(reply.done.value, reply.free_before);
   }
   if (reply.done.end != End::returned) throw InfraError("the timing worker made no buffers");
-  if (reply.done.code != 0) state_->info.ipc = false;
+  if (reply.done.code != 0) state_->info.sharing = Sharing::none;
+  state_->files = std::move(state_->reply.files);
   state_->problem = problem;
   state_->buffers = buffers;
   state_->arenas = reply.arenas;
@@ -214,7 +223,8 @@ Sample Worker::run(Yardstick yardstick, const std::vector<Launch>& launches) {
   std::copy_n(launches.begin(), batch.count, batch.launches);
   Link::Timing timing;
   const char* const name = yardstick == Yardstick::naive ? "the naive kernel" : "cuBLAS";
-  const Done done = state_->ask<Done>(Kind::batch, batch, name, &timing);
+  const Done done =
+      state_->ask<Done>(Kind::batch, batch, name, Link::Extras{kNoFiles, false, &timing});
   if (done.end != End::returned)
     throw InfraError(std::string(name) + " did not run (" + text_of(done.call) + ", status " +
                      std::to_string(done.code) + ")");

@@ -22,10 +22,10 @@ namespace grader::gpu {
 struct DeviceInfo {
   std::string name, uuid;  ///< "NVIDIA H200", "GPU-8f3c..."
   int major = 0, minor = 0, multiprocessors = 0, clock_khz = 0;
-  int driver = 0, runtime = 0;  ///< 13000 = CUDA 13.0
-  int cublas = 0;               ///< 130100 = 13.1.0; 0: could not be loaded
-  std::string cublas_path;      ///< or why it could not
-  bool ipc = true;              ///< false: buffers cannot be shared between processes here
+  int driver = 0, runtime = 0;                          ///< 13000 = CUDA 13.0
+  int cublas = 0;                                       ///< 130100 = 13.1.0; 0: could not be loaded
+  std::string cublas_path;                              ///< or why it could not
+  protocol::Sharing sharing = protocol::Sharing::none;  ///< of buffers with runners, here
   std::uint64_t l2_bytes = 0, memory_total = 0, memory_free = 0;
   std::string arch() const { return "sm_" + std::to_string(major) + std::to_string(minor); }
 };
@@ -55,6 +55,8 @@ std::uint64_t bytes_of(const Problem& problem, const Buffers& buffers);
 
 struct WorkerSpec {
   std::string program;  ///< build/bin/gpu_worker
+  /// Buffers are shared by CUDA's older handles although files would do: for tests.
+  bool handles = false;
   std::chrono::milliseconds patience{60000};
 };
 
@@ -88,8 +90,8 @@ class Worker {
   void prepare(const Problem& problem, const Buffers& buffers);
   const Problem& problem() const;
   const Buffers& buffers() const;
-  const protocol::Arenas& arenas() const;  ///< what a runner may open
-  std::uint64_t free_memory();             ///< now
+  SharedArenas arenas() const;  ///< what a runner may open
+  std::uint64_t free_memory();  ///< now
 
   /// New A_i and B_j from `seed` (each with a stream of its own); C poisoned.
   void fill(std::uint64_t seed, bool inputs = true, bool outputs = true);

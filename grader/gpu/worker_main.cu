@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -22,12 +23,17 @@
 #include "grader/gpu/cublas.hpp"
 #include "grader/gpu/freivalds.cuh"
 #include "grader/gpu/packet.hpp"
+#include "grader/gpu/shared_memory.cuh"
 
 namespace {
 
 using namespace grader::gpu::protocol;
 using namespace grader::gpu::freivalds;
+using grader::UniqueFd;
 using grader::gpu::Cublas;
+using grader::gpu::MemoryFault;
+using grader::gpu::possible_sharing;
+using grader::gpu::SharedMemory;
 static_assert(kVectors == static_cast<int>(kMaxVectors));
 
 // ------------------------------------------------------------------------------------------------
@@ -211,7 +217,7 @@ std::uint64_t stride_of(std::uint64_t bytes) {
 
 class Worker {
  public:
-  Worker() {
+  explicit Worker(bool by_handles) {
     CUDA_CHECK(cudaGetDevice(&device_));
     CUDA_CHECK(cudaGetDeviceProperties(&properties_, device_));
     CUDA_CHECK(cudaFree(nullptr));
@@ -220,6 +226,7 @@ class Worker {
     CUDA_CHECK(cudaRuntimeGetVersion(&runtime_));
     cublas_ = std::make_unique<Cublas>(runtime_ / 1000);
     counter_.at_least(sizeof(unsigned long long));
+    sharing_ = by_handles ? Sharing::handles : possible_sharing();
   }
 
   Info info() {
@@ -242,11 +249,7 @@ class Worker {
     info.runtime = runtime_;
     info.cublas = cublas_->found() ? cublas_->version : 0;
     put_text(info.cublas_path, cublas_->path.c_str());
-    cudaIpcMemHandle_t handle;
-    DeviceBytes probe;
-    info.ipc =
-        probe.allocate(1u << 21) && cudaIpcGetMemHandle(&handle, probe.data()) == cudaSuccess;
-    cudaGetLastError();
+    info.sharing = sharing_;
     info.l2_bytes = static_cast<std::uint64_t>(properties_.l2CacheSize);
     std::size_t free = 0, total = 0;
     CUDA_CHECK(cudaMemGetInfo(&free, &total));
@@ -255,7 +258,8 @@ class Worker {
     return info;
   }
 
-  Allocated allocate(const Allocate& request) {
+  /// `files`: of the inputs and of the outputs, where they are shared so.
+  Allocated allocate(const Allocate& request, std::array<UniqueFd, kMaxFiles>& files) {
     Allocated reply;
     inputs_.reset();
     outputs_.reset();
@@ -280,7 +284,7 @@ class Worker {
     const std::uint64_t in = arenas.first_b + arenas.stride_b * request.count_b,
                         out = arenas.stride_c * request.count_c,
                         own = arenas.stride_c * request.count_own;
-    if (!inputs_.allocate(in) || !outputs_.allocate(out) || !own_.allocate(own)) {
+    if (!has_room(inputs_, in) || !has_room(outputs_, out) || !own_.allocate(own)) {
       reply.done.end = End::memory;
       reply.done.value = in + out + own;
       inputs_.reset();
@@ -288,8 +292,9 @@ class Worker {
       own_.reset();
       return reply;
     }
-    share(inputs_, arenas.inputs, reply.done);
-    share(outputs_, arenas.outputs, reply.done);
+    arenas.sharing = sharing_;
+    share(inputs_, arenas.inputs, files[0], reply.done);
+    share(outputs_, arenas.outputs, files[1], reply.done);
     arenas_ = arenas;
     poison(inputs_);
     poison(outputs_);
@@ -418,24 +423,27 @@ class Worker {
     return reinterpret_cast<T*>(inputs_.data() + arenas_.first_b + i * arenas_.stride_b);
   }
 
-  void poison(const DeviceBytes& bytes) {
-    if (bytes.size() == 0) return;
-    poison_kernel<<<kGrid, kThreads>>>(bytes.as<std::uint64_t>(), bytes.size() / 8,
-                                       poison_of(shape_.type));
+  template <typename Memory>
+  void poison(const Memory& memory) {
+    if (memory.size() == 0) return;
+    poison_kernel<<<kGrid, kThreads>>>(reinterpret_cast<std::uint64_t*>(memory.data()),
+                                       memory.size() / 8, poison_of(shape_.type));
     CUDA_CHECK_LAUNCH();
   }
 
-  static void share(const DeviceBytes& bytes, unsigned char* into, Done& done) {
-    if (bytes.data() == nullptr) return;
-    cudaIpcMemHandle_t handle;
-    if (const cudaError_t code = cudaIpcGetMemHandle(&handle, bytes.data()); code != cudaSuccess) {
-      cudaGetLastError();
-      done.code = code;
-      put_text(done.call, "cudaIpcGetMemHandle");
-      put_text(done.name, cudaGetErrorName(code));
-      return;
-    }
-    std::memcpy(into, &handle, sizeof handle);
+  bool has_room(SharedMemory& memory, std::uint64_t bytes) const {
+    const MemoryFault fault = memory.allocate(bytes, sharing_);
+    if (fault && fault.code != cudaErrorMemoryAllocation)
+      cuda_check(fault.code, fault.call, __FILE__, __LINE__);
+    return !fault;
+  }
+
+  static void share(const SharedMemory& memory, Block& block, UniqueFd& file, Done& done) {
+    const MemoryFault fault = memory.share(block, file);
+    if (!fault) return;
+    done.code = fault.code;
+    put_text(done.call, fault.call);
+    put_text(done.name, cudaGetErrorName(fault.code));
   }
 
   void zero_counter() { CUDA_CHECK(cudaMemset(counter_.data(), 0, sizeof(unsigned long long))); }
@@ -572,7 +580,9 @@ class Worker {
   Allocate shape_;
   Arenas arenas_;
   std::uint64_t seed_ = 0;
-  DeviceBytes inputs_, outputs_, own_, counter_, findings_, residuals_, projections_, rows_;
+  Sharing sharing_ = Sharing::none;
+  SharedMemory inputs_, outputs_;
+  DeviceBytes own_, counter_, findings_, residuals_, projections_, rows_;
 };
 
 template <typename Request, typename Serve>
@@ -583,8 +593,8 @@ bool with(const Packet& packet, Serve&& serve) {
 }
 
 /// Serves the judge until it closes the socket.
-int serve() {
-  Worker worker;
+int serve(bool by_handles) {
+  Worker worker(by_handles);
   Packet packet;
   for (;;) {
     const Received received = receive_packet(kDescriptor, packet);
@@ -600,8 +610,12 @@ int serve() {
         served = reply(worker.info());
         break;
       case Kind::allocate:
-        served =
-            with<Allocate>(packet, [&](const Allocate& r) { return reply(worker.allocate(r)); });
+        served = with<Allocate>(packet, [&](const Allocate& r) {
+          std::array<UniqueFd, kMaxFiles> files;
+          const Allocated allocated = worker.allocate(r, files);
+          return send_body(kDescriptor, Kind::done, serial, allocated,
+                           {files[0].get(), files[1].get()});
+        });
         break;
       case Kind::fill:
         served = with<Fill>(packet, [&](const Fill& r) {
@@ -630,7 +644,7 @@ int serve() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   int type = 0;
   socklen_t size = sizeof type;
   if (::getsockopt(kDescriptor, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET) {
@@ -640,7 +654,7 @@ int main() {
   // What it holds (seeds, yardsticks) is nobody else's: no ptrace and no /proc/<pid>/mem.
   ::prctl(PR_SET_DUMPABLE, 0);
   try {
-    return serve();
+    return serve(argc > 1 && std::strcmp(argv[1], "handles") == 0);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 70;  // the judge sees the closed socket and shows this text

@@ -1,10 +1,15 @@
 // Packets of the GPU's worker and runner: what is not exactly what was asked for is refused, and a
 // process that speaks nonsense, dies or goes silent is an outcome.
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 
 #include "common/catch2.hpp"
 #include "common/inputs.hpp"
@@ -27,6 +32,18 @@ struct Sockets {
     theirs.reset(fds[1]);
   }
 };
+
+bool same_file(int x, int y) {
+  struct stat of_x {
+  }, of_y{};
+  return ::fstat(x, &of_x) == 0 && ::fstat(y, &of_y) == 0 && of_x.st_dev == of_y.st_dev &&
+         of_x.st_ino == of_y.st_ino;
+}
+
+std::size_t open_files() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
 
 }  // namespace
 
@@ -55,13 +72,50 @@ TEST_CASE("gpu protocol: what is sent arrives, a batch with its own launches onl
 TEST_CASE("gpu protocol: a file travels only to those who expect one") {
   const Sockets sockets;
   Packet packet;
-  REQUIRE(send_body(sockets.ours.get(), Kind::call, 1, Call{}, sockets.theirs.get()));
+  const int one = sockets.theirs.get(), other = sockets.ours.get();
+  REQUIRE(send_body(sockets.ours.get(), Kind::call, 1, Call{}, {one, -1}));
   REQUIRE(receive_packet(sockets.theirs.get(), packet, true) == Received::packet);
-  CHECK(packet.file >= 0);
-  ::close(packet.file);
-  REQUIRE(send_body(sockets.ours.get(), Kind::call, 2, Call{}, sockets.theirs.get()));
+  CHECK(packet.files[0]);
+  CHECK_FALSE(packet.files[1]);
+  // Two arrive in the order in which they were sent.
+  REQUIRE(send_body(sockets.ours.get(), Kind::open, 2, Arenas{}, {one, other}));
+  REQUIRE(receive_packet(sockets.theirs.get(), packet, true) == Received::packet);
+  REQUIRE(packet.files[1]);
+  CHECK(same_file(packet.files[0].get(), one));
+  CHECK(same_file(packet.files[1].get(), other));
+  // The next packet closes what came with the one before.
+  const int stale = packet.files[0].get();
+  REQUIRE(send_body(sockets.ours.get(), Kind::call, 3, Call{}, {one, other}));
   REQUIRE(receive_packet(sockets.theirs.get(), packet) == Received::packet);
-  CHECK(packet.file == -1);
+  CHECK_FALSE(packet.files[0]);
+  CHECK(::fcntl(stale, F_GETFD) == -1);
+}
+
+TEST_CASE("gpu protocol: more files than a packet may have are closed, not kept") {
+  const Sockets sockets;
+  const std::size_t before = open_files();
+  Header header;
+  header.kind = Kind::done;
+  iovec part{&header, sizeof header};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  const std::array<int, 5> many = {0, 0, 0, 0, 0};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof many)] = {};
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* const rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof many);
+  std::memcpy(CMSG_DATA(rights), many.data(), sizeof many);
+  REQUIRE(::sendmsg(sockets.ours.get(), &message, 0) == static_cast<ssize_t>(sizeof header));
+  {
+    Packet packet;
+    REQUIRE(receive_packet(sockets.theirs.get(), packet, true) == Received::packet);
+    CHECK(open_files() <= before + kMaxFiles);
+  }
+  CHECK(open_files() == before);
 }
 
 TEST_CASE("gpu protocol: broken packets are refused") {

@@ -103,7 +103,8 @@ TEST_CASE("the device tells who it is") {
   std::cout << "NVML: clock " << now.sm_clock_mhz.value_or(0) << " MHz, throttle "
             << throttle_text(now.throttle.value_or(0)) << ", processes "
             << now.compute_processes.value_or(99) << ", " << now.power_w.value_or(0) << " W\n";
-  CHECK(device.ipc);
+  // Every Linux driver that CUDA 12 runs on shares memory as files; see gpu/shared_memory.cuh.
+  CHECK(device.sharing == protocol::Sharing::files);
   CHECK(device.uuid.size() == 40);
 }
 
@@ -177,6 +178,28 @@ TEST_CASE("honest kernels are timed, others get their verdict") {
   const Comparison beyond = time("beyond_the_end");
   REQUIRE(beyond.trouble.verification);
   CHECK(beyond.trouble.verification->fault == protocol::Fault::padding);
+}
+
+TEST_CASE("buffers are shared by handles where files cannot be, and an error names itself") {
+  WorkerSpec spec{path_in("GPU_WORKER")};
+  spec.handles = true;
+  Worker older(spec);
+  CHECK(older.info().sharing == protocol::Sharing::handles);
+  Runner runner(cheats());
+  Competitor competitor{runner, "honest"};
+  const Comparison seen =
+      compare(older, &competitor, {Type::float32, 1024, 1024, 1024}, &observer(), brief());
+  CHECK(seen.outcome == Outcome::measured);
+  CHECK(seen.verified);
+
+  worker().prepare({Type::float32, 64, 64, 64}, {1, 1, 1, 1});
+  SharedArenas broken = worker().arenas();
+  broken.files = {-1, -1};
+  const RunnerFault fault = runner.open(broken);
+  CHECK(fault.end == End::infra);
+  INFO(fault.message);
+  CHECK(fault.message.find("buffers cannot be shared with the runner (cudaError") == 0);
+  CHECK(runner.open(worker().arenas()).none());
 }
 
 TEST_CASE("a thread that works on is stopped while others are timed") {

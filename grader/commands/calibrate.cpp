@@ -57,7 +57,7 @@ class Calibration {
     for (SpeedGroup& group : bench_.groups()) {
       const std::string name = name_of(group.problem);
       for (unsigned run = 0; run < options_.runs; ++run)
-        for (const auto& [kernel, seen] : bench_.measure(group)) take(name, kernel, seen);
+        for (const auto& [kernel, seen] : bench_.measure(group, false)) take(name, kernel, seen);
       for (const Kernel& kernel : group.kernels) known.emplace(name, kernel);
       for (const SpeedCase& one : cases_.all()) {
         const auto has = [&](const Kernel& kernel) { return known.count({name, kernel}) > 0; };

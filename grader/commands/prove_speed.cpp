@@ -140,7 +140,7 @@ class Record {
     all_["gpu"] = provenance.at("gpu");
     all_["protocol"] = text("prove.protocol",
                             {{"ms", std::to_string(std::lround(1e3 * Options{}.request_seconds))},
-                             {"min", std::to_string(Options{}.min_rounds)},
+                             {"min", std::to_string(Options{}.clear_rounds)},
                              {"max", std::to_string(Options{}.max_rounds)}});
     all_["runs"].push_back(provenance);
   }
@@ -241,7 +241,7 @@ ExitCode prove_speed(const ProveOptions& options) {
       done = std::min(done, record.count(group.problem, kernel));
     for (; done < options.repeats; ++done) {
       if (options.seconds > 0 && spent() > options.seconds) break;
-      for (const auto& [kernel, seen] : bench.measure(group))
+      for (const auto& [kernel, seen] : bench.measure(group, true))
         record.add(group.problem, kernel, seen);
       record.save(spent());  // a machine that is taken away takes nothing with it
     }

@@ -151,28 +151,33 @@ void SpeedBench::build_all() {
 void SpeedBench::make_groups() {
   // Each has a context of its own, of up to half a gigabyte.
   const std::size_t most = std::clamp<std::size_t>(device().memory_total >> 32, 1, 12);
-  const auto add = [&](const Problem& problem, const Kernel& kernel) {
+  const auto add = [&](const SpeedCase& one, const Kernel& kernel) {
     if (kernel.build.empty()) return;
+    const Problem problem = one.problem();
+    const SpeedBars bars = bars_on(one.goal, arch());
     const auto same = [&](const SpeedGroup& g) { return name_of(g.problem) == name_of(problem); };
-    for (const SpeedGroup& group : groups_)
+    for (SpeedGroup& group : groups_)
       if (same(group) &&
-          std::find(group.kernels.begin(), group.kernels.end(), kernel) != group.kernels.end())
+          std::find(group.kernels.begin(), group.kernels.end(), kernel) != group.kernels.end()) {
+        group.bars[kernel].push_back({bars.naive, bars.cublas});
         return;
+      }
     const auto room = std::find_if(groups_.begin(), groups_.end(), [&](const SpeedGroup& g) {
       return same(g) && g.kernels.size() < most;
     });
     SpeedGroup& group = room != groups_.end() ? *room : groups_.emplace_back();
     group.problem = problem;
     group.kernels.push_back(kernel);
+    group.bars[kernel].push_back({bars.naive, bars.cublas});
   };
   for (const SpeedCase& one : cases_.all()) {
     if (!why_not(one).empty()) continue;
-    add(one.problem(), one.solution);
-    add(one.problem(), one.previous);
+    add(one, one.solution);
+    add(one, one.previous);
   }
 }
 
-std::map<Kernel, Comparison> SpeedBench::measure(SpeedGroup& group) {
+std::map<Kernel, Comparison> SpeedBench::measure(SpeedGroup& group, bool for_verdicts) {
   std::deque<Runner> runners;
   std::deque<Competitor> competitors;
   std::vector<Competitor*> list;
@@ -185,6 +190,13 @@ std::map<Kernel, Comparison> SpeedBench::measure(SpeedGroup& group) {
   Options options;
   options.naive_launches = group.naive_launches;
   options.cublas_launches = group.cublas_launches;
+  if (for_verdicts) {
+    for (const Kernel& kernel : group.kernels) options.shared_bars.push_back(group.bars[kernel]);
+    if (const auto& only = options.shared_bars.front(); list.size() == 1 && only.size() == 1) {
+      options.naive_bar = only.front().naive;
+      options.cublas_bar = only.front().cublas;
+    }
+  }
   std::vector<Comparison> seen = compare(*worker_, list, group.problem, &*nvml_, options);
   std::map<Kernel, Comparison> results;
   for (std::size_t i = 0; i < seen.size(); ++i) {

@@ -74,7 +74,8 @@ class SpeedCases {
 struct SpeedGroup {
   gpu::Problem problem;
   std::vector<Kernel> kernels;
-  std::map<Kernel, unsigned> launches;  ///< per request, as far as known
+  std::map<Kernel, std::vector<gpu::Options::Bars>> bars;  ///< of the goals that judge each
+  std::map<Kernel, unsigned> launches;                     ///< per request, as far as known
   unsigned naive_launches = 0, cublas_launches = 0;
 };
 
@@ -88,8 +89,9 @@ class SpeedBench {
   const gpu::DeviceInfo& device() const { return worker_->info(); }
   /// Why this GPU does not run the goal's rung; "" if it does.
   std::string why_not(const SpeedCase& one) const;
-  /// Every kernel of the group against both yardsticks.
-  std::map<Kernel, gpu::Comparison> measure(SpeedGroup& group);
+  /// Every kernel of the group against both yardsticks. For a verdict clear ones are quicker; to
+  /// place bars they must not be.
+  std::map<Kernel, gpu::Comparison> measure(SpeedGroup& group, bool for_verdicts);
   nlohmann::json provenance(const std::string& command) const;
 
  private:

@@ -3,11 +3,12 @@
 // Two ways. A memory object of the driver's (cuMemCreate) travels as a file descriptor, and whoever
 // has that maps the object (cuMemMap). Where the driver cannot do that, cudaMalloc's memory travels
 // as CUDA's older cudaIpcMemHandle_t. The first is taken wherever it is there, since memory that
-// cudaIpcOpenMemHandle has mapped is slower than the same memory where it was allocated: on an H200
-// (driver 580, CUDA 13.0) lab 5.4 in BF16 made 543 TFLOP/s on it at 8192^3 and 758 on memory of its
-// own, cuBLAS 717 and 776, both at the same clock; at 4096^3 5 % and 2 % were missing, in FP32
-// nothing. Through a descriptor all of it is there: 751 and 766. A candidate would be compared with
-// a yardstick whose memory is better.
+// cudaIpcOpenMemHandle has mapped is slower. On an H200 (driver 580, CUDA 13.0), at one clock, the
+// same kernel in the same process made, in BF16 at 8192^3,
+//     lab 5.4   752 TFLOP/s on memory of its own, 543 on a handle's, 751 on a file's,
+//     cuBLAS    766, 717 and 766;
+// at 4096^3 lab 5.4 lost 4 % and cuBLAS nothing. A candidate would have been compared with a
+// yardstick on better memory.
 #pragma once
 
 #include <cuda.h>

@@ -107,9 +107,10 @@ class Measurement {
       for (unsigned round = 0; round < options_.max_rounds; ++round) {
         one_round();
         if (!anyone()) return;
-        if (round + 1 < options_.min_rounds) continue;
+        const bool enough = round + 1 >= options_.min_rounds;
+        if (!enough && round + 1 < options_.clear_rounds) continue;
         for (Slot& candidate : candidates_) evaluate(candidate, few_resamples);
-        if (settled()) break;
+        if (enough ? settled() : clear()) break;
       }
       evaluate(candidates_.front());
       if (!alone || !straddles()) break;
@@ -312,6 +313,32 @@ class Measurement {
              (one.result->rounds >= options_.min_rounds && known(one.result->over_naive) &&
               known(one.result->over_cublas));
     });
+  }
+
+  /// Nobody would doubt a verdict: every ratio that has a bar is far from it.
+  bool clear() const {
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      const Slot& one = candidates_[i];
+      if (one.out) continue;
+      std::vector<Options::Bars> bars = {{options_.naive_bar, options_.cublas_bar}};
+      if (candidates_.size() > 1)
+        bars = i < options_.shared_bars.size() ? options_.shared_bars[i] : decltype(bars)();
+      bool any = false, all = one.who != nullptr && one.result->rounds >= options_.clear_rounds;
+      const auto look = [&](const std::optional<Interval>& ratio,
+                            const std::optional<double>& bar) {
+        if (!ratio || !bar) return;
+        const double edge = *bar * (1 - options_.grace), far = 1 + options_.clear_of_bar;
+        any = true;
+        all = all && ratio->half_width() <= options_.clear_half_width * ratio->middle &&
+              (ratio->low >= edge * far || ratio->high * far < edge);
+      };
+      for (const Options::Bars& goal : bars) {
+        look(one.result->over_naive, goal.naive);
+        look(one.result->over_cublas, goal.cublas);
+      }
+      if (!any || !all) return false;
+    }
+    return true;
   }
 
   /// A bar lies inside an interval: another block may tell.

@@ -28,7 +28,9 @@
 //      than 10 % off its own median: something throttled. (Participants differ among themselves:
 //      tensor kernels run at 1.6 GHz on an H200 where others run at 1.98.)
 //   6. A block has at least 10 rounds and ends when all half-widths are below 1 % (as NVBench does,
-//      which stops at 0.5 % of noise; Triton's do_bench has a fixed time instead) or at a cap.
+//      which stops at 0.5 % of noise; Triton's do_bench has a fixed time instead) or at a cap. Five
+//      rounds do where they leave no doubt: each ratio known to 2 %, and each bar, grace included,
+//      5 % away from the interval.
 //   7. Decision: the bar is lowered by a grace of 3 %. Pass if the whole interval is above, fail if
 //      it is below. If it straddles, up to three more blocks are pooled; then the median decides if
 //      it is known to 1 %, else the verdict is "inconclusive".
@@ -107,11 +109,20 @@ struct Options {
   unsigned min_rounds = 10, max_rounds = 30;  ///< of a block
   unsigned extra_blocks = 3;                  ///< only where a bar is straddled
   double half_width = 0.01;                   ///< of an interval, as a fraction of its middle
+  unsigned clear_rounds = 5;                  ///< do where every bar is clearly met or missed:
+  double clear_of_bar = 0.05;                 ///< so far from the interval, as a fraction, and
+  double clear_half_width = 0.02;             ///< so well the ratio is known
   double clock_spread = 0.10;                 ///< of one participant, off its own median
   std::uint64_t seed = 0;                     ///< 0: from the system
   bool naive = true, cublas = true;           ///< which yardsticks take part
-  /// Bars that decide whether more blocks are needed; without one, one block is all.
+  /// Bars that decide whether fewer rounds do and whether more blocks are needed; without one, one
+  /// block of at least min_rounds is all.
   std::optional<double> naive_bar, cublas_bar;
+  /// The bars of several candidates that share rounds, in their order: a pair per goal.
+  struct Bars {
+    std::optional<double> naive, cublas;
+  };
+  std::vector<std::vector<Bars>> shared_bars;
   double grace = 0.03;
   /// Memory for outputs may be used again within a request, and products may repeat: for small
   /// shapes in a bench. Never in a verdict.
@@ -168,8 +179,8 @@ struct Comparison {
 Comparison measure(Participant* candidate, Participant* naive, Participant* cublas,
                    Observer* observer, const Options& options);
 
-/// The same for several candidates in the same rounds; one that gets into trouble drops out. Bars
-/// and extra blocks are for one candidate alone and mean nothing here.
+/// The same for several candidates in the same rounds; one that gets into trouble drops out. Extra
+/// blocks are for one candidate alone; fewer rounds do where all of shared_bars are clear.
 std::vector<Comparison> measure(const std::vector<Participant*>& candidates, Participant* naive,
                                 Participant* cublas, Observer* observer, const Options& options);
 

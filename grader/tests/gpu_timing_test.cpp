@@ -187,6 +187,50 @@ TEST_CASE("speed verdicts: on bad machines doubt is inconclusive, not wrong") {
   CHECK(edge.inconclusive >= trials / 4);
 }
 
+TEST_CASE("speed verdicts: what is clear takes five rounds, what is close takes more") {
+  const auto quiet = [](Machine& machine) {
+    machine.noise = 0.002;
+    machine.outliers = machine.throttles = 0;
+  };
+  const auto rounds = [&](double ratio, const Options& base, void (*change)(Machine&)) {
+    Machine machine(77);
+    change(machine);
+    Simulated candidate(machine, "candidate", 10 / ratio), naive(machine, "naive", 10);
+    Options options = base;
+    options.seed = 8;
+    return measure(&candidate, &naive, nullptr, &machine, options).rounds;
+  };
+  Options judged;
+  judged.naive_bar = 0.60;
+  CHECK(rounds(0.80, judged, quiet) == judged.clear_rounds);
+  CHECK(rounds(0.50, judged, quiet) == judged.clear_rounds);
+  // 0.582 is where a pass begins; within 5 % of it, or without a bar, a block has its ten.
+  for (const double close : {0.57, 0.58, 0.60})
+    CHECK(rounds(close, judged, quiet) >= judged.min_rounds);
+  CHECK(rounds(0.80, Options(), quiet) >= judged.min_rounds);
+  // Far from the bar, but not known well enough.
+  CHECK(rounds(0.80, judged, [](Machine& machine) { machine.noise = 0.05; }) >= judged.min_rounds);
+  // A bar against a yardstick that is not there decides nothing.
+  Options other;
+  other.cublas_bar = 0.60;
+  CHECK(rounds(0.80, other, quiet) >= judged.min_rounds);
+
+  const auto shared = [&](double second, std::vector<Options::Bars> bars_of_second) {
+    Machine machine(78);
+    quiet(machine);
+    Simulated one(machine, "one", 10 / 0.80), two(machine, "two", 10 / second),
+        naive(machine, "naive", 10);
+    Options options;
+    options.seed = 9;
+    options.shared_bars = {{{0.60, {}}}, std::move(bars_of_second)};
+    return measure({&one, &two}, &naive, nullptr, &machine, options).front().rounds;
+  };
+  const Options::Bars below = {0.60, {}}, close = {0.41, {}};
+  CHECK(shared(0.40, {below}) == judged.clear_rounds);
+  CHECK(shared(0.40, {below, close}) >= judged.min_rounds);
+  CHECK(shared(0.40, {}) >= judged.min_rounds);
+}
+
 TEST_CASE("speed verdicts: a comparison with stored milliseconds would be wrong here") {
   // The control of this file: the same machines, judged by their absolute time as of another day.
   int wrong = 0;

@@ -104,7 +104,10 @@ FLAGS_quick := -O0
 FLAGS_light := -O1 -fno-strict-aliasing
 FLAGS_tests := -O0
 # Lanes are loops for the vectoriser; a*b+c must never become an fma by itself; registers are read as other types.
-FLAGS_lanes := -O3 -ffp-contract=off -fno-strict-aliasing -fno-math-errno -fno-trapping-math
+LANES := -ffp-contract=off -fno-strict-aliasing -fno-math-errno -fno-trapping-math
+FLAGS_lanes := -O3 $(LANES)
+# On x86-64 only processors before 2013 run the kernels that are compiled without AVX2: 10 s of compiling less.
+FLAGS_spare := -O1 $(LANES)
 
 # Of test-sanitized, which gives each of them a build folder of its own.
 ifneq ($(and $(SANITIZE),$(findstring /sanitized-,$(BUILD))),)
@@ -118,7 +121,7 @@ endif
 ifneq ($(filter g++ g++-% %-g++,$(if $(filter ccache,$(notdir $(CXX))),,$(notdir $(CXX)))),)
 HEADERS      := $(foreach f,default quick light lanes,$(BUILD)/headers/$(f)/standard.hpp.gch)
 TESTS_HEADER := $(BUILD)/headers/tests/standard.hpp.gch
-include_headers = -include $(BUILD)/headers/$(or $(FLAGS),default)/standard.hpp
+include_headers = $(if $(filter spare,$(FLAGS)),,-include $(BUILD)/headers/$(or $(FLAGS),default)/standard.hpp)
 $(HEADERS): common/standard.hpp
 $(TESTS_HEADER): common/tests/standard.hpp
 $(HEADERS) $(TESTS_HEADER): $(BUILD)/flags
@@ -145,6 +148,9 @@ $(BUILD)/flags: always
 SIMGPU_SRC := $(wildcard common/simgpu/*.cpp $(foreach d,ptx exec exec/kernels memory check count,common/simgpu/$(d)/*.cpp))
 LIBSIMGPU  := $(BUILD)/lib/libsimgpu.a
 $(BUILD)/obj/common/simgpu/exec/%.o: private FLAGS := lanes
+ifeq ($(shell uname -m),x86_64)
+$(BUILD)/obj/common/simgpu/exec/kernels/%_base.o: private FLAGS := spare
+endif
 $(BUILD)/obj/common/simgpu/ptx/%.o $(BUILD)/obj/common/simgpu/runtime/%.o $(patsubst %,$(BUILD)/obj/common/simgpu/%.o, \
   device names exec/decode exec/decode_alu exec/decode_memory exec/order): private FLAGS := light
 
@@ -178,12 +184,15 @@ $(BUILD)/tests/%:
 TEST_PROGRAMS := $(foreach t,$(if $(wildcard common/simgpu/tests/*.cpp),simgpu_tests) \
   $(if $(filter-out %/catch_main.cpp,$(wildcard common/tests/*.cpp)),common_tests) $(if $(wildcard grader/tests/*.cpp),grader_tests),$(BUILD)/tests/$(t))
 
-# ---- grader: one binary; the labs' goals are linked into it
+# ---- grader: one binary that judges; the labs' goals are linked into it
 GRADER := $(BUILD)/bin/grader
 GRADER_SRC := $(filter-out grader/main.cpp,$(wildcard grader/*.cpp)) \
-  $(foreach d,bench commands compile diagnose gpu judge labs os report staff sweep,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp)))
+  $(foreach d,commands compile diagnose gpu judge labs os report,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp)))
+# What measures is a program of its own: nobody waits for it to pass a lab.
+MEASURE := $(BUILD)/bin/measure
+MEASURE_SRC := $(filter-out grader/measure/main.cpp,$(foreach d,bench measure staff sweep,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp))))
 GOALS_SRC := $(wildcard lab[0-9]*_*/goals.cpp)
-$(foreach d,commands compile gpu labs report staff sweep,$(BUILD)/obj/grader/$(d)/%.o) $(BUILD)/obj/grader/main.o \
+$(foreach d,commands compile gpu labs measure report staff sweep,$(BUILD)/obj/grader/$(d)/%.o) $(BUILD)/obj/grader/main.o \
   $(foreach f,gpu_meter plan predictions record run table,$(BUILD)/obj/grader/bench/$(f).o) \
   $(BUILD)/obj/grader/judge/catch_main.o $(BUILD)/obj/common/tests/catch_main.o: private FLAGS := quick
 $(foreach d,judge os,$(BUILD)/obj/grader/$(d)/%.o) $(GOALS_SRC:%.cpp=$(BUILD)/obj/%.o): private FLAGS := light
@@ -193,8 +202,9 @@ GRADER_CATCH := $(wildcard grader/judge/catch_main.cpp)
 GRADER_NEEDS := $(CUDART_REMOTE)
 GRADER_OBJECTS := $(call objects,$(GRADER_SRC) $(GRADER_CATCH) $(GOALS_SRC) $(COMMON_SRC)) $(LIBSERVER) $(LIBSIMGPU)
 $(GRADER): $(call objects,grader/main.cpp) $(GRADER_OBJECTS)
-$(BUILD)/tests/grader_tests: $(call objects,$(wildcard grader/tests/*.cpp)) $(GRADER_OBJECTS)
-$(GRADER) $(BUILD)/tests/grader_tests:
+$(MEASURE): $(call objects,grader/measure/main.cpp $(MEASURE_SRC)) $(GRADER_OBJECTS)
+$(BUILD)/tests/grader_tests: $(call objects,$(wildcard grader/tests/*.cpp) $(MEASURE_SRC)) $(GRADER_OBJECTS)
+$(GRADER) $(MEASURE) $(BUILD)/tests/grader_tests:
 	@mkdir -p $(@D); $(call progress,$(@F))
 	$(Q)$(CXX) -pthread -fopenmp $(filter %.o %.a,$^) $(if $(DEPS),-L$(DEPS)/lib) $(CATCH_V3) -o $@
 
@@ -249,20 +259,20 @@ explain: ## a page: what each line does, LAB=n [RUNG=] [STAGE=]
 ifneq ($(wildcard grader/sweep/lab1.cu),)
 sweep: ## time over one parameter, LAB=n [TYPE=] [QUICK=1]
 	$(Q)[ "$(words $(LAB))" = 1 ] || { echo 'error: of which lab? make sweep LAB=3' >&2; exit 4; }
-	$(call ensure,$(GRADER))
-	$(Q)$(GRADER) sweep --lab $(LAB) $(if $(TYPE),--type "$(TYPE)") $(if $(filter 1,$(QUICK)),--quick) \
+	$(call ensure,$(MEASURE))
+	$(Q)$(MEASURE) sweep --lab $(LAB) $(if $(TYPE),--type "$(TYPE)") $(if $(filter 1,$(QUICK)),--quick) \
 	  $(if $(OUT),--out "$(OUT)") $(if $(MEASURED),--measured "$(MEASURED)")
 else
 sweep:
 	@echo 'error: the kernels of a sweep are solutions, and not part of this copy' >&2; exit 4
 endif
 bench: ## speeds against cuBLAS, [LAB=n] [QUICK=1] [LIMIT=seconds]
-	$(call ensure,$(GRADER) $(GRADER_NEEDS) $(if $(GPU_HERE),$(GPU_WORKER) $(BENCH_CEILINGS)))
-	$(Q)$(GRADER) bench $(addprefix --lab ,$(LAB)) $(if $(filter 1,$(QUICK)),--quick) $(if $(LIMIT),--limit "$(LIMIT)") \
+	$(call ensure,$(MEASURE) $(if $(GPU_HERE),$(GPU_WORKER) $(BENCH_CEILINGS)))
+	$(Q)$(MEASURE) bench $(addprefix --lab ,$(LAB)) $(if $(filter 1,$(QUICK)),--quick) $(if $(LIMIT),--limit "$(LIMIT)") \
 	  $(if $(filter 1,$(SOLUTION)),--solution) $(if $(OUT),--out "$(OUT)")
 report: ## a page of your results: ladder, roofline, predictions
-	$(call ensure,$(GRADER) $(GRADER_NEEDS))
-	$(Q)$(GRADER) bench --form
+	$(call ensure,$(GRADER) $(MEASURE) $(GRADER_NEEDS))
+	$(Q)$(MEASURE) bench --form
 	$(Q)$(PYTHON) grader/plots/report.py --build $(BUILD) $(if $(OUT),--out "$(OUT)")
 hint: ## the next hint of a stage, STAGE=1.1
 	$(Q)[ -n "$(STAGE)" ] || { echo 'error: of which stage? make hint STAGE=1.1' >&2; exit 4; }
@@ -284,8 +294,8 @@ grade: ## staff: grade a class, SUBMISSIONS=folder [OUT=folder] [GOALS=]
 ifneq ($(AUTHOR_TREE),)
 .PHONY: calibrate test-gpu
 calibrate: ## staff: place the speed goals for this GPU, [LAB=n]
-	$(call ensure,$(GRADER) $(GPU_WORKER))
-	$(Q)$(GRADER) calibrate $(addprefix --lab ,$(LAB))
+	$(call ensure,$(MEASURE) $(GPU_WORKER))
+	$(Q)$(MEASURE) calibrate $(addprefix --lab ,$(LAB))
 # The engine on a real GPU: yardsticks, verification, what cheats get.
 $(BUILD)/tests/gpu_engine_tests: $(call objects,grader/tests/gpu/engine_test.cpp grader/tests/tests_main.cpp) $(GRADER_OBJECTS)
 	@mkdir -p $(@D); $(call progress,$(@F))
@@ -302,8 +312,8 @@ test-gpu: ## authors: the engine's tests that need a GPU
 	  $(BUILD)/tests/gpu_engine_tests
 .PHONY: verify-counts
 verify-counts: ## authors: simgpu's counts beside the profiler's
-	$(call ensure,$(GRADER) $(CUDART_LOCAL) $(LIBSIMGPU))
-	$(Q)NVCC="$(NVCC)" $(GRADER) verify-counts $(if $(MEASURED),--measured "$(MEASURED)") $(if $(OUT),--out "$(OUT)")
+	$(call ensure,$(MEASURE) $(CUDART_LOCAL) $(LIBSIMGPU))
+	$(Q)NVCC="$(NVCC)" $(MEASURE) verify-counts $(if $(MEASURED),--measured "$(MEASURED)") $(if $(OUT),--out "$(OUT)")
 endif
 endif
 
@@ -314,7 +324,7 @@ ALL_TESTS := $(filter $(LONG_TESTS),$(SHELL_TESTS)) $(TEST_PROGRAMS) $(filter-ou
 SELECTED_TESTS := $(if $(ONLY),$(foreach t,$(ONLY),$(filter %/$(t),$(ALL_TESTS))),$(ALL_TESTS))
 ifneq ($(ALL_TESTS),)
 test: ## the project's own tests; ends with "N passed, N failed"
-	$(call ensure,$(GRADER) $(GRADER_NEEDS) $(CUDART_LOCAL) $(if $(AUTHOR_TREE),$(SKELETON)) $(filter $(BUILD)/%,$(SELECTED_TESTS)))
+	$(call ensure,$(GRADER) $(MEASURE) $(GRADER_NEEDS) $(CUDART_LOCAL) $(if $(AUTHOR_TREE),$(SKELETON)) $(filter $(BUILD)/%,$(SELECTED_TESTS)))
 	$(Q)bash $(SCRIPTS)/test.sh $(SELECTED_TESTS)
 else
 test:
@@ -391,9 +401,9 @@ endif
 
 # `all` and `objects` are for CI: everything, and what a machine of another kind must be able to compile.
 .PHONY: all objects
-all: $(GRADER) $(CUDART_LOCAL) $(CUDART_REMOTE) $(SKELETON) $(TEST_PROGRAMS)
+all: $(GRADER) $(MEASURE) $(CUDART_LOCAL) $(CUDART_REMOTE) $(SKELETON) $(TEST_PROGRAMS)
 objects: $(call objects,$(SIMGPU_SRC) $(CUDART_API) $(RUNTIME_WIRE) $(wildcard common/simgpu/runtime/*/*.cpp) \
-  $(COMMON_SRC) $(GRADER_SRC) $(wildcard grader/main.cpp grader/runner/*.cpp) $(GOALS_SRC))
+  $(COMMON_SRC) $(GRADER_SRC) $(MEASURE_SRC) $(wildcard grader/main.cpp grader/measure/main.cpp) $(GOALS_SRC))
 
 .PHONY: compdb format lint clean
 compdb: ## write compile_commands.json, for editors

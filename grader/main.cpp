@@ -1,44 +1,27 @@
 // The grader's command line. Every command lives in commands/; this file only reads options and
 // maps errors to exit codes.
-#include <iostream>
-#include <thread>
-
-#include <CLI/CLI.hpp>
-
+#include "grader/commands/command_line.hpp"
 #include "grader/commands/commands.hpp"
 #include "grader/judge/catch_main.hpp"
 #include "grader/judge/judge.hpp"
 #include "grader/judge/worker.hpp"
-#include "grader/report/text.hpp"
-
-namespace {
 
 using namespace grader;
-
-void complain(const std::string& message) {
-  const bool colour = report::use_colour(2);
-  std::cerr << report::styled("error:", report::Style::bad, colour) << ' ' << message << '\n';
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   // Before anything else: the worker must not spend time on options, and needs nothing of them.
   if (argc == 2 && std::string_view(argv[1]) == "device-worker") return device_worker_main();
 
   use_catch_session(&run_catch_session);
-  CLI::App app{"Grades the labs on a simulated GPU."};
-  app.name("grader");
-  app.require_subcommand(1);
-  Place place;
-  app.add_option("--root", place.root, "the project's folder")->capture_default_str();
-  app.add_option("--build", place.build, "where generated files go")->envname("BUILD");
+  CommandLine app("grader", "Grades the labs on a simulated GPU.");
 
   CheckOptions checking;
   auto* check_command = app.add_subcommand("check", "build and grade labs");
   check_command->add_option("--lab", checking.labs, "numbers of labs; default: all");
   check_command->add_option("--stage", checking.stages, "one stage, and what it needs")
       ->expected(1);
+  check_command->add_flag("--alone", checking.alone, "that stage without those it needs")
+      ->needs("--stage");
   check_command->add_flag("--solution", checking.solution, "grade the solutions");
   check_command->add_option("--file", checking.file, "grade this file as the lab's gemm.cu");
   check_command->add_option("--sources", checking.sources, "grade the labs' files in this folder");
@@ -112,102 +95,14 @@ int main(int argc, char** argv) {
   grade_command->add_option("--goals", grading.goals, "an instructor's course.toml");
   grade_command->add_option("--jobs", grading.jobs, "students at a time; default: one per core");
 
-  MutantOptions mutating;
-  auto* mutants_command =
-      app.add_subcommand("mutants", "grade the labs' wrong and other right kernels");
-  mutants_command->group("");  // for the project's own tests
-  mutants_command->add_option("--lab", mutating.labs, "numbers of labs; default: all");
-  mutants_command->add_option("--only", mutating.only, "files whose path contains this");
-  mutants_command->add_option("--jobs", mutating.jobs, "at a time; default: one per core");
-  mutants_command->add_flag("--verbose,-v", mutating.verbose, "headlines of what went right, too");
-
-  CalibrateOptions calibrating;
-  auto* calibrate_command =
-      app.add_subcommand("calibrate", "place the speed goals for this GPU, from the solutions");
-  calibrate_command->add_option("--lab", calibrating.labs, "numbers of labs; default: all");
-  calibrate_command->add_option("--runs", calibrating.runs, "of each kernel")
-      ->check(CLI::Range(1, 100));
-  calibrate_command->add_flag("!--dry-run", calibrating.write, "print only");
-  calibrate_command->add_flag("--base", calibrating.base,
-                              "change what holds on every GPU without bars of its own");
-
-  ProveOptions proving;
-  auto* prove_command = app.add_subcommand("prove-speed", "speed verdicts again and again");
-  prove_command->group("");  // for the project's authors
-  prove_command->add_option("--lab", proving.labs, "numbers of labs; default: all");
-  prove_command->add_option("--stage", proving.stages, "these stages' goals alone");
-  prove_command->add_option("--type", proving.type, "goals of this type alone");
-  prove_command->add_option("--repeats", proving.repeats, "verdicts of each kernel");
-  prove_command->add_option("--seconds", proving.seconds, "begin no verdict after that");
-  prove_command->add_flag("--judge", proving.judge_only, "measure nothing; needs no GPU");
-  prove_command->add_option("--out", proving.out, "results as JSON; added to")->required();
-
-  BenchOptions benching;
-  auto* bench_command =
-      app.add_subcommand("bench", "every rung against cuBLAS, the naive kernel and the CPU");
-  bench_command->add_option("--lab", benching.labs, "numbers of labs; default: all");
-  bench_command->add_flag("--quick", benching.quick, "three shapes, three rounds");
-  bench_command->add_flag("--solution", benching.solution, "measure the solutions");
-  bench_command->add_flag("--no-cpu", benching.no_cpu, "without the CPU's baselines");
-  bench_command->add_flag("--form", benching.form_only,
-                          "only write predictions.toml if it is missing");
-  bench_command->add_option("--limit", benching.limit_seconds,
-                            "seconds after which no new point is begun; the next run goes on");
-  bench_command->add_option("--out", benching.out, "folder; default: bench in the build folder");
-
-  VerifyOptions verifying;
-  auto* verify_command =
-      app.add_subcommand("verify-counts", "simgpu's counts beside the profiler's");
-  verify_command->group("");  // for the project's authors
-  verify_command->add_option("--measured", verifying.measured, "folder that profile.sh filled");
-  verify_command->add_option("--out", verifying.out, "folder for counts.json and counts.md");
-  verify_command->add_flag("--sources", verifying.sources_only,
-                           "only write the programs, to profile them elsewhere");
-
-  SweepOptions sweeping;
-  auto* sweep_command =
-      app.add_subcommand("sweep", "time over one parameter of a kernel, on this GPU");
-  sweep_command->add_option("--lab", sweeping.lab, "number of the lab")->required();
-  sweep_command->add_option("--type", sweeping.type, "this element type alone; default: all");
-  sweep_command->add_flag("--quick", sweeping.quick, "small sizes, few samples");
-  sweep_command->add_option("--out", sweeping.out,
-                            "results as JSON, .csv and .svg beside it; default: sweep/labN.json "
-                            "in the build folder");
-  sweep_command->add_option("--measured", sweeping.measured,
-                            "show this results file (with --out: write it anew); needs no GPU");
-
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::CallForAllHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    complain(error.what());
-    return exit_usage;
-  }
-
-  try {
+  return app.run(argc, argv, [&] {
     checking.place = running.place = explaining.place = hinting.place = submitting.place =
-        grading.place = mutating.place = benching.place = calibrating.place = proving.place =
-            verifying.place = sweeping.place = place;
+        grading.place = app.place();
     if (*check_command) return check(checking);
     if (*run_command) return run(running);
     if (*explain_command) return explain_lab(explaining);
-    if (*calibrate_command) return calibrate(calibrating);
-    if (*prove_command) return prove_speed(proving);
     if (*hint_command) return hint(hinting);
     if (*submit_command) return submit(submitting);
-    if (*mutants_command) return mutants(mutating);
-    if (*bench_command) return bench_labs(benching);
-    if (*verify_command) return verify_counts(verifying);
-    if (*sweep_command) return sweep_lab(sweeping);
     return grade(grading);
-  } catch (const UserError& error) {
-    complain(error.what());
-    return error.exit_code;
-  } catch (const std::exception& error) {
-    complain(std::string("the grader failed: ") + error.what());
-    return exit_infrastructure;
-  }
+  });
 }

@@ -91,6 +91,7 @@ ExitCode check(const CheckOptions& options) {
   std::vector<const Lab*> chosen;
   if (!options.stages.empty()) {
     judging.stage = options.stages.front();
+    judging.alone = options.alone;
     chosen.push_back(&lab_of_stage(labs, *judging.stage));
   } else if (options.labs.empty()) {
     for (const auto& lab : labs) chosen.push_back(&lab);

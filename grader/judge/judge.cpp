@@ -424,14 +424,14 @@ std::vector<LabResult> judge(const std::vector<Assignment>& assignments,
 
     std::set<std::string> wanted;
     if (options.stage) {
-      // A stage cannot be judged without those it needs.
+      // A stage counts only if those it needs have passed.
       std::vector<std::string> open = {*options.stage};
       while (!open.empty()) {
         const std::string id = open.back();
         open.pop_back();
         const Stage* stage = lab->stage(id);
         if (!stage || !wanted.insert(id).second) continue;
-        open.insert(open.end(), stage->needs.begin(), stage->needs.end());
+        if (!options.alone) open.insert(open.end(), stage->needs.begin(), stage->needs.end());
       }
     }
     const bool built = build->status == BuildStatus::built;

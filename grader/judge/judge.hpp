@@ -21,6 +21,7 @@ struct JudgeOptions {
       0x67656d6d;     ///< data of every check; printed, so that a result can be repeated
   unsigned jobs = 2;  ///< sessions at a time
   std::optional<std::string> stage;  ///< only this one and what it needs
+  bool alone = false;                ///< not even what it needs
   std::optional<std::pair<unsigned, unsigned>> user;
   std::function<void(const std::string&)>
       progress;  ///< called with "1.2 Lay the threads" before a stage runs

@@ -119,6 +119,21 @@ std::string applied(const Mutant& mutant, const std::string& master) {
   return result;
 }
 
+std::string without_rungs(const std::string& source, const std::set<std::string>& rungs) {
+  std::string result;
+  std::istringstream lines(source);
+  for (std::string line; std::getline(lines, line); result += line + '\n') {
+    std::size_t begin = line.find("INSTANTIATE");
+    if (begin == std::string::npos || line[0] == '#') continue;
+    const std::size_t open = line.find('(', begin), comma = line.find(',', begin),
+                      close = line.find(')', begin);
+    if (close != std::string::npos && open < comma && comma < close &&
+        rungs.count(line.substr(open + 1, comma - open - 1)))
+      line.erase(begin, close + 1 - begin);  // a backslash behind it stays
+  }
+  return result;
+}
+
 std::vector<std::string> stages_of_alternative(const std::string& source) {
   const std::string first = source.substr(0, source.find('\n')), key = "// stages:";
   if (first.rfind(key, 0) != 0)

@@ -15,6 +15,7 @@
 // may also be a whole gemm.cu whose first line is `// stages: all` or `// stages: 3.1 3.2`.
 #pragma once
 
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -46,6 +47,11 @@ Mutant parse_mutant(const std::string& text, bool must_pass);
 /// The master with the edits applied. Throws MutantError if an edit's text does not occur exactly
 /// once.
 std::string applied(const Mutant& mutant, const std::string& master);
+
+/// The source without the explicit instantiations (INSTANTIATE, INSTANTIATE_ONE) of these rungs.
+/// Line numbers stay. What is not instantiated is not compiled: most of what grading a mutant
+/// costs.
+std::string without_rungs(const std::string& source, const std::set<std::string>& rungs);
 
 /// Stages named in the first line of an alternative that is a whole file; empty = all. Throws
 /// MutantError.

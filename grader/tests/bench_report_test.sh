@@ -3,7 +3,7 @@
 # `make report` (in Chromium if it is installed).
 # shellcheck source=grader/tests/shell.bash
 . "$(dirname "$0")/shell.bash"
-grader=${BUILD:-build}/bin/grader
+measure=${BUILD:-build}/bin/measure
 helper=grader/tests/bench_report.py
 had_predictions=$([ -e predictions.toml ] && echo yes)
 
@@ -11,7 +11,7 @@ had_predictions=$([ -e predictions.toml ] && echo yes)
 points() { grep -o '"gflops"' "$1/bench.json" 2>/dev/null | wc -l; }
 if [ -z "$(command -v nvidia-smi)" ]; then
     out=$scratch/bench
-    "$grader" bench --solution --quick --out "$out" </dev/null >"$scratch/first" 2>&1 &
+    "$measure" bench --solution --quick --out "$out" </dev/null >"$scratch/first" 2>&1 &
     pid=$!
     for _ in $(seq 600); do [ "$(points "$out")" -ge 1 ] && break; sleep 0.05; done
     kill -9 "$pid" 2>/dev/null
@@ -19,15 +19,15 @@ if [ -z "$(command -v nvidia-smi)" ]; then
     before=$(grep -o "{\"gflops\"[^}]*}" "$out/bench.json" | head -n 1)
     holds "a bench that is killed leaves a whole file" python3 -m json.tool "$out/bench.json"
     holds "with the points so far" test "$(points "$out")" -ge 1
-    says "the next one goes on" 'no GPU' "$grader" bench --solution --quick --out "$out"
+    says "the next one goes on" 'no GPU' "$measure" bench --solution --quick --out "$out"
     same "and keeps what there was" "$before" "$(grep -o "{\"gflops\"[^}]*}" "$out/bench.json" | head -n 1)"
-    says "the tables fit 80 columns" '^triple loop, float' "$grader" bench --solution --quick --out "$out"
+    says "the tables fit 80 columns" '^triple loop, float' "$measure" bench --solution --quick --out "$out"
     same "" "" "$(sed 's/plots: .*//' "$scratch/.out" | awk 'length > 80')"
     holds "the file says what it is" grep -q '"kind": "bench"' "$out/bench.json"
     echo '{"schema": 1}' >"$out/bench.json"
-    fails "a file of another kind is not overwritten" 4 'is no result of make bench' "$grader" bench --solution --quick --out "$out"
+    fails "a file of another kind is not overwritten" 4 'is no result of make bench' "$measure" bench --solution --quick --out "$out"
 fi
-fails "lab 9" 4 'there is no lab 9' "$grader" bench --lab 9 --solution --out "$scratch/nine"
+fails "lab 9" 4 'there is no lab 9' "$measure" bench --lab 9 --solution --out "$scratch/nine"
 same "benches of solutions ask nobody for predictions" "$had_predictions" "$([ -e predictions.toml ] && echo yes)"
 
 # ---- plots
@@ -73,7 +73,7 @@ fails "a broken file is named" 3 'matplotlib|broken.json is no JSON' "${python:-
 report() { "${python:-python3}" grader/plots/report.py --counts "$scratch/counts" "$@"; }
 mkdir -p "$scratch/counts" "$scratch/pages"
 given=lab3_shared_mem/gemm.cu # a kernel with conflicts, as the students get it
-"$grader" explain --lab 3 --stage 3.0 --file "$given" --json "$scratch/counts/counts-lab3.json" --out "$scratch/e.html" >/dev/null 2>&1
+"${BUILD:-build}/bin/grader" explain --lab 3 --stage 3.0 --file "$given" --json "$scratch/counts/counts-lab3.json" --out "$scratch/e.html" >/dev/null 2>&1
 says "a report of everything" 'written: ' report --bench "$scratch/fixture/bench.json" --sweeps "$scratch/none" --out "$scratch/pages/full.html"
 holds "asks for nothing outside" python3 "$helper" page "$scratch/pages/full.html" "Imaginary 1" "gemm_interleaved_tile"
 holds "compares predictions, and marks late ones" python3 "$helper" page "$scratch/pages/full.html" \

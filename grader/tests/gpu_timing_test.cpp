@@ -8,8 +8,8 @@
 
 #include "common/catch2.hpp"
 #include "common/inputs.hpp"
-#include "grader/gpu/calibration.hpp"
 #include "grader/gpu/speed.hpp"
+#include "grader/measure/calibration.hpp"
 
 using namespace grader;
 using namespace grader::gpu;

@@ -88,6 +88,25 @@ TEST_CASE("alternatives name their stages") {
             .stages.empty());
 }
 
+TEST_CASE("a rung that is not wanted is not instantiated, and no line moves") {
+  const std::string source =
+      "#define INSTANTIATE_ONE(rung, In, Out) template void rung(In, Out);\n"
+      "#define INSTANTIATE(In, Out)    \\\n"
+      "  INSTANTIATE_ONE(slow, In, Out) \\\n"
+      "  INSTANTIATE_ONE(slower, In, Out)\n"
+      "INSTANTIATE(int, int)\n";
+  CHECK(without_rungs(source, {}) == source);
+  CHECK(without_rungs(source, {"rung", "int", "In"}).find("rung(In, Out);") != std::string::npos);
+  CHECK(without_rungs(source, {"slower"}) ==
+        "#define INSTANTIATE_ONE(rung, In, Out) template void rung(In, Out);\n"
+        "#define INSTANTIATE(In, Out)    \\\n"
+        "  INSTANTIATE_ONE(slow, In, Out) \\\n"
+        "  \n"
+        "INSTANTIATE(int, int)\n");
+  CHECK(without_rungs("INSTANTIATE(gemm, __half, float)\nx\n", {"gemm"}) == "\nx\n");
+  CHECK(without_rungs("INSTANTIATE(\nINSTANTIATE\n", {"gemm"}) == "INSTANTIATE(\nINSTANTIATE\n");
+}
+
 TEST_CASE("every mutant and alternative of the labs can be read and applied") {
   namespace fs = std::filesystem;
   const auto text_of = [](const fs::path& path) {

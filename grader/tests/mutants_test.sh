@@ -1,3 +1,3 @@
 #!/bin/bash
 # Every wrong kernel of the labs is rejected with its diagnosis, every other right one accepted. Prints a table.
-exec "${BUILD:-build}/bin/grader" mutants
+exec "${BUILD:-build}/bin/measure" mutants

@@ -1,23 +1,23 @@
 #!/bin/bash
-# make sweep without a GPU: one clear error, tables and plots of what was recorded. Needs BUILD with the grader in it.
+# make sweep without a GPU: one clear error, tables and plots of what was recorded. Needs BUILD with bin/measure in it.
 # shellcheck source=grader/tests/shell.bash
 . "$(dirname "$0")/shell.bash"
-grader=${BUILD:-build}/bin/grader
+measure=${BUILD:-build}/bin/measure
 recorded=docs/results/h200
 
-fails "a lab without a sweep" 4 'there is no sweep for lab 77' "$grader" sweep --lab 77
+fails "a lab without a sweep" 4 'there is no sweep for lab 77' "$measure" sweep --lab 77
 if ! nvidia-smi -L >/dev/null 2>&1; then
-    fails "no GPU: one line that says what to do" 3 'needs an NVIDIA GPU' "$grader" sweep --lab 1
+    fails "no GPU: one line that says what to do" 3 'needs an NVIDIA GPU' "$measure" sweep --lab 1
     same "and only one" 1 "$(grep -c . "$scratch/.out")"
 fi
-fails "a file that is no results file" 4 'is no results file' "$grader" sweep --lab 1 --measured README.md
-fails "another lab's results" 4 "holds lab 1's sweep" "$grader" sweep --lab 2 --measured $recorded/sweep-lab1.json
+fails "a file that is no results file" 4 'is no results file' "$measure" sweep --lab 1 --measured README.md
+fails "another lab's results" 4 "holds lab 1's sweep" "$measure" sweep --lab 2 --measured $recorded/sweep-lab1.json
 
 plots() { python3 grader/plots/sweep_plots.py "$@"; }
 for file in "$recorded"/sweep-lab[0-9].json; do
     lab=${file##*sweep-lab}
     lab=${lab%.json}
-    says "lab $lab: the recorded tables" 'the minimum lies|fastest' "$grader" sweep --lab "$lab" --measured "$file"
+    says "lab $lab: the recorded tables" 'the minimum lies|fastest' "$measure" sweep --lab "$lab" --measured "$file"
     # Width in characters: the terminal's, not bytes.
     same "they fit 80 columns" 0 "$(LC_ALL=C.UTF-8 awk 'length($0) > 80' "$scratch/.out" | grep -c .)"
     if python3 -c 'import matplotlib' 2>/dev/null; then

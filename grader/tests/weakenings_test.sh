@@ -24,9 +24,9 @@ weakened() {
         return
     fi
     touch "$file"
-    if ! "$make" -s -j2 BUILD=build build/bin/grader >"$scratch/log" 2>&1; then
+    if ! "$make" -s -j2 BUILD=build build/bin/grader build/bin/measure >"$scratch/log" 2>&1; then
         bad "$what" "does not compile" "$(tail -n 5 "$scratch/log")"
-    elif build/bin/grader mutants --only "$mutant" >"$scratch/log" 2>&1; then
+    elif build/bin/measure mutants --only "$mutant" >"$scratch/log" 2>&1; then
         bad "$what" "$mutant still gets its verdict" "$(tail -n 4 "$scratch/log")"
     elif ! grep -q "$mutant" "$scratch/log"; then
         bad "$what" "$mutant was not tried" "$(tail -n 4 "$scratch/log")"

@@ -1,4 +1,4 @@
-// grader prove-speed: verdicts again and again.
+// measure prove-speed: verdicts again and again.
 //
 // Its file holds measurements of kernels. Verdicts are made from those and from the bars in
 // lab.toml, so that a bar that moved is judged anew, and nothing is measured in vain.
@@ -8,8 +8,8 @@
 #include <iostream>
 #include <sstream>
 
-#include "grader/commands/speed_bench.hpp"
 #include "grader/errors.hpp"
+#include "grader/measure/speed_bench.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/files.hpp"
 
@@ -233,7 +233,7 @@ ExitCode prove_speed(const ProveOptions& options) {
   const auto spent = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  record.begin(bench.provenance("grader prove-speed"));
+  record.begin(bench.provenance("measure prove-speed"));
   // Group by group, each until it has its number: what is stopped early has whole goals.
   for (SpeedGroup& group : bench.groups()) {
     std::size_t done = options.repeats;

@@ -1,4 +1,4 @@
-#include "grader/commands/speed_bench.hpp"
+#include "grader/measure/speed_bench.hpp"
 
 #include <algorithm>
 #include <array>

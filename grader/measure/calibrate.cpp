@@ -1,11 +1,11 @@
-// grader calibrate: speed goals from measurements, placed for this GPU.
+// measure calibrate: speed goals from measurements, placed for this GPU.
 #include <algorithm>
 #include <iomanip>
 #include <iostream>
 #include <set>
 
-#include "grader/commands/speed_bench.hpp"
-#include "grader/gpu/calibration.hpp"
+#include "grader/measure/calibration.hpp"
+#include "grader/measure/speed_bench.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/files.hpp"
 

@@ -1,4 +1,4 @@
-// What `grader calibrate` and `grader prove-speed` share: the kernels that speed goals speak of,
+// What `measure calibrate` and `measure prove-speed` share: the kernels that speed goals speak of,
 // and measuring them on this GPU, all of one type and shape in the same rounds.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include "grader/gpu/build.hpp"
 #include "grader/gpu/nvml.hpp"
 #include "grader/gpu/speed.hpp"
+#include "grader/measure/measure.hpp"
 
 namespace grader {
 

@@ -1,4 +1,4 @@
-// grader bench: every rung against cuBLAS and the naive yardstick, and the CPU beside them.
+// measure bench: every rung against cuBLAS and the naive yardstick, and the CPU beside them.
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 #include "grader/bench/record.hpp"
 #include "grader/bench/run.hpp"
 #include "grader/bench/table.hpp"
-#include "grader/commands/commands.hpp"
 #include "grader/commands/common.hpp"
 #include "grader/gpu/toolchain.hpp"
+#include "grader/measure/measure.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/files.hpp"
 #include "grader/os/process.hpp"

@@ -1,4 +1,4 @@
-// grader sweep: how time depends on one parameter of a kernel, measured on this GPU.
+// measure sweep: how time depends on one parameter of a kernel, measured on this GPU.
 //
 // The kernels and the clock are a program of their own (grader/sweep/labN.cu, built by nvcc): what
 // hangs or breaks the GPU costs its point, and the program is started again for the rest.
@@ -15,8 +15,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "grader/commands/commands.hpp"
 #include "grader/commands/common.hpp"
+#include "grader/measure/measure.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/files.hpp"
 #include "grader/os/process.hpp"

@@ -1,4 +1,4 @@
-// grader mutants: is the grader itself any good? Every wrong kernel must be rejected with the
+// measure mutants: is the grader itself any good? Every wrong kernel must be rejected with the
 // diagnosis that names its bug, every other right one accepted. Each is graded by a process of its
 // own, as a student's would be.
 #include <sys/wait.h>
@@ -9,13 +9,14 @@
 #include <cstdio>
 #include <iostream>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include <nlohmann/json.hpp>
 
-#include "grader/commands/commands.hpp"
 #include "grader/commands/common.hpp"
 #include "grader/judge/session.hpp"
+#include "grader/measure/measure.hpp"
 #include "grader/os/files.hpp"
 #include "grader/os/process.hpp"
 #include "grader/os/scratch.hpp"
@@ -80,13 +81,31 @@ std::vector<Task> find_tasks(const fs::path& root, const std::vector<Lab>& labs,
   return tasks;
 }
 
-/// Grades `source` in a child and fills in what came of it.
+/// The rungs that `task` is not about: neither graded nor needed for an answer.
+std::set<std::string> other_rungs(const Task& task) {
+  std::set<std::string> others;
+  if (task.stages.empty()) return others;
+  for (const Rung& rung : task.lab->rungs) others.insert(rung.name);
+  std::vector<std::string> open = task.stages;
+  while (!open.empty()) {
+    const Stage* stage = task.lab->stage(open.back());
+    open.pop_back();
+    if (!stage) continue;
+    others.erase(stage->rung);
+    if (stage->answer) others.erase(stage->answer->rung);
+    if (task.stages.size() > 1) open.insert(open.end(), stage->needs.begin(), stage->needs.end());
+  }
+  return others;
+}
+
+/// Grades `source` in a child and fills in what came of it. Where one stage is named it alone is
+/// compiled and judged: half of the time of all mutants was the solution's other stages.
 void grade_one(Task& task, const std::string& source, const Workplace& place) {
   const Scratch scratch(place.build / "tmp");
   const fs::path file = scratch.path() / "gemm.cu", result = scratch.path() / "result.json";
-  write_file_atomically(file, source);
+  write_file_atomically(file, staff::without_rungs(source, other_rungs(task)));
   ProcessSpec spec;
-  spec.argv = {own_program(),
+  spec.argv = {(fs::read_symlink(own_program()).parent_path() / "grader").string(),
                "--root",
                place.root.string(),
                "--build",
@@ -102,7 +121,8 @@ void grade_one(Task& task, const std::string& source, const Workplace& place) {
                "sim",
                "--jobs",
                "1"};
-  if (task.stages.size() == 1) spec.argv.insert(spec.argv.end(), {"--stage", task.stages.front()});
+  if (task.stages.size() == 1)
+    spec.argv.insert(spec.argv.end(), {"--stage", task.stages.front(), "--alone"});
   spec.environment = minimal_environment();
   if (const char* clang = std::getenv("CLANG"))
     spec.environment.push_back(std::string("CLANG=") + clang);

@@ -1,4 +1,4 @@
-#include "grader/gpu/calibration.hpp"
+#include "grader/measure/calibration.hpp"
 
 #include <array>
 #include <cmath>

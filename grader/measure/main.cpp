@@ -1,0 +1,81 @@
+// The command line of what measures. Every command has a file beside this one.
+#include "grader/commands/command_line.hpp"
+#include "grader/measure/measure.hpp"
+
+using namespace grader;
+
+int main(int argc, char** argv) {
+  CommandLine app("measure", "Measures the labs' kernels, the simulated GPU and the grader.");
+
+  MutantOptions mutating;
+  auto* mutants_command =
+      app.add_subcommand("mutants", "grade the labs' wrong and other right kernels");
+  mutants_command->add_option("--lab", mutating.labs, "numbers of labs; default: all");
+  mutants_command->add_option("--only", mutating.only, "files whose path contains this");
+  mutants_command->add_option("--jobs", mutating.jobs, "at a time; default: one per core");
+  mutants_command->add_flag("--verbose,-v", mutating.verbose, "headlines of what went right, too");
+
+  CalibrateOptions calibrating;
+  auto* calibrate_command =
+      app.add_subcommand("calibrate", "place the speed goals for this GPU, from the solutions");
+  calibrate_command->add_option("--lab", calibrating.labs, "numbers of labs; default: all");
+  calibrate_command->add_option("--runs", calibrating.runs, "of each kernel")
+      ->check(CLI::Range(1, 100));
+  calibrate_command->add_flag("!--dry-run", calibrating.write, "print only");
+  calibrate_command->add_flag("--base", calibrating.base,
+                              "change what holds on every GPU without bars of its own");
+
+  ProveOptions proving;
+  auto* prove_command = app.add_subcommand("prove-speed", "speed verdicts again and again");
+  prove_command->add_option("--lab", proving.labs, "numbers of labs; default: all");
+  prove_command->add_option("--stage", proving.stages, "these stages' goals alone");
+  prove_command->add_option("--type", proving.type, "goals of this type alone");
+  prove_command->add_option("--repeats", proving.repeats, "verdicts of each kernel");
+  prove_command->add_option("--seconds", proving.seconds, "begin no verdict after that");
+  prove_command->add_flag("--judge", proving.judge_only, "measure nothing; needs no GPU");
+  prove_command->add_option("--out", proving.out, "results as JSON; added to")->required();
+
+  BenchOptions benching;
+  auto* bench_command =
+      app.add_subcommand("bench", "every rung against cuBLAS, the naive kernel and the CPU");
+  bench_command->add_option("--lab", benching.labs, "numbers of labs; default: all");
+  bench_command->add_flag("--quick", benching.quick, "three shapes, three rounds");
+  bench_command->add_flag("--solution", benching.solution, "measure the solutions");
+  bench_command->add_flag("--no-cpu", benching.no_cpu, "without the CPU's baselines");
+  bench_command->add_flag("--form", benching.form_only,
+                          "only write predictions.toml if it is missing");
+  bench_command->add_option("--limit", benching.limit_seconds,
+                            "seconds after which no new point is begun; the next run goes on");
+  bench_command->add_option("--out", benching.out, "folder; default: bench in the build folder");
+
+  VerifyOptions verifying;
+  auto* verify_command =
+      app.add_subcommand("verify-counts", "simgpu's counts beside the profiler's");
+  verify_command->add_option("--measured", verifying.measured, "folder that profile.sh filled");
+  verify_command->add_option("--out", verifying.out, "folder for counts.json and counts.md");
+  verify_command->add_flag("--sources", verifying.sources_only,
+                           "only write the programs, to profile them elsewhere");
+
+  SweepOptions sweeping;
+  auto* sweep_command =
+      app.add_subcommand("sweep", "time over one parameter of a kernel, on this GPU");
+  sweep_command->add_option("--lab", sweeping.lab, "number of the lab")->required();
+  sweep_command->add_option("--type", sweeping.type, "this element type alone; default: all");
+  sweep_command->add_flag("--quick", sweeping.quick, "small sizes, few samples");
+  sweep_command->add_option("--out", sweeping.out,
+                            "results as JSON, .csv and .svg beside it; default: sweep/labN.json "
+                            "in the build folder");
+  sweep_command->add_option("--measured", sweeping.measured,
+                            "show this results file (with --out: write it anew); needs no GPU");
+
+  return app.run(argc, argv, [&] {
+    mutating.place = calibrating.place = proving.place = benching.place = verifying.place =
+        sweeping.place = app.place();
+    if (*calibrate_command) return calibrate(calibrating);
+    if (*prove_command) return prove_speed(proving);
+    if (*mutants_command) return mutants(mutating);
+    if (*bench_command) return bench_labs(benching);
+    if (*verify_command) return verify_counts(verifying);
+    return sweep_lab(sweeping);
+  });
+}

@@ -152,7 +152,7 @@ struct Worker::State {
 Worker::Worker(WorkerSpec spec) : state_(std::make_unique<State>(spec)) {
   ProcessSpec process;
   process.argv = {spec.program};
-  if (spec.handles) process.argv.emplace_back("handles");
+  process.argv.insert(process.argv.end(), spec.without.begin(), spec.without.end());
   process.environment = gpu_environment();
   state_->link = std::make_unique<Link>(std::move(process));
   state_->info = state_->ask_info();

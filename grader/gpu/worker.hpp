@@ -55,8 +55,9 @@ std::uint64_t bytes_of(const Problem& problem, const Buffers& buffers);
 
 struct WorkerSpec {
   std::string program;  ///< build/bin/gpu_worker
-  /// Buffers are shared by CUDA's older handles although files would do: for tests.
-  bool handles = false;
+  /// What it shall do as if it were not there, for tests: "files" (buffers are shared by handles),
+  /// "cublas".
+  std::vector<std::string> without = {};
   std::chrono::milliseconds patience{60000};
 };
 

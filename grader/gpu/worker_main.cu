@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -217,16 +218,17 @@ std::uint64_t stride_of(std::uint64_t bytes) {
 
 class Worker {
  public:
-  explicit Worker(bool by_handles) {
+  /// `without`: see WorkerSpec.
+  explicit Worker(const std::set<std::string>& without) {
     CUDA_CHECK(cudaGetDevice(&device_));
     CUDA_CHECK(cudaGetDeviceProperties(&properties_, device_));
     CUDA_CHECK(cudaFree(nullptr));
     CUDA_CHECK(cudaEventCreate(&start_));
     CUDA_CHECK(cudaEventCreate(&stop_));
     CUDA_CHECK(cudaRuntimeGetVersion(&runtime_));
-    cublas_ = std::make_unique<Cublas>(runtime_ / 1000);
+    if (without.count("cublas") == 0) cublas_ = std::make_unique<Cublas>(runtime_ / 1000);
     counter_.at_least(sizeof(unsigned long long));
-    sharing_ = by_handles ? Sharing::handles : possible_sharing();
+    sharing_ = without.count("files") > 0 ? Sharing::handles : possible_sharing();
   }
 
   Info info() {
@@ -247,8 +249,8 @@ class Worker {
     cudaDeviceGetAttribute(&info.clock_khz, cudaDevAttrClockRate, device_);
     cudaDriverGetVersion(&info.driver);
     info.runtime = runtime_;
-    info.cublas = cublas_->found() ? cublas_->version : 0;
-    put_text(info.cublas_path, cublas_->path.c_str());
+    info.cublas = has_cublas() ? cublas_->version : 0;
+    put_text(info.cublas_path, cublas_ ? cublas_->path.c_str() : "not wanted");
     info.sharing = sharing_;
     info.l2_bytes = static_cast<std::uint64_t>(properties_.l2CacheSize);
     std::size_t free = 0, total = 0;
@@ -325,7 +327,7 @@ class Worker {
     Done done;
     const auto yardstick = static_cast<Yardstick>(request.what);
     if (!valid(request, shape_.count_own) ||
-        (yardstick == Yardstick::cublas && (!cublas_->found() || shape_.type == Type::int32)) ||
+        (yardstick == Yardstick::cublas && (!has_cublas() || shape_.type == Type::int32)) ||
         (yardstick != Yardstick::cublas && yardstick != Yardstick::naive)) {
       done.end = End::broken;
       return done;
@@ -430,6 +432,8 @@ class Worker {
                                        memory.size() / 8, poison_of(shape_.type));
     CUDA_CHECK_LAUNCH();
   }
+
+  bool has_cublas() const { return cublas_ && cublas_->found(); }
 
   bool has_room(SharedMemory& memory, std::uint64_t bytes) const {
     const MemoryFault fault = memory.allocate(bytes, sharing_);
@@ -593,8 +597,8 @@ bool with(const Packet& packet, Serve&& serve) {
 }
 
 /// Serves the judge until it closes the socket.
-int serve(bool by_handles) {
-  Worker worker(by_handles);
+int serve(const std::set<std::string>& without) {
+  Worker worker(without);
   Packet packet;
   for (;;) {
     const Received received = receive_packet(kDescriptor, packet);
@@ -654,7 +658,7 @@ int main(int argc, char** argv) {
   // What it holds (seeds, yardsticks) is nobody else's: no ptrace and no /proc/<pid>/mem.
   ::prctl(PR_SET_DUMPABLE, 0);
   try {
-    return serve(argc > 1 && std::strcmp(argv[1], "handles") == 0);
+    return serve({argv + 1, argv + argc});
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 70;  // the judge sees the closed socket and shows this text

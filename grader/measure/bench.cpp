@@ -212,6 +212,9 @@ ExitCode bench_labs(const BenchOptions& options) {
     say(text("bench.on", {{"gpu", results.machine.at("gpu")},
                           {"driver", results.machine.at("driver")},
                           {"cublas", results.machine.at("cublas")}}));
+    if (const auto why = results.provenance.find("cublas_missing");
+        why != results.provenance.end() && results.machine.at("cublas") == "none")
+      say(text("bench.no_cublas", {{"why", why->second}}));
     progress.show(text("bench.ceilings"));
     measure_ceilings(place, folder / "ceilings.json", results);
     LoopOptions how;

@@ -182,7 +182,7 @@ TEST_CASE("honest kernels are timed, others get their verdict") {
 
 TEST_CASE("buffers are shared by handles where files cannot be, and an error names itself") {
   WorkerSpec spec{path_in("GPU_WORKER")};
-  spec.handles = true;
+  spec.without = {"files"};
   Worker older(spec);
   CHECK(older.info().sharing == protocol::Sharing::handles);
   Runner runner(cheats());
@@ -200,6 +200,34 @@ TEST_CASE("buffers are shared by handles where files cannot be, and an error nam
   INFO(fault.message);
   CHECK(fault.message.find("buffers cannot be shared with the runner (cudaError") == 0);
   CHECK(runner.open(worker().arenas()).none());
+}
+
+TEST_CASE("without cuBLAS ratios are to the naive yardstick alone") {
+  WorkerSpec spec{path_in("GPU_WORKER")};
+  spec.without = {"cublas"};
+  Worker alone(spec);
+  CHECK(alone.info().cublas == 0);
+  Runner runner(cheats());
+  Competitor competitor{runner, "honest"};
+  Options options = brief();
+  options.cublas = true;
+  const Comparison seen =
+      compare(alone, &competitor, {Type::float32, 1024, 1024, 1024}, &observer(), options);
+  CHECK(seen.outcome == Outcome::measured);
+  CHECK_FALSE(alone.has(Yardstick::cublas));
+  CHECK_THROWS_AS(alone.run(Yardstick::cublas, {{0, 0, 0, 0}}), InfraError);
+  CHECK_FALSE(seen.over_cublas);
+  REQUIRE(seen.over_naive);
+  SpeedGoal goal;
+  goal.bars.naive = 0.9;
+  goal.bars.cublas = 0.9;
+  const Decision both = judge_speed(goal, seen, "sm_90");
+  CHECK(both.verdict == SpeedVerdict::pass);
+  CHECK(both.by == "naive");
+  goal.bars.naive.reset();
+  const Decision neither = judge_speed(goal, seen, "sm_90");
+  CHECK(neither.verdict == SpeedVerdict::not_measured);
+  CHECK(neither.reason == "speed.no_cublas");
 }
 
 TEST_CASE("a thread that works on is stopped while others are timed") {

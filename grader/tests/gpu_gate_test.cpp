@@ -252,6 +252,7 @@ TEST_CASE("nvcc's objects: the honest fixture links, hostile ones are refused by
   const test::FixtureProject project;
   fs::create_directories(project.root() / "grader");
   fs::create_directory_symlink(test::project_root() / "grader/gpu", project.root() / "grader/gpu");
+  fs::create_directory_symlink(test::project_root() / "grader/os", project.root() / "grader/os");
   const std::string honest_source =
       read_file(test::project_root() / "grader/tests/fixtures/lab6_fixture/gemm.cu");
   const GpuBuild good = built(project, *tools, honest_source);

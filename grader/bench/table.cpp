@@ -105,7 +105,12 @@ void table(std::vector<std::string>& lines, const Results& results, const std::s
     if (any_at(results, math, {shape})) shown.push_back(shape);
   if (shown.empty()) return;
   const std::string name = math == "tf32" ? "float as TF32" : math;
-  lines.push_back(text(percent ? "bench.table.percent" : "bench.table.tflops", {{"type", name}}));
+  const auto library = results.machine.find("cublas");
+  const bool missing = library != results.machine.end() && library->second == "none";
+  lines.push_back(text(percent   ? "bench.table.percent"
+                       : missing ? "bench.table.alone"
+                                 : "bench.table.tflops",
+                       {{"type", name}}));
   std::string line(kNameWidth, ' ');
   for (const Shape& shape : shown) line += right(head(shape), columns);
   const Shape whole{4096, 4096, 4096};

@@ -52,7 +52,7 @@ class FakeMeter : public Meter {
     y.shape = shape;
     y.status = Status::measured;
     y.naive_ms = shape.flops() / naive_tflops * 1e-9;
-    if (math != "int32") y.cublas_ms = shape.flops() / cublas_tflops * 1e-9;
+    if (math != "int32" && cublas_tflops > 0) y.cublas_ms = shape.flops() / cublas_tflops * 1e-9;
     if (y.cublas_ms) y.naive_over_cublas = *y.naive_ms / *y.cublas_ms;
     return y;
   }
@@ -203,6 +203,21 @@ TEST_CASE("slow combinations are skipped by what is known of their rate, and sai
   slow.shape = {4096, 4096, 4096};
   REQUIRE(results.find(slow)->status == Status::measured);
   REQUIRE(mentions(sentences(results), "300 ms: skipped"));
+}
+
+TEST_CASE("without cuBLAS a bench's tables blame no type for it", "[bench]") {
+  FakeMeter meter;
+  Results results;
+  results.machine["cublas"] = "13.1.0";
+  run_points(plan(labs(), true), meter, results, {});
+  REQUIRE(mentions(tables(results), "int32: 1e12 operations per second (cuBLAS has no such"));
+  REQUIRE(mentions(tables(results), "double: percent of cuBLAS"));
+  meter.cublas_tflops = 0;
+  Results alone;
+  alone.machine["cublas"] = "none";
+  run_points(plan(labs(), true), meter, alone, {});
+  REQUIRE(mentions(tables(alone), "double: 1e12 operations per second"));
+  REQUIRE_FALSE(mentions(tables(alone), "no such product"));
 }
 
 TEST_CASE("a bench's tables fit 80 columns and name the steps that go down", "[bench]") {

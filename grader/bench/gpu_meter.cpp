@@ -28,6 +28,7 @@ std::string cublas_version(int number) {
 /// Rounds of naive kernels at large shapes would take most of a bench.
 constexpr double kMostNaiveMs = 600;
 constexpr double kNaiveRateFloor = 4e12;  ///< FLOP/s; only to foresee the first one
+constexpr double kAloneWarmUp = 0.5;      ///< seconds, of cuBLAS alone
 
 }  // namespace
 
@@ -133,11 +134,17 @@ Yardsticks GpuMeter::yardsticks(const std::string& math, const Shape& shape) {
   result.clock_median = seen.clock_median;
   if (seen.cublas && !seen.cublas->ms.empty()) result.cublas_ms = seen.cublas->median_ms();
   if (seen.naive && !seen.naive->ms.empty()) result.naive_ms = seen.naive->median_ms();
-  if (result.cublas_ms && result.naive_ms) {
-    std::vector<double> ratios;
-    for (std::size_t i = 0; i < seen.naive->ms.size(); ++i)
-      ratios.push_back(seen.naive->ms[i] / seen.cublas->ms[i]);
-    result.naive_over_cublas = statistics::median(ratios);
+  if (result.cublas_ms) {
+    // The naive kernel draws little power: after it cuBLAS on tensor cores starts at a clock that
+    // the board cannot hold. Its rate is the one that it keeps, alone.
+    how.naive = false;
+    how.warm_up_seconds = kAloneWarmUp;
+    const gpu::Comparison alone = gpu::compare(*worker_, nullptr, problem, nvml_.get(), how);
+    if (alone.outcome == gpu::Outcome::measured && alone.cublas && !alone.cublas->ms.empty()) {
+      result.cublas_ms = alone.cublas->median_ms();
+      result.clock_median = alone.clock_median;
+    }
+    if (result.naive_ms) result.naive_over_cublas = *result.naive_ms / *result.cublas_ms;
   }
   return result;
 }

@@ -300,7 +300,7 @@ calibrate: ## staff: place the speed goals for this GPU, [LAB=n]
 $(BUILD)/tests/gpu_engine_tests: $(call objects,grader/tests/gpu/engine_test.cpp grader/tests/tests_main.cpp) $(GRADER_OBJECTS)
 	@mkdir -p $(@D); $(call progress,$(@F))
 	$(Q)$(CXX) -pthread -fopenmp $(filter %.o %.a,$^) $(if $(DEPS),-L$(DEPS)/lib) $(CATCH_V3) -o $@
-$(BUILD)/tests/gpu_cheats: grader/tests/gpu/cheats.cu grader/gpu/runner_main.cu $(wildcard grader/gpu/*.hpp) $(BUILD)/nvcc_flags
+$(BUILD)/tests/gpu_cheats: grader/tests/gpu/cheats.cu grader/gpu/runner_main.cu $(wildcard grader/gpu/*.hpp grader/gpu/*.cuh) $(BUILD)/nvcc_flags
 	@mkdir -p $(@D); $(call progress,$(@F))
 	$(Q)$(NVCC) $(call NVCC_FLAGS,$(patsubst sm_%,%,$(subst .,,$(ARCH)))) $(filter %.cu,$^) -o $@
 $(BUILD)/tests/gpu_neighbour: grader/tests/gpu/neighbour.cu $(BUILD)/nvcc_flags

@@ -11,8 +11,8 @@
 //
 // Units: ms per launch (median over rounds), TFLOP/s = 2 M N K / time (GFLOP/s on the CPU), percent
 // of cuBLAS = 100 * median of paired t_cublas / t_rung; its interval is the 95 % bootstrap
-// interval of that median. ratio_over_naive = that ratio times the paired t_naive / t_cublas of the
-// shape; where there is no cuBLAS it is paired itself.
+// interval of that median. ratio_over_naive = that ratio times t_naive / t_cublas of the shape;
+// where there is no cuBLAS it is paired. Of a yardstick: cuBLAS's time alone and warm.
 #pragma once
 
 #include <filesystem>

@@ -31,7 +31,7 @@ std::string line_of(const simgpu::SourceLine& where) {
   return where.line == 0 ? "an instruction without a line" : "line " + std::to_string(where.line);
 }
 
-std::string element(const std::string& name, int row, int col) {
+std::string element(const std::string& name, std::int64_t row, std::int64_t col) {
   return name + "[" + std::to_string(row) + "][" + std::to_string(col) + "]";
 }
 
@@ -118,8 +118,7 @@ std::string object_name(const Access& access, const Tile& tile, const Run* run, 
   if (const Matrix* matrix = operand(name, run);
       access.space == MemorySpace::global && matrix != nullptr && whole && matrix->ld > 0) {
     const std::int64_t index = access.offset / width;
-    return element(name, static_cast<int>(index / matrix->ld),
-                   static_cast<int>(index % matrix->ld));
+    return element(name, index / matrix->ld, index % matrix->ld);
   }
   if (whole) {
     const std::int64_t row =
@@ -127,7 +126,7 @@ std::string object_name(const Access& access, const Tile& tile, const Run* run, 
             ? shared_row(name, static_cast<std::int64_t>(access.object_bytes) / width, tile, launch)
             : 0;
     const std::int64_t index = access.offset / width;
-    if (row > 0) return element(name, static_cast<int>(index / row), static_cast<int>(index % row));
+    if (row > 0) return element(name, index / row, index % row);
     return "element " + std::to_string(index) + " of " + name;
   }
   return "byte " + std::to_string(access.offset) + " of " + name;
@@ -149,8 +148,12 @@ std::string verb(const Access& access) {
 std::string how_far(const Access& access, const Run* run, ElementType type) {
   const auto width = element_width(access, run, type);
   if (access.object.empty()) return "outside every array";
-  if (access.offset < 0)
-    return std::to_string((-access.offset + width - 1) / width) + " element(s) before its start";
+  if (access.offset < 0) {
+    // Unsigned: a wild pointer can lie as far before as no positive int64_t says.
+    const auto before = std::uint64_t{0} - static_cast<std::uint64_t>(access.offset),
+               size = static_cast<std::uint64_t>(width);
+    return std::to_string((before - 1) / size + 1) + " element(s) before its start";
+  }
   const auto size = static_cast<std::int64_t>(access.object_bytes);
   if (const Matrix* matrix = operand(access.object, run);
       matrix != nullptr && access.space == MemorySpace::global) {

@@ -1,6 +1,7 @@
 // Small pieces of sentences shared by the parts of the diagnosis.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,10 +10,10 @@
 
 namespace grader::diag {
 
-std::string dims(const simgpu::Dim3& d);                         ///< "64 x 32"
-std::string coordinates(const simgpu::Dim3& d);                  ///< "(3, 0)"
-std::string line_of(const simgpu::SourceLine& where);            ///< "line 31"
-std::string element(const std::string& name, int row, int col);  ///< "A[3][17]"
+std::string dims(const simgpu::Dim3& d);                                           ///< "64 x 32"
+std::string coordinates(const simgpu::Dim3& d);                                    ///< "(3, 0)"
+std::string line_of(const simgpu::SourceLine& where);                              ///< "line 31"
+std::string element(const std::string& name, std::int64_t row, std::int64_t col);  ///< "A[3][17]"
 
 /// A diagnosis with the catalogue's sentences for `id`, or for `id.variant` if a variant is given.
 Diagnosis say(const std::string& id, const std::string& variant,

@@ -1,4 +1,5 @@
 // What the simulated GPU finds, in words; launches that were refused; the catalogue itself.
+#include <limits>
 #include <set>
 
 #include "common/catch2.hpp"
@@ -80,6 +81,11 @@ TEST_CASE("out of bounds names element, array and thread") {
               access(AccessType::store, 9, MemorySpace::global, "scratch 1", -8, 64, 0));
   CHECK(explain(before, kTile, &r, ElementType::float32)
             .headline.find("2 element(s) before its start") != std::string::npos);
+  const auto farthest = finding(FindingKind::out_of_bounds,
+                                access(AccessType::load, 9, MemorySpace::global, "scratch 1",
+                                       std::numeric_limits<std::int64_t>::min(), 64, 0));
+  CHECK(explain(farthest, kTile, &r, ElementType::float32)
+            .headline.find("2305843009213693952 element(s) before its start") != std::string::npos);
   const auto shared =
       finding(FindingKind::out_of_bounds,
               access(AccessType::load, 44, MemorySpace::shared, "As", 1024, 960, 0));

@@ -94,7 +94,7 @@ void gemm_naive(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> 
   // TODO(1.2) Launch naive_kernel with just enough blocks. The 32 threads of a warp follow x first:
   //           shape the block so that they stand side by side in one row of C.
   // >>> solution
-  const dim3 block(32, 8);
+  const dim3 block(32, 32);  // in float the fastest of this width on an H200
   const dim3 grid((c.cols + block.x - 1) / block.x, (c.rows + block.y - 1) / block.y);
   naive_kernel<<<grid, block, 0, stream>>>(a, b, c);
   // <<< solution

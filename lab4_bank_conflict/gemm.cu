@@ -183,13 +183,16 @@ __device__ void load_fragment(T (&fragment)[N], const T* from) {
 }
 
 /// acc += a_k * b_k, a column times a row, to and fro: where a row turns, b_k[j] is still at hand.
-template <int TM, int TN, typename In, typename Out>
+/// FROM_RIGHT: row 0 goes from right to left. A row then begins where one of i and j is even and
+/// the other odd. Registers have two banks, even and odd, and a product waits if all three of its
+/// numbers are in one. Which registers they are in is up to the compiler: measure whether it pays.
+template <bool FROM_RIGHT = false, int TM, int TN, typename In, typename Out>
 __device__ void add_products(Out (&acc)[TM][TN], const In (&a_k)[TM], const In (&b_k)[TN]) {
 #pragma unroll
   for (int i = 0; i < TM; ++i)
 #pragma unroll
     for (int n = 0; n < TN; ++n) {
-      const int j = i % 2 ? TN - 1 - n : n;
+      const int j = (i % 2 != 0) != FROM_RIGHT ? TN - 1 - n : n;
       acc[i][j] += a_k[i] * b_k[j];
     }
 }
@@ -197,8 +200,8 @@ __device__ void add_products(Out (&acc)[TM][TN], const In (&a_k)[TM], const In (
 /// acc += a_tile * b_tile for the calling thread's TM rows and TN columns. They come in pieces of
 /// VEC neighbours: rows row, row + 1, ... then row + ROW_STEP, ..., and columns alike. a_tile is
 /// transposed, so that the rows of a piece are neighbours in memory.
-template <int ROW_STEP, int COL_STEP, int TM, int TN, int BK, int PITCH_A, int PITCH_B, typename In,
-          typename Out>
+template <int ROW_STEP, int COL_STEP, bool FROM_RIGHT = false, int TM, int TN, int BK, int PITCH_A,
+          int PITCH_B, typename In, typename Out>
 __device__ void multiply_tiles(Out (&acc)[TM][TN], const In (&a_tile)[BK][PITCH_A],
                                const In (&b_tile)[BK][PITCH_B], int row, int col) {
   static_assert(PITCH_A % VEC<In> == 0 && PITCH_B % VEC<In> == 0, "rows must begin at 16 bytes");
@@ -207,7 +210,7 @@ __device__ void multiply_tiles(Out (&acc)[TM][TN], const In (&a_tile)[BK][PITCH_
     alignas(16) In a_k[TM] = {}, b_k[TN] = {};
     load_fragment<ROW_STEP>(a_k, &a_tile[k][row]);
     load_fragment<COL_STEP>(b_k, &b_tile[k][col]);
-    add_products(acc, a_k, b_k);
+    add_products<FROM_RIGHT>(acc, a_k, b_k);
   }
 }
 
@@ -275,7 +278,7 @@ __device__ inline int lane_col(int lane) {
 /// One BM x BN tile of C per block, of which each warp computes WM x WN elements: sub-tiles of
 /// 8 x 4 pieces, one piece of V rows and V columns per lane and sub-tile.
 template <int BM, int BN, int BK, int WM, int WN, typename In, typename Out>
-__global__ void __launch_bounds__(BM / WM * (BN / WN) * 32)
+__global__ void __launch_bounds__(BM / WM * (BN / WN) * 32, 2)
     warp_tile_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
   constexpr int V = VEC<In>, THREADS = BM / WM * (BN / WN) * 32;
   static_assert(BM % WM == 0 && BN % WN == 0, "a block's tile must consist of whole warp tiles");

@@ -413,7 +413,8 @@ __device__ void copy_tile(Tile<T, ROWS, COLS, SPAN>& tile, MatrixView<const T> m
   static_assert(THREADS % PIECES == 0 && ROWS % STEP == 0, "as many pieces for every thread");
   const int r = threadIdx.x / PIECES, k = threadIdx.x % PIECES * V, col = col0 + k;
   const T* from = &m(row0 + r, col);
-#pragma unroll
+  constexpr int AT_ONCE = INSIDE ? ROWS / STEP : 1;  // with all the questions, registers run short
+#pragma unroll AT_ONCE
   for (int i = 0; i < ROWS; i += STEP) {
     T* to = tile.at(r + i, k);
     const int left = row0 + r + i < m.rows && col < m.cols ? m.cols - col : 0;  // that exist
@@ -546,42 +547,40 @@ __device__ void add_products(Out (&acc)[WM / 16][WN / 8][4], const Fragments<T, 
     }
 }
 
-template <typename T, int N>
-struct VectorOf;
-template <>
-struct VectorOf<float, 2> {
-  using type = float2;
-};
-template <>
-struct VectorOf<float, 4> {
-  using type = float4;
-};
-template <>
-struct VectorOf<double, 2> {
-  using type = double2;
-};
-/// N neighbours of C, by one store if all exist and the rows of C are aligned.
-template <int N, typename Out>
-__device__ void store_row(MatrixView<Out> c, int row, int col, const Out (&values)[N], bool wide) {
-  if (row >= c.rows) return;
-  if (wide && col + N <= c.cols) {
-    using Vector = typename VectorOf<Out, N>::type;
-    *reinterpret_cast<Vector*>(&c(row, col)) = *reinterpret_cast<const Vector*>(values);
-  } else {
+/// 16 bytes of a row of C: by one store if C is known to have them, in aligned rows (INSIDE), else
+/// element by element, as far as they exist.
+template <bool INSIDE, typename Out>
+__device__ void store_row(MatrixView<Out> c, int row, int col, const Out (&values)[VEC<Out>]) {
+  if (INSIDE) {
+    *reinterpret_cast<uint4*>(&c(row, col)) = *reinterpret_cast<const uint4*>(values);
+  } else if (row < c.rows) {
 #pragma unroll
-    for (int e = 0; e < N; ++e)
+    for (int e = 0; e < VEC<Out>; ++e)
       if (col + e < c.cols) c(row, col + e) = values[e];
+  }
+}
+
+/// Of a row of C, v has two neighbours in fragment j and two in j + 1. Lanes 2 t and 2 t + 1 trade:
+/// the even one gets four neighbours in j, the odd one four in j + 1. 16 bytes to store, not 8.
+__device__ inline void trade_neighbours(float (&v)[4]) {
+  const bool odd = threadIdx.x % 2 != 0;
+#pragma unroll
+  for (int e = 0; e < 2; ++e) {
+    const float in_j = v[e], in_next = v[2 + e];
+    const float theirs = __shfl_xor_sync(~0u, odd ? in_j : in_next, 1);
+    v[e] = odd ? theirs : in_j;
+    v[2 + e] = odd ? in_next : theirs;
   }
 }
 
 /// Stores a warp's fragments whose first element is (row, col), as far as C exists. T: what A and B
 /// consist of. Neighbours in a row of C are d[e] and d[e + 1] or, for TF32, d[e] of four fragments.
-template <typename T, int ROWS, int COLS, typename Out>
+template <bool INSIDE, typename T, int ROWS, int COLS, typename Out>
 __device__ void store_fragments(const Out (&acc)[ROWS][COLS][4], MatrixView<Out> c, int row,
                                 int col) {
-  constexpr int J = sizeof(T) == 4 ? 4 : 1, E = sizeof(T) == 4 ? 1 : 2;
+  constexpr int E = sizeof(T) == 4 ? 1 : 2, J = VEC<Out> / E;  // 16 bytes: E of J fragments
+  static_assert(COLS % J == 0, "a warp's tile must consist of whole stores");
   const int lane = threadIdx.x % 32;
-  const bool wide = rows_aligned(c);
 #pragma unroll
   for (int i = 0; i < ROWS; ++i)
 #pragma unroll
@@ -591,7 +590,8 @@ __device__ void store_fragments(const Out (&acc)[ROWS][COLS][4], MatrixView<Out>
         // TODO(5.3) Which row of C does d[e] of this lane belong to, and which column n of its
         //           fragment? See Mma.
         // >>> skeleton
-        // const int r = c.rows + lane, n = 0;
+        // const int r = -1, n = 0;
+        // if (r < 0) return;  // until you know, nothing is stored
         // <<< skeleton
         // >>> solution
         const int r = row + 16 * i + lane / 4 + e / 2 * 8, n = lane % 4 * 2 + e % 2;
@@ -599,7 +599,12 @@ __device__ void store_fragments(const Out (&acc)[ROWS][COLS][4], MatrixView<Out>
         alignas(16) Out values[J * E];
 #pragma unroll
         for (int v = 0; v < J * E; ++v) values[v] = acc[i][j + v / E][e + v % E];
-        store_row(c, r, col + column_of<T>(j, n), values, wide);
+        int first = column_of<T>(j, n);
+        if constexpr (sizeof(T) == 2) {
+          trade_neighbours(values);
+          first = column_of<T>(j + lane % 2, n / 4 * 4);
+        }
+        store_row<INSIDE>(c, r, col + first, values);
       }
 }
 #endif
@@ -673,18 +678,22 @@ __global__ void __launch_bounds__(BM / WM * (BN / WN) * 32)
     // <<< solution
     stage = next;
   };
-#pragma unroll 1
-  for (int s = 0; s < STAGES - 1; ++s) copy(std::false_type{}, s, s);
-  if (tiles > 0) next_tiles(stage);
   // Inside, a step is one stretch of code without a branch: the compiler puts its copies and loads
   // between its products. The last steps, and blocks at the edge, have all the questions to ask.
-  const bool inside = wide_a && wide_b && row0 + BM <= a.rows && col0 + BN <= b.cols;
-  const int last = inside ? a.cols / BK - STAGES : -1;
+  const bool inside = row0 + BM <= a.rows && col0 + BN <= b.cols;
+  const int whole = inside && wide_a && wide_b ? a.cols / BK : 0;  // steps with nothing to ask
 #pragma unroll 1
-  for (; t <= last; ++t) multiply(std::true_type{});
+  for (int s = 0; s < STAGES - 1; ++s)
+    s < whole ? copy(std::true_type{}, s, s) : copy(std::false_type{}, s, s);
+  if (tiles > 0) next_tiles(stage);
+#pragma unroll 1
+  for (; t + STAGES - 1 < whole; ++t) multiply(std::true_type{});
 #pragma unroll 1
   for (; t < tiles; ++t) multiply(std::false_type{});
-  store_fragments<In>(acc, c, row0 + row, col0 + col);
+  if (inside && rows_aligned(c))
+    store_fragments<true, In>(acc, c, row0 + row, col0 + col);
+  else
+    store_fragments<false, In>(acc, c, row0 + row, col0 + col);
 #endif
 }
 

@@ -192,7 +192,8 @@ __global__ void shared_atomic(const u32* offset, u32 active, u32* out) {
 
 // ---- asynchronous copies: from data + offset[i] to words + offset[32 + i]
 
-template <int BYTES, bool L1>
+// Lanes that are not active copy nothing or, if ZERO, zeros: 0 bytes of their source.
+template <int BYTES, bool L1, bool ZERO = false>
 __global__ void async_copy(const u32* offset, u32 active, const char* data, u32 source_bytes,
                            u32* out) {
   __shared__ __align__(128) u32 words[shared_words];
@@ -200,7 +201,9 @@ __global__ void async_copy(const u32* offset, u32 active, const char* data, u32 
   const u32 from = global_word(offset + lane), to = global_word(offset + 32 + lane);
   fill_shared(base);
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-  if ((active >> lane) & 1) {
+  const bool mine = (active >> lane) & 1;
+  if (ZERO && !mine) source_bytes = 0;
+  if (ZERO || mine) {
     if constexpr (L1)
       asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(base + to),
                    "l"(data + from), "n"(BYTES), "r"(source_bytes)
@@ -813,6 +816,37 @@ void async_copies() {
          async_copy<4, true><<<1, 32>>>(offsets, all, data, 4, out));
   offsets_are([](u32 i) { return i < 32 ? 4 * i + 4 : 4 * (i - 32); });
   LAUNCH("cp.async 4 B, from i + 1", async_copy<4, true><<<1, 32>>>(offsets, all, data, 4, out));
+  // Where the bytes of a sector go matters to 16 bytes past L1 only.
+  offsets_are([](u32 i) { return i < 32 ? 8 * i : 8 * (31 - (i - 32)); });
+  LAUNCH("cp.async 8 B, to 31 - i", async_copy<8, true><<<1, 32>>>(offsets, all, data, 8, out));
+  offsets_are([](u32 i) { return i < 32 ? 8 * i : 1040 * (i % 8) + 8 * ((i - 32) / 8); });
+  LAUNCH("cp.async 8 B, to columns", async_copy<8, true><<<1, 32>>>(offsets, all, data, 8, out));
+  offsets_are([](u32 i) { return i < 32 ? 8 * (i % 4 * 8 + i / 4) : 8 * (i - 32); });
+  LAUNCH("cp.async 8 B, from columns", async_copy<8, true><<<1, 32>>>(offsets, all, data, 8, out));
+  // An element of each chunk of a tile of doubles, from rows 127 long.
+  for (const u32 e : {0u, 8u}) {
+    offsets_are([=](u32 i) {
+      return e + (i < 32 ? 1016 * (i / 8) + 16 * (i % 8)
+                         : 128 * (i / 8 - 4) + 16 * ((i % 8) ^ (2 * (i / 8) % 8)));
+    });
+    LAUNCH(e == 0 ? "cp.async 8 B, swizzled rows of 127, even places"
+                  : "cp.async 8 B, swizzled rows of 127, odd places",
+           async_copy<8, true><<<1, 32>>>(offsets, all, data, 8, out));
+    LAUNCH(e == 0 ? "cp.async 8 B, swizzled rows of 127, even places, zeros at the end"
+                  : "cp.async 8 B, swizzled rows of 127, odd places, zeros at the end",
+           async_copy<8, true, true><<<1, 32>>>(offsets, 0x1f1f1f1fu, data, 8, out));
+  }
+  offsets_are([](u32 i) { return i < 32 ? 8 * (i * 7 % 16) : 8 * (i * 13 % 32); });
+  LAUNCH("cp.async 8 B, scattered", async_copy<8, true><<<1, 32>>>(offsets, all, data, 8, out));
+  offsets_are([](u32 i) { return i < 32 ? 4 * (i * 7 % 24) : 4 * (i * 13 % 32); });
+  LAUNCH("cp.async 4 B, scattered", async_copy<4, true><<<1, 32>>>(offsets, all, data, 4, out));
+  offsets_are([](u32 i) { return i < 32 ? 16 * (i * 7 % 12) : 16 * (i * 13 % 32); });
+  LAUNCH("cp.async 16 B ca, scattered",
+         async_copy<16, true><<<1, 32>>>(offsets, all, data, 16, out));
+  LAUNCH("cp.async 16 B cg, scattered",
+         async_copy<16, false><<<1, 32>>>(offsets, all, data, 16, out));
+  LAUNCH("cp.async 16 B cg, scattered, some zeros",
+         async_copy<16, false, true><<<1, 32>>>(offsets, 0x7b6f5dafu, data, 16, out));
 }
 
 void matrix_accesses() {

@@ -20,8 +20,10 @@ unsigned atomic_sectors(const std::uint64_t (&address)[32], std::uint32_t mask, 
 
 /// cp.async.cg, 16 bytes a lane from `from[i]` to the shared offset `to[i]`: a sector travels once
 /// for each aligned pair of 16-byte places that it goes to, its halves in either order, and twice
-/// where one half goes to both places. (Measured on an H200, 17 patterns: neighbours, i ^ 1, i ^ 2
+/// where one half goes to both places. (Measured on an H200, 19 patterns: neighbours, i ^ 1, i ^ 2
 /// and xor swizzles 16 sectors; shifted by 16 bytes, 32 or 128 bytes apart, each half twice 32.)
+/// cp.async.ca of 4, 8 or 16 bytes costs what a load costs, wherever the bytes go: swizzled,
+/// transposed, scattered, part of them zeros (measured alike, grader/verify/micro.cu).
 unsigned bypass_sectors(const std::uint64_t (&from)[32], const std::uint64_t (&to)[32],
                         std::uint32_t mask);
 

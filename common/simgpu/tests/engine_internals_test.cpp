@@ -307,6 +307,10 @@ TEST_CASE("sectors of cp.async.cg, as measured on an H200", "[engine]") {
   const auto rows = [](unsigned i) { return 1024u * (i / 4) + 16 * (i % 4); };
   CHECK(cost(rows, next) == 16);
   CHECK(cost(rows, [](unsigned i) { return 80u * (i / 4) + 16 * (i % 4); }) == 24);
+  const auto few = [](unsigned i) { return 16u * (i * 7 % 12); };
+  const auto anywhere = [](unsigned i) { return 16u * (i * 13 % 32); };
+  CHECK(cost(few, anywhere) == 32);
+  CHECK(cost(few, anywhere, 0x7b6f5dafu) == 23);
 }
 
 TEST_CASE("sectors and distinct bytes of scattered, overlapping and partial requests", "[engine]") {

@@ -41,8 +41,14 @@ judged=common/reference.cpp
 cases=grader/judge/cases.cpp
 weakened "the gate inverted" $judged 'if (!(error <= allowed)) {' 'if (error <= allowed) {' alternatives/blocks-of-16x16
 weakened "a thousand times the tolerance" $judged 'allowed = units * unit;' 'allowed = 1000 * units * unit;' L5-05-half-accumulators
-weakened "square sizes only" $cases 'list.push_back({{m, n, std::max<std::int64_t>(k, 1)}, 0, 0, 0, precision});' \
-    '(void)n; list.push_back({{m, m, m}, 0, 0, 0, precision});' L1-05-k-as-ld-of-b
+weakened "square sizes only" $cases '  return list;
+}
+
+Inputs make_inputs' '  for (Case& c : list) c.extents.n = c.extents.k = c.extents.m;
+  return list;
+}
+
+Inputs make_inputs' L1-08-extents-swapped
 weakened "output not poisoned, and no second run over old content" $cases 'inputs::poison_all(c);
     if (before == Before::garbage) {' 'inputs::integers(c, random_a, 0, 0);
     if (false) {' G03-accumulates

@@ -458,7 +458,7 @@ __device__ void store_fragments(const Out (&acc)[ROWS][COLS][4], MatrixView<Out>
       for (int e = 0; e < 4; e += E) {
         // TODO(5.3) Which row of C does d[e] of this lane belong to, and which column n of its
         //           fragment? See Mma.
-        const int r = -1, n = 0;
+        int r = -1, n = 0;
         if (r < 0) return;  // until you know, nothing is stored
         alignas(16) Out values[J * E];
 #pragma unroll

@@ -66,7 +66,8 @@ void print_launch(const simgpu::LaunchReport& launch, const std::string& file) {
             << " per thread (estimate), occupancy " << std::fixed << std::setprecision(0)
             << 100 * launch.registers.occupancy << " % ("
             << launch.registers.blocks_per_multiprocessor
-            << " blocks per multiprocessor, limited by " << launch.registers.limiter << ")\n"
+            << (launch.registers.blocks_per_multiprocessor == 1 ? " block" : " blocks")
+            << " per multiprocessor, limited by " << launch.registers.limiter << ")\n"
             << std::defaultfloat;
   const auto& t = launch.total;
   std::cout << "    thread instructions " << number(static_cast<double>(t.thread_instructions))

@@ -43,6 +43,11 @@ for file in README.md grader/staff/handout_README.md CONTRIBUTING.md; do
         holds "$file: $link exists" test -e "$link"
     done
 done
+counts=docs/results/h200/counts.md
+same "README.md: so many launches were counted by both" "$(sed -n 's/^\([0-9]*\) launches on .*/\1/p' $counts)" \
+    "$(sed -n 's/.*\[\([0-9]*\) launches on an H200\].*/\1/p' README.md)"
+same "README.md: and what it says of them holds" "" \
+    "$(grep -E '^\| (global (load|store|atomic)|cp.async|multiply-adds|tensor ops)' $counts | awk -F'|' '$3 + 0 != $4 + 0')"
 for number in lab[0-9]*_*; do
     holds "README.md names $number" grep -q "$number" README.md
 done

@@ -121,6 +121,7 @@ endif
 ifneq ($(filter g++ g++-% %-g++,$(if $(filter ccache,$(notdir $(CXX))),,$(notdir $(CXX)))),)
 HEADERS      := $(foreach f,default quick light lanes,$(BUILD)/headers/$(f)/standard.hpp.gch)
 TESTS_HEADER := $(BUILD)/headers/tests/standard.hpp.gch
+# The few files with the spare flags take longer to precompile for than to compile.
 include_headers = $(if $(filter spare,$(FLAGS)),,-include $(BUILD)/headers/$(or $(FLAGS),default)/standard.hpp)
 $(HEADERS): common/standard.hpp
 $(TESTS_HEADER): common/tests/standard.hpp

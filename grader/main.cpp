@@ -1,5 +1,5 @@
-// The grader's command line. Every command lives in commands/; this file only reads options and
-// maps errors to exit codes.
+// The grader's command line. Every command lives in commands/; this file only says which options it
+// has.
 #include "grader/commands/command_line.hpp"
 #include "grader/commands/commands.hpp"
 #include "grader/judge/catch_main.hpp"

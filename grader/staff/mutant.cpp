@@ -123,7 +123,7 @@ std::string without_rungs(const std::string& source, const std::set<std::string>
   std::string result;
   std::istringstream lines(source);
   for (std::string line; std::getline(lines, line); result += line + '\n') {
-    std::size_t begin = line.find("INSTANTIATE");
+    const std::size_t begin = line.find("INSTANTIATE");
     if (begin == std::string::npos || line[0] == '#') continue;
     const std::size_t open = line.find('(', begin), comma = line.find(',', begin),
                       close = line.find(')', begin);

@@ -36,7 +36,7 @@ void add_mma_stages(Plan& plan, const char* tile) {
   add_mma<4, BM, BN, WM, WN, In>(plan, "stages", variant, 4, "");
 }
 
-/// A double takes two registers. The lab takes the last tile.
+/// A double takes two registers. The lab takes 128x256, 64x64; in double 128x64, 64x32.
 template <typename In>
 void add_mma_tiles(Plan& plan) {
   if constexpr (std::is_same_v<In, double>) {

@@ -21,9 +21,9 @@ Way<In> warp_tile(int n) {
 
 constexpr int PIPELINE_BK = 8;  // as in the lab
 
-/// Bytes of one stage, of which 48 KiB are to be had without asking.
+/// How many stages fit into the 48 KiB that are to be had without asking.
 template <int BM, int BN, typename In>
-constexpr std::size_t STAGE_BYTES = PIPELINE_BK*(BM + VEC<In> + BN) * sizeof(In);
+constexpr int MOST_STAGES = (48 << 10) / (PIPELINE_BK * (BM + VEC<In> + BN) * sizeof(In));
 
 template <int STAGES, int BM, int BN, int WM, int WN, typename In>
 Way<In> pipelined(int n) {
@@ -34,7 +34,8 @@ Way<In> pipelined(int n) {
 
 template <int STAGES, int BM, int BN, int WM, int WN, typename In>
 void add_stages(Plan& plan, const char* tile, int shape) {
-  if constexpr (STAGES * STAGE_BYTES<BM, BN, In> <= 48 << 10)
+  constexpr int MOST = MOST_STAGES<BM, BN, In>;
+  if constexpr (STAGES <= MOST && MOST > 2)  // two alone are no curve
     for (const int n : {1024, 2048, 4096}) {
       const auto make = [](int size) { return pipelined<STAGES, BM, BN, WM, WN, In>(size); };
       plan.add<In>({"stages", std::string("4.4, tile ") + tile, n, STAGES, ""}, make);

@@ -135,6 +135,14 @@ std::vector<std::string> changes(const Point& from, const Point& to, int multipr
     clause("local", whole(from.local_bytes), whole(to.local_bytes));
   if (from.wavefronts > 0 && to.wavefronts > 0 && from.wavefronts != to.wavefronts)
     clause("wavefronts", shown(from.wavefronts), shown(to.wavefronts));
+  if (from.experiment == "stages" && from.x != to.x)
+    clause("stages", whole(from.x - 1), whole(to.x - 1));
+  // Of larger tiles each element that is fetched is used more often. Occupancy and registers are
+  // the price, not the reason.
+  if (from.experiment == "tile shape" && from.blocks > 0 && to.blocks > 0 &&
+      from.blocks != to.blocks)
+    clause("tile", whole(1LL * from.n * from.n / from.blocks),
+           whole(1LL * to.n * to.n / to.blocks));
   if (std::min(from.threads, 32) != std::min(to.threads, 32))
     clause("lanes", whole(std::min(from.threads, 32)), whole(std::min(to.threads, 32)));
   if (from.blocks != to.blocks && std::min(from.blocks, to.blocks) < 2LL * multiprocessors)

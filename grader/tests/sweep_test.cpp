@@ -131,6 +131,17 @@ TEST_CASE("sweep: awkward curves") {
     has(turn_sentence(points, 132),
         "registers, spills, occupancy and wavefronts are the same, so none of them is the reason");
   }
+  SECTION("what is swept is a reason of its own") {
+    has(turn_sentence(curve("stages", 512, {2, 3, 4}, {3, 2, 1}), 132),
+        "from stages 2 to 4 the time falls to 33 %: tiles on their way while one is multiplied "
+        "1 -> 3.");
+    auto points = curve("tile shape", 4096, {0, 1}, {2, 1});
+    points[0].blocks = 4096, points[1].blocks = 512;
+    points[0].label = "64 x 64", points[1].label = "128 x 256";
+    CHECK(turn_sentence(points, 132) ==
+          "At n = 4096 128 x 256 takes 50 % of the time of 64 x 64: elements of C per block "
+          "4096 -> 32768.");
+  }
   SECTION("missing points are not zeros") {
     auto points = curve("side", 512, {1, 2, 4, 8}, {4, 0, 1, 2});
     points[1].error = "wrong result";

@@ -105,9 +105,11 @@ FLAGS_light := -O1 -fno-strict-aliasing
 FLAGS_tests := -O0
 # Lanes are loops for the vectoriser; a*b+c must never become an fma by itself; registers are read as other types.
 LANES := -ffp-contract=off -fno-strict-aliasing -fno-math-errno -fno-trapping-math
-FLAGS_lanes := -O3 $(LANES)
-# On x86-64 only processors before 2013 run the kernels that are compiled without AVX2: 10 s of compiling less.
-FLAGS_spare := -O1 $(LANES)
+# For the vectors that this machine has, in two steps: results are the same, and a build folder that comes to an older
+# processor sees other flags and is built again.
+X86_64_V3 := $(foreach f,AVX2 BMI BMI2 F16C FMA LZCNT MOVBE,__$(f)__)
+VECTORS := $(if $(filter-out $(shell $(CXX) -march=native -dM -E -x c++ /dev/null 2>/dev/null),$(X86_64_V3)),,-march=x86-64-v3)
+FLAGS_lanes := -O3 $(LANES) $(VECTORS)
 
 # Of test-sanitized, which gives each of them a build folder of its own.
 ifneq ($(and $(SANITIZE),$(findstring /sanitized-,$(BUILD))),)
@@ -121,8 +123,7 @@ endif
 ifneq ($(filter g++ g++-% %-g++,$(if $(filter ccache,$(notdir $(CXX))),,$(notdir $(CXX)))),)
 HEADERS      := $(foreach f,default quick light lanes,$(BUILD)/headers/$(f)/standard.hpp.gch)
 TESTS_HEADER := $(BUILD)/headers/tests/standard.hpp.gch
-# The few files with the spare flags take longer to precompile for than to compile.
-include_headers = $(if $(filter spare,$(FLAGS)),,-include $(BUILD)/headers/$(or $(FLAGS),default)/standard.hpp)
+include_headers = -include $(BUILD)/headers/$(or $(FLAGS),default)/standard.hpp
 $(HEADERS): common/standard.hpp
 $(TESTS_HEADER): common/tests/standard.hpp
 $(HEADERS) $(TESTS_HEADER): $(BUILD)/flags
@@ -137,11 +138,12 @@ $(BUILD)/obj/%.o: %.cpp $(BUILD)/flags | $(HEADERS)
 	@mkdir -p $(@D); $(call progress,$<)
 	$(Q)$(CXX) $(ALL_CXXFLAGS) $(include_headers) -MMD -MP -c $< -o $@
 
-# Other flags or another compiler: everything again.
+# Other flags, another compiler or processor: everything again.
 .PHONY: always
 always:
 $(BUILD)/flags: always
-	@[ -e $(BUILD) ] || sh $(SCRIPTS)/new_build.sh $(BUILD); echo '$(CXX) $(ALL_CXXFLAGS)' | cmp -s - $@ || echo '$(CXX) $(ALL_CXXFLAGS)' >$@
+	@[ -e $(BUILD) ] || sh $(SCRIPTS)/new_build.sh $(BUILD); \
+	echo '$(CXX) $(ALL_CXXFLAGS) $(VECTORS)' | cmp -s - $@ || echo '$(CXX) $(ALL_CXXFLAGS) $(VECTORS)' >$@
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
@@ -149,9 +151,6 @@ $(BUILD)/flags: always
 SIMGPU_SRC := $(wildcard common/simgpu/*.cpp $(foreach d,ptx exec exec/kernels memory check count,common/simgpu/$(d)/*.cpp))
 LIBSIMGPU  := $(BUILD)/lib/libsimgpu.a
 $(BUILD)/obj/common/simgpu/exec/%.o: private FLAGS := lanes
-ifeq ($(shell uname -m),x86_64)
-$(BUILD)/obj/common/simgpu/exec/kernels/%_base.o: private FLAGS := spare
-endif
 $(BUILD)/obj/common/simgpu/ptx/%.o $(BUILD)/obj/common/simgpu/runtime/%.o $(patsubst %,$(BUILD)/obj/common/simgpu/%.o, \
   device names exec/decode exec/decode_alu exec/decode_memory exec/order): private FLAGS := light
 

@@ -1,5 +1,5 @@
 // The complete path of a memory instruction, lane by lane: every space, every check. The quick path
-// in kernels/memory.inl takes the common cases and hands everything else to this one.
+// in kernels/memory.cpp takes the common cases and hands everything else to this one.
 #pragma once
 
 #include "common/simgpu/exec/launch_run.hpp"

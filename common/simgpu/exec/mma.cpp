@@ -1,5 +1,5 @@
 // mma.sync and wmma.mma (PTX ISA 9.7.15.5 and 9.7.15.4): decoding and reports. The handlers are in
-// kernels/mma.inl, where elements lie is in fragments.hpp.
+// kernels/mma.cpp, where elements lie is in fragments.hpp.
 //
 // Arithmetic. The ISA leaves open in which order and how precisely a tensor core adds, and real
 // ones differ: they align the products of a few k to the largest and cut off low bits. Here:

@@ -164,7 +164,7 @@ struct HandlerTable {
   Handler mma[static_cast<std::size_t>(MmaFormat::count_)][2][4];
 };
 
-/// The fastest table this machine can run.
+/// Compiled for the vectors of the machine that builds (Makefile).
 const HandlerTable& handlers();
 
 }  // namespace simgpu::exec

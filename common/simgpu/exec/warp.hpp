@@ -62,7 +62,7 @@ struct Warp {
   std::uint64_t clock = 0;  ///< warp instructions executed, what %clock shows
 
   /// Address bases of the current basic block, by pattern slot: filled by the first access through
-  /// a register, used by those that follow it (see kernels/memory.inl).
+  /// a register, used by those that follow it (see kernels/memory.cpp).
   struct Base {
     std::uint64_t address = 0;
     Pattern* pattern = nullptr;

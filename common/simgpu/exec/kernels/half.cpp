@@ -1,9 +1,16 @@
 // Arithmetic and comparisons of 16-bit formats and of pairs of them (PTX ISA 9.7.4, 9.7.7). Results
-// are worked out in double and rounded once, to nearest even. Sums, differences and products of two f16
-// or bf16 numbers are exact in double or so close that the second rounding cannot matter; the sum of a
-// bf16 fma is not, and is rounded to odd there. NaN results are 0x7fff.
+// are worked out in double and rounded once, to nearest even. Sums, differences and products of two
+// f16 or bf16 numbers are exact in double or so close that the second rounding cannot matter; the
+// sum of a bf16 fma is not, and is rounded to odd there. NaN results are 0x7fff.
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
 
-namespace simgpu::exec::SIMGPU_ISA {
+#include "common/simgpu/exec/half.hpp"
+#include "common/simgpu/exec/kernels/lanes.hpp"
+
+namespace simgpu::exec::kernels {
 namespace {
 
 struct Half {
@@ -18,9 +25,7 @@ struct Bfloat {
   SIMGPU_INLINE static double in(std::uint16_t v) {
     return static_cast<double>(bfloat_to_float(v));
   }
-  SIMGPU_INLINE static std::uint16_t out(double v) {
-    return float_to_bfloat_lane(to_odd_float(v));
-  }
+  SIMGPU_INLINE static std::uint16_t out(double v) { return float_to_bfloat_lane(to_odd_float(v)); }
 };
 
 /// a * b + c where a * b is exact: rounded to odd.
@@ -54,7 +59,8 @@ struct HFmaRelu {
   }
 };
 SIMGPU_INLINE bool less(double a, double b) {  // -0 is less than +0
-  return a < b || (a == b && std::bit_cast<std::int64_t>(a) < 0 && std::bit_cast<std::int64_t>(b) >= 0);
+  return a < b ||
+         (a == b && std::bit_cast<std::int64_t>(a) < 0 && std::bit_cast<std::int64_t>(b) >= 0);
 }
 struct HMin {
   SIMGPU_INLINE static double f(double a, double b) {
@@ -167,8 +173,8 @@ void set_half_bits(HandlerTable& t, Alu op) {
   h[idx(Ty::bf16x2)] = half_bits<F, Bfloat, 2>;
 }
 
-/// The relation of two numbers as one bit: less, equal, greater, unordered. A comparison is the set of
-/// relations for which it holds.
+/// The relation of two numbers as one bit: less, equal, greater, unordered. A comparison is the set
+/// of relations for which it holds.
 enum : unsigned { kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8 };
 SIMGPU_INLINE unsigned relation(double a, double b) {
   return a < b ? kLess : a > b ? kGreater : a == b ? kEqual : kUnordered;
@@ -247,4 +253,4 @@ void fill_half(HandlerTable& t) {
   set_half_compare<kUnordered>(t, C::nan);
 }
 
-}  // namespace simgpu::exec::SIMGPU_ISA
+}  // namespace simgpu::exec::kernels

@@ -1,6 +1,14 @@
 // Integer arithmetic, shifts and bit operations (PTX ISA 9.7.1, 9.7.2, 9.7.8). Results wrap; signed
 // operations are computed in unsigned types so that nothing here overflows in the C++ sense.
-namespace simgpu::exec::SIMGPU_ISA {
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "common/simgpu/exec/kernels/lanes.hpp"
+
+namespace simgpu::exec::kernels {
 namespace {
 
 template <class T>
@@ -811,4 +819,4 @@ void fill_integer(HandlerTable& t) {
   t.broadcast[3] = broadcast<U64>;
 }
 
-}  // namespace simgpu::exec::SIMGPU_ISA
+}  // namespace simgpu::exec::kernels

@@ -1,6 +1,15 @@
 // cvt (PTX ISA 9.7.9.21). Op::x = ptx::Rounding, y: bit 0 = .sat, bit 1 = .ftz, bit 2 = .relu.
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
 
-namespace simgpu::exec::SIMGPU_ISA {
+#include "common/simgpu/exec/half.hpp"
+#include "common/simgpu/exec/kernels/lanes.hpp"
+
+namespace simgpu::exec::kernels {
 namespace {
 
 enum : std::uint8_t { kSat = 1, kFtz = 2, kRelu = 4 };
@@ -260,4 +269,4 @@ void fill_convert(HandlerTable& t) {
   t.cvt[idx(Ty::tf32)][idx(Ty::f32)] = cvt_tf32;
 }
 
-}  // namespace simgpu::exec::SIMGPU_ISA
+}  // namespace simgpu::exec::kernels

@@ -1,6 +1,15 @@
-// Loops over the 32 lanes of a warp. Everything here is inlined into the handlers, which are
-// compiled once for plain machines and once for wider vectors (see kernels/), so this file has no
-// namespace of its own: it is included inside SIMGPU_ISA by kernels/isa.hpp only.
+// Loops over the 32 lanes of a warp, for the handlers in this folder: everything here is inlined
+// into them. They are compiled for the vectors of the machine that builds (Makefile).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#include "common/simgpu/exec/op.hpp"
+#include "common/simgpu/exec/warp.hpp"
 
 /// Tells the compiler that lanes do not depend on each other: two operands are the same register or
 /// disjoint.
@@ -12,6 +21,8 @@
 #endif
 #define SIMGPU_INLINE [[gnu::always_inline]] inline
 #define SIMGPU_LAMBDA __attribute__((always_inline))
+
+namespace simgpu::exec::kernels {
 
 template <class T>
 SIMGPU_INLINE T* lanes(const Warp& w, Ref ref) {
@@ -82,3 +93,5 @@ constexpr std::size_t idx(ptx::Compare compare) {
 constexpr std::size_t idx(Ty type) {
   return static_cast<std::size_t>(type);
 }
+
+}  // namespace simgpu::exec::kernels

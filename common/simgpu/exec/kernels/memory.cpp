@@ -2,7 +2,17 @@
 // what goes well: addresses that repeat their pattern, in bounds, initialised, not in a race.
 // Anything else takes the complete path, lane by lane (memory_ops.cpp), before anything has been
 // changed.
-namespace simgpu::exec::SIMGPU_ISA {
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "common/simgpu/exec/decoder.hpp"
+#include "common/simgpu/exec/kernels/lanes.hpp"
+#include "common/simgpu/exec/memory_ops.hpp"
+#include "common/simgpu/exec/sampling.hpp"
+
+namespace simgpu::exec::kernels {
 namespace {
 
 constexpr std::uint8_t kFollows =
@@ -304,4 +314,4 @@ void fill_memory(HandlerTable& t) {
   set_memory<false>(t);
 }
 
-}  // namespace simgpu::exec::SIMGPU_ISA
+}  // namespace simgpu::exec::kernels

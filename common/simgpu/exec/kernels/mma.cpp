@@ -1,20 +1,33 @@
-// mma.sync and wmma.mma: D = A * B + C of a warp. See exec/mma.cpp for the arithmetic that is promised
-// and fragments.hpp for where elements lie.
+// mma.sync and wmma.mma: D = A * B + C of a warp. See exec/mma.cpp for the arithmetic that is
+// promised and fragments.hpp for where elements lie.
 //
-// Op::list: registers of D, C, A, B in this order, tile after tile. Op::x, y: tiles down and across.
-// Fragments are expanded to small dense matrices (A by rows, B by rows of k), multiplied and scattered.
+// Op::list: registers of D, C, A, B in this order, tile after tile. Op::x, y: tiles down and
+// across. Fragments are expanded to small dense matrices (A by rows, B by rows of k), multiplied
+// and scattered.
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
 
-namespace simgpu::exec::SIMGPU_ISA {
+#include "common/simgpu/exec/decoder.hpp"
+#include "common/simgpu/exec/fragments.hpp"
+#include "common/simgpu/exec/half.hpp"
+#include "common/simgpu/exec/kernels/lanes.hpp"
+
+namespace simgpu::exec::kernels {
 namespace {
 
-// Four doubles or eight 32-bit integers; where the machine has no such vectors the compiler splits them.
+// Four doubles or eight 32-bit integers; where the machine has no such vectors the compiler splits
+// them.
 typedef double Doubles __attribute__((vector_size(32)));
 typedef std::int32_t Ints __attribute__((vector_size(32)));
 
 /// Eight 16-bit floats.
 template <bool kBf>
 SIMGPU_INLINE void widen8(const std::uint16_t* from, double* to) {
-#if SIMGPU_ISA_V3  // not __F16C__: a preprocessor that runs by itself does not define it
+#if defined(__AVX__) && defined(__F16C__)
   const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
   if constexpr (!kBf) {
     const __m256 v = _mm256_cvtph_ps(bits);
@@ -27,8 +40,8 @@ SIMGPU_INLINE void widen8(const std::uint16_t* from, double* to) {
     to[i] = static_cast<double>(kBf ? bfloat_to_float(from[i]) : half_to_float_lane(from[i]));
 }
 
-// One block of A or B, 8 rows of 4p elements, from the lanes of a register. `Dense` is what products
-// are made of.
+// One block of A or B, 8 rows of 4p elements, from the lanes of a register. `Dense` is what
+// products are made of.
 template <bool kBf>
 struct SixteenBits {
   static constexpr unsigned kBits = 16, kWidth = 8;
@@ -122,11 +135,11 @@ SIMGPU_INLINE void expand_b(const Warp& w, const Ref* refs, bool is_unsigned,
   }
 }
 
-/// d[kRows][8] += a[kRows][kK] * b[kK][8], every element a chain over k. Products of all formats but
-/// FP64 are exact in double, so that fused or not makes no difference there.
+/// d[kRows][8] += a[kRows][kK] * b[kK][8], every element a chain over k. Products of all formats
+/// but FP64 are exact in double, so that fused or not makes no difference there.
 template <bool kFused, unsigned kRows, unsigned kK>
 SIMGPU_INLINE void multiply(const double* a, const double* b, double* d) {
-#if SIMGPU_ISA_V3
+#if defined(__AVX2__) && defined(__FMA__)
   for (unsigned i = 0; i < kRows; i += 4) {
     __m256d s[4][2];
     for (unsigned r = 0; r < 4; ++r)
@@ -283,7 +296,7 @@ void mma(Warp& w, const Op& op) {
           for (unsigned l = 0; l < kLanes; ++l) {
             std::int32_t& v = to[4 * (r / 2 * 2) * 8 + 2 * l + r % 2];
             const std::int64_t sum = std::int64_t{v} + c[l];
-            v = !finite ? static_cast<std::int32_t>(static_cast<std::uint32_t>(sum))
+            v = !finite           ? static_cast<std::int32_t>(static_cast<std::uint32_t>(sum))
                 : sum > INT32_MAX ? INT32_MAX
                 : sum < INT32_MIN ? INT32_MIN
                                   : static_cast<std::int32_t>(sum);
@@ -339,4 +352,4 @@ void fill_mma(HandlerTable& t) {
   set_mma<Int8, 8, 16>(t, MmaFormat::s8);
 }
 
-}  // namespace simgpu::exec::SIMGPU_ISA
+}  // namespace simgpu::exec::kernels

@@ -2,8 +2,13 @@
 // directed modes run the same loops under another rounding mode of the host (see wrappers.cpp). NaN
 // results of 32-bit operations are the canonical 0x7fffffff, as on hardware, which also makes
 // x86-64 and arm64 agree bit for bit.
+#include <bit>
+#include <cmath>
+#include <cstdint>
 
-namespace simgpu::exec::SIMGPU_ISA {
+#include "common/simgpu/exec/kernels/lanes.hpp"
+
+namespace simgpu::exec::kernels {
 namespace {
 
 SIMGPU_INLINE float canonical(float v) {
@@ -365,4 +370,4 @@ void fill_float(HandlerTable& t) {
   set_float_compare<CNan>(t, C::nan);
 }
 
-}  // namespace simgpu::exec::SIMGPU_ISA
+}  // namespace simgpu::exec::kernels

@@ -1,7 +1,0 @@
-#define SIMGPU_ISA portable
-#define SIMGPU_ISA_V3 0
-// The order matters.
-// clang-format off
-#include "common/simgpu/exec/kernels/isa.hpp"
-#include "common/simgpu/exec/kernels/convert.inl"
-#include "common/simgpu/exec/kernels/isa_end.hpp"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <future>
 #include <iostream>
 #include <map>
@@ -17,6 +18,7 @@
 #include "grader/judge/judge.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/files.hpp"
+#include "grader/os/pool.hpp"
 #include "grader/os/scratch.hpp"
 #include "grader/report/render.hpp"
 #include "grader/report/text.hpp"
@@ -35,7 +37,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void operator()(const std::string& what) const {
-    if (shown_) std::cerr << "\r\x1b[K" << report::fit(what, 78) << std::flush;
+    if (shown_) std::cerr << "\r\x1b[K" + report::fit(what, 78) << std::flush;
   }
   void clear() const {
     if (shown_) std::cerr << "\r\x1b[K" << std::flush;
@@ -134,12 +136,15 @@ ExitCode check(const CheckOptions& options) {
     }
 
   const Progress progress;
-  std::vector<Build> builds;
-  builds.reserve(chosen.size());
-  for (const Lab* lab : chosen) {
-    progress("compiling " + lab->name);
-    builds.push_back(build_lab(place, toolchain, *lab, source(*lab, "gemm.cu"), building));
-  }
+  std::vector<Build> builds(chosen.size());
+  std::vector<std::function<void()>> compiling;
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    compiling.push_back([&, i] {
+      const Lab& lab = *chosen[i];
+      progress("compiling " + lab.name);
+      builds[i] = build_lab(place, toolchain, lab, source(lab, "gemm.cu"), building);
+    });
+  Pool(judging.jobs).run(compiling);
   judging.progress = [&progress](const std::string& stage) { progress("checking " + stage); };
   std::vector<Assignment> assignments;
   for (std::size_t i = 0; i < chosen.size(); ++i) assignments.push_back({chosen[i], &builds[i]});

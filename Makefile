@@ -121,9 +121,10 @@ endif
 # took all that `make check` builds from 207 to 180 s of processor time (same busy machine). clang++ and ccache do without:
 # ccache keeps nothing that was compiled with such a header.
 ifneq ($(filter g++ g++-% %-g++,$(if $(filter ccache,$(notdir $(CXX))),,$(notdir $(CXX)))),)
-HEADERS      := $(foreach f,default quick light lanes,$(BUILD)/headers/$(f)/standard.hpp.gch)
+HEADERS      := $(foreach f,quick light lanes,$(BUILD)/headers/$(f)/standard.hpp.gch)
 TESTS_HEADER := $(BUILD)/headers/tests/standard.hpp.gch
-include_headers = -include $(BUILD)/headers/$(or $(FLAGS),default)/standard.hpp
+# Without flags of their own are two or three files: compiled faster than a header for them.
+header       = $(if $(FLAGS),$(BUILD)/headers/$(FLAGS)/standard.hpp)
 $(HEADERS): common/standard.hpp
 $(TESTS_HEADER): common/tests/standard.hpp
 $(HEADERS) $(TESTS_HEADER): $(BUILD)/flags
@@ -134,9 +135,10 @@ endif
 
 objects = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
 
-$(BUILD)/obj/%.o: %.cpp $(BUILD)/flags | $(HEADERS)
+.SECONDEXPANSION:
+$(BUILD)/obj/%.o: %.cpp $(BUILD)/flags | $$(addsuffix .gch,$$(header))
 	@mkdir -p $(@D); $(call progress,$<)
-	$(Q)$(CXX) $(ALL_CXXFLAGS) $(include_headers) -MMD -MP -c $< -o $@
+	$(Q)$(CXX) $(ALL_CXXFLAGS) $(addprefix -include ,$(header)) -MMD -MP -c $< -o $@
 
 # Other flags, another compiler or processor: everything again.
 .PHONY: always
@@ -150,9 +152,9 @@ $(BUILD)/flags: always
 # ---- simgpu: the simulated GPU
 SIMGPU_SRC := $(wildcard common/simgpu/*.cpp $(foreach d,ptx exec exec/kernels memory check count,common/simgpu/$(d)/*.cpp))
 LIBSIMGPU  := $(BUILD)/lib/libsimgpu.a
-$(BUILD)/obj/common/simgpu/exec/%.o: private FLAGS := lanes
+$(foreach d,check count exec memory,$(BUILD)/obj/common/simgpu/$(d)/%.o): private FLAGS := lanes
 $(BUILD)/obj/common/simgpu/ptx/%.o $(BUILD)/obj/common/simgpu/runtime/%.o $(patsubst %,$(BUILD)/obj/common/simgpu/%.o, \
-  device names exec/decode exec/decode_alu exec/decode_memory exec/order): private FLAGS := light
+  device names check/finding_log count/fold count/load_merging exec/decode exec/decode_alu exec/decode_memory exec/order): private FLAGS := light
 
 CUDART_API    := $(wildcard common/simgpu/runtime/api/*.cpp)
 CUDART_LOCAL  := $(BUILD)/lib/libsimgpu_cudart_local.a
@@ -175,7 +177,6 @@ CATCH_V3   := $(if $(wildcard $(DEPS)/include/catch2/catch_all.hpp /usr/include/
 COMMON_SRC := $(wildcard common/*.cpp)
 TEST_SRC   := $(filter-out %_main.cpp,$(wildcard common/simgpu/tests/*.cpp common/tests/*.cpp grader/tests/*.cpp))
 $(TEST_SRC:%.cpp=$(BUILD)/obj/%.o): private FLAGS := tests
-$(TEST_SRC:%.cpp=$(BUILD)/obj/%.o): | $(TESTS_HEADER)
 $(BUILD)/tests/simgpu_tests: $(call objects,$(wildcard common/simgpu/tests/*.cpp)) $(CATCH_MAIN) $(LIBSERVER) $(LIBSIMGPU)
 $(BUILD)/tests/common_tests: $(call objects,$(filter-out %/catch_main.cpp,$(wildcard common/tests/*.cpp)) $(COMMON_SRC)) $(CATCH_MAIN)
 $(BUILD)/tests/%:
@@ -188,14 +189,14 @@ TEST_PROGRAMS := $(foreach t,$(if $(wildcard common/simgpu/tests/*.cpp),simgpu_t
 GRADER := $(BUILD)/bin/grader
 GRADER_SRC := $(filter-out grader/main.cpp,$(wildcard grader/*.cpp)) \
   $(foreach d,commands compile diagnose gpu judge labs os report,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp)))
-# What measures is a program of its own: nobody waits for it to pass a lab.
+# What measures, and grades a class, is a program of its own: nobody waits for it to pass a lab.
 MEASURE := $(BUILD)/bin/measure
 MEASURE_SRC := $(filter-out grader/measure/main.cpp,$(foreach d,bench measure staff sweep,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp))))
 GOALS_SRC := $(wildcard lab[0-9]*_*/goals.cpp)
-$(foreach d,commands compile gpu labs measure report staff sweep,$(BUILD)/obj/grader/$(d)/%.o) $(BUILD)/obj/grader/main.o \
+$(foreach d,commands compile gpu labs measure report staff sweep,$(BUILD)/obj/grader/$(d)/%.o) $(BUILD)/obj/grader/main.o $(BUILD)/obj/grader/messages.o \
   $(foreach f,gpu_meter plan predictions record run table,$(BUILD)/obj/grader/bench/$(f).o) \
   $(BUILD)/obj/grader/judge/catch_main.o $(BUILD)/obj/common/tests/catch_main.o: private FLAGS := quick
-$(foreach d,judge os,$(BUILD)/obj/grader/$(d)/%.o) $(GOALS_SRC:%.cpp=$(BUILD)/obj/%.o): private FLAGS := light
+$(foreach d,diagnose judge os,$(BUILD)/obj/grader/$(d)/%.o) $(GOALS_SRC:%.cpp=$(BUILD)/obj/%.o): private FLAGS := light
 # Catch2's implementation: the grader's own main() starts its session.
 GRADER_CATCH := $(wildcard grader/judge/catch_main.cpp)
 # The grader compiles the labs against this library and shows nothing of it to the student's process but the wire.
@@ -289,8 +290,8 @@ endif
 	$(Q)SKELETON=$(SKELETON) sh $(SCRIPTS)/reset.sh $(lab_folders)
 grade: ## staff: grade a class, SUBMISSIONS=folder [OUT=folder] [GOALS=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: grade what? make grade SUBMISSIONS=folder' >&2; exit 4; }
-	$(call ensure,$(GRADER) $(GRADER_NEEDS))
-	$(Q)$(GRADER) grade "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(if $(GOALS),--goals "$(GOALS)")
+	$(call ensure,$(GRADER) $(MEASURE) $(GRADER_NEEDS))
+	$(Q)$(MEASURE) grade "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(if $(GOALS),--goals "$(GOALS)")
 ifneq ($(AUTHOR_TREE),)
 .PHONY: calibrate test-gpu
 calibrate: ## staff: place the speed goals for this GPU, [LAB=n]

@@ -87,22 +87,13 @@ int main(int argc, char** argv) {
   submit_command->add_option("--out", submitting.out,
                              "default: submission.zip in the build folder");
 
-  GradeOptions grading;
-  auto* grade_command = app.add_subcommand("grade", "grade a class: one folder or zip per student");
-  grade_command->add_option("submissions", grading.submissions, "folder with the submissions")
-      ->required();
-  grade_command->add_option("--out", grading.out, "default: grades in the build folder");
-  grade_command->add_option("--goals", grading.goals, "an instructor's course.toml");
-  grade_command->add_option("--jobs", grading.jobs, "students at a time; default: one per core");
-
   return app.run(argc, argv, [&] {
     checking.place = running.place = explaining.place = hinting.place = submitting.place =
-        grading.place = app.place();
+        app.place();
     if (*check_command) return check(checking);
     if (*run_command) return run(running);
     if (*explain_command) return explain_lab(explaining);
     if (*hint_command) return hint(hinting);
-    if (*submit_command) return submit(submitting);
-    return grade(grading);
+    return submit(submitting);
   });
 }

@@ -71,11 +71,4 @@ struct SubmitOptions {
 };
 ExitCode submit(const SubmitOptions& options);
 
-struct GradeOptions {
-  Place place;
-  std::filesystem::path submissions, out, goals;
-  unsigned jobs = 0;
-};
-ExitCode grade(const GradeOptions& options);
-
 }  // namespace grader

@@ -105,7 +105,7 @@ void grade_one(Task& task, const std::string& source, const Workplace& place) {
   const fs::path file = scratch.path() / "gemm.cu", result = scratch.path() / "result.json";
   write_file_atomically(file, staff::without_rungs(source, other_rungs(task)));
   ProcessSpec spec;
-  spec.argv = {(fs::read_symlink(own_program()).parent_path() / "grader").string(),
+  spec.argv = {grader_program().string(),
                "--root",
                place.root.string(),
                "--build",

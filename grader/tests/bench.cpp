@@ -35,9 +35,10 @@ void FixtureProject::write_source(const std::string& text) const {
   write_file_atomically(lab() / "gemm.cu", text);
 }
 
-RunResult FixtureProject::grader(std::vector<std::string> arguments) const {
+RunResult FixtureProject::run(const std::string& program,
+                              const std::vector<std::string>& arguments) const {
   ProcessSpec spec;
-  spec.argv = {(build_folder() / "bin" / "grader").string(), "--root", root().string(), "--build",
+  spec.argv = {(build_folder() / "bin" / program).string(), "--root", root().string(), "--build",
                (root() / "build").string()};
   spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
   spec.environment = minimal_environment();

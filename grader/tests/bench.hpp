@@ -27,9 +27,13 @@ class FixtureProject {
   void write_source(const std::string& text) const;
   /// `grader <arguments>` in this project; its build products are kept apart from the project's
   /// own.
-  RunResult grader(std::vector<std::string> arguments) const;
+  RunResult grader(std::vector<std::string> arguments) const { return run("grader", arguments); }
+  /// The same of `measure`.
+  RunResult measure(std::vector<std::string> arguments) const { return run("measure", arguments); }
 
  private:
+  RunResult run(const std::string& program, const std::vector<std::string>& arguments) const;
+
   Scratch scratch_;
   std::filesystem::path root_;
 };

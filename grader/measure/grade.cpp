@@ -1,4 +1,4 @@
-// grader grade: a class at a time. Every student is graded by a process of their own, so that
+// measure grade: a class at a time. Every student is graded by a process of their own, so that
 // nothing one of them does can reach the table or the next student; each result is on disk before
 // the next begins.
 #include <fcntl.h>
@@ -16,10 +16,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "grader/commands/commands.hpp"
 #include "grader/commands/common.hpp"
-#include "grader/commands/submission.hpp"
 #include "grader/judge/session.hpp"
+#include "grader/measure/measure.hpp"
+#include "grader/measure/submission.hpp"
 #include "grader/os/files.hpp"
 #include "grader/os/pool.hpp"
 #include "grader/os/process.hpp"
@@ -58,7 +58,7 @@ std::uint64_t secret_seed(const fs::path& out) {
 std::string setting(const Workplace& place, const std::vector<Lab>& labs, const fs::path& goals,
                     std::uint64_t seed) {
   std::string all = std::to_string(seed);
-  all += read_file(own_program(), 1u << 30);
+  all += read_file(grader_program(), 1u << 30);
   for (const auto& lab : labs) all += read_file(place.root / lab.folder / "lab.toml", 1u << 20);
   if (!goals.empty()) all += read_file(goals, 1u << 20);
   return sha256(all);
@@ -156,7 +156,7 @@ class Class {
         write_file_atomically(sources.path() / lab / "gemm.cu", bytes);
       }
       ProcessSpec spec;
-      spec.argv = {own_program(),
+      spec.argv = {grader_program().string(),
                    "--root",
                    place_.root.string(),
                    "--build",
@@ -324,6 +324,10 @@ class Class {
 };
 
 }  // namespace
+
+fs::path grader_program() {
+  return fs::read_symlink(own_program()).parent_path() / "grader";
+}
 
 ExitCode grade(const GradeOptions& options) {
   return Class(options).run();

@@ -1,4 +1,4 @@
-#include "grader/commands/submission.hpp"
+#include "grader/measure/submission.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -104,7 +104,8 @@ FLAGS_quick := -O0
 FLAGS_light := -O1 -fno-strict-aliasing
 FLAGS_tests := -O0
 # Lanes are loops for the vectoriser; a*b+c must never become an fma by itself; registers are read as other types.
-LANES := -ffp-contract=off -fno-strict-aliasing -fno-math-errno -fno-trapping-math
+# That clang vectorises not all of them is no cause to warn.
+LANES := -ffp-contract=off -fno-strict-aliasing -fno-math-errno -fno-trapping-math -Wno-pass-failed
 # For the vectors that this machine has, in two steps: results are the same, and a build folder that comes to an older
 # processor sees other flags and is built again.
 X86_64_V3 := $(foreach f,AVX2 BMI BMI2 F16C FMA LZCNT MOVBE,__$(f)__)

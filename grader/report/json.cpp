@@ -1,7 +1,9 @@
+// Both reports as JSON, in one file: the library takes seconds to compile.
 #include <cmath>
 
 #include <nlohmann/json.hpp>
 
+#include "grader/report/explain.hpp"
 #include "grader/report/render.hpp"
 
 namespace grader::report {
@@ -169,3 +171,110 @@ std::string json(const Report& report) {
 }
 
 }  // namespace grader::report
+
+namespace grader::explain {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json counts(const Columns& c) {
+  return {{"instructions", c.instructions},       {"multiply_adds", c.multiply_adds},
+          {"global_requests", c.global_requests}, {"sectors", c.sectors},
+          {"ideal_sectors", c.ideal_sectors},     {"shared_requests", c.shared_requests},
+          {"wavefronts", c.wavefronts},           {"ideal_wavefronts", c.ideal_wavefronts},
+          {"local_requests", c.local_requests},   {"barriers", c.barriers}};
+}
+
+ordered_json one_site(const Site& site) {
+  const auto& s = site.worst;
+  const bool shared = s.space == simgpu::MemorySpace::shared;
+  ordered_json lanes = ordered_json::array();
+  for (unsigned i = 0; i < 32; ++i)
+    if ((s.mask >> i) & 1u)
+      lanes.push_back(
+          {{"lane", i}, {"offset", static_cast<std::int64_t>(s.address[i] - s.object_address)}});
+  return {{"line", site.line},
+          {"space", shared ? "shared" : "global"},
+          {"access", s.type == simgpu::AccessType::load    ? "load"
+                     : s.type == simgpu::AccessType::store ? "store"
+                                                           : "atomic"},
+          {"matrix", s.matrix},
+          {"object", s.object},
+          {"bytes", s.bytes},
+          {"requests", site.requests},
+          {shared ? "wavefronts" : "sectors", site.cost},
+          {"ideal", site.ideal},
+          {"worst",
+           {{"block", {s.block.x, s.block.y, s.block.z}},
+            {"warp", s.warp},
+            {shared ? "wavefronts" : "sectors", s.cost},
+            {"ideal", s.ideal},
+            {"lanes", lanes}}}};
+}
+
+}  // namespace
+
+std::string json(const Document& document) {
+  ordered_json rungs = ordered_json::array();
+  for (const auto& r : document.rungs) {
+    ordered_json launches = ordered_json::array(), lines = ordered_json::array(),
+                 sites = ordered_json::array(), buffers = ordered_json::array();
+    for (const auto& l : r.launches) {
+      ordered_json findings = ordered_json::array();
+      for (const auto& f : l.findings)
+        findings.push_back({{"kind", std::string(simgpu::to_string(f.kind))},
+                            {"line", f.at.where.line},
+                            {"detail", f.detail},
+                            {"occurrences", f.occurrences}});
+      launches.push_back(
+          {{"kernel", l.kernel},
+           {"grid", {l.grid.x, l.grid.y, l.grid.z}},
+           {"block", {l.block.x, l.block.y, l.block.z}},
+           {"shared_bytes", std::uint64_t{l.static_shared_bytes} + l.dynamic_shared_bytes},
+           {"live_registers", l.registers.live_registers},
+           {"occupancy", l.registers.occupancy},
+           {"limiter", l.registers.limiter},
+           {"completed", l.completed},
+           {"findings", findings}});
+    }
+    for (const auto& line : r.lines) {
+      ordered_json one = {{"line", line.number}};
+      one.update(counts(columns(line.counts, r.type)));
+      lines.push_back(one);
+    }
+    for (const auto& site : r.sites) sites.push_back(one_site(site));
+    for (const auto& b : r.buffers)
+      buffers.push_back({{"label", b.label},
+                         {"bytes", b.bytes},
+                         {"load_sectors", b.load.sectors},
+                         {"store_sectors", b.store.sectors},
+                         {"atomic_sectors", b.atomic.sectors}});
+    rungs.push_back({{"name", r.name},
+                     {"title", r.title},
+                     {"type", r.type},
+                     {"shape", {r.shape.m, r.shape.n, r.shape.k}},
+                     {"state", std::string(to_string(r.state))},
+                     {"headline", r.headline},
+                     {"details", r.details},
+                     {"summary", r.summary},
+                     {"total", counts(columns(r.total, r.type))},
+                     {"launches", launches},
+                     {"buffers", buffers},
+                     {"lines", lines},
+                     {"sites", sites}});
+  }
+  const ordered_json all = {{"schema", Document::schema},
+                            {"lab", document.lab},
+                            {"title", document.title},
+                            {"file", document.file},
+                            {"compiler", document.compiler},
+                            {"build",
+                             {{"ok", document.build_headline.empty()},
+                              {"headline", document.build_headline},
+                              {"details", document.build_details},
+                              {"warnings", document.warnings}}},
+                            {"rungs", rungs}};
+  return all.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace grader::explain

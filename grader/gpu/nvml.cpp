@@ -1,6 +1,12 @@
 #include "grader/gpu/nvml.hpp"
 
+#include <algorithm>
 #include <array>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+#include <thread>
 #include <utility>
 
 #include "grader/gpu/nvml_library.hpp"
@@ -59,6 +65,34 @@ Conditions Nvml::now() {
   if (conditions.power_w) *conditions.power_w /= 1000;
   conditions.temperature_c = nvml.temperature_c();
   conditions.compute_processes = nvml.compute_processes();
+  return conditions;
+}
+
+Conditions Nvml::during(const std::function<void()>& work) {
+  using namespace std::chrono_literals;
+  const NvmlLibrary& nvml = state_->library;
+  std::vector<unsigned> clocks;
+  std::uint64_t throttle = 0;
+  {
+    // Reads from 5 ms on: at first the device still has the clock of before.
+    std::jthread reader([&](const std::stop_token& stop) {
+      std::mutex alone;
+      std::condition_variable_any wake;
+      std::unique_lock lock(alone);
+      while (!wake.wait_for(lock, stop, 5ms, [&] { return stop.stop_requested(); })) {
+        if (const auto clock = nvml.sm_clock_mhz()) clocks.push_back(*clock);
+        throttle |= nvml.throttle_reasons().value_or(0);
+      }
+    });
+    work();
+  }
+  Conditions conditions = now();
+  if (!clocks.empty()) {
+    const auto middle = clocks.begin() + static_cast<std::ptrdiff_t>(clocks.size() / 2);
+    std::nth_element(clocks.begin(), middle, clocks.end());
+    conditions.sm_clock_mhz = *middle;
+  }
+  if (conditions.throttle) *conditions.throttle |= throttle;
   return conditions;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,11 @@ class Observer {
  public:
   virtual ~Observer() = default;
   virtual Conditions now() = 0;
+  /// Does the work, and says what the device was like meanwhile. What `work` throws goes on.
+  virtual Conditions during(const std::function<void()>& work) {
+    work();
+    return now();
+  }
 };
 
 class Nvml : public Observer {
@@ -40,6 +46,10 @@ class Nvml : public Observer {
   std::string driver_version() const;  ///< "580.159.04", "" if unknown
   std::optional<unsigned> max_sm_clock_mhz() const;
   Conditions now() override;
+  /// The median of the clock read every few milliseconds, and every reason to throttle that was
+  /// seen. A clock read when the work has ended is that of a device about to rest: under a power
+  /// cap an H200 multiplies at 1.5 to 1.6 GHz, and says up to 1.9 right after.
+  Conditions during(const std::function<void()>& work) override;
 
  private:
   struct State;

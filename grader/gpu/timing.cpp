@@ -147,8 +147,11 @@ class Measurement {
     Trouble trouble = slot.who->prepare(slot.launches, random_());
     Taken taken;
     if (!trouble) {
-      taken.sample = slot.who->run();
-      if (observer_) taken.conditions = observer_->now();
+      const auto run = [&] { taken.sample = slot.who->run(); };
+      if (observer_)
+        taken.conditions = observer_->during(run);
+      else
+        run();
       trouble = slot.who->verify();
     }
     if (trouble) {
@@ -328,9 +331,10 @@ class Measurement {
                             const std::optional<double>& bar) {
         if (!ratio || !bar) return;
         const double edge = *bar * (1 - options_.grace), far = 1 + options_.clear_of_bar;
+        const double width = ratio->high - ratio->low;
         any = true;
-        all = all && ratio->half_width() <= options_.clear_half_width * ratio->middle &&
-              (ratio->low >= edge * far || ratio->high * far < edge);
+        all = all && (ratio->low >= std::max(edge * far, edge + width) ||
+                      ratio->high < std::min(edge / far, edge - width));
       };
       for (const Options::Bars& goal : bars) {
         look(one.result->over_naive, goal.naive);

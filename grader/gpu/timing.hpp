@@ -29,8 +29,8 @@
 //      tensor kernels run at 1.6 GHz on an H200 where others run at 1.98.)
 //   6. A block has at least 10 rounds and ends when all half-widths are below 1 % (as NVBench does,
 //      which stops at 0.5 % of noise; Triton's do_bench has a fixed time instead) or at a cap. Five
-//      rounds do where they leave no doubt: each ratio known to 2 %, and each bar, grace included,
-//      5 % away from the interval.
+//      rounds do where they leave no doubt: each bar, grace included, is 5 % away from the
+//      interval, and as far away as the interval is wide.
 //   7. Decision: the bar is lowered by a grace of 3 %. Pass if the whole interval is above, fail if
 //      it is below. If it straddles, up to three more blocks are pooled; then the median decides if
 //      it is known to 1 %, else the verdict is "inconclusive".
@@ -60,7 +60,7 @@ namespace grader::gpu {
 /// One participant's part of a round.
 struct Taken {
   Sample sample;
-  Conditions conditions;  ///< right after it
+  Conditions conditions;  ///< meanwhile
 };
 
 /// Why a participant's outputs or its process are not right. Ends the measurement.
@@ -110,8 +110,7 @@ struct Options {
   unsigned extra_blocks = 3;                  ///< only where a bar is straddled
   double half_width = 0.01;                   ///< of an interval, as a fraction of its middle
   unsigned clear_rounds = 5;                  ///< do where every bar is clearly met or missed:
-  double clear_of_bar = 0.05;                 ///< so far from the interval, as a fraction, and
-  double clear_half_width = 0.02;             ///< so well the ratio is known
+  double clear_of_bar = 0.05;                 ///< so far from the interval, as a fraction
   double clock_spread = 0.10;                 ///< of one participant, off its own median
   std::uint64_t seed = 0;                     ///< 0: from the system
   bool naive = true, cublas = true;           ///< which yardsticks take part

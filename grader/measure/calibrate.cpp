@@ -155,7 +155,7 @@ class Calibration {
 }  // namespace
 
 ExitCode calibrate(const CalibrateOptions& options) {
-  const SpeedCases cases(options.place, {options.labs, {}, {}});
+  const SpeedCases cases(options.place, {options.labs, {}, options.type});
   SpeedBench bench(cases);
   std::cout << bench.device().name << " · " << bench.arch() << " · "
             << text("calibrate.rule", {{"runs", std::to_string(options.runs)}}) << "\n\n";

@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   auto* calibrate_command =
       app.add_subcommand("calibrate", "place the speed goals for this GPU, from the solutions");
   calibrate_command->add_option("--lab", calibrating.labs, "numbers of labs; default: all");
+  calibrate_command->add_option("--type", calibrating.type, "goals of this type alone");
   calibrate_command->add_option("--runs", calibrating.runs, "of each kernel")
       ->check(CLI::Range(1, 100));
   calibrate_command->add_flag("!--dry-run", calibrating.write, "print only");

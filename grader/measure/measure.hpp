@@ -39,10 +39,11 @@ ExitCode mutants(const MutantOptions& options);
 struct CalibrateOptions {
   Place place;
   std::vector<int> labs;  ///< empty = all
+  std::string type;       ///< "" = all
   unsigned runs = 3;      ///< of each kernel; the worst of the solution counts
   bool write = true;
-  bool base =
-      false;  ///< change the goals' own bars, which hold where no architecture says otherwise
+  /// Change the goals' own bars, which hold where no architecture says otherwise.
+  bool base = false;
 };
 ExitCode calibrate(const CalibrateOptions& options);
 

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/simgpu/processor.hpp"
 #include "grader/commands/commands.hpp"
 #include "grader/report/text.hpp"
 
@@ -37,6 +38,10 @@ class CommandLine : public CLI::App {
     } catch (const CLI::ParseError& error) {
       complain(error.what());
       return exit_usage;
+    }
+    if (!simgpu::runs_here()) {
+      complain(get_name() + " was built for another processor: build it on this machine (make)");
+      return exit_infrastructure;
     }
     try {
       return command();

@@ -165,8 +165,11 @@ Word speed_word(const SpeedResult& speed) {
 /// "0.53 of cuBLAS (asked 0.45), 27.1 TFLOP/s": the yardstick that decided.
 std::string speed_text(const SpeedResult& speed) {
   if (speed.verdict == "not_measured") return speed.reason;
-  std::string text = decimals(speed.ratio, 2) + (speed.by == "cublas" ? " of cuBLAS" : "x naive");
-  text += " (asked " + decimals(speed.bar, 2) + ")";
+  // WMMA is asked for a fortieth of cuBLAS: two digits that count, where two decimals are one.
+  const int digits = speed.bar < 0.1 ? 3 : 2;
+  std::string text =
+      decimals(speed.ratio, digits) + (speed.by == "cublas" ? " of cuBLAS" : "x naive");
+  text += " (asked " + decimals(speed.bar, digits) + ")";
   if (speed.tflops > 0) text += ", " + decimals(speed.tflops, 1) + " TFLOP/s";
   return text;
 }

@@ -331,6 +331,10 @@ TEST_CASE("the report names the GPU, why it was picked, and fits 80 columns") {
     std::istringstream lines(page);
     for (std::string line; std::getline(lines, line);) CHECK(report::width(line) <= 80);
   }
+  gpu.speed[0].bar = 0.022;
+  gpu.speed[0].ratio = 0.0793;
+  CHECK(report::human(report, false, false).find("0.079 of cuBLAS (asked 0.022)") !=
+        std::string::npos);
   const std::string json = report::json(report);
   for (const char* part : {"\"uuid\": \"GPU-1\"", "\"verdict\": \"inconclusive\"",
                            "\"over_cublas\": null", "\"tool\": \"racecheck\""})

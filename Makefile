@@ -190,11 +190,13 @@ TEST_PROGRAMS := $(foreach t,$(if $(wildcard common/simgpu/tests/*.cpp),simgpu_t
 GRADER := $(BUILD)/bin/grader
 GRADER_SRC := $(filter-out grader/main.cpp,$(wildcard grader/*.cpp)) \
   $(foreach d,commands compile diagnose gpu judge labs os report,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp)))
-# What measures, and grades a class, is a program of its own: nobody waits for it to pass a lab.
+# What grades a class and what measures are programs of their own: nobody waits for them to pass a lab.
+GRADE := $(BUILD)/bin/grade
+GRADE_SRC := $(filter-out grader/grade/main.cpp,$(wildcard grader/grade/*.cpp))
 MEASURE := $(BUILD)/bin/measure
 MEASURE_SRC := $(filter-out grader/measure/main.cpp,$(foreach d,bench measure staff sweep,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp))))
 GOALS_SRC := $(wildcard lab[0-9]*_*/goals.cpp)
-$(foreach d,commands compile gpu labs measure report staff sweep,$(BUILD)/obj/grader/$(d)/%.o) $(BUILD)/obj/grader/main.o $(BUILD)/obj/grader/messages.o \
+$(foreach d,commands compile gpu grade labs measure report staff sweep,$(BUILD)/obj/grader/$(d)/%.o) $(BUILD)/obj/grader/main.o $(BUILD)/obj/grader/messages.o \
   $(foreach f,gpu_meter plan predictions record run table,$(BUILD)/obj/grader/bench/$(f).o) \
   $(BUILD)/obj/grader/judge/catch_main.o $(BUILD)/obj/common/tests/catch_main.o: private FLAGS := quick
 $(foreach d,diagnose judge os,$(BUILD)/obj/grader/$(d)/%.o) $(GOALS_SRC:%.cpp=$(BUILD)/obj/%.o): private FLAGS := light
@@ -204,9 +206,10 @@ GRADER_CATCH := $(wildcard grader/judge/catch_main.cpp)
 GRADER_NEEDS := $(CUDART_REMOTE)
 GRADER_OBJECTS := $(call objects,$(GRADER_SRC) $(GRADER_CATCH) $(GOALS_SRC) $(COMMON_SRC)) $(LIBSERVER) $(LIBSIMGPU)
 $(GRADER): $(call objects,grader/main.cpp) $(GRADER_OBJECTS)
+$(GRADE): $(call objects,grader/grade/main.cpp $(GRADE_SRC)) $(GRADER_OBJECTS)
 $(MEASURE): $(call objects,grader/measure/main.cpp $(MEASURE_SRC)) $(GRADER_OBJECTS)
-$(BUILD)/tests/grader_tests: $(call objects,$(wildcard grader/tests/*.cpp) $(MEASURE_SRC)) $(GRADER_OBJECTS)
-$(GRADER) $(MEASURE) $(BUILD)/tests/grader_tests:
+$(BUILD)/tests/grader_tests: $(call objects,$(wildcard grader/tests/*.cpp) $(GRADE_SRC) $(MEASURE_SRC)) $(GRADER_OBJECTS)
+$(GRADER) $(GRADE) $(MEASURE) $(BUILD)/tests/grader_tests:
 	@mkdir -p $(@D); $(call progress,$(@F))
 	$(Q)$(CXX) -pthread -fopenmp $(filter %.o %.a,$^) $(if $(DEPS),-L$(DEPS)/lib) $(CATCH_V3) -o $@
 
@@ -291,8 +294,8 @@ endif
 	$(Q)SKELETON=$(SKELETON) sh $(SCRIPTS)/reset.sh $(lab_folders)
 grade: ## staff: grade a class, SUBMISSIONS=folder [OUT=folder] [GOALS=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: grade what? make grade SUBMISSIONS=folder' >&2; exit 4; }
-	$(call ensure,$(GRADER) $(MEASURE) $(GRADER_NEEDS))
-	$(Q)$(MEASURE) grade "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(if $(GOALS),--goals "$(GOALS)")
+	$(call ensure,$(GRADER) $(GRADE) $(GRADER_NEEDS))
+	$(Q)$(GRADE) "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(if $(GOALS),--goals "$(GOALS)")
 ifneq ($(AUTHOR_TREE),)
 .PHONY: calibrate test-gpu
 calibrate: ## staff: place the speed goals for this GPU, [LAB=n]
@@ -326,7 +329,7 @@ ALL_TESTS := $(filter $(LONG_TESTS),$(SHELL_TESTS)) $(TEST_PROGRAMS) $(filter-ou
 SELECTED_TESTS := $(if $(ONLY),$(foreach t,$(ONLY),$(filter %/$(t),$(ALL_TESTS))),$(ALL_TESTS))
 ifneq ($(ALL_TESTS),)
 test: ## the project's own tests; ends with "N passed, N failed"
-	$(call ensure,$(GRADER) $(MEASURE) $(GRADER_NEEDS) $(CUDART_LOCAL) $(if $(AUTHOR_TREE),$(SKELETON)) $(filter $(BUILD)/%,$(SELECTED_TESTS)))
+	$(call ensure,$(GRADER) $(GRADE) $(MEASURE) $(GRADER_NEEDS) $(CUDART_LOCAL) $(if $(AUTHOR_TREE),$(SKELETON)) $(filter $(BUILD)/%,$(SELECTED_TESTS)))
 	$(Q)bash $(SCRIPTS)/test.sh $(SELECTED_TESTS)
 else
 test:
@@ -403,9 +406,9 @@ endif
 
 # `all` and `objects` are for CI: everything, and what a machine of another kind must be able to compile.
 .PHONY: all objects
-all: $(GRADER) $(MEASURE) $(CUDART_LOCAL) $(CUDART_REMOTE) $(SKELETON) $(TEST_PROGRAMS)
+all: $(GRADER) $(GRADE) $(MEASURE) $(CUDART_LOCAL) $(CUDART_REMOTE) $(SKELETON) $(TEST_PROGRAMS)
 objects: $(call objects,$(SIMGPU_SRC) $(CUDART_API) $(RUNTIME_WIRE) $(wildcard common/simgpu/runtime/*/*.cpp) \
-  $(COMMON_SRC) $(GRADER_SRC) $(MEASURE_SRC) $(wildcard grader/main.cpp grader/measure/main.cpp) $(GOALS_SRC))
+  $(COMMON_SRC) $(GRADER_SRC) $(GRADE_SRC) $(MEASURE_SRC) $(wildcard grader/main.cpp grader/grade/main.cpp grader/measure/main.cpp) $(GOALS_SRC))
 
 .PHONY: compdb format lint clean
 compdb: ## write compile_commands.json, for editors

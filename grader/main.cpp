@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
 
   use_catch_session(&run_catch_session);
   CommandLine app("grader", "Grades the labs on a simulated GPU.");
+  app.require_subcommand(1);
 
   CheckOptions checking;
   auto* check_command = app.add_subcommand("check", "build and grade labs");

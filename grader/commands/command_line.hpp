@@ -13,12 +13,11 @@
 
 namespace grader {
 
-/// Options of which one subcommand must be named, with --root and --build before it. In the header:
-/// CLI11 takes seconds to read, and every program's main.cpp reads it anyway.
+/// --root and --build, before any subcommand, and what becomes of errors. In the header: CLI11
+/// takes seconds to read, and every program's main.cpp reads it anyway.
 class CommandLine : public CLI::App {
  public:
   CommandLine(const std::string& program, const std::string& about) : CLI::App(about, program) {
-    require_subcommand(1);
     add_option("--root", place_.root, "the project's folder")->capture_default_str();
     add_option("--build", place_.build, "where generated files go")->envname("BUILD");
   }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "grader/errors.hpp"
+#include "grader/judge/session.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/files.hpp"
 #include "grader/os/process.hpp"
@@ -91,6 +92,10 @@ std::optional<std::pair<unsigned, unsigned>> lesser_user(const Workplace& place)
   spec.folder = place.root.string();
   spec.user = user;
   return run_process(spec, std::chrono::seconds(10)).ok() ? std::optional(user) : std::nullopt;
+}
+
+fs::path grader_program() {
+  return fs::read_symlink(own_program()).parent_path() / "grader";
 }
 
 }  // namespace grader

@@ -33,6 +33,9 @@ std::optional<std::pair<unsigned, unsigned>> lesser_user(const Workplace& place)
 /// Of the sources, for results; GEMM_LAB_COMMIT= where they were sent without their history.
 std::string commit_of(const std::filesystem::path& root);
 
+/// The program that grades labs, for the programs beside it.
+std::filesystem::path grader_program();
+
 /// ARCH= as the user chose it; "" if the Makefile asked the GPU.
 std::string chosen_arch();
 

@@ -5,9 +5,8 @@
 using namespace grader;
 
 int main(int argc, char** argv) {
-  CommandLine app(
-      "measure",
-      "Measures the labs' kernels, the simulated GPU and the grader, and grades a class.");
+  CommandLine app("measure", "Measures the labs' kernels, the simulated GPU and the grader.");
+  app.require_subcommand(1);
 
   MutantOptions mutating;
   auto* mutants_command =
@@ -16,14 +15,6 @@ int main(int argc, char** argv) {
   mutants_command->add_option("--only", mutating.only, "files whose path contains this");
   mutants_command->add_option("--jobs", mutating.jobs, "at a time; default: one per core");
   mutants_command->add_flag("--verbose,-v", mutating.verbose, "headlines of what went right, too");
-
-  GradeOptions grading;
-  auto* grade_command = app.add_subcommand("grade", "grade a class: one folder or zip per student");
-  grade_command->add_option("submissions", grading.submissions, "folder with the submissions")
-      ->required();
-  grade_command->add_option("--out", grading.out, "default: grades in the build folder");
-  grade_command->add_option("--goals", grading.goals, "an instructor's course.toml");
-  grade_command->add_option("--jobs", grading.jobs, "students at a time; default: one per core");
 
   CalibrateOptions calibrating;
   auto* calibrate_command =
@@ -80,9 +71,8 @@ int main(int argc, char** argv) {
                             "show this results file (with --out: write it anew); needs no GPU");
 
   return app.run(argc, argv, [&] {
-    grading.place = mutating.place = calibrating.place = proving.place = benching.place =
-        verifying.place = sweeping.place = app.place();
-    if (*grade_command) return grade(grading);
+    mutating.place = calibrating.place = proving.place = benching.place = verifying.place =
+        sweeping.place = app.place();
     if (*calibrate_command) return calibrate(calibrating);
     if (*prove_command) return prove_speed(proving);
     if (*mutants_command) return mutants(mutating);

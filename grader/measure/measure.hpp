@@ -1,7 +1,5 @@
 // What can be measured: kernels on a real GPU, the simulated GPU against a profiler, the grader
-// against kernels that it must reject, a class. A program of its own, since nobody needs it to pass
-// a lab: `make check` builds for its user a fifth less without it (292 s of processor time with
-// it).
+// against kernels that it must reject. A program of its own, since nobody needs it to pass a lab.
 #pragma once
 
 #include <filesystem>
@@ -11,17 +9,6 @@
 #include "grader/commands/commands.hpp"
 
 namespace grader {
-
-/// Staff only: grades a class, one folder or zip per student.
-struct GradeOptions {
-  Place place;
-  std::filesystem::path submissions, out, goals;
-  unsigned jobs = 0;
-};
-ExitCode grade(const GradeOptions& options);
-
-/// The program that students run, beside this one.
-std::filesystem::path grader_program();
 
 /// Staff only: grades every labN_*/mutants and alternatives file and compares with what it must
 /// get.

@@ -28,8 +28,8 @@ class FixtureProject {
   /// `grader <arguments>` in this project; its build products are kept apart from the project's
   /// own.
   RunResult grader(std::vector<std::string> arguments) const { return run("grader", arguments); }
-  /// The same of `measure`.
-  RunResult measure(std::vector<std::string> arguments) const { return run("measure", arguments); }
+  /// The same of `grade`.
+  RunResult grade(std::vector<std::string> arguments) const { return run("grade", arguments); }
 
  private:
   RunResult run(const std::string& program, const std::vector<std::string>& arguments) const;

@@ -1,4 +1,4 @@
-// measure grade: a small class, killed and started again, with neighbours of every kind.
+// make grade: a small class, killed and started again, with neighbours of every kind.
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -64,12 +64,11 @@ TEST_CASE("a class is graded, and a restart repeats nothing") {
   {
     // Killed as soon as there is one result.
     grader::ProcessSpec spec;
-    spec.argv = {(grader::test::build_folder() / "bin/measure").string(),
+    spec.argv = {(grader::test::build_folder() / "bin/grade").string(),
                  "--root",
                  project.root().string(),
                  "--build",
                  (project.root() / "build").string(),
-                 "grade",
                  in.string(),
                  "--out",
                  out.string(),
@@ -85,7 +84,7 @@ TEST_CASE("a class is graded, and a restart repeats nothing") {
   REQUIRE_FALSE(before.empty());
   REQUIRE(before.size() < 6);
 
-  const auto again = project.measure({"grade", in.string(), "--out", out.string(), "--jobs", "2"});
+  const auto again = project.grade({in.string(), "--out", out.string(), "--jobs", "2"});
   INFO(again.output << again.errors);
   REQUIRE(WIFEXITED(again.status));
   CHECK(WEXITSTATUS(again.status) == grader::exit_ok);
@@ -115,7 +114,7 @@ TEST_CASE("a class is graded, and a restart repeats nothing") {
     fs::remove_all(in / "bob");
     fs::remove(in / "bob.zip");
     put(in / "bob/lab6/gemm.cu", fixture_source("INSERT", ""));
-    const auto third = project.measure({"grade", in.string(), "--out", out.string()});
+    const auto third = project.grade({in.string(), "--out", out.string()});
     CHECK(WEXITSTATUS(third.status) == grader::exit_ok);
     CHECK(rows(out / "grades.csv").at("bob").rfind("bob,GRADED,7,2,", 0) == 0);
     std::size_t kept = 0;
@@ -128,10 +127,10 @@ TEST_CASE("a class is graded, and a restart repeats nothing") {
 
 TEST_CASE("an unusable folder of submissions is one clear error") {
   const grader::test::FixtureProject project;
-  const auto missing = project.measure({"grade", (project.root() / "nothing").string()});
+  const auto missing = project.grade({(project.root() / "nothing").string()});
   CHECK(WEXITSTATUS(missing.status) == grader::exit_usage);
   CHECK(missing.errors.find("no such folder") != std::string::npos);
   fs::create_directories(project.root() / "empty");
-  const auto empty = project.measure({"grade", (project.root() / "empty").string()});
+  const auto empty = project.grade({(project.root() / "empty").string()});
   CHECK(WEXITSTATUS(empty.status) == grader::exit_usage);
 }

@@ -8,7 +8,7 @@
 #include "common/catch2.hpp"
 #include "grader/commands/hints.hpp"
 #include "grader/errors.hpp"
-#include "grader/measure/submission.hpp"
+#include "grader/grade/submission.hpp"
 #include "grader/os/files.hpp"
 #include "grader/os/scratch.hpp"
 #include "grader/os/sha256.hpp"

@@ -1,4 +1,4 @@
-// measure grade: a class at a time. Every student is graded by a process of their own, so that
+// A class at a time. Every student is graded by a process of their own, so that
 // nothing one of them does can reach the table or the next student; each result is on disk before
 // the next begins.
 #include <fcntl.h>
@@ -17,9 +17,9 @@
 #include <nlohmann/json.hpp>
 
 #include "grader/commands/common.hpp"
+#include "grader/grade/grade.hpp"
+#include "grader/grade/submission.hpp"
 #include "grader/judge/session.hpp"
-#include "grader/measure/measure.hpp"
-#include "grader/measure/submission.hpp"
 #include "grader/os/files.hpp"
 #include "grader/os/pool.hpp"
 #include "grader/os/process.hpp"
@@ -324,10 +324,6 @@ class Class {
 };
 
 }  // namespace
-
-fs::path grader_program() {
-  return fs::read_symlink(own_program()).parent_path() / "grader";
-}
 
 ExitCode grade(const GradeOptions& options) {
   return Class(options).run();

@@ -1,4 +1,4 @@
-#include "grader/measure/submission.hpp"
+#include "grader/grade/submission.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,0 +1,18 @@
+// Grading a class, one folder or zip per student. A program of its own, build/bin/grade: it starts
+// the grader once per student, and students do not wait for it to be built.
+#pragma once
+
+#include <filesystem>
+
+#include "grader/commands/commands.hpp"
+
+namespace grader {
+
+struct GradeOptions {
+  Place place;
+  std::filesystem::path submissions, out, goals;
+  unsigned jobs = 0;  ///< at a time; 0 = one per core
+};
+ExitCode grade(const GradeOptions& options);
+
+}  // namespace grader

@@ -15,6 +15,13 @@ fs::path build_folder() {
   return fs::read_symlink("/proc/self/exe").parent_path().parent_path();
 }
 
+std::string host_compiler() {
+  const char* chosen = std::getenv("CXX");
+  std::string compiler = chosen ? chosen : "g++";
+  compiler = compiler.substr(compiler.rfind(' ') + 1);
+  return find_program(compiler).empty() ? "clang++" : compiler;
+}
+
 std::string fixture_source(const std::string& mark, const std::string& text) {
   std::string source = read_file(project_root() / "grader/tests/fixtures/lab6_fixture/gemm.cu");
   const std::string line = "// " + mark;

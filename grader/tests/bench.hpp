@@ -15,6 +15,9 @@ namespace grader::test {
 std::filesystem::path project_root();
 std::filesystem::path build_folder();
 
+/// A C++ compiler for this machine: CXX's without what stands before it ("ccache g++"), or clang++.
+std::string host_compiler();
+
 /// The fixture's gemm.cu with `text` in the place of the line "// MARK".
 std::string fixture_source(const std::string& mark, const std::string& text);
 

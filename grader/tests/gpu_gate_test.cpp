@@ -1,7 +1,6 @@
 // The object gate: symbol tables made up here, objects of the host compiler, and, where nvcc is
 // installed, small hostile .cu files.
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -75,10 +74,7 @@ std::string compiled(const std::string& source) {
   const Scratch scratch(test::build_folder() / "tmp");
   write_file_atomically(scratch.path() / "a.cpp", source);
   ProcessSpec spec;
-  const char* chosen = std::getenv("CXX");
-  std::string compiler = chosen ? chosen : "g++";
-  compiler = compiler.substr(compiler.rfind(' ') + 1);  // "ccache g++"
-  spec.argv = {find_program(compiler).empty() ? "clang++" : compiler,
+  spec.argv = {test::host_compiler(),
                "-std=c++17",
                "-O1",
                "-c",

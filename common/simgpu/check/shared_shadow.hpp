@@ -38,6 +38,18 @@ constexpr bool is_pending(Tag t) {
   return time_of(t) == kPendingTime;
 }
 
+/// What becomes of the tag of readers, `before`, when one more reads: all of tag(time, who) in its
+/// parts, in place. Readers before `floor` are forgotten; of several only is remembered whether
+/// they are of one warp. Without a branch, since it is the body of the loops that most loads take.
+[[gnu::always_inline]] constexpr Tag after_read(Tag before, Tag now, Tag warp, Tag lane,
+                                                Tag floor) {
+  const Tag mine = now | warp | lane, who_before = before & kWhoMask;
+  const Tag shared_by =
+      (who_before & ~63u) == warp && who_before != kManyWarps ? warp | kManyLanes : kManyWarps;
+  const Tag both = who_before == (mine & kWhoMask) ? mine : now | shared_by;
+  return before < floor ? mine : both;
+}
+
 struct SharedShadow {
   std::vector<Tag> written, read;  ///< by granule; 0 = never
   unsigned shift = 2;              ///< log2 of the granule's bytes

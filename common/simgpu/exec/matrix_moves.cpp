@@ -67,17 +67,8 @@ bool read_plain_rows(Warp& w, const Op& op, const std::uint64_t (&address)[kLane
     const std::uint64_t in = address[i] - memory::kSharedBase;
     std::memcpy(to[i / 8].at[i % 8], run.shared.data() + in, 16);
     if (!checks.race) continue;
-    // As in the quick path of loads: one reader, several of this warp, or of several warps.
     check::Tag* t = run.shadow.read.data() + in / 4;
-    for (unsigned k = 0; k < 4; ++k) {
-      const std::uint32_t before = t[k], mine = now | warp | i;
-      const std::uint32_t who_before = before & check::kWhoMask;
-      const std::uint32_t shared_by = (who_before & ~63u) == warp && who_before != check::kManyWarps
-                                          ? warp | check::kManyLanes
-                                          : check::kManyWarps;
-      const std::uint32_t both = who_before == (mine & check::kWhoMask) ? mine : now | shared_by;
-      t[k] = before < floor ? mine : both;
-    }
+    for (unsigned k = 0; k < 4; ++k) t[k] = check::after_read(t[k], now, warp, i, floor);
   }
   return true;
 }

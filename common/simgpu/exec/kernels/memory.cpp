@@ -134,15 +134,7 @@ SIMGPU_INLINE bool shared_read_is_plain(BlockRun& run, const Warp& w, const Patt
     check::Tag* t = run.shadow.read.data() + static_cast<std::int64_t>(word) + p.run[r].start;
     const std::uint8_t* code = p.code.data() + p.run[r].first;
     const unsigned n = p.run[r].length;
-    for (unsigned k = 0; k < n; ++k) {
-      const std::uint32_t before = t[k], mine = now | warp | code[k];
-      const std::uint32_t who_before = before & check::kWhoMask;
-      const std::uint32_t shared_by = (who_before & ~63u) == warp && who_before != check::kManyWarps
-                                          ? warp | check::kManyLanes
-                                          : check::kManyWarps;
-      const std::uint32_t both = who_before == (mine & check::kWhoMask) ? mine : now | shared_by;
-      t[k] = before < floor ? mine : both;
-    }
+    for (unsigned k = 0; k < n; ++k) t[k] = check::after_read(t[k], now, warp, code[k], floor);
   }
   return true;
 }

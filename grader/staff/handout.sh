@@ -43,7 +43,7 @@ git archive HEAD | tar -x -C "$stage" || fail "cannot unpack the last commit."
 # ---- take out what is not for students
 (
     cd "$stage" || exit 3
-    rm -rf .ci CONTRIBUTING.md docs/tests docs/instructors.md docs/transcripts/capture.py grader/tests common/simgpu/tests common/simgpu/bench
+    rm -rf .ci CONTRIBUTING.md docs/tests docs/instructors.md docs/transcripts/capture.py grader/scripts/record_check.sh grader/tests common/simgpu/tests common/simgpu/bench
     rm -rf grader/sweep/kernels grader/sweep/*.cu grader/sweep/*.cuh docs/colab.ipynb # they solve the labs; the notebook runs them
     for lab in lab[0-9]*_*; do
         number=${lab%%_*}

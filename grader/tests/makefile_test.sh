@@ -150,6 +150,56 @@ same "no tests is a failure" "0 passed, 1 failed" "$(last)"
 fails "and the exit status says so" 1 '' bash grader/scripts/test.sh "$scratch/liar.sh"
 holds "or not" bash grader/scripts/test.sh "$scratch/good.sh"
 
+# ---- the record of a check, with programs that stand for make and nvidia-smi
+mkdir -p "$scratch/stand-in" "$scratch/recorded/grader"
+cp -R grader/scripts "$scratch/recorded/grader/"
+git -C "$scratch/recorded" init -q && git -C "$scratch/recorded" add -A && git -C "$scratch/recorded" commit -qm one
+commit=$(git -C "$scratch/recorded" rev-parse --short=12 HEAD)
+driver() { program "$scratch/stand-in/nvidia-smi" "$@"; }
+printed() { # STATUS LINE...: a make that ends so, and prints what every check on a GPU does, and these lines
+    printf '%s\n' 'GPU: NVIDIA H200 (sm_90), the only one here; driver 580.1, CUDA' '13.0, cuBLAS 13.1. Points come from sim, as on every machine.' '' \
+        'gemm-lab check · lab1_naive · sim · clang 14.0.6' '' "${@:2}" >"$scratch/printed"
+    program "$scratch/stand-in/make" "printf '%s|' \"\$@\" >'$scratch/asked'" "cat '$scratch/printed'" 'echo "on stderr" >&2' "exit $1"
+}
+record() { (cd "$scratch/recorded" && env -u GEMM_LAB_COMMIT -u MAKE PATH="$scratch/stand-in:$PATH" bash grader/scripts/record_check.sh check.txt "$@"); }
+recorded() { sed -E "s/ [0-9]+ cores, [0-9]+ s,/ C cores, S s,/; s/^# [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UTC/# DATE/" "$scratch/recorded/check.txt"; }
+kept() { same "$1" "old; check.txt grader" "$(cd "$scratch/recorded" && cat check.txt && echo "; $(echo *)")"; }
+
+printf old >"$scratch/recorded/check.txt"
+driver 'echo 580.1'
+printed 2 'error: nvcc does not start'
+fails "a check that could not be run is no record" 3 'could not be run on a GPU \(exit status 2\)' record
+kept "the old one stays, and no other file"
+printed 0 '23 of 23 stages done'
+fails "nor is one without a GPU" 3 'could not be run on a GPU' record
+kept "the old one stays then, too"
+printed 0 'on the GPU: 23 of 23 stages right'
+driver 'echo 570.2'
+fails "nor one on another driver" 3 "another driver than nvidia-smi's 570.2" record
+driver 'exit 9'
+fails "without a GPU make is not asked" 3 'no GPU' bash -c 'rm "$1"; "${@:2}"; status=$?; [ ! -e "$1" ] && exit $status' asked "$scratch/asked" \
+    env -C "$scratch/recorded" -u GEMM_LAB_COMMIT PATH="$scratch/stand-in:$PATH" bash grader/scripts/record_check.sh check.txt
+kept "the old one stays after all of them"
+driver 'echo 580.1'
+fails "a file is asked for first" 4 'usage: ' bash grader/scripts/record_check.sh LAB=5
+fails "in a folder that is there" 3 'no such folder' bash grader/scripts/record_check.sh "$scratch/none/check.txt"
+
+says "one that passed is" 'on the GPU: 23 of 23' record
+same "make was asked for the solutions on the GPU" 'check|SOLUTION=1|DEVICE=gpu|' "$(cat "$scratch/asked")"
+same "behind a head, as it was printed" "# make check SOLUTION=1 DEVICE=gpu, as printed on one NVIDIA H200
+# driver 580.1, CUDA 13.0, clang 14.0.6, C cores, S s, exit status 0
+# DATE, commit $commit
+$(cat "$scratch/printed")" "$(recorded)"
+printed 2 'on the GPU: 22 of 23 stages right; speed: 18 ok, 1 too slow'
+echo more >>"$scratch/recorded/grader/scripts/lib.sh.new"
+fails "a failure is a result, and the status is the check's" 2 'too slow' record 'LAB=1 5' CLANG=/opt/clang
+same "settings are passed on" 'check|SOLUTION=1|DEVICE=gpu|LAB=1 5|CLANG=/opt/clang|' "$(cat "$scratch/asked")"
+same "the head tells all but the machine's paths, and that something was changed" "# make check SOLUTION=1 DEVICE=gpu LAB=1\\ 5, as printed on one NVIDIA H200
+# driver 580.1, CUDA 13.0, clang 14.0.6, C cores, S s, exit status 2
+# DATE, commit $commit+changes" "$(recorded | head -n 3)"
+fails "a commit can be given" 2 'too slow' env -C "$scratch/recorded" -u MAKE GEMM_LAB_COMMIT=abc123 PATH="$scratch/stand-in:$PATH" bash grader/scripts/record_check.sh check.txt
+holds "and is named" grep -qx '# .* UTC, commit abc123' "$scratch/recorded/check.txt"
+
 # ---- watch
 mkdir "$scratch/watched"
 echo one >"$scratch/watched/gemm.cu"

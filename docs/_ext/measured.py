@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 import re
+import statistics
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -149,59 +150,286 @@ class Ladder(LabDirective):
         return [made_table(f"<tr><th>kernel</th>{groups}</tr>", rows, f"{first}. {where_from}.", how)]
 
 
+# ---- single figures in running text, each with the source that it is drawn from
+
+def pair(words):
+    """"left/right" as two, anything else as one."""
+    return words.split("/") if "/" in words else [words]
+
+
+def spread(fields):
+    """One list of fields, or, where any of them is "left/right", two: the sides of a quotient."""
+    sides = [pair(field) for field in fields]
+    return [[side[min(i, len(side) - 1)] for side in sides] for i in range(max(map(len, sides)))]
+
+
+def quotient(values):
+    return values[0] if len(values) == 1 else values[0] / values[1]
+
+
+def with_unit(value, unit):
+    """A figure with its unit: "ms", "tflops", "%" or "mhz"; without one, a quotient."""
+    match unit:
+        case "ms": return f"{time(value)} ms"
+        case "tflops": return f"{shown(value)} TFLOP/s"
+        case "tflops/ghz": return f"{shown(value)} TFLOP/s"
+        case "%": return f"{value:.0f} %"
+        case "mhz": return f"{value:.0f} MHz"
+        case "whole": return f"{value:.0f}"
+    return f"{value:.2f}" if value < 9.995 else f"{value:.3g}" if value < 1000 else f"{value:.0f}"
+
+
 def bench_number(words):
-    """What {bench} and :from: bench mean: RUNG[/RUNG] MATH N [ms | tflops | % | mhz]; None if it was not measured. Two rungs
-    make a quotient of their times."""
+    """RUNG[/RUNG] MATH N [ms | tflops | % | mhz | tflops/ghz]; None if it was not measured. Two rungs make a quotient of
+    their times."""
     rungs, math, n, *what = words.split()
     bench = Bench((H200 / "bench.json").read_text(encoding="utf-8"))
-    found = [bench.records.get((rung, math, int(n))) for rung in rungs.split("/")]
+    found = [bench.records.get((rung, math, int(n))) for rung in pair(rungs)]
     if None in found:
         return None
     if len(found) == 2:
         return found[0]["ms"] / found[1]["ms"]
-    return found[0][{"ms": "ms", "tflops": "tflops", "%": "percent_of_cublas"}[what[0]]] if what[0] != "mhz" else found[0]["clocks"]["median"]
+    clock = found[0]["clocks"]["median"] if what[0] in ("mhz", "tflops/ghz") else None
+    match what[0]:
+        case "mhz": return clock
+        case "tflops/ghz": return found[0]["tflops"] / clock * 1000
+    return found[0][{"ms": "ms", "tflops": "tflops", "%": "percent_of_cublas"}[what[0]]]
 
 
 def bench_words(text):
-    """A number of bench.json with its unit, as {bench} shows it. Two digits behind the point for a quotient of times."""
-    value = bench_number(text)
-    unit = {"ms": " ms", "tflops": " TFLOP/s", "%": " %", "mhz": " MHz"}.get(text.split()[-1])
-    if unit == " ms":
-        return time(value) + unit
-    if unit == " TFLOP/s":
-        return shown(value) + unit
-    return format(value, {None: ".2f", " %": ".0f", " MHz": ".0f"}[unit]) + (unit or "")
+    """A number of bench.json with its unit, as {bench} shows it."""
+    words = text.split()
+    return with_unit(bench_number(text), words[3] if len(words) > 3 else None)
 
 
-def bench_role(name, rawtext, text, lineno, inliner, options=None, content=None):
-    """{bench}`gemm_mma bfloat16 4096 %`: one number of bench.json in running text. Two digits behind the point for
-    {bench}`gemm_vector/gemm_warp_tile float 4096`, a quotient of times."""
-    inliner.document.settings.env.note_dependency(str(H200 / "bench.json"))
-    try:
-        return [nodes.Text(bench_words(text))], []
-    except (ValueError, KeyError, IndexError, TypeError):
-        message = inliner.reporter.error(f"bench.json has no '{text}'", line=lineno)
-        return [inliner.problematic(rawtext, rawtext, message)], [message]
+PROVED = {"ms": lambda one, n: one["ms"], "tflops": lambda one, n: 2 * n**3 / one["ms"] / 1e9, "%": lambda one, n: 100 * one["cublas"][1],
+          "mhz": lambda one, n: one["sm_clock_mhz"], "tflops/ghz": lambda one, n: 2 * n**3 / one["ms"] / 1e6 / one["sm_clock_mhz"]}
+
+
+def proved_number(words):
+    """RUNG MATH N (ms | tflops | % | mhz | tflops/ghz): the median of speed-proof.json's verdicts on a solution. Its rounds
+    hold the naive kernel too."""
+    rung, math, n, what = words.split()
+    kernels = json.loads((H200 / "speed-proof.json").read_text(encoding="utf-8"))["kernels"].get(f"{math} {n}x{n}x{n}", {})
+    (name,) = [name for name in kernels if name.startswith(rung + "<") and "@" not in name]
+    return statistics.median(PROVED[what](one, int(n)) for one in kernels[name]["measurements"])
+
+
+def proved_words(text):
+    return with_unit(proved_number(text), text.split()[-1])
+
+
+def fields_of(text):
+    return [field.strip() for field in text.split(";")]
+
+
+def sweep_points(lab, experiment, variant, kind, n, x="*", *_):
+    """The points of a sweep that these fields name; "*" is any. A place is named by its label where it has one."""
+    points = json.loads((H200 / f"sweep-lab{lab}.json").read_text(encoding="utf-8"))["points"]
+    return [p for p in points if "ms" in p and p["experiment"] == experiment and variant in ("*", p["variant"]) and p["type"] == kind
+            and n in ("*", str(p["n"])) and x in ("*", p.get("label", str(p["x"])))]
+
+
+SWEPT = ("ms", "cublas_ms", "naive_ms", "registers", "local_bytes", "occupancy", "resident_blocks", "blocks")
+
+
+def sweep_number(text):
+    """LAB; EXPERIMENT; VARIANT; TYPE; N; PLACE[; QUANTITY]: one point of a sweep, "ms" if no quantity is named. Where a field
+    is "left/right", the quotient of both. The place may be left out where there is one."""
+    fields = fields_of(text)
+    fields += ["*", "ms"][len(fields) - 5:] if len(fields) < 7 else []
+    values = []
+    for side in spread(fields):
+        (point,) = sweep_points(*side)
+        if side[6] not in SWEPT:
+            raise ValueError(side[6])
+        values.append(point[side[6]])
+    return quotient(values)
+
+
+def sweep_words(text):
+    fields = fields_of(text)
+    what = fields[6] if len(fields) > 6 else "ms"
+    value = sweep_number(text)
+    if "/" in text:
+        return with_unit(value, None)
+    if what == "occupancy":
+        return f"{100 * value:g} %"
+    return with_unit(value, "ms") if what.endswith("ms") else f"{value}"
+
+
+FLAT = 1.03  # as in grader/sweep/sentences.hpp: what is closer cannot be told apart
+
+
+def best_places(text):
+    """LAB; EXPERIMENT; VARIANT; TYPE; N; PLACE, one of them "*": the values of that field whose time is the least, or cannot be
+    told apart from it. N may be "each": those of which that is so at every n."""
+    fields = fields_of(text)
+    if fields[4] == "each":
+        sizes = dict.fromkeys(str(p["n"]) for p in sweep_points(*fields[:4], "*"))
+        every = [best_places("; ".join([*fields[:4], n, *fields[5:]])) for n in sizes]
+        return [place for place in every[0] if all(place in one for one in every)]
+    fields += ["*"] if len(fields) < 6 and "*" not in fields else []
+    (free,) = [i for i, field in enumerate(fields) if field == "*"]
+    name = {2: lambda p: p["variant"], 4: lambda p: str(p["n"]), 5: lambda p: p.get("label", str(p["x"]))}[free]
+    points = sweep_points(*fields)
+    if len(points) < 2 or len({name(p) for p in points}) < len(points):
+        raise ValueError(text)
+    least = min(p["ms"] for p in points)
+    return [name(p) for p in points if p["ms"] <= least * FLAT]
+
+
+def best_words(text):
+    """What {best} shows: "8", or "2 to 4" of numbers that cannot be told apart, or "xor or turned"."""
+    places = best_places(text)
+    numbers = all(place.isdigit() for place in places)
+    return places[0] if len(places) == 1 else f"{places[0]} to {places[-1]}" if numbers else " or ".join(places)
+
+
+def tuned_number(text):
+    """TYPE N; RUN; KERNEL[/KERNEL]; QUANTITY: of tuning-labs-4-5.txt. "ms", "tflops", "share" and "rel" of one kernel, "cycles" of
+    one in a run of cycles; of two the quotient, or by how many per cent the second one is faster ("faster"), or not as fast ("cost")."""
+    kind, run, names, what = fields_of(text)
+    runs = tuning_runs((H200 / "tuning-labs-4-5.txt").read_text(encoding="utf-8"))
+    key = "ms" if what in ("faster", "cost") else what
+    values = [runs[(run, *kind.split(), name)][key] for name in pair(names)]
+    match what:
+        case "faster": return 100 * (values[0] / values[1] - 1)
+        case "cost": return 100 * (1 - values[0] / values[1])
+    return quotient(values)
+
+
+def tuned_words(text):
+    what = fields_of(text)[3]
+    value = tuned_number(text)
+    if what == "rel":
+        return f"{value:.1e}".replace("e-0", "e-")
+    return with_unit(value, "%" if what in ("faster", "cost") else what if "/" not in text else None)
+
+
+def logged_number(text):
+    """LOG; NAME[/NAME]; TYPE N; (ms | tf | percent): of a log in docs/transcripts; of two names the quotient of their times."""
+    log, names, place, *what = fields_of(text)
+    kind, n = place.split()
+    found = {r["name"].strip(): r for r in log_records((DOCS / "transcripts" / f"{log}.txt").read_text(encoding="utf-8")) if r["type"] == kind and r["n"] == n}
+    return quotient([float(found[name][what[0] if what and what[0] != "whole" else "ms"]) for name in pair(names)])
+
+
+def logged_words(text):
+    what = fields_of(text)[3:]
+    return with_unit(logged_number(text), {"ms": "ms", "tf": "tflops", "percent": "%", "whole": "whole"}[what[0]] if what else None)
+
+
+def ceiling_number(text):
+    """NAME[/NAME]: the best that a loop of ceilings.json reached."""
+    found = {one["name"]: one["best"] for one in json.loads((H200 / "ceilings.json").read_text(encoding="utf-8"))["ceilings"] if one["right"]}
+    return quotient([found[name] for name in pair(text.split()[0])])
+
+
+def ceiling_words(text):
+    return with_unit(ceiling_number(text), text.split()[1] if len(text.split()) > 1 else None)
+
+
+# What a role or a claim may name: its number, its words, the files it comes from.
+FIGURES = {
+    "bench": (bench_number, bench_words, ["bench.json"]),
+    "proved": (proved_number, proved_words, ["speed-proof.json"]),
+    "sweep": (sweep_number, sweep_words, [f"sweep-lab{lab}.json" for lab in range(1, 6)]),
+    "best": (best_places, best_words, [f"sweep-lab{lab}.json" for lab in range(1, 6)]),
+    "tuned": (tuned_number, tuned_words, ["tuning-labs-4-5.txt"]),
+    "logged": (logged_number, logged_words, ["../../transcripts/h200-labs1-3.txt"]),
+    "ceiling": (ceiling_number, ceiling_words, ["ceilings.json"]),
+}
+NOT_THERE = (ValueError, KeyError, IndexError, TypeError, ZeroDivisionError, OSError)
+
+
+def files_of(kind, text):
+    """The files that a figure comes from, of the sweeps the one that is named."""
+    files = FIGURES[kind][2]
+    named = [file for file in files if file == f"sweep-lab{fields_of(text)[0]}.json"]
+    return [(H200 / file).resolve() for file in named or files]
+
+
+def figure_role(kind):
+    """{bench}`gemm_mma bfloat16 4096 %`, {sweep}`3; side; shared; int32; 1024; 16`: one figure in running text, drawn from a file
+    when the page is built. What the words mean stands at each kind's number."""
+
+    def role(name, rawtext, text, lineno, inliner, options=None, content=None):
+        for file in files_of(kind, text):
+            inliner.document.settings.env.note_dependency(str(file))
+        try:
+            return [nodes.Text(FIGURES[kind][1](text))], []
+        except NOT_THERE:
+            message = inliner.reporter.error(f"{files_of(kind, text)[0].name} has no '{text}'", line=lineno)
+            return [inliner.problematic(rawtext, rawtext, message)], [message]
+
+    return role
 
 
 class Claims(LabDirective):
     """```{claims}
     gemm_vector/gemm_warp_tile float 4096 < 1
     gemm_wgmma bfloat16 512 % > gemm_mma bfloat16 512 %
-    ```: what a paragraph says of the measurements; shows nothing. The build fails when new measurements say otherwise."""
+    sweep 3; side; naive/shared; int32; 4096; 4 < 1
+    best 2; register tile; interleaved; int32; 1024 = 2 or 4
+    best 3; size; *; double; each = 64 x 16, 4 x 4 per thread
+    best 5; tile shape; 5.3; half; 1024 != best 5; tile shape; 5.3; half; 4096
+    ```: what a paragraph says of the measurements; shows nothing. A side is a number, or what the role of its first word
+    shows; without such a word it is {bench}'s. "= 2 or 4": nothing is faster than either, by more than can be told apart.
+    The build fails when new measurements say otherwise."""
 
     has_content = True
 
+    def side(self, text, line):
+        kind, _, words = text.partition(" ")
+        if kind not in FIGURES:
+            kind, words = "bench", text
+        for file in files_of(kind, words):
+            self.read(file)
+        try:
+            value = FIGURES[kind][0](words)
+        except NOT_THERE:
+            value = None
+        if value is None:
+            raise self.error(f"{files_of(kind, words)[0].name} lacks what '{line}' asks for")
+        return value
+
     def run(self):
-        self.read(H200 / "bench.json")
         for line in self.content:
-            left, sign, right = re.fullmatch(r"(.*) ([<>]) (.*)", line.strip()).groups()
-            values = [float(side) if re.fullmatch(r"[\d.]+", side) else bench_number(side) for side in (left, right)]
-            if None in values:
-                raise self.error(f"bench.json lacks what '{line}' asks for")
-            if not (values[0] < values[1] if sign == "<" else values[0] > values[1]):
-                raise self.error(f"the page claims {line}, measured are {values[0]:.4g} and {values[1]:.4g}: write the sentence anew")
+            left, sign, right = re.fullmatch(r"(.*?) (<|>|=|!=) (.*)", line.strip()).groups()
+            if sign in "<>":
+                values = [float(one) if re.fullmatch(r"[\d.]+", one) else self.side(one, line) for one in (left, right)]
+                true = values[0] < values[1] if sign == "<" else values[0] > values[1]
+                found = " and ".join(f"{value:.4g}" for value in values)
+            elif "; each" in line and sign == "!=":
+                raise self.error(f"'{line}' would ask for what is best at no n")
+            else:
+                best = self.side(left, line)
+                others = self.side(right, line) if right.startswith("best ") else right.split(" or ")
+                true = set(others) <= set(best) if sign == "=" else not set(others) & set(best)
+                found = " or ".join(best)
+            if not true:
+                raise self.error(f"the page claims {line}, measured {'are' if sign in '<>' else 'is'} {found}: write the sentence anew")
         return []
+
+
+TUNED = re.compile(r"^(?P<kind>\w+) (?P<n>\d+) (?P<name>.+?) +(?:(?P<ms>[\d.]+) ms +(?P<tflops>[\d.]+) T +(?P<share>[\d.]+) rel +(?P<rel>\S+)"
+                   r"|(?P<cycles>\d+) cycles +(?P<us>[\d.]+) us)$")
+
+
+def tuning_runs(text):
+    """What tuning-labs-4-5.txt holds, by run, type, n and name. Runs are "ends", the solutions before and after, numbers, and
+    the words behind "----" up to the first ";" where cycles were counted."""
+    runs, run = {}, "ends"
+    for line in text.splitlines():
+        if line.startswith("===="):
+            run = "ends"
+        elif line.startswith("---- "):
+            run = line.removeprefix("---- ").removeprefix("run ").partition(";")[0]
+        elif found := TUNED.match(line):
+            numbers = {key: float(found[key]) for key in ("ms", "tflops", "share", "rel", "cycles", "us") if found[key] and found[key] != "nan"}
+            runs[run, found["kind"], found["n"], found["name"]] = numbers
+    return runs
 
 
 class Tuning(LabDirective):
@@ -215,17 +443,11 @@ class Tuning(LabDirective):
 
     required_arguments = 2
     has_content = True
-    LINE = re.compile(r"^(\w+) (\d+) (.+?) +([\d.]+) ms +([\d.]+) T +([\d.]+) rel")
 
     def run(self):
         text = self.read(H200 / "tuning-labs-4-5.txt")
         kind, n = self.arguments[0], self.arguments[1]
-        runs, run = {}, "ends"
-        for line in text.splitlines():
-            if line.startswith(("====", "---- run ")):
-                run = line.removeprefix("---- run ") if line.startswith("----") else "ends"
-            elif found := self.LINE.match(line):
-                runs[run, *found.groups()[:3]] = found.groups()[3:]
+        runs = tuning_runs(text)
         rows = []
         for line in self.content:
             what, run, before, after = (part.strip() for part in line.split("|"))
@@ -233,9 +455,9 @@ class Tuning(LabDirective):
             for name in (before, after):
                 if (run, kind, n, name) not in runs:
                     raise self.error(f"tuning-labs-4-5.txt has no '{name}' in {kind} at n = {n} in run {run}")
-                ms, tflops, share = runs[run, kind, n, name]
-                cells += f'<td class="number" title="{escape(name)}: {ms} ms, {tflops} TFLOP/s">{100 * float(share):.1f} %</td>'
-            ratio = float(runs[run, kind, n, before][0]) / float(runs[run, kind, n, after][0])
+                one = runs[run, kind, n, name]
+                cells += f'<td class="number" title="{escape(name)}: {one["ms"]:.4f} ms, {one["tflops"]:.1f} TFLOP/s">{100 * one["share"]:.1f} %</td>'
+            ratio = runs[run, kind, n, before]["ms"] / runs[run, kind, n, after]["ms"]
             verdict = "the same" if abs(ratio - 1) < 0.005 else f"{100 * (ratio - 1):+.0f} %".replace("-", "\u2212")
             rows.append(f"<tr><th scope='row'>{inline(what)}</th>{cells}<td class='number'>{verdict}</td></tr>")
         head = '<tr><th>step</th><th class="number">before, of cuBLAS</th><th class="number">after</th><th class="number">speed</th></tr>'
@@ -431,7 +653,7 @@ class Sweep(LabDirective):
     ```
 
     A table of docs/results/h200/sweep-lab2.json: a row per parameter, a column per variant and n; further columns are of
-    the last series. :sentences: adds what `make sweep` says of them, :curve: draws them.
+    the last series. In the experiment "size" a row is an n. :sentences: adds what `make sweep` says of them, :curve: draws them.
     """
 
     required_arguments = 1
@@ -447,6 +669,10 @@ class Sweep(LabDirective):
         variants = [v.strip() for v in self.options["variants"].split(";")] if "variants" in self.options else list(dict.fromkeys(p["variant"] for p in points))
         points = [p for p in points if p["variant"] in variants]  # others may count their places in another way
         sizes = [int(n) for n in self.options.get("n", "4096").split()]
+        note = f"{kind}, {', '.join(f'n = {n}' for n in sizes)}"
+        by_size = experiment == "size"
+        if by_size:
+            points, sizes, note = [dict(p, x=p["n"], n=None) for p in points if p["n"] in sizes], [None], kind
         places = [(x, label) for x, label in dict.fromkeys((p["x"], p.get("label", str(p["x"]))) for p in points)]
         found = {(p["variant"], p["n"], p["x"]): p for p in points}
         series = [(v, n) for v in variants for n in sizes]
@@ -454,24 +680,26 @@ class Sweep(LabDirective):
             if not any((v, n, x) in found for x, _ in places):
                 raise self.error(f"{name} has no '{experiment}' of '{v}' in {kind} at n = {n}")
         places = [(x, label) for x, label in places if any((v, n, x) in found for v, n in series)]
-        names = [", ".join(([v] if len(variants) > 1 else []) + ([f"n = {n}"] if len(sizes) > 1 or len(variants) == 1 else [])) for v, n in series]
+        names = [", ".join(([v] if len(variants) > 1 else []) + ([f"n = {n}"] if not by_size and (len(sizes) > 1 or len(variants) == 1) else [])) for v, n in series]
         extra = self.options.get("columns", "").split()
         unit = self.options.get("x", experiment)
         head = f"<tr><th>{escape(unit)}</th>" + "".join(f'<th class="number">{escape(one)}, ms</th>' for one in names) + "".join(
             f'<th class="number">{COLUMNS[one]}</th>' for one in extra) + "</tr>"
-        best = {s: min(found[(*s, x)]["ms"] for x, _ in places if (*s, x) in found) for s in series}
+        # The best place of each series, or the best kernel at each n.
+        best = {(*s, x): min(found[(*t, y)]["ms"] for t in (series if by_size else [s]) for y, _ in ([(x, "")] if by_size else places) if (*t, y) in found)
+                for s in series for x, _ in places if (*s, x) in found}
         rows = []
         for x, label in places:
             cells = ""
             for s in series:
                 p = found.get((*s, x))
                 cells += "<td class='number'>–</td>" if p is None else (
-                    f'<td class="number{" best" if p["ms"] == best[s] else ""}" title="95 % of medians: {time(p["low"])} to {time(p["high"])} ms, {p["samples"]} samples">{time(p["ms"])}</td>')
+                    f'<td class="number{" best" if p["ms"] == best[(*s, x)] else ""}" title="95 % of medians: {time(p["low"])} to {time(p["high"])} ms, {p["samples"]} samples">{time(p["ms"])}</td>')
             p = next((found[(*s, x)] for s in reversed(series) if (*s, x) in found), None)
             cells += "".join(f'<td class="number">{p[one] * 100:g} %</td>' if one == "occupancy" else f'<td class="number">{p[one]}</td>' for one in extra)
             rows.append(f"<tr><th scope='row'>{escape(label)}</th>{cells}</tr>")
         where_from, how = provenance(data["provenance"])
-        result = [made_table(head, rows, f"{kind}, {', '.join(f'n = {n}' for n in sizes)}. {where_from}.", f"{how}. docs/results/h200/{name}")]
+        result = [made_table(head, rows, f"{note}. {where_from}.", f"{how}. docs/results/h200/{name}")]
         if "curve" in self.options:
             lines = [(names[i], [found[(*s, x)]["ms"] if (*s, x) in found else None for x, _ in places]) for i, s in enumerate(series)]
             result.insert(0, raw(f'<div class="curve-box">{curve([label for _, label in places], lines, f"{experiment}, {kind}: time over {unit}", unit)}</div>'))
@@ -558,7 +786,8 @@ def setup(app):
     app.add_directive("ceilings", Ceilings)
     app.add_directive("claims", Claims)
     app.add_directive("rates", Rates)
-    app.add_role("bench", bench_role)
+    for kind in FIGURES:
+        app.add_role(kind, figure_role(kind))
     app.add_role("equal", equal_role)
     app.add_role("checked", checked_role)
     app.add_directive("counts", Counts)

@@ -60,6 +60,14 @@ nonesuch
 ```'
 broken "a counter that nobody counted" "has no counter 'nonesuch'" 'In {equal}`nonesuch` launches.'
 broken "a stage that make check did not time" "check.txt has no '5.9 half tflops'" 'It makes {checked}`5.9 half tflops`.'
+broken "a point of a sweep that was not measured" "sweep-lab3.json has no '3; side; shared; int32; 1024; 33'" 'It takes {sweep}`3; side; shared; int32; 1024; 33`.'
+broken "more points of a sweep than one" "sweep-lab3.json has no '3; side; shared; int32; 1024'" 'It takes {sweep}`3; side; shared; int32; 1024`.'
+broken "a quantity that no sweep has" "sweep-lab3.json has no '3; side; shared; int32; 1024; 32; watts'" 'It takes {sweep}`3; side; shared; int32; 1024; 32; watts`.'
+broken "the best of a sweep that was not made" "sweep-lab2.json has no '2; register tile; nonesuch; int32; 1024'" 'At {best}`2; register tile; nonesuch; int32; 1024`.'
+broken "a kernel that was not tuned" "tuning-labs-4-5.txt has no 'bf16 4096; 4; nonesuch; ms'" 'It takes {tuned}`bf16 4096; 4; nonesuch; ms`.'
+broken "a verdict that was not proved" "speed-proof.json has no 'nonesuch bfloat16 4096 mhz'" 'At {proved}`nonesuch bfloat16 4096 mhz`.'
+broken "a kernel that the log lacks" "h200-labs1-3.txt has no 'h200-labs1-3; nonesuch; float 4096; ms'" 'It takes {logged}`h200-labs1-3; nonesuch; float 4096; ms`.'
+broken "a loop that reached nothing" "ceilings.json has no 'nonesuch'" 'It makes {ceiling}`nonesuch`.'
 broken "an answer that no transcript shows" 'does not show 12345678' ':::{predict} How many?
 :answer: 12345678
 :from: lab1-run
@@ -72,6 +80,21 @@ broken "a widget that is not there" 'there is no docs/widgets/nonesuch.js' '```{
 ```'
 broken "a sentence that the measurements contradict" 'the page claims gemm_naive float 4096 % > cuBLAS float 4096 %, measured' '```{claims}
 gemm_naive float 4096 % > cuBLAS float 4096 %
+```'
+broken "a sentence that a sweep contradicts" 'the page claims sweep 3; side; naive/shared; int32; 1024; 4 > 1, measured are' '```{claims}
+sweep 3; side; naive/shared; int32; 1024; 4 > 1
+```'
+broken "a minimum that lies elsewhere" 'the page claims best 2; register tile; interleaved; int32; 4096 = 16, measured is 8' '```{claims}
+best 2; register tile; interleaved; int32; 4096 = 16
+```'
+broken "a minimum that is not at every n" 'the page claims best 2; register tile; interleaved; int32; each; \* = 8, measured is ' '```{claims}
+best 2; register tile; interleaved; int32; each; * = 8
+```'
+broken "the same minimum that is said to be another" 'the page claims .*!= best .*, measured is 8' '```{claims}
+best 2; register tile; interleaved; int32; 4096 != best 2; register tile; interleaved; int32; 2048
+```'
+broken "a claim about what was not measured" "speed-proof.json lacks what 'proved nonesuch half 4096 mhz > 1' asks for" '```{claims}
+proved nonesuch half 4096 mhz > 1
 ```'
 "$venv/bin/python3" -m sphinx -q --no-color -W --keep-going -b dummy -d "$scratch/doctrees" "$scratch/tree/docs" "$scratch/out" "${pages[@]}" >"$scratch/broken.log" 2>&1
 status=$?

@@ -13,9 +13,11 @@ WORDS_PER_MINUTE = 200
 
 def words(doctree):
     """Words of the running text: no code, no terminal, no tables, nothing folded."""
-    count = 0
-    for node in doctree.findall(nodes.paragraph):
-        if not any(isinstance(parent, (nodes.table, nodes.literal_block)) for parent in ancestors(node)):
+    count = folds = 0
+    for node in doctree.findall(lambda node: isinstance(node, (nodes.paragraph, nodes.raw))):
+        if isinstance(node, nodes.raw):  # fold() opens and closes in a raw node each, and what it folds stands between them
+            folds += node.astext().count("<details") - node.astext().count("</details")
+        elif not folds and not any(isinstance(parent, (nodes.table, nodes.literal_block)) for parent in ancestors(node)):
             count += len(re.findall(r"\w+", node.astext()))
     return count
 

@@ -1,4 +1,4 @@
-// Lab 5.4: Hopper's warpgroup multiplication, fed by Hopper's copy engine.
+// Lab 5.4: Hopper's warpgroup multiplication, fed by Hopper's copy engine. 5.4b: the same in TF32.
 //
 // You will learn to split a block into warps that only copy and warps that only multiply, to let
 // one thread order whole tiles from the copy engine (TMA), and four warps one multiplication that
@@ -181,16 +181,21 @@ struct alignas(1024) Stage {
   /// From row k on.
   __device__ std::uint64_t describe_b(int k) { return descriptor(&b[0][k][0], sizeof(b[0])); }
 };
-/// TF32: rows of B's tile are along k, as those of A's.
+/// TF32: rows of B's tile are along k, as those of A's. One box is all of it; it comes from a copy
+/// of B that transpose() has made.
 template <>
 struct alignas(1024) Stage<float> {
   static constexpr int BK = 32, B_ROWS = BN;
   float a[BM][BK], b[BN][BK];
 
   __device__ void copy_b(const CUtensorMap& map, int k, int col, Barrier& full) {
-    copy_box(b, map, col, k, full);
+    // TODO(5.4b) Order the box. Which row and column of the transposed B does it begin at?
   }
-  __device__ std::uint64_t describe_b(int k) { return descriptor(&b[0][k]); }
+  /// From column k on.
+  __device__ std::uint64_t describe_b(int k) {
+    // TODO(5.4b) b lies here as a does.
+    return 0;
+  }
 };
 
 template <typename T>
@@ -319,18 +324,18 @@ __global__ void copy_rows(MatrixView<const T> from, MatrixView<T> to) {
   }
 }
 
-/// to = from, transposed: 32 x 32 elements per block, 32 x 8 threads.
+/// to = from, transposed and rounded: 32 x 32 elements per block, 32 x 8 threads.
 __global__ void transpose(MatrixView<const float> from, MatrixView<float> to) {
-  __shared__ float tile[32][32 + 1];  // one more: the columns of a tile begin in 32 banks
+  // One more: the columns of a tile begin in 32 banks.
+  [[maybe_unused]] __shared__ float tile[32][32 + 1];
   const int across = (from.cols + 31) / 32, x = threadIdx.x;
   const int row0 = blockIdx.x / across * 32, col0 = blockIdx.x % across * 32;
 #pragma unroll
   for (int y = threadIdx.y; y < 32; y += 8)
     if (row0 + y < from.rows && col0 + x < from.cols) tile[y][x] = from(row0 + y, col0 + x);
   __syncthreads();
-#pragma unroll
-  for (int y = threadIdx.y; y < 32; y += 8)
-    if (col0 + y < to.rows && row0 + x < to.cols) to(col0 + y, row0 + x) = rounded(tile[x][y]);
+  // TODO(5.4b) Store the tile transposed, as far as `to` exists, and rounded. A warp stores 32
+  //            neighbours of one row, as it has loaded them.
 }
 
 /// A or B as TMA and wgmma take it: rows begin at multiples of 16 bytes, and floats are TF32, with
@@ -402,7 +407,7 @@ void gemm_wgmma(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> 
 template <typename In, typename Out>
 void gemm_wgmma_tf32(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
                      cudaStream_t stream) {
-  gemm_wgmma(a, b, c, stream);
+  // TODO(5.4b) Launch the kernel of 5.4 for float, once B is transposed, copied and described.
 }
 
 #define INSTANTIATE(rung, In) \

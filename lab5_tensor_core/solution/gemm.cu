@@ -35,28 +35,40 @@ __device__ bool rows_aligned(MatrixView<T> m) {
   return reinterpret_cast<std::size_t>(m.data) % 16 == 0 && m.ld % VEC<T> == 0;
 }
 
+/// The 16 bytes of m from (row, col) on, zeros where it has no elements; in one piece where the
+/// rows of m are aligned (`wide`).
+template <typename T>
+__device__ uint4 piece_at(MatrixView<const T> m, int row, int col, bool wide) {
+  const int left = row < m.rows ? m.cols - col : 0;  // elements of m from here on
+  if (left <= 0) return uint4{};
+  if (wide && left >= VEC<T>) return *reinterpret_cast<const uint4*>(&m(row, col));
+  alignas(16) T piece[VEC<T>];
+#pragma unroll
+  for (int e = 0; e < VEC<T>; ++e) piece[e] = e < left ? m(row, col + e) : T(0.0f);
+  const auto* const words = reinterpret_cast<const unsigned*>(piece);
+  return {words[0], words[1], words[2], words[3]};
+}
+
 /// Fetches the ROWS x COLS part of m at (row0, col0); tile[r][k] has element (r, k), or zero where
-/// m has none. 16 bytes at a time where the rows of m are aligned (`wide`).
+/// m has none. A thread starts all its loads before it stores what the first one brought: it waits
+/// for memory once, not for each piece.
 template <int THREADS, int ROWS, int COLS, int PITCH, typename T>
 __device__ void fetch_tile(T (&tile)[ROWS][PITCH], MatrixView<const T> m, int row0, int col0,
                            bool wide) {
-  constexpr int PIECES = COLS / VEC<T>;  // per row
+  constexpr int PIECES = COLS / VEC<T>;           // per row
+  constexpr int LOADS = ROWS * PIECES / THREADS;  // per thread
   static_assert(ROWS * PIECES % THREADS == 0, "every thread must fetch the same number of pieces");
   static_assert(PITCH % VEC<T> == 0, "each row of a tile must begin at 16 bytes");
+  uint4 pieces[LOADS];
 #pragma unroll
-  for (int i = 0; i < ROWS * PIECES / THREADS; ++i) {
-    const int p = threadIdx.x + i * THREADS, r = p / PIECES, k = p % PIECES * VEC<T>;
-    const int row = row0 + r, col = col0 + k;
-    const int left = row < m.rows ? m.cols - col : 0;  // elements of m from here on
-    auto* const to = reinterpret_cast<uint4*>(&tile[r][k]);
-    if (left <= 0) {
-      *to = uint4{};
-    } else if (wide && left >= VEC<T>) {
-      *to = *reinterpret_cast<const uint4*>(&m(row, col));
-    } else {
+  for (int i = 0; i < LOADS; ++i) {
+    const int p = threadIdx.x + i * THREADS;
+    pieces[i] = piece_at(m, row0 + p / PIECES, col0 + p % PIECES * VEC<T>, wide);
+  }
 #pragma unroll
-      for (int e = 0; e < VEC<T>; ++e) tile[r][k + e] = e < left ? m(row, col + e) : T(0.0f);
-    }
+  for (int i = 0; i < LOADS; ++i) {
+    const int p = threadIdx.x + i * THREADS;
+    *reinterpret_cast<uint4*>(&tile[p / PIECES][p % PIECES * VEC<T>]) = pieces[i];
   }
 }
 
@@ -203,9 +215,10 @@ __device__ void multiply_fragments(Acc (&acc)[ROWS][COLS], const In (&a_tile)[BM
   // <<< solution
 }
 
-/// One BM x BN tile of C per block, WM x WN of it per warp.
+/// One BM x BN tile of C per block, WM x WN of it per warp. Where the sums leave room, two blocks
+/// shall fit into a multiprocessor: while one waits for its fetch, the other multiplies.
 template <int BM, int BN, int BK, int WM, int WN, typename In, typename Out>
-__global__ void __launch_bounds__(BM / WM * (BN / WN) * 32)
+__global__ void __launch_bounds__(BM / WM * (BN / WN) * 32, WM* WN <= 64 * 32 ? 2 : 1)
     fragments_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
   if constexpr (HAS_FRAGMENTS<In>) {
     using W = Wmma<In>;

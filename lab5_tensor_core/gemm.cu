@@ -35,18 +35,25 @@ __device__ bool rows_aligned(MatrixView<T> m) {
   return reinterpret_cast<std::size_t>(m.data) % 16 == 0 && m.ld % VEC<T> == 0;
 }
 
+/// 16 bytes, element by element: the first `left` from `from` on, then zeros. No load waits for
+/// another.
+template <typename T>
+__device__ uint4 gather(const T* from, int left) {
+  alignas(16) T piece[VEC<T>];
+#pragma unroll
+  for (int e = 0; e < VEC<T>; ++e) piece[e] = e < left ? from[e] : T(0.0f);
+  const auto* const words = reinterpret_cast<const unsigned*>(piece);
+  return {words[0], words[1], words[2], words[3]};
+}
+
 /// The 16 bytes of m from (row, col) on, zeros where it has no elements; in one piece where the
 /// rows of m are aligned (`wide`).
 template <typename T>
 __device__ uint4 piece_at(MatrixView<const T> m, int row, int col, bool wide) {
   const int left = row < m.rows ? m.cols - col : 0;  // elements of m from here on
   if (left <= 0) return uint4{};
-  if (wide && left >= VEC<T>) return *reinterpret_cast<const uint4*>(&m(row, col));
-  alignas(16) T piece[VEC<T>];
-#pragma unroll
-  for (int e = 0; e < VEC<T>; ++e) piece[e] = e < left ? m(row, col + e) : T(0.0f);
-  const auto* const words = reinterpret_cast<const unsigned*>(piece);
-  return {words[0], words[1], words[2], words[3]};
+  const T* const from = &m(row, col);
+  return wide && left >= VEC<T> ? *reinterpret_cast<const uint4*>(from) : gather(from, left);
 }
 
 /// Fetches the ROWS x COLS part of m at (row0, col0); tile[r][k] has element (r, k), or zero where

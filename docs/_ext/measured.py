@@ -288,13 +288,14 @@ def best_words(text):
 
 def tuned_number(text):
     """TYPE N; RUN; KERNEL[/KERNEL]; QUANTITY: of tuning-labs-4-5.txt. "ms", "tflops", "share" and "rel" of one kernel, "cycles" of
-    one in a run of cycles; of two the quotient, or by how many per cent the second one is faster ("faster"), or not as fast ("cost")."""
+    one in a run of cycles; of two the quotient, or by how many per cent the second one is faster ("faster", in cycles "fewer cycles"), or not as fast
+    ("cost")."""
     kind, run, names, what = fields_of(text)
     runs = tuning_runs((H200 / "tuning-labs-4-5.txt").read_text(encoding="utf-8"))
-    key = "ms" if what in ("faster", "cost") else what
+    key = {"faster": "ms", "cost": "ms", "fewer cycles": "cycles"}.get(what, what)
     values = [runs[(run, *kind.split(), name)][key] for name in pair(names)]
     match what:
-        case "faster": return 100 * (values[0] / values[1] - 1)
+        case "faster" | "fewer cycles": return 100 * (values[0] / values[1] - 1)
         case "cost": return 100 * (1 - values[0] / values[1])
     return quotient(values)
 
@@ -304,7 +305,7 @@ def tuned_words(text):
     value = tuned_number(text)
     if what == "rel":
         return f"{value:.1e}".replace("e-0", "e-")
-    return with_unit(value, "%" if what in ("faster", "cost") else what if "/" not in text else None)
+    return with_unit(value, "%" if what in ("faster", "fewer cycles", "cost") else what if "/" not in text else None)
 
 
 def logged_number(text):
@@ -330,24 +331,44 @@ def ceiling_words(text):
     return with_unit(ceiling_number(text), text.split()[1] if len(text.split()) > 1 else None)
 
 
-# What a role or a claim may name: its number, its words, the files it comes from.
+def printed_number(text):
+    """TRANSCRIPT NUMBER: a number that a transcript shows, as in {predict}'s :from:."""
+    name, _, number = text.partition(" ")
+    shown_there = (DOCS / "transcripts" / f"{name}.txt").read_text(encoding="utf-8").replace("\u202f", " ")
+    if not re.search(rf"(?<!\d){re.escape(number)}(?!\d)", shown_there):
+        raise ValueError(number)
+    return float(number.replace(" ", ""))
+
+
+def printed_words(text):
+    printed_number(text)
+    return text.partition(" ")[2].replace(" ", "\u00a0")
+
+
+def in_h200(name):
+    return lambda text: H200 / name
+
+
+def of_sweep(text):
+    return H200 / f"sweep-lab{fields_of(text)[0]}.json"
+
+
+def of_transcript(text):
+    return DOCS / "transcripts" / f"{re.split('[; ]', text)[0]}.txt"
+
+
+# What a role or a claim may name: its number, its words, the file that it comes from.
 FIGURES = {
-    "bench": (bench_number, bench_words, ["bench.json"]),
-    "proved": (proved_number, proved_words, ["speed-proof.json"]),
-    "sweep": (sweep_number, sweep_words, [f"sweep-lab{lab}.json" for lab in range(1, 6)]),
-    "best": (best_places, best_words, [f"sweep-lab{lab}.json" for lab in range(1, 6)]),
-    "tuned": (tuned_number, tuned_words, ["tuning-labs-4-5.txt"]),
-    "logged": (logged_number, logged_words, ["../../transcripts/h200-labs1-3.txt"]),
-    "ceiling": (ceiling_number, ceiling_words, ["ceilings.json"]),
+    "bench": (bench_number, bench_words, in_h200("bench.json")),
+    "proved": (proved_number, proved_words, in_h200("speed-proof.json")),
+    "sweep": (sweep_number, sweep_words, of_sweep),
+    "best": (best_places, best_words, of_sweep),
+    "tuned": (tuned_number, tuned_words, in_h200("tuning-labs-4-5.txt")),
+    "logged": (logged_number, logged_words, of_transcript),
+    "printed": (printed_number, printed_words, of_transcript),
+    "ceiling": (ceiling_number, ceiling_words, in_h200("ceilings.json")),
 }
 NOT_THERE = (ValueError, KeyError, IndexError, TypeError, ZeroDivisionError, OSError)
-
-
-def files_of(kind, text):
-    """The files that a figure comes from, of the sweeps the one that is named."""
-    files = FIGURES[kind][2]
-    named = [file for file in files if file == f"sweep-lab{fields_of(text)[0]}.json"]
-    return [(H200 / file).resolve() for file in named or files]
 
 
 def figure_role(kind):
@@ -355,12 +376,12 @@ def figure_role(kind):
     when the page is built. What the words mean stands at each kind's number."""
 
     def role(name, rawtext, text, lineno, inliner, options=None, content=None):
-        for file in files_of(kind, text):
-            inliner.document.settings.env.note_dependency(str(file))
+        file = FIGURES[kind][2](text)
+        inliner.document.settings.env.note_dependency(str(file))
         try:
             return [nodes.Text(FIGURES[kind][1](text))], []
         except NOT_THERE:
-            message = inliner.reporter.error(f"{files_of(kind, text)[0].name} has no '{text}'", line=lineno)
+            message = inliner.reporter.error(f"{file.name} has no '{text}'", line=lineno)
             return [inliner.problematic(rawtext, rawtext, message)], [message]
 
     return role
@@ -375,23 +396,26 @@ class Claims(LabDirective):
     best 3; size; *; double; each = 64 x 16, 4 x 4 per thread
     best 5; tile shape; 5.3; half; 1024 != best 5; tile shape; 5.3; half; 4096
     ```: what a paragraph says of the measurements; shows nothing. A side is a number, or what the role of its first word
-    shows; without such a word it is {bench}'s. "= 2 or 4": nothing is faster than either, by more than can be told apart.
+    shows; without such a word it is {bench}'s; "proved ... over bench ..." is a quotient. "= 2 or 4": nothing is faster than either, by more than can be told apart.
     The build fails when new measurements say otherwise."""
 
     has_content = True
 
     def side(self, text, line):
+        above, over, below = text.partition(" over ")
+        if over:
+            return self.side(above, line) / self.side(below, line)
         kind, _, words = text.partition(" ")
         if kind not in FIGURES:
             kind, words = "bench", text
-        for file in files_of(kind, words):
-            self.read(file)
+        file = FIGURES[kind][2](words)
+        self.read(file)
         try:
             value = FIGURES[kind][0](words)
         except NOT_THERE:
             value = None
         if value is None:
-            raise self.error(f"{files_of(kind, words)[0].name} lacks what '{line}' asks for")
+            raise self.error(f"{file.name} lacks what '{line}' asks for")
         return value
 
     def run(self):

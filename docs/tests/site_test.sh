@@ -67,6 +67,7 @@ broken "the best of a sweep that was not made" "sweep-lab2.json has no '2; regis
 broken "a kernel that was not tuned" "tuning-labs-4-5.txt has no 'bf16 4096; 4; nonesuch; ms'" 'It takes {tuned}`bf16 4096; 4; nonesuch; ms`.'
 broken "a verdict that was not proved" "speed-proof.json has no 'nonesuch bfloat16 4096 mhz'" 'At {proved}`nonesuch bfloat16 4096 mhz`.'
 broken "a kernel that the log lacks" "h200-labs1-3.txt has no 'h200-labs1-3; nonesuch; float 4096; ms'" 'It takes {logged}`h200-labs1-3; nonesuch; float 4096; ms`.'
+broken "a number that a transcript does not print" "lab1-run.txt has no 'lab1-run 12 345'" 'There are {printed}`lab1-run 12 345`.'
 broken "a loop that reached nothing" "ceilings.json has no 'nonesuch'" 'It makes {ceiling}`nonesuch`.'
 broken "an answer that no transcript shows" 'does not show 12345678' ':::{predict} How many?
 :answer: 12345678
@@ -92,6 +93,9 @@ best 2; register tile; interleaved; int32; each; * = 8
 ```'
 broken "the same minimum that is said to be another" 'the page claims .*!= best .*, measured is 8' '```{claims}
 best 2; register tile; interleaved; int32; 4096 != best 2; register tile; interleaved; int32; 2048
+```'
+broken "a quotient that is another" 'the page claims ceiling hmma_bf16 over ceiling ffma < 2, measured are 9' '```{claims}
+ceiling hmma_bf16 over ceiling ffma < 2
 ```'
 broken "a claim about what was not measured" "speed-proof.json lacks what 'proved nonesuch half 4096 mhz > 1' asks for" '```{claims}
 proved nonesuch half 4096 mhz > 1

@@ -109,6 +109,11 @@ for i in "${!pages[@]}"; do
 done
 same "nothing else does" '' "$(grep -E '(ERROR|WARNING): ' "$scratch/broken.log" | grep -v '/docs/extra[0-9]*\.md:')"
 
+# ---- a student's copy
+rm -rf "$scratch"/tree/lab[0-9]*_*/solution "${pages[@]}"
+holds "without the solutions the site builds without a warning, too" \
+    "$venv/bin/python3" -m sphinx -q --no-color -W --keep-going -j auto -b dummy -d "$scratch/doctrees-student" "$scratch/tree/docs" "$scratch/out-student"
+
 # ---- the pages
 find_browser pages
 looks "the pages were looked at to the end" 1500 "${python:-$venv/bin/python3}" docs/tests/site.py "$site" ${browser:+"$browser"}

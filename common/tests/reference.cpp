@@ -108,6 +108,39 @@ TEST_CASE("the limit holds for float sums and not for 11-bit inputs") {
   }
 }
 
+// What docs/lab5.md says of tensor cores: 16 products of halves are exact, their sum with what was
+// there before is cut off to a float, or rounded to a half.
+TEST_CASE("float sums that are cut off keep the limit of tensor cores, sums in half do not") {
+  for (const int k : {256, 4096, 16384}) {
+    CAPTURE(k);
+    inputs::SplitMix64 random_a(21);
+    inputs::Pcg random_b(22);
+    HostMatrix<float> a(64, k), b(k, 64), cut(64, 64), half(64, 64);
+    inputs::zero_mean(a, random_a);
+    inputs::zero_mean(b, random_b);
+    for (HostMatrix<float>* m : {&a, &b})
+      for (float& x : m->storage()) x = as_float(inputs::round_to_11_bits(static_cast<double>(x)));
+    for (int row = 0; row < 64; ++row)
+      for (int col = 0; col < 64; ++col) {
+        float sum = 0, narrow = 0;
+        for (int from = 0; from < k; from += 16) {
+          double sixteen = 0;
+          for (int i = from; i < from + 16; ++i)
+            sixteen += static_cast<double>(a(row, i)) * static_cast<double>(b(i, col));
+          const double exact = static_cast<double>(sum) + sixteen;
+          sum = as_float(exact);
+          if (std::abs(static_cast<double>(sum)) > std::abs(exact)) sum = std::nextafter(sum, 0.0f);
+          narrow = as_float(inputs::round_to_11_bits(static_cast<double>(narrow) + sixteen));
+        }
+        cut(row, col) = sum;
+        half(row, col) = narrow;
+      }
+    const auto expected = expected_product<float>(a.view(), b.view());
+    CHECK(compare<float>(cut.const_view(), expected).max_units < 25);
+    CHECK(compare<float>(half.const_view(), expected).max_units > 4500);
+  }
+}
+
 TEST_CASE("the canary exposes 11-bit inputs at any K") {
   for (const int k : {2, 17, 1024, 16384}) {
     CAPTURE(k);

@@ -35,6 +35,8 @@ int main(int argc, char** argv) {
   prove_command->add_option("--repeats", proving.repeats, "verdicts of each kernel");
   prove_command->add_option("--seconds", proving.seconds, "begin no verdict after that");
   prove_command->add_flag("--judge", proving.judge_only, "measure nothing; needs no GPU");
+  prove_command->add_option("--add", proving.add,
+                            "results of other GPUs of the same model: take theirs, too");
   prove_command->add_option("--out", proving.out, "results as JSON; added to")->required();
 
   BenchOptions benching;

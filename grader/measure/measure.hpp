@@ -44,6 +44,8 @@ struct ProveOptions {
   unsigned repeats = 50;
   double seconds = 0;       ///< no new one is begun after that; 0 = no limit
   bool judge_only = false;  ///< measure nothing: what `out` holds, by the bars as they are now
+  /// Files of the same kind, of other GPUs of the same model: their measurements are taken, too.
+  std::vector<std::filesystem::path> add;
   std::filesystem::path out;
 };
 ExitCode prove_speed(const ProveOptions& options);

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cmath>
 #include <iostream>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "grader/errors.hpp"
@@ -127,8 +129,8 @@ class Record {
  public:
   Record(const SpeedCases& cases, fs::path file) : cases_(cases), file_(std::move(file)) {
     if (std::error_code error; fs::exists(file_, error))
-      all_ = json::parse(read_file(file_, 64u << 20), nullptr, false);
-    if (!all_.is_object() || all_.value("kind", "") != "speed-proof") all_ = json::object();
+      all_ = json::parse(read_file(file_, kMostBytes), nullptr, false);
+    if (!is_proof(all_)) all_ = json::object();
   }
   bool empty() const { return !all_.contains("runs"); }
 
@@ -143,6 +145,44 @@ class Record {
                              {"min", std::to_string(Options{}.clear_rounds)},
                              {"max", std::to_string(Options{}.max_rounds)}});
     all_["runs"].push_back(provenance);
+  }
+  /// Takes from another file what was measured of the sources as they are now. Runs that both files
+  /// have, because one began as a copy of the other, are taken once.
+  void add_all(const fs::path& file) {
+    const json other = json::parse(read_file(file, kMostBytes), nullptr, false);
+    if (!is_proof(other))
+      throw UserError(text("prove.not_a_proof", {{"file", file.string()}}), exit_usage);
+    if (empty()) {
+      all_ = other;
+      all_["runs"] = all_["kernels"] = nullptr;
+    }
+    if (all_.at("gpu") != other.at("gpu"))
+      throw UserError(text("prove.other_gpu", {{"file", file.string()},
+                                               {"there", other.at("gpu").get<std::string>()},
+                                               {"here", all_.at("gpu").get<std::string>()}}),
+                      exit_usage);
+    std::map<std::size_t, std::size_t> moved;  // new runs, there and here
+    for (std::size_t i = 0; i < other.at("runs").size(); ++i) {
+      const json& run = other["runs"][i];
+      if (std::find(all_["runs"].begin(), all_["runs"].end(), run) != all_["runs"].end()) continue;
+      moved[i] = all_["runs"].size();
+      all_["runs"].push_back(run);
+    }
+    std::set<std::pair<std::string, Kernel>> seen;  // a kernel may serve several goals
+    for (const SpeedCase& one : cases_.all())
+      for (const Kernel& kernel : {one.solution, one.previous}) {
+        const std::string problem = name_of(one.problem());
+        if (kernel.build.empty() || !seen.emplace(problem, kernel).second) continue;
+        const json::json_pointer path = json::json_pointer() / "kernels" / problem / kernel.name();
+        if (!other.contains(path) ||
+            other[path].at("source_sha256") != cases_.source_sha256(kernel))
+          continue;
+        for (json measured : other[path].at("measurements"))
+          if (const auto run = moved.find(measured.at("run")); run != moved.end()) {
+            measured["run"] = run->second;
+            measurements(one.problem(), kernel).push_back(std::move(measured));
+          }
+      }
   }
   void add(const Problem& problem, const Kernel& kernel, const Comparison& seen) {
     measurements(problem, kernel).push_back(to_json(seen, all_["runs"].size() - 1));
@@ -173,6 +213,10 @@ class Record {
   std::string table() const { return proof_page(all_); }
 
  private:
+  static constexpr std::size_t kMostBytes = 64u << 20;
+  static bool is_proof(const json& all) {
+    return all.is_object() && all.value("kind", "") == "speed-proof";
+  }
   json& measurements(const Problem& problem, const Kernel& kernel) {
     json& one = all_["kernels"][name_of(problem)][kernel.name()];
     // Another source is another kernel.
@@ -222,6 +266,7 @@ class Record {
 ExitCode prove_speed(const ProveOptions& options) {
   const SpeedCases cases(options.place, {options.labs, options.stages, options.type});
   Record record(cases, options.out);
+  for (const fs::path& file : options.add) record.add_all(file);
   if (options.judge_only) {
     if (record.empty()) throw UserError(text("prove.nothing"), exit_usage);
     const unsigned wrong = record.save(0);

@@ -241,19 +241,26 @@ class Measurement {
     return list;
   }
 
-  /// Which rounds count: no participant's clock was far off its own median.
+  /// Which rounds count: in none of them was a participant's clock far off its own median and its
+  /// time as well, in the way that such a clock explains.
   std::vector<std::size_t> kept(const Slot& candidate, std::size_t rounds) const {
     std::vector<bool> good(rounds, true);
     for (const Slot* slot : party(candidate)) {
-      std::vector<double> clocks;
-      for (const Taken& taken : slot->rounds)
+      std::vector<double> clocks, times;
+      for (const Taken& taken : slot->rounds) {
+        times.push_back(taken.sample.per_launch_ms());
         if (taken.conditions.sm_clock_mhz) clocks.push_back(*taken.conditions.sm_clock_mhz);
+      }
       if (clocks.empty()) continue;
-      const double middle = statistics::median(clocks);
-      for (std::size_t i = 0; i < rounds; ++i)
-        if (const auto clock = slot->rounds[i].conditions.sm_clock_mhz;
-            clock && std::abs(*clock - middle) > options_.clock_spread * middle)
+      const double clock = statistics::median(clocks), time = statistics::median(times);
+      for (std::size_t i = 0; i < rounds; ++i) {
+        if (!slot->rounds[i].conditions.sm_clock_mhz) continue;
+        const double faster = *slot->rounds[i].conditions.sm_clock_mhz / clock - 1,
+                     longer = times[i] / time - 1;
+        if (std::abs(faster) > options_.clock_spread && faster * longer < 0 &&
+            std::abs(longer) > options_.time_spread)
           good[i] = false;
+      }
     }
     std::vector<std::size_t> list;
     for (std::size_t i = 0; i < rounds; ++i)

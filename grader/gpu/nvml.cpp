@@ -71,27 +71,22 @@ Conditions Nvml::now() {
 Conditions Nvml::during(const std::function<void()>& work) {
   using namespace std::chrono_literals;
   const NvmlLibrary& nvml = state_->library;
-  std::vector<unsigned> clocks;
+  std::optional<unsigned> clock;  // as last read while the work ran
   std::uint64_t throttle = 0;
   {
-    // Reads from 5 ms on: at first the device still has the clock of before.
     std::jthread reader([&](const std::stop_token& stop) {
       std::mutex alone;
       std::condition_variable_any wake;
       std::unique_lock lock(alone);
       while (!wake.wait_for(lock, stop, 5ms, [&] { return stop.stop_requested(); })) {
-        if (const auto clock = nvml.sm_clock_mhz()) clocks.push_back(*clock);
+        if (const auto read = nvml.sm_clock_mhz()) clock = read;
         throttle |= nvml.throttle_reasons().value_or(0);
       }
     });
     work();
   }
   Conditions conditions = now();
-  if (!clocks.empty()) {
-    const auto middle = clocks.begin() + static_cast<std::ptrdiff_t>(clocks.size() / 2);
-    std::nth_element(clocks.begin(), middle, clocks.end());
-    conditions.sm_clock_mhz = *middle;
-  }
+  if (clock) conditions.sm_clock_mhz = clock;
   if (conditions.throttle) *conditions.throttle |= throttle;
   return conditions;
 }

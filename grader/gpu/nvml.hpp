@@ -46,9 +46,10 @@ class Nvml : public Observer {
   std::string driver_version() const;  ///< "580.159.04", "" if unknown
   std::optional<unsigned> max_sm_clock_mhz() const;
   Conditions now() override;
-  /// The median of the clock read every few milliseconds, and every reason to throttle that was
-  /// seen. A clock read when the work has ended is that of a device about to rest: under a power
-  /// cap an H200 multiplies at 1.5 to 1.6 GHz, and says up to 1.9 right after.
+  /// The clock as last read while the work ran, every few milliseconds, and every reason to
+  /// throttle that was seen. The driver has a new reading every 100 ms: the last one is of this
+  /// work if that takes longer, the ones before it may be of what ran before. A clock read when the
+  /// work has ended is that of a device about to rest.
   Conditions during(const std::function<void()>& work) override;
 
  private:

@@ -26,14 +26,15 @@
 //      runs). Its interval is the percentile bootstrap (Efron and Tibshirani, "An introduction to
 //      the bootstrap", 1993, chapter 13). A round is dropped if a participant's SM clock was more
 //      than 10 % off its own median and its time more than 5 %, the way such a clock explains:
-//      something throttled. A clock alone convicts nobody. What NVML reads of a chip at its power
-//      cap is up to 10 % off while the times agree within 2 %: of 30 rounds that rule dropped 7 to
-//      21, and half of the verdicts on tensor kernels came out "noisy". (Participants differ among
-//      themselves: tensor kernels run at 1.6 GHz on an H200 where others run at 1.98.)
+//      something throttled. A clock alone convicts nobody. The driver reads clocks every
+//      100 ms (docs/results/h200/nvml-clock.csv), once in a request, and a chip at its power cap
+//      changes its own all the time: readings were 20 % apart in requests that took the same time
+//      within 2 %, and half of the verdicts on tensor kernels came out "noisy". (Participants
+//      differ among themselves: tensor kernels run at 1.6 GHz on an H200 where others run at 1.98.)
 //   6. A block has at least 10 rounds and ends when all half-widths are below 1 % (as NVBench does,
 //      which stops at 0.5 % of noise; Triton's do_bench has a fixed time instead) or at a cap. Five
-//      rounds do where they leave no doubt: each bar, grace included, is 5 % away from the
-//      interval, and as far away as the interval is wide.
+//      rounds do where they leave no doubt: all bars of a goal are met, or one is missed, by 5 % of
+//      it, grace included, and by as much as the interval is wide.
 //   7. Decision: the bar is lowered by a grace of 3 %. Pass if the whole interval is above, fail if
 //      it is below. If it straddles, up to three more blocks are pooled; then the median decides if
 //      it is known to 1 %, else the verdict is "inconclusive".
@@ -112,7 +113,7 @@ struct Options {
   unsigned min_rounds = 10, max_rounds = 30;  ///< of a block
   unsigned extra_blocks = 3;                  ///< only where a bar is straddled
   double half_width = 0.01;                   ///< of an interval, as a fraction of its middle
-  unsigned clear_rounds = 5;                  ///< do where every bar is clearly met or missed:
+  unsigned clear_rounds = 5;                  ///< do where all bars are clearly met, or one missed:
   double clear_of_bar = 0.05;                 ///< so far from the interval, as a fraction
   /// A round counts unless a participant's clock and its time were both farther off their medians.
   double clock_spread = 0.10, time_spread = 0.05;

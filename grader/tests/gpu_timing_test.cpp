@@ -27,8 +27,7 @@ class Machine : public Observer {
   unsigned others = 0;    ///< processes besides ours
   bool clocks = true;     ///< can be read
   double clock_drop = 1;  ///< of the clock in an episode, where it shows
-  bool restless =
-      false;  ///< the clock reads anything from 1.58 to 1.98 GHz, whatever time it takes
+  bool restless = false;  ///< the clock reads 1.58 or 1.98 GHz, whatever time the work takes
 
   double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
   double normal() {
@@ -224,6 +223,20 @@ TEST_CASE("speed verdicts: what is clear takes five rounds, what is close takes 
   Options other;
   other.cublas_bar = 0.60;
   CHECK(rounds(0.80, other, quiet) >= judged.min_rounds);
+
+  // Of two bars, one that is missed by far decides; one that is met by far does not.
+  const auto beside = [&](double over_naive, double cublas_bar) {
+    Machine machine(79);
+    quiet(machine);
+    Simulated candidate(machine, "candidate", 10 / over_naive), naive(machine, "naive", 10),
+        cublas(machine, "cublas", 5 / over_naive);
+    Options options = judged;
+    options.cublas_bar = cublas_bar;
+    options.seed = 10;
+    return measure(&candidate, &naive, &cublas, &machine, options).rounds;
+  };
+  CHECK(beside(0.50, 0.51) == judged.clear_rounds);
+  CHECK(beside(0.80, 0.51) >= judged.min_rounds);
 
   const auto shared = [&](double second, std::vector<Options::Bars> bars_of_second) {
     Machine machine(78);

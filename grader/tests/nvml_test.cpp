@@ -1,6 +1,6 @@
 // What the judge reads of the driver's management library, with a library that plays its part: its
 // clock is 1530 MHz while something runs and 1905 when nothing does, as of an H200 at its power
-// cap.
+// cap, and like the real one it takes a new reading every 100 ms only.
 #include <dlfcn.h>
 
 #include <chrono>
@@ -20,9 +20,19 @@ using namespace grader;
 namespace {
 
 constexpr const char* library_source = R"(#include <atomic>
-static std::atomic<int> busy{0};
+#include <chrono>
+#include <climits>
+static long long now() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
+}
+static std::atomic<long long> begin{LLONG_MAX}, end{LLONG_MAX};
+static bool busy_at(long long time) { return begin <= time && time < end; }
 extern "C" {
-void play_busy(int now) { busy = now; }
+void play_busy(int busy) {
+  if (busy) begin = now(), end = LLONG_MAX;
+  else end = now();
+}
 int nvmlInit_v2() { return 0; }
 int nvmlShutdown() { return 0; }
 int nvmlSystemGetDriverVersion(char* text, unsigned) { text[0] = 'p'; text[1] = 0; return 0; }
@@ -31,9 +41,12 @@ int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
   *device = &the_only_one;
   return uuid[4] == '1' ? 0 : 6;
 }
-int nvmlDeviceGetClockInfo(void*, int, unsigned* mhz) { *mhz = busy ? 1530 : 1905; return 0; }
+int nvmlDeviceGetClockInfo(void*, int, unsigned* mhz) {
+  *mhz = busy_at(now() / 100 * 100) ? 1530 : 1905;
+  return 0;
+}
 int nvmlDeviceGetCurrentClocksEventReasons(void*, unsigned long long* bits) {
-  *bits = busy ? 4 : 0;
+  *bits = busy_at(now()) ? 4 : 0;
   return 0;
 }
 }
@@ -85,11 +98,12 @@ TEST_CASE("nvml: clocks and throttling are those of the work, not of the rest af
   REQUIRE(nvml.driver_version() == "p");
   CHECK(nvml.now().sm_clock_mhz == 1905u);
 
-  const gpu::Conditions seen = nvml.during([&] { library.work(std::chrono::milliseconds(100)); });
+  const gpu::Conditions seen = nvml.during([&] { library.work(std::chrono::milliseconds(250)); });
   CHECK(seen.sm_clock_mhz == 1530u);
   CHECK(seen.throttle == 4u);
   CHECK(gpu::throttle_text(*seen.throttle) == "software power cap");
 
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
   // Over before anyone could look: better the clock right after than none.
   CHECK(nvml.during([] {}).sm_clock_mhz == 1905u);
   CHECK_THROWS_AS(nvml.during([&] {

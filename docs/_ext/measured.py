@@ -169,20 +169,17 @@ def quotient(values):
 
 
 def with_unit(value, unit):
-    """A figure with its unit: "ms", "tflops", "%" or "mhz"; without one, a quotient."""
+    """A figure with its unit: "ms", "tflops" or "%"; without one, a quotient."""
     match unit:
         case "ms": return f"{time(value)} ms"
         case "tflops": return f"{shown(value)} TFLOP/s"
-        case "tflops/ghz": return f"{shown(value)} TFLOP/s"
         case "%": return f"{value:.0f} %"
-        case "mhz": return f"{value:.0f} MHz"
         case "whole": return f"{value:.0f}"
     return f"{value:.2f}" if value < 9.995 else f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
 def bench_number(words):
-    """RUNG[/RUNG] MATH N [ms | tflops | % | mhz | tflops/ghz]; None if it was not measured. Two rungs make a quotient of
-    their times."""
+    """RUNG[/RUNG] MATH N [ms | tflops | %]; None if it was not measured. Two rungs make a quotient of their times."""
     rungs, math, n, *what = words.split()
     bench = Bench((H200 / "bench.json").read_text(encoding="utf-8"))
     found = [bench.records.get((rung, math, int(n))) for rung in pair(rungs)]
@@ -190,10 +187,6 @@ def bench_number(words):
         return None
     if len(found) == 2:
         return found[0]["ms"] / found[1]["ms"]
-    clock = found[0]["clocks"]["median"] if what[0] in ("mhz", "tflops/ghz") else None
-    match what[0]:
-        case "mhz": return clock
-        case "tflops/ghz": return found[0]["tflops"] / clock * 1000
     return found[0][{"ms": "ms", "tflops": "tflops", "%": "percent_of_cublas"}[what[0]]]
 
 
@@ -203,13 +196,12 @@ def bench_words(text):
     return with_unit(bench_number(text), words[3] if len(words) > 3 else None)
 
 
-PROVED = {"ms": lambda one, n: one["ms"], "tflops": lambda one, n: 2 * n**3 / one["ms"] / 1e9, "%": lambda one, n: 100 * one["cublas"][1],
-          "mhz": lambda one, n: one["sm_clock_mhz"], "tflops/ghz": lambda one, n: 2 * n**3 / one["ms"] / 1e6 / one["sm_clock_mhz"]}
+PROVED = {"ms": lambda one, n: one["ms"], "tflops": lambda one, n: 2 * n**3 / one["ms"] / 1e9, "%": lambda one, n: 100 * one["cublas"][1]}
 
 
 def proved_number(words):
-    """RUNG MATH N (ms | tflops | % | mhz | tflops/ghz): the median of speed-proof.json's verdicts on a solution. Its rounds
-    hold the naive kernel too."""
+    """RUNG MATH N (ms | tflops | %): the median of speed-proof.json's verdicts on a solution. Its rounds hold the naive kernel
+    too."""
     rung, math, n, what = words.split()
     kernels = json.loads((H200 / "speed-proof.json").read_text(encoding="utf-8"))["kernels"].get(f"{math} {n}x{n}x{n}", {})
     (name,) = [name for name in kernels if name.startswith(rung + "<") and "@" not in name]

@@ -127,10 +127,24 @@ class LabOnGpu {
       stage.gpu->seconds = since(start);
     }
     sessions_.clear();  // their contexts hold memory that the timing may need
-    if (!hardware_.tools.sanitizer.empty()) sanitize();
-    for (auto& stage : result_.stages)
-      if (stage.gpu && stage.gpu->state == HardwareResult::State::passed)
+    // What breaks down from here on must not look like a pass.
+    if (!hardware_.tools.sanitizer.empty()) {
+      try {
+        sanitize();
+      } catch (const std::exception& error) {
+        for (auto& stage : result_.stages)
+          if (stage.gpu && stage.gpu->state == HardwareResult::State::passed)
+            infra(*stage.gpu, error.what());
+      }
+    }
+    for (auto& stage : result_.stages) {
+      if (!stage.gpu || stage.gpu->state != HardwareResult::State::passed) continue;
+      try {
         time(*lab_.stage(stage.id), stage);
+      } catch (const std::exception& error) {
+        infra(*stage.gpu, error.what());
+      }
+    }
   }
 
  private:
@@ -215,6 +229,13 @@ class LabOnGpu {
       gpu.details = unit.details;
       return;
     }
+    for (const auto& needed : stage.needs)
+      for (const auto& other : result_.stages)
+        if (other.id == needed && other.state == report::State::skipped) {
+          gpu.state = HardwareResult::State::skipped;  // not right here, or nobody has begun it
+          gpu.headline = text("stage.locked", {{"needs", needed}});
+          return;
+        }
     for (const auto& type : types) {
       const std::string entry = rung.name + "<" + type + ">";
       if (build_.has(entry)) continue;
@@ -593,7 +614,6 @@ class LabOnGpu {
     if (seen.cublas) speed.cublas_ms = seen.cublas->median_ms();
     speed.tflops = seen.tflops();
     speed.rounds = seen.rounds;
-    speed.dropped = seen.dropped;
     speed.clock_low = seen.clock_low.value_or(0);
     speed.clock_median = seen.clock_median.value_or(0);
     speed.clock_high = seen.clock_high.value_or(0);
@@ -601,14 +621,6 @@ class LabOnGpu {
     speed.suspect = seen.suspect;
     speed.seconds = seen.seconds;
 
-    if (speed.ms > 0) {
-      auto& before = stopwatch_.before[goal.type + shape_name(speed.at)];
-      if (before.ms > 0 && before.rung != rung.name) {
-        speed.previous = before.rung;
-        speed.over_previous = before.ms / speed.ms;
-      }
-      before = {rung.name, speed.ms};
-    }
     if (seen.outcome == Outcome::trouble) {
       if (seen.trouble.kind == Trouble::Kind::ended && seen.trouble.fault &&
           seen.trouble.fault->end == End::infra) {
@@ -625,6 +637,15 @@ class LabOnGpu {
       }
       return;
     }
+    if (speed.ms > 0) {
+      auto& before = stopwatch_.before[goal.type + shape_name(speed.at)];
+      if (before.ms > 0 && before.rung != rung.name) {
+        speed.previous = before.rung;
+        speed.over_previous = before.ms / speed.ms;
+      }
+      before = {rung.name, speed.ms};
+    }
+    if (seen.smaller()) gpu.notes.push_back(seen.note);
     const auto reason = [&] {
       return messages::exists(decision.reason) ? text(decision.reason)
              : !seen.note.empty()              ? seen.note

@@ -1,6 +1,5 @@
 #include "grader/gpu/nvml.hpp"
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <condition_variable>

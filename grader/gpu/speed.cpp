@@ -62,19 +62,16 @@ Decision judge_speed(const SpeedGoal& goal, const Comparison& comparison, const 
   judge("naive", decision.bars.naive, comparison.over_naive);
   judge("cublas", decision.bars.cublas, comparison.over_cublas);
   if (!any) {
-    const bool noise = comparison.rounds == 0 && comparison.dropped > 0;
-    decision.verdict = noise ? SpeedVerdict::inconclusive : SpeedVerdict::not_measured;
-    decision.reason = noise                  ? "speed.noisy"
-                      : decision.bars.cublas ? "speed.no_cublas"
-                                             : "speed.no_bar";
+    decision.verdict = SpeedVerdict::not_measured;
+    decision.reason = decision.bars.cublas ? "speed.no_cublas" : "speed.no_bar";
     return decision;
   }
-  const bool busy = comparison.others > 0, noisy = comparison.dropped > comparison.rounds;
-  if (failed && !busy && !noisy) {
+  const bool busy = comparison.others > 0, smaller = comparison.smaller();
+  if (failed && !busy && !smaller) {
     decision.verdict = SpeedVerdict::fail;
   } else if (failed || open) {
     decision.verdict = SpeedVerdict::inconclusive;
-    decision.reason = busy ? "speed.busy" : "speed.noisy";
+    decision.reason = busy ? "speed.busy" : failed ? "speed.smaller" : "speed.noisy";
   } else {
     decision.verdict = SpeedVerdict::pass;
   }

@@ -42,7 +42,7 @@ struct Decision {
 };
 
 /// Trouble is a fail (reason "speed.not_right", and the comparison says what). A fail while other
-/// processes compute on the device, or with too many dropped rounds, is inconclusive. Without
+/// processes compute on the device, or at a smaller shape than the bar's, is inconclusive. Without
 /// cuBLAS on the machine a goal is judged by its naive bar alone.
 Decision judge_speed(const SpeedGoal& goal, const Comparison& comparison, const std::string& arch);
 

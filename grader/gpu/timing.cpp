@@ -43,7 +43,7 @@ std::uint64_t system_seed() {
 struct Slot {
   Participant* who = nullptr;
   unsigned launches = 1;
-  double alone_ms = 0;  ///< per launch, before any candidate's process was there
+  double alone_ms = 0;  ///< per launch, when its list was found: see alone_at_first()
   double last_ms = 0;   ///< per launch, of its last request
   std::vector<Taken> rounds;
   // Of candidates:
@@ -110,7 +110,7 @@ class Measurement {
         const bool enough = round + 1 >= options_.min_rounds;
         if (!enough && round + 1 < options_.clear_rounds) continue;
         for (Slot& candidate : candidates_) evaluate(candidate, few_resamples);
-        if (enough ? settled() : clear()) break;
+        if (clear() || (enough && settled())) break;
       }
       evaluate(candidates_.front());
       if (!alone || !straddles()) break;
@@ -180,11 +180,9 @@ class Measurement {
       const auto taken = request(slot);
       if (!taken) return;
       heated_ += taken->sample.seconds;
-      if (step > 0 || taken->sample.seconds > options_.request_seconds)
-        slot.alone_ms = taken->sample.per_launch_ms();
-      if (taken->sample.seconds >= short_request * options_.request_seconds ||
-          slot.launches >= most)
-        return;
+      const bool long_enough = taken->sample.seconds >= short_request * options_.request_seconds;
+      if (step > 0 || long_enough) slot.alone_ms = taken->sample.per_launch_ms();
+      if (long_enough || slot.launches >= most) return;
       slot.launches = step == 0 && slot.who->known_launches() > 0
                           ? std::clamp(slot.who->known_launches(), 1u, most)
                           : longer(slot.launches, taken->sample.seconds, most);
@@ -241,45 +239,16 @@ class Measurement {
     return list;
   }
 
-  /// Which rounds count: in none of them was a participant's clock far off its own median and its
-  /// time as well, in the way that such a clock explains.
-  std::vector<std::size_t> kept(const Slot& candidate, std::size_t rounds) const {
-    std::vector<bool> good(rounds, true);
-    for (const Slot* slot : party(candidate)) {
-      std::vector<double> clocks, times;
-      for (const Taken& taken : slot->rounds) {
-        times.push_back(taken.sample.per_launch_ms());
-        if (taken.conditions.sm_clock_mhz) clocks.push_back(*taken.conditions.sm_clock_mhz);
-      }
-      if (clocks.empty()) continue;
-      const double clock = statistics::median(clocks), time = statistics::median(times);
-      for (std::size_t i = 0; i < rounds; ++i) {
-        if (!slot->rounds[i].conditions.sm_clock_mhz) continue;
-        const double faster = *slot->rounds[i].conditions.sm_clock_mhz / clock - 1,
-                     longer = times[i] / time - 1;
-        if (std::abs(faster) > options_.clock_spread && faster * longer < 0 &&
-            std::abs(longer) > options_.time_spread)
-          good[i] = false;
-      }
-    }
-    std::vector<std::size_t> list;
-    for (std::size_t i = 0; i < rounds; ++i)
-      if (good[i]) list.push_back(i);
-    return list;
-  }
-
   void evaluate(const Slot& candidate, int resamples = many_resamples) {
     Comparison& result = *candidate.result;
-    const std::size_t all = candidate.who ? std::min(rounds_, candidate.rounds.size()) : rounds_;
-    const auto rounds = kept(candidate, all);
-    result.rounds = static_cast<unsigned>(rounds.size());
-    result.dropped = static_cast<unsigned>(all - rounds.size());
+    const std::size_t rounds = candidate.who ? std::min(rounds_, candidate.rounds.size()) : rounds_;
+    result.rounds = static_cast<unsigned>(rounds);
     const auto series = [&](const Slot& slot) -> std::optional<Series> {
       if (!slot.who) return {};
       Series one;
       one.name = slot.who->name();
       one.launches = slot.launches;
-      for (const std::size_t i : rounds) {
+      for (std::size_t i = 0; i < rounds; ++i) {
         const Sample& sample = slot.rounds[i].sample;
         one.ms.push_back(sample.per_launch_ms());
         one.device_ms.push_back(sample.launches ? 1e3 * sample.device_seconds / sample.launches
@@ -291,9 +260,9 @@ class Measurement {
     result.naive = series(naive_);
     result.cublas = series(cublas_);
     const auto ratio = [&](const std::optional<Series>& yardstick) -> std::optional<Interval> {
-      if (!yardstick || !result.candidate || rounds.empty()) return {};
+      if (!yardstick || !result.candidate || rounds == 0) return {};
       std::vector<double> ratios;
-      for (std::size_t i = 0; i < rounds.size(); ++i) {
+      for (std::size_t i = 0; i < rounds; ++i) {
         if (!(yardstick->ms[i] > 0 && result.candidate->ms[i] > 0)) return {};
         ratios.push_back(yardstick->ms[i] / result.candidate->ms[i]);
       }
@@ -377,7 +346,7 @@ class Measurement {
                                                                {"wall", milliseconds(wall)}}));
     }
     for (const Slot* slot : {&naive_, &cublas_}) {
-      if (!slot->who || !candidate.who || slot->alone_ms <= 0) continue;
+      if (!slot->who || !candidate.who || slot->alone_ms <= 0 || !alone_at_first()) continue;
       const auto& series = slot == &naive_ ? result.naive : result.cublas;
       if (series->median_ms() > allowed_slowdown * slot->alone_ms)
         result.suspect.push_back(
@@ -386,6 +355,9 @@ class Measurement {
                                           {"beside", milliseconds(series->median_ms())}}));
     }
   }
+
+  /// Were yardsticks measured once before any candidate had a process?
+  bool alone_at_first() const { return candidates_.size() == 1 && !options_.keep_process; }
 
   static std::string milliseconds(double ms) {
     std::array<char, 32> text{};
@@ -412,8 +384,8 @@ class Measurement {
 
 using protocol::Launch;
 
-/// The products of one request. Neighbours share neither A nor B; while there are more pairs than
-/// launches no product occurs twice. Which is which is drawn for each request.
+/// The products of one request. From three pairs on neighbours share neither A nor B; while there
+/// are more pairs than launches no product occurs twice. Which is which is drawn for each request.
 std::vector<Launch> product_list(unsigned launches, const Buffers& buffers, unsigned outputs,
                                  std::uint64_t seed) {
   inputs::SplitMix64 random(seed);
@@ -459,7 +431,11 @@ class Stage {
 
   /// False: not even the least fits.
   bool begin() {
-    worker_.prepare({problem_.type, 1, 1, 1}, {1, 1, 1, 1});  // frees what there was
+    try {
+      worker_.prepare({problem_.type, 1, 1, 1}, {1, 1, 1, 1});  // frees what there was
+    } catch (const DeviceMemoryShort&) {
+      return false;
+    }
     const std::uint64_t free = worker_.free_memory();
     const auto reserve = std::max<std::uint64_t>(free / 10, 256u << 20);  // the runner's context
     budget_ = free > reserve ? free - reserve : 0;

@@ -37,7 +37,6 @@ json to_json(const Comparison& seen, std::size_t run) {
           {"naive", interval_json(seen.over_naive)},
           {"cublas", interval_json(seen.over_cublas)},
           {"rounds", seen.rounds},
-          {"dropped", seen.dropped},
           {"others", seen.others},
           {"ms", seen.candidate ? std::round(seen.candidate->median_ms() * 1e5) / 1e5 : 0},
           {"sm_clock_mhz", seen.clock_median.value_or(0)},
@@ -55,7 +54,6 @@ Comparison from_json(const json& one) {
   seen.over_naive = interval(one.at("naive"));
   seen.over_cublas = interval(one.at("cublas"));
   seen.rounds = one.at("rounds");
-  seen.dropped = one.at("dropped");
   seen.others = one.at("others");
   return seen;
 }

@@ -37,7 +37,7 @@ std::string number(const std::optional<double>& value) {
 
 std::string trouble_of(const Comparison& seen) {
   if (seen.outcome == Outcome::trouble) return seen.trouble.detail;
-  if (seen.outcome != Outcome::measured) return seen.note;
+  if (seen.outcome != Outcome::measured || seen.smaller()) return seen.note;
   return {};
 }
 

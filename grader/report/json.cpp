@@ -51,7 +51,6 @@ ordered_json speed(const SpeedResult& s) {
           {"events_ms", finite(s.events_ms)},
           {"tflops", finite(s.tflops)},
           {"rounds", s.rounds},
-          {"dropped", s.dropped},
           {"launches", s.launches},
           {"sm_clock_mhz", {s.clock_low, s.clock_median, s.clock_high}},
           {"throttle", s.throttle},

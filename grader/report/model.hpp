@@ -53,7 +53,7 @@ struct SpeedResult {
   /// Medians and 95 % intervals of the paired ratios; NaN where there is none.
   double over_naive[3], over_cublas[3];  ///< low, median, high
   double ms = 0, naive_ms = 0, cublas_ms = 0, events_ms = 0, tflops = 0;
-  unsigned rounds = 0, dropped = 0, launches = 0;
+  unsigned rounds = 0, launches = 0;
   unsigned clock_low = 0, clock_median = 0, clock_high = 0;  ///< MHz; 0 = not known
   std::string throttle;                                      ///< reasons seen, "" = none
   /// The student's own rung before this one at the same type and shape: shown, never judged.

@@ -35,15 +35,18 @@ struct CalibrateOptions {
 ExitCode calibrate(const CalibrateOptions& options);
 
 /// Authors only: verdicts again and again. Each goal's solution must pass all, the technique before
-/// it fail all. Adds to what `out` holds already, and writes the table beside it, as .md.
+/// it fail all. Adds to what `out` holds already, and writes the table beside it, as .md. Throws
+/// UserError, and leaves `out` alone, if that holds anything else or verdicts on another model.
 struct ProveOptions {
   Place place;
   std::vector<int> labs;            ///< empty = all
   std::vector<std::string> stages;  ///< empty = all
   std::string type;                 ///< "" = all
   unsigned repeats = 50;
-  double seconds = 0;       ///< no new one is begun after that; 0 = no limit
-  bool judge_only = false;  ///< measure nothing: what `out` holds, by the bars as they are now
+  double seconds = 0;  ///< no new one is begun after that; 0 = no limit
+  /// Measure nothing: what `out` holds, by the bars as they are now. Measurements of a source that
+  /// has changed since do not count, but stay: another state of the tree may have use for them.
+  bool judge_only = false;
   /// Files of the same kind, of other GPUs of the same model: their measurements are taken, too.
   std::vector<std::filesystem::path> add;
   std::filesystem::path out;

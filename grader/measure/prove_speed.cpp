@@ -23,6 +23,12 @@ using messages::text;
 using nlohmann::json;
 using namespace gpu;
 
+/// What a new run followed, in the file; runs from before there was a number followed 1. 1 left
+/// rounds out of a measurement ("dropped") by a reading of the clock that may have been an older
+/// request's. A measurement that it made without some of its rounds is not one of 2: it neither
+/// counts nor is kept. One of which it dropped none is what 2 would have measured.
+constexpr unsigned kProtocol = 2;
+
 json interval_json(const std::optional<statistics::Interval>& ratio) {
   const auto digits = [](double x) {  // six are more than the clock knows
     const double scale = std::pow(10.0, 5 - std::floor(std::log10(x)));
@@ -33,7 +39,9 @@ json interval_json(const std::optional<statistics::Interval>& ratio) {
 }
 
 json to_json(const Comparison& seen, std::size_t run) {
-  return {{"outcome", seen.outcome == Outcome::measured ? "measured" : trouble_of(seen)},
+  // A smaller shape, for want of memory, is no verdict on the goal's.
+  const bool measured = seen.outcome == Outcome::measured && !seen.smaller();
+  return {{"outcome", measured ? "measured" : trouble_of(seen)},
           {"naive", interval_json(seen.over_naive)},
           {"cublas", interval_json(seen.over_cublas)},
           {"rounds", seen.rounds},
@@ -122,121 +130,241 @@ std::string proof_page(const json& all) {
   return page.str();
 }
 
+/// Without measurements of an older protocol (see kProtocol), without kernels and runs that have
+/// none left, and the runs that are left numbered anew. Throws json::exception on what is no proof.
+json tidied(json all) {
+  std::set<std::size_t> used;
+  json kernels = json::object(), runs = json::array();
+  for (const auto& [problem, entries] : all.at("kernels").items())
+    for (const auto& [name, entry] : entries.items()) {
+      json measurements = json::array();
+      for (json one : entry.at("measurements")) {
+        if (one.value("dropped", 0u) > 0) continue;
+        one.erase("dropped");
+        from_json(one);  // throws on what could not be judged
+        used.insert(one.at("run").get<std::size_t>());
+        measurements.push_back(std::move(one));
+      }
+      if (measurements.empty()) continue;
+      kernels[problem][name] = entry;
+      kernels[problem][name]["measurements"] = std::move(measurements);
+    }
+  std::map<std::size_t, std::size_t> moved;
+  for (const std::size_t run : used) {
+    moved[run] = runs.size();
+    runs.push_back(all.at("runs").at(run));
+  }
+  for (json& entries : kernels)
+    for (json& entry : entries)
+      for (json& one : entry["measurements"]) one["run"] = moved.at(one["run"].get<std::size_t>());
+  all["kernels"] = std::move(kernels);
+  all["runs"] = std::move(runs);
+  return all;
+}
+
+/// A file of this program, tidied. Throws UserError on any other: it may be somebody's work.
+json read_proof(const fs::path& file) {
+  constexpr std::size_t kMostBytes = 64u << 20;
+  const std::string bytes = read_file(file, kMostBytes);
+  try {
+    json all = json::parse(bytes);
+    if (all.at("kind") == "speed-proof") {
+      for (const char* word : {"gpu", "protocol"}) all.at(word).get_ref<const std::string&>();
+      for (const json& run : all.at("runs"))
+        for (const char* word : {"arch", "uuid", "date", "command"})
+          run.at(word).get_ref<const std::string&>();
+      return tidied(std::move(all));
+    }
+  } catch (const json::exception&) {
+  }
+  throw UserError(text("prove.not_a_proof", {{"file", file.string()}}), exit_usage);
+}
+
+/// Verdicts of one model of GPU make one table.
+void need_same_gpu(const fs::path& file, const std::string& there, const std::string& here) {
+  if (there != here)
+    throw UserError(
+        text("prove.other_gpu", {{"file", file.string()}, {"there", there}, {"here", here}}),
+        exit_usage);
+}
+
+/// The same run, as it was when either file was written: its seconds grow until it ends.
+bool same_run(const json& a, const json& b) {
+  return a.at("uuid") == b.at("uuid") && a.at("date") == b.at("date") &&
+         a.at("command") == b.at("command");
+}
+
+std::string goal_name(const SpeedCase& one) {
+  return one.goal.stage + " " + one.goal.type + " " + one.shape();
+}
+
 /// The file, and what follows from it.
 class Record {
  public:
-  Record(const SpeedCases& cases, fs::path file) : cases_(cases), file_(std::move(file)) {
-    if (std::error_code error; fs::exists(file_, error))
-      all_ = json::parse(read_file(file_, kMostBytes), nullptr, false);
-    if (!is_proof(all_)) all_ = json::object();
+  /// `all`: the goals that are judged and shown. `chosen`: those that are measured or taken from
+  /// other files, and whose verdicts save() counts.
+  Record(const SpeedCases& all, const SpeedCases& chosen, fs::path file)
+      : everything_(all), chosen_(chosen), file_(std::move(file)) {
+    if (std::error_code error; fs::exists(file_, error)) all_ = read_proof(file_);
   }
-  bool empty() const { return !all_.contains("runs"); }
+  bool empty() const { return !all_.contains("runs") || all_["runs"].empty(); }
 
-  /// From here on measurements belong to a new run. Those of other hardware are not kept.
+  /// From here on measurements belong to a new run, which is in the file once it has one.
   void begin(const json& provenance) {
-    if (all_.value("gpu", "") != provenance.at("gpu")) all_ = json::object();
-    all_["schema"] = 1;
-    all_["kind"] = "speed-proof";
-    all_["gpu"] = provenance.at("gpu");
-    all_["protocol"] = text("prove.protocol",
-                            {{"ms", std::to_string(std::lround(1e3 * Options{}.request_seconds))},
-                             {"min", std::to_string(Options{}.clear_rounds)},
-                             {"max", std::to_string(Options{}.max_rounds)}});
-    all_["runs"].push_back(provenance);
+    const std::string gpu = provenance.at("gpu");
+    if (all_.contains("gpu")) need_same_gpu(file_, all_["gpu"], gpu);
+    start(gpu, text("prove.protocol",
+                    {{"ms", std::to_string(std::lround(1e3 * Options{}.request_seconds))},
+                     {"min", std::to_string(Options{}.clear_rounds)},
+                     {"max", std::to_string(Options{}.max_rounds)}}));
+    run_ = provenance;
+    run_["protocol"] = kProtocol;
+    begun_ = false;
   }
-  /// Takes from another file what was measured of the sources as they are now. Runs that both files
-  /// have, because one began as a copy of the other, are taken once.
+  /// Takes from another file what was measured of the sources as they are now. Of a run that both
+  /// files know, because one began as a copy of the other, only what is not here yet.
   void add_all(const fs::path& file) {
-    const json other = json::parse(read_file(file, kMostBytes), nullptr, false);
-    if (!is_proof(other))
-      throw UserError(text("prove.not_a_proof", {{"file", file.string()}}), exit_usage);
-    if (empty()) {
-      all_ = other;
-      all_["runs"] = all_["kernels"] = nullptr;
-    }
-    if (all_.at("gpu") != other.at("gpu"))
-      throw UserError(text("prove.other_gpu", {{"file", file.string()},
-                                               {"there", other.at("gpu").get<std::string>()},
-                                               {"here", all_.at("gpu").get<std::string>()}}),
-                      exit_usage);
-    std::map<std::size_t, std::size_t> moved;  // new runs, there and here
-    for (std::size_t i = 0; i < other.at("runs").size(); ++i) {
-      const json& run = other["runs"][i];
-      if (std::find(all_["runs"].begin(), all_["runs"].end(), run) != all_["runs"].end()) continue;
-      moved[i] = all_["runs"].size();
-      all_["runs"].push_back(run);
+    const json other = read_proof(file);
+    const std::string gpu = other.at("gpu");
+    if (all_.contains("gpu"))
+      need_same_gpu(file, gpu, all_["gpu"]);
+    else
+      start(gpu, other.at("protocol"));
+    std::vector<std::size_t> moved;  // runs there, as they are numbered here
+    for (const json& run : other.at("runs")) {
+      json& runs = all_["runs"];
+      const auto known = std::find_if(runs.begin(), runs.end(),
+                                      [&](const json& mine) { return same_run(mine, run); });
+      moved.push_back(static_cast<std::size_t>(known - runs.begin()));
+      if (known == runs.end())
+        runs.push_back(run);
+      else if (run.value("seconds", 0.0) > known->value("seconds", 0.0))
+        *known = run;  // the file that was written later
     }
     std::set<std::pair<std::string, Kernel>> seen;  // a kernel may serve several goals
-    for (const SpeedCase& one : cases_.all())
-      for (const Kernel& kernel : {one.solution, one.previous}) {
-        const std::string problem = name_of(one.problem());
-        if (kernel.build.empty() || !seen.emplace(problem, kernel).second) continue;
-        const json::json_pointer path = json::json_pointer() / "kernels" / problem / kernel.name();
-        if (!other.contains(path) ||
-            other[path].at("source_sha256") != cases_.source_sha256(kernel))
-          continue;
-        for (json measured : other[path].at("measurements"))
-          if (const auto run = moved.find(measured.at("run")); run != moved.end()) {
-            measured["run"] = run->second;
-            measurements(one.problem(), kernel).push_back(std::move(measured));
+    for (const SpeedCase& one : chosen_.all())
+      for (const Kernel& kernel : {one.solution, one.previous})
+        if (!kernel.build.empty() && seen.emplace(name_of(one.problem()), kernel).second) {
+          json fresh = json::array();
+          // What is here may match once: two verdicts of a run that came to nothing are alike.
+          json here = measurements_in(all_, one.problem(), kernel);
+          for (json measured : measurements_in(other, one.problem(), kernel)) {
+            measured["run"] = moved.at(measured.at("run").get<std::size_t>());
+            const auto known = std::find(here.begin(), here.end(), measured);
+            if (known != here.end())
+              here.erase(known);
+            else
+              fresh.push_back(std::move(measured));
           }
-      }
+          for (json& measured : fresh) add(one.problem(), kernel, std::move(measured));
+        }
+    all_ = tidied(std::move(all_));
   }
   void add(const Problem& problem, const Kernel& kernel, const Comparison& seen) {
-    measurements(problem, kernel).push_back(to_json(seen, all_["runs"].size() - 1));
+    if (!begun_) all_["runs"].push_back(run_);
+    begun_ = true;
+    add(problem, kernel, to_json(seen, all_["runs"].size() - 1));
   }
-  std::size_t count(const Problem& problem, const Kernel& kernel) {
-    return measurements(problem, kernel).size();
+  std::size_t count(const Problem& problem, const Kernel& kernel) const {
+    return measurements_in(all_, problem, kernel).size();
   }
 
-  /// Judges all that is there, and writes the file and its page. The number of verdicts that are
-  /// not what they should be.
+  /// Judges all that is there, and writes the file and its page. The number of chosen verdicts that
+  /// are not what they should be.
   unsigned save(double seconds) {
+    if (empty()) return 0;
+    if (begun_) all_["runs"].back()["seconds"] = std::round(seconds);
+    all_ = tidied(std::move(all_));  // a source that changed may have taken a run's last ones
     const unsigned wrong = judge();
-    if (seconds > 0) all_["runs"].back()["seconds"] = std::round(seconds);
     if (file_.has_parent_path()) make_folder(file_.parent_path());
     write_file_atomically(file_, all_.dump(1) + "\n");
-    const json& last = all_["runs"].back();
     fs::path page = file_;
     page.replace_extension(".md");
-    write_file_atomically(page, text("prove.page", {{"gpu", all_["gpu"]},
-                                                    {"driver", last.value("driver", "?")},
-                                                    {"cuda", last.value("cuda", "?")},
-                                                    {"date", last.value("date", "?").substr(0, 10)},
-                                                    {"commit", last.value("commit", "?")},
-                                                    {"protocol", all_["protocol"]}}) +
-                                    proof_page(all_));
+    write_file_atomically(
+        page, text("prove.page", {{"provenance", provenance()}, {"protocol", all_["protocol"]}}) +
+                  proof_page(all_));
     return wrong;
   }
-  std::string table() const { return proof_page(all_); }
+  std::string table() const { return empty() ? std::string() : proof_page(all_); }
 
  private:
-  static constexpr std::size_t kMostBytes = 64u << 20;
-  static bool is_proof(const json& all) {
-    return all.is_object() && all.value("kind", "") == "speed-proof";
+  void start(const std::string& gpu, const std::string& protocol) {
+    if (!all_.contains("gpu"))
+      all_ = {{"schema", 1},
+              {"kind", "speed-proof"},
+              {"gpu", gpu},
+              {"runs", json::array()},
+              {"kernels", json::object()}};
+    all_["protocol"] = protocol;
   }
-  json& measurements(const Problem& problem, const Kernel& kernel) {
+
+  /// What a file holds of a kernel as its source is now.
+  const json& measurements_in(const json& all, const Problem& problem, const Kernel& kernel) const {
+    static const json none = json::array();
+    const json::json_pointer path =
+        json::json_pointer() / "kernels" / name_of(problem) / kernel.name();
+    return all.contains(path) &&
+                   all[path].value("source_sha256", "") == everything_.source_sha256(kernel)
+               ? all[path].at("measurements")
+               : none;
+  }
+  void add(const Problem& problem, const Kernel& kernel, json measured) {
     json& one = all_["kernels"][name_of(problem)][kernel.name()];
     // Another source is another kernel.
-    const std::string source = cases_.source_sha256(kernel);
+    const std::string source = everything_.source_sha256(kernel);
     if (!one.is_object() || one.value("source_sha256", "") != source)
       one = {{"source_sha256", source}, {"measurements", json::array()}};
-    return one["measurements"];
+    one["measurements"].push_back(std::move(measured));
+  }
+
+  /// Of the runs, from the first to the last, each once.
+  std::vector<std::string> each_of(const char* what) const {
+    std::vector<const json*> runs;
+    for (const json& run : all_.at("runs")) runs.push_back(&run);
+    std::stable_sort(runs.begin(), runs.end(),
+                     [](const json* a, const json* b) { return a->at("date") < b->at("date"); });
+    std::vector<std::string> list;
+    for (const json* run : runs)
+      if (const std::string value = run->value(what, "?");
+          std::find(list.begin(), list.end(), value) == list.end())
+        list.push_back(value);
+    return list;
+  }
+  std::string provenance() const {
+    const auto words = [this](const char* what) {
+      std::string all;
+      for (const std::string& value : each_of(what)) all += (all.empty() ? "" : ", ") + value;
+      return all;
+    };
+    const auto dates = each_of("date");
+    const std::string first = dates.front().substr(0, 10), last = dates.back().substr(0, 10);
+    return text(
+        "prove.provenance",
+        {{"gpu", all_["gpu"]},
+         {"driver", words("driver")},
+         {"cuda", words("cuda")},
+         {"dates", first == last ? first : first + " to " + last},
+         {"commits", (each_of("commit").size() > 1 ? "commits " : "commit ") + words("commit")}});
   }
 
   unsigned judge() {
     unsigned wrong = 0;
+    std::set<std::string> chosen;
+    for (const SpeedCase& one : chosen_.all()) chosen.insert(goal_name(one));
+    all_["goals"] = json::object();
     const std::string arch = all_["runs"].back().at("arch");
-    for (const SpeedCase& one : cases_.all()) {
+    for (const SpeedCase& one : everything_.all()) {
+      // Not measured, or its source has changed since.
+      if (count(one.problem(), one.solution) == 0) continue;
       const SpeedBars bars = bars_on(one.goal, arch);
       json of_goal = {
           {"bars", {{"naive", bars.naive.value_or(0)}, {"cublas", bars.cublas.value_or(0)}}}};
-      const std::string name = one.goal.stage + " " + one.goal.type + " " + one.shape();
       for (const bool solution : {true, false}) {
         const Kernel& kernel = solution ? one.solution : one.previous;
         if (kernel.build.empty()) continue;
-        const Proof proof = judge_all(one.goal, measurements(one.problem(), kernel), arch);
-        wrong += proof.all() - (solution ? proof.pass : proof.fail);
+        const Proof proof = judge_all(one.goal, measurements_in(all_, one.problem(), kernel), arch);
+        if (chosen.count(goal_name(one)))
+          wrong += proof.all() - (solution ? proof.pass : proof.fail);
         const auto margin = [](const std::optional<double>& m) {
           return m ? json(std::round(*m * 1e4) / 1e4) : json(nullptr);
         };
@@ -246,24 +374,25 @@ class Record {
             {"inconclusive", proof.open},   {"lowest", margin(proof.worst)},
             {"highest", margin(proof.best)}};
       }
-      if (of_goal["solution"]["verdicts"] == 0)
-        all_["goals"].erase(name);  // not measured, or its source has changed since
-      else
-        all_["goals"][name] = of_goal;
+      all_["goals"][goal_name(one)] = of_goal;
     }
     return wrong;
   }
 
-  const SpeedCases& cases_;
+  const SpeedCases& everything_;
+  const SpeedCases& chosen_;
   fs::path file_;
   json all_ = json::object();
+  json run_;            ///< what is measured from here on belongs to it
+  bool begun_ = false;  ///< it is the last of the runs
 };
 
 }  // namespace
 
 ExitCode prove_speed(const ProveOptions& options) {
+  const SpeedCases everything(options.place, {});
   const SpeedCases cases(options.place, {options.labs, options.stages, options.type});
-  Record record(cases, options.out);
+  Record record(everything, cases, options.out);
   for (const fs::path& file : options.add) record.add_all(file);
   if (options.judge_only) {
     if (record.empty()) throw UserError(text("prove.nothing"), exit_usage);

@@ -7,7 +7,7 @@ measure=${BUILD:-build}/bin/measure
 recorded=docs/results/h200/speed-proof
 
 judge() { "$measure" prove-speed --judge "$@"; }
-# edited FILE PYTHON: the recorded file, as `all`, after some lines of Python.
+# edited FILE PYTHON: the recorded file, as `all`, after some lines of Python. `busy` is the run with the most measurements.
 edited() {
     python3 - "$recorded.json" "$1" "$2" <<'EDIT'
 import json, sys
@@ -19,11 +19,21 @@ def keep(wanted):
     for kernels in all["kernels"].values():
         for kernel in kernels.values():
             kernel["measurements"] = [one for one in kernel["measurements"] if wanted(one["run"])]
+def entries():
+    return [kernel for kernels in all["kernels"].values() for kernel in kernels.values()]
 last = len(all["runs"]) - 1
+busy = max(range(last + 1), key=lambda run: sum(one["run"] == run for one in measurements()))
 exec(sys.argv[3])
 json.dump(all, open(sys.argv[2], "w"))
 EDIT
 }
+# judged FILE...: what becomes of a copy of the first file with the others added to it.
+judged() {
+    cp "$1" "$scratch/put.json"
+    judge "${@:2}" --out "$scratch/put.json" >/dev/null 2>&1
+    content "$scratch/put.json"
+}
+runs_in() { python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["runs"]))' "$1"; }
 # content FILE: a number that stands for what was measured, whatever the order of the runs in the file.
 content() {
     python3 - "$1" <<'CONTENT' | sha256sum
@@ -59,14 +69,85 @@ same "adds nothing" "$(content "$scratch/all.json")" "$(content "$scratch/put.js
 holds "several to no file at all" judge --add "$scratch/last.json" --add "$scratch/first.json" --out "$scratch/new.json"
 same "make one" "$(content "$scratch/all.json")" "$(content "$scratch/new.json")"
 
-edited "$scratch/edited.json" 'for kernels in all["kernels"].values():
-    for kernel in kernels.values(): kernel["source_sha256"] = "0"'
-cp "$scratch/first.json" "$scratch/put.json"
-holds "verdicts on other sources" judge --add "$scratch/edited.json" --out "$scratch/put.json"
-same "are not taken" "$(content "$scratch/first.json")" "$(content "$scratch/put.json")"
+
+# A run that goes on: a copy has fewer of its measurements, and other seconds.
+edited "$scratch/early.json" 'all["runs"][busy]["seconds"] = 1
+for entry in entries():
+    mine = [one for one in entry["measurements"] if one["run"] == busy]
+    for one in mine[len(mine) // 2:]: entry["measurements"].remove(one)'
+same "a copy made while a run went on gets the rest of it" "$(content "$scratch/all.json")" "$(judged "$scratch/early.json" --add "$scratch/all.json")"
+same "and adds nothing" "$(content "$scratch/all.json")" "$(judged "$scratch/all.json" --add "$scratch/early.json")"
+edited "$scratch/alike.json" 'most = max((entry["measurements"] for entry in entries()), key=len)
+most.append(most[-1])'
+same "two measurements that are alike stay two" "$(content "$scratch/alike.json")" "$(judged "$scratch/all.json" --add "$scratch/alike.json" --add "$scratch/alike.json")"
+
+# Rounds left out, as the first protocol did it.
+edited "$scratch/without.json" 'keep(lambda run: run != busy)'
+edited "$scratch/old.json" 'for one in measurements(): one["dropped"] = 2 if one["run"] == busy else 0'
+same "measurements without some of their rounds do not count" "$(content "$scratch/without.json")" "$(judged "$scratch/old.json")"
+same "their run is gone" $(($(runs_in "$scratch/all.json") - 1)) "$(runs_in "$scratch/put.json")"
+holds "and nothing speaks of it any more" test "$(grep -c dropped "$scratch/old.json")" = 1 -a "$(grep -c dropped "$scratch/put.json")" = 0
+same "they are not added" "$(content "$scratch/without.json")" "$(judged "$scratch/without.json" --add "$scratch/old.json")"
+edited "$scratch/old.json" 'for one in measurements(): one["dropped"] = 2'
+cp "$scratch/old.json" "$scratch/put.json"
+fails "nothing but those" 4 'nothing to judge' judge --out "$scratch/put.json"
+same "is left as it is" "$(cat "$scratch/old.json")" "$(cat "$scratch/put.json")"
+
+# The page names all runs, by their dates.
+edited "$scratch/put.json" 'for run in all["runs"]: run["date"], run["commit"] = "2026-02-03T00:00:00Z", "bbb"
+all["runs"][0]["date"], all["runs"][0]["commit"] = "2026-03-04T00:00:00Z", "ccc"
+all["runs"][last]["date"], all["runs"][last]["commit"] = "2026-01-02T00:00:00Z", "aaa"'
+judge --out "$scratch/put.json" >/dev/null
+commits=aaa,$([ "$(runs_in "$scratch/all.json")" = 2 ] || echo ' bbb,')' ccc'
+holds "the page has the dates and commits of all runs" grep -q ", 2026-01-02 to 2026-03-04, commits $commits; " "$scratch/put.md"
+edited "$scratch/put.json" 'for run in all["runs"]: run["date"], run["commit"] = "2026-02-03T00:00:00Z", "bbb"'
+judge --out "$scratch/put.json" >/dev/null
+holds "or the one of each" grep -q ", 2026-02-03, commit bbb; " "$scratch/put.md"
+
+# A choice of goals decides the exit status, and is no reason to leave the others out or as they were.
+edited "$scratch/slow.json" 'for name, entry in all["kernels"]["float 4096x4096x4096"].items():
+    if name.startswith("gemm_tiled<"):
+        for one in entry["measurements"]: one["naive"] = one["cublas"] = [0.001, 0.001, 0.001]
+del all["goals"]["1.2 float 4096x4096x4096"]'
+says "the goals that were not chosen are judged" '^\| 3\.2 float .* 0 of ' judge --stage 1.2 --out "$scratch/slow.json"
+fails "and count where they are chosen" 1 '^\| 1\.2 float ' judge --stage 3.2 --out "$scratch/slow.json"
+
+# Sources that have changed.
+edited "$scratch/edited.json" 'for entry in entries(): entry["source_sha256"] = "0"'
+same "verdicts on other sources are not taken" "$(content "$scratch/first.json")" "$(judged "$scratch/first.json" --add "$scratch/edited.json")"
+edited "$scratch/edited.json" 'for name, entry in all["kernels"]["float 4096x4096x4096"].items():
+    if name.startswith("gemm_tiled<"): entry["source_sha256"] = "0"'
+same "judging keeps them" "$(content "$scratch/edited.json")" "$(judged "$scratch/edited.json")"
+same "though they do not count" 0 "$(grep -c '^| 3\.2 float' "$scratch/put.md")"
+same "measurements of the present source take their place" "$(content "$scratch/all.json")" "$(judged "$scratch/edited.json" --add "$scratch/all.json")"
+holds "and count" grep -q '^| 3\.2 float' "$scratch/put.md"
+
 edited "$scratch/other.json" 'all["gpu"] = "NVIDIA T4"'
 cp "$scratch/first.json" "$scratch/put.json"
-fails "verdicts on another model" 4 'measured on NVIDIA T4, these results on NVIDIA H200' judge --add "$scratch/other.json" --out "$scratch/put.json"
-fails "a file of another kind" 4 'holds no results of prove-speed' judge --add docs/results/h200/bench.json --out "$scratch/put.json"
+fails "verdicts on another model" 4 'other.json. was measured on NVIDIA T4, not on NVIDIA H200' judge --add "$scratch/other.json" --out "$scratch/put.json"
+fails "a file of another kind" 4 'bench.json. holds no results of prove-speed' judge --add docs/results/h200/bench.json --out "$scratch/put.json"
 fails "a file that is not there" any 'gone.json' judge --add "$scratch/gone.json" --out "$scratch/put.json"
 same "leave all as it was" "$(cat "$scratch/first.json")" "$(cat "$scratch/put.json")"
+
+# A file that is something else may be somebody's work.
+rm "$scratch/put.md"
+spoilt() {
+    cp "$scratch/put.json" "$scratch/before.json"
+    fails "$1" 4 'put.json. holds no results of prove-speed: nothing was changed' judge --add "$scratch/all.json" --out "$scratch/put.json"
+    holds "is left as it is" cmp "$scratch/before.json" "$scratch/put.json"
+}
+cp docs/results/h200/bench.json "$scratch/put.json"
+spoilt "results of another command"
+sed '2i<<<<<<< HEAD' "$recorded.json" >"$scratch/put.json"
+spoilt "results with a merge's marks in them"
+edited "$scratch/put.json" 'measurements()[0].pop("naive")'
+spoilt "a measurement without a result"
+edited "$scratch/put.json" 'measurements()[0]["run"] = last + 1'
+spoilt "a measurement of no run"
+: >"$scratch/put.json"
+spoilt "an empty file"
+holds "and no page is written" test ! -e "$scratch/put.md"
+if ! nvidia-smi -L >/dev/null 2>&1; then
+    echo '[]' >"$scratch/put.json"
+    fails "nor is it taken before a measurement" 4 'nothing was changed' "$measure" prove-speed --out "$scratch/put.json"
+fi

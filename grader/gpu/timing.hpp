@@ -195,8 +195,8 @@ struct Competitor {
 
 /// Measures `entry` against the worker's yardsticks at this problem, at a smaller one if the memory
 /// is short (each extent halved, never below 1024; a note says so). `competitor` may be null. The
-/// runner is killed at the end, always: late writes are looked for after that. Throws InfraError if
-/// our own worker fails.
+/// runner is killed at the end, unless options.keep_process: late writes are looked for after that.
+/// Throws InfraError if our own worker fails.
 Comparison compare(Worker& worker, Competitor* competitor, const Problem& problem,
                    Observer* observer, const Options& options);
 

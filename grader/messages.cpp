@@ -1,6 +1,7 @@
 #include "grader/messages.hpp"
 
 #include <array>
+#include <iterator>
 #include <stdexcept>
 
 namespace grader::messages {
@@ -350,6 +351,16 @@ constexpr Entry kCatalogue[] = {
 #include "grader/messages_speed.inc"
 #include "grader/messages_sweep.inc"
 };
+
+constexpr bool all_differ() {
+  for (std::size_t i = 0; i < std::size(kCatalogue); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (kCatalogue[i].key.size() == kCatalogue[j].key.size() &&
+          kCatalogue[i].key == kCatalogue[j].key)
+        return false;
+  return true;
+}
+static_assert(all_differ(), "a key stands in the catalogue twice: one of its texts is never shown");
 
 const Entry* find(std::string_view key) {
   for (const Entry& entry : kCatalogue)

@@ -71,7 +71,7 @@ Decision judge_speed(const SpeedGoal& goal, const Comparison& comparison, const 
     decision.verdict = SpeedVerdict::fail;
   } else if (failed || open) {
     decision.verdict = SpeedVerdict::inconclusive;
-    decision.reason = busy ? "speed.busy" : failed ? "speed.smaller" : "speed.noisy";
+    decision.reason = busy ? "speed.busy" : failed ? "speed.memory_short" : "speed.noisy";
   } else {
     decision.verdict = SpeedVerdict::pass;
   }

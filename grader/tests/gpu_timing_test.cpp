@@ -565,7 +565,7 @@ TEST_CASE("speed verdicts: a fail beside other processes is inconclusive") {
   seen.problem.m = 2048;
   decision = judge_speed(goal_at(0.6), seen, "sm_90");
   CHECK(decision.verdict == SpeedVerdict::inconclusive);
-  CHECK(decision.reason == "speed.smaller");
+  CHECK(decision.reason == "speed.memory_short");
   CHECK(judge_speed(goal_at(0.3), seen, "sm_90").verdict == SpeedVerdict::pass);
 }
 

@@ -5,7 +5,6 @@ import hashlib
 import json
 import math
 import re
-import statistics
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -196,22 +195,6 @@ def bench_words(text):
     return with_unit(bench_number(text), words[3] if len(words) > 3 else None)
 
 
-PROVED = {"ms": lambda one, n: one["ms"], "tflops": lambda one, n: 2 * n**3 / one["ms"] / 1e9, "%": lambda one, n: 100 * one["cublas"][1]}
-
-
-def proved_number(words):
-    """RUNG MATH N (ms | tflops | %): the median of speed-proof.json's verdicts on a solution. Its rounds hold the naive kernel
-    too."""
-    rung, math, n, what = words.split()
-    kernels = json.loads((H200 / "speed-proof.json").read_text(encoding="utf-8"))["kernels"].get(f"{math} {n}x{n}x{n}", {})
-    (name,) = [name for name in kernels if name.startswith(rung + "<") and "@" not in name]
-    return statistics.median(PROVED[what](one, int(n)) for one in kernels[name]["measurements"])
-
-
-def proved_words(text):
-    return with_unit(proved_number(text), text.split()[-1])
-
-
 def fields_of(text):
     return [field.strip() for field in text.split(";")]
 
@@ -353,7 +336,6 @@ def of_transcript(text):
 # What a role or a claim may name: its number, its words, the file that it comes from.
 FIGURES = {
     "bench": (bench_number, bench_words, in_h200("bench.json")),
-    "proved": (proved_number, proved_words, in_h200("speed-proof.json")),
     "sweep": (sweep_number, sweep_words, of_sweep),
     "best": (best_places, best_words, of_sweep),
     "tuned": (tuned_number, tuned_words, in_h200("tuning-labs-4-5.txt")),
@@ -389,7 +371,7 @@ class Claims(LabDirective):
     best 3; size; *; double; each = 64 x 16, 4 x 4 per thread
     best 5; tile shape; 5.3; half; 1024 != best 5; tile shape; 5.3; half; 4096
     ```: what a paragraph says of the measurements; shows nothing. A side is a number, or what the role of its first word
-    shows; without such a word it is {bench}'s; "proved ... over bench ..." is a quotient. "= 2 or 4": nothing is faster than either, by more than can be told apart.
+    shows; without such a word it is {bench}'s; "bench ... over ceiling ..." is a quotient. "= 2 or 4": nothing is faster than either, by more than can be told apart.
     The build fails when new measurements say otherwise."""
 
     has_content = True

@@ -225,7 +225,7 @@ __device__ void multiply_fragments(Acc (&acc)[ROWS][COLS], const In (&a_tile)[BM
 /// One BM x BN tile of C per block, WM x WN of it per warp. Where the sums leave room, two blocks
 /// shall fit into a multiprocessor: while one waits for its fetch, the other multiplies.
 template <int BM, int BN, int BK, int WM, int WN, typename In, typename Out>
-__global__ void __launch_bounds__(BM / WM * (BN / WN) * 32, WM* WN <= 64 * 32 ? 2 : 1)
+__global__ void __launch_bounds__(BM / WM * (BN / WN) * 32, (WM * WN <= 64 * 32) ? 2 : 1)
     fragments_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
   if constexpr (HAS_FRAGMENTS<In>) {
     using W = Wmma<In>;

@@ -88,8 +88,9 @@ __device__ inline void copy_box(void* to, const CUtensorMap& map, int row, int c
       : "memory");
 }
 
+/// A tensor core cuts off what TF32 does not have of a float. TMA can round it on the way.
 template <typename T>
-constexpr CUtensorMapDataType TYPE = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+constexpr CUtensorMapDataType TYPE = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
 template <>
 constexpr CUtensorMapDataType TYPE<__half> = CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
 template <>
@@ -297,18 +298,6 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 // ---- the launcher
 
-/// What a tensor core shall read of x. Of a float, it cuts off what TF32 does not have.
-template <typename T>
-__device__ T rounded(T x) {
-  return x;
-}
-template <>
-__device__ inline float rounded(float x) {
-  unsigned bits;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
-  return __uint_as_float(bits);
-}
-
 /// Copies 8 * blockDim.x columns per block. All loads come first: no store may be in their way.
 template <typename T>
 __global__ void copy_rows(MatrixView<const T> from, MatrixView<T> to) {
@@ -320,11 +309,11 @@ __global__ void copy_rows(MatrixView<const T> from, MatrixView<T> to) {
       if (const int col = col0 + i * blockDim.x; col < to.cols) values[i] = from(row, col);
 #pragma unroll
     for (int i = 0; i < 8; ++i)
-      if (const int col = col0 + i * blockDim.x; col < to.cols) to(row, col) = rounded(values[i]);
+      if (const int col = col0 + i * blockDim.x; col < to.cols) to(row, col) = values[i];
   }
 }
 
-/// to = from, transposed and rounded: 32 x 32 elements per block, 32 x 8 threads.
+/// to = from, transposed: 32 x 32 elements per block, 32 x 8 threads.
 __global__ void transpose(MatrixView<const float> from, MatrixView<float> to) {
   // One more: the columns of a tile begin in 32 banks.
   [[maybe_unused]] __shared__ float tile[32][32 + 1];
@@ -334,27 +323,29 @@ __global__ void transpose(MatrixView<const float> from, MatrixView<float> to) {
   for (int y = threadIdx.y; y < 32; y += 8)
     if (row0 + y < from.rows && col0 + x < from.cols) tile[y][x] = from(row0 + y, col0 + x);
   __syncthreads();
-  // TODO(5.4b) Store the tile transposed, as far as `to` exists, and rounded. A warp stores 32
-  //            neighbours of one row, as it has loaded them.
+  // TODO(5.4b) Store the tile transposed, as far as `to` exists. A warp stores 32 neighbours of
+  //            one row, as it has loaded them.
 }
 
-/// A or B as TMA and wgmma take it: rows begin at multiples of 16 bytes, and floats are TF32, with
-/// rows along k. Where the matrix is not so, a copy of it, which lives as long as this.
+/// A or B as TMA and wgmma take it: rows begin at multiples of 16 bytes, and those of floats are
+/// along k. Where the matrix is not so, a copy of it, which lives as long as this.
 template <typename T>
 class Operand {
  public:
   Operand(MatrixView<const T> m, bool rows_along_k, cudaStream_t stream)
       : view_(m), stream_(stream) {
+    const bool aligned =
+        reinterpret_cast<std::size_t>(m.data) % 16 == 0 && m.ld * sizeof(T) % 16 == 0;
     if constexpr (sizeof(T) == 4) {
-      if (rows_along_k) {
-        copy_rows<T><<<row_grid(), 128, 0, stream>>>(m, copy(m.rows, m.cols));
-      } else {
+      if (!rows_along_k) {
         const int tiles = ceil_div(m.rows, 32) * ceil_div(m.cols, 32);
         transpose<<<tiles, dim3(32, 8), 0, stream>>>(m, copy(m.cols, m.rows));
+        CUDA_CHECK_LAUNCH();
+        return;
       }
-    } else if (reinterpret_cast<std::size_t>(m.data) % 16 != 0 || m.ld % 8 != 0) {
-      copy_rows<T><<<row_grid(), 128, 0, stream>>>(m, copy(m.rows, m.cols));
     }
+    if (aligned) return;
+    copy_rows<T><<<row_grid(), 128, 0, stream>>>(m, copy(m.rows, m.cols));
     CUDA_CHECK_LAUNCH();
   }
   ~Operand() {

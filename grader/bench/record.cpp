@@ -91,6 +91,7 @@ json to_json(const Record& r) {
   set(o, "throttle", r.throttle);
   o["rounds"] = r.rounds;
   o["launches"] = r.launches;
+  if (r.attempts > 1) o["attempts"] = r.attempts;
   o["verified"] = r.verified;
   return o;
 }
@@ -127,6 +128,7 @@ Record record_of(const json& o) {
   r.throttle = o.value("throttle", "");
   r.rounds = o.value("rounds", 0u);
   r.launches = o.value("launches", 0u);
+  r.attempts = o.value("attempts", 1u);
   r.verified = o.value("verified", false);
   return r;
 }
@@ -216,6 +218,11 @@ std::optional<Status> status_from(const std::string& name) {
 bool Record::is(const Point& other) const {
   return point.lab == other.lab && point.rung == other.rung && point.type == other.type &&
          point.shape == other.shape;
+}
+
+double Record::spread() const {
+  if (!percent_of_cublas || !percent_low || !percent_high || *percent_of_cublas <= 0) return 0;
+  return (*percent_high - *percent_low) / *percent_of_cublas;
 }
 
 const Record* Results::find(const Point& point) const {

@@ -48,10 +48,13 @@ struct Record {
   std::optional<unsigned> clock_low, clock_median, clock_high;  ///< MHz of the SMs
   std::string throttle;                                         ///< reasons seen, "" = none
   unsigned rounds = 0, launches = 0;                            ///< launches per request
+  unsigned attempts = 1;  ///< of which this one's interval was the narrowest
   bool verified = false;
   std::string source, source_sha256;
   std::string date, first_measured;  ///< UTC, "2026-11-21T19:00:00Z"; the first of this rung's
   bool is(const Point& other) const;
+  /// From one end of the interval to the other, as a fraction of its middle; 0 without one.
+  double spread() const;
 };
 
 struct Yardsticks {

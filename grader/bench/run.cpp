@@ -20,11 +20,34 @@ std::string minutes(double seconds) {
                       : std::to_string(static_cast<int>(std::lround(seconds / 60))) + " min";
 }
 
-/// Stands until its source changes. What failed may have been the machine's fault, and what was
-/// skipped may be affordable now.
-bool stands(const Record& record, const std::string& hash) {
-  return record.source_sha256 == hash &&
-         (record.status == Status::measured || record.status == Status::wrong);
+bool noisy(const Record& record, const LoopOptions& options) {
+  return record.status == Status::measured && record.spread() > options.most_spread;
+}
+
+/// Stands until its source changes. What failed may have been the machine's fault, as may an
+/// interval too wide, and what was skipped may be affordable now.
+bool stands(const Record& record, const std::string& hash, const LoopOptions& options) {
+  if (record.source_sha256 != hash) return false;
+  if (noisy(record, options)) return record.attempts >= options.attempts;
+  return record.status == Status::measured || record.status == Status::wrong;
+}
+
+/// The attempt with the narrowest interval, whatever its time; an attempt in which the result was
+/// wrong, or none came, is the last.
+Record measure(Meter& meter, const Point& point, const Yardsticks& yardsticks,
+               const LoopOptions& options) {
+  Record best = meter.measure(point, yardsticks);
+  for (unsigned attempts = 2; noisy(best, options) && attempts <= options.attempts; ++attempts) {
+    Record again = meter.measure(point, yardsticks);
+    if (again.status != Status::measured || again.spread() < best.spread()) best = std::move(again);
+    best.attempts = attempts;
+  }
+  if (noisy(best, options))
+    best.note += (best.note.empty() ? "" : "; ") +
+                 text("bench.noisy", {{"low", std::to_string(std::lround(*best.percent_low))},
+                                      {"high", std::to_string(std::lround(*best.percent_high))},
+                                      {"attempts", std::to_string(best.attempts)}});
+  return best;
 }
 
 }  // namespace
@@ -57,7 +80,7 @@ RunSummary run_points(const std::vector<Point>& plan, Meter& meter, Results& res
   std::vector<const Point*> open;
   for (const Point& point : plan) {
     const Record* known = results.find(point);
-    if (known && stands(*known, meter.source_sha256(point)))
+    if (known && stands(*known, meter.source_sha256(point), options))
       ++summary.kept;
     else
       open.push_back(&point);
@@ -94,7 +117,7 @@ RunSummary run_points(const std::vector<Point>& plan, Meter& meter, Results& res
         if (options.save) options.save(results);
         known_yardsticks = results.find(point.math(), point.shape);
       }
-      record = meter.measure(point, *known_yardsticks);
+      record = measure(meter, point, *known_yardsticks, options);
     }
     record.point = point;
     record.source = meter.source(point);

@@ -26,6 +26,10 @@ class Meter {
 struct LoopOptions {
   double most_launch_ms = 250;  ///< a launch that is expected to take longer is skipped
   double limit_seconds = 0;     ///< no new point after that; 0 = no limit
+  /// A point whose interval is wider than this fraction of its middle is measured again: in few
+  /// and short rounds, one hiccup of the machine is enough. So often at most, in all:
+  double most_spread = 0.2;
+  unsigned attempts = 3;
   std::function<void(const Results&)> save;
   std::function<void(const std::string&)> progress;  ///< a short line before each point
   std::function<double()> clock;                     ///< seconds; default: the steady clock

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <vector>
 
 #define GEMM_LAB_TENSOR_MAP_ENCODER  // here, since a lab's object may not ask the driver for it
@@ -232,11 +233,28 @@ class Server {
     outputs_.reset();
   }
 
+  /// What a launcher takes by cudaMallocAsync and gives back stays in the process between requests,
+  /// as in a program that runs for long; else the driver maps it anew after every synchronisation,
+  /// which can take longer than a request while other processes allocate. What an earlier shape
+  /// left there must not be in the way of the next.
+  static void keep_pool() {
+    int device = 0;
+    cudaMemPool_t pool = nullptr;
+    if (cudaGetDevice(&device) == cudaSuccess &&
+        cudaDeviceGetDefaultMemPool(&pool, device) == cudaSuccess) {
+      std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
+      cudaMemPoolTrimTo(pool, 0);
+      cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
+    }
+    cudaGetLastError();  // there are devices without pools
+  }
+
   void open(const Arenas& request, const Packet& packet, Done& done) {
     // Nothing may still work on the old ones; what did, and failed, is no fault of the new.
     if (const cudaError_t code = cudaDeviceSynchronize(); code != cudaSuccess)
       return put_error(done, End::failed, code, "cudaDeviceSynchronize");
     close_arenas();
+    keep_pool();
     MemoryFault fault = inputs_.open(request.inputs, packet.files[0].get(), request.sharing);
     if (!fault) fault = outputs_.open(request.outputs, packet.files[1].get(), request.sharing);
     for (cudaEvent_t* event : {&start_, &stop_})

@@ -33,6 +33,7 @@ class FakeMeter : public Meter {
   std::set<std::string> wrong, missing;
   double cublas_tflops = 50, naive_tflops = 5;
   int most = -1, measured = 0, asked_yardsticks = 0;
+  std::map<std::string, std::vector<double>> spreads;  ///< by rung, of the attempts to come
 
   std::string source_sha256(const Point& point) override {
     const auto found = hashes.find(point.lab_name);
@@ -72,8 +73,13 @@ class FakeMeter : public Meter {
     record.verified = true;
     if (yardsticks.cublas_ms) {
       record.percent_of_cublas = 100 * record.tflops / cublas_tflops;
-      record.percent_low = *record.percent_of_cublas - 1;
-      record.percent_high = *record.percent_of_cublas + 1;
+      double half = 0.02;
+      if (auto& next = spreads[point.rung]; !next.empty()) {
+        half = next.front() / 2;
+        next.erase(next.begin());
+      }
+      record.percent_low = *record.percent_of_cublas * (1 - half);
+      record.percent_high = *record.percent_of_cublas * (1 + half);
       record.ratio_over_naive = record.tflops / naive_tflops;
     }
     record.clock_median = 1980;
@@ -161,6 +167,58 @@ TEST_CASE("what a bench has measured survives its end, and only that is measured
     REQUIRE(limited.left > 0);
     REQUIRE(limited.measured + limited.left == points.size());
     REQUIRE(empty.records.size() == limited.measured);
+  }
+}
+
+TEST_CASE("a point whose interval is wide is measured again, and says so if it stays wide",
+          "[bench]") {
+  Point point;
+  for (const Point& one : plan(labs(), true))
+    if (one.rung == "gemm_naive" && one.type == "float" && one.shape.name() == "4096") point = one;
+  REQUIRE(point.rung == "gemm_naive");
+  FakeMeter meter;
+  Results results;
+
+  SECTION("until it is narrow") {
+    meter.spreads["gemm_naive"] = {6, 0.04};
+    run_points({point}, meter, results, {});
+    REQUIRE(meter.measured == 2);
+    REQUIRE(results.find(point)->attempts == 2);
+    REQUIRE(results.find(point)->spread() < 0.05);
+    REQUIRE(results.find(point)->note.empty());
+  }
+  SECTION("three times at most; the narrowest stands") {
+    meter.spreads["gemm_naive"] = {6, 0.5, 0.7};
+    run_points({point}, meter, results, {});
+    REQUIRE(meter.measured == 3);
+    REQUIRE(std::abs(results.find(point)->spread() - 0.5) < 1e-9);
+    REQUIRE(mentions(sentences(results), "the machine was noisy: 15 to 25 % of cuBLAS"));
+    Results read = from_text(to_text(results), "bench.json");
+    REQUIRE(read.find(point)->attempts == 3);
+    REQUIRE(run_points({point}, meter, read, {}).kept == 1);
+  }
+  SECTION("once in a quick bench, which the next whole one does not keep") {
+    meter.spreads["gemm_naive"] = {6};
+    LoopOptions quick;
+    quick.attempts = 1;
+    run_points({point}, meter, results, quick);
+    REQUIRE(meter.measured == 1);
+    REQUIRE(run_points({point}, meter, results, quick).kept == 1);
+    REQUIRE(run_points({point}, meter, results, {}).measured == 1);
+    REQUIRE(results.find(point)->spread() < 0.05);
+  }
+  SECTION("a wrong result in the second attempt is not covered by the first") {
+    class Turns : public FakeMeter {
+     public:
+      Record measure(const Point& point, const Yardsticks& yardsticks) override {
+        Record record = FakeMeter::measure(point, yardsticks);
+        wrong = {"gemm_naive"};
+        return record;
+      }
+    } turns;
+    turns.spreads["gemm_naive"] = {6};
+    run_points({point}, turns, results, {});
+    REQUIRE(results.find(point)->status == Status::wrong);
   }
 }
 

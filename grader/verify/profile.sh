@@ -16,7 +16,7 @@ metrics=$(grep -v '^#' "$folder/metrics.txt" | paste -sd, -) || exit 3
 for source in "$folder"/*.cu; do
     program=${source%.cu}
     built "$program" ||
-        "$nvcc" -std=c++17 -O3 -arch="${ARCH:-native}" -I. "$source" -o "$program" &
+        "$nvcc" -std=c++17 -O3 -arch="${ARCH:+sm_}${ARCH:-native}" -I. "$source" -o "$program" &
 done
 wait
 for source in "$folder"/*.cu; do

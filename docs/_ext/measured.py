@@ -523,6 +523,34 @@ class Counts(LabDirective):
                            "make verify-counts")]
 
 
+class Verdicts(LabDirective):
+    """```{verdicts}
+    ```: how often the solution of each goal passed, and the technique before it failed, in docs/results/h200/speed-proof.json.
+    The page around it says "at least fifty times" and "always"; the site does not build where that is not so."""
+
+    def run(self):
+        data = json.loads(self.read(H200 / "speed-proof.json"))
+        rows = []
+        for goal, one in data["goals"].items():
+            stage, kind, _ = goal.split()
+            solution, previous = one["solution"], one.get("previous")
+            name = "TF32" if "tf32" in solution["kernel"] else {"float": "FP32", "double": "FP64", "half": "FP16", "bfloat16": "BF16"}.get(kind, kind)
+            if solution["verdicts"] < 50 or solution["pass"] != solution["verdicts"] or previous and previous["fail"] != previous["verdicts"]:
+                raise self.error(f"speed-proof.json: not every verdict of {goal} is right")
+            # A mutant stands for a technique that is no rung: "gemm_naive<float> (lab1_naive@L1-01-x-along-rows)".
+            rung = re.sub(r"<.*?(?:@L\d+-\d+-(.*))?\)$", lambda m: f", {m[1].replace('-', ' ')}" if m[1] else "", previous["kernel"]) if previous else ""
+            before = (f"<td>{escape(rung)}</td><td class='number'>{previous['fail']} of {previous['verdicts']}</td>"
+                      f"<td class='number'>{previous['highest']:.2f}</td>") if previous else '<td>the naive yardstick</td>' + "<td class='number'>–</td>" * 2
+            rows.append(f"<tr><th scope='row'>{escape(stage)} {escape(name)}</th><td class='number'>{solution['pass']} of {solution['verdicts']}</td>"
+                        f"<td class='number'>{solution['lowest']:.2f}</td>{before}</tr>")
+        head = ('<tr><th>goal</th><th class="number">the solution passed</th><th class="number">at least, of the bar</th><th>the technique before</th>'
+                '<th class="number">failed</th><th class="number">at most, of the bar</th></tr>')
+        last = data["runs"][-1]
+        commits = ", ".join(dict.fromkeys(run["commit"][:10] for run in data["runs"]))
+        return [made_table(head, rows, f"At n = 4096. A pass begins at 0.97 of the bar. {data['gpu']}, {last['date'][:10]}.",
+                           f"Driver {last['driver']}, CUDA {last['cuda']}, commits {commits}. {data['protocol']}. docs/results/h200/speed-proof.json, written by measure prove-speed")]
+
+
 CHECKED = re.compile(r"ok +[\d.]+(?:x naive| of cuBLAS) \(asked [\d.]+\), ([\d.]+) TFLOP/s\s+(\w+) (\d+)³(?:; ([\d.]+)x your (\w+))?")
 
 
@@ -790,6 +818,7 @@ def setup(app):
     app.add_role("equal", equal_role)
     app.add_role("checked", checked_role)
     app.add_directive("counts", Counts)
+    app.add_directive("verdicts", Verdicts)
     app.add_directive("sweep", Sweep)
     app.add_directive("bounds", Bounds)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

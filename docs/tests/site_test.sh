@@ -58,6 +58,9 @@ broken "a launch that was not counted" "has no launch 'nonesuch'" '```{counts}
 :counters: global load sectors
 nonesuch
 ```'
+sed -i 's/^naive = .*/naive = 99.0/' "$scratch/tree/lab1_naive/lab.toml"
+broken "a bar of speed that was not judged fifty times" 'no verdicts on 1.2 float 4096x4096x4096 as it stands' '```{verdicts}
+```'
 broken "a counter that nobody counted" "has no counter 'nonesuch'" 'In {equal}`nonesuch` launches.'
 broken "a stage that make check did not time" "check.txt has no '5.9 half tflops'" 'It makes {checked}`5.9 half tflops`.'
 broken "a point of a sweep that was not measured" "sweep-lab3.json has no '3; side; shared; int32; 1024; 33'" 'It takes {sweep}`3; side; shared; int32; 1024; 33`.'

@@ -56,7 +56,7 @@ GpuMeter::GpuMeter(GpuSetup setup) : setup_(std::move(setup)) {
       state->shown[file] = source(file).generic_string();
       const fs::path path = setup_.place.root / source(file);
       if (fs::exists(path)) state->bytes[file] = read_file(path);
-      state->hashes[file] = sha256(state->bytes[file]);
+      state->hashes[file] = code_sha256(state->bytes[file]);
     }
     building[lab.id] = std::async(std::launch::async, [this, &lab, source] {
       BuildOptions options;
@@ -195,10 +195,11 @@ Record GpuMeter::measure(const Point& point, const Yardsticks& yardsticks) {
     record.percent_of_cublas = 100 * seen.over_cublas->middle;
     record.percent_low = 100 * seen.over_cublas->low;
     record.percent_high = 100 * seen.over_cublas->high;
-    if (yardsticks.naive_over_cublas)
-      record.ratio_over_naive = seen.over_cublas->middle * *yardsticks.naive_over_cublas;
+    if (yardsticks.naive_ms) record.ratio_over_naive = *yardsticks.naive_ms / record.ms;
   } else if (seen.over_naive) {
     record.ratio_over_naive = seen.over_naive->middle;
+    record.ratio_low = seen.over_naive->low;
+    record.ratio_high = seen.over_naive->high;
   }
   for (const std::string& one : seen.suspect)
     record.note += (record.note.empty() ? "" : "; ") + one;

@@ -83,6 +83,8 @@ json to_json(const Record& r) {
   if (r.percent_low && r.percent_high)
     o["interval"] = {rounded(*r.percent_low), rounded(*r.percent_high)};
   set(o, "ratio_over_naive", r.ratio_over_naive);
+  if (r.ratio_low && r.ratio_high)
+    o["ratio_interval"] = {rounded(*r.ratio_low), rounded(*r.ratio_high)};
   json clocks = json::object();
   set(clocks, "low", r.clock_low);
   set(clocks, "median", r.clock_median);
@@ -92,6 +94,7 @@ json to_json(const Record& r) {
   o["rounds"] = r.rounds;
   o["launches"] = r.launches;
   if (r.attempts > 1) o["attempts"] = r.attempts;
+  o["protocol"] = r.protocol;
   o["verified"] = r.verified;
   return o;
 }
@@ -120,6 +123,10 @@ Record record_of(const json& o) {
     r.percent_low = o["interval"].at(0).get<double>();
     r.percent_high = o["interval"].at(1).get<double>();
   }
+  if (o.contains("ratio_interval")) {
+    r.ratio_low = o["ratio_interval"].at(0).get<double>();
+    r.ratio_high = o["ratio_interval"].at(1).get<double>();
+  }
   if (o.contains("clocks")) {
     r.clock_low = maybe<unsigned>(o["clocks"], "low");
     r.clock_median = maybe<unsigned>(o["clocks"], "median");
@@ -129,6 +136,7 @@ Record record_of(const json& o) {
   r.rounds = o.value("rounds", 0u);
   r.launches = o.value("launches", 0u);
   r.attempts = o.value("attempts", 1u);
+  r.protocol = o.value("protocol", 0u);
   r.verified = o.value("verified", false);
   return r;
 }
@@ -143,6 +151,8 @@ json to_json(const Yardsticks& y) {
   if (y.naive_ms) o["naive_tflops"] = rounded(y.tflops(y.naive_ms));
   set(o, "naive_over_cublas", y.naive_over_cublas);
   set(o, "clock", y.clock_median);
+  o["protocol"] = y.protocol;
+  set(o, "date", y.date);
   return o;
 }
 
@@ -157,6 +167,8 @@ Yardsticks yardsticks_of(const json& o) {
   y.naive_ms = maybe<double>(o, "naive_ms");
   y.naive_over_cublas = maybe<double>(o, "naive_over_cublas");
   y.clock_median = maybe<unsigned>(o, "clock");
+  y.protocol = o.value("protocol", 0u);
+  y.date = o.value("date", "");
   return y;
 }
 
@@ -221,8 +233,11 @@ bool Record::is(const Point& other) const {
 }
 
 double Record::spread() const {
-  if (!percent_of_cublas || !percent_low || !percent_high || *percent_of_cublas <= 0) return 0;
-  return (*percent_high - *percent_low) / *percent_of_cublas;
+  const auto of = [](const auto& low, const auto& middle, const auto& high) {
+    return low && middle && high && *middle > 0 ? (*high - *low) / *middle : 0;
+  };
+  return percent_of_cublas ? of(percent_low, percent_of_cublas, percent_high)
+                           : of(ratio_low, ratio_over_naive, ratio_high);
 }
 
 const Record* Results::find(const Point& point) const {
@@ -276,6 +291,20 @@ void Results::put(CpuRecord one) {
       return;
     }
   cpu.push_back(std::move(one));
+}
+
+void Results::take_newer(const Results& other) {
+  // Dates as utc_now() writes them sort as text; what has none is oldest.
+  for (const Record& one : other.records)
+    if (const Record* own = find(one.point); !own || own->date < one.date) put(one);
+  for (const Yardsticks& one : other.yardsticks)
+    if (const Yardsticks* own = find(one.math, one.shape); !own || own->date < one.date) put(one);
+  const auto date = [](const Results& results) {
+    const auto found = results.provenance.find("date");
+    return found == results.provenance.end() ? std::string() : found->second;
+  };
+  if (date(*this) < date(other))
+    for (const auto& [key, value] : other.provenance) provenance[key] = value;
 }
 
 std::string to_text(const Results& results) {

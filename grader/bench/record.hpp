@@ -11,8 +11,9 @@
 //
 // Units: ms per launch (median over rounds), TFLOP/s = 2 M N K / time (GFLOP/s on the CPU), percent
 // of cuBLAS = 100 * median of paired t_cublas / t_rung; its interval is the 95 % bootstrap
-// interval of that median. ratio_over_naive = that ratio times t_naive / t_cublas of the shape;
-// where there is no cuBLAS it is paired. Of a yardstick: cuBLAS's time alone and warm.
+// interval of that median. ratio_over_naive = t_naive / t_rung, each from its own rounds; where
+// there is no cuBLAS, the median of paired ones, which has the interval. Of a yardstick: cuBLAS's
+// time alone and warm, naive's in rounds of both.
 #pragma once
 
 #include <filesystem>
@@ -39,21 +40,28 @@ enum class Status {
 const char* to_string(Status status);
 std::optional<Status> status_from(const std::string& name);
 
+/// How the timing protocol stood when something was measured; what another one measured does not
+/// stand. 2: every round counts (before, rounds were dropped by clock and time).
+constexpr unsigned kProtocol = 2;
+
 struct Record {
   Point point;
   Status status = Status::unavailable;
   std::string note;  ///< one line: why there is no number, or what is suspect
   double ms = 0, tflops = 0;
-  std::optional<double> percent_of_cublas, percent_low, percent_high, ratio_over_naive;
+  std::optional<double> percent_of_cublas, percent_low, percent_high;
+  std::optional<double> ratio_over_naive, ratio_low, ratio_high;
   std::optional<unsigned> clock_low, clock_median, clock_high;  ///< MHz of the SMs
   std::string throttle;                                         ///< reasons seen, "" = none
   unsigned rounds = 0, launches = 0;                            ///< launches per request
   unsigned attempts = 1;  ///< of which this one's interval was the narrowest
+  unsigned protocol = kProtocol;
   bool verified = false;
   std::string source, source_sha256;
   std::string date, first_measured;  ///< UTC, "2026-11-21T19:00:00Z"; the first of this rung's
   bool is(const Point& other) const;
-  /// From one end of the interval to the other, as a fraction of its middle; 0 without one.
+  /// From one end of the interval to the other, as a fraction of its middle; 0 without one. Where
+  /// there is no cuBLAS, of the interval of ratio_over_naive.
   double spread() const;
 };
 
@@ -63,9 +71,11 @@ struct Yardsticks {
   Status status = Status::unavailable;
   std::string note;
   std::optional<double> cublas_ms, naive_ms;  ///< medians
-  std::optional<double> naive_over_cublas;    ///< median of paired t_naive / t_cublas
+  std::optional<double> naive_over_cublas;    ///< the quotient of these two, which are not paired
   std::optional<unsigned> clock_median;       ///< MHz
   unsigned rounds = 0;
+  unsigned protocol = kProtocol;
+  std::string date;  ///< UTC
   double tflops(const std::optional<double>& ms) const {
     return ms && *ms > 0 ? shape.flops() / *ms * 1e-9 : 0;
   }
@@ -99,6 +109,9 @@ struct Results {
   void put(Record record);  ///< in place of an older one of the same point
   void put(Yardsticks one);
   void put(CpuRecord one);
+  /// Takes what `other`, of the same machine, has newer than this or alone, of the rungs and the
+  /// yardsticks: GPUs of one model can share a bench.
+  void take_newer(const Results& other);
 };
 
 /// One record per line: a diff shows what changed.

@@ -24,28 +24,34 @@ bool noisy(const Record& record, const LoopOptions& options) {
   return record.status == Status::measured && record.spread() > options.most_spread;
 }
 
-/// Stands until its source changes. What failed may have been the machine's fault, as may an
-/// interval too wide, and what was skipped may be affordable now.
+/// Stands until its source or the protocol changes. What failed may have been the machine's fault,
+/// as may an interval too wide, and what was skipped may be affordable now.
 bool stands(const Record& record, const std::string& hash, const LoopOptions& options) {
   if (record.source_sha256 != hash) return false;
-  if (noisy(record, options)) return record.attempts >= options.attempts;
-  return record.status == Status::measured || record.status == Status::wrong;
+  if (record.status == Status::wrong) return true;
+  if (record.status != Status::measured || record.protocol != kProtocol) return false;
+  return !noisy(record, options) || record.attempts >= options.attempts;
 }
 
-/// The attempt with the narrowest interval, whatever its time; an attempt in which the result was
-/// wrong, or none came, is the last.
+bool stands(const Yardsticks* one) {
+  return one && one->status == Status::measured && one->protocol == kProtocol;
+}
+
+/// The attempt with the narrowest interval, whatever its time. A wrong result in any of them is
+/// what counts; after one that failed for another reason there is no further one.
 Record measure(Meter& meter, const Point& point, const Yardsticks& yardsticks,
                const LoopOptions& options) {
   Record best = meter.measure(point, yardsticks);
   for (unsigned attempts = 2; noisy(best, options) && attempts <= options.attempts; ++attempts) {
     Record again = meter.measure(point, yardsticks);
-    if (again.status != Status::measured || again.spread() < best.spread()) best = std::move(again);
+    if (again.status == Status::wrong) return again;
+    if (again.status != Status::measured) break;
+    if (again.spread() < best.spread()) best = std::move(again);
     best.attempts = attempts;
   }
   if (noisy(best, options))
     best.note += (best.note.empty() ? "" : "; ") +
-                 text("bench.noisy", {{"low", std::to_string(std::lround(*best.percent_low))},
-                                      {"high", std::to_string(std::lround(*best.percent_high))},
+                 text("bench.noisy", {{"percent", std::to_string(std::lround(100 * best.spread()))},
                                       {"attempts", std::to_string(best.attempts)}});
   return best;
 }
@@ -112,8 +118,10 @@ RunSummary run_points(const std::vector<Point>& plan, Meter& meter, Results& res
                          {{"limit", std::to_string(static_cast<int>(options.most_launch_ms))}});
     } else {
       const Yardsticks* known_yardsticks = results.find(point.math(), point.shape);
-      if (!known_yardsticks || known_yardsticks->status != Status::measured) {
-        results.put(meter.yardsticks(point.math(), point.shape));
+      if (!stands(known_yardsticks)) {
+        Yardsticks one = meter.yardsticks(point.math(), point.shape);
+        one.date = utc_now();
+        results.put(std::move(one));
         if (options.save) options.save(results);
         known_yardsticks = results.find(point.math(), point.shape);
       }

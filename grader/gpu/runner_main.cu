@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <limits>
 #include <vector>
 
 #define GEMM_LAB_TENSOR_MAP_ENCODER  // here, since a lab's object may not ask the driver for it
@@ -235,14 +234,16 @@ class Server {
 
   /// What a launcher takes by cudaMallocAsync and gives back stays in the process between requests,
   /// as in a program that runs for long; else the driver maps it anew after every synchronisation,
-  /// which can take longer than a request while other processes allocate. What an earlier shape
-  /// left there must not be in the way of the next.
+  /// which can take longer than a request while other processes allocate. A sixteenth of the
+  /// memory at most: the judge's buffers for the next shape may come before this process is asked
+  /// to trim what the last one left.
   static void keep_pool() {
     int device = 0;
     cudaMemPool_t pool = nullptr;
-    if (cudaGetDevice(&device) == cudaSuccess &&
+    std::size_t free = 0, total = 0;
+    if (cudaGetDevice(&device) == cudaSuccess && cudaMemGetInfo(&free, &total) == cudaSuccess &&
         cudaDeviceGetDefaultMemPool(&pool, device) == cudaSuccess) {
-      std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
+      std::uint64_t keep = total / 16;
       cudaMemPoolTrimTo(pool, 0);
       cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
     }

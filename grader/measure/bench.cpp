@@ -154,6 +154,16 @@ void draw(const Workplace& place, const fs::path& file, const fs::path& folder) 
     say(ran.errors.empty() ? text("bench.no_python") : printable(ran.errors));
 }
 
+void show(const Results& results, const Workplace& place, const fs::path& file,
+          const fs::path& folder, std::size_t kept = 0) {
+  for (const std::string& line : tables(results)) std::cout << line << '\n';
+  for (const std::string& line : cpu_table(results)) std::cout << line << '\n';
+  for (const std::string& line : sentences(results)) std::cout << line << '\n';
+  if (kept) say(text("bench.kept", {{"count", std::to_string(kept)}}));
+  draw(place, file, folder);
+  say(text("bench.written", {{"file", fs::relative(file, place.root).generic_string()}}));
+}
+
 }  // namespace
 
 ExitCode bench_labs(const BenchOptions& options) {
@@ -186,6 +196,19 @@ ExitCode bench_labs(const BenchOptions& options) {
   if (!options.solution)
     results.predictions = merge_predictions(results.predictions, read_predictions(form, all_labs));
   const auto save = [&](const Results& now) { write_file_atomically(file, to_text(now)); };
+  if (!options.add.empty()) {
+    for (const std::string& other : options.add) {
+      const Results more = from_text(read_file(other), other);
+      if (results.machine.empty()) results.machine = more.machine;
+      if (more.machine != results.machine)
+        throw UserError(text("bench.add_machine", {{"file", other}, {"into", file.string()}}),
+                        exit_usage);
+      results.take_newer(more);
+    }
+    save(results);
+    show(results, place, file, folder);
+    return exit_ok;
+  }
 
   Progress progress;
   const gpu::Hardware hardware = gpu::probe_hardware(chosen_arch());
@@ -237,12 +260,7 @@ ExitCode bench_labs(const BenchOptions& options) {
   save(results);
   progress.clear();
 
-  for (const std::string& line : tables(results)) std::cout << line << '\n';
-  for (const std::string& line : cpu_table(results)) std::cout << line << '\n';
-  for (const std::string& line : sentences(results)) std::cout << line << '\n';
-  if (summary.kept) say(text("bench.kept", {{"count", std::to_string(summary.kept)}}));
-  draw(place, file, folder);
-  say(text("bench.written", {{"file", fs::relative(file, place.root).generic_string()}}));
+  show(results, place, file, folder, summary.kept);
   if (summary.left)
     say(text("bench.limit", {{"left", std::to_string(summary.left)}}));
   else

@@ -50,6 +50,9 @@ int main(int argc, char** argv) {
                           "only write predictions.toml if it is missing");
   bench_command->add_option("--limit", benching.limit_seconds,
                             "seconds after which no new point is begun; the next run goes on");
+  bench_command->add_option("--add", benching.add,
+                            "measure nothing; take what is newer in the bench.json of other GPUs "
+                            "of the same model");
   bench_command->add_option("--out", benching.out, "folder; default: bench in the build folder");
 
   VerifyOptions verifying;

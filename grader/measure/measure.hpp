@@ -64,6 +64,8 @@ struct BenchOptions {
   bool form_only = false;     ///< write predictions.toml if it is missing, and stop
   double limit_seconds = 0;   ///< start no new point after that; 0 = no limit
   std::filesystem::path out;  ///< folder; empty: build/bench, or build/bench/solution
+  /// Measure nothing: take what these files have newer than the one in `out`.
+  std::vector<std::string> add;
 };
 ExitCode bench_labs(const BenchOptions& options);
 

@@ -48,6 +48,7 @@ json to_json(const Comparison& seen, std::size_t run) {
           {"others", seen.others},
           {"ms", seen.candidate ? std::round(seen.candidate->median_ms() * 1e5) / 1e5 : 0},
           {"sm_clock_mhz", seen.clock_median.value_or(0)},
+          {"throttle", throttle_text(seen.throttle)},
           {"suspect", seen.suspect},
           {"run", run}};
 }

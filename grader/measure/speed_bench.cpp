@@ -105,8 +105,8 @@ SourceOf SpeedCases::source(const std::string& build) const {
 
 std::string SpeedCases::source_sha256(const Kernel& kernel) const {
   const std::string rung = kernel.entry.substr(0, kernel.entry.find('<'));
-  return sha256(read_file(place_.root / source(kernel.build)(lab_of(kernel.build).rung(rung).file),
-                          1u << 20));
+  return code_sha256(read_file(
+      place_.root / source(kernel.build)(lab_of(kernel.build).rung(rung).file), 1u << 20));
 }
 
 // ---- on a GPU

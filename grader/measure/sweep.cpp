@@ -71,7 +71,7 @@ std::string source_hash(const fs::path& root, int lab) {
         open.push_back(line.substr(include.size(), line.rfind('"') - include.size()));
   }
   std::string all;
-  for (const auto& file : seen) all += file + '\n' + read_file(root / file) + '\n';
+  for (const auto& file : seen) all += file + '\n' + code_sha256(read_file(root / file)) + '\n';
   return sha256(all).substr(0, 16);
 }
 

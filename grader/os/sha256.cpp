@@ -1,5 +1,6 @@
 #include "grader/os/sha256.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -87,6 +88,19 @@ std::string sha256(std::string_view bytes) {
   for (const std::uint32_t word : h)
     for (int shift = 28; shift >= 0; shift -= 4) hex += "0123456789abcdef"[word >> shift & 15];
   return hex;
+}
+
+std::string code_sha256(std::string_view source) {
+  std::string code;
+  while (!source.empty()) {
+    const std::size_t end = std::min(source.find('\n'), source.size());
+    const std::string_view line = source.substr(0, end);
+    source.remove_prefix(std::min(end + 1, source.size()));
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos || line.substr(first, 2) == "//") continue;
+    code.append(line).push_back('\n');
+  }
+  return sha256(code);
 }
 
 }  // namespace grader

@@ -192,7 +192,8 @@ TEST_CASE("a point whose interval is wide is measured again, and says so if it s
     run_points({point}, meter, results, {});
     REQUIRE(meter.measured == 3);
     REQUIRE(std::abs(results.find(point)->spread() - 0.5) < 1e-9);
-    REQUIRE(mentions(sentences(results), "the machine was noisy: 15 to 25 % of cuBLAS"));
+    REQUIRE(mentions(sentences(results),
+                     "the machine was noisy: the interval is 50 % wide, attempts: 3"));
     Results read = from_text(to_text(results), "bench.json");
     REQUIRE(read.find(point)->attempts == 3);
     REQUIRE(run_points({point}, meter, read, {}).kept == 1);
@@ -207,19 +208,82 @@ TEST_CASE("a point whose interval is wide is measured again, and says so if it s
     REQUIRE(run_points({point}, meter, results, {}).measured == 1);
     REQUIRE(results.find(point)->spread() < 0.05);
   }
-  SECTION("a wrong result in the second attempt is not covered by the first") {
+  SECTION("a wrong result in the second attempt is not covered by the first, a hang loses none") {
     class Turns : public FakeMeter {
      public:
+      Status later = Status::wrong;
       Record measure(const Point& point, const Yardsticks& yardsticks) override {
         Record record = FakeMeter::measure(point, yardsticks);
-        wrong = {"gemm_naive"};
+        if (measured > 1) record.status = later;
         return record;
       }
-    } turns;
+    };
+    Turns turns;
     turns.spreads["gemm_naive"] = {6};
     run_points({point}, turns, results, {});
     REQUIRE(results.find(point)->status == Status::wrong);
+    Turns hangs;
+    hangs.later = Status::failed;
+    hangs.spreads["gemm_naive"] = {6};
+    Results second;
+    run_points({point}, hangs, second, {});
+    REQUIRE(hangs.measured == 2);
+    REQUIRE(second.find(point)->status == Status::measured);
+    REQUIRE(second.find(point)->spread() == Approx(6));
   }
+  SECTION("by the ratio to naive where there is no cuBLAS") {
+    Record record;
+    record.status = Status::measured;
+    record.ratio_over_naive = 2;
+    record.ratio_low = 1, record.ratio_high = 4;
+    REQUIRE(record.spread() == Approx(1.5));
+    REQUIRE(Record().spread() == 0);
+  }
+}
+
+TEST_CASE("GPUs of one model share a bench: the newer record of a point stands", "[bench]") {
+  const auto points = plan(labs(), true);
+  FakeMeter meter;
+  Results mine, other;
+  run_points(points, meter, mine, {});
+  mine.records.pop_back();
+  for (Record& record : mine.records) record.date = "2026-01-02T00:00:00Z";
+  for (Yardsticks& one : mine.yardsticks) one.date = "2026-01-02T00:00:00Z";
+  other = mine;
+  other.records.front().date = "2026-01-03T00:00:00Z";
+  other.records.front().tflops = 77;
+  other.records.at(1).date = "2026-01-01T00:00:00Z";
+  other.records.at(1).tflops = 78;
+  other.yardsticks.front().date = "2026-01-03T00:00:00Z";
+  other.yardsticks.front().rounds = 99;
+  other.records.push_back(mine.records.front());
+  other.records.back().point = points.back();
+  mine.provenance = {{"date", "2026-01-02T00:00:00Z"}, {"commit", "old"}};
+  other.provenance = {{"date", "2026-01-03T00:00:00Z"}, {"commit", "new"}};
+  mine.take_newer(other);
+  REQUIRE(mine.records.size() == points.size());
+  REQUIRE(mine.records.front().tflops == 77);
+  REQUIRE(mine.records.at(1).tflops != 78);
+  REQUIRE(mine.yardsticks.front().rounds == 99);
+  REQUIRE(mine.provenance.at("commit") == "new");
+}
+
+TEST_CASE("what another timing protocol measured is measured again, with its yardsticks",
+          "[bench]") {
+  const auto points = plan(labs(), true);
+  FakeMeter meter;
+  Results results;
+  run_points(points, meter, results, {});
+  results.records.front().protocol = 0;
+  results.yardsticks.front().protocol = 0;
+  const Results old = from_text(to_text(results), "bench.json");
+  REQUIRE(old.records.front().protocol == 0);
+  const int yardsticks = meter.asked_yardsticks;
+  const RunSummary again = run_points(points, meter, results, {});
+  REQUIRE(again.measured == 1);
+  REQUIRE(meter.asked_yardsticks == yardsticks + 1);
+  REQUIRE(results.records.front().protocol == kProtocol);
+  REQUIRE(results.yardsticks.front().protocol == kProtocol);
 }
 
 TEST_CASE("wrong results are never timed, and stay wrong until the source changes", "[bench]") {

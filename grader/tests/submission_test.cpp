@@ -226,6 +226,11 @@ TEST_CASE("SHA-256 of the standard's examples") {
         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
   CHECK(grader::sha256(std::string(1000000, 'a')) ==
         "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  // Comments and blank lines may change; code, and a comment behind it, may not.
+  CHECK(grader::code_sha256("int a;\n\n  /// A comment.\r\n\t// Another\nint b;  // beside") ==
+        grader::sha256("int a;\nint b;  // beside\n"));
+  CHECK(grader::code_sha256("int a;\n") != grader::code_sha256("int a; // c\n"));
+  CHECK(grader::code_sha256("") == grader::sha256(""));
 }
 
 TEST_CASE("hints are found by stage and level") {

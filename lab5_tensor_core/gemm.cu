@@ -13,8 +13,8 @@
 
 namespace wmma = nvcuda::wmma;
 
-// Tensor cores take double, bfloat16 and TF32, and shared memory takes asynchronous copies, from
-// compute capability 8.0 on; half they take from 7.5 on. There, the other kernels are empty.
+// Tensor cores take half from compute capability 7.0 on; double, bfloat16 and TF32 from 8.0 on, as
+// shared memory does asynchronous copies. Before 8.0, kernels that need any of these are empty.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 #define GEMM_LAB_TENSOR_CORES 1
 #else
@@ -218,7 +218,7 @@ __device__ inline void copy16_async(void* to, const void* from, int bytes) {
                : "r"(shared_address(to)), "l"(__cvta_generic_to_global(from)), "r"(bytes)
                : "memory");
 }
-/// As copy16_async for one element of 4 or 8 bytes, at any address: copied, or made zero.
+/// As copy16_async for one element of 4 or 8 bytes, wherever one may lie: copied, or made zero.
 template <typename T>
 __device__ void copy_element_async(T* to, const T* from, bool exists) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
@@ -403,7 +403,8 @@ __device__ void load_b(Register (&f)[N][R], B& tile, int k, int col) {
     }
   } else if constexpr (sizeof(T) == 4) {
     static_assert(N % 4 == 0, "16 bytes bring an element of four fragments each");
-    // TODO(5.3b) .trans knows only 16-bit elements: read 16 bytes, b[r] of fragments j ... j + 3.
+    // TODO(5.3b) .trans knows only 16-bit elements: read 16 bytes, b[r] of fragments j ... j + 3,
+    //            each rounded by round_to_tf32.
   } else {
     // TODO(5.3c) Element by element.
   }
@@ -493,7 +494,8 @@ __device__ void store_fragments(const Out (&acc)[ROWS][COLS][4], MatrixView<Out>
 }
 #endif
 
-/// The two tiles of one step along K, each 128 bytes deep or wide for any type.
+/// The two tiles of one step along K. For any type, BK elements are 128 bytes: a row of A's tile, a
+/// column of B's.
 template <typename T, int BM, int BN, int BK>
 struct Stage {
   Tile<T, BM, BK, sizeof(T) <= 4 ? 1 : 2> a;

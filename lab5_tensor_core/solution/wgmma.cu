@@ -348,7 +348,7 @@ __global__ void copy_rows(MatrixView<const T> from, MatrixView<T> to) {
 
 /// to = from, transposed: 32 x 32 elements per block, 32 x 8 threads.
 __global__ void transpose(MatrixView<const float> from, MatrixView<float> to) {
-  // One more: the columns of a tile begin in 32 banks.
+  // One more: the rows begin in 32 different banks, and a warp reads a column without conflicts.
   [[maybe_unused]] __shared__ float tile[32][32 + 1];
   const int across = (from.cols + 31) / 32, x = threadIdx.x;
   const int row0 = blockIdx.x / across * 32, col0 = blockIdx.x % across * 32;
@@ -432,7 +432,8 @@ void gemm_wgmma(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> 
   CUDA_CHECK_LAUNCH();
 }
 
-/// Float in memory, TF32 in the tensor cores: the kernel of 5.4, behind copies that cost time.
+/// Float in memory, TF32 in the tensor cores: the kernel of 5.4, behind a transposed copy of B, and
+/// one of A if its rows are not aligned.
 template <typename In, typename Out>
 void gemm_wgmma_tf32(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
                      cudaStream_t stream) {

@@ -59,7 +59,7 @@ broken "a launch that was not counted" "has no launch 'nonesuch'" '```{counts}
 nonesuch
 ```'
 sed -i 's/^naive = .*/naive = 99.0/' "$scratch/tree/lab1_naive/lab.toml"
-broken "a bar of speed that was not judged fifty times" 'no verdicts on 1.2 float 4096x4096x4096 as it stands' '```{verdicts}
+broken "a bar of speed that was not judged forty times" 'no verdicts on 1.2 float 4096x4096x4096 as it stands' '```{verdicts}
 ```'
 broken "a counter that nobody counted" "has no counter 'nonesuch'" 'In {equal}`nonesuch` launches.'
 broken "a stage that make check did not time" "check.txt has no '5.9 half tflops'" 'It makes {checked}`5.9 half tflops`.'

@@ -31,10 +31,12 @@ using TileSizes = std::map<std::string, int>;
 ///     oracle = "product"              # or copy_a, copy_b
 ///     tile = { BM = 32, WM = 8 }      # sizes that differ from the lab's: the diagnosis of wrong
 ///                                     # results knows them
-///     precision = "tf32"              # float operands that are rounded to TF32; types is
-///     ["float"] file = "wgmma.cu"               # another file of the lab; only together with
-///     needs_arch needs_arch = "sm_90a"           # cannot run on the simulated GPU: its stages are
-///     skipped there
+///     # float operands that are rounded to TF32; types is ["float"]
+///     precision = "tf32"
+///     # another file of the lab; only together with needs_arch
+///     file = "wgmma.cu"
+///     # cannot run on the simulated GPU: its stages are skipped there
+///     needs_arch = "sm_90a"
 ///     from_arch = "sm_80"             # oldest real GPU that runs it; default: sm_75. By type:
 ///                                     # { half = "sm_75", bfloat16 = "sm_80" }
 ///

@@ -58,7 +58,7 @@ broken "a launch that was not counted" "has no launch 'nonesuch'" '```{counts}
 :counters: global load sectors
 nonesuch
 ```'
-sed -i 's/^naive = .*/naive = 99.0/' "$scratch/tree/lab1_naive/lab.toml"
+sed -i.as-it-was 's/^naive = .*/naive = 99.0/' "$scratch/tree/lab1_naive/lab.toml" # the page that has the table breaks, too
 broken "a bar of speed that was not judged forty times" 'no verdicts on 1.2 float 4096x4096x4096 as it stands' '```{verdicts}
 ```'
 broken "a counter that nobody counted" "has no counter 'nonesuch'" 'In {equal}`nonesuch` launches.'
@@ -109,7 +109,8 @@ for i in "${!pages[@]}"; do
     holds "${names[i]} breaks the build" grep -E "^${pages[i]}:.*(ERROR|WARNING): .*" "$scratch/broken.log"
     holds "${names[i]}: it says so" grep -E "^${pages[i]}:.*${wanted[i]}" "$scratch/broken.log"
 done
-same "nothing else does" '' "$(grep -E '(ERROR|WARNING): ' "$scratch/broken.log" | grep -v '/docs/extra[0-9]*\.md:')"
+same "nothing else does" '' "$(grep -E '(ERROR|WARNING): ' "$scratch/broken.log" | grep -v -e '/docs/extra[0-9]*\.md:' -e '/docs/measure\.md:.* no verdicts on 1\.2')"
+mv "$scratch/tree/lab1_naive/lab.toml.as-it-was" "$scratch/tree/lab1_naive/lab.toml"
 
 # ---- a student's copy
 rm -rf "$scratch"/tree/lab[0-9]*_*/solution "${pages[@]}"

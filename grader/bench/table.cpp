@@ -198,6 +198,11 @@ std::vector<std::string> cpu_table(const Results& results) {
       }
       if (any) lines.push_back(line);
     }
+  // For which processor it has kernels matters by a factor: it names one that it takes this for.
+  if (const auto blas = results.provenance.find("openblas"); blas != results.provenance.end())
+    for (const std::string& part :
+         report::wrap(text("bench.openblas", {{"said", blas->second}}), 80))
+      lines.push_back(part);
   lines.emplace_back();
   return lines;
 }

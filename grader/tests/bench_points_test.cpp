@@ -354,6 +354,9 @@ TEST_CASE("a bench's tables fit 80 columns and name the steps that go down", "[b
   for (const CpuPoint& point : cpu_plan(false))
     if (point.shape.flops() < 1e8) results.put(cpu.measure(point, 0, 1e9));
   REQUIRE(widest(tables(results)) <= 80);
+  results.provenance["openblas"] =
+      "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH NO_AFFINITY Prescott MAX_THREADS=64";
+  REQUIRE(mentions(cpu_table(results), "Prescott"));
   REQUIRE(widest(cpu_table(results)) <= 80);
   REQUIRE(widest(sentences(results)) <= 80);
   REQUIRE(mentions(sentences(results), "gemm_interleaved_tile is slower than gemm_clamped_tile"));

@@ -38,6 +38,8 @@ endif
 JOBS ?= $(shell awk -v cores="$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" \
   '/^MemAvailable/ { fit = int($$2 / 700000) } END { if (!fit || fit > cores) fit = cores; print fit < 1 ? 1 : fit }' \
   /proc/meminfo 2>/dev/null || echo 2)
+# 90, 9.0, sm_90 and compute_90 are the same.
+override ARCH := $(patsubst sm_%,%,$(patsubst compute_%,%,$(subst .,,$(ARCH))))
 export BUILD PYTHON CUDA_HOME NVCC ARCH ARCH_CHOSEN CXX CXX_CHOSEN CLANG CLANG_CHOSEN DEPS
 
 # ---- one clear error for a setting that cannot be
@@ -219,12 +221,12 @@ GPU_HERE   := $(if $(filter-out sim,$(DEVICE)),$(if $(GPU_ARCH),$(if $(shell com
 NVCC_FLAGS = -std=c++17 -O3 -I. -gencode arch=compute_$(1),code=sm_$(1)
 $(GPU_WORKER): $(wildcard grader/gpu/*.cu grader/gpu/*.cuh grader/gpu/*.hpp common/*.cuh) $(BUILD)/nvcc_flags
 	@mkdir -p $(@D); $(call progress,$(@F))
-	$(Q)$(NVCC) $(call NVCC_FLAGS,$(patsubst sm_%,%,$(subst .,,$(ARCH)))) grader/gpu/worker_main.cu -o $@ -ldl || \
+	$(Q)$(NVCC) $(call NVCC_FLAGS,$(ARCH)) grader/gpu/worker_main.cu -o $@ -ldl || \
 	  { rm -f $@; [ $(DEVICE) = auto ] && echo "warning: nvcc does not compile the timing worker: speed is not judged" >&2; }
 BENCH_CEILINGS := $(BUILD)/bin/bench_ceilings
 $(BENCH_CEILINGS): grader/bench/ceilings.cu $(wildcard common/*.cuh common/statistics.hpp) $(BUILD)/nvcc_flags
 	@mkdir -p $(@D); $(call progress,$(@F))
-	$(Q)$(NVCC) $(call NVCC_FLAGS,$(patsubst sm_%,%,$(subst .,,$(ARCH)))) $< -o $@ || \
+	$(Q)$(NVCC) $(call NVCC_FLAGS,$(ARCH)) $< -o $@ || \
 	  { rm -f $@; echo "warning: nvcc does not compile $<: the roofline is left out" >&2; }
 $(BUILD)/nvcc_flags: always
 	@[ -e $(BUILD) ] || sh $(SCRIPTS)/new_build.sh $(BUILD); echo '$(NVCC) $(ARCH)' | cmp -s - $@ || echo '$(NVCC) $(ARCH)' >$@
@@ -307,10 +309,10 @@ $(BUILD)/tests/gpu_engine_tests: $(call objects,grader/tests/gpu/engine_test.cpp
 	$(Q)$(CXX) -pthread -fopenmp $(filter %.o %.a,$^) $(if $(DEPS),-L$(DEPS)/lib) $(CATCH_V3) -o $@
 $(BUILD)/tests/gpu_cheats: grader/tests/gpu/cheats.cu grader/gpu/runner_main.cu $(wildcard grader/gpu/*.hpp grader/gpu/*.cuh) $(BUILD)/nvcc_flags
 	@mkdir -p $(@D); $(call progress,$(@F))
-	$(Q)$(NVCC) $(call NVCC_FLAGS,$(patsubst sm_%,%,$(subst .,,$(ARCH)))) $(filter %.cu,$^) -o $@
+	$(Q)$(NVCC) $(call NVCC_FLAGS,$(ARCH)) $(filter %.cu,$^) -o $@
 $(BUILD)/tests/gpu_neighbour: grader/tests/gpu/neighbour.cu $(BUILD)/nvcc_flags
 	@mkdir -p $(@D); $(call progress,$(@F))
-	$(Q)$(NVCC) $(call NVCC_FLAGS,$(patsubst sm_%,%,$(subst .,,$(ARCH)))) $< -o $@
+	$(Q)$(NVCC) $(call NVCC_FLAGS,$(ARCH)) $< -o $@
 test-gpu: ## authors: the engine's tests that need a GPU
 	$(call ensure,$(GPU_WORKER) $(foreach t,cheats neighbour engine_tests,$(BUILD)/tests/gpu_$(t)))
 	$(Q)GPU_WORKER=$(GPU_WORKER) GPU_CHEATS=$(BUILD)/tests/gpu_cheats GPU_NEIGHBOUR=$(BUILD)/tests/gpu_neighbour \

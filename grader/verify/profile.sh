@@ -3,14 +3,11 @@
 # profiler. Needs nvcc, ncu and the right to read hardware counters; changes no setting of the GPU.
 #
 #   sh profile.sh FOLDER        run from the project's root; leaves FOLDER/*.csv, *.names and device.json
+#   ARCH=90                     of the GPU, as make gives it; default: whichever nvcc finds
 set -u
 folder=${1:?usage: profile.sh FOLDER}
 nvcc=${NVCC:-nvcc}
 built() { [ -n "$(find "$1" -newer "$1.cu" 2>/dev/null)" ]; }
-case ${ARCH:-} in # as elsewhere: 90, 9.0, sm_90 and compute_90 are the same
-'' | native | all*) arch=${ARCH:-native} ;;
-*) arch=sm_$(printf %s "${ARCH#*_}" | tr -d .) ;;
-esac
 fail() { echo "error: $*" >&2; exit 3; }
 command -v "$nvcc" >/dev/null || fail "no nvcc: install the CUDA toolkit or set NVCC"
 command -v ncu >/dev/null || fail "no ncu: install Nsight Compute, or measure on another machine and give MEASURED=folder"
@@ -20,7 +17,7 @@ metrics=$(grep -v '^#' "$folder/metrics.txt" | paste -sd, -) || exit 3
 for source in "$folder"/*.cu; do
     program=${source%.cu}
     built "$program" ||
-        "$nvcc" -std=c++17 -O3 -arch="$arch" -I. "$source" -o "$program" &
+        "$nvcc" -std=c++17 -O3 -arch="${ARCH:+sm_}${ARCH:-native}" -I. "$source" -o "$program" &
 done
 wait
 for source in "$folder"/*.cu; do

@@ -69,7 +69,6 @@ same "adds nothing" "$(content "$scratch/all.json")" "$(content "$scratch/put.js
 holds "several to no file at all" judge --add "$scratch/last.json" --add "$scratch/first.json" --out "$scratch/new.json"
 same "make one" "$(content "$scratch/all.json")" "$(content "$scratch/new.json")"
 
-
 # A run that goes on: a copy has fewer of its measurements, and other seconds.
 edited "$scratch/early.json" 'all["runs"][busy]["seconds"] = 1
 for entry in entries():

@@ -144,7 +144,6 @@ Yardsticks GpuMeter::yardsticks(const std::string& math, const Shape& shape) {
       result.cublas_ms = alone.cublas->median_ms();
       result.clock_median = alone.clock_median;
     }
-    if (result.naive_ms) result.naive_over_cublas = *result.naive_ms / *result.cublas_ms;
   }
   return result;
 }

@@ -149,7 +149,6 @@ json to_json(const Yardsticks& y) {
   set(o, "naive_ms", y.naive_ms);
   if (y.cublas_ms) o["cublas_tflops"] = rounded(y.tflops(y.cublas_ms));
   if (y.naive_ms) o["naive_tflops"] = rounded(y.tflops(y.naive_ms));
-  set(o, "naive_over_cublas", y.naive_over_cublas);
   set(o, "clock", y.clock_median);
   o["protocol"] = y.protocol;
   set(o, "date", y.date);
@@ -165,7 +164,6 @@ Yardsticks yardsticks_of(const json& o) {
   y.rounds = o.value("rounds", 0u);
   y.cublas_ms = maybe<double>(o, "cublas_ms");
   y.naive_ms = maybe<double>(o, "naive_ms");
-  y.naive_over_cublas = maybe<double>(o, "naive_over_cublas");
   y.clock_median = maybe<unsigned>(o, "clock");
   y.protocol = o.value("protocol", 0u);
   y.date = o.value("date", "");
@@ -303,8 +301,12 @@ void Results::take_newer(const Results& other) {
     const auto found = results.provenance.find("date");
     return found == results.provenance.end() ? std::string() : found->second;
   };
-  if (date(*this) < date(other))
-    for (const auto& [key, value] : other.provenance) provenance[key] = value;
+  const bool newer = date(*this) < date(other), its_cpu = cpu.empty();
+  if (its_cpu) cpu = other.cpu;
+  if (predictions.empty()) predictions = other.predictions;
+  for (const auto& [key, value] : other.provenance)
+    if (key == "cpu" || key == "compiler" || key == "openblas" ? its_cpu : newer)
+      provenance[key] = value;
 }
 
 std::string to_text(const Results& results) {

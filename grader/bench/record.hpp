@@ -25,6 +25,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "grader/bench/plan.hpp"
+#include "grader/gpu/timing.hpp"
 
 namespace grader::bench {
 
@@ -40,10 +41,6 @@ enum class Status {
 const char* to_string(Status status);
 std::optional<Status> status_from(const std::string& name);
 
-/// How the timing protocol stood when something was measured; what another one measured does not
-/// stand. 2: every round counts (before, rounds were dropped by clock and time).
-constexpr unsigned kProtocol = 2;
-
 struct Record {
   Point point;
   Status status = Status::unavailable;
@@ -54,8 +51,8 @@ struct Record {
   std::optional<unsigned> clock_low, clock_median, clock_high;  ///< MHz of the SMs
   std::string throttle;                                         ///< reasons seen, "" = none
   unsigned rounds = 0, launches = 0;                            ///< launches per request
-  unsigned attempts = 1;  ///< of which this one's interval was the narrowest
-  unsigned protocol = kProtocol;
+  unsigned attempts = 1;                     ///< of which this one's interval was the narrowest
+  unsigned protocol = gpu::kTimingProtocol;  ///< what another one measured does not stand
   bool verified = false;
   std::string source, source_sha256;
   std::string date, first_measured;  ///< UTC, "2026-11-21T19:00:00Z"; the first of this rung's
@@ -70,11 +67,10 @@ struct Yardsticks {
   Shape shape;
   Status status = Status::unavailable;
   std::string note;
-  std::optional<double> cublas_ms, naive_ms;  ///< medians
-  std::optional<double> naive_over_cublas;    ///< the quotient of these two, which are not paired
+  std::optional<double> cublas_ms, naive_ms;  ///< medians, not of the same rounds
   std::optional<unsigned> clock_median;       ///< MHz
   unsigned rounds = 0;
-  unsigned protocol = kProtocol;
+  unsigned protocol = gpu::kTimingProtocol;
   std::string date;  ///< UTC
   double tflops(const std::optional<double>& ms) const {
     return ms && *ms > 0 ? shape.flops() / *ms * 1e-9 : 0;
@@ -110,7 +106,8 @@ struct Results {
   void put(Yardsticks one);
   void put(CpuRecord one);
   /// Takes what `other`, of the same machine, has newer than this or alone, of the rungs and the
-  /// yardsticks: GPUs of one model can share a bench.
+  /// yardsticks: GPUs of one model can share a bench. The CPU's part and the predictions are taken
+  /// where there are none here.
   void take_newer(const Results& other);
 };
 

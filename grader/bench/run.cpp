@@ -29,12 +29,12 @@ bool noisy(const Record& record, const LoopOptions& options) {
 bool stands(const Record& record, const std::string& hash, const LoopOptions& options) {
   if (record.source_sha256 != hash) return false;
   if (record.status == Status::wrong) return true;
-  if (record.status != Status::measured || record.protocol != kProtocol) return false;
+  if (record.status != Status::measured || record.protocol != gpu::kTimingProtocol) return false;
   return !noisy(record, options) || record.attempts >= options.attempts;
 }
 
 bool stands(const Yardsticks* one) {
-  return one && one->status == Status::measured && one->protocol == kProtocol;
+  return one && one->status == Status::measured && one->protocol == gpu::kTimingProtocol;
 }
 
 /// The attempt with the narrowest interval, whatever its time. A wrong result in any of them is

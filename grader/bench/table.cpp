@@ -140,8 +140,7 @@ void table(std::vector<std::string>& lines, const Results& results, const std::s
       const auto& ms = y && cublas ? y->cublas_ms : y ? y->naive_ms : std::optional<double>();
       std::string value = "-";
       if (ms && (cublas || !percent)) value = three_digits(y->tflops(ms));
-      if (ms && !cublas && percent && y->naive_over_cublas)
-        value = three_digits(100 / *y->naive_over_cublas);
+      if (ms && !cublas && percent && y->cublas_ms) value = three_digits(100 * *y->cublas_ms / *ms);
       line += right(value, columns);
     }
     if (rates)

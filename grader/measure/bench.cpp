@@ -197,12 +197,13 @@ ExitCode bench_labs(const BenchOptions& options) {
     results.predictions = merge_predictions(results.predictions, read_predictions(form, all_labs));
   const auto save = [&](const Results& now) { write_file_atomically(file, to_text(now)); };
   if (!options.add.empty()) {
-    for (const std::string& other : options.add) {
-      const Results more = from_text(read_file(other), other);
+    for (const fs::path& other : options.add) {
+      const Results more = from_text(read_file(other), other.string());
       if (results.machine.empty()) results.machine = more.machine;
       if (more.machine != results.machine)
-        throw UserError(text("bench.add_machine", {{"file", other}, {"into", file.string()}}),
-                        exit_usage);
+        throw UserError(
+            text("bench.add_machine", {{"file", other.string()}, {"into", file.string()}}),
+            exit_usage);
       results.take_newer(more);
     }
     save(results);

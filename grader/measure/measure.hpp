@@ -65,7 +65,7 @@ struct BenchOptions {
   double limit_seconds = 0;   ///< start no new point after that; 0 = no limit
   std::filesystem::path out;  ///< folder; empty: build/bench, or build/bench/solution
   /// Measure nothing: take what these files have newer than the one in `out`.
-  std::vector<std::string> add;
+  std::vector<std::filesystem::path> add;
 };
 ExitCode bench_labs(const BenchOptions& options);
 

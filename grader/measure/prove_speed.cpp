@@ -23,12 +23,6 @@ using messages::text;
 using nlohmann::json;
 using namespace gpu;
 
-/// What a new run followed, in the file; runs from before there was a number followed 1. 1 left
-/// rounds out of a measurement ("dropped") by a reading of the clock that may have been an older
-/// request's. A measurement that it made without some of its rounds is not one of 2: it neither
-/// counts nor is kept. One of which it dropped none is what 2 would have measured.
-constexpr unsigned kProtocol = 2;
-
 json interval_json(const std::optional<statistics::Interval>& ratio) {
   const auto digits = [](double x) {  // six are more than the clock knows
     const double scale = std::pow(10.0, 5 - std::floor(std::log10(x)));
@@ -131,8 +125,9 @@ std::string proof_page(const json& all) {
   return page.str();
 }
 
-/// Without measurements of an older protocol (see kProtocol), without kernels and runs that have
-/// none left, and the runs that are left numbered anew. Throws json::exception on what is no proof.
+/// Without measurements that timing protocol 1 made without some of their rounds (one of which it
+/// dropped none is what 2 would have measured), without kernels and runs that have none left, and
+/// the runs that are left numbered anew. Throws json::exception on what is no proof.
 json tidied(json all) {
   std::set<std::size_t> used;
   json kernels = json::object(), runs = json::array();
@@ -219,7 +214,7 @@ class Record {
                      {"min", std::to_string(Options{}.clear_rounds)},
                      {"max", std::to_string(Options{}.max_rounds)}}));
     run_ = provenance;
-    run_["protocol"] = kProtocol;
+    run_["protocol"] = kTimingProtocol;
     begun_ = false;
   }
   /// Takes from another file what was measured of the sources as they are now. Of a run that both

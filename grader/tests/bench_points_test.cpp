@@ -54,7 +54,6 @@ class FakeMeter : public Meter {
     y.status = Status::measured;
     y.naive_ms = shape.flops() / naive_tflops * 1e-9;
     if (math != "int32" && cublas_tflops > 0) y.cublas_ms = shape.flops() / cublas_tflops * 1e-9;
-    if (y.cublas_ms) y.naive_over_cublas = *y.naive_ms / *y.cublas_ms;
     return y;
   }
   Record measure(const Point& point, const Yardsticks& yardsticks) override {
@@ -260,7 +259,16 @@ TEST_CASE("GPUs of one model share a bench: the newer record of a point stands",
   other.records.back().point = points.back();
   mine.provenance = {{"date", "2026-01-02T00:00:00Z"}, {"commit", "old"}};
   other.provenance = {{"date", "2026-01-03T00:00:00Z"}, {"commit", "new"}};
+  other.cpu.resize(1);
+  other.provenance["cpu"] = "theirs";
+  Results from_nothing;
+  from_nothing.take_newer(other);
+  REQUIRE(to_text(from_nothing) == to_text(other));
+  mine.cpu.resize(2);
+  mine.provenance["cpu"] = "mine";
   mine.take_newer(other);
+  REQUIRE(mine.cpu.size() == 2);
+  REQUIRE(mine.provenance.at("cpu") == "mine");
   REQUIRE(mine.records.size() == points.size());
   REQUIRE(mine.records.front().tflops == 77);
   REQUIRE(mine.records.at(1).tflops != 78);
@@ -282,8 +290,8 @@ TEST_CASE("what another timing protocol measured is measured again, with its yar
   const RunSummary again = run_points(points, meter, results, {});
   REQUIRE(again.measured == 1);
   REQUIRE(meter.asked_yardsticks == yardsticks + 1);
-  REQUIRE(results.records.front().protocol == kProtocol);
-  REQUIRE(results.yardsticks.front().protocol == kProtocol);
+  REQUIRE(results.records.front().protocol == gpu::kTimingProtocol);
+  REQUIRE(results.yardsticks.front().protocol == gpu::kTimingProtocol);
 }
 
 TEST_CASE("wrong results are never timed, and stay wrong until the source changes", "[bench]") {

@@ -3,15 +3,12 @@
 
 #include <cuda_runtime.h>
 
-#include <utility>
-
 #include "common/cuda_check.cuh"
 #include "common/host_matrix.hpp"
 #include "common/matrix.hpp"
 
 /// rows x cols elements with leading dimension ld in an allocation of exactly matrix_storage()
 /// elements, so that a checker sees the first access beyond the last element. Freed on destruction.
-/// Move-only.
 template <typename T>
 class DeviceMatrix {
  public:
@@ -31,11 +28,6 @@ class DeviceMatrix {
     copy_from(host);
   }
 
-  DeviceMatrix(DeviceMatrix&& other) noexcept { swap(other); }
-  DeviceMatrix& operator=(DeviceMatrix&& other) noexcept {
-    DeviceMatrix(std::move(other)).swap(*this);
-    return *this;
-  }
   DeviceMatrix(const DeviceMatrix&) = delete;
   DeviceMatrix& operator=(const DeviceMatrix&) = delete;
 
@@ -76,20 +68,6 @@ class DeviceMatrix {
       CUDA_CHECK(cudaMemcpy2D(host.storage().data(), pitch(host.ld()), data_, pitch(ld_),
                               pitch(cols_), static_cast<std::size_t>(rows_),
                               cudaMemcpyDeviceToHost));
-  }
-
-  /// A copy on the host with the same leading dimension.
-  HostMatrix<T> to_host() const {
-    HostMatrix<T> host(rows_, cols_, ld_);
-    copy_to(host);
-    return host;
-  }
-
-  void swap(DeviceMatrix& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(rows_, other.rows_);
-    std::swap(cols_, other.cols_);
-    std::swap(ld_, other.ld_);
   }
 
  private:

@@ -10,8 +10,9 @@
 #include <type_traits>
 
 #if defined(__clang__) && defined(__CUDA__)
-// nodebug: an element's address is computed by the line that names the element.
-#define GEMM_LAB_HOST_DEVICE __host__ __device__ __attribute__((nodebug))
+// nodebug: an element's address is computed by the line that names the element. Spelled out, since
+// this header may come before CUDA's.
+#define GEMM_LAB_HOST_DEVICE __attribute__((host, device, nodebug))
 #elif defined(__CUDACC__)
 #define GEMM_LAB_HOST_DEVICE __host__ __device__
 #else

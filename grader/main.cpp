@@ -8,19 +8,14 @@
 
 using namespace grader;
 
-int main(int argc, char** argv) {
-  // Before anything else: the worker must not spend time on options, and needs nothing of them.
-  if (argc == 2 && std::string_view(argv[1]) == "device-worker") return device_worker_main();
+namespace {
 
-  use_catch_session(&run_catch_session);
-  CommandLine app("grader", "Grades the labs on a simulated GPU.");
-  app.require_subcommand(1);
-
-  CheckOptions checking;
-  auto* check_command = app.add_subcommand("check", "build and grade labs");
+CLI::App* add_check(CLI::App& app, CheckOptions& checking) {
+  CLI::App* check_command = app.add_subcommand("check", "build and grade labs");
   check_command->add_option("--lab", checking.labs, "numbers of labs; default: all");
   check_command->add_option("--stage", checking.stages, "one stage, and what it needs")
       ->expected(1);
+  check_command->add_option("--rungs", checking.rungs, "compile these rungs alone")->delimiter(',');
   check_command->add_flag("--alone", checking.alone, "that stage without those it needs")
       ->needs("--stage");
   check_command->add_flag("--solution", checking.solution, "grade the solutions");
@@ -37,9 +32,11 @@ int main(int argc, char** argv) {
   check_command->add_flag("--verbose,-v", checking.verbose,
                           "goals of passed stages, and the compilers' commands");
   check_command->add_flag("--hostile", checking.hostile, "treat the file as somebody else's");
+  return check_command;
+}
 
-  RunOptions running;
-  auto* run_command = app.add_subcommand("run", "run one rung once and print what it did");
+CLI::App* add_run(CLI::App& app, RunOptions& running) {
+  CLI::App* run_command = app.add_subcommand("run", "run one rung once and print what it did");
   run_command->add_option("--lab", running.lab, "number of the lab")->required();
   run_command->add_option("--rung", running.rung,
                           "name of the rung; default: that of the last core stage");
@@ -51,9 +48,11 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"auto", "sim", "gpu"}));
   run_command->add_flag("--solution", running.solution, "run the solution");
   run_command->add_option("--file", running.file, "run this file as the lab's gemm.cu");
+  return run_command;
+}
 
-  ExplainOptions explaining;
-  auto* explain_command = app.add_subcommand(
+CLI::App* add_explain(CLI::App& app, ExplainOptions& explaining) {
+  CLI::App* explain_command = app.add_subcommand(
       "explain", "write a page that shows what each line of a lab did: build/explain/labN.html");
   explain_command->add_option("--lab", explaining.lab, "number of the lab")->required();
   explain_command->add_option("--rung", explaining.rung, "this rung alone; default: all");
@@ -78,6 +77,32 @@ int main(int argc, char** argv) {
       "Exit status: 0 all that is started is right and without findings; 1 not so, or nothing\n"
       "is started; 2 the file does not build; 3 the machine's fault; 4 wrong usage.\n"
       "The page is written in the cases 0, 1 and 2.");
+  return explain_command;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Before anything else: the worker must not spend time on options, and needs nothing of them.
+  if (argc == 2 && std::string_view(argv[1]) == "device-worker") return device_worker_main();
+
+  use_catch_session(&run_catch_session);
+  CommandLine app("grader", "Grades the labs on a simulated GPU.");
+  app.require_subcommand(1);
+
+  CheckOptions checking;
+  const CLI::App* const check_command = add_check(app, checking);
+
+  RunOptions running;
+  const CLI::App* const run_command = add_run(app, running);
+
+  UnitOptions unit;
+  auto* unit_command = app.add_subcommand(
+      "unit", "print what is compiled of a lab's file: it, and its rungs in their types");
+  unit_command->add_option("file", unit.file, "labN_name/gemm.cu, or in its solution/")->required();
+
+  ExplainOptions explaining;
+  const CLI::App* const explain_command = add_explain(app, explaining);
 
   HintOptions hinting;
   auto* hint_command = app.add_subcommand("hint", "the next hint of a stage");
@@ -89,10 +114,11 @@ int main(int argc, char** argv) {
                              "default: submission.zip in the build folder");
 
   return app.run(argc, argv, [&] {
-    checking.place = running.place = explaining.place = hinting.place = submitting.place =
-        app.place();
+    checking.place = running.place = unit.place = explaining.place = hinting.place =
+        submitting.place = app.place();
     if (*check_command) return check(checking);
     if (*run_command) return run(running);
+    if (*unit_command) return print_unit(unit);
     if (*explain_command) return explain_lab(explaining);
     if (*hint_command) return hint(hinting);
     return submit(submitting);

@@ -9,11 +9,11 @@
 
 /// The CPU's way: the two outer loops choose an element of C, the inner one computes it.
 /// On the GPU nobody runs the outer loops: there is a thread for every (row, col) already.
-template <typename In, typename Out>
-void gemm_on_the_cpu(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
+template <typename T>
+void gemm_on_the_cpu(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
   for (int row = 0; row < c.rows; ++row) {
     for (int col = 0; col < c.cols; ++col) {
-      Out sum = 0;
+      T sum = 0;
       for (int k = 0; k < a.cols; ++k) sum += a(row, k) * b(k, col);
       c(row, col) = sum;
     }
@@ -35,17 +35,17 @@ __device__ inline Element my_element() {
 }
 
 /// C = A * B for K = 1: one column times one row, so that every element is a single product.
-template <typename In, typename Out>
-__global__ void outer_product_kernel(MatrixView<const In> a, MatrixView<const In> b,
-                                     MatrixView<Out> c) {
+template <typename T>
+__global__ void outer_product_kernel(MatrixView<const T> a, MatrixView<const T> b,
+                                     MatrixView<T> c) {
   const Element mine = my_element();
   if (mine.row < c.rows && mine.col < c.cols)
     c(mine.row, mine.col) = a(mine.row, 0) * b(0, mine.col);
 }
 
 /// C = A * B, one thread per element of C.
-template <typename In, typename Out>
-__global__ void naive_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
+template <typename T>
+__global__ void naive_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
   // TODO(1.1) If my_element() lies in C: sum up row `row` of A times column `col` of B, store it.
 }
 
@@ -58,15 +58,15 @@ inline dim3 square_grid(int rows, int cols) {
   return dim3(side, side);
 }
 
-template <typename In, typename Out>
-void outer_product(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <typename T>
+void outer_product(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                    cudaStream_t stream) {
   outer_product_kernel<<<square_grid(c.rows, c.cols), square_block, 0, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
 }
 
-template <typename In, typename Out>
-void gemm_square_grid(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <typename T>
+void gemm_square_grid(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                       cudaStream_t stream) {
   naive_kernel<<<square_grid(c.rows, c.cols), square_block, 0, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
@@ -74,21 +74,11 @@ void gemm_square_grid(MatrixView<const In> a, MatrixView<const In> b, MatrixView
 
 // ---- 1.2: how many threads, and which of them are neighbours?
 
-template <typename In, typename Out>
-void gemm_naive(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <typename T>
+void gemm_naive(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                 cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;  // a grid of 0 blocks is an error, not an empty grid
   // TODO(1.2) Launch naive_kernel with just enough blocks. The 32 threads of a warp follow x first:
   //           shape the block so that they stand side by side in one row of C.
   CUDA_CHECK_LAUNCH();
 }
-
-#define INSTANTIATE_ONE(rung, In, Out) \
-  template void rung(MatrixView<const In>, MatrixView<const In>, MatrixView<Out>, cudaStream_t);
-#define INSTANTIATE(In, Out)                 \
-  INSTANTIATE_ONE(outer_product, In, Out)    \
-  INSTANTIATE_ONE(gemm_square_grid, In, Out) \
-  INSTANTIATE_ONE(gemm_naive, In, Out)
-INSTANTIATE(int, int)
-INSTANTIATE(float, float)
-INSTANTIATE(double, double)

@@ -16,22 +16,21 @@ constexpr int ceil_div(int n, int d) {
 
 /// From a public course report: one TILE x TILE tile of C per block. Its results are right (for
 /// K > 0), but some of the lettered lines make the hardware do up to sixteen times the work needed.
-template <int TILE, typename In, typename Out>
-__global__ void suspicious_kernel(MatrixView<const In> a, MatrixView<const In> b,
-                                  MatrixView<Out> c) {
-  __shared__ In a_tile[TILE][TILE], b_tile[TILE][TILE];
+template <int TILE, typename T>
+__global__ void suspicious_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
+  __shared__ T a_tile[TILE][TILE], b_tile[TILE][TILE];
   const int tx = threadIdx.x, ty = threadIdx.y;
   const int row = blockIdx.y * TILE + ty;  // (A)
   const int col = blockIdx.x * TILE + tx;  // (B)
-  Out sum = 0;
+  T sum = 0;
   // TODO(3.0) Name the guilty lines in suspects() below, then repair them here.
   for (int k0 = 0; k0 < a.cols; k0 += TILE) {
-    a_tile[tx][ty] = row < a.rows && k0 + tx < a.cols ? a(row, k0 + tx) : In(0);  // (C)
-    b_tile[tx][ty] = k0 + ty < b.rows && col < b.cols ? b(k0 + ty, col) : In(0);  // (D)
-    __syncthreads();                                                              // (E)
-    for (int k = 0; k < TILE; ++k) sum += a_tile[k][ty] * b_tile[tx][k];          // (F)
-    __syncthreads();                                                              // (G)
-    if (row < c.rows && col < c.cols) c(row, col) = sum;                          // (H)
+    a_tile[tx][ty] = row < a.rows && k0 + tx < a.cols ? a(row, k0 + tx) : T(0);  // (C)
+    b_tile[tx][ty] = k0 + ty < b.rows && col < b.cols ? b(k0 + ty, col) : T(0);  // (D)
+    __syncthreads();                                                             // (E)
+    for (int k = 0; k < TILE; ++k) sum += a_tile[k][ty] * b_tile[tx][k];         // (F)
+    __syncthreads();                                                             // (G)
+    if (row < c.rows && col < c.cols) c(row, col) = sum;                         // (H)
   }
 }
 
@@ -41,8 +40,8 @@ const char* suspects() {
   return "";
 }
 
-template <typename In, typename Out>
-void gemm_suspicious(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <typename T>
+void gemm_suspicious(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                      cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
   constexpr int TILE = 16;
@@ -64,10 +63,10 @@ __device__ void fetch_tile(T (&tile)[ROWS][COLS], MatrixView<const T> m, int row
 
 /// Your test of fetch_tile: C = A, tile by tile through shared memory. To every element it adds
 /// what lies in the tile beyond the edge of A, which changes nothing if that is zero.
-template <int THREADS, int ROWS, int COLS, typename In, typename Out>
-__global__ void round_trip_kernel(MatrixView<const In> a, MatrixView<Out> c) {
+template <int THREADS, int ROWS, int COLS, typename T>
+__global__ void round_trip_kernel(MatrixView<const T> a, MatrixView<T> c) {
   static_assert(ROWS <= THREADS, "each row of the tile needs a thread that writes it back");
-  __shared__ In tile[ROWS][COLS];
+  __shared__ T tile[ROWS][COLS];
   const int row0 = blockIdx.y * ROWS, col0 = blockIdx.x * COLS;
   fetch_tile<THREADS>(tile, a, row0, col0);
   __syncthreads();
@@ -75,7 +74,7 @@ __global__ void round_trip_kernel(MatrixView<const In> a, MatrixView<Out> c) {
   const int row = row0 + threadIdx.x;
   if (threadIdx.x >= ROWS || row >= c.rows) return;
   const int width = min(COLS, a.cols - col0);
-  Out beyond = 0;
+  T beyond = 0;
 #pragma unroll 1  // a test need not be fast
   for (int r = 0; r < ROWS; ++r)
     for (int k = row0 + r < a.rows ? width : 0; k < COLS; ++k) beyond += tile[r][k];
@@ -83,9 +82,8 @@ __global__ void round_trip_kernel(MatrixView<const In> a, MatrixView<Out> c) {
 }
 
 /// C = A. B takes no part.
-template <typename In, typename Out>
-void round_trip(MatrixView<const In> a, MatrixView<const In>, MatrixView<Out> c,
-                cudaStream_t stream) {
+template <typename T>
+void round_trip(MatrixView<const T> a, MatrixView<const T>, MatrixView<T> c, cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
   // TODO(3.1) Launch round_trip_kernel: 256 threads for each 64 x 16 tile of A.
   CUDA_CHECK_LAUNCH();
@@ -94,16 +92,16 @@ void round_trip(MatrixView<const In> a, MatrixView<const In>, MatrixView<Out> c,
 // ---- 3.2: two barriers, any K
 
 /// One TILE x TILE tile of C per block, one element per thread.
-template <int TILE, typename In, typename Out>
-__global__ void tiled_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
-  __shared__ In a_tile[TILE][TILE], b_tile[TILE][TILE];
+template <int TILE, typename T>
+__global__ void tiled_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
+  __shared__ T a_tile[TILE][TILE], b_tile[TILE][TILE];
   static_assert(sizeof(a_tile) + sizeof(b_tile) <= 48 << 10, "both tiles must fit into 48 KiB");
   // TODO(3.2) For every k tile: fetch a_tile and b_tile, multiply. Nobody may read what is not yet
   //           stored, or overwrite what is still being read. At the end, a guarded store.
 }
 
-template <typename In, typename Out>
-void gemm_tiled(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <typename T>
+void gemm_tiled(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                 cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
   constexpr int TILE = 32;
@@ -116,17 +114,17 @@ void gemm_tiled(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> 
 
 /// acc += a_tile * b_tile for the calling thread's TM rows, beginning at row0, and TN columns col0,
 /// col0 + STEP, col0 + 2 * STEP, ...: interleaved, as in lab 2.
-template <int STEP, int TM, int TN, int BM, int BN, int BK, typename In, typename Out>
-__device__ void multiply_tiles(Out (&acc)[TM][TN], const In (&a_tile)[BM][BK],
-                               const In (&b_tile)[BK][BN], int row0, int col0) {
+template <int STEP, int TM, int TN, int BM, int BN, int BK, typename T>
+__device__ void multiply_tiles(T (&acc)[TM][TN], const T (&a_tile)[BM][BK],
+                               const T (&b_tile)[BK][BN], int row0, int col0) {
   static_assert(BN == TN * STEP, "the interleaved columns must cover the tile exactly");
   // TODO(3.3) As accumulate() in lab 2, with a_tile and b_tile in the place of A and B.
 }
 
 /// Stores acc at rows row, row + 1, ... and columns col, col + STEP, ... of C, as far as they
 /// exist.
-template <int STEP, int TM, int TN, typename Out>
-__device__ void store_tile(const Out (&acc)[TM][TN], MatrixView<Out> c, int row, int col) {
+template <int STEP, int TM, int TN, typename T>
+__device__ void store_tile(const T (&acc)[TM][TN], MatrixView<T> c, int row, int col) {
 #pragma unroll
   for (int i = 0; i < TM; ++i)
 #pragma unroll
@@ -135,23 +133,23 @@ __device__ void store_tile(const Out (&acc)[TM][TN], MatrixView<Out> c, int row,
 }
 
 /// One BM x BN tile of C per block, TM x TN elements per thread, BK columns of A at a time.
-template <int BM, int BN, int BK, int TM, int TN, typename In, typename Out>
+template <int BM, int BN, int BK, int TM, int TN, typename T>
 __global__ void __launch_bounds__(BM / TM * (BN / TN), 2)
-    block_tile_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
+    block_tile_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
   static_assert(BM % TM == 0 && BN % TN == 0, "a block's tile must consist of whole thread tiles");
   constexpr int STEP = BN / TN, THREADS = BM / TM * STEP;
-  __shared__ In a_tile[BM][BK], b_tile[BK][BN];
+  __shared__ T a_tile[BM][BK], b_tile[BK][BN];
   static_assert(sizeof(a_tile) + sizeof(b_tile) <= 48 << 10, "both tiles must fit into 48 KiB");
   static_assert(THREADS % 32 == 0, "a block must consist of whole warps");
   // TODO(3.3) Where the block's tile and, within it, the thread's tile begin. Then the loop of 3.2
   //           around multiply_tiles, and store_tile. There are STEP threads to a row of the tile.
 }
 
-template <typename In, typename Out>
-void gemm_block_tile(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <typename T>
+void gemm_block_tile(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                      cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  constexpr int TM = 8, TN = sizeof(Out) > 4 ? 4 : 8;  // a double takes two registers
+  constexpr int TM = 8, TN = sizeof(T) > 4 ? 4 : 8;  // a double takes two registers
   constexpr int BM = 16 * TM, BN = 16 * TN, BK = 16, THREADS = 16 * 16;
   const dim3 grid(ceil_div(c.cols, BN), ceil_div(c.rows, BM));
   block_tile_kernel<BM, BN, BK, TM, TN><<<grid, THREADS, 0, stream>>>(a, b, c);
@@ -186,21 +184,21 @@ __device__ void copy_tile(T (&tile)[ROWS][COLS], const T* packed) {
 
 /// multiply_tiles once more, for a tile of B that was packed by columns: b_tile[column][k].
 /// The compiler picks it by the shape of b_tile.
-template <int STEP, int TM, int TN, int BM, int BN, int BK, typename In, typename Out>
-__device__ void multiply_tiles(Out (&acc)[TM][TN], const In (&a_tile)[BM][BK],
-                               const In (&b_tile)[BN][BK], int row0, int col0) {
+template <int STEP, int TM, int TN, int BM, int BN, int BK, typename T>
+__device__ void multiply_tiles(T (&acc)[TM][TN], const T (&a_tile)[BM][BK],
+                               const T (&b_tile)[BN][BK], int row0, int col0) {
   static_assert(BN == TN * STEP, "the interleaved columns must cover the tile exactly");
   // TODO(3.5) Your 3.3, with the indices of b_tile exchanged.
 }
 
 /// As block_tile_kernel, from packed tiles: a_packed has k_tiles tiles of BM x BK for each tile row
 /// of C, b_packed gridDim.x tiles of BK x BN (in 3.5 by columns) for each of the k_tiles.
-template <int BM, int BN, int BK, int TM, int TN, bool B_BY_COLUMNS, typename In, typename Out>
+template <int BM, int BN, int BK, int TM, int TN, bool B_BY_COLUMNS, typename T>
 __global__ void __launch_bounds__(BM / TM * (BN / TN), 2)
-    packed_kernel(const In* a_packed, const In* b_packed, MatrixView<Out> c, int k_tiles) {
+    packed_kernel(const T* a_packed, const T* b_packed, MatrixView<T> c, int k_tiles) {
   constexpr int STEP = BN / TN, THREADS = BM / TM * STEP;
-  __shared__ In a_tile[BM][BK];
-  __shared__ In b_tile[B_BY_COLUMNS ? BN : BK][B_BY_COLUMNS ? BK : BN];
+  __shared__ T a_tile[BM][BK];
+  __shared__ T b_tile[B_BY_COLUMNS ? BN : BK][B_BY_COLUMNS ? BK : BN];
   static_assert(sizeof(a_tile) + sizeof(b_tile) <= 48 << 10, "both tiles must fit into 48 KiB");
   static_assert(THREADS % 32 == 0, "a block must consist of whole warps");
   // TODO(3.4) Your 3.3 with copy_tile in the place of fetch_tile.
@@ -224,16 +222,16 @@ class Scratch {
 };
 
 /// Packs A and B, then multiplies.
-template <bool B_BY_COLUMNS, typename In, typename Out>
-void multiply_packed(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <bool B_BY_COLUMNS, typename T>
+void multiply_packed(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                      cudaStream_t stream) {
-  constexpr int TM = 8, TN = sizeof(Out) > 4 ? 4 : 8;
+  constexpr int TM = 8, TN = sizeof(T) > 4 ? 4 : 8;
   constexpr int BM = 16 * TM, BN = 16 * TN, BK = 16, THREADS = 16 * 16;
   const int m_tiles = ceil_div(c.rows, BM), n_tiles = ceil_div(c.cols, BN);
   const int k_tiles = ceil_div(a.cols, BK);
   // One tile at least: with K = 0 there is nothing to pack, but C must become zero.
-  const Scratch<In> a_packed(std::size_t{1} * m_tiles * (k_tiles + 1) * BM * BK, stream);
-  const Scratch<In> b_packed(std::size_t{1} * (k_tiles + 1) * n_tiles * BK * BN, stream);
+  const Scratch<T> a_packed(std::size_t{1} * m_tiles * (k_tiles + 1) * BM * BK, stream);
+  const Scratch<T> b_packed(std::size_t{1} * (k_tiles + 1) * n_tiles * BK * BN, stream);
   if (k_tiles > 0) {
     pack_kernel<THREADS, BM, BK, false>
         <<<dim3(k_tiles, m_tiles), THREADS, 0, stream>>>(a, a_packed.data());
@@ -243,12 +241,12 @@ void multiply_packed(MatrixView<const In> a, MatrixView<const In> b, MatrixView<
     CUDA_CHECK_LAUNCH();
   }
   packed_kernel<BM, BN, BK, TM, TN, B_BY_COLUMNS><<<dim3(n_tiles, m_tiles), THREADS, 0, stream>>>(
-      static_cast<const In*>(a_packed.data()), static_cast<const In*>(b_packed.data()), c, k_tiles);
+      static_cast<const T*>(a_packed.data()), static_cast<const T*>(b_packed.data()), c, k_tiles);
   CUDA_CHECK_LAUNCH();
 }
 
-template <typename In, typename Out>
-void gemm_packed(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <typename T>
+void gemm_packed(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                  cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
   multiply_packed<false>(a, b, c, stream);
@@ -256,22 +254,9 @@ void gemm_packed(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out>
 
 // ---- 3.5 bonus: B packed by columns
 
-template <typename In, typename Out>
-void gemm_packed_by_columns(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <typename T>
+void gemm_packed_by_columns(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                             cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
   // TODO(3.5) Call multiply_packed as gemm_packed does, now by columns.
 }
-
-#define INSTANTIATE_ONE(rung, In, Out) \
-  template void rung(MatrixView<const In>, MatrixView<const In>, MatrixView<Out>, cudaStream_t);
-#define INSTANTIATE(In, Out)                \
-  INSTANTIATE_ONE(gemm_suspicious, In, Out) \
-  INSTANTIATE_ONE(round_trip, In, Out)      \
-  INSTANTIATE_ONE(gemm_tiled, In, Out)      \
-  INSTANTIATE_ONE(gemm_block_tile, In, Out) \
-  INSTANTIATE_ONE(gemm_packed, In, Out)     \
-  INSTANTIATE_ONE(gemm_packed_by_columns, In, Out)
-INSTANTIATE(int, int)
-INSTANTIATE(float, float)
-INSTANTIATE(double, double)

@@ -9,9 +9,9 @@
 #include <thread>
 #include <utility>
 
-#include "common/simgpu/count/fold.hpp"
 #include "common/simgpu/count/load_merging.hpp"
 #include "common/simgpu/count/occupancy.hpp"
+#include "common/simgpu/exec/fold.hpp"
 #include "common/simgpu/exec/launch_run.hpp"
 #include "common/simgpu/exec/program.hpp"
 #include "common/simgpu/memory/global_memory.hpp"
@@ -141,9 +141,6 @@ void Device::free(DevicePtr ptr) {
                       "free of an address that is not the start of a live allocation");
 }
 
-void Device::set_label(DevicePtr base, std::string label) {
-  impl_->allocation(base).label = std::move(label);
-}
 void Device::set_read_only(DevicePtr base, bool read_only) {
   impl_->allocation(base).read_only = read_only;
 }
@@ -438,6 +435,137 @@ void run_on_threads(std::vector<std::unique_ptr<exec::Worker>>& workers) {
 
 }  // namespace
 
+namespace {
+
+RegisterEstimate register_estimate(const DeviceModel& model, const ptx::RegisterPressure& pressure,
+                                   const ptx::Module& ptx, unsigned threads_per_block,
+                                   unsigned shared_bytes) {
+  RegisterEstimate out;
+  out.live_registers = pressure.estimate;
+  out.allocated = pressure.allocated();
+  if (pressure.where.file < ptx.files.size())
+    out.where = {ptx.files[pressure.where.file].path, pressure.where.line};
+  const count::Occupancy occupancy =
+      count::occupancy(model, threads_per_block, pressure.allocated(), shared_bytes);
+  out.blocks_per_multiprocessor = occupancy.blocks;
+  out.occupancy = occupancy.fraction;
+  out.limiter = occupancy.limiter;
+  return out;
+}
+
+Finding unsupported_finding(const std::string& kernel, const exec::Program& program,
+                            const ptx::Module& ptx) {
+  Finding f;
+  f.kind = FindingKind::unsupported;
+  f.kernel = kernel;
+  const ptx::Location& where = program.unsupported_where;
+  if (where.file < ptx.files.size()) f.at.where = {ptx.files[where.file].path, where.line};
+  f.detail = program.unsupported;
+  return f;
+}
+
+/// As many as asked for, as there are blocks, and as there is memory for.
+unsigned host_threads_for(const LaunchOptions& options, const exec::Program& program,
+                          std::uint64_t blocks, std::uint64_t bytes_per_block) {
+  if (program.uses_global_atomics) return 1;
+  const std::uint64_t wanted = options.host_threads != 0
+                                   ? options.host_threads
+                                   : std::max(1u, std::thread::hardware_concurrency());
+  return static_cast<unsigned>(
+      std::clamp<std::uint64_t>(kLaunchBytes / bytes_per_block, 1, std::min(wanted, blocks)));
+}
+
+std::vector<std::unique_ptr<exec::Worker>> make_workers(exec::LaunchRun& run, unsigned threads) {
+  std::vector<std::unique_ptr<exec::Worker>> workers;
+  for (unsigned t = 0; t < threads; ++t) {
+    auto w = std::make_unique<exec::Worker>();
+    w->launch = &run;
+    w->number = t;
+    w->counters = exec::make_counters(*run.program, run.memory->live().size(),
+                                      run.options.count && run.options.sample_accesses);
+    w->patterns.patterns.resize(run.program->slots);
+    workers.push_back(std::move(w));
+  }
+  return workers;
+}
+
+/// What all workers of a launch have found, counted and printed.
+struct Collected {
+  check::FindingLog findings;
+  exec::Counters counters;
+  std::string printed;  ///< by block, capped
+};
+
+Collected collect(const std::vector<std::unique_ptr<exec::Worker>>& workers,
+                  const exec::Program& program, std::size_t allocations, bool samples) {
+  Collected all;
+  all.counters = exec::make_counters(program, allocations, samples);
+  std::map<std::uint64_t, std::string> printed;
+  for (const auto& w : workers) {
+    all.findings.merge(std::move(w->findings));
+    exec::settle_all(program, w->counters);
+    exec::add(all.counters, w->counters);
+    printed.merge(w->printed);
+  }
+  for (const auto& [number, part] : printed)
+    if (all.printed.size() < exec::kPrintfCap)
+      all.printed += part.substr(0, exec::kPrintfCap - all.printed.size());
+  return all;
+}
+
+/// Whether a launch may have used an allocation in two ways that are a race between blocks.
+bool shares_memory(memory::GlobalMemory& memory) {
+  return std::ranges::any_of(memory.live(), [](const Region* a) {
+    const auto& s = a->launch;
+    return (s.read && (s.stored || s.atomics)) || (s.stored && s.atomics);
+  });
+}
+
+/// Shadows of the allocations that a launch has written, by live index.
+std::vector<std::unique_ptr<check::ExactShadow>> exact_shadows(const exec::Program& program,
+                                                               memory::GlobalMemory& memory) {
+  std::vector<std::unique_ptr<check::ExactShadow>> shadows(memory.live().size());
+  const auto shift = static_cast<unsigned>(std::countr_zero(program.global_granule));
+  for (const Region* a : memory.live())
+    if (a->launch.stored || a->launch.atomics)
+      shadows[a->live_index] = std::make_unique<check::ExactShadow>(a->size, shift);
+  return shadows;
+}
+
+/// Of a launch that used its budget up: what else was found depends on which blocks ran.
+void keep_budget_finding(LaunchReport& report, const exec::Program& program, std::uint64_t blocks,
+                         std::uint64_t budget) {
+  std::erase_if(report.findings,
+                [](const Finding& f) { return f.kind != FindingKind::budget_exceeded; });
+  if (report.findings.empty()) {
+    Finding f;
+    f.kind = FindingKind::budget_exceeded;
+    f.kernel = report.kernel;
+    f.at.where = program.line_of(0);
+    f.detail = "the grid of " + std::to_string(blocks) + " blocks needs more than " +
+               std::to_string(budget) + " thread instructions in all";
+    report.findings.push_back(std::move(f));
+  }
+}
+
+void add_spill_finding(LaunchReport& report, const DeviceModel& model, unsigned live) {
+  // Nearer to the limit the estimate may be wrong: it was, by up to 31 registers, in the comparison
+  // with ptxas (ptx/register_calibration.csv), and for kernels that load fragments a step ahead.
+  constexpr unsigned kEstimateError = 31;
+  if (live > model.registers_per_thread + kEstimateError) {
+    Finding f;
+    f.kind = FindingKind::will_spill;
+    f.kernel = report.kernel;
+    f.at.where = report.registers.where;
+    f.detail = "about " + std::to_string(live) + " registers are live at once, a thread can have " +
+               std::to_string(model.registers_per_thread) +
+               ": on a GPU the rest is spilled to local memory";
+    report.findings.push_back(std::move(f));
+  }
+}
+
+}  // namespace
+
 LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid, Dim3 block,
                             unsigned dynamic_shared_bytes, std::span<const std::byte> args,
                             const LaunchOptions& options) {
@@ -455,13 +583,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   report.dynamic_shared_bytes = dynamic_shared_bytes;
   report.local_bytes_per_thread = k.info.local_bytes_per_thread;
   if (!program.unsupported.empty()) {
-    Finding f;
-    f.kind = FindingKind::unsupported;
-    f.kernel = report.kernel;
-    const ptx::Location& where = program.unsupported_where;
-    if (where.file < m.ptx.files.size()) f.at.where = {m.ptx.files[where.file].path, where.line};
-    f.detail = program.unsupported;
-    report.findings.push_back(std::move(f));
+    report.findings.push_back(unsupported_finding(report.kernel, program, m.ptx));
     report.completed = false;
     return report;
   }
@@ -470,25 +592,12 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   const unsigned shared_bytes = dynamic_shared_bytes != 0
                                     ? program.dynamic_shared_offset + dynamic_shared_bytes
                                     : k.info.static_shared_bytes;
-  report.registers.live_registers = k.pressure.estimate;
-  report.registers.allocated = k.pressure.allocated();
-  if (k.pressure.where.file < m.ptx.files.size())
-    report.registers.where = {m.ptx.files[k.pressure.where.file].path, k.pressure.where.line};
-  const count::Occupancy occupancy =
-      count::occupancy(impl_->model, threads_per_block, k.pressure.allocated(), shared_bytes);
-  report.registers.blocks_per_multiprocessor = occupancy.blocks;
-  report.registers.occupancy = occupancy.fraction;
-  report.registers.limiter = occupancy.limiter;
+  report.registers =
+      register_estimate(impl_->model, k.pressure, m.ptx, threads_per_block, shared_bytes);
 
-  unsigned host_threads = options.host_threads != 0
-                              ? options.host_threads
-                              : std::max(1u, std::thread::hardware_concurrency());
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
-  host_threads = static_cast<unsigned>(std::min<std::uint64_t>(host_threads, blocks));
-  if (program.uses_global_atomics) host_threads = 1;
-  host_threads = static_cast<unsigned>(std::clamp<std::uint64_t>(
-      kLaunchBytes / std::max<std::uint64_t>(block_bytes(k, threads_per_block), 1), 1,
-      host_threads));
+  const unsigned host_threads = host_threads_for(
+      options, program, blocks, std::max<std::uint64_t>(block_bytes(k, threads_per_block), 1));
 
   exec::LaunchRun run;
   std::vector<std::unique_ptr<exec::Worker>> workers;
@@ -506,16 +615,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
     r.blocks = blocks;
     r.kernel_name = k.info.name;
     r.running_blocks.assign(threads, UINT64_MAX);
-    workers.clear();
-    for (unsigned t = 0; t < threads; ++t) {
-      auto w = std::make_unique<exec::Worker>();
-      w->launch = &r;
-      w->number = t;
-      w->counters = count::make_counters(program, impl_->memory.live().size(),
-                                         options.count && options.sample_accesses);
-      w->patterns.patterns.resize(program.slots);
-      workers.push_back(std::move(w));
-    }
+    workers = make_workers(r, threads);
     run_on_threads(workers);
   };
   execute(run, host_threads);
@@ -523,11 +623,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   // A race is only suspected so far, and a launch that stopped may have run other blocks than the
   // ones before: once more from the same memory, in order on one thread, where everything is
   // recorded exactly.
-  bool race = run.suspicious;
-  for (const Region* a : impl_->memory.live()) {
-    const auto& s = a->launch;
-    race |= (s.read && (s.stored || s.atomics)) || (s.stored && s.atomics);
-  }
+  bool race = run.suspicious || shares_memory(impl_->memory);
   race &= options.checks.race;
   const bool stopped = run.stop || run.over_budget;
   exec::LaunchRun again;
@@ -536,68 +632,26 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
     impl_->restore_memory();
   } else if (race || (stopped && host_threads > 1)) {
     again.exact = race;
-    if (race) {
-      again.global_shadows.resize(impl_->memory.live().size());
-      const auto shift = static_cast<unsigned>(std::countr_zero(program.global_granule));
-      for (const Region* a : impl_->memory.live())
-        if (a->launch.stored || a->launch.atomics)
-          again.global_shadows[a->live_index] =
-              std::make_unique<check::ExactShadow>(a->size, shift);
-    }
+    if (race) again.global_shadows = exact_shadows(program, impl_->memory);
     impl_->restore_memory();
     execute(again, 1);
     final_run = &again;
   }
 
-  check::FindingLog findings;
-  exec::Counters counters = count::make_counters(program, impl_->memory.live().size(),
-                                                 options.count && options.sample_accesses);
-  std::map<std::uint64_t, std::string> printed;
-  for (auto& w : workers) {
-    findings.merge(std::move(w->findings));
-    count::settle_all(program, w->counters);
-    count::add(counters, w->counters);
-    printed.merge(w->printed);
-  }
-  for (const auto& [number, part] : printed)
-    if (report.printf_output.size() < exec::kPrintfCap)
-      report.printf_output += part.substr(0, exec::kPrintfCap - report.printf_output.size());
+  Collected all = collect(workers, program, impl_->memory.live().size(),
+                          options.count && options.sample_accesses);
+  report.printf_output = std::move(all.printed);
   report.completed = !final_run->stop && !final_run->over_budget;
   if (run.over_budget) {
-    counters =
-        count::make_counters(program, impl_->memory.live().size());  // which blocks ran is chance
+    all.counters =
+        exec::make_counters(program, impl_->memory.live().size());  // which blocks ran is chance
     report.printf_output.clear();
   }
   impl_->commit_memory();
-  if (options.count) count::fold(*final_run, counters, report);
-  report.findings = findings.report(options.max_findings_per_kind);
-  if (run.over_budget) {
-    std::erase_if(report.findings,
-                  [](const Finding& f) { return f.kind != FindingKind::budget_exceeded; });
-    if (report.findings.empty()) {
-      Finding f;
-      f.kind = FindingKind::budget_exceeded;
-      f.kernel = report.kernel;
-      f.at.where = program.line_of(0);
-      f.detail = "the grid of " + std::to_string(blocks) + " blocks needs more than " +
-                 std::to_string(options.instruction_budget) + " thread instructions in all";
-      report.findings.push_back(std::move(f));
-    }
-  }
-  // Nearer to the limit the estimate may be wrong: it was, by up to 31 registers, in the comparison
-  // with ptxas (ptx/register_calibration.csv), and for kernels that load fragments a step ahead.
-  constexpr unsigned kEstimateError = 31;
-  if (k.pressure.estimate > impl_->model.registers_per_thread + kEstimateError) {
-    Finding f;
-    f.kind = FindingKind::will_spill;
-    f.kernel = report.kernel;
-    f.at.where = report.registers.where;
-    f.detail = "about " + std::to_string(k.pressure.estimate) +
-               " registers are live at once, a thread can have " +
-               std::to_string(impl_->model.registers_per_thread) +
-               ": on a GPU the rest is spilled to local memory";
-    report.findings.push_back(std::move(f));
-  }
+  if (options.count) exec::fold(*final_run, all.counters, report);
+  report.findings = all.findings.report(options.max_findings_per_kind);
+  if (run.over_budget) keep_budget_finding(report, program, blocks, options.instruction_budget);
+  add_spill_finding(report, impl_->model, k.pressure.estimate);
   return report;
 }
 

@@ -86,29 +86,7 @@ TEMPLATE_TEST_CASE("zero-mean inputs have mean zero and stay in range", "", floa
   CHECK(std::abs(square / 40000 - 1.0 / 3) < 0.01);
 }
 
-TEST_CASE("probes say what they are meant to say") {
-  HostMatrix<float> a(5, 3), b(3, 4);
-  inputs::one_hot(a, 1);
-  inputs::position_code(b);
-  CHECK(a(0, 1) == 1);
-  CHECK(a(2, 0) == 1);
-  CHECK(a(2, 1) == 0);
-  CHECK(b(2, 3) == 12);
-  HostMatrix<float> counter(10, 2);
-  inputs::tile_counter(counter, 4, inputs::Mark::first);
-  CHECK(counter(0, 0) == 1);
-  CHECK(counter(4, 1) == 4);
-  CHECK(counter(8, 0) == 16);
-  CHECK(counter(9, 0) == 0);
-  inputs::tile_counter(counter, 4, inputs::Mark::last);
-  CHECK(counter(3, 0) == 1);
-  CHECK(counter(9, 0) == 16);
-  CHECK(counter(8, 0) == 0);
-  inputs::SplitMix64 random(1);
-  HostMatrix<float> blocks(6, 8);
-  inputs::block_constant(blocks, 4, 4, random);
-  CHECK(blocks(0, 0) == blocks(3, 3));
-  CHECK(blocks(4, 4) == blocks(5, 7));
+TEST_CASE("rounding to 11 bits is to nearest") {
   CHECK(inputs::round_to_11_bits(1.0) == 1.0);
   CHECK(inputs::round_to_11_bits(1.0 + 1.0 / 2048) == 1.0 + 1.0 / 1024);
   CHECK(inputs::round_to_11_bits(-3.0) == -3.0);

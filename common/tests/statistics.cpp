@@ -39,20 +39,6 @@ TEST_CASE("the bootstrap interval covers the true median about as often as it sa
   CHECK(covered <= trials * 99 / 100);
 }
 
-TEST_CASE("a drifting clock cancels in pairs") {
-  inputs::SplitMix64 random(5);
-  std::vector<statistics::Pair> pairs;
-  for (int i = 0; i < 40; ++i) {
-    const double drift = 1 + 0.5 * std::sin(i / 7.0);
-    pairs.push_back(
-        {10 * drift * (1 + 0.002 * normal(random)), 5 * drift * (1 + 0.002 * normal(random))});
-  }
-  const auto ratio = statistics::paired_ratio(pairs);
-  CHECK(std::abs(ratio.middle - 2) < 0.004);
-  CHECK(ratio.half_width() < 0.01);
-  CHECK_THROWS_AS(statistics::paired_ratio({{1, 0}}), std::invalid_argument);
-}
-
 TEST_CASE("three outcomes") {
   using statistics::Decision;
   CHECK(statistics::decide({0.60, 0.61, 0.62}, 0.60) == Decision::pass);

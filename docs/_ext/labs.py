@@ -2,17 +2,15 @@
 
 import json
 import re
-import sys
 import tomllib
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 
 from common import DOCS, H200, ROOT, LabDirective, escape, fold, lab_folder, raw
-from measured import Bench, bench_number, bench_words
+from figures import bench_number, bench_words
+from recorded import Bench, results
 
-sys.path.insert(0, str(ROOT / "grader" / "plots"))
-from results import intensities  # noqa: E402
 
 # A word that a verdict consists of, and the class that colours it. The word itself says the same.
 VERDICTS = {"ok": "good", "FAIL": "bad", "not started": "open", "locked": "open", "skipped": "open"}
@@ -194,13 +192,13 @@ class Widget(LabDirective):
 
 def recorded_points(bench, counts):
     """What <roofline-chart recorded> reads: squares of a power of two in floating point."""
-    bench, counts, records = Bench(bench), json.loads(counts), []
+    bench, counts, records = Bench(bench), results.parse(counts, "counts.json", "counts"), []
     asked = {}
     for (rung, math, n), one in sorted(bench.records.items(), key=lambda item: (item[0][2], item[1].get("lab", 9))):
         if math == "int32" or n & (n - 1):
             continue
         if n not in asked:
-            asked[n] = intensities(counts, n)
+            asked[n] = results.intensities(counts, n)
         record = {"rung": rung, "math": math, "type": one.get("type", math), "n": n, "tflops": float(f"{one['tflops']:.4g}")}
         if (rung, one.get("type")) in asked[n]:
             record["intensity"] = float(f"{asked[n][rung, one['type']]:.4g}")

@@ -6,7 +6,7 @@ import re
 import shutil
 
 from docutils import nodes
-from common import DOCS, raw
+from common import AUTHOR_TREE, DOCS, raw
 
 WORDS_PER_MINUTE = 200
 
@@ -64,7 +64,17 @@ def copy_narrow_figures(app, exception):
             shutil.copy(figure, images)
 
 
+def text_alone(app, doctree, page):
+    """In a student's copy a link to a page that it does not have is its text. In the authors' tree it is an error."""
+    if AUTHOR_TREE:
+        return
+    for link in list(doctree.findall(nodes.reference)):
+        if re.match(r"#\S*\.md(#|$)", link.get("refuri", "") or "#" + link.get("refid", "")):
+            link.replace_self(link.children)
+
+
 def setup(app):
+    app.connect("doctree-resolved", text_alone)
     app.connect("doctree-read", note_time)
     app.connect("html-page-context", finish_page)
     app.connect("build-finished", copy_narrow_figures)

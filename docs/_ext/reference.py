@@ -13,27 +13,18 @@ from common import AUTHOR_TREE, DOCS, ROOT, LabDirective, escape, raw
 STRING = r'"((?:[^"\\]|\\.)*)"'
 
 
-def plain(literals):
-    """C string literals side by side, as one text."""
-    return "".join(re.findall(STRING, literals)).replace('\\"', '"').replace("\\\\", "\\")
-
-
-def messages(text):
-    """The entries of grader/messages.cpp: key -> text."""
-    return {key: plain(literals) for key, literals in
-            re.findall(rf'Entry\{{\s*"([^"]+)",\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\}}', text)}
-
-
 class Make(LabDirective):
     """```{make-targets}```: what `make help` prints, as a table."""
 
     def run(self):
-        self.read(ROOT / "Makefile")
-        text = subprocess.run(["sh", "grader/scripts/help.sh", "Makefile", *(["author"] if AUTHOR_TREE else [])],
-                              cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        students, _, staff = text.partition("Course staff:")
+        files = [ROOT / "Makefile", *sorted((ROOT / "mk").glob("*.mk"))]
+        for file in files:
+            self.read(file)
+        text = subprocess.run(["sh", "grader/scripts/help.sh", *files], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        students, _, rest = text.partition("Course staff:")
+        staff, _, authors = rest.partition("Authors of the labs:")
         result = []
-        for title, part in (("For everybody", students), ("For course staff", staff)):
+        for title, part in (("For everybody", students), ("For course staff", staff), ("For authors of the labs", authors)):
             rows = re.findall(r"^  make (\S+)\s+(.*)$", part, re.M)
             if rows:
                 body = "\n".join(f"- - `make {target}`\n  - {what}" for target, what in rows)
@@ -46,8 +37,7 @@ class Messages(LabDirective):
     diag-NAME, for the role {diag}."""
 
     def run(self):
-        text = self.read(ROOT / "grader" / "messages.cpp") + self.read(ROOT / "grader" / "messages_check.inc")
-        entries = messages(text)
+        entries = tomllib.loads(self.read(ROOT / "grader" / "messages.toml"))
         names = []
         for key in entries:
             name = key.split(".")[0]
@@ -88,6 +78,10 @@ class Opcodes(LabDirective):
         text = self.read(ROOT / "common" / "simgpu" / "ptx" / "opcodes.cpp")
         table = re.search(r"kOpcodes\[\] = \{\n(.*?)\n\};", text, re.S).group(1)
         groups = [dict.fromkeys(re.findall(r'^    \{"([^"]+)"', group, re.M)) for group in table.split("\n\n")]
+        # Those that are one row for the whole of the simulated GPU. A mode is part of a row's name.
+        rows = self.read(ROOT / "common" / "simgpu" / "instructions.inc")
+        for name, kind in re.findall(r'^LANEWISE\(\w+, "(\w+)[^"]*", [^"]*"[^"]*", (\w+)', rows, re.M):
+            groups[kind == "logic"][name] = None
         titles = ("Arithmetic", "Bits", "Comparison and moves", "Memory", "Control", "Barriers and warps",
                   "Asynchronous copies and matrices")
         if len(groups) != len(titles):

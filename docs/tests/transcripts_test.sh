@@ -7,7 +7,7 @@
 looks "all of them were captured" 900 /usr/bin/env python3 docs/transcripts/capture.py --check
 
 # A transcript that no chapter shows is a leftover.
-for file in docs/transcripts/lab*.txt; do
+for file in docs/transcripts/lab*.txt docs/transcripts/sim-*.txt; do
     name=$(basename "$file" .txt)
     holds "$name is on a page" grep -rqE "\{transcript\} $name\$|:from: $name\$" docs --include='*.md'
 done

@@ -235,8 +235,8 @@ def check_roofline(driver, folder):
             time.sleep(.05)
         return said(driver, tag)
 
-    results = {"schema": 1, "kind": "bench", "machine": {"gpu": "NVIDIA H200"}, "cpu": [{"what": "naive", "type": "float", "n": 512, "gflops": 3}], "records": [
-        {"rung": "gemm_naive", "type": "float", "math": "float", "m": 4096, "n": 4096, "k": 4096, "tflops": 5.94},
+    results = {"schema": 2, "kind": "bench", "machine": {"gpu": "NVIDIA H200"}, "cpu": [{"what": "naive", "type": "float", "m": 512, "n": 512, "k": 512, "ms": 90}], "records": [
+        {"rung": "gemm_naive", "type": "float", "math": "float", "m": 4096, "n": 4096, "k": 4096, "status": "measured", "ms": 23.138},
         {"rung": "gemm_mma", "type": "half", "math": "half", "m": 4096, "n": 4096, "k": 4096, "tflops": 297.1},
         {"rung": "gemm_pipelined", "type": "float", "m": 4096, "n": 4096, "k": 4096, "tflops": {"median": 40.61, "low": 40.5}},
         {"rung": "<img src=x onerror=alert(1)>", "type": "float", "n": 1024, "gflops": 20000},

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Captures what `make check` prints without a GPU, for the chapters to quote. Run after `make check`.
+"""Captures what `make check` and `make sim` print without a GPU, for the chapters to quote. Run after `make check`.
 
-    docs/transcripts/capture.py [--check] [LAB ...]
+    docs/transcripts/capture.py [--check] [LAB ... | sim]
 
 Writes docs/transcripts/labN-NAME.txt: first the command a student would type, then its output, unaltered; and
-docs/transcripts/labN-goals.json: each goal beside what the solution counts. With --check it writes nothing, prints
+docs/transcripts/labN-goals.json: each goal beside what the solution counts; sim-NAME.txt of programs of examples/. With --check it writes nothing, prints
 "ok NAME" or "FAILED NAME" and what differs, and leaves out the compiler's version. States of gemm.cu between skeleton
 and solution are solutions with one of the lab's own mutants applied.
 """
@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -66,12 +67,19 @@ WANTED = {
     5: [
         ("skeleton", None, []),
         ("wait-one-short", "L5-12-wait-one-short", ["--stage", "5.3"]),
-        ("no-swizzle", "L5-09-no-swizzle", ["--stage", "5.3"]),
+        ("no-swizzle", "L5-09-no-swizzle", ["--stage", "5.3.1"]),
         ("tf32-cut-off", "tf32-cut-off", ["--stage", "5.2b"]),
         ("solution", "", []),
         ("run-wmma", "", ["run", "gemm_wmma", "half"]),
         ("run-mma", "", ["run", "gemm_mma", "half"]),
     ],
+}
+
+# name: (program of examples/, edits of it, settings, kernel whose block is shown or all)
+PROGRAMS = {
+    "vector-add": ("vector_add", [], "", None),
+    "no-guard": ("vector_add", [("if (i < n) c[i]", "c[i]")], "", None),
+    "transpose": ("transpose", [], " REPORT=lines", ("transpose_tile", "transpose_padded")),
 }
 
 
@@ -87,9 +95,17 @@ def edited(master: str, edits: list[tuple[str, str]]) -> str:
     return master
 
 
+def change(file: pathlib.Path, edits: list[tuple[str, str]]) -> None:
+    file.write_text(edited(file.read_text(), edits))
+
+
+def not_cuda(folder: str, names: list[str]) -> list[str]:
+    """What of a lab's folder is no file of a student."""
+    return [name for name in names if not name.endswith(".cu")]
+
+
 def capture(lab: int, folder: pathlib.Path, name: str, mutant, arguments) -> dict[str, str]:
     """The files that one run makes: name -> content."""
-    source = folder / "gemm.cu" if mutant is None or isinstance(mutant, list) else folder / "solution" / "gemm.cu"
     solution = " SOLUTION=1" if mutant == "" else ""
     files = {}
     with tempfile.TemporaryDirectory() as scratch:
@@ -99,11 +115,15 @@ def capture(lab: int, folder: pathlib.Path, name: str, mutant, arguments) -> dic
             call = ["run", "--rung", rung, "-M", "256", "-N", "256", "-K", "256", "--type", element, "--solution"]
         else:
             command = f"make check LAB={lab}{solution}"
-            # The file must be called as the student's is: messages name it.
-            target = pathlib.Path(scratch) / folder.name / "gemm.cu"
-            target.parent.mkdir()
-            edits = mutant if isinstance(mutant, list) else edits_of(*folder.glob(f"[ma]*/{mutant}.*")) if mutant else []
-            target.write_text(edited(source.read_text(), edits))
+            # The files must be called as the student's are: messages name them.
+            target = pathlib.Path(scratch) / folder.name
+            shutil.copytree(folder if isinstance(mutant, list) else folder / "solution", target, ignore=not_cuda)
+            if isinstance(mutant, list):
+                change(target / "gemm.cu", mutant)
+            elif mutant:
+                (patch,) = folder.glob(f"[ma]*/{mutant}.*")
+                named = re.search(r"^# file: (.*)$", patch.read_text(), re.M)
+                change(target / (named[1] if named else "gemm.cu"), edits_of(patch))
             call = ["check", *(["--solution"] if mutant == "" else ["--sources", scratch] if mutant else []), *arguments]
         if name == "solution":
             call += ["--json", f"{scratch}/report.json"]
@@ -116,6 +136,26 @@ def capture(lab: int, folder: pathlib.Path, name: str, mutant, arguments) -> dic
         if name == "solution":
             files[f"lab{lab}-goals.json"] = goals(json.loads(pathlib.Path(scratch, "report.json").read_text()))
     return files
+
+
+def capture_program(name: str, program: str, edits, settings: str, kernels) -> dict[str, str]:
+    """Both streams of `make sim`. An edited program lies in a folder of its own, under the same name."""
+    source = ROOT / "examples" / f"{program}.cu"
+    with tempfile.TemporaryDirectory() as scratch:
+        file = source
+        if edits:
+            file = pathlib.Path(scratch, source.name)
+            file.write_text(edited(source.read_text(), edits))
+        text = subprocess.run(["make", "-s", "sim", f"FILE={file}", *settings.split()], cwd=ROOT, text=True, check=not edits,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+    if kernels:
+        blocks = re.split(r"^(?=[a-z_]+\()", text, flags=re.M)
+        blocks[-1], end = re.split(r"^(?=simgpu:)", blocks[-1], flags=re.M)
+        text = blocks[0] + "...\n" + "".join(block for block in blocks if block.startswith(kernels)) + end
+    shown = source.name if edits else source.relative_to(ROOT)
+    # make's and the shell's words about the exit status: the program's is in the last line.
+    text = re.sub(r"^(make.*|Aborted.*)\n", "", text.replace(f"{file.parent}/", ""), flags=re.M)
+    return {f"sim-{name}.txt": f"$ make sim FILE={shown}{settings}\n" + text}
 
 
 def goals(report: dict) -> str:
@@ -138,14 +178,17 @@ def neutral(text: str) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("labs", nargs="*", type=int)
+    parser.add_argument("labs", nargs="*", help="numbers, or sim")
     options = parser.parse_args()
     jobs = []
-    for lab in options.labs or sorted(WANTED):
+    for lab in options.labs or [*map(str, sorted(WANTED)), "sim"]:
+        if lab == "sim":
+            jobs += [(capture_program, name, *wanted) for name, wanted in PROGRAMS.items()]
+            continue
         (folder,) = ROOT.glob(f"lab{lab}_*")
-        jobs += [(lab, folder, *wanted) for wanted in WANTED[lab]]
+        jobs += [(capture, int(lab), folder, *wanted) for wanted in WANTED[int(lab)]]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for files in pool.map(lambda job: capture(*job), jobs):
+        for files in pool.map(lambda job: job[0](*job[1:]), jobs):
             for name, text in files.items():
                 path = ROOT / "docs" / "transcripts" / name
                 if not options.check:

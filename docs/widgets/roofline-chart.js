@@ -43,8 +43,8 @@
   const BYTES = { double: 8, f64: 8, float: 4, f32: 4, tf32: 4, int: 4, int32: 4, half: 2, f16: 2, bfloat16: 2, bf16: 2 };
   const PATH_OF = { double: 'f64', f64: 'f64', float: 'f32', f32: 'f32', tf32: 'tf32', half: 'bf16', f16: 'bf16', bfloat16: 'bf16', bf16: 'bf16' };
   /**
-   * Points in a document of results: every object with `tflops` and a shape, wherever it stands. So it reads bench.json
-   * (records with m, n, k) and the report of a check (speed goals with `at`) alike. What a CPU did is left out.
+   * Points in a document of results: every object with a shape and `tflops`, or with m, n, k and `ms`, wherever it stands. So
+   * it reads bench.json (records with m, n, k) and the report of a check (speed goals with `at`) alike. What a CPU did is left out.
    */
   function points(document) {
     const found = [];
@@ -64,7 +64,8 @@
           ['m', 'M'].some(k => Number.isInteger(node[k])) ? [node.m || node.M, node.n || node.N, node.k || node.K] :
             Number.isInteger(node.n) ? [node.n, node.n, node.n] : above.shape,
       };
-      const tflops = one(node.tflops) || (one(node.gflops) || 0) / 1000;
+      const ms = Number.isInteger(node.m) ? one(node.ms) : undefined;
+      const tflops = one(node.tflops) || (one(node.gflops) || 0) / 1000 || (ms && 2e-9 * node.m * node.n * node.k / ms);
       if (tflops && here.shape && here.shape.length === 3 && here.shape.every(v => v > 0)) {
         const [m, n, k] = here.shape;
         const traffic = one(node.dram_bytes);

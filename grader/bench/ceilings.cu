@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "common/cuda_check.cuh"
+#include "common/statistics.cpp"
 #include "common/timing.cuh"
 
 namespace {

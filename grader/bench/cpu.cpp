@@ -51,9 +51,8 @@ void time_it(CpuRecord& record, Multiply&& multiply) {
   }
   if (ms.size() > 1) ms.erase(ms.begin());
   record.status = Status::measured;
-  record.samples = static_cast<unsigned>(ms.size());
-  record.ms = statistics::median(ms);
-  record.gflops = s.flops() / record.ms * 1e-6;
+  record.rounds = static_cast<unsigned>(ms.size());
+  record.ms = rounded(statistics::median(ms));
 }
 
 }  // namespace

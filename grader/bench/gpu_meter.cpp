@@ -15,16 +15,6 @@ namespace {
 
 using messages::text;
 
-std::string cuda_version(int number) {
-  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
-}
-
-/// 130100 -> 13.1.0
-std::string cublas_version(int number) {
-  return std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) + "." +
-         std::to_string(number % 100);
-}
-
 /// Rounds of naive kernels at large shapes would take most of a bench.
 constexpr double kMostNaiveMs = 600;
 constexpr double kNaiveRateFloor = 4e12;  ///< FLOP/s; only to foresee the first one
@@ -42,7 +32,7 @@ struct GpuMeter::LabState {
 GpuMeter::GpuMeter(GpuSetup setup) : setup_(std::move(setup)) {
   const fs::path worker = setup_.place.build / "bin" / "gpu_worker";
   if (!fs::exists(worker)) throw InfraError(text("bench.no_worker"));
-  worker_ = std::make_unique<gpu::Worker>(gpu::WorkerSpec{worker.string()});
+  worker_ = std::make_unique<gpu::TimingWorker>(gpu::WorkerSpec{worker.string()});
   nvml_ = std::make_unique<gpu::Nvml>(worker_->info().uuid);
 
   std::map<int, std::future<gpu::GpuBuild>> building;
@@ -131,9 +121,9 @@ Yardsticks GpuMeter::yardsticks(const std::string& math, const Shape& shape) {
   if (seen.outcome != gpu::Outcome::measured || seen.smaller()) return result;
   result.status = Status::measured;
   result.rounds = seen.rounds;
-  result.clock_median = seen.clock_median;
-  if (seen.cublas && !seen.cublas->ms.empty()) result.cublas_ms = seen.cublas->median_ms();
-  if (seen.naive && !seen.naive->ms.empty()) result.naive_ms = seen.naive->median_ms();
+  result.mhz = seen.clock_median;
+  if (seen.cublas && !seen.cublas->ms.empty()) result.cublas_ms = rounded(seen.cublas->median_ms());
+  if (seen.naive && !seen.naive->ms.empty()) result.naive_ms = rounded(seen.naive->median_ms());
   if (result.cublas_ms) {
     // The naive kernel draws little power: after it cuBLAS on tensor cores starts at a clock that
     // the board cannot hold. Its rate is the one that it keeps, alone.
@@ -141,8 +131,8 @@ Yardsticks GpuMeter::yardsticks(const std::string& math, const Shape& shape) {
     how.warm_up_seconds = kAloneWarmUp;
     const gpu::Comparison alone = gpu::compare(*worker_, nullptr, problem, nvml_.get(), how);
     if (alone.outcome == gpu::Outcome::measured && alone.cublas && !alone.cublas->ms.empty()) {
-      result.cublas_ms = alone.cublas->median_ms();
-      result.clock_median = alone.clock_median;
+      result.cublas_ms = rounded(alone.cublas->median_ms());
+      result.mhz = alone.clock_median;
     }
   }
   return result;
@@ -181,25 +171,18 @@ Record GpuMeter::measure(const Point& point, const Yardsticks& yardsticks) {
   }
   if (seen.outcome != gpu::Outcome::measured || seen.smaller() || !seen.candidate) return record;
   record.status = Status::measured;
-  record.ms = seen.candidate->median_ms();
-  record.tflops = seen.tflops();
+  record.ms = rounded(seen.candidate->median_ms());
   record.rounds = seen.rounds;
   record.launches = seen.candidate->launches;
   record.verified = seen.verified;
-  record.clock_low = seen.clock_low;
-  record.clock_median = seen.clock_median;
-  record.clock_high = seen.clock_high;
+  record.mhz_low = seen.clock_low;
+  record.mhz = seen.clock_median;
+  record.mhz_high = seen.clock_high;
   record.throttle = gpu::throttle_text(seen.throttle);
-  if (seen.over_cublas) {
-    record.percent_of_cublas = 100 * seen.over_cublas->middle;
-    record.percent_low = 100 * seen.over_cublas->low;
-    record.percent_high = 100 * seen.over_cublas->high;
-    if (yardsticks.naive_ms) record.ratio_over_naive = *yardsticks.naive_ms / record.ms;
-  } else if (seen.over_naive) {
-    record.ratio_over_naive = seen.over_naive->middle;
-    record.ratio_low = seen.over_naive->low;
-    record.ratio_high = seen.over_naive->high;
-  }
+  record.over_cublas = ratio_of(seen.over_cublas);
+  record.over_naive = ratio_of(seen.over_naive);
+  if (record.over_cublas && yardsticks.naive_ms)
+    record.over_naive = Ratio{rounded(*yardsticks.naive_ms / record.ms), {}};
   for (const std::string& one : seen.suspect)
     record.note += (record.note.empty() ? "" : "; ") + one;
   return record;
@@ -212,7 +195,7 @@ std::map<std::string, std::string> GpuMeter::machine() const {
           {"driver", nvml_->driver_version()},
           {"cuda", cuda_version(info.runtime)},
           {"nvcc", setup_.tools.cuda.text()},
-          {"cublas", info.cublas ? cublas_version(info.cublas) : "none"},
+          {"cublas", cublas_version(info.cublas)},
           {"multiprocessors", std::to_string(info.multiprocessors)}};
 }
 

@@ -50,7 +50,7 @@ class GpuMeter : public Meter {
 
   GpuSetup setup_;
   std::map<int, std::unique_ptr<LabState>> labs_;
-  std::unique_ptr<gpu::Worker> worker_;
+  std::unique_ptr<gpu::TimingWorker> worker_;
   std::unique_ptr<gpu::Nvml> nvml_;
 };
 

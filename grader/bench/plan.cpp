@@ -36,7 +36,7 @@ std::vector<Shape> shapes(bool quick) {
 }
 
 bool is_benched(const Lab& lab, const Rung& rung) {
-  if (rung.oracle != Oracle::product) return false;
+  if (rung.operation != Operation::product) return false;
   bool any = false, only_k1 = true;
   for (const Stage& stage : lab.stages) {
     if (stage.rung != rung.name) continue;

@@ -50,8 +50,9 @@ std::string word(Status status) {
 std::string cell(const Record* record, bool percent) {
   if (!record) return "-";
   if (record->status != Status::measured) return word(record->status);
-  if (!percent) return three_digits(record->tflops);
-  return record->percent_of_cublas ? three_digits(*record->percent_of_cublas) : "-";
+  if (!percent) return three_digits(record->tflops());
+  const auto share = record->percent_of_cublas();
+  return share ? three_digits(*share) : "-";
 }
 
 /// The column's head: "4096", and the thin extent of what is thin: "M=64" for 64x8192x8192.
@@ -191,7 +192,7 @@ std::vector<std::string> cpu_table(const Results& results) {
         const CpuRecord* one = results.find(CpuPoint{what, type, shape});
         any = any || one;
         line += right(!one                              ? "-"
-                      : one->status == Status::measured ? three_digits(one->gflops)
+                      : one->status == Status::measured ? three_digits(one->gflops())
                                                         : word(one->status),
                       8);
       }
@@ -220,9 +221,9 @@ std::vector<Step> slower_steps(const Results& results, double margin) {
         const Record *was = results.find(before), *is = results.find(after);
         if (!was || !is || was->status != Status::measured || is->status != Status::measured)
           continue;
-        const double factor = was->percent_of_cublas && is->percent_of_cublas
-                                  ? *is->percent_of_cublas / *was->percent_of_cublas
-                                  : is->tflops / was->tflops;
+        const double factor = was->over_cublas && is->over_cublas
+                                  ? is->over_cublas->middle / was->over_cublas->middle
+                                  : is->tflops() / was->tflops();
         if (factor < 1 - margin) step.at.push_back({shape, factor});
       }
       if (!step.at.empty()) steps.push_back(std::move(step));

@@ -78,6 +78,87 @@ std::optional<gpu::Hardware> choose_device(const std::string& device, report::Re
   return {};
 }
 
+/// The labs to judge; a single stage goes into `judging`.
+std::vector<const Lab*> choose_labs(const std::vector<Lab>& labs, const CheckOptions& options,
+                                    JudgeOptions& judging) {
+  std::vector<const Lab*> chosen;
+  if (!options.stages.empty()) {
+    judging.stage = options.stages.front();
+    judging.alone = options.alone;
+    chosen.push_back(&lab_of_stage(labs, *judging.stage));
+  } else if (options.labs.empty()) {
+    for (const auto& lab : labs) chosen.push_back(&lab);
+  } else {
+    for (const int id : options.labs) chosen.push_back(&lab_with_id(labs, id));
+  }
+  if (!options.file.empty() && chosen.size() != 1)
+    throw UserError(text("usage.file_of_lab"), exit_usage);
+  return chosen;
+}
+
+using Sources = std::function<SourceOf(const Lab&)>;
+
+/// Where a lab's files are taken from.
+SourceOf sources_for(const Lab& lab, const CheckOptions& options, const fs::path& root) {
+  if (options.file.empty() && !options.sources.empty())
+    return [folder = fs::absolute(options.sources) / lab.name](const std::string& file) {
+      return folder / file;
+    };
+  return sources_of(lab, root, options.solution, options.file);
+}
+
+using GpuBuilds = std::map<const Lab*, std::shared_future<gpu::GpuBuild>>;
+
+/// nvcc takes its time: it compiles while the simulated GPU judges.
+GpuBuilds build_for_gpu(const Workplace& place, const gpu::Hardware& hardware,
+                        const std::vector<const Lab*>& labs, const Sources& sources,
+                        const BuildOptions& building) {
+  GpuBuilds builds;
+  std::shared_future<void> before;
+  for (const Lab* lab : labs) {
+    builds[lab] = std::async(std::launch::async, [&, lab, before] {
+                    if (before.valid()) before.wait();  // one at a time: sim needs the cores
+                    return gpu::build_gpu(place, hardware.tools, hardware.arch, *lab, sources(*lab),
+                                          building);
+                  }).share();
+    before = std::async(std::launch::deferred, [build = builds[lab]] { build.wait(); }).share();
+  }
+  return builds;
+}
+
+/// The second judgement, of what the first has found right.
+void judge_on_gpu(const Workplace& place, const gpu::Hardware& hardware,
+                  const std::vector<const Lab*>& labs, const GpuBuilds& builds,
+                  const JudgeOptions& judging, const Progress& progress, report::Report& result) {
+  const Scratch scratch(place.build / "tmp", judging.user);
+  gpu::HardwareOptions on_gpu;
+  on_gpu.seed = judging.seed;
+  on_gpu.jobs = judging.jobs;
+  on_gpu.root = place.root;
+  on_gpu.worker = place.build / "bin" / "gpu_worker";
+  on_gpu.scratch = scratch.path();
+  on_gpu.user = judging.user;
+  on_gpu.progress = [&progress](const std::string& what) { progress(what); };
+  std::vector<gpu::HardwareTask> tasks;
+  for (std::size_t i = 0; i < labs.size(); ++i)
+    tasks.push_back({labs[i], builds.at(labs[i]), &result.labs[i]});
+  gpu::judge_on_gpu(hardware, tasks, on_gpu, result);
+  const fs::path recorded = place.root / "docs/results/h200/bench.json";
+  if (fs::exists(recorded))
+    for (std::size_t i = 0; i < labs.size(); ++i)
+      gpu::add_recorded(read_file(recorded), *labs[i], result.labs[i]);
+}
+
+void show(const report::Report& result, const CheckOptions& options) {
+  if (!options.junit.empty()) write_file_atomically(options.junit, report::junit(result));
+  if (options.json == "-") {
+    std::cout << report::json(result);
+    return;
+  }
+  if (!options.json.empty()) write_file_atomically(options.json, report::json(result));
+  std::cout << report::human(result, report::use_colour(1), options.verbose);
+}
+
 }  // namespace
 
 ExitCode check(const CheckOptions& options) {
@@ -90,50 +171,23 @@ ExitCode check(const CheckOptions& options) {
   judging.seed = result.seed = options.seed;
   judging.jobs =
       options.jobs ? options.jobs : std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
-  std::vector<const Lab*> chosen;
-  if (!options.stages.empty()) {
-    judging.stage = options.stages.front();
-    judging.alone = options.alone;
-    chosen.push_back(&lab_of_stage(labs, *judging.stage));
-  } else if (options.labs.empty()) {
-    for (const auto& lab : labs) chosen.push_back(&lab);
-  } else {
-    for (const int id : options.labs) chosen.push_back(&lab_with_id(labs, id));
-  }
-  if (!options.file.empty() && chosen.size() != 1)
-    throw UserError("--file needs exactly one lab: add --lab N", exit_usage);
+  const std::vector<const Lab*> chosen = choose_labs(labs, options, judging);
 
   const Toolchain toolchain = probe_clang();
   result.compiler = "clang " + toolchain.clang_version;
   BuildOptions building;
   building.hostile = options.hostile;
   building.verbose = options.verbose;
+  building.rungs.insert(options.rungs.begin(), options.rungs.end());
   if (options.hostile) {
     building.user = lesser_user(place);
     judging.user = building.user;
     result.protection = "rlimits only";
   }
 
-  const auto source = [&](const Lab& lab, const std::string& file) {
-    return !options.file.empty()
-               ? (file == "gemm.cu" ? fs::absolute(options.file)
-                                    : fs::absolute(options.file).parent_path() / file)
-           : !options.sources.empty() ? fs::absolute(options.sources) / lab.name / file
-                                      : source_of(lab, place.root, options.solution, file);
-  };
-  // nvcc takes its time: it compiles while the simulated GPU judges.
-  std::map<const Lab*, std::shared_future<gpu::GpuBuild>> for_gpu;
-  std::shared_future<void> before;
-  if (hardware)
-    for (const Lab* lab : chosen) {
-      for_gpu[lab] = std::async(std::launch::async, [&, lab, before] {
-                       if (before.valid()) before.wait();  // one at a time: sim needs the cores
-                       return gpu::build_gpu(
-                           place, hardware->tools, hardware->arch, *lab,
-                           [&](const std::string& file) { return source(*lab, file); }, building);
-                     }).share();
-      before = std::async(std::launch::deferred, [build = for_gpu[lab]] { build.wait(); }).share();
-    }
+  const Sources sources = [&](const Lab& lab) { return sources_for(lab, options, place.root); };
+  GpuBuilds for_gpu;
+  if (hardware) for_gpu = build_for_gpu(place, *hardware, chosen, sources, building);
 
   const Progress progress;
   std::vector<Build> builds(chosen.size());
@@ -141,45 +195,23 @@ ExitCode check(const CheckOptions& options) {
   for (std::size_t i = 0; i < chosen.size(); ++i)
     compiling.push_back([&, i] {
       const Lab& lab = *chosen[i];
-      progress("compiling " + lab.name);
-      builds[i] = build_lab(place, toolchain, lab, source(lab, "gemm.cu"), building);
+      progress(text("check.compiling", {{"lab", lab.name}}));
+      builds[i] = build_lab(place, toolchain, lab, sources(lab), building);
     });
   Pool(judging.jobs).run(compiling);
-  judging.progress = [&progress](const std::string& stage) { progress("checking " + stage); };
+  judging.progress = [&progress](const std::string& stage) {
+    progress(text("check.checking", {{"stage", stage}}));
+  };
   std::vector<Assignment> assignments;
   for (std::size_t i = 0; i < chosen.size(); ++i) assignments.push_back({chosen[i], &builds[i]});
   result.labs = judge(assignments, judging);
-  if (hardware) {
-    const Scratch scratch(place.build / "tmp", building.user);
-    gpu::HardwareOptions on_gpu;
-    on_gpu.seed = judging.seed;
-    on_gpu.jobs = judging.jobs;
-    on_gpu.root = place.root;
-    on_gpu.worker = place.build / "bin" / "gpu_worker";
-    on_gpu.scratch = scratch.path();
-    on_gpu.user = judging.user;
-    on_gpu.progress = [&progress](const std::string& what) { progress(what); };
-    std::vector<gpu::HardwareTask> tasks;
-    for (std::size_t i = 0; i < chosen.size(); ++i)
-      tasks.push_back({chosen[i], for_gpu.at(chosen[i]), &result.labs[i]});
-    gpu::judge_on_gpu(*hardware, tasks, on_gpu, result);
-    const fs::path recorded = place.root / "docs/results/h200/bench.json";
-    if (fs::exists(recorded))
-      for (std::size_t i = 0; i < chosen.size(); ++i)
-        gpu::add_recorded(read_file(recorded), *chosen[i], result.labs[i]);
-  }
+  if (hardware) judge_on_gpu(place, *hardware, chosen, for_gpu, judging, progress, result);
   progress.clear();
 
   std::vector<int> ids;
   for (const auto& lab : labs) ids.push_back(lab.id);
   result.next = report::next_command(result, ids);
-  if (!options.junit.empty()) write_file_atomically(options.junit, report::junit(result));
-  if (options.json == "-") {
-    std::cout << report::json(result);
-  } else {
-    if (!options.json.empty()) write_file_atomically(options.json, report::json(result));
-    std::cout << report::human(result, report::use_colour(1), options.verbose);
-  }
+  show(result, options);
   return report::exit_code(result);
 }
 

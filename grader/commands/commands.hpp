@@ -22,6 +22,7 @@ struct CheckOptions {
   std::vector<int> labs;            ///< empty = all
   std::vector<std::string> stages;  ///< at most one
   bool alone = false;               ///< that stage without those it needs
+  std::vector<std::string> rungs;   ///< empty: all; else these alone are compiled for sim
   bool solution = false;            ///< judge labN/solution/gemm.cu instead of labN/gemm.cu
   std::filesystem::path file;       ///< judge this file (one lab only)
   std::filesystem::path
@@ -58,6 +59,13 @@ struct ExplainOptions {
 /// Writes the page whatever becomes of the student's code. exit_ok only if every started rung is
 /// right and without findings, and one is started.
 ExitCode explain_lab(const ExplainOptions& options);
+
+struct UnitOptions {
+  Place place;
+  std::filesystem::path file;  ///< in a lab's folder
+};
+/// Prints the translation unit of a lab's file.
+ExitCode print_unit(const UnitOptions& options);
 
 struct HintOptions {
   Place place;

@@ -9,6 +9,7 @@
 #include "grader/errors.hpp"
 #include "grader/judge/session.hpp"
 #include "grader/messages.hpp"
+#include "grader/os/escape.hpp"
 #include "grader/os/files.hpp"
 #include "grader/os/process.hpp"
 #include "grader/os/scratch.hpp"
@@ -54,6 +55,20 @@ fs::path source_of(const Lab& lab, const fs::path& root, bool solution, const st
   if (solution && !fs::exists(root / source))
     throw UserError(text("usage.no_solution", {{"lab", lab.name}}), exit_usage);
   return source;
+}
+
+SourceOf sources_of(const Lab& lab, const fs::path& root, bool solution, const fs::path& given) {
+  if (given.empty())
+    return [&lab, root, solution](const std::string& file) {
+      return source_of(lab, root, solution, file);
+    };
+  const fs::path path = fs::absolute(given);
+  const std::vector<std::string> files = lab.files();
+  const bool known = std::find(files.begin(), files.end(), path.filename().string()) != files.end();
+  const std::string stands_for = known ? path.filename().string() : files.front();
+  return [path, stands_for](const std::string& file) {
+    return file == stands_for ? path : path.parent_path() / file;
+  };
 }
 
 std::string commit_of(const fs::path& root) {

@@ -23,9 +23,14 @@ const Lab& lab_with_id(const std::vector<Lab>& labs,
 const Lab& lab_of_stage(const std::vector<Lab>& labs,
                         const std::string& id);  ///< or UserError listing the stages
 
-/// The file to judge, relative to the root.
+/// A file of the lab to judge, relative to the root.
 std::filesystem::path source_of(const Lab& lab, const std::filesystem::path& root, bool solution,
-                                const std::string& file = "gemm.cu");
+                                const std::string& file);
+
+/// Where all files of a lab are, for a build. `given` (--file) stands for the file of its name, or
+/// for the lab's first; the others are taken from its folder.
+SourceOf sources_of(const Lab& lab, const std::filesystem::path& root, bool solution,
+                    const std::filesystem::path& given);
 
 /// uid and gid of "nobody" if this process is root and nobody could work in `build`; else nothing.
 std::optional<std::pair<unsigned, unsigned>> lesser_user(const Workplace& place);

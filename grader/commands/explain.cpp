@@ -2,15 +2,20 @@
 // line of the source did. The page is written whatever happens to the student's code.
 #include <algorithm>
 #include <iostream>
+#include <optional>
+
+#include <fmt/core.h>
 
 #include "grader/commands/commands.hpp"
 #include "grader/commands/common.hpp"
+#include "grader/commands/one_rung.hpp"
+#include "grader/explain/explain.hpp"
 #include "grader/judge/judge.hpp"
 #include "grader/judge/rung_check.hpp"
 #include "grader/messages.hpp"
+#include "grader/os/escape.hpp"
 #include "grader/os/files.hpp"
 #include "grader/os/process.hpp"
-#include "grader/report/explain.hpp"
 #include "grader/report/text.hpp"
 
 namespace grader {
@@ -39,12 +44,16 @@ Extents default_shape(const Lab& lab, const Rung& rung) {
   return {256, 256, any_k ? 256 : 1};
 }
 
+bool has_type(const Rung& rung, const std::string& type) {
+  return std::find(rung.types.begin(), rung.types.end(), type) != rung.types.end();
+}
+
 /// The first TODO that is left in the source, of the stages of this rung.
-std::string open_todo(const Lab& lab, const Rung& rung, const Build& build) {
+std::string open_todo(const Lab& lab, const Rung& rung, const SourceUnit& unit) {
   for (const auto& stage : lab.stages)
     if (stage.rung == rung.name)
-      if (const Todo todo = find_todo(build.source, stage.id); todo.line)
-        return build.shown_path + ":" + std::to_string(todo.line);
+      if (const Todo todo = find_todo(unit.source, stage.id); todo.line)
+        return fmt::format("{}:{}", unit.shown_path, todo.line);
   return {};
 }
 
@@ -54,65 +63,38 @@ bool untouched(const CallOutcome& outcome) {
                      [](const auto& launch) { return launch.findings.empty(); });
 }
 
-std::string ending(const CallOutcome& outcome, const std::string& entry) {
-  switch (outcome.end) {
-    case End::crashed:
-      return text("verdict.crash", {{"entry", entry}, {"signal", signal_name(outcome.signal)}});
-    case End::exited:
-      return text("verdict.exit",
-                  {{"entry", entry}, {"status", std::to_string(outcome.exit_status)}});
-    case End::threw:
-      return text("verdict.threw", {{"entry", entry}}) + ": " + outcome.message;
-    case End::hung:
-      return text("verdict.hang", {{"entry", entry}});
-    case End::memory:
-      return text("verdict.memory", {{"entry", entry}});
-    case End::protocol:
-      return text("verdict.protocol", {{"entry", entry}});
-    case End::infra:
-      throw InfraError(outcome.message);
-    case End::returned:
-      break;
-  }
-  return {};
-}
-
 /// How the compiler names the student's file in its line table: that of most of the counted lines
 /// whose path ends in what we show.
-std::string student_file(const CallOutcome& outcome, const Build& build) {
+std::string student_file(const CallOutcome& outcome, const SourceUnit& unit) {
   for (const auto& launch : outcome.run.launches)
     for (const auto& line : launch.lines) {
       const std::string& file = line.where.file;
-      if (file == build.shown_path ||
-          (file.size() > build.shown_path.size() && file.ends_with("/" + build.shown_path)))
+      if (file == unit.shown_path ||
+          (file.size() > unit.shown_path.size() && file.ends_with("/" + unit.shown_path)))
         return file;
     }
-  return build.shown_path;
+  return unit.shown_path;
 }
 
-void explain_rung(explain::Rung& shown, Session& session, const Build& build, const Lab& lab,
-                  const Rung& rung) {
+void explain_rung(explain::Rung& shown, Session* session, const Build& build,
+                  const SourceUnit& unit, const Lab& lab, const Rung& rung) {
   if (!rung.needs_arch.empty()) {
     shown.state = State::skipped;
     shown.headline = text("stage.needs_arch", {{"arch", rung.needs_arch}});
     return;
   }
   const std::string entry = rung.name + "<" + shown.type + ">";
-  for (const auto& one : build.entries)
-    if (one.name == entry && !one.defined) {
-      shown.state = State::failed;
-      shown.headline = text("stage.signature", {{"function", one.function}});
-      shown.details = {
-          text("stage.signature.wanted", {{"signature", signature(rung.name, shown.type)}})};
-      if (!one.found.empty())
-        shown.details.push_back(text("stage.signature.found", {{"signature", one.found}}));
-      return;
-    }
+  if (auto lines = undefined(build, rung, shown.type); !lines.empty()) {
+    shown.state = State::failed;
+    shown.headline = lines.front();
+    shown.details.assign(lines.begin() + 1, lines.end());
+    return;
+  }
   const diag::ElementType type = element_type(shown.type);
   const Inputs inputs = make_inputs(type, rung, Case{shown.shape, 0, 0, 0, false}, Fill::integers,
                                     Before::poison, explain_seed);
   CallSpec spec{entry, inputs.a, inputs.b, inputs.c, false, true, explain_budget, true};
-  const CallOutcome outcome = session.call(spec);
+  const CallOutcome outcome = session->call(spec);
 
   const Observed seen = observe(outcome, diag::size_of(type));
   shown.launches = outcome.run.launches;
@@ -121,7 +103,7 @@ void explain_rung(explain::Rung& shown, Session& session, const Build& build, co
   shown.buffers[1].bytes = inputs.b.storage.size();
   shown.buffers[2].bytes = inputs.c.storage.size();
   shown.buffers[3].bytes = 0;
-  explain::fold(shown, student_file(outcome, build));
+  explain::fold(shown, student_file(outcome, unit));
 
   for (const auto& error : outcome.result.errors)
     shown.details.push_back(error.call + " returned " + error.name +
@@ -129,22 +111,19 @@ void explain_rung(explain::Rung& shown, Session& session, const Build& build, co
   for (const auto& refusal : outcome.result.refused)
     shown.details.push_back(refusal.call + ": " + refusal.reason);
   if (!outcome.said.empty()) shown.details.push_back("printed: " + outcome.said);
-  if (outcome.end != End::returned) {
+  if (outcome.end != CallEnd::returned) {
     shown.state = State::failed;
-    shown.headline = ending(outcome, entry);
+    shown.headline = not_returned(outcome, entry);
     return;
   }
-  bool clean = true, completed = true;
-  for (const auto& launch : shown.launches) {
-    completed = completed && launch.completed;
-    for (const auto& finding : launch.findings)
-      clean = clean && finding.kind == simgpu::FindingKind::will_spill;
-  }
+  const bool clean = without_findings(shown.launches);
+  const bool completed = std::all_of(shown.launches.begin(), shown.launches.end(),
+                                     [](const auto& launch) { return launch.completed; });
   const bool right =
-      verify(rung.oracle, outcome.run.a, outcome.run.b, outcome.run.c_before, outcome.run.c_after,
-             Fill::integers, allowed_units(rung, shown.type, Fill::integers))
+      verify(rung.operation, outcome.run.a, outcome.run.b, outcome.run.c_before,
+             outcome.run.c_after, Fill::integers, allowed_units(rung, shown.type, Fill::integers))
           .right;
-  const std::string todo = open_todo(lab, rung, build), number = std::to_string(lab.id);
+  const std::string todo = open_todo(lab, rung, unit), number = std::to_string(lab.id);
   if (!right && untouched(outcome) && (!todo.empty() || shown.launches.empty())) {
     shown.state = State::not_started;
     shown.headline = todo.empty()
@@ -162,17 +141,6 @@ void explain_rung(explain::Rung& shown, Session& session, const Build& build, co
   }
 }
 
-const Rung& rung_named(const Lab& lab, const std::string& name) {
-  std::string all;
-  for (const auto& one : lab.rungs) {
-    if (one.name == name) return one;
-    all += (all.empty() ? "" : ", ") + one.name;
-  }
-  throw UserError(
-      text("usage.no_rung", {{"lab", lab.name}, {"rung", printable(name)}, {"rungs", all}}),
-      exit_usage);
-}
-
 /// "build/explain/lab3.html", if it lies below the current folder.
 std::string shown_path(const fs::path& path) {
   std::error_code error;
@@ -181,12 +149,8 @@ std::string shown_path(const fs::path& path) {
   return error || name.empty() || name.starts_with("..") ? path.string() : name;
 }
 
-}  // namespace
-
-ExitCode explain_lab(const ExplainOptions& options) {
-  const Workplace place = workplace(options.place);
-  const std::vector<Lab> labs = load_labs(place.root, {});
-  const Lab& lab = lab_with_id(labs, options.lab);
+/// The rungs that are asked for: one by its name or its stage, else all.
+std::vector<const Rung*> chosen_rungs(const Lab& lab, const ExplainOptions& options) {
   std::vector<const Rung*> rungs;
   if (!options.rung.empty()) rungs.push_back(&rung_named(lab, options.rung));
   if (!options.stage.empty()) {
@@ -199,85 +163,88 @@ ExitCode explain_lab(const ExplainOptions& options) {
           exit_usage);
     }
     if (!rungs.empty() && rungs.front()->name != stage->rung)
-      throw UserError("stage " + stage->id + " is about " + stage->rung + ", not " + options.rung +
-                          "; name one of the two",
+      throw UserError(text("usage.other_rung",
+                           {{"stage", stage->id}, {"rung", stage->rung}, {"other", options.rung}}),
                       exit_usage);
     rungs = {&lab.rung(stage->rung)};
   }
   const bool all = rungs.empty();
   if (all)
     for (const auto& one : lab.rungs) rungs.push_back(&one);
-  const auto has_type = [&](const Rung* rung) {
-    return std::find(rung->types.begin(), rung->types.end(), options.type) != rung->types.end();
-  };
-  if (!options.type.empty() && std::none_of(rungs.begin(), rungs.end(), has_type)) {
-    std::string types;
-    for (const auto& type : rungs.front()->types) types += (types.empty() ? "" : ", ") + type;
-    throw UserError((all ? lab.name : rungs.front()->name) + " has no type " +
-                        printable(options.type) + "; it has: " + types,
-                    exit_usage);
+  if (!options.type.empty() && std::none_of(rungs.begin(), rungs.end(), [&](const Rung* rung) {
+        return has_type(*rung, options.type);
+      }))
+    no_such_type(all ? lab.name : rungs.front()->name, options.type, rungs.front()->types);
+  return rungs;
+}
+
+/// Runs all of them, in a session or (what no simulated GPU runs) without.
+ExitCode run_rungs(explain::Document& document, Session* session, const Build& build,
+                   const SourceUnit& unit, const Lab& lab, const std::vector<const Rung*>& rungs,
+                   const ExplainOptions& options) {
+  const bool progress = report::use_colour(2);
+  bool any = false, good = true;
+  for (const Rung* rung : rungs) {
+    explain::Rung shown;
+    shown.name = rung->name;
+    shown.title = rung->title;
+    shown.type = has_type(*rung, options.type) ? options.type : rung->main_type();
+    shown.shape = default_shape(lab, *rung);
+    if (options.m) shown.shape.m = *options.m;
+    if (options.n) shown.shape.n = *options.n;
+    if (options.k) shown.shape.k = *options.k;
+    if (progress) std::cerr << "\r\x1b[K" << rung->name << std::flush;
+    explain_rung(shown, session, build, unit, lab, *rung);
+    good = good && (shown.state == State::right || shown.state == State::not_started ||
+                    shown.state == State::skipped);
+    any = any || shown.state != State::not_started;
+    document.rungs.push_back(std::move(shown));
   }
-  const fs::path source = options.file.empty() ? source_of(lab, place.root, options.solution)
-                                               : fs::absolute(options.file);
-  const fs::path out = fs::absolute(
-      options.out.empty() ? place.build / "explain" / ("lab" + std::to_string(lab.id) + ".html")
-                          : options.out);
+  if (progress) std::cerr << "\r\x1b[K" << std::flush;
+  return any && good ? exit_ok : exit_failed;
+}
+
+/// The page of one of a lab's files.
+ExitCode explain_file(const ExplainOptions& options, const Workplace& place, const Lab& lab,
+                      const std::vector<const Rung*>& rungs, const fs::path& out) {
   // Before minutes of work: can the page be written at all?
   make_folder(out.parent_path());
   if (fs::is_directory(out))
-    throw UserError("cannot write " + out.string() + ": it is a folder", exit_infrastructure);
+    throw UserError(text("usage.out_is_folder", {{"file", out.string()}}), exit_infrastructure);
 
   const Toolchain toolchain = probe_clang();
-  const Build build = build_lab(place, toolchain, lab, source);
+  BuildOptions building;
+  for (const Rung* rung : rungs) building.rungs.insert(rung->name);
+  const SourceOf source = sources_of(lab, place.root, options.solution, options.file);
+  const Build build = build_lab(place, toolchain, lab, source, building);
   explain::Document document;
   document.lab = lab.id;
   document.title = lab.title;
-  document.file = build.shown_path;
+  document.file = source(rungs.front()->file).generic_string();
   document.compiler = "clang " + toolchain.clang_version;
-  document.source = build.source;
-  document.warnings = build.warnings;
 
-  ExitCode result = exit_ok;
-  if (build.status != BuildStatus::built) {
-    document.build_headline = build.headline;
-    document.build_details = build.details;
-    result = exit_build;
-  } else {
-    SessionConfig config;
-    config.grader_program = own_program();
-    config.host_threads = 2;
-    config.patience = std::chrono::seconds(20);
-    Session session(build, config);
-    if (const wire::LoadReply& loaded = session.load(); !loaded.loaded) {
-      document.build_headline =
-          text("build.ptx",
-               {{"file", build.shown_path},
-                {"line", loaded.source_line ? ":" + std::to_string(loaded.source_line) : ""},
-                {"what", printable(loaded.error)}});
-      result = exit_build;
-    } else {
-      const bool progress = report::use_colour(2);
-      bool any = false;
-      for (const Rung* rung : rungs) {
-        explain::Rung shown;
-        shown.name = rung->name;
-        shown.title = rung->title;
-        shown.type = has_type(rung) ? options.type : rung->main_type();
-        shown.shape = default_shape(lab, *rung);
-        if (options.m) shown.shape.m = *options.m;
-        if (options.n) shown.shape.n = *options.n;
-        if (options.k) shown.shape.k = *options.k;
-        if (progress) std::cerr << "\r\x1b[K" << rung->name << std::flush;
-        explain_rung(shown, session, build, lab, *rung);
-        if (shown.state != State::right && shown.state != State::not_started &&
-            shown.state != State::skipped)
-          result = exit_failed;
-        any = any || shown.state != State::not_started;
-        document.rungs.push_back(std::move(shown));
-      }
-      if (progress) std::cerr << "\r\x1b[K" << std::flush;
-      if (!any) result = exit_failed;
+  std::optional<Session> session;
+  SourceUnit unit;
+  if (!build.units.empty()) {  // else nothing here can run on the simulated GPU
+    unit = build.units.front();
+    if (unit.built() && !build.runner.empty()) {
+      SessionConfig config;
+      config.grader_program = own_program();
+      config.host_threads = 2;
+      config.patience = std::chrono::seconds(20);
+      session.emplace(build, config);
+      unit = session->load().front();
     }
+    document.file = unit.shown_path;
+    document.source = unit.source;
+    document.warnings = unit.warnings;
+  }
+  ExitCode result = exit_build;
+  if (unit.built()) {
+    result = run_rungs(document, session ? &*session : nullptr, build, unit, lab, rungs, options);
+  } else {
+    document.build_headline = unit.headline;
+    document.build_details = unit.details;
   }
 
   write_file_atomically(out, explain::html(document));
@@ -292,6 +259,41 @@ ExitCode explain_lab(const ExplainOptions& options) {
   if (!to_stdout)
     std::cout << explain::text(document, report::use_colour(1))
               << text("explain.next", {{"file", shown_path(out)}}) << '\n';
+  return result;
+}
+
+}  // namespace
+
+ExitCode explain_lab(const ExplainOptions& options) {
+  const Workplace place = workplace(options.place);
+  const std::vector<Lab> labs = load_labs(place.root, {});
+  const Lab& lab = lab_with_id(labs, options.lab);
+  const std::vector<const Rung*> rungs = chosen_rungs(lab, options);
+  // One page per file of the lab, with the rungs that are in it. The first page also says which
+  // rungs the simulated GPU does not run.
+  std::vector<std::string> files;
+  for (const Rung* rung : rungs)
+    if ((rung->needs_arch.empty() || rungs.size() == 1) &&
+        std::find(files.begin(), files.end(), rung->file) == files.end())
+      files.push_back(rung->file);
+  if (files.size() > 1 && !(options.out.empty() && options.json.empty()))
+    throw UserError(text("usage.several_pages", {{"lab", std::to_string(lab.id)}}), exit_usage);
+  const bool several = std::any_of(lab.rungs.begin(), lab.rungs.end(), [&](const Rung& rung) {
+    return rung.needs_arch.empty() && rung.file != lab.rungs.front().file;
+  });
+  ExitCode result = exit_ok;
+  for (const auto& file : files) {
+    std::vector<const Rung*> of_file;
+    for (const Rung* rung : rungs)
+      if (rung->file == file || (!rung->needs_arch.empty() && file == files.front()))
+        of_file.push_back(rung);
+    const std::string name =
+        fmt::format("lab{}{}", lab.id, several ? "-" + fs::path(file).stem().string() : "");
+    const fs::path out =
+        options.out.empty() ? place.build / "explain" / (name + ".html") : options.out;
+    const ExitCode of_page = explain_file(options, place, lab, of_file, fs::absolute(out));
+    if (result == exit_ok) result = of_page;
+  }
   return result;
 }
 

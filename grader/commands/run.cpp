@@ -3,17 +3,21 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <iomanip>
 #include <iostream>
 #include <sstream>
 
+#include <fmt/core.h>
+
 #include "grader/commands/commands.hpp"
 #include "grader/commands/common.hpp"
+#include "grader/commands/one_rung.hpp"
+#include "grader/explain/explain.hpp"
 #include "grader/gpu/build.hpp"
 #include "grader/gpu/runner.hpp"
 #include "grader/gpu/toolchain.hpp"
 #include "grader/judge/rung_check.hpp"
 #include "grader/messages.hpp"
+#include "grader/os/escape.hpp"
 #include "grader/os/files.hpp"
 #include "grader/os/process.hpp"
 #include "grader/os/scratch.hpp"
@@ -28,120 +32,131 @@ using report::number;
 
 constexpr std::uint64_t run_seed = 0x72756e;
 
-std::string dim(const simgpu::Dim3& d) {
-  std::string out = std::to_string(d.x) + "×" + std::to_string(d.y);
-  if (d.z != 1) out += "×" + std::to_string(d.z);
-  return out;
+std::string count(std::uint64_t value) {
+  return number(static_cast<double>(value));
+}
+
+void say(int indent, const std::string& line) {
+  std::cout << std::string(static_cast<std::size_t>(indent), ' ') << line << '\n';
 }
 
 void print_traffic(const simgpu::BufferCounts& buffer) {
-  const auto& l = buffer.load;
-  const auto& s = buffer.store;
-  if (l.requests + l.sectors + s.requests + s.sectors + buffer.atomic.requests == 0) return;
+  const auto& load = buffer.load;
+  const auto& store = buffer.store;
+  if (load.requests + load.sectors + store.requests + store.sectors + buffer.atomic.requests == 0)
+    return;
   std::cout << "    " << report::pad(buffer.label, 10);
-  std::ostringstream load, store;
-  if (l.sectors)
-    load << number(static_cast<double>(l.requests)) << " requests, "
-         << number(static_cast<double>(l.sectors)) << " sectors (ideal "
-         << number(static_cast<double>(l.ideal_sectors)) << ")";
-  if (s.sectors)
-    store << number(static_cast<double>(s.requests)) << " requests, "
-          << number(static_cast<double>(s.sectors)) << " sectors (ideal "
-          << number(static_cast<double>(s.ideal_sectors)) << ")";
   bool first = true;
-  for (const auto& [what, numbers] :
-       {std::pair{"load ", load.str()}, std::pair{"store", store.str()}}) {
-    if (numbers.empty()) continue;
-    std::cout << (first ? "" : "              ") << what << "  " << numbers << '\n';
+  const auto line = [&](const char* what, const simgpu::GlobalCounts& c) {
+    if (c.sectors == 0) return;
+    say(first ? 0 : 14, text(what, {{"requests", count(c.requests)},
+                                    {"sectors", count(c.sectors)},
+                                    {"ideal", count(c.ideal_sectors)}}));
     first = false;
+  };
+  line("run.load", load);
+  line("run.store", store);
+}
+
+void print_shared(const char* what, const simgpu::SharedCounts& c) {
+  if (c.requests == 0) return;
+  const bool merged = c.raw_requests != c.requests;
+  say(4, text(what, {{"requests", count(c.requests)},
+                     {"wavefronts", count(c.wavefronts)},
+                     {"ideal", count(c.ideal_wavefronts)}}) +
+             (merged ? text("run.shared.raw", {{"raw", count(c.raw_requests)}}) : ""));
+}
+
+void print_findings(const simgpu::LaunchReport& launch, const std::string& file) {
+  for (const auto& finding : launch.findings) {
+    const unsigned line = finding.at.where.line;
+    say(4, text(finding.occurrences == 1 ? "run.finding.once" : "run.finding.often",
+                {{"kind", std::string(to_string(finding.kind))},
+                 {"at", line ? text("run.finding.at", {{"place", fmt::format("{}:{}", file, line)}})
+                             : ""},
+                 {"count", std::to_string(finding.occurrences)}}));
+    for (const auto& part : report::wrap(printable(finding.detail), 72)) say(6, part);
   }
 }
 
 void print_launch(const simgpu::LaunchReport& launch, const std::string& file) {
-  std::cout << "  kernel " << printable(launch.kernel) << "\n";
-  std::cout << "    grid " << dim(launch.grid) << " blocks of " << dim(launch.block) << " threads";
-  const unsigned shared = launch.static_shared_bytes + launch.dynamic_shared_bytes;
-  if (shared) std::cout << ", " << shared << " bytes of shared memory";
-  std::cout << "\n    registers " << launch.registers.allocated
-            << " per thread (estimate), occupancy " << std::fixed << std::setprecision(0)
-            << 100 * launch.registers.occupancy << " % ("
-            << launch.registers.blocks_per_multiprocessor
-            << (launch.registers.blocks_per_multiprocessor == 1 ? " block" : " blocks")
-            << " per multiprocessor, limited by " << launch.registers.limiter << ")\n"
-            << std::defaultfloat;
+  const auto& reg = launch.registers;
   const auto& t = launch.total;
-  std::cout << "    thread instructions " << number(static_cast<double>(t.thread_instructions))
-            << ", multiply-adds f32 " << number(static_cast<double>(t.fma_f32)) << " f64 "
-            << number(static_cast<double>(t.fma_f64)) << " int "
-            << number(static_cast<double>(t.mad_int)) << ", barriers "
-            << number(static_cast<double>(t.block_barriers)) << '\n';
-  const auto shared_line = [](const char* what, const simgpu::SharedCounts& c) {
-    if (c.requests == 0) return;
-    std::cout << "    shared " << what << "  " << number(static_cast<double>(c.requests))
-              << " requests, " << number(static_cast<double>(c.wavefronts)) << " wavefronts (ideal "
-              << number(static_cast<double>(c.ideal_wavefronts)) << ")";
-    if (c.raw_requests != c.requests)
-      std::cout << ", " << number(static_cast<double>(c.raw_requests)) << " in PTX before merging";
-    std::cout << '\n';
-  };
-  shared_line("load ", t.shared_load);
-  shared_line("store", t.shared_store);
+  say(2, text("run.kernel", {{"kernel", printable(launch.kernel)}}));
+  const unsigned shared = launch.static_shared_bytes + launch.dynamic_shared_bytes;
+  say(4, text("run.grid", {{"grid", explain::dim_text(launch.grid)},
+                           {"block", explain::dim_text(launch.block)}}) +
+             (shared ? text("run.grid.shared", {{"bytes", std::to_string(shared)}}) : ""));
+  say(4, text(reg.blocks_per_multiprocessor == 1 ? "run.registers.one" : "run.registers",
+              {{"registers", std::to_string(reg.allocated)},
+               {"percent", fmt::format("{:.0f}", 100 * reg.occupancy)},
+               {"blocks", std::to_string(reg.blocks_per_multiprocessor)},
+               {"limiter", reg.limiter}}));
+  say(4, text("run.instructions", {{"instructions", count(t.thread_instructions)},
+                                   {"f32", count(t.fma_f32)},
+                                   {"f64", count(t.fma_f64)},
+                                   {"int", count(t.mad_int)},
+                                   {"barriers", count(t.block_barriers)}}));
+  print_shared("run.shared.load", t.shared_load);
+  print_shared("run.shared.store", t.shared_store);
   if (t.async_copy.requests + t.async_store.requests)
-    std::cout << "    of the global loads " << number(static_cast<double>(t.async_copy.requests))
-              << " are cp.async: " << number(static_cast<double>(t.async_copy.sectors))
-              << " sectors, " << number(static_cast<double>(t.async_store.wavefronts))
-              << " wavefronts into shared memory (ideal "
-              << number(static_cast<double>(t.async_store.ideal_wavefronts)) << "), "
-              << number(static_cast<double>(t.async_bytes_idle))
-              << " bytes waited for without arithmetic meanwhile\n";
-  if (t.local_load_requests + t.local_store_requests)
-    std::cout << "    local memory "
-              << number(static_cast<double>(t.local_load_requests + t.local_store_requests))
-              << " requests\n";
-  for (const auto& finding : launch.findings) {
-    std::cout << "    finding: " << to_string(finding.kind);
-    if (finding.at.where.line) std::cout << " at " << file << ":" << finding.at.where.line;
-    std::cout << " (" << finding.occurrences << (finding.occurrences == 1 ? " time)" : " times)")
-              << '\n';
-    for (const auto& line : report::wrap(printable(finding.detail), 72))
-      std::cout << "      " << line << '\n';
+    say(4, text("run.async", {{"requests", count(t.async_copy.requests)},
+                              {"sectors", count(t.async_copy.sectors)},
+                              {"wavefronts", count(t.async_store.wavefronts)},
+                              {"ideal", count(t.async_store.ideal_wavefronts)},
+                              {"idle", count(t.async_bytes_idle)}}));
+  if (const auto local = t.local_load_requests + t.local_store_requests)
+    say(4, text("run.local", {{"requests", count(local)}}));
+  print_findings(launch, file);
+  if (!launch.completed) say(4, text("run.stopped"));
+  if (!launch.printf_output.empty()) {
+    say(4, text("run.printf"));
+    say(0, printable(launch.printf_output));
   }
-  if (!launch.completed) std::cout << "    the kernel was stopped before its end\n";
-  if (!launch.printf_output.empty())
-    std::cout << "    printf:\n" << printable(launch.printf_output) << '\n';
+}
+
+/// Everything but whether the result is right.
+void print_call(const CallOutcome& outcome, const std::string& file, std::size_t element_bytes) {
+  for (const auto& launch : outcome.run.launches) print_launch(launch, file);
+  const Observed seen = observe(outcome, element_bytes);
+  say(2, text("run.traffic"));
+  for (const auto* buffer : {&seen.a, &seen.b, &seen.c, &seen.scratch}) print_traffic(*buffer);
+  if (!outcome.said.empty()) {
+    say(2, text("run.printed"));
+    say(0, outcome.said);
+  }
+  for (const auto& error : outcome.result.errors)
+    say(2,
+        text("run.returned",
+             {{"call", error.call}, {"name", error.name}, {"message", printable(error.message)}}));
+  for (const auto& refusal : outcome.result.refused) say(2, refusal.call + ": " + refusal.reason);
 }
 
 ExitCode run_on_sim(const Workplace& place, const Lab& lab, const Rung& rung,
                     const RunOptions& options, const fs::path& source) {
   const Toolchain toolchain = probe_clang();
-  const Build build = build_lab(place, toolchain, lab, source);
-  if (build.status != BuildStatus::built) {
-    std::cout << build.headline << '\n';
-    for (const auto& line : build.details) std::cout << line << '\n';
+  BuildOptions building;
+  building.rungs = {rung.name};
+  const Build build = build_lab(
+      place, toolchain, lab, [&](const std::string&) { return source; }, building);
+  const auto refuse = [](const SourceUnit& unit) {
+    say(0, unit.headline);
+    for (const auto& line : unit.details) say(0, line);
+    return exit_build;
+  };
+  if (build.failed()) return refuse(*build.failed());
+  if (const auto lines = undefined(build, rung, options.type); !lines.empty()) {
+    for (const auto& line : lines) say(0, line);
     return exit_build;
   }
-  const std::string entry = rung.name + "<" + options.type + ">";
-  for (const auto& one : build.entries)
-    if (one.name == entry && !one.defined) {
-      std::cout << text("stage.signature", {{"function", one.function}}) << '\n'
-                << text("stage.signature.wanted",
-                        {{"signature", signature(rung.name, options.type)}})
-                << '\n';
-      return exit_build;
-    }
   SessionConfig config;
   config.grader_program = own_program();
   config.host_threads = 2;
   config.patience = std::chrono::minutes(10);  // somebody may sit in a debugger
   Session session(build, config);
-  if (const wire::LoadReply& loaded = session.load(); !loaded.loaded) {
-    std::cout << text("build.ptx",
-                      {{"file", build.shown_path},
-                       {"line", loaded.source_line ? ":" + std::to_string(loaded.source_line) : ""},
-                       {"what", printable(loaded.error)}})
-              << '\n';
-    return exit_build;
-  }
+  const SourceUnit unit = session.load().front();
+  if (!unit.built()) return refuse(unit);
+  const std::string entry = rung.name + "<" + options.type + ">";
   const diag::ElementType type = element_type(options.type);
   const Inputs inputs =
       make_inputs(type, rung, Case{{options.m, options.n, options.k}, 0, 0, 0, false},
@@ -149,59 +164,21 @@ ExitCode run_on_sim(const Workplace& place, const Lab& lab, const Rung& rung,
   const CallOutcome outcome =
       session.call({entry, inputs.a, inputs.b, inputs.c, false, true,
                     instruction_budget(lab, {options.m, options.n, options.k})});
-  std::cout << entry << " · C = " << inputs.c.rows << "×" << inputs.c.cols << ", K = " << options.k
-            << " · sim · " << build.shown_path << '\n';
-  for (const auto& launch : outcome.run.launches) print_launch(launch, build.shown_path);
-  const Observed seen = observe(outcome, diag::size_of(type));
-  std::cout << "  memory traffic\n";
-  for (const auto* buffer : {&seen.a, &seen.b, &seen.c, &seen.scratch}) print_traffic(*buffer);
-  if (!outcome.said.empty()) std::cout << "  printed:\n" << outcome.said << '\n';
-  for (const auto& error : outcome.result.errors)
-    std::cout << "  " << error.call << " returned " << error.name << ": "
-              << printable(error.message) << '\n';
-  for (const auto& refusal : outcome.result.refused)
-    std::cout << "  " << refusal.call << ": " << refusal.reason << '\n';
-  switch (outcome.end) {
-    case End::returned:
-      break;
-    case End::crashed:
-      std::cout << "  "
-                << text("verdict.crash",
-                        {{"entry", entry}, {"signal", signal_name(outcome.signal)}})
-                << '\n';
-      return exit_failed;
-    case End::exited:
-      std::cout << "  "
-                << text("verdict.exit",
-                        {{"entry", entry}, {"status", std::to_string(outcome.exit_status)}})
-                << '\n';
-      return exit_failed;
-    case End::threw:
-      std::cout << "  " << text("verdict.threw", {{"entry", entry}}) << ": " << outcome.message
-                << '\n';
-      return exit_failed;
-    case End::hung:
-      std::cout << "  " << text("verdict.hang", {{"entry", entry}}) << '\n';
-      return exit_failed;
-    case End::memory:
-      std::cout << "  " << text("verdict.memory", {{"entry", entry}}) << '\n';
-      return exit_failed;
-    case End::protocol:
-      std::cout << "  " << text("verdict.protocol", {{"entry", entry}}) << '\n';
-      return exit_failed;
-    case End::infra:
-      throw InfraError(outcome.message);
+  say(0, text("run.head", {{"entry", entry},
+                           {"rows", std::to_string(inputs.c.rows)},
+                           {"cols", std::to_string(inputs.c.cols)},
+                           {"k", std::to_string(options.k)},
+                           {"file", unit.shown_path}}));
+  print_call(outcome, unit.shown_path, diag::size_of(type));
+  if (const std::string why = not_returned(outcome, entry); !why.empty()) {
+    say(2, why);
+    return exit_failed;
   }
-  const Verification verified =
-      verify(rung.oracle, outcome.run.a, outcome.run.b, outcome.run.c_before, outcome.run.c_after,
-             Fill::integers, allowed_units(rung, options.type, Fill::integers));
-  const bool clean =
-      std::all_of(outcome.run.launches.begin(), outcome.run.launches.end(), [](const auto& l) {
-        return std::all_of(l.findings.begin(), l.findings.end(),
-                           [](const auto& f) { return f.kind == simgpu::FindingKind::will_spill; });
-      });
-  std::cout << "  result " << (verified.right ? "right" : "WRONG")
-            << (clean ? "" : ", with findings") << '\n';
+  const Verification verified = verify(rung.operation, outcome.run.a, outcome.run.b,
+                                       outcome.run.c_before, outcome.run.c_after, Fill::integers,
+                                       allowed_units(rung, options.type, Fill::integers));
+  const bool clean = without_findings(outcome.run.launches);
+  say(2, text(verified.right ? "run.right" : "run.wrong") + (clean ? "" : text("run.findings")));
   return verified.right && clean ? exit_ok : exit_failed;
 }
 
@@ -228,8 +205,8 @@ std::string gpu_main(const fs::path& source, const Rung& rung, const RunOptions&
       << ", k = " << options.k
       << ";\n"
          "  HostMatrix<T> a(m, k), b(k, n);\n  HostMatrix<Out> c("
-      << (rung.oracle == Oracle::copy_b ? "k" : "m") << ", "
-      << (rung.oracle == Oracle::copy_a ? "k" : "n")
+      << (rung.operation == Operation::copy_b ? "k" : "m") << ", "
+      << (rung.operation == Operation::copy_a ? "k" : "n")
       << ");\n"
          "  inputs::SplitMix64 random_a(1);\n  inputs::Pcg random_b(2);\n"
          "  inputs::integers(a, random_a);\n  inputs::integers(b, random_b);\n  "
@@ -239,18 +216,18 @@ std::string gpu_main(const fs::path& source, const Rung& rung, const RunOptions&
          "  const auto* data_b = reinterpret_cast<const In*>(on_b.view().data);\n"
          "  "
       << rung.name
-      << "<In, Out>(MatrixView<const In>{data_a, m, k, k}, MatrixView<const In>{data_b, k, n, n}, "
+      << "(MatrixView<const In>{data_a, m, k, k}, MatrixView<const In>{data_b, k, n, n}, "
          "on_c.view(), 0);\n"
          "  CUDA_CHECK(cudaDeviceSynchronize());\n  on_c.copy_to(c);\n";
-  if (rung.oracle == Oracle::product)
+  if (rung.operation == Operation::product)
     out << "  HostMatrix<Out> expected(m, n);\n  gemm_plain<T>(a.const_view(), b.const_view(), "
            "expected.view());\n";
   else
-    out << "  const HostMatrix<T>& expected = " << (rung.oracle == Oracle::copy_a ? "a" : "b")
+    out << "  const HostMatrix<T>& expected = " << (rung.operation == Operation::copy_a ? "a" : "b")
         << ";\n";
   out << "  long wrong = 0;\n  for (int i = 0; i < c.rows(); ++i)\n    for (int j = 0; j < "
          "c.cols(); ++j)\n"
-         "      if (!(c(i, j) == expected(i, j)) && wrong++ < 3)\n"
+         "      if (!(double(c(i, j)) == double(expected(i, j))) && wrong++ < 3)\n"
          "        std::printf(\"C[%d][%d] = %g, expected %g\\n\", i, j, double(c(i, j)), "
          "double(expected(i, j)));\n"
          "  std::printf(\"result %s (%ld of %ld elements wrong)\\n\", wrong ? \"WRONG\" : "
@@ -295,13 +272,17 @@ ExitCode run_on_gpu(const Workplace& place, const Rung& rung, const RunOptions& 
   program.argv = {(scratch.path() / "program").string()};
   program.environment = gpu::gpu_environment();
   const RunResult ran = run_process(program, std::chrono::minutes(2));
-  std::cout << rung.name << "<" << options.type << "> · " << options.m << "×" << options.n << "×"
-            << options.k << " · " << hardware.device.name << " (" << hardware.arch.name() << ") · "
-            << source.string() << '\n'
-            << printable(ran.output + ran.errors);
-  if (ran.timed_out) std::cout << "no result after two minutes\n";
+  say(0, text("run.head.gpu", {{"entry", rung.name + "<" + options.type + ">"},
+                               {"m", std::to_string(options.m)},
+                               {"n", std::to_string(options.n)},
+                               {"k", std::to_string(options.k)},
+                               {"gpu", hardware.device.name},
+                               {"arch", hardware.arch.name()},
+                               {"file", source.string()}}));
+  std::cout << printable(ran.output + ran.errors);
+  if (ran.timed_out) say(0, text("run.gpu.late"));
   if (WIFSIGNALED(ran.status))
-    std::cout << "the program died of " << signal_name(WTERMSIG(ran.status)) << '\n';
+    say(0, text("run.gpu.died", {{"signal", signal_name(WTERMSIG(ran.status))}}));
   return ran.ok() ? exit_ok : exit_failed;
 }
 
@@ -321,32 +302,18 @@ ExitCode run(const RunOptions& given) {
   const Workplace place = workplace(options.place);
   const std::vector<Lab> labs = load_labs(place.root, {});
   const Lab& lab = lab_with_id(labs, options.lab);
-  const std::string name = options.rung.empty() ? default_rung(lab).name : options.rung;
-  std::string all;
-  const Rung* rung = nullptr;
-  for (const auto& one : lab.rungs) {
-    all += (all.empty() ? "" : ", ") + one.name;
-    if (one.name == name) rung = &one;
-  }
-  if (!rung)
-    throw UserError(
-        text("usage.no_rung", {{"lab", lab.name}, {"rung", printable(name)}, {"rungs", all}}),
-        exit_usage);
-  if (options.type.empty()) options.type = rung->main_type();
-  if (!rung->needs_arch.empty() && options.device != "gpu")
-    throw UserError(text("device.needs_arch", {{"rung", rung->name}, {"arch", rung->needs_arch}}),
+  const Rung& rung = options.rung.empty() ? default_rung(lab) : rung_named(lab, options.rung);
+  if (options.type.empty()) options.type = rung.main_type();
+  if (!rung.needs_arch.empty() && options.device != "gpu")
+    throw UserError(text("device.needs_arch", {{"rung", rung.name}, {"arch", rung.needs_arch}}),
                     exit_infrastructure);
-  if (std::find(rung->types.begin(), rung->types.end(), options.type) == rung->types.end()) {
-    std::string types;
-    for (const auto& type : rung->types) types += (types.empty() ? "" : ", ") + type;
-    throw UserError(rung->name + " has no type " + printable(options.type) + "; it has: " + types,
-                    exit_usage);
-  }
+  if (std::find(rung.types.begin(), rung.types.end(), options.type) == rung.types.end())
+    no_such_type(rung.name, options.type, rung.types);
   const fs::path source = options.file.empty()
-                              ? source_of(lab, place.root, options.solution, rung->file)
+                              ? source_of(lab, place.root, options.solution, rung.file)
                               : fs::absolute(options.file);
-  return options.device == "gpu" ? run_on_gpu(place, *rung, options, source)
-                                 : run_on_sim(place, lab, *rung, options, source);
+  return options.device == "gpu" ? run_on_gpu(place, rung, options, source)
+                                 : run_on_sim(place, lab, rung, options, source);
 }
 
 }  // namespace grader

@@ -3,6 +3,7 @@
 
 #include "grader/commands/commands.hpp"
 #include "grader/commands/common.hpp"
+#include "grader/messages.hpp"
 #include "grader/os/files.hpp"
 #include "grader/os/sha256.hpp"
 #include "grader/os/zip.hpp"
@@ -27,8 +28,7 @@ ExitCode submit(const SubmitOptions& options) {
       files.push_back(std::move(file));
     }
   }
-  if (files.empty())
-    throw UserError("there is nothing to submit: no labN_*/gemm.cu was found", exit_usage);
+  if (files.empty()) throw UserError(messages::text("usage.nothing_to_submit"), exit_usage);
   const fs::path out =
       options.out.empty() ? place.build / "submission.zip" : fs::absolute(options.out);
   write_file_atomically(out, zip::write(files));

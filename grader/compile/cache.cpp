@@ -159,7 +159,9 @@ void CompilerRuns::prune() const {
   std::error_code error;
   std::vector<std::pair<fs::file_time_type, fs::path>> entries;
   for (const auto& entry : fs::directory_iterator(cache_, error))
-    entries.emplace_back(entry.last_write_time(error), entry.path());
+    // Never the empty file that every host pass names: another process may be compiling with it.
+    if (entry.path().filename() != "no_gpu_binary")
+      entries.emplace_back(entry.last_write_time(error), entry.path());
   if (entries.size() <= cached_files) return;
   std::sort(entries.begin(), entries.end());
   for (std::size_t i = 0; i < entries.size() / 2; ++i) fs::remove(entries[i].second, error);
@@ -230,7 +232,7 @@ StudentFile read_student_file(const Workplace& place, const Lab& lab, const fs::
     const std::vector<std::string> known = lab.files();
     const std::string own = absolute.filename().string();
     const std::string name =
-        std::find(known.begin(), known.end(), own) == known.end() ? "gemm.cu" : own;
+        std::find(known.begin(), known.end(), own) == known.end() ? known.front() : own;
     const fs::path copy = place.build / "submissions" / sha256(student.source) / lab.name / name;
     make_folder(copy.parent_path());
     if (!fs::exists(copy)) write_file_atomically(copy, student.source);

@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
-#include <memory>
 #include <sstream>
+#include <stdexcept>
+#include <utility>
 
 #include "grader/compile/cache.hpp"
+#include "grader/compile/compiler_output.hpp"
 #include "grader/compile/entries.hpp"
+#include "grader/compile/unit.hpp"
 #include "grader/errors.hpp"
 #include "grader/messages.hpp"
+#include "grader/os/escape.hpp"
 #include "grader/os/files.hpp"
 
 namespace grader {
@@ -26,54 +30,175 @@ class Driver {
         toolchain_(toolchain),
         lab_(lab),
         options_(options),
-        runs_(place, toolchain.identity, options) {}
+        runs_(place, toolchain.identity, options),
+        no_binary_(runs_.cache() / "no_gpu_binary") {
+    if (!fs::exists(no_binary_)) write_file_atomically(no_binary_, "");
+  }
 
-  Build build(const fs::path& source);
+  Build build(const SourceOf& source);
 
  private:
   using Pass = CompilerPass;
+  /// Both passes over a file. The one for the device takes longest: the host's code is linked
+  /// meanwhile.
+  struct Passes {
+    Pass host;
+    std::future<Pass> device;
+  };
+  /// A unit, and what goes on to the linker.
+  struct Compiled {
+    SourceUnit unit;
+    StudentFile student;
+    Passes passes;
+    std::vector<EntryPoint> entries;
+  };
 
-  void explain_failure(Build& build, const Pass& pass, const std::string& student_file) const;
-  void list_entries(Build& build, const std::string& object);
-  void link(Build& build, const std::string& object);
+  bool wanted(const Rung& rung) const {
+    return rung.needs_arch.empty() && (options_.rungs.empty() || options_.rungs.count(rung.name));
+  }
+  Compiled compile(const std::string& file, const fs::path& source) const;
+  Passes start_passes(const std::string& stem, const std::string& inputs,
+                      const std::string& path) const;
+  void explain_failure(SourceUnit& unit, const Pass& pass, const StudentFile& student) const;
+  void finish(Compiled& compiled, SourceUnit& unit) const;
+  void list_entries(Compiled& compiled, const std::vector<Mismatches::One>& mismatches) const;
+  /// Links the units that are built. False: it failed, and at least one of them is no more.
+  bool link(Build& build, const std::vector<Compiled>& compiled) const;
+  void explain_link(Build& build, const std::string& said) const;
 
   const Workplace& place_;
   const Toolchain& toolchain_;
   const Lab& lab_;
   const BuildOptions& options_;
   CompilerRuns runs_;
+  fs::path no_binary_;
 };
 
-void Driver::explain_failure(Build& build, const Pass& pass,
-                             const std::string& student_file) const {
-  if (runs_.explain_limit(pass, build.shown_path, build.headline)) {
-    build.status = BuildStatus::compile_limit;
+std::string stem_of(const std::string& file) {
+  return file.substr(0, file.rfind('.'));
+}
+
+void Driver::explain_failure(SourceUnit& unit, const Pass& pass, const StudentFile& student) const {
+  if (runs_.explain_limit(pass, unit.shown_path, unit.headline)) {
+    unit.status = BuildStatus::compile_limit;
     return;
   }
-  build.status = BuildStatus::compile_error;
-  const CompilerOutput output = filter_compiler_output(printable(pass.said), student_file);
-  build.details = output.errors;
+  unit.status = BuildStatus::compile_error;
+  const CompilerOutput output = filter_compiler_output(printable(pass.said), student.compiled);
+  unit.details = output.errors;
+  if (options_.hostile)
+    for (auto& line : unit.details)
+      if (const auto at = line.find(student.compiled); at != std::string::npos)
+        line.replace(at, student.compiled.size(), unit.shown_path);
   if (!output.unavailable_include.empty())
-    build.headline = text("build.include", {{"file", build.shown_path},
-                                            {"line", std::to_string(output.unavailable_line)},
-                                            {"header", output.unavailable_include}});
+    unit.headline = text("build.include", {{"file", unit.shown_path},
+                                           {"line", std::to_string(output.unavailable_line)},
+                                           {"header", output.unavailable_include}});
   else
-    build.headline = text("build.error", {{"file", build.shown_path}});
+    unit.headline = text("build.error", {{"file", unit.shown_path}});
 }
 
-void Driver::list_entries(Build& build, const std::string& object) {
-  const RunResult listed = runs_.tool(
-      {"nm", "--defined-only", "--extern-only", runs_.put("symbols.o", object).string()});
+Driver::Passes Driver::start_passes(const std::string& stem, const std::string& inputs,
+                                    const std::string& path) const {
+  Passes passes;
+  passes.device = std::async(std::launch::async, [this, stem, inputs, path] {
+    return runs_.run(
+        "ptx", inputs,
+        {toolchain_.clang, "@common/simgpu/flags/device.rsp", "-I.", "-ferror-limit=0", path},
+        stem + ".ptx");
+  });
+  // The runner carries no device code: the judge parses its own.
+  passes.host =
+      runs_.run("host.o", inputs,
+                {toolchain_.clang, "@common/simgpu/flags/host.rsp", "-I.", "-ferror-limit=0",
+                 "-Xclang", "-fcuda-include-gpubinary", "-Xclang", no_binary_.string(), "-c", path},
+                stem + ".o");
+  return passes;
+}
+
+Driver::Compiled Driver::compile(const std::string& file, const fs::path& source) const {
+  Compiled compiled;
+  compiled.student = read_student_file(place_, lab_, source, options_);
+  const StudentFile& student = compiled.student;
+  SourceUnit& unit = compiled.unit;
+  unit.file = file;
+  unit.status = student.status;
+  unit.headline = student.headline;
+  unit.shown_path = student.shown_path;
+  unit.source = student.source;
+  if (!unit.built()) return compiled;
+
+  // A launcher that is not there is told to the stages that want it, and the others are compiled:
+  // once more, without its instantiations. As each round leaves some out, this ends.
+  std::vector<Mismatches::One> mismatches;
+  const auto left = [&](const Rung& rung, const std::string& type) {
+    return wanted(rung) && std::none_of(mismatches.begin(), mismatches.end(), [&](const auto& one) {
+             return one.instance.rung == rung.name && one.instance.type == type;
+           });
+  };
+  Passes& passes = compiled.passes;
+  for (bool again = true; again;) {
+    const TranslationUnit generated = translation_unit(lab_, file, student.compiled, left);
+    const std::string path = runs_.put(stem_of(file) + ".unit.cu", generated.text).string();
+    passes = start_passes(stem_of(file), generated.text + '\0' + student.inputs, path);
+    if (passes.host.ok) break;
+    passes.device.wait();
+    const Mismatches found =
+        find_mismatches(printable(passes.host.said), path, student.compiled, generated);
+    if (found.unclosed) {
+      // The compiler is lost behind the end of the file: the file alone gives better errors.
+      Passes alone = start_passes(stem_of(file), student.inputs, student.compiled);
+      if (!alone.host.ok) passes = std::move(alone);
+    }
+    again = !found.unclosed && !found.list.empty();
+    mismatches.insert(mismatches.end(), found.list.begin(), found.list.end());
+  }
+  if (!passes.host.ok) {
+    // Where both fail, the pass for the device says it with the kernels' lines.
+    const Pass device = passes.device.get();
+    explain_failure(unit, device.ok ? passes.host : device, student);
+    return compiled;
+  }
+  list_entries(compiled, mismatches);
+  return compiled;
+}
+
+/// Waits for the pass for the device, and says what the compiler had to say.
+void Driver::finish(Compiled& compiled, SourceUnit& unit) const {
+  if (!compiled.passes.device.valid()) return;
+  const Pass ptx = compiled.passes.device.get();
+  if (!ptx.ok) {
+    explain_failure(unit, ptx, compiled.student);
+    return;
+  }
+  unit.ptx = ptx.bytes;
+  for (const Pass* pass : {&ptx, &std::as_const(compiled.passes.host)})
+    for (const auto& line :
+         filter_compiler_output(printable(pass->said), compiled.student.compiled).warnings)
+      if (std::find(unit.warnings.begin(), unit.warnings.end(), line) == unit.warnings.end())
+        unit.warnings.push_back(line);
+}
+
+void Driver::list_entries(Compiled& compiled,
+                          const std::vector<Mismatches::One>& mismatches) const {
+  const std::string& file = compiled.unit.file;
+  const RunResult listed =
+      runs_.tool({"nm", "--defined-only", "--extern-only",
+                  runs_.put(stem_of(file) + ".symbols.o", compiled.passes.host.bytes).string()});
   if (!listed.ok()) throw InfraError("nm failed: " + printable(listed.errors));
-  build.entries = match_entries(
-      lab_, defined_symbols(listed.output),
-      [](const Rung& rung) { return rung.needs_arch.empty(); }, true);
+  for (auto& entry : match_entries(lab_, file, defined_symbols(listed.output))) {
+    for (const auto& one : mismatches)
+      if (!entry.defined && one.candidate_line != 0 &&
+          entry.name == one.instance.rung + "<" + one.instance.type + ">")
+        entry.found = declaration_at(compiled.unit.source, one.candidate_line);
+    compiled.entries.push_back(std::move(entry));
+  }
 }
 
-void Driver::link(Build& build, const std::string& object) {
+bool Driver::link(Build& build, const std::vector<Compiled>& compiled) const {
   if (std::none_of(build.entries.begin(), build.entries.end(),
                    [](const EntryPoint& e) { return e.defined; }))
-    return;
+    return true;
   const std::string generated = entries_source(
       lab_, build.entries, "common/simgpu/runtime/remote/runner_loop.hpp",
       "int main() { return simgpu::runtime::simgpu_runner_main(3, entries, count); }\n");
@@ -83,77 +208,71 @@ void Driver::link(Build& build, const std::string& object) {
       {toolchain_.clang, "-std=c++17", "-O1", "-I.", "-c", entries_path.string()}, "entries.o");
   if (!entries.ok)
     throw InfraError("the generated entries.cpp does not compile: " + printable(entries.said));
-  const fs::path object_path = runs_.put("gemm.o", object),
-                 entries_object = runs_.put("entries_copy.o", entries.bytes);
-  const Pass linked = runs_.run(
-      "runner", object + '\0' + entries.bytes + '\0' + read_file(place_.remote_library, 1u << 30),
-      {toolchain_.clang, object_path.string(), entries_object.string(),
-       place_.remote_library.string(), "-pthread"},
-      "runner");
-  if (!linked.ok) {
-    build.status = BuildStatus::link_error;
-    if (linked.said.find("multiple definition of `main'") != std::string::npos ||
-        linked.said.find("duplicate symbol: main") != std::string::npos) {
-      build.headline = text("build.main", {{"file", build.shown_path}});
-      return;
-    }
-    build.headline = text("build.link", {{"file", build.shown_path}});
-    std::istringstream lines(printable(linked.said));
-    for (std::string line; std::getline(lines, line) && build.details.size() < 5;) {
-      // ".../gemm.o: in function `f()': gemm.cu:(.text+0x12): undefined reference to `g()'"
-      const auto at =
-          std::min(line.find("undefined reference to"), line.find("multiple definition of"));
-      if (at != std::string::npos) build.details.push_back(line.substr(at));
-    }
-    return;
+  std::vector<std::string> argv = {toolchain_.clang};
+  std::string inputs;
+  for (std::size_t i = 0; i < compiled.size(); ++i) {
+    const Compiled& one = compiled[i];
+    if (!build.units[i].built()) continue;
+    argv.push_back(runs_.put(stem_of(one.unit.file) + ".linked.o", one.passes.host.bytes).string());
+    inputs += one.passes.host.bytes + '\0';
   }
-  build.runner = runs_.keep_program(linked.bytes);
+  argv.push_back(runs_.put("entries_copy.o", entries.bytes).string());
+  argv.insert(argv.end(), {place_.remote_library.string(), "-pthread"});
+  inputs += entries.bytes + '\0' + read_file(place_.remote_library, 1u << 30);
+  const Pass linked = runs_.run("runner", inputs, argv, "runner");
+  if (linked.ok)
+    build.runner = runs_.keep_program(linked.bytes);
+  else
+    explain_link(build, printable(linked.said));
+  return linked.ok;
 }
 
-Build Driver::build(const fs::path& source) {
-  Build build;
-  const auto start = std::chrono::steady_clock::now();
-  StudentFile file = read_student_file(place_, lab_, source, options_);
-  build.status = file.status;
-  build.headline = file.headline;
-  build.shown_path = file.shown_path;
-  build.source = std::move(file.source);
-  if (build.status != BuildStatus::built) return build;
-  const std::string &compiled = file.compiled, &inputs = file.inputs;
+void Driver::explain_link(Build& build, const std::string& said) const {
+  const bool main = said.find("multiple definition of `main'") != std::string::npos ||
+                    said.find("duplicate symbol: main") != std::string::npos;
+  std::vector<std::string> details;
+  std::istringstream lines(said);
+  for (std::string line; std::getline(lines, line) && !main && details.size() < 5;) {
+    // ".../gemm.o: in function `f()': gemm.cu:(.text+0x12): undefined reference to `g()'"
+    const auto at =
+        std::min(line.find("undefined reference to"), line.find("multiple definition of"));
+    if (at != std::string::npos) details.push_back(line.substr(at));
+  }
+  // The linker names objects; where it names none of ours, all take part.
+  const auto named = [&](const SourceUnit& unit) {
+    return unit.built() && said.find("/" + stem_of(unit.file) + ".linked.o") != std::string::npos;
+  };
+  const bool any = std::any_of(build.units.begin(), build.units.end(), named);
+  for (SourceUnit& unit : build.units) {
+    if (!unit.built() || (any && !named(unit))) continue;
+    unit.status = BuildStatus::link_error;
+    unit.headline = text(main ? "build.main" : "build.link", {{"file", unit.shown_path}});
+    unit.details = details;
+  }
+}
 
-  const fs::path no_binary = runs_.cache() / "no_gpu_binary";
-  if (!fs::exists(no_binary)) write_file_atomically(no_binary, "");
-  auto device = std::async(std::launch::async, [&] {
-    return runs_.run("ptx", inputs,
-                     {toolchain_.clang, "@common/simgpu/flags/device.rsp", "-I.", compiled},
-                     "gemm.ptx");
-  });
-  // The runner carries no device code: the judge parses its own.
-  const Pass host =
-      runs_.run("host.o", inputs,
-                {toolchain_.clang, "@common/simgpu/flags/host.rsp", "-I.", "-Xclang",
-                 "-fcuda-include-gpubinary", "-Xclang", no_binary.string(), "-c", compiled},
-                "gemm.o");
-  if (host.ok) {
-    // The device pass takes longest: link meanwhile.
-    list_entries(build, host.bytes);
-    link(build, host.bytes);
+Build Driver::build(const SourceOf& source) {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::future<Compiled>> running;
+  for (const auto& file : lab_.files())
+    if (std::any_of(lab_.rungs.begin(), lab_.rungs.end(),
+                    [&](const Rung& rung) { return rung.file == file && wanted(rung); }))
+      running.push_back(std::async(
+          std::launch::async, [this, file, path = source(file)] { return compile(file, path); }));
+  std::vector<Compiled> compiled;
+  for (auto& one : running) compiled.push_back(one.get());
+  Build build;
+  for (const auto& one : compiled) build.units.push_back(one.unit);
+  // Once more without those that do not link.
+  for (bool again = true; again;) {
+    build.entries.clear();
+    for (std::size_t i = 0; i < compiled.size(); ++i)
+      if (build.units[i].built())
+        build.entries.insert(build.entries.end(), compiled[i].entries.begin(),
+                             compiled[i].entries.end());
+    again = !link(build, compiled);
   }
-  const Pass ptx = device.get();
-  if (!ptx.ok || !host.ok) {
-    build.details.clear();
-    explain_failure(build, ptx.ok ? host : ptx, compiled);
-    if (options_.hostile)
-      for (auto& line : build.details)
-        if (const auto at = line.find(compiled); at != std::string::npos)
-          line.replace(at, compiled.size(), build.shown_path);
-    return build;
-  }
-  for (const auto* pass : {&ptx, &host})
-    for (const auto& line : filter_compiler_output(printable(pass->said), compiled).warnings)
-      if (std::find(build.warnings.begin(), build.warnings.end(), line) == build.warnings.end())
-        build.warnings.push_back(line);
-  build.ptx = ptx.bytes;
+  for (std::size_t i = 0; i < compiled.size(); ++i) finish(compiled[i], build.units[i]);
   runs_.prune();
   build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return build;
@@ -161,8 +280,16 @@ Build Driver::build(const fs::path& source) {
 
 }  // namespace
 
-std::string instantiation(const std::string& rung, const std::string& type) {
-  return rung + "<" + cpp_type(type) + ", " + cpp_result_type(type) + ">";
+const SourceUnit& Build::unit(const std::string& file) const {
+  for (const auto& one : units)
+    if (one.file == file) return one;
+  throw std::out_of_range("no file " + file + " in this build");
+}
+
+const SourceUnit* Build::failed() const {
+  for (const auto& one : units)
+    if (!one.built()) return &one;
+  return nullptr;
 }
 
 std::string cpp_type(const std::string& type) {
@@ -177,13 +304,15 @@ std::string cpp_result_type(const std::string& type) {
 }
 
 std::string signature(const std::string& rung, const std::string& type) {
-  const std::string t = cpp_type(type);
-  return "void " + instantiation(rung, type) + "(MatrixView<const " + t + "> a, MatrixView<const " +
-         t + "> b, MatrixView<" + cpp_result_type(type) + "> c, cudaStream_t stream)";
+  const std::string t = cpp_type(type), out = cpp_result_type(type);
+  const bool one = t == out;
+  const std::string in = one ? "MatrixView<const T>" : "MatrixView<const In>";
+  return "void " + rung + "(" + in + " a, " + in + " b, MatrixView<" + (one ? "T" : "Out") +
+         "> c, cudaStream_t stream) with " + (one ? "T = " + t : "In = " + t + ", Out = " + out);
 }
 
 Build build_lab(const Workplace& place, const Toolchain& toolchain, const Lab& lab,
-                const fs::path& source, const BuildOptions& options) {
+                const SourceOf& source, const BuildOptions& options) {
   return Driver(place, toolchain, lab, options).build(source);
 }
 

@@ -1,22 +1,27 @@
-// From a student's gemm.cu to PTX for the judge's device and a runner program with the student's
+// From a student's files to PTX for the judge's device and a runner program with the student's
 // host code.
 //
-//   device pass  clang -> PTX text            parsed by the device worker, never by the student's
-//   process host pass    clang -> object              both passes run side by side entries.cpp
-//   generated from lab.toml      only launchers that the object really defines link         object
-//   + entries + libsimgpu_cudart_remote.a -> runner
+//   unit         generated from lab.toml: includes gemm.cu (mma.cu, ...), instantiates its rungs
+//   device pass  clang -> PTX text      parsed by the device worker, never by the student's process
+//   host pass    clang -> object        both passes of all files run side by side
+//   entries.cpp  generated from lab.toml: only launchers that the objects really define
+//   link         objects + entries + libsimgpu_cudart_remote.a -> runner
 //
 // Compilers run with an emptied environment, limits on time, memory and file size, and results are
-// cached under build/ by the content of everything that went in.
+// cached under build/ by the content of everything that went in. One file that fails takes no
+// other with it.
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "grader/compile/toolchain.hpp"
 #include "grader/labs/lab.hpp"
+#include "grader/verdict.hpp"
 
 namespace grader {
 
@@ -30,24 +35,35 @@ struct Workplace {
 /// One launcher or answer function of the table that the runner serves.
 struct EntryPoint {
   std::string name;      ///< "gemm_naive<float>" or "suspects": the key for calls
-  std::string function;  ///< "gemm_naive<float, float>": as the student writes it
+  std::string function;  ///< "gemm_naive<int>": as C++ names the type
+  std::string type;      ///< of the operands, as lab.toml names it; "" for an answer
   bool defined = false;
-  std::string found;  ///< if not: a definition with that name and another signature, "" = none
+  std::string symbol;  ///< if so: its mangled name
+  std::string found;   ///< if not: what has that name and another signature, "" = nothing
 };
 
-enum class BuildStatus { built, missing, empty, refused, compile_error, compile_limit, link_error };
+/// What became of one of the lab's files.
+struct SourceUnit {
+  std::string file;        ///< "gemm.cu", as lab.toml names it
+  std::string shown_path;  ///< "lab1_naive/gemm.cu": as messages name it
+  BuildStatus status = BuildStatus::built;
+  std::string headline;               ///< one sentence, when not built
+  std::vector<std::string> details;   ///< the compiler's own words for the file, or advice
+  std::string ptx;                    ///< text of the device pass
+  std::vector<std::string> warnings;  ///< of the compiler, for this file
+  std::string source;                 ///< as it was read
+  bool built() const { return status == BuildStatus::built; }
+};
 
 struct Build {
-  BuildStatus status = BuildStatus::built;
-  std::string headline;              ///< one sentence, when not built
-  std::vector<std::string> details;  ///< the compiler's own words for the student's file, or advice
-  std::string ptx;                   ///< text of the device pass
-  std::filesystem::path runner;      ///< program
+  std::vector<SourceUnit> units;  ///< in the order of Lab::files(), without those for hardware only
+  std::filesystem::path runner;   ///< program; empty: nothing could be linked
   std::vector<EntryPoint> entries;
-  std::vector<std::string> warnings;  ///< of the compiler, for the student's file
-  std::string source;                 ///< gemm.cu as it was read
-  std::string shown_path;             ///< "lab1_naive/gemm.cu": as messages name it
-  double seconds = 0;                 ///< wall time of this build
+  double seconds = 0;  ///< wall time of this build
+
+  const SourceUnit& unit(const std::string& file) const;  ///< throws std::out_of_range
+  /// The first that is not built; null: all are.
+  const SourceUnit* failed() const;
 };
 
 /// Who runs the compilers and how much they may take. Defaults suit a student's own machine.
@@ -55,18 +71,22 @@ struct BuildOptions {
   bool hostile = false;  ///< somebody else's code: tighter file checks, no neighbour files
   std::optional<std::pair<unsigned, unsigned>> user;  ///< uid, gid to drop to
   bool verbose = false;                               ///< print the commands on stderr
+  /// Empty: all rungs; else these alone are instantiated, and files without any of them left out.
+  std::set<std::string> rungs;
 };
 
-/// Compiles `source` (relative to the root when it lies there) for `lab`. Throws InfraError if the
-/// machine fails.
+/// Where a file of the lab lies: "gemm.cu" -> path, relative to the root when it lies there.
+using SourceOf = std::function<std::filesystem::path(const std::string& file)>;
+
+/// Compiles the files of `lab` that the simulated GPU runs. Throws InfraError if the machine fails.
 Build build_lab(const Workplace& place, const Toolchain& toolchain, const Lab& lab,
-                const std::filesystem::path& source, const BuildOptions& options = {});
+                const SourceOf& source, const BuildOptions& options = {});
 
 /// What the compiler said about the student's own file: errors and warnings with their source
 /// lines, without notes from inside our headers. At most `most` diagnostics.
 struct CompilerOutput {
-  std::vector<std::string>
-      errors;  ///< "lab1_naive/gemm.cu:31:9: error: ..." and the lines that show it
+  /// "lab1_naive/gemm.cu:31:9: error: ..." and the lines that show it
+  std::vector<std::string> errors;
   std::vector<std::string> warnings;
   std::string unavailable_include;  ///< header that does not exist here
   unsigned unavailable_line = 0;
@@ -78,11 +98,7 @@ CompilerOutput filter_compiler_output(const std::string& text, const std::string
 std::string cpp_type(const std::string& type);
 std::string cpp_result_type(const std::string& type);
 
-/// "gemm_naive<float, float>", "gemm_wmma<__half, float>": the instantiation for a type of
-/// lab.toml.
-std::string instantiation(const std::string& rung, const std::string& type);
-
-/// The signature as a sentence: "void gemm_naive<float, float>(MatrixView<const float> a, ...)".
+/// The launcher wanted for a type: "void gemm_naive(MatrixView<const T> a, ...) with T = float".
 std::string signature(const std::string& rung, const std::string& type);
 
 }  // namespace grader

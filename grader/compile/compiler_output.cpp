@@ -1,51 +1,43 @@
 // Clang's diagnostics, reduced to what a student can act on.
+#include "grader/compile/compiler_output.hpp"
+
 #include <algorithm>
 #include <sstream>
 
 #include "grader/compile/compile.hpp"
 
 namespace grader {
-namespace {
-
-struct Location {
-  std::string file;
-  unsigned line = 0;
-  std::string level;  ///< "error", "warning", "note", "fatal error"
-  std::string message;
-};
-
-/// "file:12:34: error: text"
-bool parse_location(const std::string& text, Location& out) {
+std::optional<Diagnostic> parse_diagnostic(const std::string& text) {
   for (const char* level : {": fatal error: ", ": error: ", ": warning: ", ": note: "}) {
     const auto at = text.find(level);
     if (at == std::string::npos) continue;
     const std::string place = text.substr(0, at);
     const auto column = place.rfind(':');
-    if (column == std::string::npos || column == 0) return false;
+    if (column == std::string::npos || column == 0) return {};
     const auto line = place.rfind(':', column - 1);
-    if (line == std::string::npos) return false;
-    out.file = place.substr(0, line);
-    out.line = static_cast<unsigned>(std::strtoul(place.c_str() + line + 1, nullptr, 10));
-    out.level = std::string(level).substr(2);
-    out.level = out.level.substr(0, out.level.size() - 2);
-    out.message = text.substr(at + std::string(level).size());
-    return out.line != 0;
+    if (line == std::string::npos) return {};
+    Diagnostic found;
+    found.file = place.substr(0, line);
+    found.line = static_cast<unsigned>(std::strtoul(place.c_str() + line + 1, nullptr, 10));
+    found.level = std::string(level).substr(2);
+    found.level = found.level.substr(0, found.level.size() - 2);
+    found.message = text.substr(at + std::string(level).size());
+    if (found.line == 0) return {};
+    return found;
   }
-  return false;
+  return {};
 }
 
-bool same_file(const std::string& file, const std::string& student) {
-  return file == student || file == "./" + student ||
-         (file.size() > student.size() &&
-          file.compare(file.size() - student.size() - 1, std::string::npos, "/" + student) == 0);
+bool same_file(const std::string& path, const std::string& file) {
+  return path == file || path == "./" + file ||
+         (path.size() > file.size() &&
+          path.compare(path.size() - file.size() - 1, std::string::npos, "/" + file) == 0);
 }
-
-}  // namespace
 
 CompilerOutput filter_compiler_output(const std::string& text, const std::string& student_file,
                                       std::size_t most) {
   struct Block {
-    Location head;
+    Diagnostic head;
     std::vector<std::string> lines;      ///< headline and the source excerpt
     std::vector<std::string> own_notes;  ///< notes that point into the student's file
   };
@@ -53,20 +45,21 @@ CompilerOutput filter_compiler_output(const std::string& text, const std::string
   std::istringstream stream(text);
   bool keep = false, in_note = false;
   for (std::string line; std::getline(stream, line);) {
-    Location at;
     // "In file included from ..." and clang's closing summary carry nothing for the student.
     if (line.rfind("In file included from", 0) == 0 ||
         line.find(" generated") != std::string::npos) {
       keep = false;
       continue;
     }
-    if (parse_location(line, at)) {
-      in_note = at.level == "note";
+    if (const auto at = parse_diagnostic(line)) {
+      // An included file is named as the search found it: by "./".
+      if (line.compare(0, 2, "./") == 0) line.erase(0, 2);
+      in_note = at->level == "note";
       if (!in_note) {
-        blocks.push_back({at, {line}, {}});
-        keep = same_file(at.file, student_file);
+        blocks.push_back({*at, {line}, {}});
+        keep = same_file(at->file, student_file);
       } else {
-        keep = !blocks.empty() && same_file(at.file, student_file) &&
+        keep = !blocks.empty() && same_file(at->file, student_file) &&
                blocks.back().own_notes.size() < 4;
         if (keep) blocks.back().own_notes.push_back(line);
       }

@@ -9,8 +9,8 @@
 
 namespace grader {
 
-std::vector<std::string> defined_symbols(const std::string& nm_output) {
-  std::vector<std::string> defined;
+std::vector<Symbol> defined_symbols(const std::string& nm_output) {
+  std::vector<Symbol> defined;
   std::istringstream stream(nm_output);
   for (std::string line; std::getline(stream, line);) {
     const auto space = line.rfind(' ');
@@ -19,43 +19,51 @@ std::vector<std::string> defined_symbols(const std::string& nm_output) {
     int failed = 0;
     const std::unique_ptr<char, decltype(&std::free)> name(
         abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &failed), &std::free);
-    defined.push_back(failed == 0 ? name.get() : symbol);
+    defined.push_back({symbol, failed == 0 ? name.get() : symbol});
   }
   return defined;
 }
 
-std::vector<EntryPoint> match_entries(const Lab& lab, const std::vector<std::string>& defined,
-                                      const std::function<bool(const Rung&)>& wanted_rung,
-                                      bool answers) {
+std::vector<EntryPoint> match_entries(const Lab& lab, const std::string& file,
+                                      const std::vector<Symbol>& defined) {
   std::vector<EntryPoint> entries;
+  // A symbol belongs to the entry if it begins with `head` and ends with `tail`.
   const auto add = [&](const std::string& name, const std::string& function,
-                       const std::string& wanted, const std::string& stem) {
-    EntryPoint entry{name, function, false, {}};
-    for (const auto& symbol : defined) {
-      if (symbol == wanted) entry.defined = true;
+                       const std::string& type, const std::string& head, const std::string& tail,
+                       const std::string& stem) {
+    EntryPoint entry;
+    entry.name = name;
+    entry.function = function;
+    entry.type = type;
+    for (const auto& [mangled, symbol] : defined) {
+      if (symbol.size() >= head.size() + tail.size() && symbol.rfind(head, 0) == 0 &&
+          symbol.compare(symbol.size() - tail.size(), tail.size(), tail) == 0)
+        entry.symbol = mangled;
       // Device stubs carry the kernel's name, not the launcher's.
-      if (symbol.find(stem) != std::string::npos &&
+      const auto at = symbol.find(stem);
+      if (at != std::string::npos && (at == 0 || symbol[at - 1] == ' ') &&
           symbol.find("__device_stub__") == std::string::npos && entry.found.empty())
         entry.found = symbol.substr(0, 200);
     }
+    entry.defined = !entry.symbol.empty();
     if (entry.defined) entry.found.clear();
     entries.push_back(std::move(entry));
   };
   for (const auto& rung : lab.rungs) {
-    if (!wanted_rung(rung)) continue;
+    if (rung.file != file) continue;
     for (const auto& type : rung.types) {
-      const std::string t = cpp_type(type), out = cpp_result_type(type),
-                        function = instantiation(rung.name, type);
-      add(rung.name + "<" + type + ">", function,
-          "void " + function + "(MatrixView<" + t + " const>, MatrixView<" + t +
-              " const>, MatrixView<" + out + ">, CUstream_st*)",
-          function + "(");
+      const std::string t = cpp_type(type), out = cpp_result_type(type);
+      const std::string parameters = "(MatrixView<" + t + " const>, MatrixView<" + t +
+                                     " const>, MatrixView<" + out + ">, CUstream_st*)";
+      add(rung.name + "<" + type + ">", rung.name + "<" + t + ">", type, "void " + rung.name + "<",
+          ">" + parameters, rung.name);
     }
   }
-  for (const auto& stage : lab.stages)
-    if (answers && stage.answer)
-      add(stage.answer->function, stage.answer->function, stage.answer->function + "()",
-          stage.answer->function + "(");
+  for (const auto& stage : lab.stages) {
+    if (!stage.answer || lab.rung(stage.rung).file != file) continue;
+    const std::string& function = stage.answer->function;
+    add(function, function, "", function + "()", "", function + "(");
+  }
   return entries;
 }
 
@@ -63,15 +71,20 @@ std::string entries_source(const Lab& lab, const std::vector<EntryPoint>& table,
                            const std::string& header, const std::string& main_function) {
   std::ostringstream out;
   out << "// Generated from " << lab.name
-      << "/lab.toml: the functions of gemm.cu that the judge may call.\n"
+      << "/lab.toml: the functions of the lab's files that the judge may call.\n"
          "#include \"common/matrix.hpp\"\n#include \""
       << header << "\"\n\n";
   for (const auto& rung : lab.rungs)
     for (const auto& type : rung.types)
       if (type == "half" || type == "bfloat16") out << "struct " << cpp_type(type) << ";\n";
-  for (const auto& rung : lab.rungs)
-    out << "template <typename In, typename Out>\nvoid " << rung.name
-        << "(MatrixView<const In>, MatrixView<const In>, MatrixView<Out>, CUstream_st*);\n";
+  // By their symbols: how many parameters a launcher's template has is its own business.
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (!table[i].defined || table[i].type.empty()) continue;
+    const std::string in = "MatrixView<const " + cpp_type(table[i].type) + ">";
+    out << "void launcher_" << i << "(" << in << ", " << in << ", MatrixView<"
+        << cpp_result_type(table[i].type) << ">, CUstream_st*) __asm__(\"" << table[i].symbol
+        << "\");\n";
+  }
   for (const auto& stage : lab.stages) {
     if (!stage.answer) continue;
     const std::string& function = stage.answer->function;
@@ -90,12 +103,12 @@ std::string entries_source(const Lab& lab, const std::vector<EntryPoint>& table,
   };
   out << "\nstatic const simgpu::runtime::Entry entries[] = {\n";
   std::size_t count = 0;
-  for (const auto& entry : table) {
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const EntryPoint& entry = table[i];
     if (!entry.defined) continue;
     ++count;
-    if (entry.function.find('<') != std::string::npos)
-      out << "    simgpu::runtime::launcher<&" << entry.function << ">(\"" << entry.name
-          << "\"),\n";
+    if (!entry.type.empty())
+      out << "    simgpu::runtime::launcher<&launcher_" << i << ">(\"" << entry.name << "\"),\n";
     else
       out << "    simgpu::runtime::answer(\"" << entry.name << "\", &" << entry.function
           << (predicts(entry.function) ? "_as_text" : "") << "),\n";

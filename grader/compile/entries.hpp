@@ -1,7 +1,6 @@
 // The table of functions that the judge may call in a runner.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,14 +8,19 @@
 
 namespace grader {
 
-/// The demangled global symbols that an object defines, from the output of nm --defined-only
-/// --extern-only.
-std::vector<std::string> defined_symbols(const std::string& nm_output);
+/// A global symbol of an object, as the linker and as a reader knows it.
+struct Symbol {
+  std::string mangled, demangled;
+};
 
-/// Compares what an object defines with what lab.toml asks for, by demangled name. Only rungs for
-/// which `wanted` is true; answers (functions without arguments) belong to gemm.cu.
-std::vector<EntryPoint> match_entries(const Lab& lab, const std::vector<std::string>& defined,
-                                      const std::function<bool(const Rung&)>& wanted, bool answers);
+/// What an object defines, from the output of nm --defined-only --extern-only.
+std::vector<Symbol> defined_symbols(const std::string& nm_output);
+
+/// Compares what the object of one of a lab's files defines with what lab.toml asks of that file:
+/// its launchers (templates with any parameters that give the wanted signature), and the answers
+/// to its stages (functions without arguments).
+std::vector<EntryPoint> match_entries(const Lab& lab, const std::string& file,
+                                      const std::vector<Symbol>& defined);
 
 /// Source of the table: C++17, without CUDA. `header` declares the runner's main; `main_call` is
 /// its call, with `entries` and `count` in it.

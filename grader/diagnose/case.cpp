@@ -101,31 +101,31 @@ bool Matrix::same_bits(const Matrix& other, std::size_t element) const {
                      width) == 0;
 }
 
-std::vector<double> correct_result(Oracle oracle, const Run& run) {
+std::vector<double> correct_result(Operation operation, const Run& run) {
   const int m = run.c_before.rows, n = run.c_before.cols, depth = run.a.cols;
   std::vector<double> correct(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
   for (int i = 0; i < m; ++i) {
     double* const row = &correct[static_cast<std::size_t>(i) * static_cast<std::size_t>(n)];
-    if (oracle == Oracle::product) {
+    if (operation == Operation::product) {
       for (int k = 0; k < depth; ++k) {
         const double factor = run.a.at(i, k);
         for (int j = 0; j < n; ++j) row[j] += factor * run.b.at(k, j);
       }
     } else {
       for (int j = 0; j < n; ++j)
-        row[j] = oracle == Oracle::copy_a ? run.a.at(i, j) : run.b.at(i, j);
+        row[j] = operation == Operation::copy_a ? run.a.at(i, j) : run.b.at(i, j);
     }
   }
   return correct;
 }
 
-Case make_case(Oracle oracle, Run run) {
+Case make_case(Operation operation, Run run) {
   Case c;
-  c.oracle = oracle;
+  c.operation = operation;
   c.m = run.c_before.rows;
   c.n = run.c_before.cols;
   c.k = run.a.cols;
-  c.correct = correct_result(oracle, run);
+  c.correct = correct_result(operation, run);
   c.state.resize(c.correct.size());
   for (int i = 0; i < c.m; ++i) {
     for (int j = 0; j < c.n; ++j) {
@@ -157,50 +157,64 @@ bool on_tensor_cores(const std::vector<Case>& cases) {
   return false;
 }
 
-std::vector<ProbeShape> telling_shapes(const Evidence& evidence) {
-  const Run& run = evidence.run;
-  const auto or_default = [](int value, int fallback) { return value > 0 ? value : fallback; };
-  const int bm = or_default(evidence.tile.bm, 16), bn = or_default(evidence.tile.bn, 16);
-  const int bk = or_default(evidence.tile.bk, 1);
-  const int m = run.c_before.rows, n = run.c_before.cols, k = run.a.cols;
-  const bool aligned = m > 0 && n > 0 && k > 0 && m % bm == 0 && n % bn == 0 && k % bk == 0;
-  const bool strided =
-      run.a.ld > run.a.cols || run.b.ld > run.b.cols || run.c_before.ld > run.c_before.cols;
+namespace {
 
-  std::vector<ProbeShape> shapes;
-  const auto add = [&](int rows, int cols, int depth) {
-    // Nudge equal extents apart: a transposed index is invisible in a square.
+/// What the shapes of probes have in common with the call that failed.
+struct ShapeStyle {
+  bool aligned = false, strided = false;
+  int bm = 16, bn = 16, bk = 1;
+
+  /// Three different paddings; C's is wide enough to catch what runs over the end of a row.
+  ProbeShape padded(int rows, int cols, int depth) const {
+    if (!strided) return {rows, cols, depth, 0, 0, 0};
+    return {rows, cols, depth, 3, 6, bn + 5};
+  }
+  /// Nudges equal extents apart: a transposed index is invisible in a square.
+  ProbeShape distinct(int rows, int cols, int depth) const {
     const int step = aligned ? bk : 1;
-    while (std::abs(depth - rows) < 3 || std::abs(depth - cols) < 3) depth += step;
+    const auto part = [&] {
+      while (std::abs(depth - rows) < 3 || std::abs(depth - cols) < 3) depth += step;
+    };
+    part();
     if (rows == cols) rows += aligned ? bm : 1;
-    while (std::abs(depth - rows) < 3 || std::abs(depth - cols) < 3) depth += step;
-    ProbeShape shape{rows, cols, depth, 0, 0, 0};
-    // Three different paddings; C's is wide enough to catch what runs over the end of a row.
-    if (strided) shape.pad_a = 3, shape.pad_b = 6, shape.pad_c = bn + 5;
-    shapes.push_back(shape);
-  };
+    part();
+    return padded(rows, cols, depth);
+  }
+};
+
+ShapeStyle style_of(const Evidence& evidence) {
+  const Run& run = evidence.run;
+  ShapeStyle style;
+  if (evidence.tile.bm > 0) style.bm = evidence.tile.bm;
+  if (evidence.tile.bn > 0) style.bn = evidence.tile.bn;
+  if (evidence.tile.bk > 0) style.bk = evidence.tile.bk;
+  const int m = run.c_before.rows, n = run.c_before.cols, k = run.a.cols;
+  style.aligned =
+      m > 0 && n > 0 && k > 0 && m % style.bm == 0 && n % style.bn == 0 && k % style.bk == 0;
+  style.strided =
+      run.a.ld > run.a.cols || run.b.ld > run.b.cols || run.c_before.ld > run.c_before.cols;
+  return style;
+}
+
+}  // namespace
+
+std::vector<ProbeShape> telling_shapes(const Evidence& evidence) {
+  const ShapeStyle style = style_of(evidence);
+  const int bm = style.bm, bn = style.bn, bk = style.bk;
   // A rung that is only asked for K = 1 may be right for nothing else.
-  if (k == 1 && m > 1 && n > 1) {
-    for (const auto& [rows, cols] :
-         {std::pair{bm + 3, 2 * bn + 5}, std::pair{2 * bm + 7, bn / 2 + 5}})
-      shapes.push_back({rows, cols, 1, strided ? 3 : 0, strided ? 6 : 0, strided ? bn + 5 : 0});
-    return shapes;
-  }
-  if (aligned) {
+  if (evidence.run.a.cols == 1 && evidence.run.c_before.rows > 1 && evidence.run.c_before.cols > 1)
+    return {style.padded(bm + 3, 2 * bn + 5, 1), style.padded(2 * bm + 7, bn / 2 + 5, 1)};
+  if (style.aligned) {
     const int three = bk > 1 ? 3 * bk : 12;
-    add(bm, 2 * bn, three);
-    add(2 * bm, bn, three);
-    add(2 * bm, 3 * bn, bk > 1 ? bk : 4);
-  } else {
-    // Two whole k-tiles and most of a third: a missing partial tile differs from a missing last k.
-    const int ragged = bk > 3 ? 2 * bk + bk / 2 + 1 : bk > 1 ? 3 * bk - 1 : 11;
-    add(bm + 3, 2 * bn + 5, ragged);
-    add(2 * bm + 7, bn / 2 + 5, ragged);
-    // K below the other extents: with K as leading dimension everything else would be out of
-    // bounds.
-    add(bm + 6, 2 * bn + 9, bk / 2 + 2);
+    return {style.distinct(bm, 2 * bn, three), style.distinct(2 * bm, bn, three),
+            style.distinct(2 * bm, 3 * bn, bk > 1 ? bk : 4)};
   }
-  return shapes;
+  // Two whole k-tiles and most of a third: a missing partial tile differs from a missing last k.
+  const int ragged = bk > 3 ? 2 * bk + bk / 2 + 1 : bk > 1 ? 3 * bk - 1 : 11;
+  // K below the other extents: with K as leading dimension everything else would be out of bounds.
+  return {style.distinct(bm + 3, 2 * bn + 5, ragged),
+          style.distinct(2 * bm + 7, bn / 2 + 5, ragged),
+          style.distinct(bm + 6, 2 * bn + 9, bk / 2 + 2)};
 }
 
 Matrix filled(ElementType type, int rows, int cols, int pad,
@@ -241,13 +255,13 @@ Matrix garbage(ElementType type, int rows, int cols, int pad) {
   return m;
 }
 
-std::pair<int, int> result_extents(Oracle oracle, const ProbeShape& s) {
-  switch (oracle) {
-    case Oracle::copy_a:
+std::pair<int, int> result_extents(Operation operation, const ProbeShape& s) {
+  switch (operation) {
+    case Operation::copy_a:
       return {s.m, s.k};
-    case Oracle::copy_b:
+    case Operation::copy_b:
       return {s.k, s.n};
-    case Oracle::product:
+    case Operation::product:
       break;
   }
   return {s.m, s.n};
@@ -256,7 +270,7 @@ std::pair<int, int> result_extents(Oracle oracle, const ProbeShape& s) {
 std::optional<Run> probe(const Evidence& evidence, Matrix a, Matrix b) {
   if (!evidence.run_probe) return std::nullopt;
   ProbeShape shape{a.rows, b.cols, a.cols, a.ld - a.cols, b.ld - b.cols, 0};
-  const auto [rows, cols] = result_extents(evidence.oracle, shape);
+  const auto [rows, cols] = result_extents(evidence.operation, shape);
   const int pad = shape.pad_a > 0 || shape.pad_b > 0 ? 11 : 0;
   std::optional<Run> run =
       evidence.run_probe(a, b, garbage(result_type(evidence.type), rows, cols, pad));
@@ -268,14 +282,14 @@ std::optional<Run> probe(const Evidence& evidence, Matrix a, Matrix b) {
 std::optional<Case> probe_case(const Evidence& evidence, const ProbeShape& shape,
                                std::uint64_t stream, int limit) {
   if (!evidence.run_probe) return std::nullopt;
-  const auto [rows, cols] = result_extents(evidence.oracle, shape);
+  const auto [rows, cols] = result_extents(evidence.operation, shape);
   std::optional<Run> run =
       evidence.run_probe(integers_a(evidence.type, shape.m, shape.k, shape.pad_a, stream, limit),
                          integers_b(evidence.type, shape.k, shape.n, shape.pad_b, stream, limit),
                          garbage(result_type(evidence.type), rows, cols, shape.pad_c));
   if (!run || run->failed_launch || run->c_after.elements() != run->c_before.elements())
     return std::nullopt;
-  return make_case(evidence.oracle, std::move(*run));
+  return make_case(evidence.operation, std::move(*run));
 }
 
 }  // namespace grader::diag

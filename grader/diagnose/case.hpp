@@ -17,7 +17,7 @@ enum class State : std::uint8_t { right, wrong, untouched };
 
 /// A run on integer data whose C held finite garbage before (or, without a probe, poison).
 struct Case {
-  Oracle oracle = Oracle::product;
+  Operation operation = Operation::product;
   Run run;
   int m = 0, n = 0, k = 0;       ///< C is m x n, A m x k (copies: as the matrices say)
   std::vector<double> correct;   ///< m * n, dense
@@ -39,10 +39,10 @@ struct Case {
 bool on_tensor_cores(const std::vector<Case>& cases);
 
 /// What C should be, dense; empty if the operands are not finite.
-std::vector<double> correct_result(Oracle oracle, const Run& run);
+std::vector<double> correct_result(Operation operation, const Run& run);
 
 /// Sets a run beside its right answer. The run's data must be integers small enough to be exact.
-Case make_case(Oracle oracle, Run run);
+Case make_case(Operation operation, Run run);
 
 /// Numbers to choose from, and what else shapes the probes.
 struct ProbeShape {
@@ -69,7 +69,7 @@ Matrix integers_b(ElementType type, int rows, int cols, int pad, std::uint64_t s
 Matrix garbage(ElementType type, int rows, int cols, int pad);
 
 /// C's extents for operands of this shape.
-std::pair<int, int> result_extents(Oracle oracle, const ProbeShape& shape);
+std::pair<int, int> result_extents(Operation operation, const ProbeShape& shape);
 
 /// Runs the rung on small integers; empty if it could not be run or was refused.
 std::optional<Case> probe_case(const Evidence& evidence, const ProbeShape& shape,

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include "common/inputs.hpp"
 #include "grader/diagnose/case.hpp"
@@ -15,10 +16,8 @@ namespace grader::diag {
 
 std::string number(double value) {
   if (std::isnan(value)) return "NaN";
-  char text[32];
-  std::snprintf(text, sizeof text,
-                value == std::floor(value) && std::abs(value) < 1e15 ? "%.0f" : "%.7g", value);
-  return text;
+  return value == std::floor(value) && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value)
+                                                              : fmt::format("{:.7g}", value);
 }
 
 namespace {
@@ -68,13 +67,12 @@ namespace {
 /// "; 16 x 16 tile (0, 1), inside it (3, 5)", and the thread where the launch is the reference's.
 std::string tile_of(const Evidence& evidence, const Case& c, int i, int j) {
   const Tile& t = evidence.tile;
-  if (t.bm <= 0 || t.bn <= 0 || evidence.oracle != Oracle::product) return "";
-  std::string text =
-      messages::text("detail.tile", {{"size", std::to_string(t.bm) + " x " + std::to_string(t.bn)},
-                                     {"ti", std::to_string(i / t.bm)},
-                                     {"tj", std::to_string(j / t.bn)},
-                                     {"ii", std::to_string(i % t.bm)},
-                                     {"jj", std::to_string(j % t.bn)}});
+  if (t.bm <= 0 || t.bn <= 0 || evidence.operation != Operation::product) return "";
+  std::string text = messages::text("detail.tile", {{"size", fmt::format("{} x {}", t.bm, t.bn)},
+                                                    {"ti", i / t.bm},
+                                                    {"tj", j / t.bn},
+                                                    {"ii", i % t.bm},
+                                                    {"jj", j % t.bn}});
   const int tm = std::max(1, t.tm), tn = std::max(1, t.tn);
   if (c.run.launches.size() != 1) return text;
   const simgpu::LaunchReport& launch = c.run.launches.front();
@@ -84,10 +82,8 @@ std::string tile_of(const Evidence& evidence, const Case& c, int i, int j) {
       launch.grid.x == as_unsigned((c.n + t.bn - 1) / t.bn) &&
       launch.grid.y == as_unsigned((c.m + t.bm - 1) / t.bm) && tm == 1 && tn == 1;
   if (as_reference)
-    text += messages::text("detail.thread", {{"bx", std::to_string(j / t.bn)},
-                                             {"by", std::to_string(i / t.bm)},
-                                             {"tx", std::to_string(j % t.bn)},
-                                             {"ty", std::to_string(i % t.bm)}});
+    text += messages::text(
+        "detail.thread", {{"bx", j / t.bn}, {"by", i / t.bm}, {"tx", j % t.bn}, {"ty", i % t.bm}});
   return text;
 }
 
@@ -126,8 +122,7 @@ void print_map(const Evidence& evidence, const Case& c, Diagnosis& d) {
   const int rows = elements ? std::min(c.m, 32) : std::min(down, 32);
   const int cols = elements ? std::min(c.n, 64) : std::min(across, 64);
   const int rm = elements ? 1 : bm, cn = elements ? 1 : bn;
-  d.details.push_back(
-      messages::text("detail.map", {{"bm", std::to_string(rm)}, {"bn", std::to_string(cn)}}));
+  d.details.push_back(messages::text("detail.map", {{"bm", rm}, {"bn", cn}}));
   for (int r = 0; r < rows; ++r) {
     std::string line = "  ";
     for (int q = 0; q < cols; ++q) {
@@ -152,20 +147,16 @@ std::optional<std::pair<int, int>> first_wrong(const Case& c) {
 
 void describe(const Evidence& evidence, const Case& c, Diagnosis& d) {
   if (c.wrong == 0) {
-    d.details.push_back(messages::text(
-        "detail.shape",
-        {{"m", std::to_string(c.m)}, {"n", std::to_string(c.n)}, {"k", std::to_string(c.k)}}));
+    d.details.push_back(messages::text("detail.shape", {{"m", c.m}, {"n", c.n}, {"k", c.k}}));
     return;
   }
-  d.details.push_back(messages::text("detail.count", {{"wrong", std::to_string(c.wrong)},
-                                                      {"total", std::to_string(c.size())},
-                                                      {"m", std::to_string(c.m)},
-                                                      {"n", std::to_string(c.n)},
-                                                      {"k", std::to_string(c.k)}}));
+  d.details.push_back(messages::text(
+      "detail.count",
+      {{"wrong", c.wrong}, {"total", c.size()}, {"m", c.m}, {"n", c.n}, {"k", c.k}}));
   const auto [i, j] = *first_wrong(c);
   d.details.push_back(messages::text(
-      "detail.first", {{"i", std::to_string(i)},
-                       {"j", std::to_string(j)},
+      "detail.first", {{"i", i},
+                       {"j", j},
                        {"got", c.state_at(i, j) == State::untouched ? "what it held before the call"
                                                                     : number(c.got(i, j))},
                        {"expected", number(c.correct[c.at(i, j)])},
@@ -176,16 +167,13 @@ void describe(const Evidence& evidence, const Case& c, Diagnosis& d) {
 Diagnosis unexplained(const Evidence& evidence, const Case& c) {
   const auto [i, j] = first_wrong(c).value_or(std::pair{0, 0});
   Diagnosis d = say("UNEXPLAINED", "",
-                    {{"count", std::to_string(c.wrong)},
-                     {"total", std::to_string(c.size())},
-                     {"place", element("C", i, j)}});
+                    {{"count", c.wrong}, {"total", c.size()}, {"place", element("C", i, j)}});
   describe(evidence, c, d);
   std::int64_t not_finite = 0;
   for (int r = 0; r < c.m; ++r)
     for (int q = 0; q < c.n; ++q)
       not_finite += c.state_at(r, q) == State::wrong && !std::isfinite(c.got(r, q));
-  if (not_finite > 0)
-    d.details.push_back(messages::text("detail.nan", {{"count", std::to_string(not_finite)}}));
+  if (not_finite > 0) d.details.push_back(messages::text("detail.nan", {{"count", not_finite}}));
   print_map(evidence, c, d);
   return d;
 }
@@ -217,9 +205,9 @@ Judgement judge(const Evidence& evidence) {
   const Run& run = evidence.run;
   Judgement result;
   const int m = run.c_before.rows, n = run.c_before.cols;
-  const std::vector<double> exact = correct_result(evidence.oracle, run);
+  const std::vector<double> exact = correct_result(evidence.operation, run);
   std::vector<double> magnitude(exact.size());
-  if (evidence.oracle == Oracle::product)
+  if (evidence.operation == Operation::product)
     for (int i = 0; i < m; ++i)
       for (int k = 0; k < run.a.cols; ++k) {
         const double factor = std::abs(run.a.at(i, k));
@@ -232,7 +220,7 @@ Judgement judge(const Evidence& evidence) {
       const auto at =
           static_cast<std::size_t>(i) * static_cast<std::size_t>(n) + static_cast<std::size_t>(j);
       const double got = run.c_after.at(i, j);
-      if (evidence.type == ElementType::int32 && evidence.oracle == Oracle::product) {
+      if (evidence.type == ElementType::int32 && evidence.operation == Operation::product) {
         std::uint32_t sum = 0;
         for (int k = 0; k < run.a.cols; ++k)
           sum += static_cast<std::uint32_t>(static_cast<std::int64_t>(run.a.at(i, k))) *
@@ -287,17 +275,16 @@ bool padding_changed(const Run& run) {
 }
 
 Diagnosis beyond_row(const std::string& matrix, const Matrix& m, const char* verb) {
-  return say("OOB", "row",
-             {{"matrix", matrix},
-              {"verb", verb},
-              {"columns", std::to_string(m.cols) + ".." + std::to_string(m.ld - 1)}});
+  return say(
+      "OOB", "row",
+      {{"matrix", matrix}, {"verb", verb}, {"columns", fmt::format("{}..{}", m.cols, m.ld - 1)}});
 }
 
 /// NaN in the padding of A or B turned up in C: which of the two is read beyond its rows?
 std::optional<Diagnosis> padding_read(const Evidence& evidence) {
   if (!evidence.run_probe || evidence.type == ElementType::int32) return std::nullopt;
   const ProbeShape s = shape_of(evidence.run);
-  const auto [rows, cols] = result_extents(evidence.oracle, s);
+  const auto [rows, cols] = result_extents(evidence.operation, s);
   for (const bool in_a : {true, false}) {
     Matrix a = integers_a(evidence.type, s.m, s.k, s.pad_a, 5),
            b = integers_b(evidence.type, s.k, s.n, s.pad_b, 5);
@@ -308,12 +295,12 @@ std::optional<Diagnosis> padding_read(const Evidence& evidence) {
     const auto run =
         evidence.run_probe(a, b, garbage(result_type(evidence.type), rows, cols, s.pad_c));
     if (!run || run->failed_launch || run->c_after.elements() != run->c_before.elements()) continue;
-    const Case c = make_case(evidence.oracle, *run);
+    const Case c = make_case(evidence.operation, *run);
     if (c.wrong == 0) continue;
     Diagnosis d = beyond_row(in_a ? "A" : "B", poisoned, "read");
     d.details.push_back(
-        "0 * NaN is NaN: what is beyond the row must not be read, not even to be multiplied with "
-        "0");
+        "0 * NaN is NaN: what is beyond the row must not be read, not even to be multiplied "
+        "with 0");
     describe(evidence, c, d);
     return d;
   }
@@ -363,7 +350,7 @@ bool looks_rounded(const Run& run, int bits) {
 
 Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor) {
   std::string guess;
-  if (evidence.oracle == Oracle::product) {
+  if (evidence.operation == Operation::product) {
     if (has_few_bits(run.c_after, 11))
       guess = "result11";
     else if (run.c_after.type != ElementType::float32 && has_few_bits(run.c_after, 24))
@@ -383,10 +370,10 @@ Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor)
       "LOW-PRECISION", "",
       {{"factor", std::isfinite(factor) ? number(std::round(factor)) : "far"}, {"guess", guessed}});
   if (std::isfinite(factor))
-    d.details.push_back(messages::text(
-        "detail.error", {{"factor", number(std::round(factor))},
-                         {"units", number(evidence.allowed_units)},
-                         {"bits", std::to_string(significant_bits(run.c_after.type))}}));
+    d.details.push_back(
+        messages::text("detail.error", {{"factor", number(std::round(factor))},
+                                        {"units", number(evidence.allowed_units)},
+                                        {"bits", significant_bits(run.c_after.type)}}));
   return d;
 }
 
@@ -394,8 +381,8 @@ namespace {
 
 /// The lab's reference tile, unless the launch shows that this rung has one thread per element:
 /// then its block.
-Tile tile_of_launch(const Tile& lab, Oracle oracle, const Run& run) {
-  if (run.launches.size() != 1 || oracle != Oracle::product) return lab;
+Tile tile_of_launch(const Tile& lab, Operation operation, const Run& run) {
+  if (run.launches.size() != 1 || operation != Operation::product) return lab;
   const simgpu::LaunchReport& launch = run.launches.front();
   const int x = static_cast<int>(launch.block.x), y = static_cast<int>(launch.block.y);
   const int m = run.c_before.rows, n = run.c_before.cols;
@@ -420,7 +407,7 @@ Cases collect_with(const Evidence& evidence) {
   for (const ProbeShape& s : telling_shapes(evidence)) shapes.push_back(s);
   std::uint64_t stream = 1;
   for (const ProbeShape& s : shapes) {
-    const auto [rows, cols] = result_extents(evidence.oracle, s);
+    const auto [rows, cols] = result_extents(evidence.operation, s);
     if (rows == 0 || cols == 0) continue;
     if (auto c = probe_case(evidence, s, stream++)) cases.push_back(std::move(*c));
   }
@@ -431,7 +418,7 @@ Cases collect_with(const Evidence& evidence) {
   if (cases.empty() && evidence.small_integers &&
       evidence.run.c_after.elements() == evidence.run.c_before.elements() &&
       evidence.run.c_before.elements() > 0)
-    cases.push_back(make_case(evidence.oracle, evidence.run));
+    cases.push_back(make_case(evidence.operation, evidence.run));
   return cases;
 }
 
@@ -440,7 +427,7 @@ Cases collect_with(const Evidence& evidence) {
 Cases collect(Evidence& evidence) {
   Cases cases = collect_with(evidence);
   for (const Case& c : cases) {
-    const Tile tile = tile_of_launch(evidence.tile, evidence.oracle, c.run);
+    const Tile tile = tile_of_launch(evidence.tile, evidence.operation, c.run);
     if (tile.bm == evidence.tile.bm && tile.bn == evidence.tile.bn) continue;
     evidence.tile = tile;
     return collect_with(evidence);
@@ -490,126 +477,218 @@ void name_race(const Evidence& evidence, const simgpu::Finding& finding, Diagnos
   d.details = std::move(details);
 }
 
+/// The failing call, and what has been found out about it so far. What costs runs is found out
+/// when a hypothesis first asks.
+class Examination {
+ public:
+  explicit Examination(const Evidence& given) : evidence_(given) {
+    evidence_.tile = tile_of_launch(given.tile, given.operation, given.run);
+  }
+
+  /// Its tile is the rung's own, as far as launches have shown it.
+  const Evidence& evidence() const { return evidence_; }
+  const Run& run() const { return evidence_.run; }
+  int rows() const { return run().c_before.rows; }
+  int cols() const { return run().c_before.cols; }
+
+  const Judgement& judgement() {
+    if (!judgement_) judgement_ = comparable() ? judge(evidence_) : Judgement{};
+    return *judgement_;
+  }
+  const Cases& cases() {
+    if (!cases_) cases_ = collect(evidence_);
+    return *cases_;
+  }
+  bool repeat_differs() const {
+    return evidence_.repeat && comparable() &&
+           first_change(run().c_after, evidence_.repeat->c_after).has_value();
+  }
+
+ private:
+  bool comparable() const { return run().c_after.elements() == run().c_before.elements(); }
+
+  Evidence evidence_;
+  std::optional<Judgement> judgement_;
+  std::optional<Cases> cases_;
+};
+
+/// Empty: it does not explain what was seen.
+using Hypothesis = std::optional<Diagnosis> (*)(Examination&);
+
+std::optional<Diagnosis> launch_refused(Examination& e) {
+  if (!e.run().failed_launch) return std::nullopt;
+  const LaunchFailure& failure = *e.run().failed_launch;
+  if (e.rows() == 0 || e.cols() == 0)
+    return say("LAUNCH", "empty",
+               {{"grid", dims(failure.grid)}, {"rows", e.rows()}, {"cols", e.cols()}});
+  // A grid of 0 at a small shape is what rounding down looks like there.
+  if (failure.grid.x == 0 || failure.grid.y == 0 || failure.grid.z == 0) {
+    const Cases& cases = e.cases();
+    if (auto d = explain_unwritten(e.evidence(), cases)) return d;
+  }
+  return explain(failure);
+}
+
+/// Who writes to an input also races with everybody who reads it.
+std::optional<Diagnosis> input_raced_for(Examination& e) {
+  const simgpu::Finding* finding = worst_finding(e.run().launches);
+  if (finding == nullptr || finding->kind != simgpu::FindingKind::global_race) return std::nullopt;
+  return modified_input(e.run());
+}
+
+/// A wrong index shows as an access out of bounds, or as a race for one element.
+std::optional<Diagnosis> wrong_index_behind(const simgpu::Finding& finding, Examination& e) {
+  const bool race = finding.kind == simgpu::FindingKind::global_race;
+  const bool outside = finding.kind == simgpu::FindingKind::out_of_bounds &&
+                       finding.at.space == simgpu::MemorySpace::global;
+  if (!race && !outside) return std::nullopt;
+  const Cases& cases = e.cases();
+  if (cases.empty() || all_right(cases)) return std::nullopt;
+  if (auto d = explain_stores(e.evidence(), cases)) return d;
+  if (auto d = explain_fragments(e.evidence(), cases)) return d;
+  if (auto d = explain_loads(e.evidence(), cases)) return d;
+  if (!race) return std::nullopt;
+  if (auto d = explain_unwritten(e.evidence(), cases)) return d;
+  return explain_simple(cases);
+}
+
+std::optional<Diagnosis> finding_of_the_call(Examination& e) {
+  const simgpu::Finding* finding = worst_finding(e.run().launches);
+  if (finding == nullptr) return std::nullopt;
+  Diagnosis d = explain(*finding, e.evidence().tile, &e.run(), e.evidence().type);
+  if (auto cause = wrong_index_behind(*finding, e)) {
+    cause->details.push_back(messages::text("detail.also", {{"sentence", d.headline}}));
+    return cause;
+  }
+  name_race(e.evidence(), *finding, d);
+  return d;
+}
+
+std::optional<Diagnosis> input_modified(Examination& e) {
+  return modified_input(e.run());
+}
+
+std::optional<Diagnosis> another_result_each_time(Examination& e) {
+  if (!e.repeat_differs()) return std::nullopt;
+  const Matrix& c = e.run().c_after;
+  const std::size_t at = *first_change(c, e.evidence().repeat->c_after);
+  const auto ld = static_cast<std::size_t>(c.ld);
+  return say("RACE", "",
+             {{"place", element("C", static_cast<int>(at / ld), static_cast<int>(at % ld))}});
+}
+
+std::optional<Diagnosis> nothing_wrong(Examination& e) {
+  if (e.judgement().wrong != 0 || padding_changed(e.run())) return std::nullopt;
+  if (auto d = another_result_each_time(e)) return d;
+  return say("none", "", {});
+}
+
+/// No run on other numbers is possible, and the call's own are no integers.
+std::optional<Diagnosis> nothing_to_compare(Examination& e) {
+  if (!e.cases().empty()) return std::nullopt;
+  if (e.evidence().integers_passed)
+    return low_precision(e.evidence(), e.run(), e.judgement().factor);
+  return say("UNEXPLAINED", "",
+             {{"count", e.judgement().wrong},
+              {"total", static_cast<std::int64_t>(e.rows()) * e.cols()},
+              {"place", "C"}});
+}
+
+std::optional<Diagnosis> right_on_small_integers(Examination& e) {
+  if (!all_right(e.cases())) return std::nullopt;
+  if (auto d = another_result_each_time(e)) return d;
+  if (auto d = padding_read(e.evidence())) return d;
+  if (padding_changed(e.run())) return beyond_row("C", e.run().c_before, "written");
+  if (!e.evidence().small_integers)
+    return low_precision(e.evidence(), e.run(), e.judgement().factor);
+  // Wrong once and right ever since.
+  Diagnosis d = unexplained(e.evidence(), make_case(e.evidence().operation, e.run()));
+  d.details.push_back(
+      "further runs on other numbers were right: does something survive from one call to the "
+      "next, or is it a race?");
+  return d;
+}
+
+std::optional<Diagnosis> nothing_stored_without_k(Examination& e) {
+  const Cases& cases = e.cases();
+  if (e.run().a.cols != 0 || cases.front().untouched != cases.front().size()) return std::nullopt;
+  if (std::none_of(cases.begin(), cases.end(), [](const Case& c) { return c.wrong == 0; }))
+    return std::nullopt;
+  return say("UNWRITTEN", "k0", {});
+}
+
+std::optional<Diagnosis> one_value_everywhere(Examination& e) {
+  auto d = explain_simple(e.cases());
+  if (d) describe(e.evidence(), shown(e.cases()), *d);
+  return d;
+}
+
+/// Other shapes may show by a finding what this one shows only as a wrong number.
+std::optional<Diagnosis> finding_at_another_shape(Examination& e) {
+  const simgpu::Finding* finding = finding_of(e.cases());
+  if (finding == nullptr) return std::nullopt;
+  Diagnosis d = explain(*finding, e.evidence().tile, &e.run(), e.evidence().type);
+  name_race(e.evidence(), *finding, d);
+  return d;
+}
+
+std::optional<Diagnosis> only_padding_written(Examination& e) {
+  const Cases& cases = e.cases();
+  if (std::any_of(cases.begin(), cases.end(), [](const Case& c) { return c.wrong != 0; }))
+    return std::nullopt;
+  return beyond_row("C", e.run().c_before, "written");
+}
+
+/// Half-precision sums are exact only for smaller integers.
+std::optional<Diagnosis> right_on_tiny_integers(Examination& e) {
+  const auto tiny = probe_case(e.evidence(), shape_of(shown(e.cases()).run), 9, 1);
+  if (!tiny || tiny->wrong != 0) return std::nullopt;
+  return low_precision(e.evidence(), e.run(), e.judgement().factor);
+}
+
+using OfCases = std::optional<Diagnosis> (*)(const Evidence&, const Cases&);
+
+template <OfCases explain>
+std::optional<Diagnosis> of_cases(Examination& e) {
+  const Cases& cases = e.cases();
+  return explain(e.evidence(), cases);
+}
+
+/// In this order, and the first that fits is named: what explains more comes before what would
+/// take a part of it for its own, and what needs no further run before what does.
+constexpr Hypothesis kHypotheses[] = {
+    // of the call itself
+    launch_refused,
+    input_raced_for,
+    finding_of_the_call,
+    input_modified,
+    nothing_wrong,
+    // of runs on small integers, at the call's shape and at telling ones
+    nothing_to_compare,
+    right_on_small_integers,
+    nothing_stored_without_k,
+    one_value_everywhere,
+    of_cases<explain_stores>,
+    of_cases<explain_fragments>,
+    of_cases<explain_unwritten>,
+    of_cases<explain_loads>,
+    finding_at_another_shape,
+    of_cases<explain_pieces>,
+    of_cases<explain_swizzles>,
+    of_cases<explain_sums>,
+    of_cases<explain_places>,
+    only_padding_written,
+    right_on_tiny_integers,
+    another_result_each_time,
+};
+
 }  // namespace
 
 Diagnosis diagnose(const Evidence& given) {
-  using simgpu::FindingKind;
-  Evidence evidence = given;
-  evidence.tile = tile_of_launch(given.tile, given.oracle, given.run);
-  const Run& run = evidence.run;
-  const int m = run.c_before.rows, n = run.c_before.cols;
-
-  if (run.failed_launch) {
-    const LaunchFailure& failure = *run.failed_launch;
-    const bool zero = failure.grid.x == 0 || failure.grid.y == 0 || failure.grid.z == 0;
-    if (m == 0 || n == 0)
-      return say(
-          "LAUNCH", "empty",
-          {{"grid", dims(failure.grid)}, {"rows", std::to_string(m)}, {"cols", std::to_string(n)}});
-    // A grid of 0 at a small shape is what rounding down looks like there.
-    if (zero)
-      if (auto d = explain_unwritten(evidence, collect(evidence))) return *d;
-    return explain(failure);
-  }
-
-  const simgpu::Finding* finding = worst_finding(run.launches);
-  // Who writes to an input also races with everybody who reads it.
-  if (finding != nullptr && finding->kind == FindingKind::global_race)
-    if (auto d = modified_input(run)) return *d;
-  if (finding != nullptr) {
-    Diagnosis d = explain(*finding, evidence.tile, &run, evidence.type);
-    const bool index_may_be_wrong = (finding->kind == FindingKind::out_of_bounds &&
-                                     finding->at.space == simgpu::MemorySpace::global) ||
-                                    finding->kind == FindingKind::global_race;
-    if (index_may_be_wrong) {
-      const Cases cases = collect(evidence);
-      std::optional<Diagnosis> cause;
-      if (!cases.empty() && !all_right(cases)) {
-        cause = explain_stores(evidence, cases);
-        if (!cause) cause = explain_fragments(evidence, cases);
-        if (!cause) cause = explain_loads(evidence, cases);
-        if (!cause && finding->kind == FindingKind::global_race)
-          cause = explain_unwritten(evidence, cases);
-        if (!cause && finding->kind == FindingKind::global_race) cause = explain_simple(cases);
-      }
-      if (cause) {
-        cause->details.push_back(messages::text("detail.also", {{"sentence", d.headline}}));
-        return *cause;
-      }
-    }
-    name_race(evidence, *finding, d);
-    return d;
-  }
-
-  if (auto d = modified_input(run)) return *d;
-
-  const bool comparable = run.c_after.elements() == run.c_before.elements();
-  const Judgement judgement = comparable ? judge(evidence) : Judgement{};
-  const bool repeat_differs = evidence.repeat && comparable &&
-                              first_change(run.c_after, evidence.repeat->c_after).has_value();
-  const auto unrepeatable = [&] {
-    const std::size_t e = *first_change(run.c_after, evidence.repeat->c_after);
-    const auto ld = static_cast<std::size_t>(run.c_after.ld);
-    return say("RACE", "",
-               {{"place", element("C", static_cast<int>(e / ld), static_cast<int>(e % ld))}});
-  };
-  if (judgement.wrong == 0 && !padding_changed(run))
-    return repeat_differs ? unrepeatable() : say("none", "", {});
-
-  const Cases cases = collect(evidence);
-  if (cases.empty()) {
-    Diagnosis d = say("UNEXPLAINED", "",
-                      {{"count", std::to_string(judgement.wrong)},
-                       {"total", std::to_string(static_cast<std::int64_t>(m) * n)},
-                       {"place", "C"}});
-    return evidence.integers_passed ? low_precision(evidence, run, judgement.factor) : d;
-  }
-
-  if (all_right(cases)) {
-    if (repeat_differs) return unrepeatable();
-    if (auto d = padding_read(evidence)) return *d;
-    if (padding_changed(run)) return beyond_row("C", run.c_before, "written");
-    if (!evidence.small_integers) return low_precision(evidence, run, judgement.factor);
-    // Wrong once and right ever since.
-    Diagnosis d = unexplained(evidence, make_case(evidence.oracle, run));
-    d.details.push_back(
-        "further runs on other numbers were right: does something survive from one call to the "
-        "next, or is "
-        "it a race?");
-    return d;
-  }
-
-  // Other shapes may show by a finding what this one shows only as a wrong number.
-  if (run.a.cols == 0 && cases.front().untouched == cases.front().size() &&
-      std::any_of(cases.begin(), cases.end(), [](const Case& c) { return c.wrong == 0; }))
-    return say("UNWRITTEN", "k0", {});
-
-  if (auto d = explain_simple(cases)) {
-    describe(evidence, shown(cases), *d);
-    return *d;
-  }
-  if (auto d = explain_stores(evidence, cases)) return *d;
-  if (auto d = explain_fragments(evidence, cases)) return *d;
-  if (auto d = explain_unwritten(evidence, cases)) return *d;
-  if (auto d = explain_loads(evidence, cases)) return *d;
-  if (const simgpu::Finding* other = finding_of(cases)) {
-    Diagnosis d = explain(*other, evidence.tile, &run, evidence.type);
-    name_race(evidence, *other, d);
-    return d;
-  }
-  if (auto d = explain_pieces(evidence, cases)) return *d;
-  if (auto d = explain_swizzles(evidence, cases)) return *d;
-  if (auto d = explain_sums(evidence, cases)) return *d;
-  if (auto d = explain_places(evidence, cases)) return *d;
-  const bool only_padding =
-      std::all_of(cases.begin(), cases.end(), [](const Case& c) { return c.wrong == 0; });
-  if (only_padding) return beyond_row("C", run.c_before, "written");
-  // Half-precision sums are exact only for smaller integers.
-  if (const auto tiny = probe_case(evidence, shape_of(shown(cases).run), 9, 1);
-      tiny && tiny->wrong == 0)
-    return low_precision(evidence, run, judgement.factor);
-  if (repeat_differs) return unrepeatable();
-  return unexplained(evidence, shown(cases));
+  Examination examination(given);
+  for (const Hypothesis explains : kHypotheses)
+    if (auto diagnosis = explains(examination)) return *std::move(diagnosis);
+  return unexplained(examination.evidence(), shown(examination.cases()));
 }
 
 }  // namespace grader::diag

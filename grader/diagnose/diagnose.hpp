@@ -19,6 +19,8 @@
 
 #include "common/float16.hpp"
 #include "common/simgpu/device.hpp"
+#include "grader/operation.hpp"
+#include "grader/verdict.hpp"
 
 namespace grader::diag {
 
@@ -28,9 +30,6 @@ std::size_t size_of(ElementType type);  ///< in bytes
 ElementType result_type(ElementType type);
 /// Bits of a significand: integers up to 2 to that power are exact. 31 for int32.
 int significant_bits(ElementType type);
-
-/// What a rung must compute: C = A * B, or (rungs that only move tiles) C = A or C = B.
-enum class Oracle : std::uint8_t { product, copy_a, copy_b };
 
 /// A matrix as bytes, exactly as it lies in device memory: (rows - 1) * ld + cols elements (0 if
 /// empty), padding included.
@@ -100,7 +99,7 @@ using Probe =
     std::function<std::optional<Run>(const Matrix& a, const Matrix& b, const Matrix& c_before)>;
 
 struct Evidence {
-  Oracle oracle = Oracle::product;
+  Operation operation = Operation::product;
   ElementType type = ElementType::float32;  ///< of A and B; C has result_type() of it
   Tile tile;
   Run run;  ///< the call that failed, at the smallest failing shape
@@ -118,8 +117,7 @@ struct Evidence {
 struct Diagnosis {
   std::string
       id;  ///< "B-TRANSPOSED"; "none" when nothing is wrong; "UNEXPLAINED" when no hypothesis fits
-  std::string verdict;  ///< "WRONG_ANSWER", "PRECISION", "RUNTIME_ERROR", "TIMEOUT", "UNSUPPORTED";
-                        ///< "ACCEPTED" for none
+  Verdict verdict = Verdict::none;
   std::string headline;              ///< one cause, one line
   std::vector<std::string> details;  ///< places, sizes, a small matrix or a tile map; one line each
   std::string next_step;             ///< what to look at first

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <fmt/core.h>
+
 #include "grader/diagnose/diagnose.hpp"
 #include "grader/diagnose/wording.hpp"
 #include "grader/messages.hpp"
@@ -18,21 +20,19 @@ using simgpu::FindingKind;
 using simgpu::MemorySpace;
 
 std::string dims(const simgpu::Dim3& d) {
-  std::string text = std::to_string(d.x) + " x " + std::to_string(d.y);
-  return d.z == 1 ? text : text + " x " + std::to_string(d.z);
+  return d.z == 1 ? fmt::format("{} x {}", d.x, d.y) : fmt::format("{} x {} x {}", d.x, d.y, d.z);
 }
 
 std::string coordinates(const simgpu::Dim3& d) {
-  const std::string z = d.z == 0 ? "" : ", " + std::to_string(d.z);
-  return "(" + std::to_string(d.x) + ", " + std::to_string(d.y) + z + ")";
+  return d.z == 0 ? fmt::format("({}, {})", d.x, d.y) : fmt::format("({}, {}, {})", d.x, d.y, d.z);
 }
 
 std::string line_of(const simgpu::SourceLine& where) {
-  return where.line == 0 ? "an instruction without a line" : "line " + std::to_string(where.line);
+  return where.line == 0 ? "an instruction without a line" : fmt::format("line {}", where.line);
 }
 
 std::string element(const std::string& name, std::int64_t row, std::int64_t col) {
-  return name + "[" + std::to_string(row) + "][" + std::to_string(col) + "]";
+  return fmt::format("{}[{}][{}]", name, row, col);
 }
 
 namespace {
@@ -105,9 +105,9 @@ std::string object_name(const Access& access, const Tile& tile, const Run* run, 
   if (access.object.empty()) {
     switch (access.space) {
       case MemorySpace::shared:
-        return "shared memory at byte " + std::to_string(access.address);
+        return fmt::format("shared memory at byte {}", access.address);
       case MemorySpace::local:
-        return "a local array at byte " + std::to_string(access.address);
+        return fmt::format("a local array at byte {}", access.address);
       default:
         return "memory that belongs to no array";
     }
@@ -127,9 +127,9 @@ std::string object_name(const Access& access, const Tile& tile, const Run* run, 
             : 0;
     const std::int64_t index = access.offset / width;
     if (row > 0) return element(name, index / row, index % row);
-    return "element " + std::to_string(index) + " of " + name;
+    return fmt::format("element {} of {}", index, name);
   }
-  return "byte " + std::to_string(access.offset) + " of " + name;
+  return fmt::format("byte {} of {}", access.offset, name);
 }
 
 std::string verb(const Access& access) {
@@ -152,25 +152,24 @@ std::string how_far(const Access& access, const Run* run, ElementType type) {
     // Unsigned: a wild pointer can lie as far before as no positive int64_t says.
     const auto before = std::uint64_t{0} - static_cast<std::uint64_t>(access.offset),
                size = static_cast<std::uint64_t>(width);
-    return std::to_string((before - 1) / size + 1) + " element(s) before its start";
+    return fmt::format("{} element(s) before its start", (before - 1) / size + 1);
   }
   const auto size = static_cast<std::int64_t>(access.object_bytes);
   if (const Matrix* matrix = operand(access.object, run);
       matrix != nullptr && access.space == MemorySpace::global) {
-    const std::string is = access.object + " is " + std::to_string(matrix->rows) + " x " +
-                           std::to_string(matrix->cols);
-    return (access.offset < size ? "partly past its end: " : "past its end: ") + is;
+    return fmt::format("{}past its end: {} is {} x {}", access.offset < size ? "partly " : "",
+                       access.object, matrix->rows, matrix->cols);
   }
   const std::int64_t past = access.offset - size;
-  const std::string has = "it has " + std::to_string(size / width) + " elements";
-  if (past < 0) return "partly past its end: " + has;
-  if (past == 0) return "one past its end: " + has;
-  return std::to_string(past / width + 1) + " past its end: " + has;
+  const std::string how = past < 0    ? "partly"
+                          : past == 0 ? "one"
+                                      : fmt::format("{}", past / width + 1);
+  return fmt::format("{} past its end: it has {} elements", how, size / width);
 }
 
 std::string times(const Finding& finding) {
   if (finding.occurrences <= 1) return "";
-  return "; " + std::to_string(finding.occurrences) + " times at this place";
+  return fmt::format("; {} times at this place", finding.occurrences);
 }
 
 std::string party(const std::string& what, const Access& access) {
@@ -232,16 +231,24 @@ int rank(const Finding& finding) {
 
 }  // namespace
 
+namespace {
+
+Verdict verdict_of(const std::string& id) {
+  if (id == "none") return Verdict::accepted;
+  if (id == "LOW-PRECISION") return Verdict::precision;
+  if (id == "ENDLESS") return Verdict::timeout;
+  if (id == "UNSUPPORTED") return Verdict::unsupported;
+  if (id == "LAUNCH") return Verdict::runtime_error;
+  return Verdict::wrong_answer;
+}
+
+}  // namespace
+
 Diagnosis say(const std::string& id, const std::string& variant,
               const std::vector<messages::Gap>& gaps) {
   Diagnosis d;
   d.id = id;
-  d.verdict = id == "none"            ? "ACCEPTED"
-              : id == "LOW-PRECISION" ? "PRECISION"
-              : id == "ENDLESS"       ? "TIMEOUT"
-              : id == "UNSUPPORTED"   ? "UNSUPPORTED"
-              : id == "LAUNCH"        ? "RUNTIME_ERROR"
-                                      : "WRONG_ANSWER";
+  d.verdict = verdict_of(id);
   const std::string key = variant.empty() ? id : id + "." + variant;
   // A sentence with an open gap is still better than no diagnosis; tests see to it that none is
   // open.
@@ -266,132 +273,147 @@ const Finding* worst_finding(const std::vector<simgpu::LaunchReport>& launches) 
   return worst;
 }
 
-Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, ElementType type) {
-  const Access& at = finding.at;
-  const std::string where = line_of(at.where),
-                    object = object_name(at, tile, run, type, launch_of(finding, run));
-  Diagnosis d;
-  bool parties = false;
+namespace {
+
+std::string race_id(const Finding& finding) {
+  const Access& other = finding.other ? *finding.other : finding.at;
+  if (finding.at.type != AccessType::load && other.type != AccessType::load) return "RACE-WAW";
+  if (!is_tile_race(finding)) return "RACE-GLOBAL";
+  return finding.at.type == AccessType::load ? "RACE-RAW" : "RACE-WAR";
+}
+
+/// The catalogue's entry for each kind of finding.
+std::string id_of(const Finding& finding) {
   switch (finding.kind) {
     case FindingKind::out_of_bounds:
-      d = say("OOB", "",
-              {{"where", where},
-               {"verb", verb(at)},
-               {"object", object},
-               {"how", how_far(at, run, type)}});
-      break;
-    case FindingKind::misaligned: {
-      const unsigned width = std::max(1u, at.bytes);
-      std::string why;
-      if (const Matrix* matrix = operand(at.object, run); matrix != nullptr && matrix->ld % 2 == 1)
-        why = " (the leading dimension of " + at.object + ", " + std::to_string(matrix->ld) +
-              ", is odd)";
-      d = say("MISALIGNED", "",
-              {{"where", where},
-               {"width", std::to_string(width)},
-               {"verb", at.type == AccessType::load    ? "load"
-                        : at.type == AccessType::store ? "store"
-                                                       : "atomic"},
-               {"rest", std::to_string(at.address % width)},
-               {"why", why}});
-      break;
-    }
+      return "OOB";
+    case FindingKind::misaligned:
+      return "MISALIGNED";
     case FindingKind::use_after_free:
-      d = say("USE-AFTER-FREE", "", {{"where", where}, {"verb", verb(at)}, {"object", object}});
-      break;
+      return "USE-AFTER-FREE";
     case FindingKind::null_pointer:
-      d = say("NULL-POINTER", "", {{"where", where}, {"verb", verb(at)}});
-      break;
+      return "NULL-POINTER";
     case FindingKind::host_pointer:
-      d = say("HOST-POINTER", "", {{"where", where}, {"verb", verb(at)}});
-      break;
+      return "HOST-POINTER";
     case FindingKind::write_to_constant:
-      d = say("INPUT-MODIFIED", "", {{"place", object + " (" + where + ")"}});
-      break;
+      return "INPUT-MODIFIED";
     case FindingKind::uninitialised_read:
-      d = say("UNINIT", "", {{"where", where}, {"object", object}});
-      break;
-    case FindingKind::async_not_waited: {
-      parties = true;
-      const Access other = finding.other.value_or(at);
-      const bool at_reads = at.type == AccessType::load;
-      d = say("ASYNC-NOT-WAITED", "",
-              {{"where", line_of(at_reads ? at.where : other.where)},
-               {"object", object},
-               {"copy", line_of(at_reads ? other.where : at.where)}});
-      break;
-    }
+      return "UNINIT";
+    case FindingKind::async_not_waited:
+      return "ASYNC-NOT-WAITED";
     case FindingKind::shared_race:
-    case FindingKind::global_race: {
-      parties = true;
-      const Access other = finding.other.value_or(at);
-      const bool both_write = at.type != AccessType::load && other.type != AccessType::load;
-      const Access& reader = at.type == AccessType::load ? at : other;
-      const Access& writer = at.type == AccessType::load ? other : at;
-      const std::vector<messages::Gap> gaps = {
-          {"object", object},
-          {"reader", line_of(reader.where)},
-          {"writer", line_of(both_write ? at.where : writer.where)},
-          {"other", line_of(other.where)}};
-      if (both_write)
-        d = say("RACE-WAW", "", gaps);
-      else if (!is_tile_race(finding))
-        d = say("RACE-GLOBAL", "", gaps);
-      else
-        d = say(at.type == AccessType::load ? "RACE-RAW" : "RACE-WAR", "", gaps);
-      break;
-    }
+    case FindingKind::global_race:
+      return race_id(finding);
     case FindingKind::divergent_barrier:
-      d = say("BARRIER-DIVERGENT", "", {{"where", where}});
-      break;
+      return "BARRIER-DIVERGENT";
     case FindingKind::exited_before_barrier:
-      d = say("BARRIER-EARLY-EXIT", "", {{"where", where}});
-      break;
+      return "BARRIER-EARLY-EXIT";
     case FindingKind::mismatched_barrier:
-      d = say("BARRIER-MISMATCH", "",
-              {{"where", where},
-               {"other", finding.other ? line_of(finding.other->where) : "another line"}});
-      break;
+      return "BARRIER-MISMATCH";
     case FindingKind::deadlock:
-      d = say("DEADLOCK", "", {{"detail", finding.detail}});
-      break;
+      return "DEADLOCK";
     case FindingKind::budget_exceeded:
-      d = say("ENDLESS", "", {{"where", where}});
-      break;
+      return "ENDLESS";
     case FindingKind::unsupported:
-      d = say("UNSUPPORTED", "", {{"detail", finding.detail}});
-      break;
+      return "UNSUPPORTED";
     case FindingKind::trap:
     case FindingKind::assertion:
     case FindingKind::stack_overflow:
     case FindingKind::division_by_zero:
-      d = say("TRAP", "", {{"where", where}, {"detail", finding.detail}});
-      break;
+      return "TRAP";
     case FindingKind::will_spill:
-      d = say("LOCAL-MEMORY", "", {{"sentence", finding.detail}});
-      d.verdict = "PARTIAL";
       break;
   }
-  if (parties && finding.other) {
-    const auto what = [](const Access& access) {
-      return access.type == AccessType::load    ? "read"
-             : access.type == AccessType::store ? "write"
-                                                : "atomic";
-    };
-    d.details.push_back(party(what(at), at));
-    d.details.push_back(party(what(*finding.other), *finding.other) + times(finding));
+  return "LOCAL-MEMORY";
+}
+
+/// What a misaligned access was, and why it may be one.
+std::vector<messages::Gap> misaligned_gaps(const Access& at, const Run* run) {
+  const unsigned width = std::max(1u, at.bytes);
+  std::string why;
+  if (const Matrix* matrix = operand(at.object, run); matrix != nullptr && matrix->ld % 2 == 1)
+    why = fmt::format(" (the leading dimension of {}, {}, is odd)", at.object, matrix->ld);
+  return {{"where", line_of(at.where)},
+          {"width", width},
+          {"verb", at.type == AccessType::load    ? "load"
+                   : at.type == AccessType::store ? "store"
+                                                  : "atomic"},
+          {"rest", at.address % width},
+          {"why", why}};
+}
+
+/// Who reads and who writes, where two parties met: a race, or a copy that was not waited for.
+std::vector<messages::Gap> party_gaps(const Finding& finding, const std::string& object) {
+  const Access& at = finding.at;
+  const Access& other = finding.other ? *finding.other : at;
+  const bool at_reads = at.type == AccessType::load;
+  const bool both_write = !at_reads && other.type != AccessType::load;
+  const Access& reader = at_reads ? at : other;
+  const Access& writer = at_reads ? other : at;
+  if (finding.kind == FindingKind::async_not_waited)
+    return {{"where", line_of(reader.where)}, {"object", object}, {"copy", line_of(writer.where)}};
+  return {{"object", object},
+          {"reader", line_of(reader.where)},
+          {"writer", line_of(both_write ? at.where : writer.where)},
+          {"other", line_of(other.where)}};
+}
+
+bool is_between_two(const Finding& finding) {
+  return finding.kind == FindingKind::async_not_waited ||
+         finding.kind == FindingKind::shared_race || finding.kind == FindingKind::global_race;
+}
+
+/// The engine's own sentence is told where it knows more than ours: how many threads, and where
+/// the others are.
+bool engine_knows_more(const Finding& finding) {
+  return !is_between_two(finding) && finding.kind != FindingKind::out_of_bounds &&
+         finding.kind != FindingKind::misaligned && finding.kind != FindingKind::uninitialised_read;
+}
+
+std::string noun(const Access& access) {
+  switch (access.type) {
+    case AccessType::load:
+      return "read";
+    case AccessType::store:
+      return "write";
+    case AccessType::atomic:
+      break;
+  }
+  return "atomic";
+}
+
+}  // namespace
+
+Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, ElementType type) {
+  const Access& at = finding.at;
+  const std::string where = line_of(at.where),
+                    object = object_name(at, tile, run, type, launch_of(finding, run));
+  const std::vector<messages::Gap> gaps =
+      is_between_two(finding) ? party_gaps(finding, object)
+      : finding.kind == FindingKind::misaligned
+          ? misaligned_gaps(at, run)
+          : std::vector<messages::Gap>{
+                {"where", where},
+                {"verb", verb(at)},
+                {"object", object},
+                {"how", how_far(at, run, type)},
+                {"place", object + " (" + where + ")"},
+                {"other", finding.other ? line_of(finding.other->where) : "another line"},
+                {"detail", finding.detail},
+                {"sentence", finding.detail}};
+  Diagnosis d = say(id_of(finding), "", gaps);
+  if (finding.kind == FindingKind::will_spill) d.verdict = Verdict::partial;
+
+  if (is_between_two(finding) && finding.other) {
+    d.details.push_back(party(noun(at), at));
+    d.details.push_back(party(noun(*finding.other), *finding.other) + times(finding));
   } else {
     d.details.push_back(messages::text("detail.finding", {{"thread", coordinates(at.thread)},
                                                           {"block", coordinates(at.block)},
                                                           {"times", times(finding)}}));
   }
-  // The engine's own sentence where it knows more than ours: how many threads, and where the others
-  // are.
-  const bool said =
-      finding.kind == FindingKind::async_not_waited || finding.kind == FindingKind::shared_race ||
-      finding.kind == FindingKind::global_race || finding.kind == FindingKind::out_of_bounds ||
-      finding.kind == FindingKind::misaligned || finding.kind == FindingKind::uninitialised_read;
-  if (!said && !finding.detail.empty() && d.headline.find(finding.detail) == std::string::npos)
+  if (engine_knows_more(finding) && !finding.detail.empty() &&
+      d.headline.find(finding.detail) == std::string::npos)
     d.details.push_back(finding.detail);
   return d;
 }
@@ -406,12 +428,11 @@ Diagnosis explain(const LaunchFailure& failure) {
   else if (zero(failure.block))
     reason = messages::text("LAUNCH.zero", {{"what", "the block"}, {"size", dims(failure.block)}});
   else if (threads > 1024)
-    reason = messages::text("LAUNCH.threads",
-                            {{"block", dims(failure.block)}, {"threads", std::to_string(threads)}});
+    reason =
+        messages::text("LAUNCH.threads", {{"block", dims(failure.block)}, {"threads", threads}});
   else if (failure.dynamic_shared_bytes > (48u << 10))
-    reason = messages::text(
-        "LAUNCH.shared",
-        {{"bytes", std::to_string(failure.dynamic_shared_bytes)}, {"limit", "49152"}});
+    reason = messages::text("LAUNCH.shared",
+                            {{"bytes", failure.dynamic_shared_bytes}, {"limit", "49152"}});
   else
     reason = messages::text("LAUNCH.other", {{"error", failure.error}});
   Diagnosis d = say("LAUNCH", "", {{"reason", reason}});
@@ -429,7 +450,7 @@ Diagnosis explain_goal(const std::string& id, const std::string& sentence) {
           : "GOAL";
   Diagnosis d = say(known, "", {{"sentence", sentence}});
   d.id = id;
-  d.verdict = "PARTIAL";
+  d.verdict = Verdict::partial;
   return d;
 }
 

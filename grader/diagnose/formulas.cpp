@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "grader/diagnose/hypotheses.hpp"
 #include "grader/diagnose/wording.hpp"
 
@@ -61,9 +63,9 @@ Prediction predict(const Case& c, const Formula& f) {
   Prediction p{std::vector<Kind>(out.elements(), Kind::untouched),
                std::vector<double>(out.elements())};
   std::vector<double> result(static_cast<std::size_t>(c.size()));
-  if (c.oracle == Oracle::copy_a) {
+  if (c.operation == Operation::copy_a) {
     result = gather(c, c.run.a, f.a, c.m, c.n);
-  } else if (c.oracle == Oracle::copy_b) {
+  } else if (c.operation == Operation::copy_b) {
     result = gather(c, c.run.b, f.b, c.m, c.n);
   } else {
     const int depth = f.depth ? f.depth(c) : c.k;
@@ -132,7 +134,7 @@ bool fits(const Cases& cases, const std::function<Prediction(const Case&)>& pred
 /// What `predict` would find in one element: false if the formula certainly does not fit there.
 /// Most formulas are rejected by this, at the cost of one sum instead of M * N of them.
 bool may_fit(const Case& c, const Formula& f, int i, int j) {
-  if (f.c || c.oracle != Oracle::product) return true;
+  if (f.c || c.operation != Operation::product) return true;
   const auto value = [&c](const Matrix& m, const Index& index, int row, int col) {
     const std::int64_t place = index ? index(c, row, col) : right_index(m, row, col);
     if (place == kZero) return 0.0;
@@ -207,7 +209,7 @@ Formula with_leading_dimension(Which w, const Named& other, const char* width) {
     return say("WRONG-LD", "",
                {{"matrix", name_of(w)},
                 {"name", other.name},
-                {"value", std::to_string(other.size(c))},
+                {"value", other.size(c)},
                 {"ld", (m.ld == m.cols ? std::string(width) : letter + ".ld") + " = " +
                            std::to_string(m.ld)}});
   };
@@ -220,7 +222,7 @@ Formula transposed(Which w, const Named& other) {
     return static_cast<std::int64_t>(col) * size(c) + row;
   });
   f.name = [=](const Case& c) {
-    if (c.oracle != Oracle::product && w != Which::c)
+    if (c.operation != Operation::product && w != Which::c)
       return say(std::string(name_of(w)) + "-TRANSPOSED", "", {});
     return say(std::string(name_of(w)) + "-TRANSPOSED", "", {});
   };
@@ -279,7 +281,7 @@ std::optional<Diagnosis> explain_stores(const Evidence& evidence, const Cases& c
   formulas.push_back(dense_rows(true, true, true));
   for (const Named& x : {kLdC, kM, kN, kK}) formulas.push_back(transposed(Which::c, x));
   if (auto d = first_fitting(evidence, cases, formulas)) return d;
-  if (evidence.oracle != Oracle::product) return std::nullopt;
+  if (evidence.operation != Operation::product) return std::nullopt;
 
   // Extents exchanged. One shape alone would also fit a bound that merely happens to have that
   // value.
@@ -287,11 +289,8 @@ std::optional<Diagnosis> explain_stores(const Evidence& evidence, const Cases& c
   for (const Case& c : cases) telling += c.wrong > 0 && c.m != c.n;
   if (telling < 2) return std::nullopt;
   const auto name = [&](const char* variant, int rows, int cols, const Case& c) {
-    Diagnosis d = say("SWAPPED-EXTENTS", variant,
-                      {{"rows", std::to_string(rows)},
-                       {"cols", std::to_string(cols)},
-                       {"m", std::to_string(c.m)},
-                       {"n", std::to_string(c.n)}});
+    Diagnosis d =
+        say("SWAPPED-EXTENTS", variant, {{"rows", rows}, {"cols", cols}, {"m", c.m}, {"n", c.n}});
     describe(evidence, c, d);
     return d;
   };
@@ -331,122 +330,125 @@ std::optional<Diagnosis> explain_stores(const Evidence& evidence, const Cases& c
   return std::nullopt;
 }
 
-std::optional<Diagnosis> explain_loads(const Evidence& evidence, const Cases& cases) {
-  std::vector<Formula> formulas;
-  if (evidence.oracle != Oracle::copy_b) {
+namespace {
+
+using Formulas = std::vector<Formula>;
+
+/// A whole operand read with another leading dimension, transposed, or (K) to another depth.
+void add_strides(const Evidence& evidence, Formulas& formulas) {
+  if (evidence.operation != Operation::copy_b) {
     for (const Named& x : {kK, kM, kN, kLdB, kLdC})
       formulas.push_back(with_leading_dimension(Which::a, x, "K"));
     for (const Named& x : {kLdA, kM, kK, kN}) formulas.push_back(transposed(Which::a, x));
   }
-  if (evidence.oracle != Oracle::copy_a) {
+  if (evidence.operation != Operation::copy_a) {
     for (const Named& x : {kN, kK, kM, kLdA, kLdC})
       formulas.push_back(with_leading_dimension(Which::b, x, "N"));
     for (const Named& x : {kLdB, kK, kN, kM}) formulas.push_back(transposed(Which::b, x));
   }
-  if (evidence.oracle == Oracle::product) {
-    formulas.push_back(dense_rows(true, true, false));
-    for (const Named& x : {kM, kN}) {
-      Formula f;
-      f.depth = x.size;
-      f.name = [x](const Case& c) {
-        return say(
-            "SWAPPED-EXTENTS", "k",
-            {{"name", x.name}, {"value", std::to_string(x.size(c))}, {"k", std::to_string(c.k)}});
-      };
-      formulas.push_back(std::move(f));
-    }
+  if (evidence.operation != Operation::product) return;
+  formulas.push_back(dense_rows(true, true, false));
+  for (const Named& x : {kM, kN}) {
+    Formula f;
+    f.depth = x.size;
+    f.name = [x](const Case& c) {
+      return say("SWAPPED-EXTENTS", "k", {{"name", x.name}, {"value", x.size(c)}, {"k", c.k}});
+    };
+    formulas.push_back(std::move(f));
   }
+}
 
-  // Tiles of an operand whose rows and columns are exchanged; what lies outside the matrix is zero
-  // fill.
+/// An operand whose s x s tiles have rows and columns exchanged; what lies outside the matrix is
+/// zero fill.
+auto exchanged_tiles(Which w, int s) {
+  return [w, s](const Case& c, int row, int col) -> std::int64_t {
+    const int row2 = row / s * s + col % s, col2 = col / s * s + row % s;
+    const Matrix& m = matrix_of(w, c);
+    return row2 < m.rows && col2 < m.cols ? right_index(m, row2, col2) : kZero;
+  };
+}
+
+Diagnosis say_exchanged(int s, const std::string& matrix) {
+  const std::string size = fmt::format("{0} x {0}", s);
+  return say("TILE-MAP", "operand", {{"tile", size}, {"matrix", matrix}});
+}
+
+void add_exchanged_tiles(const Evidence& evidence, Formulas& formulas) {
+  const bool product = evidence.operation == Operation::product;
   for (const int s : square_tiles(evidence)) {
     for (const Which w : {Which::a, Which::b}) {
-      if ((evidence.oracle == Oracle::copy_a && w == Which::b) ||
-          (evidence.oracle == Oracle::copy_b && w == Which::a))
+      if ((evidence.operation == Operation::copy_a && w == Which::b) ||
+          (evidence.operation == Operation::copy_b && w == Which::a))
         continue;
       Formula f;
-      set_index(f, w, [w, s](const Case& c, int row, int col) -> std::int64_t {
-        const int row2 = row / s * s + col % s, col2 = col / s * s + row % s;
-        const Matrix& m = matrix_of(w, c);
-        return row2 < m.rows && col2 < m.cols ? right_index(m, row2, col2) : kZero;
-      });
-      f.name = [w, s](const Case&) {
-        const std::string size = std::to_string(s) + " x " + std::to_string(s);
-        return say("TILE-MAP", "operand", {{"tile", size}, {"matrix", name_of(w)}});
-      };
+      set_index(f, w, exchanged_tiles(w, s));
+      f.name = [w, s](const Case&) { return say_exchanged(s, name_of(w)); };
       // Zero fill belongs to whole tiles, also beyond K: the sum then has terms for every k of the
       // last tile.
-      if (evidence.oracle == Oracle::product)
-        f.depth = [s, w](const Case& c) { return w == Which::a ? round_up(c.k, s) : c.k; };
-      if (evidence.oracle == Oracle::product && w == Which::a) {
+      if (product) f.depth = [s](const Case& c) { return round_up(c.k, s); };
+      if (product && w == Which::a)
         f.b = [](const Case& c, int row, int col) -> std::int64_t {
           return row < c.k ? right_index(c.run.b, row, col) : kZero;
         };
-      }
-      if (evidence.oracle == Oracle::product && w == Which::b) {
-        f.depth = [s](const Case& c) { return round_up(c.k, s); };
+      if (product && w == Which::b)
         f.a = [](const Case& c, int row, int col) -> std::int64_t {
           return col < c.k ? right_index(c.run.a, row, col) : kZero;
         };
-      }
       formulas.push_back(std::move(f));
     }
   }
-
+  if (!product) return;
   // Both operands' tiles at once: stored by rows, read by columns.
-  if (evidence.oracle == Oracle::product) {
-    for (const int s : square_tiles(evidence)) {
-      const auto exchanged = [s](Which w) {
-        return [w, s](const Case& c, int row, int col) -> std::int64_t {
-          const int row2 = row / s * s + col % s, col2 = col / s * s + row % s;
-          const Matrix& m = matrix_of(w, c);
-          return row2 < m.rows && col2 < m.cols ? right_index(m, row2, col2) : kZero;
-        };
-      };
-      Formula f;
-      f.a = exchanged(Which::a);
-      f.b = exchanged(Which::b);
-      f.depth = [s](const Case& c) { return round_up(c.k, s); };
-      f.name = [s](const Case&) {
-        return say(
-            "TILE-MAP", "operand",
-            {{"tile", std::to_string(s) + " x " + std::to_string(s)}, {"matrix", "A and of B"}});
-      };
-      formulas.push_back(std::move(f));
-    }
+  for (const int s : square_tiles(evidence)) {
+    Formula f;
+    f.a = exchanged_tiles(Which::a, s);
+    f.b = exchanged_tiles(Which::b, s);
+    f.depth = [s](const Case& c) { return round_up(c.k, s); };
+    f.name = [s](const Case&) { return say_exchanged(s, "A and of B"); };
+    formulas.push_back(std::move(f));
   }
+}
 
-  // One operand's tile stuck at the first, or one round late.
-  if (evidence.oracle == Oracle::product) {
-    for (const int s : k_tiles(evidence)) {
-      for (const Which w : {Which::a, Which::b}) {
-        const auto at_k = [w](auto&& choose) {
-          return [w, choose](const Case& c, int row, int col) -> std::int64_t {
-            return w == Which::a ? right_index(c.run.a, row, choose(col))
-                                 : right_index(c.run.b, choose(row), col);
-          };
+/// One operand's k-tile stuck at the first, or one round late.
+void add_old_tiles(const Evidence& evidence, Formulas& formulas) {
+  if (evidence.operation != Operation::product) return;
+  for (const int s : k_tiles(evidence)) {
+    for (const Which w : {Which::a, Which::b}) {
+      const auto at_k = [w](auto&& choose) {
+        return [w, choose](const Case& c, int row, int col) -> std::int64_t {
+          return w == Which::a ? right_index(c.run.a, row, choose(col))
+                               : right_index(c.run.b, choose(row), col);
         };
-        const std::string name = name_of(w);
-        Formula stuck;
-        set_index(stuck, w, at_k([s](int k) { return k % s; }));
-        stuck.name = [name](const Case&) {
-          return say("K-TILE-REPEATED", "",
-                     {{"what", "k-tile 0 of " + name +
-                                   " is used in every round, with the right tile of the other "
-                                   "operand"}});
-        };
-        Formula late;
-        set_index(late, w, at_k([s](int k) { return k < s ? k : k - s; }));
-        late.name = [name](const Case&) {
-          return say("STALE-TILE", "",
-                     {{"what", "each k-tile is multiplied with the tile of " + name +
-                                   " from the round before"}});
-        };
-        formulas.push_back(std::move(stuck));
-        formulas.push_back(std::move(late));
-      }
+      };
+      const std::string name = name_of(w);
+      Formula stuck;
+      set_index(stuck, w, at_k([s](int k) { return k % s; }));
+      stuck.name = [name](const Case&) {
+        return say("K-TILE-REPEATED", "",
+                   {{"what", "k-tile 0 of " + name +
+                                 " is used in every round, with the right tile of the other "
+                                 "operand"}});
+      };
+      Formula late;
+      set_index(late, w, at_k([s](int k) { return k < s ? k : k - s; }));
+      late.name = [name](const Case&) {
+        return say("STALE-TILE", "",
+                   {{"what", "each k-tile is multiplied with the tile of " + name +
+                                 " from the round before"}});
+      };
+      formulas.push_back(std::move(stuck));
+      formulas.push_back(std::move(late));
     }
   }
+}
+
+}  // namespace
+
+std::optional<Diagnosis> explain_loads(const Evidence& evidence, const Cases& cases) {
+  Formulas formulas;
+  add_strides(evidence, formulas);
+  add_exchanged_tiles(evidence, formulas);
+  add_old_tiles(evidence, formulas);
   return first_fitting(evidence, cases, formulas);
 }
 
@@ -489,21 +491,24 @@ Formula permuted_result(int rows, int cols, const Exchange& exchange) {
 }  // namespace
 
 std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases& cases) {
-  if (evidence.oracle != Oracle::product || !on_tensor_cores(cases)) return std::nullopt;
+  // A copy through fragments need not multiply; C = A in 16-bit types is nothing else.
+  const bool copy = evidence.operation == Operation::copy_a && size_of(evidence.type) == 2;
+  if (!copy && (evidence.operation != Operation::product || !on_tensor_cores(cases)))
+    return std::nullopt;
   std::vector<Formula> formulas;
   const auto add = [&](Which w, int rows, int cols, const std::string& what,
                        const Exchange& exchange) {
+    if (copy && w == Which::b) return;
     Formula f = w == Which::c ? permuted_result(rows, cols, exchange)
                               : permuted_operand(w, rows, cols, exchange);
-    const std::string tile = std::to_string(rows) + " x " + std::to_string(cols);
+    const std::string tile = fmt::format("{} x {}", rows, cols);
     f.name = [=](const Case&) {
       return say("FRAGMENT-MAP", "", {{"what", what}, {"tile", tile}, {"matrix", name_of(w)}});
     };
     formulas.push_back(std::move(f));
   };
   const auto halves = [](int size) {
-    const std::string half = std::to_string(size / 2);
-    return "0.." + std::to_string(size / 2 - 1) + " and " + half + ".." + std::to_string(size - 1);
+    return fmt::format("0..{} and {}..{}", size / 2 - 1, size / 2, size - 1);
   };
   // Layouts of mma.m16n8kX (PTX ISA, "Matrix Fragments for mma"): a lane holds rows g and g + 8,
   // and columns of both halves of k; of C it holds two neighbours in each of the two rows.
@@ -541,7 +546,7 @@ std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases
 }
 
 std::optional<Diagnosis> explain_pieces(const Evidence& evidence, const Cases& cases) {
-  if (evidence.oracle != Oracle::product) return std::nullopt;
+  if (evidence.operation != Operation::product) return std::nullopt;
   // Along k only: rows of A or columns of B in another order are rows or columns of C in that
   // order, which explain_places knows.
   std::vector<Formula> formulas;
@@ -549,9 +554,7 @@ std::optional<Diagnosis> explain_pieces(const Evidence& evidence, const Cases& c
     Formula f = permuted_operand(Which::a, 1, count, [count](int r, int q) {
       return std::pair{r, count - 1 - q};
     });
-    f.name = [count](const Case&) {
-      return say("TILE-MAP", "pieces", {{"count", std::to_string(count)}});
-    };
+    f.name = [count](const Case&) { return say("TILE-MAP", "pieces", {{"count", count}}); };
     formulas.push_back(std::move(f));
   }
   return first_fitting(evidence, cases, formulas);
@@ -559,9 +562,11 @@ std::optional<Diagnosis> explain_pieces(const Evidence& evidence, const Cases& c
 
 std::optional<Diagnosis> explain_swizzles(const Evidence& evidence, const Cases& cases) {
   const Tile& t = evidence.tile;
-  if (evidence.oracle != Oracle::product || t.bk < 2 || t.bm < 2 || t.bn < 2) return std::nullopt;
+  if (evidence.operation == Operation::copy_b || t.bk < 2 || t.bm < 2 || t.bn < 2)
+    return std::nullopt;
   std::vector<Formula> formulas;
   const auto add = [&](Which w, int rows, int cols, bool by_row, int mask, int shift, int unit) {
+    if (evidence.operation == Operation::copy_a && w != Which::a) return;
     // x of the tile's columns, y of its rows; As may be held transposed, then k is its row.
     if (mask * unit >= (by_row ? cols : rows) || (by_row ? rows : cols) <= 1 << shift) return;
     Formula f = permuted_operand(w, rows, cols, [=](int r, int q) {

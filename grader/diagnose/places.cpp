@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "grader/diagnose/hypotheses.hpp"
 #include "grader/diagnose/wording.hpp"
 
@@ -31,7 +33,7 @@ std::optional<std::vector<Place>> sources(const Evidence& evidence, const Case& 
   if (std::max(c.m, c.n) > 1 << std::min(significant_bits(evidence.type), 24)) return std::nullopt;
   for (const bool rows : {true, false}) {
     std::optional<Run> run;
-    if (evidence.oracle == Oracle::product)
+    if (evidence.operation == Operation::product)
       run = rows ? probe(evidence, a_of([](int i, int k) { return k == 0 ? i + 1.0 : 0.0; }),
                          b_of([](int, int) { return 1.0; }))
                  : probe(evidence, a_of([](int, int) { return 1.0; }),
@@ -56,30 +58,11 @@ std::optional<std::vector<Place>> sources(const Evidence& evidence, const Case& 
 }
 
 std::string size_text(int rows, int cols) {
-  return std::to_string(rows) + " x " + std::to_string(cols);
+  return fmt::format("{} x {}", rows, cols);
 }
 
-Diagnosis name_places(const Evidence& evidence, const Case& c, const std::vector<Place>& places) {
-  int i0 = 0, j0 = 0;
-  for (int i = c.m - 1; i >= 0; --i)
-    for (int j = c.n - 1; j >= 0; --j)
-      if (places[c.at(i, j)] != Place{i, j}) i0 = i, j0 = j;
-  const Place p0 = places[c.at(i0, j0)];
-  std::vector<messages::Gap> gaps = {{"i", std::to_string(i0)},
-                                     {"j", std::to_string(j0)},
-                                     {"i2", std::to_string(p0.row)},
-                                     {"j2", std::to_string(p0.col)},
-                                     {"matrix", evidence.oracle == Oracle::copy_b ? "B" : "A"}};
-  const auto all = [&](const std::function<bool(int, int, const Place&)>& holds) {
-    for (int i = 0; i < c.m; ++i)
-      for (int j = 0; j < c.n; ++j)
-        if (!holds(i, j, places[c.at(i, j)])) return false;
-    return true;
-  };
-  if (evidence.oracle != Oracle::product && all([](int i, int j, const Place& p) {
-        return p == Place{j, i};
-      }))
-    return say("TILE-MAP", "copy", gaps);
+/// Tiles inside which, or between which, elements may have been exchanged; most likely first.
+std::vector<std::pair<int, int>> tiles_to_try(const Evidence& evidence) {
   const Tile& t = evidence.tile;
   std::vector<std::pair<int, int>> tiles;
   const auto add = [&](int rows, int cols) {
@@ -89,9 +72,38 @@ Diagnosis name_places(const Evidence& evidence, const Case& c, const std::vector
   };
   add(t.tm, t.tn);
   add(t.bm, t.bn);
-  if (evidence.oracle == Oracle::copy_a) add(t.bm, t.bk);
-  if (evidence.oracle == Oracle::copy_b) add(t.bk, t.bn);
+  if (evidence.operation == Operation::copy_a) add(t.bm, t.bk);
+  if (evidence.operation == Operation::copy_b) add(t.bk, t.bn);
   for (const int s : square_tiles(evidence)) add(s, s);
+  return tiles;
+}
+
+/// The first element in row-major order that comes from another place.
+Place first_moved(const Case& c, const std::vector<Place>& places) {
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j)
+      if (places[c.at(i, j)] != Place{i, j}) return {i, j};
+  return {0, 0};
+}
+
+Diagnosis name_places(const Evidence& evidence, const Case& c, const std::vector<Place>& places) {
+  const bool product = evidence.operation == Operation::product;
+  const Place to = first_moved(c, places), from = places[c.at(to.row, to.col)];
+  std::vector<messages::Gap> gaps = {
+      {"i", to.row},
+      {"j", to.col},
+      {"i2", from.row},
+      {"j2", from.col},
+      {"matrix", evidence.operation == Operation::copy_b ? "B" : "A"}};
+  const auto all = [&](const std::function<bool(int, int, const Place&)>& holds) {
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j)
+        if (!holds(i, j, places[c.at(i, j)])) return false;
+    return true;
+  };
+  if (!product && all([](int i, int j, const Place& p) { return p == Place{j, i}; }))
+    return say("TILE-MAP", "copy", gaps);
+  const auto tiles = tiles_to_try(evidence);
   for (const auto& [rows, cols] : tiles) {
     const int r = rows, q = cols;
     const bool inside =
@@ -101,21 +113,17 @@ Diagnosis name_places(const Evidence& evidence, const Case& c, const std::vector
     const bool swapped = r == q && all([&](int i, int j, const Place& p) {
                            return p.row % r == j % r && p.col % r == i % r;
                          });
-    return say("TILE-MAP",
-               swapped                              ? "swap"
-               : evidence.oracle == Oracle::product ? "inside"
-                                                    : "copy",
-               gaps);
+    return say("TILE-MAP", swapped ? "swap" : product ? "inside" : "copy", gaps);
   }
   for (const auto& [rows, cols] : tiles) {
     const int r = rows, q = cols;
-    if (!all(
-            [&](int i, int j, const Place& p) { return p.row % r == i % r && p.col % q == j % q; }))
-      continue;
+    const bool whole =
+        all([&](int i, int j, const Place& p) { return p.row % r == i % r && p.col % q == j % q; });
+    if (!whole) continue;
     gaps.emplace_back("tile", size_text(r, q));
     return say("TILE-MAP", "blocks", gaps);
   }
-  return say("TILE-MAP", evidence.oracle == Oracle::product ? "all" : "copy", gaps);
+  return say("TILE-MAP", product ? "all" : "copy", gaps);
 }
 
 /// Element (i, j) holds the sum of the right elements that `before` lists for it, itself included.
@@ -151,65 +159,82 @@ Before fragments_before(const Tile& t, int rows, int cols, bool by_rows) {
   };
 }
 
-std::optional<Diagnosis> not_cleared(const Evidence& evidence, const Cases& cases) {
-  const Tile& t = evidence.tile;
-  const auto along_row = [](int group, int step) {
-    return [=](int i, int j) {
-      std::vector<Place> places;
-      for (int col = j; col >= j / group * group; col -= step) places.push_back({i, col});
-      return places;
-    };
+Before along_row(int group, int step) {
+  return [=](int i, int j) {
+    std::vector<Place> places;
+    for (int col = j; col >= j / group * group; col -= step) places.push_back({i, col});
+    return places;
   };
-  const auto along_col = [](int group, int step) {
-    return [=](int i, int j) {
-      std::vector<Place> places;
-      for (int row = i; row >= i / group * group; row -= step) places.push_back({row, j});
-      return places;
-    };
+}
+
+Before along_col(int group, int step) {
+  return [=](int i, int j) {
+    std::vector<Place> places;
+    for (int row = i; row >= i / group * group; row -= step) places.push_back({row, j});
+    return places;
   };
-  const auto whole_tile = [](int rows, int cols) {
-    return [=](int i, int j) {
-      std::vector<Place> places;
-      for (int row = i / rows * rows; row <= i; ++row)
-        for (int col = j / cols * cols; col < j / cols * cols + cols && (row < i || col <= j);
-             ++col)
-          places.push_back({row, col});
-      return places;
-    };
+}
+
+Before whole_tile(int rows, int cols) {
+  return [=](int i, int j) {
+    std::vector<Place> places;
+    for (int row = i / rows * rows; row <= i; ++row)
+      for (int col = j / cols * cols; col < j / cols * cols + cols && (row < i || col <= j); ++col)
+        places.push_back({row, col});
+    return places;
   };
-  constexpr int kAll = 1 << 28;
-  struct Pattern {
-    Before before;
-    std::string what;
-  };
-  std::vector<Pattern> patterns;
-  const std::string element_text{messages::raw("ACC-INIT.elements")};
-  const std::string tile_text{messages::raw("ACC-INIT.tiles")};
-  if (t.tm > 1 && t.tn > 1) patterns.push_back({whole_tile(t.tm, t.tn), element_text});
+}
+
+/// An accumulator that goes on where it should begin anew, and how that is said.
+struct Carried {
+  Before before;
+  std::string what;
+};
+
+/// From one element of a thread's tile to the next.
+void add_elements(const Tile& t, std::vector<Carried>& patterns) {
+  const std::string text{messages::raw("ACC-INIT.elements")};
+  if (t.tm > 1 && t.tn > 1) patterns.push_back({whole_tile(t.tm, t.tn), text});
   if (t.tn > 1) {
-    patterns.push_back({along_row(t.tn, 1), element_text});
-    if (t.bn > t.tn) patterns.push_back({along_row(t.bn, t.bn / t.tn), element_text});
+    patterns.push_back({along_row(t.tn, 1), text});
+    if (t.bn > t.tn) patterns.push_back({along_row(t.bn, t.bn / t.tn), text});
   }
   if (t.tm > 1) {
-    patterns.push_back({along_col(t.tm, 1), element_text});
-    if (t.bm > t.tm) patterns.push_back({along_col(t.bm, t.bm / t.tm), element_text});
+    patterns.push_back({along_col(t.tm, 1), text});
+    if (t.bm > t.tm) patterns.push_back({along_col(t.bm, t.bm / t.tm), text});
   }
-  // A block that makes two, four or all tiles of a row or column of tiles.
+}
+
+/// Of a block that makes two, four or all tiles of a row or column of tiles.
+void add_tiles(const Tile& t, std::vector<Carried>& patterns) {
+  constexpr int kAll = 1 << 28;
+  const std::string text{messages::raw("ACC-INIT.tiles")};
   for (const int tiles : {0, 2, 4}) {
-    if (t.bn > 0) patterns.push_back({along_row(tiles > 0 ? tiles * t.bn : kAll, t.bn), tile_text});
-    if (t.bm > 0) patterns.push_back({along_col(tiles > 0 ? tiles * t.bm : kAll, t.bm), tile_text});
+    if (t.bn > 0) patterns.push_back({along_row(tiles > 0 ? tiles * t.bn : kAll, t.bn), text});
+    if (t.bm > 0) patterns.push_back({along_col(tiles > 0 ? tiles * t.bm : kAll, t.bm), text});
   }
-  if (on_tensor_cores(cases) && t.wm > 0 && t.wn > 0)
-    for (const auto& [rows, cols] : {std::pair{16, 16}, std::pair{16, 8}, std::pair{8, 8}}) {
-      if (t.wm % rows != 0 || t.wn % cols != 0) continue;
-      const std::string text = messages::text(
-          "ACC-INIT.fragments", {{"tile", std::to_string(rows) + " x " + std::to_string(cols)}});
-      patterns.push_back({fragments_before(t, rows, cols, true), text});
-      patterns.push_back({fragments_before(t, rows, cols, false), text});
-      patterns.push_back({along_row(t.wn, cols), text});
-      patterns.push_back({along_col(t.wm, rows), text});
-    }
-  for (const Pattern& pattern : patterns) {
+}
+
+/// From one fragment of a warp's tile to the next.
+void add_fragments(const Tile& t, std::vector<Carried>& patterns) {
+  if (t.wm <= 0 || t.wn <= 0) return;
+  for (const auto& [rows, cols] : {std::pair{16, 16}, std::pair{16, 8}, std::pair{8, 8}}) {
+    if (t.wm % rows != 0 || t.wn % cols != 0) continue;
+    const std::string text =
+        messages::text("ACC-INIT.fragments", {{"tile", size_text(rows, cols)}});
+    patterns.push_back({fragments_before(t, rows, cols, true), text});
+    patterns.push_back({fragments_before(t, rows, cols, false), text});
+    patterns.push_back({along_row(t.wn, cols), text});
+    patterns.push_back({along_col(t.wm, rows), text});
+  }
+}
+
+std::optional<Diagnosis> not_cleared(const Evidence& evidence, const Cases& cases) {
+  std::vector<Carried> patterns;
+  add_elements(evidence.tile, patterns);
+  add_tiles(evidence.tile, patterns);
+  if (on_tensor_cores(cases)) add_fragments(evidence.tile, patterns);
+  for (const Carried& pattern : patterns) {
     if (!sums_of(cases, pattern.before)) continue;
     Diagnosis d = say("ACC-INIT", "", {{"what", pattern.what}});
     describe(evidence, shown(cases), d);
@@ -230,7 +255,7 @@ std::optional<Diagnosis> explain_places(const Evidence& evidence, const Cases& c
       return d;
     }
   }
-  if (evidence.oracle == Oracle::product) return not_cleared(evidence, cases);
+  if (evidence.operation == Operation::product) return not_cleared(evidence, cases);
   return std::nullopt;
 }
 

@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "grader/diagnose/hypotheses.hpp"
 #include "grader/diagnose/wording.hpp"
 
@@ -71,8 +73,11 @@ bool reproduces(const Case& c, const Counts& counts) {
 using Profile = std::vector<int>;
 
 std::string steps(int first, int last) {
-  return first == last ? "k = " + std::to_string(first)
-                       : "k = " + std::to_string(first) + ".." + std::to_string(last);
+  return first == last ? fmt::format("k = {}", first) : fmt::format("k = {}..{}", first, last);
+}
+
+bool contiguous(const std::vector<int>& steps) {
+  return steps.back() - steps.front() + 1 == static_cast<int>(steps.size());
 }
 
 /// Per k-tile: its count if all its steps agree.
@@ -104,7 +109,7 @@ std::optional<Diagnosis> name_tiles(const Profile& p, int tile) {
     std::string list, ranges;
     for (int i = 0; i < count; ++i) {
       if (t[static_cast<std::size_t>(i)] != 0) continue;
-      list += (list.empty() ? "" : ", ") + std::to_string(i);
+      list += fmt::format("{}{}", list.empty() ? "" : ", ", i);
       ranges += (ranges.empty() ? "" : " and ") + range(i);
     }
     const bool last_partial = missing == 1 && t.back() == 0 && k % tile != 0;
@@ -117,17 +122,37 @@ std::optional<Diagnosis> name_tiles(const Profile& p, int tile) {
   }
   if (t.front() == count && missing == count - 1)
     return say("K-TILE-REPEATED", "",
-               {{"what", "k-tile 0 (" + range(0) + ") is added in all " + std::to_string(count) +
-                             " rounds, and no other"}});
+               {{"what", fmt::format("k-tile 0 ({}) is added in all {} rounds, and no other",
+                                     range(0), count)}});
   if (t.front() == 2 && t.back() == 0 && missing == 1)
     return say("STALE-TILE", "",
                {{"what", "each k-tile is computed with the data of the round before"}});
   const auto repeated = std::find_if(t.begin(), t.end(), [](int x) { return x > 1; });
   if (repeated == t.end()) return std::nullopt;
   const auto index = static_cast<int>(repeated - t.begin());
-  return say("K-TILE-REPEATED", "",
-             {{"what", "k-tile " + std::to_string(index) + " (" + range(index) + ") is added " +
-                           std::to_string(*repeated) + " times"}});
+  return say(
+      "K-TILE-REPEATED", "",
+      {{"what", fmt::format("k-tile {} ({}) is added {} times", index, range(index), *repeated)}});
+}
+
+/// "k = 7, the last step, is": which single steps are missing, none being added twice.
+std::string missing_steps(const std::vector<int>& missing, int k) {
+  if (contiguous(missing)) {
+    const bool first = missing.front() == 0, last = missing.back() == k - 1;
+    const bool one = missing.size() == 1;
+    const char* const note =
+        first && !last   ? one ? ", the first step, is" : ", the first steps, are"
+        : last && !first ? one ? ", the last step, is" : ", the last steps, are"
+        : one            ? " is"
+                         : " are";
+    return steps(missing.front(), missing.back()) + note;
+  }
+  const int stride = missing[1] - missing[0];
+  bool regular = stride > 1;
+  for (std::size_t i = 1; i < missing.size(); ++i)
+    regular = regular && missing[i] - missing[i - 1] == stride;
+  if (regular) return fmt::format("every {}th k ({}, {} ...) is", stride, missing[0], missing[1]);
+  return fmt::format("{} of {} steps (first k = {}) are", missing.size(), k, missing[0]);
 }
 
 std::optional<Diagnosis> name_steps(const Profile& p, int tile) {
@@ -138,62 +163,34 @@ std::optional<Diagnosis> name_steps(const Profile& p, int tile) {
     if (p[static_cast<std::size_t>(i)] > 1) repeated.push_back(i);
   }
   if (repeated.empty() && missing.empty()) return std::nullopt;
-  const auto run_of = [](const std::vector<int>& v) {
-    return v.back() - v.front() + 1 == static_cast<int>(v.size());
-  };
   if (repeated.empty()) {
     if (static_cast<int>(missing.size()) == k - 1 && p.back() == 1 && k > 1)
       return say("K-ONLY-LAST", "", {{"unit", "step"}});
-    std::string what;
-    if (run_of(missing)) {
-      const bool first = missing.front() == 0, last = missing.back() == k - 1;
-      what =
-          steps(missing.front(), missing.back()) +
-          (first && !last ? missing.size() == 1 ? ", the first step, is" : ", the first steps, are"
-           : last && !first ? missing.size() == 1 ? ", the last step, is" : ", the last steps, are"
-           : missing.size() == 1 ? " is"
-                                 : " are");
-    } else {
-      const int stride = missing[1] - missing[0];
-      bool regular = stride > 1;
-      for (std::size_t i = 1; i < missing.size(); ++i)
-        regular = regular && missing[i] - missing[i - 1] == stride;
-      if (regular)
-        what = "every " + std::to_string(stride) + "th k (" + std::to_string(missing[0]) + ", " +
-               std::to_string(missing[1]) + " ...) is";
-      else
-        what = std::to_string(missing.size()) + " of " + std::to_string(k) +
-               " steps (first k = " + std::to_string(missing[0]) + ") are";
-    }
-    return say("K-MISSING", "", {{"what", what}});
+    return say("K-MISSING", "", {{"what", missing_steps(missing, k)}});
   }
   // Leftovers of the tile before in the places that zero fill should have cleared.
   const int rest = tile > 1 ? k % tile : 0;
-  if (missing.empty() && rest != 0 && k > tile && run_of(repeated) &&
+  if (missing.empty() && rest != 0 && k > tile && contiguous(repeated) &&
       repeated.back() == k - rest - 1 && repeated.front() >= k - tile)
     return say(
         "STALE-TILE", "",
-        {{"what", "k-tile " + std::to_string(k / tile) + " ends at k = " + std::to_string(k - 1) +
-                      "; its other columns still hold the data of k-tile " +
-                      std::to_string(k / tile - 1) + " (" +
-                      steps(repeated.front(), repeated.back()) + " is added twice)"}});
+        {{"what",
+          fmt::format("k-tile {} ends at k = {}; its other columns still hold the data of "
+                      "k-tile {} ({} is added twice)",
+                      k / tile, k - 1, k / tile - 1, steps(repeated.front(), repeated.back()))}});
   if (missing.empty() && repeated.size() == 1 && repeated[0] == k - 1)
-    return say("K-TILE-EXTRA", "", {{"last", std::to_string(k - 1)}});
+    return say("K-TILE-EXTRA", "", {{"last", k - 1}});
   return say(
       "K-TILE-REPEATED", "",
       {{"what",
-        steps(repeated.front(), repeated.front()) + " is added " +
-            std::to_string(p[static_cast<std::size_t>(repeated.front())]) + " times" +
-            (repeated.size() > 1 ? " and " + std::to_string(repeated.size() - 1) + " more like it"
-                                 : "")}});
+        fmt::format(
+            "{} is added {} times{}", steps(repeated.front(), repeated.front()),
+            p[static_cast<std::size_t>(repeated.front())],
+            repeated.size() > 1 ? fmt::format(" and {} more like it", repeated.size() - 1) : "")}});
 }
 
-}  // namespace
-
-std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cases) {
-  if (evidence.oracle != Oracle::product || !evidence.run_probe) return std::nullopt;
-  // Two or three k-tiles, the last of them not a single step, tell most; digits count to 3.
-  const std::vector<int> tiles = k_tiles(evidence);
+/// Two or three k-tiles, the last of them not a single step, tell most; digits count to 3.
+const Case* most_telling(const Cases& cases, const std::vector<int>& tiles) {
   const auto telling = [&](const Case& c) {
     if (tiles.empty()) return c.k > 3 ? 1 : 0;
     const int tile = tiles.front();
@@ -202,21 +199,34 @@ std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cas
   const Case* chosen = nullptr;
   for (const Case& c : cases)
     if (c.wrong > 0 && c.k > 0 && (chosen == nullptr || telling(c) > telling(*chosen))) chosen = &c;
-  if (chosen == nullptr) return std::nullopt;
-  const Case& c = *chosen;
+  return chosen;
+}
 
-  const std::optional<Counts> counts = count_steps(evidence, c, false);
-  if (!counts) return std::nullopt;
-  if (!reproduces(c, *counts)) return std::nullopt;
-
+/// The different sets of counts that elements have, all ones left out; none if there are too many
+/// to be one bug.
+std::set<Profile> profiles_of(const Case& c, const Counts& counts) {
   std::set<Profile> profiles;
   for (std::size_t e = 0; e < c.correct.size(); ++e) {
     Profile p(static_cast<std::size_t>(c.k));
-    for (std::size_t k = 0; k < p.size(); ++k) p[k] = (*counts)[e * p.size() + k];
+    for (std::size_t k = 0; k < p.size(); ++k) p[k] = counts[e * p.size() + k];
     profiles.insert(std::move(p));
-    if (profiles.size() > 64) return std::nullopt;
+    if (profiles.size() > 64) return {};
   }
   profiles.erase(Profile(static_cast<std::size_t>(c.k), 1));
+  return profiles;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cases) {
+  if (evidence.operation != Operation::product || !evidence.run_probe) return std::nullopt;
+  const std::vector<int> tiles = k_tiles(evidence);
+  const Case* const chosen = most_telling(cases, tiles);
+  if (chosen == nullptr) return std::nullopt;
+  const Case& c = *chosen;
+  const std::optional<Counts> counts = count_steps(evidence, c, false);
+  if (!counts || !reproduces(c, *counts)) return std::nullopt;
+  const std::set<Profile> profiles = profiles_of(c, *counts);
   if (profiles.empty()) return std::nullopt;
 
   std::optional<Diagnosis> d;
@@ -227,8 +237,8 @@ std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cas
   if (!d) d = name_steps(p, tiles.empty() ? 1 : tiles.front());
   if (!d) return std::nullopt;
   if (profiles.size() > 1)
-    d->details.push_back("not the same for all elements: " + std::to_string(profiles.size()) +
-                         " different sets of k were added");
+    d->details.push_back(fmt::format(
+        "not the same for all elements: {} different sets of k were added", profiles.size()));
   describe(evidence, c, *d);
   return d;
 }

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/core.h>
+
 #include "grader/diagnose/hypotheses.hpp"
 #include "grader/diagnose/wording.hpp"
 
@@ -9,8 +11,7 @@ namespace grader::diag {
 namespace {
 
 std::string range(int first, int last) {
-  return first == last ? std::to_string(first)
-                       : std::to_string(first) + ".." + std::to_string(last);
+  return first == last ? fmt::format("{}", first) : fmt::format("{}..{}", first, last);
 }
 
 std::pair<int, int> first_untouched(const Case& c) {
@@ -91,10 +92,86 @@ std::optional<int> only_warp(const Case& c, const Tile& tile, int& warps) {
   return stored;
 }
 
+using Partial = std::vector<const Case*>;  ///< cases of which some elements were written
+
+Diagnosis nothing_written(const Cases& cases) {
+  Diagnosis d = say("UNWRITTEN", "all", {});
+  // Other shapes may be right: then these are special.
+  const Case& c = shown(cases);
+  if (std::any_of(cases.begin(), cases.end(), [](const Case& k) { return k.wrong == 0; }))
+    d.details.push_back(messages::text("detail.shape", {{"m", c.m}, {"n", c.n}, {"k", c.k}}));
+  return d;
+}
+
+/// The last rows, the last columns or both are missing, in every case.
+std::optional<Diagnosis> ends_missing(const Partial& partial, const Tile& t) {
+  // (where it was cut, extent), over all cases that were cut: a single shape may fit by chance.
+  std::vector<std::pair<int, int>> rows, cols;
+  for (const Case* k : partial) {
+    const std::optional<Cut> at = cut_of(*k);
+    if (!at) return std::nullopt;
+    if (at->row < k->m) rows.emplace_back(at->row, k->m);
+    if (at->col < k->n) cols.emplace_back(at->col, k->n);
+  }
+  std::string place, said, hint;
+  const auto add = [&](const std::string& where, int at, int extent, const auto& all, int block,
+                       int thread, const std::string& name) {
+    const int missing = extent - at;
+    const bool whole = falls_on(all, block);
+    const std::string rest =
+        missing == 1 ? "the last " + name : fmt::format("the last {} {}s", missing, name);
+    place += (place.empty() ? "" : " and ") + where;
+    said += (said.empty() ? "" : " and ") + (whole ? "the last, partial tile " + name : rest);
+    if (hint.empty())
+      hint = whole                   ? "UNWRITTEN.hint.grid"
+             : falls_on(all, thread) ? "UNWRITTEN.hint.guard"
+                                     : "UNWRITTEN.hint.bound";
+  };
+  const Case& c = *partial.front();
+  const Cut cut = *cut_of(c);
+  const bool both = cut.row < c.m && cut.col < c.n;
+  if (cut.row < c.m)
+    add("C[" + range(cut.row, c.m - 1) + "][*]", cut.row, c.m, rows, t.bm, t.tm, "row");
+  if (cut.col < c.n)
+    add("C[*][" + range(cut.col, c.n - 1) + "]", cut.col, c.n, cols, t.bn, t.tn, "column");
+  return say("UNWRITTEN", "rows",
+             {{"place", place},
+              {"was", both ? "were" : "was"},
+              {"what", said},
+              {"hint", messages::text(hint)}});
+}
+
+/// One warp stored its part of each tile, and no other did: the same in every case.
+std::optional<Diagnosis> warps_missing(const Partial& partial, const Tile& t) {
+  int warps = 0;
+  const std::optional<int> warp = only_warp(*partial.front(), t, warps);
+  if (!warp || !std::all_of(partial.begin(), partial.end(),
+                            [&](const Case* k) { return only_warp(*k, t, warps) == warp; }))
+    return std::nullopt;
+  return say("WARP-PART", "", {{"warp", *warp}, {"warps", warps}});
+}
+
+/// Any other places, which may repeat with what a thread or a block computes.
+Diagnosis places_missing(const Partial& partial, const Tile& t) {
+  const Case& c = *partial.front();
+  const auto [row, col] = first_untouched(c);
+  std::vector<messages::Gap> gaps = {
+      {"count", c.untouched}, {"total", c.size()}, {"place", element("C", row, col)}};
+  for (const auto& tile : {std::pair{t.tm, t.tn}, std::pair{t.bm, t.bn}}) {
+    const auto repeats = [&tile](const Case* k) {
+      return periodic(*k, tile.first, tile.second) || (k->m <= tile.first && k->n <= tile.second);
+    };
+    if (!std::all_of(partial.begin(), partial.end(), repeats)) continue;
+    gaps.emplace_back("tile", fmt::format("{} x {}", tile.first, tile.second));
+    return say("UNWRITTEN", "periodic", gaps);
+  }
+  return say("UNWRITTEN", "some", gaps);
+}
+
 }  // namespace
 
 std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases& cases) {
-  std::vector<const Case*> partial;
+  Partial partial;
   bool any = false;
   for (const Case& c : cases) {
     if (c.wrong != c.untouched || c.padding_written) return std::nullopt;
@@ -102,79 +179,11 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
     if (c.untouched > 0 && c.untouched < c.size()) partial.push_back(&c);
   }
   if (!any) return std::nullopt;
-  if (partial.empty()) {
-    Diagnosis d = say("UNWRITTEN", "all", {});
-    // Other shapes may be right: then these are special.
-    const Case& c = shown(cases);
-    const bool some_right =
-        std::any_of(cases.begin(), cases.end(), [](const Case& k) { return k.wrong == 0; });
-    if (some_right)
-      d.details.push_back(messages::text(
-          "detail.shape",
-          {{"m", std::to_string(c.m)}, {"n", std::to_string(c.n)}, {"k", std::to_string(c.k)}}));
-    return d;
-  }
-
-  const Case& c = *partial.front();
-  const Tile& t = evidence.tile;
-  const auto [row, col] = first_untouched(c);
-  Diagnosis d;
-  int warps = 0;
-  const auto each = [&](auto holds) { return std::all_of(partial.begin(), partial.end(), holds); };
-  const bool cuts = each([](const Case* k) { return cut_of(*k).has_value(); });
-  const std::optional<int> warp = only_warp(c, t, warps);
-  if (cuts) {
-    const Cut cut = *cut_of(c);
-    // (where it was cut, extent), over all cases that were cut: a single shape may fit by chance.
-    std::vector<std::pair<int, int>> rows, cols;
-    for (const Case* k : partial) {
-      const Cut at = *cut_of(*k);
-      if (at.row < k->m) rows.emplace_back(at.row, k->m);
-      if (at.col < k->n) cols.emplace_back(at.col, k->n);
-    }
-    std::string place, said, hint;
-    const auto add = [&](const std::string& where, int at, int extent, const auto& all, int block,
-                         int thread, const std::string& name) {
-      const int missing = extent - at;
-      const bool whole = falls_on(all, block);
-      const std::string rest = missing == 1
-                                   ? "the last " + name
-                                   : "the last " + std::to_string(missing) + " " + name + "s";
-      place += (place.empty() ? "" : " and ") + where;
-      said += (said.empty() ? "" : " and ") + (whole ? "the last, partial tile " + name : rest);
-      if (hint.empty())
-        hint = whole                   ? "UNWRITTEN.hint.grid"
-               : falls_on(all, thread) ? "UNWRITTEN.hint.guard"
-                                       : "UNWRITTEN.hint.bound";
-    };
-    const bool both = cut.row < c.m && cut.col < c.n;
-    if (cut.row < c.m)
-      add("C[" + range(cut.row, c.m - 1) + "][*]", cut.row, c.m, rows, t.bm, t.tm, "row");
-    if (cut.col < c.n)
-      add("C[*][" + range(cut.col, c.n - 1) + "]", cut.col, c.n, cols, t.bn, t.tn, "column");
-    d = say("UNWRITTEN", "rows",
-            {{"place", place},
-             {"was", both ? "were" : "was"},
-             {"what", said},
-             {"hint", messages::text(hint)}});
-  } else if (warp && each([&](const Case* k) { return only_warp(*k, t, warps) == warp; })) {
-    d = say("WARP-PART", "", {{"warp", std::to_string(*warp)}, {"warps", std::to_string(warps)}});
-  } else {
-    const std::vector<messages::Gap> gaps = {{"count", std::to_string(c.untouched)},
-                                             {"total", std::to_string(c.size())},
-                                             {"place", element("C", row, col)}};
-    d = say("UNWRITTEN", "some", gaps);
-    for (const auto& [rows, cols] : {std::pair{t.tm, t.tn}, std::pair{t.bm, t.bn}}) {
-      const int r = rows, q = cols;
-      if (!each([&](const Case* k) { return periodic(*k, r, q) || (k->m <= r && k->n <= q); }))
-        continue;
-      std::vector<messages::Gap> with_tile = gaps;
-      with_tile.emplace_back("tile", std::to_string(rows) + " x " + std::to_string(cols));
-      d = say("UNWRITTEN", "periodic", with_tile);
-      break;
-    }
-  }
-  describe(evidence, c, d);
+  if (partial.empty()) return nothing_written(cases);
+  std::optional<Diagnosis> d = ends_missing(partial, evidence.tile);
+  if (!d) d = warps_missing(partial, evidence.tile);
+  if (!d) d = places_missing(partial, evidence.tile);
+  describe(evidence, *partial.front(), *d);
   return d;
 }
 

@@ -1,6 +1,6 @@
 // From a student's .cu files to a runner program for a real GPU.
 //
-//   gemm.cu   nvcc -> object -> object gate ---+
+//   gemm.cu   nvcc -> object -> object gate ---+   each through its translation unit (unit.hpp)
 //   wgmma.cu  nvcc, sm_90a -> object -> gate --+-> link with the generated entries and the runner
 //   runner_main.cu (ours) nvcc -> object ------+
 //
@@ -10,7 +10,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -42,9 +41,6 @@ struct GpuBuild {
   /// True if the runner has this launcher.
   bool has(const std::string& entry) const;
 };
-
-/// Where a file of the lab lies: "gemm.cu" -> path, relative to the root when it lies there.
-using SourceOf = std::function<std::filesystem::path(const std::string& file)>;
 
 /// Compiles and links all files of a lab that `arch` can run. Throws InfraError if the machine or
 /// nvcc itself fails.

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <iomanip>
 #include <limits>
 #include <map>
 #include <set>
-#include <sstream>
+
+#include <fmt/core.h>
 
 #include "grader/errors.hpp"
 #include "grader/gpu/sanitizer.hpp"
@@ -18,6 +18,7 @@
 #include "grader/judge/judge.hpp"
 #include "grader/judge/stage.hpp"
 #include "grader/messages.hpp"
+#include "grader/os/escape.hpp"
 #include "grader/os/files.hpp"
 #include "grader/os/pool.hpp"
 #include "grader/report/text.hpp"
@@ -37,12 +38,6 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::string fixed(double value, int digits) {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(digits) << value;
-  return out.str();
-}
-
 /// Who measures: one worker for all labs, started when the first goal needs it.
 class Stopwatch {
  public:
@@ -50,7 +45,7 @@ class Stopwatch {
       : options_(options), report_(report) {}
 
   /// Null if speed cannot be judged here; the reason is then noted, once.
-  Worker* worker() {
+  TimingWorker* worker() {
     if (worker_ || given_up_) return worker_.get();
     std::error_code error;
     try {
@@ -59,7 +54,7 @@ class Stopwatch {
       }
       WorkerSpec spec;
       spec.program = options_.worker.string();
-      worker_ = std::make_unique<Worker>(std::move(spec));
+      worker_ = std::make_unique<TimingWorker>(std::move(spec));
       const DeviceInfo& info = worker_->info();
       nvml_ = std::make_unique<Nvml>(info.uuid);
       if (report_.gpu) {
@@ -91,11 +86,11 @@ class Stopwatch {
  private:
   static std::string version(int number) {
     if (number == 0) return {};
-    return std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100);
+    return fmt::format("{}.{}", number / 10000, number / 100 % 100);
   }
   const HardwareOptions& options_;
   report::Report& report_;
-  std::unique_ptr<Worker> worker_;
+  std::unique_ptr<TimingWorker> worker_;
   std::unique_ptr<Nvml> nvml_;
   bool given_up_ = false;
 };
@@ -153,7 +148,7 @@ class LabOnGpu {
   }
   static void infra(HardwareResult& gpu, const std::string& what) {
     gpu.state = HardwareResult::State::infra;
-    gpu.verdict = "INFRA_ERROR";
+    gpu.verdict = Verdict::infra_error;
     gpu.headline = text("verdict.infra", {{"what", what}});
     gpu.next_step = text("verdict.infra.next");
   }
@@ -194,7 +189,8 @@ class LabOnGpu {
 
   // ---- right?
 
-  struct Seen {
+  /// What the shapes gave in one type.
+  struct TypeResult {
     std::vector<const CaseResult*> cases;
     std::optional<Failure> large;
     std::string large_shape;
@@ -204,119 +200,134 @@ class LabOnGpu {
   };
 
   void check(const Stage& stage, StageResult& result) {
-    HardwareResult& gpu = *result.gpu;
     const Rung& rung = lab_.rung(stage.rung);
     const std::vector<std::string> types = types_here(rung);
+    if (!can_run(stage, rung, types, result)) return;
+
+    const std::vector<Case> cases = cases_of(lab_, stage);
+    std::map<std::string, TypeResult> by_type;
+    std::vector<std::function<void()>> jobs;
+    for (const auto& type : types) {
+      RungCheck& checked = rung_check(rung.name, type);
+      TypeResult& seen = by_type[type];
+      jobs.push_back([this, &stage, &cases, &checked, &seen] {
+        omp_set_num_threads(1);
+        run_shapes(stage, cases, checked, seen);
+      });
+    }
+    pool_.run(jobs);
+    conclude(stage, rung, by_type, result);
+  }
+
+  /// False if the stage's launchers cannot be run here; the result then says why.
+  bool can_run(const Stage& stage, const Rung& rung, const std::vector<std::string>& types,
+               StageResult& result) {
+    HardwareResult& gpu = *result.gpu;
+    const Arch here{hardware_.device.arch, ""};
     if (types.empty()) {
       gpu.state = HardwareResult::State::skipped;
-      gpu.headline = why_not(rung, rung.types.front(), {hardware_.device.arch, ""});
-      return;
+      gpu.headline = why_not(rung, rung.types.front(), here);
+      return false;
     }
     for (const auto& type : rung.types)
-      if (const auto why = why_not(rung, type, {hardware_.device.arch, ""}); !why.empty())
-        gpu.notes.push_back(why);
+      if (const auto why = why_not(rung, type, here); !why.empty()) gpu.notes.push_back(why);
     const GpuUnit& unit = build_.unit(rung.file);
     gpu.file = unit.shown_path;
     if (!unit.usable()) {
-      if (unit.status == BuildStatus::missing && !rung.needs_arch.empty()) {
+      if (unit.status == BuildStatus::missing && !rung.needs_arch.empty())
         result.gpu.reset();  // a bonus of another file that nobody has
-        return;
-      }
-      gpu.state = HardwareResult::State::failed;
-      gpu.verdict = unit.gate.empty() ? "COMPILE_ERROR" : "REFUSED";
-      gpu.diagnosis = unit.gate.empty() ? "" : "OBJECT-GATE";
-      gpu.headline = unit.headline;
-      gpu.details = unit.details;
-      return;
+      else
+        not_built(unit, gpu);
+      return false;
     }
     for (const auto& needed : stage.needs)
       for (const auto& other : result_.stages)
         if (other.id == needed && other.state == report::State::skipped) {
           gpu.state = HardwareResult::State::skipped;  // not right here, or nobody has begun it
           gpu.headline = text("stage.locked", {{"needs", needed}});
-          return;
+          return false;
         }
     for (const auto& type : types) {
       const std::string entry = rung.name + "<" + type + ">";
       if (build_.has(entry)) continue;
       gpu.state = HardwareResult::State::failed;
-      gpu.verdict = "COMPILE_ERROR";
+      gpu.verdict = Verdict::compile_error;
       gpu.diagnosis = "SIGNATURE";
       gpu.headline = text("stage.signature", {{"function", entry}});
       gpu.details = {text("stage.signature.wanted", {{"signature", signature(rung.name, type)}})};
       gpu.next_step = text("stage.signature.next");
+      return false;
+    }
+    return true;
+  }
+
+  static void not_built(const GpuUnit& unit, HardwareResult& gpu) {
+    gpu.state = HardwareResult::State::failed;
+    gpu.verdict = unit.gate.empty() ? Verdict::compile_error : Verdict::refused;
+    gpu.diagnosis = unit.gate.empty() ? "" : "OBJECT-GATE";
+    gpu.headline = unit.headline;
+    gpu.details = unit.details;
+  }
+
+  /// The cases in one type; if all are right, large extents by Freivalds' check.
+  void run_shapes(const Stage& stage, const std::vector<Case>& cases, RungCheck& checked,
+                  TypeResult& seen) {
+    const Rung& rung = lab_.rung(stage.rung);
+    const bool main_type = checked.type() == rung.main_type();
+    for (const auto& shape : cases) {
+      if (shape.one_type && !main_type) continue;
+      const CaseResult& one = checked.check(shape);
+      ++seen.shapes;
+      seen.cases.push_back(&one);
+      if (!one.right() && (one.failure->kind != Failure::Kind::wrong || telling(one.shape))) return;
+    }
+    for (const auto& one : seen.cases)
+      if (!one->right()) return;
+    Caller& session = *sessions_.at(checked.type());
+    for (const auto& shape : large_cases(lab_, stage, !main_type)) {
+      LargeResult large = check_large(session, rung, checked.type(), shape, options_.seed);
+      if (large.no_memory) {
+        seen.no_memory = shape.name();
+        return;
+      }
+      ++seen.shapes;
+      if (!large.failure) continue;
+      seen.large = std::move(large.failure);
+      seen.large_shape = shape.name();
+      seen.row = large.row;
       return;
     }
+  }
 
-    const std::vector<Case> cases = cases_of(lab_, stage);
-    std::map<std::string, Seen> by_type;
-    std::vector<std::function<void()>> jobs;
-    for (const auto& type : types) {
-      RungCheck& checked = rung_check(rung.name, type);
-      Caller& session = *sessions_.at(type);
-      Seen& seen = by_type[type];
-      const bool main_type = type == rung.main_type();
-      jobs.push_back([this, &stage, &rung, &cases, &checked, &session, &seen, type, main_type] {
-        omp_set_num_threads(1);
-        for (const auto& shape : cases) {
-          if (shape.one_type && !main_type) continue;
-          const CaseResult& one = checked.check(shape);
-          ++seen.shapes;
-          seen.cases.push_back(&one);
-          if (!one.right() && (one.failure->kind != Failure::Kind::wrong || telling(one.shape)))
-            return;
-        }
-        for (const auto& one : seen.cases)
-          if (!one->right()) return;
-        for (const auto& shape : large_cases(lab_, stage, !main_type)) {
-          LargeResult large = check_large(session, rung, type, shape, options_.seed);
-          if (large.no_memory) {
-            seen.no_memory = shape.name();
-            return;
-          }
-          ++seen.shapes;
-          if (!large.failure) continue;
-          seen.large = std::move(large.failure);
-          seen.large_shape = shape.name();
-          seen.row = large.row;
-          return;
-        }
-      });
-    }
-    pool_.run(jobs);
-
+  /// From what the types gave to the stage's result; types in the order of lab.toml.
+  void conclude(const Stage& stage, const Rung& rung,
+                const std::map<std::string, TypeResult>& by_type, StageResult& result) {
+    HardwareResult& gpu = *result.gpu;
+    const std::vector<std::string> types = types_here(rung);
     FailurePick pick;
     std::set<std::string> notes;
     for (const auto& type : types) {
-      for (const auto* one : by_type[type].cases) {
+      const TypeResult& seen = by_type.at(type);
+      for (const auto* one : seen.cases) {
         pick.see(*one);
         notes.insert(one->notes.begin(), one->notes.end());
       }
-      if (!by_type[type].no_memory.empty())
-        notes.insert(text("gpu.no_memory", {{"shape", by_type[type].no_memory}}));
-      gpu.shapes = std::max(gpu.shapes, by_type[type].shapes);
+      if (!seen.no_memory.empty()) notes.insert(text("gpu.no_memory", {{"shape", seen.no_memory}}));
+      gpu.shapes = std::max(gpu.shapes, seen.shapes);
     }
     gpu.notes.insert(gpu.notes.end(), notes.begin(), notes.end());
-    if (const CaseResult* chosen = pick.chosen()) {
-      wrong(stage, result, pick, *chosen);
-      return;
-    }
-    for (const auto& type : types) {
-      const Seen& seen = by_type[type];
-      if (!seen.large) continue;
-      wrong_when_large(rung, gpu, type, seen);
-      return;
-    }
-    gpu.headline = text("gpu.right", {{"shapes", std::to_string(gpu.shapes)}});
-    gpu.verdict = "ACCEPTED";
+    if (const CaseResult* chosen = pick.chosen()) return wrong(stage, result, pick, *chosen);
+    for (const auto& type : types)
+      if (by_type.at(type).large) return wrong_when_large(rung, gpu, type, by_type.at(type));
+    gpu.headline = text("gpu.right", {{"shapes", gpu.shapes}});
+    gpu.verdict = Verdict::accepted;
     for (const auto& type : types) right_.insert(rung.name + "<" + type + ">");
-    if (result.state == report::State::skipped) {
-      // Judged for the first time: what no simulated GPU runs gets its points here.
-      result.state = report::State::passed;
-      result.verdict = "ACCEPTED";
-      result.headline = gpu.headline;
-      result.earned = result.points;
-    }
+    if (result.state != report::State::skipped) return;
+    // Judged for the first time: what no simulated GPU runs gets its points here.
+    result.state = report::State::passed;
+    result.verdict = Verdict::accepted;
+    result.headline = gpu.headline;
+    result.earned = result.points;
   }
 
   void wrong(const Stage& stage, StageResult& result, const FailurePick& pick,
@@ -328,13 +339,12 @@ class LabOnGpu {
       if (todo.line != 0) {  // a bonus that nobody has begun is no failure
         gpu.state = HardwareResult::State::skipped;
         gpu.headline =
-            text("stage.not_started",
-                 {{"id", stage.id}, {"file", gpu.file}, {"line", std::to_string(todo.line)}});
+            text("stage.not_started", {{"id", stage.id}, {"file", gpu.file}, {"line", todo.line}});
         return;
       }
     }
     const CallOutcome& outcome = chosen.failure->outcome;
-    if (outcome.end == End::infra) {
+    if (outcome.end == CallEnd::infra) {
       infra(gpu, device_error(outcome) == "cudaErrorMemoryAllocation"
                      ? text("gpu.no_memory_at_all", {{"shape", chosen.shape.name()}})
                      : outcome.message);
@@ -359,23 +369,23 @@ class LabOnGpu {
   }
 
   void wrong_when_large(const Rung& rung, HardwareResult& gpu, const std::string& type,
-                        const Seen& seen) {
+                        const TypeResult& seen) {
     const std::string entry = rung.name + "<" + type + ">";
     gpu.state = HardwareResult::State::failed;
-    gpu.verdict = "WRONG_ANSWER";
+    gpu.verdict = Verdict::wrong_answer;
     gpu.diagnosis = "LARGE";
     gpu.shape = seen.large_shape;
     gpu.type = type;
     const Failure& failure = *seen.large;
     if (failure.kind == Failure::Kind::infra) {
       infra(gpu, failure.outcome.message);
-    } else if (failure.outcome.end == End::hung) {
-      gpu.verdict = "TIMEOUT";
+    } else if (failure.outcome.end == CallEnd::hung) {
+      gpu.verdict = Verdict::timeout;
       gpu.diagnosis = "HANG";
       gpu.headline = text("verdict.hang", {{"entry", entry}});
       gpu.next_step = text("verdict.hang.next");
     } else if (failure.kind == Failure::Kind::api) {
-      gpu.verdict = "RUNTIME_ERROR";
+      gpu.verdict = Verdict::runtime_error;
       name_device_error(gpu, rung, type, failure.outcome, std::nullopt);
     } else if (failure.outcome.run.failed_launch) {
       const diag::Diagnosis named = diag::explain(*failure.outcome.run.failed_launch);
@@ -385,9 +395,8 @@ class LabOnGpu {
       gpu.details = named.details;
       gpu.next_step = named.next_step;
     } else {
-      gpu.headline =
-          text("gpu.large_wrong",
-               {{"entry", entry}, {"shape", seen.large_shape}, {"row", std::to_string(seen.row)}});
+      gpu.headline = text("gpu.large_wrong",
+                          {{"entry", entry}, {"shape", seen.large_shape}, {"row", seen.row}});
       gpu.next_step = text("gpu.large_wrong.next");
     }
   }
@@ -531,13 +540,13 @@ class LabOnGpu {
     gpu.type = type;
     if (!report.readable) {
       gpu.state = HardwareResult::State::infra;
-      gpu.verdict = "INFRA_ERROR";
+      gpu.verdict = Verdict::infra_error;
       gpu.headline = text("sanitizer.unreadable", {{"tool", tool}, {"why", report.trouble}});
       gpu.next_step = text("verdict.infra.next");
       return;
     }
     gpu.state = HardwareResult::State::failed;
-    gpu.verdict = "SANITIZER";
+    gpu.verdict = Verdict::sanitizer;
     gpu.diagnosis = tool;
     std::transform(gpu.diagnosis.begin(), gpu.diagnosis.end(), gpu.diagnosis.begin(),
                    [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
@@ -547,7 +556,7 @@ class LabOnGpu {
     const std::string own = gpu.file.substr(gpu.file.rfind('/') + 1);
     if (!report.file.empty() && report.file.substr(report.file.rfind('/') + 1) != own) {
       gpu.line = 0;  // in a header: named in words
-      gpu.details.push_back(report.file + ":" + std::to_string(report.line));
+      gpu.details.push_back(fmt::format("{}:{}", report.file, report.line));
     }
   }
 
@@ -559,7 +568,7 @@ class LabOnGpu {
       if (goal.stage != stage.id) continue;
       const Rung& rung = lab_.rung(stage.rung);
       if (!right_.count(rung.name + "<" + goal.type + ">")) continue;  // not on this GPU
-      Worker* const worker = stopwatch_.worker();
+      TimingWorker* const worker = stopwatch_.worker();
       if (!worker) return;
       progress("timing " + stage.id + " in " + goal.type);
       const auto start = Clock::now();
@@ -569,72 +578,25 @@ class LabOnGpu {
         stopwatch_.give_up(error.what());
       }
       gpu.seconds += since(start);
-      if (gpu.state != HardwareResult::State::passed && gpu.verdict != "TOO_SLOW") return;
+      if (gpu.state != HardwareResult::State::passed && gpu.verdict != Verdict::too_slow) return;
     }
   }
 
-  void time(const SpeedGoal& goal, const Rung& rung, Worker& worker, HardwareResult& gpu) {
+  void time(const SpeedGoal& goal, const Rung& rung, TimingWorker& worker, HardwareResult& gpu) {
     RunnerSpec spec;
     spec.program = build_.runner.string();
     spec.user = options_.user;
     Runner runner(std::move(spec));
-    const std::string arch = "sm_" + std::to_string(hardware_.device.arch);
+    const std::string arch = fmt::format("sm_{}", hardware_.device.arch);
     const std::string entry = rung.name + "<" + goal.type + ">";
     Competitor competitor{runner, entry};
     const Comparison seen = compare(worker, &competitor, problem_of(goal, rung),
                                     stopwatch_.observer(), options_for(goal, arch));
     const Decision decision = judge_speed(goal, seen, arch);
 
-    SpeedResult speed;
-    speed.type = goal.type;
-    speed.at = {seen.problem.m, seen.problem.n, seen.problem.k};
-    speed.by = decision.by;
-    speed.ratio = decision.ratio;
-    speed.bar = decision.bar;
-    const double none = std::numeric_limits<double>::quiet_NaN();
-    for (auto* list : {&speed.over_naive, &speed.over_cublas}) std::fill_n(*list, 3, none);
-    const auto put = [](const std::optional<statistics::Interval>& from, double(&to)[3]) {
-      if (!from) return;
-      to[0] = from->low;
-      to[1] = from->middle;
-      to[2] = from->high;
-    };
-    put(seen.over_naive, speed.over_naive);
-    put(seen.over_cublas, speed.over_cublas);
-    if (seen.candidate) {
-      speed.ms = seen.candidate->median_ms();
-      speed.launches = seen.candidate->launches;
-      if (!seen.candidate->device_ms.empty()) {
-        auto events = seen.candidate->device_ms;
-        std::nth_element(events.begin(), events.begin() + events.size() / 2, events.end());
-        speed.events_ms = events[events.size() / 2];
-      }
-    }
-    if (seen.naive) speed.naive_ms = seen.naive->median_ms();
-    if (seen.cublas) speed.cublas_ms = seen.cublas->median_ms();
-    speed.tflops = seen.tflops();
-    speed.rounds = seen.rounds;
-    speed.clock_low = seen.clock_low.value_or(0);
-    speed.clock_median = seen.clock_median.value_or(0);
-    speed.clock_high = seen.clock_high.value_or(0);
-    speed.throttle = throttle_text(seen.throttle);
-    speed.suspect = seen.suspect;
-    speed.seconds = seen.seconds;
-
+    SpeedResult speed = speed_result(goal, seen, decision);
     if (seen.outcome == Outcome::trouble) {
-      if (seen.trouble.kind == Trouble::Kind::ended && seen.trouble.fault &&
-          seen.trouble.fault->end == End::infra) {
-        infra(gpu, seen.trouble.detail);
-      } else {
-        gpu.state = HardwareResult::State::failed;
-        gpu.verdict = "WRONG_ANSWER";
-        gpu.diagnosis = "WRONG-WHEN-TIMED";
-        gpu.headline =
-            text("gpu.timed_wrong", {{"entry", entry}, {"what", printable(seen.trouble.detail)}});
-        gpu.next_step = text("gpu.timed_wrong.next");
-        gpu.type = goal.type;
-        gpu.shape = shape_name(speed.at);
-      }
+      wrong_when_timed(gpu, entry, seen.trouble, speed);
       return;
     }
     if (speed.ms > 0) {
@@ -646,43 +608,42 @@ class LabOnGpu {
       before = {rung.name, speed.ms};
     }
     if (seen.smaller()) gpu.notes.push_back(seen.note);
-    const auto reason = [&] {
-      return messages::exists(decision.reason) ? text(decision.reason)
-             : !seen.note.empty()              ? seen.note
-                                               : decision.reason;
-    };
-    switch (decision.verdict) {
-      case SpeedVerdict::pass:
-        speed.verdict = "pass";
-        break;
-      case SpeedVerdict::fail:
-        speed.verdict = "fail";
-        if (gpu.state == HardwareResult::State::passed) {
-          gpu.state = HardwareResult::State::failed;
-          gpu.verdict = "TOO_SLOW";
-          gpu.diagnosis = "TOO-SLOW";
-          gpu.type = goal.type;
-          gpu.shape = shape_name(speed.at);
-          gpu.headline = text(
-              "gpu.slow", {{"ratio", fixed(speed.ratio, 2)},
-                           {"what", speed.by == "cublas" ? "cuBLAS" : "the naive kernel's speed"},
-                           {"shape", gpu.shape},
-                           {"type", gpu.type},
-                           {"bar", fixed(speed.bar, 2)}});
-          gpu.next_step = text("gpu.slow.next", {{"lab", std::to_string(lab_.id)}});
-        }
-        break;
-      case SpeedVerdict::inconclusive:
-        speed.verdict = "inconclusive";
-        speed.reason = reason();
-        gpu.inconclusive = true;
-        break;
-      case SpeedVerdict::not_measured:
-        speed.verdict = "not_measured";
-        speed.reason = reason();
-        break;
-    }
+    gpu.inconclusive = gpu.inconclusive || speed.verdict == SpeedVerdict::inconclusive;
+    if (speed.verdict == SpeedVerdict::fail && gpu.state == HardwareResult::State::passed)
+      too_slow(gpu, speed);
     gpu.speed.push_back(std::move(speed));
+  }
+
+  /// Right when it was checked, and not when it was timed.
+  static void wrong_when_timed(HardwareResult& gpu, const std::string& entry,
+                               const Trouble& trouble, const SpeedResult& speed) {
+    if (trouble.kind == Trouble::Kind::ended && trouble.fault &&
+        trouble.fault->end == CallEnd::infra) {
+      infra(gpu, trouble.detail);
+      return;
+    }
+    gpu.state = HardwareResult::State::failed;
+    gpu.verdict = Verdict::wrong_answer;
+    gpu.diagnosis = "WRONG-WHEN-TIMED";
+    gpu.headline = text("gpu.timed_wrong", {{"entry", entry}, {"what", printable(trouble.detail)}});
+    gpu.next_step = text("gpu.timed_wrong.next");
+    gpu.type = speed.type;
+    gpu.shape = shape_name(speed.at);
+  }
+
+  void too_slow(HardwareResult& gpu, const SpeedResult& speed) const {
+    gpu.state = HardwareResult::State::failed;
+    gpu.verdict = Verdict::too_slow;
+    gpu.diagnosis = "TOO-SLOW";
+    gpu.type = speed.type;
+    gpu.shape = shape_name(speed.at);
+    gpu.headline =
+        text("gpu.slow", {{"ratio", fmt::format("{:.2f}", speed.ratio)},
+                          {"what", speed.by == "cublas" ? "cuBLAS" : "the naive kernel's speed"},
+                          {"shape", gpu.shape},
+                          {"type", gpu.type},
+                          {"bar", fmt::format("{:.2f}", speed.bar)}});
+    gpu.next_step = text("gpu.slow.next", {{"lab", lab_.id}});
   }
 
   const Hardware& hardware_;
@@ -714,7 +675,7 @@ void judge_on_gpu(const Hardware& hardware, const std::vector<HardwareTask>& tas
         if (stage.state != report::State::passed || stage.gpu) continue;
         stage.gpu.emplace();
         stage.gpu->state = HardwareResult::State::infra;
-        stage.gpu->verdict = "INFRA_ERROR";
+        stage.gpu->verdict = Verdict::infra_error;
         stage.gpu->headline = text("verdict.infra", {{"what", error.what()}});
         stage.gpu->next_step = text("verdict.infra.next");
       }

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "grader/messages.hpp"
+#include "grader/os/escape.hpp"
 #include "grader/os/process.hpp"
 
 namespace grader::gpu {
@@ -194,6 +195,49 @@ constexpr std::string_view refused_cxx[] = {
     "_ZNSt10filesystem",     "_ZNSt18condition_variable",
 };
 
+/// Beginnings of C names, and why they are refused; the first that fits.
+constexpr struct {
+  std::string_view beginning, why;
+} refused_c[] = {
+    {"cublas", "library"},
+    {"cudnn", "library"},
+    {"cusparse", "library"},
+    {"cusolver", "library"},
+    {"cutensor", "library"},
+    {"cufft", "library"},
+    {"cblas_", "library"},
+    {"sgemm", "library"},
+    {"dgemm", "library"},
+    {"nccl", "library"},
+    {"npp", "library"},
+    {"dlopen", "loader"},
+    {"dlmopen", "loader"},
+    {"dlsym", "loader"},
+    {"dlvsym", "loader"},
+    {"dladdr", "loader"},
+    {"dl_iterate_phdr", "loader"},
+    {"__libc_dlopen", "loader"},
+    {"nvrtc", "compiler"},
+    {"nvJitLink", "compiler"},
+    {"nvPTXCompiler", "compiler"},
+    {"__nvrtc", "compiler"},
+    {"nvFatbin", "compiler"},
+    {"pthread_", "thread"},
+    {"thrd_", "thread"},
+    {"posix_spawn", "thread"},
+};
+/// The same for whole names.
+constexpr struct {
+  std::string_view name, why;
+} refused_names[] = {
+    {"cudaGetDriverEntryPoint", "driver"},
+    {"cudaGetDriverEntryPointByVersion", "driver"},
+    {"cudaGetExportTable", "driver"},
+    {"clone", "thread"},
+    {"fork", "thread"},
+    {"vfork", "thread"},
+};
+
 /// Why an undefined symbol is refused; "" if it is not.
 std::string_view refusal(std::string_view name) {
   if (registration.count(name) || runtime_calls.count(name) || c_functions.count(name)) return "";
@@ -205,22 +249,12 @@ std::string_view refusal(std::string_view name) {
     return "";
   }
   if (starts(name, "__cxa_")) return "";
-  for (const char* library : {"cublas", "cudnn", "cusparse", "cusolver", "cutensor", "cufft",
-                              "cblas_", "sgemm", "dgemm", "nccl", "npp"})
-    if (starts(name, library)) return "library";
-  for (const char* loader :
-       {"dlopen", "dlmopen", "dlsym", "dlvsym", "dladdr", "dl_iterate_phdr", "__libc_dlopen"})
-    if (starts(name, loader)) return "loader";
-  for (const char* compiler : {"nvrtc", "nvJitLink", "nvPTXCompiler", "__nvrtc", "nvFatbin"})
-    if (starts(name, compiler)) return "compiler";
-  if (name == "cudaGetDriverEntryPoint" || name == "cudaGetDriverEntryPointByVersion" ||
-      name == "cudaGetExportTable")
-    return "driver";
+  for (const auto& one : refused_c)
+    if (starts(name, one.beginning)) return one.why;
+  for (const auto& one : refused_names)
+    if (name == one.name) return one.why;
   if (name.size() > 2 && starts(name, "cu") && name[2] >= 'A' && name[2] <= 'Z') return "driver";
   if (starts(name, "cuda") || starts(name, "__cuda")) return "runtime";
-  if (starts(name, "pthread_") || starts(name, "thrd_") || name == "clone" || name == "fork" ||
-      name == "vfork" || starts(name, "posix_spawn"))
-    return "thread";
   return "unknown";
 }
 
@@ -244,7 +278,12 @@ bool interposes(const ObjectSymbol& symbol) {
 
 }  // namespace
 
-std::optional<ObjectFile> read_object(std::string_view bytes) {
+namespace {
+
+using Headers = std::vector<Elf64_Shdr>;
+
+/// The section headers, and which of them holds their names; empty if this is no 64-bit object.
+std::optional<std::pair<Headers, std::uint64_t>> section_headers(std::string_view bytes) {
   Elf64_Ehdr header;
   if (!take(bytes, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
       header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
@@ -257,39 +296,57 @@ std::optional<ObjectFile> read_object(std::string_view bytes) {
   const std::uint64_t names_at =
       header.e_shstrndx == SHN_XINDEX ? first.sh_link : header.e_shstrndx;
   if (count > bytes.size() / sizeof(Elf64_Shdr) || names_at >= count) return {};
-  std::vector<Elf64_Shdr> headers(count);
+  Headers headers(count);
   for (std::uint64_t i = 0; i < count; ++i)
     if (!take(bytes, header.e_shoff + i * sizeof(Elf64_Shdr), headers[i])) return {};
+  return std::pair{std::move(headers), names_at};
+}
+
+ObjectSymbol symbol_of(const Elf64_Sym& entry, std::string name) {
+  ObjectSymbol symbol;
+  symbol.name = std::move(name);
+  symbol.defined = entry.st_shndx != SHN_UNDEF;
+  const unsigned type = ELF64_ST_TYPE(entry.st_info), bind = ELF64_ST_BIND(entry.st_info);
+  symbol.local = bind == STB_LOCAL;
+  symbol.weak = bind == STB_WEAK || bind == STB_GNU_UNIQUE;
+  symbol.ifunc = type == STT_GNU_IFUNC;
+  symbol.file_or_section = type == STT_FILE || type == STT_SECTION;
+  return symbol;
+}
+
+/// Appends the named symbols of one table. False: it reaches beyond the file or its strings.
+bool read_symbols(std::string_view bytes, const Headers& headers, const Elf64_Shdr& section,
+                  std::vector<ObjectSymbol>& symbols) {
+  const auto table = contents(bytes, section);
+  if (!table || section.sh_link >= headers.size()) return false;
+  const auto strings = contents(bytes, headers[section.sh_link]);
+  if (!strings) return false;
+  for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->size(); at += sizeof(Elf64_Sym)) {
+    Elf64_Sym entry;
+    take(*table, at, entry);
+    const auto name = string_at(*strings, entry.st_name);
+    if (!name) return false;
+    if (!name->empty()) symbols.push_back(symbol_of(entry, *name));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<ObjectFile> read_object(std::string_view bytes) {
+  const auto found = section_headers(bytes);
+  if (!found) return {};
+  const auto& [headers, names_at] = *found;
   const auto names = contents(bytes, headers[names_at]);
   if (!names) return {};
-
   ObjectFile object;
   for (const auto& section : headers) {
     if (section.sh_type == SHT_NULL) continue;
     const auto name = string_at(*names, section.sh_name);
     if (!name) return {};
     object.sections.push_back({*name, section.sh_size});
-    if (section.sh_type != SHT_SYMTAB) continue;
-    const auto table = contents(bytes, section);
-    if (!table || section.sh_link >= count) return {};
-    const auto strings = contents(bytes, headers[section.sh_link]);
-    if (!strings) return {};
-    for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->size(); at += sizeof(Elf64_Sym)) {
-      Elf64_Sym entry;
-      take(*table, at, entry);
-      const auto own = string_at(*strings, entry.st_name);
-      if (!own) return {};
-      if (own->empty()) continue;
-      ObjectSymbol symbol;
-      symbol.name = *own;
-      symbol.defined = entry.st_shndx != SHN_UNDEF;
-      const unsigned type = ELF64_ST_TYPE(entry.st_info), bind = ELF64_ST_BIND(entry.st_info);
-      symbol.local = bind == STB_LOCAL;
-      symbol.weak = bind == STB_WEAK || bind == STB_GNU_UNIQUE;
-      symbol.ifunc = type == STT_GNU_IFUNC;
-      symbol.file_or_section = type == STT_FILE || type == STT_SECTION;
-      object.symbols.push_back(std::move(symbol));
-    }
+    if (section.sh_type == SHT_SYMTAB && !read_symbols(bytes, headers, section, object.symbols))
+      return {};
   }
   return object;
 }

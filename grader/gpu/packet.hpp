@@ -66,13 +66,6 @@ bool send_body(int fd, Kind kind, std::uint64_t serial, const Body& body,
   return send_packet(fd, header, &body, files);
 }
 
-inline bool send_empty(int fd, Kind kind, std::uint64_t serial) {
-  Header header;
-  header.kind = kind;
-  header.serial = serial;
-  return send_packet(fd, header, nullptr);
-}
-
 /// Waits for one packet. Descriptors are only taken where `with_files` says so; others never
 /// arrive.
 inline Received receive_packet(int fd, Packet& packet, bool with_files = false) {

@@ -82,7 +82,7 @@ struct Hello {
 };
 
 /// How a request ended in the process that served it.
-enum class End : std::uint32_t {
+enum class RequestEnd : std::uint32_t {
   returned,
   threw,    ///< a C++ exception left the launcher; text: what()
   refused,  ///< the launcher returned and left an error of the runtime unread (a bad launch)
@@ -92,7 +92,7 @@ enum class End : std::uint32_t {
 };
 
 struct Done {
-  End end = End::returned;
+  RequestEnd end = RequestEnd::returned;
   std::int32_t code = 0;     ///< cudaError_t, 0 = none
   double device_ms = 0;      ///< by the serving process's own events; shown, never judged
   std::uint64_t value = 0;   ///< worker: what was asked for

@@ -1,7 +1,6 @@
 // What the course's own measurements say about a rung.
-#include <iomanip>
-#include <sstream>
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "grader/gpu/hardware.hpp"
@@ -13,20 +12,14 @@ namespace {
 
 using messages::text;
 
-std::string fixed(double value, int digits) {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(digits) << value;
-  return out.str();
-}
-
 }  // namespace
 
 void add_recorded(const std::string& bench_json, const Lab& lab, report::LabResult& result) {
   const auto document = nlohmann::json::parse(bench_json, nullptr, false);
   if (document.is_discarded()) return;
-  const nlohmann::json* records = &document;
-  for (const char* key : {"records", "results"})
-    if (document.is_object() && document.contains(key)) records = &document[key];
+  const nlohmann::json none = nlohmann::json::array();
+  const nlohmann::json* records =
+      document.is_object() && document.contains("records") ? &document["records"] : &none;
   if (!records->is_array()) return;
   std::string gpu = "H200";
   for (auto& stage : result.stages) {
@@ -47,14 +40,17 @@ void add_recorded(const std::string& bench_json, const Lab& lab, report::LabResu
       if (word("rung") != known->rung || word("type") != type || number("m") != 4096 ||
           number("n") != 4096 || number("k") != 4096)
         continue;
-      if (number("tflops") <= 0 || number("percent_of_cublas") <= 0) continue;
+      const auto share = record.find("over_cublas");
+      if (number("ms") <= 0 || share == record.end() || !share->is_array() || share->size() != 3)
+        continue;
       stage.recorded =
-          text("gpu.recorded", {{"rung", known->rung},
-                                {"tflops", fixed(number("tflops"), 1)},
-                                {"gpu", gpu},
-                                {"percent", fixed(number("percent_of_cublas"), 0) + " %"},
-                                {"type", type},
-                                {"shape", shape_name({4096, 4096, 4096})}});
+          text("gpu.recorded",
+               {{"rung", known->rung},
+                {"tflops", fmt::format("{:.1f}", 2e-9 * 4096 * 4096 * 4096 / number("ms"))},
+                {"gpu", gpu},
+                {"percent", fmt::format("{:.0f} %", 100 * share->at(1).get<double>())},
+                {"type", type},
+                {"shape", shape_name({4096, 4096, 4096})}});
       break;
     }
   }

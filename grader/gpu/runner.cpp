@@ -11,6 +11,7 @@
 
 #include "grader/errors.hpp"
 #include "grader/gpu/link.hpp"
+#include "grader/os/escape.hpp"
 
 namespace grader::gpu {
 namespace {
@@ -112,21 +113,22 @@ struct Runner::State {
     const int status = process.status();
     fault.said = newly_said();
     if (answer == Answer::silent) {
-      fault.end = grader::End::hung;
+      fault.end = grader::CallEnd::hung;
     } else if (!dead) {
-      fault.end = grader::End::protocol;
+      fault.end = grader::CallEnd::protocol;
       fault.message = answer == Answer::closed ? "it closed its connection to the judge and went on"
                                                : "it sent what is no reply";
     } else if (WIFSIGNALED(status)) {
       fault.signal = WTERMSIG(status);
-      fault.end = fault.signal == SIGXCPU                                  ? grader::End::hung
-                  : fault.said.find("std::bad_alloc") != std::string::npos ? grader::End::memory
-                                                                           : grader::End::crashed;
+      fault.end = fault.signal == SIGXCPU ? grader::CallEnd::hung
+                  : fault.said.find("std::bad_alloc") != std::string::npos
+                      ? grader::CallEnd::memory
+                      : grader::CallEnd::crashed;
     } else if (answer == Answer::nonsense) {
-      fault.end = grader::End::protocol;
+      fault.end = grader::CallEnd::protocol;
       fault.message = "it sent what is no reply";
     } else {
-      fault.end = grader::End::exited;
+      fault.end = grader::CallEnd::exited;
       fault.exit_status = WEXITSTATUS(status);
     }
     drop();
@@ -141,29 +143,29 @@ struct Runner::State {
     fault.name = text_of(done.name);
     fault.message = text_of(done.text);
     switch (done.end) {
-      case gpu::protocol::End::returned:
+      case gpu::protocol::RequestEnd::returned:
         break;
-      case gpu::protocol::End::threw:
-        fault.end = fault.message.find("bad_alloc") != std::string::npos ? grader::End::memory
-                                                                         : grader::End::threw;
+      case gpu::protocol::RequestEnd::threw:
+        fault.end = fault.message.find("bad_alloc") != std::string::npos ? grader::CallEnd::memory
+                                                                         : grader::CallEnd::threw;
         break;
-      case gpu::protocol::End::refused:
+      case gpu::protocol::RequestEnd::refused:
         if (fault.code == 0) fault.code = -1;
         break;
-      case gpu::protocol::End::failed:
+      case gpu::protocol::RequestEnd::failed:
         if (fault.code == 0) fault.code = -1;
         break;
-      case gpu::protocol::End::memory:
-        fault.end = grader::End::infra;
+      case gpu::protocol::RequestEnd::memory:
+        fault.end = grader::CallEnd::infra;
         fault.message = "the GPU has no memory for the matrices (" + fault.name + ")";
         break;
       default:
-        fault.end = grader::End::infra;
+        fault.end = grader::CallEnd::infra;
         if (fault.message.empty()) fault.message = "the runner did not understand a request";
         break;
     }
     fault.said = newly_said();
-    if (done.end == gpu::protocol::End::failed) {
+    if (done.end == gpu::protocol::RequestEnd::failed) {
       if (farewell.count() > 0) link->process().wait(farewell);
       drop();
     }
@@ -197,7 +199,7 @@ struct Runner::State {
     if (packet.header.kind == Kind::done && take(packet.body.data(), packet.body.size(), done)) {
       RunnerFault fault = judge(done);
       drop();
-      if (fault.end == grader::End::returned) fault.end = grader::End::infra;
+      if (fault.end == grader::CallEnd::returned) fault.end = grader::CallEnd::infra;
       return fault;
     }
     return ended(Answer::nonsense);
@@ -230,7 +232,7 @@ namespace {
 
 RunnerFault no_entry(const std::string& name) {
   RunnerFault fault;
-  fault.end = grader::End::infra;
+  fault.end = grader::CallEnd::infra;
   fault.message = "the runner has no entry " + name;
   return fault;
 }
@@ -252,7 +254,7 @@ void adopt(const RunnerFault& fault, const std::string& entry, CallOutcome& outc
   error.message = fault.message;
   outcome.result.errors.push_back(error);
   outcome.result.last_error = fault.code;
-  if (fault.end == grader::End::returned && error.call == "kernel launch")
+  if (fault.end == grader::CallEnd::returned && error.call == "kernel launch")
     outcome.run.failed_launch =
         diag::LaunchFailure{entry, {}, {}, 0, fault.name + ": " + fault.message};
 }
@@ -295,8 +297,9 @@ CallOutcome Runner::call(const CallSpec& spec) {
   }
   const RunnerFault fault = state_->judge(done);
   adopt(fault, spec.entry, outcome);
-  if (done.end == gpu::protocol::End::returned || done.end == gpu::protocol::End::refused ||
-      done.end == gpu::protocol::End::threw) {
+  if (done.end == gpu::protocol::RequestEnd::returned ||
+      done.end == gpu::protocol::RequestEnd::refused ||
+      done.end == gpu::protocol::RequestEnd::threw) {
     outcome.run.c_after.storage = exchange.get(request.c);
     outcome.run.a_after = spec.a;
     outcome.run.a_after->storage = exchange.get(request.a);
@@ -332,7 +335,7 @@ AskOutcome Runner::ask(const std::string& function) {
     take_over(state_->ended(answer == Answer::reply ? Answer::nonsense : answer));
     return outcome;
   }
-  if (done.end == gpu::protocol::End::returned) {
+  if (done.end == gpu::protocol::RequestEnd::returned) {
     outcome.answered = done.value != 0;
     outcome.answer = text_of(done.text);
   } else {
@@ -350,7 +353,7 @@ RunnerFault Runner::open(const SharedArenas& arenas) {
   if (answer != Answer::reply || !take(state_->reply.body.data(), state_->reply.body.size(), done))
     return state_->ended(answer == Answer::reply ? Answer::nonsense : answer);
   RunnerFault fault = state_->judge(done);
-  if (fault.end == grader::End::infra && fault.code != 0)
+  if (fault.end == grader::CallEnd::infra && fault.code != 0)
     fault.message = "buffers cannot be shared with the runner (" + fault.name + ")";
   return fault;
 }
@@ -358,7 +361,7 @@ RunnerFault Runner::open(const SharedArenas& arenas) {
 TimedOutcome Runner::run(const std::string& entry, const std::vector<Launch>& launches) {
   TimedOutcome outcome;
   if (!state_->link) {
-    outcome.fault.end = grader::End::infra;
+    outcome.fault.end = grader::CallEnd::infra;
     outcome.fault.message = "the runner was not given buffers";
     return outcome;
   }

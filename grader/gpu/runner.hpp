@@ -43,14 +43,14 @@ struct Sample {
 
 /// How a request to the runner ended, other than by doing what was asked.
 struct RunnerFault {
-  grader::End end = grader::End::returned;
+  grader::CallEnd end = grader::CallEnd::returned;
   int signal = 0, exit_status = 0;
   int code = 0;         ///< cudaError_t
   std::string call;     ///< the call of the runtime that reported it
   std::string name;     ///< "cudaErrorIllegalAddress"
   std::string message;  ///< the error's meaning, or what()
   std::string said;     ///< what it printed, capped, printable
-  bool none() const { return end == grader::End::returned && code == 0; }
+  bool none() const { return end == grader::CallEnd::returned && code == 0; }
 };
 
 /// Buffers of the worker that a runner may open.

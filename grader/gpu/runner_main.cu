@@ -29,7 +29,7 @@ using simgpu::runtime::RawView;
 
 constexpr int kClosed = 0, kNoSocket = 2, kBroken = 3, kContextLost = 4;
 
-void put_error(Done& done, End end, cudaError_t code, const char* call) {
+void put_error(Done& done, RequestEnd end, cudaError_t code, const char* call) {
   done.end = end;
   done.code = code;
   put_text(done.call, call);
@@ -94,7 +94,7 @@ class Server {
     // The context, before anything is timed. Without a device there is nothing to offer.
     if (const cudaError_t code = cudaFree(nullptr); code != cudaSuccess) {
       Done done;
-      put_error(done, End::failed, code, "cudaFree");
+      put_error(done, RequestEnd::failed, code, "cudaFree");
       send_body(kDescriptor, Kind::done, 0, done);
       return kContextLost;
     }
@@ -109,7 +109,7 @@ class Server {
       // What the student's code printed must not wait in a buffer that a kill would lose.
       std::fflush(nullptr);
       if (!send_body(kDescriptor, Kind::done, packet.header.serial, done)) return kBroken;
-      if (done.end == End::failed) return kContextLost;
+      if (done.end == RequestEnd::failed) return kContextLost;
     }
   }
 
@@ -165,13 +165,13 @@ class Server {
       body();
       return true;
     } catch (const CudaError& error) {
-      put_error(done, End::threw, error.code, "");
+      put_error(done, RequestEnd::threw, error.code, "");
       put_text(done.text, error.what());
     } catch (const std::exception& error) {
-      done.end = End::threw;
+      done.end = RequestEnd::threw;
       put_text(done.text, error.what());
     } catch (...) {
-      done.end = End::threw;
+      done.end = RequestEnd::threw;
       put_text(done.text, "an exception that is no std::exception");
     }
     return false;
@@ -182,13 +182,13 @@ class Server {
     const cudaError_t unread = cudaGetLastError();
     const cudaError_t ran = cudaDeviceSynchronize();
     if (ran != cudaSuccess) {
-      const bool threw = done.end == End::threw;
+      const bool threw = done.end == RequestEnd::threw;
       char what[sizeof done.text];
       std::memcpy(what, done.text, sizeof what);
-      put_error(done, End::failed, ran, "cudaDeviceSynchronize");
+      put_error(done, RequestEnd::failed, ran, "cudaDeviceSynchronize");
       if (threw) std::memcpy(done.text, what, sizeof what);
-    } else if (unread != cudaSuccess && done.end == End::returned) {
-      put_error(done, End::refused, unread, "kernel launch");
+    } else if (unread != cudaSuccess && done.end == RequestEnd::returned) {
+      put_error(done, RequestEnd::refused, unread, "kernel launch");
     }
     cudaGetLastError();  // the next call starts clean
   }
@@ -198,32 +198,32 @@ class Server {
     Buffer buffers[3];
     for (int i = 0; i < 3; ++i) {
       if (!mapping.holds(*places[i])) {
-        done.end = End::broken;
+        done.end = RequestEnd::broken;
         put_text(done.text, "a matrix lies outside of the memory file");
         return;
       }
       cudaError_t code = buffers[i].allocate(places[i]->bytes);
       if (code != cudaSuccess) {
-        put_error(done, End::memory, code, "cudaMalloc");
+        put_error(done, RequestEnd::memory, code, "cudaMalloc");
         cudaGetLastError();
         return;
       }
       if (places[i]->bytes > 0)
         code = cudaMemcpy(buffers[i].data(), mapping.at(*places[i]), places[i]->bytes,
                           cudaMemcpyHostToDevice);
-      if (code != cudaSuccess) return put_error(done, End::failed, code, "cudaMemcpy");
+      if (code != cudaSuccess) return put_error(done, RequestEnd::failed, code, "cudaMemcpy");
     }
     const auto view = [&](int i) {
       return RawView{buffers[i].data(), places[i]->rows, places[i]->cols, places[i]->ld};
     };
     guarded(done, [&] { entries_[request.entry].launch(view(0), view(1), view(2), nullptr); });
     settle(done);
-    if (done.end == End::failed) return;
+    if (done.end == RequestEnd::failed) return;
     for (int i = 0; i < 3; ++i) {
       if (places[i]->bytes == 0) continue;
       const cudaError_t code = cudaMemcpy(mapping.at(*places[i]), buffers[i].data(),
                                           places[i]->bytes, cudaMemcpyDeviceToHost);
-      if (code != cudaSuccess) return put_error(done, End::failed, code, "cudaMemcpy");
+      if (code != cudaSuccess) return put_error(done, RequestEnd::failed, code, "cudaMemcpy");
     }
   }
 
@@ -253,7 +253,7 @@ class Server {
   void open(const Arenas& request, const Packet& packet, Done& done) {
     // Nothing may still work on the old ones; what did, and failed, is no fault of the new.
     if (const cudaError_t code = cudaDeviceSynchronize(); code != cudaSuccess)
-      return put_error(done, End::failed, code, "cudaDeviceSynchronize");
+      return put_error(done, RequestEnd::failed, code, "cudaDeviceSynchronize");
     close_arenas();
     keep_pool();
     MemoryFault fault = inputs_.open(request.inputs, packet.files[0].get(), request.sharing);
@@ -261,7 +261,7 @@ class Server {
     for (cudaEvent_t* event : {&start_, &stop_})
       if (!fault && *event == nullptr) fault = {cudaEventCreate(event), "cudaEventCreate"};
     if (fault) {
-      put_error(done, End::memory, fault.code, fault.call);
+      put_error(done, RequestEnd::memory, fault.code, fault.call);
       cudaGetLastError();
       close_arenas();
       return;
@@ -274,7 +274,7 @@ class Server {
       const Launch& launch = request.launches[i];
       if (launch.a >= arenas_.count_a || launch.b >= arenas_.count_b ||
           launch.c >= arenas_.count_c) {
-        done.end = End::broken;
+        done.end = RequestEnd::broken;
         return;
       }
     }
@@ -293,7 +293,7 @@ class Server {
     });
     cudaEventRecord(stop_, nullptr);
     settle(done);
-    if (done.end != End::returned) return;
+    if (done.end != RequestEnd::returned) return;
     float milliseconds = 0;
     if (cudaEventElapsedTime(&milliseconds, start_, stop_) == cudaSuccess)
       done.device_ms = static_cast<double>(milliseconds);

@@ -7,6 +7,7 @@
 
 #include "grader/gpu/runner.hpp"
 #include "grader/messages.hpp"
+#include "grader/os/escape.hpp"
 #include "grader/os/files.hpp"
 #include "grader/os/process.hpp"
 
@@ -113,7 +114,8 @@ SanitizerReport run_sanitizer(const SanitizerRun& run, const std::vector<CallSpe
   std::string ended;
   for (const auto& call : calls) {
     const CallOutcome outcome = runner.call(call);
-    if (outcome.end == End::returned && outcome.result.errors.empty() && !outcome.run.failed_launch)
+    if (outcome.end == CallEnd::returned && outcome.result.errors.empty() &&
+        !outcome.run.failed_launch)
       continue;
     ended = call.entry;
     if (!outcome.message.empty()) ended += ": " + outcome.message;

@@ -58,8 +58,9 @@ CallOutcome HardwareSession::call(const CallSpec& spec) {
   }
   CallOutcome outcome = runner_->call(spec);
   // The runtime's errors are sticky or not; either way C is worth nothing.
-  if (outcome.end == End::returned && !outcome.result.errors.empty() && !outcome.run.failed_launch)
-    outcome.end = End::threw;
+  if (outcome.end == CallEnd::returned && !outcome.result.errors.empty() &&
+      !outcome.run.failed_launch)
+    outcome.end = CallEnd::threw;
   return outcome;
 }
 
@@ -71,7 +72,7 @@ std::vector<Case> large_cases(const Lab& lab, const Stage& stage, bool quick) {
     shape.extents = {m, n, one_term(stage) ? 1 : k};
     cases.push_back(shape);
   };
-  if (rung.oracle != Oracle::product) return cases;  // a copy has its own extents
+  if (rung.operation != Operation::product) return cases;  // a copy has its own extents
   add(1023, 1025, 1027);
   if (!quick) add(2049, 2047, 2051);
   return cases;
@@ -92,15 +93,15 @@ LargeResult check_large(Caller& session, const Rung& rung, const std::string& ty
   failure.fill = Fill::zero_mean;
   failure.untouched = outcome.run.c_after.storage == outcome.run.c_before.storage;
   bool failed = true;
-  if (outcome.end == End::infra && device_error(outcome) == "cudaErrorMemoryAllocation") {
+  if (outcome.end == CallEnd::infra && device_error(outcome) == "cudaErrorMemoryAllocation") {
     result.no_memory = true;
     return result;
   }
-  if (outcome.end == End::infra) {
+  if (outcome.end == CallEnd::infra) {
     failure.kind = Failure::Kind::infra;
-  } else if (outcome.end == End::threw && !outcome.result.errors.empty()) {
+  } else if (outcome.end == CallEnd::threw && !outcome.result.errors.empty()) {
     failure.kind = Failure::Kind::api;
-  } else if (outcome.end != End::returned) {
+  } else if (outcome.end != CallEnd::returned) {
     failure.kind = Failure::Kind::ended;
   } else if (!outcome.run.failed_launch) {
     const bool inputs_kept = outcome.run.a_after->storage == outcome.run.a.storage &&

@@ -1,6 +1,9 @@
 #include "grader/gpu/speed.hpp"
 
 #include <algorithm>
+#include <limits>
+
+#include "grader/messages.hpp"
 
 namespace grader::gpu {
 
@@ -76,6 +79,50 @@ Decision judge_speed(const SpeedGoal& goal, const Comparison& comparison, const 
     decision.verdict = SpeedVerdict::pass;
   }
   return decision;
+}
+
+report::SpeedResult speed_result(const SpeedGoal& goal, const Comparison& seen,
+                                 const Decision& decision) {
+  report::SpeedResult speed;
+  speed.type = goal.type;
+  speed.at = {seen.problem.m, seen.problem.n, seen.problem.k};
+  speed.verdict = decision.verdict;
+  if (decision.verdict == SpeedVerdict::inconclusive ||
+      decision.verdict == SpeedVerdict::not_measured)
+    speed.reason = messages::exists(decision.reason) ? messages::text(decision.reason)
+                   : !seen.note.empty()              ? seen.note
+                                                     : decision.reason;
+  speed.by = decision.by;
+  speed.ratio = decision.ratio;
+  speed.bar = decision.bar;
+  const auto put = [](const std::optional<statistics::Interval>& from, double(&to)[3]) {
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    to[0] = from ? from->low : none;
+    to[1] = from ? from->middle : none;
+    to[2] = from ? from->high : none;
+  };
+  put(seen.over_naive, speed.over_naive);
+  put(seen.over_cublas, speed.over_cublas);
+  if (seen.candidate) {
+    speed.ms = seen.candidate->median_ms();
+    speed.launches = seen.candidate->launches;
+    if (!seen.candidate->device_ms.empty()) {
+      auto events = seen.candidate->device_ms;
+      std::nth_element(events.begin(), events.begin() + events.size() / 2, events.end());
+      speed.events_ms = events[events.size() / 2];
+    }
+  }
+  if (seen.naive) speed.naive_ms = seen.naive->median_ms();
+  if (seen.cublas) speed.cublas_ms = seen.cublas->median_ms();
+  speed.tflops = seen.tflops();
+  speed.rounds = seen.rounds;
+  speed.clock_low = seen.clock_low.value_or(0);
+  speed.clock_median = seen.clock_median.value_or(0);
+  speed.clock_high = seen.clock_high.value_or(0);
+  speed.throttle = throttle_text(seen.throttle);
+  speed.suspect = seen.suspect;
+  speed.seconds = seen.seconds;
+  return speed;
 }
 
 }  // namespace grader::gpu

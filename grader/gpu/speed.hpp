@@ -22,13 +22,13 @@
 
 #include "grader/gpu/timing.hpp"
 #include "grader/labs/lab.hpp"
+#include "grader/report/model.hpp"
+#include "grader/verdict.hpp"
 
 namespace grader::gpu {
 
 /// The bars that hold on an architecture ("sm_90").
 SpeedBars bars_on(const SpeedGoal& goal, const std::string& arch);
-
-enum class SpeedVerdict { pass, fail, inconclusive, not_measured };
 
 struct Decision {
   SpeedVerdict verdict = SpeedVerdict::not_measured;
@@ -45,6 +45,10 @@ struct Decision {
 /// processes compute on the device, or at a smaller shape than the bar's, is inconclusive. Without
 /// cuBLAS on the machine a goal is judged by its naive bar alone.
 Decision judge_speed(const SpeedGoal& goal, const Comparison& comparison, const std::string& arch);
+
+/// A measurement and its decision as the report shows them, but for what came before it.
+report::SpeedResult speed_result(const SpeedGoal& goal, const Comparison& seen,
+                                 const Decision& decision);
 
 /// Options of a measurement for this goal: its bars, and only the yardsticks it needs.
 Options options_for(const SpeedGoal& goal, const std::string& arch, Options base = {});

@@ -66,6 +66,9 @@ namespace grader::gpu {
 /// clock; in 2 every round counts.
 constexpr unsigned kTimingProtocol = 2;
 
+/// One that nobody can foretell.
+std::uint64_t system_seed();
+
 /// One participant's part of a round.
 struct Taken {
   Sample sample;
@@ -148,7 +151,6 @@ struct Series {
   std::vector<double> ms;         ///< per launch, of each kept round, by the judge's clock
   std::vector<double> device_ms;  ///< the same by events; shown only
   double median_ms() const;       ///< 0 without rounds
-  double best_ms() const;
 };
 
 enum class Outcome {
@@ -203,11 +205,11 @@ struct Competitor {
 /// is short (each extent halved, never below 1024; a note says so). `competitor` may be null. The
 /// runner is killed at the end, unless options.keep_process: late writes are looked for after that.
 /// Throws InfraError if our own worker fails.
-Comparison compare(Worker& worker, Competitor* competitor, const Problem& problem,
+Comparison compare(TimingWorker& worker, Competitor* competitor, const Problem& problem,
                    Observer* observer, const Options& options);
 
 /// The same for several competitors in the same rounds, at least one; in their order.
-std::vector<Comparison> compare(Worker& worker, const std::vector<Competitor*>& competitors,
+std::vector<Comparison> compare(TimingWorker& worker, const std::vector<Competitor*>& competitors,
                                 const Problem& problem, Observer* observer, const Options& options);
 
 /// 2 * multiply-adds per second that no kernel of this type can exceed on this chip, in TFLOP/s; 0

@@ -5,9 +5,12 @@
 #include <cstdlib>
 #include <sstream>
 
+#include <fmt/core.h>
+
 #include "grader/compile/toolchain.hpp"
 #include "grader/gpu/runner.hpp"
 #include "grader/messages.hpp"
+#include "grader/os/escape.hpp"
 #include "grader/os/process.hpp"
 
 namespace grader::gpu {
@@ -197,10 +200,10 @@ Hardware decide(const Driver& driver, const std::optional<GpuToolchain>& tools,
   const std::vector<Device> seen = visible_devices(driver.devices, visible);
   if (seen.empty())
     return unusable(text("gpu.hidden", {{"value", printable(visible.value_or(""))},
-                                        {"count", std::to_string(driver.devices.size())}}),
+                                        {"count", driver.devices.size()}}),
                     text("gpu.hidden.next"));
   const Device& device = seen.front();
-  const std::string own = "sm_" + std::to_string(device.arch);
+  const std::string own = fmt::format("sm_{}", device.arch);
   if (device.arch < oldest_arch)
     return unusable(text("gpu.too_old", {{"name", device.name}, {"arch", own}}), "");
   if (!tools)
@@ -209,7 +212,7 @@ Hardware decide(const Driver& driver, const std::optional<GpuToolchain>& tools,
     return unusable(text("gpu.driver_old", {{"driver", device.driver},
                                             {"runs", driver.cuda->text()},
                                             {"toolkit", tools->cuda.text()}}),
-                    text("gpu.driver_old.next", {{"toolkit", std::to_string(driver.cuda->major)}}));
+                    text("gpu.driver_old.next", {{"toolkit", driver.cuda->major}}));
   Arch arch{device.arch, ""};
   if (!wanted.empty()) {
     const auto parsed = parse_arch(wanted);
@@ -236,9 +239,8 @@ Hardware decide(const Driver& driver, const std::optional<GpuToolchain>& tools,
   hardware.tools = *tools;
   hardware.driver_cuda = driver.cuda;
   hardware.reason = visible ? text("gpu.picked.visible", {{"value", printable(*visible)}})
-                    : seen.size() == 1
-                        ? text("gpu.picked.only")
-                        : text("gpu.picked.first", {{"count", std::to_string(seen.size())}});
+                    : seen.size() == 1 ? text("gpu.picked.only")
+                                       : text("gpu.picked.first", {{"count", seen.size()}});
   return hardware;
 }
 
@@ -258,7 +260,7 @@ std::string why_not(const Rung& rung, const std::string& type, const Arch& arch)
   const int from = rung.from_arch(type);
   if (arch.number >= from) return {};
   return text("gpu.needs_newer", {{"entry", rung.name + "<" + type + ">"},
-                                  {"needed", "sm_" + std::to_string(from)},
+                                  {"needed", fmt::format("sm_{}", from)},
                                   {"arch", arch.name()}});
 }
 

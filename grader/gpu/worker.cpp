@@ -9,6 +9,7 @@
 
 #include "common/reference.hpp"
 #include "grader/gpu/link.hpp"
+#include "grader/os/escape.hpp"
 
 namespace grader::gpu {
 namespace {
@@ -80,7 +81,7 @@ std::uint64_t bytes_of(const Problem& problem, const Buffers& buffers) {
          (std::uint64_t{buffers.c} + buffers.own) * stride_of(problem.bytes_c());
 }
 
-struct Worker::State {
+struct TimingWorker::State {
   explicit State(const WorkerSpec& given) : spec(given) {}
   WorkerSpec spec;
   std::unique_ptr<Link> link;
@@ -149,7 +150,7 @@ struct Worker::State {
   }
 };
 
-Worker::Worker(WorkerSpec spec) : state_(std::make_unique<State>(spec)) {
+TimingWorker::TimingWorker(WorkerSpec spec) : state_(std::make_unique<State>(spec)) {
   ProcessSpec process;
   process.argv = {spec.program};
   process.argv.insert(process.argv.end(), spec.without.begin(), spec.without.end());
@@ -158,26 +159,26 @@ Worker::Worker(WorkerSpec spec) : state_(std::make_unique<State>(spec)) {
   state_->info = state_->ask_info();
 }
 
-Worker::~Worker() = default;
+TimingWorker::~TimingWorker() = default;
 
-const DeviceInfo& Worker::info() const {
+const DeviceInfo& TimingWorker::info() const {
   return state_->info;
 }
-const Problem& Worker::problem() const {
+const Problem& TimingWorker::problem() const {
   return state_->problem;
 }
-const Buffers& Worker::buffers() const {
+const Buffers& TimingWorker::buffers() const {
   return state_->buffers;
 }
-SharedArenas Worker::arenas() const {
+SharedArenas TimingWorker::arenas() const {
   return {state_->arenas, {state_->files[0].get(), state_->files[1].get()}};
 }
 
-std::uint64_t Worker::free_memory() {
+std::uint64_t TimingWorker::free_memory() {
   return state_->ask_info().memory_free;
 }
 
-void Worker::prepare(const Problem& problem, const Buffers& buffers) {
+void TimingWorker::prepare(const Problem& problem, const Buffers& buffers) {
   Allocate request;
   request.type = problem.type;
   request.m = problem.m;
@@ -191,11 +192,11 @@ void Worker::prepare(const Problem& problem, const Buffers& buffers) {
   for (UniqueFd& file : state_->files) file.reset();
   const auto reply = state_->ask<Allocated>(Kind::allocate, request, "making buffers",
                                             Link::Extras{kNoFiles, true, nullptr});
-  if (reply.done.end == End::memory) {
+  if (reply.done.end == RequestEnd::memory) {
     state_->buffers = {};
     throw DeviceMemoryShort(reply.done.value, reply.free_before);
   }
-  if (reply.done.end != End::returned) throw InfraError("the timing worker made no buffers");
+  if (reply.done.end != RequestEnd::returned) throw InfraError("the timing worker made no buffers");
   if (reply.done.code != 0) state_->info.sharing = Sharing::none;
   state_->files = std::move(state_->reply.files);
   state_->problem = problem;
@@ -203,7 +204,7 @@ void Worker::prepare(const Problem& problem, const Buffers& buffers) {
   state_->arenas = reply.arenas;
 }
 
-void Worker::fill(std::uint64_t seed, bool inputs, bool outputs) {
+void TimingWorker::fill(std::uint64_t seed, bool inputs, bool outputs) {
   Fill request;
   request.seed = seed;
   request.inputs = inputs ? 1 : 0;
@@ -211,12 +212,12 @@ void Worker::fill(std::uint64_t seed, bool inputs, bool outputs) {
   state_->ask<Done>(Kind::fill, request, "filling matrices");
 }
 
-bool Worker::has(Yardstick yardstick) const {
+bool TimingWorker::has(Yardstick yardstick) const {
   return yardstick == Yardstick::naive ||
          (state_->info.cublas != 0 && state_->problem.type != Type::int32);
 }
 
-Sample Worker::run(Yardstick yardstick, const std::vector<Launch>& launches) {
+Sample TimingWorker::run(Yardstick yardstick, const std::vector<Launch>& launches) {
   Batch& batch = state_->batch;
   batch.what = static_cast<std::uint32_t>(yardstick);
   batch.count = static_cast<std::uint32_t>(std::min(launches.size(), kMaxLaunches));
@@ -225,13 +226,14 @@ Sample Worker::run(Yardstick yardstick, const std::vector<Launch>& launches) {
   const char* const name = yardstick == Yardstick::naive ? "the naive kernel" : "cuBLAS";
   const Done done =
       state_->ask<Done>(Kind::batch, batch, name, Link::Extras{kNoFiles, false, &timing});
-  if (done.end != End::returned)
+  if (done.end != RequestEnd::returned)
     throw InfraError(std::string(name) + " did not run (" + text_of(done.call) + ", status " +
                      std::to_string(done.code) + ")");
   return {timing.seconds, done.device_ms / 1e3, batch.count};
 }
 
-Verification Worker::verify(std::uint64_t seed, const std::vector<Launch>& launches, bool own) {
+Verification TimingWorker::verify(std::uint64_t seed, const std::vector<Launch>& launches,
+                                  bool own) {
   Verify& request = state_->request;
   request.seed = seed;
   request.allowed_units = allowed_units(state_->problem.type);
@@ -239,7 +241,7 @@ Verification Worker::verify(std::uint64_t seed, const std::vector<Launch>& launc
   request.count = static_cast<std::uint32_t>(std::min(launches.size(), kMaxLaunches));
   std::copy_n(launches.begin(), request.count, request.launches);
   const auto reply = state_->ask<Verified>(Kind::verify, request, "verifying outputs");
-  if (reply.done.end != End::returned)
+  if (reply.done.end != RequestEnd::returned)
     throw InfraError("the timing worker could not verify outputs");
   Verification result;
   result.fault = reply.fault;
@@ -253,7 +255,7 @@ Verification Worker::verify(std::uint64_t seed, const std::vector<Launch>& launc
   return result;
 }
 
-std::uint64_t Worker::checksum() {
+std::uint64_t TimingWorker::checksum() {
   return state_->ask<Done>(Kind::checksum, "summing outputs").value;
 }
 

@@ -79,12 +79,12 @@ struct Verification {
 };
 
 /// Every function throws InfraError if the worker dies or does not answer.
-class Worker {
+class TimingWorker {
  public:
-  explicit Worker(WorkerSpec spec);
-  ~Worker();
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
+  explicit TimingWorker(WorkerSpec spec);
+  ~TimingWorker();
+  TimingWorker(const TimingWorker&) = delete;
+  TimingWorker& operator=(const TimingWorker&) = delete;
 
   const DeviceInfo& info() const;
   /// Frees what it held. Throws DeviceMemoryShort; then it holds nothing.

@@ -216,10 +216,10 @@ std::uint64_t stride_of(std::uint64_t bytes) {
   return (bytes + kGap - 1) / kGap * kGap + kGap;
 }
 
-class Worker {
+class TimingServer {
  public:
   /// `without`: see WorkerSpec.
-  explicit Worker(const std::set<std::string>& without) {
+  explicit TimingServer(const std::set<std::string>& without) {
     CUDA_CHECK(cudaGetDevice(&device_));
     CUDA_CHECK(cudaGetDeviceProperties(&properties_, device_));
     CUDA_CHECK(cudaFree(nullptr));
@@ -287,7 +287,7 @@ class Worker {
                         out = arenas.stride_c * request.count_c,
                         own = arenas.stride_c * request.count_own;
     if (!has_room(inputs_, in) || !has_room(outputs_, out) || !own_.allocate(own)) {
-      reply.done.end = End::memory;
+      reply.done.end = RequestEnd::memory;
       reply.done.value = in + out + own;
       inputs_.reset();
       outputs_.reset();
@@ -329,7 +329,7 @@ class Worker {
     if (!valid(request, shape_.count_own) ||
         (yardstick == Yardstick::cublas && (!has_cublas() || shape_.type == Type::int32)) ||
         (yardstick != Yardstick::cublas && yardstick != Yardstick::naive)) {
-      done.end = End::broken;
+      done.end = RequestEnd::broken;
       return done;
     }
     CUDA_CHECK(cudaEventRecord(start_, nullptr));
@@ -347,7 +347,7 @@ class Worker {
         } else if (const int status =
                        cublas_->multiply(shape_.type, a<T>(one.a), b<T>(one.b), c, m, n, k);
                    status != 0) {
-          done.end = End::refused;
+          done.end = RequestEnd::refused;
           done.code = status;
           put_text(done.call, "cublasGemmEx");
           return;
@@ -367,7 +367,7 @@ class Worker {
     Verified result;
     const std::uint32_t outputs = request.own != 0 ? shape_.count_own : arenas_.count_c;
     if (!valid(request, outputs) || request.vectors < 1 || request.vectors > kMaxVectors) {
-      result.done.end = End::broken;
+      result.done.end = RequestEnd::broken;
       return result;
     }
     dispatch([&](auto element) { verify_as<decltype(element)>(request, result); });
@@ -598,7 +598,7 @@ bool with(const Packet& packet, Serve&& serve) {
 
 /// Serves the judge until it closes the socket.
 int serve(const std::set<std::string>& without) {
-  Worker worker(without);
+  TimingServer worker(without);
   Packet packet;
   for (;;) {
     const Received received = receive_packet(kDescriptor, packet);

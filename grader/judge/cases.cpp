@@ -4,6 +4,8 @@
 #include <set>
 #include <tuple>
 
+#include <fmt/core.h>
+
 #include "common/inputs.hpp"
 #include "common/reference.hpp"
 #include "grader/errors.hpp"
@@ -64,7 +66,7 @@ bool padding_kept(const diag::Matrix& before, const diag::Matrix& after) {
 }  // namespace
 
 std::string shape_name(const Extents& e) {
-  return std::to_string(e.m) + "×" + std::to_string(e.n) + "×" + std::to_string(e.k);
+  return fmt::format("{}×{}×{}", e.m, e.n, e.k);
 }
 
 std::string Case::name() const {
@@ -90,12 +92,6 @@ double allowed_units(const Rung& rung, const std::string& type, Fill fill) {
   // Only here are inputs other than a tensor core takes them over.
   const bool cut = rung.precision == Precision::tf32 && fill == Fill::canary;
   return kAllowedTensorUnits + (cut ? kTruncatedTf32Units : 0);
-}
-
-diag::Oracle diag_oracle(Oracle oracle) {
-  return oracle == Oracle::copy_a   ? diag::Oracle::copy_a
-         : oracle == Oracle::copy_b ? diag::Oracle::copy_b
-                                    : diag::Oracle::product;
 }
 
 std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
@@ -171,14 +167,15 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
 
 Inputs make_inputs(ElementType type, const Rung& rung, const Case& shape, Fill fill, Before before,
                    std::uint64_t seed) {
-  const Oracle oracle = rung.oracle;
+  const Operation operation = rung.operation;
   const bool tf32 = rung.precision == Precision::tf32;
   return with_type(type, [&](auto zero) {
     using T = decltype(zero);
     const Extents& e = shape.extents;
     const int m = as_int(e.m), n = as_int(e.n), k = as_int(e.k);
     HostMatrix<T> a(m, k, k + shape.pad_a), b(k, n, n + shape.pad_b);
-    const int c_rows = oracle == Oracle::copy_b ? k : m, c_cols = oracle == Oracle::copy_a ? k : n;
+    const int c_rows = operation == Operation::copy_b ? k : m,
+              c_cols = operation == Operation::copy_a ? k : n;
     HostMatrix<ResultOf<T>> c(c_rows, c_cols, c_cols + shape.pad_c);
     const std::uint64_t base = shape_seed(seed, e, fill);
     inputs::SplitMix64 random_a(base);
@@ -192,7 +189,7 @@ Inputs make_inputs(ElementType type, const Rung& rung, const Case& shape, Fill f
       } else if constexpr (is_real<T>) {
         inputs::canary(a, b, random_a, random_b);
       }
-    } else if (fill == Fill::zero_mean || oracle != Oracle::product) {
+    } else if (fill == Fill::zero_mean || operation != Operation::product) {
       // A copy must keep every bit: small integers would repeat too often to show a permutation.
       inputs::zero_mean(a, random_a);
       inputs::zero_mean(b, random_b);
@@ -212,7 +209,7 @@ Inputs make_inputs(ElementType type, const Rung& rung, const Case& shape, Fill f
   });
 }
 
-Verification verify(Oracle oracle, const diag::Matrix& a, const diag::Matrix& b,
+Verification verify(Operation operation, const diag::Matrix& a, const diag::Matrix& b,
                     const diag::Matrix& before, const diag::Matrix& after, Fill fill,
                     double units) {
   Verification result;
@@ -222,15 +219,16 @@ Verification verify(Oracle oracle, const diag::Matrix& a, const diag::Matrix& b,
     return result;
   }
   bool equal = true;
-  if (oracle != Oracle::product) {
-    const diag::Matrix& from = oracle == Oracle::copy_a ? a : b;
+  if (operation != Operation::product) {
+    const diag::Matrix& from = operation == Operation::copy_a ? a : b;
+    const std::size_t size = diag::size_of(after.type);
     for (int row = 0; row < after.rows; ++row)
       for (int col = 0; col < after.cols; ++col)
-        equal =
-            equal &&
-            std::memcmp(after.storage.data() + after.index(row, col) * diag::size_of(after.type),
-                        from.storage.data() + from.index(row, col) * diag::size_of(after.type),
-                        diag::size_of(after.type)) == 0;
+        equal = equal &&
+                (after.type == from.type
+                     ? std::memcmp(after.storage.data() + after.index(row, col) * size,
+                                   from.storage.data() + from.index(row, col) * size, size) == 0
+                     : after.at(row, col) == from.at(row, col));  // half and bfloat16: C is float
   } else {
     with_type(a.type, [&](auto zero) {
       using T = decltype(zero);

@@ -40,7 +40,7 @@ enum class Fill {
   zero_mean,  ///< uniform in [-1, 1], all 2^32 values for int32 (sums wrap); rounded to TF32's 11
               ///< bits for a TF32 rung: then only the sums may round
   canary,     ///< the result is what an 11-bit mantissa throws away (FP32, FP64), what sums of 11
-           ///< bits throw away (16-bit types), or what cutting TF32 off instead of rounding loses
+  ///< bits throw away (16-bit types), or what cutting TF32 off instead of rounding loses
 };
 
 /// What C holds before the call.
@@ -51,7 +51,7 @@ struct Inputs {
 };
 
 /// Deterministic in everything that is passed. Padding of every matrix is poison. C has the extents
-/// of `oracle`.
+/// of `operation`.
 Inputs make_inputs(diag::ElementType type, const Rung& rung, const Case& shape, Fill fill,
                    Before before, std::uint64_t seed);
 
@@ -69,11 +69,10 @@ struct Verification {
 
 /// Exact unless the fill asks for a bound, which is `units` as allowed_units() gives it. Throws
 /// InfraError if the expected result is not finite.
-Verification verify(Oracle oracle, const diag::Matrix& a, const diag::Matrix& b,
+Verification verify(Operation operation, const diag::Matrix& a, const diag::Matrix& b,
                     const diag::Matrix& before, const diag::Matrix& after, Fill fill,
                     double units = kAllowedUnits);
 
 diag::ElementType element_type(const std::string& type);
-diag::Oracle diag_oracle(Oracle oracle);
 
 }  // namespace grader

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
-#include <map>
 #include <ostream>
 #include <set>
 
@@ -12,6 +11,7 @@
 #include "grader/errors.hpp"
 #include "grader/judge/stage.hpp"
 #include "grader/messages.hpp"
+#include "grader/os/escape.hpp"
 #include "grader/os/sha256.hpp"
 
 namespace grader {
@@ -82,6 +82,8 @@ struct Docket {
     const Lab* lab;
     const Stage* stage;
     std::size_t lab_index;
+    BuildStatus built;  ///< of the stage's file
+    std::string file;
   };
   std::vector<Item> items;
   std::size_t next = 0;
@@ -115,24 +117,36 @@ std::string missing_need(const LabResult& lab, const Stage& stage) {
 StageResult skipped(const Stage& stage, const Rung& rung) {
   StageResult result = blank(stage);
   result.state = State::skipped;
-  result.verdict = "SKIPPED";
+  result.verdict = Verdict::skipped;
   result.headline = text("stage.needs_arch", {{"arch", rung.needs_arch}});
   return result;
 }
 
-void not_started(StageResult& result, const LabBench& bench, const Todo& todo) {
+/// A stage whose file was not built, or whose session could not be started.
+StageResult unbuilt(const Docket::Item& item, const LabResult& lab) {
+  const bool infra = lab.build == BuildStatus::infra;
+  StageResult failed = blank(*item.stage);
+  failed.state = infra ? State::infra : State::failed;
+  failed.verdict = infra                                      ? Verdict::infra_error
+                   : item.built == BuildStatus::compile_limit ? Verdict::compile_limit
+                                                              : Verdict::compile_error;
+  failed.headline = infra ? lab.build_headline : text("stage.unbuilt");
+  failed.file = item.file;
+  return failed;
+}
+
+void not_started(const Stage& stage, StageResult& result, const LabBench& bench, const Todo& todo) {
   const State state = State::not_started;
   StageResult fresh;
   fresh.id = result.id, fresh.title = result.title, fresh.rung = result.rung;
   fresh.bonus = result.bonus, fresh.points = result.points, fresh.seconds = result.seconds;
   fresh.assertions = result.assertions, fresh.passed_assertions = result.passed_assertions;
   fresh.state = state;
-  fresh.verdict = "NOT_STARTED";
-  fresh.file = bench.build().shown_path;
+  fresh.verdict = Verdict::not_started;
+  fresh.file = bench.unit(stage.rung).shown_path;
   fresh.line = todo.line;
   fresh.headline =
-      text("stage.not_started",
-           {{"id", result.id}, {"file", fresh.file}, {"line", std::to_string(todo.line)}});
+      text("stage.not_started", {{"id", result.id}, {"file", fresh.file}, {"line", todo.line}});
   if (!todo.text.empty()) fresh.details = {todo.text};
   result = std::move(fresh);
 }
@@ -150,9 +164,9 @@ bool launchers_defined(const Stage& stage, LabBench& bench, StageResult& result)
     const EntryPoint* entry = bench.entry(name);
     CHECK((entry && entry->defined));
     if (entry && entry->defined) continue;
-    result.verdict = "COMPILE_ERROR";
+    result.verdict = Verdict::compile_error;
     result.diagnosis = "SIGNATURE";
-    result.file = bench.build().shown_path;
+    result.file = bench.unit(stage.rung).shown_path;
     result.headline = text("stage.signature", {{"function", entry ? entry->function : name}});
     result.details = {text("stage.signature.wanted", {{"signature", form}})};
     if (entry && !entry->found.empty())
@@ -167,26 +181,23 @@ bool launchers_defined(const Stage& stage, LabBench& bench, StageResult& result)
 bool answer_right(const Stage& stage, LabBench& bench, StageResult& result, bool& attempted) {
   const AskOutcome outcome = bench.first_session().ask(stage.answer->function);
   attempted = true;
-  if (outcome.end == End::infra) {
-    result.state = State::infra;
-    result.verdict = "INFRA_ERROR";
-    result.headline = text("verdict.infra", {{"what", outcome.message}});
-    result.next_step = text("verdict.infra.next");
+  if (outcome.end == CallEnd::infra) {
+    describe_infra(result, outcome.message);
     return false;
   }
   const bool prediction = !stage.answer->measured.empty();
   const std::string answer = prediction ? outcome.answer : normalised_answer(outcome.answer);
   const auto& accepted = stage.answer->sha256;
-  bool right = outcome.end == End::returned && outcome.answered &&
+  bool right = outcome.end == CallEnd::returned && outcome.answered &&
                std::find(accepted.begin(), accepted.end(), sha256(answer)) != accepted.end();
   unsigned line = 0;
-  if (prediction && outcome.end == End::returned && !answer.empty()) {
+  if (prediction && outcome.end == CallEnd::returned && !answer.empty()) {
     const std::optional<ConflictDegree> seen = bench.measure_answer(*stage.answer);
     if (!seen) {
       CHECK(false);
-      result.verdict = "WRONG_ANSWER";
+      result.verdict = Verdict::wrong_answer;
       result.diagnosis = "ANSWER";
-      result.file = bench.build().shown_path;
+      result.file = bench.unit(stage.rung).shown_path;
       result.headline = text("ANSWER.unmeasured", {{"rung", stage.answer->rung}});
       result.next_step = text("ANSWER.unmeasured.next");
       return false;
@@ -197,35 +208,28 @@ bool answer_right(const Stage& stage, LabBench& bench, StageResult& result, bool
   CHECK(right);
   if (right) return true;
   attempted = !answer.empty();
-  result.verdict = outcome.end == End::returned ? "WRONG_ANSWER"
-                   : outcome.end == End::hung   ? "TIMEOUT"
-                                                : "RUNTIME_ERROR";
+  result.verdict = outcome.end == CallEnd::returned ? Verdict::wrong_answer
+                   : outcome.end == CallEnd::hung   ? Verdict::timeout
+                                                    : Verdict::runtime_error;
   result.diagnosis = "ANSWER";
-  result.file = bench.build().shown_path;
+  result.file = bench.unit(stage.rung).shown_path;
   result.headline =
-      outcome.end != End::returned ? text("ANSWER.died", {{"function", stage.answer->function}})
-      : answer.empty()             ? text("ANSWER.empty", {{"function", stage.answer->function}})
-      : prediction ? text("ANSWER.prediction.wrong", {{"function", stage.answer->function},
-                                                      {"answer", answer.substr(0, 40)},
-                                                      {"line", std::to_string(line)},
-                                                      {"rung", stage.answer->rung}})
-                   : text("ANSWER.wrong",
-                          {{"function", stage.answer->function}, {"answer", answer.substr(0, 40)}});
+      outcome.end != CallEnd::returned ? text("ANSWER.died", {{"function", stage.answer->function}})
+      : answer.empty() ? text("ANSWER.empty", {{"function", stage.answer->function}})
+      : prediction     ? text("ANSWER.prediction.wrong", {{"function", stage.answer->function},
+                                                          {"answer", answer.substr(0, 40)},
+                                                          {"line", line},
+                                                          {"rung", stage.answer->rung}})
+                       : text("ANSWER.wrong",
+                              {{"function", stage.answer->function}, {"answer", answer.substr(0, 40)}});
   result.line = line;
   result.next_step = text(prediction ? "ANSWER.prediction.next" : "ANSWER.next");
   return false;
 }
 
-/// Runs one stage inside a Catch2 section: every fact that decides is an assertion.
-void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
-  const Todo todo = find_todo(bench.build().source, stage.id);
-  if (!launchers_defined(stage, bench, result)) return;
-
-  bool answered = true, attempted = true;
-  if (stage.answer) answered = answer_right(stage, bench, result, attempted);
-  if (result.state == State::infra) return;
-
-  const std::vector<Case> cases = cases_of(bench.lab(), stage);
+/// Every case of a stage in every type. The failure to be shown, if there is one.
+FailurePick judge_cases(const Stage& stage, const std::vector<Case>& cases, LabBench& bench,
+                        StageResult& result) {
   const auto by_type = bench.run_cases(stage, cases);
   FailurePick pick;
   std::set<std::string> notes;
@@ -241,20 +245,11 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
     }
   }
   result.notes.assign(notes.begin(), notes.end());
-  if (const CaseResult* chosen = pick.chosen()) {
-    if (pick.untouched() && todo.line != 0 && chosen->failure->kind == Failure::Kind::wrong) {
-      not_started(result, bench, todo);
-      return;
-    }
-    describe_failure(result, bench.build().shown_path, *bench.check(stage.rung, chosen->type),
-                     *pick.smallest(), *chosen);
-    return;
-  }
-  if (!answered) {
-    if (!attempted && todo.line != 0) not_started(result, bench, todo);
-    return;
-  }
+  return pick;
+}
 
+/// True if all of a stage's goals are met; else the result says what is missed.
+bool judge_goals(const Stage& stage, LabBench& bench, StageResult& result) {
   const auto runs = bench.run_goals(stage);
   bool met = true;
   for (const auto& run : runs) {
@@ -263,9 +258,9 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
         Case{run.at, 0, 0, 0, false}, run.type, run.measured->failure, {}, {}, 0};
     CHECK_THAT(Seen{&counted}, IsRight());
     if (run.measured->failure) {
-      describe_failure(result, bench.build().shown_path, *bench.check(stage.rung, run.type),
-                       counted, counted);
-      return;
+      describe_failure(result, bench.unit(stage.rung).shown_path,
+                       *bench.check(stage.rung, run.type), counted, counted);
+      return false;
     }
     const report::GoalResult goal = goal_result(run);
     result.goals.push_back(goal);
@@ -278,21 +273,48 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
   }
   std::sort(result.notes.begin(), result.notes.end());
   result.notes.erase(std::unique(result.notes.begin(), result.notes.end()), result.notes.end());
-  if (!met) {
-    describe_missed(result, runs, bench.build().shown_path);
+  if (!met) describe_missed(result, runs, bench.unit(stage.rung).shown_path);
+  return met;
+}
+
+std::string passed_headline(const StageResult& result, std::size_t shapes) {
+  std::set<std::string> goals;
+  for (const auto& goal : result.goals)
+    if (!goal.advice) goals.insert(goal.key);
+  const char* const key = goals.empty()       ? "stage.passed"
+                          : goals.size() == 1 ? "stage.passed.goal"
+                                              : "stage.passed.goals";
+  return text(key, {{"shapes", shapes}, {"goals", goals.size()}});
+}
+
+/// Runs one stage inside a Catch2 section: every fact that decides is an assertion.
+void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
+  const Todo todo = find_todo(bench.unit(stage.rung).source, stage.id);
+  if (!launchers_defined(stage, bench, result)) return;
+
+  bool answered = true, attempted = true;
+  if (stage.answer) answered = answer_right(stage, bench, result, attempted);
+  if (result.state == State::infra) return;
+
+  const std::vector<Case> cases = cases_of(bench.lab(), stage);
+  const FailurePick pick = judge_cases(stage, cases, bench, result);
+  if (const CaseResult* chosen = pick.chosen()) {
+    if (pick.untouched() && todo.line != 0 && chosen->failure->kind == Failure::Kind::wrong) {
+      not_started(stage, result, bench, todo);
+      return;
+    }
+    describe_failure(result, bench.unit(stage.rung).shown_path,
+                     *bench.check(stage.rung, chosen->type), *pick.smallest(), *chosen);
     return;
   }
+  if (!answered) {
+    if (!attempted && todo.line != 0) not_started(stage, result, bench, todo);
+    return;
+  }
+  if (!judge_goals(stage, bench, result)) return;
   result.state = State::passed;
-  result.verdict = "ACCEPTED";
-  std::set<std::string> met_goals;
-  for (const auto& goal : result.goals)
-    if (!goal.advice) met_goals.insert(goal.key);
-  const std::string shapes = std::to_string(cases.size());
-  result.headline = met_goals.empty() ? text("stage.passed", {{"shapes", shapes}})
-                    : met_goals.size() == 1
-                        ? text("stage.passed.goal", {{"shapes", shapes}})
-                        : text("stage.passed.goals",
-                               {{"shapes", shapes}, {"goals", std::to_string(met_goals.size())}});
+  result.verdict = Verdict::accepted;
+  result.headline = passed_headline(result, cases.size());
 }
 
 void run_item(const Docket::Item& item) {
@@ -301,13 +323,17 @@ void run_item(const Docket::Item& item) {
     lab.stages.push_back(skipped(*item.stage, rung));
     return;
   }
+  if (lab.build == BuildStatus::infra || item.built != BuildStatus::built) {
+    lab.stages.push_back(unbuilt(item, lab));
+    return;
+  }
   StageResult result = blank(*item.stage);
   const auto start = std::chrono::steady_clock::now();
   const std::string missing = missing_need(lab, *item.stage);
   Heard section;
   if (!missing.empty()) {
     result.state = State::locked;
-    result.verdict = "LOCKED";
+    result.verdict = Verdict::locked;
     result.headline = text("stage.locked", {{"needs", missing}});
   } else {
     if (docket->options->progress)
@@ -316,10 +342,7 @@ void run_item(const Docket::Item& item) {
     try {
       run_stage(*item.stage, *docket->benches[item.lab_index], result);
     } catch (const std::exception& error) {
-      result.state = State::infra;
-      result.verdict = "INFRA_ERROR";
-      result.headline = text("verdict.infra", {{"what", error.what()}});
-      result.next_step = text("verdict.infra.next");
+      describe_infra(result, error.what());
     }
     heard = nullptr;
     result.assertions = section.passed + section.failed;
@@ -327,7 +350,7 @@ void run_item(const Docket::Item& item) {
     // The listener has the last word: a pass needs assertions, and all of them right.
     if (result.state == State::passed && (section.failed != 0 || section.passed == 0)) {
       result.state = State::infra;
-      result.verdict = "INFRA_ERROR";
+      result.verdict = Verdict::infra_error;
       result.headline = text(
           "verdict.infra", {{"what", "the stage reports a pass that its assertions do not show"}});
     }
@@ -350,6 +373,40 @@ TEST_CASE("stages of the labs under test", "[.judge]") {
       run_item(item);
     }
   }
+}
+
+/// Fills in what became of a lab's files, and returns them as the worker found them. It parses the
+/// PTX before anything else is asked: text that it refuses is a compile error of the file.
+std::vector<SourceUnit> describe_build(const Build& build, LabBench& bench, LabResult& result) {
+  std::vector<SourceUnit> units = build.units;
+  result.build = BuildStatus::built;
+  result.build_seconds = build.seconds;
+  if (!build.runner.empty()) {
+    try {
+      units = bench.first_session().load();
+    } catch (const InfraError& error) {
+      result.build = BuildStatus::infra;
+      result.build_headline = text("verdict.infra", {{"what", error.what()}});
+    }
+  }
+  std::string sources;
+  for (const auto& unit : units) {
+    if (result.file.empty()) result.file = unit.shown_path;
+    sources += unit.source;
+    result.warnings.insert(result.warnings.end(), unit.warnings.begin(), unit.warnings.end());
+    if (unit.built() || result.build == BuildStatus::infra) continue;
+    if (result.build == BuildStatus::built) {
+      result.build = unit.status;
+      result.file = unit.shown_path;
+      result.build_headline = unit.headline;
+    } else {
+      result.build_details.push_back(unit.headline);
+    }
+    result.build_details.insert(result.build_details.end(), unit.details.begin(),
+                                unit.details.end());
+  }
+  if (!sources.empty()) result.source_sha256 = sha256(sources);
+  return units;
 }
 
 }  // namespace
@@ -393,6 +450,46 @@ std::string normalised_answer(const std::string& answer) {
   return letters;
 }
 
+namespace {
+
+/// The stages that are judged: all, or the one that was asked for with what it needs, for it counts
+/// only if those have passed.
+std::set<std::string> wanted_stages(const Lab& lab, const JudgeOptions& options) {
+  std::set<std::string> wanted;
+  if (!options.stage) {
+    for (const auto& stage : lab.stages) wanted.insert(stage.id);
+    return wanted;
+  }
+  std::vector<std::string> open = {*options.stage};
+  while (!open.empty()) {
+    const std::string id = open.back();
+    open.pop_back();
+    const Stage* stage = lab.stage(id);
+    if (!stage || !wanted.insert(id).second) continue;
+    if (!options.alone) open.insert(open.end(), stage->needs.begin(), stage->needs.end());
+  }
+  return wanted;
+}
+
+/// Has Catch2 call run_item for each item of the docket.
+void run_docket(Docket& work) {
+  docket = &work;
+  // Catch2 prints to a file that keeps nothing. A hidden case runs when it is named.
+  const char* arguments[] = {"judge", "stages of the labs under test", "-o", "/dev/null",
+                             "--allow-running-no-tests"};
+  if (!catch_session) throw InfraError("the judge was built without a Catch2 session");
+  catch_session(GEMM_LAB_CATCH2_V3 ? 5 : 4, arguments);  // its exit code is not looked at
+  docket = nullptr;
+  for (const auto& item : work.items) {
+    const LabResult& lab = (*work.results)[item.lab_index];
+    const bool done = std::any_of(lab.stages.begin(), lab.stages.end(),
+                                  [&](const StageResult& s) { return s.id == item.stage->id; });
+    if (!done) throw InfraError("stage " + item.stage->id + " of " + lab.name + " was never run");
+  }
+}
+
+}  // namespace
+
 std::vector<LabResult> judge(const std::vector<Assignment>& assignments,
                              const JudgeOptions& options) {
   std::vector<LabResult> results;
@@ -405,93 +502,21 @@ std::vector<LabResult> judge(const std::vector<Assignment>& assignments,
     result.id = lab->id;
     result.name = lab->name;
     result.title = lab->title;
-    result.file = build->shown_path;
-    result.source_sha256 = build->source.empty() ? "" : sha256(build->source);
-    result.build_headline = build->headline;
-    result.build_details = build->details;
-    result.warnings = build->warnings;
-    result.build_seconds = build->seconds;
-    static const std::map<BuildStatus, std::string> names = {
-        {BuildStatus::built, "ok"},
-        {BuildStatus::missing, "missing"},
-        {BuildStatus::empty, "empty"},
-        {BuildStatus::refused, "refused"},
-        {BuildStatus::compile_error, "compile_error"},
-        {BuildStatus::compile_limit, "compile_limit"},
-        {BuildStatus::link_error, "link_error"}};
-    result.build = names.at(build->status);
     work.benches.push_back(std::make_unique<LabBench>(*lab, *build, options, pool));
-
-    std::set<std::string> wanted;
-    if (options.stage) {
-      // A stage counts only if those it needs have passed.
-      std::vector<std::string> open = {*options.stage};
-      while (!open.empty()) {
-        const std::string id = open.back();
-        open.pop_back();
-        const Stage* stage = lab->stage(id);
-        if (!stage || !wanted.insert(id).second) continue;
-        if (!options.alone) open.insert(open.end(), stage->needs.begin(), stage->needs.end());
-      }
-    }
-    const bool built = build->status == BuildStatus::built;
-    // The worker parses the PTX before anything else is asked: text it refuses is a compile error
-    // of the file.
-    if (built && !build->runner.empty()) {
-      try {
-        const wire::LoadReply& loaded = work.benches.back()->first_session().load();
-        if (!loaded.loaded) {
-          result.build = "compile_error";
-          result.build_headline =
-              text("build.ptx",
-                   {{"file", build->shown_path},
-                    {"line", loaded.source_line ? ":" + std::to_string(loaded.source_line) : ""},
-                    {"what", printable(loaded.error)}});
-          result.build_details = {
-              text(loaded.unsupported ? "build.ptx.unsupported" : "build.ptx.invalid")};
-        }
-      } catch (const InfraError& error) {
-        result.build = "infra";
-        result.build_headline = text("verdict.infra", {{"what", error.what()}});
-      }
-    }
+    const std::vector<SourceUnit> units = describe_build(*build, *work.benches.back(), result);
+    const std::set<std::string> wanted = wanted_stages(*lab, options);
     for (const auto& stage : lab->stages) {
-      if (options.stage && !wanted.count(stage.id)) continue;
-      if (result.build == "ok") {
-        work.items.push_back({lab, &stage, results.size()});
-        continue;
-      }
-      if (const Rung& rung = lab->rung(stage.rung); !rung.needs_arch.empty()) {
-        result.stages.push_back(skipped(stage, rung));
-        continue;
-      }
-      StageResult failed = blank(stage);
-      failed.state = result.build == "infra" ? State::infra : State::failed;
-      failed.verdict = result.build == "infra"           ? "INFRA_ERROR"
-                       : result.build == "compile_limit" ? "COMPILE_LIMIT"
-                                                         : "COMPILE_ERROR";
-      failed.headline = result.build == "infra" ? result.build_headline : text("stage.unbuilt");
-      failed.file = result.file;
-      result.stages.push_back(std::move(failed));
+      if (!wanted.count(stage.id)) continue;
+      const std::string& file = lab->rung(stage.rung).file;
+      const auto unit = std::find_if(units.begin(), units.end(),
+                                     [&](const SourceUnit& one) { return one.file == file; });
+      work.items.push_back({lab, &stage, results.size(),
+                            unit == units.end() ? BuildStatus::built : unit->status,
+                            unit == units.end() ? "" : unit->shown_path});
     }
     results.push_back(std::move(result));
   }
-
-  if (!work.items.empty()) {
-    docket = &work;
-    // Catch2 prints to a file that keeps nothing. A hidden case runs when it is named.
-    const char* arguments[] = {"judge", "stages of the labs under test", "-o", "/dev/null",
-                               "--allow-running-no-tests"};
-    if (!catch_session) throw InfraError("the judge was built without a Catch2 session");
-    catch_session(GEMM_LAB_CATCH2_V3 ? 5 : 4, arguments);  // its exit code is not looked at
-    docket = nullptr;
-    for (const auto& item : work.items) {
-      const LabResult& lab = results[item.lab_index];
-      const bool done = std::any_of(lab.stages.begin(), lab.stages.end(),
-                                    [&](const StageResult& s) { return s.id == item.stage->id; });
-      if (!done) throw InfraError("stage " + item.stage->id + " of " + lab.name + " was never run");
-    }
-  }
+  if (!work.items.empty()) run_docket(work);
   work.benches.clear();
   return results;
 }

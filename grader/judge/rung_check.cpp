@@ -5,6 +5,7 @@
 
 #include "common/reference.hpp"
 #include "grader/messages.hpp"
+#include "grader/os/escape.hpp"
 
 namespace grader {
 namespace {
@@ -87,75 +88,75 @@ std::uint64_t instruction_budget(const Lab& lab, const Extents& e) {
   return (1u << 24) + 64 * padded(e.m, "BM") * padded(e.n, "BN") * padded(e.k, "BK");
 }
 
-std::optional<Failure> RungCheck::attempt(const Case& shape, Fill fill, Before before, bool reuse,
-                                          bool checks, CaseResult* into, CallOutcome* keep) {
-  const diag::ElementType type = element_type(type_);
-  const Inputs inputs = make_inputs(type, rung_, shape, fill, before, seed_);
-  CallSpec spec{
-      entry_, inputs.a, inputs.b, inputs.c, reuse, checks, instruction_budget(lab_, shape.extents)};
-  CallOutcome outcome = session_.call(spec);
-  if (into) {
-    if (into->printed.empty()) into->printed = outcome.said;
-    for (const auto& launch : outcome.run.launches)
-      if (into->printed.size() < 4096 && !launch.printf_output.empty())
-        into->printed += printable(launch.printf_output);
-  }
-  Failure failure;
-  failure.fill = fill;
-  failure.untouched = outcome.run.c_after.storage == outcome.run.c_before.storage;
-  bool error_found = false;
+namespace {
+
+/// Why a call failed before anybody compares C; empty: C decides.
+std::optional<Failure::Kind> failed_call(const CallOutcome& outcome) {
+  bool error_found = outcome.run.failed_launch.has_value();
   for (const auto& launch : outcome.run.launches)
     for (const auto& finding : launch.findings)
       error_found = error_found || counts_as_error(finding);
 
-  bool failed = false;
-  if (outcome.end == End::infra) {
-    failure.kind = Failure::Kind::infra;
-    failed = true;
-  } else if ((outcome.end == End::threw || outcome.end == End::exited) &&
-             (outcome.run.failed_launch || error_found)) {
-    failure.kind =
-        Failure::Kind::wrong;  // the launcher noticed its own error and gave up, as it should
-    failed = true;
-  } else if ((outcome.end == End::threw || outcome.end == End::exited) &&
-             (!outcome.result.errors.empty() || !outcome.result.refused.empty())) {
-    failure.kind = Failure::Kind::api;
-    failed = true;
-  } else if (outcome.end != End::returned) {
-    failure.kind = Failure::Kind::ended;
-    failed = true;
-  } else if (outcome.run.failed_launch || error_found) {
-    failed = true;
-  } else if (outcome.run.a_after->storage != outcome.run.a.storage ||
-             outcome.run.b_after->storage != outcome.run.b.storage) {
-    failed = true;
-  } else {
-    const Verification verified =
-        verify(rung_.oracle, outcome.run.a, outcome.run.b, outcome.run.c_before,
-               outcome.run.c_after, fill, allowed_units(rung_, type_, fill));
-    if (into && fill == Fill::canary && rung_.precision == Precision::tf32 &&
-        verified.max_units > kAllowedTensorUnits + kRoundedTf32Units)
-      into->notes.push_back(text("note.tf32", {{"entry", entry_}}));
-    if (!verified.right || !outcome.result.refused.empty()) {
-      failed = true;
-      if (!outcome.result.refused.empty()) failure.kind = Failure::Kind::api;
-    }
+  if (outcome.end == CallEnd::infra) return Failure::Kind::infra;
+  if (outcome.end == CallEnd::threw || outcome.end == CallEnd::exited) {
+    // The launcher noticed its own error and gave up, as it should.
+    if (error_found) return Failure::Kind::wrong;
+    if (!outcome.result.errors.empty() || !outcome.result.refused.empty())
+      return Failure::Kind::api;
   }
-  if (!failed && into) {
+  if (outcome.end != CallEnd::returned) return Failure::Kind::ended;
+  if (error_found || outcome.run.a_after->storage != outcome.run.a.storage ||
+      outcome.run.b_after->storage != outcome.run.b.storage)
+    return Failure::Kind::wrong;
+  return std::nullopt;
+}
+
+/// What the call printed, from the host and from kernels; that of the first call that printed.
+void keep_printed(const CallOutcome& outcome, std::string& printed) {
+  if (printed.empty()) printed = outcome.said;
+  for (const auto& launch : outcome.run.launches)
+    if (printed.size() < 4096 && !launch.printf_output.empty())
+      printed += printable(launch.printf_output);
+}
+
+}  // namespace
+
+std::optional<Failure::Kind> RungCheck::compare(const CallOutcome& outcome, Fill fill,
+                                                CaseResult* into) const {
+  const Verification verified =
+      verify(rung_.operation, outcome.run.a, outcome.run.b, outcome.run.c_before,
+             outcome.run.c_after, fill, allowed_units(rung_, type_, fill));
+  if (into && fill == Fill::canary && rung_.precision == Precision::tf32 &&
+      verified.max_units > kAllowedTensorUnits + kRoundedTf32Units)
+    into->notes.push_back(text("note.tf32", {{"entry", entry_}}));
+  if (!outcome.result.refused.empty()) return Failure::Kind::api;
+  if (!verified.right) return Failure::Kind::wrong;
+  return std::nullopt;
+}
+
+std::optional<Failure> RungCheck::attempt(const Case& shape, Fill fill, Before before, bool reuse,
+                                          bool checks, CaseResult* into, CallOutcome* keep) {
+  const diag::ElementType type = element_type(type_);
+  const Inputs inputs = make_inputs(type, rung_, shape, fill, before, seed_);
+  CallOutcome outcome = session_.call({entry_, inputs.a, inputs.b, inputs.c, reuse, checks,
+                                       instruction_budget(lab_, shape.extents)});
+  if (into) keep_printed(outcome, into->printed);
+  std::optional<Failure::Kind> kind = failed_call(outcome);
+  if (!kind) kind = compare(outcome, fill, into);
+  if (kind) {
+    const bool untouched = outcome.run.c_after.storage == outcome.run.c_before.storage;
+    return Failure{*kind, fill, std::move(outcome), untouched};
+  }
+  if (into) {
     if (outcome.result.live_allocations > 0)
       into->notes.push_back(
-          text("note.leak",
-               {{"count", std::to_string(outcome.result.live_allocations)}, {"entry", entry_}}));
+          text("note.leak", {{"count", outcome.result.live_allocations}, {"entry", entry_}}));
     for (const auto& launch : outcome.run.launches)
       for (const auto& finding : launch.findings)
         if (finding.kind == FindingKind::will_spill) into->notes.push_back(finding.detail);
   }
-  if (!failed) {
-    if (keep) *keep = std::move(outcome);
-    return std::nullopt;
-  }
-  failure.outcome = std::move(outcome);
-  return failure;
+  if (keep) *keep = std::move(outcome);
+  return std::nullopt;
 }
 
 const CaseResult& RungCheck::check(const Case& shape) {
@@ -171,7 +172,7 @@ const CaseResult& RungCheck::check(const Case& shape) {
   if (!result.failure)
     result.failure =
         attempt(shape, Fill::other_integers, Before::garbage, true, false, &result, nullptr);
-  if (!result.failure && shape.precision && rung_.oracle == Oracle::product) {
+  if (!result.failure && shape.precision && rung_.operation == Operation::product) {
     result.failure = attempt(shape, Fill::zero_mean, Before::poison, true, false, &result, nullptr);
     if (!result.failure && type_ != "int32" && shape.extents.k >= 2)
       result.failure = attempt(shape, Fill::canary, Before::poison, true, false, &result, nullptr);
@@ -197,14 +198,14 @@ const Measured& RungCheck::measure(const Extents& extents) {
 diag::Diagnosis RungCheck::diagnose(const CaseResult& result) {
   const Failure& failure = *result.failure;
   diag::Evidence evidence;
-  evidence.oracle = diag_oracle(rung_.oracle);
+  evidence.operation = rung_.operation;
   evidence.type = element_type(type_);
   const auto size = [this](const char* key) { return lab_.tile_size(rung_, key, 0); };
   evidence.tile = {size("BM"), size("BN"), size("BK"), size("TM"),
                    size("TN"), size("WM"), size("WN")};
   evidence.run = failure.outcome.run;
   evidence.small_integers =
-      rung_.oracle == Oracle::product &&
+      rung_.operation == Operation::product &&
       (failure.fill == Fill::integers || failure.fill == Fill::other_integers);
   evidence.allowed_units = allowed_units(rung_, type_, failure.fill);
   evidence.integers_passed = failure.fill == Fill::zero_mean || failure.fill == Fill::canary;
@@ -213,7 +214,7 @@ diag::Diagnosis RungCheck::diagnose(const CaseResult& result) {
     const Extents extents{a.rows, b.cols, a.cols};
     CallOutcome outcome =
         session_.call({entry_, a, b, c, false, true, instruction_budget(lab_, extents)});
-    if (outcome.end != End::returned) return std::nullopt;
+    if (outcome.end != CallEnd::returned) return std::nullopt;
     return std::move(outcome.run);
   };
   return diag::diagnose(evidence);

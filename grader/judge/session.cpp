@@ -10,6 +10,8 @@
 
 #include "common/simgpu/runtime/wire/channel.hpp"
 #include "grader/errors.hpp"
+#include "grader/messages.hpp"
+#include "grader/os/escape.hpp"
 
 namespace grader {
 namespace {
@@ -83,8 +85,9 @@ void Session::start() {
   placed_ = false;
   heard_out_ = heard_err_ = 0;
 
-  wire::LoadRequest request{build_.ptx, pair_->runner.pid(),
-                            static_cast<std::uint64_t>(config_.patience.count())};
+  wire::LoadRequest request{
+      {}, pair_->runner.pid(), static_cast<std::uint64_t>(config_.patience.count())};
+  for (const auto& unit : build_.units) request.ptx.push_back(unit.ptx);
   std::string payload;
   if (!exchange(wire::Kind::load, wire::encode(request), payload))
     throw InfraError(end_worker("while it read the PTX").message);
@@ -105,9 +108,23 @@ bool Session::exchange(wire::Kind kind, const std::string& request, std::string&
          answer == wire::Kind::reply;
 }
 
-const wire::LoadReply& Session::load() {
+std::vector<SourceUnit> Session::load() {
+  using messages::text;
   start();
-  return loaded_;
+  std::vector<SourceUnit> units = build_.units;
+  for (const auto& refused : loaded_.refused) {
+    if (refused.index >= units.size()) continue;
+    SourceUnit& unit = units[refused.index];
+    if (!unit.built()) continue;  // its text is empty, and what is wrong is known
+    unit.status = BuildStatus::compile_error;
+    unit.headline =
+        text("build.ptx",
+             {{"file", unit.shown_path},
+              {"line", refused.source_line ? ":" + std::to_string(refused.source_line) : ""},
+              {"what", printable(refused.error)}});
+    unit.details = {text(refused.unsupported ? "build.ptx.unsupported" : "build.ptx.invalid")};
+  }
+  return units;
 }
 
 std::uint32_t Session::entry_index(const std::string& name) const {
@@ -156,18 +173,20 @@ Session::Ending Session::end_pair(Outcome outcome, const std::string& message) {
   ending.said = newly_said();
   const bool out_of_memory = ending.said.find("std::bad_alloc") != std::string::npos;
   if (outcome == Outcome::timeout) {
-    ending.end = End::hung;
+    ending.end = CallEnd::hung;
   } else if (!dead) {
-    ending.end = End::protocol;  // alive, but no longer listening
+    ending.end = CallEnd::protocol;  // alive, but no longer listening
     if (outcome == Outcome::closed)
       ending.message = "it closed its connection to the device and went on";
   } else if (WIFSIGNALED(status)) {
     ending.signal = WTERMSIG(status);
-    ending.end = ending.signal == SIGXCPU ? End::hung : out_of_memory ? End::memory : End::crashed;
+    ending.end = ending.signal == SIGXCPU ? CallEnd::hung
+                 : out_of_memory          ? CallEnd::memory
+                                          : CallEnd::crashed;
   } else if (outcome == Outcome::protocol) {
-    ending.end = End::protocol;
+    ending.end = CallEnd::protocol;
   } else {
-    ending.end = End::exited;
+    ending.end = CallEnd::exited;
     ending.exit_status = WEXITSTATUS(status);
   }
   pair_.reset();
@@ -239,7 +258,8 @@ CallOutcome Session::call(const CallSpec& spec) {
   }
   if (outcome.result.outcome == Outcome::threw) {
     outcome.message = printable(outcome.result.message);
-    outcome.end = outcome.message.find("bad_alloc") != std::string::npos ? End::memory : End::threw;
+    outcome.end =
+        outcome.message.find("bad_alloc") != std::string::npos ? CallEnd::memory : CallEnd::threw;
   } else if (outcome.result.outcome != Outcome::returned) {
     adopt(end_pair(outcome.result.outcome, outcome.result.message));
   } else {
@@ -279,7 +299,7 @@ AskOutcome Session::ask(const std::string& function) {
   outcome.answered = result.answered;
   outcome.answer = printable(result.answer);
   if (result.outcome == Outcome::threw) {
-    outcome.end = End::threw;
+    outcome.end = CallEnd::threw;
     outcome.message = printable(result.message);
   } else if (result.outcome != Outcome::returned) {
     adopt(end_pair(result.outcome, result.message));

@@ -21,7 +21,7 @@
 namespace grader {
 
 /// How a call ended, seen from outside the student's process.
-enum class End {
+enum class CallEnd {
   returned,
   threw,     ///< a C++ exception left the launcher
   crashed,   ///< killed by a signal
@@ -42,7 +42,7 @@ struct SessionConfig {
 };
 
 struct CallOutcome {
-  End end = End::returned;
+  CallEnd end = CallEnd::returned;
   int signal = 0, exit_status = 0;
   std::string message;  ///< what(), protocol error, or what broke on our side
   std::string said;     ///< what the runner printed meanwhile, both streams, capped, printable
@@ -52,7 +52,7 @@ struct CallOutcome {
 };
 
 struct AskOutcome {
-  End end = End::returned;
+  CallEnd end = CallEnd::returned;
   int signal = 0, exit_status = 0;
   std::string message;
   bool answered = false;
@@ -87,14 +87,14 @@ class Session : public Caller {
   CallOutcome call(const CallSpec& spec) override;
   AskOutcome ask(const std::string& function);
 
-  /// What the worker found when it parsed the code; starts a pair if there is none. `loaded` false
-  /// = refused PTX.
-  const wire::LoadReply& load();
+  /// The units of the build as the worker found them: text that it does not take for PTX is a
+  /// compile error of the file. Starts a pair if there is none.
+  std::vector<SourceUnit> load();
 
  private:
   struct Pair;
   struct Ending {
-    End end = End::infra;
+    CallEnd end = CallEnd::infra;
     int signal = 0, exit_status = 0;
     std::string message, said;
   };

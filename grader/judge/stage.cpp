@@ -41,6 +41,10 @@ LabBench::LabBench(const Lab& lab, const Build& build, const JudgeOptions& optio
   config_.host_threads = options.jobs > 1 ? 1 : 2;
 }
 
+const SourceUnit& LabBench::unit(const std::string& rung) const {
+  return build_.unit(lab_.rung(rung).file);
+}
+
 const EntryPoint* LabBench::entry(const std::string& name) const {
   for (const auto& one : build_.entries)
     if (one.name == name) return &one;
@@ -133,7 +137,7 @@ void FailurePick::see(const CaseResult& seen) {
   const Failure& failure = *seen.failure;
   if (!seen.shape.empty()) {
     any_elements_ = true;
-    untouched_ = untouched_ && failure.untouched && failure.outcome.end == End::returned &&
+    untouched_ = untouched_ && failure.untouched && failure.outcome.end == CallEnd::returned &&
                  failure.kind == Failure::Kind::wrong;
   }
   for (const auto& launch : failure.outcome.run.launches)
@@ -144,6 +148,68 @@ void FailurePick::see(const CaseResult& seen) {
   if (better) chosen_ = &seen;
 }
 
+void describe_infra(StageResult& stage, const std::string& what) {
+  stage.state = report::State::infra;
+  stage.verdict = Verdict::infra_error;
+  stage.headline = text("verdict.infra", {{"what", what}});
+  stage.next_step = text("verdict.infra.next");
+}
+
+namespace {
+
+/// A CUDA call was refused or failed.
+void describe_api(StageResult& stage, const std::string& entry,
+                  const simgpu::runtime::CallResult& result) {
+  stage.verdict = Verdict::runtime_error;
+  if (!result.refused.empty()) {
+    const auto& refusal = result.refused.front();
+    stage.diagnosis = refusal.unsupported ? "UNSUPPORTED-CALL" : "REFUSED-CALL";
+    stage.headline = text("verdict.refused", {{"entry", entry}, {"call", refusal.call}});
+    stage.details = {refusal.reason};
+    stage.next_step =
+        text(refusal.unsupported ? "verdict.unsupported.next" : "verdict.refused.next");
+    return;
+  }
+  const auto& error = result.errors.front();
+  stage.diagnosis = "CUDA-ERROR";
+  stage.headline =
+      text("verdict.api", {{"entry", entry}, {"call", error.call}, {"error", error.name}});
+  if (!error.message.empty()) stage.details = {error.message};
+  stage.next_step = text("verdict.api.next");
+}
+
+/// What each way to end means: its diagnosis, and the keys of its texts.
+struct EndWords {
+  CallEnd end;
+  Verdict verdict;
+  const char* diagnosis;
+  const char* key;
+};
+constexpr EndWords kEndWords[] = {
+    {CallEnd::crashed, Verdict::runtime_error, "CRASH", "verdict.crash"},
+    {CallEnd::exited, Verdict::runtime_error, "EXIT", "verdict.exit"},
+    {CallEnd::threw, Verdict::runtime_error, "EXCEPTION", "verdict.threw"},
+    {CallEnd::hung, Verdict::timeout, "HANG", "verdict.hang"},
+    {CallEnd::memory, Verdict::memory_limit, "MEMORY", "verdict.memory"},
+    {CallEnd::protocol, Verdict::runtime_error, "PROTOCOL", "verdict.protocol"},
+};
+
+/// The runner crashed, hung, left, or threw.
+void describe_end(StageResult& stage, const std::string& entry, const CallOutcome& outcome) {
+  const auto* words = std::find_if(std::begin(kEndWords), std::end(kEndWords) - 1,
+                                   [&](const EndWords& one) { return one.end == outcome.end; });
+  stage.verdict = words->verdict;
+  stage.diagnosis = words->diagnosis;
+  stage.headline = text(
+      words->key,
+      {{"entry", entry}, {"signal", signal_name(outcome.signal)}, {"status", outcome.exit_status}});
+  if (words->end == CallEnd::threw || words->end == CallEnd::protocol)
+    stage.details = {outcome.message};
+  stage.next_step = text(std::string(words->key) + ".next");
+}
+
+}  // namespace
+
 void describe_failure(StageResult& stage, const std::string& file, RungCheck& check,
                       const CaseResult& smallest, const CaseResult& chosen) {
   const Failure& failure = *chosen.failure;
@@ -153,75 +219,13 @@ void describe_failure(StageResult& stage, const std::string& file, RungCheck& ch
   stage.type = chosen.type;
   stage.file = first_finding_place(outcome, file, stage.line);
   stage.printed = chosen.printed;
-  const std::string entry = check.entry();
-
   switch (failure.kind) {
     case Failure::Kind::infra:
-      stage.state = report::State::infra;
-      stage.verdict = "INFRA_ERROR";
-      stage.headline = text("verdict.infra", {{"what", outcome.message}});
-      stage.next_step = text("verdict.infra.next");
-      return;
-    case Failure::Kind::api: {
-      stage.verdict = "RUNTIME_ERROR";
-      if (!outcome.result.refused.empty()) {
-        const auto& refusal = outcome.result.refused.front();
-        stage.diagnosis = refusal.unsupported ? "UNSUPPORTED-CALL" : "REFUSED-CALL";
-        stage.headline = text("verdict.refused", {{"entry", entry}, {"call", refusal.call}});
-        stage.details = {refusal.reason};
-        stage.next_step =
-            text(refusal.unsupported ? "verdict.unsupported.next" : "verdict.refused.next");
-      } else {
-        const auto& error = outcome.result.errors.front();
-        stage.diagnosis = "CUDA-ERROR";
-        stage.headline =
-            text("verdict.api", {{"entry", entry}, {"call", error.call}, {"error", error.name}});
-        if (!error.message.empty()) stage.details = {error.message};
-        stage.next_step = text("verdict.api.next");
-      }
-      return;
-    }
-    case Failure::Kind::ended: {
-      stage.verdict = "RUNTIME_ERROR";
-      switch (outcome.end) {
-        case End::crashed:
-          stage.diagnosis = "CRASH";
-          stage.headline =
-              text("verdict.crash", {{"entry", entry}, {"signal", signal_name(outcome.signal)}});
-          stage.next_step = text("verdict.crash.next");
-          break;
-        case End::exited:
-          stage.diagnosis = "EXIT";
-          stage.headline = text(
-              "verdict.exit", {{"entry", entry}, {"status", std::to_string(outcome.exit_status)}});
-          stage.next_step = text("verdict.exit.next");
-          break;
-        case End::threw:
-          stage.diagnosis = "EXCEPTION";
-          stage.headline = text("verdict.threw", {{"entry", entry}});
-          stage.details = {outcome.message};
-          stage.next_step = text("verdict.threw.next");
-          break;
-        case End::hung:
-          stage.verdict = "TIMEOUT";
-          stage.diagnosis = "HANG";
-          stage.headline = text("verdict.hang", {{"entry", entry}});
-          stage.next_step = text("verdict.hang.next");
-          break;
-        case End::memory:
-          stage.verdict = "MEM_LIMIT";
-          stage.diagnosis = "MEMORY";
-          stage.headline = text("verdict.memory", {{"entry", entry}});
-          stage.next_step = text("verdict.memory.next");
-          break;
-        default:
-          stage.diagnosis = "PROTOCOL";
-          stage.headline = text("verdict.protocol", {{"entry", entry}});
-          stage.details = {outcome.message};
-          stage.next_step = text("verdict.protocol.next");
-      }
-      return;
-    }
+      return describe_infra(stage, outcome.message);
+    case Failure::Kind::api:
+      return describe_api(stage, check.entry(), outcome.result);
+    case Failure::Kind::ended:
+      return describe_end(stage, check.entry(), outcome);
     case Failure::Kind::wrong:
       break;
   }
@@ -309,7 +313,7 @@ WorstLine per_request(const std::vector<LineCost>& list, const char* unit) {
   const LineCost* worst = largest(list, [](const LineCost& c) { return c.excess(); });
   if (!worst) return {};
   return {worst->line,
-          text("goal.line.per_request", {{"line", std::to_string(worst->line)},
+          text("goal.line.per_request", {{"line", worst->line},
                                          {"got", ratio(worst->cost, worst->requests)},
                                          {"unit", unit},
                                          {"ideal", ratio(worst->ideal, worst->requests)},
@@ -322,7 +326,7 @@ WorstLine share(const std::vector<LineCost>& list, const char* unit) {
   std::uint64_t total = 0;
   for (const auto& one : list) total += one.cost;
   return {worst->line,
-          text("goal.line.share", {{"line", std::to_string(worst->line)},
+          text("goal.line.share", {{"line", worst->line},
                                    {"part", report::number(static_cast<double>(worst->cost))},
                                    {"total", report::number(static_cast<double>(total))},
                                    {"unit", unit}})};
@@ -358,7 +362,7 @@ WorstLine worst_line(const std::string& diagnosis,
         list, [](const LineCost& c) { return c.bytes < c.requests * 512 ? c.requests : 0; });
     if (!worst) return {};
     return {worst->line, text("goal.line.width",
-                              {{"line", std::to_string(worst->line)},
+                              {{"line", worst->line},
                                {"got", ratio(worst->bytes, worst->requests)},
                                {"requests", report::number(static_cast<double>(worst->requests))},
                                {"what", worst->what}})};
@@ -389,7 +393,7 @@ std::optional<ConflictDegree> LabBench::measure_answer(const Answer& answer) {
   if (measured.failure) return {};
   ConflictDegree worst;
   double most = 0;
-  for (const auto& [line, counts] : lines_of(measured.observed, build_.shown_path)) {
+  for (const auto& [line, counts] : lines_of(measured.observed, unit(answer.rung).shown_path)) {
     const simgpu::SharedCounts& s =
         answer.measured == "load_wavefronts" ? counts.shared_load : counts.shared_store;
     if (s.requests == 0) continue;
@@ -426,7 +430,7 @@ void describe_missed(StageResult& stage, const std::vector<LabBench::GoalRun>& r
                                                       {"type", shown.type}});
   const diag::Diagnosis named = diag::explain_goal(worst->goal->diagnosis, sentence);
   stage.state = report::State::failed;
-  stage.verdict = "GOAL_MISSED";
+  stage.verdict = Verdict::goal_missed;
   stage.diagnosis = named.id;
   stage.headline = named.headline;
   const WorstLine where =

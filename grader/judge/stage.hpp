@@ -51,7 +51,8 @@ class LabBench {
   std::optional<ConflictDegree> measure_answer(const Answer& answer);
 
   const Lab& lab() const { return lab_; }
-  const Build& build() const { return build_; }
+  /// The file that a rung's launcher is in.
+  const SourceUnit& unit(const std::string& rung) const;
 
  private:
   const Lab& lab_;
@@ -80,6 +81,9 @@ class FailurePick {
   const CaseResult *smallest_ = nullptr, *chosen_ = nullptr;
   bool untouched_ = true, any_elements_ = false;
 };
+
+/// The grader or the machine failed: no points are lost.
+void describe_infra(report::StageResult& stage, const std::string& what);
 
 /// Fills verdict, diagnosis, headline, details, next step and place for a failed case.
 /// `file`: the student's, as messages name it.

@@ -29,7 +29,7 @@ struct WireError : std::runtime_error {
 // messages
 
 struct LoadRequest {
-  std::string ptx;
+  std::vector<std::string> ptx;   ///< one text per file
   std::int32_t runner = 0;        ///< process id: whether it waits or is kept waiting
   std::uint64_t patience_ms = 0;  ///< for the runner's first message
 };
@@ -38,11 +38,15 @@ struct KernelSummary {
   unsigned live_registers = 0, static_shared_bytes = 0, local_bytes_per_thread = 0;
   std::string unsupported;
 };
-struct LoadReply {
-  bool loaded = false;
-  std::string error;  ///< ParseError, without its place
+/// A text of the request that is no module: ParseError, without its place.
+struct RefusedPtx {
+  std::uint32_t index = 0;
+  std::string error;
   unsigned ptx_line = 0, source_line = 0;
   bool unsupported = false;
+};
+struct LoadReply {
+  std::vector<RefusedPtx> refused;
   simgpu::runtime::Outcome hello = simgpu::runtime::Outcome::returned;
   std::string message;
   std::vector<std::string> entries;
@@ -213,9 +217,12 @@ void fields(Ar& ar, KernelSummary& x) {
   all(ar, x.name, x.live_registers, x.static_shared_bytes, x.local_bytes_per_thread, x.unsupported);
 }
 template <typename Ar>
+void fields(Ar& ar, RefusedPtx& x) {
+  all(ar, x.index, x.error, x.ptx_line, x.source_line, x.unsupported);
+}
+template <typename Ar>
 void fields(Ar& ar, LoadReply& x) {
-  all(ar, x.loaded, x.error, x.ptx_line, x.source_line, x.unsupported, x.hello, x.message,
-      x.entries, x.kernels);
+  all(ar, x.refused, x.hello, x.message, x.entries, x.kernels);
 }
 template <typename Ar>
 void fields(Ar& ar, CallRequest& x) {

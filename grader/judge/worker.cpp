@@ -67,7 +67,7 @@ class RunnerClock {
   milliseconds patience_, start_{};
 };
 
-class Worker {
+class DeviceWorker {
  public:
   int serve() {
     wire::Kind kind{};
@@ -96,19 +96,20 @@ class Worker {
  private:
   wire::LoadReply load(wire::LoadRequest request) {
     wire::LoadReply reply;
-    try {
-      module_ = device_.load_module(std::move(request.ptx));
-    } catch (const ptx::ParseError& error) {
-      reply.error = error.what();
-      reply.ptx_line = error.ptx_line;
-      reply.source_line = error.source_line;
-      reply.unsupported = error.unsupported;
-      return reply;
+    std::vector<ModuleId> modules;
+    for (std::uint32_t i = 0; i < request.ptx.size(); ++i) {
+      try {
+        modules.push_back(device_.load_module(std::move(request.ptx[i])));
+      } catch (const ptx::ParseError& error) {
+        reply.refused.push_back(
+            {i, error.what(), error.ptx_line, error.source_line, error.unsupported});
+        continue;
+      }
+      for (const auto& kernel : device_.kernels(modules.back()))
+        reply.kernels.push_back({kernel.name, kernel.live_registers, kernel.static_shared_bytes,
+                                 kernel.local_bytes_per_thread, kernel.unsupported});
     }
-    reply.loaded = true;
-    for (const auto& kernel : device_.kernels(module_))
-      reply.kernels.push_back({kernel.name, kernel.live_registers, kernel.static_shared_bytes,
-                               kernel.local_bytes_per_thread, kernel.unsupported});
+    if (modules.empty()) return reply;
     runtime::Policy policy;
     runner_.emplace(request.runner, milliseconds(request.patience_ms));
     // Each call brings its own budget; this is for kernels that something else starts: 100 times
@@ -116,7 +117,7 @@ class Worker {
     // largest judged shape.
     policy.launch.instruction_budget = 100 * 96'000'000ull;
     policy.starved = [this] { return runner_->starved(); };
-    server_ = std::make_unique<Server>(device_, module_, policy, runner_fd);
+    server_ = std::make_unique<Server>(device_, std::move(modules), policy, runner_fd);
     const Server::Hello hello = server_->wait_hello(milliseconds(request.patience_ms));
     reply.hello = hello.outcome;
     reply.message = hello.message;
@@ -182,7 +183,6 @@ class Worker {
 
   std::optional<RunnerClock> runner_;
   Device device_;
-  ModuleId module_ = 0;
   std::unique_ptr<Server> server_;
   DevicePtr a_ = 0, b_ = 0, c_ = 0;
 };
@@ -194,7 +194,7 @@ int device_worker_main() {
   // other processes.
   ::prctl(PR_SET_DUMPABLE, 0);
   try {
-    return Worker().serve();
+    return DeviceWorker().serve();
   } catch (const std::exception&) {
     return 70;  // the judge sees the closed socket and reports INFRA_ERROR
   }

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "grader/goals.hpp"
+#include "grader/operation.hpp"
 
 namespace grader {
 
-enum class Oracle { product, copy_a, copy_b };  ///< C = A * B, C = A, C = B
 enum class Kind { core, bonus };
 
 /// What a rung's products are computed in, where the element type alone does not say it.
@@ -28,14 +28,14 @@ using TileSizes = std::map<std::string, int>;
 ///     name = "gemm_wmma"              # the launcher's name
 ///     title = "..."                   # as tables show it; default: the name
 ///     types = ["half", "bfloat16"]    # of A and B: int32, float, double, half, bfloat16
-///     oracle = "product"              # or copy_a, copy_b
+///     operation = "product"              # or copy_a, copy_b
 ///     tile = { BM = 32, WM = 8 }      # sizes that differ from the lab's: the diagnosis of wrong
 ///                                     # results knows them
 ///     # float operands that are rounded to TF32; types is ["float"]
 ///     precision = "tf32"
-///     # another file of the lab; only together with needs_arch
-///     file = "wgmma.cu"
-///     # cannot run on the simulated GPU: its stages are skipped there
+///     file = "wmma.cu"                # where its launcher is; default: gemm.cu
+///     # cannot run on the simulated GPU: its stages are skipped there; the same for all rungs of
+///     # a file
 ///     needs_arch = "sm_90a"
 ///     from_arch = "sm_80"             # oldest real GPU that runs it; default: sm_75. By type:
 ///                                     # { half = "sm_75", bfloat16 = "sm_80" }
@@ -47,7 +47,7 @@ using TileSizes = std::map<std::string, int>;
 struct Rung {
   std::string name, title;
   std::vector<std::string> types;
-  Oracle oracle = Oracle::product;
+  Operation operation = Operation::product;
   Precision precision = Precision::own;
   TileSizes tile;  ///< where it is not the lab's
   std::string file = "gemm.cu";
@@ -64,7 +64,7 @@ struct Rung {
   const std::string& main_type() const;
 };
 
-/// A question answered by a function without arguments in gemm.cu.
+/// A question answered by a function without arguments in the file of the stage's rung.
 ///
 /// Either `const char* f()`, compared with hashes (nothing but hashes of the answers is kept):
 ///
@@ -134,7 +134,7 @@ struct Lab {
 
   const Rung& rung(const std::string& name) const;  ///< throws std::out_of_range
   const Stage* stage(const std::string& stage_id) const;
-  /// What students edit and submit: "gemm.cu", then the files that single rungs name.
+  /// What students edit and submit: the files of the rungs, in their order.
   std::vector<std::string> files() const;
   int tile_size(const std::string& key, int fallback) const;
   /// The rung's own, else the lab's.

@@ -161,8 +161,8 @@ TileSizes parse_tile(const Table& tile) {
 }
 
 Rung parse_rung(const Table& table) {
-  table.only(
-      {"name", "title", "types", "oracle", "precision", "tile", "file", "needs_arch", "from_arch"});
+  table.only({"name", "title", "types", "operation", "precision", "tile", "file", "needs_arch",
+              "from_arch"});
   Rung rung;
   if (table.has("tile")) rung.tile = parse_tile(table.table("tile"));
   rung.name = table.string("name");
@@ -177,23 +177,19 @@ Rung parse_rung(const Table& table) {
     if (!types.count(type))
       table.fail(table.required("types"),
                  "unknown type \"" + type + "\" (known: int32, float, double, half, bfloat16)");
-  const std::string oracle = table.string("oracle", "product");
-  if (oracle == "copy_a")
-    rung.oracle = Oracle::copy_a;
-  else if (oracle == "copy_b")
-    rung.oracle = Oracle::copy_b;
-  else if (oracle != "product")
-    table.fail(table.required("oracle"),
-               "unknown oracle \"" + oracle + "\" (known: product, copy_a, copy_b)");
-  for (const auto& type : rung.types)
-    if (rung.oracle != Oracle::product && (type == "half" || type == "bfloat16"))
-      table.fail(table.required("types"),
-                 "a rung that copies cannot have the type \"" + type + "\": its C is float");
+  const std::string operation = table.string("operation", "product");
+  if (operation == "copy_a")
+    rung.operation = Operation::copy_a;
+  else if (operation == "copy_b")
+    rung.operation = Operation::copy_b;
+  else if (operation != "product")
+    table.fail(table.required("operation"),
+               "unknown operation \"" + operation + "\" (known: product, copy_a, copy_b)");
   if (table.has("precision")) {
     if (table.string("precision") != "tf32")
       table.fail(table.required("precision"),
                  "unknown precision \"" + table.string("precision") + "\" (known: tf32)");
-    if (rung.types != std::vector<std::string>{"float"} || rung.oracle != Oracle::product)
+    if (rung.types != std::vector<std::string>{"float"} || rung.operation != Operation::product)
       table.fail(table.required("precision"), "\"tf32\" needs types = [\"float\"] and a product");
     rung.precision = Precision::tf32;
   }
@@ -217,10 +213,6 @@ Rung parse_rung(const Table& table) {
   const std::string stem = rung.file.substr(0, rung.file.rfind('.'));
   if (!is_identifier(stem) || rung.file != stem + ".cu")
     table.fail(table.required("file"), "\"file\" must be a plain name that ends in .cu");
-  if ((rung.file == "gemm.cu") == table.has("needs_arch"))
-    table.fail(nullptr,
-               "\"file\" and \"needs_arch\" go together in [[rung]]: gemm.cu must run "
-               "everywhere, and other files are compiled for their architecture only");
   return rung;
 }
 
@@ -297,7 +289,7 @@ SpeedGoal parse_speed(const Table& table, const Lab& lab) {
   if (std::find(rung.types.begin(), rung.types.end(), goal.type) == rung.types.end())
     table.fail(table.required("type"),
                "the rung " + rung.name + " has no type \"" + goal.type + "\"");
-  if (rung.oracle != Oracle::product)
+  if (rung.operation != Operation::product)
     table.fail(table.required("stage"), "the rung " + rung.name + " is no product");
   const std::vector<int> shape = table.integers("shape");
   if (shape.size() != 3 || std::any_of(shape.begin(), shape.end(),
@@ -375,7 +367,7 @@ const Stage* Lab::stage(const std::string& stage_id) const {
 }
 
 std::vector<std::string> Lab::files() const {
-  std::vector<std::string> list = {"gemm.cu"};
+  std::vector<std::string> list;
   for (const auto& one : rungs)
     if (std::find(list.begin(), list.end(), one.file) == list.end()) list.push_back(one.file);
   return list;
@@ -403,7 +395,12 @@ Lab parse_lab(const std::string& text, const std::string& path) {
   for (const auto& table : root.tables("rung")) {
     const Rung rung = parse_rung(table);
     for (const auto& other : lab.rungs)
-      if (other.name == rung.name) table.fail(nullptr, "two rungs are named \"" + rung.name + "\"");
+      if (other.name == rung.name)
+        table.fail(nullptr, "two rungs are named \"" + rung.name + "\"");
+      else if (other.file == rung.file && other.needs_arch != rung.needs_arch)
+        table.fail(nullptr, "the rungs of " + rung.file +
+                                " differ in \"needs_arch\": a file is compiled for one "
+                                "architecture");
     lab.rungs.push_back(rung);
   }
   for (const auto& table : root.tables("stage")) {

@@ -205,12 +205,4 @@ std::optional<std::vector<Entry>> list_untrusted(const fs::path& root, const fs:
   return entries;
 }
 
-bool is_plain_name(std::string_view name) {
-  if (name.empty() || name.size() > 64 || name.front() == '-' || name.front() == '.') return false;
-  return std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-  });
-}
-
 }  // namespace grader

@@ -58,8 +58,4 @@ std::optional<std::vector<Entry>> list_untrusted(const std::filesystem::path& ro
                                                  const std::filesystem::path& relative,
                                                  std::size_t max_entries);
 
-/// True for names that may stand in a command line, a path or a report: [A-Za-z0-9._-]{1,64}, not
-/// starting with '-' or '.'.
-bool is_plain_name(std::string_view name);
-
 }  // namespace grader

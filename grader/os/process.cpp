@@ -325,41 +325,4 @@ std::string signal_name(int signal) {
   }
 }
 
-std::string printable(const std::string& text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte == '\n' || byte == '\t' || (byte >= 0x20 && byte < 0x7f)) {
-      out += text[i++];
-      continue;
-    }
-    const std::size_t length = byte >= 0xc2 && byte < 0xe0   ? 2
-                               : byte >= 0xe0 && byte < 0xf0 ? 3
-                               : byte >= 0xf0 && byte < 0xf5 ? 4
-                                                             : 0;
-    bool valid = length != 0 && i + length <= text.size();
-    for (std::size_t j = 1; valid && j < length; ++j)
-      valid = (static_cast<unsigned char>(text[i + j]) & 0xc0) == 0x80;
-    if (valid && length == 2 && byte == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0)
-      valid = false;  // C1 controls
-    if (valid && length == 3) {
-      const auto second = static_cast<unsigned char>(text[i + 1]);
-      if ((byte == 0xe0 && second < 0xa0) || (byte == 0xed && second >= 0xa0))
-        valid = false;  // overlong, surrogates
-    }
-    if (valid && length == 4) {
-      const auto second = static_cast<unsigned char>(text[i + 1]);
-      if ((byte == 0xf0 && second < 0x90) || (byte == 0xf4 && second >= 0x90)) valid = false;
-    }
-    if (valid) {
-      out.append(text, i, length);
-      i += length;
-    } else {
-      if (byte >= 0x80) out += '?';
-      ++i;
-    }
-  }
-  return out;
-}
-
 }  // namespace grader

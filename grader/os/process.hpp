@@ -92,8 +92,4 @@ std::string signal_name(int signal);
 /// "" if none.
 std::string find_program(const std::string& program);
 
-/// Removes control characters (terminal escapes) but \n and \t, and bytes that are not UTF-8 become
-/// '?'.
-std::string printable(const std::string& text);
-
 }  // namespace grader

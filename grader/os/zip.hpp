@@ -1,5 +1,5 @@
 // Zip archives, as far as submissions need them: reading a stranger's file without trusting a
-// number in it, and writing one of our own. PKWARE APPNOTE 6.3; deflate is RFC 1951.
+// number in it, and writing one of our own. PKWARE APPNOTE 6.3; zlib inflates and sums.
 #pragma once
 
 #include <cstddef>

@@ -153,11 +153,9 @@ def default_counts():
 
 
 def load_counts(path):
-    import json
     try:
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
-    except (OSError, ValueError):
+        return R.load(path, "counts")
+    except R.Unusable:
         return None
 
 

@@ -13,12 +13,15 @@ import hashlib
 import html
 import json
 import os
+import pathlib
+import string
 import subprocess
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import results as R  # noqa: E402
+from sentences import families, sentences  # noqa: E402
 
 try:
     import bench_plots
@@ -26,23 +29,11 @@ try:
 except (ImportError, SystemExit):
     drawing = None
 
-STYLE = """
-:root { color-scheme: light dark; --ink: #1c1e21; --dim: #5b6067; --page: #ffffff; --line: #d5d8dc; --mark: #8a4b00; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e4e6ea; --dim: #a2a8b0; --page: #131416; --line: #3a3f45; --mark: #e8a860; }
-}
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page); margin: 0 auto;
-       max-width: 60rem; padding: 1rem; }
-h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; border-top: 1px solid var(--line); padding-top: .8rem; }
-p.dim, caption { color: var(--dim); font-size: .9rem; text-align: left; }
-figure { margin: 1rem 0; } img { max-width: 100%; height: auto; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
-th, td { padding: .15rem .7rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th:first-child, td:first-child, .text { text-align: left; }
-code { font-size: .9em; } .mark { color: var(--mark); font-weight: 600; }
-details { margin: .5rem 0 1.2rem; } summary { cursor: pointer; }
-"""
+
+def beside(name):
+    """The text of a file of this folder: report.html with its gaps $style, $version and $parts, report.css."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), name), encoding="utf-8") as file:
+        return file.read()
 
 
 def e(value):
@@ -139,12 +130,11 @@ def ladder_part(bench, svgs):
         parts.append(picture(svgs["ladder.svg"], f"Percent of cuBLAS, rung by rung, at {n}: the table below has the numbers"))
     rows = []
     for r in R.measured(bench, n=n):
-        interval = r.get("interval")
+        share, naive = r.get("over_cublas"), r.get("over_naive")
         rows.append([f"{e(r['lab'])} {e(r['rung'])}", e(R.MATH_NAMES[r["math"]]), f"{r['ms']:.4g}", f"{r['tflops']:.3g}",
-                     f"{r['percent_of_cublas']:.1f}" if "percent_of_cublas" in r else "–",
-                     f"{interval[0]:.1f} … {interval[1]:.1f}" if interval else "–",
-                     f"{r['ratio_over_naive']:.3g}" if "ratio_over_naive" in r else "–",
-                     e(r.get("clocks", {}).get("median", "–"))])
+                     f"{r['percent_of_cublas']:.1f}" if share else "–",
+                     f"{100 * share[0]:.1f} … {100 * share[2]:.1f}" if isinstance(share, list) else "–",
+                     f"{R.middle(naive):.3g}" if naive else "–", e(r.get("mhz", "–"))])
     parts.append(table(["rung", "type", "ms", "TFLOP/s", "% of cuBLAS", "95 % interval", "× naive", "MHz"], rows,
                        f"At {n} × {n} × {n}. {R.provenance_line(bench)}."))
     bad = [r for r in bench["records"] if r["status"] in ("wrong", "failed")]
@@ -180,26 +170,21 @@ def sweep_part(folder):
     parts = []
     for path in sorted(glob.glob(os.path.join(folder, "*.json"))):
         try:
-            with open(path, encoding="utf-8") as file:
-                sweep = json.load(file)
-            points, sentences = sweep["points"], sweep.get("sentences", [])
-            where = sweep.get("provenance", {})
-        except (OSError, ValueError, KeyError, TypeError):
+            sweep = R.load(path, "sweep")
+        except R.Unusable:
             parts.append(paragraph(f"{e(os.path.basename(path))} cannot be read."))
             continue
-        parts.append(f"<h3>Lab {e(sweep.get('lab', '?'))}</h3>")
-        parts.append(paragraph(e(f"{where.get('gpu', '?')}, driver {where.get('driver', '?')}, {where.get('date', '?')}"), "dim"))
-        for s in sentences:
-            parts.append(paragraph(f"<b>{e(s['experiment'])}, {e(s['variant'])}, {e(s['type'])}:</b> {e(s['minimum'])} {e(s['turn'])}"))
+        labs = sorted({r["lab"] for r in sweep["records"]})
+        parts.append(f"<h3>Lab {e(', '.join(map(str, labs)) or '?')}</h3>")
+        parts.append(paragraph(e(R.provenance_words(sweep)), "dim"))
+        for s in sentences(sweep):
+            parts.append(paragraph(f"<b>{e(s['experiment'])}, {e(s['variant'])}, {e(s['math'])}:</b> {e(s['minimum'])} {e(s['turn'])}"))
         if drawing is None:
             continue
-        groups = {}
-        for p in points:
-            if "ms" in p and p.get("n") and not p.get("label"):
-                groups.setdefault((p["experiment"], p["variant"], p["type"]), []).append(p)
-        for (experiment, variant, kind), group in groups.items():
-            if kind == "float" and len({p["x"] for p in group}) > 2:
-                parts.append(picture(sweep_plot(experiment, variant, kind, group), f"{experiment}, {variant}: speed over x"))
+        for (experiment, variant, math), records in families(sweep["records"]).items():
+            group = [r for r in records if "ms" in r and not r.get("label")]
+            if math == "float" and len({r["x"] for r in group}) > 2:
+                parts.append(picture(sweep_plot(experiment, variant, math, group), f"{experiment}, {variant}: speed over x"))
     return "\n".join(parts) or missing("No sweep yet.", "make sweep LAB=1")
 
 
@@ -207,7 +192,7 @@ def sweep_plot(experiment, variant, kind, points):
     fig, axes = drawing.figure(7, 3.4)
     axis = axes[0, 0]
     for index, n in enumerate(sorted({p["n"] for p in points})):
-        curve = sorted((p["x"], 2e-9 * n**3 / p["ms"]) for p in points if p["n"] == n)
+        curve = sorted((p["x"], p["tflops"]) for p in points if p["n"] == n)
         axis.plot(*zip(*curve), label=f"n = {n}", markersize=4, linewidth=1.3, **drawing.style(index))
     axis.set_xlabel(experiment)
     axis.set_ylabel("TFLOP/s")
@@ -357,7 +342,7 @@ def page(root, build, bench, ceilings, counts, troubles, sweeps):
         svgs = bench_plots.plots(bench, ceilings, own_intensities(counts, R.best_square(bench) or 4096))
     rates = [name for name in svgs if name.startswith("rates-")]
     where = R.provenance_line(bench) if bench else "no GPU: counts of the simulated GPU only"
-    parts = [f"<h1>CUDA GEMM Lab: your results</h1>\n{paragraph(e(where), 'dim')}"]
+    parts = [paragraph(e(where), "dim")]
     if drawing is None:
         parts.append(paragraph("There are no plots: matplotlib is not installed (<code>sudo apt-get install "
                                "python3-matplotlib</code>, or <code>pip install matplotlib</code>)."))
@@ -369,11 +354,12 @@ def page(root, build, bench, ceilings, counts, troubles, sweeps):
     parts += ["<h2>What you predicted</h2>", predictions_part(bench)]
     parts += ["<h2>Sweeps</h2>", sweep_part(sweeps)]
     parts += ["<h2>Explain this count</h2>", questions_part(counts, troubles)]
-    return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; style-src \'unsafe-inline\'">\n'
-            f"<title>CUDA GEMM Lab: your results</title>\n<style>{STYLE}</style></head>\n<body><main>\n"
-            + "\n".join(parts) + "\n</main></body></html>\n")
+    return string.Template(beside("report.html")).substitute(
+        style=beside("report.css"), version=e(version()), parts="\n".join(parts))
+
+
+def version():
+    return (pathlib.Path(__file__).resolve().parents[2] / "VERSION").read_text(encoding="utf-8").strip()
 
 
 def main():

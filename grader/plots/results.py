@@ -7,24 +7,49 @@ import re
 EVEN = (256, 512, 1024, 2048, 4096, 8192)
 MATHS = ("float", "double", "int32", "tf32", "bfloat16", "half")
 MATH_NAMES = {"float": "FP32", "double": "FP64", "int32": "int32", "tf32": "TF32", "bfloat16": "BF16", "half": "FP16"}
+SCHEMA = 2  # of all files of results: grader/bench/record.hpp says what stands in them
 SECTOR_BYTES = 32
+UNEXPLAINED = "NOT EXPLAINED"  # of a difference in counts.json, as verify_counts.cpp writes it
 
 
 class Unusable(Exception):
     """A file that is not what it should be; the message is for people."""
 
 
-def load(path, kind):
+def tflops(record, key="ms"):
+    return 2e-9 * record["m"] * record["n"] * record["k"] / record[key]
+
+
+def middle(ratio):
+    """Of over_cublas or over_naive: [low, median, high], or a quotient without an interval."""
+    return ratio[1] if isinstance(ratio, list) else ratio
+
+
+def parse(text, name, *kinds):
+    """What a file holds, of one of these kinds; `name` is for messages. Records and yardsticks get what follows from them:
+    tflops, percent_of_cublas, cublas_tflops, naive_tflops."""
+    try:
+        data = json.loads(text)
+    except ValueError:
+        raise Unusable(f"{name} is no JSON") from None
+    if not isinstance(data, dict) or data.get("kind") not in kinds or data.get("schema") != SCHEMA:
+        raise Unusable(f"{name} is no {' or '.join(kinds)} file of this version")
+    for record in data.get("records", []):
+        if "ms" in record:
+            record["tflops"] = tflops(record)
+        if "over_cublas" in record:
+            record["percent_of_cublas"] = 100 * middle(record["over_cublas"])
+    for one in data.get("yardsticks", []):
+        one.update({key.replace("_ms", "_tflops"): tflops(one, key) for key in ("cublas_ms", "naive_ms") if key in one})
+    return data
+
+
+def load(path, *kinds):
     try:
         with open(path, encoding="utf-8") as file:
-            data = json.load(file)
+            return parse(file.read(), path, *kinds)
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}") from None
-    except ValueError:
-        raise Unusable(f"{path} is no JSON") from None
-    if not isinstance(data, dict) or data.get("kind") != kind or data.get("schema") != 1:
-        raise Unusable(f"{path} is no {kind} file of this version")
-    return data
 
 
 def beside(path, name, kind):
@@ -72,6 +97,12 @@ def provenance_line(bench):
         return f"CPU only: {source.get('cpu', 'unknown')}, {source.get('date', '?')[:10]}"
     return (f"{machine.get('gpu', '?')}, driver {machine.get('driver', '?')}, CUDA {machine.get('cuda', '?')}, "
             f"cuBLAS {machine.get('cublas', '?')}, {source.get('date', '?')[:10]}")
+
+
+def provenance_words(results, between=", "):
+    """Of a sweep, in one line."""
+    machine = results["machine"]
+    return between.join([machine.get("gpu", "?"), f"driver {machine.get('driver', '?')}", results["provenance"].get("date", "?")])
 
 
 def ceilings_by_name(ceilings):

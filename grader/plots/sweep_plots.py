@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""Curves of a sweep as SVG: sweep_plots.py RESULTS.json [FOLDER]
+"""What a sweep measured: sweep_plots.py RESULTS.json [FOLDER]
 
-One picture per experiment and element type, one panel per variant in it, one curve per size of the
-matrices. Where the size is what is swept, one curve per variant. Written beside the results, or to
-FOLDER. Exit status 77: matplotlib is not installed.
+Prints its tables and sentences. With a FOLDER it draws curves there, as SVG: one picture per experiment and element type,
+one panel per variant in it, one curve per size of the matrices. Where the size is what is swept, one curve per variant.
 """
 
-import json
 import os
 import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import results as R  # noqa: E402
+import sweep_tables  # noqa: E402
+from sweep_tables import gflops  # noqa: E402
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
@@ -38,12 +42,12 @@ def unique(values):
     return list(dict.fromkeys(values))
 
 
-def families(points):
-    """{(experiment, type): points} of what has a time, in the file's order."""
+def families(records):
+    """{(experiment, math): records} of what has a time, in the file's order."""
     found = {}
-    for point in points:
-        if "ms" in point and "error" not in point:
-            found.setdefault((point["experiment"], point["type"]), []).append(point)
+    for record in records:
+        if "ms" in record:
+            found.setdefault((record["experiment"], record["math"]), []).append(record)
     return found
 
 
@@ -54,10 +58,6 @@ def style(number):
         "markersize": 4,
         "linewidth": 1.3,
     }
-
-
-def gflops(point, key="ms"):
-    return 2 * point["n"] ** 3 / point[key] * 1e-6
 
 
 def draw_over_parameter(panel, points, sizes):
@@ -71,8 +71,8 @@ def draw_over_parameter(panel, points, sizes):
         where = [xs.index(p["x"]) if labelled else p["x"] for p in curve]
         times = [p["ms"] for p in curve]
         bars = [
-            [max(0, p["ms"] - p["low"]) for p in curve],
-            [max(0, p["high"] - p["ms"]) for p in curve],
+            [max(0, p["ms"] - p["ms_interval"][0]) for p in curve],
+            [max(0, p["ms_interval"][1] - p["ms"]) for p in curve],
         ]
         drawn = panel.errorbar(where, times, yerr=bars, label=f"n = {n}", capsize=2, **style(number))
         drawn.lines[0].set_gid(f"curve-n{n}-{slug(curve[0]['variant'])}")
@@ -157,13 +157,28 @@ def draw(plt, results, experiment, kind, points):
         for panel in axes[: len(variants)]:
             panel.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncol=5, fontsize=7, frameon=False)
-    about = results["provenance"]
-    figure.suptitle(
-        f"Lab {results['lab']}: {experiment}, {kind}. {about.get('gpu', '?')}, "
-        f"driver {about.get('driver', '?')}, {about.get('date', '?')}",
-        fontsize=9,
-    )
+    figure.suptitle(f"Lab {results['records'][0]['lab']}: {experiment}, {kind}. {R.provenance_words(results)}", fontsize=9)
     return figure
+
+
+def draw_all(path, results, folder):
+    """One SVG per experiment and type; their paths. Raises ImportError without matplotlib."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot as plt
+
+    # The same results give the same bytes; text stays text.
+    matplotlib.rcParams.update({"svg.hashsalt": "gemm-lab", "svg.fonttype": "none", "font.size": 8})
+    os.makedirs(folder, exist_ok=True)
+    stem = os.path.splitext(os.path.basename(path))[0]
+    made = []
+    for (experiment, kind), records in families(results["records"]).items():
+        figure = draw(plt, results, experiment, kind, records)
+        made.append(os.path.join(folder, f"{stem}-{slug(experiment)}-{kind}.svg"))
+        figure.savefig(made[-1], metadata={"Date": None})
+        plt.close(figure)
+    return made
 
 
 def main(argv):
@@ -171,26 +186,19 @@ def main(argv):
         print(__doc__, file=sys.stderr)
         return 4
     try:
-        import matplotlib
-    except ImportError:
-        print("matplotlib is not installed", file=sys.stderr)
-        return 77
-    matplotlib.use("svg")
-    from matplotlib import pyplot as plt
-
-    # The same results give the same bytes; text stays text.
-    matplotlib.rcParams.update({"svg.hashsalt": "gemm-lab", "svg.fonttype": "none", "font.size": 8})
-    with open(argv[1], encoding="utf-8") as file:
-        results = json.load(file)
-    folder = argv[2] if len(argv) == 3 else os.path.dirname(os.path.abspath(argv[1]))
-    os.makedirs(folder, exist_ok=True)
-    stem = os.path.splitext(os.path.basename(argv[1]))[0]
-    for (experiment, kind), points in families(results["points"]).items():
-        figure = draw(plt, results, experiment, kind, points)
-        path = os.path.join(folder, f"{stem}-{slug(experiment)}-{kind}.svg")
-        figure.savefig(path, metadata={"Date": None})
-        plt.close(figure)
-        print(f"plot: {path}")
+        results = R.load(argv[1], "sweep")
+    except R.Unusable as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 3
+    lab = results["records"][0]["lab"] if results["records"] else "?"
+    print(sweep_tables.fit(f"gemm-lab sweep · lab {lab} · {R.provenance_words(results, ' · ')}", sweep_tables.COLUMNS) + "\n")
+    print("\n".join(sweep_tables.tables(results)))
+    if len(argv) == 3:
+        try:
+            for path in draw_all(argv[1], results, argv[2]):
+                print(f"plot: {path}")
+        except ImportError:
+            print("no plots: matplotlib is not installed (pip install matplotlib)")
     return 0
 
 

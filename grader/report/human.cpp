@@ -1,14 +1,18 @@
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
 #include <set>
 #include <sstream>
 
+#include <fmt/core.h>
+
+#include "grader/messages.hpp"
 #include "grader/report/render.hpp"
 #include "grader/report/text.hpp"
 
 namespace grader::report {
 namespace {
+
+using messages::text;
 
 constexpr std::size_t columns = 80;
 
@@ -36,14 +40,18 @@ Word word_of(const StageResult& stage) {
 }
 
 std::string label_of(const StageResult& stage) {
-  return stage.id + " " + stage.title + (stage.bonus ? " (bonus)" : "");
+  return stage.id + " " + stage.title + (stage.bonus ? text("check.bonus") : "");
+}
+
+std::string place_of(const std::string& file, unsigned line) {
+  return fmt::format("{}:{}", file, line);
 }
 
 /// What fits on the stage's own line.
 std::string brief(const StageResult& stage) {
   switch (stage.state) {
     case State::not_started:
-      return stage.file + ":" + std::to_string(stage.line);
+      return place_of(stage.file, stage.line);
     case State::locked: {
       // The word stands in the column before.
       const std::string prefix = "locked: ";
@@ -52,9 +60,9 @@ std::string brief(const StageResult& stage) {
     }
     case State::failed:
     case State::infra: {
-      std::string text = stage.shape;
-      if (!stage.diagnosis.empty()) text += (text.empty() ? "" : ": ") + stage.diagnosis;
-      return text.empty() ? stage.headline : text;
+      std::string said = stage.shape;
+      if (!stage.diagnosis.empty()) said += (said.empty() ? "" : ": ") + stage.diagnosis;
+      return said.empty() ? stage.headline : said;
     }
     case State::passed:
     case State::skipped:
@@ -86,14 +94,15 @@ class Page {
 void goals_table(Page& page, const StageResult& stage, const std::string& indent) {
   if (stage.goals.empty()) return;
   constexpr std::size_t what = 24, at = 20;
-  page.line(indent + pad("goal", what) + pad("at", at) + "yours / at most");
+  page.line(indent + pad(text("check.goals.goal"), what) + pad(text("check.goals.at"), at) +
+            text("check.goals.counts"));
   for (const auto& goal : stage.goals) {
-    const std::string where = std::to_string(goal.at.m) + "×" + std::to_string(goal.at.n) + "×" +
-                              std::to_string(goal.at.k) + " " + goal.type;
-    const std::string numbers = number(goal.measured) + " / " + number(goal.bound) +
-                                (goal.met      ? ""
-                                 : goal.advice ? " (advice)"
-                                               : " *");
+    const std::string where =
+        fmt::format("{}×{}×{} {}", goal.at.m, goal.at.n, goal.at.k, goal.type);
+    const std::string numbers = fmt::format("{} / {}{}", number(goal.measured), number(goal.bound),
+                                            goal.met      ? ""
+                                            : goal.advice ? text("check.goals.advice")
+                                                          : " *");
     const Style style = goal.met ? Style::plain : goal.advice ? Style::warn : Style::bad;
     page.line(indent + styled(pad(fit(goal.what, what - 1), what), style, page.colour()) +
               pad(where, at - 1) + " " + fit(numbers, columns - indent.size() - what - at));
@@ -106,26 +115,25 @@ void explain(Page& page, const StageResult& stage, bool verbose) {
   const std::string label = "  " + stage.id + "  ";
   const std::string indent(label.size(), ' ');
   if (!problem) {
-    for (const auto& note : stage.notes) page.block(label, "note: " + note);
+    for (const auto& note : stage.notes) page.block(label, text("check.note", {{"note", note}}));
     if (verbose) goals_table(page, stage, indent);
     return;
   }
   page.line();
   page.block(label, stage.headline, stage.state == State::not_started ? Style::plain : Style::bold);
   if (stage.state == State::failed && !stage.shape.empty())
-    page.block(indent,
-               "at " + stage.shape + " in " + stage.type +
-                   (stage.line ? ", " + stage.file + ":" + std::to_string(stage.line) : ""));
+    page.block(indent, text("check.at_in", {{"shape", stage.shape}, {"type", stage.type}}) +
+                           (stage.line ? ", " + place_of(stage.file, stage.line) : ""));
   for (const auto& detail : stage.details) page.block(indent, detail);
   if (!stage.next_step.empty()) page.block(indent, stage.next_step);
-  if (stage.verdict == "GOAL_MISSED") goals_table(page, stage, indent);
+  if (stage.verdict == Verdict::goal_missed) goals_table(page, stage, indent);
   if (!stage.printed.empty()) {
-    page.line(indent + "your code printed:");
+    page.line(indent + text("check.printed"));
     const auto lines = wrap(stage.printed, columns - label.size() - 2);
     for (std::size_t i = 0; i < std::min<std::size_t>(lines.size(), 5); ++i)
       if (!lines[i].empty()) page.line(indent + "| " + lines[i]);
   }
-  for (const auto& note : stage.notes) page.block(indent, "note: " + note);
+  for (const auto& note : stage.notes) page.block(indent, text("check.note", {{"note", note}}));
 }
 
 // ---- the GPU's part of a lab
@@ -133,16 +141,14 @@ void explain(Page& page, const StageResult& stage, bool verbose) {
 using Gpu = HardwareResult::State;
 
 std::string decimals(double value, int digits) {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(digits) << value;
-  return out.str();
+  return fmt::format("{:.{}f}", value, digits);
 }
 
 Word right_word(const HardwareResult& gpu) {
   if (gpu.state == Gpu::skipped) return {"skipped", Style::dim};
   if (gpu.state == Gpu::infra && gpu.sanitizer.empty()) return {"ERROR", Style::bad};
-  const bool wrong =
-      gpu.state == Gpu::failed && gpu.verdict != "SANITIZER" && gpu.verdict != "TOO_SLOW";
+  const bool wrong = gpu.state == Gpu::failed && gpu.verdict != Verdict::sanitizer &&
+                     gpu.verdict != Verdict::too_slow;
   return wrong ? Word{"FAIL", Style::bad} : Word{"ok", Style::good};
 }
 
@@ -156,22 +162,22 @@ Word sanitizer_word(const HardwareResult& gpu) {
 }
 
 Word speed_word(const SpeedResult& speed) {
-  return speed.verdict == "pass"           ? Word{"ok", Style::good}
-         : speed.verdict == "fail"         ? Word{"FAIL", Style::bad}
-         : speed.verdict == "inconclusive" ? Word{"noisy", Style::warn}
-                                           : Word{"-", Style::dim};
+  return speed.verdict == SpeedVerdict::pass           ? Word{"ok", Style::good}
+         : speed.verdict == SpeedVerdict::fail         ? Word{"FAIL", Style::bad}
+         : speed.verdict == SpeedVerdict::inconclusive ? Word{"noisy", Style::warn}
+                                                       : Word{"-", Style::dim};
 }
 
 /// "0.53 of cuBLAS (asked 0.45), 27.1 TFLOP/s": the yardstick that decided.
 std::string speed_text(const SpeedResult& speed) {
-  if (speed.verdict == "not_measured") return speed.reason;
+  if (speed.verdict == SpeedVerdict::not_measured) return speed.reason;
   // WMMA is asked for a fortieth of cuBLAS: two digits that count, where two decimals are one.
   const int digits = speed.bar < 0.1 ? 3 : 2;
-  std::string text =
-      decimals(speed.ratio, digits) + (speed.by == "cublas" ? " of cuBLAS" : "x naive");
-  text += " (asked " + decimals(speed.bar, digits) + ")";
-  if (speed.tflops > 0) text += ", " + decimals(speed.tflops, 1) + " TFLOP/s";
-  return text;
+  std::string line =
+      text(speed.by == "cublas" ? "check.speed.cublas" : "check.speed.naive",
+           {{"ratio", decimals(speed.ratio, digits)}, {"bar", decimals(speed.bar, digits)}});
+  if (speed.tflops > 0) line += text("check.speed.rate", {{"tflops", decimals(speed.tflops, 1)}});
+  return line;
 }
 
 void hardware_table(Page& page, const Report& report, const LabResult& lab) {
@@ -181,10 +187,11 @@ void hardware_table(Page& page, const Report& report, const LabResult& lab) {
   constexpr std::size_t stage_column = 7, right_column = 10, clean_column = 11;
   page.line();
   for (const auto& part :
-       wrap("on the GPU · " + report.gpu->name + " (" + report.gpu->arch + ")", columns))
+       wrap(text("check.gpu", {{"gpu", report.gpu->name}, {"arch", report.gpu->arch}}), columns))
     page.line(part);
-  page.line(pad("stage", stage_column) + pad("right", right_column) +
-            pad("sanitizer", clean_column) + "speed, against the bar");
+  page.line(pad(text("check.column.stage"), stage_column) +
+            pad(text("check.column.right"), right_column) +
+            pad(text("check.column.sanitizer"), clean_column) + text("check.column.speed"));
   const auto cell = [&](const Word& word, std::size_t width_) {
     return styled(word.text, word.style, page.colour()) +
            std::string(width_ - width(word.text), ' ');
@@ -206,15 +213,38 @@ void hardware_table(Page& page, const Report& report, const LabResult& lab) {
       first = false;
       page.line(begin + cell(speed_word(speed), 6) + fit(speed_text(speed), columns - indent - 6));
       const auto& at = speed.at;
-      std::string where = speed.type + " " + std::to_string(at.m);
-      where += at.m == at.n && at.n == at.k
-                   ? "³"
-                   : "×" + std::to_string(at.n) + "×" + std::to_string(at.k);
+      std::string where = at.m == at.n && at.n == at.k
+                              ? fmt::format("{} {}³", speed.type, at.m)
+                              : fmt::format("{} {}×{}×{}", speed.type, at.m, at.n, at.k);
       if (!speed.previous.empty())
-        where += "; " + decimals(speed.over_previous, 2) + "x your " + speed.previous;
+        where += text("check.speed.previous",
+                      {{"ratio", decimals(speed.over_previous, 2)}, {"rung", speed.previous}});
       page.line(std::string(indent + 6, ' ') + fit(where, columns - indent - 6));
     }
   }
+}
+
+/// All that was measured of one type, for --verbose.
+std::string measured(const SpeedResult& speed) {
+  const auto interval = [](const double(&of)[3]) {
+    return fmt::format("{:.3f} [{:.3f}, {:.3f}]", of[1], of[0], of[2]);
+  };
+  std::string all = text("check.measured", {{"type", speed.type},
+                                            {"ms", decimals(speed.ms, 4)},
+                                            {"events", decimals(speed.events_ms, 4)}});
+  if (std::isfinite(speed.over_naive[1]))
+    all += text("check.measured.naive", {{"interval", interval(speed.over_naive)}});
+  if (std::isfinite(speed.over_cublas[1]))
+    all += text("check.measured.cublas", {{"interval", interval(speed.over_cublas)}});
+  all += text("check.measured.rounds", {{"rounds", std::to_string(speed.rounds)},
+                                        {"launches", std::to_string(speed.launches)}});
+  if (speed.clock_median != 0)
+    all += text("check.measured.clock",
+                {{"clocks",
+                  fmt::format("{}/{}/{}", speed.clock_low, speed.clock_median, speed.clock_high)}});
+  if (!speed.throttle.empty())
+    all += text("check.measured.throttle", {{"reasons", speed.throttle}});
+  return all;
 }
 
 void hardware_explain(Page& page, const StageResult& stage, bool verbose) {
@@ -227,43 +257,25 @@ void hardware_explain(Page& page, const StageResult& stage, bool verbose) {
     page.block(label, gpu.headline, Style::bold);
     std::string at;
     if (!gpu.shape.empty())
-      at = "at " + gpu.shape + " in " + gpu.type;
+      at = text("check.at_in", {{"shape", gpu.shape}, {"type", gpu.type}});
     else if (!gpu.type.empty())
-      at = "in " + gpu.type;
-    if (gpu.line != 0)
-      at += (at.empty() ? "at " : ", ") + gpu.file + ":" + std::to_string(gpu.line);
+      at = text("check.in", {{"type", gpu.type}});
+    if (gpu.line != 0) {
+      const std::string place = place_of(gpu.file, gpu.line);
+      at += at.empty() ? text("check.at", {{"place", place}}) : ", " + place;
+    }
     if (!at.empty()) page.block(indent, at);
     for (const auto& detail : gpu.details) page.block(indent, detail);
     if (!gpu.next_step.empty()) page.block(indent, gpu.next_step);
   }
   for (const auto& speed : gpu.speed) {
-    if (speed.verdict == "inconclusive")
+    if (speed.verdict == SpeedVerdict::inconclusive)
       page.block(label, speed.type + ": " + speed.reason, Style::warn);
-    for (const auto& odd : speed.suspect) page.block(label, "note: " + odd);
+    for (const auto& odd : speed.suspect) page.block(label, text("check.note", {{"note", odd}}));
     if (!verbose || speed.ms <= 0) continue;
-    const auto interval = [](const double(&of)[3]) {
-      return decimals(of[1], 3) + " [" + decimals(of[0], 3) + ", " + decimals(of[2], 3) + "]";
-    };
-    std::string all = speed.type + ": " + decimals(speed.ms, 4) +
-                      " ms per launch by the wall clock, " + decimals(speed.events_ms, 4) +
-                      " by events;";
-    if (std::isfinite(speed.over_naive[1]))
-      all += " over naive " + interval(speed.over_naive) + ",";
-    if (std::isfinite(speed.over_cublas[1]))
-      all += " over cuBLAS " + interval(speed.over_cublas) + ",";
-    all += " " + std::to_string(speed.rounds) + " rounds of " + std::to_string(speed.launches) +
-           " launches";
-    if (speed.clock_median != 0)
-      all += ", SM clock " + std::to_string(speed.clock_low) + "/" +
-             std::to_string(speed.clock_median) + "/" + std::to_string(speed.clock_high) + " MHz";
-    if (!speed.throttle.empty()) all += ", held back by: " + speed.throttle;
-    page.block(label, all);
+    page.block(label, measured(speed));
   }
-  for (const auto& note : gpu.notes) page.block(label, "note: " + note);
-}
-
-std::string points(double value) {
-  return number(value);
+  for (const auto& note : gpu.notes) page.block(label, text("check.note", {{"note", note}}));
 }
 
 /// "on the GPU: 18 of 18 stages right, 1 skipped; speed: 12 ok, 1 too slow, 1 noisy"
@@ -278,96 +290,121 @@ std::string hardware_sum(const Report& report) {
         continue;
       }
       ++tried;
-      right += gpu.state == Gpu::passed || gpu.verdict == "TOO_SLOW";
+      right += gpu.state == Gpu::passed || gpu.verdict == Verdict::too_slow;
       for (const auto& speed : gpu.speed) {
-        fast += speed.verdict == "pass";
-        slow += speed.verdict == "fail";
-        noisy += speed.verdict == "inconclusive";
+        fast += speed.verdict == SpeedVerdict::pass;
+        slow += speed.verdict == SpeedVerdict::fail;
+        noisy += speed.verdict == SpeedVerdict::inconclusive;
       }
     }
-  std::string text =
-      "on the GPU: " + std::to_string(right) + " of " + std::to_string(tried) + " stages right";
-  if (skipped) text += ", " + std::to_string(skipped) + " skipped";
+  const auto part = [](std::string_view key, unsigned count) {
+    return count ? text(key, {{"count", std::to_string(count)}}) : "";
+  };
+  std::string line =
+      text("check.gpu.sum", {{"right", std::to_string(right)}, {"tried", std::to_string(tried)}});
+  line += part("check.gpu.skipped", skipped);
   if (fast + slow + noisy) {
-    text += "; speed: " + std::to_string(fast) + " ok";
-    if (slow) text += ", " + std::to_string(slow) + " too slow";
-    if (noisy) text += ", " + std::to_string(noisy) + " inconclusive (noisy, run it again)";
+    line += text("check.gpu.fast", {{"count", std::to_string(fast)}});
+    line += part("check.gpu.slow", slow);
+    line += part("check.gpu.noisy", noisy);
   }
-  return text;
+  return line;
+}
+
+void used_gpu(Page& page, const GpuUsed& gpu) {
+  const std::string cublas =
+      gpu.cublas.empty() ? "" : text("check.gpu.cublas", {{"version", gpu.cublas}});
+  page.block("", text("check.gpu.used", {{"gpu", gpu.name},
+                                         {"arch", gpu.arch},
+                                         {"picked", gpu.picked},
+                                         {"driver", gpu.driver},
+                                         {"toolkit", gpu.toolkit},
+                                         {"cublas", cublas}}));
+  page.line();
+}
+
+void head_of(Page& page, const Report& report, const LabResult& lab) {
+  const std::string& note = report.device_note;
+  const std::string head =
+      text("check.head",
+           {{"lab", lab.name},
+            {"device", note.empty() ? report.device : fmt::format("{} ({})", report.device, note)},
+            {"compiler", report.compiler}});
+  for (const auto& part : wrap(head, columns)) page.line(part);
+  page.line();
+  if (lab.build != BuildStatus::built) {
+    page.block("  ", lab.build_headline, Style::bold);
+    for (const auto& line : lab.build_details)
+      page.line("  " + line);  // the compiler's own lines are not broken
+    page.line();
+  }
+  for (const auto& line : lab.warnings) page.line("  " + line);
+  if (!lab.warnings.empty()) page.line();
+}
+
+void stages_table(Page& page, const LabResult& lab) {
+  // Room for the longest title, up to what leaves the details readable.
+  std::size_t longest = 0;
+  for (const auto& stage : lab.stages) longest = std::max(longest, width(label_of(stage)));
+  const std::size_t stage_column = std::clamp<std::size_t>(longest + 1, 32, 36);
+  const std::size_t result_column = stage_column > 32 ? 12 : 13;
+  page.line(pad(text("check.column.stage"), stage_column) +
+            pad(text("check.column.result"), result_column) + text("check.column.detail"));
+  for (const auto& stage : lab.stages) {
+    const Word word = word_of(stage);
+    page.line(pad(fit(label_of(stage), stage_column - 1), stage_column) +
+              styled(word.text, word.style, page.colour()) +
+              std::string(result_column - width(word.text), ' ') +
+              fit(brief(stage), columns - stage_column - result_column));
+  }
+}
+
+void lab_on_gpu(Page& page, const Report& report, const LabResult& lab, bool verbose) {
+  hardware_table(page, report, lab);
+  std::set<std::string> told;  // what holds for the whole file is told once
+  for (const auto& stage : lab.stages) {
+    const bool of_file =
+        stage.gpu &&
+        (stage.gpu->verdict == Verdict::refused ||
+         (stage.gpu->verdict == Verdict::compile_error && stage.gpu->diagnosis.empty()));
+    if (!of_file || told.insert(stage.gpu->headline).second) hardware_explain(page, stage, verbose);
+  }
+  bool recorded = false;
+  for (const auto& stage : lab.stages) {
+    if (stage.recorded.empty()) continue;
+    if (!recorded) page.line();
+    recorded = true;
+    page.block(pad(stage.id, 7), stage.recorded, Style::dim);
+  }
 }
 
 }  // namespace
 
 std::string human(const Report& report, bool colour, bool verbose) {
   Page page(colour);
-  if (report.gpu) {
-    const GpuUsed& gpu = *report.gpu;
-    page.block("", "GPU: " + gpu.name + " (" + gpu.arch + "), " + gpu.picked + "; driver " +
-                       gpu.driver + ", CUDA " + gpu.toolkit +
-                       (gpu.cublas.empty() ? "" : ", cuBLAS " + gpu.cublas) +
-                       ". Points come from sim, as on every machine.");
-    page.line();
-  }
+  if (report.gpu) used_gpu(page, *report.gpu);
   for (const auto& lab : report.labs) {
-    std::string head = "gemm-lab check · " + lab.name + " · " + report.device;
-    if (!report.device_note.empty()) head += " (" + report.device_note + ")";
-    head += " · " + report.compiler;
-    for (const auto& part : wrap(head, columns)) page.line(part);
-    page.line();
-    if (lab.build != "ok") {
-      page.block("  ", lab.build_headline, Style::bold);
-      for (const auto& line : lab.build_details)
-        page.line("  " + line);  // the compiler's own lines are not broken
-      page.line();
-    }
-    for (const auto& line : lab.warnings) page.line("  " + line);
-    if (!lab.warnings.empty()) page.line();
-
-    // Room for the longest title, up to what leaves the details readable.
-    std::size_t longest = 0;
-    for (const auto& stage : lab.stages) longest = std::max(longest, width(label_of(stage)));
-    const std::size_t stage_column = std::clamp<std::size_t>(longest + 1, 32, 36);
-    const std::size_t result_column = stage_column > 32 ? 12 : 13;
-    page.line(pad("stage", stage_column) + pad("result", result_column) + "detail");
-    for (const auto& stage : lab.stages) {
-      const Word word = word_of(stage);
-      page.line(pad(fit(label_of(stage), stage_column - 1), stage_column) +
-                styled(word.text, word.style, colour) +
-                std::string(result_column - width(word.text), ' ') +
-                fit(brief(stage), columns - stage_column - result_column));
-    }
-    if (lab.build == "ok")
+    head_of(page, report, lab);
+    stages_table(page, lab);
+    if (lab.build == BuildStatus::built)
       for (const auto& stage : lab.stages) explain(page, stage, verbose);
-    hardware_table(page, report, lab);
-    std::set<std::string> told;  // what holds for the whole file is told once
-    for (const auto& stage : lab.stages) {
-      const bool of_file =
-          stage.gpu && (stage.gpu->verdict == "REFUSED" ||
-                        (stage.gpu->verdict == "COMPILE_ERROR" && stage.gpu->diagnosis.empty()));
-      if (!of_file || told.insert(stage.gpu->headline).second)
-        hardware_explain(page, stage, verbose);
-    }
-    bool recorded = false;
-    for (const auto& stage : lab.stages) {
-      if (stage.recorded.empty()) continue;
-      if (!recorded) page.line();
-      recorded = true;
-      page.block(pad(stage.id, 7), stage.recorded, Style::dim);
-    }
+    lab_on_gpu(page, report, lab, verbose);
     page.line();
   }
   for (const auto& note : report.notes) page.block("", note);
   if (!report.notes.empty()) page.line();
 
   const Score sum = score(report);
-  std::string line = std::to_string(sum.passed) + " of " + std::to_string(sum.stages) +
-                     " stages done · score " + points(sum.earned) + "/" + points(sum.possible) +
-                     " points";
+  std::string line = text("check.score", {{"passed", std::to_string(sum.passed)},
+                                          {"stages", std::to_string(sum.stages)},
+                                          {"earned", number(sum.earned)},
+                                          {"possible", number(sum.possible)}});
   if (sum.bonus_possible > 0)
-    line += " + " + points(sum.bonus_earned) + "/" + points(sum.bonus_possible) + " bonus";
+    line += text("check.score.bonus",
+                 {{"earned", number(sum.bonus_earned)}, {"possible", number(sum.bonus_possible)}});
   page.line(line);
   if (report.gpu) page.block("", hardware_sum(report));
-  page.line("next: " + styled(report.next, Style::bold, colour));
+  page.line(text("check.next", {{"command", styled(report.next, Style::bold, colour)}}));
   return page.text();
 }
 

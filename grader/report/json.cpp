@@ -3,8 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "grader/report/explain.hpp"
+#include "grader/explain/explain.hpp"
 #include "grader/report/render.hpp"
+#include "grader/version.hpp"
 
 namespace grader::report {
 namespace {
@@ -38,7 +39,7 @@ ordered_json interval(const double (&values)[3]) {
 ordered_json speed(const SpeedResult& s) {
   return {{"type", s.type},
           {"at", {s.at.m, s.at.n, s.at.k}},
-          {"verdict", s.verdict},
+          {"verdict", to_string(s.verdict)},
           {"reason", s.reason},
           {"by", s.by},
           {"ratio", finite(s.ratio)},
@@ -74,7 +75,7 @@ ordered_json hardware(const HardwareResult& h) {
   return {{"state", to_string(h.state)},
           {"inconclusive", h.inconclusive},
           {"shapes", h.shapes},
-          {"verdict", h.verdict},
+          {"verdict", to_string(h.verdict)},
           {"diagnosis", h.diagnosis},
           {"headline", h.headline},
           {"details", h.details},
@@ -97,7 +98,7 @@ ordered_json stage(const StageResult& s) {
                          {"rung", s.rung},
                          {"kind", s.bonus ? "bonus" : "core"},
                          {"state", to_string(s.state)},
-                         {"verdict", s.verdict},
+                         {"verdict", to_string(s.verdict)},
                          {"diagnosis", s.diagnosis},
                          {"headline", s.headline},
                          {"details", s.details},
@@ -132,7 +133,7 @@ std::string json(const Report& report) {
                     {"file", lab.file},
                     {"source_sha256", lab.source_sha256},
                     {"build",
-                     {{"status", lab.build},
+                     {{"status", to_string(lab.build)},
                       {"headline", lab.build_headline},
                       {"details", lab.build_details},
                       {"warnings", lab.warnings},
@@ -148,6 +149,7 @@ std::string json(const Report& report) {
            {"toolkit", report.gpu->toolkit}, {"cublas", report.gpu->cublas},
            {"picked", report.gpu->picked}};
   const ordered_json document = {{"schema", Report::schema},
+                                 {"version", version()},
                                  {"device", report.device},
                                  {"device_note", report.device_note},
                                  {"gpu", gpu},
@@ -263,6 +265,7 @@ std::string json(const Document& document) {
                      {"sites", sites}});
   }
   const ordered_json all = {{"schema", Document::schema},
+                            {"version", version()},
                             {"lab", document.lab},
                             {"title", document.title},
                             {"file", document.file},

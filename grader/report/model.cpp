@@ -66,7 +66,7 @@ ExitCode exit_code(const Report& report) {
   using Gpu = HardwareResult::State;
   bool infra = false, build = false, failed = false, noisy = false;
   for (const auto& lab : report.labs) {
-    build = build || (lab.build != "ok" && lab.build != "infra");
+    build = build || (lab.build != BuildStatus::built && lab.build != BuildStatus::infra);
     for (const auto& stage : lab.stages) {
       infra = infra || stage.state == State::infra;
       failed = failed || (stage.state != State::passed && stage.state != State::skipped);
@@ -85,8 +85,8 @@ ExitCode exit_code(const Report& report) {
 
 std::string next_command(const Report& report, const std::vector<int>& all_labs) {
   for (const auto& lab : report.labs) {
-    if (lab.build == "infra") return "make doctor";
-    if (lab.build != "ok") return "make check LAB=" + std::to_string(lab.id);
+    if (lab.build == BuildStatus::infra) return "make doctor";
+    if (lab.build != BuildStatus::built) return "make check LAB=" + std::to_string(lab.id);
     for (const auto& stage : lab.stages) {
       if (stage.gpu && stage.gpu->state == HardwareResult::State::infra) return "make doctor";
       if (stage.gpu && stage.gpu->state == HardwareResult::State::failed)

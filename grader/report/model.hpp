@@ -9,6 +9,7 @@
 
 #include "grader/errors.hpp"
 #include "grader/goals.hpp"
+#include "grader/verdict.hpp"
 
 namespace grader::report {
 
@@ -45,8 +46,8 @@ struct SanitizerResult {
 /// One [[speed]] goal of lab.toml, measured on this GPU.
 struct SpeedResult {
   std::string type;
-  Extents at;                 ///< as measured; smaller than asked for if memory was short
-  std::string verdict;        ///< "pass", "fail", "inconclusive", "not_measured"
+  Extents at;  ///< as measured; smaller than asked for if memory was short
+  SpeedVerdict verdict = SpeedVerdict::not_measured;
   std::string reason;         ///< a sentence, for the last two
   std::string by;             ///< the yardstick that decided: "naive" or "cublas"
   double ratio = 0, bar = 0;  ///< t_yardstick / t_yours against that one, and what is asked for
@@ -70,7 +71,7 @@ struct HardwareResult {
   enum class State { passed, failed, skipped, infra } state = State::passed;
   bool inconclusive = false;  ///< right, but the machine was too noisy to judge its speed
   unsigned shapes = 0;        ///< checked per type, large ones included
-  std::string verdict;        ///< as StageResult's; "TOO_SLOW", "SANITIZER"
+  Verdict verdict = Verdict::none;
   std::string diagnosis, headline, next_step, shape, type, file;
   unsigned line = 0;
   std::vector<std::string> details, notes;
@@ -85,10 +86,9 @@ struct StageResult {
   std::string id, title, rung;
   bool bonus = false;
   State state = State::failed;
-  std::string verdict;    ///< "ACCEPTED", "WRONG_ANSWER", "PRECISION", "RUNTIME_ERROR", "TIMEOUT",
-                          ///< "GOAL_MISSED" ...
-  std::string diagnosis;  ///< "K-TILE-MISSING", "" = none
-  std::string headline;   ///< one line: the cause
+  Verdict verdict = Verdict::none;
+  std::string diagnosis;             ///< "K-TILE-MISSING", "" = none
+  std::string headline;              ///< one line: the cause
   std::vector<std::string> details;  ///< places, numbers, a small matrix; one line each
   std::string next_step;
   std::string shape, type;  ///< where it was seen: "131×129×127", "float"
@@ -107,8 +107,7 @@ struct StageResult {
 struct LabResult {
   int id = 0;
   std::string name, title, file;
-  std::string build;  ///< "ok", "missing", "empty", "refused", "compile_error", "compile_limit",
-                      ///< "link_error"
+  BuildStatus build = BuildStatus::built;
   std::string build_headline;
   std::vector<std::string> build_details, warnings;
   std::string source_sha256;

@@ -4,22 +4,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <stdexcept>
+
+#include <fmt/args.h>
+
+#include "grader/os/escape.hpp"
 
 namespace grader::report {
 namespace {
-
-bool continues(char c) {
-  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
-}
 
 /// Byte length of the first `columns` code points.
 std::size_t bytes_of(const std::string& text, std::size_t columns) {
   std::size_t i = 0;
   for (std::size_t seen = 0; i < text.size(); ++i)
-    if (!continues(text[i]) && seen++ == columns) break;
+    if (!inside_character(text[i]) && seen++ == columns) break;
   return i;
 }
 
@@ -27,7 +28,7 @@ std::size_t bytes_of(const std::string& text, std::size_t columns) {
 
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); }));
+      std::count_if(text.begin(), text.end(), [](char c) { return !inside_character(c); }));
 }
 
 std::string fit(const std::string& text, std::size_t columns) {
@@ -89,16 +90,26 @@ std::string styled(const std::string& text, Style style, bool colour) {
                      : style == Style::warn ? "33"
                      : style == Style::dim  ? "2"
                                             : "1";
-  return "\x1b[" + std::string(code) + "m" + text + "\x1b[0m";
+  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+std::string fill(std::string_view pattern,
+                 const std::vector<std::pair<std::string_view, std::string>>& values) {
+  fmt::dynamic_format_arg_store<fmt::format_context> store;
+  for (const auto& [name, value] : values)
+    store.push_back(fmt::arg(std::string(name).c_str(), std::cref(value)));
+  try {
+    return fmt::vformat(pattern, store);
+  } catch (const std::runtime_error& error) {  // fmt::format_error
+    throw std::out_of_range(error.what());
+  }
 }
 
 std::string number(double value) {
   if (!std::isfinite(value)) return value != value ? "nan" : "inf";
-  char buffer[64];
   const bool whole =
       (value == std::floor(value) && std::fabs(value) < 1e15) || std::fabs(value) >= 1000;
-  std::snprintf(buffer, sizeof buffer, whole ? "%.0f" : "%.2f", value);
-  std::string digits = buffer;
+  std::string digits = fmt::format("{:.{}f}", value, whole ? 0 : 2);
   const std::size_t end = std::min(digits.find('.'), digits.size());
   const std::size_t first = digits[0] == '-' ? 1 : 0;
   for (std::size_t at = end; at > first + 3;) {

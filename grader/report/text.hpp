@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace grader::report {
@@ -25,6 +27,11 @@ bool use_colour(int fd);
 
 enum class Style { plain, good, bad, warn, dim, bold };
 std::string styled(const std::string& text, Style style, bool colour);
+
+/// `pattern` with its named {gaps} filled; values without a gap are left over. Throws
+/// std::out_of_range if a gap has no value.
+std::string fill(std::string_view pattern,
+                 const std::vector<std::pair<std::string_view, std::string>>& values);
 
 /// 1234567 -> "1 234 567"; small values with a fraction get two decimals.
 std::string number(double value);

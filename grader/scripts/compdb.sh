@@ -1,28 +1,15 @@
 #!/bin/sh
-# compdb.sh FLAGS...: writes compile_commands.json. C++ files get the flags they are built with; a .cu gets the plain
-# command, and .clangd adds what reads CUDA without a toolkit.
+# compdb.sh <COMMANDS: a compilation database on stdout, from the compile commands among the lines that make would run.
+# A .cu gets the plain command, and .clangd adds what reads CUDA without a toolkit.
 set -u
 root=$(pwd)
-quote() { printf '%s' "$1" | sed 's/\\/\\\\/g; s/"/\\"/g'; }
-entry() { # file, arguments...
-    file=$1
-    shift
-    [ -z "$comma" ] || printf ',\n'
-    comma=1
-    printf '  {"directory": "%s", "file": "%s", "arguments": [' "$(quote "$root")" "$(quote "$file")"
-    for argument in "$@"; do printf '"%s", ' "$(quote "$argument")"; done
-    printf '"-c", "%s"]}' "$(quote "$file")"
-}
-comma=
 {
-    printf '[\n'
-    for file in $(find common grader lab[0-9]*_* -name '*.cpp' -o -name '*.cu' 2>/dev/null | sort); do
-        case $file in
-        */fixtures/*) ;;
-        *.cu) entry "$file" clang++ -I. -Icommon/simgpu/include ;;
-        # clangd is clang: a warning flag or launcher of another compiler would only confuse it.
-        *) entry "$file" clang++ "$@" ;;
-        esac
+    sed -n 's/^[[:blank:]]*\(.* -c \([^ ]*\.cpp\) -o [^ ]*\)$/\2\t\1/p'
+    find common examples lab[0-9]*_* -name '*.cu' ! -path '*/fixtures/*' 2>/dev/null | sort | while IFS= read -r file; do
+        printf '%s\tclang++ -I. -Icommon/simgpu/include -c %s\n' "$file" "$file"
     done
-    printf '\n]\n'
-} >compile_commands.json.new && mv compile_commands.json.new compile_commands.json && echo "wrote compile_commands.json"
+} | awk -F '\t' -v root="$root" '
+    function quoted(text) { gsub(/\\/, "\\\\", text); gsub(/"/, "\\\"", text); return "\"" text "\"" }
+    BEGIN { printf "[" }
+    { printf "%s\n  {\"directory\": %s, \"file\": %s, \"command\": %s}", (NR > 1 ? "," : ""), quoted(root), quoted($1), quoted($2) }
+    END { print "\n]" }'

@@ -45,7 +45,7 @@ else
     row clang clang "$CLANG_STATE" "$(clang_trouble)"
 fi
 if have git; then row git git ok "$(git --version | sed 's/git version //')"; else row git git missing ""; fi
-for pair in catch2:Catch2 cli11:CLI11 json:nlohmann-json toml:toml++ openmp:OpenMP; do
+for pair in catch2:Catch2 cli11:CLI11 json:nlohmann-json toml:toml++ 'fmt:{fmt}' zlib:zlib openmp:OpenMP; do
     key=${pair%%:*}
     if is_missing "$key" || ! probe_cxx; then
         row "$key" "${pair#*:}" missing ""

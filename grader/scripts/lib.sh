@@ -96,6 +96,13 @@ found toml:TOML_LIB_MAJOR.TOML_LIB_MINOR.TOML_LIB_PATCH
 #elif __has_include(<toml++/toml.h>)
 found toml:yes
 #endif
+#if __has_include(<fmt/core.h>)
+found fmt:yes
+#endif
+#if __has_include(<zlib.h>)
+#include <zlib.h>
+found zlib:ZLIB_VERSION
+#endif
 #if __has_include(<omp.h>)
 found openmp:_OPENMP
 #endif
@@ -113,6 +120,8 @@ catch2|Catch2|catch2
 cli11|CLI11|libcli11-dev
 json|nlohmann-json|nlohmann-json3-dev
 toml|toml++|libtomlplusplus-dev
+fmt|{fmt}|libfmt-dev
+zlib|zlib|zlib1g-dev
 openmp|OpenMP|libgomp1
 LIST
 }
@@ -127,7 +136,7 @@ probe_missing() {
     [ "$CLANG_STATE" = ok ] || MISSING="$MISSING clang"
     if probe_cxx; then
         FOUND=$(probe_libraries)
-        for key in catch2 cli11 json toml openmp; do
+        for key in catch2 cli11 json toml fmt zlib openmp; do
             case "
 $FOUND" in
             *"
@@ -137,7 +146,7 @@ $key "*) ;;
         done
     else
         # Without a compiler the headers can only be guessed at: name them all, the package manager skips what is there.
-        MISSING="$MISSING cxx catch2 cli11 json toml"
+        MISSING="$MISSING cxx catch2 cli11 json toml fmt zlib"
     fi
 }
 
@@ -207,9 +216,9 @@ install_command() {
     [ "$(id -u)" = 0 ] || sudo='sudo '
     case $(os_family) in
     debian) echo "${sudo}apt-get install -y $(packages_of "$@")" ;;
-    fedora) echo "${sudo}dnf install make git gcc-c++ clang catch-devel cli11-devel json-devel tomlplusplus-devel" ;;
-    arch) echo "${sudo}pacman -S --needed make git gcc clang catch2 cli11 nlohmann-json tomlplusplus" ;;
-    suse) echo "${sudo}zypper install make git gcc-c++ clang Catch2-devel cli11-devel nlohmann_json-devel tomlplusplus-devel" ;;
+    fedora) echo "${sudo}dnf install make git gcc-c++ clang catch-devel cli11-devel json-devel tomlplusplus-devel fmt-devel zlib-devel" ;;
+    arch) echo "${sudo}pacman -S --needed make git gcc clang catch2 cli11 nlohmann-json tomlplusplus fmt zlib" ;;
+    suse) echo "${sudo}zypper install make git gcc-c++ clang Catch2-devel cli11-devel nlohmann_json-devel tomlplusplus-devel fmt-devel zlib-devel" ;;
     macos) echo "open the folder in its development container (.devcontainer/); native macOS is untested" ;;
     *) echo "install by your system's means: $(names_of "$@")" ;;
     esac

@@ -1,8 +1,10 @@
 #!/bin/bash
 # test.sh PROGRAM...: runs Catch2 programs (*_tests) and shell tests (*.sh), two at a time (TEST_JOBS), and adds them up.
 # One line each as it ends; the whole output of what failed. The last line is "N passed, N failed", and the exit status
-# says the same. A program that dies or whose closing line cannot be read counts as one failure more.
+# says the same. A program that dies or whose closing line cannot be read counts as one failure more. TEST_SECONDS: the
+# file that gets how long all took, for make house.
 set -u
+export -n TEST_SECONDS # not for tests that run this script
 logs=$(mktemp -d) || exit 3
 trap 'rm -rf "$logs"' EXIT
 stop() {
@@ -71,5 +73,6 @@ for ((i = 1; i <= number; i++)); do
     failed=$((failed + bad))
 done
 [ $((passed + failed)) -gt 0 ] || failed=1
+[ -z "${TEST_SECONDS:-}" ] || echo "$SECONDS" >"$TEST_SECONDS"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

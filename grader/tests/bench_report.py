@@ -32,27 +32,27 @@ def fixture(folder):
                 library = 700.0 if lab == 5 else 50.0
                 speed = rate * n / 4096 if n < 4096 else rate
                 record = {"lab": lab, "stage": stage, "rung": rung, "type": kind, "math": kind, "m": n, "n": n, "k": n,
-                          "status": "measured", "tflops": speed, "ms": 2e-9 * n**3 / speed, "ratio_over_naive": speed / 5,
-                          "clocks": {"median": 1980}, "rounds": 4, "launches": 9, "verified": True, "source_sha256": "0",
+                          "status": "measured", "ms": 2e-9 * n**3 / speed, "over_naive": speed / 5,
+                          "mhz": 1980, "rounds": 4, "launches": 9, "verified": True, "source_sha256": "0",
                           "date": "2026-11-21T12:00:00Z", "first_measured": "2026-11-21T12:00:00Z"}
                 if kind != "int32":
-                    percent = 100 * speed / library
-                    record.update(percent_of_cublas=percent, interval=[percent - 1, percent + 1])
+                    share = speed / library
+                    record.update(over_cublas=[share - 0.01, share, share + 0.01])
                 records.append(record)
                 if not any(y["math"] == kind and y["n"] == n for y in yardsticks):
                     one = {"math": kind, "m": n, "n": n, "k": n, "status": "measured", "rounds": 4, "naive_ms": 2e-9 * n**3 / 5}
                     if kind != "int32":
-                        one.update(cublas_ms=2e-9 * n**3 / library, cublas_tflops=library)
+                        one.update(cublas_ms=2e-9 * n**3 / library)
                     yardsticks.append(one)
     records.append({"lab": 3, "rung": "gemm_tiled", "type": "float", "math": "float", "m": 4096, "n": 4096, "k": 4096,
                     "status": "wrong", "note": "</style><script>alert(1)</script>", "source_sha256": "0"})
-    bench = {"schema": 1, "kind": "bench", "machine": machine, "provenance": {"date": "2026-11-21T12:00:00Z"},
+    bench = {"schema": 2, "kind": "bench", "machine": machine, "provenance": {"date": "2026-11-21T12:00:00Z"},
              "records": records, "yardsticks": yardsticks, "cpu": [],
              "predictions": [{"stage": "1.2", "percent": 12, "seen": "2026-11-20T00:00:00Z"},
                              {"stage": "3.3", "percent": 56, "seen": "2026-11-22T00:00:00Z"}]}
     values = {"copy": 4000, "shared": 30000, "launch": 3, "ffma": 64, "dfma": 30, "imad": 30, "dmma": 66,
               "hmma_bf16": 640, "hmma_f16": 640, "hmma_tf32": 320}
-    ceilings = {"schema": 1, "kind": "ceilings", "machine": machine,
+    ceilings = {"schema": 2, "kind": "ceilings", "machine": machine,
                 "ceilings": [{"name": k, "median": v, "best": v, "unit": "?", "right": True} for k, v in values.items()]}
     for name, data in (("bench", bench), ("ceilings", ceilings)):
         with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:

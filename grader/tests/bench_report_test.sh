@@ -3,37 +3,37 @@
 # `make report` (in Chromium if it is installed).
 # shellcheck source=grader/tests/shell.bash
 . "$(dirname "$0")/shell.bash"
-measure=${BUILD:-build}/bin/measure
+bench=${BUILD:-build}/bin/bench
 helper=grader/tests/bench_report.py
 had_predictions=$([ -e predictions.toml ] && echo yes)
 
 # ---- the command
-points() { grep -o '"gflops"' "$1/bench.json" 2>/dev/null | wc -l; }
+points() { grep -o '"threads"' "$1/bench.json" 2>/dev/null | wc -l; }
 if [ -z "$(command -v nvidia-smi)" ]; then
     out=$scratch/bench
-    "$measure" bench --solution --quick --out "$out" </dev/null >"$scratch/first" 2>&1 &
+    "$bench" --solution --quick --out "$out" </dev/null >"$scratch/first" 2>&1 &
     pid=$!
     for _ in $(seq 600); do [ "$(points "$out")" -ge 1 ] && break; sleep 0.05; done
     kill -9 "$pid" 2>/dev/null
     wait "$pid" 2>/dev/null
-    before=$(grep -o "{\"gflops\"[^}]*}" "$out/bench.json" | head -n 1)
+    before=$(grep -o '.*"threads".*}' "$out/bench.json" | head -n 1)
     holds "a bench that is killed leaves a whole file" python3 -m json.tool "$out/bench.json"
     holds "with the points so far" test "$(points "$out")" -ge 1
-    says "the next one goes on" 'no GPU' "$measure" bench --solution --quick --out "$out"
-    same "and keeps what there was" "$before" "$(grep -o "{\"gflops\"[^}]*}" "$out/bench.json" | head -n 1)"
-    says "the tables fit 80 columns" '^triple loop, float' "$measure" bench --solution --quick --out "$out"
+    says "the next one goes on" 'no GPU' "$bench" --solution --quick --out "$out"
+    same "and keeps what there was" "$before" "$(grep -o '.*"threads".*}' "$out/bench.json" | head -n 1)"
+    says "the tables fit 80 columns" '^triple loop, float' "$bench" --solution --quick --out "$out"
     same "" "" "$(sed 's/plots: .*//' "$scratch/.out" | awk 'length > 80')"
     holds "the file says what it is" grep -q '"kind": "bench"' "$out/bench.json"
     echo '{"schema": 1}' >"$out/bench.json"
-    fails "a file of another kind is not overwritten" 4 'is no result of make bench' "$measure" bench --solution --quick --out "$out"
+    fails "a file of another kind is not overwritten" 4 'holds no results of a bench' "$bench" --solution --quick --out "$out"
 fi
 recorded=docs/results/h200/bench.json
-holds "files of several GPUs are put together" "$measure" bench --solution --add "$recorded" --out "$scratch/joined"
+holds "files of several GPUs are put together" "$bench" --solution --add "$recorded" --out "$scratch/joined"
 same "from nothing, nothing is lost" "$(cat "$recorded")" "$(cat "$scratch/joined/bench.json")"
 sed 's/NVIDIA H200/NVIDIA T4/' "$recorded" >"$scratch/t4.json"
-fails "those of another model are not" 4 'is of another GPU, driver or compiler' "$measure" bench --solution --add "$scratch/t4.json" --out "$scratch/joined"
+fails "those of another model are not" 4 'is of another GPU, driver or compiler' "$bench" --solution --add "$scratch/t4.json" --out "$scratch/joined"
 same "and change nothing" "$(cat "$recorded")" "$(cat "$scratch/joined/bench.json")"
-fails "lab 9" 4 'there is no lab 9' "$measure" bench --lab 9 --solution --out "$scratch/nine"
+fails "lab 9" 4 'there is no lab 9' "$bench" --lab 9 --solution --out "$scratch/nine"
 same "benches of solutions ask nobody for predictions" "$had_predictions" "$([ -e predictions.toml ] && echo yes)"
 
 # ---- plots

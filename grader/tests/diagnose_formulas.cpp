@@ -8,6 +8,8 @@
 #include "grader/tests/diagnose_bench.hpp"
 
 using namespace diagnose_bench;
+using grader::Operation;
+using grader::Verdict;
 
 namespace {
 
@@ -125,7 +127,7 @@ TEST_CASE("a right result is none") {
     for (const ElementType type :
          {ElementType::int32, ElementType::float32, ElementType::float64}) {
       CHECK(diagnose(evidence(kRight, type, kTile, s)).id == "none");
-      CHECK(diagnose(evidence(kRight, type, kTile, s)).verdict == "ACCEPTED");
+      CHECK(diagnose(evidence(kRight, type, kTile, s)).verdict == Verdict::accepted);
     }
   CHECK(diagnose(evidence(kRight, ElementType::float32, kTile, {5, 4, 0})).id == "none");
 }
@@ -453,7 +455,7 @@ TEST_CASE("precision") {
     CHECK(judged(in_float, ElementType::float32).id == "none");
     const Diagnosis d = judged(in_float, ElementType::float64);
     CHECK(d.id == "LOW-PRECISION");
-    CHECK(d.verdict == "PRECISION");
+    CHECK(d.verdict == Verdict::precision);
     CHECK(d.headline.find("float") != std::string::npos);
     const Diagnosis i = judged(in_float, ElementType::int32);
     CHECK(i.id == "LOW-PRECISION");
@@ -523,7 +525,7 @@ TEST_CASE("copies") {
   };
   const auto named = [&](const Kernel& kernel, const Shape& s) {
     Evidence e = evidence(kernel, ElementType::float32, {16, 16, 16, 1, 1}, s);
-    e.oracle = Oracle::copy_a;
+    e.operation = Operation::copy_a;
     const Matrix c = with_poison(Matrix(ElementType::float32, s.m, s.k, s.k + s.pad_c), true);
     e.run = run(kernel, e.run.a, e.run.b, c);
     return diagnose(e).id;

@@ -10,8 +10,9 @@
 #include "common/catch2.hpp"
 #include "common/simgpu/count/coalescing.hpp"
 #include "common/simgpu/count/shared_banks.hpp"
+#include "grader/explain/explain.hpp"
 #include "grader/judge/wire.hpp"
-#include "grader/report/explain.hpp"
+#include "grader/os/escape.hpp"
 #include "grader/report/text.hpp"
 
 using namespace grader;

@@ -68,8 +68,6 @@ void gemm_given(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> 
   kernel<<<dim3((c.cols + 31) / 32, c.rows), 32, 0, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
 }
-template void gemm_given(MatrixView<const float>, MatrixView<const float>, MatrixView<float>, cudaStream_t);
-template void gemm_given(MatrixView<const int>, MatrixView<const int>, MatrixView<int>, cudaStream_t);
 )";
 
 }  // namespace

@@ -202,10 +202,10 @@ grader::CallOutcome call(Runner& runner) {
 }  // namespace
 
 TEST_CASE("gpu runner: a process that is no runner gives an outcome, never an accident") {
-  using grader::End;
+  using grader::CallEnd;
   Runner leaves(shell("echo VERDICT: PASS; exit 0"));
   grader::CallOutcome seen = call(leaves);
-  CHECK(seen.end == End::exited);
+  CHECK(seen.end == CallEnd::exited);
   CHECK(seen.said == "VERDICT: PASS\n");
   CHECK_FALSE(leaves.alive());
 
@@ -213,14 +213,14 @@ TEST_CASE("gpu runner: a process that is no runner gives an outcome, never an ac
   CHECK(call(status).exit_status == 41);
   Runner dies(shell("kill -SEGV $$"));
   seen = call(dies);
-  CHECK(seen.end == End::crashed);
+  CHECK(seen.end == CallEnd::crashed);
   CHECK(seen.signal == SIGSEGV);
   Runner silent(shell("sleep 20"));
-  CHECK(call(silent).end == End::hung);
+  CHECK(call(silent).end == CallEnd::hung);
   Runner chatty(shell("echo I am fast >&3; sleep 20"));
-  CHECK(call(chatty).end == End::protocol);
+  CHECK(call(chatty).end == CallEnd::protocol);
   Runner closes(shell("exec 3>&-; sleep 20"));
-  CHECK(call(closes).end == End::protocol);
+  CHECK(call(closes).end == CallEnd::protocol);
   // And again: each call starts a new process, and no descriptor or process is left over.
   CHECK(call(status).exit_status == 41);
   CHECK(Link::alive() == 0);
@@ -235,9 +235,9 @@ TEST_CASE("gpu runner: sees its socket, /dev/null, two pipes and no other descri
 TEST_CASE("gpu worker: one that is none is our own fault") {
   WorkerSpec spec;
   spec.program = "/bin/false";
-  CHECK_THROWS_AS(Worker(spec), grader::InfraError);
+  CHECK_THROWS_AS(TimingWorker(spec), grader::InfraError);
   spec.program = "/does/not/exist";
-  CHECK_THROWS_AS(Worker(spec), grader::InfraError);
+  CHECK_THROWS_AS(TimingWorker(spec), grader::InfraError);
 }
 
 TEST_CASE("gpu worker: memory of buffers is known before it is asked for") {

@@ -56,7 +56,7 @@ report::Report one_stage(State state) {
   report::LabResult lab;
   lab.id = 1;
   lab.name = "lab1_naive";
-  lab.build = "ok";
+  lab.build = BuildStatus::built;
   report::StageResult stage;
   stage.id = "1.2";
   stage.title = "Lay the threads";
@@ -71,12 +71,12 @@ report::Report one_stage(State state) {
   return report;
 }
 
-report::SpeedResult speed(const std::string& verdict) {
+report::SpeedResult speed(SpeedVerdict verdict) {
   report::SpeedResult result;
   result.type = "float";
   result.at = {4096, 4096, 4096};
   result.verdict = verdict;
-  result.reason = verdict == "inconclusive" ? "others used the GPU" : "";
+  result.reason = verdict == SpeedVerdict::inconclusive ? "others used the GPU" : "";
   result.by = "cublas";
   result.ratio = 0.127;
   result.bar = 0.1;
@@ -202,7 +202,7 @@ TEST_CASE("large shapes: odd extents, one term where the stage says so, none for
     for (const auto& stage : lab.stages) {
       const auto shapes = large_cases(lab, stage, false);
       INFO(stage.id);
-      CHECK(shapes.empty() == (lab.rung(stage.rung).oracle != Oracle::product));
+      CHECK(shapes.empty() == (lab.rung(stage.rung).operation != Operation::product));
       for (const auto& one : shapes) {
         CHECK(one.extents.m % 2 == 1);
         CHECK(one.extents.m * one.extents.n > 1000000);
@@ -269,7 +269,7 @@ TEST_CASE("the probabilistic check of large shapes: right passes, one wrong elem
   CHECK(check_large(device, rung, "float", shape, 1).failure);
 
   device.spoil = [](CallOutcome& outcome) {
-    outcome.end = End::threw;
+    outcome.end = CallEnd::threw;
     simgpu::runtime::ApiError error;
     error.name = "cudaErrorIllegalAddress";
     outcome.result.errors.push_back(error);
@@ -280,7 +280,7 @@ TEST_CASE("the probabilistic check of large shapes: right passes, one wrong elem
   CHECK(device_error(illegal.failure->outcome) == "cudaErrorIllegalAddress");
 
   device.spoil = [](CallOutcome& outcome) {
-    outcome.end = End::infra;
+    outcome.end = CallEnd::infra;
     simgpu::runtime::ApiError error;
     error.name = "cudaErrorMemoryAllocation";
     outcome.result.errors.push_back(error);
@@ -311,7 +311,8 @@ TEST_CASE("the report names the GPU, why it was picked, and fits 80 columns") {
     gpu.sanitizer.back().tool = tool;
     gpu.sanitizer.back().clean = true;
   }
-  gpu.speed = {speed("pass"), speed("inconclusive"), speed("fail")};
+  gpu.speed = {speed(SpeedVerdict::pass), speed(SpeedVerdict::inconclusive),
+               speed(SpeedVerdict::fail)};
   gpu.inconclusive = true;
   report.labs[0].stages[0].recorded = messages::text("gpu.recorded", {{"rung", "gemm_naive"},
                                                                       {"tflops", "6.4"},
@@ -345,7 +346,7 @@ TEST_CASE("the report names the GPU, why it was picked, and fits 80 columns") {
 
   report::Report failed = one_stage(State::failed);
   auto& stage = failed.labs[0].stages[0];
-  stage.gpu->verdict = "SANITIZER";
+  stage.gpu->verdict = Verdict::sanitizer;
   stage.gpu->diagnosis = "RACECHECK";
   stage.gpu->headline = "compute-sanitizer, racecheck: Race reported between <a> & <b>";
   stage.gpu->sanitizer.push_back({});
@@ -372,14 +373,15 @@ TEST_CASE("what the course measured is told from its file; other files are left 
   }
   const std::string record =
       R"({"lab": 1, "rung": "gemm_naive", "type": "float", "m": 4096, "n": 4096, "k": 4096,
-          "tflops": 6.39, "percent_of_cublas": 12.6})";
-  for (const std::string& text : {std::string("no json"), std::string("{}"),
-                                  std::string("[1, null]"), std::string(R"([{"rung": 7}])")}) {
+          "ms": 21.508, "over_cublas": [0.125, 0.126, 0.127]})";
+  for (const std::string& text :
+       {std::string("no json"), std::string("{}"), std::string(R"({"records": [1, null]})"),
+        std::string(R"({"records": [{"rung": 7}]})")}) {
     INFO(text);
     add_recorded(text, lab, result);
     for (const auto& stage : result.stages) CHECK(stage.recorded.empty());
   }
-  add_recorded("[" + record + "]", lab, result);
+  add_recorded(R"({"records": [)" + record + "]}", lab, result);
   unsigned told = 0;
   for (const auto& stage : result.stages) told += !stage.recorded.empty();
   CHECK(told == 1);

@@ -9,8 +9,8 @@
 
 #include "common/catch2.hpp"
 #include "common/inputs.hpp"
+#include "grader/author/speed/calibration.hpp"
 #include "grader/gpu/speed.hpp"
-#include "grader/measure/calibration.hpp"
 
 using namespace grader;
 using namespace grader::gpu;

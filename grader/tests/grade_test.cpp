@@ -15,6 +15,7 @@
 #include "grader/os/files.hpp"
 #include "grader/os/zip.hpp"
 #include "grader/tests/bench.hpp"
+#include "grader/version.hpp"
 
 namespace fs = std::filesystem;
 using grader::test::fixture_source;
@@ -103,6 +104,7 @@ TEST_CASE("a class is graded, and a restart repeats nothing") {
 
   const auto document = nlohmann::json::parse(grader::read_file(out / "grades.json"));
   CHECK(document.at("schema") == 1);
+  CHECK(document.at("version") == grader::version());
   CHECK(document.at("protection") == "rlimits only");
   CHECK(document.at("possible") == 7);
   REQUIRE(document.at("students").size() == 6);

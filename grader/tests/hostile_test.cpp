@@ -46,7 +46,7 @@ TEST_CASE("a lab that is nothing but its folder is graded") {
 TEST_CASE("make finds a new lab's goals without being told") {
   const FixtureProject project;
   namespace fs = std::filesystem;
-  for (const char* name : {"Makefile", "grader"})
+  for (const char* name : {"Makefile", "VERSION", "mk", "grader"})
     fs::create_symlink(grader::test::project_root() / name, project.root() / name);
   grader::ProcessSpec spec;
   spec.argv = {"make", "-n", "BUILD=other", "other/bin/grader"};
@@ -204,16 +204,54 @@ TEST_CASE("what does not build is one clear error") {
     CHECK(result.output.find("defines main()") != std::string::npos);
   }
   SECTION("wrong signature: this stage only") {
+    const std::string name =
+        "void gemm_first(MatrixView<const In> a, MatrixView<const In> b, "
+        "MatrixView<Out> c, cudaStream_t stream)";
+    const auto with = [&](const std::string& other) {
+      std::string source = fixture_source("INSERT", "");
+      source.replace(source.find(name), name.size(), other);
+      const auto result = lines(source);
+      CHECK(WEXITSTATUS(result.status) == grader::exit_failed);
+      CHECK(result.output.find("gemm_first<float> is not defined with the signature") !=
+            std::string::npos);
+      CHECK(result.output.find(
+                "wanted: void gemm_first(MatrixView<const T> a, MatrixView<const T> b,") !=
+            std::string::npos);
+      CHECK(result.output.find("6.1 Second                      ok") != std::string::npos);
+      return result.output;
+    };
+    CHECK(with("void gemm_fist(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c, "
+               "cudaStream_t stream)")
+              .find("found:") == std::string::npos);
+    CHECK(with("void gemm_first(MatrixView<const In> a,\n  MatrixView<const In> b, "
+               "MatrixView<Out> c, int, cudaStream_t stream)")
+              .find("found:  void gemm_first(MatrixView<const In> a, MatrixView<const In> b,") !=
+          std::string::npos);
+    // Declared only.
+    CHECK(with("void gemm_first(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c, "
+               "cudaStream_t stream);\ntemplate <typename In, typename Out>\n"
+               "void other(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c, "
+               "cudaStream_t stream)")
+              .find("found:") != std::string::npos);
+  }
+  SECTION("a launcher with one type for all, or with a size of its own") {
     std::string source = fixture_source("INSERT", "");
     const std::string from =
-        "template void gemm_first(MatrixView<const float>, MatrixView<const float>, "
-        "MatrixView<float>, cudaStream_t);";
-    source.replace(source.find(from), from.size(), "");
+        "template <typename In, typename Out>\nvoid gemm_first("
+        "MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,";
+    source.replace(source.find(from), from.size(),
+                   "template <typename T, int = 3>\nvoid gemm_first(MatrixView<const T> a, "
+                   "MatrixView<const T> b, MatrixView<T> c,");
+    CHECK(WEXITSTATUS(lines(source).status) == grader::exit_ok);
+  }
+  SECTION("a brace that is not closed is the file's error") {
+    std::string source = fixture_source("INSERT", "");
+    source.erase(source.find_last_of('}'));
     const auto result = lines(source);
-    CHECK(WEXITSTATUS(result.status) == grader::exit_failed);
-    CHECK(result.output.find("gemm_first<float, float> is not defined with the signature") !=
-          std::string::npos);
-    CHECK(result.output.find("6.1 Second                      ok") != std::string::npos);
+    CHECK(WEXITSTATUS(result.status) == grader::exit_build);
+    CHECK(result.output.find("error: expected '}'") != std::string::npos);
+    CHECK(result.output.find("lab6_fixture/gemm.cu:") != std::string::npos);
+    CHECK(result.output.find("unit.cu") == std::string::npos);
   }
   SECTION("inline assembly that is no PTX") {
     const auto result = lines(fixture_source(

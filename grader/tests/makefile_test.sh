@@ -34,6 +34,21 @@ holds "every target in the help has a rule" bash -c '
         grep -q "^$target:" "$1" || { echo "$target"; exit 1; }
     done' rules "$scratch/rules"
 
+# ---- progress: a stand-in for make has five steps, of which the dry run tells
+mkdir "$scratch/steps"
+cat >"$scratch/steps/Makefile" <<'RULES'
+.PHONY: all
+all: a b c d e
+%: ; @[ -z "$$GEMM_LAB_STEPS" ] || sh grader/scripts/step.sh '$@'; touch $(BUILD)/$@
+VPATH = $(BUILD)
+RULES
+building() { BUILD="$scratch/steps" MAKE=make sh grader/scripts/build.sh -s -f "$scratch/steps/Makefile" "$@" 2>&1; }
+same "a build counts its steps, in plain lines where nobody looks" "[1/5] a [2/5] b [3/5] c [4/5] d [5/5] e" "$(building all | paste -sd' ')"
+same "and only those that there are" "[1/2] c [2/2] e" "$(rm "$scratch/steps/"[ce] && building all | paste -sd' ')"
+same "nothing to do says nothing" "" "$(building all)"
+same "a hundred steps are eleven lines" 11 "$(building $(seq 101 200) | wc -l)"
+fails "what cannot be built fails" 2 'No rule' env BUILD="$scratch/steps" MAKE=make sh grader/scripts/build.sh -s chekc
+
 # ---- build folder
 touch "$scratch/file"
 fails "a build folder that cannot be made is one clear error" 3 "cannot write to the build folder" \
@@ -48,7 +63,7 @@ holds "make clean removes its own" bash -c 'make -s clean BUILD="$1" && [ ! -e "
 
 # ---- a path with blanks
 mkdir "$scratch/a path with blanks"
-cp -R Makefile .clangd lab* common grader "$scratch/a path with blanks/"
+cp -R Makefile VERSION mk .clangd lab* common grader "$scratch/a path with blanks/"
 says "help works in a path with blanks" 'make check' make -s -C "$scratch/a path with blanks"
 holds "a build works in a path with blanks" bash -c 'cd "$1" && make -s build/bin/skeleton && build/bin/skeleton regions lab1_naive/solution/gemm.cu' \
     blanks "$scratch/a path with blanks"
@@ -82,6 +97,14 @@ fails "no clang and no root: the one command" 3 'make setup' as_user "$scratch/n
 fails "it names what is missing" 3 'not installed: clang\.' as_user "$scratch/noclang"
 fails "CLANG=nonesuch is one clear error" 3 'CLANG=nonesuch: no such program' clean_gate CLANG=nonesuch CLANG_CHOSEN=1
 fails "CXX=nonesuch is one clear error" 3 'CXX=nonesuch: does not start' clean_gate CXX=nonesuch CXX_CHOSEN=1
+# A compiler that sees no library at all: each of them is named.
+program "$scratch/bookless" 'exec g++ -nostdinc "$@"'
+fails "each missing library is named" 3 'not installed: Catch2, CLI11, nlohmann-json, toml\+\+, \{fmt\}, zlib, OpenMP\.' \
+    as_user "$scratch/noclang" CLANG="$(sh -c '. grader/scripts/lib.sh; command -v "$CLANG"')" CXX="$scratch/bookless"
+# Libraries of a DEPS folder stand in for installed ones, in the compiler's and in the linker's line.
+says "DEPS gives headers" '-isystem /opt/libraries/include' make -n V=1 DEPS=/opt/libraries BUILD="$scratch/deps" "$scratch/deps/obj/grader/main.o"
+says "and libraries, found again when the program starts" '-L/opt/libraries/lib -Wl,-rpath,/opt/libraries/lib -lfmt -lz' \
+    make -n V=1 DEPS=/opt/libraries BUILD="$scratch/deps" "$scratch/deps/bin/grader"
 pretend_clang() { program "$scratch/pretended" "echo '$1'"; }
 pretend_clang 'Debian clang version 11.0.1-2'
 fails "an old clang is told so" 3 'version 11.0.1; 14 or newer' clean_gate CLANG="$scratch/pretended" CLANG_CHOSEN=1
@@ -151,8 +174,9 @@ fails "and the exit status says so" 1 '' bash grader/scripts/test.sh "$scratch/l
 holds "or not" bash grader/scripts/test.sh "$scratch/good.sh"
 
 # ---- the record of a check, with programs that stand for make and nvidia-smi
-mkdir -p "$scratch/stand-in" "$scratch/recorded/grader"
+mkdir -p "$scratch/stand-in" "$scratch/recorded/grader/author"
 cp -R grader/scripts "$scratch/recorded/grader/"
+cp grader/author/record_check.sh "$scratch/recorded/grader/author/"
 git -C "$scratch/recorded" init -q && git -C "$scratch/recorded" add -A && git -C "$scratch/recorded" commit -qm one
 commit=$(git -C "$scratch/recorded" rev-parse --short=12 HEAD)
 driver() { program "$scratch/stand-in/nvidia-smi" "$@"; }
@@ -161,7 +185,7 @@ printed() { # STATUS LINE...: a make that ends so, and prints what every check o
         'gemm-lab check · lab1_naive · sim · clang 14.0.6' '' "${@:2}" >"$scratch/printed"
     program "$scratch/stand-in/make" "printf '%s|' \"\$@\" >'$scratch/asked'" "cat '$scratch/printed'" 'echo "on stderr" >&2' "exit $1"
 }
-record() { (cd "$scratch/recorded" && env -u GEMM_LAB_COMMIT -u MAKE PATH="$scratch/stand-in:$PATH" bash grader/scripts/record_check.sh check.txt "$@"); }
+record() { (cd "$scratch/recorded" && env -u GEMM_LAB_COMMIT -u MAKE PATH="$scratch/stand-in:$PATH" bash grader/author/record_check.sh check.txt "$@"); }
 recorded() { sed -E "s/ [0-9]+ cores, [0-9]+ s,/ C cores, S s,/; s/^# [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UTC/# DATE/" "$scratch/recorded/check.txt"; }
 kept() { same "$1" "old; check.txt grader" "$(cd "$scratch/recorded" && cat check.txt && echo "; $(echo *)")"; }
 
@@ -178,11 +202,11 @@ driver 'echo 570.2'
 fails "nor one on another driver" 3 "another driver than nvidia-smi's 570.2" record
 driver 'exit 9'
 fails "without a GPU make is not asked" 3 'no GPU' bash -c 'rm "$1"; "${@:2}"; status=$?; [ ! -e "$1" ] && exit $status' asked "$scratch/asked" \
-    env -C "$scratch/recorded" -u GEMM_LAB_COMMIT PATH="$scratch/stand-in:$PATH" bash grader/scripts/record_check.sh check.txt
+    env -C "$scratch/recorded" -u GEMM_LAB_COMMIT PATH="$scratch/stand-in:$PATH" bash grader/author/record_check.sh check.txt
 kept "the old one stays after all of them"
 driver 'echo 580.1'
-fails "a file is asked for first" 4 'usage: ' bash grader/scripts/record_check.sh LAB=5
-fails "in a folder that is there" 3 'no such folder' bash grader/scripts/record_check.sh "$scratch/none/check.txt"
+fails "a file is asked for first" 4 'usage: ' bash grader/author/record_check.sh LAB=5
+fails "in a folder that is there" 3 'no such folder' bash grader/author/record_check.sh "$scratch/none/check.txt"
 
 says "one that passed is" 'on the GPU: 23 of 23' record
 same "make was asked for the solutions on the GPU" 'check|SOLUTION=1|DEVICE=gpu|' "$(cat "$scratch/asked")"
@@ -197,7 +221,7 @@ same "settings are passed on" 'check|SOLUTION=1|DEVICE=gpu|LAB=1 5|CLANG=/opt/cl
 same "the head tells all but the machine's paths, and that something was changed" "# make check SOLUTION=1 DEVICE=gpu LAB=1\\ 5, as printed on one NVIDIA H200
 # driver 580.1, CUDA 13.0, clang 14.0.6, C cores, S s, exit status 2
 # DATE, commit $commit+changes" "$(recorded | head -n 3)"
-fails "a commit can be given" 2 'too slow' env -C "$scratch/recorded" -u MAKE GEMM_LAB_COMMIT=abc123 PATH="$scratch/stand-in:$PATH" bash grader/scripts/record_check.sh check.txt
+fails "a commit can be given" 2 'too slow' env -C "$scratch/recorded" -u MAKE GEMM_LAB_COMMIT=abc123 PATH="$scratch/stand-in:$PATH" bash grader/author/record_check.sh check.txt
 holds "and is named" grep -qx '# .* UTC, commit abc123' "$scratch/recorded/check.txt"
 
 # ---- watch

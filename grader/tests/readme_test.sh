@@ -34,16 +34,17 @@ fails "it ends with 1" 1 'not started' "$grader" check --device sim --lab 1
 says "make check SOLUTION=1 ends with 0" 'next: make submit' "$grader" check --device sim --solution
 same "make check SOLUTION=1" "$(shown 'make check SOLUTION=1')" "$(neutral <"$scratch/.out")"
 
-for file in README.md grader/staff/handout_README.md CONTRIBUTING.md; do
+for file in README.md grader/course/handout_README.md CONTRIBUTING.md; do
     for target in $(grep -oE '\bmake [a-z][a-z-]*' "$file" | sort -u | cut -d' ' -f2); do
         case $target in sure | up | it) continue ;; esac
         holds "$file: make $target exists" bash -c 'make -s -p -q help 2>/dev/null | grep -q "^$1:"' rule "$target"
     done
-    for link in $(grep -oE '\]\([^)#]*\)' "$file" | tr -d '](' | tr -d ')'); do
+    for link in $(grep -v '^    ' "$file" | grep -oE '\]\([^)#]*\)' | tr -d '](' | tr -d ')'); do
         holds "$file: $link exists" test -e "$link"
     done
 done
-counts=docs/results/h200/counts.md
+counts=$scratch/counts.md
+holds "README.md: the table of counts is made" sh -c 'python3 grader/plots/tables.py docs/results/h200/counts.json >"$1"' table "$counts"
 same "README.md: so many launches were counted by both" "$(sed -n 's/^\([0-9]*\) launches on .*/\1/p' $counts)" \
     "$(sed -n 's/.*\[\([0-9]*\) launches on an H200\].*/\1/p' README.md)"
 promised=$(grep -E '^\| (global (load|store|atomic)|cp.async|multiply-adds|tensor ops)' $counts)

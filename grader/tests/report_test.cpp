@@ -1,6 +1,7 @@
 // One model, three views.
 #include <cstdlib>
 #include <limits>
+#include <regex>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
@@ -8,8 +9,11 @@
 #include "common/catch2.hpp"
 #include "grader/report/render.hpp"
 #include "grader/report/text.hpp"
+#include "grader/version.hpp"
 
 using namespace grader::report;
+using grader::BuildStatus;
+using grader::Verdict;
 
 namespace {
 
@@ -24,15 +28,15 @@ Report sample() {
   lab.name = "lab3_shared_mem";
   lab.title = "Tiles";
   lab.file = "lab3_shared_mem/gemm.cu";
-  lab.build = "ok";
+  lab.build = BuildStatus::built;
   StageResult passed;
   passed.id = "3.1", passed.title = "Fetch a tile together", passed.state = State::passed,
-  passed.verdict = "ACCEPTED";
+  passed.verdict = Verdict::accepted;
   passed.headline = "right for 24 shapes", passed.points = passed.earned = 10,
   passed.assertions = passed.passed_assertions = 72;
   StageResult failed;
   failed.id = "3.2", failed.title = "Two barriers, any K", failed.state = State::failed,
-  failed.verdict = "WRONG_ANSWER";
+  failed.verdict = Verdict::wrong_answer;
   failed.diagnosis = "K-TILE-MISSING", failed.shape = "131×129×127", failed.type = "float",
   failed.points = 10;
   failed.headline = "k-tile 15 (k = 120..126) is missing from the sum: the last, partial one";
@@ -41,7 +45,7 @@ Report sample() {
   failed.file = lab.file, failed.line = 38;
   StageResult locked;
   locked.id = "3.3", locked.title = "Registers over shared memory", locked.state = State::locked,
-  locked.verdict = "LOCKED";
+  locked.verdict = Verdict::locked;
   locked.headline = "locked: needs 3.2", locked.points = 15;
   lab.stages = {passed, failed, locked};
   report.labs = {lab};
@@ -123,7 +127,7 @@ TEST_CASE("the terminal's view keeps to 80 columns whatever it is told") {
                   false,
                   false,
                   "UNCOALESCED"}};
-  stage.verdict = "GOAL_MISSED";
+  stage.verdict = Verdict::goal_missed;
   CHECK(widest(human(report, false)) <= 80);
 }
 
@@ -156,7 +160,7 @@ TEST_CASE("exit codes and the next command") {
   CHECK(exit_code(report) == grader::exit_failed);
   CHECK(next_command(report, {3, 4}) ==
         "make check LAB=4");  // an untouched bonus does not stand in the way
-  lab.build = "compile_error";
+  lab.build = BuildStatus::compile_error;
   CHECK(exit_code(report) == grader::exit_build);
   CHECK(next_command(report, {3, 4}) == "make check LAB=3");
   lab.stages[0].state = State::infra;
@@ -178,6 +182,8 @@ TEST_CASE("JSON can be read back, odd bytes and infinities included") {
                   "GOAL"}};
   const auto document = nlohmann::json::parse(json(report));
   CHECK(document["schema"] == Report::schema);
+  CHECK(document["version"] == grader::version());
+  CHECK(std::regex_match(grader::version(), std::regex(R"(\d+\.\d+\.\d+)")));
   CHECK(document["exit_code"] == 1);
   CHECK(document["score"]["earned"] == 10);
   CHECK(document["score"]["possible"] == 35);
@@ -193,6 +199,8 @@ TEST_CASE("JUnit: wrong is a failure, our fault an error, locked is skipped") {
   report.labs[0].stages[1].headline = "a < b && \"c\" \x1b[31m";
   report.labs[0].stages[0].state = State::infra;
   const std::string xml = junit(report);
+  CHECK(xml.find("<property name=\"version\" value=\"" + grader::version() + "\"/>") !=
+        std::string::npos);
   CHECK(xml.find("<testsuite name=\"lab3_shared_mem\" tests=\"3\" failures=\"1\" errors=\"1\" "
                  "skipped=\"1\"") != std::string::npos);
   CHECK(xml.find("message=\"a &lt; b &amp;&amp; &quot;c&quot; [31m\" type=\"K-TILE-MISSING\"") !=

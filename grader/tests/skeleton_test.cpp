@@ -1,4 +1,4 @@
-#include "grader/staff/skeleton.hpp"
+#include "grader/author/skeleton/skeleton.hpp"
 
 #include <string>
 

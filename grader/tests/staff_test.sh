@@ -13,12 +13,14 @@ numbers=$(for lab in lab[0-9]*_*; do n=${lab%%_*}; echo "${n#lab}"; done | sort 
 numbers=${numbers% }
 
 # ---- the skeletons in the tree are what the masters give
-holds "every skeleton is what its master gives" env BUILD="$build" bash grader/staff/skeletons.sh --check
+holds "every skeleton is what its master gives" env BUILD="$build" bash grader/author/skeleton/skeletons.sh --check
 for lab in lab[0-9]*_*; do
     number=${lab%%_*}
     most=15
     [ "${number#lab}" -le 3 ] || most=30
-    "$SKELETON" regions "$lab/solution/gemm.cu" >"$scratch/regions"
+    for master in "$lab"/solution/*.cu; do "$SKELETON" regions "$master"; done >"$scratch/regions"
+    doubled=$(cut -d' ' -f1 "$scratch/regions" | sort | uniq -d)
+    if [ "$number" = lab5 ] && [ -n "$doubled" ]; then bad "$lab: more than one TODO of $doubled"; fi
     while read -r stage line size; do
         if [ "$size" -le "$most" ]; then good "$lab: the region of $stage (line $line) has at most $most lines"; else
             bad "$lab: the region of $stage (line $line) has $size lines, at most $most are allowed"
@@ -33,7 +35,7 @@ git clone -q --no-hardlinks . "$scratch/author" 2>/dev/null || { bad "cannot clo
 cd "$scratch/author" || exit 3
 export BUILD="$scratch/build"
 mkdir "$BUILD"
-skeletons() { bash grader/staff/skeletons.sh "$@"; }
+skeletons() { bash grader/author/skeleton/skeletons.sh "$@"; }
 lab=lab1_naive
 
 says "nothing to do in a fresh clone" "$lab/gemm.cu: up to date" skeletons
@@ -46,13 +48,13 @@ sed -i 's/You shall learn/You will see/' $lab/solution/gemm.cu
 says "and once more, before any commit" "$lab/gemm.cu: written" skeletons
 git commit -qam 'a new master'
 git show HEAD~1:./$lab/gemm.cu >$lab/gemm.cu
-says "the skeleton of an older master is not an edited one" "$lab/gemm.cu: written" env BUILD="$scratch/otherbuild" bash grader/staff/skeletons.sh
+says "the skeleton of an older master is not an edited one" "$lab/gemm.cu: written" env BUILD="$scratch/otherbuild" bash grader/author/skeleton/skeletons.sh
 echo '// my work' >>$lab/gemm.cu
 fails "an edited one is not overwritten" 1 "$lab/gemm.cu was edited" skeletons
 holds "it is as it was" grep -q 'my work' $lab/gemm.cu
 git commit -qam 'work in progress'
 fails "committed or not" 1 "$lab/gemm.cu was edited" skeletons
-says "FORCE=1 keeps a backup" "backup-1" env FORCE=1 bash grader/staff/skeletons.sh $lab
+says "FORCE=1 keeps a backup" "backup-1" env FORCE=1 bash grader/author/skeleton/skeletons.sh $lab
 holds "which is the edited one" grep -q 'my work' $lab/gemm.cu.backup-1
 holds "and writes" bash -c '! grep -q "my work" '$lab/gemm.cu
 sed -i '0,/>>> solution/s//>>> solutoin/' $lab/solution/gemm.cu
@@ -66,8 +68,8 @@ git checkout -q . && git reset -q --hard origin/HEAD
 
 # ---- solution text: every line of every region that is not given code somewhere, blanks squeezed
 squeeze() { tr -d ' \t\r'; }
-for lab in lab[0-9]*_*; do "$SKELETON" lines "$lab/solution/gemm.cu"; done | squeeze | sort -u >"$scratch/all_lines"
-for lab in lab[0-9]*_*; do "$SKELETON" strip "$lab/solution/gemm.cu"; done | squeeze | sort -u >"$scratch/given_lines"
+for master in lab[0-9]*_*/solution/*.cu; do "$SKELETON" lines "$master"; done | squeeze | sort -u >"$scratch/all_lines"
+for master in lab[0-9]*_*/solution/*.cu; do "$SKELETON" strip "$master"; done | squeeze | sort -u >"$scratch/given_lines"
 # What any kernel holds gives nothing away: short lines, a barrier, an unroll pragma, a bare loop head over k.
 comm -23 "$scratch/all_lines" "$scratch/given_lines" | awk 'length >= 16' |
     grep -vxE '__syncthreads\(\);|#pragmaunroll|//.*|for\(intk=0;k<[A-Za-z_.]*;(\+\+k|k\+\+)\)\{?' >"$scratch/secrets"
@@ -86,7 +88,7 @@ same "the search finds them in the authors' tree" yes "$([ -n "$(leaks . HEAD)" 
 
 # ---- handout
 first=${numbers%% *}
-handout() { bash grader/staff/handout.sh "$@"; }
+handout() { bash grader/course/handout.sh "$@"; }
 out="$scratch/hand out"
 says "a handout of one lab" "Release lab $first; it holds labs $first$" handout "$out" "$first"
 same "is one commit" 1 "$(git -C "$out" rev-list --count HEAD)"
@@ -94,6 +96,21 @@ same "with one lab" "lab${first}_" "$(cd "$out" && echo lab*_* | sed 's/_.*/_/')
 holds "on a clean tree" test -z "$(git -C "$out" status --porcelain)"
 same "no solution, mutant or alternative in it" "" "$(git -C "$out" ls-files | grep -E '/(solution|mutants|alternatives)/')"
 same "no solution text in it" "" "$(leaks "$out" --all)"
+# The list names what is there, and what it does not name stays here.
+files() { sh grader/course/handout_files.sh "${list:-grader/course/handout.list}" "$@"; }
+same "it holds what the list names, its own README and a mark" "$( (files "$first"; echo README.md; echo .handout) | sort)" "$(git -C "$out" ls-files | sort)"
+{ cat grader/course/handout.list; echo "docs/no-such-page.md"; echo "grader/no-such-folder/"; } >"$scratch/list"
+list=$scratch/list fails "a line of the list that names nothing is an error" 1 'docs/no-such-page.md names no file' files "$first"
+list=$scratch/list fails "a folder, too" 1 'grader/no-such-folder/ names no file' files "$first"
+files $numbers >"$scratch/listed"
+mkdir -p grader/novel
+for file in plan.md docs/novel.md grader/novel/tool.cpp grader/scripts/novel.sh mk/novel.mk common/novel.txt "$lab/notes.txt"; do
+    echo new >"$file"
+    git add "$file"
+done
+git commit -qm 'new files'
+same "a new file is not handed out unless somebody says so" "$(cat "$scratch/listed")" "$(files $numbers)"
+git reset -q --hard HEAD~1
 same "its skeleton is the skeleton" "$(cksum <"$(echo lab"${first}"_*)/gemm.cu")" "$(cksum <"$(echo "$out/lab${first}"_*)/gemm.cu")"
 holds "its README names the lab" grep -q "lab${first}_" "$out/README.md"
 holds "and no lab that is not there" bash -c '! grep -oE "lab[0-9]+_[a-z_]+" "$1/README.md" | sort -u | while read -r l; do [ -d "$1/$l" ] || echo "$l"; done | grep .' names "$out"
@@ -126,7 +143,7 @@ cd "$scratch/author" || exit 3
 # ---- solution branch
 rm -rf "$scratch/course"
 handout "$scratch/course" "$first" >/dev/null
-solution_branch() { bash grader/staff/solution_branch.sh "$@"; }
+solution_branch() { bash grader/course/solution_branch.sh "$@"; }
 course=$scratch/course
 fails "a solution branch needs a handout" 3 'not a handout' solution_branch "$scratch/foreign"
 fails "of labs that are out" 3 "lab 99 is not in" solution_branch "$course" 99
@@ -142,8 +159,10 @@ holds "after a further release" solution_branch "$course"
 holds "nothing published is rewritten" git -C "$course" merge-base --is-ancestor "$old" solution
 for number in $numbers; do
     lab=$(echo lab"$number"_*)
-    same "solution/lab$number holds lab $number solved" "$("$SKELETON" solve "$lab/solution/gemm.cu" | cksum)" \
-        "$(git -C "$course" show "solution/lab$number:$lab/gemm.cu" | cksum)"
+    for master in "$lab"/solution/*.cu; do
+        same "solution/lab$number holds ${master##*/} of lab $number solved" "$("$SKELETON" solve "$master" | cksum)" \
+            "$(git -C "$course" show "solution/lab$number:$lab/${master##*/}" | cksum)"
+    done
 done
 same "one commit per lab" "$(wc -w <<<"$numbers")" "$(git -C "$course" log --format=%s main..solution | grep -c '^Solution of lab')"
 same "the branch differs from the handout in the labs' .cu files only" "" "$(git -C "$course" diff --name-only main solution | grep -vE '^lab[0-9]+_[^/]*/[^/]*\.cu$')"
@@ -169,7 +188,7 @@ if [ -x "$build/bin/grader" ]; then
     holds "and no stage passes" bash -c '! grep -qE "^[0-9]+\.[0-9]+ .* ok " "$1"' none "$scratch/.out"
     says "make submit packs the labs" 'packed' student_make main submit OUT="$scratch/packed.zip"
     says "make hint works there" '.' student_make main hint STAGE="$first.0"
-    holds "make test works there" student_make main test
+    fails "the project's own tests are not part of it" 2 "No rule to make target .test." student_make main test
 else
     bad "no grader in $build: make check was not tried in the handout"
 fi

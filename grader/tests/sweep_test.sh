@@ -10,8 +10,10 @@ if ! nvidia-smi -L >/dev/null 2>&1; then
     fails "no GPU: one line that says what to do" 3 'needs an NVIDIA GPU' "$measure" sweep --lab 1
     same "and only one" 1 "$(grep -c . "$scratch/.out")"
 fi
-fails "a file that is no results file" 4 'is no results file' "$measure" sweep --lab 1 --measured README.md
+fails "a file that is no results file" 4 'README.md holds no results of a sweep' "$measure" sweep --lab 1 --measured README.md
 fails "another lab's results" 4 "holds lab 1's sweep" "$measure" sweep --lab 2 --measured $recorded/sweep-lab1.json
+
+holds "what is said of recorded and of awkward curves" python3 grader/tests/sweep_sentences.py
 
 plots() { python3 grader/plots/sweep_plots.py "$@"; }
 for file in "$recorded"/sweep-lab[0-9].json; do
@@ -29,10 +31,10 @@ from xml.etree import ElementTree
 results = json.load(open(sys.argv[1]))
 stem = os.path.splitext(os.path.basename(sys.argv[1]))[0]
 wanted = {}
-for p in results["points"]:
+for p in results["records"]:
     if "ms" in p:
         curve = p["variant"] if p["experiment"] == "size" else (p["n"], p["variant"])
-        wanted.setdefault((p["experiment"], p["type"]), set()).add(curve)
+        wanted.setdefault((p["experiment"], p["math"]), set()).add(curve)
 for (experiment, kind), curves in wanted.items():
     slug = "".join(c if c.isalnum() else "-" for c in experiment)
     path = os.path.join(sys.argv[2], f"{stem}-{slug}-{kind}.svg")
@@ -50,4 +52,6 @@ CHECK
 done
 mkdir "$scratch/empty"
 printf 'raise ImportError("none")\n' >"$scratch/empty/matplotlib.py"
-PYTHONPATH=$scratch/empty fails "without matplotlib the status says so" 77 'matplotlib is not installed' plots "$recorded/sweep-lab1.json" "$scratch/none"
+PYTHONPATH=$scratch/empty says "without matplotlib there are tables" 'the minimum lies' plots "$recorded/sweep-lab1.json" "$scratch/none"
+PYTHONPATH=$scratch/empty says "and a line says what is missing" 'no plots: matplotlib is not installed' plots "$recorded/sweep-lab1.json" "$scratch/none"
+fails "a file that is no sweep" 3 'bench.json is no sweep file' plots "$recorded/bench.json"

@@ -3,6 +3,7 @@
 // and names.
 #include <sys/wait.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "common/catch2.hpp"
@@ -102,9 +103,6 @@ void gemm_tf32(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c
   kernel_tf32<<<dim3((c.cols + 7) / 8, (c.rows + 7) / 8), dim3(8, 8), 0, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
 }
-template void gemm_16(MatrixView<const __half>, MatrixView<const __half>, MatrixView<float>, cudaStream_t);
-template void gemm_16(MatrixView<const __nv_bfloat16>, MatrixView<const __nv_bfloat16>, MatrixView<float>, cudaStream_t);
-template void gemm_tf32(MatrixView<const float>, MatrixView<const float>, MatrixView<float>, cudaStream_t);
 )";
 
 struct Verdicts {
@@ -138,6 +136,71 @@ Verdicts judge(const FixtureProject& project, const std::string& step,
 const std::string right = "sum += value(a(row, k)) * value(b(k, col))";
 
 }  // namespace
+
+TEST_CASE("a lab of two files: one that fails takes no other with it") {
+  const FixtureProject project;
+  const std::string two = R"(id = 6
+name = "lab6_fixture"
+title = "Files"
+tile = { BM = 8, BN = 8, BK = 4 }
+[[rung]]
+name = "gemm_tf32"
+types = ["float"]
+precision = "tf32"
+[[rung]]
+name = "gemm_16"
+types = ["half"]
+file = "half.cu"
+[[stage]]
+id = "6.0"
+title = "First file"
+rung = "gemm_tf32"
+points = 1
+shapes = ["tiny"]
+[[stage]]
+id = "6.1"
+title = "Second file"
+rung = "gemm_16"
+points = 1
+shapes = ["tiny"]
+)";
+  grader::write_file_atomically(project.lab() / "lab.toml", two);
+  std::string text = source;  // the kernels of both files have the same names
+  for (const auto& [mark, code] :
+       std::map<std::string, std::string>{{"@STEP@", right}, {"@TF32@", "rounded"}})
+    for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark))
+      text.replace(at, mark.size(), code);
+  project.write_source(text);
+  const auto check = [&](const std::string& second) {
+    grader::write_file_atomically(project.lab() / "half.cu", second);
+    const auto result = project.grader({"check", "--lab", "6", "--device", "sim", "--json", "-"});
+    INFO(result.errors);
+    REQUIRE(WIFEXITED(result.status));
+    return nlohmann::json::parse(result.output).at("labs").at(0);
+  };
+  auto lab = check(text);
+  CHECK(lab.at("build").at("status") == "ok");
+  CHECK(lab.at("stages").at(0).at("state") == "passed");
+  CHECK(lab.at("stages").at(1).at("state") == "passed");
+
+  lab = check(text + "int x = y;\n");
+  CHECK(lab.at("build").at("status") == "compile_error");
+  CHECK(lab.at("build").at("headline") == "lab6_fixture/half.cu does not compile");
+  CHECK(lab.at("stages").at(0).at("state") == "passed");
+  CHECK(lab.at("stages").at(1).at("verdict") == "COMPILE_ERROR");
+  CHECK(lab.at("stages").at(1).at("file") == "lab6_fixture/half.cu");
+
+  lab = check(text + "void nowhere();\nvoid somewhere() { nowhere(); }\n");  // does not link
+  CHECK(lab.at("build").at("status") == "link_error");
+  CHECK(lab.at("stages").at(0).at("state") == "passed");
+  CHECK(lab.at("stages").at(1).at("verdict") == "COMPILE_ERROR");
+
+  lab =
+      check(text + "__global__ void odd() { asm volatile(\".incbin \\\"/etc/hostname\\\"\"); }\n");
+  CHECK(lab.at("build").at("status") == "compile_error");
+  CHECK(lab.at("stages").at(0).at("state") == "passed");
+  CHECK(lab.at("stages").at(1).at("verdict") == "COMPILE_ERROR");
+}
 
 TEST_CASE("16-bit and TF32 rungs are graded, and what needs Hopper is skipped") {
   const FixtureProject project;

@@ -29,8 +29,8 @@ __global__ void multiply(const T* __restrict__ a, int lda, const T* __restrict__
   }
 }
 
-template <typename In, typename Out>
-void launch(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c, dim3 block,
+template <typename T>
+void launch(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c, dim3 block,
             cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
   const dim3 blocks((c.cols - 1) / block.x + 1, (c.rows - 1) / block.y + 1);
@@ -39,8 +39,8 @@ void launch(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c, d
   CUDA_CHECK(cudaGetLastError());
 }
 
-template <typename In, typename Out>
-void outer_product(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <typename T>
+void outer_product(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                    cudaStream_t stream) {
   const dim3 block(8, 8), blocks(c.cols / 8 + 1, c.rows / 8 + 1);
   multiply_column_by_row<<<blocks, block, 0, stream>>>(a.data, a.ld, b.data, c.data, c.ld, c.rows,
@@ -48,24 +48,14 @@ void outer_product(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Ou
   CUDA_CHECK(cudaGetLastError());
 }
 
-template <typename In, typename Out>
-void gemm_square_grid(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <typename T>
+void gemm_square_grid(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                       cudaStream_t stream) {
   launch(a, b, c, dim3(32, 32), stream);
 }
 
-template <typename In, typename Out>
-void gemm_naive(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <typename T>
+void gemm_naive(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                 cudaStream_t stream) {
   launch(a, b, c, dim3(64, 4), stream);
 }
-
-#define INSTANTIATE_ONE(rung, T) \
-  template void rung<T, T>(MatrixView<const T>, MatrixView<const T>, MatrixView<T>, cudaStream_t);
-#define INSTANTIATE(T)                 \
-  INSTANTIATE_ONE(outer_product, T)    \
-  INSTANTIATE_ONE(gemm_square_grid, T) \
-  INSTANTIATE_ONE(gemm_naive, T)
-INSTANTIATE(int)
-INSTANTIATE(float)
-INSTANTIATE(double)

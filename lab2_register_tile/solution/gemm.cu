@@ -19,8 +19,8 @@ constexpr int BX = 16, BY = 16;
 
 /// Adds A * B to acc, the calling thread's tile: acc[i][j] belongs to row rows[i] of A and column
 /// cols[j] of B. With all loops over i and j unrolled, acc lives in registers.
-template <int TM, int TN, typename In, typename Out>
-__device__ void accumulate(Out (&acc)[TM][TN], MatrixView<const In> a, MatrixView<const In> b,
+template <int TM, int TN, typename T>
+__device__ void accumulate(T (&acc)[TM][TN], MatrixView<const T> a, MatrixView<const T> b,
                            const int (&rows)[TM], const int (&cols)[TN]) {
   static_assert(TM > 0 && TN > 0, "a thread must own at least one element of C");
   // TODO(2.1) For every k: fetch TM elements of A and TN of B into two small arrays, then add all
@@ -28,7 +28,7 @@ __device__ void accumulate(Out (&acc)[TM][TN], MatrixView<const In> a, MatrixVie
   // >>> solution
 #pragma unroll 4  // the loads of four k steps are then under way at once
   for (int k = 0; k < a.cols; ++k) {
-    In a_k[TM], b_k[TN];
+    T a_k[TM], b_k[TN];
 #pragma unroll
     for (int i = 0; i < TM; ++i) a_k[i] = a(rows[i], k);
 #pragma unroll
@@ -43,12 +43,12 @@ __device__ void accumulate(Out (&acc)[TM][TN], MatrixView<const In> a, MatrixVie
 
 /// A tile that hangs over the edge of C, one element after the other as in lab 1. Given, right, and
 /// slow: nothing is used twice, and the neighbours in the warp wait meanwhile. 2.2 does better.
-template <int TM, int TN, typename In, typename Out>
-__device__ void one_by_one(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
-                           int row0, int col0) {
+template <int TM, int TN, typename T>
+__device__ void one_by_one(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c, int row0,
+                           int col0) {
   for (int row = row0; row < min(row0 + TM, c.rows); ++row) {
     for (int col = col0; col < min(col0 + TN, c.cols); ++col) {
-      Out sum = 0;
+      T sum = 0;
       for (int k = 0; k < a.cols; ++k) sum += a(row, k) * b(k, col);
       c(row, col) = sum;
     }
@@ -57,9 +57,9 @@ __device__ void one_by_one(MatrixView<const In> a, MatrixView<const In> b, Matri
 
 /// __launch_bounds__(256, 2): blocks of 256 threads, and no more registers than let two of them
 /// live on a multiprocessor.
-template <int TM, int TN, typename In, typename Out>
+template <int TM, int TN, typename T>
 __global__ void __launch_bounds__(256, 2)
-    register_tile_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
+    register_tile_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
   const int row0 = (blockIdx.y * BY + threadIdx.y) * TM;
   const int col0 = (blockIdx.x * BX + threadIdx.x) * TN;
   if (row0 + TM > c.rows || col0 + TN > c.cols) return one_by_one<TM, TN>(a, b, c, row0, col0);
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(256, 2)
 #pragma unroll
   for (int j = 0; j < TN; ++j) cols[j] = col0 + j;
 
-  Out acc[TM][TN] = {};
+  T acc[TM][TN] = {};
   accumulate(acc, a, b, rows, cols);
   // TODO(2.1) Store acc. Every loop over it unrolled, here too.
   // >>> solution
@@ -85,9 +85,9 @@ __global__ void __launch_bounds__(256, 2)
 
 /// The TM x TN elements of C at rows row0, row0 + 1, ... and columns col0, col0 + STEP, ... STEP is
 /// 1 until 2.3. With CLAMP some of them may not exist; without, all do, and nothing need be asked.
-template <bool CLAMP, int TM, int TN, int STEP, typename In, typename Out>
-__device__ void thread_tile(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
-                            int row0, int col0) {
+template <bool CLAMP, int TM, int TN, int STEP, typename T>
+__device__ void thread_tile(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c, int row0,
+                            int col0) {
   if (CLAMP && (row0 >= c.rows || col0 >= c.cols)) return;
   // TODO(2.2) With CLAMP a row or column that does not exist fetches the last one that does: its
   //           products are computed for nothing and never stored. accumulate(), then store.
@@ -97,7 +97,7 @@ __device__ void thread_tile(MatrixView<const In> a, MatrixView<const In> b, Matr
   for (int i = 0; i < TM; ++i) rows[i] = CLAMP ? min(row0 + i, c.rows - 1) : row0 + i;
 #pragma unroll
   for (int j = 0; j < TN; ++j) cols[j] = CLAMP ? min(col0 + j * STEP, c.cols - 1) : col0 + j * STEP;
-  Out acc[TM][TN] = {};
+  T acc[TM][TN] = {};
   accumulate(acc, a, b, rows, cols);
 #pragma unroll
   for (int i = 0; i < TM; ++i)
@@ -110,9 +110,9 @@ __device__ void thread_tile(MatrixView<const In> a, MatrixView<const In> b, Matr
 
 /// Whether a block lies wholly within C has one answer for all of its threads, and a branch that a
 /// whole warp takes together costs nothing.
-template <int TM, int TN, int STEP, typename In, typename Out>
-__device__ void block_tile(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
-                           int row0, int col0) {
+template <int TM, int TN, int STEP, typename T>
+__device__ void block_tile(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c, int row0,
+                           int col0) {
   static_assert(BX * BY == 256, "the launch bounds promise 256 threads");
   const int row_end = (blockIdx.y + 1) * (BY * TM), col_end = (blockIdx.x + 1) * (BX * TN);
   if (row_end <= c.rows && col_end <= c.cols)
@@ -121,9 +121,9 @@ __device__ void block_tile(MatrixView<const In> a, MatrixView<const In> b, Matri
     thread_tile<true, TM, TN, STEP>(a, b, c, row0, col0);
 }
 
-template <int TM, int TN, typename In, typename Out>
+template <int TM, int TN, typename T>
 __global__ void __launch_bounds__(256, 2)
-    clamped_tile_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
+    clamped_tile_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
   const int row0 = (blockIdx.y * BY + threadIdx.y) * TM;
   const int col0 = (blockIdx.x * BX + threadIdx.x) * TN;
   block_tile<TM, TN, 1>(a, b, c, row0, col0);
@@ -133,9 +133,9 @@ __global__ void __launch_bounds__(256, 2)
 
 /// A block still computes (BY * TM) x (BX * TN) elements of C and each thread TM x TN of them, but
 /// the columns of a thread need not be neighbours. The loads of its warp should be.
-template <int TM, int TN, typename In, typename Out>
+template <int TM, int TN, typename T>
 __global__ void __launch_bounds__(256, 2)
-    interleaved_tile_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
+    interleaved_tile_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
   // TODO(2.3) Choose row0, col0 and STEP such that for every j neighbouring threads own
   //           neighbouring columns, and call block_tile<TM, TN, STEP>(a, b, c, row0, col0).
   // >>> solution
@@ -148,44 +148,34 @@ __global__ void __launch_bounds__(256, 2)
 // ---- launchers
 
 constexpr int TN = 4;
-template <typename Out>
-constexpr int TM = sizeof(Out) > 4 ? 4 : 8;  // a double takes two registers
+template <typename T>
+constexpr int TM = sizeof(T) > 4 ? 4 : 8;  // a double takes two registers
 
-template <typename Out>
-dim3 grid_for(MatrixView<Out> c) {
-  return dim3(ceil_div(c.cols, BX * TN), ceil_div(c.rows, BY * TM<Out>));
+template <typename T>
+dim3 grid_for(MatrixView<T> c) {
+  return dim3(ceil_div(c.cols, BX * TN), ceil_div(c.rows, BY * TM<T>));
 }
 
-template <typename In, typename Out>
-void gemm_register_tile(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <typename T>
+void gemm_register_tile(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                         cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  register_tile_kernel<TM<Out>, TN><<<grid_for(c), dim3(BX, BY), 0, stream>>>(a, b, c);
+  register_tile_kernel<TM<T>, TN><<<grid_for(c), dim3(BX, BY), 0, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
 }
 
-template <typename In, typename Out>
-void gemm_clamped_tile(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <typename T>
+void gemm_clamped_tile(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                        cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  clamped_tile_kernel<TM<Out>, TN><<<grid_for(c), dim3(BX, BY), 0, stream>>>(a, b, c);
+  clamped_tile_kernel<TM<T>, TN><<<grid_for(c), dim3(BX, BY), 0, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
 }
 
-template <typename In, typename Out>
-void gemm_interleaved_tile(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <typename T>
+void gemm_interleaved_tile(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                            cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  interleaved_tile_kernel<TM<Out>, TN><<<grid_for(c), dim3(BX, BY), 0, stream>>>(a, b, c);
+  interleaved_tile_kernel<TM<T>, TN><<<grid_for(c), dim3(BX, BY), 0, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
 }
-
-#define INSTANTIATE_ONE(rung, In, Out) \
-  template void rung(MatrixView<const In>, MatrixView<const In>, MatrixView<Out>, cudaStream_t);
-#define INSTANTIATE(In, Out)                   \
-  INSTANTIATE_ONE(gemm_register_tile, In, Out) \
-  INSTANTIATE_ONE(gemm_clamped_tile, In, Out)  \
-  INSTANTIATE_ONE(gemm_interleaved_tile, In, Out)
-INSTANTIATE(int, int)
-INSTANTIATE(float, float)
-INSTANTIATE(double, double)

@@ -39,29 +39,29 @@ struct ConflictFree {
 /// A BM x BN tile of C per block of 8 warps. A warp has 32 x 16 elements of it: its lanes are 8
 /// rows of 4, each with 4 x 4 elements, 8 rows and 4 columns apart. With RowByRow it is right, and
 /// slower than lab 2's kernel without shared memory.
-template <template <int, int> class Layout, int BM, int BN, int BK, typename In, typename Out>
+template <template <int, int> class Layout, int BM, int BN, int BK, typename T>
 __global__ void __launch_bounds__(256)
-    column_walk_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
+    column_walk_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
   static_assert(BM == 64 && BN == 64, "eight warps of 32 x 16 elements must cover the tile");
   static_assert(BK == 32, "one lane fetches one column of the tile of A");
   using A = Layout<BM, BK>;
-  __shared__ In a_tile[A::ELEMENTS], b_tile[BK][BN];
+  __shared__ T a_tile[A::ELEMENTS], b_tile[BK][BN];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
   const int row = warp / 4 * 32 + lane / 4, col = warp % 4 * 16 + lane % 4;
-  Out acc[4][4] = {};
+  T acc[4][4] = {};
   for (int k0 = 0; k0 < a.cols; k0 += BK) {
     for (int r = warp; r < BM; r += 8) {
       const bool inside = row0 + r < a.rows && k0 + lane < a.cols;
-      a_tile[A::place(r, lane)] = inside ? a(row0 + r, k0 + lane) : In(0);
+      a_tile[A::place(r, lane)] = inside ? a(row0 + r, k0 + lane) : T(0);
     }
     for (int k = warp; k < BK; k += 8)
       for (int j = lane; j < BN; j += 32)
-        b_tile[k][j] = k0 + k < b.rows && col0 + j < b.cols ? b(k0 + k, col0 + j) : In(0);
+        b_tile[k][j] = k0 + k < b.rows && col0 + j < b.cols ? b(k0 + k, col0 + j) : T(0);
     __syncthreads();
 #pragma unroll 1  // so that what you read here is what the hardware does
     for (int k = 0; k < BK; ++k) {
-      In a_k[4], b_k[4];
+      T a_k[4], b_k[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) a_k[i] = a_tile[A::place(row + 8 * i, k)];
 #pragma unroll
@@ -91,8 +91,8 @@ int prediction() {
   return predicted_wavefronts;
 }
 
-template <template <int, int> class Layout, typename In, typename Out>
-void multiply_with(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <template <int, int> class Layout, typename T>
+void multiply_with(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                    cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
   constexpr int BM = 64, BN = 64, BK = 32;
@@ -102,14 +102,14 @@ void multiply_with(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Ou
 }
 
 /// As given: what your prediction is compared with.
-template <typename In, typename Out>
-void gemm_column_walk(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <typename T>
+void gemm_column_walk(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                       cudaStream_t stream) {
   multiply_with<RowByRow>(a, b, c, stream);
 }
 
-template <typename In, typename Out>
-void gemm_conflict_free(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <typename T>
+void gemm_conflict_free(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                         cudaStream_t stream) {
   multiply_with<ConflictFree>(a, b, c, stream);
 }
@@ -221,8 +221,8 @@ __device__ void load_fragment(T (&fragment)[N], const T* from) {
 /// FROM_RIGHT: row 0 goes from right to left. A row then begins where one of i and j is even and
 /// the other odd. Registers have two banks, even and odd, and a product waits if all three of its
 /// numbers are in one. Which registers they are in is up to the compiler: measure whether it pays.
-template <bool FROM_RIGHT = false, int TM, int TN, typename In, typename Out>
-__device__ void add_products(Out (&acc)[TM][TN], const In (&a_k)[TM], const In (&b_k)[TN]) {
+template <bool FROM_RIGHT = false, int TM, int TN, typename T>
+__device__ void add_products(T (&acc)[TM][TN], const T (&a_k)[TM], const T (&b_k)[TN]) {
 #pragma unroll
   for (int i = 0; i < TM; ++i)
 #pragma unroll
@@ -236,13 +236,13 @@ __device__ void add_products(Out (&acc)[TM][TN], const In (&a_k)[TM], const In (
 /// VEC neighbours: rows row, row + 1, ... then row + ROW_STEP, ..., and columns alike. a_tile is
 /// transposed, so that the rows of a piece are neighbours in memory.
 template <int ROW_STEP, int COL_STEP, bool FROM_RIGHT = false, int TM, int TN, int BK, int PITCH_A,
-          int PITCH_B, typename In, typename Out>
-__device__ void multiply_tiles(Out (&acc)[TM][TN], const In (&a_tile)[BK][PITCH_A],
-                               const In (&b_tile)[BK][PITCH_B], int row, int col) {
-  static_assert(PITCH_A % VEC<In> == 0 && PITCH_B % VEC<In> == 0, "rows must begin at 16 bytes");
+          int PITCH_B, typename T>
+__device__ void multiply_tiles(T (&acc)[TM][TN], const T (&a_tile)[BK][PITCH_A],
+                               const T (&b_tile)[BK][PITCH_B], int row, int col) {
+  static_assert(PITCH_A % VEC<T> == 0 && PITCH_B % VEC<T> == 0, "rows must begin at 16 bytes");
 #pragma unroll
   for (int k = 0; k < BK; ++k) {
-    alignas(16) In a_k[TM] = {}, b_k[TN] = {};
+    alignas(16) T a_k[TM] = {}, b_k[TN] = {};
     load_fragment<ROW_STEP>(a_k, &a_tile[k][row]);
     load_fragment<COL_STEP>(b_k, &b_tile[k][col]);
     add_products<FROM_RIGHT>(acc, a_k, b_k);
@@ -251,9 +251,9 @@ __device__ void multiply_tiles(Out (&acc)[TM][TN], const In (&a_tile)[BK][PITCH_
 
 /// Stores acc where multiply_tiles' rows and columns lie in C, as far as they exist, 16 bytes at a
 /// time if the rows of C are aligned.
-template <int ROW_STEP, int COL_STEP, int TM, int TN, typename Out>
-__device__ void store_tile(const Out (&acc)[TM][TN], MatrixView<Out> c, int row, int col) {
-  constexpr int V = VEC<Out>;
+template <int ROW_STEP, int COL_STEP, int TM, int TN, typename T>
+__device__ void store_tile(const T (&acc)[TM][TN], MatrixView<T> c, int row, int col) {
+  constexpr int V = VEC<T>;
   const bool wide = rows_aligned(c);
 #pragma unroll
   for (int i = 0; i < TM; ++i) {
@@ -261,7 +261,7 @@ __device__ void store_tile(const Out (&acc)[TM][TN], MatrixView<Out> c, int row,
 #pragma unroll
     for (int j = 0; j < TN; j += V) {
       const int first = col + j / V * COL_STEP;
-      alignas(16) Out piece[V];
+      alignas(16) T piece[V];
 #pragma unroll
       for (int e = 0; e < V; ++e) piece[e] = acc[i][j + e];
       if (wide && r < c.rows && first + V <= c.cols) {
@@ -277,23 +277,23 @@ __device__ void store_tile(const Out (&acc)[TM][TN], MatrixView<Out> c, int row,
 
 /// One BM x BN tile of C per block, TM x TN elements per thread; neighbouring threads have
 /// neighbouring pieces of a row.
-template <int BM, int BN, int BK, int TM, int TN, typename In, typename Out>
+template <int BM, int BN, int BK, int TM, int TN, typename T>
 __global__ void __launch_bounds__(BM / TM * (BN / TN), 2)
-    vector_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
-  constexpr int V = VEC<In>, COLUMNS = BN / TN, THREADS = BM / TM * COLUMNS;
+    vector_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
+  constexpr int V = VEC<T>, COLUMNS = BN / TN, THREADS = BM / TM * COLUMNS;
   static_assert(THREADS % 32 == 0, "a block must consist of whole warps");
   static_assert(TM % V == 0 && TN % V == 0, "a thread's tile must consist of whole pieces");
   // TODO(4.2) Both tiles, A's transposed: does a warp store it without conflicts, does every row
   //           begin at a multiple of 16 bytes? Then lab 3's loop with the functions above: threads
   //           0, 1, 2 ... have the first pieces of columns 0, V, 2 V ..., COLUMNS threads a row.
   // >>> solution
-  alignas(16) __shared__ In a_tile[BK][BM + 4];  // 4 more: a warp stores into 32 banks
-  alignas(16) __shared__ In b_tile[BK][BN];
+  alignas(16) __shared__ T a_tile[BK][BM + 4];  // 4 more: a warp stores into 32 banks
+  alignas(16) __shared__ T b_tile[BK][BN];
   static_assert(sizeof(a_tile) + sizeof(b_tile) <= 48 << 10, "both tiles must fit into 48 KiB");
   const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
   const int row = threadIdx.x / COLUMNS * V, col = threadIdx.x % COLUMNS * V;
   const bool wide_a = rows_aligned(a), wide_b = rows_aligned(b);
-  Out acc[TM][TN] = {};
+  T acc[TM][TN] = {};
   for (int k0 = 0; k0 < a.cols; k0 += BK) {
     fetch_transposed<THREADS, BM>(a_tile, a, row0, k0, wide_a);
     fetch_tile<THREADS, BK, BN>(b_tile, b, k0, col0, wide_b);
@@ -305,11 +305,11 @@ __global__ void __launch_bounds__(BM / TM * (BN / TN), 2)
   // <<< solution
 }
 
-template <typename In, typename Out>
-void gemm_vector(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <typename T>
+void gemm_vector(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                  cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  constexpr int TM = 8, TN = sizeof(Out) > 4 ? 4 : 8;  // a double takes two registers
+  constexpr int TM = 8, TN = sizeof(T) > 4 ? 4 : 8;  // a double takes two registers
   constexpr int BM = 16 * TM, BN = 16 * TN, BK = 16, THREADS = 16 * 16;
   const dim3 grid(ceil_div(c.cols, BN), ceil_div(c.rows, BM));
   vector_kernel<BM, BN, BK, TM, TN><<<grid, THREADS, 0, stream>>>(a, b, c);
@@ -329,15 +329,15 @@ __device__ inline int lane_col(int lane) {
 
 /// One BM x BN tile of C per block, of which each warp computes WM x WN elements: sub-tiles of
 /// 8 x 4 pieces, one piece of V rows and V columns per lane and sub-tile.
-template <int BM, int BN, int BK, int WM, int WN, typename In, typename Out>
+template <int BM, int BN, int BK, int WM, int WN, typename T>
 __global__ void __launch_bounds__(BM / WM * (BN / WN) * 32, 2)
-    warp_tile_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
-  constexpr int V = VEC<In>, THREADS = BM / WM * (BN / WN) * 32;
+    warp_tile_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
+  constexpr int V = VEC<T>, THREADS = BM / WM * (BN / WN) * 32;
   static_assert(BM % WM == 0 && BN % WN == 0, "a block's tile must consist of whole warp tiles");
   static_assert(THREADS <= 1024, "a block must not have more than 32 warps");
   static_assert(WM % (8 * V) == 0 && WN % (4 * V) == 0, "a warp's must consist of sub-tiles");
-  alignas(16) __shared__ In a_tile[BK][BM + 4];
-  alignas(16) __shared__ In b_tile[BK][BN];
+  alignas(16) __shared__ T a_tile[BK][BM + 4];
+  alignas(16) __shared__ T b_tile[BK][BN];
   static_assert(sizeof(a_tile) + sizeof(b_tile) <= 48 << 10, "both tiles must fit into 48 KiB");
   // TODO(4.3) Where the warp's tile begins in the block's, and the lane's first piece in that. The
   //           rest is vector_kernel with another step from piece to piece.
@@ -347,7 +347,7 @@ __global__ void __launch_bounds__(BM / WM * (BN / WN) * 32, 2)
   const int row = warp / (BN / WN) * WM + lane_row(lane) * V;
   const int col = warp % (BN / WN) * WN + lane_col(lane) * V;
   const bool wide_a = rows_aligned(a), wide_b = rows_aligned(b);
-  Out acc[WM / 8][WN / 4] = {};
+  T acc[WM / 8][WN / 4] = {};
   for (int k0 = 0; k0 < a.cols; k0 += BK) {
     fetch_transposed<THREADS, BM>(a_tile, a, row0, k0, wide_a);
     fetch_tile<THREADS, BK, BN>(b_tile, b, k0, col0, wide_b);
@@ -359,11 +359,11 @@ __global__ void __launch_bounds__(BM / WM * (BN / WN) * 32, 2)
   // <<< solution
 }
 
-template <typename In, typename Out>
-void gemm_warp_tile(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <typename T>
+void gemm_warp_tile(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                     cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  constexpr int WM = 64, WN = sizeof(Out) > 4 ? 16 : 32;  // a double takes two registers
+  constexpr int WM = 64, WN = sizeof(T) > 4 ? 16 : 32;  // a double takes two registers
   constexpr int BM = 2 * WM, BN = 4 * WN, BK = 16, THREADS = 8 * 32;
   const dim3 grid(ceil_div(c.cols, BN), ceil_div(c.rows, BM));
   warp_tile_kernel<BM, BN, BK, WM, WN><<<grid, THREADS, 0, stream>>>(a, b, c);
@@ -432,17 +432,17 @@ __device__ void copy_transposed(T (&tile)[COLS][PITCH], MatrixView<const T> m, i
 
 /// As warp_tile_kernel, with STAGES pairs of tiles used in turn: while one pair is multiplied, the
 /// next STAGES - 1 are on their way. One barrier per k tile.
-template <int STAGES, int BM, int BN, int BK, int WM, int WN, typename In, typename Out>
+template <int STAGES, int BM, int BN, int BK, int WM, int WN, typename T>
 __global__ void __launch_bounds__(BM / WM * (BN / WN) * 32)
-    pipelined_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
-  constexpr int V = VEC<In>, THREADS = BM / WM * (BN / WN) * 32;
+    pipelined_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
+  constexpr int V = VEC<T>, THREADS = BM / WM * (BN / WN) * 32;
   static_assert(STAGES >= 2, "one pair of tiles must be free while another is multiplied");
   static_assert(BK % 2 == 0, "the first fragments of a tile must go to the first pair");
   static_assert(BM % WM == 0 && BN % WN == 0, "a block's tile must consist of whole warp tiles");
   static_assert(WM % (8 * V) == 0 && WN % (4 * V) == 0, "a warp's must consist of sub-tiles");
   static_assert(THREADS <= 1024, "a block must not have more than 32 warps");
-  alignas(16) __shared__ In a_ring[STAGES][BK][BM + V];
-  alignas(16) __shared__ In b_ring[STAGES][BK][BN];
+  alignas(16) __shared__ T a_ring[STAGES][BK][BM + V];
+  alignas(16) __shared__ T b_ring[STAGES][BK][BN];
   static_assert(sizeof(a_ring) + sizeof(b_ring) <= 48 << 10, "all stages must fit into 48 KiB");
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
@@ -460,12 +460,12 @@ __global__ void __launch_bounds__(BM / WM * (BN / WN) * 32)
     __pipeline_commit();
   };
   /// The fragments of row k of the tiles in `stage`; there are two pairs, used in turn.
-  alignas(16) In a_k[2][WM / 8] = {}, b_k[2][WN / 4] = {};
+  alignas(16) T a_k[2][WM / 8] = {}, b_k[2][WN / 4] = {};
   const auto load_fragments = [&](int stage, int k) {
     load_fragment<8 * V>(a_k[k % 2], &a_ring[stage][k][row]);
     load_fragment<4 * V>(b_k[k % 2], &b_ring[stage][k][col]);
   };
-  Out acc[WM / 8][WN / 4] = {};
+  T acc[WM / 8][WN / 4] = {};
   int k0 = 0, stage = 0;  // the k tile that is being multiplied, and its place in the rings
   /// Waits for the tile in `next` and loads its first fragments.
   const auto next_tile = [&](int next) {
@@ -510,26 +510,14 @@ __global__ void __launch_bounds__(BM / WM * (BN / WN) * 32)
   store_tile<8 * V, 4 * V>(acc, c, row0 + row, col0 + col);
 }
 
-template <typename In, typename Out>
-void gemm_pipelined(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+template <typename T>
+void gemm_pipelined(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                     cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  constexpr int STAGES = 3, WM = 64, WN = sizeof(Out) > 4 ? 16 : 64;
+  constexpr int STAGES = 3, WM = 64, WN = sizeof(T) > 4 ? 16 : 64;
   constexpr int BM = 2 * WM, BN = 4 * WN, BK = 8;
   constexpr int THREADS = BM / WM * (BN / WN) * 32;
   const dim3 grid(ceil_div(c.cols, BN), ceil_div(c.rows, BM));
   pipelined_kernel<STAGES, BM, BN, BK, WM, WN><<<grid, THREADS, 0, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
 }
-
-#define INSTANTIATE_ONE(rung, In, Out) \
-  template void rung(MatrixView<const In>, MatrixView<const In>, MatrixView<Out>, cudaStream_t);
-#define INSTANTIATE(In, Out)                   \
-  INSTANTIATE_ONE(gemm_column_walk, In, Out)   \
-  INSTANTIATE_ONE(gemm_conflict_free, In, Out) \
-  INSTANTIATE_ONE(gemm_vector, In, Out)        \
-  INSTANTIATE_ONE(gemm_warp_tile, In, Out)     \
-  INSTANTIATE_ONE(gemm_pipelined, In, Out)
-INSTANTIATE(int, int)
-INSTANTIATE(float, float)
-INSTANTIATE(double, double)

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "common/simgpu/device.hpp"
+#include "common/simgpu/report.hpp"
 
 namespace simgpu::check {
 

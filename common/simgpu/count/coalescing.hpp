@@ -23,7 +23,7 @@ unsigned atomic_sectors(const std::uint64_t (&address)[32], std::uint32_t mask, 
 /// where one half goes to both places. (Measured on an H200, 19 patterns: neighbours, i ^ 1, i ^ 2
 /// and xor swizzles 16 sectors; shifted by 16 bytes, 32 or 128 bytes apart, each half twice 32.)
 /// cp.async.ca of 4, 8 or 16 bytes costs what a load costs, wherever the bytes go: swizzled,
-/// transposed, scattered, part of them zeros (measured alike, grader/verify/micro.cu).
+/// transposed, scattered, part of them zeros (measured alike, grader/author/counts/micro.cu).
 unsigned bypass_sectors(const std::uint64_t (&from)[32], const std::uint64_t (&to)[32],
                         std::uint32_t mask);
 

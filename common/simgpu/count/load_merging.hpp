@@ -7,34 +7,29 @@
 // (tests/tools/check_load_merging.py repeats it):
 //
 //   - Loads of one straight piece of code merge, in any order and at any distance, if their
-//   addresses are the
-//     same register plus constants. Constants added to the address are seen through. A constant
-//     added to an index before it is scaled is not, nor is `| 7`, which clang 22 writes for `+ 7`
-//     where it can.
+//     addresses are the same register plus constants. Constants added to the address are seen
+//     through. A constant added to an index before it is scaled is not, nor is `| 7`, which
+//     clang 22 writes for `+ 7` where it can.
 //   - A piece ends at a block's end and at whatever may change shared memory or orders it: stores
-//   and
-//     atomics on shared or generic addresses, barriers, bar.warp.sync, fences, cp.async and its
+//     and atomics on shared or generic addresses, barriers, bar.warp.sync, fences, cp.async and its
 //     waits, stmatrix, calls. Global loads, stores and atomics, local memory, shuffles, votes and
 //     ldmatrix do not end it.
 //   - A window is four elements, at most 16 bytes, aligned to its own size. With three or four of
-//   its elements
-//     wanted (two if the elements are 8 bytes) it becomes one load. Otherwise its halves do, if
-//     both elements are wanted; anything else stays. So f32 and b32 give 64 or 128 bits, f64 gives
-//     128, 16-bit elements give 32 or 64, and bytes never merge. Vector loads take part with all
-//     their elements.
+//     its elements wanted (two if the elements are 8 bytes) it becomes one load. Otherwise its
+//     halves do, if both elements are wanted; anything else stays. So f32 and b32 give 64 or 128
+//     bits, f64 gives 128, 16-bit elements give 32 or 64, and bytes never merge. Vector loads take
+//     part with all their elements.
 //   - The address must be known to be aligned to the window: static arrays lie one behind the other
-//   in
-//     the order of their declaration (module scope first, then the kernel's own) at their declared
-//     alignment, and ptxas knows where, so an array behind one of 20 bytes does not merge. Dynamic
-//     shared memory starts at a multiple of 16. The lowest bits of every register are followed
-//     through sums, products and shifts, around loops too, so that a counter that steps by 2 from
-//     a base that is 4 mod 8 is known to stay there.
+//     in the order of their declaration (module scope first, then the kernel's own) at their
+//     declared alignment, and ptxas knows where, so an array behind one of 20 bytes does not merge.
+//     Dynamic shared memory starts at a multiple of 16. The lowest bits of every register are
+//     followed through sums, products and shifts, around loops too, so that a counter that steps by
+//     2 from a base that is 4 mod 8 is known to stay there.
 //   - Element size counts, not type: a u32 and an f32 merge, an f64 and two f32 do not. The
-//   register must be as
-//     wide as the element, and 16-bit elements must not be used by integer arithmetic, for which
-//     ptxas extends them one by one. Two loads of one element become one.
+//     register must be as wide as the element, and 16-bit elements must not be used by integer
+//     arithmetic, for which ptxas extends them one by one. Two loads of one element become one.
 //   - volatile, acquire and predicated loads are left alone (ptxas does merge some predicated
-//   ones).
+//     ones).
 //
 // Not modelled: ptxas unrolls loops that are still loops in PTX and merges across the copies; it
 // sometimes takes a sum of two registers apart; and under register pressure it may choose
@@ -55,10 +50,10 @@ namespace simgpu::count {
 /// The part an instruction plays. Instructions other than ld.shared: {own index, 0, 0}.
 struct MergedLoad {
   std::uint32_t leader = 0;  ///< the first instruction, in PTX order, of the loads that become one
-  std::uint8_t bytes =
-      0;  ///< per lane, of the merged access; 0 = another instruction leads (or no ld.shared)
-  std::int16_t shift =
-      0;  ///< of the leader: start of the merged access minus its own address, in bytes, <= 0
+  /// per lane, of the merged access; 0 = another instruction leads (or no ld.shared)
+  std::uint8_t bytes = 0;
+  /// of the leader: start of the merged access minus its own address, in bytes, <= 0
+  std::int16_t shift = 0;
 };
 
 /// One entry per instruction of `function.body`. A lone load leads itself with its own width.

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "common/simgpu/device.hpp"
+#include "common/simgpu/options.hpp"
 
 namespace simgpu::count {
 

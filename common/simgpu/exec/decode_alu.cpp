@@ -71,6 +71,24 @@ void FunctionDecoder::simple(const Ins& ins, Alu op, Ty type, unsigned dst_bytes
   finish_destination(at(ins, 0), dst_type, dst);
 }
 
+/// A row of instructions.inc; `operands` in the notation there.
+void FunctionDecoder::lanewise(const Ins& ins, Alu op, std::string_view operands) {
+  const unsigned bytes = ptx::size_of(ins.mod.type);
+  const auto width = [&](std::size_t k) { return operands[3 * k + 1] == '3' ? 4u : bytes; };
+  Ref sources[4] = {kNoRef, kNoRef, kNoRef, kNoRef};
+  for (std::size_t k = 0; 3 * (k + 1) < operands.size(); ++k)
+    sources[k] = source(at(ins, k + 1), width(k + 1));
+  const PT dst_type = bits_type(width(0));
+  const Ref dst = destination(at(ins, 0), dst_type);
+  Op& o = emit_alu(op, lane_type(ins.mod.type));
+  o.dst = dst;
+  o.a = sources[0];
+  o.b = sources[1];
+  o.c = sources[2];
+  o.d = sources[3];
+  finish_destination(at(ins, 0), dst_type, dst);
+}
+
 void FunctionDecoder::float_arithmetic(const Ins& ins) {
   const PT type = ins.mod.type;
   const unsigned bytes = ptx::size_of(type);
@@ -217,8 +235,6 @@ void FunctionDecoder::integer_arithmetic(const Ins& ins) {
       return simple(ins, Alu::abs, ty, bytes, {bytes});
     case Opcode::neg:
       return simple(ins, Alu::neg, ty, bytes, {bytes});
-    case Opcode::sad:
-      return simple(ins, Alu::sad, ty, bytes, {bytes, bytes, bytes});
     case Opcode::dp4a:
     case Opcode::dp2a: {
       simple(ins, ins.op == Opcode::dp4a ? Alu::dp4a : Alu::dp2a, Ty::u32, 4, {4, 4, 4});
@@ -285,31 +301,15 @@ void FunctionDecoder::logic(const Ins& ins) {
       return simple(ins, Alu::xor_, u, bytes, {bytes, bytes});
     case Opcode::not_:
       return simple(ins, Alu::not_, u, bytes, {bytes});
-    case Opcode::cnot:
-      return simple(ins, Alu::cnot, u, bytes, {bytes});
-    case Opcode::shl:
-      return simple(ins, Alu::shl, u, bytes, {bytes, 4});
-    case Opcode::shr:
-      return simple(ins, Alu::shr, ty, bytes, {bytes, 4});
     case Opcode::shf: {
       const Alu op = ins.mod.left ? (ins.mod.wrap ? Alu::shf_l_wrap : Alu::shf_l_clamp)
                                   : (ins.mod.wrap ? Alu::shf_r_wrap : Alu::shf_r_clamp);
       return simple(ins, op, Ty::u32, 4, {4, 4, 4});
     }
-    case Opcode::bfe:
-      return simple(ins, Alu::bfe, ty, bytes, {bytes, 4, 4});
-    case Opcode::bfi:
-      return simple(ins, Alu::bfi, u, bytes, {bytes, bytes, 4, 4});
     case Opcode::bfind: {
       const bool shift = ins.mod.text.find(".shiftamt") != std::string_view::npos;
       return simple(ins, shift ? Alu::bfind_shift : Alu::bfind, ty, 4, {bytes});
     }
-    case Opcode::brev:
-      return simple(ins, Alu::brev, u, bytes, {bytes});
-    case Opcode::clz:
-      return simple(ins, Alu::clz, u, 4, {bytes});
-    case Opcode::popc:
-      return simple(ins, Alu::popc, u, 4, {bytes});
     case Opcode::prmt: {
       constexpr std::string_view modes[] = {".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"};
       for (std::size_t m = 0; m < std::size(modes); ++m) {
@@ -560,6 +560,12 @@ void FunctionDecoder::decode(const Ins& ins) {
   const PT type = ins.mod.type;
   const C arithmetic_class = type == PT::f64 ? C::fp64 : is_float(type) ? C::fp32 : C::integer;
   switch (ins.op) {
+#define LANEWISE(id, text, types, operands, category, ...) \
+  case Opcode::id:                                         \
+    info.klass = C::category;                              \
+    return lanewise(ins, Alu::id, operands);
+#include "common/simgpu/instructions.inc"
+#undef LANEWISE
     case Opcode::add:
     case Opcode::sub:
     case Opcode::mul:
@@ -571,7 +577,6 @@ void FunctionDecoder::decode(const Ins& ins) {
     case Opcode::neg:
     case Opcode::min:
     case Opcode::max:
-    case Opcode::sad:
     case Opcode::mul24:
     case Opcode::mad24:
     case Opcode::dp4a:
@@ -603,17 +608,9 @@ void FunctionDecoder::decode(const Ins& ins) {
     case Opcode::or_:
     case Opcode::xor_:
     case Opcode::not_:
-    case Opcode::cnot:
     case Opcode::lop3:
-    case Opcode::shl:
-    case Opcode::shr:
     case Opcode::shf:
-    case Opcode::bfe:
-    case Opcode::bfi:
     case Opcode::bfind:
-    case Opcode::brev:
-    case Opcode::clz:
-    case Opcode::popc:
     case Opcode::prmt:
       info.klass = C::logic;
       return logic(ins);

@@ -5,6 +5,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -68,9 +69,7 @@ class FunctionDecoder {
   Ref reg(std::uint32_t index) const;
   unsigned register_bytes(std::uint32_t index) const;
   Ref source(const Operand& o, unsigned bytes);  ///< lanes of `bytes`
-  Ref source_extended(const Operand& o,
-                      ptx::Type type);  ///< type narrower than the register: low part
-  Ref predicate(const Operand& o);      ///< mask, negation applied
+  Ref predicate(const Operand& o);               ///< mask, negation applied
   Ref special(ptx::Special s, unsigned bytes);
   Ref address_constant(const Operand& o);
   /// Where an instruction of `type` writes; finish_destination extends into a wider register.
@@ -94,6 +93,7 @@ class FunctionDecoder {
   void move(const Ins& ins);
   void convert(const Ins& ins);
   void convert_address(const Ins& ins);
+  void lanewise(const Ins& ins, Alu op, std::string_view operands);
   void simple(const Ins& ins, Alu op, Ty type, unsigned dst_bytes,
               std::initializer_list<unsigned> source_bytes);
 
@@ -111,7 +111,6 @@ class FunctionDecoder {
   void store(const Ins& ins);
   void atomic(const Ins& ins);
   void parameter_access(const Ins& ins, bool is_load);
-  void memory_operand(Op& op, const Operand& o);
   Ref memory_base(const Operand& o, std::int64_t& offset);
   void collective(const Ins& ins);
 

@@ -19,11 +19,12 @@
 #include "common/simgpu/check/exact_shadow.hpp"
 #include "common/simgpu/check/finding_log.hpp"
 #include "common/simgpu/check/shared_shadow.hpp"
-#include "common/simgpu/device.hpp"
 #include "common/simgpu/exec/pattern.hpp"
 #include "common/simgpu/exec/program.hpp"
 #include "common/simgpu/exec/warp.hpp"
 #include "common/simgpu/memory/global_memory.hpp"
+#include "common/simgpu/options.hpp"
+#include "common/simgpu/report.hpp"
 
 namespace simgpu::exec {
 
@@ -51,8 +52,8 @@ struct LaunchRun {
 
   std::atomic<std::uint64_t> next_block{0};
   std::atomic<std::uint64_t> instructions{0};  ///< thread instructions, added in portions
-  std::atomic<bool> stop{
-      false};  ///< a trap, an assertion, a deadlock or the budget ended the launch
+  /// a trap, an assertion, a deadlock or the budget ended the launch
+  std::atomic<bool> stop{false};
   std::atomic<bool> suspicious{false};  ///< a race is likely: run again in exact mode
   std::atomic<bool> over_budget{false};
   std::mutex mutex;  ///< snapshots and the list below
@@ -145,9 +146,8 @@ struct Worker {
   std::map<std::uint64_t, std::string> printed;  ///< by block
   std::size_t printed_bytes = 0;
   BlockRun run;
-  std::int64_t portion = 0,
-               allowance =
-                   0;  ///< thread instructions between looks at the budget, and left of them
+  /// Thread instructions between two looks at the budget, and what is left of them.
+  std::int64_t portion = 0, allowance = 0;
   PatternCache patterns;
   std::vector<MoveTally> moves;  ///< by Op::slot of cp.async and ldmatrix
 };

@@ -4,13 +4,11 @@
 // Arithmetic. The ISA leaves open in which order and how precisely a tensor core adds, and real
 // ones differ: they align the products of a few k to the largest and cut off low bits. Here:
 //   f16, bf16, tf32   Products are exact. C and the k products are added in order of k in double
-//   and
-//                     rounded once, to nearest even, to the type of D. tf32 ignores the low 13 bits
-//                     of its operands. Compare with hardware by tolerance, or with data whose sums
-//                     are exact in FP32 (small integers): then every order gives the same bits.
+//                     and rounded once, to nearest even, to the type of D. tf32 ignores the low 13
+//                     bits of its operands. Compare with hardware by tolerance, or with data whose
+//                     sums are exact in FP32 (small integers): then every order gives the same bits.
 //   f64               A chain of fused multiply-adds over k that begins with C: this is what
-//   hardware
-//                     does, bit for bit.
+//                     hardware does, bit for bit.
 //   s8, u8            Exact; the sum with C wraps around, or clamps with .satfinite.
 // NaN results are the canonical 0x7fffffff (0x7fff), except in FP64.
 #include "common/simgpu/exec/mma.hpp"

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/simgpu/device.hpp"
 #include "common/simgpu/exec/op.hpp"
+#include "common/simgpu/report.hpp"
 
 namespace simgpu::exec {
 
@@ -73,8 +73,8 @@ struct SiteCount {
   std::uint64_t key = 0;
   std::uint64_t pending = 0, pending_sectors = 0;
   std::uint32_t buffer = UINT32_MAX;  ///< live index of the allocation of `global_each`
-  std::uint32_t sample_above =
-      UINT32_MAX;            ///< global: sectors that make an access the worst so far
+  /// global: sectors that make an access the worst so far
+  std::uint32_t sample_above = UINT32_MAX;
   GlobalCounts global_each;  ///< without sectors, which depend on the address
   SharedCounts shared_each;
   GlobalCounts global;

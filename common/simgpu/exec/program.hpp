@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "common/simgpu/device.hpp"
 #include "common/simgpu/exec/op.hpp"
 #include "common/simgpu/ptx/module.hpp"
+#include "common/simgpu/report.hpp"
 
 namespace simgpu::exec {
 
@@ -90,8 +90,8 @@ struct FunctionCode {
   std::uint32_t first_pc = 0;     ///< unified number of its first instruction
   std::uint32_t frame_bytes = 0;  ///< registers, temporaries and parameter areas
   std::vector<SpecialSlot> specials;
-  std::uint32_t local_base =
-      UINT32_MAX;                 ///< frame slot (u64 lanes) that holds the frame's local address
+  /// frame slot (u64 lanes) that holds the frame's local address
+  std::uint32_t local_base = UINT32_MAX;
   std::uint32_t local_bytes = 0;  ///< .local per thread
   std::uint32_t param_area = 0,
                 param_bytes = 0;  ///< [lane][bytes], incoming parameters (not of an entry)
@@ -161,8 +161,8 @@ struct Program {
   std::uint32_t moves = 0;             ///< tallies of cp.async and ldmatrix
   std::uint32_t guard_sites = 0;
   std::uint32_t static_shared_bytes = 0;
-  std::uint32_t dynamic_shared_offset =
-      0;  ///< where dynamic shared memory starts, behind the static arrays
+  /// where dynamic shared memory starts, behind the static arrays
+  std::uint32_t dynamic_shared_offset = 0;
   std::uint32_t shared_granule = 4, global_granule = 4;  ///< smallest access, 1, 2 or 4 bytes
   bool uses_global_atomics = false, has_calls = false;
   std::string unsupported;  ///< why it cannot run, "" = it can

@@ -30,8 +30,8 @@ struct RegisterPressure {
   unsigned predicates = 0;        ///< peak of live predicates
   std::uint32_t instruction = 0;  ///< where the peak is
   Location where;
-  bool complete =
-      true;  ///< false: the function is too large to analyse, the numbers are lower bounds
+  /// false: the function is too large to analyse, the numbers are lower bounds
+  bool complete = true;
 
   unsigned allocated() const { return estimate < limit ? estimate : limit; }
 };

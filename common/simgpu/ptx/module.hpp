@@ -92,7 +92,6 @@ enum class Opcode : std::uint8_t {
   neg,
   min,
   max,
-  sad,
   mul24,
   mad24,
   dp4a,
@@ -115,20 +114,11 @@ enum class Opcode : std::uint8_t {
   or_,
   xor_,
   not_,
-  cnot,
   lop3,
-  shl,
-  shr,
   shf,
-  bfe,
-  bfi,
   bfind,
-  brev,
-  clz,
-  popc,
   prmt,
   fns,
-  szext,
   // compare, select, move, convert
   set,
   setp,
@@ -179,13 +169,17 @@ enum class Opcode : std::uint8_t {
   wmma_store,
   wmma_mma,
   movmatrix,
+// instructions.inc
+#define LANEWISE(id, ...) id,
+#include "common/simgpu/instructions.inc"
+#undef LANEWISE
 };
 
 /// Everything behind the dots of an instruction. Fields that do not apply keep their defaults.
 struct Modifiers {
   Type type = Type::none;  ///< the result's (or the only) type
-  Type type2 =
-      Type::none;  ///< second type suffix: cvt source, setp/set source, slct selector, mma B ...
+  /// second type suffix: cvt source, setp/set source, slct selector, mma B ...
+  Type type2 = Type::none;
   Type type3 = Type::none;    ///< third (mma, wmma: a, b; dp4a has two)
   Type type4 = Type::none;    ///< fourth (mma: c)
   Space space = Space::none;  ///< ld/st/atom/red/cvta/isspacep/cp.async
@@ -236,13 +230,13 @@ struct Operand {
   };
   Kind kind = Kind::none;
   bool negated = false;  ///< "!%p1"
-  bool is_memory =
-      false;  ///< the operand stood in [ ]: symbol, param and imm may, address always does
+  /// the operand stood in [ ]: symbol, param and imm may, address always does
+  bool is_memory = false;
   std::uint32_t index = 0;
   std::uint32_t count = 0;  ///< vector only
   std::int64_t bits = 0;    ///< immediate, or byte offset of symbol/param/address
-  std::uint32_t index2 =
-      UINT32_MAX;  ///< shfl/setp second destination "a|b": register, else UINT32_MAX
+  /// shfl/setp second destination "a|b": register, else UINT32_MAX
+  std::uint32_t index2 = UINT32_MAX;
 };
 
 enum class Special : std::uint8_t {
@@ -337,11 +331,11 @@ struct Function {
   bool is_declaration = false;  ///< .extern .func (vprintf, __assertfail, malloc, free)
   std::vector<Parameter> params;
   std::vector<Parameter> results;  ///< .func return parameters
-  std::vector<Parameter>
-      call_params;  ///< .param variables declared in bodies for calls (call_seq scopes)
+  /// .param variables declared in bodies for calls (call_seq scopes)
+  std::vector<Parameter> call_params;
   std::uint32_t max_ntid[3] = {0, 0, 0};  ///< .maxntid, 0 = not given
-  std::uint32_t req_ntid[3] = {
-      0, 0, 0};  ///< .reqntid: the block must have exactly this shape, 0 = not given
+  /// .reqntid: the block must have exactly this shape, 0 = not given
+  std::uint32_t req_ntid[3] = {0, 0, 0};
   std::uint32_t min_nctapersm = 0;  ///< .minnctapersm
   std::uint32_t max_nreg = 0;       ///< .maxnreg
   std::vector<Register> registers;

@@ -9,16 +9,7 @@
 namespace simgpu::ptx {
 namespace {
 
-// ---- types --------------------------------------------------------------------------------------
-
-constexpr std::array<std::pair<std::string_view, Type>, 21> kTypeNames{{
-    {"pred", Type::pred}, {"b8", Type::b8},         {"b16", Type::b16},   {"b32", Type::b32},
-    {"b64", Type::b64},   {"b128", Type::b128},     {"u8", Type::u8},     {"u16", Type::u16},
-    {"u32", Type::u32},   {"u64", Type::u64},       {"s8", Type::s8},     {"s16", Type::s16},
-    {"s32", Type::s32},   {"s64", Type::s64},       {"f16", Type::f16},   {"f16x2", Type::f16x2},
-    {"bf16", Type::bf16}, {"bf16x2", Type::bf16x2}, {"tf32", Type::tf32}, {"f32", Type::f32},
-    {"f64", Type::f64},
-}};
+// ---- sets of types
 
 using TypeSet = std::uint32_t;
 template <typename... T>
@@ -278,7 +269,6 @@ constexpr Row kOpcodes[] = {
     {"neg", Opcode::neg, kFtz, 0, 1, 1, kSigned | kFloat, kNone, "dT sT"},
     {"min", Opcode::min, kFtz | kNan | kRelu, 0, 1, 1, kNumber, kNone, "dT sT sT"},
     {"max", Opcode::max, kFtz | kNan | kRelu, 0, 1, 1, kNumber, kNone, "dT sT sT"},
-    {"sad", Opcode::sad, 0, 0, 1, 1, kInt, kNone, "dT sT sT sT"},
     {"dp4a", Opcode::dp4a, 0, 0, 2, 2, kInt32, kInt32, "d3 s3 s3 s3"},
     {"dp2a", Opcode::dp2a, kMul, kMul, 2, 2, kInt32, kInt32, "d3 s3 s3 s3"},
     {"sqrt", Opcode::sqrt, kRound | kFtz, kRound, 1, 1, kF3264, kNone, "dT sT"},
@@ -296,20 +286,15 @@ constexpr Row kOpcodes[] = {
     {"or", Opcode::or_, 0, 0, 1, 1, kPred | kBits, kNone, "dT sT sT"},
     {"xor", Opcode::xor_, 0, 0, 1, 1, kPred | kBits, kNone, "dT sT sT"},
     {"not", Opcode::not_, 0, 0, 1, 1, kPred | kBits, kNone, "dT sT"},
-    {"cnot", Opcode::cnot, 0, 0, 1, 1, kBits, kNone, "dT sT"},
     {"lop3", Opcode::lop3, 0, 0, 1, 1, kBits32, kNone, "d3 s3 s3 s3 i3"},
-    {"shl", Opcode::shl, 0, 0, 1, 1, kBits, kNone, "dT sT s3"},
-    {"shr", Opcode::shr, 0, 0, 1, 1, kBits | kInt, kNone, "dT sT s3"},
     {"shf", Opcode::shf, kLeft | kWrap, kLeft | kWrap, 1, 1, kBits32, kNone, "d3 s3 s3 s3"},
-    {"bfe", Opcode::bfe, 0, 0, 1, 1, kInt3264, kNone, "dT sT s3 s3"},
-    {"bfi", Opcode::bfi, 0, 0, 1, 1, kBits3264, kNone, "dT sT sT s3 s3"},
     {"bfind", Opcode::bfind, kShiftAmount, 0, 1, 1, kInt3264, kNone, "d3 sT"},
-    {"brev", Opcode::brev, 0, 0, 1, 1, kBits3264, kNone, "dT sT"},
-    {"clz", Opcode::clz, 0, 0, 1, 1, kBits3264, kNone, "d3 sT"},
-    {"popc", Opcode::popc, 0, 0, 1, 1, kBits3264, kNone, "d3 sT"},
     {"prmt", Opcode::prmt, kPermute, 0, 1, 1, kBits32, kNone, "d3 s3 s3 s3"},
     {"fns", Opcode::fns, 0, 0, 1, 1, kBits32, kNone, "d3 s3 s3 s3"},
-    {"szext", Opcode::szext, kWrap, kWrap, 1, 1, kInt32, kNone, "d3 s3 s3"},
+#define LANEWISE(id, text, types, operands, ...) \
+  {text, Opcode::id, 0, 0, 1, 1, types, kNone, operands},
+#include "common/simgpu/instructions.inc"
+#undef LANEWISE
 
     {"set", Opcode::set, kCompare | kBool | kFtz, kCompare, 2, 2,
      kInt32 | kF32 | kHalf | set_of(Type::u16, Type::s16), kBits | kNumber, "dT sU sU n1?"},
@@ -431,49 +416,6 @@ constexpr std::string_view kHardwareOnly[] = {
     "sured.",
     "suq.",
     "mma.sp",
-};
-
-struct Special32 {
-  std::string_view name;
-  Special special;
-};
-constexpr Special32 kSpecials[] = {
-    {"%tid.x", Special::tid_x},
-    {"%tid.y", Special::tid_y},
-    {"%tid.z", Special::tid_z},
-    {"%ntid.x", Special::ntid_x},
-    {"%ntid.y", Special::ntid_y},
-    {"%ntid.z", Special::ntid_z},
-    {"%ctaid.x", Special::ctaid_x},
-    {"%ctaid.y", Special::ctaid_y},
-    {"%ctaid.z", Special::ctaid_z},
-    {"%nctaid.x", Special::nctaid_x},
-    {"%nctaid.y", Special::nctaid_y},
-    {"%nctaid.z", Special::nctaid_z},
-    {"%laneid", Special::laneid},
-    {"%warpid", Special::warpid},
-    {"%nwarpid", Special::nwarpid},
-    {"%smid", Special::smid},
-    {"%nsmid", Special::nsmid},
-    {"%gridid", Special::gridid},
-    {"%clock", Special::clock},
-    {"%clock_hi", Special::clock_hi},
-    {"%clock64", Special::clock64},
-    {"%globaltimer", Special::globaltimer},
-    {"%globaltimer_lo", Special::globaltimer_lo},
-    {"%globaltimer_hi", Special::globaltimer_hi},
-    {"%lanemask_eq", Special::lanemask_eq},
-    {"%lanemask_le", Special::lanemask_le},
-    {"%lanemask_lt", Special::lanemask_lt},
-    {"%lanemask_ge", Special::lanemask_ge},
-    {"%lanemask_gt", Special::lanemask_gt},
-    {"%dynamic_smem_size", Special::dynamic_smem_size},
-    {"%total_smem_size", Special::total_smem_size},
-    {"WARP_SZ", Special::warp_size},
-};
-constexpr std::string_view kUnsupportedSpecials[] = {
-    "%cluster", "%ncluster", "%is_explicit_cluster", "%aggr_smem_size",
-    "%pm",      "%envreg",   "%reserved_smem",       "%current_graph_exec",
 };
 
 const Row* find_row(std::string_view text, std::size_t* length) {
@@ -649,52 +591,6 @@ std::string_view check(const DecodedOpcode& d, Families seen) {
 }
 
 }  // namespace
-
-std::optional<Type> type_from_name(std::string_view name) {
-  for (const auto& [text, type] : kTypeNames)
-    if (text == name) return type;
-  return std::nullopt;
-}
-
-std::string_view to_string(Type type) {
-  for (const auto& [text, value] : kTypeNames)
-    if (value == type) return text;
-  return "none";
-}
-
-std::string_view to_string(Space space) {
-  switch (space) {
-    case Space::none:
-      return "none";
-    case Space::reg:
-      return "reg";
-    case Space::generic:
-      return "generic";
-    case Space::global:
-      return "global";
-    case Space::shared:
-      return "shared";
-    case Space::local:
-      return "local";
-    case Space::constant:
-      return "const";
-    case Space::param:
-      return "param";
-  }
-  return "none";
-}
-
-std::optional<Special> special_from_name(std::string_view name) {
-  for (const Special32& s : kSpecials)
-    if (s.name == name) return s.special;
-  return std::nullopt;
-}
-
-bool is_unsupported_special(std::string_view name) {
-  for (const std::string_view prefix : kUnsupportedSpecials)
-    if (name.substr(0, prefix.size()) == prefix) return true;
-  return false;
-}
 
 DecodedOpcode decode_opcode(std::string_view text) {
   DecodedOpcode d;

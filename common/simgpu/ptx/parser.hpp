@@ -2,11 +2,11 @@
 // opened, and anything unknown is one ParseError that names it with its line.
 #pragma once
 
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "common/simgpu/ptx/module.hpp"
+#include "common/simgpu/ptx/parse_error.hpp"
 
 namespace simgpu::ptx {
 
@@ -15,8 +15,8 @@ struct Limits {
   std::size_t text_bytes = 64u << 20;
   std::size_t registers_per_function = 1u << 20;
   std::size_t registers = 4u << 20;  ///< whole module
-  std::size_t instructions =
-      1u << 20;  ///< whole module; labels, scopes and operands of vectors count too
+  /// whole module; labels, scopes and operands of vectors count too
+  std::size_t instructions = 1u << 20;
   std::size_t functions = 4096;
   std::size_t variables = 65536;
   std::size_t files = 4096;
@@ -25,17 +25,6 @@ struct Limits {
   std::uint64_t global_bytes = 256u << 20;  ///< .global and .const together
   std::uint64_t shared_bytes = 1u << 20;    ///< one variable; a kernel's limit is the device's
   std::uint64_t local_bytes = 512u << 10;   ///< per thread, as on hardware
-};
-
-/// What went wrong, where. `unsupported` tells an instruction that only a real GPU runs (wgmma,
-/// TMA) or that simgpu does not know from text that is no PTX at all.
-struct ParseError : std::runtime_error {
-  ParseError(std::string message, unsigned ptx_line, std::string source_file, unsigned source_line,
-             bool is_unsupported);
-  unsigned ptx_line;
-  std::string source_file;  ///< from the last .loc, may be empty
-  unsigned source_line;
-  bool unsupported;
 };
 
 /// Throws ParseError for text that is not PTX or breaks a limit. An unsupported instruction inside

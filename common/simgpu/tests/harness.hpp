@@ -80,8 +80,8 @@ struct Form {
 };
 
 struct FormOptions {
-  double ulps =
-      0;  ///< allowed distance for floating results; 0 = same bits (any NaN equals any NaN)
+  /// allowed distance for floating results; 0 = same bits (any NaN equals any NaN)
+  double ulps = 0;
   std::function<bool(const std::uint64_t* in)>
       accept;                     ///< which operand tuples are defined, empty = all
   bool division_by_zero = false;  ///< a division_by_zero finding is no failure

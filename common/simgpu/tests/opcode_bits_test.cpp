@@ -117,6 +117,45 @@ TEST_CASE("bit fields, past the ends too", "[opcode][bits]") {
       "bfi.b64", [](u64 a, u64 b, u32 c, u32 d) { return bfi(a, b, c, d); }, bytes);
 }
 
+// The pseudo-code of the ISA manual.
+template <bool Clamp>
+u32 bmsk(u32 a, u32 b) {
+  const u32 a1 = a & 0x1f, b1 = b & 0x1f, sum = a1 + b1;
+  u32 mask0 = ~u32{0} << a1;
+  const u32 mask1 = ~u32{0} << (sum & 0x1f);
+  const bool too_far = Clamp && a >= 32, too_wide = Clamp && b >= 32;
+  if (too_far) mask0 = 0;
+  if (sum >= 32 || too_far || too_wide) return mask0;
+  return b1 == 0 ? 0 : mask0 & ~mask1;
+}
+template <bool Clamp, typename T>
+T szext(T a, u32 b) {
+  const u32 b1 = b & 0x1f;
+  const bool too_large = Clamp && b >= 32;
+  const u32 mask = too_large ? 0 : ~u32{0} << b1;
+  const bool sign = b1 != 0 && !too_large && std::is_signed_v<T> &&
+                    ((static_cast<u32>(a) >> ((b1 - 1) & 0x1f)) & 1) != 0;
+  return static_cast<T>((static_cast<u32>(a) & ~mask) | (sign ? mask : 0));
+}
+
+TEST_CASE("bit masks and extensions", "[opcode][bits]") {
+  check("bmsk.clamp.b32", [](u32 a, u32 b) { return bmsk<true>(a, b); });
+  check("bmsk.wrap.b32", [](u32 a, u32 b) { return bmsk<false>(a, b); });
+  check("szext.clamp.u32", [](u32 a, u32 b) { return szext<true>(a, b); });
+  check("szext.wrap.u32", [](u32 a, u32 b) { return szext<false>(a, b); });
+  check("szext.clamp.s32", [](s32 a, u32 b) { return szext<true>(a, b); });
+  check("szext.wrap.s32", [](s32 a, u32 b) { return szext<false>(a, b); });
+  // Small amounts, which random operands seldom are.
+  check("{ .reg .b32 m, n; and.b32 m, %a, 63; and.b32 n, %b, 63; bmsk.clamp.b32 %x, m, n; }",
+        [](u32 a, u32 b) { return bmsk<true>(a & 63, b & 63); });
+  check("{ .reg .b32 m, n; and.b32 m, %a, 63; and.b32 n, %b, 63; bmsk.wrap.b32 %x, m, n; }",
+        [](u32 a, u32 b) { return bmsk<false>(a & 63, b & 63); });
+  check("{ .reg .b32 n; and.b32 n, %b, 63; szext.clamp.s32 %x, %a, n; }",
+        [](s32 a, u32 b) { return szext<true>(a, b & 63); });
+  check("{ .reg .b32 n; and.b32 n, %b, 63; szext.wrap.u32 %x, %a, n; }",
+        [](u32 a, u32 b) { return szext<false>(a, b & 63); });
+}
+
 template <typename T>
 u32 highest(T a, bool amount) {
   using U = std::make_unsigned_t<T>;

@@ -92,12 +92,14 @@ TEST_CASE("runtime: reports of counts, silence on request", "[runtime]") {
   REQUIRE(compiled.status == 0);
   const Ran plain = run_process({folder / "gemm"});
   CHECK(plain.err.empty());
-  const Ran counts = run_process({folder / "gemm"}, "", {{"SIMGPU_REPORT", "1"}});
+  const Ran counts = run_process({folder / "gemm"}, "", {{"SIMGPU_REPORT", "kernels"}});
   CHECK(counts.out == plain.out);
-  CHECK(counts.err.find("simgpu: 2 launches") != std::string::npos);
-  CHECK(counts.err.find("gemm <<<(4,5,1), (16,16,1)>>>") != std::string::npos);
+  CHECK(counts.err.find("gemm(float const*, float const*, float*, int, int, int)\n"
+                        "  1 launch, grid 4×5 blocks of 16×16 threads, 2048 bytes of shared") !=
+        std::string::npos);
   // 20 blocks of 256 threads walk three tiles of 16: 20 * 256 * 48 products.
-  CHECK(counts.err.find("245 760") != std::string::npos);
+  CHECK(counts.err.find("fma f32 245 760") != std::string::npos);
+  CHECK(counts.err.find("simgpu: 2 kernels, 2 launches\n") != std::string::npos);
   CHECK(counts.err.find("tiled_gemm.cu:") == std::string::npos);
   const Ran lines = run_process({folder / "gemm"}, "", {{"SIMGPU_REPORT", "lines"}});
   CHECK(lines.err.find("tiled_gemm.cu:17") != std::string::npos);

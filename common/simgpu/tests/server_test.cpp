@@ -82,7 +82,7 @@ class Session {
     c = device.alloc(values.size() * sizeof(float), "C");
     const wire::Ends ends = wire::make_channel();
     fd_ = ends.worker;
-    server = std::make_unique<Server>(device, module_, policy, fd_);
+    server = std::make_unique<Server>(device, std::vector{module_}, policy, fd_);
     server->protect(a, Role::input);
     server->protect(b, Role::input);
     server->protect(c, Role::output);
@@ -361,7 +361,7 @@ class ByHand {
     Policy policy;
     policy.launch.instruction_budget = 100'000;
     policy.launch.host_threads = 1;
-    server = std::make_unique<Server>(device, module_, policy, worker_);
+    server = std::make_unique<Server>(device, std::vector{module_}, policy, worker_);
     c = device.alloc(4096, "C");
     server->protect(c, Role::output);
   }

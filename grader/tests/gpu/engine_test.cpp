@@ -24,8 +24,8 @@ std::string path_in(const char* variable) {
   return value;
 }
 
-Worker& worker() {
-  static Worker one({path_in("GPU_WORKER")});
+TimingWorker& worker() {
+  static TimingWorker one({path_in("GPU_WORKER")});
   return one;
 }
 
@@ -183,7 +183,7 @@ TEST_CASE("honest kernels are timed, others get their verdict") {
 TEST_CASE("buffers are shared by handles where files cannot be, and an error names itself") {
   WorkerSpec spec{path_in("GPU_WORKER")};
   spec.without = {"files"};
-  Worker older(spec);
+  TimingWorker older(spec);
   CHECK(older.info().sharing == protocol::Sharing::handles);
   Runner runner(cheats());
   Competitor competitor{runner, "honest"};
@@ -196,7 +196,7 @@ TEST_CASE("buffers are shared by handles where files cannot be, and an error nam
   SharedArenas broken = worker().arenas();
   broken.files = {-1, -1};
   const RunnerFault fault = runner.open(broken);
-  CHECK(fault.end == End::infra);
+  CHECK(fault.end == CallEnd::infra);
   INFO(fault.message);
   CHECK(fault.message.find("buffers cannot be shared with the runner (cudaError") == 0);
   CHECK(runner.open(worker().arenas()).none());
@@ -205,7 +205,7 @@ TEST_CASE("buffers are shared by handles where files cannot be, and an error nam
 TEST_CASE("without cuBLAS ratios are to the naive yardstick alone") {
   WorkerSpec spec{path_in("GPU_WORKER")};
   spec.without = {"cublas"};
-  Worker alone(spec);
+  TimingWorker alone(spec);
   CHECK(alone.info().cublas == 0);
   Runner runner(cheats());
   Competitor competitor{runner, "honest"};
@@ -242,7 +242,7 @@ TEST_CASE("a hang ends with its process, and the next kernel runs") {
     const Comparison seen = time(entry, brief(), 1500);
     CHECK(seen.trouble.kind == Trouble::Kind::ended);
     REQUIRE(seen.trouble.fault);
-    CHECK(seen.trouble.fault->end == End::hung);
+    CHECK(seen.trouble.fault->end == CallEnd::hung);
     CHECK(seen.seconds < 8);
   }
   CHECK(time("honest").outcome == Outcome::measured);
@@ -264,7 +264,7 @@ TEST_CASE("own buffers: exact sizes, errors by name, nothing lost") {
   spec.b = matrix(b);
   spec.c = matrix(c);
   const CallOutcome seen = runner.call(spec);
-  REQUIRE(seen.end == End::returned);
+  REQUIRE(seen.end == CallEnd::returned);
   CHECK(seen.result.errors.empty());
   double wrong = 0;
   for (int i = 0; i < 33; ++i)
@@ -286,9 +286,9 @@ TEST_CASE("own buffers: exact sizes, errors by name, nothing lost") {
   CHECK(refused.result.errors[0].call == "kernel launch");
   CHECK(refused.run.failed_launch);
   spec.entry = "leaves";
-  CHECK(runner.call(spec).end == End::exited);
+  CHECK(runner.call(spec).end == CallEnd::exited);
   spec.entry = "honest";
-  CHECK(runner.call(spec).end == End::returned);
+  CHECK(runner.call(spec).end == CallEnd::returned);
   const Runner::Farewell farewell = runner.finish(std::chrono::milliseconds(5000));
   CHECK(farewell.left);
   CHECK(farewell.status == 0);

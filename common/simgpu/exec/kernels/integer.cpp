@@ -12,14 +12,6 @@ namespace simgpu::exec::kernels {
 namespace {
 
 template <class T>
-using Unsigned = std::make_unsigned_t<T>;
-template <class T>
-inline constexpr unsigned kBits = sizeof(T) * 8;
-
-/// Arithmetic that does not promote 16-bit operands to signed int.
-template <class T>
-using Work = std::conditional_t<sizeof(T) <= 4, std::uint32_t, std::uint64_t>;
-template <class T>
 using Wide =
     std::conditional_t<sizeof(T) == 2,
                        std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>,
@@ -147,18 +139,6 @@ struct Not {
     return static_cast<T>(~a);
   }
 };
-struct Cnot {
-  template <class T>
-  SIMGPU_INLINE static T f(T a) {
-    return a == 0 ? T{1} : T{0};
-  }
-};
-struct Mov {
-  template <class T>
-  SIMGPU_INLINE static T f(T a) {
-    return a;
-  }
-};
 struct AddSat {
   template <class T>
   SIMGPU_INLINE static T f(T a, T b) {
@@ -221,58 +201,6 @@ struct MadHiSat {
     return clamp_to<T>(std::int64_t{mul_high(a, b)} + c);
   }
 };
-struct Sad {
-  template <class T>
-  SIMGPU_INLINE static T f(T a, T b, T c) {
-    return Add::f(c, a < b ? Sub::f(b, a) : Sub::f(a, b));
-  }
-};
-
-/// Shift amounts are 32-bit unsigned and clamp at the width.
-struct Shl {
-  template <class T>
-  SIMGPU_INLINE static T f(T a, std::uint32_t n) {
-    return n >= kBits<T> ? T{0} : static_cast<T>(static_cast<Work<T>>(a) << (n & (kBits<T> - 1)));
-  }
-};
-struct Shr {
-  template <class T>
-  SIMGPU_INLINE static T f(T a, std::uint32_t n) {
-    if constexpr (std::is_signed_v<T>)
-      return static_cast<T>(a >> (n >= kBits<T> ? kBits<T> - 1 : n));
-    else
-      return n >= kBits<T> ? T{0} : static_cast<T>(a >> (n & (kBits<T> - 1)));
-  }
-};
-
-template <class T>
-SIMGPU_INLINE T bit_field_extract(T a, std::uint32_t pos, std::uint32_t len) {
-  pos &= 0xff;
-  len &= 0xff;
-  using U = Unsigned<T>;
-  if (len == 0) return 0;
-  const U u = static_cast<U>(a);
-  // Bits beyond the top read as the sign (of the field's, or of the register's, last bit).
-  const std::uint32_t last = pos + len - 1 < kBits<T> - 1 ? pos + len - 1 : kBits<T> - 1;
-  const bool sign = std::is_signed_v<T> && ((u >> last) & 1u);
-  U field = pos >= kBits<T> ? U{0} : static_cast<U>(u >> pos);
-  const std::uint32_t have = pos >= kBits<T> ? 0 : (len < kBits<T> - pos ? len : kBits<T> - pos);
-  const U keep = have == 0          ? U{0}
-                 : have >= kBits<T> ? static_cast<U>(~U{0})
-                                    : static_cast<U>((U{1} << have) - 1);
-  field = static_cast<U>(field & keep);
-  return static_cast<T>(sign ? (field | static_cast<U>(~keep)) : field);
-}
-template <class T>
-SIMGPU_INLINE T bit_field_insert(T a, T b, std::uint32_t pos, std::uint32_t len) {
-  pos &= 0xff;
-  len &= 0xff;
-  if (pos >= kBits<T> || len == 0) return b;
-  const std::uint32_t have = len < kBits<T> - pos ? len : kBits<T> - pos;
-  const T ones = have >= kBits<T> ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << have) - 1);
-  const T keep = static_cast<T>(ones << pos);
-  return static_cast<T>((b & ~keep) | ((a << pos) & keep));
-}
 template <class T>
 SIMGPU_INLINE std::uint32_t leading_bit(T a, bool shift) {
   using U = Unsigned<T>;
@@ -283,14 +211,6 @@ SIMGPU_INLINE std::uint32_t leading_bit(T a, bool shift) {
   const std::uint32_t bit = kBits<T> - 1 - static_cast<std::uint32_t>(std::countl_zero(u));
   return shift ? kBits<T> - 1 - bit : bit;
 }
-template <class T>
-SIMGPU_INLINE T reverse_bits(T v) {
-  T r = 0;
-  for (unsigned k = 0; k < kBits<T>; ++k, v = static_cast<T>(v >> 1))
-    r = static_cast<T>((r << 1) | (v & 1));
-  return r;
-}
-
 /// prmt: each selector nibble picks one of the eight bytes {b, a}; its top bit replicates the sign
 /// instead.
 SIMGPU_INLINE std::uint32_t permute(std::uint32_t a, std::uint32_t b, std::uint32_t sel) {
@@ -331,12 +251,6 @@ void ternary(Warp& w, const Op& op) {
   each_lane<T>(w, op.dst,
                [=](unsigned i) SIMGPU_LAMBDA { return F::template f<T>(a[i], b[i], c[i]); });
 }
-template <class F, class T>
-void shift(Warp& w, const Op& op) {
-  const T* a = lanes<T>(w, op.a);
-  const std::uint32_t* n = lanes<std::uint32_t>(w, op.b);
-  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return F::template f<T>(a[i], n[i]); });
-}
 template <class T>
 void mul_wide(Warp& w, const Op& op) {
   const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
@@ -364,46 +278,11 @@ void funnel_shift(Warp& w, const Op& op) {
     return static_cast<std::uint32_t>(kLeft ? (both << n) >> 32 : both >> n);
   });
 }
-template <class T>
-void bfe(Warp& w, const Op& op) {
-  const T* a = lanes<T>(w, op.a);
-  const std::uint32_t *pos = lanes<std::uint32_t>(w, op.b), *len = lanes<std::uint32_t>(w, op.c);
-  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
-    return bit_field_extract<T>(a[i], pos[i], len[i]);
-  });
-}
-template <class T>
-void bfi(Warp& w, const Op& op) {
-  const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
-  const std::uint32_t *pos = lanes<std::uint32_t>(w, op.c), *len = lanes<std::uint32_t>(w, op.d);
-  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
-    return bit_field_insert<T>(a[i], b[i], pos[i], len[i]);
-  });
-}
 template <class T, bool kShift>
 void bfind(Warp& w, const Op& op) {
   const T* a = lanes<T>(w, op.a);
   each_lane<std::uint32_t>(w, op.dst,
                            [=](unsigned i) SIMGPU_LAMBDA { return leading_bit<T>(a[i], kShift); });
-}
-template <class T>
-void brev(Warp& w, const Op& op) {
-  const T* a = lanes<T>(w, op.a);
-  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return reverse_bits<T>(a[i]); });
-}
-template <class T>
-void clz(Warp& w, const Op& op) {
-  const T* a = lanes<T>(w, op.a);
-  each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
-    return static_cast<std::uint32_t>(std::countl_zero(a[i]));
-  });
-}
-template <class T>
-void popc(Warp& w, const Op& op) {
-  const T* a = lanes<T>(w, op.a);
-  each_lane<std::uint32_t>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
-    return static_cast<std::uint32_t>(std::popcount(a[i]));
-  });
 }
 void prmt(Warp& w, const Op& op) {
   const std::uint32_t *a = lanes<std::uint32_t>(w, op.a), *b = lanes<std::uint32_t>(w, op.b),
@@ -497,134 +376,7 @@ void carry(Warp& w, const Op& op) {
   if (op.x & 2) write_pred(w, op.dst2, out);
 }
 
-template <class T>
-void select(Warp& w, const Op& op) {
-  const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
-  const std::uint32_t p = mask_of(w, op.c);
-  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return (p >> i) & 1u ? a[i] : b[i]; });
-}
-template <class T, class S>
-void select_sign(Warp& w, const Op& op) {
-  const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
-  const S* c = lanes<S>(w, op.c);
-  each_lane<T>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return c[i] >= 0 ? a[i] : b[i]; });
-}
-
-// Predicates are masks: one word for the whole warp.
-template <class F>
-void pred_binary(Warp& w, const Op& op) {
-  write_pred(w, op.dst, F::f(mask_of(w, op.a), mask_of(w, op.b)));
-}
-void pred_not(Warp& w, const Op& op) {
-  write_pred(w, op.dst, ~mask_of(w, op.a));
-}
-void pred_mov(Warp& w, const Op& op) {
-  write_pred(w, op.dst, mask_of(w, op.a));
-}
-void pred_select(Warp& w, const Op& op) {
-  const std::uint32_t p = mask_of(w, op.c);
-  write_pred(w, op.dst, (mask_of(w, op.a) & p) | (mask_of(w, op.b) & ~p));
-}
-
-// ---- moving bits between widths: narrow, widen, pack, unpack, broadcast
-template <class From, class To>
-void narrow(Warp& w, const Op& op) {
-  const From* a = lanes<From>(w, op.a);
-  each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return static_cast<To>(a[i]); });
-}
-template <class Element, class Whole>
-void pack(Warp& w, const Op& op) {
-  constexpr unsigned n = sizeof(Whole) / sizeof(Element);
-  Whole t[kLanes] = {};
-  for (unsigned k = 0; k < n; ++k) {
-    const Element* e = lanes<Element>(w, op.list[k]);
-    for (unsigned i = 0; i < kLanes; ++i)
-      t[i] = static_cast<Whole>(
-          t[i] | (static_cast<Whole>(e[i]) << (k * (kBits<Element> % kBits<Whole>))));
-  }
-  each_lane<Whole>(w, op.dst, [&](unsigned i) SIMGPU_LAMBDA { return t[i]; });
-}
-template <class Element, class Whole>
-void unpack(Warp& w, const Op& op) {
-  constexpr unsigned n = sizeof(Whole) / sizeof(Element);
-  Whole t[kLanes];
-  std::memcpy(t, lanes<Whole>(w, op.a), sizeof t);
-  for (unsigned k = 0; k < n; ++k)
-    if (op.list[k] != kNoRef)
-      each_lane<Element>(w, op.list[k], [&](unsigned i) SIMGPU_LAMBDA {
-        return static_cast<Element>(t[i] >> (k * (kBits<Element> % kBits<Whole>)));
-      });
-}
-template <class T>
-void broadcast(Warp& w, const Op& op) {
-  const T v = static_cast<T>(op.imm);
-  each_lane<T>(w, op.dst, [=](unsigned) SIMGPU_LAMBDA { return v; });
-}
-
-// ---- comparisons: the mask goes to dst (and its complement to dst2), combined with predicate c as
-// x says
-void finish_compare(Warp& w, const Op& op, std::uint32_t m) {
-  std::uint32_t no = ~m;
-  if (op.x != 0) {
-    const std::uint32_t c = mask_of(w, op.c) ^ (op.y ? kFullMask : 0u);
-    m = op.x == 1 ? (m & c) : op.x == 2 ? (m | c) : (m ^ c);
-    no = op.x == 1 ? (no & c) : op.x == 2 ? (no | c) : (no ^ c);
-  }
-  if (op.dst2 != kNoRef) write_pred(w, op.dst2, no);
-  if (op.dst != kNoRef) write_pred(w, op.dst, m);
-}
-struct Eq {
-  template <class T>
-  SIMGPU_INLINE static bool f(T a, T b) {
-    return a == b;
-  }
-};
-struct Ne {
-  template <class T>
-  SIMGPU_INLINE static bool f(T a, T b) {
-    return a != b;
-  }
-};
-struct Lt {
-  template <class T>
-  SIMGPU_INLINE static bool f(T a, T b) {
-    return a < b;
-  }
-};
-struct Le {
-  template <class T>
-  SIMGPU_INLINE static bool f(T a, T b) {
-    return a <= b;
-  }
-};
-struct Gt {
-  template <class T>
-  SIMGPU_INLINE static bool f(T a, T b) {
-    return a > b;
-  }
-};
-struct Ge {
-  template <class T>
-  SIMGPU_INLINE static bool f(T a, T b) {
-    return a >= b;
-  }
-};
-template <class F, class T>
-void compare(Warp& w, const Op& op) {
-  const T *a = lanes<T>(w, op.a), *b = lanes<T>(w, op.b);
-  finish_compare(w, op,
-                 lane_mask([=](unsigned i) SIMGPU_LAMBDA { return F::template f<T>(a[i], b[i]); }));
-}
-
 // ---- the table
-using I16 = std::int16_t;
-using I32 = std::int32_t;
-using I64 = std::int64_t;
-using U8 = std::uint8_t;
-using U16 = std::uint16_t;
-using U32 = std::uint32_t;
-using U64 = std::uint64_t;
-
 template <class F>
 void set_binary(HandlerTable& t, Alu op) {
   Handler* h = t.alu[idx(op)];
@@ -659,27 +411,6 @@ void set_unary_bits(HandlerTable& t, Alu op) {
   h[idx(Ty::u32)] = unary<F, U32>;
   h[idx(Ty::u64)] = unary<F, U64>;
 }
-template <class F>
-void set_compare(HandlerTable& t, ptx::Compare op) {
-  Handler* h = t.compare[idx(op)];
-  h[idx(Ty::u16)] = compare<F, U16>;
-  h[idx(Ty::u32)] = compare<F, U32>;
-  h[idx(Ty::u64)] = compare<F, U64>;
-  h[idx(Ty::s16)] = compare<F, I16>;
-  h[idx(Ty::s32)] = compare<F, I32>;
-  h[idx(Ty::s64)] = compare<F, I64>;
-}
-template <class F>
-void set_shift(HandlerTable& t, Alu op) {
-  Handler* h = t.alu[idx(op)];
-  h[idx(Ty::u16)] = shift<F, U16>;
-  h[idx(Ty::u32)] = shift<F, U32>;
-  h[idx(Ty::u64)] = shift<F, U64>;
-  h[idx(Ty::s16)] = shift<F, I16>;
-  h[idx(Ty::s32)] = shift<F, I32>;
-  h[idx(Ty::s64)] = shift<F, I64>;
-}
-
 }  // namespace
 
 void fill_integer(HandlerTable& t) {
@@ -696,24 +427,10 @@ void fill_integer(HandlerTable& t) {
   set_binary<Xor>(t, Alu::xor_);
   set_ternary<MadLo>(t, Alu::mad_lo);
   set_ternary<MadHi>(t, Alu::mad_hi);
-  set_ternary<Sad>(t, Alu::sad);
   set_unary_signed<Neg>(t, Alu::neg);
   set_unary_signed<Abs>(t, Alu::abs);
   set_unary_bits<Not>(t, Alu::not_);
-  set_unary_bits<Cnot>(t, Alu::cnot);
-  set_unary_bits<Mov>(t, Alu::mov);
-  set_shift<Shl>(t, Alu::shl);
-  set_shift<Shr>(t, Alu::shr);
-  using C = ptx::Compare;
-  set_compare<Eq>(t, C::eq);
-  set_compare<Ne>(t, C::ne);
-  set_compare<Lt>(t, C::lt);
-  set_compare<Le>(t, C::le);
-  set_compare<Gt>(t, C::gt);
-  set_compare<Ge>(t, C::ge);
-
   auto set = [&](Alu op, Ty type, Handler h) { t.alu[idx(op)][idx(type)] = h; };
-  set(Alu::mov, Ty::u8, unary<Mov, U8>);
   set(Alu::add_sat, Ty::s32, binary<AddSat, I32>);
   set(Alu::sub_sat, Ty::s32, binary<SubSat, I32>);
   set(Alu::mad_hi_sat, Ty::s32, ternary<MadHiSat, I32>);
@@ -737,12 +454,6 @@ void fill_integer(HandlerTable& t) {
   set(Alu::shf_l_wrap, Ty::u32, funnel_shift<true, true>);
   set(Alu::shf_r_clamp, Ty::u32, funnel_shift<false, false>);
   set(Alu::shf_r_wrap, Ty::u32, funnel_shift<false, true>);
-  set(Alu::bfe, Ty::u32, bfe<U32>);
-  set(Alu::bfe, Ty::s32, bfe<I32>);
-  set(Alu::bfe, Ty::u64, bfe<U64>);
-  set(Alu::bfe, Ty::s64, bfe<I64>);
-  set(Alu::bfi, Ty::u32, bfi<U32>);
-  set(Alu::bfi, Ty::u64, bfi<U64>);
   set(Alu::bfind, Ty::u32, bfind<U32, false>);
   set(Alu::bfind, Ty::s32, bfind<I32, false>);
   set(Alu::bfind, Ty::u64, bfind<U64, false>);
@@ -751,12 +462,6 @@ void fill_integer(HandlerTable& t) {
   set(Alu::bfind_shift, Ty::s32, bfind<I32, true>);
   set(Alu::bfind_shift, Ty::u64, bfind<U64, true>);
   set(Alu::bfind_shift, Ty::s64, bfind<I64, true>);
-  set(Alu::brev, Ty::u32, brev<U32>);
-  set(Alu::brev, Ty::u64, brev<U64>);
-  set(Alu::clz, Ty::u32, clz<U32>);
-  set(Alu::clz, Ty::u64, clz<U64>);
-  set(Alu::popc, Ty::u32, popc<U32>);
-  set(Alu::popc, Ty::u64, popc<U64>);
   set(Alu::prmt, Ty::u32, prmt);
   set(Alu::prmt_mode, Ty::u32, prmt_mode);
   set(Alu::lop3, Ty::u32, lop3);
@@ -766,57 +471,6 @@ void fill_integer(HandlerTable& t) {
   set(Alu::add_carry, Ty::s32, carry<I32>);
   set(Alu::add_carry, Ty::u64, carry<U64>);
   set(Alu::add_carry, Ty::s64, carry<I64>);
-  set(Alu::selp, Ty::u16, select<U16>);
-  set(Alu::selp, Ty::u32, select<U32>);
-  set(Alu::selp, Ty::u64, select<U64>);
-  set(Alu::slct_s32, Ty::u16, select_sign<U16, I32>);
-  set(Alu::slct_s32, Ty::u32, select_sign<U32, I32>);
-  set(Alu::slct_s32, Ty::u64, select_sign<U64, I32>);
-  set(Alu::slct_f32, Ty::u16, select_sign<U16, float>);
-  set(Alu::slct_f32, Ty::u32, select_sign<U32, float>);
-  set(Alu::slct_f32, Ty::u64, select_sign<U64, float>);
-  set(Alu::and_, Ty::pred, pred_binary<And>);
-  set(Alu::or_, Ty::pred, pred_binary<Or>);
-  set(Alu::xor_, Ty::pred, pred_binary<Xor>);
-  set(Alu::not_, Ty::pred, pred_not);
-  set(Alu::mov, Ty::pred, pred_mov);
-  set(Alu::selp, Ty::pred, pred_select);
-
-  t.narrow[1][0] = narrow<U16, U8>;
-  t.narrow[2][0] = narrow<U32, U8>;
-  t.narrow[3][0] = narrow<U64, U8>;
-  t.narrow[2][1] = narrow<U32, U16>;
-  t.narrow[3][1] = narrow<U64, U16>;
-  t.narrow[3][2] = narrow<U64, U32>;
-  auto widen = [&](Ty type, unsigned log2_bytes, Handler h) { t.widen[idx(type)][log2_bytes] = h; };
-  widen(Ty::u8, 1, narrow<U8, U16>);
-  widen(Ty::u8, 2, narrow<U8, U32>);
-  widen(Ty::u8, 3, narrow<U8, U64>);
-  widen(Ty::u16, 2, narrow<U16, U32>);
-  widen(Ty::u16, 3, narrow<U16, U64>);
-  widen(Ty::u32, 3, narrow<U32, U64>);
-  widen(Ty::s8, 1, narrow<std::int8_t, I16>);
-  widen(Ty::s8, 2, narrow<std::int8_t, I32>);
-  widen(Ty::s8, 3, narrow<std::int8_t, I64>);
-  widen(Ty::s16, 2, narrow<I16, I32>);
-  widen(Ty::s16, 3, narrow<I16, I64>);
-  widen(Ty::s32, 3, narrow<I32, I64>);
-  t.pack[0][1] = pack<U8, U16>;
-  t.pack[0][2] = pack<U8, U32>;
-  t.pack[0][3] = pack<U8, U64>;
-  t.pack[1][2] = pack<U16, U32>;
-  t.pack[1][3] = pack<U16, U64>;
-  t.pack[2][3] = pack<U32, U64>;
-  t.unpack[0][1] = unpack<U8, U16>;
-  t.unpack[0][2] = unpack<U8, U32>;
-  t.unpack[0][3] = unpack<U8, U64>;
-  t.unpack[1][2] = unpack<U16, U32>;
-  t.unpack[1][3] = unpack<U16, U64>;
-  t.unpack[2][3] = unpack<U32, U64>;
-  t.broadcast[0] = broadcast<U8>;
-  t.broadcast[1] = broadcast<U16>;
-  t.broadcast[2] = broadcast<U32>;
-  t.broadcast[3] = broadcast<U64>;
 }
 
 }  // namespace simgpu::exec::kernels

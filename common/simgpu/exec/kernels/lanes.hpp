@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
@@ -23,6 +24,23 @@
 #define SIMGPU_LAMBDA __attribute__((always_inline))
 
 namespace simgpu::exec::kernels {
+
+using I16 = std::int16_t;
+using I32 = std::int32_t;
+using I64 = std::int64_t;
+using U8 = std::uint8_t;
+using U16 = std::uint16_t;
+using U32 = std::uint32_t;
+using U64 = std::uint64_t;
+
+template <class T>
+using Unsigned = std::make_unsigned_t<T>;
+template <class T>
+inline constexpr unsigned kBits = sizeof(T) * 8;
+
+/// Arithmetic that does not promote 16-bit operands to signed int.
+template <class T>
+using Work = std::conditional_t<sizeof(T) <= 4, std::uint32_t, std::uint64_t>;
 
 template <class T>
 SIMGPU_INLINE T* lanes(const Warp& w, Ref ref) {

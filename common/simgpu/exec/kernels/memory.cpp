@@ -15,8 +15,8 @@
 namespace simgpu::exec::kernels {
 namespace {
 
-constexpr std::uint8_t kFollows =
-    2;  ///< Op::z: the register was looked at by an earlier access of this block
+/// Op::z: the register was looked at by an earlier access of this block
+constexpr std::uint8_t kFollows = 2;
 
 /// Compares the addresses with the slot's pattern; learns the new one if they differ.
 SIMGPU_INLINE void look_at_addresses(Warp& w, const Op& op, Warp::Base& base) {

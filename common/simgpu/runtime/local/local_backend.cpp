@@ -1,8 +1,9 @@
 // The backend of `make run` and of ordinary programs: a Device in this process.
 //
 // Environment:
-//   SIMGPU_REPORT=1        a table of counts per launch when the program ends, on stderr;
-//                          =lines: and per source line; =json: all counts, as JSON
+//   SIMGPU_REPORT=kernels  counts per kernel when the program ends, on stderr;
+//                          =lines: and per source line; =json: all counts per launch, as JSON
+//   SIMGPU_FINDINGS=file   when the program ends, the number of findings is written there
 //   SIMGPU_CHECKS=0        no race, barrier and initialisation checks (bounds always are)
 //   SIMGPU_QUIET=1         no findings and no explanations of errors on stderr; error codes remain
 //   SIMGPU_THREADS=n       host threads for one launch (default: all)
@@ -19,20 +20,32 @@
 #include <vector>
 
 #include "common/simgpu/include/cuda_runtime_api.h"
-#include "common/simgpu/ptx/parser.hpp"
 #include "common/simgpu/runtime/backend.hpp"
+#include "common/simgpu/runtime/local/kernel_report.hpp"
 #include "common/simgpu/runtime/local/print.hpp"
 #include "common/simgpu/runtime/status_code.hpp"
 
 namespace simgpu::runtime {
 namespace {
 
-constexpr std::size_t kFindingsShown = 32;  ///< per process; the rest is counted
-constexpr std::size_t kReportsKept = 100000;
+constexpr std::size_t kFindingsShown = 32;    ///< per process; the rest is counted
+constexpr std::size_t kReportsKept = 100000;  ///< for SIMGPU_REPORT=json
 
 bool environment_is(const char* name, const char* value) {
   const char* const set = std::getenv(name);
   return set && std::string(set) == value;
+}
+
+/// What SIMGPU_REPORT asks for.
+enum class ReportStyle { none, kernels, lines, json };
+
+ReportStyle report_style() {
+  const char* const set = std::getenv("SIMGPU_REPORT");
+  const std::string style = set ? set : "";
+  if (style.empty() || style == "0" || style == "none") return ReportStyle::none;
+  if (style == "lines") return ReportStyle::lines;
+  if (style == "json") return ReportStyle::json;
+  return ReportStyle::kernels;
 }
 
 struct Image {
@@ -43,14 +56,7 @@ struct Image {
 
 class LocalBackend final : public Backend {
  public:
-  LocalBackend() {
-    const char* const report = std::getenv("SIMGPU_REPORT");
-    if (report && *report && std::string(report) != "0") {
-      const std::string style = report;
-      style_ = style == "lines"  ? ReportStyle::lines
-               : style == "json" ? ReportStyle::json
-                                 : ReportStyle::launches;
-    }
+  LocalBackend() : style_(report_style()) {
     quiet_ = environment_is("SIMGPU_QUIET", "1");
     if (environment_is("SIMGPU_CHECKS", "0")) options_.checks = {true, false, false, false};
     if (const char* const threads = std::getenv("SIMGPU_THREADS")) {
@@ -139,8 +145,10 @@ class LocalBackend final : public Backend {
       output_ += report.printf_output;
       for (const Finding& finding : report.findings) show(finding);
       fault_ = static_cast<cudaError_t>(fault_of(report));
-      if (style_ != ReportStyle::none && reports_.size() < kReportsKept) {
-        reports_.push_back(std::move(report));
+      if (style_ == ReportStyle::json) {
+        if (reports_.size() < kReportsKept) reports_.push_back(std::move(report));
+      } else if (style_ != ReportStyle::none) {
+        totals_.add(report);
       }
     });
   }
@@ -214,6 +222,8 @@ class LocalBackend final : public Backend {
   }
 
   void show(const Finding& finding) {
+    // Spilling is a forecast of slowness; everything else is a mistake.
+    if (finding.kind != FindingKind::will_spill) ++findings_;
     if (quiet_) return;
     if (shown_ == kFindingsShown) {
       ++hidden_;
@@ -232,6 +242,7 @@ class LocalBackend final : public Backend {
   }
 
   void finish() {
+    std::fflush(stdout);  // what the program printed comes before what is said about it
     if (!quiet_ && !output_.empty()) {
       std::fprintf(stderr,
                    "simgpu: output of kernels was lost: the program ended without waiting for them "
@@ -245,7 +256,21 @@ class LocalBackend final : public Backend {
     if (!quiet_ && hidden_) {
       std::fprintf(stderr, "simgpu: %" PRIu64 " more findings not shown\n", hidden_);
     }
-    if (style_ != ReportStyle::none) print_reports(stderr, reports_, style_);
+    if (style_ == ReportStyle::json) {
+      print_json(stderr, reports_);
+    } else if (style_ != ReportStyle::none) {
+      totals_.print(stderr, style_ == ReportStyle::lines);
+    }
+    write_findings();
+  }
+
+  void write_findings() const {
+    const char* const path = std::getenv("SIMGPU_FINDINGS");
+    if (!path) return;
+    if (std::FILE* const file = std::fopen(path, "w")) {
+      std::fprintf(file, "%" PRIu64 "\n", findings_);
+      std::fclose(file);
+    }
   }
 
   bool told_fault() const {
@@ -260,14 +285,15 @@ class LocalBackend final : public Backend {
   Device device_;
   std::map<ImageId, Image> images_;
   LaunchOptions options_;
-  ReportStyle style_ = ReportStyle::none;
+  ReportStyle style_;
   bool quiet_ = false;
-  cudaError_t fault_ = cudaSuccess;  ///< what the device died of
-  std::string why_;                  ///< reason of the last failure
-  std::string output_;               ///< of kernels, not yet written
-  std::vector<LaunchReport> reports_;
+  cudaError_t fault_ = cudaSuccess;    ///< what the device died of
+  std::string why_;                    ///< reason of the last failure
+  std::string output_;                 ///< of kernels, not yet written
+  std::vector<LaunchReport> reports_;  ///< ReportStyle::json
+  ProgramReport totals_;               ///< the other styles
   std::set<std::string> told_;
-  std::uint64_t allocations_ = 0, hidden_ = 0;
+  std::uint64_t allocations_ = 0, hidden_ = 0, findings_ = 0;
   std::size_t shown_ = 0;
 };
 

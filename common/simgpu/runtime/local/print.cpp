@@ -14,11 +14,6 @@ std::string file_name(const std::string& path) {
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
-std::string place(const SourceLine& where) {
-  if (where.line == 0) return "(unknown line)";
-  return file_name(where.file) + ":" + std::to_string(where.line);
-}
-
 std::string triple(const Dim3& d) {
   return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + ")";
 }
@@ -47,6 +42,19 @@ std::string describe(const Access& access) {
 }
 
 }  // namespace
+
+std::string place(const SourceLine& where) {
+  if (where.line == 0) return "(unknown line)";
+  return file_name(where.file) + ":" + std::to_string(where.line);
+}
+
+std::string grouped(std::uint64_t n) {
+  std::string digits = std::to_string(n);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
+    digits.insert(static_cast<std::size_t>(at), " ");
+  }
+  return digits;
+}
 
 std::string describe(const Finding& finding) {
   std::ostringstream text;
@@ -100,54 +108,6 @@ int fault_of(const LaunchReport& report) {
 
 namespace {
 
-std::string number(std::uint64_t n) {
-  std::string digits = std::to_string(n);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<std::size_t>(at), " ");
-  }
-  return digits;
-}
-
-std::string with_ideal(std::uint64_t n, std::uint64_t ideal) {
-  return number(n) + " / " + number(ideal);
-}
-
-using Row = std::vector<std::string>;
-
-Row row_of(std::string name, const Counts& c) {
-  GlobalCounts global = c.global_load;
-  global += c.global_store;
-  global += c.global_atomic;
-  SharedCounts shared = c.shared_load;
-  shared += c.shared_store;
-  shared += c.shared_atomic;
-  shared += c.async_store;
-  return {std::move(name),
-          number(global.requests),
-          with_ideal(global.sectors, global.ideal_sectors),
-          number(shared.requests),
-          with_ideal(shared.wavefronts, shared.ideal_wavefronts),
-          number(c.fma_f32 + c.fma_f64 + c.fma_f16),
-          number(c.block_barriers)};
-}
-
-void print_table(std::FILE* out, const Row& head, const std::vector<Row>& rows) {
-  std::vector<std::size_t> width(head.size());
-  for (std::size_t i = 0; i < head.size(); ++i) width[i] = head[i].size();
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
-  }
-  const auto line = [&](const Row& row) {
-    std::fprintf(out, "%-*s", static_cast<int>(width[0]), row[0].c_str());
-    for (std::size_t i = 1; i < row.size(); ++i) {
-      std::fprintf(out, "  %*s", static_cast<int>(width[i]), row[i].c_str());
-    }
-    std::fputc('\n', out);
-  };
-  line(head);
-  for (const Row& row : rows) line(row);
-}
-
 /// As JSON; what is not plain ASCII becomes '?': kernel names are identifiers.
 std::string quoted(const std::string& text) {
   std::string out = "\"";
@@ -157,6 +117,8 @@ std::string quoted(const std::string& text) {
   }
   return out + '"';
 }
+
+}  // namespace
 
 void print_json(std::FILE* out, const std::vector<LaunchReport>& reports) {
   const auto field = [&](const char* name, std::uint64_t n) {
@@ -195,33 +157,6 @@ void print_json(std::FILE* out, const std::vector<LaunchReport>& reports) {
     std::fputs("}", out);
   }
   std::fputs("\n]\n", out);
-  std::fflush(out);
-}
-
-}  // namespace
-
-void print_reports(std::FILE* out, const std::vector<LaunchReport>& reports, ReportStyle style) {
-  if (style == ReportStyle::none) return;
-  if (style == ReportStyle::json) return print_json(out, reports);
-  const Row head = {
-      "",    "global requests", "sectors / ideal", "shared requests", "wavefronts / ideal",
-      "fma", "barriers"};
-  std::vector<Row> rows;
-  for (const LaunchReport& report : reports) {
-    rows.push_back(row_of(report.kernel.substr(0, report.kernel.find('(')) + " <<<" +
-                              triple(report.grid) + ", " + triple(report.block) + ">>>",
-                          report.total));
-    if (style == ReportStyle::lines) {
-      for (const LineCounts& line : report.lines) {
-        const Row row = row_of("  " + place(line.where), line.counts);
-        const auto counted = [](const std::string& cell) { return cell != "0" && cell != "0 / 0"; };
-        if (std::any_of(row.begin() + 1, row.end(), counted)) rows.push_back(row);
-      }
-    }
-  }
-  std::fprintf(out, "simgpu: %zu launch%s, counts of warp instructions (fma: of threads)\n",
-               reports.size(), reports.size() == 1 ? "" : "es");
-  print_table(out, head, rows);
   std::fflush(out);
 }
 

@@ -1,6 +1,7 @@
 // Findings and counts as a person at a terminal reads them.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -17,11 +18,13 @@ std::string describe(const Finding& finding);
 /// if none.
 int fault_of(const LaunchReport& report);
 
-/// What SIMGPU_REPORT asks for.
-enum class ReportStyle { none, launches, lines, json };
+/// "vectors.cu:12": the file without its folders.
+std::string place(const SourceLine& where);
 
-/// One row per launch, and per source line with ReportStyle::lines. ReportStyle::json: an array
-/// with an object per launch, its counts under the names of simgpu::Counts.
-void print_reports(std::FILE* out, const std::vector<LaunchReport>& reports, ReportStyle style);
+/// 1234567 as "1 234 567".
+std::string grouped(std::uint64_t n);
+
+/// An array with an object per launch, its counts under the names of simgpu::Counts.
+void print_json(std::FILE* out, const std::vector<LaunchReport>& reports);
 
 }  // namespace simgpu::runtime

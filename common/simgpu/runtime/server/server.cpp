@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/simgpu/include/driver_types.h"
+#include "common/simgpu/runtime/server/names.hpp"
 #include "common/simgpu/runtime/status_code.hpp"
 #include "common/simgpu/runtime/wire/channel.hpp"
 
@@ -24,45 +25,6 @@ constexpr std::size_t kMaxRefusals = 64;
 constexpr std::size_t kMaxTransfers = 100000;
 constexpr std::size_t kMaxEntries = 1024;
 
-/// Names of the codes that the server itself hands out or that a launcher may see; others by
-/// number.
-std::string name_of(int code) {
-  switch (code) {
-    case cudaErrorInvalidValue:
-      return "cudaErrorInvalidValue";
-    case cudaErrorMemoryAllocation:
-      return "cudaErrorMemoryAllocation";
-    case cudaErrorInitializationError:
-      return "cudaErrorInitializationError";
-    case cudaErrorInvalidConfiguration:
-      return "cudaErrorInvalidConfiguration";
-    case cudaErrorInvalidPitchValue:
-      return "cudaErrorInvalidPitchValue";
-    case cudaErrorInvalidSymbol:
-      return "cudaErrorInvalidSymbol";
-    case cudaErrorInvalidMemcpyDirection:
-      return "cudaErrorInvalidMemcpyDirection";
-    case cudaErrorInvalidDeviceFunction:
-      return "cudaErrorInvalidDeviceFunction";
-    case cudaErrorInvalidDevice:
-      return "cudaErrorInvalidDevice";
-    case cudaErrorInvalidPtx:
-      return "cudaErrorInvalidPtx";
-    case cudaErrorInvalidResourceHandle:
-      return "cudaErrorInvalidResourceHandle";
-    case cudaErrorLaunchOutOfResources:
-      return "cudaErrorLaunchOutOfResources";
-    case cudaErrorNotPermitted:
-      return "cudaErrorNotPermitted";
-    case cudaErrorNotSupported:
-      return "cudaErrorNotSupported";
-    case cudaErrorUnknown:
-      return "cudaErrorUnknown";
-    default:
-      return "CUDA error " + std::to_string(code);
-  }
-}
-
 /// A request that is not allowed or not possible: what the program's call will return, and why.
 struct Failure {
   int code;
@@ -79,34 +41,24 @@ struct Scratch {
 
 }  // namespace
 
-std::string_view to_string(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::returned:
-      return "returned";
-    case Outcome::threw:
-      return "threw";
-    case Outcome::closed:
-      return "closed";
-    case Outcome::timeout:
-      return "timeout";
-    case Outcome::protocol:
-      return "protocol";
-  }
-  return "unknown";
-}
-
 struct Server::Impl {
-  Impl(Device& d, ModuleId m, Policy p, int fd)
-      : device(d), module(m), policy(std::move(p)), channel(fd) {}
+  Impl(Device& d, std::vector<ModuleId> m, Policy p, int fd)
+      : device(d), modules(std::move(m)), policy(std::move(p)), channel(fd) {}
+
+  /// A kernel and the module it is in.
+  struct Kernel {
+    KernelInfo info;
+    ModuleId module;
+  };
 
   Device& device;
-  ModuleId module;
+  std::vector<ModuleId> modules;  ///< one per source file; the first that has a name, has it
   Policy policy;
   Channel channel;
   std::map<DevicePtr, Role> roles;
   std::map<DevicePtr, Scratch> scratch;    ///< the runner's allocations, by base
-  std::map<DevicePtr, Scratch> variables;  ///< of the current module, by base
-  std::map<std::string, KernelInfo, std::less<>> kernels;
+  std::map<DevicePtr, Scratch> variables;  ///< of the modules, by base
+  std::map<std::string, Kernel, std::less<>> kernels;
   std::uint64_t scratch_bytes = 0, scratch_count = 0;
   std::uint32_t sequence = 0;  ///< of the last message received
 
@@ -291,15 +243,13 @@ struct Server::Impl {
     }
   }
 
-  const KernelInfo& kernel(std::string_view mangled) {
-    auto found = kernels.find(mangled);
-    if (found == kernels.end()) {
-      auto info = device.kernel(module, mangled);
-      if (!info)
-        throw Failure{cudaErrorInvalidDeviceFunction, "the submitted code has no such kernel"};
-      found = kernels.emplace(std::string(mangled), std::move(*info)).first;
-    }
-    return found->second;
+  const Kernel& kernel(std::string_view mangled) {
+    if (const auto found = kernels.find(mangled); found != kernels.end()) return found->second;
+    for (const ModuleId module : modules)
+      if (auto info = device.kernel(module, mangled))
+        return kernels.emplace(std::string(mangled), Kernel{std::move(*info), module})
+            .first->second;
+    throw Failure{cudaErrorInvalidDeviceFunction, "the submitted code has no such kernel"};
   }
 
   // ------------------------------------------------------------------------------------------
@@ -355,7 +305,7 @@ struct Server::Impl {
         error.shared_bytes = body.shared_bytes;
         const auto name = wire::text(message.tail<wire::Launch>().first(body.name_bytes));
         const auto known = kernels.find(name);
-        error.kernel = known == kernels.end() ? std::string(name) : known->second.name;
+        error.kernel = known == kernels.end() ? std::string(name) : known->second.info.name;
         break;
       }
       default:
@@ -402,7 +352,7 @@ struct Server::Impl {
         return true;
       case Type::set_max_dynamic_shared: {
         const auto body = message.body<wire::SetMaxDynamicShared>();
-        const KernelInfo& info = kernel(wire::text(message.tail<wire::SetMaxDynamicShared>()));
+        const auto& [info, module] = kernel(wire::text(message.tail<wire::SetMaxDynamicShared>()));
         device.set_max_dynamic_shared(module, info.mangled, body.bytes);
         return true;
       }
@@ -542,7 +492,9 @@ struct Server::Impl {
 
   void variable(std::string_view mangled, Reply& reply) {
     std::size_t bytes = 0;
-    const DevicePtr ptr = device.variable(module, mangled, &bytes);
+    DevicePtr ptr = 0;
+    for (std::size_t i = 0; i < modules.size() && ptr == 0; ++i)
+      ptr = device.variable(modules[i], mangled, &bytes);
     if (ptr == 0) {
       throw Failure{
           cudaErrorInvalidSymbol,
@@ -558,7 +510,7 @@ struct Server::Impl {
   }
 
   void kernel_info(std::string_view mangled, std::vector<std::byte>& tail) {
-    const KernelInfo& info = kernel(mangled);
+    const KernelInfo& info = kernel(mangled).info;
     if (info.params.size() > wire::kMaxParams || info.param_bytes > wire::kMaxArguments) {
       throw Failure{cudaErrorInvalidDeviceFunction, "the kernel has too many parameters"};
     }
@@ -586,7 +538,7 @@ struct Server::Impl {
     }
     const std::string name(wire::text(tail.first(body.name_bytes)));
     const auto args = tail.subspan(body.name_bytes);
-    const KernelInfo& info = kernel(name);
+    const auto& [info, module] = kernel(name);
     if (++launches > policy.launches) {
       forbid("kernel launch",
              "one call may launch at most " + std::to_string(policy.launches) + " kernels");
@@ -673,19 +625,13 @@ struct Server::Impl {
   std::uint64_t scratch_serial = 0;
 };
 
-Server::Server(Device& device, ModuleId module, Policy policy, int fd)
-    : impl_(std::make_unique<Impl>(device, module, std::move(policy), fd)) {}
+Server::Server(Device& device, std::vector<ModuleId> modules, Policy policy, int fd)
+    : impl_(std::make_unique<Impl>(device, std::move(modules), std::move(policy), fd)) {}
 
 Server::~Server() = default;
 
 Policy& Server::policy() {
   return impl_->policy;
-}
-
-void Server::set_module(ModuleId module) {
-  impl_->module = module;
-  impl_->kernels.clear();
-  impl_->variables.clear();
 }
 
 void Server::protect(DevicePtr base, Role role) {

@@ -7,19 +7,17 @@
 // Policy below:
 //
 //   launch             kernel name must exist in the worker's own module; the argument block must
-//   have the
-//                      size of the module's .param list. The reply is "accepted" or a configuration
-//                      error that does not depend on any data. Traps, findings and counts stay
-//                      here.
+//                      have the size of the module's .param list. The reply is "accepted" or a
+//                      configuration error that does not depend on any data. Traps, findings and
+//                      counts stay here.
 //   malloc free memset caps on count and bytes; only the runner's own allocations can be freed;
-//   memset
-//                      into own allocations, module variables and outputs
+//                      memset into own allocations, module variables and outputs
 //   memcpy D2D         into own allocations, module variables and outputs; into an output never
-//   from memory
-//                      that received host data
+//                      from memory that received host data
 //   memcpy H2D         into own allocations and module variables, capped; never into inputs or
-//   outputs memcpy D2H         refused: the runner never learns a single byte of an input or a
-//   result attributes, memory size, pointer queries, streams, synchronisation: constants or no-ops
+//                      outputs
+//   memcpy D2H         refused: the runner never learns a single byte of an input or a result
+//   attributes, memory size, pointer queries, streams, synchronisation: constants or no-ops
 //   event times        refused: the simulated GPU has no milliseconds
 //   anything else      the call's name is noted and the caller gets cudaErrorNotSupported
 //
@@ -117,8 +115,8 @@ struct CallResult {
   std::string answer;     ///< `ask` only: what the function returned, capped at 4 KiB, not escaped
   bool answered = false;  ///< `ask` only: false if the function returned a null pointer
   std::vector<LaunchReport> launches;  ///< in order
-  std::uint64_t skipped_launches =
-      0;  ///< accepted after one that did not complete: never run, as on hardware
+  /// accepted after one that did not complete: never run, as on hardware
+  std::uint64_t skipped_launches = 0;
   std::vector<Refusal> refused;
   std::vector<ApiError> errors;  ///< at most 64
   int last_error = 0;  ///< cudaPeekAtLastError() when the entry returned: an error nobody read
@@ -129,16 +127,15 @@ struct CallResult {
 
 class Server {
  public:
-  /// `fd` is the worker's end of the channel; not owned. `module` is the worker's own parse of the
-  /// code.
-  Server(Device& device, ModuleId module, Policy policy, int fd);
+  /// `fd` is the worker's end of the channel; not owned. `modules` are the worker's own parse of
+  /// the code, in the order in which its files are linked: where two have a kernel of one name, the
+  /// linker keeps the first one's launch, and so does the server.
+  Server(Device& device, std::vector<ModuleId> modules, Policy policy, int fd);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  Policy& policy();  ///< may change between calls
-  /// Another instance of the same module, with fresh __device__ variables, for the calls to come.
-  void set_module(ModuleId module);
+  Policy& policy();                         ///< may change between calls
   void protect(DevicePtr base, Role role);  ///< a live allocation's base address
   void unprotect(DevicePtr base);
 

@@ -29,9 +29,19 @@ def demangle(names):
     return [re.sub(r"\(.*", "", n).removeprefix("void ") for n in out.stdout.splitlines()]
 
 
+def compiled(source, folder):
+    """A lab's file instantiates nothing itself: what is compiled is its translation unit (make build/bin/grader first)."""
+    if not source.startswith("lab"):
+        return source
+    said = subprocess.run(["build/bin/grader", "unit", source], cwd=ROOT, capture_output=True, text=True, check=True)
+    unit = folder / "unit.cu"
+    unit.write_text(said.stdout)
+    return str(unit)
+
+
 def measure(clang, source, args, folder):
     ptx = folder / "kernel.ptx"
-    subprocess.run([clang, "@common/simgpu/flags/device.rsp", "-I.", source, "-o", str(ptx)],
+    subprocess.run([clang, "@common/simgpu/flags/device.rsp", "-I.", compiled(source, folder), "-o", str(ptx)],
                    cwd=ROOT, check=True)
     log = subprocess.run([args.ptxas, "-v", "-arch=sm_80", str(ptx), "-o", str(folder / "cubin")],
                          capture_output=True, text=True, check=True).stderr

@@ -1,0 +1,230 @@
+#include "common/simgpu/exec/barriers.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "common/simgpu/exec/launch_run.hpp"
+
+namespace simgpu::exec {
+namespace {
+
+void write_reduction(Warp& w, const Parked& p, const Barrier& bar, std::uint32_t ones,
+                     std::uint32_t total) {
+  const bool every = ones == total, any = ones != 0;
+  if (bar.reduce == 1) {
+    std::uint32_t* d = lanes_of<std::uint32_t>(w, bar.dst);
+    for (unsigned i = 0; i < kLanes; ++i)
+      if ((p.mask >> i) & 1u) d[i] = ones;
+  } else {
+    std::uint32_t& d = *lanes_of<std::uint32_t>(w, bar.dst);
+    const bool value = bar.reduce == 2 ? every : any;
+    d = value ? (d | p.mask) : (d & ~p.mask);
+  }
+}
+
+void check_barrier_on_completion(BlockRun& run, std::uint32_t id) {
+  const LaunchRun& l = *run.launch;
+  const Program& p = *l.program;
+  const BarrierState& b = run.barriers[id];
+  if (b.expected != 0) return;  // parts of a block meet by number, wherever they are
+  const SourceLine first_line = p.line_of(b.first_pc);
+  for (const Warp& w : run.warps)
+    for (const Parked& k : w.parked) {
+      if (k.barrier != id || k.pc == b.first_pc) continue;
+      const SourceLine line = p.line_of(k.pc);
+      const bool same_place = line.line != 0 && line == first_line;
+      if (same_place) continue;
+      const unsigned lane = static_cast<unsigned>(std::countr_zero(k.mask));
+      Access at = describe(run, {k.pc, w.index, lane, AccessType::load, MemorySpace::shared, 0, 0});
+      Access other = at;
+      other.where = first_line;
+      for (const Warp& v : run.warps)
+        for (const Parked& q : v.parked)
+          if (q.barrier == id && q.pc == b.first_pc)
+            other.thread = thread_index(
+                l.block, v.index * kLanes + static_cast<unsigned>(std::countr_zero(q.mask)));
+      add_finding(run, FindingKind::mismatched_barrier, k.pc, b.first_pc, at, other,
+                  "warp " + std::to_string(w.index) + " waits at the barrier of " +
+                      line_text(p, k.pc) + " while others of its block wait at the one of " +
+                      line_text(p, b.first_pc) +
+                      ": all threads of a block must meet at the same __syncthreads()");
+      return;
+    }
+  if (run.exited != 0) {
+    auto most = std::max_element(run.exits.begin(), run.exits.end(),
+                                 [](const auto& x, const auto& y) { return x.second < y.second; });
+    Access at;
+    for (const Warp& w : run.warps)
+      for (const Parked& k : w.parked)
+        if (k.barrier == id && at.where.line == 0)
+          at = describe(run, {k.pc, w.index, static_cast<unsigned>(std::countr_zero(k.mask)),
+                              AccessType::load, MemorySpace::shared, 0, 0});
+    Access other = at;
+    other.where = p.line_of(most->first);
+    // Code lies in the order of the source: who ended behind the barrier went past it by a branch,
+    // who ended before it never came that far.
+    std::uint32_t past = 0, past_pc = 0;
+    for (const auto& [pc, threads] : run.exits)
+      if (b.first_pc != UINT32_MAX && pc > b.first_pc) past += threads, past_pc = pc;
+    if (2 * past > run.exited) {
+      other.where = p.line_of(past_pc);
+      add_finding(run, FindingKind::divergent_barrier, b.first_pc, past_pc, at, other,
+                  std::to_string(past) + " of " + std::to_string(l.threads) +
+                      " threads went past the barrier at " + line_text(p, b.first_pc) +
+                      " and have ended (" + line_text(p, past_pc) +
+                      "): __syncthreads() must not stand where only some threads come by");
+      return;
+    }
+    add_finding(run, FindingKind::exited_before_barrier, b.first_pc, most->first, at, other,
+                std::to_string(run.exited) + " of " + std::to_string(l.threads) +
+                    " threads returned (" + line_text(p, most->first) + ") before the barrier at " +
+                    line_text(p, b.first_pc) +
+                    ": every thread of a block must reach every __syncthreads()");
+  }
+}
+
+void complete_barrier(BlockRun& run, std::uint32_t id) {
+  BarrierState& b = run.barriers[id];
+  if (run.launch->options.checks.barrier) check_barrier_on_completion(run, id);
+  for (Warp& w : run.warps) {
+    for (std::size_t k = 0; k < w.parked.size();) {
+      const Parked p = w.parked[k];
+      if (p.barrier != id) {
+        ++k;
+        continue;
+      }
+      const Barrier& bar = run.launch->program->barriers[p.detail];
+      if (bar.reduce != 0) write_reduction(w, p, bar, b.ones, b.arrived_lanes);
+      w.frames[w.depth].ready.push_back({p.resume, p.mask, p.pc});
+      w.parked.erase(w.parked.begin() + static_cast<std::ptrdiff_t>(k));
+    }
+  }
+  std::uint32_t waiting = b.waiting_warps;
+  if (b.expected == 0) {
+    // Warps that are gone order nothing, and nobody waits for them.
+    for (const Warp& w : run.warps)
+      if (w.live() == 0) waiting |= 1u << w.index;
+  }
+  run.clocks.barrier(waiting, b.arrivals);
+  ++run.worker->counters.block_barriers[b.first_pc != UINT32_MAX ? b.first_pc : b.arrive_pc];
+  b = BarrierState{};
+  bound_times(run);
+}
+
+/// All threads that can come have come?
+bool is_complete(const BlockRun& run, const BarrierState& b) {
+  if (b.arrived_lanes == 0 && b.arrived_count == 0) return false;
+  if (b.expected == 0) return b.arrived_lanes + run.exited >= run.launch->threads;
+  return b.arrived_count >= b.expected;
+}
+
+void check_arrival(BlockRun& run, const Warp& w, std::uint32_t mask, std::uint32_t pc) {
+  const Program& p = *run.launch->program;
+  std::uint32_t elsewhere = w.live() & ~mask;
+  std::uint32_t leaving = 0, other_pc = UINT32_MAX;
+  for (std::size_t d = 0; d <= w.depth; ++d)
+    for (const Group& g : w.frames[d].ready) {
+      if (d == w.depth && p.blocks[g.block].returns_at_once && p.blocks[g.block].end == End::exit)
+        leaving |= g.mask;
+      else if (other_pc == UINT32_MAX)
+        other_pc = p.blocks[g.block].first_pc;
+    }
+  for (const Parked& k : w.parked) {
+    if (k.pc == pc)
+      elsewhere &= ~k.mask;
+    else if (other_pc == UINT32_MAX)
+      other_pc = k.pc;
+  }
+  elsewhere &= ~leaving;
+  if (elsewhere == 0) return;
+  const unsigned here = static_cast<unsigned>(std::popcount(mask)),
+                 all = static_cast<unsigned>(std::popcount(w.live()));
+  Access at = describe(run, {pc, w.index, static_cast<unsigned>(std::countr_zero(mask)),
+                             AccessType::load, MemorySpace::shared, 0, 0});
+  std::optional<Access> other;
+  std::string where;
+  if (other_pc != UINT32_MAX) {
+    other = describe(run, {other_pc, w.index, static_cast<unsigned>(std::countr_zero(elsewhere)),
+                           AccessType::load, MemorySpace::shared, 0, 0});
+    where = " (the others are at " + line_text(p, other_pc) + ")";
+  }
+  add_finding(run, FindingKind::divergent_barrier, pc, UINT32_MAX, at, other,
+              "the barrier is reached by " + std::to_string(here) + " of " + std::to_string(all) +
+                  " threads of warp " + std::to_string(w.index) + where +
+                  ": __syncthreads() must not stand where only some threads come by");
+}
+
+/// Barriers 0 to 15, for whole warps (PTX ISA, "bar"); ends the launch with a finding otherwise.
+bool exists(BlockRun& run, const Warp& w, std::uint32_t id, std::uint32_t count, std::uint32_t pc,
+            std::uint32_t mask) {
+  if (id < kBarriers && count % kLanes == 0) return true;
+  const auto lane = static_cast<unsigned>(std::countr_zero(mask));
+  add_finding(run, FindingKind::trap, pc, UINT32_MAX,
+              describe(run, {pc, w.index, lane, AccessType::load, MemorySpace::shared, 0, 0}),
+              std::nullopt,
+              id < kBarriers ? "a barrier for " + std::to_string(count) +
+                                   " threads: only whole warps can be waited for"
+                             : "there is no barrier " + std::to_string(id) +
+                                   ": a block has barriers 0 to " + std::to_string(kBarriers - 1));
+  abort_launch(run);
+  return false;
+}
+
+}  // namespace
+
+std::uint32_t runnable(const Warp& w) {
+  std::uint32_t m = w.live();
+  for (const Parked& p : w.parked) m &= ~p.mask;
+  return m;
+}
+
+void park(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t mask) {
+  const Barrier& bar = run.launch->program->barriers[block.detail];
+  const unsigned first = static_cast<unsigned>(std::countr_zero(mask));
+  const std::uint32_t id = lanes_of<std::uint32_t>(w, bar.id)[first];
+  const std::uint32_t count =
+      bar.count == kNoRef ? 0 : lanes_of<std::uint32_t>(w, bar.count)[first];
+  if (!exists(run, w, id, count, block.pc, mask)) return;
+  if (run.launch->options.checks.barrier && bar.aligned) check_arrival(run, w, mask, block.pc);
+  BarrierState& b = run.barriers[id];
+  if (b.first_pc == UINT32_MAX) b.first_pc = block.pc;
+  if (count != 0) b.expected = count;
+  const auto lanes = static_cast<std::uint32_t>(std::popcount(mask));
+  b.arrived_lanes += lanes;
+  b.arrived_count += mask == w.live() ? kLanes : lanes;
+  b.waiting_warps |= 1u << w.index;
+  std::uint32_t pred = 0;
+  if (bar.reduce != 0) {
+    pred = *lanes_of<std::uint32_t>(w, bar.pred) ^ (bar.pred_negated ? kFullMask : 0u);
+    b.ones += static_cast<std::uint32_t>(std::popcount(pred & mask));
+  }
+  w.parked.push_back({block.next, mask, block.pc, id, block.detail, pred});
+  if (is_complete(run, b)) complete_barrier(run, id);
+}
+
+void lanes_exit(BlockRun& run, Warp& w, std::uint32_t mask, std::uint32_t pc, const Group& group,
+                const BasicBlock& block) {
+  w.exited |= mask;
+  const auto n = static_cast<std::uint32_t>(std::popcount(mask));
+  run.exited += n;
+  run.exits[block.returns_at_once && group.came_from != UINT32_MAX ? group.came_from : pc] += n;
+  for (std::uint32_t id = 0; id < kBarriers; ++id)
+    if (run.barriers[id].arrived_lanes != 0 && is_complete(run, run.barriers[id]))
+      complete_barrier(run, id);
+}
+
+void arrive_at_barrier(Warp& w, std::uint32_t id, std::uint32_t count, std::uint32_t pc) {
+  BlockRun& run = *w.run;
+  if (!exists(run, w, id, count, pc, w.mask)) return;
+  BarrierState& b = run.barriers[id];
+  b.arrive_pc = pc;
+  b.expected = count;
+  b.arrived_count +=
+      w.mask == w.live() ? kLanes : static_cast<std::uint32_t>(std::popcount(w.mask));
+  run.clocks.arrive(w.index, b.arrivals);
+  bound_times(run);
+  if (is_complete(run, b)) complete_barrier(run, id);
+}
+
+}  // namespace simgpu::exec

@@ -1,0 +1,46 @@
+// What the owner of a Device chooses: the limits of the chip, and what a launch checks and counts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/simgpu/report.hpp"
+
+namespace simgpu {
+
+/// What the simulated chip allows. Defaults: compute capability 8.0 limits, CUDA Programming Guide
+/// table "Technical Specifications per Compute Capability".
+struct DeviceModel {
+  std::string name = "simgpu (compute capability 8.0)";
+  int compute_major = 8, compute_minor = 0;
+  unsigned multiprocessors = 108;
+  unsigned max_threads_per_block = 1024;
+  Dim3 max_block{1024, 1024, 64};
+  Dim3 max_grid{2147483647u, 65535u, 65535u};
+  unsigned shared_bytes_per_block = 48u << 10;         ///< static + dynamic without opt-in
+  unsigned shared_bytes_per_block_optin = 163u << 10;  ///< with the function attribute
+  unsigned shared_bytes_per_multiprocessor = 164u << 10;
+  unsigned registers_per_multiprocessor = 65536, registers_per_thread = 255;
+  unsigned threads_per_multiprocessor = 2048, blocks_per_multiprocessor = 32;
+  std::uint64_t global_bytes = 4ull << 30;  ///< what alloc may hand out in total
+};
+
+struct Checks {
+  /// bounds, alignment, lifetime. Unsafe accesses never happen, checked or not.
+  bool memory = true;
+  bool race = true;
+  bool barrier = true;
+  bool init = true;
+  static Checks none() { return {false, false, false, false}; }
+};
+
+struct LaunchOptions {
+  Checks checks;
+  bool count = true;                              ///< per-line and per-buffer counters
+  unsigned host_threads = 0;                      ///< 0 = all
+  std::uint64_t instruction_budget = 1ull << 36;  ///< thread instructions, whole grid
+  unsigned max_findings_per_kind = 8;
+  bool sample_accesses = false;  ///< fill LaunchReport::samples (needs count)
+};
+
+}  // namespace simgpu

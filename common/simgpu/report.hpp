@@ -1,0 +1,209 @@
+// What a launch did: findings, counts, examples of accesses. Types only; every layer may use them.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace simgpu {
+
+using DevicePtr = std::uint64_t;  ///< virtual device address; 0 is null
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  friend bool operator==(const Dim3&, const Dim3&) = default;
+};
+
+// ----------------------------------------------------------------------------------------------
+// findings
+
+enum class FindingKind : std::uint8_t {
+  out_of_bounds,
+  misaligned,
+  use_after_free,
+  null_pointer,
+  host_pointer,
+  write_to_constant,
+  uninitialised_read,
+  shared_race,
+  global_race,
+  async_not_waited,       ///< bytes of an asynchronous copy were read before it was waited for
+  divergent_barrier,      ///< some lanes of a warp reach a barrier, others are elsewhere
+  exited_before_barrier,  ///< some threads returned while others of their block still meet a
+                          ///< barrier
+  mismatched_barrier,     ///< warps of a block wait at different barriers
+  deadlock,
+  budget_exceeded,  ///< the kernel did not end within the instruction budget
+  unsupported,
+  trap,
+  assertion,
+  stack_overflow,
+  division_by_zero,
+  will_spill,  ///< estimate: more live registers than a thread can have
+};
+std::string_view to_string(FindingKind kind);  ///< "out-of-bounds", "shared-memory race" ...
+
+struct SourceLine {
+  std::string file;   ///< as the compiler wrote it; never opened by simgpu
+  unsigned line = 0;  ///< 0 = unknown
+  friend auto operator<=>(const SourceLine&, const SourceLine&) = default;
+};
+
+enum class MemorySpace : std::uint8_t { global, shared, local, constant, param };
+enum class AccessType : std::uint8_t { load, store, atomic };
+std::string_view to_string(MemorySpace);  ///< "global", "shared" ...
+std::string_view to_string(AccessType);   ///< what a thread does: "reads", "writes", "updates"
+
+/// One party of a finding.
+struct Access {
+  SourceLine where;
+  Dim3 block{0, 0, 0}, thread{0, 0, 0};
+  AccessType type = AccessType::load;
+  MemorySpace space = MemorySpace::global;
+  unsigned bytes = 0;         ///< width of the access per lane
+  std::uint64_t address = 0;  ///< virtual address (global) or byte offset in its space
+  std::string object;         ///< allocation label or shared array name, "" = none
+  std::int64_t offset = 0;    ///< bytes from the start of the object, may be negative
+  std::uint64_t object_bytes = 0;
+};
+
+struct Finding {
+  FindingKind kind{};
+  std::string kernel;  ///< demangled
+  Access at;
+  std::optional<Access> other;    ///< races: the other party; use_after_free: none
+  std::string detail;             ///< one sentence, complete on its own
+  std::uint64_t occurrences = 1;  ///< of this kind at this line (and other line)
+};
+
+// -------------------------------------------------------------------------------------------------
+// counts
+
+/// Global (or generic-to-global) accesses. One executed warp instruction with at least one active
+/// lane is one request; a sector is 32 bytes.
+struct GlobalCounts {
+  std::uint64_t requests = 0, sectors = 0, ideal_sectors = 0, bytes = 0;
+  GlobalCounts& operator+=(const GlobalCounts&);
+};
+
+/// Shared accesses. `requests`/`wavefronts` are after the model of ptxas's load merging,
+/// `raw_*` straight from PTX; for stores both are equal.
+struct SharedCounts {
+  std::uint64_t requests = 0, wavefronts = 0, ideal_wavefronts = 0;
+  std::uint64_t raw_requests = 0, raw_wavefronts = 0, raw_ideal_wavefronts = 0, bytes = 0;
+  SharedCounts& operator+=(const SharedCounts&);
+};
+
+enum class InstructionClass : std::uint8_t {
+  fp32,
+  fp64,
+  integer,
+  logic,
+  compare,
+  convert,
+  move,
+  control,
+  memory_global,
+  memory_shared,
+  memory_local,
+  memory_other,
+  synchronisation,
+  tensor,
+  other,
+  count_,
+};
+std::string_view to_string(InstructionClass);
+
+struct Counts {
+  GlobalCounts global_load, global_store, global_atomic;
+  SharedCounts shared_load, shared_store, shared_atomic;
+  /// The part of global_load made by cp.async: the profiler's counters of loads hold both.
+  GlobalCounts async_copy;
+  /// Shared-memory side of cp.async, by the rule of stores; not part of shared_store, and hardware
+  /// has no counter for it.
+  SharedCounts async_store;
+  /// The part of shared_load made by ldmatrix, and of shared_store by stmatrix.
+  SharedCounts matrix_load, matrix_store;
+  /// Bytes of cp.async that the warp waited for without a multiply-add (fma, mad, mma) between
+  /// commit and wait: copies not hidden behind arithmetic.
+  std::uint64_t async_bytes_idle = 0;
+  std::uint64_t local_load_requests = 0, local_store_requests = 0;  ///< warp-level
+  std::uint64_t warp_instructions = 0;    ///< executed, with >= 1 active lane
+  std::uint64_t thread_instructions = 0;  ///< sum of active lanes
+  std::array<std::uint64_t, static_cast<std::size_t>(InstructionClass::count_)>
+      thread_instructions_by_class{};
+  std::uint64_t fma_f32 = 0, fma_f64 = 0, mad_int = 0;  ///< thread-level fma/mad instructions
+  std::uint64_t fma_f16 = 0;               ///< of f16 and bf16; one of a pair counts as two
+  std::uint64_t mul_f32 = 0, mul_f64 = 0;  ///< thread-level plain multiplies
+  std::uint64_t barriers = 0;              ///< warp-level arrivals at block barriers
+  std::uint64_t block_barriers = 0;        ///< barriers completed, summed over blocks
+  std::map<std::string, std::uint64_t> tensor_ops;  ///< 2*m*n*k per warp mma, by type (second tier)
+  Counts& operator+=(const Counts&);
+};
+
+struct LineCounts {
+  SourceLine where;
+  Counts counts;
+};
+
+/// Traffic of one allocation, summed over the launch.
+struct BufferCounts {
+  DevicePtr base = 0;
+  std::string label;
+  std::uint64_t bytes = 0;
+  GlobalCounts load, store, atomic;
+};
+
+struct RegisterEstimate {
+  unsigned live_registers = 0;  ///< peak of live 32-bit registers, estimate of what ptxas would
+                                ///< allocate if there were no limit
+  unsigned allocated = 0;       ///< the same, at most what a thread may have: 255, or less by
+                                ///< __launch_bounds__ and -maxrregcount; occupancy counts these
+  SourceLine where;             ///< where the peak is
+  unsigned blocks_per_multiprocessor = 0;
+  double occupancy = 0;  ///< 0..1, of the device model, with that block size and shared memory
+  std::string limiter;   ///< "registers", "shared memory", "threads", "blocks"
+};
+
+/// One warp access as an example, for drawings: of all executions of one memory instruction the one
+/// with the most wavefronts (shared) or sectors (global) above the ideal; among equals that of the
+/// lowest block, in it the first. The totals are those of the instruction in the whole launch.
+struct AccessSample {
+  SourceLine where;
+  AccessType type = AccessType::load;
+  MemorySpace space = MemorySpace::global;  ///< global or shared
+  bool matrix = false;  ///< ldmatrix, stmatrix: the addresses of rows of 16 bytes, eight a matrix
+  Dim3 block{0, 0, 0};  ///< that executed it,
+  unsigned warp = 0;    ///< and the warp's number in it
+  unsigned bytes = 0;   ///< per lane; of shared loads after the model of ptxas's load merging
+  std::uint32_t mask = 0;                 ///< active lanes
+  std::array<std::uint64_t, 32> address;  ///< by lane, 0 for the others; virtual (global) or byte
+                                          ///< offset in the space (shared)
+  std::string object;                     ///< that the first active lane reached, "" = none
+  std::uint64_t object_address = 0;       ///< where that begins
+  std::uint64_t object_bytes = 0;
+  unsigned cost = 0, ideal = 0;  ///< wavefronts (shared) or sectors (global) of this access
+  std::uint64_t requests = 0, total_cost = 0, total_ideal = 0;
+};
+
+struct LaunchReport {
+  std::string kernel;  ///< demangled
+  std::string mangled;
+  Dim3 grid, block;
+  unsigned static_shared_bytes = 0, dynamic_shared_bytes = 0, local_bytes_per_thread = 0;
+  std::vector<Finding> findings;  ///< sorted; empty = clean
+  bool completed = true;          ///< false: stopped early (trap, deadlock, budget)
+  Counts total;
+  std::vector<LineCounts> lines;      ///< sorted by file and line
+  std::vector<BufferCounts> buffers;  ///< allocations touched, by address
+  std::vector<AccessSample> samples;  ///< sorted by file, line and place in the PTX; capped
+  RegisterEstimate registers;
+  std::string printf_output;  ///< capped
+};
+
+}  // namespace simgpu

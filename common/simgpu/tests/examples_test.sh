@@ -1,0 +1,95 @@
+#!/bin/bash
+# The programs of examples/ on the simulated GPU: the right result, no findings, and the count that each is there to show.
+# Then make sim and simrun by themselves: one clear message for whatever is wrong, and the exit status that says which.
+# shellcheck source=grader/tests/shell.bash
+. "$(dirname "$0")/../../../grader/tests/shell.bash"
+export BUILD=${BUILD:-build}
+simrun() { common/simgpu/simrun "$@"; }
+
+# count KERNEL WORDS UNIT: the number before UNIT in the line that begins with WORDS, of the kernel that $scratch/report has.
+count() {
+    awk -v kernel="$1" -v words="$2" -v unit="$3" '
+        /^[a-z]/ { here = index($0, kernel "(") == 1 }
+        here && index($0, "  " words) == 1 && match($0, "([0-9]+ )+" unit) {
+            text = substr($0, RSTART, RLENGTH - length(unit)); gsub(/ /, "", text); print text; exit
+        }' "$scratch/report"
+}
+ideal() { # KERNEL WORDS
+    awk -v kernel="$1" -v words="$2" '
+        /^[a-z]/ { here = index($0, kernel "(") == 1 }
+        here && index($0, "  " words) == 1 && match($0, /\(ideal [0-9 ]+\)/) {
+            text = substr($0, RSTART + 7, RLENGTH - 8); gsub(/ /, "", text); print text; exit
+        }' "$scratch/report"
+}
+# example NAME [ARGUMENT...]
+example() {
+    local file=examples/$1.cu
+    simrun "$file" "${@:2}" >"$scratch/out" 2>"$scratch/report"
+    same "$1 ends with 0" 0 $?
+    same "$1 finds its result right" ok "$(cat "$scratch/out")"
+    same "$1 has no findings" "$1.cu: ended with status 0, no findings" "$(tail -n 1 "$scratch/report")"
+    tried="$tried $1"
+}
+tried=
+
+example vector_add
+same "vector_add moves no sector more than it must" "$(ideal add 'global load')" "$(count add 'global load' sectors)"
+same "two arrays of 10007 words, 8 in a sector" $((2 * ((10007 + 7) / 8))) "$(count add 'global load' sectors)"
+
+example reduction
+holds "adding every other word has bank conflicts" test "$(count sum_interleaved 'shared load' wavefronts)" -gt $((3 * $(ideal sum_interleaved 'shared load')))
+same "adding halves has none" "$(ideal sum_halves 'shared load')" "$(count sum_halves 'shared load' wavefronts)"
+
+example transpose
+requests=$(count transpose_tile 'shared load' requests)
+same "a column of the tile is in one bank: 32 wavefronts a request" $((32 * requests)) "$(count transpose_tile 'shared load' wavefronts)"
+same "with padding in 32 banks: 1 wavefront a request" "$requests" "$(count transpose_padded 'shared load' wavefronts)"
+same "the naive one writes 8 times the sectors" $((8 * $(ideal transpose_naive 'global store'))) "$(count transpose_naive 'global store' sectors)"
+same "through a tile it writes what it must" "$(ideal transpose_tile 'global store')" "$(count transpose_tile 'global store' sectors)"
+
+example histogram
+same "8 blocks send 256 bins each to global memory" $((8 * 256 / 32)) "$(count histogram_shared 'global atomic' requests)"
+same "instead of every byte" $(((50021 + 31) / 32)) "$(count histogram_global 'global atomic' requests)"
+
+example gemm 33 65 17
+same "gemm does M*N*K multiply-adds" $((33 * 65 * 17)) "$(sed -n 's/.*fma f32 \([0-9 ]*[0-9]\).*/\1/p' "$scratch/report" | tr -d ' ')"
+
+same "every example was tried" "$(for file in examples/*.cu; do basename "$file" .cu; done | sort)" "$(tr ' ' '\n' <<<"${tried# }" | sort)"
+for file in examples/*.cu; do
+    if command -v "${NVCC:-nvcc}" >/dev/null; then
+        holds "nvcc takes $file without a warning" "${NVCC:-nvcc}" -Werror all-warnings -I. -c "$file" -o "$scratch/nvcc.o"
+    fi
+    holds "and clang, with -Wall -Wextra" common/simgpu/simcc -Wall -Wextra -Werror -c "$file" -o "$scratch/clang.o"
+done
+
+# ---- make sim
+says "make sim runs a program" '^ok$' make -s sim FILE=examples/gemm.cu ARGS="8 9 10"
+says "and hands on its arguments" 'fma f32 720' make -s sim FILE=examples/gemm.cu ARGS="8 9 10"
+says "REPORT=lines shows lines" '^  gemm\.cu:[0-9]+ +global load ' make -s sim FILE=examples/gemm.cu REPORT=lines
+fails "without FILE it asks for one" 2 'run which program\? make sim FILE=' make -s sim
+fails "a missing file is one clear error" 2 'no/such.cu: no such file' make -s sim FILE=no/such.cu
+fails "a misspelt report too" 2 'REPORT=line: there is no such report' make -s sim FILE=examples/gemm.cu REPORT=line
+holds "the report fits 80 columns" bash -c '! make -s sim FILE=examples/transpose.cu REPORT=lines 2>&1 | grep -E "^.{81}"'
+
+# ---- simrun: the exit status
+program() { printf '#include <cuda_runtime.h>\n#include <cstdio>\n%s\n' "$2" >"$scratch/$1.cu"; }
+fails "no file: 4" 4 'no such file' simrun "$scratch/nothing.cu"
+touch "$scratch/notes.txt"
+fails "not CUDA: 4" 4 'notes.txt is no .cu file' simrun "$scratch/notes.txt"
+program typo 'int main() { return cudaMaloc(); }'
+fails "what does not compile: 2, after the compiler's words" 2 "typo.cu does not compile" simrun "$scratch/typo.cu"
+cp "$scratch/.out" "$scratch/said"
+says "which name the line" "typo.cu:3:.*cudaMaloc" cat "$scratch/said"
+program five 'int main(int argc, char**) { return 4 + argc; }'
+fails "the program's own status" 5 'five.cu: ended with status 5, and made no CUDA call' simrun "$scratch/five.cu"
+program race '__global__ void k(int* out) { out[0] = 1; }
+int main() { int* p; cudaMalloc(&p, 4); k<<<2, 1>>>(p); return cudaDeviceSynchronize(); }'
+fails "findings of a program that ends well: 99" 99 'race.cu: ended with status 0, but 1 finding: see above' simrun "$scratch/race.cu"
+cp "$scratch/.out" "$scratch/said"
+says "each with its line" 'race.cu:3: global-memory race' cat "$scratch/said"
+program crash 'int main() { int* p; cudaMalloc(&p, 4); std::printf("%d", *p); }'
+fails "host code that follows a device pointer: 139, and why" 139 'host code that follows a device pointer' simrun "$scratch/crash.cu"
+mkdir "$scratch/a folder"
+cp "$scratch/five.cu" "$scratch/a folder/it's five.cu"
+fails "paths with blanks and quotes" 7 "it's five.cu: ended with status 7" simrun "$scratch/a folder/it's five.cu" "one more" two
+holds "nothing is left in the build folder" bash -c '! ls -d "$BUILD"/sim.* 2>/dev/null'

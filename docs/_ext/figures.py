@@ -1,0 +1,293 @@
+"""Single figures in running text, each with the source that it is drawn from, and claims about them."""
+
+import re
+
+from docutils import nodes
+
+from common import DOCS, H200, LabDirective
+from recorded import Bench, log_records, results, shown, sweep_of, tuning_runs, with_unit
+from sentences import FLAT
+
+def pair(words):
+    """"left/right" as two, anything else as one."""
+    return words.split("/") if "/" in words else [words]
+
+
+def spread(fields):
+    """One list of fields, or, where any of them is "left/right", two: the sides of a quotient."""
+    sides = [pair(field) for field in fields]
+    return [[side[min(i, len(side) - 1)] for side in sides] for i in range(max(map(len, sides)))]
+
+
+def quotient(values):
+    return values[0] if len(values) == 1 else values[0] / values[1]
+
+
+def bench_number(words):
+    """RUNG[/RUNG] MATH N [ms | tflops | %]; None if it was not measured. Two rungs make a quotient of their times."""
+    rungs, math, n, *what = words.split()
+    bench = Bench((H200 / "bench.json").read_text(encoding="utf-8"))
+    found = [bench.records.get((rung, math, int(n))) for rung in pair(rungs)]
+    if None in found:
+        return None
+    if len(found) == 2:
+        return found[0]["ms"] / found[1]["ms"]
+    return found[0][{"ms": "ms", "tflops": "tflops", "%": "percent_of_cublas"}[what[0]]]
+
+
+def bench_words(text):
+    """A number of bench.json with its unit, as {bench} shows it."""
+    words = text.split()
+    return with_unit(bench_number(text), words[3] if len(words) > 3 else None)
+
+
+def fields_of(text):
+    return [field.strip() for field in text.split(";")]
+
+
+def sweep_points(lab, experiment, variant, kind, n, x="*", *_):
+    """The points of a sweep that these fields name; "*" is any. A place is named by its label where it has one."""
+    name = f"sweep-lab{lab}.json"
+    records = sweep_of((H200 / name).read_text(encoding="utf-8"), name)["records"]
+    return [p for p in records if "ms" in p and p["experiment"] == experiment and variant in ("*", p["variant"]) and p["math"] == kind
+            and n in ("*", str(p["n"])) and x in ("*", p["place"])]
+
+
+SWEPT = ("ms", "cublas_ms", "naive_ms", "registers", "local_bytes", "occupancy", "resident_blocks", "blocks")
+
+
+def sweep_number(text):
+    """LAB; EXPERIMENT; VARIANT; TYPE; N; PLACE[; QUANTITY]: one point of a sweep, "ms" if no quantity is named. Where a field
+    is "left/right", the quotient of both. The place may be left out where there is one."""
+    fields = fields_of(text)
+    fields += ["*", "ms"][len(fields) - 5:] if len(fields) < 7 else []
+    values = []
+    for side in spread(fields):
+        (point,) = sweep_points(*side)
+        if side[6] not in SWEPT:
+            raise ValueError(side[6])
+        values.append(point[side[6]])
+    return quotient(values)
+
+
+def sweep_words(text):
+    fields = fields_of(text)
+    what = fields[6] if len(fields) > 6 else "ms"
+    value = sweep_number(text)
+    if "/" in text:
+        return with_unit(value, None)
+    if what == "occupancy":
+        return f"{100 * value:g} %"
+    return with_unit(value, "ms") if what.endswith("ms") else f"{value}"
+
+
+def best_places(text):
+    """LAB; EXPERIMENT; VARIANT; TYPE; N; PLACE, one of them "*": the values of that field whose time is the least, or cannot be
+    told apart from it. N may be "each": those of which that is so at every n."""
+    fields = fields_of(text)
+    if fields[4] == "each":
+        sizes = dict.fromkeys(str(p["n"]) for p in sweep_points(*fields[:4], "*"))
+        every = [best_places("; ".join([*fields[:4], n, *fields[5:]])) for n in sizes]
+        return [place for place in every[0] if all(place in one for one in every)]
+    fields += ["*"] if len(fields) < 6 and "*" not in fields else []
+    (free,) = [i for i, field in enumerate(fields) if field == "*"]
+    name = {2: lambda p: p["variant"], 4: lambda p: str(p["n"]), 5: lambda p: p["place"]}[free]
+    points = sweep_points(*fields)
+    if len(points) < 2 or len({name(p) for p in points}) < len(points):
+        raise ValueError(text)
+    least = min(p["ms"] for p in points)
+    return [name(p) for p in points if p["ms"] <= least * (1 + FLAT)]
+
+
+def best_words(text):
+    """What {best} shows: "8", or "2 to 4" of numbers that cannot be told apart, or "xor or turned"."""
+    places = best_places(text)
+    numbers = all(place.isdigit() for place in places)
+    return places[0] if len(places) == 1 else f"{places[0]} to {places[-1]}" if numbers else " or ".join(places)
+
+
+def tuned_number(text):
+    """TYPE N; RUN; KERNEL[/KERNEL]; QUANTITY: of tuning-labs-4-5.txt. "ms", "tflops", "share" and "rel" of one kernel, "cycles" of
+    one in a run of cycles; of two the quotient, or by how many per cent the second one is faster ("faster", in cycles "fewer cycles"), or not as fast
+    ("cost")."""
+    kind, run, names, what = fields_of(text)
+    runs = tuning_runs((H200 / "tuning-labs-4-5.txt").read_text(encoding="utf-8"))
+    key = {"faster": "ms", "cost": "ms", "fewer cycles": "cycles"}.get(what, what)
+    values = [runs[(run, *kind.split(), name)][key] for name in pair(names)]
+    match what:
+        case "faster" | "fewer cycles": return 100 * (values[0] / values[1] - 1)
+        case "cost": return 100 * (1 - values[0] / values[1])
+    return quotient(values)
+
+
+def tuned_words(text):
+    what = fields_of(text)[3]
+    value = tuned_number(text)
+    if what == "rel":
+        return f"{value:.1e}".replace("e-0", "e-")
+    return with_unit(value, "%" if what in ("faster", "fewer cycles", "cost") else what if "/" not in text else None)
+
+
+def logged_number(text):
+    """LOG; NAME[/NAME]; TYPE N; (ms | tf | percent): of a log in docs/transcripts; of two names the quotient of their times."""
+    log, names, place, *what = fields_of(text)
+    kind, n = place.split()
+    found = {r["name"].strip(): r for r in log_records((DOCS / "transcripts" / f"{log}.txt").read_text(encoding="utf-8")) if r["type"] == kind and r["n"] == n}
+    return quotient([float(found[name][what[0] if what and what[0] != "whole" else "ms"]) for name in pair(names)])
+
+
+def logged_words(text):
+    what = fields_of(text)[3:]
+    return with_unit(logged_number(text), {"ms": "ms", "tf": "tflops", "percent": "%", "whole": "whole"}[what[0]] if what else None)
+
+
+def ceiling_number(text):
+    """NAME[/NAME]: the best that a loop of ceilings.json reached."""
+    found = {one["name"]: one["best"] for one in results.load(H200 / "ceilings.json", "ceilings")["ceilings"] if one["right"]}
+    return quotient([found[name] for name in pair(text.split()[0])])
+
+
+def ceiling_words(text):
+    return with_unit(ceiling_number(text), text.split()[1] if len(text.split()) > 1 else None)
+
+
+def printed_number(text):
+    """TRANSCRIPT NUMBER: a number that a transcript shows, as in {predict}'s :from:."""
+    name, _, number = text.partition(" ")
+    shown_there = (DOCS / "transcripts" / f"{name}.txt").read_text(encoding="utf-8").replace("\u202f", " ")
+    if not re.search(rf"(?<!\d){re.escape(number)}(?!\d)", shown_there):
+        raise ValueError(number)
+    return float(number.replace(" ", ""))
+
+
+def printed_words(text):
+    printed_number(text)
+    return text.partition(" ")[2].replace(" ", "\u00a0")
+
+
+def in_h200(name):
+    return lambda text: H200 / name
+
+
+def of_sweep(text):
+    return H200 / f"sweep-lab{fields_of(text)[0]}.json"
+
+
+def of_transcript(text):
+    return DOCS / "transcripts" / f"{re.split('[; ]', text)[0]}.txt"
+
+
+# What a role or a claim may name: its number, its words, the file that it comes from.
+FIGURES = {
+    "bench": (bench_number, bench_words, in_h200("bench.json")),
+    "sweep": (sweep_number, sweep_words, of_sweep),
+    "best": (best_places, best_words, of_sweep),
+    "tuned": (tuned_number, tuned_words, in_h200("tuning-labs-4-5.txt")),
+    "logged": (logged_number, logged_words, of_transcript),
+    "printed": (printed_number, printed_words, of_transcript),
+    "ceiling": (ceiling_number, ceiling_words, in_h200("ceilings.json")),
+}
+NOT_THERE = (ValueError, KeyError, IndexError, TypeError, ZeroDivisionError, OSError)
+
+
+def figure_role(kind):
+    """{bench}`gemm_mma bfloat16 4096 %`, {sweep}`3; side; shared; int32; 1024; 16`: one figure in running text, drawn from a file
+    when the page is built. What the words mean stands at each kind's number."""
+
+    def role(name, rawtext, text, lineno, inliner, options=None, content=None):
+        file = FIGURES[kind][2](text)
+        inliner.document.settings.env.note_dependency(str(file))
+        try:
+            return [nodes.Text(FIGURES[kind][1](text))], []
+        except NOT_THERE:
+            message = inliner.reporter.error(f"{file.name} has no '{text}'", line=lineno)
+            return [inliner.problematic(rawtext, rawtext, message)], [message]
+
+    return role
+
+
+class Claims(LabDirective):
+    """```{claims}
+    gemm_vector/gemm_warp_tile float 4096 < 1
+    gemm_wgmma bfloat16 512 % > gemm_mma bfloat16 512 %
+    sweep 3; side; naive/shared; int32; 4096; 4 < 1
+    best 2; register tile; interleaved; int32; 1024 = 2 or 4
+    best 3; size; *; double; each = 64 x 16, 4 x 4 per thread
+    best 5; tile shape; 5.3; half; 1024 != best 5; tile shape; 5.3; half; 4096
+    ```: what a paragraph says of the measurements; shows nothing. A side is a number, or what the role of its first word
+    shows; without such a word it is {bench}'s; "bench ... over ceiling ..." is a quotient. "= 2 or 4": nothing is faster than either, by more than can be told apart.
+    The build fails when new measurements say otherwise."""
+
+    has_content = True
+
+    def side(self, text, line):
+        above, over, below = text.partition(" over ")
+        if over:
+            return self.side(above, line) / self.side(below, line)
+        kind, _, words = text.partition(" ")
+        if kind not in FIGURES:
+            kind, words = "bench", text
+        file = FIGURES[kind][2](words)
+        self.read(file)
+        try:
+            value = FIGURES[kind][0](words)
+        except NOT_THERE:
+            value = None
+        if value is None:
+            raise self.error(f"{file.name} lacks what '{line}' asks for")
+        return value
+
+    def judged(self, line):
+        """Whether a line holds, and what was found instead."""
+        left, sign, right = re.fullmatch(r"(.*?) (<|>|=|!=) (.*)", line.strip()).groups()
+        if sign in "<>":
+            values = [float(one) if re.fullmatch(r"[\d.]+", one) else self.side(one, line) for one in (left, right)]
+            return (values[0] < values[1] if sign == "<" else values[0] > values[1]), "are " + " and ".join(f"{value:.4g}" for value in values)
+        if "; each" in line and sign == "!=":
+            raise self.error(f"'{line}' would ask for what is best at no n")
+        best = self.side(left, line)
+        others = self.side(right, line) if right.startswith("best ") else right.split(" or ")
+        return (set(others) <= set(best) if sign == "=" else not set(others) & set(best)), "is " + " or ".join(best)
+
+    def run(self):
+        for line in self.content:
+            true, found = self.judged(line)
+            if not true:
+                raise self.error(f"the page claims {line}, measured {found}: write the sentence anew")
+        return []
+
+
+CHECKED = re.compile(r"ok +[\d.]+(?:x naive| of cuBLAS) \(asked [\d.]+\), ([\d.]+) TFLOP/s\s+(\w+) (\d+)³(?:; ([\d.]+)x your (\w+))?")
+
+
+def checked_role(name, rawtext, text, lineno, inliner, options=None, content=None):
+    """{checked}`5.4 bfloat16 tflops`: the speed of a stage as `make check` printed it on an H200 (results/h200/check.txt), or,
+    with the word ratio, how many times as fast as the rung that it names."""
+    inliner.document.settings.env.note_dependency(str(H200 / "check.txt"))
+    stage, math_, what = text.split()
+    section = re.findall(rf"^{re.escape(stage)} +ok +clean.*?(?=^\S|^  \S|\Z)", (H200 / "check.txt").read_text(encoding="utf-8"), re.M | re.S)
+    found = {kind: (tflops, ratio) for one in section for tflops, kind, _, ratio, _ in CHECKED.findall(one)}
+    if math_ not in found or what not in ("tflops", "ratio"):
+        message = inliner.reporter.error(f"check.txt has no '{text}'", line=lineno)
+        return [inliner.problematic(rawtext, rawtext, message)], [message]
+    return [nodes.Text(f"{shown(float(found[math_][0]))} TFLOP/s" if what == "tflops" else found[math_][1])], []
+
+
+def equal_role(name, rawtext, text, lineno, inliner, options=None, content=None):
+    """{equal}`global load sectors`: in how many launches of counts.json hardware and simgpu agree, "255 of 255"."""
+    inliner.document.settings.env.note_dependency(str(H200 / "counts.json"))
+    launches = results.load(H200 / "counts.json", "counts")["launches"]
+    pairs = [one["counts"][text] for one in launches if text in one["counts"]]
+    if not pairs:
+        message = inliner.reporter.error(f"counts.json has no counter '{text}'", line=lineno)
+        return [inliner.problematic(rawtext, rawtext, message)], [message]
+    return [nodes.Text(f"{sum(pair['hardware'] == pair['simulated'] for pair in pairs)} of {len(pairs)}")], []
+
+
+def setup(app):
+    app.add_directive("claims", Claims)
+    for kind in FIGURES:
+        app.add_role(kind, figure_role(kind))
+    app.add_role("equal", equal_role)
+    app.add_role("checked", checked_role)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,47 @@
+#!/bin/bash
+# How long a student waits, on a copy of this tree where nothing is built: for the first `make check LAB=1`, for
+# everything with all labs' solutions, and after an edit of each lab. The solutions are judged where they are: they are the
+# longest way. Seconds on the clock, and of all processors together; the latter hardly depend on what else the machine does.
+set -u
+copy=$(mktemp -d) || exit 3
+trap 'rm -rf "$copy"' EXIT
+trap 'exit 130' INT TERM
+git ls-files -z | xargs -0 cp --parents -t "$copy" || exit 3
+cd "$copy" || exit 3
+unset BUILD MAKEFLAGS MAKELEVEL
+solution=
+[ ! -d "$(echo lab1_*/solution)" ] || solution=SOLUTION=1
+# seconds COMMAND...: leaves elapsed and processor. A skeleton may fail; that it was judged must be seen in the last line.
+seconds() {
+    local TIMEFORMAT='%R %U %S'
+    local took
+    took=$({ time "$@" >log 2>&1 </dev/null; } 2>&1)
+    tail -n 1 log | grep -q '^next: ' || { tail -n 20 log; echo "error: $* did not come to its end" >&2; exit 1; }
+    read -r elapsed processor <<<"$(awk '{ printf "%.1f %.1f", $1, $2 + $3 }' <<<"$took")"
+}
+line() { printf '%-54s %6s s %8s s %6s s\n' "$@"; }
+
+echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg) at the start"
+printf '%-54s %8s %10s %8s\n' '' clock processor aim
+seconds make check LAB=1
+line 'first build, make check LAB=1' "$elapsed" "$processor" 60
+rm -rf build
+# shellcheck disable=SC2086
+seconds make check $solution
+line "first build, make check $solution" "$elapsed" "$processor" 75
+for lab in lab[0-9]*_*; do
+    number=${lab#lab}
+    number=${number%%_*}
+    # The longest of the lab's files.
+    file=$(wc -c "$lab"/${solution:+solution/}*.cu | grep '\.cu$' | sort -rn | awk 'NR == 1 { print $2 }')
+    case $number in 1) aim=1 ;; [234]) aim=2.5 ;; *) aim=4 ;; esac
+    : >took
+    for edit in 1 2 3; do
+        echo "// edit $edit" >>"$file"
+        # shellcheck disable=SC2086
+        seconds make check LAB="$number" $solution
+        echo "$elapsed $processor" >>took
+    done
+    read -r elapsed processor <<<"$(sort -n took | sed -n 2p)"
+    line "after an edit of $file" "$elapsed" "$processor" "$aim"
+done

@@ -1,0 +1,73 @@
+// The command line of what nobody needs to pass a lab. Every command has a file in a folder beside this one.
+#include "grader/author/measure.hpp"
+#include "grader/commands/command_line.hpp"
+
+using namespace grader;
+
+int main(int argc, char** argv) {
+  CommandLine app("measure", "Measures the labs' kernels, the simulated GPU and the grader.");
+  app.require_subcommand(1);
+
+  MutantOptions mutating;
+  auto* mutants_command =
+      app.add_subcommand("mutants", "grade the labs' wrong and other right kernels");
+  mutants_command->add_option("--lab", mutating.labs, "numbers of labs; default: all");
+  mutants_command->add_option("--only", mutating.only, "files whose path contains this");
+  mutants_command->add_flag("--sample", mutating.sample,
+                            "one wrong kernel per diagnosis, one right one per lab");
+  mutants_command->add_option("--jobs", mutating.jobs, "at a time; default: one per core");
+  mutants_command->add_flag("--verbose,-v", mutating.verbose, "headlines of what went right, too");
+
+  CalibrateOptions calibrating;
+  auto* calibrate_command =
+      app.add_subcommand("calibrate", "place the speed goals for this GPU, from the solutions");
+  calibrate_command->add_option("--lab", calibrating.labs, "numbers of labs; default: all");
+  calibrate_command->add_option("--type", calibrating.type, "goals of this type alone");
+  calibrate_command->add_option("--runs", calibrating.runs, "of each kernel")
+      ->check(CLI::Range(1, 100));
+  calibrate_command->add_flag("!--dry-run", calibrating.write, "print only");
+  calibrate_command->add_flag("--base", calibrating.base,
+                              "change what holds on every GPU without bars of its own");
+
+  ProveOptions proving;
+  auto* prove_command = app.add_subcommand("prove-speed", "speed verdicts again and again");
+  prove_command->add_option("--lab", proving.labs, "numbers of labs; default: all");
+  prove_command->add_option("--stage", proving.stages, "these stages' goals alone");
+  prove_command->add_option("--type", proving.type, "goals of this type alone");
+  prove_command->add_option("--repeats", proving.repeats, "verdicts of each kernel");
+  prove_command->add_option("--seconds", proving.seconds, "begin no verdict after that");
+  prove_command->add_flag("--judge", proving.judge_only, "measure nothing; needs no GPU");
+  prove_command->add_option("--add", proving.add,
+                            "results of other GPUs of the same model: take theirs, too");
+  prove_command->add_option("--out", proving.out, "results as JSON; added to")->required();
+
+  VerifyOptions verifying;
+  auto* verify_command =
+      app.add_subcommand("verify-counts", "simgpu's counts beside the profiler's");
+  verify_command->add_option("--measured", verifying.measured, "folder that profile.sh filled");
+  verify_command->add_option("--out", verifying.out, "folder for counts.json");
+  verify_command->add_flag("--sources", verifying.sources_only,
+                           "only write the programs, to profile them elsewhere");
+
+  SweepOptions sweeping;
+  auto* sweep_command =
+      app.add_subcommand("sweep", "time over one parameter of a kernel, on this GPU");
+  sweep_command->add_option("--lab", sweeping.lab, "number of the lab")->required();
+  sweep_command->add_option("--type", sweeping.type, "this element type alone; default: all");
+  sweep_command->add_flag("--quick", sweeping.quick, "small sizes, few samples");
+  sweep_command->add_option("--out", sweeping.out,
+                            "results as JSON, curves beside it; default: sweep/labN.json in the "
+                            "build folder. With --measured: a folder for the curves");
+  sweep_command->add_option("--measured", sweeping.measured,
+                            "show this results file; needs no GPU");
+
+  return app.run(argc, argv, [&] {
+    mutating.place = calibrating.place = proving.place = verifying.place = sweeping.place =
+        app.place();
+    if (*calibrate_command) return calibrate(calibrating);
+    if (*prove_command) return prove_speed(proving);
+    if (*mutants_command) return mutants(mutating);
+    if (*verify_command) return verify_counts(verifying);
+    return sweep_lab(sweeping);
+  });
+}

@@ -1,0 +1,133 @@
+#include "grader/author/mutants/mutant.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace grader::staff {
+namespace {
+
+std::string trimmed(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+std::vector<std::string> words(const std::string& text, const std::string& separators) {
+  std::vector<std::string> list;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(separators, begin), text.size());
+    const std::string word = trimmed(text.substr(begin, end - begin));
+    if (!word.empty()) list.push_back(word);
+    begin = end + 1;
+  }
+  return list;
+}
+
+[[noreturn]] void fail(unsigned line, const std::string& what) {
+  throw MutantError("line " + std::to_string(line) + ": " + what);
+}
+
+std::vector<std::string> stage_list(const std::string& value) {
+  std::vector<std::string> stages = words(value, " ,|");
+  if (stages.size() == 1 && stages[0] == "all") stages.clear();
+  return stages;
+}
+
+}  // namespace
+
+Mutant parse_mutant(const std::string& text, bool must_pass) {
+  enum class In { header, from, to };
+  Mutant mutant;
+  bool has_stage = false;
+  In in = In::header;
+  Edit edit;
+  unsigned number = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    switch (in) {
+      case In::header: {
+        if (line == "<<<<<<<") {
+          edit = Edit{"", "", number};
+          in = In::from;
+          break;
+        }
+        if (trimmed(line).empty()) break;
+        const std::size_t colon = line.find(':');
+        if (line[0] != '#' || colon == std::string::npos)
+          fail(number, "expected `# key: value` or <<<<<<<");
+        const std::string key = trimmed(line.substr(1, colon - 1)),
+                          value = trimmed(line.substr(colon + 1));
+        if (value.empty()) fail(number, "`" + key + "` has no value");
+        if (key == "id") {
+          mutant.id = value;
+        } else if (key == "stage" || key == "stages") {
+          mutant.stages = stage_list(value);
+          has_stage = true;
+        } else if (key == "expect") {
+          mutant.expect = words(value, "|");
+        } else if (key == "file") {
+          mutant.file = value;
+        } else if (key == "note") {
+          mutant.note = value;
+        } else {
+          fail(number, "unknown header `" + key + "`");
+        }
+        break;
+      }
+      case In::from:
+        if (line == "=======")
+          in = In::to;
+        else if (line == "<<<<<<<" || line == ">>>>>>>")
+          fail(number, "an edit without =======");
+        else
+          edit.from += line + "\n";
+        break;
+      case In::to:
+        if (line == ">>>>>>>") {
+          if (edit.from.empty()) fail(edit.line, "an edit that replaces nothing");
+          if (edit.from == edit.to) fail(edit.line, "an edit that changes nothing");
+          mutant.edits.push_back(edit);
+          in = In::header;
+        } else if (line == "<<<<<<<" || line == "=======") {
+          fail(number, "an edit without >>>>>>>");
+        } else {
+          edit.to += line + "\n";
+        }
+        break;
+    }
+  }
+  if (in != In::header) fail(edit.line, "this edit is not closed");
+  if (mutant.id.empty()) fail(1, "`# id:` is missing");
+  if (mutant.edits.empty()) fail(1, "no edit");
+  if (!has_stage) fail(1, "`# stage:` is missing");
+  if (must_pass && !mutant.expect.empty()) fail(1, "an alternative passes: it has no `# expect:`");
+  if (!must_pass && mutant.expect.empty()) fail(1, "`# expect:` is missing");
+  if (!must_pass && mutant.stages.size() != 1) fail(1, "a mutant names one stage");
+  return mutant;
+}
+
+std::string applied(const Mutant& mutant, const std::string& master) {
+  std::string result = master;
+  for (const Edit& edit : mutant.edits) {
+    const std::size_t at = result.find(edit.from);
+    if (at == std::string::npos)
+      fail(edit.line, "this edit no longer applies: its text is not in the solution");
+    if (result.find(edit.from, at + 1) != std::string::npos)
+      fail(edit.line, "this edit's text is in the solution more than once");
+    result.replace(at, edit.from.size(), edit.to);
+  }
+  return result;
+}
+
+std::vector<std::string> stages_of_alternative(const std::string& source) {
+  const std::string first = source.substr(0, source.find('\n')), key = "// stages:";
+  if (first.rfind(key, 0) != 0)
+    throw MutantError("the first line must be `// stages: all` or list stages");
+  const std::string value = trimmed(first.substr(key.size()));
+  if (value.empty()) throw MutantError("the first line names no stage");
+  return stage_list(value);
+}
+
+}  // namespace grader::staff

@@ -1,0 +1,298 @@
+// measure mutants: is the grader itself any good? Every wrong kernel must be rejected with the
+// diagnosis that names its bug, every other right one accepted. Each is graded by a process of its
+// own, as a student's would be.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "grader/author/measure.hpp"
+#include "grader/author/mutants/mutant.hpp"
+#include "grader/commands/common.hpp"
+#include "grader/judge/session.hpp"
+#include "grader/os/files.hpp"
+#include "grader/os/process.hpp"
+#include "grader/os/scratch.hpp"
+
+namespace grader {
+namespace fs = std::filesystem;
+namespace {
+
+struct Task {
+  const Lab* lab = nullptr;
+  fs::path file;  ///< .mutant, .alternative or .cu
+  bool must_pass = false;
+  std::string id;
+  std::vector<std::string> stages;  ///< empty = all
+  std::vector<std::string> expect;
+  // What came of it:
+  bool good = false;
+  std::string got;  ///< diagnosis, "passed", or what went wrong
+  std::string headline;
+  double seconds = 0;
+};
+
+std::string joined(const std::vector<std::string>& list, const char* between) {
+  std::string text;
+  for (const auto& one : list) text += (text.empty() ? "" : between) + one;
+  return text;
+}
+
+std::vector<Task> find_tasks(const fs::path& root, const std::vector<Lab>& labs,
+                             const MutantOptions& options) {
+  std::vector<Task> tasks;
+  for (const Lab& lab : labs) {
+    if (!options.labs.empty() &&
+        std::find(options.labs.begin(), options.labs.end(), lab.id) == options.labs.end())
+      continue;
+    std::vector<Task> of_lab;
+    for (const bool must_pass : {false, true}) {
+      const fs::path folder = root / lab.folder / (must_pass ? "alternatives" : "mutants");
+      if (!fs::is_directory(folder)) continue;
+      for (const auto& entry : fs::directory_iterator(folder)) {
+        const std::string kind = entry.path().extension().string();
+        const bool known = must_pass ? kind == ".cu" || kind == ".alternative" : kind == ".mutant";
+        if (known && entry.path().string().find(options.only) != std::string::npos)
+          of_lab.push_back({&lab,
+                            entry.path(),
+                            must_pass,
+                            entry.path().stem().string(),
+                            {},
+                            {},
+                            false,
+                            {},
+                            {},
+                            0});
+      }
+    }
+    std::sort(of_lab.begin(), of_lab.end(), [](const Task& x, const Task& y) {
+      return std::make_pair(x.must_pass, x.file) < std::make_pair(y.must_pass, y.file);
+    });
+    tasks.insert(tasks.end(), of_lab.begin(), of_lab.end());
+  }
+  return tasks;
+}
+
+/// Which of `tasks` show that each diagnosis is still given and each lab still takes another way of
+/// writing it: one mutant per diagnosis, one that allows no other where there is one, and one
+/// alternative per lab. What cannot be read stays, so that it is told so.
+std::vector<Task> sample(std::vector<Task> tasks) {
+  std::set<std::string> seen;
+  std::vector<bool> chosen(tasks.size(), false);
+  for (const bool certain : {true, false}) {
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      if (tasks[i].must_pass) {
+        chosen[i] = chosen[i] || seen.insert(tasks[i].lab->name).second;
+        continue;
+      }
+      try {
+        const auto expect = staff::parse_mutant(read_file(tasks[i].file, 1u << 20), false).expect;
+        if (certain == (expect.size() == 1) && seen.insert(expect.front()).second) chosen[i] = true;
+      } catch (const std::exception&) {
+        chosen[i] = true;
+      }
+    }
+  }
+  std::vector<Task> kept;
+  for (std::size_t i = 0; i < tasks.size(); ++i)
+    if (chosen[i]) kept.push_back(std::move(tasks[i]));
+  return kept;
+}
+
+/// The rungs that `task` is about: graded, or needed for an answer. Empty: all.
+std::set<std::string> rungs_of(const Task& task) {
+  std::set<std::string> rungs;
+  std::vector<std::string> open = task.stages;
+  while (!open.empty()) {
+    const Stage* stage = task.lab->stage(open.back());
+    open.pop_back();
+    if (!stage) continue;
+    rungs.insert(stage->rung);
+    if (stage->answer) rungs.insert(stage->answer->rung);
+    if (task.stages.size() > 1) open.insert(open.end(), stage->needs.begin(), stage->needs.end());
+  }
+  return rungs;
+}
+
+std::string read_solution(const Workplace& place, const Lab& lab, const std::string& file) {
+  return read_file(place.root / lab.folder / "solution" / file, 1u << 20);
+}
+
+/// Grades the solution with `source` in the place of `file` in a child, and fills in what came of
+/// it. Where one stage is named it alone is compiled and judged: half of the time of all mutants
+/// was the solution's other stages.
+void grade_one(Task& task, const std::string& file, const std::string& source,
+               const Workplace& place) {
+  const Scratch scratch(place.build / "tmp");
+  const fs::path result = scratch.path() / "result.json";
+  make_folder(scratch.path() / task.lab->name);
+  for (const auto& name : task.lab->files())
+    write_file_atomically(scratch.path() / task.lab->name / name,
+                          name == file ? source : read_solution(place, *task.lab, name));
+  ProcessSpec spec;
+  spec.argv = {grader_program().string(),
+               "--root",
+               place.root.string(),
+               "--build",
+               place.build.string(),
+               "check",
+               "--lab",
+               std::to_string(task.lab->id),
+               "--sources",
+               scratch.path().string(),
+               "--json",
+               result.string(),
+               "--device",
+               "sim",
+               "--jobs",
+               "1"};
+  if (const std::set<std::string> rungs = rungs_of(task); !rungs.empty())
+    spec.argv.insert(spec.argv.end(), {"--rungs", joined({rungs.begin(), rungs.end()}, ",")});
+  if (task.stages.size() == 1)
+    spec.argv.insert(spec.argv.end(), {"--stage", task.stages.front(), "--alone"});
+  spec.environment = minimal_environment();
+  if (const char* clang = std::getenv("CLANG"))
+    spec.environment.push_back(std::string("CLANG=") + clang);
+  spec.folder = place.root.string();
+  const RunResult run = run_process(spec, std::chrono::seconds(900));
+  if (run.timed_out) {
+    task.got = "no answer in 900 s";
+    return;
+  }
+  if (!fs::exists(result)) {
+    task.got = "the grader gave no result";
+    task.headline = run.errors.substr(0, 300);
+    return;
+  }
+  const auto document = nlohmann::json::parse(read_file(result));
+  const auto& lab = document.at("labs").at(0);
+  if (const std::string built = lab.at("build").at("status"); built != "built" && built != "ok") {
+    task.got = built;
+    for (const auto& line : lab.at("build").at("details"))
+      task.headline += line.get<std::string>() + "\n";
+    return;
+  }
+  bool all_passed = true, seen = false;
+  for (const auto& stage : lab.at("stages")) {
+    const std::string id = stage.at("id"), state = stage.at("state"),
+                      diagnosis = stage.at("diagnosis");
+    if (!task.stages.empty() &&
+        std::find(task.stages.begin(), task.stages.end(), id) == task.stages.end())
+      continue;
+    seen = true;
+    if (state == "passed" || state == "skipped") continue;
+    if (all_passed) {
+      task.got = state == "failed" || state == "not_started" ? diagnosis : state;
+      if (task.must_pass) task.got = id + " " + task.got;
+      task.headline = stage.at("headline");
+    }
+    all_passed = false;
+  }
+  if (!seen) task.got = "there is no such stage";
+  if (seen && all_passed) task.got = "passed";
+  task.good = task.must_pass ? task.got == "passed" && WIFEXITED(run.status) &&
+                                   (WEXITSTATUS(run.status) == 0 || !task.stages.empty())
+                             : std::find(task.expect.begin(), task.expect.end(), task.got) !=
+                                       task.expect.end() &&
+                                   WIFEXITED(run.status) && WEXITSTATUS(run.status) == exit_failed;
+}
+
+void handle(Task& task, const Workplace& place) {
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    const std::string text = read_file(task.file, 1u << 20);
+    std::string source, file = task.lab->files().front();
+    if (task.file.extension() == ".cu") {
+      task.stages = staff::stages_of_alternative(text);
+      source = text;
+    } else {
+      const staff::Mutant mutant = staff::parse_mutant(text, task.must_pass);
+      task.id = mutant.id;
+      task.stages = mutant.stages;
+      task.expect = mutant.expect;
+      if (!mutant.file.empty()) file = mutant.file;
+      source = staff::applied(mutant, read_solution(place, *task.lab, file));
+    }
+    grade_one(task, file, source, place);
+  } catch (const std::exception& error) {
+    task.good = false;
+    task.got = "error";
+    task.headline = error.what();
+  }
+  task.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+std::string column(const std::string& text, std::size_t width) {
+  return text.size() >= width ? text : text + std::string(width - text.size(), ' ');
+}
+
+void print(const Task& task, bool verbose) {
+  char seconds[16];
+  std::snprintf(seconds, sizeof seconds, "%5.1f s", task.seconds);
+  const std::string wanted = task.must_pass ? "passes" : joined(task.expect, "|");
+  std::cout << (task.good ? "ok      " : "FAILED  ") << column(task.id, 26) << ' '
+            << column(task.stages.empty() ? "all" : joined(task.stages, " "), 5) << ' '
+            << column(task.got, 20) << ' ' << seconds;
+  if (!task.good) std::cout << "  expected: " << wanted << "\n        " << task.file.string();
+  std::cout << '\n';
+  if ((verbose || !task.good) && !task.headline.empty())
+    std::cout << "        " << task.headline << '\n';
+  std::cout << std::flush;
+}
+
+}  // namespace
+
+ExitCode mutants(const MutantOptions& options) {
+  const Workplace place = workplace(options.place);
+  const std::vector<Lab> labs = load_labs(place.root, {});
+  std::vector<Task> tasks = find_tasks(place.root, labs, options);
+  const std::size_t all = tasks.size();
+  if (options.sample) tasks = sample(std::move(tasks));
+  const unsigned jobs =
+      options.jobs ? options.jobs : std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+
+  std::atomic<std::size_t> next{0};
+  std::mutex printing;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < tasks.size(); i = next++) {
+      handle(tasks[i], place);
+      const std::lock_guard<std::mutex> lock(printing);
+      print(tasks[i], options.verbose);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < std::min<std::size_t>(jobs, tasks.size()); ++i)
+    threads.emplace_back(work);
+  for (auto& thread : threads) thread.join();
+
+  // Two mutants under one id would hide one of them in reports.
+  std::vector<std::string> ids;
+  for (const auto& task : tasks) ids.push_back(task.lab->name + " " + task.id);
+  std::sort(ids.begin(), ids.end());
+  std::size_t failed = static_cast<std::size_t>(
+      std::count_if(tasks.begin(), tasks.end(), [](const Task& t) { return !t.good; }));
+  for (std::size_t i = 1; i < ids.size(); ++i) {
+    if (ids[i] != ids[i - 1]) continue;
+    std::cout << "FAILED  two mutants have the id " << ids[i] << '\n';
+    ++failed;
+  }
+  const auto accepted = static_cast<std::size_t>(
+      std::count_if(tasks.begin(), tasks.end(), [](const Task& t) { return t.must_pass; }));
+  std::cout << tasks.size() - accepted << " mutants, " << accepted << " alternatives";
+  if (options.sample) std::cout << ": one per diagnosis and lab, of " << all;
+  std::cout << '\n';
+  if (tasks.empty()) failed = 1;
+  std::cout << (tasks.size() > failed ? tasks.size() - failed : 0) << " passed, " << failed
+            << " failed\n";
+  return failed == 0 ? exit_ok : exit_failed;
+}
+
+}  // namespace grader

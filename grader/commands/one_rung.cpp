@@ -1,0 +1,78 @@
+#include "grader/commands/one_rung.hpp"
+
+#include <algorithm>
+
+#include "grader/errors.hpp"
+#include "grader/messages.hpp"
+#include "grader/os/escape.hpp"
+#include "grader/os/process.hpp"
+
+namespace grader {
+
+using messages::text;
+
+const Rung& rung_named(const Lab& lab, const std::string& name) {
+  std::string all;
+  for (const auto& one : lab.rungs) {
+    if (one.name == name) return one;
+    all += (all.empty() ? "" : ", ") + one.name;
+  }
+  throw UserError(
+      text("usage.no_rung", {{"lab", lab.name}, {"rung", printable(name)}, {"rungs", all}}),
+      exit_usage);
+}
+
+void no_such_type(const std::string& what, const std::string& type,
+                  const std::vector<std::string>& types) {
+  std::string all;
+  for (const auto& one : types) all += (all.empty() ? "" : ", ") + one;
+  throw UserError(
+      text("usage.no_type", {{"what", what}, {"type", printable(type)}, {"types", all}}),
+      exit_usage);
+}
+
+std::vector<std::string> undefined(const Build& build, const Rung& rung, const std::string& type) {
+  for (const auto& one : build.entries) {
+    if (one.defined || one.name != rung.name + "<" + type + ">") continue;
+    std::vector<std::string> lines = {
+        text("stage.signature", {{"function", one.function}}),
+        text("stage.signature.wanted", {{"signature", signature(rung.name, type)}})};
+    if (!one.found.empty())
+      lines.push_back(text("stage.signature.found", {{"signature", one.found}}));
+    return lines;
+  }
+  return {};
+}
+
+std::string not_returned(const CallOutcome& outcome, const std::string& entry) {
+  switch (outcome.end) {
+    case CallEnd::crashed:
+      return text("verdict.crash", {{"entry", entry}, {"signal", signal_name(outcome.signal)}});
+    case CallEnd::exited:
+      return text("verdict.exit",
+                  {{"entry", entry}, {"status", std::to_string(outcome.exit_status)}});
+    case CallEnd::threw:
+      return text("verdict.threw", {{"entry", entry}}) + ": " + outcome.message;
+    case CallEnd::hung:
+      return text("verdict.hang", {{"entry", entry}});
+    case CallEnd::memory:
+      return text("verdict.memory", {{"entry", entry}});
+    case CallEnd::protocol:
+      return text("verdict.protocol", {{"entry", entry}});
+    case CallEnd::infra:
+      throw InfraError(outcome.message);
+    case CallEnd::returned:
+      break;
+  }
+  return {};
+}
+
+bool without_findings(const std::vector<simgpu::LaunchReport>& launches) {
+  return std::all_of(launches.begin(), launches.end(), [](const auto& launch) {
+    return std::all_of(launch.findings.begin(), launch.findings.end(), [](const auto& finding) {
+      return finding.kind == simgpu::FindingKind::will_spill;
+    });
+  });
+}
+
+}  // namespace grader

@@ -1,0 +1,340 @@
+// A class at a time. Every student is graded by a process of their own, so that
+// nothing one of them does can reach the table or the next student; each result is on disk before
+// the next begins.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "grader/commands/common.hpp"
+#include "grader/course/grade/grade.hpp"
+#include "grader/course/grade/submission.hpp"
+#include "grader/judge/session.hpp"
+#include "grader/os/escape.hpp"
+#include "grader/os/files.hpp"
+#include "grader/os/pool.hpp"
+#include "grader/os/process.hpp"
+#include "grader/os/scratch.hpp"
+#include "grader/os/sha256.hpp"
+#include "grader/report/text.hpp"
+#include "grader/version.hpp"
+
+namespace grader {
+namespace fs = std::filesystem;
+namespace {
+
+using nlohmann::ordered_json;
+
+// Compiling and checking every lab takes seconds; an endless kernel in each stage, minutes.
+constexpr std::chrono::minutes student_limit{20};
+constexpr const char* protection = "rlimits only";
+
+std::string dump(const ordered_json& document) {
+  return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+/// 64 bits that students cannot know, kept with the results so that a restart uses the same inputs.
+std::uint64_t secret_seed(const fs::path& out) {
+  const fs::path file = out / "seed";
+  if (fs::exists(file)) return std::strtoull(read_file(file, 64).c_str(), nullptr, 10);
+  const UniqueFd random(::open("/dev/urandom", O_RDONLY | O_CLOEXEC));
+  std::uint64_t seed = 0;
+  if (!random || ::read(random.get(), &seed, sizeof seed) != sizeof seed)
+    throw InfraError("cannot read /dev/urandom");
+  seed >>= 11;  // exact in JSON readers that know doubles only
+  write_file_atomically(file, std::to_string(seed) + "\n");
+  return seed;
+}
+
+/// Everything but the submission that decides a result: another value means grading again.
+std::string setting(const Workplace& place, const std::vector<Lab>& labs, const fs::path& goals,
+                    std::uint64_t seed) {
+  std::string all = std::to_string(seed);
+  all += read_file(grader_program(), 1u << 30);
+  for (const auto& lab : labs) all += read_file(place.root / lab.folder / "lab.toml", 1u << 20);
+  if (!goals.empty()) all += read_file(goals, 1u << 20);
+  return sha256(all);
+}
+
+class Class {
+ public:
+  Class(const GradeOptions& options)
+      : options_(options),
+        place_(workplace(options.place)),
+        labs_(load_labs(place_.root, options.goals)),
+        out_(options.out.empty() ? place_.build / "grades" : fs::absolute(options.out)) {
+    make_folder(out_ / "results");
+    seed_ = secret_seed(out_);
+    setting_ = setting(place_, labs_, options.goals, seed_);
+    probe_clang();  // one clear error now instead of one per student
+    found_ = find_submissions(options.submissions);
+  }
+
+  ExitCode run() {
+    std::cerr << "protection: " << protection << '\n';
+    std::vector<std::function<void()>> jobs;
+    results_.resize(found_.students.size());
+    for (std::size_t i = 0; i < found_.students.size(); ++i)
+      jobs.push_back([this, i] { grade(i); });
+    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    Pool pool(std::min<unsigned>(options_.jobs ? options_.jobs : cores,
+                                 static_cast<unsigned>(jobs.size())));
+    pool.run(jobs);
+    write_tables();
+    print_table();
+    return infra_ > 0 ? exit_infrastructure : exit_ok;
+  }
+
+ private:
+  fs::path result_path(const Submission& student) const {
+    return out_ / "results" / (student.key + ".json");
+  }
+
+  void grade(std::size_t index) {
+    const Submission& student = found_.students[index];
+    const Collected collected = collect(options_.submissions, student, labs_);
+    ordered_json result = earlier(student, collected);
+    const bool kept = !result.is_null();
+    if (!kept) {
+      result = collected.sources.empty() ? nothing() : judged(student, collected);
+      result["student"] = student.name;
+      result["submission_sha256"] = collected.sha256;
+      result["setting"] = setting_;
+      result["remarks"] = collected.remarks;
+      write_file_atomically(result_path(student), dump(result));
+    }
+    const std::lock_guard lock(guard_);
+    results_[index] = std::move(result);
+    ++done_;
+    if (results_[index].at("status") == "INFRA_ERROR") ++infra_;
+    std::cerr << "[" << done_ << "/" << found_.students.size() << "] "
+              << report::fit(printable(student.name), 40) << ": "
+              << results_[index].at("status").get<std::string>()
+              << (kept ? " (kept from before)" : "") << '\n';
+    write_tables();
+  }
+
+  /// The result of an earlier run, if nothing that decides it has changed and the grader was not at
+  /// fault.
+  ordered_json earlier(const Submission& student, const Collected& collected) const {
+    if (!fs::exists(result_path(student))) return nullptr;
+    try {
+      ordered_json old = ordered_json::parse(read_file(result_path(student), 64u << 20));
+      if (old.at("submission_sha256") == collected.sha256 && old.at("setting") == setting_ &&
+          old.at("status") != "INFRA_ERROR" &&
+          old.at("remarks") == ordered_json(collected.remarks) && old.at("labs").is_array())
+        return old;
+    } catch (const std::exception&) {
+      // Not a result: grade again.
+    }
+    return nullptr;
+  }
+
+  static ordered_json nothing() {
+    return {{"schema", 1},
+            {"version", version()},
+            {"status", "NO_SUBMISSION"},
+            {"labs", ordered_json::array()}};
+  }
+
+  ordered_json judged(const Submission& student, const Collected& collected) const {
+    const auto failed = [](const std::string& why) {
+      return ordered_json{{"schema", 1},
+                          {"version", version()},
+                          {"status", "INFRA_ERROR"},
+                          {"cause", why},
+                          {"labs", ordered_json::array()}};
+    };
+    try {
+      const Scratch sources(place_.build / "tmp");
+      for (const auto& [lab, files] : collected.sources) {
+        make_folder(sources.path() / lab);
+        for (const auto& [file, bytes] : files)
+          write_file_atomically(sources.path() / lab / file, bytes);
+      }
+      ProcessSpec spec;
+      spec.argv = {grader_program().string(),
+                   "--root",
+                   place_.root.string(),
+                   "--build",
+                   place_.build.string(),
+                   "check",
+                   "--hostile",
+                   "--jobs",
+                   "1",
+                   "--device",
+                   "sim",
+                   "--json",
+                   "-",
+                   "--seed",
+                   std::to_string(seed_),
+                   "--sources",
+                   sources.path().string()};
+      if (!options_.goals.empty())
+        spec.argv.insert(spec.argv.end(), {"--goals", fs::absolute(options_.goals).string()});
+      spec.environment = minimal_environment();
+      if (const char* clang = std::getenv("CLANG"))
+        spec.environment.push_back(std::string("CLANG=") + clang);
+      spec.output_bytes = 16u << 20;
+      const RunResult ran = run_process(spec, student_limit);
+      if (ran.timed_out)
+        return failed("no result after " + std::to_string(student_limit.count()) + " minutes");
+      if (WIFSIGNALED(ran.status))
+        return failed("the judge died of " + signal_name(WTERMSIG(ran.status)));
+      if (ran.capped) return failed("the result is too large");
+      if (ran.output.empty()) return failed(printable(ran.errors).substr(0, 500));
+      ordered_json result = ordered_json::parse(ran.output);
+      result["status"] = "GRADED";
+      for (const auto& lab : result.at("labs"))
+        for (const auto& stage : lab.at("stages"))
+          if (stage.at("state") == "infra") {
+            result["status"] = "INFRA_ERROR";
+            result["cause"] = stage.at("headline");
+          }
+      return result;
+    } catch (const std::exception& error) {
+      return failed(student.key + ": " + error.what());
+    }
+  }
+
+  struct Row {
+    std::string student, status, remarks;
+    double earned = 0, bonus = 0;
+    std::map<std::string, std::string> points;  ///< stage -> earned points, "" = not graded
+  };
+
+  Row row_of(std::size_t index) const {
+    const ordered_json& result = results_[index];
+    Row row;
+    row.student = found_.students[index].name;
+    row.status = result.is_null() ? "PENDING" : result.value("status", std::string("INFRA_ERROR"));
+    if (result.is_null()) return row;
+    for (const auto& remark : result.at("remarks"))
+      row.remarks += (row.remarks.empty() ? "" : "; ") + remark.get<std::string>();
+    if (result.contains("cause"))
+      row.remarks += (row.remarks.empty() ? "" : "; ") + result.at("cause").get<std::string>();
+    for (const auto& lab : result.at("labs")) {
+      if (lab.at("build").at("status") != "ok" && lab.at("build").at("status") != "missing")
+        row.remarks +=
+            (row.remarks.empty() ? "" : "; ") + lab.at("build").at("headline").get<std::string>();
+      for (const auto& stage : lab.at("stages")) {
+        const double earned = stage.at("earned").is_number() ? stage.at("earned").get<double>() : 0;
+        (stage.at("kind") == "bonus" ? row.bonus : row.earned) += earned;
+        row.points[stage.at("id").get<std::string>()] =
+            stage.at("state") == "infra" ? "" : plain(earned);
+      }
+    }
+    return row;
+  }
+
+  static std::string plain(double value) {
+    std::ostringstream out;
+    out << value;
+    return out.str();
+  }
+
+  /// Callers hold the lock, or nobody else is left.
+  void write_tables() const {
+    std::string csv = "student,status,score,bonus";
+    double possible = 0, bonus = 0;
+    for (const auto& lab : labs_)
+      for (const auto& stage : lab.stages) {
+        csv += "," + csv_cell(stage.id);
+        (stage.kind == Kind::bonus ? bonus : possible) += stage.points;
+      }
+    csv += ",remarks\n";
+    ordered_json students = ordered_json::array();
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+      const Row row = row_of(i);
+      const bool graded = row.status == "GRADED" || row.status == "NO_SUBMISSION";
+      csv += csv_cell(row.student) + "," + row.status + "," + (graded ? plain(row.earned) : "") +
+             "," + (graded ? plain(row.bonus) : "");
+      ordered_json points = ordered_json::object();
+      for (const auto& lab : labs_)
+        for (const auto& stage : lab.stages) {
+          const auto found = row.points.find(stage.id);
+          const std::string value = found != row.points.end()       ? found->second
+                                    : row.status == "NO_SUBMISSION" ? "0"
+                                                                    : "";
+          csv += "," + value;
+          if (!value.empty()) points[stage.id] = std::strtod(value.c_str(), nullptr);
+        }
+      csv += "," + csv_cell(row.remarks) + "\n";
+      ordered_json entry = {{"student", row.student}, {"status", row.status}};
+      if (graded) entry["score"] = row.earned, entry["bonus"] = row.bonus;
+      entry["stages"] = points;
+      entry["remarks"] = row.remarks;
+      entry["result"] = "results/" + found_.students[i].key + ".json";
+      students.push_back(std::move(entry));
+    }
+    const ordered_json document = {{"schema", 1},
+                                   {"version", version()},
+                                   {"protection", protection},
+                                   {"device", "sim"},
+                                   {"seed", seed_},
+                                   {"setting", setting_},
+                                   {"possible", possible},
+                                   {"bonus_possible", bonus},
+                                   {"students", students},
+                                   {"ignored", found_.ignored}};
+    write_file_atomically(out_ / "grades.csv", csv);
+    write_file_atomically(out_ / "grades.json", dump(document));
+  }
+
+  void print_table() const {
+    double possible = 0;
+    for (const auto& lab : labs_)
+      for (const auto& stage : lab.stages) possible += stage.kind == Kind::core ? stage.points : 0;
+    std::cout << report::pad("student", 28) << report::pad("score", 12) << report::pad("bonus", 8)
+              << "status\n";
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+      const Row row = row_of(i);
+      const bool graded = row.status == "GRADED" || row.status == "NO_SUBMISSION";
+      std::string name = printable(row.student);
+      std::replace(name.begin(), name.end(), '\n', ' ');
+      std::cout << report::pad(report::fit(name, 27), 28)
+                << report::pad(graded ? plain(row.earned) + "/" + plain(possible) : "-", 12)
+                << report::pad(graded ? plain(row.bonus) : "-", 8) << row.status << '\n';
+      if (!row.remarks.empty())
+        for (const auto& line : report::wrap(printable(row.remarks), 76))
+          std::cout << "    " << line << '\n';
+    }
+    for (const auto& line : found_.ignored) std::cout << "ignored: " << line << '\n';
+    if (infra_ > 0)
+      std::cout << infra_
+                << " not graded because of the machine: run the same command again, it does only "
+                   "these.\n";
+    std::cout << "protection: " << protection << "\nwritten: " << (out_ / "grades.csv").string()
+              << '\n';
+  }
+
+  const GradeOptions& options_;
+  Workplace place_;
+  std::vector<Lab> labs_;
+  fs::path out_;
+  std::uint64_t seed_ = 0;
+  std::string setting_;
+  Submissions found_;
+  std::vector<ordered_json> results_;
+  std::mutex guard_;
+  std::size_t done_ = 0;
+  unsigned infra_ = 0;
+};
+
+}  // namespace
+
+ExitCode grade(const GradeOptions& options) {
+  return Class(options).run();
+}
+
+}  // namespace grader

@@ -1,0 +1,18 @@
+// The command line of `make grade`.
+#include "grader/commands/command_line.hpp"
+#include "grader/course/grade/grade.hpp"
+
+using namespace grader;
+
+int main(int argc, char** argv) {
+  CommandLine app("grade", "Grades a class: one folder or zip per student.");
+  GradeOptions grading;
+  app.add_option("submissions", grading.submissions, "folder with the submissions")->required();
+  app.add_option("--out", grading.out, "default: grades in the build folder");
+  app.add_option("--goals", grading.goals, "an instructor's course.toml");
+  app.add_option("--jobs", grading.jobs, "students at a time; default: one per core");
+  return app.run(argc, argv, [&] {
+    grading.place = app.place();
+    return grade(grading);
+  });
+}

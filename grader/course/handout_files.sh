@@ -1,0 +1,38 @@
+#!/bin/sh
+# handout_files.sh LIST LAB_NUMBER...: the files of the last commit that LIST (see handout.list) gives to students when
+# these labs are out, one path a line. A line of LIST that names nothing is an error.
+set -u
+list=$1
+shift
+git ls-tree -r --name-only HEAD | awk -v list="$list" -v labs="$*" '
+    function regex(glob) {
+        gsub(/[.+()^$|{}]/, "[&]", glob)
+        gsub(/\*/, "[^/]*", glob)
+        return "^" glob (glob ~ /\/$/ ? "" : "$")
+    }
+    BEGIN {
+        split(labs, numbers, " ")
+        for (i in numbers) released[numbers[i]] = 1
+        while ((getline line < list) > 0) {
+            sub(/[ \t]*#.*/, "", line)
+            if (line != "") { entry[++n] = line; pattern[n] = regex(line) }
+        }
+        if (!n) { print "error: " list " names nothing" | "cat >&2"; bad = 1 }
+    }
+    {
+        wanted = 0
+        for (i = 1; i <= n; ++i) if ($0 ~ pattern[i]) { used[i] = 1; wanted = 1 }
+        if (!wanted) next
+        # The lab that the file is of: the folder labN_name, or labN that begins the name of a file of the tutorial.
+        lab = ""
+        if (match($0, /^lab[0-9]+_/)) lab = substr($0, 4, RLENGTH - 4)
+        else if ($0 ~ /^docs\// && match($0, /\/lab[0-9]+[._-][^\/]*$/)) {
+            lab = substr($0, RSTART + 4)
+            sub(/[^0-9].*/, "", lab)
+        }
+        if (lab == "" || lab in released) print
+    }
+    END {
+        for (i = 1; i <= n; ++i) if (!used[i]) { print "error: " list ": " entry[i] " names no file of the last commit" | "cat >&2"; bad = 1 }
+        exit bad
+    }'

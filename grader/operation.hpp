@@ -1,0 +1,10 @@
+#pragma once
+
+#include <cstdint>
+
+namespace grader {
+
+/// What a rung must compute: C = A * B, or (rungs that only move tiles) C = A or C = B.
+enum class Operation : std::uint8_t { product, copy_a, copy_b };
+
+}  // namespace grader

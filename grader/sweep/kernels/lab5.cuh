@@ -1,5 +1,0 @@
-// Lab 5's kernels are templates over what the sweep varies. They come from the solution, so that
-// the sweep cannot lag behind it; through this header, because a source file may not be read twice.
-#pragma once
-
-#include "lab5_tensor_core/solution/gemm.cu"

@@ -1,0 +1,28 @@
+#!/bin/bash
+# What a lab's kernels may include, and what goals.cpp may: CONTRIBUTING.md has the rule.
+# shellcheck source=grader/tests/shell.bash
+. "$(dirname "$0")/shell.bash"
+
+# Of "FILE:INCLUDED" lines, those that the rule does not allow. A kernel takes common/, but not the simulated
+# GPU, and headers of its own folder; the goals are the grader's page about the lab, and nothing of a lab includes them.
+forbidden() {
+    awk -F: '
+        $1 ~ /goals\.cpp$/ { if ($2 !~ /^grader\/goals\.hpp$/) print; next }
+        $2 ~ /goals\.cpp$/ { print; next }
+        { lab = $1; sub(/\/.*/, "/", lab) }
+        index($2, lab) == 1 || $2 !~ /\// { next }
+        $2 ~ /^common\/simgpu\// || $2 !~ /^common\// { print }'
+}
+# FILE:INCLUDED of every quoted include in the labs.
+includes() {
+    grep -rHo --include='*.cu' --include='*.cuh' --include='*.hpp' --include='*.cpp' '^ *#include "[^"]*"' lab[0-9]*_* |
+        sed 's/: *#include "\(.*\)"/:\1/'
+}
+
+same "labs include common, and their goals the grader's page about goals" "" "$(includes | forbidden)"
+holds "there is something to look at" test "$(includes | wc -l)" -gt 10
+same "a header beside it is allowed" "" "$(printf '%s\n' lab2_x/gemm.cu:tile.cuh lab2_x/solution/gemm.cu:lab2_x/tile.cuh | forbidden)"
+same "another lab is refused" "lab2_x/gemm.cu:lab1_x/gemm.cu" "$(echo lab2_x/gemm.cu:lab1_x/gemm.cu | forbidden)"
+same "the grader is refused" "lab2_x/gemm.cu:grader/goals.hpp" "$(echo lab2_x/gemm.cu:grader/goals.hpp | forbidden)"
+same "the simulated GPU is refused" "lab2_x/a.cuh:common/simgpu/device.hpp" "$(echo lab2_x/a.cuh:common/simgpu/device.hpp | forbidden)"
+same "goals that include kernels are refused" "lab2_x/goals.cpp:lab2_x/gemm.cu" "$(echo lab2_x/goals.cpp:lab2_x/gemm.cu | forbidden)"

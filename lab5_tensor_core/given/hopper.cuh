@@ -1,0 +1,151 @@
+// Hopper's barriers, its copy engine (TMA) and its warpgroup multiplication (wgmma): one PTX
+// instruction per function.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "common/tensor_map.cuh"
+#include "lab5_tensor_core/given/async_copy.cuh"
+
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#error "wgmma is Hopper's alone: compile with -gencode arch=compute_90a,code=sm_90a"
+#endif
+
+// ---- barriers in shared memory
+
+/// Counts arrivals, and bytes that TMA brings. When all that it waits for is there, its phase ends
+/// and the next one begins. Phases are told apart by their parity: 0 for the first, then 1, 0, ...
+struct Barrier {
+  std::uint64_t state;
+
+  __device__ void init(int arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
+                 :
+                 : "r"(shared_address(this)), "r"(arrivals)
+                 : "memory");
+  }
+  __device__ void arrive() {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];"
+                 :
+                 : "r"(shared_address(this))
+                 : "memory");
+  }
+  /// Arrives, and lets this phase wait for so many bytes too.
+  __device__ void arrive_and_expect(int bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                 :
+                 : "r"(shared_address(this)), "r"(bytes)
+                 : "memory");
+  }
+  /// Waits for the end of the phase of this parity. To a new barrier, one of parity 1 has ended.
+  __device__ void wait(unsigned parity) {
+    unsigned ended = 0;
+    while (!ended)
+      asm volatile(
+          "{\n.reg .pred p;\n"
+          "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+          "selp.u32 %0, 1, 0, p;\n}"
+          : "=r"(ended)
+          : "r"(shared_address(this)), "r"(parity)
+          : "memory");
+  }
+};
+
+// ---- TMA: one thread orders a box of a matrix
+
+/// Copies the box at (row, col) to shared memory, zeros where the matrix has no elements, and
+/// reports its bytes to the barrier. Chunk c of row r, 16 bytes, arrives where chunk c ^ (r % 8)
+/// would lie without a swizzle.
+__device__ inline void copy_box(void* to, const CUtensorMap& map, int row, int col,
+                                Barrier& barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%2, %3}], [%4];"
+      :
+      : "r"(shared_address(to)), "l"(&map), "r"(col), "r"(row), "r"(shared_address(&barrier))
+      : "memory");
+}
+
+/// A tensor core cuts off what TF32 does not have of a float. TMA can round it on the way.
+template <typename T>
+constexpr CUtensorMapDataType TYPE = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+template <>
+constexpr CUtensorMapDataType TYPE<__half> = CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+template <>
+constexpr CUtensorMapDataType TYPE<__nv_bfloat16> = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+
+/// Describes m to TMA, to be copied in boxes of `rows` rows of 128 bytes, swizzled.
+template <typename T>
+CUtensorMap tensor_map(MatrixView<const T> m, int rows) {
+  const cuuint64_t extents[] = {cuuint64_t(m.cols), cuuint64_t(m.rows)};  // innermost first
+  const cuuint64_t row_bytes = m.ld * sizeof(T);
+  const cuuint32_t box[] = {128 / sizeof(T), cuuint32_t(rows)}, steps[] = {1, 1};
+  CUtensorMap map;
+  tensor_map_check(
+      tensor_map_encoder()(&map, TYPE<T>, 2, const_cast<T*>(m.data), extents, &row_bytes, box,
+                           steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                           CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+  return map;
+}
+
+// ---- wgmma: four warps multiply two tiles in shared memory
+
+/// Before the first wgmma of a group: registers written so far are complete.
+__device__ inline void wgmma_fence() {
+  asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
+}
+__device__ inline void wgmma_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
+}
+/// Waits for all of them; only then may their sums be read and their tiles be overwritten.
+__device__ inline void wgmma_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned 0;" : : : "memory");
+}
+
+/// Describes an operand that begins at `from` to wgmma: rows of 128 bytes in the swizzle of
+/// copy_box, eight rows every 1024 bytes. `next`: bytes from 64 columns of a tile to the next 64,
+/// for an operand whose rows are not along k. All in units of 16 bytes.
+__device__ inline std::uint64_t descriptor(const void* from, int next = 16) {
+  constexpr std::uint64_t EIGHT_ROWS = 1024 / 16, SWIZZLE_128 = 1;
+  return shared_address(from) / 16 | std::uint64_t(next / 16) << 16 | EIGHT_ROWS << 32 |
+         SWIZZLE_128 << 62;
+}
+
+// All 128 registers of d, as asm wants them, and an instruction that adds to them.
+#define EIGHT(i)                                                                              \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
+      "+f"(d[i + 6]), "+f"(d[i + 7])
+#define WGMMA(k, type, b_along_n)                                                                 \
+  asm volatile(                                                                                   \
+      "wgmma.mma_async.sync.aligned.m64n256k" k ".f32." type "." type                             \
+      " {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, "             \
+      "%17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "               \
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, "               \
+      "%47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, "               \
+      "%62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, "               \
+      "%77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, "               \
+      "%92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, "              \
+      "%106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, "            \
+      "%119, %120, %121, %122, %123, %124, %125, %126, %127}, %128, %129, 1, 1, 1" b_along_n ";"  \
+      : EIGHT(0), EIGHT(8), EIGHT(16), EIGHT(24), EIGHT(32), EIGHT(40), EIGHT(48), EIGHT(56),     \
+        EIGHT(64), EIGHT(72), EIGHT(80), EIGHT(88), EIGHT(96), EIGHT(104), EIGHT(112), EIGHT(120) \
+      : "l"(a), "l"(b))
+
+/// d += a * b, 64 x 256 by the four warps of a warpgroup, 32 bytes along k. Rows of a are along k,
+/// rows of b along n; of TF32, wgmma takes only a b whose rows are along k too. Warp w has rows
+/// 16 w ... 16 w + 15 of d; with g = lane / 4 and t = lane % 4 register 4 j + e has row
+/// g + e / 2 * 8 of these and column 8 j + 2 t + e % 2.
+template <typename T>
+__device__ void wgmma_64x256(float (&d)[128], std::uint64_t a, std::uint64_t b) {
+  if constexpr (std::is_same_v<T, __half>)
+    WGMMA("16", "f16", ", 0, 1");
+  else if constexpr (std::is_same_v<T, __nv_bfloat16>)
+    WGMMA("16", "bf16", ", 0, 1");
+  else
+    WGMMA("8", "tf32", "");
+}

@@ -1,0 +1,91 @@
+// Operands of wgmma: what TMA cannot read where it lies is copied first.
+#pragma once
+
+#include "common/cuda_check.cuh"
+#include "lab5_tensor_core/given/device.cuh"
+
+/// Copies 8 * blockDim.x columns per block. All loads come first: no store may be in their way.
+template <typename T>
+__global__ void copy_rows(MatrixView<const T> from, MatrixView<T> to) {
+  const int col0 = blockIdx.x * 8 * blockDim.x + threadIdx.x;
+  for (int row = blockIdx.y; row < to.rows; row += gridDim.y) {
+    T values[8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+      if (const int col = col0 + i * blockDim.x; col < to.cols) values[i] = from(row, col);
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+      if (const int col = col0 + i * blockDim.x; col < to.cols) to(row, col) = values[i];
+  }
+}
+
+/// to = from, transposed: 32 x 32 elements per block, 32 x 8 threads.
+__global__ void transpose(MatrixView<const float> from, MatrixView<float> to) {
+  // One more: the rows begin in 32 different banks, and a warp reads a column without conflicts.
+  [[maybe_unused]] __shared__ float tile[32][32 + 1];
+  const int across = (from.cols + 31) / 32, x = threadIdx.x;
+  const int row0 = blockIdx.x / across * 32, col0 = blockIdx.x % across * 32;
+#pragma unroll
+  for (int y = threadIdx.y; y < 32; y += 8)
+    if (row0 + y < from.rows && col0 + x < from.cols) tile[y][x] = from(row0 + y, col0 + x);
+  __syncthreads();
+#pragma unroll
+  for (int y = threadIdx.y; y < 32; y += 8)
+    if (col0 + y < to.rows && row0 + x < to.cols) to(col0 + y, row0 + x) = tile[x][y];
+}
+
+/// Memory of a stream, given back when all before it in the stream is done.
+template <typename T>
+class StreamMemory {
+ public:
+  explicit StreamMemory(cudaStream_t stream) : stream_(stream) {}
+  ~StreamMemory() {
+    if (data_) cudaFreeAsync(data_, stream_);
+  }
+  StreamMemory(const StreamMemory&) = delete;
+  StreamMemory& operator=(const StreamMemory&) = delete;
+  T* allocate(std::size_t elements) {
+    CUDA_CHECK(cudaMallocAsync(&data_, sizeof(T) * elements, stream_));
+    return data_;
+  }
+
+ private:
+  cudaStream_t stream_;
+  T* data_ = nullptr;
+};
+
+/// A or B as TMA and wgmma take it: rows begin at multiples of 16 bytes, and those of floats are
+/// along k. Where the matrix is not so, a copy of it, which lives as long as this.
+template <typename T>
+class Operand {
+ public:
+  Operand(MatrixView<const T> m, bool rows_along_k, cudaStream_t stream)
+      : view_(m), memory_(stream) {
+    if constexpr (sizeof(T) == 4) {
+      if (!rows_along_k) {
+        const int tiles = ceil_div(m.rows, 32) * ceil_div(m.cols, 32);
+        transpose<<<tiles, dim3(32, 8), 0, stream>>>(m, room(m.cols, m.rows));
+        CUDA_CHECK_LAUNCH();
+        return;
+      }
+    }
+    if (rows_aligned(m)) return;
+    constexpr int THREADS = 128;
+    const dim3 grid(ceil_div(m.cols, 8 * THREADS), m.rows < 65535 ? m.rows : 65535);
+    copy_rows<T><<<grid, THREADS, 0, stream>>>(m, room(m.rows, m.cols));
+    CUDA_CHECK_LAUNCH();
+  }
+  MatrixView<const T> view() const { return view_; }
+
+ private:
+  /// Room for a copy, which becomes the view.
+  MatrixView<T> room(int rows, int cols) {
+    const int ld = ceil_div(cols, 16) * 16;
+    T* const data = memory_.allocate(static_cast<std::size_t>(rows) * ld);
+    view_ = {data, rows, cols, ld};
+    return {data, rows, cols, ld};
+  }
+
+  MatrixView<const T> view_;
+  StreamMemory<T> memory_;
+};

@@ -1,0 +1,51 @@
+# For those who change the labs: skeletons from masters, and what measures solutions, goals and the simulated GPU.
+SKELETON := $(BUILD)/bin/skeleton
+MEASURE  := $(BUILD)/bin/measure
+MEASURE_SRC := $(filter-out %_main.cpp,$(wildcard grader/author/*/*.cpp))
+$(BUILD)/obj/grader/author/%.o: private FLAGS := quick
+$(SKELETON): $(call objects,grader/author/skeleton/skeleton_main.cpp grader/author/skeleton/skeleton.cpp)
+	$(call link)
+$(MEASURE): $(call objects,grader/author/main.cpp $(MEASURE_SRC) $(filter %/record.cpp %/lines.cpp %/plan.cpp,$(BENCH_SRC))) $(GRADER_OBJECTS)
+	$(call link,$(GRADER_LIBS))
+PROGRAMS    += $(MEASURE) $(SKELETON)
+ALL_OBJECTS += $(call objects,grader/author/main.cpp $(wildcard grader/author/*/*.cpp))
+
+.PHONY: skeletons sweep calibrate verify-counts
+skeletons: ## authors: labN_*/gemm.cu from the masters; edited ones are safe
+	$(call ensure,$(SKELETON))
+	$(Q)SKELETON=$(SKELETON) FORCE='$(FORCE)' bash grader/author/skeleton/skeletons.sh $(if $(LAB),$(lab_folders))
+sweep: ## authors: time over one parameter, LAB=n [TYPE=] [QUICK=1]
+	$(Q)[ "$(words $(LAB))" = 1 ] || { echo 'error: of which lab? make sweep LAB=3' >&2; exit 4; }
+	$(call ensure,$(MEASURE))
+	$(Q)$(MEASURE) sweep --lab $(LAB) $(if $(TYPE),--type "$(TYPE)") $(if $(filter 1,$(QUICK)),--quick) \
+	  $(if $(OUT),--out "$(OUT)") $(if $(MEASURED),--measured "$(MEASURED)")
+calibrate: ## authors: place the speed goals for this GPU, [LAB=n]
+	$(call ensure,$(MEASURE) $(GPU_WORKER))
+	$(Q)$(MEASURE) calibrate $(addprefix --lab ,$(LAB))
+verify-counts: ## authors: simgpu's counts beside the profiler's
+	$(call ensure,$(MEASURE) $(CUDART_LOCAL) $(LIBSIMGPU))
+	$(Q)NVCC="$(NVCC)" $(MEASURE) verify-counts $(if $(MEASURED),--measured "$(MEASURED)") $(if $(OUT),--out "$(OUT)")
+
+# ---- how fast things are
+BENCH_SIMGPU := $(BUILD)/bin/bench_simgpu
+$(BENCH_SIMGPU): $(call objects,$(wildcard common/simgpu/bench/*.cpp)) $(LIBSIMGPU)
+	$(call link)
+$(BUILD)/bench/%.ptx: common/simgpu/bench/%.cu common/simgpu/flags/device.rsp
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) @common/simgpu/flags/device.rsp -I. $< -o $@
+ALL_OBJECTS += $(call objects,$(wildcard common/simgpu/bench/*.cpp))
+.PHONY: bench-simgpu bench-check
+bench-simgpu: ## authors: how fast the simulated GPU runs
+	$(call ensure,$(BENCH_SIMGPU) $(BUILD)/bench/tiled.ptx $(BUILD)/bench/mma.ptx)
+	$(Q)$(BENCH_SIMGPU) $(BUILD)/bench/tiled.ptx 256 $(BUILD)/bench/mma.ptx
+bench-check: ## authors: how long a student waits for make check
+	$(Q)bash grader/author/bench_check.sh
+
+# ---- everything
+.PHONY: all format lint
+all: ## authors: every program and test program
+	$(call ensure,$(PROGRAMS) $(CUDART_LOCAL) $(CUDART_REMOTE) $(TEST_PROGRAMS))
+format: ## authors: clang-format on everything
+	$(Q)sh $(SCRIPTS)/format.sh
+lint: ## authors: clang-format and clang-tidy, changing nothing
+	$(Q)sh $(SCRIPTS)/format.sh --check && sh $(SCRIPTS)/tidy.sh $(ALL_CXXFLAGS)

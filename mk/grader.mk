@@ -1,0 +1,27 @@
+# The grader: one program that judges, with the labs' goals linked into it; a second one for make bench.
+GRADER := $(BUILD)/bin/grader
+BENCH  := $(BUILD)/bin/bench
+COMMON_SRC := $(wildcard common/*.cpp)
+GOALS_SRC  := $(wildcard lab[0-9]*_*/goals.cpp)
+GRADER_SRC := $(filter-out grader/main.cpp,$(wildcard grader/*.cpp)) \
+  $(foreach d,commands compile diagnose explain gpu judge labs os report,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp)))
+BENCH_SRC  := $(filter-out grader/bench/main.cpp,$(wildcard grader/bench/*.cpp))
+$(foreach d,commands compile explain gpu labs report,$(BUILD)/obj/grader/$(d)/%.o) $(patsubst %,$(BUILD)/obj/grader/%.o,main messages version judge/catch_main) \
+  $(foreach f,bench gpu_meter lines main plan predictions record run table,$(BUILD)/obj/grader/bench/$(f).o): private FLAGS := quick
+$(foreach d,diagnose judge os,$(BUILD)/obj/grader/$(d)/%.o) $(GOALS_SRC:%.cpp=$(BUILD)/obj/%.o): private FLAGS := light
+# What the assembler puts into an object (grader/os/embed.hpp), the compiler does not say in a .d file.
+$(BUILD)/obj/grader/messages.o: grader/messages.toml
+$(BUILD)/obj/grader/version.o: VERSION
+$(BUILD)/obj/grader/explain/fragments.o: $(wildcard grader/explain/assets/*)
+# Catch2's implementation: the grader's own main() starts its session.
+GRADER_CATCH := grader/judge/catch_main.cpp
+# The grader compiles the labs against this library and shows nothing of it to the student's process but the wire.
+GRADER_NEEDS := $(CUDART_REMOTE)
+GRADER_OBJECTS := $(call objects,$(GRADER_SRC) $(GRADER_CATCH) $(GOALS_SRC) $(COMMON_SRC)) $(LIBSERVER) $(LIBSIMGPU)
+GRADER_LIBS := -lfmt -lz $(CATCH_V3)
+$(GRADER): $(call objects,grader/main.cpp) $(GRADER_OBJECTS)
+$(BENCH): $(call objects,grader/bench/main.cpp $(BENCH_SRC)) $(GRADER_OBJECTS)
+$(GRADER) $(BENCH):
+	$(call link,$(GRADER_LIBS))
+PROGRAMS    += $(GRADER) $(BENCH)
+ALL_OBJECTS += $(call objects,$(GRADER_SRC) $(GRADER_CATCH) $(BENCH_SRC) $(COMMON_SRC) $(GOALS_SRC) grader/main.cpp grader/bench/main.cpp)

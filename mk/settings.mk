@@ -1,0 +1,72 @@
+# Settings: command line, environment or config.mk, and one clear error for each that cannot be.
+BUILD     ?= build
+DEVICE    ?= auto
+CUDA_HOME ?= $(or $(CUDA_PATH),/usr/local/cuda)
+NVCC      ?= $(or $(wildcard $(CUDA_HOME)/bin/nvcc),nvcc)
+GPU_ARCH := $(shell . grader/scripts/lib.sh && gpu_arch)
+ifeq ($(origin ARCH),undefined)
+ARCH := $(or $(GPU_ARCH),80)
+else
+ARCH_CHOSEN := 1
+endif
+OPT       ?= -O2
+PYTHON    ?= python3
+CXXFLAGS  ?=
+ifeq ($(origin CXX),default)
+CXX := $(if $(shell command -v g++),g++,clang++)
+else
+CXX_CHOSEN := 1
+endif
+ifeq ($(origin CLANG),undefined)
+CLANG := $(shell . grader/scripts/lib.sh && echo "$$CLANG")
+else
+CLANG_CHOSEN := 1
+endif
+# Compilers of 0.7 GB each: no more at a time than there is memory for.
+JOBS ?= $(shell awk -v cores="$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" \
+  '/^MemAvailable/ { fit = int($$2 / 700000) } END { if (!fit || fit > cores) fit = cores; print fit < 1 ? 1 : fit }' \
+  /proc/meminfo 2>/dev/null || echo 2)
+# 90, 9.0, sm_90 and compute_90 are the same.
+override ARCH := $(patsubst sm_%,%,$(patsubst compute_%,%,$(subst .,,$(ARCH))))
+export BUILD PYTHON CUDA_HOME NVCC ARCH ARCH_CHOSEN CXX CXX_CHOSEN CLANG CLANG_CHOSEN DEPS
+
+comma := ,
+space := $(subst x,,x x)
+LABS_HERE := $(sort $(foreach f,$(wildcard lab[0-9]*_*/lab.toml),$(patsubst lab%,%,$(firstword $(subst _, ,$(f))))))
+AUTHOR_TREE := $(wildcard lab[0-9]*_*/solution/gemm.cu)
+# LAB=3, LAB=lab3, LAB=lab3_shared_mem and LAB="1 3" all do.
+override LAB := $(foreach l,$(subst /,,$(LAB)),$(patsubst lab%,%,$(firstword $(subst _, ,$(l)))))
+ifneq ($(filter-out $(LABS_HERE),$(LAB)),)
+$(error LAB=$(filter-out $(LABS_HERE),$(LAB)): there is no such lab here; there is: $(LABS_HERE))
+endif
+ifeq ($(filter auto sim gpu,$(DEVICE)),)
+$(error DEVICE=$(DEVICE): not a device; choose auto, sim or gpu)
+endif
+override LABS := $(foreach l,$(subst /,,$(LABS)),$(patsubst lab%,%,$(firstword $(subst _, ,$(l)))))
+ifneq ($(filter-out $(LABS_HERE),$(LABS)),)
+$(error LABS=$(filter-out $(LABS_HERE),$(LABS)): there is no such lab here; there is: $(LABS_HERE))
+endif
+ifneq ($(filter-out 0 1,$(SOLUTION)),)
+$(error SOLUTION=$(SOLUTION): choose 0 or 1)
+endif
+ifeq ($(filter 1,$(SOLUTION))$(AUTHOR_TREE),1)
+$(error SOLUTION=1: the solutions are not part of this copy)
+endif
+ifneq ($(words x$(BUILD)x),1)
+$(error BUILD='$(BUILD)': make cannot work in a build folder with a blank in its name; the project's own path may have one)
+endif
+ifneq ($(words x$(DEPS)x),1)
+$(error DEPS='$(DEPS)': make cannot use a folder with a blank in its name)
+endif
+KNOWN_SETTINGS := BUILD DEVICE CUDA_HOME CUDA_PATH NVCC ARCH OPT CXXFLAGS CXX CLANG JOBS DEPS V LAB SOLUTION GOALS SANITIZE \
+  SUBMISSIONS OUT LABS STAGE RUNG M N K TYPE LIMIT PYTHON YES FORCE JSON ONLY MEASURED QUICK PORT FILE ARGS REPORT \
+  PRECOMPILED MAKEFLAGS MAKEOVERRIDES MAKE_VERSION SHELL
+UNKNOWN_SETTINGS := $(strip $(foreach v,$(filter-out $(KNOWN_SETTINGS) GNUMAKEFLAGS MFLAGS -%,$(.VARIABLES)),\
+  $(if $(filter command$(space)line,$(origin $(v))),$(v))))
+ifneq ($(UNKNOWN_SETTINGS),)
+$(error unknown setting $(UNKNOWN_SETTINGS); `make help` lists them)
+endif
+
+lab_folders = $(foreach n,$(or $(LAB),$(LABS_HERE)),$(wildcard lab$(n)_*))
+Q := $(if $(filter 1,$(V)),,@)
+SCRIPTS := grader/scripts

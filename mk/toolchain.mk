@@ -1,0 +1,78 @@
+# How C++ is compiled.
+WARN := -Wall -Wextra -Wpedantic -Wshadow
+ALL_CXXFLAGS = -std=c++20 $(OPT) -g1 -pthread -fopenmp $(WARN) -I. $(if $(DEPS),-isystem $(DEPS)/include) $(FLAGS_$(FLAGS)) $(CXXFLAGS)
+# FLAGS of an object: what a student waits for first is the compiler, so what is not hot is compiled fast.
+FLAGS_quick := -O0
+FLAGS_light := -O1 -fno-strict-aliasing
+FLAGS_tests := -O0
+# Lanes are loops for the vectoriser; a*b+c must never become an fma by itself; registers are read as other types.
+# That clang vectorises not all of them is no cause to warn.
+LANES := -ffp-contract=off -fno-strict-aliasing -fno-math-errno -fno-trapping-math -Wno-pass-failed
+# For the vectors that this machine has, in two steps: results are the same, and a build folder that comes to an older
+# processor sees other flags and is built again.
+X86_64_V3 := $(foreach f,AVX2 BMI BMI2 F16C FMA LZCNT MOVBE,__$(f)__)
+VECTORS := $(if $(filter-out $(shell $(CXX) -march=native -dM -E -x c++ /dev/null 2>/dev/null),$(X86_64_V3)),,-march=x86-64-v3)
+FLAGS_lanes := -O3 $(LANES) $(VECTORS)
+
+# Of test-sanitized, which gives each of them a build folder of its own.
+ifneq ($(and $(SANITIZE),$(findstring /sanitized-,$(BUILD))),)
+override CXXFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+FLAGS_lanes := $(patsubst -O3,-O1,$(FLAGS_lanes))
+endif
+
+# The standard library is half of what g++ reads: once per set of flags instead of once per file. With the quick flags it
+# took all that `make check` builds from 207 to 180 s of processor time (same busy machine). clang++ and ccache do without:
+# ccache keeps nothing that was compiled with such a header.
+PRECOMPILED ?= $(if $(filter ccache,$(notdir $(CXX))),,$(filter g++ g++-% %-g++,$(notdir $(CXX))))
+ifneq ($(filter-out 0,$(PRECOMPILED)),)
+HEADERS      := $(foreach f,quick light lanes,$(BUILD)/headers/$(f)/standard.hpp.gch)
+TESTS_HEADER := $(BUILD)/headers/tests/standard.hpp.gch
+# Without flags of their own are two or three files: compiled faster than a header for them.
+header       = $(if $(FLAGS),$(BUILD)/headers/$(FLAGS)/standard.hpp)
+$(HEADERS): common/standard.hpp
+$(TESTS_HEADER): common/tests/standard.hpp
+$(HEADERS) $(TESTS_HEADER): $(BUILD)/flags
+	@mkdir -p $(@D) && cp $(filter %.hpp,$^) $(@D)/
+	$(Q)$(CXX) $(ALL_CXXFLAGS) -x c++-header $(filter %.hpp,$^) -o $@
+$(foreach f,quick light lanes tests,$(eval $(BUILD)/headers/$(f)/standard.hpp.gch: private FLAGS := $(f)))
+endif
+
+objects = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
+
+.SECONDEXPANSION:
+$(BUILD)/obj/%.o: %.cpp $(BUILD)/flags | $$(addsuffix .gch,$$(header))
+	@mkdir -p $(@D); $(call progress,$<)
+	$(Q)$(CXX) $(ALL_CXXFLAGS) $(addprefix -include ,$(header)) -MMD -MP -c $< -o $@
+
+# Other flags, another compiler or processor: everything again. Compared while the Makefile is read, so that a dry run,
+# which counts what there is to do, comes to the same answer.
+.PHONY: always
+always:
+FLAGS_NOW := $(CXX) $(ALL_CXXFLAGS) $(foreach f,quick light tests lanes,$(FLAGS_$(f)))
+ifneq ($(strip $(shell cat $(BUILD)/flags 2>/dev/null)),$(strip $(FLAGS_NOW)))
+$(BUILD)/flags: always
+endif
+$(BUILD)/flags:
+	@[ -e $(BUILD) ] || sh $(SCRIPTS)/new_build.sh $(BUILD); echo '$(FLAGS_NOW)' >$@
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+
+# Catch2 3 is a library, 2 a header. DEPS=folder stands in for what is installed, when a program is linked and when it
+# starts. {fmt} is linked, not header-only: a file that formats with <fmt/core.h> then compiles as fast as one without
+# (else 2 s more each).
+CATCH_V3   := $(if $(wildcard $(DEPS)/include/catch2/catch_all.hpp /usr/include/catch2/catch_all.hpp \
+  /usr/local/include/catch2/catch_all.hpp),-lCatch2)
+DEPS_LIB   := $(if $(DEPS),-L$(DEPS)/lib -Wl$(comma)-rpath$(comma)$(abspath $(DEPS))/lib)
+# $(1): libraries.
+define link
+@mkdir -p $(@D); $(call progress,$(@F))
+$(Q)$(CXX) -pthread -fopenmp $(filter %.o %.a,$^) $(DEPS_LIB) $(1) -o $@
+endef
+
+# For editors, from the commands that make runs: a dry run of everything. The precompiled headers are left out; they are
+# g++'s own, and not there before the first build.
+.PHONY: objects compdb
+objects: $$(ALL_OBJECTS)
+compdb: ## write compile_commands.json, for editors
+	@$(MAKE) -s -n -B PRECOMPILED=0 V=1 objects | sh $(SCRIPTS)/compdb.sh >compile_commands.json.new && \
+	  mv compile_commands.json.new compile_commands.json && echo 'wrote compile_commands.json'

@@ -151,9 +151,10 @@ TEST_CASE("what a student reads stands in the catalogue", "[messages]") {
     if (name.rfind("grader/author/", 0) == 0 || name.rfind("grader/course/", 0) == 0 ||
         name.rfind("grader/", 0) != 0)
       continue;
-    const auto allowed = std::find_if(elsewhere.begin(), elsewhere.end(), [&](const auto& one) {
-      return name.rfind(one.first, 0) == 0;
-    });
+    const auto names_file = [&file = name](const auto& one) {
+      return file.rfind(one.first, 0) == 0;
+    };
+    const auto allowed = std::find_if(elsewhere.begin(), elsewhere.end(), names_file);
     std::istringstream lines(std::regex_replace(source, comment, ""));
     for (std::string line; std::getline(lines, line);) {
       if (!std::regex_search(line, prose)) continue;

@@ -46,9 +46,21 @@ if [ ! -x "$lizard" ]; then
         "$build/venv/bin/python3" -m pip install -q --disable-pip-version-check lizard==1.24.3 >&2
 fi
 if [ -x "$lizard" ]; then
-    large=$(printf '%s\n' "$sources" | grep -E '\.(cpp|hpp|cu|cuh)$' | xargs "$lizard" -w -L 80 -C 25 2>/dev/null | sed -n 's/^\([^ ]*\): warning: \(.*\)/        \1 \2/p')
-    figure "functions above 80 lines or complexity 25" "$(printf '%s' "$large" | grep -c .)" 0
-    [ -z "$large" ] || printf '%s\n' "$large"
+    exceptions=$here/house_exceptions.txt
+    large=$(printf '%s\n' "$sources" | grep -E '\.(cpp|hpp|cu|cuh)$' | xargs "$lizard" -w -L 80 -C 25 2>/dev/null | sed -n 's/^\([^ ]*\): warning: \(.*\)/\1 \2/p')
+    # Each line of $large begins "FILE:LINE: FUNCTION ", an exception "FILE:FUNCTION REASON".
+    judged=$(printf '%s\n' "$large" | awk '
+        NR == FNR { if ($0 !~ /^ *(#|$)/) { reason[$1] = NF > 1; used[$1] = 0 } next }
+        NF { split($1, place, ":"); key = place[1] ":" $2; if (key in reason) used[key] = 1; else print "large " $0 }
+        END { for (key in reason) if (!used[key]) print "stale " key; else if (!reason[key]) print "stale " key " has no reason" }
+    ' "$exceptions" - | sort)
+    unlisted=$(printf '%s\n' "$judged" | sed -n 's/^large /        /p')
+    stale=$(printf '%s\n' "$judged" | sed -n 's/^stale /        /p')
+    figure "functions above 80 lines or complexity 25" "$(printf '%s' "$unlisted" | grep -c .)" 0
+    [ -z "$unlisted" ] || printf '%s\n' "$unlisted"
+    printf '        beside those that %s names: %d\n' "$exceptions" "$(grep -c '^[^# ]' "$exceptions")"
+    figure "entries there that nothing needs, or without a reason" "$(printf '%s' "$stale" | grep -c .)" 0
+    [ -z "$stale" ] || printf '%s\n' "$stale"
 else
     echo "      lizard cannot be installed here: functions were not measured"
 fi

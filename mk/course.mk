@@ -1,17 +1,23 @@
 # For those who give the labs out and grade them; the students' copy has none of it.
 GRADE     := $(BUILD)/bin/grade
-GRADE_SRC := $(filter-out grader/course/grade/main.cpp,$(wildcard grader/course/grade/*.cpp))
+BOX_INIT  := $(BUILD)/bin/box_init
+# libseccomp makes the filters of system calls. Without its headers all is built, and `make grade` says what to install.
+SECCOMP   := $(if $(wildcard $(DEPS)/include/seccomp.h /usr/include/seccomp.h /usr/local/include/seccomp.h),-lseccomp)
+GRADE_SRC := $(filter-out grader/course/grade/main.cpp,$(wildcard grader/course/grade/*.cpp)) grader/course/box/kit.cpp \
+  grader/course/box/$(if $(SECCOMP),filters,no_filters).cpp
 $(BUILD)/obj/grader/course/%.o: private FLAGS := quick
 $(GRADE): $(call objects,grader/course/grade/main.cpp $(GRADE_SRC)) $(GRADER_OBJECTS)
-	$(call link,$(GRADER_LIBS))
-PROGRAMS    += $(GRADE)
-ALL_OBJECTS += $(call objects,grader/course/grade/main.cpp $(GRADE_SRC))
+	$(call link,$(GRADER_LIBS) $(SECCOMP))
+$(BOX_INIT): $(call objects,grader/course/box/box_init.cpp)
+	$(call link)
+PROGRAMS    += $(GRADE) $(BOX_INIT)
+ALL_OBJECTS += $(call objects,grader/course/grade/main.cpp grader/course/box/box_init.cpp $(GRADE_SRC))
 
 .PHONY: grade handout solution-branch
-grade: ## staff: grade a class, SUBMISSIONS=folder [OUT=folder] [GOALS=]
+grade: ## staff: grade a class, SUBMISSIONS=folder [OUT=folder] [GOALS=] [UNSAFE=1]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: grade what? make grade SUBMISSIONS=folder' >&2; exit 4; }
-	$(call ensure,$(GRADER) $(GRADE) $(GRADER_NEEDS))
-	$(Q)$(GRADE) "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(if $(GOALS),--goals "$(GOALS)")
+	$(call ensure,$(GRADER) $(GRADE) $(BOX_INIT) $(GRADER_NEEDS))
+	$(Q)$(GRADE) "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(if $(GOALS),--goals "$(GOALS)") $(if $(filter 1,$(UNSAFE)),--unsafe)
 handout: ## staff: the students' repository, LABS="1 2" OUT=folder
 	$(call ensure,$(SKELETON))
 	$(Q)SKELETON=$(SKELETON) bash grader/course/handout.sh "$(OUT)" $(or $(LABS),$(LABS_HERE))

@@ -180,9 +180,15 @@ ExitCode check(const CheckOptions& options) {
   building.verbose = options.verbose;
   building.rungs.insert(options.rungs.begin(), options.rungs.end());
   if (options.hostile) {
-    building.user = lesser_user(place);
-    judging.user = building.user;
-    result.protection = "rlimits only";
+    if (!options.box.empty()) {
+      building.box = judging.box = BoxSettings::read(options.box);
+      result.protection = building.box->protection;
+    } else {
+      building.user = judging.user = lesser_user(place);
+      if (::geteuid() == 0 && !building.user)
+        throw UserError(text("box.root", {{"folder", place.root.string()}}), exit_infrastructure);
+      result.protection = no_protection;
+    }
   }
 
   const Sources sources = [&](const Lab& lab) { return sources_for(lab, options, place.root); };

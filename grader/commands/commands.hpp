@@ -30,9 +30,10 @@ struct CheckOptions {
   std::string device = "auto";               ///< auto, sim, gpu
   std::filesystem::path goals, json, junit;  ///< "-" for json: stdout, and no other output
   std::uint64_t seed = 0x67656d6d;
-  unsigned jobs = 0;     ///< 0 = one per core
-  bool verbose = false;  ///< goals of passed stages too, and the compilers' commands
-  bool hostile = false;  ///< somebody else's file: stricter reading, user dropped where possible
+  unsigned jobs = 0;          ///< 0 = one per core
+  bool verbose = false;       ///< goals of passed stages too, and the compilers' commands
+  bool hostile = false;       ///< somebody else's file: stricter reading, boxed or as another user
+  std::filesystem::path box;  ///< with hostile: BoxSettings; none = limits only
 };
 ExitCode check(const CheckOptions& options);
 

@@ -72,6 +72,15 @@ std::optional<std::string> cached(const fs::path& path) {
   return read_file(path, cached_bytes);
 }
 
+/// Of a compiler outside of /usr: the folder above its bin/, which a box has to be given.
+std::string folder_of_compiler(const std::string& program) {
+  std::error_code error;
+  const fs::path path = fs::canonical(program, error);
+  if (error || program.front() != '/' || path.string().rfind("/usr/", 0) == 0) return {};
+  const fs::path folder = path.parent_path().parent_path();
+  return folder == "/" ? std::string() : folder.string();
+}
+
 }  // namespace
 
 CompilerRuns::CompilerRuns(const Workplace& place, std::string identity,
@@ -83,16 +92,24 @@ CompilerRuns::CompilerRuns(const Workplace& place, std::string identity,
       limits_(limits),
       environment_(environment.empty() ? minimal_environment() : std::move(environment)),
       cache_(place.build / "cache"),
-      scratch_(place.build / "tmp", options.user) {
+      scratch_(options.box ? options.box->folder : place.build / "tmp",
+               options.box ? std::nullopt : options.user) {
   make_folder(cache_);
+  if (!options.box) return;
+  // Another user has to get in: nothing else is in here, and only this submission's boxes see it.
+  fs::permissions(scratch_.path(), fs::perms(0755));
+  make_folder(scratch_.path() / "in");
 }
 
-ProcessSpec CompilerRuns::spec(std::vector<std::string> argv) const {
+ProcessSpec CompilerRuns::spec(std::vector<std::string> argv,
+                               const std::optional<fs::path>& out) const {
   ProcessSpec spec;
   spec.argv = std::move(argv);
-  spec.environment = environment_;
-  spec.environment.push_back("TMPDIR=" + scratch_.path().string());
-  spec.folder = place_.root.string();
+  const bool box = options_.box.has_value();
+  spec.environment = box ? std::vector<std::string>{"LC_ALL=C", "PATH=/usr/local/bin:/usr/bin:/bin"}
+                         : environment_;
+  spec.environment.push_back("TMPDIR=" + (box ? "/tmp" : scratch_.path().string()));
+  spec.folder = box ? "/lab" : place_.root.string();
   spec.limits.cpu_seconds = limits_.cpu_seconds;
   spec.limits.address_bytes = limits_.address_bytes;
   spec.limits.file_bytes = limits_.file_bytes;
@@ -104,7 +121,15 @@ ProcessSpec CompilerRuns::spec(std::vector<std::string> argv) const {
     for (const auto& argument : spec.argv) std::cerr << argument << ' ';
     std::cerr << '\n';
   }
-  return spec;
+  if (!box) return spec;
+  spec.user.reset();
+  BoxView view{BoxRole::compiler,
+               {{options_.box->kit / "lab", "/lab"}, {scratch_.path() / "in", "/box"}},
+               out,
+               {}};
+  if (const std::string own = folder_of_compiler(spec.argv[0]); !own.empty())
+    view.rest.push_back(own);
+  return boxed(*options_.box, view, std::move(spec));
 }
 
 CompilerPass CompilerRuns::run(const std::string& purpose, const std::string& inputs,
@@ -119,11 +144,15 @@ CompilerPass CompilerRuns::run(const std::string& purpose, const std::string& in
     pass.ok = true;
     return pass;
   }
-  argv.insert(argv.end(), {"-o", (scratch_.path() / output).string()});
-  pass.run = run_process(spec(std::move(argv)), compiler_wall);
+  std::optional<Scratch> out;
+  if (options_.box) out.emplace(scratch_.path(), options_.box->user);
+  const fs::path folder = out ? out->path() : scratch_.path();
+  argv.insert(argv.end(), {"-o", ((out ? fs::path("/out") : folder) / output).string()});
+  pass.run =
+      run_process(spec(std::move(argv), out ? std::optional(folder) : std::nullopt), compiler_wall);
   pass.said = pass.run.errors + pass.run.output;
   if (!pass.run.ok()) return pass;
-  UntrustedFile made = read_untrusted(scratch_.path(), output, limits_.file_bytes);
+  UntrustedFile made = read_untrusted(folder, output, limits_.file_bytes);
   if (made.refusal != Refusal::none)
     throw InfraError("the compiler left no usable " + output + ": " +
                      std::string(to_string(made.refusal)));
@@ -139,13 +168,16 @@ RunResult CompilerRuns::tool(std::vector<std::string> argv) const {
 }
 
 fs::path CompilerRuns::put(const std::string& name, const std::string& bytes) const {
-  fs::path path = scratch_.path() / name;
+  const fs::path folder = options_.box ? scratch_.path() / "in" : scratch_.path();
+  const fs::path path = folder / name;
+  make_folder(path.parent_path());
   write_file_atomically(path, bytes);
-  return path;
+  return options_.box ? fs::path("/box") / name : path;
 }
 
 fs::path CompilerRuns::keep_program(const std::string& bytes) const {
-  fs::path program = cache_ / (sha256(bytes) + ".program");
+  const fs::path program =
+      (options_.box ? options_.box->folder : cache_) / (sha256(bytes) + ".program");
   std::error_code error;
   if (!fs::exists(program, error)) write_file_atomically(program, bytes);
   fs::permissions(program, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
@@ -184,7 +216,7 @@ bool CompilerRuns::explain_limit(const CompilerPass& pass, const std::string& fi
 }
 
 StudentFile read_student_file(const Workplace& place, const Lab& lab, const fs::path& source,
-                              const BuildOptions& options) {
+                              const BuildOptions& options, const CompilerRuns& runs) {
   StudentFile student;
   const fs::path absolute = fs::absolute(place.root / source).lexically_normal();
   const fs::path relative = absolute.lexically_relative(place.root);
@@ -233,11 +265,16 @@ StudentFile read_student_file(const Workplace& place, const Lab& lab, const fs::
     const std::string own = absolute.filename().string();
     const std::string name =
         std::find(known.begin(), known.end(), own) == known.end() ? known.front() : own;
-    const fs::path copy = place.build / "submissions" / sha256(student.source) / lab.name / name;
-    make_folder(copy.parent_path());
-    if (!fs::exists(copy)) write_file_atomically(copy, student.source);
-    const fs::path inside = copy.lexically_relative(place.root);
-    student.compiled = !inside.empty() && *inside.begin() != ".." ? inside.string() : copy.string();
+    if (options.box) {
+      student.compiled = runs.put(lab.name + "/" + name, student.source).string();
+    } else {
+      const fs::path copy = place.build / "submissions" / sha256(student.source) / lab.name / name;
+      make_folder(copy.parent_path());
+      if (!fs::exists(copy)) write_file_atomically(copy, student.source);
+      const fs::path inside = copy.lexically_relative(place.root);
+      student.compiled =
+          !inside.empty() && *inside.begin() != ".." ? inside.string() : copy.string();
+    }
     student.inputs += student.compiled;
     student.shown_path = lab.name + "/" + name;
   } else {

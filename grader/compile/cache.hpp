@@ -43,9 +43,9 @@ class CompilerRuns {
   /// A tool on a file, under the same limits, not cached.
   RunResult tool(std::vector<std::string> argv) const;
 
-  /// Keeps `bytes` under `name` in the private folder; its path.
+  /// Keeps `bytes` under `name` in the private folder; its path as compilers see it.
   std::filesystem::path put(const std::string& name, const std::string& bytes) const;
-  /// Keeps a program in the cache, executable for everybody; its path.
+  /// Keeps a program in the cache, or in the folder of the box, executable for everybody; its path.
   std::filesystem::path keep_program(const std::string& bytes) const;
   const std::filesystem::path& cache() const { return cache_; }
   /// Throws old entries away when there are too many.
@@ -56,7 +56,8 @@ class CompilerRuns {
                      std::string& headline) const;
 
  private:
-  ProcessSpec spec(std::vector<std::string> argv) const;
+  ProcessSpec spec(std::vector<std::string> argv,
+                   const std::optional<std::filesystem::path>& out = {}) const;
 
   const Workplace& place_;
   std::string identity_;
@@ -64,7 +65,7 @@ class CompilerRuns {
   CompilerLimits limits_;
   std::vector<std::string> environment_;
   std::filesystem::path cache_;
-  Scratch scratch_;
+  Scratch scratch_;  ///< boxed: in/ for what goes in, and a folder for each run's results
 };
 
 /// A student's file as it was read, and the name under which compilers see it.
@@ -79,6 +80,7 @@ struct StudentFile {
 /// Reads `source` (relative to the root when it lies there), one of `lab`'s files. A stranger's
 /// file is copied under a fixed name: odd paths and odd neighbours never reach a compiler.
 StudentFile read_student_file(const Workplace& place, const Lab& lab,
-                              const std::filesystem::path& source, const BuildOptions& options);
+                              const std::filesystem::path& source, const BuildOptions& options,
+                              const CompilerRuns& runs);
 
 }  // namespace grader

@@ -31,8 +31,8 @@ class Driver {
         lab_(lab),
         options_(options),
         runs_(place, toolchain.identity, options),
-        no_binary_(runs_.cache() / "no_gpu_binary") {
-    if (!fs::exists(no_binary_)) write_file_atomically(no_binary_, "");
+        no_binary_(options.box ? runs_.put("no_gpu_binary", "") : runs_.cache() / "no_gpu_binary") {
+    if (!options.box && !fs::exists(no_binary_)) write_file_atomically(no_binary_, "");
   }
 
   Build build(const SourceOf& source);
@@ -118,7 +118,7 @@ Driver::Passes Driver::start_passes(const std::string& stem, const std::string& 
 
 Driver::Compiled Driver::compile(const std::string& file, const fs::path& source) const {
   Compiled compiled;
-  compiled.student = read_student_file(place_, lab_, source, options_);
+  compiled.student = read_student_file(place_, lab_, source, options_, runs_);
   const StudentFile& student = compiled.student;
   SourceUnit& unit = compiled.unit;
   unit.file = file;
@@ -217,7 +217,9 @@ bool Driver::link(Build& build, const std::vector<Compiled>& compiled) const {
     inputs += one.passes.host.bytes + '\0';
   }
   argv.push_back(runs_.put("entries_copy.o", entries.bytes).string());
-  argv.insert(argv.end(), {place_.remote_library.string(), "-pthread"});
+  argv.insert(argv.end(), {options_.box ? "/lab/lib/" + place_.remote_library.filename().string()
+                                        : place_.remote_library.string(),
+                           "-pthread"});
   inputs += entries.bytes + '\0' + read_file(place_.remote_library, 1u << 30);
   const Pass linked = runs_.run("runner", inputs, argv, "runner");
   if (linked.ok)

@@ -21,6 +21,7 @@
 
 #include "grader/compile/toolchain.hpp"
 #include "grader/labs/lab.hpp"
+#include "grader/os/box.hpp"
 #include "grader/verdict.hpp"
 
 namespace grader {
@@ -69,7 +70,8 @@ struct Build {
 /// Who runs the compilers and how much they may take. Defaults suit a student's own machine.
 struct BuildOptions {
   bool hostile = false;  ///< somebody else's code: tighter file checks, no neighbour files
-  std::optional<std::pair<unsigned, unsigned>> user;  ///< uid, gid to drop to
+  std::optional<std::pair<unsigned, unsigned>> user;  ///< uid, gid to drop to, unboxed
+  std::optional<BoxSettings> box;                     ///< with `hostile`: everything runs boxed
   bool verbose = false;                               ///< print the commands on stderr
   /// Empty: all rungs; else these alone are instantiated, and files without any of them left out.
   std::set<std::string> rungs;

@@ -143,7 +143,7 @@ class GpuBuilder {
     unit.file = file;
     Arch target = arch_;
     if (!choose_target(unit, target)) return unit;
-    StudentFile student = read_student_file(place_, lab_, source_(file), options_);
+    StudentFile student = read_student_file(place_, lab_, source_(file), options_, runs_);
     unit.status = student.status;
     unit.headline = student.headline;
     unit.shown_path = student.shown_path;

@@ -23,6 +23,7 @@ struct JudgeOptions {
   std::optional<std::string> stage;  ///< only this one and what it needs
   bool alone = false;                ///< not even what it needs
   std::optional<std::pair<unsigned, unsigned>> user;
+  std::optional<BoxSettings> box;
   std::function<void(const std::string&)>
       progress;  ///< called with "1.2 Lay the threads" before a stage runs
 };

@@ -56,7 +56,7 @@ void Session::start() {
   if (!channel_worker || !channel_runner) throw InfraError("cannot make a channel");
 
   ProcessSpec worker;
-  worker.argv = {config_.grader_program, "device-worker"};
+  worker.argv = {config_.box ? "/kit/grader" : config_.grader_program, "device-worker"};
   worker.environment = {"LC_ALL=C"};
   worker.descriptors = {{worker_control.get(), 3}, {channel_worker.get(), 4}};
   worker.limits.address_bytes = worker_memory;
@@ -65,7 +65,7 @@ void Session::start() {
   worker.user = config_.user;
 
   ProcessSpec runner;
-  runner.argv = {build_.runner.string()};
+  runner.argv = {config_.box ? "/kit/runner" : build_.runner.string()};
   runner.environment = {"LC_ALL=C"};
   runner.folder = "/";
   runner.descriptors = {{channel_runner.get(), 3}};
@@ -77,7 +77,20 @@ void Session::start() {
   runner.output_bytes = 16u << 10;
   runner.user = config_.user;
 
-  auto pair = std::unique_ptr<Pair>(new Pair{Process(worker), Process(runner), std::move(control)});
+  if (config_.box)
+    runner =
+        boxed(*config_.box, {BoxRole::runner, {{build_.runner, "/kit/runner"}}, {}, {}}, runner);
+  Process running(runner);
+  const pid_t program = running.program_pid();
+  const std::string stat = "/proc/" + std::to_string(program) + "/stat";
+  const UniqueFd runner_stat(program > 0 ? ::open(stat.c_str(), O_RDONLY | O_CLOEXEC) : -1);
+  if (runner_stat) worker.descriptors.emplace_back(runner_stat.get(), 5);
+  if (config_.box)
+    worker =
+        boxed(*config_.box,
+              {BoxRole::worker, {{config_.box->kit / "grader", "/kit/grader"}}, {}, {}}, worker);
+  auto pair =
+      std::unique_ptr<Pair>(new Pair{Process(worker), std::move(running), std::move(control)});
   worker_control.reset();
   channel_worker.reset();
   channel_runner.reset();
@@ -85,8 +98,7 @@ void Session::start() {
   placed_ = false;
   heard_out_ = heard_err_ = 0;
 
-  wire::LoadRequest request{
-      {}, pair_->runner.pid(), static_cast<std::uint64_t>(config_.patience.count())};
+  wire::LoadRequest request{{}, static_cast<std::uint64_t>(config_.patience.count())};
   for (const auto& unit : build_.units) request.ptx.push_back(unit.ptx);
   std::string payload;
   if (!exchange(wire::Kind::load, wire::encode(request), payload))

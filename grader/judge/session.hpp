@@ -16,6 +16,7 @@
 #include "common/simgpu/runtime/server/server.hpp"
 #include "grader/compile/compile.hpp"
 #include "grader/judge/wire.hpp"
+#include "grader/os/box.hpp"
 #include "grader/os/process.hpp"
 
 namespace grader {
@@ -38,7 +39,8 @@ struct SessionConfig {
       4000};  ///< host time of one call, the Device's own not included
   std::uint64_t runner_memory = 2ull << 30;
   unsigned host_threads = 1;                          ///< of the simulated GPU, per worker
-  std::optional<std::pair<unsigned, unsigned>> user;  ///< uid, gid the runner drops to
+  std::optional<std::pair<unsigned, unsigned>> user;  ///< uid, gid that both drop to, unboxed
+  std::optional<BoxSettings> box;  ///< a stranger's code: worker and runner boxed
 };
 
 struct CallOutcome {

@@ -38,6 +38,7 @@ LabBench::LabBench(const Lab& lab, const Build& build, const JudgeOptions& optio
     : lab_(lab), build_(build), options_(options), pool_(pool) {
   config_.grader_program = own_program();
   config_.user = options.user;
+  config_.box = options.box;
   config_.host_threads = options.jobs > 1 ? 1 : 2;
 }
 

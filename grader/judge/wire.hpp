@@ -30,7 +30,6 @@ struct WireError : std::runtime_error {
 
 struct LoadRequest {
   std::vector<std::string> ptx;   ///< one text per file
-  std::int32_t runner = 0;        ///< process id: whether it waits or is kept waiting
   std::uint64_t patience_ms = 0;  ///< for the runner's first message
 };
 struct KernelSummary {
@@ -210,7 +209,7 @@ void fields(Ar& ar, diag::Matrix& x) {
 }
 template <typename Ar>
 void fields(Ar& ar, LoadRequest& x) {
-  all(ar, x.ptx, x.runner, x.patience_ms);
+  all(ar, x.ptx, x.patience_ms);
 }
 template <typename Ar>
 void fields(Ar& ar, KernelSummary& x) {

@@ -155,7 +155,25 @@ std::string find_program(const std::string& program) {
   return {};
 }
 
-Process::Process(const ProcessSpec& spec) : cap_(spec.output_bytes) {
+namespace {
+
+/// The only child of a process; -1: none, several, or a kernel that does not say.
+pid_t only_child(pid_t parent) {
+  const std::string id = std::to_string(parent);
+  const UniqueFd list(
+      ::open(("/proc/" + id + "/task/" + id + "/children").c_str(), O_RDONLY | O_CLOEXEC));
+  char text[64] = {};
+  if (!list || ::read(list.get(), text, sizeof text - 1) <= 0) return -1;
+  char* end = nullptr;
+  const long child = std::strtol(text, &end, 10);
+  return child > 0 && (*end == '\0' || (*end == ' ' && end[1] == '\0')) ? static_cast<pid_t>(child)
+                                                                        : -1;
+}
+
+}  // namespace
+
+Process::Process(const ProcessSpec& spec)
+    : cap_(spec.output_bytes), boxed_(spec.report_descriptor != 0) {
   Prepared prepared;
   prepared.program = find_program(spec.argv.at(0));
   if (prepared.program.empty()) throw InfraError("cannot find the program " + spec.argv[0]);
@@ -166,7 +184,14 @@ Process::Process(const ProcessSpec& spec) : cap_(spec.output_bytes) {
   prepared.descriptors = spec.descriptors;
   for (const auto& [ours, theirs] : spec.descriptors)
     prepared.highest = std::max(prepared.highest, theirs);
-  if (spec.descriptors.size() > 16) throw InfraError("too many descriptors for a child process");
+  UniqueFd box_report;
+  if (boxed_) {
+    make_pipe(report_pipe_, box_report);
+    prepared.descriptors.emplace_back(box_report.get(), spec.report_descriptor);
+    prepared.highest = std::max(prepared.highest, spec.report_descriptor);
+  }
+  if (prepared.descriptors.size() > 16)
+    throw InfraError("too many descriptors for a child process");
 
   UniqueFd out_write, err_write, report_read, report_write;
   make_pipe(out_pipe_, out_write);
@@ -201,10 +226,14 @@ Process::Process(Process&& other) noexcept
       status_(other.status_),
       out_pipe_(std::move(other.out_pipe_)),
       err_pipe_(std::move(other.err_pipe_)),
+      report_pipe_(std::move(other.report_pipe_)),
       out_(std::move(other.out_)),
       err_(std::move(other.err_)),
       cap_(other.cap_),
-      capped_(other.capped_) {}
+      capped_(other.capped_),
+      boxed_(other.boxed_),
+      reported_(other.reported_),
+      report_(std::move(other.report_)) {}
 
 Process::~Process() {
   if (pid_ > 0) kill();
@@ -218,7 +247,40 @@ bool Process::reap(bool block) {
   } while (got < 0 && errno == EINTR);
   if (got == 0) return false;
   dead_ = true;
+  if (boxed_) {
+    read_report(0);
+    // 'S', then the program's status as waitpid gave it to process 1.
+    reported_ = report_.size() == 1 + sizeof status_ && report_[0] == 'S';
+    if (reported_) std::memcpy(&status_, report_.data() + 1, sizeof status_);
+  }
   return true;
+}
+
+void Process::read_report(int timeout_ms) {
+  if (!report_pipe_) return;
+  pollfd ready{report_pipe_.get(), POLLIN, 0};
+  if (::poll(&ready, 1, timeout_ms) <= 0) return;
+  char bytes[64];
+  const ssize_t got = ::read(report_pipe_.get(), bytes, sizeof bytes);
+  if (got > 0) report_.append(bytes, static_cast<std::size_t>(got));
+  if (got == 0) report_pipe_.reset();
+}
+
+pid_t Process::program_pid() {
+  if (!boxed_) return pid_;
+  const auto deadline = Clock::now() + std::chrono::seconds(10);
+  while (report_.empty() && report_pipe_ && Clock::now() < deadline) read_report(100);
+  const pid_t init = only_child(pid_);
+  return init > 0 ? only_child(init) : -1;
+}
+
+std::string Process::box_trouble() const {
+  if (!boxed_ || (!report_.empty() && report_[0] == 'S')) return {};
+  if (report_.empty()) return err_.empty() ? "bubblewrap ended without a word" : err_;
+  int code = 0;
+  if (report_.size() >= 6) std::memcpy(&code, report_.data() + 1, sizeof code);
+  return "process 1 of the box failed at step " +
+         report_.substr(std::min<std::size_t>(report_.size(), 5), 1) + ": " + std::strerror(code);
 }
 
 void Process::drain(int timeout_ms) {
@@ -277,6 +339,11 @@ bool Process::drain_until_readable(int fd, std::chrono::milliseconds timeout) {
 
 void Process::kill() {
   if (pid_ <= 0) return;
+  if (boxed_ && !dead_) {
+    // With process 1 the kernel ends everything in the box before bubblewrap hears of it.
+    if (const pid_t init = only_child(pid_); init > 0 && ::kill(init, SIGKILL) == 0)
+      wait(std::chrono::seconds(5));
+  }
   ::kill(-pid_, SIGKILL);  // the group outlives its leader: forked children die too
   if (!dead_) {
     ::kill(pid_, SIGKILL);
@@ -289,6 +356,10 @@ RunResult run_process(const ProcessSpec& spec, std::chrono::milliseconds timeout
   RunResult result;
   result.timed_out = !process.wait(timeout);
   process.kill();
+  if (const std::string trouble = process.box_trouble(); !trouble.empty())
+    throw InfraError("the box around " + spec.argv.back() + " could not be made: " + trouble);
+  if (process.vanished() && !result.timed_out)
+    throw InfraError("something outside ended the box around a program");
   result.status = process.status();
   result.output = process.output();
   result.errors = process.errors();

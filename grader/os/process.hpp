@@ -34,6 +34,9 @@ struct ProcessSpec {
   std::size_t output_bytes = 64u << 10;  ///< cap on stdout and stderr each; the rest is thrown away
   std::optional<std::pair<uid_t, gid_t>> user;  ///< become this user, with no supplementary groups
   bool quiet = true;                            ///< false: stdout and stderr are the caller's own
+  /// Boxed (grader/os/box.hpp): the child's number of the descriptor on which process 1 of the box
+  /// reports. Status and death are then those of the program in the box. 0: not boxed.
+  int report_descriptor = 0;
 };
 
 /// Environment variables a compiler needs, taken from ours by name, with fixed fallbacks.
@@ -54,8 +57,15 @@ class Process {
   /// Waits until `fd` can be read (or is closed), draining the child's output meanwhile: a child
   /// that prints a lot must not block on a full pipe. False: the time is up.
   bool drain_until_readable(int fd, std::chrono::milliseconds timeout);
-  /// SIGKILL to the whole group, then reaps.
+  /// SIGKILL to the whole group, or to process 1 of the box and so to all of it, then reaps.
   void kill();
+  /// The program's own process id as seen from here: a box's once it runs, which is waited for.
+  /// -1: cannot be told.
+  pid_t program_pid();
+  /// Why a box did not come to run its program; "" = it did, or is no box. Holds once it is dead.
+  std::string box_trouble() const;
+  /// A box that ended without a word about its program: somebody outside ended it.
+  bool vanished() const { return boxed_ && dead_ && !reported_; }
   int status() const { return status_; }  ///< as waitpid gives it
   const std::string& output() const { return out_; }
   const std::string& errors() const { return err_; }
@@ -64,14 +74,17 @@ class Process {
  private:
   void drain(int timeout_ms);
   bool reap(bool block);
+  void read_report(int timeout_ms);
 
   pid_t pid_ = -1;
   bool dead_ = false;
   int status_ = 0;
-  UniqueFd out_pipe_, err_pipe_;
+  UniqueFd out_pipe_, err_pipe_, report_pipe_;
   std::string out_, err_;
   std::size_t cap_ = 0;
   bool capped_ = false;
+  bool boxed_ = false, reported_ = false;
+  std::string report_;
 };
 
 struct RunResult {

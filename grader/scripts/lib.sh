@@ -123,6 +123,8 @@ toml|toml++|libtomlplusplus-dev
 fmt|{fmt}|libfmt-dev
 zlib|zlib|zlib1g-dev
 openmp|OpenMP|libgomp1
+bwrap|bubblewrap|bubblewrap
+seccomp|libseccomp|libseccomp-dev
 LIST
 }
 
@@ -147,6 +149,12 @@ $key "*) ;;
     else
         # Without a compiler the headers can only be guessed at: name them all, the package manager skips what is there.
         MISSING="$MISSING cxx catch2 cli11 json toml fmt zlib"
+    fi
+    # STAFF=1: what `make grade` puts around strangers' code.
+    if [ "${STAFF:-}" = 1 ]; then
+        have bwrap || MISSING="$MISSING bwrap"
+        [ -e "${DEPS:-}/include/seccomp.h" ] || [ -e /usr/include/seccomp.h ] || [ -e /usr/local/include/seccomp.h ] ||
+            MISSING="$MISSING seccomp"
     fi
 }
 

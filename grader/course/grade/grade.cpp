@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "grader/commands/common.hpp"
+#include "grader/course/box/kit.hpp"
 #include "grader/course/grade/grade.hpp"
 #include "grader/course/grade/submission.hpp"
 #include "grader/judge/session.hpp"
@@ -37,7 +38,6 @@ using nlohmann::ordered_json;
 
 // Compiling and checking every lab takes seconds; an endless kernel in each stage, minutes.
 constexpr std::chrono::minutes student_limit{20};
-constexpr const char* protection = "rlimits only";
 
 std::string dump(const ordered_json& document) {
   return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
@@ -58,8 +58,8 @@ std::uint64_t secret_seed(const fs::path& out) {
 
 /// Everything but the submission that decides a result: another value means grading again.
 std::string setting(const Workplace& place, const std::vector<Lab>& labs, const fs::path& goals,
-                    std::uint64_t seed) {
-  std::string all = std::to_string(seed);
+                    std::uint64_t seed, const std::string& protection) {
+  std::string all = std::to_string(seed) + protection + '\0';
   all += read_file(grader_program(), 1u << 30);
   for (const auto& lab : labs) all += read_file(place.root / lab.folder / "lab.toml", 1u << 20);
   if (!goals.empty()) all += read_file(goals, 1u << 20);
@@ -75,13 +75,20 @@ class Class {
         out_(options.out.empty() ? place_.build / "grades" : fs::absolute(options.out)) {
     make_folder(out_ / "results");
     seed_ = secret_seed(out_);
-    setting_ = setting(place_, labs_, options.goals, seed_);
     probe_clang();  // one clear error now instead of one per student
+    if (options.unsafe) {
+      protection_ = no_protection;
+    } else {
+      kit_.emplace(place_, grader_program().parent_path(),
+                   std::set<std::string>(options.weaken.begin(), options.weaken.end()));
+      protection_ = kit_->protection();
+    }
+    setting_ = setting(place_, labs_, options.goals, seed_, protection_);
     found_ = find_submissions(options.submissions);
   }
 
   ExitCode run() {
-    std::cerr << "protection: " << protection << '\n';
+    std::cerr << "protection: " << protection_ << '\n';
     std::vector<std::function<void()>> jobs;
     results_.resize(found_.students.size());
     for (std::size_t i = 0; i < found_.students.size(); ++i)
@@ -110,6 +117,7 @@ class Class {
       result["student"] = student.name;
       result["submission_sha256"] = collected.sha256;
       result["setting"] = setting_;
+      result["protection"] = protection_;
       result["remarks"] = collected.remarks;
       write_file_atomically(result_path(student), dump(result));
     }
@@ -147,7 +155,7 @@ class Class {
             {"labs", ordered_json::array()}};
   }
 
-  ordered_json judged(const Submission& student, const Collected& collected) const {
+  ordered_json judged(const Submission& student, const Collected& collected) {
     const auto failed = [](const std::string& why) {
       return ordered_json{{"schema", 1},
                           {"version", version()},
@@ -180,6 +188,11 @@ class Class {
                    std::to_string(seed_),
                    "--sources",
                    sources.path().string()};
+      std::optional<box::Kit::Submission> box;
+      if (kit_) {
+        box.emplace(*kit_, student.key);
+        spec.argv.insert(spec.argv.end(), {"--box", box->file().string()});
+      }
       if (!options_.goals.empty())
         spec.argv.insert(spec.argv.end(), {"--goals", fs::absolute(options_.goals).string()});
       spec.environment = minimal_environment();
@@ -252,7 +265,7 @@ class Class {
         csv += "," + csv_cell(stage.id);
         (stage.kind == Kind::bonus ? bonus : possible) += stage.points;
       }
-    csv += ",remarks\n";
+    csv += ",remarks,protection\n";
     ordered_json students = ordered_json::array();
     for (std::size_t i = 0; i < results_.size(); ++i) {
       const Row row = row_of(i);
@@ -269,7 +282,7 @@ class Class {
           csv += "," + value;
           if (!value.empty()) points[stage.id] = std::strtod(value.c_str(), nullptr);
         }
-      csv += "," + csv_cell(row.remarks) + "\n";
+      csv += "," + csv_cell(row.remarks) + "," + csv_cell(protection_) + "\n";
       ordered_json entry = {{"student", row.student}, {"status", row.status}};
       if (graded) entry["score"] = row.earned, entry["bonus"] = row.bonus;
       entry["stages"] = points;
@@ -279,7 +292,7 @@ class Class {
     }
     const ordered_json document = {{"schema", 1},
                                    {"version", version()},
-                                   {"protection", protection},
+                                   {"protection", protection_},
                                    {"device", "sim"},
                                    {"seed", seed_},
                                    {"setting", setting_},
@@ -314,11 +327,13 @@ class Class {
       std::cout << infra_
                 << " not graded because of the machine: run the same command again, it does only "
                    "these.\n";
-    std::cout << "protection: " << protection << "\nwritten: " << (out_ / "grades.csv").string()
+    std::cout << "protection: " << protection_ << "\nwritten: " << (out_ / "grades.csv").string()
               << '\n';
   }
 
   const GradeOptions& options_;
+  std::string protection_;
+  std::optional<box::Kit> kit_;
   Workplace place_;
   std::vector<Lab> labs_;
   fs::path out_;

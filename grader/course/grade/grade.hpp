@@ -11,7 +11,9 @@ namespace grader {
 struct GradeOptions {
   Place place;
   std::filesystem::path submissions, out, goals;
-  unsigned jobs = 0;  ///< at a time; 0 = one per core
+  unsigned jobs = 0;                ///< at a time; 0 = one per core
+  bool unsafe = false;              ///< without a box; every report says so
+  std::vector<std::string> weaken;  ///< walls of the box to leave out, for tests: see BoxSettings
 };
 ExitCode grade(const GradeOptions& options);
 

@@ -11,6 +11,8 @@ int main(int argc, char** argv) {
   app.add_option("--out", grading.out, "default: grades in the build folder");
   app.add_option("--goals", grading.goals, "an instructor's course.toml");
   app.add_option("--jobs", grading.jobs, "students at a time; default: one per core");
+  app.add_flag("--unsafe", grading.unsafe, "without a box around the submissions: limits only");
+  app.add_option("--weaken", grading.weaken, "walls of the box to leave out, for tests")->group("");
   return app.run(argc, argv, [&] {
     grading.place = app.place();
     return grade(grading);

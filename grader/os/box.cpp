@@ -1,0 +1,143 @@
+#include "grader/os/box.hpp"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "grader/errors.hpp"
+#include "grader/os/files.hpp"
+
+namespace grader {
+namespace fs = std::filesystem;
+namespace {
+
+/// bubblewrap's arguments for what every box has.
+std::vector<std::string> walls(const BoxSettings& settings, BoxRole role) {
+  const auto whole = [&](const char* wall) { return settings.weakened.count(wall) == 0; };
+  std::vector<std::string> argv = {"bwrap",
+                                   "--unshare-user",
+                                   "--unshare-ipc",
+                                   "--unshare-uts",
+                                   "--unshare-cgroup-try",
+                                   "--hostname",
+                                   "box",
+                                   "--die-with-parent",
+                                   "--new-session",
+                                   "--cap-drop",
+                                   "ALL",
+                                   "--uid",
+                                   "1000",
+                                   "--gid",
+                                   "1000"};
+  const auto add = [&](std::initializer_list<std::string> more) { argv.insert(argv.end(), more); };
+  if (whole("net")) add({"--unshare-net"});
+  if (whole("pids")) add({"--unshare-pid", "--as-pid-1"});
+  add({"--clearenv", "--ro-bind", "/usr", "/usr"});
+  // Where these are folders of their own, programs are there and not in /usr.
+  for (const char* name : {"/bin", "/lib", "/lib64", "/sbin"}) {
+    std::error_code error;
+    if (fs::is_symlink(name, error))
+      add({"--symlink", fs::read_symlink(name).string(), name});
+    else
+      add({"--ro-bind-try", name, name});
+  }
+  add({"--ro-bind-try", "/etc/alternatives", "/etc/alternatives", "--ro-bind-try",
+       "/etc/ld.so.cache", "/etc/ld.so.cache"});
+  // Not bubblewrap's --dev: /dev/zero never ends, and an #include of it neither.
+  add({"--tmpfs", "/dev", "--dev-bind", "/dev/null", "/dev/null", "--dev-bind", "/dev/urandom",
+       "/dev/urandom"});
+  if (!whole("proc")) add({"--ro-bind", "/proc", "/proc"});
+  if (!whole("tree")) add({"--ro-bind", "/", "/host"});
+  if (role == BoxRole::compiler) add({"--size", std::to_string(256u << 20), "--tmpfs", "/tmp"});
+  add({"--ro-bind", (settings.kit / "box_init").string(), "/kit/box_init", "--ro-bind",
+       (settings.kit / "filters").string(), "/kit/filters"});
+  return argv;
+}
+
+void limits(std::vector<std::string>& argv, const ProcessLimits& limits) {
+  const auto add = [&](const char* name, std::uint64_t value) {
+    if (value) argv.push_back(std::string(name) + "=" + std::to_string(value));
+  };
+  add("cpu", limits.cpu_seconds);
+  add("as", limits.address_bytes);
+  add("fsize", limits.file_bytes);
+  add("nofile", limits.open_files);
+  add("nproc", limits.processes);
+}
+
+}  // namespace
+
+std::string_view to_string(BoxRole role) {
+  switch (role) {
+    case BoxRole::compiler:
+      return "compiler";
+    case BoxRole::runner:
+      return "runner";
+    case BoxRole::worker:
+      return "worker";
+  }
+  return "?";
+}
+
+BoxSettings BoxSettings::read(const fs::path& file) {
+  const auto document = nlohmann::json::parse(read_file(file, 1u << 16), nullptr, false);
+  if (document.is_discarded())
+    throw UserError(file.string() + " is no description of a box", exit_usage);
+  BoxSettings settings;
+  settings.kit = document.at("kit").get<std::string>();
+  settings.folder = document.at("folder").get<std::string>();
+  settings.protection = document.at("protection").get<std::string>();
+  settings.weakened = document.at("weakened").get<std::set<std::string>>();
+  if (document.contains("uid"))
+    settings.user = {document.at("uid").get<unsigned>(), document.at("gid").get<unsigned>()};
+  return settings;
+}
+
+void BoxSettings::write(const fs::path& file) const {
+  nlohmann::json document = {{"kit", kit.string()},
+                             {"folder", folder.string()},
+                             {"protection", protection},
+                             {"weakened", weakened}};
+  if (user) document["uid"] = user->first, document["gid"] = user->second;
+  write_file_atomically(file, document.dump(1) + "\n");
+}
+
+ProcessSpec boxed(const BoxSettings& settings, const BoxView& view, ProcessSpec spec) {
+  ProcessSpec box;
+  box.argv = walls(settings, view.role);
+  const auto add = [&](std::initializer_list<std::string> more) {
+    box.argv.insert(box.argv.end(), more);
+  };
+  for (const auto& [ours, theirs] : view.read_only) add({"--ro-bind", ours.string(), theirs});
+  for (const auto& folder : view.rest) add({"--ro-bind", folder, folder});
+  if (view.out) add({"--bind", view.out->string(), "/out"});
+  for (const auto& variable : spec.environment) {
+    const auto at = variable.find('=');
+    add({"--setenv", variable.substr(0, at), variable.substr(at + 1)});
+  }
+  add({"--chdir", spec.folder.empty() ? "/" : spec.folder, "--remount-ro", "/", "--remount-ro",
+       "/dev", "--", "/kit/box_init"});
+  int highest = 2;
+  for (const auto& [ours, theirs] : spec.descriptors) highest = std::max(highest, theirs);
+  box.report_descriptor = highest + 1;
+  add({"report=" + std::to_string(box.report_descriptor)});
+  if (!settings.weakened.count("seccomp"))
+    add({"filter=/kit/filters/" + std::string(to_string(view.role))});
+  if (view.out) add({"write=/out"});
+  if (view.role == BoxRole::compiler) add({"write=/tmp"});
+  ProcessLimits inside = spec.limits;
+  if (inside.processes == 0) inside.processes = view.role == BoxRole::compiler ? 32 : 64;
+  limits(box.argv, inside);
+  add({"--"});
+  box.argv.insert(box.argv.end(), spec.argv.begin(), spec.argv.end());
+
+  box.folder = "/";
+  if (settings.weakened.count("environment")) box.environment = minimal_environment();
+  box.descriptors = std::move(spec.descriptors);
+  box.output_bytes = spec.output_bytes;
+  if (!settings.weakened.count("user")) box.user = settings.user;
+  box.quiet = spec.quiet;
+  return box;
+}
+
+}  // namespace grader

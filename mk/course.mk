@@ -14,7 +14,7 @@ PROGRAMS    += $(GRADE) $(BOX_INIT)
 ALL_OBJECTS += $(call objects,grader/course/grade/main.cpp grader/course/box/box_init.cpp $(GRADE_SRC))
 
 .PHONY: grade handout solution-branch
-grade: ## staff: grade a class, SUBMISSIONS=folder [OUT=folder] [GOALS=] [UNSAFE=1]
+grade: ## staff: grade a class, SUBMISSIONS=dir [OUT=] [GOALS=] [UNSAFE=1]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: grade what? make grade SUBMISSIONS=folder' >&2; exit 4; }
 	$(call ensure,$(GRADER) $(GRADE) $(BOX_INIT) $(GRADER_NEEDS))
 	$(Q)$(GRADE) "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(if $(GOALS),--goals "$(GOALS)") $(if $(filter 1,$(UNSAFE)),--unsafe)

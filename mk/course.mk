@@ -18,9 +18,9 @@ grade: ## staff: grade a class, SUBMISSIONS=dir [OUT=] [GOALS=] [UNSAFE=1]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: grade what? make grade SUBMISSIONS=folder' >&2; exit 4; }
 	$(call ensure,$(GRADER) $(GRADE) $(BOX_INIT) $(GRADER_NEEDS))
 	$(Q)$(GRADE) "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(if $(GOALS),--goals "$(GOALS)") $(if $(filter 1,$(UNSAFE)),--unsafe)
-handout: ## staff: the students' repository, LABS="1 2" OUT=folder
+handout: ## staff: the students' repository, LABS="1 2" OUT=folder [DOCS=0]
 	$(call ensure,$(SKELETON))
-	$(Q)SKELETON=$(SKELETON) bash grader/course/handout.sh "$(OUT)" $(or $(LABS),$(LABS_HERE))
+	$(Q)SKELETON=$(SKELETON) VENV=$(BUILD)/venv DOCS=$(DOCS) bash grader/course/handout.sh "$(OUT)" $(or $(LABS),$(LABS_HERE))
 solution-branch: ## staff: branch solution on a handout, OUT=folder [LABS=1]
 	$(call ensure,$(SKELETON))
 	$(Q)SKELETON=$(SKELETON) bash grader/course/solution_branch.sh "$(OUT)" $(LABS)

@@ -52,6 +52,9 @@ endif
 ifeq ($(filter 1,$(SOLUTION))$(AUTHOR_TREE),1)
 $(error SOLUTION=1: the solutions are not part of this copy)
 endif
+ifneq ($(filter-out 0 1,$(DOCS)),)
+$(error DOCS=$(DOCS): 0 makes a handout without its tutorial, 1 with it)
+endif
 ifneq ($(words x$(BUILD)x),1)
 $(error BUILD='$(BUILD)': make cannot work in a build folder with a blank in its name; the project's own path may have one)
 endif
@@ -60,7 +63,7 @@ $(error DEPS='$(DEPS)': make cannot use a folder with a blank in its name)
 endif
 KNOWN_SETTINGS := BUILD DEVICE CUDA_HOME CUDA_PATH NVCC ARCH OPT CXXFLAGS CXX CLANG JOBS DEPS V LAB SOLUTION GOALS SANITIZE \
   SUBMISSIONS OUT LABS STAGE RUNG M N K TYPE LIMIT PYTHON YES FORCE JSON ONLY MEASURED QUICK PORT FILE ARGS REPORT \
-  PRECOMPILED MAKEFLAGS MAKEOVERRIDES MAKE_VERSION SHELL
+  DOCS PRECOMPILED MAKEFLAGS MAKEOVERRIDES MAKE_VERSION SHELL
 UNKNOWN_SETTINGS := $(strip $(foreach v,$(filter-out $(KNOWN_SETTINGS) GNUMAKEFLAGS MFLAGS -%,$(.VARIABLES)),\
   $(if $(filter command$(space)line,$(origin $(v))),$(v))))
 ifneq ($(UNKNOWN_SETTINGS),)

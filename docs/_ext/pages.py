@@ -6,9 +6,11 @@ import re
 import shutil
 
 from docutils import nodes
-from common import AUTHOR_TREE, DOCS, raw
+
+from common import AUTHOR_TREE, DOCS, ROOT, LabDirective, raw
 
 WORDS_PER_MINUTE = 200
+LABS = {folder.name[3:].partition("_")[0] for folder in ROOT.glob("lab[0-9]*_*")}
 
 
 def words(doctree):
@@ -64,6 +66,23 @@ def copy_narrow_figures(app, exception):
             shutil.copy(figure, images)
 
 
+class Staff(LabDirective):
+    """:::{staff} ... :::, what students are not told: their tutorial has neither it nor the pages that it links to."""
+
+    has_content = True
+
+    def run(self):
+        return self.parsed("\n".join(self.content)) if AUTHOR_TREE else []
+
+
+def drop_labs(app, doctree):
+    """A section "Lab 4" of a page goes where there is no lab 4 yet."""
+    for section in list(doctree.findall(nodes.section)):
+        found = re.fullmatch(r"Lab (\d+)", section.next_node(nodes.title).astext())
+        if found and found[1] not in LABS:
+            section.parent.remove(section)
+
+
 def text_alone(app, doctree, page):
     """In a student's copy a link to a page that it does not have is its text. In the authors' tree it is an error."""
     if AUTHOR_TREE:
@@ -74,7 +93,9 @@ def text_alone(app, doctree, page):
 
 
 def setup(app):
+    app.add_directive("staff", Staff)
     app.connect("doctree-resolved", text_alone)
+    app.connect("doctree-read", drop_labs, priority=100)  # before the table of contents is collected
     app.connect("doctree-read", note_time)
     app.connect("html-page-context", finish_page)
     app.connect("build-finished", copy_narrow_figures)

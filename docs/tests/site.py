@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""site.py SITE [BROWSER]: facts about the built site, without a browser and, if one is named, in headless Chromium.
+"""site.py SITE [--handout] [BROWSER]: facts about the built site, without a browser and, if one is named, in headless Chromium.
 
 Prints "ok NAME" or "FAILED NAME: why" for each fact. In the browser every page is opened by file:// with all of the
 network behind a proxy that is not there, and a request for anything outside of SITE is a failure.
@@ -9,6 +9,7 @@ import html.parser
 import multiprocessing
 import pathlib
 import re
+import subprocess
 import sys
 import tomllib
 import urllib.parse
@@ -30,7 +31,7 @@ class Page(html.parser.HTMLParser):
 
     def __init__(self, path):
         super().__init__()
-        self.ids, self.links, self.sources, self.text, self.skip = [], [], [], [], 0
+        self.ids, self.links, self.sources, self.text, self.code, self.skip, self.coded = [], [], [], [], [], 0, 0
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attributes):
@@ -46,13 +47,21 @@ class Page(html.parser.HTMLParser):
         if tag == "link" and at.get("href") and at.get("rel") not in ("canonical", "next", "prev", "search", "index", "author"):
             self.sources.append(at["href"])
         self.skip += tag in ("script", "style")
+        if tag in ("code", "pre"):
+            self.coded += 1
+            self.code.append("\n")
 
     def handle_endtag(self, tag):
         self.skip -= tag in ("script", "style")
+        if tag in ("code", "pre"):
+            self.coded -= 1
+            self.code.append("\n")
 
     def handle_data(self, data):
         if not self.skip:
             self.text.append(data)
+        if self.coded:
+            self.code.append(data)
 
 
 def pages_of(site):
@@ -66,6 +75,8 @@ def check_links(site, pages):
     broken, outside = [], []
     for path, page in pages.items():
         for link in page.links + page.sources:
+            if link.startswith("data:"):
+                continue
             target = urllib.parse.urlparse(link)
             if target.scheme in ("http", "https", "mailto"):
                 if link in page.sources:
@@ -112,7 +123,8 @@ def solution_lines():
 
 def check_labs(site, pages):
     """Every stage is on its lab's page; no line of a solution is on any."""
-    for file in sorted(ROOT.glob("lab[0-9]*_*/lab.toml")):
+    tree = site.parent if (site.parent / ".handout").is_file() else ROOT
+    for file in sorted(tree.glob("lab[0-9]*_*/lab.toml")):
         lab = tomllib.loads(file.read_text(encoding="utf-8"))
         page = pages.get(site / f"lab{lab['id']}.html")
         text = " ".join(" ".join(page.text).split()) if page else ""
@@ -123,6 +135,16 @@ def check_labs(site, pages):
     shown = [f"{name}: {line}" for name, text in everything.items() for line in solution_lines() if line in text]
     check("no line of a solution is on any page", not shown, shown[:8])
     check("there are solution lines to look for", len(solution_lines()) > 40 or not any(ROOT.glob("lab*/solution")), len(solution_lines()))
+
+
+def check_commands(site, pages):
+    """What a page of a handout says to type, students can: `make help` of their tree names it."""
+    listed = subprocess.run(["make", "-s", "-C", site.parent, "help"], capture_output=True, text=True).stdout
+    known = re.findall(r"^  make ([a-z-]+)", listed, re.M)
+    named = [(path.name, target) for path, page in pages.items() for target in re.findall(r"^(?:\$ )?make ([a-z][a-z-]*)", "".join(page.code), re.M)]
+    check("the pages name commands", len(named) > 20, named)
+    unknown = sorted({one for one in named if one[1] not in known})
+    check("and only such as students have", not unknown, unknown)
 
 
 # ---- in the browser
@@ -238,7 +260,12 @@ def main():
     pages = pages_of(site)
     check("there is a site", len(pages) > 12, len(pages))
     check_links(site, pages)
-    if sys.argv[2:] == ["--links"]:
+    if sys.argv[2:3] == ["--handout"]:
+        # What is on the pages was looked at in the site; here that they work when everything is in a few files.
+        check_labs(site, pages)
+        check_commands(site, pages)
+        if len(sys.argv) > 3:
+            in_browser(sys.argv[3], site, [], None, behaviour=True)
         return
     check_reading(pages)
     check_labs(site, pages)

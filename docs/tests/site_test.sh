@@ -112,18 +112,30 @@ done
 same "nothing else does" '' "$(grep -E '(ERROR|WARNING): ' "$scratch/broken.log" | grep -v -e '/docs/extra[0-9]*\.md:' -e '/docs/measure\.md:.* no verdicts on 1\.2')"
 mv "$scratch/tree/lab1_naive/lab.toml.as-it-was" "$scratch/tree/lab1_naive/lab.toml"
 
-# ---- a student's copy
-rm -rf "$scratch"/tree/lab[0-9]*_*/solution "${pages[@]}"
-holds "without the solutions the site builds without a warning, too" \
-    "$venv/bin/python3" -m sphinx -q --no-color -W --keep-going -j auto -b dummy -d "$scratch/doctrees-student" "$scratch/tree/docs" "$scratch/out-student"
-
-# And what is in a handout of three labs is enough for the pages that it has.
-mkdir "$scratch/handout"
-sh grader/course/handout_files.sh grader/course/handout.list 1 2 3 | tar -c -T - | tar -x -C "$scratch/handout"
-same "in a handout the site builds without an error" '' "$(installed=$(realpath "$venv") && cd "$scratch/handout" &&
-    sh docs/tools/build.sh "$installed" "$scratch/handout-site" 2>&1 | grep -iE 'error|warning')"
-looks "the handout's pages were looked at" 60 "$venv/bin/python3" docs/tests/site.py "$scratch/handout-site" --links
+# ---- the tutorial in a handout: nothing of labs that are not out, of staff or of how it is made, and no dead link
+handout_of() { # NAME LAB...
+    holds "the handout $1 is made, with its tutorial" env SKELETON="$build/bin/skeleton" VENV="$venv" \
+        bash grader/course/handout.sh "$scratch/$1" "${@:2}"
+}
+find_browser pages
+if [ -x "$build/bin/skeleton" ]; then
+    handout_of first 1 2
+    looks "its pages were looked at" 60 "$venv/bin/python3" docs/tests/site.py "$scratch/first/tutorial" --handout
+    same "a page for each lab that is out" "lab1.html lab2.html" "$(cd "$scratch/first/tutorial" && echo lab*.html)"
+    same "none of lab 3's goals" "" "$(grep -l 'Goals of lab 3' -r "$scratch/first/tutorial")"
+    holds "lab 2's are there" grep -q 'Goals of lab 2' "$scratch/first/tutorial/reference/goals.html"
+    same "no page of staff" "" "$(grep -lE '(instructors|architecture)\.html' -r "$scratch/first/tutorial")"
+    same "no sources" "" "$(find "$scratch/first" -path '*/.git' -prune -o \( -name '_*' -o -name '*.md' -path '*/tutorial/*' -o -name '*.py' -path '*/docs/*' -o -name '*.map' \) -print)"
+    holds "at most 40 files" test "$(find "$scratch/first/tutorial" -type f | wc -l)" -le 40
+    # shellcheck disable=SC2046 # a word for each lab
+    handout_of whole $(for lab in lab[0-9]*_*; do n=${lab%%_*}; echo "${n#lab}"; done)
+    looks "the pages of a handout of all labs work" 300 "${python:-$venv/bin/python3}" docs/tests/site.py "$scratch/whole/tutorial" --handout ${browser:+"$browser"}
+    before=$(git -C "$scratch/whole" rev-parse HEAD)
+    handout_of whole 1
+    same "made again it is the same, to the letter" "$before" "$(git -C "$scratch/whole" rev-parse HEAD)"
+else
+    bad "no $build/bin/skeleton: the tutorial of a handout was not looked at"
+fi
 
 # ---- the pages
-find_browser pages
 looks "the pages were looked at to the end" 1500 "${python:-$venv/bin/python3}" docs/tests/site.py "$site" ${browser:+"$browser"}

@@ -2,13 +2,15 @@
 # handout.sh OUT LAB_NUMBER...: makes or extends the students' repository OUT from the last commit here. It holds what
 # handout.list names, of the released labs only, and no solution in any file or commit. Labs released before stay
 # released; a gemm.cu (or other file made from a master) that is already there is never touched; what changed elsewhere
-# comes along. One commit a run, none if nothing changed.
-# Needs SKELETON (the program).
+# comes along. One commit a run, none if nothing changed. The tutorial of these labs is built into tutorial/.
+# Needs SKELETON (the program) and VENV (a folder for Sphinx, kept between runs); DOCS=0 makes it without the tutorial.
 set -u
 here=$(dirname "$0")
 # shellcheck source=grader/scripts/lib.sh
 . "$here/../scripts/lib.sh"
 
+docs=${DOCS:-1}
+show=1
 out=${1:-}
 [ -n "$out" ] || fail "where to? make handout LABS=\"1 2\" OUT=folder"
 shift
@@ -54,26 +56,30 @@ git archive HEAD | tar -x -C "$stage" -T "$work/files" || fail "cannot unpack th
             echo "$lab/${master##*/}" >>"$work/edited"
         done
     done
-    readme=$PWD/$here/handout_README.md
-    case $here in /*) readme=$here/handout_README.md ;; esac
-    cd "$stage" || exit 3
-    {
-        while IFS= read -r line; do
-            if [ "$line" = '@LABS@' ]; then
-                for lab in lab[0-9]*_*; do
-                    title=$(sed -n 's/^title = "\(.*\)"/\1/p' "$lab/lab.toml" | head -n 1)
-                    chapter=docs/${lab%%_*}.md
-                    [ -f "$chapter" ] && chapter="[chapter]($chapter)" || chapter=
-                    # shellcheck disable=SC2016
-                    printf '| `%s` | %s | %s |\n' "$lab" "$title" "$chapter"
-                done
-            else
-                printf '%s\n' "$line"
-            fi
-        done <"$readme"
-    } >README.md
-    printf 'labs = %s\n' "$released" >.handout
+    printf 'labs = %s\n' "$released" >"$stage/.handout"
 ) || fail "the handout could not be put together; nothing written."
+[ "$docs" = 0 ] || bash "$here/tutorial.sh" "$stage" "$VENV" "$stage/tutorial" || fail "nothing written."
+
+# The README from handout_README.md: @LABS@ becomes a row for each lab; what stands between "<!-- tutorial" or
+# "<!-- no tutorial" and "-->" stays if that is the case.
+while IFS= read -r line; do
+    case $line in
+    '<!-- tutorial') [ -d "$stage/tutorial" ] && show=1 || show= ;;
+    '<!-- no tutorial') [ -d "$stage/tutorial" ] && show= || show=1 ;;
+    '-->') show=1 ;;
+    @LABS@)
+        for lab in "$stage"/lab[0-9]*_*; do
+            lab=${lab##*/}
+            title=$(sed -n 's/^title = "\(.*\)"/\1/p' "$stage/$lab/lab.toml" | head -n 1)
+            chapter=tutorial/${lab%%_*}.html
+            [ -f "$stage/$chapter" ] && chapter="[chapter]($chapter)" || chapter=
+            # shellcheck disable=SC2016
+            printf '| `%s` | %s | %s |\n' "$(grep "^$lab/" "$work/edited" | paste -sd' ' | sed 's/ /`, `/g')" "$title" "$chapter"
+        done
+        ;;
+    *) [ -z "$show" ] || printf '%s\n' "$line" ;;
+    esac
+done <"$here/handout_README.md" >"$stage/README.md"
 
 # ---- bring it to OUT
 mkdir -p "$out" 2>/dev/null || fail "cannot make the folder '$out'."
@@ -89,11 +95,12 @@ done
 while IFS= read -r file; do
     [ ! -f "$out/$file" ] || cp "$out/$file" "$stage/$file" || exit 3
 done <"$work/edited"
-# What a former handout held and this one does not goes; what the staff added by themselves stays.
+# What a former handout held and this one does not goes, and so does its tutorial; what the staff added by themselves stays.
 if [ -z "$fresh" ]; then
     git -C "$out" ls-files -z | while IFS= read -r -d '' file; do
         [ -e "$stage/$file" ] || [ -z "$(git log -n 1 --format=%H -- "$file")" ] || rm -f "$out/$file"
     done
+    rm -rf "$out/tutorial"
 fi
 cp -R "$stage/." "$out/" || exit 3
 git -C "$out" add -A || exit 3
@@ -107,3 +114,4 @@ git -C "$out" config user.email >/dev/null ||
     identity=(-c user.name='CUDA GEMM Lab' -c user.email='handout@localhost')
 git -C "$out" "${identity[@]}" commit -q -m "$message" || exit 3
 echo "$out: $message; it holds labs $released"
+if [ "$docs" = 0 ]; then echo "  without the tutorial (DOCS=0)"; else echo "  the tutorial: $out/tutorial/index.html"; fi

@@ -86,7 +86,8 @@ leaks() {
 }
 same "the search finds them in the authors' tree" yes "$([ -n "$(leaks . HEAD)" ] && echo yes)"
 
-# ---- handout
+# ---- handout, here without its tutorial (docs/tests/site_test.sh looks at that)
+export DOCS=0
 first=${numbers%% *}
 handout() { bash grader/course/handout.sh "$@"; }
 out="$scratch/hand out"
@@ -131,6 +132,12 @@ same "adds no commit" 3 "$(git -C "$out" rev-list --count HEAD)"
 mkdir "$scratch/foreign" && touch "$scratch/foreign/x"
 fails "a foreign folder is not touched" 3 'not empty and not a handout' handout "$scratch/foreign" "$first"
 fails "OUT is needed" 3 'where to' handout "" "$first"
+holds "a handout without the tutorial says so" grep -q 'tutorial is not part of this copy' "$out/README.md"
+same "and has no link to it" "" "$(grep -F tutorial/ "$out/README.md")"
+# No network and no Sphinx: an index that nobody serves.
+fails "where Sphinx cannot be had, the error says what to do" 3 'add DOCS=0' env DOCS=1 VENV="$scratch/no-sphinx" PIP_INDEX_URL=http://127.0.0.1:9 \
+    PIP_RETRIES=0 PIP_NO_CACHE_DIR=1 PIP_CONFIG_FILE=/dev/null bash grader/course/handout.sh "$scratch/unbuilt" "$first"
+holds "and nothing is written" test ! -e "$scratch/unbuilt"
 
 # ---- a student's reset, from the history
 cd "$out" || exit 3

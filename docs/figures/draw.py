@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""draw.py [--check]: writes every figure of the course, and the palette into docs/widgets/widgets.css.
+"""draw.py [--check]: writes every figure of the course, the palette into docs/widgets/widgets.css, and what was measured
+into the widgets that show it.
 
 Each module beside this file that has draw() makes two SVGs: lab1_warp.py makes lab1-warp.svg and, with draw(narrow=True),
 lab1-warp-narrow.svg, which a page shows on narrow screens. Nothing but Python's own
@@ -8,15 +9,20 @@ date and exits with 1.
 """
 
 import importlib
+import json
 import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, HERE)
+import measured  # noqa: E402
 import palette  # noqa: E402
 
-CSS = os.path.join(HERE, "..", "widgets", "widgets.css")
+WIDGETS = os.path.join(HERE, "..", "widgets")
+CSS = os.path.join(WIDGETS, "widgets.css")
+# The scripts that have a block "// measured: begin ... // measured: end", and what stands in it.
+SCRIPTS = {"roofline-chart.js": measured.roofs, "occupancy-calculator.js": measured.presets}
 
 
 def css_block(colours):
@@ -35,6 +41,16 @@ def widgets_css(old):
     return old[: old.index(begin)] + block + old[old.index(end) :]
 
 
+def with_measured(old, value):
+    """A script with what was measured between its markers, as a constant MEASURED."""
+    begin, end = "  // measured: begin\n", "  // measured: end\n"
+    text = json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list):
+        text = "[\n" + "".join(f"    {json.dumps(one, ensure_ascii=False)},\n" for one in value) + "  ]"
+    before, _, rest = old.partition(begin)
+    return f"{before}{begin}  const MEASURED = {text};\n{end}{rest.partition(end)[2]}"
+
+
 def outputs():
     """(path, text) of everything that is generated."""
     for file in sorted(os.listdir(HERE)):
@@ -45,6 +61,9 @@ def outputs():
             yield name + "-narrow.svg", module.draw(narrow=True)
     with open(CSS, encoding="utf-8") as sheet:
         yield CSS, widgets_css(sheet.read())
+    for name, values in SCRIPTS.items():
+        with open(os.path.join(WIDGETS, name), encoding="utf-8") as script:
+            yield os.path.join(WIDGETS, name), with_measured(script.read(), values())
 
 
 def main():

@@ -1,10 +1,11 @@
 """Where data lives on an H200: capacity and bandwidth of each level."""
 
+from measured import copy_bandwidth
 from svg import NARROW, Drawing
 
 SMS, CLOCK = 132, 1.98e9  # multiprocessors, highest SM clock in Hz
 LANES, OPERANDS, SHARED_PER_CLOCK = 128, 3, 128  # multiply-adds per cycle, operands each, bytes per cycle
-HBM_MEASURED = 4.29  # TB/s: a copy, read and write together, measured on an H200; the data sheet says 4.8
+HBM_MEASURED = round(copy_bandwidth(), 2)  # TB/s: a copy, read and write together; the data sheet says 4.8
 
 
 def draw(narrow=False):
@@ -37,11 +38,12 @@ def draw(narrow=False):
             d.text(572, y + 38, source, "tmuted", 12)
             if i:
                 d.line(f"M219 {y - 3}V{y - 17}", "ink", 1.5, arrow=True)
-    ridge = 66.9 / HBM_MEASURED
+    peak = SMS * CLOCK * LANES * 2 / 1e12
+    ridge = peak / HBM_MEASURED
     if narrow:
-        for i, words in enumerate((f"{SMS} multiprocessors (SM) at up to 1.98 GHz:", "66.9 TFLOP/s in FP32. From global memory", f"alone, each byte would have to feed {ridge:.1f} FLOP;", "a multiply-add of two fresh floats makes 0.25.")):
+        for i, words in enumerate((f"{SMS} multiprocessors (SM) at up to 1.98 GHz:", f"{peak:.1f} TFLOP/s in FP32. From global memory", f"alone, each byte would have to feed {ridge:.1f} FLOP;", "a multiply-add of two fresh floats makes 0.25.")):
             d.text(16, 514 + 19 * i, words, size=14)
     else:
-        d.text(24, 338, f"{SMS} multiprocessors (SM) at up to 1.98 GHz: 66.9 TFLOP/s in FP32. From global memory alone,", size=13)
+        d.text(24, 338, f"{SMS} multiprocessors (SM) at up to 1.98 GHz: {peak:.1f} TFLOP/s in FP32. From global memory alone,", size=13)
         d.text(24, 356, f"each byte would have to feed {ridge:.1f} FLOP; a multiply-add of two fresh floats makes 0.25.", size=13)
     return d.svg()

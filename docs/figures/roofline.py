@@ -2,9 +2,10 @@
 
 import math
 
+from measured import ceiling, copy_bandwidth
 from svg import NARROW, Drawing
 
-PEAK, BANDWIDTH = 64.4, 4.29  # TFLOP/s of the best loop of multiply-adds, TB/s of a copy: both measured on an H200
+PEAK, BANDWIDTH = round(ceiling("ffma"), 1), round(copy_bandwidth(), 2)  # TFLOP/s of the best loop of multiply-adds, TB/s of a copy
 TILES = ((1, 1, "lab 1: 1 × 1"), (8, 4, "lab 2: 8 × 4"), (32, 32, "lab 3: 32 × 32"), (128, 128, "lab 3: 128 × 128"))
 
 
@@ -31,20 +32,22 @@ def draw(narrow=False):
         for i, words in enumerate(("limited by", "arithmetic")):
             d.text(left + wide - 6, top + 120 + 18 * i, words, "tmark", 14, "end", True)
         d.text(left + wide - 6, top + 88, f"{PEAK} TFLOP/s", size=13, anchor="end")
-        d.text(x(1.1), y(4.29) - 14, f"{BANDWIDTH} TB/s", size=13, anchor="end")
+        d.text(x(1.1), y(BANDWIDTH) - 14, f"{BANDWIDTH} TB/s", size=13, anchor="end")
         d.text(x(ridge) + 6, top + high - 10, f"they meet at {ridge:.0f}", size=13)
     else:
         d.text(left + 12, top + 20, "limited by memory", "tmuted", 14, bold=True)
         d.text(left + wide - 12, top + 64, "limited by arithmetic", "tmark", 14, "end", True)
         d.text(left + wide - 12, top + 14, f"{PEAK} TFLOP/s", size=13, anchor="end")
-        d.text(x(1.1), y(4.29) - 16, f"{BANDWIDTH} TB/s", size=13, anchor="end")
+        d.text(x(1.1), y(BANDWIDTH) - 16, f"{BANDWIDTH} TB/s", size=13, anchor="end")
         d.text(x(ridge) + 8, top + high - 12, f"they meet at {ridge:.0f}", size=13)
     d.line(f"M{x(ridge):.1f} {y(PEAK):.1f}V{top + high}", "muted", dash="4 3")
     for bm, bn, name in TILES:
         at = 2 / (4 * (1 / bm + 1 / bn))
         roof = min(PEAK, BANDWIDTH * at)
         d.dot(x(at), y(roof), 6, "head")
-        if narrow and bm >= 32:  # beside the roof there is no room for the whole name
+        if bm == 32:  # left of the slope, clear of the line where the roofs meet
+            d.text(x(at) - 11, y(roof) + 2, f"{bm} × {bn}" if narrow else name, "", 13.5, "end", True)
+        elif narrow and bm > 32:  # beside the roof there is no room for the whole name
             d.text(x(at) + 9, y(roof) + 21, f"{bm} × {bn}", "", 13.5, "start", True)
         else:
             d.text(x(at) + 12, y(roof) + 22, name, "", 13.5, "start", True)

@@ -1,7 +1,8 @@
 // <roofline-chart>: the roofs of a GPU, the intensity of a tile, and the reader's own measurements.
 //
-// The model, gemmLab.models.roofline. H200: measured for this course ("measured on an H200": copy bandwidth; best loop of
-// one kind of instruction), nominal values beside it. Other GPUs: the vendor's data sheets, dense, without sparsity.
+// The model, gemmLab.models.roofline. H200: a copy's bandwidth and the best loop of multiply-adds in FP32 and FP64 as
+// docs/results/h200/ceilings.json has them, nominal values beside them. Tensor cores in 16 bits and TF32, and other GPUs:
+// the vendor's data sheets, dense, without sparsity.
 // A file of results is read in the page and goes nowhere. The page may bring points of its own: the attribute `recorded`,
 // a document like bench.json, whose records may say their intensity.
 (function (root) {
@@ -9,10 +10,13 @@
   if (typeof module === 'object') require('./common.js');
   const lab = root.gemmLab;
   const PATHS = { f32: ['FP32', 4], f64: ['FP64', 8], tf32: ['TF32 tensor', 4], bf16: ['BF16 or FP16 tensor', 2] };
-  // tflops: peaks by path; bandwidth in TB/s; measured: what a loop of that instruction and a copy really reached.
+  // What a loop of that instruction and a copy really reached; docs/figures/draw.py writes it from docs/results/h200.
+  // measured: begin
+  const MEASURED = {"bandwidth": 3.991, "tflops": {"f32": 63.5, "f64": 66.5}};
+  // measured: end
+  // tflops: peaks by path; bandwidth in TB/s.
   const GPUS = {
-    h200: { name: 'H200', bandwidth: 4.8, tflops: { f32: 66.9, f64: 66.9, tf32: 495, bf16: 989 },
-            measured: { bandwidth: 4.293, tflops: { f32: 64.4, f64: 66.4, tf32: 484, bf16: 943 } } },
+    h200: { name: 'H200', bandwidth: 4.8, tflops: { f32: 66.9, f64: 66.9, tf32: 495, bf16: 989 }, measured: MEASURED },
     h100: { name: 'H100 SXM', bandwidth: 3.35, tflops: { f32: 66.9, f64: 66.9, tf32: 495, bf16: 989 } },
     a100: { name: 'A100 80 GB SXM', bandwidth: 2.039, tflops: { f32: 19.5, f64: 19.5, tf32: 156, bf16: 312 } },
     l4: { name: 'L4', bandwidth: 0.3, tflops: { f32: 30.3, tf32: 60, bf16: 121 } },
@@ -28,8 +32,9 @@
     if (gpu === 'own') return { peak, bandwidth, source: 'your own figures' };
     const g = GPUS[gpu];
     if (!g.tflops[path]) return null;
-    return g.measured ? { peak: g.measured.tflops[path], bandwidth: g.measured.bandwidth, nominal: { peak: g.tflops[path], bandwidth: g.bandwidth },
-                          source: `measured on an H200${path === 'tf32' || path === 'bf16' ? ', by wgmma' : ''}; dashed: nominal` } :
+    const measured = g.measured && g.measured.tflops[path];
+    return g.measured ? { peak: measured || g.tflops[path], bandwidth: g.measured.bandwidth, nominal: { peak: g.tflops[path], bandwidth: g.bandwidth },
+                          source: measured ? 'measured on an H200; dashed: nominal' : 'the bandwidth measured on an H200; the peak and, dashed, the nominal bandwidth from the data sheet' } :
       { peak: g.tflops[path], bandwidth: g.bandwidth, source: 'the vendor’s data sheet' };
   }
   /** TFLOP/s that the roofs allow at an intensity in FLOP per byte. */

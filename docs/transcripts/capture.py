@@ -77,7 +77,11 @@ WANTED = {
 
 # name: (program of examples/, edits of it, settings, kernel whose block is shown or all)
 PROGRAMS = {
+    "hello": ("hello", [], "", None),
     "vector-add": ("vector_add", [], "", None),
+    "host-pointer": ("vector_add", [("(device_a, device_b, device_c, n)", "(a.data(), device_b, device_c, n)")], "", None),
+    "large-block": ("scale", [("block(64)", "block(2048)")], "", None),
+    "no-barrier": ("neighbours", [("__syncthreads();  // nobody", "// nobody")], "", None),
     "no-guard": ("vector_add", [("if (i < n) c[i]", "c[i]")], "", None),
     "transpose": ("transpose", [], " REPORT=lines", ("transpose_tile", "transpose_padded")),
 }
@@ -170,7 +174,8 @@ def goals(report: dict) -> str:
 
 
 def neutral(text: str) -> list[str]:
-    """Without what is the machine's own: the compiler's version and whether a GPU is there."""
+    """Without what is the machine's own: the compiler's version, whether a GPU is there, where the host's memory lies."""
+    text = re.sub(r"0x[0-9a-f]{6,}", "0x", text)
     text = re.sub(r" · sim( \([^)]*\))?( · clang [\d.]+)?$", " · sim", text, flags=re.M)
     return text.splitlines()
 

@@ -32,9 +32,23 @@ example() {
 }
 tried=
 
+simrun examples/hello.cu >"$scratch/out" 2>"$scratch/report"
+same "hello: a line from each thread, then the host's" "$(for i in 0 1; do for j in 0 1 2; do echo "block $i of 2, thread $j of 3"; done; done; echo 'the host goes on')" "$(cat "$scratch/out")"
+tried="$tried hello"
+
 example vector_add
 same "vector_add moves no sector more than it must" "$(ideal add 'global load')" "$(count add 'global load' sectors)"
 same "two arrays of 10007 words, 8 in a sector" $((2 * ((10007 + 7) / 8))) "$(count add 'global load' sectors)"
+
+example scale
+same "scale touches 70 of 72 elements a row, 9 sectors each" $((50 * 9)) "$(count scale 'global store' sectors)"
+
+example neighbours
+same "a block reads its 128 elements and one on each side" 46 "$(count sum_of_neighbours 'global load' requests)"
+sed '/__syncthreads/d' examples/neighbours.cu >"$scratch/neighbours.cu"
+fails "without the barrier: a race" 1 'neighbours.cu: ended with status 1, 3 findings' simrun "$scratch/neighbours.cu"
+cp "$scratch/.out" "$scratch/said"
+says "named with both lines" 'shared-memory race: neighbours.cu:17 writes .* read by neighbours.cu:' cat "$scratch/said"
 
 example reduction
 holds "adding every other word has bank conflicts" test "$(count sum_interleaved 'shared load' wavefronts)" -gt $((3 * $(ideal sum_interleaved 'shared load')))

@@ -53,8 +53,8 @@ def lab_folder(number):
 
 
 def inline(text):
-    """Escaped, with `code` as <code> and [words](page.md) as a link."""
-    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+    """Escaped, with `code` as <code>, **words** as <strong> and [words](page.md) as a link."""
+    text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text)))
 
     def link(found):
         words, page = found.groups()

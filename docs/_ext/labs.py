@@ -96,10 +96,11 @@ class Predict(LabDirective):
     """:::{predict} Question
     :unit: sectors
     :answer: 524288
-    What to think of, then, folded, the answer's explanation.
+    The answer's explanation.
     :::
 
-    A number is compared with what the reader typed, and kept in the browser. The answer must be one that a
+    A number is compared with what the reader typed, and kept in the browser. The answer and its explanation appear when a number
+    was typed; without scripts they are folded. The answer must be one that a
     transcript or result shows: :from: names it, and the build fails if the number does not stand there. With
     ":from: bench gemm_tiled float 4096 ms" the answer may be left out: it is what bench.json has. {bench} works in the
     question too.
@@ -135,7 +136,7 @@ class Predict(LabDirective):
                 f'<p class="predict-title">Predict</p><label for="p-{key}">{escape(question)}</label>'
                 f'<span class="predict-row"><input id="p-{key}" inputmode="decimal" autocomplete="off"> <span>{unit}</span> '
                 f'<button type="submit">Compare</button></span><output for="p-{key}"></output>'),
-            *fold(f"Answer: {escape(answer)} {unit}", holder.children), raw("</form>")]
+            *fold("Answer", [raw(f"<p><strong>{escape(answer)} {unit}</strong></p>"), *holder.children]), raw("</form>")]
 
 
     def measured(self, words):

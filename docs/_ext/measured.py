@@ -93,6 +93,48 @@ class Ladder(LabDirective):
         return [made_table(heads("kernel", *columns), rows, f"{first}. {where_from}.", how)]
 
 
+class Climb(LabDirective):
+    """```{climb}
+    :n: 4096
+    FP32 | float
+    [lab 1](lab1.md) | gemm_naive
+    ```: the ladder as bars, for the first page. A line "words | float" (an arithmetic) begins a group, ended by cuBLAS; the
+    others are what {ladder} takes."""
+
+    has_content = True
+    option_spec = {"n": directives.positive_int}
+
+    def run(self):
+        bench, n = Bench(self.read(H200 / "bench.json")), self.options.get("n", 4096)
+        kind, rows = None, []
+
+        def bar(label, rung, css=""):
+            one = bench.records.get((rung, kind, n))
+            if one is None or "percent_of_cublas" not in one:
+                raise self.error(f"bench.json has no '{rung}' in {kind} at n = {n}")
+            share = one["percent_of_cublas"]
+            rows.append(f'<li class="climb-row{css}" style="--share:{min(share, 100):.1f}%;--at:{len(rows)}"><span class="climb-name">{label}</span>'
+                        f'<span class="climb-bar" aria-hidden="true"></span><span class="climb-share">{percent(share)} %</span></li>')
+
+        def end():
+            if kind is not None:
+                bar("cuBLAS", "cuBLAS", " climb-top")
+                rows.append("</ol>")
+
+        for line in self.content:
+            label, name = (part.strip() for part in line.split("|"))
+            if name in NUMBERS:
+                end()
+                kind = name
+                rows.append(f'<p class="climb-head">{inline(label)}</p><ol class="climb-rows">')
+            else:
+                bar(inline(label), name)
+        end()
+        note, how = bench.source()
+        return [raw(f'<figure class="climb">{"".join(rows)}<figcaption class="provenance"><details><summary>Speed as a share of cuBLAS at n = {n}. {escape(note)}. '
+                    f'<span class="how">How measured</span></summary>{escape(how)}</details></figcaption></figure>')]
+
+
 class Tuning(LabDirective):
     """```{tuning} f32 4096
     products to and fro | 7 | 4.2 o0 | 4.2 o2
@@ -250,7 +292,7 @@ class Verdicts(LabDirective):
 
 
 def setup(app):
-    for name, directive in {"ladder": Ladder, "tuning": Tuning, "ceilings": Ceilings, "counts": Counts, "differences": Differences,
+    for name, directive in {"ladder": Ladder, "climb": Climb, "tuning": Tuning, "ceilings": Ceilings, "counts": Counts, "differences": Differences,
                             "verdicts": Verdicts}.items():
         app.add_directive(name, directive)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""Every page says how long it takes to read (a test holds it to 15 minutes), and has each figure for wide and for narrow
+"""Every page says how long it takes to read, text alone and with its code (tests hold the text to 15 minutes), and has each figure for wide and for narrow
 screens."""
 
 import pathlib
@@ -24,6 +24,19 @@ def words(doctree):
     return count
 
 
+def words_with_code(doctree):
+    """The same with code, terminal and tables. Nothing folded counts, nor do scripts."""
+    count = folds = 0
+    for node in doctree.findall(lambda node: isinstance(node, (nodes.paragraph, nodes.literal_block, nodes.raw))):
+        text = node.astext()
+        if isinstance(node, nodes.raw):
+            folds += text.count("<details") - text.count("</details")
+            text = re.sub(r"<script.*?</script>|<details.*?</details>|<[^>]*>", " ", text, flags=re.S)
+        if not folds:
+            count += len(re.findall(r"\w[\w.]*", text))  # a number is one word
+    return count
+
+
 def ancestors(node):
     while node.parent is not None:
         node = node.parent
@@ -35,9 +48,10 @@ def note_time(app, doctree):
     if page in ("index",):
         return
     title = next(doctree.findall(nodes.title), None)
-    minutes = max(1, round(words(doctree) / WORDS_PER_MINUTE))
+    minutes, whole = (max(1, round(count(doctree) / WORDS_PER_MINUTE)) for count in (words, words_with_code))
+    more = f", {whole} with its code and tables" if whole > minutes else ""
     if title is not None:
-        title.parent.insert(1, raw(f'<p class="reading-time">{minutes} minute{"" if minutes == 1 else "s"} to read</p>'))
+        title.parent.insert(1, raw(f'<p class="reading-time">{minutes} minute{"" if minutes == 1 else "s"} to read{more}</p>'))
 
 
 BLANKS = re.compile(r'<span class="w">(\s*)</span>')

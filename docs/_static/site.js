@@ -25,6 +25,7 @@
     const input = form.querySelector('input'), output = form.querySelector('output'), answer = form.querySelector('details');
     const right = parsed(form.dataset.answer), key = location.pathname.split('/').pop() + input.id;
     input.value = kept.get(key) || '';
+    answer.hidden = input.value === ''; // first the guess
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       const guess = parsed(input.value);
@@ -37,6 +38,7 @@
       output.textContent = guess === right ? 'Exactly.'
         : ratio > 0.8 && ratio < 1.25 ? 'Close.'
           : guess > 0 ? `Off by a factor of ${shown(ratio > 1 ? ratio : 1 / ratio)}: too ${ratio > 1 ? 'high' : 'low'}.` : 'Not quite.';
+      answer.hidden = false;
       answer.open = true;
     });
   }
@@ -103,6 +105,14 @@
     try { state = JSON.parse(kept.get('gpu')) || state; } catch { /* as by default */ }
     take(state);
   }
+
+  // ---- paper: what is folded is printed, but no answer that was not asked for
+  let opened = [];
+  window.addEventListener('beforeprint', () => {
+    opened = [...document.querySelectorAll('article details:not([open])')].filter((one) => !one.closest('.predict, .provenance'));
+    for (const one of opened) one.open = true;
+  });
+  window.addEventListener('afterprint', () => { for (const one of opened) one.open = false; });
 
   document.addEventListener('DOMContentLoaded', () => {
     document.querySelectorAll('form.predict').forEach(setUpPrediction);

@@ -102,6 +102,9 @@ def check_reading(pages):
         found = re.search(r"(\d+) minutes? to read", " ".join(page.text))
         if found:
             check(f"{path.name} is read in {MINUTES} minutes", int(found.group(1)) <= MINUTES, f"{found.group(1)} minutes")
+        if path.name == "cuda.html":
+            whole = re.search(r"(\d+) with its code", " ".join(page.text))
+            check("CUDA in ten minutes is read in ten, with its code", whole and int(whole.group(1)) <= 10, whole and whole.group())
 
 
 def solution_lines():
@@ -210,9 +213,11 @@ def check_widgets(driver, site, pages):
 def check_behaviour(driver, site):
     driver.get((site / "lab1.html").as_uri())
     say = driver.execute_script
+    check("the answer to a prediction is hidden before the guess", say("return document.querySelector('form.predict details').hidden")
+          and not say("const f = document.querySelector('form.predict'); return f.innerText.replace(/[^0-9.]+/g, ' ').split(' ').includes(f.dataset.answer)"))
     say("const f = document.querySelector('form.predict'); f.querySelector('input').value = f.dataset.answer; f.requestSubmit();")
     check("a right prediction is recognised", say("return document.querySelector('form.predict output').textContent") == "Exactly.")
-    check("and its answer opens", say("return document.querySelector('form.predict details').open"))
+    check("and its answer opens", say("const d = document.querySelector('form.predict details'); return d.open && !d.hidden"))
     say("const f = document.querySelector('form.predict'); f.querySelector('input').value = '1'; f.requestSubmit();")
     check("a wrong one is too", "Off by a factor" in say("return document.querySelector('form.predict output').textContent"))
     driver.get((site / "lab1.html").as_uri())

@@ -3,7 +3,7 @@
 GPU_WORKER := $(BUILD)/bin/gpu_worker
 GPU_HERE   := $(if $(filter-out sim,$(DEVICE)),$(if $(GPU_ARCH),$(if $(shell command -v $(NVCC)),1)))
 NVCC_FLAGS = -std=c++17 -O3 -I. -gencode arch=compute_$(1),code=sm_$(1)
-$(GPU_WORKER): $(wildcard grader/gpu/*.cu grader/gpu/*.cuh grader/gpu/*.hpp common/*.cuh) $(BUILD)/nvcc_flags
+$(GPU_WORKER): $(wildcard grader/gpu/*.cu grader/gpu/*.cuh grader/gpu/*.hpp common/*.cuh common/wire/*.hpp) $(BUILD)/nvcc_flags
 	@mkdir -p $(@D); $(call progress,$(@F))
 	$(Q)$(NVCC) $(call NVCC_FLAGS,$(ARCH)) grader/gpu/worker_main.cu -o $@ -ldl || \
 	  { rm -f $@; [ $(DEVICE) = auto ] && echo "warning: nvcc does not compile the timing worker: speed is not judged" >&2; }

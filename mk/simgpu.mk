@@ -8,14 +8,13 @@ $(BUILD)/obj/common/simgpu/ptx/%.o $(BUILD)/obj/common/simgpu/runtime/%.o $(pats
 CUDART_API    := $(wildcard common/simgpu/runtime/api/*.cpp)
 CUDART_LOCAL  := $(BUILD)/lib/libsimgpu_cudart_local.a
 CUDART_REMOTE := $(BUILD)/lib/libsimgpu_cudart_remote.a
-RUNTIME_WIRE  := $(wildcard common/simgpu/runtime/wire/*.cpp)
 LIBSERVER     := $(BUILD)/lib/libsimgpu_server.a
 
 $(LIBSIMGPU): $(call objects,$(SIMGPU_SRC))
 $(CUDART_LOCAL): $(call objects,$(CUDART_API) $(wildcard common/simgpu/runtime/local/*.cpp))
-$(CUDART_REMOTE): $(call objects,$(CUDART_API) $(RUNTIME_WIRE) $(wildcard common/simgpu/runtime/remote/*.cpp))
-$(LIBSERVER): $(call objects,$(RUNTIME_WIRE) $(wildcard common/simgpu/runtime/server/*.cpp))
+$(CUDART_REMOTE): $(call objects,$(CUDART_API) $(wildcard common/simgpu/runtime/remote/*.cpp))
+$(LIBSERVER): $(call objects,$(wildcard common/simgpu/runtime/server/*.cpp))
 $(BUILD)/lib/%.a:
 	@mkdir -p $(@D); $(call progress,$(@F))
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
-ALL_OBJECTS += $(call objects,$(SIMGPU_SRC) $(CUDART_API) $(RUNTIME_WIRE) $(wildcard common/simgpu/runtime/*/*.cpp))
+ALL_OBJECTS += $(call objects,$(SIMGPU_SRC) $(CUDART_API) $(wildcard common/simgpu/runtime/*/*.cpp))

@@ -1,12 +1,14 @@
 # The project's own tests: one Catch2 program per tests/ folder, and shell tests. ONLY="staff_test.sh simgpu_tests" runs
 # some of them.
 CATCH_MAIN := $(BUILD)/obj/common/tests/catch_main.o
-TEST_SRC   := $(wildcard common/simgpu/tests/*.cpp common/tests/*.cpp grader/tests/*.cpp grader/tests/gpu/*.cpp)
+TEST_SRC   := $(wildcard common/simgpu/tests/*.cpp common/tests/*.cpp grader/tests/*.cpp grader/tests/gpu/*.cpp grader/tests/wire/*.cpp)
 $(patsubst %.cpp,$(BUILD)/obj/%.o,$(filter-out %_main.cpp grader/tests/gpu/%,$(TEST_SRC))): private FLAGS := tests
 $(CATCH_MAIN): private FLAGS := quick
-TEST_PROGRAMS := $(foreach t,simgpu_tests common_tests grader_tests,$(BUILD)/tests/$(t))
+TEST_PROGRAMS := $(foreach t,simgpu_tests common_tests wire_tests grader_tests,$(BUILD)/tests/$(t))
 $(BUILD)/tests/simgpu_tests: $(call objects,$(wildcard common/simgpu/tests/*.cpp)) $(CATCH_MAIN) $(LIBSERVER) $(LIBSIMGPU)
 $(BUILD)/tests/common_tests: $(call objects,$(filter-out %/catch_main.cpp,$(wildcard common/tests/*.cpp)) $(COMMON_SRC)) $(CATCH_MAIN)
+# What crosses a process boundary: headers alone.
+$(BUILD)/tests/wire_tests: $(call objects,$(wildcard grader/tests/wire/*.cpp)) $(CATCH_MAIN)
 $(BUILD)/tests/grader_tests: $(call objects,$(wildcard grader/tests/*.cpp) $(GRADE_SRC) $(BENCH_SRC) $(MEASURE_SRC)) $(GRADER_OBJECTS)
 $(TEST_PROGRAMS):
 	$(call link,$(GRADER_LIBS) $(SECCOMP))
@@ -38,7 +40,10 @@ define test_sanitized
   $(call sanitized_build,$(1))/lib/libsimgpu.a $(call sanitized_build,$(1))/lib/libsimgpu_server.a
 $(Q)$(CXX) -fsanitize=$(1) -pthread -fopenmp $(SIMGPU_TESTS) $(call sanitized_build,$(1))/lib/libsimgpu_server.a \
   $(call sanitized_build,$(1))/lib/libsimgpu.a $(DEPS_LIB) $(CATCH_V3) -o $(call sanitized_build,$(1))/simgpu_tests
-@echo "simgpu_tests with the engine under -fsanitize=$(1)"
+$(Q)$(CXX) $(ALL_CXXFLAGS) $(FLAGS_tests) -fsanitize=$(1) -fno-sanitize-recover=all grader/tests/wire/*.cpp $(CATCH_MAIN) $(DEPS_LIB) $(CATCH_V3) \
+  -o $(call sanitized_build,$(1))/wire_tests
+@echo "wire_tests and simgpu_tests, the wire and the engine under -fsanitize=$(1)"
+$(if $(ONLY),,$(Q)$(call sanitized_build,$(1))/wire_tests)
 $(Q)TSAN_OPTIONS="suppressions=common/simgpu/tests/tsan.supp $$TSAN_OPTIONS" \
   $(call sanitized_build,$(1))/simgpu_tests "$(or $(ONLY),~[runtime])"
 
@@ -49,7 +54,7 @@ test-sanitized: $(SIMGPU_TESTS) $(CUDART_LOCAL) $(CUDART_REMOTE) $(LIBSIMGPU) ##
 # The engine on a real GPU: yardsticks, verification, what cheats get.
 $(BUILD)/tests/gpu_engine_tests: $(call objects,grader/tests/gpu/engine_test.cpp grader/tests/tests_main.cpp) $(GRADER_OBJECTS)
 	$(call link,$(GRADER_LIBS))
-$(BUILD)/tests/gpu_cheats: grader/tests/gpu/cheats.cu grader/gpu/runner_main.cu $(wildcard grader/gpu/*.hpp grader/gpu/*.cuh) $(BUILD)/nvcc_flags
+$(BUILD)/tests/gpu_cheats: grader/tests/gpu/cheats.cu grader/gpu/runner_main.cu $(wildcard grader/gpu/*.hpp grader/gpu/*.cuh common/wire/*.hpp) $(BUILD)/nvcc_flags
 	@mkdir -p $(@D); $(call progress,$(@F))
 	$(Q)$(NVCC) $(call NVCC_FLAGS,$(ARCH)) $(filter %.cu,$^) -o $@
 $(BUILD)/tests/gpu_neighbour: grader/tests/gpu/neighbour.cu $(BUILD)/nvcc_flags

@@ -224,9 +224,10 @@ class GpuBuilder {
 
   CompilerPass compile_runner() const {
     std::string inputs;
-    for (const char* name : {runner_source, "grader/gpu/runner_main.hpp", "grader/gpu/protocol.hpp",
-                             "grader/gpu/packet.hpp", "grader/gpu/shared_memory.cuh",
-                             "grader/os/unique_fd.hpp", "common/tensor_map.cuh"})
+    for (const char* name :
+         {runner_source, "grader/gpu/runner_main.hpp", "grader/gpu/protocol.hpp",
+          "grader/gpu/shared_memory.cuh", "common/wire/archive.hpp", "common/wire/channel.hpp",
+          "common/wire/unique_fd.hpp", "common/tensor_map.cuh"})
       inputs += read_file(place_.root / name) + '\0';
     std::vector<std::string> argv = {tools_.nvcc};
     append(argv, nvcc_options(arch_));

@@ -1,9 +1,5 @@
 #include "grader/gpu/link.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/socket.h>
-
 #include <atomic>
 #include <csignal>
 
@@ -16,15 +12,14 @@ using namespace protocol;
 
 std::atomic<int> alive_count{0};
 
+/// From the first byte of a reply to its last: it was sent in one go, if it was.
+constexpr std::chrono::seconds whole_reply{1};
+
 UniqueFd pair_of_sockets(UniqueFd& theirs) {
-  int fds[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0)
-    throw InfraError("cannot make a socket pair");
-  // The largest packet must fit as a whole.
-  const int size = 2 * static_cast<int>(kMaxPacket);
-  for (const int fd : fds) ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
-  theirs.reset(fds[1]);
-  return UniqueFd(fds[0]);
+  wire::Ends ends = wire::make_ends();
+  if (!ends.ours) throw InfraError("cannot make a socket pair");
+  theirs = std::move(ends.theirs);
+  return std::move(ends.ours);
 }
 
 ProcessSpec with_socket(ProcessSpec spec, int theirs) {
@@ -59,44 +54,50 @@ void Link::resume() {
   paused_ = false;
 }
 
-Answer Link::receive(Packet& packet, std::chrono::milliseconds patience, bool with_files) {
+Answer Link::receive(wire::Message& message, std::chrono::milliseconds patience, bool with_files) {
   if (!process_.drain_until_readable(socket_.get(), patience)) return Answer::silent;
-  switch (receive_packet(socket_.get(), packet, with_files)) {
-    case Received::packet:
+  switch (wire::Channel(socket_.get(), kProtocol)
+              .receive(message, wire::Clock::now() + whole_reply, with_files)) {
+    case wire::Received::message:
       return Answer::reply;
-    case Received::closed:
+    case wire::Received::closed:
       return Answer::closed;
-    case Received::malformed:
+    case wire::Received::timeout:
+    case wire::Received::garbage:
       break;
   }
   return Answer::nonsense;
 }
 
-Answer Link::first(Packet& packet, std::chrono::milliseconds patience) {
-  const Answer answer = receive(packet, patience);
-  return answer == Answer::reply && packet.header.serial != 0 ? Answer::nonsense : answer;
+Answer Link::first(wire::Message& message, std::chrono::milliseconds patience) {
+  const Answer answer = receive(message, patience, false);
+  return answer == Answer::reply && message.serial != 0 ? Answer::nonsense : answer;
 }
 
-Answer Link::exchange_bytes(const Header& header, const void* body, Packet& reply,
-                            std::chrono::milliseconds patience, const Extras& extras) {
+Answer Link::exchange(const wire::Message& request, wire::Message& reply,
+                      std::chrono::milliseconds patience, const Extras& extras) {
   if (!socket_) return Answer::closed;
-  // A packet that lies there already answers nothing: a reply must not come before its request.
-  pollfd early{socket_.get(), POLLIN, 0};
-  if (::poll(&early, 1, 0) > 0 && (early.revents & POLLIN) != 0) {
-    Packet surplus;
-    return receive_packet(socket_.get(), surplus) == Received::closed ? Answer::closed
-                                                                      : Answer::nonsense;
-  }
+  wire::Channel channel(socket_.get(), kProtocol);
+  // What lies there already answers nothing: a reply must not come before its request.
+  if (channel.has_input()) return Answer::nonsense;
   resume();
-  const auto start = std::chrono::steady_clock::now();
-  if (!send_packet(socket_.get(), header, body, extras.files)) return Answer::closed;
-  const Answer answer = receive(reply, patience, extras.takes_files);
-  if (extras.timing)
-    extras.timing->seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const auto start = wire::Clock::now();
+  switch (channel.send(request, start + patience, extras.files)) {
+    case wire::Sent::all:
+      break;
+    case wire::Sent::closed:
+      return Answer::closed;
+    case wire::Sent::timeout:
+      return Answer::silent;
+  }
+  const Answer answer = receive(reply, patience, extras.taken != nullptr);
+  if (extras.seconds != nullptr)
+    *extras.seconds = std::chrono::duration<double>(wire::Clock::now() - start).count();
   if (answer != Answer::reply) return answer;
-  return reply.header.serial == header.serial && reply.header.kind == Kind::done ? Answer::reply
-                                                                                 : Answer::nonsense;
+  if (extras.taken != nullptr) *extras.taken = std::move(reply.files);
+  return reply.serial == request.serial && reply.kind == static_cast<std::uint16_t>(Kind::done)
+             ? Answer::reply
+             : Answer::nonsense;
 }
 
 }  // namespace grader::gpu

@@ -1,19 +1,26 @@
-// The judge's end of a worker's or a runner's socket: one request, one reply, a deadline.
+// The judge's end of a worker's or a runner's channel: one request, one reply, a deadline.
 //
-// Whatever comes back is decoded as hostile: another serial, kind, size or count than asked for is
-// `nonsense`, and so is a second packet that nobody asked for.
+// Whatever comes back is decoded as hostile: another serial, kind or content than asked for is
+// `nonsense`, and so is a second message that nobody asked for.
 #pragma once
 
 #include <chrono>
 #include <string>
 #include <vector>
 
-#include "grader/gpu/packet.hpp"
+#include "grader/gpu/protocol.hpp"
 #include "grader/os/process.hpp"
 
 namespace grader::gpu {
 
 enum class Answer { reply, closed, nonsense, silent };
+
+/// What goes along with a request and comes back beside the reply.
+struct Extras {
+  wire::Files files = wire::kNoFiles;                      ///< sent along
+  std::array<UniqueFd, wire::kMaxFiles>* taken = nullptr;  ///< of the reply; never a runner's
+  double* seconds = nullptr;                               ///< sent to received
+};
 
 class Link {
  public:
@@ -23,38 +30,26 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  struct Timing {
-    double seconds = 0;  ///< sent to received
-  };
-  struct Extras {
-    protocol::Files files = protocol::kNoFiles;  ///< sent along
-    bool takes_files = false;                    ///< of the reply; never a runner's
-    Timing* timing = nullptr;
-  };
   /// Sends a request and waits for the reply with its serial.
-  template <typename Request>
-  Answer exchange(protocol::Kind kind, const Request& request, protocol::Packet& reply,
-                  std::chrono::milliseconds patience) {
-    return exchange(kind, request, reply, patience, Extras());
+  template <typename Request, typename Reply>
+  Answer exchange(protocol::Kind kind, const Request& request, Reply& reply,
+                  std::chrono::milliseconds patience, const Extras& extras = {}) {
+    wire::Message message;
+    const Answer answer = exchange(wire::make(kind, ++serial_, request), message, patience, extras);
+    return answer == Answer::reply && !read(message, reply) ? Answer::nonsense : answer;
   }
-  template <typename Request>
-  Answer exchange(protocol::Kind kind, const Request& request, protocol::Packet& reply,
-                  std::chrono::milliseconds patience, const Extras& extras) {
-    protocol::Header header;
-    header.kind = kind;
-    header.serial = ++serial_;
-    header.size = static_cast<std::uint32_t>(protocol::body_size(request));
-    return exchange_bytes(header, &request, reply, patience, extras);
+  /// The first message, which nobody asked for.
+  Answer first(wire::Message& message, std::chrono::milliseconds patience);
+  /// False: it is no such body.
+  template <typename Body>
+  static bool read(const wire::Message& message, Body& body) {
+    try {
+      body = message.as<Body>();
+      return true;
+    } catch (const wire::Error&) {
+      return false;
+    }
   }
-  Answer exchange(protocol::Kind kind, protocol::Packet& reply,
-                  std::chrono::milliseconds patience) {
-    protocol::Header header;
-    header.kind = kind;
-    header.serial = ++serial_;
-    return exchange_bytes(header, nullptr, reply, patience, Extras());
-  }
-  /// The first packet, which nobody asked for.
-  Answer first(protocol::Packet& packet, std::chrono::milliseconds patience);
 
   /// SIGSTOP to the whole group, and on again.
   void pause();
@@ -66,14 +61,13 @@ class Link {
   static int alive();
 
  private:
-  Answer exchange_bytes(const protocol::Header& header, const void* body, protocol::Packet& reply,
-                        std::chrono::milliseconds patience, const Extras& extras);
-  Answer receive(protocol::Packet& packet, std::chrono::milliseconds patience,
-                 bool with_files = false);
+  Answer exchange(const wire::Message& request, wire::Message& reply,
+                  std::chrono::milliseconds patience, const Extras& extras);
+  Answer receive(wire::Message& message, std::chrono::milliseconds patience, bool with_files);
 
   UniqueFd theirs_, socket_;  // in this order: making the pair sets both
   Process process_;
-  std::uint64_t serial_ = 0;
+  std::uint32_t serial_ = 0;
   bool paused_ = false;
 };
 

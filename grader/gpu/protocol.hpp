@@ -4,10 +4,7 @@
 //          <-- fd 3 of the runner -->  runner   the student's launchers and
 //          grader/gpu/runner_main.cu
 //
-// One SOCK_SEQPACKET socket each: a message is one packet, a Header and one body whose size follows
-// from its kind (and, for a batch, from its count). Whoever receives one checks magic, version,
-// kind, serial and size before it looks at the body; a request is answered by exactly one reply
-// with the same serial. All three run on one machine, so values travel in memory order. C++17, no
+// One wire::Channel each. A request is answered by exactly one reply with the same serial. C++17, no
 // CUDA, nothing but the standard library: nvcc's and the judge's compiler both read this file.
 //
 // The runner is a stranger's process. It gets sizes, and files or handles of buffers that hold
@@ -17,27 +14,29 @@
 // are not there yet; too late, and the judge's clock says so.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "common/wire/channel.hpp"
 
 namespace grader::gpu::protocol {
 
-constexpr std::uint32_t kMagic = 0x55504747;  // "GGPU", as it lies in memory
-constexpr std::uint32_t kVersion = 2;
 constexpr int kDescriptor = 3;  ///< of the socket, in the worker and in the runner
 
 constexpr std::size_t kMaxEntries = 64, kMaxName = 96, kMaxText = 512;
 constexpr std::size_t kMaxLaunches = 8192;  ///< of one batch
 constexpr std::size_t kHandleBytes = 64;    ///< of a cudaIpcMemHandle_t
-constexpr std::size_t kMaxFiles = 2;        ///< descriptors that travel with one packet
 constexpr std::size_t kMaxVectors = 8;      ///< random vectors of one Freivalds check
 
-enum class Kind : std::uint32_t {
+enum class Kind : std::uint16_t {
   // runner
   hello = 1,  ///< runner -> judge, once, before anything else
-  call,       ///< own buffers, one launch; data in a memory file that is passed along
+  call,       ///< own buffers, one launch; data in a memory file that is sent along
   ask,        ///< a function without arguments
   open,       ///< the worker's buffers: two files, or two handles
   batch,      ///< launches on those; worker: of a yardstick
@@ -51,15 +50,11 @@ enum class Kind : std::uint32_t {
   done = 64,
 };
 
-struct Header {
-  std::uint32_t magic = kMagic, version = kVersion;
-  Kind kind = Kind::done;
-  std::uint32_t size = 0;  ///< of the body, bytes
-  std::uint64_t serial = 0;
-};
-
 /// Element types on the wire. TF32: float operands that are rounded to TF32.
 enum class Type : std::uint32_t { int32, float32, float64, float16, bfloat16, tf32 };
+constexpr Type last_of(Type) {
+  return Type::tf32;
+}
 
 constexpr std::size_t size_of(Type type) {
   return type == Type::float64 ? 8 : type == Type::float16 || type == Type::bfloat16 ? 2 : 4;
@@ -73,12 +68,13 @@ constexpr std::size_t result_size_of(Type type) {
 struct Place {
   std::uint64_t offset = 0;  ///< bytes from the beginning
   std::uint64_t bytes = 0;   ///< of its storage, exactly
-  std::int32_t rows = 0, cols = 0, ld = 0, reserved = 0;
+  std::int32_t rows = 0, cols = 0, ld = 0;
+  auto fields() { return std::tie(offset, bytes, rows, cols, ld); }
 };
 
 struct Hello {
-  std::uint32_t entries = 0, reserved = 0;
-  char names[kMaxEntries][kMaxName] = {};
+  std::vector<std::string> entries;  ///< names, in the order of their numbers
+  auto fields() { return std::tie(entries); }
 };
 
 /// How a request ended in the process that served it.
@@ -90,37 +86,51 @@ enum class RequestEnd : std::uint32_t {
   memory,   ///< no device memory for the buffers
   broken,   ///< the request itself made no sense: our fault
 };
+constexpr RequestEnd last_of(RequestEnd) {
+  return RequestEnd::broken;
+}
 
 struct Done {
   RequestEnd end = RequestEnd::returned;
-  std::int32_t code = 0;     ///< cudaError_t, 0 = none
-  double device_ms = 0;      ///< by the serving process's own events; shown, never judged
-  std::uint64_t value = 0;   ///< worker: what was asked for
-  char call[64] = {};        ///< the call that failed: "cudaDeviceSynchronize"
-  char name[64] = {};        ///< "cudaErrorIllegalAddress"
-  char text[kMaxText] = {};  ///< what(), the error's meaning, or an answer
+  std::int32_t code = 0;    ///< cudaError_t, 0 = none
+  double device_ms = 0;     ///< by the serving process's own events; shown, never judged
+  std::uint64_t value = 0;  ///< worker: what was asked for
+  std::string call;         ///< the call that failed: "cudaDeviceSynchronize"
+  std::string name;         ///< "cudaErrorIllegalAddress"
+  std::string text;         ///< what(), the error's meaning, or an answer
+  auto fields() { return std::tie(end, code, device_ms, value, call, name, text); }
+};
+
+struct Nothing {  ///< of `info` and `checksum`
+  auto fields() { return std::tie(); }
 };
 
 struct Call {
-  std::uint32_t entry = 0, reserved = 0;
+  std::uint32_t entry = 0;
   Place a, b, c;  ///< in the memory file; written back there after the call, all three
+  auto fields() { return std::tie(entry, a, b, c); }
 };
 
 struct Ask {
-  std::uint32_t entry = 0, reserved = 0;
+  std::uint32_t entry = 0;
+  auto fields() { return std::tie(entry); }
 };
 
 /// How a runner gets at memory of the worker's; see grader/gpu/shared_memory.cuh.
 enum class Sharing : std::uint32_t {
   none,     ///< not at all, here
-  files,    ///< descriptors that travel with the packet
+  files,    ///< descriptors that travel with the message
   handles,  ///< cudaIpcMemHandle_t
 };
+constexpr Sharing last_of(Sharing) {
+  return Sharing::handles;
+}
 
 /// One allocation.
 struct Block {
   std::uint64_t bytes = 0;  ///< 0: there is none
-  unsigned char handle[kHandleBytes] = {};
+  std::array<unsigned char, kHandleBytes> handle{};
+  auto fields() { return std::tie(bytes, handle); }
 };
 
 /// Two allocations of the worker: all A_i and B_j in one, all C_l in the other, each at its stride.
@@ -131,7 +141,11 @@ struct Arenas {
   std::uint64_t stride_a = 0, stride_b = 0, stride_c = 0;
   std::uint32_t count_a = 0, count_b = 0, count_c = 0;
   Sharing sharing = Sharing::none;
-  std::int32_t m = 0, n = 0, k = 0, reserved = 0;
+  std::int32_t m = 0, n = 0, k = 0;
+  auto fields() {
+    return std::tie(inputs, outputs, first_b, stride_a, stride_b, stride_c, count_a, count_b,
+                    count_c, sharing, m, n, k);
+  }
 };
 
 /// C_c = A_a * B_b.
@@ -142,19 +156,23 @@ struct Launch {
 enum class Yardstick : std::uint32_t { naive, cublas };
 
 struct Batch {
-  std::uint32_t what = 0;  ///< runner: number of the entry; worker: a Yardstick
-  std::uint32_t count = 0;
-  Launch launches[kMaxLaunches] = {};  ///< only `count` of them travel
+  std::uint32_t what = 0;        ///< runner: number of the entry; worker: a Yardstick
+  std::vector<Launch> launches;  ///< at most kMaxLaunches
+  auto fields() { return std::tie(what, launches); }
 };
 
 // ---- worker
 
 struct Info {
-  char name[256] = {}, uuid[64] = {}, cublas_path[kMaxText] = {};
+  std::string name, uuid, cublas_path;
   std::int32_t major = 0, minor = 0, multiprocessors = 0, clock_khz = 0;
   std::int32_t driver = 0, runtime = 0, cublas = 0;  ///< 13000; cublas: 0 = not found
   Sharing sharing = Sharing::none;                   ///< of buffers, here
   std::uint64_t l2_bytes = 0, memory_total = 0, memory_free = 0;
+  auto fields() {
+    return std::tie(name, uuid, cublas_path, major, minor, multiprocessors, clock_khz, driver,
+                    runtime, cublas, sharing, l2_bytes, memory_total, memory_free);
+  }
 };
 
 struct Allocate {
@@ -162,27 +180,30 @@ struct Allocate {
   std::int32_t m = 0, n = 0, k = 0;
   std::uint32_t count_a = 0, count_b = 0, count_c = 0;
   std::uint32_t count_own = 0;  ///< outputs of the yardsticks, which nobody else sees
+  auto fields() { return std::tie(type, m, n, k, count_a, count_b, count_c, count_own); }
 };
 
 struct Allocated {
   Done done;  ///< memory: value = bytes that were asked for
   std::uint64_t free_before = 0;
   Arenas arenas;
+  auto fields() { return std::tie(done, free_before, arenas); }
 };
 
 struct Fill {
   std::uint64_t seed = 0;
-  std::uint32_t outputs = 0, inputs = 0;  ///< 1: poison all C; 1: new A and B
+  bool inputs = false, outputs = false;  ///< new A and B; all C poisoned
+  auto fields() { return std::tie(seed, inputs, outputs); }
 };
 
 struct Verify {
-  std::uint64_t seed = 0;      ///< of the vectors, the rows and the columns: drawn after the run
-  double allowed_units = 32;   ///< of u, see common/reference.hpp
-  std::uint32_t vectors = 8;   ///< of Freivalds' check, at most kMaxVectors
-  std::uint32_t sampled = 16;  ///< launches of which single rows are recomputed in full
-  std::uint32_t own = 0;       ///< 1: the yardsticks' outputs
-  std::uint32_t count = 0;
-  Launch launches[kMaxLaunches] = {};  ///< only `count` of them travel
+  std::uint64_t seed = 0;        ///< of the vectors, the rows and the columns: drawn after the run
+  double allowed_units = 32;     ///< of u, see common/reference.hpp
+  std::uint32_t vectors = 8;     ///< of Freivalds' check, at most kMaxVectors
+  std::uint32_t sampled = 16;    ///< launches of which single rows are recomputed in full
+  bool own = false;              ///< the yardsticks' outputs
+  std::vector<Launch> launches;  ///< at most kMaxLaunches
+  auto fields() { return std::tie(seed, allowed_units, vectors, sampled, own, launches); }
 };
 
 enum class Fault : std::uint32_t {
@@ -192,54 +213,65 @@ enum class Fault : std::uint32_t {
   inputs,     ///< A or B changed
   padding,    ///< bytes between two outputs changed
 };
+constexpr Fault last_of(Fault) {
+  return Fault::padding;
+}
 
 struct Verified {
   Done done;
   Fault fault = Fault::none;
   std::uint32_t launch = 0;  ///< index in the request's list, of the first that is wrong
   std::int32_t row = -1, col = -1;
-  std::uint32_t unwritten = 0;  ///< 1: that place still holds the poison
+  bool unwritten = false;  ///< that place still holds the poison
   std::uint32_t wrong_launches = 0;
   double residual = 0, allowed = 0;
+  auto fields() {
+    return std::tie(done, fault, launch, row, col, unwritten, wrong_launches, residual, allowed);
+  }
 };
 
-/// Size of the body that must follow a header, without the launches of a batch.
-template <typename Body>
-constexpr std::size_t fixed_size() {
-  if constexpr (std::is_same_v<Body, Batch> || std::is_same_v<Body, Verify>)
-    return offsetof(Body, launches);
-  else
-    return sizeof(Body);
+/// See wire::Protocol.
+constexpr std::size_t longest(std::uint16_t kind) {
+  constexpr std::size_t launches = 64 + kMaxLaunches * sizeof(Launch);
+  switch (static_cast<Kind>(kind)) {
+    case Kind::hello:
+      return 4 + kMaxEntries * (4 + kMaxName);
+    case Kind::batch:
+    case Kind::verify:
+      return launches;
+    case Kind::ask:
+      return 4;
+    case Kind::call:
+      return 4 + 3 * 28;
+    case Kind::open:
+      return 2 * (8 + kHandleBytes) + 60;
+    case Kind::allocate:
+      return 32;
+    case Kind::fill:
+      return 10;
+    case Kind::info:
+    case Kind::checksum:
+      return 0;
+    case Kind::done:
+      return 4 * kMaxText;
+  }
+  return wire::kNoSuchKind;
 }
 
-template <typename Body>
-constexpr std::size_t body_size(const Body& body) {
-  if constexpr (std::is_same_v<Body, Batch> || std::is_same_v<Body, Verify>)
-    return fixed_size<Body>() + body.count * sizeof(Launch);
-  else
-    return sizeof body;
+constexpr wire::Protocol kProtocol{0x55504747 /* "GGPU" */, 3, longest};
+
+/// As many launches as fit into one request.
+inline std::vector<Launch> fitting(std::vector<Launch> launches) {
+  if (launches.size() > kMaxLaunches) launches.resize(kMaxLaunches);
+  return launches;
 }
 
-/// Largest packet: a Verify or Batch with all its launches.
-constexpr std::size_t kMaxPacket = sizeof(Header) + sizeof(Verify);
-
-static_assert(std::is_trivially_copyable_v<Batch> && std::is_trivially_copyable_v<Verified>);
-
-/// Takes a body out of a packet. False: not the kind, size or count that it must have. Texts are
-/// ended with a zero wherever they came from.
-inline bool valid_header(const Header& header, std::size_t packet_bytes) {
-  return packet_bytes >= sizeof header && header.magic == kMagic && header.version == kVersion &&
-         header.size == packet_bytes - sizeof header && header.size <= kMaxPacket;
-}
-
-template <typename Body>
-bool take(const void* bytes, std::size_t size, Body& body) {
-  if (size < fixed_size<Body>() || size > sizeof(Body)) return false;
-  std::memcpy(&body, bytes, size);
-  if constexpr (std::is_same_v<Body, Batch> || std::is_same_v<Body, Verify>)
-    return body.count <= kMaxLaunches && size == body_size(body);
-  else
-    return size == sizeof(Body);
+/// A text as it may travel.
+inline std::string capped(const char* text) {
+  return text != nullptr ? std::string(text, ::strnlen(text, kMaxText)) : std::string();
 }
 
 }  // namespace grader::gpu::protocol
+
+template <>
+constexpr bool wire::plain<grader::gpu::protocol::Launch> = true;

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
@@ -19,21 +21,13 @@ namespace {
 using namespace protocol;
 using std::chrono::milliseconds;
 
-std::string text_of(const char* field, std::size_t length) {
-  return printable(std::string(field, length));
-}
-template <std::size_t N>
-std::string text_of(const char (&field)[N]) {
-  return text_of(field, text_length(field));
-}
-
 /// A memory file with the matrices of one call, mapped here and handed to the runner.
 class Exchange {
  public:
   explicit Exchange(std::size_t bytes) : size_(std::max<std::size_t>(bytes, 1)) {
     file_.reset(::memfd_create("matrices", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!file_ || ::ftruncate(file_.get(), static_cast<off_t>(size_)) != 0)
-      throw InfraError("cannot make a memory file of " + std::to_string(size_) + " bytes");
+      throw InfraError(fmt::format("cannot make a memory file of {} bytes", size_));
     // A file that somebody shortens ends the judge with SIGBUS.
     ::fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
     void* const data = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
@@ -88,8 +82,6 @@ struct Runner::State {
   std::size_t heard_out = 0, heard_err = 0;
   RunnerFault start_fault;   ///< why there is no link
   milliseconds farewell{0};  ///< what a wrapper gets to write its summary in, after a lost context
-  Packet reply;
-  Batch batch;
 
   std::string newly_said() {
     const std::string& out = link->process().output();
@@ -139,9 +131,9 @@ struct Runner::State {
   RunnerFault judge(const Done& done) {
     RunnerFault fault;
     fault.code = done.code;
-    fault.call = text_of(done.call);
-    fault.name = text_of(done.name);
-    fault.message = text_of(done.text);
+    fault.call = printable(done.call);
+    fault.name = printable(done.name);
+    fault.message = printable(done.text);
     switch (done.end) {
       case gpu::protocol::RequestEnd::returned:
         break;
@@ -189,14 +181,13 @@ struct Runner::State {
     process.user = spec.user;
     link = std::make_unique<Link>(std::move(process));
     heard_out = heard_err = 0;
-    Packet packet;
-    const Answer answer = link->first(packet, spec.first_patience);
+    wire::Message message;
+    const Answer answer = link->first(message, spec.first_patience);
     if (answer != Answer::reply) return ended(answer);
-    if (packet.header.kind == Kind::hello && take(packet.body.data(), packet.body.size(), hello) &&
-        hello.entries <= kMaxEntries)
-      return {};
+    const auto kind = static_cast<Kind>(message.kind);
+    if (kind == Kind::hello && Link::read(message, hello)) return {};
     Done done;
-    if (packet.header.kind == Kind::done && take(packet.body.data(), packet.body.size(), done)) {
+    if (kind == Kind::done && Link::read(message, done)) {
       RunnerFault fault = judge(done);
       drop();
       if (fault.end == grader::CallEnd::returned) fault.end = grader::CallEnd::infra;
@@ -206,10 +197,8 @@ struct Runner::State {
   }
 
   std::optional<std::uint32_t> find_entry(const std::string& name) const {
-    for (std::uint32_t i = 0; i < hello.entries; ++i) {
-      const auto& field = hello.names[i];
-      if (name == std::string(field, text_length(field))) return i;
-    }
+    for (std::uint32_t i = 0; i < hello.entries.size(); ++i)
+      if (hello.entries[i] == name) return i;
     return {};
   }
 };
@@ -287,12 +276,11 @@ CallOutcome Runner::call(const CallSpec& spec) {
   request.a = exchange.put(spec.a);
   request.b = exchange.put(spec.b);
   request.c = exchange.put(spec.c);
-  const Answer answer = state_->link->exchange(Kind::call, request, state_->reply, spec_.patience,
-                                               Link::Extras{{exchange.file(), -1}, false, nullptr});
   Done done;
-  if (answer != Answer::reply ||
-      !take(state_->reply.body.data(), state_->reply.body.size(), done)) {
-    adopt(state_->ended(answer == Answer::reply ? Answer::nonsense : answer), spec.entry, outcome);
+  const Answer answer = state_->link->exchange(Kind::call, request, done, spec_.patience,
+                                               {{exchange.file(), -1}, nullptr, nullptr});
+  if (answer != Answer::reply) {
+    adopt(state_->ended(answer), spec.entry, outcome);
     return outcome;
   }
   const RunnerFault fault = state_->judge(done);
@@ -328,16 +316,15 @@ AskOutcome Runner::ask(const std::string& function) {
   }
   Ask request;
   request.entry = *entry;
-  const Answer answer = state_->link->exchange(Kind::ask, request, state_->reply, spec_.patience);
   Done done;
-  if (answer != Answer::reply ||
-      !take(state_->reply.body.data(), state_->reply.body.size(), done)) {
-    take_over(state_->ended(answer == Answer::reply ? Answer::nonsense : answer));
+  const Answer answer = state_->link->exchange(Kind::ask, request, done, spec_.patience);
+  if (answer != Answer::reply) {
+    take_over(state_->ended(answer));
     return outcome;
   }
   if (done.end == gpu::protocol::RequestEnd::returned) {
     outcome.answered = done.value != 0;
-    outcome.answer = text_of(done.text);
+    outcome.answer = printable(done.text);
   } else {
     take_over(state_->judge(done));
   }
@@ -346,12 +333,10 @@ AskOutcome Runner::ask(const std::string& function) {
 
 RunnerFault Runner::open(const SharedArenas& arenas) {
   if (RunnerFault fault = state_->start(spec_); !fault.none()) return fault;
-  const Answer answer =
-      state_->link->exchange(Kind::open, arenas.layout, state_->reply, spec_.first_patience,
-                             Link::Extras{arenas.files, false, nullptr});
   Done done;
-  if (answer != Answer::reply || !take(state_->reply.body.data(), state_->reply.body.size(), done))
-    return state_->ended(answer == Answer::reply ? Answer::nonsense : answer);
+  const Answer answer = state_->link->exchange(
+      Kind::open, arenas.layout, done, spec_.first_patience, {arenas.files, nullptr, nullptr});
+  if (answer != Answer::reply) return state_->ended(answer);
   RunnerFault fault = state_->judge(done);
   if (fault.end == grader::CallEnd::infra && fault.code != 0)
     fault.message = "buffers cannot be shared with the runner (" + fault.name + ")";
@@ -370,23 +355,18 @@ TimedOutcome Runner::run(const std::string& entry, const std::vector<Launch>& la
     outcome.fault = no_entry(entry);
     return outcome;
   }
-  Batch& batch = state_->batch;
-  batch.what = *number;
-  batch.count = static_cast<std::uint32_t>(std::min(launches.size(), kMaxLaunches));
-  std::copy_n(launches.begin(), batch.count, batch.launches);
-  Link::Timing timing;
-  const Answer answer = state_->link->exchange(Kind::batch, batch, state_->reply, spec_.patience,
-                                               Link::Extras{kNoFiles, false, &timing});
+  const Batch batch{*number, fitting(launches)};
   Done done;
-  if (answer != Answer::reply ||
-      !take(state_->reply.body.data(), state_->reply.body.size(), done)) {
-    outcome.fault = state_->ended(answer == Answer::reply ? Answer::nonsense : answer);
+  const Answer answer = state_->link->exchange(Kind::batch, batch, done, spec_.patience,
+                                               {wire::kNoFiles, nullptr, &outcome.sample.seconds});
+  if (answer != Answer::reply) {
+    outcome.sample = {};
+    outcome.fault = state_->ended(answer);
     return outcome;
   }
   state_->link->pause();
-  outcome.sample.seconds = timing.seconds;
   outcome.sample.device_seconds = done.device_ms > 0 ? done.device_ms / 1e3 : 0;
-  outcome.sample.launches = batch.count;
+  outcome.sample.launches = static_cast<unsigned>(batch.launches.size());
   outcome.fault = state_->judge(done);
   return outcome;
 }

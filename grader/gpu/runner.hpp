@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "grader/gpu/packet.hpp"
+#include "grader/gpu/protocol.hpp"
 #include "grader/judge/session.hpp"
 
 namespace grader::gpu {
@@ -56,7 +56,7 @@ struct RunnerFault {
 /// Buffers of the worker that a runner may open.
 struct SharedArenas {
   protocol::Arenas layout;
-  protocol::Files files = {-1, -1};  ///< the worker's, for as long as its buffers stay
+  wire::Files files = wire::kNoFiles;  ///< the worker's, for as long as its buffers stay
 };
 
 struct TimedOutcome {

@@ -15,7 +15,7 @@
 #define GEMM_LAB_TENSOR_MAP_ENCODER  // here, since a lab's object may not ask the driver for it
 #include "common/cuda_check.cuh"
 #include "common/tensor_map.cuh"
-#include "grader/gpu/packet.hpp"
+#include "grader/gpu/protocol.hpp"
 #include "grader/gpu/shared_memory.cuh"
 
 // The student's object may hold any name at namespace scope; everything here but runner_main (and
@@ -32,9 +32,9 @@ constexpr int kClosed = 0, kNoSocket = 2, kBroken = 3, kContextLost = 4;
 void put_error(Done& done, RequestEnd end, cudaError_t code, const char* call) {
   done.end = end;
   done.code = code;
-  put_text(done.call, call);
-  put_text(done.name, cudaGetErrorName(code));
-  put_text(done.text, cudaGetErrorString(code));
+  done.call = call;
+  done.name = cudaGetErrorName(code);
+  done.text = cudaGetErrorString(code);
 }
 
 /// Device memory of exactly `bytes`; none for 0.
@@ -87,66 +87,67 @@ class Server {
 
   int serve() {
     Hello hello;
-    for (std::size_t i = 0; i < count_ && i < kMaxEntries; ++i) {
-      put_text(hello.names[i], entries_[i].name);
-      ++hello.entries;
-    }
+    for (std::size_t i = 0; i < count_ && i < kMaxEntries; ++i)
+      hello.entries.push_back(std::string(entries_[i].name).substr(0, kMaxName));
     // The context, before anything is timed. Without a device there is nothing to offer.
     if (const cudaError_t code = cudaFree(nullptr); code != cudaSuccess) {
       Done done;
       put_error(done, RequestEnd::failed, code, "cudaFree");
-      send_body(kDescriptor, Kind::done, 0, done);
+      send(Kind::done, 0, done);
       return kContextLost;
     }
-    if (!send_body(kDescriptor, Kind::hello, 0, hello)) return kBroken;
-    Packet packet;
+    if (!send(Kind::hello, 0, hello)) return kBroken;
+    wire::Message request;
     for (;;) {
-      const Received received = receive_packet(kDescriptor, packet, true);
-      if (received == Received::closed) return kClosed;
-      if (received == Received::malformed) return kBroken;
+      const wire::Received received = judge_.receive(request, wire::kForever, true);
+      if (received == wire::Received::closed) return kClosed;
+      if (received != wire::Received::message) return kBroken;
       Done done;
-      if (!answer(packet, done)) return kBroken;
+      try {
+        if (!answer(request, done)) return kBroken;
+      } catch (const wire::Error&) {
+        return kBroken;
+      }
       // What the student's code printed must not wait in a buffer that a kill would lose.
       std::fflush(nullptr);
-      if (!send_body(kDescriptor, Kind::done, packet.header.serial, done)) return kBroken;
+      if (!send(Kind::done, request.serial, done)) return kBroken;
       if (done.end == RequestEnd::failed) return kContextLost;
     }
   }
 
  private:
-  bool answer(const Packet& packet, Done& done) {
-    const void* const body = packet.body.data();
-    const std::size_t size = packet.body.size();
-    switch (packet.header.kind) {
+  template <typename Body>
+  bool send(Kind kind, std::uint32_t serial, const Body& body) {
+    return judge_.send(wire::make(kind, serial, body), wire::kForever) == wire::Sent::all;
+  }
+
+  /// False, or wire::Error: the request is none.
+  bool answer(const wire::Message& message, Done& done) {
+    switch (static_cast<Kind>(message.kind)) {
       case Kind::call: {
-        const Mapping mapping(packet.files[0].get());
-        Call request;
-        if (!take(body, size, request) || !launcher(request.entry)) return false;
+        const Mapping mapping(message.files[0].get());
+        const Call request = message.as<Call>();
+        if (!launcher(request.entry)) return false;
         call(request, mapping, done);
         return true;
       }
       case Kind::ask: {
-        Ask request;
-        if (!take(body, size, request) || request.entry >= count_ ||
-            entries_[request.entry].answer == nullptr)
-          return false;
+        const std::uint32_t entry = message.as<Ask>().entry;
+        if (entry >= count_ || entries_[entry].answer == nullptr) return false;
         guarded(done, [&] {
-          const char* const text = entries_[request.entry].answer();
+          const char* const text = entries_[entry].answer();
           done.value = text != nullptr ? 1 : 0;
-          put_text(done.text, text);
+          done.text = capped(text);
         });
         return true;
       }
-      case Kind::open: {
-        Arenas request;
-        if (!take(body, size, request)) return false;
-        open(request, packet, done);
+      case Kind::open:
+        open(message.as<Arenas>(), message, done);
         return true;
-      }
       case Kind::batch: {
-        if (!take(body, size, batch_) || !launcher(batch_.what) || inputs_.data() == nullptr)
-          return false;
-        batch(batch_, done);
+        const Batch request = message.as<Batch>();
+        if (!launcher(request.what) || inputs_.data() == nullptr) return false;
+        batch(request, done);
         return true;
       }
       default:
@@ -166,13 +167,13 @@ class Server {
       return true;
     } catch (const CudaError& error) {
       put_error(done, RequestEnd::threw, error.code, "");
-      put_text(done.text, error.what());
+      done.text = capped(error.what());
     } catch (const std::exception& error) {
       done.end = RequestEnd::threw;
-      put_text(done.text, error.what());
+      done.text = capped(error.what());
     } catch (...) {
       done.end = RequestEnd::threw;
-      put_text(done.text, "an exception that is no std::exception");
+      done.text = "an exception that is no std::exception";
     }
     return false;
   }
@@ -183,10 +184,9 @@ class Server {
     const cudaError_t ran = cudaDeviceSynchronize();
     if (ran != cudaSuccess) {
       const bool threw = done.end == RequestEnd::threw;
-      char what[sizeof done.text];
-      std::memcpy(what, done.text, sizeof what);
+      std::string what = std::move(done.text);
       put_error(done, RequestEnd::failed, ran, "cudaDeviceSynchronize");
-      if (threw) std::memcpy(done.text, what, sizeof what);
+      if (threw) done.text = std::move(what);
     } else if (unread != cudaSuccess && done.end == RequestEnd::returned) {
       put_error(done, RequestEnd::refused, unread, "kernel launch");
     }
@@ -199,7 +199,7 @@ class Server {
     for (int i = 0; i < 3; ++i) {
       if (!mapping.holds(*places[i])) {
         done.end = RequestEnd::broken;
-        put_text(done.text, "a matrix lies outside of the memory file");
+        done.text = "a matrix lies outside of the memory file";
         return;
       }
       cudaError_t code = buffers[i].allocate(places[i]->bytes);
@@ -250,14 +250,14 @@ class Server {
     cudaGetLastError();  // there are devices without pools
   }
 
-  void open(const Arenas& request, const Packet& packet, Done& done) {
+  void open(const Arenas& request, const wire::Message& message, Done& done) {
     // Nothing may still work on the old ones; what did, and failed, is no fault of the new.
     if (const cudaError_t code = cudaDeviceSynchronize(); code != cudaSuccess)
       return put_error(done, RequestEnd::failed, code, "cudaDeviceSynchronize");
     close_arenas();
     keep_pool();
-    MemoryFault fault = inputs_.open(request.inputs, packet.files[0].get(), request.sharing);
-    if (!fault) fault = outputs_.open(request.outputs, packet.files[1].get(), request.sharing);
+    MemoryFault fault = inputs_.open(request.inputs, message.files[0].get(), request.sharing);
+    if (!fault) fault = outputs_.open(request.outputs, message.files[1].get(), request.sharing);
     for (cudaEvent_t* event : {&start_, &stop_})
       if (!fault && *event == nullptr) fault = {cudaEventCreate(event), "cudaEventCreate"};
     if (fault) {
@@ -270,8 +270,7 @@ class Server {
   }
 
   void batch(const Batch& request, Done& done) {
-    for (std::uint32_t i = 0; i < request.count; ++i) {
-      const Launch& launch = request.launches[i];
+    for (const Launch& launch : request.launches) {
       if (launch.a >= arenas_.count_a || launch.b >= arenas_.count_b ||
           launch.c >= arenas_.count_c) {
         done.end = RequestEnd::broken;
@@ -281,8 +280,7 @@ class Server {
     const auto run = entries_[request.what].launch;
     cudaEventRecord(start_, nullptr);
     guarded(done, [&] {
-      for (std::uint32_t i = 0; i < request.count; ++i) {
-        const Launch& launch = request.launches[i];
+      for (const Launch& launch : request.launches) {
         char* const in = inputs_.data();
         run(RawView{in + launch.a * arenas_.stride_a, arenas_.m, arenas_.k, arenas_.k},
             RawView{in + arenas_.first_b + launch.b * arenas_.stride_b, arenas_.k, arenas_.n,
@@ -305,15 +303,13 @@ class Server {
   Arenas arenas_;
   OpenedMemory inputs_, outputs_;
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
-  Batch batch_;
+  wire::Channel judge_{kDescriptor, kProtocol};
 };
 
 }  // namespace
 
 int runner_main(int argc, char** argv, const simgpu::runtime::Entry* entries, std::size_t count) {
-  int type = 0;
-  socklen_t size = sizeof type;
-  if (::getsockopt(kDescriptor, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET) {
+  if (!wire::is_end(kDescriptor)) {
     std::fputs("this program is started by the grader, which gives it a connection\n", stderr);
     return kNoSocket;
   }

@@ -18,9 +18,11 @@
 #include <cstring>
 
 #include "grader/gpu/protocol.hpp"
-#include "grader/os/unique_fd.hpp"
+#include "common/wire/unique_fd.hpp"
 
 namespace grader::gpu {
+
+using wire::UniqueFd;
 
 /// What went wrong, in the runtime's terms: CUresult and cudaError_t number their errors alike.
 struct MemoryFault {
@@ -242,7 +244,7 @@ class SharedMemory {
     if (fault)
       cudaGetLastError();
     else
-      std::memcpy(block.handle, &handle, sizeof handle);
+      std::memcpy(block.handle.data(), &handle, sizeof handle);
     return fault;
   }
 
@@ -279,7 +281,7 @@ class OpenedMemory {
       return fault;
     }
     cudaIpcMemHandle_t handle;
-    std::memcpy(&handle, block.handle, sizeof handle);
+    std::memcpy(&handle, block.handle.data(), sizeof handle);
     void* data = nullptr;
     const MemoryFault fault{cudaIpcOpenMemHandle(&data, handle, cudaIpcMemLazyEnablePeerAccess),
                             "cudaIpcOpenMemHandle"};

@@ -1,5 +1,6 @@
 #include "grader/gpu/worker.hpp"
 
+#include <fmt/core.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -24,11 +25,6 @@ std::uint64_t stride_of(std::uint64_t bytes) {
 
 std::uint64_t elements(int rows, int cols) {
   return static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(cols);
-}
-
-template <std::size_t N>
-std::string text_of(const char (&field)[N]) {
-  return printable(std::string(field, text_length(field)));
 }
 
 }  // namespace
@@ -89,51 +85,35 @@ struct TimingWorker::State {
   Problem problem;
   Buffers buffers;
   Arenas arenas;
-  std::array<UniqueFd, kMaxFiles> files;  ///< of the arenas
-  Packet reply;
-  Batch batch;
-  Verify request;
+  std::array<UniqueFd, wire::kMaxFiles> files;  ///< of the arenas
 
   [[noreturn]] void fail(Answer answer, const char* during) {
     Process& process = link->process();
     const bool dead = process.wait(std::chrono::milliseconds(answer == Answer::closed ? 5000 : 0));
     process.kill();
-    std::string what = "the timing worker ";
-    if (!dead)
-      what += answer == Answer::silent ? "did not answer" : "sent nonsense";
-    else if (WIFSIGNALED(process.status()))
-      what += "died of " + signal_name(WTERMSIG(process.status()));
-    else
-      what += "left with status " + std::to_string(WEXITSTATUS(process.status()));
-    what += std::string(" (") + during + ")";
-    if (const std::string said = printable(process.errors()); !said.empty())
-      what += ": " + said.substr(0, 400);
-    throw InfraError(what);
-  }
-
-  template <typename Reply>
-  Reply taken(Answer answer, const char* during) {
-    if (answer != Answer::reply) fail(answer, during);
-    Reply body;
-    if (!take(reply.body.data(), reply.body.size(), body)) fail(Answer::nonsense, during);
-    return body;
+    std::string end = answer == Answer::silent ? "did not answer" : "sent nonsense";
+    if (dead)
+      end = WIFSIGNALED(process.status())
+                ? "died of " + signal_name(WTERMSIG(process.status()))
+                : fmt::format("left with status {}", WEXITSTATUS(process.status()));
+    const std::string said = printable(process.errors());
+    throw InfraError(fmt::format("the timing worker {} ({}){}{}", end, during,
+                                 said.empty() ? "" : ": ", said.substr(0, 400)));
   }
 
   template <typename Reply, typename Request>
-  Reply ask(Kind kind, const Request& body, const char* during,
-            const Link::Extras& extras = Link::Extras()) {
-    return taken<Reply>(link->exchange(kind, body, reply, spec.patience, extras), during);
-  }
-  template <typename Reply>
-  Reply ask(Kind kind, const char* during) {
-    return taken<Reply>(link->exchange(kind, reply, spec.patience), during);
+  Reply ask(Kind kind, const Request& body, const char* during, const Extras& extras = {}) {
+    Reply reply;
+    const Answer answer = link->exchange(kind, body, reply, spec.patience, extras);
+    if (answer != Answer::reply) fail(answer, during);
+    return reply;
   }
 
   DeviceInfo ask_info() {
-    const Info got = ask<Info>(Kind::info, "asked for the device");
+    const Info got = ask<Info>(Kind::info, Nothing{}, "asked for the device");
     DeviceInfo device;
-    device.name = text_of(got.name);
-    device.uuid = text_of(got.uuid);
+    device.name = printable(got.name);
+    device.uuid = printable(got.uuid);
     device.major = got.major;
     device.minor = got.minor;
     device.multiprocessors = got.multiprocessors;
@@ -141,7 +121,7 @@ struct TimingWorker::State {
     device.driver = got.driver;
     device.runtime = got.runtime;
     device.cublas = got.cublas;
-    device.cublas_path = text_of(got.cublas_path);
+    device.cublas_path = printable(got.cublas_path);
     device.sharing = got.sharing;
     device.l2_bytes = got.l2_bytes;
     device.memory_total = got.memory_total;
@@ -190,15 +170,16 @@ void TimingWorker::prepare(const Problem& problem, const Buffers& buffers) {
   request.count_own = buffers.own;
   // Before: whoever has a file of a buffer keeps its memory.
   for (UniqueFd& file : state_->files) file.reset();
+  std::array<UniqueFd, wire::kMaxFiles> files;
   const auto reply = state_->ask<Allocated>(Kind::allocate, request, "making buffers",
-                                            Link::Extras{kNoFiles, true, nullptr});
+                                            {wire::kNoFiles, &files, nullptr});
   if (reply.done.end == RequestEnd::memory) {
     state_->buffers = {};
     throw DeviceMemoryShort(reply.done.value, reply.free_before);
   }
   if (reply.done.end != RequestEnd::returned) throw InfraError("the timing worker made no buffers");
   if (reply.done.code != 0) state_->info.sharing = Sharing::none;
-  state_->files = std::move(state_->reply.files);
+  state_->files = std::move(files);
   state_->problem = problem;
   state_->buffers = buffers;
   state_->arenas = reply.arenas;
@@ -207,8 +188,8 @@ void TimingWorker::prepare(const Problem& problem, const Buffers& buffers) {
 void TimingWorker::fill(std::uint64_t seed, bool inputs, bool outputs) {
   Fill request;
   request.seed = seed;
-  request.inputs = inputs ? 1 : 0;
-  request.outputs = outputs ? 1 : 0;
+  request.inputs = inputs;
+  request.outputs = outputs;
   state_->ask<Done>(Kind::fill, request, "filling matrices");
 }
 
@@ -218,28 +199,26 @@ bool TimingWorker::has(Yardstick yardstick) const {
 }
 
 Sample TimingWorker::run(Yardstick yardstick, const std::vector<Launch>& launches) {
-  Batch& batch = state_->batch;
-  batch.what = static_cast<std::uint32_t>(yardstick);
-  batch.count = static_cast<std::uint32_t>(std::min(launches.size(), kMaxLaunches));
-  std::copy_n(launches.begin(), batch.count, batch.launches);
-  Link::Timing timing;
+  const Batch batch{static_cast<std::uint32_t>(yardstick), fitting(launches)};
+  Sample sample;
   const char* const name = yardstick == Yardstick::naive ? "the naive kernel" : "cuBLAS";
   const Done done =
-      state_->ask<Done>(Kind::batch, batch, name, Link::Extras{kNoFiles, false, &timing});
+      state_->ask<Done>(Kind::batch, batch, name, {wire::kNoFiles, nullptr, &sample.seconds});
   if (done.end != RequestEnd::returned)
-    throw InfraError(std::string(name) + " did not run (" + text_of(done.call) + ", status " +
-                     std::to_string(done.code) + ")");
-  return {timing.seconds, done.device_ms / 1e3, batch.count};
+    throw InfraError(
+        fmt::format("{} did not run ({}, status {})", name, printable(done.call), done.code));
+  sample.device_seconds = done.device_ms / 1e3;
+  sample.launches = static_cast<unsigned>(batch.launches.size());
+  return sample;
 }
 
 Verification TimingWorker::verify(std::uint64_t seed, const std::vector<Launch>& launches,
                                   bool own) {
-  Verify& request = state_->request;
+  Verify request;
   request.seed = seed;
   request.allowed_units = allowed_units(state_->problem.type);
-  request.own = own ? 1 : 0;
-  request.count = static_cast<std::uint32_t>(std::min(launches.size(), kMaxLaunches));
-  std::copy_n(launches.begin(), request.count, request.launches);
+  request.own = own;
+  request.launches = fitting(launches);
   const auto reply = state_->ask<Verified>(Kind::verify, request, "verifying outputs");
   if (reply.done.end != RequestEnd::returned)
     throw InfraError("the timing worker could not verify outputs");
@@ -248,7 +227,7 @@ Verification TimingWorker::verify(std::uint64_t seed, const std::vector<Launch>&
   result.launch = reply.launch;
   result.row = reply.row;
   result.col = reply.col;
-  result.unwritten = reply.unwritten != 0;
+  result.unwritten = reply.unwritten;
   result.wrong_launches = reply.wrong_launches;
   result.residual = reply.residual;
   result.allowed = reply.allowed;
@@ -256,7 +235,7 @@ Verification TimingWorker::verify(std::uint64_t seed, const std::vector<Launch>&
 }
 
 std::uint64_t TimingWorker::checksum() {
-  return state_->ask<Done>(Kind::checksum, "summing outputs").value;
+  return state_->ask<Done>(Kind::checksum, Nothing{}, "summing outputs").value;
 }
 
 }  // namespace grader::gpu

@@ -4,7 +4,6 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,130 +20,19 @@
 #include <vector>
 
 #include "common/cuda_check.cuh"
+#include "grader/gpu/contents.cuh"
 #include "grader/gpu/cublas.hpp"
 #include "grader/gpu/freivalds.cuh"
-#include "grader/gpu/packet.hpp"
+#include "grader/gpu/protocol.hpp"
 #include "grader/gpu/shared_memory.cuh"
 
 namespace {
 
 using namespace grader::gpu::protocol;
 using namespace grader::gpu::freivalds;
-using grader::UniqueFd;
-using grader::gpu::Cublas;
-using grader::gpu::MemoryFault;
-using grader::gpu::possible_sharing;
-using grader::gpu::SharedMemory;
+using namespace grader::gpu;
+using wire::UniqueFd;
 static_assert(kVectors == static_cast<int>(kMaxVectors));
-
-// ------------------------------------------------------------------------------------------------
-// numbers: element `index` of a matrix is a function of the matrix's seed and the index, so that
-// the same matrix can be drawn again to see whether anybody changed it
-
-/// Another finaliser, for B: "Mix13" of D. Stafford, "Better bit mixing", 2011.
-__host__ __device__ inline std::uint64_t mix13(std::uint64_t state) {
-  std::uint64_t z = state * 0xd6e8feb86659fd93u + 0x632be59bd9b4e019u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-enum class Operand { a, b };
-
-__host__ inline std::uint64_t seed_of(std::uint64_t seed, Operand operand, std::uint32_t number) {
-  return split_mix(seed ^
-                   split_mix((operand == Operand::a ? 0x100000000u : 0x200000000u) + number));
-}
-
-__device__ inline std::uint64_t bits_at(std::uint64_t seed, Operand operand, std::uint64_t index) {
-  return operand == Operand::a ? split_mix(seed + index * 0x9e3779b97f4a7c15u)
-                               : mix13(seed ^ (index * 0xff51afd7ed558ccdu));
-}
-
-/// As inputs::zero_mean (common/inputs.hpp): multiples of 2^-23 or 2^-52 in [-1, 1), rounded once
-/// for 16-bit types and for TF32; all 2^32 values of int32.
-template <typename T>
-__device__ inline T draw(std::uint64_t bits) {
-  if constexpr (std::is_same_v<T, std::int32_t>) {
-    return static_cast<std::int32_t>(bits >> 32);
-  } else if constexpr (std::is_same_v<T, double>) {
-    return static_cast<double>(static_cast<std::int64_t>(bits >> 11) - (std::int64_t{1} << 52)) *
-           0x1p-52;
-  } else {
-    const float value =
-        static_cast<float>(static_cast<std::int32_t>(bits >> 40) - (1 << 23)) * 0x1p-23F;
-    if constexpr (std::is_same_v<T, float>)
-      return value;
-    else if constexpr (std::is_same_v<T, Tf32>)  // to nearest, ties away from zero
-      return Tf32{__uint_as_float((__float_as_uint(value) + 0x1000u) & ~0x1fffu)};
-    else if constexpr (std::is_same_v<T, __half>)
-      return __float2half_rn(value);
-    else
-      return __float2bfloat16_rn(value);
-  }
-}
-
-/// What unwritten memory holds, as inputs::poison: eight bytes of it.
-std::uint64_t poison_of(Type type) {
-  if (type == Type::float64) return 0x7ff85eed5eed5eedu;
-  const std::uint64_t word = type == Type::int32 ? 0x5eed5eedu : 0x7fc5eed5u;
-  return word << 32 | word;
-}
-
-template <typename T>
-__global__ void fill_kernel(T* data, std::uint64_t count, std::uint64_t seed, Operand operand) {
-  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step)
-    data[i] = draw<T>(bits_at(seed, operand, i));
-}
-
-template <typename T>
-__device__ inline bool same(T x, T y) {
-  unsigned char p[sizeof(T)], q[sizeof(T)];
-  memcpy(p, &x, sizeof(T));
-  memcpy(q, &y, sizeof(T));
-  bool equal = true;
-  for (std::size_t i = 0; i < sizeof(T); ++i) equal = equal && p[i] == q[i];
-  return equal;
-}
-
-template <typename T>
-__global__ void compare_kernel(const T* data, std::uint64_t count, std::uint64_t seed,
-                               Operand operand, unsigned long long* changed) {
-  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
-  unsigned long long mine = 0;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step)
-    mine += same(data[i], draw<T>(bits_at(seed, operand, i))) ? 0 : 1;
-  if (mine > 0) atomicAdd(changed, mine);
-}
-
-__global__ void poison_kernel(std::uint64_t* data, std::uint64_t count, std::uint64_t value) {
-  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step)
-    data[i] = value;
-}
-
-/// Sum of a hash of each word with its place: whatever the order, and any change shows.
-__global__ void checksum_kernel(const std::uint64_t* data, std::uint64_t count,
-                                unsigned long long* sum) {
-  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
-  std::uint64_t mine = 0;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step)
-    mine += split_mix(data[i] ^ (i * 0xd6e8feb86659fd93u));
-  for (int lanes = 16; lanes > 0; lanes /= 2) mine += __shfl_down_sync(~0u, mine, lanes);
-  if (threadIdx.x % 32 == 0) atomicAdd(sum, mine);
-}
-
-/// The bytes between C_l and C_{l+1}.
-__global__ void padding_kernel(const unsigned char* outputs, std::uint64_t stride,
-                               std::uint64_t used, std::uint64_t poison,
-                               unsigned long long* changed) {
-  const unsigned char* const one = outputs + blockIdx.x * stride;
-  unsigned long long mine = 0;
-  for (std::uint64_t i = used + threadIdx.x; i < stride; i += blockDim.x)
-    mine += one[i] == static_cast<unsigned char>(poison >> (8 * (i % 8))) ? 0 : 1;
-  if (mine > 0) atomicAdd(changed, mine);
-}
 
 // ------------------------------------------------------------------------------------------------
 // yardsticks
@@ -233,16 +121,15 @@ class TimingServer {
 
   Info info() {
     Info info;
-    put_text(info.name, properties_.name);
+    info.name = capped(properties_.name);
     const auto* bytes = reinterpret_cast<const unsigned char*>(properties_.uuid.bytes);
-    std::string uuid = "GPU-";
+    info.uuid = "GPU-";
     for (int i = 0; i < 16; ++i) {
       char two[3];
       std::snprintf(two, sizeof two, "%02x", bytes[i]);
-      uuid += two;
-      if (i == 3 || i == 5 || i == 7 || i == 9) uuid += '-';
+      info.uuid += two;
+      if (i == 3 || i == 5 || i == 7 || i == 9) info.uuid += '-';
     }
-    put_text(info.uuid, uuid.c_str());
     info.major = properties_.major;
     info.minor = properties_.minor;
     info.multiprocessors = properties_.multiProcessorCount;
@@ -250,7 +137,7 @@ class TimingServer {
     cudaDriverGetVersion(&info.driver);
     info.runtime = runtime_;
     info.cublas = has_cublas() ? cublas_->version : 0;
-    put_text(info.cublas_path, cublas_ ? cublas_->path.c_str() : "not wanted");
+    info.cublas_path = cublas_ ? capped(cublas_->path.c_str()) : "not wanted";
     info.sharing = sharing_;
     info.l2_bytes = static_cast<std::uint64_t>(properties_.l2CacheSize);
     std::size_t free = 0, total = 0;
@@ -261,7 +148,7 @@ class TimingServer {
   }
 
   /// `files`: of the inputs and of the outputs, where they are shared so.
-  Allocated allocate(const Allocate& request, std::array<UniqueFd, kMaxFiles>& files) {
+  Allocated allocate(const Allocate& request, std::array<UniqueFd, wire::kMaxFiles>& files) {
     Allocated reply;
     inputs_.reset();
     outputs_.reset();
@@ -306,8 +193,8 @@ class TimingServer {
   }
 
   void fill(const Fill& request) {
-    if (request.inputs != 0) seed_ = request.seed;
-    if (request.inputs != 0)
+    if (request.inputs) seed_ = request.seed;
+    if (request.inputs)
       dispatch([&](auto element) {
         using T = decltype(element);
         for (std::uint32_t i = 0; i < arenas_.count_a; ++i)
@@ -318,7 +205,7 @@ class TimingServer {
                                               Operand::b);
       });
     CUDA_CHECK_LAUNCH();
-    if (request.outputs != 0) poison(outputs_);
+    if (request.outputs) poison(outputs_);
     CUDA_CHECK(cudaDeviceSynchronize());
   }
 
@@ -339,8 +226,7 @@ class TimingServer {
       const int m = arenas_.m, n = arenas_.n, k = arenas_.k;
       const dim3 grid((static_cast<unsigned>(n) + kNaiveBlock.x - 1) / kNaiveBlock.x,
                       (static_cast<unsigned>(m) + kNaiveBlock.y - 1) / kNaiveBlock.y);
-      for (std::uint32_t i = 0; i < request.count; ++i) {
-        const Launch& one = request.launches[i];
+      for (const Launch& one : request.launches) {
         Out* const c = reinterpret_cast<Out*>(own_.data() + one.c * arenas_.stride_c);
         if (yardstick == Yardstick::naive) {
           naive_kernel<T><<<grid, kNaiveBlock>>>(a<T>(one.a), b<T>(one.b), c, m, n, k);
@@ -349,7 +235,7 @@ class TimingServer {
                    status != 0) {
           done.end = RequestEnd::refused;
           done.code = status;
-          put_text(done.call, "cublasGemmEx");
+          done.call = "cublasGemmEx";
           return;
         }
       }
@@ -365,7 +251,7 @@ class TimingServer {
 
   Verified verify(const Verify& request) {
     Verified result;
-    const std::uint32_t outputs = request.own != 0 ? shape_.count_own : arenas_.count_c;
+    const std::uint32_t outputs = request.own ? shape_.count_own : arenas_.count_c;
     if (!valid(request, outputs) || request.vectors < 1 || request.vectors > kMaxVectors) {
       result.done.end = RequestEnd::broken;
       return result;
@@ -403,8 +289,7 @@ class TimingServer {
 
   template <typename Request>
   bool valid(const Request& request, std::uint32_t outputs) const {
-    for (std::uint32_t i = 0; i < request.count; ++i) {
-      const Launch& one = request.launches[i];
+    for (const Launch& one : request.launches) {
       if (one.a >= arenas_.count_a || one.b >= arenas_.count_b || one.c >= outputs) return false;
     }
     return inputs_.data() != nullptr && arenas_.m > 0 && arenas_.n > 0 && arenas_.k > 0;
@@ -446,8 +331,8 @@ class TimingServer {
     const MemoryFault fault = memory.share(block, file);
     if (!fault) return;
     done.code = fault.code;
-    put_text(done.call, fault.call);
-    put_text(done.name, cudaGetErrorName(fault.code));
+    done.call = fault.call;
+    done.name = cudaGetErrorName(fault.code);
   }
 
   void zero_counter() { CUDA_CHECK(cudaMemset(counter_.data(), 0, sizeof(unsigned long long))); }
@@ -457,17 +342,9 @@ class TimingServer {
     return value;
   }
 
+  /// Whether A and B are still what `fill` drew.
   template <typename T>
-  void verify_as(const Verify& request, Verified& result) {
-    using Out = ResultOf<T>;
-    constexpr bool whole = std::is_same_v<T, std::int32_t>;
-    const int m = arenas_.m, n = arenas_.n, k = arenas_.k;
-    unsigned char* const outputs = request.own != 0 ? own_.data() : outputs_.data();
-    const auto c_of = [&](std::uint32_t i) {
-      return reinterpret_cast<Out*>(outputs + request.launches[i].c * arenas_.stride_c);
-    };
-
-    // Nobody may have changed what is multiplied.
+  bool inputs_kept() {
     zero_counter();
     auto* const changed = counter_.as<unsigned long long>();
     for (std::uint32_t i = 0; i < arenas_.count_a; ++i)
@@ -477,104 +354,169 @@ class TimingServer {
       compare_kernel<T><<<kGrid, kThreads>>>(b<T>(i), elements_b(), seed_of(seed_, Operand::b, i),
                                              Operand::b, changed);
     CUDA_CHECK_LAUNCH();
-    if (counter() != 0) {
-      result.fault = Fault::inputs;
-      return;
-    }
+    return counter() == 0;
+  }
 
-    // Limits as check_probabilistically() of common/reference.cpp: a C within the componentwise
-    // limit is refused with probability at most `alarm`.
-    constexpr double alarm = 1e-9;
-    const double unit = whole ? 0 : std::is_same_v<T, double> ? 0x1p-53 : 0x1p-24;
-    const Limits limit =
-        limits<T>(request.allowed_units, n, k,
-                  static_cast<double>(std::max(1, m)) * std::max(1u, request.count),
-                  static_cast<int>(request.vectors), alarm);
-
-    const auto rows = static_cast<std::uint64_t>(m), depth = static_cast<std::uint64_t>(k);
-    findings_.at_least(request.count * sizeof(Finding));
-    residuals_.at_least((rows + 1) * sizeof(Residual));
-    std::vector<Finding> found(request.count, Finding{kNone, kNone, 0, 0});
-    CUDA_CHECK(cudaMemcpy(findings_.data(), found.data(), found.size() * sizeof(Finding),
-                          cudaMemcpyHostToDevice));
-    // One projection per B that occurs, all at once where they fit, else again and again.
-    std::vector<int> slot(arenas_.count_b, -1);
-    int slots = 0;
-    for (std::uint32_t i = 0; i < request.count; ++i)
-      if (int& one = slot[request.launches[i].b]; one < 0) one = slots++;
-    projections_.at_least(static_cast<std::uint64_t>(slots) * depth * sizeof(Projection<T>));
-    const auto projection = [&](std::uint32_t b_index) {
-      return projections_.as<Projection<T>>() + static_cast<std::uint64_t>(slot[b_index]) * depth;
-    };
-    if (k > 0)
-      for (std::uint32_t i = 0; i < arenas_.count_b; ++i)
-        if (slot[i] >= 0)
-          project_kernel<T>
-              <<<static_cast<unsigned>(k), kThreads>>>(b<T>(i), n, request.seed, projection(i));
+  /// Whether the bytes between the outputs still hold the poison.
+  bool padding_kept() {
+    if (arenas_.count_c == 0) return true;
+    zero_counter();
+    padding_kernel<<<arenas_.count_c, 128>>>(
+        outputs_.data(), arenas_.stride_c,
+        static_cast<std::uint64_t>(arenas_.m) * static_cast<std::uint64_t>(arenas_.n) *
+            result_size_of(shape_.type),
+        poison_of(shape_.type), counter_.as<unsigned long long>());
     CUDA_CHECK_LAUNCH();
-    const auto check_rows = [&](std::uint32_t i) {
-      rows_kernel<T><<<static_cast<unsigned>(m), kThreads>>>(
-          a<T>(request.launches[i].a), c_of(i), projection(request.launches[i].b), n, k,
-          static_cast<int>(request.vectors), request.seed, limit, findings_.as<Finding>() + i,
-          residuals_.as<Residual>());
-    };
-    for (std::uint32_t i = 0; i < request.count; ++i) check_rows(i);
-    CUDA_CHECK_LAUNCH();
+    return counter() == 0;
+  }
 
-    // A few launches, a few rows of each.
-    constexpr unsigned rows_each = 2;
-    const std::uint32_t sampled = std::min(request.sampled, request.count);
-    std::vector<int> chosen(sampled * rows_each);
-    std::vector<std::uint32_t> which(sampled);
-    rows_.at_least(chosen.size() * sizeof(int) + sizeof(int));
-    for (std::uint32_t s = 0; s < sampled; ++s) {
-      which[s] = static_cast<std::uint32_t>(split_mix(request.seed + 77 * s) % request.count);
-      for (unsigned r = 0; r < rows_each; ++r)
-        chosen[s * rows_each + r] =
-            static_cast<int>(split_mix(request.seed ^ (1000003u * (s * rows_each + r + 1))) % rows);
-    }
-    if (sampled > 0 && n > 0) {
-      CUDA_CHECK(cudaMemcpy(rows_.data(), chosen.data(), chosen.size() * sizeof(int),
+  /// What verifies the launches of one request. On the device: a Finding per launch, a Residual per
+  /// row of C, and one more of the recomputed rows.
+  template <typename T>
+  class Verification {
+   public:
+    Verification(TimingServer& server, const Verify& request)
+        : server_(server),
+          request_(request),
+          m_(server.arenas_.m),
+          n_(server.arenas_.n),
+          k_(server.arenas_.k),
+          outputs_(request.own ? server.own_.data() : server.outputs_.data()),
+          // As check_probabilistically() of common/reference.cpp: a C within the componentwise
+          // limit is refused with probability at most `alarm`.
+          limit_(limits<T>(request.allowed_units, n_, k_,
+                           static_cast<double>(std::max(1, m_)) *
+                               static_cast<double>(std::max<std::size_t>(1, count())),
+                           static_cast<int>(request.vectors), alarm)),
+          found_(count(), Finding{kNone, kNone, 0, 0}) {
+      server_.findings_.at_least(count() * sizeof(Finding));
+      server_.residuals_.at_least((rows() + 1) * sizeof(Residual));
+      CUDA_CHECK(cudaMemcpy(server_.findings_.data(), found_.data(), count() * sizeof(Finding),
                             cudaMemcpyHostToDevice));
-      for (std::uint32_t s = 0; s < sampled; ++s)
-        elements_kernel<T><<<dim3((static_cast<unsigned>(n) + 31) / 32, rows_each), dim3(32, 8)>>>(
-            a<T>(request.launches[which[s]].a), b<T>(request.launches[which[s]].b), c_of(which[s]),
-            rows_.as<int>() + s * rows_each, n, k, request.allowed_units, unit,
-            findings_.as<Finding>() + which[s], residuals_.as<Residual>() + rows);
+    }
+
+    void run(Verified& result) {
+      project();
+      for (std::size_t i = 0; i < count(); ++i) check_rows(i);
+      CUDA_CHECK_LAUNCH();
+      recompute_rows();
+      CUDA_CHECK(cudaMemcpy(found_.data(), server_.findings_.data(), count() * sizeof(Finding),
+                            cudaMemcpyDeviceToHost));
+      for (std::size_t i = 0; i < count(); ++i) {
+        if (found_[i].product == kNone && found_[i].precision == kNone) continue;
+        if (result.wrong_launches++ == 0) report(i, result);
+      }
+    }
+
+   private:
+    static constexpr double alarm = 1e-9;
+    static constexpr unsigned rows_each = 2;
+
+    std::size_t count() const { return request_.launches.size(); }
+    std::uint64_t rows() const { return static_cast<std::uint64_t>(m_); }
+    const ResultOf<T>* c(std::size_t i) const {
+      return reinterpret_cast<const ResultOf<T>*>(outputs_ + request_.launches[i].c *
+                                                                 server_.arenas_.stride_c);
+    }
+    Projection<T>* projection(std::uint32_t b_index) const {
+      return server_.projections_.template as<Projection<T>>() +
+             static_cast<std::uint64_t>(slot_[b_index]) * static_cast<std::uint64_t>(k_);
+    }
+
+    /// B's products with the random vectors, one projection for each B that occurs.
+    void project() {
+      slot_.assign(server_.arenas_.count_b, -1);
+      int slots = 0;
+      for (const Launch& launch : request_.launches)
+        if (int& one = slot_[launch.b]; one < 0) one = slots++;
+      server_.projections_.at_least(static_cast<std::uint64_t>(slots) *
+                                    static_cast<std::uint64_t>(k_) * sizeof(Projection<T>));
+      if (k_ > 0)
+        for (std::uint32_t i = 0; i < server_.arenas_.count_b; ++i)
+          if (slot_[i] >= 0)
+            project_kernel<T><<<static_cast<unsigned>(k_), kThreads>>>(
+                server_.template b<T>(i), n_, request_.seed, projection(i));
       CUDA_CHECK_LAUNCH();
     }
-    CUDA_CHECK(cudaMemcpy(found.data(), findings_.data(), found.size() * sizeof(Finding),
-                          cudaMemcpyDeviceToHost));
-    for (std::uint32_t i = 0; i < request.count; ++i) {
-      const Finding& one = found[i];
-      if (one.product == kNone && one.precision == kNone) continue;
-      if (result.wrong_launches++ > 0) continue;
-      result.launch = i;
-      const unsigned long long place = one.product != kNone ? one.product : one.precision;
-      result.fault = one.product != kNone ? Fault::product : Fault::precision;
+
+    /// Freivalds' check of one launch.
+    void check_rows(std::size_t i) {
+      const Launch& launch = request_.launches[i];
+      rows_kernel<T><<<static_cast<unsigned>(m_), kThreads>>>(
+          server_.template a<T>(launch.a), c(i), projection(launch.b), n_, k_,
+          static_cast<int>(request_.vectors), request_.seed, limit_,
+          server_.findings_.template as<Finding>() + i, server_.residuals_.template as<Residual>());
+    }
+
+    /// A few launches, a few rows of each, every element of them.
+    void recompute_rows() {
+      const auto sampled = std::min<std::size_t>(request_.sampled, count());
+      std::vector<int> chosen(sampled * rows_each);
+      std::vector<std::size_t> which(sampled);
+      server_.rows_.at_least(chosen.size() * sizeof(int) + sizeof(int));
+      for (std::size_t s = 0; s < sampled; ++s) {
+        which[s] = split_mix(request_.seed + 77 * s) % count();
+        for (unsigned r = 0; r < rows_each; ++r)
+          chosen[s * rows_each + r] = static_cast<int>(
+              split_mix(request_.seed ^ (1000003u * (s * rows_each + r + 1))) % rows());
+      }
+      if (sampled == 0 || n_ == 0) return;
+      constexpr double unit = std::is_same_v<T, std::int32_t> ? 0
+                              : std::is_same_v<T, double>     ? 0x1p-53
+                                                              : 0x1p-24;
+      CUDA_CHECK(cudaMemcpy(server_.rows_.data(), chosen.data(), chosen.size() * sizeof(int),
+                            cudaMemcpyHostToDevice));
+      for (std::size_t s = 0; s < sampled; ++s) {
+        const Launch& launch = request_.launches[which[s]];
+        elements_kernel<T><<<dim3((static_cast<unsigned>(n_) + 31) / 32, rows_each), dim3(32, 8)>>>(
+            server_.template a<T>(launch.a), server_.template b<T>(launch.b), c(which[s]),
+            server_.rows_.template as<int>() + s * rows_each, n_, k_, request_.allowed_units, unit,
+            server_.findings_.template as<Finding>() + which[s],
+            server_.residuals_.template as<Residual>() + rows());
+      }
+      CUDA_CHECK_LAUNCH();
+    }
+
+    /// Of the first launch that is wrong: where, and by how much.
+    void report(std::size_t i, Verified& result) {
+      const Finding& one = found_[i];
+      const bool product = one.product != kNone;
+      const unsigned long long place = product ? one.product : one.precision;
+      result.launch = static_cast<std::uint32_t>(i);
+      result.fault = product ? Fault::product : Fault::precision;
       result.row = static_cast<std::int32_t>(place >> 32);
       const auto column = static_cast<std::uint32_t>(place);
       result.col = column == ~0u ? -1 : static_cast<std::int32_t>(column);
-      result.unwritten = one.unwritten > 0 ? 1 : 0;
+      result.unwritten = one.unwritten > 0;
       Residual residual{};
-      if (one.product != kNone) check_rows(i);  // its residuals once more
-      CUDA_CHECK(
-          cudaMemcpy(&residual,
-                     residuals_.as<Residual>() +
-                         (one.product != kNone ? static_cast<std::uint64_t>(result.row) : rows),
-                     sizeof residual, cudaMemcpyDeviceToHost));
+      if (product) check_rows(i);  // its residuals once more
+      CUDA_CHECK(cudaMemcpy(&residual,
+                            server_.residuals_.template as<Residual>() +
+                                (product ? static_cast<std::uint64_t>(result.row) : rows()),
+                            sizeof residual, cudaMemcpyDeviceToHost));
       result.residual = residual.residual;
       result.allowed = residual.allowed;
     }
-    if (result.fault == Fault::none && request.own == 0 && arenas_.count_c > 0) {
-      zero_counter();
-      padding_kernel<<<arenas_.count_c, 128>>>(
-          outputs_.data(), arenas_.stride_c,
-          static_cast<std::uint64_t>(m) * static_cast<std::uint64_t>(n) * sizeof(Out),
-          poison_of(shape_.type), changed);
-      CUDA_CHECK_LAUNCH();
-      if (counter() != 0) result.fault = Fault::padding;
+
+    TimingServer& server_;
+    const Verify& request_;
+    const int m_, n_, k_;  ///< of the products
+    const unsigned char* const outputs_;
+    const Limits limit_;
+    std::vector<Finding> found_;  ///< one per launch
+    std::vector<int> slot_;       ///< of each B among the projections; -1: it does not occur
+  };
+
+  template <typename T>
+  void verify_as(const Verify& request, Verified& result) {
+    // Nobody may have changed what is multiplied.
+    if (!inputs_kept<T>()) {
+      result.fault = Fault::inputs;
+      return;
     }
+    Verification<T>(*this, request).run(result);
+    if (result.fault == Fault::none && !request.own && !padding_kept())
+      result.fault = Fault::padding;
   }
 
   int device_ = 0, runtime_ = 0;
@@ -589,69 +531,55 @@ class TimingServer {
   DeviceBytes own_, counter_, findings_, residuals_, projections_, rows_;
 };
 
-template <typename Request, typename Serve>
-bool with(const Packet& packet, Serve&& serve) {
-  static Request request;  // some are too large for a stack
-  if (!take(packet.body.data(), packet.body.size(), request)) return false;
-  return serve(request);
-}
-
 /// Serves the judge until it closes the socket.
 int serve(const std::set<std::string>& without) {
   TimingServer worker(without);
-  Packet packet;
+  wire::Channel judge(kDescriptor, kProtocol);
+  wire::Message request;
   for (;;) {
-    const Received received = receive_packet(kDescriptor, packet);
-    if (received == Received::closed) return 0;
-    if (received == Received::malformed) return 3;
-    const std::uint64_t serial = packet.header.serial;
-    const auto reply = [&](const auto& body) {
-      return send_body(kDescriptor, Kind::done, serial, body);
+    const wire::Received received = judge.receive(request, wire::kForever);
+    if (received == wire::Received::closed) return 0;
+    if (received != wire::Received::message) return 3;
+    std::array<UniqueFd, wire::kMaxFiles> files;
+    wire::Message reply;
+    const auto answer = [&](const auto& body) {
+      reply = wire::make(Kind::done, request.serial, body);
     };
-    bool served = false;
-    switch (packet.header.kind) {
+    switch (static_cast<Kind>(request.kind)) {
       case Kind::info:
-        served = reply(worker.info());
+        answer(worker.info());
         break;
       case Kind::allocate:
-        served = with<Allocate>(packet, [&](const Allocate& r) {
-          std::array<UniqueFd, kMaxFiles> files;
-          const Allocated allocated = worker.allocate(r, files);
-          return send_body(kDescriptor, Kind::done, serial, allocated,
-                           {files[0].get(), files[1].get()});
-        });
+        answer(worker.allocate(request.as<Allocate>(), files));
         break;
       case Kind::fill:
-        served = with<Fill>(packet, [&](const Fill& r) {
-          worker.fill(r);
-          return reply(Done{});
-        });
+        worker.fill(request.as<Fill>());
+        answer(Done{});
         break;
       case Kind::batch:
-        served = with<Batch>(packet, [&](const Batch& r) { return reply(worker.batch(r)); });
+        answer(worker.batch(request.as<Batch>()));
         break;
       case Kind::verify:
-        served = with<Verify>(packet, [&](const Verify& r) { return reply(worker.verify(r)); });
+        answer(worker.verify(request.as<Verify>()));
         break;
       case Kind::checksum: {
         Done done;
         done.value = worker.checksum();
-        served = reply(done);
+        answer(done);
         break;
       }
       default:
-        break;
+        return 3;
     }
-    if (!served) return 3;
+    if (judge.send(reply, wire::kForever, {files[0].get(), files[1].get()}) != wire::Sent::all)
+      return 3;
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  int type = 0;
-  socklen_t size = sizeof type;
-  if (::getsockopt(kDescriptor, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET) {
+  if (!wire::is_end(kDescriptor)) {
     std::fputs("this program is started by the grader, which gives it a connection\n", stderr);
     return 2;
   }

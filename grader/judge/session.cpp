@@ -1,14 +1,13 @@
 #include "grader/judge/session.hpp"
 
 #include <fcntl.h>
-#include <sys/socket.h>
+#include <fmt/core.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 
-#include "common/simgpu/runtime/wire/channel.hpp"
 #include "grader/errors.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/escape.hpp"
@@ -21,6 +20,8 @@ using std::chrono::milliseconds;
 
 // The worker's own time for one call: the instruction budget ends kernels long before this.
 constexpr milliseconds device_allowance{180000};
+// From the first byte of a reply to its last.
+constexpr milliseconds reply_patience{10000};
 constexpr std::uint64_t worker_memory = 12ull << 30;
 // A runner that keeps device memory after each call is restarted before it meets the cap on
 // allocations.
@@ -35,7 +36,8 @@ std::string own_program() {
 
 struct Session::Pair {
   Process worker, runner;
-  UniqueFd control;
+  wire::UniqueFd control;
+  std::uint32_t serial = 0;  ///< of the last request
 };
 
 Session::Session(const Build& build, SessionConfig config)
@@ -44,21 +46,13 @@ Session::~Session() = default;
 
 void Session::start() {
   if (pair_) return;
-  UniqueFd control, worker_control, channel_worker, channel_runner;
-  int fds[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
-    throw InfraError("cannot make a socket pair");
-  control.reset(fds[0]);
-  worker_control.reset(fds[1]);
-  const auto ends = simgpu::runtime::wire::make_channel();
-  channel_worker.reset(ends.worker);
-  channel_runner.reset(ends.runner);
-  if (!channel_worker || !channel_runner) throw InfraError("cannot make a channel");
+  wire::Ends control = wire::make_ends(), channel = wire::make_ends();
+  if (!control.ours || !channel.ours) throw InfraError("cannot make a socket pair");
 
   ProcessSpec worker;
   worker.argv = {config_.box ? "/kit/grader" : config_.grader_program, "device-worker"};
   worker.environment = {"LC_ALL=C"};
-  worker.descriptors = {{worker_control.get(), 3}, {channel_worker.get(), 4}};
+  worker.descriptors = {{control.theirs.get(), 3}, {channel.ours.get(), 4}};
   worker.limits.address_bytes = worker_memory;
   worker.limits.file_bytes = 1;  // it has no business writing files
   worker.limits.open_files = 16;
@@ -68,7 +62,7 @@ void Session::start() {
   runner.argv = {config_.box ? "/kit/runner" : build_.runner.string()};
   runner.environment = {"LC_ALL=C"};
   runner.folder = "/";
-  runner.descriptors = {{channel_runner.get(), 3}};
+  runner.descriptors = {{channel.theirs.get(), 3}};
   runner.limits.address_bytes = config_.runner_memory;
   runner.limits.file_bytes = 1u << 20;
   runner.limits.open_files = 32;
@@ -82,42 +76,43 @@ void Session::start() {
         boxed(*config_.box, {BoxRole::runner, {{build_.runner, "/kit/runner"}}, {}, {}}, runner);
   Process running(runner);
   const pid_t program = running.program_pid();
-  const std::string stat = "/proc/" + std::to_string(program) + "/stat";
+  const std::string stat = fmt::format("/proc/{}/stat", program);
   const UniqueFd runner_stat(program > 0 ? ::open(stat.c_str(), O_RDONLY | O_CLOEXEC) : -1);
   if (runner_stat) worker.descriptors.emplace_back(runner_stat.get(), 5);
   if (config_.box)
     worker =
         boxed(*config_.box,
               {BoxRole::worker, {{config_.box->kit / "grader", "/kit/grader"}}, {}, {}}, worker);
-  auto pair =
-      std::unique_ptr<Pair>(new Pair{Process(worker), std::move(running), std::move(control)});
-  worker_control.reset();
-  channel_worker.reset();
-  channel_runner.reset();
-  pair_ = std::move(pair);
+  pair_ =
+      std::unique_ptr<Pair>(new Pair{Process(worker), std::move(running), std::move(control.ours)});
+  for (UniqueFd* end : {&control.theirs, &channel.ours, &channel.theirs}) end->reset();
   placed_ = false;
   heard_out_ = heard_err_ = 0;
 
-  wire::LoadRequest request{{}, static_cast<std::uint64_t>(config_.patience.count())};
+  protocol::LoadRequest request{{}, static_cast<std::uint64_t>(config_.patience.count())};
   for (const auto& unit : build_.units) request.ptx.push_back(unit.ptx);
-  std::string payload;
-  if (!exchange(wire::Kind::load, wire::encode(request), payload))
-    throw InfraError(end_worker("while it read the PTX").message);
   try {
-    loaded_ = wire::decode<wire::LoadReply>(payload);
-  } catch (const wire::WireError& error) {
+    loaded_ = exchange<protocol::LoadReply>(protocol::Kind::load, request, "while it read the PTX");
+  } catch (const std::exception& error) {
     throw InfraError(end_worker(error.what()).message);
   }
 }
 
-bool Session::exchange(wire::Kind kind, const std::string& request, std::string& reply) {
+template <typename Reply, typename Request>
+Reply Session::exchange(protocol::Kind kind, const Request& request, const std::string& during) {
   const milliseconds limit =
       simgpu::runtime::kStarvedPatience * config_.patience + device_allowance;
-  wire::Kind answer{};
-  return wire::send(pair_->control.get(), kind, request) &&
-         pair_->runner.drain_until_readable(pair_->control.get(), limit) &&
-         wire::receive(pair_->control.get(), 10000, answer, reply) == wire::Received::frame &&
-         answer == wire::Kind::reply;
+  wire::Channel worker(pair_->control.get(), protocol::kProtocol);
+  wire::Message reply;
+  if (worker.send(wire::make(kind, ++pair_->serial, request), wire::Clock::now() + limit) !=
+          wire::Sent::all ||
+      !pair_->runner.drain_until_readable(pair_->control.get(), limit) ||
+      worker.receive(reply, wire::Clock::now() + reply_patience) != wire::Received::message)
+    throw wire::Error(during + (worker.problem().empty() ? "" : "; " + worker.problem()));
+  if (reply.kind != static_cast<std::uint16_t>(protocol::Kind::reply) ||
+      reply.serial != pair_->serial)
+    throw wire::Error(during + "; it answered what it was not asked");
+  return reply.as<Reply>("its reply");
 }
 
 std::vector<SourceUnit> Session::load() {
@@ -129,11 +124,10 @@ std::vector<SourceUnit> Session::load() {
     SourceUnit& unit = units[refused.index];
     if (!unit.built()) continue;  // its text is empty, and what is wrong is known
     unit.status = BuildStatus::compile_error;
-    unit.headline =
-        text("build.ptx",
-             {{"file", unit.shown_path},
-              {"line", refused.source_line ? ":" + std::to_string(refused.source_line) : ""},
-              {"what", printable(refused.error)}});
+    unit.headline = text(
+        "build.ptx", {{"file", unit.shown_path},
+                      {"line", refused.source_line ? fmt::format(":{}", refused.source_line) : ""},
+                      {"what", printable(refused.error)}});
     unit.details = {text(refused.unsupported ? "build.ptx.unsupported" : "build.ptx.invalid")};
   }
   return units;
@@ -158,18 +152,15 @@ Session::Ending Session::end_worker(const std::string& what) {
   pair_->runner.kill();
   const bool dead = pair_->worker.wait(milliseconds(500));
   pair_->worker.kill();
-  Ending ending;
-  ending.message = "the device worker ";
   const int status = pair_->worker.status();
-  if (!dead)
-    ending.message += "did not answer";
-  else if (WIFSIGNALED(status))
-    ending.message += "died of " + signal_name(WTERMSIG(status));
-  else
-    ending.message += "left with status " + std::to_string(WEXITSTATUS(status));
-  ending.message += " (" + what + ")";
-  if (const std::string said = printable(pair_->worker.errors()); !said.empty())
-    ending.message += ": " + said.substr(0, 300);
+  const std::string how = !dead ? "did not answer"
+                          : WIFSIGNALED(status)
+                              ? "died of " + signal_name(WTERMSIG(status))
+                              : fmt::format("left with status {}", WEXITSTATUS(status));
+  const std::string said = printable(pair_->worker.errors());
+  Ending ending;
+  ending.message = fmt::format("the device worker {} ({}){}{}", how, what, said.empty() ? "" : ": ",
+                               said.substr(0, 300));
   pair_.reset();
   return ending;
 }
@@ -223,7 +214,7 @@ CallOutcome Session::call(const CallSpec& spec) {
     adopt(end_pair(loaded_.hello, loaded_.message));  // died in a constructor, before main
     return outcome;
   }
-  wire::CallRequest request;
+  protocol::CallRequest request;
   request.entry = entry_index(spec.entry);
   request.a = spec.a;
   request.b = spec.b;
@@ -234,18 +225,13 @@ CallOutcome Session::call(const CallSpec& spec) {
   request.host_threads = config_.host_threads;
   request.instruction_budget = spec.instruction_budget;
   request.patience_ms = static_cast<std::uint64_t>(config_.patience.count());
-  std::string payload;
-  if (!exchange(wire::Kind::call, wire::encode(request), payload)) {
-    adopt(end_worker("during " + spec.entry));
-    return outcome;
-  }
-  wire::CallReply reply;
+  protocol::CallReply reply;
   try {
-    reply = wire::decode<wire::CallReply>(payload);
+    reply = exchange<protocol::CallReply>(protocol::Kind::call, request, "during " + spec.entry);
     if (reply.c_after.size() != spec.c.storage.size() ||
         reply.a_after.size() != spec.a.storage.size() ||
         reply.b_after.size() != spec.b.storage.size())
-      throw wire::WireError("a matrix came back with another size");
+      throw wire::Error("a matrix came back with another size");
   } catch (const std::exception& error) {
     adopt(end_worker(error.what()));
     return outcome;
@@ -294,16 +280,12 @@ AskOutcome Session::ask(const std::string& function) {
     adopt(end_pair(loaded_.hello, loaded_.message));
     return outcome;
   }
-  const wire::AskRequest request{entry_index(function),
-                                 static_cast<std::uint64_t>(config_.patience.count())};
-  std::string payload;
-  if (!exchange(wire::Kind::ask, wire::encode(request), payload)) {
-    adopt(end_worker("during " + function));
-    return outcome;
-  }
+  const protocol::AskRequest request{entry_index(function),
+                                     static_cast<std::uint64_t>(config_.patience.count())};
   simgpu::runtime::CallResult result;
   try {
-    result = wire::decode<simgpu::runtime::CallResult>(payload);
+    result =
+        exchange<simgpu::runtime::CallResult>(protocol::Kind::ask, request, "during " + function);
   } catch (const std::exception& error) {
     adopt(end_worker(error.what()));
     return outcome;

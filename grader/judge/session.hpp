@@ -15,7 +15,7 @@
 
 #include "common/simgpu/runtime/server/server.hpp"
 #include "grader/compile/compile.hpp"
-#include "grader/judge/wire.hpp"
+#include "grader/judge/protocol.hpp"
 #include "grader/os/box.hpp"
 #include "grader/os/process.hpp"
 
@@ -101,8 +101,10 @@ class Session : public Caller {
     std::string message, said;
   };
   void start();
-  /// Sends a request to the worker and waits for its reply. False: the worker is gone or silent.
-  bool exchange(wire::Kind kind, const std::string& request, std::string& reply);
+  /// Sends a request to the worker and waits for its reply. Throws wire::Error if there is none, or
+  /// none that makes sense.
+  template <typename Reply, typename Request>
+  Reply exchange(protocol::Kind kind, const Request& request, const std::string& during);
   std::uint32_t entry_index(const std::string& name) const;
   /// Ends the pair and says how the runner died.
   Ending end_pair(simgpu::runtime::Outcome outcome, const std::string& message);
@@ -111,7 +113,7 @@ class Session : public Caller {
   const Build& build_;
   SessionConfig config_;
   std::unique_ptr<Pair> pair_;
-  wire::LoadReply loaded_;
+  protocol::LoadReply loaded_;
   /// What the runner has printed since the last call, both streams.
   std::string newly_said();
 

@@ -13,7 +13,7 @@
 #include "common/simgpu/device.hpp"
 #include "common/simgpu/ptx/parser.hpp"
 #include "common/simgpu/runtime/server/server.hpp"
-#include "grader/judge/wire.hpp"
+#include "grader/judge/protocol.hpp"
 
 namespace grader {
 namespace {
@@ -68,32 +68,35 @@ class RunnerClock {
 class DeviceWorker {
  public:
   int serve() {
-    wire::Kind kind{};
-    std::string payload;
-    while (wire::receive(judge_fd, -1, kind, payload) == wire::Received::frame) {
-      std::string reply;
-      switch (kind) {
-        case wire::Kind::load:
-          reply = wire::encode(load(wire::decode<wire::LoadRequest>(payload)));
+    wire::Channel judge(judge_fd, protocol::kProtocol);
+    wire::Message request;
+    while (judge.receive(request, wire::kForever) == wire::Received::message) {
+      wire::Message reply;
+      const auto answer = [&](const auto& body) {
+        reply = wire::make(protocol::Kind::reply, request.serial, body);
+      };
+      switch (static_cast<protocol::Kind>(request.kind)) {
+        case protocol::Kind::load:
+          answer(load(request.as<protocol::LoadRequest>()));
           break;
-        case wire::Kind::call:
-          reply = wire::encode(call(wire::decode<wire::CallRequest>(payload)));
+        case protocol::Kind::call:
+          answer(call(request.as<protocol::CallRequest>()));
           break;
-        case wire::Kind::ask:
-          reply = wire::encode(ask(wire::decode<wire::AskRequest>(payload)));
+        case protocol::Kind::ask:
+          answer(ask(request.as<protocol::AskRequest>()));
           break;
         default:
           return 2;
       }
-      if (!wire::send(judge_fd, wire::Kind::reply, reply)) return 0;
+      if (judge.send(reply, wire::kForever) != wire::Sent::all) return 0;
     }
     if (server_) server_->dismiss();
     return 0;
   }
 
  private:
-  wire::LoadReply load(wire::LoadRequest request) {
-    wire::LoadReply reply;
+  protocol::LoadReply load(protocol::LoadRequest request) {
+    protocol::LoadReply reply;
     std::vector<ModuleId> modules;
     for (std::uint32_t i = 0; i < request.ptx.size(); ++i) {
       try {
@@ -147,7 +150,7 @@ class DeviceWorker {
     return out;
   }
 
-  wire::CallReply call(const wire::CallRequest& request) {
+  protocol::CallReply call(const protocol::CallRequest& request) {
     place(a_, request.a, "A", Role::input, request.reuse);
     place(b_, request.b, "B", Role::input, request.reuse);
     place(c_, request.c, "C", Role::output, request.reuse);
@@ -161,7 +164,7 @@ class DeviceWorker {
     const auto view = [](DevicePtr base, const diag::Matrix& m) {
       return runtime::View{base, m.rows, m.cols, m.ld};
     };
-    wire::CallReply reply;
+    protocol::CallReply reply;
     runner_->begin(milliseconds(request.patience_ms));
     reply.result = server_->call(request.entry, view(a_, request.a), view(b_, request.b),
                                  view(c_, request.c), milliseconds(request.patience_ms));
@@ -174,7 +177,7 @@ class DeviceWorker {
     return reply;
   }
 
-  runtime::CallResult ask(const wire::AskRequest& request) {
+  runtime::CallResult ask(const protocol::AskRequest& request) {
     runner_->begin(milliseconds(request.patience_ms));
     return server_->ask(request.entry, milliseconds(request.patience_ms));
   }

@@ -11,11 +11,12 @@
 #include <fstream>
 #include <memory>
 
+#include "common/wire/unique_fd.hpp"
 #include "grader/errors.hpp"
-#include "grader/os/unique_fd.hpp"
 
 namespace grader {
 namespace fs = std::filesystem;
+using wire::UniqueFd;
 namespace {
 
 std::string reason() {

@@ -11,9 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "grader/os/unique_fd.hpp"
+#include "common/wire/unique_fd.hpp"
 
 namespace grader {
+
+using wire::UniqueFd;
 
 /// 0 = not limited. Applied in the child before exec.
 struct ProcessLimits {

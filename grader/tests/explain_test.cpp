@@ -11,7 +11,7 @@
 #include "common/simgpu/count/coalescing.hpp"
 #include "common/simgpu/count/shared_banks.hpp"
 #include "grader/explain/explain.hpp"
-#include "grader/judge/wire.hpp"
+#include "grader/judge/protocol.hpp"
 #include "grader/os/escape.hpp"
 #include "grader/report/text.hpp"
 

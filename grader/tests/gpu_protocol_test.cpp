@@ -1,5 +1,5 @@
-// Packets of the GPU's worker and runner: what is not exactly what was asked for is refused, and a
-// process that speaks nonsense, dies or goes silent is an outcome.
+// Messages of the GPU's worker and runner, and the files that go along; a process that speaks
+// nonsense, dies or goes silent is an outcome. What any protocol refuses is in wire_test.cpp.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -12,9 +12,8 @@
 #include <iterator>
 
 #include "common/catch2.hpp"
-#include "common/inputs.hpp"
 #include "grader/gpu/link.hpp"
-#include "grader/gpu/packet.hpp"
+#include "grader/gpu/protocol.hpp"
 #include "grader/gpu/runner.hpp"
 #include "grader/gpu/worker.hpp"
 
@@ -22,16 +21,6 @@ using namespace grader::gpu;
 using namespace grader::gpu::protocol;
 
 namespace {
-
-struct Sockets {
-  grader::UniqueFd ours, theirs;
-  Sockets() {
-    int fds[2];
-    REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == 0);
-    ours.reset(fds[0]);
-    theirs.reset(fds[1]);
-  }
-};
 
 bool same_file(int x, int y) {
   struct stat of_x {
@@ -45,139 +34,106 @@ std::size_t open_files() {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
+/// Both ends of a connection in our hands.
+struct Both {
+  wire::Ends ends = wire::make_ends();
+  wire::Channel ours{ends.ours.get(), kProtocol}, theirs{ends.theirs.get(), kProtocol};
+  wire::Message message;
+
+  template <typename Body>
+  wire::Sent send(Kind kind, const Body& body, const wire::Files& files = wire::kNoFiles) {
+    return ours.send(wire::make(kind, 1, body), soon(), files);
+  }
+  wire::Received receive(bool with_files = false) {
+    return theirs.receive(message, soon(), with_files);
+  }
+  static wire::Deadline soon() { return wire::Clock::now() + std::chrono::seconds(5); }
+};
+
 }  // namespace
 
-TEST_CASE("gpu protocol: what is sent arrives, a batch with its own launches only") {
-  const Sockets sockets;
-  auto batch = std::make_unique<Batch>();
-  batch->what = 3;
-  batch->count = 5;
-  batch->launches[4] = {1, 2, 3, 0};
-  REQUIRE(send_body(sockets.ours.get(), Kind::batch, 7, *batch));
-  Packet packet;
-  REQUIRE(receive_packet(sockets.theirs.get(), packet) == Received::packet);
-  CHECK(packet.header.kind == Kind::batch);
-  CHECK(packet.header.serial == 7);
-  CHECK(packet.body.size() == offsetof(Batch, launches) + 5 * sizeof(Launch));
-  auto copy = std::make_unique<Batch>();
-  REQUIRE(take(packet.body.data(), packet.body.size(), *copy));
-  CHECK(copy->launches[4].c == 3);
-  // The longest one fits into one packet.
-  batch->count = kMaxLaunches;
-  REQUIRE(send_body(sockets.ours.get(), Kind::batch, 8, *batch));
-  REQUIRE(receive_packet(sockets.theirs.get(), packet) == Received::packet);
-  CHECK(take(packet.body.data(), packet.body.size(), *copy));
+TEST_CASE("gpu protocol: the longest requests fit, and one launch more does not") {
+  Both both;
+  for (const std::size_t launches : {std::size_t{5}, kMaxLaunches}) {
+    Batch batch{3, std::vector<Launch>(launches)};
+    batch.launches.back() = {1, 2, 3, 0};
+    REQUIRE(both.send(Kind::batch, batch) == wire::Sent::all);
+    REQUIRE(both.receive() == wire::Received::message);
+    const auto got = both.message.as<Batch>();
+    CHECK(got.what == 3);
+    REQUIRE(got.launches.size() == launches);
+    CHECK(got.launches.back().c == 3);
+    Verify verify;
+    verify.launches = batch.launches;
+    REQUIRE(both.send(Kind::verify, verify) == wire::Sent::all);
+    REQUIRE(both.receive() == wire::Received::message);
+    CHECK(both.message.as<Verify>().launches.size() == launches);
+  }
+  CHECK(fitting(std::vector<Launch>(kMaxLaunches + 1)).size() == kMaxLaunches);
+  const Hello hello{std::vector<std::string>(kMaxEntries, std::string(kMaxName, 'x'))};
+  REQUIRE(both.send(Kind::hello, hello) == wire::Sent::all);
+  CHECK(both.receive() == wire::Received::message);
+  const std::string text(kMaxText, 'x');
+  Done done;
+  done.call = done.name = done.text = text;
+  REQUIRE(both.send(Kind::done, done) == wire::Sent::all);
+  CHECK(both.receive() == wire::Received::message);
+  REQUIRE(both.send(Kind::batch, Batch{0, std::vector<Launch>(kMaxLaunches + 8)}) ==
+          wire::Sent::all);
+  CHECK(both.receive() == wire::Received::garbage);
+  CHECK(capped((text + text).c_str()) == text);
+  CHECK(capped(nullptr).empty());
 }
 
 TEST_CASE("gpu protocol: a file travels only to those who expect one") {
-  const Sockets sockets;
-  Packet packet;
-  const int one = sockets.theirs.get(), other = sockets.ours.get();
-  REQUIRE(send_body(sockets.ours.get(), Kind::call, 1, Call{}, {one, -1}));
-  REQUIRE(receive_packet(sockets.theirs.get(), packet, true) == Received::packet);
-  CHECK(packet.files[0]);
-  CHECK_FALSE(packet.files[1]);
+  Both both;
+  const int one = both.ends.theirs.get(), other = both.ends.ours.get();
+  REQUIRE(both.send(Kind::call, Call{}, {one, -1}) == wire::Sent::all);
+  REQUIRE(both.receive(true) == wire::Received::message);
+  CHECK(both.message.files[0]);
+  CHECK_FALSE(both.message.files[1]);
   // Two arrive in the order in which they were sent.
-  REQUIRE(send_body(sockets.ours.get(), Kind::open, 2, Arenas{}, {one, other}));
-  REQUIRE(receive_packet(sockets.theirs.get(), packet, true) == Received::packet);
-  REQUIRE(packet.files[1]);
-  CHECK(same_file(packet.files[0].get(), one));
-  CHECK(same_file(packet.files[1].get(), other));
-  // The next packet closes what came with the one before.
-  const int stale = packet.files[0].get();
-  REQUIRE(send_body(sockets.ours.get(), Kind::call, 3, Call{}, {one, other}));
-  REQUIRE(receive_packet(sockets.theirs.get(), packet) == Received::packet);
-  CHECK_FALSE(packet.files[0]);
+  REQUIRE(both.send(Kind::open, Arenas{}, {one, other}) == wire::Sent::all);
+  REQUIRE(both.receive(true) == wire::Received::message);
+  REQUIRE(both.message.files[1]);
+  CHECK(same_file(both.message.files[0].get(), one));
+  CHECK(same_file(both.message.files[1].get(), other));
+  // The next message closes what came with the one before.
+  const int stale = both.message.files[0].get();
+  REQUIRE(both.send(Kind::call, Call{}, {one, other}) == wire::Sent::all);
+  REQUIRE(both.receive() == wire::Received::message);
+  CHECK_FALSE(both.message.files[0]);
   CHECK(::fcntl(stale, F_GETFD) == -1);
 }
 
-TEST_CASE("gpu protocol: more files than a packet may have are closed, not kept") {
-  const Sockets sockets;
+TEST_CASE("gpu protocol: more files than a message may have are closed, not kept") {
+  Both both;
   const std::size_t before = open_files();
-  Header header;
-  header.kind = Kind::done;
-  iovec part{&header, sizeof header};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  const std::array<int, 5> many = {0, 0, 0, 0, 0};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof many)] = {};
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* const rights = CMSG_FIRSTHDR(&message);
-  rights->cmsg_level = SOL_SOCKET;
-  rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(sizeof many);
-  std::memcpy(CMSG_DATA(rights), many.data(), sizeof many);
-  REQUIRE(::sendmsg(sockets.ours.get(), &message, 0) == static_cast<ssize_t>(sizeof header));
-  {
-    Packet packet;
-    REQUIRE(receive_packet(sockets.theirs.get(), packet, true) == Received::packet);
-    CHECK(open_files() <= before + kMaxFiles);
+  wire::Header header{kProtocol.magic, kProtocol.version, static_cast<std::uint16_t>(Kind::info), 1,
+                      0};
+  // In one go, or with each byte of the header.
+  for (const std::size_t piece : {sizeof header, std::size_t{1}}) {
+    for (std::size_t at = 0; at < sizeof header; at += piece) {
+      iovec part{reinterpret_cast<char*>(&header) + at, piece};
+      msghdr message{};
+      message.msg_iov = &part;
+      message.msg_iovlen = 1;
+      const std::array<int, 5> many = {0, 0, 0, 0, 0};
+      alignas(cmsghdr) char control[CMSG_SPACE(sizeof many)] = {};
+      message.msg_control = control;
+      message.msg_controllen = sizeof control;
+      cmsghdr* const rights = CMSG_FIRSTHDR(&message);
+      rights->cmsg_level = SOL_SOCKET;
+      rights->cmsg_type = SCM_RIGHTS;
+      rights->cmsg_len = CMSG_LEN(sizeof many);
+      std::memcpy(CMSG_DATA(rights), many.data(), sizeof many);
+      REQUIRE(::sendmsg(both.ends.ours.get(), &message, 0) == static_cast<ssize_t>(piece));
+    }
+    REQUIRE(both.receive(true) == wire::Received::message);
+    CHECK(open_files() == before + wire::kMaxFiles);
+    both.message = {};
+    CHECK(open_files() == before);
   }
-  CHECK(open_files() == before);
-}
-
-TEST_CASE("gpu protocol: broken packets are refused") {
-  const Sockets sockets;
-  Packet packet;
-  const auto arrives = [&](const Header& header, std::size_t body) {
-    std::vector<unsigned char> bytes(sizeof header + body);
-    std::memcpy(bytes.data(), &header, sizeof header);
-    REQUIRE(::send(sockets.ours.get(), bytes.data(), bytes.size(), 0) ==
-            static_cast<ssize_t>(bytes.size()));
-    return receive_packet(sockets.theirs.get(), packet);
-  };
-  Header header;
-  header.size = 8;
-  CHECK(arrives(header, 8) == Received::packet);
-  CHECK(arrives(header, 7) == Received::malformed);
-  CHECK(arrives(header, 9) == Received::malformed);
-  Header other = header;
-  other.magic ^= 1;
-  CHECK(arrives(other, 8) == Received::malformed);
-  other = header;
-  ++other.version;
-  CHECK(arrives(other, 8) == Received::malformed);
-  other = header;
-  other.size = ~0u;
-  CHECK(arrives(other, 8) == Received::malformed);
-  REQUIRE(::send(sockets.ours.get(), "x", 1, 0) == 1);
-  CHECK(receive_packet(sockets.theirs.get(), packet) == Received::malformed);
-  // Longer than any packet may be: cut off by the kernel, and seen.
-  const std::vector<char> giant(kMaxPacket + 1);
-  const int size = 4 * static_cast<int>(kMaxPacket);
-  ::setsockopt(sockets.ours.get(), SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
-  REQUIRE(::send(sockets.ours.get(), giant.data(), giant.size(), 0) > 0);
-  CHECK(receive_packet(sockets.theirs.get(), packet) == Received::malformed);
-}
-
-TEST_CASE("gpu protocol: bodies of another size or count are refused, whatever they hold") {
-  inputs::SplitMix64 random(5);
-  std::vector<unsigned char> bytes(sizeof(Verify) + 64);
-  auto verify = std::make_unique<Verify>();
-  auto batch = std::make_unique<Batch>();
-  for (int trial = 0; trial < 2000; ++trial) {
-    for (std::size_t i = 0; i < 128; ++i) bytes[i] = static_cast<unsigned char>(random() >> 40);
-    const std::size_t size = (random() >> 20) % bytes.size();
-    Done done;
-    CHECK(take(bytes.data(), size, done) == (size == sizeof done));
-    Hello hello;
-    CHECK(take(bytes.data(), size, hello) == (size == sizeof hello));
-    // A count that does not belong to the size, or is too large, is never believed.
-    if (take(bytes.data(), size, *batch)) CHECK(body_size(*batch) == size);
-    if (take(bytes.data(), size, *verify)) CHECK(body_size(*verify) == size);
-  }
-  Batch* const one = batch.get();
-  one->count = kMaxLaunches + 1;
-  CHECK_FALSE(take(one, fixed_size<Batch>() + 8, *batch));
-  char field[8];
-  std::memset(field, 'x', sizeof field);
-  CHECK(text_length(field) == 8);
-  put_text(field, "far too long for it");
-  CHECK(std::string(field) == "far too");
-  put_text(field, nullptr);
-  CHECK(field[0] == 0);
 }
 
 namespace {

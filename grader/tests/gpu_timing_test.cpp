@@ -613,11 +613,11 @@ TEST_CASE("roofline: what no kernel can exceed") {
   device.major = 9;
   device.multiprocessors = 132;
   device.clock_khz = 1980000;
-  CHECK(std::abs(roofline_tflops(device, protocol::Type::float32, {}) - 66.9) < 0.1);
-  CHECK(std::abs(roofline_tflops(device, protocol::Type::float64, {}) - 66.9) < 0.1);
-  CHECK(std::abs(roofline_tflops(device, protocol::Type::bfloat16, 1830) - 989) < 1);
+  CHECK(std::abs(roofline_tflops(device, gpu::protocol::Type::float32, {}) - 66.9) < 0.1);
+  CHECK(std::abs(roofline_tflops(device, gpu::protocol::Type::float64, {}) - 66.9) < 0.1);
+  CHECK(std::abs(roofline_tflops(device, gpu::protocol::Type::bfloat16, 1830) - 989) < 1);
   device.major = 3;
-  CHECK(roofline_tflops(device, protocol::Type::float32, {}) == 0);
+  CHECK(roofline_tflops(device, gpu::protocol::Type::float32, {}) == 0);
 }
 
 TEST_CASE("calibration: a bar lies in the gap between techniques, or there is none") {

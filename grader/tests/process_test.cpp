@@ -1,6 +1,5 @@
-// Child processes and their limits; the protocol between judge and worker; the judge's small parts.
+// Child processes and their limits; the judge's small parts.
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,7 +11,6 @@
 #include "grader/errors.hpp"
 #include "grader/judge/cases.hpp"
 #include "grader/judge/judge.hpp"
-#include "grader/judge/wire.hpp"
 #include "grader/os/escape.hpp"
 #include "grader/os/pool.hpp"
 #include "grader/os/process.hpp"
@@ -109,71 +107,6 @@ TEST_CASE("text for a terminal or a report is made harmless") {
   CHECK(printable("\xed\xa0\x80") == "???");       // a surrogate
   CHECK(printable("\xe0\x80\xaf") == "???");       // overlong
   CHECK(printable("\xf4\x90\x80\x80") == "????");  // above U+10FFFF
-}
-
-TEST_CASE("a reply survives the wire, and a broken one is refused") {
-  wire::CallReply reply;
-  simgpu::LaunchReport launch;
-  launch.kernel = "kernel<float>";
-  launch.grid = {3, 2, 1};
-  launch.total.fma_f32 = 77;
-  launch.total.tensor_ops["f16"] = 4096;
-  simgpu::Finding finding;
-  finding.kind = simgpu::FindingKind::shared_race;
-  finding.other = simgpu::Access{};
-  finding.other->where = {"gemm.cu", 38};
-  launch.findings = {finding};
-  launch.buffers.resize(2);
-  launch.buffers[1].label = "B";
-  reply.result.launches = {launch};
-  reply.result.errors.resize(1);
-  reply.result.errors[0].name = "cudaErrorInvalidConfiguration";
-  reply.c_after.assign(100, std::byte{7});
-  reply.c_base = 1ull << 33;
-  const std::string bytes = wire::encode(reply);
-  const auto back = wire::decode<wire::CallReply>(bytes);
-  REQUIRE(back.result.launches.size() == 1);
-  CHECK(back.result.launches[0].grid == simgpu::Dim3{3, 2, 1});
-  CHECK(back.result.launches[0].total.fma_f32 == 77);
-  CHECK(back.result.launches[0].total.tensor_ops.at("f16") == 4096);
-  CHECK(back.result.launches[0].findings[0].other->where.line == 38);
-  CHECK(back.result.launches[0].buffers[1].label == "B");
-  CHECK(back.result.errors[0].name == "cudaErrorInvalidConfiguration");
-  CHECK(back.c_after == reply.c_after);
-  CHECK(back.c_base == reply.c_base);
-  CHECK(wire::encode(back) == bytes);
-
-  for (std::size_t size = 0; size < bytes.size(); ++size)
-    CHECK_THROWS_AS(wire::decode<wire::CallReply>(bytes.substr(0, size)), wire::WireError);
-  CHECK_THROWS_AS(wire::decode<wire::CallReply>(bytes + "x"), wire::WireError);
-  // Any single byte wrong: an answer or an error, never a crash or a giant allocation.
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    std::string bad = bytes;
-    bad[i] = static_cast<char>(~bad[i]);
-    try {
-      wire::decode<wire::CallReply>(bad);
-    } catch (const wire::WireError&) {
-    }
-  }
-}
-
-TEST_CASE("frames over a socket") {
-  int fds[2];
-  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
-  wire::Kind kind{};
-  std::string payload;
-  CHECK(wire::send(fds[0], wire::Kind::ask, "payload"));
-  REQUIRE(wire::receive(fds[1], 1000, kind, payload) == wire::Received::frame);
-  CHECK(kind == wire::Kind::ask);
-  CHECK(payload == "payload");
-  CHECK(wire::receive(fds[1], 20, kind, payload) == wire::Received::timeout);
-  const std::string junk(16, 'j');
-  REQUIRE(::write(fds[0], junk.data(), junk.size()) == 16);
-  CHECK(wire::receive(fds[1], 1000, kind, payload) == wire::Received::malformed);
-  ::close(fds[0]);
-  CHECK(wire::receive(fds[1], 1000, kind, payload) == wire::Received::closed);
-  CHECK_FALSE(wire::send(fds[1], wire::Kind::ask, "nobody there"));
-  ::close(fds[1]);
 }
 
 TEST_CASE("compiler output shows the student's file and nothing of ours") {

@@ -14,8 +14,8 @@
 
 #include "common/catch2.hpp"
 #include "common/simgpu/include/driver_types.h"
+#include "common/simgpu/runtime/protocol.hpp"
 #include "common/simgpu/runtime/server/server.hpp"
-#include "common/simgpu/runtime/wire/channel.hpp"
 #include "common/simgpu/tests/harness.hpp"
 #include "common/simgpu/tests/process.hpp"
 
@@ -32,7 +32,8 @@ using runtime::Role;
 using runtime::Server;
 using runtime::Transfer;
 using runtime::View;
-namespace wire = runtime::wire;
+namespace protocol = runtime::protocol;
+using protocol::Kind;
 
 /// Compiled once: the launchers' PTX, and the runner.
 struct Built {
@@ -80,9 +81,9 @@ class Session {
     std::reverse(values.begin(), values.end());
     b = input(values, "B");
     c = device.alloc(values.size() * sizeof(float), "C");
-    const wire::Ends ends = wire::make_channel();
-    fd_ = ends.worker;
-    server = std::make_unique<Server>(device, std::vector{module_}, policy, fd_);
+    wire::Ends ends = wire::make_ends();
+    end_ = std::move(ends.ours);
+    server = std::make_unique<Server>(device, std::vector{module_}, policy, end_.get());
     server->protect(a, Role::input);
     server->protect(b, Role::input);
     server->protect(c, Role::output);
@@ -92,12 +93,12 @@ class Session {
       const int to = ::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
       ::dup2(to, 1);
       ::dup2(to, 2);
-      ::dup2(ends.runner, 3);
+      ::dup2(ends.theirs.get(), 3);
       for (int fd = 4; fd < 64; ++fd) ::close(fd);
       ::execl(Built::get().runner.c_str(), "runner", static_cast<char*>(nullptr));
       ::_exit(127);
     }
-    ::close(ends.runner);
+    ends.theirs.reset();
     const Server::Hello hello = server->wait_hello(20s);
     REQUIRE(hello.outcome == Outcome::returned);
     for (std::size_t i = 0; i < hello.entries.size(); ++i)
@@ -108,7 +109,6 @@ class Session {
       ::kill(child_, SIGKILL);
       ::waitpid(child_, nullptr, 0);
     }
-    ::close(fd_);
   }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -148,7 +148,7 @@ class Session {
   }
   ModuleId module_;
   TemporaryFolder folder_;
-  int fd_ = -1;
+  wire::UniqueFd end_;
   pid_t child_ = -1;
   std::map<std::string, std::uint32_t> entries_;
 };
@@ -355,27 +355,18 @@ TEST_CASE("a runner without its channel says what it is", "[server]") {
 class ByHand {
  public:
   ByHand() : module_(device.load_module(Built::get().ptx)) {
-    const wire::Ends ends = wire::make_channel();
-    worker_ = ends.worker;
-    runner = ends.runner;
+    wire::Ends ends = wire::make_ends();
+    worker_ = std::move(ends.ours);
+    runner = std::move(ends.theirs);
     Policy policy;
     policy.launch.instruction_budget = 100'000;
     policy.launch.host_threads = 1;
-    server = std::make_unique<Server>(device, std::vector{module_}, policy, worker_);
+    server = std::make_unique<Server>(device, std::vector{module_}, policy, worker_.get());
     c = device.alloc(4096, "C");
     server->protect(c, Role::output);
   }
-  ~ByHand() {
-    if (runner >= 0) ::close(runner);
-    ::close(worker_);
-  }
-  ByHand(const ByHand&) = delete;
-  ByHand& operator=(const ByHand&) = delete;
-
   void hello() {
-    wire::Message message = wire::make(wire::Type::hello, 1, wire::Hello{1, 0},
-                                       {wire::bytes_of(std::string_view("f\0", 2))});
-    put(raw(message));
+    put(raw(wire::make(Kind::hello, 1, protocol::Hello{{"f"}})));
     const Server::Hello got = server->wait_hello(5s);
     REQUIRE(got.outcome == Outcome::returned);
     REQUIRE(got.entries == std::vector<std::string>{"f"});
@@ -385,42 +376,43 @@ class ByHand {
   CallResult call(Act act, std::chrono::nanoseconds patience = 300ms) {
     std::thread thread([&] {
       wire::Message message;
-      std::string problem;
-      wire::Channel(runner).receive(message, wire::Channel::Clock::now() + 5s, problem);
+      channel().receive(message, wire::Clock::now() + 5s);
       act();
     });
     const CallResult result = server->call(0, {}, {}, {c, 1, 1, 1}, patience);
     thread.join();
     return result;
   }
-  static std::string raw(const wire::Message& message) {
-    std::string bytes(sizeof message.header + message.payload.size(), '\0');
-    std::memcpy(bytes.data(), &message.header, sizeof message.header);
-    std::memcpy(bytes.data() + sizeof message.header, message.payload.data(),
-                message.payload.size());
+  static wire::Header header(const wire::Message& message) {
+    return {protocol::kProtocol.magic, protocol::kProtocol.version, message.kind, message.serial,
+            static_cast<std::uint32_t>(message.payload.size())};
+  }
+  static std::string raw(const wire::Header& header, const wire::Message& message) {
+    std::string bytes(sizeof header + message.payload.size(), '\0');
+    std::memcpy(bytes.data(), &header, sizeof header);
+    std::memcpy(bytes.data() + sizeof header, message.payload.data(), message.payload.size());
     return bytes;
   }
+  static std::string raw(const wire::Message& message) { return raw(header(message), message); }
+  wire::Channel channel() const { return {runner.get(), protocol::kProtocol}; }
   void put(const std::string& bytes) const {
-    if (::send(runner, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0)
+    if (::send(runner.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0)
       return;  // the server may have gone away: its right
   }
-  void hang_up() {
-    ::close(runner);
-    runner = -1;
-  }
+  void hang_up() { runner.reset(); }
 
   Device device;
   std::unique_ptr<Server> server;
   DevicePtr c = 0;
-  int runner = -1;
+  wire::UniqueFd runner;
 
  private:
   ModuleId module_;
-  int worker_ = -1;
+  wire::UniqueFd worker_;
 };
 
-wire::Message returned(std::uint32_t sequence) {
-  return wire::make(wire::Type::returned, sequence, wire::Returned{});
+wire::Message returned(std::uint32_t serial) {
+  return wire::make(Kind::returned, serial, protocol::Returned{});
 }
 
 TEST_CASE("protocol: malformed messages end the call, each with its reason", "[server]") {
@@ -428,52 +420,58 @@ TEST_CASE("protocol: malformed messages end the call, each with its reason", "[s
     std::string name, bytes, reason;
   };
   std::vector<Case> cases;
-  const auto changed = [](wire::Message message, auto change) {
-    change(message.header);
-    return ByHand::raw(message);
+  const auto changed = [](const wire::Message& message, auto change) {
+    wire::Header header = ByHand::header(message);
+    change(header);
+    return ByHand::raw(header, message);
   };
-  const wire::Message good = wire::make(wire::Type::allocate, 2, wire::Allocate{64});
+  const wire::Message good = wire::make(Kind::allocate, 2, protocol::Allocate{64});
   cases.push_back(
       {"wrong magic", changed(good, [](wire::Header& h) { h.magic ^= 1; }), "no message"});
   cases.push_back(
       {"wrong version", changed(good, [](wire::Header& h) { h.version = 9; }), "version 9"});
   cases.push_back(
-      {"unknown type", changed(good, [](wire::Header& h) { h.type = 999; }), "unknown type 999"});
+      {"unknown kind", changed(good, [](wire::Header& h) { h.kind = 999; }), "unknown kind 999"});
   cases.push_back({"huge length", changed(good, [](wire::Header& h) { h.bytes = 0xffffffffu; }),
                    "claims 4294967295 bytes"});
-  cases.push_back({"length below the body's", changed(good, [](wire::Header& h) { h.bytes = 7; }),
-                   "claims 7 bytes"});
+  cases.push_back(
+      {"length below the body's",
+       changed(good, [](wire::Header& h) { h.bytes = 7; }).substr(0, sizeof(wire::Header) + 7),
+       "ends too early"});
   cases.push_back({"length beyond the body's", changed(good, [](wire::Header& h) { h.bytes = 9; }),
                    "claims 9 bytes"});
-  cases.push_back({"sequence repeated", changed(good, [](wire::Header& h) { h.sequence = 1; }),
-                   "out of sequence"});
-  cases.push_back({"sequence skipped", changed(good, [](wire::Header& h) { h.sequence = 3; }),
-                   "out of sequence"});
-  cases.push_back({"the worker's type",
-                   ByHand::raw(wire::make(wire::Type::reply, 2, wire::Reply{})),
+  cases.push_back(
+      {"serial repeated", changed(good, [](wire::Header& h) { h.serial = 1; }), "out of sequence"});
+  cases.push_back(
+      {"serial skipped", changed(good, [](wire::Header& h) { h.serial = 3; }), "out of sequence"});
+  cases.push_back({"the worker's kind", ByHand::raw(wire::make(Kind::reply, 2, protocol::Reply{})),
                    "only the worker"});
   cases.push_back(
-      {"a second hello", ByHand::raw(wire::make(wire::Type::hello, 2, wire::Hello{})), "twice"});
+      {"a second hello", ByHand::raw(wire::make(Kind::hello, 2, protocol::Hello{})), "twice"});
   cases.push_back(
       {"two at a time",
-       ByHand::raw(good) + ByHand::raw(wire::make(wire::Type::allocate, 3, wire::Allocate{64})),
+       ByHand::raw(good) + ByHand::raw(wire::make(Kind::allocate, 3, protocol::Allocate{64})),
        "more than one message"});
   cases.push_back({"a byte too many", ByHand::raw(good) + "x", "more than one message"});
   cases.push_back({"half a header", ByHand::raw(good).substr(0, 7), "stopped after 7 bytes"});
   cases.push_back({"half a body", ByHand::raw(good).substr(0, 20), "stopped after 4 of 8 bytes"});
-  wire::Launch launch;
-  launch.name_bytes = 100;
-  cases.push_back({"launch without its name",
-                   ByHand::raw(wire::make(wire::Type::launch, 2, launch)), "do not add up"});
-  launch.name_bytes = 0xfffffff0u;
-  launch.argument_bytes = 0x20;
-  cases.push_back(
-      {"launch whose sizes overflow",
-       ByHand::raw(wire::make(wire::Type::launch, 2, launch, {wire::bytes_of("0123456789abcdef")})),
-       "do not add up"});
+  // The count of the name stands behind two extents and the shared bytes.
+  const auto launch = [](std::uint32_t name, const std::string& rest) {
+    wire::Message message = wire::make(Kind::launch, 2, protocol::Launch{});
+    const auto* const from = reinterpret_cast<const std::byte*>(rest.data());
+    message.payload.insert(message.payload.end() - 4, from, from + rest.size());
+    std::memcpy(message.payload.data() + 28, &name, sizeof name);
+    return ByHand::raw(message);
+  };
+  cases.push_back({"launch without its name", launch(100, ""), "claims 100 elements"});
+  cases.push_back({"launch whose sizes overflow", launch(0xfffffff0u, "0123456789abcdef"),
+                   "claims 4294967280 elements"});
+  wire::Message longer = wire::make(Kind::launch, 2, protocol::Launch{});
+  longer.payload.resize(longer.payload.size() + 3);
+  cases.push_back({"launch with bytes to spare", ByHand::raw(longer), "3 bytes to spare"});
   cases.push_back({"text beyond its cap",
-                   ByHand::raw(wire::make(wire::Type::returned, 2, wire::Returned{},
-                                          {wire::bytes_of(std::string(5000, 'x'))})),
+                   ByHand::raw(wire::make(Kind::returned, 2,
+                                          protocol::Returned{0, true, std::string(5000, 'x')})),
                    "claims"});
   for (const Case& c : cases) {
     INFO(c.name);
@@ -525,20 +523,21 @@ TEST_CASE("protocol: silence and hanging up", "[server]") {
 }
 
 TEST_CASE("protocol: malformed introductions", "[server]") {
-  const auto introduce = [](std::uint32_t entries, std::string_view names) {
+  const auto introduce = [](std::uint32_t entries, const std::vector<std::string>& names) {
+    wire::Message message = wire::make(Kind::hello, 1, protocol::Hello{names});
+    std::memcpy(message.payload.data(), &entries, sizeof entries);
     ByHand by_hand;
-    by_hand.put(ByHand::raw(
-        wire::make(wire::Type::hello, 1, wire::Hello{entries, 0}, {wire::bytes_of(names)})));
+    by_hand.put(ByHand::raw(message));
     return by_hand.server->wait_hello(300ms);
   };
-  CHECK(introduce(0, "").outcome == Outcome::returned);
-  CHECK(introduce(2, std::string_view("a\0b\0", 4)).entries.size() == 2);
-  CHECK(introduce(2, std::string_view("a\0", 2)).outcome == Outcome::protocol);
-  CHECK(introduce(1, "a").outcome == Outcome::protocol);
-  CHECK(introduce(1, std::string_view("a\0b", 3)).outcome == Outcome::protocol);
-  CHECK(introduce(4000000000u, std::string_view("a\0", 2)).outcome == Outcome::protocol);
+  CHECK(introduce(0, {}).outcome == Outcome::returned);
+  CHECK(introduce(2, {"a", "b"}).entries == std::vector<std::string>{"a", "b"});
+  CHECK(introduce(2, {"a"}).outcome == Outcome::protocol);
+  CHECK(introduce(1, {}).outcome == Outcome::protocol);
+  CHECK(introduce(1, {"a", "b"}).outcome == Outcome::protocol);
+  CHECK(introduce(4000000000u, {"a"}).outcome == Outcome::protocol);
   ByHand by_hand;
-  by_hand.put(ByHand::raw(wire::make(wire::Type::allocate, 1, wire::Allocate{64})));
+  by_hand.put(ByHand::raw(wire::make(Kind::allocate, 1, protocol::Allocate{64})));
   CHECK(by_hand.server->wait_hello(300ms).message.find("before it introduced itself") !=
         std::string::npos);
 }
@@ -547,68 +546,58 @@ TEST_CASE("protocol: requests with impossible contents are answered with an erro
   ByHand by_hand;
   by_hand.hello();
   std::vector<std::pair<std::string, wire::Message>> requests;
-  const std::string long_name(wire::kMaxName, 'x');
+  const std::string long_name(protocol::kMaxName, 'x');
   const std::uint64_t nowhere = 0x7fff12345678ull, top = ~0ull;
   requests.emplace_back("allocate everything",
-                        wire::make(wire::Type::allocate, 0, wire::Allocate{top}));
-  requests.emplace_back("allocate nothing", wire::make(wire::Type::allocate, 0, wire::Allocate{0}));
-  requests.emplace_back("free nowhere", wire::make(wire::Type::release, 0, wire::Release{nowhere}));
-  requests.emplace_back("free null", wire::make(wire::Type::release, 0, wire::Release{0}));
-  requests.emplace_back("fill nowhere",
-                        wire::make(wire::Type::fill, 0, wire::Fill{nowhere, 4, 0, 0}));
+                        wire::make(Kind::allocate, 0, protocol::Allocate{top}));
+  requests.emplace_back("allocate nothing", wire::make(Kind::allocate, 0, protocol::Allocate{0}));
+  requests.emplace_back("free nowhere", wire::make(Kind::release, 0, protocol::Address{nowhere}));
+  requests.emplace_back("free null", wire::make(Kind::release, 0, protocol::Address{0}));
+  requests.emplace_back("fill nowhere", wire::make(Kind::fill, 0, protocol::Fill{nowhere, 4, 0}));
   requests.emplace_back("fill beyond the end",
-                        wire::make(wire::Type::fill, 0, wire::Fill{by_hand.c, 4097, 0, 0}));
+                        wire::make(Kind::fill, 0, protocol::Fill{by_hand.c, 4097, 0}));
   requests.emplace_back("fill that wraps around",
-                        wire::make(wire::Type::fill, 0, wire::Fill{by_hand.c + 8, top - 4, 0, 0}));
+                        wire::make(Kind::fill, 0, protocol::Fill{by_hand.c + 8, top - 4, 0}));
   requests.emplace_back(
       "copy that wraps around",
-      wire::make(wire::Type::copy, 0, wire::Copy{by_hand.c + 8, by_hand.c, top - 4}));
+      wire::make(Kind::copy, 0, protocol::Copy{by_hand.c + 8, by_hand.c, top - 4}));
   requests.emplace_back("copy to the top of memory",
-                        wire::make(wire::Type::copy, 0, wire::Copy{top, top, 2}));
-  requests.emplace_back("find nowhere", wire::make(wire::Type::find, 0, wire::Find{top}));
-  requests.emplace_back("unknown variable", wire::make(wire::Type::variable, 0, wire::Variable{},
-                                                       {wire::bytes_of(long_name)}));
-  requests.emplace_back("unknown kernel", wire::make(wire::Type::kernel_info, 0, wire::KernelInfo{},
-                                                     {wire::bytes_of("no")}));
-  requests.emplace_back("attribute of an unknown kernel",
-                        wire::make(wire::Type::set_max_dynamic_shared, 0,
-                                   wire::SetMaxDynamicShared{}, {wire::bytes_of(long_name)}));
-  wire::Launch launch;
-  const std::string kernel = "_Z5scalePfi";
-  launch.name_bytes = static_cast<std::uint32_t>(kernel.size());
-  requests.emplace_back("launch of nothing",
-                        wire::make(wire::Type::launch, 0, launch, {wire::bytes_of(kernel)}));
-  for (std::uint32_t& extent : launch.grid) extent = 0xffffffffu;
-  for (std::uint32_t& extent : launch.block) extent = 0xffffffffu;
-  launch.shared_bytes = 0xffffffffu;
-  launch.argument_bytes = 12;
-  requests.emplace_back("launch of everything",
-                        wire::make(wire::Type::launch, 0, launch,
-                                   {wire::bytes_of(kernel), wire::bytes_of("0123456789ab")}));
-  std::fill(std::begin(launch.grid), std::end(launch.grid), 1u);
-  std::fill(std::begin(launch.block), std::end(launch.block), 1u);
-  launch.shared_bytes = 0;
-  launch.argument_bytes = 3;
+                        wire::make(Kind::copy, 0, protocol::Copy{top, top, 2}));
+  requests.emplace_back("find nowhere", wire::make(Kind::find, 0, protocol::Address{top}));
+  requests.emplace_back("unknown variable",
+                        wire::make(Kind::variable, 0, protocol::Name{long_name}));
+  requests.emplace_back("unknown kernel", wire::make(Kind::kernel_info, 0, protocol::Name{"no"}));
   requests.emplace_back(
-      "launch with too few arguments",
-      wire::make(wire::Type::launch, 0, launch, {wire::bytes_of(kernel), wire::bytes_of("abc")}));
+      "attribute of an unknown kernel",
+      wire::make(Kind::set_max_dynamic_shared, 0, protocol::SetMaxDynamicShared{0, long_name}));
+  protocol::Launch launch;
+  launch.mangled = "_Z5scalePfi";
+  launch.grid = launch.block = {0, 0, 0};
+  requests.emplace_back("launch of nothing", wire::make(Kind::launch, 0, launch));
+  launch.grid = launch.block = {0xffffffffu, 0xffffffffu, 0xffffffffu};
+  launch.shared_bytes = 0xffffffffu;
+  launch.arguments.resize(12);
+  requests.emplace_back("launch of everything", wire::make(Kind::launch, 0, launch));
+  launch.grid = launch.block = {1, 1, 1};
+  launch.shared_bytes = 0;
+  launch.arguments.resize(3);
+  requests.emplace_back("launch with too few arguments", wire::make(Kind::launch, 0, launch));
   std::vector<std::string> accepted;
   const CallResult result = by_hand.call(
       [&] {
-        std::uint32_t sequence = 1;
-        wire::Channel channel(by_hand.runner);
+        std::uint32_t serial = 1;
+        wire::Channel channel = by_hand.channel();
         for (auto& [name, request] : requests) {
-          request.header.sequence = ++sequence;
-          channel.send(request);
+          request.serial = ++serial;
+          channel.send(request, wire::Clock::now() + 5s);
           wire::Message reply;
-          std::string problem;
-          if (channel.receive(reply, wire::Channel::Clock::now() + 5s, problem) !=
-                  wire::Received::message ||
-              reply.type() != wire::Type::reply || reply.body<wire::Reply>().code == cudaSuccess) {
+          if (channel.receive(reply, wire::Clock::now() + 5s) != wire::Received::message ||
+              reply.kind != static_cast<std::uint16_t>(Kind::reply) ||
+              reply.as<protocol::Reply>().code == cudaSuccess) {
             accepted.push_back(name);
           }
         }
-        channel.send(returned(++sequence));
+        channel.send(returned(++serial), wire::Clock::now() + 5s);
       },
       20s);
   CHECK(result.outcome == Outcome::returned);
@@ -622,7 +611,6 @@ TEST_CASE("protocol: random bytes and mutated messages never hang or crash the s
           "[server]") {
   Random random(20261121);
   std::map<Outcome, int> seen;
-  const std::string kernel = "_Z5scalePfi";
   for (int round = 0; round < 300; ++round) {
     ByHand by_hand;
     by_hand.hello();
@@ -633,13 +621,9 @@ TEST_CASE("protocol: random bytes and mutated messages never hang or crash the s
       for (std::uint32_t i = random.below(200); i > 0; --i)
         bytes += static_cast<char>(random.below(256));
     } else {
-      wire::Launch launch;
-      launch.name_bytes = static_cast<std::uint32_t>(kernel.size());
-      launch.argument_bytes = 12;
-      std::fill(std::begin(launch.grid), std::end(launch.grid), 1u);
-      std::fill(std::begin(launch.block), std::end(launch.block), 1u);
-      bytes = ByHand::raw(wire::make(wire::Type::launch, 2, launch,
-                                     {wire::bytes_of(kernel), wire::bytes_of("0123456789ab")}));
+      protocol::Launch launch{{1, 1, 1}, {1, 1, 1}, 0, "_Z5scalePfi", {}};
+      launch.arguments.resize(12);
+      bytes = ByHand::raw(wire::make(Kind::launch, 2, launch));
       for (std::uint32_t i = 1 + random.below(3); i > 0; --i) {
         bytes[random.below(static_cast<std::uint32_t>(bytes.size()))] =
             static_cast<char>(random.below(256));

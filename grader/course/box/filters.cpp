@@ -11,8 +11,8 @@
 
 #include <seccomp.h>
 
+#include "common/wire/unique_fd.hpp"
 #include "grader/errors.hpp"
-#include "grader/os/unique_fd.hpp"
 
 namespace grader::box {
 namespace {

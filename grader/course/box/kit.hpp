@@ -9,9 +9,9 @@
 #include <set>
 #include <string>
 
+#include "common/wire/unique_fd.hpp"
 #include "grader/compile/compile.hpp"
 #include "grader/os/box.hpp"
-#include "grader/os/unique_fd.hpp"
 
 namespace grader::box {
 

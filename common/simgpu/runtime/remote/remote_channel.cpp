@@ -3,15 +3,14 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <utility>
 
 namespace simgpu::runtime {
 namespace {
 
 constexpr int kWorkerGone = 3;
 
-/// Long enough to be forever; small enough to add to a clock.
-constexpr std::chrono::hours kForever{24 * 365};
+/// A worker that does not read for so long is gone.
+constexpr std::chrono::seconds kSendPatience{10};
 
 }  // namespace
 
@@ -24,26 +23,27 @@ void RemoteChannel::open(int fd) {
   fd_ = fd;
 }
 
-bool RemoteChannel::send(wire::Message message) {
-  message.header.sequence = ++sequence_;
-  return fd_ >= 0 && wire::Channel(fd_).send(message);
+bool RemoteChannel::send(const wire::Message& message) {
+  return fd_ >= 0 && wire::Channel(fd_, protocol::kProtocol)
+                             .send(message, wire::Clock::now() + kSendPatience) == wire::Sent::all;
 }
 
 bool RemoteChannel::receive(wire::Message& message) {
-  std::string problem;
-  return fd_ >= 0 && wire::Channel(fd_).receive(message, wire::Channel::Clock::now() + kForever,
-                                                problem) == wire::Received::message;
+  return fd_ >= 0 && wire::Channel(fd_, protocol::kProtocol).receive(message, wire::kForever) ==
+                         wire::Received::message;
 }
 
-wire::Message RemoteChannel::request(wire::Message message) {
+protocol::Reply RemoteChannel::exchange(const wire::Message& message) {
   wire::Message reply;
-  const bool answered = send(std::move(message)) && receive(reply) &&
-                        reply.type() == wire::Type::reply && reply.header.sequence == sequence_;
-  if (!answered) {
-    std::fputs("simgpu: the device worker is gone\n", stderr);
-    ::_exit(kWorkerGone);
+  if (send(message) && receive(reply) && reply.serial == serial_ &&
+      reply.kind == static_cast<std::uint16_t>(protocol::Kind::reply)) {
+    try {
+      return reply.as<protocol::Reply>();
+    } catch (const wire::Error&) {
+    }
   }
-  return reply;
+  std::fputs("simgpu: the device worker is gone\n", stderr);
+  ::_exit(kWorkerGone);
 }
 
 }  // namespace simgpu::runtime

@@ -1,7 +1,5 @@
 #include "common/simgpu/runtime/remote/runner_loop.hpp"
 
-#include <sys/socket.h>
-
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -13,57 +11,43 @@
 namespace simgpu::runtime {
 namespace {
 
-using wire::Type;
+using protocol::Kind;
 
 constexpr int kSaidGoodbye = 0, kNoChannel = 2, kBrokenProtocol = 3;
 
-RawView raw(const wire::View& view) {
+RawView raw(const protocol::View& view) {
   return {reinterpret_cast<void*>(static_cast<std::uintptr_t>(view.data)), view.rows, view.cols,
           view.ld};
 }
 
-bool is_socket(int fd) {
-  int type = 0;
-  socklen_t size = sizeof type;
-  return ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
-}
-
-std::string_view capped(std::string_view text) {
-  return text.substr(0, wire::kMaxText);
+std::string capped(std::string_view text) {
+  return std::string(text.substr(0, protocol::kMaxText));
 }
 
 bool send_hello(const Entry* entries, std::size_t count) {
-  std::string names;
-  for (std::size_t i = 0; i < count; ++i) {
-    names += entries[i].name;
-    names += '\0';
-  }
-  wire::Hello hello;
-  hello.entries = static_cast<std::uint32_t>(count);
-  return RemoteChannel::get().send(wire::make(Type::hello, 0, hello, {wire::bytes_of(names)}));
+  protocol::Hello hello;
+  for (std::size_t i = 0; i < count; ++i) hello.entries.emplace_back(entries[i].name);
+  return RemoteChannel::get().send(Kind::hello, hello);
 }
 
 bool send_returned(bool answered, std::string_view answer) {
   // Whatever the student's code printed must not wait in a buffer that a kill would lose.
   std::fflush(nullptr);
-  wire::Returned returned;
-  returned.last_error = cudaGetLastError();  // taken, so that the next call starts clean
-  returned.answered = answered;
+  // The error is taken, so that the next call starts clean.
   return RemoteChannel::get().send(
-      wire::make(Type::returned, 0, returned, {wire::bytes_of(capped(answer))}));
+      Kind::returned, protocol::Returned{cudaGetLastError(), answered, capped(answer)});
 }
 
 bool send_threw(std::string_view what) {
   std::fflush(nullptr);
   cudaGetLastError();
-  return RemoteChannel::get().send(
-      wire::make(Type::threw, 0, wire::Threw{}, {wire::bytes_of(capped(what))}));
+  return RemoteChannel::get().send(Kind::threw, protocol::Threw{capped(what)});
 }
 
 }  // namespace
 
 int simgpu_runner_main(int fd, const Entry* entries, std::size_t count) {
-  if (!is_socket(fd)) {
+  if (!wire::is_end(fd)) {
     std::fputs("simgpu: this program is started by the grader, which gives it a connection\n",
                stderr);
     return kNoChannel;
@@ -75,18 +59,18 @@ int simgpu_runner_main(int fd, const Entry* entries, std::size_t count) {
   while (channel.receive(message)) {
     bool sent = false;
     try {
-      switch (message.type()) {
-        case Type::goodbye:
+      switch (static_cast<Kind>(message.kind)) {
+        case Kind::goodbye:
           return kSaidGoodbye;
-        case Type::call: {
-          const auto call = message.body<wire::Call>();
+        case Kind::call: {
+          const auto call = message.as<protocol::Call>();
           if (call.entry >= count || !entries[call.entry].launch) return kBrokenProtocol;
           entries[call.entry].launch(raw(call.a), raw(call.b), raw(call.c), nullptr);
           sent = send_returned(false, {});
           break;
         }
-        case Type::ask: {
-          const auto ask = message.body<wire::Ask>();
+        case Kind::ask: {
+          const auto ask = message.as<protocol::Ask>();
           if (ask.entry >= count || !entries[ask.entry].answer) return kBrokenProtocol;
           const char* const answer = entries[ask.entry].answer();
           sent = send_returned(answer != nullptr, answer ? answer : "");

@@ -1,29 +1,28 @@
 #include "common/simgpu/runtime/server/server.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "common/simgpu/include/driver_types.h"
+#include "common/simgpu/runtime/protocol.hpp"
 #include "common/simgpu/runtime/server/names.hpp"
 #include "common/simgpu/runtime/status_code.hpp"
-#include "common/simgpu/runtime/wire/channel.hpp"
 
 namespace simgpu::runtime {
 namespace {
 
-using wire::Channel;
+using protocol::Kind;
+using protocol::Reply;
 using wire::Message;
 using wire::Received;
-using wire::Reply;
-using wire::Type;
 
 constexpr std::size_t kMaxErrors = 64;
 constexpr std::size_t kMaxRefusals = 64;
 constexpr std::size_t kMaxTransfers = 100000;
-constexpr std::size_t kMaxEntries = 1024;
+/// A runner that does not read for so long is gone.
+constexpr std::chrono::seconds kSendPatience{10};
 
 /// A request that is not allowed or not possible: what the program's call will return, and why.
 struct Failure {
@@ -43,7 +42,7 @@ struct Scratch {
 
 struct Server::Impl {
   Impl(Device& d, std::vector<ModuleId> m, Policy p, int fd)
-      : device(d), modules(std::move(m)), policy(std::move(p)), channel(fd) {}
+      : device(d), modules(std::move(m)), policy(std::move(p)), channel(fd, protocol::kProtocol) {}
 
   /// A kernel and the module it is in.
   struct Kernel {
@@ -54,13 +53,13 @@ struct Server::Impl {
   Device& device;
   std::vector<ModuleId> modules;  ///< one per source file; the first that has a name, has it
   Policy policy;
-  Channel channel;
+  wire::Channel channel;
   std::map<DevicePtr, Role> roles;
   std::map<DevicePtr, Scratch> scratch;    ///< the runner's allocations, by base
   std::map<DevicePtr, Scratch> variables;  ///< of the modules, by base
   std::map<std::string, Kernel, std::less<>> kernels;
   std::uint64_t scratch_bytes = 0, scratch_count = 0;
-  std::uint32_t sequence = 0;  ///< of the last message received
+  std::uint32_t serial = 0;  ///< of the last message received
 
   // Of the current call:
   CallResult result;
@@ -75,16 +74,16 @@ struct Server::Impl {
 
   /// Waits for a message, counting the wait against `left`. `outcome` says what else came.
   bool receive(Message& message, Patience& left, Outcome& outcome, std::string& problem) {
-    const auto start = Channel::Clock::now();
-    Received received = channel.receive(message, start + left, problem);
+    const auto start = wire::Clock::now();
+    Received received = channel.receive(message, start + left);
     // A look four times a second: who is kept from running today may get the processor in a moment.
     while (received == Received::timeout && extra > Patience::zero() && policy.starved &&
            policy.starved()) {
       const Patience more = std::min<Patience>(extra, std::chrono::milliseconds(250));
       extra -= more;
-      received = channel.receive(message, Channel::Clock::now() + more, problem);
+      received = channel.receive(message, wire::Clock::now() + more);
     }
-    left -= std::min<Patience>(left, Channel::Clock::now() - start);
+    left -= std::min<Patience>(left, wire::Clock::now() - start);
     switch (received) {
       case Received::closed:
         outcome = Outcome::closed;
@@ -94,20 +93,21 @@ struct Server::Impl {
         return false;
       case Received::garbage:
         outcome = Outcome::protocol;
+        problem = channel.problem();
         return false;
       case Received::message:
         break;
     }
     outcome = Outcome::protocol;
-    if (message.header.type >= static_cast<std::uint16_t>(Type::call)) {
+    if (message.kind >= static_cast<std::uint16_t>(Kind::call)) {
       problem = "the runner sent a message that only the worker may send";
       return false;
     }
-    if (message.header.sequence != sequence + 1) {
+    if (message.serial != serial + 1) {
       problem = "a message is out of sequence";
       return false;
     }
-    sequence = message.header.sequence;
+    serial = message.serial;
     if (channel.has_input()) {
       problem = "the runner sent more than one message at a time";
       return false;
@@ -128,51 +128,57 @@ struct Server::Impl {
     if (channel.has_input()) {
       result.message = "the runner sent something before it was called";
       outcome = Outcome::protocol;
-    } else if (!channel.send(first)) {
+    } else if (!send(first)) {
       outcome = Outcome::closed;
     } else {
       Message message;
-      while (receive(message, left, outcome, result.message)) {
-        if (message.type() == Type::returned) {
-          const auto body = message.body<wire::Returned>();
-          result.last_error = body.last_error;
-          result.answered = body.answered != 0;
-          result.answer = wire::text(message.tail<wire::Returned>());
-          outcome = Outcome::returned;
-          break;
-        }
-        if (message.type() == Type::threw) {
-          result.message = wire::text(message.tail<wire::Threw>());
-          outcome = Outcome::threw;
-          break;
-        }
-        if (message.type() == Type::hello) {
-          result.message = "the runner introduced itself twice";
-          outcome = Outcome::protocol;
-          break;
-        }
-        if (++requests > policy.requests) {
-          result.message = "more than " + std::to_string(policy.requests) + " CUDA calls";
-          outcome = Outcome::protocol;
-          break;
-        }
-        Message reply;
-        if (!answer(message, reply)) {
-          outcome = Outcome::protocol;
-          break;
-        }
-        reply.header.sequence = sequence;
-        if (!channel.send(reply)) {
-          outcome = Outcome::closed;
-          break;
-        }
-      }
+      while (receive(message, left, outcome, result.message))
+        if (!turn(message, outcome)) break;
     }
     settle_pending();
     result.outcome = outcome;
     result.live_allocations = scratch_count;
     result.live_bytes = scratch_bytes;
     return std::move(result);
+  }
+
+  bool send(const Message& message) {
+    return channel.send(message, wire::Clock::now() + kSendPatience) == wire::Sent::all;
+  }
+
+  /// Takes what the runner says and answers it. False: the call is over, and `outcome` says how.
+  bool turn(const Message& message, Outcome& outcome) {
+    outcome = Outcome::protocol;
+    try {
+      switch (static_cast<Kind>(message.kind)) {
+        case Kind::returned: {
+          auto body = message.as<protocol::Returned>();
+          result.last_error = body.last_error;
+          result.answered = body.answered;
+          result.answer = std::move(body.answer);
+          outcome = Outcome::returned;
+          return false;
+        }
+        case Kind::threw:
+          result.message = message.as<protocol::Threw>().what;
+          outcome = Outcome::threw;
+          return false;
+        case Kind::hello:
+          result.message = "the runner introduced itself twice";
+          return false;
+        default:
+          break;
+      }
+      if (++requests > policy.requests) {
+        result.message = "more than " + std::to_string(policy.requests) + " CUDA calls";
+        return false;
+      }
+      if (send(wire::make(Kind::reply, serial, answer(message)))) return true;
+      outcome = Outcome::closed;
+    } catch (const wire::Error& error) {
+      result.message = error.what();
+    }
+    return false;
   }
 
   // -------------------------------------------------------------------------------------
@@ -255,27 +261,25 @@ struct Server::Impl {
   // ------------------------------------------------------------------------------------------
   // requests
 
-  /// False if the message breaks the protocol (`result.message` says how).
-  bool answer(const Message& message, Message& reply) {
-    Reply body;
-    std::vector<std::byte> tail;
+  /// Throws wire::Error if the message breaks the protocol.
+  Reply answer(const Message& message) {
+    Reply reply;
     try {
-      if (!dispatch(message, body, tail)) return false;
+      dispatch(message, reply);
     } catch (const Failure& failure) {
-      body = {};
-      body.code = failure.code;
+      reply = {};
+      reply.code = failure.code;
       note_failure(message, failure.code, failure.why);
     } catch (const DeviceError& error) {
-      body = {};
-      body.code = code_of(error.status);
-      note_failure(message, body.code, error.what());
+      reply = {};
+      reply.code = code_of(error.status);
+      note_failure(message, reply.code, error.what());
     } catch (const std::bad_alloc&) {
-      body = {};
-      body.code = cudaErrorMemoryAllocation;
-      note_failure(message, body.code, "the judge has not that much memory");
+      reply = {};
+      reply.code = cudaErrorMemoryAllocation;
+      note_failure(message, reply.code, "the judge has not that much memory");
     }
-    reply = wire::make(Type::reply, 0, body, {tail});
-    return true;
+    return reply;
   }
 
   void note_failure(const Message& message, int code, const std::string& why) {
@@ -285,27 +289,26 @@ struct Server::Impl {
     error.code = code;
     error.name = name_of(code);
     error.message = why;
-    switch (message.type()) {
-      case Type::allocate:
+    switch (static_cast<Kind>(message.kind)) {
+      case Kind::allocate:
         error.call = "cudaMalloc";
         break;
-      case Type::release:
+      case Kind::release:
         error.call = "cudaFree";
         break;
-      case Type::fill:
+      case Kind::fill:
         error.call = "cudaMemset";
         break;
-      case Type::find:
+      case Kind::find:
         return;  // "not device memory" is an answer
-      case Type::launch: {
-        const auto body = message.body<wire::Launch>();
+      case Kind::launch: {
+        auto body = message.as<protocol::Launch>();
         error.call = "kernel launch";
-        error.grid = {body.grid[0], body.grid[1], body.grid[2]};
-        error.block = {body.block[0], body.block[1], body.block[2]};
+        error.grid = body.grid;
+        error.block = body.block;
         error.shared_bytes = body.shared_bytes;
-        const auto name = wire::text(message.tail<wire::Launch>().first(body.name_bytes));
-        const auto known = kernels.find(name);
-        error.kernel = known == kernels.end() ? std::string(name) : known->second.info.name;
+        const auto known = kernels.find(body.mangled);
+        error.kernel = known == kernels.end() ? std::move(body.mangled) : known->second.info.name;
         break;
       }
       default:
@@ -315,67 +318,57 @@ struct Server::Impl {
     pending = std::move(error);
   }
 
-  bool dispatch(const Message& message, Reply& reply, std::vector<std::byte>& tail) {
-    switch (message.type()) {
-      case Type::allocate:
-        allocate(message.body<wire::Allocate>(), reply);
-        return true;
-      case Type::release:
-        release(message.body<wire::Release>());
-        return true;
-      case Type::fill:
-        fill(message.body<wire::Fill>());
-        return true;
-      case Type::copy:
-        copy(message.body<wire::Copy>());
-        return true;
-      case Type::copy_in:
-        copy_in(message.body<wire::CopyIn>(), message.tail<wire::CopyIn>());
-        return true;
-      case Type::copy_out:
+  void dispatch(const Message& message, Reply& reply) {
+    switch (static_cast<Kind>(message.kind)) {
+      case Kind::allocate:
+        return allocate(message.as<protocol::Allocate>(), reply);
+      case Kind::release:
+        return release(message.as<protocol::Address>());
+      case Kind::fill:
+        return fill(message.as<protocol::Fill>());
+      case Kind::copy:
+        return copy(message.as<protocol::Copy>());
+      case Kind::copy_in:
+        return copy_in(message.as<protocol::CopyIn>());
+      case Kind::copy_out:
         forbid("cudaMemcpy (device to host)",
                "launchers are graded without a look at the data: nothing may be copied back to the "
                "host");
-      case Type::find:
-        find(message.body<wire::Find>(), reply);
-        return true;
-      case Type::memory_info:
+      case Kind::find:
+        return find(message.as<protocol::Address>(), reply);
+      case Kind::memory_info:
         // Constant but for the runner's own allocations.
         reply.value[1] = policy.live_bytes;
         reply.value[0] = policy.live_bytes - std::min(policy.live_bytes, scratch_bytes);
-        return true;
-      case Type::variable:
-        variable(wire::text(message.tail<wire::Variable>()), reply);
-        return true;
-      case Type::kernel_info:
-        kernel_info(wire::text(message.tail<wire::KernelInfo>()), tail);
-        return true;
-      case Type::set_max_dynamic_shared: {
-        const auto body = message.body<wire::SetMaxDynamicShared>();
-        const auto& [info, module] = kernel(wire::text(message.tail<wire::SetMaxDynamicShared>()));
-        device.set_max_dynamic_shared(module, info.mangled, body.bytes);
-        return true;
+        return;
+      case Kind::variable:
+        return variable(message.as<protocol::Name>().mangled, reply);
+      case Kind::kernel_info:
+        reply.kernel = kernel_info(message.as<protocol::Name>().mangled);
+        return;
+      case Kind::set_max_dynamic_shared: {
+        const auto body = message.as<protocol::SetMaxDynamicShared>();
+        const auto& [info, module] = kernel(body.mangled);
+        return device.set_max_dynamic_shared(module, info.mangled, body.bytes);
       }
-      case Type::launch:
-        return launch(message);
-      case Type::note_unsupported:
-        note_unsupported(message);
-        return true;
-      case Type::note_error:
-        note_error(message);
-        return true;
-      case Type::model:
-        model(tail);
-        return true;
+      case Kind::launch:
+        return launch(message.as<protocol::Launch>());
+      case Kind::note_unsupported: {
+        const auto note = message.as<protocol::Note>();
+        return refuse(note.call, note.why, true);
+      }
+      case Kind::note_error:
+        return note_error(message.as<protocol::Note>());
+      case Kind::model:
+        reply.model = device.model();
+        return;
       default:
-        break;
+        throw wire::Error("a message of kind " + std::to_string(message.kind) +
+                          " in the wrong place");
     }
-    result.message =
-        "a message of type " + std::to_string(message.header.type) + " in the wrong place";
-    return false;
   }
 
-  void allocate(const wire::Allocate& request, Reply& reply) {
+  void allocate(const protocol::Allocate& request, Reply& reply) {
     if (request.bytes == 0) throw Failure{cudaErrorInvalidValue, "an allocation of 0 bytes"};
     if (scratch_count >= policy.live_allocations) {
       throw Failure{cudaErrorMemoryAllocation, "there are " + std::to_string(scratch_count) +
@@ -395,7 +388,7 @@ struct Server::Impl {
     reply.value[0] = ptr;
   }
 
-  void release(const wire::Release& request) {
+  void release(const protocol::Address& request) {
     const auto own = scratch.find(request.ptr);
     if (own == scratch.end()) {
       if (roles.count(request.ptr)) {
@@ -410,7 +403,7 @@ struct Server::Impl {
     scratch.erase(own);
   }
 
-  void fill(const wire::Fill& request) {
+  void fill(const protocol::Fill& request) {
     DevicePtr base = 0;
     switch (owner(request.dst, request.bytes, base)) {
       case Owner::runner:
@@ -428,7 +421,7 @@ struct Server::Impl {
     }
   }
 
-  void copy(const wire::Copy& request) {
+  void copy(const protocol::Copy& request) {
     DevicePtr dst_base = 0, src_base = 0;
     const Owner from = owner(request.src, request.bytes, src_base);
     if (from == Owner::nobody)
@@ -454,7 +447,8 @@ struct Server::Impl {
     if (!device_lost) device.copy(request.dst, request.src, request.bytes);
   }
 
-  void copy_in(const wire::CopyIn& request, std::span<const std::byte> data) {
+  void copy_in(const protocol::CopyIn& request) {
+    const std::span<const std::byte> data = request.data;
     DevicePtr base = 0;
     switch (owner(request.dst, data.size(), base)) {
       case Owner::runner:
@@ -479,7 +473,7 @@ struct Server::Impl {
     if (!device_lost) device.write(request.dst, data);
   }
 
-  void find(const wire::Find& request, Reply& reply) {
+  void find(const protocol::Address& request, Reply& reply) {
     // Only what the runner may know of: its own memory, variables, and the matrices.
     const auto found = device.find(request.ptr);
     if (!found ||
@@ -509,117 +503,48 @@ struct Server::Impl {
     reply.value[1] = bytes;
   }
 
-  void kernel_info(std::string_view mangled, std::vector<std::byte>& tail) {
+  const KernelInfo& kernel_info(std::string_view mangled) {
     const KernelInfo& info = kernel(mangled).info;
-    if (info.params.size() > wire::kMaxParams || info.param_bytes > wire::kMaxArguments) {
+    if (info.params.size() > protocol::kMaxParams || info.param_bytes > protocol::kMaxArguments) {
       throw Failure{cudaErrorInvalidDeviceFunction, "the kernel has too many parameters"};
     }
-    wire::KernelFacts facts;
-    facts.param_bytes = info.param_bytes;
-    facts.static_shared = info.static_shared_bytes;
-    facts.local_bytes = info.local_bytes_per_thread;
-    facts.const_bytes = info.const_bytes;
-    facts.max_threads = info.max_threads_per_block;
-    facts.live_registers = info.live_registers;
-    facts.params = static_cast<std::uint32_t>(info.params.size());
-    append(tail, facts);
-    for (const KernelParam& param : info.params) {
-      append(tail, wire::Param{param.offset, param.size, param.align});
-    }
+    return info;
   }
 
-  bool launch(const Message& message) {
-    const auto body = message.body<wire::Launch>();
-    const auto tail = message.tail<wire::Launch>();
-    if (body.name_bytes > wire::kMaxName || body.argument_bytes > wire::kMaxArguments ||
-        static_cast<std::size_t>(body.name_bytes) + body.argument_bytes != tail.size()) {
-      result.message = "a launch request whose parts do not add up";
-      return false;
-    }
-    const std::string name(wire::text(tail.first(body.name_bytes)));
-    const auto args = tail.subspan(body.name_bytes);
-    const auto& [info, module] = kernel(name);
+  void launch(const protocol::Launch& request) {
+    const auto& [grid, block, shared_bytes, mangled, args] = request;
+    const auto& [info, module] = kernel(mangled);
     if (++launches > policy.launches) {
       forbid("kernel launch",
              "one call may launch at most " + std::to_string(policy.launches) + " kernels");
     }
-    const Dim3 grid{body.grid[0], body.grid[1], body.grid[2]};
-    const Dim3 block{body.block[0], body.block[1], body.block[2]};
     if (device_lost) {
       // As on hardware: after a fault nothing runs any more, and the program has yet to hear of it.
-      device.validate_launch(module, info.mangled, grid, block, body.shared_bytes, args.size());
+      device.validate_launch(module, info.mangled, grid, block, shared_bytes, args.size());
       ++result.skipped_launches;
-      return true;
+      return;
     }
     LaunchReport report =
-        device.launch(module, info.mangled, grid, block, body.shared_bytes, args, policy.launch);
+        device.launch(module, info.mangled, grid, block, shared_bytes, args, policy.launch);
     device_lost = !report.completed;
     result.launches.push_back(std::move(report));
-    return true;
   }
 
-  /// "call, NUL, why" as the runner's API wrote it.
-  static std::pair<std::string, std::string> two_texts(std::span<const std::byte> tail) {
-    const std::string_view both = wire::text(tail);
-    const auto end = both.find('\0');
-    if (end == std::string_view::npos) return {std::string(both), ""};
-    return {std::string(both.substr(0, end)), std::string(both.substr(end + 1))};
-  }
-
-  void note_unsupported(const Message& message) {
-    auto [call, why] = two_texts(message.tail<wire::NoteUnsupported>());
-    refuse(call, why, true);
-  }
-
-  void note_error(const Message& message) {
-    const int code = message.body<wire::NoteError>().code;
-    auto [call, why] = two_texts(message.tail<wire::NoteError>());
+  void note_error(protocol::Note note) {
     // A failure of a request comes with the server's own words; only the call's name is news.
-    if (pending && pending->code == code && why.empty()) {
-      pending->call = std::move(call);
+    if (pending && pending->code == note.code && note.why.empty()) {
+      pending->call = std::move(note.call);
       settle_pending();
       return;
     }
     settle_pending();
-    if (code == cudaErrorNotPermitted || result.errors.size() >= kMaxErrors) return;
+    if (note.code == cudaErrorNotPermitted || result.errors.size() >= kMaxErrors) return;
     ApiError error;
-    error.call = std::move(call);
-    error.code = code;
-    error.name = name_of(code);
-    error.message = std::move(why);
+    error.call = std::move(note.call);
+    error.code = note.code;
+    error.name = name_of(note.code);
+    error.message = std::move(note.why);
     result.errors.push_back(std::move(error));
-  }
-
-  void model(std::vector<std::byte>& tail) {
-    const DeviceModel& m = device.model();
-    wire::ModelFacts facts;
-    facts.compute_major = m.compute_major;
-    facts.compute_minor = m.compute_minor;
-    facts.multiprocessors = m.multiprocessors;
-    facts.max_threads_per_block = m.max_threads_per_block;
-    const Dim3 extents[] = {m.max_block, m.max_grid};
-    std::uint32_t* const fields[] = {facts.max_block, facts.max_grid};
-    for (int i = 0; i < 2; ++i) {
-      fields[i][0] = extents[i].x;
-      fields[i][1] = extents[i].y;
-      fields[i][2] = extents[i].z;
-    }
-    facts.shared_per_block = m.shared_bytes_per_block;
-    facts.shared_per_block_optin = m.shared_bytes_per_block_optin;
-    facts.shared_per_multiprocessor = m.shared_bytes_per_multiprocessor;
-    facts.registers_per_multiprocessor = m.registers_per_multiprocessor;
-    facts.registers_per_thread = m.registers_per_thread;
-    facts.threads_per_multiprocessor = m.threads_per_multiprocessor;
-    facts.blocks_per_multiprocessor = m.blocks_per_multiprocessor;
-    facts.global_bytes = m.global_bytes;
-    m.name.copy(facts.name, sizeof facts.name - 1);
-    append(tail, facts);
-  }
-
-  template <typename T>
-  static void append(std::vector<std::byte>& tail, const T& value) {
-    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
-    tail.insert(tail.end(), bytes, bytes + sizeof value);
   }
 
   std::uint64_t scratch_serial = 0;
@@ -647,24 +572,16 @@ Server::Hello Server::wait_hello(Patience patience) {
   impl_->extra = (kStarvedPatience - 1) * patience;
   if (!impl_->receive(message, patience, hello.outcome, hello.message)) return hello;
   hello.outcome = Outcome::protocol;
-  if (message.type() != Type::hello) {
+  if (message.kind != static_cast<std::uint16_t>(Kind::hello)) {
     hello.message = "the runner called CUDA before it introduced itself";
     return hello;
   }
-  const auto body = message.body<wire::Hello>();
-  std::string_view names = wire::text(message.tail<wire::Hello>());
-  if (body.entries > kMaxEntries ||
-      static_cast<std::size_t>(std::count(names.begin(), names.end(), '\0')) != body.entries ||
-      (!names.empty() && names.back() != '\0')) {
-    hello.message = "the runner's table of entries is malformed";
-    return hello;
+  try {
+    hello.entries = message.as<protocol::Hello>("the runner's table of entries").entries;
+    hello.outcome = Outcome::returned;
+  } catch (const wire::Error& error) {
+    hello.message = error.what();
   }
-  while (!names.empty()) {
-    const auto end = names.find('\0');
-    hello.entries.emplace_back(names.substr(0, end));
-    names.remove_prefix(end + 1);
-  }
-  hello.outcome = Outcome::returned;
   return hello;
 }
 
@@ -672,19 +589,15 @@ CallResult Server::call(std::uint32_t entry, const View& a, const View& b, const
                         Patience patience) {
   impl_->begin_call();
   impl_->extra = (kStarvedPatience - 1) * patience;
-  const auto view = [](const View& v) { return wire::View{v.data, v.rows, v.cols, v.ld, 0}; };
-  wire::Call call;
-  call.entry = entry;
-  call.a = view(a);
-  call.b = view(b);
-  call.c = view(c);
-  return impl_->serve(wire::make(Type::call, 0, call), patience);
+  const auto view = [](const View& v) { return protocol::View{v.data, v.rows, v.cols, v.ld}; };
+  const protocol::Call call{entry, view(a), view(b), view(c)};
+  return impl_->serve(wire::make(Kind::call, 0, call), patience);
 }
 
 CallResult Server::ask(std::uint32_t entry, Patience patience) {
   impl_->begin_call();
   impl_->extra = (kStarvedPatience - 1) * patience;
-  return impl_->serve(wire::make(Type::ask, 0, wire::Ask{entry, 0}), patience);
+  return impl_->serve(wire::make(Kind::ask, 0, protocol::Ask{entry}), patience);
 }
 
 void Server::free_runner_allocations() {
@@ -694,7 +607,7 @@ void Server::free_runner_allocations() {
 }
 
 void Server::dismiss() {
-  impl_->channel.send(wire::make(Type::goodbye, 0, wire::Goodbye{}));
+  impl_->send(wire::make(Kind::goodbye, 0, protocol::Nothing{}));
 }
 
 }  // namespace simgpu::runtime

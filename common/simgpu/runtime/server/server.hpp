@@ -1,10 +1,9 @@
 // The judge's side of a runner: serves the CUDA calls of a student's process on a Device that the
 // student's process cannot reach otherwise.
 //
-// One Server speaks to one runner (remote/runner_loop.hpp) over one descriptor made by
-// `make_channel()` in wire/channel.hpp. The worker decides what is called and with which matrices;
-// while a call runs, the runner's CUDA runtime sends requests, and each is answered under the
-// Policy below:
+// One Server speaks to one runner (remote/runner_loop.hpp) over one end of wire::make_ends(), in the
+// messages of protocol.hpp. The worker decides what is called and with which matrices; while a call
+// runs, the runner's CUDA runtime sends requests, and each is answered under the Policy below:
 //
 //   launch             kernel name must exist in the worker's own module; the argument block must
 //                      have the size of the module's .param list. The reply is "accepted" or a

@@ -1,0 +1,214 @@
+// What a runner (the student's process) and the worker that owns the device say to each other, over
+// a wire::Channel.
+//
+// The runner speaks first (hello), afterwards strictly in turns: the worker's call is answered by
+// requests, each with one reply, until `returned` or `threw`. The serial counts the runner's
+// messages; a reply carries the number of what it answers.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "common/simgpu/device.hpp"
+#include "common/wire/channel.hpp"
+
+namespace simgpu::runtime::protocol {
+
+/// Copies of host data go in pieces of at most this size.
+constexpr std::size_t kMaxData = 32u << 10;
+constexpr std::size_t kMaxName = 4096;       ///< a mangled kernel or variable name
+constexpr std::size_t kMaxArguments = 4096;  ///< a kernel's parameter block (PTX ISA: 4352 at most)
+constexpr std::size_t kMaxText = 4096;  ///< free text of the runner: data for the log, never parsed
+constexpr std::size_t kMaxParams = 512;
+
+enum class Kind : std::uint16_t {
+  // from the runner: life
+  hello = 1,
+  returned,
+  threw,
+  // from the runner: requests
+  allocate = 16,
+  release,
+  fill,
+  copy,
+  copy_in,
+  copy_out,
+  find,
+  memory_info,
+  variable,
+  kernel_info,
+  set_max_dynamic_shared,
+  launch,
+  note_unsupported,
+  note_error,
+  model,
+  // from the worker
+  call = 64,
+  ask,
+  goodbye,
+  reply,
+};
+
+struct Hello {
+  std::vector<std::string> entries;  ///< names, in the order of their numbers
+  auto fields() { return std::tie(entries); }
+};
+struct Returned {
+  std::int32_t last_error = 0;
+  bool answered = false;
+  std::string answer;  ///< to an `ask`
+  auto fields() { return std::tie(last_error, answered, answer); }
+};
+struct Threw {
+  std::string what;
+  auto fields() { return std::tie(what); }
+};
+struct Allocate {
+  std::uint64_t bytes = 0;
+  auto fields() { return std::tie(bytes); }
+};
+struct Fill {
+  DevicePtr dst = 0;
+  std::uint64_t bytes = 0;
+  std::uint8_t value = 0;
+  auto fields() { return std::tie(dst, bytes, value); }
+};
+struct Copy {
+  DevicePtr dst = 0, src = 0;
+  std::uint64_t bytes = 0;
+  auto fields() { return std::tie(dst, src, bytes); }
+};
+struct CopyIn {
+  DevicePtr dst = 0;
+  std::vector<std::byte> data;
+  auto fields() { return std::tie(dst, data); }
+};
+struct CopyOut {
+  DevicePtr src = 0;
+  std::uint64_t bytes = 0;
+  auto fields() { return std::tie(src, bytes); }
+};
+struct Address {  ///< of `release` and `find`
+  DevicePtr ptr = 0;
+  auto fields() { return std::tie(ptr); }
+};
+struct Name {  ///< mangled, of `variable` and `kernel_info`
+  std::string mangled;
+  auto fields() { return std::tie(mangled); }
+};
+struct SetMaxDynamicShared {
+  std::uint32_t bytes = 0;
+  std::string mangled;
+  auto fields() { return std::tie(bytes, mangled); }
+};
+struct Launch {
+  Dim3 grid, block;
+  std::uint32_t shared_bytes = 0;
+  std::string mangled;
+  std::vector<std::byte> arguments;  ///< the parameter block
+  auto fields() { return std::tie(grid, block, shared_bytes, mangled, arguments); }
+};
+struct Note {  ///< of `note_unsupported` and `note_error`
+  std::int32_t code = 0;
+  std::string call, why;
+  auto fields() { return std::tie(code, call, why); }
+};
+struct Nothing {  ///< of `memory_info`, `model` and `goodbye`
+  auto fields() { return std::tie(); }
+};
+
+struct View {
+  DevicePtr data = 0;
+  std::int32_t rows = 0, cols = 0, ld = 0;
+  auto fields() { return std::tie(data, rows, cols, ld); }
+};
+struct Call {
+  std::uint32_t entry = 0;
+  View a, b, c;
+  auto fields() { return std::tie(entry, a, b, c); }
+};
+struct Ask {
+  std::uint32_t entry = 0;
+  auto fields() { return std::tie(entry); }
+};
+/// Answer to every request; what the values mean depends on the request.
+struct Reply {
+  std::int32_t code = 0;  ///< cudaError_t
+  std::array<std::uint64_t, 2> value{};
+  std::optional<KernelInfo> kernel;  ///< of `kernel_info`
+  std::optional<DeviceModel> model;  ///< of `model`
+  auto fields() { return std::tie(code, value, kernel, model); }
+};
+
+/// See wire::Protocol. Beside a text or data stand their count and the other fields.
+constexpr std::size_t longest(std::uint16_t kind) {
+  switch (static_cast<Kind>(kind)) {
+    case Kind::allocate:
+    case Kind::release:
+    case Kind::find:
+      return 8;
+    case Kind::copy_out:
+      return 16;
+    case Kind::fill:
+      return 17;
+    case Kind::copy:
+      return 24;
+    case Kind::memory_info:
+    case Kind::model:
+    case Kind::goodbye:
+      return 0;
+    case Kind::variable:
+    case Kind::kernel_info:
+    case Kind::set_max_dynamic_shared:
+      return kMaxName + 8;
+    case Kind::returned:
+    case Kind::threw:
+    case Kind::note_unsupported:
+    case Kind::note_error:
+      return kMaxText + 12;
+    case Kind::launch:
+      return kMaxName + kMaxArguments + 64;
+    case Kind::copy_in:
+      return kMaxData + 12;
+    case Kind::ask:
+      return 4;
+    case Kind::call:
+      return 4 + 3 * 20;
+    case Kind::hello:
+    case Kind::reply:
+      return 64u << 10;
+  }
+  return wire::kNoSuchKind;
+}
+
+constexpr wire::Protocol kProtocol{0x55504753 /* "SGPU" */, 2, longest};
+
+}  // namespace simgpu::runtime::protocol
+
+namespace simgpu {
+
+inline auto fields(Dim3& x) {
+  return std::tie(x.x, x.y, x.z);
+}
+inline auto fields(KernelParam& x) {
+  return std::tie(x.offset, x.size, x.align);
+}
+inline auto fields(KernelInfo& x) {
+  return std::tie(x.mangled, x.name, x.params, x.param_bytes, x.static_shared_bytes,
+                  x.local_bytes_per_thread, x.const_bytes, x.max_threads_per_block,
+                  x.live_registers, x.unsupported);
+}
+inline auto fields(DeviceModel& x) {
+  return std::tie(x.name, x.compute_major, x.compute_minor, x.multiprocessors,
+                  x.max_threads_per_block, x.max_block, x.max_grid, x.shared_bytes_per_block,
+                  x.shared_bytes_per_block_optin, x.shared_bytes_per_multiprocessor,
+                  x.registers_per_multiprocessor, x.registers_per_thread,
+                  x.threads_per_multiprocessor, x.blocks_per_multiprocessor, x.global_bytes);
+}
+
+}  // namespace simgpu

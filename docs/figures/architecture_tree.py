@@ -11,7 +11,7 @@ FOLDERS = (  # name, kind, what it holds
     ("grader/", "panel", "make check: compile, judge, diagnose, report, explain, gpu, os. bench/: speed against cuBLAS. course/: for staff. "
      "author/: sweeps, calibration, proofs; never handed out"),
     ("common/", "panel", "matrices, reference product, error checks, timing: what labs and grader share"),
-    ("common/simgpu/", "panel", "the simulated GPU: an engine, a CUDA runtime on it, headers for clang; includes nothing of the rest"),
+    ("common/simgpu/", "panel", "the simulated GPU: an engine, a CUDA runtime on it, headers for clang; includes of the rest only common/wire"),
     ("docs/", "plain", "this tutorial; results measured on hardware"),
     ("mk/, .ci/, .devcontainer/", "plain", "the Makefile's parts; what decides about a change; a machine to work on"),
 )
@@ -27,8 +27,8 @@ def draw(narrow=False):
         places[name] = y
         y += high + 14
     d = Drawing("architecture-tree", width, y + (44 if narrow else 26), "The repository and what depends on what",
-                "Labs and the grader use common; the grader uses the simulated GPU; examples run on it; the simulated GPU includes nothing of the "
-                "rest.")
+                "Labs and the grader use common; the grader uses the simulated GPU; examples run on it; the simulated GPU includes of the "
+                "rest only common/wire.")
     left, box = (16, width - 32) if narrow else (62, 250)
     for y, high, name, kind, notes in parts:
         d.box(left, y, box, 32, kind, name, 13)

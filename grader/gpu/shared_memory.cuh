@@ -17,8 +17,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "grader/gpu/protocol.hpp"
 #include "common/wire/unique_fd.hpp"
+#include "grader/gpu/protocol.hpp"
 
 namespace grader::gpu {
 

@@ -3,15 +3,15 @@
 # shellcheck source=grader/tests/shell.bash
 . "$(dirname "$0")/shell.bash"
 
-# Of "FILE:INCLUDED" lines, those that the rule does not allow. A kernel takes common/, but not the simulated
-# GPU, and headers of its own folder; the goals are the grader's page about the lab, and nothing of a lab includes them.
+# Of "FILE:INCLUDED" lines, those that the rule does not allow. A kernel takes common/, but neither the simulated GPU nor
+# the wire, and headers of its own folder; the goals are the grader's page about the lab, and nothing of a lab includes them.
 forbidden() {
     awk -F: '
         $1 ~ /goals\.cpp$/ { if ($2 !~ /^grader\/goals\.hpp$/) print; next }
         $2 ~ /goals\.cpp$/ { print; next }
         { lab = $1; sub(/\/.*/, "/", lab) }
         index($2, lab) == 1 || $2 !~ /\// { next }
-        $2 ~ /^common\/simgpu\// || $2 !~ /^common\// { print }'
+        $2 ~ /^common\/(simgpu|wire)\// || $2 !~ /^common\// { print }'
 }
 # FILE:INCLUDED of every quoted include in the labs.
 includes() {
@@ -25,4 +25,5 @@ same "a header beside it is allowed" "" "$(printf '%s\n' lab2_x/gemm.cu:tile.cuh
 same "another lab is refused" "lab2_x/gemm.cu:lab1_x/gemm.cu" "$(echo lab2_x/gemm.cu:lab1_x/gemm.cu | forbidden)"
 same "the grader is refused" "lab2_x/gemm.cu:grader/goals.hpp" "$(echo lab2_x/gemm.cu:grader/goals.hpp | forbidden)"
 same "the simulated GPU is refused" "lab2_x/a.cuh:common/simgpu/device.hpp" "$(echo lab2_x/a.cuh:common/simgpu/device.hpp | forbidden)"
+same "the wire is refused" "lab2_x/a.cuh:common/wire/channel.hpp" "$(echo lab2_x/a.cuh:common/wire/channel.hpp | forbidden)"
 same "goals that include kernels are refused" "lab2_x/goals.cpp:lab2_x/gemm.cu" "$(echo lab2_x/goals.cpp:lab2_x/gemm.cu | forbidden)"

@@ -4,7 +4,8 @@
 # shellcheck source=grader/tests/shell.bash
 . "$(dirname "$0")/../../../grader/tests/shell.bash"
 
-# PART: the parts that it may include. A part is a folder, or a file outside of them without its suffix.
+# PART: the parts that it may include. A part is a folder, or a file outside of them without its suffix; wire is
+# common/wire, the one thing outside of the simulated GPU.
 allowed='
 report:
 options:         report
@@ -17,12 +18,11 @@ exec:            report options instructions ptx memory check count processor
 processor:
 device:          report options ptx memory check count exec
 include:
-runtime:         device include
-runtime/wire:    device include
+runtime:         device include wire
 runtime/api:     runtime device include
 runtime/local:   runtime device include
-runtime/remote:  runtime runtime/wire device include
-runtime/server:  runtime runtime/wire device include
+runtime/remote:  runtime device include wire
+runtime/server:  runtime device include wire
 '
 
 # violations ALLOWED < "FILE INCLUDED": the lines that go another way. Names are paths from common/simgpu; what includes
@@ -43,6 +43,7 @@ violations() {
         }
         {
             from = part($1)
+            sub(/^common\/wire\//, "common/simgpu/wire/", $2)
             if (!(from in known)) { print $1 " belongs to no layer"; next }
             if (sub(/^common\/simgpu\//, "", $2) == 0) { print $1 " includes " $2 ", which is not of the simulated GPU"; next }
             to = part($2)
@@ -61,7 +62,15 @@ holds "every part that is named has files" bash -c '
         [ -d common/simgpu/"$part" ] || ls common/simgpu/"$part".* >/dev/null 2>&1 || { echo "$part"; exit 1; }
     done' parts "$allowed"
 
+# What the library of the wire may include: itself.
+beyond_wire() { grep -v '"common/wire/'; }
+same "common/wire includes nothing but itself" "" "$(grep -HE '^#include "' common/wire/* | beyond_wire)"
+
 # The test itself.
+same "common/wire with an include of the simulated GPU is seen" 'common/wire/x.hpp:#include "common/simgpu/device.hpp"' \
+    "$(beyond_wire <<<'common/wire/x.hpp:#include "common/simgpu/device.hpp"')"
+same "the runtime may use the wire" "" "$(violations "$allowed" <<<'runtime/server/x.cpp common/wire/channel.hpp')"
+same "the engine may not" "exec/op.hpp includes wire/channel.hpp" "$(violations "$allowed" <<<'exec/op.hpp common/wire/channel.hpp')"
 same "an include from count to exec is seen" "count/fold.hpp includes exec/op.hpp" "$(violations "$allowed" <<<'count/fold.hpp common/simgpu/exec/op.hpp')"
 same "one upwards too" "exec/op.hpp includes device.hpp" "$(violations "$allowed" <<<'exec/op.hpp common/simgpu/device.hpp')"
 same "and one of the grader" "device.cpp includes grader/goals.hpp, which is not of the simulated GPU" \

@@ -1,7 +1,8 @@
 #include "grader/bench/predictions.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <sstream>
 
 #include <toml++/toml.h>
 
@@ -14,10 +15,9 @@ namespace fs = std::filesystem;
 using messages::text;
 
 std::string predictions_form(const std::vector<Lab>& labs) {
-  std::ostringstream form;
-  form << text("predictions.head");
+  std::string form = text("predictions.head");
   for (const Lab& lab : labs) {
-    std::ostringstream lines;
+    std::string lines;
     for (const Stage& stage : lab.stages) {
       const Rung& rung = lab.rung(stage.rung);
       if (!is_benched(lab, rung)) continue;
@@ -26,13 +26,11 @@ std::string predictions_form(const std::vector<Lab>& labs) {
                                      [&](const Stage& s) { return s.rung == rung.name; });
       if (last->id != stage.id) continue;
       const std::string math = rung.precision == Precision::tf32 ? "TF32" : rung.main_type();
-      lines << "# \"" << stage.id << "\" = ";
-      lines << std::string(stage.id.size() < 4 ? 4 - stage.id.size() : 0, ' ') << "     # "
-            << rung.name << ", " << math << "\n";
+      lines += fmt::format("# {:<8}      # {}, {}\n", '"' + stage.id + "\" =", rung.name, math);
     }
-    if (!lines.str().empty()) form << "\n# " << lab.title << "\n" << lines.str();
+    if (!lines.empty()) form += fmt::format("\n# {}\n{}", lab.title, lines);
   }
-  return form.str();
+  return form;
 }
 
 bool write_predictions_form(const fs::path& file, const std::vector<Lab>& labs) {
@@ -46,7 +44,7 @@ std::vector<Prediction> read_predictions(const fs::path& file, const std::vector
   if (!fs::exists(file)) return all;
   const std::string name = file.filename().string(), now = utc_now();
   const auto bad = [&](const toml::source_region& where, const std::string& what) {
-    return UserError(name + ":" + std::to_string(where.begin.line) + ": " + what, exit_usage);
+    return UserError(fmt::format("{}:{}: {}", name, where.begin.line, what), exit_usage);
   };
   toml::table table;
   try {

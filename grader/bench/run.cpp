@@ -1,5 +1,7 @@
 #include "grader/bench/run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -16,8 +18,8 @@ double steady_seconds() {
 }
 
 std::string minutes(double seconds) {
-  return seconds < 90 ? std::to_string(static_cast<int>(std::ceil(seconds))) + " s"
-                      : std::to_string(static_cast<int>(std::lround(seconds / 60))) + " min";
+  return seconds < 90 ? fmt::format("{:.0f} s", std::ceil(seconds))
+                      : fmt::format("{} min", std::lround(seconds / 60));
 }
 
 bool noisy(const Record& record, const LoopOptions& options) {
@@ -51,8 +53,8 @@ Record measure(Meter& meter, const Point& point, const Yardsticks& yardsticks,
   }
   if (noisy(best, options))
     best.note += (best.note.empty() ? "" : "; ") +
-                 text("bench.noisy", {{"percent", std::to_string(std::lround(100 * best.spread()))},
-                                      {"attempts", std::to_string(best.attempts)}});
+                 text("bench.noisy", {{"percent", fmt::to_string(std::lround(100 * best.spread()))},
+                                      {"attempts", fmt::to_string(best.attempts)}});
   return best;
 }
 
@@ -101,8 +103,8 @@ RunSummary run_points(const std::vector<Point>& plan, Meter& meter, Results& res
     if (options.progress)
       options.progress(text(
           "bench.progress",
-          {{"number", std::to_string(i + 1)},
-           {"of", std::to_string(open.size())},
+          {{"number", fmt::to_string(i + 1)},
+           {"of", fmt::to_string(open.size())},
            {"entry", point.entry()},
            {"shape", point.shape.name()},
            {"left", i < 5 ? ""
@@ -115,7 +117,7 @@ RunSummary run_points(const std::vector<Point>& plan, Meter& meter, Results& res
     } else if (const double ms = estimate_ms(results, point); ms > options.most_launch_ms) {
       record.status = Status::skipped;
       record.note = text("bench.skipped",
-                         {{"limit", std::to_string(static_cast<int>(options.most_launch_ms))}});
+                         {{"limit", fmt::to_string(static_cast<int>(options.most_launch_ms))}});
     } else {
       const Yardsticks* known_yardsticks = results.find(point.math(), point.shape);
       if (!stands(known_yardsticks)) {

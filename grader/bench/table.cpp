@@ -1,8 +1,8 @@
 #include "grader/bench/table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <map>
 
 #include "grader/messages.hpp"
@@ -21,14 +21,7 @@ std::string right(const std::string& cell, std::size_t columns) {
 }
 
 std::string three_digits(double value) {
-  std::array<char, 32> shown{};
-  std::snprintf(shown.data(), shown.size(),
-                value >= 100   ? "%.0f"
-                : value >= 10  ? "%.1f"
-                : value >= 0.1 ? "%.2f"
-                               : "%.3f",
-                value);
-  return shown.data();
+  return fmt::format("{:.{}f}", value, value >= 100 ? 0 : value >= 10 ? 1 : value >= 0.1 ? 2 : 3);
 }
 
 /// What a table says where there is no number.
@@ -59,7 +52,7 @@ std::string cell(const Record* record, bool percent) {
 std::string head(const Shape& shape) {
   if (shape.square()) return shape.name();
   const int least = std::min({shape.m, shape.n, shape.k});
-  return (least == shape.m ? "M=" : least == shape.n ? "N=" : "K=") + std::to_string(least);
+  return fmt::format("{}={}", least == shape.m ? 'M' : least == shape.n ? 'N' : 'K', least);
 }
 
 /// Rungs of one type, in the order of the labs and their rungs as first seen in the plan.
@@ -120,7 +113,7 @@ void table(std::vector<std::string>& lines, const Results& results, const std::s
   if (rates) line += right("TFLOP/s", 9);
   lines.push_back(line);
   for (const Point& row : rows_of(results, math)) {
-    line = report::pad(report::fit(std::to_string(row.lab) + " " + row.rung, kNameWidth - 1),
+    line = report::pad(report::fit(fmt::format("{} {}", row.lab, row.rung), kNameWidth - 1),
                        kNameWidth);
     Point at = row;
     for (const Shape& shape : shown) {
@@ -267,7 +260,7 @@ std::vector<std::string> sentences(const Results& results) {
     for (std::size_t i = 0; i < places.size() && i < most; ++i)
       shown += (i ? ", " : "") + places[i];
     if (places.size() > most)
-      shown += text("bench.and_more", {{"count", std::to_string(places.size() - most)}});
+      shown += text("bench.and_more", {{"count", fmt::to_string(places.size() - most)}});
     add_wrapped(lines, shown + ": " + why);
   }
   return lines;

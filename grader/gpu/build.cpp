@@ -1,5 +1,7 @@
 #include "grader/gpu/build.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -31,7 +33,7 @@ constexpr const char* runner_source = "grader/gpu/runner_main.cu";
 /// "file(12): error #20: text" become "file:12:1: error: text". Where a template was instantiated
 /// is left out: in generated lines.
 std::string as_clang_says(const std::string& said) {
-  std::ostringstream out;
+  std::string out;
   std::istringstream lines(printable(said));
   for (std::string line; std::getline(lines, line);) {
     if (line.find(" detected during") != std::string::npos &&
@@ -46,11 +48,12 @@ std::string as_clang_says(const std::string& said) {
         if (rest.rfind(std::string(level) + " #", 0) == 0)
           if (const auto colon = rest.find(": "); colon != std::string::npos)
             rest = std::string(level) + rest.substr(colon);
-      line = line.substr(0, open) + ":" + line.substr(open + 1, close - open - 1) + ":1: " + rest;
+      line = fmt::format("{}:{}:1: {}", line.substr(0, open),
+                         line.substr(open + 1, close - open - 1), rest);
     }
-    out << line << '\n';
+    out += line + '\n';
   }
-  return out.str();
+  return out;
 }
 
 /// Compiles one of the lab's files: without the launchers that are not there, see
@@ -104,9 +107,9 @@ bool GpuBuild::has(const std::string& entry) const {
 }
 
 std::vector<std::string> nvcc_options(const Arch& arch) {
-  const std::string number = std::to_string(arch.number) + arch.suffix;
+  const std::string number = fmt::format("{}{}", arch.number, arch.suffix);
   return {"-std=c++17", "-O3",      "-lineinfo",
-          "-I.",        "-gencode", "arch=compute_" + number + ",code=sm_" + number};
+          "-I.",        "-gencode", fmt::format("arch=compute_{0},code=sm_{0}", number)};
 }
 
 namespace {

@@ -1,5 +1,7 @@
 #include "grader/judge/judge.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cctype>
 #include <chrono>
@@ -202,7 +204,7 @@ bool answer_right(const Stage& stage, LabBench& bench, StageResult& result, bool
       result.next_step = text("ANSWER.unmeasured.next");
       return false;
     }
-    right = answer == std::to_string(seen->wavefronts);
+    right = answer == fmt::format("{}", seen->wavefronts);
     line = seen->line;
   }
   CHECK(right);

@@ -19,6 +19,7 @@
 #include "grader/commands/common.hpp"
 #include "grader/course/box/kit.hpp"
 #include "grader/course/grade/grade.hpp"
+#include "grader/course/grade/status.hpp"
 #include "grader/course/grade/submission.hpp"
 #include "grader/judge/session.hpp"
 #include "grader/os/escape.hpp"
@@ -124,7 +125,7 @@ class Class {
     const std::lock_guard lock(guard_);
     results_[index] = std::move(result);
     ++done_;
-    if (results_[index].at("status") == "INFRA_ERROR") ++infra_;
+    if (status_of(results_[index]) == GradeStatus::infra_error) ++infra_;
     std::cerr << "[" << done_ << "/" << found_.students.size() << "] "
               << report::fit(printable(student.name), 40) << ": "
               << results_[index].at("status").get<std::string>()
@@ -139,7 +140,7 @@ class Class {
     try {
       ordered_json old = ordered_json::parse(read_file(result_path(student), 64u << 20));
       if (old.at("submission_sha256") == collected.sha256 && old.at("setting") == setting_ &&
-          old.at("status") != "INFRA_ERROR" &&
+          status_of(old) != GradeStatus::infra_error &&
           old.at("remarks") == ordered_json(collected.remarks) && old.at("labs").is_array())
         return old;
     } catch (const std::exception&) {
@@ -148,10 +149,14 @@ class Class {
     return nullptr;
   }
 
+  static GradeStatus status_of(const ordered_json& result) {
+    return grade_status(result.value("status", std::string()));
+  }
+
   static ordered_json nothing() {
     return {{"schema", 1},
             {"version", version()},
-            {"status", "NO_SUBMISSION"},
+            {"status", name_of(GradeStatus::no_submission)},
             {"labs", ordered_json::array()}};
   }
 
@@ -159,7 +164,7 @@ class Class {
     const auto failed = [](const std::string& why) {
       return ordered_json{{"schema", 1},
                           {"version", version()},
-                          {"status", "INFRA_ERROR"},
+                          {"status", name_of(GradeStatus::infra_error)},
                           {"cause", why},
                           {"labs", ordered_json::array()}};
     };
@@ -207,11 +212,11 @@ class Class {
       if (ran.capped) return failed("the result is too large");
       if (ran.output.empty()) return failed(printable(ran.errors).substr(0, 500));
       ordered_json result = ordered_json::parse(ran.output);
-      result["status"] = "GRADED";
+      result["status"] = name_of(GradeStatus::graded);
       for (const auto& lab : result.at("labs"))
         for (const auto& stage : lab.at("stages"))
           if (stage.at("state") == "infra") {
-            result["status"] = "INFRA_ERROR";
+            result["status"] = name_of(GradeStatus::infra_error);
             result["cause"] = stage.at("headline");
           }
       return result;
@@ -221,7 +226,8 @@ class Class {
   }
 
   struct Row {
-    std::string student, status, remarks;
+    std::string student, remarks;
+    GradeStatus status = GradeStatus::pending;
     double earned = 0, bonus = 0;
     std::map<std::string, std::string> points;  ///< stage -> earned points, "" = not graded
   };
@@ -230,8 +236,8 @@ class Class {
     const ordered_json& result = results_[index];
     Row row;
     row.student = found_.students[index].name;
-    row.status = result.is_null() ? "PENDING" : result.value("status", std::string("INFRA_ERROR"));
     if (result.is_null()) return row;
+    row.status = status_of(result);
     for (const auto& remark : result.at("remarks"))
       row.remarks += (row.remarks.empty() ? "" : "; ") + remark.get<std::string>();
     if (result.contains("cause"))
@@ -269,21 +275,21 @@ class Class {
     ordered_json students = ordered_json::array();
     for (std::size_t i = 0; i < results_.size(); ++i) {
       const Row row = row_of(i);
-      const bool graded = row.status == "GRADED" || row.status == "NO_SUBMISSION";
-      csv += csv_cell(row.student) + "," + row.status + "," + (graded ? plain(row.earned) : "") +
-             "," + (graded ? plain(row.bonus) : "");
+      const bool graded = has_score(row.status);
+      csv += csv_cell(row.student) + "," + name_of(row.status) + "," +
+             (graded ? plain(row.earned) : "") + "," + (graded ? plain(row.bonus) : "");
       ordered_json points = ordered_json::object();
       for (const auto& lab : labs_)
         for (const auto& stage : lab.stages) {
           const auto found = row.points.find(stage.id);
-          const std::string value = found != row.points.end()       ? found->second
-                                    : row.status == "NO_SUBMISSION" ? "0"
-                                                                    : "";
+          const std::string value = found != row.points.end()                  ? found->second
+                                    : row.status == GradeStatus::no_submission ? "0"
+                                                                               : "";
           csv += "," + value;
           if (!value.empty()) points[stage.id] = std::strtod(value.c_str(), nullptr);
         }
       csv += "," + csv_cell(row.remarks) + "," + csv_cell(protection_) + "\n";
-      ordered_json entry = {{"student", row.student}, {"status", row.status}};
+      ordered_json entry = {{"student", row.student}, {"status", name_of(row.status)}};
       if (graded) entry["score"] = row.earned, entry["bonus"] = row.bonus;
       entry["stages"] = points;
       entry["remarks"] = row.remarks;
@@ -312,12 +318,12 @@ class Class {
               << "status\n";
     for (std::size_t i = 0; i < results_.size(); ++i) {
       const Row row = row_of(i);
-      const bool graded = row.status == "GRADED" || row.status == "NO_SUBMISSION";
+      const bool graded = has_score(row.status);
       std::string name = printable(row.student);
       std::replace(name.begin(), name.end(), '\n', ' ');
       std::cout << report::pad(report::fit(name, 27), 28)
                 << report::pad(graded ? plain(row.earned) + "/" + plain(possible) : "-", 12)
-                << report::pad(graded ? plain(row.bonus) : "-", 8) << row.status << '\n';
+                << report::pad(graded ? plain(row.bonus) : "-", 8) << name_of(row.status) << '\n';
       if (!row.remarks.empty())
         for (const auto& line : report::wrap(printable(row.remarks), 76))
           std::cout << "    " << line << '\n';

@@ -75,20 +75,14 @@ class Opcodes(LabDirective):
     """```{opcodes}```: the instructions that the simulated GPU's parser accepts, and those it names as missing."""
 
     def run(self):
-        text = self.read(ROOT / "common" / "simgpu" / "ptx" / "opcodes.cpp")
-        table = re.search(r"kOpcodes\[\] = \{\n(.*?)\n\};", text, re.S).group(1)
-        groups = [dict.fromkeys(re.findall(r'^    \{"([^"]+)"', group, re.M)) for group in table.split("\n\n")]
-        # Those that are one row for the whole of the simulated GPU. A mode is part of a row's name.
         rows = self.read(ROOT / "common" / "simgpu" / "instructions.inc")
-        for name, kind in re.findall(r'^LANEWISE\(\w+, "(\w+)[^"]*", [^"]*"[^"]*", (\w+)', rows, re.M):
-            groups[kind == "logic"][name] = None
-        titles = ("Arithmetic", "Bits", "Comparison and moves", "Memory", "Control", "Barriers and warps",
-                  "Asynchronous copies and matrices")
-        if len(groups) != len(titles):
-            raise self.error(f"opcodes.cpp has {len(groups)} groups of instructions, this page names {len(titles)}")
         lines = []
-        for title, group in zip(titles, groups):
-            lines += [title, ": " + " ".join(f"`{one}`" for one in group), ""]
+        # Sections begin with "// ---- Title"; a row's text stands behind its id. A mode may be part of it.
+        for title, section in re.findall(r"^// ---- ([^\n]+)\n(.*?)(?=^// ---- |^// clang-format on)", rows, re.M | re.S):
+            names = re.findall(r'^(?:INSTRUCTION|ALIAS|LANEWISE|COLLECTIVE)\(\w+, "([^"]+)"', section, re.M)
+            names = dict.fromkeys(re.sub(r"\.(clamp|wrap)$", "", name) for name in names)
+            lines += [title, ": " + " ".join(f"`{name}`" for name in names), ""]
+        text = self.read(ROOT / "common" / "simgpu" / "ptx" / "opcodes.cpp")
         missing = re.search(r"kHardwareOnly\[\] = \{(.*?)\};", text, re.S).group(1)
         lines += ["Left out, and named if you use them", ": " + " ".join(f"`{one}`" for one in re.findall(STRING, missing)), ""]
         return self.parsed("\n".join(lines))

@@ -135,7 +135,7 @@ void match(Warp& w, const Op& op) {
     for (unsigned j = 0; j < kLanes; ++j)
       if (((who >> j) & 1u) && value(j) == value(i)) out[i] |= 1u << j;
     if (out[i] == who) same_everywhere |= 1u << i;
-    if (op.x == 1) out[i] = out[i] == who ? who : 0;
+    if (static_cast<ptx::VoteMode>(op.x) == ptx::VoteMode::all) out[i] = out[i] == who ? who : 0;
   }
   write_lanes(w, op.dst, out);
   if (op.dst2 != kNoRef) write_mask(w, op.dst2, same_everywhere);

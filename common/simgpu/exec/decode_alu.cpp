@@ -1,4 +1,6 @@
-// Arithmetic, logic, comparisons, moves and conversions.
+// What becomes of the rows of instructions.inc, and of the instructions that are more than one
+// operation on lanes: comparisons, moves, conversions.
+#include <algorithm>
 #include <cfenv>
 
 #include "common/simgpu/exec/decoder.hpp"
@@ -9,34 +11,27 @@ namespace simgpu::exec {
 using ptx::Opcode;
 using Kind = ptx::Operand::Kind;
 using PT = ptx::Type;
+using R = ptx::Rounding;
 
 namespace {
 
-bool is_float(PT t) {
-  return t == PT::f16 || t == PT::f16x2 || t == PT::bf16 || t == PT::bf16x2 || t == PT::f32 ||
-         t == PT::f64 || t == PT::tf32;
+bool is_half(Ty t) {
+  return t == Ty::f16 || t == Ty::f16x2 || t == Ty::bf16 || t == Ty::bf16x2;
+}
+bool is_float(Ty t) {
+  return is_half(t) || t == Ty::f32 || t == Ty::f64 || t == Ty::tf32;
 }
 
-bool is_half(PT t) {
-  return t == PT::f16 || t == PT::f16x2 || t == PT::bf16 || t == PT::bf16x2;
-}
-
-/// 0 = to nearest (or none given): no wrapper needed.
-int host_rounding(ptx::Rounding r) {
-  switch (r) {
-    case ptx::Rounding::rz:
-      return FE_TOWARDZERO;
-    case ptx::Rounding::rm:
-      return FE_DOWNWARD;
-    case ptx::Rounding::rp:
-      return FE_UPWARD;
-    default:
-      return FE_TONEAREST;
-  }
+/// FE_TONEAREST (also if none is given): no wrapper needed.
+int host_rounding(R r) {
+  return r == R::rz   ? FE_TOWARDZERO
+         : r == R::rm ? FE_DOWNWARD
+         : r == R::rp ? FE_UPWARD
+                      : FE_TONEAREST;
 }
 
 /// Puts the op behind the wrapper that switches the host's rounding mode.
-void round_as(Op& op, ptx::Rounding r) {
+void round_as(Op& op, R r) {
   const int mode = host_rounding(r);
   if (mode == FE_TONEAREST) return;
   Handler& inner = op.guarded != nullptr ? op.guarded : op.fn;
@@ -49,489 +44,298 @@ PT bits_type(unsigned bytes) {
   return bytes == 1 ? PT::u8 : bytes == 2 ? PT::u16 : bytes == 4 ? PT::u32 : PT::u64;
 }
 
-}  // namespace
-
-/// dst = op(sources), all plain: `source_bytes` per operand.
-void FunctionDecoder::simple(const Ins& ins, Alu op, Ty type, unsigned dst_bytes,
-                             std::initializer_list<unsigned> source_bytes) {
-  Ref refs[4] = {kNoRef, kNoRef, kNoRef, kNoRef};
-  std::size_t k = 0;
-  for (const unsigned bytes : source_bytes) {
-    refs[k] = source(at(ins, k + 1), bytes);
-    ++k;
-  }
-  const PT dst_type = bits_type(dst_bytes);
-  const Ref dst = destination(at(ins, 0), dst_type);
-  Op& o = emit_alu(op, type);
-  o.dst = dst;
-  o.a = refs[0];
-  o.b = refs[1];
-  o.c = refs[2];
-  o.d = refs[3];
-  finish_destination(at(ins, 0), dst_type, dst);
+/// The lanes that handle `type` by this row of a table: those of an unsigned type stand in for all of
+/// its size. count_: there are none.
+Ty lanes_for(const Handler* by_type, PT type) {
+  const auto has = [&](Ty t) {
+    return t != Ty::count_ && by_type[static_cast<std::size_t>(t)] != nullptr;
+  };
+  if (const Ty own = lane_type(type); has(own)) return own;
+  if (type == PT::pred) return Ty::count_;
+  const Ty bits = lane_type(bits_type(ptx::size_of(type)));
+  return has(bits) ? bits : Ty::count_;
 }
 
-/// A row of instructions.inc; `operands` in the notation there.
-void FunctionDecoder::lanewise(const Ins& ins, Alu op, std::string_view operands) {
+/// Whether all of `words`, separated by blanks, stand behind dots of an instruction.
+bool has_suffixes(std::string_view instruction, std::string_view words) {
+  while (!words.empty()) {
+    const std::string_view word = words.substr(0, words.find(' '));
+    words.remove_prefix(std::min(word.size() + 1, words.size()));
+    std::size_t at = instruction.find('.');
+    const auto part = [&] {
+      return instruction.substr(at + 1, instruction.find('.', at + 1) - at - 1);
+    };
+    while (at != std::string_view::npos && part() != word) at = instruction.find('.', at + 1);
+    if (at == std::string_view::npos) return false;
+  }
+  return true;
+}
+
+enum class Category : std::uint8_t { arithmetic, logic, move };
+
+InstructionClass class_of(Category category, PT type) {
+  using C = InstructionClass;
+  if (category == Category::logic) return C::logic;
+  if (category == Category::move) return C::move;
+  return type == PT::f64 ? C::fp64 : is_float(lane_type(type)) ? C::fp32 : C::integer;
+}
+
+struct Operation {
+  Alu op;
+  Opcode of;
+  std::string_view when;
+  PT second;
+  std::string_view operands;
+  Category category;
+};
+constexpr Operation kOperations[] = {
+#define OPERATION(id, of, when, second, operands, category, ...) \
+  {Alu::id, Opcode::of, when, PT::second, operands, Category::category},
+#include "common/simgpu/instructions.inc"
+};
+
+}  // namespace
+
+/// False if the instruction has no operation among the rows of instructions.inc.
+bool FunctionDecoder::lanewise(const Ins& ins) {
+  bool has_rows = false;
+  for (const Operation& row : kOperations) {
+    if (row.of != ins.op) continue;
+    if (!has_rows)
+      p_.instructions[code_.first_pc + current_index_].klass = class_of(row.category, ins.mod.type);
+    has_rows = true;
+    const Ty type = lanes_for(handlers().alu[static_cast<std::size_t>(row.op)], ins.mod.type);
+    if (type == Ty::count_ || (row.second != PT::none && row.second != ins.mod.type2) ||
+        !has_suffixes(ins.mod.text, row.when))
+      continue;
+    // What the decoder does not put around an operation, the row must do.
+    if (ins.mod.relu && row.when.find("relu") == std::string_view::npos) unsupported();
+    if (ins.mod.sat && !is_float(type) && row.when.find("sat") == std::string_view::npos)
+      unsupported();
+    operation(ins, row.op, row.operands, type);
+    return true;
+  }
+  if (has_rows) unsupported();
+  return false;
+}
+
+/// `operands` in the notation of instructions.inc, `type` the lanes of T.
+void FunctionDecoder::operation(const Ins& ins, Alu op, std::string_view operands, Ty type) {
   const unsigned bytes = ptx::size_of(ins.mod.type);
-  const auto width = [&](std::size_t k) { return operands[3 * k + 1] == '3' ? 4u : bytes; };
+  if (is_half(type) && host_rounding(ins.mod.rounding) != FE_TONEAREST)
+    fail("'" + std::string(ins.mod.text) + "': 16-bit formats round to nearest only");
+  const auto register_type = [&](char width) {
+    if (width == '1' || (width == 'T' && type == Ty::pred)) return PT::pred;
+    return bits_type(width == 'T' ? bytes : width == 'W' ? 2 * bytes : 4);
+  };
   Ref sources[4] = {kNoRef, kNoRef, kNoRef, kNoRef};
-  for (std::size_t k = 0; 3 * (k + 1) < operands.size(); ++k)
-    sources[k] = source(at(ins, k + 1), width(k + 1));
-  const PT dst_type = bits_type(width(0));
-  const Ref dst = destination(at(ins, 0), dst_type);
-  Op& o = emit_alu(op, lane_type(ins.mod.type));
+  std::int64_t immediate = 0;
+  for (std::size_t k = 1; 3 * k < operands.size(); ++k) {
+    const char width = operands[3 * k + 1];
+    const PT held = register_type(width);
+    if (operands[3 * k] == 'i') {
+      immediate = at(ins, k).bits;
+    } else if (held == PT::pred) {
+      sources[k - 1] = predicate(at(ins, k));
+    } else {
+      sources[k - 1] = source(at(ins, k), ptx::size_of(held));
+      if (ins.mod.ftz && (width == 'T' || width == 'F'))
+        sources[k - 1] = flushed(sources[k - 1], width == 'F' ? Ty::f32 : type);
+    }
+  }
+  if ((ins.op == Opcode::div || ins.op == Opcode::rem) && !is_float(type)) {
+    Op& check = emit(op_check_divisor);
+    check.a = sources[1];
+    check.width = static_cast<std::uint8_t>(bytes);
+  }
+  const PT written = register_type(operands[1]);
+  const Ref dst = destination(at(ins, 0), written);
+  Op& o = emit_alu(op, type);
   o.dst = dst;
   o.a = sources[0];
   o.b = sources[1];
   o.c = sources[2];
   o.d = sources[3];
-  finish_destination(at(ins, 0), dst_type, dst);
+  o.imm = immediate;
+  if (is_float(type)) {
+    round_as(o, ins.mod.rounding);
+    after_rounding(ins, dst, type);
+  }
+  finish_destination(at(ins, 0), written, dst);
 }
 
-void FunctionDecoder::float_arithmetic(const Ins& ins) {
-  const PT type = ins.mod.type;
-  const unsigned bytes = ptx::size_of(type);
-  const Ty ty = lane_type(type);
-  Alu op;
-  unsigned n = 2;
-  switch (ins.op) {
-    case Opcode::add:
-      op = Alu::add;
-      break;
-    case Opcode::sub:
-      op = Alu::sub;
-      break;
-    case Opcode::mul:
-      op = Alu::mul_lo;
-      break;
-    case Opcode::mad:
-    case Opcode::fma:
-      op = ins.mod.relu ? Alu::fma_relu : Alu::fma;
-      n = 3;
-      break;
-    case Opcode::div:
-      op = Alu::div;
-      break;
-    case Opcode::min:
-      op = ins.mod.nan ? Alu::min_nan : Alu::min;
-      break;
-    case Opcode::max:
-      op = ins.mod.nan ? Alu::max_nan : Alu::max;
-      break;
-    case Opcode::copysign:
-      op = Alu::copysign;
-      break;
-    case Opcode::abs:
-      op = Alu::abs;
-      n = 1;
-      break;
-    case Opcode::neg:
-      op = Alu::neg;
-      n = 1;
-      break;
-    case Opcode::sqrt:
-      op = Alu::sqrt;
-      n = 1;
-      break;
-    case Opcode::rsqrt:
-      op = Alu::rsqrt;
-      n = 1;
-      break;
-    case Opcode::rcp:
-      op = Alu::rcp;
-      n = 1;
-      break;
-    case Opcode::sin:
-      op = Alu::sin;
-      n = 1;
-      break;
-    case Opcode::cos:
-      op = Alu::cos;
-      n = 1;
-      break;
-    case Opcode::lg2:
-      op = Alu::lg2;
-      n = 1;
-      break;
-    case Opcode::ex2:
-      op = Alu::ex2;
-      n = 1;
-      break;
-    case Opcode::tanh:
-      op = Alu::tanh;
-      n = 1;
-      break;
-    default:
-      unsupported();
-  }
-  const bool half = is_half(type);
-  if (half && host_rounding(ins.mod.rounding) != FE_TONEAREST)
-    fail("'" + std::string(ins.mod.text) + "': 16-bit formats round to nearest only");
-  const bool flush = ins.mod.ftz && (type == PT::f32 || half);
-  Ref refs[3] = {kNoRef, kNoRef, kNoRef};
-  for (unsigned k = 0; k < n; ++k) {
-    refs[k] = source(at(ins, k + 1), bytes);
-    if (!flush) continue;
-    const Ref t = temporary(bytes);
-    Op& f = emit_alu(Alu::flush, ty);
-    f.dst = t;
-    f.a = refs[k];
-    refs[k] = t;
-  }
-  const Ref dst = destination(at(ins, 0), bits_type(bytes));
-  Op& o = emit_alu(op, ty);
-  o.dst = dst;
-  o.a = refs[0];
-  o.b = refs[1];
-  o.c = refs[2];
-  round_as(o, ins.mod.rounding);
-  if (flush) {
-    Op& f = emit_alu(Alu::flush, ty);
-    f.dst = f.a = dst;
-  }
-  if (ins.mod.sat) {
-    Op& s = emit_alu(Alu::saturate, ty);
-    s.dst = s.a = dst;
-  }
-  if (ins.mod.relu && op != Alu::fma_relu) unsupported();
+/// .ftz of a source: itself, or a temporary.
+Ref FunctionDecoder::flushed(Ref source, Ty type) {
+  if (type != Ty::f32 && !is_half(type)) return source;
+  const Ref t = temporary(type == Ty::f16 || type == Ty::bf16 ? 2 : 4);
+  Op& o = emit_alu(Alu::flush, type);
+  o.dst = t;
+  o.a = source;
+  return t;
 }
 
-void FunctionDecoder::integer_arithmetic(const Ins& ins) {
-  const PT type = ins.mod.type;
-  const unsigned bytes = ptx::size_of(type);
-  const Ty ty = lane_type(type);
-  const bool hi = ins.mod.mul == ptx::MulMode::hi, wide = ins.mod.mul == ptx::MulMode::wide;
-  switch (ins.op) {
-    case Opcode::add:
-      return simple(ins, ins.mod.sat ? Alu::add_sat : Alu::add, ty, bytes, {bytes, bytes});
-    case Opcode::sub:
-      return simple(ins, ins.mod.sat ? Alu::sub_sat : Alu::sub, ty, bytes, {bytes, bytes});
-    case Opcode::mul:
-      if (wide) return simple(ins, Alu::mul_wide, ty, 2 * bytes, {bytes, bytes});
-      return simple(ins, hi ? Alu::mul_hi : Alu::mul_lo, ty, bytes, {bytes, bytes});
-    case Opcode::mad:
-      if (wide) return simple(ins, Alu::mad_wide, ty, 2 * bytes, {bytes, bytes, 2 * bytes});
-      if (hi && ins.mod.sat) return simple(ins, Alu::mad_hi_sat, ty, bytes, {bytes, bytes, bytes});
-      return simple(ins, hi ? Alu::mad_hi : Alu::mad_lo, ty, bytes, {bytes, bytes, bytes});
-    case Opcode::mul24:
-      return simple(ins, hi ? Alu::mul24_hi : Alu::mul24_lo, ty, 4, {4, 4});
-    case Opcode::mad24:
-      if (ins.mod.sat) unsupported();
-      return simple(ins, hi ? Alu::mad24_hi : Alu::mad24_lo, ty, 4, {4, 4, 4});
-    case Opcode::div:
-    case Opcode::rem: {
-      const Ref divisor = source(at(ins, 2), bytes);
-      Op& check = emit(op_check_divisor);
-      check.a = divisor;
-      check.width = static_cast<std::uint8_t>(bytes);
-      return simple(ins, ins.op == Opcode::div ? Alu::div : Alu::rem, ty, bytes, {bytes, bytes});
-    }
-    case Opcode::min:
-      return simple(ins, Alu::min, ty, bytes, {bytes, bytes});
-    case Opcode::max:
-      return simple(ins, Alu::max, ty, bytes, {bytes, bytes});
-    case Opcode::abs:
-      return simple(ins, Alu::abs, ty, bytes, {bytes});
-    case Opcode::neg:
-      return simple(ins, Alu::neg, ty, bytes, {bytes});
-    case Opcode::dp4a:
-    case Opcode::dp2a: {
-      simple(ins, ins.op == Opcode::dp4a ? Alu::dp4a : Alu::dp2a, Ty::u32, 4, {4, 4, 4});
-      ops_.back().x = static_cast<std::uint8_t>((type == PT::s32 ? 1 : 0) |
-                                                (ins.mod.type2 == PT::s32 ? 2 : 0) | (hi ? 4 : 0));
-      return;
-    }
-    default:
-      unsupported();
-  }
+/// .ftz and .sat of a result.
+void FunctionDecoder::after_rounding(const Ins& ins, Ref dst, Ty type) {
+  const auto change = [&](Alu op) {
+    Op& o = emit_alu(op, type);
+    o.dst = o.a = dst;
+  };
+  if (ins.mod.ftz && type != Ty::f64) change(Alu::flush);
+  if (ins.mod.sat) change(Alu::saturate);
 }
 
-void FunctionDecoder::carry_arithmetic(const Ins& ins) {
-  if (carry_ == kNoRef) carry_ = frame_ref(allocate(4, 4));
-  const unsigned bytes = ptx::size_of(ins.mod.type);
+/// add.cc, addc and their kin. False if the instruction is none of them.
+bool FunctionDecoder::carry_arithmetic(const Ins& ins) {
   const bool mad = ins.op == Opcode::mad || ins.op == Opcode::madc;
   const bool in = ins.op == Opcode::addc || ins.op == Opcode::subc || ins.op == Opcode::madc;
+  if (!in && !ins.mod.carry_out) return false;
+  p_.instructions[code_.first_pc + current_index_].klass =
+      class_of(Category::arithmetic, ins.mod.type);
+  if (carry_ == kNoRef) carry_ = frame_ref(allocate(4, 4));
   if (ins.mod.mul == ptx::MulMode::wide) unsupported();
-  if (mad)
-    simple(ins, Alu::add_carry, lane_type(ins.mod.type), bytes, {bytes, bytes, bytes});
-  else
-    simple(ins, Alu::add_carry, lane_type(ins.mod.type), bytes, {bytes, bytes});
+  operation(ins, Alu::add_carry, mad ? "dT sT sT sT" : "dT sT sT", lane_type(ins.mod.type));
   Op& o = ops_.back();
   o.dst2 = carry_;
   o.x = static_cast<std::uint8_t>((in ? 1 : 0) | (ins.mod.carry_out ? 2 : 0));
   o.y = mad ? (ins.mod.mul == ptx::MulMode::hi ? 3 : 2)
         : (ins.op == Opcode::sub || ins.op == Opcode::subc) ? 1
                                                             : 0;
+  return true;
 }
-
-void FunctionDecoder::arithmetic(const Ins& ins) {
-  if (ins.mod.carry_out || ins.op == Opcode::addc || ins.op == Opcode::subc ||
-      ins.op == Opcode::madc)
-    return carry_arithmetic(ins);
-  if (is_float(ins.mod.type)) return float_arithmetic(ins);
-  integer_arithmetic(ins);
-}
-
-void FunctionDecoder::logic(const Ins& ins) {
-  const PT type = ins.mod.type;
-  if (type == PT::pred) {
-    const Alu op = ins.op == Opcode::and_   ? Alu::and_
-                   : ins.op == Opcode::or_  ? Alu::or_
-                   : ins.op == Opcode::xor_ ? Alu::xor_
-                                            : Alu::not_;
-    const Ref a = predicate(at(ins, 1)),
-              b = ins.op == Opcode::not_ ? kNoRef : predicate(at(ins, 2));
-    const Ref dst = destination(at(ins, 0), PT::pred);
-    Op& o = emit_alu(op, Ty::pred);
-    o.dst = dst;
-    o.a = a;
-    o.b = b;
-    return;
-  }
-  const unsigned bytes = ptx::size_of(type);
-  const Ty ty = lane_type(type);
-  const Ty u = lane_type(bits_type(bytes));
-  switch (ins.op) {
-    case Opcode::and_:
-      return simple(ins, Alu::and_, u, bytes, {bytes, bytes});
-    case Opcode::or_:
-      return simple(ins, Alu::or_, u, bytes, {bytes, bytes});
-    case Opcode::xor_:
-      return simple(ins, Alu::xor_, u, bytes, {bytes, bytes});
-    case Opcode::not_:
-      return simple(ins, Alu::not_, u, bytes, {bytes});
-    case Opcode::shf: {
-      const Alu op = ins.mod.left ? (ins.mod.wrap ? Alu::shf_l_wrap : Alu::shf_l_clamp)
-                                  : (ins.mod.wrap ? Alu::shf_r_wrap : Alu::shf_r_clamp);
-      return simple(ins, op, Ty::u32, 4, {4, 4, 4});
-    }
-    case Opcode::bfind: {
-      const bool shift = ins.mod.text.find(".shiftamt") != std::string_view::npos;
-      return simple(ins, shift ? Alu::bfind_shift : Alu::bfind, ty, 4, {bytes});
-    }
-    case Opcode::prmt: {
-      constexpr std::string_view modes[] = {".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"};
-      for (std::size_t m = 0; m < std::size(modes); ++m) {
-        if (!ins.mod.text.ends_with(modes[m])) continue;
-        simple(ins, Alu::prmt_mode, Ty::u32, 4, {4, 4, 4});
-        ops_.back().x = static_cast<std::uint8_t>(m);
-        return;
-      }
-      return simple(ins, Alu::prmt, Ty::u32, 4, {4, 4, 4});
-    }
-    case Opcode::lop3: {
-      if (at(ins, 4).kind != Kind::imm) fail("lop3 needs an immediate table");
-      const std::int64_t lut = at(ins, 4).bits & 0xff;
-      simple(ins, Alu::lop3, Ty::u32, 4, {4, 4, 4});
-      ops_.back().imm = lut;
-      return;
-    }
-    default:
-      unsupported();
-  }
-}
-
-namespace {
-
-/// lo, ls, hi, hs are lt, le, gt, ge of operands taken as unsigned.
-ptx::Compare comparison(ptx::Compare c, bool& is_unsigned) {
-  using C = ptx::Compare;
-  is_unsigned = c >= C::lo && c <= C::hs;
-  switch (c) {
-    case C::lo:
-      return C::lt;
-    case C::ls:
-      return C::le;
-    case C::hi:
-      return C::gt;
-    case C::hs:
-      return C::ge;
-    default:
-      return c;
-  }
-}
-
-}  // namespace
 
 /// setp and set.
 void FunctionDecoder::compare(const Ins& ins) {
+  p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::compare;
   const bool is_set = ins.op == Opcode::set;
   const PT type = is_set ? ins.mod.type2 : ins.mod.type;
   const unsigned bytes = ptx::size_of(type);
   Ref a = source(at(ins, 1), bytes), b = source(at(ins, 2), bytes);
-  if (ins.mod.ftz && (type == PT::f32 || is_half(type))) {
-    for (Ref* r : {&a, &b}) {
-      const Ref t = temporary(bytes);
-      Op& f = emit_alu(Alu::flush, lane_type(type));
-      f.dst = t;
-      f.a = *r;
-      *r = t;
-    }
+  if (ins.mod.ftz) {
+    a = flushed(a, lane_type(type));
+    b = flushed(b, lane_type(type));
   }
-  bool as_unsigned = false;
-  const ptx::Compare cmp = comparison(ins.mod.compare, as_unsigned);
-  const Ty ty = as_unsigned ? lane_type(bits_type(bytes)) : lane_type(type);
   const Operand& d = at(ins, 0);
-  Ref c = kNoRef;
-  if (ins.mod.combine != ptx::BoolOp::none) c = predicate(at(ins, 3));
-  const bool pair = type == PT::f16x2 || type == PT::bf16x2;
+  const Ref c = ins.mod.combine != ptx::BoolOp::none ? predicate(at(ins, 3)) : kNoRef;
+  const auto is_pair = [](PT t) { return t == PT::f16x2 || t == PT::bf16x2; };
   const PT result = ins.mod.type;  // of set
-  if (is_set && pair && result != type && result != PT::u32 && result != PT::s32) unsupported();
-  if (is_set && !pair && (result == PT::f16x2 || result == PT::bf16x2)) unsupported();
+  if (is_set && is_pair(type) && result != type && result != PT::u32 && result != PT::s32)
+    unsupported();
+  if (is_set && !is_pair(type) && is_pair(result)) unsupported();
   const Ref dst = is_set ? mask_temporary() : destination(d, PT::pred);
-  const Ref high = is_set && pair ? mask_temporary() : kNoRef;
-  if (ty == Ty::count_) unsupported();
-  Op& o = emit(handlers().compare[static_cast<std::size_t>(cmp)][static_cast<std::size_t>(ty)]);
+  const Ref high = is_set && is_pair(type) ? mask_temporary() : kNoRef;
+  const Handler* by_type = handlers().compare[static_cast<std::size_t>(ins.mod.compare)];
+  const Ty lanes = lanes_for(by_type, type);
+  if (lanes == Ty::count_) unsupported();
+  Op& o = emit(by_type[static_cast<std::size_t>(lanes)]);
   o.a = a;
   o.b = b;
   o.c = c;
   o.x = static_cast<std::uint8_t>(ins.mod.combine);
   o.dst = dst;
-  o.dst2 = high;
-  if (!is_set && d.index2 != UINT32_MAX) o.dst2 = reg(d.index2);
-  if (!is_set) return;
-  // set: 1.0 or all ones where true; of each half if there are two.
-  auto choose = [&](Ref to, unsigned width, std::uint32_t one, Ref where) {
+  o.dst2 = !is_set && d.index2 != UINT32_MAX ? reg(d.index2) : high;
+  if (is_set) choose(result, dst, high, d);
+}
+
+/// set: 1.0 or all ones where true; of each half if there are two.
+void FunctionDecoder::choose(PT result, Ref where, Ref high, const Operand& to) {
+  const auto select = [&](Ref dst, unsigned width, std::uint32_t one, Ref mask) {
     Op& s = emit_alu(Alu::selp, lane_type(bits_type(width)));
-    s.dst = to;
+    s.dst = dst;
     s.a = b_.constant(one, width);
     s.b = b_.constant(0, width);
-    s.c = where;
+    s.c = mask;
   };
   const std::uint32_t one = result == PT::f32                            ? 0x3f800000u
                             : result == PT::f16 || result == PT::f16x2   ? 0x3c00u
                             : result == PT::bf16 || result == PT::bf16x2 ? 0x3f80u
                                                                          : 0xffffffffu;
-  const Ref value = destination(d, result);
-  if (pair) {
+  const Ref value = destination(to, result);
+  if (high == kNoRef) {
+    select(value, ptx::size_of(result), one, where);
+  } else {
     std::vector<Ref>& list = p_.lists.emplace_back();
-    for (const Ref where : {dst, high}) {
+    for (const Ref mask : {where, high}) {
       list.push_back(temporary(2));
-      choose(list.back(), 2, one & 0xffffu, where);
+      select(list.back(), 2, one & 0xffffu, mask);
     }
     Op& p = emit(handlers().pack[1][2]);
     p.dst = value;
     p.list = list.data();
-  } else {
-    choose(value, ptx::size_of(result), one, dst);
   }
-  finish_destination(d, result, value);
+  finish_destination(to, result, value);
 }
 
-void FunctionDecoder::select(const Ins& ins) {
-  const unsigned bytes = ptx::size_of(ins.mod.type);
-  const Ty u = lane_type(bits_type(bytes));
-  const Ref a = source(at(ins, 1), bytes), b = source(at(ins, 2), bytes);
-  if (ins.op == Opcode::selp) {
-    const Ref p = predicate(at(ins, 3));
-    const Ref dst = destination(at(ins, 0), ins.mod.type);
-    Op& o = emit_alu(Alu::selp, u);
-    o.dst = dst;
-    o.a = a;
-    o.b = b;
-    o.c = p;
-    return;
+/// The registers of a vector that shares `bytes` of another register.
+const std::vector<Ref>& FunctionDecoder::parts(const Operand& vector, unsigned bytes,
+                                               bool is_destination) {
+  const unsigned element = vector.count == 0 ? 0 : bytes / vector.count;
+  if (element * vector.count != bytes || (element != 1 && element != 2 && element != 4))
+    fail("a vector does not fit '" + std::string(current_->mod.text) + "'");
+  std::vector<Ref>& list = p_.lists.emplace_back();
+  for (std::uint32_t k = 0; k < vector.count; ++k) {
+    const Operand& e = f_.vector_operands[vector.index + k];
+    list.push_back(!is_destination        ? source(e, element)
+                   : e.kind == Kind::sink ? kNoRef
+                                          : destination(e, bits_type(element)));
   }
-  const bool f = ins.mod.type2 == PT::f32;
-  Ref c = source(at(ins, 3), 4);
-  if (f && ins.mod.ftz) {
-    const Ref t = temporary(4);
-    Op& fl = emit_alu(Alu::flush, Ty::f32);
-    fl.dst = t;
-    fl.a = c;
-    c = t;
-  }
-  const Ref dst = destination(at(ins, 0), ins.mod.type);
-  Op& o = emit_alu(f ? Alu::slct_f32 : Alu::slct_s32, u);
-  o.dst = dst;
-  o.a = a;
-  o.b = b;
-  o.c = c;
+  return list;
 }
 
 void FunctionDecoder::move(const Ins& ins) {
+  p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::move;
   const Operand &d = at(ins, 0), &s = at(ins, 1);
   const PT type = ins.mod.type;
-  if (type == PT::pred) {
-    const Ref a = predicate(s), dst = destination(d, PT::pred);
-    Op& o = emit_alu(Alu::mov, Ty::pred);
-    o.dst = dst;
-    o.a = a;
-    return;
-  }
   const unsigned bytes = ptx::size_of(type);
-  if (s.kind == Kind::vector) {  // pack
-    const unsigned element = bytes / s.count;
-    if (s.count == 0 || element * s.count != bytes ||
-        (element != 1 && element != 2 && element != 4))
-      fail("a vector does not fit '" + std::string(ins.mod.text) + "'");
-    std::vector<Ref>& list = p_.lists.emplace_back();
-    for (std::uint32_t k = 0; k < s.count; ++k)
-      list.push_back(source(f_.vector_operands[s.index + k], element));
+  if (type != PT::pred && s.kind == Kind::vector) {  // pack
+    const std::vector<Ref>& list = parts(s, bytes, false);
     const Ref dst = destination(d, type);
-    Op& o = emit(handlers().pack[log2_bytes(element)][log2_bytes(bytes)]);
+    Op& o = emit(handlers().pack[log2_bytes(bytes / s.count)][log2_bytes(bytes)]);
     o.dst = dst;
     o.list = list.data();
     return;
   }
-  if (d.kind == Kind::vector) {  // unpack
-    const unsigned element = bytes / d.count;
-    if (d.count == 0 || element * d.count != bytes ||
-        (element != 1 && element != 2 && element != 4))
-      fail("a vector does not fit '" + std::string(ins.mod.text) + "'");
+  if (type != PT::pred && d.kind == Kind::vector) {  // unpack
     const Ref a = source(s, bytes);
-    std::vector<Ref>& list = p_.lists.emplace_back();
-    for (std::uint32_t k = 0; k < d.count; ++k) {
-      const Operand& e = f_.vector_operands[d.index + k];
-      list.push_back(e.kind == Kind::sink ? kNoRef : destination(e, bits_type(element)));
-    }
-    Op& o = emit(handlers().unpack[log2_bytes(element)][log2_bytes(bytes)]);
+    const std::vector<Ref>& list = parts(d, bytes, true);
+    Op& o = emit(handlers().unpack[log2_bytes(bytes / d.count)][log2_bytes(bytes)]);
     o.a = a;
     o.list = list.data();
     return;
   }
-  const Ref a = source(s, bytes);
-  const Ref dst = destination(d, type);
-  Op& o = emit_alu(Alu::mov, lane_type(bits_type(bytes)));
-  o.dst = dst;
-  o.a = a;
-  finish_destination(d, type, dst);
+  operation(ins, Alu::mov, "dT sT", type == PT::pred ? Ty::pred : lane_type(bits_type(bytes)));
 }
 
+namespace {
+
+bool can_convert(const ptx::Modifiers& m) {
+  if (lane_type(m.type) == Ty::count_ || lane_type(m.type2) == Ty::count_) return false;
+  if (m.rounding == R::approx || m.rounding == R::full) return false;
+  if (m.type != PT::tf32) return !m.relu || is_half(lane_type(m.type));
+  return !m.sat && !m.ftz &&
+         (m.rounding == R::rn || m.rounding == R::rz || (m.rounding == R::rna && !m.relu));
+}
+
+}  // namespace
+
 void FunctionDecoder::convert(const Ins& ins) {
+  p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::convert;
   const PT to = ins.mod.type, from = ins.mod.type2;
   const bool pair = to == PT::f16x2 || to == PT::bf16x2;
   const Ref a = source(at(ins, 1), ptx::size_of(from));
   const Ref b = pair ? source(at(ins, 2), ptx::size_of(from)) : kNoRef;
   const Ref dst = destination(at(ins, 0), to);
-  const Ty to_ty = lane_type(to), from_ty = lane_type(from);
-  using R = ptx::Rounding;
-  const R round = ins.mod.rounding;
-  const bool to_tf32 = to == PT::tf32;
-  if (to_ty == Ty::count_ || from_ty == Ty::count_ || round == R::approx || round == R::full ||
-      (ins.mod.relu && !is_half(to) && !to_tf32) ||
-      (to_tf32 && (ins.mod.sat || ins.mod.ftz ||
-                   (round != R::rn && round != R::rz && (round != R::rna || ins.mod.relu)))))
-    unsupported();
-  Op& o = emit(handlers().cvt[static_cast<std::size_t>(to_ty)][static_cast<std::size_t>(from_ty)]);
+  if (!can_convert(ins.mod)) unsupported();
+  Op& o = emit(handlers().cvt[static_cast<std::size_t>(lane_type(to))]
+                             [static_cast<std::size_t>(lane_type(from))]);
   o.dst = dst;
   o.a = a;
   o.b = b;
-  o.x = static_cast<std::uint8_t>(round);
+  o.x = static_cast<std::uint8_t>(ins.mod.rounding);
   o.y = static_cast<std::uint8_t>((ins.mod.sat ? 1 : 0) | (ins.mod.ftz ? 2 : 0) |
                                   (ins.mod.relu ? 4 : 0));
-  const bool to_f32 = to == PT::f32 || to == PT::f64;
-  if (to_f32) {
-    round_as(o, round);
-    if (ins.mod.ftz && (from == PT::f32 || to == PT::f32) && to == PT::f32) {
-      Op& f = emit_alu(Alu::flush, Ty::f32);
-      f.dst = f.a = dst;
-    }
-    if (ins.mod.sat) {
-      Op& s = emit_alu(Alu::saturate, to_ty);
-      s.dst = s.a = dst;
-    }
+  if (to == PT::f32 || to == PT::f64) {
+    round_as(o, ins.mod.rounding);
+    after_rounding(ins, dst, lane_type(to));
   }
   finish_destination(at(ins, 0), to, dst);
 }
@@ -539,6 +343,7 @@ void FunctionDecoder::convert(const Ins& ins) {
 /// Generic addresses of shared, local and param memory lie in windows; global and const ones are
 /// themselves.
 void FunctionDecoder::convert_address(const Ins& ins) {
+  p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::convert;
   const unsigned bytes = ptx::size_of(ins.mod.type);
   std::uint64_t window = 0;
   if (ins.mod.space == ptx::Space::shared) window = memory::kSharedWindow;
@@ -554,82 +359,73 @@ void FunctionDecoder::convert_address(const Ins& ins) {
   if (bytes != 8) convert_width(dst, bytes, wide, 8);
 }
 
-void FunctionDecoder::decode(const Ins& ins) {
-  InstructionInfo& info = p_.instructions[code_.first_pc + current_index_];
-  using C = InstructionClass;
-  const PT type = ins.mod.type;
-  const C arithmetic_class = type == PT::f64 ? C::fp64 : is_float(type) ? C::fp32 : C::integer;
-  switch (ins.op) {
-#define LANEWISE(id, text, types, operands, category, ...) \
-  case Opcode::id:                                         \
-    info.klass = C::category;                              \
-    return lanewise(ins, Alu::id, operands);
+namespace {
+
+struct Collective {
+  Opcode of;
+  InstructionClass klass;
+  std::string_view fields;
+  Handler handler;
+  std::uint8_t (*mode)(const ptx::Modifiers& m);
+};
+constexpr Collective kCollectives[] = {
+#define COLLECTIVE(id, text, allowed, required, least, types, operands, category, fields, handler, \
+                   mode)                                                                           \
+  {Opcode::id, InstructionClass::category, fields, handler,                                        \
+   []([[maybe_unused]] const ptx::Modifiers& m) { return static_cast<std::uint8_t>(mode); }},
 #include "common/simgpu/instructions.inc"
-#undef LANEWISE
-    case Opcode::add:
-    case Opcode::sub:
-    case Opcode::mul:
-    case Opcode::mad:
-    case Opcode::fma:
-    case Opcode::div:
-    case Opcode::rem:
-    case Opcode::abs:
-    case Opcode::neg:
-    case Opcode::min:
-    case Opcode::max:
-    case Opcode::mul24:
-    case Opcode::mad24:
-    case Opcode::dp4a:
-    case Opcode::dp2a:
-    case Opcode::addc:
-    case Opcode::subc:
-    case Opcode::madc:
-    case Opcode::sqrt:
-    case Opcode::rsqrt:
-    case Opcode::rcp:
-    case Opcode::sin:
-    case Opcode::cos:
-    case Opcode::lg2:
-    case Opcode::ex2:
-    case Opcode::tanh:
-    case Opcode::copysign:
-      info.klass = arithmetic_class;
-      return arithmetic(ins);
-    case Opcode::testp: {
-      info.klass = arithmetic_class;
-      const Ref a = source(at(ins, 1), ptx::size_of(type)), dst = destination(at(ins, 0), PT::pred);
-      Op& o = emit_alu(Alu::testp, lane_type(type));
-      o.dst = dst;
-      o.a = a;
-      o.x = static_cast<std::uint8_t>(ins.mod.testp);
-      return;
-    }
-    case Opcode::and_:
-    case Opcode::or_:
-    case Opcode::xor_:
-    case Opcode::not_:
-    case Opcode::lop3:
-    case Opcode::shf:
-    case Opcode::bfind:
-    case Opcode::prmt:
-      info.klass = C::logic;
-      return logic(ins);
+};
+
+}  // namespace
+
+/// False if the instruction has no row COLLECTIVE in instructions.inc.
+bool FunctionDecoder::collective(const Ins& ins) {
+  const auto* row = std::find_if(std::begin(kCollectives), std::end(kCollectives),
+                                 [&](const Collective& c) { return c.of == ins.op; });
+  if (row == std::end(kCollectives)) return false;
+  p_.instructions[code_.first_pc + current_index_].klass = row->klass;
+  const unsigned bytes = ins.mod.type == PT::none ? 4 : ptx::size_of(ins.mod.type);
+  std::map<char, Ref> refs;
+  for (std::size_t k = 0; k < row->fields.size(); ++k) {
+    const char field = row->fields[k];
+    const Operand& o = at(ins, k);
+    const bool to_predicate =
+        field == 'd' && (ins.mod.type == PT::pred || ins.op == Opcode::isspacep);
+    refs[field] = field == 'd'   ? destination(o, to_predicate ? PT::pred : PT::u32)
+                  : field == 'p' ? predicate(o)
+                                 : source(o, field == 'w'   ? 8
+                                             : field == 'm' ? 4
+                                                            : bytes);
+  }
+  const auto given = [&](std::string_view fields) {
+    for (const char field : fields)
+      if (const auto it = refs.find(field); it != refs.end()) return it->second;
+    return kNoRef;
+  };
+  Op& o = emit(row->handler);
+  o.dst = given("d");
+  if (given("d") != kNoRef && at(ins, 0).index2 != UINT32_MAX) o.dst2 = reg(at(ins, 0).index2);
+  o.a = given("apw");
+  o.b = given("b");
+  o.c = given("c");
+  o.d = given("m");
+  o.width = static_cast<std::uint8_t>(bytes);
+  o.x = row->mode(ins.mod);
+  o.y = ins.mod.type == PT::s32 ? 1 : 0;
+  return true;
+}
+
+void FunctionDecoder::decode(const Ins& ins) {
+  if (carry_arithmetic(ins) || lanewise(ins) || collective(ins)) return;
+  switch (ins.op) {
     case Opcode::set:
     case Opcode::setp:
-      info.klass = C::compare;
       return compare(ins);
-    case Opcode::selp:
-    case Opcode::slct:
-      info.klass = C::move;
-      return select(ins);
     case Opcode::mov:
-      info.klass = C::move;
       return move(ins);
     case Opcode::cvt:
-      info.klass = C::convert;
       return convert(ins);
     case Opcode::cvta:
-      info.klass = C::convert;
       return convert_address(ins);
     case Opcode::ld:
     case Opcode::ldu:
@@ -656,7 +452,7 @@ void FunctionDecoder::decode(const Ins& ins) {
     case Opcode::movmatrix:
       return matrix_move(ins);
     default:
-      return collective(ins);
+      unsupported();
   }
 }
 

@@ -1,4 +1,4 @@
-// Loads, stores, atomics, parameters, and what lanes do together.
+// Loads, stores, atomics, parameters.
 #include <algorithm>
 
 #include "common/simgpu/exec/decoder.hpp"
@@ -253,112 +253,6 @@ void FunctionDecoder::parameter_access(const Ins& ins, bool is_load) {
       o.slot = area;
       o.site = stride;
     }
-  }
-}
-
-void FunctionDecoder::collective(const Ins& ins) {
-  InstructionInfo& info = p_.instructions[code_.first_pc + current_index_];
-  info.klass = InstructionClass::synchronisation;
-  switch (ins.op) {
-    case Opcode::shfl: {
-      const Operand& d = at(ins, 0);
-      const Ref a = source(at(ins, 1), 4), lane = source(at(ins, 2), 4),
-                clamp = source(at(ins, 3), 4);
-      const Ref members =
-          ins.operands.size() > 4 ? source(at(ins, 4), 4) : b_.constant(kFullMask, 4);
-      const Ref dst = destination(d, PT::u32);
-      Op& o = emit(op_shfl);
-      o.dst = dst;
-      o.dst2 = d.index2 != UINT32_MAX ? reg(d.index2) : kNoRef;
-      o.a = a;
-      o.b = lane;
-      o.c = clamp;
-      o.d = members;
-      o.x = static_cast<std::uint8_t>(ins.mod.shfl);
-      return;
-    }
-    case Opcode::vote: {
-      const Ref p = predicate(at(ins, 1)), members = source(at(ins, 2), 4);
-      const Ref dst = destination(at(ins, 0), ins.mod.type == PT::pred ? PT::pred : PT::u32);
-      Op& o = emit(op_vote);
-      o.dst = dst;
-      o.a = p;
-      o.d = members;
-      o.x = static_cast<std::uint8_t>(ins.mod.vote);
-      return;
-    }
-    case Opcode::match: {
-      const Operand& d = at(ins, 0);
-      const unsigned bytes = ptx::size_of(ins.mod.type);
-      const Ref a = source(at(ins, 1), bytes), members = source(at(ins, 2), 4),
-                dst = destination(d, PT::u32);
-      Op& o = emit(op_match);
-      o.dst = dst;
-      o.dst2 = d.index2 != UINT32_MAX ? reg(d.index2) : kNoRef;
-      o.a = a;
-      o.d = members;
-      o.width = static_cast<std::uint8_t>(bytes);
-      o.x = ins.mod.vote == ptx::VoteMode::all ? 1 : 0;
-      return;
-    }
-    case Opcode::redux: {
-      const Ref a = source(at(ins, 1), 4), members = source(at(ins, 2), 4),
-                dst = destination(at(ins, 0), PT::u32);
-      Op& o = emit(op_redux);
-      o.dst = dst;
-      o.a = a;
-      o.d = members;
-      o.x = static_cast<std::uint8_t>(ins.mod.atom);
-      o.y = ins.mod.type == PT::s32 ? 1 : 0;
-      return;
-    }
-    case Opcode::activemask: {
-      const Ref dst = destination(at(ins, 0), PT::u32);
-      emit(op_activemask).dst = dst;
-      return;
-    }
-    case Opcode::elect: {
-      const Operand& d = at(ins, 0);
-      const Ref members = source(at(ins, 1), 4), dst = destination(d, PT::u32);
-      Op& o = emit(op_elect);
-      o.dst = dst;
-      o.dst2 = d.index2 != UINT32_MAX ? reg(d.index2) : kNoRef;
-      o.d = members;
-      return;
-    }
-    case Opcode::bar_warp_sync: {
-      const Ref members = source(at(ins, 0), 4);
-      emit(op_warp_sync).d = members;
-      return;
-    }
-    case Opcode::bar_arrive: {
-      const Ref id = source(at(ins, 0), 4), count = source(at(ins, 1), 4);
-      Op& o = emit(op_bar_arrive);
-      o.a = id;
-      o.b = count;
-      return;
-    }
-    case Opcode::membar:
-    case Opcode::fence:
-      emit(op_fence);
-      return;
-    case Opcode::isspacep: {
-      info.klass = InstructionClass::convert;
-      const Ref a = source(at(ins, 1), 8), dst = destination(at(ins, 0), PT::pred);
-      Op& o = emit(op_isspacep);
-      o.dst = dst;
-      o.a = a;
-      o.x = static_cast<std::uint8_t>(ins.mod.space);
-      return;
-    }
-    case Opcode::brkpt:
-    case Opcode::nanosleep:
-    case Opcode::prefetch:
-      info.klass = InstructionClass::other;
-      emit(op_nothing);
-      return;
-    default:
-      unsupported();
   }
 }
 

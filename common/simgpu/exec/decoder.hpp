@@ -83,19 +83,18 @@ class FunctionDecoder {
   void convert_width(Ref to, unsigned to_bytes, Ref from, unsigned from_bytes);
 
   // decode_alu.cpp
-  void arithmetic(const Ins& ins);
-  void float_arithmetic(const Ins& ins);
-  void integer_arithmetic(const Ins& ins);
-  void carry_arithmetic(const Ins& ins);
-  void logic(const Ins& ins);
+  bool lanewise(const Ins& ins);
+  void operation(const Ins& ins, Alu op, std::string_view operands, Ty type);
+  bool collective(const Ins& ins);
+  bool carry_arithmetic(const Ins& ins);
+  Ref flushed(Ref source, Ty type);
+  void after_rounding(const Ins& ins, Ref dst, Ty type);
   void compare(const Ins& ins);
-  void select(const Ins& ins);
+  void choose(ptx::Type result, Ref where, Ref high, const Operand& to);
   void move(const Ins& ins);
+  const std::vector<Ref>& parts(const Operand& vector, unsigned bytes, bool is_destination);
   void convert(const Ins& ins);
   void convert_address(const Ins& ins);
-  void lanewise(const Ins& ins, Alu op, std::string_view operands);
-  void simple(const Ins& ins, Alu op, Ty type, unsigned dst_bytes,
-              std::initializer_list<unsigned> source_bytes);
 
   // mma.cpp
   std::vector<Ref> fragment(const Operand& o, unsigned count, unsigned bytes, bool is_destination);
@@ -112,7 +111,6 @@ class FunctionDecoder {
   void atomic(const Ins& ins);
   void parameter_access(const Ins& ins, bool is_load);
   Ref memory_base(const Operand& o, std::int64_t& offset);
-  void collective(const Ins& ins);
 
   // decode_moves.cpp
   void async_copy(const Ins& ins);

@@ -5,7 +5,6 @@ namespace simgpu::exec {
 // Each in its file of kernels/.
 namespace kernels {
 void fill_integer(HandlerTable& t);
-void fill_lanewise(HandlerTable& t);
 void fill_moves(HandlerTable& t);
 void fill_float(HandlerTable& t);
 void fill_convert(HandlerTable& t);
@@ -18,7 +17,6 @@ const HandlerTable& handlers() {
   static const HandlerTable table = [] {
     HandlerTable t{};
     kernels::fill_integer(t);
-    kernels::fill_lanewise(t);
     kernels::fill_moves(t);
     kernels::fill_float(t);
     kernels::fill_convert(t);

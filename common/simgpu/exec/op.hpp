@@ -47,69 +47,13 @@ struct Op {
   std::uint8_t x = 0, y = 0, z = 0;  ///< small parameters of one kind of op
 };
 
-/// The internal operations of the arithmetic table. Each exists for some lane types.
+/// The operations of the arithmetic table: the rows of instructions.inc. Each exists for some lane
+/// types.
 enum class Alu : std::uint8_t {
-  add,
-  sub,
-  mul_lo,
-  mul_hi,
-  mul_wide,
-  mad_lo,
-  mad_hi,
-  mad_wide,
-  mul24_lo,
-  mul24_hi,
-  mad24_lo,
-  mad24_hi,
-  add_sat,
-  sub_sat,
-  mad_hi_sat,
-  div,
-  rem,
-  abs,
-  neg,
-  min,
-  max,
-  min_nan,
-  max_nan,
-  fma,
-  fma_relu,
-  sqrt,
-  rsqrt,
-  rcp,
-  sin,
-  cos,
-  lg2,
-  ex2,
-  tanh,
-  copysign,
-  flush,
-  saturate,
-  and_,
-  or_,
-  xor_,
-  not_,
-  shf_l_clamp,
-  shf_l_wrap,
-  shf_r_clamp,
-  shf_r_wrap,
-  bfind,
-  bfind_shift,
-  prmt,
-  prmt_mode,
-  lop3,
-  dp4a,
-  dp2a,
-  add_carry,
-  mov,
-  selp,
-  slct_s32,
-  slct_f32,
-  testp,
-// instructions.inc
-#define LANEWISE(id, ...) id,
+  add_carry,  ///< add.cc, addc and their kin (kernels/integer.cpp)
+#define OPERATION(id, ...) id,
+#define HELPER(id, ...) id,
 #include "common/simgpu/instructions.inc"
-#undef LANEWISE
   count_,
 };
 
@@ -140,7 +84,7 @@ enum class MmaFormat : std::uint8_t { f16, bf16, tf32, f64, s8, count_ };
 struct HandlerTable {
   Handler alu[static_cast<std::size_t>(Alu::count_)][static_cast<std::size_t>(Ty::count_)];
   Handler compare[static_cast<std::size_t>(ptx::Compare::count_)]
-                 [static_cast<std::size_t>(Ty::count_)];  ///< lo, ls, hi, hs: see decode_alu.cpp
+                 [static_cast<std::size_t>(Ty::count_)];
   Handler cvt[static_cast<std::size_t>(Ty::count_)][static_cast<std::size_t>(Ty::count_)];
   Handler widen[static_cast<std::size_t>(Ty::count_)]
                [4];      ///< [source][log2 of the register's bytes]

@@ -10,38 +10,13 @@ enum class Rounding : std::uint8_t { none, rn, rz, rm, rp, rna, rni, rzi, rmi, r
 enum class MulMode : std::uint8_t { none, lo, hi, wide };
 enum class Compare : std::uint8_t {
   none,
-  eq,
-  ne,
-  lt,
-  le,
-  gt,
-  ge,
-  lo,
-  ls,
-  hi,
-  hs,
-  equ,
-  neu,
-  ltu,
-  leu,
-  gtu,
-  geu,
-  num,
-  nan,
+#define COMPARISON(id, ...) id,
+#include "common/simgpu/instructions.inc"
   count_,
 };
 enum class BoolOp : std::uint8_t { none, and_, or_, xor_ };
 enum class AtomOp : std::uint8_t { none, add, inc, dec, min, max, and_, or_, xor_, exch, cas };
 enum class ShflMode : std::uint8_t { none, up, down, bfly, idx };
-enum class TestClass : std::uint8_t {
-  none,
-  finite,
-  infinite,
-  number,
-  notanumber,
-  normal,
-  subnormal,
-};
 enum class VoteMode : std::uint8_t { none, any, all, uni, ballot };
 
 }  // namespace simgpu::ptx

@@ -80,99 +80,8 @@ constexpr unsigned size_of(Type type) {
 enum class Space : std::uint8_t { none, reg, generic, global, shared, local, constant, param };
 
 enum class Opcode : std::uint8_t {
-  // integer and floating-point arithmetic
-  add,
-  sub,
-  mul,
-  mad,
-  fma,
-  div,
-  rem,
-  abs,
-  neg,
-  min,
-  max,
-  mul24,
-  mad24,
-  dp4a,
-  dp2a,
-  addc,
-  subc,
-  madc,
-  sqrt,
-  rsqrt,
-  rcp,
-  sin,
-  cos,
-  lg2,
-  ex2,
-  tanh,
-  copysign,
-  testp,
-  // bits
-  and_,
-  or_,
-  xor_,
-  not_,
-  lop3,
-  shf,
-  bfind,
-  prmt,
-  fns,
-  // compare, select, move, convert
-  set,
-  setp,
-  selp,
-  slct,
-  mov,
-  cvt,
-  cvta,
-  isspacep,
-  // memory
-  ld,
-  ldu,
-  st,
-  prefetch,
-  atom,
-  red,
-  // control
-  bra,
-  brx_idx,
-  call,
-  ret,
-  exit,
-  trap,
-  brkpt,
-  nanosleep,
-  // synchronisation and communication
-  bar_sync,
-  bar_arrive,
-  bar_red,
-  bar_warp_sync,
-  membar,
-  fence,
-  shfl,
-  vote,
-  match,
-  activemask,
-  redux,
-  elect,
-  // second tier
-  cp_async,
-  cp_async_commit_group,
-  cp_async_wait_group,
-  cp_async_wait_all,
-  ldmatrix,
-  stmatrix,
-  mma,
-  wmma_load,
-  wmma_store,
-  wmma_mma,
-  movmatrix,
-// instructions.inc
-#define LANEWISE(id, ...) id,
+#define INSTRUCTION(id, ...) id,
 #include "common/simgpu/instructions.inc"
-#undef LANEWISE
 };
 
 /// Everything behind the dots of an instruction. Fields that do not apply keep their defaults.
@@ -195,19 +104,13 @@ struct Modifiers {
   bool sync = false;       ///< ".sync" forms: the last operand is the member mask
   bool carry_out = false;  ///< add.cc and friends
   bool to = false;         ///< cvta.to.SPACE
-  bool wrap = false;       ///< shf.wrap / shf.clamp; shr etc. always clamp
-  bool left = false;       ///< shf.l
-  bool abs = false;        ///< reserved for set/…; none of the first tier needs it
-  bool nan = false;        ///< min.NaN / max.NaN
   bool relu = false;
   bool trans = false;                 ///< ldmatrix.trans
   bool release_acquire = false;       ///< any of .acquire .release .acq_rel .relaxed
-  std::uint8_t lut = 0;               ///< reserved (lop3's table is an immediate operand)
   std::uint16_t m = 0, n = 0, k = 0;  ///< mma/wmma/ldmatrix shapes
   std::uint8_t num = 0;               ///< ldmatrix .x1 .x2 .x4
   bool aligned = true;  ///< false: barrier.sync without .aligned (lanes may arrive apart)
   char fragment = 0;    ///< wmma.load.{a,b,c}, wmma.store.d: which matrix
-  TestClass testp = TestClass::none;
   bool row_a = true, row_b = false;  ///< mma/wmma layouts
   std::string_view text;  ///< the whole opcode as written, e.g. "ld.global.v4.f32" (for messages)
 };

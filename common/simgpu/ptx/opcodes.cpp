@@ -1,6 +1,6 @@
 #include "common/simgpu/ptx/opcodes.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 
@@ -34,7 +34,7 @@ constexpr TypeSet kAny = ~TypeSet{0};
 constexpr TypeSet kAddress = set_of(Type::u32, Type::u64);
 constexpr TypeSet kNone = 0;
 
-// ---- modifiers ----------------------------------------------------------------------------------
+// ---- modifiers
 
 // One bit per family of modifiers. A row of the opcode table lists the families it accepts.
 using Families = std::uint64_t;
@@ -75,114 +75,100 @@ enum Family : Families {
   kVec8 = 1ull << 33,
   kMatchMode = 1ull << 34,
   kUnified = 1ull << 35,
-  kShiftAmount = 1ull << 36,  ///< bfind: the engine reads these two off Modifiers::text
-  kPermute = 1ull << 37,      ///< prmt
+  kShiftAmount = 1ull << 36,
+  kPermute = 1ull << 37,
 };
 
+/// A modifier's name, and what it sets; nothing: the engine reads it off Modifiers::text, or need not
+/// know.
 struct ModifierName {
   std::string_view text;
   Family family;
-  int value = 0;
+  void (*set)(Modifiers&) = nullptr;
 };
-template <typename E>
-constexpr int v(E e) {
-  return static_cast<int>(e);
+template <auto Modifiers::*field, auto value>
+void put(Modifiers& m) {
+  m.*field = value;
 }
 
 // Several rows may share a text (".lo" multiplies and compares): the opcode's families decide.
 constexpr ModifierName kModifiers[] = {
-    {"global", kSpace, v(Space::global)},
-    {"shared", kSpace, v(Space::shared)},
-    {"shared::cta", kSpace, v(Space::shared)},
-    {"local", kSpace, v(Space::local)},
-    {"const", kSpace, v(Space::constant)},
-    {"param", kSpace, v(Space::param)},
-    {"param::entry", kSpace, v(Space::param)},
-    {"param::func", kSpace, v(Space::param)},
-    {"rn", kRound, v(Rounding::rn)},
-    {"rz", kRound, v(Rounding::rz)},
-    {"rm", kRound, v(Rounding::rm)},
-    {"rp", kRound, v(Rounding::rp)},
-    {"rna", kRound, v(Rounding::rna)},
-    {"rni", kRound, v(Rounding::rni)},
-    {"rzi", kRound, v(Rounding::rzi)},
-    {"rmi", kRound, v(Rounding::rmi)},
-    {"rpi", kRound, v(Rounding::rpi)},
-    {"approx", kRound, v(Rounding::approx)},
-    {"full", kRound, v(Rounding::full)},
-    {"lo", kMul, v(MulMode::lo)},
-    {"hi", kMul, v(MulMode::hi)},
-    {"wide", kMul, v(MulMode::wide)},
-    {"eq", kCompare, v(Compare::eq)},
-    {"ne", kCompare, v(Compare::ne)},
-    {"lt", kCompare, v(Compare::lt)},
-    {"le", kCompare, v(Compare::le)},
-    {"gt", kCompare, v(Compare::gt)},
-    {"ge", kCompare, v(Compare::ge)},
-    {"lo", kCompare, v(Compare::lo)},
-    {"ls", kCompare, v(Compare::ls)},
-    {"hi", kCompare, v(Compare::hi)},
-    {"hs", kCompare, v(Compare::hs)},
-    {"equ", kCompare, v(Compare::equ)},
-    {"neu", kCompare, v(Compare::neu)},
-    {"ltu", kCompare, v(Compare::ltu)},
-    {"leu", kCompare, v(Compare::leu)},
-    {"gtu", kCompare, v(Compare::gtu)},
-    {"geu", kCompare, v(Compare::geu)},
-    {"num", kCompare, v(Compare::num)},
-    {"nan", kCompare, v(Compare::nan)},
-    {"and", kBool, v(BoolOp::and_)},
-    {"or", kBool, v(BoolOp::or_)},
-    {"xor", kBool, v(BoolOp::xor_)},
-    {"add", kAtom, v(AtomOp::add)},
-    {"popc", kAtom, v(AtomOp::add)},
-    {"inc", kAtom, v(AtomOp::inc)},
-    {"dec", kAtom, v(AtomOp::dec)},
-    {"min", kAtom, v(AtomOp::min)},
-    {"max", kAtom, v(AtomOp::max)},
-    {"and", kAtom, v(AtomOp::and_)},
-    {"or", kAtom, v(AtomOp::or_)},
-    {"xor", kAtom, v(AtomOp::xor_)},
-    {"exch", kAtom, v(AtomOp::exch)},
-    {"cas", kAtom, v(AtomOp::cas)},
-    {"up", kShfl, v(ShflMode::up)},
-    {"down", kShfl, v(ShflMode::down)},
-    {"bfly", kShfl, v(ShflMode::bfly)},
-    {"idx", kShfl, v(ShflMode::idx)},
-    {"any", kVote, v(VoteMode::any)},
-    {"all", kVote, v(VoteMode::all)},
-    {"uni", kVote, v(VoteMode::uni)},
-    {"ballot", kVote, v(VoteMode::ballot)},
-    {"any", kMatchMode, v(VoteMode::any)},
-    {"all", kMatchMode, v(VoteMode::all)},
-    {"v2", kVec, 2},
-    {"v4", kVec, 4},
-    {"v8", kVec8, 8},
-    {"ftz", kFtz},
-    {"sat", kSat},
-    {"satfinite", kSatFinite},
-    {"nc", kNc},
-    {"volatile", kVolatile},
-    {"uni", kUni},
-    {"sync", kSync},
-    {"aligned", kAligned},
-    {"cc", kCarry},
-    {"to", kTo},
-    {"wrap", kWrap, 1},
-    {"clamp", kWrap, 0},
-    {"l", kLeft, 1},
-    {"r", kLeft, 0},
+    {"global", kSpace, put<&Modifiers::space, Space::global>},
+    {"shared", kSpace, put<&Modifiers::space, Space::shared>},
+    {"shared::cta", kSpace, put<&Modifiers::space, Space::shared>},
+    {"local", kSpace, put<&Modifiers::space, Space::local>},
+    {"const", kSpace, put<&Modifiers::space, Space::constant>},
+    {"param", kSpace, put<&Modifiers::space, Space::param>},
+    {"param::entry", kSpace, put<&Modifiers::space, Space::param>},
+    {"param::func", kSpace, put<&Modifiers::space, Space::param>},
+    {"rn", kRound, put<&Modifiers::rounding, Rounding::rn>},
+    {"rz", kRound, put<&Modifiers::rounding, Rounding::rz>},
+    {"rm", kRound, put<&Modifiers::rounding, Rounding::rm>},
+    {"rp", kRound, put<&Modifiers::rounding, Rounding::rp>},
+    {"rna", kRound, put<&Modifiers::rounding, Rounding::rna>},
+    {"rni", kRound, put<&Modifiers::rounding, Rounding::rni>},
+    {"rzi", kRound, put<&Modifiers::rounding, Rounding::rzi>},
+    {"rmi", kRound, put<&Modifiers::rounding, Rounding::rmi>},
+    {"rpi", kRound, put<&Modifiers::rounding, Rounding::rpi>},
+    {"approx", kRound, put<&Modifiers::rounding, Rounding::approx>},
+    {"full", kRound, put<&Modifiers::rounding, Rounding::full>},
+    {"lo", kMul, put<&Modifiers::mul, MulMode::lo>},
+    {"hi", kMul, put<&Modifiers::mul, MulMode::hi>},
+    {"wide", kMul, put<&Modifiers::mul, MulMode::wide>},
+#define COMPARISON(id, ...) {#id, kCompare, put<&Modifiers::compare, Compare::id>},
+#include "common/simgpu/instructions.inc"
+    {"and", kBool, put<&Modifiers::combine, BoolOp::and_>},
+    {"or", kBool, put<&Modifiers::combine, BoolOp::or_>},
+    {"xor", kBool, put<&Modifiers::combine, BoolOp::xor_>},
+    {"add", kAtom, put<&Modifiers::atom, AtomOp::add>},
+    {"popc", kAtom, put<&Modifiers::atom, AtomOp::add>},
+    {"inc", kAtom, put<&Modifiers::atom, AtomOp::inc>},
+    {"dec", kAtom, put<&Modifiers::atom, AtomOp::dec>},
+    {"min", kAtom, put<&Modifiers::atom, AtomOp::min>},
+    {"max", kAtom, put<&Modifiers::atom, AtomOp::max>},
+    {"and", kAtom, put<&Modifiers::atom, AtomOp::and_>},
+    {"or", kAtom, put<&Modifiers::atom, AtomOp::or_>},
+    {"xor", kAtom, put<&Modifiers::atom, AtomOp::xor_>},
+    {"exch", kAtom, put<&Modifiers::atom, AtomOp::exch>},
+    {"cas", kAtom, put<&Modifiers::atom, AtomOp::cas>},
+    {"up", kShfl, put<&Modifiers::shfl, ShflMode::up>},
+    {"down", kShfl, put<&Modifiers::shfl, ShflMode::down>},
+    {"bfly", kShfl, put<&Modifiers::shfl, ShflMode::bfly>},
+    {"idx", kShfl, put<&Modifiers::shfl, ShflMode::idx>},
+    {"any", kVote, put<&Modifiers::vote, VoteMode::any>},
+    {"all", kVote, put<&Modifiers::vote, VoteMode::all>},
+    {"uni", kVote, put<&Modifiers::vote, VoteMode::uni>},
+    {"ballot", kVote, put<&Modifiers::vote, VoteMode::ballot>},
+    {"any", kMatchMode, put<&Modifiers::vote, VoteMode::any>},
+    {"all", kMatchMode, put<&Modifiers::vote, VoteMode::all>},
+    {"v2", kVec, put<&Modifiers::vec, 2>},
+    {"v4", kVec, put<&Modifiers::vec, 4>},
+    {"v8", kVec8, put<&Modifiers::vec, 8>},
+    {"ftz", kFtz, put<&Modifiers::ftz, true>},
+    {"sat", kSat, put<&Modifiers::sat, true>},
+    {"satfinite", kSatFinite, put<&Modifiers::sat, true>},
+    {"nc", kNc, put<&Modifiers::non_coherent, true>},
+    {"volatile", kVolatile, put<&Modifiers::is_volatile, true>},
+    {"uni", kUni, put<&Modifiers::uni, true>},
+    {"sync", kSync, put<&Modifiers::sync, true>},
+    {"aligned", kAligned, put<&Modifiers::aligned, true>},
+    {"cc", kCarry, put<&Modifiers::carry_out, true>},
+    {"to", kTo, put<&Modifiers::to, true>},
+    {"wrap", kWrap},
+    {"clamp", kWrap},
+    {"l", kLeft},
+    {"r", kLeft},
     {"NaN", kNan},
-    {"relu", kRelu},
-    {"trans", kTrans},
+    {"relu", kRelu, put<&Modifiers::relu, true>},
+    {"trans", kTrans, put<&Modifiers::trans, true>},
     {"noftz", kNoFtz},
     {"unified", kUnified},
-    {"weak", kSemantics, 0},
-    {"relaxed", kSemantics, 1},
-    {"acquire", kSemantics, 1},
-    {"release", kSemantics, 1},
-    {"acq_rel", kSemantics, 1},
-    {"sc", kSemantics, 1},
+    {"weak", kSemantics},
+    {"relaxed", kSemantics, put<&Modifiers::release_acquire, true>},
+    {"acquire", kSemantics, put<&Modifiers::release_acquire, true>},
+    {"release", kSemantics, put<&Modifiers::release_acquire, true>},
+    {"acq_rel", kSemantics, put<&Modifiers::release_acquire, true>},
+    {"sc", kSemantics, put<&Modifiers::release_acquire, true>},
     {"cta", kScope},
     {"gpu", kScope},
     {"sys", kScope},
@@ -207,17 +193,17 @@ constexpr ModifierName kModifiers[] = {
     {"L2::256B", kCache},
     {"L1", kLevel},
     {"L2", kLevel},
-    {"x1", kNum, 1},
-    {"x2", kNum, 2},
-    {"x4", kNum, 4},
-    {"row", kLayout, 1},
-    {"col", kLayout, 0},
-    {"finite", kTest, v(TestClass::finite)},
-    {"infinite", kTest, v(TestClass::infinite)},
-    {"number", kTest, v(TestClass::number)},
-    {"notanumber", kTest, v(TestClass::notanumber)},
-    {"normal", kTest, v(TestClass::normal)},
-    {"subnormal", kTest, v(TestClass::subnormal)},
+    {"x1", kNum, put<&Modifiers::num, 1>},
+    {"x2", kNum, put<&Modifiers::num, 2>},
+    {"x4", kNum, put<&Modifiers::num, 4>},
+    {"row", kLayout},
+    {"col", kLayout},
+    {"finite", kTest},
+    {"infinite", kTest},
+    {"number", kTest},
+    {"notanumber", kTest},
+    {"normal", kTest},
+    {"subnormal", kTest},
     {"shiftamt", kShiftAmount},
     {"f4e", kPermute},
     {"b4e", kPermute},
@@ -227,23 +213,15 @@ constexpr ModifierName kModifiers[] = {
     {"rc16", kPermute},
 };
 
-// ---- opcodes ------------------------------------------------------------------------------------
+// ---- opcodes
 
-// Operand notation: alternatives separated by '|', operands by blanks, an operand is one kind and
-// one width letter, '?' behind the last ones marks them optional.
-//   kinds  d destination register   D destination register, vector or _   P d, perhaps "p|q" or _
-//          s register, immediate, special register or address of a symbol
-//          S s or vector            n source predicate, may be negated   m memory operand [...]
-//          i immediate              l label                              t branch table
-//   widths T the first type   U the second   W twice the first if .wide, else the first
-//          G at least the first (ld, st, cvt may use wider registers)   H at least the second
-//          1 predicate   3 32 bits   6 64 bits   a 32 or 64 bits   x anything but a predicate
+/// A row of instructions.inc.
 struct Row {
   std::string_view text;
   Opcode op;
   Families allowed;
   Families required;
-  unsigned min_types, max_types;
+  unsigned least, most;   ///< types
   TypeSet types, types2;  ///< what the first and every further type may be
   std::string_view operands;
 };
@@ -253,138 +231,11 @@ constexpr Families kMemMods = kSemantics | kScope | kCache | kVolatile;
 constexpr Families kMma = kSync | kAligned | kShape | kLayout | kSatFinite;
 
 constexpr Row kOpcodes[] = {
-    {"add", Opcode::add, kFloatMods | kCarry, 0, 1, 1, kNumber, kNone, "dT sT sT"},
-    {"sub", Opcode::sub, kFloatMods | kCarry, 0, 1, 1, kNumber, kNone, "dT sT sT"},
-    {"addc", Opcode::addc, kCarry, 0, 1, 1, kInt3264, kNone, "dT sT sT"},
-    {"subc", Opcode::subc, kCarry, 0, 1, 1, kInt3264, kNone, "dT sT sT"},
-    {"mul", Opcode::mul, kFloatMods | kMul, 0, 1, 1, kNumber, kNone, "dW sT sT"},
-    {"mad", Opcode::mad, kFloatMods | kMul | kCarry, 0, 1, 1, kInt | kF3264, kNone, "dW sT sT sW"},
-    {"madc", Opcode::madc, kMul | kCarry, kMul, 1, 1, kInt3264, kNone, "dT sT sT sT"},
-    {"mul24", Opcode::mul24, kMul, kMul, 1, 1, kInt32, kNone, "dT sT sT"},
-    {"mad24", Opcode::mad24, kMul | kSat, kMul, 1, 1, kInt32, kNone, "dT sT sT sT"},
-    {"fma", Opcode::fma, kFloatMods | kRelu, 0, 1, 1, kFloat, kNone, "dT sT sT sT"},
-    {"div", Opcode::div, kRound | kFtz, 0, 1, 1, kInt | kF3264, kNone, "dT sT sT"},
-    {"rem", Opcode::rem, 0, 0, 1, 1, kInt, kNone, "dT sT sT"},
-    {"abs", Opcode::abs, kFtz, 0, 1, 1, kSigned | kFloat, kNone, "dT sT"},
-    {"neg", Opcode::neg, kFtz, 0, 1, 1, kSigned | kFloat, kNone, "dT sT"},
-    {"min", Opcode::min, kFtz | kNan | kRelu, 0, 1, 1, kNumber, kNone, "dT sT sT"},
-    {"max", Opcode::max, kFtz | kNan | kRelu, 0, 1, 1, kNumber, kNone, "dT sT sT"},
-    {"dp4a", Opcode::dp4a, 0, 0, 2, 2, kInt32, kInt32, "d3 s3 s3 s3"},
-    {"dp2a", Opcode::dp2a, kMul, kMul, 2, 2, kInt32, kInt32, "d3 s3 s3 s3"},
-    {"sqrt", Opcode::sqrt, kRound | kFtz, kRound, 1, 1, kF3264, kNone, "dT sT"},
-    {"rsqrt", Opcode::rsqrt, kRound | kFtz, kRound, 1, 1, kF3264, kNone, "dT sT"},
-    {"rcp", Opcode::rcp, kRound | kFtz, kRound, 1, 1, kF3264, kNone, "dT sT"},
-    {"sin", Opcode::sin, kRound | kFtz, kRound, 1, 1, kF32, kNone, "dT sT"},
-    {"cos", Opcode::cos, kRound | kFtz, kRound, 1, 1, kF32, kNone, "dT sT"},
-    {"lg2", Opcode::lg2, kRound | kFtz, kRound, 1, 1, kF32, kNone, "dT sT"},
-    {"ex2", Opcode::ex2, kRound | kFtz, kRound, 1, 1, kF32 | kHalf, kNone, "dT sT"},
-    {"tanh", Opcode::tanh, kRound, kRound, 1, 1, kF32 | kHalf, kNone, "dT sT"},
-    {"copysign", Opcode::copysign, 0, 0, 1, 1, kF3264, kNone, "dT sT sT"},
-    {"testp", Opcode::testp, kTest, kTest, 1, 1, kF3264, kNone, "d1 sT"},
-
-    {"and", Opcode::and_, 0, 0, 1, 1, kPred | kBits, kNone, "dT sT sT"},
-    {"or", Opcode::or_, 0, 0, 1, 1, kPred | kBits, kNone, "dT sT sT"},
-    {"xor", Opcode::xor_, 0, 0, 1, 1, kPred | kBits, kNone, "dT sT sT"},
-    {"not", Opcode::not_, 0, 0, 1, 1, kPred | kBits, kNone, "dT sT"},
-    {"lop3", Opcode::lop3, 0, 0, 1, 1, kBits32, kNone, "d3 s3 s3 s3 i3"},
-    {"shf", Opcode::shf, kLeft | kWrap, kLeft | kWrap, 1, 1, kBits32, kNone, "d3 s3 s3 s3"},
-    {"bfind", Opcode::bfind, kShiftAmount, 0, 1, 1, kInt3264, kNone, "d3 sT"},
-    {"prmt", Opcode::prmt, kPermute, 0, 1, 1, kBits32, kNone, "d3 s3 s3 s3"},
-    {"fns", Opcode::fns, 0, 0, 1, 1, kBits32, kNone, "d3 s3 s3 s3"},
-#define LANEWISE(id, text, types, operands, ...) \
-  {text, Opcode::id, 0, 0, 1, 1, types, kNone, operands},
+#define INSTRUCTION(id, text, allowed, required, least, most, types, types2, operands) \
+  {text, Opcode::id, allowed, required, least, most, types, types2, operands},
+#define ALIAS(id, text, allowed, required, least, most, types, types2, operands) \
+  {text, Opcode::id, allowed, required, least, most, types, types2, operands},
 #include "common/simgpu/instructions.inc"
-#undef LANEWISE
-
-    {"set", Opcode::set, kCompare | kBool | kFtz, kCompare, 2, 2,
-     kInt32 | kF32 | kHalf | set_of(Type::u16, Type::s16), kBits | kNumber, "dT sU sU n1?"},
-    {"setp", Opcode::setp, kCompare | kBool | kFtz, kCompare, 1, 1, kBits | kNumber, kNone,
-     "P1 sT sT n1?"},
-    {"selp", Opcode::selp, 0, 0, 1, 1, kBits | kInt | kF3264, kNone, "dT sT sT n1"},
-    {"slct", Opcode::slct, kFtz, 0, 2, 2, kBits | kInt | kF3264, set_of(Type::s32, Type::f32),
-     "dT sT sT sU"},
-    {"mov", Opcode::mov, 0, 0, 1, 1, kPred | kBits | kInt | kFloat, kNone, "DT ST"},
-    {"cvt", Opcode::cvt, kRound | kFtz | kSat | kRelu, 0, 2, 2,
-     kByte | kNumber | set_of(Type::tf32), kByte | kNumber, "dG sH|dG sH sH"},
-    {"cvta", Opcode::cvta, kTo | kSpace, kSpace, 1, 1, kAddress, kNone, "dT sT"},
-    {"isspacep", Opcode::isspacep, kSpace, kSpace, 0, 0, kNone, kNone, "d1 sa"},
-
-    {"ld", Opcode::ld, kSpace | kMemMods | kNc | kVec | kVec8, 0, 1, 1, kMemory, kNone, "DG ma"},
-    {"ldu", Opcode::ldu, kSpace | kVec, 0, 1, 1, kMemory, kNone, "DG ma"},
-    {"st", Opcode::st, kSpace | kMemMods | kVec | kVec8, 0, 1, 1, kMemory, kNone, "ma SG"},
-    {"prefetch", Opcode::prefetch, kSpace | kLevel | kCache, 0, 0, 0, kNone, kNone, "ma"},
-    {"prefetchu", Opcode::prefetch, kLevel, kLevel, 0, 0, kNone, kNone, "ma"},
-    {"atom", Opcode::atom, kSpace | kSemantics | kScope | kAtom | kNoFtz, kAtom, 1, 1,
-     kBits3264 | kInt3264 | kFloat | set_of(Type::b16, Type::b128), kNone, "DT ma sT|DT ma sT sT"},
-    {"red", Opcode::red, kSpace | kSemantics | kScope | kAtom | kNoFtz, kAtom, 1, 1,
-     kBits3264 | kInt3264 | kFloat, kNone, "ma sT"},
-
-    {"bra", Opcode::bra, kUni, 0, 0, 0, kNone, kNone, "l0"},
-    {"brx.idx", Opcode::brx_idx, kUni, 0, 0, 0, kNone, kNone, "s3 t0"},
-    {"call", Opcode::call, kUni, 0, 0, 0, kNone, kNone, ""},
-    {"ret", Opcode::ret, kUni, 0, 0, 0, kNone, kNone, ""},
-    {"exit", Opcode::exit, 0, 0, 0, 0, kNone, kNone, ""},
-    {"trap", Opcode::trap, 0, 0, 0, 0, kNone, kNone, ""},
-    {"brkpt", Opcode::brkpt, 0, 0, 0, 0, kNone, kNone, ""},
-    {"nanosleep", Opcode::nanosleep, 0, 0, 1, 1, set_of(Type::u32), kNone, "sT"},
-
-    {"bar.sync", Opcode::bar_sync, 0, 0, 0, 0, kNone, kNone, "s3 s3?"},
-    {"bar.cta.sync", Opcode::bar_sync, 0, 0, 0, 0, kNone, kNone, "s3 s3?"},
-    {"barrier.sync", Opcode::bar_sync, kAligned, 0, 0, 0, kNone, kNone, "s3 s3?"},
-    {"barrier.cta.sync", Opcode::bar_sync, kAligned, 0, 0, 0, kNone, kNone, "s3 s3?"},
-    {"bar.arrive", Opcode::bar_arrive, 0, 0, 0, 0, kNone, kNone, "s3 s3"},
-    {"bar.cta.arrive", Opcode::bar_arrive, 0, 0, 0, 0, kNone, kNone, "s3 s3"},
-    {"barrier.arrive", Opcode::bar_arrive, kAligned, 0, 0, 0, kNone, kNone, "s3 s3"},
-    {"barrier.cta.arrive", Opcode::bar_arrive, kAligned, 0, 0, 0, kNone, kNone, "s3 s3"},
-    {"bar.red", Opcode::bar_red, kAtom, kAtom, 1, 1, kPred | set_of(Type::u32), kNone,
-     "dT s3 n1|dT s3 s3 n1"},
-    {"bar.cta.red", Opcode::bar_red, kAtom, kAtom, 1, 1, kPred | set_of(Type::u32), kNone,
-     "dT s3 n1|dT s3 s3 n1"},
-    {"barrier.red", Opcode::bar_red, kAtom | kAligned, kAtom, 1, 1, kPred | set_of(Type::u32),
-     kNone, "dT s3 n1|dT s3 s3 n1"},
-    {"barrier.cta.red", Opcode::bar_red, kAtom | kAligned, kAtom, 1, 1, kPred | set_of(Type::u32),
-     kNone, "dT s3 n1|dT s3 s3 n1"},
-    {"bar.warp.sync", Opcode::bar_warp_sync, 0, 0, 0, 0, kNone, kNone, "s3"},
-    {"membar", Opcode::membar, kScope, kScope, 0, 0, kNone, kNone, ""},
-    {"fence", Opcode::fence, kSemantics | kScope, kScope, 0, 0, kNone, kNone, ""},
-    {"shfl", Opcode::shfl, kSync | kShfl, kSync | kShfl, 1, 1, kBits32, kNone, "P3 s3 s3 s3 s3"},
-    {"vote", Opcode::vote, kSync | kVote, kSync | kVote, 1, 1, kPred | kBits32, kNone, "dT n1 s3"},
-    {"match", Opcode::match, kSync | kMatchMode, kSync | kMatchMode, 1, 1, kBits3264, kNone,
-     "P3 sT s3"},
-    {"activemask", Opcode::activemask, 0, 0, 1, 1, kBits32, kNone, "d3"},
-    {"redux", Opcode::redux, kSync | kAtom, kSync | kAtom, 1, 1, kBits32 | kInt32, kNone,
-     "d3 s3 s3"},
-    {"elect", Opcode::elect, kSync, kSync, 0, 0, kNone, kNone, "P3 s3"},
-
-    {"cp.async.commit_group", Opcode::cp_async_commit_group, 0, 0, 0, 0, kNone, kNone, ""},
-    {"cp.async.wait_group", Opcode::cp_async_wait_group, 0, 0, 0, 0, kNone, kNone, "i3"},
-    {"cp.async.wait_all", Opcode::cp_async_wait_all, 0, 0, 0, 0, kNone, kNone, ""},
-    // destination and source space both end up in one field: the order is fixed by the ISA
-    {"cp.async.ca.shared.global", Opcode::cp_async, kCache, 0, 0, 0, kNone, kNone,
-     "ma ma i3|ma ma i3 s3|ma ma i3 n1"},
-    {"cp.async.cg.shared.global", Opcode::cp_async, kCache, 0, 0, 0, kNone, kNone,
-     "ma ma i3|ma ma i3 s3|ma ma i3 n1"},
-    {"cp.async.ca.shared::cta.global", Opcode::cp_async, kCache, 0, 0, 0, kNone, kNone,
-     "ma ma i3|ma ma i3 s3|ma ma i3 n1"},
-    {"cp.async.cg.shared::cta.global", Opcode::cp_async, kCache, 0, 0, 0, kNone, kNone,
-     "ma ma i3|ma ma i3 s3|ma ma i3 n1"},
-    {"ldmatrix", Opcode::ldmatrix, kSync | kAligned | kShape | kNum | kTrans | kSpace,
-     kSync | kShape | kNum, 1, 1, set_of(Type::b16), kNone, "D3 ma"},
-    {"stmatrix", Opcode::stmatrix, kSync | kAligned | kShape | kNum | kTrans | kSpace,
-     kSync | kShape | kNum, 1, 1, set_of(Type::b16), kNone, "ma S3"},
-    {"movmatrix", Opcode::movmatrix, kSync | kAligned | kShape | kTrans, kSync | kShape | kTrans, 1,
-     1, set_of(Type::b16), kNone, "d3 s3"},
-    {"mma", Opcode::mma, kMma, kSync | kShape | kLayout, 4, 4, kAny, kAny, "Dx Sx Sx Sx"},
-    {"wmma.load.a", Opcode::wmma_load, kMma | kSpace, kSync | kShape | kLayout, 1, 1, kAny, kNone,
-     "Dx ma s3?"},
-    {"wmma.load.b", Opcode::wmma_load, kMma | kSpace, kSync | kShape | kLayout, 1, 1, kAny, kNone,
-     "Dx ma s3?"},
-    {"wmma.load.c", Opcode::wmma_load, kMma | kSpace, kSync | kShape | kLayout, 1, 1, kAny, kNone,
-     "Dx ma s3?"},
-    {"wmma.store.d", Opcode::wmma_store, kMma | kSpace, kSync | kShape | kLayout, 1, 1, kAny, kNone,
-     "ma Sx s3?"},
-    {"wmma.mma", Opcode::wmma_mma, kMma | kRound, kSync | kShape | kLayout, 1, 4, kAny, kAny,
-     "Dx Sx Sx Sx"},
 };
 
 /// Beginnings of instructions that only newer hardware has; simgpu leaves them out on purpose.
@@ -446,149 +297,113 @@ bool parse_shape(std::string_view text, Modifiers* mod) {
   return at == text.size();
 }
 
-void apply(const ModifierName& name, unsigned layouts, Modifiers* mod) {
-  switch (name.family) {
-    case kSpace:
-      mod->space = static_cast<Space>(name.value);
-      break;
-    case kRound:
-      mod->rounding = static_cast<Rounding>(name.value);
-      break;
-    case kMul:
-      mod->mul = static_cast<MulMode>(name.value);
-      break;
-    case kCompare:
-      mod->compare = static_cast<Compare>(name.value);
-      break;
-    case kBool:
-      mod->combine = static_cast<BoolOp>(name.value);
-      break;
-    case kAtom:
-      mod->atom = static_cast<AtomOp>(name.value);
-      break;
-    case kShfl:
-      mod->shfl = static_cast<ShflMode>(name.value);
-      break;
-    case kVote:
-    case kMatchMode:
-      mod->vote = static_cast<VoteMode>(name.value);
-      break;
-    case kVec:
-    case kVec8:
-      mod->vec = static_cast<std::uint8_t>(name.value);
-      break;
-    case kFtz:
-      mod->ftz = true;
-      break;
-    case kSat:
-    case kSatFinite:
-      mod->sat = true;
-      break;
-    case kNc:
-      mod->non_coherent = true;
-      break;
-    case kVolatile:
-      mod->is_volatile = true;
-      break;
-    case kUni:
-      mod->uni = true;
-      break;
-    case kSync:
-      mod->sync = true;
-      break;
-    case kAligned:
-      mod->aligned = true;
-      break;
-    case kCarry:
-      mod->carry_out = true;
-      break;
-    case kTo:
-      mod->to = true;
-      break;
-    case kWrap:
-      mod->wrap = name.value != 0;
-      break;
-    case kLeft:
-      mod->left = name.value != 0;
-      break;
-    case kNan:
-      mod->nan = true;
-      break;
-    case kRelu:
-      mod->relu = true;
-      break;
-    case kTrans:
-      mod->trans = true;
-      break;
-    case kSemantics:
-      mod->release_acquire |= name.value != 0;
-      break;
-    case kNum:
-      mod->num = static_cast<std::uint8_t>(name.value);
-      break;
-    case kLayout:
-      (layouts == 0 ? mod->row_a : mod->row_b) = name.value != 0;
-      break;
-    case kTest:
-      mod->testp = static_cast<TestClass>(name.value);
-      break;
-    case kScope:
-    case kCache:
-    case kLevel:
-    case kNoFtz:
-    case kShape:
-    case kUnified:
-    case kShiftAmount:
-    case kPermute:
-      break;
-  }
-}
-
 /// Combinations the table cannot express.
-std::string_view check(const DecodedOpcode& d, Families seen) {
-  const Modifiers& m = d.mod;
-  const TypeSet type = set_of(m.type);
-  switch (d.op) {
-    case Opcode::mul:
-    case Opcode::mad:
-      if ((type & kInt) != 0 && m.mul == MulMode::none) return "needs .lo, .hi or .wide";
-      if ((type & kInt) == 0 && m.mul != MulMode::none) return "takes no .lo, .hi or .wide";
-      if (m.mul == MulMode::wide && size_of(m.type) == 8) return "has no 64-bit .wide form";
-      break;
-    case Opcode::mul24:
-    case Opcode::mad24:
-    case Opcode::madc:
-    case Opcode::dp2a:
-      if (m.mul == MulMode::wide) return "has no .wide form";
-      break;
-    case Opcode::div:
-      if ((type & kF3264) != 0 && (seen & kRound) == 0) return "needs a rounding mode";
-      break;
-    case Opcode::vote:
-      if ((m.vote == VoteMode::ballot) != (m.type == Type::b32)) return "mixes mode and type";
-      break;
-    case Opcode::bar_red:
-      if (m.atom != AtomOp::add && m.atom != AtomOp::and_ && m.atom != AtomOp::or_)
-        return "takes .popc, .and or .or";
-      if ((m.atom == AtomOp::add) != (m.type == Type::u32)) return "mixes operation and type";
-      break;
-    case Opcode::ld:
-    case Opcode::ldu:
-    case Opcode::st:
-      if (size_of(m.type) * m.vec > 32) return "moves more than 32 bytes";
-      if (m.type == Type::b128) return "has no 128-bit registers here";
-      break;
-    case Opcode::atom:
-      if (size_of(m.type) > 8) return "has no 128-bit registers here";
-      break;
-    case Opcode::cvta:
-      if (m.space == Space::param) return "of .param needs a GPU";
-      break;
-    default:
-      break;
-  }
-  return {};
+struct Rule {
+  Opcode op;
+  bool (*broken)(const Modifiers& m);
+  std::string_view why;
+};
+bool is_integer(const Modifiers& m) {
+  return (set_of(m.type) & kInt) != 0;
 }
+constexpr auto kLacksHalf = [](const Modifiers& m) {
+  return is_integer(m) && m.mul == MulMode::none;
+};
+constexpr auto kNamesHalf = [](const Modifiers& m) {
+  return !is_integer(m) && m.mul != MulMode::none;
+};
+constexpr auto kIsWide = [](const Modifiers& m) { return m.mul == MulMode::wide; };
+constexpr auto kIsWide64 = [](const Modifiers& m) { return kIsWide(m) && size_of(m.type) == 8; };
+constexpr auto kIsLong = [](const Modifiers& m) { return size_of(m.type) * m.vec > 32; };
+constexpr auto kIs128 = [](const Modifiers& m) { return size_of(m.type) > 8; };
+constexpr Rule kRules[] = {
+    {Opcode::mul, kLacksHalf, "needs .lo, .hi or .wide"},
+    {Opcode::mul, kNamesHalf, "takes no .lo, .hi or .wide"},
+    {Opcode::mul, kIsWide64, "has no 64-bit .wide form"},
+    {Opcode::mad, kLacksHalf, "needs .lo, .hi or .wide"},
+    {Opcode::mad, kNamesHalf, "takes no .lo, .hi or .wide"},
+    {Opcode::mad, kIsWide64, "has no 64-bit .wide form"},
+    {Opcode::mul24, kIsWide, "has no .wide form"},
+    {Opcode::mad24, kIsWide, "has no .wide form"},
+    {Opcode::madc, kIsWide, "has no .wide form"},
+    {Opcode::dp2a, kIsWide, "has no .wide form"},
+    {Opcode::div, [](const Modifiers& m) { return !is_integer(m) && m.rounding == Rounding::none; },
+     "needs a rounding mode"},
+    {Opcode::vote,
+     [](const Modifiers& m) { return (m.vote == VoteMode::ballot) != (m.type == Type::b32); },
+     "mixes mode and type"},
+    {Opcode::bar_red,
+     [](const Modifiers& m) {
+       return m.atom != AtomOp::add && m.atom != AtomOp::and_ && m.atom != AtomOp::or_;
+     },
+     "takes .popc, .and or .or"},
+    {Opcode::bar_red,
+     [](const Modifiers& m) { return (m.atom == AtomOp::add) != (m.type == Type::u32); },
+     "mixes operation and type"},
+    {Opcode::ld, kIsLong, "moves more than 32 bytes"},
+    {Opcode::ldu, kIsLong, "moves more than 32 bytes"},
+    {Opcode::st, kIsLong, "moves more than 32 bytes"},
+    {Opcode::ld, kIs128, "has no 128-bit registers here"},
+    {Opcode::ldu, kIs128, "has no 128-bit registers here"},
+    {Opcode::st, kIs128, "has no 128-bit registers here"},
+    {Opcode::atom, kIs128, "has no 128-bit registers here"},
+    {Opcode::cvta, [](const Modifiers& m) { return m.space == Space::param; },
+     "of .param needs a GPU"},
+};
+
+/// Takes the suffixes of an opcode one by one.
+class Suffixes {
+ public:
+  Suffixes(const Row& row, Modifiers& mod) : row_(row), mod_(mod) {}
+
+  /// Empty, or what is wrong with `part`, which stands behind a dot.
+  std::string take(std::string_view part) {
+    if (const auto type = type_from_name(part)) return take_type(part, *type);
+    if ((row_.allowed & kShape) != 0 && (seen_ & kShape) == 0 && parse_shape(part, &mod_)) {
+      seen_ |= kShape;
+      return {};
+    }
+    const ModifierName* found = nullptr;
+    for (const ModifierName& name : kModifiers)
+      if (name.text == part && (row_.allowed & name.family) != 0) found = &name;
+    if (found == nullptr)
+      return "has the modifier ." + printable(part) + ", which simgpu does not know";
+    const bool repeatable = (found->family & (kLayout | kCache)) != 0;
+    if ((seen_ & found->family) != 0 && !repeatable)
+      return "has the modifier ." + std::string(part) + " beside another of its kind";
+    seen_ |= found->family;
+    if (found->set != nullptr) found->set(mod_);
+    return found->family == kLayout ? take_layout(part == "row") : "";
+  }
+
+  std::string_view lacks() const {
+    if (types_ < row_.least) return "lacks a type";
+    if ((seen_ & row_.required) != row_.required) return "lacks a modifier";
+    for (const Rule& rule : kRules)
+      if (rule.op == row_.op && rule.broken(mod_)) return rule.why;
+    return {};
+  }
+
+ private:
+  std::string take_type(std::string_view part, Type type) {
+    if (types_ >= row_.most) return "has a type too many";
+    if (((types_ == 0 ? row_.types : row_.types2) & set_of(type)) == 0)
+      return "has no form for ." + std::string(part);
+    Type* const fields[] = {&mod_.type, &mod_.type2, &mod_.type3, &mod_.type4};
+    *fields[types_++] = type;
+    return {};
+  }
+  std::string take_layout(bool is_row) {
+    if (layouts_ == 2) return "has a layout too many";
+    (layouts_++ == 0 ? mod_.row_a : mod_.row_b) = is_row;
+    return {};
+  }
+
+  const Row& row_;
+  Modifiers& mod_;
+  Families seen_ = 0;
+  unsigned types_ = 0, layouts_ = 0;
+};
 
 }  // namespace
 
@@ -599,59 +414,29 @@ DecodedOpcode decode_opcode(std::string_view text) {
     return d;
   };
   for (const std::string_view prefix : kHardwareOnly) {
-    if (text.substr(0, prefix.size()) == prefix) {
-      d.needs_gpu = true;
-      return fail("needs a GPU: simgpu does not run it");
-    }
+    if (!text.starts_with(prefix)) continue;
+    d.needs_gpu = true;
+    return fail("needs a GPU: simgpu does not run it");
   }
   std::size_t at = 0;
   const Row* row = find_row(text, &at);
   if (row == nullptr) return fail("is not an instruction simgpu knows");
   d.op = row->op;
   d.operands = row->operands;
-  d.mod.aligned = row->text.substr(0, 8) != "barrier.";
+  d.mod.aligned = !row->text.starts_with("barrier.");
   if (row->op == Opcode::wmma_load || row->op == Opcode::wmma_store)
     d.mod.fragment = row->text.back();
 
-  Families seen = 0;
-  unsigned types = 0, layouts = 0;
+  Suffixes suffixes(*row, d.mod);
   while (at < text.size()) {
     ++at;  // the dot
-    std::size_t end = text.find('.', at);
-    if (end == std::string_view::npos) end = text.size();
-    const std::string_view part = text.substr(at, end - at);
+    const std::size_t end = std::min(text.find('.', at), text.size());
+    if (const auto why = suffixes.take(text.substr(at, end - at)); !why.empty()) return fail(why);
     at = end;
-    if (const auto type = type_from_name(part)) {
-      if (types >= row->max_types) return fail("has a type too many");
-      if (((types == 0 ? row->types : row->types2) & set_of(*type)) == 0)
-        return fail("has no form for ." + std::string(part));
-      Type* const fields[] = {&d.mod.type, &d.mod.type2, &d.mod.type3, &d.mod.type4};
-      *fields[types++] = *type;
-      continue;
-    }
-    if ((row->allowed & kShape) != 0 && (seen & kShape) == 0 && parse_shape(part, &d.mod)) {
-      seen |= kShape;
-      continue;
-    }
-    const ModifierName* found = nullptr;
-    for (const ModifierName& name : kModifiers)
-      if (name.text == part && (row->allowed & name.family) != 0) found = &name;
-    if (found == nullptr)
-      return fail("has the modifier ." + printable(part) + ", which simgpu does not know");
-    const bool repeatable = (found->family & (kLayout | kCache)) != 0;
-    if ((seen & found->family) != 0 && !repeatable)
-      return fail("has the modifier ." + std::string(part) + " beside another of its kind");
-    if (found->family == kLayout && layouts == 2) return fail("has a layout too many");
-    apply(*found, layouts, &d.mod);
-    if (found->family == kLayout) ++layouts;
-    seen |= found->family;
   }
-  if (types < row->min_types) return fail("lacks a type");
-  if ((seen & row->required) != row->required) return fail("lacks a modifier");
-  if (const std::string_view why = check(d, seen); !why.empty()) return fail(why);
+  if (const auto why = suffixes.lacks(); !why.empty()) return fail(why);
   // Without a space suffix a memory instruction is generic.
-  const bool has_space = (row->allowed & kSpace) != 0;
-  if (has_space && d.mod.space == Space::none) d.mod.space = Space::generic;
+  if ((row->allowed & kSpace) != 0 && d.mod.space == Space::none) d.mod.space = Space::generic;
   if (row->op == Opcode::cp_async) d.mod.space = Space::shared;
   return d;
 }

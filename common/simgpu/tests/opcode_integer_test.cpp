@@ -132,6 +132,10 @@ TEST_CASE("24-bit multiplication", "[opcode][integer]") {
         [](s32 a, s32 b, s32 c) { return cut<s32>(s128{low24(a) * low24(b)} + c); });
   check("mad24.lo.u32",
         [](u32 a, u32 b, u32 c) { return static_cast<u32>(low24(a) * low24(b) + c); });
+  check("mad24.hi.s32",
+        [](s32 a, s32 b, s32 c) { return cut<s32>((s128{low24(a) * low24(b)} >> 16) + c); });
+  check("mad24.hi.u32",
+        [](u32 a, u32 b, u32 c) { return static_cast<u32>(((low24(a) * low24(b)) >> 16) + c); });
 }
 
 // Division by zero does not trap on NVIDIA hardware: every bit of the quotient is 1. The simulator

@@ -53,99 +53,101 @@ std::uint64_t mask_bits(unsigned bits) {
   return bits >= 64 ? ~0ull : (1ull << bits) - 1;
 }
 
+constexpr float kEdgesF32[] = {0.0f,
+                               1.0f,
+                               0.5f,
+                               1.5f,
+                               2.5f,
+                               0.99999994f,
+                               1.0000001f,
+                               3.4028235e38f,
+                               1.17549435e-38f,
+                               1.17549421e-38f,
+                               1.4e-45f,
+                               8388607.5f,
+                               8388608.0f,
+                               127.5f,
+                               255.5f,
+                               32767.5f,
+                               65535.5f,
+                               2147483520.0f,
+                               2147483648.0f,
+                               4294967040.0f,
+                               4294967296.0f,
+                               9223371487098961920.0f,
+                               9223372036854775808.0f,
+                               18446744073709551616.0f,
+                               1e20f,
+                               3.0f,
+                               1e-20f,
+                               std::numeric_limits<float>::infinity()};
+constexpr double kEdgesF64[] = {0.0,
+                                1.0,
+                                0.5,
+                                1.5,
+                                2.5,
+                                0.99999999999999989,
+                                1.0000000000000002,
+                                1.7976931348623157e308,
+                                2.2250738585072014e-308,
+                                4.9e-324,
+                                2147483647.0,
+                                2147483647.5,
+                                2147483648.0,
+                                4294967295.0,
+                                4294967295.5,
+                                4294967296.0,
+                                9223372036854774784.0,
+                                9223372036854775808.0,
+                                18446744073709549568.0,
+                                18446744073709551616.0,
+                                3.4028234663852886e38,
+                                3.4028235677973366e38,
+                                3.5e38,
+                                1.1754943508222875e-38,
+                                7.0e-46,
+                                1.0e-40,
+                                127.5,
+                                255.5,
+                                32767.5,
+                                65535.5,
+                                1e300,
+                                16777217.0,
+                                16777219.0,
+                                std::numeric_limits<double>::infinity()};
+
+std::vector<std::uint64_t> integer_edges(const RegInfo& r) {
+  const std::uint64_t m = mask_bits(r.bits), top = 1ull << (r.bits - 1);
+  std::vector<std::uint64_t> values = {
+      0,   1,   2,   3,   7,    8,      15,     16,     24, 31,    32,  33,      63,      64,    65,
+      127, 128, 255, 256, 1000, 0x7FFF, 0x8000, 0xFFFF, m,  m - 1, top, top + 1, top - 1, m >> 8};
+  if (r.bits >= 32) values.insert(values.end(), {0x10000, 0x7F80FF01, 0xFFFFFF, 0x1000000});
+  if (r.bits == 64) {
+    values.insert(values.end(), {0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x100000000,
+                                 0xFFFFFFFF80000000, 0xFFFFFFFF7FFFFFFF, 0x123456789ABCDEF0});
+  }
+  for (std::uint64_t& v : values) v &= m;
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
 std::vector<std::uint64_t> edges(Reg reg) {
-  const RegInfo& r = info(reg);
   if (reg == Reg::pred) return {0, 1};
+  if (!info(reg).is_float) return integer_edges(info(reg));
   std::vector<std::uint64_t> values;
+  const auto both = [&](auto v) {
+    values.push_back(to_slot(v));
+    values.push_back(to_slot(-v));
+  };
   if (reg == Reg::f32) {
-    const float inf = std::numeric_limits<float>::infinity();
-    for (const float v : {0.0f,
-                          1.0f,
-                          0.5f,
-                          1.5f,
-                          2.5f,
-                          0.99999994f,
-                          1.0000001f,
-                          3.4028235e38f,
-                          1.17549435e-38f,
-                          1.17549421e-38f,
-                          1.4e-45f,
-                          8388607.5f,
-                          8388608.0f,
-                          127.5f,
-                          255.5f,
-                          32767.5f,
-                          65535.5f,
-                          2147483520.0f,
-                          2147483648.0f,
-                          4294967040.0f,
-                          4294967296.0f,
-                          9223371487098961920.0f,
-                          9223372036854775808.0f,
-                          18446744073709551616.0f,
-                          1e20f,
-                          3.0f,
-                          1e-20f,
-                          inf}) {
-      values.push_back(to_slot(v));
-      values.push_back(to_slot(-v));
-    }
+    for (const float v : kEdgesF32) both(v);
     values.push_back(to_slot(std::numeric_limits<float>::quiet_NaN()));
     values.push_back(0xFFC12345u);
-  } else if (reg == Reg::f64) {
-    const double inf = std::numeric_limits<double>::infinity();
-    for (const double v : {0.0,
-                           1.0,
-                           0.5,
-                           1.5,
-                           2.5,
-                           0.99999999999999989,
-                           1.0000000000000002,
-                           1.7976931348623157e308,
-                           2.2250738585072014e-308,
-                           4.9e-324,
-                           2147483647.0,
-                           2147483647.5,
-                           2147483648.0,
-                           4294967295.0,
-                           4294967295.5,
-                           4294967296.0,
-                           9223372036854774784.0,
-                           9223372036854775808.0,
-                           18446744073709549568.0,
-                           18446744073709551616.0,
-                           3.4028234663852886e38,
-                           3.4028235677973366e38,
-                           3.5e38,
-                           1.1754943508222875e-38,
-                           7.0e-46,
-                           1.0e-40,
-                           127.5,
-                           255.5,
-                           32767.5,
-                           65535.5,
-                           1e300,
-                           16777217.0,
-                           16777219.0,
-                           inf}) {
-      values.push_back(to_slot(v));
-      values.push_back(to_slot(-v));
-    }
+  } else {
+    for (const double v : kEdgesF64) both(v);
     values.push_back(to_slot(std::numeric_limits<double>::quiet_NaN()));
     values.push_back(0xFFF8000000012345u);
-  } else {
-    const std::uint64_t m = mask_bits(r.bits), top = 1ull << (r.bits - 1);
-    values = {0,      1,      2,      3,  7,     8,   15,      16,      24,    31,
-              32,     33,     63,     64, 65,    127, 128,     255,     256,   1000,
-              0x7FFF, 0x8000, 0xFFFF, m,  m - 1, top, top + 1, top - 1, m >> 8};
-    if (r.bits >= 32) values.insert(values.end(), {0x10000, 0x7F80FF01, 0xFFFFFF, 0x1000000});
-    if (r.bits == 64) {
-      values.insert(values.end(), {0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x100000000,
-                                   0xFFFFFFFF80000000, 0xFFFFFFFF7FFFFFFF, 0x123456789ABCDEF0});
-    }
-    for (std::uint64_t& v : values) v &= m;
-    std::sort(values.begin(), values.end());
-    values.erase(std::unique(values.begin(), values.end()), values.end());
   }
   return values;
 }
@@ -345,91 +347,116 @@ std::string ptx_module(std::string_view body) {
   return ".version 7.6\n.target sm_80\n.address_size 64\n" + std::string(body);
 }
 
-void check_form(const Form& form, const FormOptions& options) {
-  const std::vector<std::uint64_t> tuples = operand_tuples(form, options);
-  const std::size_t arity = form.in.size(), results = form.out.size();
-  const std::size_t count = arity == 0 ? 64 : tuples.size() / arity;
-  if (count == 0) return fail(form.text + ": no operands to test with");
-  constexpr std::uint64_t kOld = 0xA5A5'5A5A'C3C3'3C3Cull;
+namespace {
 
-  std::vector<std::uint64_t> in(count * arity), expected(count * results);
-  for (std::size_t i = 0; i < count; ++i) {
+/// Operands and results of one form: value k of tuple i at k * count + i.
+struct Table {
+  std::size_t count, arity, results;
+  std::vector<std::uint64_t> tuples, in, expected;
+};
+
+Table make_table(const Form& form, const FormOptions& options) {
+  Table t{0, form.in.size(), form.out.size(), operand_tuples(form, options), {}, {}};
+  t.count = t.arity == 0 ? 64 : t.tuples.size() / t.arity;
+  t.in.resize(t.count * t.arity);
+  t.expected.resize(t.count * t.results);
+  for (std::size_t i = 0; i < t.count; ++i) {
     std::uint64_t out[2] = {0, 0};
-    for (std::size_t k = 0; k < arity; ++k) in[k * count + i] = tuples[i * arity + k];
-    form.reference(&tuples[i * arity], out);
-    for (std::size_t k = 0; k < results; ++k) expected[k * count + i] = out[k];
+    for (std::size_t k = 0; k < t.arity; ++k) t.in[k * t.count + i] = t.tuples[i * t.arity + k];
+    form.reference(&t.tuples[i * t.arity], out);
+    for (std::size_t k = 0; k < t.results; ++k) t.expected[k * t.count + i] = out[k];
   }
-  if (dump(form, snippet_ptx(form, Masking::all), in, expected, count, options.ulps)) return;
+  return t;
+}
 
+/// Runs the form; `out` holds what was there before, then the results.
+void run_form(const Form& form, const FormOptions& options, const Table& t, Masking masking,
+              std::uint32_t mask, std::vector<std::uint64_t>& out) {
   Device& device = snippet_device();
-  const bool one_instruction = form.text.find(';') == std::string::npos;
-  for (const Masking masking : {Masking::all, Masking::branch, Masking::guard}) {
-    if (masking == Masking::guard && !one_instruction) continue;
-    const std::uint32_t mask = masking == Masking::all      ? 0xFFFFFFFFu
-                               : masking == Masking::branch ? 0x9C3F5A71u
-                                                            : 0x63C0A58Eu;
-    std::vector<std::uint64_t> out(count * results);
-    for (std::size_t k = 0; k < results; ++k) {
-      const std::uint64_t old =
-          form.out[k] == Reg::pred ? 1 : kOld & mask_bits(info(form.out[k]).bits);
-      std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(k * count), count, old);
+  const ModuleId module = device.load_module(snippet_ptx(form, masking));
+  const DevicePtr d_in = t.in.empty() ? 0 : device.alloc(t.in.size() * 8, "in");
+  const DevicePtr d_out = device.alloc(out.size() * 8, "out");
+  if (!t.in.empty()) device.write(d_in, std::as_bytes(std::span<const std::uint64_t>(t.in)));
+  device.write(d_out, std::as_bytes(std::span<const std::uint64_t>(out)));
+  std::byte args[24];
+  const auto count32 = static_cast<std::uint32_t>(t.count);
+  std::memcpy(args, &d_in, 8);
+  std::memcpy(args + 8, &d_out, 8);
+  std::memcpy(args + 16, &count32, 4);
+  std::memcpy(args + 20, &mask, 4);
+  LaunchOptions launch;
+  launch.host_threads = 1;
+  const LaunchReport report =
+      device.launch(module, "snippet", Dim3{static_cast<unsigned>((t.count + 63) / 64), 1, 1},
+                    Dim3{64, 1, 1}, 0, args, launch);
+  device.read(std::as_writable_bytes(std::span<std::uint64_t>(out)), d_out);
+  if (d_in != 0) device.free(d_in);
+  device.free(d_out);
+  device.unload_module(module);
+  for (const Finding& finding : report.findings) {
+    if (options.division_by_zero && finding.kind == FindingKind::division_by_zero) continue;
+    fail(form.text + ": unexpected finding " + to_text(finding));
+    break;
+  }
+}
+
+/// The first wrong results, empty if there are none.
+std::string differences(const Form& form, const FormOptions& options, const Table& t,
+                        std::uint32_t mask, const std::vector<std::uint64_t>& before,
+                        const std::vector<std::uint64_t>& out) {
+  unsigned wrong = 0;
+  std::string message;
+  for (std::size_t i = 0; i < t.count; ++i) {
+    const bool active = ((mask >> (i % 32)) & 1) != 0;
+    for (std::size_t k = 0; k < t.results; ++k) {
+      const std::size_t at = k * t.count + i;
+      const std::uint64_t want = active ? t.expected[at] : before[at];
+      const std::uint64_t got =
+          out[at] & mask_bits(form.out[k] == Reg::pred ? 32 : info(form.out[k]).bits);
+      if (active ? same(form.out[k], want, got, options.ulps) : want == got) continue;
+      if (++wrong > 3) continue;
+      message += active ? "\n  (" : "\n  inactive lane changed: (";
+      for (std::size_t a = 0; a < t.arity; ++a)
+        message += (a != 0 ? ", " : "") + show(form.in[a], t.tuples[i * t.arity + a]);
+      message += ") -> result " + std::to_string(k) + ": expected " + show(form.out[k], want) +
+                 ", got " + show(form.out[k], got);
     }
-    const std::vector<std::uint64_t> before = out;
+  }
+  if (wrong == 0) return {};
+  return std::to_string(wrong) + " of " + std::to_string(t.count) + " wrong" + message;
+}
+
+}  // namespace
+
+void check_form(const Form& form, const FormOptions& options) {
+  const Table table = make_table(form, options);
+  if (table.count == 0) return fail(form.text + ": no operands to test with");
+  if (dump(form, snippet_ptx(form, Masking::all), table.in, table.expected, table.count,
+           options.ulps))
+    return;
+  struct Run {
+    Masking masking;
+    std::uint32_t mask;
+    const char* name;
+  };
+  constexpr std::uint64_t kOld = 0xA5A5'5A5A'C3C3'3C3Cull;
+  const bool one_instruction = form.text.find(';') == std::string::npos;
+  for (const Run& run : {Run{Masking::all, 0xFFFFFFFFu, "all lanes"},
+                         Run{Masking::branch, 0x9C3F5A71u, "masked by branch"},
+                         Run{Masking::guard, 0x63C0A58Eu, "masked by guard"}}) {
+    if (run.masking == Masking::guard && !one_instruction) continue;
+    std::vector<std::uint64_t> before;
+    for (const Reg reg : form.out)
+      before.insert(before.end(), table.count,
+                    reg == Reg::pred ? 1 : kOld & mask_bits(info(reg).bits));
+    std::vector<std::uint64_t> out = before;
     try {
-      const ModuleId module = device.load_module(snippet_ptx(form, masking));
-      const DevicePtr d_in = in.empty() ? 0 : device.alloc(in.size() * 8, "in");
-      const DevicePtr d_out = device.alloc(out.size() * 8, "out");
-      if (!in.empty()) device.write(d_in, std::as_bytes(std::span<const std::uint64_t>(in)));
-      device.write(d_out, std::as_bytes(std::span<const std::uint64_t>(out)));
-      std::byte args[24];
-      const auto count32 = static_cast<std::uint32_t>(count);
-      std::memcpy(args, &d_in, 8);
-      std::memcpy(args + 8, &d_out, 8);
-      std::memcpy(args + 16, &count32, 4);
-      std::memcpy(args + 20, &mask, 4);
-      LaunchOptions launch;
-      launch.host_threads = 1;
-      const LaunchReport report =
-          device.launch(module, "snippet", Dim3{static_cast<unsigned>((count + 63) / 64), 1, 1},
-                        Dim3{64, 1, 1}, 0, args, launch);
-      device.read(std::as_writable_bytes(std::span<std::uint64_t>(out)), d_out);
-      if (d_in != 0) device.free(d_in);
-      device.free(d_out);
-      device.unload_module(module);
-      for (const Finding& finding : report.findings) {
-        if (options.division_by_zero && finding.kind == FindingKind::division_by_zero) continue;
-        fail(form.text + ": unexpected finding " + to_text(finding));
-        break;
-      }
+      run_form(form, options, table, run.masking, run.mask, out);
     } catch (const std::exception& error) {
       return fail(form.text + ": " + error.what());
     }
-    unsigned wrong = 0;
-    std::string message;
-    for (std::size_t i = 0; i < count; ++i) {
-      const bool active = ((mask >> (i % 32)) & 1) != 0;
-      for (std::size_t k = 0; k < results; ++k) {
-        const std::uint64_t want = active ? expected[k * count + i] : before[k * count + i];
-        const std::uint64_t got =
-            out[k * count + i] & mask_bits(form.out[k] == Reg::pred ? 32 : info(form.out[k]).bits);
-        if (active ? same(form.out[k], want, got, options.ulps) : want == got) continue;
-        if (++wrong > 3) continue;
-        message += active ? "\n  (" : "\n  inactive lane changed: (";
-        for (std::size_t a = 0; a < arity; ++a) {
-          message += (a != 0 ? ", " : "") + show(form.in[a], tuples[i * arity + a]);
-        }
-        message += ") -> result " + std::to_string(k) + ": expected " + show(form.out[k], want) +
-                   ", got " + show(form.out[k], got);
-      }
-    }
-    if (wrong != 0) {
-      return fail(form.text + ": " + std::to_string(wrong) + " of " + std::to_string(count) +
-                  " wrong (" +
-                  (masking == Masking::all      ? "all lanes"
-                   : masking == Masking::branch ? "masked by branch"
-                                                : "masked by guard") +
-                  ")" + message);
-    }
+    if (const auto wrong = differences(form, options, table, run.mask, before, out); !wrong.empty())
+      return fail(form.text + ", " + run.name + ": " + wrong);
     passed();
   }
 }

@@ -150,8 +150,7 @@ TEST_CASE("vector elements may be the sink", "[opcode][memory]") {
 }
 
 // Shared, local, constant and global through their own forms and through generic addresses.
-TEST_CASE("generic addressing reaches every space", "[opcode][memory]") {
-  const std::string ptx = ptx_module(R"(
+constexpr const char* kEverySpace = R"(
 .const .align 4 .b8 table[16] = {1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0};
 .global .align 8 .u64 counter = 5000000000;
 .visible .entry k(.param .u64 out)
@@ -222,8 +221,10 @@ TEST_CASE("generic addressing reaches every space", "[opcode][memory]") {
   or.b32 %r5, %r5, %r6;
   st.global.u32 [%rd1+28], %r5;
   ret;
-})");
-  Gpu gpu(ptx);
+})";
+
+TEST_CASE("generic addressing reaches every space", "[opcode][memory]") {
+  Gpu gpu(ptx_module(kEverySpace));
   const DevicePtr out = gpu.device.alloc(64 * 32, "out");
   const LaunchReport report = gpu.run("k", {1, 1, 1}, {64, 1, 1}, out);
   CHECK(to_text(report.findings).empty());

@@ -126,25 +126,24 @@ struct Place {
 
 // The figures of the PTX ISA, one after the other, not by the rule that the engine uses. i: element
 // of the lane's fragment.
+Place place_a_bytes(const Shape& s, unsigned g, unsigned t, unsigned i) {
+  if (s.m == 8) return {g, t * 4 + i};
+  if (s.k == 16) return {i < 4 ? g : g + 8, t * 4 + (i & 3)};
+  return {i < 4 || (8 <= i && i < 12) ? g : g + 8, t * 4 + (i & 3) + (i >= 8 ? 16 : 0)};
+}
+Place place_a_halves(const Shape& s, unsigned g, unsigned t, unsigned i) {
+  if (s.k == 8) return {i < 2 ? g : g + 8, t * 2 + (i & 1)};
+  return {i < 2 || (4 <= i && i < 6) ? g : g + 8, t * 2 + (i & 1) + (i >= 4 ? 8 : 0)};
+}
+Place place_a_words(const Shape& s, unsigned g, unsigned t, unsigned i) {
+  if (s.m == 8) return {g, t};
+  if (s.k == 4) return {i == 0 ? g : g + 8, t};
+  if (s.k == 8) return {i == 0 || i == 2 ? g : g + 8, i < 2 ? t : t + 4};
+  return {i % 2 == 0 ? g : g + 8, i % 2 == 0 ? i * 2 + t : i * 2 - 2 + t};
+}
 Place place_a(const Shape& s, unsigned lane, unsigned i) {
-  const unsigned g = lane >> 2, t = lane % 4;
-  switch (bits_of(s.a)) {
-    case 16:
-      if (s.k == 8) return {i < 2 ? g : g + 8, t * 2 + (i & 1)};
-      return {i < 2 || (4 <= i && i < 6) ? g : g + 8, t * 2 + (i & 1) + (i >= 4 ? 8 : 0)};
-    case 32:
-      if (s.k == 4) return {i == 0 ? g : g + 8, t};
-      return {i == 0 || i == 2 ? g : g + 8, i < 2 ? t : t + 4};
-    case 64:
-      if (s.m == 8) return {g, t};
-      if (s.k == 4) return {i == 0 ? g : g + 8, t};
-      if (s.k == 8) return {i == 0 || i == 2 ? g : g + 8, i < 2 ? t : t + 4};
-      return {i % 2 == 0 ? g : g + 8, i % 2 == 0 ? i * 2 + t : i * 2 - 2 + t};
-    default:
-      if (s.m == 8) return {g, t * 4 + i};
-      if (s.k == 16) return {i < 4 ? g : g + 8, t * 4 + (i & 3)};
-      return {i < 4 || (8 <= i && i < 12) ? g : g + 8, t * 4 + (i & 3) + (i >= 8 ? 16 : 0)};
-  }
+  const unsigned g = lane >> 2, t = lane % 4, bits = bits_of(s.a);
+  return (bits == 8 ? place_a_bytes : bits == 16 ? place_a_halves : place_a_words)(s, g, t, i);
 }
 Place place_b(const Shape& s, unsigned lane, unsigned i) {
   const unsigned g = lane >> 2, t = lane % 4;

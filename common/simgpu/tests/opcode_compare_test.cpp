@@ -23,41 +23,22 @@ std::string type_name() {
 
 enum class C { eq, ne, lt, le, gt, ge, equ, neu, ltu, leu, gtu, geu, num, nan };
 
+// The relations of two numbers for which a comparison holds.
+constexpr unsigned kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8;
+constexpr unsigned holds(C op) {
+  constexpr unsigned kOrdered[] = {kEqual,   kLess | kGreater, kLess, kLess | kEqual,
+                                   kGreater, kGreater | kEqual};  // eq to ge
+  if (op == C::num) return kLess | kEqual | kGreater;
+  if (op == C::nan) return kUnordered;
+  const auto place = static_cast<unsigned>(op);
+  return place < 6 ? kOrdered[place] : kOrdered[place - 6] | kUnordered;  // equ to geu
+}
+
 template <C Op, typename T>
 bool compare(T a, T b) {
   bool unordered = false;
   if constexpr (std::is_floating_point_v<T>) unordered = std::isnan(a) || std::isnan(b);
-  switch (Op) {
-    case C::eq:
-      return !unordered && a == b;
-    case C::ne:
-      return !unordered && a != b;  // ordered: false with a NaN, unlike C's !=
-    case C::lt:
-      return !unordered && a < b;
-    case C::le:
-      return !unordered && a <= b;
-    case C::gt:
-      return !unordered && a > b;
-    case C::ge:
-      return !unordered && a >= b;
-    case C::equ:
-      return unordered || a == b;
-    case C::neu:
-      return unordered || a != b;
-    case C::ltu:
-      return unordered || a < b;
-    case C::leu:
-      return unordered || a <= b;
-    case C::gtu:
-      return unordered || a > b;
-    case C::geu:
-      return unordered || a >= b;
-    case C::num:
-      return !unordered;
-    case C::nan:
-      return unordered;
-  }
-  return false;
+  return (holds(Op) & (unordered ? kUnordered : a < b ? kLess : a == b ? kEqual : kGreater)) != 0;
 }
 
 template <C Op, typename T>

@@ -345,93 +345,101 @@ bool nearest(const Format& f, s128 v, u16& out) {
   return true;
 }
 
+/// Three operands of one operation, 120,000 times.
+std::vector<std::vector<u16>> operands(const Format& f) {
+  Random random(f.bias);
+  std::vector<std::vector<u16>> in(3);
+  auto &a = in[0], &b = in[1], &c = in[2];
+  const auto number = [&](int low, int high) {  // exponents of two
+    const u32 e = static_cast<u32>(low + f.bias) + random.below(static_cast<u32>(high - low + 1));
+    return static_cast<u16>((e << f.fraction_bits) | (random.next() & 0x8000) |
+                            (random.next() & ((1u << f.fraction_bits) - 1)));
+  };
+  for (unsigned i = 0; i < 120000; ++i) {
+    switch (i % 4) {
+      case 0:  // of one size: the result's last bits matter
+        a.push_back(number(-3, 3));
+        b.push_back(number(-3, 3));
+        c.push_back(number(-3, 3));
+        break;
+      case 1:  // a product that is a tie, and something tiny beside it
+        a.push_back(number(0, 5));
+        b.push_back(
+            static_cast<u16>((u32(f.bias) << f.fraction_bits) | (1u << (f.fraction_bits - 1))));
+        c.push_back(number(f.bias == 15 ? -14 : -100, -9));
+        break;
+      case 2:
+        a.push_back(number(-14, 6));
+        b.push_back(number(-14, 6));
+        c.push_back(number(-14, 6));
+        break;
+      default:  // f16: subnormal numbers as well
+        a.push_back(f.bias == 15 ? static_cast<u16>(random.next() & 0x83ff) : number(-20, 0));
+        b.push_back(number(-14, 5));
+        c.push_back(f.bias == 15 ? static_cast<u16>(random.next() & 0x87ff) : number(-40, 0));
+    }
+  }
+  return in;
+}
+
+/// x * y / 2^kScale, which is exact.
+s128 product_of(s128 x, s128 y) {
+  // Both are at most 11 bits above some power of two: take the trailing zeros off first.
+  int shift = -kScale;
+  const auto strip = [&](s128 v) {
+    while (v != 0 && v % 2 == 0) {
+      v /= 2;
+      ++shift;
+    }
+    return v;
+  };
+  s128 p = strip(x) * strip(y);
+  if (x == 0 || y == 0) return s128{0};
+  return shift >= 0 ? p * (s128{1} << shift) : p / (s128{1} << -shift);
+}
+
+void check_rounding(const Format& f, const std::string& name,
+                    const std::function<s128(s128, s128, s128)>& exact_result) {
+  const std::vector<std::vector<u16>> in = operands(f);
+  const auto &a = in[0], &b = in[1], &c = in[2];
+  const std::string type = f.name;
+  const bool three = name == "fma.rn.";
+  const auto scalar = three ? over<u16>(name + type + " %r, %x, %y, %z;", Inputs{a, b, c})
+                            : over<u16>(name + type + " %r, %x, %y;", Inputs{a, b});
+  std::size_t wrong = 0, compared = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    u16 expected = 0;
+    const s128 e = exact_result(exact(f, a[i]), exact(f, b[i]), exact(f, c[i]));
+    if (e == 0 || !nearest(f, e, expected)) continue;
+    ++compared;
+    wrong += scalar[i] != expected;
+  }
+  INFO(name << type);
+  CHECK(wrong == 0);
+  CHECK(compared > a.size() / 2);
+  // Pairs give the same, half by half.
+  const auto pairs = [](const std::vector<u16>& v) {
+    std::vector<u32> p(v.size() / 2);
+    std::memcpy(p.data(), v.data(), v.size() * 2);
+    return p;
+  };
+  LaunchReport report;
+  const auto packed =
+      three ? over<u32>(name + type + "x2 %r, %x, %y, %z;", Inputs{pairs(a), pairs(b), pairs(c)},
+                        &report)
+            : over<u32>(name + type + "x2 %r, %x, %y;", Inputs{pairs(a), pairs(b)}, &report);
+  CHECK(packed == pairs(scalar));
+  CHECK(report.total.fma_f16 == (three ? a.size() : 0));
+  CHECK(report.total.fma_f32 == 0);
+}
+
 TEST_CASE("f16 and bf16 add, sub, mul, fma: one rounding", "[opcode][half]") {
   for (const Format& f : {kHalf, kBfloat}) {
-    Random random(f.bias);
-    std::vector<u16> a, b, c;
-    const auto number = [&](int low, int high) {  // exponents of two
-      const u32 e = static_cast<u32>(low + f.bias) + random.below(static_cast<u32>(high - low + 1));
-      return static_cast<u16>((e << f.fraction_bits) | (random.next() & 0x8000) |
-                              (random.next() & ((1u << f.fraction_bits) - 1)));
-    };
-    for (unsigned i = 0; i < 120000; ++i) {
-      switch (i % 4) {
-        case 0:  // of one size: the result's last bits matter
-          a.push_back(number(-3, 3));
-          b.push_back(number(-3, 3));
-          c.push_back(number(-3, 3));
-          break;
-        case 1:  // a product that is a tie, and something tiny beside it
-          a.push_back(number(0, 5));
-          b.push_back(
-              static_cast<u16>((u32(f.bias) << f.fraction_bits) | (1u << (f.fraction_bits - 1))));
-          c.push_back(number(f.bias == 15 ? -14 : -100, -9));
-          break;
-        case 2:
-          a.push_back(number(-14, 6));
-          b.push_back(number(-14, 6));
-          c.push_back(number(-14, 6));
-          break;
-        default:  // f16: subnormal numbers as well
-          a.push_back(f.bias == 15 ? static_cast<u16>(random.next() & 0x83ff) : number(-20, 0));
-          b.push_back(number(-14, 5));
-          c.push_back(f.bias == 15 ? static_cast<u16>(random.next() & 0x87ff) : number(-40, 0));
-      }
-    }
-    struct Operation {
-      std::string text;
-      std::function<s128(s128, s128, s128)> exact;
-    };
-    const auto product = [](s128 x, s128 y) {  // x * y / 2^kScale, which is exact
-      // Both are at most 11 bits above some power of two: take the trailing zeros off first.
-      int shift = -kScale;
-      const auto strip = [&](s128 v) {
-        while (v != 0 && v % 2 == 0) {
-          v /= 2;
-          ++shift;
-        }
-        return v;
-      };
-      s128 p = strip(x) * strip(y);
-      if (x == 0 || y == 0) return s128{0};
-      return shift >= 0 ? p * (s128{1} << shift) : p / (s128{1} << -shift);
-    };
-    const std::string type = f.name;
-    for (const Operation& o : std::vector<Operation>{
-             {"add.", [](s128 x, s128 y, s128) { return x + y; }},
-             {"add.rn.", [](s128 x, s128 y, s128) { return x + y; }},
-             {"sub.", [](s128 x, s128 y, s128) { return x - y; }},
-             {"mul.", [&](s128 x, s128 y, s128) { return product(x, y); }},
-             {"fma.rn.", [&](s128 x, s128 y, s128 z) { return product(x, y) + z; }}}) {
-      const bool three = o.text == "fma.rn.";
-      const auto scalar = three ? over<u16>(o.text + type + " %r, %x, %y, %z;", Inputs{a, b, c})
-                                : over<u16>(o.text + type + " %r, %x, %y;", Inputs{a, b});
-      std::size_t wrong = 0, compared = 0;
-      for (std::size_t i = 0; i < a.size(); ++i) {
-        u16 expected = 0;
-        const s128 e = o.exact(exact(f, a[i]), exact(f, b[i]), exact(f, c[i]));
-        if (e == 0 || !nearest(f, e, expected)) continue;
-        ++compared;
-        wrong += scalar[i] != expected;
-      }
-      INFO(o.text << type);
-      CHECK(wrong == 0);
-      CHECK(compared > a.size() / 2);
-      // Pairs give the same, half by half.
-      const auto pairs = [](const std::vector<u16>& v) {
-        std::vector<u32> p(v.size() / 2);
-        std::memcpy(p.data(), v.data(), v.size() * 2);
-        return p;
-      };
-      LaunchReport report;
-      const auto packed =
-          three ? over<u32>(o.text + type + "x2 %r, %x, %y, %z;",
-                            Inputs{pairs(a), pairs(b), pairs(c)}, &report)
-                : over<u32>(o.text + type + "x2 %r, %x, %y;", Inputs{pairs(a), pairs(b)}, &report);
-      CHECK(packed == pairs(scalar));
-      CHECK(report.total.fma_f16 == (three ? a.size() : 0));
-      CHECK(report.total.fma_f32 == 0);
-    }
+    check_rounding(f, "add.", [](s128 x, s128 y, s128) { return x + y; });
+    check_rounding(f, "add.rn.", [](s128 x, s128 y, s128) { return x + y; });
+    check_rounding(f, "sub.", [](s128 x, s128 y, s128) { return x - y; });
+    check_rounding(f, "mul.", [](s128 x, s128 y, s128) { return product_of(x, y); });
+    check_rounding(f, "fma.rn.", [](s128 x, s128 y, s128 z) { return product_of(x, y) + z; });
   }
 }
 
@@ -472,8 +480,10 @@ TEST_CASE("f16 and bf16: unary operations on all values", "[opcode][half]") {
   }
 }
 
-TEST_CASE("f16 and bf16: min, max, .sat, .relu, comparisons with NaN and zeros", "[opcode][half]") {
-  for (const Format& f : {kHalf, kBfloat}) {
+/// Every pair of some numbers, the special ones among them.
+class Pairs {
+ public:
+  explicit Pairs(const Format& f) : f_(f), type_(f.name), one_(f.bias == 15 ? 0x3c00 : 0x3f80) {
     std::vector<u16> some = {0,
                              0x8000,
                              1,
@@ -486,84 +496,98 @@ TEST_CASE("f16 and bf16: min, max, .sat, .relu, comparisons with NaN and zeros",
                              static_cast<u16>(f.infinity - 1)};
     Random random(9);
     for (unsigned i = 0; i < 90; ++i) some.push_back(static_cast<u16>(random.next()));
-    const u16 one = f.bias == 15 ? 0x3c00 : 0x3f80;
-    some.push_back(one);
-    std::vector<u16> a, b;
+    some.push_back(one_);
     for (const u16 x : some)
       for (const u16 y : some) {
-        a.push_back(x);
-        b.push_back(y);
+        a_.push_back(x);
+        b_.push_back(y);
       }
-    const std::string type = f.name;
+    for (std::size_t i = 0; i + 1 < a_.size(); i += 2) {
+      low_and_high_a_.push_back(a_[i] | u32{a_[i + 1]} << 16);
+      low_and_high_b_.push_back(b_[i] | u32{b_[i + 1]} << 16);
+    }
+  }
+
+  void each(const std::string& text, const std::function<u16(u16, u16)>& reference) const {
+    const auto out = over<u16>(text, Inputs{a_, b_});
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < a_.size(); ++i) wrong += out[i] != reference(a_[i], b_[i]);
+    INFO(text);
+    CHECK(wrong == 0);
+  }
+
+  void extreme(const std::string& name, bool max, bool nan) const {
     const auto rank = [](u16 v) { return v & 0x8000 ? -1 - (v & 0x7fff) : int{v}; };
-    const auto each = [&](const std::string& text, auto reference) {
-      const auto out = over<u16>(text, Inputs{a, b});
-      std::size_t wrong = 0;
-      for (std::size_t i = 0; i < a.size(); ++i) wrong += out[i] != reference(a[i], b[i]);
-      INFO(text);
-      CHECK(wrong == 0);
+    each(name + type_ + " %r, %x, %y;", [&](u16 x, u16 y) -> u16 {
+      const bool nx = is_nan(f_, x), ny = is_nan(f_, y);
+      if ((nx && ny) || (nan && (nx || ny))) return 0x7fff;
+      if (nx || ny) return nx ? y : x;
+      return (rank(x) < rank(y)) != max ? x : y;
+    });
+  }
+
+  void relation(const std::string& name, const std::function<bool(double, double)>& holds) const {
+    const auto expected = [&](u16 x, u16 y) -> u16 {
+      return holds(value(f_, x), value(f_, y)) ? 1 : 0;
     };
-    const auto pick = [&](bool max, bool nan) {
-      return [=, &f](u16 x, u16 y) {
-        const bool nx = is_nan(f, x), ny = is_nan(f, y);
-        if ((nx && ny) || (nan && (nx || ny))) return u16{0x7fff};
-        if (nx || ny) return nx ? y : x;
-        return (rank(x) < rank(y)) != max ? x : y;
-      };
-    };
-    each("min." + type + " %r, %x, %y;", pick(false, false));
-    each("max." + type + " %r, %x, %y;", pick(true, false));
-    each("min.NaN." + type + " %r, %x, %y;", pick(false, true));
-    each("max.NaN." + type + " %r, %x, %y;", pick(true, true));
-    const auto relation = [&](const std::string& name, auto holds) {
-      const auto expected = [&](u16 x, u16 y) {
-        return static_cast<u16>(holds(value(f, x), value(f, y)) ? 1 : 0);
-      };
-      each("setp." + name + "." + type + " %v, %x, %y;\nselp.b16 %r, 1, 0, %v;", expected);
-      each("setp." + name + "." + type + " %v|%w, %x, %y;\nselp.b16 %r, 0, 1, %w;", expected);
-      each("set." + name + "." + type + "." + type + " %r, %x, %y;",
-           [&](u16 x, u16 y) { return holds(value(f, x), value(f, y)) ? one : u16{0}; });
-      each("set." + name + ".u16." + type + " %r, %x, %y;", [&](u16 x, u16 y) {
-        return static_cast<u16>(holds(value(f, x), value(f, y)) ? 0xffff : 0);
-      });
-      // Pairs: %v of the low halves, %w of the high ones.
-      std::vector<u32> pa, pb;
-      for (std::size_t i = 0; i + 1 < a.size(); i += 2) {
-        pa.push_back(a[i] | u32{a[i + 1]} << 16);
-        pb.push_back(b[i] | u32{b[i + 1]} << 16);
-      }
-      const auto bits = over<u32>("setp." + name + "." + type +
-                                      "x2 %v|%w, %x, %y;\nselp.b32 %r, 1, 0, %v;\nselp.b32 %s, 2, "
-                                      "0, %w;\nor.b32 %r, %r, %s;",
-                                  Inputs{pa, pb});
-      const auto ones =
-          over<u32>("set." + name + "." + type + "x2." + type + "x2 %r, %x, %y;", Inputs{pa, pb});
-      const auto masks =
-          over<u32>("set." + name + ".u32." + type + "x2 %r, %x, %y;", Inputs{pa, pb});
-      std::size_t wrong = 0;
-      for (std::size_t i = 0; i < pa.size(); ++i) {
-        const u32 low = expected(a[2 * i], b[2 * i]), high = expected(a[2 * i + 1], b[2 * i + 1]);
-        wrong += bits[i] != (low | high << 1);
-        wrong += ones[i] != ((low ? one : 0u) | (high ? u32{one} << 16 : 0u));
-        wrong += masks[i] != ((low ? 0xffffu : 0u) | (high ? 0xffff0000u : 0u));
-      }
-      INFO(name << type << "x2");
-      CHECK(wrong == 0);
-    };
-    relation("eq", [](double x, double y) { return x == y; });
-    relation("ne", [](double x, double y) { return x < y || x > y; });
-    relation("lt", [](double x, double y) { return x < y; });
-    relation("le", [](double x, double y) { return x <= y; });
-    relation("gt", [](double x, double y) { return x > y; });
-    relation("ge", [](double x, double y) { return x >= y; });
-    relation("equ", [](double x, double y) { return !(x < y || x > y); });
-    relation("neu", [](double x, double y) { return x != y; });
-    relation("ltu", [](double x, double y) { return !(x >= y); });
-    relation("leu", [](double x, double y) { return !(x > y); });
-    relation("gtu", [](double x, double y) { return !(x <= y); });
-    relation("geu", [](double x, double y) { return !(x < y); });
-    relation("num", [](double x, double y) { return x == x && y == y; });
-    relation("nan", [](double x, double y) { return x != x || y != y; });
+    const std::string setp = "setp." + name + "." + type_, set = "set." + name + ".";
+    each(setp + " %v, %x, %y;\nselp.b16 %r, 1, 0, %v;", expected);
+    each(setp + " %v|%w, %x, %y;\nselp.b16 %r, 0, 1, %w;", expected);
+    each(set + type_ + "." + type_ + " %r, %x, %y;",
+         [&](u16 x, u16 y) -> u16 { return expected(x, y) ? one_ : 0; });
+    each(set + "u16." + type_ + " %r, %x, %y;",
+         [&](u16 x, u16 y) -> u16 { return expected(x, y) ? 0xffff : 0; });
+    // Pairs: %v of the low halves, %w of the high ones.
+    const Inputs in{low_and_high_a_, low_and_high_b_};
+    const auto bits = over<u32>(setp +
+                                    "x2 %v|%w, %x, %y;\n"
+                                    "selp.b32 %r, 1, 0, %v;\n"
+                                    "selp.b32 %s, 2, 0, %w;\n"
+                                    "or.b32 %r, %r, %s;",
+                                in);
+    const auto ones = over<u32>(set + type_ + "x2." + type_ + "x2 %r, %x, %y;", in);
+    const auto masks = over<u32>(set + "u32." + type_ + "x2 %r, %x, %y;", in);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < low_and_high_a_.size(); ++i) {
+      const u32 low = expected(a_[2 * i], b_[2 * i]);
+      const u32 high = expected(a_[2 * i + 1], b_[2 * i + 1]);
+      wrong += bits[i] != (low | high << 1);
+      wrong += ones[i] != ((low ? one_ : 0u) | (high ? u32{one_} << 16 : 0u));
+      wrong += masks[i] != ((low ? 0xffffu : 0u) | (high ? 0xffff0000u : 0u));
+    }
+    INFO(name << type_ << "x2");
+    CHECK(wrong == 0);
+  }
+
+ private:
+  const Format& f_;
+  const std::string type_;
+  const u16 one_;
+  std::vector<u16> a_, b_;
+  std::vector<u32> low_and_high_a_, low_and_high_b_;
+};
+
+TEST_CASE("f16 and bf16: min, max, comparisons with NaN and zeros", "[opcode][half]") {
+  for (const Format& f : {kHalf, kBfloat}) {
+    const Pairs pairs(f);
+    pairs.extreme("min.", false, false);
+    pairs.extreme("max.", true, false);
+    pairs.extreme("min.NaN.", false, true);
+    pairs.extreme("max.NaN.", true, true);
+    pairs.relation("eq", [](double x, double y) { return x == y; });
+    pairs.relation("ne", [](double x, double y) { return x < y || x > y; });
+    pairs.relation("lt", [](double x, double y) { return x < y; });
+    pairs.relation("le", [](double x, double y) { return x <= y; });
+    pairs.relation("gt", [](double x, double y) { return x > y; });
+    pairs.relation("ge", [](double x, double y) { return x >= y; });
+    pairs.relation("equ", [](double x, double y) { return !(x < y || x > y); });
+    pairs.relation("neu", [](double x, double y) { return x != y; });
+    pairs.relation("ltu", [](double x, double y) { return !(x >= y); });
+    pairs.relation("leu", [](double x, double y) { return !(x > y); });
+    pairs.relation("gtu", [](double x, double y) { return !(x <= y); });
+    pairs.relation("geu", [](double x, double y) { return !(x < y); });
+    pairs.relation("num", [](double x, double y) { return x == x && y == y; });
+    pairs.relation("nan", [](double x, double y) { return x != x || y != y; });
   }
 }
 

@@ -93,10 +93,67 @@ std::string name(bool by_rows) {
 /// Everything a kernel that copies `bytes` from global memory to shared memory needs: all lanes, a
 /// byte at a time would be slow; sizes are multiples of 4.
 std::string copy_to_shared(unsigned bytes) {
-  return "mov.u32 %w0, %tid.x;\nCOPY:\nmul.lo.u32 %w1, %w0, 4;\ncvt.u64.u32 %q0, %w1;\nadd.s64 "
-         "%q1, %from, %q0;\nld.global.b32 %w2, [%q1];\nmov.u64 %q2, tile;\nadd.s64 %q1, %q2, "
-         "%q0;\nst.shared.b32 [%q1], %w2;\nadd.u32 %w0, %w0, 32;\nsetp.lt.u32 %p0, %w0, " +
+  return "mov.u32 %w0, %tid.x;\nCOPY:\n"
+         "mul.lo.u32 %w1, %w0, 4;\ncvt.u64.u32 %q0, %w1;\n"
+         "add.s64 %q1, %from, %q0;\nld.global.b32 %w2, [%q1];\n"
+         "mov.u64 %q2, tile;\nadd.s64 %q1, %q2, %q0;\nst.shared.b32 [%q1], %w2;\n"
+         "add.u32 %w0, %w0, 32;\nsetp.lt.u32 %p0, %w0, " +
          std::to_string(bytes / 4) + ";\n@%p0 bra COPY;\nbar.sync 0;\n";
+}
+
+/// The four matrices of a product, one behind the other in a buffer.
+struct Product {
+  const Form& f;
+  Stored a, b, c, d;
+  unsigned at_b() const { return a.bytes(); }
+  unsigned at_c() const { return at_b() + b.bytes(); }
+  unsigned at_d() const { return at_c() + c.bytes(); }
+  unsigned all() const { return at_d() + d.bytes(); }
+};
+
+/// A kernel that computes D through `space` ("", ".shared", ".global", ...).
+std::string product_ptx(const Product& p, const std::string& space) {
+  const Form& f = p.f;
+  const bool wide = f.ab == "f64";
+  const std::string type = wide ? "b64" : "b32";
+  const std::string suffix = ".sync.aligned.";
+  const bool in_shared = space == ".shared" || space == ".generic_shared";
+  const std::string named =
+      space[0] == '.' && space.find("generic") == std::string::npos ? space : "";
+  std::string t =
+      ".visible .entry k(.param .u64 in) {\n.reg .b32 %w<16>;\n.reg .b64 %q<16>;\n"
+      ".reg .b64 %from, %base;\n.reg .pred %p<2>;\n";
+  for (const char* fragment : {"a", "b", "c", "d"})
+    t += ".reg ." + type + " %" + fragment + "<16>;\n";
+  if (in_shared) t += ".shared .align 32 .b8 tile[" + std::to_string(p.all()) + "];\n";
+  t += "ld.param.u64 %from, [in];\nmov.u64 %base, %from;\n";
+  if (in_shared) {
+    t += copy_to_shared(p.all()) + "mov.u64 %base, tile;\n";
+    if (named.empty()) t += "cvta.shared.u64 %base, %base;\n";
+  }
+  const auto load = [&](const std::string& which, unsigned n, const Stored& s, unsigned at) {
+    t += "wmma.load." + which + suffix + name(s.by_rows) + "." + f.shape() + named + "." + s.type +
+         " " + registers("%" + which, n) + ", [%base+" + std::to_string(at) + "], " +
+         std::to_string(s.pitch) + ";\n";
+  };
+  load("a", f.a_registers, p.a, 0);
+  load("b", f.b_registers, p.b, p.at_b());
+  load("c", c_registers(f, f.c), p.c, p.at_c());
+  t += "wmma.mma" + suffix + name(p.a.by_rows) + "." + name(p.b.by_rows) + "." + f.shape() +
+       f.types() + " " + registers("%d", c_registers(f, f.d)) + ", " +
+       registers("%a", f.a_registers) + ", " + registers("%b", f.b_registers) + ", " +
+       registers("%c", c_registers(f, f.c)) + ";\n";
+  t += "wmma.store.d" + suffix + name(p.d.by_rows) + "." + f.shape() + named + "." + f.d +
+       " [%base+" + std::to_string(p.at_d()) + "], " + registers("%d", c_registers(f, f.d)) + ", " +
+       std::to_string(p.d.pitch) + ";\n";
+  if (in_shared)
+    t += "bar.sync 0;\nmov.u32 %w0, %tid.x;\nBACK:\n"
+         "mul.lo.u32 %w1, %w0, 4;\ncvt.u64.u32 %q0, %w1;\nmov.u64 %q2, tile;\n"
+         "add.s64 %q1, %q2, %q0;\nld.shared.b32 %w2, [%q1];\n"
+         "add.s64 %q1, %from, %q0;\nst.global.b32 [%q1], %w2;\n"
+         "add.u32 %w0, %w0, 32;\nsetp.lt.u32 %p0, %w0, " +
+         std::to_string(p.all() / 4) + ";\n@%p0 bra BACK;\n";
+  return t + "ret;\n}\n";
 }
 
 /// Runs D = A * B + C with everything in one buffer, through `space` ("", ".shared", ".global").
@@ -107,12 +164,10 @@ void check_product(const Form& f, unsigned layouts, const std::string& space) {
     const unsigned unit = 16 / bytes_of(type), length = by_rows ? columns : rows;
     return Stored{rows, columns, (length + unit - 1) / unit * unit + unit, by_rows, type};
   };
-  const Stored a = stored(f.m, f.k, rows_a, f.ab), b = stored(f.k, f.n, rows_b, f.ab),
-               c = stored(f.m, f.n, rows_c, f.c), d = stored(f.m, f.n, rows_d, f.d);
-  const unsigned at_b = a.bytes(), at_c = at_b + b.bytes(), at_d = at_c + c.bytes(),
-                 all = at_d + d.bytes();
+  const Product p{f, stored(f.m, f.k, rows_a, f.ab), stored(f.k, f.n, rows_b, f.ab),
+                  stored(f.m, f.n, rows_c, f.c), stored(f.m, f.n, rows_d, f.d)};
   Random random(layouts + 17 * f.m);
-  std::vector<std::uint8_t> memory(all);
+  std::vector<std::uint8_t> memory(p.all());
   std::vector<int> va(f.m * f.k), vb(f.k * f.n), vc(f.m * f.n);
   const int low = f.ab == "u8" ? 0 : -4;
   const auto fill = [&](std::vector<int>& v, const Stored& s, unsigned at) {
@@ -124,66 +179,27 @@ void check_product(const Form& f, unsigned layouts, const std::string& space) {
       }
     std::copy(part.begin(), part.end(), memory.begin() + at);
   };
-  fill(va, a, 0);
-  fill(vb, b, at_b);
-  fill(vc, c, at_c);
+  fill(va, p.a, 0);
+  fill(vb, p.b, p.at_b());
+  fill(vc, p.c, p.at_c());
   std::vector<std::uint8_t> expected = memory;
   {
-    std::vector<std::uint8_t> part(d.bytes());
+    std::vector<std::uint8_t> part(p.d.bytes());
     for (unsigned i = 0; i < f.m; ++i)
       for (unsigned j = 0; j < f.n; ++j) {
         int sum = vc[i * f.n + j];
         for (unsigned k = 0; k < f.k; ++k) sum += va[i * f.k + k] * vb[k * f.n + j];
-        put(part, d, i, j, sum);
+        put(part, p.d, i, j, sum);
       }
-    std::copy(part.begin(), part.end(), expected.begin() + at_d);
+    std::copy(part.begin(), part.end(), expected.begin() + p.at_d());
   }
-
-  const bool wide = f.ab == "f64";
-  const std::string r = wide ? "%q" : "%w", type = wide ? "b64" : "b32";
-  const std::string suffix = ".sync.aligned.";
-  const bool in_shared = space == ".shared" || space == ".generic_shared";
-  const std::string named =
-      space[0] == '.' && space.find("generic") == std::string::npos ? space : "";
-  std::string t =
-      ".visible .entry k(.param .u64 in) {\n.reg .b32 %w<16>;\n.reg .b64 %q<16>;\n"
-      ".reg .b64 %from, %base;\n.reg .pred %p<2>;\n";
-  for (const char* fragment : {"a", "b", "c", "d"})
-    t += ".reg ." + type + " %" + fragment + "<16>;\n";
-  if (in_shared) t += ".shared .align 32 .b8 tile[" + std::to_string(all) + "];\n";
-  t += "ld.param.u64 %from, [in];\nmov.u64 %base, %from;\n";
-  if (in_shared) {
-    t += copy_to_shared(all) + "mov.u64 %base, tile;\n";
-    if (named.empty()) t += "cvta.shared.u64 %base, %base;\n";
-  }
-  const auto load = [&](const std::string& which, unsigned n, const Stored& s, unsigned at) {
-    t += "wmma.load." + which + suffix + name(s.by_rows) + "." + f.shape() + named + "." + s.type +
-         " " + registers("%" + which, n) + ", [%base+" + std::to_string(at) + "], " +
-         std::to_string(s.pitch) + ";\n";
-  };
-  load("a", f.a_registers, a, 0);
-  load("b", f.b_registers, b, at_b);
-  load("c", c_registers(f, f.c), c, at_c);
-  t += "wmma.mma" + suffix + name(rows_a) + "." + name(rows_b) + "." + f.shape() + f.types() + " " +
-       registers("%d", c_registers(f, f.d)) + ", " + registers("%a", f.a_registers) + ", " +
-       registers("%b", f.b_registers) + ", " + registers("%c", c_registers(f, f.c)) + ";\n";
-  t += "wmma.store.d" + suffix + name(rows_d) + "." + f.shape() + named + "." + f.d + " [%base+" +
-       std::to_string(at_d) + "], " + registers("%d", c_registers(f, f.d)) + ", " +
-       std::to_string(d.pitch) + ";\n";
-  if (in_shared)
-    t +=
-        "bar.sync 0;\nmov.u32 %w0, %tid.x;\nBACK:\nmul.lo.u32 %w1, %w0, 4;\ncvt.u64.u32 %q0, "
-        "%w1;\nmov.u64 %q2, tile;\nadd.s64 %q1, %q2, %q0;\nld.shared.b32 %w2, [%q1];\nadd.s64 %q1, "
-        "%from, %q0;\nst.global.b32 [%q1], %w2;\nadd.u32 %w0, %w0, 32;\nsetp.lt.u32 %p0, %w0, " +
-        std::to_string(all / 4) + ";\n@%p0 bra BACK;\n";
-  t += "ret;\n}\n";
   INFO(f.shape() << f.types() << " " << f.ab << " layouts " << layouts << " " << space);
-  Gpu gpu(ptx_module(t));
+  Gpu gpu(ptx_module(product_ptx(p, space)));
   const DevicePtr in = gpu.upload(memory, "in");
   const LaunchReport report = gpu.run("k", Dim3{1}, Dim3{32}, in);
   INFO(to_text(report.findings));
   CHECK(report.findings.empty());
-  const bool same = gpu.download<std::uint8_t>(in, all) == expected;
+  const bool same = gpu.download<std::uint8_t>(in, p.all()) == expected;
   CHECK(same);
   CHECK(report.total.tensor_ops.size() == 1);
   CHECK(report.total.tensor_ops.begin()->second == u64{2} * f.m * f.n * f.k);

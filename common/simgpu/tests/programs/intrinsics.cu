@@ -199,221 +199,238 @@ static bool near(double a, double b, double relative) {
   return std::fabs(a - b) <= relative * std::fabs(b);
 }
 
+static int check_integers() {
+  int* d;
+  int h[20];
+  const int x = 0x00f0f010, y = -12345;
+  const unsigned ux = static_cast<unsigned>(x), uy = static_cast<unsigned>(y);
+  CHECK(cudaMalloc(&d, sizeof h));
+  integers<<<1, 1>>>(d, x, y);
+  CHECK(cudaGetLastError());
+  CHECK(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost));
+  int i = 0;
+  EXPECT(h[i++] == __builtin_popcount(ux));
+  EXPECT(h[i++] == __builtin_clz(ux));
+  EXPECT(h[i++] == 32);
+  EXPECT(h[i++] == __builtin_ffs(x));
+  EXPECT(h[i++] == 0);
+  unsigned reversed = 0;
+  for (int bit = 0; bit < 32; ++bit) reversed |= ((ux >> bit) & 1u) << (31 - bit);
+  EXPECT(static_cast<unsigned>(h[i++]) == reversed);
+  const std::int64_t low24 = static_cast<std::int64_t>(static_cast<int>(ux << 8) >> 8) * y;
+  EXPECT(h[i++] == static_cast<int>(low24));
+  EXPECT(h[i++] == static_cast<int>((static_cast<std::int64_t>(x) * y) >> 32));
+  EXPECT(static_cast<unsigned>(h[i++]) == static_cast<unsigned>((static_cast<std::uint64_t>(ux) * uy) >> 32));
+  EXPECT(static_cast<unsigned>(h[i++]) == ((ux & 0xffffu) | (uy << 16)));
+  EXPECT(static_cast<unsigned>(h[i++]) == ((uy << 8) | (ux >> 24)));
+  EXPECT(static_cast<unsigned>(h[i++]) == ((ux >> 8) | (uy << 24)));
+  EXPECT(h[i++] == y);
+  EXPECT(h[i++] == x);
+  EXPECT(h[i++] == -y);
+  EXPECT(h[i++] == 2);
+  EXPECT(h[i++] == 43);
+  EXPECT(h[i++] == 41);
+  EXPECT(h[i++] == 15);
+  EXPECT(static_cast<unsigned>(h[i++]) == ux - uy + 1u);
+  CHECK(cudaFree(d));
+  return 0;
+}
+
+static int check_floats() {
+  float* d;
+  float h[30];
+  const float x = 2.75f, y = -1.3f;
+  CHECK(cudaMalloc(&d, sizeof h));
+  floats<<<1, 1>>>(d, x, y);
+  CHECK(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost));
+  const double dx = x, dy = y;
+  int i = 0;
+  EXPECT(h[i++] == std::sqrt(x));
+  EXPECT(near(h[i++], 1.0 / std::sqrt(dx), 3e-7));
+  EXPECT(h[i++] == std::fma(x, y, 1.0f));
+  EXPECT(h[i++] == std::fma(x, y, 1.0f));
+  EXPECT(h[i++] == x + y);
+  EXPECT(h[i++] == x * y);
+  EXPECT(h[i++] == x / y);
+  EXPECT(h[i++] == y);
+  EXPECT(h[i++] == x);
+  EXPECT(h[i++] == -y);
+  EXPECT(h[i++] == -2.0f);
+  EXPECT(h[i++] == -1.0f);
+  EXPECT(h[i++] == -1.0f);
+  EXPECT(h[i++] == 2.0f);
+  EXPECT(h[i++] == 3.0f);
+  EXPECT(near(h[i++], std::exp(dy), 5e-7));
+  EXPECT(near(h[i++], std::log(dx), 5e-7));
+  EXPECT(near(h[i++], std::sin(dx), 2e-7));
+  EXPECT(near(h[i++], std::cos(dx), 2e-7));
+  EXPECT(near(h[i++], std::tanh(dy), 2e-7));
+  EXPECT(near(h[i++], std::pow(dx, dy), 2e-7));
+  EXPECT(h[i++] == x);
+  EXPECT(h[i++] == -1.0f);
+  EXPECT(h[i++] == -1.0f);
+  EXPECT(h[i++] == -2.0f);
+  EXPECT(h[i++] == -1.0f);
+  EXPECT(h[i++] == -x);
+  EXPECT(h[i++] == 1.5f);
+  EXPECT(h[i++] == 1.0f);
+  EXPECT(near(h[i++], std::sqrt(dx) - dy + dx, 3e-7));
+  CHECK(cudaFree(d));
+  return 0;
+}
+
+static int check_doubles() {
+  double* d;
+  double h[19];
+  const double x = 2.75, y = -1.3;
+  CHECK(cudaMalloc(&d, sizeof h));
+  doubles<<<1, 1>>>(d, x, y);
+  CHECK(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost));
+  int i = 0;
+  EXPECT(h[i++] == std::sqrt(x));
+  EXPECT(near(h[i++], 1.0 / std::sqrt(x), 1e-15));
+  EXPECT(h[i++] == std::fma(x, y, 1.0));
+  EXPECT(h[i++] == x + y);
+  EXPECT(h[i++] == x * y);
+  EXPECT(h[i++] == y);
+  EXPECT(h[i++] == x);
+  EXPECT(near(h[i++], std::exp(y), 1e-14));
+  EXPECT(near(h[i++], std::log(x), 1e-14));
+  EXPECT(near(h[i++], std::sin(x), 1e-14));
+  EXPECT(near(h[i++], std::cos(x), 1e-14));
+  EXPECT(near(h[i++], std::tanh(y), 1e-14));
+  EXPECT(near(h[i++], std::pow(x, y), 1e-14));
+  EXPECT(h[i++] == -2.0);
+  EXPECT(h[i++] == -1.0);
+  EXPECT(h[i++] == -1.0);
+  EXPECT(h[i++] == -1.0);
+  EXPECT(h[i++] == x);
+  EXPECT(h[i++] == 1.0);
+  CHECK(cudaFree(d));
+  return 0;
+}
+
+static int check_warp() {
+  int* d;
+  long long* wide;
+  double* real;
+  int h[12 * 32];
+  long long hw[32];
+  double hr[32];
+  CHECK(cudaMalloc(&d, sizeof h));
+  CHECK(cudaMalloc(&wide, sizeof hw));
+  CHECK(cudaMalloc(&real, sizeof hr));
+  warp<<<1, 32>>>(d, wide, real);
+  CHECK(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost));
+  CHECK(cudaMemcpy(hw, wide, sizeof hw, cudaMemcpyDeviceToHost));
+  CHECK(cudaMemcpy(hr, real, sizeof hr, cudaMemcpyDeviceToHost));
+  for (int lane = 0; lane < 32; ++lane) {
+    int row = 0;
+    EXPECT(h[32 * row++ + lane] == 15);
+    EXPECT(h[32 * row++ + lane] == (lane ? lane - 1 : 0));
+    EXPECT(h[32 * row++ + lane] == (lane < 30 ? lane + 2 : lane));
+    EXPECT(h[32 * row++ + lane] == (lane ^ 16));
+    EXPECT(h[32 * row++ + lane] == (lane % 8 < 4 ? lane + 4 : lane));
+    EXPECT(h[32 * row++ + lane] == 1);
+    EXPECT(h[32 * row++ + lane] == 0);
+    EXPECT(static_cast<unsigned>(h[32 * row++ + lane]) == 0xaaaaaaaau);
+    EXPECT(static_cast<unsigned>(h[32 * row++ + lane]) == 0xffu << lane / 8 * 8);
+    EXPECT(h[32 * row++ + lane] == 496);
+    EXPECT(h[32 * row++ + lane] == -1);
+    EXPECT(h[32 * row++ + lane] == 0);
+    EXPECT(hw[lane] == (1ll << 40) + (lane ^ 1));
+    EXPECT(hr[lane] == 31 - lane + 0.5);
+  }
+  CHECK(cudaFree(d));
+  CHECK(cudaFree(wide));
+  CHECK(cudaFree(real));
+  return 0;
+}
+
+static int check_barriers() {
+  int* d;
+  int h[64];
+  CHECK(cudaMalloc(&d, sizeof h));
+  barriers<<<1, 64>>>(d);
+  CHECK(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost));
+  for (int i = 0; i < 64; ++i) EXPECT(h[i] == 3211);
+  CHECK(cudaFree(d));
+  return 0;
+}
+
+static int check_atomics() {
+  Sums h, *d;
+  std::memset(&h, 0, sizeof h);
+  h.i[4] = h.i[7] = -1;
+  h.u[1] = 1000;
+  h.w[2] = 1000;
+  CHECK(cudaMalloc(&d, sizeof h));
+  CHECK(cudaMemcpy(d, &h, sizeof h, cudaMemcpyHostToDevice));
+  atomics<<<1, 64>>>(d);
+  CHECK(cudaMemcpy(&h, d, sizeof h, cudaMemcpyDeviceToHost));
+  EXPECT(h.i[0] == 2016);
+  EXPECT(h.i[1] == -2016);
+  EXPECT(h.i[2] == -63);
+  EXPECT(h.i[3] == 63);
+  EXPECT(h.i[4] == INT_MIN);
+  EXPECT(h.i[5] == INT_MAX);
+  EXPECT(h.i[6] == 0);
+  EXPECT(h.i[7] == 0);
+  EXPECT(h.i[8] == 42);
+  EXPECT(h.i[9] == 17);
+  EXPECT(h.u[0] == 2016);
+  EXPECT(h.u[1] == 5);
+  EXPECT(h.u[2] == 63);
+  EXPECT(h.u[3] == 4);  // 64 steps of a counter that wraps after 9
+  EXPECT(h.u[4] == 6);
+  EXPECT(h.u[5] == 64);
+  EXPECT(h.u[6] == 64);
+  EXPECT(h.w[0] == 64ull << 33);
+  EXPECT(h.w[1] == 1ull << 47);
+  EXPECT(h.w[2] == 100);
+  EXPECT(h.w[3] == 1ull << 50);
+  EXPECT(h.f[0] == 32.0f);
+  EXPECT(h.f[1] == 2.5f);
+  EXPECT(h.d == 16.0);
+  CHECK(cudaFree(d));
+  return 0;
+}
+
+static int check_vectors() {
+  const float f[8] = {1, 2, 3, 4, 10, 20, 30, 40};
+  const int i[2] = {6, 7};
+  const double dd[2] = {1.5, 4.0};
+  float4* df;
+  int2* di;
+  double2* ddev;
+  float *out, h[7];
+  CHECK(cudaMalloc(&df, sizeof f));
+  CHECK(cudaMalloc(&di, sizeof i));
+  CHECK(cudaMalloc(&ddev, sizeof dd));
+  CHECK(cudaMalloc(&out, sizeof h));
+  CHECK(cudaMemcpy(df, f, sizeof f, cudaMemcpyHostToDevice));
+  CHECK(cudaMemcpy(di, i, sizeof i, cudaMemcpyHostToDevice));
+  CHECK(cudaMemcpy(ddev, dd, sizeof dd, cudaMemcpyHostToDevice));
+  vectors<<<dim3(1), dim3(1, 1, 1)>>>(df, di, ddev, out, make_float4(3, 0, 0, 5));
+  CHECK(cudaMemcpy(h, out, sizeof h, cudaMemcpyDeviceToHost));
+  EXPECT(h[0] == 110.0f);
+  EXPECT(h[1] == 42.0f);
+  EXPECT(h[2] == 6.0f);
+  EXPECT(h[3] == 3.0f);
+  EXPECT(h[4] == 15.0f);
+  EXPECT(h[5] == 110.0f);
+  EXPECT(h[6] == 34.0f);
+  CHECK(cudaFree(df));
+  CHECK(cudaFree(di));
+  CHECK(cudaFree(ddev));
+  CHECK(cudaFree(out));
+  return 0;
+}
+
 int main() {
-  {
-    int* d;
-    int h[20];
-    const int x = 0x00f0f010, y = -12345;
-    const unsigned ux = static_cast<unsigned>(x), uy = static_cast<unsigned>(y);
-    CHECK(cudaMalloc(&d, sizeof h));
-    integers<<<1, 1>>>(d, x, y);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost));
-    int i = 0;
-    EXPECT(h[i++] == __builtin_popcount(ux));
-    EXPECT(h[i++] == __builtin_clz(ux));
-    EXPECT(h[i++] == 32);
-    EXPECT(h[i++] == __builtin_ffs(x));
-    EXPECT(h[i++] == 0);
-    unsigned reversed = 0;
-    for (int bit = 0; bit < 32; ++bit) reversed |= ((ux >> bit) & 1u) << (31 - bit);
-    EXPECT(static_cast<unsigned>(h[i++]) == reversed);
-    const std::int64_t low24 = static_cast<std::int64_t>(static_cast<int>(ux << 8) >> 8) * y;
-    EXPECT(h[i++] == static_cast<int>(low24));
-    EXPECT(h[i++] == static_cast<int>((static_cast<std::int64_t>(x) * y) >> 32));
-    EXPECT(static_cast<unsigned>(h[i++]) == static_cast<unsigned>((static_cast<std::uint64_t>(ux) * uy) >> 32));
-    EXPECT(static_cast<unsigned>(h[i++]) == ((ux & 0xffffu) | (uy << 16)));
-    EXPECT(static_cast<unsigned>(h[i++]) == ((uy << 8) | (ux >> 24)));
-    EXPECT(static_cast<unsigned>(h[i++]) == ((ux >> 8) | (uy << 24)));
-    EXPECT(h[i++] == y);
-    EXPECT(h[i++] == x);
-    EXPECT(h[i++] == -y);
-    EXPECT(h[i++] == 2);
-    EXPECT(h[i++] == 43);
-    EXPECT(h[i++] == 41);
-    EXPECT(h[i++] == 15);
-    EXPECT(static_cast<unsigned>(h[i++]) == ux - uy + 1u);
-    CHECK(cudaFree(d));
-  }
-  {
-    float* d;
-    float h[30];
-    const float x = 2.75f, y = -1.3f;
-    CHECK(cudaMalloc(&d, sizeof h));
-    floats<<<1, 1>>>(d, x, y);
-    CHECK(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost));
-    const double dx = x, dy = y;
-    int i = 0;
-    EXPECT(h[i++] == std::sqrt(x));
-    EXPECT(near(h[i++], 1.0 / std::sqrt(dx), 3e-7));
-    EXPECT(h[i++] == std::fma(x, y, 1.0f));
-    EXPECT(h[i++] == std::fma(x, y, 1.0f));
-    EXPECT(h[i++] == x + y);
-    EXPECT(h[i++] == x * y);
-    EXPECT(h[i++] == x / y);
-    EXPECT(h[i++] == y);
-    EXPECT(h[i++] == x);
-    EXPECT(h[i++] == -y);
-    EXPECT(h[i++] == -2.0f);
-    EXPECT(h[i++] == -1.0f);
-    EXPECT(h[i++] == -1.0f);
-    EXPECT(h[i++] == 2.0f);
-    EXPECT(h[i++] == 3.0f);
-    EXPECT(near(h[i++], std::exp(dy), 5e-7));
-    EXPECT(near(h[i++], std::log(dx), 5e-7));
-    EXPECT(near(h[i++], std::sin(dx), 2e-7));
-    EXPECT(near(h[i++], std::cos(dx), 2e-7));
-    EXPECT(near(h[i++], std::tanh(dy), 2e-7));
-    EXPECT(near(h[i++], std::pow(dx, dy), 2e-7));
-    EXPECT(h[i++] == x);
-    EXPECT(h[i++] == -1.0f);
-    EXPECT(h[i++] == -1.0f);
-    EXPECT(h[i++] == -2.0f);
-    EXPECT(h[i++] == -1.0f);
-    EXPECT(h[i++] == -x);
-    EXPECT(h[i++] == 1.5f);
-    EXPECT(h[i++] == 1.0f);
-    EXPECT(near(h[i++], std::sqrt(dx) - dy + dx, 3e-7));
-    CHECK(cudaFree(d));
-  }
-  {
-    double* d;
-    double h[19];
-    const double x = 2.75, y = -1.3;
-    CHECK(cudaMalloc(&d, sizeof h));
-    doubles<<<1, 1>>>(d, x, y);
-    CHECK(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost));
-    int i = 0;
-    EXPECT(h[i++] == std::sqrt(x));
-    EXPECT(near(h[i++], 1.0 / std::sqrt(x), 1e-15));
-    EXPECT(h[i++] == std::fma(x, y, 1.0));
-    EXPECT(h[i++] == x + y);
-    EXPECT(h[i++] == x * y);
-    EXPECT(h[i++] == y);
-    EXPECT(h[i++] == x);
-    EXPECT(near(h[i++], std::exp(y), 1e-14));
-    EXPECT(near(h[i++], std::log(x), 1e-14));
-    EXPECT(near(h[i++], std::sin(x), 1e-14));
-    EXPECT(near(h[i++], std::cos(x), 1e-14));
-    EXPECT(near(h[i++], std::tanh(y), 1e-14));
-    EXPECT(near(h[i++], std::pow(x, y), 1e-14));
-    EXPECT(h[i++] == -2.0);
-    EXPECT(h[i++] == -1.0);
-    EXPECT(h[i++] == -1.0);
-    EXPECT(h[i++] == -1.0);
-    EXPECT(h[i++] == x);
-    EXPECT(h[i++] == 1.0);
-    CHECK(cudaFree(d));
-  }
-  {
-    int* d;
-    long long* wide;
-    double* real;
-    int h[12 * 32];
-    long long hw[32];
-    double hr[32];
-    CHECK(cudaMalloc(&d, sizeof h));
-    CHECK(cudaMalloc(&wide, sizeof hw));
-    CHECK(cudaMalloc(&real, sizeof hr));
-    warp<<<1, 32>>>(d, wide, real);
-    CHECK(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(hw, wide, sizeof hw, cudaMemcpyDeviceToHost));
-    CHECK(cudaMemcpy(hr, real, sizeof hr, cudaMemcpyDeviceToHost));
-    for (int lane = 0; lane < 32; ++lane) {
-      int row = 0;
-      EXPECT(h[32 * row++ + lane] == 15);
-      EXPECT(h[32 * row++ + lane] == (lane ? lane - 1 : 0));
-      EXPECT(h[32 * row++ + lane] == (lane < 30 ? lane + 2 : lane));
-      EXPECT(h[32 * row++ + lane] == (lane ^ 16));
-      EXPECT(h[32 * row++ + lane] == (lane % 8 < 4 ? lane + 4 : lane));
-      EXPECT(h[32 * row++ + lane] == 1);
-      EXPECT(h[32 * row++ + lane] == 0);
-      EXPECT(static_cast<unsigned>(h[32 * row++ + lane]) == 0xaaaaaaaau);
-      EXPECT(static_cast<unsigned>(h[32 * row++ + lane]) == 0xffu << lane / 8 * 8);
-      EXPECT(h[32 * row++ + lane] == 496);
-      EXPECT(h[32 * row++ + lane] == -1);
-      EXPECT(h[32 * row++ + lane] == 0);
-      EXPECT(hw[lane] == (1ll << 40) + (lane ^ 1));
-      EXPECT(hr[lane] == 31 - lane + 0.5);
-    }
-    CHECK(cudaFree(d));
-    CHECK(cudaFree(wide));
-    CHECK(cudaFree(real));
-  }
-  {
-    int* d;
-    int h[64];
-    CHECK(cudaMalloc(&d, sizeof h));
-    barriers<<<1, 64>>>(d);
-    CHECK(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost));
-    for (int i = 0; i < 64; ++i) EXPECT(h[i] == 3211);
-    CHECK(cudaFree(d));
-  }
-  {
-    Sums h, *d;
-    std::memset(&h, 0, sizeof h);
-    h.i[4] = h.i[7] = -1;
-    h.u[1] = 1000;
-    h.w[2] = 1000;
-    CHECK(cudaMalloc(&d, sizeof h));
-    CHECK(cudaMemcpy(d, &h, sizeof h, cudaMemcpyHostToDevice));
-    atomics<<<1, 64>>>(d);
-    CHECK(cudaMemcpy(&h, d, sizeof h, cudaMemcpyDeviceToHost));
-    EXPECT(h.i[0] == 2016);
-    EXPECT(h.i[1] == -2016);
-    EXPECT(h.i[2] == -63);
-    EXPECT(h.i[3] == 63);
-    EXPECT(h.i[4] == INT_MIN);
-    EXPECT(h.i[5] == INT_MAX);
-    EXPECT(h.i[6] == 0);
-    EXPECT(h.i[7] == 0);
-    EXPECT(h.i[8] == 42);
-    EXPECT(h.i[9] == 17);
-    EXPECT(h.u[0] == 2016);
-    EXPECT(h.u[1] == 5);
-    EXPECT(h.u[2] == 63);
-    EXPECT(h.u[3] == 4);  // 64 steps of a counter that wraps after 9
-    EXPECT(h.u[4] == 6);
-    EXPECT(h.u[5] == 64);
-    EXPECT(h.u[6] == 64);
-    EXPECT(h.w[0] == 64ull << 33);
-    EXPECT(h.w[1] == 1ull << 47);
-    EXPECT(h.w[2] == 100);
-    EXPECT(h.w[3] == 1ull << 50);
-    EXPECT(h.f[0] == 32.0f);
-    EXPECT(h.f[1] == 2.5f);
-    EXPECT(h.d == 16.0);
-    CHECK(cudaFree(d));
-  }
-  {
-    const float f[8] = {1, 2, 3, 4, 10, 20, 30, 40};
-    const int i[2] = {6, 7};
-    const double dd[2] = {1.5, 4.0};
-    float4* df;
-    int2* di;
-    double2* ddev;
-    float *out, h[7];
-    CHECK(cudaMalloc(&df, sizeof f));
-    CHECK(cudaMalloc(&di, sizeof i));
-    CHECK(cudaMalloc(&ddev, sizeof dd));
-    CHECK(cudaMalloc(&out, sizeof h));
-    CHECK(cudaMemcpy(df, f, sizeof f, cudaMemcpyHostToDevice));
-    CHECK(cudaMemcpy(di, i, sizeof i, cudaMemcpyHostToDevice));
-    CHECK(cudaMemcpy(ddev, dd, sizeof dd, cudaMemcpyHostToDevice));
-    vectors<<<dim3(1), dim3(1, 1, 1)>>>(df, di, ddev, out, make_float4(3, 0, 0, 5));
-    CHECK(cudaMemcpy(h, out, sizeof h, cudaMemcpyDeviceToHost));
-    EXPECT(h[0] == 110.0f);
-    EXPECT(h[1] == 42.0f);
-    EXPECT(h[2] == 6.0f);
-    EXPECT(h[3] == 3.0f);
-    EXPECT(h[4] == 15.0f);
-    EXPECT(h[5] == 110.0f);
-    EXPECT(h[6] == 34.0f);
-    CHECK(cudaFree(df));
-    CHECK(cudaFree(di));
-    CHECK(cudaFree(ddev));
-    CHECK(cudaFree(out));
-  }
+  if (check_integers() || check_floats() || check_doubles() || check_warp() ||
+      check_barriers() || check_atomics() || check_vectors())
+    return 1;
   std::printf("intrinsics: %d failures\n", failures);
   return failures != 0;
 }

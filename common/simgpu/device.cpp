@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <thread>
 #include <utility>
 
@@ -320,14 +321,10 @@ std::uint64_t block_bytes(const Kernel& k, std::uint64_t threads) {
   return (threads + 31) / 32 * k.frame_bytes + local + local / 8;
 }
 
-}  // namespace
+using Fail = std::function<void(Status, const std::string&)>;
 
-void Device::validate_launch(ModuleId module, std::string_view mangled, Dim3 grid, Dim3 block,
-                             unsigned dynamic_shared_bytes, std::size_t arg_bytes) const {
-  const Kernel& k = impl_->kernel(module, mangled);
-  const DeviceModel& m = impl_->model;
-  const std::string name = "'" + k.info.name + "': ";
-  auto fail = [&](Status s, const std::string& message) { throw DeviceError(s, name + message); };
+/// Grid and block against what the chip takes.
+void check_shape(const DeviceModel& m, Dim3 grid, Dim3 block, const Fail& fail) {
   if (grid.x == 0 || grid.y == 0 || grid.z == 0)
     fail(Status::invalid_configuration, "the grid " + text(grid) + " has no blocks");
   if (block.x == 0 || block.y == 0 || block.z == 0)
@@ -342,6 +339,53 @@ void Device::validate_launch(ModuleId module, std::string_view mangled, Dim3 gri
                                             std::to_string(threads) + " threads: the limit is " +
                                             std::to_string(m.max_threads_per_block) +
                                             " in all and " + text(m.max_block) + " each way");
+}
+
+void check_shared_memory(const DeviceModel& m, const Kernel& k, unsigned dynamic_shared_bytes,
+                         const Fail& fail) {
+  const std::uint64_t shared = std::uint64_t{k.info.static_shared_bytes} + dynamic_shared_bytes;
+  const bool optin = k.max_dynamic_shared.has_value();
+  if (optin ? dynamic_shared_bytes >
+                      std::max(*k.max_dynamic_shared,
+                               m.shared_bytes_per_block - std::min(m.shared_bytes_per_block,
+                                                                   k.info.static_shared_bytes)) ||
+                  shared > m.shared_bytes_per_block_optin
+            : shared > m.shared_bytes_per_block)
+    fail(Status::invalid_value,
+         std::to_string(k.info.static_shared_bytes) + " static and " +
+             std::to_string(dynamic_shared_bytes) +
+             " dynamic bytes of shared memory: the limit is " +
+             std::to_string(m.shared_bytes_per_block) + " (up to " +
+             std::to_string(m.shared_bytes_per_block_optin) +
+             " after cudaFuncSetAttribute(..., cudaFuncAttributeMaxDynamicSharedMemorySize, ...))");
+}
+
+/// Only an estimate: refuses what cannot be by a clear margin, ptxas would have had to spill to
+/// launch_bounds.
+void check_registers(const DeviceModel& m, const Kernel& k, const ptx::Function& f,
+                     std::uint64_t threads, const Fail& fail) {
+  const unsigned registers = std::min(k.pressure.estimate, m.registers_per_thread);
+  if (f.max_ntid[0] == 0 && f.max_nreg == 0 && k.pressure.estimate <= m.registers_per_thread &&
+      count::registers_per_block(m, static_cast<unsigned>(threads), registers * 9 / 10) >
+          m.registers_per_multiprocessor)
+    fail(Status::launch_out_of_resources,
+         std::to_string(threads) + " threads of about " + std::to_string(registers) +
+             " registers need more than the " + std::to_string(m.registers_per_multiprocessor) +
+             " registers of a multiprocessor");
+}
+
+}  // namespace
+
+void Device::validate_launch(ModuleId module, std::string_view mangled, Dim3 grid, Dim3 block,
+                             unsigned dynamic_shared_bytes, std::size_t arg_bytes) const {
+  const Kernel& k = impl_->kernel(module, mangled);
+  const DeviceModel& m = impl_->model;
+  const std::string name = "'" + k.info.name + "': ";
+  const Fail fail = [&](Status s, const std::string& message) {
+    throw DeviceError(s, name + message);
+  };
+  check_shape(m, grid, block, fail);
+  const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
   if (threads > k.info.max_threads_per_block)
     fail(Status::invalid_value, "a block of " + std::to_string(threads) +
                                     " threads is more than its __launch_bounds__ of " +
@@ -360,33 +404,8 @@ void Device::validate_launch(ModuleId module, std::string_view mangled, Dim3 gri
              std::to_string(host_bytes >> 20) +
              " MiB for registers and local memory; the simulated GPU gives a block " +
              std::to_string(kBlockBytes >> 20) + " MiB");
-  const std::uint64_t shared = std::uint64_t{k.info.static_shared_bytes} + dynamic_shared_bytes;
-  const bool optin = k.max_dynamic_shared.has_value();
-  if (optin ? dynamic_shared_bytes >
-                      std::max(*k.max_dynamic_shared,
-                               m.shared_bytes_per_block - std::min(m.shared_bytes_per_block,
-                                                                   k.info.static_shared_bytes)) ||
-                  shared > m.shared_bytes_per_block_optin
-            : shared > m.shared_bytes_per_block)
-    fail(Status::invalid_value,
-         std::to_string(k.info.static_shared_bytes) + " static and " +
-             std::to_string(dynamic_shared_bytes) +
-             " dynamic bytes of shared memory: the limit is " +
-             std::to_string(m.shared_bytes_per_block) + " (up to " +
-             std::to_string(m.shared_bytes_per_block_optin) +
-             " after cudaFuncSetAttribute(..., cudaFuncAttributeMaxDynamicSharedMemorySize, ...))");
-  if (k.pressure_known) {
-    const unsigned registers = std::min(k.pressure.estimate, m.registers_per_thread);
-    // Only an estimate: refuse what cannot be by a clear margin, ptxas would have had to spill to
-    // launch_bounds.
-    if (f.max_ntid[0] == 0 && f.max_nreg == 0 && k.pressure.estimate <= m.registers_per_thread &&
-        count::registers_per_block(m, static_cast<unsigned>(threads), registers * 9 / 10) >
-            m.registers_per_multiprocessor)
-      fail(Status::launch_out_of_resources,
-           std::to_string(threads) + " threads of about " + std::to_string(registers) +
-               " registers need more than the " + std::to_string(m.registers_per_multiprocessor) +
-               " registers of a multiprocessor");
-  }
+  check_shared_memory(m, k, dynamic_shared_bytes, fail);
+  if (k.pressure_known) check_registers(m, k, f, threads, fail);
   if (arg_bytes < k.info.param_bytes)
     fail(Status::invalid_value, std::to_string(arg_bytes) +
                                     " bytes of arguments, the kernel takes " +
@@ -564,6 +583,19 @@ void add_spill_finding(LaunchReport& report, const DeviceModel& model, unsigned 
   }
 }
 
+LaunchReport empty_report(const KernelInfo& info, Dim3 grid, Dim3 block,
+                          unsigned dynamic_shared_bytes) {
+  LaunchReport report;
+  report.kernel = info.name;
+  report.mangled = info.mangled;
+  report.grid = grid;
+  report.block = block;
+  report.static_shared_bytes = info.static_shared_bytes;
+  report.dynamic_shared_bytes = dynamic_shared_bytes;
+  report.local_bytes_per_thread = info.local_bytes_per_thread;
+  return report;
+}
+
 }  // namespace
 
 LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid, Dim3 block,
@@ -574,14 +606,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   Kernel& k = impl_->kernel(module, mangled);
   exec::Program& program = impl_->program(m, k);
 
-  LaunchReport report;
-  report.kernel = k.info.name;
-  report.mangled = k.info.mangled;
-  report.grid = grid;
-  report.block = block;
-  report.static_shared_bytes = k.info.static_shared_bytes;
-  report.dynamic_shared_bytes = dynamic_shared_bytes;
-  report.local_bytes_per_thread = k.info.local_bytes_per_thread;
+  LaunchReport report = empty_report(k.info, grid, block, dynamic_shared_bytes);
   if (!program.unsupported.empty()) {
     report.findings.push_back(unsupported_finding(report.kernel, program, m.ptx));
     report.completed = false;
@@ -642,9 +667,8 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
                           options.count && options.sample_accesses);
   report.printf_output = std::move(all.printed);
   report.completed = !final_run->stop && !final_run->over_budget;
-  if (run.over_budget) {
-    all.counters =
-        exec::make_counters(program, impl_->memory.live().size());  // which blocks ran is chance
+  if (run.over_budget) {  // which blocks ran is chance
+    all.counters = exec::make_counters(program, impl_->memory.live().size());
     report.printf_output.clear();
   }
   impl_->commit_memory();

@@ -81,6 +81,40 @@ Low meet(Low x, Low y) {
   return Low::of(std::min<unsigned>({x.bits, y.bits, zeros_of(x.value ^ y.value)}), x.value);
 }
 
+// What arithmetic leaves known. A sum's end is known as far as both ends are; a product's further, by
+// the other's zeros.
+bool unset(Low x) {
+  return x.bits == Low::kUnset;
+}
+Low negative(Low x) {
+  return unset(x) ? x : Low::of(x.bits, 0u - x.value);
+}
+Low sum(Low x, Low y) {
+  if (unset(x) || unset(y)) return {};
+  return Low::of(std::min(x.bits, y.bits), unsigned{x.value} + y.value);
+}
+Low product(Low x, Low y) {
+  if (unset(x) || unset(y)) return {};
+  return Low::of(std::min(x.bits + y.zeros(), y.bits + x.zeros()), unsigned{x.value} * y.value);
+}
+Low bitwise(Opcode op, Low x, Low y) {
+  if (unset(x) || unset(y)) return {};
+  const unsigned both = std::min(x.bits, y.bits);
+  if (op == Opcode::or_) return Low::of(both, unsigned{x.value} | y.value);
+  if (op == Opcode::xor_) return Low::of(both, unsigned{x.value} ^ y.value);
+  // Where one of them ends in zeros, the other need not be known.
+  return Low::of(std::max({both, x.zeros(), y.zeros()}), unsigned{x.value} & y.value);
+}
+Low shifted(Low x, const Operand& amount) {
+  if (unset(x)) return x;
+  if (amount.kind != Kind::imm || amount.bits < 0) return Low::of(x.zeros(), 0);
+  const auto by = static_cast<unsigned>(std::min<std::int64_t>(kMostZeros, amount.bits));
+  return Low::of(x.bits + by, unsigned{x.value} << by);
+}
+bool is_integer(ptx::Type type) {
+  return type >= ptx::Type::u8 && type <= ptx::Type::s64;
+}
+
 /// The known end of each register: the greatest solution over all its definitions, so that a loop's
 /// step counts and not only its start.
 class Alignment {
@@ -137,28 +171,15 @@ class Alignment {
 
   Low result(const Instruction& instruction) const {
     const auto operand = [&](std::size_t i) { return of(instruction.operands[i]); };
-    const auto unset = [](auto... low) { return ((low.bits == Low::kUnset) || ...); };
-    // A sum's end is known as far as both ends are; a product's further, by the other's zeros.
-    const auto sum = [&](Low x, Low y) {
-      return unset(x, y) ? Low{} : Low::of(std::min(x.bits, y.bits), unsigned{x.value} + y.value);
-    };
-    const auto product = [&](Low x, Low y) {
-      if (unset(x, y)) return Low{};
-      return Low::of(std::min(x.bits + y.zeros(), y.bits + x.zeros()), unsigned{x.value} * y.value);
-    };
-    const auto negative = [&](Low x) { return unset(x) ? x : Low::of(x.bits, 0u - x.value); };
+    const ptx::Modifiers& mod = instruction.mod;
     switch (instruction.op) {
       case Opcode::mov:
       case Opcode::cvta:
         return operand(1);
       case Opcode::neg:
         return negative(operand(1));
-      case Opcode::cvt: {
-        const bool is_integer =
-            instruction.mod.type >= ptx::Type::u8 && instruction.mod.type <= ptx::Type::s64 &&
-            instruction.mod.type2 >= ptx::Type::u8 && instruction.mod.type2 <= ptx::Type::s64;
-        return is_integer && !instruction.mod.sat ? operand(1) : Low{0, 0};
-      }
+      case Opcode::cvt:
+        return is_integer(mod.type) && is_integer(mod.type2) && !mod.sat ? operand(1) : Low{0, 0};
       case Opcode::add:
         return sum(operand(1), operand(2));
       case Opcode::sub:
@@ -168,35 +189,16 @@ class Alignment {
       case Opcode::selp:
         return meet(operand(1), operand(2));
       case Opcode::or_:
-      case Opcode::xor_: {
-        const Low x = operand(1), y = operand(2);
-        if (unset(x, y)) return {};
-        const unsigned value = instruction.op == Opcode::or_ ? unsigned{x.value} | y.value
-                                                             : unsigned{x.value} ^ y.value;
-        return Low::of(std::min(x.bits, y.bits), value);
-      }
-      case Opcode::and_: {
-        const Low x = operand(1), y = operand(2);
-        if (unset(x, y)) return {};
-        // Where one of them ends in zeros, the other need not be known.
-        return Low::of(std::max({std::min<unsigned>(x.bits, y.bits), x.zeros(), y.zeros()}),
-                       unsigned{x.value} & y.value);
-      }
+      case Opcode::xor_:
+      case Opcode::and_:
+        return bitwise(instruction.op, operand(1), operand(2));
       case Opcode::mul:
-        return instruction.mod.mul == ptx::MulMode::hi ? Low{0, 0}
-                                                       : product(operand(1), operand(2));
+        return mod.mul == ptx::MulMode::hi ? Low{0, 0} : product(operand(1), operand(2));
       case Opcode::mad:
-        return instruction.mod.mul == ptx::MulMode::hi
-                   ? Low{0, 0}
-                   : sum(product(operand(1), operand(2)), operand(3));
-      case Opcode::shl: {
-        const Operand& amount = instruction.operands[2];
-        const Low x = operand(1);
-        if (unset(x)) return x;
-        if (amount.kind != Kind::imm || amount.bits < 0) return Low::of(x.zeros(), 0);
-        const auto by = static_cast<unsigned>(std::min<std::int64_t>(kMostZeros, amount.bits));
-        return Low::of(x.bits + by, unsigned{x.value} << by);
-      }
+        return mod.mul == ptx::MulMode::hi ? Low{0, 0}
+                                           : sum(product(operand(1), operand(2)), operand(3));
+      case Opcode::shl:
+        return shifted(operand(1), instruction.operands[2]);
       default:
         return {0, 0};
     }

@@ -64,6 +64,70 @@ void add(Counters& to, const Counters& from) {
 
 namespace {
 
+/// Multiply-adds and products by type.
+void count_arithmetic(const ptx::Instruction& ins, std::uint64_t lanes, Counts& out) {
+  const bool fused = ins.op != Opcode::mul;
+  switch (ins.mod.type) {
+    case ptx::Type::f32:
+      (fused ? out.fma_f32 : out.mul_f32) = lanes;
+      break;
+    case ptx::Type::f64:
+      (fused ? out.fma_f64 : out.mul_f64) = lanes;
+      break;
+    case ptx::Type::f16:
+    case ptx::Type::bf16:
+      if (fused) out.fma_f16 = lanes;
+      break;
+    case ptx::Type::f16x2:
+    case ptx::Type::bf16x2:
+      if (fused) out.fma_f16 = 2 * lanes;
+      break;
+    default:
+      if (ins.op == Opcode::mad) out.mad_int = lanes;
+  }
+}
+
+/// What an instruction that reaches memory moved.
+void count_accesses(const ptx::Instruction& ins, const SiteCount& s, std::uint64_t async_idle,
+                    Counts& out) {
+  switch (ins.op) {
+    case Opcode::st:
+    case Opcode::wmma_store:
+      out.global_store = s.global;
+      out.shared_store = s.shared;
+      out.local_store_requests = s.local_requests;
+      break;
+    case Opcode::atom:
+    case Opcode::red:
+      out.global_atomic = s.global;
+      out.shared_atomic = s.shared;
+      out.local_store_requests = s.local_requests;
+      break;
+    case Opcode::cp_async:
+      out.global_load = out.async_copy = s.global;
+      out.async_store = s.shared;
+      out.async_bytes_idle = async_idle;
+      break;
+    case Opcode::ldmatrix:
+      out.shared_load = out.matrix_load = s.shared;
+      break;
+    case Opcode::stmatrix:
+      out.shared_store = out.matrix_store = s.shared;
+      break;
+    default: {
+      out.global_load = s.global;
+      out.shared_load = s.shared;
+      // 16-bit fragments of A and B come by ldmatrix, 8-bit ones if they lie along K (exec/wmma.cpp).
+      const unsigned bytes = ptx::size_of(ins.mod.type);
+      const bool along_k = ins.mod.row_a == (ins.mod.fragment == 'a');
+      if (ins.op == Opcode::wmma_load && ins.mod.fragment != 'c' &&
+          (bytes == 2 || (bytes == 1 && along_k)))
+        out.matrix_load = s.shared;
+      out.local_load_requests = s.local_requests;
+    }
+  }
+}
+
 /// Counts of one instruction that `executed` warps ran with `lanes` active lanes in all.
 Counts counts_of(const Program& p, const Counters& c, std::uint32_t pc, const GuardCount& n) {
   const InstructionInfo& info = p.instructions[pc];
@@ -72,25 +136,11 @@ Counts counts_of(const Program& p, const Counters& c, std::uint32_t pc, const Gu
   out.warp_instructions = n.executed;
   out.thread_instructions = n.lanes;
   out.thread_instructions_by_class[static_cast<std::size_t>(info.klass)] = n.lanes;
-  const ptx::Type type = ins.mod.type;
-  const bool f32 = type == ptx::Type::f32, f64 = type == ptx::Type::f64;
   switch (ins.op) {
     case Opcode::fma:
     case Opcode::mad:
-      if (f32)
-        out.fma_f32 = n.lanes;
-      else if (f64)
-        out.fma_f64 = n.lanes;
-      else if (type == ptx::Type::f16 || type == ptx::Type::bf16)
-        out.fma_f16 = n.lanes;
-      else if (type == ptx::Type::f16x2 || type == ptx::Type::bf16x2)
-        out.fma_f16 = 2 * n.lanes;
-      else if (ins.op == Opcode::mad)
-        out.mad_int = n.lanes;
-      break;
     case Opcode::mul:
-      if (f32) out.mul_f32 = n.lanes;
-      if (f64) out.mul_f64 = n.lanes;
+      count_arithmetic(ins, n.lanes, out);
       break;
     case Opcode::mma:
     case Opcode::wmma_mma:
@@ -105,44 +155,9 @@ Counts counts_of(const Program& p, const Counters& c, std::uint32_t pc, const Gu
     default:
       break;
   }
-  if (info.site != UINT32_MAX) {
-    const SiteCount& s = c.sites[info.site];
-    switch (ins.op) {
-      case Opcode::st:
-      case Opcode::wmma_store:
-        out.global_store = s.global;
-        out.shared_store = s.shared;
-        out.local_store_requests = s.local_requests;
-        break;
-      case Opcode::atom:
-      case Opcode::red:
-        out.global_atomic = s.global;
-        out.shared_atomic = s.shared;
-        out.local_store_requests = s.local_requests;
-        break;
-      case Opcode::cp_async:
-        out.global_load = out.async_copy = s.global;
-        out.async_store = s.shared;
-        out.async_bytes_idle = c.async_idle[info.site];
-        break;
-      case Opcode::ldmatrix:
-        out.shared_load = out.matrix_load = s.shared;
-        break;
-      case Opcode::stmatrix:
-        out.shared_store = out.matrix_store = s.shared;
-        break;
-      default:
-        out.global_load = s.global;
-        out.shared_load = s.shared;
-        // 16-bit fragments of A and B come by ldmatrix, 8-bit ones if they lie along K
-        // (exec/wmma.cpp).
-        if (ins.op == Opcode::wmma_load && ins.mod.fragment != 'c' &&
-            (ptx::size_of(type) == 2 ||
-             (ptx::size_of(type) == 1 && ins.mod.row_a == (ins.mod.fragment == 'a'))))
-          out.matrix_load = s.shared;
-        out.local_load_requests = s.local_requests;
-    }
-  }
+  if (info.site != UINT32_MAX)
+    count_accesses(ins, c.sites[info.site],
+                   ins.op == Opcode::cp_async ? c.async_idle[info.site] : 0, out);
   return out;
 }
 

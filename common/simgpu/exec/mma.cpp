@@ -13,8 +13,11 @@
 // NaN results are the canonical 0x7fffffff (0x7fff), except in FP64.
 #include "common/simgpu/exec/mma.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <iterator>
+#include <span>
 
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/fragments.hpp"
@@ -104,73 +107,89 @@ std::vector<Ref> FunctionDecoder::fragment(const Operand& o, unsigned count, uns
   return refs;
 }
 
+namespace {
+
+struct Extents {
+  unsigned m, n, k;
+  friend bool operator==(const Extents&, const Extents&) = default;
+};
+constexpr Extents kWide[] = {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}};
+constexpr Extents kWmmaTf32[] = {{16, 16, 8}}, kWmmaF64[] = {{8, 8, 4}};
+constexpr Extents k16[] = {{16, 8, 8}, {16, 8, 16}}, kTf32[] = {{16, 8, 4}, {16, 8, 8}};
+constexpr Extents kF64[] = {{8, 8, 4}, {16, 8, 4}, {16, 8, 8}, {16, 8, 16}};
+constexpr Extents kByte[] = {{8, 8, 16}, {16, 8, 16}, {16, 8, 32}};
+
+/// A format of A and B, the shapes that mma and wmma.mma have for it, the type of C and D.
+struct Product {
+  PT type;
+  MmaFormat format;
+  unsigned bits;
+  std::span<const Extents> mma, wmma;
+  PT sum;
+};
+constexpr Product kProducts[] = {
+    {PT::f16, MmaFormat::f16, 16, k16, kWide, PT::f32},  // or f16
+    {PT::bf16, MmaFormat::bf16, 16, k16, kWide, PT::f32},
+    {PT::tf32, MmaFormat::tf32, 32, kTf32, kWmmaTf32, PT::f32},
+    {PT::f64, MmaFormat::f64, 64, kF64, kWmmaF64, PT::f64},
+    {PT::s8, MmaFormat::s8, 8, kByte, kWide, PT::s32},  // and u8
+};
+
+/// nullptr: there is no such shape or combination of types.
+const Product* product_of(const ptx::Instruction& ins, const MatrixTypes& t) {
+  const bool wmma = ins.op == Opcode::wmma_mma, bytes = is_byte(t.a) && is_byte(t.b);
+  if (bytes ? wmma && t.a != t.b : t.a != t.b) return nullptr;
+  const auto row = std::find_if(std::begin(kProducts), std::end(kProducts),
+                                [&](const Product& p) { return p.type == (bytes ? PT::s8 : t.a); });
+  if (row == std::end(kProducts)) return nullptr;
+  const auto sums = [&](PT type) {
+    return type == row->sum || (row->format == MmaFormat::f16 && type == PT::f16);
+  };
+  // mma adds f16 to f16 and f32 to f32 only.
+  if (!sums(t.d) || !sums(t.c) || (!wmma && t.d != t.c)) return nullptr;
+  const auto shapes = wmma ? row->wmma : row->mma;
+  const Extents extents{ins.mod.m, ins.mod.n, ins.mod.k};
+  return std::find(shapes.begin(), shapes.end(), extents) == shapes.end() ? nullptr : row;
+}
+
+}  // namespace
+
 /// mma and wmma.mma.
 void FunctionDecoder::multiply_matrices(const Ins& ins) {
   const ptx::Modifiers& mod = ins.mod;
   const std::string text(mod.text);
   const bool wmma = ins.op == Opcode::wmma_mma;
   const MatrixTypes t = types_of(ins);
-  const unsigned m = mod.m, n = mod.n, k = mod.k;
-  auto is = [&](unsigned wm, unsigned wn, unsigned wk) { return m == wm && n == wn && k == wk; };
-  const bool wide = is(16, 16, 16) || is(32, 8, 16) || is(8, 32, 16);  // wmma's
-  bool ok = false;
-  MmaFormat format = MmaFormat::count_;
-  unsigned bits = 0;
-  if (t.a == PT::f16 && t.b == PT::f16) {
-    format = MmaFormat::f16;
-    bits = 16;
-    const bool sums = (t.d == PT::f16 || t.d == PT::f32) && (t.c == PT::f16 || t.c == PT::f32);
-    ok = sums && (wmma ? wide : t.d == t.c && (is(16, 8, 8) || is(16, 8, 16)));
-  } else if (t.a == PT::bf16 && t.b == PT::bf16) {
-    format = MmaFormat::bf16;
-    bits = 16;
-    ok = t.d == PT::f32 && t.c == PT::f32 && (wmma ? wide : is(16, 8, 8) || is(16, 8, 16));
-  } else if (t.a == PT::tf32 && t.b == PT::tf32) {
-    format = MmaFormat::tf32;
-    bits = 32;
-    ok = t.d == PT::f32 && t.c == PT::f32 && (wmma ? is(16, 16, 8) : is(16, 8, 4) || is(16, 8, 8));
-  } else if (t.a == PT::f64 && t.b == PT::f64) {
-    format = MmaFormat::f64;
-    bits = 64;
-    ok = t.d == PT::f64 && t.c == PT::f64 &&
-         (is(8, 8, 4) || (!wmma && (is(16, 8, 4) || is(16, 8, 8) || is(16, 8, 16))));
-  } else if (is_byte(t.a) && is_byte(t.b)) {
-    format = MmaFormat::s8;
-    bits = 8;
-    ok = t.d == PT::s32 && t.c == PT::s32 &&
-         (wmma ? wide && t.a == t.b : is(8, 8, 16) || is(16, 8, 16) || is(16, 8, 32));
-  }
-  if (!ok)
+  const Product* product = product_of(ins, t);
+  if (product == nullptr)
     fail("'" + text +
          "' is a shape or a combination of types that the simulated GPU does not have");
   if (!wmma && (!mod.row_a || mod.row_b)) fail(text + " must be .row.col");
   if (mod.rounding != ptx::Rounding::none && mod.rounding != ptx::Rounding::rn)
     fail(text + " with another rounding than .rn is not supported by the simulated GPU");
-  if (mod.sat && format != MmaFormat::s8 && !(wmma && t.d == PT::f16))
+  if (mod.sat && product->format != MmaFormat::s8 && !(wmma && t.d == PT::f16))
     fail(text + " has no .satfinite form on the simulated GPU");
 
-  const Tiling tiles = tiling(m, n);
+  const Tiling tiles = tiling(mod.m, mod.n);
   const unsigned rows = tiles.rows, count = tiles.down * tiles.across;
-  const Handler handler =
-      handlers().mma[static_cast<std::size_t>(format)][rows == 16][k == 4    ? 0
-                                                                   : k == 8  ? 1
-                                                                   : k == 16 ? 2
-                                                                             : 3];
-  const unsigned bytes = format == MmaFormat::f64 ? 8 : 4;
-  const unsigned d_count = count * registers_of_c(rows, t.d == PT::f16 ? 16 : 32);
-  const unsigned c_count = count * registers_of_c(rows, t.c == PT::f16 ? 16 : 32);
-  const unsigned a_used = tiles.down * registers_of_a(rows, k, bits);
-  const unsigned b_used = tiles.across * registers_of_b(k, bits);
-  const bool whole = wmma && format == MmaFormat::f16;
+  // k is 4, 8, 16 or 32.
+  const Handler handler = handlers().mma[static_cast<std::size_t>(product->format)][rows == 16]
+                                        [static_cast<unsigned>(std::countr_zero(mod.k)) - 2];
+  const unsigned bytes = product->format == MmaFormat::f64 ? 8 : 4;
+  const auto c_registers = [&](PT type) {
+    return count * registers_of_c(rows, type == PT::f16 ? 16 : 32);
+  };
+  const unsigned a_used = tiles.down * registers_of_a(rows, mod.k, product->bits);
+  const unsigned b_used = tiles.across * registers_of_b(mod.k, product->bits);
+  const bool whole = wmma && product->format == MmaFormat::f16;
   std::vector<Ref> a = fragment(at(ins, 1), whole ? 8 : a_used, bytes, false);
   std::vector<Ref> b = fragment(at(ins, 2), whole ? 8 : b_used, bytes, false);
-  const std::vector<Ref> c = fragment(at(ins, 3), c_count, bytes, false);
+  const std::vector<Ref> c = fragment(at(ins, 3), c_registers(t.c), bytes, false);
   a.resize(a_used);
   b.resize(b_used);
-  std::vector<Ref>& list = p_.lists.emplace_back(fragment(at(ins, 0), d_count, bytes, true));
-  for (const std::vector<Ref>* part :
-       {&c, static_cast<const std::vector<Ref>*>(&a), static_cast<const std::vector<Ref>*>(&b)})
-    list.insert(list.end(), part->begin(), part->end());
+  std::vector<Ref>& list =
+      p_.lists.emplace_back(fragment(at(ins, 0), c_registers(t.d), bytes, true));
+  for (const auto& part : {c, a, b}) list.insert(list.end(), part.begin(), part.end());
   Op& o = emit(handler);
   o.list = list.data();
   o.x = static_cast<std::uint8_t>(tiles.down);

@@ -269,6 +269,36 @@ void op_wmma(Warp& w, const Op& op) {
   }
 }
 
+namespace {
+
+/// Whether there are fragments of this type and shape.
+bool has_fragment(const ptx::Modifiers& mod, Matrix matrix) {
+  const auto is = [&](unsigned m, unsigned n, unsigned k) {
+    return mod.m == m && mod.n == n && mod.k == k;
+  };
+  const bool wide = is(16, 16, 16) || is(32, 8, 16) || is(8, 32, 16);
+  switch (mod.type) {
+    case PT::f16:
+      return wide;
+    case PT::f64:
+      return is(8, 8, 4);
+    case PT::s32:
+      return matrix == Matrix::c && wide;
+    case PT::f32:
+      return matrix == Matrix::c && (wide || is(16, 16, 8));
+    case PT::bf16:
+    case PT::s8:
+    case PT::u8:
+      return matrix != Matrix::c && wide;
+    case PT::tf32:
+      return matrix != Matrix::c && is(16, 16, 8);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 void FunctionDecoder::wmma_access(const Ins& ins) {
   const ptx::Modifiers& mod = ins.mod;
   const std::string text(mod.text);
@@ -278,18 +308,8 @@ void FunctionDecoder::wmma_access(const Ins& ins) {
                                               : Matrix::c;
   const PT type = mod.type;
   const unsigned m = mod.m, n = mod.n, k = mod.k;
-  auto is = [&](unsigned wm, unsigned wn, unsigned wk) { return m == wm && n == wn && k == wk; };
-  const bool wide = is(16, 16, 16) || is(32, 8, 16) || is(8, 32, 16);
-  bool ok;
-  if (matrix == Matrix::c)
-    ok = type == PT::f16 || type == PT::s32 ? wide
-         : type == PT::f32                  ? wide || is(16, 16, 8)
-                                            : type == PT::f64 && is(8, 8, 4);
-  else
-    ok = type == PT::f16 || type == PT::bf16 || type == PT::s8 || type == PT::u8 ? wide
-         : type == PT::tf32                                                      ? is(16, 16, 8)
-                            : type == PT::f64 && is(8, 8, 4);
-  if (!ok) fail(text + " is a shape or a type that the simulated GPU does not have");
+  if (!has_fragment(mod, matrix))
+    fail(text + " is a shape or a type that the simulated GPU does not have");
   const Space space = mod.space == Space::none ? Space::generic : mod.space;
   if (space != Space::generic && space != Space::shared && space != Space::global)
     fail(text + " reaches generic, shared and global memory only");

@@ -13,6 +13,72 @@ constexpr bool is_letter(char c) {
 constexpr bool is_word(char c) {
   return is_letter(c) || is_digit(c) || c == '_' || c == '$';
 }
+constexpr bool is_exponent(char c) {
+  return c == 'e' || c == 'E';
+}
+/// '\0' behind the end.
+constexpr char char_at(std::string_view text, std::size_t i) {
+  return i < text.size() ? text[i] : '\0';
+}
+
+struct Scanned {
+  Token::Kind kind;
+  std::size_t end;  ///< behind it
+};
+
+/// "name", "%r1", "%tid.x"
+Scanned scan_name(std::string_view text, std::size_t begin) {
+  const auto at = [text](std::size_t i) { return char_at(text, i); };
+  std::size_t end = begin + 1;
+  while (is_word(at(end))) ++end;
+  // %tid.x and its kind are one name.
+  if (at(begin) == '%' && at(end) == '.' && at(end + 1) >= 'w' && at(end + 1) <= 'z' &&
+      !is_word(at(end + 2)))
+    end += 2;
+  return {Token::Kind::identifier, end};
+}
+/// ".reg", ".shared::cta"
+Scanned scan_directive(std::string_view text, std::size_t begin) {
+  const auto at = [text](std::size_t i) { return char_at(text, i); };
+  std::size_t end = begin + 1;
+  while (is_word(at(end)) || (at(end) == ':' && at(end + 1) == ':')) end += at(end) == ':' ? 2 : 1;
+  return {Token::Kind::directive, end};
+}
+/// "12", "0x1F", "0f3F800000", "1.5e-3"
+Scanned scan_number(std::string_view text, std::size_t begin) {
+  const auto at = [text](std::size_t i) { return char_at(text, i); };
+  const bool prefixed = at(begin) == '0' && is_letter(at(begin + 1)) && !is_exponent(at(begin + 1));
+  const auto goes_on = [&](std::size_t i) {
+    if (is_word(at(i))) return true;
+    if (prefixed || !is_digit(at(i + 1))) return false;
+    return at(i) == '.' || ((at(i) == '+' || at(i) == '-') && is_exponent(at(i - 1)));
+  };
+  std::size_t end = begin + 1;
+  while (goes_on(end)) ++end;
+  return {Token::Kind::number, end};
+}
+/// With both quotes; bad if the second is not on the same line.
+Scanned scan_string(std::string_view text, std::size_t begin) {
+  const auto at = [text](std::size_t i) { return char_at(text, i); };
+  std::size_t end = begin + 1;
+  while (end < text.size() && text[end] != '"' && text[end] != '\n')
+    end += text[end] == '\\' && end + 1 < text.size() && text[end + 1] != '\n' ? 2 : 1;
+  if (at(end) != '"') return {Token::Kind::bad, end};
+  return {Token::Kind::string, end + 1};
+}
+
+/// The token that begins at `begin`.
+Scanned scan(std::string_view text, std::size_t begin) {
+  if (begin == text.size()) return {Token::Kind::end, begin};
+  const char c = text[begin], next = char_at(text, begin + 1);
+  if (is_letter(c) || c == '_' || c == '$' || (c == '%' && is_word(next)))
+    return scan_name(text, begin);
+  if (c == '.' && (is_letter(next) || next == '_')) return scan_directive(text, begin);
+  if (is_digit(c)) return scan_number(text, begin);
+  if (c == '"') return scan_string(text, begin);
+  const bool known = std::string_view(",;:{}()[]<>=|&^~!@+-*/%?").find(c) != std::string_view::npos;
+  return {known ? Token::Kind::punct : Token::Kind::bad, begin + 1};
+}
 
 }  // namespace
 
@@ -39,55 +105,12 @@ void Lexer::skip_blanks() {
 
 void Lexer::advance() {
   skip_blanks();
-  current_ = Token{Token::Kind::end, {}, line_};
-  const std::size_t begin = position_;
-  const std::size_t size = text_.size();
-  if (begin == size) return;
-  const char c = text_[begin];
-  const auto at = [&](std::size_t i) { return i < size ? text_[i] : '\0'; };
-  std::size_t end = begin + 1;
-  Token::Kind kind = Token::Kind::punct;
-
-  if (is_letter(c) || c == '_' || c == '$' || (c == '%' && is_word(at(begin + 1)))) {
-    kind = Token::Kind::identifier;
-    while (is_word(at(end))) ++end;
-    // %tid.x and its kind are one name.
-    if (c == '%' && at(end) == '.' && at(end + 1) >= 'w' && at(end + 1) <= 'z' &&
-        !is_word(at(end + 2))) {
-      end += 2;
-    }
-  } else if (c == '.' && (is_letter(at(begin + 1)) || at(begin + 1) == '_')) {
-    kind = Token::Kind::directive;
-    while (is_word(at(end)) || (at(end) == ':' && at(end + 1) == ':')) {
-      end += at(end) == ':' ? 2 : 1;
-    }
-  } else if (is_digit(c)) {
-    kind = Token::Kind::number;
-    const bool prefixed =
-        c == '0' && is_letter(at(begin + 1)) && at(begin + 1) != 'e' && at(begin + 1) != 'E';
-    while (is_word(at(end)) || (!prefixed && at(end) == '.' && is_digit(at(end + 1))) ||
-           (!prefixed && (at(end) == '+' || at(end) == '-') && is_digit(at(end + 1)) &&
-            (text_[end - 1] == 'e' || text_[end - 1] == 'E'))) {
-      ++end;
-    }
-  } else if (c == '"') {
-    kind = Token::Kind::string;
-    while (end < size && text_[end] != '"' && text_[end] != '\n') {
-      end += text_[end] == '\\' && end + 1 < size && text_[end + 1] != '\n' ? 2 : 1;
-    }
-    if (at(end) != '"') {
-      current_ = Token{Token::Kind::bad, text_.substr(begin, end - begin), line_};
-      position_ = end;
-      return;
-    }
-    current_ = Token{kind, text_.substr(begin + 1, end - begin - 1), line_};
-    position_ = end + 1;
-    return;
-  } else if (std::string_view(",;:{}()[]<>=|&^~!@+-*/%?").find(c) == std::string_view::npos) {
-    kind = Token::Kind::bad;
-  }
-  current_ = Token{kind, text_.substr(begin, end - begin), line_};
-  position_ = end;
+  const Scanned token = scan(text_, position_);
+  const bool quoted = token.kind == Token::Kind::string;
+  current_ =
+      Token{token.kind, text_.substr(position_ + quoted, token.end - position_ - (quoted ? 2 : 0)),
+            line_};
+  position_ = token.end;
 }
 
 Token Lexer::next_opcode() {

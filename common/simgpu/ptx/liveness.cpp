@@ -78,26 +78,23 @@ std::vector<bool> address_only(const Function& function) {
   return only;
 }
 
+/// The low half of the result needs only the low halves of the sources.
+bool is_low_user(const Instruction& instruction) {
+  constexpr Opcode kLow[] = {Opcode::add,  Opcode::sub, Opcode::mov, Opcode::shl,
+                             Opcode::and_, Opcode::or_, Opcode::xor_};
+  if (instruction.op == Opcode::mul) return instruction.mod.mul == MulMode::lo;
+  return std::find(std::begin(kLow), std::end(kLow), instruction.op) != std::end(kLow);
+}
+/// cvt of 64 bits to fewer.
+bool truncates(const Instruction& instruction) {
+  return instruction.op == Opcode::cvt && size_of(instruction.mod.type) <= 4 &&
+         (instruction.mod.type2 == Type::u64 || instruction.mod.type2 == Type::s64);
+}
+
 /// 64-bit registers of which only the low half is ever needed: addresses of shared memory, which
 /// clang computes in 64 bits and ptxas in 32.
 std::vector<bool> low_half_only(const Function& function) {
   std::vector<bool> low(function.registers.size(), true);
-  const auto is_low_user = [](const Instruction& instruction) {
-    switch (instruction.op) {
-      case Opcode::add:
-      case Opcode::sub:
-      case Opcode::mov:
-      case Opcode::shl:
-      case Opcode::and_:
-      case Opcode::or_:
-      case Opcode::xor_:
-        return true;
-      case Opcode::mul:
-        return instruction.mod.mul == MulMode::lo;
-      default:
-        return false;
-    }
-  };
   // Optimistic start, then wideness flows from users to what they use until nothing changes. Each
   // register changes once; users are found through lists.
   std::vector<std::vector<std::uint32_t>> sources_of(function.registers.size());
@@ -113,9 +110,6 @@ std::vector<bool> low_half_only(const Function& function) {
     const bool passes =
         writes && is_low_user(instruction) && instruction.operands[0].kind == Kind::reg;
     const bool is_shared = instruction.mod.space == Space::shared;
-    const bool truncates =
-        instruction.op == Opcode::cvt && size_of(instruction.mod.type) <= 4 &&
-        (instruction.mod.type2 == Type::u64 || instruction.mod.type2 == Type::s64);
     for (std::size_t i = writes ? 1 : 0; i < instruction.operands.size(); ++i) {
       const Operand& operand = instruction.operands[i];
       if (operand.kind == Kind::vector) {
@@ -126,7 +120,7 @@ std::vector<bool> low_half_only(const Function& function) {
       } else if (operand.kind == Kind::address) {
         // cp.async has a shared destination and a global source
         if (!is_shared || (instruction.op == Opcode::cp_async && i == 1)) widen(operand.index);
-      } else if (operand.kind == Kind::reg && !truncates) {
+      } else if (operand.kind == Kind::reg && !truncates(instruction)) {
         if (passes)
           sources_of[instruction.operands[0].index].push_back(operand.index);
         else
@@ -143,100 +137,117 @@ std::vector<bool> low_half_only(const Function& function) {
   return low;
 }
 
-Values fold(const Function& function) {
-  const std::size_t n = function.registers.size();
-  Values values;
-  values.alias.resize(n);
-  values.width.assign(n, 0);
-  const Definitions definitions = find_definitions(function);
-  const std::vector<bool> addresses = address_only(function);
-  const std::vector<bool> low = low_half_only(function);
-  for (std::uint32_t r = 0; r < n; ++r) {
-    values.alias[r] = r;
-    const unsigned size = size_of(function.registers[r].type);
-    values.width[r] = size == 0 ? 0 : size == 8 && !low[r] ? 2 : 1;
+/// Finds the registers that hold what another one holds, or what costs none.
+class Folding {
+ public:
+  explicit Folding(const Function& function)
+      : function_(function),
+        definitions_(find_definitions(function)),
+        addresses_(address_only(function)),
+        low_(low_half_only(function)) {
+    const std::size_t n = function.registers.size();
+    values_.alias.resize(n);
+    values_.width.assign(n, 0);
+    for (std::uint32_t r = 0; r < n; ++r) {
+      values_.alias[r] = r;
+      const unsigned size = size_of(function.registers[r].type);
+      values_.width[r] = size == 0 ? 0 : size == 8 && !low_[r] ? 2 : 1;
+    }
+    // In the order of the text, so that a chain of copies has its source folded first.
+    for (std::uint32_t i = 0; i < function.body.size(); ++i) {
+      const Instruction& instruction = function.body[i];
+      if (!has_destination(instruction.op) || instruction.operands.size() < 2) continue;
+      const Operand& to = instruction.operands[0];
+      if (to.kind == Kind::reg && definitions_.instruction[to.index] == i) visit(instruction);
+    }
+    for (std::uint32_t r = 0; r < n; ++r) values_.alias[r] = find(r);
   }
-  // Chains end at the representative; path halving keeps them short.
-  const auto find = [&](std::uint32_t r) {
-    while (r != kNone && values.alias[r] != r) {
-      const std::uint32_t next = values.alias[r];
+  Values values() && { return std::move(values_); }
+
+ private:
+  /// Chains end at the representative; path halving keeps them short.
+  std::uint32_t find(std::uint32_t r) {
+    while (r != kNone && values_.alias[r] != r) {
+      const std::uint32_t next = values_.alias[r];
       if (next == kNone) return kNone;
-      values.alias[r] = values.alias[next];
+      values_.alias[r] = values_.alias[next];
       r = next;
     }
     return r;
-  };
-  const auto is_free = [&](const Operand& operand) {
+  }
+  bool is_free(const Operand& operand) {
     return is_constant_operand(operand) ||
            (is_plain_register(operand) && find(operand.index) == kNone);
-  };
-  // In the order of the text, so that a chain of copies has its source folded first.
-  for (std::uint32_t i = 0; i < function.body.size(); ++i) {
-    const Instruction& instruction = function.body[i];
-    if (!has_destination(instruction.op) || instruction.operands.size() < 2) continue;
-    const Operand& to = instruction.operands[0];
-    if (to.kind != Kind::reg || definitions.instruction[to.index] != i) continue;
+  }
+  void same_value(std::uint32_t to, const Operand& source) {
+    if (is_free(source)) {
+      values_.alias[to] = kNone;
+    } else if (is_plain_register(source)) {
+      const std::uint32_t root = find(source.index);
+      if (definitions_.count[root] != 1) return;
+      values_.alias[to] = root;
+      values_.width[root] = std::max(values_.width[root], values_.width[to]);
+    }
+  }
+
+  void visit(const Instruction& instruction) {
+    const std::uint32_t to = instruction.operands[0].index;
     const Operand& from = instruction.operands[1];
-    const auto same_value = [&](const Operand& source) {
-      if (is_free(source)) {
-        values.alias[to.index] = kNone;
-      } else if (is_plain_register(source)) {
-        const std::uint32_t root = find(source.index);
-        if (definitions.count[root] != 1) return;
-        values.alias[to.index] = root;
-        values.width[root] = std::max(values.width[root], values.width[to.index]);
-      }
-    };
     switch (instruction.op) {
       case Opcode::mov:
-        // The block's shape stands in the constant bank.
-        if (from.kind == Kind::special) {
-          const auto special = static_cast<Special>(from.index);
-          if ((special >= Special::ntid_x && special <= Special::ntid_z) ||
-              (special >= Special::nctaid_x && special <= Special::nctaid_z))
-            values.alias[to.index] = kNone;
-        }
-        same_value(from);
+        if (is_block_shape(from)) values_.alias[to] = kNone;
+        same_value(to, from);
         break;
       case Opcode::cvta:
-        same_value(from);
+        same_value(to, from);
         break;
       case Opcode::ld:
-        // Parameters stand in the constant bank, which arithmetic reads directly.
-        if (instruction.mod.space == Space::param && from.kind != Kind::imm) {
-          const bool own = from.kind == Kind::address ||
-                           (from.kind == Kind::param && from.index < function.params.size());
-          if (own && function.is_entry) values.alias[to.index] = kNone;
-        }
+        if (is_own_parameter(instruction)) values_.alias[to] = kNone;
         break;
       case Opcode::cvt:
         // Zero extension costs no register: the upper half is RZ.
         if (instruction.mod.type == Type::u64 && instruction.mod.type2 == Type::u32 &&
             is_plain_register(from) && find(from.index) != kNone &&
-            definitions.count[find(from.index)] == 1) {
-          values.alias[to.index] = find(from.index);
-        } else if (is_free(from)) {
-          values.alias[to.index] = kNone;
-        }
+            definitions_.count[find(from.index)] == 1)
+          values_.alias[to] = find(from.index);
+        else if (is_free(from))
+          values_.alias[to] = kNone;
         break;
       case Opcode::add:
-        // base + constant, used as an address only: the constant moves into the access.
-        if (addresses[to.index] || low[to.index]) {
-          const Operand& second = instruction.operands[2];
-          if (is_constant_operand(second) ||
-              (is_plain_register(second) && find(second.index) == kNone && low[to.index]))
-            same_value(from);
-          else if (is_free(from) && low[to.index])
-            same_value(second);
-        }
+        if (addresses_[to] || low_[to]) fold_sum(to, from, instruction.operands[2]);
         break;
       default:
         break;
     }
   }
-  for (std::uint32_t r = 0; r < n; ++r) values.alias[r] = find(r);
-  return values;
-}
+  /// The block's shape stands in the constant bank.
+  static bool is_block_shape(const Operand& from) {
+    const auto special = static_cast<Special>(from.index);
+    return from.kind == Kind::special &&
+           ((special >= Special::ntid_x && special <= Special::ntid_z) ||
+            (special >= Special::nctaid_x && special <= Special::nctaid_z));
+  }
+  /// Parameters stand in the constant bank, which arithmetic reads directly.
+  bool is_own_parameter(const Instruction& load) const {
+    const Operand& from = load.operands[1];
+    return load.mod.space == Space::param && function_.is_entry &&
+           (from.kind == Kind::address ||
+            (from.kind == Kind::param && from.index < function_.params.size()));
+  }
+  /// base + constant, used as an address only: the constant moves into the access.
+  void fold_sum(std::uint32_t to, const Operand& from, const Operand& second) {
+    if (is_constant_operand(second) ||
+        (is_plain_register(second) && find(second.index) == kNone && low_[to]))
+      same_value(to, from);
+    else if (is_free(from) && low_[to])
+      same_value(to, second);
+  }
+
+  const Function& function_;
+  const Definitions definitions_;
+  const std::vector<bool> addresses_, low_;
+  Values values_;
+};
 
 /// The registers that cross a block boundary get dense numbers; all others never enter a set.
 struct Sets {
@@ -247,13 +258,12 @@ struct Sets {
   bool complete = true;
 };
 
-Sets solve(const Function& function, const ControlFlow& flow, const Values& values) {
-  Sets sets;
-  const std::size_t n = function.registers.size(), blocks = flow.blocks.size();
-  sets.number.assign(n, kNone);
-  std::vector<std::uint32_t> written_in(n, kNone);
-  // Upward exposed: read before any unguarded write of the same block.
-  for (std::uint32_t b = 0; b < blocks; ++b) {
+/// Numbers the registers that are read before any unguarded write of the same block.
+void number_exposed(const Function& function, const ControlFlow& flow, const Values& values,
+                    Sets& sets) {
+  sets.number.assign(function.registers.size(), kNone);
+  std::vector<std::uint32_t> written_in(function.registers.size(), kNone);
+  for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
     for (std::uint32_t i = flow.blocks[b].begin; i < flow.blocks[b].end; ++i) {
       const Instruction& instruction = function.body[i];
       for_each_register(function, instruction, [&](std::uint32_t reg, bool is_write) {
@@ -268,18 +278,20 @@ Sets solve(const Function& function, const ControlFlow& flow, const Values& valu
       });
     }
   }
-  sets.words = (sets.registers.size() + 63) / 64;
-  if (sets.words * blocks > kMostSetWords) {
-    sets.complete = false;
-    sets.words = 0;
-    std::fill(sets.number.begin(), sets.number.end(), kNone);
-    sets.registers.clear();
-    return sets;
-  }
-  std::vector<std::uint64_t> use(sets.words * blocks), kill(sets.words * blocks);
-  for (std::uint32_t b = 0; b < blocks; ++b) {
-    std::uint64_t* const block_use = use.data() + b * sets.words;
-    std::uint64_t* const block_kill = kill.data() + b * sets.words;
+}
+
+/// By block and word: what it reads before it writes it, and what it writes.
+struct Effects {
+  std::vector<std::uint64_t> use, kill;
+};
+Effects effects_of(const Function& function, const ControlFlow& flow, const Values& values,
+                   const Sets& sets) {
+  Effects effects;
+  effects.use.resize(sets.words * flow.blocks.size());
+  effects.kill.resize(sets.words * flow.blocks.size());
+  for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
+    std::uint64_t* const block_use = effects.use.data() + b * sets.words;
+    std::uint64_t* const block_kill = effects.kill.data() + b * sets.words;
     for (std::uint32_t i = flow.blocks[b].begin; i < flow.blocks[b].end; ++i) {
       const Instruction& instruction = function.body[i];
       for_each_register(function, instruction, [&](std::uint32_t reg, bool is_write) {
@@ -292,6 +304,22 @@ Sets solve(const Function& function, const ControlFlow& flow, const Values& valu
       });
     }
   }
+  return effects;
+}
+
+Sets solve(const Function& function, const ControlFlow& flow, const Values& values) {
+  Sets sets;
+  const std::size_t blocks = flow.blocks.size();
+  number_exposed(function, flow, values, sets);
+  sets.words = (sets.registers.size() + 63) / 64;
+  if (sets.words * blocks > kMostSetWords) {
+    sets.complete = false;
+    sets.words = 0;
+    std::fill(sets.number.begin(), sets.number.end(), kNone);
+    sets.registers.clear();
+    return sets;
+  }
+  const auto [use, kill] = effects_of(function, flow, values, sets);
   sets.in.assign(sets.words * blocks, 0);
   sets.out.assign(sets.words * blocks, 0);
   std::vector<std::uint32_t> work;
@@ -364,7 +392,7 @@ RegisterPressure estimate_registers(const Module&, const Function& function) {
   RegisterPressure result;
   if (function.body.empty()) return result;
   const ControlFlow flow = build_control_flow(function);
-  const Values values = fold(function);
+  const Values values = Folding(function).values();
   const Sets sets = solve(function, flow, values);
   result.complete = sets.complete;
 

@@ -26,55 +26,80 @@ std::optional<std::string_view> source_name(std::string_view text, std::size_t* 
   return text.substr(i, length);
 }
 
-/// Position of the 'E' that closes the construct opened just before `at` by the letter `opener`.
-/// Not a full grammar: names are skipped by their length, and of what remains only what opens or
-/// closes nests.
-std::optional<std::size_t> closing_e(std::string_view text, std::size_t at, char opener) {
-  std::string open(1, opener);  // a stack: I and J arguments, N nested, X expression, F function, Z
-                                // local, L literal
-  const auto peek = [&](std::size_t i) { return i < text.size() ? text[i] : '\0'; };
-  while (at < text.size()) {
-    const char c = text[at];
-    if (c == 'E') {
-      open.pop_back();
-      if (open.empty()) return at;
-      ++at;
-    } else if (is_digit(c)) {
-      if (open.back() == 'L') {
-        while (is_digit(peek(at))) ++at;  // a literal's value, not a length
-      } else if (!source_name(text, &at)) {
+/// Finds the 'E' that closes a construct. Not a full grammar: names are skipped by their length, and
+/// of what remains only what opens or closes nests.
+class Nesting {
+ public:
+  /// Just behind the letter `opener`.
+  Nesting(std::string_view text, std::size_t at, char opener)
+      : text_(text), at_(at), open_(1, opener) {}
+
+  std::optional<std::size_t> closing_e() {
+    while (at_ < text_.size()) {
+      if (text_[at_] == 'E') {
+        open_.pop_back();
+        if (open_.empty()) return at_;
+        ++at_;
+      } else if (!skip()) {
         return std::nullopt;
       }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  void skip_digits() {
+    while (is_digit(peek())) ++at_;
+  }
+
+  /// False if what stands here is no name.
+  bool skip() {
+    const char c = text_[at_];
+    if (is_digit(c)) {
+      if (open_.back() != 'L') return source_name(text_, &at_).has_value();
+      skip_digits();  // a literal's value, not a length
     } else if (c == 'S' || c == 'T') {
       // St, Sa, Ss are two characters; S_, S0_, T_, T0_ end in '_'.
-      ++at;
-      while (is_digit(peek(at)) || (peek(at) >= 'A' && peek(at) <= 'Z')) ++at;
-      ++at;
+      ++at_;
+      while (is_digit(peek()) || (peek() >= 'A' && peek() <= 'Z')) ++at_;
+      ++at_;
     } else if (c == 'D') {
-      // Two-character types; DF16_ and Dv4_ go on, DT and Dt hold an expression.
-      const char second = peek(at + 1);
-      at += 2;
-      if (second == 'T' || second == 't') open += 'X';
-      if (second == 'F' || second == 'v') {
-        while (is_digit(peek(at))) ++at;
-        ++at;
-      }
-    } else if (c == 'L' && open.back() != 'N' && open.back() != 'Z') {
-      ++at;
-      if (text.substr(at, 2) == "_Z") {
-        open += 'Z';
-        at += 2;
-      } else {
-        open += 'L';
-        if (is_digit(peek(at)) && !source_name(text, &at)) return std::nullopt;
-      }
+      skip_type();
+    } else if (c == 'L' && open_.back() != 'N' && open_.back() != 'Z') {
+      return skip_literal();
     } else {
-      if (c == 'I' || c == 'J' || c == 'N' || c == 'X' || c == 'F' || c == 'Z') open += c;
-      ++at;
+      if (std::string_view("IJNXFZ").find(c) != std::string_view::npos) open_ += c;
+      ++at_;
     }
+    return true;
   }
-  return std::nullopt;
-}
+  /// Two-character types; DF16_ and Dv4_ go on, DT and Dt hold an expression.
+  void skip_type() {
+    ++at_;
+    const char second = peek();
+    ++at_;
+    if (second == 'T' || second == 't') open_ += 'X';
+    if (second != 'F' && second != 'v') return;
+    skip_digits();
+    ++at_;
+  }
+  bool skip_literal() {
+    ++at_;
+    if (text_.substr(at_, 2) == "_Z") {
+      open_ += 'Z';
+      at_ += 2;
+      return true;
+    }
+    open_ += 'L';
+    return !is_digit(peek()) || source_name(text_, &at_);
+  }
+
+  std::string_view text_;
+  std::size_t at_;
+  /// A stack: I and J arguments, N nested, X expression, F function, Z local, L literal.
+  std::string open_;
+};
 
 /// Last component of "N...E" with `at` just behind the N.
 std::optional<std::string_view> last_nested(std::string_view text, std::size_t at) {
@@ -84,7 +109,7 @@ std::optional<std::string_view> last_nested(std::string_view text, std::size_t a
       last = source_name(text, &at);
       if (!last) return std::nullopt;
     } else if (text[at] == 'I') {
-      const auto end = closing_e(text, at + 1, 'I');
+      const auto end = Nesting(text, at + 1, 'I').closing_e();
       if (!end) return std::nullopt;
       at = *end + 1;
     } else {
@@ -106,12 +131,12 @@ std::string_view without_parameters(std::string_view mangled) {
   std::size_t at = 2;
   if (at < mangled.size() && mangled[at] == 'L') ++at;
   if (at < mangled.size() && mangled[at] == 'N') {
-    const auto end = closing_e(mangled, at + 1, 'N');
+    const auto end = Nesting(mangled, at + 1, 'N').closing_e();
     return end ? mangled.substr(0, *end + 1) : mangled;
   }
   if (!source_name(mangled, &at)) return mangled;
   if (at < mangled.size() && mangled[at] == 'I') {
-    const auto end = closing_e(mangled, at + 1, 'I');
+    const auto end = Nesting(mangled, at + 1, 'I').closing_e();
     return end ? mangled.substr(0, *end + 1) : mangled;
   }
   return mangled.substr(0, at);
@@ -136,7 +161,7 @@ bool is_harmless(std::string_view mangled) {
 std::string pretty_variable_name(std::string_view mangled) {
   std::optional<std::string_view> name;
   if (mangled.substr(0, 3) == "_ZZ") {
-    if (const auto end = closing_e(mangled, 3, 'Z')) name = entity(mangled, *end + 1);
+    if (const auto end = Nesting(mangled, 3, 'Z').closing_e()) name = entity(mangled, *end + 1);
   } else if (mangled.substr(0, 2) == "_Z") {
     name = entity(mangled, 2);
   }

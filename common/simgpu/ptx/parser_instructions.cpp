@@ -234,43 +234,56 @@ std::string Parser::number_misfit(const Place& place, Parsed* parsed) {
   return {};
 }
 
+namespace {
+
+/// What a count of elements does not fit; empty if it does.
+std::string count_misfit(const DecodedOpcode& decoded, unsigned count) {
+  const Modifiers& mod = decoded.mod;
+  const unsigned needed = mod.vec > 1 ? mod.vec : mod.num;
+  if (needed != 0 && count != needed) return "needs " + std::to_string(needed) + " elements";
+  const bool is_ld_st =
+      decoded.op == Opcode::ld || decoded.op == Opcode::ldu || decoded.op == Opcode::st;
+  return is_ld_st && mod.vec == 1 ? "needs .v2 or .v4" : "";
+}
+
+Type bits_type(unsigned bytes) {
+  return bytes == 1 ? Type::b8 : bytes == 2 ? Type::b16 : bytes == 4 ? Type::b32 : Type::b64;
+}
+
+}  // namespace
+
 std::string Parser::vector_misfit(const Function& function, const DecodedOpcode& decoded,
                                   Place place, Parsed* parsed) {
-  const Modifiers& mod = decoded.mod;
-  const char kind = place.kind;
-  if ((kind != 'D' && kind != 'S') || decoded.op == Opcode::atom)
+  if ((place.kind != 'D' && place.kind != 'S') || decoded.op == Opcode::atom)
     return "a vector does not fit here";
   const auto count = static_cast<unsigned>(parsed->elements.size());
   if (decoded.op == Opcode::mov) {
     // Packing: the elements share the bits of the other operand.
-    const unsigned type_size = size_of(mod.type);
+    const unsigned type_size = size_of(decoded.mod.type);
     if (place.is_pred || type_size % count != 0 || count < 2) return "cannot be split this way";
     place.exact = type_size / count;
-    place.type = place.exact == 4   ? Type::b32
-                 : place.exact == 2 ? Type::b16
-                 : place.exact == 1 ? Type::b8
-                                    : Type::b64;
-  } else if (mod.vec > 1 && count != mod.vec) {
-    return "needs " + std::to_string(mod.vec) + " elements";
-  } else if (mod.num != 0 && count != mod.num) {
-    return "needs " + std::to_string(mod.num) + " elements";
+    place.type = bits_type(place.exact);
+  } else if (std::string why = count_misfit(decoded, count); !why.empty()) {
+    return why;
   }
-  const bool is_ld_st =
-      decoded.op == Opcode::ld || decoded.op == Opcode::ldu || decoded.op == Opcode::st;
-  if (is_ld_st && mod.vec == 1) return "needs .v2 or .v4";
-  for (Parsed& element : parsed->elements) {
-    const Operand& e = element.operand;
-    if (e.kind == Kind::reg) {
-      if (element.has_second || e.negated) return "'|' and '!' do not fit in a vector";
-      if (std::string why = register_misfit(function, place, e.index); !why.empty()) return why;
-    } else if (e.kind == Kind::imm && kind == 'S' && !e.is_memory) {
-      const Type type = place.type == Type::none ? Type::b64 : place.type;
-      element.operand.bits = bits_for(*element.literal, type, element.line);
-    } else if (e.kind != Kind::sink || kind != 'D') {  // a sink: nobody wants this element
-      return "this element does not fit in a vector";
-    }
-  }
+  for (Parsed& element : parsed->elements)
+    if (std::string why = element_misfit(function, place, &element); !why.empty()) return why;
   return {};
+}
+
+std::string Parser::element_misfit(const Function& function, const Place& place, Parsed* element) {
+  Operand& e = element->operand;
+  if (e.kind == Kind::reg) {
+    if (element->has_second || e.negated) return "'|' and '!' do not fit in a vector";
+    return register_misfit(function, place, e.index);
+  }
+  if (e.kind == Kind::imm && place.kind == 'S' && !e.is_memory) {
+    const Type type = place.type == Type::none ? Type::b64 : place.type;
+    e.bits = bits_for(*element->literal, type, element->line);
+    return {};
+  }
+  const bool is_unwanted = e.kind == Kind::sink && place.kind == 'D';
+  return is_unwanted ? "" : "this element does not fit in a vector";
 }
 
 std::string Parser::special_misfit(const Place& place, Special special) {
@@ -279,6 +292,14 @@ std::string Parser::special_misfit(const Place& place, Special special) {
   if (place.is_pred || (bits_of(special) > bits && special != Special::gridid && bits != 0))
     return "the special register has " + std::to_string(bits_of(special)) + " bits";
   return {};
+}
+
+std::string Parser::address_misfit(const Place& place, const Operand& operand) {
+  if (operand.is_memory || operand.kind == Kind::address)
+    return place.kind == 'm' ? "" : "an address in [ ] does not fit here";
+  const bool holds_address = (place.kind == 's' || place.kind == 'S') && !place.is_pred &&
+                             (place.exact == 0 || place.exact >= 4);
+  return holds_address ? "" : "the address of a variable does not fit here";
 }
 
 std::string Parser::misfit(const Function& function, const DecodedOpcode& decoded, char kind,
@@ -300,13 +321,8 @@ std::string Parser::misfit(const Function& function, const DecodedOpcode& decode
       return special_misfit(place, static_cast<Special>(operand.index));
     case Kind::symbol:
     case Kind::param:
-      if (operand.is_memory)
-        return kind == 'm' ? std::string() : "an address in [ ] does not fit here";
-      if ((kind != 's' && kind != 'S') || place.is_pred || (place.exact != 0 && place.exact < 4))
-        return "the address of a variable does not fit here";
-      return {};
     case Kind::address:
-      return kind == 'm' ? std::string() : "an address in [ ] does not fit here";
+      return address_misfit(place, operand);
     case Kind::function:
       throw_unsupported("function pointers are not supported");
     case Kind::vector:

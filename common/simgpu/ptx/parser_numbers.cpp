@@ -57,51 +57,57 @@ Literal Parser::parse_number() {
   return literal;
 }
 
+namespace {
+
+/// 0: no binary operator.
+int precedence_of(std::string_view op) {
+  constexpr std::string_view kLevels[] = {"|", "^", "&", "+-", "*/%"};
+  if (op.size() != 1) return 0;
+  for (std::size_t level = 0; level < std::size(kLevels); ++level)
+    if (kLevels[level].find(op[0]) != std::string_view::npos) return static_cast<int>(level) + 1;
+  return 0;
+}
+
+/// Wrap-around in unsigned arithmetic is the definition; only division needs the sign. The divisor is
+/// not 0.
+std::uint64_t apply(char op, std::uint64_t left, std::uint64_t right) {
+  const auto a = static_cast<std::int64_t>(left), b = static_cast<std::int64_t>(right);
+  switch (op) {
+    case '|':
+      return left | right;
+    case '^':
+      return left ^ right;
+    case '&':
+      return left & right;
+    case '+':
+      return left + right;
+    case '-':
+      return left - right;
+    case '*':
+      return left * right;
+    case '/':
+      return b == -1 ? 0 - left : static_cast<std::uint64_t>(a / b);
+    default:
+      return b == -1 ? 0 : static_cast<std::uint64_t>(a % b);
+  }
+}
+
+}  // namespace
+
 Literal Parser::parse_constant(int min_precedence, unsigned depth) {
   if (depth > limits_.nesting) fail("constant expression nested too deeply");
   Literal left = parse_constant_unary(depth + 1);
   for (;;) {
-    const Token& op = peek();
-    if (op.kind != Token::Kind::punct || op.text.size() != 1) return left;
-    const char c = op.text[0];
-    const int precedence = c == '|'                           ? 1
-                           : c == '^'                         ? 2
-                           : c == '&'                         ? 3
-                           : c == '+' || c == '-'             ? 4
-                           : c == '*' || c == '/' || c == '%' ? 5
-                                                              : 0;
+    const Token op = peek();
+    const int precedence = op.kind == Token::Kind::punct ? precedence_of(op.text) : 0;
     if (precedence == 0 || precedence < min_precedence) return left;
-    const std::uint32_t line = next().line;
+    next();
     const Literal right = parse_constant(precedence + 1, depth + 1);
-    if (left.is_float || right.is_float) fail_at(line, "arithmetic on floating-point literals");
-    // Wrap-around in unsigned arithmetic is the definition; only division needs the sign.
-    const auto a = static_cast<std::int64_t>(left.bits), b = static_cast<std::int64_t>(right.bits);
-    switch (c) {
-      case '|':
-        left.bits |= right.bits;
-        break;
-      case '^':
-        left.bits ^= right.bits;
-        break;
-      case '&':
-        left.bits &= right.bits;
-        break;
-      case '+':
-        left.bits += right.bits;
-        break;
-      case '-':
-        left.bits -= right.bits;
-        break;
-      case '*':
-        left.bits *= right.bits;
-        break;
-      default:
-        if (b == 0) fail_at(line, "division by zero in a constant expression");
-        if (b == -1)
-          left.bits = c == '/' ? 0 - left.bits : 0;
-        else
-          left.bits = static_cast<std::uint64_t>(c == '/' ? a / b : a % b);
-    }
+    if (left.is_float || right.is_float) fail_at(op.line, "arithmetic on floating-point literals");
+    const char c = op.text[0];
+    if ((c == '/' || c == '%') && right.bits == 0)
+      fail_at(op.line, "division by zero in a constant expression");
+    left.bits = apply(c, left.bits, right.bits);
   }
 }
 

@@ -316,7 +316,7 @@ class Parser {
 
   void parse_address(Function& function, Body& body, Operand* operand);
 
-  /// What an opcode takes in one place, from the two letters of the notation in opcodes.cpp.
+  /// What an opcode takes in one place, from the two letters of the notation in instructions.inc.
   struct Place {
     char kind = 0, width = 0;
     bool is_pred = false;
@@ -332,6 +332,8 @@ class Parser {
                                      std::uint32_t index);
   static std::string special_misfit(const Place& place, Special special);
   std::string number_misfit(const Place& place, Parsed* parsed);
+  std::string element_misfit(const Function& function, const Place& place, Parsed* element);
+  static std::string address_misfit(const Place& place, const Operand& operand);
   std::string vector_misfit(const Function& function, const DecodedOpcode& decoded, Place place,
                             Parsed* parsed);
 

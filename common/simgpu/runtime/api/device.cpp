@@ -1,5 +1,6 @@
 // The device: its properties, limits, and the whole-device calls. There is one device, number 0.
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -114,125 +115,106 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
   return cudaSuccess;
 }
 
+namespace {
+
+struct Attribute {
+  cudaDeviceAttr id;
+  int (*value)(const DeviceModel&);
+};
+constexpr Attribute kAttributes[] = {
+    {cudaDevAttrMaxThreadsPerBlock,
+     [](const DeviceModel& model) { return count(model.max_threads_per_block); }},
+    {cudaDevAttrMaxBlockDimX, [](const DeviceModel& model) { return count(model.max_block.x); }},
+    {cudaDevAttrMaxBlockDimY, [](const DeviceModel& model) { return count(model.max_block.y); }},
+    {cudaDevAttrMaxBlockDimZ, [](const DeviceModel& model) { return count(model.max_block.z); }},
+    {cudaDevAttrMaxGridDimX, [](const DeviceModel& model) { return count(model.max_grid.x); }},
+    {cudaDevAttrMaxGridDimY, [](const DeviceModel& model) { return count(model.max_grid.y); }},
+    {cudaDevAttrMaxGridDimZ, [](const DeviceModel& model) { return count(model.max_grid.z); }},
+    {cudaDevAttrMaxSharedMemoryPerBlock,
+     [](const DeviceModel& model) { return count(model.shared_bytes_per_block); }},
+    {cudaDevAttrTotalConstantMemory, [](const DeviceModel&) { return kConstantBytes; }},
+    {cudaDevAttrWarpSize, [](const DeviceModel&) { return kWarpSize; }},
+    {cudaDevAttrMaxPitch, [](const DeviceModel&) { return kMaxPitch; }},
+    {cudaDevAttrMaxRegistersPerBlock,
+     [](const DeviceModel& model) { return count(model.registers_per_multiprocessor); }},
+    {cudaDevAttrMaxRegistersPerMultiprocessor,
+     [](const DeviceModel& model) { return count(model.registers_per_multiprocessor); }},
+    {cudaDevAttrTextureAlignment, [](const DeviceModel&) { return 512; }},
+    {cudaDevAttrTexturePitchAlignment, [](const DeviceModel&) { return 32; }},
+    {cudaDevAttrMultiProcessorCount,
+     [](const DeviceModel& model) { return count(model.multiprocessors); }},
+    {cudaDevAttrMaxThreadsPerMultiProcessor,
+     [](const DeviceModel& model) { return count(model.threads_per_multiprocessor); }},
+    {cudaDevAttrComputeCapabilityMajor,
+     [](const DeviceModel& model) { return model.compute_major; }},
+    {cudaDevAttrComputeCapabilityMinor,
+     [](const DeviceModel& model) { return model.compute_minor; }},
+    {cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+     [](const DeviceModel& model) { return count(model.shared_bytes_per_multiprocessor); }},
+    {cudaDevAttrMaxSharedMemoryPerBlockOptin,
+     [](const DeviceModel& model) { return count(model.shared_bytes_per_block_optin); }},
+    {cudaDevAttrMaxBlocksPerMultiprocessor,
+     [](const DeviceModel& model) { return count(model.blocks_per_multiprocessor); }},
+    {cudaDevAttrReservedSharedMemoryPerBlock,
+     [](const DeviceModel&) { return kReservedSharedBytes; }},
+    {cudaDevAttrConcurrentKernels, [](const DeviceModel&) { return 1; }},
+    {cudaDevAttrUnifiedAddressing, [](const DeviceModel&) { return 1; }},
+    {cudaDevAttrStreamPrioritiesSupported, [](const DeviceModel&) { return 1; }},
+    {cudaDevAttrGlobalL1CacheSupported, [](const DeviceModel&) { return 1; }},
+    {cudaDevAttrLocalL1CacheSupported, [](const DeviceModel&) { return 1; }},
+    {cudaDevAttrHostRegisterSupported, [](const DeviceModel&) { return 1; }},
+    {cudaDevAttrMemoryPoolsSupported, [](const DeviceModel&) { return 1; }},
+};
+/// A simulated chip has no clock, bus, cache or power supply. 0 is what programs print; dividing by
+/// it shows.
+constexpr cudaDeviceAttr kZeroAttributes[] = {
+    cudaDevAttrClockRate,
+    cudaDevAttrMemoryClockRate,
+    cudaDevAttrGlobalMemoryBusWidth,
+    cudaDevAttrL2CacheSize,
+    cudaDevAttrMaxPersistingL2CacheSize,
+    cudaDevAttrMaxAccessPolicyWindowSize,
+    cudaDevAttrSingleToDoublePrecisionPerfRatio,
+    cudaDevAttrGpuOverlap,
+    cudaDevAttrAsyncEngineCount,
+    cudaDevAttrKernelExecTimeout,
+    cudaDevAttrIntegrated,
+    cudaDevAttrCanMapHostMemory,
+    cudaDevAttrComputeMode,
+    cudaDevAttrEccEnabled,
+    cudaDevAttrPciBusId,
+    cudaDevAttrPciDeviceId,
+    cudaDevAttrPciDomainId,
+    cudaDevAttrTccDriver,
+    cudaDevAttrManagedMemory,
+    cudaDevAttrIsMultiGpuBoard,
+    cudaDevAttrMultiGpuBoardGroupID,
+    cudaDevAttrHostNativeAtomicSupported,
+    cudaDevAttrPageableMemoryAccess,
+    cudaDevAttrConcurrentManagedAccess,
+    cudaDevAttrComputePreemptionSupported,
+    cudaDevAttrCanUseHostPointerForRegisteredMem,
+    cudaDevAttrCooperativeLaunch,
+    cudaDevAttrPageableMemoryAccessUsesHostPageTables,
+    cudaDevAttrDirectManagedMemAccessFromHost,
+    cudaDevAttrClusterLaunch,
+};
+
+}  // namespace
+
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attr, int device) {
   SIMGPU_API_BEGIN;
   if (!value) return state.fail("cudaDeviceGetAttribute", cudaErrorInvalidValue);
   if (device != 0) return bad_device(state, "cudaDeviceGetAttribute");
-  const DeviceModel& model = state.backend().model();
-  switch (attr) {
-    case cudaDevAttrMaxThreadsPerBlock:
-      *value = count(model.max_threads_per_block);
-      break;
-    case cudaDevAttrMaxBlockDimX:
-      *value = count(model.max_block.x);
-      break;
-    case cudaDevAttrMaxBlockDimY:
-      *value = count(model.max_block.y);
-      break;
-    case cudaDevAttrMaxBlockDimZ:
-      *value = count(model.max_block.z);
-      break;
-    case cudaDevAttrMaxGridDimX:
-      *value = count(model.max_grid.x);
-      break;
-    case cudaDevAttrMaxGridDimY:
-      *value = count(model.max_grid.y);
-      break;
-    case cudaDevAttrMaxGridDimZ:
-      *value = count(model.max_grid.z);
-      break;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-      *value = count(model.shared_bytes_per_block);
-      break;
-    case cudaDevAttrTotalConstantMemory:
-      *value = kConstantBytes;
-      break;
-    case cudaDevAttrWarpSize:
-      *value = kWarpSize;
-      break;
-    case cudaDevAttrMaxPitch:
-      *value = kMaxPitch;
-      break;
-    case cudaDevAttrMaxRegistersPerBlock:
-    case cudaDevAttrMaxRegistersPerMultiprocessor:
-      *value = count(model.registers_per_multiprocessor);
-      break;
-    case cudaDevAttrTextureAlignment:
-      *value = 512;
-      break;
-    case cudaDevAttrTexturePitchAlignment:
-      *value = 32;
-      break;
-    case cudaDevAttrMultiProcessorCount:
-      *value = count(model.multiprocessors);
-      break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-      *value = count(model.threads_per_multiprocessor);
-      break;
-    case cudaDevAttrComputeCapabilityMajor:
-      *value = model.compute_major;
-      break;
-    case cudaDevAttrComputeCapabilityMinor:
-      *value = model.compute_minor;
-      break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-      *value = count(model.shared_bytes_per_multiprocessor);
-      break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      *value = count(model.shared_bytes_per_block_optin);
-      break;
-    case cudaDevAttrMaxBlocksPerMultiprocessor:
-      *value = count(model.blocks_per_multiprocessor);
-      break;
-    case cudaDevAttrReservedSharedMemoryPerBlock:
-      *value = kReservedSharedBytes;
-      break;
-    case cudaDevAttrConcurrentKernels:
-    case cudaDevAttrUnifiedAddressing:
-    case cudaDevAttrStreamPrioritiesSupported:
-    case cudaDevAttrGlobalL1CacheSupported:
-    case cudaDevAttrLocalL1CacheSupported:
-    case cudaDevAttrHostRegisterSupported:
-    case cudaDevAttrMemoryPoolsSupported:
-      *value = 1;
-      break;
-    // A simulated chip has no clock, bus, cache or power supply. 0 is what programs print; dividing
-    // by it shows.
-    case cudaDevAttrClockRate:
-    case cudaDevAttrMemoryClockRate:
-    case cudaDevAttrGlobalMemoryBusWidth:
-    case cudaDevAttrL2CacheSize:
-    case cudaDevAttrMaxPersistingL2CacheSize:
-    case cudaDevAttrMaxAccessPolicyWindowSize:
-    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
-    case cudaDevAttrGpuOverlap:
-    case cudaDevAttrAsyncEngineCount:
-    case cudaDevAttrKernelExecTimeout:
-    case cudaDevAttrIntegrated:
-    case cudaDevAttrCanMapHostMemory:
-    case cudaDevAttrComputeMode:
-    case cudaDevAttrEccEnabled:
-    case cudaDevAttrPciBusId:
-    case cudaDevAttrPciDeviceId:
-    case cudaDevAttrPciDomainId:
-    case cudaDevAttrTccDriver:
-    case cudaDevAttrManagedMemory:
-    case cudaDevAttrIsMultiGpuBoard:
-    case cudaDevAttrMultiGpuBoardGroupID:
-    case cudaDevAttrHostNativeAtomicSupported:
-    case cudaDevAttrPageableMemoryAccess:
-    case cudaDevAttrConcurrentManagedAccess:
-    case cudaDevAttrComputePreemptionSupported:
-    case cudaDevAttrCanUseHostPointerForRegisteredMem:
-    case cudaDevAttrCooperativeLaunch:
-    case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
-    case cudaDevAttrDirectManagedMemAccessFromHost:
-    case cudaDevAttrClusterLaunch:
-      *value = 0;
-      break;
-    default:
-      return state.fail("cudaDeviceGetAttribute", cudaErrorInvalidValue, "unknown attribute");
+  for (const Attribute& known : kAttributes) {
+    if (known.id != attr) continue;
+    *value = known.value(state.backend().model());
+    return cudaSuccess;
   }
+  if (std::find(std::begin(kZeroAttributes), std::end(kZeroAttributes), attr) ==
+      std::end(kZeroAttributes))
+    return state.fail("cudaDeviceGetAttribute", cudaErrorInvalidValue, "unknown attribute");
+  *value = 0;
   return cudaSuccess;
 }
 

@@ -46,7 +46,8 @@ struct Copy {
   cudaMemcpyKind kind = cudaMemcpyDefault;
 };
 
-cudaError_t run_copy(State& state, const char* call, Copy c) {
+/// What CUDA refuses, cudaSuccess if nothing.
+cudaError_t check_copy(State& state, const char* call, const Copy& c) {
   if (c.kind < cudaMemcpyHostToHost || c.kind > cudaMemcpyDefault) {
     return state.fail(call, cudaErrorInvalidMemcpyDirection, "there is no such cudaMemcpyKind");
   }
@@ -58,6 +59,12 @@ cudaError_t run_copy(State& state, const char* call, Copy c) {
     return state.fail(call, cudaErrorInvalidValue,
                       c.dst ? "the source pointer is null" : "the destination pointer is null");
   }
+  return cudaSuccess;
+}
+
+cudaError_t run_copy(State& state, const char* call, Copy c) {
+  if (const cudaError_t error = check_copy(state, call, c); error != cudaSuccess) return error;
+  if (c.width == 0 || c.height == 0) return cudaSuccess;
   // Rows without gaps are one long row.
   if (c.height > 1 && c.dst_pitch == c.width && c.src_pitch == c.width) {
     c.width *= c.height;

@@ -24,8 +24,7 @@ inline const char* cuda_error_hint(const char* name) {
        "a kernel went outside its arrays: check the guards at the edges of the matrices"},
       {"cudaErrorMisalignedAddress",
        "a vector access (float4, int2 ...) at an address that is not a multiple of its size: is "
-       "the "
-       "leading dimension one?"},
+       "the leading dimension one?"},
       {"cudaErrorInvalidDevicePointer", "a host pointer where a device pointer is needed"},
       {"cudaErrorInvalidDeviceFunction",
        "the kernel was not compiled for this device: check the architecture (ARCH=...)"},

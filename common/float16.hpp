@@ -39,13 +39,16 @@ std::uint16_t rounded(double value) {
   return static_cast<std::uint16_t>(sign | (((lead + bias - 1) << FractionBits) + units));
 }
 
-inline float from_bits(std::uint32_t bits) {
-  float value;
+}  // namespace float16
+
+/// The value of type T whose bits these are.
+template <typename T, typename Bits>
+T of_bits(Bits bits) {
+  static_assert(sizeof(T) == sizeof(Bits));
+  T value;
   std::memcpy(&value, &bits, sizeof value);
   return value;
 }
-
-}  // namespace float16
 
 /// IEEE 754 binary16: 11 significant bits, largest finite value 65504. Bit for bit a __half.
 struct Half {
@@ -56,10 +59,10 @@ struct Half {
 
   explicit operator float() const {
     const std::uint32_t sign = (bits & 0x8000u) << 16, rest = bits & 0x7fffu;
-    if (rest >= 0x7c00u) return float16::from_bits(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
+    if (rest >= 0x7c00u) return of_bits<float>(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
     // Shifted into place the exponent is 112 too small; the product is exact and makes subnormal
     // numbers normal.
-    const float magnitude = float16::from_bits(rest << 13) * 0x1p112f;
+    const float magnitude = of_bits<float>(rest << 13) * 0x1p112f;
     return sign != 0 ? -magnitude : magnitude;
   }
   explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
@@ -72,9 +75,7 @@ struct BFloat16 {
   BFloat16() = default;
   explicit BFloat16(double value) : bits(float16::rounded<8, 7>(value)) {}
 
-  explicit operator float() const {
-    return float16::from_bits(static_cast<std::uint32_t>(bits) << 16);
-  }
+  explicit operator float() const { return of_bits<float>(static_cast<std::uint32_t>(bits) << 16); }
   explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
 };
 

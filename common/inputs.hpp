@@ -57,23 +57,16 @@ class Pcg {
 /// telling integer.
 template <typename T>
 T poison() {
-  if constexpr (std::is_same_v<T, float>) {
-    const std::uint32_t bits = 0x7fc5eed5u;
-    T value;
-    std::memcpy(&value, &bits, sizeof value);
-    return value;
-  } else if constexpr (std::is_same_v<T, double>) {
-    const std::uint64_t bits = 0x7ff85eed5eed5eedu;
-    T value;
-    std::memcpy(&value, &bits, sizeof value);
-    return value;
-  } else if constexpr (is_float16<T>) {
+  if constexpr (is_float16<T>) {
     T value;
     value.bits = std::is_same_v<T, Half> ? 0x7eedu : 0x7fedu;
     return value;
+  } else if constexpr (std::is_same_v<T, float>) {
+    return of_bits<T>(0x7fc5eed5u);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return of_bits<T>(std::uint64_t{0x7ff85eed5eed5eedu});
   } else {
-    static_assert(std::is_same_v<T, std::int32_t>);
-    return 0x5eed5eed;
+    return of_bits<T>(std::int32_t{0x5eed5eed});
   }
 }
 

@@ -1,9 +1,8 @@
 // Matrices as every lab, the grader and the CPU reference see them: row-major with a leading
 // dimension.
 //
-// Kernels take a MatrixView by value. Owning matrices are HostMatrix (host_matrix.hpp, included
-// here for plain C++) and DeviceMatrix (device_matrix.cuh). A .cu file gets the view alone, which
-// keeps it quick to compile.
+// Kernels take a MatrixView by value. HostMatrix owns its elements (host_matrix.hpp, included here
+// for plain C++). A .cu file gets the view alone, which keeps it quick to compile.
 #pragma once
 
 #include <cstddef>

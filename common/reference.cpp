@@ -8,19 +8,6 @@
 
 #include "common/inputs.hpp"
 
-template <>
-void gemm_plain<std::int32_t>(MatrixView<const std::int32_t> a, MatrixView<const std::int32_t> b,
-                              MatrixView<std::int32_t> c) {
-  for (int row = 0; row < c.rows; ++row) {
-    for (int col = 0; col < c.cols; ++col) {
-      std::uint32_t sum = 0;
-      for (int k = 0; k < a.cols; ++k)
-        sum += static_cast<std::uint32_t>(a(row, k)) * static_cast<std::uint32_t>(b(k, col));
-      c(row, col) = static_cast<std::int32_t>(sum);
-    }
-  }
-}
-
 namespace {
 
 // A panel of B of kPanelK x kPanelN accumulators (double: 256 KiB) stays in a core's second-level
@@ -44,15 +31,14 @@ std::vector<Accumulator<T>> blocked_product(MatrixView<const T> a, MatrixView<co
       const int height = std::min(kPanelK, depth - k0);
       for (int k = 0; k < height; ++k)
         for (int col = 0; col < width; ++col)
-          panel[static_cast<std::size_t>(k * kPanelN + col)] = transform(b(k0 + k, col0 + col));
+          panel.data()[k * kPanelN + col] = transform(b(k0 + k, col0 + col));
 #pragma omp parallel for schedule(static)
       for (int row0 = 0; row0 < m; row0 += kRows) {
         for (int row = row0; row < std::min(row0 + kRows, m); ++row) {
-          Acc* const out = &c[static_cast<std::size_t>(row) * static_cast<std::size_t>(n) +
-                              static_cast<std::size_t>(col0)];
+          Acc* const out = c.data() + static_cast<std::ptrdiff_t>(row) * n + col0;
           for (int k = 0; k < height; ++k) {
             const Acc factor = transform(a(row, k0 + k));
-            const Acc* const in = &panel[static_cast<std::size_t>(k * kPanelN)];
+            const Acc* const in = panel.data() + k * kPanelN;
 #pragma omp simd
             for (int col = 0; col < width; ++col) out[col] += factor * in[col];
           }
@@ -78,9 +64,116 @@ void require_extents(const MatrixView<const T>& c, int rows, int cols) {
                                 std::to_string(cols));
 }
 
+/// high + low, where low collects what high rounds away: Ogita, Rump, Oishi, "Accurate sum and dot
+/// product", SIAM J. Sci. Comput. 26(6), 2005 (Dot2). Without it the check of a double product
+/// would drown in its own rounding.
+struct Twofold {
+  double high = 0, low = 0;
+  void add(double x) {
+    const double sum = high + x;
+    const double part = sum - high;
+    low += (high - (sum - part)) + (x - part);
+    high = sum;
+  }
+  void add(double element, double sign) { add(element * sign); }
+  void subtract(double element, const Twofold& y) {
+    const double product = -element * y.high;
+    low += std::fma(-element, y.high, -product);
+    add(product);
+    low -= element * y.low;
+  }
+};
+
+/// Modulo 2^32.
+struct Wrapped {
+  std::uint32_t value = 0;
+  void add(std::uint32_t element, std::uint32_t x) { value += element * x; }
+  void subtract(std::uint32_t element, const Wrapped& y) { value -= element * y.value; }
+};
+
+/// Rounds of C x - A (B x), x from `draw`, up to the first row of which is_off(row, residual) is
+/// true. True if there is none.
+template <typename T, typename Draw, typename IsOff>
+bool residuals_pass(MatrixView<const T> a, MatrixView<const T> b, MatrixView<const ResultOf<T>> c,
+                    int rounds, Draw draw, IsOff is_off) {
+  using Acc = Accumulator<T>;
+  using Total = std::conditional_t<std::is_integral_v<T>, Wrapped, Twofold>;
+  std::vector<Acc> x(static_cast<std::size_t>(c.cols));
+  std::vector<Total> bx(static_cast<std::size_t>(b.rows));
+  for (int round = 0; round < rounds; ++round) {
+    for (Acc& value : x) value = draw();
+    for (int k = 0; k < b.rows; ++k) {
+      Total sum;
+      for (int col = 0; col < b.cols; ++col) sum.add(static_cast<Acc>(b(k, col)), x.data()[col]);
+      bx.data()[k] = sum;
+    }
+    for (int row = 0; row < c.rows; ++row) {
+      Total sum;
+      for (int col = 0; col < c.cols; ++col) sum.add(static_cast<Acc>(c(row, col)), x.data()[col]);
+      for (int k = 0; k < a.cols; ++k) sum.subtract(static_cast<Acc>(a(row, k)), bx.data()[k]);
+      if (is_off(row, sum)) return false;
+    }
+  }
+  return true;
+}
+
+/// What rounding may explain of a row's residual: t_i of reference.hpp.
 template <typename T>
-Comparison compare_with(MatrixView<const ResultOf<T>> got, const Expected<T>& expected,
-                        double units) {
+std::vector<double> allowed_residuals(MatrixView<const T> a, MatrixView<const T> b, int rounds,
+                                      double allowed_units, double alarm) {
+  // s_i >= the 2-norm of row i of |A||B|: sqrt(largest element * sum of elements), both bounded
+  // through B's rows.
+  std::vector<double> largest(static_cast<std::size_t>(b.rows)), total(largest.size());
+  for (int k = 0; k < b.rows; ++k)
+    for (int col = 0; col < b.cols; ++col) {
+      const double value = std::abs(static_cast<double>(b(k, col)));
+      largest.data()[k] = std::max(largest.data()[k], value);
+      total.data()[k] += value;
+    }
+  const double spread =
+      std::sqrt(2 * std::log(2.0 * std::max(1, a.rows) * static_cast<double>(rounds) / alarm));
+  const double terms = static_cast<double>(a.cols) + static_cast<double>(b.cols);
+  // Dot2 returns the sum rounded once, plus (terms u)^2 of the absolute sum; twice for two nested
+  // sums.
+  constexpr double u = std::numeric_limits<double>::epsilon() / 2;
+  const double own = 4 * (terms * u) * (terms * u) + 2 * u * u * terms;
+  std::vector<double> allowed;
+  for (int row = 0; row < a.rows; ++row) {
+    double high = 0, sum = 0;
+    for (int k = 0; k < a.cols; ++k) {
+      const double value = std::abs(static_cast<double>(a(row, k)));
+      high += value * largest.data()[k];
+      sum += value * total.data()[k];
+    }
+    allowed.push_back(
+        allowed_units * unit_roundoff<ResultOf<T>>() * std::sqrt(high * sum) * spread + own * sum);
+  }
+  return allowed;
+}
+
+}  // namespace
+
+template <typename T>
+Expected<T> expected_product(MatrixView<const T> a, MatrixView<const T> b) {
+  require_product(a, b);
+  Expected<T> expected{HostMatrix<Exact<T>>(a.rows, b.cols), {}};
+  if constexpr (std::is_integral_v<T>) {
+    const auto product = blocked_product(a, b, [](T x) { return static_cast<std::uint32_t>(x); });
+    std::transform(product.begin(), product.end(), expected.value.storage().begin(),
+                   [](std::uint32_t x) { return static_cast<T>(x); });
+  } else {
+    expected.value.storage() = blocked_product(a, b, [](T x) { return static_cast<double>(x); });
+    expected.magnitude = HostMatrix<double>(a.rows, b.cols);
+    expected.magnitude.storage() =
+        blocked_product(a, b, [](T x) { return std::abs(static_cast<double>(x)); });
+    for (const double value : expected.value.storage())
+      if (!std::isfinite(value)) throw std::domain_error("the expected result is not finite");
+  }
+  return expected;
+}
+
+template <typename T>
+Comparison compare(MatrixView<const ResultOf<T>> got, const Expected<T>& expected, double units) {
   require_extents(got, expected.value.rows(), expected.value.cols());
   Comparison result;
   for (int row = 0; row < got.rows; ++row) {
@@ -127,61 +220,6 @@ Comparison compare_with(MatrixView<const ResultOf<T>> got, const Expected<T>& ex
   return result;
 }
 
-/// high + low, where low collects what high rounds away: Ogita, Rump, Oishi, "Accurate sum and dot
-/// product", SIAM J. Sci. Comput. 26(6), 2005 (Dot2). Without it the check of a double product
-/// would drown in its own rounding.
-struct Sum {
-  double high = 0, low = 0;
-  void add(double x) {
-    const double sum = high + x;
-    const double part = sum - high;
-    low += (high - (sum - part)) + (x - part);
-    high = sum;
-  }
-  void add_product(double x, double y) {
-    const double product = x * y;
-    low += std::fma(x, y, -product);
-    add(product);
-  }
-  void add_product(const Sum& x, double y) {
-    add_product(x.high, y);
-    low += x.low * y;
-  }
-  double value() const { return high + low; }
-};
-
-}  // namespace
-
-template <typename T>
-Expected<T> expected_product(MatrixView<const T> a, MatrixView<const T> b) {
-  require_product(a, b);
-  Expected<T> expected{HostMatrix<Exact<T>>(a.rows, b.cols), {}};
-  if constexpr (std::is_integral_v<T>) {
-    const auto product = blocked_product(a, b, [](T x) { return static_cast<std::uint32_t>(x); });
-    std::transform(product.begin(), product.end(), expected.value.storage().begin(),
-                   [](std::uint32_t x) { return static_cast<T>(x); });
-  } else {
-    expected.value.storage() = blocked_product(a, b, [](T x) { return static_cast<double>(x); });
-    expected.magnitude = HostMatrix<double>(a.rows, b.cols);
-    expected.magnitude.storage() =
-        blocked_product(a, b, [](T x) { return std::abs(static_cast<double>(x)); });
-    for (const double value : expected.value.storage())
-      if (!std::isfinite(value)) throw std::domain_error("the expected result is not finite");
-  }
-  return expected;
-}
-
-template <typename T>
-Comparison compare(MatrixView<const ResultOf<T>> got, const Expected<T>& expected,
-                   double allowed_units) {
-  return compare_with<T>(got, expected, allowed_units);
-}
-
-template <typename T>
-Comparison compare_exactly(MatrixView<const ResultOf<T>> got, const Expected<T>& expected) {
-  return compare_with<T>(got, expected, 0);
-}
-
 template <typename T>
 ProbabilisticResult check_probabilistically(MatrixView<const T> a, MatrixView<const T> b,
                                             MatrixView<const ResultOf<T>> c, std::uint64_t seed,
@@ -192,98 +230,31 @@ ProbabilisticResult check_probabilistically(MatrixView<const T> a, MatrixView<co
   ProbabilisticResult result;
   result.miss_probability = std::ldexp(1.0, -rounds);
   inputs::SplitMix64 random(seed);
-  const auto depth = static_cast<std::size_t>(a.cols), width = static_cast<std::size_t>(c.cols);
-
   if constexpr (std::is_integral_v<T>) {
-    std::vector<std::uint32_t> x(width), bx(depth);
-    for (int round = 0; round < rounds; ++round) {
-      for (auto& value : x) value = static_cast<std::uint32_t>(random() >> 32);
-      for (int k = 0; k < b.rows; ++k) {
-        std::uint32_t sum = 0;
-        for (int col = 0; col < b.cols; ++col)
-          sum += static_cast<std::uint32_t>(b(k, col)) * x[static_cast<std::size_t>(col)];
-        bx[static_cast<std::size_t>(k)] = sum;
-      }
-      for (int row = 0; row < c.rows; ++row) {
-        std::uint32_t residual = 0;
-        for (int col = 0; col < c.cols; ++col)
-          residual += static_cast<std::uint32_t>(c(row, col)) * x[static_cast<std::size_t>(col)];
-        for (int k = 0; k < a.cols; ++k)
-          residual -= static_cast<std::uint32_t>(a(row, k)) * bx[static_cast<std::size_t>(k)];
-        if (residual != 0) {
-          result.row = row;
-          result.residual = static_cast<double>(static_cast<std::int32_t>(residual));
-          return result;
-        }
-      }
-    }
-    result.passed = true;
-    return result;
+    const auto draw = [&] { return static_cast<std::uint32_t>(random() >> 32); };
+    result.passed = residuals_pass<T>(a, b, c, rounds, draw, [&](int row, const Wrapped& sum) {
+      result.row = row;
+      result.residual = static_cast<double>(static_cast<std::int32_t>(sum.value));
+      return sum.value != 0;
+    });
   } else {
-    constexpr double alarm = 1e-6;
-    result.alarm_probability = alarm;
-    // s_i >= the 2-norm of row i of |A||B|: sqrt(largest element * sum of elements), both bounded
-    // through B's rows.
-    std::vector<double> largest(depth), total(depth);
-    for (int k = 0; k < b.rows; ++k)
-      for (int col = 0; col < b.cols; ++col) {
-        const double value = std::abs(static_cast<double>(b(k, col)));
-        largest[static_cast<std::size_t>(k)] =
-            std::max(largest[static_cast<std::size_t>(k)], value);
-        total[static_cast<std::size_t>(k)] += value;
-      }
-    const double spread =
-        std::sqrt(2 * std::log(2.0 * std::max(1, c.rows) * static_cast<double>(rounds) / alarm));
-    const double terms = static_cast<double>(a.cols) + static_cast<double>(b.cols);
-    // Dot2 returns the sum rounded once, plus (terms u)^2 of the absolute sum; twice for two nested
-    // sums.
-    constexpr double u = std::numeric_limits<double>::epsilon() / 2;
-    const double own = 4 * (terms * u) * (terms * u) + 2 * u * u * terms;
-    std::vector<double> allowed(static_cast<std::size_t>(c.rows));
-    for (int row = 0; row < c.rows; ++row) {
-      double high = 0, sum = 0;
-      for (int k = 0; k < a.cols; ++k) {
-        const double value = std::abs(static_cast<double>(a(row, k)));
-        high += value * largest[static_cast<std::size_t>(k)];
-        sum += value * total[static_cast<std::size_t>(k)];
-      }
-      allowed[static_cast<std::size_t>(row)] =
-          allowed_units * unit_roundoff<ResultOf<T>>() * std::sqrt(high * sum) * spread + own * sum;
-    }
-    std::vector<double> x(width);
-    std::vector<Sum> bx(depth);
-    for (int round = 0; round < rounds; ++round) {
-      for (double& value : x) value = (random() >> 63) != 0 ? 1 : -1;
-      for (int k = 0; k < b.rows; ++k) {
-        Sum sum;
-        for (int col = 0; col < b.cols; ++col)
-          sum.add(static_cast<double>(b(k, col)) * x[static_cast<std::size_t>(col)]);
-        bx[static_cast<std::size_t>(k)] = sum;
-      }
-      for (int row = 0; row < c.rows; ++row) {
-        Sum sum;
-        for (int col = 0; col < c.cols; ++col)
-          sum.add(static_cast<double>(c(row, col)) * x[static_cast<std::size_t>(col)]);
-        for (int k = 0; k < a.cols; ++k)
-          sum.add_product(bx[static_cast<std::size_t>(k)], -static_cast<double>(a(row, k)));
-        const double residual = std::abs(sum.value());
-        if (!(residual <= allowed[static_cast<std::size_t>(row)])) {
-          result.row = row;
-          result.residual = residual;
-          result.allowed = allowed[static_cast<std::size_t>(row)];
-          return result;
-        }
-      }
-    }
-    result.passed = true;
-    return result;
+    result.alarm_probability = 1e-6;
+    const auto allowed = allowed_residuals(a, b, rounds, allowed_units, result.alarm_probability);
+    const auto draw = [&] { return (random() >> 63) != 0 ? 1.0 : -1.0; };
+    result.passed = residuals_pass<T>(a, b, c, rounds, draw, [&](int row, const Twofold& sum) {
+      result.row = row;
+      result.residual = std::abs(sum.high + sum.low);
+      result.allowed = allowed.data()[row];
+      return !(result.residual <= result.allowed);
+    });
   }
+  if (result.passed) result.row = -1, result.residual = result.allowed = 0;
+  return result;
 }
 
 #define GEMM_LAB_INSTANTIATE(T)                                                                    \
   template Expected<T> expected_product<T>(MatrixView<const T>, MatrixView<const T>);              \
   template Comparison compare<T>(MatrixView<const ResultOf<T>>, const Expected<T>&, double);       \
-  template Comparison compare_exactly<T>(MatrixView<const ResultOf<T>>, const Expected<T>&);       \
   template ProbabilisticResult check_probabilistically<T>(                                         \
       MatrixView<const T>, MatrixView<const T>, MatrixView<const ResultOf<T>>, std::uint64_t, int, \
       double)

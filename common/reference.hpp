@@ -12,24 +12,20 @@
 
 /// Matrix multiplication, as plainly as it can be said: each element of C is the dot product of a
 /// row of A with a column of B. Everything in the labs computes this, faster. Products of 16-bit
-/// elements are summed in float.
+/// elements are summed in float. Signed integers, whose overflow is undefined in C++ and wraps on a
+/// GPU, wrap modulo 2^32.
 template <typename T>
 void gemm_plain(MatrixView<const T> a, MatrixView<const T> b, MatrixView<ResultOf<T>> c) {
-  using Sum = ResultOf<T>;
+  using Sum = std::conditional_t<std::is_integral_v<T>, std::uint32_t, ResultOf<T>>;
   for (int row = 0; row < c.rows; ++row) {
     for (int col = 0; col < c.cols; ++col) {
       Sum sum = 0;
       for (int k = 0; k < a.cols; ++k)
         sum += static_cast<Sum>(a(row, k)) * static_cast<Sum>(b(k, col));
-      c(row, col) = sum;
+      c(row, col) = static_cast<ResultOf<T>>(sum);
     }
   }
 }
-
-/// Signed integers: overflow is undefined in C++ and wraps on a GPU. Here it wraps modulo 2^32.
-template <>
-void gemm_plain<std::int32_t>(MatrixView<const std::int32_t> a, MatrixView<const std::int32_t> b,
-                              MatrixView<std::int32_t> c);
 
 /// The type in which the expected result is held: products of floats and of 16-bit elements are
 /// summed in double (a product of two floats is exact there); int32 wraps modulo 2^32; for double
@@ -103,7 +99,9 @@ Comparison compare(MatrixView<const ResultOf<T>> got, const Expected<T>& expecte
 
 /// Exact comparison (integer-valued data in any type).
 template <typename T>
-Comparison compare_exactly(MatrixView<const ResultOf<T>> got, const Expected<T>& expected);
+Comparison compare_exactly(MatrixView<const ResultOf<T>> got, const Expected<T>& expected) {
+  return compare<T>(got, expected, 0);
+}
 
 struct ProbabilisticResult {
   bool passed = false;

@@ -8,7 +8,7 @@ $(GPU_WORKER): $(wildcard grader/gpu/*.cu grader/gpu/*.cuh grader/gpu/*.hpp comm
 	$(Q)$(NVCC) $(call NVCC_FLAGS,$(ARCH)) grader/gpu/worker_main.cu -o $@ -ldl || \
 	  { rm -f $@; [ $(DEVICE) = auto ] && echo "warning: nvcc does not compile the timing worker: speed is not judged" >&2; }
 BENCH_CEILINGS := $(BUILD)/bin/bench_ceilings
-$(BENCH_CEILINGS): grader/bench/ceilings.cu $(wildcard common/*.cuh common/statistics.?pp) $(BUILD)/nvcc_flags
+$(BENCH_CEILINGS): grader/bench/ceilings.cu $(wildcard common/*.cuh grader/bench/*.cuh grader/gpu/statistics.?pp) $(BUILD)/nvcc_flags
 	@mkdir -p $(@D); $(call progress,$(@F))
 	$(Q)$(NVCC) $(call NVCC_FLAGS,$(ARCH)) $< -o $@ || \
 	  { rm -f $@; echo "warning: nvcc does not compile $<: the roofline is left out" >&2; }

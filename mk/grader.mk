@@ -9,6 +9,8 @@ BENCH_SRC  := $(filter-out grader/bench/main.cpp,$(wildcard grader/bench/*.cpp))
 $(foreach d,commands compile explain gpu labs report,$(BUILD)/obj/grader/$(d)/%.o) $(patsubst %,$(BUILD)/obj/grader/%.o,main messages version judge/catch_main) \
   $(foreach f,bench gpu_meter lines main plan predictions record run table,$(BUILD)/obj/grader/bench/$(f).o): private FLAGS := quick
 $(foreach d,diagnose judge os,$(BUILD)/obj/grader/$(d)/%.o) $(GOALS_SRC:%.cpp=$(BUILD)/obj/%.o): private FLAGS := light
+# Medians of thousands of samples.
+$(BUILD)/obj/grader/gpu/statistics.o: private FLAGS := light
 # What the assembler puts into an object (grader/os/embed.hpp), the compiler does not say in a .d file.
 $(BUILD)/obj/grader/messages.o: grader/messages.toml
 $(BUILD)/obj/grader/version.o: VERSION

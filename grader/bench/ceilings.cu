@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "common/cuda_check.cuh"
-#include "common/statistics.cpp"
-#include "common/timing.cuh"
+#include "grader/bench/events.cuh"
+#include "grader/gpu/statistics.cpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include "common/inputs.hpp"
 #include "common/reference.hpp"
-#include "common/statistics.hpp"
+#include "grader/gpu/statistics.hpp"
 #include "grader/messages.hpp"
 
 namespace grader::bench {

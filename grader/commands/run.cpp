@@ -197,7 +197,7 @@ std::string gpu_main(const fs::path& source, const Rung& rung, const RunOptions&
          "#include \""
       << source.string()
       << "\"\n"
-         "#include \"common/device_matrix.cuh\"\n#include \"common/inputs.hpp\"\n#include "
+         "#include \"grader/commands/device_matrix.cuh\"\n#include \"common/inputs.hpp\"\n#include "
          "\"common/reference.hpp\"\n\n"
          "int main() try {\n  using T = "
       << host << ";\n  using In = " << device

@@ -53,9 +53,9 @@
 #include <string>
 #include <vector>
 
-#include "common/statistics.hpp"
 #include "grader/gpu/nvml.hpp"
 #include "grader/gpu/runner.hpp"
+#include "grader/gpu/statistics.hpp"
 #include "grader/gpu/worker.hpp"
 
 namespace grader::gpu {

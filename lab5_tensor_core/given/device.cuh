@@ -1,9 +1,7 @@
 // What every file of lab 5 builds on: which GPU it is compiled for, and small helpers.
 #pragma once
 
-#include <cuda_runtime.h>
-
-#include "common/matrix.hpp"
+#include "common/kernel.cuh"
 
 // Tensor cores take half from compute capability 7.0 on; double, bfloat16 and TF32 from 8.0 on, as
 // shared memory does asynchronous copies. Before 8.0, kernels that need any of these are empty.
@@ -13,35 +11,7 @@
 #define GEMM_LAB_TENSOR_CORES 0
 #endif
 
-// Of the simulated GPU's reports: an instruction in a helper belongs to the line that calls it.
-#if defined(__clang__) && defined(__CUDA__)
-#define GEMM_LAB_DEVICE __device__ __attribute__((nodebug))
-#else
-#define GEMM_LAB_DEVICE __device__
-#endif
-
-constexpr int ceil_div(int n, int d) {
-  return (n + d - 1) / d;
-}
-
-/// Stands where you have written nothing yet: the thread ends here, and C stays as it was.
-template <typename Result>
-__device__ Result unwritten() {
-  asm volatile("exit;");
-  return Result();
-}
-
 // ---- 16 bytes: what one thread copies at a time
-
-/// How many elements make 16 bytes.
-template <typename T>
-constexpr int VEC = 16 / sizeof(T);
-
-/// True if every row of m begins at a multiple of 16 bytes.
-template <typename T>
-__host__ GEMM_LAB_DEVICE bool rows_aligned(MatrixView<T> m) {
-  return reinterpret_cast<std::size_t>(m.data) % 16 == 0 && m.ld % VEC<T> == 0;
-}
 
 /// 16 bytes, element by element: the first `left` from `from` on, then zeros. No load waits for
 /// another.

@@ -1,7 +1,6 @@
 // Operands of wgmma: what TMA cannot read where it lies is copied first.
 #pragma once
 
-#include "common/cuda_check.cuh"
 #include "lab5_tensor_core/given/device.cuh"
 
 /// Copies 8 * blockDim.x columns per block. All loads come first: no store may be in their way.
@@ -33,26 +32,6 @@ __global__ void transpose(MatrixView<const float> from, MatrixView<float> to) {
   for (int y = threadIdx.y; y < 32; y += 8)
     if (col0 + y < to.rows && row0 + x < to.cols) to(col0 + y, row0 + x) = tile[x][y];
 }
-
-/// Memory of a stream, given back when all before it in the stream is done.
-template <typename T>
-class StreamMemory {
- public:
-  explicit StreamMemory(cudaStream_t stream) : stream_(stream) {}
-  ~StreamMemory() {
-    if (data_) cudaFreeAsync(data_, stream_);
-  }
-  StreamMemory(const StreamMemory&) = delete;
-  StreamMemory& operator=(const StreamMemory&) = delete;
-  T* allocate(std::size_t elements) {
-    CUDA_CHECK(cudaMallocAsync(&data_, sizeof(T) * elements, stream_));
-    return data_;
-  }
-
- private:
-  cudaStream_t stream_;
-  T* data_ = nullptr;
-};
 
 /// A or B as TMA and wgmma take it: rows begin at multiples of 16 bytes, and those of floats are
 /// along k. Where the matrix is not so, a copy of it, which lives as long as this.

@@ -1,7 +1,6 @@
 // Launches one of three versions of a kernel, by what is known of A and B before it starts.
 #pragma once
 
-#include "common/cuda_check.cuh"
 #include "lab5_tensor_core/given/device.cuh"
 
 /// What is known of A and B. whole: they consist of whole tiles, and aligned: their rows begin at

@@ -30,12 +30,12 @@
 
 #include "common/cuda_check.cuh"
 #include "common/matrix.hpp"
-#include "common/statistics.cpp"
-#include "common/timing.cuh"
 #include "grader/author/sweep/elements.cuh"
 #include "grader/author/sweep/verify.cuh"
+#include "grader/bench/events.cuh"
 #include "grader/gpu/cublas.hpp"
 #include "grader/gpu/nvml_library.hpp"
+#include "grader/gpu/statistics.cpp"
 
 namespace sweep {
 

@@ -1,4 +1,4 @@
-#include "common/statistics.hpp"
+#include "grader/gpu/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -25,8 +25,7 @@ struct Extents {
 /// What one call of a rung did on the simulated GPU, summed over its launches.
 struct Observed {
   simgpu::Counts total;
-  simgpu::BufferCounts a, b, c,
-      scratch;  ///< scratch: everything the student's code allocated itself
+  simgpu::BufferCounts a, b, c, scratch;  ///< scratch: all that the student's code allocated
   std::vector<simgpu::LaunchReport> launches;
   unsigned live_registers = 0;      ///< largest estimate over the launches
   std::uint64_t element_bytes = 0;  ///< of one element of A and B; C has 4 bytes where these have 2
@@ -39,14 +38,12 @@ struct Goal {
   std::string stage;      ///< "1.2"
   std::string key;        ///< "load_sectors_b": names the goal in GOALS=course.toml
   std::string what;       ///< "sectors read from B", shown as "what: yours / goal"
-  std::string diagnosis;  ///< catalogue id if missed: "UNCOALESCED", "NO-REUSE", "NO-SHARED",
-                          ///< "BANK-CONFLICT" ...
+  std::string diagnosis;  ///< catalogue id if missed: "UNCOALESCED", "NO-REUSE", "NO-SHARED" ...
   std::string missed;     ///< one sentence: what the number means and where to look
   Parameters parameters;  ///< defaults; an instructor may override each by name
   std::function<double(const Observed&)> measure;
   std::function<double(const Extents&, const Parameters&, std::uint64_t element_bytes)> bound;
-  std::vector<Extents> at = {{256, 256, 256},
-                             {131, 129, 127}};  ///< where it is judged, aligned and ragged
+  std::vector<Extents> at = {{256, 256, 256}, {131, 129, 127}};  ///< where: aligned and ragged
   bool advice = false;  ///< shown, never judged ("more barriers than needed")
 };
 
@@ -95,8 +92,8 @@ Goal registers_only(std::string stage, std::string missed = "");
 /// The goal that at most `registers` registers are alive at once, at 256 x 256 x 256.
 Goal few_registers(std::string stage, double registers = 255, std::string missed = "");
 
-/// Static registration: `static const grader::GoalList goals("lab1_naive", {...});` at namespace
-/// scope.
+/// Static registration, at namespace scope: `const grader::GoalList registered("lab1_naive", goals);`
+/// Goals are written with designated initialisers: `{.stage = "1.2", .key = "threads", ...}`.
 struct GoalList {
   GoalList(std::string lab, std::vector<Goal> goals);
 };

@@ -44,45 +44,47 @@ double threads_started(const Observed& o) {
 }
 
 const std::vector<grader::Goal> goals = {
-    {"1.2",
-     "load_sectors_a",
-     "sectors read from A",
-     "UNCOALESCED",
-     "The lanes of a warp read A from many rows at once. Right result, but neighbouring "
-     "threads "
-     "(x) should share a row of C: then they share the element of A as well.",
-     {{"slack", 1.05}, {"rows_per_warp", 4}},
-     [](const Observed& o) { return static_cast<double>(o.a.load.sectors); },
-     sectors_of_a},
-    {"1.2",
-     "load_sectors_b",
-     "sectors read from B",
-     "UNCOALESCED",
-     "The lanes of a warp do not read neighbouring elements of B: lay x along the columns.",
-     {{"slack", 1.20}},
-     [](const Observed& o) { return static_cast<double>(o.b.load.sectors); },
-     sectors_of_b},
-    {"1.2",
-     "store_sectors_c",
-     "sectors written to C",
-     "UNCOALESCED",
-     "The lanes of a warp store to many rows of C. Right result, but each store then moves 32 "
-     "sectors where a row of neighbours needs 4 (8 in double): lay x along the columns.",
-     {{"slack", 1.60}},
-     [](const Observed& o) { return static_cast<double>(o.c.store.sectors); },
-     sectors_of_c},
-    {"1.2",
-     "threads",
-     "threads started",
-     "UNCOALESCED",
-     "Many threads have no element of C: ceil(columns / block.x) by ceil(rows / block.y) "
-     "blocks "
-     "are enough.",
-     {{"slack", 1.00}},
-     threads_started,
-     threads,
-     {{256, 256, 256}, {131, 129, 127}},
-     true},
+    {.stage = "1.2",
+     .key = "load_sectors_a",
+     .what = "sectors read from A",
+     .diagnosis = "UNCOALESCED",
+     .missed =
+         "The lanes of a warp read A from many rows at once. Right result, but neighbouring threads "
+         "(x) should share a row of C: then they share the element of A as well.",
+     .parameters = {{"slack", 1.05}, {"rows_per_warp", 4}},
+     .measure = [](const Observed& o) { return static_cast<double>(o.a.load.sectors); },
+     .bound = sectors_of_a},
+    {.stage = "1.2",
+     .key = "load_sectors_b",
+     .what = "sectors read from B",
+     .diagnosis = "UNCOALESCED",
+     .missed =
+         "The lanes of a warp do not read neighbouring elements of B: lay x along the columns.",
+     .parameters = {{"slack", 1.20}},
+     .measure = [](const Observed& o) { return static_cast<double>(o.b.load.sectors); },
+     .bound = sectors_of_b},
+    {.stage = "1.2",
+     .key = "store_sectors_c",
+     .what = "sectors written to C",
+     .diagnosis = "UNCOALESCED",
+     .missed =
+         "The lanes of a warp store to many rows of C. Right result, but each store then moves 32 "
+         "sectors where a row of neighbours needs 4 (8 in double): lay x along the columns.",
+     .parameters = {{"slack", 1.60}},
+     .measure = [](const Observed& o) { return static_cast<double>(o.c.store.sectors); },
+     .bound = sectors_of_c},
+    {.stage = "1.2",
+     .key = "threads",
+     .what = "threads started",
+     .diagnosis = "UNCOALESCED",
+     .missed =
+         "Many threads have no element of C: ceil(columns / block.x) by ceil(rows / block.y) blocks "
+         "are enough.",
+     .parameters = {{"slack", 1.00}},
+     .measure = threads_started,
+     .bound = threads,
+     .at = {{256, 256, 256}, {131, 129, 127}},
+     .advice = true},
 };
 
 const grader::GoalList registered("lab1_naive", goals);

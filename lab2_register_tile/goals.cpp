@@ -41,36 +41,32 @@ const char* const too_many_loads =
     "multiplication: load a column of A and a row of B into registers, then multiply all with all.";
 const char* const edge_loads =
     "Tiles at the edge load far more than tiles inside: let them run the same loop on clamped "
-    "indices "
-    "and leave the question what exists to the store.";
+    "indices and leave the question what exists to the store.";
 const char* const in_local_memory =
-    "The accumulators lie in local memory, which is slow global memory in disguise: an array stays "
-    "in "
-    "registers only if every index is known when the kernel is compiled (#pragma unroll).";
+    "The accumulators lie in local memory, which is slow global memory in disguise: an array "
+    "stays in registers only if every index is known when the kernel is compiled (#pragma unroll).";
 const char* const too_many_registers =
     "More registers are alive at once than a thread can have: ptxas will spill them to local "
-    "memory. "
-    "A smaller tile is faster.";
+    "memory. A smaller tile is faster.";
 const char* const half_empty =
     "With more than 128 registers only one block of 256 threads fits on a multiprocessor.";
 const char* const scattered =
     "The lanes of a warp read B with a stride: give neighbouring threads neighbouring columns and "
-    "step "
-    "from one column of a thread to its next by the number of threads in a row.";
+    "step from one column of a thread to its next by the number of threads in a row.";
 
 const std::vector<Extents> inside = {{256, 256, 256}};
 const std::vector<Extents> edges = {{256, 256, 256}, {131, 129, 127}, {255, 255, 127}};
 
 grader::Goal few_loads(const char* stage, const char* missed, const std::vector<Extents>& at) {
-  return {stage,
-          "load_requests",
-          "global load requests",
-          "NO-REUSE",
-          missed,
-          {{"TM", 4}, {"TN", 4}, {"slack", 1.05}},
-          grader::load_requests,
-          requests_of_tiles,
-          at};
+  return {.stage = stage,
+          .key = "load_requests",
+          .what = "global load requests",
+          .diagnosis = "NO-REUSE",
+          .missed = missed,
+          .parameters = {{"TM", 4}, {"TN", 4}, {"slack", 1.05}},
+          .measure = grader::load_requests,
+          .bound = requests_of_tiles,
+          .at = at};
 }
 grader::Goal registers_only(const char* stage, const std::vector<Extents>& at) {
   grader::Goal goal = grader::registers_only(stage, in_local_memory);
@@ -85,39 +81,39 @@ const std::vector<grader::Goal> goals = {
     few_loads("2.1", too_many_loads, inside),
     registers_only("2.1", inside),
     few_registers("2.1"),
-    {"2.1",
-     "live_registers_128",
-     "registers, two blocks",
-     "REGISTERS",
-     half_empty,
-     {{"registers", 128}},
-     grader::live_registers,
-     grader::live_registers_bound,
-     inside,
-     true},
+    {.stage = "2.1",
+     .key = "live_registers_128",
+     .what = "registers, two blocks",
+     .diagnosis = "REGISTERS",
+     .missed = half_empty,
+     .parameters = {{"registers", 128}},
+     .measure = grader::live_registers,
+     .bound = grader::live_registers_bound,
+     .at = inside,
+     .advice = true},
 
     few_loads("2.2", edge_loads, edges),
     registers_only("2.2", edges),
     few_registers("2.2"),
 
-    {"2.3",
-     "load_sectors_b",
-     "sectors read from B",
-     "UNCOALESCED",
-     scattered,
-     {{"TM", 4}, {"TN", 4}, {"slack", 1.05}},
-     grader::sectors_of_b,
-     sectors_of_b,
-     edges},
-    {"2.3",
-     "load_sectors_a",
-     "sectors read from A",
-     "NO-REUSE",
-     too_many_loads,
-     {{"TM", 4}, {"TN", 4}, {"slack", 1.25}},
-     grader::sectors_of_a,
-     sectors_of_a,
-     edges},
+    {.stage = "2.3",
+     .key = "load_sectors_b",
+     .what = "sectors read from B",
+     .diagnosis = "UNCOALESCED",
+     .missed = scattered,
+     .parameters = {{"TM", 4}, {"TN", 4}, {"slack", 1.05}},
+     .measure = grader::sectors_of_b,
+     .bound = sectors_of_b,
+     .at = edges},
+    {.stage = "2.3",
+     .key = "load_sectors_a",
+     .what = "sectors read from A",
+     .diagnosis = "NO-REUSE",
+     .missed = too_many_loads,
+     .parameters = {{"TM", 4}, {"TN", 4}, {"slack", 1.25}},
+     .measure = grader::sectors_of_a,
+     .bound = sectors_of_a,
+     .at = edges},
     few_loads("2.3", edge_loads, edges),
     registers_only("2.3", edges),
     few_registers("2.3"),

@@ -9,8 +9,8 @@ namespace grader {
 namespace {
 
 std::map<std::string, std::vector<Goal>>& registry() {
-  static std::map<std::string, std::vector<Goal>>
-      lists;  // constructed on first use: order of files is not defined
+  // Constructed on first use: the order of files is not defined.
+  static std::map<std::string, std::vector<Goal>> lists;
   return lists;
 }
 
@@ -108,10 +108,14 @@ Goal registers_only(std::string stage, std::string missed) {
     missed =
         "An array lies in local memory: it stays in registers only if every index is known when "
         "the kernel is compiled (#pragma unroll).";
-  return {std::move(stage),        "local_accesses",
-          "local memory accesses", "LOCAL-MEMORY",
-          std::move(missed),       {},
-          local_accesses,          nothing};
+  return {.stage = std::move(stage),
+          .key = "local_accesses",
+          .what = "local memory accesses",
+          .diagnosis = "LOCAL-MEMORY",
+          .missed = std::move(missed),
+          .parameters = {},
+          .measure = local_accesses,
+          .bound = nothing};
 }
 
 Goal few_registers(std::string stage, double registers, std::string missed) {
@@ -119,9 +123,15 @@ Goal few_registers(std::string stage, double registers, std::string missed) {
     missed =
         "More registers are alive at once than a thread can have: ptxas will spill them to local "
         "memory.";
-  return {std::move(stage), "live_registers",     "live registers",
-          "REGISTERS",      std::move(missed),    {{"registers", registers}},
-          live_registers,   live_registers_bound, {{256, 256, 256}}};
+  return {.stage = std::move(stage),
+          .key = "live_registers",
+          .what = "live registers",
+          .diagnosis = "REGISTERS",
+          .missed = std::move(missed),
+          .parameters = {{"registers", registers}},
+          .measure = live_registers,
+          .bound = live_registers_bound,
+          .at = {{256, 256, 256}}};
 }
 
 GoalList::GoalList(std::string lab, std::vector<Goal> goals) {

@@ -3,17 +3,10 @@
 // You will learn why one thread should compute many elements (each loaded value is then used many
 // times), how to treat the edges without a branch in the hot loop, and how to keep the loads of a
 // warp side by side although every thread owns several columns.
-#include <cuda_runtime.h>
-
-#include "common/cuda_check.cuh"
-#include "common/matrix.hpp"
-
-constexpr int ceil_div(int n, int d) {
-  return (n + d - 1) / d;
-}
+#include "common/kernel.cuh"
 
 /// All kernels here run in blocks of BX x BY threads with a tile of TM x TN elements of C each.
-constexpr int BX = 16, BY = 16;
+constexpr int BX = 16, BY = 16, THREADS = BX * BY;
 
 // ---- 2.1: TM x TN elements of C per thread
 
@@ -25,10 +18,13 @@ __device__ void accumulate(T (&acc)[TM][TN], MatrixView<const T> a, MatrixView<c
   static_assert(TM > 0 && TN > 0, "a thread must own at least one element of C");
   // TODO(2.1) For every k: fetch TM elements of A and TN of B into two small arrays, then add all
   //           their TM * TN products to acc. `#pragma unroll` over every loop on such an array.
+  // >>> skeleton
+  // acc[0][0] = unwritten<T>();
+  // <<< skeleton
   // >>> solution
 #pragma unroll 4  // the loads of four k steps are then under way at once
   for (int k = 0; k < a.cols; ++k) {
-    T a_k[TM], b_k[TN];
+    T a_k[TM], b_k[TN];  // (TM) of column k of A, (TN) of row k of B
 #pragma unroll
     for (int i = 0; i < TM; ++i) a_k[i] = a(rows[i], k);
 #pragma unroll
@@ -55,10 +51,10 @@ __device__ void one_by_one(MatrixView<const T> a, MatrixView<const T> b, MatrixV
   }
 }
 
-/// __launch_bounds__(256, 2): blocks of 256 threads, and no more registers than let two of them
-/// live on a multiprocessor.
+/// __launch_bounds__(THREADS, 2): blocks of so many threads, and no more registers than let two of
+/// them live on a multiprocessor.
 template <int TM, int TN, typename T>
-__global__ void __launch_bounds__(256, 2)
+__global__ void __launch_bounds__(THREADS, 2)
     register_tile_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
   const int row0 = (blockIdx.y * BY + threadIdx.y) * TM;
   const int col0 = (blockIdx.x * BX + threadIdx.x) * TN;
@@ -70,15 +66,12 @@ __global__ void __launch_bounds__(256, 2)
 #pragma unroll
   for (int j = 0; j < TN; ++j) cols[j] = col0 + j;
 
-  T acc[TM][TN] = {};
+  T acc[TM][TN] = {};  // (TM, TN) of C, in registers
   accumulate(acc, a, b, rows, cols);
-  // TODO(2.1) Store acc. Every loop over it unrolled, here too.
-  // >>> solution
-#pragma unroll
+#pragma unroll  // here too: an index that is not known at compile time sends acc to local memory
   for (int i = 0; i < TM; ++i)
 #pragma unroll
     for (int j = 0; j < TN; ++j) c(rows[i], cols[j]) = acc[i][j];
-  // <<< solution
 }
 
 // ---- 2.2: the edges, without a branch in the hot loop
@@ -97,7 +90,7 @@ __device__ void thread_tile(MatrixView<const T> a, MatrixView<const T> b, Matrix
   for (int i = 0; i < TM; ++i) rows[i] = CLAMP ? min(row0 + i, c.rows - 1) : row0 + i;
 #pragma unroll
   for (int j = 0; j < TN; ++j) cols[j] = CLAMP ? min(col0 + j * STEP, c.cols - 1) : col0 + j * STEP;
-  T acc[TM][TN] = {};
+  T acc[TM][TN] = {};  // (TM, TN) of C, in registers
   accumulate(acc, a, b, rows, cols);
 #pragma unroll
   for (int i = 0; i < TM; ++i)
@@ -113,7 +106,6 @@ __device__ void thread_tile(MatrixView<const T> a, MatrixView<const T> b, Matrix
 template <int TM, int TN, int STEP, typename T>
 __device__ void block_tile(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c, int row0,
                            int col0) {
-  static_assert(BX * BY == 256, "the launch bounds promise 256 threads");
   const int row_end = (blockIdx.y + 1) * (BY * TM), col_end = (blockIdx.x + 1) * (BX * TN);
   if (row_end <= c.rows && col_end <= c.cols)
     thread_tile<false, TM, TN, STEP>(a, b, c, row0, col0);
@@ -122,7 +114,7 @@ __device__ void block_tile(MatrixView<const T> a, MatrixView<const T> b, MatrixV
 }
 
 template <int TM, int TN, typename T>
-__global__ void __launch_bounds__(256, 2)
+__global__ void __launch_bounds__(THREADS, 2)
     clamped_tile_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
   const int row0 = (blockIdx.y * BY + threadIdx.y) * TM;
   const int col0 = (blockIdx.x * BX + threadIdx.x) * TN;
@@ -134,7 +126,7 @@ __global__ void __launch_bounds__(256, 2)
 /// A block still computes (BY * TM) x (BX * TN) elements of C and each thread TM x TN of them, but
 /// the columns of a thread need not be neighbours. The loads of its warp should be.
 template <int TM, int TN, typename T>
-__global__ void __launch_bounds__(256, 2)
+__global__ void __launch_bounds__(THREADS, 2)
     interleaved_tile_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
   // TODO(2.3) Choose row0, col0 and STEP such that for every j neighbouring threads own
   //           neighbouring columns, and call block_tile<TM, TN, STEP>(a, b, c, row0, col0).

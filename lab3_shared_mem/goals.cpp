@@ -28,7 +28,7 @@ double sectors_of_c(const Extents& e, const Parameters& p, std::uint64_t bytes) 
   return p.at("slack") * static_cast<double>(piece_sectors(e.m, e.n, whole(p, "TILE"), bytes));
 }
 
-// ---- 3.1
+// ---- 3.1 and 3.4.1
 
 double sectors_of_copied_a(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   return p.at("slack") * static_cast<double>(piece_sectors(e.m, e.k, whole(p, "BK"), bytes));
@@ -59,26 +59,21 @@ double sectors_with_packing(const Extents& e, const Parameters& p, std::uint64_t
 
 const char* const conflicts =
     "The threads of a warp walk down a column of a tile: sixteen rows that begin in two of the 32 "
-    "banks. "
-    "Let neighbouring threads (tx) touch neighbouring elements of a row.";
+    "banks. Let neighbouring threads (tx) touch neighbouring elements of a row.";
 const char* const stored_too_often =
     "Every element of C is stored once per k tile, but only the last store counts.";
 const char* const fetch_scattered =
     "The threads of a warp fetch from many rows at once: number the elements of the tile row by "
-    "row and "
-    "give neighbouring elements to neighbouring threads.";
+    "row and give neighbouring elements to neighbouring threads.";
 const char* const no_shared =
     "Each tile should be read from global memory once per block. More is read: are operands still "
-    "taken "
-    "from A and B inside the k loop of the product?";
+    "taken from A and B inside the k loop of the product?";
 const char* const small_tile =
     "More is read from global memory than a 64 x 64 tile per block needs. The block's tile, not "
-    "the "
-    "thread's, decides how often A and B are read.";
+    "the thread's, decides how often A and B are read.";
 const char* const more_barriers =
     "Two barriers per k tile are enough: one when the tiles are complete, one when nobody reads "
-    "them any "
-    "more. Each further one makes the whole block wait.";
+    "them any more. Each further one makes the whole block wait.";
 const char* const packing_missed =
     "Packed tiles are contiguous and aligned, so that reading one costs no sector too many. More "
     "is read.";
@@ -93,67 +88,70 @@ Parameters tile_with_slack(double bm, double bn, double bk) {
   return {{"BM", bm}, {"BN", bn}, {"BK", bk}, {"slack", 1.05}};
 }
 
+grader::Goal fetched_by_rows(const char* stage) {
+  return {.stage = stage,
+          .key = "load_sectors_a",
+          .what = "sectors read from A",
+          .diagnosis = "UNCOALESCED",
+          .missed = fetch_scattered,
+          .parameters = {{"BK", 8}, {"slack", 1.05}},
+          .measure = grader::sectors_of_a,
+          .bound = sectors_of_copied_a};
+}
 grader::Goal few_sectors(const char* stage, const char* missed, double bm, double bn, double bk) {
-  return {stage,
-          "load_sectors",
-          "sectors of A and B",
-          "NO-SHARED",
-          missed,
-          tile_with_slack(bm, bn, bk),
-          grader::load_sectors,
-          sectors_of_a_and_b};
+  return {.stage = stage,
+          .key = "load_sectors",
+          .what = "sectors of A and B",
+          .diagnosis = "NO-SHARED",
+          .missed = missed,
+          .parameters = tile_with_slack(bm, bn, bk),
+          .measure = grader::load_sectors,
+          .bound = sectors_of_a_and_b};
 }
 grader::Goal packed(const char* stage, const std::vector<Extents>& at) {
-  return {stage,
-          "load_sectors",
-          "sectors read",
-          "UNCOALESCED",
-          packing_missed,
-          tile_with_slack(128, 128, 16),
-          grader::load_sectors,
-          sectors_with_packing,
-          at};
+  return {.stage = stage,
+          .key = "load_sectors",
+          .what = "sectors read",
+          .diagnosis = "UNCOALESCED",
+          .missed = packing_missed,
+          .parameters = tile_with_slack(128, 128, 16),
+          .measure = grader::load_sectors,
+          .bound = sectors_with_packing,
+          .at = at};
 }
 /// Advice: shown, never judged.
 grader::Goal few_barriers(const char* stage, double bm, double bn, double bk) {
-  grader::Goal goal = {stage,
-                       "barriers",
-                       "barriers",
-                       "BARRIERS",
-                       more_barriers,
-                       tile(bm, bn, bk),
-                       grader::block_barriers,
-                       grader::two_barriers};
+  grader::Goal goal = {.stage = stage,
+                       .key = "barriers",
+                       .what = "barriers",
+                       .diagnosis = "BARRIERS",
+                       .missed = more_barriers,
+                       .parameters = tile(bm, bn, bk),
+                       .measure = grader::block_barriers,
+                       .bound = grader::two_barriers};
   goal.advice = true;
   return goal;
 }
 
 const std::vector<grader::Goal> goals = {
-    {"3.0",
-     "shared_wavefronts",
-     "shared wavefronts",
-     "BANK-CONFLICT",
-     conflicts,
-     {{"TILE", 16}, {"slack", 1.05}},
-     grader::shared_wavefronts,
-     wavefronts_along_rows},
-    {"3.0",
-     "store_sectors_c",
-     "sectors written to C",
-     "STORES",
-     stored_too_often,
-     {{"TILE", 16}, {"slack", 1.05}},
-     grader::sectors_to_c,
-     sectors_of_c},
+    {.stage = "3.0",
+     .key = "shared_wavefronts",
+     .what = "shared wavefronts",
+     .diagnosis = "BANK-CONFLICT",
+     .missed = conflicts,
+     .parameters = {{"TILE", 16}, {"slack", 1.05}},
+     .measure = grader::shared_wavefronts,
+     .bound = wavefronts_along_rows},
+    {.stage = "3.0",
+     .key = "store_sectors_c",
+     .what = "sectors written to C",
+     .diagnosis = "STORES",
+     .missed = stored_too_often,
+     .parameters = {{"TILE", 16}, {"slack", 1.05}},
+     .measure = grader::sectors_to_c,
+     .bound = sectors_of_c},
 
-    {"3.1",
-     "load_sectors_a",
-     "sectors read from A",
-     "UNCOALESCED",
-     fetch_scattered,
-     {{"BK", 8}, {"slack", 1.05}},
-     grader::sectors_of_a,
-     sectors_of_copied_a},
+    fetched_by_rows("3.1"),
 
     few_sectors("3.2", no_shared, 16, 16, 16),
     few_barriers("3.2", 32, 32, 32),
@@ -162,6 +160,8 @@ const std::vector<grader::Goal> goals = {
     grader::registers_only("3.3"),
     grader::few_registers("3.3"),
     few_barriers("3.3", 128, 64, 16),
+
+    fetched_by_rows("3.4.1"),
 
     packed("3.4", for_packing),
     packed("3.5", inside),

@@ -3,27 +3,31 @@
 // You will learn how the threads of a block fetch a tile together, which two barriers keep them
 // from reading too early or overwriting too soon, and why a shared tile pays off only under the
 // register tile of lab 2.
-#include <cuda_runtime.h>
-
-#include "common/cuda_check.cuh"
-#include "common/matrix.hpp"
-
-constexpr int ceil_div(int n, int d) {
-  return (n + d - 1) / d;
-}
+#include "common/kernel.cuh"
 
 // ---- 3.0: right, and slow twice
+
+/// The letters of the lines below that cost more than they should, for example "AB".
+const char* suspects() {
+  // TODO(3.0.1) Which addresses do the 32 threads of a warp touch at once? And how often?
+  // >>> skeleton
+  // return "";
+  // <<< skeleton
+  // >>> solution
+  return "CDFH";
+  // <<< solution
+}
 
 /// From a public course report: one TILE x TILE tile of C per block. Its results are right (for
 /// K > 0), but some of the lettered lines make the hardware do up to sixteen times the work needed.
 template <int TILE, typename T>
 __global__ void suspicious_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
-  __shared__ T a_tile[TILE][TILE], b_tile[TILE][TILE];
+  __shared__ T a_tile[TILE][TILE], b_tile[TILE][TILE];  // (TILE, TILE), both
   const int tx = threadIdx.x, ty = threadIdx.y;
   const int row = blockIdx.y * TILE + ty;  // (A)
   const int col = blockIdx.x * TILE + tx;  // (B)
   T sum = 0;
-  // TODO(3.0) Name the guilty lines in suspects() below, then repair them here.
+  // TODO(3.0) Name the guilty lines in suspects() above, then repair them here.
   // >>> skeleton
   // for (int k0 = 0; k0 < a.cols; k0 += TILE) {
   //   a_tile[tx][ty] = row < a.rows && k0 + tx < a.cols ? a(row, k0 + tx) : T(0);  // (C)
@@ -46,17 +50,6 @@ __global__ void suspicious_kernel(MatrixView<const T> a, MatrixView<const T> b, 
   // <<< solution
 }
 
-/// The letters of the lines that cost more than they should, for example "AB".
-const char* suspects() {
-  // TODO(3.0) Which addresses do the 32 threads of a warp touch at once? And how often?
-  // >>> skeleton
-  // return "";
-  // <<< skeleton
-  // >>> solution
-  return "CDFH";
-  // <<< solution
-}
-
 template <typename T>
 void gemm_suspicious(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                      cudaStream_t stream) {
@@ -76,6 +69,9 @@ __device__ void fetch_tile(T (&tile)[ROWS][COLS], MatrixView<const T> m, int row
   static_assert(ROWS * COLS % THREADS == 0, "every thread must fetch the same number of elements");
   // TODO(3.1) Count the elements of the tile row by row: thread t fetches number t, t + THREADS,
   //           t + 2 * THREADS, ... so that the loads of a warp are neighbours. Zero outside of m.
+  // >>> skeleton
+  // tile[0][0] = unwritten<T>();
+  // <<< skeleton
   // >>> solution
   const int thread = threadIdx.y * blockDim.x + threadIdx.x;
 #pragma unroll
@@ -87,16 +83,12 @@ __device__ void fetch_tile(T (&tile)[ROWS][COLS], MatrixView<const T> m, int row
   // <<< solution
 }
 
-/// Your test of fetch_tile: C = A, tile by tile through shared memory. To every element it adds
-/// what lies in the tile beyond the edge of A, which changes nothing if that is zero.
-template <int THREADS, int ROWS, int COLS, typename T>
-__global__ void round_trip_kernel(MatrixView<const T> a, MatrixView<T> c) {
-  static_assert(ROWS <= THREADS, "each row of the tile needs a thread that writes it back");
-  __shared__ T tile[ROWS][COLS];
-  const int row0 = blockIdx.y * ROWS, col0 = blockIdx.x * COLS;
-  fetch_tile<THREADS>(tile, a, row0, col0);
-  __syncthreads();
-
+/// Your test of fetch_tile, and of packing: writes the tile of A at (row0, col0) to C. To
+/// every element it adds what lies in the tile beyond the edge of A, which changes nothing if that
+/// is zero.
+template <int ROWS, int COLS, typename T>
+__device__ void write_back(const T (&tile)[ROWS][COLS], MatrixView<const T> a, MatrixView<T> c,
+                           int row0, int col0) {
   const int row = row0 + threadIdx.x;
   if (threadIdx.x >= ROWS || row >= c.rows) return;
   const int width = min(COLS, a.cols - col0);
@@ -107,16 +99,24 @@ __global__ void round_trip_kernel(MatrixView<const T> a, MatrixView<T> c) {
   for (int k = 0; k < width; ++k) c(row, col0 + k) = tile[threadIdx.x][k] + beyond;
 }
 
-/// C = A. B takes no part.
+/// C = A, tile by tile through shared memory.
+template <int THREADS, int ROWS, int COLS, typename T>
+__global__ void round_trip_kernel(MatrixView<const T> a, MatrixView<T> c) {
+  static_assert(ROWS <= THREADS, "each row of the tile needs a thread that writes it back");
+  __shared__ T tile[ROWS][COLS];  // (ROWS, COLS), row-major
+  const int row0 = blockIdx.y * ROWS, col0 = blockIdx.x * COLS;
+  fetch_tile<THREADS>(tile, a, row0, col0);
+  __syncthreads();
+  write_back(tile, a, c, row0, col0);
+}
+
+/// B takes no part.
 template <typename T>
 void round_trip(MatrixView<const T> a, MatrixView<const T>, MatrixView<T> c, cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  // TODO(3.1) Launch round_trip_kernel: 256 threads for each 64 x 16 tile of A.
-  // >>> solution
   constexpr int THREADS = 256, ROWS = 64, COLS = 16;
   const dim3 grid(ceil_div(a.cols, COLS), ceil_div(a.rows, ROWS));
   round_trip_kernel<THREADS, ROWS, COLS><<<grid, THREADS, 0, stream>>>(a, c);
-  // <<< solution
   CUDA_CHECK_LAUNCH();
 }
 
@@ -125,7 +125,7 @@ void round_trip(MatrixView<const T> a, MatrixView<const T>, MatrixView<T> c, cud
 /// One TILE x TILE tile of C per block, one element per thread.
 template <int TILE, typename T>
 __global__ void tiled_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
-  __shared__ T a_tile[TILE][TILE], b_tile[TILE][TILE];
+  __shared__ T a_tile[TILE][TILE], b_tile[TILE][TILE];  // (TILE, TILE), row-major
   static_assert(sizeof(a_tile) + sizeof(b_tile) <= 48 << 10, "both tiles must fit into 48 KiB");
   // TODO(3.2) For every k tile: fetch a_tile and b_tile, multiply. Nobody may read what is not yet
   //           stored, or overwrite what is still being read. At the end, a guarded store.
@@ -157,26 +157,29 @@ void gemm_tiled(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
 // ---- 3.3: the register tile of lab 2, fed from the shared tiles of 3.2
 
 /// acc += a_tile * b_tile for the calling thread's TM rows, beginning at row0, and TN columns col0,
-/// col0 + STEP, col0 + 2 * STEP, ...: interleaved, as in lab 2.
-template <int STEP, int TM, int TN, int BM, int BN, int BK, typename T>
+/// col0 + STEP, col0 + 2 * STEP, ...: accumulate() of lab 2, from shared memory.
+/// b_tile is (BK, BN), row-major; in 3.5 by columns, which makes it (BN, BK).
+template <int STEP, bool B_BY_COLUMNS = false, int TM, int TN, int BM, int BK, int ROWS, int COLS,
+          typename T>
 __device__ void multiply_tiles(T (&acc)[TM][TN], const T (&a_tile)[BM][BK],
-                               const T (&b_tile)[BK][BN], int row0, int col0) {
+                               const T (&b_tile)[ROWS][COLS], int row0, int col0) {
+  constexpr int BN = B_BY_COLUMNS ? ROWS : COLS;
   static_assert(BN == TN * STEP, "the interleaved columns must cover the tile exactly");
-  // TODO(3.3) As accumulate() in lab 2, with a_tile and b_tile in the place of A and B.
-  // >>> solution
 #pragma unroll 2  // more would need more registers than two blocks can share
   for (int k = 0; k < BK; ++k) {
-    T a_k[TM], b_k[TN];
+    T a_k[TM], b_k[TN];  // (TM) of column k, (TN) of row k
 #pragma unroll
     for (int i = 0; i < TM; ++i) a_k[i] = a_tile[row0 + i][k];
 #pragma unroll
-    for (int j = 0; j < TN; ++j) b_k[j] = b_tile[k][col0 + j * STEP];
+    for (int j = 0; j < TN; ++j) {
+      const int col = col0 + j * STEP;
+      b_k[j] = B_BY_COLUMNS ? b_tile[col][k] : b_tile[k][col];
+    }
 #pragma unroll
     for (int i = 0; i < TM; ++i)
 #pragma unroll
       for (int j = 0; j < TN; ++j) acc[i][j] += a_k[i] * b_k[j];
   }
-  // <<< solution
 }
 
 /// Stores acc at rows row, row + 1, ... and columns col, col + STEP, ... of C, as far as they
@@ -196,7 +199,8 @@ __global__ void __launch_bounds__(BM / TM * (BN / TN), 2)
     block_tile_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
   static_assert(BM % TM == 0 && BN % TN == 0, "a block's tile must consist of whole thread tiles");
   constexpr int STEP = BN / TN, THREADS = BM / TM * STEP;
-  __shared__ T a_tile[BM][BK], b_tile[BK][BN];
+  __shared__ T a_tile[BM][BK];  // (BM, BK), row-major
+  __shared__ T b_tile[BK][BN];  // (BK, BN), row-major
   static_assert(sizeof(a_tile) + sizeof(b_tile) <= 48 << 10, "both tiles must fit into 48 KiB");
   static_assert(THREADS % 32 == 0, "a block must consist of whole warps");
   // TODO(3.3) Where the block's tile and, within it, the thread's tile begin. Then the loop of 3.2
@@ -229,26 +233,17 @@ void gemm_block_tile(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T>
 
 // ---- 3.4 bonus: packing A and B into tiles first, as a CPU's GEMM does
 
-/// The place of element (r, k) within a packed tile: by rows, or by columns in 3.5.
+/// Where element (r, k) lies in a packed (ROWS, COLS) tile: by rows, or by columns in 3.5.
 template <bool BY_COLUMNS, int ROWS, int COLS>
-__device__ int place_in_tile(int r, int k) {
-  if (!BY_COLUMNS) return r * COLS + k;
-  // TODO(3.5) Element (r, k) when the columns of the tile follow each other.
-  // >>> skeleton
-  // return 0;
-  // <<< skeleton
-  // >>> solution
-  return k * ROWS + r;
-  // <<< solution
-}
+__device__ int place_in_tile(int r, int k);
 
 /// Rewrites m as its ROWS x COLS tiles, one after the other, each contiguous and filled up with
 /// zeros where it hangs over the edge. One block per tile.
 template <int THREADS, int ROWS, int COLS, bool BY_COLUMNS, typename T>
 __global__ void pack_kernel(MatrixView<const T> m, T* packed) {
   static_assert(ROWS * COLS % THREADS == 0, "every thread must pack the same number of elements");
-  // TODO(3.4) As fetch_tile, but into packed, where this block's tile begins at ROWS * COLS times
-  //           its number. place_in_tile() says where within it.
+  // TODO(3.4.1) As fetch_tile, but into packed, where this block's tile begins at ROWS * COLS times
+  //             its number. place_in_tile() says where within it.
   // >>> solution
   const int row0 = blockIdx.y * ROWS, col0 = blockIdx.x * COLS;
   T* const tile = packed + std::size_t{blockIdx.y * gridDim.x + blockIdx.x} * (ROWS * COLS);
@@ -265,37 +260,37 @@ __global__ void pack_kernel(MatrixView<const T> m, T* packed) {
 template <int THREADS, int ROWS, int COLS, typename T>
 __device__ void copy_tile(T (&tile)[ROWS][COLS], const T* packed) {
   static_assert(ROWS * COLS % THREADS == 0, "every thread must copy the same number of elements");
-  // TODO(3.4) Element e of packed is the tile's e-th, counted row by row.
-  // >>> solution
 #pragma unroll
   for (int i = 0; i < ROWS * COLS / THREADS; ++i) {
     const int e = threadIdx.x + i * THREADS;
     tile[e / COLS][e % COLS] = packed[e];
   }
-  // <<< solution
 }
 
-/// multiply_tiles once more, for a tile of B that was packed by columns: b_tile[column][k].
-/// The compiler picks it by the shape of b_tile.
-template <int STEP, int TM, int TN, int BM, int BN, int BK, typename T>
-__device__ void multiply_tiles(T (&acc)[TM][TN], const T (&a_tile)[BM][BK],
-                               const T (&b_tile)[BN][BK], int row0, int col0) {
-  static_assert(BN == TN * STEP, "the interleaved columns must cover the tile exactly");
-  // TODO(3.5) Your 3.3, with the indices of b_tile exchanged.
-  // >>> solution
-#pragma unroll 2  // more would need more registers than two blocks can share
-  for (int k = 0; k < BK; ++k) {
-    T a_k[TM], b_k[TN];
-#pragma unroll
-    for (int i = 0; i < TM; ++i) a_k[i] = a_tile[row0 + i][k];
-#pragma unroll
-    for (int j = 0; j < TN; ++j) b_k[j] = b_tile[col0 + j * STEP][k];
-#pragma unroll
-    for (int i = 0; i < TM; ++i)
-#pragma unroll
-      for (int j = 0; j < TN; ++j) acc[i][j] += a_k[i] * b_k[j];
-  }
-  // <<< solution
+/// Your test of pack_kernel: a packed matrix back to rows.
+template <int THREADS, int ROWS, int COLS, typename T>
+__global__ void unpack_kernel(const T* packed, MatrixView<const T> a, MatrixView<T> c) {
+  __shared__ T tile[ROWS][COLS];  // (ROWS, COLS), row-major
+  const std::size_t number = blockIdx.y * gridDim.x + blockIdx.x;
+  copy_tile<THREADS>(tile, packed + number * (ROWS * COLS));
+  __syncthreads();
+  write_back(tile, a, c, blockIdx.y * ROWS, blockIdx.x * COLS);
+}
+
+/// C = A, packed and unpacked.
+template <typename T>
+void packed_round_trip(MatrixView<const T> a, MatrixView<const T>, MatrixView<T> c,
+                       cudaStream_t stream) {
+  if (c.rows == 0 || c.cols == 0) return;
+  constexpr int THREADS = 256, ROWS = 128, COLS = 16;
+  const dim3 grid(ceil_div(a.cols, COLS), ceil_div(a.rows, ROWS));
+  StreamMemory<T> memory(stream);
+  T* const packed = memory.allocate(std::size_t{1} * grid.x * grid.y * ROWS * COLS);
+  pack_kernel<THREADS, ROWS, COLS, false><<<grid, THREADS, 0, stream>>>(a, packed);
+  CUDA_CHECK_LAUNCH();
+  unpack_kernel<THREADS, ROWS, COLS>
+      <<<grid, THREADS, 0, stream>>>(static_cast<const T*>(packed), a, c);
+  CUDA_CHECK_LAUNCH();
 }
 
 /// As block_tile_kernel, from packed tiles: a_packed has k_tiles tiles of BM x BK for each tile row
@@ -304,8 +299,8 @@ template <int BM, int BN, int BK, int TM, int TN, bool B_BY_COLUMNS, typename T>
 __global__ void __launch_bounds__(BM / TM * (BN / TN), 2)
     packed_kernel(const T* a_packed, const T* b_packed, MatrixView<T> c, int k_tiles) {
   constexpr int STEP = BN / TN, THREADS = BM / TM * STEP;
-  __shared__ T a_tile[BM][BK];
-  __shared__ T b_tile[B_BY_COLUMNS ? BN : BK][B_BY_COLUMNS ? BK : BN];
+  __shared__ T a_tile[BM][BK];                                          // (BM, BK), row-major
+  __shared__ T b_tile[B_BY_COLUMNS ? BN : BK][B_BY_COLUMNS ? BK : BN];  // (BK, BN), as it is packed
   static_assert(sizeof(a_tile) + sizeof(b_tile) <= 48 << 10, "both tiles must fit into 48 KiB");
   static_assert(THREADS % 32 == 0, "a block must consist of whole warps");
   // TODO(3.4) Your 3.3 with copy_tile in the place of fetch_tile.
@@ -316,29 +311,12 @@ __global__ void __launch_bounds__(BM / TM * (BN / TN), 2)
     copy_tile<THREADS>(a_tile, a_packed + std::size_t{blockIdx.y * k_tiles + t} * (BM * BK));
     copy_tile<THREADS>(b_tile, b_packed + std::size_t{t * gridDim.x + blockIdx.x} * (BK * BN));
     __syncthreads();
-    multiply_tiles<STEP>(acc, a_tile, b_tile, row, col);
+    multiply_tiles<STEP, B_BY_COLUMNS>(acc, a_tile, b_tile, row, col);
     __syncthreads();
   }
   store_tile<STEP>(acc, c, blockIdx.y * BM + row, blockIdx.x * BN + col);
   // <<< solution
 }
-
-/// Device memory for the length of a launcher; freed in the order of the stream.
-template <typename T>
-class Scratch {
- public:
-  Scratch(std::size_t elements, cudaStream_t stream) : stream_(stream) {
-    CUDA_CHECK(cudaMallocAsync(reinterpret_cast<void**>(&data_), elements * sizeof(T), stream));
-  }
-  ~Scratch() { cudaFreeAsync(data_, stream_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  T* data() const { return data_; }
-
- private:
-  T* data_ = nullptr;
-  cudaStream_t stream_;
-};
 
 /// Packs A and B, then multiplies.
 template <bool B_BY_COLUMNS, typename T>
@@ -349,18 +327,19 @@ void multiply_packed(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T>
   const int m_tiles = ceil_div(c.rows, BM), n_tiles = ceil_div(c.cols, BN);
   const int k_tiles = ceil_div(a.cols, BK);
   // One tile at least: with K = 0 there is nothing to pack, but C must become zero.
-  const Scratch<T> a_packed(std::size_t{1} * m_tiles * (k_tiles + 1) * BM * BK, stream);
-  const Scratch<T> b_packed(std::size_t{1} * (k_tiles + 1) * n_tiles * BK * BN, stream);
+  StreamMemory<T> a_memory(stream), b_memory(stream);
+  T* const a_packed = a_memory.allocate(std::size_t{1} * m_tiles * (k_tiles + 1) * BM * BK);
+  T* const b_packed = b_memory.allocate(std::size_t{1} * (k_tiles + 1) * n_tiles * BK * BN);
   if (k_tiles > 0) {
     pack_kernel<THREADS, BM, BK, false>
-        <<<dim3(k_tiles, m_tiles), THREADS, 0, stream>>>(a, a_packed.data());
+        <<<dim3(k_tiles, m_tiles), THREADS, 0, stream>>>(a, a_packed);
     CUDA_CHECK_LAUNCH();
     pack_kernel<THREADS, BK, BN, B_BY_COLUMNS>
-        <<<dim3(n_tiles, k_tiles), THREADS, 0, stream>>>(b, b_packed.data());
+        <<<dim3(n_tiles, k_tiles), THREADS, 0, stream>>>(b, b_packed);
     CUDA_CHECK_LAUNCH();
   }
   packed_kernel<BM, BN, BK, TM, TN, B_BY_COLUMNS><<<dim3(n_tiles, m_tiles), THREADS, 0, stream>>>(
-      static_cast<const T*>(a_packed.data()), static_cast<const T*>(b_packed.data()), c, k_tiles);
+      static_cast<const T*>(a_packed), static_cast<const T*>(b_packed), c, k_tiles);
   CUDA_CHECK_LAUNCH();
 }
 
@@ -373,12 +352,21 @@ void gemm_packed(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
 
 // ---- 3.5 bonus: B packed by columns
 
+template <bool BY_COLUMNS, int ROWS, int COLS>
+__device__ int place_in_tile(int r, int k) {
+  if (!BY_COLUMNS) return r * COLS + k;
+  // TODO(3.5) Where it lies if the columns of the tile follow each other.
+  // >>> skeleton
+  // return unwritten<int>();
+  // <<< skeleton
+  // >>> solution
+  return k * ROWS + r;
+  // <<< solution
+}
+
 template <typename T>
 void gemm_packed_by_columns(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                             cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  // TODO(3.5) Call multiply_packed as gemm_packed does, now by columns.
-  // >>> solution
   multiply_packed<true>(a, b, c, stream);
-  // <<< solution
 }

@@ -105,6 +105,13 @@ double one_barrier(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   return p.at("per_tile") * static_cast<double>(r.tiles) + static_cast<double>(r.blocks);
 }
 
+/// What one access per piece makes of a copy of A, in parts of BM x BK: `times` for each piece.
+double pieces_of_a(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  const std::int64_t bm = whole(p, "BM"), bk = whole(p, "BK");
+  const std::int64_t elements = ceil_div(e.m, bm) * bm * ceil_div(e.k, bk) * bk;
+  return p.at("times") * static_cast<double>(elements) * static_cast<double>(bytes) / (32 * 16);
+}
+
 double load_wavefronts(const Observed& o) {
   return static_cast<double>(o.total.shared_load.wavefronts);
 }
@@ -123,28 +130,24 @@ double idle_bytes(const Observed& o) {
 
 const char* const conflicts =
     "Lanes of a warp touch different words of one bank. Eight rows that begin in the same bank: "
-    "let each "
-    "begin one bank further, or permute the columns.";
+    "let each begin one bank further, or permute the columns.";
 const char* const conflicts_of_pieces =
-    "The eight lanes of a quarter warp should touch 32 different banks with their 16 bytes, and 32 "
-    "lanes "
-    "that store single elements as well: is the transposed tile padded?";
+    "The eight lanes of a quarter warp should touch 32 different banks with their 16 bytes, and "
+    "32 lanes that store single elements as well: is the transposed tile padded?";
 const char* const scalar_shared =
-    "More accesses to shared memory than with 16 bytes each: read both fragments and store B's "
-    "pieces with "
-    "move16.";
+    "More accesses to shared memory than with 16 bytes each: read fragments and store B's "
+    "pieces with move16.";
 const char* const scalar_global =
     "More loads from global memory than with 16 bytes each, although every row begins at a "
     "multiple of 16.";
 const char* const lanes_apart =
     "A warp reads more than two wavefronts per piece. Let lanes n and n ^ 1 read the same rows, "
-    "and n and "
-    "n ^ 2 the same columns, and let each warp have a tile of its own.";
+    "and n and n ^ 2 the same columns, and let each warp have a tile of its own.";
 const char* const by_register =
     "Operands still pass through registers on their way to shared memory, and the thread has to "
     "wait for them: copy them with __pipeline_memcpy_async.";
 const char* const scalar_copies =
-    "More copies than needed: rows of B that begin at a multiple of 16 bytes can be copied 16 "
+    "More copies than needed: rows that begin at a multiple of 16 bytes can be copied 16 "
     "bytes at a time.";
 const char* const not_hidden =
     "Copies are waited for before anything was multiplied after their start. Wait for the oldest "
@@ -160,39 +163,86 @@ Parameters reference(const char* name, double value) {
   return {{"BM", 128}, {"BN", 128}, {"BK", 8}, {"TM", 8}, {"TN", 8}, {name, value}};
 }
 
+/// Of a rung that copies A: at most `times` accesses for each piece of it.
+grader::Goal few_per_piece(const char* stage, const char* key, const char* what, const char* missed,
+                           double (*measure)(const Observed&), double times) {
+  return {.stage = stage,
+          .key = key,
+          .what = what,
+          .diagnosis = "NOT-VECTORISED",
+          .missed = missed,
+          .parameters = {{"BM", 64}, {"BK", 32}, {"times", times}},
+          .measure = measure,
+          .bound = pieces_of_a,
+          .at = rows_of_16_bytes};
+}
+grader::Goal only_copies(const char* stage) {
+  return {.stage = stage,
+          .key = "loads_by_register",
+          .what = "loads by register",
+          .diagnosis = "ASYNC-IDLE",
+          .missed = by_register,
+          .parameters = {},
+          .measure = loads_by_register,
+          .bound = nothing};
+}
 grader::Goal no_conflicts(const char* stage) {
-  return {stage,
-          "excess_wavefronts",
-          "wavefronts above ideal",
-          "BANK-CONFLICT",
-          conflicts_of_pieces,
-          reference("share", 0.01),
-          grader::excess_wavefronts,
-          few_conflicts};
+  return {.stage = stage,
+          .key = "excess_wavefronts",
+          .what = "wavefronts above ideal",
+          .diagnosis = "BANK-CONFLICT",
+          .missed = conflicts_of_pieces,
+          .parameters = reference("share", 0.01),
+          .measure = grader::excess_wavefronts,
+          .bound = few_conflicts};
 }
 grader::Goal shared_by_lanes(const char* stage) {
-  return {stage,       "load_wavefronts",       "shared load wavefronts", "BANK-CONFLICT",
-          lanes_apart, reference("slack", 1.1), load_wavefronts,          paired_wavefronts};
+  return {.stage = stage,
+          .key = "load_wavefronts",
+          .what = "shared load wavefronts",
+          .diagnosis = "BANK-CONFLICT",
+          .missed = lanes_apart,
+          .parameters = reference("slack", 1.1),
+          .measure = load_wavefronts,
+          .bound = paired_wavefronts};
 }
 grader::Goal few_requests(const char* stage) {
-  return {stage,         "shared_requests",       "shared requests", "NOT-VECTORISED",
-          scalar_shared, reference("slack", 1.5), requests,          shared_requests};
+  return {.stage = stage,
+          .key = "shared_requests",
+          .what = "shared requests",
+          .diagnosis = "NOT-VECTORISED",
+          .missed = scalar_shared,
+          .parameters = reference("slack", 1.5),
+          .measure = requests,
+          .bound = shared_requests};
 }
 grader::Goal wide_loads(const char* stage) {
-  return {stage,           "load_requests",         "loads from global",   "NOT-VECTORISED",
-          scalar_global,   reference("slack", 1.5), grader::load_requests, global_requests,
-          rows_of_16_bytes};
+  return {.stage = stage,
+          .key = "load_requests",
+          .what = "loads from global",
+          .diagnosis = "NOT-VECTORISED",
+          .missed = scalar_global,
+          .parameters = reference("slack", 1.5),
+          .measure = grader::load_requests,
+          .bound = global_requests,
+          .at = rows_of_16_bytes};
 }
 
 const std::vector<grader::Goal> goals = {
-    {"4.1",
-     "shared_wavefronts",
-     "shared wavefronts",
-     "BANK-CONFLICT",
-     conflicts,
-     {{"BM", 64}, {"BN", 64}, {"BK", 32}, {"TM", 4}, {"TN", 4}, {"slack", 1.05}},
-     grader::shared_wavefronts,
-     scalar_wavefronts},
+    {.stage = "4.1",
+     .key = "shared_wavefronts",
+     .what = "shared wavefronts",
+     .diagnosis = "BANK-CONFLICT",
+     .missed = conflicts,
+     .parameters = {{"BM", 64}, {"BN", 64}, {"BK", 32}, {"TM", 4}, {"TN", 4}, {"slack", 1.05}},
+     .measure = grader::shared_wavefronts,
+     .bound = scalar_wavefronts},
+
+    few_per_piece("4.2.1", "load_requests", "loads from global", scalar_global,
+                  grader::load_requests, 1.5),
+
+    // One to store each piece, one to read it.
+    few_per_piece("4.2.3", "shared_requests", "shared requests", scalar_shared, requests, 2.4),
 
     no_conflicts("4.2"),
     few_requests("4.2"),
@@ -207,20 +257,37 @@ const std::vector<grader::Goal> goals = {
     registers_only("4.3"),
     few_registers("4.3"),
 
-    {"4.4",
-     "loads_by_register",
-     "loads by register",
-     "ASYNC-IDLE",
-     by_register,
-     {},
-     loads_by_register,
-     nothing},
-    {"4.4", "async_bytes_idle", "bytes not hidden", "ASYNC-IDLE", not_hidden, reference("tiles", 2),
-     idle_bytes, bytes_of_first_tiles},
-    {"4.4", "barriers", "barriers", "BARRIERS", more_barriers, reference("per_tile", 1),
-     grader::block_barriers, one_barrier},
-    {"4.4", "copies", "copies started", "NOT-VECTORISED", scalar_copies, reference("slack", 1.1),
-     started_copies, copies, rows_of_16_bytes},
+    few_per_piece("4.4.1", "copies", "copies started", scalar_copies, started_copies, 1.1),
+    only_copies("4.4.1"),
+
+    only_copies("4.4.2"),
+
+    only_copies("4.4"),
+    {.stage = "4.4",
+     .key = "async_bytes_idle",
+     .what = "bytes not hidden",
+     .diagnosis = "ASYNC-IDLE",
+     .missed = not_hidden,
+     .parameters = reference("tiles", 2),
+     .measure = idle_bytes,
+     .bound = bytes_of_first_tiles},
+    {.stage = "4.4",
+     .key = "barriers",
+     .what = "barriers",
+     .diagnosis = "BARRIERS",
+     .missed = more_barriers,
+     .parameters = reference("per_tile", 1),
+     .measure = grader::block_barriers,
+     .bound = one_barrier},
+    {.stage = "4.4",
+     .key = "copies",
+     .what = "copies started",
+     .diagnosis = "NOT-VECTORISED",
+     .missed = scalar_copies,
+     .parameters = reference("slack", 1.1),
+     .measure = started_copies,
+     .bound = copies,
+     .at = rows_of_16_bytes},
     shared_by_lanes("4.4"),
     no_conflicts("4.4"),
     few_requests("4.4"),

@@ -4,100 +4,73 @@
 // where alignment allows it, to lay out the lanes of a warp so that they share what they read, and
 // to copy the next tiles while this one is being multiplied.
 #include <cuda_pipeline.h>
-#include <cuda_runtime.h>
 
-#include "common/cuda_check.cuh"
-#include "common/matrix.hpp"
+#include "common/kernel.cuh"
 
-constexpr int ceil_div(int n, int d) {
-  return (n + d - 1) / d;
-}
+/// The 32 lanes of a warp lie in 8 rows of 4 on what they compute.
+constexpr int LANES_M = 8, LANES_N = 4, WARP = LANES_M * LANES_N;
 
-// ---- 4.1: see the conflict
+// ---- 4.1.1: see the conflict
 
-/// Where element (r, k) of a BM x BK tile of A lies in shared memory: row by row.
+/// Where element (r, k) of a (BM, BK) tile of A lies in shared memory: row by row.
 template <int BM, int BK>
 struct RowByRow {
   static constexpr int ELEMENTS = BM * BK;
   __device__ static int place(int r, int k) { return r * BK + k; }
 };
 
-/// The same elements, so that a warp neither reads nor stores them with conflicts.
-template <int BM, int BK>
-struct ConflictFree {
-  // TODO(4.1) Predict (below), then remove the conflict: another layout, padding, or a swizzle.
-  // >>> skeleton
-  // static constexpr int ELEMENTS = BM * BK;
-  // __device__ static int place(int r, int k) { return r * BK + k; }
-  // <<< skeleton
-  // >>> solution
-  static constexpr int ELEMENTS = BM * (BK + 1);  // each row begins one bank further
-  __device__ static int place(int r, int k) { return r * (BK + 1) + k; }
-  // <<< solution
-};
-
-/// A BM x BN tile of C per block of 8 warps. A warp has 32 x 16 elements of it: its lanes are 8
-/// rows of 4, each with 4 x 4 elements, 8 rows and 4 columns apart. With RowByRow it is right, and
-/// slower than lab 2's kernel without shared memory.
+/// A BM x BN tile of C per block of 8 warps. A warp has WM x WN elements of it, each lane TM x TN of
+/// these, 8 rows and 4 columns apart. With RowByRow it is right, and slower than lab 2's kernel
+/// without shared memory.
 template <template <int, int> class Layout, int BM, int BN, int BK, typename T>
 __global__ void __launch_bounds__(256)
     column_walk_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
-  static_assert(BM == 64 && BN == 64, "eight warps of 32 x 16 elements must cover the tile");
-  static_assert(BK == 32, "one lane fetches one column of the tile of A");
+  constexpr int TM = 4, TN = 4, WM = LANES_M * TM, WN = LANES_N * TN;
+  constexpr int WARPS_N = BN / WN, WARPS = BM / WM * WARPS_N;
+  static_assert(WARPS == 8, "eight warps of 32 x 16 elements must cover the tile");
+  static_assert(BK == WARP, "one lane fetches one column of the tile of A");
   using A = Layout<BM, BK>;
-  __shared__ T a_tile[A::ELEMENTS], b_tile[BK][BN];
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  __shared__ T a_tile[A::ELEMENTS];  // (BM, BK), in this layout
+  __shared__ T b_tile[BK][BN];       // (BK, BN), row-major
+  const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
   const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
-  const int row = warp / 4 * 32 + lane / 4, col = warp % 4 * 16 + lane % 4;
-  T acc[4][4] = {};
+  const int row = warp / WARPS_N * WM + lane / LANES_N, col = warp % WARPS_N * WN + lane % LANES_N;
+  T acc[TM][TN] = {};  // (TM, TN)
   for (int k0 = 0; k0 < a.cols; k0 += BK) {
-    for (int r = warp; r < BM; r += 8) {
+    for (int r = warp; r < BM; r += WARPS) {
       const bool inside = row0 + r < a.rows && k0 + lane < a.cols;
       a_tile[A::place(r, lane)] = inside ? a(row0 + r, k0 + lane) : T(0);
     }
-    for (int k = warp; k < BK; k += 8)
-      for (int j = lane; j < BN; j += 32)
+    for (int k = warp; k < BK; k += WARPS)
+      for (int j = lane; j < BN; j += WARP)
         b_tile[k][j] = k0 + k < b.rows && col0 + j < b.cols ? b(k0 + k, col0 + j) : T(0);
     __syncthreads();
 #pragma unroll 1  // so that what you read here is what the hardware does
     for (int k = 0; k < BK; ++k) {
-      T a_k[4], b_k[4];
+      T a_k[TM], b_k[TN];  // (TM) of column k, (TN) of row k
 #pragma unroll
-      for (int i = 0; i < 4; ++i) a_k[i] = a_tile[A::place(row + 8 * i, k)];
+      for (int i = 0; i < TM; ++i) a_k[i] = a_tile[A::place(row + LANES_M * i, k)];
 #pragma unroll
-      for (int j = 0; j < 4; ++j) b_k[j] = b_tile[k][col + 4 * j];
+      for (int j = 0; j < TN; ++j) b_k[j] = b_tile[k][col + LANES_N * j];
 #pragma unroll
-      for (int i = 0; i < 16; ++i) acc[i / 4][i % 4] += a_k[i / 4] * b_k[i % 4];
+      for (int i = 0; i < TM * TN; ++i) acc[i / TN][i % TN] += a_k[i / TN] * b_k[i % TN];
     }
     __syncthreads();
   }
 #pragma unroll
-  for (int i = 0; i < 16; ++i) {
-    const int r = row0 + row + i / 4 * 8, j = col0 + col + i % 4 * 4;
-    if (r < c.rows && j < c.cols) c(r, j) = acc[i / 4][i % 4];
+  for (int i = 0; i < TM * TN; ++i) {
+    const int r = row0 + row + i / TN * LANES_M, j = col0 + col + i % TN * LANES_N;
+    if (r < c.rows && j < c.cols) c(r, j) = acc[i / TN][i % TN];
   }
-}
-
-/// How many wavefronts a warp takes to read one a_k[i] with RowByRow, in float. It is compared with
-/// what is counted in gemm_column_walk.
-// TODO(4.1) Which words do lanes 0, 4, 8, ... read at once? In which of the 32 banks do they lie?
-// >>> skeleton
-// constexpr int predicted_wavefronts = 0;
-// <<< skeleton
-// >>> solution
-constexpr int predicted_wavefronts = 8;  // eight rows, all beginning in bank 0
-// <<< solution
-int prediction() {
-  return predicted_wavefronts;
 }
 
 template <template <int, int> class Layout, typename T>
 void multiply_with(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                    cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  constexpr int BM = 64, BN = 64, BK = 32;
+  constexpr int BM = 64, BN = 64, BK = 32, THREADS = 256;
   const dim3 grid(ceil_div(c.cols, BN), ceil_div(c.rows, BM));
-  column_walk_kernel<Layout, BM, BN, BK><<<grid, 256, 0, stream>>>(a, b, c);
+  column_walk_kernel<Layout, BM, BN, BK><<<grid, THREADS, 0, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
 }
 
@@ -108,6 +81,36 @@ void gemm_column_walk(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T
   multiply_with<RowByRow>(a, b, c, stream);
 }
 
+/// How many wavefronts a warp takes to read one a_k[i] with RowByRow, in float. It is compared with
+/// what is counted in gemm_column_walk.
+// TODO(4.1.1) Which words do lanes 0, 4, 8, ... read at once? In which of the 32 banks do they lie?
+// >>> skeleton
+// constexpr int predicted_wavefronts = 0;
+// <<< skeleton
+// >>> solution
+constexpr int predicted_wavefronts = 8;  // eight rows, all beginning in bank 0
+// <<< solution
+int prediction() {
+  return predicted_wavefronts;
+}
+
+// ---- 4.1: and remove it
+
+/// The same elements, so that a warp neither reads nor stores them with conflicts.
+template <int BM, int BK>
+struct ConflictFree {
+  // TODO(4.1) Remove the conflict: another layout, padding, or a swizzle.
+  // >>> skeleton
+  // static constexpr int ELEMENTS = BM * BK;
+  // __device__ static int place(int r, int k) { return r * BK + k; }
+  // <<< skeleton
+  // >>> solution
+  static constexpr int PITCH = BK + 1;  // each row begins one bank further
+  static constexpr int ELEMENTS = BM * PITCH;
+  __device__ static int place(int r, int k) { return r * PITCH + k; }
+  // <<< solution
+};
+
 template <typename T>
 void gemm_conflict_free(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                         cudaStream_t stream) {
@@ -116,45 +119,28 @@ void gemm_conflict_free(MatrixView<const T> a, MatrixView<const T> b, MatrixView
 
 // ---- 4.2: 16 bytes per access
 
-template <typename T>
-struct VecOf;
-template <>
-struct VecOf<int> {
-  using type = int4;
-};
-template <>
-struct VecOf<float> {
-  using type = float4;
-};
-template <>
-struct VecOf<double> {
-  using type = double2;
-};
-
-/// How many elements make 16 bytes.
-template <typename T>
-constexpr int VEC = 16 / sizeof(T);
+/// What CUDA calls 16 bytes of each type. Only their names are needed.
+__device__ int4 vector_of(int);
+__device__ float4 vector_of(float);
+__device__ double2 vector_of(double);
 
 /// Moves VEC neighbours by one load and one store. Where `from` or `to` is memory and not an array
 /// in registers, its address must be a multiple of 16.
 template <typename T>
 __device__ void move16(T* to, const T* from) {
-  using Vec = typename VecOf<T>::type;
+  using Vec = decltype(vector_of(T()));
   *reinterpret_cast<Vec*>(to) = *reinterpret_cast<const Vec*>(from);
-}
-
-/// True if every row of m begins at a multiple of 16 bytes.
-template <typename T>
-__device__ bool rows_aligned(MatrixView<T> m) {
-  return reinterpret_cast<std::size_t>(m.data) % 16 == 0 && m.ld % VEC<T> == 0;
 }
 
 /// The VEC elements of m at (row, col ...), with col a multiple of VEC. What lies outside of m
 /// becomes zero. `wide`: the rows of m are aligned.
 template <typename T>
 __device__ void load_piece(T (&piece)[VEC<T>], MatrixView<const T> m, int row, int col, bool wide) {
-  // TODO(4.2) One move of 16 bytes if it may be: aligned, and all of it inside. Otherwise one by
-  //           one.
+  // TODO(4.2.1) One move of 16 bytes if it may be: aligned, and all of it inside. Otherwise one by
+  //             one.
+  // >>> skeleton
+  // piece[0] = unwritten<T>();
+  // <<< skeleton
   // >>> solution
   if (wide && row < m.rows && col + VEC<T> <= m.cols) {
     move16(piece, &m(row, col));
@@ -187,11 +173,14 @@ __device__ void fetch_tile(T (&tile)[ROWS][PITCH], MatrixView<const T> m, int ro
 template <int THREADS, int ROWS, int COLS, int PITCH, typename T>
 __device__ void fetch_transposed(T (&tile)[COLS][PITCH], MatrixView<const T> m, int row0, int col0,
                                  bool wide) {
-  constexpr int V = VEC<T>, PIECES = COLS / V;
+  constexpr int V = VEC<T>, PIECES = COLS / V;  // per row
   static_assert(ROWS * PIECES % THREADS == 0, "every thread must fetch the same number of pieces");
   static_assert(PIECES % 2 == 0, "a row of the part must consist of whole sectors");
   static_assert(PITCH >= ROWS, "a row of the transposed tile must hold a column of the part");
-  // TODO(4.2) Piece p is piece p % 2 of row p / 2 % ROWS, in sector p / (2 * ROWS) of that row.
+  // TODO(4.2.2) Piece p is piece p % 2 of row p / 2 % ROWS, in sector p / (2 * ROWS) of that row.
+  // >>> skeleton
+  // tile[0][0] = unwritten<T>();
+  // <<< skeleton
   // >>> solution
 #pragma unroll
   for (int i = 0; i < ROWS * PIECES / THREADS; ++i) {
@@ -210,7 +199,10 @@ __device__ void fetch_transposed(T (&tile)[COLS][PITCH], MatrixView<const T> m, 
 template <int STEP, int N, typename T>
 __device__ void load_fragment(T (&fragment)[N], const T* from) {
   static_assert(N % VEC<T> == 0, "a fragment must consist of whole pieces");
-  // TODO(4.2) A move of 16 bytes for each piece.
+  // TODO(4.2.3) A move of 16 bytes for each piece.
+  // >>> skeleton
+  // fragment[0] = unwritten<T>();
+  // <<< skeleton
   // >>> solution
 #pragma unroll
   for (int i = 0; i < N; i += VEC<T>) move16(&fragment[i], from + i / VEC<T> * STEP);
@@ -242,7 +234,7 @@ __device__ void multiply_tiles(T (&acc)[TM][TN], const T (&a_tile)[BK][PITCH_A],
   static_assert(PITCH_A % VEC<T> == 0 && PITCH_B % VEC<T> == 0, "rows must begin at 16 bytes");
 #pragma unroll
   for (int k = 0; k < BK; ++k) {
-    alignas(16) T a_k[TM] = {}, b_k[TN] = {};
+    alignas(16) T a_k[TM] = {}, b_k[TN] = {};  // (TM) of column k, (TN) of row k
     load_fragment<ROW_STEP>(a_k, &a_tile[k][row]);
     load_fragment<COL_STEP>(b_k, &b_tile[k][col]);
     add_products<FROM_RIGHT>(acc, a_k, b_k);
@@ -281,14 +273,16 @@ template <int BM, int BN, int BK, int TM, int TN, typename T>
 __global__ void __launch_bounds__(BM / TM * (BN / TN), 2)
     vector_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
   constexpr int V = VEC<T>, COLUMNS = BN / TN, THREADS = BM / TM * COLUMNS;
-  static_assert(THREADS % 32 == 0, "a block must consist of whole warps");
+  [[maybe_unused]] constexpr int ROW_STEP = BM / TM * V, COL_STEP = COLUMNS * V;
+  static_assert(THREADS % WARP == 0, "a block must consist of whole warps");
   static_assert(TM % V == 0 && TN % V == 0, "a thread's tile must consist of whole pieces");
   // TODO(4.2) Both tiles, A's transposed: does a warp store it without conflicts, does every row
   //           begin at a multiple of 16 bytes? Then lab 3's loop with the functions above: threads
   //           0, 1, 2 ... have the first pieces of columns 0, V, 2 V ..., COLUMNS threads a row.
   // >>> solution
-  alignas(16) __shared__ T a_tile[BK][BM + 4];  // 4 more: a warp stores into 32 banks
-  alignas(16) __shared__ T b_tile[BK][BN];
+  constexpr int PITCH_A = BM + 4;                // 4 more: a warp stores into 32 banks
+  alignas(16) __shared__ T a_tile[BK][PITCH_A];  // (BK, BM), A transposed, padded
+  alignas(16) __shared__ T b_tile[BK][BN];       // (BK, BN), row-major
   static_assert(sizeof(a_tile) + sizeof(b_tile) <= 48 << 10, "both tiles must fit into 48 KiB");
   const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
   const int row = threadIdx.x / COLUMNS * V, col = threadIdx.x % COLUMNS * V;
@@ -298,10 +292,10 @@ __global__ void __launch_bounds__(BM / TM * (BN / TN), 2)
     fetch_transposed<THREADS, BM>(a_tile, a, row0, k0, wide_a);
     fetch_tile<THREADS, BK, BN>(b_tile, b, k0, col0, wide_b);
     __syncthreads();
-    multiply_tiles<BM / TM * V, COLUMNS * V>(acc, a_tile, b_tile, row, col);
+    multiply_tiles<ROW_STEP, COL_STEP>(acc, a_tile, b_tile, row, col);
     __syncthreads();
   }
-  store_tile<BM / TM * V, COLUMNS * V>(acc, c, row0 + row, col0 + col);
+  store_tile<ROW_STEP, COL_STEP>(acc, c, row0 + row, col0 + col);
   // <<< solution
 }
 
@@ -327,35 +321,44 @@ __device__ inline int lane_col(int lane) {
   return lane / 4 % 2 * 2 + lane % 2;
 }
 
-/// One BM x BN tile of C per block, of which each warp computes WM x WN elements: sub-tiles of
-/// 8 x 4 pieces, one piece of V rows and V columns per lane and sub-tile.
-template <int BM, int BN, int BK, int WM, int WN, typename T>
-__global__ void __launch_bounds__(BM / WM * (BN / WN) * 32, 2)
-    warp_tile_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
-  constexpr int V = VEC<T>, THREADS = BM / WM * (BN / WN) * 32;
+/// How 4.3 and 4.4 divide C: a block has BM x BN of it, a warp WM x WN of that, in sub-tiles of 8 x 4
+/// pieces, a lane one piece of V rows and V columns of each sub-tile: TM x TN elements in all.
+template <typename T, int BM_, int BN_, int BK_, int WM_, int WN_>
+struct Shape {
+  static constexpr int BM = BM_, BN = BN_, BK = BK_, WM = WM_, WN = WN_, V = VEC<T>;
+  static constexpr int WARPS_N = BN / WN, WARPS = BM / WM * WARPS_N, THREADS = WARPS * WARP;
+  static constexpr int TM = WM / LANES_M, TN = WN / LANES_N;
+  static constexpr int ROW_STEP = LANES_M * V, COL_STEP = LANES_N * V;  // from piece to piece
   static_assert(BM % WM == 0 && BN % WN == 0, "a block's tile must consist of whole warp tiles");
-  static_assert(THREADS <= 1024, "a block must not have more than 32 warps");
-  static_assert(WM % (8 * V) == 0 && WN % (4 * V) == 0, "a warp's must consist of sub-tiles");
-  alignas(16) __shared__ T a_tile[BK][BM + 4];
-  alignas(16) __shared__ T b_tile[BK][BN];
+  static_assert(WARPS <= 32, "a block must not have more than 32 warps");
+  static_assert(WM % ROW_STEP == 0 && WN % COL_STEP == 0, "a warp's must consist of sub-tiles");
+};
+
+template <int BM, int BN, int BK, int WM, int WN, typename T>
+__global__ void __launch_bounds__(BM / WM * (BN / WN) * WARP, 2)
+    warp_tile_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
+  using S = Shape<T, BM, BN, BK, WM, WN>;
+  constexpr int PITCH_A = BM + 4;                // as in 4.2
+  alignas(16) __shared__ T a_tile[BK][PITCH_A];  // (BK, BM), A transposed, padded
+  alignas(16) __shared__ T b_tile[BK][BN];       // (BK, BN), row-major
   static_assert(sizeof(a_tile) + sizeof(b_tile) <= 48 << 10, "both tiles must fit into 48 KiB");
   // TODO(4.3) Where the warp's tile begins in the block's, and the lane's first piece in that. The
   //           rest is vector_kernel with another step from piece to piece.
   // >>> solution
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
   const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
-  const int row = warp / (BN / WN) * WM + lane_row(lane) * V;
-  const int col = warp % (BN / WN) * WN + lane_col(lane) * V;
+  const int row = warp / S::WARPS_N * WM + lane_row(lane) * S::V;
+  const int col = warp % S::WARPS_N * WN + lane_col(lane) * S::V;
   const bool wide_a = rows_aligned(a), wide_b = rows_aligned(b);
-  T acc[WM / 8][WN / 4] = {};
+  T acc[S::TM][S::TN] = {};  // (TM, TN), in pieces
   for (int k0 = 0; k0 < a.cols; k0 += BK) {
-    fetch_transposed<THREADS, BM>(a_tile, a, row0, k0, wide_a);
-    fetch_tile<THREADS, BK, BN>(b_tile, b, k0, col0, wide_b);
+    fetch_transposed<S::THREADS, BM>(a_tile, a, row0, k0, wide_a);
+    fetch_tile<S::THREADS, BK, BN>(b_tile, b, k0, col0, wide_b);
     __syncthreads();
-    multiply_tiles<8 * V, 4 * V, true>(acc, a_tile, b_tile, row, col);
+    multiply_tiles<S::ROW_STEP, S::COL_STEP, true>(acc, a_tile, b_tile, row, col);
     __syncthreads();
   }
-  store_tile<8 * V, 4 * V>(acc, c, row0 + row, col0 + col);
+  store_tile<S::ROW_STEP, S::COL_STEP>(acc, c, row0 + row, col0 + col);
   // <<< solution
 }
 
@@ -364,7 +367,7 @@ void gemm_warp_tile(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> 
                     cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
   constexpr int WM = 64, WN = sizeof(T) > 4 ? 16 : 32;  // a double takes two registers
-  constexpr int BM = 2 * WM, BN = 4 * WN, BK = 16, THREADS = 8 * 32;
+  constexpr int BM = 2 * WM, BN = 4 * WN, BK = 16, THREADS = 2 * 4 * WARP;
   const dim3 grid(ceil_div(c.cols, BN), ceil_div(c.rows, BM));
   warp_tile_kernel<BM, BN, BK, WM, WN><<<grid, THREADS, 0, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
@@ -378,10 +381,16 @@ void gemm_warp_tile(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> 
 template <bool INSIDE, int THREADS, int ROWS, int COLS, int PITCH, typename T>
 __device__ void copy_tile(T (&tile)[ROWS][PITCH], MatrixView<const T> m, int row0, int col0,
                           bool wide) {
-  constexpr int V = VEC<T>, PIECES = COLS / V, STEP = THREADS / PIECES;  // rows between two copies
+  constexpr int V = VEC<T>, PIECES = COLS / V;  // per row
+  [[maybe_unused]] constexpr int STEP =
+      THREADS / PIECES;  // rows from one copy of a thread to its next
   static_assert(THREADS % PIECES == 0 && ROWS % STEP == 0, "each thread must start as many copies");
-  // TODO(4.4) __pipeline_memcpy_async(to, from, bytes, zero_bytes): of `bytes`, the last zero_bytes
-  //           become zero without being read. Where there is nothing to copy, store zeros.
+  // TODO(4.4.1) __pipeline_memcpy_async(to, from, bytes, zero_bytes): of `bytes`, the last
+  //             zero_bytes become zero without being read. Where there is nothing to copy, store
+  //             zeros.
+  // >>> skeleton
+  // tile[0][0] = unwritten<T>();
+  // <<< skeleton
   // >>> solution
   if (INSIDE || wide) {
     const int r = threadIdx.x / PIECES, k = threadIdx.x % PIECES * V;
@@ -416,7 +425,10 @@ template <bool INSIDE, int THREADS, int ROWS, int COLS, int PITCH, typename T>
 __device__ void copy_transposed(T (&tile)[COLS][PITCH], MatrixView<const T> m, int row0, int col0) {
   constexpr int STEP = THREADS / COLS;  // rows from one copy of a thread to its next
   static_assert(THREADS % COLS == 0 && ROWS % STEP == 0, "each thread must start as many copies");
-  // TODO(4.4) Neighbouring threads copy neighbours of a row of m.
+  // TODO(4.4.2) Neighbouring threads copy neighbours of a row of m.
+  // >>> skeleton
+  // tile[0][0] = unwritten<T>();
+  // <<< skeleton
   // >>> solution
   const int r = threadIdx.x / COLS, k = threadIdx.x % COLS;
   const T* from = &m(row0 + r, col0 + k);
@@ -430,84 +442,106 @@ __device__ void copy_transposed(T (&tile)[COLS][PITCH], MatrixView<const T> m, i
   // <<< solution
 }
 
-/// As warp_tile_kernel, with STAGES pairs of tiles used in turn: while one pair is multiplied, the
-/// next STAGES - 1 are on their way. One barrier per k tile.
+/// The two tiles of one step along K.
+template <typename S, typename T>
+struct Stage {
+  static constexpr int PITCH_A = S::BM + S::V;  // copies store single elements: see 4.2
+  alignas(16) T a[S::BK][PITCH_A];              // (BK, BM), A transposed, padded
+  alignas(16) T b[S::BK][S::BN];                // (BK, BN), row-major
+};
+
+/// Begins to copy the step along K at k0 for the block's tile of C at (row0, col0), as one group.
+/// Beyond K it makes zeros. INSIDE does not ask, and copies the last step once more.
+template <bool INSIDE, typename S, typename T>
+__device__ void copy_stage(Stage<S, T>& stage, MatrixView<const T> a, MatrixView<const T> b,
+                           int row0, int col0, int k0, bool wide) {
+  if (INSIDE) k0 = min(k0, a.cols - S::BK);
+  copy_transposed<INSIDE, S::THREADS, S::BM>(stage.a, a, row0, k0);
+  copy_tile<INSIDE, S::THREADS, S::BK, S::BN>(stage.b, b, k0, col0, wide);
+  __pipeline_commit();
+}
+
+/// What a thread multiplies at once: its part of one column of A's tile and of one row of B's.
+template <typename S, typename T>
+struct Fragments {
+  alignas(16) T a[S::TM], b[S::TN];
+};
+
+template <typename S, typename T>
+__device__ void load_fragments(Fragments<S, T>& f, const Stage<S, T>& stage, int row, int col,
+                               int k) {
+  load_fragment<S::ROW_STEP>(f.a, &stage.a[k][row]);
+  load_fragment<S::COL_STEP>(f.b, &stage.b[k][col]);
+}
+
+/// acc += A * B for the block's tile of C at (row0, col0), of which the thread's first piece is at
+/// (row, col). `ring` has STAGES pairs of tiles: while one is multiplied, the copies of the next
+/// STAGES - 1 are on their way. INSIDE: A and B have all that the block copies, B in aligned rows.
+template <bool INSIDE, typename S, int STAGES, typename T>
+__device__ void multiply_block(T (&acc)[S::TM][S::TN], Stage<S, T> (&ring)[STAGES],
+                               MatrixView<const T> a, MatrixView<const T> b, int row0, int col0,
+                               int row, int col, bool wide) {
+  Fragments<S, T> fragments[2];  // (TM) and (TN): one is multiplied, the other being loaded
+  // TODO(4.4) Begin the copies of STAGES - 1 steps, wait for the first one's, load its first
+  //           fragments. Then for each step and each k of it: load the next fragments, multiply
+  //           these. At k = 0 begin another copy, in the place that has become free. Before the
+  //           next fragments come from the next tiles, wait until these have arrived: mine, then
+  //           everybody's. That is one barrier a step: which place may be overwritten after it?
+  //           Steps beyond the last may be copied: nobody multiplies them.
+  // >>> skeleton
+  // acc[0][0] = fragments[0].a[0] = unwritten<T>();
+  // <<< skeleton
+  // >>> solution
+#pragma unroll 1
+  for (int s = 0; s < STAGES - 1; ++s)
+    copy_stage<INSIDE>(ring[s], a, b, row0, col0, s * S::BK, wide);
+  __pipeline_wait_prior(STAGES - 2);  // mine of step 0 have arrived
+  __syncthreads();                    // everybody's
+  load_fragments(fragments[0], ring[0], row, col, 0);
+  int now = 0, free = STAGES - 1;  // the places of this step, and of the one before it
+#pragma unroll 1
+  for (int k0 = 0; k0 < a.cols; k0 += S::BK) {
+    const int next = now + 1 < STAGES ? now + 1 : 0;
+#pragma unroll
+    for (int k = 0; k < S::BK; ++k) {
+      if (k == 0) copy_stage<INSIDE>(ring[free], a, b, row0, col0, k0 + (STAGES - 1) * S::BK, wide);
+      if (k + 1 < S::BK) {
+        load_fragments(fragments[(k + 1) % 2], ring[now], row, col, k + 1);
+      } else {
+        __pipeline_wait_prior(STAGES - 2);  // mine of the next step have arrived
+        __syncthreads();  // everybody's; and nobody reads this step's tiles any more
+        load_fragments(fragments[0], ring[next], row, col, 0);
+      }
+      add_products(acc, fragments[k % 2].a, fragments[k % 2].b);
+    }
+    free = now;
+    now = next;
+  }
+  // <<< solution
+}
+
+/// Whether a block has anything to ask has one answer for all of its threads, as in 2.2. Inside, a
+/// step is one stretch of code without a branch: the compiler puts its copies and loads between its
+/// products.
 template <int STAGES, int BM, int BN, int BK, int WM, int WN, typename T>
-__global__ void __launch_bounds__(BM / WM * (BN / WN) * 32)
+__global__ void __launch_bounds__(BM / WM * (BN / WN) * WARP)
     pipelined_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
-  constexpr int V = VEC<T>, THREADS = BM / WM * (BN / WN) * 32;
+  using S = Shape<T, BM, BN, BK, WM, WN>;
   static_assert(STAGES >= 2, "one pair of tiles must be free while another is multiplied");
   static_assert(BK % 2 == 0, "the first fragments of a tile must go to the first pair");
-  static_assert(BM % WM == 0 && BN % WN == 0, "a block's tile must consist of whole warp tiles");
-  static_assert(WM % (8 * V) == 0 && WN % (4 * V) == 0, "a warp's must consist of sub-tiles");
-  static_assert(THREADS <= 1024, "a block must not have more than 32 warps");
-  alignas(16) __shared__ T a_ring[STAGES][BK][BM + V];
-  alignas(16) __shared__ T b_ring[STAGES][BK][BN];
-  static_assert(sizeof(a_ring) + sizeof(b_ring) <= 48 << 10, "all stages must fit into 48 KiB");
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  __shared__ Stage<S, T> ring[STAGES];  // (STAGES) pairs of tiles
+  static_assert(sizeof(ring) <= 48 << 10, "all stages must fit into 48 KiB");
+  const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
   const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
-  const int row = warp / (BN / WN) * WM + lane_row(lane) * V;
-  const int col = warp % (BN / WN) * WN + lane_col(lane) * V;
-  const bool wide = rows_aligned(b);
-  /// Starts the copies of the k tile at k0 and makes them one group. Beyond K the group is empty,
-  /// so that there is one per k tile all the same.
-  const auto start_copy = [&](auto inside, int k0, int stage) {
-    constexpr bool INSIDE = decltype(inside)::value;
-    if (INSIDE || k0 < a.cols) {
-      copy_transposed<INSIDE, THREADS, BM>(a_ring[stage], a, row0, k0);
-      copy_tile<INSIDE, THREADS, BK, BN>(b_ring[stage], b, k0, col0, wide);
-    }
-    __pipeline_commit();
-  };
-  /// The fragments of row k of the tiles in `stage`; there are two pairs, used in turn.
-  alignas(16) T a_k[2][WM / 8] = {}, b_k[2][WN / 4] = {};
-  const auto load_fragments = [&](int stage, int k) {
-    load_fragment<8 * V>(a_k[k % 2], &a_ring[stage][k][row]);
-    load_fragment<4 * V>(b_k[k % 2], &b_ring[stage][k][col]);
-  };
-  T acc[WM / 8][WN / 4] = {};
-  int k0 = 0, stage = 0;  // the k tile that is being multiplied, and its place in the rings
-  /// Waits for the tile in `next` and loads its first fragments.
-  const auto next_tile = [&](int next) {
-    // TODO(4.4) Wait until the tile's group is complete (how many younger ones may still be under
-    //           way?), then for everybody else's.
-    // >>> solution
-    __pipeline_wait_prior(STAGES - 2);  // my part of the tile has arrived
-    __syncthreads();                    // everybody's has, and nobody reads the tile before it
-    // <<< solution
-    load_fragments(next, 0);
-  };
-  /// Multiplies the tile at k0. INSIDE: the copies that it starts lie inside of A and B.
-  const auto multiply = [&](auto inside) {
-    const int next = stage + 1 < STAGES ? stage + 1 : 0;
-    // TODO(4.4) For every k: load the next fragments, multiply these. Before the next fragments
-    //           come from the next tile, next_tile - if there is one. After its barrier nobody
-    //           reads the tile before any more, and at k = 0 the next copy may go to its place.
-    // >>> solution
-#pragma unroll
-    for (int k = 0; k < BK; ++k) {
-      if (k == 0) start_copy(inside, k0 + (STAGES - 1) * BK, stage > 0 ? stage - 1 : STAGES - 1);
-      if (k + 1 < BK)
-        load_fragments(stage, k + 1);
-      else if (decltype(inside)::value || k0 + BK < a.cols)
-        next_tile(next);
-      add_products(acc, a_k[k % 2], b_k[k % 2]);
-    }
-    // <<< solution
-    stage = next;
-  };
-#pragma unroll 1
-  for (int s = 0; s < STAGES - 1; ++s) start_copy(std::false_type{}, s * BK, s);
-  if (a.cols > 0) next_tile(stage);
-  // Inside, a step is one stretch of code without a branch: the compiler puts its copies and loads
-  // between its products. The last steps, and blocks at the edge, have all the questions to ask.
-  const bool inside = wide && row0 + BM <= a.rows && col0 + BN <= b.cols;
-  const int last = inside ? a.cols - STAGES * BK : -1;
-#pragma unroll 1
-  for (; k0 <= last; k0 += BK) multiply(std::true_type{});
-#pragma unroll 1
-  for (; k0 < a.cols; k0 += BK) multiply(std::false_type{});
-  store_tile<8 * V, 4 * V>(acc, c, row0 + row, col0 + col);
+  const int row = warp / S::WARPS_N * WM + lane_row(lane) * S::V;
+  const int col = warp % S::WARPS_N * WN + lane_col(lane) * S::V;
+  const bool wide = rows_aligned(b), whole_steps = a.cols > 0 && a.cols % BK == 0;
+  T acc[S::TM][S::TN] = {};  // (TM, TN), in pieces
+  if (wide && whole_steps && row0 + BM <= a.rows && col0 + BN <= b.cols)
+    multiply_block<true>(acc, ring, a, b, row0, col0, row, col, true);
+  else
+    multiply_block<false>(acc, ring, a, b, row0, col0, row, col, wide);
+  store_tile<S::ROW_STEP, S::COL_STEP>(acc, c, row0 + row, col0 + col);
 }
 
 template <typename T>
@@ -515,9 +549,11 @@ void gemm_pipelined(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> 
                     cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
   constexpr int STAGES = 3, WM = 64, WN = sizeof(T) > 4 ? 16 : 64;
-  constexpr int BM = 2 * WM, BN = 4 * WN, BK = 8;
-  constexpr int THREADS = BM / WM * (BN / WN) * 32;
+  constexpr int BM = 2 * WM, BN = 4 * WN, BK = 8, THREADS = 2 * 4 * WARP;
   const dim3 grid(ceil_div(c.cols, BN), ceil_div(c.rows, BM));
   pipelined_kernel<STAGES, BM, BN, BK, WM, WN><<<grid, THREADS, 0, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
 }
+
+// Rungs of 4.2.1 to 4.2.3, 4.4.1 and 4.4.2, which try the parts above one by one:
+#include "lab4_bank_conflict/given/round_trips.cuh"

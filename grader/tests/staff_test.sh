@@ -20,7 +20,9 @@ for lab in lab[0-9]*_*; do
     [ "${number#lab}" -le 3 ] || most=30
     for master in "$lab"/solution/*.cu; do "$SKELETON" regions "$master"; done >"$scratch/regions"
     doubled=$(cut -d' ' -f1 "$scratch/regions" | sort | uniq -d)
-    if [ "$number" = lab5 ] && [ -n "$doubled" ]; then bad "$lab: more than one TODO of $doubled"; fi
+    same "$lab: one TODO for each stage" "" "$(echo $doubled)"
+    for skeleton in "$lab"/*.cu; do grep -o 'TODO([^)]*)' "$skeleton"; done | sed 's/TODO(\(.*\))/\1/' | sort >"$scratch/todos"
+    same "$lab: and one in the skeletons" "$(sed -n 's/^id = "\(.*\)"$/\1/p' "$lab/lab.toml" | sort | tr '\n' ' ')" "$(tr '\n' ' ' <"$scratch/todos")"
     while read -r stage line size; do
         if [ "$size" -le "$most" ]; then good "$lab: the region of $stage (line $line) has at most $most lines"; else
             bad "$lab: the region of $stage (line $line) has $size lines, at most $most are allowed"

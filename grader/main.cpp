@@ -32,6 +32,8 @@ CLI::App* add_check(CLI::App& app, CheckOptions& checking) {
   check_command->add_flag("--verbose,-v", checking.verbose,
                           "goals of passed stages, and the compilers' commands");
   check_command->add_flag("--hostile", checking.hostile, "treat the file as somebody else's");
+  check_command->add_option("--key", checking.key_descriptor,
+                            "descriptor with the 32 bytes that all inputs come from");
   check_command->add_option("--box", checking.box, "with --hostile: what `grade` made of the box")
       ->needs("--hostile");
   return check_command;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "common/wire/unique_fd.hpp"
 #include "grader/commands/commands.hpp"
 #include "grader/commands/common.hpp"
 #include "grader/gpu/build.hpp"
@@ -76,6 +77,15 @@ std::optional<gpu::Hardware> choose_device(const std::string& device, report::Re
                            (hardware.advice.empty() ? "" : " " + hardware.advice + "."));
   }
   return {};
+}
+
+/// The student's key, and the end of the descriptor that it came by: no child inherits it.
+Key read_key(int descriptor) {
+  const UniqueFd from(descriptor);
+  Key key{};
+  if (::read(from.get(), key.data(), key.size()) != static_cast<ssize_t>(key.size()))
+    throw UserError(text("usage.key"), exit_usage);
+  return key;
 }
 
 /// The labs to judge; a single stage goes into `judging`.
@@ -168,7 +178,11 @@ ExitCode check(const CheckOptions& options) {
   const std::optional<gpu::Hardware> hardware = choose_device(options.device, result);
 
   JudgeOptions judging;
-  judging.seed = result.seed = options.seed;
+  judging.seed = options.seed;
+  if (options.key_descriptor >= 0)
+    judging.key = read_key(options.key_descriptor);
+  else
+    result.seed = options.seed;
   judging.jobs =
       options.jobs ? options.jobs : std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
   const std::vector<const Lab*> chosen = choose_labs(labs, options, judging);
@@ -183,6 +197,7 @@ ExitCode check(const CheckOptions& options) {
     if (!options.box.empty()) {
       building.box = judging.box = BoxSettings::read(options.box);
       result.protection = building.box->protection;
+      judging.budget = std::make_shared<CallBudget>();
     } else {
       building.user = judging.user = lesser_user(place);
       if (::geteuid() == 0 && !building.user)

@@ -33,6 +33,7 @@ struct CheckOptions {
   unsigned jobs = 0;          ///< 0 = one per core
   bool verbose = false;       ///< goals of passed stages too, and the compilers' commands
   bool hostile = false;       ///< somebody else's file: stricter reading, boxed or as another user
+  int key_descriptor = -1;    ///< where the student's key is read from; -1: the seed is used
   std::filesystem::path box;  ///< with hostile: BoxSettings; none = limits only
 };
 ExitCode check(const CheckOptions& options);

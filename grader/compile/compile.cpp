@@ -1,5 +1,7 @@
 #include "grader/compile/compile.hpp"
 
+#include <sys/wait.h>
+
 #include <algorithm>
 #include <chrono>
 #include <future>
@@ -84,6 +86,13 @@ void Driver::explain_failure(SourceUnit& unit, const Pass& pass, const StudentFi
     return;
   }
   unit.status = BuildStatus::compile_error;
+  if (WIFSIGNALED(pass.run.status) ||
+      pass.said.find("PLEASE submit a bug report") != std::string::npos) {
+    unit.headline = text("build.crash", {{"file", unit.shown_path}});
+    const std::string said = printable(pass.said);
+    unit.details = {said.substr(0, said.find('\n')).substr(0, 300)};
+    return;
+  }
   const CompilerOutput output = filter_compiler_output(printable(pass.said), student.compiled);
   unit.details = output.errors;
   if (options_.hostile)

@@ -165,47 +165,57 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
   return list;
 }
 
-Inputs make_inputs(ElementType type, const Rung& rung, const Case& shape, Fill fill, Before before,
-                   std::uint64_t seed) {
+namespace {
+
+/// Fills A and B, and C with what is in it beforehand.
+template <typename T, typename RandomA, typename RandomB, typename RandomC>
+Inputs draw(const Rung& rung, const Case& shape, Fill fill, Before before, RandomA random_a,
+            RandomB random_b, RandomC random_c) {
   const Operation operation = rung.operation;
   const bool tf32 = rung.precision == Precision::tf32;
+  const Extents& e = shape.extents;
+  const int m = as_int(e.m), n = as_int(e.n), k = as_int(e.k);
+  HostMatrix<T> a(m, k, k + shape.pad_a), b(k, n, n + shape.pad_b);
+  const int c_rows = operation == Operation::copy_b ? k : m,
+            c_cols = operation == Operation::copy_a ? k : n;
+  HostMatrix<ResultOf<T>> c(c_rows, c_cols, c_cols + shape.pad_c);
+  if (fill == Fill::canary) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (tf32)
+        inputs::truncation_canary(a, b, random_a, random_b);
+      else
+        inputs::canary(a, b, random_a, random_b);
+    } else if constexpr (is_real<T>) {
+      inputs::canary(a, b, random_a, random_b);
+    }
+  } else if (fill == Fill::zero_mean || operation != Operation::product) {
+    // A copy must keep every bit: small integers would repeat too often to show a permutation.
+    inputs::zero_mean(a, random_a);
+    inputs::zero_mean(b, random_b);
+    if constexpr (std::is_same_v<T, float>) {
+      if (tf32) inputs::round_to_11_bits(a), inputs::round_to_11_bits(b);
+    }
+  } else {
+    inputs::integers(a, random_a);
+    inputs::integers(b, random_b);
+  }
+  inputs::poison_all(c);
+  if (before == Before::garbage) inputs::integers(c, random_c, -1000, 1000);
+  return Inputs{matrix_of(a), matrix_of(b), matrix_of(c)};
+}
+
+}  // namespace
+
+Inputs make_inputs(ElementType type, const Rung& rung, const Case& shape, Fill fill, Before before,
+                   const DataSeed& seed) {
   return with_type(type, [&](auto zero) {
     using T = decltype(zero);
-    const Extents& e = shape.extents;
-    const int m = as_int(e.m), n = as_int(e.n), k = as_int(e.k);
-    HostMatrix<T> a(m, k, k + shape.pad_a), b(k, n, n + shape.pad_b);
-    const int c_rows = operation == Operation::copy_b ? k : m,
-              c_cols = operation == Operation::copy_a ? k : n;
-    HostMatrix<ResultOf<T>> c(c_rows, c_cols, c_cols + shape.pad_c);
-    const std::uint64_t base = shape_seed(seed, e, fill);
-    inputs::SplitMix64 random_a(base);
-    inputs::Pcg random_b(base + 1);
-    if (fill == Fill::canary) {
-      if constexpr (std::is_same_v<T, float>) {
-        if (tf32)
-          inputs::truncation_canary(a, b, random_a, random_b);
-        else
-          inputs::canary(a, b, random_a, random_b);
-      } else if constexpr (is_real<T>) {
-        inputs::canary(a, b, random_a, random_b);
-      }
-    } else if (fill == Fill::zero_mean || operation != Operation::product) {
-      // A copy must keep every bit: small integers would repeat too often to show a permutation.
-      inputs::zero_mean(a, random_a);
-      inputs::zero_mean(b, random_b);
-      if constexpr (std::is_same_v<T, float>) {
-        if (tf32) inputs::round_to_11_bits(a), inputs::round_to_11_bits(b);
-      }
-    } else {
-      inputs::integers(a, random_a);
-      inputs::integers(b, random_b);
-    }
-    inputs::poison_all(c);
-    if (before == Before::garbage) {
-      inputs::SplitMix64 random_c(base + 2);
-      inputs::integers(c, random_c, -1000, 1000);
-    }
-    return Inputs{matrix_of(a), matrix_of(b), matrix_of(c)};
+    if (seed.key)
+      return draw<T>(rung, shape, fill, before, ChaCha20(*seed.key, 0), ChaCha20(*seed.key, 1),
+                     ChaCha20(*seed.key, 2));
+    const std::uint64_t base = shape_seed(seed.number, shape.extents, fill);
+    return draw<T>(rung, shape, fill, before, inputs::SplitMix64(base), inputs::Pcg(base + 1),
+                   inputs::SplitMix64(base + 2));
   });
 }
 

@@ -8,6 +8,7 @@
 
 #include "common/reference.hpp"
 #include "grader/diagnose/diagnose.hpp"
+#include "grader/judge/seeds.hpp"
 #include "grader/labs/lab.hpp"
 
 namespace grader {
@@ -50,10 +51,11 @@ struct Inputs {
   diag::Matrix a, b, c;
 };
 
-/// Deterministic in everything that is passed. Padding of every matrix is poison. C has the extents
+/// Deterministic in everything that is passed; with a key (seeds.hpp) the shape, fill and `before`
+/// take no part in the numbers, for each call has a key of its own. Padding of every matrix is poison. C has the extents
 /// of `operation`.
 Inputs make_inputs(diag::ElementType type, const Rung& rung, const Case& shape, Fill fill,
-                   Before before, std::uint64_t seed);
+                   Before before, const DataSeed& seed);
 
 /// The limit |C - AB|_ij <= units * u * (|A||B|)_ij for a rung in one type, u of C's type: 32, or
 /// 128 on tensor cores with FP32 accumulators. The canary of a TF32 rung also allows for inputs cut

@@ -347,6 +347,7 @@ void run_item(const Docket::Item& item) {
       describe_infra(result, error.what());
     }
     heard = nullptr;
+    docket->benches[item.lab_index]->end_stage();
     result.assertions = section.passed + section.failed;
     result.passed_assertions = section.passed;
     // The listener has the last word: a pass needs assertions, and all of them right.

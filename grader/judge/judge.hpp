@@ -7,10 +7,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "grader/judge/seeds.hpp"
 #include "grader/judge/session.hpp"
 #include "grader/report/model.hpp"
 
@@ -18,12 +20,14 @@ namespace grader {
 
 struct JudgeOptions {
   std::uint64_t seed =
-      0x67656d6d;     ///< data of every check; printed, so that a result can be repeated
-  unsigned jobs = 2;  ///< sessions at a time
+      0x67656d6d;          ///< data of every check; printed, so that a result can be repeated
+  std::optional<Key> key;  ///< the student's, in `make grade`; the seed is not looked at then
+  unsigned jobs = 2;       ///< sessions at a time
   std::optional<std::string> stage;  ///< only this one and what it needs
   bool alone = false;                ///< not even what it needs
   std::optional<std::pair<unsigned, unsigned>> user;
   std::optional<BoxSettings> box;
+  std::shared_ptr<CallBudget> budget;
   std::function<void(const std::string&)>
       progress;  ///< called with "1.2 Lay the threads" before a stage runs
 };

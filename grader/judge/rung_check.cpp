@@ -73,12 +73,12 @@ Observed observe(const CallOutcome& outcome, std::uint64_t element_bytes) {
 }
 
 RungCheck::RungCheck(Caller& session, const Lab& lab, const Rung& rung, std::string type,
-                     std::uint64_t seed)
+                     const CallSeeds& seeds)
     : lab_(lab),
       rung_(rung),
       type_(std::move(type)),
       entry_(rung.name + "<" + type_ + ">"),
-      seed_(seed),
+      seeds_(seeds),
       session_(session) {}
 
 std::uint64_t instruction_budget(const Lab& lab, const Extents& e) {
@@ -137,7 +137,7 @@ std::optional<Failure::Kind> RungCheck::compare(const CallOutcome& outcome, Fill
 std::optional<Failure> RungCheck::attempt(const Case& shape, Fill fill, Before before, bool reuse,
                                           bool checks, CaseResult* into, CallOutcome* keep) {
   const diag::ElementType type = element_type(type_);
-  const Inputs inputs = make_inputs(type, rung_, shape, fill, before, seed_);
+  const Inputs inputs = make_inputs(type, rung_, shape, fill, before, seeds_.next(entry_));
   CallOutcome outcome = session_.call({entry_, inputs.a, inputs.b, inputs.c, reuse, checks,
                                        instruction_budget(lab_, shape.extents)});
   if (into) keep_printed(outcome, into->printed);

@@ -44,7 +44,7 @@ class RungCheck {
  public:
   /// `session` is shared by all rungs of one type and outlives this.
   RungCheck(Caller& session, const Lab& lab, const Rung& rung, std::string type,
-            std::uint64_t seed);
+            const CallSeeds& seeds);
 
   /// Runs every data set of the case until one fails. Remembered: stages that share a rung share
   /// its results.
@@ -69,7 +69,7 @@ class RungCheck {
   const Lab& lab_;
   const Rung& rung_;
   std::string type_, entry_;
-  std::uint64_t seed_;
+  CallSeeds seeds_;
   Caller& session_;
   std::map<std::string, CaseResult> cases_;
   std::map<std::string, Measured> measured_;

@@ -44,6 +44,10 @@ Session::Session(const Build& build, SessionConfig config)
     : build_(build), config_(std::move(config)) {}
 Session::~Session() = default;
 
+void Session::close() {
+  pair_.reset();
+}
+
 void Session::start() {
   if (pair_) return;
   wire::Ends control = wire::make_ends(), channel = wire::make_ends();
@@ -161,6 +165,9 @@ Session::Ending Session::end_worker(const std::string& what) {
   Ending ending;
   ending.message = fmt::format("the device worker {} ({}){}{}", how, what, said.empty() ? "" : ": ",
                                said.substr(0, 300));
+  // Out of memory, an exception, a crash in the interpreter: PTX can bring these about.
+  ending.from_outside =
+      !dead || pair_->worker.vanished() || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
   pair_.reset();
   return ending;
 }
@@ -175,7 +182,10 @@ Session::Ending Session::end_pair(Outcome outcome, const std::string& message) {
   const int status = pair_->runner.status();
   ending.said = newly_said();
   const bool out_of_memory = ending.said.find("std::bad_alloc") != std::string::npos;
-  if (outcome == Outcome::timeout) {
+  if (pair_->runner.vanished() && dead) {
+    ending.end = CallEnd::infra;
+    ending.message = "something outside ended the box of the program";
+  } else if (outcome == Outcome::timeout) {
     ending.end = CallEnd::hung;
   } else if (!dead) {
     ending.end = CallEnd::protocol;  // alive, but no longer listening
@@ -197,6 +207,31 @@ Session::Ending Session::end_pair(Outcome outcome, const std::string& message) {
 }
 
 CallOutcome Session::call(const CallSpec& spec) {
+  if (!config_.box) return call_once(spec);
+  constexpr int tries = 3;
+  CallOutcome outcome;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < tries; ++i) {
+    if (config_.budget && config_.budget->left <= config_.budget->left.zero()) {
+      outcome = {};
+      outcome.end = CallEnd::hung;
+      outcome.run.a = spec.a, outcome.run.b = spec.b;
+      outcome.run.c_before = outcome.run.c_after = spec.c;
+      return outcome;
+    }
+    outcome = call_once(spec);
+    const bool killed = outcome.end == CallEnd::crashed && outcome.signal == SIGKILL;
+    if (!killed && outcome.end != CallEnd::infra) break;
+  }
+  if (config_.budget) config_.budget->left -= std::chrono::steady_clock::now() - begin;
+  if (outcome.end == CallEnd::infra && !outcome.from_outside) {
+    outcome.end = CallEnd::protocol;
+    outcome.message = messages::text("verdict.worker_died", {{"times", tries}});
+  }
+  return outcome;
+}
+
+CallOutcome Session::call_once(const CallSpec& spec) {
   start();
   CallOutcome outcome;
   const auto adopt = [&](const Ending& ending) {
@@ -205,6 +240,7 @@ CallOutcome Session::call(const CallSpec& spec) {
     outcome.exit_status = ending.exit_status;
     outcome.message = ending.message;
     outcome.said = ending.said;
+    outcome.from_outside = ending.from_outside;
   };
   outcome.run.a = spec.a;
   outcome.run.b = spec.b;

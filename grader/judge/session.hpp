@@ -33,6 +33,11 @@ enum class CallEnd {
   infra,     ///< our own fault: the worker died or did not answer
 };
 
+/// How long all calls of one submission may take together. Shared by its sessions.
+struct CallBudget {
+  std::chrono::steady_clock::duration left = std::chrono::minutes(10);
+};
+
 struct SessionConfig {
   std::string grader_program;  ///< path of this very program
   std::chrono::milliseconds patience{
@@ -40,7 +45,8 @@ struct SessionConfig {
   std::uint64_t runner_memory = 2ull << 30;
   unsigned host_threads = 1;                          ///< of the simulated GPU, per worker
   std::optional<std::pair<unsigned, unsigned>> user;  ///< uid, gid that both drop to, unboxed
-  std::optional<BoxSettings> box;  ///< a stranger's code: worker and runner boxed
+  std::optional<BoxSettings> box;      ///< a stranger's code: worker and runner boxed
+  std::shared_ptr<CallBudget> budget;  ///< none: only each call is limited
 };
 
 struct CallOutcome {
@@ -51,6 +57,7 @@ struct CallOutcome {
   diag::Run run;
   simgpu::runtime::CallResult result;
   simgpu::DevicePtr a_base = 0, b_base = 0, c_base = 0;
+  bool from_outside = true;  ///< end is infra: not by anything that the submission did
 };
 
 struct AskOutcome {
@@ -86,19 +93,25 @@ class Session : public Caller {
   Session(const Build& build, SessionConfig config);
   ~Session() override;
 
+  /// Boxed: what may have come from outside (SIGKILL, a box that is gone, a dead worker) is tried
+  /// again; a worker that dies of the same call three times dies of the submission.
   CallOutcome call(const CallSpec& spec) override;
   AskOutcome ask(const std::string& function);
+  /// Ends worker and runner; the next call starts new ones.
+  void close();
 
   /// The units of the build as the worker found them: text that it does not take for PTX is a
   /// compile error of the file. Starts a pair if there is none.
   std::vector<SourceUnit> load();
 
  private:
+  CallOutcome call_once(const CallSpec& spec);
   struct Pair;
   struct Ending {
     CallEnd end = CallEnd::infra;
     int signal = 0, exit_status = 0;
     std::string message, said;
+    bool from_outside = true;  ///< infra: nothing of the submission's can have done it
   };
   void start();
   /// Sends a request to the worker and waits for its reply. Throws wire::Error if there is none, or

@@ -39,6 +39,8 @@ LabBench::LabBench(const Lab& lab, const Build& build, const JudgeOptions& optio
   config_.grader_program = own_program();
   config_.user = options.user;
   config_.box = options.box;
+  config_.budget = options.budget;
+  fresh_ = options.box && options.box->weakened.count("state") == 0;
   config_.host_threads = options.jobs > 1 ? 1 : 2;
 }
 
@@ -58,18 +60,24 @@ RungCheck* LabBench::check(const std::string& rung, const std::string& type) {
   if (!point || !point->defined) return nullptr;
   auto& slot = checks_[name];
   if (!slot)
-    slot = std::make_unique<RungCheck>(session(type), lab_, lab_.rung(rung), type, options_.seed);
+    slot = std::make_unique<RungCheck>(session(rung, type), lab_, lab_.rung(rung), type,
+                                       CallSeeds(options_.seed, options_.key));
   return slot.get();
 }
 
-Session& LabBench::session(const std::string& type) {
-  auto& slot = sessions_[type];
+Session& LabBench::session(const std::string& rung, const std::string& type) {
+  auto& slot = sessions_[fresh_ ? rung + "<" + type + ">" : type];
   if (!slot) slot = std::make_unique<Session>(build_, config_);
   return *slot;
 }
 
+void LabBench::end_stage() {
+  if (!fresh_) return;
+  for (const auto& [name, session] : sessions_) session->close();
+}
+
 Session& LabBench::first_session() {
-  return session(lab_.rungs.front().types.front());
+  return session(lab_.rungs.front().name, lab_.rungs.front().types.front());
 }
 
 std::map<std::string, std::vector<const CaseResult*>> LabBench::run_cases(

@@ -29,9 +29,12 @@ class LabBench {
   /// The check of one rung in one type; null if the launcher is not defined.
   RungCheck* check(const std::string& rung, const std::string& type);
   const EntryPoint* entry(const std::string& name) const;
-  /// The session of one type, shared by all rungs; and the one that is always there.
-  Session& session(const std::string& type);
+  /// The session of a type, shared by all rungs, or boxed of this rung alone; and the one that is
+  /// always there.
+  Session& session(const std::string& rung, const std::string& type);
   Session& first_session();
+  /// A stranger's processes end with the stage: nothing that they remember serves the next.
+  void end_stage();
 
   /// Results by type, one per case in order, each type in its own session and types side by side.
   /// A type stops at the first failure that can be explained; null stands for a case that is judged
@@ -60,7 +63,8 @@ class LabBench {
   const JudgeOptions& options_;
   Pool& pool_;
   SessionConfig config_;
-  std::map<std::string, std::unique_ptr<Session>> sessions_;  ///< by type
+  bool fresh_ = false;  ///< processes of each rung's own, for one stage
+  std::map<std::string, std::unique_ptr<Session>> sessions_;  ///< by type, boxed by entry
   std::map<std::string, std::unique_ptr<RungCheck>> checks_;  ///< by entry
 };
 

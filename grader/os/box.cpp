@@ -32,7 +32,8 @@ std::vector<std::string> walls(const BoxSettings& settings, BoxRole role) {
   const auto add = [&](std::initializer_list<std::string> more) { argv.insert(argv.end(), more); };
   if (whole("net")) add({"--unshare-net"});
   if (whole("pids")) add({"--unshare-pid", "--as-pid-1"});
-  add({"--clearenv", "--ro-bind", "/usr", "/usr"});
+  if (whole("environment")) add({"--clearenv"});
+  add({"--ro-bind", "/usr", "/usr"});
   // Where these are folders of their own, programs are there and not in /usr.
   for (const char* name : {"/bin", "/lib", "/lib64", "/sbin"}) {
     std::error_code error;
@@ -47,8 +48,15 @@ std::vector<std::string> walls(const BoxSettings& settings, BoxRole role) {
   add({"--tmpfs", "/dev", "--dev-bind", "/dev/null", "/dev/null", "--dev-bind", "/dev/urandom",
        "/dev/urandom"});
   if (!whole("proc")) add({"--ro-bind", "/proc", "/proc"});
-  if (!whole("tree")) add({"--ro-bind", "/", "/host"});
+  if (!whole("devices")) add({"--dev", "/dev"});
+  if (!whole("tree"))
+    for (const auto& entry : fs::directory_iterator("/"))
+      if (const std::string name = entry.path().filename().string();
+          entry.is_directory() && !entry.is_symlink() && name != "usr" && name != "proc" &&
+          name != "dev" && name != "sys")
+        add({"--ro-bind", entry.path().string(), entry.path().string()});
   if (role == BoxRole::compiler) add({"--size", std::to_string(256u << 20), "--tmpfs", "/tmp"});
+  if (!whole("kit")) add({"--ro-bind", settings.kit.string(), "/kit"});
   add({"--ro-bind", (settings.kit / "box_init").string(), "/kit/box_init", "--ro-bind",
        (settings.kit / "filters").string(), "/kit/filters"});
   return argv;
@@ -115,14 +123,18 @@ ProcessSpec boxed(const BoxSettings& settings, const BoxView& view, ProcessSpec 
     const auto at = variable.find('=');
     add({"--setenv", variable.substr(0, at), variable.substr(at + 1)});
   }
-  add({"--chdir", spec.folder.empty() ? "/" : spec.folder, "--remount-ro", "/", "--remount-ro",
-       "/dev", "--", "/kit/box_init"});
+  add({"--chdir", spec.folder.empty() ? "/" : spec.folder});
+  const auto whole = [&](const char* wall) { return settings.weakened.count(wall) == 0; };
+  if (whole("readonly") && whole("kit")) add({"--remount-ro", "/"});
+  if (whole("devices") && whole("readonly")) add({"--remount-ro", "/dev"});
+  add({"--", "/kit/box_init"});
   int highest = 2;
   for (const auto& [ours, theirs] : spec.descriptors) highest = std::max(highest, theirs);
+  if (!whole("descriptors")) spec.descriptors.emplace_back(0, ++highest);
   box.report_descriptor = highest + 1;
   add({"report=" + std::to_string(box.report_descriptor)});
-  if (!settings.weakened.count("seccomp"))
-    add({"filter=/kit/filters/" + std::string(to_string(view.role))});
+  if (!whole("readonly")) add({"write=/"});
+  if (whole("seccomp")) add({"filter=/kit/filters/" + std::string(to_string(view.role))});
   if (view.out) add({"write=/out"});
   if (view.role == BoxRole::compiler) add({"write=/tmp"});
   ProcessLimits inside = spec.limits;
@@ -132,10 +144,10 @@ ProcessSpec boxed(const BoxSettings& settings, const BoxView& view, ProcessSpec 
   box.argv.insert(box.argv.end(), spec.argv.begin(), spec.argv.end());
 
   box.folder = "/";
-  if (settings.weakened.count("environment")) box.environment = minimal_environment();
+  if (!whole("environment")) box.environment = {"SOME_SECRET=1"};
   box.descriptors = std::move(spec.descriptors);
   box.output_bytes = spec.output_bytes;
-  if (!settings.weakened.count("user")) box.user = settings.user;
+  box.user = settings.user;
   box.quiet = spec.quiet;
   return box;
 }

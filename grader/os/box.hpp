@@ -32,8 +32,8 @@ struct BoxSettings {
   std::filesystem::path folder;  ///< this submission's own files, outside of the project
   std::optional<std::pair<unsigned, unsigned>> user;  ///< uid, gid of this submission alone
   std::string protection;  ///< in words, for reports: what of it this machine has
-  /// Walls that are left out, for tests which show that the hostile corpus notices: "net", "proc",
-  /// "tree", "out", "pids", "seccomp", "environment", "user". Empty in every real run.
+  /// Walls that are left out, for tests which show that the hostile corpus notices (its test has the
+  /// list). Empty in every real run, and in reports where it is not.
   std::set<std::string> weakened;
 
   static BoxSettings read(const std::filesystem::path& file);

@@ -129,7 +129,7 @@ struct Report {
   std::string compiler;  ///< "clang 14.0.6"
   std::string protection;  ///< "" on a student's own machine
   std::optional<GpuUsed> gpu;
-  std::uint64_t seed = 0;
+  std::optional<std::uint64_t> seed;  ///< none where the inputs are secret
   std::vector<LabResult> labs;
   std::string next;  ///< the command to type next
   std::vector<std::string> notes;

@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
+#include <set>
+#include <sstream>
 
 #include "common/catch2.hpp"
 #include "grader/course/box/kit.hpp"
@@ -172,4 +175,52 @@ TEST_CASE("without a box nobody is graded, unless it is said aloud", "[box]") {
     CHECK(read_file(project.root() / "build/grades" / file).find("UNSAFE=1") != std::string::npos);
   for (const auto& entry : fs::directory_iterator(project.root() / "build/grades/results"))
     CHECK(read_file(entry.path()).find("UNSAFE=1") != std::string::npos);
+}
+
+TEST_CASE("a program that somebody outside kills costs nobody points", "[box]") {
+  const test::FixtureProject project;
+  const fs::path in = project.root() / "in", out = project.root() / "out";
+  fs::create_directories(in / "ann/lab6");
+  // Slow enough to be met, and named so that no other test's is.
+  write_file_atomically(in / "ann/lab6/gemm.cu", test::fixture_source("INSERT", "usleep(100000);"));
+  ProcessSpec spec;
+  spec.argv = {(test::build_folder() / "bin/grade").string(),
+               "--root",
+               project.root().string(),
+               "--build",
+               (project.root() / "build").string(),
+               in.string(),
+               "--out",
+               out.string()};
+  spec.environment = minimal_environment();
+  Process grading(spec);
+  // Children of children of `grade`, by the process table.
+  const auto descendants = [&] {
+    std::set<pid_t> family = {grading.pid()}, found;
+    for (bool more = true; more;) {
+      more = false;
+      for (const auto& entry : fs::directory_iterator("/proc")) {
+        const pid_t pid = std::atoi(entry.path().filename().c_str());
+        std::ifstream stat(entry.path() / "stat");
+        std::string text;
+        if (pid <= 0 || family.count(pid) || !std::getline(stat, text)) continue;
+        const auto end = text.rfind(')');
+        int parent = 0;
+        char state = 0;
+        std::istringstream(text.substr(end + 1)) >> state >> parent;
+        if (!family.count(parent)) continue;
+        more = family.insert(pid).second;
+        if (text.find("(runner)") != std::string::npos) found.insert(pid);
+      }
+    }
+    return found;
+  };
+  unsigned killed = 0;
+  while (!grading.wait(std::chrono::milliseconds(20))) {
+    if (killed != 0) continue;
+    for (const pid_t pid : descendants()) killed += ::kill(pid, SIGKILL) == 0;
+  }
+  CHECK(killed > 0);
+  CHECK(WEXITSTATUS(grading.status()) == exit_ok);
+  CHECK(read_file(out / "grades.csv").find("ann,GRADED,7,2") != std::string::npos);
 }

@@ -108,6 +108,10 @@ TEST_CASE("a class is graded, and a restart repeats nothing") {
   CHECK(document.at("protection").get<std::string>().rfind("boxed", 0) == 0);
   CHECK(document.at("possible") == 7);
   REQUIRE(document.at("students").size() == 6);
+  // Nobody else may read what the inputs come from, and no report holds it.
+  CHECK((fs::status(out / "secret").permissions() & fs::perms(0077)) == fs::perms::none);
+  for (const auto& [path, time] : finished(out))
+    CHECK(nlohmann::json::parse(grader::read_file(path)).value("seed", nlohmann::json()).is_null());
   for (const auto& student : document.at("students"))
     CHECK(fs::exists(out / student.at("result").get<std::string>()));
 

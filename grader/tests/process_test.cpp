@@ -215,6 +215,34 @@ TEST_CASE("inputs differ from each other and are the same every time") {
   }
 }
 
+TEST_CASE("secret inputs are those of a known construction, and each call has its own") {
+  // RFC 4231, test case 2: shorter keys are padded with zeros, and so is this one.
+  const Key jefe = {'J', 'e', 'f', 'e'};
+  const Key known = hmac_sha256(jefe, "what do ya want for nothing?");
+  CHECK((known[0] == 0x5b && known[1] == 0xdc && known[30] == 0x38 && known[31] == 0x43));
+  // RFC 8439, A.1, test vectors 1 and 2: the first two blocks under a key of zeros.
+  ChaCha20 zeros(Key{}, 0);
+  CHECK(zeros() == 0x903df1a0ade0b876u);
+  for (int i = 1; i < 8; ++i) zeros();
+  CHECK(zeros() == 0x7a385155bee7079fu);
+
+  const Case shape{{17, 17, 17}, 0, 0, 0, false};
+  const auto draw = [&](const DataSeed& seed) {
+    return make_inputs(diag::ElementType::float32, Rung{}, shape, Fill::integers, Before::garbage,
+                       seed);
+  };
+  CallSeeds first(1, jefe), again(1, jefe), other(1, known);
+  const Inputs one = draw(first.next("f<float>")), two = draw(first.next("f<float>"));
+  CHECK(one.a.storage != two.a.storage);
+  CHECK(one.a.storage != one.b.storage);
+  CHECK(one.a.storage == draw(again.next("f<float>")).a.storage);
+  CHECK(two.a.storage != draw(again.next("g<float>")).a.storage);
+  CHECK(one.a.storage != draw(other.next("f<float>")).a.storage);
+  CallSeeds printed(7);
+  CHECK(draw(printed.next("f<float>")).a.storage == draw(7).a.storage);
+  CHECK(draw(printed.next("f<float>")).a.storage == draw(7).a.storage);
+}
+
 TEST_CASE("verification: right, wrong, beyond the row, not finite") {
   const Case shape{{5, 6, 7}, 0, 0, 3, false};
   for (const auto type :

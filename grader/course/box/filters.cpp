@@ -167,6 +167,7 @@ void write_filter(BoxRole role, const std::filesystem::path& file) {
   filter.allow_value(SCMP_SYS(ioctl), 1, TCGETS);  // isatty
   filter.allow_value(SCMP_SYS(prctl), 0, PR_SET_NAME);
   filter.allow_value(SCMP_SYS(prctl), 0, PR_SET_VMA);
+  filter.allow_value(SCMP_SYS(prctl), 0, PR_GET_NO_NEW_PRIVS);
   if (role == BoxRole::worker) filter.allow_value(SCMP_SYS(prctl), 0, PR_SET_DUMPABLE);
   filter.write(file);
 }

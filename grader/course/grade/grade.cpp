@@ -21,7 +21,9 @@
 #include "grader/course/grade/grade.hpp"
 #include "grader/course/grade/status.hpp"
 #include "grader/course/grade/submission.hpp"
+#include "grader/judge/seeds.hpp"
 #include "grader/judge/session.hpp"
+#include "grader/messages.hpp"
 #include "grader/os/escape.hpp"
 #include "grader/os/files.hpp"
 #include "grader/os/pool.hpp"
@@ -44,23 +46,35 @@ std::string dump(const ordered_json& document) {
   return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-/// 64 bits that students cannot know, kept with the results so that a restart uses the same inputs.
-std::uint64_t secret_seed(const fs::path& out) {
-  const fs::path file = out / "seed";
-  if (fs::exists(file)) return std::strtoull(read_file(file, 64).c_str(), nullptr, 10);
-  const UniqueFd random(::open("/dev/urandom", O_RDONLY | O_CLOEXEC));
-  std::uint64_t seed = 0;
-  if (!random || ::read(random.get(), &seed, sizeof seed) != sizeof seed)
-    throw InfraError("cannot read /dev/urandom");
-  seed >>= 11;  // exact in JSON readers that know doubles only
-  write_file_atomically(file, std::to_string(seed) + "\n");
-  return seed;
+/// What students cannot know, kept with the results so that a restart uses the same inputs. All
+/// inputs come from it (judge/seeds.hpp), so nobody but the grading user may read the file.
+Key class_secret(const fs::path& out) {
+  const fs::path file = out / "secret";
+  Key secret{};
+  if (!fs::exists(file)) {
+    const UniqueFd random(::open("/dev/urandom", O_RDONLY | O_CLOEXEC));
+    if (!random || ::read(random.get(), secret.data(), secret.size()) != ssize_t{secret.size()})
+      throw InfraError("cannot read /dev/urandom");
+    const fs::path partial = out / ".secret";
+    fs::remove(partial);
+    const UniqueFd fd(::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!fd || ::write(fd.get(), secret.data(), secret.size()) != ssize_t{secret.size()} ||
+        ::fsync(fd.get()) != 0)
+      throw InfraError("cannot write " + partial.string());
+    fs::rename(partial, file);
+  }
+  const std::string bytes = read_file(file, 64);
+  if (bytes.size() != secret.size())
+    throw UserError(messages::text("grade.secret", {{"file", file.string()}}), exit_usage);
+  std::copy(bytes.begin(), bytes.end(), secret.begin());
+  return secret;
 }
 
 /// Everything but the submission that decides a result: another value means grading again.
 std::string setting(const Workplace& place, const std::vector<Lab>& labs, const fs::path& goals,
-                    std::uint64_t seed, const std::string& protection) {
-  std::string all = std::to_string(seed) + protection + '\0';
+                    const Key& secret, const std::string& protection) {
+  std::string all(secret.begin(), secret.end());
+  all += protection + '\0';
   all += read_file(grader_program(), 1u << 30);
   for (const auto& lab : labs) all += read_file(place.root / lab.folder / "lab.toml", 1u << 20);
   if (!goals.empty()) all += read_file(goals, 1u << 20);
@@ -75,7 +89,7 @@ class Class {
         labs_(load_labs(place_.root, options.goals)),
         out_(options.out.empty() ? place_.build / "grades" : fs::absolute(options.out)) {
     make_folder(out_ / "results");
-    seed_ = secret_seed(out_);
+    secret_ = class_secret(out_);
     probe_clang();  // one clear error now instead of one per student
     if (options.unsafe) {
       protection_ = no_protection;
@@ -84,7 +98,7 @@ class Class {
                    std::set<std::string>(options.weaken.begin(), options.weaken.end()));
       protection_ = kit_->protection();
     }
-    setting_ = setting(place_, labs_, options.goals, seed_, protection_);
+    setting_ = setting(place_, labs_, options.goals, secret_, protection_);
     found_ = find_submissions(options.submissions);
   }
 
@@ -189,10 +203,10 @@ class Class {
                    "sim",
                    "--json",
                    "-",
-                   "--seed",
-                   std::to_string(seed_),
                    "--sources",
                    sources.path().string()};
+      const bool printed = std::count(options_.weaken.begin(), options_.weaken.end(), "seed") != 0;
+      if (!printed) spec.argv.insert(spec.argv.end(), {"--key", "3"});
       std::optional<box::Kit::Submission> box;
       if (kit_) {
         box.emplace(*kit_, student.key);
@@ -204,6 +218,16 @@ class Class {
       if (const char* clang = std::getenv("CLANG"))
         spec.environment.push_back(std::string("CLANG=") + clang);
       spec.output_bytes = 16u << 20;
+      // By a pipe: a command line and an environment can be read by others.
+      const Key key = hmac_sha256(secret_, student.key);
+      int ends[2];
+      if (::pipe2(ends, O_CLOEXEC) != 0) throw InfraError("cannot make a pipe");
+      const UniqueFd key_out(ends[0]);
+      UniqueFd key_in(ends[1]);
+      if (::write(key_in.get(), key.data(), key.size()) != ssize_t{key.size()})
+        throw InfraError("cannot write to a pipe");
+      key_in.reset();
+      spec.descriptors = {{key_out.get(), 3}};
       const RunResult ran = run_process(spec, student_limit);
       if (ran.timed_out)
         return failed("no result after " + std::to_string(student_limit.count()) + " minutes");
@@ -300,7 +324,6 @@ class Class {
                                    {"version", version()},
                                    {"protection", protection_},
                                    {"device", "sim"},
-                                   {"seed", seed_},
                                    {"setting", setting_},
                                    {"possible", possible},
                                    {"bonus_possible", bonus},
@@ -343,7 +366,7 @@ class Class {
   Workplace place_;
   std::vector<Lab> labs_;
   fs::path out_;
-  std::uint64_t seed_ = 0;
+  Key secret_{};
   std::string setting_;
   Submissions found_;
   std::vector<ordered_json> results_;

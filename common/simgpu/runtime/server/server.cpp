@@ -64,7 +64,7 @@ struct Server::Impl {
   // Of the current call:
   CallResult result;
   unsigned requests = 0, launches = 0;
-  std::uint64_t host_bytes = 0, transfer_bytes = 0;
+  std::uint64_t host_bytes = 0, transfer_bytes = 0, argument_bytes = 0;
   bool device_lost = false;
   Patience extra{};                 ///< beyond the patience, for a starved runner
   std::optional<ApiError> pending;  ///< the last failure, until the runner says which call it was
@@ -118,7 +118,7 @@ struct Server::Impl {
   void begin_call() {
     result = {};
     requests = launches = 0;
-    host_bytes = transfer_bytes = 0;
+    host_bytes = transfer_bytes = argument_bytes = 0;
     device_lost = false;
     pending.reset();
   }
@@ -517,6 +517,11 @@ struct Server::Impl {
     if (++launches > policy.launches) {
       forbid("kernel launch",
              "one call may launch at most " + std::to_string(policy.launches) + " kernels");
+    }
+    argument_bytes += args.size();
+    if (argument_bytes > policy.argument_bytes) {
+      forbid("kernel launch", "one call may pass at most " + std::to_string(policy.argument_bytes) +
+                                  " bytes to kernels as arguments");
     }
     if (device_lost) {
       // As on hardware: after a fault nothing runs any more, and the program has yet to hear of it.

@@ -49,7 +49,8 @@ enum class Role : std::uint8_t {
 struct Policy {
   std::uint64_t host_to_device_bytes = 64u << 10;  ///< sum over the call, variables included
   unsigned launches = 4096;
-  unsigned requests = 200000;  ///< of every kind
+  std::uint64_t argument_bytes = 64u << 10;  ///< sum over the call's launches
+  unsigned requests = 200000;                ///< of every kind
   unsigned live_allocations = 256;
   std::uint64_t live_bytes = 1ull << 30;
   std::uint64_t transfer_bytes = 8ull << 30;  ///< sum of device-to-device copies and memsets

@@ -1,0 +1,58 @@
+// Where the numbers in A, B and C come from.
+//
+// `make check` draws them from a printed seed, so that whoever sees a failure can repeat it. In
+// `make grade` nobody may know them beforehand, and no call may tell about another: each call has a
+// key of its own, HMAC-SHA256(key of the student, rung and type and number of the call), and its
+// numbers are the keystream of ChaCha20 (RFC 8439) under that key. The student's key is
+// HMAC-SHA256(secret, student); secret and key are in the graders' memory and in a file of theirs
+// alone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace grader {
+
+using Key = std::array<unsigned char, 32>;
+
+Key hmac_sha256(const Key& key, std::string_view message);
+
+/// The keystream as 64-bit numbers. `stream` is the nonce's first word: streams under one key are
+/// independent.
+class ChaCha20 {
+ public:
+  ChaCha20(const Key& key, std::uint32_t stream);
+  std::uint64_t operator()();
+
+ private:
+  void next_block();
+
+  std::array<std::uint32_t, 16> state_{}, block_{};
+  unsigned used_ = 16;  ///< words of the block
+};
+
+/// Of one call's data.
+struct DataSeed {
+  DataSeed(std::uint64_t seed) : number(seed) {}  // NOLINT: every seed is one
+  DataSeed(const Key& of_call) : key(of_call) {}  // NOLINT
+  std::uint64_t number = 0;
+  std::optional<Key> key;  ///< then the number is not looked at
+};
+
+/// Of all calls to one rung in one type.
+class CallSeeds {
+ public:
+  CallSeeds(std::uint64_t seed) : number_(seed) {}  // NOLINT
+  CallSeeds(std::uint64_t seed, const std::optional<Key>& key) : number_(seed), key_(key) {}
+  /// Of the next call to `entry` ("gemm_naive<float>").
+  DataSeed next(std::string_view entry);
+
+ private:
+  std::uint64_t number_;
+  std::optional<Key> key_;
+  std::uint64_t calls_ = 0;
+};
+
+}  // namespace grader

@@ -1,0 +1,4 @@
+// what: abort
+// expect: RUNTIME_ERROR ACCEPTED LOCKED
+// at: INSERT
+std::abort();

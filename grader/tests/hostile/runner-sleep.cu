@@ -1,0 +1,4 @@
+// what: sleeps
+// expect: TIMEOUT ACCEPTED LOCKED
+// at: INSERT
+pause();

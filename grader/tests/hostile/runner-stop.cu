@@ -1,0 +1,4 @@
+// what: stops itself
+// expect: TIMEOUT ACCEPTED LOCKED
+// at: INSERT
+raise(SIGSTOP);

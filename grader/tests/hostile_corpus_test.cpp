@@ -1,0 +1,271 @@
+// Attacks on `make grade`, each a file in grader/tests/hostile/ with the verdicts it must get:
+//
+//   // what: what it tries
+//   // expect: the verdicts of stages 6.0, 6.1 and 6.2
+//   // at: GLOBAL, INSERT or SECOND: what follows goes into the fixture lab's gemm.cu there
+//
+// @SECRET@ is a file that no submission may read, @OUT@ the folder of results, @PID@ this test,
+// @PORT@ a listener of its own on 127.0.0.1. An attack that gets through prints "ESCAPED" and what.
+// All of them are one class, with two controls among them. Each file is harmless where it escapes,
+// and outside of a box it refuses to run. Planted weakenings of the box show that the files bite.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <map>
+#include <set>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "common/catch2.hpp"
+#include "common/wire/unique_fd.hpp"
+#include "grader/errors.hpp"
+#include "grader/os/files.hpp"
+#include "grader/os/zip.hpp"
+#include "grader/tests/bench.hpp"
+
+namespace fs = std::filesystem;
+using namespace grader;
+
+namespace {
+
+constexpr const char* token = "the-token-that-nobody-may-see";
+
+struct Attack {
+  std::string name, expect;
+  std::map<std::string, std::string> parts;  ///< marker of the fixture -> code
+};
+
+Attack read_attack(const fs::path& file) {
+  Attack attack;
+  attack.name = file.stem().string();
+  std::istringstream lines(read_file(file));
+  std::string part;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("// expect: ", 0) == 0)
+      attack.expect = line.substr(11);
+    else if (line.rfind("// at: ", 0) == 0)
+      part = line.substr(7);
+    else if (!part.empty())
+      attack.parts[part] += line + "\n";
+  }
+  return attack;
+}
+
+std::vector<Attack> corpus() {
+  std::vector<Attack> attacks;
+  std::set<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(test::project_root() / "grader/tests/hostile"))
+    if (entry.path().extension() == ".cu") files.insert(entry.path());
+  for (const auto& file : files) attacks.push_back(read_attack(file));
+  return attacks;
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+/// A class, what nobody may see, and a listener.
+class Class {
+ public:
+  Class() : in_(project_.root() / "in"), out_(project_.root() / "out") {
+    fs::create_directories(in_);
+    fs::permissions(project_.root().parent_path(), fs::perms{0755});  // the box alone hides it
+    write_file_atomically(project_.root() / "secret.txt", std::string(token) + "\n");
+    listener_.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    REQUIRE(::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size) == 0);
+    REQUIRE(::listen(listener_.get(), 8) == 0);
+    REQUIRE(::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0);
+    port_ = ntohs(address.sin_port);
+  }
+
+  std::string source(const Attack& attack) const {
+    std::string text =
+        read_file(test::project_root() / "grader/tests/fixtures/lab6_fixture/gemm.cu");
+    const std::string guard = read_file(test::project_root() / "grader/tests/hostile/guard.inc");
+    const auto put = [&](const std::string& part, const std::string& code) {
+      const std::string line = "// " + part + "\n";
+      const auto at = text.find(line);
+      REQUIRE(at != std::string::npos);
+      text.replace(at, line.size(), code);
+    };
+    for (const char* part : {"INSERT", "SECOND", "GLOBAL"}) {
+      const auto found = attack.parts.find(part);
+      const std::string code = found == attack.parts.end() ? "" : found->second;
+      put(part, (std::string(part) == "GLOBAL" ? guard : "") + code);
+    }
+    replace_all(text, "@SECRET@", (project_.root() / "secret.txt").string());
+    replace_all(text, "@OUT@", out_.string());
+    replace_all(text, "@PID@", std::to_string(::getpid()));
+    replace_all(text, "@PORT@", std::to_string(port_));
+    return text;
+  }
+  void hand_in(const Attack& attack) const {
+    fs::create_directories(in_ / attack.name / "lab6");
+    write_file_atomically(in_ / attack.name / "lab6/gemm.cu", source(attack));
+  }
+  RunResult grade(const std::vector<std::string>& more = {}) const {
+    ProcessSpec spec;
+    spec.argv = {(test::build_folder() / "bin/grade").string(),
+                 "--root",
+                 project_.root().string(),
+                 "--build",
+                 (project_.root() / "build").string(),
+                 in_.string(),
+                 "--out",
+                 out_.string()};
+    spec.argv.insert(spec.argv.end(), more.begin(), more.end());
+    spec.environment = minimal_environment();
+    spec.output_bytes = 4u << 20;
+    return run_process(spec, std::chrono::minutes(20));
+  }
+  /// Results by student, as text.
+  std::map<std::string, std::string> results() const {
+    std::map<std::string, std::string> found;
+    for (const auto& entry : fs::directory_iterator(out_ / "results")) {
+      const std::string text = read_file(entry.path(), 64u << 20);
+      found[nlohmann::json::parse(text).at("student").get<std::string>()] = text;
+    }
+    return found;
+  }
+  const fs::path& in() const { return in_; }
+  const fs::path& out() const { return out_; }
+  const fs::path& root() const { return project_.root(); }
+
+ private:
+  test::FixtureProject project_;
+  fs::path in_, out_;
+  UniqueFd listener_;
+  unsigned port_ = 0;
+};
+
+std::string verdicts(const std::string& result) {
+  const auto document = nlohmann::json::parse(result);
+  std::string list;
+  for (const auto& lab : document.at("labs"))
+    for (const auto& stage : lab.at("stages"))
+      list += (list.empty() ? "" : " ") + stage.at("verdict").get<std::string>();
+  return list;
+}
+
+bool unharmed(const std::string& result) {
+  return result.find("ESCAPED") == std::string::npos && result.find(token) == std::string::npos &&
+         result.find("refusing") == std::string::npos;
+}
+
+const Attack right{"control-right", "ACCEPTED ACCEPTED ACCEPTED", {}};
+const Attack wrong{"control-wrong", "WRONG_ANSWER ACCEPTED LOCKED", {{"INSERT", "return;\n"}}};
+
+}  // namespace
+
+TEST_CASE("the hostile corpus: no forged verdict, no leak, no effect on others", "[corpus]") {
+  const std::vector<Attack> attacks = corpus();
+  CHECK(attacks.size() >= 70);
+  const Class everyone;
+  std::map<std::string, std::string> expected;
+  for (const auto& attack : attacks) {
+    CHECK_FALSE(attack.expect.empty());
+    expected[attack.name] = attack.expect;
+    everyone.hand_in(attack);
+  }
+  for (const Attack& control : {right, wrong}) {
+    expected[control.name] = control.expect;
+    everyone.hand_in(control);
+  }
+  // What no file can say: links, devices, names, archives.
+  const fs::path in = everyone.in(), secret = everyone.root() / "secret.txt";
+  for (const char* name : {"folder-symlink", "folder-fifo", "folder-hardlink", "folder-upwards"})
+    fs::create_directories(in / name / "lab6");
+  fs::create_symlink(secret, in / "folder-symlink/lab6/gemm.cu");
+  REQUIRE(::mkfifo((in / "folder-fifo/lab6/gemm.cu").c_str(), 0644) == 0);
+  fs::create_hard_link(secret, in / "folder-hardlink/lab6/gemm.cu");
+  fs::create_directory_symlink(everyone.root(), in / "folder-upwards/lab1");
+  write_file_atomically(in / "folder-zip.zip",
+                        zip::write({{"../../secret.txt", "overwritten", {}},
+                                    {"lab6/../../../secret.txt", "overwritten", {}}}));
+  const std::string command = "$(touch command-ran)`touch command-ran`";
+  fs::create_directories(in / command / "lab6");
+  write_file_atomically(in / command / "lab6/gemm.cu", everyone.source(right));
+  expected[command] = right.expect;
+
+  const RunResult ran = everyone.grade();
+  INFO(ran.errors.substr(0, 4000));
+  REQUIRE(WIFEXITED(ran.status));
+  CHECK(WEXITSTATUS(ran.status) == exit_ok);  // nothing that a student did is the machine's fault
+  const auto results = everyone.results();
+  for (const auto& [name, verdict] : expected) {
+    INFO(name);
+    const auto found = results.find(name);
+    REQUIRE(found != results.end());
+    CHECK(verdicts(found->second) == verdict);
+  }
+  for (const auto& [name, result] : results) {
+    INFO(name << ": " << result.substr(0, 3000));
+    CHECK(unharmed(result));
+    CHECK(result.find('\x1b') == std::string::npos);
+  }
+  for (const char* file : {"grades.csv", "grades.json"}) {
+    const std::string table = read_file(everyone.out() / file, 64u << 20);
+    CHECK(table.find(token) == std::string::npos);
+    CHECK(table.find('\x1b') == std::string::npos);
+  }
+  CHECK(read_file(secret) == std::string(token) + "\n");
+  for (const auto& folder : {everyone.root(), in, everyone.out(), fs::current_path()})
+    CHECK_FALSE(fs::exists(folder / "command-ran"));
+}
+
+TEST_CASE("outside of a box an attack refuses to run", "[corpus]") {
+  const Class everyone;
+  everyone.hand_in(right);
+  const RunResult ran = everyone.grade({"--unsafe"});
+  INFO(ran.errors);
+  CHECK(verdicts(everyone.results().at(right.name)) == "RUNTIME_ERROR RUNTIME_ERROR LOCKED");
+  CHECK(everyone.results().at(right.name).find("refusing: not in a box") != std::string::npos);
+}
+
+TEST_CASE("each planted weakening is noticed", "[corpus]") {
+  struct Row {
+    std::vector<std::string> walls;
+    const char* attack;
+  };
+  const Row rows[] = {
+      {{"tree"}, "box-read-secret"},
+      {{"proc"}, "box-proc"},
+      {{"pids"}, "box-pids"},
+      {{"seccomp"}, "box-namespaces"},
+      {{"seccomp"}, "box-kernel"},
+      {{"net", "seccomp"}, "box-network"},
+      {{"descriptors"}, "box-descriptors"},
+      {{"environment"}, "box-environment"},
+      {{"readonly"}, "runner-file-bomb"},
+      {{"devices"}, "box-devices"},
+      {{"kit"}, "box-programs"},
+      {{"seed"}, "seed-predicted"},
+      {{"state"}, "state-between-rungs"},
+  };
+  for (const Row& row : rows) {
+    std::string walls;
+    for (const auto& wall : row.walls) walls += " " + wall;
+    DYNAMIC_SECTION("without" << walls << ": " << row.attack) {
+      const Attack attack = read_attack(test::project_root() / "grader/tests/hostile" /
+                                        (std::string(row.attack) + ".cu"));
+      const Class everyone;
+      everyone.hand_in(attack);
+      std::vector<std::string> arguments;
+      for (const auto& wall : row.walls) arguments.insert(arguments.end(), {"--weaken", wall});
+      const RunResult ran = everyone.grade(arguments);
+      const std::string result = everyone.results().at(attack.name);
+      INFO(ran.errors << result.substr(0, 2000));
+      CHECK((!unharmed(result) || verdicts(result) != attack.expect));
+      CHECK(result.find("weakened for a test") != std::string::npos);
+    }
+  }
+}

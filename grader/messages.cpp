@@ -16,7 +16,7 @@ struct Entry {
 };
 
 [[noreturn]] void broken(std::string_view line, const char* why) {
-  throw std::logic_error("grader/messages.toml: " + std::string(why) + ": " + std::string(line));
+  throw std::logic_error("a catalogue of messages: " + std::string(why) + ": " + std::string(line));
 }
 
 /// The string that begins at line[at], which moves behind it.
@@ -36,8 +36,7 @@ std::string quoted(std::string_view line, std::size_t& at) {
   return out;
 }
 
-std::vector<Entry> read_catalogue(std::string_view file) {
-  std::vector<Entry> entries;
+void read_catalogue(std::string_view file, std::vector<Entry>& entries) {
   while (!file.empty()) {
     const std::string_view line = file.substr(0, file.find('\n'));
     file.remove_prefix(std::min(file.size(), line.size() + 1));
@@ -53,11 +52,14 @@ std::vector<Entry> read_catalogue(std::string_view file) {
     if (at != line.size()) broken(line, "something follows the text");
     entries.push_back(std::move(entry));
   }
-  return entries;
 }
 
-const std::vector<Entry>& catalogue() {
-  static const std::vector<Entry> entries = read_catalogue(catalogue_file());
+std::vector<Entry>& catalogue() {
+  static std::vector<Entry> entries = [] {
+    std::vector<Entry> own;
+    read_catalogue(catalogue_file(), own);
+    return own;
+  }();
   return entries;
 }
 
@@ -68,6 +70,10 @@ const Entry* find(std::string_view key) {
 }
 
 }  // namespace
+
+Addition::Addition(std::string_view file) {
+  read_catalogue(file, catalogue());
+}
 
 bool exists(std::string_view key) {
   return find(key) != nullptr;

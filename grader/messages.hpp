@@ -29,6 +29,13 @@ std::string text(std::string_view key, const std::vector<Gap>& gaps = {});
 
 bool exists(std::string_view key);
 
+/// A catalogue that a program has besides the students': a constant of the file that embeds it. Throws std::logic_error if
+/// the file is not of the form of messages.toml.
+class Addition {
+ public:
+  explicit Addition(std::string_view file);
+};
+
 /// All keys, in catalogue order.
 std::vector<std::string_view> keys();
 

@@ -1,14 +1,15 @@
 # For those who change the labs: skeletons from masters, and what measures solutions, goals and the simulated GPU.
 SKELETON := $(BUILD)/bin/skeleton
 MEASURE  := $(BUILD)/bin/measure
-MEASURE_SRC := $(filter-out %_main.cpp,$(wildcard grader/author/*/*.cpp))
+MEASURE_SRC := grader/author/messages.cpp $(filter-out %_main.cpp,$(wildcard grader/author/*/*.cpp))
+$(BUILD)/obj/grader/author/messages.o: grader/author/messages.toml
 $(BUILD)/obj/grader/author/%.o: private FLAGS := quick
 $(SKELETON): $(call objects,grader/author/skeleton/skeleton_main.cpp grader/author/skeleton/skeleton.cpp)
 	$(call link)
 $(MEASURE): $(call objects,grader/author/main.cpp $(MEASURE_SRC) $(filter %/record.cpp %/lines.cpp %/plan.cpp,$(BENCH_SRC))) $(GRADER_OBJECTS)
 	$(call link,$(GRADER_LIBS))
 PROGRAMS    += $(MEASURE) $(SKELETON)
-ALL_OBJECTS += $(call objects,grader/author/main.cpp $(wildcard grader/author/*/*.cpp))
+ALL_OBJECTS += $(call objects,$(wildcard grader/author/*.cpp) $(wildcard grader/author/*/*.cpp))
 
 .PHONY: skeletons sweep calibrate verify-counts
 skeletons: ## authors: labN_*/gemm.cu from the masters; edited ones are safe

@@ -3,8 +3,9 @@ GRADE     := $(BUILD)/bin/grade
 BOX_INIT  := $(BUILD)/bin/box_init
 # libseccomp makes the filters of system calls. Without its headers all is built, and `make grade` says what to install.
 SECCOMP   := $(if $(wildcard $(DEPS)/include/seccomp.h /usr/include/seccomp.h /usr/local/include/seccomp.h),-lseccomp)
-GRADE_SRC := $(filter-out grader/course/grade/main.cpp,$(wildcard grader/course/grade/*.cpp)) grader/course/box/kit.cpp \
+GRADE_SRC := grader/course/messages.cpp $(filter-out grader/course/grade/main.cpp,$(wildcard grader/course/grade/*.cpp)) grader/course/box/kit.cpp \
   grader/course/box/$(if $(SECCOMP),filters,no_filters).cpp
+$(BUILD)/obj/grader/course/messages.o: grader/course/messages.toml
 $(BUILD)/obj/grader/course/%.o: private FLAGS := quick
 $(GRADE): $(call objects,grader/course/grade/main.cpp $(GRADE_SRC)) $(GRADER_OBJECTS)
 	$(call link,$(GRADER_LIBS) $(SECCOMP))

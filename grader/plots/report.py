@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """report.py: one page from a student's own results, build/report/report.html.
 
-It reads what `make bench`, `make sweep` and the simulated GPU left in the build folder, and
+It reads what `make bench` and the simulated GPU left in the build folder, and
 predictions.toml. Whatever is not there is named, with the command that makes it. The page is one
 file: no script, no request, pictures inside.
 """
@@ -21,7 +21,6 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import results as R  # noqa: E402
-from sentences import families, sentences  # noqa: E402
 
 try:
     import bench_plots
@@ -166,41 +165,6 @@ def roofline_part(bench, ceilings, counts, svgs):
     return "\n".join(parts)
 
 
-def sweep_part(folder):
-    parts = []
-    for path in sorted(glob.glob(os.path.join(folder, "*.json"))):
-        try:
-            sweep = R.load(path, "sweep")
-        except R.Unusable:
-            parts.append(paragraph(f"{e(os.path.basename(path))} cannot be read."))
-            continue
-        labs = sorted({r["lab"] for r in sweep["records"]})
-        parts.append(f"<h3>Lab {e(', '.join(map(str, labs)) or '?')}</h3>")
-        parts.append(paragraph(e(R.provenance_words(sweep)), "dim"))
-        for s in sentences(sweep):
-            parts.append(paragraph(f"<b>{e(s['experiment'])}, {e(s['variant'])}, {e(s['math'])}:</b> {e(s['minimum'])} {e(s['turn'])}"))
-        if drawing is None:
-            continue
-        for (experiment, variant, math), records in families(sweep["records"]).items():
-            group = [r for r in records if "ms" in r and not r.get("label")]
-            if math == "float" and len({r["x"] for r in group}) > 2:
-                parts.append(picture(sweep_plot(experiment, variant, math, group), f"{experiment}, {variant}: speed over x"))
-    return "\n".join(parts) or missing("No sweep yet.", "make sweep LAB=1")
-
-
-def sweep_plot(experiment, variant, kind, points):
-    fig, axes = drawing.figure(7, 3.4)
-    axis = axes[0, 0]
-    for index, n in enumerate(sorted({p["n"] for p in points})):
-        curve = sorted((p["x"], p["tflops"]) for p in points if p["n"] == n)
-        axis.plot(*zip(*curve), label=f"n = {n}", markersize=4, linewidth=1.3, **drawing.style(index))
-    axis.set_xlabel(experiment)
-    axis.set_ylabel("TFLOP/s")
-    axis.set_title(f"{experiment}, {variant}, {kind}", loc="left", fontsize=10)
-    axis.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
-    return drawing.svg(fig, f"{experiment}, {variant}, {kind}", "one curve per size")
-
-
 def predictions_part(bench):
     given = {p["stage"]: p for p in (bench or {}).get("predictions", [])}
     if not given:
@@ -336,7 +300,7 @@ def questions_part(counts, troubles):
     return "\n".join(parts)
 
 
-def page(root, build, bench, ceilings, counts, troubles, sweeps):
+def page(root, build, bench, ceilings, counts, troubles):
     svgs = {}
     if bench and drawing is not None:
         svgs = bench_plots.plots(bench, ceilings, own_intensities(counts, R.best_square(bench) or 4096))
@@ -352,7 +316,6 @@ def page(root, build, bench, ceilings, counts, troubles, sweeps):
         parts.append("<h2>Over size</h2>")
         parts += [picture(svgs[name], f"TFLOP/s over size, {name[6:-4]}") for name in rates]
     parts += ["<h2>What you predicted</h2>", predictions_part(bench)]
-    parts += ["<h2>Sweeps</h2>", sweep_part(sweeps)]
     parts += ["<h2>Explain this count</h2>", questions_part(counts, troubles)]
     return string.Template(beside("report.html")).substitute(
         style=beside("report.css"), version=e(version()), parts="\n".join(parts))
@@ -368,7 +331,6 @@ def main():
     parser.add_argument("--build", default="build", help="the build folder")
     parser.add_argument("--bench", help="default: bench/bench.json in the build folder")
     parser.add_argument("--counts", help="folder with counts-labN-*.json instead of running grader explain")
-    parser.add_argument("--sweeps", help="default: sweep in the build folder")
     parser.add_argument("--grader", help="default: bin/grader in the build folder")
     parser.add_argument("--out", help="default: report/report.html in the build folder")
     options = parser.parse_args()
@@ -390,8 +352,7 @@ def main():
         counts, troubles = explain_all(options.root, options.build, options.grader or os.path.join(options.build, "bin", "grader"))
     out = options.out or os.path.join(options.build, "report", "report.html")
     os.makedirs(os.path.dirname(os.path.abspath(out)), exist_ok=True)
-    text = page(options.root, options.build, bench, ceilings, counts, troubles,
-                options.sweeps or os.path.join(options.build, "sweep"))
+    text = page(options.root, options.build, bench, ceilings, counts, troubles)
     temporary = out + ".new"
     with open(temporary, "w", encoding="utf-8") as file:
         file.write(text)

@@ -80,17 +80,17 @@ report() { "${python:-python3}" grader/plots/report.py --counts "$scratch/counts
 mkdir -p "$scratch/counts" "$scratch/pages"
 given=lab3_shared_mem/gemm.cu # a kernel with conflicts, as the students get it
 "${BUILD:-build}/bin/grader" explain --lab 3 --stage 3.0 --file "$given" --json "$scratch/counts/counts-lab3.json" --out "$scratch/e.html" >/dev/null 2>&1
-says "a report of everything" 'written: ' report --bench "$scratch/fixture/bench.json" --sweeps "$scratch/none" --out "$scratch/pages/full.html"
+says "a report of everything" 'written: ' report --bench "$scratch/fixture/bench.json" --out "$scratch/pages/full.html"
 holds "asks for nothing outside" python3 "$helper" page "$scratch/pages/full.html" "Imaginary 1" "gemm_interleaved_tile"
 holds "compares predictions, and marks late ones" python3 "$helper" page "$scratch/pages/full.html" \
     "1.2 gemm_naive 12 12.4 as predicted before the run" "3.3 gemm_block_tile 56 56.0 as predicted given after the run"
 holds "asks two questions about the student's own counts" python3 "$helper" page "$scratch/pages/full.html" \
     "gemm_suspicious" "Which of your lines decides it?" "Which lanes get in each other's way?" "One answer"
 holds "and does not time what is wrong" python3 "$helper" page "$scratch/pages/full.html" "Not timed, because the result was wrong: gemm_tiled<float> at 4096"
-says "a report without a GPU" 'make bench' report --bench "$scratch/none.json" --sweeps "$scratch/none" --out "$scratch/pages/cpu.html"
-holds "says what is missing" python3 "$helper" page "$scratch/pages/cpu.html" "No speeds are measured" "make bench" "No sweep yet" "gemm_suspicious"
+says "a report without a GPU" 'make bench' report --bench "$scratch/none.json" --out "$scratch/pages/cpu.html"
+holds "says what is missing" python3 "$helper" page "$scratch/pages/cpu.html" "No speeds are measured" "make bench" "gemm_suspicious"
 fails "a report without matplotlib is one, too" 0 'matplotlib is not installed' python3 "$scratch/without.py" grader/plots/report.py \
-    --counts "$scratch/counts" --bench "$scratch/fixture/bench.json" --sweeps "$scratch/none" --out "$scratch/pages/plain.html"
+    --counts "$scratch/counts" --bench "$scratch/fixture/bench.json" --out "$scratch/pages/plain.html"
 holds "and says so" python3 "$helper" page "$scratch/pages/plain.html" "matplotlib is not installed" "gemm_block_tile"
 fails "a broken bench is named" 3 'broken.json is no JSON' report --bench "$scratch/broken.json" --out "$scratch/pages/no.html"
 

@@ -7,6 +7,7 @@
 #include "grader/compile/compile.hpp"
 
 namespace grader {
+
 std::optional<Diagnostic> parse_diagnostic(const std::string& text) {
   for (const char* level : {": fatal error: ", ": error: ", ": warning: ", ": note: "}) {
     const auto at = text.find(level);
@@ -34,13 +35,20 @@ bool same_file(const std::string& path, const std::string& file) {
           path.compare(path.size() - file.size() - 1, std::string::npos, "/" + file) == 0);
 }
 
-CompilerOutput filter_compiler_output(const std::string& text, const std::string& student_file,
-                                      std::size_t most) {
-  struct Block {
-    Diagnostic head;
-    std::vector<std::string> lines;      ///< headline and the source excerpt
-    std::vector<std::string> own_notes;  ///< notes that point into the student's file
-  };
+namespace {
+
+/// A diagnostic, and what of it a student can use.
+struct Block {
+  Diagnostic head;
+  std::vector<std::string> lines;      ///< headline and the source excerpt
+  std::vector<std::string> own_notes;  ///< notes that point into the student's file
+
+  bool is_error() const { return head.level != "warning"; }
+};
+
+/// Clang's output in blocks. Excerpts and notes of other files than the student's are left out.
+std::vector<Block> blocks_of(const std::string& text, const std::string& student_file) {
+  constexpr std::size_t most_notes = 4, most_lines = 6;
   std::vector<Block> blocks;
   std::istringstream stream(text);
   bool keep = false, in_note = false;
@@ -55,41 +63,48 @@ CompilerOutput filter_compiler_output(const std::string& text, const std::string
       // An included file is named as the search found it: by "./".
       if (line.compare(0, 2, "./") == 0) line.erase(0, 2);
       in_note = at->level == "note";
+      keep = same_file(at->file, student_file);
       if (!in_note) {
         blocks.push_back({*at, {line}, {}});
-        keep = same_file(at->file, student_file);
       } else {
-        keep = !blocks.empty() && same_file(at->file, student_file) &&
-               blocks.back().own_notes.size() < 4;
+        keep = keep && !blocks.empty() && blocks.back().own_notes.size() < most_notes;
         if (keep) blocks.back().own_notes.push_back(line);
       }
       continue;
     }
     if (!keep || blocks.empty() || line.empty()) continue;
     auto& into = in_note ? blocks.back().own_notes : blocks.back().lines;
-    if (into.size() < 6) into.push_back(line);
+    if (into.size() < most_lines) into.push_back(line);
   }
+  return blocks;
+}
 
+/// The first header that was not found, if there is one.
+void note_unavailable(const Block& block, CompilerOutput& out) {
+  const auto missing = block.head.message.find("' file not found");
+  if (!block.is_error() || missing == std::string::npos || !out.unavailable_include.empty()) return;
+  out.unavailable_include = block.head.message.substr(1, missing - 1);
+  out.unavailable_line = block.head.line;
+}
+
+}  // namespace
+
+CompilerOutput filter_compiler_output(const std::string& text, const std::string& student_file,
+                                      std::size_t most) {
   CompilerOutput out;
   std::size_t errors = 0, warnings = 0;
-  for (const auto& block : blocks) {
-    const bool is_error = block.head.level != "warning";
-    const auto missing = block.head.message.find("' file not found");
-    if (is_error && missing != std::string::npos && out.unavailable_include.empty()) {
-      out.unavailable_include = block.head.message.substr(1, missing - 1);
-      out.unavailable_line = block.head.line;
-    }
-    auto& list = is_error ? out.errors : out.warnings;
-    auto& count = is_error ? errors : warnings;
+  for (const Block& block : blocks_of(text, student_file)) {
+    note_unavailable(block, out);
+    auto& list = block.is_error() ? out.errors : out.warnings;
+    auto& count = block.is_error() ? errors : warnings;
     if (++count > most) continue;
-    if (same_file(block.head.file, student_file)) {
+    if (same_file(block.head.file, student_file))
       list.insert(list.end(), block.lines.begin(), block.lines.end());
-      list.insert(list.end(), block.own_notes.begin(), block.own_notes.end());
-    } else if (is_error) {
-      // The error surfaced inside a header: its message, then the student's lines that led there.
+    else if (block.is_error())  // surfaced inside a header, to which the student's lines led
       list.push_back("error: " + block.head.message);
-      list.insert(list.end(), block.own_notes.begin(), block.own_notes.end());
-    }
+    else
+      continue;
+    list.insert(list.end(), block.own_notes.begin(), block.own_notes.end());
   }
   if (errors > most)
     out.errors.push_back("... and " + std::to_string(errors - most) + " more errors");

@@ -171,6 +171,75 @@ void show(const Results& results, const Workplace& place, const fs::path& file,
   say(text("bench.written", {{"file", fs::relative(file, place.root).generic_string()}}));
 }
 
+std::vector<Lab> selected(const std::vector<Lab>& all, const std::vector<int>& ids) {
+  for (const int id : ids) lab_with_id(all, id);  // throws if there is none
+  std::vector<Lab> labs;
+  for (const Lab& lab : all)
+    if (ids.empty() || std::find(ids.begin(), ids.end(), lab.id) != ids.end()) labs.push_back(lab);
+  return labs;
+}
+
+fs::path folder_of(const BenchOptions& options, const Workplace& place) {
+  if (!options.out.empty()) return options.out;
+  return options.solution ? place.build / "bench" / "solution" : place.build / "bench";
+}
+
+/// Takes over what other GPUs of the same model have measured more recently.
+void add_others(const std::vector<fs::path>& others, const fs::path& file, Results& results) {
+  for (const fs::path& other : others) {
+    const Results more = from_text(read_file(other), other.string());
+    if (results.machine.empty()) results.machine = more.machine;
+    if (more.machine != results.machine)
+      throw UserError(
+          text("bench.add_machine", {{"file", other.string()}, {"into", file.string()}}),
+          exit_usage);
+    results.take_newer(more);
+  }
+}
+
+void sign(Results& results, const Workplace& place, const std::string& command) {
+  results.provenance["command"] = command;
+  results.provenance["version"] = version();
+  results.provenance["commit"] = commit_of(place.root);
+  results.provenance["date"] = utc_now();
+}
+
+/// Measures every point that `file` does not have yet, and saves after each.
+RunSummary measure_gpu(const BenchOptions& options, const Workplace& place,
+                       const gpu::Hardware& hardware, const std::vector<Lab>& labs,
+                       const fs::path& file, Results& results, Progress& progress) {
+  GpuSetup setup;
+  setup.place = place;
+  setup.tools = hardware.tools;
+  setup.arch = hardware.arch;
+  setup.labs = labs;
+  setup.solution = options.solution;
+  if (options.quick) setup.min_rounds = setup.max_rounds = 3;
+  setup.progress = [&](const std::string& line) { progress.show(line); };
+  GpuMeter meter(setup);
+  progress.clear();
+  set_aside(file, results, meter.machine());
+  results.machine = meter.machine();
+  for (const auto& [key, value] : meter.more_provenance()) results.provenance[key] = value;
+  sign(results, place,
+       std::string("make bench") + (options.solution ? " SOLUTION=1" : "") +
+           (options.quick ? " QUICK=1" : ""));
+  say(text("bench.on", {{"gpu", results.machine.at("gpu")},
+                        {"driver", results.machine.at("driver")},
+                        {"cublas", results.machine.at("cublas")}}));
+  if (const auto why = results.provenance.find("cublas_missing");
+      why != results.provenance.end() && results.machine.at("cublas") == "none")
+    say(text("bench.no_cublas", {{"why", why->second}}));
+  progress.show(text("bench.ceilings"));
+  measure_ceilings(place, file.parent_path() / "ceilings.json", results);
+  LoopOptions how;
+  how.limit_seconds = options.limit_seconds;
+  if (options.quick) how.most_launch_ms = 60, how.attempts = 1;
+  how.save = [&](const Results& now) { write_file_atomically(file, to_text(now)); };
+  how.progress = [&](const std::string& line) { progress.show(line); };
+  return run_points(plan(labs, options.quick), meter, results, how);
+}
+
 }  // namespace
 
 ExitCode bench_labs(const BenchOptions& options) {
@@ -185,18 +254,8 @@ ExitCode bench_labs(const BenchOptions& options) {
     }
     if (options.form_only) return exit_ok;
   }
-  std::vector<Lab> labs;
-  for (const Lab& lab : all_labs)
-    if (options.labs.empty() ||
-        std::find(options.labs.begin(), options.labs.end(), lab.id) != options.labs.end())
-      labs.push_back(lab);
-  for (const int id : options.labs) lab_with_id(all_labs, id);
-
-  fs::path folder = options.out;
-  if (folder.empty()) {
-    folder = place.build / "bench";
-    if (options.solution) folder /= "solution";
-  }
+  const std::vector<Lab> labs = selected(all_labs, options.labs);
+  const fs::path folder = folder_of(options, place);
   make_folder(folder);
   const fs::path file = folder / "bench.json";
   Results results = stored(file);
@@ -204,15 +263,7 @@ ExitCode bench_labs(const BenchOptions& options) {
     results.predictions = merge_predictions(results.predictions, read_predictions(form, all_labs));
   const auto save = [&](const Results& now) { write_file_atomically(file, to_text(now)); };
   if (!options.add.empty()) {
-    for (const fs::path& other : options.add) {
-      const Results more = from_text(read_file(other), other.string());
-      if (results.machine.empty()) results.machine = more.machine;
-      if (more.machine != results.machine)
-        throw UserError(
-            text("bench.add_machine", {{"file", other.string()}, {"into", file.string()}}),
-            exit_usage);
-      results.take_newer(more);
-    }
+    add_others(options.add, file, results);
     save(results);
     show(results, place, file, folder);
     return exit_ok;
@@ -222,48 +273,11 @@ ExitCode bench_labs(const BenchOptions& options) {
   const gpu::Hardware hardware = gpu::probe_hardware(chosen_arch());
   RunSummary summary;
   if (hardware.usable) {
-    GpuSetup setup;
-    setup.place = place;
-    setup.tools = hardware.tools;
-    setup.arch = hardware.arch;
-    setup.labs = labs;
-    setup.solution = options.solution;
-    if (options.quick) setup.min_rounds = setup.max_rounds = 3;
-    setup.progress = [&](const std::string& line) { progress.show(line); };
-    GpuMeter meter(setup);
-    progress.clear();
-    set_aside(file, results, meter.machine());
-    results.machine = meter.machine();
-    for (auto& [key, value] : meter.more_provenance()) results.provenance[key] = value;
-    results.provenance["command"] = std::string("make bench") +
-                                    (options.solution ? " SOLUTION=1" : "") +
-                                    (options.quick ? " QUICK=1" : "");
-    results.provenance["version"] = version();
-    results.provenance["commit"] = commit_of(place.root);
-    results.provenance["date"] = utc_now();
-    say(text("bench.on", {{"gpu", results.machine.at("gpu")},
-                          {"driver", results.machine.at("driver")},
-                          {"cublas", results.machine.at("cublas")}}));
-    if (const auto why = results.provenance.find("cublas_missing");
-        why != results.provenance.end() && results.machine.at("cublas") == "none")
-      say(text("bench.no_cublas", {{"why", why->second}}));
-    progress.show(text("bench.ceilings"));
-    measure_ceilings(place, folder / "ceilings.json", results);
-    LoopOptions how;
-    how.limit_seconds = options.limit_seconds;
-    if (options.quick) how.most_launch_ms = 60, how.attempts = 1;
-    how.save = save;
-    how.progress = [&](const std::string& line) { progress.show(line); };
-    summary = run_points(plan(labs, options.quick), meter, results, how);
+    summary = measure_gpu(options, place, hardware, labs, file, results, progress);
   } else {
     say(text("bench.no_gpu", {{"reason", hardware.reason}}));
     if (!hardware.advice.empty()) say(hardware.advice);
-    if (results.provenance.empty()) {
-      results.provenance["command"] = "make bench";
-      results.provenance["version"] = version();
-      results.provenance["commit"] = commit_of(place.root);
-      results.provenance["date"] = utc_now();
-    }
+    if (results.provenance.empty()) sign(results, place, "make bench");
   }
   if (!options.no_cpu && summary.left == 0)
     measure_cpu(cpu_plan(options.quick), results, save, progress);

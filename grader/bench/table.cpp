@@ -91,59 +91,80 @@ bool has_cublas(const Results& results, const std::string& math) {
                      [&](const Yardsticks& y) { return y.math == math && y.cublas_ms; });
 }
 
-void table(std::vector<std::string>& lines, const Results& results, const std::string& math,
-           const std::vector<Shape>& shapes, std::size_t columns, bool with_tflops) {
-  const bool percent = has_cublas(results, math);
-  std::vector<Shape> shown;
-  for (const Shape& shape : shapes)
-    if (any_at(results, math, {shape})) shown.push_back(shape);
-  if (shown.empty()) return;
-  const std::string name = math == "tf32" ? "float as TF32" : math;
+/// How one arithmetic's table is laid out.
+struct Layout {
+  std::string math;
+  std::vector<Shape> shapes;  ///< the measured ones, a column each
+  std::size_t columns;        ///< characters of a column
+  bool percent;               ///< of cuBLAS; else TFLOP/s
+  bool rates;                 ///< a last column: TFLOP/s at `kWhole`
+};
+
+constexpr Shape kWhole{4096, 4096, 4096};
+constexpr std::size_t kRateWidth = 9;
+
+std::string title(const Results& results, const Layout& layout) {
   const auto library = results.machine.find("cublas");
   const bool missing = library != results.machine.end() && library->second == "none";
-  lines.push_back(text(percent   ? "bench.table.percent"
-                       : missing ? "bench.table.alone"
-                                 : "bench.table.tflops",
-                       {{"type", name}}));
+  return text(layout.percent ? "bench.table.percent"
+              : missing      ? "bench.table.alone"
+                             : "bench.table.tflops",
+              {{"type", layout.math == "tf32" ? "float as TF32" : layout.math}});
+}
+
+std::string rung_row(const Results& results, const Layout& layout, const Point& row) {
+  std::string line =
+      report::pad(report::fit(fmt::format("{} {}", row.lab, row.rung), kNameWidth - 1), kNameWidth);
+  Point at = row;
+  for (const Shape& shape : layout.shapes) {
+    at.shape = shape;
+    line += right(cell(results.find(at), layout.percent), layout.columns);
+  }
+  at.shape = kWhole;
+  if (layout.rates) line += right(cell(results.find(at), false), kRateWidth);
+  return line;
+}
+
+/// TFLOP/s of cuBLAS; of the naive kernel its share of cuBLAS where the table shows shares.
+std::string yardstick_cell(const Yardsticks* y, bool cublas, bool percent) {
+  if (!y) return "-";
+  const auto& ms = cublas ? y->cublas_ms : y->naive_ms;
+  if (!ms) return "-";
+  if (cublas || !percent) return three_digits(y->tflops(ms));
+  return y->cublas_ms ? three_digits(100 * *y->cublas_ms / *ms) : "-";
+}
+
+std::string yardstick_row(const Results& results, const Layout& layout, bool cublas) {
+  const char* const name = !cublas          ? "  naive yardstick"
+                           : layout.percent ? "  cuBLAS, TFLOP/s"
+                                            : "  cuBLAS";
+  std::string line = report::pad(name, kNameWidth);
+  for (const Shape& shape : layout.shapes)
+    line += right(yardstick_cell(results.find(layout.math, shape), cublas, layout.percent),
+                  layout.columns);
+  if (const Yardsticks* y = results.find(layout.math, kWhole); layout.rates && y)
+    line += right(yardstick_cell(y, cublas, false), kRateWidth);
+  return line;
+}
+
+void table(std::vector<std::string>& lines, const Results& results, const std::string& math,
+           const std::vector<Shape>& shapes, std::size_t columns, bool with_tflops) {
+  Layout layout{math, {}, columns, has_cublas(results, math), false};
+  for (const Shape& shape : shapes)
+    if (any_at(results, math, {shape})) layout.shapes.push_back(shape);
+  if (layout.shapes.empty()) return;
+  layout.rates =
+      with_tflops && layout.percent &&
+      std::find(layout.shapes.begin(), layout.shapes.end(), kWhole) != layout.shapes.end();
+
+  lines.push_back(title(results, layout));
   std::string line(kNameWidth, ' ');
-  for (const Shape& shape : shown) line += right(head(shape), columns);
-  const Shape whole{4096, 4096, 4096};
-  const bool rates =
-      with_tflops && percent && std::find(shown.begin(), shown.end(), whole) != shown.end();
-  if (rates) line += right("TFLOP/s", 9);
+  for (const Shape& shape : layout.shapes) line += right(head(shape), columns);
+  if (layout.rates) line += right("TFLOP/s", kRateWidth);
   lines.push_back(line);
-  for (const Point& row : rows_of(results, math)) {
-    line = report::pad(report::fit(fmt::format("{} {}", row.lab, row.rung), kNameWidth - 1),
-                       kNameWidth);
-    Point at = row;
-    for (const Shape& shape : shown) {
-      at.shape = shape;
-      line += right(cell(results.find(at), percent), columns);
-    }
-    at.shape = whole;
-    if (rates) line += right(cell(results.find(at), false), 9);
-    lines.push_back(line);
-  }
-  for (const char* yardstick : {"cuBLAS", "naive yardstick"}) {
-    const bool cublas = std::string(yardstick) == "cuBLAS";
-    if (cublas && !percent) continue;
-    line = report::pad(std::string("  ") + yardstick + (percent && cublas ? ", TFLOP/s" : ""),
-                       kNameWidth);
-    for (const Shape& shape : shown) {
-      const Yardsticks* y = results.find(math, shape);
-      const auto& ms = y && cublas ? y->cublas_ms : y ? y->naive_ms : std::optional<double>();
-      std::string value = "-";
-      if (ms && (cublas || !percent)) value = three_digits(y->tflops(ms));
-      if (ms && !cublas && percent && y->cublas_ms) value = three_digits(100 * *y->cublas_ms / *ms);
-      line += right(value, columns);
-    }
-    if (rates)
-      if (const Yardsticks* y = results.find(math, whole)) {
-        const auto& ms = cublas ? y->cublas_ms : y->naive_ms;
-        line += right(ms ? three_digits(y->tflops(ms)) : "-", 9);
-      }
-    lines.push_back(line);
-  }
+  for (const Point& row : rows_of(results, math)) lines.push_back(rung_row(results, layout, row));
+  if (layout.percent) lines.push_back(yardstick_row(results, layout, true));
+  lines.push_back(yardstick_row(results, layout, false));
   lines.emplace_back();
 }
 

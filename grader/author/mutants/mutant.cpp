@@ -33,79 +33,110 @@ std::vector<std::string> stage_list(const std::string& value) {
   return stages;
 }
 
-}  // namespace
-
-Mutant parse_mutant(const std::string& text, bool must_pass) {
-  enum class In { header, from, to };
-  Mutant mutant;
-  bool has_stage = false;
-  In in = In::header;
-  Edit edit;
-  unsigned number = 0;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    switch (in) {
-      case In::header: {
+/// Reads a file of a mutant line by line: a header, then edits
+///     <<<<<<<
+///     what the solution has
+///     =======
+///     what stands there instead
+///     >>>>>>>
+class MutantReader {
+ public:
+  void take(unsigned number, const std::string& line) {
+    number_ = number;
+    switch (in_) {
+      case In::header:
         if (line == "<<<<<<<") {
-          edit = Edit{"", "", number};
-          in = In::from;
-          break;
-        }
-        if (trimmed(line).empty()) break;
-        const std::size_t colon = line.find(':');
-        if (line[0] != '#' || colon == std::string::npos)
-          fail(number, "expected `# key: value` or <<<<<<<");
-        const std::string key = trimmed(line.substr(1, colon - 1)),
-                          value = trimmed(line.substr(colon + 1));
-        if (value.empty()) fail(number, "`" + key + "` has no value");
-        if (key == "id") {
-          mutant.id = value;
-        } else if (key == "stage" || key == "stages") {
-          mutant.stages = stage_list(value);
-          has_stage = true;
-        } else if (key == "expect") {
-          mutant.expect = words(value, "|");
-        } else if (key == "file") {
-          mutant.file = value;
-        } else if (key == "note") {
-          mutant.note = value;
-        } else {
-          fail(number, "unknown header `" + key + "`");
+          edit_ = Edit{"", "", number};
+          in_ = In::from;
+        } else if (!trimmed(line).empty()) {
+          header(line);
         }
         break;
-      }
       case In::from:
         if (line == "=======")
-          in = In::to;
+          in_ = In::to;
         else if (line == "<<<<<<<" || line == ">>>>>>>")
           fail(number, "an edit without =======");
         else
-          edit.from += line + "\n";
+          edit_.from += line + "\n";
         break;
       case In::to:
-        if (line == ">>>>>>>") {
-          if (edit.from.empty()) fail(edit.line, "an edit that replaces nothing");
-          if (edit.from == edit.to) fail(edit.line, "an edit that changes nothing");
-          mutant.edits.push_back(edit);
-          in = In::header;
-        } else if (line == "<<<<<<<" || line == "=======") {
+        if (line == ">>>>>>>")
+          close_edit();
+        else if (line == "<<<<<<<" || line == "=======")
           fail(number, "an edit without >>>>>>>");
-        } else {
-          edit.to += line + "\n";
-        }
+        else
+          edit_.to += line + "\n";
         break;
     }
   }
-  if (in != In::header) fail(edit.line, "this edit is not closed");
-  if (mutant.id.empty()) fail(1, "`# id:` is missing");
-  if (mutant.edits.empty()) fail(1, "no edit");
-  if (!has_stage) fail(1, "`# stage:` is missing");
-  if (must_pass && !mutant.expect.empty()) fail(1, "an alternative passes: it has no `# expect:`");
-  if (!must_pass && mutant.expect.empty()) fail(1, "`# expect:` is missing");
-  if (!must_pass && mutant.stages.size() != 1) fail(1, "a mutant names one stage");
-  return mutant;
+
+  Mutant result(bool must_pass) const {
+    if (in_ != In::header) fail(edit_.line, "this edit is not closed");
+    if (mutant_.id.empty()) fail(1, "`# id:` is missing");
+    if (mutant_.edits.empty()) fail(1, "no edit");
+    if (!has_stage_) fail(1, "`# stage:` is missing");
+    if (must_pass) {
+      if (!mutant_.expect.empty()) fail(1, "an alternative passes: it has no `# expect:`");
+    } else {
+      if (mutant_.expect.empty()) fail(1, "`# expect:` is missing");
+      if (mutant_.stages.size() != 1) fail(1, "a mutant names one stage");
+    }
+    return mutant_;
+  }
+
+ private:
+  enum class In { header, from, to };
+
+  /// `# key: value`
+  void header(const std::string& line) {
+    const std::size_t colon = line.find(':');
+    if (line[0] != '#' || colon == std::string::npos)
+      fail(number_, "expected `# key: value` or <<<<<<<");
+    const std::string key = trimmed(line.substr(1, colon - 1)),
+                      value = trimmed(line.substr(colon + 1));
+    if (value.empty()) fail(number_, "`" + key + "` has no value");
+    if (key == "id") {
+      mutant_.id = value;
+    } else if (key == "stage" || key == "stages") {
+      mutant_.stages = stage_list(value);
+      has_stage_ = true;
+    } else if (key == "expect") {
+      mutant_.expect = words(value, "|");
+    } else if (key == "file") {
+      mutant_.file = value;
+    } else if (key == "note") {
+      mutant_.note = value;
+    } else {
+      fail(number_, "unknown header `" + key + "`");
+    }
+  }
+
+  void close_edit() {
+    if (edit_.from.empty()) fail(edit_.line, "an edit that replaces nothing");
+    if (edit_.from == edit_.to) fail(edit_.line, "an edit that changes nothing");
+    mutant_.edits.push_back(edit_);
+    in_ = In::header;
+  }
+
+  Mutant mutant_;
+  Edit edit_;
+  In in_ = In::header;
+  unsigned number_ = 0;
+  bool has_stage_ = false;
+};
+
+}  // namespace
+
+Mutant parse_mutant(const std::string& text, bool must_pass) {
+  MutantReader reader;
+  unsigned number = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    reader.take(++number, line);
+  }
+  return reader.result(must_pass);
 }
 
 std::string applied(const Mutant& mutant, const std::string& master) {

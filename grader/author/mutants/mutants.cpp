@@ -126,17 +126,10 @@ std::string read_solution(const Workplace& place, const Lab& lab, const std::str
   return read_file(place.root / lab.folder / "solution" / file, 1u << 20);
 }
 
-/// Grades the solution with `source` in the place of `file` in a child, and fills in what came of
-/// it. Where one stage is named it alone is compiled and judged: half of the time of all mutants
-/// was the solution's other stages.
-void grade_one(Task& task, const std::string& file, const std::string& source,
-               const Workplace& place) {
-  const Scratch scratch(place.build / "tmp");
-  const fs::path result = scratch.path() / "result.json";
-  make_folder(scratch.path() / task.lab->name);
-  for (const auto& name : task.lab->files())
-    write_file_atomically(scratch.path() / task.lab->name / name,
-                          name == file ? source : read_solution(place, *task.lab, name));
+/// How the grader is called on `sources`. Where one stage is named it alone is compiled and judged:
+/// half of the time of all mutants was the solution's other stages.
+ProcessSpec grading(const Task& task, const fs::path& sources, const fs::path& result,
+                    const Workplace& place) {
   ProcessSpec spec;
   spec.argv = {grader_program().string(),
                "--root",
@@ -147,7 +140,7 @@ void grade_one(Task& task, const std::string& file, const std::string& source,
                "--lab",
                std::to_string(task.lab->id),
                "--sources",
-               scratch.path().string(),
+               sources.string(),
                "--json",
                result.string(),
                "--device",
@@ -162,7 +155,49 @@ void grade_one(Task& task, const std::string& file, const std::string& source,
   if (const char* clang = std::getenv("CLANG"))
     spec.environment.push_back(std::string("CLANG=") + clang);
   spec.folder = place.root.string();
-  const RunResult run = run_process(spec, std::chrono::seconds(900));
+  return spec;
+}
+
+/// What came of the task's stages: "passed", or the diagnosis of the first that did not pass.
+void take_verdict(Task& task, const nlohmann::json& stages) {
+  const auto asked = [&](const std::string& id) {
+    return task.stages.empty() ||
+           std::find(task.stages.begin(), task.stages.end(), id) != task.stages.end();
+  };
+  task.got = "there is no such stage";
+  for (const auto& stage : stages) {
+    const std::string id = stage.at("id"), state = stage.at("state"),
+                      diagnosis = stage.at("diagnosis");
+    if (!asked(id)) continue;
+    task.got = "passed";
+    if (state == "passed" || state == "skipped") continue;
+    task.got = state == "failed" || state == "not_started" ? diagnosis : state;
+    if (task.must_pass) task.got = id + " " + task.got;
+    task.headline = stage.at("headline");
+    return;
+  }
+}
+
+bool as_expected(const Task& task, int status) {
+  if (!WIFEXITED(status)) return false;
+  if (task.must_pass)
+    return task.got == "passed" && (WEXITSTATUS(status) == 0 || !task.stages.empty());
+  return WEXITSTATUS(status) == exit_failed &&
+         std::find(task.expect.begin(), task.expect.end(), task.got) != task.expect.end();
+}
+
+/// Grades the solution with `source` in the place of `file` in a child, and fills in what came of
+/// it.
+void grade_one(Task& task, const std::string& file, const std::string& source,
+               const Workplace& place) {
+  const Scratch scratch(place.build / "tmp");
+  const fs::path result = scratch.path() / "result.json";
+  make_folder(scratch.path() / task.lab->name);
+  for (const auto& name : task.lab->files())
+    write_file_atomically(scratch.path() / task.lab->name / name,
+                          name == file ? source : read_solution(place, *task.lab, name));
+  const RunResult run =
+      run_process(grading(task, scratch.path(), result, place), std::chrono::seconds(900));
   if (run.timed_out) {
     task.got = "no answer in 900 s";
     return;
@@ -180,29 +215,8 @@ void grade_one(Task& task, const std::string& file, const std::string& source,
       task.headline += line.get<std::string>() + "\n";
     return;
   }
-  bool all_passed = true, seen = false;
-  for (const auto& stage : lab.at("stages")) {
-    const std::string id = stage.at("id"), state = stage.at("state"),
-                      diagnosis = stage.at("diagnosis");
-    if (!task.stages.empty() &&
-        std::find(task.stages.begin(), task.stages.end(), id) == task.stages.end())
-      continue;
-    seen = true;
-    if (state == "passed" || state == "skipped") continue;
-    if (all_passed) {
-      task.got = state == "failed" || state == "not_started" ? diagnosis : state;
-      if (task.must_pass) task.got = id + " " + task.got;
-      task.headline = stage.at("headline");
-    }
-    all_passed = false;
-  }
-  if (!seen) task.got = "there is no such stage";
-  if (seen && all_passed) task.got = "passed";
-  task.good = task.must_pass ? task.got == "passed" && WIFEXITED(run.status) &&
-                                   (WEXITSTATUS(run.status) == 0 || !task.stages.empty())
-                             : std::find(task.expect.begin(), task.expect.end(), task.got) !=
-                                       task.expect.end() &&
-                                   WIFEXITED(run.status) && WEXITSTATUS(run.status) == exit_failed;
+  take_verdict(task, lab.at("stages"));
+  task.good = as_expected(task, run.status);
 }
 
 void handle(Task& task, const Workplace& place) {

@@ -168,12 +168,19 @@ TEST_CASE("code that runs before main cannot hide the other stages' owner") {
   }
 }
 
+namespace {
+
+/// What `check` says of the fixture's file when it is `source`.
+auto checked(const FixtureProject& project, const std::string& source) {
+  project.write_source(source);
+  return project.grader({"check", "--lab", "6", "--device", "sim"});
+}
+
+}  // namespace
+
 TEST_CASE("what does not build is one clear error") {
   const FixtureProject project;
-  const auto lines = [&](const std::string& source) {
-    project.write_source(source);
-    return project.grader({"check", "--lab", "6", "--device", "sim"});
-  };
+  const auto lines = [&](const std::string& source) { return checked(project, source); };
   SECTION("compile error: the student's line, nothing of our headers") {
     const auto result = lines(fixture_source("GLOBAL", "int broken = undefined_name;"));
     CHECK(WEXITSTATUS(result.status) == grader::exit_build);
@@ -203,6 +210,26 @@ TEST_CASE("what does not build is one clear error") {
     CHECK(WEXITSTATUS(result.status) == grader::exit_build);
     CHECK(result.output.find("defines main()") != std::string::npos);
   }
+  SECTION("a brace that is not closed is the file's error") {
+    std::string source = fixture_source("INSERT", "");
+    source.erase(source.find_last_of('}'));
+    const auto result = lines(source);
+    CHECK(WEXITSTATUS(result.status) == grader::exit_build);
+    CHECK(result.output.find("error: expected '}'") != std::string::npos);
+    CHECK(result.output.find("lab6_fixture/gemm.cu:") != std::string::npos);
+    CHECK(result.output.find("unit.cu") == std::string::npos);
+  }
+  SECTION("inline assembly that is no PTX") {
+    const auto result = lines(fixture_source(
+        "GLOBAL", "__global__ void odd() { asm volatile(\".incbin \\\"/etc/hostname\\\"\"); }"));
+    CHECK(WEXITSTATUS(result.status) == grader::exit_build);
+    CHECK(result.output.find("incbin") != std::string::npos);
+  }
+}
+
+TEST_CASE("a launcher's signature") {
+  const FixtureProject project;
+  const auto lines = [&](const std::string& source) { return checked(project, source); };
   SECTION("wrong signature: this stage only") {
     const std::string name =
         "void gemm_first(MatrixView<const In> a, MatrixView<const In> b, "
@@ -243,21 +270,6 @@ TEST_CASE("what does not build is one clear error") {
                    "template <typename T, int = 3>\nvoid gemm_first(MatrixView<const T> a, "
                    "MatrixView<const T> b, MatrixView<T> c,");
     CHECK(WEXITSTATUS(lines(source).status) == grader::exit_ok);
-  }
-  SECTION("a brace that is not closed is the file's error") {
-    std::string source = fixture_source("INSERT", "");
-    source.erase(source.find_last_of('}'));
-    const auto result = lines(source);
-    CHECK(WEXITSTATUS(result.status) == grader::exit_build);
-    CHECK(result.output.find("error: expected '}'") != std::string::npos);
-    CHECK(result.output.find("lab6_fixture/gemm.cu:") != std::string::npos);
-    CHECK(result.output.find("unit.cu") == std::string::npos);
-  }
-  SECTION("inline assembly that is no PTX") {
-    const auto result = lines(fixture_source(
-        "GLOBAL", "__global__ void odd() { asm volatile(\".incbin \\\"/etc/hostname\\\"\"); }"));
-    CHECK(WEXITSTATUS(result.status) == grader::exit_build);
-    CHECK(result.output.find("incbin") != std::string::npos);
   }
 }
 

@@ -27,7 +27,7 @@ run: ## run one rung once, LAB=n [RUNG=] [M=] [N=] [K=] [TYPE=]
 	$(Q)$(GRADER) run --lab $(LAB) --device $(DEVICE) $(if $(RUNG),--rung "$(RUNG)") $(if $(TYPE),--type "$(TYPE)") \
 	  $(if $(M),-M "$(M)") $(if $(N),-N "$(N)") $(if $(K),-K "$(K)") $(if $(filter 1,$(SOLUTION)),--solution)
 explain: ## a page: what each line does, LAB=n [RUNG=] [STAGE=]
-	$(Q)[ "$(words $(LAB))" = 1 ] || { echo 'error: which lab? make explain LAB=3' >&2; exit 4; }
+	$(Q)[ "$(words $(LAB))" = 1 ] || { echo 'error: which lab? make explain LAB=1' >&2; exit 4; }
 	$(call ensure,$(GRADER) $(GRADER_NEEDS))
 	$(Q)$(GRADER) explain --lab $(LAB) $(if $(RUNG),--rung "$(RUNG)") $(if $(STAGE),--stage "$(STAGE)") \
 	  $(if $(TYPE),--type "$(TYPE)") $(if $(M),-M "$(M)") $(if $(N),-N "$(N)") $(if $(K),-K "$(K)") \
@@ -48,7 +48,7 @@ submit: ## pack exactly the files that count, [OUT=submission.zip]
 	$(call ensure,$(GRADER))
 	$(Q)$(GRADER) submit $(if $(OUT),--out "$(OUT)")
 reset: ## LAB=n gets its TODOs back; your version stays beside it
-	$(Q)[ -n "$(LAB)" ] || { echo 'error: which lab? make reset LAB=3' >&2; exit 4; }
+	$(Q)[ -n "$(LAB)" ] || { echo 'error: which lab? make reset LAB=1' >&2; exit 4; }
 	$(if $(SKELETON),$(call ensure,$(SKELETON)))
 	$(Q)SKELETON=$(SKELETON) sh $(SCRIPTS)/reset.sh $(lab_folders)
 doctor: ## what is installed and missing, and which device is taken

@@ -35,7 +35,9 @@ $(BUILD)/bench/%.ptx: common/simgpu/bench/%.cu common/simgpu/flags/device.rsp
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) @common/simgpu/flags/device.rsp -I. $< -o $@
 ALL_OBJECTS += $(call objects,$(wildcard common/simgpu/bench/*.cpp))
-.PHONY: bench-simgpu bench-check
+.PHONY: bench-simgpu bench-check bench-similar
+bench-similar: ## authors: precision and recall of make similar
+	$(Q)$(PYTHON) grader/author/similar/measure.py
 bench-simgpu: ## authors: how fast the simulated GPU runs
 	$(call ensure,$(BENCH_SIMGPU) $(BUILD)/bench/tiled.ptx $(BUILD)/bench/mma.ptx)
 	$(Q)$(BENCH_SIMGPU) $(BUILD)/bench/tiled.ptx 256 $(BUILD)/bench/mma.ptx

@@ -1,24 +1,48 @@
 # For those who give the labs out and grade them; the students' copy has none of it.
 GRADE     := $(BUILD)/bin/grade
 BOX_INIT  := $(BUILD)/bin/box_init
+UNPACK    := $(BUILD)/bin/unpack
 # libseccomp makes the filters of system calls. Without its headers all is built, and `make grade` says what to install.
 SECCOMP   := $(if $(wildcard $(DEPS)/include/seccomp.h /usr/include/seccomp.h /usr/local/include/seccomp.h),-lseccomp)
-GRADE_SRC := grader/course/messages.cpp $(filter-out grader/course/grade/main.cpp,$(wildcard grader/course/grade/*.cpp)) grader/course/box/kit.cpp \
+GRADE_SRC := grader/course/messages.cpp $(filter-out %/main.cpp %_main.cpp,$(wildcard grader/course/grade/*.cpp grader/course/intake/*.cpp)) \
+  grader/course/box/kit.cpp \
   grader/course/box/$(if $(SECCOMP),filters,no_filters).cpp
 $(BUILD)/obj/grader/course/messages.o: grader/course/messages.toml
 $(BUILD)/obj/grader/course/%.o: private FLAGS := quick
 $(GRADE): $(call objects,grader/course/grade/main.cpp $(GRADE_SRC)) $(GRADER_OBJECTS)
-	$(call link,$(GRADER_LIBS) $(SECCOMP))
+	$(call link,$(GRADER_LIBS) $(COURSE_LIBS))
+COURSE_LIBS := $(SECCOMP) -lyaml-cpp
+$(UNPACK): $(call objects,grader/course/intake/unpack_main.cpp)
+	$(call link,-larchive)
 $(BOX_INIT): $(call objects,grader/course/box/box_init.cpp)
 	$(call link)
-PROGRAMS    += $(GRADE) $(BOX_INIT)
-ALL_OBJECTS += $(call objects,grader/course/grade/main.cpp grader/course/box/box_init.cpp $(GRADE_SRC))
+PROGRAMS    += $(GRADE) $(BOX_INIT) $(UNPACK)
+ALL_OBJECTS += $(call objects,grader/course/grade/main.cpp grader/course/box/box_init.cpp grader/course/intake/unpack_main.cpp $(GRADE_SRC))
 
-.PHONY: grade handout solution-branch
-grade: ## staff: grade a class, SUBMISSIONS=dir [OUT=] [GOALS=] [UNSAFE=1]
+# What an autograder's image builds once.
+.PHONY: grade-programs
+grade-programs:
+	$(call ensure,$(GRADER) $(GRADE) $(BOX_INIT) $(UNPACK) $(GRADER_NEEDS))
+
+.PHONY: grade collect similar autograder handout solution-branch
+grade: ## staff: grade a class, SUBMISSIONS= [ROSTER=] [EXPORT=] [UNSAFE=1]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: grade what? make grade SUBMISSIONS=folder' >&2; exit 4; }
-	$(call ensure,$(GRADER) $(GRADE) $(BOX_INIT) $(GRADER_NEEDS))
-	$(Q)$(GRADE) "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(if $(GOALS),--goals "$(GOALS)") $(if $(filter 1,$(UNSAFE)),--unsafe)
+	$(call ensure,$(GRADER) $(GRADE) $(BOX_INIT) $(UNPACK) $(GRADER_NEEDS))
+	$(Q)$(GRADE) "$(SUBMISSIONS)" $(if $(ROSTER),--roster "$(ROSTER)") \
+	  $(if $(OUT),--out "$(OUT)") $(if $(GOALS),--goals "$(GOALS)") $(if $(filter 1,$(UNSAFE)),--unsafe)$(if $(EXPORT),; status=$$?; \
+	  $(PYTHON) grader/course/exports/export.py "$(or $(OUT),$(BUILD)/grades)" "$(EXPORT)" $(if $(ASSIGNMENT),--assignment "$(ASSIGNMENT)") && exit $$status)
+collect: ## staff: only the files that count, SUBMISSIONS= [OUT=] [ROSTER=]
+	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: of what? make collect SUBMISSIONS=folder' >&2; exit 4; }
+	$(call ensure,$(GRADE) $(UNPACK))
+	$(Q)$(GRADE) "$(SUBMISSIONS)" --collect $(if $(ROSTER),--roster "$(ROSTER)") $(if $(OUT),--out "$(OUT)")
+similar: ## staff: alike submissions, SUBMISSIONS= [PREVIOUS=] [ROSTER=] [OUT=]
+	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: of what? make similar SUBMISSIONS=folder' >&2; exit 4; }
+	$(call ensure,$(GRADE) $(UNPACK))
+	$(Q)$(GRADE) "$(SUBMISSIONS)" --collect --out $(BUILD)/similar/now $(if $(ROSTER),--roster "$(ROSTER)") >$(BUILD)/similar.log || { cat $(BUILD)/similar.log; exit 3; }
+	$(if $(PREVIOUS),$(Q)$(GRADE) "$(PREVIOUS)" --collect --out $(BUILD)/similar/previous >$(BUILD)/similar.log || { cat $(BUILD)/similar.log; exit 3; })
+	$(Q)$(PYTHON) grader/course/similar/similar.py $(BUILD)/similar/now "$(or $(OUT),$(BUILD)/similar)" $(if $(PREVIOUS),--previous $(BUILD)/similar/previous)
+autograder: ## staff: for Gradescope and GitHub Classroom, [LABS="1 2"] [OUT=]
+	$(Q)DEPS="$(DEPS)" PYTHON="$(PYTHON)" bash grader/course/exports/autograder.sh "$(or $(OUT),$(BUILD)/autograder.zip)" $(or $(LABS),$(LABS_HERE))
 handout: ## staff: the students' repository, LABS="1 2" OUT=folder [DOCS=0]
 	$(call ensure,$(SKELETON))
 	$(Q)SKELETON=$(SKELETON) VENV=$(BUILD)/venv DOCS=$(DOCS) bash grader/course/handout.sh "$(OUT)" $(or $(LABS),$(LABS_HERE))

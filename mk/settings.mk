@@ -58,12 +58,17 @@ endif
 ifneq ($(words x$(BUILD)x),1)
 $(error BUILD='$(BUILD)': make cannot work in a build folder with a blank in its name; the project's own path may have one)
 endif
+ifeq ($(filter canvas moodle gradescope,$(EXPORT)),)
+ifneq ($(EXPORT),)
+$(error EXPORT=$(EXPORT): choose canvas, moodle or gradescope)
+endif
+endif
 ifneq ($(words x$(DEPS)x),1)
 $(error DEPS='$(DEPS)': make cannot use a folder with a blank in its name)
 endif
 KNOWN_SETTINGS := BUILD DEVICE CUDA_HOME CUDA_PATH NVCC ARCH OPT CXXFLAGS CXX CLANG JOBS DEPS V LAB SOLUTION GOALS SANITIZE \
-  SUBMISSIONS OUT LABS STAGE RUNG M N K TYPE LIMIT PYTHON YES FORCE JSON ONLY MEASURED QUICK PORT FILE ARGS REPORT \
-  DOCS PRECOMPILED MAKEFLAGS MAKEOVERRIDES MAKE_VERSION SHELL
+  SUBMISSIONS PREVIOUS ROSTER EXPORT ASSIGNMENT OUT LABS STAGE RUNG M N K TYPE LIMIT PYTHON YES STAFF UNSAFE FORCE JSON ONLY MEASURED QUICK \
+  PORT FILE ARGS REPORT DOCS PRECOMPILED MAKEFLAGS MAKEOVERRIDES MAKE_VERSION SHELL
 UNKNOWN_SETTINGS := $(strip $(foreach v,$(filter-out $(KNOWN_SETTINGS) GNUMAKEFLAGS MFLAGS -%,$(.VARIABLES)),\
   $(if $(filter command$(space)line,$(origin $(v))),$(v))))
 ifneq ($(UNKNOWN_SETTINGS),)

@@ -9,9 +9,9 @@ $(BUILD)/tests/simgpu_tests: $(call objects,$(wildcard common/simgpu/tests/*.cpp
 $(BUILD)/tests/common_tests: $(call objects,$(filter-out %/catch_main.cpp,$(wildcard common/tests/*.cpp)) $(COMMON_SRC)) $(CATCH_MAIN)
 # What crosses a process boundary: headers alone.
 $(BUILD)/tests/wire_tests: $(call objects,$(wildcard grader/tests/wire/*.cpp)) $(CATCH_MAIN)
-$(BUILD)/tests/grader_tests: $(call objects,$(wildcard grader/tests/*.cpp) $(GRADE_SRC) $(BENCH_SRC) $(MEASURE_SRC)) $(GRADER_OBJECTS)
+$(BUILD)/tests/grader_tests: $(call objects,$(wildcard grader/tests/*.cpp) $(GRADE_SRC) $(BENCH_SRC) $(MEASURE_SRC)) $(GRADER_OBJECTS) | $(UNPACK)
 $(TEST_PROGRAMS):
-	$(call link,$(GRADER_LIBS) $(SECCOMP))
+	$(call link,$(GRADER_LIBS) $(COURSE_LIBS))
 ALL_OBJECTS += $(call objects,$(TEST_SRC))
 
 SHELL_TESTS := $(wildcard common/simgpu/tests/*_test.sh grader/tests/*_test.sh docs/tests/*_test.sh)

@@ -22,7 +22,7 @@ ExitCode submit(const SubmitOptions& options) {
         std::cout << "  left out  " << lab.name << "/" << name << " (missing)\n";
         continue;
       }
-      zip::File file{lab.name + "/" + name, read_file(source, 1u << 20), {}};
+      zip::File file{lab.name + "/" + name, read_file(source, 1u << 20)};
       std::cout << "  " << file.name << "  " << file.bytes.size() << " bytes, sha256 "
                 << sha256(file.bytes).substr(0, 16) << "\n";
       files.push_back(std::move(file));

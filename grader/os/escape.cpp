@@ -1,5 +1,8 @@
 #include "grader/os/escape.hpp"
 
+#include <clocale>
+#include <cwctype>
+
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
@@ -50,6 +53,20 @@ bool treacherous(std::uint32_t c) {
                      [c](const Range& range) { return c >= range.first && c <= range.last; });
 }
 
+/// Marks, embeddings, overrides and isolates of right-to-left text.
+constexpr bool turns_text(std::uint32_t c) {
+  return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
+         (c >= 0x2066 && c <= 0x2069);
+}
+
+/// Appends a code point below 0x110000 as UTF-8.
+void encode(std::uint32_t code, std::string& out) {
+  const int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  constexpr std::uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
+  out += static_cast<char>(lead[more] | code >> (6 * more));
+  for (int k = more - 1; k >= 0; --k) out += static_cast<char>(0x80 | (code >> (6 * k) & 0x3f));
+}
+
 const char* entity(char c) {
   switch (c) {
     case '&':
@@ -80,8 +97,25 @@ std::string printable(std::string_view text) {
       continue;
     }
     const bool control = code < 0x20 ? code != '\n' && code != '\t' : code == 0x7f;
-    if (!control) out += text.substr(at, length);
+    if (!control && !turns_text(code)) out += text.substr(at, length);
     at += length;
+  }
+  return out;
+}
+
+std::string folded(std::string_view text) {
+  // Glibc's, whatever the caller's language is; without it only ASCII is folded.
+  static const locale_t unicode = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    std::uint32_t code = 0;
+    const std::size_t length = decode(text, at, code);
+    if (length <= 1)
+      out +=
+          text[at] >= 'A' && text[at] <= 'Z' ? static_cast<char>(text[at] - 'A' + 'a') : text[at];
+    else
+      encode(unicode ? ::towlower_l(code, unicode) : code, out);
+    at += length == 0 ? 1 : length;
   }
   return out;
 }

@@ -12,9 +12,12 @@ constexpr bool inside_character(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
-/// For a terminal or a report: control characters (terminal escapes) but \n and \t are removed, and
-/// bytes that are not UTF-8 become '?'.
+/// For a terminal or a report: control characters (terminal escapes) but \n and \t are removed, so
+/// are those that change the direction of text, and bytes that are not UTF-8 become '?'.
 std::string printable(std::string_view text);
+
+/// Lower case, for finding names that differ in case only. Bytes that are not UTF-8 stay.
+std::string folded(std::string_view text);
 
 /// For a terminal, showing what is there: control characters, invalid UTF-8, and characters that are
 /// invisible or reorder text become visible escapes such as \x1b and \u202e.

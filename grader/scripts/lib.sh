@@ -125,6 +125,8 @@ zlib|zlib|zlib1g-dev
 openmp|OpenMP|libgomp1
 bwrap|bubblewrap|bubblewrap
 seccomp|libseccomp|libseccomp-dev
+archive|libarchive|libarchive-dev
+yaml|yaml-cpp|libyaml-cpp-dev
 LIST
 }
 
@@ -150,11 +152,13 @@ $key "*) ;;
         # Without a compiler the headers can only be guessed at: name them all, the package manager skips what is there.
         MISSING="$MISSING cxx catch2 cli11 json toml fmt zlib"
     fi
-    # STAFF=1: what `make grade` puts around strangers' code.
+    # STAFF=1: what `make grade` puts around strangers' code, and what it reads their archives and lists with.
     if [ "${STAFF:-}" = 1 ]; then
         have bwrap || MISSING="$MISSING bwrap"
-        [ -e "${DEPS:-}/include/seccomp.h" ] || [ -e /usr/include/seccomp.h ] || [ -e /usr/local/include/seccomp.h ] ||
-            MISSING="$MISSING seccomp"
+        for pair in seccomp:seccomp.h archive:archive.h yaml:yaml-cpp/yaml.h; do
+            [ -e "${DEPS:-}/include/${pair#*:}" ] || [ -e "/usr/include/${pair#*:}" ] || [ -e "/usr/local/include/${pair#*:}" ] ||
+                MISSING="$MISSING ${pair%%:*}"
+        done
     fi
 }
 

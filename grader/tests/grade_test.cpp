@@ -47,7 +47,7 @@ std::map<fs::path, fs::file_time_type> finished(const fs::path& out) {
 void hand_in(const fs::path& in) {
   put(in / "ann/lab6/gemm.cu", fixture_source("INSERT", ""));
   put(in / "bob.zip",
-      grader::zip::write({{"lab6_fixture/gemm.cu", fixture_source("INSERT", "return;"), {}}}));
+      grader::zip::write({{"lab6_fixture/gemm.cu", fixture_source("INSERT", "return;")}}));
   put(in / "cleo/lab6/gemm.cu", fixture_source("INSERT", "std::abort();"));
   put(in / "dan/essay.txt", "no code");
   put(in / "eve/lab6/gemm.cu", fixture_source("GLOBAL", "this is no C++"));

@@ -20,7 +20,7 @@
 #include "grader/course/box/kit.hpp"
 #include "grader/course/grade/grade.hpp"
 #include "grader/course/grade/status.hpp"
-#include "grader/course/grade/submission.hpp"
+#include "grader/course/intake/intake.hpp"
 #include "grader/judge/seeds.hpp"
 #include "grader/judge/session.hpp"
 #include "grader/messages.hpp"
@@ -87,7 +87,8 @@ class Class {
       : options_(options),
         place_(workplace(options.place)),
         labs_(load_labs(place_.root, options.goals)),
-        out_(options.out.empty() ? place_.build / "grades" : fs::absolute(options.out)) {
+        out_(options.out.empty() ? place_.build / "grades" : fs::absolute(options.out)),
+        intake_(options.submissions, options.roster, place_.build / "repositories") {
     make_folder(out_ / "results");
     secret_ = class_secret(out_);
     probe_clang();  // one clear error now instead of one per student
@@ -99,14 +100,13 @@ class Class {
       protection_ = kit_->protection();
     }
     setting_ = setting(place_, labs_, options.goals, secret_, protection_);
-    found_ = find_submissions(options.submissions);
   }
 
   ExitCode run() {
     std::cerr << "protection: " << protection_ << '\n';
     std::vector<std::function<void()>> jobs;
-    results_.resize(found_.students.size());
-    for (std::size_t i = 0; i < found_.students.size(); ++i)
+    results_.resize(intake_.students().size());
+    for (std::size_t i = 0; i < intake_.students().size(); ++i)
       jobs.push_back([this, i] { grade(i); });
     const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
     Pool pool(std::min<unsigned>(options_.jobs ? options_.jobs : cores,
@@ -118,18 +118,20 @@ class Class {
   }
 
  private:
-  fs::path result_path(const Submission& student) const {
+  fs::path result_path(const intake::Submission& student) const {
     return out_ / "results" / (student.key + ".json");
   }
 
   void grade(std::size_t index) {
-    const Submission& student = found_.students[index];
-    const Collected collected = collect(options_.submissions, student, labs_);
+    const intake::Submission& student = intake_.students()[index];
+    const intake::Collected collected = intake_.collect(student, labs_);
     ordered_json result = earlier(student, collected);
     const bool kept = !result.is_null();
     if (!kept) {
-      result = collected.sources.empty() ? nothing() : judged(student, collected);
-      result["student"] = student.name;
+      result = !collected.unreachable.empty() ? failed(collected.unreachable)
+               : collected.sources.empty()    ? nothing()
+                                              : judged(student, collected);
+      result["student"] = student.id;
       result["submission_sha256"] = collected.sha256;
       result["setting"] = setting_;
       result["protection"] = protection_;
@@ -140,8 +142,8 @@ class Class {
     results_[index] = std::move(result);
     ++done_;
     if (status_of(results_[index]) == GradeStatus::infra_error) ++infra_;
-    std::cerr << "[" << done_ << "/" << found_.students.size() << "] "
-              << report::fit(printable(student.name), 40) << ": "
+    std::cerr << "[" << done_ << "/" << intake_.students().size() << "] "
+              << report::fit(printable(student.id), 40) << ": "
               << results_[index].at("status").get<std::string>()
               << (kept ? " (kept from before)" : "") << '\n';
     write_tables();
@@ -149,7 +151,8 @@ class Class {
 
   /// The result of an earlier run, if nothing that decides it has changed and the grader was not at
   /// fault.
-  ordered_json earlier(const Submission& student, const Collected& collected) const {
+  ordered_json earlier(const intake::Submission& student,
+                       const intake::Collected& collected) const {
     if (!fs::exists(result_path(student))) return nullptr;
     try {
       ordered_json old = ordered_json::parse(read_file(result_path(student), 64u << 20));
@@ -174,14 +177,15 @@ class Class {
             {"labs", ordered_json::array()}};
   }
 
-  ordered_json judged(const Submission& student, const Collected& collected) {
-    const auto failed = [](const std::string& why) {
-      return ordered_json{{"schema", 1},
-                          {"version", version()},
-                          {"status", name_of(GradeStatus::infra_error)},
-                          {"cause", why},
-                          {"labs", ordered_json::array()}};
-    };
+  static ordered_json failed(const std::string& why) {
+    return {{"schema", 1},
+            {"version", version()},
+            {"status", name_of(GradeStatus::infra_error)},
+            {"cause", why},
+            {"labs", ordered_json::array()}};
+  }
+
+  ordered_json judged(const intake::Submission& student, const intake::Collected& collected) {
     try {
       const Scratch sources(place_.build / "tmp");
       for (const auto& [lab, files] : collected.sources) {
@@ -259,7 +263,7 @@ class Class {
   Row row_of(std::size_t index) const {
     const ordered_json& result = results_[index];
     Row row;
-    row.student = found_.students[index].name;
+    row.student = intake_.students()[index].id;
     if (result.is_null()) return row;
     row.status = status_of(result);
     for (const auto& remark : result.at("remarks"))
@@ -295,7 +299,7 @@ class Class {
         csv += "," + csv_cell(stage.id);
         (stage.kind == Kind::bonus ? bonus : possible) += stage.points;
       }
-    csv += ",remarks,protection\n";
+    csv += ",late,name,section,remarks,protection\n";
     ordered_json students = ordered_json::array();
     for (std::size_t i = 0; i < results_.size(); ++i) {
       const Row row = row_of(i);
@@ -312,12 +316,19 @@ class Class {
           csv += "," + value;
           if (!value.empty()) points[stage.id] = std::strtod(value.c_str(), nullptr);
         }
-      csv += "," + csv_cell(row.remarks) + "," + csv_cell(protection_) + "\n";
+      const intake::Submission& student = intake_.students()[i];
+      csv += std::string(student.late ? ",late," : ",,") + csv_cell(student.name) + "," +
+             csv_cell(student.section) + "," + csv_cell(row.remarks) + "," + csv_cell(protection_) +
+             "\n";
       ordered_json entry = {{"student", row.student}, {"status", name_of(row.status)}};
+      if (!student.name.empty()) entry["name"] = student.name;
+      if (!student.section.empty()) entry["section"] = student.section;
+      if (student.late) entry["late"] = true;
+      if (!student.roster.empty()) entry["roster"] = student.roster;
       if (graded) entry["score"] = row.earned, entry["bonus"] = row.bonus;
       entry["stages"] = points;
       entry["remarks"] = row.remarks;
-      entry["result"] = "results/" + found_.students[i].key + ".json";
+      entry["result"] = "results/" + intake_.students()[i].key + ".json";
       students.push_back(std::move(entry));
     }
     const ordered_json document = {{"schema", 1},
@@ -328,7 +339,10 @@ class Class {
                                    {"possible", possible},
                                    {"bonus_possible", bonus},
                                    {"students", students},
-                                   {"ignored", found_.ignored}};
+                                   {"source", intake_.kind()},
+                                   {"unknown", intake_.unknown()},
+                                   {"missing", intake_.missing()},
+                                   {"ignored", intake_.ignored()}};
     write_file_atomically(out_ / "grades.csv", csv);
     write_file_atomically(out_ / "grades.json", dump(document));
   }
@@ -351,7 +365,11 @@ class Class {
         for (const auto& line : report::wrap(printable(row.remarks), 76))
           std::cout << "    " << line << '\n';
     }
-    for (const auto& line : found_.ignored) std::cout << "ignored: " << line << '\n';
+    for (const auto& id : intake_.unknown())
+      std::cout << "not in the roster: " << intake::shown(id) << '\n';
+    for (const auto& id : intake_.missing())
+      std::cout << "handed nothing in: " << intake::shown(id) << '\n';
+    for (const auto& line : intake_.ignored()) std::cout << "ignored: " << line << '\n';
     if (infra_ > 0)
       std::cout << infra_
                 << " not graded because of the machine: run the same command again, it does only "
@@ -366,9 +384,9 @@ class Class {
   Workplace place_;
   std::vector<Lab> labs_;
   fs::path out_;
+  intake::Intake intake_;
   Key secret_{};
   std::string setting_;
-  Submissions found_;
   std::vector<ordered_json> results_;
   std::mutex guard_;
   std::size_t done_ = 0;

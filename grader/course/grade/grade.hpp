@@ -1,4 +1,4 @@
-// Grading a class, one folder or zip per student. A program of its own, build/bin/grade: it starts
+// Grading a class (grader/course/intake says what it may lie in). A program of its own, build/bin/grade: it starts
 // the grader once per student, and students do not wait for it to be built.
 #pragma once
 
@@ -11,10 +11,15 @@ namespace grader {
 struct GradeOptions {
   Place place;
   std::filesystem::path submissions, out, goals;
+  std::filesystem::path roster;     ///< a table of who is in the course; "" = none
   unsigned jobs = 0;                ///< at a time; 0 = one per core
   bool unsafe = false;              ///< without a box; every report says so
   std::vector<std::string> weaken;  ///< walls of the box to leave out, for tests: see BoxSettings
 };
 ExitCode grade(const GradeOptions& options);
+
+/// Writes each student's files that count to out/<key>/<lab>/, and out/intake.json: who they are,
+/// where each file was found, and why others do not count.
+ExitCode collect_class(const GradeOptions& options);
 
 }  // namespace grader

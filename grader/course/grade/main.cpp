@@ -5,16 +5,23 @@
 using namespace grader;
 
 int main(int argc, char** argv) {
-  CommandLine app("grade", "Grades a class: one folder or zip per student.");
+  CommandLine app("grade", "Grades a class.");
   GradeOptions grading;
-  app.add_option("submissions", grading.submissions, "folder with the submissions")->required();
+  app.add_option(
+         "submissions", grading.submissions,
+         "a folder or archive with the submissions, as they were downloaded; or a .txt with "
+         "the addresses of repositories")
+      ->required();
+  app.add_option("--roster", grading.roster, "a table of ids, names and sections");
   app.add_option("--out", grading.out, "default: grades in the build folder");
   app.add_option("--goals", grading.goals, "an instructor's course.toml");
   app.add_option("--jobs", grading.jobs, "students at a time; default: one per core");
   app.add_flag("--unsafe", grading.unsafe, "without a box around the submissions: limits only");
   app.add_option("--weaken", grading.weaken, "walls of the box to leave out, for tests")->group("");
+  bool collecting = false;
+  app.add_flag("--collect", collecting, "only write the files that count, and why others do not");
   return app.run(argc, argv, [&] {
     grading.place = app.place();
-    return grade(grading);
+    return collecting ? collect_class(grading) : grade(grading);
   });
 }

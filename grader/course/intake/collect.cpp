@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <cctype>
+#include <regex>
+
+#include <fmt/format.h>
+
+#include "grader/course/intake/intake.hpp"
+#include "grader/course/intake/kinds.hpp"
+#include "grader/errors.hpp"
+#include "grader/os/escape.hpp"
+#include "grader/os/sha256.hpp"
+
+namespace grader::intake {
+namespace {
+
+constexpr std::size_t most_remarks = 8, most_extra = 3;
+
+/// "lab3" or "lab3_anything" -> 3; -1 otherwise.
+int lab_number(const std::string& folder) {
+  if (folder.compare(0, 3, "lab") != 0) return -1;
+  std::size_t end = 3;
+  int number = 0;
+  while (end < folder.size() && end < 7 && std::isdigit(static_cast<unsigned char>(folder[end])))
+    number = number * 10 + (folder[end++] - '0');
+  return end > 3 && (end == folder.size() || folder[end] == '_') ? number : -1;
+}
+
+const Lab* lab_with(const std::vector<Lab>& labs, int number) {
+  const auto found =
+      std::find_if(labs.begin(), labs.end(), [&](const Lab& lab) { return lab.id == number; });
+  return found == labs.end() ? nullptr : &*found;
+}
+
+bool has_file(const Lab& lab, const std::string& file) {
+  const auto files = lab.files();
+  return std::find(files.begin(), files.end(), file) != files.end();
+}
+
+/// Where a path belongs, if anywhere.
+struct Place {
+  const Lab* lab = nullptr;
+  std::string file;
+  std::size_t depth = 0;  ///< folders around labN/
+  bool loose = false;     ///< no labN/ in the path: its text said so
+};
+
+/// .../lab3_shared_mem/gemm.cu
+Place place_by_folder(const std::string& path, const std::vector<Lab>& labs) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return {};
+  const std::size_t before = path.rfind('/', slash - 1);
+  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+  const Lab* lab = lab_with(labs, lab_number(folded(path.substr(begin, slash - begin))));
+  const std::string file = folded(path.substr(slash + 1));
+  if (!lab || !has_file(*lab, file)) return {};
+  return {lab, file, static_cast<std::size_t>(std::count(path.begin(), path.end(), '/')), false};
+}
+
+/// A file by itself: "lab3_gemm.cu" says it by its name, "gemm.cu" by the launchers that it defines.
+Place place_by_text(const TreeFile& file, const std::vector<Lab>& labs) {
+  std::string name = folded(file.path.substr(file.path.rfind('/') + 1));
+  const std::size_t depth =
+      1000 + static_cast<std::size_t>(std::count(file.path.begin(), file.path.end(), '/'));
+  static const std::regex prefixed(R"(^lab(\d{1,3})[-_. ]+(.+\.cu)$)");
+  std::smatch match;
+  if (std::regex_match(name, match, prefixed)) {
+    const Lab* lab = lab_with(labs, std::stoi(match[1]));
+    if (lab && has_file(*lab, match[2])) return {lab, match[2], depth, true};
+    return {};
+  }
+  Place place;
+  for (const auto& lab : labs) {
+    if (!has_file(lab, name)) continue;
+    const bool named = std::any_of(lab.rungs.begin(), lab.rungs.end(), [&](const Rung& rung) {
+      return rung.file == name && file.bytes.find("void " + rung.name + "(") != std::string::npos;
+    });
+    if (!named) continue;
+    if (place.lab) return {};  // of two labs: nobody can tell
+    place = {&lab, name, depth, true};
+  }
+  return place;
+}
+
+void limit_remarks(std::vector<std::string>& remarks) {
+  if (remarks.size() <= most_remarks) return;
+  const std::size_t more = remarks.size() - most_remarks;
+  remarks.resize(most_remarks);
+  remarks.push_back("and " + std::to_string(more) + " more remarks");
+}
+
+}  // namespace
+
+void choose(const Tree& tree, const std::vector<Lab>& labs, Collected& collected) {
+  // What is wrong comes first: a report shows the first few.
+  std::vector<std::string> refused, twice, extras, missing;
+  std::map<std::pair<const Lab*, std::string>, std::pair<Place, const TreeFile*>> chosen;
+  const auto consider = [&](const Place& place, const TreeFile& file) {
+    auto [taken, first] = chosen.try_emplace({place.lab, place.file}, place, &file);
+    if (first) return;
+    const TreeFile* other = &file;
+    if (place.depth < taken->second.first.depth) {
+      other = taken->second.second;
+      taken->second = {place, &file};
+    }
+    // Once in a folder and once beside it, letter by letter the same: nothing to say.
+    if (other->problem.empty() && other->bytes == taken->second.second->bytes) return;
+    twice.push_back("lab" + std::to_string(place.lab->id) +
+                    " is there twice: " + shown(taken->second.second->path) + " is taken, " +
+                    shown(other->path) + " is not");
+  };
+  for (const auto& file : tree.files) {
+    Place place = place_by_folder(file.path, labs);
+    // Only what could be read, and never instead of what is in its folder, is known by its text.
+    if (!place.lab && file.problem.empty()) place = place_by_text(file, labs);
+    if (place.lab && (file.problem.empty() || !place.loose)) {
+      consider(place, file);
+    } else if (!file.problem.empty()) {
+      refused.push_back(shown(file.path) + ": " + printable(file.problem));
+    } else {
+      extras.push_back("extra: " + shown(file.path));
+    }
+  }
+  if (extras.size() > most_extra) {
+    const std::size_t more = extras.size() - most_extra;
+    extras.resize(most_extra);
+    extras.push_back("and " + std::to_string(more) + " more extra files");
+  }
+
+  std::string all;
+  for (const auto& lab : labs)
+    for (const auto& name : lab.files()) {
+      const auto found = chosen.find({&lab, name});
+      const std::string wanted = lab.name + "/" + name;
+      if (found == chosen.end()) {
+        missing.push_back("lab" + std::to_string(lab.id) + "/" + name);
+        continue;
+      }
+      const TreeFile& file = *found->second.second;
+      if (!file.problem.empty()) {
+        collected.remarks.push_back(shown(file.path) + ": " + printable(file.problem));
+        continue;
+      }
+      all += lab.name + '\0' + name + '\0' + std::to_string(file.bytes.size()) + '\0' + file.bytes;
+      collected.sources[lab.name][name] = file.bytes;
+      collected.origins[wanted] = file.path;
+    }
+  collected.remarks.insert(collected.remarks.end(), tree.remarks.begin(), tree.remarks.end());
+  if (!missing.empty()) missing = {fmt::format("missing: {}", fmt::join(missing, ", "))};
+  for (const auto* some : {&refused, &twice, &missing, &extras})
+    collected.remarks.insert(collected.remarks.end(), some->begin(), some->end());
+  collected.sha256 = sha256(all);
+}
+
+Collected Intake::collect(const Submission& student, const std::vector<Lab>& labs) const {
+  Collected collected;
+  collected.remarks = student.problems;
+  Tree tree;
+  for (const auto& part : student.parts) {
+    Tree one;
+    if (source_) {
+      one = source_->tree(part.entry);
+    } else {
+      try {
+        one = tree_of_repository(part.entry, store_);
+      } catch (const InfraError& error) {
+        collected.unreachable = "cannot fetch " + shown(part.entry) + ": " + error.what();
+      }
+    }
+    for (auto& file : one.files) {
+      // What the platform made of the student's name for the file is taken back.
+      if (!part.file.empty() && file.path.compare(0, part.entry.size(), part.entry) == 0)
+        file.path = part.file + file.path.substr(part.entry.size());
+      tree.files.push_back(std::move(file));
+    }
+    tree.remarks.insert(tree.remarks.end(), one.remarks.begin(), one.remarks.end());
+  }
+  choose(tree, labs, collected);
+  if (collected.sources.empty())
+    collected.remarks.insert(collected.remarks.begin(),
+                             student.parts.empty()
+                                 ? "no submission: nothing was handed in as a file"
+                                 : "no submission: none of the labs' files found");
+  limit_remarks(collected.remarks);
+  return collected;
+}
+
+}  // namespace grader::intake

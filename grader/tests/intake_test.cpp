@@ -1,0 +1,336 @@
+// What a class hands in, as each platform gives it out; rosters, twins and odd names. Archives that
+// were made to harm: intake_archives.py.
+#include <algorithm>
+#include <fstream>
+
+#include "common/catch2.hpp"
+#include "grader/course/intake/intake.hpp"
+#include "grader/course/intake/kinds.hpp"
+#include "grader/course/intake/roster.hpp"
+#include "grader/errors.hpp"
+#include "grader/os/escape.hpp"
+#include "grader/os/scratch.hpp"
+#include "grader/os/zip.hpp"
+#include "grader/tests/bench.hpp"
+
+namespace fs = std::filesystem;
+using namespace grader::intake;
+using Catch::Matchers::Contains;
+
+namespace {
+
+void put(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+/// Two labs with gemm.cu each; its launchers say of which it is.
+std::vector<grader::Lab> two_labs() {
+  grader::Lab one, two;
+  one.id = 1, one.name = "lab1_naive";
+  two.id = 2, two.name = "lab2_register_tile";
+  for (auto* lab : {&one, &two}) lab->rungs.emplace_back();
+  one.rungs.front().name = "gemm_naive";
+  two.rungs.front().name = "gemm_tile";
+  return {one, two};
+}
+
+constexpr const char* lab1 = "lab1_naive";
+constexpr const char* lab2 = "lab2_register_tile";
+const std::string naive = "void gemm_naive(int);", tile = "void gemm_tile(int);";
+
+bool mentions(const std::vector<std::string>& remarks, const std::string& text) {
+  return std::any_of(remarks.begin(), remarks.end(),
+                     [&](const std::string& r) { return r.find(text) != std::string::npos; });
+}
+
+class Desk {
+ public:
+  fs::path path() const { return scratch_.path() / "in"; }
+  Intake intake(const std::string& roster = "", const fs::path& source = {}) const {
+    if (!roster.empty()) put(scratch_.path() / "roster.csv", roster);
+    return Intake(source.empty() ? path() : source,
+                  roster.empty() ? fs::path() : scratch_.path() / "roster.csv",
+                  scratch_.path() / "store");
+  }
+  fs::path beside() const { return scratch_.path(); }
+  /// The one clear line with which the class is refused.
+  std::string refusal(const std::string& roster = "") const {
+    try {
+      intake(roster);
+    } catch (const grader::UserError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+ private:
+  grader::Scratch scratch_{grader::test::build_folder() / "tmp"};
+};
+
+std::vector<std::string> ids(const Intake& intake) {
+  std::vector<std::string> found;
+  for (const auto& student : intake.students()) found.push_back(student.id);
+  return found;
+}
+
+Collected take(const Intake& intake, const std::string& id) {
+  for (const auto& student : intake.students())
+    if (student.id == id) return intake.collect(student, two_labs());
+  FAIL("no " << id);
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("which files of a submission count") {
+  const Desk desk;
+  const fs::path in = desk.path();
+  put(in / "ann/lab1/gemm.cu", "one");
+  put(in / "ann/lab2_anything/gemm.cu", "two");
+  put(in / "ann/notes.txt", "");
+  put(in / "bob/cuda-lab-main/lab1_naive/gemm.cu", "wrapped");
+  put(in / "cleo/readme", "nothing");
+  fs::create_directories(in / "dan/lab1");
+  fs::create_symlink("/etc/passwd", in / "dan/lab1/gemm.cu");
+  put(in / "eve.zip", grader::zip::write({{"lab1/gemm.cu", "zipped"}, {"../lab2/gemm.cu", "out"}}));
+  put(in / "fay.zip", "this is no archive");
+  put(in / "gil/work.zip", grader::zip::write({{"Lab1/Gemm.cu", "inside"}}));
+  put(in / "hal/lab1/gemm.cu", "near");
+  put(in / "hal/old/lab1/gemm.cu", "far");
+  put(in / "ida/.hidden/gemm.cu", naive);
+  put(in / "jon/a/b/c/d/e/f/g/h/i/lab1/gemm.cu", naive);
+  put(in / "kim/gemm.cu", tile);
+  put(in / "kim/lab1_gemm.cu", naive);
+  put(in / "liz/gemm.cu", "int nothing;");
+  put(in / "grades.txt", "");
+  const Intake intake = desk.intake();
+  CHECK(intake.kind() == "folders");
+  CHECK(mentions(intake.ignored(), "grades.txt: neither a folder nor an archive"));
+
+  const auto ann = take(intake, "ann");
+  CHECK(ann.sources.at(lab1).at("gemm.cu") == "one");
+  CHECK(ann.sources.at(lab2).at("gemm.cu") == "two");
+  CHECK(ann.origins.at("lab2_register_tile/gemm.cu") == "lab2_anything/gemm.cu");
+  CHECK(mentions(ann.remarks, "extra: notes.txt"));
+  const auto bob = take(intake, "bob");
+  CHECK(bob.sources.at(lab1).at("gemm.cu") == "wrapped");
+  CHECK(mentions(bob.remarks, "missing: lab2/gemm.cu"));
+  const auto cleo = take(intake, "cleo");
+  CHECK(cleo.sources.empty());
+  CHECK(mentions(cleo.remarks, "no submission"));
+  const auto dan = take(intake, "dan");
+  CHECK(dan.sources.empty());
+  CHECK(mentions(dan.remarks, "lab1/gemm.cu: a symbolic link"));
+  const auto eve = take(intake, "eve");
+  CHECK(eve.sources.at(lab1).at("gemm.cu") == "zipped");
+  CHECK(eve.sources.count(lab2) == 0);
+  CHECK(mentions(eve.remarks, "../lab2/gemm.cu: a path that leaves its folder"));
+  CHECK(mentions(take(intake, "fay").remarks, "not a zip or tar archive"));
+  CHECK(take(intake, "gil").sources.at(lab1).at("gemm.cu") == "inside");
+  CHECK(take(intake, "gil").origins.at("lab1_naive/gemm.cu") == "work.zip/Lab1/Gemm.cu");
+  const auto hal = take(intake, "hal");
+  CHECK(hal.sources.at(lab1).at("gemm.cu") == "near");
+  CHECK(mentions(hal.remarks, "lab1 is there twice: lab1/gemm.cu is taken, old/lab1/gemm.cu"));
+  CHECK(mentions(take(intake, "ida").remarks, ".hidden: hidden"));
+  CHECK(mentions(take(intake, "jon").remarks, "deeper than 8 folders"));
+  const auto kim = take(intake, "kim");
+  CHECK(kim.sources.at(lab1).at("gemm.cu") == naive);
+  CHECK(kim.sources.at(lab2).at("gemm.cu") == tile);
+  CHECK(mentions(take(intake, "liz").remarks, "no submission"));
+  CHECK(take(intake, "ann").sha256 == ann.sha256);
+  CHECK(ann.sha256 != bob.sha256);
+}
+
+TEST_CASE("two entries for one student stop everything") {
+  const Desk desk;
+  fs::create_directories(desk.path() / "ann");
+  SECTION("a folder and an archive") {
+    put(desk.path() / "Ann.zip", "");
+    CHECK_THAT(desk.refusal(), Contains("two submissions for one student (Ann): ") ||
+                                   Contains("two submissions for one student (ann): "));
+    CHECK_THAT(desk.refusal(), Contains("nobody was graded"));
+  }
+  SECTION("beyond ASCII") {
+    fs::create_directories(desk.path() / "\xc3\x84nne");
+    fs::create_directories(desk.path() / "\xc3\xa4nne");
+    CHECK_THAT(desk.refusal(), Contains("two submissions for one student"));
+  }
+  SECTION("what nobody sees makes no difference") {
+    fs::create_directories(desk.path() / "an\xe2\x80\xaen");
+    CHECK_THAT(desk.refusal(), Contains("\\u202e"));
+  }
+  SECTION("one person under two ids") {
+    fs::create_directories(desk.path() / "a.lee");
+    CHECK_THAT(desk.refusal("ID,Email,Name\nann,a.lee,Ann Lee\n"),
+               Contains("two submissions for one student (ann)"));
+  }
+}
+
+namespace {
+
+/// May stand in a command line, a path or a report: [A-Za-z0-9._-]{1,64}, not starting with '-' or
+/// '.'.
+bool is_plain_name(std::string_view name) {
+  if (name.empty() || name.size() > 64 || name.front() == '-' || name.front() == '.') return false;
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  });
+}
+
+}  // namespace
+
+TEST_CASE("odd names become safe keys") {
+  const Desk desk;
+  for (const char* name : {"$(touch x)", "-rf", "a\nb", "=1+1", "\xff", "\xe2\x80\xae"})
+    fs::create_directories(desk.path() / name);
+  const Intake intake = desk.intake();
+  CHECK(intake.students().size() == 6);
+  for (const auto& student : intake.students()) CHECK(is_plain_name(student.key));
+  CHECK(shown("a\xe2\x80\xae"
+              "b\n") == "a\\u202eb ");
+  CHECK(grader::csv_cell("a\xe2\x80\xae"
+                         "b") == "ab");
+}
+
+TEST_CASE("a download from Canvas") {
+  const Desk desk;
+  const fs::path in = desk.path();
+  put(in / "leejane_101_9001_gemm-1.cu", naive);
+  put(in / "leejane_101_9002_notes.pdf", "");
+  put(in / "m\xc3\xbcllerj\xc3\xb6rg_LATE_102_9003_submission.zip",
+      grader::zip::write({{"lab1/gemm.cu", "late"}}));
+  put(in / "o_brien_103_9004_lab2_gemm.cu", tile);
+  put(in / "o_brien_103_9005_lab2_gemm-2.cu", tile + " // newer");
+  put(in / "quiet_104_text.html", "<p>I pasted it");
+  put(in / "anon_LATE_Xa7_9006_gemm.cu", naive);
+  put(in / "readme.txt", "");
+  const auto check = [&](const Intake& intake) {
+    CHECK(intake.kind() == "canvas");
+    CHECK(ids(intake) == std::vector<std::string>{"101", "102", "103", "104", "Xa7"});
+    CHECK(take(intake, "101").sources.at(lab1).at("gemm.cu") == naive);
+    CHECK(intake.students()[0].name == "leejane");
+    CHECK_FALSE(intake.students()[0].late);
+    CHECK(intake.students()[1].late);
+    CHECK(intake.students()[1].name == "m\xc3\xbcllerj\xc3\xb6rg");
+    CHECK(take(intake, "102").sources.at(lab1).at("gemm.cu") == "late");
+    CHECK(take(intake, "103").sources.at(lab2).at("gemm.cu") == tile + " // newer");
+    CHECK(mentions(take(intake, "103").remarks, "was handed in twice"));
+    CHECK(mentions(take(intake, "104").remarks, "typed into the page"));
+    CHECK(intake.students()[4].late);
+    CHECK(mentions(intake.ignored(), "readme.txt: not called as Canvas calls submissions"));
+  };
+  check(desk.intake());
+  // The download as it is, not unpacked.
+  std::vector<grader::zip::File> files;
+  for (const auto& entry : fs::directory_iterator(in))
+    files.push_back({entry.path().filename().string(), grader::read_file(entry.path())});
+  const fs::path zip = desk.beside() / "submissions.zip";
+  put(zip, grader::zip::write(files));
+  check(desk.intake("", zip));
+}
+
+TEST_CASE("a download from Moodle") {
+  const Desk desk;
+  const fs::path in = desk.path();
+  put(in / "Ann Lee_1201_assignsubmission_file_/lab1/gemm.cu", "folders");
+  put(in / "Ann Lee_1201_assignsubmission_onlinetext/onlinetext.html", "<p>");
+  put(in / "Group 3-Bo_1202_assignsubmission_file/work/lab1_naive/gemm.cu", "deep");
+  put(in / "Cy_1203_assignsubmission_onlinetext_/Onlinetext.html", "<p>code");
+  put(in / "Di_1204_assignsubmission_file_gemm.cu", naive);
+  const std::string sheet =
+      "Identifier,Full name,Email address,Status\n\"Participant 1201\",Ann Lee,ann@x,Submitted\n"
+      "Participant 1299,Zoe,zoe@x,No submission\n";
+  const Intake intake = desk.intake();
+  CHECK(intake.kind() == "moodle");
+  CHECK(ids(intake) == std::vector<std::string>{"1201", "1202", "1203", "1204"});
+  CHECK(take(intake, "1201").sources.at(lab1).at("gemm.cu") == "folders");
+  CHECK(take(intake, "1202").sources.at(lab1).at("gemm.cu") == "deep");
+  CHECK(mentions(take(intake, "1203").remarks, "typed into the page"));
+  CHECK(take(intake, "1204").sources.at(lab1).at("gemm.cu") == naive);
+  const Intake known = desk.intake(sheet);
+  CHECK(known.missing() == std::vector<std::string>{"Participant 1299"});
+  CHECK(known.unknown() == std::vector<std::string>{"1202", "1203", "1204"});
+  CHECK(mentions(take(known, "Participant 1299").remarks, "nothing was handed in"));
+  CHECK(take(known, "Participant 1201").sources.count(lab1) == 1);
+}
+
+TEST_CASE("an export from Gradescope") {
+  const Desk desk;
+  const fs::path in = desk.path() / "assignment_77_export";
+  put(in / "submission_1/gemm.cu", naive);
+  put(in / "submission_2/lab1/gemm.cu", "two people");
+  put(in / "submission_9/lab1/gemm.cu", "whose?");
+  const std::string list =
+      "submission_1:\n  :submitters:\n  - :name: 'Ann: \"A\" Lee'\n    :sid: '007'\n"
+      "    :email: ann@x\n  :created_at: 2026-01-01 10:00:00.0 Z\n  :score: 3.0\n"
+      "  :results:\n    :output: |\n      submission_9:\n        :submitters: []\n"
+      "submission_2:\n  :submitters:\n  - :name: Bo\n    :sid:\n    :email: bo@x\n"
+      "  - :name: Cy\n    :sid: '9'\n    :email: cy@x\n";
+  put(in / "submission_metadata.yml", list);
+  const Intake intake = desk.intake();
+  CHECK(intake.kind() == "gradescope");
+  CHECK(ids(intake) == std::vector<std::string>{"007", "9", "bo@x"});
+  CHECK(intake.students()[0].name == "Ann: \"A\" Lee");
+  CHECK(take(intake, "007").sources.at(lab1).at("gemm.cu") == naive);
+  CHECK(take(intake, "9").sources.at(lab1).at("gemm.cu") == "two people");
+  CHECK(take(intake, "bo@x").sources.at(lab1).at("gemm.cu") == "two people");
+  CHECK(mentions(intake.ignored(), "submission_9: not in submission_metadata.yml"));
+  put(in / "submission_metadata.yml", "a: [");
+  CHECK_THAT(desk.refusal(), Contains("submission_metadata.yml") && Contains("Export"));
+}
+
+TEST_CASE("rosters") {
+  const Desk desk;
+  fs::create_directories(desk.path() / "A.Lee");
+  fs::create_directories(desk.path() / "stranger");
+  const std::string canvas =
+      "\xef\xbb\xbfStudent,ID,SIS User ID,SIS Login ID,Section,GEMM (5)\r\n"
+      "    Points Possible,,,,,10\r\n\"Lee, Ann\",11,s11,a.lee,\"Mo; \"\"1\"\"\",\r\n"
+      "\"Kim, Bo\",12,s12,b.kim,Tu,\r\n\"Student, Test\",13,,x,Tu,\r\n";
+  const Intake intake = desk.intake(canvas);
+  CHECK(ids(intake) == std::vector<std::string>{"a.lee", "b.kim", "stranger"});
+  CHECK(intake.students()[0].name == "Lee, Ann");
+  CHECK(intake.students()[0].section == "Mo; \"1\"");
+  CHECK(intake.students()[0].roster.at("ID") == "11");
+  CHECK(intake.unknown() == std::vector<std::string>{"stranger"});
+  CHECK(intake.missing() == std::vector<std::string>{"b.kim"});
+  CHECK(mentions(take(intake, "stranger").remarks, "not in the roster"));
+  CHECK_THAT(desk.refusal("ID;Name\nann;A\nAnn;B\n"), Contains("roster.csv:3: Ann is in line 2"));
+  CHECK_THAT(desk.refusal("Colour,Name\nred,A\n"), Contains("roster.csv:1: no column of ids"));
+  CHECK_THAT(desk.refusal("ID,Name\n,Nobody\n"), Contains("roster.csv:2: Nobody has no id"));
+  CHECK(parse_csv("a\tb\n\"x\ny\"\t\"\"\n") ==
+        std::vector<std::vector<std::string>>{{"a", "b"}, {"x\ny", ""}});
+}
+
+TEST_CASE("clones of a classroom") {
+  const Desk desk;
+  put(desk.path() / "gemm-lab-ann-lee/lab1_naive/gemm.cu", "hers");
+  put(desk.path() / "gemm-lab-ann-lee/.git/HEAD", "");
+  put(desk.path() / "gemm-lab-lee/lab1_naive/gemm.cu", "his");
+  put(desk.path() / "gemm-lab-lee/.git/HEAD", "");
+  put(desk.path() / "classroom.txt", "");
+  const Intake intake = desk.intake("identifier,github_username,name\nL,lee,Lee\nA,ann-lee,Ann\n");
+  CHECK(intake.kind() == "clones");
+  CHECK(ids(intake) == std::vector<std::string>{"A", "L"});
+  CHECK(take(intake, "A").sources.at(lab1).at("gemm.cu") == "hers");
+  CHECK(take(intake, "L").sources.at(lab1).at("gemm.cu") == "his");
+  CHECK(mentions(intake.ignored(), "classroom.txt: not a clone"));
+}
+
+TEST_CASE("archives: every mutated byte ends in an answer") {
+  const std::string small = grader::zip::write({{"lab1/gemm.cu", "text of a file"}});
+  CHECK(tree_of_archive(small).files.at(0).bytes == "text of a file");
+  // Of the start, the headers and the directory; a process for each.
+  for (std::size_t i = 0; i < small.size(); i += 3) {
+    std::string bad = small;
+    bad[i] = static_cast<char>(bad[i] ^ (i % 2 ? 0x80 : 0xff));
+    for (const auto& file : tree_of_archive(bad).files) CHECK(file.bytes.size() <= (1u << 20));
+  }
+  for (std::size_t size = 0; size < small.size(); size += 17) {
+    const Tree cut = tree_of_archive(std::string_view(small).substr(0, size));
+    CHECK(cut.files.empty());
+    CHECK_FALSE(cut.remarks.empty());
+  }
+}

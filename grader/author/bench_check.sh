@@ -8,7 +8,9 @@ trap 'rm -rf "$copy"' EXIT
 trap 'exit 130' INT TERM
 git ls-files -z | xargs -0 cp --parents -t "$copy" || exit 3
 cd "$copy" || exit 3
-unset BUILD MAKEFLAGS MAKELEVEL
+# A student's compiler: no cache, whatever the author's environment says.
+unset BUILD MAKEFLAGS MAKELEVEL CXX BY_FILE PRECOMPILED
+export CCACHE_DISABLE=1
 solution=
 [ ! -d "$(echo lab1_*/solution)" ] || solution=SOLUTION=1
 # seconds COMMAND...: leaves elapsed and processor. A skeleton may fail; that it was judged must be seen in the last line.

@@ -16,8 +16,8 @@ __device__ inline bool inside(MatrixView<float> m, int row, int col) {
 
 __global__ void scale(MatrixView<float> m, float factor) {
   const int row = blockIdx.y;  // a block never has more than one row here
-  const int col = blockIdx.x * blockDim.x + threadIdx.x;
-  if (inside(m, row, col)) m(row, col) *= factor;
+  const int column = blockIdx.x * blockDim.x + threadIdx.x;
+  if (inside(m, row, column)) m(row, column) *= factor;
 }
 
 int main() {

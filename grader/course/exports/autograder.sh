@@ -12,7 +12,8 @@ mkdir -p "$work/gemm-lab"
     sh grader/course/handout_files.sh grader/course/handout.list "$@"
     git ls-files grader/course/grade grader/course/intake grader/course/box grader/course/exports 'grader/course/messages.*' mk/course.mk
 } | sort -u >"$work/files"
-git archive HEAD -- $(cat "$work/files") | tar -x -C "$work/gemm-lab"
+mapfile -t files <"$work/files"
+git archive HEAD -- "${files[@]}" | tar -x -C "$work/gemm-lab"
 cp $here/setup.sh $here/run_autograder "$work/"
 chmod +x "$work/setup.sh" "$work/run_autograder"
 # Ubuntu 22.04 has no toml++: its headers come along. They stand for themselves, no library is linked.

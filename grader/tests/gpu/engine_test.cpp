@@ -13,8 +13,8 @@
 
 using namespace grader;
 using namespace grader::gpu;
-using protocol::Type;
-using protocol::Yardstick;
+using gpu::protocol::Type;
+using gpu::protocol::Yardstick;
 
 namespace {
 
@@ -104,7 +104,7 @@ TEST_CASE("the device tells who it is") {
             << throttle_text(now.throttle.value_or(0)) << ", processes "
             << now.compute_processes.value_or(99) << ", " << now.power_w.value_or(0) << " W\n";
   // Every Linux driver that CUDA 12 runs on shares memory as files; see gpu/shared_memory.cuh.
-  CHECK(device.sharing == protocol::Sharing::files);
+  CHECK(device.sharing == gpu::protocol::Sharing::files);
   CHECK(device.uuid.size() == 40);
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("yardsticks are right in every type and on ragged shapes") {
                                  std::array{1, 7, 3}, std::array{2048, 512, 4096}}) {
       worker().prepare({type, m, n, k}, {2, 3, 1, 4});
       worker().fill(99);
-      const std::vector<protocol::Launch> list = {
+      const std::vector<gpu::protocol::Launch> list = {
           {0, 0, 0, 0}, {1, 1, 1, 0}, {0, 2, 2, 0}, {1, 0, 3, 0}};
       for (const Yardstick yardstick : {Yardstick::naive, Yardstick::cublas}) {
         if (!worker().has(yardstick)) continue;
@@ -174,17 +174,17 @@ TEST_CASE("honest kernels are timed, others get their verdict") {
   CHECK(kind_of("forges_a_reply") != Trouble::Kind::none);
   const Comparison inputs = time("zero_inputs");
   REQUIRE(inputs.trouble.verification);
-  CHECK(inputs.trouble.verification->fault == protocol::Fault::inputs);
+  CHECK(inputs.trouble.verification->fault == gpu::protocol::Fault::inputs);
   const Comparison beyond = time("beyond_the_end");
   REQUIRE(beyond.trouble.verification);
-  CHECK(beyond.trouble.verification->fault == protocol::Fault::padding);
+  CHECK(beyond.trouble.verification->fault == gpu::protocol::Fault::padding);
 }
 
 TEST_CASE("buffers are shared by handles where files cannot be, and an error names itself") {
   WorkerSpec spec{path_in("GPU_WORKER")};
   spec.without = {"files"};
   TimingWorker older(spec);
-  CHECK(older.info().sharing == protocol::Sharing::handles);
+  CHECK(older.info().sharing == gpu::protocol::Sharing::handles);
   Runner runner(cheats());
   Competitor competitor{runner, "honest"};
   const Comparison seen =

@@ -61,15 +61,15 @@ weaken "a thousand times the tolerance" $judged 'allowed = units * unit;' 'allow
 weaken "square sizes only" $cases '  return list;
 }
 
-Inputs make_inputs' '  if (WEAKENED) for (Case& c : list) c.extents.n = c.extents.k = c.extents.m;
+namespace {' '  if (WEAKENED) for (Case& c : list) c.extents.n = c.extents.k = c.extents.m;
   return list;
 }
 
-Inputs make_inputs' L1-08-extents-swapped
+namespace {' L1-08-extents-swapped
 weaken "output not poisoned, and no second run over old content" $cases 'inputs::poison_all(c);
-    if (before == Before::garbage) {' 'const bool blind = WEAKENED;
-    if (blind) inputs::integers(c, random_a, 0, 0); else inputs::poison_all(c);
-    if (!blind && before == Before::garbage) {' G03-accumulates
+  if (before == Before::garbage) ' 'const bool blind = WEAKENED;
+  if (blind) inputs::integers(c, random_a, 0, 0); else inputs::poison_all(c);
+  if (!blind && before == Before::garbage) ' G03-accumulates
 weaken "goals always met" grader/judge/stage.cpp 'result.met = result.measured <= result.bound;' 'result.met = true;' L1-01-x-along-rows.mutant
 for check in "races race L3-01-first-barrier" "uninitialised-reads init L3-11-half-a-tile" "barriers barrier L3-03-barrier-in-if-rows"; do
     read -r what flag mutant <<<"$check"

@@ -53,7 +53,7 @@ reset: ## LAB=n gets its TODOs back; your version stays beside it
 	$(Q)SKELETON=$(SKELETON) sh $(SCRIPTS)/reset.sh $(lab_folders)
 doctor: ## what is installed and missing, and which device is taken
 	@MAKE='$(MAKE)' sh $(SCRIPTS)/doctor.sh $(if $(filter 1,$(JSON)),--json) || true
-setup: ## install what is missing; asks before it uses sudo [STAFF=1]
+setup: ## install what is missing; asks before sudo [STAFF=1]
 	@YES='$(YES)' STAFF='$(STAFF)' sh $(SCRIPTS)/setup.sh
 version: ## which version of the labs this is
 	@cat VERSION

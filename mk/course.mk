@@ -25,7 +25,7 @@ grade-programs:
 	$(call ensure,$(GRADER) $(GRADE) $(BOX_INIT) $(UNPACK) $(GRADER_NEEDS))
 
 .PHONY: grade collect similar autograder handout solution-branch
-grade: ## staff: grade a class, SUBMISSIONS= [ROSTER=] [EXPORT=] [UNSAFE=1]
+grade: ## staff: grade a class, SUBMISSIONS= [ROSTER=] [EXPORT=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: grade what? make grade SUBMISSIONS=folder' >&2; exit 4; }
 	$(call ensure,$(GRADER) $(GRADE) $(BOX_INIT) $(UNPACK) $(GRADER_NEEDS))
 	$(Q)$(GRADE) "$(SUBMISSIONS)" $(if $(ROSTER),--roster "$(ROSTER)") \
@@ -35,7 +35,7 @@ collect: ## staff: only the files that count, SUBMISSIONS= [OUT=] [ROSTER=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: of what? make collect SUBMISSIONS=folder' >&2; exit 4; }
 	$(call ensure,$(GRADE) $(UNPACK))
 	$(Q)$(GRADE) "$(SUBMISSIONS)" --collect $(if $(ROSTER),--roster "$(ROSTER)") $(if $(OUT),--out "$(OUT)")
-similar: ## staff: alike submissions, SUBMISSIONS= [PREVIOUS=] [ROSTER=] [OUT=]
+similar: ## staff: alike submissions, SUBMISSIONS= [PREVIOUS=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: of what? make similar SUBMISSIONS=folder' >&2; exit 4; }
 	$(call ensure,$(GRADE) $(UNPACK))
 	$(Q)$(GRADE) "$(SUBMISSIONS)" --collect --out $(BUILD)/similar/now $(if $(ROSTER),--roster "$(ROSTER)") >$(BUILD)/similar.log || { cat $(BUILD)/similar.log; exit 3; }

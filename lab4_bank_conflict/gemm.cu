@@ -167,7 +167,7 @@ __device__ void load_fragment(T (&fragment)[N], const T* from) {
   fragment[0] = unwritten<T>();
 }
 
-/// acc += a_k * b_k, a column times a row, to and fro: where a row turns, b_k[j] is still at hand.
+/// acc += a_k * b_k, a column times a row. Odd rows go backwards: the b_k[j] just used is first.
 /// FROM_RIGHT: row 0 goes from right to left. A row then begins where one of i and j is even and
 /// the other odd. Registers have two banks, even and odd, and a product waits if all three of its
 /// numbers are in one. Which registers they are in is up to the compiler: measure whether it pays.

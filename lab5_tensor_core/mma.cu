@@ -113,7 +113,7 @@ __device__ void load_fragments(Fragments<S, T>& f, Stage<S, T>& stage, int row, 
 template <typename S, typename Out>
 using Sums = Out[S::FRAGMENTS_M][S::FRAGMENTS_N][4];
 
-/// sums += a * b, to and fro: where a row turns, the fragment of B stays the same.
+/// sums += a * b. Odd rows go backwards, so that they begin with the fragment of B just used.
 template <typename S, typename T>
 __device__ void multiply(Sums<S, float>& sums, const Fragments<S, T>& f) {
 #pragma unroll

@@ -126,7 +126,7 @@ __device__ void load_fragments(Fragments<S, double>& f, Stage<S, double>& stage,
 template <typename S, typename T>
 using Sums = T[S::FRAGMENTS_M][S::FRAGMENTS_N][4];
 
-/// sums += a * b, to and fro: where a row turns, the fragment of B stays the same.
+/// sums += a * b. Odd rows go backwards, so that they begin with the fragment of B just used.
 template <typename S, typename T>
 __device__ void multiply(Sums<S, T>& sums, const Fragments<S, T>& f) {
 #pragma unroll

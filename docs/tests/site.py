@@ -18,6 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "grader" / "tests"))
 
 MINUTES = 15
+WITH_CODE = 20  # of a chapter
 try:
     from browser import WIDTHS, axe_source, browser, check, look, requests, violations
 except ImportError:  # no Selenium: the first half needs none
@@ -102,8 +103,10 @@ def check_reading(pages):
         found = re.search(r"(\d+) minutes? to read", " ".join(page.text))
         if found:
             check(f"{path.name} is read in {MINUTES} minutes", int(found.group(1)) <= MINUTES, f"{found.group(1)} minutes")
+        whole = re.search(r"(\d+) with its code", " ".join(page.text))
+        if whole and re.match(r"lab\d", path.name):
+            check(f"{path.name} is read in {WITH_CODE} minutes, with its code", int(whole.group(1)) <= WITH_CODE, whole.group())
         if path.name == "cuda.html":
-            whole = re.search(r"(\d+) with its code", " ".join(page.text))
             check("CUDA in ten minutes is read in ten, with its code", whole and int(whole.group(1)) <= 10, whole and whole.group())
 
 
@@ -129,8 +132,9 @@ def check_labs(site, pages):
     tree = site.parent if (site.parent / ".handout").is_file() else ROOT
     for file in sorted(tree.glob("lab[0-9]*_*/lab.toml")):
         lab = tomllib.loads(file.read_text(encoding="utf-8"))
-        page = pages.get(site / f"lab{lab['id']}.html")
-        text = " ".join(" ".join(page.text).split()) if page else ""
+        # A lab may have several chapters: lab5.html, lab5-mma.html, ...
+        chapters = [page for path, page in pages.items() if path.parent == site and re.fullmatch(rf"lab{lab['id']}(-\w+)?\.html", path.name)]
+        text = " ".join(" ".join(words for page in chapters for words in page.text).split())
         for stage in lab["stage"]:
             check(f"stage {stage['id']}: its TODO and its hints are on the page",
                   f"TODO({stage['id']})" in text and f"Hint 1 of 3 for {stage['id']}" in text)

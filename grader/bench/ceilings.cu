@@ -217,106 +217,123 @@ __device__ inline std::uint32_t pack_bf16(float low, float high) {
   return __float_as_uint(low) >> 16 | (__float_as_uint(high) & 0xffff0000u);
 }
 
-/// FP32 sums: 16 x 8 results, four per lane. FP64: four (16 x 8) or two (8 x 8).
+/// Every result of a warp's tiles, `Count` per lane and tile.
+template <typename Sum, int Count>
+__device__ inline void store_results(double* out, const Sum (&d)[kTiles][Count]) {
+  for (int t = 0; t < kTiles; ++t)
+    for (int i = 0; i < Count; ++i)
+      out[((blockIdx.x * blockDim.x + threadIdx.x) * std::size_t(kTiles) + t) * Count + i] =
+          d[t][i];
+}
+
+/// FP64: four (16 x 8) results per lane from Hopper on, two (8 x 8) before.
+__device__ inline void products_of_doubles(double* out, int steps) {
+  [[maybe_unused]] const int lane = threadIdx.x % 32, group = lane / 4, member = lane % 4;
+#if __CUDA_ARCH__ >= 900
+  double a[kTiles][8], b[kTiles][4], d[kTiles][4] = {};
+  for (int t = 0; t < kTiles; ++t) {
+    for (int i = 0; i < 8; ++i) a[t][i] = a_element(t, group + i % 2 * 8, member + i / 2 * 4);
+    for (int i = 0; i < 4; ++i) b[t][i] = b_element(t, member + i * 4, group);
+  }
+  for (int step = 0; step < steps; ++step)
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t)
+      asm volatile(
+          "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
+          "{%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
+          : "+d"(d[t][0]), "+d"(d[t][1]), "+d"(d[t][2]), "+d"(d[t][3])
+          : "d"(a[t][0]), "d"(a[t][1]), "d"(a[t][2]), "d"(a[t][3]), "d"(a[t][4]), "d"(a[t][5]),
+            "d"(a[t][6]), "d"(a[t][7]), "d"(b[t][0]), "d"(b[t][1]), "d"(b[t][2]), "d"(b[t][3]));
+  store_results(out, d);
+#elif __CUDA_ARCH__ >= 800
+  double a[kTiles], b[kTiles], d[kTiles][2] = {};
+  for (int t = 0; t < kTiles; ++t) {
+    a[t] = a_element(t, group, member);
+    b[t] = b_element(t, member, group);
+  }
+  for (int step = 0; step < steps; ++step)
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t)
+      asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                   : "+d"(d[t][0]), "+d"(d[t][1])
+                   : "d"(a[t]), "d"(b[t]));
+  store_results(out, d);
+#endif
+}
+
+/// What a lane holds of a tile of A and B: pairs of 16-bit elements, or single TF32 elements.
+template <Path path>
+__device__ inline void load_fragments(int tile, int group, int member, std::uint32_t (&a)[4],
+                                      std::uint32_t (&b)[2]) {
+  constexpr bool pairs = path == Path::f16 || path == Path::bf16 || path == Path::f16_turing;
+  for (int i = 0; i < 4; ++i) {
+    const int row = group + i % 2 * 8;
+    if constexpr (pairs) {
+      const int k = member * 2 + i / 2 * 8;
+      const float low = a_element(tile, row, k), high = a_element(tile, row, k + 1);
+      a[i] = path == Path::bf16 ? pack_bf16(low, high) : pack_half(low, high);
+    } else {
+      a[i] = __float_as_uint(a_element(tile, row, member + i / 2 * 4));
+    }
+  }
+  for (int i = 0; i < 2; ++i) {
+    if constexpr (pairs) {
+      const int k = member * 2 + i * 8;
+      const float low = b_element(tile, k, group), high = b_element(tile, k + 1, group);
+      b[i] = path == Path::bf16 ? pack_bf16(low, high) : pack_half(low, high);
+    } else {
+      b[i] = __float_as_uint(b_element(tile, member + i * 4, group));
+    }
+  }
+}
+
+/// d += a * b of one tile: 16 x 8 results, four per lane. What the GPU is too old for is left out;
+/// nobody launches it there.
+template <Path path>
+__device__ inline void multiply_fragments(float (&d)[4], const std::uint32_t (&a)[4],
+                                          const std::uint32_t (&b)[2]) {
+#if __CUDA_ARCH__ >= 800
+  if constexpr (path == Path::f16)
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+        "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  if constexpr (path == Path::bf16)
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
+        "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  if constexpr (path == Path::tf32)
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, "
+        "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#endif
+  if constexpr (path == Path::f16_turing)
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+        "{%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+}
+
 template <Path path>
 __global__ void __launch_bounds__(kThreads) products(double* out, int steps) {
-  const int lane = threadIdx.x % 32, group = lane / 4, member = lane % 4;
-  [[maybe_unused]] constexpr bool pairs =
-      path == Path::f16 || path == Path::bf16 || path == Path::f16_turing;
   if constexpr (path == Path::f64) {
-#if __CUDA_ARCH__ >= 900
-    double a[kTiles][8], b[kTiles][4], d[kTiles][4] = {};
-    for (int t = 0; t < kTiles; ++t) {
-      for (int i = 0; i < 8; ++i) a[t][i] = a_element(t, group + i % 2 * 8, member + i / 2 * 4);
-      for (int i = 0; i < 4; ++i) b[t][i] = b_element(t, member + i * 4, group);
-    }
-    for (int step = 0; step < steps; ++step)
-#pragma unroll
-      for (int t = 0; t < kTiles; ++t)
-        asm volatile(
-            "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
-            "{%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
-            : "+d"(d[t][0]), "+d"(d[t][1]), "+d"(d[t][2]), "+d"(d[t][3])
-            : "d"(a[t][0]), "d"(a[t][1]), "d"(a[t][2]), "d"(a[t][3]), "d"(a[t][4]), "d"(a[t][5]),
-              "d"(a[t][6]), "d"(a[t][7]), "d"(b[t][0]), "d"(b[t][1]), "d"(b[t][2]), "d"(b[t][3]));
-    for (int t = 0; t < kTiles; ++t)
-      for (int i = 0; i < 4; ++i)
-        out[((blockIdx.x * blockDim.x + threadIdx.x) * std::size_t(kTiles) + t) * 4 + i] = d[t][i];
-#elif __CUDA_ARCH__ >= 800
-    double a[kTiles], b[kTiles], d[kTiles][2] = {};
-    for (int t = 0; t < kTiles; ++t) {
-      a[t] = a_element(t, group, member);
-      b[t] = b_element(t, member, group);
-    }
-    for (int step = 0; step < steps; ++step)
-#pragma unroll
-      for (int t = 0; t < kTiles; ++t)
-        asm volatile(
-            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-            : "+d"(d[t][0]), "+d"(d[t][1])
-            : "d"(a[t]), "d"(b[t]));
-    for (int t = 0; t < kTiles; ++t)
-      for (int i = 0; i < 2; ++i)
-        out[((blockIdx.x * blockDim.x + threadIdx.x) * std::size_t(kTiles) + t) * 4 + i] = d[t][i];
-#endif
+    products_of_doubles(out, steps);
   } else {
+    const int lane = threadIdx.x % 32, group = lane / 4, member = lane % 4;
     std::uint32_t a[kTiles][4], b[kTiles][2];
     float d[kTiles][4] = {};
-    for (int t = 0; t < kTiles; ++t) {
-      for (int i = 0; i < 4; ++i) {
-        const int row = group + i % 2 * 8;
-        if constexpr (pairs) {
-          const int k = member * 2 + i / 2 * 8;
-          const float low = a_element(t, row, k), high = a_element(t, row, k + 1);
-          a[t][i] = path == Path::bf16 ? pack_bf16(low, high) : pack_half(low, high);
-        } else {
-          a[t][i] = __float_as_uint(a_element(t, row, member + i / 2 * 4));
-        }
-      }
-      for (int i = 0; i < 2; ++i) {
-        if constexpr (pairs) {
-          const int k = member * 2 + i * 8;
-          const float low = b_element(t, k, group), high = b_element(t, k + 1, group);
-          b[t][i] = path == Path::bf16 ? pack_bf16(low, high) : pack_half(low, high);
-        } else {
-          b[t][i] = __float_as_uint(b_element(t, member + i * 4, group));
-        }
-      }
-    }
+    for (int t = 0; t < kTiles; ++t) load_fragments<path>(t, group, member, a[t], b[t]);
     for (int step = 0; step < steps; ++step) {
 #pragma unroll
-      for (int t = 0; t < kTiles; ++t) {
-#if __CUDA_ARCH__ >= 800
-        if constexpr (path == Path::f16)
-          asm volatile(
-              "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
-              "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-              : "+f"(d[t][0]), "+f"(d[t][1]), "+f"(d[t][2]), "+f"(d[t][3])
-              : "r"(a[t][0]), "r"(a[t][1]), "r"(a[t][2]), "r"(a[t][3]), "r"(b[t][0]), "r"(b[t][1]));
-        if constexpr (path == Path::bf16)
-          asm volatile(
-              "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
-              "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-              : "+f"(d[t][0]), "+f"(d[t][1]), "+f"(d[t][2]), "+f"(d[t][3])
-              : "r"(a[t][0]), "r"(a[t][1]), "r"(a[t][2]), "r"(a[t][3]), "r"(b[t][0]), "r"(b[t][1]));
-        if constexpr (path == Path::tf32)
-          asm volatile(
-              "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, "
-              "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-              : "+f"(d[t][0]), "+f"(d[t][1]), "+f"(d[t][2]), "+f"(d[t][3])
-              : "r"(a[t][0]), "r"(a[t][1]), "r"(a[t][2]), "r"(a[t][3]), "r"(b[t][0]), "r"(b[t][1]));
-#endif
-        if constexpr (path == Path::f16_turing)
-          asm volatile(
-              "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
-              "{%0, %1, %2, %3};"
-              : "+f"(d[t][0]), "+f"(d[t][1]), "+f"(d[t][2]), "+f"(d[t][3])
-              : "r"(a[t][0]), "r"(a[t][1]), "r"(b[t][0]));
-      }
+      for (int t = 0; t < kTiles; ++t) multiply_fragments<path>(d[t], a[t], b[t]);
     }
-    for (int t = 0; t < kTiles; ++t)
-      for (int i = 0; i < 4; ++i)
-        out[((blockIdx.x * blockDim.x + threadIdx.x) * std::size_t(kTiles) + t) * 4 + i] = d[t][i];
+    store_results(out, d);
   }
 }
 

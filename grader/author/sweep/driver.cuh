@@ -291,17 +291,9 @@ struct Samples {
   int launches = 1;                  ///< per sample
 };
 
+/// The beginning of a point's JSON: what the main kernel takes of a multiprocessor.
 template <typename In>
-std::string measured(Session& session, const Way<In>& way, int n, bool is_tf32, double units) {
-  const cudaStream_t stream = session.stream();
-  const Matrices<In>& matrices = session.matrices<In>(n);
-  const Operands<In> exact = matrices.operands(Data::integers),
-                     random = matrices.operands(Data::random);
-  if (const int most = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-      way.main.dynamic_shared > static_cast<unsigned>(most))
-    return "\"status\":\"skipped\",\"note\":\"needs " + std::to_string(way.main.dynamic_shared) +
-           " bytes of shared memory per block, of which there are " + std::to_string(most) + "\"";
-  prepare(way.main);
+std::string resources_json(const Way<In>& way) {
   const Resources r = resources_of(way.main);
   char text[512];
   std::snprintf(text, sizeof text,
@@ -316,6 +308,96 @@ std::string measured(Session& session, const Way<In>& way, int n, bool is_tf32, 
     std::snprintf(text, sizeof text, ",\"wavefronts\":%.4g", way.wavefronts);
     out += text;
   }
+  return out;
+}
+
+/// Launches of `once` milliseconds that make a sample of about one.
+inline int launches_of_a_sample(double once) {
+  return std::max(1, std::min(500, static_cast<int>(std::ceil(1.0 / once))));
+}
+
+/// Milliseconds of a call, as the mean of `launches` back to back.
+template <typename Call>
+double mean_milliseconds(const Call& call, int launches, int products, cudaStream_t stream) {
+  return timing::milliseconds(stream,
+                              [&] {
+                                for (int i = 0; i < launches; ++i) call();
+                              }) /
+         (launches * products);
+}
+
+/// cuBLAS on the same operands, into memory of its own: our C is checked afterwards.
+template <typename In>
+class Beside {
+ public:
+  Beside(Session& session, const Operands<In>& operands, int n, bool is_tf32)
+      : stream_(session.stream()) {
+    const auto type = wire_type<In>(is_tf32);
+    if (!session.cublas().found() || !grader::gpu::Cublas::has(type)) return;
+    const auto elements = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+    c_ = std::make_unique<DeviceArray<Result<In>>>(elements);
+    const MatrixView<Result<In>> c{c_->data(), n, n, n};
+    multiply_ = [&session, operands, c, type] {
+      return session.cublas().multiply(type, operands.a.data, operands.b.data, c.data, c.rows,
+                                       c.cols, operands.a.cols) == 0;
+    };
+    if (multiply_())
+      launches_ = launches_of_a_sample(timing::milliseconds(stream_, multiply_));
+    else
+      multiply_ = nullptr;
+  }
+  void sample_into(std::vector<double>& samples) const {
+    if (multiply_) samples.push_back(mean_milliseconds(multiply_, launches_, 1, stream_));
+  }
+
+ private:
+  cudaStream_t stream_;
+  std::unique_ptr<DeviceArray<Result<In>>> c_;
+  std::function<bool()> multiply_;  ///< empty: there is no cuBLAS for this type
+  int launches_ = 1;
+};
+
+/// Samples of ours and of cuBLAS in turn. `first`: what the first run of all took. The last sample
+/// of ours starts from a poisoned C, so that the check sees what was timed.
+template <typename In>
+Samples take_samples(Session& session, const Way<In>& way, int n, bool is_tf32, double first) {
+  const cudaStream_t stream = session.stream();
+  const Matrices<In>& matrices = session.matrices<In>(n);
+  const Operands<In> random = matrices.operands(Data::random);
+  const auto ours = [&] { run(way, random, stream); };
+  const double once = timing::milliseconds(stream, ours);
+  const bool long_run = once > session.budget_ms() * 4;
+  Samples samples;
+  if (long_run)  // what has run already counts
+    samples.ours = {first / way.products, once / way.products};
+  else
+    samples.launches = launches_of_a_sample(once);
+  const double sample_ms = once * samples.launches;
+  const int wanted =
+      once > 1000 ? 2
+      : long_run  ? 3
+                  : std::max(5, std::min(15, static_cast<int>(session.budget_ms() / sample_ms)));
+  const Beside<In> cublas(session, random, n, is_tf32);
+  while (static_cast<int>(samples.ours.size()) < wanted) {
+    if (static_cast<int>(samples.ours.size()) + 1 == wanted) matrices.poison(stream);
+    samples.ours.push_back(mean_milliseconds(ours, samples.launches, way.products, stream));
+    cublas.sample_into(samples.cublas);
+  }
+  return samples;
+}
+
+template <typename In>
+std::string measured(Session& session, const Way<In>& way, int n, bool is_tf32, double units) {
+  const cudaStream_t stream = session.stream();
+  const Matrices<In>& matrices = session.matrices<In>(n);
+  const Operands<In> exact = matrices.operands(Data::integers),
+                     random = matrices.operands(Data::random);
+  if (const int most = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+      way.main.dynamic_shared > static_cast<unsigned>(most))
+    return "\"status\":\"skipped\",\"note\":\"needs " + std::to_string(way.main.dynamic_shared) +
+           " bytes of shared memory per block, of which there are " + std::to_string(most) + "\"";
+  prepare(way.main);
+  std::string out = resources_json(way);
 
   // Right on integers, exactly; this also loads the module and warms up.
   matrices.poison(stream);
@@ -329,66 +411,14 @@ std::string measured(Session& session, const Way<In>& way, int n, bool is_tf32, 
           wrong_rows<In>(exact.a, exact.b, exact.c, Data::integers, units, 5, stream))
     return refusal(wrong);
 
-  Samples samples;
-  const auto per_product = [&](const auto& call, int launches) {
-    return timing::milliseconds(stream,
-                                [&] {
-                                  for (int i = 0; i < launches; ++i) call();
-                                }) /
-           (launches * way.products);
-  };
-  const auto ours = [&] { run(way, random, stream); };
-  const double once = timing::milliseconds(stream, ours);
-  const bool long_run = once > session.budget_ms() * 4;
-  if (long_run) {  // what has run already counts
-    samples.ours = {first / way.products, once / way.products};
-    samples.launches = 1;
-  } else {
-    samples.launches = std::max(1, std::min(500, static_cast<int>(std::ceil(1.0 / once))));
-  }
-  const double sample_ms = once * samples.launches;
-  const int wanted =
-      once > 1000 ? 2
-      : long_run  ? 3
-                  : std::max(5, std::min(15, static_cast<int>(session.budget_ms() / sample_ms)));
-
-  // cuBLAS needs memory of its own for C: ours is checked afterwards.
-  const auto elements = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-  std::unique_ptr<DeviceArray<Result<In>>> beside;
-  std::function<bool()> cublas;
-  int cublas_launches = 1;
-  const auto type = wire_type<In>(is_tf32);
-  if (session.cublas().found() && grader::gpu::Cublas::has(type)) {
-    beside = std::make_unique<DeviceArray<Result<In>>>(elements);
-    const MatrixView<Result<In>> c{beside->data(), n, n, n};
-    cublas = [&session, random, c, type] {
-      return session.cublas().multiply(type, random.a.data, random.b.data, c.data, c.rows, c.cols,
-                                       random.a.cols) == 0;
-    };
-    if (!cublas()) {
-      cublas = nullptr;
-    } else {
-      const double t = timing::milliseconds(stream, cublas);
-      cublas_launches = std::max(1, std::min(500, static_cast<int>(std::ceil(1.0 / t))));
-    }
-  }
-  while (static_cast<int>(samples.ours.size()) < wanted) {
-    if (static_cast<int>(samples.ours.size()) + 1 == wanted) matrices.poison(stream);
-    samples.ours.push_back(per_product(ours, samples.launches));
-    if (cublas)
-      samples.cublas.push_back(timing::milliseconds(stream,
-                                                    [&] {
-                                                      for (int i = 0; i < cublas_launches; ++i)
-                                                        cublas();
-                                                    }) /
-                               cublas_launches);
-  }
+  const Samples samples = take_samples(session, way, n, is_tf32, first);
   const unsigned mhz = session.megahertz();
   if (const unsigned wrong =
           wrong_rows<In>(random.a, random.b, random.c, Data::random, units, 6, stream))
     return refusal(wrong);
 
   const statistics::Interval ms = statistics::median_interval(samples.ours);
+  char text[512];
   std::snprintf(text, sizeof text,
                 ",\"status\":\"measured\",\"ms\":%.5g,\"ms_interval\":[%.5g,%.5g],\"rounds\":%zu,"
                 "\"launches\":%d,\"naive_ms\":%.5g",

@@ -50,7 +50,7 @@ struct Error : std::runtime_error {
 
 /// Vectors of these are copied as a whole. Structs of numbers without padding can join:
 ///     template <>
-///     constexpr bool wire::plain<Launch> = true;
+///     inline constexpr bool wire::plain<Launch> = true;
 template <typename T>
 constexpr bool plain =
     (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) || std::is_same_v<T, std::byte>;

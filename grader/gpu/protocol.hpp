@@ -274,4 +274,4 @@ inline std::string capped(const char* text) {
 }  // namespace grader::gpu::protocol
 
 template <>
-constexpr bool wire::plain<grader::gpu::protocol::Launch> = true;
+inline constexpr bool wire::plain<grader::gpu::protocol::Launch> = true;

@@ -95,8 +95,8 @@ void integers(HostMatrix<T>& m, Generator& random, int low = -8, int high = 8) {
 
 /// Zero-mean: multiples of 2^-23 (float) or 2^-52 (double) in [-1, 1); 16-bit types round a number
 /// of float's grid, so that C's error holds no rounding of inputs; for int32 all 2^32 values, so
-/// that sums wrap. Positive data would hide lost precision: errors then grow with K and every
-/// tolerance with them.
+/// that sums wrap. Positive data would hide lost precision: in units of u (|A||B|) errors then grow
+/// like sqrt(K), and every tolerance with them.
 template <typename T, typename Generator>
 void zero_mean(HostMatrix<T>& m, Generator& random) {
   for_each(m, [&](T& element, int, int) {

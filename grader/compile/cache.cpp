@@ -28,20 +28,25 @@ constexpr std::size_t cached_bytes = 256u << 20;
 constexpr std::size_t source_cap = 1u << 20;
 constexpr std::size_t cached_files = 600;
 
-/// Everything that student code is compiled against, as one hash: our headers and the compilers'
-/// flags.
+/// Everything that student code is compiled against, as one hash: our headers, what the labs are
+/// given, and the compilers' flags.
 std::string digest_of_headers(const fs::path& root) {
   static std::mutex guard;
   static std::map<std::string, std::string> known;
   const std::lock_guard lock(guard);
   auto& digest = known[root.string()];
   if (!digest.empty()) return digest;
+  std::vector<fs::path> folders = {root / "common"};
+  for (const auto& lab : fs::directory_iterator(root))
+    if (fs::is_directory(lab.path() / "given")) folders.push_back(lab.path() / "given");
   std::set<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(root / "common")) {
-    const std::string extension = entry.path().extension().string();
-    if (entry.is_regular_file() &&
-        (extension == ".hpp" || extension == ".cuh" || extension == ".h" || extension == ".rsp"))
-      files.insert(entry.path());
+  for (const auto& folder : folders) {
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      const std::string extension = entry.path().extension().string();
+      if (entry.is_regular_file() &&
+          (extension == ".hpp" || extension == ".cuh" || extension == ".h" || extension == ".rsp"))
+        files.insert(entry.path());
+    }
   }
   std::string all;
   for (const auto& file : files)

@@ -13,7 +13,7 @@ PARTS := settings progress toolchain simgpu grader gpu
 include $(PARTS:%=mk/%.mk)
 
 # ---- what to type. A comment behind ## is the help's text; a target without one is not for people.
-.PHONY: help check watch run explain bench report hint submit reset doctor setup version clean
+.PHONY: help check watch run explain sass bench report hint submit reset doctor setup version clean
 GRADER_ARGS = $(addprefix --lab ,$(LAB)) --device $(DEVICE) $(if $(filter 1,$(SOLUTION)),--solution) \
   $(if $(GOALS),--goals "$(GOALS)") $(if $(filter 1,$(V)),--verbose)
 check: ## build and grade, [LAB=n] [SOLUTION=1] [GOALS=my.toml]
@@ -32,6 +32,10 @@ explain: ## a page: what each line does, LAB=n [RUNG=] [STAGE=]
 	$(Q)$(GRADER) explain --lab $(LAB) $(if $(RUNG),--rung "$(RUNG)") $(if $(STAGE),--stage "$(STAGE)") \
 	  $(if $(TYPE),--type "$(TYPE)") $(if $(M),-M "$(M)") $(if $(N),-N "$(N)") $(if $(K),-K "$(K)") \
 	  $(if $(filter 1,$(SOLUTION)),--solution) $(if $(OUT),--out "$(OUT)")
+sass: ## what nvcc makes of a rung: its main loop, LAB=n RUNG= [TYPE=]
+	$(Q)[ "$(words $(LAB))" = 1 ] && [ -n "$(RUNG)" ] || { echo 'error: of which rung? make sass LAB=1 RUNG=gemm_naive' >&2; exit 4; }
+	$(call ensure,$(GRADER))
+	$(Q)bash $(SCRIPTS)/sass.sh $(GRADER) $(LAB) "$(RUNG)" "$(TYPE)" $(ARCH) $(if $(filter 1,$(SOLUTION)),--solution)
 bench: ## speeds against cuBLAS, [LAB=n] [QUICK=1] [LIMIT=seconds]
 	$(call ensure,$(BENCH) $(if $(GPU_HERE),$(GPU_WORKER) $(BENCH_CEILINGS)))
 	$(Q)$(BENCH) $(addprefix --lab ,$(LAB)) $(if $(filter 1,$(QUICK)),--quick) $(if $(LIMIT),--limit "$(LIMIT)") \

@@ -103,7 +103,14 @@ int main(int argc, char** argv) {
   UnitOptions unit;
   auto* unit_command = app.add_subcommand(
       "unit", "print what is compiled of a lab's file: it, and its rungs in their types");
-  unit_command->add_option("file", unit.file, "labN_name/gemm.cu, or in its solution/")->required();
+  auto* const unit_file =
+      unit_command->add_option("file", unit.file, "labN_name/gemm.cu, or in its solution/");
+  auto* const unit_lab = unit_command->add_option("--lab", unit.lab, "one rung of this lab");
+  unit_command->add_option("--rung", unit.rung, "which")->needs(unit_lab);
+  unit_command->add_option("--type", unit.type, "its element type; default: float if there is");
+  unit_command->add_flag("--solution", unit.solution, "of the solution");
+  unit_lab->excludes(unit_file);
+  unit_command->require_option(1, 0);
 
   ExplainOptions explaining;
   const CLI::App* const explain_command = add_explain(app, explaining);

@@ -28,7 +28,7 @@ FIRST_STAGE = [("const int row = 1 << 30;", "const int row = threadIdx.x + block
                ("const int col = 1 << 30;", "const int col = threadIdx.y + blockDim.y * blockIdx.y;")]
 
 # lab: [(name, mutant or alternative, None for the skeleton, edits of it or "" for the solution, arguments)]
-# A run is a rung and, unless it is float, a type.
+# A run is a rung and, unless it is float, a type; so is sass.
 WANTED = {
     1: [
         ("skeleton", None, []),
@@ -37,6 +37,7 @@ WANTED = {
         ("no-guard", "L1-06-no-guard", ["--stage", "1.1"]),
         ("solution", "", []),
         ("run", "", ["run", "gemm_naive"]),
+        ("sass", "", ["sass", "gemm_naive"]),
     ],
     2: [
         ("skeleton", None, []),
@@ -44,6 +45,7 @@ WANTED = {
         ("run-time-index", "L2-07-run-time-index", ["--stage", "2.1"]),
         ("solution", "", []),
         ("run", "", ["run", "gemm_interleaved_tile"]),
+        ("sass", "", ["sass", "gemm_interleaved_tile"]),
     ],
     3: [
         ("skeleton", None, []),
@@ -53,6 +55,7 @@ WANTED = {
         ("run-tiled", "", ["run", "gemm_tiled"]),
         ("run-block-tile", "", ["run", "gemm_block_tile"]),
         ("run-by-columns", "", ["run", "gemm_packed_by_columns"]),
+        ("sass", "", ["sass", "gemm_block_tile"]),
     ],
     4: [
         ("skeleton", None, []),
@@ -63,6 +66,8 @@ WANTED = {
         ("run-conflict-free", "", ["run", "gemm_conflict_free"]),
         ("run-vector", "", ["run", "gemm_vector"]),
         ("run-pipelined", "", ["run", "gemm_pipelined"]),
+        ("sass", "", ["sass", "gemm_column_walk"]),
+        ("sass-pipelined", "", ["sass", "gemm_pipelined"]),
     ],
     5: [
         ("skeleton", None, []),
@@ -72,6 +77,9 @@ WANTED = {
         ("solution", "", []),
         ("run-wmma", "", ["run", "gemm_wmma", "half"]),
         ("run-mma", "", ["run", "gemm_mma", "half"]),
+        ("sass", "", ["sass", "gemm_wmma", "half"]),
+        ("sass-mma", "", ["sass", "gemm_mma", "half"]),
+        ("sass-wgmma", "", ["sass", "gemm_wgmma", "half"]),
     ],
 }
 
@@ -108,8 +116,20 @@ def not_cuda(folder: str, names: list[str]) -> list[str]:
     return [name for name in names if not name.endswith(".cu")]
 
 
+def capture_sass(lab: int, name: str, rung: str, element: str = "float") -> dict[str, str]:
+    """What `make sass` prints where nvcc and cuobjdump are; elsewhere nothing."""
+    if not all(shutil.which(tool) for tool in ("nvcc", "cuobjdump")):
+        return {}
+    command = f"make sass LAB={lab} RUNG={rung} TYPE={element} ARCH=90 SOLUTION=1"
+    text = subprocess.run(["bash", "grader/scripts/sass.sh", GRADER, str(lab), rung, element, "90", "--solution"], cwd=ROOT, check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+    return {f"lab{lab}-{name}.txt": f"$ {command}\n" + text}
+
+
 def capture(lab: int, folder: pathlib.Path, name: str, mutant, arguments) -> dict[str, str]:
     """The files that one run makes: name -> content."""
+    if arguments[:1] == ["sass"]:
+        return capture_sass(lab, name, *arguments[1:])
     solution = " SOLUTION=1" if mutant == "" else ""
     files = {}
     with tempfile.TemporaryDirectory() as scratch:

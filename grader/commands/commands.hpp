@@ -64,9 +64,12 @@ ExitCode explain_lab(const ExplainOptions& options);
 
 struct UnitOptions {
   Place place;
-  std::filesystem::path file;  ///< in a lab's folder
+  std::filesystem::path file;  ///< in a lab's folder, with all of its rungs in all of their types
+  int lab = 0;                 ///< instead of `file`, one rung of this lab in one type
+  std::string rung, type;      ///< type "": its main one
+  bool solution = false;
 };
-/// Prints the translation unit of a lab's file.
+/// Prints the translation unit of a lab's file, or of one of its rungs.
 ExitCode print_unit(const UnitOptions& options);
 
 struct HintOptions {

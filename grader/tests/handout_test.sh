@@ -26,6 +26,8 @@ sensible() {
     'make hint') words='of which stage\?' ;;
     'make sim') words='run which program\?' ;;
     'make bench'*) words='GPU' ;;
+    'make sass') words='of which rung' ;;
+    'make sass'*) words='make sass needs' ;;
     esac
     # Files that are made for the test, and no seconds for the ear of a terminal.
     (cd "$here" && eval "timeout -k 2 $(case $command in 'make watch'*) echo 5 ;; *) echo 300 ;; esac) $command -s BUILD='$students'" \
@@ -66,7 +68,7 @@ try() { # NAME LAB...
     same "none of them is staff's or authors'" "" "$(make -s -C "$here" help | grep -E '^(Course staff|Authors)')"
     for target in $targets; do
         case $target in
-        run) echo 'make run LAB=1 RUNG=gemm_naive' ;;
+        run | sass) echo "make $target LAB=1 RUNG=gemm_naive" ;;
         explain | reset | check | watch) echo "make $target LAB=1" ;;
         hint) echo 'make hint STAGE=1.0' ;;
         sim) echo 'make sim FILE=examples/vector_add.cu' ;;

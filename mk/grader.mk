@@ -6,11 +6,12 @@ GOALS_SRC  := $(wildcard lab[0-9]*_*/goals.cpp)
 GRADER_SRC := $(filter-out grader/main.cpp,$(wildcard grader/*.cpp)) \
   $(foreach d,commands compile diagnose explain gpu judge labs os report,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp)))
 BENCH_SRC  := $(filter-out grader/bench/main.cpp,$(wildcard grader/bench/*.cpp))
-$(foreach d,commands compile explain gpu labs report,$(BUILD)/obj/grader/$(d)/%.o) $(patsubst %,$(BUILD)/obj/grader/%.o,main messages version judge/catch_main) \
-  $(foreach f,bench gpu_meter lines main plan predictions record run table,$(BUILD)/obj/grader/bench/$(f).o): private FLAGS := quick
-$(foreach d,diagnose judge os,$(BUILD)/obj/grader/$(d)/%.o) $(GOALS_SRC:%.cpp=$(BUILD)/obj/%.o): private FLAGS := light
-# Medians of thousands of samples.
-$(BUILD)/obj/grader/gpu/statistics.o: private FLAGS := light
+# Optimised is what passes over matrices, their hypotheses, medians of thousands of samples, and bytes to hash.
+$(foreach d,commands compile diagnose explain gpu judge labs os report,$(BUILD)/obj/grader/$(d)/%.o) $(patsubst %,$(BUILD)/obj/grader/%.o,main messages version) \
+  $(patsubst %.cpp,$(BUILD)/obj/%.o,$(filter-out %/cpu.cpp,$(BENCH_SRC)) grader/bench/main.cpp) $(GOALS_SRC:%.cpp=$(BUILD)/obj/%.o): private FLAGS := quick
+$(patsubst %,$(BUILD)/obj/grader/%.o,diagnose/formulas diagnose/places diagnose/sums judge/cases gpu/statistics os/sha256): private FLAGS := light
+# With OpenMP: the products that results are compared with, and who may use how many cores for them.
+$(BUILD)/obj/common/reference.o $(BUILD)/obj/grader/os/pool.o: private FLAGS := parallel
 # What the assembler puts into an object (grader/os/embed.hpp), the compiler does not say in a .d file.
 $(BUILD)/obj/grader/messages.o: grader/messages.toml
 $(BUILD)/obj/grader/version.o: VERSION

@@ -14,8 +14,15 @@ PYTHON    ?= python3
 CXXFLAGS  ?=
 ifeq ($(origin CXX),default)
 CXX := $(if $(shell command -v g++),g++,clang++)
+QUICK_CXX ?= $(CLANG)
 else
 CXX_CHOSEN := 1
+# In the environment it may come from the make above, which has decided.
+ifeq ($(origin CXX),environment)
+QUICK_CXX ?= $(CXX)
+else
+QUICK_CXX = $(CXX)
+endif
 endif
 ifeq ($(origin CLANG),undefined)
 CLANG := $(shell . grader/scripts/lib.sh && echo "$$CLANG")
@@ -28,7 +35,7 @@ JOBS ?= $(shell awk -v cores="$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2
   /proc/meminfo 2>/dev/null || echo 2)
 # 90, 9.0, sm_90 and compute_90 are the same.
 override ARCH := $(patsubst sm_%,%,$(patsubst compute_%,%,$(subst .,,$(ARCH))))
-export BUILD PYTHON CUDA_HOME NVCC ARCH ARCH_CHOSEN CXX CXX_CHOSEN CLANG CLANG_CHOSEN DEPS
+export BUILD PYTHON CUDA_HOME NVCC ARCH ARCH_CHOSEN CXX CXX_CHOSEN QUICK_CXX CLANG CLANG_CHOSEN DEPS
 
 comma := ,
 space := $(subst x,,x x)
@@ -66,7 +73,7 @@ endif
 ifneq ($(words x$(DEPS)x),1)
 $(error DEPS='$(DEPS)': make cannot use a folder with a blank in its name)
 endif
-KNOWN_SETTINGS := BUILD DEVICE CUDA_HOME CUDA_PATH NVCC ARCH OPT CXXFLAGS CXX CLANG JOBS DEPS V LAB SOLUTION GOALS SANITIZE \
+KNOWN_SETTINGS := BUILD DEVICE CUDA_HOME CUDA_PATH NVCC ARCH OPT CXXFLAGS CXX QUICK_CXX CLANG JOBS DEPS V LAB SOLUTION GOALS SANITIZE \
   SUBMISSIONS PREVIOUS ROSTER EXPORT ASSIGNMENT OUT LABS STAGE RUNG M N K TYPE LIMIT PYTHON YES STAFF UNSAFE FORCE JSON ONLY MEASURED QUICK \
   PORT FILE ARGS REPORT DOCS PRECOMPILED MAKEFLAGS MAKEOVERRIDES MAKE_VERSION SHELL
 UNKNOWN_SETTINGS := $(strip $(foreach v,$(filter-out $(KNOWN_SETTINGS) GNUMAKEFLAGS MFLAGS -%,$(.VARIABLES)),\

@@ -1,7 +1,5 @@
 #include "grader/judge/stage.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -90,7 +88,6 @@ std::map<std::string, std::vector<const CaseResult*>> LabBench::run_cases(
     if (!checked) continue;
     const bool main_type = type == lab_.rung(stage.rung).main_type();
     jobs.push_back([checked, main_type, &list, &cases] {
-      omp_set_num_threads(1);  // the sessions use the cores; a spinning team would take them away
       unsigned failed = 0;
       for (const auto& shape : cases) {
         if (shape.one_type && !main_type) {
@@ -132,7 +129,6 @@ std::vector<LabBench::GoalRun> LabBench::run_goals(const Stage& stage) {
     RungCheck* const checked = check(stage.rung, type);
     if (!checked) continue;
     jobs.push_back([checked, &list = list] {
-      omp_set_num_threads(1);
       for (auto* run : list) run->measured = &checked->measure(run->at);
     });
   }

@@ -32,7 +32,7 @@ explain: ## a page: what each line does, LAB=n [RUNG=] [STAGE=]
 	$(Q)$(GRADER) explain --lab $(LAB) $(if $(RUNG),--rung "$(RUNG)") $(if $(STAGE),--stage "$(STAGE)") \
 	  $(if $(TYPE),--type "$(TYPE)") $(if $(M),-M "$(M)") $(if $(N),-N "$(N)") $(if $(K),-K "$(K)") \
 	  $(if $(filter 1,$(SOLUTION)),--solution) $(if $(OUT),--out "$(OUT)")
-sass: ## what nvcc makes of a rung: its main loop, LAB=n RUNG= [TYPE=]
+sass: ## what nvcc makes of a rung: its loop, LAB=n RUNG= [TYPE=]
 	$(Q)[ "$(words $(LAB))" = 1 ] && [ -n "$(RUNG)" ] || { echo 'error: of which rung? make sass LAB=1 RUNG=gemm_naive' >&2; exit 4; }
 	$(call ensure,$(GRADER))
 	$(Q)bash $(SCRIPTS)/sass.sh $(GRADER) $(LAB) "$(RUNG)" "$(TYPE)" $(ARCH) $(if $(filter 1,$(SOLUTION)),--solution)

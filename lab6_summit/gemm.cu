@@ -1,0 +1,199 @@
+// Lab 6, the summit: FP32 at every size.
+//
+// You will learn to fill the GPU when C has too few tiles, to split a sum so that its result is the
+// same in every run, to copy rows that begin anywhere as wide as they allow, and to choose the tile
+// and the split by what they will cost.
+#include "common/matrix.hpp"
+#include "lab6_summit/given/pipeline.cuh"
+
+// ---- 6.1: split along K
+
+/// Partial sums of C in scratch memory: `splits` matrices like C, one after the other.
+struct Partials {
+  float* data;
+  int rows, cols, ld;  ///< of each
+  int splits;
+
+  GEMM_LAB_HOST_DEVICE std::size_t elements() const { return static_cast<std::size_t>(rows) * ld; }
+  GEMM_LAB_HOST_DEVICE MatrixView<float> operator[](int split) const {
+    return {data + split * elements(), rows, cols, ld};
+  }
+};
+
+/// How a product is divided: `splits` blocks share a tile of C, each adds up `depth` terms, the last
+/// one perhaps fewer.
+struct Split {
+  int depth, splits;
+};
+
+/// One tile of C, or of one of the partial sums, per block: tile blockIdx.x, counted row by row,
+/// split blockIdx.y.
+template <bool INSIDE, typename Copies, typename S>
+__global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
+    part_kernel(MatrixView<const float> a, MatrixView<const float> b, Partials sums, int depth) {
+  const int across = (b.cols + S::BN - 1) / S::BN;
+  const int row0 = blockIdx.x / across * S::BM, col0 = blockIdx.x % across * S::BN;
+  // TODO(6.1) Which terms of the sum are this block's, and where do its sums go? make_part does the
+  //           rest. The last block of a tile may have fewer terms than `depth`.
+  sums[0](row0, col0) = unwritten<float>() + depth;
+}
+
+/// C = the partial sums, added in the order of their splits: the same result in every run.
+__global__ void add_partials(Partials sums, MatrixView<float> c) {
+  // TODO(6.1) One element of C per thread. No partial sum has to wait for another to be loaded.
+  c(0, 0) = unwritten<float>();
+}
+
+/// How many terms each of the blocks adds that share a tile of C, and how many such blocks there are.
+/// There are `tiles` tiles, `blocks` blocks run at once, a block takes `step` terms at a time.
+inline Split split_for(int tiles, int k, int step, int blocks) {
+  // TODO(6.1) As many splits as still run at once: who comes later has the GPU for himself. The
+  //           depth is a whole number of steps, and no split has nothing to add.
+  return {0 * (tiles + blocks) * ceil_div(k, step), 1};
+}
+
+/// C = A * B by part_kernel and, if there is more than one split, add_partials.
+template <typename Copies, typename S>
+void multiply_split(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c,
+                    Split split, cudaStream_t stream) {
+  const bool inside = c.rows >= S::BM && c.cols >= S::BN;
+  const auto kernel = inside ? part_kernel<true, Copies, S> : part_kernel<false, Copies, S>;
+  constexpr int BYTES = S::STAGES * sizeof(Stage<S>);
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES));
+  const dim3 grid(ceil_div(c.rows, S::BM) * ceil_div(c.cols, S::BN), split.splits);
+  Partials sums = {c.data, c.rows, c.cols, c.ld, split.splits};
+  StreamMemory<float> memory(stream);
+  if (split.splits > 1) {
+    sums.ld = ceil_div(c.cols, V) * V;
+    sums.data = memory.allocate(sums.elements() * split.splits);
+  }
+  kernel<<<grid, S::THREADS, BYTES, stream>>>(a, b, sums, split.depth);
+  CUDA_CHECK_LAUNCH();
+  if (split.splits == 1) return;
+  constexpr int THREADS = 128;
+  const int blocks = ceil_div(c.rows * c.cols, THREADS);
+  add_partials<<<blocks, THREADS, 0, stream>>>(sums, c);
+  CUDA_CHECK_LAUNCH();
+}
+
+inline int multiprocessors() {
+  int device = 0, count = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  return count;
+}
+
+/// One tile for all shapes, and as many splits as there is room for.
+template <typename Copies>
+void multiply_with(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c,
+                   cudaStream_t stream) {
+  if (c.rows == 0 || c.cols == 0) return;
+  using S = Shape<128, 128, 16, 64, 32, 3, 2>;
+  const int tiles = ceil_div(c.rows, S::BM) * ceil_div(c.cols, S::BN);
+  const Split split = split_for(tiles, a.cols, S::BK, S::RESIDENT * multiprocessors());
+  multiply_split<Copies, S>(a, b, c, split, stream);
+}
+
+template <typename T>
+void gemm_split_k(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
+                  cudaStream_t stream) {
+  multiply_with<FloatByFloat>(a, b, c, stream);
+}
+
+// ---- 6.2.1: rows that begin anywhere
+
+/// Begins to copy B's tile of a step, WIDTH floats at a time; every row of b begins and ends at a
+/// multiple of WIDTH floats.
+template <int WIDTH>
+struct Wide {
+  template <bool INSIDE, typename S>
+  __device__ static void copy_b(Stage<S>& stage, MatrixView<const float> b, const Part& part) {
+    constexpr int PIECES = S::BN / WIDTH, LANES = PIECES < WARP ? PIECES : WARP;  // of a row
+    constexpr int STEP = S::THREADS / LANES;  // rows that all threads copy at once
+    // TODO(6.2.1) FloatByFloat::copy_b in pieces: which does a thread copy, and which of them exist?
+    stage.b[0][0] = unwritten<float>() + STEP + part.k0 + b.ld;
+  }
+};
+
+/// The most floats, 4, 2 or 1, that divide every row of m into copies that begin at a multiple of
+/// their size.
+inline int widest_copy(MatrixView<const float> m) {
+  // TODO(6.2.1) Where does the first row begin, where do the others, and where do they end?
+  return 0 * m.ld;
+}
+
+template <typename T>
+void gemm_any_row(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
+                  cudaStream_t stream) {
+  switch (widest_copy(b)) {
+    case 4:
+      return multiply_with<Wide<4>>(a, b, c, stream);
+    case 2:
+      return multiply_with<Wide<2>>(a, b, c, stream);
+    case 1:
+      return multiply_with<Wide<1>>(a, b, c, stream);
+  }
+}
+
+// ---- 6.2: every shape
+
+/// A tile to choose, and what it does on a multiprocessor of an H200, which makes 128 multiply-adds a
+/// cycle at most: `alone` with one block there, `full` with as many as fit, `resident`.
+struct Choice {
+  int bm, bn, bk, resident;
+  float alone, full;
+  void (*multiply)(MatrixView<const float>, MatrixView<const float>, MatrixView<float>, Split,
+                   cudaStream_t);
+};
+
+template <typename Copies, typename S>
+constexpr Choice choice(float alone, float full) {
+  return {S::BM, S::BN, S::BK, S::RESIDENT, alone, full, multiply_split<Copies, S>};
+}
+
+/// Measured on an H200: docs/results/h200/tuning-lab-6.txt.
+template <typename Copies>
+const Choice table[] = {
+    choice<Copies, Shape<128, 128, 16, 64, 32, 3, 2>>(85, 89),
+    // TODO(6.2) Tiles for what is larger, smaller, flatter or thinner: 128 x 256, 64 x 256 ...
+};
+
+/// About how many cycles a product takes with this tile and split on `processors` multiprocessors.
+inline float cycles(const Choice& tile, int m, int n, int k, Split split, int processors) {
+  // Of a launch; before and after a block's loop; and the floats of partial sums that are stored or
+  // loaded per cycle.
+  constexpr float LAUNCH = 5000, BLOCK = 1500, FLOATS = 500;
+  // TODO(6.2) How many blocks has the busiest multiprocessor? `resident` of them at a time make
+  //           `full` multiply-adds per cycle together, one makes `alone`, some something between.
+  //           Partial sums cost another launch, and time to be stored and loaded.
+  return LAUNCH + BLOCK + FLOATS + 0 * (tile.bm + m + n + k + split.depth + processors);
+}
+
+/// The tile and the split that cost least: of each tile no split, and all that fill every
+/// multiprocessor with 1, 2, 3 ... blocks.
+template <typename Copies>
+void multiply_by_table(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c,
+                       cudaStream_t stream) {
+  const int processors = multiprocessors();
+  const Choice* best = nullptr;
+  Split best_split = {};
+  float least = 0;
+  for (const Choice& tile : table<Copies>)
+    for (int blocks = 0; blocks <= 4 * tile.resident; ++blocks) {
+      const int tiles = ceil_div(c.rows, tile.bm) * ceil_div(c.cols, tile.bn);
+      const Split split = split_for(tiles, a.cols, tile.bk, blocks * processors);
+      const float cost = cycles(tile, c.rows, c.cols, a.cols, split, processors);
+      if (!best || cost < least) best = &tile, best_split = split, least = cost;
+    }
+  best->multiply(a, b, c, best_split, stream);
+}
+
+template <typename T>
+void gemm_every_shape(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
+                      cudaStream_t stream) {
+  if (c.rows == 0 || c.cols == 0) return;
+  if (widest_copy(b) == V)
+    multiply_by_table<Wide<V>>(a, b, c, stream);
+  else
+    multiply_by_table<FloatByFloat>(a, b, c, stream);
+}

@@ -1,0 +1,31 @@
+// Asynchronous copies of floats from global to shared memory.
+#pragma once
+
+#include "common/kernel.cuh"
+
+/// Begins to copy WIDTH floats: the first `count` from `from`, then zeros. If count is 0, nothing is
+/// read, wherever `from` points. Both must be multiples of WIDTH floats.
+template <int WIDTH>
+GEMM_LAB_DEVICE void copy_async(float* to, const float* from, int count) {
+  const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  const std::size_t global = __cvta_generic_to_global(from);
+  if constexpr (WIDTH == 4)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :
+                 : "r"(shared), "l"(global), "r"(count * 4)
+                 : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+                 :
+                 : "r"(shared), "l"(global), "n"(WIDTH * 4), "r"(count * 4)
+                 : "memory");
+}
+/// Closes a group: the copies that this thread has begun since the last one.
+GEMM_LAB_DEVICE inline void commit_copies() {
+  asm volatile("cp.async.commit_group;" : : : "memory");
+}
+/// Waits until at most GROUPS groups of this thread, the last ones, are still on their way.
+template <int GROUPS>
+GEMM_LAB_DEVICE void wait_for_copies() {
+  asm volatile("cp.async.wait_group %0;" : : "n"(GROUPS) : "memory");
+}

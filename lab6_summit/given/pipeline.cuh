@@ -1,0 +1,201 @@
+// The pipeline of 4.4 in FP32, for any part of K, any tile and any alignment: what lab 6 starts from.
+#pragma once
+
+#include "lab6_summit/given/copies.cuh"
+
+/// The 32 lanes of a warp lie in 8 rows of 4 on what they compute, and each has pieces of V rows and
+/// V columns there.
+constexpr int LANES_M = 8, LANES_N = 4, WARP = LANES_M * LANES_N, V = VEC<float>;
+
+/// A block makes BM x BN of C in steps of BK along K, a warp WM x WN of that, in sub-tiles of 8 x 4
+/// pieces. STAGES pairs of tiles lie in shared memory at a time. The compiler is asked for registers
+/// so few that RESIDENT blocks fit on a multiprocessor.
+template <int BM_, int BN_, int BK_, int WM_, int WN_, int STAGES_, int RESIDENT_>
+struct Shape {
+  static constexpr int BM = BM_, BN = BN_, BK = BK_, WM = WM_, WN = WN_;
+  static constexpr int STAGES = STAGES_, RESIDENT = RESIDENT_;
+  static constexpr int WARPS_N = BN / WN, WARPS = BM / WM * WARPS_N, THREADS = WARPS * WARP;
+  static constexpr int TM = WM / LANES_M, TN = WN / LANES_N;            // of C per lane
+  static constexpr int ROW_STEP = LANES_M * V, COL_STEP = LANES_N * V;  // from piece to piece
+  static_assert(BM % WM == 0 && BN % WN == 0, "a block's tile must consist of whole warp tiles");
+  static_assert(WM % ROW_STEP == 0 && WN % COL_STEP == 0, "a warp's must consist of sub-tiles");
+  static_assert(STAGES >= 2, "one pair of tiles must be free while another is multiplied");
+  static_assert(BK % 8 == 0, "eight neighbours along K, a sector, are copied by eight lanes");
+};
+
+/// What a block multiplies: rows from row0 on, columns from col0 on, k0 to k_end of K.
+struct Part {
+  int row0, col0, k0, k_end;
+};
+
+// ---- copies
+
+/// The two tiles of one step along K.
+template <typename S>
+struct Stage {
+  alignas(16) float a[S::BK][S::BM + V];  // (BK, BM), A transposed, padded
+  alignas(16) float b[S::BK][S::BN];      // (BK, BN), row-major
+};
+
+/// Begins to copy A's tile of a step, transposed: eight lanes copy eight neighbours of a row.
+template <bool INSIDE, typename S>
+__device__ void copy_a(Stage<S>& stage, MatrixView<const float> a, const Part& part) {
+  constexpr int STEP = S::THREADS / 8;  // rows from one copy of a thread to its next
+  static_assert(S::BM % STEP == 0, "each thread must start as many copies");
+  const int r = threadIdx.x / 8, k = threadIdx.x % 8;
+#pragma unroll
+  for (int n = 0; n < S::BK; n += 8) {
+    const float* from = &a(part.row0 + r, part.k0 + k + n);
+    const int exists = part.k0 + k + n < part.k_end;
+#pragma unroll
+    for (int i = 0; i < S::BM; i += STEP, from += std::ptrdiff_t{STEP} * a.ld)
+      copy_async<1>(&stage.a[k + n][r + i], from,
+                    INSIDE || part.row0 + r + i < a.rows ? exists : 0);
+  }
+}
+
+/// Begins to copy B's tile of a step, float by float: any row will do.
+struct FloatByFloat {
+  template <bool INSIDE, typename S>
+  __device__ static void copy_b(Stage<S>& stage, MatrixView<const float> b, const Part& part) {
+    constexpr int STEP = S::THREADS / WARP;  // rows that all threads copy at once: a warp each
+    static_assert(S::BN % WARP == 0, "a row must consist of whole copies of a warp");
+    const int r = threadIdx.x / WARP, col = threadIdx.x % WARP;
+#pragma unroll
+    for (int i = 0; i < S::BK; i += STEP) {
+      if (STEP > S::BK && r >= S::BK) break;  // more warps than rows
+      const float* const from = &b(part.k0 + r + i, part.col0 + col);
+      const int exists = part.k0 + r + i < part.k_end;
+#pragma unroll
+      for (int j = 0; j < S::BN; j += WARP)
+        copy_async<1>(&stage.b[r + i][col + j], from + j,
+                      INSIDE || part.col0 + col + j < b.cols ? exists : 0);
+    }
+  }
+};
+
+// ---- products
+
+/// What a thread multiplies at once: its part of one column of A's tile and of one row of B's.
+template <typename S>
+struct Fragments {
+  alignas(16) float a[S::TM], b[S::TN];
+};
+
+template <typename S>
+__device__ void load_fragments(Fragments<S>& f, const Stage<S>& stage, int row, int col, int k) {
+#pragma unroll
+  for (int i = 0; i < S::TM; i += V)
+    *reinterpret_cast<float4*>(&f.a[i]) =
+        *reinterpret_cast<const float4*>(&stage.a[k][row + i / V * S::ROW_STEP]);
+#pragma unroll
+  for (int j = 0; j < S::TN; j += V)
+    *reinterpret_cast<float4*>(&f.b[j]) =
+        *reinterpret_cast<const float4*>(&stage.b[k][col + j / V * S::COL_STEP]);
+}
+
+/// sums += a column times a row, to and fro: where a row turns, b[j] is still at hand.
+template <int TM, int TN, typename S>
+__device__ void add_products(float (&sums)[TM][TN], const Fragments<S>& f) {
+#pragma unroll
+  for (int i = 0; i < TM; ++i)
+#pragma unroll
+    for (int n = 0; n < TN; ++n) {
+      const int j = i % 2 ? TN - 1 - n : n;
+      sums[i][j] += f.a[i] * f.b[j];
+    }
+}
+
+/// sums += A * B for this part, B copied by Copies::copy_b. INSIDE: all rows and columns of the part
+/// exist.
+template <bool INSIDE, typename Copies, typename S>
+__device__ void multiply_part(float (&sums)[S::TM][S::TN], Stage<S>* ring,
+                              MatrixView<const float> a, MatrixView<const float> b, Part part,
+                              int row, int col) {
+  const int steps = (part.k_end - part.k0 + S::BK - 1) / S::BK;
+  Fragments<S> fragments[2];  // one is multiplied, the other being loaded
+  const auto copy_stage = [&](int place) {
+    copy_a<INSIDE>(ring[place], a, part);
+    Copies::template copy_b<INSIDE>(ring[place], b, part);
+    commit_copies();
+    part.k0 += S::BK;
+  };
+#pragma unroll 1
+  for (int s = 0; s < S::STAGES - 1; ++s) copy_stage(s);
+  wait_for_copies<S::STAGES - 2>();  // mine of step 0 have arrived
+  __syncthreads();                   // everybody's
+  load_fragments(fragments[0], ring[0], row, col, 0);
+  int now = 0, free = S::STAGES - 1;  // the places of this step, and of the one before it
+#pragma unroll 1
+  for (int s = 0; s < steps; ++s) {
+    const int next = now + 1 < S::STAGES ? now + 1 : 0;
+#pragma unroll
+    for (int k = 0; k < S::BK; ++k) {
+      if (k == 0) copy_stage(free);
+      if (k + 1 < S::BK) {
+        load_fragments(fragments[(k + 1) % 2], ring[now], row, col, k + 1);
+      } else {
+        wait_for_copies<S::STAGES - 2>();  // mine of the next step have arrived
+        __syncthreads();  // everybody's; and nobody reads this step's tiles any more
+        load_fragments(fragments[0], ring[next], row, col, 0);
+      }
+      add_products(sums, fragments[k % 2]);
+    }
+    free = now;
+    now = next;
+  }
+}
+
+/// Stores a thread's sums, the first at (row, col) of C, 16 bytes at a time if the rows of C are
+/// aligned: those that exist, but not what lies above or to the left of the block's part.
+template <typename S>
+__device__ void store_sums(const float (&sums)[S::TM][S::TN], MatrixView<float> c, const Part& part,
+                           int row, int col) {
+  const bool wide = rows_aligned(c) && col % V == 0;
+#pragma unroll
+  for (int i = 0; i < S::TM; ++i) {
+    const int r = row + i / V * S::ROW_STEP + i % V;
+    if (r < part.row0 || r >= c.rows) continue;
+#pragma unroll
+    for (int j = 0; j < S::TN; j += V) {
+      const int first = col + j / V * S::COL_STEP;
+      if (wide && first >= part.col0 && first + V <= c.cols) {
+        *reinterpret_cast<float4*>(&c(r, first)) =
+            make_float4(sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]);
+      } else {
+#pragma unroll
+        for (int e = 0; e < V; ++e)
+          if (first + e >= part.col0 && first + e < c.cols) c(r, first + e) = sums[i][j + e];
+      }
+    }
+  }
+}
+
+/// Where a warp's lane has its piece in a sub-tile of 8 x 4 pieces, as in 4.3.
+__device__ inline int lane_row(int lane) {
+  return lane / 8 * 2 + lane / 2 % 2;
+}
+__device__ inline int lane_col(int lane) {
+  return lane / 4 % 2 * 2 + lane % 2;
+}
+
+/// Stores A * B for this part into c, rows and columns as in C. INSIDE: C is no smaller than a tile.
+/// A tile that would hang over the edge then moves up or to the left until all of it exists. What it
+/// makes besides is thrown away, as what hangs over would be; but the loop has nothing to ask.
+template <bool INSIDE, typename Copies, typename S>
+__device__ void make_part(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c,
+                          const Part& part) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  auto* const ring = reinterpret_cast<Stage<S>*>(memory);  // (STAGES) pairs of tiles
+  const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+  const int row = warp / S::WARPS_N * S::WM + lane_row(lane) * V;
+  const int col = warp % S::WARPS_N * S::WN + lane_col(lane) * V;
+  float sums[S::TM][S::TN] = {};  // in pieces
+  Part moved = part;
+  if (INSIDE) {
+    moved.row0 = min(part.row0, a.rows - S::BM);
+    moved.col0 = min(part.col0, b.cols - S::BN);
+  }
+  multiply_part<INSIDE, Copies, S>(sums, ring, a, b, moved, row, col);
+  store_sums<S>(sums, c, part, moved.row0 + row, moved.col0 + col);
+}

@@ -1,0 +1,175 @@
+// What lab 6 is about, as numbers: no multiprocessor is without work however few tiles C has, partial
+// sums pass through memory once, and nothing is copied or multiplied that does not exist.
+#include <algorithm>
+
+#include "grader/goals.hpp"
+
+namespace {
+
+using grader::ceil_div;
+using grader::Extents;
+using grader::few_registers;
+using grader::Observed;
+using grader::Parameters;
+using grader::registers_only;
+using grader::whole;
+
+// ---- what was counted
+
+/// The launch that makes the products: the one with the most multiply-adds.
+const simgpu::LaunchReport* main_launch(const Observed& o) {
+  const auto most = std::max_element(
+      o.launches.begin(), o.launches.end(),
+      [](const auto& x, const auto& y) { return x.total.fma_f32 < y.total.fma_f32; });
+  return most == o.launches.end() ? nullptr : &*most;
+}
+
+/// Of the simulated GPU's 108 multiprocessors.
+double idle_multiprocessors(const Observed& o) {
+  constexpr std::int64_t MULTIPROCESSORS = 108;
+  const auto* const launch = main_launch(o);
+  const std::int64_t blocks =
+      launch ? std::int64_t{launch->grid.x} * launch->grid.y * launch->grid.z : 0;
+  return static_cast<double>(std::max<std::int64_t>(0, MULTIPROCESSORS - blocks));
+}
+double scratch_sectors(const Observed& o) {
+  return static_cast<double>(o.scratch.load.sectors + o.scratch.store.sectors);
+}
+double atomic_sectors(const Observed& o) {
+  return static_cast<double>(o.c.atomic.sectors + o.scratch.atomic.sectors);
+}
+double started_copies(const Observed& o) {
+  return static_cast<double>(o.total.async_copy.requests);
+}
+double multiply_adds(const Observed& o) {
+  return static_cast<double>(o.total.fma_f32 + o.total.mul_f32);
+}
+
+// ---- what it may be
+
+double few_idle(const Extents&, const Parameters& p, std::uint64_t) {
+  return p.at("idle");
+}
+
+/// Each split stores its part of C once, and it is read once: as many splits as blocks run at once.
+double partial_sums(const Extents& e, const Parameters& p, std::uint64_t) {
+  const std::int64_t tiles = ceil_div(e.m, whole(p, "BM")) * ceil_div(e.n, whole(p, "BN"));
+  const std::int64_t splits = std::max<std::int64_t>(1, whole(p, "blocks") / tiles);
+  return p.at("slack") * static_cast<double>(2 * splits * e.m * ceil_div(e.n, 8));
+}
+
+/// Enough for a counter that every warp of every block increments once; far from a sum.
+double one_per_warp(const Extents&, const Parameters& p, std::uint64_t) {
+  return p.at("warps");
+}
+
+/// A's elements one by one, since they are transposed; B's as many at a time as its rows allow.
+double copies(const Extents& e, const Parameters& p, std::uint64_t) {
+  const std::int64_t bm = whole(p, "BM"), bn = whole(p, "BN"), bk = whole(p, "BK");
+  const std::int64_t width = e.n % 4 == 0 ? 4 : e.n % 2 == 0 ? 2 : 1;
+  const std::int64_t tiles = ceil_div(e.m, bm) * ceil_div(e.n, bn), k = ceil_div(e.k, bk) * bk;
+  return p.at("slack") * static_cast<double>(tiles * k * (bm + bn / width) / 32);
+}
+
+/// Of tiles filled up to BM rows, BN columns and BK terms.
+double padded_products(const Extents& e, const Parameters& p, std::uint64_t) {
+  const auto up = [&](std::int64_t n, const char* size) {
+    return ceil_div(n, whole(p, size)) * whole(p, size);
+  };
+  return p.at("slack") * static_cast<double>(up(e.m, "BM") * up(e.n, "BN") * up(e.k, "BK"));
+}
+
+const char* const few_blocks =
+    "Multiprocessors have nothing to do: C has fewer tiles than the GPU has multiprocessors. Let "
+    "several blocks share a tile, each with a part of K.";
+const char* const order_of_sums =
+    "Sums are added by atomics, in the order in which blocks happen to finish: the result changes "
+    "from run to run. Store partial sums, and add them in a fixed order.";
+const char* const much_scratch =
+    "More goes through scratch memory than the partial sums of as many splits as run at once, "
+    "written once and read once: split K into fewer parts.";
+const char* const narrow_copies =
+    "More copies of B than its rows require: 16 bytes at a time where every row begins at a "
+    "multiple of 16, else 8 where it begins at a multiple of 8.";
+const char* const padding =
+    "Many products are made of rows or columns that C does not have: a large tile hangs over the "
+    "edge of a thin matrix. Choose a tile for the shape.";
+
+grader::Goal blocks_for_all(const char* stage, std::vector<Extents> at, double idle) {
+  return {.stage = stage,
+          .key = "idle_multiprocessors",
+          .what = "multiprocessors without a block",
+          .diagnosis = "FEW-BLOCKS",
+          .missed = few_blocks,
+          .parameters = {{"idle", idle}},
+          .measure = idle_multiprocessors,
+          .bound = few_idle,
+          .at = std::move(at)};
+}
+grader::Goal fixed_order(const char* stage, std::vector<Extents> at) {
+  return {.stage = stage,
+          .key = "atomic_sectors",
+          .what = "sectors of atomics",
+          .diagnosis = "SUM-ORDER",
+          .missed = order_of_sums,
+          .parameters = {{"warps", 4 * 108 * 8}},
+          .measure = atomic_sectors,
+          .bound = one_per_warp,
+          .at = std::move(at)};
+}
+grader::Goal few_partial_sums(const char* stage, std::vector<Extents> at, double tile) {
+  return {.stage = stage,
+          .key = "scratch_sectors",
+          .what = "sectors of scratch memory",
+          .diagnosis = "SCRATCH",
+          .missed = much_scratch,
+          .parameters = {{"BM", tile}, {"BN", tile}, {"blocks", 4 * 108}, {"slack", 1.1}},
+          .measure = scratch_sectors,
+          .bound = partial_sums,
+          .at = std::move(at)};
+}
+grader::Goal wide_copies(const char* stage) {
+  return {.stage = stage,
+          .key = "copies",
+          .what = "copies started",
+          .diagnosis = "NOT-VECTORISED",
+          .missed = narrow_copies,
+          .parameters = {{"BM", 128}, {"BN", 128}, {"BK", 16}, {"slack", 1.1}},
+          .measure = started_copies,
+          .bound = copies,
+          .at = {{256, 256, 256}, {131, 130, 127}}};
+}
+
+const std::vector<Extents> deep = {{256, 256, 2048}, {131, 129, 2047}};
+const std::vector<Extents> thin = {{24, 1024, 128}, {1000, 30, 127}};
+const std::vector<Extents> small = {{256, 256, 1024}, {65, 1000, 1023}};
+
+const std::vector<grader::Goal> goals = {
+    blocks_for_all("6.1", deep, 12),
+    fixed_order("6.1", deep),
+    few_partial_sums("6.1", deep, 128),
+    registers_only("6.1"),
+    few_registers("6.1", 320),
+
+    wide_copies("6.2.1"),
+    blocks_for_all("6.2.1", deep, 12),
+    fixed_order("6.2.1", deep),
+    registers_only("6.2.1"),
+
+    {.stage = "6.2",
+     .key = "multiply_adds",
+     .what = "multiply-adds",
+     .diagnosis = "PADDING",
+     .missed = padding,
+     .parameters = {{"BM", 32}, {"BN", 64}, {"BK", 32}, {"slack", 1.1}},
+     .measure = multiply_adds,
+     .bound = padded_products,
+     .at = thin},
+    blocks_for_all("6.2", small, 27),
+    fixed_order("6.2", small),
+    registers_only("6.2"),
+};
+
+const grader::GoalList registered("lab6_summit", goals);
+
+}  // namespace

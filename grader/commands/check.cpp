@@ -197,7 +197,7 @@ ExitCode check(const CheckOptions& options) {
     if (!options.box.empty()) {
       building.box = judging.box = BoxSettings::read(options.box);
       result.protection = building.box->protection;
-      judging.budget = std::make_shared<CallBudget>();
+      building.budget = judging.budget = std::make_shared<Budget>();
     } else {
       building.user = judging.user = lesser_user(place);
       if (::geteuid() == 0 && !building.user)

@@ -149,12 +149,13 @@ CompilerPass CompilerRuns::run(const std::string& purpose, const std::string& in
     pass.ok = true;
     return pass;
   }
+  const Budget::Spending spending(options_.budget.get());
   std::optional<Scratch> out;
   if (options_.box) out.emplace(scratch_.path(), options_.box->user);
   const fs::path folder = out ? out->path() : scratch_.path();
   argv.insert(argv.end(), {"-o", ((out ? fs::path("/out") : folder) / output).string()});
-  pass.run =
-      run_process(spec(std::move(argv), out ? std::optional(folder) : std::nullopt), compiler_wall);
+  pass.run = run_to_its_own_end(spec(std::move(argv), out ? std::optional(folder) : std::nullopt),
+                                compiler_wall);
   pass.said = pass.run.errors + pass.run.output;
   if (!pass.run.ok()) return pass;
   UntrustedFile made = read_untrusted(folder, output, limits_.file_bytes);
@@ -169,7 +170,7 @@ CompilerPass CompilerRuns::run(const std::string& purpose, const std::string& in
 }
 
 RunResult CompilerRuns::tool(std::vector<std::string> argv) const {
-  return run_process(spec(std::move(argv)), compiler_wall);
+  return run_to_its_own_end(spec(std::move(argv)), compiler_wall);
 }
 
 fs::path CompilerRuns::put(const std::string& name, const std::string& bytes) const {
@@ -227,6 +228,12 @@ StudentFile read_student_file(const Workplace& place, const Lab& lab, const fs::
   const fs::path relative = absolute.lexically_relative(place.root);
   student.shown_path =
       !relative.empty() && *relative.begin() != ".." ? relative.string() : source.string();
+  // By the name that lab.toml knows, whatever the stranger's own is, and wherever it lies here.
+  const std::vector<std::string> known = lab.files();
+  const std::string own = absolute.filename().string();
+  const std::string name =
+      std::find(known.begin(), known.end(), own) == known.end() ? known.front() : own;
+  if (options.hostile) student.shown_path = lab.name + "/" + name;
 
   UntrustedFile file;
   if (options.hostile) {
@@ -265,11 +272,6 @@ StudentFile read_student_file(const Workplace& place, const Lab& lab, const fs::
   student.compiled = student.shown_path;
   student.inputs = student.source + '\0' + student.shown_path + '\0';
   if (options.hostile) {
-    // By the name that lab.toml knows, whatever the stranger's own is.
-    const std::vector<std::string> known = lab.files();
-    const std::string own = absolute.filename().string();
-    const std::string name =
-        std::find(known.begin(), known.end(), own) == known.end() ? known.front() : own;
     if (options.box) {
       student.compiled = runs.put(lab.name + "/" + name, student.source).string();
     } else {
@@ -281,7 +283,6 @@ StudentFile read_student_file(const Workplace& place, const Lab& lab, const fs::
           !inside.empty() && *inside.begin() != ".." ? inside.string() : copy.string();
     }
     student.inputs += student.compiled;
-    student.shown_path = lab.name + "/" + name;
   } else {
     student.inputs += neighbours(absolute.parent_path());
   }

@@ -110,6 +110,11 @@ void Driver::explain_failure(SourceUnit& unit, const Pass& pass, const StudentFi
 Driver::Passes Driver::start_passes(const std::string& stem, const std::string& inputs,
                                     const std::string& path) const {
   Passes passes;
+  if (options_.budget && options_.budget->spent()) {
+    passes.host.run.timed_out = true;
+    passes.device = std::async(std::launch::deferred, [none = passes.host] { return none; });
+    return passes;
+  }
   passes.device = std::async(std::launch::async, [this, stem, inputs, path] {
     return runs_.run(
         "ptx", inputs,

@@ -14,6 +14,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,6 +23,7 @@
 #include "grader/compile/toolchain.hpp"
 #include "grader/labs/lab.hpp"
 #include "grader/os/box.hpp"
+#include "grader/os/budget.hpp"
 #include "grader/verdict.hpp"
 
 namespace grader {
@@ -72,6 +74,7 @@ struct BuildOptions {
   bool hostile = false;  ///< somebody else's code: tighter file checks, no neighbour files
   std::optional<std::pair<unsigned, unsigned>> user;  ///< uid, gid to drop to, unboxed
   std::optional<BoxSettings> box;                     ///< with `hostile`: everything runs boxed
+  std::shared_ptr<Budget> budget;                     ///< of the submission; none: each run's own
   bool verbose = false;                               ///< print the commands on stderr
   /// Empty: all rungs; else these alone are instantiated, and files without any of them left out.
   std::set<std::string> rungs;

@@ -27,7 +27,7 @@ struct JudgeOptions {
   bool alone = false;                ///< not even what it needs
   std::optional<std::pair<unsigned, unsigned>> user;
   std::optional<BoxSettings> box;
-  std::shared_ptr<CallBudget> budget;
+  std::shared_ptr<Budget> budget;
   std::function<void(const std::string&)>
       progress;  ///< called with "1.2 Lay the threads" before a stage runs
 };

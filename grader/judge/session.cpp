@@ -27,6 +27,16 @@ constexpr std::uint64_t worker_memory = 12ull << 30;
 // allocations.
 constexpr std::uint64_t leak_restart = 64;
 
+/// While it was started and read the PTX.
+struct WorkerDied : InfraError {
+  WorkerDied(const std::string& message, bool outside)
+      : InfraError(message), from_outside(outside) {}
+  bool from_outside;
+};
+
+// Of what may have been ended from outside.
+constexpr int tries = 3;
+
 }  // namespace
 
 // Not the path behind it: a rebuild replaces that file while this program still runs.
@@ -98,7 +108,8 @@ void Session::start() {
   try {
     loaded_ = exchange<protocol::LoadReply>(protocol::Kind::load, request, "while it read the PTX");
   } catch (const std::exception& error) {
-    throw InfraError(end_worker(error.what()).message);
+    const Ending ending = end_worker(error.what());
+    throw WorkerDied(ending.message, ending.from_outside);
   }
 }
 
@@ -121,8 +132,25 @@ Reply Session::exchange(protocol::Kind kind, const Request& request, const std::
 
 std::vector<SourceUnit> Session::load() {
   using messages::text;
-  start();
   std::vector<SourceUnit> units = build_.units;
+  for (int i = 1;; ++i) {
+    const Budget::Spending spending(config_.budget.get());
+    try {
+      start();
+      break;
+    } catch (const WorkerDied& died) {
+      if (i < tries && config_.box) continue;
+      if (died.from_outside) throw;
+    }
+    // As of text that is no PTX.
+    for (SourceUnit& unit : units) {
+      if (!unit.built()) continue;
+      unit.status = BuildStatus::compile_error;
+      unit.headline = text("build.worker_died", {{"file", unit.shown_path}, {"times", i}});
+      unit.details = {text("build.ptx.invalid")};
+    }
+    return units;
+  }
   for (const auto& refused : loaded_.refused) {
     if (refused.index >= units.size()) continue;
     SourceUnit& unit = units[refused.index];
@@ -206,29 +234,46 @@ Session::Ending Session::end_pair(Outcome outcome, const std::string& message) {
   return ending;
 }
 
-CallOutcome Session::call(const CallSpec& spec) {
-  if (!config_.box) return call_once(spec);
-  constexpr int tries = 3;
-  CallOutcome outcome;
-  const auto begin = std::chrono::steady_clock::now();
+template <typename Outcome, typename Once>
+Outcome Session::repeated(const Once& once) {
+  if (!config_.box) return once();
+  Outcome outcome;
   for (int i = 0; i < tries; ++i) {
-    if (config_.budget && config_.budget->left <= config_.budget->left.zero()) {
-      outcome = {};
+    const Budget::Spending spending(config_.budget.get());
+    outcome = {};
+    if (config_.budget && config_.budget->spent()) {
       outcome.end = CallEnd::hung;
-      outcome.run.a = spec.a, outcome.run.b = spec.b;
-      outcome.run.c_before = outcome.run.c_after = spec.c;
       return outcome;
     }
-    outcome = call_once(spec);
+    try {
+      outcome = once();
+    } catch (const WorkerDied& died) {  // before it was asked anything
+      outcome.end = CallEnd::infra;
+      outcome.message = died.what();
+      outcome.from_outside = died.from_outside;
+    }
     const bool killed = outcome.end == CallEnd::crashed && outcome.signal == SIGKILL;
     if (!killed && outcome.end != CallEnd::infra) break;
   }
-  if (config_.budget) config_.budget->left -= std::chrono::steady_clock::now() - begin;
   if (outcome.end == CallEnd::infra && !outcome.from_outside) {
     outcome.end = CallEnd::protocol;
     outcome.message = messages::text("verdict.worker_died", {{"times", tries}});
   }
   return outcome;
+}
+
+CallOutcome Session::call(const CallSpec& spec) {
+  CallOutcome outcome = repeated<CallOutcome>([&] { return call_once(spec); });
+  if (outcome.end != CallEnd::returned && outcome.run.c_after.storage.empty()) {
+    // It never came to the call: nothing was written.
+    outcome.run.a = spec.a, outcome.run.b = spec.b;
+    outcome.run.c_before = outcome.run.c_after = spec.c;
+  }
+  return outcome;
+}
+
+AskOutcome Session::ask(const std::string& function) {
+  return repeated<AskOutcome>([&] { return ask_once(function); });
 }
 
 CallOutcome Session::call_once(const CallSpec& spec) {
@@ -303,7 +348,7 @@ CallOutcome Session::call_once(const CallSpec& spec) {
   return outcome;
 }
 
-AskOutcome Session::ask(const std::string& function) {
+AskOutcome Session::ask_once(const std::string& function) {
   start();
   AskOutcome outcome;
   const auto adopt = [&](const Ending& ending) {
@@ -311,6 +356,7 @@ AskOutcome Session::ask(const std::string& function) {
     outcome.signal = ending.signal;
     outcome.exit_status = ending.exit_status;
     outcome.message = ending.message;
+    outcome.from_outside = ending.from_outside;
   };
   if (loaded_.hello != Outcome::returned) {
     adopt(end_pair(loaded_.hello, loaded_.message));

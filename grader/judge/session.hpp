@@ -17,6 +17,7 @@
 #include "grader/compile/compile.hpp"
 #include "grader/judge/protocol.hpp"
 #include "grader/os/box.hpp"
+#include "grader/os/budget.hpp"
 #include "grader/os/process.hpp"
 
 namespace grader {
@@ -33,11 +34,6 @@ enum class CallEnd {
   infra,     ///< our own fault: the worker died or did not answer
 };
 
-/// How long all calls of one submission may take together. Shared by its sessions.
-struct CallBudget {
-  std::chrono::steady_clock::duration left = std::chrono::minutes(10);
-};
-
 struct SessionConfig {
   std::string grader_program;  ///< path of this very program
   std::chrono::milliseconds patience{
@@ -45,8 +41,8 @@ struct SessionConfig {
   std::uint64_t runner_memory = 2ull << 30;
   unsigned host_threads = 1;                          ///< of the simulated GPU, per worker
   std::optional<std::pair<unsigned, unsigned>> user;  ///< uid, gid that both drop to, unboxed
-  std::optional<BoxSettings> box;      ///< a stranger's code: worker and runner boxed
-  std::shared_ptr<CallBudget> budget;  ///< none: only each call is limited
+  std::optional<BoxSettings> box;  ///< a stranger's code: worker and runner boxed
+  std::shared_ptr<Budget> budget;  ///< none: only each call is limited
 };
 
 struct CallOutcome {
@@ -64,6 +60,7 @@ struct AskOutcome {
   CallEnd end = CallEnd::returned;
   int signal = 0, exit_status = 0;
   std::string message;
+  bool from_outside = true;  ///< end is infra: not by anything that the submission did
   bool answered = false;
   std::string answer;
 };
@@ -96,6 +93,7 @@ class Session : public Caller {
   /// Boxed: what may have come from outside (SIGKILL, a box that is gone, a dead worker) is tried
   /// again; a worker that dies of the same call three times dies of the submission.
   CallOutcome call(const CallSpec& spec) override;
+  /// As call() where it is boxed.
   AskOutcome ask(const std::string& function);
   /// Ends worker and runner; the next call starts new ones.
   void close();
@@ -106,6 +104,10 @@ class Session : public Caller {
 
  private:
   CallOutcome call_once(const CallSpec& spec);
+  AskOutcome ask_once(const std::string& function);
+  /// `once` again while its outcome may have come from outside; see call().
+  template <typename Outcome, typename Once>
+  Outcome repeated(const Once& once);
   struct Pair;
   struct Ending {
     CallEnd end = CallEnd::infra;

@@ -148,6 +148,7 @@ ProcessSpec boxed(const BoxSettings& settings, const BoxView& view, ProcessSpec 
   box.descriptors = std::move(spec.descriptors);
   box.output_bytes = spec.output_bytes;
   box.user = settings.user;
+  box.limits.cpu_seconds = spec.limits.cpu_seconds;  // also tells run_to_its_own_end what is spent
   box.quiet = spec.quiet;
   return box;
 }

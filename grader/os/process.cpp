@@ -224,6 +224,7 @@ Process::Process(Process&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       dead_(other.dead_),
       status_(other.status_),
+      cpu_seconds_(other.cpu_seconds_),
       out_pipe_(std::move(other.out_pipe_)),
       err_pipe_(std::move(other.err_pipe_)),
       report_pipe_(std::move(other.report_pipe_)),
@@ -241,17 +242,31 @@ Process::~Process() {
 
 bool Process::reap(bool block) {
   if (dead_ || pid_ <= 0) return true;
+  rusage usage{};
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
   pid_t got;
   do {
-    got = ::waitpid(pid_, &status_, block ? 0 : WNOHANG);
+    got = ::wait4(pid_, &status_, block ? 0 : WNOHANG, &usage);
   } while (got < 0 && errno == EINTR);
   if (got == 0) return false;
   dead_ = true;
   if (boxed_) {
     read_report(0);
-    // 'S', then the program's status as waitpid gave it to process 1.
-    reported_ = report_.size() == 1 + sizeof status_ && report_[0] == 'S';
-    if (reported_) std::memcpy(&status_, report_.data() + 1, sizeof status_);
+    // 'S', then what wait4 said of the program to process 1.
+    struct {
+      int status;
+      std::uint32_t cpu_ms;
+    } ended{};
+    reported_ = report_.size() == 1 + sizeof ended && report_[0] == 'S';
+    if (reported_) {
+      std::memcpy(&ended, report_.data() + 1, sizeof ended);
+      status_ = ended.status;
+      cpu_seconds_ = ended.cpu_ms / 1e3;
+    }
+  } else {
+    cpu_seconds_ = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   }
   return true;
 }
@@ -361,10 +376,34 @@ RunResult run_process(const ProcessSpec& spec, std::chrono::milliseconds timeout
   if (process.vanished() && !result.timed_out)
     throw InfraError("something outside ended the box around a program");
   result.status = process.status();
+  result.cpu_seconds = process.cpu_seconds();
   result.output = process.output();
   result.errors = process.errors();
   result.capped = process.output_capped();
   return result;
+}
+
+RunResult run_to_its_own_end(const ProcessSpec& spec, std::chrono::milliseconds timeout) {
+  constexpr int tries = 3;
+  std::string why;
+  for (int i = 0; i < tries; ++i) {
+    try {
+      RunResult ran = run_process(spec, timeout);
+      const std::uint64_t limit = spec.limits.cpu_seconds;
+      const bool spent = limit != 0 && ran.cpu_seconds >= static_cast<double>(limit);
+      const bool killed =
+          (WIFSIGNALED(ran.status) && WTERMSIG(ran.status) == SIGKILL) ||
+          // clang's words for a linker that was.
+          (ran.status != 0 &&
+           ran.errors.find("unable to execute command: Killed") != std::string::npos);
+      if (ran.timed_out || spent || !killed) return ran;
+      why = "it was killed";
+    } catch (const InfraError& error) {
+      why = error.what();
+    }
+  }
+  throw InfraError("something outside ended " + spec.argv.at(0) + " " + std::to_string(tries) +
+                   " times: " + why);
 }
 
 std::string signal_name(int signal) {

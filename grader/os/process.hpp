@@ -69,6 +69,8 @@ class Process {
   /// A box that ended without a word about its program: somebody outside ended it.
   bool vanished() const { return boxed_ && dead_ && !reported_; }
   int status() const { return status_; }  ///< as waitpid gives it
+  /// Processor time of the program and of what it waited for. Holds once it is dead.
+  double cpu_seconds() const { return cpu_seconds_; }
   const std::string& output() const { return out_; }
   const std::string& errors() const { return err_; }
   bool output_capped() const { return capped_; }
@@ -81,6 +83,7 @@ class Process {
   pid_t pid_ = -1;
   bool dead_ = false;
   int status_ = 0;
+  double cpu_seconds_ = 0;
   UniqueFd out_pipe_, err_pipe_, report_pipe_;
   std::string out_, err_;
   std::size_t cap_ = 0;
@@ -92,6 +95,7 @@ class Process {
 struct RunResult {
   bool timed_out = false;
   int status = 0;
+  double cpu_seconds = 0;
   std::string output, errors;
   bool capped = false;
   bool ok() const { return !timed_out && status == 0; }
@@ -99,6 +103,11 @@ struct RunResult {
 
 /// Runs to the end, or kills after `timeout`.
 RunResult run_process(const ProcessSpec& spec, std::chrono::milliseconds timeout);
+
+/// The same for a program that does not end itself by SIGKILL: if one comes before the processor
+/// time is used up, or the box is gone, somebody outside did it, and the program runs again. Throws
+/// InfraError when that happens three times.
+RunResult run_to_its_own_end(const ProcessSpec& spec, std::chrono::milliseconds timeout);
 
 /// "SIGSEGV (invalid memory access)"; "signal 42" for what has no common name.
 std::string signal_name(int signal);

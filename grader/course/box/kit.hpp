@@ -28,6 +28,9 @@ class Kit {
   /// In words, for reports.
   const std::string& protection() const { return settings_.protection; }
 
+  /// Where all that boxes write goes.
+  const std::filesystem::path& folder() const { return folder_; }
+
   /// A box's settings for one submission, with a user of its own where this process is root; the
   /// file that says so to the judge. The folder is gone with this object.
   class Submission {

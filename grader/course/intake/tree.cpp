@@ -233,7 +233,7 @@ Tree tree_of_archive(std::string_view bytes, const Limits& limits) {
   spec.limits.address_bytes = (512u << 20) + 2 * (bytes.size() + limits.total_bytes);
   // The names come on top: 2000 of at most 64 KiB in a zip.
   spec.output_bytes = limits.total_bytes + limits.packed_bytes + limits.entries * (64u << 10);
-  const RunResult ran = run_process(spec, std::chrono::seconds(60));
+  const RunResult ran = run_to_its_own_end(spec, std::chrono::seconds(60));
   if (ran.timed_out || ran.capped) return {{}, {"damaged archive: its reader found no end"}};
   if (WIFEXITED(ran.status) && WEXITSTATUS(ran.status) == 127)
     throw InfraError("cannot start " + spec.argv[0] + ": run make again");

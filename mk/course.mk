@@ -24,13 +24,22 @@ ALL_OBJECTS += $(call objects,grader/course/grade/main.cpp grader/course/box/box
 grade-programs:
 	$(call ensure,$(GRADER) $(GRADE) $(BOX_INIT) $(UNPACK) $(GRADER_NEEDS))
 
-.PHONY: grade collect similar autograder handout solution-branch
+# After what ended with $$status: pages of all that was graded, also where some were not.
+GRADES = $(or $(OUT),$(BUILD)/grades)
+class_report = case $$status in 0|3) [ ! -e "$(GRADES)/grades.json" ] || $(PYTHON) grader/course/report/report.py "$(GRADES)" ;; esac;
+
+.PHONY: grade regrade collect similar autograder handout solution-branch
 grade: ## staff: grade a class, SUBMISSIONS= [ROSTER=] [EXPORT=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: grade what? make grade SUBMISSIONS=folder' >&2; exit 4; }
 	$(call ensure,$(GRADER) $(GRADE) $(BOX_INIT) $(UNPACK) $(GRADER_NEEDS))
 	$(Q)$(GRADE) "$(SUBMISSIONS)" $(if $(ROSTER),--roster "$(ROSTER)") \
-	  $(if $(OUT),--out "$(OUT)") $(if $(GOALS),--goals "$(GOALS)") $(if $(filter 1,$(UNSAFE)),--unsafe)$(if $(EXPORT),; status=$$?; \
-	  $(PYTHON) grader/course/exports/export.py "$(or $(OUT),$(BUILD)/grades)" "$(EXPORT)" $(if $(ASSIGNMENT),--assignment "$(ASSIGNMENT)") && exit $$status)
+	  $(if $(OUT),--out "$(OUT)") $(if $(GOALS),--goals "$(GOALS)") $(if $(filter 1,$(UNSAFE)),--unsafe); status=$$?; $(class_report) \
+	  $(if $(EXPORT),$(PYTHON) grader/course/exports/export.py "$(GRADES)" "$(EXPORT)" $(if $(ASSIGNMENT),--assignment "$(ASSIGNMENT)") &&) exit $$status
+regrade: ## staff: one student again, STUDENT= [STAGE=1.1] [OUT=]
+	$(Q)[ -n "$(STUDENT)" ] || { echo 'error: whom? make regrade STUDENT=id' >&2; exit 4; }
+	$(call ensure,$(GRADER) $(GRADE) $(BOX_INIT) $(UNPACK) $(GRADER_NEEDS))
+	$(Q)$(GRADE) --regrade "$(STUDENT)" $(if $(STAGE),--stage "$(STAGE)") $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") \
+	  $(if $(ROSTER),--roster "$(ROSTER)") $(if $(GOALS),--goals "$(GOALS)") $(if $(filter 1,$(UNSAFE)),--unsafe); status=$$?; $(class_report) exit $$status
 collect: ## staff: only the files that count, SUBMISSIONS= [OUT=] [ROSTER=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: of what? make collect SUBMISSIONS=folder' >&2; exit 4; }
 	$(call ensure,$(GRADE) $(UNPACK))

@@ -15,7 +15,7 @@ $(TEST_PROGRAMS):
 ALL_OBJECTS += $(call objects,$(TEST_SRC))
 
 SHELL_TESTS := $(wildcard common/simgpu/tests/*_test.sh grader/tests/*_test.sh docs/tests/*_test.sh)
-LONG_TESTS := %/mutants_test.sh %/weakenings_test.sh
+LONG_TESTS := %/mutants_test.sh %/weakenings_test.sh %/kill_test.sh
 ALL_TESTS := $(filter $(LONG_TESTS),$(SHELL_TESTS)) $(TEST_PROGRAMS) $(filter-out $(LONG_TESTS),$(SHELL_TESTS))
 SELECTED_TESTS := $(if $(ONLY),$(foreach t,$(ONLY),$(filter %/$(t),$(ALL_TESTS))),$(ALL_TESTS))
 .PHONY: test

@@ -2,6 +2,8 @@
 // nothing one of them does can reach the table or the next student; each result is on disk before
 // the next begins.
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,7 +30,6 @@
 #include "grader/os/files.hpp"
 #include "grader/os/pool.hpp"
 #include "grader/os/process.hpp"
-#include "grader/os/scratch.hpp"
 #include "grader/os/sha256.hpp"
 #include "grader/report/text.hpp"
 #include "grader/version.hpp"
@@ -41,6 +42,8 @@ using nlohmann::ordered_json;
 
 // Compiling and checking every lab takes seconds; an endless kernel in each stage, minutes.
 constexpr std::chrono::minutes student_limit{20};
+// For the largest files that a compiler may write, of a submission per core.
+constexpr std::uintmax_t least_room = 64u << 20;
 
 std::string dump(const ordered_json& document) {
   return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
@@ -81,6 +84,58 @@ std::string setting(const Workplace& place, const std::vector<Lab>& labs, const 
   return sha256(all);
 }
 
+/// Two at a time would write each other's files.
+UniqueFd locked(const fs::path& out) {
+  UniqueFd lock(::open((out / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock) throw UserError("cannot write to the folder " + out.string(), exit_infrastructure);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
+    throw UserError(messages::text("grade.busy", {{"folder", out.string()}}), exit_usage);
+  return lock;
+}
+
+/// What a run that was ended in the middle of a file left of it.
+void sweep(const fs::path& folder) {
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().filename().string().front() == '.' && entry.is_regular_file())
+      fs::remove(entry.path());
+}
+
+/// How far it is: on a terminal one line that rewrites itself, else a line per student.
+class Progress {
+ public:
+  Progress() : terminal_(::isatty(2) == 1) {}
+
+  void done(std::size_t count, std::size_t all, const std::string& id, const std::string& status,
+            bool kept, bool failed) {
+    if (!kept) ++graded_;
+    const std::string who = report::fit(printable(id), 40) + ": " + status;
+    if (!terminal_ || failed) {
+      clear();
+      std::cerr << "[" << count << "/" << all << "] " << who << (kept ? " (kept from before)" : "")
+                << '\n';
+    }
+    if (!terminal_) return;
+    const auto spent = std::chrono::steady_clock::now() - begin_;
+    const auto left = spent * static_cast<long>(all - count) /
+                      static_cast<long>(std::max<std::size_t>(graded_, 1));
+    const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(left).count();
+    const std::size_t full = 20 * count / std::max<std::size_t>(all, 1);
+    std::string line = "[" + std::string(full, '#') + std::string(20 - full, '.') + "] " +
+                       std::to_string(count) + "/" + std::to_string(all);
+    if (graded_ > 0 && count < all)
+      line += minutes > 0 ? ", about " + std::to_string(minutes) + " min left" : ", < 1 min left";
+    std::cerr << "\r\x1b[K" << report::fit(line + "  " + who, 78) << std::flush;
+  }
+  void clear() const {
+    if (terminal_) std::cerr << "\r\x1b[K" << std::flush;
+  }
+
+ private:
+  bool terminal_;
+  std::size_t graded_ = 0;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 class Class {
  public:
   Class(const GradeOptions& options)
@@ -90,6 +145,9 @@ class Class {
         out_(options.out.empty() ? place_.build / "grades" : fs::absolute(options.out)),
         intake_(options.submissions, options.roster, place_.build / "repositories") {
     make_folder(out_ / "results");
+    lock_ = locked(out_);
+    sweep(out_);
+    sweep(out_ / "results");
     secret_ = class_secret(out_);
     probe_clang();  // one clear error now instead of one per student
     if (options.unsafe) {
@@ -100,6 +158,15 @@ class Class {
       protection_ = kit_->protection();
     }
     setting_ = setting(place_, labs_, options.goals, secret_, protection_);
+    if (!options.regrade.empty()) {
+      if (std::none_of(intake_.students().begin(), intake_.students().end(),
+                       [&](const auto& one) { return one.id == options.regrade; }))
+        throw UserError(messages::text("grade.nobody", {{"student", printable(options.regrade)}}),
+                        exit_usage);
+      if (!options.stage.empty())
+        lab_of_stage(labs_, options.stage);  // or an error that lists them
+    }
+    remember();
   }
 
   ExitCode run() {
@@ -112,8 +179,13 @@ class Class {
     Pool pool(std::min<unsigned>(options_.jobs ? options_.jobs : cores,
                                  static_cast<unsigned>(jobs.size())));
     pool.run(jobs);
+    if (!stopped_.empty()) throw UserError(stopped_, exit_infrastructure);
+    progress_.clear();
     write_tables();
-    print_table();
+    if (options_.regrade.empty())
+      print_table();
+    else
+      std::cout << changes_ << "written: " << (out_ / "grades.csv").string() << '\n';
     return infra_ > 0 ? exit_infrastructure : exit_ok;
   }
 
@@ -122,48 +194,149 @@ class Class {
     return out_ / "results" / (student.key + ".json");
   }
 
+  /// One after the other fails where the disk is full: the first ends the run.
   void grade(std::size_t index) {
+    try {
+      {
+        const std::lock_guard lock(guard_);
+        if (!stopped_.empty()) return;
+      }
+      need_room();
+      grade_one(index);
+    } catch (const UserError& error) {
+      const std::lock_guard lock(guard_);
+      if (stopped_.empty()) stopped_ = error.what();
+    }
+  }
+
+  /// A compiler that finds no room says so in words of its own, and nobody must be judged by them.
+  void need_room() const {
+    for (const fs::path& folder : {out_, place_.build, kit_ ? kit_->folder() : place_.build}) {
+      std::error_code error;
+      const fs::space_info space = fs::space(folder, error);
+      if (!error && space.available < least_room)
+        throw UserError(
+            messages::text("grade.room", {{"folder", folder.string()},
+                                          {"free", std::to_string(space.available >> 20)},
+                                          {"least", std::to_string(least_room >> 20)}}),
+            exit_infrastructure);
+    }
+  }
+
+  void grade_one(std::size_t index) {
     const intake::Submission& student = intake_.students()[index];
-    const intake::Collected collected = intake_.collect(student, labs_);
-    ordered_json result = earlier(student, collected);
-    const bool kept = !result.is_null();
-    if (!kept) {
+    intake::Collected collected;
+    try {
+      collected = intake_.collect(student, labs_);
+    } catch (const InfraError& error) {
+      collected.unreachable = error.what();
+    }
+    const bool again = student.id == options_.regrade;
+    const ordered_json before = stored(student);
+    ordered_json result;
+    bool kept = true;
+    if (!options_.regrade.empty() && !again) {
+      result = before;
+    } else if (!again && still_holds(before, collected)) {
+      result = before;
+    } else {
+      kept = false;
       result = !collected.unreachable.empty() ? failed(collected.unreachable)
                : collected.sources.empty()    ? nothing()
                                               : judged(student, collected);
+      need_room();  // now as well: what was judged without is not kept
       result["student"] = student.id;
       result["submission_sha256"] = collected.sha256;
       result["setting"] = setting_;
       result["protection"] = protection_;
       result["remarks"] = collected.remarks;
+      if (again) compare(before, result);
       write_file_atomically(result_path(student), dump(result));
     }
     const std::lock_guard lock(guard_);
     results_[index] = std::move(result);
     ++done_;
-    if (status_of(results_[index]) == GradeStatus::infra_error) ++infra_;
-    std::cerr << "[" << done_ << "/" << intake_.students().size() << "] "
-              << report::fit(printable(student.id), 40) << ": "
-              << results_[index].at("status").get<std::string>()
-              << (kept ? " (kept from before)" : "") << '\n';
+    const bool failed =
+        !results_[index].is_null() && status_of(results_[index]) == GradeStatus::infra_error;
+    if (failed) ++infra_;
+    if (!results_[index].is_null())
+      progress_.done(done_, results_.size(), student.id,
+                     results_[index].at("status").get<std::string>(), kept, failed);
     write_tables();
   }
 
-  /// The result of an earlier run, if nothing that decides it has changed and the grader was not at
-  /// fault.
-  ordered_json earlier(const intake::Submission& student,
-                       const intake::Collected& collected) const {
+  /// The result of an earlier run; null if there is none.
+  ordered_json stored(const intake::Submission& student) const {
     if (!fs::exists(result_path(student))) return nullptr;
-    try {
-      ordered_json old = ordered_json::parse(read_file(result_path(student), 64u << 20));
-      if (old.at("submission_sha256") == collected.sha256 && old.at("setting") == setting_ &&
-          status_of(old) != GradeStatus::infra_error &&
-          old.at("remarks") == ordered_json(collected.remarks) && old.at("labs").is_array())
-        return old;
-    } catch (const std::exception&) {
-      // Not a result: grade again.
+    ordered_json old =
+        ordered_json::parse(read_file(result_path(student), 64u << 20), nullptr, false);
+    const bool whole = old.is_object() && old.contains("status") && old.contains("labs") &&
+                       old.at("labs").is_array() && old.contains("remarks");
+    return whole ? old : ordered_json(nullptr);
+  }
+
+  /// Whether nothing that decides it has changed and the grader was not at fault.
+  bool still_holds(const ordered_json& old, const intake::Collected& collected) const {
+    return !old.is_null() && old.value("submission_sha256", ordered_json()) == collected.sha256 &&
+           old.value("setting", ordered_json()) == setting_ &&
+           status_of(old) != GradeStatus::infra_error &&
+           old.at("remarks") == ordered_json(collected.remarks);
+  }
+
+  /// Where the submissions are, for a regrade.
+  void remember() const {
+    const auto absolute = [](const fs::path& path) {
+      return path.empty() ? std::string() : fs::absolute(path).string();
+    };
+    write_file_atomically(out_ / "class.json",
+                          dump({{"submissions", absolute(options_.submissions)},
+                                {"roster", absolute(options_.roster)},
+                                {"goals", absolute(options_.goals)}}));
+  }
+
+  /// A stage alone takes its place among the others. Of which submission they are stays as it was:
+  /// if that has changed, the next run grades all of it. What changes is told, and kept.
+  void compare(const ordered_json& before, ordered_json& result) {
+    if (before.is_null()) return;
+    if (!options_.stage.empty() && status_of(result) == GradeStatus::graded &&
+        status_of(before) == GradeStatus::graded) {
+      ordered_json whole = before;
+      for (auto& stage : stages_of(whole))
+        for (const auto& anew : stages_of(result))
+          if (anew->at("id") == options_.stage && stage->at("id") == options_.stage) *stage = *anew;
+      result = std::move(whole);
     }
-    return nullptr;
+    ordered_json old = {{"status", before.at("status")},
+                        {"version", before.value("version", "")},
+                        {"submission_sha256", before.value("submission_sha256", "")},
+                        {"stages", ordered_json::array()}};
+    ordered_json copy = before;
+    for (const auto& was : stages_of(copy)) {
+      ordered_json one;
+      for (const char* key : {"id", "state", "verdict", "diagnosis", "headline", "earned"})
+        one[key] = was->at(key);
+      for (const auto& is : stages_of(result))
+        if (is->at("id") == one.at("id") &&
+            (is->at("state") != one.at("state") || is->at("earned") != one.at("earned")))
+          changes_ +=
+              one.at("id").get<std::string>() + ": " + told(one) + " -> " + told(*is) + "\n";
+      old["stages"].push_back(std::move(one));
+    }
+    result["previous"] = before.value("previous", ordered_json::array());
+    result["previous"].push_back(std::move(old));
+    if (changes_.empty()) changes_ = "the same verdicts as before\n";
+  }
+
+  static std::vector<ordered_json*> stages_of(ordered_json& result) {
+    std::vector<ordered_json*> all;
+    for (auto& lab : result.at("labs"))
+      for (auto& stage : lab.at("stages")) all.push_back(&stage);
+    return all;
+  }
+  static std::string told(const ordered_json& stage) {
+    const ordered_json& earned = stage.at("earned");
+    return stage.at("state").get<std::string>() + " (" +
+           plain(earned.is_number() ? earned.get<double>() : 0) + ")";
   }
 
   static GradeStatus status_of(const ordered_json& result) {
@@ -187,11 +360,11 @@ class Class {
 
   ordered_json judged(const intake::Submission& student, const intake::Collected& collected) {
     try {
-      const Scratch sources(place_.build / "tmp");
+      const fs::path sources = out_ / "sources" / student.key;
+      fs::remove_all(sources);
       for (const auto& [lab, files] : collected.sources) {
-        make_folder(sources.path() / lab);
-        for (const auto& [file, bytes] : files)
-          write_file_atomically(sources.path() / lab / file, bytes);
+        make_folder(sources / lab);
+        for (const auto& [file, bytes] : files) write_file_atomically(sources / lab / file, bytes);
       }
       ProcessSpec spec;
       spec.argv = {grader_program().string(),
@@ -208,7 +381,7 @@ class Class {
                    "--json",
                    "-",
                    "--sources",
-                   sources.path().string()};
+                   sources.string()};
       const bool printed = std::count(options_.weaken.begin(), options_.weaken.end(), "seed") != 0;
       if (!printed) spec.argv.insert(spec.argv.end(), {"--key", "3"});
       std::optional<box::Kit::Submission> box;
@@ -216,6 +389,7 @@ class Class {
         box.emplace(*kit_, student.key);
         spec.argv.insert(spec.argv.end(), {"--box", box->file().string()});
       }
+      if (!options_.stage.empty()) spec.argv.insert(spec.argv.end(), {"--stage", options_.stage});
       if (!options_.goals.empty())
         spec.argv.insert(spec.argv.end(), {"--goals", fs::absolute(options_.goals).string()});
       spec.environment = minimal_environment();
@@ -379,7 +553,11 @@ class Class {
   }
 
   const GradeOptions& options_;
+  UniqueFd lock_;
   std::string protection_;
+  Progress progress_;
+  std::string changes_;  ///< by a regrade, a line per stage
+  std::string stopped_;  ///< why nobody else is graded; "" = nothing did
   std::optional<box::Kit> kit_;
   Workplace place_;
   std::vector<Lab> labs_;
@@ -395,7 +573,24 @@ class Class {
 
 }  // namespace
 
-ExitCode grade(const GradeOptions& options) {
+ExitCode grade(GradeOptions options) {
+  if (!options.regrade.empty()) {
+    const fs::path out =
+        options.out.empty() ? workplace(options.place).build / "grades" : fs::absolute(options.out);
+    const auto known =
+        fs::exists(out / "class.json")
+            ? ordered_json::parse(read_file(out / "class.json", 1u << 20), nullptr, false)
+            : ordered_json();
+    if (!known.is_object())
+      throw UserError(messages::text("grade.no_class", {{"folder", out.string()}}), exit_usage);
+    const auto recall = [&](fs::path& option, const char* key) {
+      if (option.empty()) option = known.value(key, std::string());
+    };
+    recall(options.submissions, "submissions");
+    recall(options.roster, "roster");
+    recall(options.goals, "goals");
+  }
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write, with its words
   return Class(options).run();
 }
 

@@ -14,9 +14,11 @@ struct GradeOptions {
   std::filesystem::path roster;     ///< a table of who is in the course; "" = none
   unsigned jobs = 0;                ///< at a time; 0 = one per core
   bool unsafe = false;              ///< without a box; every report says so
+  std::string regrade, stage;       ///< this student again, or this stage of theirs; "" = all
   std::vector<std::string> weaken;  ///< walls of the box to leave out, for tests: see BoxSettings
 };
-ExitCode grade(const GradeOptions& options);
+/// What a regrade is not told, such as where the submissions are, is as in the run before.
+ExitCode grade(GradeOptions options);
 
 /// Writes each student's files that count to out/<key>/<lab>/, and out/intake.json: who they are,
 /// where each file was found, and why others do not count.

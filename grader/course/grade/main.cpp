@@ -8,20 +8,26 @@ int main(int argc, char** argv) {
   CommandLine app("grade", "Grades a class.");
   GradeOptions grading;
   app.add_option(
-         "submissions", grading.submissions,
-         "a folder or archive with the submissions, as they were downloaded; or a .txt with "
-         "the addresses of repositories")
-      ->required();
+      "submissions", grading.submissions,
+      "a folder or archive with the submissions, as they were downloaded; or a .txt with "
+      "the addresses of repositories");
   app.add_option("--roster", grading.roster, "a table of ids, names and sections");
   app.add_option("--out", grading.out, "default: grades in the build folder");
   app.add_option("--goals", grading.goals, "an instructor's course.toml");
   app.add_option("--jobs", grading.jobs, "students at a time; default: one per core");
   app.add_flag("--unsafe", grading.unsafe, "without a box around the submissions: limits only");
   app.add_option("--weaken", grading.weaken, "walls of the box to leave out, for tests")->group("");
+  app.add_option("--regrade", grading.regrade,
+                 "this student again; the old verdicts stay beside the new");
+  app.add_option("--stage", grading.stage, "with --regrade: this stage alone");
   bool collecting = false;
   app.add_flag("--collect", collecting, "only write the files that count, and why others do not");
   return app.run(argc, argv, [&] {
     grading.place = app.place();
+    if (grading.submissions.empty() && (collecting || grading.regrade.empty()))
+      throw UserError("grade what? Name the folder of submissions", exit_usage);
+    if (!grading.stage.empty() && grading.regrade.empty())
+      throw UserError("--stage needs --regrade", exit_usage);
     return collecting ? collect_class(grading) : grade(grading);
   });
 }

@@ -1,0 +1,391 @@
+"""The report of a class: GRADES/report/index.html, and a page per student that can be handed back.
+
+    report.py GRADES
+
+reads grades.json, results/ and sources/ of `make grade`. Each page is one file that needs no other and no network. Whatever
+a student wrote (names, messages, source) stands in them as text."""
+import argparse
+import collections
+import html
+import json
+import os
+import statistics
+import sys
+from string import Template
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NOT_TRIED = ("not_started", "locked", "skipped")
+DOUBTS = {"SUSPECT": "suspect", "INCONCLUSIVE": "inconclusive", "INFRA_ERROR": "not judged: the machine's fault"}
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as text:
+        return text.read()
+
+
+def load(path):
+    with open(path, encoding="utf-8") as text:
+        return json.load(text)
+
+
+def fill(name, **gaps):
+    return Template(read(os.path.join(HERE, name))).substitute(gaps)
+
+
+def page(title, body, script=""):
+    return fill("page.html", title=text(title), style=read(os.path.join(HERE, "page.css")), body=body,
+                script=f"<script>\n{script}</script>\n" if script else "")
+
+
+def harmless(value):
+    """Control, invisible and reordering characters as they are written in code; line breaks and tabs stay."""
+    return "".join(c if c in "\t\n" or (c.isprintable() and c not in "\u200e\u200f") else f"\\u{ord(c):04x}" for c in str(value))
+
+
+def text(value):
+    return html.escape(harmless(value))
+
+
+def line(value):
+    return text(str(value).replace("\n", " "))
+
+
+def plain(value):
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def bar(parts, total):
+    """parts: (class, count). Widths in per cent of total."""
+    cells = "".join(f'<i class="{kind}" style="width:{100 * count / total:.2f}%"></i>' for kind, count in parts if count)
+    return f'<div class="bar" aria-hidden="true">{cells}</div>'
+
+
+def write(path, content):
+    partial = f"{path}.partial"
+    with open(partial, "w", encoding="utf-8") as file:
+        file.write(content)
+    os.replace(partial, path)
+
+
+def stages_of(result):
+    for lab in result.get("labs", []):
+        for stage in lab["stages"]:
+            yield lab, stage
+
+
+def handed_in(lab):
+    return lab["build"]["status"] != "missing"
+
+
+class Student:
+    """An entry of grades.json with its result and files."""
+
+    def __init__(self, folder, entry):
+        self.entry = entry
+        self.id, self.name, self.status = entry["student"], entry.get("name", ""), entry["status"]
+        path = os.path.join(folder, entry["result"])
+        self.result = load(path) if os.path.exists(path) else {"labs": []}
+        self.key = os.path.splitext(os.path.basename(entry["result"]))[0]
+        self.page = f"students/{self.key}.html"
+        self.sources = os.path.join(folder, "sources", self.key)
+        # In which stages a diagnosis was met, and what a person should see.
+        self.diagnoses = {}
+        self.doubts = [("status", self.status, self.result.get("cause", ""))] if self.status == "INFRA_ERROR" else []
+        for _, stage in stages_of(self.result):
+            if stage["state"] == "failed" and stage["diagnosis"]:
+                self.diagnoses.setdefault(stage["diagnosis"], []).append(stage["id"])
+            for judged in (stage, stage.get("gpu") or {}):
+                verdict = "INCONCLUSIVE" if judged.get("inconclusive") else judged.get("verdict", "")
+                if verdict in DOUBTS and not (verdict == "INFRA_ERROR" and self.doubts):
+                    self.doubts.append((stage["id"], verdict, judged.get("headline", "")))
+            on_gpu = (stage.get("gpu") or {}).get("state")
+            if on_gpu in ("passed", "failed") and stage["state"] in ("passed", "failed") and on_gpu != stage["state"]:
+                self.doubts.append((stage["id"], "DIFFERENT", f"{stage['state']} on the simulated GPU, {on_gpu} on the real one"))
+
+    def stopped_at(self, lab):
+        """The first core stage of a lab that is not passed; None: all are, or the lab was not handed in."""
+        if not handed_in(lab):
+            return None
+        return next((s["id"] for s in lab["stages"] if s["kind"] == "core" and s["state"] not in ("passed", "skipped")), None)
+
+    def called(self):
+        return f"{self.name} ({self.id})" if self.name else self.id
+
+    def score(self):
+        return self.entry.get("score")
+
+
+# ---- the class
+class Class:
+    def __init__(self, folder):
+        self.grades = load(os.path.join(folder, "grades.json"))
+        self.students = [Student(folder, entry) for entry in self.grades["students"]]
+        self.stages, self.titles = collections.OrderedDict(), {}
+        for student in self.students:
+            for lab, stage in stages_of(student.result):
+                self.titles.setdefault(lab["id"], lab["title"])
+                self.stages.setdefault(stage["id"], (stage["title"], stage["kind"] == "bonus", lab["id"]))
+        self.in_hand = [s for s in self.students if any(handed_in(lab) for lab in s.result["labs"])]
+
+    def figures(self):
+        count = collections.Counter(s.status for s in self.students)
+        scores = [s.score() for s in self.in_hand if s.score() is not None]
+        rows = [(len(self.students), "students"), (count["GRADED"], "graded"), (count["NO_SUBMISSION"], "handed nothing in")]
+        if count["PENDING"]:
+            rows.append((count["PENDING"], "not reached yet"))
+        if count["INFRA_ERROR"]:
+            rows.append((count["INFRA_ERROR"], "to be graded again"))
+        if scores:
+            rows.append((f"{plain(statistics.median(scores))}/{plain(self.grades['possible'])}", "points, the median"))
+        return "".join(f"<li><b>{value}</b>{text(name)}</li>" for value, name in rows)
+
+    def look(self):
+        rows = []
+        for student in self.students:
+            for where, verdict, why in student.doubts:
+                what = DOUBTS.get(verdict, "different on two devices")
+                rows.append(f'<tr><td><a href="{student.page}">{line(student.called())}</a></td><td>{"" if where == "status" else text(where)}</td>'
+                            f"<td>{text(what)}</td><td>{line(why)[:600]}</td></tr>")
+        lists = [("In the submissions, but not in the roster", self.grades["unknown"]),
+                 ("In the roster, but nothing was handed in", self.grades["missing"]), ("Ignored", self.grades["ignored"])]
+        extra = "".join(f"<details><summary>{text(name)}: {len(some)}</summary><p>{', '.join(map(line, some))}</p></details>"
+                        for name, some in lists if some)
+        head = "<tr><th>student</th><th>stage</th><th>what</th><th>why</th></tr>"
+        found = f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>" if rows else "<p>Nothing.</p>"
+        return found + extra
+
+    def stage_rows(self):
+        rows, total = [], max(1, len(self.in_hand))
+        states, common = collections.defaultdict(collections.Counter), collections.defaultdict(collections.Counter)
+        for student in self.in_hand:
+            for _, stage in stages_of(student.result):
+                states[stage["id"]][stage["state"]] += 1
+            for diagnosis, where in student.diagnoses.items():
+                for stage in where:
+                    common[stage][diagnosis] += 1
+        for stage, (title, bonus, _) in self.stages.items():
+            count = states[stage]
+            most = ", ".join(f'<span class="diagnosis">{text(name)}</span> {times}' for name, times in common[stage].most_common(2))
+            rest = sum(count[state] for state in NOT_TRIED)
+            rows.append(f"<tr><td>{text(stage)} {text(title)}{' (bonus)' if bonus else ''}</td><td class=\"bars\">"
+                        f"{bar([('pass', count['passed']), ('fail', count['failed']), ('rest', rest)], total)}</td>"
+                        f'<td class="number">{count["passed"]} ({100 * count["passed"] / total:.0f} %)</td>'
+                        f'<td class="number">{count["failed"]}</td><td>{most}</td></tr>\n')
+        return "".join(rows)
+
+    def diagnosis_rows(self):
+        students, stages = collections.Counter(), collections.defaultdict(collections.Counter)
+        for student in self.students:
+            for diagnosis, where in student.diagnoses.items():
+                students[diagnosis] += 1
+                stages[diagnosis].update(where)
+        if not students:
+            return '<tr><td colspan="4">None.</td></tr>\n'
+        most = max(students.values())
+        return "".join(f'<tr><td><button class="diagnosis" type="button" data-tag="d:{text(name)}">{text(name)}</button></td>'
+                       f'<td class="bars">{bar([("plain", count)], most)}</td><td class="number">{count}</td>'
+                       f"<td>{', '.join(text(s) for s, _ in stages[name].most_common(4))}{' ...' if len(stages[name]) > 4 else ''}</td></tr>\n"
+                       for name, count in students.most_common())
+
+    def stuck(self):
+        parts = []
+        for lab_id, title in sorted(self.titles.items()):
+            places, done, count = collections.Counter(), 0, 0
+            for student in self.in_hand:
+                for lab in student.result["labs"]:
+                    if lab["id"] == lab_id and handed_in(lab):
+                        count += 1
+                        place = student.stopped_at(lab)
+                        done += place is None
+                        places[place] += place is not None
+            if not count:
+                continue
+            rows = [(f"{stage} {self.stages[stage][0]}", places[stage], f"s:{stage}") for stage in self.stages if places[stage]]
+            cells = "".join(f'<tr><td><button class="diagnosis" type="button" data-tag="{text(tag)}">{text(name)}</button></td>'
+                            f'<td class="bars">{bar([("fail", times)], count)}</td><td class="number">{times}</td></tr>' for name, times, tag in rows)
+            cells += f'<tr><td>all core stages passed</td><td class="bars">{bar([("pass", done)], count)}</td><td class="number">{done}</td></tr>'
+            parts.append(f"<div><h3>Lab {lab_id}: {text(title)}</h3><table><tbody>{cells}</tbody></table></div>")
+        return "".join(parts) or "<p>Nobody handed anything in.</p>"
+
+    def scores(self):
+        scores = [s.score() for s in self.in_hand if s.score() is not None]
+        possible = self.grades["possible"]
+        if not scores or not possible:
+            return "<p>None yet.</p>"
+        bins = [0] * 20
+        for score in scores:
+            bins[min(19, max(0, int(20 * score / possible)))] += 1
+        columns = "".join(f'<div style="height:{100 * n / max(bins):.1f}%">{f"<span>{n}</span>" if n else ""}</div>' for n in bins)
+        return (f'<div class="histogram" role="img" aria-label="how many students have which score">{columns}</div>'
+                f'<p class="axis"><span>0</span><span>{plain(possible / 2)}</span><span>{plain(possible)} points</span></p>')
+
+    def tags(self, student):
+        tags = [student.status] + [f"d:{name}" for name in student.diagnoses] + (["look"] if student.doubts else [])
+        tags += ["late"] if student.entry.get("late") else []
+        return tags + [f"s:{place}" for place in map(student.stopped_at, student.result["labs"]) if place]
+
+    def student_rows(self):
+        rows = []
+        for s in self.students:
+            stopped = [place for place in map(s.stopped_at, s.result["labs"]) if place]
+            score = "" if s.score() is None else plain(s.score())
+            bonus = "" if s.entry.get("bonus") is None else plain(s.entry["bonus"])
+            rows.append(f'<tr data-tags="{html.escape(json.dumps(self.tags(s)))}"><td><a href="{s.page}">{line(s.called())}</a></td>'
+                        f"<td>{line(s.entry.get('section', ''))}</td><td>{text(s.status)}{' late' if s.entry.get('late') else ''}</td>"
+                        f'<td class="number">{score}</td><td class="number">{bonus}</td><td>{text(", ".join(stopped))}</td>'
+                        f'<td class="diagnosis">{text(", ".join(s.diagnoses))}</td></tr>\n')
+        return "".join(rows)
+
+    def only(self):
+        groups = [("status", [(status, status) for status in ("GRADED", "NO_SUBMISSION", "INFRA_ERROR", "PENDING")] + [("look", "to look at"), ("late", "late")]),
+                  ("diagnosis", [(f"d:{name}", name) for name in sorted({d for s in self.students for d in s.diagnoses})]),
+                  ("stopped at", [(f"s:{stage}", f"{stage} {title}") for stage, (title, _, _) in self.stages.items()])]
+        there = {tag for student in self.students for tag in self.tags(student)}
+        return "".join(f'<optgroup label="{label}">'
+                       + "".join(f'<option value="{text(value)}">{text(name)}</option>' for value, name in some if value in there) + "</optgroup>"
+                       for label, some in groups)
+
+    def html(self):
+        device = "the simulated GPU" if self.grades["device"] == "sim" else self.grades["device"]
+        body = fill("class.html", title="The class", about=text(f"Graded on {device}, gemm-lab {self.grades['version']}. {self.grades['protection']}."),
+                    warning=warning(self.grades["protection"]), figures=self.figures(), look=self.look(), handed_in=len(self.in_hand), stages=self.stage_rows(),
+                    diagnoses=self.diagnosis_rows(), stuck=self.stuck(), scores=self.scores(), only=self.only(), students=self.student_rows())
+        return page("The class", body, read(os.path.join(HERE, "class.js")))
+
+
+def warning(protection):
+    if protection.startswith("boxed"):
+        return ""
+    return f'<p class="warning">Graded with less than full protection: {text(protection)}. A submission may have changed what is written here.</p>'
+
+
+# ---- one student
+def goal_rows(stage):
+    missed = [goal for goal in stage["goals"] if not goal["met"]]
+    if not missed:
+        return ""
+    rows = "".join(f"<tr><td>{text(g['what'])}</td><td>{text(g['type'])}, {'×'.join(map(str, g['at']))}</td>"
+                   f'<td class="number">{g["measured"] or 0:.0f}</td><td class="number">at most {g["bound"] or 0:.0f}</td></tr>' for g in missed)
+    return f"<table><thead><tr><th>missed</th><th>where</th><th>yours</th><th>goal</th></tr></thead><tbody>{rows}</tbody></table>"
+
+
+def anchor(lab, file, number):
+    return f"{lab['name']}-{os.path.splitext(file)[0]}-{number}" if file.replace(".", "").replace("_", "").isalnum() else "source"
+
+
+def stage_part(lab, stage, before):
+    state = stage["state"]
+    kind = "is-passed" if state == "passed" else "is-failed" if state == "failed" else ""
+    place = f"{stage['file']}:{stage['line']}" if stage["line"] else stage["file"]
+    if stage["state"] == "failed" and stage["line"]:
+        place_link = f'<a href="#{anchor(lab, os.path.basename(stage["file"]), stage["line"])}">{text(place)}</a>'
+    else:
+        place_link = text(place)
+    earned = f"{plain(stage['earned'] or 0)} of {plain(stage['points'])} points"
+    parts = [f'<h3>{text(stage["id"])} {text(stage["title"])}{" (bonus)" if stage["kind"] == "bonus" else ""}: '
+             f'{text(state.replace("_", " "))}, {earned}</h3>']
+    if stage["headline"]:
+        name = f'<span class="diagnosis">{text(stage["diagnosis"])}</span> ' if stage["diagnosis"] else ""
+        parts.append(f"<p>{name}{text(stage['headline'])}{f' <span class=tag>({place_link})</span>' if place else ''}</p>")
+    if stage["shape"]:
+        parts.append(f'<p class="note">seen at {text(stage["shape"])}{", " + text(stage["type"]) if stage["type"] else ""}</p>')
+    parts += [f"<pre>{text(chr(10).join(stage['details']))}</pre>"] if stage["details"] else []
+    parts.append(goal_rows(stage))
+    parts += [f'<p class="note">note: {text(note)}</p>' for note in stage["notes"]]
+    if stage["printed"]:
+        parts.append(f"<details><summary>what it printed</summary><pre>{text(stage['printed'])}</pre></details>")
+    if stage["next_step"]:
+        parts.append(f'<p class="do">{text(stage["next_step"])}</p>')
+    for old in before:
+        if (old["state"], old["earned"], old["headline"]) == (state, stage["earned"], stage["headline"]):
+            continue
+        parts.append(f'<p class="before">before it was graded again: {text(old["state"].replace("_", " "))}, {plain(old["earned"] or 0)} points'
+                     f'{": " + text(old["headline"]) if old["headline"] else ""}</p>')
+    return f'<div class="stage {kind}">{"".join(parts)}</div>'
+
+
+def sources_part(student, lab):
+    parts, folder = [], os.path.join(student.sources, lab["name"])
+    if not os.path.isdir(folder):
+        return ""
+    for name in sorted(os.listdir(folder)):
+        here = {s["line"] for s in lab["stages"] if s["state"] == "failed" and s["line"] and os.path.basename(s["file"]) == name}
+        lines = "".join(f"<span{f' class=here id={anchor(lab, name, number)}' if number in here else ''}>{text(one) or ' '}</span>"
+                        for number, one in enumerate(read(os.path.join(folder, name)).split("\n"), 1))
+        parts.append(f'<details{" open" if here else ""}><summary>{text(lab["name"])}/{text(name)}</summary><pre class="source">{lines}</pre></details>')
+    return "".join(parts)
+
+
+def lab_part(student, lab, earlier):
+    build = lab["build"]
+    parts = [f"<h2>Lab {lab['id']}: {text(lab['title'])}</h2>"]
+    if build["status"] != "ok":
+        parts.append(f"<p>{text(build['headline'])}</p>")
+        parts += [f"<pre>{text(chr(10).join(build['details']))}</pre>"] if build["details"] else []
+    tried = [stage for stage in lab["stages"] if stage["state"] not in NOT_TRIED]
+    if handed_in(lab) and lab["stages"] and not tried:
+        parts.append(f'<p class="note">{len(lab["stages"])} stages, none tried yet.</p>')
+    for stage in lab["stages"] if handed_in(lab) and tried else []:
+        parts.append(stage_part(lab, stage, [old[stage["id"]] for old in earlier if stage["id"] in old]))
+    return "".join(parts) + sources_part(student, lab)
+
+
+def next_step(student):
+    """Of the first core stage that is not passed; of a bonus stage where all are."""
+    open_ones = [stage for lab, stage in stages_of(student.result) if handed_in(lab) and stage["state"] in ("failed", "not_started")]
+    if student.status == "INFRA_ERROR":
+        return '<p class="warning">This was not graded because of the machine, and is graded again. No points are lost.</p>'
+    if not open_ones:
+        return ""
+    stage = min(open_ones, key=lambda one: one["kind"] == "bonus")
+    return (f'<p class="do"><b>Next:</b> {text(stage["id"])} {text(stage["title"])}. {text(stage["next_step"])} '
+            f"<code>make check LAB={text(stage['id'].split('.')[0])}</code>, <code>make hint STAGE={text(stage['id'])}</code></p>")
+
+
+def student_page(student, grades):
+    entry = student.entry
+    if student.score() is None:
+        score = text(student.status.replace("_", " ").lower())
+    else:
+        score = f"{plain(student.score())} of {plain(grades['possible'])} points"
+        score += f", {plain(entry['bonus'])} of {plain(grades['bonus_possible'])} bonus" if entry.get("bonus") else ""
+        score += ", handed in late" if entry.get("late") else ""
+    remarks = "".join(f"<li>{line(remark)}</li>" for remark in student.result.get("remarks", []))
+    earlier = [{s["id"]: s for s in old["stages"]} for old in student.result.get("previous", [])]
+    labs = "".join(lab_part(student, lab, earlier) for lab in student.result["labs"])
+    about = " · ".join(filter(None, [student.id if student.name else "", entry.get("section", ""), f"gemm-lab {grades['version']}"]))
+    body = fill("student.html", title=line(student.name or student.id), about=line(about), warning=warning(grades["protection"]), score=score,
+                remarks=f"<ul>{remarks}</ul>" if remarks else "", next=next_step(student), labs=labs)
+    return page(student.called().replace("\n", " "), body)
+
+
+def write_pages(folder, whole):
+    pages = os.path.join(folder, "report", "students")
+    os.makedirs(pages, exist_ok=True)
+    wanted = {f"{student.key}.html" for student in whole.students}
+    for name in os.listdir(pages):  # of somebody who is no more in the class
+        if name not in wanted:
+            os.remove(os.path.join(pages, name))
+    for student in whole.students:
+        write(os.path.join(pages, f"{student.key}.html"), student_page(student, whole.grades))
+    index = os.path.join(folder, "report", "index.html")
+    write(index, whole.html())
+    print(f"report: {index}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="The report of a class.")
+    parser.add_argument("grades")
+    folder = parser.parse_args().grades
+    try:
+        whole = Class(folder)
+    except (OSError, ValueError) as error:
+        sys.exit(f"error: no grades in {folder}: {error}")
+    try:
+        write_pages(folder, whole)
+    except OSError as error:
+        sys.exit(f"error: cannot write the report: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -18,8 +18,8 @@ struct DeviceModel {
   Dim3 max_block{1024, 1024, 64};
   Dim3 max_grid{2147483647u, 65535u, 65535u};
   unsigned shared_bytes_per_block = 48u << 10;         ///< static + dynamic without opt-in
-  unsigned shared_bytes_per_block_optin = 163u << 10;  ///< with the function attribute
-  unsigned shared_bytes_per_multiprocessor = 164u << 10;
+  unsigned shared_bytes_per_block_optin = 227u << 10;  ///< with the function attribute
+  unsigned shared_bytes_per_multiprocessor = 228u << 10;
   unsigned registers_per_multiprocessor = 65536, registers_per_thread = 255;
   unsigned threads_per_multiprocessor = 2048, blocks_per_multiprocessor = 32;
   std::uint64_t global_bytes = 4ull << 30;  ///< what alloc may hand out in total

@@ -23,6 +23,10 @@ std::string_view to_string(FindingKind kind) {
       return "shared-memory race";
     case FindingKind::global_race:
       return "global-memory race";
+    case FindingKind::proxy_fence_missing:
+      return "missing fence between proxies";
+    case FindingKind::swizzle_mismatch:
+      return "tile read with another swizzle";
     case FindingKind::async_not_waited:
       return "read of an asynchronous copy that was not waited for";
     case FindingKind::divergent_barrier:
@@ -144,6 +148,8 @@ Counts& Counts::operator+=(const Counts& o) {
   shared_store += o.shared_store;
   shared_atomic += o.shared_atomic;
   async_copy += o.async_copy;
+  bulk_load += o.bulk_load;
+  bulk_store += o.bulk_store;
   async_store += o.async_store;
   matrix_load += o.matrix_load;
   matrix_store += o.matrix_store;

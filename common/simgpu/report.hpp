@@ -32,6 +32,8 @@ enum class FindingKind : std::uint8_t {
   uninitialised_read,
   shared_race,
   global_race,
+  proxy_fence_missing,    ///< the asynchronous proxy may not see what threads have written
+  swizzle_mismatch,       ///< a tile was copied with another swizzle than it is read with
   async_not_waited,       ///< bytes of an asynchronous copy were read before it was waited for
   divergent_barrier,      ///< some lanes of a warp reach a barrier, others are elsewhere
   exited_before_barrier,  ///< some threads returned while others of their block still meet a
@@ -124,6 +126,9 @@ struct Counts {
   SharedCounts shared_load, shared_store, shared_atomic;
   /// The part of global_load made by cp.async: the profiler's counters of loads hold both.
   GlobalCounts async_copy;
+  /// Global memory's side of bulk copies (cp.async.bulk), to shared memory and from it. They go past
+  /// the units that the counters of loads and stores look at, and are no part of these.
+  GlobalCounts bulk_load, bulk_store;
   /// Shared-memory side of cp.async, by the rule of stores; not part of shared_store, and hardware
   /// has no counter for it.
   SharedCounts async_store;

@@ -211,6 +211,8 @@ int rank(const Finding& finding) {
     case FindingKind::division_by_zero:
       return 7;
     // Before the race: what was not waited for often lacks its barrier as well.
+    case FindingKind::proxy_fence_missing:
+    case FindingKind::swizzle_mismatch:
     case FindingKind::async_not_waited:
       return 8;
     case FindingKind::shared_race:
@@ -301,6 +303,10 @@ std::string id_of(const Finding& finding) {
       return "UNINIT";
     case FindingKind::async_not_waited:
       return "ASYNC-NOT-WAITED";
+    case FindingKind::proxy_fence_missing:
+      return "PROXY-FENCE";
+    case FindingKind::swizzle_mismatch:
+      return "SWIZZLE-MISMATCH";
     case FindingKind::shared_race:
     case FindingKind::global_race:
       return race_id(finding);

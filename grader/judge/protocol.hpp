@@ -117,11 +117,11 @@ inline auto fields(SharedCounts& x) {
 }
 inline auto fields(Counts& x) {
   return std::tie(x.global_load, x.global_store, x.global_atomic, x.shared_load, x.shared_store,
-                  x.shared_atomic, x.async_copy, x.async_store, x.matrix_load, x.matrix_store,
-                  x.async_bytes_idle, x.local_load_requests, x.local_store_requests,
-                  x.warp_instructions, x.thread_instructions, x.thread_instructions_by_class,
-                  x.fma_f32, x.fma_f64, x.mad_int, x.fma_f16, x.mul_f32, x.mul_f64, x.barriers,
-                  x.block_barriers, x.tensor_ops);
+                  x.shared_atomic, x.async_copy, x.bulk_load, x.bulk_store, x.async_store,
+                  x.matrix_load, x.matrix_store, x.async_bytes_idle, x.local_load_requests,
+                  x.local_store_requests, x.warp_instructions, x.thread_instructions,
+                  x.thread_instructions_by_class, x.fma_f32, x.fma_f64, x.mad_int, x.fma_f16,
+                  x.mul_f32, x.mul_f64, x.barriers, x.block_barriers, x.tensor_ops);
 }
 inline auto fields(LineCounts& x) {
   return std::tie(x.where, x.counts);

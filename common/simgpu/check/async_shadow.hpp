@@ -57,8 +57,10 @@ class WarpCopies {
 
 /// Who landed a granule, as long as the shadow still holds `tag`.
 struct Landed {
+  static constexpr std::uint8_t kNoSwizzle = 0xff;
   std::uint32_t pc = UINT32_MAX;
   Tag tag = 0;
+  std::uint8_t swizzle = kNoSwizzle;  ///< of a bulk copy of a tensor
 };
 
 /// Of a block. Empty for kernels without cp.async.

@@ -16,6 +16,8 @@ using Tag = std::uint32_t;
 /// Lane field of a tag: one lane, or several of the warp, or an atomic; kManyWarps as the whole low
 /// field.
 inline constexpr std::uint32_t kManyLanes = 32, kAtomicLane = 33, kManyWarps = 0x7ff;
+/// A bulk copy: the field of the warp is then a number of WarpTimes behind the warps.
+inline constexpr std::uint32_t kEngineLane = 34;
 inline constexpr unsigned kWhoBits = 11;
 inline constexpr std::uint32_t kWhoMask = (1u << kWhoBits) - 1;
 inline constexpr std::uint32_t kTimeLimit = (1u << (32 - kWhoBits)) - 2;
@@ -34,6 +36,9 @@ constexpr std::uint32_t time_of(Tag t) {
   return t >> kWhoBits;
 }
 
+constexpr bool is_by_engine(Tag t) {
+  return (t & 63) == kEngineLane;
+}
 constexpr bool is_pending(Tag t) {
   return time_of(t) == kPendingTime;
 }
@@ -68,9 +73,11 @@ struct SharedShadow {
     const std::uint32_t field = t & kWhoMask, other_warp = field >> 6, other_lane = field & 63;
     if (field == kManyWarps) {
       std::uint32_t oldest = clock.lanes;
-      for (const std::uint32_t s : clock.seen) oldest = s < oldest ? s : oldest;
+      for (unsigned k = 0; k < kMaxWarps; ++k)
+        oldest = clock.seen[k] < oldest ? clock.seen[k] : oldest;
       return time_of(t) >= oldest;
     }
+    if (is_by_engine(t)) return time_of(t) >= clock.seen[kMaxWarps + other_warp];
     if (other_warp == warp) return other_lane != lane && time_of(t) >= clock.lanes;
     return time_of(t) >= clock.seen[other_warp];
   }

@@ -10,6 +10,7 @@
 
 #include "common/simgpu/count/coalescing.hpp"
 #include "common/simgpu/count/shared_banks.hpp"
+#include "common/simgpu/exec/async_proxy.hpp"
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/memory_ops.hpp"
 #include "common/simgpu/exec/sampling.hpp"
@@ -83,7 +84,7 @@ void land(BlockRun& run, const Warp& w, const check::AsyncCopy& c, unsigned lane
   const check::Tag mark = check::tag(now, check::who(w.index, lane));
   for (std::uint32_t g = in >> run.shadow.shift; g <= (in + c.bytes - 1) >> run.shadow.shift; ++g) {
     run.shadow.written[g] = mark;
-    run.async.landed[g] = {c.pc, mark};
+    run.async.landed[g] = {c.pc, mark, check::Landed::kNoSwizzle};
     if (run.launch->exact && run.launch->options.checks.race) {
       check::AccessRecord me;
       me.block = run.number;
@@ -113,7 +114,7 @@ void land_words(BlockRun& run, const Warp& w, const check::AsyncCopy& c, std::ui
     const check::Tag mark = check::tag(now, check::who(w.index, i));
     for (unsigned k = 0; k < kBytes / 4; ++k) {
       written[in / 4 + k] = mark;
-      landed[in / 4 + k] = {c.pc, mark};
+      landed[in / 4 + k] = {c.pc, mark, check::Landed::kNoSwizzle};
     }
   }
 }
@@ -479,6 +480,11 @@ bool reads_too_early(BlockRun& run, const Warp& w, unsigned lane, const Op& op, 
   Party party;
   for (auto g = static_cast<std::uint32_t>(in >> shift); g <= (in + bytes - 1) >> shift; ++g) {
     const check::Tag t = run.shadow.written[g];
+    if (check::is_by_engine(t)) {
+      if (!check::SharedShadow::suspicious(t, run.clocks.of(w.index), w.index, lane)) continue;
+      report_bulk_conflict(run, w, lane, op, type, offset, bytes, g);
+      return true;
+    }
     if (check::is_pending(t)) {
       party = pending_party(run, g, t);
       break;

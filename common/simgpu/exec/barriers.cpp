@@ -31,7 +31,7 @@ void check_barrier_on_completion(BlockRun& run, std::uint32_t id) {
   const SourceLine first_line = p.line_of(b.first_pc);
   for (const Warp& w : run.warps)
     for (const Parked& k : w.parked) {
-      if (k.barrier != id || k.pc == b.first_pc) continue;
+      if (k.what != WaitsFor::barrier || k.barrier != id || k.pc == b.first_pc) continue;
       const SourceLine line = p.line_of(k.pc);
       const bool same_place = line.line != 0 && line == first_line;
       if (same_place) continue;
@@ -41,7 +41,7 @@ void check_barrier_on_completion(BlockRun& run, std::uint32_t id) {
       other.where = first_line;
       for (const Warp& v : run.warps)
         for (const Parked& q : v.parked)
-          if (q.barrier == id && q.pc == b.first_pc)
+          if (q.what == WaitsFor::barrier && q.barrier == id && q.pc == b.first_pc)
             other.thread = thread_index(
                 l.block, v.index * kLanes + static_cast<unsigned>(std::countr_zero(q.mask)));
       add_finding(run, FindingKind::mismatched_barrier, k.pc, b.first_pc, at, other,
@@ -57,7 +57,7 @@ void check_barrier_on_completion(BlockRun& run, std::uint32_t id) {
     Access at;
     for (const Warp& w : run.warps)
       for (const Parked& k : w.parked)
-        if (k.barrier == id && at.where.line == 0)
+        if (k.what == WaitsFor::barrier && k.barrier == id && at.where.line == 0)
           at = describe(run, {k.pc, w.index, static_cast<unsigned>(std::countr_zero(k.mask)),
                               AccessType::load, MemorySpace::shared, 0, 0});
     Access other = at;
@@ -90,7 +90,7 @@ void complete_barrier(BlockRun& run, std::uint32_t id) {
   for (Warp& w : run.warps) {
     for (std::size_t k = 0; k < w.parked.size();) {
       const Parked p = w.parked[k];
-      if (p.barrier != id) {
+      if (p.what != WaitsFor::barrier || p.barrier != id) {
         ++k;
         continue;
       }
@@ -199,7 +199,8 @@ void park(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t mask) {
     pred = *lanes_of<std::uint32_t>(w, bar.pred) ^ (bar.pred_negated ? kFullMask : 0u);
     b.ones += static_cast<std::uint32_t>(std::popcount(pred & mask));
   }
-  w.parked.push_back({block.next, mask, block.pc, id, block.detail, pred});
+  w.parked.push_back({block.next, mask, block.pc, id, block.detail, pred, WaitsFor::barrier});
+  ++run.proxy.events;
   if (is_complete(run, b)) complete_barrier(run, id);
 }
 

@@ -341,6 +341,9 @@ bool ends_block(Opcode op) {
     case Opcode::trap:
     case Opcode::bar_sync:
     case Opcode::bar_red:
+    case Opcode::mbarrier_wait:
+    case Opcode::mbarrier_wait_parity:
+    case Opcode::wgmma:
       return true;
     default:
       return false;
@@ -502,6 +505,13 @@ void FunctionDecoder::decode_end(BasicBlock& block, const Ins& ins) {
       p_.barriers.push_back(bar);
       break;
     }
+    case Opcode::mbarrier_wait:
+    case Opcode::mbarrier_wait_parity:
+      mbarrier_wait(block, ins);
+      break;
+    case Opcode::wgmma:
+      product(block, ins);
+      break;
     default:
       break;
   }
@@ -515,6 +525,7 @@ bool is_multiply_add(const ptx::Instruction& ins) {
     case Opcode::dp4a:
     case Opcode::mma:
     case Opcode::wmma_mma:
+    case Opcode::wgmma:
       return true;
     case Opcode::mad:
       return ins.mod.mul != ptx::MulMode::wide;
@@ -546,6 +557,7 @@ void FunctionDecoder::decode_block(std::uint32_t number) {
     info.guarded = ins.guard != UINT32_MAX && !branch;
     if (!info.guarded) ++block.instructions;
     if (ends_block(ins.op)) {
+      counted_ = true;  // with the end of the block
       decode_end(block, ins);
       ended = true;
     } else {
@@ -640,7 +652,8 @@ void FunctionDecoder::run() {
     // Only stores of single elements must be told apart within a word: cp.async moves whole words,
     // ldmatrix and stmatrix rows of them.
     const bool whole_words = ins.op == Opcode::wmma_load || ins.op == Opcode::cp_async ||
-                             ins.op == Opcode::ldmatrix || ins.op == Opcode::stmatrix;
+                             ins.op == Opcode::ldmatrix || ins.op == Opcode::stmatrix ||
+                             ptx::size_of(ins.mod.type) == 0;
     const std::uint32_t element = whole_words ? 4u : std::min(ptx::size_of(ins.mod.type), 4u);
     const bool any = ins.mod.space == ptx::Space::none || ins.mod.space == ptx::Space::generic;
     if (any || ins.mod.space == ptx::Space::shared)

@@ -384,6 +384,8 @@ bool FunctionDecoder::collective(const Ins& ins) {
                                  [&](const Collective& c) { return c.of == ins.op; });
   if (row == std::end(kCollectives)) return false;
   p_.instructions[code_.first_pc + current_index_].klass = row->klass;
+  p_.uses_proxy |= ins.op == Opcode::bulk_commit || ins.op == Opcode::wgmma_fence ||
+                   ins.op == Opcode::wgmma_commit || ins.op == Opcode::fence_proxy;
   const unsigned bytes = ins.mod.type == PT::none ? 4 : ptx::size_of(ins.mod.type);
   std::map<char, Ref> refs;
   for (std::size_t k = 0; k < row->fields.size(); ++k) {
@@ -447,6 +449,29 @@ void FunctionDecoder::decode(const Ins& ins) {
     case Opcode::cp_async_wait_group:
     case Opcode::cp_async_wait_all:
       return async_wait(ins);
+    case Opcode::mbarrier_init:
+    case Opcode::mbarrier_inval:
+    case Opcode::mbarrier_arrive:
+    case Opcode::mbarrier_arrive_expect:
+    case Opcode::mbarrier_drop:
+    case Opcode::mbarrier_drop_expect:
+    case Opcode::mbarrier_expect:
+    case Opcode::mbarrier_complete:
+    case Opcode::mbarrier_pending:
+      return mbarrier(ins);
+    case Opcode::bulk_load:
+    case Opcode::bulk_store:
+    case Opcode::tensor_load:
+    case Opcode::tensor_store:
+      return bulk_copy(ins);
+    case Opcode::bulk_wait:
+    case Opcode::wgmma_wait:
+      return proxy_wait(ins);
+    case Opcode::setmaxnreg:
+      if (at(ins, 0).bits < 24 || at(ins, 0).bits > 256 || at(ins, 0).bits % 8 != 0)
+        fail("'" + std::string(ins.mod.text) + "' takes 24 to 256 registers, a multiple of 8");
+      emit(op_nothing);
+      return;
     case Opcode::ldmatrix:
     case Opcode::stmatrix:
     case Opcode::movmatrix:

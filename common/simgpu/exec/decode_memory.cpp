@@ -154,7 +154,32 @@ void FunctionDecoder::store(const Ins& ins) {
     fail("'" + std::string(ins.mod.text) + "' with another number of registers");
   for (unsigned k = 0; k < vec; ++k)
     list.push_back(source(s.kind == Kind::vector ? f_.vector_operands[s.index + k] : s, bytes));
-  emit_access(ins, AccessType::store, space, base, offset, list);
+  Op& o = emit_access(ins, AccessType::store, space, base, offset, list);
+  const Operand& first = s.kind == Kind::vector ? f_.vector_operands[s.index] : s;
+  if (space == Space::local && holds_tensor_map(first)) o.z |= kUncounted;
+}
+
+/// Whether the value was read from a tensor map that the kernel takes: clang copies a
+/// __grid_constant__ parameter whose address is used to local memory, nvcc does not.
+bool FunctionDecoder::holds_tensor_map(const Operand& value) {
+  constexpr std::uint32_t kMapBytes = 128, kMapAlign = 64;
+  if (value.kind != Kind::reg || !f_.is_entry) return false;
+  if (from_map_.empty()) {
+    from_map_.assign(f_.registers.size() + 1, false);
+    for (const Ins& ins : f_.body) {
+      if (ins.op != Opcode::ld || ins.mod.space != Space::param || ins.operands.size() < 2)
+        continue;
+      const Operand &from = ins.operands[1], &to = ins.operands[0];
+      if (from.kind != Kind::param || from.index >= f_.params.size() ||
+          f_.params[from.index].size != kMapBytes || f_.params[from.index].align < kMapAlign)
+        continue;
+      if (to.kind == Kind::reg) from_map_[to.index] = true;
+      for (std::uint32_t k = 0; to.kind == Kind::vector && k < to.count; ++k)
+        if (const Operand& e = f_.vector_operands[to.index + k]; e.kind == Kind::reg)
+          from_map_[e.index] = true;
+    }
+  }
+  return from_map_[value.index];
 }
 
 void FunctionDecoder::atomic(const Ins& ins) {

@@ -108,6 +108,7 @@ class FunctionDecoder {
   Op& emit_access(const Ins& ins, AccessType type, ptx::Space space, Ref base, std::int64_t offset,
                   const std::vector<Ref>& list);
   void store(const Ins& ins);
+  bool holds_tensor_map(const Operand& value);
   void atomic(const Ins& ins);
   void parameter_access(const Ins& ins, bool is_load);
   Ref memory_base(const Operand& o, std::int64_t& offset);
@@ -116,6 +117,12 @@ class FunctionDecoder {
   void async_copy(const Ins& ins);
   void async_wait(const Ins& ins);
   void matrix_move(const Ins& ins);
+  // decode_proxy.cpp
+  void mbarrier(const Ins& ins);
+  void mbarrier_wait(BasicBlock& block, const Ins& ins);
+  void bulk_copy(const Ins& ins);
+  void proxy_wait(const Ins& ins);
+  void product(BasicBlock& block, const Ins& ins);
   std::uint32_t new_site();
   void choose_quick_path(Op& op, const Operand& address);
   void forget_addresses(const Ins& ins);
@@ -131,6 +138,7 @@ class FunctionDecoder {
       local_offset_;  ///< module variable -> bytes in the frame's locals
   std::map<std::pair<ptx::Special, unsigned>, Ref> specials_;
   std::vector<std::uint32_t> param_offset_;  ///< by parameter number, within its area
+  std::vector<bool> from_map_;               ///< by register; empty = not looked yet
   Ref carry_ = kNoRef;
   std::uint32_t frame_ = 0;
   std::vector<Ref> temporaries_[4];
@@ -179,6 +187,24 @@ void op_async_wait(Warp&, const Op&);
 void op_ldmatrix(Warp&, const Op&);
 void op_stmatrix(Warp&, const Op&);
 void op_movmatrix(Warp&, const Op&);
+
+void op_mbarrier_init(Warp&, const Op&);
+void op_mbarrier_inval(Warp&, const Op&);
+void op_mbarrier_arrive(Warp&, const Op&);
+void op_mbarrier_pending(Warp&, const Op&);
+void op_fence_proxy(Warp&, const Op&);
+void op_fence_mbarrier(Warp&, const Op&);
+void op_bulk_load(Warp&, const Op&);
+void op_bulk_store(Warp&, const Op&);
+void op_bulk_commit(Warp&, const Op&);
+void op_bulk_wait(Warp&, const Op&);
+void op_wgmma_fence(Warp&, const Op&);
+void op_wgmma_commit(Warp&, const Op&);
+void op_wgmma_wait(Warp&, const Op&);
+/// Op::z of an access of local memory that no counter shall see.
+inline constexpr std::uint8_t kUncounted = 4;
+/// Op::y of op_mbarrier_arrive.
+inline constexpr std::uint8_t kArrives = 1, kExpects = 2, kCompletes = 4, kDrops = 8;
 
 void op_wmma(Warp&, const Op&);
 /// Finding: an instruction for whole warps met only some lanes (mma.cpp).

@@ -108,6 +108,14 @@ void count_accesses(const ptx::Instruction& ins, const SiteCount& s, std::uint64
       out.async_store = s.shared;
       out.async_bytes_idle = async_idle;
       break;
+    case Opcode::bulk_load:
+    case Opcode::tensor_load:
+      out.bulk_load = s.global;
+      break;
+    case Opcode::bulk_store:
+    case Opcode::tensor_store:
+      out.bulk_store = s.global;
+      break;
     case Opcode::ldmatrix:
       out.shared_load = out.matrix_load = s.shared;
       break;
@@ -145,6 +153,9 @@ Counts counts_of(const Program& p, const Counters& c, std::uint32_t pc, const Gu
     case Opcode::mma:
     case Opcode::wmma_mma:
       out.tensor_ops[tensor_type(ins)] = n.executed * tensor_operations(ins);
+      break;
+    case Opcode::wgmma:  // four warps make it
+      out.tensor_ops[tensor_type(ins)] = n.executed * tensor_operations(ins) / 4;
       break;
     case Opcode::bar_sync:
     case Opcode::bar_red:

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "common/simgpu/exec/async_proxy.hpp"
 #include "common/simgpu/exec/barriers.hpp"
 #include "common/simgpu/exec/launch_run.hpp"
 
@@ -359,6 +360,10 @@ void run_warp(BlockRun& run, Warp& w) {
         w.running.mask = 0;
         if (block.end == End::barrier) {
           park(run, w, block, at_end);
+        } else if (block.end == End::wait) {
+          wait_at_mbarrier(run, w, block, at_end);
+        } else if (block.end == End::product) {
+          come_to_product(run, w, block, at_end);
         } else if (block.end == End::ret) {
           frame.returned |= at_end;
         } else if (block.end == End::exit) {
@@ -401,6 +406,8 @@ void start_block(BlockRun& run) {
   run.exited = 0;
   run.exits.clear();
   run.barriers.fill(BarrierState{});
+  run.idle_rounds = 0;
+  run.idle_since = 0;
   run.instructions = 0;
   run.aborted = false;
   run.clocks.reset(l.warps);
@@ -411,7 +418,10 @@ void start_block(BlockRun& run) {
     run.shadow.reset(l.shared_bytes, shift);
     if (l.exact) run.exact_shared.emplace(l.shared_bytes, shift);
   }
-  if (!l.program->async_forms.empty()) run.async.reset(l.warps, run.shadow.written.size());
+  const bool proxy = l.program->uses_proxy;
+  if (!l.program->async_forms.empty() || proxy) run.async.reset(l.warps, run.shadow.written.size());
+  run.proxy.used = false;
+  if (proxy) run.proxy.reset(l.warps, (l.shared_bytes + 15) / 16);
   if (entry.local_bytes != 0 || run.local_capacity != 0) {
     grow_local(run, entry.local_bytes);
     std::fill(run.local.begin(), run.local.end(), memory::kPoison);
@@ -427,6 +437,7 @@ void start_block(BlockRun& run) {
     w.depth = 0;
     w.clock = 0;
     w.work = 0;
+    w.in_flight = 0;
     w.parked.clear();
     if (w.frames.empty()) w.frames.emplace_back();
     w.bases.assign(l.program->slots, {});
@@ -442,6 +453,7 @@ void start_block(BlockRun& run) {
 }
 
 void report_deadlock(BlockRun& run) {
+  if (report_product_deadlock(run) || report_mbarrier_deadlock(run)) return;
   const Program& p = *run.launch->program;
   for (const Warp& w : run.warps) {
     if (w.parked.empty()) continue;
@@ -465,6 +477,7 @@ void run_block(BlockRun& run) {
     progress = false;
     bool waiting = false;
     for (Warp& w : run.warps) {
+      if (!w.parked.empty() && run.proxy.used) wake_at_mbarriers(run, w);
       if (runnable(w) != 0) {
         run.running_warp = w.index;
         run_warp(run, w);
@@ -473,8 +486,13 @@ void run_block(BlockRun& run) {
       if (run.aborted) return;
       waiting |= w.live() != 0;
     }
-    if (!waiting) return;
-    if (!progress) {
+    if (!waiting) {
+      if (run.proxy.used) check_end_of_block(run);
+      return;
+    }
+    if (!progress && run.proxy.used && time_out_at_mbarriers(run)) {
+      progress = true;
+    } else if (!progress) {
       report_deadlock(run);
       abort_launch(run);
     }
@@ -498,6 +516,7 @@ void forget_times(BlockRun& run) {
   run.shadow.forget_times();
   for (BarrierState& b : run.barriers)
     if (b.arrivals.warps != 0) b.arrivals.seen.fill(run.clocks.now());
+  run.proxy.forget_times(run.clocks.now());
   std::fill(run.async.landed.begin(), run.async.landed.end(), check::Landed{});
   if (!run.launch->exact) return;
   if (run.exact_shared) run.exact_shared->forget_times(run.number);

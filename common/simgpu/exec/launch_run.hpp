@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "common/simgpu/check/async_proxy.hpp"
 #include "common/simgpu/check/async_shadow.hpp"
 #include "common/simgpu/check/clocks.hpp"
 #include "common/simgpu/check/exact_shadow.hpp"
@@ -123,6 +124,7 @@ struct BlockRun {
   std::vector<std::byte> shared;
   check::SharedShadow shadow;
   check::AsyncShadow async;
+  check::AsyncProxy proxy;
   std::optional<check::ExactShadow> exact_shared;
   check::BlockClocks clocks;
   check::BlockOrder order;
@@ -134,6 +136,9 @@ struct BlockRun {
   std::vector<std::uint8_t> local_initialised;
   std::uint64_t instructions = 0;  ///< thread instructions of this block
   std::uint32_t running_warp = 0;
+  /// Rounds in which nobody could go on but those that were told that their time is over.
+  unsigned idle_rounds = 0;
+  std::uint64_t idle_since = 0;  ///< AsyncProxy::events then
   bool aborted = false;
   std::string printed;
 };

@@ -207,7 +207,8 @@ void access_lane_by_lane(Warp& w, const Op& op, const std::uint64_t (&address)[k
   const unsigned bytes = unsigned{op.width} * op.vec;
   if (reached.global != 0) count_global(run, op, type, address, reached.global, bytes);
   if (reached.shared != 0) count_shared(run, op, type, reached.offset, reached.shared, bytes);
-  if (reached.local != 0) ++run.worker->counters.sites[op.site].local_requests;
+  if (reached.local != 0 && (op.z & kUncounted) == 0)
+    ++run.worker->counters.sites[op.site].local_requests;
 }
 
 void op_memory(Warp& w, const Op& op) {

@@ -37,6 +37,7 @@ struct MatrixTypes {
 };
 MatrixTypes types_of(const ptx::Instruction& ins) {
   const ptx::Modifiers& m = ins.mod;
+  if (ins.op == Opcode::wgmma) return {m.type, m.type2, m.type3, m.type};
   if (m.type3 == PT::none) return {m.type, PT::f16, PT::f16, m.type2};
   return {m.type, m.type2, m.type3, m.type4};
 }

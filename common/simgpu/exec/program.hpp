@@ -23,6 +23,8 @@ enum class End : std::uint8_t {
   ret,      ///< lanes whose guard holds leave the function; in an entry they exit
   exit,     ///< lanes whose guard holds exit
   barrier,  ///< bar.sync, bar.red: `op` says which; continues at `next`
+  wait,     ///< mbarrier.try_wait and test_wait: continues at `next`, now or later
+  product,  ///< wgmma: when all four warps of a warpgroup have come, at `next`
   trap,
 };
 
@@ -61,6 +63,37 @@ struct Barrier {
   Ref dst = kNoRef, pred = kNoRef;  ///< bar.red
   bool pred_negated = false, aligned = true;
   std::uint8_t reduce = 0;  ///< 0 none, 1 popc, 2 and, 3 or
+};
+
+/// mbarrier.try_wait and test_wait.
+struct MBarrierWait {
+  Ref dst = kNoRef;      ///< predicate
+  Ref address = kNoRef;  ///< u64 lanes
+  std::int64_t offset = 0;
+  Ref phase = kNoRef;  ///< a parity, u32 lanes, or a state of the barrier, u64 lanes
+  bool by_parity = false;
+  bool may_suspend = false;  ///< try_wait
+  bool generic = false;      ///< the address
+};
+
+/// The operands of a wgmma.mma_async (PTX ISA 9.7.15.5).
+struct Wgmma {
+  MmaFormat format{};
+  std::uint8_t n = 0;  ///< columns, divided by 8
+  bool unsigned_a = false, unsigned_b = false, saturates = false;
+  bool half_sums = false;  ///< D is f16
+  bool negates_a = false, negates_b = false;
+  bool mn_major_a = false, mn_major_b = false;
+  Ref scale_d = kNoRef;             ///< predicate: false clears the sums
+  Ref a = kNoRef, b = kNoRef;       ///< descriptors, u64 lanes; a: kNoRef = registers
+  std::vector<Ref> sums, fragment;  ///< registers of D, and of A
+};
+
+/// The operands of a bulk copy.
+struct BulkForm {
+  Ref shared = kNoRef, global = kNoRef, bytes = kNoRef, barrier = kNoRef;  ///< u64 lanes; u32
+  std::int64_t shared_offset = 0, global_offset = 0, barrier_offset = 0;
+  std::vector<Ref> coordinates;  ///< of a tensor copy, whose `global` is the address of its map
 };
 
 struct JumpTable {
@@ -154,6 +187,10 @@ struct Program {
   std::vector<Barrier> barriers;
   std::vector<JumpTable> jumps;
   std::vector<AsyncForm> async_forms;  ///< by Op::imm of cp.async
+  std::vector<MBarrierWait> waits;
+  std::vector<Wgmma> products;
+  std::vector<BulkForm> bulk_forms;  ///< by Op::imm of bulk copies
+  bool uses_proxy = false;           ///< mbarriers, bulk copies or wgmma
   std::vector<SharedArray> shared;
   std::vector<Merge> merges;           ///< by site
   std::vector<std::uint32_t> site_pc;  ///< by site

@@ -1,4 +1,5 @@
 // Race checks of single lanes: quick tags in the normal run, exact records in the re-run.
+#include "common/simgpu/exec/async_proxy.hpp"
 #include "common/simgpu/exec/memory_ops.hpp"
 
 namespace simgpu::exec {
@@ -72,7 +73,14 @@ void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& 
              last = static_cast<std::uint32_t>((in + bytes - 1) >> shift);
   const check::WarpClock& clock = run.clocks.of(w.index);
   const std::uint32_t now = run.clocks.now();
+  if (type != AccessType::load && run.proxy.names_readers)
+    overwrites_async_read(run, w, lane, op.pc, static_cast<std::uint32_t>(in), bytes);
   for (std::uint32_t g = first; g <= last; ++g) {
+    if (type != AccessType::load && check::is_by_engine(run.shadow.written[g]) &&
+        check::SharedShadow::suspicious(run.shadow.written[g], clock, w.index, lane)) {
+      report_bulk_conflict(run, w, lane, op, type, offset, bytes, g);
+      return;
+    }
     if (type != AccessType::load && check::is_pending(run.shadow.written[g])) {
       report_pending_conflict(run, w, lane, op, type, offset, bytes);
       return;

@@ -24,14 +24,18 @@ struct Group {
   std::uint32_t came_from = 0;  ///< pc of the branch that brought them here
 };
 
-/// Lanes that wait at a barrier.
+/// What parked lanes wait for.
+enum class WaitsFor : std::uint8_t { barrier, mbarrier, warpgroup };
+
+/// Lanes that wait.
 struct Parked {
   std::uint32_t resume = 0;  ///< block
   std::uint32_t mask = 0;
   std::uint32_t pc = 0;       ///< of the barrier instruction
-  std::uint32_t barrier = 0;  ///< 0..15
-  std::uint32_t detail = 0;   ///< index into Program::barriers
-  std::uint32_t pred = 0;     ///< bar.red: the lanes' values
+  std::uint32_t barrier = 0;  ///< 0..15; an mbarrier: its offset in shared memory
+  std::uint32_t detail = 0;   ///< index into Program::barriers, waits or products
+  std::uint32_t pred = 0;     ///< bar.red: the lanes' values; an mbarrier: the phase waited for
+  WaitsFor what = WaitsFor::barrier;
 };
 
 struct Frame {
@@ -57,9 +61,10 @@ struct Warp {
   std::vector<std::vector<std::byte>> frame_memory;  ///< of called functions, by depth
   std::vector<std::uint32_t> resume_after_call;      ///< by depth: block to go on with
   std::vector<Parked> parked;
-  Group running;            ///< the group that runs when the warp is resumed; mask 0 = pick one
-  std::uint64_t work = 0;   ///< multiply-adds of the blocks entered so far
-  std::uint64_t clock = 0;  ///< warp instructions executed, what %clock shows
+  Group running;                ///< the group that runs when the warp is resumed; mask 0 = pick one
+  std::uint64_t work = 0;       ///< multiply-adds of the blocks entered so far
+  std::uint32_t in_flight = 0;  ///< wgmma whose sums may not be touched yet
+  std::uint64_t clock = 0;      ///< warp instructions executed, what %clock shows
 
   /// Address bases of the current basic block, by pattern slot: filled by the first access through
   /// a register, used by those that follow it (see kernels/memory.cpp).

@@ -42,6 +42,23 @@ bool has_destination(Opcode op) {
     case Opcode::cp_async_wait_all:
     case Opcode::stmatrix:
     case Opcode::wmma_store:
+    case Opcode::mbarrier_init:
+    case Opcode::mbarrier_inval:
+    case Opcode::mbarrier_expect:
+    case Opcode::mbarrier_complete:
+    case Opcode::fence_proxy:
+    case Opcode::fence_mbarrier:
+    case Opcode::setmaxnreg:
+    case Opcode::bulk_load:
+    case Opcode::bulk_store:
+    case Opcode::bulk_prefetch:
+    case Opcode::bulk_commit:
+    case Opcode::bulk_wait:
+    case Opcode::tensor_load:
+    case Opcode::tensor_store:
+    case Opcode::wgmma_fence:
+    case Opcode::wgmma_commit:
+    case Opcode::wgmma_wait:
       return false;
     default:
       return true;

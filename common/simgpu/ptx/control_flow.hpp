@@ -32,6 +32,8 @@ void for_each_register(const Function& function, const Instruction& instruction,
   if (instruction.guard != UINT32_MAX) visit(instruction.guard, false);
   for (std::size_t i = writes ? 1 : 0; i < instruction.operands.size(); ++i)
     any(instruction.operands[i], false);
+  if (instruction.op == Opcode::wgmma && !instruction.operands.empty())
+    any(instruction.operands[0], false);  // it adds to its accumulators
   if (writes && !instruction.operands.empty()) any(instruction.operands[0], true);
 }
 

@@ -18,7 +18,8 @@ constexpr TypeSet set_of(T... types) {
 }
 constexpr TypeSet kPred = set_of(Type::pred);
 constexpr TypeSet kBits = set_of(Type::b16, Type::b32, Type::b64);
-constexpr TypeSet kBits32 = set_of(Type::b32), kBits3264 = set_of(Type::b32, Type::b64);
+constexpr TypeSet kBits32 = set_of(Type::b32), kBits64 = set_of(Type::b64);
+constexpr TypeSet kBits3264 = set_of(Type::b32, Type::b64);
 constexpr TypeSet kUnsigned = set_of(Type::u16, Type::u32, Type::u64);
 constexpr TypeSet kSigned = set_of(Type::s16, Type::s32, Type::s64);
 constexpr TypeSet kInt = kUnsigned | kSigned;
@@ -77,6 +78,11 @@ enum Family : Families {
   kUnified = 1ull << 35,
   kShiftAmount = 1ull << 36,
   kPermute = 1ull << 37,
+  kMbarrier = 1ull << 38,
+  kBulkGroup = 1ull << 39,
+  kCacheHint = 1ull << 40,
+  kTile = 1ull << 41,
+  kRead = 1ull << 42,
 };
 
 /// A modifier's name, and what it sets; nothing: the engine reads it off Modifiers::text, or need not
@@ -96,6 +102,8 @@ constexpr ModifierName kModifiers[] = {
     {"global", kSpace, put<&Modifiers::space, Space::global>},
     {"shared", kSpace, put<&Modifiers::space, Space::shared>},
     {"shared::cta", kSpace, put<&Modifiers::space, Space::shared>},
+    // Blocks run as clusters of one: their shared memory is the cluster's.
+    {"shared::cluster", kSpace, put<&Modifiers::space, Space::shared>},
     {"local", kSpace, put<&Modifiers::space, Space::local>},
     {"const", kSpace, put<&Modifiers::space, Space::constant>},
     {"param", kSpace, put<&Modifiers::space, Space::param>},
@@ -170,6 +178,7 @@ constexpr ModifierName kModifiers[] = {
     {"acq_rel", kSemantics, put<&Modifiers::release_acquire, true>},
     {"sc", kSemantics, put<&Modifiers::release_acquire, true>},
     {"cta", kScope},
+    {"cluster", kScope},
     {"gpu", kScope},
     {"sys", kScope},
     {"gl", kScope},
@@ -211,6 +220,11 @@ constexpr ModifierName kModifiers[] = {
     {"ecl", kPermute},
     {"ecr", kPermute},
     {"rc16", kPermute},
+    {"mbarrier::complete_tx::bytes", kMbarrier},
+    {"bulk_group", kBulkGroup},
+    {"L2::cache_hint", kCacheHint},
+    {"tile", kTile},
+    {"read", kRead},
 };
 
 // ---- opcodes
@@ -413,13 +427,14 @@ DecodedOpcode decode_opcode(std::string_view text) {
     d.problem = "'" + printable(text) + "' " + std::string(why);
     return d;
   };
+  std::size_t at = 0;
+  const Row* row = find_row(text, &at);
   for (const std::string_view prefix : kHardwareOnly) {
-    if (!text.starts_with(prefix)) continue;
+    if (!text.starts_with(prefix) || (row != nullptr && row->text.size() >= prefix.size() - 1))
+      continue;
     d.needs_gpu = true;
     return fail("needs a GPU: simgpu does not run it");
   }
-  std::size_t at = 0;
-  const Row* row = find_row(text, &at);
   if (row == nullptr) return fail("is not an instruction simgpu knows");
   d.op = row->op;
   d.operands = row->operands;

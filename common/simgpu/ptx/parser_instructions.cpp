@@ -94,6 +94,7 @@ Parser::Parsed Parser::parse_operand(Function& function, Body& body, bool in_vec
   if (token.is('[')) {
     next();
     parse_address(function, body, &operand);
+    if (accept(',')) parse_coordinates(function, body, &parsed);
     expect(']');
     return parsed;
   }
@@ -138,6 +139,18 @@ Parser::Parsed Parser::parse_operand(Function& function, Body& body, bool in_vec
   return parsed;
 }
 
+/// Of a bulk tensor copy: "[map, {x, y}]".
+void Parser::parse_coordinates(Function& function, Body& body, Parsed* parsed) {
+  constexpr std::size_t kMostCoordinates = 5;
+  if (!accept('{')) throw_unsupported("this addressing form needs a GPU: simgpu does not run it");
+  do {
+    if (parsed->elements.size() == kMostCoordinates) fail("a tensor has at most 5 coordinates");
+    charge();
+    parsed->elements.push_back(parse_operand(function, body, true));
+  } while (accept(','));
+  expect('}');
+}
+
 void Parser::parse_address(Function& function, Body& body, Operand* operand) {
   operand->is_memory = true;
   if (peek().kind == Token::Kind::identifier && peek().text != "WARP_SZ") {
@@ -154,8 +167,6 @@ void Parser::parse_address(Function& function, Body& body, Operand* operand) {
       throw_unsupported("the address of a function is not supported");
     }
     operand->bits = parse_offset();
-    if (peek().is(','))
-      throw_unsupported("this addressing form needs a GPU: simgpu does not run it");
     return;
   }
   operand->kind = Kind::imm;
@@ -221,8 +232,9 @@ std::string Parser::register_misfit(const Function& function, const Place& place
 std::string Parser::number_misfit(const Place& place, Parsed* parsed) {
   Operand& operand = parsed->operand;
   if (operand.is_memory)
-    return place.kind == 'm' ? std::string() : "an address in [ ] does not fit here";
-  if (std::string_view("dDPmnlt").find(place.kind) != std::string_view::npos)
+    return place.kind == 'm' || place.kind == 'M' ? std::string()
+                                                  : "an address in [ ] does not fit here";
+  if (std::string_view("dDPmMnlt").find(place.kind) != std::string_view::npos)
     return "a number does not fit here";
   if (!place.is_pred) {
     const Type type = place.type == Type::none ? Type::b64 : place.type;
@@ -296,7 +308,7 @@ std::string Parser::special_misfit(const Place& place, Special special) {
 
 std::string Parser::address_misfit(const Place& place, const Operand& operand) {
   if (operand.is_memory || operand.kind == Kind::address)
-    return place.kind == 'm' ? "" : "an address in [ ] does not fit here";
+    return place.kind == 'm' || place.kind == 'M' ? "" : "an address in [ ] does not fit here";
   const bool holds_address = (place.kind == 's' || place.kind == 'S') && !place.is_pred &&
                              (place.exact == 0 || place.exact >= 4);
   return holds_address ? "" : "the address of a variable does not fit here";
@@ -305,12 +317,20 @@ std::string Parser::address_misfit(const Place& place, const Operand& operand) {
 std::string Parser::misfit(const Function& function, const DecodedOpcode& decoded, char kind,
                            char width, Parsed* parsed) {
   const Operand& operand = parsed->operand;
-  if (kind != 'n' && operand.negated) return "'!' needs a predicate source";
+  if (kind != 'n' && kind != 'q' && operand.negated) return "'!' needs a predicate source";
   if (kind != 'P' && parsed->has_second) return "takes one destination only";
   const Place place = place_of(decoded, kind, width);
+  if ((kind == 'M') != (operand.is_memory && !parsed->elements.empty()))
+    return kind == 'M' ? "needs a tensor map and coordinates" : "coordinates do not fit here";
+  if (kind == 'M') {
+    Place element = place;
+    element.kind = 'S';
+    for (Parsed& e : parsed->elements)
+      if (std::string why = element_misfit(function, element, &e); !why.empty()) return why;
+  }
   switch (operand.kind) {
     case Kind::reg:
-      if (std::string_view("milt").find(kind) != std::string_view::npos)
+      if (std::string_view("mMilt").find(kind) != std::string_view::npos)
         return "a register does not fit here";
       return register_misfit(function, place, operand.index);
     case Kind::sink:
@@ -367,13 +387,17 @@ void Parser::parse_operands(Function& function, Body& body, const DecodedOpcode&
   }
   match_operands(function, decoded, line, &parsed);
   instruction->operands.reserve(parsed.size());
-  for (Parsed& p : parsed) {
-    if (p.operand.kind == Kind::vector) {
-      p.operand.index = static_cast<std::uint32_t>(function.vector_operands.size());
-      p.operand.count = static_cast<std::uint32_t>(p.elements.size());
-      for (const Parsed& element : p.elements) function.vector_operands.push_back(element.operand);
-    }
-    instruction->operands.push_back(p.operand);
+  const auto push_elements = [&](const Parsed& p) {
+    Operand vector;
+    vector.kind = Kind::vector;
+    vector.index = static_cast<std::uint32_t>(function.vector_operands.size());
+    vector.count = static_cast<std::uint32_t>(p.elements.size());
+    for (const Parsed& element : p.elements) function.vector_operands.push_back(element.operand);
+    instruction->operands.push_back(vector);
+  };
+  for (const Parsed& p : parsed) {
+    if (p.operand.kind != Kind::vector) instruction->operands.push_back(p.operand);
+    if (!p.elements.empty()) push_elements(p);
   }
 }
 

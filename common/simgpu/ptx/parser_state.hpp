@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kNone = UINT32_MAX;
 inline constexpr std::uint32_t kMostLine = 10'000'000;  // #line may claim anything
 inline constexpr std::uint32_t kMostColumn = 65'535;
 inline constexpr std::size_t kMostRegisterName = 64;
-inline constexpr std::size_t kMostVectorElements = 64;  // the longest real one, wmma's, has 16
+inline constexpr std::size_t kMostVectorElements = 128;  // wgmma's accumulators
 inline constexpr std::uint64_t kMostInitialisedBytes = 16u << 20;
 
 using Kind = Operand::Kind;
@@ -313,6 +313,7 @@ class Parser {
   std::int64_t parse_offset();
 
   Parsed parse_operand(Function& function, Body& body, bool in_vector = false);
+  void parse_coordinates(Function& function, Body& body, Parsed* parsed);
 
   void parse_address(Function& function, Body& body, Operand* operand);
 

@@ -187,7 +187,7 @@ TEST_CASE("an unsupported instruction names itself and its line, when the kernel
 {
   .reg .b32 %r<4>; .reg .f32 %f<4>;
   .loc 1 17 3
-  wgmma.fence.sync.aligned;
+  tcgen05.wait::ld.sync.aligned;
   ret;
 }
 .visible .entry good(.param .u64 out)
@@ -202,7 +202,7 @@ TEST_CASE("an unsupported instruction names itself and its line, when the kernel
 )"));
   const std::optional<KernelInfo> info = gpu.device.kernel(gpu.module, "bad");
   REQUIRE(info);
-  CHECK(info->unsupported.find("wgmma") != std::string::npos);
+  CHECK(info->unsupported.find("tcgen05") != std::string::npos);
   std::string said;
   try {
     const LaunchReport report = gpu.run("bad", {1, 1, 1}, {32, 1, 1});
@@ -212,7 +212,7 @@ TEST_CASE("an unsupported instruction names itself and its line, when the kernel
     CHECK(error.status == Status::unsupported);
     said = error.what();
   }
-  CHECK(said.find("wgmma") != std::string::npos);
+  CHECK(said.find("tcgen05") != std::string::npos);
   CHECK(said.find("17") != std::string::npos);
   const DevicePtr out = gpu.device.alloc(4, "out");
   CHECK(gpu.run("good", {1, 1, 1}, {1, 1, 1}, out).findings.empty());

@@ -10,16 +10,17 @@ allowed='
 report:
 options:         report
 instructions:
+tensor_map:
 ptx:             instructions
 memory:
 check:           report
 count:           report options ptx
-exec:            report options instructions ptx memory check count processor
+exec:            report options instructions tensor_map ptx memory check count processor
 processor:
 device:          report options ptx memory check count exec
 include:
 runtime:         device include wire
-runtime/api:     runtime device include
+runtime/api:     runtime device include tensor_map
 runtime/local:   runtime device include
 runtime/remote:  runtime device include wire
 runtime/server:  runtime device include wire

@@ -93,6 +93,8 @@ int fault_of(const LaunchReport& report) {
       case FindingKind::shared_race:
       case FindingKind::global_race:
       case FindingKind::async_not_waited:
+      case FindingKind::proxy_fence_missing:
+      case FindingKind::swizzle_mismatch:
       case FindingKind::divergent_barrier:
       case FindingKind::exited_before_barrier:
       case FindingKind::mismatched_barrier:
@@ -144,6 +146,8 @@ void print_json(std::FILE* out, const std::vector<LaunchReport>& reports) {
     global("global_store", c.global_store);
     global("global_atomic", c.global_atomic);
     global("async_copy", c.async_copy);
+    global("bulk_load", c.bulk_load);
+    global("bulk_store", c.bulk_store);
     shared("shared_load", c.shared_load);
     shared("shared_store", c.shared_store);
     shared("shared_atomic", c.shared_atomic);

@@ -1,0 +1,84 @@
+// mbarriers, bulk copies and wgmma, as the interpreter and the checks of memory need them. See
+// check/async_proxy.hpp for what is remembered.
+#pragma once
+
+#include "common/simgpu/exec/launch_run.hpp"
+
+namespace simgpu::exec {
+
+// ---- mbarrier.cpp
+/// Lanes of `mask` have come to the wait that ends `block`.
+void wait_at_mbarrier(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t mask);
+/// Lets lanes go on whose phase has ended, and those that only test. False: nobody did.
+bool wake_at_mbarriers(BlockRun& run, Warp& w);
+/// Nothing else can run: who waits with a time limit goes on without the phase having ended. False:
+/// nobody waits so.
+bool time_out_at_mbarriers(BlockRun& run);
+/// The block waits for ever, and some wait here. False: they do not.
+bool report_mbarrier_deadlock(BlockRun& run);
+/// `bytes` of a copy have come.
+void complete_transaction(BlockRun& run, check::MBarrier& b, std::uint32_t bytes);
+/// The barrier that an instruction names, with every check; nullptr after a finding.
+check::MBarrier* find_mbarrier(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc,
+                               ptx::Space space, std::uint64_t address);
+std::string mbarrier_text(const BlockRun& run, std::uint32_t offset);  ///< "the mbarrier full+8"
+
+// ---- bulk_copy.cpp
+/// Copies that report to the barrier at `offset` arrive until its phase ends.
+void land_copies(BlockRun& run, std::uint32_t offset, check::MBarrier& b);
+/// A thread reads or writes bytes that a bulk copy has written or will write, without having waited:
+/// reported.
+void report_bulk_conflict(BlockRun& run, const Warp& w, unsigned lane, const Op& op,
+                          AccessType type, std::uint64_t offset, unsigned bytes, std::uint32_t g);
+/// A write to bytes that wgmma or a bulk store may still be reading: reported. False: there is none.
+bool overwrites_async_read(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc,
+                           std::uint32_t first, std::uint32_t bytes);
+/// What is under way when the block has ended.
+void check_end_of_block(BlockRun& run);
+
+/// Times that one or several warps have in common: what they may read asynchronously.
+struct ReaderTimes {
+  check::WarpTimes seen{};
+  check::ProxyTimes proxied{};
+};
+ReaderTimes reader_times(const BlockRun& run, unsigned first_warp, unsigned warps);
+/// An asynchronous read of [first, first + bytes) of shared memory, in the arrays: is everything
+/// there, and known to the proxy? Reported otherwise (once for a call). Whole chunks of 16 bytes.
+class AsyncReadCheck {
+ public:
+  AsyncReadCheck(BlockRun& run, unsigned first_warp, unsigned warps, std::uint32_t pc,
+                 const char* what);
+  void chunk(std::uint32_t first) {
+    const check::Tag* t = written_ + (first >> shift_);
+    for (unsigned k = 0; k < 16u >> shift_; ++k)
+      if (t[k] != last_) look(first, t[k]);
+  }
+
+ private:
+  void look(std::uint32_t first, check::Tag t);
+  BlockRun& run_;
+  const unsigned warp_, shift_;
+  const std::uint32_t pc_;
+  const char* const what_;
+  const check::Tag* const written_;
+  const ReaderTimes times_;
+  check::Tag last_ = 0;  ///< the last one that was fine
+  bool reported_ = false, checked_;
+};
+
+// ---- wgmma.cpp
+void come_to_product(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t mask);
+bool report_product_deadlock(BlockRun& run);
+
+/// D = A * B + D of a warpgroup, from the bytes of both operands.
+struct WgmmaTask {
+  const Wgmma* form = nullptr;
+  Warp* warps = nullptr;  ///< four
+  bool keeps_sums = true;
+  /// 64 rows of A, 32 bytes each, and the columns of B: rows along k. Of an operand with rows along
+  /// m or n: 16 (or fewer) rows of k, as long as they are.
+  const std::byte *a = nullptr, *b = nullptr;
+};
+void multiply_warpgroup(const WgmmaTask& task);  ///< kernels/wgmma.cpp
+
+}  // namespace simgpu::exec

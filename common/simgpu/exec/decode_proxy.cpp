@@ -1,0 +1,192 @@
+// Decodes mbarriers, bulk copies and wgmma (PTX ISA 9.7.13.15, 9.7.9.25, 9.7.9.27, 9.7.15).
+#include <algorithm>
+
+#include "common/simgpu/exec/decoder.hpp"
+#include "common/simgpu/memory/address.hpp"
+
+namespace simgpu::exec {
+
+using ptx::Opcode;
+using ptx::Space;
+using Kind = ptx::Operand::Kind;
+using PT = ptx::Type;
+
+void FunctionDecoder::mbarrier(const Ins& ins) {
+  p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::synchronisation;
+  p_.uses_proxy = true;
+  if (ins.op == Opcode::mbarrier_pending) {
+    const Ref state = source(at(ins, 1), 8), dst = destination(at(ins, 0), PT::b32);
+    Op& o = emit(op_mbarrier_pending);
+    o.dst = dst;
+    o.a = state;
+    return;
+  }
+  const bool arrives = ins.op == Opcode::mbarrier_arrive ||
+                       ins.op == Opcode::mbarrier_arrive_expect ||
+                       ins.op == Opcode::mbarrier_drop || ins.op == Opcode::mbarrier_drop_expect;
+  const bool has_bytes = ins.op == Opcode::mbarrier_arrive_expect ||
+                         ins.op == Opcode::mbarrier_drop_expect ||
+                         ins.op == Opcode::mbarrier_expect || ins.op == Opcode::mbarrier_complete;
+  const std::size_t address = arrives ? 1 : 0;
+  std::int64_t offset;
+  const Ref base = memory_base(at(ins, address), offset);
+  const Ref value = ins.operands.size() > address + 1 ? source(at(ins, address + 1), 4) : kNoRef;
+  const bool returns = arrives && at(ins, 0).kind != Kind::sink;
+  const Ref dst = returns ? destination(at(ins, 0), PT::b64) : kNoRef;
+  Op& o = emit(ins.op == Opcode::mbarrier_init    ? op_mbarrier_init
+               : ins.op == Opcode::mbarrier_inval ? op_mbarrier_inval
+                                                  : op_mbarrier_arrive);
+  o.a = base;
+  o.imm = offset;
+  o.x = static_cast<std::uint8_t>(ins.mod.space);
+  o.dst = dst;
+  (arrives && !has_bytes ? o.c : o.b) = value;
+  const bool drops = ins.op == Opcode::mbarrier_drop || ins.op == Opcode::mbarrier_drop_expect;
+  o.y = static_cast<std::uint8_t>((arrives ? kArrives : 0) | (drops ? kDrops : 0) |
+                                  (!has_bytes                            ? 0
+                                   : ins.op == Opcode::mbarrier_complete ? kCompletes
+                                                                         : kExpects));
+}
+
+/// mbarrier.try_wait and test_wait.
+void FunctionDecoder::mbarrier_wait(BasicBlock& block, const Ins& ins) {
+  p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::synchronisation;
+  p_.uses_proxy = true;
+  block.end = End::wait;
+  MBarrierWait wait;
+  wait.by_parity = ins.op == Opcode::mbarrier_wait_parity;
+  wait.generic = ins.mod.space == Space::generic;
+  if (ins.mod.space != Space::shared && !wait.generic)
+    fail("'" + std::string(ins.mod.text) + "': an mbarrier lies in shared memory");
+  wait.dst = destination(at(ins, 0), PT::pred);
+  // Nothing may follow in this block: what the operands need is emitted before its end.
+  wait.address = memory_base(at(ins, 1), wait.offset);
+  wait.phase = source(at(ins, 2), wait.by_parity ? 4 : 8);
+  block.detail = static_cast<std::uint32_t>(p_.waits.size());
+  p_.waits.push_back(wait);
+}
+
+void FunctionDecoder::bulk_copy(const Ins& ins) {
+  p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::memory_global;
+  p_.uses_proxy = true;
+  const bool load = ins.op == Opcode::bulk_load || ins.op == Opcode::tensor_load;
+  const bool tensor = ins.op == Opcode::tensor_load || ins.op == Opcode::tensor_store;
+  const bool hint = ins.mod.text.find(".L2::cache_hint") != std::string_view::npos;
+  BulkForm form;
+  // load: [to], [from] or [map, {}], (bytes), [barrier]; store: [to] or [map, {}], [from], (bytes)
+  std::size_t k = 0;
+  const auto global = [&] {
+    form.global = memory_base(at(ins, k++), form.global_offset);
+    if (!tensor) return;
+    const Operand& coordinates = at(ins, k++);
+    const std::string_view text = ins.mod.text;
+    const auto dims = static_cast<unsigned>(text[text.find("tensor.") + 7] - '0');
+    if (coordinates.count != dims)
+      fail("'" + std::string(text) + "' takes " + std::to_string(dims) + " coordinates");
+    for (std::uint32_t d = 0; d < coordinates.count; ++d)
+      form.coordinates.push_back(source(f_.vector_operands[coordinates.index + d], 4));
+  };
+  const auto shared = [&] { form.shared = memory_base(at(ins, k++), form.shared_offset); };
+  if (load) {
+    shared();
+    global();
+  } else {
+    global();
+    shared();
+  }
+  if (!tensor) form.bytes = source(at(ins, k++), 4);
+  if (load) form.barrier = memory_base(at(ins, k++), form.barrier_offset);
+  if (ins.operands.size() != k + (hint ? 1 : 0))
+    fail("'" + std::string(ins.mod.text) + "': an operand too many or too few for its suffixes");
+  Op& o = emit(load ? op_bulk_load : op_bulk_store);
+  o.imm = static_cast<std::int64_t>(p_.bulk_forms.size());
+  o.site = new_site();
+  p_.bulk_forms.push_back(std::move(form));
+}
+
+/// wait_group of wgmma and of bulk stores.
+void FunctionDecoder::proxy_wait(const Ins& ins) {
+  p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::synchronisation;
+  p_.uses_proxy = true;
+  const std::int64_t groups = at(ins, 0).bits;
+  const bool wgmma = ins.op == Opcode::wgmma_wait;
+  if (groups < 0 || (wgmma && groups > 7))
+    fail("'" + std::string(ins.mod.text) + "' takes a number of groups" +
+         (wgmma ? ", 0 to 7" : ""));
+  Op& o = emit(wgmma ? op_wgmma_wait : op_bulk_wait);
+  o.slot = static_cast<std::uint32_t>(std::min<std::int64_t>(groups, INT32_MAX));
+}
+
+namespace {
+
+struct WgmmaType {
+  PT a, d;
+  MmaFormat format;
+  unsigned k;
+};
+/// PTX ISA 9.7.15.2. Of two types of bytes, each may have a sign.
+constexpr WgmmaType kTypes[] = {
+    {PT::f16, PT::f32, MmaFormat::f16, 16},   {PT::f16, PT::f16, MmaFormat::f16, 16},
+    {PT::bf16, PT::f32, MmaFormat::bf16, 16}, {PT::tf32, PT::f32, MmaFormat::tf32, 8},
+    {PT::s8, PT::s32, MmaFormat::s8, 32},     {PT::u8, PT::s32, MmaFormat::s8, 32},
+};
+
+}  // namespace
+
+/// wgmma.mma_async.
+void FunctionDecoder::product(BasicBlock& block, const Ins& ins) {
+  const ptx::Modifiers& m = ins.mod;
+  const std::string text(m.text);
+  p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::tensor;
+  p_.uses_proxy = true;
+  const bool bytes = m.type2 == PT::s8 || m.type2 == PT::u8;
+  const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const WgmmaType& t) {
+    return t.a == m.type2 && t.d == m.type && t.k == m.k;
+  });
+  const bool same = bytes ? m.type3 == PT::s8 || m.type3 == PT::u8 : m.type3 == m.type2;
+  const bool columns = m.n >= 8 && m.n <= 256 && m.n % 8 == 0 &&
+                       (!bytes || m.n <= 32 ? (!bytes || m.n != 24 || true) : m.n % 16 == 0);
+  if (row == std::end(kTypes) || !same || m.m != 64 || !columns || (m.sat && !bytes))
+    fail("'" + text +
+         "' is a shape or a combination of types that the simulated GPU does not have");
+  Wgmma w;
+  w.format = row->format;
+  w.n = static_cast<std::uint8_t>(m.n / 8);
+  w.half_sums = m.type == PT::f16;
+  w.unsigned_a = m.type2 == PT::u8;
+  w.unsigned_b = m.type3 == PT::u8;
+  w.saturates = m.sat;
+  w.sums = fragment(at(ins, 0), m.n / (w.half_sums ? 4u : 2u), 4, true);
+  const Operand& a = at(ins, 1);
+  const bool registers = a.kind == Kind::vector;
+  if (registers)
+    w.fragment = fragment(a, 4, 4, false);
+  else
+    w.a = source(a, 8);
+  w.b = source(at(ins, 2), 8);
+  w.scale_d = predicate(at(ins, 3));
+  const bool transposes = row->format == MmaFormat::f16 || row->format == MmaFormat::bf16;
+  const std::size_t wanted = bytes ? 0 : 2 + (transposes ? (registers ? 1 : 2) : 0);
+  if (ins.operands.size() != 4 + wanted)
+    fail("'" + text + "' takes " + std::to_string(wanted) + " constants behind scale-d");
+  const auto constant = [&](std::size_t k, int least) {
+    const auto v = static_cast<std::int32_t>(at(ins, k).bits);
+    if (v != least && v != 1)
+      fail("'" + text + "': operand " + std::to_string(k + 1) + " is " + std::to_string(least) +
+           " or 1");
+    return v;
+  };
+  if (!bytes) {
+    w.negates_a = constant(4, -1) < 0;
+    w.negates_b = constant(5, -1) < 0;
+  }
+  if (transposes) {
+    if (!registers) w.mn_major_a = constant(6, 0) != 0;
+    w.mn_major_b = constant(registers ? 6 : 7, 0) != 0;
+  }
+  block.end = End::product;
+  block.detail = static_cast<std::uint32_t>(p_.products.size());
+  p_.products.push_back(std::move(w));
+}
+
+}  // namespace simgpu::exec

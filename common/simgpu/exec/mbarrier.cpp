@@ -1,0 +1,386 @@
+// mbarrier (PTX ISA 9.7.13.15): arrivals, transactions, phases and who waits for them.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "common/simgpu/exec/async_proxy.hpp"
+#include "common/simgpu/exec/decoder.hpp"
+#include "common/simgpu/exec/memory_ops.hpp"
+
+namespace simgpu::exec {
+
+using check::MBarrier;
+
+namespace {
+
+constexpr unsigned kBytes = 8;
+/// How often those that only test, or whose wait has a time limit, are let go while nothing else
+/// happens in the block. Then it waits for ever.
+constexpr unsigned kIdleRounds = 1000;
+
+Access shared_access(const BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc,
+                     std::uint64_t offset) {
+  return describe(run,
+                  {pc, w.index, lane, AccessType::atomic, MemorySpace::shared, kBytes, offset});
+}
+
+void trap(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc, std::uint64_t offset,
+          std::string why) {
+  add_finding(run, FindingKind::trap, pc, UINT32_MAX, shared_access(run, w, lane, pc, offset),
+              std::nullopt, std::move(why));
+  abort_launch(run);
+}
+
+/// Marks an access of the barrier object as one of the thread, so that an initialisation that others
+/// may not have seen is a race.
+void mark(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc, AccessType type,
+          std::uint64_t offset) {
+  const Checks& checks = run.launch->options.checks;
+  if (!checks.race && !checks.init) return;
+  Op op;
+  op.pc = pc;
+  check_shared_access(run, w, lane, op, type, offset, kBytes);
+}
+
+/// The phase ends if all have come.
+void end_phase(BlockRun& run, MBarrier& b) {
+  if (b.pending != 0 || b.transactions != 0) return;
+  ++b.phase;
+  b.pending = b.expected;
+  b.ended = b.arriving;
+  b.arriving = {};
+  b.announced = b.brought = 0;
+  ++run.proxy.events;
+  bound_times(run);
+}
+
+bool expect(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc, std::uint32_t offset,
+            MBarrier& b, std::uint32_t bytes) {
+  if (bytes > check::kMostTransactions || b.transactions + bytes > check::kMostTransactions) {
+    trap(run, w, lane, pc, offset,
+         "expect_tx of " + std::to_string(bytes) + " bytes: an mbarrier counts up to " +
+             std::to_string(check::kMostTransactions));
+    return false;
+  }
+  b.transactions += bytes;
+  b.announced += bytes;
+  b.expect_pc = pc;
+  ++run.proxy.events;
+  return true;
+}
+
+/// Where the barrier lies, checked; UINT32_MAX after a finding.
+std::uint32_t offset_of(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc,
+                        ptx::Space space, std::uint64_t address, Target* target) {
+  *target = resolve(run, w, lane, space, address, kBytes, true);
+  Op op;
+  op.pc = pc;
+  if (target->fault == Target::Fault::none && target->space != MemorySpace::shared) {
+    trap(run, w, lane, pc, memory::kSharedBase, "an mbarrier must lie in shared memory");
+    return UINT32_MAX;
+  }
+  if (target->fault != Target::Fault::none) {
+    report_fault(run, w, lane, op, AccessType::atomic, kBytes, address, *target);
+    return UINT32_MAX;
+  }
+  return static_cast<std::uint32_t>(target->offset);
+}
+
+/// A state of the barrier, as arrive returns it: the phase, and the arrivals that were missing.
+std::uint64_t state_of(const MBarrier& b) {
+  return std::uint64_t{b.phase} << 32 | b.pending;
+}
+
+void arrive(BlockRun& run, Warp& w, unsigned lane, const Op& op, MBarrier& b, std::uint32_t offset,
+            std::uint32_t count, bool drops) {
+  if (count == 0 || count > b.pending || (drops && count > b.expected)) {
+    trap(run, w, lane, op.pc, offset,
+         count == 0 ? "an arrival counts 1 at least"
+                    : "more arrivals at " + mbarrier_text(run, offset) +
+                          " than its phase expects: " + std::to_string(b.expected) +
+                          " by mbarrier.init, " + std::to_string(b.pending) +
+                          " still missing, and " + std::to_string(count) + " come");
+    return;
+  }
+  run.clocks.arrive(w.index, b.arriving);
+  b.pending -= count;
+  if (drops) b.expected -= count;
+  ++run.proxy.events;
+  end_phase(run, b);
+}
+
+/// Ended already? Lets copies arrive that the phase waits for.
+bool has_ended(BlockRun& run, std::uint32_t offset, MBarrier& b, const MBarrierWait& form,
+               std::uint64_t phase) {
+  const auto ended = [&] {
+    return form.by_parity ? (b.phase & 1u) != (phase & 1u) : b.phase != phase >> 32;
+  };
+  if (!ended()) land_copies(run, offset, b);
+  return ended();
+}
+
+void write_lane(const Warp& w, Ref dst, std::uint32_t lanes, bool value) {
+  std::uint32_t& p = *lanes_of<std::uint32_t>(w, dst);
+  p = value ? p | lanes : p & ~lanes;
+}
+
+void resume(Warp& w, const Parked& p, bool value) {
+  const MBarrierWait& form = w.run->launch->program->waits[p.detail];
+  write_lane(w, form.dst, p.mask, value);
+  w.frames[w.depth].ready.push_back({p.resume, p.mask, p.pc});
+}
+
+}  // namespace
+
+std::string mbarrier_text(const BlockRun& run, std::uint32_t offset) {
+  const Access a =
+      describe_thread(*run.launch, run.number, 0,
+                      {0, 0, 0, AccessType::atomic, MemorySpace::shared, kBytes, offset});
+  return a.object.empty() ? "the mbarrier at byte " + std::to_string(offset) + " of shared memory"
+                          : "the mbarrier " + a.object + "+" + std::to_string(a.offset);
+}
+
+MBarrier* find_mbarrier(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc,
+                        ptx::Space space, std::uint64_t address) {
+  Target t;
+  const std::uint32_t offset = offset_of(run, w, lane, pc, space, address, &t);
+  if (offset == UINT32_MAX) return nullptr;
+  const auto it = run.proxy.barriers.find(offset);
+  if (it != run.proxy.barriers.end()) return &it->second;
+  trap(run, w, lane, pc, offset,
+       "there is no mbarrier at byte " + std::to_string(offset) +
+           " of shared memory: none was initialised there before this instruction");
+  return nullptr;
+}
+
+void complete_transaction(BlockRun& run, MBarrier& b, std::uint32_t bytes) {
+  b.transactions -= bytes;
+  b.brought += bytes;
+  ++run.proxy.events;
+  end_phase(run, b);
+}
+
+// ---- instructions; Op::a address, Op::imm its offset, Op::x space, Op::b count or bytes
+
+void op_mbarrier_init(Warp& w, const Op& op) {
+  BlockRun& run = *w.run;
+  const auto* address = lanes_of<std::uint64_t>(w, op.a);
+  const auto* count = lanes_of<std::uint32_t>(w, op.b);
+  for (std::uint32_t left = w.mask; left != 0 && !run.aborted; left &= left - 1) {
+    const auto i = static_cast<unsigned>(std::countr_zero(left));
+    Target t;
+    const std::uint32_t offset = offset_of(run, w, i, op.pc, static_cast<ptx::Space>(op.x),
+                                           address[i] + static_cast<std::uint64_t>(op.imm), &t);
+    if (offset == UINT32_MAX) continue;
+    if (count[i] == 0 || count[i] > check::kMostArrivals) {
+      trap(run, w, i, op.pc, offset,
+           "mbarrier.init for " + std::to_string(count[i]) + " arrivals: 1 to " +
+               std::to_string(check::kMostArrivals) + " can be expected");
+      return;
+    }
+    mark(run, w, i, op.pc, AccessType::store, offset);
+    std::memset(t.data, static_cast<int>(memory::kPoison), kBytes);
+    MBarrier b;
+    b.expected = b.pending = count[i];
+    b.engine = run.proxy.engines++ % check::kEngines;
+    b.init_pc = op.pc;
+    b.init_thread = w.index * kLanes + i;
+    run.proxy.barriers[offset] = b;
+    ++run.proxy.events;
+  }
+}
+
+void op_mbarrier_inval(Warp& w, const Op& op) {
+  BlockRun& run = *w.run;
+  const auto* address = lanes_of<std::uint64_t>(w, op.a);
+  for (std::uint32_t left = w.mask; left != 0 && !run.aborted; left &= left - 1) {
+    const auto i = static_cast<unsigned>(std::countr_zero(left));
+    const std::uint64_t at = address[i] + static_cast<std::uint64_t>(op.imm);
+    if (find_mbarrier(run, w, i, op.pc, static_cast<ptx::Space>(op.x), at) == nullptr) continue;
+    Target t;
+    const std::uint32_t offset = offset_of(run, w, i, op.pc, static_cast<ptx::Space>(op.x), at, &t);
+    mark(run, w, i, op.pc, AccessType::store, offset);
+    run.proxy.barriers.erase(offset);
+  }
+}
+
+/// All forms of arrive, expect_tx and complete_tx. Op::c: the count of arrivals, Op::y: what to do.
+void op_mbarrier_arrive(Warp& w, const Op& op) {
+  BlockRun& run = *w.run;
+  const auto* address = lanes_of<std::uint64_t>(w, op.a);
+  const auto* bytes = op.b != kNoRef ? lanes_of<std::uint32_t>(w, op.b) : nullptr;
+  const auto* count = op.c != kNoRef ? lanes_of<std::uint32_t>(w, op.c) : nullptr;
+  for (std::uint32_t left = w.mask; left != 0 && !run.aborted; left &= left - 1) {
+    const auto i = static_cast<unsigned>(std::countr_zero(left));
+    const std::uint64_t at = address[i] + static_cast<std::uint64_t>(op.imm);
+    const auto space = static_cast<ptx::Space>(op.x);
+    MBarrier* b = find_mbarrier(run, w, i, op.pc, space, at);
+    if (b == nullptr) continue;
+    Target t;
+    const std::uint32_t offset = offset_of(run, w, i, op.pc, space, at, &t);
+    mark(run, w, i, op.pc, AccessType::atomic, offset);
+    if ((op.y & kExpects) != 0 && !expect(run, w, i, op.pc, offset, *b, bytes[i])) return;
+    if (op.dst != kNoRef) lanes_of<std::uint64_t>(w, op.dst)[i] = state_of(*b);
+    if ((op.y & kCompletes) != 0) complete_transaction(run, *b, bytes[i]);
+    if ((op.y & kArrives) != 0)
+      arrive(run, w, i, op, *b, offset, count != nullptr ? count[i] : 1, (op.y & kDrops) != 0);
+  }
+}
+
+void op_mbarrier_pending(Warp& w, const Op& op) {
+  const auto* state = lanes_of<std::uint64_t>(w, op.a);
+  auto* d = lanes_of<std::uint32_t>(w, op.dst);
+  for (unsigned i = 0; i < kLanes; ++i)
+    if ((w.mask >> i) & 1u) d[i] = static_cast<std::uint32_t>(state[i]);
+}
+
+/// What a thread wrote before a proxy fence, the asynchronous proxy sees: memory, and barriers.
+void op_fence_proxy(Warp& w, const Op& op) {
+  BlockRun& run = *w.run;
+  run.clocks.fence_proxy(w.index);
+  bound_times(run);
+  op_fence_mbarrier(w, op);
+}
+void op_fence_mbarrier(Warp& w, const Op&) {
+  for (auto& [offset, b] : w.run->proxy.barriers)
+    if (b.init_thread / kLanes == w.index && ((w.mask >> (b.init_thread % kLanes)) & 1u) != 0)
+      b.known_to_proxy = true;
+}
+
+// ---- waiting
+
+void wait_at_mbarrier(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t mask) {
+  const MBarrierWait& form = run.launch->program->waits[block.detail];
+  const auto* address = lanes_of<std::uint64_t>(w, form.address);
+  const auto space = form.generic ? ptx::Space::generic : ptx::Space::shared;
+  Frame& frame = w.frames[w.depth];
+  std::uint32_t through = 0;
+  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+    const auto i = static_cast<unsigned>(std::countr_zero(left));
+    const std::uint64_t at = address[i] + static_cast<std::uint64_t>(form.offset);
+    MBarrier* b = find_mbarrier(run, w, i, block.pc, space, at);
+    if (b == nullptr) {
+      if (!run.aborted) abort_launch(run);
+      return;
+    }
+    Target t;
+    const std::uint32_t offset = offset_of(run, w, i, block.pc, space, at, &t);
+    mark(run, w, i, block.pc, AccessType::atomic, offset);
+    const std::uint64_t phase = form.by_parity ? lanes_of<std::uint32_t>(w, form.phase)[i]
+                                               : lanes_of<std::uint64_t>(w, form.phase)[i];
+    if (form.by_parity && phase > 1) {
+      trap(run, w, i, block.pc, offset,
+           "the parity of a phase is 0 or 1, not " + std::to_string(phase));
+      return;
+    }
+    if (has_ended(run, offset, *b, form, phase)) {
+      run.clocks.join(w.index, b->ended);
+      through |= 1u << i;
+      continue;
+    }
+    // Parked lanes remember their phase by its parity, or the low half of its number.
+    const auto wanted = static_cast<std::uint32_t>(form.by_parity ? phase : phase >> 32);
+    const auto same = std::find_if(w.parked.begin(), w.parked.end(), [&](const Parked& p) {
+      return p.what == WaitsFor::mbarrier && p.pc == block.pc && p.barrier == offset &&
+             p.pred == wanted;
+    });
+    if (same != w.parked.end())
+      same->mask |= 1u << i;
+    else
+      w.parked.push_back(
+          {block.next, 1u << i, block.pc, offset, block.detail, wanted, WaitsFor::mbarrier});
+  }
+  if (through == 0) return;
+  write_lane(w, form.dst, through, true);
+  frame.ready.push_back({block.next, through, block.pc});
+}
+
+bool wake_at_mbarriers(BlockRun& run, Warp& w) {
+  bool woken = false;
+  for (std::size_t k = 0; k < w.parked.size();) {
+    const Parked p = w.parked[k];
+    if (p.what != WaitsFor::mbarrier) {
+      ++k;
+      continue;
+    }
+    const MBarrierWait& form = run.launch->program->waits[p.detail];
+    const auto it = run.proxy.barriers.find(p.barrier);
+    const std::uint64_t phase = form.by_parity ? p.pred : std::uint64_t{p.pred} << 32;
+    const bool ended =
+        it == run.proxy.barriers.end() || has_ended(run, p.barrier, it->second, form, phase);
+    if (!ended) {
+      ++k;
+      continue;
+    }
+    if (it != run.proxy.barriers.end()) run.clocks.join(w.index, it->second.ended);
+    w.parked.erase(w.parked.begin() + static_cast<std::ptrdiff_t>(k));
+    resume(w, p, true);
+    woken = true;
+  }
+  return woken;
+}
+
+bool time_out_at_mbarriers(BlockRun& run) {
+  if (run.idle_since != run.proxy.events) {
+    run.idle_since = run.proxy.events;
+    run.idle_rounds = 0;
+  }
+  if (++run.idle_rounds > kIdleRounds) return false;  // they stay parked, to be told of
+  bool woken = false;
+  for (Warp& w : run.warps)
+    for (std::size_t k = 0; k < w.parked.size();) {
+      const Parked p = w.parked[k];
+      if (p.what != WaitsFor::mbarrier) {
+        ++k;
+        continue;
+      }
+      w.parked.erase(w.parked.begin() + static_cast<std::ptrdiff_t>(k));
+      resume(w, p, false);
+      woken = true;
+    }
+  return woken;
+}
+
+bool report_mbarrier_deadlock(BlockRun& run) {
+  const Program& p = *run.launch->program;
+  bool first = true;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> told;
+  for (const Warp& w : run.warps)
+    for (const Parked& k : w.parked) {
+      if (k.what != WaitsFor::mbarrier) continue;
+      const std::pair<std::uint32_t, std::uint32_t> place{k.pc, k.barrier};
+      if (std::find(told.begin(), told.end(), place) != told.end()) continue;
+      told.push_back(place);
+      const auto it = run.proxy.barriers.find(k.barrier);
+      if (it == run.proxy.barriers.end()) continue;
+      const MBarrier& b = it->second;
+      const bool by_parity = p.waits[k.detail].by_parity;
+      std::string text = first ? "the block waits for ever: " : "";
+      text += "warp " + std::to_string(w.index) + " waits at " + line_text(p, k.pc) +
+              " for phase " + std::to_string(b.phase) + " (parity " + std::to_string(b.phase & 1u) +
+              ") of " + mbarrier_text(run, k.barrier) + ", ";
+      if (b.pending != 0)
+        text += "at which " + std::to_string(b.expected - b.pending) + " of " +
+                std::to_string(b.expected) + " arrivals have come";
+      else
+        text += "at which all " + std::to_string(b.expected) + " arrivals have come";
+      std::uint32_t other = UINT32_MAX;
+      if (b.transactions != 0) {
+        other = b.expect_pc;
+        text += "; expect_tx announced " + std::to_string(b.announced) + " bytes";
+        if (b.expect_pc != UINT32_MAX) text += " (" + line_text(p, b.expect_pc) + ")";
+        text += " and copies brought " + std::to_string(b.brought);
+      }
+      if (by_parity && b.phase == 0 && k.pred == 0 && b.transactions == 0 &&
+          b.pending == b.expected)
+        text +=
+            ": of a new barrier, the phase of parity 1 counts as ended, that of parity 0 is open";
+      const auto lane = static_cast<unsigned>(std::countr_zero(k.mask));
+      add_finding(run, FindingKind::deadlock, k.pc, other,
+                  shared_access(run, w, lane, k.pc, k.barrier), std::nullopt, text);
+      first = false;
+    }
+  return !first;
+}
+
+}  // namespace simgpu::exec

@@ -1,0 +1,237 @@
+// What goes wrong between threads and the asynchronous proxy: bytes that are read before they have
+// come, tiles that are overwritten while something still reads them, fences that are missing.
+#include <algorithm>
+
+#include "common/simgpu/exec/async_proxy.hpp"
+#include "common/simgpu/exec/decoder.hpp"
+#include "common/simgpu/exec/memory_ops.hpp"
+
+namespace simgpu::exec {
+
+using check::BulkCopy;
+
+namespace {
+
+constexpr unsigned kChunk = 16;
+
+/// The copy that will write byte `at`.
+const BulkCopy* pending_copy(const BlockRun& run, std::uint32_t at) {
+  const BulkCopy* found = nullptr;
+  for (const auto& c : run.proxy.copies)
+    if (at >= c->first && at < c->first + c->bytes) found = c.get();
+  return found;
+}
+
+std::string object_text(const Access& a) {
+  if (a.object.empty()) return "byte " + std::to_string(a.address) + " of shared memory";
+  return a.object + "+" + std::to_string(a.offset);
+}
+
+}  // namespace
+
+void report_bulk_conflict(BlockRun& run, const Warp& w, unsigned lane, const Op& op,
+                          AccessType type, std::uint64_t offset, unsigned bytes, std::uint32_t g) {
+  const check::Tag t = run.shadow.written[g];
+  const bool pending = check::is_pending(t);
+  const BulkCopy* copy = pending ? pending_copy(run, g << run.shadow.shift) : nullptr;
+  const std::uint32_t pc =
+      pending ? (copy != nullptr ? copy->pc : UINT32_MAX) : run.async.landed[g].pc;
+  const auto kind =
+      type == AccessType::load ? FindingKind::async_not_waited : FindingKind::shared_race;
+  if (kind == FindingKind::shared_race && !run.launch->options.checks.race) return;
+  run.worker->findings.add(kind, op.pc, pc, run.number, [&] {
+    const Program& p = *run.launch->program;
+    const LaneAccess me{op.pc, w.index, lane, type, MemorySpace::shared, bytes, offset};
+    Finding f;
+    f.kernel = run.launch->kernel_name;
+    f.at = describe(run, me);
+    LaneAccess theirs = me;
+    theirs.pc = pc;
+    theirs.type = AccessType::store;
+    if (pc != UINT32_MAX)
+      f.other =
+          describe_thread(*run.launch, run.number, copy != nullptr ? copy->thread : 0, theirs);
+    const std::string copy_text =
+        pc != UINT32_MAX ? "the bulk copy of " + line_text(p, pc) : std::string("a bulk copy");
+    f.detail = line_text(p, op.pc) + " " + std::string(to_string(type)) + " " + object_text(f.at) +
+               ", which " + copy_text + (pending ? " is still writing" : " has written");
+    f.detail += type == AccessType::load
+                    ? ": wait for the phase of its mbarrier first, with the parity of that phase"
+                : pending ? ": the place may be written again when its copy has arrived and has "
+                            "been read"
+                          : ", and its mbarrier was not waited for";
+    if (pending && copy != nullptr) {
+      const auto b = run.proxy.barriers.find(copy->barrier);
+      if (b != run.proxy.barriers.end() && b->second.transactions < 0)
+        f.detail += " (its barrier was told of more bytes than expect_tx announced)";
+    }
+    return f;
+  });
+}
+
+bool overwrites_async_read(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc,
+                           std::uint32_t first, std::uint32_t bytes) {
+  if (!run.proxy.names_readers || !run.launch->options.checks.race) return false;
+  const check::WarpClock& clock = run.clocks.of(w.index);
+  const auto unordered = [&](const check::AsyncRead& r, unsigned first_warp, unsigned warps) {
+    for (unsigned q = 0; q < warps; ++q) {
+      if (r.ended[q] == check::AsyncRead::kOpen) continue;
+      const unsigned warp = first_warp + q;
+      if (warp == w.index || r.ended[q] < clock.seen[warp]) return false;
+    }
+    return true;
+  };
+  const auto look = [&](check::AsyncReads& reads, unsigned first_warp, unsigned warps,
+                        const char* what) {
+    std::uint32_t last = 0;
+    for (std::uint32_t k = first / kChunk; k <= (first + bytes - 1) / kChunk; ++k) {
+      if (k >= reads.size() || reads.chunks()[k] == last) continue;
+      last = reads.chunks()[k];
+      const check::AsyncRead* r = reads.find(last);
+      if (r == nullptr || !unordered(*r, first_warp, warps)) continue;
+      bool waited = false;
+      for (unsigned q = 0; q < warps; ++q) waited |= r->ended[q] != check::AsyncRead::kOpen;
+      const LaneAccess me{pc,
+                          w.index,
+                          lane,
+                          AccessType::store,
+                          MemorySpace::shared,
+                          kChunk,
+                          std::uint64_t{k} * kChunk + memory::kSharedBase};
+      const Program& p = *run.launch->program;
+      const Access at = describe(run, me);
+      LaneAccess theirs = me;
+      theirs.pc = r->pc;
+      theirs.type = AccessType::load;
+      add_finding(run, FindingKind::shared_race, pc, r->pc, at,
+                  describe_thread(*run.launch, run.number, first_warp * kLanes, theirs),
+                  line_text(p, pc) + " writes " + object_text(at) + ", which " + what + " of " +
+                      line_text(p, r->pc) + " may still be reading: " +
+                      (waited ? "who writes must wait until the reader has said, behind its "
+                                "wait_group, that it is done"
+                              : "wait_group must come before the place is given free"));
+      return true;
+    }
+    return false;
+  };
+  for (unsigned g = 0; g < run.proxy.warpgroups.size(); ++g)
+    if (look(run.proxy.warpgroups[g], 4 * g, 4, "the wgmma")) return true;
+  // A thread that waits for its bulk stores is ordered before itself; others see it by its warp.
+  return look(run.proxy.stores, w.index, 1, "the bulk copy");
+}
+
+void check_end_of_block(BlockRun& run) {
+  if (!run.launch->options.checks.race) return;
+  const Program& p = *run.launch->program;
+  const auto tell = [&](std::uint32_t pc, unsigned thread, const std::string& what) {
+    add_finding(run, FindingKind::async_not_waited, pc, UINT32_MAX,
+                describe_thread(*run.launch, run.number, thread,
+                                {pc, 0, 0, AccessType::store, MemorySpace::shared, 0, 0}),
+                std::nullopt,
+                "the block ends while the " + what + " of " + line_text(p, pc) +
+                    " is under way: wait for it first, its shared memory may belong to another "
+                    "block by then");
+  };
+  for (const auto& c : run.proxy.copies) tell(c->pc, c->thread, "bulk copy");
+  for (auto& [thread, g] : run.proxy.bulk_groups)
+    for (const std::uint32_t number : g.open)
+      if (const check::AsyncRead* r = run.proxy.stores.find(number))
+        tell(r->pc, thread, "bulk copy");
+  for (unsigned w = 0; w < run.proxy.groups.size(); ++w)
+    for (const std::uint32_t number : run.proxy.groups[w].open)
+      if (const check::AsyncRead* r = run.proxy.warpgroups[w / 4].find(number)) {
+        tell(r->pc, w * kLanes, "wgmma");
+        return;
+      }
+}
+
+ReaderTimes reader_times(const BlockRun& run, unsigned first_warp, unsigned warps) {
+  ReaderTimes t;
+  t.seen.fill(UINT32_MAX);
+  t.proxied.fill(UINT32_MAX);
+  for (unsigned q = 0; q < warps; ++q) {
+    const check::WarpClock& c = run.clocks.of(first_warp + q);
+    for (std::size_t k = 0; k < t.seen.size(); ++k) t.seen[k] = std::min(t.seen[k], c.seen[k]);
+    for (std::size_t k = 0; k < t.proxied.size(); ++k)
+      t.proxied[k] = std::min(t.proxied[k], c.proxied[k]);
+  }
+  // What a reader wrote itself needs no order, but a proxy fence.
+  for (unsigned q = 0; q < warps && warps == 1; ++q) t.seen[first_warp + q] = UINT32_MAX;
+  return t;
+}
+
+AsyncReadCheck::AsyncReadCheck(BlockRun& run, unsigned first_warp, unsigned warps, std::uint32_t pc,
+                               const char* what)
+    : run_(run),
+      warp_(first_warp),
+      shift_(run.shadow.shift),
+      pc_(pc),
+      what_(what),
+      written_(run.shadow.written.data()),
+      times_(reader_times(run, first_warp, warps)),
+      checked_(run.launch->options.checks.race || run.launch->options.checks.init) {}
+
+void AsyncReadCheck::look(std::uint32_t first, check::Tag t) {
+  if (!checked_ || reported_) return;
+  const std::uint32_t time = check::time_of(t), who = t & check::kWhoMask;
+  Op op;
+  op.pc = pc_;
+  const Warp& w = run_.warps[warp_];
+  const std::uint64_t offset = std::uint64_t{first} + memory::kSharedBase;
+  const LaneAccess me{pc_, warp_, 0, AccessType::load, MemorySpace::shared, kChunk, offset};
+  const Checks& checks = run_.launch->options.checks;
+  const Program& p = *run_.launch->program;
+  if (t == 0) {
+    if (!checks.init) return;
+    reported_ = true;
+    const Access at = describe(run_, me);
+    add_finding(run_, FindingKind::uninitialised_read, pc_, UINT32_MAX, at, std::nullopt,
+                std::string(what_) + " reads " + object_text(at) + ", which nothing has written");
+    return;
+  }
+  if (check::is_by_engine(t)) {
+    if (time < times_.seen[check::kMaxWarps + (who >> 6)]) {
+      last_ = t;
+      return;
+    }
+    reported_ = true;
+    std::uint32_t g = first >> shift_;
+    while (run_.shadow.written[g] != t) ++g;
+    report_bulk_conflict(run_, w, 0, op, AccessType::load, offset, kChunk, g);
+    return;
+  }
+  if (check::is_pending(t)) {  // a cp.async
+    reported_ = true;
+    reads_too_early(run_, w, 0, op, AccessType::load, offset, kChunk);
+    return;
+  }
+  const bool many = who == check::kManyWarps;
+  const unsigned writer = who >> 6;
+  const bool ordered = many || time < times_.seen[writer];
+  const bool proxied = many || time < times_.proxied[writer];
+  if (ordered && proxied) {
+    last_ = t;
+    return;
+  }
+  if (!checks.race) return;
+  reported_ = true;
+  const Access at = describe(run_, me);
+  LaneAccess theirs = me;
+  theirs.type = AccessType::store;
+  Access other = describe_thread(*run_.launch, run_.number,
+                                 writer * kLanes + std::min(who & 63u, kLanes - 1), theirs);
+  other.where = {};
+  if (ordered)
+    add_finding(run_, FindingKind::proxy_fence_missing, pc_, UINT32_MAX, at, other,
+                std::string(what_) + " on " + line_text(p, pc_) + " reads " + object_text(at) +
+                    ", which threads have written by ordinary stores: fence.proxy.async must stand "
+                    "between the stores and the barrier that follows them");
+  else
+    add_finding(run_, FindingKind::shared_race, pc_, UINT32_MAX, at, other,
+                std::string(what_) + " on " + line_text(p, pc_) + " reads " + object_text(at) +
+                    ", which warp " + std::to_string(writer) +
+                    " has written in the same barrier interval: fence.proxy.async and a barrier "
+                    "must stand between them");
+}
+
+}  // namespace simgpu::exec

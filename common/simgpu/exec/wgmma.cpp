@@ -1,0 +1,261 @@
+// wgmma (PTX ISA 9.7.15): a warpgroup meets, its operands are read out of shared memory through
+// their descriptors, and kernels/wgmma.cpp multiplies.
+//
+// The four warps of a warpgroup start one product together. Here each of them waits until all have
+// come; the product is then made at once, as if all registers and tiles were read at that moment.
+// What may go wrong because hardware takes longer is checked instead: the tiles count as being read
+// until wait_group (check/async_proxy.hpp), and the registers as being written (op_touch_sums).
+//
+// Descriptors: 9.7.15.5.1.2.2, with the layouts of 9.7.15.5.1.2.1. Sums: 9.7.15.5.1.1.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <iterator>
+
+#include "common/simgpu/exec/async_proxy.hpp"
+#include "common/simgpu/exec/decoder.hpp"
+#include "common/simgpu/exec/mma.hpp"
+#include "common/simgpu/tensor_map.hpp"
+
+namespace simgpu::exec {
+namespace {
+
+constexpr unsigned kChunk = 16, kRowsOfA = 64, kWarps = 4;
+
+struct Descriptor {
+  std::uint32_t start, leading, stride;  ///< bytes
+  Swizzle swizzle;
+  unsigned base_offset;
+};
+Descriptor read_descriptor(std::uint64_t bits) {
+  constexpr Swizzle kModes[] = {Swizzle::none, Swizzle::b128, Swizzle::b64, Swizzle::b32};
+  const auto field = [&](unsigned at) {
+    return static_cast<std::uint32_t>(bits >> at & 0x3fffu) << 4;
+  };
+  return {field(0), field(16), field(32), kModes[bits >> 62],
+          static_cast<unsigned>(bits >> 49 & 7u)};
+}
+
+/// Address of a chunk of 16 bytes: number `along` of a row of k (rows along k), or of row `k` of an
+/// operand whose rows are along m or n.
+std::uint64_t chunk_address(const Descriptor& d, bool mn_major, unsigned row, unsigned along) {
+  const unsigned width = kChunk << static_cast<unsigned>(d.swizzle), chunks = width / kChunk;
+  std::uint64_t at = d.start;
+  if (d.swizzle == Swizzle::none) {
+    at += row % 8 * kChunk;
+    at += mn_major ? std::uint64_t{along} * d.stride + std::uint64_t{row / 8} * d.leading
+                   : std::uint64_t{along} * d.leading + std::uint64_t{row / 8} * d.stride;
+    return at;
+  }
+  at += std::uint64_t{row % 8} * width + std::uint64_t{row / 8} * d.stride;
+  at += mn_major ? along % chunks * kChunk + std::uint64_t{along / chunks} * d.leading
+                 : along * kChunk;
+  return swizzled(at, d.swizzle);
+}
+
+struct Product {
+  BlockRun& run;
+  unsigned first_warp;
+  std::uint32_t pc;
+  const Wgmma& form;
+};
+
+void tell(const Product& p, FindingKind kind, std::uint32_t other, std::uint64_t address,
+          std::string text) {
+  add_finding(p.run, kind, p.pc, other,
+              describe(p.run, {p.pc, p.first_warp, 0, AccessType::load, MemorySpace::shared,
+                               address != 0 ? kChunk : 0, address}),
+              std::nullopt, std::move(text));
+}
+
+/// Copies an operand's `rows` rows of `chunks` chunks; what cannot be read is poison.
+void gather(const Product& p, const char* name, std::uint64_t bits, bool mn_major, unsigned rows,
+            unsigned chunks, std::uint32_t number, std::byte* to) {
+  BlockRun& run = p.run;
+  const Descriptor d = read_descriptor(bits);
+  const std::string what = std::string("wgmma's operand ") + name;
+  if (d.base_offset != 0)
+    tell(p, FindingKind::unsupported, UINT32_MAX, d.start,
+         what +
+             " has a base offset in its descriptor, which the simulated GPU does not have: let "
+             "the tile begin at a multiple of its swizzle's pattern");
+  AsyncReadCheck check(run, p.first_warp, kWarps, p.pc, "wgmma");
+  check::AsyncReads& reads = run.proxy.warpgroups[p.first_warp / kWarps];
+  bool outside = false, mismatch = false;
+  const bool marks = !run.async.landed.empty();
+  for (unsigned r = 0; r < rows; ++r)
+    for (unsigned c = 0; c < chunks; ++c, to += kChunk) {
+      const std::uint64_t at = chunk_address(d, mn_major, r, c), in = at - memory::kSharedBase;
+      if (at < memory::kSharedBase || in + kChunk > run.launch->shared_bytes) {
+        std::memset(to, static_cast<int>(memory::kPoison), kChunk);
+        if (!outside && run.launch->options.checks.memory)
+          tell(p, FindingKind::out_of_bounds, UINT32_MAX, at,
+               what + " reaches byte " + std::to_string(in) + " of shared memory, which has " +
+                   std::to_string(run.launch->shared_bytes) + ": its descriptor begins at byte " +
+                   std::to_string(d.start - memory::kSharedBase) + ", with a leading offset of " +
+                   std::to_string(d.leading) + " and a stride of " + std::to_string(d.stride) +
+                   " bytes");
+        outside = true;
+        continue;
+      }
+      const auto first = static_cast<std::uint32_t>(in);
+      check.chunk(first);
+      if (marks && !mismatch) {
+        const check::Landed& landed = run.async.landed[first >> run.shadow.shift];
+        if (landed.swizzle != check::Landed::kNoSwizzle &&
+            landed.swizzle != static_cast<std::uint8_t>(d.swizzle) &&
+            landed.tag == run.shadow.written[first >> run.shadow.shift]) {
+          mismatch = true;
+          constexpr const char* kNames[] = {"no swizzle", "32 bytes", "64 bytes", "128 bytes"};
+          tell(p, FindingKind::swizzle_mismatch, landed.pc, at,
+               what + " is read with a swizzle of " + kNames[static_cast<unsigned>(d.swizzle)] +
+                   " (bits 62 and 63 of its descriptor), but the copy of " +
+                   line_text(*run.launch->program, landed.pc) + " wrote it with " +
+                   kNames[landed.swizzle] +
+                   " (cuTensorMapEncodeTiled): the products are of other elements");
+        }
+      }
+      reads.touch(first / kChunk, number);
+      std::memcpy(to, run.shared.data() + first, kChunk);
+    }
+}
+
+/// The value of a descriptor that all threads of the warpgroup must agree upon.
+std::uint64_t agreed(const Product& p, Ref ref, const char* name) {
+  const std::uint64_t first = lanes_of<std::uint64_t>(p.run.warps[p.first_warp], ref)[0];
+  for (unsigned q = 0; q < kWarps; ++q) {
+    const auto* v = lanes_of<std::uint64_t>(p.run.warps[p.first_warp + q], ref);
+    for (unsigned i = 0; i < kLanes; ++i)
+      if (v[i] != first) {
+        tell(p, FindingKind::trap, UINT32_MAX, 0,
+             std::string("the descriptor of wgmma's operand ") + name +
+                 " differs among the threads of a warpgroup: warp " + std::to_string(q) +
+                 " of it, lane " + std::to_string(i) + ", has another one than the first thread");
+        return first;
+      }
+  }
+  return first;
+}
+
+void multiply(BlockRun& run, unsigned first_warp, const BasicBlock& block) {
+  const Wgmma& form = run.launch->program->products[block.detail];
+  const Product p{run, first_warp, block.pc, form};
+  Warp* warps = run.warps.data() + first_warp;
+  for (unsigned q = 0; q < kWarps; ++q)
+    if (!run.proxy.fenced[first_warp + q]) {
+      run.proxy.fenced[first_warp + q] = true;
+      if (run.launch->options.checks.race)
+        tell(p, FindingKind::proxy_fence_missing, UINT32_MAX, 0,
+             "wgmma.fence must come before the first wgmma: it orders what threads have written "
+             "into the registers of its sums");
+    }
+  alignas(64) static thread_local std::byte a[kRowsOfA * 32], b[256 * 32];
+  check::AsyncReads& reads = run.proxy.warpgroups[first_warp / kWarps];
+  const std::uint32_t number = reads.begin(block.pc);
+  run.proxy.names_readers = true;
+  const unsigned n = 8u * form.n;
+  const auto read = [&](const char* name, Ref ref, bool mn_major, unsigned extent, std::byte* to) {
+    gather(p, name, agreed(p, ref, name), mn_major, mn_major ? kChunk : extent,
+           mn_major ? extent / 8 : 2, number, to);
+  };
+  if (form.a != kNoRef) read("A", form.a, form.mn_major_a, kRowsOfA, a);
+  read("B", form.b, form.mn_major_b, n, b);
+  const std::uint32_t keeps = *lanes_of<std::uint32_t>(warps[0], form.scale_d);
+  WgmmaTask task;
+  task.form = &form;
+  task.warps = warps;
+  task.keeps_sums = (keeps & 1u) != 0;
+  task.a = a;
+  task.b = b;
+  multiply_warpgroup(task);
+  for (unsigned q = 0; q < kWarps; ++q) {
+    check::ReadGroups& g = run.proxy.groups[first_warp + q];
+    g.add(number);
+    warps[q].in_flight += 1;
+  }
+  ++run.proxy.events;
+}
+
+}  // namespace
+
+/// wgmma needs whole warps, and four of them: the launch cannot go on otherwise.
+void come_to_product(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t mask) {
+  const unsigned first = w.index / kWarps * kWarps;
+  const Product p{run, first, block.pc, run.launch->program->products[block.detail]};
+  if (mask != kFullMask || first + kWarps > run.warps.size()) {
+    tell(p, FindingKind::divergent_barrier, UINT32_MAX, 0,
+         mask != kFullMask ? "wgmma needs all 32 lanes of warp " + std::to_string(w.index) +
+                                 ": no branch may separate the lanes of a warp before it"
+                           : "wgmma needs the four warps of a warpgroup, and warp " +
+                                 std::to_string(w.index) + " belongs to none: the block has " +
+                                 std::to_string(run.warps.size()) + " warps");
+    abort_launch(run);
+    return;
+  }
+  w.parked.push_back({block.next, mask, block.pc, 0, block.detail, 0, WaitsFor::warpgroup});
+  for (unsigned q = 0; q < kWarps; ++q) {
+    const Warp& other = run.warps[first + q];
+    const auto here = std::find_if(other.parked.begin(), other.parked.end(),
+                                   [](const Parked& k) { return k.what == WaitsFor::warpgroup; });
+    if (here == other.parked.end()) return;
+    if (here->pc == block.pc) continue;
+    const Program& program = *run.launch->program;
+    tell(p, FindingKind::mismatched_barrier, here->pc, 0,
+         "warp " + std::to_string(w.index) + " starts the wgmma of " +
+             line_text(program, block.pc) + " and warp " + std::to_string(first + q) + " that of " +
+             line_text(program, here->pc) +
+             ": the four warps of a warpgroup start the same products");
+    abort_launch(run);
+    return;
+  }
+  multiply(run, first, block);
+  for (unsigned q = 0; q < kWarps; ++q) {
+    Warp& other = run.warps[first + q];
+    const auto here = std::find_if(other.parked.begin(), other.parked.end(),
+                                   [](const Parked& k) { return k.what == WaitsFor::warpgroup; });
+    other.frames[other.depth].ready.push_back({here->resume, here->mask, here->pc});
+    other.parked.erase(here);
+  }
+}
+
+bool report_product_deadlock(BlockRun& run) {
+  for (const Warp& w : run.warps)
+    for (const Parked& k : w.parked) {
+      if (k.what != WaitsFor::warpgroup) continue;
+      const unsigned first = w.index / kWarps * kWarps;
+      unsigned missing = first;
+      while (missing < first + kWarps &&
+             std::any_of(run.warps[missing].parked.begin(), run.warps[missing].parked.end(),
+                         [](const Parked& o) { return o.what == WaitsFor::warpgroup; }))
+        ++missing;
+      const Product p{run, w.index, k.pc, run.launch->program->products[k.detail]};
+      tell(p, FindingKind::deadlock, UINT32_MAX, 0,
+           "the block waits for ever: the wgmma of " + line_text(*run.launch->program, k.pc) +
+               " needs all four warps of its warpgroup, and warp " + std::to_string(missing) +
+               " does not come");
+      return true;
+    }
+  return false;
+}
+
+void op_wgmma_fence(Warp& w, const Op& op) {
+  if (w.mask != kFullMask) report_part_of_warp(w, op);
+  w.run->proxy.fenced[w.index] = true;
+}
+void op_wgmma_commit(Warp& w, const Op& op) {
+  if (w.mask != kFullMask) report_part_of_warp(w, op);
+  w.run->proxy.groups[w.index].commit();
+}
+void op_wgmma_wait(Warp& w, const Op& op) {
+  if (w.mask != kFullMask) report_part_of_warp(w, op);
+  BlockRun& run = *w.run;
+  const std::uint32_t now = run.clocks.tick();
+  check::AsyncReads& reads = run.proxy.warpgroups[w.index / kWarps];
+  run.proxy.groups[w.index].wait(op.slot, [&](std::uint32_t number) {
+    if (check::AsyncRead* r = reads.find(number)) r->ended[w.index % kWarps] = now;
+  });
+  w.in_flight = static_cast<std::uint32_t>(run.proxy.groups[w.index].open.size());
+  bound_times(run);
+}
+
+}  // namespace simgpu::exec

@@ -1,0 +1,455 @@
+// Hopper's asynchronous proxy: wgmma in every type, layout and major-ness and bulk copies of tensors
+// against values that are computed here from the figures of the PTX ISA (9.7.15.5.1, 5.5.3, 5.5.6),
+// mbarriers, and the mistakes that are found.
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "common/catch2.hpp"
+#include "common/simgpu/exec/half.hpp"
+#include "common/simgpu/tensor_map.hpp"
+#include "common/simgpu/tests/findings.hpp"
+#include "common/simgpu/tests/harness.hpp"
+
+namespace simgpu::test {
+namespace {
+
+using findings::of_kind;
+using u8 = std::uint8_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+constexpr unsigned kImageBytes = 64 << 10, kB = 32 << 10;  // where B begins
+
+// ---- wgmma
+
+struct Case {
+  std::string type;  // of A and B
+  unsigned n = 64;
+  unsigned swizzle = 3;  // 0 none, 1 32, 2 64, 3 128 bytes
+  bool mn_a = false, mn_b = false, registers = false, clears = false, negates = false;
+  bool half_sums = false;
+};
+unsigned bytes_of(const Case& c) {
+  return c.type == "tf32" ? 4 : c.type == "s8" || c.type == "u8" ? 1 : 2;
+}
+unsigned depth(const Case& c) {
+  return 32 / bytes_of(c);
+}
+u64 encode(const Case& c, int v) {
+  if (c.type == "f16") return exec::to_half(v);
+  if (c.type == "bf16") return exec::to_bfloat(v);
+  if (c.type == "tf32") return to_slot(static_cast<float>(v));
+  return static_cast<u64>(v) & 0xff;
+}
+
+/// Byte of element (r, k) of an operand, by the figures of the ISA.
+unsigned place(const Case& c, bool mn_major, unsigned r, unsigned k) {
+  const unsigned size = bytes_of(c), width = 16u << c.swizzle, chunks = width / 16;
+  const unsigned along = (mn_major ? r : k) * size, across = mn_major ? k : r;
+  if (c.swizzle == 0)  // core matrices of 8 x 16 bytes, 128 and 256 bytes apart
+    return across % 8 * 16 + along % 16 +
+           (mn_major ? along / 16 * 256 + across / 8 * 128 : across / 8 * 256 + along / 16 * 128);
+  const unsigned turn = c.swizzle == 3   ? across % 8
+                        : c.swizzle == 2 ? across / 2 % 4
+                                         : across / 4 % 2;
+  const unsigned chunk = (along / 16 % chunks) ^ turn;
+  return along / width * 16 * width + across * width + chunk * 16 + along % 16;
+}
+u64 descriptor(const Case& c, bool mn_major, unsigned start) {
+  const unsigned width = 16u << c.swizzle;
+  const unsigned stride = c.swizzle == 0 ? 256 : 8 * width;
+  const unsigned leading = c.swizzle == 0 ? 128 : mn_major ? 16 * width : 16;
+  constexpr u64 kMode[] = {0, 3, 2, 1};
+  return u64{start + 0x400} / 16 | u64{leading / 16} << 16 | u64{stride / 16} << 32 |
+         kMode[c.swizzle] << 62;
+}
+
+std::string list(const char* name, unsigned n) {
+  std::string s = "{";
+  for (unsigned i = 0; i < n; ++i) s += (i != 0 ? ", %" : "%") + (name + std::to_string(i));
+  return s + "}";
+}
+
+std::string product_text(const Case& c, unsigned registers) {
+  const bool integer = bytes_of(c) == 1;
+  std::string s = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(c.n) + "k" +
+                  std::to_string(depth(c)) +
+                  (integer       ? ".s32."
+                   : c.half_sums ? ".f16."
+                                 : ".f32.") +
+                  c.type + "." + c.type + " " + list("d", registers) + ", " +
+                  (c.registers ? list("a", 4) : "%desca") + ", %descb, %keep";
+  if (!integer) s += c.negates ? ", -1, 1" : ", 1, 1";
+  if (bytes_of(c) == 2) {
+    if (!c.registers) s += c.mn_a ? ", 1" : ", 0";
+    s += c.mn_b ? ", 1" : ", 0";
+  }
+  return s + ";\n";
+}
+
+std::string kernel_text(const Case& c, unsigned registers) {
+  std::string s = R"(
+.extern .shared .align 1024 .b8 smem[];
+.visible .entry k(.param .u64 image, .param .u64 a, .param .u64 d, .param .u64 da, .param .u64 db)
+{
+  .reg .pred %p<4>; .reg .pred %keep; .reg .b32 %r<8>; .reg .b64 %rd<12>; .reg .b64 %desca, %descb;
+  .reg .b32 %a<4>; .reg .b32 %d<128>;
+  mov.u32 %r1, %tid.x;
+  ld.param.u64 %rd1, [image]; ld.param.u64 %rd2, [a]; ld.param.u64 %rd3, [d];
+  ld.param.u64 %desca, [da]; ld.param.u64 %descb, [db];
+  mul.wide.u32 %rd4, %r1, 4;
+  add.u64 %rd2, %rd2, %rd4; add.u64 %rd3, %rd3, %rd4; add.u64 %rd1, %rd1, %rd4;
+  mov.u32 %r2, smem; shl.b32 %r3, %r1, 2; add.u32 %r2, %r2, %r3;
+  mov.u32 %r4, 0;
+L:
+  ld.global.u32 %r5, [%rd1]; st.shared.u32 [%r2], %r5;
+  add.u64 %rd1, %rd1, 512; add.u32 %r2, %r2, 512; add.u32 %r4, %r4, 1;
+  setp.lt.u32 %p1, %r4, 128; @%p1 bra L;
+  fence.proxy.async; bar.sync 0;
+)";
+  const auto moves = [&](const char* name, const char* base, unsigned n, bool load) {
+    for (unsigned i = 0; i < n; ++i) {
+      const std::string at = std::string("[") + base + "+" + std::to_string(512 * i) + "]";
+      const std::string reg = std::string("%") + name + std::to_string(i);
+      s += load ? "ld.global.u32 " + reg + ", " + at + ";\n"
+                : "st.global.u32 " + at + ", " + reg + ";\n";
+    }
+  };
+  moves("a", "%rd2", 4, true);
+  moves("d", "%rd3", registers, true);
+  s += std::string("setp.ne.u32 %keep, ") + (c.clears ? "0" : "1") + ", 0;\n";
+  s += "wgmma.fence.sync.aligned;\n" + product_text(c, registers) +
+       "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n";
+  moves("d", "%rd3", registers, false);
+  return ptx_module(s + "ret;\n}\n");
+}
+
+int value(unsigned x, unsigned y, bool has_sign) {
+  const int v = static_cast<int>((x * 7 + y * 13 + x * y) % 9);
+  return has_sign ? v - 4 : v;
+}
+
+void check_product(const Case& c) {
+  INFO(product_text(c, 1) << " swizzle " << c.swizzle);
+  const unsigned size = bytes_of(c), k_extent = depth(c), registers = c.n / (c.half_sums ? 4 : 2);
+  const bool has_sign = c.type != "u8", integer = size == 1;
+  std::vector<u8> image(kImageBytes, 0);
+  for (unsigned k = 0; k < k_extent; ++k) {
+    for (unsigned m = 0; m < 64; ++m) {
+      const u64 bits = encode(c, value(m, k, has_sign));
+      std::memcpy(&image[place(c, c.mn_a, m, k)], &bits, size);
+    }
+    for (unsigned n = 0; n < c.n; ++n) {
+      const u64 bits = encode(c, value(n + 5, k + 3, has_sign));
+      std::memcpy(&image[kB + place(c, c.mn_b, n, k)], &bits, size);
+    }
+  }
+  std::vector<u32> a(4 * 128, 0), d(registers * 128);
+  for (unsigned t = 0; t < 128; ++t)
+    for (unsigned r = 0; r < 4; ++r)
+      for (unsigned p = 0; p < 4 / size; ++p) {
+        const unsigned row = t / 32 * 16 + t % 32 / 4 + 8 * (r % 2),
+                       k = t % 4 * (4 / size) + p + 16 / size * (r / 2);
+        a[r * 128 + t] |= static_cast<u32>(encode(c, value(row, k, has_sign))) << 8 * size * p;
+      }
+  const auto sum_at = [&](unsigned row, unsigned col) { return value(row, col, true); };
+  const auto element = [&](unsigned t, unsigned i, unsigned* row, unsigned* col) {
+    *row = t / 32 * 16 + t % 32 / 4 + 8 * (i / 2 % 2);
+    *col = i / 4 * 8 + t % 4 * 2 + i % 2;
+  };
+  const auto expected = [&](unsigned row, unsigned col) {
+    int sum = 0;
+    for (unsigned k = 0; k < k_extent; ++k)
+      sum += value(row, k, has_sign) * value(col + 5, k + 3, has_sign);
+    return (c.clears ? 0 : sum_at(row, col)) + (c.negates ? -sum : sum);
+  };
+  const auto bits = [&](int v) -> u32 {
+    return c.half_sums ? exec::to_half(v)
+           : integer   ? static_cast<u32>(v)
+                       : static_cast<u32>(to_slot(static_cast<float>(v)));
+  };
+  std::vector<u32> want(d.size(), 0);
+  const unsigned per = c.half_sums ? 2 : 1;
+  for (unsigned t = 0; t < 128; ++t)
+    for (unsigned i = 0; i < registers * per; ++i) {
+      unsigned row, col;
+      element(t, i, &row, &col);
+      if (i % per == 0) d[i / per * 128 + t] = 0;
+      d[i / per * 128 + t] |= bits(sum_at(row, col)) << 16 * (i % per);
+      want[i / per * 128 + t] |= bits(expected(row, col)) << 16 * (i % per);
+    }
+  Gpu gpu(kernel_text(c, registers));
+  const DevicePtr image_at = gpu.upload(image, "image"), a_at = gpu.upload(a, "a"),
+                  d_at = gpu.upload(d, "d");
+  gpu.device.set_max_dynamic_shared(gpu.module, "k", kImageBytes);
+  const LaunchReport report =
+      gpu.run("k", {1, 1, 1}, {128, 1, 1}, kImageBytes, LaunchOptions{}, image_at, a_at, d_at,
+              descriptor(c, c.mn_a, 0), descriptor(c, c.mn_b, kB));
+  CHECK(to_text(report.findings) == "");
+  CHECK(report.total.tensor_ops.begin()->second == 2ull * 64 * c.n * k_extent);
+  CHECK(gpu.download<u32>(d_at, d.size()) == want);
+}
+
+TEST_CASE("wgmma: every type, layout, source of A and size", "[proxy][wgmma]") {
+  for (const char* type : {"f16", "bf16", "tf32", "s8", "u8"})
+    for (unsigned swizzle = 0; swizzle < 4; ++swizzle)
+      for (const bool registers : {false, true})
+        check_product({.type = type, .n = 64, .swizzle = swizzle, .registers = registers});
+  for (const char* type : {"f16", "bf16"})
+    for (unsigned swizzle = 0; swizzle < 4; ++swizzle)
+      for (const bool mn_a : {false, true}) {
+        check_product({.type = type, .n = 128, .swizzle = swizzle, .mn_a = mn_a, .mn_b = true});
+        check_product({.type = type, .n = 128, .swizzle = swizzle, .mn_a = mn_a});
+      }
+  for (const unsigned n : {8u, 16u, 96u, 256u}) {
+    check_product({.type = "f16", .n = n});
+    check_product({.type = "tf32", .n = n, .clears = true});
+    check_product({.type = "bf16", .n = n, .negates = true});
+    check_product({.type = "f16", .n = n, .half_sums = true});
+  }
+}
+
+TEST_CASE("wgmma: what does not exist is an error, never an access", "[proxy][wgmma]") {
+  const auto refused = [](const std::string& statement) {
+    INFO(statement);
+    Gpu gpu(
+        ptx_module(".visible .entry k()\n{\n.reg .b64 %rd<4>; .reg .f32 %f<8>; .reg .b32 %r<8>;\n"
+                   ".reg .pred %p<2>;\n" +
+                   statement + "\nret;\n}\n"));
+    return !gpu.device.kernel(gpu.module, "k")->unsupported.empty();
+  };
+  const std::string head = "wgmma.mma_async.sync.aligned.", d = " {%f0, %f1, %f2, %f3}, ";
+  CHECK_FALSE(refused(head + "m64n8k16.f32.f16.f16" + d + "%rd1, %rd2, 1, 1, 1, 0, 0;"));
+  CHECK(refused(head + "m64n8k8.f32.f16.f16" + d + "%rd1, %rd2, 1, 1, 1, 0, 0;"));
+  CHECK(refused(head + "m64n12k16.f32.f16.f16" + d + "%rd1, %rd2, 1, 1, 1, 0, 0;"));
+  CHECK(refused(head + "m64n8k16.f32.f16.bf16" + d + "%rd1, %rd2, 1, 1, 1, 0, 0;"));
+  CHECK(refused(head + "m64n8k16.f32.f16.f16 {%f0, %f1}, %rd1, %rd2, 1, 1, 1, 0, 0;"));
+  CHECK(refused(head + "m64n8k16.f32.f16.f16" + d + "%rd1, %rd2, 1, 1, 1, 0, 2;"));
+  CHECK(refused(head + "m64n8k16.f32.f16.f16" + d + "%rd1, %rd2, 1, 0, 1, 0, 0;"));
+  CHECK(refused(head + "m64n8k8.f32.tf32.tf32" + d + "%rd1, %rd2, 1, 1, 1, 0, 0;"));
+  CHECK(refused(head + "m64n8k16.f32.f16.f16" + d + "{%r0, %r1}, %rd2, 1, 1, 1, 0;"));
+  CHECK(refused("setmaxnreg.inc.sync.aligned.u32 20;"));
+  CHECK(refused("wgmma.wait_group.sync.aligned 8;"));
+}
+
+// ---- bulk copies
+
+TensorMap map_of(DevicePtr base, TensorType type, const std::vector<u64>& dims,
+                 const std::vector<u64>& strides, const std::vector<unsigned>& box,
+                 unsigned swizzle) {
+  TensorMap m;
+  m.type = type;
+  m.rank = static_cast<u8>(dims.size());
+  m.swizzle = static_cast<Swizzle>(swizzle);
+  m.base = base;
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    m.last[d] = static_cast<u32>(dims[d] - 1);
+    m.box[d] = static_cast<std::uint16_t>(box[d]);
+    m.step[d] = 1;
+    if (d + 1 < dims.size()) m.stride[d] = strides[d];
+  }
+  return m;
+}
+struct alignas(64) MapBytes {
+  u8 bytes[128] = {};
+  explicit MapBytes(const TensorMap& m) { std::memcpy(bytes, &m, sizeof m); }
+};
+
+/// One thread copies a box to shared memory and back to `out`, word by word.
+std::string copy_text(unsigned rank, unsigned bytes, const std::string& announced,
+                      const std::string& fence = "fence.mbarrier_init.release.cluster;",
+                      const std::string& parity = "0") {
+  std::string coordinates;
+  for (unsigned d = 0; d < rank; ++d) coordinates += (d != 0 ? ", %c" : "%c") + std::to_string(d);
+  std::string loads;
+  for (unsigned d = 0; d < rank; ++d)
+    loads += "ld.global.u32 %c" + std::to_string(d) + ", [%rd1+" + std::to_string(4 * d) + "];\n";
+  return ptx_module(R"(
+.extern .shared .align 1024 .b8 smem[];
+.visible .entry k(.param .align 64 .b8 map[128], .param .u64 at, .param .u64 out)
+{
+  .reg .pred %p<4>; .reg .b32 %r<12>; .reg .b32 %c<5>; .reg .b64 %rd<8>;
+  .loc 1 5 1
+  ld.param.u64 %rd1, [at]; ld.param.u64 %rd2, [out];
+  mov.b64 %rd3, map; add.u64 %rd3, %rd3, 0x600000000;  // its generic address
+  mov.u32 %r1, smem; add.u32 %r2, %r1, )" +
+                    std::to_string((bytes + 1023) / 1024 * 1024) + ";\n" + loads + R"(
+  mbarrier.init.shared::cta.b64 [%r2], 1;
+  )" + fence + R"(
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], )" +
+                    announced + R"(;
+  .loc 1 6 1
+  cp.async.bulk.tensor.)" +
+                    std::to_string(rank) +
+                    "d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd3, {" +
+                    coordinates + R"(}], [%r2];
+W:
+  .loc 1 7 1
+  mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2], )" +
+                    parity + R"(;
+  @!%p1 bra W;
+  .loc 1 8 1
+  mov.u32 %r3, 0;
+L:
+  ld.shared.u32 %r4, [%r1]; st.global.u32 [%rd2], %r4;
+  add.u32 %r1, %r1, 4; add.u64 %rd2, %rd2, 4; add.u32 %r3, %r3, 4;
+  setp.lt.u32 %p2, %r3, )" +
+                    std::to_string(bytes) + R"(; @%p2 bra L;
+  ret;
+}
+.file 1 "tma.cu"
+)");
+}
+
+TEST_CASE("cp.async.bulk.tensor: boxes of 1 to 5 dimensions, swizzled, partly outside",
+          "[proxy][tma]") {
+  for (unsigned rank = 1; rank <= 5; ++rank)
+    for (unsigned swizzle = 0; swizzle < 4; ++swizzle) {
+      const std::vector<u64> all_dims = {40, 9, 5, 4, 3};
+      const std::vector<unsigned> all_box = {8u << (swizzle == 0 ? 2 : swizzle - 1), 8, 2, 2, 2};
+      const std::vector<u64> dims(all_dims.begin(), all_dims.begin() + rank);
+      std::vector<unsigned> box(all_box.begin(), all_box.begin() + rank);
+      std::vector<u64> strides;
+      u64 pitch = 48 * 4;
+      for (unsigned d = 1; d < rank; ++d, pitch *= dims[d - 1]) strides.push_back(pitch);
+      std::vector<u32> data(static_cast<std::size_t>(pitch) * (rank > 1 ? dims[rank - 1] : 1) / 4);
+      for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<u32>(i * 2654435761u);
+      u32 elements = 1;
+      for (const unsigned b : box) elements *= b;
+      for (const int shift : {0, -3, 36}) {
+        INFO("rank " << rank << " swizzle " << swizzle << " origin " << shift);
+        std::vector<int> at(5, 0);
+        at[0] = shift;
+        if (rank > 1) at[1] = shift == 36 ? 4 : shift;
+        if (rank > 2) at[rank - 1] += 2;
+        Gpu gpu(copy_text(rank, elements * 4, std::to_string(elements * 4)));
+        const DevicePtr in = gpu.upload(data, "in"), where = gpu.upload(at, "at"),
+                        out = gpu.upload(std::vector<u32>(elements, 7), "out");
+        const MapBytes map(map_of(in, TensorType::u32, dims, strides, box, swizzle));
+        const LaunchReport report =
+            gpu.run("k", {1, 1, 1}, {1, 1, 1}, 48000u, LaunchOptions{}, map, where, out);
+        CHECK(to_text(report.findings) == "");
+        std::vector<u32> want(elements);
+        for (u32 e = 0; e < elements; ++e) {
+          u64 rest = e, from = 0;
+          bool inside = true;
+          for (unsigned d = 0; d < rank; ++d) {
+            const int c = at[d] + static_cast<int>(rest % box[d]);
+            rest /= box[d];
+            inside &= c >= 0 && c < static_cast<int>(dims[d]);
+            from += static_cast<u64>(c) * (d == 0 ? 4 : strides[d - 1]);
+          }
+          u32 to = e * 4;  // chunks are exchanged by the row of 128 bytes that they lie in
+          const u32 mask = swizzle == 0 ? 0 : (1u << swizzle) - 1;
+          to ^= (to / 128 & mask) * 16;
+          want[to / 4] = inside ? data[from / 4] : 0;
+        }
+        CHECK(gpu.download<u32>(out, elements) == want);
+        CHECK(report.total.bulk_load.requests == 1);
+        CHECK(report.total.global_load.requests == rank);  // of the coordinates
+      }
+    }
+}
+
+LaunchReport copy_once(const std::string& text, const TensorMap& m) {
+  Gpu gpu(text);
+  const DevicePtr in = gpu.upload(std::vector<float>(64 * 64, 1.5f), "in"),
+                  at = gpu.upload(std::vector<int>{0, 0}, "at"),
+                  out = gpu.upload(std::vector<u32>(64 * 32), "out");
+  TensorMap map = m;
+  if (map.base == 0) map.base = in;
+  return gpu.run("k", {1, 1, 1}, {1, 1, 1}, 48000u, LaunchOptions{}, MapBytes(map), at, out);
+}
+TensorMap square(DevicePtr base = 0) {
+  return map_of(base, TensorType::f32, {64, 64}, {256}, {32, 8}, 3);
+}
+
+TEST_CASE("bulk copies: mistakes are found", "[proxy][tma][finding]") {
+  CHECK(to_text(copy_once(copy_text(2, 1024, "1024"), square()).findings) == "");
+  SECTION("too many bytes announced") {
+    const LaunchReport r = copy_once(copy_text(2, 1024, "2048"), square());
+    REQUIRE(of_kind(r, FindingKind::deadlock).size() == 1);
+    const std::string text = of_kind(r, FindingKind::deadlock)[0].detail;
+    CHECK(text.find("announced 2048 bytes") != std::string::npos);
+    CHECK(text.find("brought 1024") != std::string::npos);
+    CHECK(text.find("tma.cu:7") != std::string::npos);
+  }
+  SECTION("too few bytes announced") {
+    CHECK(of_kind(copy_once(copy_text(2, 1024, "512"), square()), FindingKind::deadlock).size() ==
+          1);
+  }
+  SECTION("the wrong parity: the tile is read before it has come") {
+    const LaunchReport r =
+        copy_once(copy_text(2, 1024, "1024", "fence.proxy.async;", "1"), square());
+    CHECK(of_kind(r, FindingKind::async_not_waited).size() >= 1);
+  }
+  SECTION("no fence behind the initialisation") {
+    const LaunchReport r = copy_once(copy_text(2, 1024, "1024", ""), square());
+    CHECK(of_kind(r, FindingKind::proxy_fence_missing).size() == 1);
+  }
+  SECTION("a map that reaches beyond its allocation") {
+    TensorMap m = square();
+    m.stride[0] = 4096;
+    CHECK(of_kind(copy_once(copy_text(2, 1024, "1024"), m), FindingKind::out_of_bounds).size() ==
+          1);
+  }
+  SECTION("bytes that are no map") {
+    TensorMap m = square();
+    m.magic = 1;
+    const LaunchReport r = copy_once(copy_text(2, 1024, "1024"), m);
+    CHECK(of_kind(r, FindingKind::trap).size() == 1);
+  }
+  SECTION("hostile maps") {
+    Random random(7);
+    for (int i = 0; i < 300; ++i) {
+      TensorMap m = square();
+      auto* bytes = reinterpret_cast<u8*>(&m);
+      for (int k = 0; k < 3; ++k)
+        bytes[4 + random.below(sizeof m - 4)] = static_cast<u8>(random.next());
+      copy_once(copy_text(2, 1024, "1024"), m);
+    }
+  }
+}
+
+TEST_CASE("mbarriers: mistakes and hostile operands end in findings", "[proxy][finding]") {
+  const auto run = [](const std::string& body, unsigned threads = 32, unsigned shared = 1024) {
+    Gpu gpu(
+        ptx_module(".extern .shared .align 1024 .b8 smem[];\n.visible .entry k()\n{\n"
+                   ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .f32 %f<8>;\n"
+                   "mov.u32 %r1, smem; mov.u32 %r2, %tid.x; setp.eq.u32 %p1, %r2, 0;\n" +
+                   body + "\nret;\n}\n"));
+    return gpu.run("k", {1, 1, 1}, {threads, 1, 1}, shared, LaunchOptions{});
+  };
+  const std::string init = "@%p1 mbarrier.init.shared.b64 [%r1], 32;\nbar.sync 0;\n";
+  CHECK(to_text(run(init + "mbarrier.arrive.shared.b64 %rd1, [%r1];\n"
+                           "W: mbarrier.test_wait.shared.b64 %p2, [%r1], %rd1;\n@!%p2 bra W;")
+                    .findings) == "");
+  CHECK(of_kind(run("mbarrier.arrive.shared.b64 _, [%r1];"), FindingKind::trap).size() == 1);
+  CHECK(of_kind(run(init + "mbarrier.arrive.shared.b64 _, [%r1], 33;"), FindingKind::trap).size() ==
+        1);
+  CHECK(of_kind(run("mbarrier.init.shared.b64 [%r1], 0;"), FindingKind::trap).size() == 1);
+  CHECK(of_kind(run("mbarrier.init.shared.b64 [%r1+4], 1;"), FindingKind::misaligned).size() == 1);
+  CHECK(
+      of_kind(run("mbarrier.init.shared.b64 [%r1+65536], 1;"), FindingKind::out_of_bounds).size() ==
+      1);
+  CHECK(of_kind(run(init + "W: mbarrier.try_wait.parity.shared.b64 %p2, [%r1], 0;\n@!%p2 bra W;"),
+                FindingKind::deadlock)
+            .size() == 1);
+  // wgmma without four warps, with a descriptor outside, without shared memory.
+  const std::string product =
+      "mov.u64 %rd1, 0x3fff3fff3fff;\nmov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; "
+      "mov.f32 %f3, %f0;\nwgmma.fence.sync.aligned;\n"
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd1, 1, 1, 1, 0, "
+      "0;\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n";
+  CHECK(of_kind(run(product, 96), FindingKind::divergent_barrier).size() == 1);
+  CHECK(of_kind(run(product, 128), FindingKind::out_of_bounds).size() == 1);
+  CHECK(of_kind(run(product, 128, 0), FindingKind::out_of_bounds).size() == 1);
+  CHECK(of_kind(run("setp.lt.u32 %p2, %r2, 96;\n@!%p2 bra E;\n" + product + "E:", 128),
+                FindingKind::deadlock)
+            .size() == 1);
+}
+
+}  // namespace
+}  // namespace simgpu::test

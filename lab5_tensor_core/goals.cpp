@@ -28,6 +28,10 @@ double products_elsewhere(const Observed& o) {
   return static_cast<double>(std::max<std::int64_t>(0, products(o.extents) - made)) +
          static_cast<double>(o.total.fma_f32 + o.total.fma_f64 + o.total.mul_f32 + o.total.mul_f64);
 }
+/// Sectors of A and B that bulk copies have brought, and those that threads have loaded.
+double sectors_brought(const Observed& o) {
+  return static_cast<double>(o.total.bulk_load.sectors + o.total.global_load.sectors);
+}
 double shared_bytes_read(const Observed& o) {
   return static_cast<double>(o.total.shared_load.bytes);
 }
@@ -63,6 +67,17 @@ double shared_bytes(const Extents& e, const Parameters& p, std::uint64_t bytes) 
   return p.at("slack") *
          static_cast<double>(m * n * k / wm * static_cast<std::int64_t>(bytes) +
                              m * n * k / wn * static_cast<std::int64_t>(bytes) + m * n * 4);
+}
+
+/// What TMA or wgmma cannot take as it lies is copied first, and passes through threads once.
+double sectors_copied_first(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  const auto size = static_cast<std::int64_t>(bytes);
+  return p.at("slack") *
+         static_cast<double>(e.m * ceil_div(e.k * size, 32) + e.k * ceil_div(e.n * size, 32));
+}
+double bytes_copied_first(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  return p.at("slack") *
+         static_cast<double>((e.m * e.k + e.k * e.n) * static_cast<std::int64_t>(bytes));
 }
 
 /// One wavefront in a hundred of those that bring each product's operands once per 16 x 16 tile.
@@ -102,6 +117,12 @@ const char* const conflicts_of_chunks =
 const char* const no_reuse =
     "Each warp reads more from shared memory than a 32 x 32 tile of its own needs: load ROWS "
     "fragments of A and COLS of B once, then multiply each with each.";
+const char* const copied_again =
+    "More of A and B is brought to shared memory than a 128 x 256 tile per block needs.";
+const char* const not_by_tma =
+    "Threads load what a block multiplies: TMA can bring whole tiles, ordered by one thread.";
+const char* const not_by_wgmma =
+    "Threads read tiles from shared memory: wgmma reads both operands there by itself.";
 const char* const not_hidden =
     "Warps wait for copies while they have nothing to multiply. Begin a copy STAGES - 1 steps "
     "before its tile is needed, and wait only for the oldest group.";
@@ -174,6 +195,42 @@ grader::Goal copies_hidden(const char* stage) {
           .at = rows_of_32_bytes};
 }
 
+/// Of wgmma: a tile of 128 x 256, whatever brings it. What is copied first so that TMA can read it
+/// is read once more.
+grader::Goal sectors_of_boxes(const char* stage, double slack) {
+  return {.stage = stage,
+          .key = "load_sectors",
+          .what = "sectors of A and B",
+          .diagnosis = "NO-SHARED",
+          .missed = copied_again,
+          .parameters = {{"BM", 128}, {"BN", 256}, {"slack", slack}},
+          .measure = sectors_brought,
+          .bound = sectors_of_a_and_b,
+          .at = {{512, 512, 256}}};
+}
+grader::Goal brought_by_tma(const char* stage) {
+  return {.stage = stage,
+          .key = "thread_sectors",
+          .what = "sectors loaded by threads",
+          .diagnosis = "NO-SHARED",
+          .missed = not_by_tma,
+          .parameters = {{"slack", 1.05}},
+          .measure = grader::load_sectors,
+          .bound = sectors_copied_first,
+          .at = {{512, 512, 256}, {131, 144, 208}}};
+}
+grader::Goal read_by_wgmma(const char* stage) {
+  return {.stage = stage,
+          .key = "shared_bytes",
+          .what = "bytes read from shared memory by threads",
+          .diagnosis = "NO-REUSE",
+          .missed = not_by_wgmma,
+          .parameters = {{"slack", 1.05}},
+          .measure = shared_bytes_read,
+          .bound = bytes_copied_first,
+          .at = {{512, 512, 256}, {131, 144, 208}}};
+}
+
 const std::vector<grader::Goal> goals = {
     on_tensor_cores("5.1"),
     sectors("5.1", no_shared, 16),
@@ -231,6 +288,19 @@ const std::vector<grader::Goal> goals = {
     fragments_reused("5.3c"),
     registers_only("5.3c"),
     few_registers("5.3c", 320),
+
+    on_tensor_cores("5.4"),
+    brought_by_tma("5.4"),
+    read_by_wgmma("5.4"),
+    sectors_of_boxes("5.4", 1.05),
+    registers_only("5.4"),
+
+    on_tensor_cores("5.4b"),
+    brought_by_tma("5.4b"),
+    read_by_wgmma("5.4b"),
+    // B is transposed first: it is read once more.
+    sectors_of_boxes("5.4b", 1.4),
+    registers_only("5.4b"),
 };
 
 const grader::GoalList registered("lab5_tensor_core", goals);

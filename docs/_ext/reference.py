@@ -121,15 +121,11 @@ class Points(LabDirective):
         rows = []
         for file in sorted(ROOT.glob("lab[0-9]*_*/lab.toml")):
             lab = tomllib.loads(self.read(file))
-            core = sum(s["points"] for s in lab["stage"] if not s.get("kind") == "bonus" and not optional(lab, s))
+            core = sum(s["points"] for s in lab["stage"] if not s.get("kind") == "bonus")
             rows.append(f"<tr><th scope='row'>{lab['id']} {escape(lab['title'])}</th><td class='number'>{len(lab['stage'])}</td>"
                         f"<td class='number'>{core}</td><td class='number'>{sum(s['points'] for s in lab['stage']) - core}</td></tr>")
         return [raw('<div class="table-box" tabindex="0" role="region" aria-label="Points"><table class="made"><thead><tr><th>lab</th><th class="number">stages</th>'
                     '<th class="number">points</th><th class="number">bonus</th></tr></thead><tbody>' + "".join(rows) + "</tbody></table></div>")]
-
-
-def optional(lab, stage):
-    return any(rung["name"] == stage["rung"] and rung.get("needs_arch") for rung in lab["rung"])
 
 
 def setup(app):

@@ -78,11 +78,6 @@ std::string student_file(const CallOutcome& outcome, const SourceUnit& unit) {
 
 void explain_rung(explain::Rung& shown, Session* session, const Build& build,
                   const SourceUnit& unit, const Lab& lab, const Rung& rung) {
-  if (!rung.needs_arch.empty()) {
-    shown.state = State::skipped;
-    shown.headline = text("stage.needs_arch", {{"arch", rung.needs_arch}});
-    return;
-  }
   const std::string entry = rung.name + "<" + shown.type + ">";
   if (auto lines = undefined(build, rung, shown.type); !lines.empty()) {
     shown.state = State::failed;
@@ -269,24 +264,21 @@ ExitCode explain_lab(const ExplainOptions& options) {
   const std::vector<Lab> labs = load_labs(place.root, {});
   const Lab& lab = lab_with_id(labs, options.lab);
   const std::vector<const Rung*> rungs = chosen_rungs(lab, options);
-  // One page per file of the lab, with the rungs that are in it. The first page also says which
-  // rungs the simulated GPU does not run.
+  // One page per file of the lab, with the rungs that are in it.
   std::vector<std::string> files;
   for (const Rung* rung : rungs)
-    if ((rung->needs_arch.empty() || rungs.size() == 1) &&
-        std::find(files.begin(), files.end(), rung->file) == files.end())
+    if (std::find(files.begin(), files.end(), rung->file) == files.end())
       files.push_back(rung->file);
   if (files.size() > 1 && !(options.out.empty() && options.json.empty()))
     throw UserError(text("usage.several_pages", {{"lab", std::to_string(lab.id)}}), exit_usage);
   const bool several = std::any_of(lab.rungs.begin(), lab.rungs.end(), [&](const Rung& rung) {
-    return rung.needs_arch.empty() && rung.file != lab.rungs.front().file;
+    return rung.file != lab.rungs.front().file;
   });
   ExitCode result = exit_ok;
   for (const auto& file : files) {
     std::vector<const Rung*> of_file;
     for (const Rung* rung : rungs)
-      if (rung->file == file || (!rung->needs_arch.empty() && file == files.front()))
-        of_file.push_back(rung);
+      if (rung->file == file) of_file.push_back(rung);
     const std::string name =
         fmt::format("lab{}{}", lab.id, several ? "-" + fs::path(file).stem().string() : "");
     const fs::path out =

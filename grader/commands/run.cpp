@@ -304,10 +304,6 @@ ExitCode run(const RunOptions& given) {
   const Lab& lab = lab_with_id(labs, options.lab);
   const Rung& rung = options.rung.empty() ? default_rung(lab) : rung_named(lab, options.rung);
   if (options.type.empty()) options.type = rung.main_type();
-  if (!rung.needs_arch.empty() && options.device != "gpu")
-    throw UserError(text("device.needs_arch",
-                         {{"lab", lab.id}, {"rung", rung.name}, {"arch", rung.needs_arch}}),
-                    exit_infrastructure);
   if (std::find(rung.types.begin(), rung.types.end(), options.type) == rung.types.end())
     no_such_type(rung.name, options.type, rung.types);
   const fs::path source = options.file.empty()

@@ -56,7 +56,7 @@ class Driver {
   };
 
   bool wanted(const Rung& rung) const {
-    return rung.needs_arch.empty() && (options_.rungs.empty() || options_.rungs.count(rung.name));
+    return options_.rungs.empty() || options_.rungs.count(rung.name) != 0;
   }
   Compiled compile(const std::string& file, const fs::path& source) const;
   Passes start_passes(const std::string& stem, const std::string& inputs,
@@ -215,11 +215,14 @@ bool Driver::link(Build& build, const std::vector<Compiled>& compiled) const {
     return true;
   const std::string generated = entries_source(
       lab_, build.entries, "common/simgpu/runtime/remote/runner_loop.hpp",
-      "int main() { return simgpu::runtime::simgpu_runner_main(3, entries, count); }\n");
+      "int main() { return simgpu::runtime::simgpu_runner_main(3, entries, count); }\n"
+      "#define GEMM_LAB_TENSOR_MAP_ENCODER  // here, as in the runner on a GPU\n"
+      "#include \"common/tensor_map.cuh\"\n");
   const fs::path entries_path = runs_.put("entries.cpp", generated);
-  const Pass entries = runs_.run(
-      "entries.o", generated,
-      {toolchain_.clang, "-std=c++17", "-O1", "-I.", "-c", entries_path.string()}, "entries.o");
+  const Pass entries = runs_.run("entries.o", generated,
+                                 {toolchain_.clang, "-std=c++17", "-O1", "-I.",
+                                  "-Icommon/simgpu/include", "-c", entries_path.string()},
+                                 "entries.o");
   if (!entries.ok)
     throw InfraError("the generated entries.cpp does not compile: " + printable(entries.said));
   std::vector<std::string> argv = {toolchain_.clang};

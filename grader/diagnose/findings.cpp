@@ -306,7 +306,7 @@ std::string id_of(const Finding& finding) {
     case FindingKind::proxy_fence_missing:
       return "PROXY-FENCE";
     case FindingKind::swizzle_mismatch:
-      return "SWIZZLE-MISMATCH";
+      return "TMA-SWIZZLE";
     case FindingKind::shared_race:
     case FindingKind::global_race:
       return race_id(finding);

@@ -108,7 +108,7 @@ class LabOnGpu {
   void run() {
     for (auto& stage : result_.stages) {
       const Stage* known = lab_.stage(stage.id);
-      if (!known || !wanted(*known, stage)) continue;
+      if (!known || stage.state != report::State::passed) continue;
       progress("checking " + stage.id + " on the GPU");
       const auto start = Clock::now();
       stage.gpu.emplace();
@@ -151,18 +151,6 @@ class LabOnGpu {
     gpu.next_step = text("verdict.infra.next");
   }
 
-  /// Passed on sim, or cannot be judged there.
-  bool wanted(const Stage& known, const StageResult& stage) const {
-    if (stage.state == report::State::passed) return true;
-    if (stage.state != report::State::skipped) return false;
-    for (const auto& needed : known.needs)
-      for (const auto& other : result_.stages)
-        if (other.id == needed && other.state != report::State::passed &&
-            other.state != report::State::skipped)
-          return false;
-    return true;
-  }
-
   RungCheck& rung_check(const std::string& rung, const std::string& type) {
     auto& session = sessions_[type];
     if (!session) {
@@ -200,7 +188,7 @@ class LabOnGpu {
   void check(const Stage& stage, StageResult& result) {
     const Rung& rung = lab_.rung(stage.rung);
     const std::vector<std::string> types = types_here(rung);
-    if (!can_run(stage, rung, types, result)) return;
+    if (!can_run(rung, types, result)) return;
 
     const std::vector<Case> cases = cases_of(lab_, stage);
     std::map<std::string, TypeResult> by_type;
@@ -216,8 +204,7 @@ class LabOnGpu {
   }
 
   /// False if the stage's launchers cannot be run here; the result then says why.
-  bool can_run(const Stage& stage, const Rung& rung, const std::vector<std::string>& types,
-               StageResult& result) {
+  bool can_run(const Rung& rung, const std::vector<std::string>& types, StageResult& result) {
     HardwareResult& gpu = *result.gpu;
     const Arch here{hardware_.device.arch, ""};
     if (types.empty()) {
@@ -230,19 +217,9 @@ class LabOnGpu {
     const GpuUnit& unit = build_.unit(rung.file);
     gpu.file = unit.shown_path;
     if (!unit.usable()) {
-      if (unit.status == BuildStatus::missing && !rung.needs_arch.empty())
-        result.gpu.reset();  // a bonus of another file that nobody has
-      else
-        not_built(unit, gpu);
+      not_built(unit, gpu);
       return false;
     }
-    for (const auto& needed : stage.needs)
-      for (const auto& other : result_.stages)
-        if (other.id == needed && other.state == report::State::skipped) {
-          gpu.state = HardwareResult::State::skipped;  // not right here, or nobody has begun it
-          gpu.headline = text("stage.locked", {{"needs", needed}});
-          return false;
-        }
     for (const auto& type : types) {
       const std::string entry = rung.name + "<" + type + ">";
       if (build_.has(entry)) continue;
@@ -318,27 +295,12 @@ class LabOnGpu {
     gpu.headline = text("gpu.right", {{"shapes", gpu.shapes}});
     gpu.verdict = Verdict::accepted;
     for (const auto& type : types) right_.insert(rung.name + "<" + type + ">");
-    if (result.state != report::State::skipped) return;
-    // Judged for the first time: what no simulated GPU runs gets its points here.
-    result.state = report::State::passed;
-    result.verdict = Verdict::accepted;
-    result.headline = gpu.headline;
-    result.earned = result.points;
   }
 
   void wrong(const Stage& stage, StageResult& result, const FailurePick& pick,
              const CaseResult& chosen) {
     HardwareResult& gpu = *result.gpu;
     const Rung& rung = lab_.rung(stage.rung);
-    if (!rung.needs_arch.empty() && pick.untouched()) {
-      const Todo todo = find_todo(read_source(rung.file), stage.id);
-      if (todo.line != 0) {  // a bonus that nobody has begun is no failure
-        gpu.state = HardwareResult::State::skipped;
-        gpu.headline =
-            text("stage.not_started", {{"id", stage.id}, {"file", gpu.file}, {"line", todo.line}});
-        return;
-      }
-    }
     const CallOutcome& outcome = chosen.failure->outcome;
     if (outcome.end == CallEnd::infra) {
       infra(gpu, device_error(outcome) == "cudaErrorMemoryAllocation"

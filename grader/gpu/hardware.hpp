@@ -3,8 +3,7 @@
 //
 // Points come from the simulated GPU, so that they are the same on every machine. What this adds
 // stands in StageResult::gpu, and decides the exit status together with the rest. Only stages that
-// passed are run here, and the one kind that nothing else can judge: stages of a rung for one
-// architecture (needs_arch). Code that is wrong, or has findings, is never timed.
+// passed are run here. Code that is wrong, or has findings, is never timed.
 #pragma once
 
 #include <filesystem>

@@ -128,6 +128,12 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
     add(2 * bm, bn, bk);
     add(bm, bn, 3 * bk);
   }
+  // Rings of tiles are passed more than once, along K and from one tile of C to the next of a block.
+  if (has("deep")) add(33, 17, 24 * bk + 1);
+  if (has("many")) {
+    add(132 * bm + 1, 3, 5);
+    list.back().one_type = true;
+  }
   if (has("ragged")) {
     add(17, 33, 65, true);
     add(33, 17, 5);

@@ -115,15 +115,6 @@ std::string missing_need(const LabResult& lab, const Stage& stage) {
   return {};
 }
 
-/// A stage whose rung no simulated GPU can run.
-StageResult skipped(const Stage& stage, const Rung& rung) {
-  StageResult result = blank(stage);
-  result.state = State::skipped;
-  result.verdict = Verdict::skipped;
-  result.headline = text("stage.needs_arch", {{"arch", rung.needs_arch}});
-  return result;
-}
-
 /// A stage whose file was not built, or whose session could not be started.
 StageResult unbuilt(const Docket::Item& item, const LabResult& lab) {
   const bool infra = lab.build == BuildStatus::infra;
@@ -321,10 +312,6 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
 
 void run_item(const Docket::Item& item) {
   LabResult& lab = (*docket->results)[item.lab_index];
-  if (const Rung& rung = item.lab->rung(item.stage->rung); !rung.needs_arch.empty()) {
-    lab.stages.push_back(skipped(*item.stage, rung));
-    return;
-  }
   if (lab.build == BuildStatus::infra || item.built != BuildStatus::built) {
     lab.stages.push_back(unbuilt(item, lab));
     return;

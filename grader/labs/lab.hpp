@@ -34,8 +34,7 @@ using TileSizes = std::map<std::string, int>;
 ///     # float operands that are rounded to TF32; types is ["float"]
 ///     precision = "tf32"
 ///     file = "wmma.cu"                # where its launcher is; default: gemm.cu
-///     # cannot run on the simulated GPU: its stages are skipped there; the same for all rungs of
-///     # a file
+///     # of real GPUs only this one runs it; the same for all rungs of a file
 ///     needs_arch = "sm_90a"
 ///     from_arch = "sm_80"             # oldest real GPU that runs it; default: sm_75. By type:
 ///                                     # { half = "sm_75", bfloat16 = "sm_80" }
@@ -51,7 +50,7 @@ struct Rung {
   Precision precision = Precision::own;
   TileSizes tile;  ///< where it is not the lab's
   std::string file = "gemm.cu";
-  std::string needs_arch;                  ///< "" = runs everywhere, else "sm_90a"
+  std::string needs_arch;                  ///< "" = every real GPU runs it, else "sm_90a"
   std::map<std::string, int> oldest_arch;  ///< by type; what is not there: 75
 
   /// The oldest architecture of a real GPU that runs this rung in `type`: 80 for sm_80.
@@ -94,7 +93,7 @@ struct Stage {
   std::vector<std::string> needs;  ///< stages that must have passed first
   double points = 0;
   Kind kind = Kind::core;
-  std::vector<std::string> shapes;  ///< classes: aligned ragged tiny thin strided empty k1
+  std::vector<std::string> shapes;  ///< aligned ragged tiny thin strided empty k1 deep many
   std::optional<Answer> answer;
   unsigned line = 0;  ///< in lab.toml
 };

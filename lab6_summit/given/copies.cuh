@@ -1,4 +1,5 @@
-// Asynchronous copies of floats from global to shared memory.
+// Asynchronous copies of floats from global to shared memory. GPUs before compute capability 8.0 have
+// none: there the thread itself copies, and has nothing to wait for.
 #pragma once
 
 #include "common/kernel.cuh"
@@ -7,6 +8,7 @@
 /// read, wherever `from` points. Both must be multiples of WIDTH floats.
 template <int WIDTH>
 GEMM_LAB_DEVICE void copy_async(float* to, const float* from, int count) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
   const std::size_t global = __cvta_generic_to_global(from);
   if constexpr (WIDTH == 4)
@@ -19,13 +21,20 @@ GEMM_LAB_DEVICE void copy_async(float* to, const float* from, int count) {
                  :
                  : "r"(shared), "l"(global), "n"(WIDTH * 4), "r"(count * 4)
                  : "memory");
+#else
+  for (int i = 0; i < WIDTH; ++i) to[i] = i < count ? from[i] : 0.0f;
+#endif
 }
 /// Closes a group: the copies that this thread has begun since the last one.
 GEMM_LAB_DEVICE inline void commit_copies() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" : : : "memory");
+#endif
 }
 /// Waits until at most GROUPS groups of this thread, the last ones, are still on their way.
 template <int GROUPS>
 GEMM_LAB_DEVICE void wait_for_copies() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" : : "n"(GROUPS) : "memory");
+#endif
 }

@@ -4,7 +4,7 @@
 // The four warps of a warpgroup start one product together. Here each of them waits until all have
 // come; the product is then made at once, as if all registers and tiles were read at that moment.
 // What may go wrong because hardware takes longer is checked instead: the tiles count as being read
-// until wait_group (check/async_proxy.hpp). That sums are touched before it is not found.
+// until wait_group (check/async_proxy.hpp).
 //
 // Descriptors: 9.7.15.5.1.2.2, with the layouts of 9.7.15.5.1.2.1. Sums: 9.7.15.5.1.1.
 #include <algorithm>

@@ -25,7 +25,7 @@ namespace simgpu::exec {
 namespace kernels {
 namespace {
 
-constexpr unsigned kEight = 8, kMostK = 32, kMostColumns = 256;
+constexpr unsigned kEight = 8, kMostColumns = 256;
 typedef float Floats __attribute__((vector_size(32)));
 typedef std::int32_t Integers __attribute__((vector_size(32)));
 

@@ -14,7 +14,8 @@ PYTHON    ?= python3
 CXXFLAGS  ?=
 ifeq ($(origin CXX),default)
 CXX := $(if $(shell command -v g++),g++,clang++)
-QUICK_CXX ?= $(CLANG)
+# Versions that take the installed {fmt} and libstdc++ without a warning; CLANG= chooses the labs' compiler, not this one.
+QUICK_CXX ?= $(firstword $(notdir $(wildcard $(foreach v,14 15 16,/usr/bin/clang++-$(v)))) $(CXX))
 else
 CXX_CHOSEN := 1
 # In the environment it may come from the make above, which has decided.

@@ -22,7 +22,7 @@ override CXXFLAGS += -g1 -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-o
 FLAGS_lanes := $(patsubst -O3,-O1,$(FLAGS_lanes))
 endif
 
-# Without optimisation clang takes three quarters of g++'s time, and every machine has one for the labs; with it g++ is faster,
+# Without optimisation clang takes less time than g++, and most machines have one for the labs; with it g++ is faster,
 # and vectorises the lanes better. Who names a compiler gets that one for everything (QUICK_CXX in settings.mk).
 compiler = $(if $(filter quick tests,$(FLAGS)),$(QUICK_CXX),$(CXX))
 

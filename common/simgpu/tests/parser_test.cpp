@@ -448,14 +448,12 @@ TEST_CASE("lines are the author's", "[ptx][parser]") {
 }
 
 TEST_CASE("what only hardware runs makes one function unsupported", "[ptx][parser]") {
-  CHECK(contains(
-      unsupported_of(
-          "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {%f1, %f2}, %rd1, %rd2, p, 1, 1;"),
-      "needs a GPU"));
-  CHECK(contains(unsupported_of("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_"
-                                "tx::bytes [%rd1], [%rd2, {%r1, %r2}], [%rd3];"),
+  CHECK(contains(unsupported_of("tcgen05.alloc.cta_group::1.sync.aligned.b32 [%r1], 32;"),
                  "needs a GPU"));
-  CHECK(contains(unsupported_of("mbarrier.init.shared.b64 [%rd1], 1;"), "needs a GPU"));
+  CHECK(contains(unsupported_of("mapa.shared::cluster.u32 %r1, %r2, 1;"), "needs a GPU"));
+  CHECK(contains(unsupported_of("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 "
+                                "[%rd1], [%r1], 16;"),
+                 "needs a GPU"));
   CHECK(contains(unsupported_of("barrier.cluster.arrive;"), "needs a GPU"));
   CHECK(contains(unsupported_of("frobnicate.f32 %f1, %f2;"), "not an instruction"));
   CHECK(contains(unsupported_of("add.f32x2 %rd1, %rd2, %rd3;"), ".f32x2"));
@@ -464,7 +462,7 @@ TEST_CASE("what only hardware runs makes one function unsupported", "[ptx][parse
   CHECK(contains(unsupported_of("call (%r1), %rd1, (%r2), proto;"), "calls"));
   CHECK(contains(unsupported_of("mul.s32 %r1, %r2, %r3;"), ".lo"));
   const Module m =
-      parse_body(".loc 1 40 1\nsetmaxnreg.inc.sync.aligned.u32 240;\nbra L;\nL: @%p1 bra L;",
+      parse_body(".loc 1 40 1\nbarrier.cluster.arrive;\nbra L;\nL: @%p1 bra L;",
                  ".file 1 \"gemm.cu\"\n");
   CHECK(m.functions[0].unsupported_where.line == 40);
   CHECK(m.functions[0].body.empty());

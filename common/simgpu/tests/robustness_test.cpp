@@ -219,7 +219,7 @@ DONE:
 )"));
   const auto info = gpu.device.kernel(gpu.module, "k");
   REQUIRE(info);
-  const unsigned fixed = info->static_shared_bytes, all = 163u << 10;
+  const unsigned fixed = info->static_shared_bytes, all = 227u << 10;
   const DevicePtr out = gpu.device.alloc(1024, "out");
   LaunchOptions options;
   options.checks.race = false;  // all store to `fixed`

@@ -461,9 +461,8 @@ TEST_CASE("what only hardware runs makes one function unsupported", "[ptx][parse
   CHECK(contains(unsupported_of("mov.u32 %r1, %clusterid.x;"), "clusterid"));
   CHECK(contains(unsupported_of("call (%r1), %rd1, (%r2), proto;"), "calls"));
   CHECK(contains(unsupported_of("mul.s32 %r1, %r2, %r3;"), ".lo"));
-  const Module m =
-      parse_body(".loc 1 40 1\nbarrier.cluster.arrive;\nbra L;\nL: @%p1 bra L;",
-                 ".file 1 \"gemm.cu\"\n");
+  const Module m = parse_body(".loc 1 40 1\nbarrier.cluster.arrive;\nbra L;\nL: @%p1 bra L;",
+                              ".file 1 \"gemm.cu\"\n");
   CHECK(m.functions[0].unsupported_where.line == 40);
   CHECK(m.functions[0].body.empty());
 }

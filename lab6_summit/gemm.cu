@@ -40,16 +40,20 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
 
 /// C = the partial sums, added in the order of their splits: the same result in every run.
 __global__ void add_partials(Partials sums, MatrixView<float> c) {
-  // TODO(6.1) One element of C per thread. No partial sum has to wait for another to be loaded.
-  c(0, 0) = unwritten<float>();
+  const int n = blockIdx.x * blockDim.x + threadIdx.x, row = n / c.cols, col = n % c.cols;
+  if (row >= c.rows) return;
+  float sum = 0;
+#pragma unroll 8
+  for (int s = 0; s < sums.splits; ++s) sum += sums[s](row, col);
+  c(row, col) = sum;
 }
 
 /// How many terms each of the blocks adds that share a tile of C, and how many such blocks there are.
 /// There are `tiles` tiles, `blocks` blocks run at once, a block takes `step` terms at a time.
 inline Split split_for(int tiles, int k, int step, int blocks) {
-  // TODO(6.1) As many splits as still run at once: who comes later has the GPU for himself. The
-  //           depth is a whole number of steps, and no split has nothing to add.
-  return {0 * (tiles + blocks) * ceil_div(k, step), 1};
+  const int steps = max(1, ceil_div(k, step)), wanted = min(max(1, blocks / tiles), steps);
+  const int depth = ceil_div(steps, wanted) * step;
+  return {depth, max(1, ceil_div(k, depth))};
 }
 
 /// C = A * B by part_kernel and, if there is more than one split, add_partials.
@@ -118,8 +122,11 @@ struct Wide {
 /// The most floats, 4, 2 or 1, that divide every row of m into copies that begin at a multiple of
 /// their size.
 inline int widest_copy(MatrixView<const float> m) {
-  // TODO(6.2.1) Where does the first row begin, where do the others, and where do they end?
-  return 0 * m.ld;
+  for (int width = V; width > 1; width /= 2) {
+    const bool first = reinterpret_cast<std::size_t>(m.data) % (width * sizeof(float)) == 0;
+    if (first && m.ld % width == 0 && m.cols % width == 0) return width;
+  }
+  return 1;
 }
 
 template <typename T>
@@ -155,7 +162,11 @@ constexpr Choice choice(float alone, float full) {
 template <typename Copies>
 const Choice table[] = {
     choice<Copies, Shape<128, 128, 16, 64, 32, 3, 2>>(85, 89),
-    // TODO(6.2) Tiles for what is larger, smaller, flatter or thinner: 128 x 256, 64 x 256 ...
+    choice<Copies, Shape<128, 256, 8, 64, 64, 3, 1>>(95, 95),
+    choice<Copies, Shape<64, 256, 8, 32, 64, 4, 2>>(86, 89),
+    choice<Copies, Shape<32, 256, 16, 32, 64, 4, 3>>(79, 88),
+    choice<Copies, Shape<64, 64, 16, 32, 32, 4, 5>>(50, 72),
+    choice<Copies, Shape<32, 64, 32, 32, 16, 4, 4>>(62, 68),
 };
 
 /// About how many cycles a product takes with this tile and split on `processors` multiprocessors.

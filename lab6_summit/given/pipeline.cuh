@@ -62,13 +62,13 @@ struct FloatByFloat {
     static_assert(S::BN % WARP == 0, "a row must consist of whole copies of a warp");
     const int r = threadIdx.x / WARP, col = threadIdx.x % WARP;
 #pragma unroll
-    for (int i = 0; i < S::BK; i += STEP) {
+    for (int down = 0; down < S::BK; down += STEP) {
       if (STEP > S::BK && r >= S::BK) break;  // more warps than rows
-      const float* const from = &b(part.k0 + r + i, part.col0 + col);
-      const int exists = part.k0 + r + i < part.k_end;
+      const float* const source = &b(part.k0 + r + down, part.col0 + col);
+      const int exists = part.k0 + r + down < part.k_end;
 #pragma unroll
       for (int j = 0; j < S::BN; j += WARP)
-        copy_async<1>(&stage.b[r + i][col + j], from + j,
+        copy_async<1>(&stage.b[r + down][col + j], source + j,
                       INSIDE || part.col0 + col + j < b.cols ? exists : 0);
     }
   }
@@ -122,7 +122,7 @@ __device__ void multiply_part(float (&sums)[S::TM][S::TN], Stage<S>* ring,
   };
 #pragma unroll 1
   for (int s = 0; s < S::STAGES - 1; ++s) copy_stage(s);
-  wait_for_copies<S::STAGES - 2>();  // mine of step 0 have arrived
+  wait_for_copies<S::STAGES - 2>();  // my copies of step 0 are there
   __syncthreads();                   // everybody's
   load_fragments(fragments[0], ring[0], row, col, 0);
   int now = 0, free = S::STAGES - 1;  // the places of this step, and of the one before it
@@ -135,7 +135,7 @@ __device__ void multiply_part(float (&sums)[S::TM][S::TN], Stage<S>* ring,
       if (k + 1 < S::BK) {
         load_fragments(fragments[(k + 1) % 2], ring[now], row, col, k + 1);
       } else {
-        wait_for_copies<S::STAGES - 2>();  // mine of the next step have arrived
+        wait_for_copies<S::STAGES - 2>();  // my copies of the next step are there
         __syncthreads();  // everybody's; and nobody reads this step's tiles any more
         load_fragments(fragments[0], ring[next], row, col, 0);
       }

@@ -236,7 +236,7 @@ TEST_CASE("a download from Moodle") {
   const fs::path in = desk.path();
   put(in / "Ann Lee_1201_assignsubmission_file_/lab1/gemm.cu", "folders");
   put(in / "Ann Lee_1201_assignsubmission_onlinetext/onlinetext.html", "<p>");
-  put(in / "Group 3-Bo_1202_assignsubmission_file/work/lab1_naive/gemm.cu", "deep");
+  put(in / "Group 3-Bo_1202_assignsubmission_file/answer/lab1_naive/gemm.cu", "deep");
   put(in / "Cy_1203_assignsubmission_onlinetext_/Onlinetext.html", "<p>code");
   put(in / "Di_1204_assignsubmission_file_gemm.cu", naive);
   const std::string sheet =

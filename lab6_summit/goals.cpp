@@ -14,6 +14,9 @@ using grader::Parameters;
 using grader::registers_only;
 using grader::whole;
 
+/// Of the simulated GPU, and how many blocks of this kind run at once at most.
+constexpr std::int64_t MULTIPROCESSORS = 108, BLOCKS = 4 * MULTIPROCESSORS;
+
 // ---- what was counted
 
 /// The launch that makes the products: the one with the most multiply-adds.
@@ -24,9 +27,7 @@ const simgpu::LaunchReport* main_launch(const Observed& o) {
   return most == o.launches.end() ? nullptr : &*most;
 }
 
-/// Of the simulated GPU's 108 multiprocessors.
 double idle_multiprocessors(const Observed& o) {
-  constexpr std::int64_t MULTIPROCESSORS = 108;
   const auto* const launch = main_launch(o);
   const std::int64_t blocks =
       launch ? std::int64_t{launch->grid.x} * launch->grid.y * launch->grid.z : 0;
@@ -112,7 +113,7 @@ grader::Goal fixed_order(const char* stage, std::vector<Extents> at) {
           .what = "sectors of atomics",
           .diagnosis = "SUM-ORDER",
           .missed = order_of_sums,
-          .parameters = {{"warps", 4 * 108 * 8}},
+          .parameters = {{"warps", BLOCKS * 8}},
           .measure = atomic_sectors,
           .bound = one_per_warp,
           .at = std::move(at)};
@@ -123,7 +124,7 @@ grader::Goal few_partial_sums(const char* stage, std::vector<Extents> at, double
           .what = "sectors of scratch memory",
           .diagnosis = "SCRATCH",
           .missed = much_scratch,
-          .parameters = {{"BM", tile}, {"BN", tile}, {"blocks", 4 * 108}, {"slack", 1.1}},
+          .parameters = {{"BM", tile}, {"BN", tile}, {"blocks", BLOCKS}, {"slack", 1.1}},
           .measure = scratch_sectors,
           .bound = partial_sums,
           .at = std::move(at)};

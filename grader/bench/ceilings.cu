@@ -217,12 +217,13 @@ __device__ inline std::uint32_t pack_bf16(float low, float high) {
   return __float_as_uint(low) >> 16 | (__float_as_uint(high) & 0xffff0000u);
 }
 
-/// Every result of a warp's tiles, `Count` per lane and tile.
+/// Places of a lane's results of one tile, of which m8n8k4 fills two.
+constexpr int kResults = 4;
 template <typename Sum, int Count>
 __device__ inline void store_results(double* out, const Sum (&d)[kTiles][Count]) {
   for (int t = 0; t < kTiles; ++t)
     for (int i = 0; i < Count; ++i)
-      out[((blockIdx.x * blockDim.x + threadIdx.x) * std::size_t(kTiles) + t) * Count + i] =
+      out[((blockIdx.x * blockDim.x + threadIdx.x) * std::size_t(kTiles) + t) * kResults + i] =
           d[t][i];
 }
 
@@ -437,7 +438,7 @@ Ceiling tensor(const char* name, const char* what, int multiprocessors, bool hop
   const int blocks = multiprocessors * 4, steps = 1 << 12;
   const Extent e = extent(path, hopper);
   const int results = path == Path::f64 && !hopper ? 2 : 4;
-  DeviceArray<double> out(std::size_t(blocks) * kThreads * kTiles * 4);
+  DeviceArray<double> out(std::size_t(blocks) * kThreads * kTiles * kResults);
   out.clear();
   sample(ceiling, 2e-12 * e.m * e.n * e.k * kTiles * steps * blocks * (kThreads / 32),
          [&] { products<path><<<blocks, kThreads>>>(out.get(), steps); });
@@ -448,9 +449,9 @@ Ceiling tensor(const char* name, const char* what, int multiprocessors, bool hop
       continue;  // the first block, then every 61st warp
     for (int t = 0; t < kTiles; ++t)
       for (int i = 0; i < results; ++i)
-        ceiling.right =
-            ceiling.right && values[(thread * kTiles + std::size_t(t)) * 4 + std::size_t(i)] ==
-                                 product_on_the_host(path, hopper, int(thread % 32), t, i, steps);
+        ceiling.right = ceiling.right &&
+                        values[(thread * kTiles + std::size_t(t)) * kResults + std::size_t(i)] ==
+                            product_on_the_host(path, hopper, int(thread % 32), t, i, steps);
   }
   return ceiling;
 }

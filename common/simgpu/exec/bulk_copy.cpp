@@ -39,6 +39,10 @@ void refuse(const Place& at, FindingKind kind, MemorySpace space, std::uint64_t 
       std::nullopt, std::move(why));
 }
 
+std::uint64_t address_of(const Place& at, Ref base, std::int64_t offset) {
+  return lanes_of<std::uint64_t>(at.w, base)[at.lane] + static_cast<std::uint64_t>(offset);
+}
+
 std::string bytes_text(std::uint64_t n) {
   return std::to_string(n) + (n == 1 ? " byte" : " bytes");
 }
@@ -113,6 +117,16 @@ class Traffic {
   GlobalCounts counts_;
 };
 
+/// Of a copy without a map, whose end in global memory is its `side`; false after a finding.
+bool whole_chunks(const Place& at, std::uint32_t bytes, std::uint64_t global, const char* side) {
+  if (bytes % kChunk == 0 && global % kChunk == 0) return true;
+  refuse(at, FindingKind::misaligned, MemorySpace::global, global,
+         bytes % kChunk != 0
+             ? "a bulk copy moves multiples of 16 bytes, not " + bytes_text(bytes)
+             : "a bulk copy's " + std::string(side) + " lies at a multiple of 16 bytes");
+  return false;
+}
+
 // ---- copies to shared memory
 
 void mark_pending(BlockRun& run, const BulkCopy& c, unsigned engine) {
@@ -161,7 +175,8 @@ void check_destination(const Place& at, const BulkCopy& c) {
 }
 
 /// The barrier that a copy reports to; nullptr after a finding.
-MBarrier* barrier_of(const Place& at, std::uint64_t address, std::uint32_t* offset) {
+MBarrier* barrier_of(const Place& at, const BulkForm& form, std::uint32_t* offset) {
+  const std::uint64_t address = address_of(at, form.barrier, form.barrier_offset);
   MBarrier* b = find_mbarrier(at.run, at.w, at.lane, at.op.pc, ptx::Space::shared, address);
   if (b == nullptr) return nullptr;
   *offset = static_cast<std::uint32_t>(address);
@@ -241,6 +256,22 @@ bool read_map(const Place& at, std::uint64_t address, TensorMap* map) {
   return false;
 }
 
+using Origin = std::int64_t[TensorMap::kMostRank];
+
+/// The map that a copy names and the box's first element; false after a finding.
+bool read_box(const Place& at, const BulkForm& form, TensorMap* map, Origin& origin) {
+  if (!read_map(at, address_of(at, form.global, form.global_offset), map)) return false;
+  if (map->rank != form.coordinates.size()) {
+    refuse(at, FindingKind::trap, MemorySpace::global, map->base,
+           "a copy of a " + std::to_string(form.coordinates.size()) + "d box with the map of a " +
+               std::to_string(map->rank) + "d tensor");
+    return false;
+  }
+  for (unsigned d = 0; d < map->rank; ++d)
+    origin[d] = lanes_of<std::int32_t>(at.w, form.coordinates[d])[at.lane];
+  return true;
+}
+
 std::uint32_t to_tf32(std::uint32_t bits) {
   if ((bits & 0x7f800000u) == 0x7f800000u) return bits & 0xffffe000u;
   return (bits + 0xfffu + (bits >> 13 & 1u)) & 0xffffe000u;
@@ -276,7 +307,7 @@ void fill_outside(std::byte* to, std::uint32_t bytes, const TensorMap& m) {
 /// Walks the rows of a box: rows along the innermost dimension.
 class Box {
  public:
-  Box(const TensorMap& m, const std::int64_t (&origin)[TensorMap::kMostRank]) : m_(m) {
+  Box(const TensorMap& m, const Origin& origin) : m_(m) {
     std::copy(std::begin(origin), std::end(origin), origin_);
     for (unsigned d = 1; d < m.rank; ++d) rows_ *= m.extent(d);
   }
@@ -305,7 +336,7 @@ class Box {
 
  private:
   const TensorMap& m_;
-  std::int64_t origin_[TensorMap::kMostRank];
+  Origin origin_;
   std::uint32_t rows_ = 1;
 };
 
@@ -336,27 +367,13 @@ bool read_row(const Place& at, const TensorMap& m, std::uint64_t row, std::int64
 void tensor_load(const Place& at, const BulkForm& form) {
   BlockRun& run = at.run;
   TensorMap m;
-  const std::uint64_t map_address = lanes_of<std::uint64_t>(at.w, form.global)[at.lane] +
-                                    static_cast<std::uint64_t>(form.global_offset);
-  if (!read_map(at, map_address, &m)) return;
-  if (m.rank != form.coordinates.size()) {
-    refuse(at, FindingKind::trap, MemorySpace::global, m.base,
-           "a copy of a " + std::to_string(form.coordinates.size()) + "d box with the map of a " +
-               std::to_string(m.rank) + "d tensor");
-    return;
-  }
-  std::int64_t origin[TensorMap::kMostRank] = {};
-  for (unsigned d = 0; d < m.rank; ++d)
-    origin[d] = lanes_of<std::int32_t>(at.w, form.coordinates[d])[at.lane];
-  const std::uint64_t to = lanes_of<std::uint64_t>(at.w, form.shared)[at.lane] +
-                           static_cast<std::uint64_t>(form.shared_offset);
+  Origin origin = {};
+  if (!read_box(at, form, &m, origin)) return;
+  const std::uint64_t to = address_of(at, form.shared, form.shared_offset);
   const std::uint32_t bytes = m.box_bytes();
   const std::uint32_t first = shared_place(at, to, bytes, 128, true);
   std::uint32_t barrier_offset = 0;
-  MBarrier* b = barrier_of(at,
-                           lanes_of<std::uint64_t>(at.w, form.barrier)[at.lane] +
-                               static_cast<std::uint64_t>(form.barrier_offset),
-                           &barrier_offset);
+  MBarrier* b = barrier_of(at, form, &barrier_offset);
   if (first == UINT32_MAX || b == nullptr) return;
   BulkCopy& c = run.proxy.add();
   c.first = first;
@@ -391,22 +408,12 @@ void tensor_load(const Place& at, const BulkForm& form) {
 void plain_load(const Place& at, const BulkForm& form) {
   BlockRun& run = at.run;
   const std::uint32_t bytes = lanes_of<std::uint32_t>(at.w, form.bytes)[at.lane];
-  const std::uint64_t from = lanes_of<std::uint64_t>(at.w, form.global)[at.lane] +
-                             static_cast<std::uint64_t>(form.global_offset),
-                      to = lanes_of<std::uint64_t>(at.w, form.shared)[at.lane] +
-                           static_cast<std::uint64_t>(form.shared_offset);
-  if (bytes % kChunk != 0 || from % kChunk != 0) {
-    refuse(at, FindingKind::misaligned, MemorySpace::global, from,
-           bytes % kChunk != 0 ? "a bulk copy moves multiples of 16 bytes, not " + bytes_text(bytes)
-                               : "a bulk copy's source lies at a multiple of 16 bytes");
-    return;
-  }
+  const std::uint64_t from = address_of(at, form.global, form.global_offset),
+                      to = address_of(at, form.shared, form.shared_offset);
+  if (!whole_chunks(at, bytes, from, "source")) return;
   const std::uint32_t first = shared_place(at, to, bytes, kChunk, true);
   std::uint32_t barrier_offset = 0;
-  MBarrier* b = barrier_of(at,
-                           lanes_of<std::uint64_t>(at.w, form.barrier)[at.lane] +
-                               static_cast<std::uint64_t>(form.barrier_offset),
-                           &barrier_offset);
+  MBarrier* b = barrier_of(at, form, &barrier_offset);
   if (first == UINT32_MAX || b == nullptr || bytes == 0) return;
   BulkCopy& c = run.proxy.add();
   c.first = first;
@@ -441,22 +448,9 @@ void begin_store(const Place& at, std::uint32_t first, std::uint32_t bytes) {
 void tensor_store(const Place& at, const BulkForm& form) {
   BlockRun& run = at.run;
   TensorMap m;
-  if (!read_map(at,
-                lanes_of<std::uint64_t>(at.w, form.global)[at.lane] +
-                    static_cast<std::uint64_t>(form.global_offset),
-                &m))
-    return;
-  if (m.rank != form.coordinates.size()) {
-    refuse(at, FindingKind::trap, MemorySpace::global, m.base,
-           "a copy of a " + std::to_string(form.coordinates.size()) + "d box with the map of a " +
-               std::to_string(m.rank) + "d tensor");
-    return;
-  }
-  std::int64_t origin[TensorMap::kMostRank] = {};
-  for (unsigned d = 0; d < m.rank; ++d)
-    origin[d] = lanes_of<std::int32_t>(at.w, form.coordinates[d])[at.lane];
-  const std::uint64_t from = lanes_of<std::uint64_t>(at.w, form.shared)[at.lane] +
-                             static_cast<std::uint64_t>(form.shared_offset);
+  Origin origin = {};
+  if (!read_box(at, form, &m, origin)) return;
+  const std::uint64_t from = address_of(at, form.shared, form.shared_offset);
   const std::uint32_t bytes = m.box_bytes();
   const std::uint32_t first = shared_place(at, from, bytes, 128, false);
   if (first == UINT32_MAX) return;
@@ -493,16 +487,9 @@ void tensor_store(const Place& at, const BulkForm& form) {
 void plain_store(const Place& at, const BulkForm& form) {
   BlockRun& run = at.run;
   const std::uint32_t bytes = lanes_of<std::uint32_t>(at.w, form.bytes)[at.lane];
-  const std::uint64_t to = lanes_of<std::uint64_t>(at.w, form.global)[at.lane] +
-                           static_cast<std::uint64_t>(form.global_offset),
-                      from = lanes_of<std::uint64_t>(at.w, form.shared)[at.lane] +
-                             static_cast<std::uint64_t>(form.shared_offset);
-  if (bytes % kChunk != 0 || to % kChunk != 0) {
-    refuse(at, FindingKind::misaligned, MemorySpace::global, to,
-           bytes % kChunk != 0 ? "a bulk copy moves multiples of 16 bytes, not " + bytes_text(bytes)
-                               : "a bulk copy's destination lies at a multiple of 16 bytes");
-    return;
-  }
+  const std::uint64_t to = address_of(at, form.global, form.global_offset),
+                      from = address_of(at, form.shared, form.shared_offset);
+  if (!whole_chunks(at, bytes, to, "destination")) return;
   const std::uint32_t first = shared_place(at, from, bytes, kChunk, false);
   if (first == UINT32_MAX || bytes == 0) return;
   begin_store(at, first, bytes);

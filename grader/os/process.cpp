@@ -383,6 +383,21 @@ RunResult run_process(const ProcessSpec& spec, std::chrono::milliseconds timeout
   return result;
 }
 
+namespace {
+
+/// clang's last two lines where its linker was killed. What it shows of a source stands before its
+/// own last line, so that nobody can write these.
+bool tells_of_a_killed_linker(std::string_view errors) {
+  constexpr std::string_view last =
+      "error: linker command failed due to signal (use -v to see invocation)\n";
+  constexpr std::string_view before = "error: unable to execute command: Killed\n";
+  if (!errors.ends_with(last)) return false;
+  errors = errors.substr(0, errors.rfind('\n', errors.size() - last.size()) + 1);
+  return errors.ends_with(before);
+}
+
+}  // namespace
+
 RunResult run_to_its_own_end(const ProcessSpec& spec, std::chrono::milliseconds timeout) {
   constexpr int tries = 3;
   std::string why;
@@ -391,11 +406,8 @@ RunResult run_to_its_own_end(const ProcessSpec& spec, std::chrono::milliseconds 
       RunResult ran = run_process(spec, timeout);
       const std::uint64_t limit = spec.limits.cpu_seconds;
       const bool spent = limit != 0 && ran.cpu_seconds >= static_cast<double>(limit);
-      const bool killed =
-          (WIFSIGNALED(ran.status) && WTERMSIG(ran.status) == SIGKILL) ||
-          // clang's words for a linker that was.
-          (ran.status != 0 &&
-           ran.errors.find("unable to execute command: Killed") != std::string::npos);
+      const bool killed = (WIFSIGNALED(ran.status) && WTERMSIG(ran.status) == SIGKILL) ||
+                          (ran.status != 0 && tells_of_a_killed_linker(ran.errors));
       if (ran.timed_out || spent || !killed) return ran;
       why = "it was killed";
     } catch (const InfraError& error) {

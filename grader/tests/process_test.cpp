@@ -59,6 +59,27 @@ TEST_CASE("output is capped, time is limited, groups die together") {
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
 }
 
+TEST_CASE("what somebody outside kills runs again, what only says so does not") {
+  const std::string killed = "clang: error: unable to execute command: Killed\\n",
+                    linker =
+                        "clang: error: linker command failed due to signal (use -v to see "
+                        "invocation)\\n";
+  const auto run = [](const std::string& script) {
+    return run_to_its_own_end(shell(script), milliseconds(5000));
+  };
+  CHECK_THROWS_AS(run("kill -9 $$"), InfraError);
+  CHECK_THROWS_AS(run("printf '" + killed + linker + "' >&2; exit 254"), InfraError);
+  CHECK_THROWS_AS(run("printf '" + killed + linker + "' >&2; exit 1"), InfraError);
+  // Of a source that holds these lines, more follows; a linker that fails by itself says so.
+  CHECK(run("printf '" + killed + linker + "2 errors generated.\\n' >&2; exit 1").status != 0);
+  CHECK(run("printf '" + killed +
+            "clang: error: linker command failed with exit code 1\\n' >&2; "
+            "exit 1")
+            .status != 0);
+  CHECK(run("printf '" + linker + "' >&2; exit 1").status != 0);
+  CHECK(run("printf '" + killed + linker + "' >&2").ok());
+}
+
 TEST_CASE("limits hold and can be told apart") {
   ProcessSpec cpu = shell("while :; do :; done");
   cpu.limits.cpu_seconds = 1;

@@ -2,6 +2,7 @@
 #include <cfenv>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "common/catch2.hpp"
 #include "common/simgpu/tests/harness.hpp"
@@ -86,7 +87,9 @@ TEST_CASE("cvt into a register wider than the type extends by the type's sign",
 
 template <int Mode, typename To, typename From>
 To convert(From a) {
-  if (a == 0) return To{0};  // clang makes 0 of a u64 by a subtraction, which downward gives -0
+  // clang makes 0 of a u64 by a subtraction, which downward gives -0.
+  if constexpr (std::is_integral_v<From>)
+    if (a == 0) return To{0};
   volatile From v = a;
   const int before = std::fegetround();
   std::fesetround(Mode);

@@ -42,11 +42,21 @@ double atomic_sectors(const Observed& o) {
 double started_copies(const Observed& o) {
   return static_cast<double>(o.total.async_copy.requests);
 }
+double idle_bytes(const Observed& o) {
+  return static_cast<double>(o.total.async_bytes_idle);
+}
 double multiply_adds(const Observed& o) {
   return static_cast<double>(o.total.fma_f32 + o.total.mul_f32);
 }
 
 // ---- what it may be
+
+/// Nothing hides the copies of a block's first step.
+double first_steps(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  const std::int64_t bm = whole(p, "BM"), bn = whole(p, "BN");
+  return p.at("steps") * static_cast<double>(ceil_div(e.m, bm) * ceil_div(e.n, bn) * (bm + bn) *
+                                             whole(p, "BK") * static_cast<std::int64_t>(bytes));
+}
 
 double few_idle(const Extents&, const Parameters& p, std::uint64_t) {
   return p.at("idle");
@@ -80,6 +90,9 @@ double padded_products(const Extents& e, const Parameters& p, std::uint64_t) {
   return p.at("slack") * static_cast<double>(up(e.m, "BM") * up(e.n, "BN") * up(e.k, "BK"));
 }
 
+const char* const not_hidden =
+    "Warps wait for copies while they have nothing to multiply. Begin a copy STAGES - 1 steps "
+    "before its tile is needed, and wait only for the oldest group.";
 const char* const few_blocks =
     "Multiprocessors have nothing to do: C has fewer tiles than the GPU has multiprocessors. Let "
     "several blocks share a tile, each with a part of K.";
@@ -96,6 +109,16 @@ const char* const padding =
     "Many products are made of rows or columns that C does not have: a large tile hangs over the "
     "edge of a thin matrix. Choose a tile for the shape.";
 
+grader::Goal hidden_copies(const char* stage) {
+  return {.stage = stage,
+          .key = "async_bytes_idle",
+          .what = "bytes not hidden",
+          .diagnosis = "ASYNC-IDLE",
+          .missed = not_hidden,
+          .parameters = {{"BM", 128}, {"BN", 128}, {"BK", 16}, {"steps", 2}},
+          .measure = idle_bytes,
+          .bound = first_steps};
+}
 grader::Goal blocks_for_all(const char* stage, std::vector<Extents> at, double idle) {
   return {.stage = stage,
           .key = "idle_multiprocessors",
@@ -146,6 +169,10 @@ const std::vector<Extents> thin = {{24, 1024, 128}, {1000, 30, 127}};
 const std::vector<Extents> small = {{256, 256, 1024}, {65, 1000, 1023}};
 
 const std::vector<grader::Goal> goals = {
+    hidden_copies("6.0"),
+    registers_only("6.0"),
+    few_registers("6.0", 320),
+
     blocks_for_all("6.1", deep, 12),
     fixed_order("6.1", deep),
     few_partial_sums("6.1", deep, 128),

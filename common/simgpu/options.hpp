@@ -8,8 +8,9 @@
 
 namespace simgpu {
 
-/// What the simulated chip allows. Defaults: compute capability 8.0 limits, CUDA Programming Guide
-/// table "Technical Specifications per Compute Capability".
+/// What the simulated chip allows. Defaults: compute capability 8.0 limits, and 9.0's shared memory,
+/// which kernels for Hopper need; CUDA Programming Guide, table "Technical Specifications per Compute
+/// Capability".
 struct DeviceModel {
   std::string name = "simgpu (compute capability 8.0)";
   int compute_major = 8, compute_minor = 0;

@@ -41,7 +41,8 @@ def draw(narrow=False):
         if width > 20:
             d.box(begin, y + 34 * PLACES, width - 2, 28, "c", f"× {t}", 13)
             d.rect(begin, row, width - 2, 28, "cell", dash="4 3", radius=5)
-            d.text(begin + width / 2, row + 18, "in use" if width > 45 else "", "tmuted", 12.5, "middle")
+            if width > 45:
+                d.text(begin + width / 2, row + 18, "in use", "tmuted", 12.5, "middle")
     begin, width = span(0, COPY)
     d.rect(begin, y + 34 * PLACES, width - 2, 28, "cell", dash="4 3")
     d.text(begin + width / 2, y + 34 * PLACES + 18, "wait once", "tmuted", 12.5, "middle")

@@ -134,7 +134,7 @@ int blocks(const Device& d, unsigned threads, unsigned registers, unsigned share
   return error == CUDA_OCC_SUCCESS ? result.activeBlocksPerMultiprocessor : -1;
 }
 #else
-const Device kDevices[] = {{"8.0", 8, 0, 2048, 164, 163}};
+const Device kDevices[] = {{"9.0", 9, 0, 2048, 228, 227}};
 
 int blocks(const Device&, unsigned threads, unsigned registers, unsigned shared) {
   return static_cast<int>(

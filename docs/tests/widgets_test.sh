@@ -24,7 +24,7 @@ toolkit=${CUDA_HOME:-/usr/local/cuda}/include
 if [ -e "$toolkit/cuda_occupancy.h" ]; then
     holds "the CUDA Toolkit's occupancy" reference "$scratch/toolkit.json" -DTOOLKIT -isystem "$toolkit"
 else
-    echo "left out: occupancy beside the CUDA Toolkit's (no $toolkit/cuda_occupancy.h); 8.0 is compared with the simulated GPU's"
+    echo "left out: occupancy beside the CUDA Toolkit's (no $toolkit/cuda_occupancy.h); 9.0 is compared with the simulated GPU's"
 fi
 if [ -e lab3_shared_mem/solution/gemm.cu ]; then
     counters() { # LAB RUNG M N K

@@ -102,7 +102,7 @@ def provenance_line(bench):
 def provenance_words(results, between=", "):
     """Of a sweep, in one line."""
     machine = results["machine"]
-    return between.join([machine.get("gpu", "?"), f"driver {machine.get('driver', '?')}", results["provenance"].get("date", "?")])
+    return between.join([machine.get("gpu", "?"), f"driver {machine.get('driver', '?')}", results["provenance"].get("date", "?")[:10]])
 
 
 def ceilings_by_name(ceilings):

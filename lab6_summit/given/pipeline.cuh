@@ -1,4 +1,5 @@
-// The pipeline of 4.4 in FP32, for any part of K, any tile and any alignment: what lab 6 starts from.
+// What the pipeline of 4.4 consists of, in FP32, for any part of K, any tile and any alignment. Its loop
+// is yours.
 #pragma once
 
 #include "lab6_summit/given/copies.cuh"
@@ -94,7 +95,7 @@ __device__ void load_fragments(Fragments<S>& f, const Stage<S>& stage, int row, 
         *reinterpret_cast<const float4*>(&stage.b[k][col + j / V * S::COL_STEP]);
 }
 
-/// sums += a column times a row, to and fro: where a row turns, b[j] is still at hand.
+/// sums += a column times a row. Odd rows go backwards: the b[j] just used is first.
 template <int TM, int TN, typename S>
 __device__ void add_products(float (&sums)[TM][TN], const Fragments<S>& f) {
 #pragma unroll
@@ -106,45 +107,13 @@ __device__ void add_products(float (&sums)[TM][TN], const Fragments<S>& f) {
     }
 }
 
-/// sums += A * B for this part, B copied by Copies::copy_b. INSIDE: all rows and columns of the part
-/// exist.
+/// sums += A * B for this part, B copied by Copies::copy_b; yours, in gemm.cu (6.0). `ring` has STAGES
+/// pairs of tiles, the thread's first piece of C is at (row, col). INSIDE: all rows and columns of
+/// the part exist.
 template <bool INSIDE, typename Copies, typename S>
 __device__ void multiply_part(float (&sums)[S::TM][S::TN], Stage<S>* ring,
                               MatrixView<const float> a, MatrixView<const float> b, Part part,
-                              int row, int col) {
-  const int steps = (part.k_end - part.k0 + S::BK - 1) / S::BK;
-  Fragments<S> fragments[2];  // one is multiplied, the other being loaded
-  const auto copy_stage = [&](int place) {
-    copy_a<INSIDE>(ring[place], a, part);
-    Copies::template copy_b<INSIDE>(ring[place], b, part);
-    commit_copies();
-    part.k0 += S::BK;
-  };
-#pragma unroll 1
-  for (int s = 0; s < S::STAGES - 1; ++s) copy_stage(s);
-  wait_for_copies<S::STAGES - 2>();  // my copies of step 0 are there
-  __syncthreads();                   // everybody's
-  load_fragments(fragments[0], ring[0], row, col, 0);
-  int now = 0, free = S::STAGES - 1;  // the places of this step, and of the one before it
-#pragma unroll 1
-  for (int s = 0; s < steps; ++s) {
-    const int next = now + 1 < S::STAGES ? now + 1 : 0;
-#pragma unroll
-    for (int k = 0; k < S::BK; ++k) {
-      if (k == 0) copy_stage(free);
-      if (k + 1 < S::BK) {
-        load_fragments(fragments[(k + 1) % 2], ring[now], row, col, k + 1);
-      } else {
-        wait_for_copies<S::STAGES - 2>();  // my copies of the next step are there
-        __syncthreads();  // everybody's; and nobody reads this step's tiles any more
-        load_fragments(fragments[0], ring[next], row, col, 0);
-      }
-      add_products(sums, fragments[k % 2]);
-    }
-    free = now;
-    now = next;
-  }
-}
+                              int row, int col);
 
 /// Stores a thread's sums, the first at (row, col) of C, 16 bytes at a time if the rows of C are
 /// aligned: those that exist, but not what lies above or to the left of the block's part.

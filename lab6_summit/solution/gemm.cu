@@ -6,6 +6,81 @@
 #include "common/matrix.hpp"
 #include "lab6_summit/given/pipeline.cuh"
 
+// ---- 6.0: the loop of 4.4
+
+template <bool INSIDE, typename Copies, typename S>
+__device__ void multiply_part(float (&sums)[S::TM][S::TN], Stage<S>* ring,
+                              MatrixView<const float> a, MatrixView<const float> b, Part part,
+                              int row, int col) {
+  const int steps = (part.k_end - part.k0 + S::BK - 1) / S::BK;
+  Fragments<S> fragments[2];                // one is multiplied, the other being loaded
+  const auto copy_stage = [&](int place) {  // begins the copies of one step more, as one group
+    copy_a<INSIDE>(ring[place], a, part);
+    Copies::template copy_b<INSIDE>(ring[place], b, part);
+    commit_copies();
+    part.k0 += S::BK;
+  };
+  // TODO(6.0) Your loop of 4.4, with copy_stage, wait_for_copies, load_fragments, add_products: the
+  //           copies of STAGES - 1 steps ahead, the next fragments while these are multiplied, one
+  //           barrier a step. Steps beyond the last may be copied: beyond k_end they are zeros.
+  // >>> skeleton
+  // copy_stage(0);
+  // sums[0][0] = fragments[0].a[0] = unwritten<float>() + steps + row + col;
+  // <<< skeleton
+  // >>> solution
+#pragma unroll 1
+  for (int s = 0; s < S::STAGES - 1; ++s) copy_stage(s);
+  wait_for_copies<S::STAGES - 2>();  // mine of step 0 have arrived
+  __syncthreads();                   // everybody's
+  load_fragments(fragments[0], ring[0], row, col, 0);
+  int now = 0, free = S::STAGES - 1;  // the places of this step, and of the one before it
+#pragma unroll 1
+  for (int s = 0; s < steps; ++s) {
+    const int next = now + 1 < S::STAGES ? now + 1 : 0;
+#pragma unroll
+    for (int k = 0; k < S::BK; ++k) {
+      if (k == 0) copy_stage(free);
+      if (k + 1 < S::BK) {
+        load_fragments(fragments[(k + 1) % 2], ring[now], row, col, k + 1);
+      } else {
+        wait_for_copies<S::STAGES - 2>();  // mine of the next step have arrived
+        __syncthreads();  // everybody's; and nobody reads this step's tiles any more
+        load_fragments(fragments[0], ring[next], row, col, 0);
+      }
+      add_products(sums, fragments[k % 2]);
+    }
+    free = now;
+    now = next;
+  }
+  // <<< solution
+}
+
+/// One tile of C per block, tile blockIdx.x, counted row by row: no multiprocessor helps another.
+template <bool INSIDE, typename S>
+__global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
+    tile_kernel(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c) {
+  const int across = (b.cols + S::BN - 1) / S::BN;
+  const int row0 = blockIdx.x / across * S::BM, col0 = blockIdx.x % across * S::BN;
+  make_part<INSIDE, FloatByFloat, S>(a, b, c, {row0, col0, 0, a.cols});
+}
+
+/// One tile for all shapes; 6.2 has others.
+using OneTile = Shape<128, 128, 16, 64, 32, 3, 2>;
+
+template <typename T>
+void gemm_unsplit(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
+                  cudaStream_t stream) {
+  if (c.rows == 0 || c.cols == 0) return;
+  using S = OneTile;
+  const bool inside = c.rows >= S::BM && c.cols >= S::BN;
+  const auto kernel = inside ? tile_kernel<true, S> : tile_kernel<false, S>;
+  constexpr int BYTES = S::STAGES * sizeof(Stage<S>);
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES));
+  const int tiles = ceil_div(c.rows, S::BM) * ceil_div(c.cols, S::BN);
+  kernel<<<tiles, S::THREADS, BYTES, stream>>>(a, b, c);
+  CUDA_CHECK_LAUNCH();
+}
+
 // ---- 6.1: split along K
 
 /// Partial sums of C in scratch memory: `splits` matrices like C, one after the other.
@@ -93,12 +168,12 @@ inline int multiprocessors() {
   return count;
 }
 
-/// One tile for all shapes, and as many splits as there is room for.
+/// As many splits as there is room for.
 template <typename Copies>
 void multiply_with(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c,
                    cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  using S = Shape<128, 128, 16, 64, 32, 3, 2>;
+  using S = OneTile;
   const int tiles = ceil_div(c.rows, S::BM) * ceil_div(c.cols, S::BN);
   const Split split = split_for(tiles, a.cols, S::BK, S::RESIDENT * multiprocessors());
   multiply_split<Copies, S>(a, b, c, split, stream);

@@ -449,35 +449,12 @@ void FunctionDecoder::decode(const Ins& ins) {
     case Opcode::cp_async_wait_group:
     case Opcode::cp_async_wait_all:
       return async_wait(ins);
-    case Opcode::mbarrier_init:
-    case Opcode::mbarrier_inval:
-    case Opcode::mbarrier_arrive:
-    case Opcode::mbarrier_arrive_expect:
-    case Opcode::mbarrier_drop:
-    case Opcode::mbarrier_drop_expect:
-    case Opcode::mbarrier_expect:
-    case Opcode::mbarrier_complete:
-    case Opcode::mbarrier_pending:
-      return mbarrier(ins);
-    case Opcode::bulk_load:
-    case Opcode::bulk_store:
-    case Opcode::tensor_load:
-    case Opcode::tensor_store:
-      return bulk_copy(ins);
-    case Opcode::bulk_wait:
-    case Opcode::wgmma_wait:
-      return proxy_wait(ins);
-    case Opcode::setmaxnreg:
-      if (at(ins, 0).bits < 24 || at(ins, 0).bits > 256 || at(ins, 0).bits % 8 != 0)
-        fail("'" + std::string(ins.mod.text) + "' takes 24 to 256 registers, a multiple of 8");
-      emit(op_nothing);
-      return;
     case Opcode::ldmatrix:
     case Opcode::stmatrix:
     case Opcode::movmatrix:
       return matrix_move(ins);
     default:
-      unsupported();
+      if (!asynchronous_proxy(ins)) unsupported();
   }
 }
 

@@ -104,6 +104,40 @@ void FunctionDecoder::bulk_copy(const Ins& ins) {
   p_.bulk_forms.push_back(std::move(form));
 }
 
+/// Instructions of the asynchronous proxy and what comes with them; false: it is another one.
+bool FunctionDecoder::asynchronous_proxy(const Ins& ins) {
+  switch (ins.op) {
+    case Opcode::mbarrier_init:
+    case Opcode::mbarrier_inval:
+    case Opcode::mbarrier_arrive:
+    case Opcode::mbarrier_arrive_expect:
+    case Opcode::mbarrier_drop:
+    case Opcode::mbarrier_drop_expect:
+    case Opcode::mbarrier_expect:
+    case Opcode::mbarrier_complete:
+    case Opcode::mbarrier_pending:
+      mbarrier(ins);
+      return true;
+    case Opcode::bulk_load:
+    case Opcode::bulk_store:
+    case Opcode::tensor_load:
+    case Opcode::tensor_store:
+      bulk_copy(ins);
+      return true;
+    case Opcode::bulk_wait:
+    case Opcode::wgmma_wait:
+      proxy_wait(ins);
+      return true;
+    case Opcode::setmaxnreg:
+      if (at(ins, 0).bits < 24 || at(ins, 0).bits > 256 || at(ins, 0).bits % 8 != 0)
+        fail("'" + std::string(ins.mod.text) + "' takes 24 to 256 registers, a multiple of 8");
+      emit(op_nothing);
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// wait_group of wgmma and of bulk stores.
 void FunctionDecoder::proxy_wait(const Ins& ins) {
   p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::synchronisation;
@@ -117,13 +151,14 @@ void FunctionDecoder::proxy_wait(const Ins& ins) {
   o.slot = static_cast<std::uint32_t>(std::min<std::int64_t>(groups, INT32_MAX));
 }
 
-namespace {
-
 struct WgmmaType {
   PT a, d;
   MmaFormat format;
   unsigned k;
 };
+
+namespace {
+
 /// PTX ISA 9.7.15.2. Of two types of bytes, each may have a sign.
 constexpr WgmmaType kTypes[] = {
     {PT::f16, PT::f32, MmaFormat::f16, 16},   {PT::f16, PT::f16, MmaFormat::f16, 16},
@@ -133,30 +168,37 @@ constexpr WgmmaType kTypes[] = {
 
 }  // namespace
 
-/// wgmma.mma_async.
-void FunctionDecoder::product(BasicBlock& block, const Ins& ins) {
-  const ptx::Modifiers& m = ins.mod;
-  const std::string text(m.text);
-  p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::tensor;
-  p_.uses_proxy = true;
-  const bool bytes = m.type2 == PT::s8 || m.type2 == PT::u8;
+/// Shape, types and what is done with the sums, from the suffixes.
+const WgmmaType& FunctionDecoder::product_type(const ptx::Modifiers& m, Wgmma& w) const {
+  const auto is_byte = [](PT type) { return type == PT::s8 || type == PT::u8; };
+  const bool bytes = is_byte(m.type2);
   const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const WgmmaType& t) {
     return t.a == m.type2 && t.d == m.type && t.k == m.k;
   });
-  const bool same = bytes ? m.type3 == PT::s8 || m.type3 == PT::u8 : m.type3 == m.type2;
-  const bool columns = m.n >= 8 && m.n <= 256 && m.n % 8 == 0 &&
-                       (!bytes || m.n <= 32 ? (!bytes || m.n != 24 || true) : m.n % 16 == 0);
-  if (row == std::end(kTypes) || !same || m.m != 64 || !columns || (m.sat && !bytes))
-    fail("'" + text +
+  const bool same = bytes ? is_byte(m.type3) : m.type3 == m.type2;
+  // PTX ISA 9.7.15.2: of bytes, beyond 32 columns every other size.
+  const unsigned step = bytes && m.n > 32 ? 16 : 8;
+  const bool shape = m.m == 64 && m.n >= 8 && m.n <= 256 && m.n % step == 0;
+  if (row == std::end(kTypes) || !same || !shape || (m.sat && !bytes))
+    fail("'" + std::string(m.text) +
          "' is a shape or a combination of types that the simulated GPU does not have");
-  Wgmma w;
   w.format = row->format;
   w.n = static_cast<std::uint8_t>(m.n / 8);
   w.half_sums = m.type == PT::f16;
   w.unsigned_a = m.type2 == PT::u8;
   w.unsigned_b = m.type3 == PT::u8;
   w.saturates = m.sat;
-  w.sums = fragment(at(ins, 0), m.n / (w.half_sums ? 4u : 2u), 4, true);
+  return *row;
+}
+
+/// wgmma.mma_async.
+void FunctionDecoder::product(BasicBlock& block, const Ins& ins) {
+  const std::string text(ins.mod.text);
+  p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::tensor;
+  p_.uses_proxy = true;
+  Wgmma w;
+  const WgmmaType& type = product_type(ins.mod, w);
+  w.sums = fragment(at(ins, 0), ins.mod.n / (w.half_sums ? 4u : 2u), 4, true);
   const Operand& a = at(ins, 1);
   const bool registers = a.kind == Kind::vector;
   if (registers)
@@ -165,8 +207,11 @@ void FunctionDecoder::product(BasicBlock& block, const Ins& ins) {
     w.a = source(a, 8);
   w.b = source(at(ins, 2), 8);
   w.scale_d = predicate(at(ins, 3));
-  const bool transposes = row->format == MmaFormat::f16 || row->format == MmaFormat::bf16;
-  const std::size_t wanted = bytes ? 0 : 2 + (transposes ? (registers ? 1 : 2) : 0);
+  // Signs of floats, and how 16-bit operands in shared memory lie.
+  const bool floats = type.format != MmaFormat::s8;
+  const bool transposes = type.format == MmaFormat::f16 || type.format == MmaFormat::bf16;
+  const std::size_t transposed = transposes ? (registers ? 1 : 2) : 0;
+  const std::size_t wanted = (floats ? 2 : 0) + transposed;
   if (ins.operands.size() != 4 + wanted)
     fail("'" + text + "' takes " + std::to_string(wanted) + " constants behind scale-d");
   const auto constant = [&](std::size_t k, int least) {
@@ -176,14 +221,12 @@ void FunctionDecoder::product(BasicBlock& block, const Ins& ins) {
            " or 1");
     return v;
   };
-  if (!bytes) {
+  if (floats) {
     w.negates_a = constant(4, -1) < 0;
     w.negates_b = constant(5, -1) < 0;
   }
-  if (transposes) {
-    if (!registers) w.mn_major_a = constant(6, 0) != 0;
-    w.mn_major_b = constant(registers ? 6 : 7, 0) != 0;
-  }
+  if (transposed == 2) w.mn_major_a = constant(6, 0) != 0;
+  if (transposed != 0) w.mn_major_b = constant(5 + transposed, 0) != 0;
   block.end = End::product;
   block.detail = static_cast<std::uint32_t>(p_.products.size());
   p_.products.push_back(std::move(w));

@@ -122,6 +122,8 @@ class FunctionDecoder {
   void mbarrier_wait(BasicBlock& block, const Ins& ins);
   void bulk_copy(const Ins& ins);
   void proxy_wait(const Ins& ins);
+  bool asynchronous_proxy(const Ins& ins);
+  const struct WgmmaType& product_type(const ptx::Modifiers& m, Wgmma& w) const;
   void product(BasicBlock& block, const Ins& ins);
   std::uint32_t new_site();
   void choose_quick_path(Op& op, const Operand& address);

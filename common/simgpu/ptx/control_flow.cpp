@@ -18,53 +18,6 @@ void for_each_target(const Function& function, const Instruction& instruction, V
 
 }  // namespace
 
-bool has_destination(Opcode op) {
-  switch (op) {
-    case Opcode::st:
-    case Opcode::red:
-    case Opcode::prefetch:
-    case Opcode::bra:
-    case Opcode::brx_idx:
-    case Opcode::call:
-    case Opcode::ret:
-    case Opcode::exit:
-    case Opcode::trap:
-    case Opcode::brkpt:
-    case Opcode::nanosleep:
-    case Opcode::bar_sync:
-    case Opcode::bar_arrive:
-    case Opcode::bar_warp_sync:
-    case Opcode::membar:
-    case Opcode::fence:
-    case Opcode::cp_async:
-    case Opcode::cp_async_commit_group:
-    case Opcode::cp_async_wait_group:
-    case Opcode::cp_async_wait_all:
-    case Opcode::stmatrix:
-    case Opcode::wmma_store:
-    case Opcode::mbarrier_init:
-    case Opcode::mbarrier_inval:
-    case Opcode::mbarrier_expect:
-    case Opcode::mbarrier_complete:
-    case Opcode::fence_proxy:
-    case Opcode::fence_mbarrier:
-    case Opcode::setmaxnreg:
-    case Opcode::bulk_load:
-    case Opcode::bulk_store:
-    case Opcode::bulk_prefetch:
-    case Opcode::bulk_commit:
-    case Opcode::bulk_wait:
-    case Opcode::tensor_load:
-    case Opcode::tensor_store:
-    case Opcode::wgmma_fence:
-    case Opcode::wgmma_commit:
-    case Opcode::wgmma_wait:
-      return false;
-    default:
-      return true;
-  }
-}
-
 bool ends_flow(const Instruction& instruction) {
   if (instruction.guard != UINT32_MAX) return false;
   switch (instruction.op) {

@@ -4,12 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/simgpu/ptx/module.hpp"
+#include "common/simgpu/ptx/opcodes.hpp"
 
 namespace simgpu::ptx {
-
-/// Whether the first operand is a destination (a register, a vector of registers or "_").
-bool has_destination(Opcode op);
 
 /// Whether control never reaches the next instruction.
 bool ends_flow(const Instruction& instruction);

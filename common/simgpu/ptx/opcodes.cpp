@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <vector>
 
 #include "common/simgpu/ptx/lexer.hpp"
 
@@ -420,6 +421,21 @@ class Suffixes {
 };
 
 }  // namespace
+
+bool has_destination(Opcode op) {
+  static const std::vector<bool> table = [] {
+    std::vector<bool> writes;
+    for (const Row& row : kOpcodes) {
+      const auto number = static_cast<std::size_t>(row.op);
+      if (number >= writes.size()) writes.resize(number + 1);
+      // All forms of an instruction begin alike.
+      writes[number] = !row.operands.empty() &&
+                       std::string_view("dDP").find(row.operands.front()) != std::string_view::npos;
+    }
+    return writes;
+  }();
+  return table.at(static_cast<std::size_t>(op));
+}
 
 DecodedOpcode decode_opcode(std::string_view text) {
   DecodedOpcode d;

@@ -35,4 +35,7 @@ struct DecodedOpcode {
 
 DecodedOpcode decode_opcode(std::string_view text);
 
+/// Whether the first operand is a destination (a register, a vector of registers or "_").
+bool has_destination(Opcode op);
+
 }  // namespace simgpu::ptx

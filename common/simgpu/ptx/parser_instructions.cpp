@@ -314,20 +314,24 @@ std::string Parser::address_misfit(const Place& place, const Operand& operand) {
   return holds_address ? "" : "the address of a variable does not fit here";
 }
 
+std::string Parser::coordinates_misfit(const Function& function, Place place, Parsed* parsed) {
+  const bool wanted = place.kind == 'M';
+  if (wanted != (parsed->operand.is_memory && !parsed->elements.empty()))
+    return wanted ? "needs a tensor map and coordinates" : "coordinates do not fit here";
+  place.kind = 'S';
+  std::string why;
+  for (std::size_t i = 0; wanted && why.empty() && i < parsed->elements.size(); ++i)
+    why = element_misfit(function, place, &parsed->elements[i]);
+  return why;
+}
+
 std::string Parser::misfit(const Function& function, const DecodedOpcode& decoded, char kind,
                            char width, Parsed* parsed) {
   const Operand& operand = parsed->operand;
   if (kind != 'n' && kind != 'q' && operand.negated) return "'!' needs a predicate source";
   if (kind != 'P' && parsed->has_second) return "takes one destination only";
   const Place place = place_of(decoded, kind, width);
-  if ((kind == 'M') != (operand.is_memory && !parsed->elements.empty()))
-    return kind == 'M' ? "needs a tensor map and coordinates" : "coordinates do not fit here";
-  if (kind == 'M') {
-    Place element = place;
-    element.kind = 'S';
-    for (Parsed& e : parsed->elements)
-      if (std::string why = element_misfit(function, element, &e); !why.empty()) return why;
-  }
+  if (std::string why = coordinates_misfit(function, place, parsed); !why.empty()) return why;
   switch (operand.kind) {
     case Kind::reg:
       if (std::string_view("mMilt").find(kind) != std::string_view::npos)

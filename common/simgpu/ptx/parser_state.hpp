@@ -333,6 +333,7 @@ class Parser {
                                      std::uint32_t index);
   static std::string special_misfit(const Place& place, Special special);
   std::string number_misfit(const Place& place, Parsed* parsed);
+  std::string coordinates_misfit(const Function& function, Place place, Parsed* parsed);
   std::string element_misfit(const Function& function, const Place& place, Parsed* element);
   static std::string address_misfit(const Place& place, const Operand& operand);
   std::string vector_misfit(const Function& function, const DecodedOpcode& decoded, Place place,

@@ -70,41 +70,23 @@ std::string describe(const Finding& finding) {
 }
 
 int fault_of(const LaunchReport& report) {
-  for (const Finding& finding : report.findings) {
-    switch (finding.kind) {
-      case FindingKind::out_of_bounds:
-      case FindingKind::use_after_free:
-      case FindingKind::null_pointer:
-      case FindingKind::host_pointer:
-      case FindingKind::write_to_constant:
-        return cudaErrorIllegalAddress;
-      case FindingKind::misaligned:
-        return cudaErrorMisalignedAddress;
-      case FindingKind::trap:
-        return cudaErrorLaunchFailure;
-      case FindingKind::assertion:
-        return cudaErrorAssert;
-      case FindingKind::stack_overflow:
-        return cudaErrorHardwareStackError;
-      case FindingKind::unsupported:
-        return cudaErrorIllegalInstruction;
-      // These do not fault on hardware, or hang there: a kernel that was stopped is seen to below.
-      case FindingKind::uninitialised_read:
-      case FindingKind::shared_race:
-      case FindingKind::global_race:
-      case FindingKind::async_not_waited:
-      case FindingKind::proxy_fence_missing:
-      case FindingKind::swizzle_mismatch:
-      case FindingKind::divergent_barrier:
-      case FindingKind::exited_before_barrier:
-      case FindingKind::mismatched_barrier:
-      case FindingKind::deadlock:
-      case FindingKind::budget_exceeded:
-      case FindingKind::division_by_zero:
-      case FindingKind::will_spill:
-        break;
-    }
-  }
+  // What is not here does not fault on hardware, or hangs there: a kernel that was stopped is seen to
+  // below.
+  constexpr std::pair<FindingKind, int> faults[] = {
+      {FindingKind::out_of_bounds, cudaErrorIllegalAddress},
+      {FindingKind::use_after_free, cudaErrorIllegalAddress},
+      {FindingKind::null_pointer, cudaErrorIllegalAddress},
+      {FindingKind::host_pointer, cudaErrorIllegalAddress},
+      {FindingKind::write_to_constant, cudaErrorIllegalAddress},
+      {FindingKind::misaligned, cudaErrorMisalignedAddress},
+      {FindingKind::trap, cudaErrorLaunchFailure},
+      {FindingKind::assertion, cudaErrorAssert},
+      {FindingKind::stack_overflow, cudaErrorHardwareStackError},
+      {FindingKind::unsupported, cudaErrorIllegalInstruction},
+  };
+  for (const Finding& finding : report.findings)
+    for (const auto& [kind, error] : faults)
+      if (finding.kind == kind) return error;
   return report.completed ? cudaSuccess : cudaErrorLaunchTimeout;
 }
 

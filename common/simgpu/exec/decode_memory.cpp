@@ -162,24 +162,35 @@ void FunctionDecoder::store(const Ins& ins) {
 /// Whether the value was read from a tensor map that the kernel takes: clang copies a
 /// __grid_constant__ parameter whose address is used to local memory, nvcc does not.
 bool FunctionDecoder::holds_tensor_map(const Operand& value) {
-  constexpr std::uint32_t kMapBytes = 128, kMapAlign = 64;
   if (value.kind != Kind::reg || !f_.is_entry) return false;
-  if (from_map_.empty()) {
-    from_map_.assign(f_.registers.size() + 1, false);
-    for (const Ins& ins : f_.body) {
-      if (ins.op != Opcode::ld || ins.mod.space != Space::param || ins.operands.size() < 2)
-        continue;
-      const Operand &from = ins.operands[1], &to = ins.operands[0];
-      if (from.kind != Kind::param || from.index >= f_.params.size() ||
-          f_.params[from.index].size != kMapBytes || f_.params[from.index].align < kMapAlign)
-        continue;
+  if (from_map_.empty()) find_tensor_map_values();
+  return from_map_[value.index];
+}
+
+/// clang 14 reads a map piece by piece, by the parameter's name; later versions read it in a loop,
+/// through a pointer that an addition moves on.
+void FunctionDecoder::find_tensor_map_values() {
+  constexpr std::uint32_t kMapBytes = 128, kMapAlign = 64;
+  from_map_.assign(f_.registers.size() + 1, false);
+  std::vector<bool> points_to_map(from_map_.size(), false);
+  const auto names_map = [&](const Operand& from) {
+    if (from.kind == Kind::param)
+      return from.index < f_.params.size() && f_.params[from.index].size == kMapBytes &&
+             f_.params[from.index].align >= kMapAlign;
+    return (from.kind == Kind::reg || from.kind == Kind::address) && points_to_map[from.index];
+  };
+  for (const Ins& ins : f_.body) {
+    if (ins.operands.size() < 2) continue;
+    const Operand &to = ins.operands[0], &from = ins.operands[1];
+    if (ins.op == Opcode::mov || ins.op == Opcode::add) {
+      if (to.kind == Kind::reg && names_map(from)) points_to_map[to.index] = true;
+    } else if (ins.op == Opcode::ld && ins.mod.space == Space::param && names_map(from)) {
       if (to.kind == Kind::reg) from_map_[to.index] = true;
       for (std::uint32_t k = 0; to.kind == Kind::vector && k < to.count; ++k)
         if (const Operand& e = f_.vector_operands[to.index + k]; e.kind == Kind::reg)
           from_map_[e.index] = true;
     }
   }
-  return from_map_[value.index];
 }
 
 void FunctionDecoder::atomic(const Ins& ins) {

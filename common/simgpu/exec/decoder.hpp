@@ -109,6 +109,7 @@ class FunctionDecoder {
                   const std::vector<Ref>& list);
   void store(const Ins& ins);
   bool holds_tensor_map(const Operand& value);
+  void find_tensor_map_values();
   void atomic(const Ins& ins);
   void parameter_access(const Ins& ins, bool is_load);
   Ref memory_base(const Operand& o, std::int64_t& offset);

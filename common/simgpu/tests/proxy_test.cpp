@@ -366,6 +366,37 @@ TensorMap square(DevicePtr base = 0) {
   return map_of(base, TensorType::f32, {64, 64}, {256}, {32, 8}, 3);
 }
 
+/// Copies a parameter to local memory, in one of clang's two ways; the stores that are counted.
+std::uint64_t counted_copy(const std::string& param, const std::string& body) {
+  Gpu gpu(ptx_module(".visible .entry k(.param " + param + R"( .b8 map[128], .param .u64 out)
+{
+  .local .align 64 .b8 depot[128];
+  .reg .pred %p<2>; .reg .b16 %rs<2>; .reg .b64 %rd<8>;
+  mov.u64 %rd1, depot;
+)" + body + " ret;\n}\n"));
+  const LaunchReport r = gpu.run("k", {1, 1, 1}, {1, 1, 1}, 0u, LaunchOptions{}, MapBytes(square()),
+                                 gpu.upload(std::vector<u32>(1), "out"));
+  CHECK(to_text(r.findings) == "");
+  return r.total.local_store_requests;
+}
+
+TEST_CASE("a tensor map that clang copies to local memory counts as none", "[proxy][tma]") {
+  const std::string pieces = "ld.param.u64 %rd2, [map+8]; st.local.u64 [%rd1+8], %rd2;";
+  const std::string loop = R"(
+  mov.b64 %rd3, map; mov.b64 %rd4, 0;
+L:
+  add.s64 %rd5, %rd3, %rd4; ld.param.b8 %rs1, [%rd5];
+  add.s64 %rd6, %rd1, %rd4; st.local.b8 [%rd6], %rs1;
+  add.s64 %rd4, %rd4, 1; setp.lt.u64 %p1, %rd4, 128; @%p1 bra L;
+)";
+  CHECK(counted_copy(".align 64", pieces) == 0);
+  CHECK(counted_copy(".align 64", loop) == 0);
+  // No map: an array of the same size. And what is stored beside a map counts.
+  CHECK(counted_copy(".align 8", pieces) == 1);
+  CHECK(counted_copy(".align 8", loop) == 128);
+  CHECK(counted_copy(".align 64", loop + "mov.b64 %rd7, 5; st.local.u64 [%rd1], %rd7;") == 1);
+}
+
 TEST_CASE("bulk copies: mistakes are found", "[proxy][tma][finding]") {
   CHECK(to_text(copy_once(copy_text(2, 1024, "1024"), square()).findings) == "");
   SECTION("too many bytes announced") {

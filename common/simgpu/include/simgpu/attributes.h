@@ -19,8 +19,8 @@
 #define __managed__ \
   _Pragma("GCC error \"__managed__ variables are not available on the simulated GPU\"")
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
-// Kernel parameters cannot be modified by the simulator's front end either way: a plain parameter
-// is right.
+// A plain parameter, which clang may copy to local memory; the engine does not count that copy of a
+// tensor map.
 #define __grid_constant__
 #else  // an ordinary C++ compiler: the host API and the vector types only
 #define __host__

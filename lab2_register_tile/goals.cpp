@@ -3,6 +3,8 @@
 //
 // Bounds are those of 4 x 4 tiles, which every larger tile meets and one element per thread, or an
 // edge computed one element at a time, does not.
+#include <algorithm>
+
 #include "grader/goals.hpp"
 
 namespace {
@@ -12,11 +14,13 @@ using grader::Extents;
 using grader::Parameters;
 using grader::whole;
 
-/// Warps of 2 x 16 threads with TM x TN elements each that cover C: warps that lie wholly outside
-/// of it load nothing.
+/// Warps with TM x TN elements per thread that cover C: warps that lie wholly outside of it load
+/// nothing. They are 2 x 16 threads, or in wide blocks 1 x 32: as many as the worse of the two takes.
 double warps(const Extents& e, const Parameters& p) {
-  return static_cast<double>(ceil_div(e.m, 2 * whole(p, "TM")) *
-                             ceil_div(e.n, 16 * whole(p, "TN")));
+  const auto of = [&](std::int64_t down, std::int64_t across) {
+    return ceil_div(e.m, down * whole(p, "TM")) * ceil_div(e.n, across * whole(p, "TN"));
+  };
+  return static_cast<double>(std::max(of(2, 16), of(1, 32)));
 }
 
 double requests_of_tiles(const Extents& e, const Parameters& p, std::uint64_t) {

@@ -16,7 +16,8 @@ using grader::whole;
 
 /// Per warp and k tile: one store to each tile, then per k a broadcast from A and 16 neighbours of
 /// B. An 8-byte element takes two wavefronts where 16 neighbours are touched. In PTX's own scalar
-/// accesses, which is an upper bound for what remains after ptxas has merged some.
+/// accesses, which is an upper bound for what remains after ptxas has merged some. Rows padded by
+/// one element take 6 % more: two neighbouring rows then share a bank.
 double wavefronts_along_rows(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   const std::int64_t tile = whole(p, "TILE"), words = static_cast<std::int64_t>(bytes / 4);
   const std::int64_t warps = ceil_div(e.m, tile) * ceil_div(e.n, tile) * (tile * tile / 32);
@@ -139,7 +140,7 @@ const std::vector<grader::Goal> goals = {
      .what = "shared wavefronts",
      .diagnosis = "BANK-CONFLICT",
      .missed = conflicts,
-     .parameters = {{"TILE", 16}, {"slack", 1.05}},
+     .parameters = {{"TILE", 16}, {"slack", 1.10}},
      .measure = grader::shared_wavefronts,
      .bound = wavefronts_along_rows},
     {.stage = "3.0",

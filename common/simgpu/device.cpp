@@ -360,20 +360,6 @@ void check_shared_memory(const DeviceModel& m, const Kernel& k, unsigned dynamic
              " after cudaFuncSetAttribute(..., cudaFuncAttributeMaxDynamicSharedMemorySize, ...))");
 }
 
-/// Only an estimate: refuses what cannot be by a clear margin, ptxas would have had to spill to
-/// launch_bounds.
-void check_registers(const DeviceModel& m, const Kernel& k, const ptx::Function& f,
-                     std::uint64_t threads, const Fail& fail) {
-  const unsigned registers = std::min(k.pressure.estimate, m.registers_per_thread);
-  if (f.max_ntid[0] == 0 && f.max_nreg == 0 && k.pressure.estimate <= m.registers_per_thread &&
-      count::registers_per_block(m, static_cast<unsigned>(threads), registers * 9 / 10) >
-          m.registers_per_multiprocessor)
-    fail(Status::launch_out_of_resources,
-         std::to_string(threads) + " threads of about " + std::to_string(registers) +
-             " registers need more than the " + std::to_string(m.registers_per_multiprocessor) +
-             " registers of a multiprocessor");
-}
-
 }  // namespace
 
 void Device::validate_launch(ModuleId module, std::string_view mangled, Dim3 grid, Dim3 block,
@@ -405,7 +391,6 @@ void Device::validate_launch(ModuleId module, std::string_view mangled, Dim3 gri
              " MiB for registers and local memory; the simulated GPU gives a block " +
              std::to_string(kBlockBytes >> 20) + " MiB");
   check_shared_memory(m, k, dynamic_shared_bytes, fail);
-  if (k.pressure_known) check_registers(m, k, f, threads, fail);
   if (arg_bytes < k.info.param_bytes)
     fail(Status::invalid_value, std::to_string(arg_bytes) +
                                     " bytes of arguments, the kernel takes " +
@@ -583,6 +568,28 @@ void add_spill_finding(LaunchReport& report, const DeviceModel& model, unsigned 
   }
 }
 
+/// An estimate never refuses a launch: ptxas may well need half of it. It is worth a note where
+/// nothing tells ptxas how many threads there will be.
+void add_register_finding(LaunchReport& report, const DeviceModel& model, const Kernel& k,
+                          const ptx::Function& f, unsigned threads) {
+  if (!k.pressure_known || f.max_ntid[0] != 0 || f.max_nreg != 0 ||
+      k.pressure.estimate > model.registers_per_thread ||
+      count::registers_per_block(model, threads, k.pressure.estimate * 9 / 10) <=
+          model.registers_per_multiprocessor)
+    return;
+  Finding finding;
+  finding.kind = FindingKind::will_spill;
+  finding.kernel = report.kernel;
+  finding.at.where = report.registers.where;
+  finding.detail = std::to_string(threads) + " threads of about " +
+                   std::to_string(k.pressure.estimate) +
+                   " registers, by a rough estimate, may be more than the " +
+                   std::to_string(model.registers_per_multiprocessor) +
+                   " registers of a multiprocessor: __launch_bounds__ tells the compiler how many "
+                   "threads there will be";
+  report.findings.push_back(std::move(finding));
+}
+
 LaunchReport empty_report(const KernelInfo& info, Dim3 grid, Dim3 block,
                           unsigned dynamic_shared_bytes) {
   LaunchReport report;
@@ -676,6 +683,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   report.findings = all.findings.report(options.max_findings_per_kind);
   if (run.over_budget) keep_budget_finding(report, program, blocks, options.instruction_budget);
   add_spill_finding(report, impl_->model, k.pressure.estimate);
+  add_register_finding(report, impl_->model, k, m.ptx.functions[k.function], threads_per_block);
   return report;
 }
 

@@ -2,6 +2,7 @@
 #include "grader/compile/compiler_output.hpp"
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "grader/compile/compile.hpp"
@@ -79,6 +80,12 @@ std::vector<Block> blocks_of(const std::string& text, const std::string& student
   return blocks;
 }
 
+/// "gemm.cu:31:7": where it points.
+std::string place_of(const Block& block) {
+  const std::string& line = block.lines.front();
+  return line.substr(0, line.find(": " + block.head.level + ": "));
+}
+
 /// The first header that was not found, if there is one.
 void note_unavailable(const Block& block, CompilerOutput& out) {
   const auto missing = block.head.message.find("' file not found");
@@ -93,8 +100,10 @@ CompilerOutput filter_compiler_output(const std::string& text, const std::string
                                       std::size_t most) {
   CompilerOutput out;
   std::size_t errors = 0, warnings = 0;
+  std::set<std::string> places;  // a template says it again for each of its types
   for (const Block& block : blocks_of(text, student_file)) {
     note_unavailable(block, out);
+    if (!places.insert(block.head.level + " " + place_of(block)).second) continue;
     auto& list = block.is_error() ? out.errors : out.warnings;
     auto& count = block.is_error() ? errors : warnings;
     if (++count > most) continue;

@@ -14,12 +14,6 @@
 
 namespace grader::diag {
 
-std::string number(double value) {
-  if (std::isnan(value)) return "NaN";
-  return value == std::floor(value) && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value)
-                                                              : fmt::format("{:.7g}", value);
-}
-
 namespace {
 
 void add_unique(std::vector<int>& list, int value) {
@@ -60,122 +54,6 @@ const Case& shown(const Cases& cases) {
   for (const Case& c : cases)
     if (c.wrong > 0) return c;
   return cases.front();
-}
-
-namespace {
-
-/// "; 16 x 16 tile (0, 1), inside it (3, 5)", and the thread where the launch is the reference's.
-std::string tile_of(const Evidence& evidence, const Case& c, int i, int j) {
-  const Tile& t = evidence.tile;
-  if (t.bm <= 0 || t.bn <= 0 || evidence.operation != Operation::product) return "";
-  std::string text = messages::text("detail.tile", {{"size", fmt::format("{} x {}", t.bm, t.bn)},
-                                                    {"ti", i / t.bm},
-                                                    {"tj", j / t.bn},
-                                                    {"ii", i % t.bm},
-                                                    {"jj", j % t.bn}});
-  const int tm = std::max(1, t.tm), tn = std::max(1, t.tn);
-  if (c.run.launches.size() != 1) return text;
-  const simgpu::LaunchReport& launch = c.run.launches.front();
-  const auto as_unsigned = [](int x) { return static_cast<unsigned>(x); };
-  const bool as_reference =
-      launch.block.x == as_unsigned(t.bn / tn) && launch.block.y == as_unsigned(t.bm / tm) &&
-      launch.grid.x == as_unsigned((c.n + t.bn - 1) / t.bn) &&
-      launch.grid.y == as_unsigned((c.m + t.bm - 1) / t.bm) && tm == 1 && tn == 1;
-  if (as_reference)
-    text += messages::text(
-        "detail.thread", {{"bx", j / t.bn}, {"by", i / t.bm}, {"tx", j % t.bn}, {"ty", i % t.bm}});
-  return text;
-}
-
-std::string cell(const Case& c, int i, int j) {
-  return c.state_at(i, j) == State::untouched ? "-" : number(c.got(i, j));
-}
-
-/// C whole, computed beside expected; "-" was never written, "*" marks what is wrong.
-void print_matrix(const Case& c, Diagnosis& d) {
-  std::size_t width = 1;
-  for (int i = 0; i < c.m; ++i)
-    for (int j = 0; j < c.n; ++j)
-      width = std::max({width, cell(c, i, j).size() + 1, number(c.correct[c.at(i, j)]).size()});
-  if (width * static_cast<std::size_t>(2 * c.n) > 72) return;
-  d.details.push_back(messages::text("detail.matrix"));
-  const auto padded = [&](const std::string& text) {
-    return std::string(width + 1 - text.size(), ' ') + text;
-  };
-  for (int i = 0; i < c.m; ++i) {
-    std::string line = " ";
-    for (int j = 0; j < c.n; ++j)
-      line += padded(cell(c, i, j) + (c.state_at(i, j) == State::right ? " " : "*"));
-    line += "  |";
-    for (int j = 0; j < c.n; ++j) line += padded(number(c.correct[c.at(i, j)]));
-    d.details.push_back(line);
-  }
-}
-
-/// A picture of which tiles are wrong, at most 32 rows of 64.
-void print_map(const Evidence& evidence, const Case& c, Diagnosis& d) {
-  const int bm = evidence.tile.bm > 0 ? evidence.tile.bm : 16,
-            bn = evidence.tile.bn > 0 ? evidence.tile.bn : 16;
-  const int down = (c.m + bm - 1) / bm, across = (c.n + bn - 1) / bn;
-  // One tile says nothing as a map of tiles: then a map of its elements.
-  const bool elements = down * across <= 4;
-  const int rows = elements ? std::min(c.m, 32) : std::min(down, 32);
-  const int cols = elements ? std::min(c.n, 64) : std::min(across, 64);
-  const int rm = elements ? 1 : bm, cn = elements ? 1 : bn;
-  d.details.push_back(messages::text("detail.map", {{"bm", rm}, {"bn", cn}}));
-  for (int r = 0; r < rows; ++r) {
-    std::string line = "  ";
-    for (int q = 0; q < cols; ++q) {
-      bool wrong = false;
-      for (int i = r * rm; i < std::min(c.m, (r + 1) * rm) && !wrong; ++i)
-        for (int j = q * cn; j < std::min(c.n, (q + 1) * cn) && !wrong; ++j)
-          wrong = c.state_at(i, j) != State::right;
-      line += wrong ? 'x' : '.';
-    }
-    d.details.push_back(line);
-  }
-}
-
-std::optional<std::pair<int, int>> first_wrong(const Case& c) {
-  for (int i = 0; i < c.m; ++i)
-    for (int j = 0; j < c.n; ++j)
-      if (c.state_at(i, j) != State::right) return std::pair{i, j};
-  return std::nullopt;
-}
-
-}  // namespace
-
-void describe(const Evidence& evidence, const Case& c, Diagnosis& d) {
-  if (c.wrong == 0) {
-    d.details.push_back(messages::text("detail.shape", {{"m", c.m}, {"n", c.n}, {"k", c.k}}));
-    return;
-  }
-  d.details.push_back(messages::text(
-      "detail.count",
-      {{"wrong", c.wrong}, {"total", c.size()}, {"m", c.m}, {"n", c.n}, {"k", c.k}}));
-  const auto [i, j] = *first_wrong(c);
-  d.details.push_back(messages::text(
-      "detail.first", {{"i", i},
-                       {"j", j},
-                       {"got", c.state_at(i, j) == State::untouched ? "what it held before the call"
-                                                                    : number(c.got(i, j))},
-                       {"expected", number(c.correct[c.at(i, j)])},
-                       {"tile", tile_of(evidence, c, i, j)}}));
-  if (c.m <= 8 && c.n <= 8) print_matrix(c, d);
-}
-
-Diagnosis unexplained(const Evidence& evidence, const Case& c) {
-  const auto [i, j] = first_wrong(c).value_or(std::pair{0, 0});
-  Diagnosis d = say("UNEXPLAINED", "",
-                    {{"count", c.wrong}, {"total", c.size()}, {"place", element("C", i, j)}});
-  describe(evidence, c, d);
-  std::int64_t not_finite = 0;
-  for (int r = 0; r < c.m; ++r)
-    for (int q = 0; q < c.n; ++q)
-      not_finite += c.state_at(r, q) == State::wrong && !std::isfinite(c.got(r, q));
-  if (not_finite > 0) d.details.push_back(messages::text("detail.nan", {{"count", not_finite}}));
-  print_map(evidence, c, d);
-  return d;
 }
 
 namespace {
@@ -440,16 +318,10 @@ bool all_right(const Cases& cases) {
                      [](const Case& c) { return c.wrong == 0 && !c.padding_written; });
 }
 
-/// Something in one of the cases' launches that is worse than a wrong number.
-const simgpu::Finding* finding_of(const Cases& cases) {
-  for (const Case& c : cases)
-    if (const simgpu::Finding* finding = worst_finding(c.run.launches)) return finding;
-  return nullptr;
-}
-
 /// A missing barrier before the reads shows with a single k-tile already; one after the reads needs
 /// a second round.
-void name_race(const Evidence& evidence, const simgpu::Finding& finding, Diagnosis& d) {
+void name_race(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
+               Diagnosis& d) {
   if (!finding.other || finding.kind != simgpu::FindingKind::shared_race || d.id == "RACE-WAW")
     return;
   if (!evidence.run_probe || evidence.tile.bk < 1) return;
@@ -466,14 +338,14 @@ void name_race(const Evidence& evidence, const simgpu::Finding& finding, Diagnos
   const bool load_first = finding.at.type == simgpu::AccessType::load;
   const simgpu::Access& reader = load_first ? finding.at : *finding.other;
   const simgpu::Access& writer = load_first ? *finding.other : finding.at;
-  const Diagnosis plain = explain(finding, evidence.tile, &evidence.run, evidence.type);
+  const Diagnosis plain = explain(finding, evidence.tile, &run, evidence.type);
   std::vector<std::string> details = plain.details;
   // The object's name is part of the plain headline's sentence; build it again with the right
   // words.
   simgpu::Finding turned = finding;
   turned.at = races ? reader : writer;
   turned.other = races ? writer : reader;
-  d = explain(turned, evidence.tile, &evidence.run, evidence.type);
+  d = explain(turned, evidence.tile, &run, evidence.type);
   d.details = std::move(details);
 }
 
@@ -552,15 +424,29 @@ std::optional<Diagnosis> wrong_index_behind(const simgpu::Finding& finding, Exam
   return explain_simple(cases);
 }
 
+/// The worst finding of the call that `cause` describes, in a line of its own.
+std::string also_found(const Diagnosis& cause, Examination& e) {
+  for (const Case& c : e.cases()) {
+    if (cause.seen && !(*cause.seen == seen_in(c.run))) continue;
+    const simgpu::Finding* finding = worst_finding(c.run.launches);
+    if (finding == nullptr) continue;
+    const Diagnosis d = explain(*finding, e.evidence().tile, &c.run, e.evidence().type);
+    return messages::text("detail.also", {{"sentence", d.headline}});
+  }
+  return "";
+}
+
 std::optional<Diagnosis> finding_of_the_call(Examination& e) {
   const simgpu::Finding* finding = worst_finding(e.run().launches);
   if (finding == nullptr) return std::nullopt;
   Diagnosis d = explain(*finding, e.evidence().tile, &e.run(), e.evidence().type);
   if (auto cause = wrong_index_behind(*finding, e)) {
-    cause->details.push_back(messages::text("detail.also", {{"sentence", d.headline}}));
+    if (const std::string text = also_found(*cause, e); !text.empty())
+      cause->details.push_back(text);
     return cause;
   }
-  name_race(e.evidence(), *finding, d);
+  name_race(e.evidence(), e.run(), *finding, d);
+  d.place = place_of(*finding);
   return d;
 }
 
@@ -625,11 +511,16 @@ std::optional<Diagnosis> one_value_everywhere(Examination& e) {
 
 /// Other shapes may show by a finding what this one shows only as a wrong number.
 std::optional<Diagnosis> finding_at_another_shape(Examination& e) {
-  const simgpu::Finding* finding = finding_of(e.cases());
-  if (finding == nullptr) return std::nullopt;
-  Diagnosis d = explain(*finding, e.evidence().tile, &e.run(), e.evidence().type);
-  name_race(e.evidence(), *finding, d);
-  return d;
+  for (const Case& c : e.cases()) {
+    const simgpu::Finding* finding = worst_finding(c.run.launches);
+    if (finding == nullptr) continue;
+    Diagnosis d = explain(*finding, e.evidence().tile, &c.run, e.evidence().type);
+    name_race(e.evidence(), c.run, *finding, d);
+    d.seen = seen_in(c.run);
+    d.place = place_of(*finding);
+    return d;
+  }
+  return std::nullopt;
 }
 
 std::optional<Diagnosis> only_padding_written(Examination& e) {
@@ -677,6 +568,7 @@ constexpr Hypothesis kHypotheses[] = {
     of_cases<explain_swizzles>,
     of_cases<explain_sums>,
     of_cases<explain_places>,
+    of_cases<explain_arithmetic>,
     only_padding_written,
     right_on_tiny_integers,
     another_result_each_time,

@@ -114,6 +114,14 @@ struct Evidence {
   Probe run_probe;            ///< may be empty: fewer hypotheses can then be tested
 };
 
+/// The call that the numbers of a diagnosis are of.
+struct Seen {
+  int m = 0, n = 0, k = 0;
+  bool strided = false;  ///< some leading dimension is larger than the width
+  friend bool operator==(const Seen&, const Seen&) = default;
+};
+Seen seen_in(const Run& run);
+
 struct Diagnosis {
   std::string
       id;  ///< "B-TRANSPOSED"; "none" when nothing is wrong; "UNEXPLAINED" when no hypothesis fits
@@ -121,6 +129,8 @@ struct Diagnosis {
   std::string headline;              ///< one cause, one line
   std::vector<std::string> details;  ///< places, sizes, a small matrix or a tile map; one line each
   std::string next_step;             ///< what to look at first
+  std::optional<Seen> seen;          ///< empty: the failing call itself
+  simgpu::SourceLine place;          ///< of the finding that is named; line 0: none is
 };
 
 /// Names the bug. Never throws for wrong results; a failing probe only makes the answer less
@@ -135,6 +145,12 @@ Diagnosis explain(const simgpu::Finding& finding, const Tile& tile, const Run* r
 /// The finding to report first: faults before uninitialised reads before races before barriers'
 /// consequences. Null if there is none.
 const simgpu::Finding* worst_finding(const std::vector<simgpu::LaunchReport>& launches);
+
+/// The line that a finding is at.
+simgpu::SourceLine place_of(const simgpu::Finding& finding);
+
+/// "tiled_kernel<32, int>": without the type of its result and its parameters.
+std::string kernel_name(const std::string& demangled);
 
 /// A launch that was refused, in words.
 Diagnosis explain(const LaunchFailure& failure);

@@ -277,6 +277,15 @@ const Finding* worst_finding(const std::vector<simgpu::LaunchReport>& launches) 
 
 namespace {
 
+/// Two lanes of one warp of one block, as far as threads are numbered by x alone.
+bool same_warp(const Finding& finding) {
+  if (!finding.other) return false;
+  const Access &x = finding.at, &y = *finding.other;
+  return x.block == y.block && x.thread.y == 0 && y.thread.y == 0 && x.thread.z == 0 &&
+         y.thread.z == 0 && x.thread.x / 32 == y.thread.x / 32 && x.type != AccessType::load &&
+         y.type != AccessType::load;
+}
+
 std::string race_id(const Finding& finding) {
   const Access& other = finding.other ? *finding.other : finding.at;
   if (finding.at.type != AccessType::load && other.type != AccessType::load) return "RACE-WAW";
@@ -331,6 +340,25 @@ std::string id_of(const Finding& finding) {
       break;
   }
   return "LOCAL-MEMORY";
+}
+
+/// Which of a diagnosis' sentences fit: the cause is another where the place is.
+std::string variant_of(const Finding& finding) {
+  const auto says = [&finding](const char* words) {
+    return finding.detail.find(words) != std::string::npos;
+  };
+  switch (finding.kind) {
+    case FindingKind::misaligned:
+      return finding.at.space == MemorySpace::shared ? "shared" : "";
+    case FindingKind::divergent_barrier:
+      return says("needs all 32 lanes") ? "warp" : "";
+    case FindingKind::budget_exceeded:
+      return says("the grid of") ? "grid" : "";
+    case FindingKind::global_race:
+      return same_warp(finding) ? "lanes" : "";
+    default:
+      return "";
+  }
 }
 
 /// What a misaligned access was, and why it may be one.
@@ -407,7 +435,13 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
                 {"other", finding.other ? line_of(finding.other->where) : "another line"},
                 {"detail", finding.detail},
                 {"sentence", finding.detail}};
-  Diagnosis d = say(id_of(finding), "", gaps);
+  Diagnosis d = say(id_of(finding), variant_of(finding), gaps);
+  if (const simgpu::LaunchReport* launch = launch_of(finding, run);
+      launch != nullptr && finding.kind == FindingKind::budget_exceeded)
+    d.details.push_back(messages::text("detail.launch", {{"grid", dims(launch->grid)},
+                                                         {"block", dims(launch->block)},
+                                                         {"m", run->c_before.rows},
+                                                         {"n", run->c_before.cols}}));
   if (finding.kind == FindingKind::will_spill) d.verdict = Verdict::partial;
 
   if (is_between_two(finding) && finding.other) {
@@ -422,6 +456,25 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
       d.headline.find(finding.detail) == std::string::npos)
     d.details.push_back(finding.detail);
   return d;
+}
+
+std::string kernel_name(const std::string& demangled) {
+  std::size_t depth = 0, end = demangled.size();
+  for (std::size_t i = 0; i < demangled.size(); ++i) {
+    if (demangled[i] == '<') ++depth;
+    if (demangled[i] == '>' && depth > 0) --depth;
+    if (demangled[i] == '(' && depth == 0) {
+      end = i;
+      break;
+    }
+  }
+  const std::string type = "void ";
+  const std::size_t begin = demangled.compare(0, type.size(), type) == 0 ? type.size() : 0;
+  return demangled.substr(begin, end - begin);
+}
+
+simgpu::SourceLine place_of(const Finding& finding) {
+  return finding.at.where;
 }
 
 Diagnosis explain(const LaunchFailure& failure) {
@@ -441,10 +494,16 @@ Diagnosis explain(const LaunchFailure& failure) {
                             {{"bytes", failure.dynamic_shared_bytes}, {"limit", "49152"}});
   else
     reason = messages::text("LAUNCH.other", {{"error", failure.error}});
-  Diagnosis d = say("LAUNCH", "", {{"reason", reason}});
-  d.details.push_back((failure.kernel.empty() ? "" : failure.kernel + ": ") + "grid " +
+  const auto plain = [&failure](std::string text) {
+    const std::size_t at = failure.kernel.empty() ? std::string::npos : text.find(failure.kernel);
+    return at == std::string::npos
+               ? text
+               : text.replace(at, failure.kernel.size(), kernel_name(failure.kernel));
+  };
+  Diagnosis d = say("LAUNCH", "", {{"reason", plain(reason)}});
+  d.details.push_back((failure.kernel.empty() ? "" : kernel_name(failure.kernel) + ": ") + "grid " +
                       dims(failure.grid) + ", block " + dims(failure.block));
-  if (reason != failure.error && !failure.error.empty()) d.details.push_back(failure.error);
+  if (reason != failure.error && !failure.error.empty()) d.details.push_back(plain(failure.error));
   return d;
 }
 

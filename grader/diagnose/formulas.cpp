@@ -409,6 +409,42 @@ void add_exchanged_tiles(const Evidence& evidence, Formulas& formulas) {
   }
 }
 
+/// A tile is fetched at (column, row) instead of (row, column); what lies outside the matrix is
+/// zero fill. `out`: rows of a tile of A, or columns of a tile of B.
+Formula exchanged_origin(Which w, int out, int depth) {
+  Formula f;
+  set_index(f, w, [=](const Case& c, int row, int col) -> std::int64_t {
+    const int k = w == Which::a ? col : row, other = w == Which::a ? row : col;
+    const int k0 = k / depth * depth, origin = other / out * out;
+    const int row2 = w == Which::a ? k0 + row % out : origin + row % depth;
+    const int col2 = w == Which::a ? origin + col % depth : k0 + col % out;
+    const Matrix& m = matrix_of(w, c);
+    return row2 < m.rows && col2 < m.cols ? right_index(m, row2, col2) : kZero;
+  });
+  set_index(f, w == Which::a ? Which::b : Which::a,
+            [w](const Case& c, int row, int col) -> std::int64_t {
+              if ((w == Which::a ? row : col) >= c.k) return kZero;
+              return right_index(w == Which::a ? c.run.b : c.run.a, row, col);
+            });
+  f.depth = [depth](const Case& c) { return round_up(c.k, depth); };
+  f.name = [w](const Case&) {
+    return say("TILE-MAP", "origin",
+               {{"matrix", name_of(w)},
+                {"row_name", w == Which::a ? "row0" : "k0"},
+                {"column_name", w == Which::a ? "k0" : "col0"}});
+  };
+  return f;
+}
+
+void add_exchanged_origins(const Evidence& evidence, Formulas& formulas) {
+  if (evidence.operation != Operation::product) return;
+  const Tile& t = evidence.tile;
+  for (const int depth : k_tiles(evidence)) {
+    if (t.bn > 1) formulas.push_back(exchanged_origin(Which::b, t.bn, depth));
+    if (t.bm > 1) formulas.push_back(exchanged_origin(Which::a, t.bm, depth));
+  }
+}
+
 /// One operand's k-tile stuck at the first, or one round late.
 void add_old_tiles(const Evidence& evidence, Formulas& formulas) {
   if (evidence.operation != Operation::product) return;
@@ -449,6 +485,7 @@ std::optional<Diagnosis> explain_loads(const Evidence& evidence, const Cases& ca
   add_strides(evidence, formulas);
   add_exchanged_tiles(evidence, formulas);
   add_old_tiles(evidence, formulas);
+  add_exchanged_origins(evidence, formulas);
   return first_fitting(evidence, cases, formulas);
 }
 
@@ -490,6 +527,49 @@ Formula permuted_result(int rows, int cols, const Exchange& exchange) {
 
 }  // namespace
 
+namespace {
+
+/// What a lane may name to ldmatrix instead of row lane % 16 and piece lane / 16.
+struct LaneRule {
+  const char* text;
+  int (*of)(int lane);
+};
+constexpr LaneRule kLaneRows[] = {
+    {"lane % 16", [](int lane) { return lane % 16; }},
+    {"lane / 2", [](int lane) { return lane / 2; }},
+    {"lane % 8", [](int lane) { return lane % 8; }},
+    {"lane / 4", [](int lane) { return lane / 4; }},
+    {"lane % 8 + lane / 16 * 8", [](int lane) { return lane % 8 + lane / 16 * 8; }},
+};
+constexpr LaneRule kLanePieces[] = {
+    {"lane / 16", [](int lane) { return lane / 16; }},
+    {"lane % 2", [](int lane) { return lane % 2; }},
+    {"lane / 8 % 2", [](int lane) { return lane / 8 % 2; }},
+    {"lane / 8", [](int lane) { return lane / 8; }},
+    {"0", [](int) { return 0; }},
+};
+
+/// ldmatrix of a 16 x 32-byte part: matrix m of 8 x 16 bytes has its rows from lanes 8 m ... 8 m + 7.
+void add_wrong_lanes(const Evidence& evidence, Which w, Formulas& formulas) {
+  const int piece = static_cast<int>(16 / size_of(evidence.type));
+  if (w == Which::b && piece != 8) return;  // transposed by ldmatrix: 16-bit elements only
+  for (const LaneRule& rows : kLaneRows)
+    for (const LaneRule& pieces : kLanePieces) {
+      if (&rows == kLaneRows && &pieces == kLanePieces) continue;  // the right ones
+      Formula f = permuted_operand(w, 16, 2 * piece, [=](int r, int q) {
+        const int lane = (r / 8 + q / piece * 2) * 8 + r % 8;
+        return std::pair{rows.of(lane), pieces.of(lane) * piece + q % piece};
+      });
+      f.name = [=, &rows, &pieces](const Case&) {
+        return say("FRAGMENT-MAP", "lanes",
+                   {{"matrix", name_of(w)}, {"row", rows.text}, {"piece", pieces.text}});
+      };
+      formulas.push_back(std::move(f));
+    }
+}
+
+}  // namespace
+
 std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases& cases) {
   // A copy through fragments need not multiply; C = A in 16-bit types is nothing else.
   const bool copy = evidence.operation == Operation::copy_a && size_of(evidence.type) == 2;
@@ -527,6 +607,9 @@ std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases
       return std::pair{r, q ^ (k / 2)};
     });
   }
+  add(Which::b, 16, 16, "registers 1 and 2 (the two other quarters)", [](int r, int q) {
+    return (r >= 8) != (q >= 8) ? std::pair{r ^ 8, q ^ 8} : std::pair{r, q};
+  });
   for (const int size : {8, 16})
     for (const Which w : {Which::b, Which::a})
       add(w, size, size, "rows and columns", [](int r, int q) { return std::pair{q, r}; });
@@ -542,6 +625,17 @@ std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases
   Formula packed = permuted_result(16, 8, [](int r, int q) { return std::pair{r, q / 2 + q % 2}; });
   packed.name = [](const Case&) { return say("FRAGMENT-MAP", "columns", {}); };
   formulas.push_back(std::move(packed));
+  // Its lower rows stand 8 below the upper ones, not 1 and not 0: rows collide.
+  for (const int apart : {1, 0}) {
+    Formula squeezed = permuted_result(16, 8, [apart](int r, int q) {
+      return std::pair{r % 8 + r / 8 * apart, q};
+    });
+    squeezed.name = [](const Case&) { return say("FRAGMENT-MAP", "rows", {}); };
+    formulas.push_back(std::move(squeezed));
+  }
+  if (!copy || evidence.operation == Operation::copy_a)
+    for (const Which w : {Which::a, Which::b})
+      if (!copy || w == Which::a) add_wrong_lanes(evidence, w, formulas);
   return first_fitting(evidence, cases, formulas);
 }
 

@@ -47,6 +47,10 @@ std::optional<Diagnosis> explain_places(const Evidence& evidence, const Cases& c
 /// The same, wherever something is wrong but not everything is explained.
 Diagnosis unexplained(const Evidence& evidence, const Case& c);
 
+/// The right sums with a wrong start, a wrong sign or a wrong operator: ACC-INIT, WRONG-SIGN,
+/// WRONG-OPERATOR; every thread's small arrays exchanged in the outer product: TILE-MAP.
+std::optional<Diagnosis> explain_arithmetic(const Evidence& evidence, const Cases& cases);
+
 /// Wrong only for data that is not small integers: LOW-PRECISION. `factor`: error over limit.
 Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor);
 
@@ -59,6 +63,10 @@ const Case& shown(const Cases& cases);
 
 /// Adds shape, count, first wrong element and, for small matrices, the whole of C.
 void describe(const Evidence& evidence, const Case& c, Diagnosis& diagnosis);
+
+/// "launched: grid 2 x 1, block 32 x 32; C is 33 x 17", and how many blocks C needs where that is
+/// known; "" if the call had several launches.
+std::string launched(const Evidence& evidence, const Case& c);
 
 std::string number(double value);  ///< "12", "0.1234567", "NaN"
 

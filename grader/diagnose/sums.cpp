@@ -1,8 +1,8 @@
 // How often each k was added, read off by probes.
 //
 // With A all ones and B[k][j] = 4^d at the d-th k of a window and 0 elsewhere, the base-4 digits of
-// C[i][j] say how often each k of that window went into C[i][j]. With B all ones and A coded the
-// same is read for A.
+// C[i][j] say how often each k of that window went into C[i][j]. Where that is more than three times,
+// the same with powers of 64.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -16,40 +16,39 @@
 namespace grader::diag {
 namespace {
 
-/// Base-4 digits that sums of operands of a type hold exactly, each operand a power of 4.
-int digits_of(ElementType type) {
-  if (type == ElementType::float16) return 8;  // 4^7 is its last power of 4
-  return significant_bits(result_type(type)) / 2;
+/// Digits of `bits` bits that sums of operands of a type hold exactly, each operand a power of
+/// 2^bits.
+int digits_of(ElementType type, int bits) {
+  const int digits = significant_bits(result_type(type)) / bits;
+  return type == ElementType::float16 ? std::min(digits, 15 / bits + 1) : digits;  // to 2^15
 }
 
-/// counts[(i * n + j) * k + t]: how often step t was counted in C[i][j], 0 to 3.
+/// counts[(i * n + j) * k + t]: how often step t was counted in C[i][j], less than 2^bits times.
 using Counts = std::vector<std::uint8_t>;
 
-std::optional<Counts> count_steps(const Evidence& evidence, const Case& c, bool coded_a) {
-  const int digits = digits_of(evidence.type);
+std::optional<Counts> count_steps(const Evidence& evidence, const Case& c, int bits) {
+  const int digits = digits_of(evidence.type, bits);
   Counts counts(c.correct.size() * static_cast<std::size_t>(c.k));
   for (int first = 0; first < c.k; first += digits) {
     const auto code = [&](int k) {
-      return k >= first && k < first + digits ? std::ldexp(1.0, 2 * (k - first)) : 0.0;
+      return k >= first && k < first + digits ? std::ldexp(1.0, bits * (k - first)) : 0.0;
     };
     const Matrix& a = c.run.a;
     const Matrix& b = c.run.b;
-    const std::optional<Run> run = probe(evidence,
-                                         filled(evidence.type, a.rows, a.cols, a.ld - a.cols,
-                                                [&](int, int k) { return coded_a ? code(k) : 1; }),
-                                         filled(evidence.type, b.rows, b.cols, b.ld - b.cols,
-                                                [&](int k, int) { return coded_a ? 1 : code(k); }));
+    const std::optional<Run> run = probe(
+        evidence, filled(evidence.type, a.rows, a.cols, a.ld - a.cols, [](int, int) { return 1; }),
+        filled(evidence.type, b.rows, b.cols, b.ld - b.cols, [&](int k, int) { return code(k); }));
     if (!run) return std::nullopt;
     const int width = std::min(digits, c.k - first);
     for (int i = 0; i < c.m; ++i) {
       for (int j = 0; j < c.n; ++j) {
         const double value = run->c_after.at(i, j);
-        if (!(value >= 0) || value >= std::ldexp(1.0, 2 * digits) || value != std::floor(value))
+        if (!(value >= 0) || value >= std::ldexp(1.0, bits * digits) || value != std::floor(value))
           return std::nullopt;
         auto rest = static_cast<std::uint64_t>(value);
-        for (int d = 0; d < width; ++d, rest /= 4)
+        for (int d = 0; d < width; ++d, rest >>= bits)
           counts[c.at(i, j) * static_cast<std::size_t>(c.k) + static_cast<std::size_t>(first + d)] =
-              static_cast<std::uint8_t>(rest % 4);
+              static_cast<std::uint8_t>(rest % (1u << bits));
         if (rest != 0) return std::nullopt;
       }
     }
@@ -189,6 +188,20 @@ std::optional<Diagnosis> name_steps(const Profile& p, int tile) {
             repeated.size() > 1 ? fmt::format(" and {} more like it", repeated.size() - 1) : "")}});
 }
 
+/// The loop over k-tiles goes on by less than a tile: windows overlap.
+std::optional<Diagnosis> name_short_step(const Profile& p, const std::vector<int>& tiles) {
+  const auto k = static_cast<int>(p.size());
+  for (const int tile : tiles)
+    for (const int step : {1, 2, 4, 8, 16, 32}) {
+      if (step >= tile) break;
+      Profile windows(p.size());
+      for (int k0 = 0; k0 < k; k0 += step)
+        for (int i = k0; i < std::min(k, k0 + tile); ++i) ++windows[static_cast<std::size_t>(i)];
+      if (windows == p) return say("K-TILE-REPEATED", "step", {{"step", step}, {"tile", tile}});
+    }
+  return std::nullopt;
+}
+
 /// Two or three k-tiles, the last of them not a single step, tell most; digits count to 3.
 const Case* most_telling(const Cases& cases, const std::vector<int>& tiles) {
   const auto telling = [&](const Case& c) {
@@ -224,13 +237,14 @@ std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cas
   const Case* const chosen = most_telling(cases, tiles);
   if (chosen == nullptr) return std::nullopt;
   const Case& c = *chosen;
-  const std::optional<Counts> counts = count_steps(evidence, c, false);
+  std::optional<Counts> counts = count_steps(evidence, c, 2);
+  if (!counts || !reproduces(c, *counts)) counts = count_steps(evidence, c, 6);
   if (!counts || !reproduces(c, *counts)) return std::nullopt;
   const std::set<Profile> profiles = profiles_of(c, *counts);
   if (profiles.empty()) return std::nullopt;
 
-  std::optional<Diagnosis> d;
   const Profile& p = *profiles.begin();
+  std::optional<Diagnosis> d = name_short_step(p, tiles);
   for (const int tile : tiles)
     if (!d && c.k > tile && c.k % tile != 1)
       d = name_tiles(p, tile);  // a tile of one step is a step

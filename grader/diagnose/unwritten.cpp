@@ -92,14 +92,21 @@ std::optional<int> only_warp(const Case& c, const Tile& tile, int& warps) {
   return stored;
 }
 
+/// A launch was stopped on the way: what C does not hold, it might have got later.
+bool cut_short(const Case& c) {
+  for (const simgpu::LaunchReport& launch : c.run.launches)
+    for (const simgpu::Finding& finding : launch.findings)
+      if (finding.kind == simgpu::FindingKind::budget_exceeded) return true;
+  return false;
+}
+
 using Partial = std::vector<const Case*>;  ///< cases of which some elements were written
 
-Diagnosis nothing_written(const Cases& cases) {
+Diagnosis nothing_written(const Evidence& evidence, const Cases& cases) {
   Diagnosis d = say("UNWRITTEN", "all", {});
-  // Other shapes may be right: then these are special.
   const Case& c = shown(cases);
-  if (std::any_of(cases.begin(), cases.end(), [](const Case& k) { return k.wrong == 0; }))
-    d.details.push_back(messages::text("detail.shape", {{"m", c.m}, {"n", c.n}, {"k", c.k}}));
+  d.seen = seen_in(c.run);
+  if (const std::string text = launched(evidence, c); !text.empty()) d.details.push_back(text);
   return d;
 }
 
@@ -174,16 +181,18 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
   Partial partial;
   bool any = false;
   for (const Case& c : cases) {
-    if (c.wrong != c.untouched || c.padding_written) return std::nullopt;
+    if (c.wrong != c.untouched || c.padding_written || cut_short(c)) return std::nullopt;
     any |= c.untouched > 0;
     if (c.untouched > 0 && c.untouched < c.size()) partial.push_back(&c);
   }
   if (!any) return std::nullopt;
-  if (partial.empty()) return nothing_written(cases);
+  if (partial.empty()) return nothing_written(evidence, cases);
   std::optional<Diagnosis> d = ends_missing(partial, evidence.tile);
   if (!d) d = warps_missing(partial, evidence.tile);
   if (!d) d = places_missing(partial, evidence.tile);
   describe(evidence, *partial.front(), *d);
+  if (const std::string text = launched(evidence, *partial.front()); !text.empty())
+    d->details.push_back(text);
   return d;
 }
 

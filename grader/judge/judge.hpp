@@ -52,6 +52,7 @@ std::vector<report::LabResult> judge(const std::vector<Assignment>& assignments,
 struct Todo {
   unsigned line = 0;
   std::string text;
+  bool untouched = false;  ///< what follows the comment is what the skeleton has there
 };
 Todo find_todo(const std::string& source, const std::string& id);
 

@@ -85,7 +85,7 @@ std::uint64_t instruction_budget(const Lab& lab, const Extents& e) {
   const auto padded = [&lab](std::int64_t n, const char* tile) {
     return static_cast<std::uint64_t>(n + lab.tile_size(tile, 16));
   };
-  return (1u << 24) + 64 * padded(e.m, "BM") * padded(e.n, "BN") * padded(e.k, "BK");
+  return (1u << 25) + 64 * padded(e.m, "BM") * padded(e.n, "BN") * padded(e.k, "BK");
 }
 
 namespace {

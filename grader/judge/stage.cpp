@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "grader/diagnose/wording.hpp"
 #include "grader/messages.hpp"
 #include "grader/report/text.hpp"
 
@@ -240,7 +241,14 @@ void describe_failure(StageResult& stage, const std::string& file, RungCheck& ch
   stage.headline = named.headline;
   stage.details = named.details;
   stage.next_step = named.next_step;
-  if (smallest.shape.name() != chosen.shape.name())
+  stage.line = named.place.line;
+  stage.file = stage.line != 0 ? file : "";
+  // The numbers may be of a run that the diagnosis made: then that shape is named.
+  if (named.seen) {
+    const diag::Seen& s = *named.seen;
+    stage.shape = Case{{s.m, s.n, s.k}, s.strided, 0, 0}.name();
+  }
+  if (smallest.shape.name() != stage.shape)
     stage.details.push_back(text("detail.smallest", {{"shape", smallest.shape.name()}}));
 }
 
@@ -335,6 +343,30 @@ WorstLine share(const std::vector<LineCost>& list, const char* unit) {
                                    {"part", report::number(static_cast<double>(worst->cost))},
                                    {"total", report::number(static_cast<double>(total))},
                                    {"unit", unit}})};
+}
+
+/// Of what the line with most sectors reads, most comes for lanes that touch sectors of their own.
+bool scattered(const std::map<unsigned, simgpu::Counts>& lines) {
+  const auto costs = global_costs(lines, false);
+  const LineCost* worst = largest(costs, [](const LineCost& c) { return c.cost; });
+  return worst && worst->excess() > worst->cost / 2;
+}
+
+/// The same kernel over the same grid more than once, and one of these would do.
+std::optional<diag::Diagnosis> launched_again(const Observed& seen, double measured, double bound) {
+  std::map<std::string, std::vector<const simgpu::LaunchReport*>> by_kernel;
+  for (const auto& launch : seen.launches) by_kernel[launch.kernel].push_back(&launch);
+  if (by_kernel.size() != 1) return {};
+  const auto& [kernel, launches] = *by_kernel.begin();
+  const auto count = launches.size();
+  const bool alike = std::all_of(launches.begin(), launches.end(), [&](const auto* one) {
+    return one->grid == launches.front()->grid && one->block == launches.front()->block;
+  });
+  if (count < 2 || !alike || measured / static_cast<double>(count) > bound) return {};
+  diag::Diagnosis d =
+      diag::say("LAUNCHED-AGAIN", "", {{"kernel", diag::kernel_name(kernel)}, {"count", count}});
+  d.verdict = Verdict::partial;
+  return d;
 }
 
 }  // namespace
@@ -433,19 +465,25 @@ void describe_missed(StageResult& stage, const std::vector<LabBench::GoalRun>& r
                                                       {"bound", report::number(shown.bound)},
                                                       {"shape", shape_name(shown.at)},
                                                       {"type", shown.type}});
-  const diag::Diagnosis named = diag::explain_goal(worst->goal->diagnosis, sentence);
+  const Observed& seen = worst->measured->observed;
+  const auto by_line = lines_of(seen, file);
+  std::string id = worst->goal->diagnosis, missed = worst->goal->missed;
+  // Loads are few enough, but each of them is scattered: that is no lack of reuse.
+  if (id == "NO-REUSE" && scattered(by_line)) id = "UNCOALESCED", missed.clear();
+  const diag::Diagnosis named =
+      launched_again(seen, shown.measured, shown.bound).value_or(diag::explain_goal(id, sentence));
+  if (named.id == "LAUNCHED-AGAIN") missed = sentence;
   stage.state = report::State::failed;
   stage.verdict = Verdict::goal_missed;
   stage.diagnosis = named.id;
   stage.headline = named.headline;
-  const WorstLine where =
-      worst_line(worst->goal->diagnosis, lines_of(worst->measured->observed, file));
+  const WorstLine where = worst_line(named.id, by_line);
   if (where.line != 0) {
     stage.file = file;
     stage.line = where.line;
     stage.details.push_back(where.text);
   }
-  stage.details.push_back(worst->goal->missed);
+  if (!missed.empty()) stage.details.push_back(missed);
   stage.details.insert(stage.details.end(), named.details.begin(), named.details.end());
   stage.next_step = named.next_step;
   stage.shape = shape_name(shown.at);

@@ -60,9 +60,7 @@ std::string brief(const StageResult& stage) {
     }
     case State::failed:
     case State::infra: {
-      std::string said = stage.shape;
-      if (!stage.diagnosis.empty()) said += (said.empty() ? "" : ": ") + stage.diagnosis;
-      return said.empty() ? stage.headline : said;
+      return stage.diagnosis.empty() ? stage.headline : stage.diagnosis;
     }
     case State::passed:
     case State::skipped:
@@ -91,12 +89,16 @@ class Page {
   bool colour_;
 };
 
-void goals_table(Page& page, const StageResult& stage, const std::string& indent) {
-  if (stage.goals.empty()) return;
+/// All goals, or those that are not met.
+void goals_table(Page& page, const StageResult& stage, const std::string& indent, bool all) {
+  if (std::all_of(stage.goals.begin(), stage.goals.end(),
+                  [all](const GoalResult& goal) { return goal.met && !all; }))
+    return;
   constexpr std::size_t what = 24, at = 20;
   page.line(indent + pad(text("check.goals.goal"), what) + pad(text("check.goals.at"), at) +
             text("check.goals.counts"));
   for (const auto& goal : stage.goals) {
+    if (goal.met && !all) continue;
     const std::string where =
         fmt::format("{}×{}×{} {}", goal.at.m, goal.at.n, goal.at.k, goal.type);
     const std::string numbers = fmt::format("{} / {}{}", number(goal.measured), number(goal.bound),
@@ -116,7 +118,7 @@ void explain(Page& page, const StageResult& stage, bool verbose) {
   const std::string indent(label.size(), ' ');
   if (!problem) {
     for (const auto& note : stage.notes) page.block(label, text("check.note", {{"note", note}}));
-    if (verbose) goals_table(page, stage, indent);
+    if (verbose) goals_table(page, stage, indent, true);
     return;
   }
   page.line();
@@ -126,7 +128,7 @@ void explain(Page& page, const StageResult& stage, bool verbose) {
                            (stage.line ? ", " + place_of(stage.file, stage.line) : ""));
   for (const auto& detail : stage.details) page.block(indent, detail);
   if (!stage.next_step.empty()) page.block(indent, stage.next_step);
-  if (stage.verdict == Verdict::goal_missed) goals_table(page, stage, indent);
+  if (stage.verdict == Verdict::goal_missed) goals_table(page, stage, indent, verbose);
   if (!stage.printed.empty()) {
     page.line(indent + text("check.printed"));
     const auto lines = wrap(stage.printed, columns - label.size() - 2);
@@ -342,6 +344,15 @@ void head_of(Page& page, const Report& report, const LabResult& lab) {
   if (!lab.warnings.empty()) page.line();
 }
 
+/// Nothing of it could be run: its file does not build.
+bool unbuilt(const LabResult& lab) {
+  return lab.build != BuildStatus::built && lab.build != BuildStatus::infra &&
+         std::all_of(lab.stages.begin(), lab.stages.end(), [](const StageResult& stage) {
+           return stage.state == State::skipped || stage.verdict == Verdict::compile_error ||
+                  stage.verdict == Verdict::compile_limit;
+         });
+}
+
 void stages_table(Page& page, const LabResult& lab) {
   // Room for the longest title, up to what leaves the details readable.
   std::size_t longest = 0;
@@ -385,7 +396,7 @@ std::string human(const Report& report, bool colour, bool verbose) {
   if (report.gpu) used_gpu(page, *report.gpu);
   for (const auto& lab : report.labs) {
     head_of(page, report, lab);
-    stages_table(page, lab);
+    if (!unbuilt(lab)) stages_table(page, lab);
     if (lab.build == BuildStatus::built)
       for (const auto& stage : lab.stages) explain(page, stage, verbose);
     lab_on_gpu(page, report, lab, verbose);
@@ -394,6 +405,11 @@ std::string human(const Report& report, bool colour, bool verbose) {
   for (const auto& note : report.notes) page.block("", note);
   if (!report.notes.empty()) page.line();
 
+  if (std::all_of(report.labs.begin(), report.labs.end(), unbuilt)) {
+    page.line(text("check.unbuilt"));
+    page.line(text("check.next", {{"command", styled(report.next, Style::bold, colour)}}));
+    return page.text();
+  }
   const Score sum = score(report);
   std::string line = text("check.score", {{"passed", std::to_string(sum.passed)},
                                           {"stages", std::to_string(sum.stages)},

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "grader/messages.hpp"
+
 namespace grader::report {
 
 std::string_view to_string(State state) {
@@ -69,7 +71,10 @@ ExitCode exit_code(const Report& report) {
     build = build || (lab.build != BuildStatus::built && lab.build != BuildStatus::infra);
     for (const auto& stage : lab.stages) {
       infra = infra || stage.state == State::infra;
-      failed = failed || (stage.state != State::passed && stage.state != State::skipped);
+      // A bonus stage that nobody has begun is no failure.
+      const bool open =
+          stage.bonus && (stage.state == State::not_started || stage.state == State::locked);
+      failed = failed || (stage.state != State::passed && stage.state != State::skipped && !open);
       if (!stage.gpu) continue;
       infra = infra || stage.gpu->state == Gpu::infra;
       failed = failed || stage.gpu->state == Gpu::failed;
@@ -98,6 +103,10 @@ std::string next_command(const Report& report, const std::vector<int>& all_labs)
       if (stage.state == State::infra) return "make doctor";
       // A bonus stage that nobody has touched does not stand in the way of the next lab.
       if (stage.bonus && stage.state == State::not_started) continue;
+      if (stage.state == State::not_started)
+        return messages::text(
+            "check.next.write",
+            {{"id", stage.id}, {"file", stage.file}, {"line", stage.line}, {"lab", lab.id}});
       return "make hint STAGE=" + stage.id;
     }
   }

@@ -490,10 +490,17 @@ TEST_CASE("noise is not explained away") {
     return call.element(i, j) + ((i * 7 + j * 3) % 5 == 0 ? 1 : 0);
   });
   must_be_named("noise", {"UNEXPLAINED"}, noise);
-  const Diagnosis d = diagnose(evidence(noise, ElementType::float32, kTile, {100, 100, 8}));
-  bool map = false;
-  for (const std::string& line : d.details) map = map || line.find("xxxx") != std::string::npos;
-  CHECK(map);
+  // A map is drawn where it says something: some of it is right.
+  const auto has_map = [](const Kernel& kernel) {
+    const Diagnosis d = diagnose(evidence(kernel, ElementType::float32, kTile, {100, 100, 8}));
+    return std::any_of(d.details.begin(), d.details.end(), [](const std::string& line) {
+      return line.find("x.") != std::string::npos;
+    });
+  };
+  CHECK_FALSE(has_map(noise));
+  CHECK(has_map(each([](Call& call, int i, int j) {
+    return call.element(i, j) + (i < 32 && j < 32 && (i * 7 + j * 3) % 5 == 0 ? 1 : 0);
+  })));
 }
 
 TEST_CASE("small results are printed whole") {

@@ -85,7 +85,7 @@ TEST_CASE("the terminal's view") {
         "\n"
         "stage                            result      detail\n"
         "3.1 Fetch a tile together        ok          right for 24 shapes\n"
-        "3.2 Two barriers, any K          FAIL        131×129×127: K-TILE-MISSING\n"
+        "3.2 Two barriers, any K          FAIL        K-TILE-MISSING\n"
         "3.3 Registers over shared memory locked      needs 3.2\n"
         "\n"
         "  3.2  k-tile 15 (k = 120..126) is missing from the sum: the last, partial one\n"
@@ -96,6 +96,28 @@ TEST_CASE("the terminal's view") {
         "\n"
         "1 of 3 stages done · score 10/35 points\n"
         "next: make hint STAGE=3.2\n");
+}
+
+TEST_CASE("the table of goals shows those that are missed, and all if asked") {
+  Report report = sample();
+  auto& stage = report.labs[0].stages[1];
+  stage.verdict = Verdict::goal_missed;
+  stage.goals = {{"a", "met goal", "float", {1, 2, 3}, 1, 2, true, false, ""},
+                 {"b", "missed goal", "float", {1, 2, 3}, 3, 2, false, false, "NO-REUSE"}};
+  CHECK(human(report, false).find("missed goal") != std::string::npos);
+  CHECK(human(report, false).find("met goal") == std::string::npos);
+  CHECK(human(report, false, true).find("met goal") != std::string::npos);
+}
+
+TEST_CASE("what does not build has no table of stages and no score") {
+  Report report = sample();
+  report.labs[0].build = BuildStatus::compile_error;
+  for (auto& stage : report.labs[0].stages)
+    stage.state = State::failed, stage.verdict = Verdict::compile_error;
+  const std::string shown = human(report, false);
+  CHECK(shown.find("not graded: the code does not build") != std::string::npos);
+  CHECK(shown.find("score") == std::string::npos);
+  CHECK(shown.find("3.2 Two barriers") == std::string::npos);
 }
 
 TEST_CASE("colour is added to words, never instead of them") {
@@ -157,9 +179,14 @@ TEST_CASE("exit codes and the next command") {
   CHECK(next_command(report, {1, 2, 3, 4}) == "make check LAB=4");
   lab.stages[2].state = State::not_started;
   lab.stages[2].bonus = true;
-  CHECK(exit_code(report) == grader::exit_failed);
+  CHECK(exit_code(report) == grader::exit_ok);  // a bonus that nobody has begun is no failure
   CHECK(next_command(report, {3, 4}) ==
         "make check LAB=4");  // an untouched bonus does not stand in the way
+  lab.stages[2].bonus = false;
+  lab.stages[2].file = "lab3_shared_mem/gemm.cu", lab.stages[2].line = 31;
+  CHECK(exit_code(report) == grader::exit_failed);
+  CHECK(next_command(report, {3, 4}) ==
+        "write TODO(3.3) in lab3_shared_mem/gemm.cu:31, then make check LAB=3");
   lab.build = BuildStatus::compile_error;
   CHECK(exit_code(report) == grader::exit_build);
   CHECK(next_command(report, {3, 4}) == "make check LAB=3");

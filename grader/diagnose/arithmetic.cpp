@@ -1,0 +1,126 @@
+// Right indices and wrong arithmetic: where a sum starts, its sign, the operator between factors,
+// and a thread's two small arrays exchanged in its outer product.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/wording.hpp"
+
+namespace grader::diag {
+namespace {
+
+/// Every element holds what `value` says, in every case, and some of that is wrong. Empty: it is
+/// not known there.
+using Value = std::function<std::optional<double>(const Case&, int, int)>;
+
+bool holds(const Cases& cases, const Value& value) {
+  std::int64_t explained = 0;
+  for (const Case& c : cases)
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j) {
+        const std::optional<double> expected = value(c, i, j);
+        if (!expected) continue;
+        if (*expected != c.got(i, j)) return false;
+        explained += c.state_at(i, j) != State::right;
+      }
+  return explained >= 2;
+}
+
+/// By how much every element of every case is too large; 0 if that differs.
+double common_offset(const Cases& cases) {
+  const Case& c = shown(cases);
+  if (c.size() == 0) return 0;
+  const double offset = c.got(0, 0) - c.correct[0];
+  if (!std::isfinite(offset)) return 0;
+  return holds(cases, [offset](const Case& k, int i,
+                               int j) { return std::optional(k.correct[k.at(i, j)] + offset); })
+             ? offset
+             : 0;
+}
+
+double combined(const Case& c, int i, int j, double (*combine)(double, double)) {
+  double sum = 0;
+  for (int k = 0; k < c.k; ++k) sum += combine(c.run.a.at(i, k), c.run.b.at(k, j));
+  return sum;
+}
+
+struct Operator {
+  const char* sign;
+  double (*combine)(double, double);
+};
+constexpr Operator kOperators[] = {
+    {"+", [](double x, double y) { return x + y; }},
+    {"-", [](double x, double y) { return x - y; }},
+};
+
+std::optional<Diagnosis> wrong_operator(const Cases& cases) {
+  for (const Operator& op : kOperators)
+    if (holds(cases, [&](const Case& c, int i, int j) {
+          return std::optional(combined(c, i, j, op.combine));
+        }))
+      return say("WRONG-OPERATOR", "", {{"operator", op.sign}});
+  for (const int factor : {2, 3, 4})
+    if (holds(cases, [factor](const Case& c, int i, int j) {
+          return std::optional(factor * c.correct[c.at(i, j)]);
+        }))
+      return say("K-TILE-REPEATED", "all", {{"times", factor}});
+  return std::nullopt;
+}
+
+/// The elements of one thread along one extent: `count` of them, `step` apart, in tiles of `tile`.
+struct Owned {
+  int count = 1, step = 1, tile = 1;
+  int number(int place) const { return place % tile / step; }  ///< which of the thread's it is
+  int moved(int place, int number_) const { return place + (number_ - number(place)) * step; }
+};
+
+std::vector<Owned> ways_to_own(int count, int tile) {
+  std::vector<Owned> ways = {{count, 1, count}};
+  if (tile > count && tile % count == 0) ways.push_back({count, tile / count, tile});
+  return ways;
+}
+
+/// acc[i][j] += a_k[j] * b_k[i]. What is read beyond the shorter of the two arrays is not known.
+std::optional<Diagnosis> exchanged_factors(const Evidence& evidence, const Cases& cases) {
+  const Tile& t = evidence.tile;
+  if (t.tm < 2 || t.tn < 2) return std::nullopt;
+  for (const Owned& rows : ways_to_own(t.tm, t.bm))
+    for (const Owned& cols : ways_to_own(t.tn, t.bn)) {
+      const auto source = [&](const Case& c, int i, int j) -> std::optional<double> {
+        const int in_row = rows.number(i), in_col = cols.number(j);
+        if (in_col >= rows.count || in_row >= cols.count) return std::nullopt;
+        const int row = rows.moved(i, in_col), col = cols.moved(j, in_row);
+        if (row >= c.m || col >= c.n) return std::nullopt;
+        return c.correct[c.at(row, col)];
+      };
+      if (holds(cases, source))
+        return say("TILE-MAP", "factors",
+                   {{"tile", fmt::format("{} x {}", t.tm, t.tn)}, {"tm", t.tm}, {"tn", t.tn}});
+    }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> explain_arithmetic(const Evidence& evidence, const Cases& cases) {
+  std::optional<Diagnosis> d;
+  if (const double offset = common_offset(cases); offset != 0)
+    d = say("ACC-INIT", "offset",
+            {{"by", number(std::abs(offset))}, {"how", offset > 0 ? "large" : "small"}});
+  if (!d && evidence.operation == Operation::product) {
+    const auto negated = [](const Case& c, int i, int j) {
+      return std::optional(-c.correct[c.at(i, j)]);
+    };
+    if (holds(cases, negated)) d = say("WRONG-SIGN", "", {});
+    if (!d) d = wrong_operator(cases);
+    if (!d) d = exchanged_factors(evidence, cases);
+  }
+  if (d) describe(evidence, shown(cases), *d);
+  return d;
+}
+
+}  // namespace grader::diag

@@ -357,7 +357,8 @@ std::optional<diag::Diagnosis> launched_again(const Observed& seen, double measu
   std::map<std::string, std::vector<const simgpu::LaunchReport*>> by_kernel;
   for (const auto& launch : seen.launches) by_kernel[launch.kernel].push_back(&launch);
   if (by_kernel.size() != 1) return {};
-  const auto& [kernel, launches] = *by_kernel.begin();
+  const std::string& kernel = by_kernel.begin()->first;
+  const auto& launches = by_kernel.begin()->second;
   const auto count = launches.size();
   const bool alike = std::all_of(launches.begin(), launches.end(), [&](const auto* one) {
     return one->grid == launches.front()->grid && one->block == launches.front()->block;

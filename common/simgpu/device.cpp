@@ -570,8 +570,9 @@ void add_spill_finding(LaunchReport& report, const DeviceModel& model, unsigned 
 
 /// An estimate never refuses a launch: ptxas may well need half of it. It is worth a note where
 /// nothing tells ptxas how many threads there will be.
-void add_register_finding(LaunchReport& report, const DeviceModel& model, const Kernel& k,
-                          const ptx::Function& f, unsigned threads) {
+void add_register_findings(LaunchReport& report, const DeviceModel& model, const Kernel& k,
+                           const ptx::Function& f, unsigned threads) {
+  add_spill_finding(report, model, k.pressure.estimate);
   if (!k.pressure_known || f.max_ntid[0] != 0 || f.max_nreg != 0 ||
       k.pressure.estimate > model.registers_per_thread ||
       count::registers_per_block(model, threads, k.pressure.estimate * 9 / 10) <=
@@ -682,8 +683,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   if (options.count) exec::fold(*final_run, all.counters, report);
   report.findings = all.findings.report(options.max_findings_per_kind);
   if (run.over_budget) keep_budget_finding(report, program, blocks, options.instruction_budget);
-  add_spill_finding(report, impl_->model, k.pressure.estimate);
-  add_register_finding(report, impl_->model, k, m.ptx.functions[k.function], threads_per_block);
+  add_register_findings(report, impl_->model, k, m.ptx.functions[k.function], threads_per_block);
   return report;
 }
 

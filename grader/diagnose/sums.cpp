@@ -150,7 +150,12 @@ std::string missing_steps(const std::vector<int>& missing, int k) {
   bool regular = stride > 1;
   for (std::size_t i = 1; i < missing.size(); ++i)
     regular = regular && missing[i] - missing[i - 1] == stride;
-  if (regular) return fmt::format("every {}th k ({}, {} ...) is", stride, missing[0], missing[1]);
+  if (regular)
+    return fmt::format("every {} k ({}, {} ...) is",
+                       stride == 2   ? "second"
+                       : stride == 3 ? "third"
+                                     : fmt::format("{}th", stride),
+                       missing[0], missing[1]);
   return fmt::format("{} of {} steps (first k = {}) are", missing.size(), k, missing[0]);
 }
 

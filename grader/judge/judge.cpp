@@ -293,8 +293,9 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
   const std::vector<Case> cases = cases_of(bench.lab(), stage);
   const FailurePick pick = judge_cases(stage, cases, bench, result);
   if (const CaseResult* chosen = pick.chosen()) {
-    // Without it, or with code in its place, whatever was found is told.
-    if (todo.line != 0 && todo.untouched && chosen->failure->kind == Failure::Kind::wrong) {
+    // Code that stands elsewhere, above the comment, has done something: then what was found is told.
+    if (todo.untouched && (pick.untouched() || pick.unfilled()) &&
+        chosen->failure->kind == Failure::Kind::wrong) {
       not_started(stage, result, bench, todo);
       return;
     }
@@ -409,23 +410,30 @@ void use_catch_session(CatchSession session) {
 
 namespace {
 
-/// The first line after that of `begin` which holds code.
-std::string first_code_line(const std::string& source, std::size_t begin) {
+/// The lines of code after that of `begin`, at most three of them and none after the end of a block.
+std::vector<std::string> first_code_lines(const std::string& source, std::size_t begin) {
   std::istringstream lines(source.substr(std::min(source.find('\n', begin), source.size())));
-  for (std::string line; std::getline(lines, line);) {
+  std::vector<std::string> code;
+  for (std::string line; code.size() < 3 && std::getline(lines, line);) {
     const std::size_t first = line.find_first_not_of(" \t\r");
-    if (first != std::string::npos && line.compare(first, 2, "//") != 0) return line.substr(first);
+    if (first == std::string::npos || line.compare(first, 2, "//") == 0) continue;
+    if (line[first] == '}') break;
+    code.push_back(line.substr(first));
   }
-  return {};
+  return code;
 }
 
 /// The forms in which skeletons leave a TODO: nothing at all up to the end of the function or the
 /// check of the launch that is missing, or a stand-in that writes nothing.
-bool is_skeleton(const std::string& line) {
-  const auto begins = [&line](const char* with) { return line.rfind(with, 0) == 0; };
-  return line.empty() || begins("}") || begins("CUDA_CHECK_LAUNCH") || begins("(void)") ||
-         begins("f = {};") || line.find("unwritten<") != std::string::npos ||
-         line.find("1 << 30") != std::string::npos;
+bool is_skeleton(const std::vector<std::string>& code) {
+  if (code.empty() || code.front().rfind("CUDA_CHECK_LAUNCH", 0) == 0 ||
+      code.front().rfind("(void)", 0) == 0)
+    return true;
+  return std::any_of(code.begin(), code.end(), [](const std::string& line) {
+    for (const char* stand_in : {"unwritten<", "1 << 30", "WRITTEN = false"})
+      if (line.find(stand_in) != std::string::npos) return true;
+    return false;
+  });
 }
 
 }  // namespace
@@ -453,7 +461,7 @@ Todo find_todo(const std::string& source, const std::string& id) {
       break;
     begin = next + 2;
   }
-  todo.untouched = is_skeleton(first_code_line(source, begin));
+  todo.untouched = is_skeleton(first_code_lines(source, begin));
   return todo;
 }
 

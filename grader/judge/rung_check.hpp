@@ -78,8 +78,9 @@ class RungCheck {
 /// Thread instructions that one call may take. At 256 x 256 x 256 (clang 14) the labs' kernels
 /// execute for each multiply-add: lab 1's solution 5.7, lab 2's 1.7, lab 3's tiled one 4.3 and
 /// block tile 1.6, its given slow one 5.2. Allowed are 64, with all extents one tile larger, and
-/// 2^25 besides (blocks along a curve that fills a square are many for one row of C): 13 times the slowest of them at the largest judged shape, more than 100 times at
-/// small ones. An endless kernel uses that up within seconds.
+/// 2^25 besides (blocks along a curve that fills a square are many for one row of C): 13 times the
+/// slowest of them at the largest judged shape, more than 100 times at small ones. An endless kernel
+/// uses that up within seconds.
 std::uint64_t instruction_budget(const Lab& lab, const Extents& extents);
 
 /// Adds up the launches and transfers of one call, split by buffer.

@@ -146,8 +146,13 @@ void FailurePick::see(const CaseResult& seen) {
     untouched_ = untouched_ && failure.untouched && failure.outcome.end == CallEnd::returned &&
                  failure.kind == Failure::Kind::wrong;
   }
+  bool unfilled = false;
   for (const auto& launch : failure.outcome.run.launches)
-    untouched_ = untouched_ && launch.findings.empty();
+    for (const simgpu::Finding& finding : launch.findings) {
+      untouched_ = false;
+      unfilled = unfilled || finding.kind == simgpu::FindingKind::uninitialised_read;
+    }
+  unfilled_ = unfilled_ && unfilled;
   const bool better =
       !chosen_ || (!telling(chosen_->shape) && chosen_->failure->kind == Failure::Kind::wrong &&
                    telling(seen.shape));
@@ -352,6 +357,12 @@ bool scattered(const std::map<unsigned, simgpu::Counts>& lines) {
   return worst && worst->excess() > worst->cost / 2;
 }
 
+/// Requests are as many wherever the lanes of one go.
+bool counts_requests(const Goal& goal) {
+  const auto* const measure = goal.measure.target<double (*)(const Observed&)>();
+  return measure != nullptr && *measure == load_requests;
+}
+
 /// The same kernel over the same grid more than once, and one of these would do.
 std::optional<diag::Diagnosis> launched_again(const Observed& seen, double measured, double bound) {
   std::map<std::string, std::vector<const simgpu::LaunchReport*>> by_kernel;
@@ -469,8 +480,9 @@ void describe_missed(StageResult& stage, const std::vector<LabBench::GoalRun>& r
   const Observed& seen = worst->measured->observed;
   const auto by_line = lines_of(seen, file);
   std::string id = worst->goal->diagnosis, missed = worst->goal->missed;
-  // Loads are few enough, but each of them is scattered: that is no lack of reuse.
-  if (id == "NO-REUSE" && scattered(by_line)) id = "UNCOALESCED", missed.clear();
+  // Too many sectors, for loads that are scattered each: that is no lack of reuse.
+  if (id == "NO-REUSE" && !counts_requests(*worst->goal) && scattered(by_line))
+    id = "UNCOALESCED", missed.clear();
   const diag::Diagnosis named =
       launched_again(seen, shown.measured, shown.bound).value_or(diag::explain_goal(id, sentence));
   if (named.id == "LAUNCHED-AGAIN") missed = sentence;

@@ -80,10 +80,12 @@ class FailurePick {
   const CaseResult* chosen() const { return chosen_; }
   /// Nothing was written anywhere, and nothing else went wrong: the code is not there yet.
   bool untouched() const { return any_elements_ && untouched_; }
+  /// Every failing call read what nobody wrote: a step that is missing between two kernels.
+  bool unfilled() const { return chosen_ && unfilled_; }
 
  private:
   const CaseResult *smallest_ = nullptr, *chosen_ = nullptr;
-  bool untouched_ = true, any_elements_ = false;
+  bool untouched_ = true, unfilled_ = true, any_elements_ = false;
 };
 
 /// The grader or the machine failed: no points are lost.

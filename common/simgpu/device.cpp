@@ -471,7 +471,7 @@ Finding unsupported_finding(const std::string& kernel, const exec::Program& prog
 /// As many as asked for, as there are blocks, and as there is memory for.
 unsigned host_threads_for(const LaunchOptions& options, const exec::Program& program,
                           std::uint64_t blocks, std::uint64_t bytes_per_block) {
-  if (program.uses_global_atomics) return 1;
+  if (program.uses_global_atomics || program.watches_global) return 1;
   const std::uint64_t wanted = options.host_threads != 0
                                    ? options.host_threads
                                    : std::max(1u, std::thread::hardware_concurrency());
@@ -646,6 +646,9 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
     r.threads = threads_per_block;
     r.warps = (threads_per_block + exec::kLanes - 1) / exec::kLanes;
     r.blocks = blocks;
+    r.resident_blocks =
+        std::max<std::uint64_t>(1, std::uint64_t{report.registers.blocks_per_multiprocessor} *
+                                       impl_->model.multiprocessors);
     r.kernel_name = k.info.name;
     r.running_blocks.assign(threads, UINT64_MAX);
     workers = make_workers(r, threads);

@@ -5,39 +5,36 @@
 namespace simgpu::check {
 
 void BlockOrder::atomic(std::uint64_t address) {
-  auto it = std::find_if(variables_.begin(), variables_.end(),
-                         [&](const Variable& v) { return v.address == address; });
-  if (it == variables_.end()) {
-    if (variables_.size() >= 256)
-      return;  // synchronisation goes through few variables; a histogram is none
-    variables_.push_back({address, {}});
-    it = variables_.end() - 1;
+  std::vector<std::uint64_t>& addresses = launch_->addresses;
+  const auto it = std::find(addresses.begin(), addresses.end(), address);
+  const auto number = static_cast<std::size_t>(it - addresses.begin());
+  if (it == addresses.end()) {
+    if (addresses.size() >= 256) return;  // synchronisation goes through few; a histogram is none
+    addresses.push_back(address);
+    launch_->variables.emplace_back();
   }
-  const auto number = static_cast<std::size_t>(it - variables_.begin());
+  Launch::Variable& variable = launch_->variables[number];
   // Acquire: everything released through this variable so far.
-  auto joined = std::find_if(joined_.begin(), joined_.end(),
-                             [&](const Joined& j) { return j.variable == number; });
+  const auto joined = std::find_if(joined_.begin(), joined_.end(),
+                                   [&](const Joined& j) { return j.variable == number; });
   if (joined == joined_.end())
-    joined_.push_back({number, it->releases.size()});
+    joined_.push_back({number, variable.releases});
   else
-    joined->count = it->releases.size();
+    joined->count = variable.releases;
   // Release: what this block did before its last fence.
-  if (fenced_at_ != 0) {
-    if (!it->releases.empty() && it->releases.back().block == current_)
-      it->releases.back().time = fenced_at_;
-    else
-      it->releases.push_back({current_, fenced_at_});
-  }
+  if (fenced_at_ == 0) return;
+  std::vector<Launch::Release>& mine = variable.of_block[current_];
+  if (mine.empty() || mine.back().time != fenced_at_)
+    mine.push_back({variable.releases++, fenced_at_});
 }
 
 bool BlockOrder::ordered(std::uint64_t block, std::uint64_t launch_time) const {
   for (const Joined& j : joined_) {
-    const auto& releases = variables_[j.variable].releases;
-    const auto end =
-        releases.begin() + static_cast<std::ptrdiff_t>(std::min(j.count, releases.size()));
-    const auto it = std::lower_bound(releases.begin(), end, block,
-                                     [](const Release& r, std::uint64_t b) { return r.block < b; });
-    if (it != end && it->block == block && launch_time < it->time) return true;
+    const auto& of_block = launch_->variables[j.variable].of_block;
+    const auto it = of_block.find(block);
+    if (it == of_block.end()) continue;
+    for (const Launch::Release& r : it->second)
+      if (r.number < j.count && launch_time < r.time) return true;
   }
   return false;
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "common/simgpu/check/clocks.hpp"
@@ -29,31 +30,41 @@ struct AccessRecord {
 /// reads a counter which others incremented after their fence has seen what they wrote).
 class BlockOrder {
  public:
-  void start_block(std::uint64_t block) {
+  /// What the blocks of a launch have released, in order of time.
+  struct Launch {
+    struct Release {
+      std::size_t number;  ///< among all of its variable
+      std::uint64_t time;
+    };
+    struct Variable {
+      std::size_t releases = 0;
+      std::unordered_map<std::uint64_t, std::vector<Release>> of_block;
+    };
+    std::uint64_t time = 1;
+    std::vector<std::uint64_t> addresses;
+    std::vector<Variable> variables;  ///< as `addresses`
+  };
+
+  void start_block(std::uint64_t block, Launch& launch) {
+    launch_ = &launch;
     current_ = block;
     fenced_at_ = 0;
     joined_.clear();
   }
-  void fence() { fenced_at_ = ++time_; }
-  std::uint64_t now() const { return time_; }
+  void fence() { fenced_at_ = ++launch_->time; }
+  std::uint64_t now() const { return launch_->time; }
+  /// The block looks at a variable by which blocks synchronise, and may change it.
   void atomic(std::uint64_t address);
   /// An access of an earlier block at `launch_time` is known to come before what the current block
   /// does now.
   bool ordered(std::uint64_t block, std::uint64_t launch_time) const;
 
  private:
-  struct Release {
-    std::uint64_t block, time;
-  };
-  struct Variable {
-    std::uint64_t address;
-    std::vector<Release> releases;  ///< in order of blocks
-  };
   struct Joined {
     std::size_t variable, count;
   };
-  std::uint64_t current_ = 0, time_ = 1, fenced_at_ = 0;
-  std::vector<Variable> variables_;
+  Launch* launch_ = nullptr;
+  std::uint64_t current_ = 0, fenced_at_ = 0;
   std::vector<Joined> joined_;
 };
 

@@ -125,6 +125,11 @@ void check_arrival(BlockRun& run, const Warp& w, std::uint32_t mask, std::uint32
   std::uint32_t leaving = 0, other_pc = UINT32_MAX;
   for (std::size_t d = 0; d <= w.depth; ++d)
     for (const Group& g : w.frames[d].ready) {
+      // Who waits for others comes later. A barrier of half a warp is found when they end elsewhere.
+      if (g.waited != 0) {
+        elsewhere &= ~g.mask;
+        continue;
+      }
       if (d == w.depth && p.blocks[g.block].returns_at_once && p.blocks[g.block].end == End::exit)
         leaving |= g.mask;
       else if (other_pc == UINT32_MAX)

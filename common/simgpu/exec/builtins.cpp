@@ -190,4 +190,17 @@ void call_assertfail(Warp& w, const std::byte* arguments, std::uint32_t stride, 
   abort_launch(run);
 }
 
+void call_math(Warp& w, std::byte* area, std::uint32_t stride, const Call& call,
+               std::uint32_t mask) {
+  for (unsigned i = 0; i < kLanes; ++i) {
+    if (((mask >> i) & 1u) == 0) continue;
+    const auto operand = [&](std::size_t k) {
+      return std::bit_cast<double>(argument(area, stride, call, i, k, w));
+    };
+    const double result = call.math->parameters == 1 ? call.math->one(operand(0))
+                                                     : call.math->two(operand(0), operand(1));
+    std::memcpy(area + i * stride + call.results[0].to, &result, sizeof result);
+  }
+}
+
 }  // namespace simgpu::exec

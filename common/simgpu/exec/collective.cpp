@@ -222,8 +222,12 @@ void op_warp_sync(Warp& w, const Op& op) {
   by_members<warp_sync>(w, op);
 }
 
-void op_fence(Warp& w, const Op&) {
-  w.run->order.fence();
+void op_fence(Warp& w, const Op& op) {
+  BlockRun& run = *w.run;
+  run.order.fence();
+  run.handovers.fence(w.index, run.clocks);
+  bound_times(run);
+  note_poll(w, op.pc, 1);
 }
 
 void op_bar_arrive(Warp& w, const Op& op) {

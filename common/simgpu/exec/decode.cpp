@@ -391,6 +391,8 @@ void FunctionDecoder::decode_call(BasicBlock& block, const Ins& ins) {
       call.function = kVprintf;
     else if (target.name == "__assertfail")
       call.function = kAssertFail;
+    else if ((call.math = find_math_function(target.name)) != nullptr)
+      call.function = kMath;
     else if (target.name == "malloc" || target.name == "free")
       fail("'" + target.name +
            "' inside a kernel is not supported: allocate with cudaMalloc before the launch");
@@ -436,8 +438,18 @@ void FunctionDecoder::decode_call(BasicBlock& block, const Ins& ins) {
   };
   copy(results, target.results, to_result, call.results, true);
   copy(arguments, target.params, to_param, call.arguments, false);
+  if (call.math != nullptr) check_math_call(call, target);
   block.detail = static_cast<std::uint32_t>(p_.calls.size());
   p_.calls.push_back(std::move(call));
+}
+
+/// The text may declare the engine's functions as it likes.
+void FunctionDecoder::check_math_call(const Call& call, const ptx::Function& target) const {
+  const auto is_double = [](const Call::Copy& c) { return c.bytes == 8; };
+  if (call.arguments.size() != call.math->parameters || call.results.size() != 1 ||
+      !std::all_of(call.arguments.begin(), call.arguments.end(), is_double) ||
+      !std::all_of(call.results.begin(), call.results.end(), is_double))
+    fail("'" + target.name + "' is declared with other parameters than it has");
 }
 
 void FunctionDecoder::decode_end(BasicBlock& block, const Ins& ins) {

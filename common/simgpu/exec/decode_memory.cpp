@@ -52,6 +52,7 @@ Ref FunctionDecoder::memory_base(const Operand& o, std::int64_t& offset) {
 void FunctionDecoder::choose_quick_path(Op& op, const Operand& address) {
   const auto space = static_cast<Space>(op.x);
   op.slot = p_.slots++;
+  if ((op.z & 1) != 0) return;  // threads hand over by these: the scheduler must see them
   if ((space != Space::shared && space != Space::global) || (op.width != 4 && op.width != 8))
     return;
   const unsigned vec = op.vec == 1 ? 0 : op.vec == 2 ? 1 : op.vec == 4 ? 2 : 3;
@@ -89,6 +90,19 @@ void FunctionDecoder::forget_addresses(const Ins& ins) {
         forget(f_.vector_operands[d.index + k].index);
 }
 
+/// A load of what a compare and swap through the same register changes: the loop's first guess. If
+/// it is out of date, the swap fails, so it is no race.
+bool FunctionDecoder::starts_swap_loop(const Ins& load) const {
+  const Operand& from = at(load, 1);
+  if (from.kind != Kind::address || load.mod.vec > 1) return false;
+  for (const Ins& ins : f_.body) {
+    if (ins.op != Opcode::atom || ins.mod.atom != ptx::AtomOp::cas) continue;
+    const Operand& to = at(ins, 1);
+    if (to.kind == Kind::address && to.index == from.index && to.bits == from.bits) return true;
+  }
+  return false;
+}
+
 /// Of ld and st: one op for all elements of `list`.
 Op& FunctionDecoder::emit_access(const Ins& ins, AccessType type, Space space, Ref base,
                                  std::int64_t offset, const std::vector<Ref>& list) {
@@ -100,7 +114,9 @@ Op& FunctionDecoder::emit_access(const Ins& ins, AccessType type, Space space, R
   o.width = static_cast<std::uint8_t>(ptx::size_of(ins.mod.type));
   o.x = static_cast<std::uint8_t>(space);
   o.y = static_cast<std::uint8_t>(type);
-  o.z = ins.mod.is_volatile || ins.mod.release_acquire ? 1 : 0;
+  const bool strong = ins.mod.is_volatile || ins.mod.release_acquire ||
+                      (type == AccessType::load && starts_swap_loop(ins));
+  o.z = strong ? 1 : 0;
   o.site = new_site();
   choose_quick_path(o, at(ins, type == AccessType::load ? 1 : 0));
   return o;
@@ -130,6 +146,8 @@ void FunctionDecoder::load(const Ins& ins) {
   const PT raw = bytes == 1 ? (ins.mod.type == PT::s8 ? PT::s8 : PT::u8) : ins.mod.type;
   for (unsigned k = 0; k < vec; ++k)
     list.push_back(element(k).kind == Kind::sink ? temporary(bytes) : destination(element(k), raw));
+  if (ins.mod.is_volatile || ins.mod.release_acquire)
+    p_.watches_global |= space == Space::global || space == Space::generic;
   emit_access(ins, AccessType::load, space, base, offset, list).dst = list.front();
   for (unsigned k = 0; k < vec; ++k) finish_destination(element(k), raw, list[k]);
 }

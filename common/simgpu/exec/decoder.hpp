@@ -56,7 +56,9 @@ class FunctionDecoder {
   void find_blocks();
   void decode_block(std::uint32_t number);
   void decode_end(BasicBlock& block, const Ins& ins);
+  bool starts_swap_loop(const Ins& load) const;
   void decode_call(BasicBlock& block, const Ins& ins);
+  void check_math_call(const Call& call, const ptx::Function& target) const;
   void renumber();
   void decode(const Ins& ins);
   [[noreturn]] void fail(const std::string& message) const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "common/simgpu/exec/async_proxy.hpp"
 #include "common/simgpu/exec/barriers.hpp"
@@ -13,8 +14,6 @@ namespace {
 /// A warp instruction takes the host about as long for one lane as for eight, so the budget charges
 /// it so.
 constexpr std::uint32_t kLeastCharge = 8;
-/// thread instructions between two looks at the shared budget
-constexpr std::int64_t kPortion = 1 << 22;
 
 // -----------------------------------------------------------------------------------------------
 // frames
@@ -122,23 +121,56 @@ void add_ready(Frame& frame, std::uint32_t block, std::uint32_t mask, std::uint3
   for (Group& g : frame.ready)
     if (g.block == block) {
       g.mask |= mask;
+      g.waited = 0;
       return;
     }
-  frame.ready.push_back({block, mask, came_from});
+  frame.ready.push_back({block, mask, came_from, 0, 0});
 }
 
-/// Takes the group that is furthest behind, with everything that waits at the same block.
-Group take_next(Frame& frame) {
-  Group best = frame.ready.front();
-  for (const Group& g : frame.ready)
-    if (g.block < best.block) best = g;
-  Group taken{best.block, 0, best.came_from};
+/// Takes all lanes at the block of `taken`, which is not in `ready`.
+void join_at_block(Frame& frame, Group& taken) {
   std::erase_if(frame.ready, [&](const Group& g) {
-    if (g.block != best.block) return false;
+    if (g.block != taken.block) return false;
     taken.mask |= g.mask;
     return true;
   });
+}
+
+bool waits(const Group& g, std::uint64_t progress) {
+  return g.waited != 0 && g.seen == progress;
+}
+
+/// Takes the group that is furthest behind, with everything that waits at the same block; of groups
+/// that wait for others, and only if there is no other, the one that has waited longest.
+Group take_next(Frame& frame, std::uint64_t progress) {
+  const auto turn = [&](const Group& g) { return waits(g, progress) ? g.waited : 0; };
+  Group taken = frame.ready.front();
+  for (const Group& g : frame.ready)
+    if (turn(g) < turn(taken) || (turn(g) == turn(taken) && g.block < taken.block)) taken = g;
+  taken.mask = 0;
+  join_at_block(frame, taken);
   return taken;
+}
+
+/// The running group has looked at memory often enough without seeing a change. Another group of
+/// the warp that has something to do goes on in its place; if there is none, the warp gives way
+/// (false). `since`: groups that had their turn after that had it in this run of the warp.
+bool give_way(BlockRun& run, Warp& w, std::uint64_t since) {
+  const std::uint64_t progress = run.worker->progress;
+  Frame& frame = w.frames[w.depth];
+  w.polls = 0;
+  // The longer nothing happens, the less often it is worth asking.
+  w.patience =
+      waits(w.running, progress) ? std::min(2 * w.patience, kMostPatience) : kLittlePatience;
+  w.running.waited = ++run.turns;
+  w.running.seen = progress;
+  frame.ready.push_back(w.running);
+  w.running = take_next(frame, progress);
+  if (!waits(w.running, progress) || w.running.waited <= since) return true;
+  frame.ready.push_back(w.running);
+  w.running.mask = 0;
+  run.gave_way = true;
+  return false;
 }
 
 /// Deals with the budget; false = the launch is over.
@@ -156,8 +188,8 @@ bool look_at_budget(BlockRun& run, const Warp& w) {
   if (total <= l.options.instruction_budget) return true;
   // The grid needs more than it may have, that is certain. Which block to name must not depend on
   // the host threads: only the first block that still runs goes on, until it alone has used the
-  // budget up.
-  {
+  // budget up. Blocks that wait for each other use it up together.
+  if (worker.resident.size() <= 1) {
     std::unique_lock lock(l.mutex);
     l.over_budget = true;
     l.lowest_changed.wait(lock, [&] {
@@ -169,7 +201,7 @@ bool look_at_budget(BlockRun& run, const Warp& w) {
     run.aborted = true;
     return false;
   }
-  if (run.instructions <= l.options.instruction_budget) return true;
+  if (run.instructions <= l.options.instruction_budget && worker.resident.size() <= 1) return true;
   const Program& p = *l.program;
   const std::uint32_t pc = p.blocks[w.running.block].first_pc;
   const unsigned lane = static_cast<unsigned>(std::countr_zero(w.running.mask));
@@ -190,6 +222,12 @@ void enter_call(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t m
   const std::byte* call_area = caller.memory + caller.code->call_area;
   const std::uint32_t call_stride = caller.code->call_bytes;
   add_ready(caller, block.next, w.running.mask & ~mask, block.pc);
+  if (call.function == kMath) {
+    call_math(w, caller.memory + caller.code->call_area, call_stride, call, mask);
+    add_ready(caller, block.next, mask, block.pc);
+    w.running.mask = 0;
+    return;
+  }
   if (call.function == kVprintf || call.function == kAssertFail) {
     (call.function == kVprintf ? call_vprintf : call_assertfail)(w, call_area, call_stride, call,
                                                                  mask, block.pc);
@@ -243,7 +281,7 @@ void enter_call(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t m
   use_frame(w);
   w.resume_after_call.resize(std::max<std::size_t>(w.resume_after_call.size(), w.depth + 1));
   w.resume_after_call[w.depth] = block.next;
-  w.running = {callee.entry_block, mask, block.pc};
+  w.running = {callee.entry_block, mask, block.pc, 0, 0};
 }
 
 /// The running function is done for all its lanes: back to the caller. False if this was the entry.
@@ -278,11 +316,13 @@ void run_warp(BlockRun& run, Warp& w) {
   const Op* ops = p.ops.data();
   const BasicBlock* blocks = p.blocks.data();
   GuardCount* counts = worker.counters.blocks.data();
+  const std::uint64_t since = run.turns;
+  w.polls = 0;
   while (!run.aborted) {
     if (w.running.mask == 0) {
       Frame& frame = w.frames[w.depth];
       if (!frame.ready.empty()) {
-        w.running = take_next(frame);
+        w.running = take_next(frame, worker.progress);
       } else if (!w.parked.empty()) {
         return;  // waits
       } else if (!leave_function(run, w)) {
@@ -294,13 +334,20 @@ void run_warp(BlockRun& run, Warp& w) {
     const BasicBlock& block = blocks[number];
     const std::uint32_t mask = w.running.mask;
     const auto lanes = static_cast<std::uint32_t>(std::popcount(mask));
+    if (worker.allowance < 0) {
+      worker.allowance += std::exchange(worker.held, 0);
+      if (worker.allowance < 0 && !look_at_budget(run, w)) return;
+      if (w.polls >= w.patience) {
+        if (give_way(run, w, since)) continue;
+        return;
+      }
+    }
     w.mask = mask;
     ++counts[number].executed;
     counts[number].lanes += lanes;
     w.clock += block.instructions;
     w.work += block.multiply_adds;
     worker.allowance -= std::int64_t{std::max(lanes, kLeastCharge)} * (block.instructions + 1);
-    if (worker.allowance < 0 && !look_at_budget(run, w)) return;
     for (const Op *op = ops + block.first, *end = ops + block.last; op != end; ++op) op->fn(w, *op);
 
     std::uint32_t next = block.next;
@@ -382,12 +429,17 @@ void run_warp(BlockRun& run, Warp& w) {
     w.running.block = next;
     // Lanes that waited for these join them; if some are further behind, they go first.
     Frame& frame = w.frames[w.depth];
-    if (!frame.ready.empty()) {
+    if (frame.ready.empty()) continue;
+    if (waits(w.running, worker.progress)) {  // its turn, until it gives way again
+      join_at_block(frame, w.running);
+    } else {
       add_ready(frame, next, w.running.mask, w.running.came_from);
-      w.running = take_next(frame);
+      w.running = take_next(frame, worker.progress);
     }
   }
 }
+
+}  // namespace
 
 // ------------------------------------------------------------------------------------------------
 // blocks
@@ -411,7 +463,9 @@ void start_block(BlockRun& run) {
   run.instructions = 0;
   run.aborted = false;
   run.clocks.reset(l.warps);
-  run.order.start_block(run.number);
+  run.order.start_block(run.number, run.worker->order);
+  run.handovers.reset();
+  run.turns = 0;
   if (l.shared_bytes != 0) {
     run.shared.assign(l.shared_bytes + 64, memory::kPoison);
     const auto shift = static_cast<unsigned>(std::countr_zero(l.program->shared_granule));
@@ -448,58 +502,40 @@ void start_block(BlockRun& run) {
     f.entered = w.launched;
     fill_specials(run, w, f);
     use_frame(w);
-    w.running = {entry.entry_block, w.launched, UINT32_MAX};
+    w.polls = 0;
+    w.patience = kPatience;
+    w.sights = {};
+    w.running = {entry.entry_block, w.launched, UINT32_MAX, 0, 0};
   }
 }
 
-void report_deadlock(BlockRun& run) {
-  if (report_product_deadlock(run) || report_mbarrier_deadlock(run)) return;
-  const Program& p = *run.launch->program;
-  for (const Warp& w : run.warps) {
-    if (w.parked.empty()) continue;
-    const Parked& k = w.parked.front();
-    const BarrierState& b = run.barriers[k.barrier];
-    const std::uint32_t expected = b.expected != 0 ? b.expected : run.launch->threads;
-    Access at = describe(run, {k.pc, w.index, static_cast<unsigned>(std::countr_zero(k.mask)),
-                               AccessType::load, MemorySpace::shared, 0, 0});
-    add_finding(
-        run, FindingKind::deadlock, k.pc, UINT32_MAX, at, std::nullopt,
-        "the block waits for ever: barrier " + std::to_string(k.barrier) + " at " +
-            line_text(p, k.pc) + " expects " + std::to_string(expected) + " threads and only " +
-            std::to_string(b.expected != 0 ? b.arrived_count : b.arrived_lanes) + " can come");
-    return;
-  }
-}
-
-void run_block(BlockRun& run) {
-  start_block(run);
-  for (bool progress = true; progress && !run.aborted;) {
-    progress = false;
-    bool waiting = false;
+bool run_block(BlockRun& run) {
+  while (!run.aborted) {
+    bool moved = false, live = false, waiting = false;
     for (Warp& w : run.warps) {
       if (!w.parked.empty() && run.proxy.used) wake_at_mbarriers(run, w);
       if (runnable(w) != 0) {
+        const std::uint64_t before = run.worker->progress;
         run.running_warp = w.index;
+        run.gave_way = false;
         run_warp(run, w);
-        progress = true;
+        waiting |= run.gave_way;
+        moved |= !run.gave_way || run.worker->progress != before;
       }
-      if (run.aborted) return;
-      waiting |= w.live() != 0;
+      if (run.aborted) return true;
+      live |= w.live() != 0;
     }
-    if (!waiting) {
+    if (!live) {
       if (run.proxy.used) check_end_of_block(run);
-      return;
+      return true;
     }
-    if (!progress && run.proxy.used && time_out_at_mbarriers(run)) {
-      progress = true;
-    } else if (!progress) {
-      report_deadlock(run);
-      abort_launch(run);
-    }
+    if (moved || (run.proxy.used && time_out_at_mbarriers(run))) continue;
+    if (waiting) return false;
+    report_deadlock(*run.worker);
+    abort_launch(run);
   }
+  return true;
 }
-
-}  // namespace
 
 void abort_launch(BlockRun& run) {
   run.aborted = true;
@@ -514,6 +550,7 @@ void abort_launch(BlockRun& run) {
 void forget_times(BlockRun& run) {
   run.clocks.forget_times();
   run.shadow.forget_times();
+  run.handovers.reset();
   for (BarrierState& b : run.barriers)
     if (b.arrivals.warps != 0) b.arrivals.seen.fill(run.clocks.now());
   run.proxy.forget_times(run.clocks.now());
@@ -522,43 +559,6 @@ void forget_times(BlockRun& run) {
   if (run.exact_shared) run.exact_shared->forget_times(run.number);
   for (const auto& shadow : run.launch->global_shadows)
     if (shadow != nullptr) shadow->forget_times(run.number);
-}
-
-void run_blocks(Worker& worker) {
-  LaunchRun& l = *worker.launch;
-  BlockRun& run = worker.run;
-  run.launch = &l;
-  run.worker = &worker;
-  worker.portion = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min<std::uint64_t>(
-                                                l.options.instruction_budget / 8, kPortion)),
-                                            1024, kPortion);
-  worker.allowance = worker.portion;
-  auto set_running = [&](std::uint64_t block) {
-    {
-      std::lock_guard lock(l.mutex);
-      l.running_blocks[worker.number] = block;
-    }
-    if (l.over_budget) l.lowest_changed.notify_all();
-  };
-  while (!l.stop) {
-    std::uint64_t block;
-    {
-      std::lock_guard lock(l.mutex);
-      block = l.next_block < l.blocks && !l.over_budget ? l.next_block++ : UINT64_MAX;
-      l.running_blocks[worker.number] = block;
-    }
-    if (block == UINT64_MAX) break;
-    run.number = block;
-    run.printed.clear();
-    run_block(run);
-    const auto used = static_cast<std::uint64_t>(worker.portion - worker.allowance);
-    worker.allowance = worker.portion;
-    // Many small blocks use the budget up as well as one that never ends.
-    if (l.instructions.fetch_add(used) + used > l.options.instruction_budget) l.over_budget = true;
-    if (!run.printed.empty()) worker.printed[block] = std::move(run.printed);
-  }
-  set_running(UINT64_MAX);
-  l.lowest_changed.notify_all();
 }
 
 }  // namespace simgpu::exec

@@ -19,6 +19,7 @@
 #include "common/simgpu/check/clocks.hpp"
 #include "common/simgpu/check/exact_shadow.hpp"
 #include "common/simgpu/check/finding_log.hpp"
+#include "common/simgpu/check/handovers.hpp"
 #include "common/simgpu/check/shared_shadow.hpp"
 #include "common/simgpu/exec/pattern.hpp"
 #include "common/simgpu/exec/program.hpp"
@@ -43,6 +44,7 @@ struct LaunchRun {
   std::uint32_t dynamic_shared = 0;
   std::uint32_t shared_bytes = 0;  ///< static and dynamic, without the reserved first kilobyte
   std::uint32_t threads = 0, warps = 0;  ///< of a block
+  std::uint64_t resident_blocks = 1;     ///< that fit on the chip together
   std::uint64_t blocks = 0;
   std::string kernel_name;
 
@@ -128,6 +130,7 @@ struct BlockRun {
   std::optional<check::ExactShadow> exact_shared;
   check::BlockClocks clocks;
   check::BlockOrder order;
+  check::Handovers handovers;
   std::array<BarrierState, kBarriers> barriers;
   std::uint32_t exited = 0;                      ///< threads
   std::map<std::uint32_t, std::uint32_t> exits;  ///< pc that led to the return -> threads
@@ -139,6 +142,8 @@ struct BlockRun {
   /// Rounds in which nobody could go on but those that were told that their time is over.
   unsigned idle_rounds = 0;
   std::uint64_t idle_since = 0;  ///< AsyncProxy::events then
+  std::uint64_t turns = 0;  ///< groups that have given way
+  bool gave_way = false;    ///< the warp that ran last waits for others
   bool aborted = false;
   std::string printed;
 };
@@ -150,15 +155,51 @@ struct Worker {
   check::FindingLog findings;
   std::map<std::uint64_t, std::string> printed;  ///< by block
   std::size_t printed_bytes = 0;
-  BlockRun run;
+  /// Blocks that run, and used ones for the next. There is more than one that runs only where
+  /// blocks wait for each other.
+  std::vector<std::unique_ptr<BlockRun>> resident, spare;
+  check::BlockOrder::Launch order;
+  std::uint64_t progress = 1;  ///< changes by which a thread that waits can get on
   /// Thread instructions between two looks at the budget, and what is left of them.
   std::int64_t portion = 0, allowance = 0;
+  std::int64_t held = 0;  ///< allowance put aside to have the scheduler called soon
   PatternCache patterns;
   std::vector<MoveTally> moves;  ///< by Op::slot of cp.async and ldmatrix
 };
 
-// ---- running (interpreter.cpp)
+// ---- running (interpreter.cpp, blocks.cpp)
 void run_blocks(Worker& worker);
+/// Runs a block until it is done, or until all its warps wait for others (false).
+bool run_block(BlockRun& run);
+void start_block(BlockRun& run);
+void report_deadlock(Worker& worker);
+
+/// So many looks that see nothing new, and others may go first: at first, and once a warp has given
+/// way.
+inline constexpr std::uint32_t kPatience = 32, kLittlePatience = 4, kMostPatience = 4096;
+/// The running group has looked at memory that others may change: a volatile load, an atomic that
+/// left the value as it was, a fence. `sight` stands for addresses and values: who looks at
+/// something new each time gets on.
+inline void note_poll(Warp& w, std::uint32_t pc, std::uint64_t sight) {
+  std::uint64_t& before = w.sights[pc % w.sights.size()];
+  if (before != sight) {
+    before = sight;
+    w.polls = 0;
+    return;
+  }
+  if (++w.polls != w.patience) return;
+  Worker& worker = *w.run->worker;
+  worker.held += worker.allowance + 1;
+  worker.allowance = -1;
+}
+inline std::uint64_t add_to_sight(std::uint64_t sight, std::uint64_t value) {
+  return (sight ^ value) * 0x9e3779b97f4a7c15u;
+}
+/// It has changed memory in a way that others may wait for.
+inline void note_progress(Warp& w) {
+  w.polls = 0;
+  ++w.run->worker->progress;
+}
 /// To be called after each synchronisation that the clocks have counted.
 void forget_times(BlockRun& run);
 inline void bound_times(BlockRun& run) {
@@ -217,6 +258,9 @@ void call_vprintf(Warp& w, const std::byte* arguments, std::uint32_t stride, con
                   std::uint32_t mask, std::uint32_t pc);
 void call_assertfail(Warp& w, const std::byte* arguments, std::uint32_t stride, const Call& call,
                      std::uint32_t mask, std::uint32_t pc);
+/// The result goes to the caller's area, as a function's would.
+void call_math(Warp& w, std::byte* area, std::uint32_t stride, const Call& call,
+               std::uint32_t mask);
 void abort_launch(BlockRun& run);
 
 }  // namespace simgpu::exec

@@ -147,7 +147,8 @@ Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
               break;
             }
         }
-        if (checks.race || checks.init) check_shared_access(run, w, i, op, type, t.offset, bytes);
+        if (checks.race || checks.init)
+          check_shared_access(run, w, i, op, type, t.offset, bytes, strong);
         break;
       }
       case MemorySpace::local:
@@ -199,9 +200,29 @@ Reached move_lanes(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]
   return reached;
 }
 
+/// A volatile, relaxed, acquire or release access: threads hand over by these.
+void note_strong_access(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes],
+                        const Reached& reached) {
+  BlockRun& run = *w.run;
+  const bool load = static_cast<AccessType>(op.y) == AccessType::load;
+  std::uint64_t sight = w.mask;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    const bool global = ((reached.global >> i) & 1u) != 0;
+    if (!global && ((reached.shared >> i) & 1u) == 0) continue;
+    const std::uint64_t at = global ? address[i] : reached.offset[i];
+    run.handovers.touch(w.index, at, load, !load);
+    if (global) run.order.atomic(at);
+    std::uint64_t value = 0;
+    if (load) std::memcpy(&value, address_of(w, op.list[0]) + i * op.width, op.width);
+    sight = add_to_sight(add_to_sight(sight, at), value);
+  }
+  load ? note_poll(w, op.pc, sight) : note_progress(w);
+}
+
 void access_lane_by_lane(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]) {
   BlockRun& run = *w.run;
   const Reached reached = move_lanes(w, op, address);
+  if ((op.z & 1) != 0) note_strong_access(w, op, address, reached);
   if (!run.launch->options.count) return;
   const auto type = static_cast<AccessType>(op.y);
   const unsigned bytes = unsigned{op.width} * op.vec;
@@ -318,6 +339,8 @@ void op_atomic(Warp& w, const Op& op) {
   std::uint64_t address[kLanes] = {}, offset[kLanes] = {};
   std::uint32_t global = 0, shared = 0, local = 0;
   std::uint64_t before[kLanes] = {};
+  bool changed = false;
+  std::uint64_t sight = w.mask;
   for (unsigned i = 0; i < kLanes; ++i) {
     if (((w.mask >> i) & 1u) == 0) continue;
     address[i] = base[i] + static_cast<std::uint64_t>(op.imm);
@@ -362,8 +385,13 @@ void op_atomic(Warp& w, const Op& op) {
     before[i] = old;
     const std::uint64_t result = atomic_result(static_cast<ptx::AtomOp>(op.y),
                                                static_cast<Ty>(op.z), old, operand, operand2);
+    changed |= std::memcmp(&result, &old, bytes) != 0;
+    const std::uint64_t at = t.space == MemorySpace::shared ? t.offset : address[i];
+    run.handovers.touch(w.index, at, true, true);
+    sight = add_to_sight(add_to_sight(sight, at), old);
     std::memcpy(t.data, &result, bytes);
   }
+  changed ? note_progress(w) : note_poll(w, op.pc, sight);
   if (op.dst != kNoRef) {
     std::byte* d = address_of(w, op.dst);
     for (unsigned i = 0; i < kLanes; ++i)

@@ -61,7 +61,7 @@ void check_whole_warp(Warp& w, const Op& op, const char* what);
 
 /// Race checks of one lane; `offset` is into the space or allocation.
 void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
-                         std::uint64_t offset, unsigned bytes);
+                         std::uint64_t offset, unsigned bytes, bool strong = false);
 void check_global_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
                          bool strong, memory::Allocation& a, std::uint64_t offset, unsigned bytes);
 

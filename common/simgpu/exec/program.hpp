@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/simgpu/exec/math_calls.hpp"
 #include "common/simgpu/exec/op.hpp"
 #include "common/simgpu/ptx/module.hpp"
 #include "common/simgpu/report.hpp"
@@ -55,8 +56,10 @@ struct Call {
     Ref immediate = kNoRef;                     ///< an immediate argument: its constant lanes
   };
   std::vector<Copy> arguments, results;
+  const MathFunction* math = nullptr;  ///< of kMath
 };
-inline constexpr std::uint32_t kVprintf = UINT32_MAX - 1, kAssertFail = UINT32_MAX - 2;
+inline constexpr std::uint32_t kVprintf = UINT32_MAX - 1, kAssertFail = UINT32_MAX - 2,
+                               kMath = UINT32_MAX - 3;
 
 struct Barrier {
   Ref id = kNoRef, count = kNoRef;  ///< u32 lanes; count kNoRef = all threads of the block
@@ -202,7 +205,8 @@ struct Program {
   std::uint32_t dynamic_shared_offset = 0;
   std::uint32_t shared_granule = 4, global_granule = 4;  ///< smallest access, 1, 2 or 4 bytes
   bool uses_global_atomics = false, has_calls = false;
-  std::string unsupported;  ///< why it cannot run, "" = it can
+  bool watches_global = false;  ///< reads what other blocks may be about to write
+  std::string unsupported;      ///< why it cannot run, "" = it can
   ptx::Location unsupported_where;
 
   std::deque<WmmaPlan> wmma;  ///< by Op::slot

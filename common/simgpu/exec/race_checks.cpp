@@ -65,7 +65,7 @@ void report_race(BlockRun& run, FindingKind kind, const LaneAccess& me,
 }  // namespace
 
 void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
-                         std::uint64_t offset, unsigned bytes) {
+                         std::uint64_t offset, unsigned bytes, bool strong) {
   LaunchRun& l = *run.launch;
   const std::uint64_t in = offset - memory::kSharedBase;
   const unsigned shift = run.shadow.shift;
@@ -100,6 +100,7 @@ void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& 
     me.thread = static_cast<std::uint16_t>(w.index * kLanes + lane);
     me.atomic = type == AccessType::atomic;
     me.write = type != AccessType::load;
+    me.strong = strong;
     if (const auto other = run.exact_shared->access(g, me, clock, nullptr))
       report_race(run, FindingKind::shared_race,
                   {op.pc, w.index, lane, type, MemorySpace::shared, bytes, offset}, *other);

@@ -1,6 +1,7 @@
 // A warp while it runs: its lanes, its call frames and the groups of lanes that are apart.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -22,6 +23,9 @@ struct Group {
   std::uint32_t block = 0;
   std::uint32_t mask = 0;
   std::uint32_t came_from = 0;  ///< pc of the branch that brought them here
+  /// Its turn when it last gave way because it only looked at memory that did not change; 0 = never.
+  /// As long as nobody else gets on either (Worker::progress is `seen`), others go first.
+  std::uint64_t waited = 0, seen = 0;
 };
 
 /// What parked lanes wait for.
@@ -62,9 +66,12 @@ struct Warp {
   std::vector<std::uint32_t> resume_after_call;      ///< by depth: block to go on with
   std::vector<Parked> parked;
   Group running;                ///< the group that runs when the warp is resumed; mask 0 = pick one
-  std::uint64_t work = 0;       ///< multiply-adds of the blocks entered so far
-  std::uint32_t in_flight = 0;  ///< wgmma whose sums may not be touched yet
-  std::uint64_t clock = 0;      ///< warp instructions executed, what %clock shows
+  std::uint32_t polls = 0;      ///< looks in a row that saw what the one before them saw
+  std::uint32_t patience = 0;
+  std::array<std::uint64_t, 8> sights{};  ///< what was seen last, by pc
+  std::uint64_t work = 0;                 ///< multiply-adds of the blocks entered so far
+  std::uint32_t in_flight = 0;            ///< wgmma whose sums may not be touched yet
+  std::uint64_t clock = 0;                ///< warp instructions executed, what %clock shows
 
   /// Address bases of the current basic block, by pattern slot: filled by the first access through
   /// a register, used by those that follow it (see kernels/memory.cpp).

@@ -1,7 +1,10 @@
-// Cooperative groups of one block: thread_block, tiles of a power of two up to a warp, the lanes
-// that are together. Groups beyond a block (grid, cluster) need a GPU and say so when compiled.
+// Cooperative groups: the grid of a cooperative launch, thread_block, tiles of a power of two up to a
+// warp, the lanes that are together.
 #pragma once
 #pragma GCC system_header
+
+// NVIDIA's guards: programs ask for them, and a toolkit's header that is found later adds nothing.
+#define _COOPERATIVE_GROUPS_H_
 
 #include "cuda_runtime.h"
 
@@ -23,6 +26,10 @@ class thread_block {
   static __SIMGPU_MEMBER dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
   static __SIMGPU_MEMBER dim3 group_dim() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
   static __SIMGPU_MEMBER dim3 dim_threads() { return group_dim(); }
+
+  struct arrival_token {};
+  static __SIMGPU_MEMBER arrival_token barrier_arrive() { return {}; }
+  static __SIMGPU_MEMBER void barrier_wait(arrival_token&&) { sync(); }
 };
 
 __SIMGPU_DEVICE thread_block this_thread_block() {
@@ -62,6 +69,9 @@ class thread_block_tile : public __simgpu::lanes {
  public:
   __SIMGPU_MEMBER thread_block_tile()
       : __simgpu::lanes(Size == 32 ? 0xffffffffu : ((1u << (Size & 31)) - 1) << first()) {}
+  /// A tile is the same whatever it was cut from.
+  template <typename Other>
+  __SIMGPU_MEMBER thread_block_tile(const thread_block_tile<Size, Other>&) : thread_block_tile() {}
   static __SIMGPU_MEMBER unsigned int thread_rank() { return lane() & (Size - 1); }
   static constexpr __SIMGPU_MEMBER unsigned int num_threads() { return Size; }
   static constexpr __SIMGPU_MEMBER unsigned int size() { return Size; }
@@ -89,6 +99,14 @@ class thread_block_tile : public __simgpu::lanes {
   }
   __SIMGPU_MEMBER unsigned int ballot(int predicate) const {
     return (__ballot_sync(mask_, predicate) & mask_) >> first();
+  }
+  template <typename T>
+  __SIMGPU_MEMBER unsigned int match_any(T value) const {
+    return (__match_any_sync(mask_, value) & mask_) >> first();
+  }
+  template <typename T>
+  __SIMGPU_MEMBER unsigned int match_all(T value, int& same) const {
+    return (__match_all_sync(mask_, value, &same) & mask_) >> first();
   }
 };
 
@@ -125,14 +143,61 @@ __SIMGPU_DEVICE void sync(const Group& group) {
   group.sync();
 }
 
-/// What reaches beyond a block: one clear error where it is used.
-struct grid_group {
-  static __SIMGPU_MEMBER void sync() {}
+template <typename Group>
+__SIMGPU_DEVICE unsigned int thread_rank(const Group& group) {
+  return group.thread_rank();
+}
+
+/// `f` is called by one thread of the group.
+template <typename Group, typename F, typename... Arguments>
+__SIMGPU_DEVICE void invoke_one(const Group& group, F&& f, Arguments&&... arguments) {
+  if (group.thread_rank() == 0) f(static_cast<Arguments&&>(arguments)...);
+}
+
+namespace __simgpu {
+/// Blocks that came to the barrier of the grid, over all its uses and launches.
+static __device__ unsigned int blocks_arrived;
+}  // namespace __simgpu
+
+/// All threads of a cooperative launch (cudaLaunchCooperativeKernel), whose blocks are all resident.
+class grid_group {
+ public:
+  static __SIMGPU_MEMBER bool is_valid() { return true; }
+  static __SIMGPU_MEMBER unsigned long long num_blocks() {
+    return (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
+  }
+  static __SIMGPU_MEMBER unsigned long long block_rank() {
+    return ((unsigned long long)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+  }
+  static __SIMGPU_MEMBER unsigned long long num_threads() {
+    return num_blocks() * thread_block::num_threads();
+  }
+  static __SIMGPU_MEMBER unsigned long long size() { return num_threads(); }
+  static __SIMGPU_MEMBER unsigned long long thread_rank() {
+    return block_rank() * thread_block::num_threads() + thread_block::thread_rank();
+  }
+  static __SIMGPU_MEMBER dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+  static __SIMGPU_MEMBER dim3 dim_blocks() { return group_dim(); }
+  static __SIMGPU_MEMBER dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+
+  static __SIMGPU_MEMBER void sync() {
+    __syncthreads();
+    if (thread_block::thread_rank() == 0) {
+      const unsigned int blocks = (unsigned int)num_blocks();
+      __threadfence();
+      const unsigned int before = atomicAdd(&__simgpu::blocks_arrived, 1u);
+      const unsigned int all = before / blocks * blocks + blocks;
+      while ((int)(atomicAdd(&__simgpu::blocks_arrived, 0u) - all) < 0) {
+      }
+      __threadfence();
+    }
+    __syncthreads();
+  }
 };
-__attribute__((device, unavailable("simgpu: a barrier of the whole grid is not supported on the "
-                                   "simulated GPU: end the kernel and launch the next one")))
-grid_group
-this_grid();
+
+__SIMGPU_DEVICE grid_group this_grid() {
+  return grid_group();
+}
 
 #undef __SIMGPU_MEMBER
 

@@ -6,6 +6,9 @@
 #pragma once
 #pragma GCC system_header
 
+// NVIDIA's guards: programs ask for them, and a toolkit's header that is found later adds nothing.
+#define __CUDA_FP16_H__
+
 #include "cuda_runtime.h"
 #include "simgpu/sixteen_bits.h"
 

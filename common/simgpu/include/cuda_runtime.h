@@ -6,6 +6,13 @@
 #pragma once
 #pragma GCC system_header
 
+// NVIDIA's guards: programs ask for them, and a toolkit's header that is found later adds nothing.
+#define __CUDA_RUNTIME_H__
+#define __DEVICE_FUNCTIONS_H__
+#define __MATH_FUNCTIONS_H__
+#define __COMMON_FUNCTIONS_H__
+#define __DEVICE_ATOMIC_FUNCTIONS_H__
+
 #include "simgpu/attributes.h"
 
 // Before anything that may include <cmath>: see math_functions.h.
@@ -19,10 +26,12 @@
 #include "vector_functions.h"
 #include "vector_types.h"
 
+#include "simgpu/absent.h"
 #include "simgpu/host_templates.h"
 
 #if defined(__CUDA__)
 #include "simgpu/atomics.h"
+#include "simgpu/heap.h"
 #include "simgpu/intrinsics.h"
 #include "simgpu/launch.h"
 #include "simgpu/sync.h"

@@ -5,6 +5,10 @@
 #pragma once
 #pragma GCC system_header
 
+// NVIDIA's guards: programs ask for them, and a toolkit's header that is found later adds nothing.
+#define __CUDA_RUNTIME_API_H__
+#define __CUDA_DEVICE_RUNTIME_API_H__
+
 #include "driver_types.h"
 
 #define CUDART_VERSION 13000
@@ -24,6 +28,8 @@ cudaError_t cudaGetDeviceFlags(unsigned int* flags);
 cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device);
 cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaDeviceReset(void);
+cudaError_t cudaThreadSynchronize(void);
+cudaError_t cudaThreadExit(void);
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value);
 cudaError_t cudaDeviceGetLimit(size_t* value, enum cudaLimit limit);
 cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache* config);
@@ -101,8 +107,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
                                   unsigned int flags);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data);
 
-// Events. cudaEventElapsedTime returns cudaErrorNotSupported: a simulated GPU has counts, not
-// milliseconds.
+// Events. cudaEventElapsedTime gives 0 and says so once: a simulated GPU has counts, no milliseconds.
 cudaError_t cudaEventCreate(cudaEvent_t* event);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
@@ -132,15 +137,27 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void*
 cudaError_t cudaProfilerStart(void);
 cudaError_t cudaProfilerStop(void);
 
-// Not supported on the simulated GPU.
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
+                                void** args);
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** args,
+                                        size_t shared_bytes = 0, cudaStream_t stream = 0);
+
+// Memory that host and device see at one address. Kernels run to their end inside the launch, so
+// what they wrote is there when it returns.
 cudaError_t cudaMallocManaged(void** ptr, size_t bytes, unsigned int flags = cudaMemAttachGlobal);
-cudaError_t cudaMalloc3D(struct cudaPitchedPtr* ptr, struct cudaExtent extent);
 cudaError_t cudaHostGetDevicePointer(void** device_ptr, void* host_ptr, unsigned int flags);
+cudaError_t cudaHostGetFlags(unsigned int* flags, void* host_ptr);
+cudaError_t cudaMemPrefetchAsync(const void* ptr, size_t bytes, int device,
+                                 cudaStream_t stream = 0);
+cudaError_t cudaMemAdvise(const void* ptr, size_t bytes, enum cudaMemoryAdvise advice, int device);
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* ptr, size_t bytes = 0,
+                                     unsigned int flags = cudaMemAttachSingle);
+
+// Not supported on the simulated GPU.
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr* ptr, struct cudaExtent extent);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags);
 cudaError_t cudaMemcpyPeer(void* dst, int dst_device, const void* src, int src_device,
                            size_t bytes);
-cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** args,
-                                        size_t shared_bytes = 0, cudaStream_t stream = 0);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);

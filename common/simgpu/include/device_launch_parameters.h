@@ -2,6 +2,9 @@
 #pragma once
 #pragma GCC system_header
 
+// NVIDIA's guards: programs ask for them, and a toolkit's header that is found later adds nothing.
+#define __DEVICE_LAUNCH_PARAMETERS_H__
+
 #include "vector_types.h"
 
 #if defined(__CUDA__)

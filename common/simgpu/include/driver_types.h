@@ -4,6 +4,17 @@
 #pragma once
 #pragma GCC system_header
 
+// NVIDIA's guards: programs ask for them, and a toolkit's header that is found later adds nothing.
+#define __DRIVER_TYPES_H__
+#define __DEVICE_TYPES_H__
+#define __CHANNEL_DESCRIPTOR_H__
+#define __DRIVER_FUNCTIONS_H__
+#define __SURFACE_TYPES_H__
+#define __TEXTURE_TYPES_H__
+#define __BUILTIN_TYPES_H__
+#define __HOST_DEFINES_H__
+#define __HOST_CONFIG_H__
+
 #include <stddef.h>
 
 #include "vector_types.h"
@@ -250,7 +261,66 @@ struct cudaDeviceProp {
   int memoryPoolsSupported;
   int clusterLaunch;
   int unifiedFunctionPointers;
+  // Of CUDA before 13, which older programs print. A simulated chip has no clock: 0.
+  int clockRate;
+  int memoryClockRate;
+  int deviceOverlap;
+  int kernelExecTimeoutEnabled;
+  int computeMode;
+  int singleToDoublePrecisionPerfRatio;
+  int cooperativeMultiDeviceLaunch;
+  char luid[8];
+  unsigned int luidDeviceNodeMask;
+  int maxTexture1D;
+  int maxTexture1DMipmap;
+  int maxTexture1DLinear;
+  int maxTexture2D[2];
+  int maxTexture2DLinear[3];
+  int maxTexture3D[3];
+  int maxTexture1DLayered[2];
+  int maxTexture2DLayered[3];
+  int maxSurface1D;
+  int maxSurface2D[2];
+  size_t surfaceAlignment;
 };
+
+struct cudaMemLocation {
+  int type;
+  int id;
+};
+
+typedef enum cudaLaunchAttributeID {
+  cudaLaunchAttributeIgnore = 0,
+  cudaLaunchAttributeAccessPolicyWindow = 1,
+  cudaLaunchAttributeCooperative = 2,
+  cudaLaunchAttributeSynchronizationPolicy = 3,
+  cudaLaunchAttributeClusterDimension = 4,
+  cudaLaunchAttributeClusterSchedulingPolicyPreference = 5,
+  cudaLaunchAttributeProgrammaticStreamSerialization = 6,
+  cudaLaunchAttributeProgrammaticEvent = 7,
+  cudaLaunchAttributePriority = 8,
+} cudaLaunchAttributeID;
+typedef union cudaLaunchAttributeValue {
+  char pad[64];
+  int cooperative;
+  struct {
+    unsigned int x, y, z;
+  } clusterDim;
+  int programmaticStreamSerializationAllowed;
+  int priority;
+} cudaLaunchAttributeValue;
+typedef struct cudaLaunchAttribute_st {
+  cudaLaunchAttributeID id;
+  char pad[4];
+  cudaLaunchAttributeValue val;
+} cudaLaunchAttribute;
+typedef struct cudaLaunchConfig_st {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute* attrs;
+  unsigned int numAttrs;
+} cudaLaunchConfig_t;
 
 /// What cudaDeviceGetAttribute answers. Texture and surface limits are left out.
 enum cudaDeviceAttr {

@@ -7,6 +7,9 @@
 #pragma once
 #pragma GCC system_header
 
+// NVIDIA's guards: programs ask for them, and a toolkit's header that is found later adds nothing.
+#define __CUDA_MMA_H__
+
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 #include "cuda_runtime.h"

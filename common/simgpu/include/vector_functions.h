@@ -2,6 +2,10 @@
 #pragma once
 #pragma GCC system_header
 
+// NVIDIA's guards: programs ask for them, and a toolkit's header that is found later adds nothing.
+#define __VECTOR_FUNCTIONS_H__
+#define __VECTOR_FUNCTIONS_HPP__
+
 #include "vector_types.h"
 
 #define __SIMGPU_MAKE(Prefix, T)                                 \

@@ -8,6 +8,9 @@
 #pragma once
 #pragma GCC system_header
 
+// NVIDIA's guards: programs ask for them, and a toolkit's header that is found later adds nothing.
+#define __VECTOR_TYPES_H__
+
 #include "simgpu/attributes.h"
 
 #if defined(__CUDA_ARCH__)

@@ -211,20 +211,21 @@ TEST_CASE("exact shadow names the other party, also the earlier of two readers",
 }
 
 TEST_CASE("the fence and counter pattern orders blocks", "[engine]") {
+  check::BlockOrder::Launch launch;
   check::BlockOrder order;
-  order.start_block(0);
+  order.start_block(0, launch);
   const std::uint64_t early = order.now();
   order.fence();
   order.atomic(0x1000);
   const std::uint64_t late = order.now() + 1;
-  order.start_block(1);
+  order.start_block(1, launch);
   CHECK_FALSE(order.ordered(0, early));
   order.atomic(0x2000);  // another variable
   CHECK_FALSE(order.ordered(0, early));
   order.atomic(0x1000);
   CHECK(order.ordered(0, early));
   CHECK_FALSE(order.ordered(0, late));
-  order.start_block(2);
+  order.start_block(2, launch);
   order.atomic(0x1000);
   CHECK(order.ordered(0, early));
   CHECK_FALSE(order.ordered(1, early));  // block 1 made no fence

@@ -101,6 +101,31 @@ int main() { int* p; cudaMalloc(&p, 4); k<<<2, 1>>>(p); return cudaDeviceSynchro
 fails "findings of a program that ends well: 99" 99 'race.cu: ended with status 0, but 1 finding: see above' simrun "$scratch/race.cu"
 cp "$scratch/.out" "$scratch/said"
 says "each with its line" 'race.cu:3: global-memory race' cat "$scratch/said"
+program unwritten '__global__ void k(int* p) { float sum; for (int i = 0; i < 3; ++i) sum += 0.5f; *p = static_cast<int>(sum); }
+int main() { int* p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); return cudaDeviceSynchronize(); }'
+fails "a variable that nobody wrote is a finding: 99" 99 'but 1 finding' simrun "$scratch/unwritten.cu"
+cp "$scratch/.out" "$scratch/said"
+says "in the compiler's words" "unwritten.cu:3:.*'sum' is uninitialized" cat "$scratch/said"
+program holes '__global__ void k(float* c) { if (threadIdx.x != 7) c[threadIdx.x] = 1; }
+int main() { float *c, h[64]; cudaMalloc(&c, sizeof h); k<<<1, 64>>>(c); return cudaMemcpy(h, c, sizeof h, cudaMemcpyDeviceToHost); }'
+fails "an element that no thread wrote, copied to the host: 99" 99 'but 1 finding' simrun "$scratch/holes.cu"
+cp "$scratch/.out" "$scratch/said"
+says "which one" '4 of 256 bytes copied from allocation 1 were never written, the first at byte 28' cat "$scratch/said"
+program padded 'struct S { char a; double b; };
+__global__ void k(S* s) { s[threadIdx.x].a = 1; s[threadIdx.x].b = 2; }
+int main() { S *s, h[9]; cudaMalloc(&s, sizeof h); k<<<1, 9>>>(s); return cudaMemcpy(h, s, sizeof h, cudaMemcpyDeviceToHost); }'
+holds "padding between members is none" simrun "$scratch/padded.cu"
+program brackets '#include <vector>
+__global__ void k(int* p) { *p = 5; }
+int main() { std::vector<std::vector<int> > v; int *p, h; cudaMalloc(&p, 4); k << <1, 1 >> > (p);
+cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost); return h; }'
+fails "brackets that a formatter has cut up" 5 'brackets.cu: ended with status 5, no findings' simrun "$scratch/brackets.cu"
+program textures 'texture<float, 1> t;
+int main() {}'
+fails "textures: one sentence" 2 'textures and surfaces are not supported' simrun "$scratch/textures.cu"
+if [ -e /usr/local/cuda/include/cublas_v2.h ]; then
+    holds "with a toolkit on the include path" common/simgpu/simcc -Wall -Wextra -Werror -I/usr/local/cuda/include -c common/simgpu/tests/programs/published_headers.cu -o "$scratch/toolkit.o"
+fi
 program crash 'int main() { int* p; cudaMalloc(&p, 4); std::printf("%d", *p); }'
 fails "host code that follows a device pointer: 139, and why" 139 'host code that follows a device pointer' simrun "$scratch/crash.cu"
 mkdir "$scratch/a folder"

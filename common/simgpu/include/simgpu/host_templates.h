@@ -89,6 +89,15 @@ inline cudaError_t cudaLaunchCooperativeKernel(T* function, dim3 grid, dim3 bloc
   return ::cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(function), grid, block, args,
                                        shared_bytes, stream);
 }
+/// The arguments are converted to the kernel's parameters first, as in a call.
+template <class... Parameters, class... Arguments>
+inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config,
+                                      void (*kernel)(Parameters...), Arguments&&... arguments) {
+  return [&](Parameters... converted) {
+    void* pointers[sizeof...(Parameters) + 1] = {(void*)&converted..., 0};
+    return ::cudaLaunchKernelExC(config, reinterpret_cast<const void*>(kernel), pointers);
+  }(static_cast<Arguments&&>(arguments)...);
+}
 template <class T>
 inline cudaError_t cudaFuncSetAttribute(T* function, enum cudaFuncAttribute attribute, int value) {
   return ::cudaFuncSetAttribute(reinterpret_cast<const void*>(function), attribute, value);

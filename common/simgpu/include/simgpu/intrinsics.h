@@ -118,6 +118,18 @@ __SIMGPU_DEVICE unsigned int __dp4a(unsigned int a, unsigned int b, unsigned int
   asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
   return d;
 }
+// Products of the two 16-bit parts of a with the low or high two bytes of b.
+#define __SIMGPU_DP2A(Name, Form, T, Type)                                                     \
+  __SIMGPU_DEVICE T Name(T a, T b, T c) {                                                      \
+    T d;                                                                                       \
+    asm("dp2a." Form "." Type "." Type " %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c)); \
+    return d;                                                                                  \
+  }
+__SIMGPU_DP2A(__dp2a_lo, "lo", int, "s32")
+__SIMGPU_DP2A(__dp2a_lo, "lo", unsigned int, "u32")
+__SIMGPU_DP2A(__dp2a_hi, "hi", int, "s32")
+__SIMGPU_DP2A(__dp2a_hi, "hi", unsigned int, "u32")
+#undef __SIMGPU_DP2A
 
 // ---- the same bits as another type
 __SIMGPU_DEVICE int __float_as_int(float x) {

@@ -5,7 +5,7 @@
 // clang would otherwise take for device code as well, and their bodies need a device library that
 // is not here. Accuracy: sqrt, fma, rounding and min/max are exact as IEEE 754 says; the elementary
 // functions are within a few units in the last place (float) or 1e-14 relative (double). They
-// differ from NVIDIA's in the last bits.
+// differ from NVIDIA's in the last bits. What programs call less often is in math_engine.h.
 #pragma once
 #pragma GCC system_header
 
@@ -16,7 +16,7 @@
   F(fabs) F(sqrt) F(floor) F(ceil) F(trunc) F(rint) F(nearbyint) F(round) F(exp)     \
   F(exp2) F(log) F(log2) F(log10) F(sin) F(cos) F(tan) F(tanh) F(sinh) F(cosh)
 // clang-format on
-#define __SIMGPU_BINARY_LIST(F) F(fmin) F(fmax) F(fmod) F(copysign) F(pow)
+#define __SIMGPU_BINARY_LIST(F) F(fmin) F(fmax) F(copysign) F(pow)
 
 // 1. Declarations: f(double), ff(float), and the C++ overload f(float), here and in std.
 #define __SIMGPU_DECLARE(Name)            \
@@ -63,11 +63,14 @@ using ::llabs;
 using ::signbit;
 }  // namespace std
 
+#include "math_engine.h"
+
 // 2. What nvcc's cuda_runtime.h brings in too.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -179,18 +182,6 @@ __SIMGPU_DEVICE double round(double x) {
   const double whole = trunc(magnitude);
   const double rounded = magnitude - whole >= 0.5 ? whole + 1.0 : whole;
   return copysign(rounded, x);
-}
-
-// x^y mod: exact by long division in binary would take up to 277 steps; quotients beyond 2^24
-// (2^53) lose bits here, which CUDA's do not.
-__SIMGPU_DEVICE float fmodf(float x, float y) {
-  return fmaf(-truncf(__fdiv_rz(x, y)), y, x);
-}
-__SIMGPU_DEVICE float fmod(float x, float y) {
-  return fmodf(x, y);
-}
-__SIMGPU_DEVICE double fmod(double x, double y) {
-  return fma(-trunc(__ddiv_rz(x, y)), y, x);
 }
 
 // 2^n for -1022 <= n <= 1023.

@@ -112,6 +112,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
   prop->localL1CacheSupported = 1;
   prop->hostRegisterSupported = 1;
   prop->memoryPoolsSupported = 1;
+  prop->canMapHostMemory = 1;
+  prop->managedMemory = 1;
+  prop->cooperativeLaunch = 1;
+  prop->deviceOverlap = 1;
   return cudaSuccess;
 }
 
@@ -164,6 +168,9 @@ constexpr Attribute kAttributes[] = {
     {cudaDevAttrLocalL1CacheSupported, [](const DeviceModel&) { return 1; }},
     {cudaDevAttrHostRegisterSupported, [](const DeviceModel&) { return 1; }},
     {cudaDevAttrMemoryPoolsSupported, [](const DeviceModel&) { return 1; }},
+    {cudaDevAttrCooperativeLaunch, [](const DeviceModel&) { return 1; }},
+    {cudaDevAttrManagedMemory, [](const DeviceModel&) { return 1; }},
+    {cudaDevAttrCanMapHostMemory, [](const DeviceModel&) { return 1; }},
 };
 /// A simulated chip has no clock, bus, cache or power supply. 0 is what programs print; dividing by
 /// it shows.
@@ -179,14 +186,12 @@ constexpr cudaDeviceAttr kZeroAttributes[] = {
     cudaDevAttrAsyncEngineCount,
     cudaDevAttrKernelExecTimeout,
     cudaDevAttrIntegrated,
-    cudaDevAttrCanMapHostMemory,
     cudaDevAttrComputeMode,
     cudaDevAttrEccEnabled,
     cudaDevAttrPciBusId,
     cudaDevAttrPciDeviceId,
     cudaDevAttrPciDomainId,
     cudaDevAttrTccDriver,
-    cudaDevAttrManagedMemory,
     cudaDevAttrIsMultiGpuBoard,
     cudaDevAttrMultiGpuBoardGroupID,
     cudaDevAttrHostNativeAtomicSupported,
@@ -194,7 +199,6 @@ constexpr cudaDeviceAttr kZeroAttributes[] = {
     cudaDevAttrConcurrentManagedAccess,
     cudaDevAttrComputePreemptionSupported,
     cudaDevAttrCanUseHostPointerForRegisteredMem,
-    cudaDevAttrCooperativeLaunch,
     cudaDevAttrPageableMemoryAccessUsesHostPageTables,
     cudaDevAttrDirectManagedMemAccessFromHost,
     cudaDevAttrClusterLaunch,
@@ -224,6 +228,13 @@ cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
   if (device != 0) return bad_device(state, "cudaDeviceGetPCIBusId");
   std::snprintf(id, static_cast<std::size_t>(length), "0000:00:00.0");
   return cudaSuccess;
+}
+
+cudaError_t cudaThreadSynchronize() {
+  return cudaDeviceSynchronize();
+}
+cudaError_t cudaThreadExit() {
+  return cudaDeviceReset();
 }
 
 cudaError_t cudaDeviceSynchronize() {

@@ -45,11 +45,26 @@ int resident_blocks(const DeviceModel& model, const Registered& kernel, unsigned
   return static_cast<int>(std::min(blocks, model.shared_bytes_per_multiprocessor / block_shared));
 }
 
-}  // namespace
+/// A grid whose blocks wait for each other must be resident as a whole.
+cudaError_t check_residency(State& state, const Registered& kernel, dim3 grid, dim3 block,
+                            size_t shared_bytes) {
+  const DeviceModel& model = state.backend().model();
+  const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
+  if (threads == 0 || threads > model.max_threads_per_block) return cudaSuccess;  // refused later
+  const auto each = static_cast<std::uint64_t>(
+      resident_blocks(model, kernel, static_cast<unsigned>(threads), shared_bytes));
+  const std::uint64_t fit = each * model.multiprocessors;
+  const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
+  if (blocks <= fit) return cudaSuccess;
+  return state.fail("cudaLaunchCooperativeKernel", cudaErrorCooperativeLaunchTooLarge,
+                    "the grid has " + std::to_string(blocks) + " blocks, of which " +
+                        std::to_string(fit) + " can be resident (" + std::to_string(each) +
+                        " on each of " + std::to_string(model.multiprocessors) +
+                        " multiprocessors)");
+}
 
-cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args,
-                             size_t shared_bytes, cudaStream_t stream) {
-  SIMGPU_API_BEGIN;
+cudaError_t launch(State& state, const void* function, dim3 grid, dim3 block, void** args,
+                   size_t shared_bytes, cudaStream_t stream, bool cooperative) {
   const char* const call = "kernel launch";
   cudaError_t error = cudaSuccess;
   Registered* const kernel = state.kernel(call, function, error);
@@ -69,9 +84,50 @@ cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**
     const KernelParam& param = info.params[i];
     std::memcpy(bytes.data() + param.offset, args[i], param.size);
   }
-  return state.done(call, state.backend().launch(kernel->name, Dim3{grid.x, grid.y, grid.z},
-                                                 Dim3{block.x, block.y, block.z},
-                                                 static_cast<unsigned>(shared_bytes), bytes));
+  if (cooperative)
+    if (const cudaError_t refused = check_residency(state, *kernel, grid, block, shared_bytes))
+      return refused;
+  if (const cudaError_t failed = state.mapped.to_device(state.backend(), bytes))
+    return state.fail(call, failed);
+  const cudaError_t launched = state.backend().launch(kernel->name, Dim3{grid.x, grid.y, grid.z},
+                                                      Dim3{block.x, block.y, block.z},
+                                                      static_cast<unsigned>(shared_bytes), bytes);
+  state.mapped.to_host(state.backend());
+  return state.done(call, launched);
+}
+
+}  // namespace
+
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args,
+                             size_t shared_bytes, cudaStream_t stream) {
+  SIMGPU_API_BEGIN;
+  return launch(state, function, grid, block, args, shared_bytes, stream, false);
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** args,
+                                        size_t shared_bytes, cudaStream_t stream) {
+  SIMGPU_API_BEGIN;
+  return launch(state, function, grid, block, args, shared_bytes, stream, true);
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
+                                void** args) {
+  SIMGPU_API_BEGIN;
+  const char* const call = "cudaLaunchKernelEx";
+  if (!config || (config->numAttrs != 0 && !config->attrs))
+    return state.fail(call, cudaErrorInvalidValue, "the configuration is missing");
+  bool cooperative = false;
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = config->attrs[i];
+    if (attribute.id == cudaLaunchAttributeCooperative) cooperative = attribute.val.cooperative;
+    const auto& cluster = attribute.val.clusterDim;
+    if (attribute.id == cudaLaunchAttributeClusterDimension &&
+        cluster.x * cluster.y * cluster.z != 1)
+      return state.unsupported("cudaLaunchAttributeClusterDimension",
+                               "clusters of more than one block are not simulated");
+  }
+  return launch(state, function, config->gridDim, config->blockDim, args, config->dynamicSmemBytes,
+                config->stream, cooperative);
 }
 
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {

@@ -10,6 +10,7 @@ using simgpu::DevicePtr;
 using simgpu::runtime::device_ptr;
 using simgpu::runtime::HostRange;
 using simgpu::runtime::is_stream;
+using simgpu::runtime::Mapping;
 using simgpu::runtime::RegisteredVariable;
 using simgpu::runtime::State;
 
@@ -17,10 +18,9 @@ namespace {
 
 /// Rows from cudaMallocPitch start at multiples of this, as on compute capability 8.0.
 constexpr std::size_t kPitchAlignment = 512;
-/// Page-locked memory is handed out in whole pages.
-constexpr std::size_t kHostAlignment = 4096;
 
 bool is_device(State& state, const void* p) {
+  if (state.mapped.holds(p)) return false;  // the host's bytes are the ones that count
   DevicePtr base = 0;
   std::uint64_t bytes = 0;
   return p && state.backend().find(device_ptr(p), base, bytes);
@@ -75,6 +75,9 @@ cudaError_t run_copy(State& state, const char* call, Copy c) {
   if (c.kind != cudaMemcpyDefault) {
     to_device = c.kind == cudaMemcpyHostToDevice || c.kind == cudaMemcpyDeviceToDevice;
     from_device = c.kind == cudaMemcpyDeviceToHost || c.kind == cudaMemcpyDeviceToDevice;
+    // Memory that both sides see is on whichever side the kind says.
+    if (state.mapped.holds(c.dst)) to_device = false;
+    if (state.mapped.holds(c.src)) from_device = false;
     // A pointer of the wrong side would crash the program below; CUDA says so instead.
     if (to_device != dst_device) {
       return state.fail(call, cudaErrorInvalidValue,
@@ -116,6 +119,11 @@ cudaError_t run_fill(State& state, const char* call, void* ptr, std::size_t pitc
     width *= height;
     height = 1;
   }
+  if (state.mapped.holds(ptr)) {
+    for (std::size_t row = 0; row < height; ++row)
+      std::memset(static_cast<std::byte*>(ptr) + row * pitch, value, width);
+    return cudaSuccess;
+  }
   for (std::size_t row = 0; row < height; ++row) {
     const cudaError_t error = state.backend().fill(device_ptr(ptr) + row * pitch,
                                                    static_cast<std::uint8_t>(value), width);
@@ -151,17 +159,13 @@ void* symbol_address(State& state, const char* call, const void* symbol, std::si
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address + offset));
 }
 
+/// Page-locked memory: kernels reach it, too, at the same address.
 cudaError_t host_allocate(State& state, const char* call, void** ptr, std::size_t bytes) {
   if (!ptr) return state.fail(call, cudaErrorInvalidValue, "the pointer to fill in is null");
   *ptr = nullptr;
   if (bytes == 0) return cudaSuccess;
-  if (bytes > SIZE_MAX - kHostAlignment) return state.fail(call, cudaErrorMemoryAllocation);
-  const std::size_t pages = (bytes + kHostAlignment - 1) / kHostAlignment * kHostAlignment;
-  void* const memory = std::aligned_alloc(kHostAlignment, pages);
-  if (!memory) return state.fail(call, cudaErrorMemoryAllocation);
-  state.host_ranges[reinterpret_cast<std::uintptr_t>(memory)] = {bytes, true};
-  *ptr = memory;
-  return cudaSuccess;
+  const cudaError_t error = state.mapped.allocate(state.backend(), bytes, Mapping::pinned, ptr);
+  return state.done(call, error);
 }
 
 cudaError_t bad_stream(State& state, const char* call) {
@@ -203,7 +207,7 @@ cudaError_t cudaMallocAsync(void** ptr, size_t bytes, cudaStream_t stream) {
 cudaError_t cudaFree(void* ptr) {
   SIMGPU_API_BEGIN;
   if (const cudaError_t error = state.synchronize("cudaFree")) return error;
-  if (!ptr) return cudaSuccess;
+  if (!ptr || state.mapped.release(state.backend(), ptr, Mapping::managed)) return cudaSuccess;
   return state.done("cudaFree", state.backend().release(device_ptr(ptr)));
 }
 
@@ -231,6 +235,12 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
                       "the pointer to fill in is null");
   }
   *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, nullptr};
+  if (const auto kind = state.mapped.kind_of(ptr)) {
+    const bool managed = *kind == Mapping::managed;
+    *attributes = {managed ? cudaMemoryTypeManaged : cudaMemoryTypeHost, 0, const_cast<void*>(ptr),
+                   const_cast<void*>(ptr)};
+    return cudaSuccess;
+  }
   if (is_device(state, ptr)) {
     *attributes = {cudaMemoryTypeDevice, 0, const_cast<void*>(ptr), nullptr};
     return cudaSuccess;
@@ -239,7 +249,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   auto range = state.host_ranges.upper_bound(address);
   if (range != state.host_ranges.begin() &&
       (--range, address - range->first < range->second.bytes)) {
-    *attributes = {cudaMemoryTypeHost, 0, nullptr, const_cast<void*>(ptr)};
+    *attributes = {cudaMemoryTypeHost, 0, state.mapped.device_address(const_cast<void*>(ptr)),
+                   const_cast<void*>(ptr)};
   }
   return cudaSuccess;
 }
@@ -255,10 +266,6 @@ cudaError_t cudaMallocHost(void** ptr, size_t bytes) {
 cudaError_t cudaHostAlloc(void** ptr, size_t bytes, unsigned int flags) {
   SIMGPU_API_BEGIN;
   if (flags & ~7u) return state.fail("cudaHostAlloc", cudaErrorInvalidValue, "unknown flags");
-  if (flags & cudaHostAllocMapped) {
-    return state.unsupported("cudaHostAlloc(cudaHostAllocMapped)",
-                             "kernels on the simulated GPU cannot reach host memory");
-  }
   return host_allocate(state, "cudaHostAlloc", ptr, bytes);
 }
 
@@ -266,38 +273,82 @@ cudaError_t cudaFreeHost(void* ptr) {
   SIMGPU_API_BEGIN;
   if (const cudaError_t error = state.synchronize("cudaFreeHost")) return error;
   if (!ptr) return cudaSuccess;
-  const auto found = state.host_ranges.find(reinterpret_cast<std::uintptr_t>(ptr));
-  if (found == state.host_ranges.end() || !found->second.owned) {
+  if (!state.mapped.release(state.backend(), ptr, Mapping::pinned)) {
     return state.fail("cudaFreeHost", cudaErrorInvalidValue,
                       "the pointer does not come from cudaMallocHost or cudaHostAlloc");
   }
-  state.host_ranges.erase(found);
-  std::free(ptr);
   return cudaSuccess;
 }
 
 cudaError_t cudaHostRegister(void* ptr, size_t bytes, unsigned int flags) {
   SIMGPU_API_BEGIN;
   if (!ptr || !bytes) return state.fail("cudaHostRegister", cudaErrorInvalidValue);
-  if (flags & cudaHostRegisterMapped) {
-    return state.unsupported("cudaHostRegister(cudaHostRegisterMapped)",
-                             "kernels on the simulated GPU cannot reach host memory");
-  }
+  (void)flags;
   const auto address = reinterpret_cast<std::uintptr_t>(ptr);
-  if (!state.host_ranges.emplace(address, HostRange{bytes, false}).second) {
+  if (!state.host_ranges.emplace(address, HostRange{bytes}).second) {
     return state.fail("cudaHostRegister", cudaErrorHostMemoryAlreadyRegistered);
   }
-  return cudaSuccess;
+  return state.done("cudaHostRegister", state.mapped.adopt(state.backend(), ptr, bytes));
 }
 
 cudaError_t cudaHostUnregister(void* ptr) {
   SIMGPU_API_BEGIN;
   const auto found = state.host_ranges.find(reinterpret_cast<std::uintptr_t>(ptr));
-  if (found == state.host_ranges.end() || found->second.owned) {
+  if (found == state.host_ranges.end()) {
     return state.fail("cudaHostUnregister", cudaErrorHostMemoryNotRegistered);
   }
+  state.mapped.release(state.backend(), ptr, Mapping::registered);
   state.host_ranges.erase(found);
   return cudaSuccess;
+}
+
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned int flags) {
+  SIMGPU_API_BEGIN;
+  if (!device || flags) return state.fail("cudaHostGetDevicePointer", cudaErrorInvalidValue);
+  *device = state.mapped.device_address(host);
+  if (*device) return cudaSuccess;
+  return state.fail("cudaHostGetDevicePointer", cudaErrorInvalidValue,
+                    "the pointer does not come from cudaHostAlloc, and was not registered");
+}
+
+cudaError_t cudaHostGetFlags(unsigned int* flags, void* host) {
+  SIMGPU_API_BEGIN;
+  if (!flags || !state.mapped.device_address(host))
+    return state.fail("cudaHostGetFlags", cudaErrorInvalidValue);
+  *flags = cudaHostAllocMapped;
+  return cudaSuccess;
+}
+
+// ------------------------------------------------------------------------------------- managed
+// memory
+
+cudaError_t cudaMallocManaged(void** ptr, size_t bytes, unsigned int flags) {
+  SIMGPU_API_BEGIN;
+  const char* const call = "cudaMallocManaged";
+  if (!ptr) return state.fail(call, cudaErrorInvalidValue, "the pointer to fill in is null");
+  *ptr = nullptr;
+  if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
+    return state.fail(call, cudaErrorInvalidValue);
+  return state.done(call, state.mapped.allocate(state.backend(), bytes, Mapping::managed, ptr));
+}
+
+// Hints: there is one place for the bytes.
+cudaError_t cudaMemPrefetchAsync(const void* ptr, size_t, int, cudaStream_t stream) {
+  SIMGPU_API_BEGIN;
+  if (!is_stream(stream)) return bad_stream(state, "cudaMemPrefetchAsync");
+  return state.mapped.holds(ptr) ? cudaSuccess
+                                 : state.fail("cudaMemPrefetchAsync", cudaErrorInvalidValue,
+                                              "the pointer does not come from cudaMallocManaged");
+}
+cudaError_t cudaMemAdvise(const void* ptr, size_t, cudaMemoryAdvise, int) {
+  SIMGPU_API_BEGIN;
+  return state.mapped.holds(ptr) ? cudaSuccess
+                                 : state.fail("cudaMemAdvise", cudaErrorInvalidValue,
+                                              "the pointer does not come from cudaMallocManaged");
+}
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void*, size_t, unsigned int) {
+  SIMGPU_API_BEGIN;
+  return is_stream(stream) ? cudaSuccess : bad_stream(state, "cudaStreamAttachMemAsync");
 }
 
 // --------------------------------------------------------------------------------------------

@@ -58,6 +58,8 @@ cudaError_t State::reset() {
   sticky_ = cudaSuccess;
   last_error = cudaSuccess;
   for (auto& [stub, kernel] : kernels_) kernel = {kernel.name, false, {}, 0};
+  mapped.forget();
+  host_ranges.clear();
   return backend().reset();
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/simgpu/include/cuda_runtime_api.h"
+#include "common/simgpu/runtime/api/mapped.hpp"
 #include "common/simgpu/runtime/backend.hpp"
 
 namespace simgpu::runtime {
@@ -26,10 +27,9 @@ struct RegisteredVariable {
   std::string mangled;
 };
 
-/// Memory from cudaMallocHost or cudaHostRegister.
+/// Memory from cudaHostRegister.
 struct HostRange {
   std::size_t bytes = 0;
-  bool owned = false;  ///< ours to free
 };
 
 /// One per process, made on first use and never destroyed: registration runs before main in an
@@ -69,6 +69,7 @@ class State {
   const RegisteredVariable* variable(const void* shadow) const;
 
   std::map<std::uintptr_t, HostRange> host_ranges;  ///< by first address
+  MappedMemory mapped;
 
  private:
   State() = default;

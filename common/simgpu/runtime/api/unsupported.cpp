@@ -14,36 +14,20 @@ cudaError_t refuse(const char* call, const char* why) {
   return state.unsupported(call, why);
 }
 
-constexpr const char* kNoManaged =
-    "use cudaMalloc and cudaMemcpy: the simulated GPU's memory cannot be reached by the host";
 constexpr const char* kNoGraphs = "launch the kernels directly";
 constexpr const char* kOneDevice = "there is one simulated device";
 
 }  // namespace
 
-cudaError_t cudaMallocManaged(void** ptr, size_t, unsigned int) {
-  if (ptr) *ptr = nullptr;
-  return refuse("cudaMallocManaged", kNoManaged);
-}
 cudaError_t cudaMalloc3D(cudaPitchedPtr* ptr, cudaExtent) {
   if (ptr) *ptr = {};
   return refuse("cudaMalloc3D", "use cudaMallocPitch");
-}
-cudaError_t cudaHostGetDevicePointer(void** device_ptr, void*, unsigned int) {
-  if (device_ptr) *device_ptr = nullptr;
-  return refuse("cudaHostGetDevicePointer",
-                "kernels on the simulated GPU cannot reach host memory");
 }
 cudaError_t cudaDeviceEnablePeerAccess(int, unsigned int) {
   return refuse("cudaDeviceEnablePeerAccess", kOneDevice);
 }
 cudaError_t cudaMemcpyPeer(void*, int, const void*, int, size_t) {
   return refuse("cudaMemcpyPeer", kOneDevice);
-}
-cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, size_t, cudaStream_t) {
-  return refuse(
-      "cudaLaunchCooperativeKernel",
-      "blocks of the simulated GPU run one after the other and cannot wait for each other");
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t) {
   return refuse("cudaGraphDestroy", kNoGraphs);

@@ -7,6 +7,7 @@
 //   SIMGPU_CHECKS=0        no race, barrier and initialisation checks (bounds always are)
 //   SIMGPU_QUIET=1         no findings and no explanations of errors on stderr; error codes remain
 //   SIMGPU_THREADS=n       host threads for one launch (default: all)
+//   SIMGPU_BUDGET=n        thread instructions after which a launch is stopped (default: 2^36)
 
 #include <algorithm>
 #include <cinttypes>
@@ -59,6 +60,9 @@ class LocalBackend final : public Backend {
   LocalBackend() : style_(report_style()) {
     quiet_ = environment_is("SIMGPU_QUIET", "1");
     if (environment_is("SIMGPU_CHECKS", "0")) options_.checks = {true, false, false, false};
+    if (const char* const budget = std::getenv("SIMGPU_BUDGET"))
+      if (const auto n = std::strtoull(budget, nullptr, 10); n != 0)
+        options_.instruction_budget = n;
     if (const char* const threads = std::getenv("SIMGPU_THREADS")) {
       options_.host_threads = static_cast<unsigned>(std::max(0, std::atoi(threads)));
     }
@@ -82,7 +86,10 @@ class LocalBackend final : public Backend {
     return guarded([&] { device_.write(dst, {static_cast<const std::byte*>(src), bytes}); });
   }
   cudaError_t copy_out(void* dst, DevicePtr src, std::size_t bytes) override {
-    return guarded([&] { device_.read({static_cast<std::byte*>(dst), bytes}, src); });
+    return guarded([&] {
+      device_.read({static_cast<std::byte*>(dst), bytes}, src);
+      if (options_.checks.init && !device_.is_initialised(src, bytes)) show_unwritten(src, bytes);
+    });
   }
   cudaError_t copy(DevicePtr dst, DevicePtr src, std::size_t bytes) override {
     return guarded([&] { device_.copy(dst, src, bytes); });
@@ -234,6 +241,44 @@ class LocalBackend final : public Backend {
     std::fprintf(stderr, "simgpu: %s", describe(finding).c_str());
   }
 
+  /// A copy to the host of bytes that neither a kernel nor a copy has written: each allocation once.
+  void show_unwritten(DevicePtr src, std::size_t bytes) {
+    const auto allocation = device_.find(src);
+    if (!allocation || !unwritten_told_.insert(allocation->base).second) return;
+    const Unwritten u = find_unwritten(src, bytes);
+    if (u.is_padding) return;
+    ++findings_;
+    if (quiet_) return;
+    std::fflush(stdout);
+    std::fprintf(
+        stderr,
+        "simgpu: cudaMemcpy to the host: uninitialised read: %s of %s bytes copied from %s "
+        "were never written, the first at byte %s\n",
+        grouped(u.count).c_str(), grouped(bytes).c_str(), allocation->label.c_str(),
+        grouped(src - allocation->base + u.first).c_str());
+  }
+
+  struct Unwritten {
+    std::size_t count = 0, first = 0;
+    bool is_padding =
+        false;  ///< gaps that come back every few bytes, as between a struct's members
+  };
+  Unwritten find_unwritten(DevicePtr src, std::size_t bytes) const {
+    constexpr std::size_t kLongestStruct = 256;
+    Unwritten u;
+    std::size_t gap = 0, written = 0, longest_gap = 0, longest_written = 0;
+    for (std::size_t i = 0; i < bytes; ++i) {
+      const bool is = device_.is_initialised(src + i, 1);
+      if (!is && u.count++ == 0) u.first = i;
+      gap = is ? 0 : gap + 1;
+      written = is ? written + 1 : 0;
+      longest_gap = std::max(longest_gap, gap);
+      longest_written = std::max(longest_written, written);
+    }
+    u.is_padding = longest_gap < 16 && longest_written < kLongestStruct;
+    return u;
+  }
+
   /// Kernel output appears when the program waits for the device or launches again, as on hardware.
   void flush_output() {
     if (output_.empty()) return;
@@ -293,6 +338,7 @@ class LocalBackend final : public Backend {
   std::vector<LaunchReport> reports_;  ///< ReportStyle::json
   ProgramReport totals_;               ///< the other styles
   std::set<std::string> told_;
+  std::set<DevicePtr> unwritten_told_;
   std::uint64_t allocations_ = 0, hidden_ = 0, findings_ = 0;
   std::size_t shown_ = 0;
 };

@@ -118,7 +118,8 @@ void times_itself(ConstMatrix, ConstMatrix, Matrix, cudaStream_t) {
 }
 void wants_managed(ConstMatrix, ConstMatrix, Matrix, cudaStream_t) {
   float* p = nullptr;
-  for (int i = 0; i < 5; ++i) cudaMallocManaged(&p, 100);
+  cudaPitchedPtr volume;
+  for (int i = 0; i < 5; ++i) cudaMalloc3D(&volume, cudaExtent{4, 4, 4});
 }
 void faults(ConstMatrix, ConstMatrix, Matrix c, cudaStream_t) {
   out_of_bounds<<<1, 32>>>(c.data, c.rows * c.ld);

@@ -1,0 +1,63 @@
+// Order between threads of one block by what they hand over themselves: a thread writes, fences and
+// changes a variable by an atomic or volatile store; another sees the variable, fences and reads.
+// Locks and flags work so. A warp that leaves out its fence is ordered with nobody.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "common/simgpu/check/clocks.hpp"
+
+namespace simgpu::check {
+
+class Handovers {
+ public:
+  void reset() {
+    fenced_ = 0;
+    variables_.clear();
+    released_.clear();
+    acquired_.clear();
+  }
+
+  /// What `warp` saw before this fence happened before what it does behind it; what it did before
+  /// goes with the variables that it changes from now on.
+  void fence(unsigned warp, BlockClocks& clocks) {
+    if (released_.empty()) {
+      released_.resize(kMaxWarps);
+      acquired_.resize(kMaxWarps);
+    }
+    fenced_ |= 1u << warp;
+    clocks.join(warp, acquired_[warp]);
+    acquired_[warp] = Arrivals{};
+    released_[warp] = Arrivals{};
+    clocks.arrive(warp, released_[warp]);
+  }
+
+  /// `warp` looks at the variable at `address`, or changes it.
+  void touch(unsigned warp, std::uint64_t address, bool looks, bool changes) {
+    if (fenced_ == 0) return;
+    const auto found = variables_.find(address);
+    if (looks && found != variables_.end()) add(acquired_[warp], found->second);
+    if (!changes || ((fenced_ >> warp) & 1u) == 0) return;
+    if (found != variables_.end())
+      add(found->second, released_[warp]);
+    else if (variables_.size() < kMaxVariables)
+      variables_[address] = released_[warp];
+  }
+
+ private:
+  /// Synchronisation goes through few variables; a histogram is none.
+  static constexpr std::size_t kMaxVariables = 1024;
+
+  static void add(Arrivals& to, const Arrivals& from) {
+    for (std::size_t k = 0; k < to.seen.size(); ++k)
+      to.seen[k] = to.seen[k] > from.seen[k] ? to.seen[k] : from.seen[k];
+  }
+
+  std::uint32_t fenced_ = 0;
+  std::unordered_map<std::uint64_t, Arrivals> variables_;
+  std::vector<Arrivals> released_, acquired_;  ///< by warp
+};
+
+}  // namespace simgpu::check

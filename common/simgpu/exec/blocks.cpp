@@ -1,0 +1,207 @@
+// Which blocks of a launch run, and what is said when none of them can go on.
+//
+// A block runs to its end before the next one starts, so that host threads need few of them at a
+// time. Only where all its warps wait for something that is not there yet does it stay as it is, and
+// other blocks run, up to as many as the chip holds.
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <utility>
+
+#include "common/simgpu/exec/async_proxy.hpp"
+#include "common/simgpu/exec/barriers.hpp"
+#include "common/simgpu/exec/launch_run.hpp"
+
+namespace simgpu::exec {
+namespace {
+
+/// thread instructions between two looks at the shared budget
+constexpr std::int64_t kPortion = 1 << 22;
+/// A launch waits for ever if all its blocks have looked so often, and worked so much in vain. A
+/// wait with a time limit is shorter.
+constexpr unsigned kIdleRounds = 8;
+constexpr std::uint64_t kIdleInstructions = std::uint64_t{1} << 26;
+
+struct Place {
+  std::uint32_t pc = UINT32_MAX;
+  std::uint32_t lanes = 0;
+  const Parked* parked = nullptr;  ///< nullptr: they look at memory
+};
+
+/// Where lanes of a warp wait: those that look at memory first.
+std::vector<Place> places(const Program& p, const Warp& w) {
+  std::vector<Place> all;
+  for (std::size_t d = 0; d <= w.depth; ++d)
+    for (const Group& g : w.frames[d].ready) all.push_back({p.blocks[g.block].first_pc, g.mask, nullptr});
+  if (w.running.mask != 0)
+    all.push_back({p.blocks[w.running.block].first_pc, w.running.mask, nullptr});
+  for (const Parked& k : w.parked) all.push_back({k.pc, k.mask, &k});
+  return all;
+}
+
+std::string barrier_text(const BlockRun& run, const Place& at) {
+  const std::uint32_t number = at.parked->barrier;
+  const BarrierState& b = run.barriers[number];
+  const std::uint32_t expected = b.expected != 0 ? b.expected : run.launch->threads;
+  return "barrier " + std::to_string(number) + " at " + line_text(*run.launch->program, at.pc) +
+         " expects " + std::to_string(expected) + " threads and only " +
+         std::to_string(b.expected != 0 ? b.arrived_count : b.arrived_lanes) + " can come";
+}
+
+std::string parked_text(const BlockRun& run, const Place& at) {
+  if (at.parked == nullptr) return {};
+  switch (at.parked->what) {
+    case WaitsFor::barrier: return " (barrier " + std::to_string(at.parked->barrier) + ")";
+    case WaitsFor::mbarrier: return " (" + mbarrier_text(run, at.parked->barrier) + ")";
+    case WaitsFor::warpgroup: return " (the other warps of its warpgroup)";
+  }
+  return {};
+}
+
+std::string who_text(const BlockRun& run, const Warp& w, const Place& at) {
+  const int lanes = std::popcount(at.lanes);
+  return std::to_string(lanes) + (lanes == 1 ? " thread" : " threads") + " of warp " +
+         std::to_string(w.index) + " in block " + std::to_string(run.number) + " at " +
+         line_text(*run.launch->program, at.pc) + parked_text(run, at);
+}
+
+/// The next block of the launch, ready to run; false if there is none.
+bool begin_block(Worker& worker) {
+  LaunchRun& l = *worker.launch;
+  std::uint64_t block;
+  {
+    std::lock_guard lock(l.mutex);
+    block = l.next_block < l.blocks && !l.over_budget ? l.next_block++ : UINT64_MAX;
+    if (block != UINT64_MAX && worker.resident.empty()) l.running_blocks[worker.number] = block;
+  }
+  if (block == UINT64_MAX) return false;
+  if (worker.spare.empty()) worker.spare.push_back(std::make_unique<BlockRun>());
+  worker.resident.push_back(std::move(worker.spare.back()));
+  worker.spare.pop_back();
+  BlockRun& run = *worker.resident.back();
+  run.launch = &l;
+  run.worker = &worker;
+  run.number = block;
+  run.printed.clear();
+  start_block(run);
+  return true;
+}
+
+/// What this worker has used of the budget goes to the launch's account.
+void settle(Worker& worker) {
+  LaunchRun& l = *worker.launch;
+  worker.allowance += std::exchange(worker.held, 0);
+  const auto used = static_cast<std::uint64_t>(worker.portion - worker.allowance);
+  worker.allowance = worker.portion;
+  if (worker.resident.size() == 1) worker.resident.front()->instructions += used;
+  // Many small blocks use the budget up as well as one that never ends.
+  if (l.instructions.fetch_add(used) + used > l.options.instruction_budget) l.over_budget = true;
+}
+
+void end_block(Worker& worker, std::size_t index) {
+  settle(worker);
+  BlockRun& run = *worker.resident[index];
+  if (!run.printed.empty()) worker.printed[run.number] = std::move(run.printed);
+  worker.spare.push_back(std::move(worker.resident[index]));
+  worker.resident.erase(worker.resident.begin() + static_cast<std::ptrdiff_t>(index));
+  if (worker.resident.empty()) return;
+  {
+    std::lock_guard lock(worker.launch->mutex);
+    worker.launch->running_blocks[worker.number] = worker.resident.front()->number;
+  }
+  if (worker.launch->over_budget) worker.launch->lowest_changed.notify_all();
+}
+
+/// Runs every resident block once; true if one of them got on.
+bool run_resident(Worker& worker) {
+  bool moved = false;
+  for (std::size_t k = 0; k < worker.resident.size() && !worker.launch->stop;) {
+    const std::uint64_t before = worker.progress;
+    if (run_block(*worker.resident[k])) {
+      end_block(worker, k);
+      moved = true;
+    } else {
+      moved |= worker.progress != before;
+      ++k;
+    }
+  }
+  return moved;
+}
+
+}  // namespace
+
+void report_deadlock(Worker& worker) {
+  const Program& p = *worker.launch->program;
+  BlockRun* first_run = nullptr;
+  Access first, other;
+  Place first_place;
+  std::string who;
+  unsigned told = 0, looking = 0, more = 0;
+  for (const auto& resident : worker.resident)
+    for (const Warp& w : resident->warps)
+      for (const Place& at : places(p, w)) {
+        const Access access =
+            describe(*resident, {at.pc, w.index, static_cast<unsigned>(std::countr_zero(at.lanes)),
+                                 AccessType::load, MemorySpace::shared, 0, 0});
+        looking += at.parked == nullptr;
+        if (first_run == nullptr) {
+          first_run = resident.get();
+          first = access;
+          first_place = at;
+        } else if (told == 1) {
+          other = access;
+        }
+        if (++told > 4)
+          ++more;
+        else
+          who += (who.empty() ? "" : ", ") + who_text(*resident, w, at);
+      }
+  if (first_run == nullptr) return;
+  if (looking == 0)
+    for (const auto& resident : worker.resident)
+      if (report_product_deadlock(*resident) || report_mbarrier_deadlock(*resident)) return;
+  if (more != 0) who += " and at " + std::to_string(more) + " more places";
+  add_finding(*first_run, FindingKind::deadlock, first_place.pc, UINT32_MAX, first,
+              looking != 0 && told > 1 ? std::optional<Access>(other) : std::nullopt,
+              looking == 0 ? "the block waits for ever: " + barrier_text(*first_run, first_place)
+                           : "the kernel waits for ever: what " + who +
+                                 " wait for does not come, since nobody else is left to run");
+}
+
+void run_blocks(Worker& worker) {
+  LaunchRun& l = *worker.launch;
+  worker.portion = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min<std::uint64_t>(
+                                                l.options.instruction_budget / 8, kPortion)),
+                                            1024, kPortion);
+  worker.allowance = worker.portion;
+  unsigned idle_rounds = 0;
+  std::uint64_t idle_since = 0;
+  while (!l.stop) {
+    // One more, if those that run wait for something.
+    const bool begun = worker.resident.size() < l.resident_blocks && begin_block(worker);
+    if (begun && run_block(*worker.resident.back())) end_block(worker, worker.resident.size() - 1);
+    if (worker.resident.empty()) {
+      if (begun) continue;
+      break;
+    }
+    if (run_resident(worker)) {
+      idle_rounds = 0;
+      settle(worker);
+      idle_since = l.instructions;
+      continue;
+    }
+    settle(worker);
+    if (begun) continue;
+    if (++idle_rounds < kIdleRounds || l.instructions - idle_since < kIdleInstructions) continue;
+    report_deadlock(worker);
+    abort_launch(*worker.resident.front());
+  }
+  for (std::size_t k = worker.resident.size(); k-- > 0;) end_block(worker, k);
+  {
+    std::lock_guard lock(l.mutex);
+    l.running_blocks[worker.number] = UINT64_MAX;
+  }
+  l.lowest_changed.notify_all();
+}
+
+}  // namespace simgpu::exec

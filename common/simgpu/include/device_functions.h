@@ -1,0 +1,3 @@
+// Older CUDA's header of device functions, math included; cuda_runtime.h has them all.
+#pragma once
+#include "cuda_runtime.h"

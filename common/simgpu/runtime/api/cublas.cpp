@@ -1,0 +1,348 @@
+// cuBLAS's matrix product as a reference on the host: see include/cublas_v2.h.
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "common/simgpu/runtime/api/cublas.hpp"
+
+struct cublasContext {
+  cudaStream_t stream = nullptr;
+  bool device_scalars = false;
+};
+
+namespace simgpu::runtime {
+namespace {
+
+enum class Element : std::uint8_t { f16, bf16, f32, f64, i8, i32, unknown };
+
+// cudaDataType and cublasComputeType_t by number: their headers need a CUDA compiler.
+Element element_of(int type) {
+  switch (type) {
+    case 0:
+      return Element::f32;
+    case 1:
+      return Element::f64;
+    case 2:
+      return Element::f16;
+    case 3:
+      return Element::i8;
+    case 10:
+      return Element::i32;
+    case 14:
+      return Element::bf16;
+    default:
+      return Element::unknown;
+  }
+}
+Element sums_of(int compute) {
+  switch (compute) {
+    case 64:
+    case 65:
+      return Element::f16;
+    case 70:
+    case 71:
+      return Element::f64;
+    case 72:
+      return Element::i32;
+    case 68:
+    case 69:
+    case 74:
+    case 75:
+    case 77:
+      return Element::f32;
+    default:
+      return Element::unknown;
+  }
+}
+
+std::size_t size_of(Element e) {
+  switch (e) {
+    case Element::i8:
+      return 1;
+    case Element::f16:
+    case Element::bf16:
+      return 2;
+    case Element::f64:
+      return 8;
+    default:
+      return 4;
+  }
+}
+
+/// `explicit_bits` of a value with the exponent range from `least` on, ties to even.
+double rounded(double x, int explicit_bits, int least) {
+  if (x == 0.0 || !std::isfinite(x)) return x;
+  const int exponent = std::max(std::ilogb(x), least) - explicit_bits;
+  return std::ldexp(std::nearbyint(std::ldexp(x, -exponent)), exponent);
+}
+
+double load(Element e, const std::byte* at) {
+  switch (e) {
+    case Element::i8:
+      return static_cast<double>(static_cast<std::int8_t>(*at));
+    case Element::i32: {
+      std::int32_t v;
+      std::memcpy(&v, at, sizeof v);
+      return v;
+    }
+    case Element::f64: {
+      double v;
+      std::memcpy(&v, at, sizeof v);
+      return v;
+    }
+    case Element::f32: {
+      float v;
+      std::memcpy(&v, at, sizeof v);
+      return static_cast<double>(v);
+    }
+    default: {
+      std::uint16_t bits;
+      std::memcpy(&bits, at, sizeof bits);
+      const int mantissa_bits = e == Element::f16 ? 10 : 7, bias = e == Element::f16 ? 15 : 127;
+      const int exponent = (bits & 0x7fff) >> mantissa_bits;
+      const int mantissa = bits & ((1 << mantissa_bits) - 1);
+      const int top = (1 << (15 - mantissa_bits)) - 1;
+      double v = exponent == top ? (mantissa != 0 ? std::nan("") : HUGE_VAL)
+                 : exponent == 0
+                     ? std::ldexp(mantissa, 1 - bias - mantissa_bits)
+                     : std::ldexp(mantissa + (1 << mantissa_bits), exponent - bias - mantissa_bits);
+      return (bits & 0x8000) != 0 ? -v : v;
+    }
+  }
+}
+
+void store_16(std::byte* at, double x, int mantissa_bits, int bias) {
+  const double r = rounded(x, mantissa_bits, 1 - bias);
+  const int top = (1 << (15 - mantissa_bits)) - 1;
+  unsigned bits = std::signbit(x) ? 0x8000u : 0u;
+  if (std::isnan(r)) {
+    bits = 0x7fff;
+  } else if (std::isinf(r) || std::ilogb(r) > bias) {
+    bits |= static_cast<unsigned>(top) << mantissa_bits;
+  } else if (r != 0.0) {
+    const int exponent = std::max(std::ilogb(r), 1 - bias);
+    const auto whole = static_cast<unsigned>(std::ldexp(std::fabs(r), mantissa_bits - exponent));
+    // The leading bit of a normal number adds one to the exponent field.
+    bits |= (static_cast<unsigned>(exponent + bias - 1) << mantissa_bits) + whole;
+  }
+  const auto narrow = static_cast<std::uint16_t>(bits);
+  std::memcpy(at, &narrow, sizeof narrow);
+}
+
+void store(Element e, std::byte* at, double x) {
+  switch (e) {
+    case Element::i8:
+      *at = static_cast<std::byte>(static_cast<std::int8_t>(x));
+      return;
+    case Element::i32: {
+      const auto v = static_cast<std::int32_t>(static_cast<std::int64_t>(x));
+      std::memcpy(at, &v, sizeof v);
+      return;
+    }
+    case Element::f64:
+      std::memcpy(at, &x, sizeof x);
+      return;
+    case Element::f32: {
+      const auto v = static_cast<float>(x);
+      std::memcpy(at, &v, sizeof v);
+      return;
+    }
+    case Element::f16:
+      return store_16(at, x, 10, 15);
+    default:
+      return store_16(at, x, 7, 127);
+  }
+}
+
+/// One matrix as it lies in memory, column by column, on the host.
+struct Matrix {
+  Element element = Element::unknown;
+  const void* at = nullptr;
+  int rows = 0, columns = 0, pitch = 0;
+  std::vector<std::byte> bytes;
+
+  std::size_t size() const {
+    if (rows == 0 || columns == 0) return 0;
+    return (static_cast<std::size_t>(columns - 1) * static_cast<std::size_t>(pitch) +
+            static_cast<std::size_t>(rows)) *
+           size_of(element);
+  }
+  cudaError_t fetch() {
+    bytes.resize(size());
+    return bytes.empty() ? cudaSuccess
+                         : cudaMemcpy(bytes.data(), at, bytes.size(), cudaMemcpyDefault);
+  }
+  std::byte* element_at(int row, int column) {
+    return bytes.data() + (static_cast<std::size_t>(column) * static_cast<std::size_t>(pitch) +
+                           static_cast<std::size_t>(row)) *
+                              size_of(element);
+  }
+  /// As doubles, the transpose if asked for, row by row.
+  std::vector<double> values(bool by_columns, bool transposed) {
+    const int r = transposed ? columns : rows, c = transposed ? rows : columns;
+    std::vector<double> out(static_cast<std::size_t>(r) * static_cast<std::size_t>(c));
+    std::size_t k = 0;
+    for (int i = 0; i < (by_columns ? c : r); ++i)
+      for (int j = 0; j < (by_columns ? r : c); ++j) {
+        const int row = by_columns ? j : i, column = by_columns ? i : j;
+        out[k++] = load(element, transposed ? element_at(column, row) : element_at(row, column));
+      }
+    return out;
+  }
+};
+
+struct Gemm {
+  Matrix a, b, c;
+  bool a_transposed = false, b_transposed = false;
+  int m = 0, n = 0, k = 0;
+  double alpha = 1, beta = 0;
+  Element sums = Element::f32;
+};
+
+cudaError_t multiply(Gemm& g) {
+  // C need not have been written if it is not read.
+  const std::size_t bytes = g.c.size();
+  if (bytes == 0) return cudaSuccess;
+  for (Matrix* x : {&g.a, &g.b})
+    if (const cudaError_t error = x->fetch()) return error;
+  const std::vector<double> a = g.a.values(false, g.a_transposed),
+                            b = g.b.values(true, g.b_transposed);
+  g.c.bytes.resize(bytes);
+  // Bytes between the columns stay what they are: only whole columns are read and written.
+  const std::size_t column_bytes = static_cast<std::size_t>(g.m) * size_of(g.c.element);
+  for (int j = 0; j < g.n; ++j) {
+    auto* const column =
+        const_cast<std::byte*>(static_cast<const std::byte*>(g.c.at)) +
+        static_cast<std::size_t>(j) * static_cast<std::size_t>(g.c.pitch) * size_of(g.c.element);
+    if (g.beta != 0)
+      if (const cudaError_t error =
+              cudaMemcpy(g.c.element_at(0, j), column, column_bytes, cudaMemcpyDefault))
+        return error;
+    for (int i = 0; i < g.m; ++i) {
+      const double* const x =
+          a.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(g.k);
+      const double* const y =
+          b.data() + static_cast<std::size_t>(j) * static_cast<std::size_t>(g.k);
+      double sum = 0;
+      for (int p = 0; p < g.k; ++p) sum += x[p] * y[p];
+      if (g.sums == Element::f32) sum = static_cast<double>(static_cast<float>(sum));
+      sum *= g.alpha;
+      if (g.beta != 0) sum += g.beta * load(g.c.element, g.c.element_at(i, j));
+      store(g.c.element, g.c.element_at(i, j), sum);
+    }
+    if (const cudaError_t error =
+            cudaMemcpy(column, g.c.element_at(0, j), column_bytes, cudaMemcpyDefault))
+      return error;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t scalar(const cublasContext& handle, Element e, const void* at, double& value) {
+  std::byte bytes[8] = {};
+  if (handle.device_scalars) {
+    if (const cudaError_t error = cudaMemcpy(bytes, at, size_of(e), cudaMemcpyDefault))
+      return error;
+  } else {
+    std::memcpy(bytes, at, size_of(e));
+  }
+  value = load(e, bytes);
+  return cudaSuccess;
+}
+
+constexpr int kSuccess = 0, kNotInitialised = 1, kInvalidValue = 7, kExecutionFailed = 13,
+              kNotSupported = 15;
+
+}  // namespace
+}  // namespace simgpu::runtime
+
+using namespace simgpu::runtime;
+
+int cublasCreate_v2(cublasContext** handle) {
+  if (!handle) return kInvalidValue;
+  *handle = new cublasContext;
+  return kSuccess;
+}
+int cublasDestroy_v2(cublasContext* handle) {
+  delete handle;
+  return kSuccess;
+}
+int cublasGetVersion_v2(cublasContext*, int* version) {
+  *version = 130000;
+  return kSuccess;
+}
+int cublasSetStream_v2(cublasContext* handle, cudaStream_t stream) {
+  if (!handle) return kNotInitialised;
+  handle->stream = stream;
+  return kSuccess;
+}
+int cublasGetStream_v2(cublasContext* handle, cudaStream_t* stream) {
+  if (!handle) return kNotInitialised;
+  *stream = handle->stream;
+  return kSuccess;
+}
+int cublasSetMathMode(cublasContext* handle, int) {
+  return handle ? kSuccess : kNotInitialised;
+}
+int cublasSetPointerMode_v2(cublasContext* handle, int mode) {
+  if (!handle) return kNotInitialised;
+  handle->device_scalars = mode == 1;
+  return kSuccess;
+}
+int cublasSetWorkspace_v2(cublasContext* handle, void*, size_t) {
+  return handle ? kSuccess : kNotInitialised;
+}
+const char* cublasGetStatusName(int status) {
+  switch (status) {
+    case kSuccess:
+      return "CUBLAS_STATUS_SUCCESS";
+    case kNotInitialised:
+      return "CUBLAS_STATUS_NOT_INITIALIZED";
+    case kInvalidValue:
+      return "CUBLAS_STATUS_INVALID_VALUE";
+    case kExecutionFailed:
+      return "CUBLAS_STATUS_EXECUTION_FAILED";
+    case kNotSupported:
+      return "CUBLAS_STATUS_NOT_SUPPORTED";
+    default:
+      return "CUBLAS_STATUS_INTERNAL_ERROR";
+  }
+}
+const char* cublasGetStatusString(int status) {
+  return cublasGetStatusName(status);
+}
+
+int cublasGemmStridedBatchedEx(cublasContext* handle, int transa, int transb, int m, int n, int k,
+                               const void* alpha, const void* a, int a_type, int lda,
+                               long long a_stride, const void* b, int b_type, int ldb,
+                               long long b_stride, const void* beta, void* c, int c_type, int ldc,
+                               long long c_stride, int batch, int compute, int) {
+  if (!handle) return kNotInitialised;
+  Gemm g;
+  g.a_transposed = transa != 0;
+  g.b_transposed = transb != 0;
+  g.m = m, g.n = n, g.k = k;
+  g.sums = sums_of(compute);
+  const Element ea = element_of(a_type), eb = element_of(b_type), ec = element_of(c_type);
+  if (ea == Element::unknown || eb == Element::unknown || ec == Element::unknown ||
+      g.sums == Element::unknown)
+    return kNotSupported;
+  const int a_rows = g.a_transposed ? k : m, b_rows = g.b_transposed ? n : k;
+  if (m < 0 || n < 0 || k < 0 || batch < 0 || !alpha || !beta || lda < std::max(1, a_rows) ||
+      ldb < std::max(1, b_rows) || ldc < std::max(1, m))
+    return kInvalidValue;
+  if (scalar(*handle, g.sums, alpha, g.alpha) != cudaSuccess ||
+      scalar(*handle, g.sums, beta, g.beta) != cudaSuccess)
+    return kExecutionFailed;
+  for (long long i = 0; i < batch; ++i) {
+    const auto place = [i](const void* at, Element e, long long stride) {
+      return static_cast<const std::byte*>(at) +
+             i * stride * static_cast<std::ptrdiff_t>(size_of(e));
+    };
+    g.a = {ea, place(a, ea, a_stride), a_rows, g.a_transposed ? m : k, lda, {}};
+    g.b = {eb, place(b, eb, b_stride), b_rows, g.b_transposed ? k : n, ldb, {}};
+    g.c = {ec, place(c, ec, c_stride), m, n, ldc, {}};
+    if (multiply(g) != cudaSuccess) return kExecutionFailed;
+  }
+  return kSuccess;
+}

@@ -1,0 +1,118 @@
+#include "common/simgpu/runtime/api/mapped.hpp"
+
+#include <sys/mman.h>
+
+#include <cstring>
+
+namespace simgpu::runtime {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+std::size_t whole_pages(std::size_t bytes) {
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
+}  // namespace
+
+cudaError_t MappedMemory::allocate(Backend& backend, std::size_t bytes, Mapping kind, void** ptr) {
+  if (bytes > SIZE_MAX - kPage) return cudaErrorMemoryAllocation;
+  DevicePtr device = 0;
+  if (const cudaError_t error = backend.allocate(bytes, device)) return error;
+  void* const wanted = reinterpret_cast<void*>(static_cast<std::uintptr_t>(device));
+  void* const got = mmap(wanted, whole_pages(bytes), PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (got != wanted) {
+    if (got != MAP_FAILED) munmap(got, whole_pages(bytes));
+    backend.release(device);
+    return cudaErrorMemoryAllocation;
+  }
+  regions_[static_cast<std::uintptr_t>(device)] = {bytes, device, kind, false};
+  *ptr = got;
+  return cudaSuccess;
+}
+
+cudaError_t MappedMemory::adopt(Backend& backend, void* host, std::size_t bytes) {
+  DevicePtr device = 0;
+  if (const cudaError_t error = backend.allocate(bytes, device)) return error;
+  regions_[reinterpret_cast<std::uintptr_t>(host)] = {bytes, device, Mapping::registered, false};
+  return cudaSuccess;
+}
+
+bool MappedMemory::release(Backend& backend, void* host, Mapping kind) {
+  const auto found = regions_.find(reinterpret_cast<std::uintptr_t>(host));
+  if (found == regions_.end() || found->second.kind != kind) return false;
+  backend.release(found->second.device);
+  if (kind != Mapping::registered) munmap(host, whole_pages(found->second.bytes));
+  regions_.erase(found);
+  return true;
+}
+
+void MappedMemory::forget() {
+  for (const auto& [address, region] : regions_)
+    if (region.kind != Mapping::registered)
+      munmap(reinterpret_cast<void*>(address), whole_pages(region.bytes));
+  regions_.clear();
+}
+
+const std::pair<const std::uintptr_t, MappedMemory::Region>* MappedMemory::find(
+    const void* p) const {
+  const auto address = reinterpret_cast<std::uintptr_t>(p);
+  auto after = regions_.upper_bound(address);
+  if (after == regions_.begin()) return nullptr;
+  --after;
+  return address - after->first < after->second.bytes ? &*after : nullptr;
+}
+
+bool MappedMemory::holds(const void* p) const {
+  const auto* const region = find(p);
+  return region != nullptr && region->second.kind != Mapping::registered;
+}
+
+std::optional<Mapping> MappedMemory::kind_of(const void* p) const {
+  const auto* const region = find(p);
+  if (region == nullptr || region->second.kind == Mapping::registered) return std::nullopt;
+  return region->second.kind;
+}
+
+void* MappedMemory::device_address(void* host) const {
+  const auto* const region = find(host);
+  if (region == nullptr) return nullptr;
+  const auto offset = reinterpret_cast<std::uintptr_t>(host) - region->first;
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(region->second.device + offset));
+}
+
+void MappedMemory::mark_reached(std::span<const std::byte> args) {
+  bool managed = false;
+  for (auto& [address, region] : regions_) {
+    region.reached = false;
+    for (std::size_t at = 0; at + 8 <= args.size() && !region.reached; at += 4) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, args.data() + at, sizeof value);
+      // The place behind the end as well: kernels walk down from there.
+      region.reached = value - region.device <= region.bytes;
+    }
+    managed |= region.reached && region.kind == Mapping::managed;
+  }
+  if (!managed) return;
+  for (auto& [address, region] : regions_) region.reached |= region.kind == Mapping::managed;
+}
+
+cudaError_t MappedMemory::to_device(Backend& backend, std::span<const std::byte> args) {
+  mark_reached(args);
+  for (const auto& [address, region] : regions_) {
+    if (!region.reached) continue;
+    if (const cudaError_t error =
+            backend.copy_in(region.device, reinterpret_cast<const void*>(address), region.bytes))
+      return error;
+  }
+  return cudaSuccess;
+}
+
+void MappedMemory::to_host(Backend& backend) {
+  for (auto& [address, region] : regions_)
+    if (region.reached)
+      backend.copy_out(reinterpret_cast<void*>(address), region.device, region.bytes);
+}
+
+}  // namespace simgpu::runtime

@@ -1,2 +1,2 @@
 #pragma once
-#include "../nvToolsExt.h"
+#include <nvToolsExt.h>

@@ -1,7 +1,7 @@
 // NVTX's C++ interface, as far as a range that says its name.
 #pragma once
 #pragma GCC system_header
-#include "../nvToolsExt.h"
+#include <nvToolsExt.h>
 
 namespace nvtx3 {
 struct scoped_range {

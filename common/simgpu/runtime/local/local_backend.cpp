@@ -266,16 +266,17 @@ class LocalBackend final : public Backend {
   Unwritten find_unwritten(DevicePtr src, std::size_t bytes) const {
     constexpr std::size_t kLongestStruct = 256;
     Unwritten u;
-    std::size_t gap = 0, written = 0, longest_gap = 0, longest_written = 0;
+    std::size_t gaps = 0, gap = 0, written = 0, longest_gap = 0, longest_written = 0;
     for (std::size_t i = 0; i < bytes; ++i) {
       const bool is = device_.is_initialised(src + i, 1);
       if (!is && u.count++ == 0) u.first = i;
+      gaps += !is && gap == 0;
       gap = is ? 0 : gap + 1;
       written = is ? written + 1 : 0;
       longest_gap = std::max(longest_gap, gap);
       longest_written = std::max(longest_written, written);
     }
-    u.is_padding = longest_gap < 16 && longest_written < kLongestStruct;
+    u.is_padding = gaps > 1 && longest_gap < 16 && longest_written < kLongestStruct;
     return u;
   }
 

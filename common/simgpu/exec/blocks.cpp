@@ -32,7 +32,8 @@ struct Place {
 std::vector<Place> places(const Program& p, const Warp& w) {
   std::vector<Place> all;
   for (std::size_t d = 0; d <= w.depth; ++d)
-    for (const Group& g : w.frames[d].ready) all.push_back({p.blocks[g.block].first_pc, g.mask, nullptr});
+    for (const Group& g : w.frames[d].ready)
+      all.push_back({p.blocks[g.block].first_pc, g.mask, nullptr});
   if (w.running.mask != 0)
     all.push_back({p.blocks[w.running.block].first_pc, w.running.mask, nullptr});
   for (const Parked& k : w.parked) all.push_back({k.pc, k.mask, &k});
@@ -51,9 +52,12 @@ std::string barrier_text(const BlockRun& run, const Place& at) {
 std::string parked_text(const BlockRun& run, const Place& at) {
   if (at.parked == nullptr) return {};
   switch (at.parked->what) {
-    case WaitsFor::barrier: return " (barrier " + std::to_string(at.parked->barrier) + ")";
-    case WaitsFor::mbarrier: return " (" + mbarrier_text(run, at.parked->barrier) + ")";
-    case WaitsFor::warpgroup: return " (the other warps of its warpgroup)";
+    case WaitsFor::barrier:
+      return " (barrier " + std::to_string(at.parked->barrier) + ")";
+    case WaitsFor::mbarrier:
+      return " (" + mbarrier_text(run, at.parked->barrier) + ")";
+    case WaitsFor::warpgroup:
+      return " (the other warps of its warpgroup)";
   }
   return {};
 }

@@ -142,8 +142,8 @@ struct BlockRun {
   /// Rounds in which nobody could go on but those that were told that their time is over.
   unsigned idle_rounds = 0;
   std::uint64_t idle_since = 0;  ///< AsyncProxy::events then
-  std::uint64_t turns = 0;  ///< groups that have given way
-  bool gave_way = false;    ///< the warp that ran last waits for others
+  std::uint64_t turns = 0;       ///< groups that have given way
+  bool gave_way = false;         ///< the warp that ran last waits for others
   bool aborted = false;
   std::string printed;
 };

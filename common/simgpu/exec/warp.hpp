@@ -65,8 +65,8 @@ struct Warp {
   std::vector<std::vector<std::byte>> frame_memory;  ///< of called functions, by depth
   std::vector<std::uint32_t> resume_after_call;      ///< by depth: block to go on with
   std::vector<Parked> parked;
-  Group running;                ///< the group that runs when the warp is resumed; mask 0 = pick one
-  std::uint32_t polls = 0;      ///< looks in a row that saw what the one before them saw
+  Group running;            ///< the group that runs when the warp is resumed; mask 0 = pick one
+  std::uint32_t polls = 0;  ///< looks in a row that saw what the one before them saw
   std::uint32_t patience = 0;
   std::array<std::uint64_t, 8> sights{};  ///< what was seen last, by pc
   std::uint64_t work = 0;                 ///< multiply-adds of the blocks entered so far

@@ -51,8 +51,8 @@ class Handovers {
   static constexpr std::size_t kMaxVariables = 1024;
 
   static void add(Arrivals& to, const Arrivals& from) {
-    for (std::size_t k = 0; k < to.seen.size(); ++k)
-      to.seen[k] = to.seen[k] > from.seen[k] ? to.seen[k] : from.seen[k];
+    take_later(to.seen, from.seen);
+    take_later(to.proxied, from.proxied);
   }
 
   std::uint32_t fenced_ = 0;

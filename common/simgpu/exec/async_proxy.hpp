@@ -12,8 +12,9 @@ void wait_at_mbarrier(BlockRun& run, Warp& w, const BasicBlock& block, std::uint
 /// Lets lanes go on whose phase has ended, and those that only test. False: nobody did.
 bool wake_at_mbarriers(BlockRun& run, Warp& w);
 /// Nothing else can run: who waits with a time limit goes on without the phase having ended. False:
-/// nobody waits so.
-bool time_out_at_mbarriers(BlockRun& run);
+/// nobody waits so, or it was done often enough. `others_look`: at memory that does not change, which
+/// makes each time expensive.
+bool time_out_at_mbarriers(BlockRun& run, bool others_look);
 /// The block waits for ever, and some wait here. False: they do not.
 bool report_mbarrier_deadlock(BlockRun& run);
 /// `bytes` of a copy have come.

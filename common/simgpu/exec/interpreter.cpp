@@ -529,7 +529,7 @@ bool run_block(BlockRun& run) {
       if (run.proxy.used) check_end_of_block(run);
       return true;
     }
-    if (moved || (run.proxy.used && time_out_at_mbarriers(run))) continue;
+    if (moved || (run.proxy.used && time_out_at_mbarriers(run, waiting))) continue;
     if (waiting) return false;
     report_deadlock(*run.worker);
     abort_launch(run);

@@ -16,7 +16,7 @@ namespace {
 constexpr unsigned kBytes = 8;
 /// How often those that only test, or whose wait has a time limit, are let go while nothing else
 /// happens in the block. Then it waits for ever.
-constexpr unsigned kIdleRounds = 1000;
+constexpr unsigned kIdleRounds = 1000, kIdleRoundsOfLookers = 64;
 
 Access shared_access(const BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc,
                      std::uint64_t offset) {
@@ -320,12 +320,13 @@ bool wake_at_mbarriers(BlockRun& run, Warp& w) {
   return woken;
 }
 
-bool time_out_at_mbarriers(BlockRun& run) {
+bool time_out_at_mbarriers(BlockRun& run, bool others_look) {
   if (run.idle_since != run.proxy.events) {
     run.idle_since = run.proxy.events;
     run.idle_rounds = 0;
   }
-  if (++run.idle_rounds > kIdleRounds) return false;  // they stay parked, to be told of
+  if (++run.idle_rounds > (others_look ? kIdleRoundsOfLookers : kIdleRounds))
+    return false;  // they stay parked, to be told of
   bool woken = false;
   for (Warp& w : run.warps)
     for (std::size_t k = 0; k < w.parked.size();) {

@@ -479,6 +479,14 @@ unsigned host_threads_for(const LaunchOptions& options, const exec::Program& pro
       std::clamp<std::uint64_t>(kLaunchBytes / bytes_per_block, 1, std::min(wanted, blocks)));
 }
 
+/// How many may wait for each other: as many as the chip holds, and as there is memory for.
+std::uint64_t resident_blocks_for(const DeviceModel& model, const RegisterEstimate& use,
+                                  std::uint64_t bytes_per_block) {
+  return std::clamp<std::uint64_t>(
+      std::uint64_t{use.blocks_per_multiprocessor} * model.multiprocessors, 1,
+      std::max<std::uint64_t>(kLaunchBytes / bytes_per_block, 1));
+}
+
 std::vector<std::unique_ptr<exec::Worker>> make_workers(exec::LaunchRun& run, unsigned threads) {
   std::vector<std::unique_ptr<exec::Worker>> workers;
   for (unsigned t = 0; t < threads; ++t) {
@@ -629,8 +637,9 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
       register_estimate(impl_->model, k.pressure, m.ptx, threads_per_block, shared_bytes);
 
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
-  const unsigned host_threads = host_threads_for(
-      options, program, blocks, std::max<std::uint64_t>(block_bytes(k, threads_per_block), 1));
+  const std::uint64_t bytes =
+      std::max<std::uint64_t>(block_bytes(k, threads_per_block) + shared_bytes, 1);
+  const unsigned host_threads = host_threads_for(options, program, blocks, bytes);
 
   exec::LaunchRun run;
   std::vector<std::unique_ptr<exec::Worker>> workers;
@@ -646,9 +655,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
     r.threads = threads_per_block;
     r.warps = (threads_per_block + exec::kLanes - 1) / exec::kLanes;
     r.blocks = blocks;
-    r.resident_blocks =
-        std::max<std::uint64_t>(1, std::uint64_t{report.registers.blocks_per_multiprocessor} *
-                                       impl_->model.multiprocessors);
+    r.resident_blocks = resident_blocks_for(impl_->model, report.registers, bytes);
     r.kernel_name = k.info.name;
     r.running_blocks.assign(threads, UINT64_MAX);
     workers = make_workers(r, threads);

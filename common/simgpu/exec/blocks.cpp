@@ -5,7 +5,9 @@
 // other blocks run, up to as many as the chip holds.
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "common/simgpu/exec/async_proxy.hpp"
@@ -17,10 +19,11 @@ namespace {
 
 /// thread instructions between two looks at the shared budget
 constexpr std::int64_t kPortion = 1 << 22;
-/// A launch waits for ever if all its blocks have looked so often, and worked so much in vain. A
-/// wait with a time limit is shorter.
+/// A launch waits for ever if all its blocks have looked so often, worked so much in vain, and then
+/// come to a state that they were in before. A wait with a time limit is shorter.
 constexpr unsigned kIdleRounds = 8;
 constexpr std::uint64_t kIdleInstructions = std::uint64_t{1} << 26;
+constexpr std::size_t kMostStates = 1024;
 
 struct Place {
   std::uint32_t pc = UINT32_MAX;
@@ -132,6 +135,28 @@ bool run_resident(Worker& worker) {
   return moved;
 }
 
+/// Stands for where all resident threads are and what is in their registers. A loop that counts, or
+/// looks at a flag beside its work, comes to new states; one that only waits comes back to old ones.
+std::uint64_t state_of(const Worker& worker) {
+  std::uint64_t state = 0;
+  const auto add_group = [&](const Group& g) {
+    state = add_to_sight(add_to_sight(state, g.block), g.mask);
+  };
+  for (const auto& run : worker.resident)
+    for (const Warp& w : run->warps) {
+      add_group(w.running);
+      for (const Parked& k : w.parked) state = add_to_sight(add_to_sight(state, k.pc), k.mask);
+      for (std::size_t d = 0; d <= w.depth; ++d) {
+        const Frame& frame = w.frames[d];
+        for (const Group& g : frame.ready) add_group(g);
+        const std::string_view bytes(reinterpret_cast<const char*>(frame.memory),
+                                     frame.code->frame_bytes);
+        state = add_to_sight(state, std::hash<std::string_view>{}(bytes));
+      }
+    }
+  return state;
+}
+
 }  // namespace
 
 void report_deadlock(Worker& worker) {
@@ -164,12 +189,16 @@ void report_deadlock(Worker& worker) {
   if (looking == 0)
     for (const auto& resident : worker.resident)
       if (report_product_deadlock(*resident) || report_mbarrier_deadlock(*resident)) return;
+  if (looking == 0 && first_place.parked->what == WaitsFor::barrier) {
+    add_finding(*first_run, FindingKind::deadlock, first_place.pc, UINT32_MAX, first, std::nullopt,
+                "the block waits for ever: " + barrier_text(*first_run, first_place));
+    return;
+  }
   if (more != 0) who += " and at " + std::to_string(more) + " more places";
   add_finding(*first_run, FindingKind::deadlock, first_place.pc, UINT32_MAX, first,
               looking != 0 && told > 1 ? std::optional<Access>(other) : std::nullopt,
-              looking == 0 ? "the block waits for ever: " + barrier_text(*first_run, first_place)
-                           : "the kernel waits for ever: what " + who +
-                                 " wait for does not come, since nobody else is left to run");
+              "the kernel waits for ever: what " + who +
+                  " wait for does not come, since nobody else is left to run");
 }
 
 void run_blocks(Worker& worker) {
@@ -180,6 +209,7 @@ void run_blocks(Worker& worker) {
   worker.allowance = worker.portion;
   unsigned idle_rounds = 0;
   std::uint64_t idle_since = 0;
+  std::vector<std::uint64_t> states;
   while (!l.stop) {
     // One more, if those that run wait for something.
     const bool begun = worker.resident.size() < l.resident_blocks && begin_block(worker);
@@ -190,6 +220,7 @@ void run_blocks(Worker& worker) {
     }
     if (run_resident(worker)) {
       idle_rounds = 0;
+      states.clear();
       settle(worker);
       idle_since = l.instructions;
       continue;
@@ -197,6 +228,12 @@ void run_blocks(Worker& worker) {
     settle(worker);
     if (begun) continue;
     if (++idle_rounds < kIdleRounds || l.instructions - idle_since < kIdleInstructions) continue;
+    const std::uint64_t state = state_of(worker);
+    if (std::find(states.begin(), states.end(), state) == states.end()) {
+      if (states.size() == kMostStates) states.clear();
+      states.push_back(state);
+      continue;
+    }
     report_deadlock(worker);
     abort_launch(*worker.resident.front());
   }

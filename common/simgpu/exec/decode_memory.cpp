@@ -92,15 +92,17 @@ void FunctionDecoder::forget_addresses(const Ins& ins) {
 
 /// A load of what a compare and swap through the same register changes: the loop's first guess. If
 /// it is out of date, the swap fails, so it is no race.
-bool FunctionDecoder::starts_swap_loop(const Ins& load) const {
-  const Operand& from = at(load, 1);
-  if (from.kind != Kind::address || load.mod.vec > 1) return false;
-  for (const Ins& ins : f_.body) {
-    if (ins.op != Opcode::atom || ins.mod.atom != ptx::AtomOp::cas) continue;
-    const Operand& to = at(ins, 1);
-    if (to.kind == Kind::address && to.index == from.index && to.bits == from.bits) return true;
+bool FunctionDecoder::starts_swap_loop(const Ins& load) {
+  if (!swapped_) {
+    swapped_.emplace();
+    for (const Ins& ins : f_.body)
+      if (ins.op == Opcode::atom && ins.mod.atom == ptx::AtomOp::cas)
+        if (const Operand& to = at(ins, 1); to.kind == Kind::address)
+          swapped_->emplace(to.index, to.bits);
   }
-  return false;
+  const Operand& from = at(load, 1);
+  return from.kind == Kind::address && load.mod.vec <= 1 &&
+         swapped_->count({from.index, from.bits}) != 0;
 }
 
 /// Of ld and st: one op for all elements of `list`.

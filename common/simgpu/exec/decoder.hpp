@@ -3,6 +3,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -56,7 +58,6 @@ class FunctionDecoder {
   void find_blocks();
   void decode_block(std::uint32_t number);
   void decode_end(BasicBlock& block, const Ins& ins);
-  bool starts_swap_loop(const Ins& load) const;
   void decode_call(BasicBlock& block, const Ins& ins);
   void check_math_call(const Call& call, const ptx::Function& target) const;
   void renumber();
@@ -109,6 +110,7 @@ class FunctionDecoder {
   void load(const Ins& ins);
   Op& emit_access(const Ins& ins, AccessType type, ptx::Space space, Ref base, std::int64_t offset,
                   const std::vector<Ref>& list);
+  bool starts_swap_loop(const Ins& load);
   void store(const Ins& ins);
   bool holds_tensor_map(const Operand& value);
   void find_tensor_map_values();
@@ -144,6 +146,8 @@ class FunctionDecoder {
   std::map<std::pair<ptx::Special, unsigned>, Ref> specials_;
   std::vector<std::uint32_t> param_offset_;  ///< by parameter number, within its area
   std::vector<bool> from_map_;               ///< by register; empty = not looked yet
+  /// addresses of compare and swap; empty = not looked yet
+  std::optional<std::set<std::pair<std::uint32_t, std::int64_t>>> swapped_;
   Ref carry_ = kNoRef;
   std::uint32_t frame_ = 0;
   std::vector<Ref> temporaries_[4];

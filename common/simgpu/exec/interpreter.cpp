@@ -502,7 +502,6 @@ void start_block(BlockRun& run) {
     f.entered = w.launched;
     fill_specials(run, w, f);
     use_frame(w);
-    w.polls = 0;
     w.patience = kPatience;
     w.sights = {};
     w.running = {entry.entry_block, w.launched, UINT32_MAX, 0, 0};

@@ -2,6 +2,7 @@
 // and the block it is working on (BlockRun).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>
@@ -177,23 +178,22 @@ void report_deadlock(Worker& worker);
 /// So many looks that see nothing new, and others may go first: at first, and once a warp has given
 /// way.
 inline constexpr std::uint32_t kPatience = 32, kLittlePatience = 4, kMostPatience = 4096;
+inline std::uint64_t add_to_sight(std::uint64_t sight, std::uint64_t value) {
+  return (sight ^ value) * 0x9e3779b97f4a7c15u;
+}
 /// The running group has looked at memory that others may change: a volatile load, an atomic that
 /// left the value as it was, a fence. `sight` stands for addresses and values: who looks at
 /// something new each time gets on.
 inline void note_poll(Warp& w, std::uint32_t pc, std::uint64_t sight) {
-  std::uint64_t& before = w.sights[pc % w.sights.size()];
-  if (before != sight) {
-    before = sight;
+  sight = add_to_sight(sight, pc + 1);
+  if (std::find(w.sights.begin(), w.sights.end(), sight) == w.sights.end()) {
+    w.sights[w.next_sight++ % w.sights.size()] = sight;
     w.polls = 0;
-    return;
+  } else if (++w.polls == w.patience) {
+    Worker& worker = *w.run->worker;  // the scheduler is called before the next basic block
+    worker.held += worker.allowance + 1;
+    worker.allowance = -1;
   }
-  if (++w.polls != w.patience) return;
-  Worker& worker = *w.run->worker;
-  worker.held += worker.allowance + 1;
-  worker.allowance = -1;
-}
-inline std::uint64_t add_to_sight(std::uint64_t sight, std::uint64_t value) {
-  return (sight ^ value) * 0x9e3779b97f4a7c15u;
 }
 /// It has changed memory in a way that others may wait for.
 inline void note_progress(Warp& w) {

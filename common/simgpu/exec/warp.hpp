@@ -66,12 +66,13 @@ struct Warp {
   std::vector<std::uint32_t> resume_after_call;      ///< by depth: block to go on with
   std::vector<Parked> parked;
   Group running;            ///< the group that runs when the warp is resumed; mask 0 = pick one
-  std::uint32_t polls = 0;  ///< looks in a row that saw what the one before them saw
+  std::uint32_t polls = 0;  ///< looks in a row that saw nothing new
   std::uint32_t patience = 0;
-  std::array<std::uint64_t, 8> sights{};  ///< what was seen last, by pc
-  std::uint64_t work = 0;                 ///< multiply-adds of the blocks entered so far
-  std::uint32_t in_flight = 0;            ///< wgmma whose sums may not be touched yet
-  std::uint64_t clock = 0;                ///< warp instructions executed, what %clock shows
+  std::array<std::uint64_t, 32> sights{};  ///< what it saw lately
+  std::uint32_t next_sight = 0;
+  std::uint64_t work = 0;       ///< multiply-adds of the blocks entered so far
+  std::uint32_t in_flight = 0;  ///< wgmma whose sums may not be touched yet
+  std::uint64_t clock = 0;      ///< warp instructions executed, what %clock shows
 
   /// Address bases of the current basic block, by pattern slot: filled by the first access through
   /// a register, used by those that follow it (see kernels/memory.cpp).

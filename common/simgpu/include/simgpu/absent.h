@@ -16,7 +16,9 @@ typedef unsigned long long cudaSurfaceObject_t;
 typedef struct cudaArray* cudaArray_t;
 enum cudaTextureReadMode { cudaReadModeElementType = 0, cudaReadModeNormalizedFloat = 1 };
 template <class T, int Dimensions = 1, enum cudaTextureReadMode = cudaReadModeElementType>
-struct __attribute__((unavailable("simgpu: " __SIMGPU_NO_TEXTURES))) texture;
+struct texture {
+  static_assert(sizeof(T) == 0, "simgpu: " __SIMGPU_NO_TEXTURES);
+};
 
 __SIMGPU_ABSENT(cudaCreateTextureObject, __SIMGPU_NO_TEXTURES)
 __SIMGPU_ABSENT(cudaDestroyTextureObject, __SIMGPU_NO_TEXTURES)

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "common/simgpu/runtime/api/cublas.hpp"
@@ -133,7 +134,7 @@ void store_16(std::byte* at, double x, int mantissa_bits, int bias) {
 void store(Element e, std::byte* at, double x) {
   switch (e) {
     case Element::i8:
-      *at = static_cast<std::byte>(static_cast<std::int8_t>(x));
+      *at = static_cast<std::byte>(static_cast<std::int8_t>(static_cast<std::int64_t>(x)));
       return;
     case Element::i32: {
       const auto v = static_cast<std::int32_t>(static_cast<std::int64_t>(x));
@@ -155,40 +156,38 @@ void store(Element e, std::byte* at, double x) {
   }
 }
 
-/// One matrix as it lies in memory, column by column, on the host.
+/// One matrix in the device's memory, column by column. Only whole columns are read and written: what
+/// lies between them may belong to others, and need not have been written.
 struct Matrix {
   Element element = Element::unknown;
-  const void* at = nullptr;
+  const std::byte* at = nullptr;
   int rows = 0, columns = 0, pitch = 0;
-  std::vector<std::byte> bytes;
 
-  std::size_t size() const {
-    if (rows == 0 || columns == 0) return 0;
-    return (static_cast<std::size_t>(columns - 1) * static_cast<std::size_t>(pitch) +
-            static_cast<std::size_t>(rows)) *
-           size_of(element);
+  std::size_t column_bytes() const { return static_cast<std::size_t>(rows) * size_of(element); }
+  std::byte* column(int j) const {
+    return const_cast<std::byte*>(at) + std::int64_t{j} * pitch * std::int64_t(size_of(element));
   }
-  cudaError_t fetch() {
-    bytes.resize(size());
-    return bytes.empty() ? cudaSuccess
-                         : cudaMemcpy(bytes.data(), at, bytes.size(), cudaMemcpyDefault);
-  }
-  std::byte* element_at(int row, int column) {
-    return bytes.data() + (static_cast<std::size_t>(column) * static_cast<std::size_t>(pitch) +
-                           static_cast<std::size_t>(row)) *
-                              size_of(element);
-  }
-  /// As doubles, the transpose if asked for, row by row.
-  std::vector<double> values(bool by_columns, bool transposed) {
-    const int r = transposed ? columns : rows, c = transposed ? rows : columns;
-    std::vector<double> out(static_cast<std::size_t>(r) * static_cast<std::size_t>(c));
-    std::size_t k = 0;
-    for (int i = 0; i < (by_columns ? c : r); ++i)
-      for (int j = 0; j < (by_columns ? r : c); ++j) {
-        const int row = by_columns ? j : i, column = by_columns ? i : j;
-        out[k++] = load(element, transposed ? element_at(column, row) : element_at(row, column));
-      }
-    return out;
+  /// As doubles, row by row of op(M), or column by column.
+  cudaError_t read(bool by_columns, bool transposed, std::vector<double>& out) const {
+    std::vector<double> as_stored;  // column by column; grows only by columns that exist
+    std::vector<std::byte> bytes(column_bytes());
+    for (int j = 0; j < columns && rows != 0; ++j) {
+      if (const cudaError_t error =
+              cudaMemcpy(bytes.data(), column(j), bytes.size(), cudaMemcpyDefault))
+        return error;
+      for (int i = 0; i < rows; ++i)
+        as_stored.push_back(
+            load(element, bytes.data() + static_cast<std::size_t>(i) * size_of(element)));
+    }
+    if (by_columns != transposed) {
+      out = std::move(as_stored);
+      return cudaSuccess;
+    }
+    out.clear();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i)
+      for (std::size_t j = 0; j < static_cast<std::size_t>(columns); ++j)
+        out.push_back(as_stored[j * static_cast<std::size_t>(rows) + i]);
+    return cudaSuccess;
   }
 };
 
@@ -200,39 +199,32 @@ struct Gemm {
   Element sums = Element::f32;
 };
 
-cudaError_t multiply(Gemm& g) {
-  // C need not have been written if it is not read.
-  const std::size_t bytes = g.c.size();
-  if (bytes == 0) return cudaSuccess;
-  for (Matrix* x : {&g.a, &g.b})
-    if (const cudaError_t error = x->fetch()) return error;
-  const std::vector<double> a = g.a.values(false, g.a_transposed),
-                            b = g.b.values(true, g.b_transposed);
-  g.c.bytes.resize(bytes);
-  // Bytes between the columns stay what they are: only whole columns are read and written.
-  const std::size_t column_bytes = static_cast<std::size_t>(g.m) * size_of(g.c.element);
+cudaError_t multiply(const Gemm& g) {
+  if (g.m == 0 || g.n == 0) return cudaSuccess;
+  std::vector<double> a, b;
+  if (const cudaError_t error = g.a.read(false, g.a_transposed, a)) return error;
+  if (const cudaError_t error = g.b.read(true, g.b_transposed, b)) return error;
+  const auto m = static_cast<std::size_t>(g.m), k = static_cast<std::size_t>(g.k);
+  std::vector<std::byte> bytes(g.c.column_bytes());
   for (int j = 0; j < g.n; ++j) {
-    auto* const column =
-        const_cast<std::byte*>(static_cast<const std::byte*>(g.c.at)) +
-        static_cast<std::size_t>(j) * static_cast<std::size_t>(g.c.pitch) * size_of(g.c.element);
+    std::byte* const column = g.c.column(j);
+    // C need not have been written if it is not read.
     if (g.beta != 0)
       if (const cudaError_t error =
-              cudaMemcpy(g.c.element_at(0, j), column, column_bytes, cudaMemcpyDefault))
+              cudaMemcpy(bytes.data(), column, bytes.size(), cudaMemcpyDefault))
         return error;
-    for (int i = 0; i < g.m; ++i) {
-      const double* const x =
-          a.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(g.k);
-      const double* const y =
-          b.data() + static_cast<std::size_t>(j) * static_cast<std::size_t>(g.k);
+    for (std::size_t i = 0; i < m; ++i) {
+      const double* const x = a.data() + i * k;
+      const double* const y = b.data() + static_cast<std::size_t>(j) * k;
+      std::byte* const at = bytes.data() + i * size_of(g.c.element);
       double sum = 0;
-      for (int p = 0; p < g.k; ++p) sum += x[p] * y[p];
+      for (std::size_t p = 0; p < k; ++p) sum += x[p] * y[p];
       if (g.sums == Element::f32) sum = static_cast<double>(static_cast<float>(sum));
       sum *= g.alpha;
-      if (g.beta != 0) sum += g.beta * load(g.c.element, g.c.element_at(i, j));
-      store(g.c.element, g.c.element_at(i, j), sum);
+      if (g.beta != 0) sum += g.beta * load(g.c.element, at);
+      store(g.c.element, at, sum);
     }
-    if (const cudaError_t error =
-            cudaMemcpy(column, g.c.element_at(0, j), column_bytes, cudaMemcpyDefault))
+    if (const cudaError_t error = cudaMemcpy(column, bytes.data(), bytes.size(), cudaMemcpyDefault))
       return error;
   }
   return cudaSuccess;
@@ -339,9 +331,9 @@ int cublasGemmStridedBatchedEx(cublasContext* handle, int transa, int transb, in
       return static_cast<const std::byte*>(at) +
              i * stride * static_cast<std::ptrdiff_t>(size_of(e));
     };
-    g.a = {ea, place(a, ea, a_stride), a_rows, g.a_transposed ? m : k, lda, {}};
-    g.b = {eb, place(b, eb, b_stride), b_rows, g.b_transposed ? k : n, ldb, {}};
-    g.c = {ec, place(c, ec, c_stride), m, n, ldc, {}};
+    g.a = {ea, place(a, ea, a_stride), a_rows, g.a_transposed ? m : k, lda};
+    g.b = {eb, place(b, eb, b_stride), b_rows, g.b_transposed ? k : n, ldb};
+    g.c = {ec, place(c, ec, c_stride), m, n, ldc};
     if (multiply(g) != cudaSuccess) return kExecutionFailed;
   }
   return kSuccess;

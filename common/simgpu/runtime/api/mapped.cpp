@@ -69,6 +69,13 @@ bool MappedMemory::holds(const void* p) const {
   return region != nullptr && region->second.kind != Mapping::registered;
 }
 
+std::size_t MappedMemory::bytes_from(const void* p) const {
+  const auto* const region = find(p);
+  return region == nullptr
+             ? 0
+             : region->second.bytes - (reinterpret_cast<std::uintptr_t>(p) - region->first);
+}
+
 std::optional<Mapping> MappedMemory::kind_of(const void* p) const {
   const auto* const region = find(p);
   if (region == nullptr || region->second.kind == Mapping::registered) return std::nullopt;

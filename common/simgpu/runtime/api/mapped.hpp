@@ -31,6 +31,8 @@ class MappedMemory {
 
   /// A region with one address holds this pointer.
   bool holds(const void* p) const;
+  /// From such a pointer to its region's end.
+  std::size_t bytes_from(const void* p) const;
   std::optional<Mapping> kind_of(const void* p) const;
   /// Where the device sees what the host has at `host`; null if nowhere.
   void* device_address(void* host) const;

@@ -120,6 +120,9 @@ cudaError_t run_fill(State& state, const char* call, void* ptr, std::size_t pitc
     height = 1;
   }
   if (state.mapped.holds(ptr)) {
+    const std::size_t room = state.mapped.bytes_from(ptr);
+    if (width > room || (height > 1 && (room - width) / pitch < height - 1))
+      return state.fail(call, cudaErrorInvalidValue, "the memory is smaller");
     for (std::size_t row = 0; row < height; ++row)
       std::memset(static_cast<std::byte*>(ptr) + row * pitch, value, width);
     return cudaSuccess;

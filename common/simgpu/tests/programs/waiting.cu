@@ -91,6 +91,26 @@ __global__ void sum_by_swaps(double* sum) {
   add(sum, threadIdx.x);
 }
 
+// A block looks at the flags of all others, one after the other.
+__global__ void look_at_all(volatile int* flags, int* out) {
+  constexpr int kBlocks = 16;
+  if (threadIdx.x == 0) flags[blockIdx.x] = 1;
+  int ready;
+  do {
+    ready = 0;
+#pragma unroll
+    for (int i = 0; i < kBlocks; ++i) ready += flags[i];
+  } while (ready < kBlocks);
+  if (threadIdx.x == 0) out[blockIdx.x] = ready;
+}
+
+// A loop that works and looks at a flag that nobody sets is no deadlock.
+__global__ void cancelled(volatile int* flag, unsigned int* out) {
+  unsigned int x = threadIdx.x;
+  for (int i = 0; i < 100000 && *flag == 0; ++i) x = 1664525u * x + 1013904223u;
+  out[threadIdx.x] = x;
+}
+
 int main() {
   int *lock, *sum, *out, host[32];
   cudaMalloc(&lock, sizeof(int));
@@ -115,6 +135,16 @@ int main() {
   grid_barrier<<<8, 64>>>(lock, data, out);
   cudaMemcpy(host, out, 8 * sizeof(int), cudaMemcpyDeviceToHost);
   std::printf("eight blocks: %d %d\n", host[0], host[7]);
+  cudaMemset(data, 0, sizeof host);
+  look_at_all<<<16, 32>>>(data, out);
+  cudaMemcpy(host, out, 16 * sizeof(int), cudaMemcpyDeviceToHost);
+  std::printf("flags of all: %d %d\n", host[0], host[15]);
+  unsigned int *numbers, number;
+  cudaMalloc(&numbers, 256 * sizeof *numbers);
+  cudaMemset(lock, 0, sizeof(int));
+  cancelled<<<1, 256>>>(lock, numbers);
+  cudaMemcpy(&number, numbers + 255, sizeof number, cudaMemcpyDeviceToHost);
+  std::printf("not cancelled: %u\n", number);
   double *total, result;
   cudaMalloc(&total, sizeof(double));
   cudaMemset(total, 0, sizeof(double));

@@ -637,8 +637,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
       register_estimate(impl_->model, k.pressure, m.ptx, threads_per_block, shared_bytes);
 
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
-  const std::uint64_t bytes =
-      std::max<std::uint64_t>(block_bytes(k, threads_per_block) + shared_bytes, 1);
+  const std::uint64_t bytes = block_bytes(k, threads_per_block) + shared_bytes + 1;
   const unsigned host_threads = host_threads_for(options, program, blocks, bytes);
 
   exec::LaunchRun run;

@@ -665,8 +665,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   // A race is only suspected so far, and a launch that stopped may have run other blocks than the
   // ones before: once more from the same memory, in order on one thread, where everything is
   // recorded exactly.
-  bool race = run.suspicious || shares_memory(impl_->memory);
-  race &= options.checks.race;
+  const bool race = options.checks.race && (run.suspicious || shares_memory(impl_->memory));
   const bool stopped = run.stop || run.over_budget;
   exec::LaunchRun again;
   exec::LaunchRun* final_run = &run;

@@ -202,7 +202,7 @@ TEST_CASE("simcc: what goes wrong is said in one line", "[simcc]") {
             {{"CLANG", good}, {"BUILD", folder / "nothing"}},
             "is missing. Build it"},
            {{"--fancy", folder / "p.cu"}, {{"CLANG", good}}, "unknown option --fancy"},
-           {{"-lcublas", folder / "p.cu"}, {{"CLANG", good}}, "NVIDIA"},
+           {{"-lcudnn", folder / "p.cu"}, {{"CLANG", good}}, "NVIDIA"},
            {{"-rdc=true", folder / "p.cu"}, {{"CLANG", good}}, "cannot be linked together"},
            {{"-o"}, {{"CLANG", good}}, "-o needs"},
            {{"-O2"}, {{"CLANG", good}}, "no input files"}}) {

@@ -3,7 +3,7 @@ SKELETON := $(BUILD)/bin/skeleton
 MEASURE  := $(BUILD)/bin/measure
 MEASURE_SRC := grader/author/messages.cpp $(filter-out %_main.cpp,$(wildcard grader/author/*/*.cpp))
 $(BUILD)/obj/grader/author/messages.o: grader/author/messages.toml
-$(BUILD)/obj/grader/author/%.o: private FLAGS := quick
+$(BUILD)/obj/grader/author/%.o: private FLAGS := grader
 $(SKELETON): $(call objects,grader/author/skeleton/skeleton_main.cpp grader/author/skeleton/skeleton.cpp)
 	$(call link)
 $(MEASURE): $(call objects,grader/author/main.cpp $(MEASURE_SRC) $(filter %/record.cpp %/lines.cpp %/plan.cpp,$(BENCH_SRC))) $(GRADER_OBJECTS)

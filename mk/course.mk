@@ -8,7 +8,7 @@ GRADE_SRC := grader/course/messages.cpp $(filter-out %/main.cpp %_main.cpp,$(wil
   grader/course/box/kit.cpp \
   grader/course/box/$(if $(SECCOMP),filters,no_filters).cpp
 $(BUILD)/obj/grader/course/messages.o: grader/course/messages.toml
-$(BUILD)/obj/grader/course/%.o: private FLAGS := quick
+$(BUILD)/obj/grader/course/%.o: private FLAGS := grader
 $(GRADE): $(call objects,grader/course/grade/main.cpp $(GRADE_SRC)) $(GRADER_OBJECTS)
 	$(call link,$(GRADER_LIBS) $(COURSE_LIBS))
 COURSE_LIBS := $(SECCOMP) -lyaml-cpp

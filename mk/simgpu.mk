@@ -4,7 +4,8 @@ LIBSIMGPU  := $(BUILD)/lib/libsimgpu.a
 $(foreach d,check count exec memory,$(BUILD)/obj/common/simgpu/$(d)/%.o): private FLAGS := lanes
 $(BUILD)/obj/common/simgpu/runtime/%.o: private FLAGS := quick
 $(BUILD)/obj/common/simgpu/ptx/%.o $(patsubst %,$(BUILD)/obj/common/simgpu/%.o, \
-  device report check/finding_log exec/fold count/load_merging exec/decode exec/decode_alu exec/decode_memory exec/order exec/program): private FLAGS := light
+  device report check/finding_log exec/fold count/load_merging \
+  exec/decode exec/decode_alu exec/decode_memory exec/decode_proxy exec/order exec/program exec/mbarrier exec/bulk_copy exec/proxy_checks): private FLAGS := light
 
 CUDART_API    := $(wildcard common/simgpu/runtime/api/*.cpp)
 CUDART_LOCAL  := $(BUILD)/lib/libsimgpu_cudart_local.a

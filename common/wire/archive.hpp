@@ -5,14 +5,17 @@
 //     struct Launch {
 //       Dim3 grid, block;
 //       std::string kernel;
-//       auto fields() { return std::tie(grid, block, kernel); }
+//       template <typename Visit>
+//       void fields(Visit visit) { visit(grid, block, kernel); }
 //     };
-//     auto fields(Dim3& x) { return std::tie(x.x, x.y, x.z); }  // beside a type of other people's
+//     template <typename Visit>  // beside a type of other people's
+//     void fields(Dim3& x, Visit visit) { visit(x.x, x.y, x.z); }
 //
 // An enum that travels starts at 0, has no gaps, and names its last value in the same way:
 //
 //     constexpr Colour last_of(Colour) { return Colour::violet; }
 //
+// No std::tie: tuples of twenty references took a quarter of the time of what includes a protocol.
 // One list drives both directions, so the two cannot drift apart. Fields are numbers, enums, bool,
 // std::string, std::vector, std::array, std::optional, std::map, and whatever lists fields itself.
 //
@@ -34,7 +37,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -201,10 +203,14 @@ constexpr bool is_array = std::is_array_v<T>;
 template <typename T, std::size_t N>
 constexpr bool is_array<std::array<T, N>> = true;
 
+struct Ignore {
+  template <typename... T>
+  void operator()(T&...) const {}
+};
 template <typename T, typename = void>
 constexpr bool lists_fields = false;
 template <typename T>
-constexpr bool lists_fields<T, std::void_t<decltype(std::declval<T&>().fields())>> = true;
+constexpr bool lists_fields<T, std::void_t<decltype(std::declval<T&>().fields(Ignore{}))>> = true;
 
 template <typename T>
 constexpr bool copied_whole() {
@@ -234,9 +240,9 @@ void field(Archive& ar, T& value) {
   else if constexpr (detail::is_array<T>)
     for (auto& one : value) field(ar, one);
   else if constexpr (detail::lists_fields<T>)
-    std::apply([&](auto&... one) { (field(ar, one), ...); }, value.fields());
+    value.fields([&ar](auto&... one) { (field(ar, one), ...); });
   else
-    std::apply([&](auto&... one) { (field(ar, one), ...); }, fields(value));
+    fields(value, [&ar](auto&... one) { (field(ar, one), ...); });
 }
 
 template <typename T>

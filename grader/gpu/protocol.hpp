@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "common/wire/channel.hpp"
@@ -69,12 +68,18 @@ struct Place {
   std::uint64_t offset = 0;  ///< bytes from the beginning
   std::uint64_t bytes = 0;   ///< of its storage, exactly
   std::int32_t rows = 0, cols = 0, ld = 0;
-  auto fields() { return std::tie(offset, bytes, rows, cols, ld); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(offset, bytes, rows, cols, ld);
+  }
 };
 
 struct Hello {
   std::vector<std::string> entries;  ///< names, in the order of their numbers
-  auto fields() { return std::tie(entries); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(entries);
+  }
 };
 
 /// How a request ended in the process that served it.
@@ -98,22 +103,34 @@ struct Done {
   std::string call;         ///< the call that failed: "cudaDeviceSynchronize"
   std::string name;         ///< "cudaErrorIllegalAddress"
   std::string text;         ///< what(), the error's meaning, or an answer
-  auto fields() { return std::tie(end, code, device_ms, value, call, name, text); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(end, code, device_ms, value, call, name, text);
+  }
 };
 
 struct Nothing {  ///< of `info` and `checksum`
-  auto fields() { return std::tie(); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit();
+  }
 };
 
 struct Call {
   std::uint32_t entry = 0;
   Place a, b, c;  ///< in the memory file; written back there after the call, all three
-  auto fields() { return std::tie(entry, a, b, c); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(entry, a, b, c);
+  }
 };
 
 struct Ask {
   std::uint32_t entry = 0;
-  auto fields() { return std::tie(entry); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(entry);
+  }
 };
 
 /// How a runner gets at memory of the worker's; see grader/gpu/shared_memory.cuh.
@@ -130,7 +147,10 @@ constexpr Sharing last_of(Sharing) {
 struct Block {
   std::uint64_t bytes = 0;  ///< 0: there is none
   std::array<unsigned char, kHandleBytes> handle{};
-  auto fields() { return std::tie(bytes, handle); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(bytes, handle);
+  }
 };
 
 /// Two allocations of the worker: all A_i and B_j in one, all C_l in the other, each at its stride.
@@ -142,9 +162,10 @@ struct Arenas {
   std::uint32_t count_a = 0, count_b = 0, count_c = 0;
   Sharing sharing = Sharing::none;
   std::int32_t m = 0, n = 0, k = 0;
-  auto fields() {
-    return std::tie(inputs, outputs, first_b, stride_a, stride_b, stride_c, count_a, count_b,
-                    count_c, sharing, m, n, k);
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(inputs, outputs, first_b, stride_a, stride_b, stride_c, count_a, count_b, count_c,
+          sharing, m, n, k);
   }
 };
 
@@ -158,7 +179,10 @@ enum class Yardstick : std::uint32_t { naive, cublas };
 struct Batch {
   std::uint32_t what = 0;        ///< runner: number of the entry; worker: a Yardstick
   std::vector<Launch> launches;  ///< at most kMaxLaunches
-  auto fields() { return std::tie(what, launches); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(what, launches);
+  }
 };
 
 // ---- worker
@@ -169,9 +193,10 @@ struct Info {
   std::int32_t driver = 0, runtime = 0, cublas = 0;  ///< 13000; cublas: 0 = not found
   Sharing sharing = Sharing::none;                   ///< of buffers, here
   std::uint64_t l2_bytes = 0, memory_total = 0, memory_free = 0;
-  auto fields() {
-    return std::tie(name, uuid, cublas_path, major, minor, multiprocessors, clock_khz, driver,
-                    runtime, cublas, sharing, l2_bytes, memory_total, memory_free);
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(name, uuid, cublas_path, major, minor, multiprocessors, clock_khz, driver, runtime,
+          cublas, sharing, l2_bytes, memory_total, memory_free);
   }
 };
 
@@ -180,20 +205,29 @@ struct Allocate {
   std::int32_t m = 0, n = 0, k = 0;
   std::uint32_t count_a = 0, count_b = 0, count_c = 0;
   std::uint32_t count_own = 0;  ///< outputs of the yardsticks, which nobody else sees
-  auto fields() { return std::tie(type, m, n, k, count_a, count_b, count_c, count_own); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(type, m, n, k, count_a, count_b, count_c, count_own);
+  }
 };
 
 struct Allocated {
   Done done;  ///< memory: value = bytes that were asked for
   std::uint64_t free_before = 0;
   Arenas arenas;
-  auto fields() { return std::tie(done, free_before, arenas); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(done, free_before, arenas);
+  }
 };
 
 struct Fill {
   std::uint64_t seed = 0;
   bool inputs = false, outputs = false;  ///< new A and B; all C poisoned
-  auto fields() { return std::tie(seed, inputs, outputs); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(seed, inputs, outputs);
+  }
 };
 
 struct Verify {
@@ -203,7 +237,10 @@ struct Verify {
   std::uint32_t sampled = 16;    ///< launches of which single rows are recomputed in full
   bool own = false;              ///< the yardsticks' outputs
   std::vector<Launch> launches;  ///< at most kMaxLaunches
-  auto fields() { return std::tie(seed, allowed_units, vectors, sampled, own, launches); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(seed, allowed_units, vectors, sampled, own, launches);
+  }
 };
 
 enum class Fault : std::uint32_t {
@@ -225,8 +262,9 @@ struct Verified {
   bool unwritten = false;  ///< that place still holds the poison
   std::uint32_t wrong_launches = 0;
   double residual = 0, allowed = 0;
-  auto fields() {
-    return std::tie(done, fault, launch, row, col, unwritten, wrong_launches, residual, allowed);
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(done, fault, launch, row, col, unwritten, wrong_launches, residual, allowed);
   }
 };
 

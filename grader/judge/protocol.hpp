@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "common/simgpu/runtime/protocol.hpp"
@@ -20,14 +19,18 @@ namespace grader::protocol {
 struct LoadRequest {
   std::vector<std::string> ptx;   ///< one text per file
   std::uint64_t patience_ms = 0;  ///< for the runner's first message
-  auto fields() { return std::tie(ptx, patience_ms); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(ptx, patience_ms);
+  }
 };
 struct KernelSummary {
   std::string name;
   unsigned live_registers = 0, static_shared_bytes = 0, local_bytes_per_thread = 0;
   std::string unsupported;
-  auto fields() {
-    return std::tie(name, live_registers, static_shared_bytes, local_bytes_per_thread, unsupported);
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(name, live_registers, static_shared_bytes, local_bytes_per_thread, unsupported);
   }
 };
 /// A text of the request that is no module: ParseError, without its place.
@@ -36,7 +39,10 @@ struct RefusedPtx {
   std::string error;
   unsigned ptx_line = 0, source_line = 0;
   bool unsupported = false;
-  auto fields() { return std::tie(index, error, ptx_line, source_line, unsupported); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(index, error, ptx_line, source_line, unsupported);
+  }
 };
 struct LoadReply {
   std::vector<RefusedPtx> refused;
@@ -44,7 +50,10 @@ struct LoadReply {
   std::string message;
   std::vector<std::string> entries;
   std::vector<KernelSummary> kernels;
-  auto fields() { return std::tie(refused, hello, message, entries, kernels); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(refused, hello, message, entries, kernels);
+  }
 };
 
 struct CallRequest {
@@ -56,22 +65,28 @@ struct CallRequest {
   std::uint32_t host_threads = 1;
   std::uint64_t instruction_budget = 0;
   std::uint64_t patience_ms = 0;
-  auto fields() {
-    return std::tie(entry, a, b, c, reuse, checks, samples, host_threads, instruction_budget,
-                    patience_ms);
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(entry, a, b, c, reuse, checks, samples, host_threads, instruction_budget, patience_ms);
   }
 };
 struct CallReply {
   simgpu::runtime::CallResult result;
   std::vector<std::byte> a_after, b_after, c_after;
   std::uint64_t a_base = 0, b_base = 0, c_base = 0;
-  auto fields() { return std::tie(result, a_after, b_after, c_after, a_base, b_base, c_base); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(result, a_after, b_after, c_after, a_base, b_base, c_base);
+  }
 };
 
 struct AskRequest {
   std::uint32_t entry = 0;
   std::uint64_t patience_ms = 0;
-  auto fields() { return std::tie(entry, patience_ms); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(entry, patience_ms);
+  }
 };
 
 enum class Kind : std::uint16_t { load = 1, call, ask, reply };
@@ -98,50 +113,60 @@ constexpr AccessType last_of(AccessType) {
   return AccessType::atomic;
 }
 
-inline auto fields(SourceLine& x) {
-  return std::tie(x.file, x.line);
+template <typename Visit>
+void fields(SourceLine& x, Visit visit) {
+  visit(x.file, x.line);
 }
-inline auto fields(Access& x) {
-  return std::tie(x.where, x.block, x.thread, x.type, x.space, x.bytes, x.address, x.object,
-                  x.offset, x.object_bytes);
+template <typename Visit>
+void fields(Access& x, Visit visit) {
+  visit(x.where, x.block, x.thread, x.type, x.space, x.bytes, x.address, x.object, x.offset,
+        x.object_bytes);
 }
-inline auto fields(Finding& x) {
-  return std::tie(x.kind, x.kernel, x.at, x.other, x.detail, x.occurrences);
+template <typename Visit>
+void fields(Finding& x, Visit visit) {
+  visit(x.kind, x.kernel, x.at, x.other, x.detail, x.occurrences);
 }
-inline auto fields(GlobalCounts& x) {
-  return std::tie(x.requests, x.sectors, x.ideal_sectors, x.bytes);
+template <typename Visit>
+void fields(GlobalCounts& x, Visit visit) {
+  visit(x.requests, x.sectors, x.ideal_sectors, x.bytes);
 }
-inline auto fields(SharedCounts& x) {
-  return std::tie(x.requests, x.wavefronts, x.ideal_wavefronts, x.raw_requests, x.raw_wavefronts,
-                  x.raw_ideal_wavefronts, x.bytes);
+template <typename Visit>
+void fields(SharedCounts& x, Visit visit) {
+  visit(x.requests, x.wavefronts, x.ideal_wavefronts, x.raw_requests, x.raw_wavefronts,
+        x.raw_ideal_wavefronts, x.bytes);
 }
-inline auto fields(Counts& x) {
-  return std::tie(x.global_load, x.global_store, x.global_atomic, x.shared_load, x.shared_store,
-                  x.shared_atomic, x.async_copy, x.bulk_load, x.bulk_store, x.async_store,
-                  x.matrix_load, x.matrix_store, x.async_bytes_idle, x.local_load_requests,
-                  x.local_store_requests, x.warp_instructions, x.thread_instructions,
-                  x.thread_instructions_by_class, x.fma_f32, x.fma_f64, x.mad_int, x.fma_f16,
-                  x.mul_f32, x.mul_f64, x.barriers, x.block_barriers, x.tensor_ops);
+template <typename Visit>
+void fields(Counts& x, Visit visit) {
+  visit(x.global_load, x.global_store, x.global_atomic, x.shared_load, x.shared_store,
+        x.shared_atomic, x.async_copy, x.bulk_load, x.bulk_store, x.async_store, x.matrix_load,
+        x.matrix_store, x.async_bytes_idle, x.local_load_requests, x.local_store_requests,
+        x.warp_instructions, x.thread_instructions, x.thread_instructions_by_class, x.fma_f32,
+        x.fma_f64, x.mad_int, x.fma_f16, x.mul_f32, x.mul_f64, x.barriers, x.block_barriers,
+        x.tensor_ops);
 }
-inline auto fields(LineCounts& x) {
-  return std::tie(x.where, x.counts);
+template <typename Visit>
+void fields(LineCounts& x, Visit visit) {
+  visit(x.where, x.counts);
 }
-inline auto fields(BufferCounts& x) {
-  return std::tie(x.base, x.label, x.bytes, x.load, x.store, x.atomic);
+template <typename Visit>
+void fields(BufferCounts& x, Visit visit) {
+  visit(x.base, x.label, x.bytes, x.load, x.store, x.atomic);
 }
-inline auto fields(RegisterEstimate& x) {
-  return std::tie(x.live_registers, x.allocated, x.where, x.blocks_per_multiprocessor, x.occupancy,
-                  x.limiter);
+template <typename Visit>
+void fields(RegisterEstimate& x, Visit visit) {
+  visit(x.live_registers, x.allocated, x.where, x.blocks_per_multiprocessor, x.occupancy,
+        x.limiter);
 }
-inline auto fields(AccessSample& x) {
-  return std::tie(x.where, x.type, x.space, x.matrix, x.block, x.warp, x.bytes, x.mask, x.address,
-                  x.object, x.object_address, x.object_bytes, x.cost, x.ideal, x.requests,
-                  x.total_cost, x.total_ideal);
+template <typename Visit>
+void fields(AccessSample& x, Visit visit) {
+  visit(x.where, x.type, x.space, x.matrix, x.block, x.warp, x.bytes, x.mask, x.address, x.object,
+        x.object_address, x.object_bytes, x.cost, x.ideal, x.requests, x.total_cost, x.total_ideal);
 }
-inline auto fields(LaunchReport& x) {
-  return std::tie(x.kernel, x.mangled, x.grid, x.block, x.static_shared_bytes,
-                  x.dynamic_shared_bytes, x.local_bytes_per_thread, x.findings, x.completed,
-                  x.total, x.lines, x.buffers, x.samples, x.registers, x.printf_output);
+template <typename Visit>
+void fields(LaunchReport& x, Visit visit) {
+  visit(x.kernel, x.mangled, x.grid, x.block, x.static_shared_bytes, x.dynamic_shared_bytes,
+        x.local_bytes_per_thread, x.findings, x.completed, x.total, x.lines, x.buffers, x.samples,
+        x.registers, x.printf_output);
 }
 
 }  // namespace simgpu
@@ -155,18 +180,22 @@ constexpr Transfer::Kind last_of(Transfer::Kind) {
   return Transfer::Kind::from_host;
 }
 
-inline auto fields(Refusal& x) {
-  return std::tie(x.call, x.reason, x.unsupported, x.times);
+template <typename Visit>
+void fields(Refusal& x, Visit visit) {
+  visit(x.call, x.reason, x.unsupported, x.times);
 }
-inline auto fields(ApiError& x) {
-  return std::tie(x.call, x.kernel, x.code, x.name, x.message, x.grid, x.block, x.shared_bytes);
+template <typename Visit>
+void fields(ApiError& x, Visit visit) {
+  visit(x.call, x.kernel, x.code, x.name, x.message, x.grid, x.block, x.shared_bytes);
 }
-inline auto fields(Transfer& x) {
-  return std::tie(x.kind, x.dst, x.src, x.bytes);
+template <typename Visit>
+void fields(Transfer& x, Visit visit) {
+  visit(x.kind, x.dst, x.src, x.bytes);
 }
-inline auto fields(CallResult& x) {
-  return std::tie(x.outcome, x.message, x.answer, x.answered, x.launches, x.skipped_launches,
-                  x.refused, x.errors, x.last_error, x.transfers, x.live_allocations, x.live_bytes);
+template <typename Visit>
+void fields(CallResult& x, Visit visit) {
+  visit(x.outcome, x.message, x.answer, x.answered, x.launches, x.skipped_launches, x.refused,
+        x.errors, x.last_error, x.transfers, x.live_allocations, x.live_bytes);
 }
 
 }  // namespace simgpu::runtime
@@ -176,8 +205,9 @@ namespace grader::diag {
 constexpr ElementType last_of(ElementType) {
   return ElementType::bfloat16;
 }
-inline auto fields(Matrix& x) {
-  return std::tie(x.type, x.rows, x.cols, x.ld, x.storage);
+template <typename Visit>
+void fields(Matrix& x, Visit visit) {
+  visit(x.type, x.rows, x.cols, x.ld, x.storage);
 }
 
 }  // namespace grader::diag

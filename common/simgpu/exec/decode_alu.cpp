@@ -417,8 +417,28 @@ bool FunctionDecoder::collective(const Ins& ins) {
   return true;
 }
 
+bool FunctionDecoder::warp_matrices(const Ins& ins) {
+  switch (ins.op) {
+    case Opcode::mma:
+    case Opcode::wmma_mma:
+      multiply_matrices(ins);
+      return true;
+    case Opcode::wmma_load:
+    case Opcode::wmma_store:
+      wmma_access(ins);
+      return true;
+    case Opcode::ldmatrix:
+    case Opcode::stmatrix:
+    case Opcode::movmatrix:
+      matrix_move(ins);
+      return true;
+    default:
+      return false;
+  }
+}
+
 void FunctionDecoder::decode(const Ins& ins) {
-  if (carry_arithmetic(ins) || lanewise(ins) || collective(ins)) return;
+  if (carry_arithmetic(ins) || lanewise(ins) || collective(ins) || warp_matrices(ins)) return;
   switch (ins.op) {
     case Opcode::set:
     case Opcode::setp:
@@ -437,22 +457,12 @@ void FunctionDecoder::decode(const Ins& ins) {
     case Opcode::atom:
     case Opcode::red:
       return atomic(ins);
-    case Opcode::mma:
-    case Opcode::wmma_mma:
-      return multiply_matrices(ins);
-    case Opcode::wmma_load:
-    case Opcode::wmma_store:
-      return wmma_access(ins);
     case Opcode::cp_async:
       return async_copy(ins);
     case Opcode::cp_async_commit_group:
     case Opcode::cp_async_wait_group:
     case Opcode::cp_async_wait_all:
       return async_wait(ins);
-    case Opcode::ldmatrix:
-    case Opcode::stmatrix:
-    case Opcode::movmatrix:
-      return matrix_move(ins);
     default:
       if (!asynchronous_proxy(ins)) unsupported();
   }

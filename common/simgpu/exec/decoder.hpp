@@ -128,6 +128,7 @@ class FunctionDecoder {
   void bulk_copy(const Ins& ins);
   void proxy_wait(const Ins& ins);
   bool asynchronous_proxy(const Ins& ins);
+  bool warp_matrices(const Ins& ins);
   const struct WgmmaType& product_type(const ptx::Modifiers& m, Wgmma& w) const;
   void product(BasicBlock& block, const Ins& ins);
   std::uint32_t new_site();

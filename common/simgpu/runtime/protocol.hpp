@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "common/simgpu/device.hpp"
@@ -56,85 +55,136 @@ enum class Kind : std::uint16_t {
 
 struct Hello {
   std::vector<std::string> entries;  ///< names, in the order of their numbers
-  auto fields() { return std::tie(entries); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(entries);
+  }
 };
 struct Returned {
   std::int32_t last_error = 0;
   bool answered = false;
   std::string answer;  ///< to an `ask`
-  auto fields() { return std::tie(last_error, answered, answer); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(last_error, answered, answer);
+  }
 };
 struct Threw {
   std::string what;
-  auto fields() { return std::tie(what); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(what);
+  }
 };
 struct Allocate {
   std::uint64_t bytes = 0;
-  auto fields() { return std::tie(bytes); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(bytes);
+  }
 };
 struct Fill {
   DevicePtr dst = 0;
   std::uint64_t bytes = 0;
   std::uint8_t value = 0;
-  auto fields() { return std::tie(dst, bytes, value); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(dst, bytes, value);
+  }
 };
 struct Copy {
   DevicePtr dst = 0, src = 0;
   std::uint64_t bytes = 0;
-  auto fields() { return std::tie(dst, src, bytes); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(dst, src, bytes);
+  }
 };
 struct CopyIn {
   DevicePtr dst = 0;
   std::vector<std::byte> data;
-  auto fields() { return std::tie(dst, data); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(dst, data);
+  }
 };
 struct CopyOut {
   DevicePtr src = 0;
   std::uint64_t bytes = 0;
-  auto fields() { return std::tie(src, bytes); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(src, bytes);
+  }
 };
 struct Address {  ///< of `release` and `find`
   DevicePtr ptr = 0;
-  auto fields() { return std::tie(ptr); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(ptr);
+  }
 };
 struct Name {  ///< mangled, of `variable` and `kernel_info`
   std::string mangled;
-  auto fields() { return std::tie(mangled); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(mangled);
+  }
 };
 struct SetMaxDynamicShared {
   std::uint32_t bytes = 0;
   std::string mangled;
-  auto fields() { return std::tie(bytes, mangled); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(bytes, mangled);
+  }
 };
 struct Launch {
   Dim3 grid, block;
   std::uint32_t shared_bytes = 0;
   std::string mangled;
   std::vector<std::byte> arguments;  ///< the parameter block
-  auto fields() { return std::tie(grid, block, shared_bytes, mangled, arguments); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(grid, block, shared_bytes, mangled, arguments);
+  }
 };
 struct Note {  ///< of `note_unsupported` and `note_error`
   std::int32_t code = 0;
   std::string call, why;
-  auto fields() { return std::tie(code, call, why); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(code, call, why);
+  }
 };
 struct Nothing {  ///< of `memory_info`, `model` and `goodbye`
-  auto fields() { return std::tie(); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit();
+  }
 };
 
 struct View {
   DevicePtr data = 0;
   std::int32_t rows = 0, cols = 0, ld = 0;
-  auto fields() { return std::tie(data, rows, cols, ld); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(data, rows, cols, ld);
+  }
 };
 struct Call {
   std::uint32_t entry = 0;
   View a, b, c;
-  auto fields() { return std::tie(entry, a, b, c); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(entry, a, b, c);
+  }
 };
 struct Ask {
   std::uint32_t entry = 0;
-  auto fields() { return std::tie(entry); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(entry);
+  }
 };
 /// Answer to every request; what the values mean depends on the request.
 struct Reply {
@@ -142,7 +192,10 @@ struct Reply {
   std::array<std::uint64_t, 2> value{};
   std::optional<KernelInfo> kernel;  ///< of `kernel_info`
   std::optional<DeviceModel> model;  ///< of `model`
-  auto fields() { return std::tie(code, value, kernel, model); }
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(code, value, kernel, model);
+  }
 };
 
 /// See wire::Protocol. Beside a text or data stand their count and the other fields.
@@ -192,23 +245,25 @@ constexpr wire::Protocol kProtocol{0x55504753 /* "SGPU" */, 2, longest};
 
 namespace simgpu {
 
-inline auto fields(Dim3& x) {
-  return std::tie(x.x, x.y, x.z);
+template <typename Visit>
+void fields(Dim3& x, Visit visit) {
+  visit(x.x, x.y, x.z);
 }
-inline auto fields(KernelParam& x) {
-  return std::tie(x.offset, x.size, x.align);
+template <typename Visit>
+void fields(KernelParam& x, Visit visit) {
+  visit(x.offset, x.size, x.align);
 }
-inline auto fields(KernelInfo& x) {
-  return std::tie(x.mangled, x.name, x.params, x.param_bytes, x.static_shared_bytes,
-                  x.local_bytes_per_thread, x.const_bytes, x.max_threads_per_block,
-                  x.live_registers, x.unsupported);
+template <typename Visit>
+void fields(KernelInfo& x, Visit visit) {
+  visit(x.mangled, x.name, x.params, x.param_bytes, x.static_shared_bytes, x.local_bytes_per_thread,
+        x.const_bytes, x.max_threads_per_block, x.live_registers, x.unsupported);
 }
-inline auto fields(DeviceModel& x) {
-  return std::tie(x.name, x.compute_major, x.compute_minor, x.multiprocessors,
-                  x.max_threads_per_block, x.max_block, x.max_grid, x.shared_bytes_per_block,
-                  x.shared_bytes_per_block_optin, x.shared_bytes_per_multiprocessor,
-                  x.registers_per_multiprocessor, x.registers_per_thread,
-                  x.threads_per_multiprocessor, x.blocks_per_multiprocessor, x.global_bytes);
+template <typename Visit>
+void fields(DeviceModel& x, Visit visit) {
+  visit(x.name, x.compute_major, x.compute_minor, x.multiprocessors, x.max_threads_per_block,
+        x.max_block, x.max_grid, x.shared_bytes_per_block, x.shared_bytes_per_block_optin,
+        x.shared_bytes_per_multiprocessor, x.registers_per_multiprocessor, x.registers_per_thread,
+        x.threads_per_multiprocessor, x.blocks_per_multiprocessor, x.global_bytes);
 }
 
 }  // namespace simgpu

@@ -16,9 +16,11 @@ struct Place {
   int row = 0, col = 0;
   friend bool operator==(const Place&, const Place&) = default;
 };
+/// Of what nobody wrote, or what is the sum of zeros that were filled in: it may belong anywhere.
+constexpr Place kUnknown{-1, -1};
 
 /// For each element of C, the element of the right result that it holds; empty if the probes cannot
-/// tell.
+/// tell, or only of less than half of them.
 std::optional<std::vector<Place>> sources(const Evidence& evidence, const Case& c) {
   std::vector<Place> places(c.correct.size());
   const Matrix& a = c.run.a;
@@ -44,16 +46,24 @@ std::optional<std::vector<Place>> sources(const Evidence& evidence, const Case& 
     if (!run) return std::nullopt;
     for (int i = 0; i < c.m; ++i)
       for (int j = 0; j < c.n; ++j) {
+        Place& place = places[c.at(i, j)];
         const double value = run->c_after.at(i, j);
+        if (c.state_at(i, j) == State::untouched || value == 0) place = kUnknown;
+        if (place == kUnknown) continue;
         if (!(value >= 1 && value <= (rows ? c.m : c.n))) return std::nullopt;
-        (rows ? places[c.at(i, j)].row : places[c.at(i, j)].col) = static_cast<int>(value) - 1;
+        (rows ? place.row : place.col) = static_cast<int>(value) - 1;
       }
   }
+  std::size_t known = 0, moved = 0;
   for (int i = 0; i < c.m; ++i)
     for (int j = 0; j < c.n; ++j) {
       const Place& p = places[c.at(i, j)];
+      if (p == kUnknown) continue;
       if (c.got(i, j) != c.correct[c.at(p.row, p.col)]) return std::nullopt;
+      ++known;
+      if (p != Place{i, j}) ++moved;
     }
+  if (moved == 0 || 2 * known < places.size()) return std::nullopt;
   return places;
 }
 
@@ -82,7 +92,7 @@ std::vector<std::pair<int, int>> tiles_to_try(const Evidence& evidence) {
 Place first_moved(const Case& c, const std::vector<Place>& places) {
   for (int i = 0; i < c.m; ++i)
     for (int j = 0; j < c.n; ++j)
-      if (places[c.at(i, j)] != Place{i, j}) return {i, j};
+      if (const Place& p = places[c.at(i, j)]; p != kUnknown && p != Place{i, j}) return {i, j};
   return {0, 0};
 }
 
@@ -98,7 +108,7 @@ Diagnosis name_places(const Evidence& evidence, const Case& c, const std::vector
   const auto all = [&](const std::function<bool(int, int, const Place&)>& holds) {
     for (int i = 0; i < c.m; ++i)
       for (int j = 0; j < c.n; ++j)
-        if (!holds(i, j, places[c.at(i, j)])) return false;
+        if (const Place& p = places[c.at(i, j)]; p != kUnknown && !holds(i, j, p)) return false;
     return true;
   };
   if (!product && all([](int i, int j, const Place& p) { return p == Place{j, i}; }))
@@ -246,15 +256,19 @@ std::optional<Diagnosis> not_cleared(const Evidence& evidence, const Cases& case
 }  // namespace
 
 std::optional<Diagnosis> explain_places(const Evidence& evidence, const Cases& cases) {
-  const Case& c = shown(cases);
-  if (evidence.run_probe && c.k > 0 && c.wrong > 0) {
+  const auto named = [&](const Case& c) -> std::optional<Diagnosis> {
+    if (!evidence.run_probe || c.k == 0 || c.wrong == 0) return std::nullopt;
     const std::optional<std::vector<Place>> places = sources(evidence, c);
-    if (places) {
-      Diagnosis d = name_places(evidence, c, *places);
-      describe(evidence, c, d);
-      return d;
-    }
-  }
+    if (!places) return std::nullopt;
+    Diagnosis d = name_places(evidence, c, *places);
+    describe(evidence, c, d);
+    return d;
+  };
+  if (auto d = named(shown(cases))) return d;
+  // Where the last tiles are not full, more may be wrong than places: once more with full ones.
+  constexpr int kFull = 128;
+  if (const auto full = probe_case(evidence, {kFull, kFull, kFull, 0, 0, 0}, 17))
+    if (auto d = named(*full)) return d;
   if (evidence.operation == Operation::product) return not_cleared(evidence, cases);
   return std::nullopt;
 }

@@ -8,12 +8,12 @@
 
 namespace simgpu {
 
-/// What the simulated chip allows. Defaults: compute capability 8.0 limits, and 9.0's shared memory,
-/// which kernels for Hopper need; CUDA Programming Guide, table "Technical Specifications per Compute
+/// What the simulated chip allows. Defaults: the limits of compute capability 9.0, for which programs are
+/// compiled (__CUDA_ARCH__); CUDA Programming Guide, table "Technical Specifications per Compute
 /// Capability".
 struct DeviceModel {
-  std::string name = "simgpu (compute capability 8.0)";
-  int compute_major = 8, compute_minor = 0;
+  std::string name = "simgpu (compute capability 9.0)";
+  int compute_major = 9, compute_minor = 0;
   unsigned multiprocessors = 108;
   unsigned max_threads_per_block = 1024;
   Dim3 max_block{1024, 1024, 64};

@@ -1,5 +1,5 @@
 // How many blocks of a kernel fit on a multiprocessor, by the rules of the CUDA Occupancy
-// Calculator for compute capability 8.0: registers are given to warps in units of 256, warps are
+// Calculator for compute capabilities 8.0 and 9.0: registers are given to warps in units of 256, warps are
 // placed on four sub-partitions, shared memory is given to blocks in units of 128 bytes with 1 KiB
 // per block reserved for the system (CUDA C++ Best Practices Guide 11.1; Ampere Tuning Guide 1.4.2;
 // constants of cuda_occupancy.h).

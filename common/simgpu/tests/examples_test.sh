@@ -68,10 +68,22 @@ same "instead of every byte" $(((50021 + 31) / 32)) "$(count histogram_global 'g
 example gemm 33 65 17
 same "gemm does M*N*K multiply-adds" $((33 * 65 * 17)) "$(sed -n 's/.*fma f32 \([0-9 ]*[0-9]\).*/\1/p' "$scratch/report" | tr -d ' ')"
 
+example hopper_gemm 65 264 72
+same "hopper_gemm's threads load nothing" "" "$(grep -E '^  (global|shared) load' "$scratch/report")"
+same "one thread of each block orders five boxes a step" $((2 * 2 * 2 * 5)) "$(count gemm 'bulk load' requests)"
+same "wgmma multiplies whole tiles, two operations a product" $((2 * 2 * 2 * 64 * 256 * 128)) "$(sed -n 's/.*tensor f16 \([0-9 ]*[0-9]\).*/\1/p' "$scratch/report" | tr -d ' ')"
+sed '/arrived.wait/d' examples/hopper_gemm.cu >"$scratch/early.cu"
+fails "without the wait: tiles are read before they have come" 134 'early.cu: killed by SIGABRT' simrun "$scratch/early.cu"
+cp "$scratch/.out" "$scratch/said"
+says "named with the copy" 'which the bulk copy of hopper.cuh:[0-9]+ is still writing' cat "$scratch/said"
+sed '/fence.mbarrier_init/d' examples/hopper_gemm.cu >"$scratch/fence.cu"
+fails "without the fence: TMA may not see the barrier" 99 'but 1 finding' simrun "$scratch/fence.cu"
+
 same "every example was tried" "$(for file in examples/*.cu; do basename "$file" .cu; done | sort)" "$(tr ' ' '\n' <<<"${tried# }" | sort)"
 for file in examples/*.cu; do
     if command -v "${NVCC:-nvcc}" >/dev/null; then
-        holds "nvcc takes $file without a warning" "${NVCC:-nvcc}" -Werror all-warnings -I. -c "$file" -o "$scratch/nvcc.o"
+        case $file in *hopper*) arch="arch=compute_90a,code=sm_90a" ;; *) arch="arch=compute_75,code=sm_75" ;; esac
+        holds "nvcc takes $file without a warning" "${NVCC:-nvcc}" -std=c++17 -gencode "$arch" -Werror all-warnings -I. -c "$file" -o "$scratch/nvcc.o"
     fi
     holds "and clang, with -Wall -Wextra" common/simgpu/simcc -Wall -Wextra -Werror -c "$file" -o "$scratch/clang.o"
 done

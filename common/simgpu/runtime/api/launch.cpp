@@ -16,7 +16,7 @@ using simgpu::runtime::State;
 
 namespace {
 
-// Occupancy on compute capability 8.x (CUDA occupancy calculator): registers are given to a warp in
+// Occupancy on compute capabilities 8.x and 9.0 (CUDA occupancy calculator): registers are given to a warp in
 // units of 256, shared memory to a block in units of 128 bytes with 1 KiB on top.
 constexpr unsigned kRegisterUnit = 256, kSharedUnit = 128, kReservedSharedBytes = 1024;
 

@@ -36,6 +36,8 @@ std::vector<Traffic> traffic_of(const Counts& c) {
   global("global load", c.global_load);
   global("global store", c.global_store);
   global("global atomic", c.global_atomic);
+  global("bulk load", c.bulk_load);
+  global("bulk store", c.bulk_store);
   shared("shared load", c.shared_load);
   shared("shared store", c.shared_store);
   shared("shared atomic", c.shared_atomic);

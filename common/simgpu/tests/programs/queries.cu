@@ -12,6 +12,13 @@ __global__ void kernel(float* p) {
 }
 __global__ void __launch_bounds__(64) bounded(float* p) { p[threadIdx.x] += 1.0f; }
 
+// A program that asks the device and one that asks the compiler must hear the same.
+__global__ void compiled_for(int* arch) {
+#ifdef __CUDA_ARCH__
+  *arch = __CUDA_ARCH__;
+#endif
+}
+
 static void called(void* data) { *static_cast<int*>(data) += 1; }
 
 int main() {
@@ -28,7 +35,12 @@ int main() {
               prop.regsPerBlock, std::strlen(prop.name) > 0);
   int value = 0;
   CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxThreadsPerBlock, 0));
-  std::printf("attribute %d, same capability %d\n", value, prop.major >= 8);
+  int arch = 0, *device_arch;
+  CHECK(cudaMalloc(&device_arch, sizeof arch));
+  compiled_for<<<1, 1>>>(device_arch);
+  CHECK(cudaMemcpy(&arch, device_arch, sizeof arch, cudaMemcpyDeviceToHost));
+  CHECK(cudaFree(device_arch));
+  std::printf("attribute %d, same capability %d\n", value, arch == 100 * prop.major + 10 * prop.minor);
   std::printf("%s %s\n", cudaGetErrorName(cudaGetDeviceProperties(&prop, 99)),
               cudaGetErrorName(cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(100000), 0)));
   (void)cudaGetLastError();

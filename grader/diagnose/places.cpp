@@ -19,6 +19,20 @@ struct Place {
 /// Of what nobody wrote, or what is the sum of zeros that were filled in: it may belong anywhere.
 constexpr Place kUnknown{-1, -1};
 
+/// Whether C holds what the places say: those of half of it at least are known, and some moved.
+bool confirmed(const Case& c, const std::vector<Place>& places) {
+  std::size_t known = 0, moved = 0;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      const Place& p = places[c.at(i, j)];
+      if (p == kUnknown) continue;
+      if (c.got(i, j) != c.correct[c.at(p.row, p.col)]) return false;
+      ++known;
+      if (p != Place{i, j}) ++moved;
+    }
+  return moved > 0 && 2 * known >= places.size();
+}
+
 /// For each element of C, the element of the right result that it holds; empty if the probes cannot
 /// tell, or only of less than half of them.
 std::optional<std::vector<Place>> sources(const Evidence& evidence, const Case& c) {
@@ -54,16 +68,7 @@ std::optional<std::vector<Place>> sources(const Evidence& evidence, const Case& 
         (rows ? place.row : place.col) = static_cast<int>(value) - 1;
       }
   }
-  std::size_t known = 0, moved = 0;
-  for (int i = 0; i < c.m; ++i)
-    for (int j = 0; j < c.n; ++j) {
-      const Place& p = places[c.at(i, j)];
-      if (p == kUnknown) continue;
-      if (c.got(i, j) != c.correct[c.at(p.row, p.col)]) return std::nullopt;
-      ++known;
-      if (p != Place{i, j}) ++moved;
-    }
-  if (moved == 0 || 2 * known < places.size()) return std::nullopt;
+  if (!confirmed(c, places)) return std::nullopt;
   return places;
 }
 

@@ -19,6 +19,15 @@ __global__ void compiled_for(int* arch) {
 #endif
 }
 
+static int compiled_arch() {
+  int arch = 0, *device_arch;
+  CHECK(cudaMalloc(&device_arch, sizeof arch));
+  compiled_for<<<1, 1>>>(device_arch);
+  CHECK(cudaMemcpy(&arch, device_arch, sizeof arch, cudaMemcpyDeviceToHost));
+  CHECK(cudaFree(device_arch));
+  return arch;
+}
+
 static void called(void* data) { *static_cast<int*>(data) += 1; }
 
 int main() {
@@ -35,12 +44,7 @@ int main() {
               prop.regsPerBlock, std::strlen(prop.name) > 0);
   int value = 0;
   CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxThreadsPerBlock, 0));
-  int arch = 0, *device_arch;
-  CHECK(cudaMalloc(&device_arch, sizeof arch));
-  compiled_for<<<1, 1>>>(device_arch);
-  CHECK(cudaMemcpy(&arch, device_arch, sizeof arch, cudaMemcpyDeviceToHost));
-  CHECK(cudaFree(device_arch));
-  std::printf("attribute %d, same capability %d\n", value, arch == 100 * prop.major + 10 * prop.minor);
+  std::printf("attribute %d, same capability %d\n", value, compiled_arch() == 100 * prop.major + 10 * prop.minor);
   std::printf("%s %s\n", cudaGetErrorName(cudaGetDeviceProperties(&prop, 99)),
               cudaGetErrorName(cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(100000), 0)));
   (void)cudaGetLastError();

@@ -13,7 +13,7 @@ __global__ void kernel(float* p) {
 __global__ void __launch_bounds__(64) bounded(float* p) { p[threadIdx.x] += 1.0f; }
 
 // A program that asks the device and one that asks the compiler must hear the same.
-__global__ void compiled_for(int* arch) {
+__global__ void compiled_for([[maybe_unused]] int* arch) {
 #ifdef __CUDA_ARCH__
   *arch = __CUDA_ARCH__;
 #endif

@@ -6,8 +6,8 @@
 #include "common/simgpu/count/coalescing.hpp"
 #include "common/simgpu/count/shared_banks.hpp"
 #include "common/simgpu/exec/decoder.hpp"
-#include "common/simgpu/exec/half.hpp"
 #include "common/simgpu/exec/sampling.hpp"
+#include "common/simgpu/half.hpp"
 
 namespace simgpu::exec {
 

@@ -10,9 +10,9 @@
 #include "common/simgpu/check/shared_shadow.hpp"
 #include "common/simgpu/count/coalescing.hpp"
 #include "common/simgpu/count/occupancy.hpp"
-#include "common/simgpu/exec/half.hpp"
 #include "common/simgpu/exec/order.hpp"
 #include "common/simgpu/exec/pattern.hpp"
+#include "common/simgpu/half.hpp"
 #include "common/simgpu/memory/global_memory.hpp"
 
 namespace simgpu {
@@ -380,20 +380,20 @@ TEST_CASE("occupancy follows the calculator's rules", "[engine]") {
 TEST_CASE("16-bit floats: every value survives the way through float", "[engine]") {
   for (std::uint32_t v = 0; v < 65536; ++v) {
     const auto h = static_cast<std::uint16_t>(v);
-    const float f = exec::half_to_float(h), b = exec::bfloat_to_float(h);
+    const float f = half_to_float(h), b = bfloat_to_float(h);
     if (f == f)
-      REQUIRE(exec::to_half(static_cast<double>(f)) == h);
+      REQUIRE(to_half(static_cast<double>(f)) == h);
     else
-      REQUIRE(exec::to_half(static_cast<double>(f)) == 0x7fff);
-    if (b == b) REQUIRE(exec::to_bfloat(static_cast<double>(b)) == h);
+      REQUIRE(to_half(static_cast<double>(f)) == 0x7fff);
+    if (b == b) REQUIRE(to_bfloat(static_cast<double>(b)) == h);
   }
-  CHECK(exec::to_half(65519.0) == 0x7bff);
-  CHECK(exec::to_half(65520.0) == 0x7c00);  // the half-way point goes to infinity
-  CHECK(exec::to_half(65520.0, 1) == 0x7bff);
-  CHECK(exec::to_half(0x1p-25) == 0);  // ties to even
-  CHECK(exec::to_half(0x1.8p-25) == 1);
-  CHECK(exec::to_half(0x1p-26, 3) == 1);
-  CHECK(exec::to_half(-0x1p-26, 2) == 0x8001);
+  CHECK(to_half(65519.0) == 0x7bff);
+  CHECK(to_half(65520.0) == 0x7c00);  // the half-way point goes to infinity
+  CHECK(to_half(65520.0, 1) == 0x7bff);
+  CHECK(to_half(0x1p-25) == 0);  // ties to even
+  CHECK(to_half(0x1.8p-25) == 1);
+  CHECK(to_half(0x1p-26, 3) == 1);
+  CHECK(to_half(-0x1p-26, 2) == 0x8001);
 }
 
 }  // namespace

@@ -9,18 +9,19 @@
 allowed='
 report:
 options:         report
+half:
 instructions:
 tensor_map:
 ptx:             instructions
 memory:
 check:           report
 count:           report options ptx
-exec:            report options instructions tensor_map ptx memory check count processor
+exec:            report options half instructions tensor_map ptx memory check count processor
 processor:
 device:          report options ptx memory check count exec
 include:
 runtime:         device include wire
-runtime/api:     runtime device include tensor_map
+runtime/api:     runtime device include half tensor_map
 runtime/local:   runtime device include
 runtime/remote:  runtime device include wire
 runtime/server:  runtime device include wire

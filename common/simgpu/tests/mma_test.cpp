@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/catch2.hpp"
-#include "common/simgpu/exec/half.hpp"
+#include "common/simgpu/half.hpp"
 #include "common/simgpu/tests/harness.hpp"
 
 namespace simgpu::test {
@@ -45,9 +45,9 @@ bool is_integer(Type t) {
 u64 encode(Type t, double v) {
   switch (t) {
     case Type::f16:
-      return exec::to_half(v);
+      return to_half(v);
     case Type::bf16:
-      return exec::to_bfloat(v);
+      return to_bfloat(v);
     case Type::f64:
       return to_slot(v);
     case Type::tf32:
@@ -63,9 +63,9 @@ u64 encode(Type t, double v) {
 double decode(Type t, u64 bits) {
   switch (t) {
     case Type::f16:
-      return static_cast<double>(exec::half_to_float(static_cast<std::uint16_t>(bits)));
+      return static_cast<double>(half_to_float(static_cast<std::uint16_t>(bits)));
     case Type::bf16:
-      return static_cast<double>(exec::bfloat_to_float(static_cast<std::uint16_t>(bits)));
+      return static_cast<double>(bfloat_to_float(static_cast<std::uint16_t>(bits)));
     case Type::f64:
       return from_slot<double>(bits);
     case Type::tf32:

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/catch2.hpp"
-#include "common/simgpu/exec/half.hpp"
+#include "common/simgpu/half.hpp"
 #include "common/simgpu/tensor_map.hpp"
 #include "common/simgpu/tests/findings.hpp"
 #include "common/simgpu/tests/harness.hpp"
@@ -38,8 +38,8 @@ unsigned depth(const Case& c) {
   return 32 / bytes_of(c);
 }
 u64 encode(const Case& c, int v) {
-  if (c.type == "f16") return exec::to_half(v);
-  if (c.type == "bf16") return exec::to_bfloat(v);
+  if (c.type == "f16") return to_half(v);
+  if (c.type == "bf16") return to_bfloat(v);
   if (c.type == "tf32") return to_slot(static_cast<float>(v));
   return static_cast<u64>(v) & 0xff;
 }
@@ -166,7 +166,7 @@ void check_product(const Case& c) {
     return (c.clears ? 0 : sum_at(row, col)) + (c.negates ? -sum : sum);
   };
   const auto bits = [&](int v) -> u32 {
-    return c.half_sums ? exec::to_half(v)
+    return c.half_sums ? to_half(v)
            : integer   ? static_cast<u32>(v)
                        : static_cast<u32>(to_slot(static_cast<float>(v)));
   };

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/catch2.hpp"
-#include "common/simgpu/exec/half.hpp"
+#include "common/simgpu/half.hpp"
 #include "common/simgpu/tests/harness.hpp"
 
 namespace simgpu::test {
@@ -56,8 +56,8 @@ unsigned bytes_of(const std::string& type) {
                                            : 4;
 }
 u64 encode(const std::string& type, int v) {
-  if (type == "f16") return exec::to_half(v);
-  if (type == "bf16") return exec::to_bfloat(v);
+  if (type == "f16") return to_half(v);
+  if (type == "bf16") return to_bfloat(v);
   if (type == "f64") return to_slot(static_cast<double>(v));
   if (type == "f32" || type == "tf32") return to_slot(static_cast<float>(v));
   return static_cast<u32>(v) & (bytes_of(type) == 1 ? 0xffu : 0xffffffffu);

@@ -13,8 +13,8 @@
 
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/fragments.hpp"
-#include "common/simgpu/exec/half.hpp"
 #include "common/simgpu/exec/kernels/lanes.hpp"
+#include "common/simgpu/half.hpp"
 
 namespace simgpu::exec::kernels {
 namespace {

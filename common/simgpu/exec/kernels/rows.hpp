@@ -6,8 +6,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "common/simgpu/exec/half.hpp"
 #include "common/simgpu/exec/kernels/lanes.hpp"
+#include "common/simgpu/half.hpp"
 
 namespace simgpu::exec::kernels {
 

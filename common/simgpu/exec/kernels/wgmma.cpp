@@ -18,8 +18,8 @@
 
 #include "common/simgpu/exec/async_proxy.hpp"
 #include "common/simgpu/exec/fragments.hpp"
-#include "common/simgpu/exec/half.hpp"
 #include "common/simgpu/exec/kernels/lanes.hpp"
+#include "common/simgpu/half.hpp"
 
 namespace simgpu::exec {
 namespace kernels {

@@ -1,10 +1,10 @@
 // cuBLAS's matrix product as a reference on the host: see include/cublas_v2.h.
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <utility>
 #include <vector>
 
+#include "common/simgpu/half.hpp"
 #include "common/simgpu/runtime/api/cublas.hpp"
 
 struct cublasContext {
@@ -71,13 +71,6 @@ std::size_t size_of(Element e) {
   }
 }
 
-/// `explicit_bits` of a value with the exponent range from `least` on, ties to even.
-double rounded(double x, int explicit_bits, int least) {
-  if (x == 0.0 || !std::isfinite(x)) return x;
-  const int exponent = std::max(std::ilogb(x), least) - explicit_bits;
-  return std::ldexp(std::nearbyint(std::ldexp(x, -exponent)), exponent);
-}
-
 double load(Element e, const std::byte* at) {
   switch (e) {
     case Element::i8:
@@ -100,35 +93,9 @@ double load(Element e, const std::byte* at) {
     default: {
       std::uint16_t bits;
       std::memcpy(&bits, at, sizeof bits);
-      const int mantissa_bits = e == Element::f16 ? 10 : 7, bias = e == Element::f16 ? 15 : 127;
-      const int exponent = (bits & 0x7fff) >> mantissa_bits;
-      const int mantissa = bits & ((1 << mantissa_bits) - 1);
-      const int top = (1 << (15 - mantissa_bits)) - 1;
-      double v = exponent == top ? (mantissa != 0 ? std::nan("") : HUGE_VAL)
-                 : exponent == 0
-                     ? std::ldexp(mantissa, 1 - bias - mantissa_bits)
-                     : std::ldexp(mantissa + (1 << mantissa_bits), exponent - bias - mantissa_bits);
-      return (bits & 0x8000) != 0 ? -v : v;
+      return static_cast<double>(e == Element::f16 ? half_to_float(bits) : bfloat_to_float(bits));
     }
   }
-}
-
-void store_16(std::byte* at, double x, int mantissa_bits, int bias) {
-  const double r = rounded(x, mantissa_bits, 1 - bias);
-  const int top = (1 << (15 - mantissa_bits)) - 1;
-  unsigned bits = std::signbit(x) ? 0x8000u : 0u;
-  if (std::isnan(r)) {
-    bits = 0x7fff;
-  } else if (std::isinf(r) || std::ilogb(r) > bias) {
-    bits |= static_cast<unsigned>(top) << mantissa_bits;
-  } else if (r != 0.0) {
-    const int exponent = std::max(std::ilogb(r), 1 - bias);
-    const auto whole = static_cast<unsigned>(std::ldexp(std::fabs(r), mantissa_bits - exponent));
-    // The leading bit of a normal number adds one to the exponent field.
-    bits |= (static_cast<unsigned>(exponent + bias - 1) << mantissa_bits) + whole;
-  }
-  const auto narrow = static_cast<std::uint16_t>(bits);
-  std::memcpy(at, &narrow, sizeof narrow);
 }
 
 void store(Element e, std::byte* at, double x) {
@@ -149,15 +116,16 @@ void store(Element e, std::byte* at, double x) {
       std::memcpy(at, &v, sizeof v);
       return;
     }
-    case Element::f16:
-      return store_16(at, x, 10, 15);
-    default:
-      return store_16(at, x, 7, 127);
+    default: {
+      const std::uint16_t bits = e == Element::f16 ? to_half(x) : to_bfloat(x);
+      std::memcpy(at, &bits, sizeof bits);
+      return;
+    }
   }
 }
 
-/// One matrix in the device's memory, column by column. Only whole columns are read and written: what
-/// lies between them may belong to others, and need not have been written.
+/// One matrix in the device's memory, column by column. Only whole columns are read and written:
+/// what lies between them may belong to others, and need not have been written.
 struct Matrix {
   Element element = Element::unknown;
   const std::byte* at = nullptr;
@@ -260,6 +228,7 @@ int cublasDestroy_v2(cublasContext* handle) {
   return kSuccess;
 }
 int cublasGetVersion_v2(cublasContext*, int* version) {
+  if (!version) return kInvalidValue;
   *version = 130000;
   return kSuccess;
 }
@@ -270,6 +239,7 @@ int cublasSetStream_v2(cublasContext* handle, cudaStream_t stream) {
 }
 int cublasGetStream_v2(cublasContext* handle, cudaStream_t* stream) {
   if (!handle) return kNotInitialised;
+  if (!stream) return kInvalidValue;
   *stream = handle->stream;
   return kSuccess;
 }

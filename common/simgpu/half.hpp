@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace simgpu::exec {
+namespace simgpu {
 
 inline float half_to_float(std::uint16_t h) {
   const std::uint32_t sign = static_cast<std::uint32_t>(h & 0x8000u) << 16;
@@ -115,4 +115,4 @@ inline float bfloat_to_float(std::uint16_t b) {
   return static_cast<std::uint16_t>((f & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : r);
 }
 
-}  // namespace simgpu::exec
+}  // namespace simgpu

@@ -446,7 +446,7 @@ std::optional<Diagnosis> finding_of_the_call(Examination& e) {
     return cause;
   }
   name_race(e.evidence(), e.run(), *finding, d);
-  d.place = place_of(*finding);
+  d.place = finding->at.where;
   return d;
 }
 
@@ -517,7 +517,7 @@ std::optional<Diagnosis> finding_at_another_shape(Examination& e) {
     Diagnosis d = explain(*finding, e.evidence().tile, &c.run, e.evidence().type);
     name_race(e.evidence(), c.run, *finding, d);
     d.seen = seen_in(c.run);
-    d.place = place_of(*finding);
+    d.place = finding->at.where;
     return d;
   }
   return std::nullopt;

@@ -146,9 +146,6 @@ Diagnosis explain(const simgpu::Finding& finding, const Tile& tile, const Run* r
 /// consequences. Null if there is none.
 const simgpu::Finding* worst_finding(const std::vector<simgpu::LaunchReport>& launches);
 
-/// The line that a finding is at.
-simgpu::SourceLine place_of(const simgpu::Finding& finding);
-
 /// "tiled_kernel<32, int>": without the type of its result and its parameters.
 std::string kernel_name(const std::string& demangled);
 

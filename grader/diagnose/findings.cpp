@@ -473,10 +473,6 @@ std::string kernel_name(const std::string& demangled) {
   return demangled.substr(begin, end - begin);
 }
 
-simgpu::SourceLine place_of(const Finding& finding) {
-  return finding.at.where;
-}
-
 Diagnosis explain(const LaunchFailure& failure) {
   const auto zero = [](const simgpu::Dim3& d) { return d.x == 0 || d.y == 0 || d.z == 0; };
   const std::uint64_t threads =

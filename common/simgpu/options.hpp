@@ -8,9 +8,9 @@
 
 namespace simgpu {
 
-/// What the simulated chip allows. Defaults: the limits of compute capability 9.0, for which programs are
-/// compiled (__CUDA_ARCH__); CUDA Programming Guide, table "Technical Specifications per Compute
-/// Capability".
+/// What the simulated chip allows. Defaults: the limits of compute capability 9.0, for which
+/// programs are compiled (__CUDA_ARCH__); CUDA Programming Guide, table "Technical Specifications per
+/// Compute Capability".
 struct DeviceModel {
   std::string name = "simgpu (compute capability 9.0)";
   int compute_major = 9, compute_minor = 0;

@@ -16,8 +16,8 @@ using simgpu::runtime::State;
 
 namespace {
 
-// Occupancy on compute capabilities 8.x and 9.0 (CUDA occupancy calculator): registers are given to a warp in
-// units of 256, shared memory to a block in units of 128 bytes with 1 KiB on top.
+// Occupancy on compute capabilities 8.x and 9.0 (CUDA occupancy calculator): registers are given to a
+// warp in units of 256, shared memory to a block in units of 128 bytes with 1 KiB on top.
 constexpr unsigned kRegisterUnit = 256, kSharedUnit = 128, kReservedSharedBytes = 1024;
 
 unsigned round_up(unsigned n, unsigned unit) {

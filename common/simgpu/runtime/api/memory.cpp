@@ -177,8 +177,7 @@ cudaError_t bad_stream(State& state, const char* call) {
 
 }  // namespace
 
-// ------------------------------------------------------------------------------------ device
-// memory
+// ---- device memory
 
 cudaError_t cudaMalloc(void** ptr, size_t bytes) {
   SIMGPU_API_BEGIN;
@@ -258,8 +257,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   return cudaSuccess;
 }
 
-// -------------------------------------------------------------------------------------- host
-// memory
+// ---- host memory
 
 cudaError_t cudaMallocHost(void** ptr, size_t bytes) {
   SIMGPU_API_BEGIN;
@@ -322,8 +320,7 @@ cudaError_t cudaHostGetFlags(unsigned int* flags, void* host) {
   return cudaSuccess;
 }
 
-// ------------------------------------------------------------------------------------- managed
-// memory
+// ---- managed memory
 
 cudaError_t cudaMallocManaged(void** ptr, size_t bytes, unsigned int flags) {
   SIMGPU_API_BEGIN;
@@ -354,8 +351,7 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void*, size_t, unsigne
   return is_stream(stream) ? cudaSuccess : bad_stream(state, "cudaStreamAttachMemAsync");
 }
 
-// --------------------------------------------------------------------------------------------
-// copies
+// ---- copies
 
 cudaError_t cudaMemcpy(void* dst, const void* src, size_t bytes, cudaMemcpyKind kind) {
   SIMGPU_API_BEGIN;
@@ -411,8 +407,7 @@ cudaError_t cudaMemset2DAsync(void* ptr, size_t pitch, int value, size_t width, 
   return run_fill(state, "cudaMemset2DAsync", ptr, pitch, value, width, height);
 }
 
-// -------------------------------------------------------------------------------------------
-// symbols
+// ---- symbols
 
 namespace {
 

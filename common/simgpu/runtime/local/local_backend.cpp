@@ -260,8 +260,8 @@ class LocalBackend final : public Backend {
 
   struct Unwritten {
     std::size_t count = 0, first = 0;
-    bool is_padding =
-        false;  ///< gaps that come back every few bytes, as between a struct's members
+    /// Gaps that come back every few bytes, as between a struct's members.
+    bool is_padding = false;
   };
   Unwritten find_unwritten(DevicePtr src, std::size_t bytes) const {
     constexpr std::size_t kLongestStruct = 256;

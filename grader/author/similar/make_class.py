@@ -3,7 +3,8 @@
     make_class.py FOLDER [--students 60] [--copies 20] [--seed 1]
 
 Each original writes every lab with other changes to the master, as many of its alternatives and mutants as go together (2
-to 5). Each copy takes an original of its own and disguises it: other names for variables, functions in another order,
+to 5). What brings more than a few lines goes to one original only: two who wrote it alike, word for word, would rightly be
+called alike, and the truth of this class would be wrong. Each copy takes an original of its own and disguises it: other names for variables, functions in another order,
 other or no comments, another layout, or all of that; some copy three labs of five and write the others themselves.
 FOLDER/truth.json holds the pairs."""
 import argparse
@@ -15,6 +16,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../course/similar"))
 import winnow  # noqa: E402
+
+MOST_SHARED_LINES = 4  # new ones of an edit that several originals may have made
 
 EDIT = re.compile(r"^<<<<<<<\n(.*?)^=======\n(.*?)^>>>>>>>$", re.MULTILINE | re.DOTALL)
 
@@ -44,16 +47,24 @@ def apply(master, edits):
     return master
 
 
+def new_lines(changes):
+    return sum(len(set(new.split("\n")) - set(old.split("\n"))) for old, new in changes)
+
+
 def write_original(labs, rng):
+    """Takes the large edits that it makes out of `labs`."""
     files = {}
     for lab, (masters, edits) in labs.items():
         texts = dict(masters)
         wanted, done = rng.randint(2, 5), 0
-        for file, changes in rng.sample(edits, len(edits)):
+        for edit in rng.sample(edits, len(edits)):
+            file, changes = edit
             changed = apply(texts[file], changes)
             if changed and done < wanted:
                 texts[file] = changed
                 done += 1
+                if new_lines(changes) > MOST_SHARED_LINES:
+                    edits.remove(edit)
         files.update({f"{lab}/{name}": text for name, text in texts.items()})
     return files
 

@@ -121,7 +121,7 @@ def write(out, pairs, submissions, prints, weights, names, count, previous_count
     for pair in listed:
         print(f"{100 * pair.score:4.0f} %  {called(pair.one)}  {called(pair.other)}")
     if not listed:
-        print("none is alike by half or more")
+        print(f"none is alike by {100 * compare.LISTED_SCORE:.0f} % or more")
     print(f"written: {os.path.join(out, 'index.html')} ({len(pairs)} pairs)")
 
 

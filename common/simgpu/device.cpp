@@ -554,6 +554,7 @@ void keep_budget_finding(LaunchReport& report, const exec::Program& program, std
     f.kind = FindingKind::budget_exceeded;
     f.kernel = report.kernel;
     f.at.where = program.line_of(0);
+    f.at.actor = Actor::launch;
     f.detail = "the grid of " + std::to_string(blocks) + " blocks needs more than " +
                std::to_string(budget) + " thread instructions in all";
     report.findings.push_back(std::move(f));

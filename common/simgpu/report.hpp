@@ -58,6 +58,16 @@ struct SourceLine {
 
 enum class MemorySpace : std::uint8_t { global, shared, local, constant, param };
 enum class AccessType : std::uint8_t { load, store, atomic };
+/// What an access is made by: a thread's own instruction, or what it has started.
+enum class Actor : std::uint8_t {
+  thread,
+  warp,        ///< an instruction of all lanes of a warp together: mma, ldmatrix, shfl ...
+  block,       ///< __syncthreads(), bar
+  async_copy,  ///< cp.async
+  engine,      ///< bulk copies, and the mbarriers that they report to
+  wgmma,
+  launch,  ///< no instruction: the launch as a whole
+};
 std::string_view to_string(MemorySpace);  ///< "global", "shared" ...
 std::string_view to_string(AccessType);   ///< what a thread does: "reads", "writes", "updates"
 
@@ -66,6 +76,7 @@ struct Access {
   SourceLine where;
   Dim3 block{0, 0, 0}, thread{0, 0, 0};
   AccessType type = AccessType::load;
+  Actor actor = Actor::thread;
   MemorySpace space = MemorySpace::global;
   unsigned bytes = 0;         ///< width of the access per lane
   std::uint64_t address = 0;  ///< virtual address (global) or byte offset in its space

@@ -424,16 +424,14 @@ std::optional<Diagnosis> wrong_index_behind(const simgpu::Finding& finding, Exam
   return explain_simple(cases);
 }
 
-/// The worst finding of the call that `cause` describes, in a line of its own.
-std::string also_found(const Diagnosis& cause, Examination& e) {
+/// The worst finding of the call that `cause` describes.
+std::optional<Diagnosis> also_found(const Diagnosis& cause, Examination& e) {
   for (const Case& c : e.cases()) {
     if (cause.seen && !(*cause.seen == seen_in(c.run))) continue;
-    const simgpu::Finding* finding = worst_finding(c.run.launches);
-    if (finding == nullptr) continue;
-    const Diagnosis d = explain(*finding, e.evidence().tile, &c.run, e.evidence().type);
-    return messages::text("detail.also", {{"sentence", d.headline}});
+    if (const simgpu::Finding* finding = worst_finding(c.run.launches))
+      return explain(*finding, e.evidence().tile, &c.run, e.evidence().type);
   }
-  return "";
+  return std::nullopt;
 }
 
 std::optional<Diagnosis> finding_of_the_call(Examination& e) {
@@ -441,8 +439,14 @@ std::optional<Diagnosis> finding_of_the_call(Examination& e) {
   if (finding == nullptr) return std::nullopt;
   Diagnosis d = explain(*finding, e.evidence().tile, &e.run(), e.evidence().type);
   if (auto cause = wrong_index_behind(*finding, e)) {
-    if (const std::string text = also_found(*cause, e); !text.empty())
-      cause->details.push_back(text);
+    if (const auto also = also_found(*cause, e)) {
+      cause->details.push_back(messages::text("detail.also", {{"sentence", also->headline}}));
+      // What nobody stored, another stored over: the two who meet say more than the one missing.
+      if (cause->id == "UNWRITTEN" && also->id == "RACE-WAW") {
+        cause->details.insert(cause->details.end(), also->details.begin(), also->details.end());
+        cause->next_step = also->next_step;
+      }
+    }
     return cause;
   }
   name_race(e.evidence(), e.run(), *finding, d);

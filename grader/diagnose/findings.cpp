@@ -15,6 +15,7 @@ namespace grader::diag {
 
 using simgpu::Access;
 using simgpu::AccessType;
+using simgpu::Actor;
 using simgpu::Finding;
 using simgpu::FindingKind;
 using simgpu::MemorySpace;
@@ -28,7 +29,18 @@ std::string coordinates(const simgpu::Dim3& d) {
 }
 
 std::string line_of(const simgpu::SourceLine& where) {
-  return where.line == 0 ? "an instruction without a line" : fmt::format("line {}", where.line);
+  if (where.line == 0) return "an instruction without a line";
+  const std::string file = header_of(where);
+  return fmt::format("line {}{}{}", where.line, file.empty() ? "" : " of ",
+                     file.substr(file.rfind('/') + 1));
+}
+
+std::string header_of(const simgpu::SourceLine& where) {
+  if (!where.file.ends_with(".cuh")) return "";
+  for (const char* folder : {"/lab", "/common/"})
+    if (const auto at = where.file.rfind(folder); at != std::string::npos)
+      return where.file.substr(at + 1);
+  return where.file;
 }
 
 std::string element(const std::string& name, std::int64_t row, std::int64_t col) {
@@ -167,6 +179,22 @@ std::string how_far(const Access& access, const Run* run, ElementType type) {
   return fmt::format("{} past its end: it has {} elements", how, size / width);
 }
 
+/// The place right behind a row is the first one of the next row where rows follow each other: which
+/// of the two indices was too large cannot be told from an address beyond the end.
+std::string also_at(const Access& access, const Run* run, ElementType type) {
+  const Matrix* const matrix =
+      access.space == MemorySpace::global ? operand(access.object, run) : nullptr;
+  const auto width = element_width(access, run, type);
+  if (matrix == nullptr || matrix->ld == 0 || access.offset % width != 0) return "";
+  const std::int64_t index = access.offset / width, row = index / matrix->ld;
+  if (access.offset < static_cast<std::int64_t>(access.object_bytes) || row != matrix->rows)
+    return "";
+  const std::int64_t last = std::int64_t{matrix->rows} - 1;
+  return messages::text("detail.also_at",
+                        {{"one", element(access.object, row, index % matrix->ld)},
+                         {"other", element(access.object, last, matrix->ld + index % matrix->ld)}});
+}
+
 std::string times(const Finding& finding) {
   if (finding.occurrences <= 1) return "";
   return fmt::format("; {} times at this place", finding.occurrences);
@@ -213,8 +241,9 @@ int rank(const Finding& finding) {
     // Before the race: what was not waited for often lacks its barrier as well.
     case FindingKind::proxy_fence_missing:
     case FindingKind::swizzle_mismatch:
-    case FindingKind::async_not_waited:
       return 8;
+    case FindingKind::async_not_waited:
+      return finding.other ? 8 : 14;  // without a reader: still under way when its block ended
     case FindingKind::shared_race:
       return 9;
     case FindingKind::deadlock:
@@ -277,7 +306,7 @@ const Finding* worst_finding(const std::vector<simgpu::LaunchReport>& launches) 
 
 namespace {
 
-/// Two lanes of one warp of one block, as far as threads are numbered by x alone.
+/// Two lanes of one warp of one block, as far as threads are numbered by x alone; both store.
 bool same_warp(const Finding& finding) {
   if (!finding.other) return false;
   const Access &x = finding.at, &y = *finding.other;
@@ -342,20 +371,63 @@ std::string id_of(const Finding& finding) {
   return "LOCAL-MEMORY";
 }
 
-/// Which of a diagnosis' sentences fit: the cause is another where the place is.
-std::string variant_of(const Finding& finding) {
-  const auto says = [&finding](const char* words) {
-    return finding.detail.find(words) != std::string::npos;
+/// The only coordinate in which two threads that store to one place differ; "" if there are several.
+std::string only_difference(const Access& x, const Access& y) {
+  std::string name;
+  int count = 0;
+  const auto compare = [&](std::uint32_t one, std::uint32_t other, const char* of) {
+    if (one == other) return;
+    name = of;
+    ++count;
   };
+  compare(x.block.x, y.block.x, "blockIdx.x");
+  compare(x.block.y, y.block.y, "blockIdx.y");
+  compare(x.thread.x, y.thread.x, "threadIdx.x");
+  compare(x.thread.y, y.thread.y, "threadIdx.y");
+  return count == 1 ? name : "";
+}
+
+std::string variant_of_stores(const Finding& finding) {
+  const Access &at = finding.at, &other = *finding.other;
+  if (at.space == MemorySpace::shared && at.bytes > 0 && at.object_bytes == at.bytes)
+    return "single";
+  if (finding.kind == FindingKind::global_race && same_warp(finding)) return "lanes";
+  if (!only_difference(at, other).empty()) return "one";
+  return at.block == other.block ? "" : "blocks";
+}
+
+/// A race of a tile with what copies into it or reads it by itself: no barrier need be missing.
+std::string variant_of_tile_race(const Finding& finding) {
+  const bool at_reads = finding.at.type == AccessType::load;
+  const Access& reader = at_reads ? finding.at : *finding.other;
+  const Access& writer = at_reads ? *finding.other : finding.at;
+  if (reader.actor == Actor::wgmma) return "wgmma";
+  if (writer.actor == Actor::engine) return "engine";
+  return writer.actor == Actor::async_copy ? "copy" : "";
+}
+
+/// Which of a diagnosis' sentences fit: the cause is another where the place, or who is there, is.
+std::string variant_of(const Finding& finding, const Run* run) {
+  const Actor actor = finding.at.actor;
   switch (finding.kind) {
     case FindingKind::misaligned:
       return finding.at.space == MemorySpace::shared ? "shared" : "";
     case FindingKind::divergent_barrier:
-      return says("needs all 32 lanes") ? "warp" : "";
+      return actor == Actor::warp || actor == Actor::wgmma ? "warp" : "";
     case FindingKind::budget_exceeded:
-      return says("the grid of") ? "grid" : "";
+      return actor == Actor::launch ? "grid" : "";
+    case FindingKind::async_not_waited:
+      if (!finding.other) return "end";
+      return finding.other->actor == Actor::engine ? "engine" : "";
+    case FindingKind::shared_race:
     case FindingKind::global_race:
-      return same_warp(finding) ? "lanes" : "";
+      if (!finding.other) return "";
+      if (race_id(finding) == "RACE-WAW") return variant_of_stores(finding);
+      return is_tile_race(finding) ? variant_of_tile_race(finding) : "";
+    case FindingKind::null_pointer:
+      return run != nullptr && run->a.cols == 0 && run->a.rows > 0 ? "k0" : "";
+    case FindingKind::trap:
+      return actor == Actor::thread ? "" : "misuse";
     default:
       return "";
   }
@@ -385,11 +457,19 @@ std::vector<messages::Gap> party_gaps(const Finding& finding, const std::string&
   const Access& reader = at_reads ? at : other;
   const Access& writer = at_reads ? other : at;
   if (finding.kind == FindingKind::async_not_waited)
-    return {{"where", line_of(reader.where)}, {"object", object}, {"copy", line_of(writer.where)}};
+    return {{"where", line_of(reader.where)},
+            {"object", object},
+            {"copy", line_of(writer.where)},
+            {"detail", finding.detail}};
+  std::string lines = line_of(at.where);
+  if (other.where != at.where) lines += " and " + line_of(other.where);
+  const std::string difference = only_difference(at, other);
   return {{"object", object},
           {"reader", line_of(reader.where)},
           {"writer", line_of(both_write ? at.where : writer.where)},
-          {"other", line_of(other.where)}};
+          {"lines", lines},
+          {"name", short_name(at.object)},
+          {"difference", difference.empty() ? "their indices" : difference}};
 }
 
 bool is_between_two(const Finding& finding) {
@@ -397,9 +477,11 @@ bool is_between_two(const Finding& finding) {
          finding.kind == FindingKind::shared_race || finding.kind == FindingKind::global_race;
 }
 
-/// The engine's own sentence is told where it knows more than ours: how many threads, and where
-/// the others are.
+/// The engine's own sentence is told where it knows more than ours: how many threads, where the
+/// others are, and what a copy or a product of its own still waits for.
 bool engine_knows_more(const Finding& finding) {
+  if (finding.kind == FindingKind::async_not_waited || finding.at.actor != Actor::thread)
+    return true;
   return !is_between_two(finding) && finding.kind != FindingKind::out_of_bounds &&
          finding.kind != FindingKind::misaligned && finding.kind != FindingKind::uninitialised_read;
 }
@@ -435,7 +517,7 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
                 {"other", finding.other ? line_of(finding.other->where) : "another line"},
                 {"detail", finding.detail},
                 {"sentence", finding.detail}};
-  Diagnosis d = say(id_of(finding), variant_of(finding), gaps);
+  Diagnosis d = say(id_of(finding), variant_of(finding, run), gaps);
   if (const simgpu::LaunchReport* launch = launch_of(finding, run);
       launch != nullptr && finding.kind == FindingKind::budget_exceeded)
     d.details.push_back(messages::text("detail.launch", {{"grid", dims(launch->grid)},
@@ -452,6 +534,7 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
                                                           {"block", coordinates(at.block)},
                                                           {"times", times(finding)}}));
   }
+  if (const std::string text = also_at(at, run, type); !text.empty()) d.details.push_back(text);
   if (engine_knows_more(finding) && !finding.detail.empty() &&
       d.headline.find(finding.detail) == std::string::npos)
     d.details.push_back(finding.detail);

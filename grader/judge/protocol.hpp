@@ -112,6 +112,9 @@ constexpr MemorySpace last_of(MemorySpace) {
 constexpr AccessType last_of(AccessType) {
   return AccessType::atomic;
 }
+constexpr Actor last_of(Actor) {
+  return Actor::launch;
+}
 
 template <typename Visit>
 void fields(SourceLine& x, Visit visit) {
@@ -119,8 +122,8 @@ void fields(SourceLine& x, Visit visit) {
 }
 template <typename Visit>
 void fields(Access& x, Visit visit) {
-  visit(x.where, x.block, x.thread, x.type, x.space, x.bytes, x.address, x.object, x.offset,
-        x.object_bytes);
+  visit(x.where, x.block, x.thread, x.type, x.actor, x.space, x.bytes, x.address, x.object,
+        x.offset, x.object_bytes);
 }
 template <typename Visit>
 void fields(Finding& x, Visit visit) {

@@ -16,12 +16,18 @@ using messages::text;
 using report::StageResult;
 using simgpu::FindingKind;
 
+/// A finding may be in a header that is given.
+std::string file_of(const simgpu::SourceLine& where, const std::string& own) {
+  const std::string header = diag::header_of(where);
+  return header.empty() ? own : header;
+}
+
 std::string first_finding_place(const CallOutcome& outcome, const std::string& file,
                                 unsigned& line) {
   if (const simgpu::Finding* finding = diag::worst_finding(outcome.run.launches);
       finding && finding->at.where.line != 0) {
     line = finding->at.where.line;
-    return file;
+    return file_of(finding->at.where, file);
   }
   return {};
 }
@@ -247,7 +253,7 @@ void describe_failure(StageResult& stage, const std::string& file, RungCheck& ch
   stage.details = named.details;
   stage.next_step = named.next_step;
   stage.line = named.place.line;
-  stage.file = stage.line != 0 ? file : "";
+  stage.file = stage.line != 0 ? file_of(named.place, file) : "";
   // The numbers may be of a run that the diagnosis made: then that shape is named.
   if (named.seen) {
     const diag::Seen& s = *named.seen;

@@ -177,6 +177,58 @@ TEST_CASE("barriers, faults and limits have ids and verdicts") {
         "odd)");
 }
 
+TEST_CASE("a place that two threads store to is told by what tells them apart") {
+  auto race = finding(FindingKind::global_race,
+                      access(AccessType::store, 44, MemorySpace::global, "C", 64, 4096, 3));
+  race.other = race.at;
+  race.other->block.x += 1;
+  const auto next = [&race] {
+    return explain(race, kTile, nullptr, ElementType::float32).next_step;
+  };
+  CHECK(next().find("blockIdx.x alone") != std::string::npos);
+  race.other->thread.x += 40;
+  CHECK(next().find("The parts of two blocks overlap") == 0);
+  race.other->block = race.at.block;
+  CHECK(next().find("threadIdx.x alone") != std::string::npos);
+  race.other->thread.y += 1;
+  CHECK(next().find("Give each element one owner") == 0);
+  race.kind = FindingKind::shared_race;
+  race.at.space = race.other->space = MemorySpace::shared;
+  race.at.object_bytes = race.at.bytes = 4;
+  CHECK(next().find("a plain local variable") != std::string::npos);
+}
+
+TEST_CASE("who reads and writes decides what is said of a race and of a copy") {
+  auto race = finding(FindingKind::shared_race,
+                      access(AccessType::load, 44, MemorySpace::shared, "ring", 64, 4096, 3));
+  race.other = race.at;
+  race.other->type = AccessType::store;
+  const auto headline = [&race] {
+    return explain(race, kTile, nullptr, ElementType::float32).headline;
+  };
+  CHECK(headline().find("__syncthreads()") != std::string::npos);
+  for (const auto actor :
+       {simgpu::Actor::async_copy, simgpu::Actor::engine, simgpu::Actor::wgmma}) {
+    (actor == simgpu::Actor::wgmma ? race.at : *race.other).actor = actor;
+    CHECK(headline().find("__syncthreads()") == std::string::npos);
+    CHECK(headline().find("overwrites") != std::string::npos);
+  }
+  race.kind = FindingKind::async_not_waited;
+  race.other->actor = simgpu::Actor::engine;
+  CHECK(explain(race, kTile, nullptr, ElementType::float32).next_step.find("mbarrier") !=
+        std::string::npos);
+  race.kind = FindingKind::trap;
+  CHECK(headline().find("stopped itself") == std::string::npos);
+}
+
+TEST_CASE("a line of a header is named with its file") {
+  auto early = finding(FindingKind::uninitialised_read,
+                       access(AccessType::load, 41, MemorySpace::shared, "tile", 4, 64, 0));
+  early.at.where.file = "/home/me/lab4_bank_conflict/given/round_trips.cuh";
+  CHECK(explain(early, kTile, nullptr, ElementType::float32)
+            .headline.find("line 41 of round_trips.cuh reads ") == 0);
+}
+
 TEST_CASE("causes are reported before their consequences") {
   simgpu::LaunchReport launch;
   const auto add = [&](FindingKind kind) {
@@ -190,6 +242,9 @@ TEST_CASE("causes are reported before their consequences") {
   add(FindingKind::shared_race);
   CHECK(worst_finding({launch})->kind == FindingKind::shared_race);
   add(FindingKind::async_not_waited);
+  CHECK(worst_finding({launch})->kind == FindingKind::shared_race);  // nobody reads it
+  add(FindingKind::async_not_waited);
+  launch.findings.back().other = launch.findings.back().at;
   CHECK(worst_finding({launch})->kind == FindingKind::async_not_waited);
   add(FindingKind::exited_before_barrier);
   CHECK(worst_finding({launch})->kind == FindingKind::exited_before_barrier);

@@ -182,10 +182,61 @@ std::string line_text(const Program& p, std::uint32_t pc) {
          std::to_string(at.line);
 }
 
+namespace {
+
+Actor actor_of(ptx::Opcode op) {
+  using O = ptx::Opcode;
+  switch (op) {
+    case O::bar_sync:
+    case O::bar_arrive:
+    case O::bar_red:
+      return Actor::block;
+    case O::bar_warp_sync:
+    case O::shfl:
+    case O::vote:
+    case O::match:
+    case O::ldmatrix:
+    case O::mma:
+    case O::wmma_load:
+    case O::wmma_store:
+    case O::wmma_mma:
+      return Actor::warp;
+    case O::cp_async:
+      return Actor::async_copy;
+    case O::mbarrier_init:
+    case O::mbarrier_inval:
+    case O::mbarrier_arrive:
+    case O::mbarrier_arrive_expect:
+    case O::mbarrier_drop:
+    case O::mbarrier_drop_expect:
+    case O::mbarrier_expect:
+    case O::mbarrier_complete:
+    case O::mbarrier_pending:
+    case O::mbarrier_wait:
+    case O::mbarrier_wait_parity:
+    case O::bulk_load:
+    case O::bulk_store:
+    case O::tensor_load:
+    case O::tensor_store:
+      return Actor::engine;
+    case O::wgmma:
+    case O::wgmma_fence:
+    case O::wgmma_commit:
+    case O::wgmma_wait:
+      return Actor::wgmma;
+    default:
+      return Actor::thread;
+  }
+}
+
+}  // namespace
+
 Access describe_thread(const LaunchRun& l, std::uint64_t block, unsigned thread,
                        const LaneAccess& a) {
   Access out;
   out.where = l.program->line_of(a.pc);
+  if (a.pc < l.program->instructions.size() && l.program->instructions[a.pc].ptx != nullptr)
+    out.actor = actor_of(l.program->instructions[a.pc].ptx->op);
   out.block = block_index(l.grid, block);
   out.thread = thread_index(l.block, thread);
   out.type = a.type;

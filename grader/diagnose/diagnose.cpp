@@ -573,6 +573,7 @@ constexpr Hypothesis kHypotheses[] = {
     of_cases<explain_sums>,
     of_cases<explain_places>,
     of_cases<explain_arithmetic>,
+    of_cases<explain_sources>,
     only_padding_written,
     right_on_tiny_integers,
     another_result_each_time,

@@ -253,23 +253,6 @@ int round_up(int value, int multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-/// Only elements with row < rows(c) and column < cols(c) were stored, rightly; columns beyond C's
-/// own may have run on into the next row.
-Prediction cut_off(const Case& c, int rows, int cols) {
-  const Matrix& out = c.run.c_after;
-  Prediction p{std::vector<Kind>(out.elements(), Kind::unknown),
-               std::vector<double>(out.elements())};
-  for (int i = 0; i < c.m; ++i)
-    for (int j = 0; j < c.n; ++j) {
-      const std::size_t e = out.index(i, j);
-      const bool overrun = cols > out.ld && i > 0 && j < cols - out.ld;
-      if (overrun) continue;
-      p.kind[e] = i < rows && j < cols ? Kind::value : Kind::untouched;
-      p.value[e] = c.correct[c.at(i, j)];
-    }
-  return p;
-}
-
 }  // namespace
 
 std::optional<Diagnosis> explain_stores(const Evidence& evidence, const Cases& cases) {
@@ -281,89 +264,7 @@ std::optional<Diagnosis> explain_stores(const Evidence& evidence, const Cases& c
   formulas.push_back(dense_rows(true, true, true));
   for (const Named& x : {kLdC, kM, kN, kK}) formulas.push_back(transposed(Which::c, x));
   if (auto d = first_fitting(evidence, cases, formulas)) return d;
-  if (evidence.operation != Operation::product) return std::nullopt;
-
-  // Extents exchanged. One shape alone would also fit a bound that merely happens to have that
-  // value.
-  std::int64_t telling = 0;
-  for (const Case& c : cases) telling += c.wrong > 0 && c.m != c.n;
-  if (telling < 2) return std::nullopt;
-  const auto name = [&](const char* variant, int rows, int cols, const Case& c) {
-    Diagnosis d =
-        say("SWAPPED-EXTENTS", variant, {{"rows", rows}, {"cols", cols}, {"m", c.m}, {"n", c.n}});
-    describe(evidence, c, d);
-    return d;
-  };
-  const Case& c = shown(cases);
-  // Where only one of the two bounds is wrong, the other explains as much.
-  if (fits(cases, [](const Case& k) { return cut_off(k, k.m, k.m); }))
-    return name("columns", c.m, c.m, c);
-  if (fits(cases, [](const Case& k) { return cut_off(k, k.n, k.n); }))
-    return name("rows", c.n, c.n, c);
-  if (fits(cases, [](const Case& k) { return cut_off(k, k.n, k.m); }))
-    return name("guard", c.n, c.m, c);
-  // What the grid covers is known; was it computed from the other extent, or do x and y mean other
-  // things in the kernel?
-  const auto all_single = std::all_of(cases.begin(), cases.end(), [](const Case& k) {
-    return k.run.launches.size() == 1 && k.run.launches[0].grid.z == 1 &&
-           k.run.launches[0].block.z == 1;
-  });
-  if (!all_single) return std::nullopt;
-  const auto blocks = [](int extent, unsigned block) {
-    return (static_cast<unsigned>(extent) + block - 1) / block;
-  };
-  // One thread per element, or the lab's tile per block.
-  Tile t = evidence.tile;
-  const bool tiles = t.tm * t.tn > 1 && t.bm > 0 && t.bn > 0;
-  // A tile of 8-byte elements is half as high, or half as wide.
-  if (tiles && size_of(evidence.type) == 8) {
-    const auto given = [&](int m, int n) {
-      return std::all_of(cases.begin(), cases.end(), [&](const Case& k) {
-        const simgpu::Dim3& grid = k.run.launches[0].grid;
-        return grid.x == blocks(k.n, static_cast<unsigned>(n)) &&
-               grid.y == blocks(k.m, static_cast<unsigned>(m));
-      });
-    };
-    if (!given(t.bm, t.bn) && given(t.bm / 2, t.bn)) t.bm /= 2;
-    if (!given(t.bm, t.bn) && given(t.bm, t.bn / 2)) t.bn /= 2;
-  }
-  const auto across_of = [&](const Case& k) {
-    return tiles ? static_cast<unsigned>(t.bn) : k.run.launches[0].block.x;
-  };
-  const auto down_of = [&](const Case& k) {
-    return tiles ? static_cast<unsigned>(t.bm) : k.run.launches[0].block.y;
-  };
-  const auto x_of = [&](const Case& k) {
-    return static_cast<int>(k.run.launches[0].grid.x * across_of(k));
-  };
-  const auto y_of = [&](const Case& k) {
-    return static_cast<int>(k.run.launches[0].grid.y * down_of(k));
-  };
-  const auto grid_of = [&](const Case& k, int along_x, int along_y) {
-    const simgpu::LaunchReport& launch = k.run.launches[0];
-    return launch.grid.x == blocks(along_x, across_of(k)) &&
-           launch.grid.y == blocks(along_y, down_of(k));
-  };
-  const auto all = [&](auto holds) { return std::all_of(cases.begin(), cases.end(), holds); };
-  if (all([&](const Case& k) { return grid_of(k, k.m, k.n); }) && fits(cases, [&](const Case& k) {
-        return cut_off(k, std::min(y_of(k), k.m), std::min(x_of(k), k.n));
-      }))
-    return name("grid", y_of(c), x_of(c), c);
-  // Blocks that lie the other way reach as many rows of tiles as there should be columns of them.
-  const auto mapped = [&](const Case& k) {
-    const int rows = static_cast<int>(k.run.launches[0].grid.x * down_of(k)),
-              cols = static_cast<int>(k.run.launches[0].grid.y * across_of(k));
-    return std::pair{std::min(rows, k.m), std::min(cols, k.n)};
-  };
-  if (tiles && all([&](const Case& k) { return grid_of(k, k.n, k.m); }) &&
-      fits(cases, [&](const Case& k) { return cut_off(k, mapped(k).first, mapped(k).second); }))
-    return name("blocks", mapped(c).first, mapped(c).second, c);
-  if (!tiles && all([&](const Case& k) { return grid_of(k, k.n, k.m); }) &&
-      fits(cases, [&](const Case& k) {
-        return cut_off(k, std::min(x_of(k), k.m), std::min(y_of(k), k.n));
-      }))
-    return name("mapping", x_of(c), y_of(c), c);
-  return std::nullopt;
+  return explain_extents(evidence, cases);
 }
 
 namespace {

@@ -17,6 +17,9 @@ using Cases = std::vector<Case>;
 /// grid.
 std::optional<Diagnosis> explain_stores(const Evidence& evidence, const Cases& cases);
 
+/// The same for guards and grids alone, which explain_stores() asks last.
+std::optional<Diagnosis> explain_extents(const Evidence& evidence, const Cases& cases);
+
 /// A or B was read with other indices: A-TRANSPOSED, B-TRANSPOSED, WRONG-LD, SWAPPED-EXTENTS of the
 /// loop, tiles of an operand exchanged, stuck or late: TILE-MAP, K-TILE-REPEATED, STALE-TILE.
 std::optional<Diagnosis> explain_loads(const Evidence& evidence, const Cases& cases);
@@ -50,6 +53,9 @@ Diagnosis unexplained(const Evidence& evidence, const Case& c);
 /// The right sums with a wrong start, a wrong sign or a wrong operator: ACC-INIT, WRONG-SIGN,
 /// WRONG-OPERATOR; every thread's small arrays exchanged in the outer product: TILE-MAP.
 std::optional<Diagnosis> explain_arithmetic(const Evidence& evidence, const Cases& cases);
+
+/// Which element of A or B was multiplied in each step, by probes: WRONG-ELEMENT.
+std::optional<Diagnosis> explain_sources(const Evidence& evidence, const Cases& cases);
 
 /// Wrong only for data that is not small integers: LOW-PRECISION. `factor`: error over limit.
 Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor);

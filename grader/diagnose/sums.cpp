@@ -117,7 +117,9 @@ std::optional<Diagnosis> name_tiles(const Profile& p, int tile) {
                              : last                           ? ": the last one"
                              : missing == 1 && t.front() == 0 ? ": the first one"
                                                               : "";
-    return say("K-TILE-MISSING", "", {{"tile", list}, {"range", ranges}, {"note", note}});
+    const bool inner = t.front() != 0 && t.back() != 0;
+    return say("K-TILE-MISSING", inner ? "inner" : "",
+               {{"tile", list}, {"range", ranges}, {"note", note}});
   }
   if (t.front() == count && missing == count - 1)
     return say("K-TILE-REPEATED", "",
@@ -236,20 +238,56 @@ std::set<Profile> profiles_of(const Case& c, const Counts& counts) {
 
 }  // namespace
 
-std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cases) {
-  if (evidence.operation != Operation::product || !evidence.run_probe) return std::nullopt;
-  const std::vector<int> tiles = k_tiles(evidence);
-  const Case* const chosen = most_telling(cases, tiles);
-  if (chosen == nullptr) return std::nullopt;
-  const Case& c = *chosen;
+namespace {
+
+/// Elements without any product, others with all of theirs: places of C, not steps, are left out.
+std::optional<Diagnosis> name_empty(const Evidence& evidence, const Case& c,
+                                    const std::set<Profile>& profiles) {
+  const bool only_zero =
+      profiles.size() == 1 &&
+      std::all_of(profiles.begin()->begin(), profiles.begin()->end(), [](int x) { return x == 0; });
+  if (!only_zero || c.wrong == c.size()) return std::nullopt;
+  const Tile& t = evidence.tile;
+  const auto zero = [&c](int i, int j) { return c.got(i, j) == 0; };
+  int rows = -1, cols = -1;  // from which row, or column, of each thread's part on
+  for (int i = c.m; i-- > 0;)
+    for (int j = c.n; j-- > 0;)
+      if (zero(i, j) && c.state_at(i, j) != State::right) {
+        rows = t.tm > 1 && (rows < 0 || i % t.tm < rows) ? i % t.tm : rows;
+        cols = t.tn > 1 && (cols < 0 || j % t.tn < cols) ? j % t.tn : cols;
+      }
+  const auto all_from = [&](int first, int count, bool by_row) {
+    if (first < 1) return false;
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j)
+        if (((by_row ? i : j) % count >= first) != zero(i, j) && c.state_at(i, j) != State::right)
+          return false;
+        else if ((by_row ? i : j) % count >= first && !zero(i, j))
+          return false;
+    return true;
+  };
+  if (all_from(rows, t.tm, true))
+    return say("ALL-ZERO", "part",
+               {{"what", "rows"}, {"first", rows}, {"last", t.tm - 1}, {"count", t.tm}});
+  if (all_from(cols, t.tn, false))
+    return say("ALL-ZERO", "part",
+               {{"what", "columns"}, {"first", cols}, {"last", t.tn - 1}, {"count", t.tn}});
+  return say("ALL-ZERO", "some", {{"wrong", c.wrong}, {"total", c.size()}});
+}
+
+std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   std::optional<Counts> counts = count_steps(evidence, c, 2);
   if (!counts || !reproduces(c, *counts)) counts = count_steps(evidence, c, 6);
   if (!counts || !reproduces(c, *counts)) return std::nullopt;
   const std::set<Profile> profiles = profiles_of(c, *counts);
   if (profiles.empty()) return std::nullopt;
-
+  const std::vector<int> tiles = k_tiles(evidence);
+  const auto [least, most] = std::minmax_element(counts->begin(), counts->end());
+  std::optional<Diagnosis> d = name_empty(evidence, c, profiles);
+  if (!d && *least == *most && *least > 1)
+    d = say("K-TILE-REPEATED", "all", {{"times", static_cast<int>(*least)}});
   const Profile& p = *profiles.begin();
-  std::optional<Diagnosis> d = name_short_step(p, tiles);
+  if (!d) d = name_short_step(p, tiles);
   for (const int tile : tiles)
     if (!d && c.k > tile && c.k % tile != 1)
       d = name_tiles(p, tile);  // a tile of one step is a step
@@ -259,6 +297,27 @@ std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cas
     d->details.push_back(fmt::format(
         "not the same for all elements: {} different sets of k were added", profiles.size()));
   describe(evidence, c, *d);
+  return d;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cases) {
+  if (evidence.operation != Operation::product || !evidence.run_probe) return std::nullopt;
+  const std::vector<int> tiles = k_tiles(evidence);
+  const Case* const chosen = most_telling(cases, tiles);
+  if (chosen == nullptr) return std::nullopt;
+  std::optional<Diagnosis> d = name_sums(evidence, *chosen);
+  // The last of a few k-tiles may be any one: is it the last of more, too?
+  if (d && d->id == "K-TILE-MISSING" && !tiles.empty()) {
+    const Run& run = chosen->run;
+    const auto longer = probe_case(evidence,
+                                   {chosen->m, chosen->n, 6 * tiles.front(), run.a.ld - run.a.cols,
+                                    run.b.ld - run.b.cols, run.c_before.ld - run.c_before.cols},
+                                   23);
+    if (longer && longer->wrong > 0)
+      if (auto said = name_sums(evidence, *longer)) return said;
+  }
   return d;
 }
 

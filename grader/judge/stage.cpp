@@ -369,6 +369,13 @@ bool counts_requests(const Goal& goal) {
   return measure != nullptr && *measure == load_requests;
 }
 
+/// A launch whose blocks are no whole number of warps.
+const simgpu::LaunchReport* odd_launch(const Observed& seen) {
+  for (const auto& launch : seen.launches)
+    if (launch.block.x * launch.block.y * launch.block.z % 32 != 0) return &launch;
+  return nullptr;
+}
+
 /// The same kernel over the same grid more than once, and one of these would do.
 std::optional<diag::Diagnosis> launched_again(const Observed& seen, double measured, double bound) {
   std::map<std::string, std::vector<const simgpu::LaunchReport*>> by_kernel;
@@ -503,8 +510,15 @@ void describe_missed(StageResult& stage, const std::vector<LabBench::GoalRun>& r
     stage.details.push_back(where.text);
   }
   if (!missed.empty()) stage.details.push_back(missed);
-  stage.details.insert(stage.details.end(), named.details.begin(), named.details.end());
   stage.next_step = named.next_step;
+  if (const simgpu::LaunchReport* odd = odd_launch(seen)) {
+    stage.details.push_back(text("detail.launch", {{"grid", diag::dims(odd->grid)},
+                                                   {"block", diag::dims(odd->block)},
+                                                   {"m", shown.at.m},
+                                                   {"n", shown.at.n}}));
+    stage.next_step = text("GOAL.odd.next", {{"threads", odd->block.x * odd->block.y}});
+  }
+  stage.details.insert(stage.details.end(), named.details.begin(), named.details.end());
   stage.shape = shape_name(shown.at);
   stage.type = shown.type;
 }

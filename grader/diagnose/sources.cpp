@@ -1,0 +1,124 @@
+// Which elements of A or B were multiplied, read off by probes: the last resort, since it takes two
+// runs for each k.
+//
+// With a single row of B not 0, C[i][j] is the element of A that meets that row; what it is called
+// tells its place. The same for B, with a single column of A.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/wording.hpp"
+
+namespace grader::diag {
+namespace {
+
+/// Where a factor came from; {-1, -1}: it was 0.
+struct Place {
+  int row = -1, col = -1;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+using Places = std::vector<Place>;  ///< (k * m + i) * n + j
+
+std::size_t index_of(const Case& c, int k, int i, int j) {
+  return static_cast<std::size_t>(k) * c.correct.size() + c.at(i, j);
+}
+
+constexpr std::int64_t kMostFactors = 1 << 22;
+constexpr int kMostSteps = 100;
+
+std::optional<Places> factors_of(const Evidence& evidence, const Case& c, bool of_a) {
+  const Matrix &coded = of_a ? c.run.a : c.run.b, &single = of_a ? c.run.b : c.run.a;
+  const int bits = std::min(significant_bits(evidence.type), 24);
+  if (std::max(coded.rows, coded.cols) >= 1 << bits) return std::nullopt;
+  Places places(c.correct.size() * static_cast<std::size_t>(c.k));
+  for (int k = 0; k < c.k; ++k) {
+    const Matrix one =
+        filled(evidence.type, single.rows, single.cols, single.ld - single.cols,
+               [&](int row, int col) { return (of_a ? row : col) == k ? 1.0 : 0.0; });
+    for (const bool rows : {true, false}) {
+      const Matrix code = filled(evidence.type, coded.rows, coded.cols, coded.ld - coded.cols,
+                                 [&](int row, int col) { return (rows ? row : col) + 1.0; });
+      const std::optional<Run> run = of_a ? probe(evidence, code, one) : probe(evidence, one, code);
+      if (!run) return std::nullopt;
+      for (int i = 0; i < c.m; ++i)
+        for (int j = 0; j < c.n; ++j) {
+          const double value = run->c_after.at(i, j);
+          const int extent = rows ? coded.rows : coded.cols;
+          if (!(value >= 0 && value <= extent) || value != static_cast<int>(value))
+            return std::nullopt;
+          Place& place = places[index_of(c, k, i, j)];
+          (rows ? place.row : place.col) = static_cast<int>(value) - 1;
+        }
+    }
+  }
+  return places;
+}
+
+bool reproduces(const Case& c, const Places& places, bool of_a) {
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      double sum = 0;
+      for (int k = 0; k < c.k; ++k) {
+        const Place& p = places[index_of(c, k, i, j)];
+        if (p.row < 0 || p.col < 0) continue;
+        sum += of_a ? c.run.a.at(p.row, p.col) * c.run.b.at(k, j)
+                    : c.run.a.at(i, k) * c.run.b.at(p.row, p.col);
+      }
+      if (sum != c.got(i, j)) return false;
+    }
+  return true;
+}
+
+Diagnosis name(const Case& c, const Places& places, bool of_a) {
+  const std::string matrix = of_a ? "A" : "B";
+  const auto wanted = [of_a](int k, int i, int j) { return of_a ? Place{i, k} : Place{k, j}; };
+  bool stuck = c.k > 1;
+  std::optional<std::array<int, 3>> first;
+  for (int k = 0; k < c.k; ++k)
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j) {
+        const Place& p = places[index_of(c, k, i, j)];
+        stuck = stuck && p == wanted(0, i, j);
+        if (!first && p != wanted(k, i, j)) first = {k, i, j};
+      }
+  if (!first) return say("UNEXPLAINED", "", {});
+  const auto [k, i, j] = *first;
+  const Place got = places[index_of(c, k, i, j)], right = wanted(k, i, j);
+  const std::vector<messages::Gap> gaps = {
+      {"matrix", matrix},
+      {"k", k},
+      {"i", i},
+      {"j", j},
+      {"got", got.row < 0 ? "0" : element(matrix, got.row, got.col)},
+      {"wanted", element(matrix, right.row, right.col)},
+      {"stuck", of_a ? "A[i][0]" : "B[0][j]"},
+      {"index", of_a ? "column" : "row"}};
+  return say("WRONG-ELEMENT", stuck ? "stuck" : got.row < 0 ? "zero" : "", gaps);
+}
+
+}  // namespace
+
+std::optional<Diagnosis> explain_sources(const Evidence& evidence, const Cases& cases) {
+  if (evidence.operation != Operation::product || !evidence.run_probe) return std::nullopt;
+  const Case* chosen = nullptr;
+  for (const Case& c : cases) {
+    if (c.wrong == 0 || c.untouched > 0 || c.k < 2 || c.k > kMostSteps) continue;
+    if (c.size() * c.k > kMostFactors) continue;
+    if (chosen == nullptr || c.size() * c.k < chosen->size() * chosen->k) chosen = &c;
+  }
+  if (chosen == nullptr) return std::nullopt;
+  for (const bool of_a : {true, false}) {
+    const std::optional<Places> places = factors_of(evidence, *chosen, of_a);
+    if (!places || !reproduces(*chosen, *places, of_a)) continue;
+    Diagnosis d = name(*chosen, *places, of_a);
+    if (d.id == "UNEXPLAINED") continue;
+    describe(evidence, *chosen, d);
+    return d;
+  }
+  return std::nullopt;
+}
+
+}  // namespace grader::diag

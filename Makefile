@@ -15,8 +15,8 @@ include $(PARTS:%=mk/%.mk)
 # ---- what to type. A comment behind ## is the help's text; a target without one is not for people.
 .PHONY: help check watch run explain sass bench report hint submit reset doctor setup version clean
 GRADER_ARGS = $(addprefix --lab ,$(LAB)) --device $(DEVICE) $(if $(filter 1,$(SOLUTION)),--solution) \
-  $(if $(GOALS),--goals "$(GOALS)") $(if $(filter 1,$(V)),--verbose)
-check: ## grade, [LAB=n | STAGE=1.1] [SOLUTION=1] [GOALS=my.toml]
+  $(if $(COURSE),--course "$(COURSE)") $(if $(filter 1,$(V)),--verbose)
+check: ## grade, [LAB=n | STAGE=1.1] [SOLUTION=1] [COURSE=my.toml]
 	$(call ensure,$(GRADER) $(GRADER_NEEDS) $(if $(GPU_HERE),$(GPU_WORKER)))
 	$(Q)$(GRADER) check $(GRADER_ARGS) $(if $(STAGE),--stage "$(STAGE)") || \
 	  { status=$$?; [ $$status = 1 ] && [ -t 1 ] || exit $$status; } # graded: at a terminal the last line is the next step

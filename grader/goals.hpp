@@ -36,7 +36,7 @@ using Parameters = std::map<std::string, double>;  ///< "BM" -> 64, "slack" -> 1
 
 struct Goal {
   std::string stage;      ///< "1.2"
-  std::string key;        ///< "load_sectors_b": names the goal in GOALS=course.toml
+  std::string key;        ///< "load_sectors_b": names the goal in COURSE=course.toml
   std::string what;       ///< "sectors read from B", shown as "what: yours / goal"
   std::string diagnosis;  ///< catalogue id if missed: "UNCOALESCED", "NO-REUSE", "NO-SHARED" ...
   std::string missed;     ///< one sentence: what the number means and where to look

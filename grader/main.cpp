@@ -23,7 +23,7 @@ CLI::App* add_check(CLI::App& app, CheckOptions& checking) {
   check_command->add_option("--sources", checking.sources, "grade the labs' files in this folder");
   check_command->add_option("--device", checking.device, "auto, sim or gpu")
       ->check(CLI::IsMember({"auto", "sim", "gpu"}));
-  check_command->add_option("--goals", checking.goals, "an instructor's course.toml");
+  check_command->add_option("--course", checking.course, "an instructor's course.toml");
   check_command->add_option("--json", checking.json,
                             "write the result as JSON; - for standard output");
   check_command->add_option("--junit", checking.junit, "write the result as JUnit XML");

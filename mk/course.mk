@@ -29,17 +29,20 @@ GRADES = $(or $(OUT),$(BUILD)/grades)
 class_report = case $$status in 0|3) [ ! -e "$(GRADES)/grades.json" ] || $(PYTHON) grader/course/report/report.py "$(GRADES)" ;; esac;
 
 .PHONY: grade regrade collect similar autograder handout solution-branch
-grade: ## staff: grade a class, SUBMISSIONS= [ROSTER=] [EXPORT=]
+grade: ## staff: grade a class, SUBMISSIONS= [COURSE=] [ENGINE=slurm]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: grade what? make grade SUBMISSIONS=folder' >&2; exit 4; }
+	$(Q)[ "$(DEVICE)" != gpu ] || { echo 'error: DEVICE=gpu: a class is graded on the simulated GPU; make check DEVICE=gpu times one submission' >&2; exit 4; }
+	$(Q)[ "$(ENGINE)" != slurm ] || [ -n "$(PARTITION)" ] || { echo 'error: where? make grade ENGINE=slurm PARTITION=name; sinfo lists them' >&2; exit 4; }
 	$(call ensure,$(GRADER) $(GRADE) $(BOX_INIT) $(UNPACK) $(GRADER_NEEDS))
 	$(Q)$(GRADE) "$(SUBMISSIONS)" $(if $(ROSTER),--roster "$(ROSTER)") \
-	  $(if $(OUT),--out "$(OUT)") $(if $(GOALS),--goals "$(GOALS)") $(if $(filter 1,$(UNSAFE)),--unsafe); status=$$?; $(class_report) \
+	  $(if $(OUT),--out "$(OUT)") $(if $(COURSE),--course "$(COURSE)") $(if $(filter 1,$(UNSAFE)),--unsafe) \
+	  $(if $(filter slurm,$(ENGINE)),--engine slurm --partition "$(PARTITION)" $(if $(GRES),--gres "$(GRES)")); status=$$?; $(class_report) \
 	  $(if $(EXPORT),$(PYTHON) grader/course/exports/export.py "$(GRADES)" "$(EXPORT)" $(if $(ASSIGNMENT),--assignment "$(ASSIGNMENT)") &&) exit $$status
 regrade: ## staff: one student again, STUDENT= [STAGE=1.1] [OUT=]
 	$(Q)[ -n "$(STUDENT)" ] || { echo 'error: whom? make regrade STUDENT=id' >&2; exit 4; }
 	$(call ensure,$(GRADER) $(GRADE) $(BOX_INIT) $(UNPACK) $(GRADER_NEEDS))
 	$(Q)$(GRADE) --regrade "$(STUDENT)" $(if $(STAGE),--stage "$(STAGE)") $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") \
-	  $(if $(ROSTER),--roster "$(ROSTER)") $(if $(GOALS),--goals "$(GOALS)") $(if $(filter 1,$(UNSAFE)),--unsafe); status=$$?; $(class_report) exit $$status
+	  $(if $(ROSTER),--roster "$(ROSTER)") $(if $(COURSE),--course "$(COURSE)") $(if $(filter 1,$(UNSAFE)),--unsafe); status=$$?; $(class_report) exit $$status
 collect: ## staff: only the files that count, SUBMISSIONS= [OUT=] [ROSTER=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: of what? make collect SUBMISSIONS=folder' >&2; exit 4; }
 	$(call ensure,$(GRADE) $(UNPACK))
@@ -51,7 +54,7 @@ similar: ## staff: alike submissions, SUBMISSIONS= [PREVIOUS=]
 	$(if $(PREVIOUS),$(Q)$(GRADE) "$(PREVIOUS)" --collect --out $(BUILD)/similar/previous >$(BUILD)/similar.log || { cat $(BUILD)/similar.log; exit 3; })
 	$(Q)$(PYTHON) grader/course/similar/similar.py $(BUILD)/similar/now "$(or $(OUT),$(BUILD)/similar)" $(if $(PREVIOUS),--previous $(BUILD)/similar/previous)
 autograder: ## staff: for Gradescope and GitHub Classroom, [LABS="1 2"] [OUT=]
-	$(Q)DEPS="$(DEPS)" PYTHON="$(PYTHON)" bash grader/course/exports/autograder.sh "$(or $(OUT),$(BUILD)/autograder.zip)" $(or $(LABS),$(LABS_HERE))
+	$(Q)DEPS="$(DEPS)" PYTHON="$(PYTHON)" COURSE="$(COURSE)" bash grader/course/exports/autograder.sh "$(or $(OUT),$(BUILD)/autograder.zip)" $(or $(LABS),$(LABS_HERE))
 handout: ## staff: the students' repository, LABS="1 2" OUT=folder [DOCS=0]
 	$(call ensure,$(SKELETON))
 	$(Q)SKELETON=$(SKELETON) VENV=$(BUILD)/venv DOCS=$(DOCS) bash grader/course/handout.sh "$(OUT)" $(or $(LABS),$(LABS_HERE))

@@ -173,7 +173,7 @@ void show(const report::Report& result, const CheckOptions& options) {
 
 ExitCode check(const CheckOptions& options) {
   const Workplace place = workplace(options.place);
-  const std::vector<Lab> labs = load_labs(place.root, options.goals);
+  const std::vector<Lab> labs = load_labs(place.root, options.course);
   report::Report result;
   const std::optional<gpu::Hardware> hardware = choose_device(options.device, result);
 

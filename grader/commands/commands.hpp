@@ -27,8 +27,8 @@ struct CheckOptions {
   std::filesystem::path file;       ///< judge this file (one lab only)
   std::filesystem::path
       sources;  ///< judge <sources>/<lab's name>/gemm.cu; what is not there is missing
-  std::string device = "auto";               ///< auto, sim, gpu
-  std::filesystem::path goals, json, junit;  ///< "-" for json: stdout, and no other output
+  std::string device = "auto";                ///< auto, sim, gpu
+  std::filesystem::path course, json, junit;  ///< "-" for json: stdout, and no other output
   std::uint64_t seed = 0x67656d6d;
   unsigned jobs = 0;          ///< 0 = one per core
   bool verbose = false;       ///< goals of passed stages too, and the compilers' commands

@@ -28,9 +28,9 @@ Workplace workplace(const Place& place) {
   return result;
 }
 
-std::vector<Lab> load_labs(const fs::path& root, const fs::path& goals) {
+std::vector<Lab> load_labs(const fs::path& root, const fs::path& course) {
   std::vector<Lab> labs = discover_labs(root);
-  if (!goals.empty()) apply_course(labs, read_file(goals, 1u << 20), goals.string());
+  if (!course.empty()) apply_course(labs, read_file(course, 1u << 20), course.string());
   return labs;
 }
 

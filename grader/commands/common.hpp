@@ -16,7 +16,7 @@ namespace grader {
 Workplace workplace(const Place& place);
 
 /// All labs, with the instructor's overrides if a file is given.
-std::vector<Lab> load_labs(const std::filesystem::path& root, const std::filesystem::path& goals);
+std::vector<Lab> load_labs(const std::filesystem::path& root, const std::filesystem::path& course);
 
 const Lab& lab_with_id(const std::vector<Lab>& labs,
                        int id);  ///< or UserError listing those there are

@@ -2,6 +2,7 @@
 // labN_name/ with a lab.toml is one.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -148,15 +149,24 @@ Lab parse_lab(const std::string& text, const std::string& path_for_messages);
 /// for none.
 std::vector<Lab> discover_labs(const std::filesystem::path& root);
 
-/// An instructor's course.toml:
-///     [points]
-///     "1.2" = 15
-///     [goals."1.2".load_sectors_b]     # stage, key of the goal
-///     slack = 1.10                     # one of its parameters
-/// Applied in place. Throws UserError with file:line for unknown stages, goals, parameters and
-/// keys.
-void apply_course(std::vector<Lab>& labs, const std::string& text,
-                  const std::string& path_for_messages);
+/// How a goal of speed counts that is met on a real GPU.
+enum class SpeedCounts { points, bonus, shown };
+
+/// What an instructor's course.toml says of points; grader/course/course.toml shows all of it.
+struct Course {
+  SpeedCounts speed = SpeedCounts::shown;
+  std::map<std::string, double> speed_points;  ///< stage -> for all its goals of speed together
+  unsigned extra_seeds = 0;                    ///< further sets of inputs; all must pass
+  std::optional<std::int64_t> due;             ///< seconds since 1970
+  double free_days = 0, cost_percent = 0;      ///< a day after the free ones costs so much
+  std::optional<double> most_days;             ///< later than that earns nothing
+};
+
+/// Reads a course.toml. Points, parameters of goals and dropped stages change `labs` in place: a
+/// dropped stage is in them no more, and what needed it needs what it needed. Throws UserError with
+/// file:line for unknown stages, goals, parameters and keys, and for values that mean nothing.
+Course apply_course(std::vector<Lab>& labs, const std::string& text,
+                    const std::string& path_for_messages);
 
 /// "1, 2, 3": for messages about a lab that does not exist.
 std::string list_of_ids(const std::vector<Lab>& labs);

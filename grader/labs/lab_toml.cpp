@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -71,8 +73,19 @@ class Table {
   double number(std::string_view key) const {
     const auto* node = required(key);
     if (node->is_integer()) return static_cast<double>(node->as_integer()->get());
-    if (!node->is_floating_point()) fail(node, quoted(key) + " must be a number");
+    if (!node->is_floating_point() || !std::isfinite(node->as_floating_point()->get()))
+      fail(node, quoted(key) + " must be a number");
     return node->as_floating_point()->get();
+  }
+  /// From 0 to `most`, and the message says so.
+  double number(std::string_view key, double most) const {
+    const double value = number(key);
+    if (value < 0 || value > most) {
+      std::ostringstream range;
+      range << quoted(key) << " must be from 0 to " << most;
+      fail(required(key), range.str());
+    }
+    return value;
   }
 
   std::vector<std::string> strings(std::string_view key) const {
@@ -104,6 +117,25 @@ class Table {
     if (!node->is_table()) fail(node, quoted(key) + " must be a table");
     return {*node->as_table(), path_, "[" + std::string(key) + "]"};
   }
+
+  /// Seconds since 1970.
+  std::int64_t moment(std::string_view key) const {
+    const auto* node = required(key);
+    const auto* value = node->as_date_time();
+    if (!value || !value->get().offset)
+      fail(node, quoted(key) +
+                     " must be a date and a time with an offset, without quotes: "
+                     "2026-11-30T23:59:00+01:00");
+    namespace chr = std::chrono;
+    const toml::date_time& when = value->get();
+    const chr::sys_days day = chr::year(when.date.year) / when.date.month / when.date.day;
+    return chr::duration_cast<chr::seconds>(day.time_since_epoch() + chr::hours(when.time.hour) +
+                                            chr::minutes(when.time.minute - when.offset->minutes) +
+                                            chr::seconds(when.time.second))
+        .count();
+  }
+
+  const std::string& name() const { return name_; }
 
   std::vector<std::string> names() const {
     std::vector<std::string> result;
@@ -322,6 +354,119 @@ SpeedGoal parse_speed(const Table& table, const Lab& lab) {
   return goal;
 }
 
+// ---- course.toml
+
+constexpr double most_points = 10000;
+constexpr unsigned most_seeds = 8;  // each is a further run of everything
+
+Stage& stage_of(std::vector<Lab>& labs, const Table& table, const std::string& id) {
+  for (auto& lab : labs)
+    for (auto& stage : lab.stages)
+      if (stage.id == id) return stage;
+  table.fail(table.required(id), "unknown key \"" + id + "\" in " + table.name() +
+                                     ": no stage has this id, or \"drop\" leaves it out");
+}
+
+/// Whoever needs the stage needs from now on what it needed.
+void remove_stage(Lab& lab, const std::string& id) {
+  const std::vector<std::string> needed = lab.stage(id)->needs;
+  const auto of_it = [&](const auto& goal) { return goal.stage == id; };
+  std::erase_if(lab.stages, [&](const Stage& stage) { return stage.id == id; });
+  std::erase_if(lab.goals, of_it);
+  std::erase_if(lab.speed, of_it);
+  for (auto& stage : lab.stages) {
+    if (std::erase(stage.needs, id) == 0) continue;
+    for (const auto& other : needed)
+      if (std::find(stage.needs.begin(), stage.needs.end(), other) == stage.needs.end())
+        stage.needs.push_back(other);
+  }
+}
+
+void drop_stages(std::vector<Lab>& labs, const Table& root) {
+  for (const auto& id : root.strings("drop")) {
+    const auto lab = std::find_if(labs.begin(), labs.end(),
+                                  [&](const Lab& one) { return one.stage(id) != nullptr; });
+    if (lab == labs.end())
+      root.fail(root.required("drop"),
+                "unknown stage \"" + id + "\" in \"drop\": no stage has this id");
+    remove_stage(*lab, id);
+    if (lab->stages.empty()) labs.erase(lab);
+  }
+  if (labs.empty()) root.fail(root.required("drop"), "\"drop\" leaves no stage to grade");
+}
+
+void override_goals(std::vector<Lab>& labs, const Table& goals) {
+  for (const auto& id : goals.names()) {
+    const Table of_stage = goals.table(id);
+    for (const auto& key : of_stage.names()) {
+      const Table values = of_stage.table(key);
+      Goal* target = nullptr;
+      for (auto& lab : labs)
+        for (auto& goal : lab.goals)
+          if (goal.stage == id && goal.key == key) target = &goal;
+      if (!target)
+        values.fail(nullptr, "unknown key \"" + key + "\" in [goals.\"" + id +
+                                 "\"]: no such goal in goals.cpp of that lab");
+      for (const auto& name : values.names()) {
+        const auto parameter = target->parameters.find(name);
+        if (parameter == target->parameters.end()) {
+          std::string known;
+          for (const auto& [other, value] : target->parameters)
+            known += (known.empty() ? "" : ", ") + other;
+          values.fail(values.required(name), "unknown key \"" + name + "\": the goal \"" + key +
+                                                 "\" has the parameters " +
+                                                 (known.empty() ? "(none)" : known));
+        }
+        parameter->second = values.number(name);
+      }
+    }
+  }
+}
+
+void parse_speed_points(std::vector<Lab>& labs, const Table& root, Course& course) {
+  const std::string counts = root.string("speed", "shown");
+  if (counts == "points")
+    course.speed = SpeedCounts::points;
+  else if (counts == "bonus")
+    course.speed = SpeedCounts::bonus;
+  else if (counts != "shown")
+    root.fail(root.required("speed"), "\"speed\" must be \"points\", \"bonus\" or \"shown\"");
+  if (!root.has("speed_points")) {
+    if (course.speed != SpeedCounts::shown)
+      root.fail(root.required("speed"), "\"speed\" is \"" + counts +
+                                            "\", and no [speed_points] say how many for which "
+                                            "stage");
+    return;
+  }
+  const Table points = root.table("speed_points");
+  if (course.speed == SpeedCounts::shown)
+    points.fail(nullptr,
+                "[speed_points] count for nothing while \"speed\" is \"shown\": choose "
+                "\"points\" or \"bonus\"");
+  for (const auto& id : points.names()) {
+    stage_of(labs, points, id);
+    if (std::none_of(labs.begin(), labs.end(), [&](const Lab& lab) {
+          return std::any_of(lab.speed.begin(), lab.speed.end(),
+                             [&](const SpeedGoal& goal) { return goal.stage == id; });
+        }))
+      points.fail(points.required(id), "stage " + id +
+                                           " has no goal of speed: no [[speed]] in its "
+                                           "lab.toml names it");
+    course.speed_points[id] = points.number(id, most_points);
+  }
+}
+
+void parse_late(const Table& late, Course& course) {
+  late.only({"due", "free_days", "cost_percent", "most_days"});
+  constexpr double most_days = 1000;
+  if (late.has("due")) course.due = late.moment("due");
+  if (late.has("free_days")) course.free_days = late.number("free_days", most_days);
+  course.cost_percent = late.number("cost_percent", 100);
+  if (late.has("most_days")) course.most_days = late.number("most_days", most_days);
+  if (course.most_days && *course.most_days < course.free_days)
+    late.fail(late.required("most_days"), "\"most_days\" must not be less than \"free_days\"");
+}
+
 }  // namespace
 
 std::optional<Technique> parse_technique(const std::string& text) {
@@ -465,54 +610,27 @@ std::vector<Lab> discover_labs(const fs::path& root) {
   return labs;
 }
 
-void apply_course(std::vector<Lab>& labs, const std::string& text, const std::string& path) {
+Course apply_course(std::vector<Lab>& labs, const std::string& text, const std::string& path) {
   const toml::table parsed = parse(text, path);
   const Table root(parsed, path, "the course file");
-  root.only({"points", "goals"});
+  root.only({"speed", "drop", "extra_seeds", "points", "speed_points", "late", "goals"});
+  Course course;
+  drop_stages(labs, root);
   if (root.has("points")) {
     const Table points = root.table("points");
-    for (const auto& id : points.names()) {
-      bool found = false;
-      for (auto& lab : labs) {
-        for (auto& stage : lab.stages) {
-          if (stage.id != id) continue;
-          stage.points = points.number(id);
-          if (stage.points < 0) points.fail(points.required(id), "points must not be negative");
-          found = true;
-        }
-      }
-      if (!found)
-        points.fail(points.required(id),
-                    "unknown key \"" + id + "\" in [points]: no stage has this id");
-    }
+    for (const auto& id : points.names())
+      stage_of(labs, points, id).points = points.number(id, most_points);
   }
-  if (!root.has("goals")) return;
-  const Table goals = root.table("goals");
-  for (const auto& id : goals.names()) {
-    const Table of_stage = goals.table(id);
-    for (const auto& key : of_stage.names()) {
-      const Table values = of_stage.table(key);
-      Goal* target = nullptr;
-      for (auto& lab : labs)
-        for (auto& goal : lab.goals)
-          if (goal.stage == id && goal.key == key) target = &goal;
-      if (!target)
-        values.fail(nullptr, "unknown key \"" + key + "\" in [goals.\"" + id +
-                                 "\"]: no such goal in goals.cpp of that lab");
-      for (const auto& name : values.names()) {
-        const auto parameter = target->parameters.find(name);
-        if (parameter == target->parameters.end()) {
-          std::string known;
-          for (const auto& [other, value] : target->parameters)
-            known += (known.empty() ? "" : ", ") + other;
-          values.fail(values.required(name), "unknown key \"" + name + "\": the goal \"" + key +
-                                                 "\" has the parameters " +
-                                                 (known.empty() ? "(none)" : known));
-        }
-        parameter->second = values.number(name);
-      }
-    }
+  if (root.has("goals")) override_goals(labs, root.table("goals"));
+  if (root.has("extra_seeds")) {
+    course.extra_seeds = static_cast<unsigned>(root.integer("extra_seeds"));
+    if (course.extra_seeds > most_seeds)
+      root.fail(root.required("extra_seeds"),
+                "\"extra_seeds\" must be from 0 to " + std::to_string(most_seeds));
   }
+  parse_speed_points(labs, root, course);
+  if (root.has("late")) parse_late(root.table("late"), course);
+  return course;
 }
 
 std::string list_of_ids(const std::vector<Lab>& labs) {

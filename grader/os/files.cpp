@@ -103,15 +103,19 @@ void make_folder(const fs::path& path) {
 void write_file_atomically(const fs::path& path, std::string_view bytes) {
   static std::atomic<unsigned> serial{0};
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const fs::path partial = folder / ("." + path.filename().string() + "." +
-                                     std::to_string(::getpid()) + "." + std::to_string(++serial));
+  fs::path partial;
   const auto fail = [&](const char* what) {
     const std::string why = reason();
     ::unlink(partial.c_str());
     throw UserError(std::string("cannot ") + what + " " + path.string() + ": " + why,
                     exit_infrastructure);
   };
-  UniqueFd fd(::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  UniqueFd fd;
+  do {  // on a shared disk a process of another machine may have this one's id
+    partial = folder / ("." + path.filename().string() + "." + std::to_string(::getpid()) + "." +
+                        std::to_string(++serial));
+    fd = UniqueFd(::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  } while (!fd && errno == EEXIST);
   if (!fd) fail("write");
   std::size_t done = 0;
   while (done < bytes.size()) {

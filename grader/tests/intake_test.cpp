@@ -273,6 +273,18 @@ TEST_CASE("an export from Gradescope") {
   CHECK(intake.kind() == "gradescope");
   CHECK(ids(intake) == std::vector<std::string>{"007", "9", "bo@x"});
   CHECK(intake.students()[0].name == "Ann: \"A\" Lee");
+  CHECK(intake.students()[0].submitted == 1767261600);  // date -d 2026-01-01T10:00:00Z +%s
+  CHECK_FALSE(intake.students()[1].submitted);
+  for (const auto& [written, seconds] :
+       std::map<std::string, std::int64_t>{{"2026-01-01 11:30:00 +01:30", 1767261600},
+                                           {"2026-01-01 05:00:00.5 -0500", 1767261600},
+                                           {"2026-02-30 10:00:00 Z", 0},
+                                           {"yesterday", 0}}) {
+    put(in / "submission_metadata.yml",
+        "submission_1:\n  :submitters:\n  - :name: Ann\n  :created_at: " + written + "\n");
+    CHECK(desk.intake().students()[0].submitted.value_or(0) == seconds);
+  }
+  put(in / "submission_metadata.yml", list);
   CHECK(take(intake, "007").sources.at(lab1).at("gemm.cu") == naive);
   CHECK(take(intake, "9").sources.at(lab1).at("gemm.cu") == "two people");
   CHECK(take(intake, "bo@x").sources.at(lab1).at("gemm.cu") == "two people");

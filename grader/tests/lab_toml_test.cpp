@@ -160,13 +160,87 @@ TEST_CASE("a course changes single values and nothing else") {
     }
     return std::string("accepted");
   };
-  CHECK(refused("[points]\n\"7.7\" = 1\n") ==
-        "course.toml:2: unknown key \"7.7\" in [points]: no stage has this id");
+  CHECK(
+      refused("[points]\n\"7.7\" = 1\n") ==
+      "course.toml:2: unknown key \"7.7\" in [points]: no stage has this id, or \"drop\" leaves it out");
   CHECK(refused("[point]\n").find("course.toml:1: unknown key \"point\"") == 0);
   CHECK(refused("[goals.\"7.1\".sektors]\nslack = 1\n")
             .find("unknown key \"sektors\" in [goals.\"7.1\"]") != std::string::npos);
   CHECK(refused("[goals.\"7.1\".sectors]\nslak = 1\n") ==
         "course.toml:2: unknown key \"slak\": the goal \"sectors\" has the parameters BM, slack");
+  CHECK(refused("[points]\n\"7.0\" = -1\n") == "course.toml:2: \"7.0\" must be from 0 to 10000");
+  CHECK(refused("[points]\n\"7.0\" = nan\n") == "course.toml:2: \"7.0\" must be a number");
+  CHECK(refused("points = 3\n") == "course.toml:1: \"points\" must be a table");
+  CHECK(refused("extra_seeds = 9\n") == "course.toml:1: \"extra_seeds\" must be from 0 to 8");
+  CHECK(refused("extra_seeds = 0.5\n").find("must be a whole number") != std::string::npos);
+  CHECK(refused("drop = [\"7.7\"]\n") ==
+        "course.toml:1: unknown stage \"7.7\" in \"drop\": no stage has this id");
+  CHECK(refused("drop = \"7.1\"\n").find("must be a list of strings") != std::string::npos);
+}
+
+TEST_CASE("a course says what speed and lateness cost, and which stages it leaves out") {
+  const std::string speed = "[[speed]]\nstage = \"7.0\"\nshape = [64, 64, 64]\nnaive = 1.5\n";
+  const std::vector<Lab> fresh = {parse_lab(good + speed, "lab7_x/lab.toml")};
+  std::vector<Lab> labs = fresh;
+  const auto read = [&](const std::string& text) {
+    labs = fresh;
+    labs[0].goals = {goal_of("7.1")};
+    return grader::apply_course(labs, text, "course.toml");
+  };
+  const auto refused = [&](const std::string& text) {
+    try {
+      read(text);
+    } catch (const grader::UserError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  const grader::Course none = read("");
+  CHECK(none.speed == grader::SpeedCounts::shown);
+  CHECK(none.extra_seeds == 0);
+  CHECK(none.cost_percent == 0);
+
+  const grader::Course course = read(
+      "speed = \"points\"\nextra_seeds = 2\n[speed_points]\n\"7.0\" = 4\n[late]\n"
+      "due = 2026-11-30T23:59:00+01:00\nfree_days = 1\ncost_percent = 12.5\nmost_days = 3\n");
+  CHECK(course.speed == grader::SpeedCounts::points);
+  CHECK(course.speed_points.at("7.0") == 4);
+  CHECK(course.extra_seeds == 2);
+  CHECK(course.due == 1796079540);  // date -d 2026-11-30T23:59:00+01:00 +%s
+  CHECK(course.free_days == 1);
+  CHECK(course.cost_percent == 12.5);
+  CHECK(course.most_days == 3);
+
+  read("drop = [\"7.0\"]\n");
+  REQUIRE(labs[0].stages.size() == 1);
+  CHECK(labs[0].stages[0].id == "7.1");
+  CHECK(labs[0].stages[0].needs.empty());
+  CHECK(labs[0].speed.empty());
+  read("drop = [\"7.1\"]\n");
+  CHECK(labs[0].goals.empty());
+
+  CHECK(refused("drop = [\"7.0\", \"7.1\"]\n") ==
+        "course.toml:1: \"drop\" leaves no stage to grade");
+  CHECK(
+      refused("drop = [\"7.0\"]\n[points]\n\"7.0\" = 1\n") ==
+      "course.toml:3: unknown key \"7.0\" in [points]: no stage has this id, or \"drop\" leaves it "
+      "out");
+  CHECK(refused("speed = \"yes\"\n") ==
+        "course.toml:1: \"speed\" must be \"points\", \"bonus\" or \"shown\"");
+  CHECK(refused("speed = \"bonus\"\n").find("course.toml:1: \"speed\" is \"bonus\", and no") == 0);
+  CHECK(refused("[speed_points]\n\"7.0\" = 1\n").find("count for nothing") != std::string::npos);
+  CHECK(refused("speed = \"bonus\"\n[speed_points]\n\"7.1\" = 1\n")
+            .find("course.toml:3: stage 7.1 has no goal of speed") == 0);
+  CHECK(refused("[late]\n") == "course.toml:1: \"cost_percent\" is missing in [late]");
+  CHECK(refused("[late]\ncost_percent = 101\n") ==
+        "course.toml:2: \"cost_percent\" must be from 0 to 100");
+  CHECK(refused("[late]\ncost_percent = 1\ndue = 2026-11-30T23:59:00\n")
+            .find("course.toml:3: \"due\" must be a date and a time with an offset") == 0);
+  CHECK(refused("[late]\ncost_percent = 1\ndue = \"tomorrow\"\n").find("with an offset") !=
+        std::string::npos);
+  CHECK(refused("[late]\ncost_percent = 1\nfree_days = 3\nmost_days = 2\n")
+            .find("must not be less than \"free_days\"") != std::string::npos);
+  CHECK(refused("[late]\ncost = 1\n").find("unknown key \"cost\" in [late]") != std::string::npos);
 }
 
 TEST_CASE("sectors of coalesced rows") {

@@ -4,10 +4,12 @@ set -u
 passed=0
 failed=0
 scratch=$(mktemp -d) || exit 3
-trap 'rm -rf "$scratch"; echo "$passed passed, $failed failed"; [ "$failed" -eq 0 ] || exit 1' EXIT
+# A test that starts something ends it in a function of its own of this name.
+at_end() { :; }
+trap 'at_end; rm -rf "$scratch"; echo "$passed passed, $failed failed"; [ "$failed" -eq 0 ] || exit 1' EXIT
 
 # No settings of the caller's may reach the makes and gits under test.
-unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES LAB LABS SOLUTION DEVICE OUT GOALS V YES FORCE ONLY CXX_CHOSEN CLANG_CHOSEN
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES LAB LABS SOLUTION DEVICE OUT COURSE V YES FORCE ONLY CXX_CHOSEN CLANG_CHOSEN
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
 export GIT_AUTHOR_NAME=Staff GIT_AUTHOR_EMAIL=staff@localhost GIT_COMMITTER_NAME=Staff GIT_COMMITTER_EMAIL=staff@localhost
 

@@ -15,6 +15,7 @@ mkdir -p "$work/gemm-lab"
 mapfile -t files <"$work/files"
 git archive HEAD -- "${files[@]}" | tar -x -C "$work/gemm-lab"
 cp $here/setup.sh $here/run_autograder "$work/"
+[ -z "${COURSE:-}" ] || cp "$COURSE" "$work/gemm-lab/course.toml"
 chmod +x "$work/setup.sh" "$work/run_autograder"
 # Ubuntu 22.04 has no toml++: its headers come along. They stand for themselves, no library is linked.
 for include in "${DEPS:-}/include" /usr/include /usr/local/include; do

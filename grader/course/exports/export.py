@@ -3,7 +3,7 @@
     export.py GRADES_FOLDER canvas|moodle|gradescope [--assignment "GEMM (1234)"]
 
 reads grades.json and results/ of `make grade` and writes GRADES_FOLDER/export/. Who was not graded is left out, so that
-an import changes nothing for them, and is listed. The grade is the core stages' points plus the bonus."""
+an import changes nothing for them, and is listed. The grade is the score plus the bonus, less what lateness costs."""
 import argparse
 import csv
 import io
@@ -78,7 +78,9 @@ def moodle(_, students, assignment):
     rows = [[key, assignment, assignment + " (feedback)"]]
     for one in known[key]:
         stages = "; ".join(f"{stage}: {plain(points)}" for stage, points in one["stages"].items())
-        feedback = ". ".join(part for part in (stages, one["remarks"]) if part)
+        speed = "; ".join(f"{stage} speed: {plain(points)}" for stage, points in one.get("speed", {}).items() if points is not None)
+        late = f"{plain(one['late_days'])} days late: {plain(one['late_cost'])} points less" if one.get("late_cost") else ""
+        feedback = ". ".join(part for part in (stages, speed, late, one["remarks"]) if part)
         rows.append([column(one, *names), plain(grade_of(one)), feedback or "no points"])
     left_out = [one["student"] + f": no {key}. Take Moodle's list of participants or grading sheet as ROSTER"
                 for one in students if one not in known[key]]

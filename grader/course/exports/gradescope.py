@@ -53,13 +53,20 @@ def results(result):
     remarks = [*result.get("remarks", [])]
     remarks += [f"{lab['name']}: {lab['build']['headline']}" for lab in result["labs"]
                 if lab["build"]["status"] not in ("ok", "missing")]
+    standing = result.get("standing", {})
+    tests += [{"name": f"{stage} speed", "score": points, "max_score": 0, "status": "passed" if points else "failed",
+               "output": "Measured on a GPU.", "output_format": "text", "visibility": "visible"}
+              for stage, points in standing.get("speed", {}).items() if points is not None]
+    if standing.get("late_cost"):
+        remarks.append(f"{standing['late_days']:g} days late: {standing['late_cost']:g} points less")
     document = {"output": cut("\n".join(remarks) or "All stages below were judged on a simulated GPU."),
                 "output_format": "text", "visibility": "visible", "stdout_visibility": "hidden",
                 "tests": tests, "leaderboard": leaderboard(result),
                 "extra_data": {"version": result["version"], "protection": result.get("protection", ""),
                                "submission_sha256": result.get("submission_sha256", "")}}
-    if not tests:
-        document["score"] = 0
+    # Without a score Gradescope adds up the tests.
+    if not tests or standing.get("late_cost"):
+        document["score"] = standing.get("score", 0) + standing.get("bonus", 0)
     return document
 
 

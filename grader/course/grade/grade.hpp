@@ -10,8 +10,13 @@ namespace grader {
 
 struct GradeOptions {
   Place place;
-  std::filesystem::path submissions, out, goals;
+  std::filesystem::path submissions, out;
+  std::filesystem::path course;     ///< an instructor's course.toml; "" = none
   std::filesystem::path roster;     ///< a table of who is in the course; "" = none
+  std::string engine = "local";     ///< or "slurm": tasks of an array job
+  std::string partition, gres;      ///< of Slurm; gres "" = none
+  bool task = false;                ///< this is such a task; it needs place and out alone
+  bool collector = false;           ///< this makes the tables of what they have left
   unsigned jobs = 0;                ///< at a time; 0 = one per core
   bool unsafe = false;              ///< without a box; every report says so
   std::string regrade, stage;       ///< this student again, or this stage of theirs; "" = all

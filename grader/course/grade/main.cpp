@@ -1,5 +1,6 @@
 // The command line of `make grade`.
 #include "grader/commands/command_line.hpp"
+#include "grader/course/grade/cluster.hpp"
 #include "grader/course/grade/grade.hpp"
 
 using namespace grader;
@@ -13,7 +14,13 @@ int main(int argc, char** argv) {
       "the addresses of repositories");
   app.add_option("--roster", grading.roster, "a table of ids, names and sections");
   app.add_option("--out", grading.out, "default: grades in the build folder");
-  app.add_option("--goals", grading.goals, "an instructor's course.toml");
+  app.add_option("--course", grading.course, "an instructor's course.toml");
+  app.add_option("--engine", grading.engine, "local, or slurm: an array job on a cluster")
+      ->check(CLI::IsMember({"local", "slurm"}));
+  app.add_option("--partition", grading.partition, "with --engine slurm: where");
+  app.add_option("--gres", grading.gres, "with --engine slurm: what each task asks for");
+  app.add_flag("--task", grading.task, "a task of the array job")->group("");
+  app.add_flag("--collector", grading.collector, "make the tables of what tasks left")->group("");
   app.add_option("--jobs", grading.jobs, "students at a time; default: one per core");
   app.add_flag("--unsafe", grading.unsafe, "without a box around the submissions: limits only");
   app.add_option("--weaken", grading.weaken, "walls of the box to leave out, for tests")->group("");
@@ -24,6 +31,9 @@ int main(int argc, char** argv) {
   app.add_flag("--collect", collecting, "only write the files that count, and why others do not");
   return app.run(argc, argv, [&] {
     grading.place = app.place();
+    if (grading.task) return run_task(grading);
+    if (grading.engine == "slurm" && grading.partition.empty())
+      throw UserError("--engine slurm needs --partition", exit_usage);
     if (grading.submissions.empty() && (collecting || grading.regrade.empty()))
       throw UserError("grade what? Name the folder of submissions", exit_usage);
     if (!grading.stage.empty() && grading.regrade.empty())

@@ -149,6 +149,7 @@ void Intake::apply_roster(const fs::path& roster) {
     student.id = person->id;
     if (!person->name.empty()) student.name = person->name;
     student.section = person->section;
+    student.late_days = person->late_days;
     student.roster = person->row;
   }
   for (const auto& person : people) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "grader/course/intake/tree.hpp"
@@ -16,6 +17,7 @@ constexpr std::array ids{
     "sis login id", "username",        "student id",    "sid",   "sis user id", "id number", "id",
     "identifier",   "github_username", "email address", "email", "user id",     "login"};
 constexpr std::array sections{"section", "group", "groups", "sections"};
+constexpr std::array late_days{"late days", "late_days", "days late"};
 
 std::string trimmed(std::string text) {
   const auto begin = text.find_first_not_of(" \t\r\n");
@@ -40,6 +42,14 @@ std::string name_in(const std::map<std::string, std::string>& cells) {
   const std::string first = first_of(cells, std::array{"first name", "firstname", "given name"}),
                     last = first_of(cells, std::array{"last name", "lastname", "surname"});
   return first.empty() ? last : last.empty() ? first : first + " " + last;
+}
+
+/// Nothing if it is no number that means days.
+std::optional<double> days_in(const std::string& text) {
+  double days = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), days);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && days >= 0 && days <= 1000 ? std::optional(days) : std::nullopt;
 }
 
 char separator_of(std::string_view text) {
@@ -111,6 +121,11 @@ std::vector<Person> parse_roster(std::string_view text, const std::string& path)
     // Canvas's second row, and its student for trying things out.
     if (person.name == "Points Possible" || person.name == "Student, Test") continue;
     person.section = first_of(cells, sections);
+    if (const std::string days = first_of(cells, late_days); !days.empty()) {
+      person.late_days = days_in(days);
+      if (!person.late_days)
+        fail(i + 1, "late days are a number from 0 to 1000, not " + shown(days));
+    }
     if (person.ids.empty()) {
       if (person.name.empty()) continue;  // a blank line
       fail(i + 1, shown(person.name) + " has no id");

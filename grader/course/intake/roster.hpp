@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ struct Person {
   std::string name, section;
   std::vector<std::string> ids;            ///< all by which the person may be known
   std::map<std::string, std::string> row;  ///< as the roster has it, by the column's name
+  std::optional<double> late_days;
   unsigned line = 0;
 };
 

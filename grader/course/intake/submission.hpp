@@ -2,7 +2,9 @@
 // archive.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,14 +17,16 @@ struct Part {
 };
 
 struct Submission {
-  std::string id;                 ///< the roster's; without one, what the source calls the student
-  std::string name;               ///< "Ann Lee"; "" = not known
-  std::string section;            ///< of the roster; "" = none
-  bool late = false;              ///< the source says so
-  std::string key;                ///< safe in paths and command lines, the same for the same id
-  std::vector<Part> parts;        ///< empty: in the roster, but nothing was handed in
-  std::vector<std::string> also;  ///< further ids that a roster may know the student by
-  std::vector<std::string> problems;          ///< found before any file was read
+  std::string id;       ///< the roster's; without one, what the source calls the student
+  std::string name;     ///< "Ann Lee"; "" = not known
+  std::string section;  ///< of the roster; "" = none
+  bool late = false;    ///< the source says so
+  std::optional<std::int64_t> submitted;  ///< seconds since 1970, if the source says when
+  std::optional<double> late_days;        ///< the roster says so, and knows better than the source
+  std::string key;                    ///< safe in paths and command lines, the same for the same id
+  std::vector<Part> parts;            ///< empty: in the roster, but nothing was handed in
+  std::vector<std::string> also;      ///< further ids that a roster may know the student by
+  std::vector<std::string> problems;  ///< found before any file was read
   std::map<std::string, std::string> roster;  ///< the roster's row, by column
 };
 

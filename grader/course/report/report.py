@@ -15,7 +15,7 @@ from string import Template
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NOT_TRIED = ("not_started", "locked", "skipped")
-DOUBTS = {"SUSPECT": "suspect", "INCONCLUSIVE": "inconclusive", "INFRA_ERROR": "not judged: the machine's fault"}
+DOUBTS = {"SUSPECT": "suspect", "INCONCLUSIVE": "inconclusive", "INFRA_ERROR": "not judged: the machine's fault", "LATE": "late"}
 
 
 def read(path):
@@ -98,6 +98,9 @@ class Student:
                 verdict = "INCONCLUSIVE" if judged.get("inconclusive") else judged.get("verdict", "")
                 if verdict in DOUBTS and not (verdict == "INFRA_ERROR" and self.doubts):
                     self.doubts.append((stage["id"], verdict, judged.get("headline", "")))
+        if entry.get("late_open"):
+            self.doubts.append(("status", "LATE", "handed in late, and nothing says by how much: the roster's column \"late days\" does"))
+        for _, stage in stages_of(self.result):
             on_gpu = (stage.get("gpu") or {}).get("state")
             if on_gpu in ("passed", "failed") and stage["state"] in ("passed", "failed") and on_gpu != stage["state"]:
                 self.doubts.append((stage["id"], "DIFFERENT", f"{stage['state']} on the simulated GPU, {on_gpu} on the real one"))
@@ -273,7 +276,7 @@ def anchor(lab, file, number):
     return f"{lab['name']}-{os.path.splitext(file)[0]}-{number}" if file.replace(".", "").replace("_", "").isalnum() else "source"
 
 
-def stage_part(lab, stage, before):
+def stage_part(lab, stage, before, speed=None):
     state = stage["state"]
     kind = "is-passed" if state == "passed" else "is-failed" if state == "failed" else ""
     place = f"{stage['file']}:{stage['line']}" if stage["line"] else stage["file"]
@@ -291,6 +294,8 @@ def stage_part(lab, stage, before):
         parts.append(f'<p class="note">seen at {text(stage["shape"])}{", " + text(stage["type"]) if stage["type"] else ""}</p>')
     parts += [f"<pre>{text(chr(10).join(stage['details']))}</pre>"] if stage["details"] else []
     parts.append(goal_rows(stage))
+    if speed is not None:
+        parts.append(f'<p class="note">speed on a GPU: {plain(speed)} points</p>')
     parts += [f'<p class="note">note: {text(note)}</p>' for note in stage["notes"]]
     if stage["printed"]:
         parts.append(f"<details><summary>what it printed</summary><pre>{text(stage['printed'])}</pre></details>")
@@ -326,7 +331,7 @@ def lab_part(student, lab, earlier):
     if handed_in(lab) and lab["stages"] and not tried:
         parts.append(f'<p class="note">{len(lab["stages"])} stages, none tried yet.</p>')
     for stage in lab["stages"] if handed_in(lab) and tried else []:
-        parts.append(stage_part(lab, stage, [old[stage["id"]] for old in earlier if stage["id"] in old]))
+        parts.append(stage_part(lab, stage, [old[stage["id"]] for old in earlier if stage["id"] in old], student.entry.get("speed", {}).get(stage["id"])))
     return "".join(parts) + sources_part(student, lab)
 
 
@@ -349,7 +354,9 @@ def student_page(student, grades):
     else:
         score = f"{plain(student.score())} of {plain(grades['possible'])} points"
         score += f", {plain(entry['bonus'])} of {plain(grades['bonus_possible'])} bonus" if entry.get("bonus") else ""
-        score += ", handed in late" if entry.get("late") else ""
+        days, cost = entry.get("late_days"), entry.get("late_cost")
+        score += ", handed in late" if entry.get("late") and not cost else ""
+        score += f", {plain(days)} day{'' if days == 1 else 's'} late: {plain(cost)} points less" if cost else ""
     remarks = "".join(f"<li>{line(remark)}</li>" for remark in student.result.get("remarks", []))
     earlier = [{s["id"]: s for s in old["stages"]} for old in student.result.get("previous", [])]
     labs = "".join(lab_part(student, lab, earlier) for lab in student.result["labs"])

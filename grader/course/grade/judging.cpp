@@ -1,0 +1,157 @@
+#include "grader/course/grade/judging.hpp"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "grader/compile/toolchain.hpp"
+#include "grader/judge/session.hpp"
+#include "grader/messages.hpp"
+#include "grader/os/escape.hpp"
+#include "grader/os/files.hpp"
+#include "grader/os/sha256.hpp"
+
+namespace grader {
+namespace fs = std::filesystem;
+namespace {
+
+// Compiling and checking every lab takes seconds; an endless kernel in each stage, minutes.
+constexpr std::chrono::minutes student_limit{20};
+// For the largest files that a compiler may write, of a submission per core.
+constexpr std::uintmax_t least_room = 64u << 20;
+
+std::string setting_of(const Workplace& place, const std::vector<Lab>& labs, const Course& course,
+                       const Key& secret, const std::string& protection,
+                       const std::string& compiler) {
+  std::string all(secret.begin(), secret.end());
+  const auto add = [&](const std::string& part) { all += part + '\0'; };
+  add(protection);
+  add(compiler);
+  add(std::to_string(course.extra_seeds));
+  add(read_file(grader_program(), 1u << 30));
+  for (const auto& lab : labs) {
+    add(read_file(place.root / lab.folder / "lab.toml", 1u << 20));
+    for (const auto& stage : lab.stages) add(stage.id);
+    for (const auto& goal : lab.goals) {
+      add(goal.stage + " " + goal.key);
+      for (const auto& [name, value] : goal.parameters) add(name + " " + std::to_string(value));
+    }
+  }
+  return sha256(all);
+}
+
+}  // namespace
+
+Judging::Judging(const Workplace& place, const std::vector<Lab>& labs, const Course& course,
+                 const Records& records, JudgingOptions options)
+    : place_(place),
+      records_(records),
+      options_(std::move(options)),
+      extra_seeds_(course.extra_seeds),
+      secret_(records.secret()) {
+  compiler_ = probe_clang().identity;
+  if (options_.unsafe) {
+    protection_ = no_protection;
+  } else {
+    kit_.emplace(place_, grader_program().parent_path(),
+                 std::set<std::string>(options_.weaken.begin(), options_.weaken.end()));
+    protection_ = kit_->protection();
+  }
+  setting_ = setting_of(place_, labs, course, secret_, protection_, compiler_);
+}
+
+void Judging::need_room() const {
+  for (const fs::path& folder :
+       {records_.folder(), place_.build, kit_ ? kit_->folder() : place_.build}) {
+    std::error_code error;
+    const fs::space_info space = fs::space(folder, error);
+    if (!error && space.available < least_room)
+      throw UserError(messages::text("grade.room", {{"folder", folder.string()},
+                                                    {"free", std::to_string(space.available >> 20)},
+                                                    {"least", std::to_string(least_room >> 20)}}),
+                      exit_infrastructure);
+  }
+}
+
+Record Judging::judge(const std::string& key) {
+  try {
+    Record record = judge_once(key, hmac_sha256(secret_, key));
+    for (unsigned i = 1; i <= extra_seeds_ && status_of(record) == GradeStatus::graded; ++i)
+      take_worse(record, judge_once(key, hmac_sha256(secret_, key + "/" + std::to_string(i))));
+    return record;
+  } catch (const std::exception& error) {
+    return record_of_failure(key + ": " + error.what());
+  }
+}
+
+Record Judging::judge_once(const std::string& key, const Key& inputs) {
+  ProcessSpec spec;
+  spec.argv = {grader_program().string(),
+               "--root",
+               place_.root.string(),
+               "--build",
+               place_.build.string(),
+               "check",
+               "--hostile",
+               "--jobs",
+               "1",
+               "--device",
+               "sim",
+               "--json",
+               "-",
+               "--sources",
+               records_.sources(key).string()};
+  const bool printed = std::count(options_.weaken.begin(), options_.weaken.end(), "seed") != 0;
+  if (!printed) spec.argv.insert(spec.argv.end(), {"--key", "3"});
+  std::optional<box::Kit::Submission> box;
+  if (kit_) {
+    box.emplace(*kit_, key);
+    spec.argv.insert(spec.argv.end(), {"--box", box->file().string()});
+  }
+  if (!options_.stage.empty()) spec.argv.insert(spec.argv.end(), {"--stage", options_.stage});
+  if (!options_.course.empty())
+    spec.argv.insert(spec.argv.end(), {"--course", fs::absolute(options_.course).string()});
+  spec.environment = minimal_environment();
+  if (const char* clang = std::getenv("CLANG"))
+    spec.environment.push_back(std::string("CLANG=") + clang);
+  spec.output_bytes = 16u << 20;
+  const UniqueFd inputs_end = piped(inputs);
+  spec.descriptors = {{inputs_end.get(), 3}};
+  const RunResult ran = run_process(spec, student_limit);
+  if (ran.timed_out)
+    return record_of_failure("no result after " + std::to_string(student_limit.count()) +
+                             " minutes");
+  if (WIFSIGNALED(ran.status))
+    return record_of_failure("the judge died of " + signal_name(WTERMSIG(ran.status)));
+  if (ran.capped) return record_of_failure("the result is too large");
+  if (ran.output.empty()) return record_of_failure(printable(ran.errors).substr(0, 500));
+  Record record = Record::parse(ran.output);
+  record["status"] = name_of(GradeStatus::graded);
+  for (const auto& lab : record.at("labs"))
+    for (const auto& stage : lab.at("stages"))
+      if (stage.at("state") == "infra") {
+        record["status"] = name_of(GradeStatus::infra_error);
+        record["cause"] = stage.at("headline");
+      }
+  return record;
+}
+
+void take_worse(Record& record, const Record& other) {
+  if (status_of(other) != GradeStatus::graded) {
+    record = other;
+    return;
+  }
+  for (auto& lab : record.at("labs"))
+    for (const auto& other_lab : other.at("labs"))
+      for (const auto& other_stage : other_lab.at("stages"))
+        for (auto& stage : lab.at("stages"))
+          if (stage.at("id") == other_stage.at("id") && stage.at("state") == "passed" &&
+              other_stage.at("state") != "passed") {
+            stage = other_stage;
+            stage["notes"].push_back(messages::text("grade.further_inputs"));
+          }
+}
+
+}  // namespace grader

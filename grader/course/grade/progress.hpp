@@ -1,0 +1,23 @@
+// How far a class is: on a terminal one line that rewrites itself, else a line per student.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace grader {
+
+class Progress {
+ public:
+  Progress();
+  void done(std::size_t count, std::size_t all, const std::string& id, const std::string& status,
+            bool kept, bool failed);
+  void clear() const;
+
+ private:
+  bool terminal_;
+  std::size_t graded_ = 0;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace grader

@@ -1,0 +1,126 @@
+#include "grader/course/grade/records.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "grader/errors.hpp"
+#include "grader/messages.hpp"
+#include "grader/os/files.hpp"
+#include "grader/version.hpp"
+
+namespace grader {
+namespace fs = std::filesystem;
+namespace {
+
+fs::path file_of(const fs::path& folder, const std::string& key) {
+  return folder / "results" / (key + ".json");
+}
+
+void sweep_folder(const fs::path& folder) {
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().filename().string().front() == '.' && entry.is_regular_file())
+      fs::remove(entry.path());
+}
+
+Record blank(GradeStatus status) {
+  return {{"schema", 1},
+          {"version", version()},
+          {"status", name_of(status)},
+          {"labs", Record::array()}};
+}
+
+}  // namespace
+
+std::string dump(const Record& document) {
+  return document.dump(1, ' ', false, Record::error_handler_t::replace) + "\n";
+}
+
+GradeStatus status_of(const Record& record) {
+  return grade_status(record.value("status", std::string()));
+}
+
+Record record_of_nothing() {
+  return blank(GradeStatus::no_submission);
+}
+
+Record record_of_failure(const std::string& why) {
+  Record record = blank(GradeStatus::infra_error);
+  record["cause"] = why;
+  return record;
+}
+
+Records::Records(fs::path folder) : folder_(std::move(folder)) {
+  make_folder(folder_ / "results");
+}
+
+UniqueFd Records::lock() const {
+  UniqueFd lock(::open((folder_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock) throw UserError("cannot write to the folder " + folder_.string(), exit_infrastructure);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
+    throw UserError(messages::text("grade.busy", {{"folder", folder_.string()}}), exit_usage);
+  return lock;
+}
+
+void Records::sweep() const {
+  sweep_folder(folder_);
+  sweep_folder(folder_ / "results");
+}
+
+Key Records::secret() const {
+  const fs::path file = folder_ / "secret";
+  Key secret{};
+  if (!fs::exists(file)) {
+    const UniqueFd random(::open("/dev/urandom", O_RDONLY | O_CLOEXEC));
+    if (!random || ::read(random.get(), secret.data(), secret.size()) != ssize_t{secret.size()})
+      throw InfraError("cannot read /dev/urandom");
+    const fs::path partial = folder_ / ".secret";
+    fs::remove(partial);
+    const UniqueFd fd(::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!fd || ::write(fd.get(), secret.data(), secret.size()) != ssize_t{secret.size()} ||
+        ::fsync(fd.get()) != 0)
+      throw InfraError("cannot write " + partial.string());
+    fs::rename(partial, file);
+  }
+  const std::string bytes = read_file(file, 64);
+  if (bytes.size() != secret.size())
+    throw UserError(messages::text("grade.secret", {{"file", file.string()}}), exit_usage);
+  std::copy(bytes.begin(), bytes.end(), secret.begin());
+  return secret;
+}
+
+void Records::write_sources(const std::string& key, const intake::Collected& collected) const {
+  const fs::path folder = sources(key);
+  fs::remove_all(folder);
+  for (const auto& [lab, files] : collected.sources) {
+    make_folder(folder / lab);
+    for (const auto& [file, bytes] : files) write_file_atomically(folder / lab / file, bytes);
+  }
+}
+
+Record Records::stored(const std::string& key) const {
+  const fs::path file = file_of(folder_, key);
+  if (!fs::exists(file)) return nullptr;
+  Record old = Record::parse(read_file(file, 64u << 20), nullptr, false);
+  const bool whole = old.is_object() && old.contains("status") && old.contains("labs") &&
+                     old.at("labs").is_array() && old.contains("remarks");
+  return whole ? old : Record(nullptr);
+}
+
+void Records::store(const std::string& key, const Record& record) const {
+  write_file_atomically(file_of(folder_, key), dump(record));
+}
+
+UniqueFd piped(const Key& key) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw InfraError("cannot make a pipe");
+  UniqueFd out(ends[0]);
+  const UniqueFd in(ends[1]);
+  if (::write(in.get(), key.data(), key.size()) != static_cast<ssize_t>(key.size()))
+    throw InfraError("cannot write to a pipe");
+  return out;
+}
+
+}  // namespace grader

@@ -1,0 +1,54 @@
+// What a class that is graded keeps in its folder: the secret that all inputs come from, a lock, and a record per student,
+// results/<key>.json, that is whole or not there.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "grader/course/grade/status.hpp"
+#include "grader/course/intake/submission.hpp"
+#include "grader/judge/seeds.hpp"
+#include "grader/os/process.hpp"
+
+namespace grader {
+
+using Record = nlohmann::ordered_json;
+
+std::string dump(const Record& document);
+GradeStatus status_of(const Record& record);
+
+/// Of somebody whose files hold nothing that counts, and of somebody whom nobody could grade.
+Record record_of_nothing();
+Record record_of_failure(const std::string& why);
+
+class Records {
+ public:
+  explicit Records(std::filesystem::path folder);
+
+  /// Two at a time would write each other's files. Throws UserError if somebody else holds it.
+  UniqueFd lock() const;
+  /// What a run that was ended in the middle of a file left of it. For whoever holds the lock.
+  void sweep() const;
+  /// What students cannot know, kept with the results so that a restart uses the same inputs.
+  /// Nobody but the grading user may read it.
+  Key secret() const;
+
+  const std::filesystem::path& folder() const { return folder_; }
+  std::filesystem::path sources(const std::string& key) const { return folder_ / "sources" / key; }
+  /// In place of what an earlier run has put there.
+  void write_sources(const std::string& key, const intake::Collected& collected) const;
+
+  /// Null if there is none that is whole.
+  Record stored(const std::string& key) const;
+  void store(const std::string& key, const Record& record) const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// A key as UniqueFd's end of a pipe: a command line and an environment can be read by others.
+UniqueFd piped(const Key& key);
+
+}  // namespace grader

@@ -20,20 +20,23 @@ using namespace grader::diag;
 class Memory {
  public:
   Memory(std::string name, Matrix& matrix, simgpu::LaunchReport& launch)
-      : name_(std::move(name)), matrix_(&matrix), launch_(&launch) {}
+      : name_(std::move(name)), matrix_(&matrix), launch_(&launch), values_(matrix.elements()) {
+    for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = matrix.at(i);
+  }
   double read(std::int64_t index) const {
-    return inside(index, simgpu::AccessType::load) ? matrix_->at(static_cast<std::size_t>(index))
-                                                   : 0;
+    return inside(index, simgpu::AccessType::load) ? values_[static_cast<std::size_t>(index)] : 0;
   }
   void write(std::int64_t index, double value) {
-    if (inside(index, simgpu::AccessType::store))
-      matrix_->set(static_cast<std::size_t>(index), value);
+    if (!inside(index, simgpu::AccessType::store)) return;
+    const auto at = static_cast<std::size_t>(index);
+    matrix_->set(at, value);
+    values_[at] = matrix_->at(at);
   }
   int ld() const { return matrix_->ld; }
 
  private:
   bool inside(std::int64_t index, simgpu::AccessType type) const {
-    if (index >= 0 && index < static_cast<std::int64_t>(matrix_->elements())) return true;
+    if (index >= 0 && index < static_cast<std::int64_t>(values_.size())) return true;
     if (!launch_->findings.empty()) return false;
     simgpu::Finding finding;
     finding.kind = simgpu::FindingKind::out_of_bounds;
@@ -49,6 +52,7 @@ class Memory {
   std::string name_;
   Matrix* matrix_;
   simgpu::LaunchReport* launch_;
+  std::vector<double> values_;  ///< what lies in *matrix_: a kernel reads each element many times
 };
 
 struct Call {

@@ -17,12 +17,14 @@ trap stop INT TERM
 # run NUMBER PROGRAM: leaves NUMBER.counts (passed, failed) and prints the result in one piece.
 run() {
     local log=$logs/$1 program=$2 start=$SECONDS ok=0 bad=0 status last
-    case $program in
-    *.sh) bash "$program" >"$log" 2>&1 </dev/null ;;
+    local TIMEFORMAT='%U %S' user system
+    { time case $program in
+    *.sh) bash "$program" ;;
     # -w NoTests: a program whose cases were all lost must not pass.
-    *) "$program" -w NoTests >"$log" 2>&1 </dev/null ;;
-    esac
+    *) "$program" -w NoTests ;;
+    esac >"$log" 2>&1 </dev/null; } 2>"$log.time"
     status=$?
+    read -r user system <"$log.time"
     last=$(grep -E '^([0-9]+ passed, [0-9]+ failed|All tests passed \(.*\)|test cases: .*)$' "$log" | tail -n 1)
     case $last in
     *' passed, '*' failed')
@@ -48,7 +50,7 @@ run() {
         else
             printf 'ok    '
         fi
-        printf '%-28s %5d passed, %d failed, %d s' "$(basename "$program")" "$ok" "$bad" $((SECONDS - start))
+        printf '%-28s %5d passed, %d failed, %d s (%d s of a processor)' "$(basename "$program")" "$ok" "$bad" $((SECONDS - start)) $((${user%.*} + ${system%.*}))
         [ "$status" -eq 0 ] || printf ' (exit status %d)' "$status"
         printf '\n'
     } >"$log.result"

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "common/simgpu/exec/launch_run.hpp"
 
@@ -184,49 +186,48 @@ std::string line_text(const Program& p, std::uint32_t pc) {
 
 namespace {
 
-Actor actor_of(ptx::Opcode op) {
-  using O = ptx::Opcode;
-  switch (op) {
-    case O::bar_sync:
-    case O::bar_arrive:
-    case O::bar_red:
-      return Actor::block;
-    case O::bar_warp_sync:
-    case O::shfl:
-    case O::vote:
-    case O::match:
-    case O::ldmatrix:
-    case O::mma:
-    case O::wmma_load:
-    case O::wmma_store:
-    case O::wmma_mma:
-      return Actor::warp;
-    case O::cp_async:
-      return Actor::async_copy;
-    case O::mbarrier_init:
-    case O::mbarrier_inval:
-    case O::mbarrier_arrive:
-    case O::mbarrier_arrive_expect:
-    case O::mbarrier_drop:
-    case O::mbarrier_drop_expect:
-    case O::mbarrier_expect:
-    case O::mbarrier_complete:
-    case O::mbarrier_pending:
-    case O::mbarrier_wait:
-    case O::mbarrier_wait_parity:
-    case O::bulk_load:
-    case O::bulk_store:
-    case O::tensor_load:
-    case O::tensor_store:
-      return Actor::engine;
-    case O::wgmma:
-    case O::wgmma_fence:
-    case O::wgmma_commit:
-    case O::wgmma_wait:
-      return Actor::wgmma;
-    default:
-      return Actor::thread;
-  }
+using ptx::Opcode;
+
+/// Who acts by an instruction that is not a single thread's.
+constexpr std::pair<Opcode, Actor> of_several[] = {
+    {Opcode::bar_sync, Actor::block},
+    {Opcode::bar_arrive, Actor::block},
+    {Opcode::bar_red, Actor::block},
+    {Opcode::bar_warp_sync, Actor::warp},
+    {Opcode::shfl, Actor::warp},
+    {Opcode::vote, Actor::warp},
+    {Opcode::match, Actor::warp},
+    {Opcode::ldmatrix, Actor::warp},
+    {Opcode::mma, Actor::warp},
+    {Opcode::wmma_load, Actor::warp},
+    {Opcode::wmma_store, Actor::warp},
+    {Opcode::wmma_mma, Actor::warp},
+    {Opcode::cp_async, Actor::async_copy},
+    {Opcode::mbarrier_init, Actor::engine},
+    {Opcode::mbarrier_inval, Actor::engine},
+    {Opcode::mbarrier_arrive, Actor::engine},
+    {Opcode::mbarrier_arrive_expect, Actor::engine},
+    {Opcode::mbarrier_drop, Actor::engine},
+    {Opcode::mbarrier_drop_expect, Actor::engine},
+    {Opcode::mbarrier_expect, Actor::engine},
+    {Opcode::mbarrier_complete, Actor::engine},
+    {Opcode::mbarrier_pending, Actor::engine},
+    {Opcode::mbarrier_wait, Actor::engine},
+    {Opcode::mbarrier_wait_parity, Actor::engine},
+    {Opcode::bulk_load, Actor::engine},
+    {Opcode::bulk_store, Actor::engine},
+    {Opcode::tensor_load, Actor::engine},
+    {Opcode::tensor_store, Actor::engine},
+    {Opcode::wgmma, Actor::wgmma},
+    {Opcode::wgmma_fence, Actor::wgmma},
+    {Opcode::wgmma_commit, Actor::wgmma},
+    {Opcode::wgmma_wait, Actor::wgmma},
+};
+
+Actor actor_of(Opcode op) {
+  const auto* const known = std::find_if(std::begin(of_several), std::end(of_several),
+                                         [op](const auto& one) { return one.first == op; });
+  return known == std::end(of_several) ? Actor::thread : known->second;
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ import kill_class
 kill_class.submissions(pathlib.Path("."), pathlib.Path(sys.argv[1]), int(sys.argv[2]))' "$scratch/in" $students
 grade() { "$build/bin/grade" --root . --build "$build" "$scratch/in" "$@"; }
 local_out=$scratch/local out=$scratch/out
-on_slurm() { grade --out "$out" --engine slurm --partition lab; }
+# shellcheck disable=SC2120 # `fails` passes them on
+on_slurm() { grade --out "$out" --engine slurm --partition lab "$@"; }
 
 if ! PATH=$PATH:/usr/sbin command -v sbatch >/dev/null; then
     fails "without Slurm it is one line" 3 '^error: ENGINE=slurm: Slurm is not installed here' on_slurm

@@ -43,23 +43,23 @@ class Messages(LabDirective):
             name = key.split(".")[0]
             if name.isupper() and name not in names:
                 names.append(name)
-        lines = []
+        holder = []
         for name in names:
             heads = [value for key, value in entries.items() if key.startswith(name + ".") and key.endswith("headline")]
             nexts = [value for key, value in entries.items() if key.startswith(name + ".") and key.endswith("next")]
             if not heads and not nexts:
                 heads = [value for key, value in entries.items() if key.startswith(name + ".")]
             goal = "right, but {sentence}"
-            said = ["*your result is right; a count is over its goal*" if h == goal else f"`{h}`" for h in heads]
+            said = ["*your result is right; a count is over its goal*" if h == goal else f"`{h}`" for h in dict.fromkeys(heads)]
             nexts = [n for n in dict.fromkeys(nexts) if n and not re.fullmatch(r"\{\w+\}", n)]
-            lines += [f"(diag-{name.lower()})=", f"`{name}`", ": " + "  \\\n  ".join(said), ""]
-            lines += [f"  {one}\n" for one in nexts]
-            lines.append("")
-        holder = []
-        for name, block in zip(names, "\n".join(lines).split("(diag-")[1:]):
             target = nodes.target("", "", ids=[f"diag-{name.lower()}"], names=[f"diag-{name.lower()}"])
             self.state.document.note_explicit_target(target)
-            holder += [target, *self.parsed(block.split("=\n", 1)[1])]
+            holder += [target, *self.parsed("\n".join([f"`{name}`", ": " + "".join(said[:1]), "", *(f"  {one}\n" for one in nexts[:1])]))]
+            # Most readers have the first form before them; who has another opens these.
+            others = said[1:] + nexts[1:]
+            if others:
+                holder += [raw("<details class='forms'><summary>its other forms, and what to look at</summary>"),
+                           *self.parsed("\n".join(f"- {one}" for one in others)), raw("</details>")]
         return holder
 
 

@@ -72,7 +72,7 @@ bool reproduces(const Case& c, const Places& places, bool of_a) {
   return true;
 }
 
-Diagnosis name(const Case& c, const Places& places, bool of_a) {
+std::optional<Diagnosis> name(const Case& c, const Places& places, bool of_a) {
   const std::string matrix = of_a ? "A" : "B";
   const auto wanted = [of_a](int k, int i, int j) { return of_a ? Place{i, k} : Place{k, j}; };
   bool stuck = c.k > 1;
@@ -84,7 +84,7 @@ Diagnosis name(const Case& c, const Places& places, bool of_a) {
         stuck = stuck && p == wanted(0, i, j);
         if (!first && p != wanted(k, i, j)) first = {k, i, j};
       }
-  if (!first) return say("UNEXPLAINED", "", {});
+  if (!first) return std::nullopt;
   const auto [k, i, j] = *first;
   const Place got = places[index_of(c, k, i, j)], right = wanted(k, i, j);
   const std::vector<messages::Gap> gaps = {
@@ -113,10 +113,10 @@ std::optional<Diagnosis> explain_sources(const Evidence& evidence, const Cases& 
   for (const bool of_a : {true, false}) {
     const std::optional<Places> places = factors_of(evidence, *chosen, of_a);
     if (!places || !reproduces(*chosen, *places, of_a)) continue;
-    Diagnosis d = name(*chosen, *places, of_a);
-    if (d.id == "UNEXPLAINED") continue;
-    describe(evidence, *chosen, d);
-    return d;
+    if (std::optional<Diagnosis> d = name(*chosen, *places, of_a)) {
+      describe(evidence, *chosen, *d);
+      return d;
+    }
   }
   return std::nullopt;
 }

@@ -236,10 +236,6 @@ std::set<Profile> profiles_of(const Case& c, const Counts& counts) {
   return profiles;
 }
 
-}  // namespace
-
-namespace {
-
 /// Elements without any product, others with all of theirs: places of C, not steps, are left out.
 std::optional<Diagnosis> name_empty(const Evidence& evidence, const Case& c,
                                     const std::set<Profile>& profiles) {
@@ -260,10 +256,9 @@ std::optional<Diagnosis> name_empty(const Evidence& evidence, const Case& c,
     if (first < 1) return false;
     for (int i = 0; i < c.m; ++i)
       for (int j = 0; j < c.n; ++j)
-        if (((by_row ? i : j) % count >= first) != zero(i, j) && c.state_at(i, j) != State::right)
-          return false;
-        else if ((by_row ? i : j) % count >= first && !zero(i, j))
-          return false;
+        if (const bool beyond = (by_row ? i : j) % count >= first;
+            beyond != zero(i, j) && (beyond || c.state_at(i, j) != State::right))
+          return false;  // a right 0 may be anywhere
     return true;
   };
   if (all_from(rows, t.tm, true))

@@ -12,12 +12,10 @@ namespace grader::diag {
 
 std::string dims(const simgpu::Dim3& d);         ///< "64 x 32"
 std::string coordinates(const simgpu::Dim3& d);  ///< "(3, 0)"
-/// Where a lab's own file does not hold the line: "lab4_bank_conflict/given/round_trips.cuh". "" = it does.
+/// "lab4_bank_conflict/given/round_trips.cuh"; "" if the line is in a lab's own file.
 std::string header_of(const simgpu::SourceLine& where);
 /// "line 31"; "line 31 of round_trips.cuh" where that is in a header, which is given.
 std::string line_of(const simgpu::SourceLine& where);
-/// "lab4_bank_conflict/given/round_trips.cuh"; "" if the line is in a lab's own file.
-std::string header_of(const simgpu::SourceLine& where);
 std::string element(const std::string& name, std::int64_t row, std::int64_t col);  ///< "A[3][17]"
 
 /// A diagnosis with the catalogue's sentences for `id`, or for `id.variant` if a variant is given.

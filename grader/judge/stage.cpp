@@ -369,10 +369,14 @@ bool counts_requests(const Goal& goal) {
   return measure != nullptr && *measure == load_requests;
 }
 
+std::uint32_t threads_of_block(const simgpu::LaunchReport& launch) {
+  return launch.block.x * launch.block.y * launch.block.z;
+}
+
 /// A launch whose blocks are no whole number of warps.
 const simgpu::LaunchReport* odd_launch(const Observed& seen) {
   for (const auto& launch : seen.launches)
-    if (launch.block.x * launch.block.y * launch.block.z % 32 != 0) return &launch;
+    if (threads_of_block(launch) % 32 != 0) return &launch;
   return nullptr;
 }
 
@@ -516,7 +520,7 @@ void describe_missed(StageResult& stage, const std::vector<LabBench::GoalRun>& r
                                                    {"block", diag::dims(odd->block)},
                                                    {"m", shown.at.m},
                                                    {"n", shown.at.n}}));
-    stage.next_step = text("GOAL.odd.next", {{"threads", odd->block.x * odd->block.y}});
+    stage.next_step = text("GOAL.odd.next", {{"threads", threads_of_block(*odd)}});
   }
   stage.details.insert(stage.details.end(), named.details.begin(), named.details.end());
   stage.shape = shape_name(shown.at);

@@ -11,7 +11,6 @@
 #include "grader/messages.hpp"
 #include "grader/os/escape.hpp"
 #include "grader/os/files.hpp"
-#include "grader/os/process.hpp"
 #include "grader/os/scratch.hpp"
 
 namespace grader {
@@ -111,6 +110,28 @@ std::optional<std::pair<unsigned, unsigned>> lesser_user(const Workplace& place)
 
 fs::path grader_program() {
   return fs::read_symlink(own_program()).parent_path() / "grader";
+}
+
+ProcessSpec check_alone(const Workplace& place, const fs::path& sources, const std::string& json) {
+  ProcessSpec spec;
+  spec.argv = {grader_program().string(),
+               "--root",
+               place.root.string(),
+               "--build",
+               place.build.string(),
+               "check",
+               "--sources",
+               sources.string(),
+               "--json",
+               json,
+               "--device",
+               "sim",
+               "--jobs",
+               "1"};
+  spec.environment = minimal_environment();
+  if (const char* clang = std::getenv("CLANG"))
+    spec.environment.push_back(std::string("CLANG=") + clang);
+  return spec;
 }
 
 }  // namespace grader

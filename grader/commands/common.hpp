@@ -9,6 +9,7 @@
 #include "grader/commands/commands.hpp"
 #include "grader/compile/compile.hpp"
 #include "grader/labs/lab.hpp"
+#include "grader/os/process.hpp"
 
 namespace grader {
 
@@ -43,6 +44,10 @@ std::string commit_of(const std::filesystem::path& root);
 
 /// The program that grades labs, for the programs beside it.
 std::filesystem::path grader_program();
+/// It as a process of its own that checks `sources` on the simulated GPU, one stage after the other,
+/// with CLANG= as it is here. `json`: where the result goes, "-" = its output.
+ProcessSpec check_alone(const Workplace& place, const std::filesystem::path& sources,
+                        const std::string& json);
 
 /// ARCH= as the user chose it; "" if the Makefile asked the GPU.
 std::string chosen_arch();

@@ -130,30 +130,12 @@ std::string read_solution(const Workplace& place, const Lab& lab, const std::str
 /// half of the time of all mutants was the solution's other stages.
 ProcessSpec grading(const Task& task, const fs::path& sources, const fs::path& result,
                     const Workplace& place) {
-  ProcessSpec spec;
-  spec.argv = {grader_program().string(),
-               "--root",
-               place.root.string(),
-               "--build",
-               place.build.string(),
-               "check",
-               "--lab",
-               std::to_string(task.lab->id),
-               "--sources",
-               sources.string(),
-               "--json",
-               result.string(),
-               "--device",
-               "sim",
-               "--jobs",
-               "1"};
+  ProcessSpec spec = check_alone(place, sources, result.string());
+  spec.argv.insert(spec.argv.end(), {"--lab", std::to_string(task.lab->id)});
   if (const std::set<std::string> rungs = rungs_of(task); !rungs.empty())
     spec.argv.insert(spec.argv.end(), {"--rungs", joined({rungs.begin(), rungs.end()}, ",")});
   if (task.stages.size() == 1)
     spec.argv.insert(spec.argv.end(), {"--stage", task.stages.front(), "--alone"});
-  spec.environment = minimal_environment();
-  if (const char* clang = std::getenv("CLANG"))
-    spec.environment.push_back(std::string("CLANG=") + clang);
   spec.folder = place.root.string();
   return spec;
 }

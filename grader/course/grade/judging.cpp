@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <map>
 #include <set>
 
 #include "grader/compile/toolchain.hpp"
@@ -87,22 +87,8 @@ Record Judging::judge(const std::string& key) {
 }
 
 Record Judging::judge_once(const std::string& key, const Key& inputs) {
-  ProcessSpec spec;
-  spec.argv = {grader_program().string(),
-               "--root",
-               place_.root.string(),
-               "--build",
-               place_.build.string(),
-               "check",
-               "--hostile",
-               "--jobs",
-               "1",
-               "--device",
-               "sim",
-               "--json",
-               "-",
-               "--sources",
-               records_.sources(key).string()};
+  ProcessSpec spec = check_alone(place_, records_.sources(key), "-");
+  spec.argv.emplace_back("--hostile");
   const bool printed = std::count(options_.weaken.begin(), options_.weaken.end(), "seed") != 0;
   if (!printed) spec.argv.insert(spec.argv.end(), {"--key", "3"});
   std::optional<box::Kit::Submission> box;
@@ -113,9 +99,6 @@ Record Judging::judge_once(const std::string& key, const Key& inputs) {
   if (!options_.stage.empty()) spec.argv.insert(spec.argv.end(), {"--stage", options_.stage});
   if (!options_.course.empty())
     spec.argv.insert(spec.argv.end(), {"--course", fs::absolute(options_.course).string()});
-  spec.environment = minimal_environment();
-  if (const char* clang = std::getenv("CLANG"))
-    spec.environment.push_back(std::string("CLANG=") + clang);
   spec.output_bytes = 16u << 20;
   const UniqueFd inputs_end = piped(inputs);
   spec.descriptors = {{inputs_end.get(), 3}};
@@ -143,15 +126,18 @@ void take_worse(Record& record, const Record& other) {
     record = other;
     return;
   }
+  std::map<std::string, const Record*> others;
+  for (const auto& lab : other.at("labs"))
+    for (const auto& stage : lab.at("stages")) others[stage.at("id")] = &stage;
   for (auto& lab : record.at("labs"))
-    for (const auto& other_lab : other.at("labs"))
-      for (const auto& other_stage : other_lab.at("stages"))
-        for (auto& stage : lab.at("stages"))
-          if (stage.at("id") == other_stage.at("id") && stage.at("state") == "passed" &&
-              other_stage.at("state") != "passed") {
-            stage = other_stage;
-            stage["notes"].push_back(messages::text("grade.further_inputs"));
-          }
+    for (auto& stage : lab.at("stages")) {
+      const auto again = others.find(stage.at("id"));
+      if (again == others.end() || stage.at("state") != "passed" ||
+          again->second->at("state") == "passed")
+        continue;
+      stage = *again->second;
+      stage["notes"].push_back(messages::text("grade.further_inputs"));
+    }
 }
 
 }  // namespace grader

@@ -92,7 +92,10 @@ Record json_entry(const ClassTable& table, std::size_t index) {
   if (standing.late.open) one["late_open"] = true;
   if (standing.late_cost > 0) one["late_cost"] = standing.late_cost;
   if (!student.roster.empty()) one["roster"] = student.roster;
-  if (has_score(status)) one["score"] = standing.score, one["bonus"] = standing.bonus;
+  if (has_score(status)) {
+    one["score"] = standing.score;
+    one["bonus"] = standing.bonus;
+  }
   one["stages"] = points;
   if (!standing.speed.empty()) one["speed"] = entry.record.at("standing").at("speed");
   one["remarks"] = remarks_of(entry);

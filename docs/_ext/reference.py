@@ -58,7 +58,7 @@ class Messages(LabDirective):
             # Most readers have the first form before them; who has another opens these.
             others = said[1:] + nexts[1:]
             if others:
-                holder += [raw("<details class='forms'><summary>its other forms, and what to look at</summary>"),
+                holder += [raw("<details class='fold'><summary>its other forms, and what to look at</summary>"),
                            *self.parsed("\n".join(f"- {one}" for one in others)), raw("</details>")]
         return holder
 

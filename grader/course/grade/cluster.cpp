@@ -82,11 +82,6 @@ std::string differs(const Judging& here, const Plan& plan) {
 
 }  // namespace
 
-bool fits(const Record& record, const Planned& student, const std::string& setting) {
-  return !record.is_null() && record.value("submission_sha256", Record()) == student.sha256 &&
-         record.value("setting", Record()) == setting && record.at("remarks") == student.remarks;
-}
-
 Cluster::Cluster(const GradeOptions& options, const Workplace& place, const Records& records)
     : options_(options),
       place_(place),
@@ -211,8 +206,7 @@ ExitCode run_task(const GradeOptions& options) {
     const Planned& student = plan.students[i];
     const Record before = records.stored(student.key);
     // Of the same task before its node failed.
-    if (fits(before, student, plan.setting) && status_of(before) != GradeStatus::infra_error)
-      continue;
+    if (still_holds(before, student.sha256, student.remarks, plan.setting)) continue;
     Record record = record_of_failure(unfit);
     if (unfit.empty()) {
       judging->need_room();

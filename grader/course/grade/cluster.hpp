@@ -47,9 +47,6 @@ class Cluster {
   std::string name_;
 };
 
-/// A record of this plan: of the same submission, graded in the same setting.
-bool fits(const Record& record, const Planned& student, const std::string& setting);
-
 /// On a node: the students of task SLURM_ARRAY_TASK_ID who have no record yet. A node that differs
 /// from the machine of the plan grades nobody, and says so in their records.
 ExitCode run_task(const GradeOptions& options);

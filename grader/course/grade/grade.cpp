@@ -165,7 +165,9 @@ class Class {
     waiting.remarks = collected.remarks;
     waiting.before = records_.stored(student.key);
     const bool again = student.id == options_.regrade;
-    waiting.kept = !again && (!options_.regrade.empty() || still_holds(waiting));
+    waiting.kept =
+        !again && (!options_.regrade.empty() || still_holds(waiting.before, waiting.sha256,
+                                                            waiting.remarks, judging_->setting()));
     if (waiting.kept) {
       waiting.record = waiting.before;
     } else if (!collected.unreachable.empty()) {
@@ -176,12 +178,6 @@ class Class {
       records_.write_sources(student.key, collected);
       waiting.to_judge = true;
     }
-  }
-
-  /// Whether nothing that decides the verdicts has changed and the grader was not at fault.
-  bool still_holds(const Waiting& waiting) const {
-    return fits(waiting.before, {"", "", waiting.sha256, waiting.remarks}, judging_->setting()) &&
-           status_of(waiting.before) != GradeStatus::infra_error;
   }
 
   void settle(std::size_t index) {
@@ -282,7 +278,8 @@ class Class {
       waiting = Waiting();
       waiting.before = waiting.record = records_.stored(intake_.students()[i].key);
       const auto one = planned.find(intake_.students()[i].key);
-      waiting.kept = one == planned.end() || fits(waiting.before, *one->second, plan.setting);
+      waiting.kept = one == planned.end() ||
+                     fits(waiting.before, one->second->sha256, one->second->remarks, plan.setting);
       if (!waiting.kept) {
         waiting.sha256 = one->second->sha256;
         waiting.remarks = one->second->remarks;

@@ -42,6 +42,18 @@ GradeStatus status_of(const Record& record) {
   return grade_status(record.value("status", std::string()));
 }
 
+bool fits(const Record& record, const std::string& submission_sha256, const Record& remarks,
+          const std::string& setting) {
+  return !record.is_null() && record.value("submission_sha256", Record()) == submission_sha256 &&
+         record.value("setting", Record()) == setting && record.at("remarks") == remarks;
+}
+
+bool still_holds(const Record& record, const std::string& submission_sha256, const Record& remarks,
+                 const std::string& setting) {
+  return fits(record, submission_sha256, remarks, setting) &&
+         status_of(record) != GradeStatus::infra_error;
+}
+
 Record record_of_nothing() {
   return blank(GradeStatus::no_submission);
 }

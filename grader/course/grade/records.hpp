@@ -19,6 +19,13 @@ using Record = nlohmann::ordered_json;
 std::string dump(const Record& document);
 GradeStatus status_of(const Record& record);
 
+/// Whether it is of this submission, graded under this setting (Judging::setting()).
+bool fits(const Record& record, const std::string& submission_sha256, const Record& remarks,
+          const std::string& setting);
+/// Whether it fits and the machine was not at fault: nobody needs to grade this again.
+bool still_holds(const Record& record, const std::string& submission_sha256, const Record& remarks,
+                 const std::string& setting);
+
 /// Of somebody whose files hold nothing that counts, and of somebody whom nobody could grade.
 Record record_of_nothing();
 Record record_of_failure(const std::string& why);

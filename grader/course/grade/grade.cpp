@@ -31,6 +31,8 @@ namespace {
 
 // All students' rows are written again with each table: not after each of hundreds.
 constexpr std::chrono::seconds between_tables{1};
+// Where tasks end, the collector and whoever waits make the same tables, one after the other.
+constexpr std::chrono::seconds others_tables{120};
 
 fs::path grades_folder(const GradeOptions& options) {
   return options.out.empty() ? workplace(options.place).build / "grades"
@@ -48,7 +50,7 @@ class Class {
                                                       options.course.string())),
         intake_(options.submissions, options.roster, place_.build / "repositories"),
         records_(grades_folder(options)),
-        lock_(records_.lock()),
+        lock_(records_.lock(options.collector ? others_tables : std::chrono::seconds())),
         cluster_(options, place_, records_),
         table_{intake_, labs_, course_, {}, {}, false, {}} {
     waiting_.resize(intake_.students().size());
@@ -261,7 +263,7 @@ class Class {
       if (const Record record = records_.stored(student.key); !record.is_null())
         show(student.id, record, false);
     });
-    lock_ = records_.lock();
+    lock_ = records_.lock(others_tables);
     take_from_cluster(cluster_.plan());
   }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "grader/errors.hpp"
 #include "grader/messages.hpp"
@@ -68,11 +69,15 @@ Records::Records(fs::path folder) : folder_(std::move(folder)) {
   make_folder(folder_ / "results");
 }
 
-UniqueFd Records::lock() const {
+UniqueFd Records::lock(std::chrono::seconds patience) const {
   UniqueFd lock(::open((folder_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock) throw UserError("cannot write to the folder " + folder_.string(), exit_infrastructure);
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
-    throw UserError(messages::text("grade.busy", {{"folder", folder_.string()}}), exit_usage);
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (std::chrono::steady_clock::now() >= end)
+      throw UserError(messages::text("grade.busy", {{"folder", folder_.string()}}), exit_usage);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
   return lock;
 }
 

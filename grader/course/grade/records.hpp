@@ -2,6 +2,7 @@
 // results/<key>.json, that is whole or not there.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 
@@ -34,8 +35,9 @@ class Records {
  public:
   explicit Records(std::filesystem::path folder);
 
-  /// Two at a time would write each other's files. Throws UserError if somebody else holds it.
-  UniqueFd lock() const;
+  /// Two at a time would write each other's files. Throws UserError if somebody else holds it for
+  /// longer than `patience`.
+  UniqueFd lock(std::chrono::seconds patience = {}) const;
   /// What a run that was ended in the middle of a file left of it. For whoever holds the lock.
   void sweep() const;
   /// What students cannot know, kept with the results so that a restart uses the same inputs.

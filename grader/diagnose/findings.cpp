@@ -382,8 +382,10 @@ std::string only_difference(const Access& x, const Access& y) {
   };
   compare(x.block.x, y.block.x, "blockIdx.x");
   compare(x.block.y, y.block.y, "blockIdx.y");
+  compare(x.block.z, y.block.z, "blockIdx.z");
   compare(x.thread.x, y.thread.x, "threadIdx.x");
   compare(x.thread.y, y.thread.y, "threadIdx.y");
+  compare(x.thread.z, y.thread.z, "threadIdx.z");
   return count == 1 ? name : "";
 }
 

@@ -190,7 +190,7 @@ TEST_CASE("a place that two threads store to is told by what tells them apart") 
   CHECK(next().find("The parts of two blocks overlap") == 0);
   race.other->block = race.at.block;
   CHECK(next().find("threadIdx.x alone") != std::string::npos);
-  race.other->thread.y += 1;
+  race.other->thread.z += 1;
   CHECK(next().find("Give each element one owner") == 0);
   race.kind = FindingKind::shared_race;
   race.at.space = race.other->space = MemorySpace::shared;

@@ -246,6 +246,7 @@ FailurePick judge_cases(const Stage& stage, const std::vector<Case>& cases, LabB
 bool judge_goals(const Stage& stage, LabBench& bench, StageResult& result) {
   const auto runs = bench.run_goals(stage);
   bool met = true;
+  const Observed* largest = nullptr;
   for (const auto& run : runs) {
     if (!run.measured) continue;
     const CaseResult counted{
@@ -256,6 +257,11 @@ bool judge_goals(const Stage& stage, LabBench& bench, StageResult& result) {
                        *bench.check(stage.rung, run.type), counted, counted);
       return false;
     }
+    const Observed& seen = run.measured->observed;
+    if (run.type == bench.lab().rung(stage.rung).main_type() &&
+        (!largest || seen.extents.m * seen.extents.n * seen.extents.k >
+                         largest->extents.m * largest->extents.n * largest->extents.k))
+      largest = &seen;
     const report::GoalResult goal = goal_result(run);
     result.goals.push_back(goal);
     if (goal.advice) {
@@ -267,7 +273,10 @@ bool judge_goals(const Stage& stage, LabBench& bench, StageResult& result) {
   }
   std::sort(result.notes.begin(), result.notes.end());
   result.notes.erase(std::unique(result.notes.begin(), result.notes.end()), result.notes.end());
-  if (!met) describe_missed(result, runs, bench.unit(stage.rung).shown_path);
+  const std::string& file = bench.unit(stage.rung).shown_path;
+  if (largest)
+    result.counted = counted_lines(*largest, file, bench.lab().rung(stage.rung).main_type());
+  if (!met) describe_missed(result, runs, file);
   return met;
 }
 

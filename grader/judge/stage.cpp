@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "grader/diagnose/wording.hpp"
+#include "grader/explain/explain.hpp"
 #include "grader/messages.hpp"
 #include "grader/report/text.hpp"
 
@@ -236,6 +237,9 @@ void describe_failure(StageResult& stage, const std::string& file, RungCheck& ch
   stage.type = chosen.type;
   stage.file = first_finding_place(outcome, file, stage.line);
   stage.printed = chosen.printed;
+  Observed seen = observe(outcome, diag::size_of(element_type(chosen.type)));
+  seen.extents = chosen.shape.extents;
+  stage.counted = counted_lines(seen, file, chosen.type);
   switch (failure.kind) {
     case Failure::Kind::infra:
       return describe_infra(stage, outcome.message);
@@ -286,6 +290,17 @@ std::map<unsigned, simgpu::Counts> lines_of(const Observed& seen, const std::str
       if (one.where.line != 0 && last_name(one.where.file) == last_name(file))
         lines[one.where.line] += one.counts;
   return lines;
+}
+
+report::LineCounts counted_lines(const Observed& seen, const std::string& file,
+                                 const std::string& type) {
+  report::LineCounts counted{file, type, seen.extents, {}};
+  for (const auto& [number, counts] : lines_of(seen, file)) {
+    const explain::Columns c = explain::columns(counts, type);
+    counted.lines.push_back(
+        {number, c.instructions, c.sectors, c.ideal_sectors, c.wavefronts, c.ideal_wavefronts});
+  }
+  return counted;
 }
 
 namespace {

@@ -106,6 +106,10 @@ void describe_missed(report::StageResult& stage, const std::vector<LabBench::Goa
 /// Counts per line of the student's file (by its last name), summed over the launches of a call.
 std::map<unsigned, simgpu::Counts> lines_of(const Observed& seen, const std::string& file);
 
+/// The same for a report, as the page of `make explain` adds them up.
+report::LineCounts counted_lines(const Observed& seen, const std::string& file,
+                                 const std::string& type);
+
 /// The line behind a missed goal, in words; line 0 and no text if none stands out. Which counts are
 /// looked at follows from the goal's diagnosis.
 struct WorstLine {

@@ -30,6 +30,18 @@ ordered_json goal(const GoalResult& g) {
           {"diagnosis", g.diagnosis}};
 }
 
+/// A line: number, warp instructions, sectors and ideal ones, wavefronts and ideal ones.
+ordered_json line_counts(const LineCounts& counted) {
+  ordered_json lines = ordered_json::array();
+  for (const auto& one : counted.lines)
+    lines.push_back({one.number, one.instructions, one.sectors, one.ideal_sectors, one.wavefronts,
+                     one.ideal_wavefronts});
+  return {{"file", counted.file},
+          {"type", counted.type},
+          {"at", {counted.at.m, counted.at.n, counted.at.k}},
+          {"lines", lines}};
+}
+
 /// Low, median, high; null without one.
 ordered_json interval(const double (&values)[3]) {
   if (!std::isfinite(values[1])) return nullptr;
@@ -115,6 +127,7 @@ ordered_json stage(const StageResult& s) {
                          {"points", finite(s.points)},
                          {"earned", finite(s.earned)},
                          {"seconds", finite(s.seconds)}};
+  if (!s.counted.lines.empty()) object["counted"] = line_counts(s.counted);
   if (s.gpu) object["gpu"] = hardware(*s.gpu);
   if (!s.recorded.empty()) object["recorded"] = s.recorded;
   return object;

@@ -32,6 +32,18 @@ struct GoalResult {
   std::string diagnosis;  ///< id if missed
 };
 
+/// What the lines of the student's file did in one call on the simulated GPU.
+struct LineCounts {
+  struct Line {
+    unsigned number = 0;
+    std::uint64_t instructions = 0;  ///< of warps
+    std::uint64_t sectors = 0, ideal_sectors = 0, wavefronts = 0, ideal_wavefronts = 0;
+  };
+  std::string file, type;  ///< file: as messages name it
+  Extents at;
+  std::vector<Line> lines;  ///< by number; empty = nothing was counted
+};
+
 /// One tool of compute-sanitizer over one rung, in all its types at small shapes.
 struct SanitizerResult {
   std::string tool;  ///< "memcheck", "racecheck", "initcheck", "synccheck"
@@ -97,6 +109,7 @@ struct StageResult {
   std::vector<std::string> notes;  ///< never change the verdict
   std::string printed;             ///< what the student's code wrote to stdout and stderr, capped
   std::vector<GoalResult> goals;
+  LineCounts counted;  ///< of the largest call that its goals counted, or of the one that failed
   unsigned assertions = 0, passed_assertions = 0;
   double points = 0, earned = 0;
   double seconds = 0;

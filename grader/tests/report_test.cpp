@@ -207,6 +207,7 @@ TEST_CASE("JSON can be read back, odd bytes and infinities included") {
                   false,
                   false,
                   "GOAL"}};
+  stage.counted = {"lab3_shared_mem/gemm.cu", "float", {1, 2, 3}, {{31, 9, 8, 4, 2, 1}}};
   const auto document = nlohmann::json::parse(json(report));
   CHECK(document["schema"] == Report::schema);
   CHECK(document["version"] == grader::version());
@@ -219,6 +220,9 @@ TEST_CASE("JSON can be read back, odd bytes and infinities included") {
   CHECK(read["state"] == "failed");
   CHECK(read["goals"][0]["measured"].is_null());
   CHECK(read["goals"][0]["finite"] == false);
+  CHECK(read["counted"]["at"] == nlohmann::json({1, 2, 3}));
+  CHECK(read["counted"]["lines"] == nlohmann::json({{31, 9, 8, 4, 2, 1}}));
+  CHECK(!document["labs"][0]["stages"][0].contains("counted"));
 }
 
 TEST_CASE("JUnit: wrong is a failure, our fault an error, locked is skipped") {

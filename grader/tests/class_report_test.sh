@@ -9,6 +9,15 @@ grades=$scratch/grades
 "$python" grader/tests/report_class.py "$grades" 500
 says "a class of 500 gets its report" "report: .*report/index.html" timeout 60 "$python" grader/course/report/report.py "$grades"
 looks "the pages are read to the end" 60 "$python" grader/tests/class_report.py "$grades/report"
+holds "what a person should look at is there, of each kind" "$python" - "$grades/report/index.html" <<'END'
+import re, sys
+page = open(sys.argv[1], encoding="utf-8").read()
+for kind in ("suspect", "different on the simulated and the real GPU", "inconclusive", "not judged: the machine&#x27;s fault"):
+    assert re.search(f"<summary>{kind}: [1-9]", page), kind
+END
+holds "each line stands with what it moved" grep -q '▲ 4&#8239;096, ideal 1&#8239;024' "$grades/report/students/s00034.html"
+says "a class that no GPU has seen" "report: " bash -c '"$1" grader/tests/report_class.py "$2" 20 sim && "$1" grader/course/report/report.py "$2"' - "$python" "$scratch/sim"
+looks "its pages are read to the end" 60 "$python" grader/tests/class_report.py "$scratch/sim/report"
 same "a page per student" 500 "$(find "$grades/report/students" -name '*.html' | wc -l)"
 holds "the page of all stays small" test "$(stat -c %s "$grades/report/index.html")" -lt 1000000
 holds "what stood before a regrade stands beside it" grep -q 'before it was graded again: failed' "$grades/report/students/s00009.html"
@@ -35,4 +44,7 @@ else
     same "50 rows are shown at first" 50 "$(grep -c '^<tr data-tags="[^"]*"><td>' "$scratch/dom.html")"
     holds "the others wait for the filter" grep -q '499 of 499, the first 50 shown' "$scratch/dom.html"
     holds "no name has run" grep -q '<title>The class</title>' "$scratch/dom.html"
+fi
+if find_browser "the look of the report"; then
+    looks "the look of the report" 300 "$python" grader/tests/class_browser.py "$browser" "$grades/report"
 fi

@@ -25,6 +25,9 @@ same "the grades" "ann,GRADED,25 bob,GRADED,0 cleo,GRADED,5 zoe,NO_SUBMISSION,0"
 holds "the report" grep -q 'zoe' "$term/grades/report/index.html"
 same "a page for each" 4 "$(find "$term/grades/report/students" -name '*.html' | wc -l)"
 holds "the gradebook" grep -q 'ann@example.org' "$term/grades/export/moodle.csv"
+page=$(grep -l '<h1>Ann Lee' "$term"/grades/report/students/*.html)
+holds "ann's page shows what her lines moved" grep -q 'what each line moved' "$page"
+holds "and leads from there to each" grep -q 'href="#lab1_naive-gemm-[0-9]*">[0-9]*</a></td><td><code>' "$page"
 same "both regrades are kept beside the result" 2 "$(python3 -c 'import json, sys
 print(sum(len(json.load(open(path)).get("previous", [])) for path in sys.argv[1:]))' "$term"/grades/results/*.json)"
 same "and the next lab is out" 3 "$(find "$term/course" -maxdepth 1 -name 'lab*' -type d | wc -l)"

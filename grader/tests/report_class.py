@@ -1,6 +1,6 @@
 """Makes the grades of a class of N, with names and messages that were written to harm a page.
 
-    report_class.py FOLDER N"""
+    report_class.py FOLDER N [sim]    with "sim" nobody has measured anything"""
 import json
 import os
 import random
@@ -14,6 +14,41 @@ DIAGNOSES = ["TRANSPOSED", "UNWRITTEN", "RACE", "OUT-OF-BOUNDS", "GOAL-SECTORS",
 LABS = [(1, "lab1_naive", "One thread per element", ["1.0", "1.1", "1.2"]),
         (2, "lab2_register_tile", "A tile per thread", ["2.1", "2.2", "2.3"]),
         (3, "lab3_shared_mem", "Tiles in shared memory", ["3.0.1", "3.0", "3.1", "3.2", "3.3", "3.4"])]
+
+
+GPU = {"1.2": ("naive", 0.9), "2.3": ("naive", 2.4), "3.3": ("cublas", 0.42), "3.4": ("cublas", 0.5)}
+
+
+def on_gpu(chance, name, number, words):
+    """What a GPU says of a stage that is right: fast enough, slow, noisy, suspect, wrong there, or the machine's fault."""
+    by, goal = GPU[name]
+    ratio = goal * chance.lognormvariate(0.1, 0.25)
+    verdict, state, what, headline, suspect, measured = "pass" if ratio >= goal else "fail", "passed", "ACCEPTED", "", [], True
+    if number % 31 == 3:
+        verdict = "inconclusive"
+    elif number % 37 == 4:
+        suspect = [words]
+    elif number % 43 == 6:
+        measured, state, what, headline = False, "failed", "WRONG_ANSWER", words
+    elif number % 53 == 8:
+        measured, state, what, headline = False, "infra", "INFRA_ERROR", "the GPU is gone"
+    if verdict == "fail" and measured and not suspect:
+        state, what, headline = "failed", "TOO_SLOW", "too slow"
+    over = [ratio * 0.99, ratio, ratio * 1.01]
+    goals = [{"type": "float", "at": [4096, 4096, 4096], "verdict": verdict, "reason": "too noisy" if verdict == "inconclusive" else "", "by": by,
+              "ratio": ratio, "bar": goal, "over_naive": over if by == "naive" else None, "over_cublas": over if by == "cublas" else None,
+              "ms": 3.1, "suspect": suspect}]
+    if name == "3.3":
+        goals.append(dict(goals[0], type="int32", verdict="not_measured", ratio=0.0, reason=words, suspect=[]))
+    return {"state": state, "inconclusive": verdict == "inconclusive", "verdict": what, "headline": headline, "details": [words] if headline else [],
+            "speed": goals if measured else []}
+
+
+def counted(chance, name):
+    """The line of a hostile source and one that is not there."""
+    at = chance.randrange(1, 4)
+    return {"file": "lab1_naive/gemm.cu" if name[0] == "1" else "gone.cu", "type": "float", "at": [256, 256, 256],
+            "lines": [[1, 1000 * at, 4096, 1024, 0, 0], [2, 900, 0, 0, 2048, 2048], [77, 1, 512, 512, 0, 0]]}
 
 
 def stage_of(chance, name, reached, words):
@@ -30,6 +65,7 @@ def stage_of(chance, name, reached, words):
 
 def main():
     folder, count, chance = sys.argv[1], int(sys.argv[2]), random.Random(1)
+    device = sys.argv[3] if len(sys.argv) > 3 else "gpu"
     os.makedirs(os.path.join(folder, "results"))
     students = []
     for number in range(count):
@@ -43,6 +79,10 @@ def main():
                 reached = "passed" if going and chance.random() < 0.88 else "failed" if going else "locked"
                 going = reached == "passed"
                 made.append(stage_of(chance, stage, reached, words))
+                if reached != "locked":
+                    made[-1]["counted"] = counted(chance, stage)
+                if reached == "passed" and stage in GPU and device == "gpu":
+                    made[-1]["gpu"] = on_gpu(chance, stage, number, words)
                 earned += made[-1]["earned"]
             labs.append({"id": lab_id, "name": name, "title": title, "file": "", "source_sha256": "",
                          "build": {"status": "ok", "headline": "", "details": [], "warnings": [], "seconds": 1}, "stages": made})
@@ -63,7 +103,7 @@ def main():
             entry.update(score=earned, bonus=0.0)
         students.append(entry)
     with open(os.path.join(folder, "grades.json"), "w", encoding="utf-8") as out:
-        json.dump({"schema": 1, "version": "test", "protection": "boxed: namespaces, limits", "device": "sim", "setting": "x", "possible": 55.0,
+        json.dump({"schema": 1, "version": "test", "protection": "boxed: namespaces, limits", "device": device, "setting": "x", "possible": 55.0,
                    "bonus_possible": 5.0, "students": students, "source": "folders", "unknown": [HOSTILE[0]], "missing": ["zoe"], "ignored": []}, out)
 
 

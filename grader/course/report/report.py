@@ -13,9 +13,16 @@ import statistics
 import sys
 from string import Template
 
+import lines
+import speed
+from markup import bar, button, line, plain, shape, text
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 NOT_TRIED = ("not_started", "locked", "skipped")
-DOUBTS = {"SUSPECT": "suspect", "INCONCLUSIVE": "inconclusive", "INFRA_ERROR": "not judged: the machine's fault", "LATE": "late"}
+# What a person should look at, the most urgent first.
+DOUBTS = {"SUSPECT": "suspect", "DIFFERENT": "different on the simulated and the real GPU", "INCONCLUSIVE": "inconclusive",
+          "INFRA_ERROR": "not judged: the machine's fault", "LATE": "late, and nobody knows how late"}
+OPEN_LISTS = 25  # rows; longer ones are folded
 
 
 def read(path):
@@ -37,29 +44,6 @@ def page(title, body, script=""):
                 script=f"<script>\n{script}</script>\n" if script else "")
 
 
-def harmless(value):
-    """Control, invisible and reordering characters as they are written in code; line breaks and tabs stay."""
-    return "".join(c if c in "\t\n" or (c.isprintable() and c not in "\u200e\u200f") else f"\\u{ord(c):04x}" for c in str(value))
-
-
-def text(value):
-    return html.escape(harmless(value))
-
-
-def line(value):
-    return text(str(value).replace("\n", " "))
-
-
-def plain(value):
-    return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
-def bar(parts, total):
-    """parts: (class, count). Widths in per cent of total."""
-    cells = "".join(f'<i class="{kind}" style="width:{100 * count / total:.2f}%"></i>' for kind, count in parts if count)
-    return f'<div class="bar" aria-hidden="true">{cells}</div>'
-
-
 def write(path, content):
     partial = f"{path}.partial"
     with open(partial, "w", encoding="utf-8") as file:
@@ -77,6 +61,28 @@ def handed_in(lab):
     return lab["build"]["status"] != "missing"
 
 
+def doubts_of(stage):
+    """(verdict, why) of what a person should look at, or the machine must do again."""
+    found, gpu = [], stage.get("gpu") or {}
+    for judged, where in ((stage, ""), (gpu, "on the GPU: ")):
+        if judged.get("verdict") in DOUBTS:
+            found.append((judged["verdict"], where + judged.get("headline", "")))
+    if gpu.get("state") == "infra" and gpu.get("verdict") != "INFRA_ERROR":
+        found.append(("INFRA_ERROR", "on the GPU: " + gpu.get("headline", "")))
+    if gpu.get("state") in ("passed", "failed") and stage["state"] in ("passed", "failed") \
+            and gpu["state"] != stage["state"] and not any(speed.verdict(goal) == "fail" for goal in speed.goals(stage)):
+        found.append(("DIFFERENT", f"{stage['state']} on the simulated GPU, {gpu['state']} on the real one: {gpu.get('headline', '')}"))
+    for goal in speed.goals(stage):
+        where = f"speed, {goal['type']} {shape(goal['at'])}: "
+        if goal["suspect"]:
+            found.append(("SUSPECT", where + "; ".join(goal["suspect"])))
+        elif goal["verdict"] == "inconclusive":
+            found.append(("INCONCLUSIVE", where + goal["reason"]))
+    if gpu.get("inconclusive") and not any(verdict == "INCONCLUSIVE" for verdict, _ in found):
+        found.append(("INCONCLUSIVE", "on the GPU: " + gpu.get("headline", "")))
+    return found
+
+
 class Student:
     """An entry of grades.json with its result and files."""
 
@@ -90,20 +96,13 @@ class Student:
         self.sources = os.path.join(folder, "sources", self.key)
         # In which stages a diagnosis was met, and what a person should see.
         self.diagnoses = {}
-        self.doubts = [("status", self.status, self.result.get("cause", ""))] if self.status == "INFRA_ERROR" else []
+        self.doubts = [("", self.status, self.result.get("cause", ""))] if self.status == "INFRA_ERROR" else []
+        if entry.get("late_open"):
+            self.doubts.append(("", "LATE", "handed in late, and nothing says by how much: the roster's column \"late days\" does"))
         for _, stage in stages_of(self.result):
             if stage["state"] == "failed" and stage["diagnosis"]:
                 self.diagnoses.setdefault(stage["diagnosis"], []).append(stage["id"])
-            for judged in (stage, stage.get("gpu") or {}):
-                verdict = "INCONCLUSIVE" if judged.get("inconclusive") else judged.get("verdict", "")
-                if verdict in DOUBTS and not (verdict == "INFRA_ERROR" and self.doubts):
-                    self.doubts.append((stage["id"], verdict, judged.get("headline", "")))
-        if entry.get("late_open"):
-            self.doubts.append(("status", "LATE", "handed in late, and nothing says by how much: the roster's column \"late days\" does"))
-        for _, stage in stages_of(self.result):
-            on_gpu = (stage.get("gpu") or {}).get("state")
-            if on_gpu in ("passed", "failed") and stage["state"] in ("passed", "failed") and on_gpu != stage["state"]:
-                self.doubts.append((stage["id"], "DIFFERENT", f"{stage['state']} on the simulated GPU, {on_gpu} on the real one"))
+            self.doubts += [(stage["id"], *doubt) for doubt in doubts_of(stage) if not (doubt[0] == "INFRA_ERROR" and self.status == "INFRA_ERROR")]
 
     def stopped_at(self, lab):
         """The first core stage of a lab that is not passed; None: all are, or the lab was not handed in."""
@@ -143,19 +142,28 @@ class Class:
         return "".join(f"<li><b>{value}</b>{text(name)}</li>" for value, name in rows)
 
     def look(self):
-        rows = []
+        rows = collections.defaultdict(list)
         for student in self.students:
+            stages = collections.defaultdict(list)
             for where, verdict, why in student.doubts:
-                what = DOUBTS.get(verdict, "different on two devices")
-                rows.append(f'<tr><td><a href="{student.page}">{line(student.called())}</a></td><td>{"" if where == "status" else text(where)}</td>'
-                            f"<td>{text(what)}</td><td>{line(why)[:600]}</td></tr>")
+                stages[verdict, why].append(where)
+            for (verdict, why), where in stages.items():
+                rows[verdict].append(f'<tr><td><a href="{student.page}">{line(student.called())}</a></td><td>{text(", ".join(where))}</td>'
+                                     f"<td>{line(why[:600])}</td></tr>")
+        head = "<tr><th>student</th><th>stage</th><th>why</th></tr>"
+        parts = [f"<details{' open' if len(rows[verdict]) <= OPEN_LISTS else ''}><summary>{text(name)}: {len(rows[verdict])}</summary>"
+                 f'<table class="look"><thead>{head}</thead><tbody>{"".join(rows[verdict])}</tbody></table></details>'
+                 for verdict, name in DOUBTS.items() if rows[verdict]]
         lists = [("In the submissions, but not in the roster", self.grades["unknown"]),
                  ("In the roster, but nothing was handed in", self.grades["missing"]), ("Ignored", self.grades["ignored"])]
         extra = "".join(f"<details><summary>{text(name)}: {len(some)}</summary><p>{', '.join(map(line, some))}</p></details>"
                         for name, some in lists if some)
-        head = "<tr><th>student</th><th>stage</th><th>what</th><th>why</th></tr>"
-        found = f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>" if rows else "<p>Nothing.</p>"
-        return found + extra
+        return ("".join(parts) or "<p>Nothing.</p>") + extra
+
+    def speed(self):
+        titles = {stage: title for stage, (title, _, _) in self.stages.items()}
+        parts = speed.section(titles, (stage for student in self.in_hand for _, stage in stages_of(student.result)))
+        return fill("speed.html", speed=parts) if parts else ""
 
     def stage_rows(self):
         rows, total = [], max(1, len(self.in_hand))
@@ -185,7 +193,7 @@ class Class:
         if not students:
             return '<tr><td colspan="4">None.</td></tr>\n'
         most = max(students.values())
-        return "".join(f'<tr><td><button class="diagnosis" type="button" data-tag="d:{text(name)}">{text(name)}</button></td>'
+        return "".join(f'<tr><td>{button(f"d:{name}", name)}</td>'
                        f'<td class="bars">{bar([("plain", count)], most)}</td><td class="number">{count}</td>'
                        f"<td>{', '.join(text(s) for s, _ in stages[name].most_common(4))}{' ...' if len(stages[name]) > 4 else ''}</td></tr>\n"
                        for name, count in students.most_common())
@@ -204,7 +212,7 @@ class Class:
             if not count:
                 continue
             rows = [(f"{stage} {self.stages[stage][0]}", places[stage], f"s:{stage}") for stage in self.stages if places[stage]]
-            cells = "".join(f'<tr><td><button class="diagnosis" type="button" data-tag="{text(tag)}">{text(name)}</button></td>'
+            cells = "".join(f'<tr><td>{button(tag, name)}</td>'
                             f'<td class="bars">{bar([("fail", times)], count)}</td><td class="number">{times}</td></tr>' for name, times, tag in rows)
             cells += f'<tr><td>all core stages passed</td><td class="bars">{bar([("pass", done)], count)}</td><td class="number">{done}</td></tr>'
             parts.append(f"<div><h3>Lab {lab_id}: {text(title)}</h3><table><tbody>{cells}</tbody></table></div>")
@@ -224,6 +232,7 @@ class Class:
 
     def tags(self, student):
         tags = [student.status] + [f"d:{name}" for name in student.diagnoses] + (["look"] if student.doubts else [])
+        tags += [tag for _, stage in stages_of(student.result) for tag in speed.tags(stage)]
         tags += ["late"] if student.entry.get("late") else []
         return tags + [f"s:{place}" for place in map(student.stopped_at, student.result["labs"]) if place]
 
@@ -234,7 +243,7 @@ class Class:
             score = "" if s.score() is None else plain(s.score())
             bonus = "" if s.entry.get("bonus") is None else plain(s.entry["bonus"])
             rows.append(f'<tr data-tags="{html.escape(json.dumps(self.tags(s)))}"><td><a href="{s.page}">{line(s.called())}</a></td>'
-                        f"<td>{line(s.entry.get('section', ''))}</td><td>{text(s.status)}{' late' if s.entry.get('late') else ''}</td>"
+                        f"<td>{line(s.entry.get('section', ''))}</td><td>{text(s.status.replace('_', ' ').lower())}{', late' if s.entry.get('late') else ''}</td>"
                         f'<td class="number">{score}</td><td class="number">{bonus}</td><td>{text(", ".join(stopped))}</td>'
                         f'<td class="diagnosis">{text(", ".join(s.diagnoses))}</td></tr>\n')
         return "".join(rows)
@@ -242,6 +251,7 @@ class Class:
     def only(self):
         groups = [("status", [(status, status) for status in ("GRADED", "NO_SUBMISSION", "INFRA_ERROR", "PENDING")] + [("look", "to look at"), ("late", "late")]),
                   ("diagnosis", [(f"d:{name}", name) for name in sorted({d for s in self.students for d in s.diagnoses})]),
+                  ("speed", [(f"v:{stage}:{kind}", f"{stage} {words}") for stage in self.stages for kind, words in (("fail", "too slow"), ("unclear", "unclear"))]),
                   ("stopped at", [(f"s:{stage}", f"{stage} {title}") for stage, (title, _, _) in self.stages.items()])]
         there = {tag for student in self.students for tag in self.tags(student)}
         return "".join(f'<optgroup label="{label}">'
@@ -249,9 +259,10 @@ class Class:
                        for label, some in groups)
 
     def html(self):
-        device = "the simulated GPU" if self.grades["device"] == "sim" else self.grades["device"]
+        measured = self.speed()
+        device = "the simulated GPU" if self.grades["device"] == "sim" else "the simulated GPU and on a real one"
         body = fill("class.html", title="The class", about=text(f"Graded on {device}, gemm-lab {self.grades['version']}. {self.grades['protection']}."),
-                    warning=warning(self.grades["protection"]), figures=self.figures(), look=self.look(), handed_in=len(self.in_hand), stages=self.stage_rows(),
+                    warning=warning(self.grades["protection"]), figures=self.figures(), look=self.look(), speed=measured, speed_link='<a href="#speed">Speed</a> ' if measured else "", handed_in=len(self.in_hand), stages=self.stage_rows(),
                     diagnoses=self.diagnosis_rows(), stuck=self.stuck(), scores=self.scores(), only=self.only(), students=self.student_rows())
         return page("The class", body, read(os.path.join(HERE, "class.js")))
 
@@ -269,19 +280,26 @@ def goal_rows(stage):
         return ""
     rows = "".join(f"<tr><td>{text(g['what'])}</td><td>{text(g['type'])}, {'×'.join(map(str, g['at']))}</td>"
                    f'<td class="number">{g["measured"] or 0:.0f}</td><td class="number">at most {g["bound"] or 0:.0f}</td></tr>' for g in missed)
-    return f"<table><thead><tr><th>missed</th><th>where</th><th>yours</th><th>goal</th></tr></thead><tbody>{rows}</tbody></table>"
+    return ('<table><thead><tr><th>missed</th><th>where</th><th class="number">yours</th><th class="number">goal</th></tr></thead>'
+            f"<tbody>{rows}</tbody></table>")
 
 
-def anchor(lab, file, number):
-    return f"{lab['name']}-{os.path.splitext(file)[0]}-{number}" if file.replace(".", "").replace("_", "").isalnum() else "source"
+def hardware_part(stage):
+    """What a real GPU said, where it is another thing than the simulated one did."""
+    gpu = stage.get("gpu") or {}
+    if gpu.get("state") in (None, "passed") and not gpu.get("inconclusive"):
+        return ""
+    parts = [f"<p><b>On the GPU:</b> {text(gpu['state'])}{', not decided' if gpu.get('inconclusive') else ''}. {text(gpu.get('headline', ''))}</p>"]
+    parts += [f"<pre>{text(chr(10).join(gpu['details']))}</pre>"] if gpu.get("details") else []
+    return "".join(parts)
 
 
-def stage_part(lab, stage, before, speed=None):
+def stage_part(stage, before, points_for_speed, counted, sources):
     state = stage["state"]
     kind = "is-passed" if state == "passed" else "is-failed" if state == "failed" else ""
     place = f"{stage['file']}:{stage['line']}" if stage["line"] else stage["file"]
-    if stage["state"] == "failed" and stage["line"]:
-        place_link = f'<a href="#{anchor(lab, os.path.basename(stage["file"]), stage["line"])}">{text(place)}</a>'
+    if state == "failed" and stage["line"]:
+        place_link = sources.link(stage["file"], stage["line"], place)
     else:
         place_link = text(place)
     earned = f"{plain(stage['earned'] or 0)} of {plain(stage['points'])} points"
@@ -294,8 +312,7 @@ def stage_part(lab, stage, before, speed=None):
         parts.append(f'<p class="note">seen at {text(stage["shape"])}{", " + text(stage["type"]) if stage["type"] else ""}</p>')
     parts += [f"<pre>{text(chr(10).join(stage['details']))}</pre>"] if stage["details"] else []
     parts.append(goal_rows(stage))
-    if speed is not None:
-        parts.append(f'<p class="note">speed on a GPU: {plain(speed)} points</p>')
+    parts += [counted, hardware_part(stage), speed.rows(stage, points_for_speed)]
     parts += [f'<p class="note">note: {text(note)}</p>' for note in stage["notes"]]
     if stage["printed"]:
         parts.append(f"<details><summary>what it printed</summary><pre>{text(stage['printed'])}</pre></details>")
@@ -309,16 +326,43 @@ def stage_part(lab, stage, before, speed=None):
     return f'<div class="stage {kind}">{"".join(parts)}</div>'
 
 
-def sources_part(student, lab):
-    parts, folder = [], os.path.join(student.sources, lab["name"])
-    if not os.path.isdir(folder):
-        return ""
-    for name in sorted(os.listdir(folder)):
-        here = {s["line"] for s in lab["stages"] if s["state"] == "failed" and s["line"] and os.path.basename(s["file"]) == name}
-        lines = "".join(f"<span{f' class=here id={anchor(lab, name, number)}' if number in here else ''}>{text(one) or ' '}</span>"
-                        for number, one in enumerate(read(os.path.join(folder, name)).split("\n"), 1))
-        parts.append(f'<details{" open" if here else ""}><summary>{text(lab["name"])}/{text(name)}</summary><pre class="source">{lines}</pre></details>')
-    return "".join(parts)
+class Sources:
+    """The files of one lab that a student handed in, and which of their lines something on the page leads to."""
+
+    def __init__(self, student, lab):
+        self.lab, self.files, self.linked = lab, {}, set()
+        folder = os.path.join(student.sources, lab["name"])
+        if os.path.isdir(folder):
+            self.files = {name: read(os.path.join(folder, name)).split("\n") for name in sorted(os.listdir(folder))}
+
+    def anchor(self, name, number):
+        return f"{self.lab['name']}-{os.path.splitext(name)[0]}-{number}"
+
+    def link(self, path, number, words):
+        """To a line of these files; what is in none of them is no link."""
+        name = os.path.basename(path)
+        if not 0 < number <= len(self.files.get(name, [])) or not name.replace(".", "").replace("_", "").isalnum():
+            return text(words)
+        self.linked.add((name, number))
+        return f'<a href="#{self.anchor(name, number)}">{text(words)}</a>'
+
+    def counted(self, stage):
+        path = stage["counted"]["file"]
+        source = self.files.get(os.path.basename(path))
+        return lines.table(stage, source, lambda number: self.link(path, number, number)) if source else ""
+
+    def part(self):
+        parts = []
+        for name, source in self.files.items():
+            here = {s["line"] for s in self.lab["stages"] if s["state"] == "failed" and s["line"] and os.path.basename(s["file"]) == name}
+
+            def opening(number):
+                named = f" id={self.anchor(name, number)}" if (name, number) in self.linked else ""
+                return f"<span{' class=here' if number in here else ''}{named}>"
+            shown = "".join(f"{opening(number)}{text(one) or ' '}</span>" for number, one in enumerate(source, 1))
+            parts.append(f'<details{" open" if here else ""}><summary>{text(self.lab["name"])}/{text(name)}</summary>'
+                         f'<pre class="source">{shown}</pre></details>')
+        return "".join(parts)
 
 
 def lab_part(student, lab, earlier):
@@ -330,9 +374,14 @@ def lab_part(student, lab, earlier):
     tried = [stage for stage in lab["stages"] if stage["state"] not in NOT_TRIED]
     if handed_in(lab) and lab["stages"] and not tried:
         parts.append(f'<p class="note">{len(lab["stages"])} stages, none tried yet.</p>')
+    sources, shown = Sources(student, lab), lines.shown_stages(lab)
     for stage in lab["stages"] if handed_in(lab) and tried else []:
-        parts.append(stage_part(lab, stage, [old[stage["id"]] for old in earlier if stage["id"] in old], student.entry.get("speed", {}).get(stage["id"])))
-    return "".join(parts) + sources_part(student, lab)
+        before = [old[stage["id"]] for old in earlier if stage["id"] in old]
+        counted = sources.counted(stage) if stage["id"] in shown else ""
+        parts.append(stage_part(stage, before, student.entry.get("speed", {}).get(stage["id"]), counted, sources))
+    if any("counted" in stage for stage in lab["stages"]):
+        parts.append(f'<p class="note">In your own clone <code>make explain LAB={lab["id"]}</code> draws these accesses, lane by lane.</p>')
+    return "".join(parts) + sources.part()
 
 
 def next_step(student):

@@ -35,7 +35,7 @@ $(BUILD)/bench/%.ptx: common/simgpu/bench/%.cu common/simgpu/flags/device.rsp
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) @common/simgpu/flags/device.rsp -I. $< -o $@
 ALL_OBJECTS += $(call objects,$(wildcard common/simgpu/bench/*.cpp))
-.PHONY: bench-simgpu bench-check bench-similar
+.PHONY: bench-simgpu bench-check bench-similar bench-grade
 bench-similar: ## authors: precision and recall of make similar
 	$(Q)$(PYTHON) grader/author/similar/measure.py
 bench-simgpu: ## authors: how fast the simulated GPU runs
@@ -43,6 +43,9 @@ bench-simgpu: ## authors: how fast the simulated GPU runs
 	$(Q)$(BENCH_SIMGPU) $(BUILD)/bench/tiled.ptx 256 $(BUILD)/bench/mma.ptx
 bench-check: ## authors: how long a student waits for make check
 	$(Q)bash grader/author/bench_check.sh
+bench-grade: ## staff: submissions a minute, and memory over 500, [OUT=]
+	$(call ensure,$(GRADER) $(GRADE) $(BOX_INIT) $(UNPACK) $(GRADER_NEEDS))
+	$(Q)$(PYTHON) grader/author/bench_grade.py $(BUILD) --out "$(or $(OUT),$(BUILD)/bench-grade.json)" $(if $(filter 1,$(QUICK)),--submissions 1 --long 60)
 
 # ---- everything
 .PHONY: all format lint

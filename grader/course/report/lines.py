@@ -46,14 +46,14 @@ def table(stage, source, link):
     counted, body = stage["counted"], []
     for row in rows:
         code = source[row[NUMBER] - 1].strip()[:120] if 0 < row[NUMBER] <= len(source) else ""
-        body.append(f'<tr><td class="number">{link(row[NUMBER])}</td><td><code>{text(code)}</code></td>'
-                    f'<td class="number">{100 * row[INSTRUCTIONS] / instructions:.0f}&#8239;%</td>'
-                    f"{against(row[SECTORS], row[IDEAL_SECTORS])}{against(row[WAVEFRONTS], row[IDEAL_WAVEFRONTS])}</tr>")
+        body.append(f'<tr><td class="number">{link(row[NUMBER])}</td><td class="number">{100 * row[INSTRUCTIONS] / instructions:.0f}&#8239;%</td>'
+                    f"{against(row[SECTORS], row[IDEAL_SECTORS])}{against(row[WAVEFRONTS], row[IDEAL_WAVEFRONTS])}"
+                    f"<td><code>{text(code)}</code></td></tr>")
     wasted = any(row[SECTORS] > row[IDEAL_SECTORS] or row[WAVEFRONTS] > row[IDEAL_WAVEFRONTS] for row in rows)
     opened = " open" if stage["state"] == "failed" and stage["goals"] and wasted else ""
     where = f"{text(counted['type'])}, {shape(counted['at'])}"
     return (f"<details{opened}><summary>what each line moved</summary>"
             f'<p class="note">One call on the simulated GPU, {where}. Sectors are 32 bytes of global memory, wavefronts the steps that '
             f'shared memory takes. ▲ marks more than the same bytes need at best.</p><div class="wide"><table class="lines">'
-            f"<thead><tr><th>line</th><th>source</th><th>instructions</th><th>sectors</th><th>wavefronts</th></tr></thead>"
+            f"<thead><tr><th>line</th><th>instructions</th><th>sectors</th><th>wavefronts</th><th>source</th></tr></thead>"
             f"<tbody>{''.join(body)}</tbody></table></div></details>")

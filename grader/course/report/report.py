@@ -279,8 +279,8 @@ def goal_rows(stage):
     if not missed:
         return ""
     rows = "".join(f"<tr><td>{text(g['what'])}</td><td>{text(g['type'])}, {shape(g['at'])}</td>"
-                   f'<td class="number">{g["measured"] or 0:.0f}</td><td class="number">at most {g["bound"] or 0:.0f}</td></tr>' for g in missed)
-    return ('<div class="wide"><table><thead><tr><th>missed</th><th>where</th><th class="number">yours</th><th class="number">goal</th></tr></thead>'
+                   f'<td class="number">{g["measured"] or 0:.0f}</td><td class="number">{g["bound"] or 0:.0f}</td></tr>' for g in missed)
+    return ('<div class="wide"><table><thead><tr><th>missed</th><th>where</th><th class="number">yours</th><th class="number">at most</th></tr></thead>'
             f"<tbody>{rows}</tbody></table></div>")
 
 

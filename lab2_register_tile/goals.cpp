@@ -40,6 +40,16 @@ double sectors_of_a(const Extents& e, const Parameters& p, std::uint64_t) {
   return p.at("slack") * warps(e, p) * static_cast<double>(e.k) * 2 * p.at("TM");
 }
 
+/// Each element of C once.
+double all_elements(const Extents& e, const Parameters& p, std::uint64_t) {
+  return p.at("times") * static_cast<double>(e.m * e.n);
+}
+
+double elements_stored(const grader::Observed& o) {
+  return static_cast<double>(o.c.store.bytes + o.c.atomic.bytes) /
+         static_cast<double>(o.element_bytes);
+}
+
 const char* const too_many_loads =
     "A thread that owns TM x TN elements of C needs TM + TN loads per k step, not two for each "
     "multiplication: load a column of A and a row of B into registers, then multiply all with all.";
@@ -57,6 +67,10 @@ const char* const half_empty =
 const char* const scattered =
     "The lanes of a warp read B with a stride: give neighbouring threads neighbouring columns and "
     "step from one column of a thread to its next by the number of threads in a row.";
+
+const char* const stored_again =
+    "Elements at the edge are stored more than once: what a thread has clamped is another element's "
+    "copy, and only what exists, row and column both, may be stored.";
 
 const std::vector<Extents> inside = {{256, 256, 256}};
 const std::vector<Extents> edges = {{256, 256, 256}, {131, 129, 127}, {255, 255, 127}};
@@ -76,6 +90,17 @@ grader::Goal registers_only(const char* stage, const std::vector<Extents>& at) {
   grader::Goal goal = grader::registers_only(stage, in_local_memory);
   goal.at = at;
   return goal;
+}
+grader::Goal stored_once(const char* stage) {
+  return {.stage = stage,
+          .key = "store_elements_c",
+          .what = "elements written to C",
+          .diagnosis = "STORES",
+          .missed = stored_again,
+          .parameters = {{"times", 1}},
+          .measure = elements_stored,
+          .bound = all_elements,
+          .at = edges};
 }
 grader::Goal few_registers(const char* stage) {
   return grader::few_registers(stage, 255, too_many_registers);
@@ -97,6 +122,7 @@ const std::vector<grader::Goal> goals = {
      .advice = true},
 
     few_loads("2.2", edge_loads, edges),
+    stored_once("2.2"),
     registers_only("2.2", edges),
     few_registers("2.2"),
 
@@ -119,6 +145,7 @@ const std::vector<grader::Goal> goals = {
      .bound = sectors_of_a,
      .at = edges},
     few_loads("2.3", edge_loads, edges),
+    stored_once("2.3"),
     registers_only("2.3", edges),
     few_registers("2.3"),
 };

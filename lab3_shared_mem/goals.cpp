@@ -58,11 +58,28 @@ double sectors_with_packing(const Extents& e, const Parameters& p, std::uint64_t
                                              piece_sectors(e.k, e.n, 32, bytes));
 }
 
+/// Wavefronts that another layout would save, in parts of the products of whole tiles. Neighbouring
+/// columns for each thread make one of 170; lanes that each have a row of their own one of 34.
+double few_conflicts(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  const auto padded = [](std::int64_t n, std::int64_t tile) { return ceil_div(n, tile) * tile; };
+  const auto words = static_cast<std::int64_t>(bytes / 4);
+  return p.at("share") *
+         static_cast<double>(padded(e.m, whole(p, "BM")) * padded(e.n, whole(p, "BN") / words) *
+                             padded(e.k, whole(p, "BK")) * words);
+}
+
 const char* const conflicts =
     "The threads of a warp walk down a column of a tile: sixteen rows that begin in two of the 32 "
     "banks. Let neighbouring threads (tx) touch neighbouring elements of a row.";
 const char* const stored_too_often =
     "Every element of C is stored once per k tile, but only the last store counts.";
+const char* const stored_by_columns =
+    "The lanes of a warp store to many rows of C, and read many rows of a tile at once: threadIdx.x "
+    "should count the columns, of the tiles and of C, and threadIdx.y the rows.";
+const char* const read_by_columns =
+    "The lanes of a warp read many rows of a tile at once, which lie in the same banks: give "
+    "neighbouring threads (x) neighbouring columns of the block's tile, and rows to the next "
+    "threads.";
 const char* const fetch_scattered =
     "The threads of a warp fetch from many rows at once: number the elements of the tile row by "
     "row and give neighbouring elements to neighbouring threads.";
@@ -134,6 +151,20 @@ grader::Goal few_barriers(const char* stage, double bm, double bn, double bk) {
   return goal;
 }
 
+/// Advice: neighbouring columns for each thread cost more than interleaved ones, and are no mistake.
+grader::Goal tiles_read_by_rows(const char* stage) {
+  grader::Goal goal = {.stage = stage,
+                       .key = "excess_wavefronts",
+                       .what = "wavefronts above ideal",
+                       .diagnosis = "BANK-CONFLICT",
+                       .missed = read_by_columns,
+                       .parameters = {{"BM", 128}, {"BN", 128}, {"BK", 16}, {"share", 1.0 / 80}},
+                       .measure = grader::excess_wavefronts,
+                       .bound = few_conflicts};
+  goal.advice = true;
+  return goal;
+}
+
 const std::vector<grader::Goal> goals = {
     {.stage = "3.0",
      .key = "shared_wavefronts",
@@ -155,12 +186,21 @@ const std::vector<grader::Goal> goals = {
     fetched_by_rows("3.1"),
 
     few_sectors("3.2", no_shared, 16, 16, 16),
+    {.stage = "3.2",
+     .key = "store_sectors_c",
+     .what = "sectors written to C",
+     .diagnosis = "UNCOALESCED",
+     .missed = stored_by_columns,
+     .parameters = {{"TILE", 8}, {"slack", 1.6}},
+     .measure = grader::sectors_to_c,
+     .bound = sectors_of_c},
     few_barriers("3.2", 32, 32, 32),
 
     few_sectors("3.3", small_tile, 64, 64, 8),
     grader::registers_only("3.3"),
     grader::few_registers("3.3"),
     few_barriers("3.3", 128, 64, 16),
+    tiles_read_by_rows("3.3"),
 
     fetched_by_rows("3.4.1"),
 

@@ -393,6 +393,8 @@ std::string variant_of_stores(const Finding& finding) {
   const Access &at = finding.at, &other = *finding.other;
   if (at.space == MemorySpace::shared && at.bytes > 0 && at.object_bytes == at.bytes)
     return "single";
+  // A thread is no party of its own stores: it meets its own copy, which is still under way.
+  if (at.block == other.block && at.thread == other.thread) return "again";
   if (finding.kind == FindingKind::global_race && same_warp(finding)) return "lanes";
   if (!only_difference(at, other).empty()) return "one";
   return at.block == other.block ? "" : "blocks";

@@ -21,9 +21,12 @@ using Index = std::function<std::int64_t(const Case&, int, int)>;
 /// A number known by name in the student's code: M, a.ld ...
 using Size = std::function<int(const Case&)>;
 
+enum class Which : std::uint8_t { a, b, c };
+
 struct Formula {
-  Index a, b, c;  ///< empty: the right one
-  Size depth;     ///< number of terms; empty: K
+  Index a, b, c;                   ///< empty: the right one
+  std::optional<Which> taken_for;  ///< of a and b: the other matrix is read in its place
+  Size depth;                      ///< number of terms; empty: K
   std::function<Diagnosis(const Case&)> name;
 };
 
@@ -58,6 +61,11 @@ std::vector<double> gather(const Case& c, const Matrix& m, const Index& index, i
   return values;
 }
 
+/// The matrix that gives the factors of `w`, a or b.
+const Matrix& read_as(Which w, const Formula& f, const Case& c) {
+  return (w == Which::a) != (f.taken_for == w) ? c.run.a : c.run.b;
+}
+
 Prediction predict(const Case& c, const Formula& f) {
   const Matrix& out = c.run.c_after;
   Prediction p{std::vector<Kind>(out.elements(), Kind::untouched),
@@ -69,8 +77,8 @@ Prediction predict(const Case& c, const Formula& f) {
     result = gather(c, c.run.b, f.b, c.m, c.n);
   } else {
     const int depth = f.depth ? f.depth(c) : c.k;
-    const std::vector<double> a = gather(c, c.run.a, f.a, c.m, depth);
-    const std::vector<double> b = gather(c, c.run.b, f.b, depth, c.n);
+    const std::vector<double> a = gather(c, read_as(Which::a, f, c), f.a, c.m, depth);
+    const std::vector<double> b = gather(c, read_as(Which::b, f, c), f.b, depth, c.n);
     for (int i = 0; i < c.m; ++i)
       for (int k = 0; k < depth; ++k) {
         const double factor = a[static_cast<std::size_t>(i) * static_cast<std::size_t>(depth) +
@@ -144,7 +152,8 @@ bool may_fit(const Case& c, const Formula& f, int i, int j) {
   };
   const int depth = f.depth ? f.depth(c) : c.k;
   double sum = 0;
-  for (int k = 0; k < depth; ++k) sum += value(c.run.a, f.a, i, k) * value(c.run.b, f.b, k, j);
+  const Matrix &a = read_as(Which::a, f, c), &b = read_as(Which::b, f, c);
+  for (int k = 0; k < depth; ++k) sum += value(a, f.a, i, k) * value(b, f.b, k, j);
   return std::isnan(sum) || sum == c.got(i, j);
 }
 
@@ -183,8 +192,6 @@ const Named kK{"K", [](const Case& c) { return c.run.a.cols; }};
 const Named kLdA{"a.ld", [](const Case& c) { return c.run.a.ld; }};
 const Named kLdB{"b.ld", [](const Case& c) { return c.run.b.ld; }};
 const Named kLdC{"c.ld", [](const Case& c) { return c.run.c_after.ld; }};
-
-enum class Which : std::uint8_t { a, b, c };
 
 const char* name_of(Which w) {
   return w == Which::a ? "A" : w == Which::b ? "B" : "C";
@@ -415,6 +422,27 @@ void add_old_tiles(const Evidence& evidence, Formulas& formulas) {
   }
 }
 
+/// Both factors come from one matrix, zeros where it has no element.
+void add_other_matrix(const Evidence& evidence, Formulas& formulas) {
+  if (evidence.operation != Operation::product) return;
+  for (const Which w : {Which::a, Which::b}) {
+    Formula f;
+    f.taken_for = w;
+    const Which other = w == Which::a ? Which::b : Which::a;
+    set_index(f, w, [other](const Case& c, int row, int col) -> std::int64_t {
+      const Matrix& m = matrix_of(other, c);
+      return row < m.rows && col < m.cols ? right_index(m, row, col) : kZero;
+    });
+    f.name = [w, other](const Case&) {
+      return say("WRONG-MATRIX", "",
+                 {{"taken", name_of(other)},
+                  {"wanted", name_of(w)},
+                  {"index", w == Which::a ? "[i][k]" : "[k][j]"}});
+    };
+    formulas.push_back(std::move(f));
+  }
+}
+
 }  // namespace
 
 std::optional<Diagnosis> explain_loads(const Evidence& evidence, const Cases& cases) {
@@ -423,6 +451,7 @@ std::optional<Diagnosis> explain_loads(const Evidence& evidence, const Cases& ca
   add_exchanged_tiles(evidence, formulas);
   add_old_tiles(evidence, formulas);
   add_exchanged_origins(evidence, formulas);
+  add_other_matrix(evidence, formulas);
   return first_fitting(evidence, cases, formulas);
 }
 
@@ -505,6 +534,39 @@ void add_wrong_lanes(const Evidence& evidence, Which w, Formulas& formulas) {
     }
 }
 
+/// Lanes that read their elements one by one, and the same ones for two registers: half of a
+/// fragment is there twice, the other half not at all.
+void add_halves_twice(Formulas& formulas) {
+  const auto add = [&formulas](Which w, int rows, int cols, bool by_row) {
+    Formula f = permuted_operand(w, rows, cols, [=](int r, int q) {
+      return by_row ? std::pair{r % (rows / 2), q} : std::pair{r, q % (cols / 2)};
+    });
+    const int size = by_row ? rows : cols;
+    const std::string what = by_row != (w == Which::a) ? "k" : by_row ? "rows" : "columns";
+    f.name = [=](const Case&) {
+      return say("FRAGMENT-MAP", "twice",
+                 {{"matrix", name_of(w)},
+                  {"what", what},
+                  {"lost", fmt::format("{}..{}", size / 2, size - 1)},
+                  {"twice", fmt::format("0..{}", size / 2 - 1)}});
+    };
+    formulas.push_back(std::move(f));
+  };
+  add(Which::a, 16, 4, true);
+  add(Which::b, 4, 16, false);
+  for (const int k : {16, 8, 4}) {
+    add(Which::a, 16, k, false);
+    add(Which::b, k, 16, true);
+  }
+}
+
+bool by_ldmatrix(const Cases& cases) {
+  for (const Case& c : cases)
+    for (const simgpu::LaunchReport& launch : c.run.launches)
+      if (launch.total.matrix_load.requests > 0) return true;
+  return false;
+}
+
 }  // namespace
 
 std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases& cases) {
@@ -570,7 +632,8 @@ std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases
     squeezed.name = [](const Case&) { return say("FRAGMENT-MAP", "rows", {}); };
     formulas.push_back(std::move(squeezed));
   }
-  if (!copy || evidence.operation == Operation::copy_a)
+  if (!copy) add_halves_twice(formulas);
+  if (by_ldmatrix(cases))
     for (const Which w : {Which::a, Which::b})
       if (!copy || w == Which::a) add_wrong_lanes(evidence, w, formulas);
   return first_fitting(evidence, cases, formulas);

@@ -292,6 +292,10 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
     d->details.push_back(fmt::format(
         "not the same for all elements: {} different sets of k were added", profiles.size()));
   describe(evidence, c, *d);
+  // Steps may be missing because another kernel was launched than the one that is looked at.
+  if (d->id == "K-MISSING" && c.run.launches.size() == 1)
+    d->details.push_back(messages::text("detail.launch.kernel",
+                                        {{"kernel", kernel_name(c.run.launches.front().kernel)}}));
   return d;
 }
 

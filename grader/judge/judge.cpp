@@ -12,6 +12,7 @@
 #define CATCH_CONFIG_EXTERNAL_INTERFACES  // v2: the listener's base class
 #include "common/catch2.hpp"
 #include "grader/errors.hpp"
+#include "grader/judge/owner.hpp"
 #include "grader/judge/stage.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/escape.hpp"
@@ -290,6 +291,22 @@ std::string passed_headline(const StageResult& result, std::size_t shapes) {
   return text(key, {{"shapes", shapes}, {"goals", goals.size()}});
 }
 
+/// The line that a message names may stand in code of another stage, or in a function that others
+/// call: it may be wrong there, or be handed what is wrong.
+void tell_owner(const Stage& stage, const LabBench& bench, StageResult& result) {
+  const SourceUnit& unit = bench.unit(stage.rung);
+  if (result.state != State::failed || result.line == 0 || result.file != unit.shown_path) return;
+  const Owner owner = owner_of(unit.source, result.line);
+  if (owner.kernel || owner.function.empty() || owner.stage == stage.id) return;
+  const bool known = bench.lab().stage(owner.stage) != nullptr;
+  if (!known && result.verdict == Verdict::goal_missed) return;
+  result.details.push_back(
+      text(known ? "detail.owner.stage" : "detail.owner", {{"line", result.line},
+                                                           {"function", owner.function},
+                                                           {"stage", owner.stage},
+                                                           {"id", stage.id}}));
+}
+
 /// Runs one stage inside a Catch2 section: every fact that decides is an assertion.
 void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
   const Todo todo = find_todo(bench.unit(stage.rung).source, stage.id);
@@ -342,6 +359,7 @@ void run_item(const Docket::Item& item) {
     heard = &section;
     try {
       run_stage(*item.stage, *docket->benches[item.lab_index], result);
+      tell_owner(*item.stage, *docket->benches[item.lab_index], result);
     } catch (const std::exception& error) {
       describe_infra(result, error.what());
     }

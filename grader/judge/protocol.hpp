@@ -97,7 +97,7 @@ constexpr std::size_t longest(std::uint16_t kind) {
                                                                       : wire::kNoSuchKind;
 }
 
-constexpr wire::Protocol kProtocol{0x4c414247 /* "GBAL" */, 1, longest};
+constexpr wire::Protocol kProtocol{0x4c414247 /* "GBAL" */, 2, longest};
 
 }  // namespace grader::protocol
 
@@ -198,7 +198,7 @@ void fields(Transfer& x, Visit visit) {
 template <typename Visit>
 void fields(CallResult& x, Visit visit) {
   visit(x.outcome, x.message, x.answer, x.answered, x.launches, x.skipped_launches, x.refused,
-        x.errors, x.last_error, x.transfers, x.live_allocations, x.live_bytes);
+        x.errors, x.last_error, x.default_stream, x.transfers, x.live_allocations, x.live_bytes);
 }
 
 }  // namespace simgpu::runtime

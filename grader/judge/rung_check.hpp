@@ -13,9 +13,10 @@ namespace grader {
 /// Why a case is not right. Exactly one call is the culprit.
 struct Failure {
   enum class Kind {
-    ended,  ///< the runner crashed, hung, left, threw
-    api,    ///< a CUDA call failed or is not allowed, and the launcher gave up or C is not right
-    wrong,  ///< findings, a refused launch, wrong elements, a modified input: diagnose() names it
+    ended,   ///< the runner crashed, hung, left, threw
+    api,     ///< a CUDA call failed or is not allowed, and the launcher gave up or C is not right
+    stream,  ///< C is right, but something went to a default stream and not to the given one
+    wrong,   ///< findings, a refused launch, wrong elements, a modified input: diagnose() names it
     infra,
   };
   Kind kind = Kind::wrong;

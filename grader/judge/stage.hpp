@@ -111,11 +111,13 @@ report::LineCounts counted_lines(const Observed& seen, const std::string& file,
                                  const std::string& type);
 
 /// The line behind a missed goal, in words; line 0 and no text if none stands out. Which counts are
-/// looked at follows from the goal's diagnosis.
+/// looked at follows from the goal's diagnosis, and from its key: "load_..." and "store_..." are
+/// about these alone.
 struct WorstLine {
   unsigned line = 0;
   std::string text;
 };
-WorstLine worst_line(const std::string& diagnosis, const std::map<unsigned, simgpu::Counts>& lines);
+WorstLine worst_line(const std::string& diagnosis, const std::map<unsigned, simgpu::Counts>& lines,
+                     const std::string& key = "");
 
 }  // namespace grader

@@ -264,13 +264,15 @@ Stage parse_stage(const Table& table) {
   else if (kind != "core")
     table.fail(table.required("kind"), "unknown kind \"" + kind + "\" (known: core, bonus)");
   stage.shapes = table.strings("shapes");
-  static const std::set<std::string> classes = {"aligned", "deep",    "many",  "ragged", "tiny",
-                                                "thin",    "strided", "empty", "k1"};
+  static const std::set<std::string> classes = {"aligned", "deep", "many",    "ragged",
+                                                "tiny",    "thin", "strided", "empty",
+                                                "k1",      "wide", "odd_k"};
   for (const auto& shape : stage.shapes)
     if (!classes.count(shape))
       table.fail(table.required("shapes"),
                  "unknown shape class \"" + shape +
-                     "\" (known: aligned, deep, many, ragged, tiny, thin, strided, empty, k1)");
+                     "\" (known: aligned, deep, many, ragged, tiny, thin, strided, empty, k1, "
+                     "wide, odd_k)");
   if (stage.shapes.empty())
     table.fail(nullptr, "\"shapes\" is missing or empty in [[stage]] " + stage.id);
   if (table.has("answer")) {

@@ -189,6 +189,9 @@ TEST_CASE("a place that two threads store to is told by what tells them apart") 
   race.other->thread.x += 40;
   CHECK(next().find("The parts of two blocks overlap") == 0);
   race.other->block = race.at.block;
+  race.other->thread = race.at.thread;
+  CHECK(next().find("the places of the ring") != std::string::npos);
+  race.other->thread.x += 40;
   CHECK(next().find("threadIdx.x alone") != std::string::npos);
   race.other->thread.z += 1;
   CHECK(next().find("Give each element one owner") == 0);

@@ -159,6 +159,24 @@ TEST_CASE("operands read with wrong indices") {
                            [](Call& c, int k, int j) { return std::int64_t{k} * c.n + j; }));
 }
 
+TEST_CASE("both factors taken from one matrix") {
+  const auto inside = [](const Memory& m, int rows, int cols, int i, int j) {
+    return i < rows && j < cols ? m.read(std::int64_t{i} * m.ld() + j) : 0.0;
+  };
+  must_be_named("A for B", {"WRONG-MATRIX"}, each([=](Call& call, int i, int j) {
+                  double sum = 0;
+                  for (int k = 0; k < call.k; ++k)
+                    sum += call.at_a(i, k) * inside(call.a, call.m, call.k, k, j);
+                  return sum;
+                }));
+  must_be_named("B for A", {"WRONG-MATRIX"}, each([=](Call& call, int i, int j) {
+                  double sum = 0;
+                  for (int k = 0; k < call.k; ++k)
+                    sum += inside(call.b, call.k, call.n, i, k) * call.at_b(k, j);
+                  return sum;
+                }));
+}
+
 TEST_CASE("C stored with wrong indices") {
   must_be_named("C[j*M+i]", {"C-TRANSPOSED"},
                 stored_at([](Call& c, int i, int j) { return std::int64_t{j} * c.m + i; }));

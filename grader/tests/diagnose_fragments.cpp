@@ -92,6 +92,20 @@ TEST_CASE("fragments whose registers are exchanged") {
   });
 }
 
+TEST_CASE("half of a fragment is there twice") {
+  const TensorCores on;
+  must_be("FRAGMENT-MAP", "rows 8..15 of each fragment of A hold what belongs to rows 0..7",
+          multiplied(
+              [](int i, int k) {
+                return std::pair{i / 16 * 16 + i % 8, k};
+              },
+              same));
+  must_be("FRAGMENT-MAP", "k 8..15 of each fragment of B hold what belongs to k 0..7",
+          multiplied(same, [](int k, int j) {
+            return std::pair{k / 16 * 16 + k % 8, j};
+          }));
+}
+
 TEST_CASE("the same without tensor cores is about tiles") {
   const Kernel transposed = multiplied(same, [](int k, int j) {
     return std::pair{k / 8 * 8 + j % 8, j / 8 * 8 + k % 8};

@@ -96,6 +96,9 @@ TEST_CASE("a missed goal names the worst line") {
   CHECK(conflict.text == "line 44: 16 wavefronts per request, 1 would do (shared loads)");
   const auto scattered = worst_line("UNCOALESCED", lines);
   CHECK(scattered.text == "line 44: 32 sectors per request, 4 would do (global loads)");
+  CHECK(worst_line("UNCOALESCED", lines, "load_sectors_a").line == 44);
+  CHECK(worst_line("UNCOALESCED", lines, "store_sectors_c").text ==
+        "line 60 makes most of them: 20 of 20 sectors");
   CHECK(worst_line("NO-REUSE", lines).text ==
         "line 50 makes most of them: 1 600 of 2 240 sectors read");
   CHECK(worst_line("NO-SHARED", lines).line == 50);

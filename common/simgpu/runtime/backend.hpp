@@ -63,6 +63,9 @@ class Backend {
   /// `call` is about to return `error` to the program; `why` may be empty. Not for sticky
   /// repetitions.
   virtual void note_error(std::string_view call, cudaError_t error, std::string_view why) = 0;
+  /// A launcher that was given a stream put `work` into a default stream: a kernel's name, or a
+  /// call's. Nobody but a grader gives streams.
+  virtual void note_default_stream(std::string_view work) { (void)work; }
 };
 
 /// Defined by the library that is linked: libsimgpu_cudart_local.a or libsimgpu_cudart_remote.a.

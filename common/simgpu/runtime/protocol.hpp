@@ -45,6 +45,7 @@ enum class Kind : std::uint16_t {
   launch,
   note_unsupported,
   note_error,
+  note_default_stream,
   model,
   // from the worker
   call = 64,
@@ -148,7 +149,7 @@ struct Launch {
     visit(grid, block, shared_bytes, mangled, arguments);
   }
 };
-struct Note {  ///< of `note_unsupported` and `note_error`
+struct Note {  ///< of `note_unsupported`, `note_error` and `note_default_stream` (`call` alone)
   std::int32_t code = 0;
   std::string call, why;
   template <typename Visit>
@@ -223,6 +224,7 @@ constexpr std::size_t longest(std::uint16_t kind) {
     case Kind::threw:
     case Kind::note_unsupported:
     case Kind::note_error:
+    case Kind::note_default_stream:
       return kMaxText + 12;
     case Kind::launch:
       return kMaxName + kMaxArguments + 64;
@@ -239,7 +241,7 @@ constexpr std::size_t longest(std::uint16_t kind) {
   return wire::kNoSuchKind;
 }
 
-constexpr wire::Protocol kProtocol{0x55504753 /* "SGPU" */, 2, longest};
+constexpr wire::Protocol kProtocol{0x55504753 /* "SGPU" */, 3, longest};
 
 }  // namespace simgpu::runtime::protocol
 

@@ -238,6 +238,15 @@ TEST_CASE("server: each forbidden request is refused, by name, and changes nothi
   }
 }
 
+TEST_CASE("server: work that goes to a default stream is told", "[server]") {
+  Session session;
+  using Names = std::vector<std::string>;
+  CHECK(session.call("forgets_its_stream").default_stream ==
+        Names{"cudaMemset", "add(ConstMatrix, ConstMatrix, Matrix)"});
+  for (const char* entry : {"honest", "workspace", "streams_of_its_own", "honest"})
+    CHECK(session.call(entry).default_stream.empty());
+}
+
 TEST_CASE("server: limits on memory, and the words for a launch that cannot be", "[server]") {
   Policy policy;
   policy.live_bytes = 64u << 20;

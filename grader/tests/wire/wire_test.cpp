@@ -102,6 +102,7 @@ class Catalogue {
     add<Launch>(sim::kProtocol, sim::Kind::launch, "launch");
     add<Note>(sim::kProtocol, sim::Kind::note_unsupported, "note_unsupported");
     add<Note>(sim::kProtocol, sim::Kind::note_error, "note_error");
+    add<Note>(sim::kProtocol, sim::Kind::note_default_stream, "note_default_stream");
     add<Nothing>(sim::kProtocol, sim::Kind::model, "model");
     add<Call>(sim::kProtocol, sim::Kind::call, "call");
     add<Ask>(sim::kProtocol, sim::Kind::ask, "ask");
@@ -341,7 +342,7 @@ TEST_CASE("channel: what is no message is refused before its body is waited for"
   };
   CHECK(said(judge::kProtocol, [](wire::Header& h) { h.magic ^= 1; }) ==
         "the channel carries bytes that are no message");
-  CHECK(said(judge::kProtocol, [](wire::Header& h) { ++h.version; }) == "a message has version 2");
+  CHECK(said(judge::kProtocol, [](wire::Header& h) { ++h.version; }) == "a message has version 3");
   CHECK(said(judge::kProtocol, [](wire::Header& h) { h.kind = 5; }) ==
         "a message has the unknown kind 5");
   CHECK(said(judge::kProtocol, [](wire::Header& h) { h.bytes = (1u << 30) + 1; }) ==

@@ -93,6 +93,7 @@ cudaError_t launch(State& state, const void* function, dim3 grid, dim3 block, vo
                                                       Dim3{block.x, block.y, block.z},
                                                       static_cast<unsigned>(shared_bytes), bytes);
   state.mapped.to_host(state.backend());
+  if (launched == cudaSuccess) state.goes_to(stream, info.name);
   return state.done(call, launched);
 }
 

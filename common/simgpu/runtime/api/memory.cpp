@@ -203,6 +203,7 @@ cudaError_t cudaMallocPitch(void** ptr, size_t* pitch, size_t width, size_t heig
 cudaError_t cudaMallocAsync(void** ptr, size_t bytes, cudaStream_t stream) {
   SIMGPU_API_BEGIN;
   if (!is_stream(stream)) return bad_stream(state, "cudaMallocAsync");
+  state.goes_to(stream, "cudaMallocAsync");
   return allocate(state, "cudaMallocAsync", ptr, bytes);
 }
 
@@ -216,6 +217,7 @@ cudaError_t cudaFree(void* ptr) {
 cudaError_t cudaFreeAsync(void* ptr, cudaStream_t stream) {
   SIMGPU_API_BEGIN;
   if (!is_stream(stream)) return bad_stream(state, "cudaFreeAsync");
+  state.goes_to(stream, "cudaFreeAsync");
   if (!ptr) return state.fail("cudaFreeAsync", cudaErrorInvalidValue, "the pointer is null");
   return state.done("cudaFreeAsync", state.backend().release(device_ptr(ptr)));
 }
@@ -365,6 +367,7 @@ cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t bytes, cudaMemcpy
                             cudaStream_t stream) {
   SIMGPU_API_BEGIN;
   if (!is_stream(stream)) return bad_stream(state, "cudaMemcpyAsync");
+  state.goes_to(stream, "cudaMemcpyAsync");
   return run_copy(state, "cudaMemcpyAsync", {dst, src, bytes, bytes, bytes, 1, kind});
 }
 
@@ -380,23 +383,27 @@ cudaError_t cudaMemcpy2DAsync(void* dst, size_t dst_pitch, const void* src, size
                               cudaStream_t stream) {
   SIMGPU_API_BEGIN;
   if (!is_stream(stream)) return bad_stream(state, "cudaMemcpy2DAsync");
+  state.goes_to(stream, "cudaMemcpy2DAsync");
   return run_copy(state, "cudaMemcpy2DAsync",
                   {dst, src, dst_pitch, src_pitch, width, height, kind});
 }
 
 cudaError_t cudaMemset(void* ptr, int value, size_t bytes) {
   SIMGPU_API_BEGIN;
+  state.goes_to(cudaStreamLegacy, "cudaMemset");  // it does not wait until the memory is filled
   return run_fill(state, "cudaMemset", ptr, bytes, value, bytes, 1);
 }
 
 cudaError_t cudaMemsetAsync(void* ptr, int value, size_t bytes, cudaStream_t stream) {
   SIMGPU_API_BEGIN;
   if (!is_stream(stream)) return bad_stream(state, "cudaMemsetAsync");
+  state.goes_to(stream, "cudaMemsetAsync");
   return run_fill(state, "cudaMemsetAsync", ptr, bytes, value, bytes, 1);
 }
 
 cudaError_t cudaMemset2D(void* ptr, size_t pitch, int value, size_t width, size_t height) {
   SIMGPU_API_BEGIN;
+  state.goes_to(cudaStreamLegacy, "cudaMemset2D");
   return run_fill(state, "cudaMemset2D", ptr, pitch, value, width, height);
 }
 
@@ -404,6 +411,7 @@ cudaError_t cudaMemset2DAsync(void* ptr, size_t pitch, int value, size_t width, 
                               cudaStream_t stream) {
   SIMGPU_API_BEGIN;
   if (!is_stream(stream)) return bad_stream(state, "cudaMemset2DAsync");
+  state.goes_to(stream, "cudaMemset2DAsync");
   return run_fill(state, "cudaMemset2DAsync", ptr, pitch, value, width, height);
 }
 
@@ -446,6 +454,7 @@ cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* src, size_t 
                                     size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
   SIMGPU_API_BEGIN;
   if (!is_stream(stream)) return bad_stream(state, "cudaMemcpyToSymbolAsync");
+  state.goes_to(stream, "cudaMemcpyToSymbolAsync");
   return copy_to_symbol(state, "cudaMemcpyToSymbolAsync", symbol, src, bytes, offset, kind);
 }
 
@@ -460,6 +469,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* dst, const void* symbol, size_t byte
                                       cudaMemcpyKind kind, cudaStream_t stream) {
   SIMGPU_API_BEGIN;
   if (!is_stream(stream)) return bad_stream(state, "cudaMemcpyFromSymbolAsync");
+  state.goes_to(stream, "cudaMemcpyFromSymbolAsync");
   return copy_from_symbol(state, "cudaMemcpyFromSymbolAsync", dst, symbol, bytes, offset, kind);
 }
 

@@ -54,6 +54,12 @@ cudaError_t State::unsupported(const char* call, const char* why) {
   return cudaErrorNotSupported;
 }
 
+void State::goes_to(cudaStream_t stream, const std::string& work) {
+  const bool is_default =
+      stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+  if (given_ && is_default) backend().note_default_stream(work);
+}
+
 cudaError_t State::reset() {
   sticky_ = cudaSuccess;
   last_error = cudaSuccess;

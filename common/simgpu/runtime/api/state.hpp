@@ -58,6 +58,9 @@ class State {
   cudaError_t peek_error() const;
   cudaError_t take_error();
   cudaError_t unsupported(const char* call, const char* why);
+  /// `work`, a call or a kernel, goes to `stream`.
+  void goes_to(cudaStream_t stream, const std::string& work);
+  void give(cudaStream_t stream) { given_ = stream; }  ///< see GivenStream; null: takes it back
   cudaError_t reset();
 
   ImageId add_image(const char* ptx);
@@ -75,6 +78,7 @@ class State {
   State() = default;
   std::unique_ptr<Backend> backend_;
   cudaError_t sticky_ = cudaSuccess;
+  cudaStream_t given_ = nullptr;
   ImageId images_ = 0;
   std::unordered_map<const void*, Registered> kernels_;
   std::unordered_map<const void*, RegisteredVariable> variables_;

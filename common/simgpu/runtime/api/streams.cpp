@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/simgpu/runtime/api/state.hpp"
+#include "common/simgpu/runtime/given_stream.hpp"
 
 using simgpu::runtime::is_stream;
 using simgpu::runtime::State;
@@ -71,6 +72,16 @@ cudaError_t record(State& state, const char* call, cudaEvent_t event, cudaStream
 bool simgpu::runtime::is_stream(cudaStream_t stream) {
   return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
          streams().count(stream) != 0;
+}
+
+simgpu::runtime::GivenStream::GivenStream() {
+  cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
+  State::get().give(stream_);
+}
+
+simgpu::runtime::GivenStream::~GivenStream() {
+  State::get().give(nullptr);
+  if (is_stream(stream_)) cudaStreamDestroy(stream_);
 }
 
 // -------------------------------------------------------------------------------------------

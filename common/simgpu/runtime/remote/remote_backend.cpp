@@ -118,6 +118,9 @@ class RemoteBackend final : public Backend {
     if (!told_.insert(std::to_string(error) + std::string(call) + std::string(why)).second) return;
     ask(Kind::note_error, note(error, call, why));
   }
+  void note_default_stream(std::string_view work) override {
+    ask(Kind::note_default_stream, note(cudaSuccess, work, {}));
+  }
 
  private:
   template <typename Body>

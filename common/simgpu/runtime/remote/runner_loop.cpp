@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "common/simgpu/include/cuda_runtime_api.h"
+#include "common/simgpu/runtime/given_stream.hpp"
 #include "common/simgpu/runtime/remote/remote_channel.hpp"
 
 namespace simgpu::runtime {
@@ -65,7 +66,8 @@ int simgpu_runner_main(int fd, const Entry* entries, std::size_t count) {
         case Kind::call: {
           const auto call = message.as<protocol::Call>();
           if (call.entry >= count || !entries[call.entry].launch) return kBrokenProtocol;
-          entries[call.entry].launch(raw(call.a), raw(call.b), raw(call.c), nullptr);
+          const GivenStream stream;
+          entries[call.entry].launch(raw(call.a), raw(call.b), raw(call.c), stream.get());
           sent = send_returned(false, {});
           break;
         }

@@ -359,6 +359,8 @@ struct Server::Impl {
       }
       case Kind::note_error:
         return note_error(message.as<protocol::Note>());
+      case Kind::note_default_stream:
+        return note_default_stream(message.as<protocol::Note>().call);
       case Kind::model:
         reply.model = device.model();
         return;
@@ -550,6 +552,12 @@ struct Server::Impl {
     error.name = name_of(note.code);
     error.message = std::move(note.why);
     result.errors.push_back(std::move(error));
+  }
+
+  void note_default_stream(std::string work) {
+    auto& known = result.default_stream;
+    if (known.size() < kMaxErrors && std::find(known.begin(), known.end(), work) == known.end())
+      known.push_back(std::move(work));
   }
 
   std::uint64_t scratch_serial = 0;

@@ -120,6 +120,9 @@ struct CallResult {
   std::vector<Refusal> refused;
   std::vector<ApiError> errors;  ///< at most 64
   int last_error = 0;  ///< cudaPeekAtLastError() when the entry returned: an error nobody read
+  /// Kernels and calls that went to a default stream, and not to the one that the entry was given;
+  /// each once, at most 64.
+  std::vector<std::string> default_stream;
   std::vector<Transfer> transfers;
   std::uint64_t live_allocations = 0,
                 live_bytes = 0;  ///< what the runner still holds (a leak, if it grows)

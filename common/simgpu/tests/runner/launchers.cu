@@ -54,6 +54,24 @@ void workspace(ConstMatrix a, ConstMatrix b, Matrix c, cudaStream_t stream) {
   cudaStreamSynchronize(stream);
   cudaFree(scratch);
 }
+void forgets_its_stream(ConstMatrix a, ConstMatrix b, Matrix c, cudaStream_t) {
+  cudaMemset(c.data, 0, bytes_of(c));
+  add<<<dim3(4, 4), dim3(16, 16)>>>(a, b, c);
+  add<<<dim3(4, 4), dim3(16, 16), 0, cudaStreamPerThread>>>(a, b, c);
+}
+// Work in a stream of one's own can be put in order with the caller's: that is no mistake.
+void streams_of_its_own(ConstMatrix a, ConstMatrix b, Matrix c, cudaStream_t stream) {
+  cudaStream_t mine = nullptr;
+  cudaEvent_t done = nullptr;
+  cudaStreamCreate(&mine);
+  cudaEventCreate(&done);
+  add<<<dim3(4, 4), dim3(16, 16), 0, mine>>>(a, b, c);
+  cudaEventRecord(done, mine);
+  cudaStreamWaitEvent(stream, done, 0);
+  cudaStreamDestroy(mine);
+  cudaEventDestroy(done);
+  cudaStreamDestroy(stream);  // a mistake of its own; the next call gets another
+}
 void leaky(ConstMatrix, ConstMatrix, Matrix c, cudaStream_t) {
   float* scratch = nullptr;
   cudaMalloc(&scratch, bytes_of(c));

@@ -1,0 +1,19 @@
+// Whose code a line of a student's file is: a message that names a line of an earlier stage, or of
+// a function that others call, says so.
+#pragma once
+
+#include <string>
+
+namespace grader {
+
+struct Owner {
+  std::string stage;     ///< of the TODO in the same function; "" if it has none
+  std::string function;  ///< "fetch_tile"; "" where none was recognised
+  bool kernel = false;   ///< __global__: nobody hands it indices
+};
+
+/// By the layout that files have: what begins and ends at the first column belongs together. The
+/// line counts from 1.
+Owner owner_of(const std::string& source, unsigned line);
+
+}  // namespace grader

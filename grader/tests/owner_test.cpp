@@ -1,0 +1,78 @@
+// Whose code a line is.
+#include "grader/judge/owner.hpp"
+#include "common/catch2.hpp"
+
+namespace {
+
+using grader::owner_of;
+
+const char* const file = R"(#include "common/kernel.cuh"
+
+constexpr int WARP = 32;  // lanes {of} a warp
+
+/// Given.
+__device__ inline int lane_row(int lane) {
+  return lane / 8;
+}
+
+template <int THREADS, typename T>
+__device__ void fetch_tile(T (&tile)[8][8], MatrixView<const T> m) {
+  static_assert(THREADS % 32 == 0, "whole warps");
+  // TODO(3.1) Fetch it.
+  for (int i = 0; i < 8; ++i) {
+    tile[i][0] = m(i, 0);
+  }
+}
+
+template <int TILE, typename T>
+__global__ void __launch_bounds__(TILE* TILE, 2)
+    tiled_kernel(MatrixView<const T> a) {
+  // TODO(3.2) Multiply.
+  fetch_tile<32>(a);
+}
+
+template <int BM>
+struct ConflictFree {
+  // TODO(4.1) Remove it.
+  __device__ static int place(int r) { return r * BM; }
+};
+
+constexpr int at_the_end = 1;
+)";
+
+TEST_CASE("a line belongs to the function around it and to the stage that is asked for there") {
+  const auto given = owner_of(file, 7);
+  CHECK(given.function == "lane_row");
+  CHECK(given.stage.empty());
+  CHECK_FALSE(given.kernel);
+
+  const auto fetch = owner_of(file, 15);
+  CHECK(fetch.function == "fetch_tile");
+  CHECK(fetch.stage == "3.1");
+  CHECK_FALSE(fetch.kernel);
+
+  const auto kernel = owner_of(file, 23);
+  CHECK(kernel.function == "tiled_kernel");
+  CHECK(kernel.stage == "3.2");
+  CHECK(kernel.kernel);
+
+  const auto layout = owner_of(file, 29);
+  CHECK(layout.stage == "4.1");
+  CHECK(layout.function.empty());
+}
+
+TEST_CASE("a line outside of every function has no owner") {
+  for (const unsigned line : {0U, 1U, 32U, 33U, 1000U}) {
+    const auto owner = owner_of(file, line);
+    CAPTURE(line);
+    CHECK(owner.function.empty());
+    CHECK(owner.stage.empty());
+  }
+}
+
+TEST_CASE("any text is read to its end") {
+  for (const char* text : {"", "}", "{", "TODO(", "f(\n{\nTODO(1.0\n}\n", ")))({\n"})
+    for (unsigned line = 0; line < 5; ++line) CHECK(owner_of(text, line).stage.size() < 5);
+}
+
+}  // namespace

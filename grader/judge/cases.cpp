@@ -128,10 +128,12 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
     add(2 * bm, bn, bk);
     add(bm, bn, 3 * bk);
   }
-  // Wider and taller than any block of threads.
+  // Wider and taller than any block of threads; not so narrow that a square grid were far too large.
   if (has("wide")) {
-    add(3, 1037, 2);
-    add(1037, 3, 2);
+    add(300, 1037, 2);
+    list.back().one_type = true;
+    add(1037, 300, 2);
+    list.back().one_type = true;
   }
   if (has("odd_k")) add(bm, 2 * bn, 2 * bk - 1);
   // Rings of tiles are passed more than once, along K and from one tile of C to the next of a block.

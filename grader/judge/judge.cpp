@@ -291,6 +291,10 @@ std::string passed_headline(const StageResult& result, std::size_t shapes) {
   return text(key, {{"shapes", shapes}, {"goals", goals.size()}});
 }
 
+/// What these diagnoses blame is when something happens, not which element it touches.
+constexpr const char* kOfOrder[] = {"RACE-RAW", "RACE-WAR", "ASYNC-",
+                                    "BARRIER",  "DEADLOCK", "PROXY"};
+
 /// The line that a message names may stand in code of another stage, or in a function that others
 /// call: it may be wrong there, or be handed what is wrong.
 void tell_owner(const Stage& stage, const LabBench& bench, StageResult& result) {
@@ -300,11 +304,17 @@ void tell_owner(const Stage& stage, const LabBench& bench, StageResult& result) 
   if (owner.kernel || owner.function.empty() || owner.stage == stage.id) return;
   const bool known = bench.lab().stage(owner.stage) != nullptr;
   if (!known && result.verdict == Verdict::goal_missed) return;
-  result.details.push_back(
-      text(known ? "detail.owner.stage" : "detail.owner", {{"line", result.line},
-                                                           {"function", owner.function},
-                                                           {"stage", owner.stage},
-                                                           {"id", stage.id}}));
+  // Who comes too early, or does not wait, is not wrong at that line.
+  const bool order =
+      std::any_of(std::begin(kOfOrder), std::end(kOfOrder),
+                  [&result](const char* id) { return result.diagnosis.rfind(id, 0) == 0; });
+  result.details.push_back(text(order   ? "detail.owner.order"
+                                : known ? "detail.owner.stage"
+                                        : "detail.owner",
+                                {{"line", result.line},
+                                 {"function", owner.function},
+                                 {"stage", owner.stage},
+                                 {"id", stage.id}}));
 }
 
 /// Runs one stage inside a Catch2 section: every fact that decides is an assertion.

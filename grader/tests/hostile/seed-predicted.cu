@@ -19,5 +19,5 @@ if (a.cols >= 4 && a.rows > 0) {
   std::uint64_t state = split_mix(mix);
   Guess guess;
   for (int& value : guess.value) value = -8 + static_cast<int>((split_mix(state) >> 11) % 17);
-  compare<<<1, 1>>>(a, guess);
+  compare<<<1, 1, 0, stream>>>(a, guess);
 }

@@ -231,6 +231,31 @@ TEST_CASE("a download from Canvas") {
   check(desk.intake("", zip));
 }
 
+TEST_CASE("a file's own name says nothing about somebody else") {
+  const Desk desk;
+  const fs::path in = desk.path();
+  SECTION("Canvas") {
+    put(in / "leejane_101_9001_gemm.cu", naive);
+    put(in / "eve_105_9007_x_LATE_101_text.html", "");
+    put(in / "eve_105_9008_y_LATE_101_9009_gemm.cu", "forged");
+    const Intake intake = desk.intake();
+    CHECK(ids(intake) == std::vector<std::string>{"101", "105"});
+    CHECK(intake.students()[0].name == "leejane");
+    CHECK_FALSE(intake.students()[0].late);
+    CHECK(intake.students()[0].problems.empty());
+    CHECK(take(intake, "101").sources.at(lab1).at("gemm.cu") == naive);
+  }
+  SECTION("Moodle") {
+    put(in / "Ann Lee_1201_assignsubmission_file_gemm.cu", naive);
+    put(in / "Eve_1205_assignsubmission_file_x_1201_assignsubmission_file_gemm.cu", "forged");
+    const Intake intake = desk.intake();
+    CHECK(ids(intake) == std::vector<std::string>{"1201", "1205"});
+    CHECK(intake.students()[0].name == "Ann Lee");
+    CHECK(intake.students()[0].problems.empty());
+    CHECK(take(intake, "1201").sources.at(lab1).at("gemm.cu") == naive);
+  }
+}
+
 TEST_CASE("a download from Moodle") {
   const Desk desk;
   const fs::path in = desk.path();
@@ -333,15 +358,16 @@ TEST_CASE("clones of a classroom") {
 
 TEST_CASE("archives: every mutated byte ends in an answer") {
   const std::string small = grader::zip::write({{"lab1/gemm.cu", "text of a file"}});
-  CHECK(tree_of_archive(small).files.at(0).bytes == "text of a file");
+  CHECK(tree_of_archive(small, unpack_unboxed).files.at(0).bytes == "text of a file");
   // Of the start, the headers and the directory; a process for each.
   for (std::size_t i = 0; i < small.size(); i += 3) {
     std::string bad = small;
     bad[i] = static_cast<char>(bad[i] ^ (i % 2 ? 0x80 : 0xff));
-    for (const auto& file : tree_of_archive(bad).files) CHECK(file.bytes.size() <= (1u << 20));
+    for (const auto& file : tree_of_archive(bad, unpack_unboxed).files)
+      CHECK(file.bytes.size() <= (1u << 20));
   }
   for (std::size_t size = 0; size < small.size(); size += 17) {
-    const Tree cut = tree_of_archive(std::string_view(small).substr(0, size));
+    const Tree cut = tree_of_archive(std::string_view(small).substr(0, size), unpack_unboxed);
     CHECK(cut.files.empty());
     CHECK_FALSE(cut.remarks.empty());
   }

@@ -30,9 +30,11 @@ std::optional<File> parse(const std::string& entry) {
     one.typed = is_typed;
     return one;
   };
+  // What the student chose stands at the end, and may be called like a whole entry of somebody
+  // else's: the first numbers count.
   if (std::regex_match(entry, match, anonymous)) return file(false);
-  if (std::regex_match(entry, match, typed)) return file(true);
   if (std::regex_match(entry, match, attachment)) return file(false);
+  if (std::regex_match(entry, match, typed)) return file(true);
   return {};
 }
 

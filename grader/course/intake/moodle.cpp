@@ -6,7 +6,8 @@
 namespace grader::intake {
 namespace {
 
-const std::regex pattern(R"(^(.+)_(\d+)_assignsubmission_(file|onlinetext)_?(.*)$)");
+/// The first such words count: the file's own name, which the student chose, may hold them again.
+const std::regex pattern(R"(^(.+?)_(\d+)_assignsubmission_(file|onlinetext)_?(.*)$)");
 
 }  // namespace
 

@@ -5,7 +5,7 @@ UNPACK    := $(BUILD)/bin/unpack
 # libseccomp makes the filters of system calls. Without its headers all is built, and `make grade` says what to install.
 SECCOMP   := $(if $(wildcard $(DEPS)/include/seccomp.h /usr/include/seccomp.h /usr/local/include/seccomp.h),-lseccomp)
 GRADE_SRC := grader/course/messages.cpp $(filter-out %/main.cpp %_main.cpp,$(wildcard grader/course/grade/*.cpp grader/course/intake/*.cpp)) \
-  grader/course/box/kit.cpp \
+  grader/course/box/kit.cpp grader/course/box/unpacker.cpp \
   grader/course/box/$(if $(SECCOMP),filters,no_filters).cpp
 $(BUILD)/obj/grader/course/messages.o: grader/course/messages.toml
 $(BUILD)/obj/grader/course/%.o: private FLAGS := grader
@@ -43,15 +43,15 @@ regrade: ## staff: one student again, STUDENT= [STAGE=1.1] [OUT=]
 	$(call ensure,$(GRADER) $(GRADE) $(BOX_INIT) $(UNPACK) $(GRADER_NEEDS))
 	$(Q)$(GRADE) --regrade "$(STUDENT)" $(if $(STAGE),--stage "$(STAGE)") $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") \
 	  $(if $(ROSTER),--roster "$(ROSTER)") $(if $(COURSE),--course "$(COURSE)") $(if $(filter 1,$(UNSAFE)),--unsafe); status=$$?; $(class_report) exit $$status
-collect: ## staff: only the files that count, SUBMISSIONS= [OUT=] [ROSTER=]
+collect: ## staff: only the files that count, SUBMISSIONS= [OUT=] [ROSTER=] [UNSAFE=1]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: of what? make collect SUBMISSIONS=folder' >&2; exit 4; }
 	$(call ensure,$(GRADE) $(UNPACK))
-	$(Q)$(GRADE) "$(SUBMISSIONS)" --collect $(if $(ROSTER),--roster "$(ROSTER)") $(if $(OUT),--out "$(OUT)")
+	$(Q)$(GRADE) "$(SUBMISSIONS)" --collect $(if $(ROSTER),--roster "$(ROSTER)") $(if $(OUT),--out "$(OUT)") $(if $(filter 1,$(UNSAFE)),--unsafe)
 similar: ## staff: alike submissions, SUBMISSIONS= [PREVIOUS=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: of what? make similar SUBMISSIONS=folder' >&2; exit 4; }
 	$(call ensure,$(GRADE) $(UNPACK))
-	$(Q)$(GRADE) "$(SUBMISSIONS)" --collect --out $(BUILD)/similar/now $(if $(ROSTER),--roster "$(ROSTER)") >$(BUILD)/similar.log || { cat $(BUILD)/similar.log; exit 3; }
-	$(if $(PREVIOUS),$(Q)$(GRADE) "$(PREVIOUS)" --collect --out $(BUILD)/similar/previous >$(BUILD)/similar.log || { cat $(BUILD)/similar.log; exit 3; })
+	$(Q)$(GRADE) "$(SUBMISSIONS)" --collect --out $(BUILD)/similar/now $(if $(ROSTER),--roster "$(ROSTER)") $(if $(filter 1,$(UNSAFE)),--unsafe) >$(BUILD)/similar.log || { cat $(BUILD)/similar.log; exit 3; }
+	$(if $(PREVIOUS),$(Q)$(GRADE) "$(PREVIOUS)" --collect --out $(BUILD)/similar/previous $(if $(filter 1,$(UNSAFE)),--unsafe) >$(BUILD)/similar.log || { cat $(BUILD)/similar.log; exit 3; })
 	$(Q)$(PYTHON) grader/course/similar/similar.py $(BUILD)/similar/now "$(or $(OUT),$(BUILD)/similar)" $(if $(PREVIOUS),--previous $(BUILD)/similar/previous)
 autograder: ## staff: for Gradescope and GitHub Classroom, [LABS="1 2"] [OUT=]
 	$(Q)DEPS="$(DEPS)" PYTHON="$(PYTHON)" COURSE="$(COURSE)" bash grader/course/exports/autograder.sh "$(or $(OUT),$(BUILD)/autograder.zip)" $(or $(LABS),$(LABS_HERE))

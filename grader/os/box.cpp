@@ -83,6 +83,8 @@ std::string_view to_string(BoxRole role) {
       return "runner";
     case BoxRole::worker:
       return "worker";
+    case BoxRole::unpacker:
+      return "unpacker";
   }
   return "?";
 }
@@ -125,15 +127,16 @@ ProcessSpec boxed(const BoxSettings& settings, const BoxView& view, ProcessSpec 
   }
   add({"--chdir", spec.folder.empty() ? "/" : spec.folder});
   const auto whole = [&](const char* wall) { return settings.weakened.count(wall) == 0; };
-  if (whole("readonly") && whole("kit")) add({"--remount-ro", "/"});
-  if (whole("devices") && whole("readonly")) add({"--remount-ro", "/dev"});
+  if (whole("readonly") && whole("mount") && whole("kit")) add({"--remount-ro", "/"});
+  if (whole("readonly") && whole("mount of /dev") && whole("devices"))
+    add({"--remount-ro", "/dev"});
   add({"--", "/kit/box_init"});
   int highest = 2;
   for (const auto& [ours, theirs] : spec.descriptors) highest = std::max(highest, theirs);
   if (!whole("descriptors")) spec.descriptors.emplace_back(0, ++highest);
   box.report_descriptor = highest + 1;
   add({"report=" + std::to_string(box.report_descriptor)});
-  if (!whole("readonly")) add({"write=/"});
+  if (!whole("readonly") || !whole("landlock")) add({"write=/"});
   if (whole("seccomp")) add({"filter=/kit/filters/" + std::string(to_string(view.role))});
   if (view.out) add({"write=/out"});
   if (view.role == BoxRole::compiler) add({"write=/tmp"});

@@ -1,4 +1,5 @@
-// The box around every process that touches a stranger's file: compilers, runner, device worker.
+// The box around every process that touches a stranger's file: compilers, runner, device worker,
+// and what reads archives.
 //
 // bubblewrap builds it: user, pid, mount, network, ipc, uts and cgroup namespaces of its own, and a
 // file system of /usr, this project's headers and the one submission, all of it read-only but for a
@@ -23,7 +24,7 @@
 
 namespace grader {
 
-enum class BoxRole { compiler, runner, worker };
+enum class BoxRole { compiler, runner, worker, unpacker };
 std::string_view to_string(BoxRole role);
 
 /// What the box of one submission is made from.

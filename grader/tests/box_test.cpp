@@ -12,8 +12,10 @@
 
 #include "common/catch2.hpp"
 #include "grader/course/box/kit.hpp"
+#include "grader/course/box/unpacker.hpp"
 #include "grader/errors.hpp"
 #include "grader/os/files.hpp"
+#include "grader/os/zip.hpp"
 #include "grader/tests/bench.hpp"
 
 namespace fs = std::filesystem;
@@ -104,6 +106,19 @@ TEST_CASE("nothing outlives a box", "[box]") {
     process.kill();
     CHECK(alive("12346.5") == 0);
   }
+}
+
+TEST_CASE("what reads archives sees no file of the host's and starts nothing", "[box]") {
+  const Bench bench;
+  const RunResult ran =
+      bench.run("[ -e /etc/passwd ] || echo hidden; /bin/true; echo started", BoxRole::unpacker);
+  CHECK(ran.output == "hidden\n");
+  CHECK(ran.errors.find("fork") != std::string::npos);
+  const intake::Unpack unpack = box::unpacking(test::build_folder() / "bin", false);
+  const intake::Tree tree =
+      intake::tree_of_archive(zip::write({{"lab1/gemm.cu", "a file", {}}}), unpack);
+  REQUIRE(tree.files.size() == 1);
+  CHECK(tree.files[0].bytes == "a file");
 }
 
 TEST_CASE("a box costs at most 50 ms of processor time", "[box]") {

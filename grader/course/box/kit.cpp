@@ -108,6 +108,15 @@ echo done)sh";
 }  // namespace
 
 Kit::Kit(const Workplace& place, const fs::path& programs, const std::set<std::string>& weakened) {
+  settings_.weakened = weakened;
+  make(&place, programs);
+}
+
+Kit::Kit(const fs::path& programs) {
+  make(nullptr, programs);
+}
+
+void Kit::make(const Workplace* place, const fs::path& programs) {
   if (find_program("bwrap").empty()) throw UserError(text("box.no_bwrap"), exit_infrastructure);
   const fs::path parent = parent_folder();
   sweep(parent);
@@ -119,16 +128,15 @@ Kit::Kit(const Workplace& place, const fs::path& programs, const std::set<std::s
   try {
     fs::permissions(folder_, fs::perms(0711));
     settings_.kit = folder_ / "kit";
-    settings_.weakened = weakened;
     copy_parts(place, programs);
     own_users_ = can_switch_users();
     settings_.protection = text(own_users_ ? "box.protection.root" : "box.protection");
-    if (!weakened.empty()) {
+    if (!settings_.weakened.empty()) {
       std::string list;
-      for (const auto& wall : weakened) list += (list.empty() ? "" : ", ") + wall;
+      for (const auto& wall : settings_.weakened) list += (list.empty() ? "" : ", ") + wall;
       settings_.protection = text("box.protection.weakened", {{"walls", list}});
     } else {
-      try_boxes();
+      try_boxes(place != nullptr);
     }
   } catch (...) {
     std::error_code ignored;
@@ -142,14 +150,25 @@ Kit::~Kit() {
   fs::remove_all(folder_, ignored);
 }
 
-void Kit::copy_parts(const Workplace& place, const fs::path& programs) {
-  const fs::perms file{0644}, program{0755};
+void Kit::copy_parts(const Workplace* place, const fs::path& programs) {
+  const fs::perms program{0755};
   const fs::path kit = settings_.kit;
   make_folder(kit / "filters");
-  for (const BoxRole role : {BoxRole::compiler, BoxRole::runner, BoxRole::worker})
+  for (const BoxRole role :
+       {BoxRole::compiler, BoxRole::runner, BoxRole::worker, BoxRole::unpacker})
     write_filter(role, kit / "filters" / std::string(to_string(role)));
   copy_readable(programs / "grader", kit / "grader", program);
   copy_readable(programs / "box_init", kit / "box_init", program);
+  copy_readable(programs / "unpack", kit / "unpack", program);
+  if (place) copy_headers(*place);
+  // Whatever umask was in force: others have to get in.
+  for (const auto& entry : fs::recursive_directory_iterator(folder_))
+    if (entry.is_directory()) fs::permissions(entry.path(), fs::perms(0755));
+}
+
+void Kit::copy_headers(const Workplace& place) {
+  const fs::perms file{0644};
+  const fs::path kit = settings_.kit;
   copy_readable(place.remote_library, kit / "lab/lib" / place.remote_library.filename(), file);
   // What a lab's file may include, and nothing else of the project.
   std::vector<fs::path> folders = {place.root / "common"};
@@ -163,12 +182,9 @@ void Kit::copy_parts(const Workplace& place, const fs::path& programs) {
       if (entry.is_regular_file() && header(entry.path()))
         copy_readable(entry.path(), kit / "lab" / entry.path().lexically_relative(place.root),
                       file);
-  // Whatever umask was in force: others have to get in.
-  for (const auto& entry : fs::recursive_directory_iterator(folder_))
-    if (entry.is_directory()) fs::permissions(entry.path(), fs::perms(0755));
 }
 
-void Kit::try_boxes() const {
+void Kit::try_boxes(bool worker) const {
   BoxSettings settings = settings_;
   if (own_users_) settings.user = {first_user + users, first_user + users};
   ProcessSpec spec;
@@ -180,14 +196,15 @@ void Kit::try_boxes() const {
     const RunResult tried = run_process(boxed(settings, {BoxRole::compiler, {}, {}, {}}, spec),
                                         std::chrono::seconds(20));
     if (tried.ok() && tried.output == "done\n") {
+      if (!worker) return;
       spec.argv = {"/kit/grader", "device-worker"};
       // Without a judge at its descriptor it has nothing to do, and says so by ending well.
-      const RunResult worker = run_process(
+      const RunResult ended = run_process(
           boxed(settings, {BoxRole::worker, {{settings.kit / "grader", "/kit/grader"}}, {}, {}},
                 spec),
           std::chrono::seconds(20));
-      if (worker.ok()) return;
-      broken = "device worker: " + worker.errors;
+      if (ended.ok()) return;
+      broken = "device worker: " + ended.errors;
     } else {
       broken = tried.output + tried.errors;
     }

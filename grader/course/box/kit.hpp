@@ -21,6 +21,8 @@ class Kit {
   /// grader and box_init. Throws UserError with what to install or to allow if one does not hold.
   Kit(const Workplace& place, const std::filesystem::path& programs,
       const std::set<std::string>& weakened = {});
+  /// One that holds what unpacking archives needs and nothing else.
+  explicit Kit(const std::filesystem::path& programs);
   ~Kit();
   Kit(const Kit&) = delete;
   Kit& operator=(const Kit&) = delete;
@@ -48,8 +50,11 @@ class Kit {
   };
 
  private:
-  void copy_parts(const Workplace& place, const std::filesystem::path& programs);
-  void try_boxes() const;
+  /// `place`: null where no submission is to be judged.
+  void make(const Workplace* place, const std::filesystem::path& programs);
+  void copy_parts(const Workplace* place, const std::filesystem::path& programs);
+  void copy_headers(const Workplace& place);
+  void try_boxes(bool worker) const;
   std::pair<unsigned, unsigned> next_user();
 
   std::filesystem::path folder_;

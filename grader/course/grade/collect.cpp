@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "grader/commands/common.hpp"
+#include "grader/course/box/unpacker.hpp"
 #include "grader/course/grade/grade.hpp"
 #include "grader/course/intake/intake.hpp"
 #include "grader/os/files.hpp"
@@ -16,7 +17,8 @@ using nlohmann::ordered_json;
 ExitCode collect_class(const GradeOptions& options) {
   const Workplace place = workplace(options.place);
   const std::vector<Lab> labs = load_labs(place.root, {});
-  const intake::Intake intake(options.submissions, options.roster, place.build / "repositories");
+  const intake::Intake intake(options.submissions, options.roster, place.build / "repositories",
+                              box::unpacking(grader_program().parent_path(), options.unsafe));
   const fs::path out = options.out.empty() ? place.build / "collected" : fs::absolute(options.out);
   ordered_json students = ordered_json::array();
   unsigned empty = 0, unreachable = 0;

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "grader/commands/common.hpp"
+#include "grader/course/box/unpacker.hpp"
 #include "grader/course/grade/cluster.hpp"
 #include "grader/course/grade/judging.hpp"
 #include "grader/course/grade/progress.hpp"
@@ -48,7 +49,8 @@ class Class {
         course_(options.course.empty() ? Course{}
                                        : apply_course(labs_, read_file(options.course, 1u << 20),
                                                       options.course.string())),
-        intake_(options.submissions, options.roster, place_.build / "repositories"),
+        intake_(options.submissions, options.roster, place_.build / "repositories",
+                box::unpacking(grader_program().parent_path(), options.unsafe)),
         records_(grades_folder(options)),
         lock_(records_.lock(options.collector ? others_tables : std::chrono::seconds())),
         cluster_(options, place_, records_),

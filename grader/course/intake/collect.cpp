@@ -161,7 +161,7 @@ Collected Intake::collect(const Submission& student, const std::vector<Lab>& lab
       one = source_->tree(part.entry);
     } else {
       try {
-        one = tree_of_repository(part.entry, store_);
+        one = tree_of_repository(part.entry, store_, unpack_);
       } catch (const InfraError& error) {
         collected.unreachable = "cannot fetch " + shown(part.entry) + ": " + error.what();
       }

@@ -78,14 +78,14 @@ Found find_students(Source& source, std::string& kind) {
 
 }  // namespace
 
-Intake::Intake(const fs::path& submissions, const fs::path& roster, fs::path store)
-    : store_(std::move(store)) {
+Intake::Intake(const fs::path& submissions, const fs::path& roster, fs::path store, Unpack unpack)
+    : store_(std::move(store)), unpack_(std::move(unpack)) {
   Found found;
   if (folded(submissions.extension().string()) == ".txt" && fs::is_regular_file(submissions)) {
     kind_ = "repositories";
     found = find_repositories(submissions);
   } else {
-    source_.emplace(submissions);
+    source_.emplace(submissions, unpack_);
     found = find_students(*source_, kind_);
   }
   students_ = std::move(found.students);

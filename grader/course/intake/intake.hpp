@@ -17,9 +17,9 @@ class Intake {
   /// `submissions`: a folder, an archive, or a list of repositories (.txt), which are kept below
   /// `store`. `roster`: a table (roster.hpp), "" = none. Throws UserError if there is nothing to
   /// grade, if the roster is unusable, and if two submissions would be one student's (Ann and ann,
-  /// ann and ann.zip): nobody is graded then.
+  /// ann and ann.zip): nobody is graded then. `unpack` reads archives.
   Intake(const std::filesystem::path& submissions, const std::filesystem::path& roster,
-         std::filesystem::path store);
+         std::filesystem::path store, Unpack unpack = unpack_unboxed);
 
   const std::string& kind() const { return kind_; }  ///< "canvas", "folders", ...
   /// By id; whoever is in the roster and handed nothing in, too.
@@ -38,6 +38,7 @@ class Intake {
 
   std::optional<Source> source_;  ///< none for a list of repositories
   std::filesystem::path store_;
+  Unpack unpack_;
   std::string kind_;
   std::vector<Submission> students_;
   std::vector<std::string> ignored_, unknown_, missing_;

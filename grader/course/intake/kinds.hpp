@@ -44,7 +44,8 @@ Found find_repositories(const std::filesystem::path& list);
 
 /// The files of a repository's last commit, fetched by git into a bare clone below `store` (nothing
 /// is checked out). Throws InfraError with git's last words.
-Tree tree_of_repository(const std::string& address, const std::filesystem::path& store);
+Tree tree_of_repository(const std::string& address, const std::filesystem::path& store,
+                        const Unpack& unpack);
 
 /// Entries that a file manager made: not worth a line in any report.
 bool is_hidden(const std::string& name);

@@ -108,7 +108,7 @@ Found find_repositories(const fs::path& list) {
   return found;
 }
 
-Tree tree_of_repository(const std::string& address, const fs::path& store) {
+Tree tree_of_repository(const std::string& address, const fs::path& store, const Unpack& unpack) {
   const fs::path clone = store / (sha256(address).substr(0, 20) + ".git");
   if (fs::exists(clone / "HEAD")) {
     git({"-C", clone.string(), "fetch", "-q", "--depth=1", "--no-tags", "origin", "HEAD"},
@@ -126,8 +126,9 @@ Tree tree_of_repository(const std::string& address, const fs::path& store) {
         1u << 20);
   }
   Tree tree = tree_of_archive(
-      git({"-C", clone.string(), "archive", "--format=tar", "FETCH_HEAD"}, Limits().packed_bytes));
-  open_archives(tree);
+      git({"-C", clone.string(), "archive", "--format=tar", "FETCH_HEAD"}, Limits().packed_bytes),
+      unpack);
+  open_archives(tree, unpack);
   return tree;
 }
 

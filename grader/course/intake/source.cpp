@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "grader/errors.hpp"
 
@@ -16,7 +17,7 @@ constexpr Limits class_limits{200000, 1u << 20, 512u << 20, 32u << 20, 16};
 
 }  // namespace
 
-Source::Source(const fs::path& path) : path_(path) {
+Source::Source(const fs::path& path, Unpack unpack) : path_(path), unpack_(std::move(unpack)) {
   std::error_code error;
   if (!fs::exists(path, error)) throw UserError("no such folder: " + path.string(), exit_usage);
   if (fs::is_directory(path, error)) {
@@ -29,7 +30,7 @@ Source::Source(const fs::path& path) : path_(path) {
                         "nor a list of repositories (.txt)",
                     exit_usage);
   archive_ = true;
-  all_ = tree_of_archive(read_file(path, 1u << 30), class_limits);
+  all_ = tree_of_archive(read_file(path, 1u << 30), unpack_, class_limits);
   // A class that is read in part only would be graded in part only.
   if (!all_.remarks.empty() && all_.remarks.front().find("backslashes") == std::string::npos)
     throw UserError(path.string() + ": " + all_.remarks.front(), exit_usage);
@@ -103,7 +104,7 @@ Tree Source::tree(const std::string& entry) const {
     if (file.refusal != Refusal::none) one.problem = to_string(file.refusal);
     tree.files.push_back(std::move(one));
   }
-  open_archives(tree);
+  open_archives(tree, unpack_);
   return tree;
 }
 

@@ -211,7 +211,11 @@ Tree tree_of_folder(const fs::path& root, const fs::path& at, const Limits& limi
   return tree;
 }
 
-Tree tree_of_archive(std::string_view bytes, const Limits& limits) {
+RunResult unpack_unboxed(ProcessSpec spec) {
+  return run_to_its_own_end(spec, unpack_patience);
+}
+
+Tree tree_of_archive(std::string_view bytes, const Unpack& unpack, const Limits& limits) {
   const UniqueFd archive(::memfd_create("archive", MFD_CLOEXEC));
   std::size_t done = 0;
   while (archive && done < bytes.size()) {
@@ -233,7 +237,7 @@ Tree tree_of_archive(std::string_view bytes, const Limits& limits) {
   spec.limits.address_bytes = (512u << 20) + 2 * (bytes.size() + limits.total_bytes);
   // The names come on top: 2000 of at most 64 KiB in a zip.
   spec.output_bytes = limits.total_bytes + limits.packed_bytes + limits.entries * (64u << 10);
-  const RunResult ran = run_to_its_own_end(spec, std::chrono::seconds(60));
+  const RunResult ran = unpack(spec);
   if (ran.timed_out || ran.capped) return {{}, {"damaged archive: its reader found no end"}};
   if (WIFEXITED(ran.status) && WEXITSTATUS(ran.status) == 127)
     throw InfraError("cannot start " + spec.argv[0] + ": run make again");
@@ -244,7 +248,7 @@ Tree tree_of_archive(std::string_view bytes, const Limits& limits) {
   return tree;
 }
 
-void open_archives(Tree& tree, const Limits& limits) {
+void open_archives(Tree& tree, const Unpack& unpack, const Limits& limits) {
   // A zip of a zip happens; more layers, or more archives, are a way to fill the memory: each may
   // unpack to total_bytes.
   constexpr int most_layers = 2;
@@ -265,7 +269,7 @@ void open_archives(Tree& tree, const Limits& limits) {
         continue;
       }
       ++opened;
-      Tree inner = tree_of_archive(file.bytes, limits);
+      Tree inner = tree_of_archive(file.bytes, unpack, limits);
       for (auto& remark : inner.remarks) tree.remarks.push_back(shown(file.path) + ": " + remark);
       for (auto& one : inner.files) {
         one.path = file.path + "/" + one.path;

@@ -4,9 +4,12 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "grader/os/process.hpp"
 
 namespace grader::intake {
 
@@ -39,13 +42,19 @@ std::string without_archive_ending(const std::string& name);
 Tree tree_of_folder(const std::filesystem::path& root, const std::filesystem::path& at,
                     const Limits& limits = {});
 
-/// The archive's files, unpacked into memory by a process of its own (build/bin/unpack) with limits
-/// on time and memory. If it is no archive or a broken one, the tree is empty and says why.
-Tree tree_of_archive(std::string_view bytes, const Limits& limits = {});
+/// Runs build/bin/unpack to its end: in a box (box::Unpacker), or as it is.
+using Unpack = std::function<RunResult(ProcessSpec)>;
+RunResult unpack_unboxed(ProcessSpec spec);
+/// Longer than its processor time; a busy machine keeps it waiting.
+constexpr std::chrono::seconds unpack_patience{60};
+
+/// The archive's files, unpacked into memory by a process of its own with limits on time and memory.
+/// If it is no archive or a broken one, the tree is empty and says why.
+Tree tree_of_archive(std::string_view bytes, const Unpack& unpack, const Limits& limits = {});
 
 /// Opens the archives among the files, and archives in those: what is in "work.zip" then has the path
 /// "work.zip/lab1/gemm.cu".
-void open_archives(Tree& tree, const Limits& limits = {});
+void open_archives(Tree& tree, const Unpack& unpack, const Limits& limits = {});
 
 /// For reports: control, invisible and reordering characters as visible escapes, one line, at most
 /// 80 bytes.

@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <memory>
 #include <sstream>
@@ -16,6 +17,12 @@ std::vector<Symbol> defined_symbols(const std::string& nm_output) {
     const auto space = line.rfind(' ');
     if (space == std::string::npos) continue;
     const std::string symbol = line.substr(space + 1);
+    // An object's symbol may be any text, and this one goes into generated code. No compiler makes
+    // another.
+    if (!std::all_of(symbol.begin(), symbol.end(), [](unsigned char c) {
+          return std::isalnum(c) || c == '_' || c == '.' || c == '$';
+        }))
+      continue;
     int failed = 0;
     const std::unique_ptr<char, decltype(&std::free)> name(
         abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &failed), &std::free);

@@ -113,10 +113,14 @@ std::optional<Failure::Kind> failed_call(const CallOutcome& outcome) {
 
 /// What the call printed, from the host and from kernels; that of the first call that printed.
 void keep_printed(const CallOutcome& outcome, std::string& printed) {
+  constexpr std::size_t most = 16u << 10;  // a report is read by people
   if (printed.empty()) printed = outcome.said;
   for (const auto& launch : outcome.run.launches)
     if (printed.size() < 4096 && !launch.printf_output.empty())
-      printed += printable(launch.printf_output);
+      printed += printable(std::string_view(launch.printf_output).substr(0, most));
+  if (printed.size() <= most) return;
+  printed.resize(most);
+  while (!printed.empty() && inside_character(printed.back())) printed.pop_back();
 }
 
 }  // namespace

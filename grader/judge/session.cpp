@@ -111,6 +111,14 @@ void Session::start() {
     const Ending ending = end_worker(error.what());
     throw WorkerDied(ending.message, ending.from_outside);
   }
+  // The table is what the runner says, which may be anything.
+  std::vector<std::string> linked;
+  for (const auto& entry : build_.entries)
+    if (entry.defined) linked.push_back(entry.name);
+  if (loaded_.hello == Outcome::returned && loaded_.entries != linked) {
+    loaded_.hello = Outcome::protocol;
+    loaded_.message = "the runner introduced itself with other functions than it was linked from";
+  }
 }
 
 template <typename Reply, typename Request>

@@ -54,7 +54,6 @@ constexpr const char* computing[] = {"arch_prctl",
                                      "pause",
                                      "poll",
                                      "ppoll",
-                                     "prlimit64",
                                      "read",
                                      "readv",
                                      "recvfrom",
@@ -86,9 +85,9 @@ constexpr const char* computing[] = {"arch_prctl",
                                      "writev"};
 
 /// The tree that the mounts leave, read.
-constexpr const char* reading[] = {
-    "access", "faccessat", "faccessat2", "fcntl",  "getcwd",   "getdents64", "lstat", "newfstatat",
-    "open",   "openat",    "pread64",    "preadv", "readlink", "readlinkat", "stat",  "statx"};
+constexpr const char* reading[] = {"access", "faccessat",  "faccessat2", "getcwd", "getdents64",
+                                   "lstat",  "newfstatat", "open",       "openat", "pread64",
+                                   "preadv", "readlink",   "readlinkat", "stat",   "statx"};
 
 /// What ordinary host code of a launcher might do beyond that, all of it within the box.
 constexpr const char* hosting[] = {
@@ -163,7 +162,13 @@ void write_filter(BoxRole role, const std::filesystem::path& file) {
   filter.allow(reading);
   if (role == BoxRole::runner) filter.allow(hosting);
   if (role == BoxRole::compiler) filter.allow(building);
-  filter.allow_clone();
+  if (role != BoxRole::unpacker) filter.allow_clone();
+  // Its own limits, which it cannot raise. Those of process 1 would end the box without a word.
+  filter.allow_value(SCMP_SYS(prlimit64), 0, 0);
+  // A descriptor and its flags. Leases, locks and notices reach beyond the box: other boxes are
+  // shown the same files.
+  for (const int command : {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL})
+    filter.allow_value(SCMP_SYS(fcntl), 1, static_cast<scmp_datum_t>(command));
   filter.allow_value(SCMP_SYS(ioctl), 1, TCGETS);  // isatty
   filter.allow_value(SCMP_SYS(prctl), 0, PR_SET_NAME);
   filter.allow_value(SCMP_SYS(prctl), 0, PR_SET_VMA);

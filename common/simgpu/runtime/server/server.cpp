@@ -21,6 +21,14 @@ using wire::Received;
 constexpr std::size_t kMaxErrors = 64;
 constexpr std::size_t kMaxRefusals = 64;
 constexpr std::size_t kMaxTransfers = 100000;
+/// What the reports of one call may hold together: four thousand launches of a kernel with a
+/// thousand lines fill the memory of whoever receives them. Counts are always complete.
+constexpr std::size_t kMaxReportLines = 100000;  ///< and as many samples
+constexpr std::size_t kMaxReportBuffers = 50000;
+constexpr std::size_t kMaxFindingsOfAKind = 256;
+constexpr std::size_t kMaxPrinted = 256u << 10;
+/// The work of a product is the same in many launches as in one; this leaves room for waste.
+constexpr std::uint64_t kCallBudget = 4;  ///< times the budget of a launch
 /// A runner that does not read for so long is gone.
 constexpr std::chrono::seconds kSendPatience{10};
 
@@ -65,6 +73,9 @@ struct Server::Impl {
   CallResult result;
   unsigned requests = 0, launches = 0;
   std::uint64_t host_bytes = 0, transfer_bytes = 0, argument_bytes = 0;
+  std::uint64_t instructions = 0;
+  std::size_t report_lines = 0, report_samples = 0, report_buffers = 0, printed = 0;
+  std::map<FindingKind, std::size_t> findings;
   bool device_lost = false;
   Patience extra{};                 ///< beyond the patience, for a starved runner
   std::optional<ApiError> pending;  ///< the last failure, until the runner says which call it was
@@ -118,7 +129,9 @@ struct Server::Impl {
   void begin_call() {
     result = {};
     requests = launches = 0;
-    host_bytes = transfer_bytes = argument_bytes = 0;
+    host_bytes = transfer_bytes = argument_bytes = instructions = 0;
+    report_lines = report_samples = report_buffers = printed = 0;
+    findings.clear();
     device_lost = false;
     pending.reset();
   }
@@ -525,16 +538,62 @@ struct Server::Impl {
       forbid("kernel launch", "one call may pass at most " + std::to_string(policy.argument_bytes) +
                                   " bytes to kernels as arguments");
     }
+    if (args.size() != info.param_bytes)
+      throw Failure{cudaErrorInvalidValue, "'" + info.name + "': " + std::to_string(args.size()) +
+                                               " bytes of arguments, the kernel takes " +
+                                               std::to_string(info.param_bytes)};
     if (device_lost) {
       // As on hardware: after a fault nothing runs any more, and the program has yet to hear of it.
       device.validate_launch(module, info.mangled, grid, block, shared_bytes, args.size());
       ++result.skipped_launches;
       return;
     }
+    LaunchOptions options = policy.launch;
+    const std::uint64_t most = kCallBudget * options.instruction_budget;
+    options.instruction_budget =
+        std::min(options.instruction_budget, most - std::min(most, instructions));
     LaunchReport report =
-        device.launch(module, info.mangled, grid, block, shared_bytes, args, policy.launch);
+        device.launch(module, info.mangled, grid, block, shared_bytes, args, options);
     device_lost = !report.completed;
+    // One lane costs the host as much as eight, and a launch of nothing costs something.
+    instructions +=
+        4096 + std::max(report.total.thread_instructions, 8 * report.total.warp_instructions);
+    keep(std::move(report));
+  }
+
+  /// Within the limits of what one call may report.
+  void keep(LaunchReport report) {
+    const auto drop = [](auto& list, std::size_t& sum, std::size_t most) {
+      if (sum + list.size() > most) list.clear();
+      sum += list.size();
+    };
+    drop(report.lines, report_lines, kMaxReportLines);
+    drop(report.samples, report_samples, kMaxReportLines);
+    drop(report.printf_output, printed, kMaxPrinted);
+    // Of each kind: many harmless ones must not hide another.
+    auto& found = report.findings;
+    found.erase(std::remove_if(found.begin(), found.end(),
+                               [&](const Finding& finding) {
+                                 return ++findings[finding.kind] > kMaxFindingsOfAKind;
+                               }),
+                found.end());
+    if (report_buffers + report.buffers.size() > kMaxReportBuffers) {
+      for (const BufferCounts& part : report.buffers) add_to(result.launches.front(), part);
+      report.buffers.clear();
+    }
+    report_buffers += report.buffers.size();
     result.launches.push_back(std::move(report));
+  }
+
+  static void add_to(LaunchReport& report, const BufferCounts& part) {
+    for (BufferCounts& own : report.buffers)
+      if (own.base == part.base) {
+        own.load += part.load;
+        own.store += part.store;
+        own.atomic += part.atomic;
+        return;
+      }
+    report.buffers.push_back(part);
   }
 
   void note_error(protocol::Note note) {

@@ -5,14 +5,19 @@
 //   // at: GLOBAL, INSERT or SECOND: what follows goes into the fixture lab's gemm.cu there
 //
 // @SECRET@ is a file that no submission may read, @OUT@ the folder of results, @PID@ this test,
-// @PORT@ a listener of its own on 127.0.0.1. An attack that gets through prints "ESCAPED" and what.
+// @PORT@ a listener of its own on 127.0.0.1, @LANDLOCK@ whether this kernel has it, @REMOTE@ the
+// text of remote.inc. An attack that gets through prints "ESCAPED" and what. CORPUS=prefix tries
+// those files alone whose names begin so.
 // All of them are one class, with two controls among them. Each file is harmless where it escapes,
 // and outside of a box it refuses to run. Planted weakenings of the box show that the files bite.
 #include <arpa/inet.h>
+#include <linux/landlock.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <map>
 #include <set>
@@ -23,6 +28,7 @@
 #include "common/catch2.hpp"
 #include "common/wire/unique_fd.hpp"
 #include "grader/errors.hpp"
+#include "grader/os/escape.hpp"
 #include "grader/os/files.hpp"
 #include "grader/os/zip.hpp"
 #include "grader/tests/bench.hpp"
@@ -35,7 +41,7 @@ namespace {
 constexpr const char* token = "the-token-that-nobody-may-see";
 
 struct Attack {
-  std::string name, expect;
+  std::string name, what, expect;
   std::map<std::string, std::string> parts;  ///< marker of the fixture -> code
 };
 
@@ -45,7 +51,9 @@ Attack read_attack(const fs::path& file) {
   std::istringstream lines(read_file(file));
   std::string part;
   for (std::string line; std::getline(lines, line);) {
-    if (line.rfind("// expect: ", 0) == 0)
+    if (line.rfind("// what: ", 0) == 0 && part.empty())
+      attack.what = line.substr(9);
+    else if (line.rfind("// expect: ", 0) == 0)
       attack.expect = line.substr(11);
     else if (line.rfind("// at: ", 0) == 0)
       part = line.substr(7);
@@ -55,11 +63,15 @@ Attack read_attack(const fs::path& file) {
   return attack;
 }
 
+/// Those whose names begin as CORPUS says, or all.
 std::vector<Attack> corpus() {
+  const char* const chosen = std::getenv("CORPUS");
   std::vector<Attack> attacks;
   std::set<fs::path> files;
   for (const auto& entry : fs::directory_iterator(test::project_root() / "grader/tests/hostile"))
-    if (entry.path().extension() == ".cu") files.insert(entry.path());
+    if (entry.path().extension() == ".cu" &&
+        (!chosen || entry.path().filename().string().rfind(chosen, 0) == 0))
+      files.insert(entry.path());
   for (const auto& file : files) attacks.push_back(read_attack(file));
   return attacks;
 }
@@ -67,6 +79,10 @@ std::vector<Attack> corpus() {
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
   for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
+}
+
+bool has_landlock() {
+  return ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION) >= 1;
 }
 
 /// A class, what nobody may see, and a listener.
@@ -102,6 +118,9 @@ class Class {
       const std::string code = found == attack.parts.end() ? "" : found->second;
       put(part, (std::string(part) == "GLOBAL" ? guard : "") + code);
     }
+    replace_all(text, "@REMOTE@",
+                read_file(test::project_root() / "grader/tests/hostile/remote.inc"));
+    replace_all(text, "@LANDLOCK@", has_landlock() ? "true" : "false");
     replace_all(text, "@SECRET@", (project_.root() / "secret.txt").string());
     replace_all(text, "@OUT@", out_.string());
     replace_all(text, "@PID@", std::to_string(::getpid()));
@@ -161,18 +180,114 @@ bool unharmed(const std::string& result) {
          result.find("refusing") == std::string::npos;
 }
 
-const Attack right{"control-right", "ACCEPTED ACCEPTED ACCEPTED", {}};
-const Attack wrong{"control-wrong", "WRONG_ANSWER ACCEPTED LOCKED", {{"INSERT", "return;\n"}}};
+const std::string passes = "ACCEPTED ACCEPTED ACCEPTED", nothing;  // nothing: no file counts
+const Attack right{"control-right", "", passes, {}};
+const Attack wrong{"control-wrong", "", "WRONG_ANSWER ACCEPTED LOCKED", {{"INSERT", "return;\n"}}};
+
+/// One entry of a tar, which says of itself what it likes.
+std::string tar_entry(const std::string& name, char type, const std::string& link,
+                      const std::string& bytes) {
+  std::string head(512, '\0');
+  const auto put = [&](std::size_t at, const std::string& text) {
+    head.replace(at, text.size(), text);
+  };
+  char size[16];
+  std::snprintf(size, sizeof size, "%011zo", bytes.size());
+  put(0, name), put(100, "0000644"), put(124, size), put(136, "00000000000");
+  put(148, "        "), put(156, std::string(1, type)), put(157, link), put(257, "ustar");
+  put(263, "00");
+  unsigned sum = 0;
+  for (const unsigned char c : head) sum += c;
+  std::snprintf(size, sizeof size, "%06o", sum);
+  put(148, std::string(size) + '\0');
+  return head + bytes + std::string((512 - bytes.size() % 512) % 512, '\0');
+}
+
+/// What no file of code can say: links, devices, names, archives, and what lies beside the file.
+/// Adds the verdicts that are expected.
+void hand_in_folders(const Class& everyone, std::map<std::string, std::string>& expected) {
+  const fs::path in = everyone.in(), secret = everyone.root() / "secret.txt";
+  const std::string good = everyone.source(right);
+  const auto file = [&](const fs::path& path, const std::string& bytes) {
+    fs::create_directories((in / path).parent_path());
+    write_file_atomically(in / path, bytes);
+  };
+  for (const char* name : {"folder-symlink", "folder-fifo", "folder-hardlink", "folder-upwards"}) {
+    fs::create_directories(in / name / "lab6");
+    expected[name] = nothing;
+  }
+  fs::create_symlink(secret, in / "folder-symlink/lab6/gemm.cu");
+  REQUIRE(::mkfifo((in / "folder-fifo/lab6/gemm.cu").c_str(), 0644) == 0);
+  fs::create_hard_link(secret, in / "folder-hardlink/lab6/gemm.cu");
+  fs::create_directory_symlink(everyone.root(), in / "folder-upwards/lab1");
+  // A folder called as the file; a file of a tebibyte, all of it a hole; a file too deep to count.
+  expected["folder-folder"] = expected["folder-sparse"] = expected["folder-deep"] = nothing;
+  file("folder-folder/lab6/gemm.cu/gemm.txt", good);
+  file("folder-sparse/lab6/gemm.cu", good);
+  fs::resize_file(in / "folder-sparse/lab6/gemm.cu", std::uintmax_t{1} << 40);
+  fs::path deep = "folder-deep";
+  for (int i = 0; i < 100; ++i) deep /= "d";
+  file(deep / "lab6/gemm.cu", good);
+  // Thousands of files; headers and objects that the compiler could take for ours; a repository
+  // whose settings start programs.
+  expected["folder-wide"] = expected["folder-parts"] = expected["folder-git"] = passes;
+  file("folder-wide/lab6/gemm.cu", good);
+  for (int i = 0; i < 3000; ++i) file("folder-wide/z/" + std::to_string(i), "");
+  file("folder-parts/lab6/gemm.cu", good);
+  for (const char* name : {"matrix.hpp", "cuda_runtime.h", "common/matrix.hpp", "cuda_check.cuh"})
+    file(fs::path("folder-parts/lab6") / name, "#error \"ESCAPED a header of the submission's\"\n");
+  for (const char* name : {"lab6/gemm.o", "lab6/lab.toml", "lab6/goals.cpp", "Makefile", ".clang"})
+    file(fs::path("folder-parts") / name, "ESCAPED\n");
+  file("folder-git/lab6/gemm.cu", good);
+  file("folder-git/.git/HEAD", "ref: refs/heads/main\n");
+  file("folder-git/.git/config",
+       "[core]\n\tfsmonitor = \"touch command-ran\"\n\tsshCommand = \"touch command-ran\"\n");
+  // Names for whoever prints them, and for whoever hands them to a shell or a compiler.
+  for (const std::string name :
+       {"$(touch command-ran)`touch command-ran`", "=HYPERLINK(\"http:evil\")",
+        "<img src=x onerror=alert(1)>", "-o command-ran", "\xe2\x80\xae evil",
+        "two\nlines,\"ACCEPTED\"", "\x1b[2J\x1b]0;owned\x07", "@secret"}) {
+    file(fs::path(name) / "lab6/gemm.cu", good);
+    file(fs::path(name) / ("lab6/" + name.substr(0, 3) + ".cu"), good);
+    expected[name] = passes;
+  }
+  // Archives: paths upwards, links and what goes through them, two files of one name.
+  file("folder-zip.zip", zip::write({{"../../secret.txt", "overwritten", {}},
+                                     {"lab6/../../../secret.txt", "overwritten", {}}}));
+  file("folder-tar.tar", tar_entry("lab6", '2', everyone.root().string(), "") +
+                             tar_entry("lab6/secret.txt", '0', "", "overwritten") +
+                             tar_entry("lab6/gemm.cu", '1', secret.string(), "") +
+                             tar_entry("/dev/shm/command-ran", '0', "", "overwritten") +
+                             tar_entry("lab6/pipe.cu", '6', "", "") + std::string(1024, '\0'));
+  file("folder-twice.zip",
+       zip::write({{"lab6/gemm.cu", good, {}}, {"lab6/gemm.cu", "#error", {}}}));
+  expected["folder-zip"] = expected["folder-tar"] = expected["folder-twice"] = nothing;
+}
+
+/// Nothing that a terminal obeys, and nothing of the secret.
+void check_page(const fs::path& file) {
+  const std::string text = read_file(file, 64u << 20);
+  INFO(file);
+  CHECK(text.find(token) == std::string::npos);
+  CHECK(text.find('\x1b') == std::string::npos);
+  // In JSON an id is what it is: whoever shows it, looks after that.
+  if (file.extension() != ".json") CHECK(text.find("\xe2\x80\xae") == std::string::npos);
+}
 
 }  // namespace
 
 TEST_CASE("the hostile corpus: no forged verdict, no leak, no effect on others", "[corpus]") {
   const std::vector<Attack> attacks = corpus();
-  CHECK(attacks.size() >= 70);
+  CHECK((std::getenv("CORPUS") || attacks.size() >= 130));
   const Class everyone;
   std::map<std::string, std::string> expected;
+  const std::string table = read_file(test::project_root() / "grader/tests/hostile/README.md");
   for (const auto& attack : attacks) {
     CHECK_FALSE(attack.expect.empty());
+    const std::string row =
+        "| " + attack.name + " | " + attack.what + " | " + attack.expect + " |\n";
+    INFO("grader/tests/hostile/README.md lacks " << row);
+    CHECK(table.find(row) != std::string::npos);
     expected[attack.name] = attack.expect;
     everyone.hand_in(attack);
   }
@@ -180,21 +295,7 @@ TEST_CASE("the hostile corpus: no forged verdict, no leak, no effect on others",
     expected[control.name] = control.expect;
     everyone.hand_in(control);
   }
-  // What no file can say: links, devices, names, archives.
-  const fs::path in = everyone.in(), secret = everyone.root() / "secret.txt";
-  for (const char* name : {"folder-symlink", "folder-fifo", "folder-hardlink", "folder-upwards"})
-    fs::create_directories(in / name / "lab6");
-  fs::create_symlink(secret, in / "folder-symlink/lab6/gemm.cu");
-  REQUIRE(::mkfifo((in / "folder-fifo/lab6/gemm.cu").c_str(), 0644) == 0);
-  fs::create_hard_link(secret, in / "folder-hardlink/lab6/gemm.cu");
-  fs::create_directory_symlink(everyone.root(), in / "folder-upwards/lab1");
-  write_file_atomically(in / "folder-zip.zip",
-                        zip::write({{"../../secret.txt", "overwritten", {}},
-                                    {"lab6/../../../secret.txt", "overwritten", {}}}));
-  const std::string command = "$(touch command-ran)`touch command-ran`";
-  fs::create_directories(in / command / "lab6");
-  write_file_atomically(in / command / "lab6/gemm.cu", everyone.source(right));
-  expected[command] = right.expect;
+  hand_in_folders(everyone, expected);
 
   const RunResult ran = everyone.grade();
   INFO(ran.errors.substr(0, 4000));
@@ -203,7 +304,8 @@ TEST_CASE("the hostile corpus: no forged verdict, no leak, no effect on others",
   const auto results = everyone.results();
   for (const auto& [name, verdict] : expected) {
     INFO(name);
-    const auto found = results.find(name);
+    auto found = results.find(name);
+    if (found == results.end()) found = results.find(printable(name));
     REQUIRE(found != results.end());
     CHECK(verdicts(found->second) == verdict);
   }
@@ -211,12 +313,11 @@ TEST_CASE("the hostile corpus: no forged verdict, no leak, no effect on others",
     INFO(name << ": " << result.substr(0, 3000));
     CHECK(unharmed(result));
     CHECK(result.find('\x1b') == std::string::npos);
+    CHECK(result.size() < (64u << 10));  // whatever was printed, warned of and found
   }
-  for (const char* file : {"grades.csv", "grades.json"}) {
-    const std::string table = read_file(everyone.out() / file, 64u << 20);
-    CHECK(table.find(token) == std::string::npos);
-    CHECK(table.find('\x1b') == std::string::npos);
-  }
+  CHECK(results.size() == expected.size());
+  for (const char* file : {"grades.csv", "grades.json"}) check_page(everyone.out() / file);
+  const fs::path in = everyone.in(), secret = everyone.root() / "secret.txt";
   CHECK(read_file(secret) == std::string(token) + "\n");
   for (const auto& folder : {everyone.root(), in, everyone.out(), fs::current_path()})
     CHECK_FALSE(fs::exists(folder / "command-ran"));
@@ -246,6 +347,10 @@ TEST_CASE("each planted weakening is noticed", "[corpus]") {
       {{"descriptors"}, "box-descriptors"},
       {{"environment"}, "box-environment"},
       {{"readonly"}, "runner-file-bomb"},
+      // Two layers, either of which holds by itself: each is noticed by who refuses.
+      {{"mount"}, "box-read-only"},
+      {{"mount of /dev"}, "box-read-only"},
+      {{"landlock"}, "box-read-only"},
       {{"devices"}, "box-devices"},
       {{"kit"}, "box-programs"},
       {{"seed"}, "seed-predicted"},
@@ -254,6 +359,7 @@ TEST_CASE("each planted weakening is noticed", "[corpus]") {
   for (const Row& row : rows) {
     std::string walls;
     for (const auto& wall : row.walls) walls += " " + wall;
+    if (row.walls.front() == "landlock" && !has_landlock()) continue;
     DYNAMIC_SECTION("without" << walls << ": " << row.attack) {
       const Attack attack = read_attack(test::project_root() / "grader/tests/hostile" /
                                         (std::string(row.attack) + ".cu"));

@@ -1,0 +1,10 @@
+// what: a kernel that the host sees and the device does not
+// expect: WRONG_ANSWER ACCEPTED LOCKED
+// at: GLOBAL
+#ifndef __CUDA_ARCH__
+__global__ void ghost() {}
+#endif
+// at: INSERT
+#ifndef __CUDA_ARCH__
+ghost<<<1, 1>>>(); CUDA_CHECK(cudaGetLastError());
+#endif

@@ -1,0 +1,7 @@
+// what: a kernel whose name is longer than any message
+// expect: WRONG_ANSWER ACCEPTED LOCKED
+// at: GLOBAL
+#include <utility>
+template <typename> __global__ void named() {}
+// at: INSERT
+named<std::make_index_sequence<3000>><<<1, 1>>>(); CUDA_CHECK(cudaGetLastError());

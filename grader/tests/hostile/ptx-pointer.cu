@@ -1,0 +1,6 @@
+// what: a function pointer made up
+// expect: UNSUPPORTED ACCEPTED LOCKED
+// at: GLOBAL
+__global__ void odd(long at) { reinterpret_cast<void (*)(int)>(at)(5); }
+// at: INSERT
+odd<<<1, 1>>>(0x1234567);

@@ -6,5 +6,5 @@ __global__ void ghost() {}
 #endif
 // at: INSERT
 #ifndef __CUDA_ARCH__
-ghost<<<1, 1>>>(); CUDA_CHECK(cudaGetLastError());
+ghost<<<1, 1, 0, stream>>>(); CUDA_CHECK(cudaGetLastError());
 #endif

@@ -4,4 +4,4 @@
 #include <utility>
 template <typename> __global__ void named() {}
 // at: INSERT
-named<std::make_index_sequence<3000>><<<1, 1>>>(); CUDA_CHECK(cudaGetLastError());
+named<std::make_index_sequence<3000>><<<1, 1, 0, stream>>>(); CUDA_CHECK(cudaGetLastError());

@@ -3,4 +3,4 @@
 // at: GLOBAL
 __global__ void idle() {}
 // at: INSERT
-idle<<<2147483647, 1>>>();
+idle<<<2147483647, 1, 0, stream>>>();

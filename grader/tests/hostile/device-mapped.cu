@@ -7,7 +7,7 @@ float* host = nullptr; float* device = nullptr;
 cudaHostAlloc(reinterpret_cast<void**>(&host), 64, cudaHostAllocMapped);
 if (host) *host = 0;
 if (cudaHostGetDevicePointer(reinterpret_cast<void**>(&device), host, 0) == cudaSuccess && device && a.cols) {
-  hand_over<<<1, 1>>>(a, device); cudaDeviceSynchronize();
+  hand_over<<<1, 1, 0, stream>>>(a, device); cudaDeviceSynchronize();
   if (*host != 0) hostile::escaped("an input came to the host");
 }
 CUDA_CHECK(cudaMallocManaged(reinterpret_cast<void**>(&host), 64));

@@ -5,7 +5,7 @@ __global__ void trap() { __trap(); }
 // at: INSERT
 size_t before = 0, after = 0, all = 0;
 cudaMemGetInfo(&before, &all);
-trap<<<1, 1>>>();
+trap<<<1, 1, 0, stream>>>();
 void* p = nullptr;
 const bool told = cudaGetLastError() || cudaDeviceSynchronize() || cudaStreamQuery(stream) || cudaMalloc(&p, 64) || cudaMemset(p, 0, 64) || cudaFree(p) || cudaPeekAtLastError();
 cudaMemGetInfo(&after, &all);

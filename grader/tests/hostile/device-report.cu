@@ -307,4 +307,4 @@ __global__ void lines(volatile float* p) {
   p[1002093] = 1;
 }
 // at: INSERT
-if (c.rows) for (int i = 0; i < 800; ++i) lines<<<1, 1>>>(reinterpret_cast<float*>(&c(0, 0)));
+if (c.rows) for (int i = 0; i < 800; ++i) lines<<<1, 1, 0, stream>>>(reinterpret_cast<float*>(&c(0, 0)));

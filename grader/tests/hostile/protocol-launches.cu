@@ -4,7 +4,7 @@
 @REMOTE@
 extern "C" __global__ void plain_kernel(int) {}
 // at: INSERT
-plain_kernel<<<1, 1>>>(1);
+plain_kernel<<<1, 1, 0, stream>>>(1);
 using Three = std::array<std::uint32_t, 3>;
 const auto odd = [](Three grid, Three block, const char* name, std::size_t bytes) {
   if (hostile::request(hostile::launch, grid, block, std::uint32_t{0}, std::string(name), std::vector<std::byte>(bytes)) == 0) hostile::escaped("a launch that cannot be");

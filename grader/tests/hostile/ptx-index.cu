@@ -7,4 +7,4 @@ __global__ void odd(int i) {
 #endif
 }
 // at: INSERT
-odd<<<1, 32>>>(100000);
+odd<<<1, 32, 0, stream>>>(100000);

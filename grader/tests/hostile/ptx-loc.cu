@@ -10,4 +10,4 @@ __global__ void odd(float* p) {
 asm(".file 99 \"@SECRET@\"");
 #endif
 // at: INSERT
-if (c.rows) odd<<<1, 1>>>(reinterpret_cast<float*>(&c(0, 0)));
+if (c.rows) odd<<<1, 1, 0, stream>>>(reinterpret_cast<float*>(&c(0, 0)));

@@ -3,4 +3,4 @@
 // at: GLOBAL
 __global__ void odd(long at) { reinterpret_cast<void (*)(int)>(at)(5); }
 // at: INSERT
-odd<<<1, 1>>>(0x1234567);
+odd<<<1, 1, 0, stream>>>(0x1234567);

@@ -4,5 +4,5 @@
 __global__ void read_old(const float* old, float* to) { *to = *old; }
 // at: INSERT
 static const In* old = nullptr;
-if (old && c.rows) read_old<<<1, 1>>>(reinterpret_cast<const float*>(old), reinterpret_cast<float*>(&c(0, 0)));
+if (old && c.rows) read_old<<<1, 1, 0, stream>>>(reinterpret_cast<const float*>(old), reinterpret_cast<float*>(&c(0, 0)));
 old = &a(0, 0);

@@ -12,5 +12,5 @@ __global__ void set_used(int* used) { *used = 1; }
 // at: INSERT
 static int* used = nullptr;
 if (!used) { CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&used), 4)); CUDA_CHECK(cudaMemset(used, 0, 4)); }
-if (c.rows && c.cols) unless_used<<<1, 32>>>(a, b, c, used), set_used<<<1, 1>>>(used);
+if (c.rows && c.cols) unless_used<<<1, 32, 0, stream>>>(a, b, c, used), set_used<<<1, 1, 0, stream>>>(used);
 return;

@@ -2,6 +2,7 @@
 // has.
 #include "grader/commands/command_line.hpp"
 #include "grader/commands/commands.hpp"
+#include "grader/gpu/probe.hpp"
 #include "grader/judge/catch_main.hpp"
 #include "grader/judge/judge.hpp"
 #include "grader/judge/worker.hpp"
@@ -89,6 +90,7 @@ CLI::App* add_explain(CLI::App& app, ExplainOptions& explaining) {
 int main(int argc, char** argv) {
   // Before anything else: the worker must not spend time on options, and needs nothing of them.
   if (argc == 2 && std::string_view(argv[1]) == "device-worker") return device_worker_main();
+  if (argc == 2 && std::string_view(argv[1]) == "gpu-probe") return gpu::probe_main();
 
   use_catch_session(&run_catch_session);
   CommandLine app("grader", "Grades the labs on a simulated GPU.");

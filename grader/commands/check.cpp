@@ -16,6 +16,7 @@
 #include "grader/gpu/build.hpp"
 #include "grader/gpu/hardware.hpp"
 #include "grader/gpu/toolchain.hpp"
+#include "grader/gpu/turn.hpp"
 #include "grader/judge/judge.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/files.hpp"
@@ -140,9 +141,16 @@ GpuBuilds build_for_gpu(const Workplace& place, const gpu::Hardware& hardware,
 void judge_on_gpu(const Workplace& place, const gpu::Hardware& hardware,
                   const std::vector<const Lab*>& labs, const GpuBuilds& builds,
                   const JudgeOptions& judging, const Progress& progress, report::Report& result) {
+  for (const auto& [lab, build] : builds) build.wait();  // while somebody else may measure
+  const UniqueFd turn =
+      gpu::take_turn(hardware.device.uuid, [&] { progress(text("check.gpu_busy")); });
   const Scratch scratch(place.build / "tmp", judging.user);
   gpu::HardwareOptions on_gpu;
   on_gpu.seed = judging.seed;
+  // Another key than on the simulated GPU: what a call there has seen tells nothing here.
+  if (judging.key) on_gpu.key = hmac_sha256(*judging.key, "gpu");
+  on_gpu.box = judging.box;
+  on_gpu.budget = judging.budget;
   on_gpu.jobs = judging.jobs;
   on_gpu.root = place.root;
   on_gpu.worker = place.build / "bin" / "gpu_worker";

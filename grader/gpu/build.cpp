@@ -27,8 +27,6 @@ using messages::text;
 // what clang gets.
 constexpr CompilerLimits limits{120, 8ull << 30, 256ull << 20};
 
-constexpr const char* runner_source = "grader/gpu/runner_main.cu";
-
 /// What nvcc's two compilers say, in the shape of clang's: "file(12): error: text" and
 /// "file(12): error #20: text" become "file:12:1: error: text". Where a template was instantiated
 /// is left out: in generated lines.
@@ -226,19 +224,18 @@ class GpuBuilder {
   }
 
   CompilerPass compile_runner() const {
+    const std::string source = gpu_runner_sources[0];
     std::string inputs;
-    for (const char* name :
-         {runner_source, "grader/gpu/runner_main.hpp", "grader/gpu/protocol.hpp",
-          "grader/gpu/shared_memory.cuh", "common/wire/archive.hpp", "common/wire/channel.hpp",
-          "common/wire/unique_fd.hpp", "common/tensor_map.cuh"})
+    for (const char* name : gpu_runner_sources) inputs += read_file(place_.root / name) + '\0';
+    for (const char* name : {"common/wire/archive.hpp", "common/wire/channel.hpp",
+                             "common/wire/unique_fd.hpp", "common/tensor_map.cuh"})
       inputs += read_file(place_.root / name) + '\0';
     std::vector<std::string> argv = {tools_.nvcc};
     append(argv, nvcc_options(arch_));
-    append(argv, {"-c", runner_source});
+    append(argv, {"-c", source});
     CompilerPass runner = runs_.run("gpu-runner.o", inputs, argv, "runner_main.o");
     if (!runner.ok)
-      throw InfraError(std::string(runner_source) +
-                       " does not compile: " + printable(runner.said).substr(0, 600));
+      throw InfraError(source + " does not compile: " + printable(runner.said).substr(0, 600));
     return runner;
   }
 

@@ -47,6 +47,11 @@ struct GpuBuild {
 GpuBuild build_gpu(const Workplace& place, const GpuToolchain& tools, const Arch& arch,
                    const Lab& lab, const SourceOf& source, const BuildOptions& options = {});
 
+/// Ours that are compiled into every runner, besides headers of common/. The first is the program.
+inline constexpr const char* gpu_runner_sources[] = {
+    "grader/gpu/runner_main.cu", "grader/gpu/runner_main.hpp", "grader/gpu/protocol.hpp",
+    "grader/gpu/shared_memory.cuh"};
+
 /// The options of nvcc for student code on one architecture, without files: machine code for it
 /// alone (a program for another one must not be translated at load time), line numbers for
 /// compute-sanitizer and profilers.

@@ -16,6 +16,9 @@
 
 #include "grader/gpu/build.hpp"
 #include "grader/gpu/toolchain.hpp"
+#include "grader/judge/seeds.hpp"
+#include "grader/os/box.hpp"
+#include "grader/os/budget.hpp"
 #include "grader/report/model.hpp"
 
 namespace grader::gpu {
@@ -28,11 +31,16 @@ struct HardwareTask {
 
 struct HardwareOptions {
   std::uint64_t seed = 0;
+  std::optional<Key> key;         ///< of the student; then the seed is not looked at
   unsigned jobs = 2;              ///< runners at a time while nothing is timed
   std::filesystem::path root;     ///< of the project
   std::filesystem::path worker;   ///< build/bin/gpu_worker
   std::filesystem::path scratch;  ///< a folder for logs
   std::optional<std::pair<unsigned, unsigned>> user;
+  /// A stranger's code. compute-sanitizer does not run then: it would read the stranger's process
+  /// with our rights, and the simulated GPU has found what it finds.
+  std::optional<BoxSettings> box;
+  std::shared_ptr<Budget> budget;  ///< with a box: of the submission
   std::function<void(const std::string&)> progress;
 };
 

@@ -22,15 +22,17 @@ UniqueFd pair_of_sockets(UniqueFd& theirs) {
   return std::move(ends.ours);
 }
 
-ProcessSpec with_socket(ProcessSpec spec, int theirs) {
+ProcessSpec with_socket(ProcessSpec spec, int theirs,
+                        const std::function<ProcessSpec(ProcessSpec)>& around) {
   spec.descriptors.emplace_back(theirs, kDescriptor);
-  return spec;
+  return around ? around(std::move(spec)) : spec;
 }
 
 }  // namespace
 
-Link::Link(ProcessSpec spec)
-    : socket_(pair_of_sockets(theirs_)), process_(with_socket(std::move(spec), theirs_.get())) {
+Link::Link(ProcessSpec spec, const std::function<ProcessSpec(ProcessSpec)>& around)
+    : socket_(pair_of_sockets(theirs_)),
+      process_(with_socket(std::move(spec), theirs_.get(), around)) {
   theirs_.reset();
   ++alive_count;
 }

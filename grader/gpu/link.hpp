@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,9 @@ struct Extras {
 
 class Link {
  public:
-  /// Starts the process with one end as its descriptor 3. Throws InfraError.
-  explicit Link(ProcessSpec spec);
+  /// Starts the process with one end as its descriptor 3. `around` puts the whole into a box. Throws
+  /// InfraError.
+  explicit Link(ProcessSpec spec, const std::function<ProcessSpec(ProcessSpec)>& around = {});
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;

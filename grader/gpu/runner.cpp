@@ -12,6 +12,7 @@
 #include <cstdlib>
 
 #include "grader/errors.hpp"
+#include "grader/gpu/device_files.hpp"
 #include "grader/gpu/link.hpp"
 #include "grader/os/escape.hpp"
 
@@ -65,7 +66,33 @@ class Exchange {
   std::byte* data_ = nullptr;
 };
 
+bool spent(const std::optional<RunnerBox>& box) {
+  return box && box->budget && box->budget->spent();
+}
+
+Budget* budget_of(const std::optional<RunnerBox>& box) {
+  return box ? box->budget.get() : nullptr;
+}
+
 }  // namespace
+
+ProcessSpec in_gpu_box(const RunnerBox& box, ProcessSpec process) {
+  // Slices have names of their own, and nothing else tells one from another.
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const bool slice = visible && std::string(visible).rfind("MIG-", 0) == 0;
+  process.environment = {"LC_ALL=C", "CUDA_CACHE_DISABLE=1",
+                         "CUDA_VISIBLE_DEVICES=" + (slice ? visible : box.uuid)};
+  if (const char* const libraries = std::getenv("LD_LIBRARY_PATH"))
+    process.environment.push_back(std::string("LD_LIBRARY_PATH=") + libraries);
+  BoxView view;
+  view.role = BoxRole::gpu_runner;
+  view.read_only = {{process.argv.front(), "/box/runner"}};
+  view.rest = library_folders();
+  view.devices = box.devices;
+  process.argv.front() = "/box/runner";
+  process.user.reset();
+  return boxed(box.settings, view, std::move(process));
+}
 
 std::vector<std::string> gpu_environment() {
   std::vector<std::string> environment = {"LC_ALL=C"};
@@ -80,7 +107,6 @@ struct Runner::State {
   std::unique_ptr<Link> link;
   Hello hello;
   std::size_t heard_out = 0, heard_err = 0;
-  RunnerFault start_fault;   ///< why there is no link
   milliseconds farewell{0};  ///< what a wrapper gets to write its summary in, after a lost context
 
   std::string newly_said() {
@@ -179,7 +205,10 @@ struct Runner::State {
     process.limits.cpu_seconds = spec.wrapper.empty() ? 300 : 0;
     process.output_bytes = spec.output_bytes;
     process.user = spec.user;
-    link = std::make_unique<Link>(std::move(process));
+    std::function<ProcessSpec(ProcessSpec)> around;
+    if (spec.box)
+      around = [&spec](ProcessSpec whole) { return in_gpu_box(*spec.box, std::move(whole)); };
+    link = std::make_unique<Link>(std::move(process), around);
     heard_out = heard_err = 0;
     wire::Message message;
     const Answer answer = link->first(message, spec.first_patience);
@@ -261,6 +290,11 @@ CallOutcome Runner::call(const CallSpec& spec) {
   outcome.run.b = spec.b;
   outcome.run.c_before = spec.c;
   outcome.run.c_after = spec.c;
+  const Budget::Spending spending(budget_of(spec_.box));
+  if (spent(spec_.box)) {
+    outcome.end = grader::CallEnd::hung;
+    return outcome;
+  }
   if (const RunnerFault fault = state_->start(spec_); !fault.none()) {
     adopt(fault, spec.entry, outcome);
     return outcome;
@@ -353,6 +387,11 @@ TimedOutcome Runner::run(const std::string& entry, const std::vector<Launch>& la
   const auto number = state_->find_entry(entry);
   if (!number) {
     outcome.fault = no_entry(entry);
+    return outcome;
+  }
+  const Budget::Spending spending(budget_of(spec_.box));
+  if (spent(spec_.box)) {
+    outcome.fault.end = grader::CallEnd::hung;
     return outcome;
   }
   const Batch batch{*number, fitting(launches)};

@@ -16,8 +16,22 @@
 
 #include "grader/gpu/protocol.hpp"
 #include "grader/judge/session.hpp"
+#include "grader/os/box.hpp"
+#include "grader/os/budget.hpp"
 
 namespace grader::gpu {
+
+/// Around a stranger's runner.
+struct RunnerBox {
+  BoxSettings settings;
+  std::string uuid;                  ///< of the one GPU that it sees
+  std::vector<std::string> devices;  ///< device_files(uuid)
+  std::shared_ptr<Budget> budget;    ///< of the submission; once it is spent every request hangs
+};
+
+/// `process` as it would run unboxed becomes one that runs in such a box; its program is /box/runner
+/// there. Of our environment it gets only where the driver's libraries are.
+ProcessSpec in_gpu_box(const RunnerBox& box, ProcessSpec process);
 
 struct RunnerSpec {
   std::string program;
@@ -27,6 +41,7 @@ struct RunnerSpec {
   std::vector<std::string> environment;             ///< besides LC_ALL and gpu_environment()
   std::size_t output_bytes = 1u << 20;  ///< of stdout and stderr each, the sanitizer's included
   std::optional<std::pair<unsigned, unsigned>> user;
+  std::optional<RunnerBox> box;  ///< instead of a user; never with a wrapper
 };
 
 /// Variables that choose and find a GPU, taken from ours where they are set: CUDA_VISIBLE_DEVICES,

@@ -4,6 +4,7 @@
 
 #include "common/float16.hpp"
 #include "common/reference.hpp"
+#include "grader/gpu/timing.hpp"
 #include "grader/messages.hpp"
 
 namespace grader::gpu {
@@ -54,6 +55,7 @@ CallOutcome HardwareSession::call(const CallSpec& spec) {
     wanted.program = config_.program;
     wanted.patience = config_.patience;
     wanted.user = config_.user;
+    wanted.box = config_.box;
     runner_ = std::make_unique<Runner>(std::move(wanted));
   }
   CallOutcome outcome = runner_->call(spec);
@@ -79,9 +81,9 @@ std::vector<Case> large_cases(const Lab& lab, const Stage& stage, bool quick) {
 }
 
 LargeResult check_large(Caller& session, const Rung& rung, const std::string& type,
-                        const Case& shape, std::uint64_t seed) {
+                        const Case& shape, const DataSeed& data) {
   const diag::ElementType element = element_type(type);
-  const Inputs inputs = make_inputs(element, rung, shape, Fill::zero_mean, Before::poison, seed);
+  const Inputs inputs = make_inputs(element, rung, shape, Fill::zero_mean, Before::poison, data);
   CallSpec spec;
   spec.entry = rung.name + "<" + type + ">";
   spec.a = inputs.a;
@@ -106,8 +108,8 @@ LargeResult check_large(Caller& session, const Rung& rung, const std::string& ty
   } else if (!outcome.run.failed_launch) {
     const bool inputs_kept = outcome.run.a_after->storage == outcome.run.a.storage &&
                              outcome.run.b_after->storage == outcome.run.b.storage;
-    const ProbabilisticResult checked = freivalds(element, outcome.run, seed ^ 0x9e3779b97f4a7c15u,
-                                                  allowed_units(rung, type, Fill::zero_mean));
+    const ProbabilisticResult checked =
+        freivalds(element, outcome.run, system_seed(), allowed_units(rung, type, Fill::zero_mean));
     result.row = checked.row;
     failed = !inputs_kept || !checked.passed;
   }

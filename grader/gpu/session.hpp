@@ -21,6 +21,7 @@ struct HardwareConfig {
   /// the next call starts a fresh one.
   std::chrono::milliseconds patience{10000};
   std::optional<std::pair<unsigned, unsigned>> user;
+  std::optional<RunnerBox> box;
 };
 
 /// Runner::call() in the words of the judge: an error that the device reported is an ended call,
@@ -40,15 +41,15 @@ class HardwareSession : public Caller {
 /// blocks run in many waves and offsets leave 16 bits. `quick`: the first only.
 std::vector<Case> large_cases(const Lab& lab, const Stage& stage, bool quick);
 
-/// One call on random data at a large shape, checked by Freivalds' method in O(n^2) per vector. The
-/// seed of the vectors is not derived from the data's.
+/// One call on random data at a large shape, checked by Freivalds' method in O(n^2) per vector, with
+/// vectors that nobody can foretell.
 struct LargeResult {
   std::optional<Failure> failure;
   bool no_memory = false;  ///< the GPU has too little: not tried
   int row = -1;            ///< first row that does not belong to A * B
 };
 LargeResult check_large(Caller& session, const Rung& rung, const std::string& type,
-                        const Case& shape, std::uint64_t seed);
+                        const Case& shape, const DataSeed& data);
 
 /// What the device itself said about a failed call: "cudaErrorIllegalAddress"; "" if nothing.
 std::string device_error(const CallOutcome& outcome);

@@ -22,7 +22,6 @@ std::vector<std::string> walls(const BoxSettings& settings, BoxRole role) {
                                    "--hostname",
                                    "box",
                                    "--die-with-parent",
-                                   "--new-session",
                                    "--cap-drop",
                                    "ALL",
                                    "--uid",
@@ -30,6 +29,10 @@ std::vector<std::string> walls(const BoxSettings& settings, BoxRole role) {
                                    "--gid",
                                    "1000"};
   const auto add = [&](std::initializer_list<std::string> more) { argv.insert(argv.end(), more); };
+  // A session of its own is a process group of its own, and a signal to the box's group, which
+  // stops a GPU's runner, would miss it. Nothing here has a terminal whose session could be misused.
+  if (role != BoxRole::gpu_runner) add({"--new-session"});
+  if (role == BoxRole::gpu_runner) add({"--proc", "/proc"});
   if (whole("net")) add({"--unshare-net"});
   if (whole("pids")) add({"--unshare-pid", "--as-pid-1"});
   if (whole("environment")) add({"--clearenv"});
@@ -85,6 +88,8 @@ std::string_view to_string(BoxRole role) {
       return "worker";
     case BoxRole::unpacker:
       return "unpacker";
+    case BoxRole::gpu_runner:
+      return "gpu_runner";
   }
   return "?";
 }
@@ -120,6 +125,7 @@ ProcessSpec boxed(const BoxSettings& settings, const BoxView& view, ProcessSpec 
   };
   for (const auto& [ours, theirs] : view.read_only) add({"--ro-bind", ours.string(), theirs});
   for (const auto& folder : view.rest) add({"--ro-bind", folder, folder});
+  for (const auto& device : view.devices) add({"--dev-bind", device, device});
   if (view.out) add({"--bind", view.out->string(), "/out"});
   for (const auto& variable : spec.environment) {
     const auto at = variable.find('=');
@@ -139,6 +145,9 @@ ProcessSpec boxed(const BoxSettings& settings, const BoxView& view, ProcessSpec 
   if (!whole("readonly") || !whole("landlock")) add({"write=/"});
   if (whole("seccomp")) add({"filter=/kit/filters/" + std::string(to_string(view.role))});
   if (view.out) add({"write=/out"});
+  for (const auto& device : view.devices) add({"open=" + device});
+  // The driver's library names its threads there.
+  if (view.role == BoxRole::gpu_runner) add({"open=/proc"});
   if (view.role == BoxRole::compiler) add({"write=/tmp"});
   ProcessLimits inside = spec.limits;
   if (inside.processes == 0) inside.processes = view.role == BoxRole::compiler ? 32 : 64;

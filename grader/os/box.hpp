@@ -8,6 +8,10 @@
 // Landlock and the system call filter, starts the one program and reports how it ended. With
 // process 1 the kernel ends the whole tree, daemons included.
 //
+// A runner on a real GPU needs more: the driver's devices of that one GPU, and a /proc, its own
+// namespace's, which the driver reads. It gets threads but no further processes: what is timed must
+// be stopped as a whole between requests (gpu::Link::pause).
+//
 // `grade` makes what all boxes share (grader/course/box/kit.hpp) and hands the judge a file with
 // BoxSettings. The judge itself is outside: it reads nothing that a stranger wrote but compilers'
 // messages and the worker's replies.
@@ -24,7 +28,7 @@
 
 namespace grader {
 
-enum class BoxRole { compiler, runner, worker, unpacker };
+enum class BoxRole { compiler, runner, worker, unpacker, gpu_runner };
 std::string_view to_string(BoxRole role);
 
 /// What the box of one submission is made from.
@@ -47,6 +51,7 @@ struct BoxView {
   std::vector<std::pair<std::filesystem::path, std::string>> read_only;  ///< (ours, in the box)
   std::optional<std::filesystem::path> out;  ///< ours; writable in the box as /out
   std::vector<std::string> rest;             ///< further folders the program needs, as they are
+  std::vector<std::string> devices = {};     ///< files of /dev beside null and urandom
 };
 
 /// `spec` as it would run unboxed, with paths as in the box, becomes a spec that runs it boxed.

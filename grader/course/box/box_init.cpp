@@ -1,8 +1,8 @@
 // Process 1 of a box (grader/os/box.hpp): applies what has to be set from inside, starts the one
 // program, waits for it, reports how it ended, and ends. The kernel then ends whatever is left.
 //
-//   box_init report=FD [filter=FILE] [write=FOLDER]... [cpu=S] [as=B] [fsize=B] [nofile=N]
-//            [nproc=N] -- PROGRAM [ARGUMENT]...
+//   box_init report=FD [filter=FILE] [write=FOLDER]... [open=PATH]... [cpu=S] [as=B] [fsize=B]
+//            [nofile=N] [nproc=N] -- PROGRAM [ARGUMENT]...
 //
 // To FD: 'S' once the program runs, or 'E' and the errno and step of what failed; after 'S' wait4's
 // status and the processor time in milliseconds, 4 bytes each. Without these somebody outside ended
@@ -31,7 +31,9 @@ namespace {
 struct Options {
   int report = -1;
   const char* filter = nullptr;
-  std::vector<const char*> writable;
+  std::vector<const char*> writable;  ///< all may be done in there
+  std::vector<const char*>
+      openable;  ///< devices and such: written to, and neither made nor removed
   std::uint64_t cpu = 0, as = 0, fsize = 0, nofile = 0, nproc = 0;
   char** program = nullptr;
 };
@@ -57,6 +59,7 @@ Options parse(int argc, char** argv) {
     if (key == "report") options.report = static_cast<int>(number);
     if (key == "filter") options.filter = value;
     if (key == "write") options.writable.push_back(value);
+    if (key == "open") options.openable.push_back(value);
     if (key == "cpu") options.cpu = number;
     if (key == "as") options.as = number;
     if (key == "fsize") options.fsize = number;
@@ -100,7 +103,9 @@ void landlock(const Options& options) {
       ::syscall(SYS_landlock_create_ruleset, &rules, sizeof rules.handled_access_fs, 0));
   if (ruleset < 0) return;
   allow(ruleset, "/", read);
-  allow(ruleset, "/dev/null", LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE);
+  constexpr std::uint64_t open = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE;
+  allow(ruleset, "/dev/null", open);
+  for (const char* path : options.openable) allow(ruleset, path, open);
   for (const char* path : options.writable) allow(ruleset, path, all);
   if (::syscall(SYS_landlock_restrict_self, ruleset, 0) != 0) fail(options.report, 'l');
   ::close(ruleset);

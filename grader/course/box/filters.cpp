@@ -4,6 +4,7 @@
 #include <linux/prctl.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include <cerrno>
 #include <memory>
@@ -91,10 +92,33 @@ constexpr const char* reading[] = {"access", "faccessat",  "faccessat2", "getcwd
 
 /// What ordinary host code of a launcher might do beyond that, all of it within the box.
 constexpr const char* hosting[] = {
-    "alarm",    "dup",   "dup2",      "dup3",    "epoll_create1", "epoll_ctl", "epoll_wait",
-    "eventfd2", "fork",  "getitimer", "getpgid", "getpgrp",       "getsid",    "kill",
-    "pipe",     "pipe2", "pselect6",  "select",  "setitimer",     "setpgid",   "setsid",
-    "shutdown", "vfork", "wait4",     "waitid"};
+    "alarm",    "dup",     "dup2",     "dup3",      "epoll_create1", "epoll_ctl", "epoll_wait",
+    "eventfd2", "getpgid", "getpgrp",  "getitimer", "getsid",        "kill",      "pipe",
+    "pipe2",    "select",  "pselect6", "setitimer", "shutdown"};
+constexpr const char* forking[] = {"fork", "vfork", "setpgid", "setsid", "wait4", "waitid"};
+
+/// What NVIDIA's library makes of calls beside those on its devices (seen with driver 580): a socket
+/// for debuggers, where memory lies, and files that it must be told it cannot make or change; that
+/// there are no such calls ends it.
+constexpr const char* driving[] = {"accept4",
+                                   "bind",
+                                   "chmod",
+                                   "connect",
+                                   "ftruncate",
+                                   "get_mempolicy",
+                                   "ioctl",
+                                   "listen",
+                                   "mbind",
+                                   "memfd_create",
+                                   "mincore",
+                                   "mkdir",
+                                   "mlock",
+                                   "munlock",
+                                   "sched_get_priority_max",
+                                   "sched_get_priority_min",
+                                   "setsockopt",
+                                   "symlink",
+                                   "unlink"};
 
 /// Compilers, linker, nm: files in their own folders, and programs that they start.
 constexpr const char* building[] = {
@@ -125,12 +149,13 @@ class Filter {
     }
   }
 
-  /// Threads and processes, but no new namespace.
-  void allow_clone() {
+  /// Threads, and processes unless `threads` says those alone; but no new namespace.
+  void allow_clone(bool threads) {
     constexpr scmp_datum_t spaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
                                     CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+    const scmp_datum_t thread = threads ? scmp_datum_t{CLONE_THREAD} : 0;
     check(::seccomp_rule_add(context_.get(), SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
-                             scmp_arg_cmp{0, SCMP_CMP_MASKED_EQ, spaces, 0}));
+                             scmp_arg_cmp{0, SCMP_CMP_MASKED_EQ, spaces | thread, thread}));
     // clone3 hides its flags behind a pointer: left out, and libc then takes clone.
   }
 
@@ -160,16 +185,24 @@ void write_filter(BoxRole role, const std::filesystem::path& file) {
   Filter filter;
   filter.allow(computing);
   filter.allow(reading);
-  if (role == BoxRole::runner) filter.allow(hosting);
+  const bool on_gpu = role == BoxRole::gpu_runner;
+  if (role == BoxRole::runner || on_gpu) filter.allow(hosting);
+  if (role == BoxRole::runner) filter.allow(forking);
   if (role == BoxRole::compiler) filter.allow(building);
-  if (role != BoxRole::unpacker) filter.allow_clone();
+  if (role != BoxRole::unpacker) filter.allow_clone(on_gpu);
   // Its own limits, which it cannot raise. Those of process 1 would end the box without a word.
   filter.allow_value(SCMP_SYS(prlimit64), 0, 0);
   // A descriptor and its flags. Leases, locks and notices reach beyond the box: other boxes are
   // shown the same files.
   for (const int command : {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL})
     filter.allow_value(SCMP_SYS(fcntl), 1, static_cast<scmp_datum_t>(command));
-  filter.allow_value(SCMP_SYS(ioctl), 1, TCGETS);  // isatty
+  if (on_gpu) {
+    filter.allow(driving);
+    filter.allow_value(SCMP_SYS(socket), 0, AF_UNIX);
+    filter.allow_value(SCMP_SYS(socketpair), 0, AF_UNIX);
+  } else {
+    filter.allow_value(SCMP_SYS(ioctl), 1, TCGETS);  // isatty
+  }
   filter.allow_value(SCMP_SYS(prctl), 0, PR_SET_NAME);
   filter.allow_value(SCMP_SYS(prctl), 0, PR_SET_VMA);
   filter.allow_value(SCMP_SYS(prctl), 0, PR_GET_NO_NEW_PRIVS);

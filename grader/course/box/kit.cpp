@@ -11,6 +11,9 @@
 
 #include "grader/course/box/filters.hpp"
 #include "grader/errors.hpp"
+#include "grader/gpu/build.hpp"
+#include "grader/gpu/device_files.hpp"
+#include "grader/gpu/runner.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/escape.hpp"
 #include "grader/os/files.hpp"
@@ -155,7 +158,7 @@ void Kit::copy_parts(const Workplace* place, const fs::path& programs) {
   const fs::path kit = settings_.kit;
   make_folder(kit / "filters");
   for (const BoxRole role :
-       {BoxRole::compiler, BoxRole::runner, BoxRole::worker, BoxRole::unpacker})
+       {BoxRole::compiler, BoxRole::runner, BoxRole::worker, BoxRole::unpacker, BoxRole::gpu_runner})
     write_filter(role, kit / "filters" / std::string(to_string(role)));
   copy_readable(programs / "grader", kit / "grader", program);
   copy_readable(programs / "box_init", kit / "box_init", program);
@@ -182,6 +185,9 @@ void Kit::copy_headers(const Workplace& place) {
       if (entry.is_regular_file() && header(entry.path()))
         copy_readable(entry.path(), kit / "lab" / entry.path().lexically_relative(place.root),
                       file);
+  // Our half of a runner on a real GPU is compiled together with the submission.
+  for (const char* name : gpu::gpu_runner_sources)
+    copy_readable(place.root / name, kit / "lab" / name, file);
 }
 
 void Kit::try_boxes(bool worker) const {
@@ -213,6 +219,27 @@ void Kit::try_boxes(bool worker) const {
                     exit_infrastructure);
   }
   throw UserError(text("box.broken", {{"what", printable(broken)}}), exit_infrastructure);
+}
+
+void Kit::try_gpu(const std::string& uuid) const {
+  gpu::RunnerBox box;
+  box.settings = settings_;
+  if (own_users_) box.settings.user = {first_user + users, first_user + users};
+  box.uuid = uuid;
+  box.devices = gpu::device_files(uuid);
+  ProcessSpec spec;
+  spec.argv = {(settings_.kit / "grader").string(), "gpu-probe"};
+  std::string why;
+  try {
+    const RunResult tried =
+        run_process(gpu::in_gpu_box(box, std::move(spec)), std::chrono::seconds(60));
+    if (tried.ok()) return;
+    why = tried.timed_out ? text("box.gpu_silent") : tried.output + tried.errors;
+  } catch (const InfraError& error) {
+    why = error.what();
+  }
+  throw UserError(text("box.no_gpu", {{"gpu", uuid}, {"why", printable(why)}}),
+                  exit_infrastructure);
 }
 
 std::pair<unsigned, unsigned> Kit::next_user() {

@@ -27,6 +27,9 @@ class Kit {
   Kit(const Kit&) = delete;
   Kit& operator=(const Kit&) = delete;
 
+  /// Throws UserError if no program in a box could use the GPU with this UUID.
+  void try_gpu(const std::string& uuid) const;
+
   /// In words, for reports.
   const std::string& protection() const { return settings_.protection; }
 

@@ -19,29 +19,33 @@ $(BOX_INIT): $(call objects,grader/course/box/box_init.cpp)
 PROGRAMS    += $(GRADE) $(BOX_INIT) $(UNPACK)
 ALL_OBJECTS += $(call objects,grader/course/grade/main.cpp grader/course/box/box_init.cpp grader/course/intake/unpack_main.cpp $(GRADE_SRC))
 
-# What an autograder's image builds once.
+GRADE_PROGRAMS = $(GRADER) $(GRADE) $(BOX_INIT) $(UNPACK) $(GRADER_NEEDS) $(if $(filter gpu,$(DEVICE)),$(if $(GPU_HERE),$(GPU_WORKER)))
+# What an autograder's image builds once, and a node of a cluster with DEVICE=gpu.
 .PHONY: grade-programs
 grade-programs:
-	$(call ensure,$(GRADER) $(GRADE) $(BOX_INIT) $(UNPACK) $(GRADER_NEEDS))
+	$(call ensure,$(GRADE_PROGRAMS))
 
 # After what ended with $$status: pages of all that was graded, also where some were not.
 GRADES = $(or $(OUT),$(BUILD)/grades)
 class_report = case $$status in 0|3) [ ! -e "$(GRADES)/grades.json" ] || $(PYTHON) grader/course/report/report.py "$(GRADES)" ;; esac;
 
 .PHONY: grade regrade collect similar autograder handout solution-branch
-grade: ## staff: grade a class, SUBMISSIONS= [COURSE=] [ENGINE=slurm]
+grade: ## staff: grade a class, SUBMISSIONS= [COURSE=] [DEVICE=gpu] [ENGINE=slurm]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: grade what? make grade SUBMISSIONS=folder' >&2; exit 4; }
-	$(Q)[ "$(DEVICE)" != gpu ] || { echo 'error: DEVICE=gpu: a class is graded on the simulated GPU; make check DEVICE=gpu times one submission' >&2; exit 4; }
+	$(Q)[ "$(DEVICE)" != gpu ] || [ -n "$(GPU_HERE)" ] || [ "$(ENGINE)" = slurm ] || \
+	  { echo 'error: DEVICE=gpu: no GPU here, or no nvcc for it (make doctor). Without DEVICE=gpu all but speed is graded' >&2; exit 3; }
+	$(Q)[ "$(DEVICE)" != gpu ] || [ -n "$(GPU_HERE)" ] || [ -x $(GPU_WORKER) ] || \
+	  { echo 'error: DEVICE=gpu: a node with a GPU builds what runs on it, once: srun --gres=gpu:1 make grade-programs DEVICE=gpu' >&2; exit 3; }
 	$(Q)[ "$(ENGINE)" != slurm ] || [ -n "$(PARTITION)" ] || { echo 'error: where? make grade ENGINE=slurm PARTITION=name; sinfo lists them' >&2; exit 4; }
-	$(call ensure,$(GRADER) $(GRADE) $(BOX_INIT) $(UNPACK) $(GRADER_NEEDS))
-	$(Q)$(GRADE) "$(SUBMISSIONS)" $(if $(ROSTER),--roster "$(ROSTER)") \
+	$(call ensure,$(GRADE_PROGRAMS))
+	$(Q)$(GRADE) "$(SUBMISSIONS)" $(if $(filter gpu,$(DEVICE)),--device gpu) $(if $(ROSTER),--roster "$(ROSTER)") \
 	  $(if $(OUT),--out "$(OUT)") $(if $(COURSE),--course "$(COURSE)") $(if $(filter 1,$(UNSAFE)),--unsafe) \
 	  $(if $(filter slurm,$(ENGINE)),--engine slurm --partition "$(PARTITION)" $(if $(GRES),--gres "$(GRES)")); status=$$?; $(class_report) \
 	  $(if $(EXPORT),$(PYTHON) grader/course/exports/export.py "$(GRADES)" "$(EXPORT)" $(if $(ASSIGNMENT),--assignment "$(ASSIGNMENT)") &&) exit $$status
 regrade: ## staff: one student again, STUDENT= [STAGE=1.1] [OUT=]
 	$(Q)[ -n "$(STUDENT)" ] || { echo 'error: whom? make regrade STUDENT=id' >&2; exit 4; }
-	$(call ensure,$(GRADER) $(GRADE) $(BOX_INIT) $(UNPACK) $(GRADER_NEEDS))
-	$(Q)$(GRADE) --regrade "$(STUDENT)" $(if $(STAGE),--stage "$(STAGE)") $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") \
+	$(call ensure,$(GRADE_PROGRAMS))
+	$(Q)$(GRADE) $(if $(filter gpu sim,$(DEVICE)),--device $(DEVICE)) --regrade "$(STUDENT)" $(if $(STAGE),--stage "$(STAGE)") $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") \
 	  $(if $(ROSTER),--roster "$(ROSTER)") $(if $(COURSE),--course "$(COURSE)") $(if $(filter 1,$(UNSAFE)),--unsafe); status=$$?; $(class_report) exit $$status
 collect: ## staff: only the files that count, SUBMISSIONS= [OUT=] [ROSTER=] [UNSAFE=1]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: of what? make collect SUBMISSIONS=folder' >&2; exit 4; }

@@ -112,7 +112,8 @@ fs::path grader_program() {
   return fs::read_symlink(own_program()).parent_path() / "grader";
 }
 
-ProcessSpec check_alone(const Workplace& place, const fs::path& sources, const std::string& json) {
+ProcessSpec check_alone(const Workplace& place, const fs::path& sources, const std::string& json,
+                        const std::string& visible_gpu) {
   ProcessSpec spec;
   spec.argv = {grader_program().string(),
                "--root",
@@ -125,12 +126,19 @@ ProcessSpec check_alone(const Workplace& place, const fs::path& sources, const s
                "--json",
                json,
                "--device",
-               "sim",
+               visible_gpu.empty() ? "sim" : "gpu",
                "--jobs",
                "1"};
   spec.environment = minimal_environment();
-  if (const char* clang = std::getenv("CLANG"))
-    spec.environment.push_back(std::string("CLANG=") + clang);
+  std::vector<const char*> kept = {"CLANG"};
+  if (!visible_gpu.empty()) {
+    spec.environment.push_back("CUDA_VISIBLE_DEVICES=" + visible_gpu);
+    kept.insert(kept.end(),
+                {"NVCC", "CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "ARCH", "ARCH_CHOSEN"});
+  }
+  for (const char* name : kept)
+    if (const char* value = std::getenv(name))
+      spec.environment.push_back(std::string(name) + "=" + value);
   return spec;
 }
 

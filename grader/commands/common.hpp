@@ -45,9 +45,10 @@ std::string commit_of(const std::filesystem::path& root);
 /// The program that grades labs, for the programs beside it.
 std::filesystem::path grader_program();
 /// It as a process of its own that checks `sources` on the simulated GPU, one stage after the other,
-/// with CLANG= as it is here. `json`: where the result goes, "-" = its output.
+/// with CLANG= as it is here. `json`: where the result goes, "-" = its output. `visible_gpu`: on the
+/// real GPU of this name in CUDA_VISIBLE_DEVICES, too.
 ProcessSpec check_alone(const Workplace& place, const std::filesystem::path& sources,
-                        const std::string& json);
+                        const std::string& json, const std::string& visible_gpu = "");
 
 /// ARCH= as the user chose it; "" if the Makefile asked the GPU.
 std::string chosen_arch();

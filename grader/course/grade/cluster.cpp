@@ -23,7 +23,7 @@ using messages::text;
 // A task must be worth its start, and Slurm's arrays have 1001 places unless somebody changed that.
 constexpr std::size_t least_per_task = 3, most_tasks = 500;
 // The longest that a submission may take, and the time around it.
-constexpr unsigned minutes_per_submission = 21, minutes_around = 5;
+constexpr unsigned minutes_per_submission = 21, minutes_on_gpu = 61, minutes_around = 5;
 
 std::string quoted(const fs::path& path) {
   std::string text = "'";
@@ -45,6 +45,7 @@ Plan read_plan(const fs::path& out) {
   plan.course = document.at("course");
   plan.stage = document.at("stage");
   plan.unsafe = document.at("unsafe");
+  plan.on_gpu = document.at("on_gpu");
   for (const auto& one : document.at("students"))
     plan.students.push_back(
         {one.at("key"), one.at("student"), one.at("submission_sha256"), one.at("remarks")});
@@ -66,6 +67,7 @@ void write_plan(const fs::path& out, const Plan& plan) {
                                             {"course", plan.course},
                                             {"stage", plan.stage},
                                             {"unsafe", plan.unsafe},
+                                            {"on_gpu", plan.on_gpu},
                                             {"students", students}}));
 }
 
@@ -108,7 +110,8 @@ void Cluster::submit(const Plan& given) const {
   job.gres = options_.gres;
   job.folder = folder_;
   job.tasks = plan.tasks();
-  job.minutes = minutes_around + minutes_per_submission * static_cast<unsigned>(plan.per_task);
+  job.minutes = minutes_around + (plan.on_gpu ? minutes_on_gpu : minutes_per_submission) *
+                                     static_cast<unsigned>(plan.per_task);
   // The submitting machine's TMPDIR need not be there on a node.
   const std::string head = "[ -d \"${TMPDIR:-/}\" ] || unset TMPDIR\n";
   const std::string program = quoted(grader_program().parent_path() / "grade") + " --root " +
@@ -119,6 +122,7 @@ void Cluster::submit(const Plan& given) const {
   if (!options_.roster.empty()) again += " --roster " + quoted(fs::absolute(options_.roster));
   if (!options_.course.empty()) again += " --course " + quoted(fs::absolute(options_.course));
   if (options_.unsafe) again += " --unsafe";
+  if (plan.on_gpu) again += " --device gpu";
   job.collector = head + again + " --collector\n\"${PYTHON:-python3}\" " +
                   quoted(place_.root / "grader/course/report/report.py") + " " + quoted(out_) +
                   "\n";
@@ -194,8 +198,9 @@ ExitCode run_task(const GradeOptions& options) {
     if (!plan.course.empty())
       course = apply_course(labs, read_file(plan.course, 1u << 20), plan.course);
     judging.emplace(place, labs, course, records,
-                    JudgingOptions{plan.course, plan.stage, plan.unsafe, {}});
+                    JudgingOptions{plan.course, plan.stage, plan.unsafe, plan.on_gpu, {}});
     unfit = differs(*judging, plan);
+    judging->find_gpus();
   } catch (const UserError& error) {
     unfit = error.what();
   }
@@ -211,6 +216,7 @@ ExitCode run_task(const GradeOptions& options) {
     if (unfit.empty()) {
       judging->need_room();
       record = judging->judge(student.key);
+      if (plan.on_gpu) judging->measure_again(student.key, labs, record);
       judging->need_room();
     }
     failed = failed || status_of(record) == GradeStatus::infra_error;

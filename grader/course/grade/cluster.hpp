@@ -23,6 +23,7 @@ struct Plan {
   std::string setting, protection, compiler;
   std::string course, stage;
   bool unsafe = false;
+  bool on_gpu = false;
 
   std::size_t tasks() const { return (students.size() + per_task - 1) / per_task; }
 };

@@ -16,6 +16,7 @@
 #include "grader/course/box/unpacker.hpp"
 #include "grader/course/grade/cluster.hpp"
 #include "grader/course/grade/judging.hpp"
+#include "grader/course/grade/measurements.hpp"
 #include "grader/course/grade/progress.hpp"
 #include "grader/course/grade/regrade.hpp"
 #include "grader/course/grade/slurm.hpp"
@@ -34,6 +35,8 @@ namespace {
 constexpr std::chrono::seconds between_tables{1};
 // Where tasks end, the collector and whoever waits make the same tables, one after the other.
 constexpr std::chrono::seconds others_tables{120};
+// What was too noisy on a GPU, in one run; another run measures it again.
+constexpr int further_measurements = 2;
 
 fs::path grades_folder(const GradeOptions& options) {
   return options.out.empty() ? workplace(options.place).build / "grades"
@@ -54,7 +57,7 @@ class Class {
         records_(grades_folder(options)),
         lock_(records_.lock(options.collector ? others_tables : std::chrono::seconds())),
         cluster_(options, place_, records_),
-        table_{intake_, labs_, course_, {}, {}, false, {}} {
+        table_{intake_, labs_, course_, {}, {}, options.device == "gpu", {}} {
     waiting_.resize(intake_.students().size());
     table_.entries.resize(intake_.students().size());
     if (!options.regrade.empty()) {
@@ -77,7 +80,13 @@ class Class {
         throw UserError(messages::text("grade.at_work", {{"folder", records_.folder().string()}}),
                         exit_usage);
       begin();
+      judging_->find_gpus();
+      if (judging_->gpus())
+        std::cerr << judging_->gpus()->devices().size() << " GPU(s): " << judging_->gpus()->about()
+                  << '\n';
       each([this](std::size_t i) { grade(i); });
+      for (int i = 0; i < further_measurements && judging_->gpus(); ++i)
+        if (!measure_again()) break;
     }
     return conclude();
   }
@@ -85,9 +94,9 @@ class Class {
  private:
   void begin() {
     records_.sweep();
-    judging_.emplace(
-        place_, labs_, course_, records_,
-        JudgingOptions{options_.course, options_.stage, options_.unsafe, options_.weaken});
+    judging_.emplace(place_, labs_, course_, records_,
+                     JudgingOptions{options_.course, options_.stage, options_.unsafe, on_gpu(),
+                                    options_.weaken});
     table_.protection = judging_->protection();
     table_.setting = judging_->setting();
     remember();
@@ -113,11 +122,56 @@ class Class {
           if (stopped_.empty()) stopped_ = error.what();
         }
       });
-    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-    Pool pool(std::min<unsigned>(options_.jobs ? options_.jobs : cores,
+    Pool pool(std::min<unsigned>(options_.jobs ? options_.jobs : jobs_here(),
                                  static_cast<unsigned>(jobs.size())));
     pool.run(jobs);
     if (!stopped_.empty()) throw UserError(stopped_, exit_infrastructure);
+  }
+
+  bool on_gpu() const { return options_.device == "gpu"; }
+
+  /// A core each. Where a GPU measures, half of them stay free for the processes that are timed.
+  unsigned jobs_here() const {
+    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    if (!judging_->gpus()) return cores;
+    return std::max<unsigned>(cores / 2, static_cast<unsigned>(judging_->gpus()->devices().size()));
+  }
+
+  /// Those whom this run is about.
+  bool concerned(std::size_t index) const {
+    return options_.regrade.empty() || intake_.students()[index].id == options_.regrade;
+  }
+
+  /// When all have had their turn. False: nothing is left to measure.
+  bool measure_again() {
+    std::vector<bool> open(table_.entries.size());
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      open[i] = concerned(i) && !undecided(table_.entries[i].record, labs_).empty();
+      count += open[i] ? 1 : 0;
+    }
+    if (count == 0) return false;
+    progress_.clear();
+    std::cerr << messages::text("grade.measure_again", {{"count", std::to_string(count)}}) << '\n';
+    each([&](std::size_t i) {
+      if (!open[i]) return;
+      Waiting& waiting = waiting_[i];
+      waiting = Waiting();
+      waiting.before = waiting.record = table_.entries[i].record;
+      waiting.sha256 = waiting.before.at("submission_sha256");
+      waiting.remarks = waiting.before.at("remarks");
+      waiting.measured_again = true;
+      const std::string& key = intake_.students()[i].key;
+      try {
+        const intake::Collected collected = intake_.collect(intake_.students()[i], labs_);
+        if (collected.sha256 != waiting.sha256) return;
+        records_.write_sources(key, collected);
+      } catch (const InfraError&) {  // a repository that cannot be reached now
+        return;
+      }
+      if (judging_->measure_again(key, labs_, waiting.record)) settle(i);
+    });
+    return true;
   }
 
   ExitCode conclude() {
@@ -154,6 +208,7 @@ class Class {
     std::string sha256;
     Record remarks;
     bool kept = false, to_judge = false;
+    bool measured_again = false;  ///< the rest of its record stands already
   };
 
   void prepare(std::size_t index) {
@@ -200,7 +255,7 @@ class Class {
     if (!record.is_null()) {
       const Lateness late = lateness_of(student, course_);
       entry.standing = give_points(record, labs_, course_, late, table_.measured);
-      if (student.id == options_.regrade) {
+      if (student.id == options_.regrade && !waiting.measured_again) {
         changes = keep_beside(waiting.before, options_.stage, record);
         entry.standing = give_points(record, labs_, course_, late, table_.measured);
       }
@@ -252,6 +307,7 @@ class Class {
       plan.compiler = judging_->compiler();
       plan.course = options_.course.empty() ? "" : fs::absolute(options_.course).string();
       plan.unsafe = options_.unsafe;
+      plan.on_gpu = on_gpu();
       for (std::size_t i = 0; i < waiting_.size(); ++i)
         if (waiting_[i].to_judge)
           plan.students.push_back({intake_.students()[i].key, intake_.students()[i].id,
@@ -302,7 +358,8 @@ class Class {
     write_file_atomically(records_.folder() / "class.json",
                           dump({{"submissions", absolute(options_.submissions)},
                                 {"roster", absolute(options_.roster)},
-                                {"course", absolute(options_.course)}}));
+                                {"course", absolute(options_.course)},
+                                {"device", options_.device}}));
   }
 
   const GradeOptions& options_;
@@ -341,6 +398,7 @@ ExitCode grade(GradeOptions options) {
     recall(options.submissions, "submissions");
     recall(options.roster, "roster");
     recall(options.course, "course");
+    if (options.device.empty()) options.device = known.value("device", std::string());
   }
   ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write, with its words
   return Class(options).run();

@@ -13,6 +13,7 @@ struct GradeOptions {
   std::filesystem::path submissions, out;
   std::filesystem::path course;     ///< an instructor's course.toml; "" = none
   std::filesystem::path roster;     ///< a table of who is in the course; "" = none
+  std::string device;               ///< sim, or gpu: speed, too; "" = sim, or as in the run before
   std::string engine = "local";     ///< or "slurm": tasks of an array job
   std::string partition, gres;      ///< of Slurm; gres "" = none
   bool task = false;                ///< this is such a task; it needs place and out alone

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "grader/compile/toolchain.hpp"
+#include "grader/course/grade/measurements.hpp"
 #include "grader/judge/session.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/escape.hpp"
@@ -19,16 +20,19 @@ namespace {
 
 // Compiling and checking every lab takes seconds; an endless kernel in each stage, minutes.
 constexpr std::chrono::minutes student_limit{20};
+// With a real GPU: one waits for one's turn there, and what is measured is repeated until it is sure.
+constexpr std::chrono::minutes student_limit_on_gpu{60};
 // For the largest files that a compiler may write, of a submission per core.
 constexpr std::uintmax_t least_room = 64u << 20;
 
 std::string setting_of(const Workplace& place, const std::vector<Lab>& labs, const Course& course,
                        const Key& secret, const std::string& protection,
-                       const std::string& compiler) {
+                       const std::string& compiler, bool on_gpu) {
   std::string all(secret.begin(), secret.end());
   const auto add = [&](const std::string& part) { all += part + '\0'; };
   add(protection);
   add(compiler);
+  if (on_gpu) add("on a GPU");  // of any model: bars are shares, and each record names its GPU
   add(std::to_string(course.extra_seeds));
   add(read_file(grader_program(), 1u << 30));
   for (const auto& lab : labs) {
@@ -59,7 +63,14 @@ Judging::Judging(const Workplace& place, const std::vector<Lab>& labs, const Cou
                  std::set<std::string>(options_.weaken.begin(), options_.weaken.end()));
     protection_ = kit_->protection();
   }
-  setting_ = setting_of(place_, labs, course, secret_, protection_, compiler_);
+  setting_ = setting_of(place_, labs, course, secret_, protection_, compiler_, options_.on_gpu);
+}
+
+void Judging::find_gpus() {
+  if (!options_.on_gpu) return;
+  gpus_.emplace();
+  if (kit_)
+    for (const auto& one : gpus_->devices()) kit_->try_gpu(one.uuid);
 }
 
 void Judging::need_room() const {
@@ -77,17 +88,38 @@ void Judging::need_room() const {
 
 Record Judging::judge(const std::string& key) {
   try {
-    Record record = judge_once(key, hmac_sha256(secret_, key));
-    for (unsigned i = 1; i <= extra_seeds_ && status_of(record) == GradeStatus::graded; ++i)
-      take_worse(record, judge_once(key, hmac_sha256(secret_, key + "/" + std::to_string(i))));
+    Trial trial{hmac_sha256(secret_, key), options_.stage, "", gpus_.has_value()};
+    Record record = judge_once(key, trial);
+    trial.on_gpu = false;
+    for (unsigned i = 1; i <= extra_seeds_ && status_of(record) == GradeStatus::graded; ++i) {
+      trial.inputs = hmac_sha256(secret_, key + "/" + std::to_string(i));
+      take_worse(record, judge_once(key, trial));
+    }
     return record;
   } catch (const std::exception& error) {
     return record_of_failure(key + ": " + error.what());
   }
 }
 
-Record Judging::judge_once(const std::string& key, const Key& inputs) {
-  ProcessSpec spec = check_alone(place_, records_.sources(key), "-");
+bool Judging::measure_again(const std::string& key, const std::vector<Lab>& labs, Record& record) {
+  bool any = false;
+  for (const auto& open : undecided(record, labs)) {
+    if (!options_.stage.empty() && options_.stage != open.stage) continue;
+    try {
+      const Record later =
+          judge_once(key, {hmac_sha256(secret_, key), open.stage, open.uuid, true});
+      take_measurement(record, later, open.stage);
+      any = true;
+    } catch (const InfraError&) {  // it stays as it was
+    }
+  }
+  return any;
+}
+
+Record Judging::judge_once(const std::string& key, const Trial& trial) {
+  std::optional<Gpus::Turn> gpu;
+  if (trial.on_gpu) gpu.emplace(*gpus_, trial.not_on);
+  ProcessSpec spec = check_alone(place_, records_.sources(key), "-", gpu ? gpu->name() : "");
   spec.argv.emplace_back("--hostile");
   const bool printed = std::count(options_.weaken.begin(), options_.weaken.end(), "seed") != 0;
   if (!printed) spec.argv.insert(spec.argv.end(), {"--key", "3"});
@@ -96,22 +128,23 @@ Record Judging::judge_once(const std::string& key, const Key& inputs) {
     box.emplace(*kit_, key);
     spec.argv.insert(spec.argv.end(), {"--box", box->file().string()});
   }
-  if (!options_.stage.empty()) spec.argv.insert(spec.argv.end(), {"--stage", options_.stage});
+  if (!trial.stage.empty()) spec.argv.insert(spec.argv.end(), {"--stage", trial.stage});
   if (!options_.course.empty())
     spec.argv.insert(spec.argv.end(), {"--course", fs::absolute(options_.course).string()});
   spec.output_bytes = 16u << 20;
-  const UniqueFd inputs_end = piped(inputs);
+  const UniqueFd inputs_end = piped(trial.inputs);
   spec.descriptors = {{inputs_end.get(), 3}};
-  const RunResult ran = run_process(spec, student_limit);
+  const std::chrono::minutes limit = gpu ? student_limit_on_gpu : student_limit;
+  const RunResult ran = run_process(spec, limit);
   if (ran.timed_out)
-    return record_of_failure("no result after " + std::to_string(student_limit.count()) +
-                             " minutes");
+    return record_of_failure("no result after " + std::to_string(limit.count()) + " minutes");
   if (WIFSIGNALED(ran.status))
     return record_of_failure("the judge died of " + signal_name(WTERMSIG(ran.status)));
   if (ran.capped) return record_of_failure("the result is too large");
   if (ran.output.empty()) return record_of_failure(printable(ran.errors).substr(0, 500));
   Record record = Record::parse(ran.output);
   record["status"] = name_of(GradeStatus::graded);
+  name_gpu(record);
   for (const auto& lab : record.at("labs"))
     for (const auto& stage : lab.at("stages"))
       if (stage.at("state") == "infra") {

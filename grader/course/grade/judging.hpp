@@ -9,6 +9,7 @@
 
 #include "grader/commands/common.hpp"
 #include "grader/course/box/kit.hpp"
+#include "grader/course/grade/gpus.hpp"
 #include "grader/course/grade/records.hpp"
 
 namespace grader {
@@ -17,6 +18,7 @@ struct JudgingOptions {
   std::filesystem::path course;     ///< "" = none
   std::string stage;                ///< this one alone; "" = all
   bool unsafe = false;              ///< without a box
+  bool on_gpu = false;              ///< on a real GPU as well
   std::vector<std::string> weaken;  ///< walls of the box to leave out, for tests: see BoxSettings
 };
 
@@ -40,8 +42,24 @@ class Judging {
   /// does on every set of inputs.
   Record judge(const std::string& key);
 
+  /// Looks for the GPUs of this machine, before the first judge() where options.on_gpu. Not for
+  /// whoever only plans what others will do. Throws UserError with what is missing.
+  void find_gpus();
+  /// Null: none is used.
+  const Gpus* gpus() const { return gpus_ ? &*gpus_ : nullptr; }
+  /// What is undecided in the record of whose files lie in records.sources(key) is measured once
+  /// more, on another GPU if there is one. False: nothing was.
+  bool measure_again(const std::string& key, const std::vector<Lab>& labs, Record& record);
+
  private:
-  Record judge_once(const std::string& key, const Key& inputs);
+  /// One run of the grader.
+  struct Trial {
+    Key inputs{};
+    std::string stage;   ///< this one alone; "" = all
+    std::string not_on;  ///< a GPU, see Gpus::Turn
+    bool on_gpu = false;
+  };
+  Record judge_once(const std::string& key, const Trial& trial);
 
   Workplace place_;
   const Records& records_;
@@ -49,6 +67,7 @@ class Judging {
   unsigned extra_seeds_;
   Key secret_{};
   std::optional<box::Kit> kit_;
+  std::optional<Gpus> gpus_;
   std::string compiler_, protection_, setting_;
 };
 

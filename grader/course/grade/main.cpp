@@ -15,6 +15,8 @@ int main(int argc, char** argv) {
   app.add_option("--roster", grading.roster, "a table of ids, names and sections");
   app.add_option("--out", grading.out, "default: grades in the build folder");
   app.add_option("--course", grading.course, "an instructor's course.toml");
+  app.add_option("--device", grading.device, "sim, or gpu: on a real one, too, with speed")
+      ->check(CLI::IsMember({"sim", "gpu"}));
   app.add_option("--engine", grading.engine, "local, or slurm: an array job on a cluster")
       ->check(CLI::IsMember({"local", "slurm"}));
   app.add_option("--partition", grading.partition, "with --engine slurm: where");

@@ -4,6 +4,8 @@
 #include <iostream>
 #include <sstream>
 
+#include "grader/course/grade/measurements.hpp"
+#include "grader/messages.hpp"
 #include "grader/os/escape.hpp"
 #include "grader/os/files.hpp"
 #include "grader/report/text.hpp"
@@ -97,6 +99,11 @@ Record json_entry(const ClassTable& table, std::size_t index) {
     one["bonus"] = standing.bonus;
   }
   one["stages"] = points;
+  if (table.measured) {
+    Record open = Record::array();
+    for (const auto& stage : undecided(entry.record, table.labs)) open.push_back(stage.stage);
+    one["undecided"] = open;
+  }
   if (!standing.speed.empty()) one["speed"] = entry.record.at("standing").at("speed");
   one["remarks"] = remarks_of(entry);
   one["result"] = "results/" + student.key + ".json";
@@ -105,6 +112,17 @@ Record json_entry(const ClassTable& table, std::size_t index) {
 
 void print_list(const char* what, const std::vector<std::string>& ids) {
   for (const auto& id : ids) std::cout << what << ": " << intake::shown(id) << '\n';
+}
+
+void print_undecided(const ClassTable& table) {
+  bool any = false;
+  for (std::size_t i = 0; i < table.entries.size(); ++i)
+    for (const auto& open : undecided(table.entries[i].record, table.labs)) {
+      if (!any) std::cout << messages::text("grade.undecided") << '\n';
+      any = true;
+      std::cout << "    " << intake::shown(table.intake.students()[i].id) << ", stage "
+                << open.stage << ": " << printable(open.why) << '\n';
+    }
 }
 
 }  // namespace
@@ -161,6 +179,7 @@ void ClassTable::print() const {
       for (const auto& line : report::wrap(printable(remarks), 76))
         std::cout << "    " << line << '\n';
   }
+  if (measured) print_undecided(*this);
   print_list("not in the roster", intake.unknown());
   print_list("handed nothing in", intake.missing());
   for (const auto& line : intake.ignored()) std::cout << "ignored: " << line << '\n';

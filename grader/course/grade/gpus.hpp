@@ -1,0 +1,52 @@
+// The GPUs that a class is graded on. Each submission gets one, the one with the fewest others; on it
+// they measure one after the other (grader/gpu/turn.hpp), while compilers and the simulated GPU work
+// for the next.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "grader/gpu/toolchain.hpp"
+
+namespace grader {
+
+class Gpus {
+ public:
+  /// Those of this machine that CUDA_VISIBLE_DEVICES leaves. Throws UserError with what is missing
+  /// if there is none that can be used.
+  Gpus();
+  /// In tests.
+  Gpus(std::vector<gpu::Device> devices, std::string toolkit);
+
+  const std::vector<gpu::Device>& devices() const { return devices_; }
+  /// Models and toolkit, for people.
+  const std::string& about() const { return about_; }
+
+  /// A submission's, until it ends.
+  class Turn {
+   public:
+    /// Another GPU than `not_this` (a UUID, "" = any) if there is another.
+    Turn(Gpus& gpus, const std::string& not_this);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    /// For CUDA_VISIBLE_DEVICES.
+    const std::string& name() const { return name_; }
+
+   private:
+    Gpus& gpus_;
+    std::string name_;
+  };
+
+ private:
+  void describe(const std::string& toolkit);
+
+  std::vector<gpu::Device> devices_;
+  std::string about_;
+  std::mutex guard_;
+  std::map<std::string, unsigned> users_;
+};
+
+}  // namespace grader

@@ -187,7 +187,7 @@ void Kit::copy_headers(const Workplace& place) {
                       file);
   // Our half of a runner on a real GPU is compiled together with the submission.
   for (const char* name : gpu::gpu_runner_sources)
-    copy_readable(place.root / name, kit / "lab" / name, file);
+    if (fs::exists(place.root / name)) copy_readable(place.root / name, kit / "lab" / name, file);
 }
 
 void Kit::try_boxes(bool worker) const {

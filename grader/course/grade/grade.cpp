@@ -147,7 +147,7 @@ class Class {
     std::vector<bool> open(table_.entries.size());
     std::size_t count = 0;
     for (std::size_t i = 0; i < open.size(); ++i) {
-      open[i] = concerned(i) && !undecided(table_.entries[i].record, labs_).empty();
+      open[i] = concerned(i) && !table_.entries[i].undecided.empty();
       count += open[i] ? 1 : 0;
     }
     if (count == 0) return false;
@@ -157,7 +157,8 @@ class Class {
       if (!open[i]) return;
       Waiting& waiting = waiting_[i];
       waiting = Waiting();
-      waiting.before = waiting.record = table_.entries[i].record;
+      waiting.before = waiting.record = records_.stored(intake_.students()[i].key);
+      if (waiting.before.is_null()) return;
       waiting.sha256 = waiting.before.at("submission_sha256");
       waiting.remarks = waiting.before.at("remarks");
       waiting.measured_again = true;
@@ -176,7 +177,7 @@ class Class {
 
   ExitCode conclude() {
     progress_.clear();
-    for (const Graded& entry : table_.entries) infra_ += entry.record.is_null() ? 1 : 0;
+    for (const Graded& entry : table_.entries) infra_ += entry.status == GradeStatus::pending;
     table_.write(records_.folder());
     if (options_.regrade.empty()) {
       table_.print();
@@ -250,26 +251,24 @@ class Class {
       record["protection"] = table_.protection;
       record["remarks"] = waiting.remarks;
     }
-    Graded entry;
+    Standing standing;
     std::string changes;
     if (!record.is_null()) {
       const Lateness late = lateness_of(student, course_);
-      entry.standing = give_points(record, labs_, course_, late, table_.measured);
+      standing = give_points(record, labs_, course_, late, table_.measured);
       if (student.id == options_.regrade && !waiting.measured_again) {
         changes = keep_beside(waiting.before, options_.stage, record);
-        entry.standing = give_points(record, labs_, course_, late, table_.measured);
+        standing = give_points(record, labs_, course_, late, table_.measured);
       }
       if (record != waiting.before) records_.store(student.key, record);
-      entry.record = std::move(record);
     }
     const std::lock_guard lock(guard_);
     changes_ += changes;
-    if (!entry.record.is_null()) {
-      const bool failed = status_of(entry.record) == GradeStatus::infra_error;
-      if (failed) ++infra_;
-      show(student.id, entry.record, waiting.kept);
+    if (!record.is_null()) {
+      if (status_of(record) == GradeStatus::infra_error) ++infra_;
+      show(student.id, record, waiting.kept);
+      table_.entries[index] = Graded(record, labs_, std::move(standing));
     }
-    table_.entries[index] = std::move(entry);
     if (std::chrono::steady_clock::now() - written_ < between_tables) return;
     table_.write(records_.folder());
     written_ = std::chrono::steady_clock::now();

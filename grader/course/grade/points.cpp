@@ -70,6 +70,12 @@ Possible possible_in(const std::vector<Lab>& labs, const Course& course, bool me
   return all;
 }
 
+Record speed_in(const Standing& standing) {
+  Record speed = Record::object();
+  for (const auto& [id, earned] : standing.speed) speed[id] = or_null(earned);
+  return speed;
+}
+
 Standing give_points(Record& record, const std::vector<Lab>& labs, const Course& course,
                      const Lateness& late, bool measured) {
   Standing standing;
@@ -99,11 +105,9 @@ Standing give_points(Record& record, const std::vector<Lab>& labs, const Course&
   standing.bonus = rounded(standing.bonus * part);
   standing.late_cost = rounded(whole - standing.score - standing.bonus);
 
-  Record speed = Record::object();
-  for (const auto& [id, earned] : standing.speed) speed[id] = or_null(earned);
   record["standing"] = {{"score", standing.score},         {"bonus", standing.bonus},
                         {"late_days", or_null(late.days)}, {"late_open", late.open},
-                        {"late_cost", standing.late_cost}, {"speed", speed}};
+                        {"late_cost", standing.late_cost}, {"speed", speed_in(standing)}};
   if (const Possible possible = possible_in(labs, course, measured); record.contains("score"))
     record["score"].update({{"earned", standing.score},
                             {"possible", possible.score},

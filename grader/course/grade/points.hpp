@@ -40,4 +40,7 @@ struct Standing {
 Standing give_points(Record& record, const std::vector<Lab>& labs, const Course& course,
                      const Lateness& late, bool measured);
 
+/// Points for speed by stage, as JSON has them: null where nobody may lose any.
+Record speed_in(const Standing& standing);
+
 }  // namespace grader

@@ -14,19 +14,14 @@
 namespace grader {
 namespace {
 
-GradeStatus status_of(const Graded& entry) {
-  return entry.record.is_null() ? GradeStatus::pending : grader::status_of(entry.record);
-}
-
-std::string remarks_of(const Graded& entry) {
+std::string remarks_of(const Record& record) {
   std::string all;
-  if (entry.record.is_null()) return all;
   const auto add = [&](const Record& remark) {
     all += (all.empty() ? "" : "; ") + remark.get<std::string>();
   };
-  for (const auto& remark : entry.record.at("remarks")) add(remark);
-  if (entry.record.contains("cause")) add(entry.record.at("cause"));
-  for (const auto& lab : entry.record.at("labs"))
+  for (const auto& remark : record.at("remarks")) add(remark);
+  if (record.contains("cause")) add(record.at("cause"));
+  for (const auto& lab : record.at("labs"))
     if (const Record& build = lab.at("build");
         build.at("status") != "ok" && build.at("status") != "missing")
       add(build.at("headline"));
@@ -58,7 +53,7 @@ std::string csv_row(const ClassTable& table, std::size_t index) {
   const intake::Submission& student = table.intake.students()[index];
   const Graded& entry = table.entries[index];
   const Standing& standing = entry.standing;
-  const GradeStatus status = status_of(entry);
+  const GradeStatus status = entry.status;
   const bool graded = has_score(status);
   std::string row = csv_cell(student.id) + "," + name_of(status) + "," +
                     (graded ? plain(standing.score) : "") + "," +
@@ -71,7 +66,7 @@ std::string csv_row(const ClassTable& table, std::size_t index) {
   const bool late = student.late || standing.late.days.value_or(0) > 0;
   row += std::string(late ? ",late," : ",,") + cell(standing.late.days) + "," +
          (standing.late_cost > 0 ? plain(standing.late_cost) : "") + "," + csv_cell(student.name) +
-         "," + csv_cell(student.section) + "," + csv_cell(remarks_of(entry)) + "," +
+         "," + csv_cell(student.section) + "," + csv_cell(entry.remarks) + "," +
          csv_cell(table.protection) + "\n";
   return row;
 }
@@ -80,7 +75,7 @@ Record json_entry(const ClassTable& table, std::size_t index) {
   const intake::Submission& student = table.intake.students()[index];
   const Graded& entry = table.entries[index];
   const Standing& standing = entry.standing;
-  const GradeStatus status = status_of(entry);
+  const GradeStatus status = entry.status;
   Record points = Record::object();
   for (const auto& lab : table.labs)
     for (const auto& stage : lab.stages)
@@ -101,11 +96,11 @@ Record json_entry(const ClassTable& table, std::size_t index) {
   one["stages"] = points;
   if (table.measured) {
     Record open = Record::array();
-    for (const auto& stage : undecided(entry.record, table.labs)) open.push_back(stage.stage);
+    for (const auto& stage : entry.undecided) open.push_back(stage.stage);
     one["undecided"] = open;
   }
-  if (!standing.speed.empty()) one["speed"] = entry.record.at("standing").at("speed");
-  one["remarks"] = remarks_of(entry);
+  if (!standing.speed.empty()) one["speed"] = speed_in(standing);
+  one["remarks"] = entry.remarks;
   one["result"] = "results/" + student.key + ".json";
   return one;
 }
@@ -117,7 +112,7 @@ void print_list(const char* what, const std::vector<std::string>& ids) {
 void print_undecided(const ClassTable& table) {
   bool any = false;
   for (std::size_t i = 0; i < table.entries.size(); ++i)
-    for (const auto& open : undecided(table.entries[i].record, table.labs)) {
+    for (const auto& open : table.entries[i].undecided) {
       if (!any) std::cout << messages::text("grade.undecided") << '\n';
       any = true;
       std::cout << "    " << intake::shown(table.intake.students()[i].id) << ", stage "
@@ -126,6 +121,12 @@ void print_undecided(const ClassTable& table) {
 }
 
 }  // namespace
+
+Graded::Graded(const Record& record, const std::vector<Lab>& labs, Standing worth)
+    : status(status_of(record)),
+      remarks(remarks_of(record)),
+      undecided(grader::undecided(record, labs)),
+      standing(std::move(worth)) {}
 
 std::string plain(double value) {
   std::ostringstream out;
@@ -164,19 +165,19 @@ void ClassTable::print() const {
   std::size_t late = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Standing& standing = entries[i].standing;
-    const bool graded = has_score(status_of(entries[i]));
+    const bool graded = has_score(entries[i].status);
     std::string name = printable(intake.students()[i].id);
     std::replace(name.begin(), name.end(), '\n', ' ');
     std::cout << report::pad(report::fit(name, 27), 28)
               << report::pad(graded ? plain(standing.score) + "/" + plain(possible) : "-", 12)
-              << report::pad(graded ? plain(standing.bonus) : "-", 8)
-              << name_of(status_of(entries[i])) << '\n';
+              << report::pad(graded ? plain(standing.bonus) : "-", 8) << name_of(entries[i].status)
+              << '\n';
     if (standing.late.open) ++late;
     if (standing.late_cost > 0)
       std::cout << "    " << plain(*standing.late.days)
                 << " days late: " << plain(standing.late_cost) << " points less\n";
-    if (const std::string remarks = remarks_of(entries[i]); !remarks.empty())
-      for (const auto& line : report::wrap(printable(remarks), 76))
+    if (!entries[i].remarks.empty())
+      for (const auto& line : report::wrap(printable(entries[i].remarks), 76))
         std::cout << "    " << line << '\n';
   }
   if (measured) print_undecided(*this);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "grader/course/grade/measurements.hpp"
 #include "grader/course/grade/points.hpp"
 #include "grader/course/intake/intake.hpp"
 
@@ -13,9 +14,15 @@ namespace grader {
 /// "2.5", "7".
 std::string plain(double value);
 
-/// One of intake.students(), in their order. The record is null while nobody has come to it.
+/// One of intake.students(), in their order. Of a record only what the tables say: whole ones of
+/// hundreds would fill the memory.
 struct Graded {
-  Record record;
+  Graded() = default;
+  Graded(const Record& record, const std::vector<Lab>& labs, Standing standing);
+
+  GradeStatus status = GradeStatus::pending;
+  std::string remarks;
+  std::vector<Undecided> undecided;
   Standing standing;
 };
 

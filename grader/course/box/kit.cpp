@@ -157,8 +157,8 @@ void Kit::copy_parts(const Workplace* place, const fs::path& programs) {
   const fs::perms program{0755};
   const fs::path kit = settings_.kit;
   make_folder(kit / "filters");
-  for (const BoxRole role :
-       {BoxRole::compiler, BoxRole::runner, BoxRole::worker, BoxRole::unpacker, BoxRole::gpu_runner})
+  for (const BoxRole role : {BoxRole::compiler, BoxRole::runner, BoxRole::worker, BoxRole::unpacker,
+                             BoxRole::gpu_runner})
     write_filter(role, kit / "filters" / std::string(to_string(role)));
   copy_readable(programs / "grader", kit / "grader", program);
   copy_readable(programs / "box_init", kit / "box_init", program);

@@ -6,7 +6,7 @@
 //
 // @SECRET@ is a file that no submission may read, @OUT@ the folder of results, @PID@ this test,
 // @PORT@ a listener of its own on 127.0.0.1, @LANDLOCK@ whether this kernel has it, @REMOTE@ the
-// text of remote.inc. An attack that gets through prints "ESCAPED" and what. CORPUS=prefix tries
+// text of remote.inc (which has the words of today's protocol put in). An attack that gets through prints "ESCAPED" and what. CORPUS=prefix tries
 // those files alone whose names begin so.
 // All of them are one class, with two controls among them. Each file is harmless where it escapes,
 // and outside of a box it refuses to run. Planted weakenings of the box show that the files bite.
@@ -26,6 +26,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/catch2.hpp"
+#include "common/simgpu/runtime/protocol.hpp"
 #include "common/wire/unique_fd.hpp"
 #include "grader/errors.hpp"
 #include "grader/os/escape.hpp"
@@ -36,7 +37,43 @@
 namespace fs = std::filesystem;
 using namespace grader;
 
+namespace protocol = simgpu::runtime::protocol;
+
 namespace {
+
+/// What a runner and its worker say to each other, as enumerators: an attack in an old language would
+/// be refused for that alone.
+std::string runners_words() {
+  using Kind = protocol::Kind;
+  const std::pair<const char*, Kind> words[] = {
+      {"hello", Kind::hello},
+      {"returned", Kind::returned},
+      {"threw", Kind::threw},
+      {"allocate", Kind::allocate},
+      {"release", Kind::release},
+      {"fill", Kind::fill},
+      {"copy", Kind::copy},
+      {"copy_in", Kind::copy_in},
+      {"copy_out", Kind::copy_out},
+      {"find", Kind::find},
+      {"memory_info", Kind::memory_info},
+      {"variable", Kind::variable},
+      {"kernel_info", Kind::kernel_info},
+      {"set_max_dynamic_shared", Kind::set_max_dynamic_shared},
+      {"launch", Kind::launch},
+      {"note_unsupported", Kind::note_unsupported},
+      {"note_error", Kind::note_error},
+      {"note_default_stream", Kind::note_default_stream},
+      {"model", Kind::model},
+      {"call", Kind::call},
+      {"ask", Kind::ask},
+      {"goodbye", Kind::goodbye},
+      {"reply", Kind::reply}};
+  std::string list;
+  for (const auto& [name, kind] : words)
+    list += std::string(name) + " = " + std::to_string(static_cast<unsigned>(kind)) + ", ";
+  return list;
+}
 
 constexpr const char* token = "the-token-that-nobody-may-see";
 
@@ -120,6 +157,9 @@ class Class {
     }
     replace_all(text, "@REMOTE@",
                 read_file(test::project_root() / "grader/tests/hostile/remote.inc"));
+    replace_all(text, "@KINDS@", runners_words());
+    replace_all(text, "@MAGIC@", std::to_string(protocol::kProtocol.magic));
+    replace_all(text, "@VERSION@", std::to_string(protocol::kProtocol.version));
     replace_all(text, "@LANDLOCK@", has_landlock() ? "true" : "false");
     replace_all(text, "@SECRET@", (project_.root() / "secret.txt").string());
     replace_all(text, "@OUT@", out_.string());

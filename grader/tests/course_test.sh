@@ -9,6 +9,8 @@ mkdir -p "$scratch"/in/{ann,bob,cleo}/lab1_naive
 cp lab1_naive/solution/gemm.cu "$scratch/in/ann/lab1_naive"
 cp lab1_naive/solution/gemm.cu "$scratch/in/bob/lab1_naive"
 sed 's/c(row, col) = sum;/c(row, col) = sum + 1;/' lab1_naive/solution/gemm.cu >"$scratch/in/cleo/lab1_naive/gemm.cu"
+mkdir "$scratch/in/cleo/lab5_tensor_core"
+cp lab5_tensor_core/wmma.cu "$scratch/in/cleo/lab5_tensor_core"
 printf 'id,late days\nann,\nbob,2\ncleo,0\nzoe,3\n' >"$scratch/roster.csv"
 out=$scratch/out
 course() { cat >"$scratch/course.toml"; }
@@ -37,6 +39,11 @@ holds "and stands in both tables" bash -c 'head -1 "$1/grades.csv" | grep -q ",l
 holds "and in the records" bash -c 'grep -l "\"late_cost\": 4.25" "$1"/results/*.json' records "$out"
 "${PYTHON:-python3}" grader/course/report/report.py "$out" >"$scratch/.out"
 holds "and on the student's page" grep -rq '2 days late: 4.25 points less' "$out/report/students"
+# One file of a lab that has four.
+page=$(grep -l '<title>cleo' "$out"/report/students/*.html)
+holds "of a lab in several files those stand on the page whose file was handed in" grep -q '>4 stages, none tried yet' "$page"
+holds "and no others" bash -c '[ -e "$1" ] && ! grep -q "<h3>5.3 " "$1"' page "$page"
+same "and count as failed by nobody" 0 "$(sed -n 's|^<tr><td>5.3 .*<td class="number">\([0-9]*\)</td><td></td></tr>|\1|p' "$out/report/index.html")"
 same "a regrade knows the course" "ann 42.5 bob 38.25 cleo 2.5 zoe 0 " "$(grade --course "$scratch/course.toml" --regrade cleo)"
 course <<'END'
 drop = ["1.1"]

@@ -18,7 +18,7 @@ import speed
 from markup import bar, button, line, plain, shape, text
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-NOT_TRIED = ("not_started", "locked", "skipped")
+NOT_TRIED = ("not_started", "locked", "skipped", "missing")
 # What a person should look at, the most urgent first.
 DOUBTS = {"SUSPECT": "suspect", "DIFFERENT": "different on the simulated and the real GPU", "INCONCLUSIVE": "inconclusive",
           "INFRA_ERROR": "not judged: the machine's fault", "LATE": "late, and nobody knows how late"}
@@ -57,8 +57,19 @@ def stages_of(result):
             yield lab, stage
 
 
+def mark_missing(lab):
+    """A stage whose file was not handed in was not tried: the grader says that it does not build. A lab may have several
+    files, and the lines about its build begin with the name of each that is missing."""
+    build = lab["build"]
+    if build["status"] == "missing":
+        said = [build["headline"], *build["details"]]
+        for stage in lab["stages"]:
+            if stage["state"] == "failed" and any(line.startswith(f"{stage['file']} ") for line in said):
+                stage["state"] = "missing"
+
+
 def handed_in(lab):
-    return lab["build"]["status"] != "missing"
+    return any(stage["state"] != "missing" for stage in lab["stages"])
 
 
 def doubts_of(stage):
@@ -91,6 +102,8 @@ class Student:
         self.id, self.name, self.status = entry["student"], entry.get("name", ""), entry["status"]
         path = os.path.join(folder, entry["result"])
         self.result = load(path) if os.path.exists(path) else {"labs": []}
+        for lab in self.result["labs"]:
+            mark_missing(lab)
         self.key = os.path.splitext(os.path.basename(entry["result"]))[0]
         self.page = f"students/{self.key}.html"
         self.sources = os.path.join(folder, "sources", self.key)
@@ -371,11 +384,12 @@ def lab_part(student, lab, earlier):
     if build["status"] != "ok":
         parts.append(f"<p>{text(build['headline'])}</p>")
         parts += [f"<pre>{text(chr(10).join(build['details']))}</pre>"] if build["details"] else []
-    tried = [stage for stage in lab["stages"] if stage["state"] not in NOT_TRIED]
-    if handed_in(lab) and lab["stages"] and not tried:
-        parts.append(f'<p class="note">{len(lab["stages"])} stages, none tried yet.</p>')
+    here = [stage for stage in lab["stages"] if stage["state"] != "missing"]
+    tried = [stage for stage in here if stage["state"] not in NOT_TRIED]
+    if here and not tried:
+        parts.append(f'<p class="note">{len(here)} stages, none tried yet.</p>')
     sources, shown = Sources(student, lab), lines.shown_stages(lab)
-    for stage in lab["stages"] if handed_in(lab) and tried else []:
+    for stage in here if tried else []:
         before = [old[stage["id"]] for old in earlier if stage["id"] in old]
         counted = sources.counted(stage) if stage["id"] in shown else ""
         parts.append(stage_part(stage, before, student.entry.get("speed", {}).get(stage["id"]), counted, sources))
@@ -386,7 +400,7 @@ def lab_part(student, lab, earlier):
 
 def next_step(student):
     """Of the first core stage that is not passed; of a bonus stage where all are."""
-    open_ones = [stage for lab, stage in stages_of(student.result) if handed_in(lab) and stage["state"] in ("failed", "not_started")]
+    open_ones = [stage for lab, stage in stages_of(student.result) if stage["state"] in ("failed", "not_started") and handed_in(lab)]
     if student.status == "INFRA_ERROR":
         return '<p class="warning">This was not graded because of the machine, and is graded again. No points are lost.</p>'
     if not open_ones:

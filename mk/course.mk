@@ -30,7 +30,7 @@ GRADES = $(or $(OUT),$(BUILD)/grades)
 class_report = case $$status in 0|3) [ ! -e "$(GRADES)/grades.json" ] || $(PYTHON) grader/course/report/report.py "$(GRADES)" ;; esac;
 
 .PHONY: grade regrade collect similar autograder handout solution-branch
-grade: ## staff: grade a class, SUBMISSIONS= [COURSE=] [DEVICE=gpu] [ENGINE=slurm]
+grade: ## staff: grade a class, SUBMISSIONS= [DEVICE=gpu] [ENGINE=slurm]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: grade what? make grade SUBMISSIONS=folder' >&2; exit 4; }
 	$(Q)[ "$(DEVICE)" != gpu ] || [ -n "$(GPU_HERE)" ] || [ "$(ENGINE)" = slurm ] || \
 	  { echo 'error: DEVICE=gpu: no GPU here, or no nvcc for it (make doctor). Without DEVICE=gpu all but speed is graded' >&2; exit 3; }

@@ -368,8 +368,17 @@ class LabOnGpu {
     gpu.shape = described.shape;
     gpu.type = described.type;
     gpu.line = described.line;
+    if (outcome.end == CallEnd::hung) hangs(gpu, rung.name + "<" + chosen.type + ">");
     if (chosen.failure->kind == Failure::Kind::api && !outcome.result.errors.empty())
       name_device_error(gpu, rung, chosen.type, outcome, chosen.shape);
+  }
+
+  /// On the simulated GPU an endless kernel is known from endless host code; here nobody can tell.
+  static void hangs(HardwareResult& gpu, const std::string& entry) {
+    gpu.verdict = Verdict::timeout;
+    gpu.diagnosis = "HANG";
+    gpu.headline = text("gpu.hang", {{"entry", entry}});
+    gpu.next_step = text("gpu.hang.next");
   }
 
   void wrong_when_large(const Rung& rung, HardwareResult& gpu, const std::string& type,
@@ -384,10 +393,7 @@ class LabOnGpu {
     if (failure.kind == Failure::Kind::infra) {
       infra(gpu, failure.outcome.message);
     } else if (failure.outcome.end == CallEnd::hung) {
-      gpu.verdict = Verdict::timeout;
-      gpu.diagnosis = "HANG";
-      gpu.headline = text("verdict.hang", {{"entry", entry}});
-      gpu.next_step = text("verdict.hang.next");
+      hangs(gpu, entry);
     } else if (failure.kind == Failure::Kind::api) {
       gpu.verdict = Verdict::runtime_error;
       name_device_error(gpu, rung, type, failure.outcome, std::nullopt);

@@ -198,12 +198,11 @@ void describe_api(StageResult& stage, const std::string& entry,
 
 /// C is right, on a device that does everything in the order in which it is asked.
 void describe_stream(StageResult& stage, const std::string& entry, const std::string& work) {
-  const bool call = work.starts_with("cuda");
   stage.verdict = Verdict::wrong_answer;
   stage.diagnosis = "DEFAULT-STREAM";
-  stage.headline = text(call ? "verdict.stream.call" : "verdict.stream",
-                        {{"entry", entry}, {"work", diag::kernel_name(work)}});
-  stage.next_step = text(call ? "verdict.stream.call.next" : "verdict.stream.next");
+  const std::string key = stage.diagnosis + (work.starts_with("cuda") ? ".call" : "");
+  stage.headline = text(key + ".headline", {{"entry", entry}, {"work", diag::kernel_name(work)}});
+  stage.next_step = text(key + ".next");
 }
 
 /// What each way to end means: its diagnosis, and the keys of its texts.

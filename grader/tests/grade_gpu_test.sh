@@ -27,7 +27,7 @@ esac
 END
 # plan/NAME: what stage 1.2 gets on the GPU at each attempt, the last of it for ever; log/NAME: which GPUs were used.
 mkdir "$scratch/log"
-{ echo "#!${PYTHON:-/usr/bin/env python3}"; echo "SCRATCH, GRADER = '$scratch', '$build/bin/grader'"; cat <<'END'; } | program "$scratch/bin/grader"
+{ echo "#!/usr/bin/env ${PYTHON:-python3}"; echo "SCRATCH, GRADER = '$scratch', '$build/bin/grader'"; cat <<'END'; } | program "$scratch/bin/grader"
 import json, os, pathlib, re, subprocess, sys, time
 arguments = [a for a in sys.argv[1:] if a != "--hostile"]
 device = arguments[arguments.index("--device") + 1]

@@ -47,7 +47,7 @@ regrade: ## staff: one student again, STUDENT= [STAGE=1.1] [OUT=]
 	$(call ensure,$(GRADE_PROGRAMS))
 	$(Q)$(GRADE) $(if $(filter gpu sim,$(DEVICE)),--device $(DEVICE)) --regrade "$(STUDENT)" $(if $(STAGE),--stage "$(STAGE)") $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") \
 	  $(if $(ROSTER),--roster "$(ROSTER)") $(if $(COURSE),--course "$(COURSE)") $(if $(filter 1,$(UNSAFE)),--unsafe); status=$$?; $(class_report) exit $$status
-collect: ## staff: only the files that count, SUBMISSIONS= [OUT=] [ROSTER=] [UNSAFE=1]
+collect: ## staff: only the files that count, SUBMISSIONS= [OUT=] [ROSTER=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: of what? make collect SUBMISSIONS=folder' >&2; exit 4; }
 	$(call ensure,$(GRADE) $(UNPACK))
 	$(Q)$(GRADE) "$(SUBMISSIONS)" --collect $(if $(ROSTER),--roster "$(ROSTER)") $(if $(OUT),--out "$(OUT)") $(if $(filter 1,$(UNSAFE)),--unsafe)

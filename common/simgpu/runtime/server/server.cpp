@@ -577,7 +577,8 @@ struct Server::Impl {
                                  return ++findings[finding.kind] > kMaxFindingsOfAKind;
                                }),
                 found.end());
-    if (report_buffers + report.buffers.size() > kMaxReportBuffers) {
+    // The first launch may have as many as there are allocations: nobody else's hold them.
+    if (report_buffers + report.buffers.size() > kMaxReportBuffers && !result.launches.empty()) {
       for (const BufferCounts& part : report.buffers) add_to(result.launches.front(), part);
       report.buffers.clear();
     }

@@ -51,7 +51,7 @@ class Desk {
     if (!roster.empty()) put(scratch_.path() / "roster.csv", roster);
     return Intake(source.empty() ? path() : source,
                   roster.empty() ? fs::path() : scratch_.path() / "roster.csv",
-                  scratch_.path() / "store");
+                  scratch_.path() / "store", unpack_unboxed);
   }
   fs::path beside() const { return scratch_.path(); }
   /// The one clear line with which the class is refused.

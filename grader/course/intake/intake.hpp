@@ -19,7 +19,7 @@ class Intake {
   /// grade, if the roster is unusable, and if two submissions would be one student's (Ann and ann,
   /// ann and ann.zip): nobody is graded then. `unpack` reads archives.
   Intake(const std::filesystem::path& submissions, const std::filesystem::path& roster,
-         std::filesystem::path store, Unpack unpack = unpack_unboxed);
+         std::filesystem::path store, Unpack unpack);
 
   const std::string& kind() const { return kind_; }  ///< "canvas", "folders", ...
   /// By id; whoever is in the roster and handed nothing in, too.

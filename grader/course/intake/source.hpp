@@ -16,7 +16,7 @@ class Source {
  public:
   /// A folder, or an archive that holds the whole class and is unpacked into memory. Throws
   /// UserError saying what is wrong with `path`.
-  explicit Source(const std::filesystem::path& path, Unpack unpack = unpack_unboxed);
+  Source(const std::filesystem::path& path, Unpack unpack);
 
   const std::filesystem::path& path() const { return path_; }
   /// What lies at the top, by name.

@@ -53,8 +53,6 @@ class Progress {
 std::optional<gpu::Hardware> choose_device(const std::string& device, report::Report& result) {
   result.device = "sim";
   if (device == "sim") return {};
-  // Numbers of CUDA_VISIBLE_DEVICES as nvidia-smi shows them, for every program that is started.
-  ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
   const gpu::Hardware hardware = gpu::probe_hardware(chosen_arch());
   if (hardware.usable) {
     report::GpuUsed used;
@@ -67,10 +65,7 @@ std::optional<gpu::Hardware> choose_device(const std::string& device, report::Re
     result.gpu = std::move(used);
     return hardware;
   }
-  if (device == "gpu")
-    throw UserError("DEVICE=gpu: " + hardware.reason + "." +
-                        (hardware.advice.empty() ? "" : "\n" + hardware.advice + "."),
-                    exit_infrastructure);
+  if (device == "gpu") throw gpu::no_gpu(hardware);
   result.device_note = "no CUDA device";
   if (hardware.seen) {
     result.device_note = "the GPU is not used";

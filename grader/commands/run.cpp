@@ -239,12 +239,8 @@ std::string gpu_main(const fs::path& source, const Rung& rung, const RunOptions&
 
 ExitCode run_on_gpu(const Workplace& place, const Rung& rung, const RunOptions& options,
                     const fs::path& source) {
-  ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
   const gpu::Hardware hardware = gpu::probe_hardware(chosen_arch());
-  if (!hardware.usable)
-    throw UserError("DEVICE=gpu: " + hardware.reason + "." +
-                        (hardware.advice.empty() ? "" : "\n" + hardware.advice + "."),
-                    exit_infrastructure);
+  if (!hardware.usable) throw gpu::no_gpu(hardware);
   if (const std::string why = gpu::why_not(rung, options.type, {hardware.device.arch, ""});
       !why.empty())
     throw UserError(why, exit_infrastructure);

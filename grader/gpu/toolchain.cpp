@@ -234,7 +234,7 @@ Hardware decide(const Driver& driver, const std::optional<GpuToolchain>& tools,
   Hardware hardware;
   hardware.usable = hardware.seen = true;
   hardware.device = device;
-  hardware.devices = static_cast<int>(seen.size());
+  hardware.visible = seen;
   hardware.arch = arch;
   hardware.tools = *tools;
   hardware.driver_cuda = driver.cuda;
@@ -244,7 +244,13 @@ Hardware decide(const Driver& driver, const std::optional<GpuToolchain>& tools,
   return hardware;
 }
 
+UserError no_gpu(const Hardware& hardware) {
+  const std::string advice = hardware.advice.empty() ? "" : "\n" + hardware.advice + ".";
+  return {"DEVICE=gpu: " + hardware.reason + "." + advice, exit_infrastructure};
+}
+
 Hardware probe_hardware(const std::string& arch) {
+  ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
   const Driver driver = probe_driver();
   return decide(driver, driver.devices.empty() ? std::nullopt : probe_nvcc(),
                 environment("CUDA_VISIBLE_DEVICES"), arch);

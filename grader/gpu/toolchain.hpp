@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "grader/errors.hpp"
 #include "grader/labs/lab.hpp"
 
 namespace grader::gpu {
@@ -83,8 +84,8 @@ struct Hardware {
   std::string reason;  ///< one sentence: why the GPU is not used, or, if it is, why it was picked
   std::string advice;  ///< what to do about it; "" = nothing
   Device device;
-  int devices = 0;  ///< how many are visible
-  Arch arch;        ///< what student code is compiled for
+  std::vector<Device> visible;  ///< in CUDA's order; `device` is the first
+  Arch arch;                    ///< what student code is compiled for
   GpuToolchain tools;
   std::optional<Version> driver_cuda;
 };
@@ -93,8 +94,12 @@ struct Hardware {
 Hardware decide(const Driver& driver, const std::optional<GpuToolchain>& tools,
                 const std::optional<std::string>& visible, const std::string& arch);
 
-/// Looks at this machine.
+/// Looks at this machine. From here on numbers of CUDA_VISIBLE_DEVICES are nvidia-smi's, for every
+/// program that is started.
 Hardware probe_hardware(const std::string& arch = "");
+
+/// For DEVICE=gpu: what is missing, and what to do about it.
+UserError no_gpu(const Hardware& hardware);
 
 /// Why this rung does not run in this type on `arch`: a sentence; "" if it does.
 std::string why_not(const Rung& rung, const std::string& type, const Arch& arch);

@@ -1,32 +1,22 @@
 #include "grader/course/grade/gpus.hpp"
 
 #include <cstdlib>
-#include <optional>
 #include <set>
 
 #include "grader/commands/common.hpp"
-#include "grader/errors.hpp"
-#include "grader/messages.hpp"
 
 namespace grader {
 
 Gpus::Gpus() {
-  // Numbers of CUDA_VISIBLE_DEVICES as nvidia-smi shows them, for every program that is started.
-  ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
   const gpu::Hardware hardware = gpu::probe_hardware(chosen_arch());
-  if (!hardware.usable)
-    throw UserError("DEVICE=gpu: " + hardware.reason + "." +
-                        (hardware.advice.empty() ? std::string() : "\n" + hardware.advice + "."),
-                    exit_infrastructure);
-  const char* const value = std::getenv("CUDA_VISIBLE_DEVICES");
-  const auto visible = value ? std::optional<std::string>(value) : std::nullopt;
-  devices_ = gpu::visible_devices(gpu::probe_driver().devices, visible);
+  if (!hardware.usable) throw gpu::no_gpu(hardware);
+  devices_ = hardware.visible;
   // A slice of a GPU is told by its own name alone, and is all there is then.
+  const char* const value = std::getenv("CUDA_VISIBLE_DEVICES");
   if (value && std::string(value).rfind("MIG-", 0) == 0) {
     devices_ = {hardware.device};
     devices_.front().uuid = value;
   }
-  if (devices_.empty()) devices_ = {hardware.device};
   describe("CUDA " + hardware.tools.cuda.text());
 }
 

@@ -22,8 +22,7 @@ using messages::text;
 
 // A task must be worth its start, and Slurm's arrays have 1001 places unless somebody changed that.
 constexpr std::size_t least_per_task = 3, most_tasks = 500;
-// The longest that a submission may take, and the time around it.
-constexpr unsigned minutes_per_submission = 21, minutes_on_gpu = 61, minutes_around = 5;
+constexpr std::chrono::minutes around_a_judgement{1}, around_a_task{5};
 
 std::string quoted(const fs::path& path) {
   std::string text = "'";
@@ -110,8 +109,8 @@ void Cluster::submit(const Plan& given) const {
   job.gres = options_.gres;
   job.folder = folder_;
   job.tasks = plan.tasks();
-  job.minutes = minutes_around + (plan.on_gpu ? minutes_on_gpu : minutes_per_submission) *
-                                     static_cast<unsigned>(plan.per_task);
+  const std::chrono::minutes each = longest_judgement(plan.on_gpu) + around_a_judgement;
+  job.minutes = static_cast<unsigned>((around_a_task + each * plan.per_task).count());
   // The submitting machine's TMPDIR need not be there on a node.
   const std::string head = "[ -d \"${TMPDIR:-/}\" ] || unset TMPDIR\n";
   const std::string program = quoted(grader_program().parent_path() / "grade") + " --root " +

@@ -18,10 +18,6 @@ namespace grader {
 namespace fs = std::filesystem;
 namespace {
 
-// Compiling and checking every lab takes seconds; an endless kernel in each stage, minutes.
-constexpr std::chrono::minutes student_limit{20};
-// With a real GPU: one waits for one's turn there, and what is measured is repeated until it is sure.
-constexpr std::chrono::minutes student_limit_on_gpu{60};
 // For the largest files that a compiler may write, of a submission per core.
 constexpr std::uintmax_t least_room = 64u << 20;
 
@@ -134,7 +130,7 @@ Record Judging::judge_once(const std::string& key, const Trial& trial) {
   spec.output_bytes = 16u << 20;
   const UniqueFd inputs_end = piped(trial.inputs);
   spec.descriptors = {{inputs_end.get(), 3}};
-  const std::chrono::minutes limit = gpu ? student_limit_on_gpu : student_limit;
+  const std::chrono::minutes limit = longest_judgement(gpu.has_value());
   const RunResult ran = run_process(spec, limit);
   if (ran.timed_out)
     return record_of_failure("no result after " + std::to_string(limit.count()) + " minutes");
@@ -145,12 +141,11 @@ Record Judging::judge_once(const std::string& key, const Trial& trial) {
   Record record = Record::parse(ran.output);
   record["status"] = name_of(GradeStatus::graded);
   name_gpu(record);
-  for (const auto& lab : record.at("labs"))
-    for (const auto& stage : lab.at("stages"))
-      if (stage.at("state") == "infra") {
-        record["status"] = name_of(GradeStatus::infra_error);
-        record["cause"] = stage.at("headline");
-      }
+  for (const Record* stage : stages_of(record))
+    if (stage->at("state") == "infra") {
+      record["status"] = name_of(GradeStatus::infra_error);
+      record["cause"] = stage->at("headline");
+    }
   return record;
 }
 
@@ -160,17 +155,15 @@ void take_worse(Record& record, const Record& other) {
     return;
   }
   std::map<std::string, const Record*> others;
-  for (const auto& lab : other.at("labs"))
-    for (const auto& stage : lab.at("stages")) others[stage.at("id")] = &stage;
-  for (auto& lab : record.at("labs"))
-    for (auto& stage : lab.at("stages")) {
-      const auto again = others.find(stage.at("id"));
-      if (again == others.end() || stage.at("state") != "passed" ||
-          again->second->at("state") == "passed")
-        continue;
-      stage = *again->second;
-      stage["notes"].push_back(messages::text("grade.further_inputs"));
-    }
+  for (const Record* stage : stages_of(other)) others[stage->at("id")] = stage;
+  for (Record* stage : stages_of(record)) {
+    const auto again = others.find(stage->at("id"));
+    if (again == others.end() || stage->at("state") != "passed" ||
+        again->second->at("state") == "passed")
+      continue;
+    *stage = *again->second;
+    (*stage)["notes"].push_back(messages::text("grade.further_inputs"));
+  }
 }
 
 }  // namespace grader

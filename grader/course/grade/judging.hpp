@@ -2,6 +2,7 @@
 // can reach the table or the next student.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -21,6 +22,13 @@ struct JudgingOptions {
   bool on_gpu = false;              ///< on a real GPU as well
   std::vector<std::string> weaken;  ///< walls of the box to leave out, for tests: see BoxSettings
 };
+
+/// What one run of the grader may take. Compiling and checking every lab takes seconds; an endless
+/// kernel in each stage, minutes. With a real GPU one waits for one's turn there, and what is
+/// measured is repeated until it is sure.
+constexpr std::chrono::minutes longest_judgement(bool on_gpu) {
+  return std::chrono::minutes(on_gpu ? 60 : 20);
+}
 
 class Judging {
  public:

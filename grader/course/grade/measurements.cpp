@@ -9,13 +9,6 @@ namespace {
 
 using messages::text;
 
-Record* find_stage(Record& record, const std::string& id) {
-  for (auto& lab : record.at("labs"))
-    for (auto& stage : lab.at("stages"))
-      if (stage.at("id") == id) return &stage;
-  return nullptr;
-}
-
 bool has_speed_goal(const std::vector<Lab>& labs, const std::string& stage) {
   return std::any_of(labs.begin(), labs.end(), [&](const Lab& lab) {
     return std::any_of(lab.speed.begin(), lab.speed.end(),
@@ -42,39 +35,36 @@ std::string why_open(const Record& gpu, bool expected) {
 std::vector<Undecided> undecided(const Record& record, const std::vector<Lab>& labs) {
   std::vector<Undecided> all;
   if (record.is_null() || status_of(record) != GradeStatus::graded) return all;
-  for (const auto& lab : record.at("labs"))
-    for (const auto& stage : lab.at("stages")) {
-      if (stage.at("state") != "passed") continue;
-      const std::string id = stage.at("id");
-      const auto gpu = stage.find("gpu");
-      if (gpu == stage.end()) {
-        all.push_back({id, text("grade.speed_not_measured"), ""});
-        continue;
-      }
-      const std::string why = gpu->at("state") == "infra"
-                                  ? gpu->at("headline").get<std::string>()
-                                  : why_open(*gpu, has_speed_goal(labs, id));
-      if (!why.empty()) all.push_back({id, why, gpu->value("uuid", "")});
+  for (const Record* stage : stages_of(record)) {
+    if (stage->at("state") != "passed") continue;
+    const std::string id = stage->at("id");
+    const auto gpu = stage->find("gpu");
+    if (gpu == stage->end()) {
+      all.push_back({id, text("grade.speed_not_measured"), ""});
+      continue;
     }
+    const std::string why = gpu->at("state") == "infra" ? gpu->at("headline").get<std::string>()
+                                                        : why_open(*gpu, has_speed_goal(labs, id));
+    if (!why.empty()) all.push_back({id, why, gpu->value("uuid", "")});
+  }
   return all;
 }
 
 void name_gpu(Record& record) {
   const auto used = record.find("gpu");
   if (used == record.end() || !used->is_object()) return;
-  for (auto& lab : record.at("labs"))
-    for (auto& stage : lab.at("stages"))
-      if (const auto gpu = stage.find("gpu"); gpu != stage.end()) (*gpu)["uuid"] = used->at("uuid");
+  for (Record* stage : stages_of(record))
+    if (const auto gpu = stage->find("gpu"); gpu != stage->end()) (*gpu)["uuid"] = used->at("uuid");
 }
 
 void take_measurement(Record& record, const Record& later, const std::string& stage) {
-  Record from = later;
-  const Record* const seen = find_stage(from, stage);
-  Record* const kept = find_stage(record, stage);
-  if (!seen || !kept || !seen->contains("gpu")) return;
-  const Record before = kept->value("gpu", Record::object());
-  (*kept)["gpu"] = seen->at("gpu");
-  (*kept)["gpu"]["attempts"] = before.value("attempts", before.empty() ? 0 : 1) + 1;
+  for (const Record* seen : stages_of(later))
+    for (Record* kept : stages_of(record)) {
+      if (seen->at("id") != stage || kept->at("id") != stage || !seen->contains("gpu")) continue;
+      const Record before = kept->value("gpu", Record::object());
+      (*kept)["gpu"] = seen->at("gpu");
+      (*kept)["gpu"]["attempts"] = before.value("attempts", before.empty() ? 0 : 1) + 1;
+    }
 }
 
 }  // namespace grader

@@ -84,20 +84,19 @@ Standing give_points(Record& record, const std::vector<Lab>& labs, const Course&
     for (const auto& [id, points] : course.speed_points)
       standing.speed[id] =
           status_of(record) == GradeStatus::no_submission ? std::optional(0.0) : std::nullopt;
-  for (auto& lab : record.at("labs"))
-    for (auto& stage : lab.at("stages")) {
-      const std::string id = stage.at("id");
-      const Stage* known = find_stage(labs, id);
-      if (!known) continue;
-      const double earned = stage.at("state") == "passed" ? known->points : 0;
-      stage["points"] = known->points;
-      stage["earned"] = earned;
-      (known->kind == Kind::bonus ? standing.bonus : standing.score) += earned;
-      standing.stages[id] =
-          stage.at("state") == "infra" ? std::nullopt : std::optional<double>(earned);
-      if (const auto speed = standing.speed.find(id); speed != standing.speed.end())
-        speed->second = speed_earned(stage, course.speed_points.at(id));
-    }
+  for (Record* stage : stages_of(record)) {
+    const std::string id = stage->at("id");
+    const Stage* known = find_stage(labs, id);
+    if (!known) continue;
+    const double earned = stage->at("state") == "passed" ? known->points : 0;
+    (*stage)["points"] = known->points;
+    (*stage)["earned"] = earned;
+    (known->kind == Kind::bonus ? standing.bonus : standing.score) += earned;
+    standing.stages[id] =
+        stage->at("state") == "infra" ? std::nullopt : std::optional<double>(earned);
+    if (const auto speed = standing.speed.find(id); speed != standing.speed.end())
+      speed->second = speed_earned(*stage, course.speed_points.at(id));
+  }
   for (const auto& [id, earned] : standing.speed)
     (course.speed == SpeedCounts::points ? standing.score : standing.bonus) += earned.value_or(0);
   const double whole = standing.score + standing.bonus, part = kept(late, course);

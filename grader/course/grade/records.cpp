@@ -43,6 +43,20 @@ GradeStatus status_of(const Record& record) {
   return grade_status(record.value("status", std::string()));
 }
 
+std::vector<Record*> stages_of(Record& record) {
+  std::vector<Record*> all;
+  for (auto& lab : record.at("labs"))
+    for (auto& stage : lab.at("stages")) all.push_back(&stage);
+  return all;
+}
+
+std::vector<const Record*> stages_of(const Record& record) {
+  std::vector<const Record*> all;
+  for (const auto& lab : record.at("labs"))
+    for (const auto& stage : lab.at("stages")) all.push_back(&stage);
+  return all;
+}
+
 bool fits(const Record& record, const std::string& submission_sha256, const Record& remarks,
           const std::string& setting) {
   return !record.is_null() && record.value("submission_sha256", Record()) == submission_sha256 &&

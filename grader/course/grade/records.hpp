@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -19,6 +20,9 @@ using Record = nlohmann::ordered_json;
 
 std::string dump(const Record& document);
 GradeStatus status_of(const Record& record);
+/// Of all its labs, in their order.
+std::vector<Record*> stages_of(Record& record);
+std::vector<const Record*> stages_of(const Record& record);
 
 /// Whether it is of this submission, graded under this setting (Judging::setting()).
 bool fits(const Record& record, const std::string& submission_sha256, const Record& remarks,

@@ -7,13 +7,6 @@
 namespace grader {
 namespace {
 
-std::vector<Record*> stages_of(Record& record) {
-  std::vector<Record*> all;
-  for (auto& lab : record.at("labs"))
-    for (auto& stage : lab.at("stages")) all.push_back(&stage);
-  return all;
-}
-
 std::string told(const Record& stage) {
   const Record& earned = stage.at("earned");
   return stage.at("state").get<std::string>() + " (" +

@@ -44,7 +44,7 @@ bench-simgpu: ## authors: how fast the simulated GPU runs
 bench-check: ## authors: how long a student waits for make check
 	$(Q)bash grader/author/bench_check.sh
 bench-grade: ## staff: submissions a minute, and memory over 500, [OUT=]
-	$(call ensure,$(GRADER) $(GRADE) $(BOX_INIT) $(UNPACK) $(GRADER_NEEDS))
+	$(call ensure,$(GRADE_PROGRAMS))
 	$(Q)$(PYTHON) grader/author/bench_grade.py $(BUILD) --out "$(or $(OUT),$(BUILD)/bench-grade.json)" $(if $(filter 1,$(QUICK)),--submissions 1 --long 60)
 
 # ---- everything

@@ -84,7 +84,7 @@ fails "a machine that failed is the exit status" 3 '^1 not graded because of the
 cp "$scratch/.out" "$scratch/first"
 same "speed gives points, is failed, or is left open" "ann 3 bob 3 cleo 0 dan 3 eve  fay 0 gus 3 " "$(bonus)"
 same "who failed the speed keeps the points of the stage" "fay,GRADED,25,0" "$(grep -o '^fay,GRADED,[0-9]*,[0-9]*' "$out/grades.csv")"
-holds "what is measured again is said" grep -q '^4 submissions are measured again' "$scratch/first"
+holds "what is measured again is said" grep -q '^measuring 4 again' "$scratch/first"
 same "on the other GPU" 2 "$(sort -u "$scratch/log/bob" | wc -l)"
 same "as often as one run does it" 3 "$(wc -l <"$scratch/log/cleo")"
 same "who is decided is not measured again" 1 "$(wc -l <"$scratch/log/fay")"
@@ -96,7 +96,7 @@ students = {s["student"]: s for s in json.load(open(sys.argv[1]))["students"]}
 assert students["cleo"]["undecided"] == ["1.2"] and students["bob"]["undecided"] == [], students
 assert students["cleo"]["speed"] == {"1.2": None} and students["fay"]["speed"] == {"1.2": 0}, students' "$out/grades.json"
 
-says "the same command goes on where it stands" '^1 submissions are measured again' grade "$scratch/in" --device gpu
+says "the same command goes on where it stands" '^measuring 1 again' grade "$scratch/in" --device gpu
 same "with whom the machine had failed" "ann 3 bob 3 cleo 0 dan 3 eve 3 fay 0 gus 3 " "$(bonus)"
 same "and with what is open, at first on the other GPU" "5 1" "$(wc -l <"$scratch/log/cleo") $(wc -l <"$scratch/log/ann")"
 says "a regrade knows the device" '1.2|the same verdicts' grade --regrade cleo

@@ -16,7 +16,6 @@
 #include "grader/course/box/unpacker.hpp"
 #include "grader/course/grade/cluster.hpp"
 #include "grader/course/grade/judging.hpp"
-#include "grader/course/grade/measurements.hpp"
 #include "grader/course/grade/progress.hpp"
 #include "grader/course/grade/regrade.hpp"
 #include "grader/course/grade/slurm.hpp"
@@ -82,7 +81,8 @@ class Class {
       begin();
       judging_->find_gpus();
       if (judging_->gpus())
-        std::cerr << judging_->gpus()->devices().size() << " GPU(s): " << judging_->gpus()->about()
+        std::cerr << messages::text("grade.gpus", {{"count", judging_->gpus()->devices().size()},
+                                                   {"about", judging_->gpus()->about()}})
                   << '\n';
       each([this](std::size_t i) { grade(i); });
       for (int i = 0; i < further_measurements && judging_->gpus(); ++i)
@@ -95,8 +95,8 @@ class Class {
   void begin() {
     records_.sweep();
     judging_.emplace(place_, labs_, course_, records_,
-                     JudgingOptions{options_.course, options_.stage, options_.unsafe, on_gpu(),
-                                    options_.weaken});
+                     JudgingOptions{options_.course, options_.stage, options_.unsafe,
+                                    table_.measured, options_.weaken});
     table_.protection = judging_->protection();
     table_.setting = judging_->setting();
     remember();
@@ -128,8 +128,6 @@ class Class {
     if (!stopped_.empty()) throw UserError(stopped_, exit_infrastructure);
   }
 
-  bool on_gpu() const { return options_.device == "gpu"; }
-
   /// A core each. Where a GPU measures, half of them stay free for the processes that are timed.
   unsigned jobs_here() const {
     const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
@@ -152,7 +150,7 @@ class Class {
     }
     if (count == 0) return false;
     progress_.clear();
-    std::cerr << messages::text("grade.measure_again", {{"count", std::to_string(count)}}) << '\n';
+    std::cerr << messages::text("grade.measure_again", {{"count", count}}) << '\n';
     each([&](std::size_t i) {
       if (!open[i]) return;
       Waiting& waiting = waiting_[i];
@@ -306,7 +304,7 @@ class Class {
       plan.compiler = judging_->compiler();
       plan.course = options_.course.empty() ? "" : fs::absolute(options_.course).string();
       plan.unsafe = options_.unsafe;
-      plan.on_gpu = on_gpu();
+      plan.on_gpu = table_.measured;
       for (std::size_t i = 0; i < waiting_.size(); ++i)
         if (waiting_[i].to_judge)
           plan.students.push_back({intake_.students()[i].key, intake_.students()[i].id,

@@ -28,9 +28,11 @@ path = sys.argv[1] + "/grades.json"
 grades = json.load(open(path))
 del grades["students"][499]
 grades["protection"] = "limits alone"
+grades["students"][0]["undecided"] = ["1.0"]
 json.dump(grades, open(path, "w"))
 END
 "$python" grader/course/report/report.py "$grades" >/dev/null
+holds "what nobody measured is there to be looked at" grep -q '<td>1.0</td><td>not measured on the GPU' "$grades/report/index.html"
 same "who is no more in the class has no page" 499 "$(find "$grades/report/students" -name '*.html' | wc -l)"
 same "less than a box is said on every page" 500 "$(grep -l 'class="warning">Graded with less' -r "$grades/report" | wc -l)"
 fails "a folder without grades is one line" 1 '^error: no grades in' "$python" grader/course/report/report.py "$scratch"

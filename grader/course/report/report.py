@@ -64,7 +64,7 @@ def mark_missing(lab):
     if build["status"] == "missing":
         said = [build["headline"], *build["details"]]
         for stage in lab["stages"]:
-            if stage["state"] == "failed" and any(line.startswith(f"{stage['file']} ") for line in said):
+            if stage["state"] == "failed" and any(one.startswith(f"{stage['file']} ") for one in said):
                 stage["state"] = "missing"
 
 
@@ -116,6 +116,8 @@ class Student:
             if stage["state"] == "failed" and stage["diagnosis"]:
                 self.diagnoses.setdefault(stage["diagnosis"], []).append(stage["id"])
             self.doubts += [(stage["id"], *doubt) for doubt in doubts_of(stage) if not (doubt[0] == "INFRA_ERROR" and self.status == "INFRA_ERROR")]
+        told = {stage for stage, _, _ in self.doubts}
+        self.doubts += [(stage, "INCONCLUSIVE", "not measured on the GPU") for stage in entry.get("undecided", []) if stage not in told]
 
     def stopped_at(self, lab):
         """The first core stage of a lab that is not passed; None: all are, or the lab was not handed in."""

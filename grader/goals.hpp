@@ -30,6 +30,8 @@ struct Observed {
   unsigned live_registers = 0;      ///< largest estimate over the launches
   std::uint64_t element_bytes = 0;  ///< of one element of A and B; C has 4 bytes where these have 2
   Extents extents;                  ///< of the product
+  /// Elements of C that stay as they are when tensor cores double their products; 0 = not looked at.
+  std::int64_t made_elsewhere = 0;
 };
 
 using Parameters = std::map<std::string, double>;  ///< "BM" -> 64, "slack" -> 1.05
@@ -44,7 +46,8 @@ struct Goal {
   std::function<double(const Observed&)> measure;
   std::function<double(const Extents&, const Parameters&, std::uint64_t element_bytes)> bound;
   std::vector<Extents> at = {{256, 256, 256}, {131, 129, 127}};  ///< where: aligned and ragged
-  bool advice = false;  ///< shown, never judged ("more barriers than needed")
+  bool advice = false;   ///< shown, never judged ("more barriers than needed")
+  bool doubled = false;  ///< Observed::made_elsewhere is wanted: takes a call more
 };
 
 /// Sectors that `rows` rows of `width` elements touch when each row starts `ld` elements after the
@@ -73,8 +76,11 @@ double nothing(const Extents&, const Parameters&, std::uint64_t);
 /// The bound `registers`.
 double live_registers_bound(const Extents&, const Parameters& parameters, std::uint64_t);
 
-double load_requests(const Observed& seen);      ///< global loads
-double load_sectors(const Observed& seen);       ///< global loads
+// Of reads every way in counts: loads, asynchronous copies, atomics but those on C, constants (each
+// different word that a warp reads from them at once), and of sectors bulk copies as well.
+double load_requests(const Observed& seen);
+double load_sectors(const Observed& seen);
+double thread_sectors(const Observed& seen);     ///< the same without bulk copies
 double sectors_of_a(const Observed& seen);       ///< read from A
 double sectors_of_b(const Observed& seen);       ///< read from B
 double sectors_to_c(const Observed& seen);       ///< written to C, atomics included

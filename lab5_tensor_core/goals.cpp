@@ -28,9 +28,8 @@ double products_elsewhere(const Observed& o) {
   return static_cast<double>(std::max<std::int64_t>(0, products(o.extents) - made)) +
          static_cast<double>(o.total.fma_f32 + o.total.fma_f64 + o.total.mul_f32 + o.total.mul_f64);
 }
-/// Sectors of A and B that bulk copies have brought, and those that threads have loaded.
-double sectors_brought(const Observed& o) {
-  return static_cast<double>(o.total.bulk_load.sectors + o.total.global_load.sectors);
+double made_elsewhere(const Observed& o) {
+  return static_cast<double>(o.made_elsewhere);
 }
 double shared_bytes_read(const Observed& o) {
   return static_cast<double>(o.total.shared_load.bytes);
@@ -101,6 +100,9 @@ double first_tiles(const Extents& e, const Parameters& p, std::uint64_t) {
 
 const char* const not_on_tensor_cores =
     "Products are made elsewhere than on tensor cores: by threads, one multiply-add at a time.";
+const char* const not_from_tensor_cores =
+    "C was computed again with tensor cores that double their products, and did not double: what "
+    "they compute does not reach C.";
 const char* const no_shared =
     "More is read from A and B than tiles in shared memory need: do warps load their fragments "
     "from global memory?";
@@ -138,6 +140,17 @@ grader::Goal on_tensor_cores(const char* stage) {
           .parameters = {},
           .measure = products_elsewhere,
           .bound = one_per_element};
+}
+grader::Goal doubled_with_tensor_cores(const char* stage) {
+  return {.stage = stage,
+          .key = "made_elsewhere",
+          .what = "elements of C that tensor cores take no part in",
+          .diagnosis = "IDLE-TENSOR",
+          .missed = not_from_tensor_cores,
+          .parameters = {},
+          .measure = made_elsewhere,
+          .bound = grader::nothing,
+          .doubled = true};
 }
 grader::Goal sectors(const char* stage, const char* missed, double tile) {
   return {.stage = stage,
@@ -204,7 +217,7 @@ grader::Goal sectors_of_boxes(const char* stage, double slack) {
           .diagnosis = "NO-SHARED",
           .missed = copied_again,
           .parameters = {{"BM", 128}, {"BN", 256}, {"slack", slack}},
-          .measure = sectors_brought,
+          .measure = grader::load_sectors,
           .bound = sectors_of_a_and_b,
           .at = {{512, 512, 256}}};
 }
@@ -215,7 +228,7 @@ grader::Goal brought_by_tma(const char* stage) {
           .diagnosis = "NO-SHARED",
           .missed = not_by_tma,
           .parameters = {{"slack", 1.05}},
-          .measure = grader::load_sectors,
+          .measure = grader::thread_sectors,
           .bound = sectors_copied_first,
           .at = {{512, 512, 256}, {131, 144, 208}}};
 }
@@ -233,10 +246,12 @@ grader::Goal read_by_wgmma(const char* stage) {
 
 const std::vector<grader::Goal> goals = {
     on_tensor_cores("5.1"),
+    doubled_with_tensor_cores("5.1"),
     sectors("5.1", no_shared, 16),
     no_conflicts("5.1", conflicts),
 
     on_tensor_cores("5.2"),
+    doubled_with_tensor_cores("5.2"),
     sectors("5.2", small_tile, 64),
     no_conflicts("5.2", conflicts),
     fragments_reused("5.2"),
@@ -244,6 +259,7 @@ const std::vector<grader::Goal> goals = {
     few_registers("5.2"),
 
     on_tensor_cores("5.2b"),
+    doubled_with_tensor_cores("5.2b"),
     sectors("5.2b", small_tile, 64),
     no_conflicts("5.2b", conflicts),
     fragments_reused("5.2b"),
@@ -253,12 +269,14 @@ const std::vector<grader::Goal> goals = {
     no_conflicts_in_a_copy("5.3.1"),
 
     on_tensor_cores("5.3.4"),
+    doubled_with_tensor_cores("5.3.4"),
     no_conflicts("5.3.4", conflicts_of_chunks),
     sectors("5.3.4", small_tile, 64),
     fragments_reused("5.3.4"),
     registers_only("5.3.4"),
 
     on_tensor_cores("5.3"),
+    doubled_with_tensor_cores("5.3"),
     copies_hidden("5.3"),
     no_conflicts("5.3", conflicts_of_chunks),
     sectors("5.3", small_tile, 64),
@@ -268,12 +286,14 @@ const std::vector<grader::Goal> goals = {
     few_registers("5.3", 320),
 
     on_tensor_cores("5.3b.1"),
+    doubled_with_tensor_cores("5.3b.1"),
     no_conflicts("5.3b.1", conflicts_of_chunks),
     sectors("5.3b.1", small_tile, 64),
     fragments_reused("5.3b.1"),
     registers_only("5.3b.1"),
 
     on_tensor_cores("5.3b"),
+    doubled_with_tensor_cores("5.3b"),
     copies_hidden("5.3b"),
     no_conflicts("5.3b", conflicts_of_chunks),
     sectors("5.3b", small_tile, 64),
@@ -282,6 +302,7 @@ const std::vector<grader::Goal> goals = {
     few_registers("5.3b", 320),
 
     on_tensor_cores("5.3c"),
+    doubled_with_tensor_cores("5.3c"),
     copies_hidden("5.3c"),
     no_conflicts("5.3c", conflicts_of_chunks),
     sectors("5.3c", small_tile, 64),
@@ -290,12 +311,14 @@ const std::vector<grader::Goal> goals = {
     few_registers("5.3c", 320),
 
     on_tensor_cores("5.4"),
+    doubled_with_tensor_cores("5.4"),
     brought_by_tma("5.4"),
     read_by_wgmma("5.4"),
     sectors_of_boxes("5.4", 1.05),
     registers_only("5.4"),
 
     on_tensor_cores("5.4b"),
+    doubled_with_tensor_cores("5.4b"),
     brought_by_tma("5.4b"),
     read_by_wgmma("5.4b"),
     // B is transposed first: it is read once more.

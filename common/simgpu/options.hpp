@@ -42,6 +42,8 @@ struct LaunchOptions {
   std::uint64_t instruction_budget = 1ull << 36;  ///< thread instructions, whole grid
   unsigned max_findings_per_kind = 8;
   bool sample_accesses = false;  ///< fill LaunchReport::samples (needs count)
+  /// Tensor cores multiply their products by this: what does not grow with it is not their work.
+  std::uint32_t tensor_gain = 1;
 };
 
 }  // namespace simgpu

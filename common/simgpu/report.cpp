@@ -156,6 +156,7 @@ Counts& Counts::operator+=(const Counts& o) {
   async_bytes_idle += o.async_bytes_idle;
   local_load_requests += o.local_load_requests;
   local_store_requests += o.local_store_requests;
+  constant_words += o.constant_words;
   warp_instructions += o.warp_instructions;
   thread_instructions += o.thread_instructions;
   for (std::size_t k = 0; k < thread_instructions_by_class.size(); ++k)

@@ -149,6 +149,9 @@ struct Counts {
   /// commit and wait: copies not hidden behind arithmetic.
   std::uint64_t async_bytes_idle = 0;
   std::uint64_t local_load_requests = 0, local_store_requests = 0;  ///< warp-level
+  /// Different words of 4 bytes that a warp reads from __constant__ variables at once: they come one
+  /// after the other (CUDA C++ Best Practices Guide, "Constant Memory").
+  std::uint64_t constant_words = 0;
   std::uint64_t warp_instructions = 0;    ///< executed, with >= 1 active lane
   std::uint64_t thread_instructions = 0;  ///< sum of active lanes
   std::array<std::uint64_t, static_cast<std::size_t>(InstructionClass::count_)>

@@ -62,12 +62,14 @@ struct CallRequest {
   bool reuse = false;    ///< the device buffers of the last call, which had the same extents
   bool checks = true;    ///< memory, race, barrier, init
   bool samples = false;  ///< LaunchOptions::sample_accesses
+  std::uint32_t tensor_gain = 1;  ///< LaunchOptions::tensor_gain
   std::uint32_t host_threads = 1;
   std::uint64_t instruction_budget = 0;
   std::uint64_t patience_ms = 0;
   template <typename Visit>
   void fields(Visit visit) {
-    visit(entry, a, b, c, reuse, checks, samples, host_threads, instruction_budget, patience_ms);
+    visit(entry, a, b, c, reuse, checks, samples, tensor_gain, host_threads, instruction_budget,
+          patience_ms);
   }
 };
 struct CallReply {
@@ -143,9 +145,9 @@ void fields(Counts& x, Visit visit) {
   visit(x.global_load, x.global_store, x.global_atomic, x.shared_load, x.shared_store,
         x.shared_atomic, x.async_copy, x.bulk_load, x.bulk_store, x.async_store, x.matrix_load,
         x.matrix_store, x.async_bytes_idle, x.local_load_requests, x.local_store_requests,
-        x.warp_instructions, x.thread_instructions, x.thread_instructions_by_class, x.fma_f32,
-        x.fma_f64, x.mad_int, x.fma_f16, x.mul_f32, x.mul_f64, x.barriers, x.block_barriers,
-        x.tensor_ops);
+        x.constant_words, x.warp_instructions, x.thread_instructions,
+        x.thread_instructions_by_class, x.fma_f32, x.fma_f64, x.mad_int, x.fma_f16, x.mul_f32,
+        x.mul_f64, x.barriers, x.block_barriers, x.tensor_ops);
 }
 template <typename Visit>
 void fields(LineCounts& x, Visit visit) {

@@ -188,8 +188,30 @@ const CaseResult& RungCheck::check(const Case& shape) {
   return cases_.emplace(key, std::move(result)).first->second;
 }
 
-const Measured& RungCheck::measure(const Extents& extents) {
-  const std::string key = shape_name(extents);
+void RungCheck::double_products(const CallOutcome& plain, Measured& into) {
+  const diag::Run& run = plain.run;
+  CallSpec spec{entry_,
+                run.a,
+                run.b,
+                run.c_before,
+                true,
+                false,
+                instruction_budget(lab_, into.observed.extents)};
+  spec.tensor_gain = 2;
+  CallOutcome twice = session_.call(spec);
+  if (const auto kind = failed_call(twice)) {
+    into.failure = Failure{*kind, Fill::integers, std::move(twice), false};
+    return;
+  }
+  // Small integers: sums are exact, so that doubled ones are, too.
+  for (int row = 0; row < run.c_after.rows; ++row)
+    for (int col = 0; col < run.c_after.cols; ++col)
+      if (twice.run.c_after.at(row, col) != 2 * run.c_after.at(row, col))
+        ++into.observed.made_elsewhere;
+}
+
+const Measured& RungCheck::measure(const Extents& extents, bool doubled) {
+  const std::string key = shape_name(extents) + (doubled ? " doubled" : "");
   const auto known = measured_.find(key);
   if (known != measured_.end()) return known->second;
   Measured result;
@@ -199,6 +221,7 @@ const Measured& RungCheck::measure(const Extents& extents) {
   if (!result.failure) {
     result.observed = observe(outcome, diag::size_of(element_type(type_)));
     result.observed.extents = extents;
+    if (doubled) double_products(outcome, result);
   }
   return measured_.emplace(key, std::move(result)).first->second;
 }

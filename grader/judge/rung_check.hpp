@@ -52,7 +52,8 @@ class RungCheck {
   const CaseResult& check(const Case& shape);
 
   /// Counts one call on small integers at dense extents; the result is verified like any other.
-  const Measured& measure(const Extents& extents);
+  /// `doubled`: then once more, with tensor cores that double their products.
+  const Measured& measure(const Extents& extents, bool doubled = false);
 
   /// Names the bug behind a failure of kind `wrong`; runs probes on the same session.
   diag::Diagnosis diagnose(const CaseResult& result);
@@ -66,6 +67,9 @@ class RungCheck {
                                        CaseResult* into) const;
   std::optional<Failure> attempt(const Case& shape, Fill fill, Before before, bool reuse,
                                  bool checks, CaseResult* into, CallOutcome* keep);
+
+  /// Calls with the data of `plain` again, and fills in what tensor cores took no part in.
+  void double_products(const CallOutcome& plain, Measured& into);
 
   const Lab& lab_;
   const Rung& rung_;

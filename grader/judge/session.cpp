@@ -311,6 +311,7 @@ CallOutcome Session::call_once(const CallSpec& spec) {
   request.reuse = spec.reuse && placed_;
   request.checks = spec.checks;
   request.samples = spec.samples;
+  request.tensor_gain = spec.tensor_gain;
   request.host_threads = config_.host_threads;
   request.instruction_budget = spec.instruction_budget;
   request.patience_ms = static_cast<std::uint64_t>(config_.patience.count());

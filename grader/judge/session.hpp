@@ -71,6 +71,8 @@ struct CallSpec {
   bool reuse = false, checks = true;
   std::uint64_t instruction_budget = 1ull << 32;
   bool samples = false;  ///< fill LaunchReport::samples
+  std::uint32_t tensor_gain =
+      1;  ///< what tensor cores multiply their products by; simulated GPU only
 };
 
 /// Whoever can run a student's launcher once: on the simulated GPU (Session), or on a real one

@@ -136,8 +136,10 @@ std::vector<LabBench::GoalRun> LabBench::run_goals(const Stage& stage) {
   for (auto& [type, list] : by_type) {
     RungCheck* const checked = check(stage.rung, type);
     if (!checked) continue;
-    jobs.push_back([checked, &list = list] {
-      for (auto* run : list) run->measured = &checked->measure(run->at);
+    const bool doubled =
+        std::any_of(list.begin(), list.end(), [](const auto* run) { return run->goal->doubled; });
+    jobs.push_back([checked, doubled, &list = list] {
+      for (auto* run : list) run->measured = &checked->measure(run->at, doubled);
     });
   }
   pool_.run(jobs);

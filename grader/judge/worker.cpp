@@ -159,6 +159,7 @@ class DeviceWorker {
     launch.checks.memory = true;
     launch.count = true;
     launch.sample_accesses = request.samples;
+    launch.tensor_gain = request.tensor_gain;
     launch.host_threads = request.host_threads;
     launch.instruction_budget = request.instruction_budget;
     const auto view = [](DevicePtr base, const diag::Matrix& m) {

@@ -72,16 +72,22 @@ double live_registers_bound(const Extents&, const Parameters& p, std::uint64_t) 
 }
 
 double load_requests(const Observed& o) {
-  return static_cast<double>(o.total.global_load.requests);
+  return static_cast<double>(o.total.global_load.requests + o.a.atomic.requests +
+                             o.b.atomic.requests + o.scratch.atomic.requests +
+                             o.total.constant_words);
+}
+double thread_sectors(const Observed& o) {
+  return static_cast<double>(o.total.global_load.sectors + o.a.atomic.sectors + o.b.atomic.sectors +
+                             o.scratch.atomic.sectors + o.total.constant_words);
 }
 double load_sectors(const Observed& o) {
-  return static_cast<double>(o.total.global_load.sectors);
+  return thread_sectors(o) + static_cast<double>(o.total.bulk_load.sectors);
 }
 double sectors_of_a(const Observed& o) {
-  return static_cast<double>(o.a.load.sectors);
+  return static_cast<double>(o.a.load.sectors + o.a.atomic.sectors);
 }
 double sectors_of_b(const Observed& o) {
-  return static_cast<double>(o.b.load.sectors);
+  return static_cast<double>(o.b.load.sectors + o.b.atomic.sectors);
 }
 double sectors_to_c(const Observed& o) {
   return static_cast<double>(o.c.store.sectors + o.c.atomic.sectors);

@@ -79,6 +79,7 @@ struct WgmmaTask {
   /// 64 rows of A, 32 bytes each, and the columns of B: rows along k. Of an operand with rows along
   /// m or n: 16 (or fewer) rows of k, as long as they are.
   const std::byte *a = nullptr, *b = nullptr;
+  std::int32_t gain = 1;  ///< LaunchOptions::tensor_gain
 };
 void multiply_warpgroup(const WgmmaTask& task);  ///< kernels/wgmma.cpp
 

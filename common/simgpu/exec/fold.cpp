@@ -50,6 +50,7 @@ void add(Counters& to, const Counters& from) {
     to.sites[k].global += from.sites[k].global;
     to.sites[k].shared += from.sites[k].shared;
     to.sites[k].local_requests += from.sites[k].local_requests;
+    to.sites[k].constant_words += from.sites[k].constant_words;
   }
   for (std::size_t k = 0; k < to.samples.size(); ++k) merge_sample(to.samples[k], from.samples[k]);
   for (std::size_t k = 0; k < to.buffers.size(); ++k) {
@@ -132,6 +133,7 @@ void count_accesses(const ptx::Instruction& ins, const SiteCount& s, std::uint64
           (bytes == 2 || (bytes == 1 && along_k)))
         out.matrix_load = s.shared;
       out.local_load_requests = s.local_requests;
+      out.constant_words = s.constant_words;
     }
   }
 }

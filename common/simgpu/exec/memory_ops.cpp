@@ -160,7 +160,7 @@ Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
       case MemorySpace::param:
         break;
       default: {
-        if (t.space == MemorySpace::global) reached.global |= 1u << i;
+        (t.space == MemorySpace::global ? reached.global : reached.constant) |= 1u << i;
         if (!load) {
           prepare_write(l, *t.allocation);
           if (t.initialised != nullptr) std::memset(t.initialised, 1, bytes);
@@ -230,6 +230,9 @@ void access_lane_by_lane(Warp& w, const Op& op, const std::uint64_t (&address)[k
   if (reached.shared != 0) count_shared(run, op, type, reached.offset, reached.shared, bytes);
   if (reached.local != 0 && (op.z & kUncounted) == 0)
     ++run.worker->counters.sites[op.site].local_requests;
+  if (reached.constant != 0)
+    run.worker->counters.sites[op.site].constant_words +=
+        (count::distinct_bytes(address, reached.constant, bytes) + 3) / 4;
 }
 
 void op_memory(Warp& w, const Op& op) {

@@ -8,7 +8,7 @@ namespace simgpu::exec {
 
 /// Which lanes of an access reached which space, and where: `offset` is into its space.
 struct Reached {
-  std::uint32_t global = 0, shared = 0, local = 0;
+  std::uint32_t global = 0, shared = 0, local = 0, constant = 0;
   std::uint64_t offset[kLanes] = {};
 };
 /// Moves the data of a load or store with all checks and without counting.

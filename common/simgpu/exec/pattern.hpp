@@ -79,7 +79,7 @@ struct SiteCount {
   SharedCounts shared_each;
   GlobalCounts global;
   SharedCounts shared;
-  std::uint64_t local_requests = 0;
+  std::uint64_t local_requests = 0, constant_words = 0;
 };
 
 }  // namespace simgpu::exec

@@ -167,6 +167,7 @@ void multiply(BlockRun& run, unsigned first_warp, const BasicBlock& block) {
   task.keeps_sums = (keeps & 1u) != 0;
   task.a = a;
   task.b = b;
+  task.gain = static_cast<std::int32_t>(run.launch->options.tensor_gain);
   multiply_warpgroup(task);
   for (unsigned q = 0; q < kWarps; ++q) {
     check::ReadGroups& g = run.proxy.groups[first_warp + q];

@@ -280,6 +280,32 @@ TEST_CASE("one generic load may touch different spaces in different lanes", "[op
   CHECK(gpu.download<u32>(out, 32) == expected);
 }
 
+TEST_CASE("constants that differ between lanes are counted one by one", "[opcode][memory]") {
+  Gpu gpu(ptx_module(R"(
+.const .align 8 .b8 table[256];
+.visible .entry k(.param .u64 out)
+{
+  .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .f64 %fd<4>;
+  mov.u64 %rd1, table;
+  mov.u32 %r1, %tid.x;
+  ld.const.u32 %r2, [table];
+  and.b32 %r3, %r1, 7;
+  mul.wide.u32 %rd2, %r3, 4;
+  add.s64 %rd2, %rd1, %rd2;
+  ld.const.u32 %r2, [%rd2];
+  mul.wide.u32 %rd2, %r1, 8;
+  add.s64 %rd2, %rd1, %rd2;
+  cvta.const.u64 %rd2, %rd2;
+  ld.f64 %fd1, [%rd2];
+  ret;
+})"));
+  const DevicePtr out = gpu.device.alloc(32, "out");
+  const LaunchReport report = gpu.run("k", {1, 1, 1}, {32, 1, 1}, out);
+  CHECK(to_text(report.findings).empty());
+  CHECK(report.total.constant_words == 1 + 8 + 64);
+  CHECK(report.total.global_load.requests == 0);
+}
+
 TEST_CASE("initialised module variables, and addresses inside them", "[opcode][memory]") {
   const std::string ptx = ptx_module(R"(
 .global .align 4 .u32 list[4] = {7, 8, 9};

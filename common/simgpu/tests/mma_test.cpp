@@ -225,7 +225,7 @@ void put(std::vector<Word>& words, std::size_t first, unsigned bits, unsigned la
 template <class Word>
 std::vector<Matrix> run(const Shape& s, const std::vector<Matrix>& a, const std::vector<Matrix>& b,
                         const std::vector<Matrix>& c, LaunchReport* report = nullptr,
-                        unsigned threads = 0) {
+                        unsigned threads = 0, unsigned gain = 1) {
   const unsigned na = registers(s.m * s.k, bits_of(s.a)), nb = registers(s.k * s.n, bits_of(s.b)),
                  nc = registers(s.m * s.n, bits_of(s.sum));
   const std::size_t sets = a.size();
@@ -252,6 +252,7 @@ std::vector<Matrix> run(const Shape& s, const std::vector<Matrix>& a, const std:
   const DevicePtr to = gpu.device.alloc(sets * nc * 32 * sizeof(Word), "out");
   LaunchOptions options;
   options.host_threads = threads;
+  options.tensor_gain = gain;
   const LaunchReport r =
       gpu.run("k", Dim3{static_cast<u32>(sets)}, Dim3{32}, 0u, options, from, to);
   INFO(to_text(r.findings));
@@ -273,9 +274,10 @@ std::vector<Matrix> run(const Shape& s, const std::vector<Matrix>& a, const std:
 }
 std::vector<Matrix> multiply(const Shape& s, const std::vector<Matrix>& a,
                              const std::vector<Matrix>& b, const std::vector<Matrix>& c,
-                             LaunchReport* report = nullptr, unsigned threads = 0) {
-  return s.a == Type::f64 ? run<u64>(s, a, b, c, report, threads)
-                          : run<u32>(s, a, b, c, report, threads);
+                             LaunchReport* report = nullptr, unsigned threads = 0,
+                             unsigned gain = 1) {
+  return s.a == Type::f64 ? run<u64>(s, a, b, c, report, threads, gain)
+                          : run<u32>(s, a, b, c, report, threads, gain);
 }
 
 Matrix random_matrix(Random& random, Type type, unsigned elements, int low, int high) {
@@ -342,6 +344,20 @@ TEST_CASE("mma: sums of integers are exact, C included", "[mma]") {
           wrong += d[set][i * s.n + j] != encode(s.sum, sum);
         }
     CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("mma: with a gain products grow, and C stays", "[mma]") {
+  for (const Shape& s : shapes()) {
+    if (!s.qualifier.empty()) continue;
+    INFO(s.text());
+    const std::vector<Matrix> a(1, Matrix(s.m * s.k, encode(s.a, 1))),
+        b(1, Matrix(s.k * s.n, encode(s.b, 1))), c(1, Matrix(s.m * s.n, encode(s.sum, 5)));
+    for (const unsigned gain : {1u, 2u}) {
+      const std::vector<Matrix> d = multiply(s, a, b, c, nullptr, 0, gain);
+      CHECK(decode(s.sum, d[0].front()) == 5 + gain * s.k);
+      CHECK(d[0] == Matrix(s.m * s.n, d[0].front()));
+    }
   }
 }
 

@@ -14,6 +14,7 @@
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/fragments.hpp"
 #include "common/simgpu/exec/kernels/lanes.hpp"
+#include "common/simgpu/exec/launch_run.hpp"
 #include "common/simgpu/half.hpp"
 
 namespace simgpu::exec::kernels {
@@ -263,6 +264,7 @@ void mma(Warp& w, const Op& op) {
   constexpr unsigned kB = registers_of_b(kK, Format::kBits);
   constexpr unsigned kTile = kRows * 8, kMostTiles = 4;
   const unsigned down = op.x, across = op.y, tiles = down * across;
+  const auto gain = static_cast<Dense>(w.run->launch->options.tensor_gain);
   const unsigned c_registers = registers_of_c(kRows, (op.z & kMmaHalfC) != 0 ? 16 : 32);
   const unsigned d_registers = registers_of_c(kRows, (op.z & kMmaHalfD) != 0 ? 16 : 32);
   const Ref* d_refs = op.list;
@@ -277,6 +279,8 @@ void mma(Warp& w, const Op& op) {
     expand_b<Format, kK>(w, b_refs + j * kB, (op.z & kMmaUnsignedB) != 0, b[j]);
   for (unsigned i = 0; i < down; ++i) {
     expand_a<Format, kRows, kK>(w, a_refs + i * kA, (op.z & kMmaUnsignedA) != 0, a);
+    if (gain != 1)
+      for (Dense& v : a) v *= gain;
     for (unsigned j = 0; j < across; ++j) {
       const unsigned tile = i * across + j;
       Dense* to = d + tile * kTile;

@@ -88,7 +88,7 @@ class Multiplication {
     const unsigned n = kEight * f.n;
     load_a(task);
     load_b(task, n);
-    if (f.negates_a != f.negates_b) negate();
+    scale(f.negates_a != f.negates_b ? -task.gain : task.gain);
     for (unsigned q = 0; q < 4; ++q) {
       Warp& w = task.warps[q];
       for (unsigned j = 0; j < f.n; ++j) {
@@ -178,8 +178,9 @@ class Multiplication {
       }
     }
   }
-  void negate() {
-    for (T& v : a_) v = -v;
+  void scale(std::int32_t gain) {
+    if (gain == 1) return;
+    for (T& v : a_) v *= static_cast<T>(gain);
   }
 
   SIMGPU_INLINE static Vector add(Vector sum, Vector a, Vector b) {

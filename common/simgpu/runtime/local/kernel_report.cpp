@@ -57,6 +57,9 @@ void print_traffic(std::FILE* out, const Counts& c) {
                  "local memory", grouped(c.local_load_requests).c_str(),
                  grouped(c.local_store_requests).c_str());
   }
+  if (c.constant_words)
+    std::fprintf(out, "  %-14s %s words: a warp gets different ones one after the other\n",
+                 "constants", grouped(c.constant_words).c_str());
 }
 
 /// The counts that are not traffic, those that are not 0.

@@ -137,6 +137,7 @@ void print_json(std::FILE* out, const std::vector<LaunchReport>& reports) {
     shared("matrix_store", c.matrix_store);
     field("local_load_requests", c.local_load_requests);
     field("local_store_requests", c.local_store_requests);
+    field("constant_words", c.constant_words);
     field("fma_f32", c.fma_f32);
     field("fma_f64", c.fma_f64);
     for (const auto& [type, ops] : c.tensor_ops) field(("tensor_ops." + type).c_str(), ops);

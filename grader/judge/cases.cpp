@@ -94,6 +94,28 @@ double allowed_units(const Rung& rung, const std::string& type, Fill fill) {
   return kAllowedTensorUnits + (cut ? kTruncatedTf32Units : 0);
 }
 
+namespace {
+
+/// Smallest first, at the same volume the shape that is further from a square; and each once.
+void order(std::vector<Case>& list) {
+  std::stable_sort(list.begin(), list.end(), [](const Case& x, const Case& y) {
+    const auto key = [](const Case& c) {
+      const auto& e = c.extents;
+      return std::make_tuple(e.m * e.n * e.k, e.m == e.n, e.m * e.n);
+    };
+    return key(x) < key(y);
+  });
+  std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>> seen;
+  list.erase(std::remove_if(
+                 list.begin(), list.end(),
+                 [&](const Case& c) {
+                   return !seen.insert({c.extents.m, c.extents.n, c.extents.k, c.strided()}).second;
+                 }),
+             list.end());
+}
+
+}  // namespace
+
 std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
   const std::int64_t bm = lab.tile_size("BM", 16), bn = lab.tile_size("BN", 16),
                      bk = lab.tile_size("BK", 16);
@@ -156,21 +178,7 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
     list.push_back({{33, 21, 17}, 0, 3, 0, false});
     list.push_back({{bm, bn, 2 * bk}, 4, 8, 4, false});
   }
-  // Smallest first; at the same volume the shape that is further from a square.
-  std::stable_sort(list.begin(), list.end(), [](const Case& x, const Case& y) {
-    const auto key = [](const Case& c) {
-      const auto& e = c.extents;
-      return std::make_tuple(e.m * e.n * e.k, e.m == e.n, e.m * e.n);
-    };
-    return key(x) < key(y);
-  });
-  std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>> seen;
-  list.erase(std::remove_if(
-                 list.begin(), list.end(),
-                 [&](const Case& c) {
-                   return !seen.insert({c.extents.m, c.extents.n, c.extents.k, c.strided()}).second;
-                 }),
-             list.end());
+  order(list);
   if (has("empty")) {
     list.push_back({{5, 7, 0}, 0, 0, 0, false});
     list.push_back({{0, 7, 5}, 0, 0, 0, false});

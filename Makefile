@@ -9,7 +9,7 @@ endif
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 -include config.mk
-PARTS := settings progress toolchain simgpu grader gpu
+PARTS := settings progress toolchain cudart simgpu grader gpu
 include $(PARTS:%=mk/%.mk)
 
 # ---- what to type. A comment behind ## is the help's text; a target without one is not for people.

@@ -50,7 +50,7 @@ bench-grade: ## staff: submissions a minute, and memory over 500, [OUT=]
 # ---- everything
 .PHONY: all format lint
 all: ## authors: every program and test program
-	$(call ensure,$(PROGRAMS) $(CUDART_LOCAL) $(CUDART_REMOTE) $(TEST_PROGRAMS))
+	$(call ensure,$(PROGRAMS) $(CUDART_LOCAL) $(CUDART_REMOTE) $(CUDART_SEPARATE) $(TEST_PROGRAMS))
 format: ## authors: clang-format on everything
 	$(Q)sh $(SCRIPTS)/format.sh
 lint: ## authors: clang-format and clang-tidy, changing nothing

@@ -22,7 +22,7 @@ ALL_TESTS := $(filter $(LONG_TESTS),$(SHELL_TESTS)) $(TEST_PROGRAMS) $(filter-ou
 SELECTED_TESTS := $(if $(ONLY),$(foreach t,$(ONLY),$(filter %/$(t),$(ALL_TESTS))),$(ALL_TESTS))
 .PHONY: test
 test: ## authors: the project's own tests; ends with "N passed, N failed"
-	$(call ensure,$(PROGRAMS) $(GRADER_NEEDS) $(CUDART_LOCAL) $(filter $(BUILD)/%,$(SELECTED_TESTS)))
+	$(call ensure,$(PROGRAMS) $(GRADER_NEEDS) $(CUDART_LOCAL) $(CUDART_SEPARATE) $(filter $(BUILD)/%,$(SELECTED_TESTS)))
 	$(Q)TEST_SECONDS=$(if $(ONLY),,$(BUILD)/.test-seconds) bash $(SCRIPTS)/test.sh $(SELECTED_TESTS)
 
 # What make test leaves out where nothing asks for it: every mutant and alternative, and the house's own figures.

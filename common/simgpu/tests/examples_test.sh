@@ -143,4 +143,18 @@ fails "host code that follows a device pointer: 139, and why" 139 'host code tha
 mkdir "$scratch/a folder"
 cp "$scratch/five.cu" "$scratch/a folder/it's five.cu"
 fails "paths with blanks and quotes" 7 "it's five.cu: ended with status 7" simrun "$scratch/a folder/it's five.cu" "one more" two
+
+# ---- the same where the device is a program beside, as in a handout
+if [ ! -x "$BUILD/bin/simgpu_device" ]; then bad "no $BUILD/bin/simgpu_device: make all"; fi
+for file in examples/hello.cu examples/reduction.cu "$scratch"/{race,holes,crash,five}.cu; do
+    for separate in 0 1; do
+        SIMGPU_SEPARATE=$separate simrun "$file" >"$scratch/out$separate" 2>"$scratch/report$separate"
+        echo "status $?" >>"$scratch/report$separate"
+    done
+    same "${file##*/} says the same" "$(cat "$scratch/out0" "$scratch/report0")" "$(cat "$scratch/out1" "$scratch/report1")"
+done
+program quits '#include <unistd.h>
+int main() { int* p; cudaMalloc(&p, 4); _exit(6); }'
+fails "a program that leaves by _exit leaves no device behind" 6 'quits.cu: ended with status 6' env SIMGPU_SEPARATE=1 common/simgpu/simrun "$scratch/quits.cu"
+fails "a device that is not there: one line" 3 'simgpu: the device cannot be started: /no/device' env SIMGPU_SEPARATE=1 SIMGPU_DEVICE_PROGRAM=/no/device common/simgpu/simrun "$scratch/race.cu"
 holds "nothing is left in the build folder" bash -c '! ls -d "$BUILD"/sim.* 2>/dev/null'

@@ -25,6 +25,8 @@ runtime/api:     runtime device include half tensor_map
 runtime/local:   runtime device include
 runtime/remote:  runtime device include wire
 runtime/server:  runtime device include wire
+runtime/separate: runtime device include wire
+runtime/program: runtime runtime/separate processor wire
 '
 
 # violations ALLOWED < "FILE INCLUDED": the lines that go another way. Names are paths from common/simgpu; what includes

@@ -39,24 +39,7 @@ std::vector<std::string> programs() {
   return names;
 }
 
-void check_program(const std::string& name, const Clang& clang) {
-  INFO(name << " with " << clang.command);
-  const TemporaryFolder folder;
-  std::vector<std::string> argv = {simcc(),   "-Wall", "-Wextra",
-                                   "-Werror", "-o",    folder / "program"};
-  if (fs::is_directory(kPrograms + name)) {
-    for (const auto& entry : fs::directory_iterator(kPrograms + name)) {
-      if (entry.path().extension() == ".cu" || entry.path().extension() == ".cpp")
-        argv.push_back(entry.path().string());
-    }
-  } else {
-    argv.push_back(kPrograms + name + ".cu");
-  }
-  const Ran compiled = run_process(argv, "", with_clang(clang.command));
-  INFO(compiled.err);
-  REQUIRE(compiled.status == 0);
-  CHECK(compiled.err.empty());
-  const Ran ran = run_process({folder / "program"});
+void check_output(const std::string& name, const Ran& ran) {
   INFO("stderr:\n" << ran.err);
   CHECK(ran.status == 0);
   CHECK(ran.out == read_file(kPrograms + name + ".out"));
@@ -68,6 +51,42 @@ void check_program(const std::string& name, const Clang& clang) {
     CHECK(ran.err.find(line) != std::string::npos);
     if (line.find("is not available") != std::string::npos)
       CHECK(ran.err.find(line) == ran.err.rfind(line));
+  }
+}
+
+void check_program(const std::string& name, const Clang& clang) {
+  INFO(name << " with " << clang.command);
+  const TemporaryFolder folder;
+  std::vector<std::string> sources;
+  if (fs::is_directory(kPrograms + name)) {
+    for (const auto& entry : fs::directory_iterator(kPrograms + name)) {
+      if (entry.path().extension() == ".cu" || entry.path().extension() == ".cpp")
+        sources.push_back(entry.path().string());
+    }
+  } else {
+    sources.push_back(kPrograms + name + ".cu");
+  }
+  std::vector<std::string> objects;
+  for (const std::string& source : sources) {
+    objects.push_back(folder / (std::to_string(objects.size()) + ".o"));
+    const Ran compiled =
+        run_process({simcc(), "-Wall", "-Wextra", "-Werror", "-c", source, "-o", objects.back()},
+                    "", with_clang(clang.command));
+    INFO(compiled.err);
+    REQUIRE(compiled.status == 0);
+    CHECK(compiled.err.empty());
+  }
+  // With the device in the program, and in one of its own.
+  for (const char* separate : {"0", "1"}) {
+    INFO("SIMGPU_SEPARATE=" << separate);
+    std::vector<std::string> argv = {simcc(), "-o", folder / "program"};
+    argv.insert(argv.end(), objects.begin(), objects.end());
+    Environment environment = with_clang(clang.command);
+    environment.emplace_back("SIMGPU_SEPARATE", separate);
+    const Ran linked = run_process(argv, "", environment);
+    INFO(linked.err);
+    REQUIRE(linked.status == 0);
+    check_output(name, run_process({folder / "program"}));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "common/simgpu/runtime/api/state.hpp"
 
 using simgpu::DeviceModel;
+using simgpu::runtime::kReservedSharedBytes;
 using simgpu::runtime::State;
 
 namespace {
@@ -14,8 +15,6 @@ namespace {
 constexpr int kWarpSize = 32;
 /// CUDA C++ Programming Guide: 64 KiB of __constant__ on every compute capability.
 constexpr int kConstantBytes = 64 << 10;
-/// The runtime keeps this much shared memory of each block for itself since compute capability 8.0.
-constexpr int kReservedSharedBytes = 1024;
 constexpr int kMaxPitch = 0x7fffffff;
 
 cudaError_t bad_device(State& state, const char* call) {

@@ -11,14 +11,15 @@ using simgpu::Dim3;
 using simgpu::KernelInfo;
 using simgpu::KernelParam;
 using simgpu::runtime::is_stream;
+using simgpu::runtime::kReservedSharedBytes;
 using simgpu::runtime::Registered;
 using simgpu::runtime::State;
 
 namespace {
 
 // Occupancy on compute capabilities 8.x and 9.0 (CUDA occupancy calculator): registers are given to a
-// warp in units of 256, shared memory to a block in units of 128 bytes with 1 KiB on top.
-constexpr unsigned kRegisterUnit = 256, kSharedUnit = 128, kReservedSharedBytes = 1024;
+// warp in units of 256, shared memory to a block in units of 128 bytes, with the runtime's own on top.
+constexpr unsigned kRegisterUnit = 256, kSharedUnit = 128;
 
 unsigned round_up(unsigned n, unsigned unit) {
   return (n + unit - 1) / unit * unit;

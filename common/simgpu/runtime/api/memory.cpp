@@ -7,6 +7,7 @@
 #include "common/simgpu/runtime/api/state.hpp"
 
 using simgpu::DevicePtr;
+using simgpu::runtime::bad_stream;
 using simgpu::runtime::device_ptr;
 using simgpu::runtime::HostRange;
 using simgpu::runtime::is_stream;
@@ -169,10 +170,6 @@ cudaError_t host_allocate(State& state, const char* call, void** ptr, std::size_
   if (bytes == 0) return cudaSuccess;
   const cudaError_t error = state.mapped.allocate(state.backend(), bytes, Mapping::pinned, ptr);
   return state.done(call, error);
-}
-
-cudaError_t bad_stream(State& state, const char* call) {
-  return state.fail(call, cudaErrorInvalidResourceHandle, "the stream does not exist (any more)");
 }
 
 }  // namespace

@@ -90,6 +90,10 @@ inline DevicePtr device_ptr(const void* p) {
 
 /// Streams: 0, the two named constants, and live handles from cudaStreamCreate.
 bool is_stream(cudaStream_t stream);
+cudaError_t bad_stream(State& state, const char* call);
+
+/// The runtime keeps this much shared memory of each block for itself since compute capability 8.0.
+constexpr int kReservedSharedBytes = 1024;
 
 /// Start of nearly every API function: takes the lock and returns the sticky error if there is one.
 #define SIMGPU_API_BEGIN                                             \

@@ -6,6 +6,7 @@
 #include "common/simgpu/runtime/api/state.hpp"
 #include "common/simgpu/runtime/given_stream.hpp"
 
+using simgpu::runtime::bad_stream;
 using simgpu::runtime::is_stream;
 using simgpu::runtime::State;
 
@@ -32,9 +33,6 @@ std::set<cudaEvent_t>& events() {
   return *set;
 }
 
-cudaError_t bad_stream(State& state, const char* call) {
-  return state.fail(call, cudaErrorInvalidResourceHandle, "the stream does not exist (any more)");
-}
 cudaError_t bad_event(State& state, const char* call) {
   return state.fail(call, cudaErrorInvalidResourceHandle, "the event does not exist (any more)");
 }
@@ -68,6 +66,10 @@ cudaError_t record(State& state, const char* call, cudaEvent_t event, cudaStream
 }
 
 }  // namespace
+
+cudaError_t simgpu::runtime::bad_stream(State& state, const char* call) {
+  return state.fail(call, cudaErrorInvalidResourceHandle, "the stream does not exist (any more)");
+}
 
 bool simgpu::runtime::is_stream(cudaStream_t stream) {
   return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||

@@ -22,21 +22,22 @@ echo "The reading path: solution and given of labs 1 to 5, and common without si
 figure "lines" "$(tracked 'lab[1-5]_*/solution/*' 'lab[1-5]_*/given/*' ':(glob)common/*.hpp' ':(glob)common/*.cuh' ':(glob)common/*.cpp' | lines)" 4000
 figure "lines of lab 6" "$(tracked 'lab6_*/solution/*' 'lab6_*/given/*' | lines)" 1200
 
-echo "The handout of all labs: grader/course/handout.list, as of the last commit"
+echo "The handout of all labs: grader/course/handout.list, as of the last commit, and the programs in tools/"
 listed=$(mktemp) || exit 3
 trap 'rm -f "$listed"' EXIT
 numbers=$(for lab in lab[0-9]*_*; do n=${lab%%_*}; echo "${n#lab}"; done)
 # shellcheck disable=SC2086
-sh "$here/../course/handout_files.sh" "$here/../course/handout.list" $numbers >"$listed" || fail "the list of the handout is broken."
-figure "files" "$(wc -l <"$listed")" 300
+PROGRAMS=1 sh "$here/../course/handout_files.sh" "$here/../course/handout.list" $numbers >"$listed" || fail "the list of the handout is broken."
+# README.md, .handout, and tools/*/: three programs and the labs that they are for.
+figure "files" "$(($(wc -l <"$listed") + 6))" 300
 figure "lines" "$(lines <"$listed")" 40000
 figure "lines of the grader" "$(grep '^grader/' "$listed" | lines)" 16000
 for folder in common/simgpu grader docs/results docs; do
     printf '        of it %-40s %7d\n' "$folder" "$(grep "^$folder/" "$listed" | lines)"
 done
 
-echo "Rooms: hand-written sources (fixtures, tables of data and generated files aside)"
-sources=$(tracked '*.cpp' '*.hpp' '*.cu' '*.cuh' '*.py' '*.sh' '*.js' '*.css' | grep -v -e /fixtures/ -e /data/)
+echo "Rooms: hand-written sources (fixtures and attacks, tables of data and generated files aside)"
+sources=$(tracked '*.cpp' '*.hpp' '*.cu' '*.cuh' '*.py' '*.sh' '*.js' '*.css' | grep -v -e /fixtures/ -e /data/ -e ^grader/tests/hostile/)
 long=$(printf '%s\n' "$sources" | xargs wc -l | awk '$2 != "total" && $1 > 700 { print "        " $1, $2 }' | sort -rn)
 figure "files above 700 lines" "$(printf '%s' "$long" | grep -c .)" 0
 [ -z "$long" ] || printf '%s\n' "$long"

@@ -9,7 +9,8 @@ endif
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 -include config.mk
-PARTS := settings progress toolchain cudart simgpu grader gpu
+# A clone compiles its programs, a handout may have brought them along.
+PARTS := settings progress $(if $(wildcard tools),given cudart,toolchain cudart simgpu grader) gpu
 include $(PARTS:%=mk/%.mk)
 
 # ---- what to type. A comment behind ## is the help's text; a target without one is not for people.
@@ -44,7 +45,7 @@ bench: ## speeds against cuBLAS, [LAB=n] [QUICK=1] [LIMIT=seconds]
 report: ## a page of your results: ladder, roofline, predictions
 	$(call ensure,$(GRADER) $(BENCH) $(GRADER_NEEDS))
 	$(Q)$(BENCH) --form
-	$(Q)$(PYTHON) grader/plots/report.py --build $(BUILD) $(if $(OUT),--out "$(OUT)")
+	$(Q)$(PYTHON) grader/plots/report.py --build $(BUILD) --grader $(GRADER) $(if $(OUT),--out "$(OUT)")
 hint: ## the next hint of a stage, STAGE=1.1
 	$(Q)[ -n "$(STAGE)" ] || { echo 'error: of which stage? make hint STAGE=1.1' >&2; exit 4; }
 	$(call ensure,$(GRADER))
@@ -69,4 +70,4 @@ clean: ## remove everything that was built
 	  { echo "error: '$(BUILD)' was not made by this project (no CACHEDIR.TAG in it): remove it by hand" >&2; exit 3; }
 
 # Further commands, some of them for staff and authors: where their files are.
-include $(filter-out $(PARTS:%=mk/%.mk),$(wildcard mk/*.mk))
+include $(filter-out mk/given.mk $(PARTS:%=mk/%.mk),$(wildcard mk/*.mk))

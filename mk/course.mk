@@ -59,9 +59,25 @@ similar: ## staff: alike submissions, SUBMISSIONS= [PREVIOUS=]
 	$(Q)$(PYTHON) grader/course/similar/similar.py $(BUILD)/similar/now "$(or $(OUT),$(BUILD)/similar)" $(if $(PREVIOUS),--previous $(BUILD)/similar/previous)
 autograder: ## staff: for Gradescope and GitHub Classroom, [LABS="1 2"] [OUT=]
 	$(Q)DEPS="$(DEPS)" PYTHON="$(PYTHON)" COURSE="$(COURSE)" bash grader/course/exports/autograder.sh "$(or $(OUT),$(BUILD)/autograder.zip)" $(or $(LABS),$(LABS_HERE))
-handout: ## staff: the students' repository, LABS="1 2" OUT=folder [DOCS=0]
-	$(call ensure,$(SKELETON))
-	$(Q)SKELETON=$(SKELETON) VENV=$(BUILD)/venv DOCS=$(DOCS) bash grader/course/handout.sh "$(OUT)" $(or $(LABS),$(LABS_HERE))
+# A handout's programs: the ordinary objects, linked with nothing of this system's, and with the goals of its labs alone.
+HANDED_OUT := $(sort $(or $(LABS),$(LABS_HERE)) $(if $(OUT),$(shell sed -n 's/^labs = //p' "$(OUT)/.handout" 2>/dev/null)))
+PORTABLE   := $(BUILD)/portable/$(subst $(space),-,$(HANDED_OUT))
+PORTABLE_PROGRAMS := $(patsubst %,$(PORTABLE)/%,grader bench simgpu_device)
+STATIC_SRC := $(wildcard grader/course/portable/*.cpp)
+PORTABLE_OBJECTS := $(call objects,$(STATIC_SRC) $(foreach n,$(HANDED_OUT),$(wildcard lab$(n)_*/goals.cpp))) \
+  $(filter-out $(call objects,$(GOALS_SRC)),$(GRADER_OBJECTS))
+$(PORTABLE)/grader: $(call objects,grader/main.cpp) $(PORTABLE_OBJECTS)
+$(PORTABLE)/bench: $(call objects,grader/bench/main.cpp $(BENCH_SRC)) $(PORTABLE_OBJECTS)
+$(PORTABLE)/simgpu_device: $(call objects,$(wildcard common/simgpu/runtime/program/*.cpp)) $(CUDART_LOCAL) $(LIBSIMGPU)
+$(PORTABLE_PROGRAMS):
+	@mkdir -p $(@D); $(call progress,portable $(@F))
+	$(Q)$(CXX) -static -s -pthread -fopenmp $(patsubst %,-Wl$(comma)--wrap=%,dlopen dlsym dlclose dlerror) $(filter %.o,$^) $(filter %.a,$^) $(if $(DEPS),-L$(DEPS)/lib) $(CATCH_V3) -lz -o $@ || \
+	  { echo 'error: no static programs can be linked here (see above); make handout SOURCES=1 does without' >&2; exit 3; }
+ALL_OBJECTS += $(call objects,$(STATIC_SRC))
+
+handout: ## staff: the students' repository, OUT=folder [LABS=] [SOURCES=1]
+	$(call ensure,$(SKELETON) $(if $(filter 1,$(SOURCES)),,$(PORTABLE_PROGRAMS)))
+	$(Q)SKELETON=$(SKELETON) PROGRAMS=$(if $(filter 1,$(SOURCES)),,$(PORTABLE)) GPU=$(GPU) VENV=$(BUILD)/venv DOCS=$(DOCS) bash grader/course/handout.sh "$(OUT)" $(or $(LABS),$(LABS_HERE))
 solution-branch: ## staff: branch solution on a handout, OUT=folder [LABS=1]
 	$(call ensure,$(SKELETON))
 	$(Q)SKELETON=$(SKELETON) bash grader/course/solution_branch.sh "$(OUT)" $(LABS)

@@ -6,3 +6,6 @@ endif
 # Checks what the machine has, then builds $(1) in a make of its own: that one sees what the set-up has just installed.
 dry_run = $(findstring n,$(firstword -$(MAKEFLAGS)))
 ensure = $(Q)+$(if $(dry_run),,sh $(SCRIPTS)/gate.sh &&) MAKE="$(MAKE)" sh $(SCRIPTS)/build.sh $(if $(Q),-s) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS)) $(1)
+# A file that has this among its prerequisites is made anew.
+.PHONY: always
+always:

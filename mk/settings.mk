@@ -63,6 +63,9 @@ endif
 ifneq ($(filter-out 0 1,$(DOCS)),)
 $(error DOCS=$(DOCS): 0 makes a handout without its tutorial, 1 with it)
 endif
+ifneq ($(filter-out 0 1,$(SOURCES)),)
+$(error SOURCES=$(SOURCES): 1 makes a handout with the sources of the grader, 0 one with its programs)
+endif
 ifneq ($(words x$(BUILD)x),1)
 $(error BUILD='$(BUILD)': make cannot work in a build folder with a blank in its name; the project's own path may have one)
 endif
@@ -79,7 +82,7 @@ $(error DEPS='$(DEPS)': make cannot use a folder with a blank in its name)
 endif
 KNOWN_SETTINGS := BUILD DEVICE CUDA_HOME CUDA_PATH NVCC ARCH OPT CXXFLAGS CXX QUICK_CXX CLANG JOBS DEPS V LAB SOLUTION COURSE SANITIZE \
   SUBMISSIONS ENGINE PARTITION GRES PREVIOUS ROSTER EXPORT ASSIGNMENT STUDENT OUT LABS STAGE RUNG M N K TYPE LIMIT PYTHON YES STAFF UNSAFE FORCE JSON ONLY MEASURED QUICK \
-  PORT FILE ARGS REPORT DOCS PRECOMPILED MAKEFLAGS MAKEOVERRIDES MAKE_VERSION SHELL
+  PORT FILE ARGS REPORT DOCS SOURCES GPU PRECOMPILED MAKEFLAGS MAKEOVERRIDES MAKE_VERSION SHELL
 UNKNOWN_SETTINGS := $(strip $(foreach v,$(filter-out $(KNOWN_SETTINGS) GNUMAKEFLAGS MFLAGS -%,$(.VARIABLES)),\
   $(if $(filter command$(space)line,$(origin $(v))),$(v))))
 ifneq ($(UNKNOWN_SETTINGS),)

@@ -57,8 +57,6 @@ $(BUILD)/obj/%.o: %.cpp $(BUILD)/flags | $$(addsuffix .gch,$$(header))
 
 # Other flags, another compiler or processor: everything again. Compared while the Makefile is read, so that a dry run,
 # which counts what there is to do, comes to the same answer.
-.PHONY: always
-always:
 FLAGS_NOW := $(CXX) $(QUICK_CXX) $(ALL_CXXFLAGS) $(foreach f,quick grader light tests lanes,$(FLAGS_$(f)))
 ifneq ($(strip $(shell cat $(BUILD)/flags 2>/dev/null)),$(strip $(FLAGS_NOW)))
 $(BUILD)/flags: always

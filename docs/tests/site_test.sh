@@ -114,7 +114,7 @@ mv "$scratch/tree/lab1_naive/lab.toml.as-it-was" "$scratch/tree/lab1_naive/lab.t
 
 # ---- the tutorial in a handout: nothing of labs that are not out, of staff or of how it is made, and no dead link
 handout_of() { # NAME LAB...
-    holds "the handout $1 is made, with its tutorial" env SKELETON="$build/bin/skeleton" VENV="$venv" \
+    holds "the handout $1 is made, with its tutorial" env SKELETON="$build/bin/skeleton" PROGRAMS="$build/bin" VENV="$venv" \
         bash grader/course/handout.sh "$scratch/$1" "${@:2}"
 }
 find_browser pages

@@ -39,7 +39,9 @@ class CommandLine : public CLI::App {
       return exit_usage;
     }
     if (!simgpu::runs_here()) {
-      complain(get_name() + " was built for another processor: build it on this machine (make)");
+      complain(get_name() +
+               " was built for another processor: build it on this machine (make); where it came "
+               "ready-made, ask for a handout with SOURCES=1");
       return exit_infrastructure;
     }
     try {

@@ -4,6 +4,9 @@
 # released; a gemm.cu (or other file made from a master) that is already there is never touched; what changed elsewhere
 # comes along. One commit a run, none if nothing changed. The tutorial of these labs is built into tutorial/.
 # Needs SKELETON (the program) and VENV (a folder for Sphinx, kept between runs); DOCS=0 makes it without the tutorial.
+# PROGRAMS: a folder with the grader and what else students run, built for this kind of machine; they go to
+# tools/<machine>/, beside those of other machines. Empty: the handout has their sources (SOURCES=1). GPU=0: see
+# handout_files.sh. UNCOMMITTED=1 lets programs of changed files in, for tests.
 set -u
 here=$(dirname "$0")
 # shellcheck source=grader/scripts/lib.sh
@@ -16,6 +19,9 @@ out=${1:-}
 shift
 case $SKELETON in /*) ;; *) SKELETON=$PWD/$SKELETON ;; esac # it is called from other folders
 git rev-parse -q --verify HEAD >/dev/null 2>&1 || fail "a handout is made from a commit, and this folder is no git repository."
+programs=${PROGRAMS:-}
+[ -z "$programs" ] || [ "${UNCOMMITTED:-}" = 1 ] || git diff-index --quiet HEAD -- common grader VERSION 'lab*/*.toml' 'lab*/goals.cpp' ||
+    fail "a handout's programs and labs have to be of one version, and files that they are made from differ from the last commit." "Commit them, or put them back (git status)."
 [ -z "$(git status --porcelain --untracked-files=no)" ] ||
     echo "note: made from the last commit; your uncommitted changes are not in it" >&2
 
@@ -57,15 +63,21 @@ git archive HEAD | tar -x -C "$stage" -T "$work/files" || fail "cannot unpack th
         done
     done
     printf 'labs = %s\n' "$released" >"$stage/.handout"
+    [ -z "$programs" ] || {
+        tools=$stage/tools/$(uname -m | sed 's/^arm64$/aarch64/')
+        mkdir -p "$tools" && cp "$programs"/{grader,bench,simgpu_device} "$tools/" || exit 3
+        # What they were made for: gate.sh looks whether the labs are still these.
+        (cd "$stage" && sha256sum lab[0-9]*_*/lab.toml lab[0-9]*_*/goals.cpp) >"$tools/labs" || exit 3
+    }
 ) || fail "the handout could not be put together; nothing written."
 [ "$docs" = 0 ] || bash "$here/tutorial.sh" "$stage" "$VENV" "$stage/tutorial" || fail "nothing written."
 
-# The README from handout_README.md: @LABS@ becomes a row for each lab; what stands between "<!-- tutorial" or
-# "<!-- no tutorial" and "-->" stays if that is the case.
+# The README from handout_README.md: @LABS@ becomes a row for each lab; what stands between "<!-- NAME" and "-->" stays
+# if that is the case.
+cases="|$([ -d "$stage/tutorial" ] || echo 'no ')tutorial|$([ -n "$programs" ] || echo 'no ')programs|"
 while IFS= read -r line; do
     case $line in
-    '<!-- tutorial') [ -d "$stage/tutorial" ] && show=1 || show= ;;
-    '<!-- no tutorial') [ -d "$stage/tutorial" ] && show= || show=1 ;;
+    '<!-- '*) case $cases in *"|${line#<!-- }|"*) ;; *) show= ;; esac ;;
     '-->') show=1 ;;
     @LABS@)
         for lab in "$stage"/lab[0-9]*_*; do
@@ -98,9 +110,11 @@ done <"$work/edited"
 # What a former handout held and this one does not goes, and so does its tutorial; what the staff added by themselves stays.
 if [ -z "$fresh" ]; then
     git -C "$out" ls-files -z | while IFS= read -r -d '' file; do
-        [ -e "$stage/$file" ] || [ -z "$(git log -n 1 --format=%H -- "$file")" ] || rm -f "$out/$file"
+        [ -e "$stage/$file" ] || [ -z "$(git log -n 1 --format=%H -- "$file")" ] ||
+            (cd "$out" && rm -f "$file" && rmdir -p "$(dirname "$file")" 2>/dev/null)
     done
     rm -rf "$out/tutorial"
+    [ -n "$programs" ] || rm -rf "$out/tools"
 fi
 cp -R "$stage/." "$out/" || exit 3
 git -C "$out" add -A || exit 3

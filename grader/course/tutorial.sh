@@ -1,8 +1,8 @@
 #!/bin/bash
 # tutorial.sh STAGE VENV OUT: builds the students' tutorial into the folder OUT, which must not be there. STAGE is the
 # handout's own tree: what the pages show of labs, commands and messages comes from it, so a page shows the file as it is
-# given out, no lab that is not released, and no command that students do not have. Chapters and what draws them come
-# from the last commit. Sphinx is installed into VENV (docs/tools/build.sh). Run it where the commit is.
+# given out, no lab that is not released, and no command that students do not have. Chapters, what draws them, and what
+# they list of the grader's sources come from the last commit. Sphinx is installed into VENV (docs/tools/build.sh). Run it where the commit is.
 set -u
 here=$(dirname "$0")
 # shellcheck source=grader/scripts/lib.sh
@@ -14,7 +14,7 @@ out=$3
 work=$(mktemp -d) || exit 3
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/tree" "$work/site" || exit 3
-git archive HEAD docs grader/plots | tar -x -C "$work/tree" && cp -R "$stage/." "$work/tree/" || fail "cannot put the tutorial's sources together in $work."
+git archive HEAD docs grader/plots grader/messages.toml common/simgpu/instructions.inc common/simgpu/ptx/opcodes.cpp | tar -x -C "$work/tree" && cp -R "$stage/." "$work/tree/" || fail "cannot put the tutorial's sources together in $work."
 # For staff and authors. Chapters of labs that are not out: their pages would speak of files that are not there.
 rm -f "$work"/tree/docs/{instructors,architecture}.md
 for chapter in "$work"/tree/docs/lab[0-9]*.md; do

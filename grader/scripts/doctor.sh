@@ -14,6 +14,7 @@ case ${1:-} in
 *) fail "usage: doctor.sh [--json]" ;;
 esac
 
+trouble_with_tools=
 rows= # lines "key|name|state|detail"
 row() { rows="$rows$1|$2|$3|$4
 "; }
@@ -33,7 +34,15 @@ elif [ "${make_version%%.*}" -lt 4 ]; then
 else
     row make make ok "$make_version"
 fi
-if probe_cxx; then
+if [ -n "$TOOLS" ]; then
+    if trouble=$(check_tools 2>&1); then
+        row programs programs ok "$TOOLS"
+    else
+        row programs programs missing "$(printf '%s\n' "$trouble" | sed -n '1s/^error: //p')"
+        trouble_with_tools=1
+    fi
+    is_missing cxx && row cxx "C++ library" missing ""
+elif probe_cxx; then
     # shellcheck disable=SC2086
     row cxx "C++ compiler" ok "$($CXX -dumpfullversion -dumpversion 2>/dev/null | head -n 1) ($CXX)"
 else
@@ -45,7 +54,7 @@ else
     row clang clang "$CLANG_STATE" "$(clang_trouble)"
 fi
 if have git; then row git git ok "$(git --version | sed 's/git version //')"; else row git git missing ""; fi
-for pair in catch2:Catch2 cli11:CLI11 json:nlohmann-json toml:toml++ 'fmt:{fmt}' zlib:zlib openmp:OpenMP; do
+[ -n "$TOOLS" ] || for pair in catch2:Catch2 cli11:CLI11 json:nlohmann-json toml:toml++ 'fmt:{fmt}' zlib:zlib openmp:OpenMP; do
     key=${pair%%:*}
     if is_missing "$key" || ! probe_cxx; then
         row "$key" "${pair#*:}" missing ""
@@ -173,8 +182,10 @@ else
     if [ -n "$MISSING" ]; then
         # shellcheck disable=SC2086
         printf '\nMissing: %s. Install with:\n  make setup\nwhich runs\n  %s\n' "$(names_of $MISSING)" "$install"
+    elif [ -n "$trouble_with_tools" ]; then
+        printf '\n%s\n' "$trouble"
     else
         printf '\nNothing is missing. Next: make check\n'
     fi
 fi
-[ -z "$MISSING" ] || exit 3
+[ -z "$MISSING$trouble_with_tools" ] || exit 3

@@ -12,6 +12,7 @@ if ! [ -d "$build" ] || ! [ -w "$build" ]; then
     fail "cannot write to the build folder '$build'." "Choose another one: make check BUILD=\$HOME/gemm-lab-build"
 fi
 
+[ -z "$TOOLS" ] || check_tools
 probe_missing
 [ -n "$MISSING" ] || exit 0
 

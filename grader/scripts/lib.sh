@@ -2,6 +2,10 @@
 # Shared by the scripts here: what this machine has. POSIX sh, sourced, prints nothing by itself.
 # Callers may set CXX, CLANG, NVCC, DEPS and BUILD; the Makefile exports them.
 
+# Where the programs came ready-made: the folder for this machine, there or not. Empty: they are built from their sources.
+TOOLS=
+[ ! -d tools ] || TOOLS=tools/$(uname -m | sed 's/^arm64$/aarch64/')
+
 # Oldest clang whose CUDA front end gives the PTX that the simulated GPU counts on.
 CLANG_OLDEST=14
 
@@ -138,7 +142,12 @@ probe_missing() {
     have git || MISSING="$MISSING git"
     probe_clang
     [ "$CLANG_STATE" = ok ] || MISSING="$MISSING clang"
-    if probe_cxx; then
+    if [ -n "$TOOLS" ]; then
+        # clang alone compiles here, and needs a C++ library; where there is none, it comes with g++.
+        if [ "$CLANG_STATE" = ok ] && ! echo '#include <vector>' | "$CLANG" -x c++ -E - >/dev/null 2>&1; then
+            MISSING="$MISSING cxx"
+        fi
+    elif probe_cxx; then
         FOUND=$(probe_libraries)
         for key in catch2 cli11 json toml fmt zlib openmp; do
             case "
@@ -160,6 +169,21 @@ $key "*) ;;
                 MISSING="$MISSING ${pair%%:*}"
         done
     fi
+}
+
+# One clear message where TOOLS is not what the labs here need.
+check_tools() {
+    if [ ! -e "$TOOLS/grader" ]; then
+        fail "this handout has programs for $(cd tools && echo * | sed 's/ /, /g'), this machine is ${TOOLS#*/}." \
+            "Ask your instructor for one made with SOURCES=1, which compiles them."
+    fi
+    [ -x "$TOOLS/grader" ] || fail "the programs in $TOOLS have lost their right to be executed:" "chmod +x $TOOLS/*"
+    wrong=$(sha256sum -c --quiet "$TOOLS/labs" 2>/dev/null | sed -n '1s/: .*//p')
+    for file in lab[0-9]*_*/lab.toml; do
+        [ -n "$wrong" ] || grep -q " $file\$" "$TOOLS/labs" || wrong=$file
+    done
+    [ -z "$wrong" ] || fail "$wrong is not of the version that the programs in $TOOLS grade." \
+        "Labs and programs come from one handout: git pull brings both; git checkout $wrong undoes a change."
 }
 
 # Names shown for keys: names_of clang catch2 -> "clang, Catch2"
@@ -222,15 +246,18 @@ os_family() {
     esac
 }
 
+# Packages that only the programs' sources need.
+to_build() { [ -n "$TOOLS" ] || printf ' %s' "$@"; }
+
 # The command that installs the given keys here, or a sentence where there is none.
 install_command() {
     sudo=
     [ "$(id -u)" = 0 ] || sudo='sudo '
     case $(os_family) in
     debian) echo "${sudo}apt-get install -y $(packages_of "$@")" ;;
-    fedora) echo "${sudo}dnf install make git gcc-c++ clang catch-devel cli11-devel json-devel tomlplusplus-devel fmt-devel zlib-devel" ;;
-    arch) echo "${sudo}pacman -S --needed make git gcc clang catch2 cli11 nlohmann-json tomlplusplus fmt zlib" ;;
-    suse) echo "${sudo}zypper install make git gcc-c++ clang Catch2-devel cli11-devel nlohmann_json-devel tomlplusplus-devel fmt-devel zlib-devel" ;;
+    fedora) echo "${sudo}dnf install make git gcc-c++ clang$(to_build catch-devel cli11-devel json-devel tomlplusplus-devel fmt-devel zlib-devel)" ;;
+    arch) echo "${sudo}pacman -S --needed make git gcc clang$(to_build catch2 cli11 nlohmann-json tomlplusplus fmt zlib)" ;;
+    suse) echo "${sudo}zypper install make git gcc-c++ clang$(to_build Catch2-devel cli11-devel nlohmann_json-devel tomlplusplus-devel fmt-devel zlib-devel)" ;;
     macos) echo "open the folder in its development container (.devcontainer/); native macOS is untested" ;;
     *) echo "install by your system's means: $(names_of "$@")" ;;
     esac

@@ -8,6 +8,9 @@ scratch=$(mktemp -d) || exit 3
 at_end() { :; }
 trap 'at_end; rm -rf "$scratch"; echo "$passed passed, $failed failed"; [ "$failed" -eq 0 ] || exit 1' EXIT
 
+# Handouts are made of the files as they are.
+export UNCOMMITTED=1
+
 # No settings of the caller's may reach the makes and gits under test.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES LAB LABS SOLUTION DEVICE OUT COURSE V YES FORCE ONLY CXX_CHOSEN CLANG_CHOSEN
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null

@@ -2,11 +2,15 @@
 // kernels/mma.cpp, where elements lie is in fragments.hpp.
 //
 // Arithmetic. The ISA leaves open in which order and how precisely a tensor core adds, and real
-// ones differ: they align the products of a few k to the largest and cut off low bits. Here:
-//   f16, bf16, tf32   Products are exact. C and the k products are added in order of k in double
-//                     and rounded once, to nearest even, to the type of D. tf32 ignores the low 13
-//                     bits of its operands. Compare with hardware by tolerance, or with data whose
-//                     sums are exact in FP32 (small integers): then every order gives the same bits.
+// ones differ: they align C and the products of a few k to the largest, and cut off low bits (Fasi,
+// Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 7,
+// 2021). All of them cut off the FP32 sum instead of rounding it, so that a long chain of
+// instructions drifts towards zero. Here:
+//   f16, bf16, tf32   Products are exact. C and the k products are added in order of k in double,
+//                     and brought to the type of D once: cut off for FP32, rounded to nearest even
+//                     for FP16. tf32 ignores the low 13 bits of its operands. Compare with hardware
+//                     by tolerance, or with data whose sums are exact in FP32 (small integers): then
+//                     every order gives the same bits.
 //   f64               A chain of fused multiply-adds over k that begins with C: this is what
 //                     hardware does, bit for bit.
 //   s8, u8            Exact; the sum with C wraps around, or clamps with .satfinite.

@@ -406,11 +406,12 @@ u64 random_number(Random& random, Type t) {
   return encode(t, v);
 }
 
-TEST_CASE("mma: floating-point sums are rounded once", "[mma]") {
+TEST_CASE("mma: floating-point sums are cut off (FP32) or rounded (FP16) once", "[mma]") {
   // The engine adds k products to C in double: every one of the k additions is off by at most 2^-53
-  // of a partial sum, which is at most S = |C| + sum of |products|; the result is then rounded
-  // once, by at most half a unit u of the result's last place. So |error| <= u / 2 + k * 2^-53 * S,
-  // plus as much again for the reference's own rounding, which is far smaller.
+  // of a partial sum, which is at most S = |C| + sum of |products|; the result is then brought to
+  // its type once, by at most half a unit u of its last place if it is rounded, and by less than u,
+  // towards zero, if it is cut off. So |error| <= (u / 2 or u) + k * 2^-53 * S, plus as much again
+  // for the reference's own rounding, which is far smaller.
   Random random(23);
   for (const Shape& s : shapes()) {
     if (is_integer(s.a) || s.a == Type::f64) continue;
@@ -442,8 +443,10 @@ TEST_CASE("mma: floating-point sums are rounded once", "[mma]") {
           int exponent = 0;
           std::frexp(static_cast<double>(sum), &exponent);
           const long double unit = std::ldexp(1.0L, exponent - (s.sum == Type::f16 ? 11 : 24));
-          const long double bound = unit / 2 + s.k * size * 0x1p-52L;
-          wrong += !(std::fabs(static_cast<long double>(got) - sum) <= bound);
+          const long double noise = s.k * size * 0x1p-52L;
+          const long double lost = sum < 0 ? got - sum : sum - got;  // towards zero
+          wrong += s.sum == Type::f16 ? !(std::fabs(lost) <= unit / 2 + noise)
+                                      : !(lost >= -noise && lost <= unit + noise);
           inexact += static_cast<long double>(got) != sum;
         }
     CHECK(wrong == 0);

@@ -216,16 +216,22 @@ SIMGPU_INLINE void put(Warp& w, Ref to, const T (&value)[kLanes]) {
   else
     blend(d, value, w.mask);
 }
+/// The next float towards zero: a double without the 29 bits that a float does not have. What
+/// is below float's normal numbers is rounded there, by less than 2^-149; an infinity stays one.
+SIMGPU_INLINE float cut_off(double v) {
+  return static_cast<float>(
+      std::bit_cast<double>(std::bit_cast<std::uint64_t>(v) & ~std::uint64_t{0x1fffffff}));
+}
 template <class T, unsigned kRows>
 SIMGPU_INLINE void store_d(Warp& w, const Ref* refs, const double* d) {
   for (unsigned r = 0; r < kRows / 4; r += 2) {
     const double* from = d + 4 * r * 8;
     alignas(64) T even[kLanes], odd[kLanes];
     for (unsigned i = 0; i < kLanes; ++i) {
-      const T x = static_cast<T>(from[2 * i]), y = static_cast<T>(from[2 * i + 1]);
+      const double x = from[2 * i], y = from[2 * i + 1];
       if constexpr (sizeof(T) == 4) {
-        even[i] = x == x ? x : std::bit_cast<T>(0x7fffffffu);
-        odd[i] = y == y ? y : std::bit_cast<T>(0x7fffffffu);
+        even[i] = x == x ? cut_off(x) : std::bit_cast<T>(0x7fffffffu);
+        odd[i] = y == y ? cut_off(y) : std::bit_cast<T>(0x7fffffffu);
       } else {
         even[i] = x;
         odd[i] = y;

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "common/async_copy.cuh"
 #include "common/tensor_map.cuh"
-#include "lab5_tensor_core/given/async_copy.cuh"
 
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #error "wgmma is Hopper's alone: compile with -gencode arch=compute_90a,code=sm_90a"

@@ -1,7 +1,7 @@
 // Operands of wgmma: what TMA cannot read where it lies is copied first.
 #pragma once
 
-#include "lab5_tensor_core/given/device.cuh"
+#include "common/tensor_core.cuh"
 
 /// Copies 8 * blockDim.x columns per block. All loads come first: no store may be in their way.
 template <typename T>

@@ -1,7 +1,7 @@
 // Launches one of three versions of a kernel, by what is known of A and B before it starts.
 #pragma once
 
-#include "lab5_tensor_core/given/device.cuh"
+#include "common/tensor_core.cuh"
 
 /// What is known of A and B. whole: they consist of whole tiles, and aligned: their rows begin at
 /// multiples of 16 bytes. What is known need not be asked in the loop.

@@ -1,7 +1,7 @@
 // How a product by mma.sync is divided among blocks, warps and steps.
 #pragma once
 
-#include "lab5_tensor_core/given/device.cuh"
+#include "common/tensor_core.cuh"
 
 constexpr int MMA_M = 16, MMA_N = 8;  // one mma multiplies (16, K) by (K, 8), K being 32 bytes
 

@@ -2,10 +2,10 @@
 // They come from the solutions, so that the sweep cannot lag behind them.
 #pragma once
 
+#include "common/async_copy.cuh"
+#include "common/mma_sync.cuh"
 #include "grader/author/sweep/driver.cuh"
-#include "lab5_tensor_core/given/async_copy.cuh"
 #include "lab5_tensor_core/given/launch.cuh"
-#include "lab5_tensor_core/given/mma_sync.cuh"
 #include "lab5_tensor_core/given/shape.cuh"
 
 // Both files have a Tile and an mma_kernel of their own.

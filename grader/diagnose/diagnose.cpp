@@ -206,22 +206,64 @@ double rounded_to(double value, int bits) {
   return std::ldexp(std::nearbyint(std::ldexp(mantissa, bits)), exponent - bits);
 }
 
-/// Rounding the inputs to `bits` explains nearly all of the error (not quite: ties may be rounded
-/// either way).
-bool looks_rounded(const Run& run, int bits) {
+/// C = A * B with other factors explains nearly all of the error (not quite: ties may be rounded
+/// either way, and sums have errors of their own).
+template <typename OfA, typename OfB>
+bool looks_like(const Run& run, OfA of_a, OfB of_b) {
   const int m = run.c_before.rows, n = run.c_before.cols;
   double before = 0, after = 0;
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j) {
-      double exact = 0, rounded = 0;
+      double exact = 0, other = 0;
       for (int k = 0; k < run.a.cols; ++k) {
         exact += run.a.at(i, k) * run.b.at(k, j);
-        rounded += rounded_to(run.a.at(i, k), bits) * rounded_to(run.b.at(k, j), bits);
+        other += of_a(run.a.at(i, k)) * of_b(run.b.at(k, j));
       }
       before += std::pow(run.c_after.at(i, j) - exact, 2);
-      after += std::pow(run.c_after.at(i, j) - rounded, 2);
+      after += std::pow(run.c_after.at(i, j) - other, 2);
     }
   return after < before / 25;
+}
+bool looks_rounded(const Run& run, int bits) {
+  const auto rounded = [bits](double value) { return rounded_to(value, bits); };
+  return looks_like(run, rounded, rounded);
+}
+
+/// FP32 made of two parts of 11 bits: the small part of A, or of B, is in no product, or is
+/// subtracted instead of added.
+std::optional<Diagnosis> part_lost(const Run& run) {
+  const auto whole = [](double value) { return value; };
+  const auto big = [](double value) { return rounded_to(value, 11); };
+  const auto subtracted = [&](double value) { return 2 * big(value) - value; };
+  for (const bool of_a : {true, false}) {
+    const char* const matrix = of_a ? "A" : "B";
+    if (of_a ? looks_like(run, big, whole) : looks_like(run, whole, big))
+      return say("PART-LOST", "", {{"matrix", matrix}});
+    if (of_a ? looks_like(run, subtracted, whole) : looks_like(run, whole, subtracted))
+      return say("PART-LOST", "sign", {{"matrix", matrix}});
+  }
+  if (looks_like(run, subtracted, subtracted))
+    return say("PART-LOST", "sign", {{"matrix", "A and B"}});
+  return std::nullopt;
+}
+
+/// Nearly every element is too small, by no more than K additions that cut off can lose: tensor
+/// cores do so. Rounded sums are too large as often.
+std::optional<Diagnosis> sums_cut_off(const Run& run, double factor) {
+  std::int64_t too_small = 0, total = 0;
+  for (int i = 0; i < run.c_before.rows; ++i)
+    for (int j = 0; j < run.c_before.cols; ++j) {
+      double exact = 0, magnitude = 0;
+      for (int k = 0; k < run.a.cols; ++k) {
+        const double product = run.a.at(i, k) * run.b.at(k, j);
+        exact += product, magnitude += std::fabs(product);
+      }
+      const double lost = (exact - run.c_after.at(i, j)) * (exact < 0 ? -1 : 1);
+      too_small += lost > 0 && lost <= run.a.cols * 0x1p-24 * magnitude;
+      ++total;
+    }
+  if (total == 0 || too_small < total - total / 20) return std::nullopt;
+  return say("SUMS-CUT-OFF", "", {{"factor", number(std::round(factor))}});
 }
 
 }  // namespace
@@ -241,6 +283,10 @@ Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor)
       guess = "input8";
     else if (evidence.type == ElementType::float64 && looks_rounded(run, 24))
       guess = "input24";
+    if (guess.empty() && evidence.type == ElementType::float32) {
+      if (auto d = part_lost(run)) return *std::move(d);
+      if (auto d = sums_cut_off(run, factor)) return *std::move(d);
+    }
   }
   const std::string guessed = guess.empty() ? "" : messages::text("LOW-PRECISION.guess." + guess);
   if (evidence.type == ElementType::int32) return say("LOW-PRECISION", "int", {{"guess", guessed}});
@@ -458,6 +504,18 @@ std::optional<Diagnosis> input_modified(Examination& e) {
   return modified_input(e.run());
 }
 
+/// Infinities and NaN go in on purpose, once everything else is right.
+std::optional<Diagnosis> infinities_lost(Examination& e) {
+  const auto finite = [](const Matrix& m) {
+    for (int i = 0; i < m.rows; ++i)
+      for (int j = 0; j < m.cols; ++j)
+        if (!std::isfinite(m.at(i, j))) return false;
+    return true;
+  };
+  if (finite(e.run().a) && finite(e.run().b)) return std::nullopt;
+  return say("INFINITY-LOST", "", {});
+}
+
 std::optional<Diagnosis> another_result_each_time(Examination& e) {
   if (!e.repeat_differs()) return std::nullopt;
   const Matrix& c = e.run().c_after;
@@ -541,6 +599,23 @@ std::optional<Diagnosis> right_on_tiny_integers(Examination& e) {
   return low_precision(e.evidence(), e.run(), e.judgement().factor);
 }
 
+/// Off everywhere, but by less than a wrong index or a missing term.
+std::optional<Diagnosis> nearly_right(Examination& e) {
+  const Run& run = e.run();
+  if (e.evidence().operation != Operation::product || e.evidence().type == ElementType::int32)
+    return std::nullopt;
+  for (int i = 0; i < e.rows(); ++i)
+    for (int j = 0; j < e.cols(); ++j) {
+      double exact = 0, magnitude = 0;
+      for (int k = 0; k < run.a.cols; ++k) {
+        const double product = run.a.at(i, k) * run.b.at(k, j);
+        exact += product, magnitude += std::fabs(product);
+      }
+      if (!(std::fabs(run.c_after.at(i, j) - exact) <= magnitude / 256)) return std::nullopt;
+    }
+  return low_precision(e.evidence(), run, e.judgement().factor);
+}
+
 using OfCases = std::optional<Diagnosis> (*)(const Evidence&, const Cases&);
 
 template <OfCases explain>
@@ -557,6 +632,7 @@ constexpr Hypothesis kHypotheses[] = {
     input_raced_for,
     finding_of_the_call,
     input_modified,
+    infinities_lost,
     nothing_wrong,
     // of runs on small integers, at the call's shape and at telling ones
     nothing_to_compare,
@@ -577,6 +653,7 @@ constexpr Hypothesis kHypotheses[] = {
     only_padding_written,
     right_on_tiny_integers,
     another_result_each_time,
+    nearly_right,
 };
 
 }  // namespace

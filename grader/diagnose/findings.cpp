@@ -266,7 +266,7 @@ namespace {
 
 Verdict verdict_of(const std::string& id) {
   if (id == "none") return Verdict::accepted;
-  if (id == "LOW-PRECISION") return Verdict::precision;
+  if (id == "LOW-PRECISION" || id == "PART-LOST" || id == "SUMS-CUT-OFF") return Verdict::precision;
   if (id == "ENDLESS") return Verdict::timeout;
   if (id == "UNSUPPORTED") return Verdict::unsupported;
   if (id == "LAUNCH") return Verdict::runtime_error;

@@ -1,8 +1,12 @@
 #include "grader/judge/cases.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <limits>
 #include <set>
 #include <tuple>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -60,6 +64,30 @@ bool padding_kept(const diag::Matrix& before, const diag::Matrix& after) {
   for (int row = 0; row + 1 < before.rows; ++row)
     for (int col = before.cols; col < before.ld; ++col)
       if (!before.same_bits(after, before.index(row, col))) return false;
+  return true;
+}
+
+/// The same infinities and NaNs as multiply-adds in FP32, in order of k, and finite elements within
+/// the limit.
+bool right_with_infinities(const diag::Matrix& a, const diag::Matrix& b, const diag::Matrix& c,
+                           double units) {
+  for (int row = 0; row < c.rows; ++row)
+    for (int col = 0; col < c.cols; ++col) {
+      float sum = 0;
+      double exact = 0, magnitude = 0;
+      for (int k = 0; k < a.cols; ++k) {
+        const double x = a.at(row, k), y = b.at(k, col);
+        sum = std::fma(static_cast<float>(x), static_cast<float>(y), sum);
+        exact += x * y;
+        magnitude += std::fabs(x * y);
+      }
+      const double got = c.at(row, col);
+      const bool right = std::isnan(sum) ? std::isnan(got)
+                         : std::isinf(sum)
+                             ? got == static_cast<double>(sum)
+                             : std::fabs(got - exact) <= units * unit_roundoff<float>() * magnitude;
+      if (!right) return false;
+    }
   return true;
 }
 
@@ -158,6 +186,12 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
     list.back().one_type = true;
   }
   if (has("odd_k")) add(bm, 2 * bn, 2 * bk - 1);
+  // Long enough to show a sum that is cut off wherever 8 terms are added: on positive data it loses
+  // a fifth of a unit per term.
+  if (has("extremes")) {
+    add(33, 17, 769, true);
+    list.back().extremes = true;
+  }
   // Rings of tiles are passed more than once, along K and from one tile of C to the next of a block.
   if (has("deep")) add(33, 17, 24 * bk + 1);
   if (has("many")) {
@@ -189,6 +223,38 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
 
 namespace {
 
+/// Column k of A is scaled by a power of two and row k of B by its inverse, then each element by a
+/// small one: products of all sizes from 2^-12 to 2^12.
+template <typename RandomA, typename RandomB>
+void grade(HostMatrix<float>& a, HostMatrix<float>& b, RandomA& random_a, RandomB& random_b) {
+  std::vector<int> exponents(static_cast<std::size_t>(a.cols()));
+  for (int& exponent : exponents) exponent = static_cast<int>(random_a() >> 32) % 95;
+  const auto scale = [&](float& element, int exponent, auto& random) {
+    element = std::ldexp(element, exponent + static_cast<int>((random() >> 32) % 13) - 6);
+  };
+  for (int row = 0; row < a.rows(); ++row)
+    for (int k = 0; k < a.cols(); ++k)
+      scale(a(row, k), exponents[static_cast<std::size_t>(k)], random_a);
+  for (int k = 0; k < b.rows(); ++k)
+    for (int col = 0; col < b.cols(); ++col)
+      scale(b(k, col), -exponents[static_cast<std::size_t>(k)], random_b);
+}
+
+/// Most rows and columns stay as they are.
+template <typename RandomA, typename RandomB>
+void strew_infinities(HostMatrix<float>& a, HostMatrix<float>& b, RandomA& random_a,
+                      RandomB& random_b) {
+  constexpr float INF = std::numeric_limits<float>::infinity(), MOST = 3.4e38F;
+  const auto strew = [](HostMatrix<float>& m, auto& random, std::initializer_list<float> values) {
+    if (m.rows() == 0 || m.cols() == 0) return;
+    for (const float value : values)
+      m(static_cast<int>((random() >> 32) % static_cast<std::uint64_t>(m.rows())),
+        static_cast<int>((random() >> 32) % static_cast<std::uint64_t>(m.cols()))) = value;
+  };
+  strew(a, random_a, {INF, -INF, std::nanf(""), MOST, std::numeric_limits<float>::max()});
+  strew(b, random_b, {INF, -INF, 1.5F, 100});
+}
+
 /// Fills A and B, and C with what is in it beforehand.
 template <typename T, typename RandomA, typename RandomB, typename RandomC>
 Inputs draw(const Rung& rung, const Case& shape, Fill fill, Before before, RandomA random_a,
@@ -210,12 +276,20 @@ Inputs draw(const Rung& rung, const Case& shape, Fill fill, Before before, Rando
     } else if constexpr (is_real<T>) {
       inputs::canary(a, b, random_a, random_b);
     }
-  } else if (fill == Fill::zero_mean || operation != Operation::product) {
+  } else if (fill >= Fill::zero_mean || operation != Operation::product) {
     // A copy must keep every bit: small integers would repeat too often to show a permutation.
     inputs::zero_mean(a, random_a);
     inputs::zero_mean(b, random_b);
     if constexpr (std::is_same_v<T, float>) {
       if (tf32) inputs::round_to_11_bits(a), inputs::round_to_11_bits(b);
+      if (fill == Fill::positive) {
+        for (HostMatrix<T>* const matrix : {&a, &b})
+          for (int row = 0; row < matrix->rows(); ++row)
+            for (int col = 0; col < matrix->cols(); ++col)
+              (*matrix)(row, col) = std::fabs((*matrix)(row, col));
+      }
+      if (fill == Fill::graded) grade(a, b, random_a, random_b);
+      if (fill == Fill::infinite) strew_infinities(a, b, random_a, random_b);
     }
   } else {
     inputs::integers(a, random_a);
@@ -251,7 +325,9 @@ Verification verify(Operation operation, const diag::Matrix& a, const diag::Matr
     return result;
   }
   bool equal = true;
-  if (operation != Operation::product) {
+  if (fill == Fill::infinite && operation == Operation::product) {
+    equal = right_with_infinities(a, b, after, units);
+  } else if (operation != Operation::product) {
     const diag::Matrix& from = operation == Operation::copy_a ? a : b;
     const std::size_t size = diag::size_of(after.type);
     for (int row = 0; row < after.rows; ++row)
@@ -267,7 +343,7 @@ Verification verify(Operation operation, const diag::Matrix& a, const diag::Matr
       using Out = ResultOf<T>;
       try {
         const Expected<T> expected = expected_product(view_of<T>(a), view_of<T>(b));
-        const bool bounded = is_real<T> && (fill == Fill::zero_mean || fill == Fill::canary);
+        const bool bounded = is_real<T> && fill >= Fill::zero_mean;
         const Comparison comparison = bounded ? compare<T>(view_of<Out>(after), expected, units)
                                               : compare_exactly<T>(view_of<Out>(after), expected);
         equal = comparison.passed();

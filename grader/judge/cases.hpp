@@ -20,6 +20,7 @@ struct Case {
   bool precision = false;  ///< also zero-mean data and the precision canary (floating types),
                            ///< wrap-around (int32)
   bool one_type = false;   ///< too large for every type: judged in float, or the rung's first type
+  bool extremes = false;   ///< also positive, graded and infinite data (float)
 
   bool empty() const { return extents.m == 0 || extents.n == 0 || extents.k == 0; }
   bool strided() const { return pad_a || pad_b || pad_c; }
@@ -42,6 +43,9 @@ enum class Fill {
               ///< bits for a TF32 rung: then only the sums may round
   canary,     ///< the result is what an 11-bit mantissa throws away (FP32, FP64), what sums of 11
   ///< bits throw away (16-bit types), or what cutting TF32 off instead of rounding loses
+  positive,  ///< uniform in (0, 1]: errors that have one sign add up
+  graded,  ///< factors from 2^-100 to 2^100, about 1e-30 to 1e30, mixed, whose products FP32 holds
+  infinite,  ///< zero_mean with a few infinities, NaNs and numbers whose products are too large
 };
 
 /// What C holds before the call.

@@ -184,6 +184,10 @@ const CaseResult& RungCheck::check(const Case& shape) {
     result.failure = attempt(shape, Fill::zero_mean, Before::poison, true, false, &result, nullptr);
     if (!result.failure && type_ != "int32" && shape.extents.k >= 2)
       result.failure = attempt(shape, Fill::canary, Before::poison, true, false, &result, nullptr);
+    if (shape.extremes && type_ == "float")
+      for (const Fill fill : {Fill::positive, Fill::graded, Fill::infinite})
+        if (!result.failure)
+          result.failure = attempt(shape, fill, Before::poison, true, false, &result, nullptr);
   }
   return cases_.emplace(key, std::move(result)).first->second;
 }
@@ -239,7 +243,7 @@ diag::Diagnosis RungCheck::diagnose(const CaseResult& result) {
       rung_.operation == Operation::product &&
       (failure.fill == Fill::integers || failure.fill == Fill::other_integers);
   evidence.allowed_units = allowed_units(rung_, type_, failure.fill);
-  evidence.integers_passed = failure.fill == Fill::zero_mean || failure.fill == Fill::canary;
+  evidence.integers_passed = failure.fill >= Fill::zero_mean;
   evidence.run_probe = [this](const diag::Matrix& a, const diag::Matrix& b,
                               const diag::Matrix& c) -> std::optional<diag::Run> {
     const Extents extents{a.rows, b.cols, a.cols};

@@ -94,7 +94,7 @@ struct Stage {
   std::vector<std::string> needs;  ///< stages that must have passed first
   double points = 0;
   Kind kind = Kind::core;
-  std::vector<std::string> shapes;  ///< aligned ragged tiny thin strided empty k1 deep many
+  std::vector<std::string> shapes;  ///< classes of shapes and data, see cases_of()
   std::optional<Answer> answer;
   unsigned line = 0;  ///< in lab.toml
 };

@@ -266,13 +266,13 @@ Stage parse_stage(const Table& table) {
   stage.shapes = table.strings("shapes");
   static const std::set<std::string> classes = {"aligned", "deep", "many",    "ragged",
                                                 "tiny",    "thin", "strided", "empty",
-                                                "k1",      "wide", "odd_k"};
+                                                "k1",      "wide", "odd_k",   "extremes"};
   for (const auto& shape : stage.shapes)
     if (!classes.count(shape))
       table.fail(table.required("shapes"),
                  "unknown shape class \"" + shape +
                      "\" (known: aligned, deep, many, ragged, tiny, thin, strided, empty, k1, "
-                     "wide, odd_k)");
+                     "wide, odd_k, extremes)");
   if (stage.shapes.empty())
     table.fail(nullptr, "\"shapes\" is missing or empty in [[stage]] " + stage.id);
   if (table.has("answer")) {

@@ -1,5 +1,6 @@
 // Each wrong formula, on every awkward shape on which it shows, must be named exactly; right ones
 // must not be named.
+#include <cmath>
 #include <set>
 #include <sstream>
 
@@ -488,6 +489,62 @@ TEST_CASE("precision") {
   const Diagnosis large =
       diagnose(evidence(half_sums, ElementType::float32, kTile, {30, 30, 1500}));
   CHECK(large.id == "LOW-PRECISION");
+}
+
+/// C in float, of factors that went through `of_a` and `of_b`.
+template <typename OfA, typename OfB>
+Kernel with_factors(OfA of_a, OfB of_b) {
+  return each([=](Call& call, int i, int j) {
+    double sum = 0;
+    for (int k = 0; k < call.k; ++k) sum += of_a(call.at_a(i, k)) * of_b(call.at_b(k, j));
+    return static_cast<double>(static_cast<float>(sum));
+  });
+}
+
+TEST_CASE("FP32 made of two parts: the part that is missing is named, or the sum that is cut off") {
+  const auto whole = [](double x) { return x; };
+  const auto big = [](double x) { return inputs::round_to_11_bits(x); };
+  const auto subtracted = [&](double x) { return 2 * big(x) - x; };
+  const auto judged = [](const Kernel& kernel) {
+    return diagnose(evidence(kernel, ElementType::float32, kTile, {17, 33, 65}, false));
+  };
+  CHECK(judged(with_factors(whole, whole)).id == "none");
+  const Diagnosis a = judged(with_factors(big, whole)), b = judged(with_factors(whole, big));
+  CHECK((a.id == "PART-LOST" && b.id == "PART-LOST"));
+  CHECK(a.verdict == Verdict::precision);
+  CHECK(a.headline.find("small part of A is in no product") != std::string::npos);
+  CHECK(b.headline.find("small part of B is in no product") != std::string::npos);
+  CHECK(judged(with_factors(big, big)).id == "LOW-PRECISION");
+  for (const Diagnosis& d :
+       {judged(with_factors(subtracted, whole)), judged(with_factors(whole, subtracted)),
+        judged(with_factors(subtracted, subtracted))}) {
+    CHECK(d.id == "PART-LOST");
+    CHECK(d.headline.find("subtracted") != std::string::npos);
+  }
+  // Every sum too small by a few hundred units, and the same as much too large.
+  const auto off = [](double by) {
+    return each([by](Call& call, int i, int j) {
+      return static_cast<double>(static_cast<float>(call.element(i, j) * (1 + by)));
+    });
+  };
+  CHECK(judged(off(0)).id == "none");
+  Evidence long_sum = evidence(off(-400 * 0x1p-24), ElementType::float32, kTile, {17, 33, 769});
+  for (Matrix* const m : {&long_sum.run.a, &long_sum.run.b})
+    for (int i = 0; i < m->rows; ++i)
+      for (int j = 0; j < m->cols; ++j) m->set(i, j, std::fabs(m->at(i, j)) + 1);
+  long_sum.run.a_after = long_sum.run.b_after = std::nullopt;  // taken as unchanged
+  long_sum.small_integers = false;
+  long_sum.integers_passed = true;
+  long_sum.run_probe = nullptr;
+  for (const double by : {-400 * 0x1p-24, 400 * 0x1p-24, -0x1p-11}) {
+    for (int i = 0; i < 17; ++i)
+      for (int j = 0; j < 33; ++j) {
+        double sum = 0;
+        for (int k = 0; k < 769; ++k) sum += long_sum.run.a.at(i, k) * long_sum.run.b.at(k, j);
+        long_sum.run.c_after.set(i, j, static_cast<float>(sum * (1 + by)));
+      }
+    CHECK(diagnose(long_sum).id == (by == -400 * 0x1p-24 ? "SUMS-CUT-OFF" : "LOW-PRECISION"));
+  }
 }
 
 TEST_CASE("guards removed are out of bounds, and nothing more is claimed") {

@@ -3,7 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <set>
 
 #include "common/catch2.hpp"
@@ -262,6 +264,47 @@ TEST_CASE("secret inputs are those of a known construction, and each call has it
   CallSeeds printed(7);
   CHECK(draw(printed.next("f<float>")).a.storage == draw(7).a.storage);
   CHECK(draw(printed.next("f<float>")).a.storage == draw(7).a.storage);
+}
+
+TEST_CASE("extremes: positive, graded and infinite data, and what is right for them") {
+  const Case shape{{9, 8, 61}, 1, 2, 3, true};
+  const auto type = diag::ElementType::float32;
+  const auto product = [](const Inputs& in, auto add) {
+    diag::Matrix c = in.c;
+    for (int i = 0; i < c.rows; ++i)
+      for (int j = 0; j < c.cols; ++j) {
+        float sum = 0;
+        for (int k = 0; k < in.a.cols; ++k)
+          sum = add(static_cast<float>(in.a.at(i, k)), static_cast<float>(in.b.at(k, j)), sum);
+        c.set(i, j, static_cast<double>(sum));
+      }
+    return c;
+  };
+  const auto in_fp32 = [](float x, float y, float sum) { return std::fma(x, y, sum); };
+  const auto skips = [](float x, float y, float sum) {
+    return std::isfinite(x) && std::isfinite(y) ? std::fma(x, y, sum) : sum;
+  };
+  for (const Fill fill : {Fill::positive, Fill::graded, Fill::infinite}) {
+    const Inputs in = make_inputs(type, Rung{}, shape, fill, Before::poison, 4);
+    double least = 1, most = 0;
+    int not_finite = 0, negative = 0;
+    for (const diag::Matrix* const m : {&in.a, &in.b})
+      for (int i = 0; i < m->rows; ++i)
+        for (int j = 0; j < m->cols; ++j) {
+          const double x = m->at(i, j);
+          not_finite += !std::isfinite(x);
+          negative += x < 0;
+          if (x != 0) least = std::min(least, std::fabs(x));
+          if (std::isfinite(x)) most = std::max(most, std::fabs(x));
+        }
+    CHECK((not_finite > 0) == (fill == Fill::infinite));
+    CHECK((negative == 0) == (fill == Fill::positive));
+    CHECK((fill != Fill::graded || (least < 1e-20 && most > 1e20)));
+    const diag::Matrix right = product(in, in_fp32), wrong = product(in, skips);
+    CHECK(verify(Operation::product, in.a, in.b, in.c, right, fill).right);
+    CHECK(verify(Operation::product, in.a, in.b, in.c, wrong, fill).right ==
+          (fill != Fill::infinite));
+  }
 }
 
 TEST_CASE("verification: right, wrong, beyond the row, not finite") {

@@ -1,5 +1,6 @@
 // What lab 6 is about, as numbers: no multiprocessor is without work however few tiles C has, partial
-// sums pass through memory once, and nothing is copied or multiplied that does not exist.
+// sums pass through memory once, and nothing is copied or multiplied that does not exist. FP32 by
+// tensor cores takes three products of TF32, not fewer and not more.
 #include <algorithm>
 
 #include "grader/goals.hpp"
@@ -48,6 +49,19 @@ double idle_bytes(const Observed& o) {
 double multiply_adds(const Observed& o) {
   return static_cast<double>(o.total.fma_f32 + o.total.mul_f32);
 }
+double products_on_tensor_cores(const Observed& o) {
+  std::uint64_t operations = 0;
+  for (const auto& [type, count] : o.total.tensor_ops) operations += count;
+  return static_cast<double>(operations) / 2;
+}
+/// Of three for each product of A and B, those that no tensor core made.
+double products_missing(const Observed& o) {
+  const Extents& e = o.extents;
+  return std::max(0.0, 3.0 * static_cast<double>(e.m * e.n * e.k) - products_on_tensor_cores(o));
+}
+double shared_bytes_read(const Observed& o) {
+  return static_cast<double>(o.total.shared_load.bytes);
+}
 
 // ---- what it may be
 
@@ -90,6 +104,24 @@ double padded_products(const Extents& e, const Parameters& p, std::uint64_t) {
   return p.at("slack") * static_cast<double>(up(e.m, "BM") * up(e.n, "BN") * up(e.k, "BK"));
 }
 
+/// A block reads BM rows of A and BN columns of B; rows begin at whole sectors.
+double sectors_of_a_and_b(const Extents& e, const Parameters& p, std::uint64_t) {
+  return p.at("slack") *
+         static_cast<double>(ceil_div(e.n, whole(p, "BN")) * e.m * ceil_div(e.k, 8) +
+                             ceil_div(e.m, whole(p, "BM")) * e.k * ceil_div(e.n, 8));
+}
+
+/// Tiles are filled up: a warp reads WM x BK and BK x WN floats for WM x WN x BK products.
+double shared_bytes(const Extents& e, const Parameters& p, std::uint64_t) {
+  const double padded = padded_products(e, p, 4);
+  return 4 * (padded / p.at("WM") + padded / p.at("WN"));
+}
+
+/// One wavefront in a hundred of those that bring each product's operands once per 16 x 16 tile.
+double few_conflicts(const Extents& e, const Parameters& p, std::uint64_t) {
+  return p.at("share") * static_cast<double>(e.m * e.n * e.k) * 2 / 16 * 4 / 128;
+}
+
 const char* const not_hidden =
     "Warps wait for copies while they have nothing to multiply. Begin a copy STAGES - 1 steps "
     "before its tile is needed, and wait only for the oldest group.";
@@ -108,14 +140,29 @@ const char* const narrow_copies =
 const char* const padding =
     "Many products are made of rows or columns that C does not have: a large tile hangs over the "
     "edge of a thin matrix. Choose a tile for the shape.";
+const char* const by_threads =
+    "Not all three products of parts are made by tensor cores: small times big, big times small, "
+    "big times big.";
+const char* const four_products =
+    "Tensor cores make more than three products for each of A and B. Small times small is below "
+    "what FP32 holds: leave it out.";
+const char* const small_tile = "More is read from A and B than a 64 x 64 tile per block needs.";
+const char* const conflicts =
+    "Lanes of a warp touch different words of one bank, where fragments are read or where copies "
+    "arrive.";
+const char* const no_reuse =
+    "Each warp reads more from shared memory than a 32 x 32 tile of its own needs: split a "
+    "fragment once it is in registers, and use both parts.";
 
-grader::Goal hidden_copies(const char* stage) {
+const std::vector<Extents> aligned_and_ragged = {{256, 256, 256}, {131, 144, 208}};
+
+grader::Goal hidden_copies(const char* stage, double tile, double depth) {
   return {.stage = stage,
           .key = "async_bytes_idle",
           .what = "bytes not hidden",
           .diagnosis = "ASYNC-IDLE",
           .missed = not_hidden,
-          .parameters = {{"BM", 128}, {"BN", 128}, {"BK", 16}, {"steps", 2}},
+          .parameters = {{"BM", tile}, {"BN", tile}, {"BK", depth}, {"steps", 2}},
           .measure = idle_bytes,
           .bound = first_steps};
 }
@@ -163,13 +210,69 @@ grader::Goal wide_copies(const char* stage) {
           .bound = copies,
           .at = {{256, 256, 256}, {131, 130, 127}}};
 }
+grader::Goal three_made(const char* stage) {
+  return {.stage = stage,
+          .key = "products_missing",
+          .what = "products not made by tensor cores",
+          .diagnosis = "NO-TENSOR",
+          .missed = by_threads,
+          .parameters = {},
+          .measure = products_missing,
+          .bound = grader::nothing,
+          .at = aligned_and_ragged};
+}
+grader::Goal not_four(const char* stage) {
+  return {.stage = stage,
+          .key = "tensor_products",
+          .what = "products made by tensor cores",
+          .diagnosis = "MORE-PRODUCTS",
+          .missed = four_products,
+          .parameters = {{"BM", 128}, {"BN", 128}, {"BK", 32}, {"slack", 3.01}},
+          .measure = products_on_tensor_cores,
+          .bound = padded_products,
+          .at = aligned_and_ragged};
+}
+grader::Goal sectors(const char* stage) {
+  return {.stage = stage,
+          .key = "load_sectors",
+          .what = "sectors of A and B",
+          .diagnosis = "NO-SHARED",
+          .missed = small_tile,
+          .parameters = {{"BM", 64}, {"BN", 64}, {"slack", 1.05}},
+          .measure = grader::load_sectors,
+          .bound = sectors_of_a_and_b,
+          .at = aligned_and_ragged};
+}
+grader::Goal no_conflicts(const char* stage) {
+  return {.stage = stage,
+          .key = "excess_wavefronts",
+          .what = "wavefronts above ideal",
+          .diagnosis = "BANK-CONFLICT",
+          .missed = conflicts,
+          .parameters = {{"share", 0.01}},
+          .measure = grader::excess_wavefronts,
+          .bound = few_conflicts,
+          .at = aligned_and_ragged};
+}
+grader::Goal fragments_reused(const char* stage) {
+  return {
+      .stage = stage,
+      .key = "shared_bytes",
+      .what = "bytes read from shared memory",
+      .diagnosis = "NO-REUSE",
+      .missed = no_reuse,
+      .parameters = {{"BM", 128}, {"BN", 128}, {"BK", 32}, {"WM", 32}, {"WN", 32}, {"slack", 1.05}},
+      .measure = shared_bytes_read,
+      .bound = shared_bytes,
+      .at = aligned_and_ragged};
+}
 
 const std::vector<Extents> deep = {{256, 256, 2048}, {131, 129, 2047}};
 const std::vector<Extents> thin = {{24, 1024, 128}, {1000, 30, 127}};
 const std::vector<Extents> small = {{256, 256, 1024}, {65, 1000, 1023}};
 
 const std::vector<grader::Goal> goals = {
-    hidden_copies("6.0"),
+    hidden_copies("6.0", 128, 16),
     registers_only("6.0"),
     few_registers("6.0", 320),
 
@@ -196,6 +299,22 @@ const std::vector<grader::Goal> goals = {
     blocks_for_all("6.2", small, 27),
     fixed_order("6.2", small),
     registers_only("6.2"),
+
+    three_made("6.3.1"),
+    not_four("6.3.1"),
+    no_conflicts("6.3.1"),
+    sectors("6.3.1"),
+    fragments_reused("6.3.1"),
+    registers_only("6.3.1"),
+
+    three_made("6.3.2"),
+    not_four("6.3.2"),
+    hidden_copies("6.3.2", 64, 32),
+    no_conflicts("6.3.2"),
+    sectors("6.3.2"),
+    fragments_reused("6.3.2"),
+    registers_only("6.3.2"),
+    few_registers("6.3.2", 320),
 };
 
 const grader::GoalList registered("lab6_summit", goals);

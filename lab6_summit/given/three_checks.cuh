@@ -1,0 +1,66 @@
+// What 6.3 and 6.3.1 are judged by: A * B by the parts and products of the file that includes this
+// at its end, without the rest.
+
+/// What a tensor core reads of a part: the upper 19 bits.
+__device__ inline double as_read(unsigned bits) {
+  return __uint_as_float(bits & 0xffffe000u);
+}
+
+/// 6.3: one element of C per thread, every factor being the sum of its parts, added up in double.
+__global__ void parts_kernel(MatrixView<const float> a, MatrixView<const float> b,
+                             MatrixView<float> c) {
+  const int row = blockIdx.y * blockDim.y + threadIdx.y;
+  const int col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= c.rows || col >= c.cols) return;
+  double sum = 0;
+  for (int k = 0; k < a.cols; ++k) {
+    const Parts of_a = split(a(row, k)), of_b = split(b(k, col));
+    sum += (as_read(of_a.big) + as_read(of_a.small)) * (as_read(of_b.big) + as_read(of_b.small));
+  }
+  c(row, col) = static_cast<float>(sum);
+}
+
+template <typename T>
+void gemm_of_parts(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
+                   cudaStream_t stream) {
+  if (c.rows == 0 || c.cols == 0) return;
+  const dim3 block(32, 8), grid(ceil_div(c.cols, 32), ceil_div(c.rows, 8));
+  parts_kernel<<<grid, block, 0, stream>>>(a, b, c);
+  CUDA_CHECK_LAUNCH();
+}
+
+/// 6.3.1: three products, but everybody waits for each pair of tiles, and the tensor cores add up
+/// everything.
+template <bool ALIGNED, typename S>
+__global__ void __launch_bounds__(S::THREADS)
+    three_step_by_step_kernel(MatrixView<const float> a, MatrixView<const float> b,
+                              MatrixView<float> c) {
+#if GEMM_LAB_TENSOR_CORES
+  extern __shared__ __align__(128) unsigned char memory[];
+  auto& stage = *reinterpret_cast<Stage<S>*>(memory);
+  const int row0 = blockIdx.y * S::BM, col0 = blockIdx.x * S::BN, warp = threadIdx.x / 32;
+  const int row = warp / S::WARPS_N * S::WM, col = warp % S::WARPS_N * S::WN;  // in that tile
+  Sums<S> sums = {};
+  Fragments<S> fragments;
+  for (int k0 = 0; k0 < a.cols; k0 += S::BK) {  // a step
+    copy_stage<ALIGNED>(stage, a, b, row0, col0, k0);
+    wait_for_copies<0>();
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < S::BK; k += MMA_K) {
+      load_fragments(fragments, stage, row, col, k);
+      multiply<S>(sums, fragments);
+    }
+    __syncthreads();
+  }
+  store_sums<S>(sums, a, b, c, row0 + row, col0 + col);
+#endif
+}
+
+template <typename T>
+void gemm_three_step_by_step(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
+                             cudaStream_t stream) {
+  launch<SmallTile>(
+      {three_step_by_step_kernel<true, SmallTile>, three_step_by_step_kernel<false, SmallTile>}, a,
+      b, c, stream);
+}

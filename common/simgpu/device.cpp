@@ -41,9 +41,10 @@ std::string text(const Dim3& d) {
   return s += ")";
 }
 
-/// A kernel of a module; the program is decoded at its first use.
+/// A kernel of a module, which is read and decoded at its first use.
 struct Kernel {
   std::uint32_t function = 0;
+  bool known = false;  ///< what follows has been filled in
   KernelInfo info;
   std::unique_ptr<exec::Program> program;
   ptx::RegisterPressure pressure;
@@ -53,7 +54,12 @@ struct Kernel {
 };
 
 struct LoadedModule {
-  ptx::Module ptx;
+  LoadedModule(std::string text, bool known)
+      : source(std::move(text), known ? ptx::Bodies::on_demand : ptx::Bodies::now),
+        ptx(source.module()) {}
+
+  ptx::Source source;
+  const ptx::Module& ptx;
   exec::Placement placement;
   std::vector<DevicePtr> owned;
   std::map<std::string, Kernel, std::less<>> kernels;
@@ -81,6 +87,7 @@ struct Device::Impl {
     if (it == m.kernels.end())
       throw DeviceError(Status::invalid_device_function,
                         "the module has no kernel '" + std::string(mangled) + "'");
+    describe(m, it->second);
     return it->second;
   }
   Region& range(DevicePtr ptr, std::size_t bytes, const char* what) const {
@@ -104,11 +111,7 @@ struct Device::Impl {
     return *a;
   }
   void place_variables(LoadedModule& m);
-  exec::Program& program(LoadedModule& m, Kernel& k) {
-    if (k.program == nullptr) k.program = exec::decode(m.ptx, k.function, m.placement);
-    return *k.program;
-  }
-  void describe(LoadedModule& m, std::uint32_t function, Kernel& k);
+  void describe(LoadedModule& m, Kernel& k) const;
   void restore_memory();
   void commit_memory();
 };
@@ -218,9 +221,12 @@ void Device::Impl::place_variables(LoadedModule& m) {
     }
 }
 
-void Device::Impl::describe(LoadedModule& m, std::uint32_t function, Kernel& k) {
-  const ptx::Function& f = m.ptx.functions[function];
-  k.function = function;
+void Device::Impl::describe(LoadedModule& m, Kernel& k) const {
+  if (k.known) return;
+  m.source.complete(k.function);
+  // Those of bodies are in no device memory.
+  m.placement.variables.resize(m.ptx.variables.size(), 0);
+  const ptx::Function& f = m.ptx.functions[k.function];
   k.info.mangled = f.name;
   k.info.name = demangle(f.name);
   for (const ptx::Parameter& p : f.params) {
@@ -231,7 +237,8 @@ void Device::Impl::describe(LoadedModule& m, std::uint32_t function, Kernel& k) 
                          (f.max_ntid[2] ? f.max_ntid[2] : 1);
   k.info.max_threads_per_block = f.max_ntid[0] != 0 ? std::min(bound, model.max_threads_per_block)
                                                     : model.max_threads_per_block;
-  const exec::Program& p = program(m, k);
+  k.program = exec::decode(m.ptx, k.function, m.placement);
+  const exec::Program& p = *k.program;
   k.info.unsupported = p.unsupported;
   k.info.static_shared_bytes = p.static_shared_bytes;
   for (const exec::FunctionCode& code : p.functions) {
@@ -246,16 +253,17 @@ void Device::Impl::describe(LoadedModule& m, std::uint32_t function, Kernel& k) 
     k.pressure_known = true;
     k.info.live_registers = k.pressure.estimate;
   }
+  k.known = true;
 }
 
-ModuleId Device::load_module(std::string ptx) {
-  auto m = std::make_unique<LoadedModule>();
-  m->ptx = ptx::parse(std::move(ptx));
+ModuleId Device::load_module(std::string ptx, bool known) {
+  auto m = std::make_unique<LoadedModule>(std::move(ptx), known);
   try {
     impl_->place_variables(*m);
     for (std::uint32_t f = 0; f < m->ptx.functions.size(); ++f)
-      if (m->ptx.functions[f].is_entry)
-        impl_->describe(*m, f, m->kernels[m->ptx.functions[f].name]);
+      if (m->ptx.functions[f].is_entry) m->kernels[m->ptx.functions[f].name].function = f;
+    for (auto& [name, kernel] : m->kernels)
+      if (!known) impl_->describe(*m, kernel);
   } catch (...) {
     for (const DevicePtr p : m->owned) impl_->memory.release(p);
     throw;
@@ -271,15 +279,20 @@ void Device::unload_module(ModuleId module) {
 }
 
 std::vector<KernelInfo> Device::kernels(ModuleId module) const {
+  LoadedModule& m = impl_->module(module);
   std::vector<KernelInfo> out;
-  for (const auto& [name, k] : impl_->module(module).kernels) out.push_back(k.info);
+  for (auto& [name, k] : m.kernels) {
+    impl_->describe(m, k);
+    out.push_back(k.info);
+  }
   return out;
 }
 
 std::optional<KernelInfo> Device::kernel(ModuleId module, std::string_view mangled) const {
-  const LoadedModule& m = impl_->module(module);
+  LoadedModule& m = impl_->module(module);
   const auto it = m.kernels.find(mangled);
   if (it == m.kernels.end()) return std::nullopt;
+  impl_->describe(m, it->second);
   return it->second.info;
 }
 
@@ -621,7 +634,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   validate_launch(module, mangled, grid, block, dynamic_shared_bytes, args.size());
   LoadedModule& m = impl_->module(module);
   Kernel& k = impl_->kernel(module, mangled);
-  exec::Program& program = impl_->program(m, k);
+  exec::Program& program = *k.program;
 
   LaunchReport report = empty_report(k.info, grid, block, dynamic_shared_bytes);
   if (!program.unsupported.empty()) {

@@ -91,7 +91,10 @@ class Device {
   std::optional<Allocation> find(DevicePtr ptr) const;
   std::size_t bytes_in_use() const;
 
-  ModuleId load_module(std::string ptx);  ///< throws ptx::ParseError
+  /// Throws ptx::ParseError. A text that has been loaded before need not be read in full again: of
+  /// one that is `known`, a kernel is read when it is first asked for, and what is wrong with that
+  /// is then a ParseError of the call that asks.
+  ModuleId load_module(std::string ptx, bool known = false);
   void unload_module(ModuleId module);
   std::vector<KernelInfo> kernels(ModuleId module) const;
   std::optional<KernelInfo> kernel(ModuleId module, std::string_view mangled) const;

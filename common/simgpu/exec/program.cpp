@@ -44,7 +44,7 @@ void place_shared(ProgramBuilder& b, std::uint32_t entry) {
       }
     }
   }
-  std::sort(arrays.begin(), arrays.end());
+  std::ranges::sort(arrays, {}, [&](std::uint32_t v) { return b.module.variables[v].position; });
   std::uint64_t at = memory::kSharedBase;
   for (const std::uint32_t v : arrays) {
     const ptx::Variable& variable = b.module.variables[v];

@@ -1,5 +1,9 @@
 #include "common/simgpu/ptx/lexer.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
 namespace simgpu::ptx {
 namespace {
 
@@ -80,7 +84,59 @@ Scanned scan(std::string_view text, std::size_t begin) {
   return {known ? Token::Kind::punct : Token::Kind::bad, begin + 1};
 }
 
+/// A directive that means something outside of the braces it stands in.
+bool reaches_out(std::string_view text, std::size_t dot) {
+  if (dot > 0 && is_word(text[dot - 1])) return false;  // the suffix of an opcode
+  return std::ranges::any_of(std::array{".file", ".global", ".const"}, [&](std::string_view name) {
+    return text.substr(dot, name.size()) == name;
+  });
+}
+
+/// Behind the comment that begins here; where there is none, here.
+std::size_t behind_comment(std::string_view text, std::size_t begin) {
+  const bool line = text.substr(begin, 2) == "//", block = text.substr(begin, 2) == "/*";
+  if (!line && !block) return begin;
+  const std::size_t end = line ? text.find('\n', begin) : text.find("*/", begin + 2);
+  return end == std::string_view::npos ? text.size() : line ? end : end + 2;
+}
+
 }  // namespace
+
+bool Lexer::skip_braces() {
+  std::size_t depth = 1, at = position_;
+  while (depth > 0) {
+    if (at >= text_.size()) return false;
+    switch (text_[at]) {
+      case '{':
+        ++depth;
+        break;
+      case '}':
+        --depth;
+        break;
+      case '.':
+        if (reaches_out(text_, at)) return false;
+        break;
+      case '/':
+        at = std::max(at + 1, behind_comment(text_, at));
+        continue;
+      case '"': {
+        const Scanned string = scan_string(text_, at);
+        if (string.kind == Token::Kind::bad) return false;
+        at = string.end;
+        continue;
+      }
+      default:
+        break;
+    }
+    ++at;
+  }
+  line_ +=
+      static_cast<std::uint32_t>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(position_),
+                                            text_.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+  position_ = at;
+  advance();
+  return true;
+}
 
 void Lexer::skip_blanks() {
   while (position_ < text_.size()) {

@@ -41,6 +41,11 @@ class Lexer {
   /// touch it as well ("ld.global.v4.f32", "ld.shared::cta.b32").
   Token next_opcode();
 
+  /// The current token is '{': goes behind the '}' that closes it without making tokens. False,
+  /// and it stays where it is, if there is none, or if one of these directives may stand inside,
+  /// which mean something outside of the braces: .file, .global, .const.
+  bool skip_braces();
+
   /// Character that follows the current token directly, 0 at the end.
   char following() const { return position_ < text_.size() ? text_[position_] : '\0'; }
 

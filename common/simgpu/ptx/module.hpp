@@ -219,6 +219,7 @@ struct Variable {
   std::uint32_t align = 1;
   std::uint64_t size = 0;  ///< bytes; 0 for .extern .shared x[] (dynamic)
   bool is_extern = false;
+  std::uint32_t position = 0;      ///< in the text, where it is declared first
   std::vector<std::uint8_t> init;  ///< initial bytes, empty = zero (global, const) or none
   struct Relocation {
     std::uint32_t offset;

@@ -16,16 +16,36 @@ ParseError::ParseError(std::string message, unsigned ptx_line_, std::string sour
 
 namespace simgpu::ptx::parsing {
 
-Module Parser::parse() {
+void Parser::parse() {
   lexer_.emplace(module_.text);
   parse_header();
   while (peek().kind != Token::Kind::end) parse_module_item();
-  resolve_locations();
-  for (const Function& function : module_.functions)
-    module_.function_index.emplace(function.name, 0);
   for (std::uint32_t i = 0; i < module_.functions.size(); ++i)
     module_.function_index[module_.functions[i].name] = i;
-  return std::move(module_);
+  for (std::uint32_t i = 0; i < module_.functions.size(); ++i)
+    if (!postponed_.contains(i)) resolve_locations(i);
+}
+
+void Parser::complete(std::uint32_t function) {
+  std::vector<std::uint32_t> wanted{function};
+  while (!wanted.empty()) {
+    const std::uint32_t index = wanted.back();
+    wanted.pop_back();
+    auto body = postponed_.extract(index);
+    if (!body) continue;
+    Postponed& postponed = body.mapped();
+    lexer_ = postponed.lexer;
+    known_variables_ = postponed.variables;
+    known_functions_ = postponed.functions;
+    parse_body(std::move(postponed.head), index);
+    resolve_locations(index);
+    const auto want = [&](const std::vector<Operand>& operands) {
+      for (const Operand& operand : operands)
+        if (operand.kind == Kind::function) wanted.push_back(operand.index);
+    };
+    want(module_.functions[index].vector_operands);
+    for (const Instruction& instruction : module_.functions[index].body) want(instruction.operands);
+  }
 }
 
 void Parser::fail_at(std::uint32_t line, const std::string& message, bool unsupported) {
@@ -92,25 +112,23 @@ std::uint32_t Parser::current_location() {
   return static_cast<std::uint32_t>(locations_.size() - 1);
 }
 
-void Parser::resolve_locations() {
-  for (std::size_t f = 0; f < module_.functions.size(); ++f) {
-    Function& function = module_.functions[f];
-    const FunctionLocations& raw = function_locations_[f];
-    if (raw.first != kNone) function.where = author_location(locations_[raw.first]);
-    for (const std::uint32_t index : raw.instructions) {
-      if (function.where.line != 0) break;
-      function.where = author_location(locations_[index]);
-    }
-    Location last = function.where;
-    for (std::size_t i = 0; i < function.body.size(); ++i) {
-      const Location own = author_location(locations_[raw.instructions[i]]);
-      if (own.line != 0) last = own;
-      function.body[i].where = last;
-    }
-    if (!function.unsupported.empty()) {
-      const Location own = author_location(locations_[raw.unsupported]);
-      function.unsupported_where = own.line != 0 ? own : function.where;
-    }
+void Parser::resolve_locations(std::uint32_t index) {
+  Function& function = module_.functions[index];
+  const FunctionLocations& raw = function_locations_[index];
+  if (raw.first != kNone) function.where = author_location(locations_[raw.first]);
+  for (const std::uint32_t location : raw.instructions) {
+    if (function.where.line != 0) break;
+    function.where = author_location(locations_[location]);
+  }
+  Location last = function.where;
+  for (std::size_t i = 0; i < function.body.size(); ++i) {
+    const Location own = author_location(locations_[raw.instructions[i]]);
+    if (own.line != 0) last = own;
+    function.body[i].where = last;
+  }
+  if (!function.unsupported.empty()) {
+    const Location own = author_location(locations_[raw.unsupported]);
+    function.unsupported_where = own.line != 0 ? own : function.where;
   }
 }
 
@@ -259,16 +277,14 @@ void Parser::parse_function_directives(Function* function) {
 }
 
 void Parser::parse_function(bool is_entry, std::uint32_t line) {
-  Function function;
+  Head head;
+  Function& function = head.function;
   function.is_entry = is_entry;
-  location_ = {};
-  location_pending_ = true;
-  std::vector<std::string_view> param_names, result_names;
   if (!is_entry && peek().is('('))
-    parse_parameters(&function.results, &result_names, &function.unsupported);
+    parse_parameters(&function.results, &head.results, &function.unsupported);
   const Token name = expect_identifier("a function name");
   function.name = std::string(name.text);
-  if (peek().is('(')) parse_parameters(&function.params, &param_names, &function.unsupported);
+  if (peek().is('(')) parse_parameters(&function.params, &head.params, &function.unsupported);
   parse_function_directives(&function);
   function.is_declaration = accept(';');
   if (!function.is_declaration && !peek().is('{')) unexpected("'{' or ';'");
@@ -294,12 +310,27 @@ void Parser::parse_function(bool is_entry, std::uint32_t line) {
     if (old.is_entry != is_entry || old.params.size() != function.params.size() ||
         old.results.size() != function.results.size())
       fail_at(line, "'" + printable(name.text) + "' declared in two different ways");
-    if (!old.is_declaration && !function.is_declaration)
+    if ((!old.is_declaration || postponed_.contains(index)) && !function.is_declaration)
       fail_at(line, "'" + printable(name.text) + "' defined twice");
   }
   if (function.is_declaration) return;
-  parse_body(&function, index, param_names, result_names);
-  module_.functions[index] = std::move(function);
+  if (bodies_ == Bodies::on_demand) {
+    const Lexer here = *lexer_;
+    if (lexer_->skip_braces()) {
+      postponed_.emplace(index, Postponed{std::move(head), here,
+                                          static_cast<std::uint32_t>(module_.variables.size()),
+                                          static_cast<std::uint32_t>(module_.functions.size())});
+      return;
+    }
+  }
+  parse_body(std::move(head), index);
+}
+
+void Parser::parse_body(Head head, std::uint32_t index) {
+  location_ = {};
+  location_pending_ = true;
+  parse_statements(&head.function, index, head.params, head.results);
+  module_.functions[index] = std::move(head.function);
 }
 
 }  // namespace simgpu::ptx::parsing
@@ -307,7 +338,23 @@ void Parser::parse_function(bool is_entry, std::uint32_t line) {
 namespace simgpu::ptx {
 
 Module parse(std::string text, const Limits& limits) {
-  return parsing::Parser(std::move(text), limits).parse();
+  parsing::Parser parser(std::move(text), Bodies::now, limits);
+  parser.parse();
+  return std::move(parser.module());
+}
+
+Source::Source(std::string text, Bodies bodies, const Limits& limits)
+    : parser_(std::make_unique<parsing::Parser>(std::move(text), bodies, limits)) {
+  parser_->parse();
+}
+Source::~Source() = default;
+
+const Module& Source::module() const {
+  return parser_->module();
+}
+
+void Source::complete(std::uint32_t function) {
+  parser_->complete(function);
 }
 
 }  // namespace simgpu::ptx

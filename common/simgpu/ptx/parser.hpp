@@ -2,6 +2,8 @@
 // opened, and anything unknown is one ParseError that names it with its line.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -31,5 +33,33 @@ struct Limits {
 /// a function does not fail the module (other kernels of the file can still be graded): that
 /// function keeps an empty body and its `unsupported` message, and launching it is the error.
 Module parse(std::string text, const Limits& limits = {});
+
+namespace parsing {
+class Parser;
+}
+
+/// When the bodies of functions are read: on_demand is for a text that has been parsed before, and of
+/// which little is needed now. What complete functions hold does not depend on it; only the numbers
+/// of variables that are declared in bodies do.
+enum class Bodies : std::uint8_t { now, on_demand };
+
+/// A text and the module in it.
+class Source {
+ public:
+  /// Throws ParseError as parse() does; on_demand, not for what only a body would show.
+  explicit Source(std::string text, Bodies bodies = Bodies::now, const Limits& limits = {});
+  ~Source();
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  /// Functions whose body has not been read look like declarations.
+  const Module& module() const;
+  /// Reads the body of a function, and those of all that it may call. Throws ParseError. What has
+  /// been read before stays where it is.
+  void complete(std::uint32_t function);
+
+ private:
+  std::unique_ptr<parsing::Parser> parser_;
+};
 
 }  // namespace simgpu::ptx

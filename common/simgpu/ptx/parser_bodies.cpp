@@ -28,9 +28,9 @@ void Parser::open_scope(Body& body) {
   body.scopes.emplace_back().id = id;
 }
 
-void Parser::parse_body(Function* function, std::uint32_t index,
-                        const std::vector<std::string_view>& params,
-                        const std::vector<std::string_view>& results) {
+void Parser::parse_statements(Function* function, std::uint32_t index,
+                              const std::vector<std::string_view>& params,
+                              const std::vector<std::string_view>& results) {
   Body body;
   ++function_number_;
   expect('{');
@@ -265,9 +265,11 @@ std::optional<Named> Parser::find_name(const Body& body, std::string_view name) 
         it != scope->ranges.end() && number < it->second.count)
       return Named{Kind::reg, it->second.first + number};
   }
-  if (const auto it = module_.variable_index.find(name); it != module_.variable_index.end())
+  if (const auto it = module_.variable_index.find(name);
+      it != module_.variable_index.end() && it->second < known_variables_)
     return Named{Kind::symbol, it->second};
-  if (const auto it = functions_.find(name); it != functions_.end())
+  if (const auto it = functions_.find(name);
+      it != functions_.end() && it->second < known_functions_)
     return Named{Kind::function, it->second};
   return std::nullopt;
 }

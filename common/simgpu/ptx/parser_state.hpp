@@ -91,7 +91,7 @@ struct Literal {
 
 class Parser {
  public:
-  Parser(std::string text, const Limits& limits) : limits_(limits) {
+  Parser(std::string text, Bodies bodies, const Limits& limits) : limits_(limits), bodies_(bodies) {
     if (text.size() > limits.text_bytes)
       throw ParseError("PTX text of " + std::to_string(text.size()) + " bytes: the limit is " +
                            std::to_string(limits.text_bytes),
@@ -101,7 +101,9 @@ class Parser {
     locations_.emplace_back();
   }
 
-  Module parse();
+  void parse();
+  void complete(std::uint32_t function);  ///< see Source
+  Module& module() { return module_; }
 
  private:
   // ---- errors and small helpers
@@ -172,9 +174,10 @@ class Parser {
   /// Index of the current .loc in locations_; stored only when an instruction uses it.
   std::uint32_t current_location();
 
-  void resolve_locations();
+  void resolve_locations(std::uint32_t function);
 
   // ---- module scope
+
   void parse_header();
 
   void parse_module_item();
@@ -251,6 +254,20 @@ class Parser {
 
   void parse_function(bool is_entry, std::uint32_t line);
 
+  /// A function up to its body.
+  struct Head {
+    Function function;
+    std::vector<std::string_view> params, results;
+  };
+  /// A body to be read later, and what was known where it stands: a name that is declared behind it
+  /// means nothing in it.
+  struct Postponed {
+    Head head;
+    Lexer lexer;
+    std::uint32_t variables = 0, functions = 0;
+  };
+  void parse_body(Head head, std::uint32_t index);
+
   // ---- bodies
   void use_variable(Function& function, std::uint32_t index);
 
@@ -258,9 +275,9 @@ class Parser {
 
   void open_scope(Body& body);
 
-  void parse_body(Function* function, std::uint32_t index,
-                  const std::vector<std::string_view>& params,
-                  const std::vector<std::string_view>& results);
+  void parse_statements(Function* function, std::uint32_t index,
+                        const std::vector<std::string_view>& params,
+                        const std::vector<std::string_view>& results);
 
   static bool ends_flow(const Instruction& instruction);
 
@@ -366,9 +383,12 @@ class Parser {
   void resolve_labels(Function& function, Body& body);
 
   const Limits limits_;
+  const Bodies bodies_;
   Module module_;
   std::optional<Lexer> lexer_;
   std::map<std::string_view, std::uint32_t> functions_;
+  std::map<std::uint32_t, Postponed> postponed_;
+  std::uint32_t known_variables_ = kNone, known_functions_ = kNone;  ///< in the body being read
   std::map<std::uint32_t, std::uint32_t> file_index_;  ///< .file number -> index in Module::files
   std::vector<RawLocation> locations_;
   RawLocation location_;

@@ -90,6 +90,7 @@ void Parser::parse_variables(Space space, bool is_extern, Body* body, Function* 
     variable.type = d.type;
     variable.align = d.align;
     variable.is_extern = is_extern;
+    variable.position = static_cast<std::uint32_t>(name.text.data() - module_.text.data());
     if (peek().is('=')) {
       if (space != Space::global && space != Space::constant)
         fail("only .global and .const variables can be initialised");
@@ -136,6 +137,7 @@ void Parser::declare_module_variable(const Token& name, Variable variable) {
   Variable& old = module_.variables[it->second];
   if (old.space != variable.space)
     fail_at(name.line, "'" + printable(name.text) + "' declared in two spaces");
+  variable.position = old.position;
   if (old.is_extern && !variable.is_extern)
     old = std::move(variable);
   else if (!old.is_extern && !variable.is_extern)

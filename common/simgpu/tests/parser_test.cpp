@@ -601,6 +601,92 @@ TEST_CASE("the compilers' output parses, every memory access on the author's lin
   }
 }
 
+namespace {
+
+/// What of a function does not depend on when it was read: variables by name, not by number.
+std::string described(const Module& m, const Function& f) {
+  std::ostringstream out;
+  out << f.name << ' ' << f.registers.size() << ' ' << f.unsupported << ' ' << f.where.line << ' '
+      << f.unsupported_where.line << '\n';
+  for (const std::uint32_t v : f.variables)
+    out << m.variables[v].name << '@' << m.variables[v].position << ' ';
+  const auto list = [&](const std::vector<Operand>& operands) {
+    for (const Operand& o : operands) {
+      out << static_cast<int>(o.kind) << ' ' << o.count << ' ' << o.bits << ' ';
+      if (o.kind == Kind::symbol)
+        out << m.variables[o.index].name << ' ';
+      else
+        out << o.index << ' ';
+    }
+  };
+  for (const Instruction& i : f.body) {
+    out << '\n'
+        << i.mod.text << ' ' << i.ptx_line << ' ' << i.where.file << ':' << i.where.line << ' ';
+    list(i.operands);
+  }
+  list(f.vector_operands);
+  return out.str();
+}
+
+/// True if every function is the same, read on demand in either order, as read at once.
+bool alike_on_demand(const std::string& text) {
+  const Module now = parse(text);
+  for (const bool backwards : {false, true}) {
+    Source later(text, Bodies::on_demand);
+    const auto count = static_cast<std::uint32_t>(now.functions.size());
+    for (std::uint32_t i = 0; i < count; ++i) later.complete(backwards ? count - 1 - i : i);
+    const Module& read = later.module();
+    if (read.functions.size() != count || read.variables.size() != now.variables.size())
+      return false;
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (described(now, now.functions[i]) != described(read, read.functions[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("a body that is read on demand is the same", "[ptx][parser]") {
+  for (const char* name : {"forms.clang++-14.ptx", "forms.clang++-22.ptx"})
+    CHECK(alike_on_demand(read_fixture(name)));
+  const std::string reg = ".reg .b32 %r<4>; .reg .b64 %rd<4>; ";
+  // What could be taken for the end of a body, arrays of two bodies, and calls.
+  const std::string text =
+      kHeader +
+      ".file 1 \"a{.cu\"\n.extern .shared .b8 dyn[];\n"
+      ".func (.param .b32 out) twice(.param .b32 in) { // } \"\n" +
+      reg +
+      "/* } */ .shared .b32 inner[4]; .loc 1 7 1\n ld.param.u32 %r0, [in]; { .reg .b32 %q; }\n"
+      "st.shared.u32 [inner], %r0; st.param.b32 [out], %r0; ret; }\n"
+      ".visible .entry one() {" +
+      reg +
+      ".shared .b32 own[8]; .loc 1 9 2\n mov.u32 %r0, 4/2; ld.shared.u32 %r1, [own];\n"
+      "{ .param .b32 p; .param .b32 q; st.param.b32 [p], %r1; call.uni (q), twice, (p); }\n"
+      ".pragma \"no } here {\"; L: bra L; }\n"
+      ".visible .entry two() {" +
+      reg + "mov.u32 %r1, %clusterid.x; ret; }\n";
+  CHECK(alike_on_demand(text));
+  // What means something outside: read at once.
+  const std::string reaches =
+      kHeader + ".visible .entry one() {" + reg + ".file 2 \"b.cu\"\n .global .b32 state; " +
+      ".loc 2 5 1\n st.global.u32 [state], 1; ret; }\n.visible .entry two() {" + reg +
+      ".loc 2 6 1\n ret; }\n";
+  CHECK(alike_on_demand(reaches));
+  Source early(reaches, Bodies::on_demand);
+  CHECK_FALSE(early.module().functions[0].is_declaration);
+  CHECK(early.module().functions[1].is_declaration);
+  // A name that is declared behind a body means nothing in it.
+  Source behind(kHeader + ".visible .entry one() {" + reg +
+                    "ld.global.u32 %r0, [later]; ret; }\n.global .b32 later;\n",
+                Bodies::on_demand);
+  CHECK_THROWS_AS(behind.complete(0), ParseError);
+  // Defined twice, or never closed: wrong at once.
+  CHECK_THROWS_AS(Source(kHeader + ".visible .entry one() { ret; }\n.visible .entry one() { ret; }",
+                         Bodies::on_demand),
+                  ParseError);
+  CHECK_THROWS_AS(Source(kHeader + ".visible .entry one() { ret;", Bodies::on_demand), ParseError);
+}
+
 TEST_CASE("names are made readable, also hostile ones", "[ptx][names]") {
   CHECK(demangle("_Z17gemm_tiled_kernelIfLi16EEv10MatrixViewIKT_ES3_S0_IS1_E") ==
         "gemm_tiled_kernel<float, 16>");

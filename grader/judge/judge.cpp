@@ -413,7 +413,7 @@ std::vector<SourceUnit> describe_build(const Build& build, LabBench& bench, LabR
   result.build_seconds = build.seconds;
   if (!build.runner.empty()) {
     try {
-      units = bench.first_session().load();
+      units = bench.load();
     } catch (const InfraError& error) {
       result.build = BuildStatus::infra;
       result.build_headline = text("verdict.infra", {{"what", error.what()}});

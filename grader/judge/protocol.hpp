@@ -16,21 +16,21 @@
 
 namespace grader::protocol {
 
+/// One file's text.
+struct Ptx {
+  std::string text;
+  bool known = false;  ///< another worker has read it in full, and took it
+  template <typename Visit>
+  void fields(Visit visit) {
+    visit(text, known);
+  }
+};
 struct LoadRequest {
-  std::vector<std::string> ptx;   ///< one text per file
+  std::vector<Ptx> files;
   std::uint64_t patience_ms = 0;  ///< for the runner's first message
   template <typename Visit>
   void fields(Visit visit) {
-    visit(ptx, patience_ms);
-  }
-};
-struct KernelSummary {
-  std::string name;
-  unsigned live_registers = 0, static_shared_bytes = 0, local_bytes_per_thread = 0;
-  std::string unsupported;
-  template <typename Visit>
-  void fields(Visit visit) {
-    visit(name, live_registers, static_shared_bytes, local_bytes_per_thread, unsupported);
+    visit(files, patience_ms);
   }
 };
 /// A text of the request that is no module: ParseError, without its place.
@@ -49,10 +49,9 @@ struct LoadReply {
   simgpu::runtime::Outcome hello = simgpu::runtime::Outcome::returned;
   std::string message;
   std::vector<std::string> entries;
-  std::vector<KernelSummary> kernels;
   template <typename Visit>
   void fields(Visit visit) {
-    visit(refused, hello, message, entries, kernels);
+    visit(refused, hello, message, entries);
   }
 };
 

@@ -103,14 +103,19 @@ void Session::start() {
   placed_ = false;
   heard_out_ = heard_err_ = 0;
 
+  config_.known.resize(build_.units.size(), false);
   protocol::LoadRequest request{{}, static_cast<std::uint64_t>(config_.patience.count())};
-  for (const auto& unit : build_.units) request.ptx.push_back(unit.ptx);
+  for (std::size_t i = 0; i < build_.units.size(); ++i)
+    request.files.push_back({build_.units[i].ptx, config_.known[i]});
   try {
     loaded_ = exchange<protocol::LoadReply>(protocol::Kind::load, request, "while it read the PTX");
   } catch (const std::exception& error) {
     const Ending ending = end_worker(error.what());
     throw WorkerDied(ending.message, ending.from_outside);
   }
+  config_.known.assign(build_.units.size(), true);
+  for (const auto& refused : loaded_.refused)
+    if (refused.index < config_.known.size()) config_.known[refused.index] = false;
   // The table is what the runner says, which may be anything.
   std::vector<std::string> linked;
   for (const auto& entry : build_.entries)

@@ -43,6 +43,9 @@ struct SessionConfig {
   std::optional<std::pair<unsigned, unsigned>> user;  ///< uid, gid that both drop to, unboxed
   std::optional<BoxSettings> box;  ///< a stranger's code: worker and runner boxed
   std::shared_ptr<Budget> budget;  ///< none: only each call is limited
+  /// By unit of the build: a worker has read its PTX in full and took it, so that other workers read
+  /// only the kernels that they are asked for.
+  std::vector<bool> known;
 };
 
 struct CallOutcome {

@@ -86,6 +86,13 @@ Session& LabBench::first_session() {
   return session(lab_.rungs.front().name, lab_.rungs.front().types.front());
 }
 
+std::vector<SourceUnit> LabBench::load() {
+  std::vector<SourceUnit> units = first_session().load();
+  config_.known.clear();
+  for (const auto& unit : units) config_.known.push_back(unit.built());
+  return units;
+}
+
 std::map<std::string, std::vector<const CaseResult*>> LabBench::run_cases(
     const Stage& stage, const std::vector<Case>& cases) {
   std::map<std::string, std::vector<const CaseResult*>> results;

@@ -33,6 +33,8 @@ class LabBench {
   /// always there.
   Session& session(const std::string& rung, const std::string& type);
   Session& first_session();
+  /// The first session's load(); what its worker takes, no other has to read in full.
+  std::vector<SourceUnit> load();
   /// A stranger's processes end with the stage: nothing that they remember serves the next.
   void end_stage();
 

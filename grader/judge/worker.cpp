@@ -98,17 +98,14 @@ class DeviceWorker {
   protocol::LoadReply load(protocol::LoadRequest request) {
     protocol::LoadReply reply;
     std::vector<ModuleId> modules;
-    for (std::uint32_t i = 0; i < request.ptx.size(); ++i) {
+    for (std::uint32_t i = 0; i < request.files.size(); ++i) {
+      protocol::Ptx& file = request.files[i];
       try {
-        modules.push_back(device_.load_module(std::move(request.ptx[i])));
+        modules.push_back(device_.load_module(std::move(file.text), file.known));
       } catch (const ptx::ParseError& error) {
         reply.refused.push_back(
             {i, error.what(), error.ptx_line, error.source_line, error.unsupported});
-        continue;
       }
-      for (const auto& kernel : device_.kernels(modules.back()))
-        reply.kernels.push_back({kernel.name, kernel.live_registers, kernel.static_shared_bytes,
-                                 kernel.local_bytes_per_thread, kernel.unsupported});
     }
     if (modules.empty()) return reply;
     runtime::Policy policy;

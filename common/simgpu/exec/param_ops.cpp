@@ -21,10 +21,19 @@ void op_kernel_param(Warp& w, const Op& op) {
 void op_kernel_param_indexed(Warp& w, const Op& op) {
   const std::uint64_t* address = lanes_of<std::uint64_t>(w, op.a);
   std::byte* dst = address_of(w, op.dst);
+  // Mostly all lanes read the same: what one found, the next need not look for.
+  std::uint64_t found_at = 0;
+  const std::byte* found = nullptr;
   for (unsigned i = 0; i < kLanes; ++i) {
     if (((w.mask >> i) & 1u) == 0) continue;
     const std::uint64_t at = address[i] + static_cast<std::uint64_t>(op.imm);
+    if (found != nullptr && at == found_at) {
+      std::memcpy(dst + i * op.width, found, op.width);
+      continue;
+    }
     const Target t = resolve(*w.run, w, i, ptx::Space::param, at, op.width, false);
+    found = t.fault == Target::Fault::none ? t.data : nullptr;
+    found_at = at;
     if (t.fault == Target::Fault::none) {
       std::memcpy(dst + i * op.width, t.data, op.width);
     } else {

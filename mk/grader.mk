@@ -6,10 +6,12 @@ GOALS_SRC  := $(wildcard lab[0-9]*_*/goals.cpp)
 GRADER_SRC := $(filter-out grader/main.cpp,$(wildcard grader/*.cpp)) \
   $(foreach d,commands compile diagnose explain gpu judge labs os report,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp)))
 BENCH_SRC  := $(filter-out grader/bench/main.cpp,$(wildcard grader/bench/*.cpp))
-# Optimised is what passes over matrices, their hypotheses, what fills them, medians of thousands of samples, and bytes to hash.
+# Optimised is what passes over matrices, their hypotheses, medians of thousands of samples, and bytes to hash; more so, what
+# fills matrices, and what writes and reads reports with counts of every line: templates that have to be inlined.
 $(foreach d,commands compile diagnose explain gpu judge labs os report,$(BUILD)/obj/grader/$(d)/%.o) $(patsubst %,$(BUILD)/obj/grader/%.o,main messages version) \
   $(patsubst %.cpp,$(BUILD)/obj/%.o,$(filter-out %/cpu.cpp,$(BENCH_SRC)) grader/bench/main.cpp) $(GOALS_SRC:%.cpp=$(BUILD)/obj/%.o): private FLAGS := grader
-$(patsubst %,$(BUILD)/obj/grader/%.o,diagnose/case diagnose/formulas diagnose/places diagnose/sums judge/cases judge/seeds gpu/statistics os/sha256): private FLAGS := light
+$(patsubst %,$(BUILD)/obj/grader/%.o,diagnose/case diagnose/formulas diagnose/places diagnose/sums judge/cases gpu/statistics os/sha256): private FLAGS := light
+$(patsubst %,$(BUILD)/obj/grader/judge/%.o,seeds session worker): private FLAGS := inlined
 # With OpenMP: the products that results are compared with, and who may use how many cores for them.
 $(BUILD)/obj/common/reference.o $(BUILD)/obj/grader/os/pool.o: private FLAGS := parallel
 # What the assembler puts into an object (grader/os/embed.hpp), the compiler does not say in a .d file.

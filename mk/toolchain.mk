@@ -6,6 +6,7 @@ FLAGS_quick := -O0
 FLAGS_grader := -O0
 FLAGS_light := -O1 -fno-strict-aliasing
 FLAGS_tests := -O0
+FLAGS_inlined := -O2
 FLAGS_parallel := -fopenmp
 # Lanes are loops for the vectoriser; a*b+c must never become an fma by itself; registers are read as other types.
 # That clang vectorises not all of them is no cause to warn.
@@ -36,8 +37,8 @@ ifneq ($(filter-out 0,$(PRECOMPILED)),)
 HEADERS       := $(foreach f,quick light lanes,$(BUILD)/headers/$(f)/standard.hpp.gch)
 GRADER_HEADER := $(BUILD)/headers/grader/standard.hpp.gch
 TESTS_HEADER  := $(BUILD)/headers/tests/standard.hpp.gch
-# Two files are compiled faster than a header for it.
-header       = $(if $(filter-out parallel,$(FLAGS)),$(BUILD)/headers/$(FLAGS)/standard.hpp)
+# Two or three files are compiled faster than a header for them.
+header       = $(if $(filter-out parallel inlined,$(FLAGS)),$(BUILD)/headers/$(FLAGS)/standard.hpp)
 $(HEADERS): common/standard.hpp
 $(GRADER_HEADER): grader/standard.hpp common/standard.hpp
 $(TESTS_HEADER): common/tests/standard.hpp common/standard.hpp common/catch2.hpp

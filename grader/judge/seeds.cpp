@@ -17,11 +17,19 @@ std::string digest(const std::string& message) {
   return bytes;
 }
 
-void quarter(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c, std::uint32_t& d) {
-  a += b, d = std::rotl(d ^ a, 16);
-  c += d, b = std::rotl(b ^ c, 12);
-  a += b, d = std::rotl(d ^ a, 8);
-  c += d, b = std::rotl(b ^ c, 7);
+/// One word of eight blocks: the compiler turns these into the processor's vectors.
+using Row = std::uint32_t __attribute__((vector_size(32)));
+
+void mix(Row& to, const Row& from, Row& other, int turn) {
+  to += from;
+  other ^= to;
+  other = (other << turn) | (other >> (32 - turn));
+}
+void quarter(Row& a, Row& b, Row& c, Row& d) {
+  mix(a, b, d, 16);
+  mix(c, d, b, 12);
+  mix(a, b, d, 8);
+  mix(c, d, b, 7);
 }
 
 }  // namespace
@@ -48,24 +56,23 @@ ChaCha20::ChaCha20(const Key& key, std::uint32_t stream) {
   state_[13] = stream;
 }
 
-void ChaCha20::next_block() {
-  block_ = state_;
-  auto& x = block_;
+void ChaCha20::next_blocks() {
+  static_assert(sizeof(Row) == kBlocks * sizeof(std::uint32_t));
+  std::array<Row, kWords> start, x;
+  for (std::size_t i = 0; i < kWords; ++i) start[i] = Row{} + state_[i];
+  for (unsigned block = 0; block < kBlocks; ++block) start[12][block] += block;
+  x = start;
   for (int round = 0; round < 10; ++round) {
     for (std::size_t i = 0; i < 4; ++i) quarter(x[i], x[4 + i], x[8 + i], x[12 + i]);
     for (std::size_t i = 0; i < 4; ++i)
       quarter(x[i], x[4 + (i + 1) % 4], x[8 + (i + 2) % 4], x[12 + (i + 3) % 4]);
   }
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] += state_[i];
-  ++state_[12];  // 2^32 blocks are 256 GiB: more than any matrix here
+  for (std::size_t i = 0; i < kWords; ++i) {
+    x[i] += start[i];
+    for (unsigned block = 0; block < kBlocks; ++block) words_[block * kWords + i] = x[i][block];
+  }
+  state_[12] += kBlocks;  // 2^32 blocks are 256 GiB: more than any matrix here
   used_ = 0;
-}
-
-std::uint64_t ChaCha20::operator()() {
-  if (used_ >= block_.size()) next_block();
-  const std::uint64_t low = block_[used_], high = block_[used_ + 1];
-  used_ += 2;
-  return high << 32 | low;
 }
 
 DataSeed CallSeeds::next(std::string_view entry) {

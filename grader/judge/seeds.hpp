@@ -24,13 +24,21 @@ Key hmac_sha256(const Key& key, std::string_view message);
 class ChaCha20 {
  public:
   ChaCha20(const Key& key, std::uint32_t stream);
-  std::uint64_t operator()();
+  std::uint64_t operator()() {
+    if (used_ == words_.size()) next_blocks();
+    const std::uint64_t low = words_[used_], high = words_[used_ + 1];
+    used_ += 2;
+    return high << 32 | low;
+  }
 
  private:
-  void next_block();
+  void next_blocks();
 
-  std::array<std::uint32_t, 16> state_{}, block_{};
-  unsigned used_ = 16;  ///< words of the block
+  static constexpr unsigned kBlocks = 8;  ///< made side by side
+  static constexpr unsigned kWords = 16;  ///< of a block
+  std::array<std::uint32_t, kWords> state_{};
+  std::array<std::uint32_t, kBlocks * kWords> words_{};
+  std::size_t used_ = kBlocks * kWords;
 };
 
 /// Of one call's data.

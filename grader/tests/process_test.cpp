@@ -248,6 +248,10 @@ TEST_CASE("secret inputs are those of a known construction, and each call has it
   CHECK(zeros() == 0x903df1a0ade0b876u);
   for (int i = 1; i < 8; ++i) zeros();
   CHECK(zeros() == 0x7a385155bee7079fu);
+  // And of a plain construction, where the eighth block ends and the ninth begins.
+  for (int i = 9; i < 63; ++i) zeros();
+  CHECK(zeros() == 0xdb841716171df853u);
+  CHECK(zeros() == 0x7deed13cd522881cu);
 
   const Case shape{{17, 17, 17}, 0, 0, 0, false};
   const auto draw = [&](const DataSeed& seed) {

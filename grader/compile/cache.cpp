@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <mutex>
@@ -167,6 +168,20 @@ CompilerPass CompilerRuns::run(const std::string& purpose, const std::string& in
   if (!pass.said.empty()) write_file_atomically(entry.string() + ".txt", pass.said);
   write_file_atomically(entry, pass.bytes);
   return pass;
+}
+
+std::string CompilerRuns::header(const std::string& purpose, std::vector<std::string> argv) const {
+  // Its date would be that of a copy, and where the headers lie is part of it.
+  argv.insert(argv.end(), {"-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", "/dev/null"});
+  const CompilerPass made =
+      run(purpose, options_.box ? "/lab" : place_.root.string(), std::move(argv), purpose);
+  if (!made.ok) return {};
+  // Not to be lost in a crash, as put() has it: it is one more copy.
+  const fs::path name = (options_.box ? fs::path("in") : fs::path()) / purpose;
+  std::ofstream copy(scratch_.path() / name, std::ios::binary);
+  copy << made.bytes;
+  if (!copy.flush()) return {};
+  return (options_.box ? fs::path("/box") / purpose : scratch_.path() / purpose).string();
 }
 
 RunResult CompilerRuns::tool(std::vector<std::string> argv) const {

@@ -35,6 +35,17 @@ class Driver {
         runs_(place, toolchain.identity, options),
         no_binary_(options.box ? runs_.put("no_gpu_binary", "") : runs_.cache() / "no_gpu_binary") {
     if (!options.box && !fs::exists(no_binary_)) write_file_atomically(no_binary_, "");
+    const auto flags = [&](const char* file) {
+      return std::vector<std::string>{toolchain_.clang, file, "-I.", "-ferror-limit=0"};
+    };
+    device_flags_ = flags("@common/simgpu/flags/device.rsp");
+    host_flags_ = flags("@common/simgpu/flags/host.rsp");
+    host_flags_.push_back("-c");
+    device_header_ = header("device.pch", device_flags_);
+    host_header_ = header("host.pch", host_flags_);
+    // The runner carries no device code: the judge parses its own.
+    host_flags_.insert(host_flags_.end(),
+                       {"-Xclang", "-fcuda-include-gpubinary", "-Xclang", no_binary_.string()});
   }
 
   Build build(const SourceOf& source);
@@ -61,6 +72,18 @@ class Driver {
   Compiled compile(const std::string& file, const fs::path& source) const;
   Passes start_passes(const std::string& stem, const std::string& inputs,
                       const std::string& path) const;
+  /// What all files include first, as a compiler has read it once: both are made when they are first
+  /// asked for.
+  std::shared_future<std::string> header(const std::string& purpose,
+                                         const std::vector<std::string>& flags) const {
+    return std::async(std::launch::deferred,
+                      [this, purpose, flags] { return runs_.header(purpose, flags); });
+  }
+  /// One pass over a file that begins with `header`. Where it fails, once more without, so that what
+  /// the compiler says never depends on that.
+  Pass run_pass(const std::string& purpose, const std::string& inputs,
+                std::vector<std::string> flags, const std::shared_future<std::string>& header,
+                const std::string& path, const std::string& output) const;
   void explain_failure(SourceUnit& unit, const Pass& pass, const StudentFile& student) const;
   void finish(Compiled& compiled, SourceUnit& unit) const;
   void list_entries(Compiled& compiled, const std::vector<Mismatches::One>& mismatches) const;
@@ -74,6 +97,8 @@ class Driver {
   const BuildOptions& options_;
   CompilerRuns runs_;
   fs::path no_binary_;
+  std::vector<std::string> device_flags_, host_flags_;
+  std::shared_future<std::string> device_header_, host_header_;
 };
 
 std::string stem_of(const std::string& file) {
@@ -116,18 +141,24 @@ Driver::Passes Driver::start_passes(const std::string& stem, const std::string& 
     return passes;
   }
   passes.device = std::async(std::launch::async, [this, stem, inputs, path] {
-    return runs_.run(
-        "ptx", inputs,
-        {toolchain_.clang, "@common/simgpu/flags/device.rsp", "-I.", "-ferror-limit=0", path},
-        stem + ".ptx");
+    return run_pass("ptx", inputs, device_flags_, device_header_, path, stem + ".ptx");
   });
-  // The runner carries no device code: the judge parses its own.
-  passes.host =
-      runs_.run("host.o", inputs,
-                {toolchain_.clang, "@common/simgpu/flags/host.rsp", "-I.", "-ferror-limit=0",
-                 "-Xclang", "-fcuda-include-gpubinary", "-Xclang", no_binary_.string(), "-c", path},
-                stem + ".o");
+  passes.host = run_pass("host.o", inputs, host_flags_, host_header_, path, stem + ".o");
   return passes;
+}
+
+Driver::Pass Driver::run_pass(const std::string& purpose, const std::string& inputs,
+                              std::vector<std::string> flags,
+                              const std::shared_future<std::string>& header,
+                              const std::string& path, const std::string& output) const {
+  if (!header.get().empty()) {
+    std::vector<std::string> quick = flags;
+    quick.insert(quick.end(), {"-Xclang", "-include-pch", "-Xclang", header.get(), path});
+    Pass pass = runs_.run(purpose, inputs, std::move(quick), output);
+    if (pass.ok || pass.run.timed_out || WIFSIGNALED(pass.run.status)) return pass;
+  }
+  flags.push_back(path);
+  return runs_.run(purpose, inputs, std::move(flags), output);
 }
 
 Driver::Compiled Driver::compile(const std::string& file, const fs::path& source) const {

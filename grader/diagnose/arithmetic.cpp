@@ -79,17 +79,26 @@ struct Owned {
 };
 
 std::vector<Owned> ways_to_own(int count, int tile) {
-  std::vector<Owned> ways = {{count, 1, count}};
-  if (tile > count && tile % count == 0) ways.push_back({count, tile / count, tile});
+  std::vector<Owned> ways;
+  if (count > 1) ways.push_back({count, 1, count});
+  if (count > 1 && tile > count && tile % count == 0) ways.push_back({count, tile / count, tile});
+  return ways;
+}
+
+/// A warp's tile in fragments: these are what it has two arrays of.
+std::vector<Owned> fragments_of(int tile) {
+  std::vector<Owned> ways;
+  for (const int side : {16, 8})
+    if (tile > side && tile % side == 0) ways.push_back({tile / side, side, tile});
   return ways;
 }
 
 /// acc[i][j] += a_k[j] * b_k[i]. What is read beyond the shorter of the two arrays is not known.
 std::optional<Diagnosis> exchanged_factors(const Evidence& evidence, const Cases& cases) {
   const Tile& t = evidence.tile;
-  if (t.tm < 2 || t.tn < 2) return std::nullopt;
-  for (const Owned& rows : ways_to_own(t.tm, t.bm))
-    for (const Owned& cols : ways_to_own(t.tn, t.bn)) {
+  const bool fragments = on_tensor_cores(cases);
+  for (const Owned& rows : fragments ? fragments_of(t.wm) : ways_to_own(t.tm, t.bm))
+    for (const Owned& cols : fragments ? fragments_of(t.wn) : ways_to_own(t.tn, t.bn)) {
       const auto source = [&](const Case& c, int i, int j) -> std::optional<double> {
         const int in_row = rows.number(i), in_col = cols.number(j);
         if (in_col >= rows.count || in_row >= cols.count) return std::nullopt;
@@ -98,8 +107,10 @@ std::optional<Diagnosis> exchanged_factors(const Evidence& evidence, const Cases
         return c.correct[c.at(row, col)];
       };
       if (holds(cases, source))
-        return say("TILE-MAP", "factors",
-                   {{"tile", fmt::format("{} x {}", t.tm, t.tn)}, {"tm", t.tm}, {"tn", t.tn}});
+        return say("TILE-MAP", fragments ? "fragments" : "factors",
+                   {{"tile", fmt::format("{} x {}", rows.count, cols.count)},
+                    {"tm", rows.count},
+                    {"tn", cols.count}});
     }
   return std::nullopt;
 }

@@ -442,7 +442,11 @@ std::optional<Diagnosis> launch_refused(Examination& e) {
   // A grid of 0 at a small shape is what rounding down looks like there.
   if (failure.grid.x == 0 || failure.grid.y == 0 || failure.grid.z == 0) {
     const Cases& cases = e.cases();
-    if (auto d = explain_unwritten(e.evidence(), cases)) return d;
+    const auto partly = [](const Case& c) { return c.untouched > 0 && c.untouched < c.size(); };
+    if (std::any_of(cases.begin(), cases.end(), partly))
+      if (auto d = explain_unwritten(e.evidence(), cases)) return d;
+    return say("LAUNCH", "none",
+               {{"grid", dims(failure.grid)}, {"rows", e.rows()}, {"cols", e.cols()}});
   }
   return explain(failure);
 }
@@ -454,18 +458,22 @@ std::optional<Diagnosis> input_raced_for(Examination& e) {
   return modified_input(e.run());
 }
 
+bool outside_of_a_matrix(const simgpu::Finding& finding) {
+  return finding.kind == simgpu::FindingKind::out_of_bounds &&
+         finding.at.space == simgpu::MemorySpace::global;
+}
+
 /// A wrong index shows as an access out of bounds, or as a race for one element.
 std::optional<Diagnosis> wrong_index_behind(const simgpu::Finding& finding, Examination& e) {
   const bool race = finding.kind == simgpu::FindingKind::global_race;
-  const bool outside = finding.kind == simgpu::FindingKind::out_of_bounds &&
-                       finding.at.space == simgpu::MemorySpace::global;
+  const bool outside = outside_of_a_matrix(finding);
   if (!race && !outside) return std::nullopt;
   const Cases& cases = e.cases();
   if (cases.empty() || all_right(cases)) return std::nullopt;
   if (auto d = explain_stores(e.evidence(), cases)) return d;
   if (auto d = explain_fragments(e.evidence(), cases)) return d;
   if (auto d = explain_loads(e.evidence(), cases)) return d;
-  if (!race) return std::nullopt;
+  if (outside) return explain_indices_inside(e.evidence(), cases);
   if (auto d = explain_unwritten(e.evidence(), cases)) return d;
   return explain_simple(cases);
 }
@@ -485,7 +493,9 @@ std::optional<Diagnosis> finding_of_the_call(Examination& e) {
   if (finding == nullptr) return std::nullopt;
   Diagnosis d = explain(*finding, e.evidence().tile, &e.run(), e.evidence().type);
   if (auto cause = wrong_index_behind(*finding, e)) {
-    if (const auto also = also_found(*cause, e)) {
+    // A cause that was found at a shape of its own has no finding there: the call's is told.
+    const auto seen = also_found(*cause, e);
+    if (const auto also = seen ? seen : std::optional(d)) {
       cause->details.push_back(messages::text("detail.also", {{"sentence", also->headline}}));
       // What nobody stored, another stored over: the two who meet say more than the one missing.
       if (cause->id == "UNWRITTEN" && also->id == "RACE-WAW") {
@@ -576,6 +586,8 @@ std::optional<Diagnosis> finding_at_another_shape(Examination& e) {
   for (const Case& c : e.cases()) {
     const simgpu::Finding* finding = worst_finding(c.run.launches);
     if (finding == nullptr) continue;
+    if (outside_of_a_matrix(*finding))
+      if (auto cause = explain_indices_inside(e.evidence(), e.cases())) return cause;
     Diagnosis d = explain(*finding, e.evidence().tile, &c.run, e.evidence().type);
     name_race(e.evidence(), c.run, *finding, d);
     d.seen = seen_in(c.run);
@@ -647,6 +659,7 @@ constexpr Hypothesis kHypotheses[] = {
     of_cases<explain_pieces>,
     of_cases<explain_swizzles>,
     of_cases<explain_sums>,
+    of_cases<explain_indices>,
     of_cases<explain_places>,
     of_cases<explain_arithmetic>,
     of_cases<explain_sources>,

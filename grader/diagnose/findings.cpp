@@ -389,13 +389,29 @@ std::string only_difference(const Access& x, const Access& y) {
   return count == 1 ? name : "";
 }
 
-std::string variant_of_stores(const Finding& finding) {
+/// Stores of two lines in shared memory: one of them may mean the array beside.
+bool of_two_lines(const Finding& finding) {
+  const Access &at = finding.at, &other = *finding.other;
+  return at.space == MemorySpace::shared && at.where.line != 0 && other.where.line != 0 &&
+         at.where.line != other.where.line && at.actor == Actor::thread &&
+         other.actor == Actor::thread;
+}
+
+/// A layout of lanes is asked for only where a warp multiplies together.
+bool has_fragments(const Finding& finding, const Run* run) {
+  const simgpu::LaunchReport* const launch = launch_of(finding, run);
+  return launch == nullptr || !launch->total.tensor_ops.empty();
+}
+
+std::string variant_of_stores(const Finding& finding, const Run* run) {
   const Access &at = finding.at, &other = *finding.other;
   if (at.space == MemorySpace::shared && at.bytes > 0 && at.object_bytes == at.bytes)
     return "single";
   // A thread is no party of its own stores: it meets its own copy, which is still under way.
   if (at.block == other.block && at.thread == other.thread) return "again";
-  if (finding.kind == FindingKind::global_race && same_warp(finding)) return "lanes";
+  if (finding.kind == FindingKind::global_race && same_warp(finding) && has_fragments(finding, run))
+    return "lanes";
+  if (of_two_lines(finding)) return "lines";
   if (!only_difference(at, other).empty()) return "one";
   return at.block == other.block ? "" : "blocks";
 }
@@ -407,7 +423,10 @@ std::string variant_of_tile_race(const Finding& finding) {
   const Access& writer = at_reads ? *finding.other : finding.at;
   if (reader.actor == Actor::wgmma) return "wgmma";
   if (writer.actor == Actor::engine) return "engine";
-  return writer.actor == Actor::async_copy ? "copy" : "";
+  if (writer.actor == Actor::async_copy) return "copy";
+  const bool one_warp = reader.block == writer.block && reader.thread.y == 0 &&
+                        writer.thread.y == 0 && reader.thread.x / 32 == writer.thread.x / 32;
+  return at_reads && one_warp ? "warp" : "";
 }
 
 /// Which of a diagnosis' sentences fit: the cause is another where the place, or who is there, is.
@@ -426,7 +445,7 @@ std::string variant_of(const Finding& finding, const Run* run) {
     case FindingKind::shared_race:
     case FindingKind::global_race:
       if (!finding.other) return "";
-      if (race_id(finding) == "RACE-WAW") return variant_of_stores(finding);
+      if (race_id(finding) == "RACE-WAW") return variant_of_stores(finding, run);
       return is_tile_race(finding) ? variant_of_tile_race(finding) : "";
     case FindingKind::null_pointer:
       return run != nullptr && run->a.cols == 0 && run->a.rows > 0 ? "k0" : "";

@@ -54,6 +54,13 @@ Diagnosis unexplained(const Evidence& evidence, const Case& c);
 /// WRONG-OPERATOR; every thread's small arrays exchanged in the outer product: TILE-MAP.
 std::optional<Diagnosis> explain_arithmetic(const Evidence& evidence, const Cases& cases);
 
+/// A or B was read at indices that follow i, j and k in another way, by probes: WRONG-INDEX. Rows of
+/// A, or columns of B, that merely change places are left to explain_places().
+std::optional<Diagnosis> explain_indices(const Evidence& evidence, const Cases& cases);
+
+/// The same for a call that went outside of its matrices: in a cube, wrong indices stay inside.
+std::optional<Diagnosis> explain_indices_inside(const Evidence& evidence, const Cases& cases);
+
 /// Which element of A or B was multiplied in each step, by probes: WRONG-ELEMENT.
 std::optional<Diagnosis> explain_sources(const Evidence& evidence, const Cases& cases);
 

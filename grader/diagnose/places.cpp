@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/indices.hpp"
 #include "grader/diagnose/wording.hpp"
 
 namespace grader::diag {
@@ -99,6 +100,27 @@ Place first_moved(const Case& c, const std::vector<Place>& places) {
     for (int j = 0; j < c.n; ++j)
       if (const Place& p = places[c.at(i, j)]; p != kUnknown && p != Place{i, j}) return {i, j};
   return {0, 0};
+}
+
+/// Where C[i][j] comes from as formulas of i and j: "[i][j / 4 * 4]"; "" if no simple ones fit.
+std::string place_formula(const Evidence& evidence, const Case& c,
+                          const std::vector<Place>& places) {
+  Seen3 rows{c.m, c.n, {0}, {}}, cols{c.m, c.n, {0}, {}};
+  for (const Place& p : places) {
+    rows.values.push_back(p.row);
+    cols.values.push_back(p.col);
+  }
+  const std::vector<int> bases = index_bases(evidence);
+  const auto row = fit_index(rows, bases), col = fit_index(cols, bases);
+  return row && col ? fmt::format("[{}][{}]", row->text(), col->text()) : "";
+}
+
+/// What two places of C hold at once: then it is what was read, not where it went.
+bool some_twice(const std::vector<Place>& places) {
+  std::set<std::pair<int, int>> met;
+  return std::any_of(places.begin(), places.end(), [&met](const Place& p) {
+    return p != kUnknown && !met.emplace(p.row, p.col).second;
+  });
 }
 
 Diagnosis name_places(const Evidence& evidence, const Case& c, const std::vector<Place>& places) {
@@ -266,14 +288,28 @@ std::optional<Diagnosis> explain_places(const Evidence& evidence, const Cases& c
     const std::optional<std::vector<Place>> places = sources(evidence, c);
     if (!places) return std::nullopt;
     Diagnosis d = name_places(evidence, c, *places);
+    const bool product = evidence.operation == Operation::product;
+    if (const std::string formula = place_formula(evidence, c, *places); !formula.empty()) {
+      const bool copied = !product && d.headline.find("[i][j]") == std::string::npos;
+      if (copied)
+        d.headline = messages::text(
+            some_twice(*places) ? "TILE-MAP.copy.twice" : "TILE-MAP.copy.formula",
+            {{"matrix", evidence.operation == Operation::copy_b ? "B" : "A"}, {"place", formula}});
+      else if (product)
+        d.details.push_back(messages::text("detail.places", {{"place", formula}}));
+    }
     describe(evidence, c, d);
     return d;
   };
   if (auto d = named(shown(cases))) return d;
   // Where the last tiles are not full, more may be wrong than places: once more with full ones.
-  constexpr int kFull = 128;
-  if (const auto full = probe_case(evidence, {kFull, kFull, kFull, 0, 0, 0}, 17))
+  const bool copy = evidence.operation != Operation::product;
+  for (const int full_side : {128, 256}) {
+    if (full_side > 128 && !copy) break;  // a copy takes no time
+    const auto full = probe_case(evidence, {full_side, full_side, full_side, 0, 0, 0}, 17);
+    if (!full) continue;
     if (auto d = named(*full)) return d;
+  }
   if (evidence.operation == Operation::product) return not_cleared(evidence, cases);
   return std::nullopt;
 }

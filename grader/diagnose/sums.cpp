@@ -136,6 +136,10 @@ std::optional<Diagnosis> name_tiles(const Profile& p, int tile) {
       {{"what", fmt::format("k-tile {} ({}) is added {} times", index, range(index), *repeated)}});
 }
 
+std::string ordinal(int n) {
+  return n == 2 ? "second" : n == 3 ? "third" : fmt::format("{}th", n);
+}
+
 /// "k = 7, the last step, is": which single steps are missing, none being added twice.
 std::string missing_steps(const std::vector<int>& missing, int k) {
   if (contiguous(missing)) {
@@ -153,18 +157,26 @@ std::string missing_steps(const std::vector<int>& missing, int k) {
   for (std::size_t i = 1; i < missing.size(); ++i)
     regular = regular && missing[i] - missing[i - 1] == stride;
   if (regular)
-    return fmt::format("every {} k ({}, {} ...) is",
-                       stride == 2   ? "second"
-                       : stride == 3 ? "third"
-                                     : fmt::format("{}th", stride),
-                       missing[0], missing[1]);
+    return fmt::format("every {} k ({}, {} ...) is", ordinal(stride), missing[0], missing[1]);
   return fmt::format("{} of {} steps (first k = {}) are", missing.size(), k, missing[0]);
+}
+
+/// The steps that are there lie regularly apart, and no more than a few of the others are.
+std::optional<Diagnosis> name_every(const std::vector<int>& there, int k) {
+  if (there.size() < 2 || there[1] - there[0] < 2) return std::nullopt;
+  const int step = there[1] - there[0];
+  if (there.front() >= step || there.back() + step < k) return std::nullopt;
+  for (std::size_t i = 1; i < there.size(); ++i)
+    if (there[i] - there[i - 1] != step) return std::nullopt;
+  return say("K-MISSING", "every",
+             {{"step", ordinal(step)}, {"list", fmt::format("k = {}, {}", there[0], there[1])}});
 }
 
 std::optional<Diagnosis> name_steps(const Profile& p, int tile) {
   const auto k = static_cast<int>(p.size());
-  std::vector<int> missing, repeated;
+  std::vector<int> missing, repeated, once;
   for (int i = 0; i < k; ++i) {
+    if (p[static_cast<std::size_t>(i)] == 1) once.push_back(i);
     if (p[static_cast<std::size_t>(i)] == 0) missing.push_back(i);
     if (p[static_cast<std::size_t>(i)] > 1) repeated.push_back(i);
   }
@@ -172,6 +184,7 @@ std::optional<Diagnosis> name_steps(const Profile& p, int tile) {
   if (repeated.empty()) {
     if (static_cast<int>(missing.size()) == k - 1 && p.back() == 1 && k > 1)
       return say("K-ONLY-LAST", "", {{"unit", "step"}});
+    if (auto d = name_every(once, k)) return d;
     return say("K-MISSING", "", {{"what", missing_steps(missing, k)}});
   }
   // Leftovers of the tile before in the places that zero fill should have cleared.
@@ -206,6 +219,25 @@ std::optional<Diagnosis> name_short_step(const Profile& p, const std::vector<int
         for (int i = k0; i < std::min(k, k0 + tile); ++i) ++windows[static_cast<std::size_t>(i)];
       if (windows == p) return say("K-TILE-REPEATED", "step", {{"step", step}, {"tile", tile}});
     }
+  return std::nullopt;
+}
+
+/// Inside each k-tile the loop over fragments goes on by less than a fragment is deep.
+std::optional<Diagnosis> name_short_window(const Profile& p, const std::vector<int>& tiles) {
+  const auto k = static_cast<int>(p.size());
+  for (const int tile : tiles)
+    for (const int width : {4, 8, 16})
+      for (const int step : {1, 2, 4, 8}) {
+        if (step >= width || width >= tile) break;
+        Profile windows(p.size());
+        for (int i = 0; i < k; ++i)
+          for (int w = 0; w < tile / width; ++w) {
+            const int inside = i % tile - w * step;
+            if (inside >= 0 && inside < width) ++windows[static_cast<std::size_t>(i)];
+          }
+        if (windows == p)
+          return say("K-TILE-REPEATED", "window", {{"step", step}, {"width", width}});
+      }
   return std::nullopt;
 }
 
@@ -283,6 +315,7 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
     d = say("K-TILE-REPEATED", "all", {{"times", static_cast<int>(*least)}});
   const Profile& p = *profiles.begin();
   if (!d) d = name_short_step(p, tiles);
+  if (!d) d = name_short_window(p, tiles);
   for (const int tile : tiles)
     if (!d && c.k > tile && c.k % tile != 1)
       d = name_tiles(p, tile);  // a tile of one step is a step

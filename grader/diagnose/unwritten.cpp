@@ -148,6 +148,36 @@ std::optional<Diagnosis> ends_missing(const Partial& partial, const Tile& t) {
               {"hint", messages::text(hint)}});
 }
 
+/// The first rows, the first columns or both are missing, as many in every case, and nothing else.
+std::optional<Diagnosis> beginnings_missing(const Partial& partial) {
+  std::optional<Cut> first;  // the first row and column that were written
+  for (const Case* k : partial) {
+    Cut cut{k->m, k->n};
+    for (int i = 0; i < k->m; ++i)
+      for (int j = 0; j < k->n; ++j)
+        if (!is_untouched(*k, i, j)) cut = {std::min(cut.row, i), std::min(cut.col, j)};
+    for (int i = 0; i < k->m; ++i)
+      for (int j = 0; j < k->n; ++j)
+        if (is_untouched(*k, i, j) != (i < cut.row || j < cut.col)) return std::nullopt;
+    if (first && (first->row != cut.row || first->col != cut.col)) return std::nullopt;
+    first = cut;
+  }
+  std::string place, what;
+  const auto add = [&](const std::string& where, int count, const char* name) {
+    if (count == 0) return;
+    place += (place.empty() ? "" : " and ") + where;
+    what +=
+        (what.empty() ? "" : " and ") + (count == 1 ? fmt::format("the first {}", name)
+                                                    : fmt::format("the first {} {}s", count, name));
+  };
+  add("C[" + range(0, first->row - 1) + "][*]", first->row, "row");
+  add("C[*][" + range(0, first->col - 1) + "]", first->col, "column");
+  if (place.empty()) return std::nullopt;
+  const bool both = first->row > 0 && first->col > 0;
+  return say("UNWRITTEN", "first",
+             {{"place", place}, {"was", both ? "were" : "was"}, {"what", what}});
+}
+
 /// One warp stored its part of each tile, and no other did: the same in every case.
 std::optional<Diagnosis> warps_missing(const Partial& partial, const Tile& t) {
   int warps = 0;
@@ -188,6 +218,7 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
   if (!any) return std::nullopt;
   if (partial.empty()) return nothing_written(evidence, cases);
   std::optional<Diagnosis> d = ends_missing(partial, evidence.tile);
+  if (!d) d = beginnings_missing(partial);
   if (!d) d = warps_missing(partial, evidence.tile);
   if (!d) d = places_missing(partial, evidence.tile);
   describe(evidence, *partial.front(), *d);

@@ -315,6 +315,14 @@ void tell_owner(const Stage& stage, const LabBench& bench, StageResult& result) 
                                  {"function", owner.function},
                                  {"stage", owner.stage},
                                  {"id", stage.id}}));
+  constexpr std::size_t kMostCalls = 4;  // of more, none is singled out
+  const std::vector<unsigned> calls = calls_of(unit.source, owner.function, result.headline);
+  if (calls.empty() || calls.size() > kMostCalls) return;
+  std::string lines;
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    lines += (i == 0 ? "" : i + 1 < calls.size() ? ", " : " and ") + std::to_string(calls[i]);
+  result.details.push_back(text(calls.size() == 1 ? "detail.owner.call" : "detail.owner.calls",
+                                {{"function", owner.function}, {"lines", lines}}));
 }
 
 /// Runs one stage inside a Catch2 section: every fact that decides is an assertion.

@@ -34,7 +34,72 @@ std::string name_in(const std::string& head) {
   return name;
 }
 
+bool in_a_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+/// Where a name stands as a whole word at or behind `from`; npos: nowhere.
+std::size_t find_word(const std::string& text, const std::string& word, std::size_t from = 0) {
+  for (std::size_t at = text.find(word, from); at != std::string::npos;
+       at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !in_a_name(text[at - 1])) && (end == text.size() || !in_a_name(text[end])))
+      return at;
+  }
+  return std::string::npos;
+}
+
+/// A call stands inside a body, which is indented; a function's head says what runs it.
+bool calls(const std::string& line, const std::string& function) {
+  const std::string code = without_comment(line);
+  if (code.empty() || code.front() != ' ' || code.find("__device__") != std::string::npos)
+    return false;
+  for (std::size_t at = find_word(code, function); at != std::string::npos;
+       at = find_word(code, function, at + 1)) {
+    const std::size_t end = at + function.size();
+    if (end < code.size() && (code[end] == '(' || code[end] == '<')) return true;
+  }
+  return false;
+}
+
+/// The arrays and matrices that a message names: in front of a bracket, or behind "of".
+std::vector<std::string> objects_in(const std::string& headline) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < headline.size(); ++i) {
+    if (!in_a_name(headline[i]) || (i > 0 && in_a_name(headline[i - 1]))) continue;
+    std::size_t end = i;
+    while (end < headline.size() && in_a_name(headline[end])) ++end;
+    const bool indexed = end < headline.size() && headline[end] == '[';
+    const bool part = i >= 4 && headline.compare(i - 4, 4, " of ") == 0;
+    if (!indexed && !part) continue;
+    std::string name = headline.substr(i, end - i);
+    if (name == "A" || name == "B" || name == "C")  // views of them have small letters
+      name.front() = static_cast<char>(name.front() - 'A' + 'a');
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
 }  // namespace
+
+std::vector<unsigned> calls_of(const std::string& source, const std::string& function,
+                               const std::string& headline) {
+  std::vector<unsigned> all, of_object;
+  const std::vector<std::string> objects = objects_in(headline);
+  std::istringstream text(source);
+  unsigned number = 0;
+  for (std::string line; std::getline(text, line);) {
+    ++number;
+    if (function.empty() || !calls(line, function)) continue;
+    all.push_back(number);
+    for (const std::string& object : objects)
+      if (find_word(without_comment(line), object) != std::string::npos) {
+        of_object.push_back(number);
+        break;
+      }
+  }
+  return of_object.empty() ? all : of_object;
+}
 
 Owner owner_of(const std::string& source, unsigned line) {
   std::vector<std::string> lines;

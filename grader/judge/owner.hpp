@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace grader {
 
@@ -15,5 +16,10 @@ struct Owner {
 /// By the layout that files have: what begins and ends at the first column belongs together. The
 /// line counts from 1.
 Owner owner_of(const std::string& source, unsigned line);
+
+/// The lines that call a function. Where some of them name what `headline` is about ("element 3 of
+/// b_tile", "A[17][0]"), those alone.
+std::vector<unsigned> calls_of(const std::string& source, const std::string& function,
+                               const std::string& headline);
 
 }  // namespace grader

@@ -70,6 +70,27 @@ TEST_CASE("a line outside of every function has no owner") {
   }
 }
 
+TEST_CASE("the calls of a function, and of those the ones with what a message is about") {
+  using Lines = std::vector<unsigned>;
+  const std::string source = R"(template <typename T>
+__device__ void fetch_tile(T* tile, int n) {
+  prefetch_tile(tile);  // fetch_tile(a_tile) is none
+}
+__global__ void kernel(MatrixView<float> a, MatrixView<float> b) {
+  fetch_tile<float>(a_tile, a);
+  fetch_tile(b_tile, b);
+  other(c);
+}
+)";
+  CHECK(grader::calls_of(source, "fetch_tile", "") == Lines{6, 7});
+  CHECK(grader::calls_of(source, "fetch_tile", "line 2 reads element 3 of b_tile, one past") ==
+        Lines{7});
+  CHECK(grader::calls_of(source, "fetch_tile", "line 2 reads A[17][0]") == Lines{6});
+  CHECK(grader::calls_of(source, "fetch_tile", "line 2 reads element 3 of c_tile") == Lines{6, 7});
+  CHECK(grader::calls_of(source, "nobody", "x[") == Lines{});
+  CHECK(grader::calls_of(source, "", "") == Lines{});
+}
+
 TEST_CASE("any text is read to its end") {
   for (const char* text : {"", "}", "{", "TODO(", "f(\n{\nTODO(1.0\n}\n", ")))({\n"})
     for (unsigned line = 0; line < 5; ++line) CHECK(owner_of(text, line).stage.size() < 5);

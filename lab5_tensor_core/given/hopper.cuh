@@ -23,27 +23,27 @@
 struct Barrier {
   std::uint64_t state;
 
-  __device__ void init(int arrivals) {
+  GEMM_LAB_DEVICE void init(int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
                  :
                  : "r"(shared_address(this)), "r"(arrivals)
                  : "memory");
   }
-  __device__ void arrive() {
+  GEMM_LAB_DEVICE void arrive() {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];"
                  :
                  : "r"(shared_address(this))
                  : "memory");
   }
   /// Arrives, and lets this phase wait for so many bytes too.
-  __device__ void arrive_and_expect(int bytes) {
+  GEMM_LAB_DEVICE void arrive_and_expect(int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
                  :
                  : "r"(shared_address(this)), "r"(bytes)
                  : "memory");
   }
   /// Waits for the end of the phase of this parity. To a new barrier, one of parity 1 has ended.
-  __device__ void wait(unsigned parity) {
+  GEMM_LAB_DEVICE void wait(unsigned parity) {
     unsigned ended = 0;
     while (!ended)
       asm volatile(
@@ -61,8 +61,8 @@ struct Barrier {
 /// Copies the box at (row, col) to shared memory, zeros where the matrix has no elements, and
 /// reports its bytes to the barrier. Chunk c of row r, 16 bytes, arrives where chunk c ^ (r % 8)
 /// would lie without a swizzle.
-__device__ inline void copy_box(void* to, const CUtensorMap& map, int row, int col,
-                                Barrier& barrier) {
+GEMM_LAB_DEVICE inline void copy_box(void* to, const CUtensorMap& map, int row, int col,
+                                     Barrier& barrier) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
       "[%0], [%1, {%2, %3}], [%4];"
@@ -96,21 +96,21 @@ CUtensorMap tensor_map(MatrixView<const T> m, int rows) {
 // ---- wgmma: four warps multiply two tiles in shared memory
 
 /// Before the first wgmma of a group: registers written so far are complete.
-__device__ inline void wgmma_fence() {
+GEMM_LAB_DEVICE inline void wgmma_fence() {
   asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
 }
-__device__ inline void wgmma_commit() {
+GEMM_LAB_DEVICE inline void wgmma_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
 }
 /// Waits for all of them; only then may their sums be read and their tiles be overwritten.
-__device__ inline void wgmma_wait() {
+GEMM_LAB_DEVICE inline void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned 0;" : : : "memory");
 }
 
 /// Describes an operand that begins at `from` to wgmma: rows of 128 bytes in the swizzle of
 /// copy_box, eight rows every 1024 bytes. `next`: bytes from 64 columns of a tile to the next 64,
 /// for an operand whose rows are not along k. All in units of 16 bytes.
-__device__ inline std::uint64_t descriptor(const void* from, int next = 16) {
+GEMM_LAB_DEVICE inline std::uint64_t descriptor(const void* from, int next = 16) {
   constexpr std::uint64_t EIGHT_ROWS = 1024 / 16, SWIZZLE_128 = 1;
   return shared_address(from) / 16 | std::uint64_t(next / 16) << 16 | EIGHT_ROWS << 32 |
          SWIZZLE_128 << 62;
@@ -141,7 +141,7 @@ __device__ inline std::uint64_t descriptor(const void* from, int next = 16) {
 /// 16 w ... 16 w + 15 of d; with g = lane / 4 and t = lane % 4 register 4 j + e has row
 /// g + e / 2 * 8 of these and column 8 j + 2 t + e % 2.
 template <typename T>
-__device__ void wgmma_64x256(float (&d)[128], std::uint64_t a, std::uint64_t b) {
+GEMM_LAB_DEVICE void wgmma_64x256(float (&d)[128], std::uint64_t a, std::uint64_t b) {
   if constexpr (std::is_same_v<T, __half>)
     WGMMA("16", "f16", ", 0, 1");
   else if constexpr (std::is_same_v<T, __nv_bfloat16>)

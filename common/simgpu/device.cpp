@@ -17,28 +17,20 @@
 #include "common/simgpu/exec/program.hpp"
 #include "common/simgpu/memory/global_memory.hpp"
 #include "common/simgpu/ptx/liveness.hpp"
+#include "common/simgpu/ptx/names.hpp"
 #include "common/simgpu/ptx/parser.hpp"
 
 namespace simgpu {
 namespace {
 
+using count::text;
 using Region = memory::Allocation;  // Device has an Allocation of its own
 
 std::string demangle(const std::string& name) {
   int status = 0;
   std::unique_ptr<char, void (*)(void*)> text(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && text != nullptr ? std::string(text.get()) : name;
-}
-
-std::string text(const Dim3& d) {
-  std::string s = "(";
-  s += std::to_string(d.x);
-  for (const std::uint32_t v : {d.y, d.z}) {
-    s += ", ";
-    s += std::to_string(v);
-  }
-  return s += ")";
+  return status == 0 && text != nullptr ? ptx::without_cluster_tag(text.get()) : name;
 }
 
 /// A kernel of a module, which is read and decoded at its first use.
@@ -470,21 +462,23 @@ RegisterEstimate register_estimate(const DeviceModel& model, const ptx::Register
   return out;
 }
 
-Finding unsupported_finding(const std::string& kernel, const exec::Program& program,
-                            const ptx::Module& ptx) {
+LaunchReport unsupported_report(LaunchReport report, const exec::Program& program,
+                                const ptx::Module& ptx) {
   Finding f;
   f.kind = FindingKind::unsupported;
-  f.kernel = kernel;
+  f.kernel = report.kernel;
   const ptx::Location& where = program.unsupported_where;
   if (where.file < ptx.files.size()) f.at.where = {ptx.files[where.file].path, where.line};
   f.detail = program.unsupported;
-  return f;
+  report.findings.push_back(std::move(f));
+  report.completed = false;
+  return report;
 }
 
 /// As many as asked for, as there are blocks, and as there is memory for.
 unsigned host_threads_for(const LaunchOptions& options, const exec::Program& program,
                           std::uint64_t blocks, std::uint64_t bytes_per_block) {
-  if (program.uses_global_atomics || program.watches_global) return 1;
+  if (program.uses_global_atomics || program.watches_global || program.uses_cluster) return 1;
   const std::uint64_t wanted = options.host_threads != 0
                                    ? options.host_threads
                                    : std::max(1u, std::thread::hardware_concurrency());
@@ -637,11 +631,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   exec::Program& program = *k.program;
 
   LaunchReport report = empty_report(k.info, grid, block, dynamic_shared_bytes);
-  if (!program.unsupported.empty()) {
-    report.findings.push_back(unsupported_finding(report.kernel, program, m.ptx));
-    report.completed = false;
-    return report;
-  }
+  if (!program.unsupported.empty()) return unsupported_report(report, program, m.ptx);
 
   const unsigned threads_per_block = block.x * block.y * block.z;
   const unsigned shared_bytes = dynamic_shared_bytes != 0
@@ -649,10 +639,13 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
                                     : k.info.static_shared_bytes;
   report.registers =
       register_estimate(impl_->model, k.pressure, m.ptx, threads_per_block, shared_bytes);
-
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   const std::uint64_t bytes = block_bytes(k, threads_per_block) + shared_bytes + 1;
-  const unsigned host_threads = host_threads_for(options, program, blocks, bytes);
+  const auto& n = m.ptx.functions[k.function].req_cluster;
+  const auto cluster = count::cluster_of(impl_->model, {n[0], n[1], n[2]}, options, grid);
+  if (!cluster.problem.empty())
+    throw DeviceError(Status::invalid_cluster, "'" + k.info.name + "': " + cluster.problem);
+  const unsigned hosts = host_threads_for(options, program, cluster.count > 1 ? 1 : blocks, bytes);
 
   exec::LaunchRun run;
   std::vector<std::unique_ptr<exec::Worker>> workers;
@@ -662,6 +655,8 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
     r.options = options;
     r.grid = grid;
     r.block = block;
+    r.cluster = cluster.blocks;
+    r.cluster_blocks = cluster.count;
     r.args = args.first(k.info.param_bytes);
     r.dynamic_shared = dynamic_shared_bytes;
     r.shared_bytes = shared_bytes;
@@ -674,18 +669,17 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
     workers = make_workers(r, threads);
     run_on_threads(workers);
   };
-  execute(run, host_threads);
+  execute(run, hosts);
 
   // A race is only suspected so far, and a launch that stopped may have run other blocks than the
   // ones before: once more from the same memory, in order on one thread, where everything is
   // recorded exactly.
   const bool race = options.checks.race && (run.suspicious || shares_memory(impl_->memory));
   const bool stopped = run.stop || run.over_budget;
-  exec::LaunchRun again;
-  exec::LaunchRun* final_run = &run;
+  exec::LaunchRun again, *final_run = &run;
   if (run.over_budget) {
     impl_->restore_memory();
-  } else if (race || (stopped && host_threads > 1)) {
+  } else if (race || (stopped && hosts > 1)) {
     again.exact = race;
     if (race) again.global_shadows = exact_shadows(program, impl_->memory);
     impl_->restore_memory();

@@ -30,6 +30,7 @@ enum class Status : std::uint8_t {
   invalid_device_function,
   invalid_configuration,
   launch_out_of_resources,
+  invalid_cluster,
   invalid_module,
   unsupported,
 };

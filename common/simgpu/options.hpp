@@ -23,6 +23,7 @@ struct DeviceModel {
   unsigned shared_bytes_per_multiprocessor = 228u << 10;
   unsigned registers_per_multiprocessor = 65536, registers_per_thread = 255;
   unsigned threads_per_multiprocessor = 2048, blocks_per_multiprocessor = 32;
+  unsigned blocks_per_cluster = 16;         ///< with the attribute that allows more than 8
   std::uint64_t global_bytes = 4ull << 30;  ///< what alloc may hand out in total
 };
 
@@ -41,6 +42,7 @@ struct LaunchOptions {
   unsigned host_threads = 0;                      ///< 0 = all
   std::uint64_t instruction_budget = 1ull << 36;  ///< thread instructions, whole grid
   unsigned max_findings_per_kind = 8;
+  Dim3 cluster{0, 0, 0};         ///< blocks of a cluster, each way; 0: as the kernel says
   bool sample_accesses = false;  ///< fill LaunchReport::samples (needs count)
   /// Tensor cores multiply their products by this: what does not grow with it is not their work.
   std::uint32_t tensor_gain = 1;

@@ -29,6 +29,8 @@ std::string_view to_string(FindingKind kind) {
       return "tile read with another swizzle";
     case FindingKind::async_not_waited:
       return "read of an asynchronous copy that was not waited for";
+    case FindingKind::product_registers:
+      return "registers of wgmma touched too early";
     case FindingKind::divergent_barrier:
       return "divergent barrier";
     case FindingKind::exited_before_barrier:
@@ -154,6 +156,9 @@ Counts& Counts::operator+=(const Counts& o) {
   matrix_load += o.matrix_load;
   matrix_store += o.matrix_store;
   async_bytes_idle += o.async_bytes_idle;
+  cluster_load_requests += o.cluster_load_requests;
+  cluster_store_requests += o.cluster_store_requests;
+  cluster_atomic_requests += o.cluster_atomic_requests;
   local_load_requests += o.local_load_requests;
   local_store_requests += o.local_store_requests;
   constant_words += o.constant_words;

@@ -35,6 +35,7 @@ enum class FindingKind : std::uint8_t {
   proxy_fence_missing,    ///< the asynchronous proxy may not see what threads have written
   swizzle_mismatch,       ///< a tile was copied with another swizzle than it is read with
   async_not_waited,       ///< bytes of an asynchronous copy were read before it was waited for
+  product_registers,      ///< registers of wgmma were touched before it was waited for
   divergent_barrier,      ///< some lanes of a warp reach a barrier, others are elsewhere
   exited_before_barrier,  ///< some threads returned while others of their block still meet a
                           ///< barrier
@@ -152,6 +153,9 @@ struct Counts {
   /// Different words of 4 bytes that a warp reads from __constant__ variables at once: they come one
   /// after the other (CUDA C++ Best Practices Guide, "Constant Memory").
   std::uint64_t constant_words = 0;
+  /// Of shared memory of another block of the cluster, warp-level; no part of shared_load and its
+  /// like.
+  std::uint64_t cluster_load_requests = 0, cluster_store_requests = 0, cluster_atomic_requests = 0;
   std::uint64_t warp_instructions = 0;    ///< executed, with >= 1 active lane
   std::uint64_t thread_instructions = 0;  ///< sum of active lanes
   std::array<std::uint64_t, static_cast<std::size_t>(InstructionClass::count_)>

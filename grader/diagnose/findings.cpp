@@ -241,6 +241,7 @@ int rank(const Finding& finding) {
     // Before the race: what was not waited for often lacks its barrier as well.
     case FindingKind::proxy_fence_missing:
     case FindingKind::swizzle_mismatch:
+    case FindingKind::product_registers:
       return 8;
     case FindingKind::async_not_waited:
       return finding.other ? 8 : 14;  // without a reader: still under way when its block ended
@@ -254,10 +255,9 @@ int rank(const Finding& finding) {
       return 12;
     case FindingKind::budget_exceeded:
       return 13;
-    case FindingKind::will_spill:
-      break;
+    default:  // will_spill
+      return 99;
   }
-  return 99;
 }
 
 }  // namespace
@@ -345,6 +345,8 @@ std::string id_of(const Finding& finding) {
       return "PROXY-FENCE";
     case FindingKind::swizzle_mismatch:
       return "TMA-SWIZZLE";
+    case FindingKind::product_registers:
+      return "WGMMA-REGISTERS";
     case FindingKind::shared_race:
     case FindingKind::global_race:
       return race_id(finding);

@@ -16,7 +16,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/simgpu/check/clocks.hpp"
+#include "common/simgpu/check/cluster_times.hpp"
 
 namespace simgpu::check {
 
@@ -35,12 +35,15 @@ struct MBarrier {
   std::uint64_t announced = 0, brought = 0;  ///< bytes, in the open phase
   std::uint32_t expect_pc = UINT32_MAX, copy_pc = UINT32_MAX, init_pc = UINT32_MAX;
   unsigned init_thread = 0;
-  bool known_to_proxy = false;  ///< by a fence behind the initialisation
+  std::uint32_t init_time = 0;
+  ClusterTimes arriving_remote, ended_remote;  ///< by arrivals of other blocks
+  bool known_to_proxy = false;                 ///< by a fence behind the initialisation
 };
 
 /// A bulk copy to shared memory, under way.
 struct BulkCopy {
   std::uint32_t pc = 0;
+  std::uint64_t block = 0;  ///< that issued it
   unsigned thread = 0;
   std::uint32_t barrier = 0;           ///< offset in shared memory
   std::uint32_t first = 0, bytes = 0;  ///< destination, from the start of the arrays
@@ -135,7 +138,6 @@ struct AsyncProxy {
   AsyncReads stores;
   std::vector<ReadGroups> groups;              ///< of wgmma, by warp
   std::map<unsigned, ReadGroups> bulk_groups;  ///< of bulk stores, by thread
-  std::vector<bool> fenced;                    ///< wgmma.fence, by warp
   std::uint64_t events = 0;                    ///< anything that a waiting thread may wait for
   unsigned engines = 0;
   std::vector<std::byte> row;  ///< of a box that is being copied
@@ -150,7 +152,6 @@ struct AsyncProxy {
     stores.reset(chunks);
     groups.assign(warps, {});
     bulk_groups.clear();
-    fenced.assign(warps, false);
     events = 0;
     engines = 0;
     used = true;

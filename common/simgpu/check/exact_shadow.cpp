@@ -28,13 +28,20 @@ void BlockOrder::atomic(std::uint64_t address) {
     mine.push_back({variable.releases++, fenced_at_});
 }
 
-bool BlockOrder::ordered(std::uint64_t block, std::uint64_t launch_time) const {
+bool BlockOrder::ordered(const AccessRecord& other) const {
+  if (cluster_ != nullptr) {
+    const auto rank = std::find(numbers_->begin(), numbers_->end(), other.block);
+    if (rank != numbers_->end() &&
+        cluster_->knows(static_cast<std::size_t>(rank - numbers_->begin()), other.thread / 32u,
+                        other.time))
+      return true;
+  }
   for (const Joined& j : joined_) {
     const auto& of_block = launch_->variables[j.variable].of_block;
-    const auto it = of_block.find(block);
+    const auto it = of_block.find(other.block);
     if (it == of_block.end()) continue;
     for (const Launch::Release& r : it->second)
-      if (r.number < j.count && launch_time < r.time) return true;
+      if (r.number < j.count && other.launch_time < r.time) return true;
   }
   return false;
 }
@@ -45,8 +52,7 @@ std::optional<AccessRecord> ExactShadow::access(std::uint64_t granule, const Acc
   auto races_with = [&](const AccessRecord& other) {
     if (!other.exists() || (!other.write && !me.write)) return false;
     if ((other.atomic || other.strong) && (me.atomic || me.strong)) return false;
-    if (other.block != me.block)
-      return order == nullptr || !order->ordered(other.block, other.launch_time);
+    if (other.block != me.block) return order == nullptr || !order->ordered(other);
     return clock.unordered(me.thread, other.thread, other.time);
   };
   std::optional<AccessRecord> found;

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/simgpu/check/clocks.hpp"
+#include "common/simgpu/check/cluster_times.hpp"
 
 namespace simgpu::check {
 
@@ -50,14 +50,20 @@ class BlockOrder {
     current_ = block;
     fenced_at_ = 0;
     joined_.clear();
+    cluster_ = nullptr;
+  }
+  /// The block is one of a cluster, and knows this of the others. `numbers`: of blocks, by
+  /// rank.
+  void join_cluster(const ClusterTimes& known, const std::vector<std::uint64_t>& numbers) {
+    cluster_ = &known;
+    numbers_ = &numbers;
   }
   void fence() { fenced_at_ = ++launch_->time; }
   std::uint64_t now() const { return launch_->time; }
   /// The block looks at a variable by which blocks synchronise, and may change it.
   void atomic(std::uint64_t address);
-  /// An access of an earlier block at `launch_time` is known to come before what the current block
-  /// does now.
-  bool ordered(std::uint64_t block, std::uint64_t launch_time) const;
+  /// An access of another block is known to come before what the current block does now.
+  bool ordered(const AccessRecord& other) const;
 
  private:
   struct Joined {
@@ -66,6 +72,8 @@ class BlockOrder {
   Launch* launch_ = nullptr;
   std::uint64_t current_ = 0, fenced_at_ = 0;
   std::vector<Joined> joined_;
+  const ClusterTimes* cluster_ = nullptr;
+  const std::vector<std::uint64_t>* numbers_ = nullptr;
 };
 
 class ExactShadow {

@@ -19,9 +19,15 @@ bool time_out_at_mbarriers(BlockRun& run, bool others_look);
 bool report_mbarrier_deadlock(BlockRun& run);
 /// `bytes` of a copy have come.
 void complete_transaction(BlockRun& run, check::MBarrier& b, std::uint32_t bytes);
-/// The barrier that an instruction names, with every check; nullptr after a finding.
-check::MBarrier* find_mbarrier(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc,
-                               ptx::Space space, std::uint64_t address);
+/// A barrier, and where it lies.
+struct BarrierPlace {
+  check::MBarrier* barrier = nullptr;
+  BlockRun* block = nullptr;
+  std::uint32_t offset = 0;
+};
+/// The barrier that an instruction names, with every check; without one after a finding.
+BarrierPlace find_mbarrier(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc,
+                           ptx::Space space, std::uint64_t address);
 std::string mbarrier_text(const BlockRun& run, std::uint32_t offset);  ///< "the mbarrier full+8"
 
 // ---- bulk_copy.cpp
@@ -31,7 +37,8 @@ void land_copies(BlockRun& run, std::uint32_t offset, check::MBarrier& b);
 /// reported.
 void report_bulk_conflict(BlockRun& run, const Warp& w, unsigned lane, const Op& op,
                           AccessType type, std::uint64_t offset, unsigned bytes, std::uint32_t g);
-/// A write to bytes that wgmma or a bulk store may still be reading: reported. False: there is none.
+/// A write by `w` to bytes of `run` that wgmma or a bulk store may still be reading: reported. False:
+/// there is none. `run` may be another block of w's cluster.
 bool overwrites_async_read(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc,
                            std::uint32_t first, std::uint32_t bytes);
 /// What is under way when the block has ended.
@@ -70,6 +77,11 @@ class AsyncReadCheck {
 // ---- wgmma.cpp
 void come_to_product(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t mask);
 bool report_product_deadlock(BlockRun& run);
+
+// ---- product_registers.cpp
+/// The registers of a product that `w` starts: are they written behind a fence? `number` stands for
+/// it in AsyncReads.
+void note_product(Warp& w, const Wgmma& form, std::uint32_t pc, std::uint32_t number);
 
 /// D = A * B + D of a warpgroup, from the bytes of both operands.
 struct WgmmaTask {

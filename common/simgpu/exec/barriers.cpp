@@ -4,6 +4,7 @@
 #include <bit>
 #include <string>
 
+#include "common/simgpu/exec/cluster.hpp"
 #include "common/simgpu/exec/launch_run.hpp"
 
 namespace simgpu::exec {
@@ -215,6 +216,7 @@ void lanes_exit(BlockRun& run, Warp& w, std::uint32_t mask, std::uint32_t pc, co
   const auto n = static_cast<std::uint32_t>(std::popcount(mask));
   run.exited += n;
   run.exits[block.returns_at_once && group.came_from != UINT32_MAX ? group.came_from : pc] += n;
+  if (run.cluster != nullptr) complete_cluster(*run.cluster);
   for (std::uint32_t id = 0; id < kBarriers; ++id)
     if (run.barriers[id].arrived_lanes != 0 && is_complete(run, run.barriers[id]))
       complete_barrier(run, id);

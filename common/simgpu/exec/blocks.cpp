@@ -61,6 +61,8 @@ std::string parked_text(const BlockRun& run, const Place& at) {
       return " (" + mbarrier_text(run, at.parked->barrier) + ")";
     case WaitsFor::warpgroup:
       return " (the other warps of its warpgroup)";
+    case WaitsFor::cluster:
+      return " (the barrier of its cluster)";
   }
   return {};
 }
@@ -82,20 +84,25 @@ bool begin_block(Worker& worker) {
     if (block != UINT64_MAX && worker.resident.empty()) l.running_blocks[worker.number] = block;
   }
   if (block == UINT64_MAX) return false;
+  start_block(add_resident(worker, block));
+  return true;
+}
+
+}  // namespace
+
+BlockRun& add_resident(Worker& worker, std::uint64_t number) {
   if (worker.spare.empty()) worker.spare.push_back(std::make_unique<BlockRun>());
   worker.resident.push_back(std::move(worker.spare.back()));
   worker.spare.pop_back();
   BlockRun& run = *worker.resident.back();
-  run.launch = &l;
+  run.launch = worker.launch;
   run.worker = &worker;
-  run.number = block;
+  run.number = number;
   run.printed.clear();
-  start_block(run);
-  return true;
+  return run;
 }
 
-/// What this worker has used of the budget goes to the launch's account.
-void settle(Worker& worker) {
+void settle_budget(Worker& worker) {
   LaunchRun& l = *worker.launch;
   worker.allowance += std::exchange(worker.held, 0);
   const auto used = static_cast<std::uint64_t>(worker.portion - worker.allowance);
@@ -106,7 +113,7 @@ void settle(Worker& worker) {
 }
 
 void end_block(Worker& worker, std::size_t index) {
-  settle(worker);
+  settle_budget(worker);
   BlockRun& run = *worker.resident[index];
   if (!run.printed.empty()) worker.printed[run.number] = std::move(run.printed);
   worker.spare.push_back(std::move(worker.resident[index]));
@@ -118,6 +125,8 @@ void end_block(Worker& worker, std::size_t index) {
   }
   if (worker.launch->over_budget) worker.launch->lowest_changed.notify_all();
 }
+
+namespace {
 
 /// Runs every resident block once; true if one of them got on.
 bool run_resident(Worker& worker) {
@@ -186,9 +195,11 @@ void report_deadlock(Worker& worker) {
           who += (who.empty() ? "" : ", ") + who_text(*resident, w, at);
       }
   if (first_run == nullptr) return;
-  if (looking == 0)
-    for (const auto& resident : worker.resident)
-      if (report_product_deadlock(*resident) || report_mbarrier_deadlock(*resident)) return;
+  bool reported = false;
+  for (const auto& resident : worker.resident)
+    if (looking == 0 && (!reported || resident->cluster != nullptr))
+      reported |= report_product_deadlock(*resident) || report_mbarrier_deadlock(*resident);
+  if (reported) return;
   if (looking == 0 && first_place.parked->what == WaitsFor::barrier) {
     add_finding(*first_run, FindingKind::deadlock, first_place.pc, UINT32_MAX, first, std::nullopt,
                 "the block waits for ever: " + barrier_text(*first_run, first_place));
@@ -201,15 +212,27 @@ void report_deadlock(Worker& worker) {
                   " wait for does not come, since nobody else is left to run");
 }
 
+void begin_budget(Worker& worker) {
+  const auto share = static_cast<std::int64_t>(
+      std::min<std::uint64_t>(worker.launch->options.instruction_budget / 8, kPortion));
+  worker.portion = worker.allowance = std::clamp<std::int64_t>(share, 1024, kPortion);
+}
+
+bool Idleness::is_for_ever(const Worker& worker) {
+  if (++rounds_ < kIdleRounds || worker.launch->instructions - since_ < kIdleInstructions)
+    return false;
+  const std::uint64_t state = state_of(worker);
+  if (std::find(states_.begin(), states_.end(), state) != states_.end()) return true;
+  if (states_.size() == kMostStates) states_.clear();
+  states_.push_back(state);
+  return false;
+}
+
 void run_blocks(Worker& worker) {
   LaunchRun& l = *worker.launch;
-  worker.portion = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min<std::uint64_t>(
-                                                l.options.instruction_budget / 8, kPortion)),
-                                            1024, kPortion);
-  worker.allowance = worker.portion;
-  unsigned idle_rounds = 0;
-  std::uint64_t idle_since = 0;
-  std::vector<std::uint64_t> states;
+  if (l.program->uses_cluster || l.cluster_blocks > 1) return run_clusters(worker);
+  begin_budget(worker);
+  Idleness idleness;
   while (!l.stop) {
     // One more, if those that run wait for something.
     const bool begun = worker.resident.size() < l.resident_blocks && begin_block(worker);
@@ -218,22 +241,10 @@ void run_blocks(Worker& worker) {
       if (begun) continue;
       break;
     }
-    if (run_resident(worker)) {
-      idle_rounds = 0;
-      states.clear();
-      settle(worker);
-      idle_since = l.instructions;
-      continue;
-    }
-    settle(worker);
-    if (begun) continue;
-    if (++idle_rounds < kIdleRounds || l.instructions - idle_since < kIdleInstructions) continue;
-    const std::uint64_t state = state_of(worker);
-    if (std::find(states.begin(), states.end(), state) == states.end()) {
-      if (states.size() == kMostStates) states.clear();
-      states.push_back(state);
-      continue;
-    }
+    const bool moved = run_resident(worker);
+    settle_budget(worker);
+    if (moved) idleness.reset(l);
+    if (moved || begun || !idleness.is_for_ever(worker)) continue;
     report_deadlock(worker);
     abort_launch(*worker.resident.front());
   }

@@ -6,12 +6,15 @@
 // swizzles 5.5.6, alignment of addresses and sizes in the description of each instruction. The
 // rounding of floats to TF32 is to nearest, ties to even.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
 #include "common/simgpu/exec/async_proxy.hpp"
+#include "common/simgpu/exec/cluster.hpp"
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/memory_ops.hpp"
+#include "common/simgpu/exec/tensor_rows.hpp"
 #include "common/simgpu/tensor_map.hpp"
 
 namespace simgpu::exec {
@@ -139,12 +142,50 @@ void mark_pending(BlockRun& run, const BulkCopy& c, unsigned engine) {
             run.shadow.written.begin() + ((c.first + c.bytes - 1) >> shift) + 1, mark);
 }
 
+/// Where a copy goes: a block of the cluster, and the barrier there that it reports to.
+struct Destination {
+  BlockRun* block = nullptr;
+  MBarrier* barrier = nullptr;
+  std::uint32_t offset = 0;  ///< of the barrier
+};
+constexpr unsigned kMostDestinations = 16;  // blocks of a cluster
+struct Destinations {
+  std::array<Destination, kMostDestinations> of;
+  unsigned count = 0;
+};
+
+/// The destination in another block: as check_destination.
+void check_peer_destination(const Place& at, BlockRun& peer, const BulkCopy& c) {
+  LaunchRun& l = *at.run.launch;
+  const check::WarpClock clock = clock_in(peer, at.w);
+  const unsigned shift = peer.shadow.shift;
+  for (std::uint32_t g = c.first >> shift; g <= (c.first + c.bytes - 1) >> shift; ++g) {
+    const check::Tag written = peer.shadow.written[g];
+    if (check::is_by_engine(written) || check::is_pending(written)) {
+      if (check::SharedShadow::suspicious(written, clock, UINT32_MAX, at.lane)) {
+        report_bulk_conflict(peer, at.w, at.lane, at.op, AccessType::store,
+                             c.first + memory::kSharedBase, c.bytes, g);
+        return;
+      }
+    } else if (check::SharedShadow::suspicious(written, clock, UINT32_MAX, at.lane) ||
+               check::SharedShadow::suspicious(peer.shadow.read[g], clock, UINT32_MAX, at.lane)) {
+      l.suspicious.store(true, std::memory_order_relaxed);
+    }
+    if (!l.exact) continue;
+    Target t;
+    t.peer = &peer;
+    t.offset = (std::uint64_t{g} << shift) + memory::kSharedBase;
+    check_peer_access(at.run, at.w, at.lane, at.op, AccessType::store, t, 1u << shift, false);
+  }
+}
+
 /// Who wrote or read the destination before must be known to have done so.
-void check_destination(const Place& at, const BulkCopy& c) {
+void check_destination(const Place& at, BlockRun& to, const BulkCopy& c) {
   BlockRun& run = at.run;
   LaunchRun& l = *run.launch;
-  if (overwrites_async_read(run, at.w, at.lane, at.op.pc, c.first, c.bytes)) return;
+  if (overwrites_async_read(to, at.w, at.lane, at.op.pc, c.first, c.bytes)) return;
   if (!l.options.checks.race) return;
+  if (&to != &run) return check_peer_destination(at, to, c);
   const check::WarpClock& clock = run.clocks.of(at.w.index);
   const unsigned shift = run.shadow.shift;
   const std::uint32_t first = c.first >> shift, last = (c.first + c.bytes - 1) >> shift;
@@ -174,42 +215,100 @@ void check_destination(const Place& at, const BulkCopy& c) {
   }
 }
 
-/// The barrier that a copy reports to; nullptr after a finding.
-MBarrier* barrier_of(const Place& at, const BulkForm& form, std::uint32_t* offset) {
-  const std::uint64_t address = address_of(at, form.barrier, form.barrier_offset);
-  MBarrier* b = find_mbarrier(at.run, at.w, at.lane, at.op.pc, ptx::Space::shared, address);
-  if (b == nullptr) return nullptr;
-  *offset = static_cast<std::uint32_t>(address);
+/// The barrier at `address` that a copy reports to; without one after a finding.
+Destination destination(const Place& at, std::uint64_t address) {
+  const BarrierPlace place =
+      find_mbarrier(at.run, at.w, at.lane, at.op.pc, ptx::Space::cluster, address);
+  if (place.barrier == nullptr) return {};
+  MBarrier* const b = place.barrier;
   if (!b->known_to_proxy && at.run.launch->options.checks.race) {
     b->known_to_proxy = true;
-    Access other =
-        describe_thread(*at.run.launch, at.run.number, b->init_thread,
-                        {b->init_pc, 0, 0, AccessType::store, MemorySpace::shared, 8, address});
+    Access other = describe_thread(
+        *at.run.launch, place.block->number, b->init_thread,
+        {b->init_pc, 0, 0, AccessType::store, MemorySpace::shared, 8, place.offset});
     add_finding(at.run, FindingKind::proxy_fence_missing, at.op.pc, b->init_pc,
                 describe(at.run, {at.op.pc, at.w.index, at.lane, AccessType::atomic,
-                                  MemorySpace::shared, 8, address}),
+                                  MemorySpace::shared, 8, place.offset}),
                 other,
                 "the copy of " + line_text(*at.run.launch->program, at.op.pc) + " reports to " +
-                    mbarrier_text(at.run, *offset) + ", whose initialisation on " +
+                    mbarrier_text(*place.block, place.offset) + ", whose initialisation on " +
                     line_text(*at.run.launch->program, b->init_pc) +
                     " the copy engine may not have seen: fence.mbarrier_init (or "
                     "fence.proxy.async) must follow mbarrier.init in the same thread");
   }
-  return b;
+  return {place.block, b, place.offset};
 }
 
-void issue(const Place& at, BulkCopy& c, MBarrier& b, std::uint32_t barrier) {
+std::uint64_t with_rank(std::uint64_t address, std::uint64_t rank) {
+  return (rank + 1) << memory::kRankBit | memory::in_block(address);
+}
+
+/// All places that a copy to `to` goes to; none after a finding.
+Destinations destinations(const Place& at, Ref multicast, std::uint64_t to, std::uint64_t barrier) {
+  Destinations all;
+  if (multicast != kNoRef) {
+    const std::uint32_t mask = lanes_of<std::uint32_t>(at.w, multicast)[at.lane] & 0xffff;
+    if (mask == 0 || mask >> at.run.launch->cluster_blocks != 0) {
+      refuse(at, FindingKind::trap, MemorySpace::shared, to,
+             "a copy for the blocks of mask " + std::to_string(mask) + " in a cluster of " +
+                 std::to_string(at.run.launch->cluster_blocks));
+      return all;
+    }
+    for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+      const auto rank = static_cast<unsigned>(std::countr_zero(left));
+      all.of[all.count] = destination(
+          at, rank == at.run.rank ? memory::in_block(barrier) : with_rank(barrier, rank));
+      if (all.of[all.count++].barrier == nullptr) return {};
+    }
+    return all;
+  }
+  const std::uint64_t named = to >> memory::kRankBit;
+  all.of[0] = destination(at, barrier);
+  if (all.of[0].barrier == nullptr) return {};
+  if (named != 0 ? named - 1 != all.of[0].block->rank : all.of[0].block != &at.run) {
+    refuse(at, FindingKind::trap, MemorySpace::shared, to,
+           "a copy's destination and its mbarrier must lie in the same block of the cluster");
+    return {};
+  }
+  all.count = 1;
+  return all;
+}
+
+void issue(const Place& at, BulkCopy& c, const Destination& to) {
   BlockRun& run = at.run;
-  run.async.used = true;
+  to.block->async.used = true;
   c.pc = at.op.pc;
+  c.block = run.number;
   c.thread = at.w.index * kLanes + at.lane;
-  c.barrier = barrier;
-  b.copy_pc = at.op.pc;
-  check_destination(at, c);
-  run.clocks.arrive(at.w.index, c.issued);
-  mark_pending(run, c, b.engine);
-  ++run.proxy.events;
+  c.barrier = to.offset;
+  to.barrier->copy_pc = at.op.pc;
+  check_destination(at, *to.block, c);
+  if (to.block == &run)
+    run.clocks.arrive(at.w.index, c.issued);
+  else
+    c.issued = run.known.of[to.block->rank];
+  mark_pending(*to.block, c, to.barrier->engine);
+  ++to.block->proxy.events;
   bound_times(run);
+}
+
+/// More copies under way than words can only write one place again and again: a finding already. The
+/// oldest arrives then, so that a hostile kernel cannot fill the host's memory.
+void bound_copies(BlockRun& run);
+
+/// A copy that is complete but for where it goes.
+void issue_to_all(const Place& at, BulkCopy& c, const Destinations& to) {
+  for (unsigned k = 1; k < to.count; ++k) {
+    BulkCopy& other = to.of[k].block->proxy.add();
+    other.first = c.first;
+    other.bytes = c.bytes;
+    other.counted = c.counted;
+    other.swizzle = c.swizzle;
+    other.data = c.data;
+    issue(at, other, to.of[k]);
+  }
+  issue(at, c, to.of[0]);
+  for (unsigned k = 0; k < to.count; ++k) bound_copies(*to.of[k].block);
 }
 
 void land(BlockRun& run, const BulkCopy& c, MBarrier& b) {
@@ -270,38 +369,6 @@ bool read_box(const Place& at, const BulkForm& form, TensorMap* map, Origin& ori
   for (unsigned d = 0; d < map->rank; ++d)
     origin[d] = lanes_of<std::int32_t>(at.w, form.coordinates[d])[at.lane];
   return true;
-}
-
-std::uint32_t to_tf32(std::uint32_t bits) {
-  if ((bits & 0x7f800000u) == 0x7f800000u) return bits & 0xffffe000u;
-  return (bits + 0xfffu + (bits >> 13 & 1u)) & 0xffffe000u;
-}
-void convert_row(std::byte* data, std::uint32_t bytes, TensorType type) {
-  const bool rounds = type == TensorType::tf32 || type == TensorType::tf32_ftz;
-  const bool flushes = type == TensorType::f32_ftz || type == TensorType::tf32_ftz;
-  if (!rounds && !flushes) return;
-  for (std::uint32_t k = 0; k + 4 <= bytes; k += 4) {
-    std::uint32_t v;
-    std::memcpy(&v, data + k, 4);
-    if (flushes && (v & 0x7f800000u) == 0) v &= 0x80000000u;
-    if (rounds) v = to_tf32(v);
-    std::memcpy(data + k, &v, 4);
-  }
-}
-
-/// Not a number in a floating-point format, zero in the others.
-void fill_outside(std::byte* to, std::uint32_t bytes, const TensorMap& m) {
-  std::memset(to, 0, bytes);
-  if (!m.fills_with_nan) return;
-  const unsigned size = tensor_element_bytes(m.type);
-  const std::uint64_t nan = m.type == TensorType::f16    ? 0x7fff
-                            : m.type == TensorType::bf16 ? 0x7fff
-                            : m.type == TensorType::f64  ? 0x7fffffffffffffff
-                                                         : 0x7fffffff;
-  const bool is_float = m.type == TensorType::f16 || m.type == TensorType::bf16 ||
-                        m.type == TensorType::f64 || m.type >= TensorType::f32;
-  for (std::uint32_t k = 0; is_float && k + size <= bytes; k += size)
-    std::memcpy(to + k, &nan, size);
 }
 
 /// Walks the rows of a box: rows along the innermost dimension.
@@ -369,13 +436,14 @@ void tensor_load(const Place& at, const BulkForm& form) {
   TensorMap m;
   Origin origin = {};
   if (!read_box(at, form, &m, origin)) return;
-  const std::uint64_t to = address_of(at, form.shared, form.shared_offset);
+  const std::uint64_t named = address_of(at, form.shared, form.shared_offset),
+                      to = memory::in_block(named);
   const std::uint32_t bytes = m.box_bytes();
   const std::uint32_t first = shared_place(at, to, bytes, 128, true);
-  std::uint32_t barrier_offset = 0;
-  MBarrier* b = barrier_of(at, form, &barrier_offset);
-  if (first == UINT32_MAX || b == nullptr) return;
-  BulkCopy& c = run.proxy.add();
+  const Destinations all =
+      destinations(at, form.multicast, named, address_of(at, form.barrier, form.barrier_offset));
+  if (first == UINT32_MAX || all.count == 0) return;
+  BulkCopy& c = all.of[0].block->proxy.add();
   c.first = first;
   c.bytes = c.counted = bytes;
   c.swizzle = static_cast<std::uint8_t>(m.swizzle);
@@ -402,7 +470,7 @@ void tensor_load(const Place& at, const BulkForm& form) {
     }
   }
   traffic.count(run, at.op, false);
-  issue(at, c, *b, barrier_offset);
+  issue_to_all(at, c, all);
 }
 
 void plain_load(const Place& at, const BulkForm& form) {
@@ -411,11 +479,11 @@ void plain_load(const Place& at, const BulkForm& form) {
   const std::uint64_t from = address_of(at, form.global, form.global_offset),
                       to = address_of(at, form.shared, form.shared_offset);
   if (!whole_chunks(at, bytes, from, "source")) return;
-  const std::uint32_t first = shared_place(at, to, bytes, kChunk, true);
-  std::uint32_t barrier_offset = 0;
-  MBarrier* b = barrier_of(at, form, &barrier_offset);
-  if (first == UINT32_MAX || b == nullptr || bytes == 0) return;
-  BulkCopy& c = run.proxy.add();
+  const std::uint32_t first = shared_place(at, memory::in_block(to), bytes, kChunk, true);
+  const Destinations all =
+      destinations(at, form.multicast, to, address_of(at, form.barrier, form.barrier_offset));
+  if (first == UINT32_MAX || all.count == 0 || bytes == 0) return;
+  BulkCopy& c = all.of[0].block->proxy.add();
   c.first = first;
   c.bytes = c.counted = bytes;
   c.data.assign(bytes, memory::kPoison);
@@ -425,7 +493,46 @@ void plain_load(const Place& at, const BulkForm& form) {
     traffic.add(from, bytes);
   }
   traffic.count(run, at.op, false);
-  issue(at, c, *b, barrier_offset);
+  issue_to_all(at, c, all);
+}
+
+/// From this block's shared memory to another one's.
+void cluster_copy(const Place& at, const BulkForm& form) {
+  BlockRun& run = at.run;
+  const std::uint32_t bytes = lanes_of<std::uint32_t>(at.w, form.bytes)[at.lane];
+  const std::uint64_t from = address_of(at, form.global, form.global_offset),
+                      to = address_of(at, form.shared, form.shared_offset);
+  if (!whole_chunks(at, bytes, from, "source")) return;
+  const std::uint32_t source = shared_place(at, from, bytes, kChunk, false);
+  const std::uint32_t first = shared_place(at, memory::in_block(to), bytes, kChunk, true);
+  const Destinations all =
+      destinations(at, kNoRef, to, address_of(at, form.barrier, form.barrier_offset));
+  if (source == UINT32_MAX || first == UINT32_MAX || all.count == 0 || bytes == 0) return;
+  AsyncReadCheck check(run, at.w.index, 1, at.op.pc, "a bulk copy");
+  for (std::uint32_t k = 0; k < bytes; k += kChunk) check.chunk(source + k);
+  BulkCopy& c = all.of[0].block->proxy.add();
+  c.first = first;
+  c.bytes = c.counted = bytes;
+  c.data.assign(run.shared.data() + source, run.shared.data() + source + bytes);
+  count_cluster(run, at.op);
+  issue_to_all(at, c, all);
+}
+
+void async_store(const Place& at, const AsyncStore& form) {
+  const auto bytes = static_cast<std::uint32_t>(form.width * form.values.size());
+  const std::uint64_t to = address_of(at, form.to, form.to_offset);
+  const std::uint32_t first = shared_place(at, memory::in_block(to), bytes, bytes, true);
+  const Destinations all =
+      destinations(at, kNoRef, to, address_of(at, form.barrier, form.barrier_offset));
+  if (first == UINT32_MAX || all.count == 0) return;
+  BulkCopy& c = all.of[0].block->proxy.add();
+  c.first = first;
+  c.bytes = c.counted = bytes;
+  c.data.resize(bytes);
+  for (std::size_t k = 0; k < form.values.size(); ++k)
+    std::memcpy(c.data.data() + k * form.width,
+                exec::address_of(at.w, form.values[k]) + at.lane * form.width, form.width);
+  issue_to_all(at, c, all);
 }
 
 // ---- copies from shared memory
@@ -512,8 +619,6 @@ void each_lane(Warp& w, const Op& op) {
   }
 }
 
-/// More copies under way than words can only write one place again and again: a finding already. The
-/// oldest arrives then, so that a hostile kernel cannot fill the host's memory.
 void bound_copies(BlockRun& run) {
   constexpr std::size_t kMostBytes = 16u << 20;
   std::size_t bytes = 0;
@@ -531,7 +636,16 @@ void bound_copies(BlockRun& run) {
 
 void op_bulk_load(Warp& w, const Op& op) {
   each_lane<tensor_load, plain_load>(w, op);
-  bound_copies(*w.run);
+}
+void op_bulk_cluster(Warp& w, const Op& op) {
+  each_lane<cluster_copy, cluster_copy>(w, op);
+}
+void op_async_store(Warp& w, const Op& op) {
+  BlockRun& run = *w.run;
+  const AsyncStore& form = run.launch->program->async_stores[op.slot];
+  count_cluster(run, op);
+  for (std::uint32_t left = w.mask; left != 0 && !run.aborted; left &= left - 1)
+    async_store({run, w, static_cast<unsigned>(std::countr_zero(left)), op}, form);
 }
 void op_bulk_store(Warp& w, const Op& op) {
   each_lane<tensor_store, plain_store>(w, op);

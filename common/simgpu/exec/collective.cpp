@@ -244,6 +244,9 @@ void op_isspacep(Warp& w, const Op& op) {
     bool is;
     switch (static_cast<ptx::Space>(op.x)) {
       case ptx::Space::shared:
+        is = window == memory::kSharedWindow && memory::offset_of(a[i]) >> memory::kRankBit == 0;
+        break;
+      case ptx::Space::cluster:
         is = window == memory::kSharedWindow;
         break;
       case ptx::Space::local:

@@ -47,6 +47,10 @@ Ty lane_type(ptx::Type type) {
       return Ty::bf16;
     case T::bf16x2:
       return Ty::bf16x2;
+    case T::e4m3x2:
+      return Ty::e4m3x2;
+    case T::e5m2x2:
+      return Ty::e5m2x2;
     case T::tf32:
       return Ty::tf32;
     case T::f32:
@@ -295,7 +299,7 @@ void FunctionDecoder::finish_destination(const Operand& o, ptx::Type type, Ref w
   if (have == bytes) return;
   // Narrow results are extended to the register: by their sign if the type has one.
   Ty t = lane_type(type);
-  if (t == Ty::f16 || t == Ty::bf16) t = Ty::u16;
+  if (t == Ty::f16 || t == Ty::bf16 || t == Ty::e4m3x2 || t == Ty::e5m2x2) t = Ty::u16;
   if (t == Ty::f32 || t == Ty::tf32 || t == Ty::f16x2 || t == Ty::bf16x2) t = Ty::u32;
   Handler h = have > bytes ? handlers().widen[static_cast<std::size_t>(t)][log2_bytes(have)]
                            : handlers().narrow[log2_bytes(bytes)][log2_bytes(have)];
@@ -344,6 +348,7 @@ bool ends_block(Opcode op) {
     case Opcode::mbarrier_wait:
     case Opcode::mbarrier_wait_parity:
     case Opcode::wgmma:
+    case Opcode::cluster_wait:
       return true;
     default:
       return false;
@@ -524,6 +529,10 @@ void FunctionDecoder::decode_end(BasicBlock& block, const Ins& ins) {
     case Opcode::wgmma:
       product(block, ins);
       break;
+    case Opcode::cluster_wait:
+      block.end = End::cluster_wait;
+      p_.uses_cluster = true;
+      break;
     default:
       break;
   }
@@ -573,6 +582,7 @@ void FunctionDecoder::decode_block(std::uint32_t number) {
       decode_end(block, ins);
       ended = true;
     } else {
+      watch_product_registers(ins);
       decode(ins);
       forget_addresses(ins);
     }
@@ -644,12 +654,14 @@ void FunctionDecoder::run() {
     info.ptx = &ins;
     info.function = number_;
     info.is_branch = ins.op == Opcode::bra;
-    info.klass = ins.op == Opcode::bar_sync || ins.op == Opcode::bar_red
-                     ? InstructionClass::synchronisation
-                     : InstructionClass::control;
+    info.klass =
+        ins.op == Opcode::bar_sync || ins.op == Opcode::bar_red || ins.op == Opcode::cluster_wait
+            ? InstructionClass::synchronisation
+            : InstructionClass::control;
     p_.instructions.push_back(info);
   }
   find_blocks();
+  find_product_registers();
   for (std::uint32_t k = 0; k < blocks_.size(); ++k) decode_block(k);
   renumber();
   const std::vector<count::MergedLoad> merged = count::merge_shared_loads(b_.module, f_);
@@ -668,7 +680,7 @@ void FunctionDecoder::run() {
                              ptx::size_of(ins.mod.type) == 0;
     const std::uint32_t element = whole_words ? 4u : std::min(ptx::size_of(ins.mod.type), 4u);
     const bool any = ins.mod.space == ptx::Space::none || ins.mod.space == ptx::Space::generic;
-    if (any || ins.mod.space == ptx::Space::shared)
+    if (any || ins.mod.space == ptx::Space::shared || ins.mod.space == ptx::Space::cluster)
       p_.shared_granule = std::min(p_.shared_granule, element);
     if (any || ins.mod.space == ptx::Space::global)
       p_.global_granule = std::min(p_.global_granule, element);

@@ -310,6 +310,11 @@ namespace {
 bool can_convert(const ptx::Modifiers& m) {
   if (lane_type(m.type) == Ty::count_ || lane_type(m.type2) == Ty::count_) return false;
   if (m.rounding == R::approx || m.rounding == R::full) return false;
+  const auto is_float8 = [](PT t) { return t == PT::e4m3x2 || t == PT::e5m2x2; };
+  const bool finite = m.text.find(".satfinite") != std::string_view::npos;
+  if (is_float8(m.type)) return finite && m.rounding == R::rn && !m.ftz;
+  if (finite) return false;
+  if (is_float8(m.type2)) return m.rounding == R::rn && !m.sat && !m.ftz;
   if (m.type != PT::tf32) return !m.relu || is_half(lane_type(m.type));
   return !m.sat && !m.ftz &&
          (m.rounding == R::rn || m.rounding == R::rz || (m.rounding == R::rna && !m.relu));
@@ -320,7 +325,9 @@ bool can_convert(const ptx::Modifiers& m) {
 void FunctionDecoder::convert(const Ins& ins) {
   p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::convert;
   const PT to = ins.mod.type, from = ins.mod.type2;
-  const bool pair = to == PT::f16x2 || to == PT::bf16x2;
+  const bool pair = from == PT::f32 &&
+                    (to == PT::f16x2 || to == PT::bf16x2 || to == PT::e4m3x2 || to == PT::e5m2x2);
+  if (ins.operands.size() != (pair ? 3 : 2)) unsupported();
   const Ref a = source(at(ins, 1), ptx::size_of(from));
   const Ref b = pair ? source(at(ins, 2), ptx::size_of(from)) : kNoRef;
   const Ref dst = destination(at(ins, 0), to);
@@ -346,7 +353,8 @@ void FunctionDecoder::convert_address(const Ins& ins) {
   p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::convert;
   const unsigned bytes = ptx::size_of(ins.mod.type);
   std::uint64_t window = 0;
-  if (ins.mod.space == ptx::Space::shared) window = memory::kSharedWindow;
+  if (ins.mod.space == ptx::Space::shared || ins.mod.space == ptx::Space::cluster)
+    window = memory::kSharedWindow;
   if (ins.mod.space == ptx::Space::local) window = memory::kLocalWindow;
   if (ins.mod.space == ptx::Space::param) window = memory::kParamWindow;
   const Ref a = source(at(ins, 1), 8);
@@ -384,6 +392,7 @@ bool FunctionDecoder::collective(const Ins& ins) {
                                  [&](const Collective& c) { return c.of == ins.op; });
   if (row == std::end(kCollectives)) return false;
   p_.instructions[code_.first_pc + current_index_].klass = row->klass;
+  p_.uses_cluster |= ins.op == Opcode::cluster_arrive;
   p_.uses_proxy |= ins.op == Opcode::bulk_commit || ins.op == Opcode::wgmma_fence ||
                    ins.op == Opcode::wgmma_commit || ins.op == Opcode::fence_proxy;
   const unsigned bytes = ins.mod.type == PT::none ? 4 : ptx::size_of(ins.mod.type);

@@ -131,10 +131,11 @@ void FunctionDecoder::load(const Ins& ins) {
     info.klass = InstructionClass::memory_other;
     return parameter_access(ins, true);
   }
-  info.klass = space == Space::shared     ? InstructionClass::memory_shared
-               : space == Space::local    ? InstructionClass::memory_local
-               : space == Space::constant ? InstructionClass::memory_other
-                                          : InstructionClass::memory_global;
+  p_.uses_cluster |= space == Space::cluster;
+  info.klass = space == Space::shared || space == Space::cluster ? InstructionClass::memory_shared
+               : space == Space::local                           ? InstructionClass::memory_local
+               : space == Space::constant                        ? InstructionClass::memory_other
+                                                                 : InstructionClass::memory_global;
   const unsigned bytes = ptx::size_of(ins.mod.type), vec = std::max<unsigned>(ins.mod.vec, 1);
   std::int64_t offset;
   const Ref base = memory_base(at(ins, 1), offset);
@@ -162,9 +163,10 @@ void FunctionDecoder::store(const Ins& ins) {
     return parameter_access(ins, false);
   }
   if (space == Space::constant) fail("constant memory cannot be written");
-  info.klass = space == Space::shared  ? InstructionClass::memory_shared
-               : space == Space::local ? InstructionClass::memory_local
-                                       : InstructionClass::memory_global;
+  p_.uses_cluster |= space == Space::cluster;
+  info.klass = space == Space::shared || space == Space::cluster ? InstructionClass::memory_shared
+               : space == Space::local                           ? InstructionClass::memory_local
+                                                                 : InstructionClass::memory_global;
   const unsigned bytes = ptx::size_of(ins.mod.type), vec = std::max<unsigned>(ins.mod.vec, 1);
   std::int64_t offset;
   const Ref base = memory_base(at(ins, 0), offset);
@@ -216,9 +218,10 @@ void FunctionDecoder::find_tensor_map_values() {
 void FunctionDecoder::atomic(const Ins& ins) {
   InstructionInfo& info = p_.instructions[code_.first_pc + current_index_];
   const Space space = ins.mod.space == Space::none ? Space::generic : ins.mod.space;
-  info.klass =
-      space == Space::shared ? InstructionClass::memory_shared : InstructionClass::memory_global;
-  if (space != Space::shared) p_.uses_global_atomics = true;
+  info.klass = space == Space::shared || space == Space::cluster ? InstructionClass::memory_shared
+                                                                 : InstructionClass::memory_global;
+  p_.uses_cluster |= space == Space::cluster;
+  if (space != Space::shared && space != Space::cluster) p_.uses_global_atomics = true;
   const bool returns = ins.op == Opcode::atom;
   const PT type = ins.mod.type;
   const unsigned bytes = ptx::size_of(type);

@@ -14,6 +14,10 @@ using PT = ptx::Type;
 void FunctionDecoder::mbarrier(const Ins& ins) {
   p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::synchronisation;
   p_.uses_proxy = true;
+  p_.uses_cluster |= ins.mod.space == Space::cluster;
+  if (ins.mod.space == Space::cluster &&
+      (ins.op == Opcode::mbarrier_init || ins.op == Opcode::mbarrier_inval))
+    fail("'" + std::string(ins.mod.text) + "': only the own block's mbarriers");
   if (ins.op == Opcode::mbarrier_pending) {
     const Ref state = source(at(ins, 1), 8), dst = destination(at(ins, 0), PT::b32);
     Op& o = emit(op_mbarrier_pending);
@@ -69,7 +73,9 @@ void FunctionDecoder::mbarrier_wait(BasicBlock& block, const Ins& ins) {
 void FunctionDecoder::bulk_copy(const Ins& ins) {
   p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::memory_global;
   p_.uses_proxy = true;
-  const bool load = ins.op == Opcode::bulk_load || ins.op == Opcode::tensor_load;
+  const bool between = ins.op == Opcode::bulk_cluster;
+  const bool load = ins.op == Opcode::bulk_load || ins.op == Opcode::tensor_load || between;
+  p_.uses_cluster |= between;
   const bool tensor = ins.op == Opcode::tensor_load || ins.op == Opcode::tensor_store;
   const bool hint = ins.mod.text.find(".L2::cache_hint") != std::string_view::npos;
   BulkForm form;
@@ -96,9 +102,16 @@ void FunctionDecoder::bulk_copy(const Ins& ins) {
   }
   if (!tensor) form.bytes = source(at(ins, k++), 4);
   if (load) form.barrier = memory_base(at(ins, k++), form.barrier_offset);
+  if (ins.mod.text.find(".multicast::cluster") != std::string_view::npos) {
+    p_.uses_cluster = true;
+    const Operand& mask = at(ins, k++);
+    if (mask.kind == Kind::reg && register_bytes(mask.index) == 8)
+      fail("'" + std::string(ins.mod.text) + "' takes a mask of 16 bits");
+    form.multicast = source(mask, 4);
+  }
   if (ins.operands.size() != k + (hint ? 1 : 0))
     fail("'" + std::string(ins.mod.text) + "': an operand too many or too few for its suffixes");
-  Op& o = emit(load ? op_bulk_load : op_bulk_store);
+  Op& o = emit(between ? op_bulk_cluster : load ? op_bulk_load : op_bulk_store);
   o.imm = static_cast<std::int64_t>(p_.bulk_forms.size());
   o.site = new_site();
   p_.bulk_forms.push_back(std::move(form));
@@ -122,7 +135,15 @@ bool FunctionDecoder::asynchronous_proxy(const Ins& ins) {
     case Opcode::bulk_store:
     case Opcode::tensor_load:
     case Opcode::tensor_store:
+    case Opcode::bulk_cluster:
       bulk_copy(ins);
+      return true;
+    case Opcode::st_async:
+      asynchronous_store(ins);
+      return true;
+    case Opcode::mapa:
+    case Opcode::getctarank:
+      cluster_address(ins);
       return true;
     case Opcode::bulk_wait:
     case Opcode::wgmma_wait:
@@ -136,6 +157,47 @@ bool FunctionDecoder::asynchronous_proxy(const Ins& ins) {
     default:
       return false;
   }
+}
+
+/// st.async.
+void FunctionDecoder::asynchronous_store(const Ins& ins) {
+  p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::memory_shared;
+  p_.uses_proxy = p_.uses_cluster = true;
+  AsyncStore store;
+  store.width = ptx::size_of(ins.mod.type);
+  store.to = memory_base(at(ins, 0), store.to_offset);
+  const Operand& values = at(ins, 1);
+  const unsigned count = values.kind == Kind::vector ? values.count : 1;
+  if (count != std::max<unsigned>(ins.mod.vec, 1) || ins.mod.space != Space::cluster ||
+      store.width * count > 16)
+    fail("'" + std::string(ins.mod.text) + "' writes up to 16 bytes to .shared::cluster");
+  for (unsigned k = 0; k < count; ++k)
+    store.values.push_back(source(
+        values.kind == Kind::vector ? f_.vector_operands[values.index + k] : values, store.width));
+  store.barrier = memory_base(at(ins, 2), store.barrier_offset);
+  Op& o = emit(op_async_store);
+  o.slot = static_cast<std::uint32_t>(p_.async_stores.size());
+  o.site = new_site();
+  p_.async_stores.push_back(std::move(store));
+}
+
+/// mapa and getctarank.
+void FunctionDecoder::cluster_address(const Ins& ins) {
+  p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::convert;
+  p_.uses_cluster = true;
+  if (ins.mod.space != Space::cluster && ins.mod.space != Space::generic)
+    fail("'" + std::string(ins.mod.text) + "' takes .shared::cluster or generic addresses");
+  const unsigned bytes = ptx::size_of(ins.mod.type);
+  const bool maps = ins.op == Opcode::mapa;
+  const Ref from = source(at(ins, 1), bytes);
+  const Ref rank = maps ? source(at(ins, 2), 4) : kNoRef;
+  const Ref dst = destination(at(ins, 0), maps && bytes == 8 ? PT::u64 : PT::u32);
+  Op& o = emit(maps ? op_map_address : op_rank_of_address);
+  o.dst = dst;
+  o.a = from;
+  o.b = rank;
+  o.width = static_cast<std::uint8_t>(bytes);
+  o.x = static_cast<std::uint8_t>(ins.mod.space);
 }
 
 /// wait_group of wgmma and of bulk stores.
@@ -164,6 +226,8 @@ constexpr WgmmaType kTypes[] = {
     {PT::f16, PT::f32, MmaFormat::f16, 16},   {PT::f16, PT::f16, MmaFormat::f16, 16},
     {PT::bf16, PT::f32, MmaFormat::bf16, 16}, {PT::tf32, PT::f32, MmaFormat::tf32, 8},
     {PT::s8, PT::s32, MmaFormat::s8, 32},     {PT::u8, PT::s32, MmaFormat::s8, 32},
+    {PT::e4m3, PT::f32, MmaFormat::f8, 32},   {PT::e4m3, PT::f16, MmaFormat::f8, 32},
+    {PT::e5m2, PT::f32, MmaFormat::f8, 32},   {PT::e5m2, PT::f16, MmaFormat::f8, 32},
 };
 
 }  // namespace
@@ -175,7 +239,8 @@ const WgmmaType& FunctionDecoder::product_type(const ptx::Modifiers& m, Wgmma& w
   const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const WgmmaType& t) {
     return t.a == m.type2 && t.d == m.type && t.k == m.k;
   });
-  const bool same = bytes ? is_byte(m.type3) : m.type3 == m.type2;
+  const auto is_f8 = [](PT type) { return type == PT::e4m3 || type == PT::e5m2; };
+  const bool same = bytes ? is_byte(m.type3) : is_f8(m.type2) ? is_f8(m.type3) : m.type3 == m.type2;
   // PTX ISA 9.7.15.2: of bytes, beyond 32 columns every other size.
   const unsigned step = bytes && m.n > 32 ? 16 : 8;
   const bool shape = m.m == 64 && m.n >= 8 && m.n <= 256 && m.n % step == 0;
@@ -185,8 +250,8 @@ const WgmmaType& FunctionDecoder::product_type(const ptx::Modifiers& m, Wgmma& w
   w.format = row->format;
   w.n = static_cast<std::uint8_t>(m.n / 8);
   w.half_sums = m.type == PT::f16;
-  w.unsigned_a = m.type2 == PT::u8;
-  w.unsigned_b = m.type3 == PT::u8;
+  w.second_a = m.type2 == PT::u8 || m.type2 == PT::e5m2;
+  w.second_b = m.type3 == PT::u8 || m.type3 == PT::e5m2;
   w.saturates = m.sat;
   return *row;
 }
@@ -205,6 +270,14 @@ void FunctionDecoder::product(BasicBlock& block, const Ins& ins) {
     w.fragment = fragment(a, 4, 4, false);
   else
     w.a = source(a, 8);
+  const auto number = [&](const Operand& list, std::vector<std::uint32_t>& numbers) {
+    for (std::uint32_t e = 0; e < list.count; ++e) {
+      const Operand& element = f_.vector_operands[list.index + e];
+      numbers.push_back(element.kind == Kind::reg ? product_register_[element.index] : UINT32_MAX);
+    }
+  };
+  number(at(ins, 0), w.sum_numbers);
+  if (registers) number(a, w.fragment_numbers);
   w.b = source(at(ins, 2), 8);
   w.scale_d = predicate(at(ins, 3));
   // Signs of floats, and how 16-bit operands in shared memory lie.

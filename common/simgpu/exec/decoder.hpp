@@ -127,9 +127,14 @@ class FunctionDecoder {
   void mbarrier_wait(BasicBlock& block, const Ins& ins);
   void bulk_copy(const Ins& ins);
   void proxy_wait(const Ins& ins);
+  void asynchronous_store(const Ins& ins);
+  void cluster_address(const Ins& ins);
   bool asynchronous_proxy(const Ins& ins);
   bool warp_matrices(const Ins& ins);
   const struct WgmmaType& product_type(const ptx::Modifiers& m, Wgmma& w) const;
+  // product_registers.cpp
+  void find_product_registers();
+  void watch_product_registers(const Ins& ins);
   void product(BasicBlock& block, const Ins& ins);
   std::uint32_t new_site();
   void choose_quick_path(Op& op, const Operand& address);
@@ -145,8 +150,9 @@ class FunctionDecoder {
   std::map<std::uint32_t, std::uint32_t>
       local_offset_;  ///< module variable -> bytes in the frame's locals
   std::map<std::pair<ptx::Special, unsigned>, Ref> specials_;
-  std::vector<std::uint32_t> param_offset_;  ///< by parameter number, within its area
-  std::vector<bool> from_map_;               ///< by register; empty = not looked yet
+  std::vector<std::uint32_t> param_offset_;      ///< by parameter number, within its area
+  std::vector<bool> from_map_;                   ///< by register; empty = not looked yet
+  std::vector<std::uint32_t> product_register_;  ///< by register: its number; empty: no products
   /// addresses of compare and swap; empty = not looked yet
   std::optional<std::set<std::pair<std::uint32_t, std::int64_t>>> swapped_;
   Ref carry_ = kNoRef;
@@ -208,9 +214,16 @@ void op_bulk_load(Warp&, const Op&);
 void op_bulk_store(Warp&, const Op&);
 void op_bulk_commit(Warp&, const Op&);
 void op_bulk_wait(Warp&, const Op&);
+void op_bulk_cluster(Warp&, const Op&);
+void op_async_store(Warp&, const Op&);
+void op_cluster_arrive(Warp&, const Op&);
+void op_map_address(Warp&, const Op&);
+void op_rank_of_address(Warp&, const Op&);
 void op_wgmma_fence(Warp&, const Op&);
 void op_wgmma_commit(Warp&, const Op&);
 void op_wgmma_wait(Warp&, const Op&);
+void op_product_registers(Warp&, const Op&);
+void op_product_register_copy(Warp&, const Op&);
 /// Op::z of an access of local memory that no counter shall see.
 inline constexpr std::uint8_t kUncounted = 4;
 /// Op::y of op_mbarrier_arrive.

@@ -51,6 +51,7 @@ void add(Counters& to, const Counters& from) {
     to.sites[k].shared += from.sites[k].shared;
     to.sites[k].local_requests += from.sites[k].local_requests;
     to.sites[k].constant_words += from.sites[k].constant_words;
+    to.sites[k].cluster_requests += from.sites[k].cluster_requests;
   }
   for (std::size_t k = 0; k < to.samples.size(); ++k) merge_sample(to.samples[k], from.samples[k]);
   for (std::size_t k = 0; k < to.buffers.size(); ++k) {
@@ -97,12 +98,17 @@ void count_accesses(const ptx::Instruction& ins, const SiteCount& s, std::uint64
       out.global_store = s.global;
       out.shared_store = s.shared;
       out.local_store_requests = s.local_requests;
+      out.cluster_store_requests = s.cluster_requests;
+      break;
+    case Opcode::st_async:
+      out.cluster_store_requests = s.cluster_requests;
       break;
     case Opcode::atom:
     case Opcode::red:
       out.global_atomic = s.global;
       out.shared_atomic = s.shared;
       out.local_store_requests = s.local_requests;
+      out.cluster_atomic_requests = s.cluster_requests;
       break;
     case Opcode::cp_async:
       out.global_load = out.async_copy = s.global;
@@ -134,6 +140,7 @@ void count_accesses(const ptx::Instruction& ins, const SiteCount& s, std::uint64
         out.matrix_load = s.shared;
       out.local_load_requests = s.local_requests;
       out.constant_words = s.constant_words;
+      out.cluster_load_requests = s.cluster_requests;
     }
   }
 }

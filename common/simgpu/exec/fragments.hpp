@@ -64,6 +64,7 @@ constexpr unsigned registers_of_c(unsigned rows, unsigned bits) {
 /// Op::z of an mma.
 inline constexpr std::uint8_t kMmaHalfC = 1, kMmaHalfD = 2;  ///< C, D hold f16
 inline constexpr std::uint8_t kMmaSatFinite = 4;             ///< .satfinite
-inline constexpr std::uint8_t kMmaUnsignedA = 8, kMmaUnsignedB = 16;
+/// A, B are u8 rather than s8, e5m2 rather than e4m3.
+inline constexpr std::uint8_t kMmaSecondA = 8, kMmaSecondB = 16;
 
 }  // namespace simgpu::exec

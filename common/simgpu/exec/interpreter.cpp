@@ -6,6 +6,7 @@
 
 #include "common/simgpu/exec/async_proxy.hpp"
 #include "common/simgpu/exec/barriers.hpp"
+#include "common/simgpu/exec/cluster.hpp"
 #include "common/simgpu/exec/launch_run.hpp"
 
 namespace simgpu::exec {
@@ -17,6 +18,43 @@ constexpr std::uint32_t kLeastCharge = 8;
 
 // -----------------------------------------------------------------------------------------------
 // frames
+
+std::uint32_t cluster_value(const BlockRun& run, ptx::Special s) {
+  using S = ptx::Special;
+  const Dim3 &cluster = run.launch->cluster, &grid = run.launch->grid, &at = run.index;
+  switch (s) {
+    case S::cluster_ctaid_x:
+      return at.x % cluster.x;
+    case S::cluster_ctaid_y:
+      return at.y % cluster.y;
+    case S::cluster_ctaid_z:
+      return at.z % cluster.z;
+    case S::cluster_nctaid_x:
+      return cluster.x;
+    case S::cluster_nctaid_y:
+      return cluster.y;
+    case S::cluster_nctaid_z:
+      return cluster.z;
+    case S::cluster_ctarank:
+      return run.rank;
+    case S::cluster_nctarank:
+      return run.launch->cluster_blocks;
+    case S::clusterid_x:
+      return at.x / cluster.x;
+    case S::clusterid_y:
+      return at.y / cluster.y;
+    case S::clusterid_z:
+      return at.z / cluster.z;
+    case S::nclusterid_x:
+      return grid.x / cluster.x;
+    case S::nclusterid_y:
+      return grid.y / cluster.y;
+    case S::nclusterid_z:
+      return grid.z / cluster.z;
+    default:
+      return 0;  // smid, gridid: one multiprocessor, one grid
+  }
+}
 
 std::uint32_t special_value(const BlockRun& run, const Warp& w, ptx::Special s, unsigned lane) {
   using S = ptx::Special;
@@ -72,7 +110,7 @@ std::uint32_t special_value(const BlockRun& run, const Warp& w, ptx::Special s, 
     case S::warp_size:
       return kLanes;
     default:
-      return 0;  // smid, gridid: one multiprocessor, one grid
+      return cluster_value(run, s);
   }
 }
 
@@ -411,6 +449,8 @@ void run_warp(BlockRun& run, Warp& w) {
           wait_at_mbarrier(run, w, block, at_end);
         } else if (block.end == End::product) {
           come_to_product(run, w, block, at_end);
+        } else if (block.end == End::cluster_wait) {
+          come_to_cluster(run, w, block, at_end);
         } else if (block.end == End::ret) {
           frame.returned |= at_end;
         } else if (block.end == End::exit) {
@@ -491,7 +531,9 @@ void start_block(BlockRun& run) {
     w.depth = 0;
     w.clock = 0;
     w.work = 0;
-    w.in_flight = 0;
+    w.product_registers.assign(l.program->product_registers, {});
+    w.product_fences = 0;
+    w.cluster_arrived = w.cluster_passed = 0;
     w.parked.clear();
     if (w.frames.empty()) w.frames.emplace_back();
     w.bases.assign(l.program->slots, {});
@@ -528,6 +570,8 @@ bool run_block(BlockRun& run) {
       if (run.proxy.used) check_end_of_block(run);
       return true;
     }
+    run.moved |= moved;
+    if (!moved && run.cluster != nullptr) return false;
     if (moved || (run.proxy.used && time_out_at_mbarriers(run, waiting))) continue;
     if (waiting) return false;
     report_deadlock(*run.worker);

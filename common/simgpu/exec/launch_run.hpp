@@ -41,6 +41,8 @@ struct LaunchRun {
   memory::GlobalMemory* memory = nullptr;
   LaunchOptions options;
   Dim3 grid, block;
+  Dim3 cluster{1, 1, 1};  ///< blocks of a cluster
+  std::uint32_t cluster_blocks = 1;
   std::span<const std::byte> args;
   std::uint32_t dynamic_shared = 0;
   std::uint32_t shared_bytes = 0;  ///< static and dynamic, without the reserved first kilobyte
@@ -117,6 +119,19 @@ struct BarrierState {
   std::uint32_t ones = 0;                ///< bar.red: lanes whose predicate holds
 };
 
+/// An access of this block's shared memory by a warp of another block: the last one.
+struct VisitOfPeer {
+  std::uint32_t pc = UINT32_MAX, time = 0;  ///< of the visitor's clocks
+  unsigned lane = 0;
+};
+
+/// A cluster whose blocks run.
+struct ClusterRun {
+  std::vector<BlockRun*> blocks;        ///< by rank
+  std::vector<std::uint64_t> numbers;   ///< of them
+  check::ClusterTimes arriving, ended;  ///< barrier.cluster: its open phase, and the one before
+};
+
 struct BlockRun {
   LaunchRun* launch = nullptr;
   Worker* worker = nullptr;
@@ -146,6 +161,13 @@ struct BlockRun {
   std::uint64_t turns = 0;       ///< groups that have given way
   bool gave_way = false;         ///< the warp that ran last waits for others
   bool aborted = false;
+  /// Its cluster, if its threads may see that they are in one (cluster.hpp).
+  ClusterRun* cluster = nullptr;
+  std::uint32_t rank = 0;
+  check::ClusterTimes known;        ///< of the others
+  std::uint32_t fenced_inits = 0;   ///< the time of the last fence.mbarrier_init
+  std::vector<VisitOfPeer> visits;  ///< by rank * kMaxWarps + warp
+  bool done = false, moved = false;
   std::string printed;
 };
 
@@ -159,6 +181,7 @@ struct Worker {
   /// Blocks that run, and used ones for the next. There is more than one that runs only where
   /// blocks wait for each other.
   std::vector<std::unique_ptr<BlockRun>> resident, spare;
+  std::vector<std::unique_ptr<ClusterRun>> clusters;  ///< that run
   check::BlockOrder::Launch order;
   std::uint64_t progress = 1;  ///< changes by which a thread that waits can get on
   /// Thread instructions between two looks at the budget, and what is left of them.
@@ -174,6 +197,29 @@ void run_blocks(Worker& worker);
 bool run_block(BlockRun& run);
 void start_block(BlockRun& run);
 void report_deadlock(Worker& worker);
+BlockRun& add_resident(Worker& worker, std::uint64_t number);  ///< to be started
+void end_block(Worker& worker, std::size_t index);
+void begin_budget(Worker& worker);
+/// What this worker has used of the budget goes to the launch's account.
+void settle_budget(Worker& worker);
+/// Since when nobody has got on.
+class Idleness {
+ public:
+  void reset(const LaunchRun& launch) {
+    rounds_ = 0;
+    since_ = launch.instructions;
+    states_.clear();
+  }
+  /// Once more nobody has got on: will they never?
+  bool is_for_ever(const Worker& worker);
+
+ private:
+  unsigned rounds_ = 0;
+  std::uint64_t since_ = 0;
+  std::vector<std::uint64_t> states_;
+};
+/// As run_blocks, of kernels with clusters (clusters.cpp).
+void run_clusters(Worker& worker);
 
 /// So many looks that see nothing new, and others may go first: at first, and once a warp has given
 /// way.
@@ -243,6 +289,7 @@ struct Target {
   std::byte* data = nullptr;
   std::uint8_t* initialised = nullptr;  ///< null = nothing to check
   std::uint64_t offset = 0;             ///< in the allocation or space
+  BlockRun* peer = nullptr;             ///< whose shared memory it is, if not the own block's
 };
 Target resolve(BlockRun& run, const Warp& w, unsigned lane, ptx::Space space, std::uint64_t address,
                unsigned bytes, bool write);

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "common/simgpu/exec/async_proxy.hpp"
+#include "common/simgpu/exec/cluster.hpp"
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/memory_ops.hpp"
 
@@ -49,15 +51,17 @@ void end_phase(BlockRun& run, MBarrier& b) {
   b.pending = b.expected;
   b.ended = b.arriving;
   b.arriving = {};
+  b.ended_remote = std::exchange(b.arriving_remote, {});
   b.announced = b.brought = 0;
   ++run.proxy.events;
   bound_times(run);
 }
 
-bool expect(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc, std::uint32_t offset,
-            MBarrier& b, std::uint32_t bytes) {
+bool expect(const Warp& w, unsigned lane, std::uint32_t pc, const BarrierPlace& at,
+            std::uint32_t bytes) {
+  MBarrier& b = *at.barrier;
   if (bytes > check::kMostTransactions || b.transactions + bytes > check::kMostTransactions) {
-    trap(run, w, lane, pc, offset,
+    trap(*w.run, w, lane, pc, at.offset,
          "expect_tx of " + std::to_string(bytes) + " bytes: an mbarrier counts up to " +
              std::to_string(check::kMostTransactions));
     return false;
@@ -65,7 +69,7 @@ bool expect(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc, std::
   b.transactions += bytes;
   b.announced += bytes;
   b.expect_pc = pc;
-  ++run.proxy.events;
+  ++at.block->proxy.events;
   return true;
 }
 
@@ -91,18 +95,23 @@ std::uint64_t state_of(const MBarrier& b) {
   return std::uint64_t{b.phase} << 32 | b.pending;
 }
 
-void arrive(BlockRun& run, Warp& w, unsigned lane, const Op& op, MBarrier& b, std::uint32_t offset,
-            std::uint32_t count, bool drops) {
+void arrive(Warp& w, unsigned lane, const Op& op, const BarrierPlace& at, std::uint32_t count,
+            bool drops) {
+  BlockRun& run = *at.block;
+  MBarrier& b = *at.barrier;
   if (count == 0 || count > b.pending || (drops && count > b.expected)) {
-    trap(run, w, lane, op.pc, offset,
+    trap(*w.run, w, lane, op.pc, at.offset,
          count == 0 ? "an arrival counts 1 at least"
-                    : "more arrivals at " + mbarrier_text(run, offset) +
+                    : "more arrivals at " + mbarrier_text(run, at.offset) +
                           " than its phase expects: " + std::to_string(b.expected) +
                           " by mbarrier.init, " + std::to_string(b.pending) +
                           " still missing, and " + std::to_string(count) + " come");
     return;
   }
-  run.clocks.arrive(w.index, b.arriving);
+  if (&run == w.run)
+    run.clocks.arrive(w.index, b.arriving);
+  else
+    b.arriving_remote.join(release(*w.run, w.index));
   b.pending -= count;
   if (drops) b.expected -= count;
   ++run.proxy.events;
@@ -117,6 +126,12 @@ bool has_ended(BlockRun& run, std::uint32_t offset, MBarrier& b, const MBarrierW
   };
   if (!ended()) land_copies(run, offset, b);
   return ended();
+}
+
+/// `w` has waited for the last phase.
+void join_phase(BlockRun& run, const Warp& w, const MBarrier& b) {
+  run.clocks.join(w.index, b.ended);
+  if (!b.ended_remote.of.empty()) acquire(run, w.index, b.ended_remote);
 }
 
 void write_lane(const Warp& w, Ref dst, std::uint32_t lanes, bool value) {
@@ -140,17 +155,33 @@ std::string mbarrier_text(const BlockRun& run, std::uint32_t offset) {
                           : "the mbarrier " + a.object + "+" + std::to_string(a.offset);
 }
 
-MBarrier* find_mbarrier(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc,
-                        ptx::Space space, std::uint64_t address) {
+BarrierPlace find_mbarrier(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc,
+                           ptx::Space space, std::uint64_t address) {
   Target t;
   const std::uint32_t offset = offset_of(run, w, lane, pc, space, address, &t);
-  if (offset == UINT32_MAX) return nullptr;
-  const auto it = run.proxy.barriers.find(offset);
-  if (it != run.proxy.barriers.end()) return &it->second;
-  trap(run, w, lane, pc, offset,
-       "there is no mbarrier at byte " + std::to_string(offset) +
-           " of shared memory: none was initialised there before this instruction");
-  return nullptr;
+  if (offset == UINT32_MAX) return {};
+  BlockRun& owner = t.peer != nullptr ? *t.peer : run;
+  if (&owner != &run && !visit_peer(run, w, lane, pc, owner, offset)) return {};
+  const auto it = owner.proxy.barriers.find(offset);
+  if (it == owner.proxy.barriers.end()) {
+    trap(run, w, lane, pc, offset,
+         "there is no mbarrier at byte " + std::to_string(offset) + " of shared memory" +
+             (&owner != &run ? " of block " + std::to_string(owner.rank) + " of the cluster" : "") +
+             ": none was initialised there before this instruction");
+    return {};
+  }
+  const MBarrier& b = it->second;
+  if (&owner != &run && run.launch->options.checks.race &&
+      !run.known.knows(owner.rank, b.init_thread / kLanes, b.init_time) &&
+      !(b.known_to_proxy && b.init_time < run.known.of[owner.rank].inits))
+    add_finding(run, FindingKind::shared_race, pc, b.init_pc,
+                shared_access(run, w, lane, pc, offset), std::nullopt,
+                line_text(*run.launch->program, pc) + " uses " + mbarrier_text(owner, offset) +
+                    " of block " + std::to_string(owner.rank) +
+                    " of the cluster, whose initialisation on " +
+                    line_text(*run.launch->program, b.init_pc) +
+                    " may not have happened yet: a barrier of the cluster must come first");
+  return {&it->second, &owner, offset};
 }
 
 void complete_transaction(BlockRun& run, MBarrier& b, std::uint32_t bytes) {
@@ -185,6 +216,7 @@ void op_mbarrier_init(Warp& w, const Op& op) {
     b.engine = run.proxy.engines++ % check::kEngines;
     b.init_pc = op.pc;
     b.init_thread = w.index * kLanes + i;
+    b.init_time = run.clocks.now();
     run.proxy.barriers[offset] = b;
     ++run.proxy.events;
   }
@@ -196,11 +228,10 @@ void op_mbarrier_inval(Warp& w, const Op& op) {
   for (std::uint32_t left = w.mask; left != 0 && !run.aborted; left &= left - 1) {
     const auto i = static_cast<unsigned>(std::countr_zero(left));
     const std::uint64_t at = address[i] + static_cast<std::uint64_t>(op.imm);
-    if (find_mbarrier(run, w, i, op.pc, static_cast<ptx::Space>(op.x), at) == nullptr) continue;
-    Target t;
-    const std::uint32_t offset = offset_of(run, w, i, op.pc, static_cast<ptx::Space>(op.x), at, &t);
-    mark(run, w, i, op.pc, AccessType::store, offset);
-    run.proxy.barriers.erase(offset);
+    const BarrierPlace place = find_mbarrier(run, w, i, op.pc, static_cast<ptx::Space>(op.x), at);
+    if (place.block != &run) continue;
+    mark(run, w, i, op.pc, AccessType::store, place.offset);
+    run.proxy.barriers.erase(place.offset);
   }
 }
 
@@ -214,16 +245,14 @@ void op_mbarrier_arrive(Warp& w, const Op& op) {
     const auto i = static_cast<unsigned>(std::countr_zero(left));
     const std::uint64_t at = address[i] + static_cast<std::uint64_t>(op.imm);
     const auto space = static_cast<ptx::Space>(op.x);
-    MBarrier* b = find_mbarrier(run, w, i, op.pc, space, at);
-    if (b == nullptr) continue;
-    Target t;
-    const std::uint32_t offset = offset_of(run, w, i, op.pc, space, at, &t);
-    mark(run, w, i, op.pc, AccessType::atomic, offset);
-    if ((op.y & kExpects) != 0 && !expect(run, w, i, op.pc, offset, *b, bytes[i])) return;
-    if (op.dst != kNoRef) lanes_of<std::uint64_t>(w, op.dst)[i] = state_of(*b);
-    if ((op.y & kCompletes) != 0) complete_transaction(run, *b, bytes[i]);
+    const BarrierPlace place = find_mbarrier(run, w, i, op.pc, space, at);
+    if (place.barrier == nullptr) continue;
+    if (place.block == &run) mark(run, w, i, op.pc, AccessType::atomic, place.offset);
+    if ((op.y & kExpects) != 0 && !expect(w, i, op.pc, place, bytes[i])) return;
+    if (op.dst != kNoRef) lanes_of<std::uint64_t>(w, op.dst)[i] = state_of(*place.barrier);
+    if ((op.y & kCompletes) != 0) complete_transaction(*place.block, *place.barrier, bytes[i]);
     if ((op.y & kArrives) != 0)
-      arrive(run, w, i, op, *b, offset, count != nullptr ? count[i] : 1, (op.y & kDrops) != 0);
+      arrive(w, i, op, place, count != nullptr ? count[i] : 1, (op.y & kDrops) != 0);
   }
 }
 
@@ -242,6 +271,7 @@ void op_fence_proxy(Warp& w, const Op& op) {
   op_fence_mbarrier(w, op);
 }
 void op_fence_mbarrier(Warp& w, const Op&) {
+  if (w.run->cluster != nullptr) w.run->fenced_inits = w.run->clocks.tick();
   for (auto& [offset, b] : w.run->proxy.barriers)
     if (b.init_thread / kLanes == w.index && ((w.mask >> (b.init_thread % kLanes)) & 1u) != 0)
       b.known_to_proxy = true;
@@ -258,13 +288,16 @@ void wait_at_mbarrier(BlockRun& run, Warp& w, const BasicBlock& block, std::uint
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
     const auto i = static_cast<unsigned>(std::countr_zero(left));
     const std::uint64_t at = address[i] + static_cast<std::uint64_t>(form.offset);
-    MBarrier* b = find_mbarrier(run, w, i, block.pc, space, at);
-    if (b == nullptr) {
+    const BarrierPlace place = find_mbarrier(run, w, i, block.pc, space, at);
+    if (place.barrier != nullptr && place.block != &run)
+      trap(run, w, i, block.pc, place.offset,
+           "a thread can wait only at an mbarrier in its own block's shared memory");
+    if (place.block != &run) {
       if (!run.aborted) abort_launch(run);
       return;
     }
-    Target t;
-    const std::uint32_t offset = offset_of(run, w, i, block.pc, space, at, &t);
+    MBarrier* const b = place.barrier;
+    const std::uint32_t offset = place.offset;
     mark(run, w, i, block.pc, AccessType::atomic, offset);
     const std::uint64_t phase = form.by_parity ? lanes_of<std::uint32_t>(w, form.phase)[i]
                                                : lanes_of<std::uint64_t>(w, form.phase)[i];
@@ -274,7 +307,7 @@ void wait_at_mbarrier(BlockRun& run, Warp& w, const BasicBlock& block, std::uint
       return;
     }
     if (has_ended(run, offset, *b, form, phase)) {
-      run.clocks.join(w.index, b->ended);
+      join_phase(run, w, *b);
       through |= 1u << i;
       continue;
     }
@@ -312,7 +345,7 @@ bool wake_at_mbarriers(BlockRun& run, Warp& w) {
       ++k;
       continue;
     }
-    if (it != run.proxy.barriers.end()) run.clocks.join(w.index, it->second.ended);
+    if (it != run.proxy.barriers.end()) join_phase(run, w, it->second);
     w.parked.erase(w.parked.begin() + static_cast<std::ptrdiff_t>(k));
     resume(w, p, true);
     woken = true;

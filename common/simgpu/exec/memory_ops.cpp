@@ -5,6 +5,7 @@
 
 #include "common/simgpu/count/coalescing.hpp"
 #include "common/simgpu/count/shared_banks.hpp"
+#include "common/simgpu/exec/cluster.hpp"
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/sampling.hpp"
 #include "common/simgpu/half.hpp"
@@ -131,7 +132,14 @@ Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
       continue;
     }
     reached.offset[i] = t.offset;
-    switch (t.space) {
+    if (t.peer != nullptr) {
+      reached.peer |= 1u << i;
+      if (!access_peer(run, w, i, op, type, t, bytes, strong)) {
+        if (load) std::memset(data + i * stride, static_cast<int>(memory::kPoison), bytes);
+        continue;
+      }
+    }
+    switch (t.peer != nullptr ? MemorySpace::param : t.space) {
       case MemorySpace::shared: {
         reached.shared |= 1u << i;
         if (load && run.async.used && reads_too_early(run, w, i, op, type, t.offset, bytes)) {
@@ -200,6 +208,15 @@ Reached move_lanes(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]
   return reached;
 }
 
+/// A place in shared memory by which blocks of a cluster hand over: the same number for all of them.
+std::uint64_t variable_of(const BlockRun& run, ptx::Space space, std::uint64_t address) {
+  const std::uint64_t offset = space == ptx::Space::generic ? memory::offset_of(address) : address;
+  const std::uint64_t named = offset >> memory::kRankBit;
+  const std::uint64_t rank = named == 0 ? run.rank : named - 1;
+  return std::uint64_t{1} << 63 | run.cluster->numbers[rank] << memory::kRankBit |
+         memory::in_block(offset);
+}
+
 /// A volatile, relaxed, acquire or release access: threads hand over by these.
 void note_strong_access(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes],
                         const Reached& reached) {
@@ -208,10 +225,13 @@ void note_strong_access(Warp& w, const Op& op, const std::uint64_t (&address)[kL
   std::uint64_t sight = w.mask;
   for (unsigned i = 0; i < kLanes; ++i) {
     const bool global = ((reached.global >> i) & 1u) != 0;
-    if (!global && ((reached.shared >> i) & 1u) == 0) continue;
+    if (!global && (((reached.shared | reached.peer) >> i) & 1u) == 0) continue;
     const std::uint64_t at = global ? address[i] : reached.offset[i];
-    run.handovers.touch(w.index, at, load, !load);
-    if (global) run.order.atomic(at);
+    if (((reached.peer >> i) & 1u) == 0) run.handovers.touch(w.index, at, load, !load);
+    if (global)
+      run.order.atomic(at);
+    else if (run.cluster != nullptr)
+      run.order.atomic(variable_of(run, static_cast<ptx::Space>(op.x), address[i]));
     std::uint64_t value = 0;
     if (load) std::memcpy(&value, address_of(w, op.list[0]) + i * op.width, op.width);
     sight = add_to_sight(add_to_sight(sight, at), value);
@@ -228,6 +248,7 @@ void access_lane_by_lane(Warp& w, const Op& op, const std::uint64_t (&address)[k
   const unsigned bytes = unsigned{op.width} * op.vec;
   if (reached.global != 0) count_global(run, op, type, address, reached.global, bytes);
   if (reached.shared != 0) count_shared(run, op, type, reached.offset, reached.shared, bytes);
+  if (reached.peer != 0) count_cluster(run, op);
   if (reached.local != 0 && (op.z & kUncounted) == 0)
     ++run.worker->counters.sites[op.site].local_requests;
   if (reached.constant != 0)
@@ -340,7 +361,7 @@ void op_atomic(Warp& w, const Op& op) {
   const std::byte *b = address_of(w, op.b), *c = op.c != kNoRef ? address_of(w, op.c) : nullptr;
   const Checks& checks = l.options.checks;
   std::uint64_t address[kLanes] = {}, offset[kLanes] = {};
-  std::uint32_t global = 0, shared = 0, local = 0;
+  std::uint32_t global = 0, shared = 0, local = 0, peer = 0;
   std::uint64_t before[kLanes] = {};
   bool changed = false;
   std::uint64_t sight = w.mask;
@@ -355,7 +376,13 @@ void op_atomic(Warp& w, const Op& op) {
     }
     offset[i] = t.offset;
     bool uninitialised = false;
-    if (t.space == MemorySpace::shared) {
+    if (t.peer != nullptr) {
+      peer |= 1u << i;
+      if (!access_peer(run, w, i, op, AccessType::atomic, t, bytes, true)) {
+        before[i] = ~std::uint64_t{0};
+        continue;
+      }
+    } else if (t.space == MemorySpace::shared) {
       shared |= 1u << i;
       const std::uint64_t in = t.offset - memory::kSharedBase;
       if (run.async.used && reads_too_early(run, w, i, op, AccessType::atomic, t.offset, bytes)) {
@@ -390,7 +417,9 @@ void op_atomic(Warp& w, const Op& op) {
                                                static_cast<Ty>(op.z), old, operand, operand2);
     changed |= std::memcmp(&result, &old, bytes) != 0;
     const std::uint64_t at = t.space == MemorySpace::shared ? t.offset : address[i];
-    run.handovers.touch(w.index, at, true, true);
+    if (t.peer == nullptr) run.handovers.touch(w.index, at, true, true);
+    if (run.cluster != nullptr && t.space == MemorySpace::shared)
+      run.order.atomic(variable_of(run, static_cast<ptx::Space>(op.x), address[i]));
     sight = add_to_sight(add_to_sight(sight, at), old);
     std::memcpy(t.data, &result, bytes);
   }
@@ -403,6 +432,7 @@ void op_atomic(Warp& w, const Op& op) {
   if (!l.options.count) return;
   if (global != 0) count_global(run, op, AccessType::atomic, address, global, bytes);
   if (shared != 0) count_shared(run, op, AccessType::atomic, offset, shared, bytes);
+  if (peer != 0) count_cluster(run, op);
   if (local != 0) ++run.worker->counters.sites[op.site].local_requests;
 }
 

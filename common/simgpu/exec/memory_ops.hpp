@@ -9,6 +9,7 @@ namespace simgpu::exec {
 /// Which lanes of an access reached which space, and where: `offset` is into its space.
 struct Reached {
   std::uint32_t global = 0, shared = 0, local = 0, constant = 0;
+  std::uint32_t peer = 0;  ///< another block's shared memory
   std::uint64_t offset[kLanes] = {};
 };
 /// Moves the data of a load or store with all checks and without counting.
@@ -62,6 +63,9 @@ void check_whole_warp(Warp& w, const Op& op, const char* what);
 /// Race checks of one lane; `offset` is into the space or allocation.
 void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
                          std::uint64_t offset, unsigned bytes, bool strong = false);
+/// Of shared memory of another block: t.peer.
+void check_peer_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
+                       const Target& t, unsigned bytes, bool strong);
 void check_global_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
                          bool strong, memory::Allocation& a, std::uint64_t offset, unsigned bytes);
 

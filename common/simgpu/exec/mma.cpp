@@ -45,6 +45,9 @@ MatrixTypes types_of(const ptx::Instruction& ins) {
   if (m.type3 == PT::none) return {m.type, PT::f16, PT::f16, m.type2};
   return {m.type, m.type2, m.type3, m.type4};
 }
+bool is_float8(PT t) {
+  return t == PT::e4m3 || t == PT::e5m2;
+}
 bool is_byte(PT t) {
   return t == PT::s8 || t == PT::u8;
 }
@@ -62,6 +65,9 @@ std::string tensor_type(const ptx::Instruction& ins) {
       return "tf32";
     case PT::f64:
       return "f64";
+    case PT::e4m3:
+    case PT::e5m2:
+      return "f8";
     default:
       return t.a == PT::u8 && t.b == PT::u8 ? "u8" : "s8";
   }
@@ -122,6 +128,7 @@ constexpr Extents kWide[] = {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}};
 constexpr Extents kWmmaTf32[] = {{16, 16, 8}}, kWmmaF64[] = {{8, 8, 4}};
 constexpr Extents k16[] = {{16, 8, 8}, {16, 8, 16}}, kTf32[] = {{16, 8, 4}, {16, 8, 8}};
 constexpr Extents kF64[] = {{8, 8, 4}, {16, 8, 4}, {16, 8, 8}, {16, 8, 16}};
+constexpr Extents kFloat8[] = {{16, 8, 16}, {16, 8, 32}};
 constexpr Extents kByte[] = {{8, 8, 16}, {16, 8, 16}, {16, 8, 32}};
 
 /// A format of A and B, the shapes that mma and wmma.mma have for it, the type of C and D.
@@ -137,18 +144,22 @@ constexpr Product kProducts[] = {
     {PT::bf16, MmaFormat::bf16, 16, k16, kWide, PT::f32},
     {PT::tf32, MmaFormat::tf32, 32, kTf32, kWmmaTf32, PT::f32},
     {PT::f64, MmaFormat::f64, 64, kF64, kWmmaF64, PT::f64},
-    {PT::s8, MmaFormat::s8, 8, kByte, kWide, PT::s32},  // and u8
+    {PT::s8, MmaFormat::s8, 8, kByte, kWide, PT::s32},   // and u8
+    {PT::e4m3, MmaFormat::f8, 8, kFloat8, {}, PT::f32},  // and e5m2, f16
 };
 
 /// nullptr: there is no such shape or combination of types.
 const Product* product_of(const ptx::Instruction& ins, const MatrixTypes& t) {
   const bool wmma = ins.op == Opcode::wmma_mma, bytes = is_byte(t.a) && is_byte(t.b);
-  if (bytes ? wmma && t.a != t.b : t.a != t.b) return nullptr;
+  const bool floats8 = is_float8(t.a) && is_float8(t.b);
+  if (bytes || floats8 ? wmma && t.a != t.b : t.a != t.b) return nullptr;
+  const PT of = bytes ? PT::s8 : floats8 ? PT::e4m3 : t.a;
   const auto row = std::find_if(std::begin(kProducts), std::end(kProducts),
-                                [&](const Product& p) { return p.type == (bytes ? PT::s8 : t.a); });
+                                [&](const Product& p) { return p.type == of; });
   if (row == std::end(kProducts)) return nullptr;
   const auto sums = [&](PT type) {
-    return type == row->sum || (row->format == MmaFormat::f16 && type == PT::f16);
+    const bool halves = row->format == MmaFormat::f16 || row->format == MmaFormat::f8;
+    return type == row->sum || (halves && type == PT::f16);
   };
   // mma adds f16 to f16 and f32 to f32 only.
   if (!sums(t.d) || !sums(t.c) || (!wmma && t.d != t.c)) return nullptr;
@@ -201,8 +212,8 @@ void FunctionDecoder::multiply_matrices(const Ins& ins) {
   o.y = static_cast<std::uint8_t>(tiles.across);
   o.z = static_cast<std::uint8_t>((t.c == PT::f16 ? kMmaHalfC : 0) |
                                   (t.d == PT::f16 ? kMmaHalfD : 0) | (mod.sat ? kMmaSatFinite : 0) |
-                                  (t.a == PT::u8 ? kMmaUnsignedA : 0) |
-                                  (t.b == PT::u8 ? kMmaUnsignedB : 0));
+                                  (t.a == PT::u8 || t.a == PT::e5m2 ? kMmaSecondA : 0) |
+                                  (t.b == PT::u8 || t.b == PT::e5m2 ? kMmaSecondB : 0));
   p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::tensor;
 }
 

@@ -72,6 +72,8 @@ enum class Ty : std::uint8_t {
   bf16,
   f16x2,
   bf16x2,
+  e4m3x2,
+  e5m2x2,
   tf32,
   f32,
   f64,
@@ -79,7 +81,8 @@ enum class Ty : std::uint8_t {
 };
 
 /// What the elements of A and B are in a matrix multiply-add of a warp (see fragments.hpp).
-enum class MmaFormat : std::uint8_t { f16, bf16, tf32, f64, s8, count_ };
+/// f8: e4m3 or e5m2.
+enum class MmaFormat : std::uint8_t { f16, bf16, tf32, f64, s8, f8, count_ };
 
 struct HandlerTable {
   Handler alu[static_cast<std::size_t>(Alu::count_)][static_cast<std::size_t>(Ty::count_)];

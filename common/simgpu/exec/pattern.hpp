@@ -80,6 +80,7 @@ struct SiteCount {
   GlobalCounts global;
   SharedCounts shared;
   std::uint64_t local_requests = 0, constant_words = 0;
+  std::uint64_t cluster_requests = 0;  ///< of other blocks' shared memory
 };
 
 }  // namespace simgpu::exec

@@ -17,15 +17,16 @@ namespace simgpu::exec {
 
 /// How a basic block ends.
 enum class End : std::uint8_t {
-  next,     ///< falls through (or an unconditional branch): `target`
-  branch,   ///< lanes whose guard holds go to `target`, the others to `next`
-  indexed,  ///< brx.idx: lane i goes to targets[index register]
-  call,     ///< then continues at `next`
-  ret,      ///< lanes whose guard holds leave the function; in an entry they exit
-  exit,     ///< lanes whose guard holds exit
-  barrier,  ///< bar.sync, bar.red: `op` says which; continues at `next`
-  wait,     ///< mbarrier.try_wait and test_wait: continues at `next`, now or later
-  product,  ///< wgmma: when all four warps of a warpgroup have come, at `next`
+  next,          ///< falls through (or an unconditional branch): `target`
+  branch,        ///< lanes whose guard holds go to `target`, the others to `next`
+  indexed,       ///< brx.idx: lane i goes to targets[index register]
+  call,          ///< then continues at `next`
+  ret,           ///< lanes whose guard holds leave the function; in an entry they exit
+  exit,          ///< lanes whose guard holds exit
+  barrier,       ///< bar.sync, bar.red: `op` says which; continues at `next`
+  wait,          ///< mbarrier.try_wait and test_wait: continues at `next`, now or later
+  cluster_wait,  ///< barrier.cluster.wait: at `next`, when all threads of the cluster have arrived
+  product,       ///< wgmma: when all four warps of a warpgroup have come, at `next`
   trap,
 };
 
@@ -82,14 +83,33 @@ struct MBarrierWait {
 /// The operands of a wgmma.mma_async (PTX ISA 9.7.15.5).
 struct Wgmma {
   MmaFormat format{};
-  std::uint8_t n = 0;  ///< columns, divided by 8
-  bool unsigned_a = false, unsigned_b = false, saturates = false;
+  std::uint8_t n = 0;                       ///< columns, divided by 8
+  bool second_a = false, second_b = false;  ///< u8 rather than s8, e5m2 rather than e4m3
+  bool saturates = false;
   bool half_sums = false;  ///< D is f16
   bool negates_a = false, negates_b = false;
   bool mn_major_a = false, mn_major_b = false;
   Ref scale_d = kNoRef;             ///< predicate: false clears the sums
   Ref a = kNoRef, b = kNoRef;       ///< descriptors, u64 lanes; a: kNoRef = registers
   std::vector<Ref> sums, fragment;  ///< registers of D, and of A
+  std::vector<std::uint32_t> sum_numbers, fragment_numbers;  ///< of Warp::product_registers
+};
+
+/// What an instruction does to registers of products.
+struct ProductAccess {
+  std::vector<std::uint32_t> reads, writes;
+  /// mov: a compiler writes constants and packed values where it likes, so only whether any fence
+  /// stands between two products can be asked.
+  bool moves = false;
+};
+
+/// The operands of a st.async.
+struct AsyncStore {
+  Ref to = kNoRef, barrier = kNoRef;  ///< u64 lanes
+  std::int64_t to_offset = 0, barrier_offset = 0;
+  unsigned width = 4;  ///< bytes of a value
+  std::vector<Ref> values;
+  ptx::Space space{};
 };
 
 /// The operands of a bulk copy.
@@ -97,6 +117,8 @@ struct BulkForm {
   Ref shared = kNoRef, global = kNoRef, bytes = kNoRef, barrier = kNoRef;  ///< u64 lanes; u32
   std::int64_t shared_offset = 0, global_offset = 0, barrier_offset = 0;
   std::vector<Ref> coordinates;  ///< of a tensor copy, whose `global` is the address of its map
+  Ref multicast = kNoRef;        ///< u32 lanes: ranks of the blocks that it is for
+  bool from_shared = false;      ///< the source is this block's shared memory, `global` its address
 };
 
 struct JumpTable {
@@ -192,8 +214,12 @@ struct Program {
   std::vector<AsyncForm> async_forms;  ///< by Op::imm of cp.async
   std::vector<MBarrierWait> waits;
   std::vector<Wgmma> products;
-  std::vector<BulkForm> bulk_forms;  ///< by Op::imm of bulk copies
-  bool uses_proxy = false;           ///< mbarriers, bulk copies or wgmma
+  std::vector<BulkForm> bulk_forms;             ///< by Op::imm of bulk copies
+  std::vector<AsyncStore> async_stores;         ///< by Op::slot of st.async
+  std::vector<ProductAccess> product_accesses;  ///< by Op::slot
+  std::uint32_t product_registers = 0;
+  bool uses_proxy = false;    ///< mbarriers, bulk copies or wgmma
+  bool uses_cluster = false;  ///< its barrier, or its blocks' shared memory
   std::vector<SharedArray> shared;
   std::vector<Merge> merges;           ///< by site
   std::vector<std::uint32_t> site_pc;  ///< by site

@@ -1,8 +1,10 @@
 // What goes wrong between threads and the asynchronous proxy: bytes that are read before they have
 // come, tiles that are overwritten while something still reads them, fences that are missing.
 #include <algorithm>
+#include <optional>
 
 #include "common/simgpu/exec/async_proxy.hpp"
+#include "common/simgpu/exec/cluster.hpp"
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/memory_ops.hpp"
 
@@ -39,18 +41,18 @@ void report_bulk_conflict(BlockRun& run, const Warp& w, unsigned lane, const Op&
   const auto kind =
       type == AccessType::load ? FindingKind::async_not_waited : FindingKind::shared_race;
   if (kind == FindingKind::shared_race && !run.launch->options.checks.race) return;
-  run.worker->findings.add(kind, op.pc, pc, run.number, [&] {
+  run.worker->findings.add(kind, op.pc, pc, w.run->number, [&] {
     const Program& p = *run.launch->program;
     const LaneAccess me{op.pc, w.index, lane, type, MemorySpace::shared, bytes, offset};
     Finding f;
     f.kernel = run.launch->kernel_name;
-    f.at = describe(run, me);
+    f.at = describe(*w.run, me);
     LaneAccess theirs = me;
     theirs.pc = pc;
     theirs.type = AccessType::store;
     if (pc != UINT32_MAX)
-      f.other =
-          describe_thread(*run.launch, run.number, copy != nullptr ? copy->thread : 0, theirs);
+      f.other = copy != nullptr ? describe_thread(*run.launch, copy->block, copy->thread, theirs)
+                                : describe_thread(*run.launch, run.number, 0, theirs);
     const std::string copy_text =
         pc != UINT32_MAX ? "the bulk copy of " + line_text(p, pc) : std::string("a bulk copy");
     f.detail = line_text(p, op.pc) + " " + std::string(to_string(type)) + " " + object_text(f.at) +
@@ -72,12 +74,14 @@ void report_bulk_conflict(BlockRun& run, const Warp& w, unsigned lane, const Op&
 bool overwrites_async_read(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc,
                            std::uint32_t first, std::uint32_t bytes) {
   if (!run.proxy.names_readers || !run.launch->options.checks.race) return false;
-  const check::WarpClock& clock = run.clocks.of(w.index);
+  std::optional<check::WarpClock> of_peer;
+  if (w.run != &run) of_peer = clock_in(run, w);
+  const check::WarpClock& clock = of_peer ? *of_peer : run.clocks.of(w.index);
   const auto unordered = [&](const check::AsyncRead& r, unsigned first_warp, unsigned warps) {
     for (unsigned q = 0; q < warps; ++q) {
       if (r.ended[q] == check::AsyncRead::kOpen) continue;
       const unsigned warp = first_warp + q;
-      if (warp == w.index || r.ended[q] < clock.seen[warp]) return false;
+      if ((warp == w.index && !of_peer) || r.ended[q] < clock.seen[warp]) return false;
     }
     return true;
   };
@@ -99,11 +103,11 @@ bool overwrites_async_read(BlockRun& run, const Warp& w, unsigned lane, std::uin
                           kChunk,
                           std::uint64_t{k} * kChunk + memory::kSharedBase};
       const Program& p = *run.launch->program;
-      const Access at = describe(run, me);
+      const Access at = describe(*w.run, me);
       LaneAccess theirs = me;
       theirs.pc = r->pc;
       theirs.type = AccessType::load;
-      add_finding(run, FindingKind::shared_race, pc, r->pc, at,
+      add_finding(*w.run, FindingKind::shared_race, pc, r->pc, at,
                   describe_thread(*run.launch, run.number, first_warp * kLanes, theirs),
                   line_text(p, pc) + " writes " + object_text(at) + ", which " + what + " of " +
                       line_text(p, r->pc) + " may still be reading: " +
@@ -117,30 +121,31 @@ bool overwrites_async_read(BlockRun& run, const Warp& w, unsigned lane, std::uin
   for (unsigned g = 0; g < run.proxy.warpgroups.size(); ++g)
     if (look(run.proxy.warpgroups[g], 4 * g, 4, "the wgmma")) return true;
   // A thread that waits for its bulk stores is ordered before itself; others see it by its warp.
-  return look(run.proxy.stores, w.index, 1, "the bulk copy");
+  return !of_peer && look(run.proxy.stores, w.index, 1, "the bulk copy");
 }
 
 void check_end_of_block(BlockRun& run) {
   if (!run.launch->options.checks.race) return;
   const Program& p = *run.launch->program;
-  const auto tell = [&](std::uint32_t pc, unsigned thread, const std::string& what) {
+  const auto tell = [&](std::uint32_t pc, unsigned thread, const std::string& what,
+                        std::uint64_t block) {
     add_finding(run, FindingKind::async_not_waited, pc, UINT32_MAX,
-                describe_thread(*run.launch, run.number, thread,
+                describe_thread(*run.launch, block, thread,
                                 {pc, 0, 0, AccessType::store, MemorySpace::shared, 0, 0}),
                 std::nullopt,
                 "the block ends while the " + what + " of " + line_text(p, pc) +
                     " is under way: wait for it first, its shared memory may belong to another "
                     "block by then");
   };
-  for (const auto& c : run.proxy.copies) tell(c->pc, c->thread, "bulk copy");
+  for (const auto& c : run.proxy.copies) tell(c->pc, c->thread, "bulk copy", c->block);
   for (auto& [thread, g] : run.proxy.bulk_groups)
     for (const std::uint32_t number : g.open)
       if (const check::AsyncRead* r = run.proxy.stores.find(number))
-        tell(r->pc, thread, "bulk copy");
+        tell(r->pc, thread, "bulk copy", run.number);
   for (unsigned w = 0; w < run.proxy.groups.size(); ++w)
     for (const std::uint32_t number : run.proxy.groups[w].open)
       if (const check::AsyncRead* r = run.proxy.warpgroups[w / 4].find(number)) {
-        tell(r->pc, w * kLanes, "wgmma");
+        tell(r->pc, w * kLanes, "wgmma", run.number);
         return;
       }
 }

@@ -51,7 +51,9 @@ void report_race(BlockRun& run, FindingKind kind, const LaneAccess& me,
                                         : " in the same barrier interval") +
                " (threads " + thread_text(f.at, other_block) + " and " +
                thread_text(*f.other, other_block) + "): ";
-    f.detail += other_block
+    f.detail += other_block && kind == FindingKind::shared_race
+                    ? "a barrier of the cluster is missing between them"
+                : other_block
                     ? "blocks are not ordered: use an atomic, or let one block own each element"
                 : other_warp == me.warp ? "a __syncwarp() or __syncthreads() is missing "
                                           "between them, or two lanes write one place"
@@ -101,10 +103,36 @@ void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& 
     me.atomic = type == AccessType::atomic;
     me.write = type != AccessType::load;
     me.strong = strong;
-    if (const auto other = run.exact_shared->access(g, me, clock, nullptr))
+    me.launch_time = run.order.now();
+    if (const auto other =
+            run.exact_shared->access(g, me, clock, run.cluster != nullptr ? &run.order : nullptr))
       report_race(run, FindingKind::shared_race,
                   {op.pc, w.index, lane, type, MemorySpace::shared, bytes, offset}, *other);
   }
+}
+
+void check_peer_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
+                       const Target& t, unsigned bytes, bool strong) {
+  LaunchRun& l = *run.launch;
+  if (!l.exact) {  // only the exact record knows whose times are whose
+    l.suspicious.store(true, std::memory_order_relaxed);
+    return;
+  }
+  check::AccessRecord me;
+  me.block = run.number;
+  me.pc = op.pc;
+  me.time = run.clocks.now();
+  me.thread = static_cast<std::uint16_t>(w.index * kLanes + lane);
+  me.atomic = type == AccessType::atomic;
+  me.strong = strong;
+  me.write = type != AccessType::load;
+  me.launch_time = run.order.now();
+  const unsigned shift = t.peer->shadow.shift;
+  const std::uint64_t in = t.offset - memory::kSharedBase;
+  for (std::uint64_t g = in >> shift; g <= (in + bytes - 1) >> shift; ++g)
+    if (const auto other = t.peer->exact_shared->access(g, me, run.clocks.of(w.index), &run.order))
+      report_race(run, FindingKind::shared_race,
+                  {op.pc, w.index, lane, type, MemorySpace::shared, bytes, t.offset}, *other);
 }
 
 void check_global_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,

@@ -28,6 +28,23 @@ Target shared_target(BlockRun& run, std::uint64_t offset, unsigned bytes) {
   return t;
 }
 
+/// An address that may name another block of the cluster.
+Target cluster_target(BlockRun& run, std::uint64_t address, unsigned bytes) {
+  const std::uint64_t named = address >> memory::kRankBit;
+  if (named == 0) return shared_target(run, address, bytes);
+  if (run.cluster == nullptr || named > run.cluster->blocks.size()) {
+    Target t;
+    t.space = MemorySpace::shared;
+    t.offset = address;
+    t.fault = Target::Fault::bounds;
+    return t;
+  }
+  BlockRun& owner = *run.cluster->blocks[named - 1];
+  Target t = shared_target(owner, memory::in_block(address), bytes);
+  if (&owner != &run) t.peer = &owner;
+  return t;
+}
+
 Target local_target(BlockRun& run, const Warp& w, unsigned lane, std::uint64_t offset,
                     unsigned bytes) {
   Target t;
@@ -125,6 +142,8 @@ Target resolve(BlockRun& run, const Warp& w, unsigned lane, Space space, std::ui
   switch (space) {
     case Space::shared:
       return shared_target(run, address, bytes);
+    case Space::cluster:
+      return cluster_target(run, address, bytes);
     case Space::local:
       return local_target(run, w, lane, address, bytes);
     case Space::param:
@@ -132,7 +151,7 @@ Target resolve(BlockRun& run, const Warp& w, unsigned lane, Space space, std::ui
     case Space::generic: {
       const std::uint64_t window = address & ~(memory::kSlotBytes - 1);
       if (window == memory::kSharedWindow)
-        return shared_target(run, memory::offset_of(address), bytes);
+        return cluster_target(run, memory::offset_of(address), bytes);
       if (window == memory::kLocalWindow)
         return local_target(run, w, lane, memory::offset_of(address), bytes);
       if (window == memory::kParamWindow)
@@ -218,6 +237,10 @@ constexpr std::pair<Opcode, Actor> of_several[] = {
     {Opcode::bulk_store, Actor::engine},
     {Opcode::tensor_load, Actor::engine},
     {Opcode::tensor_store, Actor::engine},
+    {Opcode::bulk_cluster, Actor::engine},
+    {Opcode::st_async, Actor::engine},
+    {Opcode::cluster_arrive, Actor::block},
+    {Opcode::cluster_wait, Actor::block},
     {Opcode::wgmma, Actor::wgmma},
     {Opcode::wgmma_fence, Actor::wgmma},
     {Opcode::wgmma_commit, Actor::wgmma},

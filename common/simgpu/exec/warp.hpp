@@ -29,7 +29,7 @@ struct Group {
 };
 
 /// What parked lanes wait for.
-enum class WaitsFor : std::uint8_t { barrier, mbarrier, warpgroup };
+enum class WaitsFor : std::uint8_t { barrier, mbarrier, warpgroup, cluster };
 
 /// Lanes that wait.
 struct Parked {
@@ -52,6 +52,16 @@ struct Frame {
   std::vector<Group> ready;      ///< groups that are not the running one
 };
 
+/// A register that wgmma adds to, or takes A from.
+struct ProductRegister {
+  std::uint32_t sum_of = 0, input_of = 0;  ///< the last products that did so (AsyncReads), 0 = none
+  std::uint32_t position = 0;              ///< in the list of that product
+  std::uint32_t shape = 0;                 ///< of the product that adds to it
+  std::uint32_t fences = 0;                ///< Warp::product_fences at that product
+  std::uint32_t writer = UINT32_MAX;       ///< pc of who has written it since
+  std::uint32_t fences_at_write = 0;
+};
+
 struct Warp {
   std::uintptr_t frame = 0;  ///< address of the frame's memory + kFrameBias
   std::uint32_t mask = 0;    ///< lanes the current op works on
@@ -70,9 +80,12 @@ struct Warp {
   std::uint32_t patience = 0;
   std::array<std::uint64_t, 32> sights{};  ///< what it saw lately
   std::uint32_t next_sight = 0;
-  std::uint64_t work = 0;       ///< multiply-adds of the blocks entered so far
-  std::uint32_t in_flight = 0;  ///< wgmma whose sums may not be touched yet
-  std::uint64_t clock = 0;      ///< warp instructions executed, what %clock shows
+  std::uint64_t work = 0;                          ///< multiply-adds of the blocks entered so far
+  std::vector<ProductRegister> product_registers;  ///< by number, see product_registers.cpp
+  /// barrier.cluster: lanes that have arrived, and that may pass their next wait.
+  std::uint32_t cluster_arrived = 0, cluster_passed = 0;
+  std::uint32_t product_fences = 0;  ///< wgmma.fence executed
+  std::uint64_t clock = 0;           ///< warp instructions executed, what %clock shows
 
   /// Address bases of the current basic block, by pattern slot: filled by the first access through
   /// a register, used by those that follow it (see kernels/memory.cpp).

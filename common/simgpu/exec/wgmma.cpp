@@ -142,8 +142,8 @@ void multiply(BlockRun& run, unsigned first_warp, const BasicBlock& block) {
   const Product p{run, first_warp, block.pc, form};
   Warp* warps = run.warps.data() + first_warp;
   for (unsigned q = 0; q < kWarps; ++q)
-    if (!run.proxy.fenced[first_warp + q]) {
-      run.proxy.fenced[first_warp + q] = true;
+    if (warps[q].product_fences == 0) {
+      warps[q].product_fences = 1;
       if (run.launch->options.checks.race)
         tell(p, FindingKind::proxy_fence_missing, UINT32_MAX, 0,
              "wgmma.fence must come before the first wgmma: it orders what threads have written "
@@ -172,7 +172,7 @@ void multiply(BlockRun& run, unsigned first_warp, const BasicBlock& block) {
   for (unsigned q = 0; q < kWarps; ++q) {
     check::ReadGroups& g = run.proxy.groups[first_warp + q];
     g.add(number);
-    warps[q].in_flight += 1;
+    note_product(warps[q], form, block.pc, number);
   }
   ++run.proxy.events;
 }
@@ -241,7 +241,7 @@ bool report_product_deadlock(BlockRun& run) {
 
 void op_wgmma_fence(Warp& w, const Op& op) {
   if (w.mask != kFullMask) report_part_of_warp(w, op);
-  w.run->proxy.fenced[w.index] = true;
+  ++w.product_fences;
 }
 void op_wgmma_commit(Warp& w, const Op& op) {
   if (w.mask != kFullMask) report_part_of_warp(w, op);
@@ -255,7 +255,6 @@ void op_wgmma_wait(Warp& w, const Op& op) {
   run.proxy.groups[w.index].wait(op.slot, [&](std::uint32_t number) {
     if (check::AsyncRead* r = reads.find(number)) r->ended[w.index % kWarps] = now;
   });
-  w.in_flight = static_cast<std::uint32_t>(run.proxy.groups[w.index].open.size());
   bound_times(run);
 }
 

@@ -199,6 +199,48 @@ __SIMGPU_DEVICE grid_group this_grid() {
   return grid_group();
 }
 
+/// The blocks of a cluster. `simgpu/cluster.h` has the instructions.
+class cluster_group {
+ public:
+  struct arrival_token {};
+  static __SIMGPU_MEMBER void sync() {
+    barrier_arrive();
+    barrier_wait();
+  }
+  static __SIMGPU_MEMBER arrival_token barrier_arrive() {
+    __cluster_barrier_arrive();
+    return {};
+  }
+  static __SIMGPU_MEMBER void barrier_wait() { __cluster_barrier_wait(); }
+  static __SIMGPU_MEMBER void barrier_wait(arrival_token&&) { __cluster_barrier_wait(); }
+  static __SIMGPU_MEMBER dim3 dim_blocks() { return __clusterDim(); }
+  static __SIMGPU_MEMBER dim3 block_index() { return __clusterRelativeBlockIdx(); }
+  static __SIMGPU_MEMBER unsigned int block_rank() { return __clusterRelativeBlockRank(); }
+  static __SIMGPU_MEMBER unsigned int num_blocks() { return __clusterSizeInBlocks(); }
+  static __SIMGPU_MEMBER unsigned int num_threads() {
+    return num_blocks() * thread_block::num_threads();
+  }
+  static __SIMGPU_MEMBER unsigned int size() { return num_threads(); }
+  static __SIMGPU_MEMBER unsigned int thread_rank() {
+    return block_rank() * thread_block::num_threads() + thread_block::thread_rank();
+  }
+  static __SIMGPU_MEMBER dim3 dim_threads() {
+    const dim3 blocks = dim_blocks();
+    return dim3(blocks.x * blockDim.x, blocks.y * blockDim.y, blocks.z * blockDim.z);
+  }
+  template <typename T>
+  static __SIMGPU_MEMBER T* map_shared_rank(T* address, int rank) {
+    return static_cast<T*>(__cluster_map_shared_rank((void*)address, (unsigned int)rank));
+  }
+  static __SIMGPU_MEMBER unsigned int query_shared_rank(const void* address) {
+    return __cluster_query_shared_rank(address);
+  }
+};
+
+__SIMGPU_DEVICE cluster_group this_cluster() {
+  return cluster_group();
+}
+
 #undef __SIMGPU_MEMBER
 
 }  // namespace cooperative_groups

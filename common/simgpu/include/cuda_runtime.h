@@ -31,6 +31,7 @@
 
 #if defined(__CUDA__)
 #include "simgpu/atomics.h"
+#include "simgpu/cluster.h"
 #include "simgpu/heap.h"
 #include "simgpu/intrinsics.h"
 #include "simgpu/launch.h"

@@ -25,6 +25,13 @@ inline constexpr std::uint64_t kEndSlot = kFirstSlot + (std::uint64_t{1} << 21);
 /// it.
 inline constexpr std::uint32_t kSharedBase = 0x400;
 
+/// Of a shared address: above these bits, the rank in the cluster of the block that it names, plus 1;
+/// 0: the thread's own.
+inline constexpr unsigned kRankBit = 24;
+constexpr std::uint64_t in_block(std::uint64_t shared_address) {
+  return shared_address & ((std::uint64_t{1} << kRankBit) - 1);
+}
+
 constexpr std::uint64_t slot_of(Address address) {
   return address >> kOffsetBits;
 }

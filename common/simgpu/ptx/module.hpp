@@ -39,23 +39,28 @@ enum class Type : std::uint8_t {
   tf32,
   f32,
   f64,
+  e4m3,
+  e5m2,
+  e4m3x2,
+  e5m2x2,
 };
 
 /// Size in bytes of one element of `type` (pred and none: 0).
 constexpr unsigned size_of(Type type) {
   switch (type) {
-    case Type::none:
-    case Type::pred:
-      return 0;
     case Type::b8:
     case Type::u8:
     case Type::s8:
+    case Type::e4m3:
+    case Type::e5m2:
       return 1;
     case Type::b16:
     case Type::u16:
     case Type::s16:
     case Type::f16:
     case Type::bf16:
+    case Type::e4m3x2:
+    case Type::e5m2x2:
       return 2;
     case Type::b32:
     case Type::u32:
@@ -72,12 +77,24 @@ constexpr unsigned size_of(Type type) {
       return 8;
     case Type::b128:
       return 16;
+    default:  // pred, none
+      return 0;
   }
-  return 0;
 }
 
 /// State spaces. `generic` is what an ld/st/atom without a space suffix uses.
-enum class Space : std::uint8_t { none, reg, generic, global, shared, local, constant, param };
+/// `cluster` is .shared::cluster: shared memory of any block of the cluster.
+enum class Space : std::uint8_t {
+  none,
+  reg,
+  generic,
+  global,
+  shared,
+  cluster,
+  local,
+  constant,
+  param
+};
 
 enum class Opcode : std::uint8_t {
 #define INSTRUCTION(id, ...) id,
@@ -174,6 +191,20 @@ enum class Special : std::uint8_t {
   lanemask_gt,
   dynamic_smem_size,
   total_smem_size,
+  cluster_ctaid_x,
+  cluster_ctaid_y,
+  cluster_ctaid_z,
+  cluster_nctaid_x,
+  cluster_nctaid_y,
+  cluster_nctaid_z,
+  cluster_ctarank,
+  cluster_nctarank,
+  clusterid_x,
+  clusterid_y,
+  clusterid_z,
+  nclusterid_x,
+  nclusterid_y,
+  nclusterid_z,
   warp_size,
 };
 
@@ -240,6 +271,8 @@ struct Function {
   std::uint32_t max_ntid[3] = {0, 0, 0};  ///< .maxntid, 0 = not given
   /// .reqntid: the block must have exactly this shape, 0 = not given
   std::uint32_t req_ntid[3] = {0, 0, 0};
+  /// .reqnctapercluster: blocks of a cluster, 0 = not given
+  std::uint32_t req_cluster[3] = {0, 0, 0};
   std::uint32_t min_nctapersm = 0;  ///< .minnctapersm
   std::uint32_t max_nreg = 0;       ///< .maxnreg
   std::vector<Register> registers;

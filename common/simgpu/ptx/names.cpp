@@ -175,10 +175,28 @@ std::string demangle(std::string_view mangled) {
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> text(
         abi::__cxa_demangle(std::string(cut).c_str(), nullptr, nullptr, &status), &std::free);
-    if (status == 0 && text != nullptr) return text.get();
+    if (status == 0 && text != nullptr) return without_cluster_tag(text.get());
   }
   const auto name = entity(mangled, 2);
   return std::string(name.value_or(mangled));
+}
+
+std::string_view cluster_tag(std::string_view mangled) {
+  constexpr std::string_view kBefore = "cluster_dims_";
+  const std::size_t at = mangled.find(kBefore);
+  if (at == std::string_view::npos || at < 3) return {};
+  // "B18cluster_dims_2_1_1": an ABI tag, with its length.
+  std::size_t length = 0;
+  for (std::size_t k = at; k-- > 0 && at - k <= 2 && mangled[k] >= '0' && mangled[k] <= '9';)
+    length += static_cast<std::size_t>(mangled[k] - '0') * (at - k == 1 ? 1 : 10);
+  if (length <= kBefore.size() || length > mangled.size() - at) return {};
+  return mangled.substr(at + kBefore.size(), length - kBefore.size());
+}
+
+std::string without_cluster_tag(std::string demangled) {
+  const std::size_t tag = demangled.find("[abi:cluster_dims_");
+  if (tag != std::string::npos) demangled.erase(tag, demangled.find(']', tag) - tag + 1);
+  return demangled;
 }
 
 bool is_builtin_path(std::string_view path) {

@@ -30,6 +30,7 @@ constexpr TypeSet kF32 = set_of(Type::f32), kF3264 = set_of(Type::f32, Type::f64
 constexpr TypeSet kHalf = set_of(Type::f16, Type::f16x2, Type::bf16, Type::bf16x2);
 constexpr TypeSet kFloat = kF3264 | kHalf;
 constexpr TypeSet kNumber = kInt | kFloat;
+constexpr TypeSet kEightBits = set_of(Type::e4m3x2, Type::e5m2x2);  // floats
 constexpr TypeSet kByte = set_of(Type::b8, Type::u8, Type::s8);
 constexpr TypeSet kMemory = kByte | kBits | kInt | kF3264 | set_of(Type::b128);
 constexpr TypeSet kAny = ~TypeSet{0};
@@ -84,6 +85,7 @@ enum Family : Families {
   kCacheHint = 1ull << 40,
   kTile = 1ull << 41,
   kRead = 1ull << 42,
+  kMulticast = 1ull << 43,
 };
 
 /// A modifier's name, and what it sets; nothing: the engine reads it off Modifiers::text, or need not
@@ -103,8 +105,7 @@ constexpr ModifierName kModifiers[] = {
     {"global", kSpace, put<&Modifiers::space, Space::global>},
     {"shared", kSpace, put<&Modifiers::space, Space::shared>},
     {"shared::cta", kSpace, put<&Modifiers::space, Space::shared>},
-    // Blocks run as clusters of one: their shared memory is the cluster's.
-    {"shared::cluster", kSpace, put<&Modifiers::space, Space::shared>},
+    {"shared::cluster", kSpace, put<&Modifiers::space, Space::cluster>},
     {"local", kSpace, put<&Modifiers::space, Space::local>},
     {"const", kSpace, put<&Modifiers::space, Space::constant>},
     {"param", kSpace, put<&Modifiers::space, Space::param>},
@@ -226,6 +227,7 @@ constexpr ModifierName kModifiers[] = {
     {"L2::cache_hint", kCacheHint},
     {"tile", kTile},
     {"read", kRead},
+    {"multicast::cluster", kMulticast},
 };
 
 // ---- opcodes
@@ -261,17 +263,11 @@ constexpr std::string_view kHardwareOnly[] = {
     "cp.async.bulk",
     "cp.async.mbarrier",
     "cp.reduce.async",
-    "barrier.cluster",
-    "mapa",
-    "getctarank",
-    "setmaxnreg",
     "fence.proxy",
     "fence.mbarrier",
-    "st.async",
     "st.bulk",
     "red.async",
     "multimem.",
-    "griddepcontrol",
     "clusterlaunchcontrol.",
     "tensormap.",
     "tex.",

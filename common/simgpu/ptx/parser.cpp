@@ -260,20 +260,37 @@ void Parser::parse_function_directives(Function* function) {
       // Only a promise to ptxas.
     } else if (d.text == ".pragma") {
       skip_pragma();
-    } else if (d.text == ".blocksareclusters" || d.text == ".explicitcluster" ||
-               d.text == ".reqnctapercluster" || d.text == ".maxclusterrank") {
-      if (peek().kind == Token::Kind::number) {
-        std::uint32_t ignored[3];
-        parse_extent(ignored);
-      }
-      if (function->unsupported.empty()) {
-        function->unsupported =
-            "clusters ('" + printable(d.text) + "') need a GPU: simgpu does not run them";
-      }
+    } else if (d.text == ".reqnctapercluster") {
+      parse_extent(function->req_cluster);
+    } else if (d.text == ".maxclusterrank") {
+      parse_count("blocks of a cluster");
+    } else if (d.text == ".explicitcluster") {
+      // A cluster's size is always given, or 1.
+    } else if (d.text == ".blocksareclusters") {
+      if (function->unsupported.empty())
+        function->unsupported = "'.blocksareclusters' is not simulated: give the grid in blocks";
     } else {
       unknown_directive(d);
     }
   }
+}
+
+/// What our headers make of __cluster_dims__.
+void Parser::parse_cluster_tag(Function* function) {
+  std::string_view left = cluster_tag(function->name);
+  if (left.empty() || function->req_cluster[0] != 0) return;
+  std::uint32_t blocks[3] = {};
+  for (std::uint32_t& extent : blocks) {
+    const std::size_t digits = std::min(left.find_first_not_of("0123456789"), left.size());
+    if (digits == 0 || digits > 4) {
+      function->unsupported = "__cluster_dims__ takes numbers on the simulated GPU, no names";
+      return;
+    }
+    for (const char c : left.substr(0, digits))
+      extent = extent * 10 + static_cast<std::uint32_t>(c - '0');
+    left.remove_prefix(std::min(digits + 1, left.size()));
+  }
+  std::copy(std::begin(blocks), std::end(blocks), function->req_cluster);
 }
 
 void Parser::parse_function(bool is_entry, std::uint32_t line) {
@@ -286,6 +303,7 @@ void Parser::parse_function(bool is_entry, std::uint32_t line) {
   function.name = std::string(name.text);
   if (peek().is('(')) parse_parameters(&function.params, &head.params, &function.unsupported);
   parse_function_directives(&function);
+  if (is_entry) parse_cluster_tag(&function);
   function.is_declaration = accept(';');
   if (!function.is_declaration && !peek().is('{')) unexpected("'{' or ';'");
 

@@ -251,6 +251,7 @@ class Parser {
   void parse_extent(std::uint32_t (&extent)[3]);
 
   void parse_function_directives(Function* function);
+  void parse_cluster_tag(Function* function);
 
   void parse_function(bool is_entry, std::uint32_t line);
 

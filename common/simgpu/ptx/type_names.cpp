@@ -7,13 +7,16 @@
 namespace simgpu::ptx {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Type>, 21> kTypeNames{{
-    {"pred", Type::pred}, {"b8", Type::b8},         {"b16", Type::b16},   {"b32", Type::b32},
-    {"b64", Type::b64},   {"b128", Type::b128},     {"u8", Type::u8},     {"u16", Type::u16},
-    {"u32", Type::u32},   {"u64", Type::u64},       {"s8", Type::s8},     {"s16", Type::s16},
-    {"s32", Type::s32},   {"s64", Type::s64},       {"f16", Type::f16},   {"f16x2", Type::f16x2},
-    {"bf16", Type::bf16}, {"bf16x2", Type::bf16x2}, {"tf32", Type::tf32}, {"f32", Type::f32},
-    {"f64", Type::f64},
+constexpr std::array<std::pair<std::string_view, Type>, 25> kTypeNames{{
+    {"pred", Type::pred},     {"b8", Type::b8},     {"b16", Type::b16},
+    {"b32", Type::b32},       {"b64", Type::b64},   {"b128", Type::b128},
+    {"u8", Type::u8},         {"u16", Type::u16},   {"u32", Type::u32},
+    {"u64", Type::u64},       {"s8", Type::s8},     {"s16", Type::s16},
+    {"s32", Type::s32},       {"s64", Type::s64},   {"f16", Type::f16},
+    {"f16x2", Type::f16x2},   {"bf16", Type::bf16}, {"bf16x2", Type::bf16x2},
+    {"tf32", Type::tf32},     {"f32", Type::f32},   {"f64", Type::f64},
+    {"e4m3", Type::e4m3},     {"e5m2", Type::e5m2}, {"e4m3x2", Type::e4m3x2},
+    {"e5m2x2", Type::e5m2x2},
 }};
 
 struct Special32 {
@@ -52,11 +55,25 @@ constexpr Special32 kSpecials[] = {
     {"%lanemask_gt", Special::lanemask_gt},
     {"%dynamic_smem_size", Special::dynamic_smem_size},
     {"%total_smem_size", Special::total_smem_size},
+    {"%cluster_ctaid.x", Special::cluster_ctaid_x},
+    {"%cluster_ctaid.y", Special::cluster_ctaid_y},
+    {"%cluster_ctaid.z", Special::cluster_ctaid_z},
+    {"%cluster_nctaid.x", Special::cluster_nctaid_x},
+    {"%cluster_nctaid.y", Special::cluster_nctaid_y},
+    {"%cluster_nctaid.z", Special::cluster_nctaid_z},
+    {"%clusterid.x", Special::clusterid_x},
+    {"%clusterid.y", Special::clusterid_y},
+    {"%clusterid.z", Special::clusterid_z},
+    {"%nclusterid.x", Special::nclusterid_x},
+    {"%nclusterid.y", Special::nclusterid_y},
+    {"%nclusterid.z", Special::nclusterid_z},
+    {"%cluster_ctarank", Special::cluster_ctarank},
+    {"%cluster_nctarank", Special::cluster_nctarank},
     {"WARP_SZ", Special::warp_size},
 };
 constexpr std::string_view kUnsupportedSpecials[] = {
-    "%cluster", "%ncluster", "%is_explicit_cluster", "%aggr_smem_size",
-    "%pm",      "%envreg",   "%reserved_smem",       "%current_graph_exec",
+    "%is_explicit_cluster", "%aggr_smem_size",     "%pm", "%envreg",
+    "%reserved_smem",       "%current_graph_exec",
 };
 
 }  // namespace
@@ -85,6 +102,8 @@ std::string_view to_string(Space space) {
       return "global";
     case Space::shared:
       return "shared";
+    case Space::cluster:
+      return "shared::cluster";
     case Space::local:
       return "local";
     case Space::constant:

@@ -51,8 +51,9 @@ class Backend {
                                std::uint64_t& bytes) = 0;
   virtual cudaError_t set_max_dynamic_shared(const KernelName& kernel, unsigned bytes) = 0;
   /// Configuration errors only: what goes wrong on the device shows at the next `synchronize`.
-  virtual cudaError_t launch(const KernelName& kernel, Dim3 grid, Dim3 block, unsigned shared_bytes,
-                             std::span<const std::byte> args) = 0;
+  /// `cluster`: 0 = as the kernel says.
+  virtual cudaError_t launch(const KernelName& kernel, Dim3 grid, Dim3 block, Dim3 cluster,
+                             unsigned shared_bytes, std::span<const std::byte> args) = 0;
   /// Waits for everything launched. An error here is sticky: the device is lost.
   virtual cudaError_t synchronize() = 0;
   /// Everything as at the start of the process: memory freed, variables as initialised, no error.

@@ -141,12 +141,13 @@ struct SetMaxDynamicShared {
 };
 struct Launch {
   Dim3 grid, block;
+  Dim3 cluster{0, 0, 0};  ///< 0 = as the kernel says
   std::uint32_t shared_bytes = 0;
   std::string mangled;
   std::vector<std::byte> arguments;  ///< the parameter block
   template <typename Visit>
   void fields(Visit visit) {
-    visit(grid, block, shared_bytes, mangled, arguments);
+    visit(grid, block, cluster, shared_bytes, mangled, arguments);
   }
 };
 struct Note {  ///< of `note_unsupported`, `note_error` and `note_default_stream` (`call` alone)

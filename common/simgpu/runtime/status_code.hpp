@@ -18,6 +18,8 @@ inline cudaError_t code_of(Status status) {
       return cudaErrorInvalidDeviceFunction;
     case Status::invalid_configuration:
       return cudaErrorInvalidConfiguration;
+    case Status::invalid_cluster:
+      return cudaErrorInvalidClusterSize;
     case Status::launch_out_of_resources:
       return cudaErrorLaunchOutOfResources;
     case Status::invalid_module:

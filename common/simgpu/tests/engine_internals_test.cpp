@@ -210,6 +210,13 @@ TEST_CASE("exact shadow names the other party, also the earlier of two readers",
   CHECK(other_block->block == 0);
 }
 
+check::AccessRecord of_block(std::uint64_t block, std::uint64_t launch_time) {
+  check::AccessRecord r;
+  r.block = block;
+  r.launch_time = launch_time;
+  return r;
+}
+
 TEST_CASE("the fence and counter pattern orders blocks", "[engine]") {
   check::BlockOrder::Launch launch;
   check::BlockOrder order;
@@ -219,16 +226,16 @@ TEST_CASE("the fence and counter pattern orders blocks", "[engine]") {
   order.atomic(0x1000);
   const std::uint64_t late = order.now() + 1;
   order.start_block(1, launch);
-  CHECK_FALSE(order.ordered(0, early));
+  CHECK_FALSE(order.ordered(of_block(0, early)));
   order.atomic(0x2000);  // another variable
-  CHECK_FALSE(order.ordered(0, early));
+  CHECK_FALSE(order.ordered(of_block(0, early)));
   order.atomic(0x1000);
-  CHECK(order.ordered(0, early));
-  CHECK_FALSE(order.ordered(0, late));
+  CHECK(order.ordered(of_block(0, early)));
+  CHECK_FALSE(order.ordered(of_block(0, late)));
   order.start_block(2, launch);
   order.atomic(0x1000);
-  CHECK(order.ordered(0, early));
-  CHECK_FALSE(order.ordered(1, early));  // block 1 made no fence
+  CHECK(order.ordered(of_block(0, early)));
+  CHECK_FALSE(order.ordered(of_block(1, early)));  // block 1 made no fence
 }
 
 // ------------------------------------------------------------------------------ running order

@@ -54,6 +54,12 @@ example reduction
 holds "adding every other word has bank conflicts" test "$(count sum_interleaved 'shared load' wavefronts)" -gt $((3 * $(ideal sum_interleaved 'shared load')))
 same "adding halves has none" "$(ideal sum_halves 'shared load')" "$(count sum_halves 'shared load' wavefronts)"
 
+example cluster
+same "each of 20000 values is an atomic of a warp, in other blocks' shared memory too" 625 "$(awk '/^  cluster /{ print $7 }' FS='[ ,]+' "$scratch/report" | head -1)"
+sed '/nobody adds any more/d' examples/cluster.cu >"$scratch/cluster.cu"
+simrun "$scratch/cluster.cu" >"$scratch/said" 2>&1
+says "without the second barrier: a race between blocks" 'shared-memory race: cluster.cu:[0-9]* reaches shared memory of block .* which has ended' cat "$scratch/said"
+
 example transpose
 requests=$(count transpose_tile 'shared load' requests)
 same "a column of the tile is in one bank: 32 wavefronts a request" $((32 * requests)) "$(count transpose_tile 'shared load' wavefronts)"

@@ -10,13 +10,14 @@ allowed='
 report:
 options:         report
 half:
+float8:          half
 instructions:
 tensor_map:
 ptx:             instructions
 memory:
 check:           report
 count:           report options ptx
-exec:            report options half instructions tensor_map ptx memory check count processor
+exec:            report options half float8 instructions tensor_map ptx memory check count processor
 processor:
 device:          report options ptx memory check count exec
 include:

@@ -450,18 +450,20 @@ TEST_CASE("lines are the author's", "[ptx][parser]") {
 TEST_CASE("what only hardware runs makes one function unsupported", "[ptx][parser]") {
   CHECK(contains(unsupported_of("tcgen05.alloc.cta_group::1.sync.aligned.b32 [%r1], 32;"),
                  "needs a GPU"));
-  CHECK(contains(unsupported_of("mapa.shared::cluster.u32 %r1, %r2, 1;"), "needs a GPU"));
+  CHECK(contains(unsupported_of("multimem.red.add.f32 [%rd1], %f1;"), "needs a GPU"));
   CHECK(contains(unsupported_of("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 "
                                 "[%rd1], [%r1], 16;"),
                  "needs a GPU"));
-  CHECK(contains(unsupported_of("barrier.cluster.arrive;"), "needs a GPU"));
+  CHECK(
+      contains(unsupported_of("clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %rd1;"),
+               "needs a GPU"));
   CHECK(contains(unsupported_of("frobnicate.f32 %f1, %f2;"), "not an instruction"));
   CHECK(contains(unsupported_of("add.f32x2 %rd1, %rd2, %rd3;"), ".f32x2"));
   CHECK(contains(unsupported_of("add.b32 %r1, %r2, %r3;"), ".b32"));
-  CHECK(contains(unsupported_of("mov.u32 %r1, %clusterid.x;"), "clusterid"));
+  CHECK(contains(unsupported_of("mov.u32 %r1, %pm0;"), "pm0"));
   CHECK(contains(unsupported_of("call (%r1), %rd1, (%r2), proto;"), "calls"));
   CHECK(contains(unsupported_of("mul.s32 %r1, %r2, %r3;"), ".lo"));
-  const Module m = parse_body(".loc 1 40 1\nbarrier.cluster.arrive;\nbra L;\nL: @%p1 bra L;",
+  const Module m = parse_body(".loc 1 40 1\ngriddepcontrol.none;\nbra L;\nL: @%p1 bra L;",
                               ".file 1 \"gemm.cu\"\n");
   CHECK(m.functions[0].unsupported_where.line == 40);
   CHECK(m.functions[0].body.empty());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/catch2.hpp"
+#include "common/simgpu/float8.hpp"
 #include "common/simgpu/half.hpp"
 #include "common/simgpu/tensor_map.hpp"
 #include "common/simgpu/tests/findings.hpp"
@@ -31,8 +32,14 @@ struct Case {
   bool mn_a = false, mn_b = false, registers = false, clears = false, negates = false;
   bool half_sums = false;
 };
+bool is_integer(const Case& c) {
+  return c.type == "s8" || c.type == "u8";
+}
+bool is_float8(const Case& c) {
+  return c.type == "e4m3" || c.type == "e5m2";
+}
 unsigned bytes_of(const Case& c) {
-  return c.type == "tf32" ? 4 : c.type == "s8" || c.type == "u8" ? 1 : 2;
+  return c.type == "tf32" ? 4 : is_integer(c) || is_float8(c) ? 1 : 2;
 }
 unsigned depth(const Case& c) {
   return 32 / bytes_of(c);
@@ -41,6 +48,7 @@ u64 encode(const Case& c, int v) {
   if (c.type == "f16") return to_half(v);
   if (c.type == "bf16") return to_bfloat(v);
   if (c.type == "tf32") return to_slot(static_cast<float>(v));
+  if (is_float8(c)) return to_float8(v, c.type == "e5m2");
   return static_cast<u64>(v) & 0xff;
 }
 
@@ -73,7 +81,7 @@ std::string list(const char* name, unsigned n) {
 }
 
 std::string product_text(const Case& c, unsigned registers) {
-  const bool integer = bytes_of(c) == 1;
+  const bool integer = is_integer(c);
   std::string s = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(c.n) + "k" +
                   std::to_string(depth(c)) +
                   (integer       ? ".s32."
@@ -134,7 +142,7 @@ int value(unsigned x, unsigned y, bool has_sign) {
 void check_product(const Case& c) {
   INFO(product_text(c, 1) << " swizzle " << c.swizzle);
   const unsigned size = bytes_of(c), k_extent = depth(c), registers = c.n / (c.half_sums ? 4 : 2);
-  const bool has_sign = c.type != "u8", integer = size == 1;
+  const bool has_sign = c.type != "u8", integer = is_integer(c);
   std::vector<u8> image(kImageBytes, 0);
   for (unsigned k = 0; k < k_extent; ++k) {
     for (unsigned m = 0; m < 64; ++m) {
@@ -193,7 +201,7 @@ void check_product(const Case& c) {
 }
 
 TEST_CASE("wgmma: every type, layout, source of A and size", "[proxy][wgmma]") {
-  for (const char* type : {"f16", "bf16", "tf32", "s8", "u8"})
+  for (const char* type : {"f16", "bf16", "tf32", "s8", "u8", "e4m3", "e5m2"})
     for (unsigned swizzle = 0; swizzle < 4; ++swizzle)
       for (const bool registers : {false, true})
         check_product({.type = type, .n = 64, .swizzle = swizzle, .registers = registers});
@@ -208,6 +216,8 @@ TEST_CASE("wgmma: every type, layout, source of A and size", "[proxy][wgmma]") {
     check_product({.type = "tf32", .n = n, .clears = true});
     check_product({.type = "bf16", .n = n, .negates = true});
     check_product({.type = "f16", .n = n, .half_sums = true});
+    check_product({.type = "e4m3", .n = n, .negates = true, .half_sums = true});
+    check_product({.type = "e5m2", .n = n, .clears = true});
   }
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/simgpu/exec/kernels/lanes.hpp"
+#include "common/simgpu/float8.hpp"
 #include "common/simgpu/half.hpp"
 
 namespace simgpu::exec::kernels {
@@ -206,6 +207,40 @@ void cvt_tf32(Warp& w, const Op& op) {
   });
 }
 
+// ---- pairs of 8-bit floats
+std::uint16_t narrow8(double v, bool e5m2, const Op& op) {
+  return to_float8((op.y & kRelu) && v < 0 ? 0 : v, e5m2);
+}
+/// cvt.rn.satfinite.e4m3x2.f32 d, a, b: a becomes the upper byte.
+template <bool kE5m2>
+void cvt_to_pair8(Warp& w, const Op& op) {
+  const float *a = lanes<float>(w, op.a), *b = lanes<float>(w, op.b);
+  each_lane<std::uint16_t>(w, op.dst, [&](unsigned i) {
+    return static_cast<std::uint16_t>(narrow8(static_cast<double>(a[i]), kE5m2, op) << 8 |
+                                      narrow8(static_cast<double>(b[i]), kE5m2, op));
+  });
+}
+template <bool kE5m2>
+void cvt_halves_to_pair8(Warp& w, const Op& op) {
+  const std::uint32_t* a = lanes<std::uint32_t>(w, op.a);
+  each_lane<std::uint16_t>(w, op.dst, [&](unsigned i) {
+    const double high = widen16(static_cast<std::uint16_t>(a[i] >> 16), false),
+                 low = widen16(static_cast<std::uint16_t>(a[i]), false);
+    return static_cast<std::uint16_t>(narrow8(high, kE5m2, op) << 8 | narrow8(low, kE5m2, op));
+  });
+}
+template <bool kE5m2>
+void cvt_from_pair8(Warp& w, const Op& op) {
+  const std::uint16_t* a = lanes<std::uint16_t>(w, op.a);
+  const auto& values = float8_values(kE5m2);
+  each_lane<std::uint32_t>(w, op.dst, [&](unsigned i) {
+    const auto half = [&](unsigned byte) {
+      return std::uint32_t{narrow16(static_cast<double>(values[byte & 0xff]), false, op)};
+    };
+    return half(a[i] >> 8u) << 16 | half(a[i]);
+  });
+}
+
 template <class To>
 void set_from_all(HandlerTable& t, Ty to) {
   Handler* h = t.cvt[idx(to)];
@@ -266,6 +301,12 @@ void fill_convert(HandlerTable& t) {
   set_16_from_all<true>(t, Ty::bf16);
   t.cvt[idx(Ty::f16x2)][idx(Ty::f32)] = cvt_pair<false>;
   t.cvt[idx(Ty::bf16x2)][idx(Ty::f32)] = cvt_pair<true>;
+  t.cvt[idx(Ty::e4m3x2)][idx(Ty::f32)] = cvt_to_pair8<false>;
+  t.cvt[idx(Ty::e5m2x2)][idx(Ty::f32)] = cvt_to_pair8<true>;
+  t.cvt[idx(Ty::e4m3x2)][idx(Ty::f16x2)] = cvt_halves_to_pair8<false>;
+  t.cvt[idx(Ty::e5m2x2)][idx(Ty::f16x2)] = cvt_halves_to_pair8<true>;
+  t.cvt[idx(Ty::f16x2)][idx(Ty::e4m3x2)] = cvt_from_pair8<false>;
+  t.cvt[idx(Ty::f16x2)][idx(Ty::e5m2x2)] = cvt_from_pair8<true>;
   t.cvt[idx(Ty::tf32)][idx(Ty::f32)] = cvt_tf32;
 }
 

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
@@ -15,6 +16,7 @@
 #include "common/simgpu/exec/fragments.hpp"
 #include "common/simgpu/exec/kernels/lanes.hpp"
 #include "common/simgpu/exec/launch_run.hpp"
+#include "common/simgpu/float8.hpp"
 #include "common/simgpu/half.hpp"
 
 namespace simgpu::exec::kernels {
@@ -75,6 +77,16 @@ struct Int8 {
     const std::uint8_t* v = reinterpret_cast<const std::uint8_t*>(lanes) + 16 * g;
     const std::int32_t flip = is_unsigned ? 0 : 0x80;  // two's complement: v ^ 0x80 - 0x80
     for (unsigned i = 0; i < 16; ++i) to[i] = (std::int32_t{v[i]} ^ flip) - flip;
+  }
+};
+
+struct Float8 {
+  static constexpr unsigned kBits = 8, kWidth = 16;
+  using Dense = double;
+  SIMGPU_INLINE static void row(const std::byte* lanes, unsigned g, bool is_e5m2, Dense* to) {
+    const auto& values = float8_values(is_e5m2);
+    const std::uint8_t* v = reinterpret_cast<const std::uint8_t*>(lanes) + 16 * g;
+    for (unsigned i = 0; i < 16; ++i) to[i] = static_cast<double>(values[v[i]]);
   }
 };
 
@@ -264,7 +276,7 @@ SIMGPU_INLINE void store_d_half(Warp& w, const Ref* refs, const double* d, bool 
 template <class Format, unsigned kRows, unsigned kK>
 void mma(Warp& w, const Op& op) {
   if (w.mask != kFullMask) report_part_of_warp(w, op);
-  constexpr bool kInt = Format::kBits == 8, kDouble = Format::kBits == 64;
+  constexpr bool kInt = std::is_integral_v<typename Format::Dense>, kDouble = Format::kBits == 64;
   using Dense = typename Format::Dense;
   constexpr unsigned kA = registers_of_a(kRows, kK, Format::kBits);
   constexpr unsigned kB = registers_of_b(kK, Format::kBits);
@@ -282,9 +294,9 @@ void mma(Warp& w, const Op& op) {
   alignas(64) Dense b[kMostTiles][kK * 8];
   alignas(64) Dense a[kRows * kK];
   for (unsigned j = 0; j < across; ++j)
-    expand_b<Format, kK>(w, b_refs + j * kB, (op.z & kMmaUnsignedB) != 0, b[j]);
+    expand_b<Format, kK>(w, b_refs + j * kB, (op.z & kMmaSecondB) != 0, b[j]);
   for (unsigned i = 0; i < down; ++i) {
-    expand_a<Format, kRows, kK>(w, a_refs + i * kA, (op.z & kMmaUnsignedA) != 0, a);
+    expand_a<Format, kRows, kK>(w, a_refs + i * kA, (op.z & kMmaSecondA) != 0, a);
     if (gain != 1)
       for (Dense& v : a) v *= gain;
     for (unsigned j = 0; j < across; ++j) {
@@ -360,6 +372,8 @@ void fill_mma(HandlerTable& t) {
   set_mma<Int8, 16, 32>(t, MmaFormat::s8);
   set_mma<Int8, 16, 16>(t, MmaFormat::s8);
   set_mma<Int8, 8, 16>(t, MmaFormat::s8);
+  set_mma<Float8, 16, 32>(t, MmaFormat::f8);
+  set_mma<Float8, 16, 16>(t, MmaFormat::f8);
 }
 
 }  // namespace simgpu::exec::kernels

@@ -6,7 +6,7 @@
 // row four times and that of the next row four times, B to vectors that hold four columns twice,
 // and a register is eight of their products after the other.
 //
-// Products of f16, bf16 and tf32 are exact in FP32; sums are rounded to FP32 after each, in order of
+// Products of f16, bf16, tf32 and f8 are exact in FP32; sums are rounded to FP32 after each, in order of
 // k, to nearest even. Tensor cores do it differently (exec/mma.cpp).
 #include <bit>
 #include <cstdint>
@@ -19,6 +19,7 @@
 #include "common/simgpu/exec/async_proxy.hpp"
 #include "common/simgpu/exec/fragments.hpp"
 #include "common/simgpu/exec/kernels/lanes.hpp"
+#include "common/simgpu/float8.hpp"
 #include "common/simgpu/half.hpp"
 
 namespace simgpu::exec {
@@ -64,16 +65,24 @@ SIMGPU_INLINE void widen_bytes(const std::byte* from, bool is_unsigned, std::int
   }
 }
 
+SIMGPU_INLINE void widen_floats8(const std::byte* from, bool is_e5m2, float* to, unsigned count) {
+  const auto& values = float8_values(is_e5m2);
+  for (unsigned i = 0; i < count; ++i) to[i] = values[static_cast<std::uint8_t>(from[i])];
+}
+
+/// `second`: u8 rather than s8, e5m2 rather than e4m3.
 template <MmaFormat kFormat, class T>
-SIMGPU_INLINE void expand(const std::byte* from, bool is_unsigned, T* to, unsigned count) {
+SIMGPU_INLINE void expand(const std::byte* from, bool second, T* to, unsigned count) {
   if constexpr (kFormat == MmaFormat::s8)
-    widen_bytes(from, is_unsigned, to, count);
+    widen_bytes(from, second, to, count);
+  else if constexpr (kFormat == MmaFormat::f8)
+    widen_floats8(from, second, to, count);
   else
     widen<kFormat>(from, to, count);
 }
 
 constexpr unsigned bytes_of(MmaFormat f) {
-  return f == MmaFormat::tf32 ? 4 : f == MmaFormat::s8 ? 1 : 2;
+  return f == MmaFormat::tf32 ? 4 : f == MmaFormat::s8 || f == MmaFormat::f8 ? 1 : 2;
 }
 
 template <MmaFormat kFormat>
@@ -123,10 +132,10 @@ class Multiplication {
     for (unsigned row = 0; row < 64; ++row) {
       T values[kK];
       if (!f.mn_major_a) {
-        expand<kFormat>(task.a + row * 32, f.unsigned_a, values, kK);
+        expand<kFormat>(task.a + row * 32, f.second_a, values, kK);
       } else {
         for (unsigned k = 0; k < kK; ++k)
-          expand<kFormat>(task.a + (k * 64 + row) * kBytes, f.unsigned_a, values + k, 1);
+          expand<kFormat>(task.a + (k * 64 + row) * kBytes, f.second_a, values + k, 1);
       }
       set_a(row, values);
     }
@@ -141,7 +150,7 @@ class Multiplication {
         for (unsigned lane = 0; lane < kLanes; ++lane)
           for (unsigned e = 0; e < kPerRegister; ++e) {
             const Place p = mma_place(Matrix::a, 16, 8 * kBytes, lane, r * kPerRegister + e);
-            expand<kFormat>(from + lane * 4 + e * kBytes, task.form->unsigned_a,
+            expand<kFormat>(from + lane * 4 + e * kBytes, task.form->second_a,
                             &rows[p.row][p.column], 1);
           }
       }
@@ -163,14 +172,14 @@ class Multiplication {
       if (f.mn_major_b) {
         for (unsigned k = 0; k < kK; ++k) {
           T values[kEight];
-          expand<kFormat>(task.b + (k * n + j * kEight) * kBytes, f.unsigned_b, values, kEight);
+          expand<kFormat>(task.b + (k * n + j * kEight) * kBytes, f.second_b, values, kEight);
           set_b(j, k, values);
         }
         continue;
       }
       T rows[kEight][kK];
       for (unsigned i = 0; i < kEight; ++i)
-        expand<kFormat>(task.b + (j * kEight + i) * 32, f.unsigned_b, rows[i], kK);
+        expand<kFormat>(task.b + (j * kEight + i) * 32, f.second_b, rows[i], kK);
       for (unsigned k = 0; k < kK; ++k) {
         T values[kEight];
         for (unsigned i = 0; i < kEight; ++i) values[i] = rows[i][k];
@@ -274,6 +283,8 @@ void multiply_warpgroup(const WgmmaTask& task) {
       return kernels::multiply<MmaFormat::bf16>(task);
     case MmaFormat::tf32:
       return kernels::multiply<MmaFormat::tf32>(task);
+    case MmaFormat::f8:
+      return kernels::multiply<MmaFormat::f8>(task);
     default:
       return kernels::multiply<MmaFormat::s8>(task);
   }

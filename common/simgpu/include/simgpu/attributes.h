@@ -19,6 +19,11 @@
 #define __managed__ \
   _Pragma("GCC error \"__managed__ variables are not available on the simulated GPU\"")
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+// clang has no attribute for it: the kernel's name carries the numbers to the engine.
+#define __SIMGPU_CLUSTER_TAG(x, y, z, ...) "cluster_dims_" #x "_" #y "_" #z
+#define __SIMGPU_CLUSTER_TAG_OF(...) __SIMGPU_CLUSTER_TAG(__VA_ARGS__)
+#define __cluster_dims__(...) \
+  __attribute__((abi_tag(__SIMGPU_CLUSTER_TAG_OF(__VA_ARGS__, 1, 1, 1))))
 // A plain parameter, which clang may copy to local memory; the engine does not count that copy of a
 // tensor map.
 #define __grid_constant__

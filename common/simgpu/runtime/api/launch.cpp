@@ -65,7 +65,8 @@ cudaError_t check_residency(State& state, const Registered& kernel, dim3 grid, d
 }
 
 cudaError_t launch(State& state, const void* function, dim3 grid, dim3 block, void** args,
-                   size_t shared_bytes, cudaStream_t stream, bool cooperative) {
+                   size_t shared_bytes, cudaStream_t stream, bool cooperative,
+                   Dim3 cluster = {0, 0, 0}) {
   const char* const call = "kernel launch";
   cudaError_t error = cudaSuccess;
   Registered* const kernel = state.kernel(call, function, error);
@@ -91,7 +92,7 @@ cudaError_t launch(State& state, const void* function, dim3 grid, dim3 block, vo
   if (const cudaError_t failed = state.mapped.to_device(state.backend(), bytes))
     return state.fail(call, failed);
   const cudaError_t launched = state.backend().launch(kernel->name, Dim3{grid.x, grid.y, grid.z},
-                                                      Dim3{block.x, block.y, block.z},
+                                                      Dim3{block.x, block.y, block.z}, cluster,
                                                       static_cast<unsigned>(shared_bytes), bytes);
   state.mapped.to_host(state.backend());
   if (launched == cudaSuccess) state.goes_to(stream, info.name);
@@ -119,17 +120,18 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
   if (!config || (config->numAttrs != 0 && !config->attrs))
     return state.fail(call, cudaErrorInvalidValue, "the configuration is missing");
   bool cooperative = false;
+  Dim3 cluster{0, 0, 0};
   for (unsigned i = 0; i < config->numAttrs; ++i) {
     const cudaLaunchAttribute& attribute = config->attrs[i];
     if (attribute.id == cudaLaunchAttributeCooperative) cooperative = attribute.val.cooperative;
-    const auto& cluster = attribute.val.clusterDim;
-    if (attribute.id == cudaLaunchAttributeClusterDimension &&
-        cluster.x * cluster.y * cluster.z != 1)
-      return state.unsupported("cudaLaunchAttributeClusterDimension",
-                               "clusters of more than one block are not simulated");
+    if (attribute.id != cudaLaunchAttributeClusterDimension) continue;
+    const auto& asked = attribute.val.clusterDim;
+    cluster = {asked.x, asked.y, asked.z};
+    if (asked.x == 0 || asked.y == 0 || asked.z == 0)
+      return state.fail(call, cudaErrorInvalidValue, "a cluster without blocks");
   }
   return launch(state, function, config->gridDim, config->blockDim, args, config->dynamicSmemBytes,
-                config->stream, cooperative);
+                config->stream, cooperative, cluster);
 }
 
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
@@ -151,6 +153,9 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
       return state.done(
           call, state.backend().set_max_dynamic_shared(kernel->name, static_cast<unsigned>(value)));
     }
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+    case cudaFuncAttributeClusterSchedulingPolicyPreference:
+      return cudaSuccess;  // clusters of 16 may always be had
     case cudaFuncAttributePreferredSharedMemoryCarveout:
       if (value < -1 || value > 100) return state.fail(call, cudaErrorInvalidValue);
       return cudaSuccess;  // a hint; the simulated chip has no cache to share with

@@ -52,6 +52,12 @@ void print_traffic(std::FILE* out, const Counts& c) {
         grouped(t.cost).c_str(), t.unit, grouped(t.ideal).c_str(),
         t.raw_requests ? (", " + grouped(t.raw_requests) + " before merging").c_str() : "");
   }
+  if (c.cluster_load_requests + c.cluster_store_requests + c.cluster_atomic_requests) {
+    std::fprintf(out, "  %-14s %s loads, %s stores, %s atomics in shared memory of other blocks\n",
+                 "cluster", grouped(c.cluster_load_requests).c_str(),
+                 grouped(c.cluster_store_requests).c_str(),
+                 grouped(c.cluster_atomic_requests).c_str());
+  }
   if (c.local_load_requests + c.local_store_requests) {
     std::fprintf(out, "  %-14s %s loads, %s stores: an array or a spill in slow memory\n",
                  "local memory", grouped(c.local_load_requests).c_str(),

@@ -141,14 +141,16 @@ class LocalBackend final : public Backend {
     });
   }
 
-  cudaError_t launch(const KernelName& kernel, Dim3 grid, Dim3 block, unsigned shared_bytes,
-                     std::span<const std::byte> args) override {
+  cudaError_t launch(const KernelName& kernel, Dim3 grid, Dim3 block, Dim3 cluster,
+                     unsigned shared_bytes, std::span<const std::byte> args) override {
     // After a fault the device is lost, though the program has yet to hear of it.
     if (fault_ != cudaSuccess) return cudaSuccess;
     flush_output();
     return with_module(kernel.image, [&](ModuleId module) {
+      LaunchOptions options = options_;
+      options.cluster = cluster;
       LaunchReport report =
-          device_.launch(module, kernel.mangled, grid, block, shared_bytes, args, options_);
+          device_.launch(module, kernel.mangled, grid, block, shared_bytes, args, options);
       output_ += report.printf_output;
       for (const Finding& finding : report.findings) show(finding);
       fault_ = static_cast<cudaError_t>(fault_of(report));

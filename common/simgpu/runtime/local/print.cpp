@@ -138,6 +138,9 @@ void print_json(std::FILE* out, const std::vector<LaunchReport>& reports) {
     field("local_load_requests", c.local_load_requests);
     field("local_store_requests", c.local_store_requests);
     field("constant_words", c.constant_words);
+    field("cluster_load_requests", c.cluster_load_requests);
+    field("cluster_store_requests", c.cluster_store_requests);
+    field("cluster_atomic_requests", c.cluster_atomic_requests);
     field("fma_f32", c.fma_f32);
     field("fma_f64", c.fma_f64);
     for (const auto& [type, ops] : c.tensor_ops) field(("tensor_ops." + type).c_str(), ops);

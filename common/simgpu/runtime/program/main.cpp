@@ -91,7 +91,7 @@ class DeviceProgram {
             backend_->set_max_dynamic_shared(named(request), static_cast<unsigned>(value[0]));
         break;
       case Kind::launch:
-        answer.code = backend_->launch(named(request), request.grid, request.block,
+        answer.code = backend_->launch(named(request), request.grid, request.block, request.cluster,
                                        static_cast<unsigned>(value[0]), request.data);
         break;
       case Kind::synchronize:

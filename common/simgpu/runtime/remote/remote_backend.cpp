@@ -92,13 +92,15 @@ class RemoteBackend final : public Backend {
     return code(ask(Kind::set_max_dynamic_shared,
                     protocol::SetMaxDynamicShared{bytes, name(kernel.mangled).mangled}));
   }
-  cudaError_t launch(const KernelName& kernel, Dim3 grid, Dim3 block, unsigned shared_bytes,
-                     std::span<const std::byte> args) override {
+  cudaError_t launch(const KernelName& kernel, Dim3 grid, Dim3 block, Dim3 cluster,
+                     unsigned shared_bytes, std::span<const std::byte> args) override {
     if (args.size() > protocol::kMaxArguments) return cudaErrorInvalidValue;
-    return code(ask(
-        Kind::launch,
-        protocol::Launch{
-            grid, block, shared_bytes, name(kernel.mangled).mangled, {args.begin(), args.end()}}));
+    return code(ask(Kind::launch, protocol::Launch{grid,
+                                                   block,
+                                                   cluster,
+                                                   shared_bytes,
+                                                   name(kernel.mangled).mangled,
+                                                   {args.begin(), args.end()}}));
   }
 
   /// What happens on the device stays with the judge.

@@ -45,11 +45,11 @@ struct Request {
   std::uint32_t image = 0;
   std::string name, why;                 ///< of a kernel, a variable or a call; the latter's reason
   std::array<std::uint64_t, 3> value{};  ///< addresses, sizes and codes, in Backend's order
-  Dim3 grid, block;
+  Dim3 grid, block, cluster;
   std::vector<std::byte> data;
   template <typename Visit>
   void fields(Visit visit) {
-    visit(image, name, why, value, grid, block, data);
+    visit(image, name, why, value, grid, block, cluster, data);
   }
 };
 

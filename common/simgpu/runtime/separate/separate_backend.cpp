@@ -113,11 +113,12 @@ class SeparateBackend final : public Backend {
     request.value[0] = bytes;
     return code(ask(Kind::set_max_dynamic_shared, std::move(request)));
   }
-  cudaError_t launch(const KernelName& kernel, Dim3 grid, Dim3 block, unsigned shared_bytes,
-                     std::span<const std::byte> args) override {
+  cudaError_t launch(const KernelName& kernel, Dim3 grid, Dim3 block, Dim3 cluster,
+                     unsigned shared_bytes, std::span<const std::byte> args) override {
     Request request = of(kernel);
     request.grid = grid;
     request.block = block;
+    request.cluster = cluster;
     request.value[0] = shared_bytes;
     request.data.assign(args.begin(), args.end());
     return code(ask(Kind::launch, std::move(request)));

@@ -527,7 +527,7 @@ struct Server::Impl {
   }
 
   void launch(const protocol::Launch& request) {
-    const auto& [grid, block, shared_bytes, mangled, args] = request;
+    const auto& [grid, block, cluster, shared_bytes, mangled, args] = request;
     const auto& [info, module] = kernel(mangled);
     if (++launches > policy.launches) {
       forbid("kernel launch",
@@ -549,6 +549,7 @@ struct Server::Impl {
       return;
     }
     LaunchOptions options = policy.launch;
+    options.cluster = cluster;
     const std::uint64_t most = kCallBudget * options.instruction_budget;
     options.instruction_budget =
         std::min(options.instruction_budget, most - std::min(most, instructions));

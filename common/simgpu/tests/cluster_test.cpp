@@ -1,0 +1,181 @@
+// Clusters in PTX: their barrier, addresses in other blocks, and the mistakes and hostile operands that end in findings.
+// PTX ISA 9.7.13.4, 9.7.9.22, 5.1.5. tests/programs/cluster.cu and cluster_gemm.cu have the rest.
+#include <string>
+
+#include "common/catch2.hpp"
+#include "common/simgpu/tests/findings.hpp"
+#include "common/simgpu/tests/harness.hpp"
+
+namespace simgpu::test {
+namespace {
+
+using findings::of_kind;
+using u32 = std::uint32_t;
+
+const std::string kArrive = "barrier.cluster.arrive.release.aligned;\n",
+                  kWait = "barrier.cluster.wait.acquire.aligned;\n", kMeet = kArrive + kWait;
+
+/// One block of 32 threads by rank; %r1 the rank, %r2 the thread, %r3 the address of its word in the
+/// other block, %r4 that of its own.
+LaunchReport run(const std::string& body, Dim3 cluster = {2, 1, 1},
+                 const std::string& directives = "", Dim3 grid = {2, 1, 1},
+                 std::vector<u32>* got = nullptr) {
+  Gpu gpu(ptx_module(".shared .align 16 .b8 box[256];\n.visible .entry k(.param .u64 out)" +
+                     directives +
+                     R"(
+{
+  .reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %rd<8>; .reg .b16 %h<4>;
+  .loc 1 1 1
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %cluster_ctarank; mov.u32 %r2, %tid.x; mov.u32 %r4, box;
+  shl.b32 %r5, %r2, 2; add.u32 %r4, %r4, %r5; xor.b32 %r6, %r1, 1;
+  mul.wide.u32 %rd2, %r2, 4; add.u64 %rd1, %rd1, %rd2;
+  setp.eq.u32 %p1, %r1, 0;
+)" + body + "ret;\n}\n.file 1 \"cluster.cu\"\n"));
+  const DevicePtr out = gpu.upload(std::vector<u32>(64, 77), "out");
+  LaunchOptions options;
+  options.cluster = cluster;
+  options.instruction_budget = 1 << 22;
+  LaunchReport report = gpu.run("k", grid, {32, 1, 1}, 0u, options, out);
+  if (got != nullptr) *got = gpu.download<u32>(out, 64);
+  return report;
+}
+const std::string kMap = "mapa.shared::cluster.u32 %r3, %r4, %r6;\n";
+
+TEST_CASE("clusters: blocks reach each other", "[cluster]") {
+  std::vector<u32> got;
+  const LaunchReport r =
+      run("add.u32 %r7, %r2, 500;\nst.shared.u32 [%r4], %r7;\n" + kMeet + kMap +
+              "ld.shared::cluster.u32 %r8, [%r3];\n@%p1 st.global.u32 [%rd1], %r8;\n" + kMeet,
+          {2, 1, 1}, "", {2, 1, 1}, &got);
+  CHECK(to_text(r.findings) == "");
+  CHECK(got[0] == 500);
+  CHECK(got[31] == 531);
+  CHECK(r.total.cluster_load_requests == 2);
+  CHECK(r.total.shared_load.requests == 0);
+  // A cluster of one is a cluster; its own shared memory by another name.
+  CHECK(
+      to_text(run("st.shared.u32 [%r4], 5;\nbar.warp.sync 0xffffffff;\n" + kMeet +
+                      "mapa.shared::cluster.u32 %r3, %r4, 0;\nld.shared::cluster.u32 %r8, [%r3];\n",
+                  {0, 0, 0}, "", {1, 1, 1})
+                  .findings) == "");
+  // Released by a flag instead of the barrier.
+  CHECK(
+      to_text(
+          run("setp.eq.u32 %p3, %r2, 0;\n@%p3 st.shared.u32 [box+128], 0;\n" + kMeet + kMap +
+              "@%p1 bra FIRST;\nW: ld.acquire.cluster.shared::cta.u32 %r8, [box+128];\n"
+              "setp.eq.u32 %p2, %r8, 0;\n@%p2 bra W;\nfence.acq_rel.cluster;\n"
+              "ld.shared.u32 %r9, [%r4];\nbra END;\n"
+              "FIRST: st.shared::cluster.u32 [%r3], 9;\nfence.acq_rel.cluster;\n"
+              "mapa.shared::cluster.u32 %r10, box, 1;\n"
+              "bar.warp.sync 0xffffffff;\n@%p3 st.release.cluster.shared::cluster.u32 [%r10+128], 1;\nEND:\n" +
+              kMeet)
+              .findings) == "");
+}
+
+TEST_CASE("clusters: directives and launches", "[cluster]") {
+  const std::string body = kMeet;
+  CHECK(to_text(run(body, {0, 0, 0}, ".explicitcluster .reqnctapercluster 2, 1, 1").findings) ==
+        "");
+  CHECK(to_text(run(body, {2, 1, 1}, ".reqnctapercluster 2").findings) == "");
+  CHECK(to_text(run(body, {2, 1, 1}, ".maxclusterrank 8").findings) == "");
+  CHECK_THROWS_AS(run(body, {4, 1, 1}, ".reqnctapercluster 2", {4, 1, 1}), DeviceError);
+  CHECK_THROWS_AS(run(body, {2, 1, 1}, "", {3, 1, 1}), DeviceError);
+  CHECK_THROWS_AS(run(body, {17, 1, 1}, "", {17, 1, 1}), DeviceError);
+  CHECK_THROWS_AS(run(body, {65536, 65536, 1}, "", {2, 1, 1}), DeviceError);
+}
+
+TEST_CASE("clusters: mistakes end in one finding each", "[cluster][finding]") {
+  const auto one = [](const std::string& body, FindingKind kind, const std::string& text) {
+    INFO(body);
+    const LaunchReport r = run(".loc 1 5 1\n" + body);
+    INFO(to_text(r.findings));
+    REQUIRE(of_kind(r, kind).size() >= 1);
+    CHECK(of_kind(r, kind)[0].detail.find(text) != std::string::npos);
+  };
+  one(kArrive + kArrive, FindingKind::trap, "twice");
+  one(kWait, FindingKind::trap, "have not arrived");
+  one("mapa.shared::cluster.u32 %r3, %r4, 2;\n", FindingKind::trap, "block 2 of a cluster of 2");
+  one("mapa.u64 %rd3, %rd1, 1;\n", FindingKind::trap, "not of shared memory");
+  one("@%p1 bra E;\nbar.sync 0, 64;\nE:\n" + kMeet, FindingKind::deadlock,
+      "cluster.cu:5 (the barrier of its cluster)");
+  one(kMeet + kMap + "ld.shared::cluster.u32 %r8, [%r3+65536];\n" + kMeet,
+      FindingKind::out_of_bounds, "");
+  one(kMeet + "mov.u32 %r3, 0x7f000400;\nst.shared::cluster.u32 [%r3], %r8;\n" + kMeet,
+      FindingKind::out_of_bounds, "");
+  one(kMap + "st.shared::cluster.u32 [%r3], 1;\n" + kMeet, FindingKind::shared_race,
+      "may not have begun");
+  one("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;\n st.shared.u32 [%r4], 1;\n" + kMeet +
+          kMap + "st.shared.u32 [%r4], 2;\nld.shared::cluster.u32 %r8, [%r3];\n" + kMeet,
+      FindingKind::shared_race, "a barrier of the cluster is missing");
+  one(kMeet + kMap + "st.shared::cluster.u32 [%r3], 1;\n", FindingKind::shared_race, "ended");
+  // A relaxed arrival orders nothing but what fence.mbarrier_init has told.
+  one("st.shared.u32 [%r4], 1;\nbarrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;\n" + kMap +
+          "ld.shared::cluster.u32 %r8, [%r3];\n" + kMeet,
+      FindingKind::shared_race, "a barrier of the cluster is missing");
+}
+
+TEST_CASE("clusters: mbarriers and copies of other blocks", "[cluster][proxy]") {
+  const std::string init =
+      "setp.eq.u32 %p3, %r2, 0;\n@%p3 mbarrier.init.shared.b64 [box+128], 1;\n";
+  const std::string fence = "@%p3 fence.mbarrier_init.release.cluster;\n";
+  const std::string relaxed = "barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;\n";
+  const std::string map = "mapa.shared::cluster.u32 %r3, box, %r6;\n";
+  const std::string arrive =
+      "@%p3 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r3+128];\n";
+  const std::string wait =
+      "W: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [box+128], 0;\n@!%p2 bra W;\n";
+  CHECK(to_text(run(init + fence + relaxed + map + arrive + wait + kMeet).findings) == "");
+  const auto kinds = [&](const std::string& body, FindingKind kind) {
+    INFO(body);
+    const LaunchReport r = run(body);
+    INFO(to_text(r.findings));
+    CHECK(of_kind(r, kind).size() >= 1);
+  };
+  kinds(init + relaxed + map + arrive + wait + kMeet, FindingKind::shared_race);  // no fence
+  kinds(init + fence + relaxed + wait + kMeet, FindingKind::deadlock);            // nobody arrives
+  kinds(init + fence + relaxed + map + arrive, FindingKind::shared_race);         // ends too early
+  kinds(init + fence + relaxed + "mapa.u64 %rd4, %rd3, 1;\n", FindingKind::trap);
+  // What a block has read, another may overwrite once it was told so.
+  const std::string store =
+      "@%p3 st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r3], %r2, [%r3+128];\n";
+  const std::string expect = "@%p3 mbarrier.arrive.expect_tx.shared::cta.b64 _, [box+128], 4;\n";
+  CHECK(to_text(run(init + fence + kMeet + map + expect + store + wait +
+                    "ld.shared.u32 %r8, [box];\n" + kMeet)
+                    .findings) == "");
+  kinds(init + fence + kMeet + map + expect + store + "ld.shared.u32 %r8, [box];\n" + wait + kMeet,
+        FindingKind::async_not_waited);
+  kinds(
+      init + fence + kMeet + "@!%p3 bra E;\n" + map +
+          "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.u32 [%r3], {%r2, %r2, %r2, %r2}, [box+128];\nE:\n" +
+          kMeet,
+      FindingKind::trap);
+}
+
+TEST_CASE("clusters: hostile operands never reach memory of the host", "[cluster][fuzz]") {
+  Random random(11);
+  const char* const bodies[] = {
+      "mapa.shared::cluster.u32 %r3, %r9, %r10;\nld.shared::cluster.u32 %r8, [%r3];\n",
+      "st.shared::cluster.v4.u32 [%r9], {%r10, %r10, %r10, %r10};\n",
+      "atom.shared::cluster.add.u32 %r8, [%r9], %r10;\n",
+      "mbarrier.arrive.shared::cluster.b64 _, [%r9], %r10;\n",
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r9], %r10, [%r10];\n",
+      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r9], [%r10], %r10, [%r9];\n",
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r9], [%rd1], %r10, [%r9], %h1;\n",
+      "getctarank.shared::cluster.u32 %r8, %r9;\n",
+  };
+  for (int i = 0; i < 160; ++i) {
+    const auto value = [&] {
+      u32 v = static_cast<u32>(random.next());
+      if (i % 2 == 0) v = (v & 0x030005ffu) & ~15u;
+      return std::to_string(v);
+    };
+    run("mov.u32 %r9, " + value() + ";\nmov.u32 %r10, " + value() + ";\nmov.u16 %h1, " +
+        std::to_string(random.below(65536)) + ";\nmbarrier.init.shared.b64 [box], 1;\n" + kMeet +
+        bodies[random.below(std::size(bodies))] + kMeet);
+  }
+  SUCCEED("nothing but findings");
+}
+
+}  // namespace
+}  // namespace simgpu::test

@@ -308,11 +308,8 @@ void Device::set_max_dynamic_shared(ModuleId module, std::string_view mangled, u
   k.max_dynamic_shared = bytes;
 }
 
-// -----------------------------------------------------------------------------------------------
-// launches
-
+// ---- launches
 namespace {
-
 /// Host memory for the registers and local arrays of one running block: PTX may declare a million
 /// registers, or 512 KiB of local memory for each of 1024 threads. A lab's largest kernel needs 10
 /// MiB, a kernel that unrolls everything 100 MiB.
@@ -629,10 +626,8 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   LoadedModule& m = impl_->module(module);
   Kernel& k = impl_->kernel(module, mangled);
   exec::Program& program = *k.program;
-
   LaunchReport report = empty_report(k.info, grid, block, dynamic_shared_bytes);
   if (!program.unsupported.empty()) return unsupported_report(report, program, m.ptx);
-
   const unsigned threads_per_block = block.x * block.y * block.z;
   const unsigned shared_bytes = dynamic_shared_bytes != 0
                                     ? program.dynamic_shared_offset + dynamic_shared_bytes
@@ -646,7 +641,6 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   if (!cluster.problem.empty())
     throw DeviceError(Status::invalid_cluster, "'" + k.info.name + "': " + cluster.problem);
   const unsigned hosts = host_threads_for(options, program, cluster.count > 1 ? 1 : blocks, bytes);
-
   exec::LaunchRun run;
   std::vector<std::unique_ptr<exec::Worker>> workers;
   auto execute = [&](exec::LaunchRun& r, unsigned threads) {

@@ -1,5 +1,7 @@
 # Settings: command line, environment or config.mk, and one clear error for each that cannot be.
 BUILD     ?= build
+# However it is written: what an object depends on is noted under its name.
+override BUILD := $(patsubst $(CURDIR)/%,%,$(BUILD))
 DEVICE    ?= auto
 CUDA_HOME ?= $(or $(CUDA_PATH),/usr/local/cuda)
 NVCC      ?= $(or $(wildcard $(CUDA_HOME)/bin/nvcc),nvcc)

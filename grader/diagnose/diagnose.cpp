@@ -611,11 +611,13 @@ std::optional<Diagnosis> right_on_tiny_integers(Examination& e) {
   return low_precision(e.evidence(), e.run(), e.judgement().factor);
 }
 
-/// Off everywhere, but by less than a wrong index or a missing term.
+/// Off in most places, but by less than a wrong index or a missing term.
 std::optional<Diagnosis> nearly_right(Examination& e) {
   const Run& run = e.run();
   if (e.evidence().operation != Operation::product || e.evidence().type == ElementType::int32)
     return std::nullopt;
+  const double unit = std::ldexp(1.0, -significant_bits(e.evidence().type));
+  std::int64_t off = 0;
   for (int i = 0; i < e.rows(); ++i)
     for (int j = 0; j < e.cols(); ++j) {
       double exact = 0, magnitude = 0;
@@ -623,8 +625,11 @@ std::optional<Diagnosis> nearly_right(Examination& e) {
         const double product = run.a.at(i, k) * run.b.at(k, j);
         exact += product, magnitude += std::fabs(product);
       }
-      if (!(std::fabs(run.c_after.at(i, j) - exact) <= magnitude / 256)) return std::nullopt;
+      const double error = std::fabs(run.c_after.at(i, j) - exact);
+      if (!(error <= magnitude / 256)) return std::nullopt;
+      off += error > unit * magnitude;
     }
+  if (2 * off < std::int64_t{e.rows()} * e.cols()) return std::nullopt;
   return low_precision(e.evidence(), run, e.judgement().factor);
 }
 

@@ -125,8 +125,8 @@ TEST_CASE("races are told apart by a run with a single k-tile") {
   const Diagnosis before_reads = diagnose(reporting(race, [](const Matrix&) { return true; }));
   CHECK(before_reads.id == "RACE-RAW");
   CHECK(before_reads.headline ==
-        "line 44 reads As[3][5] while line 38 of the same round writes it: a __syncthreads() is "
-        "missing between them");
+        "line 44 reads As[3][5] while line 38 of the same round writes it: no __syncthreads() "
+        "stands between them");
   const Diagnosis after_reads =
       diagnose(reporting(race, [](const Matrix& a) { return a.cols > 16; }));
   CHECK(after_reads.id == "RACE-WAR");
@@ -206,6 +206,7 @@ TEST_CASE("who reads and writes decides what is said of a race and of a copy") {
                       access(AccessType::load, 44, MemorySpace::shared, "ring", 64, 4096, 3));
   race.other = race.at;
   race.other->type = AccessType::store;
+  race.other->thread.x = race.at.thread.x + 32;  // of another warp
   const auto headline = [&race] {
     return explain(race, kTile, nullptr, ElementType::float32).headline;
   };

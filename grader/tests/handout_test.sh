@@ -23,6 +23,7 @@ for program in g++ c++ gcc cc; do
 done
 : >"$scratch/compilers"
 path=$scratch/bin:$PATH
+export NVCC=$scratch/no-nvcc # which would call a compiler that a student need not have
 root=$PWD
 grep -v '^ *#' grader/messages.toml >"$scratch/messages" # what the programs say
 handout() { make -s BUILD="$build" handout DOCS=0 "$@"; } # with the compilers that BUILD was made with

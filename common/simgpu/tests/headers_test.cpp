@@ -287,7 +287,7 @@ TEST_CASE("headers: what is not there is a compile error, not a surprise", "[hea
   for (const auto& [code, message] : std::map<std::string, std::string>{
            {"__global__ void k() { cudaGridDependencySynchronize(); }",
             "cudaGridDependencySynchronize"},
-           {"#include <cuda_fp8.h>\n", "cuda_fp8.h"},
+           {"#include <cuda_fp4.h>\n", "cuda_fp4.h"},
            {"texture<float, 1> t;", "textures and surfaces are not supported"},
            {"__managed__ int x;", "__managed__"}}) {
     INFO(code);

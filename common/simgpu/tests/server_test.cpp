@@ -464,12 +464,12 @@ TEST_CASE("protocol: malformed messages end the call, each with its reason", "[s
   cases.push_back({"a byte too many", ByHand::raw(good) + "x", "more than one message"});
   cases.push_back({"half a header", ByHand::raw(good).substr(0, 7), "stopped after 7 bytes"});
   cases.push_back({"half a body", ByHand::raw(good).substr(0, 20), "stopped after 4 of 8 bytes"});
-  // The count of the name stands behind two extents and the shared bytes.
+  // The count of the name stands behind three extents and the shared bytes.
   const auto launch = [](std::uint32_t name, const std::string& rest) {
     wire::Message message = wire::make(Kind::launch, 2, protocol::Launch{});
     const auto* const from = reinterpret_cast<const std::byte*>(rest.data());
     message.payload.insert(message.payload.end() - 4, from, from + rest.size());
-    std::memcpy(message.payload.data() + 28, &name, sizeof name);
+    std::memcpy(message.payload.data() + 40, &name, sizeof name);
     return ByHand::raw(message);
   };
   cases.push_back({"launch without its name", launch(100, ""), "claims 100 elements"});
@@ -630,7 +630,7 @@ TEST_CASE("protocol: random bytes and mutated messages never hang or crash the s
       for (std::uint32_t i = random.below(200); i > 0; --i)
         bytes += static_cast<char>(random.below(256));
     } else {
-      protocol::Launch launch{{1, 1, 1}, {1, 1, 1}, 0, "_Z5scalePfi", {}};
+      protocol::Launch launch{{1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 0, "_Z5scalePfi", {}};
       launch.arguments.resize(12);
       bytes = ByHand::raw(wire::make(Kind::launch, 2, launch));
       for (std::uint32_t i = 1 + random.below(3); i > 0; --i) {

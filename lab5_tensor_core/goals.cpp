@@ -28,8 +28,10 @@ double products_elsewhere(const Observed& o) {
   return static_cast<double>(std::max<std::int64_t>(0, products(o.extents) - made)) +
          static_cast<double>(o.total.fma_f32 + o.total.fma_f64 + o.total.mul_f32 + o.total.mul_f64);
 }
+/// Where products are missing there, that is what has to be told.
 double made_elsewhere(const Observed& o) {
-  return static_cast<double>(o.made_elsewhere);
+  const bool missing = products_elsewhere(o) > static_cast<double>(o.extents.m * o.extents.n);
+  return missing ? 0 : static_cast<double>(o.made_elsewhere);
 }
 double shared_bytes_read(const Observed& o) {
   return static_cast<double>(o.total.shared_load.bytes);

@@ -133,7 +133,7 @@ def check_labs(site, pages):
     for file in sorted(tree.glob("lab[0-9]*_*/lab.toml")):
         lab = tomllib.loads(file.read_text(encoding="utf-8"))
         # A lab may have several chapters: lab5.html, lab5-mma.html, ...
-        chapters = [page for path, page in pages.items() if path.parent == site and re.fullmatch(rf"lab{lab['id']}(-\w+)?\.html", path.name)]
+        chapters = [page for path, page in pages.items() if path.parent == site and re.fullmatch(rf"lab{lab['id']}(-[\w-]+)?\.html", path.name)]
         text = " ".join(" ".join(words for page in chapters for words in page.text).split())
         for stage in lab["stage"]:
             check(f"stage {stage['id']}: its TODO and its hints are on the page",

@@ -6,12 +6,13 @@ __device__ inline double as_read(unsigned bits) {
   return __uint_as_float(bits & 0xffffe000u);
 }
 
+constexpr int PARTS_X = 32, PARTS_Y = 8;  // threads of a block of parts_kernel
+
 /// 6.3: one element of C per thread, every factor being the sum of its parts, added up in double.
 __global__ void parts_kernel(MatrixView<const float> a, MatrixView<const float> b,
                              MatrixView<float> c) {
-  const int row = blockIdx.y * blockDim.y + threadIdx.y;
-  const int col = blockIdx.x * blockDim.x + threadIdx.x;
-  if (row >= c.rows || col >= c.cols) return;
+  const int row = blockIdx.y * PARTS_Y + threadIdx.y, col = blockIdx.x * PARTS_X + threadIdx.x;
+  if (!(row < c.rows && col < c.cols)) return;
   double sum = 0;
   for (int k = 0; k < a.cols; ++k) {
     const Parts of_a = split(a(row, k)), of_b = split(b(k, col));
@@ -24,8 +25,8 @@ template <typename T>
 void gemm_of_parts(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                    cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  const dim3 block(32, 8), grid(ceil_div(c.cols, 32), ceil_div(c.rows, 8));
-  parts_kernel<<<grid, block, 0, stream>>>(a, b, c);
+  const dim3 grid(ceil_div(c.cols, PARTS_X), ceil_div(c.rows, PARTS_Y));
+  parts_kernel<<<grid, dim3(PARTS_X, PARTS_Y), 0, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
 }
 

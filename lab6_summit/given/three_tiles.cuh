@@ -58,12 +58,13 @@ __device__ void copy_tile(Tile<ROWS, COLS>& tile, MatrixView<const float> m, int
   const int in_row = max(0, min(WIDTH, m.cols - col0 - col));  // of the piece
   const float* from = &m(row0 + row, col0 + col);
 #pragma unroll
-  for (int i = 0; i < ROWS; i += STEP, from += std::ptrdiff_t{STEP} * m.ld) {
+  for (int i = 0; i < ROWS; i += STEP) {
     const int count = i < rows_left ? in_row : 0;
     if (ALIGNED)
       copy16_async(tile.at(row + i, col), from, count * 4);
     else
       copy_element_async(tile.at(row + i, col), from, count > 0);
+    from += std::ptrdiff_t{STEP} * m.ld;
   }
 }
 
@@ -99,9 +100,10 @@ __device__ inline int column_of(int j, int n) {
 /// The fragments at column k of a's tile and row k of b's, for the part of C at (row, col).
 template <typename S>
 __device__ void load_fragments(Fragments<S>& f, Stage<S>& stage, int row, int col, int k) {
+  constexpr int M = S::FRAGMENTS_M;
   const int lane = threadIdx.x % 32;
 #pragma unroll
-  for (int i = 0; i < S::FRAGMENTS_M; ++i) {
+  for (int i = 0; i < M; ++i) {
     unsigned bits[A_REGISTERS];
     ldmatrix(bits, stage.a.at(row + i * MMA_M + lane % 16, k + lane / 16 * V));
 #pragma unroll

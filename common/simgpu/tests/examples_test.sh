@@ -81,14 +81,14 @@ same "wgmma multiplies whole tiles, two operations a product" $((2 * 2 * 2 * 64 
 sed '/arrived.wait/d' examples/hopper_gemm.cu >"$scratch/early.cu"
 fails "without the wait: tiles are read before they have come" 134 'early.cu: killed by SIGABRT' simrun "$scratch/early.cu"
 cp "$scratch/.out" "$scratch/said"
-says "named with the copy" 'which the bulk copy of hopper.cuh:[0-9]+ is still writing' cat "$scratch/said"
+says "named with the copy" 'which the bulk copy of early.cu:[0-9]+ is still writing' cat "$scratch/said"
 sed '/fence.mbarrier_init/d' examples/hopper_gemm.cu >"$scratch/fence.cu"
 fails "without the fence: TMA may not see the barrier" 99 'but 1 finding' simrun "$scratch/fence.cu"
 
 same "every example was tried" "$(for file in examples/*.cu; do basename "$file" .cu; done | sort)" "$(tr ' ' '\n' <<<"${tried# }" | sort)"
 for file in examples/*.cu; do
     if command -v "${NVCC:-nvcc}" >/dev/null; then
-        case $file in *hopper*) arch="arch=compute_90a,code=sm_90a" ;; *) arch="arch=compute_75,code=sm_75" ;; esac
+        case $file in *hopper*) arch="arch=compute_90a,code=sm_90a" ;; *cluster*) arch="arch=compute_90,code=sm_90" ;; *) arch="arch=compute_75,code=sm_75" ;; esac
         holds "nvcc takes $file without a warning" "${NVCC:-nvcc}" -std=c++17 -gencode "$arch" -Werror all-warnings -I. -c "$file" -o "$scratch/nvcc.o"
     fi
     holds "and clang, with -Wall -Wextra" common/simgpu/simcc -Wall -Wextra -Werror -c "$file" -o "$scratch/clang.o"

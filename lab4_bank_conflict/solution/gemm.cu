@@ -127,7 +127,7 @@ __device__ double2 vector_of(double);
 /// Moves VEC neighbours by one load and one store. Where `from` or `to` is memory and not an array
 /// in registers, its address must be a multiple of 16.
 template <typename T>
-GEMM_LAB_DEVICE void move16(T* to, const T* from) {
+__device__ void move16(T* to, const T* from) {
   using Vec = decltype(vector_of(T()));
   *reinterpret_cast<Vec*>(to) = *reinterpret_cast<const Vec*>(from);
 }

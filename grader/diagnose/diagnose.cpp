@@ -440,7 +440,8 @@ std::optional<Diagnosis> launch_refused(Examination& e) {
     return say("LAUNCH", "empty",
                {{"grid", dims(failure.grid)}, {"rows", e.rows()}, {"cols", e.cols()}});
   // A grid of 0 at a small shape is what rounding down looks like there.
-  if (failure.grid.x == 0 || failure.grid.y == 0 || failure.grid.z == 0) {
+  if (!failure.without_threads() &&
+      (failure.grid.x == 0 || failure.grid.y == 0 || failure.grid.z == 0)) {
     const Cases& cases = e.cases();
     const auto partly = [](const Case& c) { return c.untouched > 0 && c.untouched < c.size(); };
     if (std::any_of(cases.begin(), cases.end(), partly))

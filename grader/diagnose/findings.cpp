@@ -586,7 +586,9 @@ Diagnosis explain(const LaunchFailure& failure) {
   const std::uint64_t threads =
       static_cast<std::uint64_t>(failure.block.x) * failure.block.y * failure.block.z;
   std::string reason;
-  if (zero(failure.grid))
+  if (failure.without_threads() && zero(failure.grid))
+    reason = messages::text("LAUNCH.other", {{"error", failure.error}});
+  else if (zero(failure.grid))
     reason = messages::text("LAUNCH.zero", {{"what", "the grid"}, {"size", dims(failure.grid)}});
   else if (zero(failure.block))
     reason = messages::text("LAUNCH.zero", {{"what", "the block"}, {"size", dims(failure.block)}});

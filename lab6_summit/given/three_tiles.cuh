@@ -100,7 +100,7 @@ __device__ inline int column_of(int j, int n) {
 /// The fragments at column k of a's tile and row k of b's, for the part of C at (row, col).
 template <typename S>
 __device__ void load_fragments(Fragments<S>& f, Stage<S>& stage, int row, int col, int k) {
-  constexpr int M = S::FRAGMENTS_M;
+  constexpr int M = S::FRAGMENTS_M, N = S::FRAGMENTS_N;
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int i = 0; i < M; ++i) {
@@ -110,7 +110,7 @@ __device__ void load_fragments(Fragments<S>& f, Stage<S>& stage, int row, int co
     for (int r = 0; r < A_REGISTERS; ++r) f.a[i][r] = __uint_as_float(bits[r]);
   }
 #pragma unroll
-  for (int j = 0; j < S::FRAGMENTS_N; j += 4)
+  for (int j = 0; j < N; j += 4)
 #pragma unroll
     for (int r = 0; r < B_REGISTERS; ++r) {
       const float* const first = stage.b.at(k + lane % 4 + r * 4, col + column_of(j, lane / 4));
@@ -132,11 +132,12 @@ __device__ inline float element(MatrixView<const float> a, MatrixView<const floa
 /// Calls act(row, col) for the first of four neighbours of each group of sums that are a lane's.
 template <typename S, typename Act>
 __device__ void for_fours(Act act) {
+  constexpr int M = S::FRAGMENTS_M, N = S::FRAGMENTS_N;
   const int lane = threadIdx.x % 32;
 #pragma unroll
-  for (int i = 0; i < S::FRAGMENTS_M; ++i)
+  for (int i = 0; i < M; ++i)
 #pragma unroll
-    for (int j = 0; j < S::FRAGMENTS_N; j += 4)
+    for (int j = 0; j < N; j += 4)
 #pragma unroll
       for (int e = 0; e < 4; ++e)
         act(i, j, e, i * MMA_M + lane / 4 + e / 2 * 8, column_of(j, lane % 4 * 2 + e % 2));

@@ -1,5 +1,5 @@
 // what: a kernel that the host sees and the device does not
-// expect: WRONG_ANSWER ACCEPTED LOCKED
+// expect: RUNTIME_ERROR ACCEPTED LOCKED
 // at: GLOBAL
 #ifndef __CUDA_ARCH__
 __global__ void ghost() {}

@@ -1,5 +1,5 @@
 // what: a kernel whose name is longer than any message
-// expect: WRONG_ANSWER ACCEPTED LOCKED
+// expect: RUNTIME_ERROR ACCEPTED LOCKED
 // at: GLOBAL
 #include <utility>
 template <typename> __global__ void named() {}

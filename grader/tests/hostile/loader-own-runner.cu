@@ -1,5 +1,5 @@
 // what: its own main loop in the place of the library's: it says "done" to everything and does nothing
-// expect: WRONG_ANSWER WRONG_ANSWER LOCKED
+// expect: RUNTIME_ERROR WRONG_ANSWER LOCKED
 // at: GLOBAL
 @REMOTE@
 namespace simgpu::runtime {

@@ -1,5 +1,5 @@
 // what: its own main loop in the place of the library's: it says "done" to everything and does nothing
-// expect: RUNTIME_ERROR WRONG_ANSWER LOCKED
+// expect: COMPILE_ERROR COMPILE_ERROR COMPILE_ERROR
 // at: GLOBAL
 @REMOTE@
 namespace simgpu::runtime {

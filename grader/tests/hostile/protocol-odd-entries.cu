@@ -1,5 +1,5 @@
 // what: introduces itself with names that nobody should print
-// expect: RUNTIME_ERROR RUNTIME_ERROR LOCKED
+// expect: COMPILE_ERROR COMPILE_ERROR COMPILE_ERROR
 // at: GLOBAL
 @REMOTE@
 namespace simgpu::runtime {

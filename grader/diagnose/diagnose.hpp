@@ -78,7 +78,7 @@ struct Tile {
 
 /// A launch that the runtime refused.
 struct LaunchFailure {
-  std::string kernel;  ///< demangled, may be empty
+  std::string kernel;        ///< demangled, may be empty
   simgpu::Dim3 grid, block;  ///< all 0: the launch did not get as far as that
   unsigned dynamic_shared_bytes = 0;
   bool without_threads() const { return block.x == 0 && block.y == 0 && block.z == 0; }

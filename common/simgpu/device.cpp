@@ -15,6 +15,7 @@
 #include "common/simgpu/exec/fold.hpp"
 #include "common/simgpu/exec/launch_run.hpp"
 #include "common/simgpu/exec/program.hpp"
+#include "common/simgpu/launch_shape.hpp"
 #include "common/simgpu/memory/global_memory.hpp"
 #include "common/simgpu/ptx/liveness.hpp"
 #include "common/simgpu/ptx/names.hpp"
@@ -23,7 +24,6 @@
 namespace simgpu {
 namespace {
 
-using count::text;
 using Region = memory::Allocation;  // Device has an Allocation of its own
 
 std::string demangle(const std::string& name) {
@@ -637,7 +637,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   const std::uint64_t bytes = block_bytes(k, threads_per_block) + shared_bytes + 1;
   const auto& n = m.ptx.functions[k.function].req_cluster;
-  const auto cluster = count::cluster_of(impl_->model, {n[0], n[1], n[2]}, options, grid);
+  const auto cluster = cluster_of(impl_->model, {n[0], n[1], n[2]}, options, grid);
   if (!cluster.problem.empty())
     throw DeviceError(Status::invalid_cluster, "'" + k.info.name + "': " + cluster.problem);
   const unsigned hosts = host_threads_for(options, program, cluster.count > 1 ? 1 : blocks, bytes);

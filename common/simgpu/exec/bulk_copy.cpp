@@ -431,6 +431,14 @@ bool read_row(const Place& at, const TensorMap& m, std::uint64_t row, std::int64
   return true;
 }
 
+/// A copy of `bytes` to `first` in the shared memory of the first destination.
+BulkCopy& new_copy(const Destinations& all, std::uint32_t first, std::uint32_t bytes) {
+  BulkCopy& c = all.of[0].block->proxy.add();
+  c.first = first;
+  c.bytes = c.counted = bytes;
+  return c;
+}
+
 void tensor_load(const Place& at, const BulkForm& form) {
   BlockRun& run = at.run;
   TensorMap m;
@@ -443,9 +451,7 @@ void tensor_load(const Place& at, const BulkForm& form) {
   const Destinations all =
       destinations(at, form.multicast, named, address_of(at, form.barrier, form.barrier_offset));
   if (first == UINT32_MAX || all.count == 0) return;
-  BulkCopy& c = all.of[0].block->proxy.add();
-  c.first = first;
-  c.bytes = c.counted = bytes;
+  BulkCopy& c = new_copy(all, first, bytes);
   c.swizzle = static_cast<std::uint8_t>(m.swizzle);
   c.data.resize((bytes + 127) / 128 * 128 + 128);
   const Box box(m, origin);
@@ -483,9 +489,7 @@ void plain_load(const Place& at, const BulkForm& form) {
   const Destinations all =
       destinations(at, form.multicast, to, address_of(at, form.barrier, form.barrier_offset));
   if (first == UINT32_MAX || all.count == 0 || bytes == 0) return;
-  BulkCopy& c = all.of[0].block->proxy.add();
-  c.first = first;
-  c.bytes = c.counted = bytes;
+  BulkCopy& c = new_copy(all, first, bytes);
   c.data.assign(bytes, memory::kPoison);
   Traffic traffic(from);
   if (const std::byte* source = global_piece(at, from, bytes, false); source != nullptr) {
@@ -510,9 +514,7 @@ void cluster_copy(const Place& at, const BulkForm& form) {
   if (source == UINT32_MAX || first == UINT32_MAX || all.count == 0 || bytes == 0) return;
   AsyncReadCheck check(run, at.w.index, 1, at.op.pc, "a bulk copy");
   for (std::uint32_t k = 0; k < bytes; k += kChunk) check.chunk(source + k);
-  BulkCopy& c = all.of[0].block->proxy.add();
-  c.first = first;
-  c.bytes = c.counted = bytes;
+  BulkCopy& c = new_copy(all, first, bytes);
   c.data.assign(run.shared.data() + source, run.shared.data() + source + bytes);
   count_cluster(run, at.op);
   issue_to_all(at, c, all);
@@ -525,9 +527,7 @@ void async_store(const Place& at, const AsyncStore& form) {
   const Destinations all =
       destinations(at, kNoRef, to, address_of(at, form.barrier, form.barrier_offset));
   if (first == UINT32_MAX || all.count == 0) return;
-  BulkCopy& c = all.of[0].block->proxy.add();
-  c.first = first;
-  c.bytes = c.counted = bytes;
+  BulkCopy& c = new_copy(all, first, bytes);
   c.data.resize(bytes);
   for (std::size_t k = 0; k < form.values.size(); ++k)
     std::memcpy(c.data.data() + k * form.width,

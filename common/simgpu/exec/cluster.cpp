@@ -73,16 +73,16 @@ check::WarpClock clock_in(const BlockRun& run, const Warp& w) {
   return clock;
 }
 
-// ---- the cluster's barrier; Op::x: 1 aligned, 2 relaxed
+// ---- the cluster's barrier
 
 void op_cluster_arrive(Warp& w, const Op& op) {
-  if ((op.x & 1) != 0 && w.mask != w.live()) report_part_of_warp(w, op);
+  if ((op.x & kWholeWarp) != 0 && w.mask != w.live()) report_part_of_warp(w, op);
   if (((w.cluster_arrived | w.cluster_passed) & w.mask) != 0)
     return stop_with(w, op.pc, w.mask,
                      "barrier.cluster.arrive twice without barrier.cluster.wait between them");
   w.cluster_arrived |= w.mask;
   ClusterRun& cluster = *w.run->cluster;
-  cluster.arriving.join((op.x & 2) == 0 ? release(*w.run, w.index) : release_start(*w.run));
+  cluster.arriving.join((op.x & kRelaxed) == 0 ? release(*w.run, w.index) : release_start(*w.run));
   ++w.run->proxy.events;
   complete_cluster(cluster);
 }

@@ -228,6 +228,8 @@ void op_product_register_copy(Warp&, const Op&);
 inline constexpr std::uint8_t kUncounted = 4;
 /// Op::y of op_mbarrier_arrive.
 inline constexpr std::uint8_t kArrives = 1, kExpects = 2, kCompletes = 4, kDrops = 8;
+/// Op::x of op_cluster_arrive.
+inline constexpr std::uint8_t kWholeWarp = 1, kRelaxed = 2;
 
 void op_wmma(Warp&, const Op&);
 /// Finding: an instruction for whole warps met only some lanes (mma.cpp).

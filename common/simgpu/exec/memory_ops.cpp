@@ -138,46 +138,47 @@ Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
         if (load) std::memset(data + i * stride, static_cast<int>(memory::kPoison), bytes);
         continue;
       }
-    }
-    switch (t.peer != nullptr ? MemorySpace::param : t.space) {
-      case MemorySpace::shared: {
-        reached.shared |= 1u << i;
-        if (load && run.async.used && reads_too_early(run, w, i, op, type, t.offset, bytes)) {
-          std::memset(data + i * stride, static_cast<int>(memory::kPoison), bytes);
-          continue;
+    } else {
+      switch (t.space) {
+        case MemorySpace::shared: {
+          reached.shared |= 1u << i;
+          if (load && run.async.used && reads_too_early(run, w, i, op, type, t.offset, bytes)) {
+            std::memset(data + i * stride, static_cast<int>(memory::kPoison), bytes);
+            continue;
+          }
+          if (load && checks.init) {
+            const std::uint64_t in = t.offset - memory::kSharedBase;
+            for (std::uint64_t g = in >> run.shadow.shift;
+                 g <= (in + bytes - 1) >> run.shadow.shift; ++g)
+              if (run.shadow.written[g] == 0) {
+                report_uninitialised(run, w, i, op, bytes, address[i], t);
+                break;
+              }
+          }
+          if (checks.race || checks.init)
+            check_shared_access(run, w, i, op, type, t.offset, bytes, strong);
+          break;
         }
-        if (load && checks.init) {
-          const std::uint64_t in = t.offset - memory::kSharedBase;
-          for (std::uint64_t g = in >> run.shadow.shift; g <= (in + bytes - 1) >> run.shadow.shift;
-               ++g)
-            if (run.shadow.written[g] == 0) {
-              report_uninitialised(run, w, i, op, bytes, address[i], t);
-              break;
-            }
+        case MemorySpace::local:
+          reached.local |= 1u << i;
+          if (load && checks.init && std::memchr(t.initialised, 0, bytes) != nullptr)
+            report_uninitialised(run, w, i, op, bytes, address[i], t);
+          if (!load) std::memset(t.initialised, 1, bytes);
+          break;
+        case MemorySpace::param:
+          break;
+        default: {
+          (t.space == MemorySpace::global ? reached.global : reached.constant) |= 1u << i;
+          if (!load) {
+            prepare_write(l, *t.allocation);
+            if (t.initialised != nullptr) std::memset(t.initialised, 1, bytes);
+          } else if (checks.init && t.initialised != nullptr &&
+                     std::memchr(t.initialised, 0, bytes) != nullptr) {
+            report_uninitialised(run, w, i, op, bytes, address[i], t);
+          }
+          if (checks.race && t.space == MemorySpace::global)
+            check_global_access(run, w, i, op, type, strong, *t.allocation, t.offset, bytes);
         }
-        if (checks.race || checks.init)
-          check_shared_access(run, w, i, op, type, t.offset, bytes, strong);
-        break;
-      }
-      case MemorySpace::local:
-        reached.local |= 1u << i;
-        if (load && checks.init && std::memchr(t.initialised, 0, bytes) != nullptr)
-          report_uninitialised(run, w, i, op, bytes, address[i], t);
-        if (!load) std::memset(t.initialised, 1, bytes);
-        break;
-      case MemorySpace::param:
-        break;
-      default: {
-        (t.space == MemorySpace::global ? reached.global : reached.constant) |= 1u << i;
-        if (!load) {
-          prepare_write(l, *t.allocation);
-          if (t.initialised != nullptr) std::memset(t.initialised, 1, bytes);
-        } else if (checks.init && t.initialised != nullptr &&
-                   std::memchr(t.initialised, 0, bytes) != nullptr) {
-          report_uninitialised(run, w, i, op, bytes, address[i], t);
-        }
-        if (checks.race && t.space == MemorySpace::global)
-          check_global_access(run, w, i, op, type, strong, *t.allocation, t.offset, bytes);
       }
     }
     if (load)

@@ -109,7 +109,6 @@ struct AsyncStore {
   std::int64_t to_offset = 0, barrier_offset = 0;
   unsigned width = 4;  ///< bytes of a value
   std::vector<Ref> values;
-  ptx::Space space{};
 };
 
 /// The operands of a bulk copy.
@@ -118,7 +117,6 @@ struct BulkForm {
   std::int64_t shared_offset = 0, global_offset = 0, barrier_offset = 0;
   std::vector<Ref> coordinates;  ///< of a tensor copy, whose `global` is the address of its map
   Ref multicast = kNoRef;        ///< u32 lanes: ranks of the blocks that it is for
-  bool from_shared = false;      ///< the source is this block's shared memory, `global` its address
 };
 
 struct JumpTable {

@@ -64,6 +64,21 @@ void report_race(BlockRun& run, FindingKind kind, const LaneAccess& me,
   });
 }
 
+/// What the exact record keeps of an access that happens now.
+check::AccessRecord record_of(const BlockRun& run, const Warp& w, unsigned lane, const Op& op,
+                              AccessType type, bool strong) {
+  check::AccessRecord me;
+  me.block = run.number;
+  me.pc = op.pc;
+  me.time = run.clocks.now();
+  me.thread = static_cast<std::uint16_t>(w.index * kLanes + lane);
+  me.atomic = type == AccessType::atomic;
+  me.write = type != AccessType::load;
+  me.strong = strong;
+  me.launch_time = run.order.now();
+  return me;
+}
+
 }  // namespace
 
 void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
@@ -95,15 +110,7 @@ void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& 
       if (!fine) l.suspicious.store(true, std::memory_order_relaxed);
       continue;
     }
-    check::AccessRecord me;
-    me.block = run.number;
-    me.pc = op.pc;
-    me.time = now;
-    me.thread = static_cast<std::uint16_t>(w.index * kLanes + lane);
-    me.atomic = type == AccessType::atomic;
-    me.write = type != AccessType::load;
-    me.strong = strong;
-    me.launch_time = run.order.now();
+    const check::AccessRecord me = record_of(run, w, lane, op, type, strong);
     if (const auto other =
             run.exact_shared->access(g, me, clock, run.cluster != nullptr ? &run.order : nullptr))
       report_race(run, FindingKind::shared_race,
@@ -118,15 +125,7 @@ void check_peer_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op
     l.suspicious.store(true, std::memory_order_relaxed);
     return;
   }
-  check::AccessRecord me;
-  me.block = run.number;
-  me.pc = op.pc;
-  me.time = run.clocks.now();
-  me.thread = static_cast<std::uint16_t>(w.index * kLanes + lane);
-  me.atomic = type == AccessType::atomic;
-  me.strong = strong;
-  me.write = type != AccessType::load;
-  me.launch_time = run.order.now();
+  const check::AccessRecord me = record_of(run, w, lane, op, type, strong);
   const unsigned shift = t.peer->shadow.shift;
   const std::uint64_t in = t.offset - memory::kSharedBase;
   for (std::uint64_t g = in >> shift; g <= (in + bytes - 1) >> shift; ++g)
@@ -161,15 +160,7 @@ void check_global_access(BlockRun& run, const Warp& w, unsigned lane, const Op& 
   }
   if (a.live_index >= l.global_shadows.size() || l.global_shadows[a.live_index] == nullptr) return;
   check::ExactShadow& shadow = *l.global_shadows[a.live_index];
-  check::AccessRecord me;
-  me.block = run.number;
-  me.pc = op.pc;
-  me.time = run.clocks.now();
-  me.thread = static_cast<std::uint16_t>(w.index * kLanes + lane);
-  me.atomic = type == AccessType::atomic;
-  me.strong = strong;
-  me.write = type != AccessType::load;
-  me.launch_time = run.order.now();
+  const check::AccessRecord me = record_of(run, w, lane, op, type, strong);
   for (std::uint64_t g = offset / granule; g <= (offset + bytes - 1) / granule; ++g)
     if (const auto other = shadow.access(g, me, run.clocks.of(w.index), &run.order))
       report_race(run, FindingKind::global_race,

@@ -90,19 +90,18 @@ struct Float8 {
   }
 };
 
+/// `second`: of a format's two kinds the second: unsigned bytes, e5m2.
 template <class Format, unsigned kRows, unsigned kK>
-SIMGPU_INLINE void expand_a(const Warp& w, const Ref* refs, bool is_unsigned,
+SIMGPU_INLINE void expand_a(const Warp& w, const Ref* refs, bool second,
                             typename Format::Dense* to) {
   constexpr unsigned n = registers_of_a(kRows, kK, Format::kBits);
   for (unsigned r = 0; r < n; ++r) {
     const std::byte* from = address_of(w, refs[r]);
     const unsigned row = kRows == 16 ? 8 * (r % 2) : 0;
     const unsigned column = Format::kWidth * (kRows == 16 ? r / 2 : r);
-    for (unsigned g = 0; g < 8; ++g)
-      Format::row(from, g, is_unsigned, to + (row + g) * kK + column);
+    for (unsigned g = 0; g < 8; ++g) Format::row(from, g, second, to + (row + g) * kK + column);
   }
 }
-/// B arrives by columns.
 /// Eight rows of eight 16-bit values become columns.
 SIMGPU_INLINE void transpose8(const std::uint16_t* from, std::uint16_t* to) {
 #if defined(__SSE2__)
@@ -127,8 +126,9 @@ SIMGPU_INLINE void transpose8(const std::uint16_t* from, std::uint16_t* to) {
     for (unsigned j = 0; j < 8; ++j) to[8 * j + i] = from[8 * i + j];
 #endif
 }
+/// B arrives by columns.
 template <class Format, unsigned kK>
-SIMGPU_INLINE void expand_b(const Warp& w, const Ref* refs, bool is_unsigned,
+SIMGPU_INLINE void expand_b(const Warp& w, const Ref* refs, bool second,
                             typename Format::Dense* to) {
   constexpr unsigned n = registers_of_b(kK, Format::kBits);
   for (unsigned r = 0; r < n; ++r) {
@@ -137,12 +137,12 @@ SIMGPU_INLINE void expand_b(const Warp& w, const Ref* refs, bool is_unsigned,
       alignas(16) std::uint16_t rows[64];
       transpose8(reinterpret_cast<const std::uint16_t*>(from), rows);
       for (unsigned q = 0; q < 8; ++q)
-        Format::row(reinterpret_cast<const std::byte*>(rows), q, is_unsigned, to + (r * 8 + q) * 8);
+        Format::row(reinterpret_cast<const std::byte*>(rows), q, second, to + (r * 8 + q) * 8);
       continue;
     }
     for (unsigned g = 0; g < 8; ++g) {
       typename Format::Dense v[Format::kWidth];
-      Format::row(from, g, is_unsigned, v);
+      Format::row(from, g, second, v);
       for (unsigned q = 0; q < Format::kWidth; ++q) to[(r * Format::kWidth + q) * 8 + g] = v[q];
     }
   }

@@ -6,8 +6,8 @@
 // row four times and that of the next row four times, B to vectors that hold four columns twice,
 // and a register is eight of their products after the other.
 //
-// Products of f16, bf16, tf32 and f8 are exact in FP32; sums are rounded to FP32 after each, in order of
-// k, to nearest even. Tensor cores do it differently (exec/mma.cpp).
+// Products of f16, bf16, tf32 and f8 are exact in FP32; sums are rounded to FP32 after each, in
+// order of k, to nearest even. Tensor cores do it differently (exec/mma.cpp).
 #include <bit>
 #include <cstdint>
 #include <cstring>

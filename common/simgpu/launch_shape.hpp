@@ -1,0 +1,22 @@
+// The shape of a launch: how its grid is cut into clusters, and which shapes are refused (CUDA C++
+// Programming Guide, "Thread Block Clusters").
+#pragma once
+
+#include <string>
+
+#include "common/simgpu/options.hpp"
+
+namespace simgpu {
+
+std::string text(const Dim3& d);  ///< "(2, 1, 1)"
+
+/// The blocks of a cluster, each way: what the kernel requires, or the launch asks for (0 = nothing).
+struct Cluster {
+  Dim3 blocks;
+  unsigned count = 1;   ///< of them in all
+  std::string problem;  ///< why the launch is refused; "" = it is not
+};
+Cluster cluster_of(const DeviceModel& model, Dim3 required, const LaunchOptions& options,
+                   Dim3 grid);
+
+}  // namespace simgpu

@@ -9,6 +9,8 @@ GRADE_SRC := grader/course/messages.cpp $(filter-out %/main.cpp %_main.cpp,$(wil
   grader/course/box/$(if $(SECCOMP),filters,no_filters).cpp
 $(BUILD)/obj/grader/course/messages.o: grader/course/messages.toml
 $(BUILD)/obj/grader/course/%.o: private FLAGS := grader
+# It makes {fmt} a part of itself, so no precompiled header may have brought {fmt} before.
+$(BUILD)/obj/grader/course/portable/fmt.o: private FLAGS := quick
 $(GRADE): $(call objects,grader/course/grade/main.cpp $(GRADE_SRC)) $(GRADER_OBJECTS)
 	$(call link,$(GRADER_LIBS) $(COURSE_LIBS))
 COURSE_LIBS := $(SECCOMP) -lyaml-cpp

@@ -71,6 +71,14 @@ std::int64_t piece_sectors(std::int64_t rows, std::int64_t cols, std::int64_t pi
 
 /// Two barriers per k-tile and block, with parameters BM, BN, BK.
 double two_barriers(const Extents& extents, const Parameters& parameters, std::uint64_t);
+/// Sectors, where a block reads BM rows of A and BN columns of B once and rows begin at whole
+/// sectors; times `slack`.
+double sectors_of_tiles(const Extents& extents, const Parameters& parameters,
+                        std::uint64_t element_bytes);
+/// Wavefronts above ideal: `share` of those that bring each product's operands once per 16 x 16
+/// tile.
+double few_conflicts(const Extents& extents, const Parameters& parameters,
+                     std::uint64_t element_bytes);
 /// The bound 0.
 double nothing(const Extents&, const Parameters&, std::uint64_t);
 /// The bound `registers`.
@@ -84,6 +92,7 @@ double thread_sectors(const Observed& seen);     ///< the same without bulk copi
 double sectors_of_a(const Observed& seen);       ///< read from A
 double sectors_of_b(const Observed& seen);       ///< read from B
 double sectors_to_c(const Observed& seen);       ///< written to C, atomics included
+double shared_bytes_read(const Observed& seen);  ///< by threads, from shared memory
 double shared_wavefronts(const Observed& seen);  ///< loads and stores
 /// Wavefronts of loads, stores and asynchronous copies that another layout would save. Of the
 /// accesses as written or as ptxas merges loads, whichever are fewer: what ptxas makes of them is

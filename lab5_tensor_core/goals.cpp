@@ -33,9 +33,6 @@ double made_elsewhere(const Observed& o) {
   const bool missing = products_elsewhere(o) > static_cast<double>(o.extents.m * o.extents.n);
   return missing ? 0 : static_cast<double>(o.made_elsewhere);
 }
-double shared_bytes_read(const Observed& o) {
-  return static_cast<double>(o.total.shared_load.bytes);
-}
 /// Bytes that warps waited for without anything to multiply meanwhile: copied without a
 /// multiply-add between commit and wait, or loaded into registers.
 double bytes_not_hidden(const Observed& o) {
@@ -48,14 +45,6 @@ double bytes_not_hidden(const Observed& o) {
 /// One multiplication per element of C is free: a kernel may scale its result.
 double one_per_element(const Extents& e, const Parameters&, std::uint64_t) {
   return static_cast<double>(e.m * e.n);
-}
-
-/// A block reads BM rows of A and BN columns of B; rows begin at whole sectors.
-double sectors_of_a_and_b(const Extents& e, const Parameters& p, std::uint64_t bytes) {
-  const auto size = static_cast<std::int64_t>(bytes);
-  return p.at("slack") *
-         static_cast<double>(ceil_div(e.n, whole(p, "BN")) * e.m * ceil_div(e.k * size, 32) +
-                             ceil_div(e.m, whole(p, "BM")) * e.k * ceil_div(e.n * size, 32));
 }
 
 /// Tiles are filled up: a warp reads WM x BK and BK x WN elements for WM x WN x BK products. Added
@@ -81,13 +70,7 @@ double bytes_copied_first(const Extents& e, const Parameters& p, std::uint64_t b
          static_cast<double>((e.m * e.k + e.k * e.n) * static_cast<std::int64_t>(bytes));
 }
 
-/// One wavefront in a hundred of those that bring each product's operands once per 16 x 16 tile.
-double few_conflicts(const Extents& e, const Parameters& p, std::uint64_t bytes) {
-  return p.at("share") * static_cast<double>(products(e)) * 2 / 16 * static_cast<double>(bytes) /
-         128;
-}
-
-/// The same for a copy of A: of the wavefronts that bring each of its elements once.
+/// As grader::few_conflicts, for a copy of A: of the wavefronts that bring each of its elements once.
 double few_conflicts_in_a_copy(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   return p.at("share") * static_cast<double>(e.m * e.k) * static_cast<double>(bytes) / 128;
 }
@@ -162,7 +145,7 @@ grader::Goal sectors(const char* stage, const char* missed, double tile) {
           .missed = missed,
           .parameters = {{"BM", tile}, {"BN", tile}, {"slack", 1.05}},
           .measure = grader::load_sectors,
-          .bound = sectors_of_a_and_b,
+          .bound = grader::sectors_of_tiles,
           .at = rows_of_32_bytes};
 }
 grader::Goal no_conflicts(const char* stage, const char* missed) {
@@ -173,7 +156,7 @@ grader::Goal no_conflicts(const char* stage, const char* missed) {
           .missed = missed,
           .parameters = {{"share", 0.01}},
           .measure = grader::excess_wavefronts,
-          .bound = few_conflicts,
+          .bound = grader::few_conflicts,
           .at = rows_of_32_bytes};
 }
 grader::Goal no_conflicts_in_a_copy(const char* stage) {
@@ -195,7 +178,7 @@ grader::Goal fragments_reused(const char* stage) {
       .diagnosis = "NO-REUSE",
       .missed = no_reuse,
       .parameters = {{"BM", 128}, {"BN", 128}, {"BK", 64}, {"WM", 32}, {"WN", 32}, {"slack", 1.05}},
-      .measure = shared_bytes_read,
+      .measure = grader::shared_bytes_read,
       .bound = shared_bytes};
 }
 grader::Goal copies_hidden(const char* stage) {
@@ -220,7 +203,7 @@ grader::Goal sectors_of_boxes(const char* stage, double slack) {
           .missed = copied_again,
           .parameters = {{"BM", 128}, {"BN", 256}, {"slack", slack}},
           .measure = grader::load_sectors,
-          .bound = sectors_of_a_and_b,
+          .bound = grader::sectors_of_tiles,
           .at = {{512, 512, 256}}};
 }
 grader::Goal brought_by_tma(const char* stage) {
@@ -241,7 +224,7 @@ grader::Goal read_by_wgmma(const char* stage) {
           .diagnosis = "NO-REUSE",
           .missed = not_by_wgmma,
           .parameters = {{"slack", 1.05}},
-          .measure = shared_bytes_read,
+          .measure = grader::shared_bytes_read,
           .bound = bytes_copied_first,
           .at = {{512, 512, 256}, {131, 144, 208}}};
 }

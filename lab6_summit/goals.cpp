@@ -59,9 +59,6 @@ double products_missing(const Observed& o) {
   const Extents& e = o.extents;
   return std::max(0.0, 3.0 * static_cast<double>(e.m * e.n * e.k) - products_on_tensor_cores(o));
 }
-double shared_bytes_read(const Observed& o) {
-  return static_cast<double>(o.total.shared_load.bytes);
-}
 
 // ---- what it may be
 
@@ -104,22 +101,10 @@ double padded_products(const Extents& e, const Parameters& p, std::uint64_t) {
   return p.at("slack") * static_cast<double>(up(e.m, "BM") * up(e.n, "BN") * up(e.k, "BK"));
 }
 
-/// A block reads BM rows of A and BN columns of B; rows begin at whole sectors.
-double sectors_of_a_and_b(const Extents& e, const Parameters& p, std::uint64_t) {
-  return p.at("slack") *
-         static_cast<double>(ceil_div(e.n, whole(p, "BN")) * e.m * ceil_div(e.k, 8) +
-                             ceil_div(e.m, whole(p, "BM")) * e.k * ceil_div(e.n, 8));
-}
-
 /// Tiles are filled up: a warp reads WM x BK and BK x WN floats for WM x WN x BK products.
 double shared_bytes(const Extents& e, const Parameters& p, std::uint64_t) {
   const double padded = padded_products(e, p, 4);
   return 4 * (padded / p.at("WM") + padded / p.at("WN"));
-}
-
-/// One wavefront in a hundred of those that bring each product's operands once per 16 x 16 tile.
-double few_conflicts(const Extents& e, const Parameters& p, std::uint64_t) {
-  return p.at("share") * static_cast<double>(e.m * e.n * e.k) * 2 / 16 * 4 / 128;
 }
 
 const char* const not_hidden =
@@ -240,7 +225,7 @@ grader::Goal sectors(const char* stage) {
           .missed = small_tile,
           .parameters = {{"BM", 64}, {"BN", 64}, {"slack", 1.05}},
           .measure = grader::load_sectors,
-          .bound = sectors_of_a_and_b,
+          .bound = grader::sectors_of_tiles,
           .at = aligned_and_ragged};
 }
 grader::Goal no_conflicts(const char* stage) {
@@ -251,7 +236,7 @@ grader::Goal no_conflicts(const char* stage) {
           .missed = conflicts,
           .parameters = {{"share", 0.01}},
           .measure = grader::excess_wavefronts,
-          .bound = few_conflicts,
+          .bound = grader::few_conflicts,
           .at = aligned_and_ragged};
 }
 grader::Goal fragments_reused(const char* stage) {
@@ -262,7 +247,7 @@ grader::Goal fragments_reused(const char* stage) {
       .diagnosis = "NO-REUSE",
       .missed = no_reuse,
       .parameters = {{"BM", 128}, {"BN", 128}, {"BK", 32}, {"WM", 32}, {"WN", 32}, {"slack", 1.05}},
-      .measure = shared_bytes_read,
+      .measure = grader::shared_bytes_read,
       .bound = shared_bytes,
       .at = aligned_and_ragged};
 }

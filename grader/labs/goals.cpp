@@ -63,6 +63,18 @@ double two_barriers(const Extents& e, const Parameters& p, std::uint64_t) {
                              ceil_div(e.k, whole(p, "BK")));
 }
 
+double sectors_of_tiles(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  const auto size = static_cast<std::int64_t>(bytes);
+  return p.at("slack") *
+         static_cast<double>(ceil_div(e.n, whole(p, "BN")) * e.m * ceil_div(e.k * size, 32) +
+                             ceil_div(e.m, whole(p, "BM")) * e.k * ceil_div(e.n * size, 32));
+}
+
+double few_conflicts(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  return p.at("share") * static_cast<double>(e.m * e.n * e.k) * 2 / 16 *
+         static_cast<double>(bytes) / 128;
+}
+
 double nothing(const Extents&, const Parameters&, std::uint64_t) {
   return 0;
 }
@@ -91,6 +103,9 @@ double sectors_of_b(const Observed& o) {
 }
 double sectors_to_c(const Observed& o) {
   return static_cast<double>(o.c.store.sectors + o.c.atomic.sectors);
+}
+double shared_bytes_read(const Observed& o) {
+  return static_cast<double>(o.total.shared_load.bytes);
 }
 double shared_wavefronts(const Observed& o) {
   return static_cast<double>(o.total.shared_load.wavefronts + o.total.shared_store.wavefronts);

@@ -1,4 +1,5 @@
-// Clusters in PTX: their barrier, addresses in other blocks, and the mistakes and hostile operands that end in findings.
+// Clusters in PTX: their barrier, addresses in other blocks, and the mistakes and hostile operands
+// that end in findings.
 // PTX ISA 9.7.13.4, 9.7.9.22, 5.1.5. tests/programs/cluster.cu and cluster_gemm.cu have the rest.
 #include <string>
 
@@ -160,21 +161,35 @@ TEST_CASE("clusters: hostile operands never reach memory of the host", "[cluster
       "atom.shared::cluster.add.u32 %r8, [%r9], %r10;\n",
       "mbarrier.arrive.shared::cluster.b64 _, [%r9], %r10;\n",
       "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r9], %r10, [%r10];\n",
-      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r9], [%r10], %r10, [%r9];\n",
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r9], [%rd1], %r10, [%r9], %h1;\n",
+      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r9], [%r10], %r10, "
+      "[%r9];\n",
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r9], "
+      "[%rd1], %r10, [%r9], %h1;\n",
       "getctarank.shared::cluster.u32 %r8, %r9;\n",
   };
+  const std::vector<u32> untouched(64, 77);
+  std::vector<u32> out;
+  int clean = 0, caught = 0;
   for (int i = 0; i < 160; ++i) {
     const auto value = [&] {
       u32 v = static_cast<u32>(random.next());
       if (i % 2 == 0) v = (v & 0x030005ffu) & ~15u;
       return std::to_string(v);
     };
-    run("mov.u32 %r9, " + value() + ";\nmov.u32 %r10, " + value() + ";\nmov.u16 %h1, " +
-        std::to_string(random.below(65536)) + ";\nmbarrier.init.shared.b64 [box], 1;\n" + kMeet +
-        bodies[random.below(std::size(bodies))] + kMeet);
+    const std::string body = bodies[random.below(std::size(bodies))];
+    const LaunchReport report =
+        run("mov.u32 %r9, " + value() + ";\nmov.u32 %r10, " + value() + ";\nmov.u16 %h1, " +
+                std::to_string(random.below(65536)) +
+                ";\nsetp.ne.u32 %p2, %r2, 0;\n@!%p2 mbarrier.init.shared.b64 [box], 1;\n" + kMeet +
+                "@%p2 bra $others;\n" + body + "$others:\n" + kMeet,
+            {2, 1, 1}, "", {2, 1, 1}, &out);
+    INFO(i << ": " << body);
+    CHECK((report.completed || !report.findings.empty()));
+    CHECK(out == untouched);  // none of the bodies stores there
+    (report.findings.empty() ? clean : caught) += 1;
   }
-  SUCCEED("nothing but findings");
+  CHECK(caught > 80);  // most operands are hostile
+  CHECK(clean > 0);
 }
 
 }  // namespace

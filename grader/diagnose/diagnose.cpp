@@ -185,6 +185,20 @@ std::optional<Diagnosis> padding_read(const Evidence& evidence) {
   return std::nullopt;
 }
 
+/// What element (i, j) of C = A * B is, and what its products are without their signs, summed.
+struct ExactSum {
+  double sum = 0, magnitude = 0;
+};
+ExactSum exact_sum(const Run& run, int i, int j) {
+  ExactSum s;
+  for (int k = 0; k < run.a.cols; ++k) {
+    const double product = run.a.at(i, k) * run.b.at(k, j);
+    s.sum += product;
+    s.magnitude += std::fabs(product);
+  }
+  return s;
+}
+
 /// All values of C have at most `bits` significant bits.
 bool has_few_bits(const Matrix& c, int bits) {
   bool any = false;
@@ -214,12 +228,9 @@ bool looks_like(const Run& run, OfA of_a, OfB of_b) {
   double before = 0, after = 0;
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j) {
-      double exact = 0, other = 0;
-      for (int k = 0; k < run.a.cols; ++k) {
-        exact += run.a.at(i, k) * run.b.at(k, j);
-        other += of_a(run.a.at(i, k)) * of_b(run.b.at(k, j));
-      }
-      before += std::pow(run.c_after.at(i, j) - exact, 2);
+      double other = 0;
+      for (int k = 0; k < run.a.cols; ++k) other += of_a(run.a.at(i, k)) * of_b(run.b.at(k, j));
+      before += std::pow(run.c_after.at(i, j) - exact_sum(run, i, j).sum, 2);
       after += std::pow(run.c_after.at(i, j) - other, 2);
     }
   return after < before / 25;
@@ -253,11 +264,7 @@ std::optional<Diagnosis> sums_cut_off(const Run& run, double factor) {
   std::int64_t too_small = 0, total = 0;
   for (int i = 0; i < run.c_before.rows; ++i)
     for (int j = 0; j < run.c_before.cols; ++j) {
-      double exact = 0, magnitude = 0;
-      for (int k = 0; k < run.a.cols; ++k) {
-        const double product = run.a.at(i, k) * run.b.at(k, j);
-        exact += product, magnitude += std::fabs(product);
-      }
+      const auto [exact, magnitude] = exact_sum(run, i, j);
       const double lost = (exact - run.c_after.at(i, j)) * (exact < 0 ? -1 : 1);
       too_small += lost > 0 && lost <= run.a.cols * 0x1p-24 * magnitude;
       ++total;
@@ -440,8 +447,7 @@ std::optional<Diagnosis> launch_refused(Examination& e) {
     return say("LAUNCH", "empty",
                {{"grid", dims(failure.grid)}, {"rows", e.rows()}, {"cols", e.cols()}});
   // A grid of 0 at a small shape is what rounding down looks like there.
-  if (!failure.without_threads() &&
-      (failure.grid.x == 0 || failure.grid.y == 0 || failure.grid.z == 0)) {
+  if (failure.has_shape() && (failure.grid.x == 0 || failure.grid.y == 0 || failure.grid.z == 0)) {
     const Cases& cases = e.cases();
     const auto partly = [](const Case& c) { return c.untouched > 0 && c.untouched < c.size(); };
     if (std::any_of(cases.begin(), cases.end(), partly))
@@ -621,11 +627,7 @@ std::optional<Diagnosis> nearly_right(Examination& e) {
   std::int64_t off = 0;
   for (int i = 0; i < e.rows(); ++i)
     for (int j = 0; j < e.cols(); ++j) {
-      double exact = 0, magnitude = 0;
-      for (int k = 0; k < run.a.cols; ++k) {
-        const double product = run.a.at(i, k) * run.b.at(k, j);
-        exact += product, magnitude += std::fabs(product);
-      }
+      const auto [exact, magnitude] = exact_sum(run, i, j);
       const double error = std::fabs(run.c_after.at(i, j) - exact);
       if (!(error <= magnitude / 256)) return std::nullopt;
       off += error > unit * magnitude;

@@ -81,8 +81,9 @@ struct LaunchFailure {
   std::string kernel;        ///< demangled, may be empty
   simgpu::Dim3 grid, block;  ///< all 0: the launch did not get as far as that
   unsigned dynamic_shared_bytes = 0;
-  bool without_threads() const { return block.x == 0 && block.y == 0 && block.z == 0; }
   std::string error;  ///< "cudaErrorInvalidConfiguration"; may carry a longer text
+  /// Refused before anything looked at its shape: the kernel is not in the code.
+  bool has_shape() const { return !(grid == simgpu::Dim3{0, 0, 0} && block == grid); }
 };
 
 /// One call of the rung: what it was given and what it left.

@@ -586,7 +586,7 @@ Diagnosis explain(const LaunchFailure& failure) {
   const std::uint64_t threads =
       static_cast<std::uint64_t>(failure.block.x) * failure.block.y * failure.block.z;
   std::string reason;
-  if (failure.without_threads() && zero(failure.grid))
+  if (!failure.has_shape())
     reason = messages::text("LAUNCH.other", {{"error", failure.error}});
   else if (zero(failure.grid))
     reason = messages::text("LAUNCH.zero", {{"what", "the grid"}, {"size", dims(failure.grid)}});
@@ -607,8 +607,9 @@ Diagnosis explain(const LaunchFailure& failure) {
                : text.replace(at, failure.kernel.size(), kernel_name(failure.kernel));
   };
   Diagnosis d = say("LAUNCH", "", {{"reason", plain(reason)}});
-  d.details.push_back((failure.kernel.empty() ? "" : kernel_name(failure.kernel) + ": ") + "grid " +
-                      dims(failure.grid) + ", block " + dims(failure.block));
+  if (failure.has_shape())
+    d.details.push_back((failure.kernel.empty() ? "" : kernel_name(failure.kernel) + ": ") +
+                        "grid " + dims(failure.grid) + ", block " + dims(failure.block));
   if (reason != failure.error && !failure.error.empty()) d.details.push_back(plain(failure.error));
   return d;
 }

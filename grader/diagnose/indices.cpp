@@ -93,7 +93,7 @@ std::string IndexFormula::text() const {
   return said;
 }
 
-std::optional<IndexFormula> fit_index(const Seen3& seen, const std::vector<int>& bases) {
+std::optional<IndexFormula> fit_index(const SeenIndices& seen, const std::vector<int>& bases) {
   // Where a coordinate is seen in all three directions: what one variable contributes is read there.
   const auto at = [&seen](int i, int j, std::size_t s) {
     return seen.values[(s * static_cast<std::size_t>(seen.m) + static_cast<std::size_t>(i)) *
@@ -169,13 +169,13 @@ Digits digits_for(ElementType type, int extent) {
 }
 
 /// One coordinate of the factor that meets step k of the other operand, for some k.
-std::optional<Seen3> coordinate_seen(const Evidence& evidence, const Case& c, bool of_a, bool row,
-                                     const std::vector<int>& steps) {
+std::optional<SeenIndices> coordinate_seen(const Evidence& evidence, const Case& c, bool of_a,
+                                           bool row, const std::vector<int>& steps) {
   const Matrix &coded = of_a ? c.run.a : c.run.b, &other = of_a ? c.run.b : c.run.a;
   const Digits digits = digits_for(evidence.type, std::max(coded.rows, coded.cols));
   if (digits.count < 1) return std::nullopt;
   const std::size_t size = c.correct.size();
-  Seen3 seen{c.m, c.n, steps, std::vector<int>(size * steps.size(), kUnseen)};
+  SeenIndices seen{c.m, c.n, steps, std::vector<int>(size * steps.size(), kUnseen)};
   const Matrix code = filled(evidence.type, coded.rows, coded.cols, coded.ld - coded.cols,
                              [row](int r, int q) { return (row ? r : q) + 1.0; });
   const auto at_once = static_cast<std::size_t>(digits.count);
@@ -262,11 +262,12 @@ bool only_places(const IndexFormula& f, bool of_a, const Case& c, const Factor& 
   std::set<int> places;
   const int extent = of_a ? c.m : c.n;
   for (int x = 0; x < extent; ++x) places.insert(of_a ? f.of(x, 0, 0) : f.of(0, x, 0));
-  const auto by = [&f](std::size_t v) {
+  const auto independent_of = [&f](std::size_t v) {
     return std::all_of(f.by[v].parts.begin(), f.by[v].parts.end(),
                        [](const Part& p) { return p.times == 0; });
   };
-  return depth_right && by(2) && by(of_a ? 1 : 0) && static_cast<int>(places.size()) == extent;
+  return depth_right && independent_of(2) && independent_of(of_a ? 1 : 0) &&
+         static_cast<int>(places.size()) == extent;
 }
 
 std::optional<Diagnosis> name_formula(const Evidence& evidence, const Cases& cases,

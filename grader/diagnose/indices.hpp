@@ -30,14 +30,14 @@ struct IndexFormula {
 
 /// An index as it was seen for all i < m, j < n and some k, `steps`, which begin with 0 and grow;
 /// -1: not seen. values[(s * m + i) * n + j].
-struct Seen3 {
+struct SeenIndices {
   int m = 0, n = 0;
   std::vector<int> steps;
   std::vector<int> values;
 };
 
 /// The formula of what was seen, all of it; empty if no formula of this kind is.
-std::optional<IndexFormula> fit_index(const Seen3& seen, const std::vector<int>& bases);
+std::optional<IndexFormula> fit_index(const SeenIndices& seen, const std::vector<int>& bases);
 
 /// Numbers that indices are divided by: powers of two, and the extents of the lab's tiles.
 std::vector<int> index_bases(const Evidence& evidence);

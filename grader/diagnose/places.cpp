@@ -105,7 +105,7 @@ Place first_moved(const Case& c, const std::vector<Place>& places) {
 /// Where C[i][j] comes from as formulas of i and j: "[i][j / 4 * 4]"; "" if no simple ones fit.
 std::string place_formula(const Evidence& evidence, const Case& c,
                           const std::vector<Place>& places) {
-  Seen3 rows{c.m, c.n, {0}, {}}, cols{c.m, c.n, {0}, {}};
+  SeenIndices rows{c.m, c.n, {0}, {}}, cols{c.m, c.n, {0}, {}};
   for (const Place& p : places) {
     rows.values.push_back(p.row);
     cols.values.push_back(p.col);
@@ -303,9 +303,8 @@ std::optional<Diagnosis> explain_places(const Evidence& evidence, const Cases& c
   };
   if (auto d = named(shown(cases))) return d;
   // Where the last tiles are not full, more may be wrong than places: once more with full ones.
-  const bool copy = evidence.operation != Operation::product;
-  for (const int full_side : {128, 256}) {
-    if (full_side > 128 && !copy) break;  // a copy takes no time
+  const bool copy = evidence.operation != Operation::product;  // takes no time
+  for (const int full_side : copy ? std::vector<int>{128, 256} : std::vector<int>{128}) {
     const auto full = probe_case(evidence, {full_side, full_side, full_side, 0, 0, 0}, 17);
     if (!full) continue;
     if (auto d = named(*full)) return d;

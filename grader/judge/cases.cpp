@@ -276,7 +276,7 @@ Inputs draw(const Rung& rung, const Case& shape, Fill fill, Before before, Rando
     } else if constexpr (is_real<T>) {
       inputs::canary(a, b, random_a, random_b);
     }
-  } else if (fill >= Fill::zero_mean || operation != Operation::product) {
+  } else if (!small_integers(fill) || operation != Operation::product) {
     // A copy must keep every bit: small integers would repeat too often to show a permutation.
     inputs::zero_mean(a, random_a);
     inputs::zero_mean(b, random_b);
@@ -343,7 +343,7 @@ Verification verify(Operation operation, const diag::Matrix& a, const diag::Matr
       using Out = ResultOf<T>;
       try {
         const Expected<T> expected = expected_product(view_of<T>(a), view_of<T>(b));
-        const bool bounded = is_real<T> && fill >= Fill::zero_mean;
+        const bool bounded = is_real<T> && !small_integers(fill);
         const Comparison comparison = bounded ? compare<T>(view_of<Out>(after), expected, units)
                                               : compare_exactly<T>(view_of<Out>(after), expected);
         equal = comparison.passed();

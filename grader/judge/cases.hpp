@@ -37,16 +37,23 @@ std::string shape_name(const Extents& extents);
 
 /// What A and B hold.
 enum class Fill {
-  integers,  ///< -8..8: the result is exact in any order of summation
+  integers,  ///< -8..8
   other_integers,
-  zero_mean,  ///< uniform in [-1, 1], all 2^32 values for int32 (sums wrap); rounded to TF32's 11
-              ///< bits for a TF32 rung: then only the sums may round
-  canary,     ///< the result is what an 11-bit mantissa throws away (FP32, FP64), what sums of 11
-  ///< bits throw away (16-bit types), or what cutting TF32 off instead of rounding loses
+  /// Uniform in [-1, 1], all 2^32 values for int32 (sums wrap); rounded to TF32's 11 bits for a TF32
+  /// rung: then only the sums may round.
+  zero_mean,
+  /// The result is what an 11-bit mantissa throws away (FP32, FP64), what sums of 11 bits throw away
+  /// (16-bit types), or what cutting TF32 off instead of rounding loses.
+  canary,
   positive,  ///< uniform in (0, 1]: errors that have one sign add up
-  graded,  ///< factors from 2^-100 to 2^100, about 1e-30 to 1e30, mixed, whose products FP32 holds
+  /// Factors from 2^-100 to 2^100, about 1e-30 to 1e30, mixed, whose products FP32 holds.
+  graded,
   infinite,  ///< zero_mean with a few infinities, NaNs and numbers whose products are too large
 };
+/// The result is exact in any order of summation: it is compared bit by bit.
+inline bool small_integers(Fill fill) {
+  return fill == Fill::integers || fill == Fill::other_integers;
+}
 
 /// What C holds before the call.
 enum class Before { poison, garbage };

@@ -239,11 +239,9 @@ diag::Diagnosis RungCheck::diagnose(const CaseResult& result) {
   evidence.tile = {size("BM"), size("BN"), size("BK"), size("TM"),
                    size("TN"), size("WM"), size("WN")};
   evidence.run = failure.outcome.run;
-  evidence.small_integers =
-      rung_.operation == Operation::product &&
-      (failure.fill == Fill::integers || failure.fill == Fill::other_integers);
+  evidence.small_integers = rung_.operation == Operation::product && small_integers(failure.fill);
   evidence.allowed_units = allowed_units(rung_, type_, failure.fill);
-  evidence.integers_passed = failure.fill >= Fill::zero_mean;
+  evidence.integers_passed = !small_integers(failure.fill);
   evidence.run_probe = [this](const diag::Matrix& a, const diag::Matrix& b,
                               const diag::Matrix& c) -> std::optional<diag::Run> {
     const Extents extents{a.rows, b.cols, a.cols};

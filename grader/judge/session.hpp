@@ -73,9 +73,8 @@ struct CallSpec {
   diag::Matrix a, b, c;
   bool reuse = false, checks = true;
   std::uint64_t instruction_budget = 1ull << 32;
-  bool samples = false;  ///< fill LaunchReport::samples
-  std::uint32_t tensor_gain =
-      1;  ///< what tensor cores multiply their products by; simulated GPU only
+  bool samples = false;           ///< fill LaunchReport::samples
+  std::uint32_t tensor_gain = 1;  ///< of the simulated tensor cores: factor of each product
 };
 
 /// Whoever can run a student's launcher once: on the simulated GPU (Session), or on a real one

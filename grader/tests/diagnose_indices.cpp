@@ -30,8 +30,8 @@ using Pair = std::pair<int, int>;
 constexpr auto right_a = [](int i, int, int k) { return Pair{i, k}; };
 constexpr auto right_b = [](int, int j, int k) { return Pair{k, j}; };
 
-Seen3 seen_of(int m, int n, int (*index)(int, int, int)) {
-  Seen3 seen{m, n, {0, 1, 2, 7, 8, 9}, {}};
+SeenIndices seen_of(int m, int n, int (*index)(int, int, int)) {
+  SeenIndices seen{m, n, {0, 1, 2, 7, 8, 9}, {}};
   for (const int k : seen.steps)
     for (int i = 0; i < m; ++i)
       for (int j = 0; j < n; ++j) seen.values.push_back(index(i, j, k));
@@ -61,7 +61,7 @@ TEST_CASE("indices are written as sums of what i, j and k contribute") {
 }
 
 TEST_CASE("what was not seen does not count") {
-  Seen3 seen = seen_of(48, 64, [](int i, int, int) { return i / 4; });
+  SeenIndices seen = seen_of(48, 64, [](int i, int, int) { return i / 4; });
   for (std::size_t e = 5; e < seen.values.size(); e += 7) seen.values[e] = -1;
   const auto f = fit_index(seen, {2, 4, 8});
   REQUIRE(f);

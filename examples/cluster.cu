@@ -18,6 +18,7 @@ namespace cg = cooperative_groups;
 
 constexpr int kBins = 4096, kCluster = 4, kShare = kBins / kCluster, kThreads = 256;
 
+// kCluster blocks: the simulated GPU reads numbers here, no names.
 __global__ void __cluster_dims__(4, 1, 1)
     histogram(const unsigned short* data, int n, unsigned* bins) {
   __shared__ unsigned mine[kShare];

@@ -2,7 +2,8 @@
 # tutorial.sh STAGE VENV OUT: builds the students' tutorial into the folder OUT, which must not be there. STAGE is the
 # handout's own tree: what the pages show of labs, commands and messages comes from it, so a page shows the file as it is
 # given out, no lab that is not released, and no command that students do not have. Chapters, what draws them, and what
-# they list of the grader's sources come from the last commit. Sphinx is installed into VENV (docs/tools/build.sh). Run it where the commit is.
+# they list of the grader's sources come from the last commit. Sphinx is installed into VENV (docs/tools/build.sh). Run
+# it where the commit is.
 set -u
 here=$(dirname "$0")
 # shellcheck source=grader/scripts/lib.sh

@@ -129,7 +129,9 @@ __device__ inline float element(MatrixView<const float> a, MatrixView<const floa
   return sum;
 }
 
-/// Calls act(row, col) for the first of four neighbours of each group of sums that are a lane's.
+/// Calls act(i, j, e, down, right) for each group of four sums of a lane that are neighbours in a row
+/// of C: sums.of[i][j + 0..3][e], the first of them `down` rows and `right` columns into the warp's
+/// tile.
 template <typename S, typename Act>
 __device__ void for_fours(Act act) {
   constexpr int M = S::FRAGMENTS_M, N = S::FRAGMENTS_N;

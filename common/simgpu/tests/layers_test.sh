@@ -19,7 +19,8 @@ check:           report
 count:           report options ptx
 exec:            report options half float8 instructions tensor_map ptx memory check count processor
 processor:
-device:          report options ptx memory check count exec
+launch_shape:    options
+device:          report options ptx memory check count exec launch_shape
 include:
 runtime:         device include wire
 runtime/api:     runtime device include half tensor_map

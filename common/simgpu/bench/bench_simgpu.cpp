@@ -79,30 +79,31 @@ Figure measure(Device& device, simgpu::ModuleId module, const char* kernel, cons
 }
 
 /// Tensor-core instructions a second of one host thread's CPU time, with counters: best of the
-/// repetitions.
-double measure_mma(const char* path) {
+/// repetitions. `in_trip`: how many of them, of `operations` each, the block issues in one trip.
+double measure_tensor(const char* path, const char* kernel, unsigned warps, unsigned in_trip,
+                      std::uint64_t operations) {
   std::ifstream in(path);
   Device device;
   const simgpu::ModuleId module = device.load_module({std::istreambuf_iterator<char>(in), {}});
-  constexpr unsigned kWarps = 8, kTrips = 2000, kEach = 8;
+  constexpr unsigned kTrips = 2000;
   struct {
     DevicePtr out;
     int trips;
-  } args{device.alloc(kWarps * 32 * 4, "out"), kTrips};
+  } args{device.alloc(warps * 32 * 4, "out"), kTrips};
   simgpu::LaunchOptions options;
   options.host_threads = 1;
   double best = 0;
   for (int repetition = 0; repetition < 7; ++repetition) {
     const double before = cpu_seconds();
-    const auto report = device.launch(module, "_Z12mma_m16n8k16Pji", {1, 1, 1}, {kWarps * 32, 1, 1},
-                                      0, std::as_bytes(std::span(&args, 1)).first(12), options);
+    const auto report = device.launch(module, kernel, {1, 1, 1}, {warps * 32, 1, 1}, 0,
+                                      std::as_bytes(std::span(&args, 1)).first(12), options);
     const double used = cpu_seconds() - before;
-    const std::uint64_t expected = std::uint64_t{2} * 16 * 8 * 16 * kWarps * kTrips * kEach;
-    if (!report.findings.empty() || report.total.tensor_ops.at("f16") != expected) {
+    const std::uint64_t issued = std::uint64_t{kTrips} * in_trip;
+    if (!report.findings.empty() || report.total.tensor_ops.at("f16") != operations * issued) {
       std::fprintf(stderr, "unexpected finding or count\n");
       std::exit(1);
     }
-    best = std::max(best, kWarps * kTrips * kEach / used);
+    best = std::max(best, static_cast<double>(issued) / used);
   }
   return best;
 }
@@ -161,6 +162,11 @@ int main(int argc, char** argv) {
       std::printf("all checks: %.3g thread-instructions/s\n", checks.wall);
     }
   }
-  if (argc > 3) std::printf("mma m16n8k16: %.3g warp-instructions/s\n", measure_mma(argv[3]));
+  if (argc > 3) {
+    std::printf("mma m16n8k16: %.3g warp-instructions/s\n",
+                measure_tensor(argv[3], "_Z12mma_m16n8k16Pji", 8, 8 * 8, 2 * 16 * 8 * 16));
+    std::printf("wgmma m64n64k16: %.3g warpgroup-instructions/s\n",
+                measure_tensor(argv[3], "_Z15wgmma_m64n64k16Pji", 4, 4, 2 * 64 * 64 * 16));
+  }
   return 0;
 }

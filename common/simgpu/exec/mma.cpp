@@ -1,5 +1,6 @@
 // mma.sync and wmma.mma (PTX ISA 9.7.15.5 and 9.7.15.4): decoding and reports. The handlers are in
-// kernels/mma.cpp, where elements lie is in fragments.hpp.
+// kernels/mma.cpp, where elements lie is in fragments.hpp. wgmma (kernels/wgmma.cpp) adds in the same
+// way.
 //
 // Arithmetic. The ISA leaves open in which order and how precisely a tensor core adds, and real
 // ones differ: they align C and the products of a few k to the largest, and cut off low bits (Fasi,
@@ -8,7 +9,8 @@
 // instructions drifts towards zero. Here:
 //   f16, bf16, tf32   Products are exact. C and the k products are added in order of k in double,
 //                     and brought to the type of D once: cut off for FP32, rounded to nearest even
-//                     for FP16. tf32 ignores the low 13 bits of its operands. Compare with hardware
+//                     for FP16. The k of one instruction are added so: of wgmma 8 tf32, 16 f16 and
+//                     bf16, 32 FP8. tf32 ignores the low 13 bits of its operands. Compare with hardware
 //                     by tolerance, or with data whose sums are exact in FP32 (small integers): then
 //                     every order gives the same bits.
 //   f64               A chain of fused multiply-adds over k that begins with C: this is what

@@ -44,12 +44,12 @@ unsigned bytes_of(const Case& c) {
 unsigned depth(const Case& c) {
   return 32 / bytes_of(c);
 }
-u64 encode(const Case& c, int v) {
+u64 encode(const Case& c, double v) {
   if (c.type == "f16") return to_half(v);
   if (c.type == "bf16") return to_bfloat(v);
   if (c.type == "tf32") return to_slot(static_cast<float>(v));
   if (is_float8(c)) return to_float8(v, c.type == "e5m2");
-  return static_cast<u64>(v) & 0xff;
+  return static_cast<u64>(static_cast<int>(v)) & 0xff;
 }
 
 /// Byte of element (r, k) of an operand, by the figures of the ISA.
@@ -218,6 +218,47 @@ TEST_CASE("wgmma: every type, layout, source of A and size", "[proxy][wgmma]") {
     check_product({.type = "f16", .n = n, .half_sums = true});
     check_product({.type = "e4m3", .n = n, .negates = true, .half_sums = true});
     check_product({.type = "e5m2", .n = n, .clears = true});
+  }
+}
+
+TEST_CASE("wgmma: FP32 sums are cut off, FP16 sums rounded, once for each instruction",
+          "[proxy][wgmma]") {
+  // To C = 1024 (rows from 32 on: -1024) comes three quarters of the unit of its last place, once in
+  // columns 0 to 7 and twice in the others. Rounding would go up to 1 and 2 units; cutting off after
+  // each product would stay at 0.
+  for (const char* type : {"f16", "bf16", "tf32", "e4m3", "e5m2", "half"}) {
+    Case c{type, 16, 0};
+    c.half_sums = c.type == "half";
+    if (c.half_sums) c.type = "f16";
+    INFO(type);
+    const double unit = c.half_sums ? 1 : 0x1p-13, b = c.half_sums ? 1 : 0x1p-7;
+    const auto put = [&](std::vector<u8>& image, unsigned at, double v) {
+      const u64 bits = encode(c, v);
+      std::memcpy(&image[at], &bits, bytes_of(c));
+    };
+    std::vector<u8> image(kImageBytes, 0);
+    for (unsigned k = 0; k < 2; ++k) {
+      for (unsigned m = 0; m < 64; ++m)
+        put(image, place(c, false, m, k), (m < 32 ? 0.75 : -0.75) * unit / b);
+      for (unsigned n = 0; n < 16; ++n) put(image, kB + place(c, false, n, k), n < 8 && k ? 0 : b);
+    }
+    const unsigned registers = c.half_sums ? 4 : 8;
+    const auto bits = [&](double v) {
+      return c.half_sums ? to_half(v) * 0x10001u : static_cast<u32>(to_slot(static_cast<float>(v)));
+    };
+    std::vector<u32> d(registers * 128), want(d.size());
+    for (unsigned i = 0; i < d.size(); ++i) {
+      const double sign = i % 128 < 64 ? 1 : -1;
+      const bool twice = i / 128 >= registers / 2;
+      d[i] = bits(sign * 1024);
+      want[i] = bits(sign * (1024 + (c.half_sums ? twice ? 2 : 1 : twice ? unit : 0)));
+    }
+    Gpu gpu(kernel_text(c, registers));
+    const DevicePtr image_at = gpu.upload(image, "image"), d_at = gpu.upload(d, "d");
+    gpu.device.set_max_dynamic_shared(gpu.module, "k", kImageBytes);
+    gpu.run("k", {1, 1, 1}, {128, 1, 1}, kImageBytes, LaunchOptions{}, image_at, image_at, d_at,
+            descriptor(c, false, 0), descriptor(c, false, kB));
+    CHECK(gpu.download<u32>(d_at, d.size()) == want);
   }
 }
 

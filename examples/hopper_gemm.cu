@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "common/cuda_check.cuh"
+#include "common/hopper.cuh"
 #include "common/matrix.hpp"
-#include "lab5_tensor_core/given/hopper.cuh"
 
 // A block makes 64 x 256 of C in steps of 64 along K: rows of tiles are boxes of 64 halves, the 128 bytes that TMA swizzles.
 constexpr int BM = 64, BN = 256, BK = 64, BOX = 64, THREADS = 128;

@@ -81,14 +81,14 @@ constexpr CUtensorMapDataType TYPE<__nv_bfloat16> = CU_TENSOR_MAP_DATA_TYPE_BFLO
 
 /// Describes m to TMA, to be copied in boxes of `rows` rows of 128 bytes, swizzled.
 template <typename T>
-CUtensorMap tensor_map(MatrixView<const T> m, int rows) {
+CUtensorMap tensor_map(MatrixView<const T> m, int rows, CUtensorMapDataType type = TYPE<T>) {
   const cuuint64_t extents[] = {cuuint64_t(m.cols), cuuint64_t(m.rows)};  // innermost first
   const cuuint64_t row_bytes = m.ld * sizeof(T);
   const cuuint32_t box[] = {128 / sizeof(T), cuuint32_t(rows)}, steps[] = {1, 1};
   CUtensorMap map;
   tensor_map_check(
-      tensor_map_encoder()(&map, TYPE<T>, 2, const_cast<T*>(m.data), extents, &row_bytes, box,
-                           steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+      tensor_map_encoder()(&map, type, 2, const_cast<T*>(m.data), extents, &row_bytes, box, steps,
+                           CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                            CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
   return map;
 }

@@ -1,5 +1,6 @@
 // Speed and accuracy of lab 6's three products beside cuBLAS in FP32, tile by tile and size by size:
-// docs/results/h200/three-products.txt. grader/author/sweep/three_products.sh compiles and runs it.
+// docs/results/h200/three-products.txt. grader/author/sweep/three_products.sh compiles and runs it, on
+// Hopper: 6.3.4 takes part.
 //
 //     three_products [M,N,K ...]     those shapes; without any, the ones of the table
 #include <cublas_v2.h>
@@ -7,12 +8,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "grader/author/sweep/three_wgmma.hpp"
 #include "lab6_summit/solution/three_products.cu"
 
 namespace {
@@ -101,11 +104,16 @@ struct Row {
 
 class Bench {
  public:
-  static constexpr int CUBLAS = 0, OURS = 1, NEVER = 2, TILES = 3;
+  static constexpr int CUBLAS = 0, MMA = 1, NEVER = 2, WGMMA = 3, TILES = 4;
 
   Bench() {
     if (cublasCreate(&cublas_) != CUBLAS_STATUS_SUCCESS) std::exit(1);
     cublasSetMathMode(cublas_, CUBLAS_PEDANTIC_MATH);
+    // What a stream has freed stays in its pool: 6.3.4 takes memory for each product.
+    cudaMemPool_t pool = nullptr;
+    std::uint64_t all = UINT64_MAX;
+    CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
+    CUDA_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
     CUDA_CHECK(cudaEventCreate(&begin_));
     CUDA_CHECK(cudaEventCreate(&end_));
     candidates = {
@@ -114,6 +122,12 @@ class Bench {
          [](View a, View b, MatrixView<float> c) { gemm_three_products<float>(a, b, c, nullptr); }},
         {"6.3.1", [](View a, View b,
                      MatrixView<float> c) { gemm_three_step_by_step<float>(a, b, c, nullptr); }},
+        {"6.3.4", [](View a, View b, MatrixView<float> c) { three_wgmma(a, b, c); }},
+        {"wgmma 128x128", three_wgmma<128>},
+        {"wgmma 128x96", three_wgmma<96>},
+        {"wgmma 128x64", three_wgmma<64>},
+        {"wgmma 128x32", three_wgmma<32>},
+        {"its parts of B alone", [](View, View b, MatrixView<float>) { parts_of_b(b); }},
         tile<Shape<128, 128, 64, 32, 3>>("128x128 64x32"),
         tile<Shape<128, 128, 32, 64, 3>>("128x128 32x64"),
         tile<Shape<64, 256, 64, 32, 3>>("64x256 64x32"),
@@ -212,24 +226,30 @@ std::string name_of(const Extents& e) {
 
 void print_speed(const std::vector<Extents>& shapes, const std::vector<std::vector<Row>>& rows) {
   std::printf("\n==== speed beside cuBLAS in FP32: TFLOP/s, and the ratio (least and most)\n");
-  std::printf("%-16s%10s%10s   ratio\n", "M x N x K", "cuBLAS", "6.3.2");
+  std::printf("%-16s%10s%10s   %-20s%10s   ratio\n", "M x N x K", "cuBLAS", "6.3.2", "ratio",
+              "6.3.4");
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const Extents& e = shapes[i];
-    const Row &theirs = rows[i][Bench::CUBLAS], &ours = rows[i][Bench::OURS];
     const double flop = 2e-12 * e.m * e.n * e.k;
-    std::printf("%-16s%10.1f%10.1f   %.2f (%.2f %.2f)\n", name_of(e).c_str(), flop / theirs.seconds,
-                flop / ours.seconds, ours.ratio, ours.least, ours.most);
+    std::printf("%-16s%10.1f", name_of(e).c_str(), flop / rows[i][Bench::CUBLAS].seconds);
+    for (const int which : {Bench::MMA, Bench::WGMMA}) {
+      const Row& ours = rows[i][which];
+      std::printf("%10.1f   %.2f (%.2f %.2f)   ", flop / ours.seconds, ours.ratio, ours.least,
+                  ours.most);
+    }
+    std::printf("\n");
   }
 }
 
 void print_errors(const std::vector<Extents>& shapes, const std::vector<std::vector<Row>>& rows) {
   std::printf("\n==== errors in u(|A||B|): the worst, and the mean\n");
-  std::printf("%-16s%-11s%18s%18s%18s\n", "M x N x K", "data", "cuBLAS", "6.3.2", "never promoted");
+  std::printf("%-16s%-11s%18s%18s%18s%18s\n", "M x N x K", "data", "cuBLAS", "6.3.2", "6.3.4",
+              "never promoted");
   const char* const names[] = {"zero-mean", "positive", "graded"};
   for (std::size_t i = 0; i < shapes.size(); ++i)
     for (int data = 0; data < 3; ++data) {
       std::printf("%-16s%-11s", name_of(shapes[i]).c_str(), names[data]);
-      for (const int which : {Bench::CUBLAS, Bench::OURS, Bench::NEVER})
+      for (const int which : {Bench::CUBLAS, Bench::MMA, Bench::WGMMA, Bench::NEVER})
         std::printf("%9.2f %8.3f", rows[i][which].worst[data], rows[i][which].mean[data]);
       std::printf("\n");
     }
@@ -238,11 +258,16 @@ void print_errors(const std::vector<Extents>& shapes, const std::vector<std::vec
 void print_tiles(const Bench& bench, const std::vector<Extents>& shapes,
                  const std::vector<std::vector<Row>>& rows) {
   std::printf("\n==== tiles of a block and of a warp: the ratio to cuBLAS in FP32\n%-24s", "");
-  for (const Extents& e : shapes) std::printf("%7d", e.m);
+  const auto square = [&](std::size_t i) {
+    return shapes[i].m == shapes[i].n && shapes[i].n == shapes[i].k;
+  };
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+    if (square(i)) std::printf("%7d", shapes[i].m);
   std::printf("\n");
   for (std::size_t t = Bench::TILES; t < bench.candidates.size(); ++t) {
     std::printf("%-24s", bench.candidates[t].name.c_str());
-    for (const auto& shape : rows) std::printf("%7.2f", shape[t].ratio);
+    for (std::size_t i = 0; i < shapes.size(); ++i)
+      if (square(i)) std::printf("%7.2f", rows[i][t].ratio);
     std::printf("\n");
   }
 }
@@ -256,8 +281,12 @@ int main(int argc, char** argv) {
     if (std::sscanf(argv[i], "%d,%d,%d", &e.m, &e.n, &e.k) != 3) return 4;
     shapes.push_back(e);
   }
-  if (shapes.empty())
+  if (shapes.empty()) {
     for (const int n : {512, 1024, 2048, 4096, 8192, 1025, 2049, 4095}) shapes.push_back({n, n, n});
+    for (const Extents& e :
+         {Extents{64, 8192, 8192}, {8192, 64, 8192}, {8192, 8192, 256}, {256, 256, 16384}})
+      shapes.push_back(e);  // flat, thin, an outer product nearly, deep
+  }
   Bench bench;
   std::vector<std::vector<Row>> rows;
   for (const Extents& e : shapes) rows.push_back(bench.measure(e));

@@ -18,11 +18,13 @@ arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr
 
 work=$(mktemp -d) || exit 3
 trap 'rm -rf "$work"' EXIT
-"$nvcc" -O3 -std=c++17 -I. -gencode "arch=compute_$arch,code=sm_$arch" "$here/three_products.cu" -lcublas -o "$work/bench" || exit 1
+[ "$arch" = 90 ] || fail "no Hopper GPU: 6.3.4 runs on compute capability 9.0 alone"
+"$nvcc" -O3 -std=c++17 -I. -gencode arch=compute_90a,code=sm_90a "$here/three_products.cu" "$here/three_wgmma.cu" -lcublas -o "$work/bench" ||
+    exit 1
 when=$(date -u '+%Y-%m-%d %H:%M UTC')
 "$work/bench" >"$work/table" || fail "the measurement broke off: '$file' is as it was"
 {
-    echo "${gpu%%,*}, driver${gpu#*,}, CUDA $cuda (nvcc -O3, sm_$arch), commit $commit, $when. C = A * B in FP32, all row-major, dense. Times are of zero-mean"
+    echo "${gpu%%,*}, driver${gpu#*,}, CUDA $cuda (nvcc -O3, sm_90a), commit $commit, $when. C = A * B in FP32, all row-major, dense. Times are of zero-mean"
     echo "data, uniform in [-1, 1); positive data is uniform in (0, 1]; graded factors lie between 2^-100 and 2^100, about 1e-30 and 1e30. Errors are those of"
     echo "up to 1024 rows against FP64, u = 2^-24. All kernels of a shape take turns in one process: 9 rounds of about 10 ms each. A ratio is cuBLAS's time"
     echo "to the kernel's in the same round, the median."

@@ -107,6 +107,18 @@ double shared_bytes(const Extents& e, const Parameters& p, std::uint64_t) {
   return 4 * (padded / p.at("WM") + padded / p.at("WN"));
 }
 
+/// A and B pass through threads once: B to be split, A where its rows are not aligned.
+double sectors_copied_first(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  const auto size = static_cast<std::int64_t>(bytes);
+  return p.at("slack") *
+         static_cast<double>(e.m * ceil_div(e.k * size, 32) + e.k * ceil_div(e.n * size, 32));
+}
+/// A's fragments, for each tile of C, and B once, to be transposed.
+double bytes_of_fragments(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  const double once = static_cast<double>(e.k * e.n * static_cast<std::int64_t>(bytes));
+  return padded_products(e, p, bytes) / p.at("BN") * static_cast<double>(bytes) + once;
+}
+
 const char* const not_hidden =
     "Warps wait for copies while they have nothing to multiply. Begin a copy STAGES - 1 steps "
     "before its tile is needed, and wait only for the oldest group.";
@@ -122,6 +134,11 @@ const char* const much_scratch =
 const char* const narrow_copies =
     "More copies of B than its rows require: 16 bytes at a time where every row begins at a "
     "multiple of 16, else 8 where it begins at a multiple of 8.";
+const char* const not_by_tma =
+    "Threads load what a block multiplies: TMA can bring whole tiles, ordered by one thread.";
+const char* const not_by_wgmma =
+    "Threads read more of the tiles than A's fragments, once per tile of C: both parts of B are "
+    "for wgmma to read.";
 const char* const padding =
     "Many products are made of rows or columns that C does not have: a large tile hangs over the "
     "edge of a thin matrix. Choose a tile for the shape.";
@@ -252,6 +269,29 @@ grader::Goal fragments_reused(const char* stage) {
       .at = aligned_and_ragged};
 }
 
+grader::Goal brought_by_tma(const char* stage) {
+  return {.stage = stage,
+          .key = "thread_sectors",
+          .what = "sectors loaded by threads",
+          .diagnosis = "NO-SHARED",
+          .missed = not_by_tma,
+          .parameters = {{"slack", 1.05}},
+          .measure = grader::thread_sectors,
+          .bound = sectors_copied_first,
+          .at = aligned_and_ragged};
+}
+grader::Goal parts_read_by_wgmma(const char* stage) {
+  return {.stage = stage,
+          .key = "shared_bytes",
+          .what = "bytes read from shared memory by threads",
+          .diagnosis = "NO-REUSE",
+          .missed = not_by_wgmma,
+          .parameters = {{"BM", 128}, {"BN", 32}, {"BK", 32}, {"slack", 1.05}},
+          .measure = grader::shared_bytes_read,
+          .bound = bytes_of_fragments,
+          .at = aligned_and_ragged};
+}
+
 const std::vector<Extents> deep = {{256, 256, 2048}, {131, 129, 2047}};
 const std::vector<Extents> thin = {{24, 1024, 128}, {1000, 30, 127}};
 const std::vector<Extents> small = {{256, 256, 1024}, {65, 1000, 1023}};
@@ -300,6 +340,14 @@ const std::vector<grader::Goal> goals = {
     fragments_reused("6.3.2"),
     registers_only("6.3.2"),
     few_registers("6.3.2", 320),
+
+    three_made("6.3.4"),
+    not_four("6.3.4"),
+    brought_by_tma("6.3.4"),
+    parts_read_by_wgmma("6.3.4"),
+    no_conflicts("6.3.4"),
+    registers_only("6.3.4"),
+    few_registers("6.3.4"),
 };
 
 const grader::GoalList registered("lab6_summit", goals);

@@ -6,6 +6,7 @@
 
 #include "common/async_copy.cuh"
 #include "common/mma_sync.cuh"
+#include "lab6_summit/given/fp32_element.cuh"
 
 constexpr int V = VEC<float>;
 constexpr int MMA_M = 16, MMA_N = 8, MMA_K = 8;  // one mma multiplies (16, 8) by (8, 8)
@@ -120,14 +121,6 @@ __device__ void load_fragments(Fragments<S>& f, Stage<S>& stage, int row, int co
 }
 
 // ---- C
-
-/// An element of A * B by multiply-adds in FP32.
-__device__ inline float element(MatrixView<const float> a, MatrixView<const float> b, int row,
-                                int col) {
-  float sum = 0;
-  for (int k = 0; k < a.cols; ++k) sum += a(row, k) * b(k, col);
-  return sum;
-}
 
 /// Calls act(i, j, e, down, right) for each group of four sums of a lane that are neighbours in a row
 /// of C: sums.of[i][j + 0..3][e], the first of them `down` rows and `right` columns into the warp's

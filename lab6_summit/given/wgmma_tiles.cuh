@@ -1,0 +1,247 @@
+// What three_wgmma.cu multiplies, and how it gets there: tiles of floats in shared memory, of A as it
+// is and of B in two parts, fragments of A in registers, and what goes to C.
+#pragma once
+
+#include <cfloat>
+
+#include "common/hopper.cuh"
+#include "common/hopper_operand.cuh"
+#include "common/mma_sync.cuh"
+#include "lab6_summit/given/fp32_element.cuh"
+
+// A block makes 128 x BN of C, BN being 32, 64, 96 or 128, in steps of 128 bytes along K. Two warpgroups multiply 64 rows each;
+// one thread of one more warp orders copies.
+constexpr int BM = 128, BK = 32, WGMMA_K = 8, WARPS = 8, THREADS = WARPS * 32 + 32;
+
+/// What one step multiplies, swizzled as copy_box does it. Rows of B's parts are along k.
+template <int BN>
+struct alignas(1024) SplitStage {
+  float a[BM][BK];                       // (BM, BK), all of A's bits
+  float b_big[BN][BK], b_small[BN][BK];  // (BN, BK)
+};
+
+/// As many stages as a block of Hopper has room for.
+template <int BN>
+struct SplitRing {
+  static constexpr int STAGES = int{192 * 1024} / int{sizeof(SplitStage<BN>)};
+  SplitStage<BN> stage[STAGES];
+  Barrier full[STAGES], empty[STAGES];  // all bytes are there; all warps have multiplied them
+};
+
+/// A place in the ring, and how often the ring has been passed.
+template <int STAGES>
+struct PlaceOf {
+  int stage = 0;
+  unsigned parity = 0;
+  __device__ void advance() {
+    if (++stage == STAGES) stage = 0, parity ^= 1;
+  }
+};
+
+/// The ring in dynamic shared memory, its barriers ready; called by all threads.
+template <int BN>
+__device__ SplitRing<BN>& split_ring() {
+  using Ring = SplitRing<BN>;
+  extern __shared__ unsigned char memory[];
+  auto& ring = *reinterpret_cast<Ring*>(memory + (1024 - shared_address(memory) % 1024) % 1024);
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < Ring::STAGES; ++s) ring.full[s].init(1), ring.empty[s].init(WARPS);
+    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");  // TMA shall see them
+  }
+  __syncthreads();
+  return ring;
+}
+
+/// The origin in C of the n-th tile: down eight rows of tiles, then to the right, as in 5.4.
+struct TileOrigin {
+  int row, col;
+};
+template <int BN>
+__device__ TileOrigin tile_origin(int n, MatrixView<float> c) {
+  constexpr int DOWN = 8;
+  const int rows = (c.rows + BM - 1) / BM, cols = (c.cols + BN - 1) / BN;
+  const int first = n / (DOWN * cols) * DOWN, within = n % (DOWN * cols);
+  const int down = min(rows - first, DOWN);
+  return {(first + within % down) * BM, within / down * BN};
+}
+template <int BN>
+GEMM_LAB_HOST_DEVICE int tile_count(MatrixView<float> c) {
+  return ((c.rows + BM - 1) / BM) * ((c.cols + BN - 1) / BN);
+}
+
+/// Orders all boxes of this block's tiles, as soon as there is a place for them; called by one thread.
+template <int BN>
+__device__ void copy_steps(SplitRing<BN>& ring, const CUtensorMap& a, const CUtensorMap& b_big,
+                           const CUtensorMap& b_small, MatrixView<float> c, int steps) {
+  PlaceOf<SplitRing<BN>::STAGES> place;
+  for (int n = blockIdx.x; n < tile_count<BN>(c); n += gridDim.x) {
+    const TileOrigin origin = tile_origin<BN>(n, c);
+    for (int k0 = 0; k0 < steps * BK; k0 += BK, place.advance()) {
+      SplitStage<BN>& to = ring.stage[place.stage];
+      Barrier& arrived = ring.full[place.stage];
+      ring.empty[place.stage].wait(place.parity ^ 1);
+      arrived.arrive_and_expect(sizeof to);
+      copy_box(to.a, a, origin.row, k0, arrived);
+      copy_box(to.b_big, b_big, origin.col, k0, arrived);
+      copy_box(to.b_small, b_small, origin.col, k0, arrived);
+    }
+  }
+}
+
+// ---- fragments
+
+/// What a lane holds of the (16, 8) of A that a warp multiplies, for the 16 rows of a tile that begin
+/// at `row` and the columns that begin at `col`: rows g and g + 8, with g = lane / 4, at column
+/// lane % 4, then the same rows at lane % 4 + 4.
+__device__ inline void load_fragment(float (&x)[4], const float (&tile)[BM][BK], int row, int col) {
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+#pragma unroll
+  for (int r = 0; r < 4; ++r) {
+    const int at = row + g + r % 2 * 8, chunk = col / 4 + r / 2;  // chunks of 16 bytes
+    x[r] = tile[at][(chunk ^ at % 8) * 4 + t];
+  }
+}
+
+// Registers of d and of a, as asm wants them, and the instruction for tiles of n columns, n / 2
+// registers of d.
+#define SUMS_16(i)                                                                            \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
+      "+f"(d[i + 6]), "+f"(d[i + 7]), "+f"(d[i + 8]), "+f"(d[i + 9]), "+f"(d[i + 10]),        \
+      "+f"(d[i + 11]), "+f"(d[i + 12]), "+f"(d[i + 13]), "+f"(d[i + 14]), "+f"(d[i + 15])
+#define REGISTERS_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define REGISTERS_32 \
+  REGISTERS_16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define REGISTERS_48 \
+  REGISTERS_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
+#define REGISTERS_64 \
+  REGISTERS_48 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define WGMMA_TF32(n, sums, a0, a1, a2, a3, described, ...)                                      \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" n "k8.f32.tf32.tf32 {" sums "}, {" a0 ", " a1 \
+               ", " a2 ", " a3 "}, " described ", 1, 1, 1;"                                      \
+               : __VA_ARGS__                                                                     \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b))
+
+/// Starts d += a * b, (64, BN) by the four warps of a warpgroup, 8 along k, in TF32: a in registers,
+/// b described. Registers of d lie as in 5.4. Neither a nor d may be touched before wgmma_wait.
+template <int COUNT>
+GEMM_LAB_DEVICE void wgmma(float (&d)[COUNT], const unsigned (&a)[4], std::uint64_t b) {
+  if constexpr (COUNT == 16)
+    WGMMA_TF32("32", REGISTERS_16, "%16", "%17", "%18", "%19", "%20", SUMS_16(0));
+  else if constexpr (COUNT == 32)
+    WGMMA_TF32("64", REGISTERS_32, "%32", "%33", "%34", "%35", "%36", SUMS_16(0), SUMS_16(16));
+  else if constexpr (COUNT == 48)
+    WGMMA_TF32("96", REGISTERS_48, "%48", "%49", "%50", "%51", "%52", SUMS_16(0), SUMS_16(16),
+               SUMS_16(32));
+  else
+    WGMMA_TF32("128", REGISTERS_64, "%64", "%65", "%66", "%67", "%68", SUMS_16(0), SUMS_16(16),
+               SUMS_16(32), SUMS_16(48));
+}
+
+/// wgmma_fence and wgmma_wait, for these sums. Neither instruction names d: without the empty asm the
+/// compiler may move what writes d behind the fence, and what reads it before the wait.
+template <int COUNT>
+GEMM_LAB_DEVICE void wgmma_fence(float (&d)[COUNT]) {
+#pragma unroll
+  for (int i = 0; i < COUNT; ++i) asm volatile("" : "+f"(d[i]) : : "memory");
+  wgmma_fence();
+}
+template <int COUNT>
+GEMM_LAB_DEVICE void wgmma_wait(float (&d)[COUNT]) {
+  wgmma_wait();
+#pragma unroll
+  for (int i = 0; i < COUNT; ++i) asm volatile("" : "+f"(d[i]) : : "memory");
+}
+
+// ---- C
+
+/// Stores the (16, BN) sums of a warp whose first is (row0, col0), as far as C exists. What is not
+/// finite is computed once more, as in 6.3.2.
+template <int BN>
+__device__ void store_sums(const float (&sums)[BN / 2], MatrixView<const float> a,
+                           MatrixView<const float> b, MatrixView<float> c, int row0, int col0) {
+  const int lane = threadIdx.x % 32;
+  const bool pairs = reinterpret_cast<std::size_t>(c.data) % 8 == 0 && c.ld % 2 == 0;
+  float zero = 0;  // NaN if any of the sums is not finite
+#pragma unroll
+  for (int i = 0; i < BN / 2; i += 2) {  // registers i and i + 1 are neighbours
+    const int row = row0 + lane / 4 + i % 4 / 2 * 8, col = col0 + i / 4 * 8 + lane % 4 * 2;
+    zero += (sums[i] - sums[i]) + (sums[i + 1] - sums[i + 1]);
+    if (row >= c.rows || col >= c.cols) continue;
+    if (pairs && col + 1 < c.cols) {
+      *reinterpret_cast<float2*>(&c(row, col)) = make_float2(sums[i], sums[i + 1]);
+    } else {
+      c(row, col) = sums[i];
+      if (col + 1 < c.cols) c(row, col + 1) = sums[i + 1];
+    }
+  }
+  if (zero == 0) return;
+#pragma unroll 1
+  for (int i = 0; i < BN / 2; ++i) {
+    const int row = row0 + lane / 4 + i % 4 / 2 * 8, col = col0 + i / 4 * 8 + lane % 4 * 2 + i % 2;
+    if (row < c.rows && col < c.cols && !(fabsf(c(row, col)) <= FLT_MAX))
+      c(row, col) = element(a, b, row, col);
+  }
+}
+
+// ---- the parts of B
+
+/// Two matrices of one shape in memory of their own, rows aligned, until the stream has passed here.
+class TwoParts {
+ public:
+  TwoParts(int rows, int cols, cudaStream_t stream) : memory_(stream) {
+    const int ld = ceil_div(cols, 4) * 4;
+    const std::size_t count = static_cast<std::size_t>(rows) * ld;
+    float* const data = memory_.allocate(2 * count);
+    big = {data, rows, cols, ld};
+    small = {data + count, rows, cols, ld};
+  }
+  MatrixView<float> big = {}, small = {};
+
+ private:
+  StreamMemory<float> memory_;
+};
+
+// ---- launches
+
+inline int multiprocessors() {
+  int device = 0, count = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  return count;
+}
+
+using SplitKernel = void (*)(CUtensorMap a, CUtensorMap b_big, CUtensorMap b_small,
+                             MatrixView<const float> whole_a, MatrixView<const float> whole_b,
+                             MatrixView<float> c);
+
+/// As many blocks as there are multiprocessors, or tiles. A's rows are copied first if they are not
+/// aligned; all of its bits come along, as the kernel splits it.
+template <int BN>
+void launch(SplitKernel kernel, MatrixView<const float> a, MatrixView<const float> b,
+            const TwoParts& parts, MatrixView<float> c, cudaStream_t stream) {
+  const Operand<float> rows_of_a(a, true, stream);
+  const int bytes = sizeof(SplitRing<BN>) + 1024, tiles = tile_count<BN>(c),
+            at_once = multiprocessors();
+  const int blocks = tiles < at_once ? tiles : at_once;
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  kernel<<<blocks, THREADS, bytes, stream>>>(
+      tensor_map(rows_of_a.view(), BM, CU_TENSOR_MAP_DATA_TYPE_FLOAT32),
+      tensor_map<float>(parts.big, BN), tensor_map<float>(parts.small, BN), a, b, c);
+  CUDA_CHECK_LAUNCH();
+}
+
+/// How long the busiest multiprocessor takes for C in tiles of BN columns, in hundredths of the time
+/// of a tile of 128. Measured: docs/results/h200/three-products.txt.
+template <int BN>
+int time_of(MatrixView<float> c) {
+  constexpr int OF_A_TILE = BN == 128 ? 100 : BN == 96 ? 78 : BN == 64 ? 57 : 42;
+  return ceil_div(tile_count<BN>(c), multiprocessors()) * OF_A_TILE;
+}
+/// The tile that takes the shortest; of equals the widest.
+inline int best_columns(MatrixView<float> c) {
+  int best = 128, time = time_of<128>(c);
+  if (const int t = time_of<96>(c); t < time) best = 96, time = t;
+  if (const int t = time_of<64>(c); t < time) best = 64, time = t;
+  if (const int t = time_of<32>(c); t < time) best = 32;
+  return best;
+}

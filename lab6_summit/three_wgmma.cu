@@ -1,0 +1,114 @@
+// Lab 6, 6.3.3 and 6.3.4: three products by wgmma. You will learn to give tensor cores a factor from
+// registers, so that it can be split there, and to let one warpgroup split and round while another
+// one multiplies.
+#include "common/matrix.hpp"
+#include "lab6_summit/given/wgmma_tiles.cuh"
+
+// ---- 6.3.3: the parts of B, transposed
+
+/// A float as two numbers that a tensor core reads, their bits.
+struct Parts {
+  unsigned big, small;
+};
+
+__device__ inline Parts split(float x) {
+  const unsigned bits = __float_as_uint(x);
+  // TODO(6.3.3) Your split of 6.3.
+  return {unwritten<unsigned>() + bits, 0};
+}
+
+/// The two parts of b, transposed: 32 x 32 elements per block, 32 x 8 threads. Of B, wgmma reads both
+/// parts in shared memory, rows along k; there they come from here.
+__global__ void split_transposed(MatrixView<const float> b, MatrixView<float> big,
+                                 MatrixView<float> small) {
+  // One more: the rows begin in 32 different banks, and a warp reads a column without conflicts.
+  [[maybe_unused]] __shared__ float tile[32][32 + 1];
+  const int across = (b.cols + 31) / 32, x = threadIdx.x;
+  const int row0 = blockIdx.x / across * 32, col0 = blockIdx.x % across * 32;
+#pragma unroll
+  for (int y = threadIdx.y; y < 32; y += 8)
+    if (row0 + y < b.rows && col0 + x < b.cols) tile[y][x] = b(row0 + y, col0 + x);
+  __syncthreads();
+#pragma unroll
+  for (int y = threadIdx.y; y < 32; y += 8)
+    if (col0 + y < big.rows && row0 + x < big.cols) {
+      const Parts parts = split(tile[x][y]);
+      big(col0 + y, row0 + x) = __uint_as_float(parts.big);
+      small(col0 + y, row0 + x) = __uint_as_float(parts.small);
+    }
+}
+
+// ---- 6.3.4: the kernel
+
+/// A's fragments of one step in two parts, the 16 rows of a warp.
+struct SplitRows {
+  unsigned big[BK / WGMMA_K][4], small[BK / WGMMA_K][4];  // (16, 8) each
+};
+__device__ inline void load_parts(SplitRows& rows, const float (&tile)[BM][BK], int row) {
+#pragma unroll
+  for (int i = 0; i < BK / WGMMA_K; ++i) {
+    float fragment[4];
+    load_fragment(fragment, tile, row, i * WGMMA_K);
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      const Parts parts = split(fragment[e]);
+      rows.big[i][e] = parts.big, rows.small[i][e] = parts.small;
+    }
+  }
+}
+
+/// C = A * B; block i makes tiles i, i + gridDim.x, ... of (BM, BN). whole_a and whole_b are what
+/// elements that are not finite are computed from once more.
+template <int BN>
+__global__ void __launch_bounds__(THREADS, 1)
+    three_wgmma_kernel(const __grid_constant__ CUtensorMap a,
+                       const __grid_constant__ CUtensorMap b_big,
+                       const __grid_constant__ CUtensorMap b_small, MatrixView<const float> whole_a,
+                       MatrixView<const float> whole_b, MatrixView<float> c) {
+  SplitRing<BN>& ring = split_ring<BN>();
+  const int steps = (whole_a.cols + BK - 1) / BK, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (warp == WARPS) {
+    if (lane == 0) copy_steps(ring, a, b_big, b_small, c, steps);
+    return;
+  }
+  PlaceOf<SplitRing<BN>::STAGES> place;
+  SplitRows rows;
+  for (int n = blockIdx.x; n < tile_count<BN>(c); n += gridDim.x) {
+    float sums[BN / 2] = {};  // (64, BN) by the warpgroup, (16, BN) by this warp
+    // TODO(6.3.4) For each step: when its place is full, load the parts of this warp's rows of A, and
+    //             multiply: wgmma(sums of the step, a part of A, a descriptor of a part of B), as in
+    //             5.4, three for each 8 along k, as in 6.3.1. The sums of a step begin at zero and
+    //             are promoted, as in 6.3.2. When it may be overwritten, the place is empty.
+    sums[0] = unwritten<float>();
+    (void)place, (void)rows, (void)steps, (void)lane;
+    const TileOrigin tile = tile_origin<BN>(n, c);
+    store_sums<BN>(sums, whole_a, whole_b, c, tile.row + warp * 16, tile.col);
+  }
+}
+
+template <typename T>
+void gemm_three_wgmma(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
+                      cudaStream_t stream) {
+  if (c.rows == 0 || c.cols == 0) return;
+  if (a.cols == 0) {  // there is no tensor map of nothing
+    CUDA_CHECK(cudaMemset2DAsync(c.data, c.ld * sizeof(T), 0, c.cols * sizeof(T), c.rows, stream));
+    return;
+  }
+  const TwoParts parts(b.cols, b.rows, stream);
+  split_transposed<<<ceil_div(b.rows, 32) * ceil_div(b.cols, 32), dim3(32, 8), 0, stream>>>(
+      b, parts.big, parts.small);
+  CUDA_CHECK_LAUNCH();
+  switch (best_columns(c)) {
+    case 32:
+      return launch<32>(three_wgmma_kernel<32>, a, b, parts, c, stream);
+    case 64:
+      return launch<64>(three_wgmma_kernel<64>, a, b, parts, c, stream);
+    case 96:
+      return launch<96>(three_wgmma_kernel<96>, a, b, parts, c, stream);
+    default:
+      return launch<128>(three_wgmma_kernel<128>, a, b, parts, c, stream);
+  }
+}
+
+// The kernel that 6.3.3 is judged by:
+#include "lab6_summit/given/wgmma_checks.cuh"

@@ -23,12 +23,13 @@ SELECTED_TESTS := $(if $(ONLY),$(foreach t,$(ONLY),$(filter %/$(t),$(ALL_TESTS))
 .PHONY: test
 test: ## authors: the project's own tests; ends with "N passed, N failed"
 	$(call ensure,$(PROGRAMS) $(GRADER_NEEDS) $(CUDART_LOCAL) $(CUDART_SEPARATE) $(filter $(BUILD)/%,$(SELECTED_TESTS)))
-	$(Q)TEST_SECONDS=$(if $(ONLY),,$(BUILD)/.test-seconds) bash $(SCRIPTS)/test.sh $(SELECTED_TESTS)
+	$(Q)TEST_SECONDS=$(if $(ONLY),,$(BUILD)/.test-seconds) CHANGED=$(if $(ONLY),,1) bash $(SCRIPTS)/test.sh $(SELECTED_TESTS)
 
-# What make test leaves out where nothing asks for it: every mutant and alternative, and the house's own figures.
+# What make test leaves out where nothing asks for it: tests of what has not changed, every mutant and alternative, and the
+# house's own figures.
 .PHONY: test-all
-test-all: ## authors: with every mutant, whatever has changed
-	$(Q)+MUTANTS=all $(MAKE) test$(if $(wildcard mk/house.mk), && $(MAKE) house)
+test-all: ## authors: every test and mutant, whatever has changed
+	$(Q)+MUTANTS=all SINCE=none $(MAKE) test$(if $(wildcard mk/house.mk), && $(MAKE) house)
 
 # The engine once more, compiled with a sanitizer that ends it at the first error; its tests are the ordinary objects.
 # ONLY="[async]" runs some. Not [runtime]: its programs are linked with the ordinary library, which make test sees to.

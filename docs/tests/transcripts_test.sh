@@ -4,7 +4,11 @@
 . "$(dirname "$0")/../../grader/tests/shell.bash"
 # shellcheck source=grader/tests/browser.bash
 . "$(dirname "$0")/../../grader/tests/browser.bash"
-looks "all of them were captured" 900 /usr/bin/env python3 docs/transcripts/capture.py --check
+# Where nothing has changed that they depend on, test.sh says to leave them out.
+case " ${LEFT_OUT:-} " in
+*' captures '*) ;;
+*) looks "all of them were captured" 900 /usr/bin/env python3 docs/transcripts/capture.py --check ;;
+esac
 
 # A transcript that no chapter shows is a leftover.
 for file in docs/transcripts/lab*.txt docs/transcripts/sim-*.txt; do

@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   mutants_command->add_option("--only", mutating.only, "files whose path contains this");
   mutants_command->add_flag("--sample", mutating.sample,
                             "one wrong kernel per diagnosis, one right one per lab");
+  mutants_command->add_option("--entire", mutating.entire, "with --sample: all of these labs");
   mutants_command->add_option("--jobs", mutating.jobs, "at a time; default: one per core");
   mutants_command->add_flag("--verbose,-v", mutating.verbose, "headlines of what went right, too");
 

@@ -2,9 +2,18 @@
 # test.sh PROGRAM...: runs Catch2 programs (*_tests) and shell tests (*.sh), two at a time (TEST_JOBS), and adds them up.
 # One line each as it ends; the whole output of what failed. The last line is "N passed, N failed", and the exit status
 # says the same. A program that dies or whose closing line cannot be read counts as one failure more. TEST_SECONDS: the
-# file that gets how long all took, for make house.
+# file that gets how long all took, for make house. CHANGED=1 leaves out what cannot have come to fail since the commit that
+# since.sh compares with, and says so; without it, all that is named is run.
 set -u
-export -n TEST_SECONDS # not for tests that run this script
+export -n TEST_SECONDS CHANGED # not for tests that run this script
+since=
+if [ "${CHANGED:-}" = 1 ]; then
+    # shellcheck source=grader/scripts/since.sh
+    . grader/scripts/since.sh
+    # shellcheck source=grader/tests/depends.bash
+    . grader/tests/depends.bash
+    since=$(since_commit)
+fi
 logs=$(mktemp -d) || exit 3
 trap 'rm -rf "$logs"' EXIT
 stop() {
@@ -60,6 +69,20 @@ run() {
 
 number=0
 for program in "$@"; do
+    name=$(basename "$program")
+    LEFT_OUT=
+    if [ -n "$since" ]; then
+        if left_out "$since" "$name"; then
+            printf 'same  %-28s nothing that it depends on has changed since %s\n' "$name" "${since:0:9}"
+            continue
+        fi
+        for part in "${!depends[@]}"; do
+            [[ $part = "$name"/* ]] && left_out "$since" "$part" || continue
+            LEFT_OUT+=" ${part#*/}"
+            printf 'same  %-28s nothing that it depends on has changed since %s\n' "$part" "${since:0:9}"
+        done
+    fi
+    export LEFT_OUT # parts of it
     while [ "$(jobs -pr | wc -l)" -ge "${TEST_JOBS:-2}" ]; do wait -n; done
     number=$((number + 1))
     run "$number" "$program" &

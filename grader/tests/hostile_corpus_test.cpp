@@ -6,8 +6,10 @@
 //
 // @SECRET@ is a file that no submission may read, @OUT@ the folder of results, @PID@ this test,
 // @PORT@ a listener of its own on 127.0.0.1, @LANDLOCK@ whether this kernel has it, @REMOTE@ the
-// text of remote.inc (which has the words of today's protocol put in). An attack that gets through prints "ESCAPED" and what. CORPUS=prefix tries
-// those files alone whose names begin so.
+// text of remote.inc (which has the words of today's protocol put in). An attack that gets through
+// prints "ESCAPED" and what. CORPUS=prefix tries those files alone whose names begin so. Where nothing
+// has changed that an attack could get through (LEFT_OUT=corpus, of test.sh), one of each kind is
+// tried, and no weakening.
 // All of them are one class, with two controls among them. Each file is harmless where it escapes,
 // and outside of a box it refuses to run. Planted weakenings of the box show that the files bite.
 #include <arpa/inet.h>
@@ -98,6 +100,21 @@ Attack read_attack(const fs::path& file) {
       attack.parts[part] += line + "\n";
   }
   return attack;
+}
+
+/// Whether test.sh found everything as it was when the whole corpus passed.
+bool as_it_was() {
+  const char* const parts = std::getenv("LEFT_OUT");
+  return parts && std::string(parts).find("corpus") != std::string::npos;
+}
+
+/// Of each kind, which is what names begin with, the first.
+std::vector<Attack> one_of_each_kind(const std::vector<Attack>& attacks) {
+  std::vector<Attack> some;
+  std::set<std::string> kinds;
+  for (const auto& attack : attacks)
+    if (kinds.insert(attack.name.substr(0, attack.name.find('-'))).second) some.push_back(attack);
+  return some;
 }
 
 /// Those whose names begin as CORPUS says, or all.
@@ -328,6 +345,8 @@ TEST_CASE("the hostile corpus: no forged verdict, no leak, no effect on others",
         "| " + attack.name + " | " + attack.what + " | " + attack.expect + " |\n";
     INFO("grader/tests/hostile/README.md lacks " << row);
     CHECK(table.find(row) != std::string::npos);
+  }
+  for (const auto& attack : as_it_was() ? one_of_each_kind(attacks) : attacks) {
     expected[attack.name] = attack.expect;
     everyone.hand_in(attack);
   }
@@ -373,6 +392,7 @@ TEST_CASE("outside of a box an attack refuses to run", "[corpus]") {
 }
 
 TEST_CASE("each planted weakening is noticed", "[corpus]") {
+  if (as_it_was()) return;
   struct Row {
     std::vector<std::string> walls;
     const char* attack;

@@ -83,10 +83,13 @@ std::vector<Task> find_tasks(const fs::path& root, const std::vector<Lab>& labs,
 
 /// Which of `tasks` show that each diagnosis is still given and each lab still takes another way of
 /// writing it: one mutant per diagnosis, one that allows no other where there is one, and one
-/// alternative per lab. What cannot be read stays, so that it is told so.
-std::vector<Task> sample(std::vector<Task> tasks) {
+/// alternative per lab; and all of the labs `entire`. What cannot be read stays, so that it is told
+/// so.
+std::vector<Task> sample(std::vector<Task> tasks, const std::vector<int>& entire) {
   std::set<std::string> seen;
   std::vector<bool> chosen(tasks.size(), false);
+  for (std::size_t i = 0; i < tasks.size(); ++i)
+    chosen[i] = std::find(entire.begin(), entire.end(), tasks[i].lab->id) != entire.end();
   for (const bool certain : {true, false}) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       if (tasks[i].must_pass) {
@@ -251,7 +254,7 @@ ExitCode mutants(const MutantOptions& options) {
   const std::vector<Lab> labs = load_labs(place.root, {});
   std::vector<Task> tasks = find_tasks(place.root, labs, options);
   const std::size_t all = tasks.size();
-  if (options.sample) tasks = sample(std::move(tasks));
+  if (options.sample) tasks = sample(std::move(tasks), options.entire);
   const unsigned jobs =
       options.jobs ? options.jobs : std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
 

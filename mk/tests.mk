@@ -17,8 +17,10 @@ $(TEST_PROGRAMS):
 ALL_OBJECTS += $(call objects,$(TEST_SRC))
 
 SHELL_TESTS := $(wildcard common/simgpu/tests/*_test.sh grader/tests/*_test.sh docs/tests/*_test.sh)
-LONG_TESTS := %/mutants_test.sh %/weakenings_test.sh %/kill_test.sh
-ALL_TESTS := $(filter $(LONG_TESTS),$(SHELL_TESTS)) $(TEST_PROGRAMS) $(filter-out $(LONG_TESTS),$(SHELL_TESTS))
+# Two at a time, the longest first, or one of them would be left to run alone.
+LONG_TESTS := $(foreach t,mutants site transcripts weakenings kill,$(filter %/$(t)_test.sh,$(SHELL_TESTS)))
+ALL_TESTS := $(firstword $(LONG_TESTS)) $(BUILD)/tests/grader_tests $(wordlist 2,9,$(LONG_TESTS)) \
+  $(filter-out %/grader_tests,$(TEST_PROGRAMS)) $(filter-out $(LONG_TESTS),$(SHELL_TESTS))
 SELECTED_TESTS := $(if $(ONLY),$(foreach t,$(ONLY),$(filter %/$(t),$(ALL_TESTS))),$(ALL_TESTS))
 .PHONY: test
 test: ## authors: the project's own tests; ends with "N passed, N failed"

@@ -7,7 +7,7 @@
 # "text" in front: a comment counts, too, as pages show it.
 
 # How everything is built and run.
-every="Makefile mk grader/scripts grader/tests/shell.bash grader/tests/browser.bash grader/tests/depends.bash VERSION"
+every="Makefile mk grader/scripts grader/tests/shell.bash grader/tests/browser.bash grader/tests/browser.py grader/tests/depends.bash VERSION"
 
 # What `make check` says of a kernel, and `make run` and `make hint`.
 check="common lab[0-9]* :(glob)grader/* grader/commands grader/compile grader/diagnose grader/gpu grader/judge grader/labs grader/os
@@ -29,7 +29,7 @@ declare -A depends=(
     [similar_test.sh]="lab[0-9]* grader/course/similar grader/author/similar"
     [bench_report_test.sh]="$check grader/bench grader/plots docs/results grader/tests/bench_report.py :!*.md"
     [speed_proof_test.sh]="$check grader/bench grader/plots grader/author docs/results :!*.md"
-    [explain_browser_test.sh]="$check grader/explain grader/tests/browser.py grader/tests/explain_browser.py :!*.md"
+    [explain_browser_test.sh]="$check grader/explain grader/tests/explain_browser.py :!*.md"
     [staff_test.sh]="$handed_out grader/author"
     [handout_test.sh]="$handed_out"
     [readme_test.sh]="$handed_out docs/results"

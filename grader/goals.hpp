@@ -98,6 +98,8 @@ double shared_wavefronts(const Observed& seen);  ///< loads and stores
 /// accesses as written or as ptxas merges loads, whichever are fewer: what ptxas makes of them is
 /// not the author's fault.
 double excess_wavefronts(const Observed& seen);
+double early_bytes(
+    const Observed& seen);  ///< of copies, waited for a step or more before their turn
 double block_barriers(const Observed& seen);
 double local_accesses(const Observed& seen);
 double live_registers(const Observed& seen);
@@ -106,6 +108,9 @@ double live_registers(const Observed& seen);
 Goal registers_only(std::string stage, std::string missed = "");
 /// The goal that at most `registers` registers are alive at once, at 256 x 256 x 256.
 Goal few_registers(std::string stage, double registers = 255, std::string missed = "");
+
+/// Advice: a ring of STAGES places can keep the copies of STAGES - 1 steps under way.
+Goal copies_under_way(std::string stage, std::vector<Extents> at = Goal().at);
 
 /// Static registration, at namespace scope: `const grader::GoalList registered("lab1_naive", goals);`
 /// Goals are written with designated initialisers: `{.stage = "1.2", .key = "threads", ...}`.

@@ -288,6 +288,7 @@ const std::vector<grader::Goal> goals = {
      .measure = started_copies,
      .bound = copies,
      .at = rows_of_16_bytes},
+    grader::copies_under_way("4.4"),
     shared_by_lanes("4.4"),
     no_conflicts("4.4"),
     few_requests("4.4"),

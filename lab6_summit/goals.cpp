@@ -298,6 +298,7 @@ const std::vector<Extents> small = {{256, 256, 1024}, {65, 1000, 1023}};
 
 const std::vector<grader::Goal> goals = {
     hidden_copies("6.0", 128, 16),
+    grader::copies_under_way("6.0"),
     registers_only("6.0"),
     few_registers("6.0", 320),
 
@@ -335,6 +336,7 @@ const std::vector<grader::Goal> goals = {
     three_made("6.3.2"),
     not_four("6.3.2"),
     hidden_copies("6.3.2", 64, 32),
+    grader::copies_under_way("6.3.2"),
     no_conflicts("6.3.2"),
     sectors("6.3.2"),
     fragments_reused("6.3.2"),

@@ -142,6 +142,13 @@ SharedCounts& SharedCounts::operator+=(const SharedCounts& o) {
   return *this;
 }
 
+EarlyWait& EarlyWait::operator+=(const EarlyWait& o) {
+  bytes += o.bytes;
+  under_way += o.under_way;
+  stages += o.stages;
+  return *this;
+}
+
 Counts& Counts::operator+=(const Counts& o) {
   global_load += o.global_load;
   global_store += o.global_store;
@@ -156,6 +163,7 @@ Counts& Counts::operator+=(const Counts& o) {
   matrix_load += o.matrix_load;
   matrix_store += o.matrix_store;
   async_bytes_idle += o.async_bytes_idle;
+  async_early += o.async_early;
   cluster_load_requests += o.cluster_load_requests;
   cluster_store_requests += o.cluster_store_requests;
   cluster_atomic_requests += o.cluster_atomic_requests;

@@ -113,6 +113,15 @@ struct SharedCounts {
   SharedCounts& operator+=(const SharedCounts&);
 };
 
+/// Copies by cp.async that were waited for at least one step before their turn, as the place they
+/// came to shows: it was not copied to again before two more waits. For each of their bytes,
+/// `under_way` counts the steps from the copy's issue to its arrival, and `stages` those until the
+/// next copy into its place: how many places the ring has.
+struct EarlyWait {
+  std::uint64_t bytes = 0, under_way = 0, stages = 0;
+  EarlyWait& operator+=(const EarlyWait&);
+};
+
 enum class InstructionClass : std::uint8_t {
   fp32,
   fp64,
@@ -149,6 +158,7 @@ struct Counts {
   /// Bytes of cp.async that the warp waited for without a multiply-add (fma, mad, mma) between
   /// commit and wait: copies not hidden behind arithmetic.
   std::uint64_t async_bytes_idle = 0;
+  EarlyWait async_early;  ///< counted where they are waited for
   std::uint64_t local_load_requests = 0, local_store_requests = 0;  ///< warp-level
   /// Different words of 4 bytes that a warp reads from __constant__ variables at once: they come one
   /// after the other (CUDA C++ Best Practices Guide, "Constant Memory").

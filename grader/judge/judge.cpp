@@ -266,7 +266,7 @@ bool judge_goals(const Stage& stage, LabBench& bench, StageResult& result) {
     const report::GoalResult goal = goal_result(run);
     result.goals.push_back(goal);
     if (goal.advice) {
-      if (!goal.met) result.notes.push_back(run.goal->missed);
+      if (!goal.met) result.notes.push_back(advice_of(run, bench.unit(stage.rung).shown_path));
       continue;
     }
     CHECK_THAT(goal, MeetsBound());

@@ -392,6 +392,20 @@ WorstLine share(const std::vector<LineCost>& list, const char* unit) {
                                    {"unit", unit}})};
 }
 
+/// The wait at which most copies arrived before their turn.
+WorstLine early_wait(const std::map<unsigned, simgpu::Counts>& lines) {
+  unsigned worst = 0;
+  simgpu::EarlyWait early;
+  for (const auto& [line, c] : lines)
+    if (c.async_early.bytes > early.bytes) worst = line, early = c.async_early;
+  if (worst == 0) return {};
+  const auto steps = (early.under_way + early.bytes / 2) / early.bytes;
+  return {worst, text(steps == 1 ? "goal.line.early" : "goal.line.early.steps",
+                      {{"line", worst},
+                       {"steps", steps},
+                       {"stages", (early.stages + early.bytes / 2) / early.bytes}})};
+}
+
 /// Of what the line with most sectors reads, most comes for lanes that touch sectors of their own.
 bool scattered(const std::map<unsigned, simgpu::Counts>& lines) {
   const auto costs = global_costs(lines, true, false);
@@ -448,6 +462,7 @@ WorstLine worst_line(const std::string& diagnosis, const std::map<unsigned, simg
     const WorstLine scattered = per_request(costs, "sectors");
     return scattered.line ? scattered : share(costs, "sectors");
   }
+  if (diagnosis == "ASYNC-EARLY") return early_wait(lines);
   if (diagnosis == "NO-REUSE" || diagnosis == "NO-SHARED")
     return share(global_costs(lines, true, false), "sectors read");
   if (diagnosis == "STORES") {
@@ -507,6 +522,13 @@ std::optional<ConflictDegree> LabBench::measure_answer(const Answer& answer) {
   }
   if (worst.line == 0) return {};
   return worst;
+}
+
+std::string advice_of(const LabBench::GoalRun& run, const std::string& file) {
+  const Goal& goal = *run.goal;
+  if (goal.diagnosis != "ASYNC-EARLY") return goal.missed;
+  const WorstLine where = worst_line(goal.diagnosis, lines_of(run.measured->observed, file));
+  return where.line != 0 ? where.text + ". " + goal.missed : goal.missed;
 }
 
 void describe_missed(StageResult& stage, const std::vector<LabBench::GoalRun>& runs,

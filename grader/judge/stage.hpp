@@ -105,6 +105,9 @@ report::GoalResult goal_result(const LabBench::GoalRun& run);
 void describe_missed(report::StageResult& stage, const std::vector<LabBench::GoalRun>& runs,
                      const std::string& file);
 
+/// What is noted where a goal that is advice is missed.
+std::string advice_of(const LabBench::GoalRun& run, const std::string& file);
+
 /// Counts per line of the student's file (by its last name), summed over the launches of a call.
 std::map<unsigned, simgpu::Counts> lines_of(const Observed& seen, const std::string& file);
 

@@ -114,6 +114,9 @@ double excess_wavefronts(const Observed& o) {
   return static_cast<double>(excess(o.total.shared_load) + excess(o.total.shared_store) +
                              excess(o.total.async_store));
 }
+double early_bytes(const Observed& o) {
+  return static_cast<double>(o.total.async_early.bytes);
+}
 double block_barriers(const Observed& o) {
   return static_cast<double>(o.total.block_barriers);
 }
@@ -153,6 +156,22 @@ Goal few_registers(std::string stage, double registers, std::string missed) {
           .measure = live_registers,
           .bound = live_registers_bound,
           .at = {{256, 256, 256}}};
+}
+
+Goal copies_under_way(std::string stage, std::vector<Extents> at) {
+  return {
+      .stage = std::move(stage),
+      .key = "early_bytes",
+      .what = "bytes waited for early",
+      .diagnosis = "ASYNC-EARLY",
+      .missed =
+          "A wait counts groups, and every commit ends one: with one commit per step and a ring "
+          "of STAGES places, leave STAGES - 2 groups under way.",
+      .parameters = {},
+      .measure = early_bytes,
+      .bound = nothing,
+      .at = std::move(at),
+      .advice = true};
 }
 
 GoalList::GoalList(std::string lab, std::vector<Goal> goals) {

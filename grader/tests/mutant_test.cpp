@@ -62,7 +62,11 @@ TEST_CASE("broken mutants are told so") {
   CHECK(error_of(kHeader) == "line 1: no edit");
   CHECK(error_of("# stage: 1.1\n# expect: OOB\n" + edit) == "line 1: `# id:` is missing");
   CHECK(error_of("# id: x\n# expect: OOB\n" + edit) == "line 1: `# stage:` is missing");
-  CHECK(error_of("# id: x\n# stage: 1.1\n" + edit) == "line 1: `# expect:` is missing");
+  CHECK(error_of("# id: x\n# stage: 1.1\n" + edit) ==
+        "line 1: a mutant has `# expect:` or `# advice:`");
+  CHECK(error_of(kHeader + "# advice: BARRIERS\n" + edit) ==
+        "line 1: a mutant has `# expect:` or `# advice:`");
+  CHECK(error_of("# id: x\n# stage: 1.1\n# advice: BARRIERS\n" + edit).empty());
   CHECK(error_of("# id: x\n# stage: 1.1 1.2\n# expect: OOB\n" + edit) ==
         "line 1: a mutant names one stage");
   CHECK(error_of("# id: x\n# stage: 1.1\n# expect: OOB\n" + edit, true)
@@ -114,6 +118,7 @@ TEST_CASE("every mutant and alternative of the labs can be read and applied") {
         CHECK_NOTHROW(applied(m, text_of(lab.path() / "solution" / file)));
         CHECK(ids.insert(lab.path().string() + m.id).second);
         // A diagnosis that the grader has no words for would never be given.
+        m.expect.insert(m.expect.end(), m.advice.begin(), m.advice.end());
         for (const std::string& id : m.expect) {
           INFO(id);
           const auto keys = grader::messages::keys();

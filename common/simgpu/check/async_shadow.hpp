@@ -21,6 +21,7 @@ struct AsyncCopy {
   std::uint32_t bytes = 0;  ///< per lane: 4, 8 or 16
   std::uint32_t group = 0;  ///< groups that its threads had committed before
   bool committed = false;
+  std::uint32_t step = 0;                  ///< WarpCopies::steps when it was issued
   std::uint64_t work_at_commit = 0;        ///< multiply-adds the warp had executed
   std::array<std::uint32_t, 32> offset{};  ///< destination, bytes from the start of the arrays
   std::array<std::uint8_t, 32> read{};     ///< bytes taken from the source; zeros fill the rest
@@ -33,6 +34,7 @@ class WarpCopies {
   void reset() {
     while (!open.empty()) retire(open.size() - 1);
     committed.fill(0);
+    steps = 0;
   }
   AsyncCopy& add() {
     if (spare_.empty()) spare_.push_back(std::make_unique<AsyncCopy>());
@@ -50,6 +52,9 @@ class WarpCopies {
 
   std::vector<std::unique_ptr<AsyncCopy>> open;
   std::array<std::uint32_t, 32> committed{};  ///< groups, by lane
+  /// Waits at which something arrived, those counted as one between which nothing was multiplied.
+  std::uint32_t steps = 0;
+  std::uint64_t work_at_step = 0;  ///< multiply-adds the warp had executed at the last of them
 
  private:
   std::vector<std::unique_ptr<AsyncCopy>> spare_;
@@ -63,16 +68,27 @@ struct Landed {
   std::uint8_t swizzle = kNoSwizzle;  ///< of a bulk copy of a tensor
 };
 
+/// What was in a place of shared memory before the next copy into it, in steps of the warp that
+/// copied it there.
+struct Stay {
+  std::uint32_t issued = 0, arrived = 0;
+  std::uint32_t wait_pc = UINT32_MAX;  ///< UINT32_MAX: nothing was there
+  std::uint32_t warp = 0;
+};
+
 /// Of a block. Empty for kernels without cp.async.
 struct AsyncShadow {
   std::vector<WarpCopies> warps;
   std::vector<Landed> landed;  ///< by granule of the SharedShadow
-  bool used = false;           ///< this block has issued a copy
+  /// By word of shared memory, for the first lane of each copy alone: a warp's lanes go together.
+  std::vector<Stay> stays;
+  bool used = false;  ///< this block has issued a copy
 
-  void reset(std::size_t warp_count, std::size_t granules) {
+  void reset(std::size_t warp_count, std::size_t granules, std::size_t words) {
     warps.resize(warp_count);
     for (WarpCopies& w : warps) w.reset();
     landed.assign(granules, Landed{});
+    stays.assign(words, Stay{});
     used = false;
   }
   std::size_t open() const {

@@ -138,6 +138,31 @@ std::uint64_t work_at(const Warp& w, const Op& op) {
   return w.work - block.multiply_adds + static_cast<std::uint64_t>(op.imm);
 }
 
+/// Where the stay of what `c` copies is kept; null without copies that are under way, or if nobody
+/// counts.
+check::Stay* stay_of(BlockRun& run, const check::AsyncCopy& c) {
+  if (c.mask == 0) return nullptr;
+  const std::size_t word = c.offset[static_cast<unsigned>(std::countr_zero(c.mask))] / 4;
+  return word < run.async.stays.size() ? &run.async.stays[word] : nullptr;
+}
+
+/// A ring of M places can have the copies of M - 1 steps under way: while one tile is multiplied, all
+/// others are. So a tile is waited for when its turn has come, and the place is free again after the
+/// next wait. If two waits of the warp or more lie between a tile's arrival and the next copy into
+/// its place, it was there for a step in which nobody needed it, and was waited for too early.
+void count_stay(BlockRun& run, const Warp& w, const check::AsyncCopy& c) {
+  check::Stay* const stay = stay_of(run, c);
+  if (stay == nullptr || stay->wait_pc == UINT32_MAX) return;
+  const check::Stay last = *stay;
+  *stay = {};
+  if (last.warp != w.index || c.step < last.arrived + 2) return;
+  EarlyWait& early = run.worker->counters.async_early[last.wait_pc];
+  const std::uint64_t bytes = std::uint64_t{c.bytes} * static_cast<unsigned>(std::popcount(c.mask));
+  early.bytes += bytes;
+  early.under_way += bytes * (last.arrived - last.issued);
+  early.stages += bytes * (c.step - last.issued);
+}
+
 /// A place in the list of copies under way, for the lanes of `mask`, which have committed `group`
 /// groups.
 check::AsyncCopy& new_copy(BlockRun& run, Warp& w, const Op& op, std::uint32_t group) {
@@ -154,6 +179,7 @@ check::AsyncCopy& new_copy(BlockRun& run, Warp& w, const Op& op, std::uint32_t g
   c.site = op.site;
   c.bytes = op.width;
   c.group = group;
+  c.step = list.steps;
   return c;
 }
 
@@ -253,6 +279,7 @@ void issue_lane_by_lane(Warp& w, const Op& op, const Issue& issue, std::uint32_t
     std::memset(t.data, static_cast<int>(memory::kPoison), op.width);
     writing |= 1u << i;
   }
+  count_stay(run, w, c);
 }
 
 /// Takes the source bytes and marks the destinations, which nobody uses. True: two lanes copy to
@@ -336,6 +363,7 @@ bool issue_at_once(Warp& w, const Op& op, const AsyncForm& form, const Issue& is
   const bool overlap = bytes == 16  ? take<16>(run, w, c, issue, *a)
                        : bytes == 8 ? take<8>(run, w, c, issue, *a)
                                     : take<4>(run, w, c, issue, *a);
+  count_stay(run, w, c);
   // Two lanes copy to one place: the re-run names them.
   if (overlap && checks.race) l.suspicious.store(true, std::memory_order_relaxed);
   if (!l.options.count) return true;
@@ -449,6 +477,8 @@ void op_async_wait(Warp& w, const Op& op) {
   check::WarpCopies& list = run.async.warps[w.index];
   const std::uint64_t work = work_at(w, op);
   const bool all = op.x != 0;
+  const bool next_step = list.steps == 0 || work != list.work_at_step;
+  const std::uint32_t step = list.steps + (next_step ? 1 : 0);
   std::size_t kept = 0;
   for (std::size_t k = 0; k < list.open.size(); ++k) {
     check::AsyncCopy& c = *list.open[k];
@@ -461,6 +491,11 @@ void op_async_wait(Warp& w, const Op& op) {
       bytes += c.read[i];
     }
     land_lanes(run, w, c, arriving);
+    if (arriving != 0) {
+      list.steps = step;
+      list.work_at_step = work;
+      if (check::Stay* const stay = stay_of(run, c)) *stay = {c.step, step, op.pc, w.index};
+    }
     c.mask &= ~arriving;
     if (run.launch->options.count && (!c.committed || c.work_at_commit == work))
       run.worker->counters.async_idle[c.site] += bytes;

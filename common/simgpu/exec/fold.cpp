@@ -26,6 +26,7 @@ Counters make_counters(const Program& program, std::size_t allocations, bool sam
   c.block_barriers.resize(program.instructions.size());
   c.sites.resize(program.site_pc.size());
   c.async_idle.resize(program.async_forms.empty() ? 0 : program.site_pc.size());
+  c.async_early.resize(program.async_forms.empty() ? 0 : program.instructions.size());
   c.buffers.resize(allocations);
   return c;
 }
@@ -60,6 +61,7 @@ void add(Counters& to, const Counters& from) {
     to.buffers[k].atomic += from.buffers[k].atomic;
   }
   for (std::size_t k = 0; k < to.async_idle.size(); ++k) to.async_idle[k] += from.async_idle[k];
+  for (std::size_t k = 0; k < to.async_early.size(); ++k) to.async_early[k] += from.async_early[k];
   for (std::size_t k = 0; k < to.block_barriers.size(); ++k)
     to.block_barriers[k] += from.block_barriers[k];
 }
@@ -171,6 +173,10 @@ Counts counts_of(const Program& p, const Counters& c, std::uint32_t pc, const Gu
     case Opcode::bar_arrive:
       out.barriers = n.executed;
       out.block_barriers = c.block_barriers[pc];
+      break;
+    case Opcode::cp_async_wait_group:
+    case Opcode::cp_async_wait_all:
+      if (!c.async_early.empty()) out.async_early = c.async_early[pc];
       break;
     default:
       break;

@@ -513,7 +513,10 @@ void start_block(BlockRun& run) {
     if (l.exact) run.exact_shared.emplace(l.shared_bytes, shift);
   }
   const bool proxy = l.program->uses_proxy;
-  if (!l.program->async_forms.empty() || proxy) run.async.reset(l.warps, run.shadow.written.size());
+  if (!l.program->async_forms.empty() || proxy)
+    run.async.reset(
+        l.warps, run.shadow.written.size(),
+        l.options.count && !l.program->async_forms.empty() ? run.shared.size() / 4 + 1 : 0);
   run.proxy.used = false;
   if (proxy) run.proxy.reset(l.warps, (l.shared_bytes + 15) / 16);
   if (entry.local_bytes != 0 || run.local_capacity != 0) {

@@ -94,6 +94,7 @@ struct Counters {
   std::vector<BufferTraffic> buffers;         ///< by live index
   std::vector<std::uint64_t> block_barriers;  ///< by pc of the barrier that was reached first
   std::vector<std::uint64_t> async_idle;      ///< by site: see Counts::async_bytes_idle
+  std::vector<EarlyWait> async_early;         ///< by pc of the wait: see Counts::async_early
 };
 
 /// What the last execution of a cp.async or ldmatrix cost, for the next with the same pattern.

@@ -245,6 +245,45 @@ TEST_CASE("copies not hidden behind arithmetic", "[async][count]") {
   }
 }
 
+TEST_CASE("copies that are waited for before their turn", "[async][count]") {
+  FOR_EACH_CLANG(gpu) {
+    const DevicePtr in = gpu.upload(std::vector<float>(128, 1), "in"),
+                    out = gpu.device.alloc(128, "out");
+    struct Case {
+      int places, left, split;
+      std::uint64_t halves, under_way, stages;  ///< of places, too early; of each, in steps
+    };
+    constexpr int steps = 8;
+    constexpr std::uint64_t half = 512;  // bytes
+    const Case cases[] = {
+        {2, 0, 0, 0, 0, 0},   // nothing else is possible with two places
+        {3, 1, 0, 0, 0, 0},   // all but the tile at hand stay under way
+        {4, 2, 0, 0, 0, 0},   //
+        {3, 2, 1, 0, 0, 0},   // the same, in two groups per step
+        {3, 0, 0, 12, 1, 3},  // everything is waited for at once
+        {4, 0, 0, 12, 1, 4},  //
+        {4, 1, 0, 12, 2, 4},  // one step is left, two could be
+        {3, 1, 1, 6, 1, 3},   // of two groups per step the first half comes too early
+    };
+    for (const Case& c : cases) {
+      const LaunchReport r =
+          gpu.run("ring", {1, 1, 1}, {32, 1, 1}, in, out, c.places, c.left, c.split, steps);
+      INFO(c.places << " places, " << c.left << " left, split " << c.split << "\n"
+                    << to_text(r.findings));
+      CHECK(r.findings.empty());
+      const EarlyWait& early = r.total.async_early;
+      CHECK(early.bytes == c.halves * half);
+      if (c.halves == 0) continue;
+      // Those before the loop have not been a whole round in their places.
+      CHECK((early.under_way + early.bytes / 2) / early.bytes == c.under_way);
+      CHECK((early.stages + early.bytes / 2) / early.bytes == c.stages);
+      if (c.left != 0) continue;
+      REQUIRE(at_line(r, line("ring_wait")) != nullptr);
+      CHECK(at_line(r, line("ring_wait"))->counts.async_early.bytes == early.bytes);
+    }
+  }
+}
+
 TEST_CASE("a pipelined GEMM is clean, right and the same for any number of host threads",
           "[async]") {
   FOR_EACH_CLANG(gpu) {

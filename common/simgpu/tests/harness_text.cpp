@@ -32,9 +32,10 @@ void print(std::ostream& s, const Counts& c) {
     << "\n  shared atomic " << to_text(c.shared_atomic) << "\n  async copy "
     << to_text(c.async_copy) << "\n  async store " << to_text(c.async_store) << "\n  matrix load "
     << to_text(c.matrix_load) << "\n  matrix store " << to_text(c.matrix_store) << "\n  idle "
-    << c.async_bytes_idle << "\n  local " << c.local_load_requests << " " << c.local_store_requests
-    << " constant " << c.constant_words << " instructions " << c.warp_instructions << " "
-    << c.thread_instructions << " by class";
+    << c.async_bytes_idle << " early " << c.async_early.bytes << " " << c.async_early.under_way
+    << " " << c.async_early.stages << "\n  local " << c.local_load_requests << " "
+    << c.local_store_requests << " constant " << c.constant_words << " instructions "
+    << c.warp_instructions << " " << c.thread_instructions << " by class";
   for (const std::uint64_t n : c.thread_instructions_by_class) s << " " << n;
   s << "\n  fma " << c.fma_f32 << " " << c.fma_f64 << " " << c.fma_f16 << " mad " << c.mad_int
     << " mul " << c.mul_f32 << " " << c.mul_f64 << " barriers " << c.barriers << " "

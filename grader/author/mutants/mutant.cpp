@@ -79,7 +79,8 @@ class MutantReader {
     if (must_pass) {
       if (!mutant_.expect.empty()) fail(1, "an alternative passes: it has no `# expect:`");
     } else {
-      if (mutant_.expect.empty()) fail(1, "`# expect:` is missing");
+      if (mutant_.expect.empty() == mutant_.advice.empty())
+        fail(1, "a mutant has `# expect:` or `# advice:`");
       if (mutant_.stages.size() != 1) fail(1, "a mutant names one stage");
     }
     return mutant_;
@@ -103,6 +104,8 @@ class MutantReader {
       has_stage_ = true;
     } else if (key == "expect") {
       mutant_.expect = words(value, "|");
+    } else if (key == "advice") {
+      mutant_.advice = words(value, "|");
     } else if (key == "file") {
       mutant_.file = value;
     } else if (key == "note") {

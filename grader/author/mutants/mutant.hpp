@@ -4,6 +4,7 @@
 //     # id: L1-02
 //     # stage: 1.1                     (alternatives: one or several, or `all`)
 //     # expect: B-TRANSPOSED|WRONG-LD  (mutants only: the diagnosis must be one of these)
+//     # advice: ASYNC-EARLY           (what is advised, and nothing else: the stage passes)
 //     # file: wmma.cu                  (of solution/; default: the lab's first)
 //     # note: one line
 //     <<<<<<<
@@ -36,6 +37,7 @@ struct Mutant {
   std::string id;                   ///< "L1-02"
   std::vector<std::string> stages;  ///< empty = all
   std::vector<std::string> expect;  ///< diagnosis ids; empty = must pass
+  std::vector<std::string> advice;  ///< diagnosis ids of goals that are missed and only advised
   std::string file;                 ///< of solution/; "" = the lab's first
   std::string note;
   std::vector<Edit> edits;

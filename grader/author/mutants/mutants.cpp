@@ -33,6 +33,7 @@ struct Task {
   std::string id;
   std::vector<std::string> stages;  ///< empty = all
   std::vector<std::string> expect;
+  std::vector<std::string> advice;  ///< all that is advised where nothing is expected
   // What came of it:
   bool good = false;
   std::string got;  ///< diagnosis, "passed", or what went wrong
@@ -67,6 +68,7 @@ std::vector<Task> find_tasks(const fs::path& root, const std::vector<Lab>& labs,
                             entry.path().stem().string(),
                             {},
                             {},
+                            {},
                             false,
                             {},
                             {},
@@ -97,7 +99,8 @@ std::vector<Task> sample(std::vector<Task> tasks, const std::vector<int>& entire
         continue;
       }
       try {
-        const auto expect = staff::parse_mutant(read_file(tasks[i].file, 1u << 20), false).expect;
+        const auto mutant = staff::parse_mutant(read_file(tasks[i].file, 1u << 20), false);
+        const auto& expect = mutant.expect.empty() ? mutant.advice : mutant.expect;
         if (certain == (expect.size() == 1) && seen.insert(expect.front()).second) chosen[i] = true;
       } catch (const std::exception&) {
         chosen[i] = true;
@@ -150,23 +153,32 @@ void take_verdict(Task& task, const nlohmann::json& stages) {
            std::find(task.stages.begin(), task.stages.end(), id) != task.stages.end();
   };
   task.got = "there is no such stage";
+  std::set<std::string> advised;
   for (const auto& stage : stages) {
     const std::string id = stage.at("id"), state = stage.at("state"),
                       diagnosis = stage.at("diagnosis");
     if (!asked(id)) continue;
     task.got = "passed";
+    for (const auto& goal : stage.at("goals"))
+      if (goal.at("advice") && !goal.at("met")) advised.insert(goal.at("diagnosis"));
     if (state == "passed" || state == "skipped") continue;
     task.got = state == "failed" || state == "not_started" ? diagnosis : state;
     if (task.must_pass) task.got = id + " " + task.got;
     task.headline = stage.at("headline");
     return;
   }
+  if (task.got == "passed" && !advised.empty())
+    task.got = "note " + joined({advised.begin(), advised.end()}, "|");
+}
+
+std::string without_failure(const Task& task) {
+  return task.advice.empty() ? "passed" : "note " + joined(task.advice, "|");
 }
 
 bool as_expected(const Task& task, int status) {
   if (!WIFEXITED(status)) return false;
-  if (task.must_pass)
-    return task.got == "passed" && (WEXITSTATUS(status) == 0 || !task.stages.empty());
+  if (task.expect.empty())
+    return task.got == without_failure(task) && (WEXITSTATUS(status) == 0 || !task.stages.empty());
   return WEXITSTATUS(status) == exit_failed &&
          std::find(task.expect.begin(), task.expect.end(), task.got) != task.expect.end();
 }
@@ -217,6 +229,7 @@ void handle(Task& task, const Workplace& place) {
       task.id = mutant.id;
       task.stages = mutant.stages;
       task.expect = mutant.expect;
+      task.advice = mutant.advice;
       if (!mutant.file.empty()) file = mutant.file;
       source = staff::applied(mutant, read_solution(place, *task.lab, file));
     }
@@ -236,7 +249,7 @@ std::string column(const std::string& text, std::size_t width) {
 void print(const Task& task, bool verbose) {
   char seconds[16];
   std::snprintf(seconds, sizeof seconds, "%5.1f s", task.seconds);
-  const std::string wanted = task.must_pass ? "passes" : joined(task.expect, "|");
+  const std::string wanted = task.expect.empty() ? without_failure(task) : joined(task.expect, "|");
   std::cout << (task.good ? "ok      " : "FAILED  ") << column(task.id, 26) << ' '
             << column(task.stages.empty() ? "all" : joined(task.stages, " "), 5) << ' '
             << column(task.got, 20) << ' ' << seconds;

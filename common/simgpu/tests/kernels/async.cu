@@ -161,6 +161,40 @@ extern "C" __global__ void hidden(const float* in, float* out, float x, int work
   __pipeline_wait_prior(0);
   out[t] = sum + tile[t].x;
 }
+// A ring of `places` places, one of which is multiplied while the others may be copied to. `left`
+// groups are left under way by each wait; `split`: the two halves of a place are two groups.
+extern "C" __global__ void ring(const float* in, float* out, int places, int left, int split,
+                                int steps) {
+  __shared__ float4 tile[8][2][32];
+  const int t = threadIdx.x;
+  const auto copy = [&](int step) {
+    for (int half = 0; half < 2; ++half) {
+      __pipeline_memcpy_async(&tile[step % places][half][t], in + 4 * t, 16);
+      if (split) __pipeline_commit();
+    }
+    if (!split) __pipeline_commit();
+  };
+  const auto wait = [&] {
+    switch (left) {
+      case 0:
+        return __pipeline_wait_prior(0);  // @ring_wait
+      case 1:
+        return __pipeline_wait_prior(1);
+      default:
+        return __pipeline_wait_prior(2);
+    }
+  };
+  for (int s = 0; s < places - 1; ++s) copy(s);
+  float sum = 0;
+  for (int s = 0; s < steps; ++s) {
+    wait();
+    wait();  // nothing is left to arrive: no step of its own
+    __syncthreads();
+    copy(s + places - 1);
+    sum = fmaf(tile[s % places][0][t].x, tile[s % places][1][t].y, sum);
+  }
+  out[t] = sum;
+}
 // C = A * B, 64 x 64 tiles, three stages of 16-byte copies, any K divisible by 16.
 extern "C" __global__ void gemm_ring(const float* a, const float* b, float* c, int n, int k) {
   constexpr int kStages = 3, kDepth = 16;

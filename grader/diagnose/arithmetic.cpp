@@ -71,6 +71,26 @@ std::optional<Diagnosis> wrong_operator(const Cases& cases) {
   return std::nullopt;
 }
 
+/// The sum up to the first k at which A's factor, or B's, is 0; all of it where there is none.
+double up_to_zero(const Case& c, int i, int j, bool by_a) {
+  double sum = 0;
+  for (int k = 0; k < c.k; ++k) {
+    const double a = c.run.a.at(i, k), b = c.run.b.at(k, j);
+    if ((by_a ? a : b) == 0) break;
+    sum += a * b;
+  }
+  return sum;
+}
+
+std::optional<Diagnosis> ends_at_zero(const Cases& cases) {
+  for (const bool by_a : {true, false})
+    if (holds(cases, [by_a](const Case& c, int i, int j) {
+          return std::optional(up_to_zero(c, i, j, by_a));
+        }))
+      return say("K-MISSING", "zero", {{"what", by_a ? "a row of A" : "a column of B"}});
+  return std::nullopt;
+}
+
 /// The elements of one thread along one extent: `count` of them, `step` apart, in tiles of `tile`.
 struct Owned {
   int count = 1, step = 1, tile = 1;
@@ -128,6 +148,7 @@ std::optional<Diagnosis> explain_arithmetic(const Evidence& evidence, const Case
     };
     if (holds(cases, negated)) d = say("WRONG-SIGN", "", {});
     if (!d) d = wrong_operator(cases);
+    if (!d) d = ends_at_zero(cases);
     if (!d) d = exchanged_factors(evidence, cases);
   }
   if (d) describe(evidence, shown(cases), *d);

@@ -441,6 +441,8 @@ std::string variant_of(const Finding& finding, const Run* run) {
       return actor == Actor::warp || actor == Actor::wgmma ? "warp" : "";
     case FindingKind::budget_exceeded:
       return actor == Actor::launch ? "grid" : "";
+    case FindingKind::uninitialised_read:
+      return finding.at.space == MemorySpace::local ? "local" : "";
     case FindingKind::async_not_waited:
       if (!finding.other) return "end";
       return finding.other->actor == Actor::engine ? "engine" : "";

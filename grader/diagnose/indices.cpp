@@ -225,6 +225,10 @@ double value_at(const Matrix& m, int row, int col) {
   return row >= 0 && col >= 0 && row < m.rows && col < m.cols ? m.at(row, col) : 0;
 }
 
+/// B * A: where a call hands the operands over in the wrong order.
+const Factor kExchangedA{{0, {{{}, {}, {{{1, 1, 0}}}}}}, {0, {{{}, {{{1, 1, 0}}}, {}}}}};
+const Factor kExchangedB{{0, {{{{{1, 1, 0}}}, {}, {}}}}, {0, {{{}, {}, {{{1, 1, 0}}}}}}};
+
 bool reproduces(const Case& c, const Factor& a, const Factor& b) {
   bool any = false;
   for (int i = 0; i < c.m; ++i)
@@ -272,6 +276,11 @@ bool only_places(const IndexFormula& f, bool of_a, const Case& c, const Factor& 
 
 std::optional<Diagnosis> name_formula(const Evidence& evidence, const Cases& cases,
                                       const Case& probed) {
+  if (reproduces(probed, kExchangedA, kExchangedB)) {
+    Diagnosis d = say("WRONG-INDEX", "exchanged", {});
+    describe(evidence, probed, d);
+    return d;
+  }
   for (const bool of_a : {true, false}) {
     const std::optional<Factor> seen = factor_seen(evidence, probed, of_a);
     if (!seen) continue;

@@ -91,6 +91,21 @@ std::optional<Profile> per_tile(const Profile& p, int tile) {
   return tiles;
 }
 
+/// The first steps are added as often each, and the rest never: a part of the sum is made again where
+/// another belongs.
+std::optional<Diagnosis> name_others(const Profile& p) {
+  const int times = p.front(), k = static_cast<int>(p.size());
+  const auto end = std::find_if(p.begin(), p.end(), [times](int x) { return x != times; });
+  if (times < 2 || end == p.end() || std::any_of(end, p.end(), [](int x) { return x != 0; }))
+    return std::nullopt;
+  const auto there = static_cast<int>(end - p.begin());
+  return say("K-TILE-REPEATED", "others",
+             {{"there", steps(0, there - 1)},
+              {"are", there == 1 ? "is" : "are"},
+              {"times", times},
+              {"missing", steps(there, k - 1)}});
+}
+
 std::optional<Diagnosis> name_tiles(const Profile& p, int tile) {
   const std::optional<Profile> per = per_tile(p, tile);
   if (!per || per->size() < 2) return std::nullopt;
@@ -125,9 +140,10 @@ std::optional<Diagnosis> name_tiles(const Profile& p, int tile) {
     return say("K-TILE-REPEATED", "",
                {{"what", fmt::format("k-tile 0 ({}) is added in all {} rounds, and no other",
                                      range(0), count)}});
-  if (t.front() == 2 && t.back() == 0 && missing == 1)
+  if (t.front() == 2 && t.back() == 0 && missing == 1 && once == count - 2)
     return say("STALE-TILE", "",
                {{"what", "each k-tile is computed with the data of the round before"}});
+  if (auto d = name_others(p)) return d;
   const auto repeated = std::find_if(t.begin(), t.end(), [](int x) { return x > 1; });
   if (repeated == t.end()) return std::nullopt;
   const auto index = static_cast<int>(repeated - t.begin());

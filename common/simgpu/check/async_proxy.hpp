@@ -40,6 +40,13 @@ struct MBarrier {
   bool known_to_proxy = false;                 ///< by a fence behind the initialisation
 };
 
+/// What a copy does with the elements that it finds instead of overwriting them. The layers above know
+/// the operation and the type by these numbers.
+struct Reduction {
+  std::uint8_t width = 0;  ///< bytes of an element; 0: it overwrites
+  std::uint8_t operation = 0, type = 0;
+};
+
 /// A bulk copy to shared memory, under way.
 struct BulkCopy {
   std::uint32_t pc = 0;
@@ -49,7 +56,8 @@ struct BulkCopy {
   std::uint32_t first = 0, bytes = 0;  ///< destination, from the start of the arrays
   std::uint32_t counted = 0;           ///< bytes that the barrier is told
   std::uint8_t swizzle = 0xff;         ///< Landed::swizzle
-  Arrivals issued;                     ///< what its thread had done
+  Reduction reduction;
+  Arrivals issued;  ///< what its thread had done
   std::vector<std::byte> data;
 };
 
@@ -161,7 +169,8 @@ struct AsyncProxy {
     if (spare.empty()) spare.push_back(std::make_unique<BulkCopy>());
     copies.push_back(std::move(spare.back()));
     spare.pop_back();
-    *copies.back() = BulkCopy{.issued = {}, .data = std::move(copies.back()->data)};
+    *copies.back() =
+        BulkCopy{.reduction = {}, .issued = {}, .data = std::move(copies.back()->data)};
     return *copies.back();
   }
   void retire(std::size_t k) {

@@ -66,6 +66,7 @@ struct Landed {
   std::uint32_t pc = UINT32_MAX;
   Tag tag = 0;
   std::uint8_t swizzle = kNoSwizzle;  ///< of a bulk copy of a tensor
+  bool reduced = false;               ///< by a reduction
 };
 
 /// What was in a place of shared memory before the next copy into it, in steps of the warp that

@@ -1,5 +1,6 @@
 // Decodes mbarriers, bulk copies and wgmma (PTX ISA 9.7.13.15, 9.7.9.25, 9.7.9.27, 9.7.15).
 #include <algorithm>
+#include <initializer_list>
 
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/memory/address.hpp"
@@ -73,12 +74,15 @@ void FunctionDecoder::mbarrier_wait(BasicBlock& block, const Ins& ins) {
 void FunctionDecoder::bulk_copy(const Ins& ins) {
   p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::memory_global;
   p_.uses_proxy = true;
-  const bool between = ins.op == Opcode::bulk_cluster;
+  const bool between = ins.op == Opcode::bulk_cluster || ins.op == Opcode::reduce_cluster;
   const bool load = ins.op == Opcode::bulk_load || ins.op == Opcode::tensor_load || between;
   p_.uses_cluster |= between;
   const bool tensor = ins.op == Opcode::tensor_load || ins.op == Opcode::tensor_store;
   const bool hint = ins.mod.text.find(".L2::cache_hint") != std::string_view::npos;
   BulkForm form;
+  if (ins.op == Opcode::reduce_cluster || ins.op == Opcode::reduce_global)
+    form.reduction = reduction(ins);
+  if (ins.op == Opcode::reduce_global) p_.uses_global_atomics = true;
   // load: [to], [from] or [map, {}], (bytes), [barrier]; store: [to] or [map, {}], [from], (bytes)
   std::size_t k = 0;
   const auto global = [&] {
@@ -136,9 +140,12 @@ bool FunctionDecoder::asynchronous_proxy(const Ins& ins) {
     case Opcode::tensor_load:
     case Opcode::tensor_store:
     case Opcode::bulk_cluster:
+    case Opcode::reduce_cluster:
+    case Opcode::reduce_global:
       bulk_copy(ins);
       return true;
     case Opcode::st_async:
+    case Opcode::red_async:
       asynchronous_store(ins);
       return true;
     case Opcode::mapa:
@@ -159,7 +166,38 @@ bool FunctionDecoder::asynchronous_proxy(const Ins& ins) {
   }
 }
 
-/// st.async.
+/// What cp.reduce.async.bulk (PTX ISA 9.7.9.26) and red.async (9.7.13.8) do with elements, and which
+/// operations are there for which types: fewer in shared memory than in global memory.
+check::Reduction FunctionDecoder::reduction(const Ins& ins) const {
+  using Do = ptx::AtomOp;
+  const PT type = ins.mod.type;
+  const Do op = ins.mod.atom;
+  const auto is = [&](std::initializer_list<PT> types) {
+    return std::find(types.begin(), types.end(), type) != types.end();
+  };
+  const bool half = is({PT::f16, PT::bf16}), global = ins.op == Opcode::reduce_global;
+  const bool bits = op == Do::and_ || op == Do::or_ || op == Do::xor_;
+  const bool noftz = ins.mod.text.find(".noftz") != std::string_view::npos;
+  bool there = false;
+  if (ins.mod.text.find(".popc") == std::string_view::npos) {
+    if (bits)
+      there = is({PT::b32}) || (global && is({PT::b64}));
+    else if (op == Do::inc || op == Do::dec)
+      there = is({PT::u32});
+    else if (op == Do::add)
+      there = is({PT::u32, PT::s32, PT::u64}) || (global && (half || is({PT::f32, PT::f64})));
+    else if (op == Do::min || op == Do::max)
+      there = is({PT::u32, PT::s32}) || (global && (half || is({PT::u64, PT::s64})));
+  }
+  // Sums of 16 bits keep small numbers, and say so.
+  if (!there || noftz != (half && op == Do::add))
+    fail("'" + std::string(ins.mod.text) +
+         "' is a combination of operation and type that there is not");
+  return {static_cast<std::uint8_t>(ptx::size_of(type)), static_cast<std::uint8_t>(op),
+          static_cast<std::uint8_t>(lane_type(type))};
+}
+
+/// st.async and red.async.
 void FunctionDecoder::asynchronous_store(const Ins& ins) {
   p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::memory_shared;
   p_.uses_proxy = p_.uses_cluster = true;
@@ -174,6 +212,7 @@ void FunctionDecoder::asynchronous_store(const Ins& ins) {
   for (unsigned k = 0; k < count; ++k)
     store.values.push_back(source(
         values.kind == Kind::vector ? f_.vector_operands[values.index + k] : values, store.width));
+  if (ins.op == Opcode::red_async) store.reduction = reduction(ins);
   store.barrier = memory_base(at(ins, 2), store.barrier_offset);
   Op& o = emit(op_async_store);
   o.slot = static_cast<std::uint32_t>(p_.async_stores.size());

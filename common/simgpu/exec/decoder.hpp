@@ -127,6 +127,7 @@ class FunctionDecoder {
   void mbarrier_wait(BasicBlock& block, const Ins& ins);
   void bulk_copy(const Ins& ins);
   void proxy_wait(const Ins& ins);
+  check::Reduction reduction(const Ins& ins) const;
   void asynchronous_store(const Ins& ins);
   void cluster_address(const Ins& ins);
   bool asynchronous_proxy(const Ins& ins);

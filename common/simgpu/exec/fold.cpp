@@ -105,6 +105,10 @@ void count_accesses(const ptx::Instruction& ins, const SiteCount& s, std::uint64
     case Opcode::st_async:
       out.cluster_store_requests = s.cluster_requests;
       break;
+    case Opcode::red_async:
+    case Opcode::reduce_cluster:
+      out.cluster_atomic_requests = s.cluster_requests;
+      break;
     case Opcode::atom:
     case Opcode::red:
       out.global_atomic = s.global;
@@ -122,6 +126,7 @@ void count_accesses(const ptx::Instruction& ins, const SiteCount& s, std::uint64
       out.bulk_load = s.global;
       break;
     case Opcode::bulk_store:
+    case Opcode::reduce_global:
     case Opcode::tensor_store:
       out.bulk_store = s.global;
       break;

@@ -312,6 +312,8 @@ std::uint16_t half_atomic(ptx::AtomOp op, std::uint16_t old, std::uint16_t b, bo
   return bf ? to_bfloat(r) : to_half(r);
 }
 
+}  // namespace
+
 std::uint64_t atomic_result(ptx::AtomOp op, Ty type, std::uint64_t old, std::uint64_t b,
                             std::uint64_t c) {
   const bool exchange = op == ptx::AtomOp::exch || op == ptx::AtomOp::cas;
@@ -350,8 +352,6 @@ std::uint64_t atomic_result(ptx::AtomOp op, Ty type, std::uint64_t old, std::uin
   return type == Ty::f64 ? integer_atomic<std::uint64_t>(op, old, b, c)
                          : integer_atomic<std::uint32_t>(op, old, b, c);
 }
-
-}  // namespace
 
 /// Lanes take their turn in order of their number.
 void op_atomic(Warp& w, const Op& op) {

@@ -25,6 +25,10 @@ Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
                      const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes,
                      std::byte* data, std::size_t stride, bool strong = false);
 
+/// The new value of a location that holds `old`. `b` and `c` are the operands; all are bits of `type`.
+std::uint64_t atomic_result(ptx::AtomOp op, Ty type, std::uint64_t old, std::uint64_t b,
+                            std::uint64_t c);
+
 /// Adds one executed request to the counters. `bytes` per lane; masks name the lanes that reached
 /// each space.
 void count_global(BlockRun& run, const Op& op, AccessType type,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/simgpu/check/async_proxy.hpp"
 #include "common/simgpu/exec/math_calls.hpp"
 #include "common/simgpu/exec/op.hpp"
 #include "common/simgpu/ptx/module.hpp"
@@ -103,12 +104,13 @@ struct ProductAccess {
   bool moves = false;
 };
 
-/// The operands of a st.async.
+/// The operands of a st.async or red.async.
 struct AsyncStore {
   Ref to = kNoRef, barrier = kNoRef;  ///< u64 lanes
   std::int64_t to_offset = 0, barrier_offset = 0;
   unsigned width = 4;  ///< bytes of a value
   std::vector<Ref> values;
+  check::Reduction reduction;
 };
 
 /// The operands of a bulk copy.
@@ -117,6 +119,7 @@ struct BulkForm {
   std::int64_t shared_offset = 0, global_offset = 0, barrier_offset = 0;
   std::vector<Ref> coordinates;  ///< of a tensor copy, whose `global` is the address of its map
   Ref multicast = kNoRef;        ///< u32 lanes: ranks of the blocks that it is for
+  check::Reduction reduction;
 };
 
 struct JumpTable {

@@ -1,5 +1,5 @@
 // Rows of a tensor on their way to shared memory (PTX ISA 5.5.3): rounding, and what lies outside. Used
-// by bulk_copy.cpp only.
+// by bulk_tensor.cpp only.
 #pragma once
 
 #include <cstddef>

@@ -153,6 +153,188 @@ TEST_CASE("clusters: mbarriers and copies of other blocks", "[cluster][proxy]") 
       FindingKind::trap);
 }
 
+/// What thread 0 needs before it reduces: a barrier at box+128 that waits for `bytes`, and who waits.
+const std::string kLeader =
+    "setp.eq.u32 %p3, %r2, 0;\n@%p3 mbarrier.init.shared.b64 [box+128], 1;\n"
+    "@%p3 fence.mbarrier_init.release.cluster;\n";
+std::string expect(unsigned bytes) {
+  return "mapa.shared::cluster.u32 %r3, box, %r6;\n"
+         "@%p3 mbarrier.arrive.expect_tx.shared::cta.b64 _, [box+128], " +
+         std::to_string(bytes) + ";\n";
+}
+const std::string kWaitForTx =
+    "W: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [box+128], 0;\n@!%p2 bra W;\n";
+const std::string kStoreWord = "@%p1 st.global.u32 [%rd1], %r8;\n";
+
+TEST_CASE("red.async: every operation, by all threads at once", "[cluster][proxy]") {
+  const auto red = [](const std::string& op, const std::string& at = "[%r3]") {
+    return "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes." + op + " " +
+           at + ", %r2, [%r3+128];\n";
+  };
+  const std::string start =
+      kLeader + "@%p3 st.shared.u32 [box], 37;\n@%p3 st.shared.u32 [box+4], 0;\n";
+  struct Case {
+    const char* op;
+    u32 want;
+    unsigned bytes = 4;
+  };
+  // Each thread gives its number, 0 to 31, to a place that holds 37.
+  for (const Case c : {Case{"add.u32", 37 + 496},
+                       {"add.s32", 37 + 496},
+                       {"min.s32", 0},
+                       {"min.u32", 0},
+                       {"max.u32", 37},
+                       {"and.b32", 0},
+                       {"or.b32", 63},
+                       {"xor.b32", 37},
+                       {"inc.u32", 0},
+                       {"dec.u32", 31}}) {
+    INFO(c.op);
+    std::vector<u32> got;
+    const LaunchReport r = run(start + kMeet + expect(128) + red(c.op) + kWaitForTx +
+                                   "ld.shared.u32 %r8, [box];\n" + kStoreWord + kMeet,
+                               {2, 1, 1}, "", {2, 1, 1}, &got);
+    CHECK(to_text(r.findings) == "");
+    CHECK(r.total.cluster_atomic_requests == 2);
+    if (std::string(c.op).find("nc") == std::string::npos && std::string(c.op).find("dec") != 0)
+      CHECK(got[0] == c.want);
+    else
+      CHECK(got[0] <= 37);  // depends on the order
+  }
+  std::vector<u32> got;
+  CHECK(
+      to_text(
+          run(start + kMeet + expect(256) + "cvt.u64.u32 %rd3, %r2;\n" +
+                  "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u64 "
+                  "[%r3], %rd3, [%r3+128];\n" +
+                  kWaitForTx + "ld.shared.u32 %r8, [box];\n" + kStoreWord + kMeet,
+              {2, 1, 1}, "", {2, 1, 1}, &got)
+              .findings) == "");
+  CHECK(got[0] == 37 + 496);
+  const auto kinds = [&](const std::string& body, FindingKind kind) {
+    INFO(body);
+    const LaunchReport r = run(body);
+    INFO(to_text(r.findings));
+    CHECK(of_kind(r, kind).size() >= 1);
+  };
+  const std::string add = red("add.u32"), read = "ld.shared.u32 %r8, [box];\n";
+  kinds(start + kMeet + expect(128) + add + read + kWaitForTx + kMeet,
+        FindingKind::async_not_waited);
+  kinds(start + kMeet + expect(128) + add + "@%p3 st.shared.u32 [box], 1;\n" + kWaitForTx + kMeet,
+        FindingKind::shared_race);
+  kinds(start + "barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;\n" + expect(128) + add +
+            kWaitForTx + kMeet,
+        FindingKind::shared_race);  // the other block may not have written 37 yet
+  kinds(start + kMeet + expect(132) + add + kWaitForTx + kMeet, FindingKind::deadlock);
+  kinds(start + kMeet + expect(64) + add + kWaitForTx + read + kMeet,
+        FindingKind::async_not_waited);
+  kinds(start + kMeet + expect(128) + red("add.u32", "[%r3+2]") + kMeet, FindingKind::misaligned);
+  kinds(start + kMeet + expect(128) + red("add.u32", "[%r3+4096]") + kMeet,
+        FindingKind::out_of_bounds);
+  kinds(start + kMeet + expect(128) + red("add.u32", "[%r3+64]") + kWaitForTx + kMeet,
+        FindingKind::uninitialised_read);
+  for (const char* op : {"exch.b32", "inc.s32", "and.u32", "min.b32", "add.b32", "popc.u32"})
+    kinds(red(op), FindingKind::unsupported);
+}
+
+/// Words 0 to 15 of the box are the thread's number, words 16 to 31 are 1000.
+const std::string kSixteen =
+    "setp.lt.u32 %p2, %r2, 16;\nselp.b32 %r7, %r2, 1000, %p2;\nst.shared.u32 [%r4], %r7;\n";
+
+TEST_CASE("cp.reduce.async.bulk to another block", "[cluster][proxy]") {
+  const auto copy = [](const std::string& op, const std::string& to = "%r3+64", int bytes = 64) {
+    return "@%p3 cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes." +
+           op + " [" + to + "], [box], " + std::to_string(bytes) + ", [%r3+128];\n";
+  };
+  const std::string fence = "fence.proxy.async;\n",
+                    read = "ld.shared.u32 %r8, [%r4];\n" + kStoreWord;
+  std::vector<u32> got;
+  const LaunchReport r = run(kLeader + kSixteen + fence + kMeet + expect(128) + copy("add.u32") +
+                                 copy("max.u32") + kWaitForTx + read + kMeet,
+                             {2, 1, 1}, "", {2, 1, 1}, &got);
+  CHECK(to_text(r.findings) == "");
+  for (u32 i = 0; i < 16; ++i) CHECK(got[16 + i] == 1000 + i);
+  const auto kinds = [&](const std::string& body, FindingKind kind) {
+    INFO(body);
+    const LaunchReport report = run(body);
+    INFO(to_text(report.findings));
+    CHECK(of_kind(report, kind).size() >= 1);
+  };
+  const std::string start = kLeader + kSixteen + fence + kMeet + expect(64);
+  kinds(kLeader + kSixteen + kMeet + expect(64) + copy("add.u32") + kWaitForTx + kMeet,
+        FindingKind::proxy_fence_missing);
+  kinds(start + copy("add.u32") + read + kWaitForTx + kMeet, FindingKind::async_not_waited);
+  kinds(start + copy("add.u32", "%r3+68") + kMeet, FindingKind::misaligned);
+  kinds(start + copy("add.u32", "%r3+64", 20) + kMeet, FindingKind::misaligned);
+  kinds(start + copy("add.u32", "%r3+224") + kMeet, FindingKind::out_of_bounds);
+  kinds(start + copy("add.u32", "%r3+64", 48) + kWaitForTx + kMeet, FindingKind::deadlock);
+  // A copy that overwrites does race with a reduction.
+  kinds(start + copy("add.u32") +
+            "@%p3 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r3+64], "
+            "[box], 64, [%r3+128];\n" +
+            kWaitForTx + kMeet,
+        FindingKind::shared_race);
+  for (const char* op : {"add.f32", "add.s64", "or.b64", "cas.b32"})
+    kinds(copy(op), FindingKind::unsupported);
+}
+
+TEST_CASE("cp.reduce.async.bulk to global memory: every operation", "[cluster][proxy]") {
+  const std::string all = kSixteen + "fence.proxy.async;\nbar.sync 0;\n" +
+                          "setp.eq.u32 %p3, %r2, 0;\nld.param.u64 %rd5, [out];\n";
+  const auto copy = [](const std::string& op, const std::string& to = "%rd5", int bytes = 64) {
+    return "@%p3 cp.reduce.async.bulk.global.shared::cta.bulk_group." + op + " [" + to +
+           "], [box], " + std::to_string(bytes) + ";\n";
+  };
+  const std::string wait = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;\n";
+  struct Case {
+    const char* op;
+    u32 (*once)(u32 old, u32 i);
+  };
+  const auto sum = [](u32 old, u32 i) { return old + i; };
+  const auto most = [](u32 old, u32 i) { return std::max(old, i); };
+  // Two blocks reduce 0 to 15 into words that hold 77, which as floats of 16 bits are exact, too.
+  for (const Case c :
+       {Case{"add.u32", sum},
+        {"add.s32", sum},
+        {"add.u64", sum},
+        {"add.noftz.f16", sum},
+        {"add.noftz.bf16", sum},
+        {"add.f32", sum},
+        {"max.u32", most},
+        {"max.s64", most},
+        {"max.f16", most},
+        {"min.s32", [](u32 old, u32 i) { return std::min(old, i); }},
+        {"inc.u32", [](u32 old, u32 i) { return old >= i ? 0 : old + 1; }},
+        {"dec.u32", [](u32 old, u32 i) { return old == 0 || old > i ? i : old - 1; }},
+        {"and.b32", [](u32 old, u32 i) { return old & i; }},
+        {"or.b64", [](u32 old, u32 i) { return old | i; }},
+        {"xor.b64", [](u32 old, u32 i) { return old ^ i; }}}) {
+    INFO(c.op);
+    std::vector<u32> got;
+    const LaunchReport r = run(all + copy(c.op) + wait, {1, 1, 1}, "", {2, 1, 1}, &got);
+    CHECK(to_text(r.findings) == "");
+    CHECK(r.total.bulk_store.bytes == 128);
+    for (u32 i = 0; i < 16; ++i) CHECK(got[i] == c.once(c.once(77, i), i));
+    CHECK(got[16] == 77);
+  }
+  const auto kinds = [&](const std::string& body, FindingKind kind) {
+    INFO(body);
+    const LaunchReport report = run(body, {1, 1, 1});
+    INFO(to_text(report.findings));
+    CHECK(of_kind(report, kind).size() >= 1);
+  };
+  kinds(all + copy("add.u32"), FindingKind::async_not_waited);
+  kinds(all + copy("add.u32") + wait + "mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %r1, 1;\n" +
+            "@%p1 st.global.u32 [%rd1], 5;\n",
+        FindingKind::global_race);
+  kinds(all + copy("add.u32", "%rd5+8") + wait, FindingKind::misaligned);
+  kinds(all + copy("add.u32", "%rd5", 24) + wait, FindingKind::misaligned);
+  kinds(all + copy("add.u32", "%rd5+224") + wait, FindingKind::out_of_bounds);
+  kinds(all + copy("add.u32", "%rd5", 512) + wait, FindingKind::out_of_bounds);
+  for (const char* op : {"add.f16", "add.noftz.f32", "min.f32", "add.s64", "exch.b32", "inc.u64"})
+    kinds(all + copy(op), FindingKind::unsupported);
+}
+
 TEST_CASE("clusters: hostile operands never reach memory of the host", "[cluster][fuzz]") {
   Random random(11);
   const char* const bodies[] = {
@@ -166,6 +348,12 @@ TEST_CASE("clusters: hostile operands never reach memory of the host", "[cluster
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r9], "
       "[%rd1], %r10, [%r9], %h1;\n",
       "getctarank.shared::cluster.u32 %r8, %r9;\n",
+      "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r9], %r10, "
+      "[%r10];\n",
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [%r9], "
+      "[%r10], %r10, [%r9];\n",
+      "cvt.u64.u32 %rd5, %r9;\ncp.reduce.async.bulk.global.shared::cta.bulk_group.add.u64 [%rd5], "
+      "[%r10], %r10;\n",
   };
   const std::vector<u32> untouched(64, 77);
   std::vector<u32> out;

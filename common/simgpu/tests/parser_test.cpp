@@ -451,8 +451,8 @@ TEST_CASE("what only hardware runs makes one function unsupported", "[ptx][parse
   CHECK(contains(unsupported_of("tcgen05.alloc.cta_group::1.sync.aligned.b32 [%r1], 32;"),
                  "needs a GPU"));
   CHECK(contains(unsupported_of("multimem.red.add.f32 [%rd1], %f1;"), "needs a GPU"));
-  CHECK(contains(unsupported_of("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 "
-                                "[%rd1], [%r1], 16;"),
+  CHECK(contains(unsupported_of("cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group "
+                                "[%rd1, {%r2}], [%r1];"),
                  "needs a GPU"));
   CHECK(
       contains(unsupported_of("clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %rd1;"),

@@ -31,6 +31,7 @@ struct Case {
   unsigned swizzle = 3;  // 0 none, 1 32, 2 64, 3 128 bytes
   bool mn_a = false, mn_b = false, registers = false, clears = false, negates = false;
   bool half_sums = false;
+  std::string type_b = {};  // of B; "": as A
 };
 bool is_integer(const Case& c) {
   return c.type == "s8" || c.type == "u8";
@@ -82,13 +83,13 @@ std::string list(const char* name, unsigned n) {
 
 std::string product_text(const Case& c, unsigned registers) {
   const bool integer = is_integer(c);
-  std::string s = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(c.n) + "k" +
-                  std::to_string(depth(c)) +
-                  (integer       ? ".s32."
-                   : c.half_sums ? ".f16."
-                                 : ".f32.") +
-                  c.type + "." + c.type + " " + list("d", registers) + ", " +
-                  (c.registers ? list("a", 4) : "%desca") + ", %descb, %keep";
+  std::string s =
+      "wgmma.mma_async.sync.aligned.m64n" + std::to_string(c.n) + "k" + std::to_string(depth(c)) +
+      (integer       ? ".s32."
+       : c.half_sums ? ".f16."
+                     : ".f32.") +
+      c.type + "." + (c.type_b.empty() ? c.type : c.type_b) + " " + list("d", registers) + ", " +
+      (c.registers ? list("a", 4) : "%desca") + ", %descb, %keep";
   if (!integer) s += c.negates ? ", -1, 1" : ", 1, 1";
   if (bytes_of(c) == 2) {
     if (!c.registers) s += c.mn_a ? ", 1" : ", 0";
@@ -144,13 +145,15 @@ void check_product(const Case& c) {
   const unsigned size = bytes_of(c), k_extent = depth(c), registers = c.n / (c.half_sums ? 4 : 2);
   const bool has_sign = c.type != "u8", integer = is_integer(c);
   std::vector<u8> image(kImageBytes, 0);
+  Case of_b = c;
+  if (!c.type_b.empty()) of_b.type = c.type_b;
   for (unsigned k = 0; k < k_extent; ++k) {
     for (unsigned m = 0; m < 64; ++m) {
       const u64 bits = encode(c, value(m, k, has_sign));
       std::memcpy(&image[place(c, c.mn_a, m, k)], &bits, size);
     }
     for (unsigned n = 0; n < c.n; ++n) {
-      const u64 bits = encode(c, value(n + 5, k + 3, has_sign));
+      const u64 bits = encode(of_b, value(n + 5, k + 3, has_sign));
       std::memcpy(&image[kB + place(c, c.mn_b, n, k)], &bits, size);
     }
   }
@@ -218,6 +221,8 @@ TEST_CASE("wgmma: every type, layout, source of A and size", "[proxy][wgmma]") {
     check_product({.type = "f16", .n = n, .half_sums = true});
     check_product({.type = "e4m3", .n = n, .negates = true, .half_sums = true});
     check_product({.type = "e5m2", .n = n, .clears = true});
+    check_product({.type = "e4m3", .n = n, .type_b = "e5m2"});
+    check_product({.type = "e5m2", .n = n, .registers = true, .type_b = "e4m3"});
   }
 }
 

@@ -15,6 +15,7 @@
 #include "common/simgpu/exec/fold.hpp"
 #include "common/simgpu/exec/launch_run.hpp"
 #include "common/simgpu/exec/program.hpp"
+#include "common/simgpu/exec/workers.hpp"
 #include "common/simgpu/launch_shape.hpp"
 #include "common/simgpu/memory/global_memory.hpp"
 #include "common/simgpu/ptx/liveness.hpp"
@@ -430,19 +431,6 @@ void Device::Impl::commit_memory() {
 
 namespace {
 
-/// Runs the blocks of a launch on `threads` host threads.
-void run_on_threads(std::vector<std::unique_ptr<exec::Worker>>& workers) {
-  std::vector<std::thread> threads;
-  for (std::size_t k = 1; k < workers.size(); ++k)
-    threads.emplace_back([&workers, k] { exec::run_blocks(*workers[k]); });
-  exec::run_blocks(*workers[0]);
-  for (std::thread& t : threads) t.join();
-}
-
-}  // namespace
-
-namespace {
-
 RegisterEstimate register_estimate(const DeviceModel& model, const ptx::RegisterPressure& pressure,
                                    const ptx::Module& ptx, unsigned threads_per_block,
                                    unsigned shared_bytes) {
@@ -472,15 +460,54 @@ LaunchReport unsupported_report(LaunchReport report, const exec::Program& progra
   return report;
 }
 
-/// As many as asked for, as there are blocks, and as there is memory for.
+/// As many as asked for, as there are blocks (clusters), and as there is memory for.
 unsigned host_threads_for(const LaunchOptions& options, const exec::Program& program,
                           std::uint64_t blocks, std::uint64_t bytes_per_block) {
-  if (program.uses_global_atomics || program.watches_global || program.uses_cluster) return 1;
+  if (program.uses_global_atomics || program.watches_global) return 1;
   const std::uint64_t wanted = options.host_threads != 0
                                    ? options.host_threads
                                    : std::max(1u, std::thread::hardware_concurrency());
   return static_cast<unsigned>(
       std::clamp<std::uint64_t>(kLaunchBytes / bytes_per_block, 1, std::min(wanted, blocks)));
+}
+
+/// How the grid is cut into clusters. `grid` becomes one of blocks if the kernel takes clusters.
+Cluster shape_of(const DeviceModel& model, const std::string& name, const ptx::Function& f,
+                 const LaunchOptions& options, Dim3 block, Dim3* grid) {
+  const Dim3 required{f.req_cluster[0], f.req_cluster[1], f.req_cluster[2]};
+  if (f.grid_in_clusters) {
+    *grid = grid_in_blocks(*grid, required);
+    check_shape(model, *grid, block, [&](Status s, const std::string& message) {
+      throw DeviceError(s, "'" + name + "': " + message);
+    });
+  }
+  const Cluster cluster = cluster_of(model, required, options, *grid);
+  if (!cluster.problem.empty())
+    throw DeviceError(Status::invalid_cluster, "'" + name + "': " + cluster.problem);
+  return cluster;
+}
+
+/// What a launch gives its kernel.
+struct Arguments {
+  std::span<const std::byte> bytes;
+  std::uint32_t dynamic_shared, shared;
+};
+
+/// A launch, but for how many blocks are resident.
+void set_up(exec::LaunchRun& r, const LaunchReport& report, const Cluster& cluster,
+            const Arguments& given, unsigned threads) {
+  r.grid = report.grid;
+  r.block = report.block;
+  r.cluster = cluster.blocks;
+  r.cluster_blocks = cluster.count;
+  r.args = given.bytes;
+  r.dynamic_shared = given.dynamic_shared;
+  r.shared_bytes = given.shared;
+  r.threads = r.block.x * r.block.y * r.block.z;
+  r.warps = (r.threads + exec::kLanes - 1) / exec::kLanes;
+  r.blocks = std::uint64_t{r.grid.x} * r.grid.y * r.grid.z;
+  r.kernel_name = report.kernel;
+  r.running_blocks.assign(threads, UINT64_MAX);
 }
 
 /// How many may wait for each other: as many as the chip holds, and as there is memory for.
@@ -489,44 +516,6 @@ std::uint64_t resident_blocks_for(const DeviceModel& model, const RegisterEstima
   return std::clamp<std::uint64_t>(
       std::uint64_t{use.blocks_per_multiprocessor} * model.multiprocessors, 1,
       std::max<std::uint64_t>(kLaunchBytes / bytes_per_block, 1));
-}
-
-std::vector<std::unique_ptr<exec::Worker>> make_workers(exec::LaunchRun& run, unsigned threads) {
-  std::vector<std::unique_ptr<exec::Worker>> workers;
-  for (unsigned t = 0; t < threads; ++t) {
-    auto w = std::make_unique<exec::Worker>();
-    w->launch = &run;
-    w->number = t;
-    w->counters = exec::make_counters(*run.program, run.memory->live().size(),
-                                      run.options.count && run.options.sample_accesses);
-    w->patterns.patterns.resize(run.program->slots);
-    workers.push_back(std::move(w));
-  }
-  return workers;
-}
-
-/// What all workers of a launch have found, counted and printed.
-struct Collected {
-  check::FindingLog findings;
-  exec::Counters counters;
-  std::string printed;  ///< by block, capped
-};
-
-Collected collect(const std::vector<std::unique_ptr<exec::Worker>>& workers,
-                  const exec::Program& program, std::size_t allocations, bool samples) {
-  Collected all;
-  all.counters = exec::make_counters(program, allocations, samples);
-  std::map<std::uint64_t, std::string> printed;
-  for (const auto& w : workers) {
-    all.findings.merge(std::move(w->findings));
-    exec::settle_all(program, w->counters);
-    exec::add(all.counters, w->counters);
-    printed.merge(w->printed);
-  }
-  for (const auto& [number, part] : printed)
-    if (all.printed.size() < exec::kPrintfCap)
-      all.printed += part.substr(0, exec::kPrintfCap - all.printed.size());
-  return all;
 }
 
 /// Whether a launch may have used an allocation in two ways that are a race between blocks.
@@ -626,6 +615,8 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   LoadedModule& m = impl_->module(module);
   Kernel& k = impl_->kernel(module, mangled);
   exec::Program& program = *k.program;
+  const ptx::Function& f = m.ptx.functions[k.function];
+  const Cluster cluster = shape_of(impl_->model, k.info.name, f, options, block, &grid);
   LaunchReport report = empty_report(k.info, grid, block, dynamic_shared_bytes);
   if (!program.unsupported.empty()) return unsupported_report(report, program, m.ptx);
   const unsigned threads_per_block = block.x * block.y * block.z;
@@ -636,34 +627,29 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
       register_estimate(impl_->model, k.pressure, m.ptx, threads_per_block, shared_bytes);
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   const std::uint64_t bytes = block_bytes(k, threads_per_block) + shared_bytes + 1;
-  const auto& n = m.ptx.functions[k.function].req_cluster;
-  const auto cluster = cluster_of(impl_->model, {n[0], n[1], n[2]}, options, grid);
-  if (!cluster.problem.empty())
-    throw DeviceError(Status::invalid_cluster, "'" + k.info.name + "': " + cluster.problem);
-  const unsigned hosts = host_threads_for(options, program, cluster.count > 1 ? 1 : blocks, bytes);
-  exec::LaunchRun run;
+  unsigned hosts = host_threads_for(options, program, parallel_parts(options, cluster, grid),
+                                    bytes * cluster.count);
+  auto first = std::make_unique<exec::LaunchRun>();
   std::vector<std::unique_ptr<exec::Worker>> workers;
   auto execute = [&](exec::LaunchRun& r, unsigned threads) {
     r.program = &program;
     r.memory = &impl_->memory;
     r.options = options;
-    r.grid = grid;
-    r.block = block;
-    r.cluster = cluster.blocks;
-    r.cluster_blocks = cluster.count;
-    r.args = args.first(k.info.param_bytes);
-    r.dynamic_shared = dynamic_shared_bytes;
-    r.shared_bytes = shared_bytes;
-    r.threads = threads_per_block;
-    r.warps = (threads_per_block + exec::kLanes - 1) / exec::kLanes;
-    r.blocks = blocks;
     r.resident_blocks = resident_blocks_for(impl_->model, report.registers, bytes);
-    r.kernel_name = k.info.name;
-    r.running_blocks.assign(threads, UINT64_MAX);
-    workers = make_workers(r, threads);
-    run_on_threads(workers);
+    set_up(r, report, cluster, {args.first(k.info.param_bytes), dynamic_shared_bytes, shared_bytes},
+           threads);
+    workers = exec::make_workers(r, threads);
+    exec::run_on_threads(workers);
   };
-  execute(run, hosts);
+  execute(*first, hosts);
+  const bool clustered = cluster.count > 1 || program.uses_cluster;
+  if (clustered && hosts > 1 && (first->stop || first->over_budget)) {
+    // What the clusters beside it had done by then is chance: once more, in order.
+    impl_->restore_memory();
+    first = std::make_unique<exec::LaunchRun>();
+    execute(*first, hosts = 1);
+  }
+  exec::LaunchRun& run = *first;
 
   // A race is only suspected so far, and a launch that stopped may have run other blocks than the
   // ones before: once more from the same memory, in order on one thread, where everything is
@@ -681,8 +667,8 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
     final_run = &again;
   }
 
-  Collected all = collect(workers, program, impl_->memory.live().size(),
-                          options.count && options.sample_accesses);
+  exec::Collected all = exec::collect(workers, program, impl_->memory.live().size(),
+                                      options.count && options.sample_accesses);
   report.printf_output = std::move(all.printed);
   report.completed = !final_run->stop && !final_run->over_budget;
   if (run.over_budget) {  // which blocks ran is chance
@@ -693,7 +679,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   if (options.count) exec::fold(*final_run, all.counters, report);
   report.findings = all.findings.report(options.max_findings_per_kind);
   if (run.over_budget) keep_budget_finding(report, program, blocks, options.instruction_budget);
-  add_register_findings(report, impl_->model, k, m.ptx.functions[k.function], threads_per_block);
+  add_register_findings(report, impl_->model, k, f, threads_per_block);
   return report;
 }
 

@@ -14,6 +14,14 @@ std::string text(const Dim3& d) {
   return s += ")";
 }
 
+Dim3 grid_in_blocks(Dim3 clusters, Dim3 cluster) {
+  const auto times = [](std::uint32_t a, std::uint32_t b) {
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(std::uint64_t{a} * std::max(b, 1u), UINT32_MAX));
+  };
+  return {times(clusters.x, cluster.x), times(clusters.y, cluster.y), times(clusters.z, cluster.z)};
+}
+
 Cluster cluster_of(const DeviceModel& model, Dim3 required, const LaunchOptions& options,
                    Dim3 grid) {
   const Dim3 asked = options.cluster;
@@ -32,6 +40,20 @@ Cluster cluster_of(const DeviceModel& model, Dim3 required, const LaunchOptions&
   else
     c.count = b.x * b.y * b.z;
   return c;
+}
+
+namespace {
+/// Whether each cluster has higher block numbers than the cluster before it. Of two samples that are
+/// as bad as each other the one of the lower block is kept, whoever ran first only then.
+bool in_order(const Cluster& c, Dim3 grid) {
+  const bool row = grid.x == c.blocks.x, plane = row && grid.y == c.blocks.y;
+  return (c.blocks.y == 1 || row) && (c.blocks.z == 1 || plane);
+}
+}  // namespace
+
+std::uint64_t parallel_parts(const LaunchOptions& options, const Cluster& c, Dim3 grid) {
+  if (options.sample_accesses && !in_order(c, grid)) return 1;
+  return std::uint64_t{grid.x} * grid.y * grid.z / c.count;
 }
 
 }  // namespace simgpu

@@ -1,5 +1,5 @@
-// Runs the blocks of clusters: those of one cluster together, each until it waits for something that
-// the others have to do. Kernels without clusters never come here (blocks.cpp).
+// Runs the blocks of clusters: those of one cluster together on one host thread, each until it waits
+// for something that the others have to do. Host threads take clusters one after the other. Kernels without clusters never come here (blocks.cpp).
 #include <algorithm>
 
 #include "common/simgpu/exec/async_proxy.hpp"
@@ -27,9 +27,13 @@ std::vector<std::uint64_t> blocks_of(const LaunchRun& l, std::uint64_t index) {
 /// The next cluster of the launch; false if there is none.
 bool begin_cluster(Worker& worker) {
   LaunchRun& l = *worker.launch;
-  if (l.over_budget || l.next_block >= l.blocks / l.cluster_blocks) return false;
   auto cluster = std::make_unique<ClusterRun>();
-  cluster->numbers = blocks_of(l, l.next_block++);  // on one host thread: see host_threads_for
+  {
+    std::lock_guard lock(l.mutex);
+    if (l.over_budget || l.next_block >= l.blocks / l.cluster_blocks) return false;
+    cluster->numbers = blocks_of(l, l.next_block++);
+    if (worker.resident.empty()) l.running_blocks[worker.number] = cluster->numbers.front();
+  }
   for (const std::uint64_t number : cluster->numbers) {
     BlockRun& run = add_resident(worker, number);
     run.cluster = cluster.get();
@@ -117,6 +121,11 @@ void run_clusters(Worker& worker) {
     abort_launch(*worker.resident.front());
   }
   end_clusters(worker, true);
+  {
+    std::lock_guard lock(l.mutex);
+    l.running_blocks[worker.number] = UINT64_MAX;
+  }
+  l.lowest_changed.notify_all();
 }
 
 }  // namespace simgpu::exec

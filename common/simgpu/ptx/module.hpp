@@ -273,6 +273,8 @@ struct Function {
   std::uint32_t req_ntid[3] = {0, 0, 0};
   /// .reqnctapercluster: blocks of a cluster, 0 = not given
   std::uint32_t req_cluster[3] = {0, 0, 0};
+  /// .blocksareclusters: a launch gives its grid in clusters, not in blocks
+  bool grid_in_clusters = false;
   std::uint32_t min_nctapersm = 0;  ///< .minnctapersm
   std::uint32_t max_nreg = 0;       ///< .maxnreg
   std::vector<Register> registers;

@@ -245,6 +245,7 @@ void Parser::parse_extent(std::uint32_t (&extent)[3]) {
 }
 
 void Parser::parse_function_directives(Function* function) {
+  const std::uint32_t line = peek().line;
   while (peek().kind == Token::Kind::directive) {
     const Token d = next();
     if (d.text == ".maxntid") {
@@ -267,12 +268,14 @@ void Parser::parse_function_directives(Function* function) {
     } else if (d.text == ".explicitcluster") {
       // A cluster's size is always given, or 1.
     } else if (d.text == ".blocksareclusters") {
-      if (function->unsupported.empty())
-        function->unsupported = "'.blocksareclusters' is not simulated: give the grid in blocks";
+      function->grid_in_clusters = true;
     } else {
       unknown_directive(d);
     }
   }
+  // PTX ISA 11.7.2
+  if (function->grid_in_clusters && (function->req_cluster[0] == 0 || function->req_ntid[0] == 0))
+    fail_at(line, "'.blocksareclusters' needs .reqntid and .reqnctapercluster");
 }
 
 /// What our headers make of __cluster_dims__.

@@ -335,6 +335,26 @@ TEST_CASE("cp.reduce.async.bulk to global memory: every operation", "[cluster][p
     kinds(all + copy(op), FindingKind::unsupported);
 }
 
+TEST_CASE("clusters: a grid in clusters, and griddepcontrol", "[cluster]") {
+  std::vector<u32> got;
+  const LaunchReport r =
+      run("mov.u32 %r8, %nctaid.x;\n" + kStoreWord + kMeet, {0, 0, 0},
+          ".reqntid 32 .reqnctapercluster 2 .blocksareclusters", {1, 1, 1}, &got);
+  CHECK(to_text(r.findings) == "");
+  CHECK(got[0] == 2);
+  CHECK(r.grid == Dim3{2, 1, 1});
+  const std::string wide = ".reqntid 32 .reqnctapercluster 4 .blocksareclusters";
+  CHECK_THROWS_AS(run(kMeet, {0, 0, 0}, wide, {0x7fffffff, 1, 1}), DeviceError);
+  CHECK_THROWS_AS(run(kMeet, {2, 1, 1}, wide, {1, 1, 1}), DeviceError);
+  CHECK_THROWS(run(kMeet, {2, 1, 1}, ".reqnctapercluster 2 .blocksareclusters"));
+  CHECK_THROWS(run(kMeet, {2, 1, 1}, ".reqntid 32 .blocksareclusters"));
+  // Launches follow each other, so that there is nothing to wait for.
+  CHECK(to_text(
+            run("griddepcontrol.wait;\ngriddepcontrol.launch_dependents;\n", {1, 1, 1}).findings) ==
+        "");
+  CHECK(of_kind(run("griddepcontrol.begin;\n", {1, 1, 1}), FindingKind::unsupported).size() == 1);
+}
+
 TEST_CASE("clusters: hostile operands never reach memory of the host", "[cluster][fuzz]") {
   Random random(11);
   const char* const bodies[] = {

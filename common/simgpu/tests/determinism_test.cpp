@@ -119,6 +119,65 @@ TEST_CASE("determinism: bounds, initialisation and division in many blocks", "[d
   });
 }
 
+/// 24 blocks of 64 threads in clusters of `cluster`: each block leaves its threads' numbers where the
+/// next one of its cluster finds them. `between` comes after that; %r7 is the block's number.
+void clusters_of(const std::string& name, Dim3 grid, Dim3 cluster, const std::string& between,
+                 std::size_t findings, std::uint64_t budget = 1ull << 32) {
+  same_for_any_threads(name, [&](const LaunchOptions& options, std::vector<int>& results) {
+    Gpu gpu(ptx_module(R"(
+.shared .align 16 .b8 box[256];
+.visible .entry k(.param .u64 out)
+{
+  .reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %rd<8>;
+  .loc 1 1 1
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %cluster_ctarank; mov.u32 %r2, %tid.x; mov.u32 %r3, %cluster_nctarank;
+  mov.u32 %r7, %ctaid.x; mov.u32 %r8, %ctaid.y; mov.u32 %r9, %nctaid.x;
+  mad.lo.u32 %r7, %r8, %r9, %r7;
+  mov.u32 %r4, box; shl.b32 %r5, %r2, 2; add.u32 %r4, %r4, %r5;
+  mad.lo.u32 %r6, %r7, 64, %r2; st.shared.u32 [%r4], %r6;
+  barrier.cluster.arrive; barrier.cluster.wait;
+  add.u32 %r8, %r1, 1; rem.u32 %r8, %r8, %r3;
+  mapa.shared::cluster.u32 %r9, %r4, %r8; ld.shared::cluster.u32 %r10, [%r9];
+  mul.wide.u32 %rd2, %r6, 4; add.u64 %rd2, %rd1, %rd2;
+  .loc 1 2 1
+)" + between + R"(
+  st.global.u32 [%rd2], %r10;
+  barrier.cluster.arrive; barrier.cluster.wait;
+  ret;
+}
+.file 1 "many.cu"
+)"));
+    const DevicePtr out = gpu.upload(std::vector<int>(24 * 64, -1), "out");
+    LaunchOptions own = options;
+    own.cluster = cluster;
+    own.instruction_budget = budget;
+    const LaunchReport report = gpu.run("k", grid, {64, 1, 1}, 0u, own, out);
+    INFO(to_text(report.findings));
+    CHECK(report.findings.size() == findings);
+    if (findings == 0) results = gpu.download<int>(out, 24 * 64);
+    return report;
+  });
+}
+
+TEST_CASE("determinism: clusters on several host threads", "[determinism][cluster]") {
+  for (const Dim3 cluster : {Dim3{1, 1, 1}, {2, 1, 1}, {8, 1, 1}})
+    clusters_of("a row", {24, 1, 1}, cluster, "", 0);
+  clusters_of("a plane", {6, 4, 1}, {2, 2, 1}, "", 0);
+  clusters_of("a plane of rows", {6, 4, 1}, {6, 2, 1}, "", 0);
+  // Findings of every cluster, of some, and those that end the launch.
+  clusters_of("races", {24, 1, 1}, {2, 1, 1}, "st.shared.u32 [%r4], 5;\n", 1);
+  clusters_of("out of bounds", {6, 4, 1}, {2, 2, 1},
+              "setp.gt.u32 %p1, %r7, 9;\n@%p1 ld.shared.u32 %r10, [%r4+400];\n", 1);
+  clusters_of("trap", {24, 1, 1}, {4, 1, 1}, "setp.gt.u32 %p1, %r7, 9;\n@%p1 trap;\n", 1);
+  clusters_of("no end", {24, 1, 1}, {4, 1, 1}, "setp.gt.u32 %p1, %r7, 9;\nL: @%p1 bra L;\n", 1,
+              1 << 18);
+  clusters_of("no end, blocks alone", {24, 1, 1}, {1, 1, 1},
+              "setp.gt.u32 %p1, %r7, 9;\nL: @%p1 bra L;\n", 1, 1 << 18);
+  clusters_of("deadlock", {24, 1, 1}, {4, 1, 1},
+              "setp.eq.u32 %p1, %r7, 9;\n@%p1 bar.sync 1, 128;\n", 1);
+}
+
 TEST_CASE("determinism: shared races", "[determinism]") {
   for (const char* kernel : {"race_raw", "race_war", "race_waw"}) {
     same_for_any_threads(kernel, [kernel](const LaunchOptions& options, std::vector<int>&) {

@@ -1,0 +1,48 @@
+#include "common/simgpu/exec/workers.hpp"
+
+#include <map>
+#include <thread>
+#include <utility>
+
+namespace simgpu::exec {
+
+void run_on_threads(std::vector<std::unique_ptr<Worker>>& workers) {
+  std::vector<std::thread> threads;
+  for (std::size_t k = 1; k < workers.size(); ++k)
+    threads.emplace_back([&workers, k] { run_blocks(*workers[k]); });
+  run_blocks(*workers[0]);
+  for (std::thread& t : threads) t.join();
+}
+
+std::vector<std::unique_ptr<Worker>> make_workers(LaunchRun& run, unsigned threads) {
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (unsigned t = 0; t < threads; ++t) {
+    auto w = std::make_unique<Worker>();
+    w->launch = &run;
+    w->number = t;
+    w->counters = make_counters(*run.program, run.memory->live().size(),
+                                run.options.count && run.options.sample_accesses);
+    w->patterns.patterns.resize(run.program->slots);
+    workers.push_back(std::move(w));
+  }
+  return workers;
+}
+
+Collected collect(const std::vector<std::unique_ptr<Worker>>& workers, const Program& program,
+                  std::size_t allocations, bool samples) {
+  Collected all;
+  all.counters = make_counters(program, allocations, samples);
+  std::map<std::uint64_t, std::string> printed;
+  for (const auto& w : workers) {
+    all.findings.merge(std::move(w->findings));
+    settle_all(program, w->counters);
+    add(all.counters, w->counters);
+    printed.merge(w->printed);
+  }
+  for (const auto& [number, part] : printed)
+    if (all.printed.size() < kPrintfCap)
+      all.printed += part.substr(0, kPrintfCap - all.printed.size());
+  return all;
+}
+
+}  // namespace simgpu::exec

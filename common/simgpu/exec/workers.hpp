@@ -1,0 +1,28 @@
+// The host threads of a launch: what they own, how they run, and what they have found together.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/simgpu/exec/fold.hpp"
+#include "common/simgpu/exec/launch_run.hpp"
+
+namespace simgpu::exec {
+
+/// One for each host thread.
+std::vector<std::unique_ptr<Worker>> make_workers(LaunchRun& run, unsigned threads);
+/// Runs the blocks of a launch to their end, the first worker on the calling thread.
+void run_on_threads(std::vector<std::unique_ptr<Worker>>& workers);
+
+/// What all workers of a launch have found, counted and printed.
+struct Collected {
+  check::FindingLog findings;
+  Counters counters;
+  std::string printed;  ///< by block, capped
+};
+/// `samples`: with the worst accesses.
+Collected collect(const std::vector<std::unique_ptr<Worker>>& workers, const Program& program,
+                  std::size_t allocations, bool samples);
+
+}  // namespace simgpu::exec

@@ -18,20 +18,16 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <climits>
 #include <cstring>
 #include <string>
 #include <utility>
 
 #include "common/wire/archive.hpp"
+#include "common/wire/clock.hpp"
 #include "common/wire/unique_fd.hpp"
 
 namespace wire {
-
-using Clock = std::chrono::steady_clock;
-using Deadline = Clock::time_point;
-constexpr Deadline kForever = Deadline::max();
 
 struct Header {
   std::uint32_t magic = 0;

@@ -27,3 +27,13 @@ same "the grader is refused" "lab2_x/gemm.cu:grader/goals.hpp" "$(echo lab2_x/ge
 same "the simulated GPU is refused" "lab2_x/a.cuh:common/simgpu/device.hpp" "$(echo lab2_x/a.cuh:common/simgpu/device.hpp | forbidden)"
 same "the wire is refused" "lab2_x/a.cuh:common/wire/channel.hpp" "$(echo lab2_x/a.cuh:common/wire/channel.hpp | forbidden)"
 same "goals that include kernels are refused" "lab2_x/goals.cpp:lab2_x/gemm.cu" "$(echo lab2_x/goals.cpp:lab2_x/gemm.cu | forbidden)"
+
+# What a student's clang compiles of ours besides labs: the CUDA runtime, in three forms. clang 14 cannot read all of a newer
+# library's <chrono> (common/wire/clock.hpp).
+unreadable() { # FORM: the headers among those that it reads which not every clang can
+    for source in common/simgpu/runtime/api/*.cpp common/simgpu/runtime/"$1"/*.cpp; do printf '#include "%s"\n' "$source"; done |
+        ${CLANG:-clang++} -std=c++20 -I. -DSIMGPU_DEVICE_PROGRAM='""' -x c++ -H -fsyntax-only - 2>&1 | grep -o '/chrono$' | sort -u
+}
+for form in local remote separate; do same "any clang reads the headers of the $form runtime" "" "$(unreadable "$form")"; done
+same "a runtime that read <chrono> would be seen" /chrono \
+    "$(echo '#include <chrono>' | ${CLANG:-clang++} -std=c++20 -x c++ -H -fsyntax-only - 2>&1 | grep -o '/chrono$' | sort -u)"

@@ -75,6 +75,10 @@ double two_barriers(const Extents& extents, const Parameters& parameters, std::u
 /// sectors; times `slack`.
 double sectors_of_tiles(const Extents& extents, const Parameters& parameters,
                         std::uint64_t element_bytes);
+/// Sectors of A and B once each, times `slack`: what TMA or wgmma cannot take as it lies passes through
+/// threads once, to be copied.
+double sectors_copied_first(const Extents& extents, const Parameters& parameters,
+                            std::uint64_t element_bytes);
 /// Wavefronts above ideal: `share` of those that bring each product's operands once per 16 x 16
 /// tile.
 double few_conflicts(const Extents& extents, const Parameters& parameters,
@@ -106,6 +110,8 @@ double live_registers(const Observed& seen);
 
 /// The goal that nothing lies in local memory. `missed`: the lab's own sentence, if it has one.
 Goal registers_only(std::string stage, std::string missed = "");
+/// The goal that TMA brings what a block multiplies: threads load what is copied first, and no more.
+Goal brought_by_tma(std::string stage, std::vector<Extents> at);
 /// The goal that at most `registers` registers are alive at once, at 256 x 256 x 256.
 Goal few_registers(std::string stage, double registers = 255, std::string missed = "");
 

@@ -59,12 +59,7 @@ double shared_bytes(const Extents& e, const Parameters& p, std::uint64_t bytes) 
                              m * n * k / wn * static_cast<std::int64_t>(bytes) + m * n * 4);
 }
 
-/// What TMA or wgmma cannot take as it lies is copied first, and passes through threads once.
-double sectors_copied_first(const Extents& e, const Parameters& p, std::uint64_t bytes) {
-  const auto size = static_cast<std::int64_t>(bytes);
-  return p.at("slack") *
-         static_cast<double>(e.m * ceil_div(e.k * size, 32) + e.k * ceil_div(e.n * size, 32));
-}
+/// As grader::sectors_copied_first, in shared memory: to be transposed.
 double bytes_copied_first(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   return p.at("slack") *
          static_cast<double>((e.m * e.k + e.k * e.n) * static_cast<std::int64_t>(bytes));
@@ -106,8 +101,6 @@ const char* const no_reuse =
     "fragments of A and COLS of B once, then multiply each with each.";
 const char* const copied_again =
     "More of A and B is brought to shared memory than a 128 x 256 tile per block needs.";
-const char* const not_by_tma =
-    "Threads load what a block multiplies: TMA can bring whole tiles, ordered by one thread.";
 const char* const not_by_wgmma =
     "Threads read tiles from shared memory: wgmma reads both operands there by itself.";
 const char* const not_hidden =
@@ -193,6 +186,8 @@ grader::Goal copies_hidden(const char* stage) {
           .at = rows_of_32_bytes};
 }
 
+const std::vector<Extents> boxes = {{512, 512, 256}, {131, 144, 208}};
+
 /// Of wgmma: a tile of 128 x 256, whatever brings it. What is copied first so that TMA can read it
 /// is read once more.
 grader::Goal sectors_of_boxes(const char* stage, double slack) {
@@ -206,17 +201,6 @@ grader::Goal sectors_of_boxes(const char* stage, double slack) {
           .bound = grader::sectors_of_tiles,
           .at = {{512, 512, 256}}};
 }
-grader::Goal brought_by_tma(const char* stage) {
-  return {.stage = stage,
-          .key = "thread_sectors",
-          .what = "sectors loaded by threads",
-          .diagnosis = "NO-SHARED",
-          .missed = not_by_tma,
-          .parameters = {{"slack", 1.05}},
-          .measure = grader::thread_sectors,
-          .bound = sectors_copied_first,
-          .at = {{512, 512, 256}, {131, 144, 208}}};
-}
 grader::Goal read_by_wgmma(const char* stage) {
   return {.stage = stage,
           .key = "shared_bytes",
@@ -226,7 +210,7 @@ grader::Goal read_by_wgmma(const char* stage) {
           .parameters = {{"slack", 1.05}},
           .measure = grader::shared_bytes_read,
           .bound = bytes_copied_first,
-          .at = {{512, 512, 256}, {131, 144, 208}}};
+          .at = boxes};
 }
 
 const std::vector<grader::Goal> goals = {
@@ -300,14 +284,14 @@ const std::vector<grader::Goal> goals = {
 
     on_tensor_cores("5.4"),
     doubled_with_tensor_cores("5.4"),
-    brought_by_tma("5.4"),
+    grader::brought_by_tma("5.4", boxes),
     read_by_wgmma("5.4"),
     sectors_of_boxes("5.4", 1.05),
     registers_only("5.4"),
 
     on_tensor_cores("5.4b"),
     doubled_with_tensor_cores("5.4b"),
-    brought_by_tma("5.4b"),
+    grader::brought_by_tma("5.4b", boxes),
     read_by_wgmma("5.4b"),
     // B is transposed first: it is read once more.
     sectors_of_boxes("5.4b", 1.4),

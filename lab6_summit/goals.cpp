@@ -107,12 +107,6 @@ double shared_bytes(const Extents& e, const Parameters& p, std::uint64_t) {
   return 4 * (padded / p.at("WM") + padded / p.at("WN"));
 }
 
-/// A and B pass through threads once: B to be split, A where its rows are not aligned.
-double sectors_copied_first(const Extents& e, const Parameters& p, std::uint64_t bytes) {
-  const auto size = static_cast<std::int64_t>(bytes);
-  return p.at("slack") *
-         static_cast<double>(e.m * ceil_div(e.k * size, 32) + e.k * ceil_div(e.n * size, 32));
-}
 /// A's fragments, for each tile of C, and B once, to be transposed.
 double bytes_of_fragments(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   const double once = static_cast<double>(e.k * e.n * static_cast<std::int64_t>(bytes));
@@ -134,8 +128,6 @@ const char* const much_scratch =
 const char* const narrow_copies =
     "More copies of B than its rows require: 16 bytes at a time where every row begins at a "
     "multiple of 16, else 8 where it begins at a multiple of 8.";
-const char* const not_by_tma =
-    "Threads load what a block multiplies: TMA can bring whole tiles, ordered by one thread.";
 const char* const not_by_wgmma =
     "Threads read more of the tiles than A's fragments, once per tile of C: both parts of B are "
     "for wgmma to read.";
@@ -269,17 +261,6 @@ grader::Goal fragments_reused(const char* stage) {
       .at = aligned_and_ragged};
 }
 
-grader::Goal brought_by_tma(const char* stage) {
-  return {.stage = stage,
-          .key = "thread_sectors",
-          .what = "sectors loaded by threads",
-          .diagnosis = "NO-SHARED",
-          .missed = not_by_tma,
-          .parameters = {{"slack", 1.05}},
-          .measure = grader::thread_sectors,
-          .bound = sectors_copied_first,
-          .at = aligned_and_ragged};
-}
 grader::Goal parts_read_by_wgmma(const char* stage) {
   return {.stage = stage,
           .key = "shared_bytes",
@@ -345,7 +326,7 @@ const std::vector<grader::Goal> goals = {
 
     three_made("6.3.4"),
     not_four("6.3.4"),
-    brought_by_tma("6.3.4"),
+    grader::brought_by_tma("6.3.4", aligned_and_ragged),
     parts_read_by_wgmma("6.3.4"),
     no_conflicts("6.3.4"),
     registers_only("6.3.4"),

@@ -70,6 +70,12 @@ double sectors_of_tiles(const Extents& e, const Parameters& p, std::uint64_t byt
                              ceil_div(e.m, whole(p, "BM")) * e.k * ceil_div(e.n * size, 32));
 }
 
+double sectors_copied_first(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  const auto size = static_cast<std::int64_t>(bytes);
+  return p.at("slack") *
+         static_cast<double>(e.m * ceil_div(e.k * size, 32) + e.k * ceil_div(e.n * size, 32));
+}
+
 double few_conflicts(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   return p.at("share") * static_cast<double>(e.m * e.n * e.k) * 2 / 16 *
          static_cast<double>(bytes) / 128;
@@ -140,6 +146,20 @@ Goal registers_only(std::string stage, std::string missed) {
           .parameters = {},
           .measure = local_accesses,
           .bound = nothing};
+}
+
+Goal brought_by_tma(std::string stage, std::vector<Extents> at) {
+  return {.stage = std::move(stage),
+          .key = "thread_sectors",
+          .what = "sectors loaded by threads",
+          .diagnosis = "NO-SHARED",
+          .missed =
+              "Threads load what a block multiplies: TMA can bring whole tiles, ordered by one "
+              "thread.",
+          .parameters = {{"slack", 1.05}},
+          .measure = thread_sectors,
+          .bound = sectors_copied_first,
+          .at = std::move(at)};
 }
 
 Goal few_registers(std::string stage, double registers, std::string missed) {

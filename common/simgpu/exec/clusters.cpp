@@ -1,5 +1,6 @@
 // Runs the blocks of clusters: those of one cluster together on one host thread, each until it waits
-// for something that the others have to do. Host threads take clusters one after the other. Kernels without clusters never come here (blocks.cpp).
+// for something that the others have to do. Host threads take clusters one after the other. Kernels
+// without clusters never come here (blocks.cpp).
 #include <algorithm>
 
 #include "common/simgpu/exec/async_proxy.hpp"

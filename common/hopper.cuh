@@ -1,5 +1,4 @@
-// Hopper's barriers, its copy engine (TMA) and its warpgroup multiplication (wgmma): one PTX
-// instruction per function.
+// Hopper's barriers, copy engine (TMA) and warpgroup product (wgmma): one PTX instruction each.
 #pragma once
 
 #include <cuda.h>
@@ -58,9 +57,8 @@ struct Barrier {
 
 // ---- TMA: one thread orders a box of a matrix
 
-/// Copies the box at (row, col) to shared memory, zeros where the matrix has no elements, and
-/// reports its bytes to the barrier. Chunk c of row r, 16 bytes, arrives where chunk c ^ (r % 8)
-/// would lie without a swizzle.
+/// Copies the box at (row, col) to shared memory, zeros outside of the matrix, and tells the barrier
+/// its bytes. Chunk c of row r, 16 bytes, arrives where c ^ (r % 8) would without a swizzle.
 GEMM_LAB_DEVICE inline void copy_box(void* to, const CUtensorMap& map, int row, int col,
                                      Barrier& barrier) {
   asm volatile(

@@ -2,9 +2,9 @@
 // warps that only multiply and a thread that only orders copies of whole tiles (TMA), and to let
 // four warps start one product that reads both tiles from shared memory by itself.
 #include "common/cuda_check.cuh"
-#include "common/hopper.cuh"
-#include "common/hopper_operand.cuh"
 #include "common/matrix.hpp"
+#include "lab5_tensor_core/given/hopper.cuh"
+#include "lab5_tensor_core/given/hopper_operand.cuh"
 
 // A block makes 128 x 256 of C, in steps of 128 bytes along K, which is the widest row that TMA
 // swizzles. Two warpgroups, of four warps each, multiply 64 rows each; one thread of one more warp

@@ -57,7 +57,7 @@ struct Barrier {
 
 // ---- TMA: one thread orders a box of a matrix
 
-/// Copies the box at (row, col) to shared memory, zeros outside of the matrix, and tells the barrier
+/// Copies the box at (row, col) to shared memory, zeros outside the matrix, and tells the barrier
 /// its bytes. Chunk c of row r, 16 bytes, arrives where c ^ (r % 8) would without a swizzle.
 GEMM_LAB_DEVICE inline void copy_box(void* to, const CUtensorMap& map, int row, int col,
                                      Barrier& barrier) {

@@ -106,6 +106,31 @@ std::optional<Diagnosis> name_others(const Profile& p) {
               {"missing", steps(there, k - 1)}});
 }
 
+/// "k = 8..15": the steps of a tile.
+std::string steps_of_tile(int index, int tile, int k) {
+  return steps(index * tile, std::min(k, (index + 1) * tile) - 1);
+}
+
+/// Each tile is added once or never, by its count.
+std::optional<Diagnosis> missing_tiles(const Profile& t, int tile, int k) {
+  std::string list, ranges;
+  int missing = 0;
+  for (int i = 0; i < static_cast<int>(t.size()); ++i) {
+    if (t[static_cast<std::size_t>(i)] != 0) continue;
+    ++missing;
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", i);
+    ranges += (ranges.empty() ? "" : " and ") + steps_of_tile(i, tile, k);
+  }
+  const bool last = missing == 1 && t.back() == 0;
+  const std::string note = last && k % tile != 0            ? ": the last, partial one"
+                           : last                           ? ": the last one"
+                           : missing == 1 && t.front() == 0 ? ": the first one"
+                                                            : "";
+  const bool inner = t.front() != 0 && t.back() != 0;
+  return say("K-TILE-MISSING", inner ? "inner" : "",
+             {{"tile", list}, {"range", ranges}, {"note", note}});
+}
+
 std::optional<Diagnosis> name_tiles(const Profile& p, int tile) {
   const std::optional<Profile> per = per_tile(p, tile);
   if (!per || per->size() < 2) return std::nullopt;
@@ -114,28 +139,10 @@ std::optional<Diagnosis> name_tiles(const Profile& p, int tile) {
   const auto number_of = [&](int value) {
     return static_cast<int>(std::count(t.begin(), t.end(), value));
   };
-  const auto range = [&](int index) {
-    return steps(index * tile, std::min(k, (index + 1) * tile) - 1);
-  };
+  const auto range = [&](int index) { return steps_of_tile(index, tile, k); };
   const int missing = number_of(0), once = number_of(1);
   if (t.back() == 1 && missing == count - 1) return say("K-ONLY-LAST", "", {{"unit", "tile"}});
-  if (missing + once == count) {
-    std::string list, ranges;
-    for (int i = 0; i < count; ++i) {
-      if (t[static_cast<std::size_t>(i)] != 0) continue;
-      list += fmt::format("{}{}", list.empty() ? "" : ", ", i);
-      ranges += (ranges.empty() ? "" : " and ") + range(i);
-    }
-    const bool last_partial = missing == 1 && t.back() == 0 && k % tile != 0;
-    const bool last = missing == 1 && t.back() == 0;
-    const std::string note = last_partial                     ? ": the last, partial one"
-                             : last                           ? ": the last one"
-                             : missing == 1 && t.front() == 0 ? ": the first one"
-                                                              : "";
-    const bool inner = t.front() != 0 && t.back() != 0;
-    return say("K-TILE-MISSING", inner ? "inner" : "",
-               {{"tile", list}, {"range", ranges}, {"note", note}});
-  }
+  if (missing + once == count) return missing_tiles(t, tile, k);
   if (t.front() == count && missing == count - 1)
     return say("K-TILE-REPEATED", "",
                {{"what", fmt::format("k-tile 0 ({}) is added in all {} rounds, and no other",

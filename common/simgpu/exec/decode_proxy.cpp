@@ -121,6 +121,14 @@ void FunctionDecoder::bulk_copy(const Ins& ins) {
   p_.bulk_forms.push_back(std::move(form));
 }
 
+/// setmaxnreg: warps give registers to others, which changes nothing of what is computed.
+void FunctionDecoder::registers_of_warps(const Ins& ins) {
+  const std::uint64_t count = at(ins, 0).bits;
+  if (count < 24 || count > 256 || count % 8 != 0)
+    fail("'" + std::string(ins.mod.text) + "' takes 24 to 256 registers, a multiple of 8");
+  emit(op_nothing);
+}
+
 /// Instructions of the asynchronous proxy and what comes with them; false: it is another one.
 bool FunctionDecoder::asynchronous_proxy(const Ins& ins) {
   switch (ins.op) {
@@ -157,9 +165,7 @@ bool FunctionDecoder::asynchronous_proxy(const Ins& ins) {
       proxy_wait(ins);
       return true;
     case Opcode::setmaxnreg:
-      if (at(ins, 0).bits < 24 || at(ins, 0).bits > 256 || at(ins, 0).bits % 8 != 0)
-        fail("'" + std::string(ins.mod.text) + "' takes 24 to 256 registers, a multiple of 8");
-      emit(op_nothing);
+      registers_of_warps(ins);
       return true;
     default:
       return false;

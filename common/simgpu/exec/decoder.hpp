@@ -131,6 +131,7 @@ class FunctionDecoder {
   void asynchronous_store(const Ins& ins);
   void cluster_address(const Ins& ins);
   bool asynchronous_proxy(const Ins& ins);
+  void registers_of_warps(const Ins& ins);
   bool warp_matrices(const Ins& ins);
   const struct WgmmaType& product_type(const ptx::Modifiers& m, Wgmma& w) const;
   // product_registers.cpp

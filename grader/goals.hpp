@@ -26,6 +26,11 @@ struct Extents {
 struct Observed {
   simgpu::Counts total;
   simgpu::BufferCounts a, b, c, scratch;  ///< scratch: all that the student's code allocated
+  /// Read from where A or B was copied to: of what both went into, half each. A copy would else make
+  /// free what a goal counts.
+  simgpu::GlobalCounts copies_of_a, copies_of_b;
+  /// Written to scratch that both A and B went into: it may become C.
+  simgpu::GlobalCounts parts_of_c;
   std::vector<simgpu::LaunchReport> launches;
   unsigned live_registers = 0;      ///< largest estimate over the launches
   std::uint64_t element_bytes = 0;  ///< of one element of A and B; C has 4 bytes where these have 2
@@ -92,10 +97,10 @@ double live_registers_bound(const Extents&, const Parameters& parameters, std::u
 // different word that a warp reads from them at once), and of sectors bulk copies as well.
 double load_requests(const Observed& seen);
 double load_sectors(const Observed& seen);
-double thread_sectors(const Observed& seen);     ///< the same without bulk copies
-double sectors_of_a(const Observed& seen);       ///< read from A
-double sectors_of_b(const Observed& seen);       ///< read from B
-double sectors_to_c(const Observed& seen);       ///< written to C, atomics included
+double thread_sectors(const Observed& seen);  ///< the same without bulk copies
+double sectors_of_a(const Observed& seen);    ///< read from A, and from copies of it
+double sectors_of_b(const Observed& seen);    ///< read from B, and from copies of it
+double sectors_to_c(const Observed& seen);    ///< written to C and what becomes C; atomics included
 double shared_bytes_read(const Observed& seen);  ///< by threads, from shared memory
 double shared_wavefronts(const Observed& seen);  ///< loads and stores
 /// Wavefronts of loads, stores and asynchronous copies that another layout would save. Of the

@@ -35,6 +35,10 @@ double threads(const Extents& e, const Parameters& p, std::uint64_t) {
   return p.at("slack") * static_cast<double>(32 * ceil_div(e.m, 32) * 32 * ceil_div(e.n, 32));
 }
 
+double sectors_stored(const Observed& o) {
+  return static_cast<double>(o.c.store.sectors + o.parts_of_c.sectors);
+}
+
 double threads_started(const Observed& o) {
   double sum = 0;
   for (const auto& launch : o.launches)
@@ -52,7 +56,7 @@ const std::vector<grader::Goal> goals = {
          "The lanes of a warp read A from many rows at once. Right result, but neighbouring threads "
          "(x) should share a row of C: then they share the element of A as well.",
      .parameters = {{"slack", 1.05}, {"rows_per_warp", 4}},
-     .measure = [](const Observed& o) { return static_cast<double>(o.a.load.sectors); },
+     .measure = grader::sectors_of_a,
      .bound = sectors_of_a},
     {.stage = "1.2",
      .key = "load_sectors_b",
@@ -61,7 +65,7 @@ const std::vector<grader::Goal> goals = {
      .missed =
          "The lanes of a warp do not read neighbouring elements of B: lay x along the columns.",
      .parameters = {{"slack", 1.20}},
-     .measure = [](const Observed& o) { return static_cast<double>(o.b.load.sectors); },
+     .measure = grader::sectors_of_b,
      .bound = sectors_of_b},
     {.stage = "1.2",
      .key = "store_sectors_c",
@@ -71,7 +75,7 @@ const std::vector<grader::Goal> goals = {
          "The lanes of a warp store to many rows of C. Right result, but each store then moves 32 "
          "sectors where a row of neighbours needs 4 (8 in double): lay x along the columns.",
      .parameters = {{"slack", 1.60}},
-     .measure = [](const Observed& o) { return static_cast<double>(o.c.store.sectors); },
+     .measure = sectors_stored,
      .bound = sectors_of_c},
     {.stage = "1.2",
      .key = "threads",

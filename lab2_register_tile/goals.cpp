@@ -46,7 +46,7 @@ double all_elements(const Extents& e, const Parameters& p, std::uint64_t) {
 }
 
 double elements_stored(const grader::Observed& o) {
-  return static_cast<double>(o.c.store.bytes + o.c.atomic.bytes) /
+  return static_cast<double>(o.c.store.bytes + o.c.atomic.bytes + o.parts_of_c.bytes) /
          static_cast<double>(o.element_bytes);
 }
 

@@ -1,6 +1,7 @@
 #include "grader/judge/rung_check.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "common/reference.hpp"
@@ -31,6 +32,91 @@ void add_transfer(simgpu::GlobalCounts& to, std::uint64_t bytes) {
   to.bytes += bytes;
 }
 
+/// A window of 4 GiB belongs to one allocation: the upper half of an address names it.
+using Window = std::uint64_t;
+Window window_of(simgpu::DevicePtr address) {
+  return address >> 32;
+}
+
+/// What an allocation may hold of A and of B: what was copied from them, by a kernel or a call, as
+/// far as who reads and who writes tells.
+class Origins {
+ public:
+  explicit Origins(const CallOutcome& outcome)
+      : a_(window_of(outcome.a_base)), b_(window_of(outcome.b_base)) {
+    of_[a_].a = true;
+    of_[b_].b = true;
+    // An order is known of launches, and of copies, but not of both: all may come from all.
+    for (bool again = true; again;) {
+      again = false;
+      for (const auto& launch : outcome.result.launches) again = pass_on(launch.buffers) || again;
+      for (const auto& move : outcome.result.transfers)
+        if (move.src != 0) again = write(window_of(move.dst), of_[window_of(move.src)]) || again;
+    }
+  }
+
+  struct Of {
+    bool a = false, b = false;
+  };
+  Of operator[](Window window) const {
+    const auto found = of_.find(window);
+    return found == of_.end() ? Of{} : found->second;
+  }
+
+ private:
+  bool pass_on(const std::vector<simgpu::BufferCounts>& buffers) {
+    Of read;
+    for (const auto& part : buffers)
+      if (part.load.requests + part.load.bytes + part.atomic.requests != 0) {
+        const Of from = of_[window_of(part.base)];
+        read = {read.a || from.a, read.b || from.b};
+      }
+    bool news = false;
+    for (const auto& part : buffers)
+      if (part.store.requests + part.store.bytes + part.atomic.requests != 0)
+        news = write(window_of(part.base), read) || news;
+    return news;
+  }
+
+  bool write(Window window, Of what) {
+    if (window == a_ || window == b_) return false;
+    Of& of = of_[window];
+    const bool news = (what.a && !of.a) || (what.b && !of.b);
+    of = {of.a || what.a, of.b || what.b};
+    return news;
+  }
+
+  Window a_, b_;
+  std::map<Window, Of> of_;
+};
+
+/// Half of something, rounded down, for the one and up for the other.
+simgpu::GlobalCounts half_of(const simgpu::GlobalCounts& all, unsigned up) {
+  return {(all.requests + up) / 2, (all.sectors + up) / 2, (all.ideal_sectors + up) / 2,
+          (all.bytes + up) / 2};
+}
+
+/// What is kept between A, B and C: what of it stands for A, for B, and for C.
+void count_copies(Observed& seen, const CallOutcome& outcome) {
+  const Origins origins(outcome);
+  const Window a = window_of(outcome.a_base), b = window_of(outcome.b_base),
+               c = window_of(outcome.c_base);
+  for (const auto& launch : seen.launches)
+    for (const auto& part : launch.buffers) {
+      const Window window = window_of(part.base);
+      if (window == a || window == b) continue;
+      const auto of = origins[window];
+      for (const auto* reads : {&part.load, &part.atomic}) {
+        if (reads == &part.atomic && window == c) continue;  // how C is summed up
+        if (of.a) add(seen.copies_of_a, of.b ? half_of(*reads, 0) : *reads);
+        if (of.b) add(seen.copies_of_b, of.a ? half_of(*reads, 1) : *reads);
+      }
+      if (window == c || !of.a || !of.b) continue;
+      add(seen.parts_of_c, part.store);
+      add(seen.parts_of_c, part.atomic);
+    }
+}
+
 }  // namespace
 
 Observed observe(const CallOutcome& outcome, std::uint64_t element_bytes) {
@@ -42,9 +128,8 @@ Observed observe(const CallOutcome& outcome, std::uint64_t element_bytes) {
   seen.c.label = "C";
   seen.scratch.label = "scratch";
   const auto buffer = [&](simgpu::DevicePtr base) -> simgpu::BufferCounts& {
-    // A window of 4 GiB belongs to one allocation: the upper half of an address names it.
     const auto in = [&](simgpu::DevicePtr whole) {
-      return whole != 0 && whole >> 32 == base >> 32;
+      return whole != 0 && window_of(whole) == window_of(base);
     };
     return in(outcome.a_base)   ? seen.a
            : in(outcome.b_base) ? seen.b
@@ -69,6 +154,7 @@ Observed observe(const CallOutcome& outcome, std::uint64_t element_bytes) {
     add_transfer(buffer(move.dst).store, move.bytes);
     add_transfer(seen.total.global_store, move.bytes);
   }
+  count_copies(seen, outcome);
   return seen;
 }
 
@@ -177,18 +263,19 @@ const CaseResult& RungCheck::check(const Case& shape) {
   // Poisoned C first, with every check; then other data in the same buffers, with finite garbage in
   // C: what accumulates or depends on what was there before shows in the second run's values.
   result.failure = attempt(shape, Fill::integers, Before::poison, false, true, &result, nullptr);
-  if (!result.failure)
-    result.failure =
-        attempt(shape, Fill::other_integers, Before::garbage, true, false, &result, nullptr);
-  if (!result.failure && shape.precision && rung_.operation == Operation::product) {
-    result.failure = attempt(shape, Fill::zero_mean, Before::poison, true, false, &result, nullptr);
-    if (!result.failure && type_ != "int32" && shape.extents.k >= 2)
-      result.failure = attempt(shape, Fill::canary, Before::poison, true, false, &result, nullptr);
+  std::vector<Fill> later = {Fill::other_integers};
+  if (shape.precision && rung_.operation == Operation::product) {
+    later.push_back(Fill::zero_mean);
+    if (type_ != "int32" && shape.extents.k >= 2) later.push_back(Fill::canary);
     if (shape.extremes && type_ == "float")
-      for (const Fill fill : {Fill::positive, Fill::graded, Fill::infinite})
-        if (!result.failure)
-          result.failure = attempt(shape, fill, Before::poison, true, false, &result, nullptr);
+      later.insert(later.end(), {Fill::positive, Fill::graded, Fill::infinite});
   }
+  // A stranger's code can count its calls: it may not know in which of them races are looked for.
+  const std::size_t looked_at = seeds_.keyed() ? seeds_.pick(entry_, later.size()) : later.size();
+  for (std::size_t i = 0; i < later.size() && !result.failure; ++i)
+    result.failure = attempt(shape, later[i],
+                             later[i] == Fill::other_integers ? Before::garbage : Before::poison,
+                             true, i == looked_at, &result, nullptr);
   return cases_.emplace(key, std::move(result)).first->second;
 }
 
@@ -207,7 +294,7 @@ void RungCheck::double_products(const CallOutcome& plain, Measured& into) {
     into.failure = Failure{*kind, Fill::integers, std::move(twice), false};
     return;
   }
-  // Small integers: sums are exact, so that doubled ones are, too.
+  // Twice a sum is the sum of what is twice as much, rounding included.
   for (int row = 0; row < run.c_after.rows; ++row)
     for (int col = 0; col < run.c_after.cols; ++col)
       if (twice.run.c_after.at(row, col) != 2 * run.c_after.at(row, col))
@@ -220,8 +307,9 @@ const Measured& RungCheck::measure(const Extents& extents, bool doubled) {
   if (known != measured_.end()) return known->second;
   Measured result;
   CallOutcome outcome;
-  result.failure = attempt(Case{extents, 0, 0, 0, false}, Fill::integers, Before::poison, false,
-                           false, nullptr, &outcome);
+  // Integers of a byte would be right in a format that makes less traffic than the rung's own.
+  result.failure = attempt(Case{extents, 0, 0, 0, false}, Fill::zero_mean, Before::poison, false,
+                           seeds_.keyed(), nullptr, &outcome);
   if (!result.failure) {
     result.observed = observe(outcome, diag::size_of(element_type(type_)));
     result.observed.extents = extents;

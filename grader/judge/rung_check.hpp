@@ -51,7 +51,7 @@ class RungCheck {
   /// its results.
   const CaseResult& check(const Case& shape);
 
-  /// Counts one call on small integers at dense extents; the result is verified like any other.
+  /// Counts one call on real numbers at dense extents; the result is verified like any other.
   /// `doubled`: then once more, with tensor cores that double their products.
   const Measured& measure(const Extents& extents, bool doubled = false);
 

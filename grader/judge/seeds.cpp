@@ -5,6 +5,8 @@
 
 #include "grader/os/sha256.hpp"
 
+using namespace std::string_literals;
+
 namespace grader {
 namespace {
 
@@ -78,6 +80,11 @@ void ChaCha20::next_blocks() {
 DataSeed CallSeeds::next(std::string_view entry) {
   if (!key_) return number_;
   return hmac_sha256(*key_, std::string(entry) + '\0' + std::to_string(calls_++));
+}
+
+std::size_t CallSeeds::pick(std::string_view entry, std::size_t count) const {
+  const Key drawn = hmac_sha256(*key_, std::string(entry) + "\0pick"s + std::to_string(calls_));
+  return (drawn[0] + 256u * drawn[1]) % count;
 }
 
 }  // namespace grader

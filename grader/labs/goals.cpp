@@ -102,13 +102,13 @@ double load_sectors(const Observed& o) {
   return thread_sectors(o) + static_cast<double>(o.total.bulk_load.sectors);
 }
 double sectors_of_a(const Observed& o) {
-  return static_cast<double>(o.a.load.sectors + o.a.atomic.sectors);
+  return static_cast<double>(o.a.load.sectors + o.a.atomic.sectors + o.copies_of_a.sectors);
 }
 double sectors_of_b(const Observed& o) {
-  return static_cast<double>(o.b.load.sectors + o.b.atomic.sectors);
+  return static_cast<double>(o.b.load.sectors + o.b.atomic.sectors + o.copies_of_b.sectors);
 }
 double sectors_to_c(const Observed& o) {
-  return static_cast<double>(o.c.store.sectors + o.c.atomic.sectors);
+  return static_cast<double>(o.c.store.sectors + o.c.atomic.sectors + o.parts_of_c.sectors);
 }
 double shared_bytes_read(const Observed& o) {
   return static_cast<double>(o.total.shared_load.bytes);

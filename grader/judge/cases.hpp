@@ -32,6 +32,11 @@ struct Case {
 /// before a square one.
 std::vector<Case> cases_of(const Lab& lab, const Stage& stage);
 
+/// More cases for a stage that takes any extents, which nobody can know who has not the key: all the
+/// others stand in lab.toml, and a stranger's code may be right for them alone. Stages that share a
+/// rung share these.
+std::vector<Case> drawn_cases(const Lab& lab, const Stage& stage, const Key& key);
+
 /// Name of an extent triple, with times signs.
 std::string shape_name(const Extents& extents);
 

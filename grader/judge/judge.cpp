@@ -334,7 +334,9 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
   if (stage.answer) answered = answer_right(stage, bench, result, attempted);
   if (result.state == State::infra) return;
 
-  const std::vector<Case> cases = cases_of(bench.lab(), stage);
+  std::vector<Case> cases = cases_of(bench.lab(), stage);
+  if (const auto& key = docket->options->key)
+    for (const Case& one : drawn_cases(bench.lab(), stage, *key)) cases.push_back(one);
   const FailurePick pick = judge_cases(stage, cases, bench, result);
   if (const CaseResult* chosen = pick.chosen()) {
     // Code that stands elsewhere, above the comment, has done something: then what was found is told.

@@ -221,6 +221,44 @@ TEST_CASE("cases: smallest first, non-square before square, every class there") 
     CHECK((one.extents.m % 16 == 0 && one.extents.n % 32 == 0 && one.extents.k % 8 == 0));
 }
 
+TEST_CASE("drawn cases: another key, other extents; within what a stage is for") {
+  Lab lab;
+  lab.tile = {{"BM", 16}, {"BN", 32}, {"BK", 8}};
+  Stage stage;
+  stage.rung = "gemm";
+  stage.shapes = {"aligned", "tiny"};
+  CHECK(drawn_cases(lab, stage, Key{}).empty());  // it may take whole tiles alone
+  stage.shapes.push_back("ragged");
+  std::set<std::string> names;
+  for (unsigned char first = 0; first < 50; ++first) {
+    const Key key{first};
+    const auto cases = drawn_cases(lab, stage, key), again = drawn_cases(lab, stage, key);
+    REQUIRE(cases.size() == 2);
+    REQUIRE(again.size() == 2);
+    for (std::size_t i = 0; i < 2; ++i) {
+      names.insert(cases[i].name());
+      CHECK(cases[i].name() == again[i].name());
+      CHECK(cases[i].precision);
+      CHECK(cases[i].one_type == (i == 1));
+      CHECK_FALSE(cases[i].empty());
+    }
+    CHECK((cases[1].extents.m > 16 && cases[1].extents.n > 32));
+    CHECK((cases[1].extents.m < 48 && cases[1].extents.n < 80));
+  }
+  CHECK(names.size() > 90);  // of 100
+}
+
+TEST_CASE("which call is looked at closely depends on the key and on the call") {
+  CallSeeds seeds(0, Key{1});
+  std::set<std::size_t> picked;
+  for (int call = 0; call < 50; ++call) {
+    picked.insert(seeds.pick("gemm<float>", 3));
+    seeds.next("gemm<float>");
+  }
+  CHECK(picked == std::set<std::size_t>{0, 1, 2});
+  CHECK_FALSE(CallSeeds(1).keyed());
+}
+
 TEST_CASE("inputs differ from each other and are the same every time") {
   const Case shape{{17, 17, 17}, 2, 3, 4, true};
   for (const auto type :

@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "common/simgpu/exec/async_proxy.hpp"
 #include "common/simgpu/exec/barriers.hpp"
 #include "common/simgpu/exec/cluster.hpp"
 #include "common/simgpu/exec/launch_run.hpp"
+#include "common/simgpu/exec/memory_ops.hpp"
 
 namespace simgpu::exec {
 namespace {
@@ -56,17 +58,11 @@ std::uint32_t cluster_value(const BlockRun& run, ptx::Special s) {
   }
 }
 
+/// All but the thread's indices.
 std::uint32_t special_value(const BlockRun& run, const Warp& w, ptx::Special s, unsigned lane) {
   using S = ptx::Special;
   const LaunchRun& l = *run.launch;
-  const unsigned thread = w.index * kLanes + lane;
   switch (s) {
-    case S::tid_x:
-      return thread % l.block.x;
-    case S::tid_y:
-      return thread / l.block.x % l.block.y;
-    case S::tid_z:
-      return thread / (l.block.x * l.block.y);
     case S::ntid_x:
       return l.block.x;
     case S::ntid_y:
@@ -114,12 +110,52 @@ std::uint32_t special_value(const BlockRun& run, const Warp& w, ptx::Special s, 
   }
 }
 
+/// Which thread of its block each lane is, along one way.
+void thread_indices(const LaunchRun& l, const Warp& w, ptx::Special way,
+                    std::uint64_t (&value)[kLanes]) {
+  // Counted up: a division for each lane would take longer than all the rest.
+  const unsigned first = w.index * kLanes;
+  Dim3 at{first % l.block.x, first / l.block.x % l.block.y, first / (l.block.x * l.block.y)};
+  for (std::uint64_t& v : value) {
+    v = way == ptx::Special::tid_x ? at.x : way == ptx::Special::tid_y ? at.y : at.z;
+    if (++at.x < l.block.x) continue;
+    at.x = 0;
+    if (++at.y < l.block.y) continue;
+    at.y = 0;
+    ++at.z;
+  }
+}
+
+/// What a special register holds in all lanes of a warp.
+void special_values(const BlockRun& run, const Warp& w, ptx::Special s,
+                    std::uint64_t (&value)[kLanes]) {
+  using S = ptx::Special;
+  switch (s) {
+    case S::tid_x:
+    case S::tid_y:
+    case S::tid_z:
+      return thread_indices(*run.launch, w, s, value);
+    case S::laneid:
+    case S::lanemask_eq:
+    case S::lanemask_le:
+    case S::lanemask_lt:
+    case S::lanemask_ge:
+    case S::lanemask_gt:
+      for (unsigned lane = 0; lane < kLanes; ++lane) value[lane] = special_value(run, w, s, lane);
+      return;
+    default:
+      std::fill(std::begin(value), std::end(value), special_value(run, w, s, 0));
+  }
+}
+
 void fill_specials(const BlockRun& run, const Warp& w, const Frame& frame) {
-  for (const SpecialSlot& s : frame.code->specials)
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      const std::uint64_t v = special_value(run, w, s.special, lane);
-      std::memcpy(frame.memory + s.offset + lane * s.lane_bytes, &v, s.lane_bytes);
-    }
+  for (const SpecialSlot& s : frame.code->specials) {
+    std::uint64_t value[kLanes];
+    special_values(run, w, s.special, value);
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      copy_element(frame.memory + s.offset + lane * s.lane_bytes,
+                   reinterpret_cast<const std::byte*>(&value[lane]), s.lane_bytes);
+  }
   if (frame.code->local_base != UINT32_MAX)
     for (unsigned lane = 0; lane < kLanes; ++lane) {
       const std::uint64_t v = frame.local_base;

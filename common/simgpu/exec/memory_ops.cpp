@@ -182,9 +182,9 @@ Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
       }
     }
     if (load)
-      std::memcpy(data + i * stride, t.data, bytes);
+      copy_element(data + i * stride, t.data, bytes);
     else
-      std::memcpy(t.data, data + i * stride, bytes);
+      copy_element(t.data, data + i * stride, bytes);
   }
   return reached;
 }
@@ -196,7 +196,7 @@ Reached move_lanes(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]
   for (unsigned k = 0; !load && k < op.vec; ++k) {
     const std::byte* from = address_of(w, op.list[k]);
     for (unsigned i = 0; i < kLanes; ++i)
-      std::memcpy(data[i] + k * op.width, from + i * op.width, op.width);
+      copy_element(data[i] + k * op.width, from + i * op.width, op.width);
   }
   const Reached reached =
       access_lanes(w, op, type, static_cast<ptx::Space>(op.x), address, w.mask,
@@ -204,7 +204,7 @@ Reached move_lanes(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]
   for (unsigned k = 0; load && k < op.vec; ++k) {
     std::byte* to = address_of(w, op.list[k]);
     for (unsigned i = 0; i < kLanes; ++i)
-      if ((w.mask >> i) & 1u) std::memcpy(to + i * op.width, data[i] + k * op.width, op.width);
+      if ((w.mask >> i) & 1u) copy_element(to + i * op.width, data[i] + k * op.width, op.width);
   }
   return reached;
 }

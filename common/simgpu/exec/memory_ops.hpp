@@ -2,9 +2,36 @@
 // in kernels/memory.cpp takes the common cases and hands everything else to this one.
 #pragma once
 
+#include <cstddef>
+#include <cstring>
+
 #include "common/simgpu/exec/launch_run.hpp"
 
 namespace simgpu::exec {
+
+/// memcpy of 1 to 32 bytes, a power of two: each size in line, where a call would take longer than
+/// the copy.
+inline void copy_element(std::byte* to, const std::byte* from, unsigned bytes) {
+  switch (bytes) {
+    case 1:
+      std::memcpy(to, from, 1);
+      break;
+    case 2:
+      std::memcpy(to, from, 2);
+      break;
+    case 4:
+      std::memcpy(to, from, 4);
+      break;
+    case 8:
+      std::memcpy(to, from, 8);
+      break;
+    case 16:
+      std::memcpy(to, from, 16);
+      break;
+    default:
+      std::memcpy(to, from, bytes);
+  }
+}
 
 /// Which lanes of an access reached which space, and where: `offset` is into its space.
 struct Reached {

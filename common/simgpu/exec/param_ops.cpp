@@ -7,20 +7,47 @@
 
 namespace simgpu::exec {
 
+namespace {
+
+/// All active lanes get `value`.
+void fill_lanes(Warp& w, const Op& op, std::uint64_t value) {
+  Op fill = op;
+  fill.imm = static_cast<std::int64_t>(value);
+  handlers().broadcast[op.width == 1 ? 0 : op.width == 2 ? 1 : op.width == 4 ? 2 : 3](w, fill);
+}
+
+/// Whether all 32 lanes have the same address.
+bool uniform(const std::uint64_t* address) {
+  std::uint64_t different = 0;
+  for (unsigned i = 1; i < kLanes; ++i) different |= address[i] ^ address[0];
+  return different == 0;
+}
+
+}  // namespace
+
 void op_kernel_param(Warp& w, const Op& op) {
   std::uint64_t v = 0;
   const auto args = w.run->launch->args;
   if (static_cast<std::size_t>(op.imm) + op.width <= args.size())
     std::memcpy(&v, args.data() + op.imm, op.width);
-  Op fill = op;
-  fill.imm = static_cast<std::int64_t>(v);
-  handlers().broadcast[op.width == 1 ? 0 : op.width == 2 ? 1 : op.width == 4 ? 2 : 3](w, fill);
+  fill_lanes(w, op, v);
 }
 
-/// An address computed from the parameters' own: bounds are checked lane by lane.
+/// An address computed from the parameters' own: bounds are checked lane by lane, or once where all
+/// read the same.
 void op_kernel_param_indexed(Warp& w, const Op& op) {
   const std::uint64_t* address = lanes_of<std::uint64_t>(w, op.a);
   std::byte* dst = address_of(w, op.dst);
+  if (w.mask == kFullMask && uniform(address)) {
+    const std::uint64_t at = address[0] + static_cast<std::uint64_t>(op.imm);
+    const Target t = resolve(*w.run, w, 0, ptx::Space::param, at, op.width, false);
+    if (t.fault == Target::Fault::none) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, t.data, op.width);
+      fill_lanes(w, op, value);
+      return;
+    }
+  }
   // Mostly all lanes read the same: what one found, the next need not look for.
   std::uint64_t found_at = 0;
   const std::byte* found = nullptr;

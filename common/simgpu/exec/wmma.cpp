@@ -248,16 +248,16 @@ void op_wmma(Warp& w, const Op& op) {
       if (!load)
         for (unsigned k = 0; k < a.count; ++k)
           for (unsigned lane = 0; lane < kLanes; ++lane)
-            std::memcpy(temporary(lane, k), element_of(w, op, plan, lane, a.first + k),
-                        plan.element_bytes);
+            copy_element(temporary(lane, k), element_of(w, op, plan, lane, a.first + k),
+                         plan.element_bytes);
       const Reached reached = move_lanes(w, access, address);
       count_accesses(*w.run, op, type, reached, address, bytes, false);
       if (load)
         for (unsigned k = 0; k < a.count; ++k)
           for (unsigned lane = 0; lane < kLanes; ++lane)
             if ((w.mask >> lane) & 1u)
-              std::memcpy(element_of(w, op, plan, lane, a.first + k), temporary(lane, k),
-                          plan.element_bytes);
+              copy_element(element_of(w, op, plan, lane, a.first + k), temporary(lane, k),
+                           plan.element_bytes);
     }
   }
   // f16 fragments: the registers that no tile needs repeat those before.

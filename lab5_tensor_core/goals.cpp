@@ -20,13 +20,27 @@ std::int64_t products(const Extents& e) {
 
 // ---- what was counted
 
-/// Products that no tensor core made: those that are missing there, and multiply-adds of threads.
+/// All that threads compute in floating point.
+double float_arithmetic(const Observed& o) {
+  const auto of = [&o](simgpu::InstructionClass one) {
+    return o.total.thread_instructions_by_class[static_cast<std::size_t>(one)];
+  };
+  return static_cast<double>(of(simgpu::InstructionClass::fp32) +
+                             of(simgpu::InstructionClass::fp64) + o.total.fma_f16);
+}
+/// Products that no tensor core made: those that are missing there, and multiply-adds of threads;
+/// or all arithmetic of theirs, where there is enough for half of the products: who divides by a
+/// reciprocal multiplies.
 double products_elsewhere(const Observed& o) {
   std::int64_t made = 0;
   for (const auto& [type, operations] : o.total.tensor_ops)
     made += static_cast<std::int64_t>(operations / 2);
+  const auto by_threads =
+      static_cast<double>(o.total.fma_f32 + o.total.fma_f64 + o.total.mul_f32 + o.total.mul_f64);
+  const double floats = float_arithmetic(o);
+  const bool enough = 2 * floats >= static_cast<double>(products(o.extents));
   return static_cast<double>(std::max<std::int64_t>(0, products(o.extents) - made)) +
-         static_cast<double>(o.total.fma_f32 + o.total.fma_f64 + o.total.mul_f32 + o.total.mul_f64);
+         (enough ? floats : by_threads);
 }
 /// Where products are missing there, that is what has to be told.
 double made_elsewhere(const Observed& o) {

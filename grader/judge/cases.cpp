@@ -144,6 +144,26 @@ void order(std::vector<Case>& list) {
 
 }  // namespace
 
+std::vector<Case> drawn_cases(const Lab& lab, const Stage& stage, const Key& key) {
+  if (std::find(stage.shapes.begin(), stage.shapes.end(), "ragged") == stage.shapes.end())
+    return {};
+  ChaCha20 random(hmac_sha256(key, stage.rung + " shapes"), 0);
+  const auto draw = [&random](std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(high - low + 1));
+  };
+  const auto padding = [&draw] { return static_cast<int>(draw(0, 7)); };
+  // One that every type can afford, and one of more than a block's tile each way.
+  std::vector<Case> list = {{{draw(6, 40), draw(6, 40), draw(1, 60)}, 0, 0, 0, true}};
+  const auto beyond = [&](const char* tile) {
+    const std::int64_t size = lab.tile_size(tile, 16);
+    return draw(size + 1, 2 * size + 15);
+  };
+  list.push_back(
+      {{beyond("BM"), beyond("BN"), draw(20, 90)}, padding(), padding(), padding(), true});
+  list.back().one_type = true;
+  return list;
+}
+
 std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
   const std::int64_t bm = lab.tile_size("BM", 16), bn = lab.tile_size("BN", 16),
                      bk = lab.tile_size("BK", 16);
@@ -218,26 +238,6 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
     list.push_back({{0, 7, 5}, 0, 0, 0, false});
     list.push_back({{5, 0, 7}, 0, 0, 0, false});
   }
-  return list;
-}
-
-std::vector<Case> drawn_cases(const Lab& lab, const Stage& stage, const Key& key) {
-  if (std::find(stage.shapes.begin(), stage.shapes.end(), "ragged") == stage.shapes.end())
-    return {};
-  ChaCha20 random(hmac_sha256(key, stage.rung + " shapes"), 0);
-  const auto draw = [&random](std::int64_t low, std::int64_t high) {
-    return low + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(high - low + 1));
-  };
-  const auto padding = [&draw] { return static_cast<int>(draw(0, 7)); };
-  // One that every type can afford, and one of more than a block's tile each way.
-  std::vector<Case> list = {{{draw(6, 40), draw(6, 40), draw(1, 60)}, 0, 0, 0, true}};
-  const auto beyond = [&](const char* tile) {
-    const std::int64_t size = lab.tile_size(tile, 16);
-    return draw(size + 1, 2 * size + 15);
-  };
-  list.push_back(
-      {{beyond("BM"), beyond("BN"), draw(20, 90)}, padding(), padding(), padding(), true});
-  list.back().one_type = true;
   return list;
 }
 

@@ -4,7 +4,7 @@ CATCH_MAIN := $(BUILD)/obj/common/tests/catch_main.o
 TEST_SRC   := $(wildcard common/simgpu/tests/*.cpp common/tests/*.cpp grader/tests/*.cpp grader/tests/gpu/*.cpp grader/tests/wire/*.cpp)
 $(patsubst %.cpp,$(BUILD)/obj/%.o,$(filter-out %_main.cpp grader/tests/gpu/%,$(TEST_SRC))): private FLAGS := tests
 # They try the search for a mistake on products that they compute themselves, one element at a time.
-$(patsubst %,$(BUILD)/obj/grader/tests/diagnose_%.o,findings formulas fragments): private FLAGS := light
+$(patsubst %,$(BUILD)/obj/grader/tests/diagnose_%.o,beginners findings formulas fragments): private FLAGS := light
 $(CATCH_MAIN): private FLAGS := quick
 TEST_PROGRAMS := $(foreach t,simgpu_tests common_tests wire_tests grader_tests,$(BUILD)/tests/$(t))
 $(BUILD)/tests/simgpu_tests: $(call objects,$(wildcard common/simgpu/tests/*.cpp)) $(CATCH_MAIN) $(LIBSERVER) $(LIBSIMGPU)

@@ -57,6 +57,43 @@ constexpr Operator kOperators[] = {
     {"-", [](double x, double y) { return x - y; }},
 };
 
+/// a_k += a(row, k) where a_k = a(row, k) was meant, and b_k alike.
+double of_grown_factors(const Case& c, int i, int j, bool of_a, bool of_b) {
+  double sum = 0, a = 0, b = 0;
+  for (int k = 0; k < c.k; ++k) {
+    a = c.run.a.at(i, k) + (of_a ? a : 0);
+    b = c.run.b.at(k, j) + (of_b ? b : 0);
+    sum += a * b;
+  }
+  return sum;
+}
+
+std::optional<Diagnosis> grown_factors(const Cases& cases) {
+  constexpr std::pair<bool, bool> kBoth = {true, true}, kA = {true, false}, kB = {false, true};
+  for (const auto& [of_a, of_b] : {kBoth, kA, kB})
+    if (holds(cases, [a = of_a, b = of_b](const Case& c, int i, int j) {
+          return std::optional(of_grown_factors(c, i, j, a, b));
+        }))
+      return say("WRONG-OPERATOR", "sums",
+                 {{"what", of_a && of_b ? "the sums of A's and of B's elements"
+                           : of_a       ? "the sum of A's elements"
+                                        : "the sum of B's elements"}});
+  return std::nullopt;
+}
+
+/// The largest product, or 0 where the search begins with that.
+std::optional<Diagnosis> largest_product(const Cases& cases) {
+  for (const bool from_zero : {true, false})
+    if (holds(cases, [from_zero](const Case& c, int i, int j) -> std::optional<double> {
+          if (c.k == 0) return std::nullopt;
+          double most = from_zero ? 0 : -INFINITY;
+          for (int k = 0; k < c.k; ++k) most = std::max(most, c.run.a.at(i, k) * c.run.b.at(k, j));
+          return most;
+        }))
+      return say("WRONG-OPERATOR", "most", {});
+  return std::nullopt;
+}
+
 std::optional<Diagnosis> wrong_operator(const Cases& cases) {
   for (const Operator& op : kOperators)
     if (holds(cases, [&](const Case& c, int i, int j) {
@@ -113,21 +150,33 @@ std::vector<Owned> fragments_of(int tile) {
   return ways;
 }
 
-/// acc[i][j] += a_k[j] * b_k[i]. What is read beyond the shorter of the two arrays is not known.
-std::optional<Diagnosis> exchanged_factors(const Evidence& evidence, const Cases& cases) {
+/// Which of a thread's two arrays is read at the other one's index.
+struct Mixed {
+  bool a, b;
+  const char *variant, *of_fragments;
+};
+constexpr Mixed kBoth = {true, true, "factors", "fragments"},
+                kOne[] = {{true, false, "factor.a", "fragment.a"},
+                          {false, true, "factor.b", "fragment.b"}};
+
+/// acc[i][j] += a_k[j] * b_k[i], or one of the two. What is read beyond the shorter of the two arrays
+/// is not known.
+std::optional<Diagnosis> mixed_factors(const Evidence& evidence, const Cases& cases,
+                                       const Mixed& mixed) {
   const Tile& t = evidence.tile;
   const bool fragments = on_tensor_cores(cases);
   for (const Owned& rows : fragments ? fragments_of(t.wm) : ways_to_own(t.tm, t.bm))
     for (const Owned& cols : fragments ? fragments_of(t.wn) : ways_to_own(t.tn, t.bn)) {
       const auto source = [&](const Case& c, int i, int j) -> std::optional<double> {
-        const int in_row = rows.number(i), in_col = cols.number(j);
-        if (in_col >= rows.count || in_row >= cols.count) return std::nullopt;
-        const int row = rows.moved(i, in_col), col = cols.moved(j, in_row);
+        const int in_row = mixed.a ? cols.number(j) : rows.number(i);
+        const int in_col = mixed.b ? rows.number(i) : cols.number(j);
+        if (in_row >= rows.count || in_col >= cols.count) return std::nullopt;
+        const int row = rows.moved(i, in_row), col = cols.moved(j, in_col);
         if (row >= c.m || col >= c.n) return std::nullopt;
         return c.correct[c.at(row, col)];
       };
       if (holds(cases, source))
-        return say("TILE-MAP", fragments ? "fragments" : "factors",
+        return say("TILE-MAP", fragments ? mixed.of_fragments : mixed.variant,
                    {{"tile", fmt::format("{} x {}", rows.count, cols.count)},
                     {"tm", rows.count},
                     {"tn", cols.count}});
@@ -135,7 +184,41 @@ std::optional<Diagnosis> exchanged_factors(const Evidence& evidence, const Cases
   return std::nullopt;
 }
 
+/// acc[j][i] += a_k[i] * b_k[j]: the places of a thread's tile follow each other, so that row j and
+/// column i is often another place of it, which then has several sums.
+std::optional<Diagnosis> exchanged_sums(const Evidence& evidence, const Cases& cases) {
+  const Tile& t = evidence.tile;
+  if (t.tm < 2 || t.tn < 2 || on_tensor_cores(cases)) return std::nullopt;
+  for (const Owned& rows : ways_to_own(t.tm, t.bm))
+    for (const Owned& cols : ways_to_own(t.tn, t.bn)) {
+      const auto value = [&](const Case& c, int i, int j) -> std::optional<double> {
+        // Tiles at the edge may be made in another way.
+        if (rows.moved(i, t.tm - 1) >= c.m || cols.moved(j, t.tn - 1) >= c.n) return std::nullopt;
+        const int place = rows.number(i) * t.tn + cols.number(j);
+        double sum = 0;
+        for (int n = 0; n < t.tn; ++n)
+          if (const int m = place - n * t.tn; m >= 0 && m < t.tm)  // acc[n][m] is this place
+            sum += c.correct[c.at(rows.moved(i, m), cols.moved(j, n))];
+        return sum;
+      };
+      if (holds(cases, value))
+        return say("TILE-MAP", "sums",
+                   {{"tile", fmt::format("{} x {}", t.tm, t.tn)}, {"tm", t.tm}, {"tn", t.tn}});
+    }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<Diagnosis> explain_factors(const Evidence& evidence, const Cases& cases) {
+  if (evidence.operation != Operation::product) return std::nullopt;
+  for (const Mixed& mixed : kOne)
+    if (auto d = mixed_factors(evidence, cases, mixed)) {
+      describe(evidence, shown(cases), *d);
+      return d;
+    }
+  return std::nullopt;
+}
 
 std::optional<Diagnosis> explain_arithmetic(const Evidence& evidence, const Cases& cases) {
   std::optional<Diagnosis> d;
@@ -148,8 +231,11 @@ std::optional<Diagnosis> explain_arithmetic(const Evidence& evidence, const Case
     };
     if (holds(cases, negated)) d = say("WRONG-SIGN", "", {});
     if (!d) d = wrong_operator(cases);
+    if (!d) d = grown_factors(cases);
+    if (!d) d = largest_product(cases);
     if (!d) d = ends_at_zero(cases);
-    if (!d) d = exchanged_factors(evidence, cases);
+    if (!d) d = mixed_factors(evidence, cases, kBoth);
+    if (!d) d = exchanged_sums(evidence, cases);
   }
   if (d) describe(evidence, shown(cases), *d);
   return d;

@@ -292,4 +292,17 @@ std::optional<Case> probe_case(const Evidence& evidence, const ProbeShape& shape
   return make_case(evidence.operation, std::move(*run));
 }
 
+bool reads_poison(const Run& run) {
+  if (run.c_before.elements() == 0 || !std::isnan(run.c_before.at(0))) return false;
+  const auto reads_c = [](const simgpu::LaunchReport& launch) {
+    return std::any_of(
+        launch.buffers.begin(), launch.buffers.end(),
+        [](const simgpu::BufferCounts& b) { return b.label == "C" && b.load.requests > 0; });
+  };
+  for (std::size_t e = 0; e < run.c_after.elements(); ++e)
+    if (std::isnan(run.c_after.at(e)))
+      return std::any_of(run.launches.begin(), run.launches.end(), reads_c);
+  return false;
+}
+
 }  // namespace grader::diag

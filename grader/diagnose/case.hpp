@@ -78,4 +78,7 @@ std::optional<Case> probe_case(const Evidence& evidence, const ProbeShape& shape
 /// Runs the rung on operands of our choice.
 std::optional<Run> probe(const Evidence& evidence, Matrix a, Matrix b);
 
+/// C held NaN before the call, was read, and holds NaN.
+bool reads_poison(const Run& run);
+
 }  // namespace grader::diag

@@ -116,16 +116,24 @@ std::optional<std::pair<int, int>> first_wrong(const Case& c) {
 }  // namespace
 
 std::string launched(const Evidence& evidence, const Case& c) {
-  if (evidence.operation != Operation::product || c.run.launches.size() != 1) return "";
+  if (evidence.operation != Operation::product || c.run.launches.empty()) return "";
   const simgpu::LaunchReport& launch = c.run.launches.front();
+  const bool alike = std::all_of(c.run.launches.begin(), c.run.launches.end(),
+                                 [&launch](const simgpu::LaunchReport& other) {
+                                   return other.kernel == launch.kernel &&
+                                          other.grid == launch.grid && other.block == launch.block;
+                                 });
+  if (!alike) return "";
   const Tile& t = evidence.tile;
   if (launch.grid.z != 1 || launch.block.z != 1) return "";
-  const std::vector<messages::Gap> gaps = {{"grid", dims(launch.grid)},
+  const std::vector<messages::Gap> gaps = {{"count", c.run.launches.size()},
+                                           {"grid", dims(launch.grid)},
                                            {"block", dims(launch.block)},
                                            {"m", c.m},
                                            {"n", c.n},
                                            {"across", ceil_of(c.n, launch.block.x)},
                                            {"down", ceil_of(c.m, launch.block.y)}};
+  if (c.run.launches.size() > 1) return messages::text("detail.launch.many", gaps);
   // How many blocks it takes is known only where a thread has one element.
   const bool single = t.tm <= 1 && t.tn <= 1 && c.m > 0 && c.n > 0;
   return messages::text(single ? "detail.launch.single" : "detail.launch", gaps);

@@ -566,6 +566,7 @@ std::optional<Diagnosis> right_on_small_integers(Examination& e) {
   if (padding_changed(e.run())) return beyond_row("C", e.run().c_before, "written");
   if (!e.evidence().small_integers)
     return low_precision(e.evidence(), e.run(), e.judgement().factor);
+  if (reads_poison(e.run())) return say("ACCUMULATES", "nan", {});
   // Wrong once and right ever since.
   Diagnosis d = unexplained(e.evidence(), make_case(e.evidence().operation, e.run()));
   d.details.push_back(
@@ -584,6 +585,8 @@ std::optional<Diagnosis> nothing_stored_without_k(Examination& e) {
 
 std::optional<Diagnosis> one_value_everywhere(Examination& e) {
   auto d = explain_simple(e.cases());
+  if (d && d->id == "ALL-ZERO")
+    if (auto last = explain_zeros(e.evidence(), e.cases())) return last;
   if (d) describe(e.evidence(), shown(e.cases()), *d);
   return d;
 }
@@ -668,6 +671,7 @@ constexpr Hypothesis kHypotheses[] = {
     of_cases<explain_swizzles>,
     of_cases<explain_sums>,
     of_cases<explain_indices>,
+    of_cases<explain_factors>,
     of_cases<explain_places>,
     of_cases<explain_arithmetic>,
     of_cases<explain_sources>,

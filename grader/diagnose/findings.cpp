@@ -124,8 +124,11 @@ std::string object_name(const Access& access, const Tile& tile, const Run* run, 
         return "memory that belongs to no array";
     }
   }
-  const std::string name =
-      access.space == MemorySpace::shared ? short_name(access.object) : access.object;
+  // A launcher's allocations are numbered over all calls: a number that tells a reader nothing.
+  const bool scratch = access.object.starts_with("scratch ");
+  const std::string name = scratch                               ? "scratch memory"
+                           : access.space == MemorySpace::shared ? short_name(access.object)
+                                                                 : access.object;
   const bool whole = access.offset >= 0 && access.offset % width == 0;
   if (const Matrix* matrix = operand(name, run);
       access.space == MemorySpace::global && matrix != nullptr && whole && matrix->ld > 0) {
@@ -414,7 +417,11 @@ std::string variant_of_stores(const Finding& finding, const Run* run) {
   if (finding.kind == FindingKind::global_race && same_warp(finding) && has_fragments(finding, run))
     return "lanes";
   if (of_two_lines(finding)) return "lines";
-  if (!only_difference(at, other).empty()) return "one";
+  if (const std::string one = only_difference(at, other); !one.empty())
+    return at.space == MemorySpace::shared && at.actor == Actor::thread &&
+                   one.starts_with("threadIdx")
+               ? "shared"
+               : "one";
   return at.block == other.block ? "" : "blocks";
 }
 
@@ -431,16 +438,33 @@ std::string variant_of_tile_race(const Finding& finding) {
   return at_reads && one_warp ? "warp" : "";
 }
 
+std::string variant_of_race(const Finding& finding, const Run* run) {
+  if (!finding.other) return "";
+  if (race_id(finding) == "RACE-WAW") return variant_of_stores(finding, run);
+  return is_tile_race(finding) ? variant_of_tile_race(finding) : "";
+}
+
+bool without_k(const Run* run) {
+  return run != nullptr && run->a.cols == 0 && run->a.rows > 0;
+}
+
+/// An `extern __shared__` array of a launch that asked for nothing.
+bool is_dynamic_of_no_bytes(const Access& at) {
+  return at.space == MemorySpace::shared && !at.object.empty() && at.object_bytes == 0;
+}
+
 /// Which of a diagnosis' sentences fit: the cause is another where the place, or who is there, is.
 std::string variant_of(const Finding& finding, const Run* run) {
   const Actor actor = finding.at.actor;
   switch (finding.kind) {
     case FindingKind::misaligned:
       return finding.at.space == MemorySpace::shared ? "shared" : "";
+    case FindingKind::out_of_bounds:
+      return is_dynamic_of_no_bytes(finding.at) ? "dynamic" : "";
     case FindingKind::divergent_barrier:
       return actor == Actor::warp || actor == Actor::wgmma ? "warp" : "";
     case FindingKind::budget_exceeded:
-      return actor == Actor::launch ? "grid" : "";
+      return actor == Actor::launch ? "grid" : without_k(run) ? "k0" : "";
     case FindingKind::uninitialised_read:
       return finding.at.space == MemorySpace::local ? "local" : "";
     case FindingKind::async_not_waited:
@@ -448,11 +472,9 @@ std::string variant_of(const Finding& finding, const Run* run) {
       return finding.other->actor == Actor::engine ? "engine" : "";
     case FindingKind::shared_race:
     case FindingKind::global_race:
-      if (!finding.other) return "";
-      if (race_id(finding) == "RACE-WAW") return variant_of_stores(finding, run);
-      return is_tile_race(finding) ? variant_of_tile_race(finding) : "";
+      return variant_of_race(finding, run);
     case FindingKind::null_pointer:
-      return run != nullptr && run->a.cols == 0 && run->a.rows > 0 ? "k0" : "";
+      return without_k(run) ? "k0" : "";
     case FindingKind::trap:
       return actor == Actor::thread ? "" : "misuse";
     default:

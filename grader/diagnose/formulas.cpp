@@ -422,25 +422,26 @@ void add_old_tiles(const Evidence& evidence, Formulas& formulas) {
   }
 }
 
-/// Both factors come from one matrix, zeros where it has no element.
+/// Both factors come from one matrix; where it has no element, zeros or what lies there.
 void add_other_matrix(const Evidence& evidence, Formulas& formulas) {
   if (evidence.operation != Operation::product) return;
-  for (const Which w : {Which::a, Which::b}) {
-    Formula f;
-    f.taken_for = w;
-    const Which other = w == Which::a ? Which::b : Which::a;
-    set_index(f, w, [other](const Case& c, int row, int col) -> std::int64_t {
-      const Matrix& m = matrix_of(other, c);
-      return row < m.rows && col < m.cols ? right_index(m, row, col) : kZero;
-    });
-    f.name = [w, other](const Case&) {
-      return say("WRONG-MATRIX", "",
-                 {{"taken", name_of(other)},
-                  {"wanted", name_of(w)},
-                  {"index", w == Which::a ? "[i][k]" : "[k][j]"}});
-    };
-    formulas.push_back(std::move(f));
-  }
+  for (const bool filled_up : {true, false})
+    for (const Which w : {Which::a, Which::b}) {
+      Formula f;
+      f.taken_for = w;
+      const Which other = w == Which::a ? Which::b : Which::a;
+      set_index(f, w, [other, filled_up](const Case& c, int row, int col) -> std::int64_t {
+        const Matrix& m = matrix_of(other, c);
+        return !filled_up || (row < m.rows && col < m.cols) ? right_index(m, row, col) : kZero;
+      });
+      f.name = [w, other](const Case&) {
+        return say("WRONG-MATRIX", "",
+                   {{"taken", name_of(other)},
+                    {"wanted", name_of(w)},
+                    {"index", w == Which::a ? "[i][k]" : "[k][j]"}});
+      };
+      formulas.push_back(std::move(f));
+    }
 }
 
 }  // namespace

@@ -40,6 +40,9 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
 /// ALL-ZERO, ACCUMULATES; all NaN from finite numbers: ACC-INIT.
 std::optional<Diagnosis> explain_simple(const Cases& cases);
 
+/// C is all zeros where the last k-tile is not full: what does it hold where it is? K-ONLY-LAST.
+std::optional<Diagnosis> explain_zeros(const Evidence& evidence, const Cases& cases);
+
 /// How often each k was counted, by probes: K-MISSING, K-TILE-*, K-ONLY-LAST, STALE-TILE.
 std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cases);
 
@@ -53,6 +56,10 @@ Diagnosis unexplained(const Evidence& evidence, const Case& c);
 /// The right sums with a wrong start, a wrong sign or a wrong operator: ACC-INIT, WRONG-SIGN,
 /// WRONG-OPERATOR; every thread's small arrays exchanged in the outer product: TILE-MAP.
 std::optional<Diagnosis> explain_arithmetic(const Evidence& evidence, const Cases& cases);
+
+/// One of a thread's two small arrays is read at the other one's index: TILE-MAP. Asked before
+/// explain_places(), which sees the same elements in several places.
+std::optional<Diagnosis> explain_factors(const Evidence& evidence, const Cases& cases);
 
 /// A or B was read at indices that follow i, j and k in another way, by probes: WRONG-INDEX. Rows of
 /// A, or columns of B, that merely change places are left to explain_places().

@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/indices.hpp"
 #include "grader/diagnose/wording.hpp"
 
 namespace grader::diag {
@@ -99,6 +100,44 @@ std::optional<Diagnosis> name(const Case& c, const Places& places, bool of_a) {
   return say("WRONG-ELEMENT", stuck ? "stuck" : got.row < 0 ? "zero" : "", gaps);
 }
 
+/// Every product of C[i][j] takes the same two elements: with one operand all ones, C is K times the
+/// number that the other's element bears.
+std::optional<IndexFormula> stuck_index(const Evidence& evidence, const Case& c, bool of_a) {
+  const auto ones = [&](const Matrix& m) {
+    return filled(evidence.type, m.rows, m.cols, m.ld - m.cols, [](int, int) { return 1.0; });
+  };
+  const auto numbers = [&](const Matrix& m) {
+    return filled(evidence.type, m.rows, m.cols, m.ld - m.cols,
+                  [of_a](int row, int col) { return (of_a ? col : row) + 1.0; });
+  };
+  const std::optional<Run> run = of_a ? probe(evidence, numbers(c.run.a), ones(c.run.b))
+                                      : probe(evidence, ones(c.run.a), numbers(c.run.b));
+  if (!run) return std::nullopt;
+  SeenIndices seen{c.m, c.n, {0}, std::vector<int>(c.correct.size())};
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      const double number = run->c_after.at(i, j) / c.k;
+      if (!(number >= 1 && number <= c.k) || number != static_cast<int>(number))
+        return std::nullopt;
+      seen.values[c.at(i, j)] = static_cast<int>(number) - 1;
+    }
+  return fit_index(seen, index_bases(evidence));
+}
+
+/// Neither factor follows k: a_k[i] = a(row, i) and b_k[j] = b(j, col), for example.
+std::optional<Diagnosis> name_stuck(const Evidence& evidence, const Case& c) {
+  const auto col = stuck_index(evidence, c, true), row = stuck_index(evidence, c, false);
+  if (!col || !row) return std::nullopt;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j)
+      if (c.got(i, j) != c.k * c.run.a.at(i, col->of(i, j, 0)) * c.run.b.at(row->of(i, j, 0), j))
+        return std::nullopt;
+  Diagnosis d = say("WRONG-INDEX", "steps",
+                    {{"ra", "i"}, {"ca", col->text()}, {"rb", row->text()}, {"cb", "j"}});
+  describe(evidence, c, d);
+  return d;
+}
+
 }  // namespace
 
 std::optional<Diagnosis> explain_sources(const Evidence& evidence, const Cases& cases) {
@@ -118,7 +157,7 @@ std::optional<Diagnosis> explain_sources(const Evidence& evidence, const Cases& 
       return d;
     }
   }
-  return std::nullopt;
+  return name_stuck(evidence, *chosen);
 }
 
 }  // namespace grader::diag

@@ -115,12 +115,20 @@ std::string steps_of_tile(int index, int tile, int k) {
 std::optional<Diagnosis> missing_tiles(const Profile& t, int tile, int k) {
   std::string list, ranges;
   int missing = 0;
-  for (int i = 0; i < static_cast<int>(t.size()); ++i) {
-    if (t[static_cast<std::size_t>(i)] != 0) continue;
-    ++missing;
-    list += fmt::format("{}{}", list.empty() ? "" : ", ", i);
-    ranges += (ranges.empty() ? "" : " and ") + steps_of_tile(i, tile, k);
+  const auto count = static_cast<int>(t.size());
+  const auto is_missing = [&t](int i) { return t[static_cast<std::size_t>(i)] == 0; };
+  for (int i = 0; i < count; ++i) {
+    if (!is_missing(i)) continue;
+    const int first = i;
+    while (i + 1 < count && is_missing(i + 1)) ++i;
+    missing += i - first + 1;
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", first);
+    if (i > first) list += fmt::format("{}{}", i == first + 1 ? ", " : "..", i);
+    ranges +=
+        (ranges.empty() ? "" : " and ") + steps(first * tile, std::min(k, (i + 1) * tile) - 1);
   }
+  if (missing == count - 1 && count > 2 && !is_missing(0))
+    return say("K-TILE-MISSING", "first", {{"there", steps_of_tile(0, tile, k)}});
   const bool last = missing == 1 && t.back() == 0;
   const std::string note = last && k % tile != 0            ? ": the last, partial one"
                            : last                           ? ": the last one"
@@ -128,7 +136,10 @@ std::optional<Diagnosis> missing_tiles(const Profile& t, int tile, int k) {
                                                             : "";
   const bool inner = t.front() != 0 && t.back() != 0;
   return say("K-TILE-MISSING", inner ? "inner" : "",
-             {{"tile", list}, {"range", ranges}, {"note", note}});
+             {{"tiles", (missing == 1 ? "k-tile " : "k-tiles ") + list},
+              {"range", ranges},
+              {"are", missing == 1 ? "is" : "are"},
+              {"note", note}});
 }
 
 std::optional<Diagnosis> name_tiles(const Profile& p, int tile) {
@@ -195,6 +206,15 @@ std::optional<Diagnosis> name_every(const std::vector<int>& there, int k) {
              {{"step", ordinal(step)}, {"list", fmt::format("k = {}, {}", there[0], there[1])}});
 }
 
+/// The last step alone, or as many as a fragment is deep, and no other.
+std::optional<Diagnosis> name_last(const std::vector<int>& there, int k) {
+  const auto count = static_cast<int>(there.size());
+  if (count < 1 || there.front() != k - count) return std::nullopt;
+  if (count == 1 && k > 1) return say("K-ONLY-LAST", "", {{"unit", "step"}});
+  if (count == 1 || count > 16 || k < 4 * count) return std::nullopt;
+  return say("K-ONLY-LAST", "steps", {{"count", count}});
+}
+
 std::optional<Diagnosis> name_steps(const Profile& p, int tile) {
   const auto k = static_cast<int>(p.size());
   std::vector<int> missing, repeated, once;
@@ -205,8 +225,7 @@ std::optional<Diagnosis> name_steps(const Profile& p, int tile) {
   }
   if (repeated.empty() && missing.empty()) return std::nullopt;
   if (repeated.empty()) {
-    if (static_cast<int>(missing.size()) == k - 1 && p.back() == 1 && k > 1)
-      return say("K-ONLY-LAST", "", {{"unit", "step"}});
+    if (auto d = name_last(once, k)) return d;
     if (auto d = name_every(once, k)) return d;
     return say("K-MISSING", "", {{"what", missing_steps(missing, k)}});
   }
@@ -356,6 +375,20 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
 }
 
 }  // namespace
+
+std::optional<Diagnosis> explain_zeros(const Evidence& evidence, const Cases& cases) {
+  if (evidence.operation != Operation::product || !evidence.run_probe || evidence.tile.bk < 2)
+    return std::nullopt;
+  const Case& c = shown(cases);
+  const auto whole =
+      probe_case(evidence,
+                 {c.m, c.n, 4 * std::max(32, evidence.tile.bk), c.run.a.ld - c.run.a.cols,
+                  c.run.b.ld - c.run.b.cols, c.run.c_before.ld - c.run.c_before.cols},
+                 31);
+  if (!whole || whole->wrong == 0) return std::nullopt;
+  auto d = name_sums(evidence, *whole);
+  return d && d->id == "K-ONLY-LAST" ? d : std::nullopt;
+}
 
 std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cases) {
   if (evidence.operation != Operation::product || !evidence.run_probe) return std::nullopt;

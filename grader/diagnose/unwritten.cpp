@@ -1,6 +1,7 @@
 // What was never written, and results that are wrong in a simple way.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include <fmt/core.h>
 
@@ -102,9 +103,19 @@ bool cut_short(const Case& c) {
 
 using Partial = std::vector<const Case*>;  ///< cases of which some elements were written
 
+/// The call's only launch has a block for every tile of C.
+bool covered(const Case& c, const Tile& t) {
+  if (c.run.launches.size() != 1 || t.bm < 1 || t.bn < 1) return false;
+  const simgpu::Dim3& grid = c.run.launches.front().grid;
+  return static_cast<std::uint64_t>(grid.x) * static_cast<unsigned>(t.bn) >=
+             static_cast<unsigned>(c.n) &&
+         static_cast<std::uint64_t>(grid.y) * static_cast<unsigned>(t.bm) >=
+             static_cast<unsigned>(c.m);
+}
+
 Diagnosis nothing_written(const Evidence& evidence, const Cases& cases) {
-  Diagnosis d = say("UNWRITTEN", "all", {});
   const Case& c = shown(cases);
+  Diagnosis d = say("UNWRITTEN", c.run.launches.empty() ? "none" : "all", {});
   d.seen = seen_in(c.run);
   if (const std::string text = launched(evidence, c); !text.empty()) d.details.push_back(text);
   return d;
@@ -120,6 +131,8 @@ std::optional<Diagnosis> ends_missing(const Partial& partial, const Tile& t) {
     if (at->row < k->m) rows.emplace_back(at->row, k->m);
     if (at->col < k->n) cols.emplace_back(at->col, k->n);
   }
+  const Case& c = *partial.front();
+  const bool enough = covered(c, t);
   std::string place, said, hint;
   const auto add = [&](const std::string& where, int at, int extent, const auto& all, int block,
                        int thread, const std::string& name) {
@@ -130,11 +143,11 @@ std::optional<Diagnosis> ends_missing(const Partial& partial, const Tile& t) {
     place += (place.empty() ? "" : " and ") + where;
     said += (said.empty() ? "" : " and ") + (whole ? "the last, partial tile " + name : rest);
     if (hint.empty())
-      hint = whole                   ? "UNWRITTEN.hint.grid"
+      hint = whole && !enough        ? "UNWRITTEN.hint.grid"
              : falls_on(all, thread) ? "UNWRITTEN.hint.guard"
+             : enough                ? "UNWRITTEN.hint.covered"
                                      : "UNWRITTEN.hint.bound";
   };
-  const Case& c = *partial.front();
   const Cut cut = *cut_of(c);
   const bool both = cut.row < c.m && cut.col < c.n;
   if (cut.row < c.m)
@@ -188,6 +201,55 @@ std::optional<Diagnosis> warps_missing(const Partial& partial, const Tile& t) {
   return say("WARP-PART", "", {{"warp", *warp}, {"warps", warps}});
 }
 
+/// Untouched are exactly the elements of which `says` is true, in every case.
+bool untouched_where(const Partial& partial,
+                     const std::function<bool(const Case&, int, int)>& says) {
+  for (const Case* c : partial)
+    for (int i = 0; i < c->m; ++i)
+      for (int j = 0; j < c->n; ++j)
+        if (is_untouched(*c, i, j) != says(*c, i, j)) return false;
+  return true;
+}
+
+/// Exactly the elements that should be 0 are missing: nobody stores what has not changed.
+std::optional<Diagnosis> zeros_missing(const Partial& partial) {
+  const auto zero = [](const Case& c, int i, int j) { return c.correct[c.at(i, j)] == 0; };
+  if (!untouched_where(partial, zero)) return std::nullopt;
+  const Case& c = *partial.front();
+  return say("UNWRITTEN", "zeros", {{"count", c.untouched}, {"total", c.size()}});
+}
+
+/// Exactly the tiles that lie wholly within C are missing.
+std::optional<Diagnosis> inner_missing(const Partial& partial, const Tile& t) {
+  if (t.bm <= 1 || t.bn <= 1) return std::nullopt;
+  const auto inner = [&t](const Case& c, int i, int j) {
+    return (i / t.bm + 1) * t.bm <= c.m && (j / t.bn + 1) * t.bn <= c.n;
+  };
+  if (!untouched_where(partial, inner)) return std::nullopt;
+  return say("UNWRITTEN", "inner", {{"tile", fmt::format("{} x {}", t.bm, t.bn)}});
+}
+
+/// Of every so many columns, or rows, a block stores the first ones: blocks begin too far apart.
+std::optional<Diagnosis> blocks_apart(const Partial& partial, const Tile& t) {
+  for (const bool rows : {false, true}) {
+    const int width = rows ? t.bm : t.bn;
+    if (width < 2) continue;
+    const auto place = [rows](int i, int j) { return rows ? i : j; };
+    for (const int step : {width + 1, 2 * width, 4 * width, 8 * width}) {
+      const bool seen = std::any_of(partial.begin(), partial.end(),
+                                    [&](const Case* c) { return place(c->m, c->n) > step; });
+      const auto between = [&](const Case&, int i, int j) { return place(i, j) % step >= width; };
+      if (!seen || !untouched_where(partial, between)) continue;
+      return say("UNWRITTEN", "apart",
+                 {{"what", rows ? "rows" : "columns"},
+                  {"letter", rows ? "y" : "x"},
+                  {"width", width},
+                  {"step", step}});
+    }
+  }
+  return std::nullopt;
+}
+
 /// Any other places, which may repeat with what a thread or a block computes.
 Diagnosis places_missing(const Partial& partial, const Tile& t) {
   const Case& c = *partial.front();
@@ -217,9 +279,12 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
   }
   if (!any) return std::nullopt;
   if (partial.empty()) return nothing_written(evidence, cases);
-  std::optional<Diagnosis> d = ends_missing(partial, evidence.tile);
+  std::optional<Diagnosis> d = zeros_missing(partial);
+  if (!d) d = ends_missing(partial, evidence.tile);
   if (!d) d = beginnings_missing(partial);
   if (!d) d = warps_missing(partial, evidence.tile);
+  if (!d) d = inner_missing(partial, evidence.tile);
+  if (!d) d = blocks_apart(partial, evidence.tile);
   if (!d) d = places_missing(partial, evidence.tile);
   describe(evidence, *partial.front(), *d);
   if (const std::string text = launched(evidence, *partial.front()); !text.empty())
@@ -241,7 +306,7 @@ std::optional<Diagnosis> explain_simple(const Cases& cases) {
   }
   if (!any) return std::nullopt;
   if (accumulates) return say("ACCUMULATES", "", {});
-  if (zero) return say("ALL-ZERO", "", {});
+  if (zero) return say("ALL-ZERO", cases.front().operation == Operation::product ? "" : "copy", {});
   // Operands, padding and what C held are finite integers, and memory that was never written is a
   // finding. What is left is a register that nobody set: the simulated GPU starts it as NaN.
   if (nan) return say("ACC-INIT", "never", {});

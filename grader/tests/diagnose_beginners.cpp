@@ -1,0 +1,227 @@
+// What a newcomer to CUDA writes first: the sentence must name the cause, not just the element.
+#include <utility>
+
+#include "common/catch2.hpp"
+#include "grader/tests/diagnose_bench.hpp"
+
+using namespace diagnose_bench;
+using grader::Operation;
+
+namespace {
+
+const Tile kNaive{16, 16, 1, 1, 1};
+const Tile kRegisters{16, 16, 8, 4, 2};
+
+template <typename Value>
+Kernel each(Value value) {
+  return [value](Call& call) {
+    for (int i = 0; i < call.m; ++i)
+      for (int j = 0; j < call.n; ++j) call.put(i, j, value(call, i, j));
+  };
+}
+
+template <typename Condition>
+Kernel stored_if(Condition condition) {
+  return [condition](Call& call) {
+    for (int i = 0; i < call.m; ++i)
+      for (int j = 0; j < call.n; ++j)
+        if (condition(call, i, j)) call.put(i, j, call.element(i, j));
+  };
+}
+
+/// As if launched with this grid, of blocks of 16 x 16 threads.
+Evidence launched(const Kernel& kernel, const Shape& s, simgpu::Dim3 grid, std::size_t times = 1) {
+  Evidence e = evidence(kernel, ElementType::float32, kNaive, s);
+  const auto as_launched = [grid, times](Run r) {
+    r.launches.front().grid = grid;
+    r.launches.front().block = {16, 16, 1};
+    const simgpu::LaunchReport launch = r.launches.front();
+    r.launches.assign(times, launch);
+    return r;
+  };
+  e.run = as_launched(std::move(e.run));
+  e.run_probe = [kernel, as_launched](const Matrix& a, const Matrix& b, const Matrix& c) {
+    return as_launched(run(kernel, a, b, c));
+  };
+  return e;
+}
+
+Diagnosis named(const Kernel& kernel, const Shape& s, const Tile& tile = kNaive) {
+  return diagnose(evidence(kernel, ElementType::float32, tile, s));
+}
+
+bool has(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+bool any_has(const std::vector<std::string>& lines, const std::string& words) {
+  return std::any_of(lines.begin(), lines.end(),
+                     [&words](const std::string& line) { return has(line, words); });
+}
+
+}  // namespace
+
+TEST_CASE("no launch is told from a kernel that stores nothing") {
+  const Kernel nothing = [](Call&) {};
+  Evidence none = launched(nothing, {19, 37, 5}, {1, 1, 1}, 0);
+  CHECK(has(diagnose(none).headline, "no kernel was launched"));
+  CHECK(has(diagnose(launched(nothing, {19, 37, 5}, {3, 2, 1})).next_step, "The kernel ran"));
+  const Diagnosis often = diagnose(
+      launched(stored_if([](Call&, int i, int) { return i < 16; }), {19, 37, 5}, {1, 1, 1}, 19));
+  CHECK(any_has(often.details, "launched 19 times: grid 1 x 1"));
+}
+
+TEST_CASE("a grid that is large enough is not blamed") {
+  const Kernel cut = stored_if([](Call&, int i, int j) { return i < 16 && j < 16; });
+  const Diagnosis enough = diagnose(launched(cut, {19, 31, 5}, {2, 2, 1}));
+  CHECK(enough.id == "UNWRITTEN");
+  CHECK(has(enough.next_step, "enough threads"));
+  CHECK_FALSE(has(diagnose(launched(cut, {19, 31, 5}, {1, 1, 1})).next_step, "enough threads"));
+}
+
+TEST_CASE("elements that are missing by their value, or by where their tile lies") {
+  const Diagnosis zeros =
+      named(stored_if([](Call& c, int i, int j) { return c.element(i, j) != 0; }), {33, 17, 5});
+  CHECK(has(zeros.headline, "exactly those that should be 0"));
+  const Diagnosis inner = named(stored_if([](Call& c, int i, int j) {
+                                  return (i / 16 + 1) * 16 > c.m || (j / 16 + 1) * 16 > c.n;
+                                }),
+                                {33, 17, 5});
+  CHECK(has(inner.headline, "wholly inside C were never written"));
+  const Diagnosis apart =
+      named(stored_if([](Call&, int, int j) { return j % 32 < 16; }), {33, 40, 5});
+  CHECK(apart.headline == "of every 32 columns of C only the first 16 were written");
+  CHECK(has(apart.next_step, "blockIdx.x"));
+  const Diagnosis rows =
+      named(stored_if([](Call&, int i, int) { return i % 64 < 16; }), {70, 40, 5});
+  CHECK(has(rows.next_step, "blockIdx.y"));
+}
+
+TEST_CASE("the sums of a thread's tile with exchanged indices") {
+  // acc[j][i] += ..., where acc has 4 rows of 2 columns: place 2 * j + i has what belongs to (i, j).
+  const Kernel exchanged = each([](Call& c, int i, int j) {
+    const int row0 = i / 4 * 4, col0 = j / 2 * 2;
+    if (row0 + 4 > c.m || col0 + 2 > c.n) return c.element(i, j);
+    double sum = 0;
+    for (int m = 0; m < 4; ++m)
+      for (int n = 0; n < 2; ++n)
+        if (2 * n + m == (i - row0) * 2 + j - col0) sum += c.element(row0 + m, col0 + n);
+    return sum;
+  });
+  const Diagnosis d = named(exchanged, {33, 18, 5}, kRegisters);
+  CHECK(d.id == "TILE-MAP");
+  CHECK(has(d.headline, "acc[j][i]"));
+}
+
+TEST_CASE("indices that do not follow k") {
+  const Diagnosis d = named(each([](Call& c, int i, int j) {
+                              double sum = 0;
+                              for (int k = 0; k < c.k; ++k)
+                                sum += c.at_a(i, i % 4) * c.at_b(j % 2, j);
+                              return sum;
+                            }),
+                            {32, 16, 8}, kRegisters);
+  CHECK(d.id == "WRONG-INDEX");
+  CHECK(d.headline ==
+        "every step multiplies A[i][i % 4] by B[j % 2][j]: neither of them follows k");
+}
+
+TEST_CASE("both factors from one matrix, also where that goes outside of it") {
+  const Diagnosis d = named(each([](Call& c, int i, int j) {
+                              double sum = 0;
+                              for (int k = 0; k < c.k; ++k) sum += c.at_a(i, k) * c.at_a(k, j);
+                              return sum;
+                            }),
+                            {19, 37, 41});
+  CHECK(d.id == "WRONG-MATRIX");
+}
+
+TEST_CASE("only the first k-tile") {
+  const Kernel first = each([](Call& c, int i, int j) {
+    double sum = 0;
+    for (int k = 0; k < std::min(8, c.k); ++k) sum += c.at_a(i, k) * c.at_b(k, j);
+    return sum;
+  });
+  const Diagnosis d = named(first, {33, 17, 40}, kRegisters);
+  CHECK(d.id == "K-TILE-MISSING");
+  CHECK(d.headline == "only the first k-tile (k = 0..7) is in the sum");
+}
+
+TEST_CASE("C's old NaN in the result") {
+  const Kernel times_zero =
+      each([](Call& c, int i, int j) { return c.old(i, j) * 0 + c.element(i, j); });
+  Evidence e = evidence(times_zero, ElementType::float32, kNaive, {5, 7, 3});
+  CHECK_FALSE(has(diagnose(e).headline, "C is read"));  // nothing says that it was
+  simgpu::BufferCounts c;
+  c.label = "C";
+  c.load.requests = 2;
+  e.run.launches.front().buffers.push_back(c);
+  CHECK(diagnose(e).id == "ACCUMULATES");
+}
+
+TEST_CASE("a copy of nothing but zeros has no accumulator to ask for") {
+  const Kernel zero = [](Call& c) {
+    for (int i = 0; i < c.m; ++i)
+      for (int k = 0; k < c.k; ++k) c.put(i, k, 0);
+  };
+  Evidence e = evidence(zero, ElementType::float32, kNaive, {17, 9, 9});
+  e.operation = Operation::copy_a;
+  const Diagnosis d = diagnose(e);
+  CHECK(d.id == "ALL-ZERO");
+  CHECK_FALSE(has(d.next_step, "accumulator"));
+}
+
+TEST_CASE("= for += shows also where the last tile is filled up with zeros") {
+  const auto last = [](int count) {
+    return each([count](Call& c, int i, int j) {
+      double sum = 0;
+      const int padded = (c.k + 7) / 8 * 8;  // a k-tile of 8, zeros beyond K
+      for (int k = std::max(0, padded - count); k < c.k; ++k) sum += c.at_a(i, k) * c.at_b(k, j);
+      return sum;
+    });
+  };
+  CHECK(named(last(1), {17, 9, 12}, kRegisters).id == "K-ONLY-LAST");
+  const Diagnosis four = named(last(4), {17, 9, 12}, kRegisters);
+  CHECK(four.id == "K-ONLY-LAST");
+  CHECK(named(
+            [](Call& c) {
+              for (int i = 0; i < c.m; ++i)
+                for (int j = 0; j < c.n; ++j) c.put(i, j, 0);
+            },
+            {17, 9, 12}, kRegisters)
+            .id == "ALL-ZERO");
+}
+
+TEST_CASE("factors that are added up, and the largest product") {
+  const Diagnosis grown = named(each([](Call& c, int i, int j) {
+                                  double sum = 0, a = 0;
+                                  for (int k = 0; k < c.k; ++k)
+                                    sum += (a += c.at_a(i, k)) * c.at_b(k, j);
+                                  return sum;
+                                }),
+                                {17, 9, 12});
+  CHECK(grown.headline ==
+        "step k multiplies the sum of A's elements up to k: the factors grow from step to step");
+  const Diagnosis most = named(each([](Call& c, int i, int j) {
+                                 double value = 0;
+                                 for (int k = 0; k < c.k; ++k)
+                                   value = std::max(value, c.at_a(i, k) * c.at_b(k, j));
+                                 return value;
+                               }),
+                               {17, 9, 12});
+  CHECK(most.id == "WRONG-OPERATOR");
+}
+
+TEST_CASE("one of the two factors of an outer product at the other one's index") {
+  // Half of the places are beyond the end of the shorter array: what they hold is not known.
+  const auto mixed = [](bool of_a) {
+    return each([of_a](Call& c, int i, int j) {
+      const int row = of_a ? i / 2 * 2 + j % 4 : i, col = of_a ? j : j / 2 * 2 + i % 4;
+      const bool beyond = (of_a ? j : i) % 4 >= 2;
+      return !beyond && row < c.m && col < c.n ? c.element(row, col) : 1e6;
+    });
+  };
+  const Tile wide{16, 16, 8, 2, 4};
+  CHECK(has(named(mixed(true), {32, 16, 8}, wide).headline, "a_k[j] where a_k[i]"));
+  CHECK(has(named(mixed(false), {32, 16, 8}, kRegisters).headline, "b_k[i] where b_k[j]"));
+}

@@ -300,6 +300,9 @@ constexpr const char* kOfOrder[] = {"RACE-RAW", "RACE-WAR", "ASYNC-",
 void tell_owner(const Stage& stage, const LabBench& bench, StageResult& result) {
   const SourceUnit& unit = bench.unit(stage.rung);
   if (result.state != State::failed || result.line == 0 || result.file != unit.shown_path) return;
+  if (const Overrun at = overrun_at(unit.source, result.line, result.headline); !at.met.empty())
+    result.details.push_back(
+        text("detail.overrun", {{"line", result.line}, {"meant", at.meant}, {"met", at.met}}));
   const Owner owner = owner_of(unit.source, result.line);
   if (owner.kernel || owner.function.empty() || owner.stage == stage.id) return;
   const bool known = bench.lab().stage(owner.stage) != nullptr;

@@ -1,5 +1,6 @@
 #include "grader/judge/owner.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <sstream>
 #include <vector>
@@ -80,7 +81,51 @@ std::vector<std::string> objects_in(const std::string& headline) {
   return names;
 }
 
+/// The arrays that the function around a line declares __shared__, with an extent. A parameter may
+/// have the name of another function's array.
+std::vector<std::string> shared_arrays(const std::string& source, unsigned of_line) {
+  std::vector<std::string> names;
+  std::istringstream text(source);
+  unsigned number = 0;
+  for (std::string line; std::getline(text, line);) {
+    if (++number > of_line) break;
+    if (ends_block(line)) names.clear();
+    const std::string code = without_comment(line);
+    const std::size_t from = find_word(code, "__shared__");
+    if (from == std::string::npos) continue;
+    for (std::size_t i = from; i < code.size(); ++i) {
+      if (code[i] != '[' || !in_a_name(code[i - 1])) continue;
+      std::size_t begin = i;
+      while (in_a_name(code[begin - 1])) --begin;
+      names.push_back(code.substr(begin, i - begin));
+    }
+  }
+  return names;
+}
+
+std::string line_at(const std::string& source, unsigned line) {
+  std::istringstream text(source);
+  std::string one;
+  for (unsigned at = 0; at < line; ++at)
+    if (!std::getline(text, one)) return "";
+  return without_comment(one);
+}
+
 }  // namespace
+
+Overrun overrun_at(const std::string& source, unsigned line, const std::string& headline) {
+  const std::vector<std::string> arrays = shared_arrays(source, line);
+  const std::string code = line_at(source, line);
+  const auto named = [&code](const std::string& array) {
+    return find_word(code, array) != std::string::npos;
+  };
+  for (const std::string& met : objects_in(headline)) {
+    if (std::find(arrays.begin(), arrays.end(), met) == arrays.end() || named(met)) continue;
+    const auto meant = std::find_if(arrays.begin(), arrays.end(), named);
+    if (meant != arrays.end()) return {*meant, met};
+  }
+  return {};
+}
 
 std::vector<unsigned> calls_of(const std::string& source, const std::string& function,
                                const std::string& headline) {

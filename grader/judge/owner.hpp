@@ -22,4 +22,11 @@ Owner owner_of(const std::string& source, unsigned line);
 std::vector<unsigned> calls_of(const std::string& source, const std::string& function,
                                const std::string& headline);
 
+/// The shared array that a line names where `headline` is about another one, which the line does not
+/// name: an index that runs beyond its array meets the one behind it. Both are "" otherwise.
+struct Overrun {
+  std::string meant, met;
+};
+Overrun overrun_at(const std::string& source, unsigned line, const std::string& headline);
+
 }  // namespace grader

@@ -97,3 +97,29 @@ TEST_CASE("any text is read to its end") {
 }
 
 }  // namespace
+
+TEST_CASE("an index that leaves its array is told by the array that the line names") {
+  const std::string kernel = R"(
+template <typename T>
+__global__ void k() {
+  __shared__ T a_tile[8][16], b_tile[16][8];
+  alignas(16) __shared__ T scratch[4];  // not other[1]
+  sum += a_tile[row][k] * b_tile[k][col];
+  c(row, col) = scratch[0];
+}
+__device__ void fetch(T (&a_tile)[8][16]) {
+  a_tile[row][k] = m(row, k);
+}
+)";
+  const auto names = [&kernel](unsigned line, const std::string& headline) {
+    const grader::Overrun at = grader::overrun_at(kernel, line, headline);
+    return at.meant + ">" + at.met;
+  };
+  CHECK(names(6, "line 6 reads element 3 of scratch, which nobody wrote") == "a_tile>scratch");
+  CHECK(names(6, "line 6 reads b_tile[2][0], which nobody wrote") == ">");
+  CHECK(names(7, "line 7 reads b_tile[2][0], which nobody wrote") == "scratch>b_tile");
+  CHECK(names(6, "line 6 reads A[2][0], past its end: A is 2 x 4") == ">");
+  CHECK(names(6, "line 6 reads other[2]") == ">");
+  CHECK(names(10, "line 10 reads element 3 of scratch, which nobody wrote") == ">");
+  CHECK(names(99, "line 99 reads element 3 of scratch") == ">");
+}

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "grader/compile/compile.hpp"
+#include "grader/messages.hpp"
 
 namespace grader {
 
@@ -86,6 +87,22 @@ std::string place_of(const Block& block) {
   return line.substr(0, line.find(": " + block.head.level + ": "));
 }
 
+/// What CUDA means by an error that clang words for those who know: a key of the catalogue; "" if
+/// its own words do.
+std::string hint_for(const Block& block) {
+  std::string said = block.head.message;
+  for (const std::string& note : block.own_notes) said += "\n" + note;
+  const auto says = [&said](const char* words) { return said.find(words) != std::string::npos; };
+  if (says("call to global function") && says("not configured")) return "build.hint.call";
+  if (says("'size_t'") && says("'cudaStream_t'")) return "build.hint.stream";
+  if (says("call to __host__ function from __") || says("reference to __host__ function"))
+    return "build.hint.host";
+  if (says("invalid explicitly-specified argument") ||
+      says("template argument is not a constant expression"))
+    return "build.hint.constant";
+  return "";
+}
+
 /// The first header that was not found, if there is one.
 void note_unavailable(const Block& block, CompilerOutput& out) {
   const auto missing = block.head.message.find("' file not found");
@@ -114,6 +131,8 @@ CompilerOutput filter_compiler_output(const std::string& text, const std::string
     else
       continue;
     list.insert(list.end(), block.own_notes.begin(), block.own_notes.end());
+    if (const std::string hint = block.is_error() ? hint_for(block) : ""; !hint.empty())
+      list.push_back(messages::text(hint));
   }
   if (errors > most)
     out.errors.push_back("... and " + std::to_string(errors - most) + " more errors");

@@ -154,6 +154,19 @@ TEST_CASE("compiler output shows the student's file and nothing of ours") {
                             "  ^"});
   CHECK(shown.warnings.empty());
 
+  const auto last_of = [](const std::string& error) {
+    return filter_compiler_output("g.cu:5:3: error: " + error + "\n  line\n", "g.cu").errors.back();
+  };
+  CHECK(last_of("call to global function 'naive_kernel<int>' not configured").rfind("hint:", 0) ==
+        0);
+  CHECK(last_of("cannot initialize a parameter of type 'size_t' (aka 'unsigned long') with an "
+                "lvalue of type 'cudaStream_t' (aka 'CUstream_st *')")
+            .rfind("hint:", 0) == 0);
+  CHECK(last_of("reference to __host__ function 'f' in __global__ function").rfind("hint:", 0) ==
+        0);
+  CHECK(last_of("non-type template argument is not a constant expression").rfind("hint:", 0) == 0);
+  CHECK(last_of("use of undeclared identifier 'rwo'") == "  line");
+
   std::string many;
   for (int i = 1; i <= 20; ++i) many += "g.cu:" + std::to_string(i) + ":1: error: e\n";
   CHECK(filter_compiler_output(many, "g.cu", 3).errors.size() == 4);

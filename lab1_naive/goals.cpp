@@ -82,8 +82,8 @@ const std::vector<grader::Goal> goals = {
      .what = "threads started",
      .diagnosis = "UNCOALESCED",
      .missed =
-         "Many threads have no element of C: ceil(columns / block.x) by ceil(rows / block.y) blocks "
-         "are enough.",
+         "Many threads have no element of C. ceil(columns / block.x) by ceil(rows / block.y) blocks "
+         "are enough; if there are no more than these, they hang far over the edge of C.",
      .parameters = {{"slack", 1.00}},
      .measure = threads_started,
      .bound = threads,

@@ -105,12 +105,12 @@ GEMM_LAB_DEVICE inline void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned 0;" : : : "memory");
 }
 
-/// Describes an operand that begins at `from` to wgmma: rows of 128 bytes in the swizzle of
-/// copy_box, eight rows every 1024 bytes. `next`: bytes from 64 columns of a tile to the next 64,
-/// for an operand whose rows are not along k. All in units of 16 bytes.
+/// Describes the operand at `from` to wgmma: rows of 128 bytes in the swizzle of copy_box, eight
+/// every 1024 bytes. `next`: bytes from 64 columns to the next 64, if rows are not along k. All in
+/// units of 16 bytes, and 18 bits of the address: in a cluster, the block's rank stands above them.
 GEMM_LAB_DEVICE inline std::uint64_t descriptor(const void* from, int next = 16) {
   constexpr std::uint64_t EIGHT_ROWS = 1024 / 16, SWIZZLE_128 = 1;
-  return shared_address(from) / 16 | std::uint64_t(next / 16) << 16 | EIGHT_ROWS << 32 |
+  return (shared_address(from) & 0x3ffff) / 16 | std::uint64_t(next / 16) << 16 | EIGHT_ROWS << 32 |
          SWIZZLE_128 << 62;
 }
 

@@ -40,6 +40,7 @@ struct Kernel {
   bool known = false;  ///< what follows has been filled in
   KernelInfo info;
   std::unique_ptr<exec::Program> program;
+  std::unique_ptr<exec::Program> in_clusters;  ///< of several blocks; decoded at the first launch
   ptx::RegisterPressure pressure;
   bool pressure_known = false;
   std::uint64_t frame_bytes = 0;  ///< host memory of one warp's registers, one frame per function
@@ -230,7 +231,7 @@ void Device::Impl::describe(LoadedModule& m, Kernel& k) const {
                          (f.max_ntid[2] ? f.max_ntid[2] : 1);
   k.info.max_threads_per_block = f.max_ntid[0] != 0 ? std::min(bound, model.max_threads_per_block)
                                                     : model.max_threads_per_block;
-  k.program = exec::decode(m.ptx, k.function, m.placement);
+  k.program = exec::decode(m.ptx, k.function, m.placement, exec::SharedAddresses::constant);
   const exec::Program& p = *k.program;
   k.info.unsupported = p.unsupported;
   k.info.static_shared_bytes = p.static_shared_bytes;
@@ -487,6 +488,13 @@ Cluster shape_of(const DeviceModel& model, const std::string& name, const ptx::F
   return cluster;
 }
 
+const exec::Program& program_for(const LoadedModule& m, Kernel& k, const Cluster& cluster) {
+  if (cluster.count <= 1) return *k.program;
+  if (k.in_clusters == nullptr)
+    k.in_clusters = exec::decode(m.ptx, k.function, m.placement, exec::SharedAddresses::ranked);
+  return *k.in_clusters;
+}
+
 /// What a launch gives its kernel.
 struct Arguments {
   std::span<const std::byte> bytes;
@@ -614,9 +622,9 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   validate_launch(module, mangled, grid, block, dynamic_shared_bytes, args.size());
   LoadedModule& m = impl_->module(module);
   Kernel& k = impl_->kernel(module, mangled);
-  exec::Program& program = *k.program;
   const ptx::Function& f = m.ptx.functions[k.function];
   const Cluster cluster = shape_of(impl_->model, k.info.name, f, options, block, &grid);
+  const exec::Program& program = program_for(m, k, cluster);
   LaunchReport report = empty_report(k.info, grid, block, dynamic_shared_bytes);
   if (!program.unsupported.empty()) return unsupported_report(report, program, m.ptx);
   const unsigned threads_per_block = block.x * block.y * block.z;

@@ -266,9 +266,10 @@ void issue_lane_by_lane(Warp& w, const Op& op, const Issue& issue, std::uint32_t
       else
         std::memset(c.data[i], static_cast<int>(memory::kPoison), op.width);
     }
-    const Target t = resolve(run, w, i, ptx::Space::shared, issue.to[i], op.width, true);
+    const std::uint64_t to = issue.to[i] + memory::rank_bits(run.rank);
+    const Target t = resolve(run, w, i, ptx::Space::shared, to, op.width, true);
     if (t.fault != Target::Fault::none) {
-      report_fault(run, w, i, op, AccessType::store, op.width, issue.to[i], t);
+      report_fault(run, w, i, op, AccessType::store, op.width, to, t);
       continue;
     }
     const auto in = static_cast<std::uint32_t>(t.offset - memory::kSharedBase);
@@ -414,9 +415,10 @@ void op_async_copy(Warp& w, const Op& op) {
   const std::uint64_t *from = lanes_of<std::uint64_t>(w, form.from),
                       *to = lanes_of<std::uint64_t>(w, form.to);
   Issue issue;
+  const std::uint64_t own = memory::rank_bits(run.rank);
   for (unsigned i = 0; i < kLanes; ++i) {
     issue.from[i] = from[i] + static_cast<std::uint64_t>(form.from_offset);
-    issue.to[i] = to[i] + static_cast<std::uint64_t>(form.to_offset);
+    issue.to[i] = to[i] + static_cast<std::uint64_t>(form.to_offset) - own;
     issue.read[i] = op.width;
   }
   if (form.source_bytes != kNoRef) {

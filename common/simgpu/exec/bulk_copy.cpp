@@ -62,6 +62,16 @@ std::uint32_t shared_place(const Place& at, std::uint64_t address, std::uint32_t
   return static_cast<std::uint32_t>(in);
 }
 
+std::uint32_t own_place(const Place& at, std::uint64_t address, std::uint32_t bytes,
+                        unsigned align) {
+  const std::uint64_t named = memory::rank_in(address);
+  if (named == at.run.rank) return shared_place(at, memory::in_block(address), bytes, align, false);
+  if (named >= at.run.launch->cluster_blocks) return shared_place(at, address, bytes, align, false);
+  refuse(at, FindingKind::out_of_bounds, MemorySpace::shared, memory::in_block(address),
+         "a bulk copy reads " + bytes_text(bytes) + " " + other_block_text(at.run, address));
+  return UINT32_MAX;
+}
+
 std::byte* global_piece(const Place& at, std::uint64_t address, std::uint32_t bytes,
                         AccessType type) {
   BlockRun& run = at.run;
@@ -194,7 +204,7 @@ Destination destination(const Place& at, std::uint64_t address) {
 }
 
 std::uint64_t with_rank(std::uint64_t address, std::uint64_t rank) {
-  return (rank + 1) << memory::kRankBit | memory::in_block(address);
+  return memory::rank_bits(rank) | memory::in_block(address);
 }
 
 }  // namespace
@@ -211,16 +221,14 @@ Destinations destinations(const Place& at, Ref multicast, std::uint64_t to, std:
     }
     for (std::uint32_t left = mask; left != 0; left &= left - 1) {
       const auto rank = static_cast<unsigned>(std::countr_zero(left));
-      all.of[all.count] = destination(
-          at, rank == at.run.rank ? memory::in_block(barrier) : with_rank(barrier, rank));
+      all.of[all.count] = destination(at, with_rank(barrier, rank));
       if (all.of[all.count++].barrier == nullptr) return {};
     }
     return all;
   }
-  const std::uint64_t named = to >> memory::kRankBit;
   all.of[0] = destination(at, barrier);
   if (all.of[0].barrier == nullptr) return {};
-  if (named != 0 ? named - 1 != all.of[0].block->rank : all.of[0].block != &at.run) {
+  if (memory::rank_in(to) != all.of[0].block->rank) {
     refuse(at, FindingKind::trap, MemorySpace::shared, to,
            "a copy's destination and its mbarrier must lie in the same block of the cluster");
     return {};
@@ -332,7 +340,7 @@ void cluster_copy(const Place& at, const BulkForm& form) {
   const std::uint64_t from = address_of(at, form.global, form.global_offset),
                       to = address_of(at, form.shared, form.shared_offset);
   if (!whole_chunks(at, bytes, from, "source")) return;
-  const std::uint32_t source = shared_place(at, from, bytes, kChunk, false);
+  const std::uint32_t source = own_place(at, from, bytes, kChunk);
   const std::uint32_t first = shared_place(at, memory::in_block(to), bytes, kChunk, true);
   const Destinations all =
       destinations(at, kNoRef, to, address_of(at, form.barrier, form.barrier_offset));
@@ -388,7 +396,7 @@ void plain_store(const Place& at, const BulkForm& form) {
   const std::uint64_t to = address_of(at, form.global, form.global_offset),
                       from = address_of(at, form.shared, form.shared_offset);
   if (!whole_chunks(at, bytes, to, "destination")) return;
-  const std::uint32_t first = shared_place(at, from, bytes, kChunk, false);
+  const std::uint32_t first = own_place(at, from, bytes, kChunk);
   if (first == UINT32_MAX || bytes == 0) return;
   begin_store(at, first, bytes);
   Traffic traffic(to);

@@ -26,8 +26,12 @@ void refuse(const Place& at, FindingKind kind, MemorySpace space, std::uint64_t 
 /// What a memory operand of the lane says.
 std::uint64_t address_of(const Place& at, Ref base, std::int64_t offset);
 /// The place in shared memory, from the start of the arrays; UINT32_MAX after a finding. `align`: bytes.
+/// `address` without a rank: which block it names, destinations() finds out.
 std::uint32_t shared_place(const Place& at, std::uint64_t address, std::uint32_t bytes,
                            unsigned align, bool write);
+/// The same, of what the block reads of its own.
+std::uint32_t own_place(const Place& at, std::uint64_t address, std::uint32_t bytes,
+                        unsigned align);
 /// One piece of global memory that a bulk copy reads, writes or (atomic) reduces; nullptr after a
 /// finding.
 std::byte* global_piece(const Place& at, std::uint64_t address, std::uint32_t bytes,

@@ -159,9 +159,10 @@ void tensor_store(const Place& at, const BulkForm& form) {
   TensorMap m;
   Origin origin = {};
   if (!read_box(at, form, &m, origin)) return;
-  const std::uint64_t from = address_of(at, form.shared, form.shared_offset);
+  const std::uint64_t named = address_of(at, form.shared, form.shared_offset),
+                      from = memory::in_block(named);
   const std::uint32_t bytes = m.box_bytes();
-  const std::uint32_t first = shared_place(at, from, bytes, 128, false);
+  const std::uint32_t first = own_place(at, named, bytes, 128);
   if (first == UINT32_MAX) return;
   begin_store(at, first, bytes);
   const Box box(m, origin);

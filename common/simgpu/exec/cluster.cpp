@@ -152,8 +152,8 @@ void op_map_address(Warp& w, const Op& op) {
     if (!is_shared(op, from))
       return stop_with(w, op.pc, 1u << i, "mapa of an address that is not of shared memory");
     const std::uint64_t window = from & ~(memory::kSlotBytes - 1);
-    const std::uint64_t to = window | (std::uint64_t{rank[i]} + 1) << memory::kRankBit |
-                             memory::in_block(memory::offset_of(from));
+    const std::uint64_t to =
+        window | memory::rank_bits(rank[i]) | memory::in_block(memory::offset_of(from));
     if (op.width == 8)
       lanes_of<std::uint64_t>(w, op.dst)[i] = to;
     else
@@ -168,8 +168,7 @@ void op_rank_of_address(Warp& w, const Op& op) {
     const std::uint64_t from = load_address(w, op, i);
     if (!is_shared(op, from))
       return stop_with(w, op.pc, 1u << i, "getctarank of an address that is not of shared memory");
-    const std::uint64_t named = memory::offset_of(from) >> memory::kRankBit;
-    to[i] = named == 0 ? w.run->rank : static_cast<std::uint32_t>(named - 1);
+    to[i] = static_cast<std::uint32_t>(memory::rank_in(memory::offset_of(from)));
   }
 }
 

@@ -39,6 +39,7 @@ bool begin_cluster(Worker& worker) {
     BlockRun& run = add_resident(worker, number);
     run.cluster = cluster.get();
     run.rank = static_cast<std::uint32_t>(cluster->blocks.size());
+    run.shared_start = memory::kSharedBase + memory::rank_bits(run.rank);
     run.known.of.assign(l.cluster_blocks, {});
     run.visits.assign(std::size_t{l.cluster_blocks} * check::kMaxWarps, {});
     run.fenced_inits = 0;

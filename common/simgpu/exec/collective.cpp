@@ -244,7 +244,8 @@ void op_isspacep(Warp& w, const Op& op) {
     bool is;
     switch (static_cast<ptx::Space>(op.x)) {
       case ptx::Space::shared:
-        is = window == memory::kSharedWindow && memory::offset_of(a[i]) >> memory::kRankBit == 0;
+        is = window == memory::kSharedWindow &&
+             memory::rank_in(memory::offset_of(a[i])) == w.run->rank;
         break;
       case ptx::Space::cluster:
         is = window == memory::kSharedWindow;

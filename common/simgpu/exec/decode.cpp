@@ -219,8 +219,7 @@ Ref FunctionDecoder::special(ptx::Special s, unsigned bytes) {
   return it->second;
 }
 
-/// A symbol's or parameter's address as a 64-bit constant; symbols of .local need the frame and are
-/// handled by callers.
+/// A symbol's or parameter's address as a 64-bit constant, unless it has a frame_base().
 Ref FunctionDecoder::address_constant(const Operand& o) {
   if (o.kind == Kind::param) {
     const std::uint32_t n = static_cast<std::uint32_t>(f_.params.size());
@@ -253,12 +252,13 @@ Ref FunctionDecoder::source(const Operand& o, unsigned bytes) {
     case Kind::symbol:
     case Kind::param: {
       Ref value;
-      if (o.kind == Kind::symbol && b_.module.variables[o.index].space == ptx::Space::local) {
+      std::int64_t offset = 0;
+      if (const Ref base = frame_base(o, offset); base != kNoRef) {
         value = temporary(8);
         Op& op = emit_alu(Alu::add, Ty::u64);
         op.dst = value;
-        op.a = frame_ref(code_.local_base);
-        op.b = b_.constant(local_offset_.at(o.index) + static_cast<std::uint64_t>(o.bits), 8);
+        op.a = base;
+        op.b = b_.constant(static_cast<std::uint64_t>(offset), 8);
       } else {
         value = address_constant(o);
       }

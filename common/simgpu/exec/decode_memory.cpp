@@ -19,6 +19,24 @@ std::uint32_t FunctionDecoder::new_site() {
   return site;
 }
 
+/// What of a symbol's address only the frame knows, and the constant to add: where .local begins, or
+/// the rank that shared addresses carry. Other addresses are constants (kNoRef).
+Ref FunctionDecoder::frame_base(const Operand& o, std::int64_t& offset) {
+  if (o.kind != Kind::symbol) return kNoRef;
+  const Space space = b_.module.variables[o.index].space;
+  const auto from = [&](std::uint64_t start) {
+    return static_cast<std::int64_t>(start + static_cast<std::uint64_t>(o.bits));
+  };
+  if (space == Space::local) {
+    offset = from(local_offset_.at(o.index));
+    return frame_ref(code_.local_base);
+  }
+  if (space != Space::shared || b_.addresses == SharedAddresses::constant) return kNoRef;
+  offset = from(b_.shared_address(o.index));
+  if (code_.rank_base == UINT32_MAX) code_.rank_base = allocate(kLanes * 8);
+  return frame_ref(code_.rank_base);
+}
+
 /// The 64-bit lanes an address starts from, and the constant to add.
 Ref FunctionDecoder::memory_base(const Operand& o, std::int64_t& offset) {
   offset = 0;
@@ -33,11 +51,7 @@ Ref FunctionDecoder::memory_base(const Operand& o, std::int64_t& offset) {
       return t;
     }
     case Kind::symbol:
-      if (b_.module.variables[o.index].space == Space::local) {
-        offset = static_cast<std::int64_t>(local_offset_.at(o.index) +
-                                           static_cast<std::uint64_t>(o.bits));
-        return frame_ref(code_.local_base);
-      }
+      if (const Ref base = frame_base(o, offset); base != kNoRef) return base;
       return address_constant(o);
     case Kind::imm:
       return b_.constant(static_cast<std::uint64_t>(o.bits), 8);

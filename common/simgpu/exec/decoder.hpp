@@ -30,6 +30,7 @@ unsigned log2_bytes(unsigned bytes);  ///< of 1, 2, 4, 8
 struct ProgramBuilder {
   const ptx::Module& module;
   const Placement& placement;
+  SharedAddresses addresses;
   Program& program;
   std::map<std::pair<std::uint64_t, unsigned>, Ref> constants;
   std::map<std::uint32_t, std::uint32_t> function_numbers;  ///< module index -> Program::functions
@@ -75,6 +76,7 @@ class FunctionDecoder {
   Ref predicate(const Operand& o);               ///< mask, negation applied
   Ref special(ptx::Special s, unsigned bytes);
   Ref address_constant(const Operand& o);
+  Ref frame_base(const Operand& o, std::int64_t& offset);
   /// Where an instruction of `type` writes; finish_destination extends into a wider register.
   Ref destination(const Operand& o, ptx::Type type);
   void finish_destination(const Operand& o, ptx::Type type, Ref written);

@@ -156,11 +156,13 @@ void fill_specials(const BlockRun& run, const Warp& w, const Frame& frame) {
       copy_element(frame.memory + s.offset + lane * s.lane_bytes,
                    reinterpret_cast<const std::byte*>(&value[lane]), s.lane_bytes);
   }
-  if (frame.code->local_base != UINT32_MAX)
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      const std::uint64_t v = frame.local_base;
-      std::memcpy(frame.memory + frame.code->local_base + lane * 8, &v, 8);
-    }
+  const auto fill = [&](std::uint32_t at, std::uint64_t value) {
+    if (at == UINT32_MAX) return;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      std::memcpy(frame.memory + at + lane * 8, &value, 8);
+  };
+  fill(frame.code->local_base, frame.local_base);
+  fill(frame.code->rank_base, memory::rank_bits(run.rank));
 }
 
 void use_frame(Warp& w) {

@@ -165,6 +165,8 @@ struct BlockRun {
   /// Its cluster, if its threads may see that they are in one (cluster.hpp).
   ClusterRun* cluster = nullptr;
   std::uint32_t rank = 0;
+  /// Address of its first array in shared memory, as its own threads know it.
+  std::uint64_t shared_start = memory::kSharedBase;
   check::ClusterTimes known;        ///< of the others
   std::uint32_t fenced_inits = 0;   ///< the time of the last fence.mbarrier_init
   std::vector<VisitOfPeer> visits;  ///< by rank * kMaxWarps + warp
@@ -282,6 +284,7 @@ struct Target {
     host,
     freed,
     bounds,
+    other_block,  ///< of the cluster, and the instruction reaches only its own
     misaligned,
     read_only
   } fault = Fault::none;
@@ -296,6 +299,8 @@ Target resolve(BlockRun& run, const Warp& w, unsigned lane, ptx::Space space, st
                unsigned bytes, bool write);
 /// Must be called before the first store of a launch to `a`.
 void prepare_write(LaunchRun& launch, memory::Allocation& a);
+/// What an instruction of the own block's shared memory does at an address of another block.
+std::string other_block_text(const BlockRun& run, std::uint64_t address);
 void report_fault(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
                   unsigned bytes, std::uint64_t address, const Target& t);
 void report_uninitialised(BlockRun& run, const Warp& w, unsigned lane, const Op& op, unsigned bytes,

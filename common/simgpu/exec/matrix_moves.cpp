@@ -46,7 +46,7 @@ bool read_plain_rows(Warp& w, const Op& op, const std::uint64_t (&address)[kLane
     return false;
   std::uint64_t bits = 0, greatest = 0;
   for (unsigned i = 0; i < rows; ++i) {
-    const std::uint64_t in = address[i] - memory::kSharedBase;
+    const std::uint64_t in = address[i] - run.shared_start;
     bits |= in;
     greatest = in > greatest ? in : greatest;
   }
@@ -56,7 +56,7 @@ bool read_plain_rows(Warp& w, const Op& op, const std::uint64_t (&address)[kLane
     const check::Tag* written = run.shadow.written.data();
     std::uint32_t odd = 0;
     for (unsigned i = 0; i < rows; ++i) {
-      const check::Tag* t = written + (address[i] - memory::kSharedBase) / 4;
+      const check::Tag* t = written + (address[i] - run.shared_start) / 4;
       for (unsigned k = 0; k < 4; ++k)
         odd |= static_cast<std::uint32_t>(t[k] >= floor) | static_cast<std::uint32_t>(t[k] == 0);
     }
@@ -64,7 +64,7 @@ bool read_plain_rows(Warp& w, const Op& op, const std::uint64_t (&address)[kLane
   }
   const std::uint32_t now = run.clocks.now() << check::kWhoBits, warp = w.index << 6;
   for (unsigned i = 0; i < rows; ++i) {
-    const std::uint64_t in = address[i] - memory::kSharedBase;
+    const std::uint64_t in = address[i] - run.shared_start;
     std::memcpy(to[i / 8].at[i % 8], run.shared.data() + in, 16);
     if (!checks.race) continue;
     check::Tag* t = run.shadow.read.data() + in / 4;
@@ -99,7 +99,7 @@ void count_rows(Warp& w, const Op& op, AccessType type, const std::uint64_t (&ro
 void row_offsets(const Op& op, const std::uint64_t (&address)[kLanes],
                  std::uint64_t (&row)[kLanes]) {
   for (unsigned i = 0; i < kLanes; ++i)
-    row[i] = i < 8u * op.vec ? memory::offset_of(address[i]) : row[0];
+    row[i] = i < 8u * op.vec ? memory::in_block(memory::offset_of(address[i])) : row[0];
 }
 
 }  // namespace

@@ -212,9 +212,8 @@ Reached move_lanes(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]
 /// A place in shared memory by which blocks of a cluster hand over: the same number for all of them.
 std::uint64_t variable_of(const BlockRun& run, ptx::Space space, std::uint64_t address) {
   const std::uint64_t offset = space == ptx::Space::generic ? memory::offset_of(address) : address;
-  const std::uint64_t named = offset >> memory::kRankBit;
-  const std::uint64_t rank = named == 0 ? run.rank : named - 1;
-  return std::uint64_t{1} << 63 | run.cluster->numbers[rank] << memory::kRankBit |
+  return std::uint64_t{1} << 63 |
+         run.cluster->numbers[memory::rank_in(offset)] << memory::kRankBit |
          memory::in_block(offset);
 }
 

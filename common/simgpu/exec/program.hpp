@@ -151,6 +151,8 @@ struct FunctionCode {
   std::vector<SpecialSlot> specials;
   /// frame slot (u64 lanes) that holds the frame's local address
   std::uint32_t local_base = UINT32_MAX;
+  /// the same of what the block's shared addresses carry (SharedAddresses::ranked)
+  std::uint32_t rank_base = UINT32_MAX;
   std::uint32_t local_bytes = 0;  ///< .local per thread
   std::uint32_t param_area = 0,
                 param_bytes = 0;  ///< [lane][bytes], incoming parameters (not of an entry)
@@ -248,8 +250,12 @@ struct Placement {
   std::vector<std::uint64_t> variables;
 };
 
+/// What the address of a shared variable is: a constant, or in a cluster of several blocks one that
+/// carries the rank of the block (memory/address.hpp).
+enum class SharedAddresses : std::uint8_t { constant, ranked };
+
 /// Decodes an entry. Never throws for what a program contains: `unsupported` says it.
 std::unique_ptr<Program> decode(const ptx::Module& module, std::uint32_t entry,
-                                const Placement& placement);
+                                const Placement& placement, SharedAddresses addresses);
 
 }  // namespace simgpu::exec

@@ -28,20 +28,35 @@ Target shared_target(BlockRun& run, std::uint64_t offset, unsigned bytes) {
   return t;
 }
 
+Target outside_of_cluster(std::uint64_t address) {
+  Target t;
+  t.space = MemorySpace::shared;
+  t.offset = address;
+  t.fault = Target::Fault::bounds;
+  return t;
+}
+
+/// An address that must name the own block.
+Target own_target(BlockRun& run, std::uint64_t address, unsigned bytes) {
+  const std::uint64_t named = memory::rank_in(address);
+  if (named == run.rank) return shared_target(run, memory::in_block(address), bytes);
+  Target t = outside_of_cluster(address);
+  if (named < run.launch->cluster_blocks) {
+    t.offset = memory::in_block(address);
+    t.fault = Target::Fault::other_block;
+  }
+  return t;
+}
+
 /// An address that may name another block of the cluster.
 Target cluster_target(BlockRun& run, std::uint64_t address, unsigned bytes) {
-  const std::uint64_t named = address >> memory::kRankBit;
-  if (named == 0) return shared_target(run, address, bytes);
-  if (run.cluster == nullptr || named > run.cluster->blocks.size()) {
-    Target t;
-    t.space = MemorySpace::shared;
-    t.offset = address;
-    t.fault = Target::Fault::bounds;
-    return t;
-  }
-  BlockRun& owner = *run.cluster->blocks[named - 1];
+  const std::uint64_t named = memory::rank_in(address);
+  if (named == run.rank) return shared_target(run, memory::in_block(address), bytes);
+  if (run.cluster == nullptr || named >= run.cluster->blocks.size())
+    return outside_of_cluster(address);
+  BlockRun& owner = *run.cluster->blocks[named];
   Target t = shared_target(owner, memory::in_block(address), bytes);
-  if (&owner != &run) t.peer = &owner;
+  t.peer = &owner;
   return t;
 }
 
@@ -141,7 +156,7 @@ Target resolve(BlockRun& run, const Warp& w, unsigned lane, Space space, std::ui
                unsigned bytes, bool write) {
   switch (space) {
     case Space::shared:
-      return shared_target(run, address, bytes);
+      return own_target(run, address, bytes);
     case Space::cluster:
       return cluster_target(run, address, bytes);
     case Space::local:
@@ -327,6 +342,13 @@ void add_finding(BlockRun& run, FindingKind kind, std::uint32_t pc, std::uint32_
   });
 }
 
+std::string other_block_text(const BlockRun& run, std::uint64_t address) {
+  return "at an address of block " + std::to_string(memory::rank_in(address)) +
+         " of the cluster, by an instruction that reaches only the shared memory of its own block, " +
+         std::to_string(run.rank) +
+         ": a shared address carries the rank of its block from bit 24 on";
+}
+
 void report_fault(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
                   unsigned bytes, std::uint64_t address, const Target& t) {
   if (!run.launch->options.checks.memory) return;
@@ -386,6 +408,10 @@ void report_fault(BlockRun& run, const Warp& w, unsigned lane, const Op& op, Acc
         f.detail = start + place(f.at) + ", which the kernel must not change";
         break;
       default:
+        if (t.fault == F::other_block) {
+          f.detail = start + other_block_text(run, address);
+          break;
+        }
         f.detail = f.at.object_bytes == 0 && f.at.object.empty()
                        ? start + "at " + hex + ", where nothing is allocated"
                        : start + place(f.at);

@@ -25,11 +25,17 @@ inline constexpr std::uint64_t kEndSlot = kFirstSlot + (std::uint64_t{1} << 21);
 /// it.
 inline constexpr std::uint32_t kSharedBase = 0x400;
 
-/// Of a shared address: above these bits, the rank in the cluster of the block that it names, plus 1;
-/// 0: the thread's own.
+/// From this bit on, a shared address carries the rank in its cluster of the block that it names. A
+/// block's own addresses do so, too (measured on an H200); without clusters every rank is 0.
 inline constexpr unsigned kRankBit = 24;
+constexpr std::uint64_t rank_bits(std::uint64_t rank) {
+  return rank << kRankBit;
+}
+constexpr std::uint64_t rank_in(std::uint64_t shared_address) {
+  return shared_address >> kRankBit;
+}
 constexpr std::uint64_t in_block(std::uint64_t shared_address) {
-  return shared_address & ((std::uint64_t{1} << kRankBit) - 1);
+  return shared_address & (rank_bits(1) - 1);
 }
 
 constexpr std::uint64_t slot_of(Address address) {

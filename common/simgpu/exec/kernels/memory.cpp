@@ -174,7 +174,7 @@ void shared_access(Warp& w, const Op& op) {
   if ((op.z & kFollows) == 0) look_at_addresses(w, op, base);
   Pattern* p = base.pattern;
   if (p == nullptr) return whole_access(w, op);
-  const std::uint64_t at = base.address + static_cast<std::uint64_t>(op.imm) - memory::kSharedBase;
+  const std::uint64_t at = base.address + static_cast<std::uint64_t>(op.imm) - run.shared_start;
   const std::int64_t low = static_cast<std::int64_t>(at) + p->low,
                      high = static_cast<std::int64_t>(at) + p->high + kBytes;
   if (at > (1u << 30) || low < 0 || high > static_cast<std::int64_t>(launch.shared_bytes) ||

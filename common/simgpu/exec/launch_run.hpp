@@ -131,6 +131,12 @@ struct ClusterRun {
   std::vector<BlockRun*> blocks;        ///< by rank
   std::vector<std::uint64_t> numbers;   ///< of them
   check::ClusterTimes arriving, ended;  ///< barrier.cluster: its open phase, and the one before
+  /// Leading offsets in descriptors of wgmma's operands, by instruction and operand, and the rank of
+  /// the block that came first with one.
+  struct Leading {
+    std::uint32_t rank, bytes;
+  };
+  std::map<std::pair<std::uint32_t, char>, Leading> leading;
 };
 
 struct BlockRun {

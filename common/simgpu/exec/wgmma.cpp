@@ -68,12 +68,56 @@ void tell(const Product& p, FindingKind kind, std::uint32_t other, std::uint64_t
               std::nullopt, std::move(text));
 }
 
+/// The low bit of a rank that was left in an address, in the leading offset's bytes.
+constexpr unsigned kRankInLeading = memory::kRankBit - 16;
+
+constexpr const char* kHowToDescribe =
+    ": the shared address of a block in a cluster carries the block's rank from bit 24 on, and a "
+    "descriptor takes 18 bits of it (address & 0x3ffff)";
+
+/// Whether the rank of the block may have come into the leading offset with the address.
+bool may_hold_rank(std::uint32_t leading, std::uint32_t rank) {
+  return rank != 0 && (leading >> kRankInLeading & rank) == rank;
+}
+
+/// The blocks of a cluster describe their tiles in one way. Leading offsets of an instruction that
+/// differ by just the ranks of their blocks come from addresses whose rank was not masked.
+void compare_leading(const Product& p, char operand, const Descriptor& d) {
+  BlockRun& run = p.run;
+  if (run.cluster == nullptr || !run.launch->options.checks.memory) return;
+  const auto [known, is_first] =
+      run.cluster->leading.try_emplace({p.pc, operand}, ClusterRun::Leading{run.rank, d.leading});
+  const ClusterRun::Leading first = known->second;
+  const std::uint32_t ranks = (run.rank | first.rank) << kRankInLeading;
+  const auto holds = [](std::uint32_t leading, std::uint32_t rank) {
+    return rank == 0 || may_hold_rank(leading, rank);
+  };
+  if (is_first || first.rank == run.rank || first.bytes == d.leading ||
+      ((first.bytes ^ d.leading) & ~ranks) != 0 || !holds(first.bytes, first.rank) ||
+      !holds(d.leading, run.rank))
+    return;
+  tell(p, FindingKind::trap, UINT32_MAX, 0,
+       std::string("the descriptor of wgmma's operand ") + operand + " has a leading offset of " +
+           std::to_string(d.leading) + " bytes in block " + std::to_string(run.rank) +
+           " of the cluster and of " + std::to_string(first.bytes) + " in block " +
+           std::to_string(first.rank) + kHowToDescribe);
+}
+
+/// Whether an operand of so many chunks of 16 bytes along its rows reaches beyond its first tile by the
+/// leading offset: other descriptors need not say any.
+bool uses_leading(const Descriptor& d, bool mn_major, unsigned chunks) {
+  return d.swizzle == Swizzle::none ||
+         (mn_major && chunks > 1u << static_cast<unsigned>(d.swizzle));
+}
+
 /// Copies an operand's `rows` rows of `chunks` chunks; what cannot be read is poison.
-void gather(const Product& p, const char* name, std::uint64_t bits, bool mn_major, unsigned rows,
+void gather(const Product& p, char name, std::uint64_t bits, bool mn_major, unsigned rows,
             unsigned chunks, std::uint32_t number, std::byte* to) {
   BlockRun& run = p.run;
   const Descriptor d = read_descriptor(bits);
   const std::string what = std::string("wgmma's operand ") + name;
+  const bool by_leading = uses_leading(d, mn_major, chunks);
+  if (by_leading) compare_leading(p, name, d);
   if (d.base_offset != 0)
     tell(p, FindingKind::unsupported, UINT32_MAX, d.start,
          what +
@@ -94,7 +138,8 @@ void gather(const Product& p, const char* name, std::uint64_t bits, bool mn_majo
                    std::to_string(run.launch->shared_bytes) + ": its descriptor begins at byte " +
                    std::to_string(d.start - memory::kSharedBase) + ", with a leading offset of " +
                    std::to_string(d.leading) + " and a stride of " + std::to_string(d.stride) +
-                   " bytes");
+                   " bytes" +
+                   (by_leading && may_hold_rank(d.leading, run.rank) ? kHowToDescribe : ""));
         outside = true;
         continue;
       }
@@ -121,7 +166,7 @@ void gather(const Product& p, const char* name, std::uint64_t bits, bool mn_majo
 }
 
 /// The value of a descriptor that all threads of the warpgroup must agree upon.
-std::uint64_t agreed(const Product& p, Ref ref, const char* name) {
+std::uint64_t agreed(const Product& p, Ref ref, char name) {
   const std::uint64_t first = lanes_of<std::uint64_t>(p.run.warps[p.first_warp], ref)[0];
   for (unsigned q = 0; q < kWarps; ++q) {
     const auto* v = lanes_of<std::uint64_t>(p.run.warps[p.first_warp + q], ref);
@@ -154,12 +199,12 @@ void multiply(BlockRun& run, unsigned first_warp, const BasicBlock& block) {
   const std::uint32_t number = reads.begin(block.pc);
   run.proxy.names_readers = true;
   const unsigned n = 8u * form.n;
-  const auto read = [&](const char* name, Ref ref, bool mn_major, unsigned extent, std::byte* to) {
+  const auto read = [&](char name, Ref ref, bool mn_major, unsigned extent, std::byte* to) {
     gather(p, name, agreed(p, ref, name), mn_major, mn_major ? kChunk : extent,
            mn_major ? extent / 8 : 2, number, to);
   };
-  if (form.a != kNoRef) read("A", form.a, form.mn_major_a, kRowsOfA, a);
-  read("B", form.b, form.mn_major_b, n, b);
+  if (form.a != kNoRef) read('A', form.a, form.mn_major_a, kRowsOfA, a);
+  read('B', form.b, form.mn_major_b, n, b);
   const std::uint32_t keeps = *lanes_of<std::uint32_t>(warps[0], form.scale_d);
   WgmmaTask task;
   task.form = &form;

@@ -264,5 +264,79 @@ TEST_CASE("shared addresses in clusters: copies, multicast and mbarriers", "[clu
                 "mov.u32 %r8, 1;\n" + kMeet) == std::vector<u32>(4, 1));
 }
 
+// ---- wgmma: an address goes into a descriptor by 18 bits
+
+/// One product m64n8k16 of a tile with itself: chunks of 8 rows by 16 bytes, `leading` bytes apart
+/// along k, and all rows are these eight. The first 256 bytes of shared memory are ones, what follows
+/// zeros. `mask`: what the tile's address is masked with.
+Run product(u32 mask, u32 leading, const std::string& only = "", u64 layout = 0) {
+  return run(
+      "shl.b32 %r5, %r2, 4;\nadd.u32 %r5, %r5, box;\nsetp.lt.u32 %p2, %r2, 16;\n"
+      "selp.u32 %r6, 0x3c003c00, 0, %p2;\nsetp.lt.u32 %p3, %r2, 64;\n"
+      "@%p3 st.shared.v4.u32 [%r5], {%r6, %r6, %r6, %r6};\nfence.proxy.async;\nbar.sync 0;\n" +
+          only + "mov.u32 %r7, box;\nand.b32 %r7, %r7, " + std::to_string(mask) +
+          ";\nshr.u32 %r7, %r7, 4;\ncvt.u64.u32 %rd3, %r7;\n"
+          "or.b64 %rd3, %rd3, " +
+          std::to_string(u64{leading / 16} << 16) +
+          ";\n"
+          "or.b64 %rd3, %rd3, " +
+          std::to_string(layout) +
+          ";\n"
+          "mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0;\n"
+          "wgmma.fence.sync.aligned;\n.loc 1 7 1\n"
+          "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd3, "
+          "%rd3, 1, 1, 1, 0, 0;\n"
+          "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n"
+          "cvt.rni.u32.f32 %r8, %f0;\nE:\n",
+      4, 128);
+}
+
+TEST_CASE("wgmma in clusters: a rank in a descriptor is told", "[cluster][proxy][wgmma]") {
+  const auto says_why = [](const Finding& f) {
+    INFO(f.detail);
+    CHECK(f.at.where.line == 7);
+    CHECK(f.detail.find("carries the block's rank from bit 24 on") != std::string::npos);
+    CHECK(f.detail.find("takes 18 bits of it (address & 0x3ffff)") != std::string::npos);
+  };
+  // Masked: right in every block.
+  const Run right = product(0x3ffff, 128);
+  CHECK(to_text(right.report.findings) == "");
+  CHECK(std::all_of(right.out.begin(), right.out.end(), [](u32 v) { return v == 16; }));
+  // Within shared memory, but another tile than in block 0: half of it zeros.
+  const Run inside = product(0xffffffff, 128);
+  for (u32 t = 0; t < 512; ++t) CHECK(inside.out[t] == (t < 128 ? 16 : 8));
+  std::vector<Finding> told = of_kind(inside.report, FindingKind::trap);
+  REQUIRE(told.size() >= 1);
+  says_why(told[0]);
+  CHECK(told[0].at.block == Dim3{1, 0, 0});
+  CHECK(told[0].detail.find("384 bytes in block 1") != std::string::npos);
+  CHECK(told[0].detail.find("128 in block 0") != std::string::npos);
+  // The same if block 0 does not multiply.
+  told = of_kind(product(0xffffffff, 128, "setp.eq.u32 %p3, %r1, 0;\n@%p3 bra E;\n").report,
+                 FindingKind::trap);
+  REQUIRE(told.size() >= 1);
+  says_why(told[0]);
+  // Outside of shared memory: one block is enough to tell.
+  told = of_kind(product(0xffffffff, 1024, "setp.ne.u32 %p3, %r1, 3;\n@%p3 bra E;\n").report,
+                 FindingKind::out_of_bounds);
+  REQUIRE(told.size() >= 1);
+  says_why(told[0]);
+  CHECK(told[0].at.block == Dim3{3, 0, 0});
+}
+
+TEST_CASE("wgmma in clusters: other descriptors are not blamed on ranks",
+          "[cluster][proxy][wgmma]") {
+  // Rows of 32 bytes along k, swizzled: wgmma takes no leading offset.
+  const Run rows = product(0xffffffff, 16, "", u64{3} << 62);
+  CHECK(to_text(rows.report.findings) == "");
+  CHECK(std::all_of(rows.out.begin(), rows.out.end(), [](u32 v) { return v == 16; }));
+  // A tile that would reach outside in block 0, too.
+  const LaunchReport outside =
+      product(0x3ffff, 8192, "setp.ne.u32 %p3, %r1, 1;\n@%p3 bra E;\n").report;
+  REQUIRE(outside.findings.size() == 1);
+  CHECK(outside.findings[0].kind == FindingKind::out_of_bounds);
+  CHECK(outside.findings[0].detail.find("bit 24") == std::string::npos);
+}
+
 }  // namespace
 }  // namespace simgpu::test

@@ -73,9 +73,9 @@ GEMM_LAB_DEVICE inline void copy_box(void* to, const CUtensorMap& map, int row, 
 template <typename T>
 constexpr CUtensorMapDataType TYPE = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
 template <>
-constexpr CUtensorMapDataType TYPE<__half> = CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+inline constexpr CUtensorMapDataType TYPE<__half> = CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
 template <>
-constexpr CUtensorMapDataType TYPE<__nv_bfloat16> = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+inline constexpr CUtensorMapDataType TYPE<__nv_bfloat16> = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
 
 /// Describes m to TMA, to be copied in boxes of `rows` rows of 128 bytes, swizzled.
 template <typename T>
@@ -87,7 +87,7 @@ CUtensorMap tensor_map(MatrixView<const T> m, int rows, CUtensorMapDataType type
   tensor_map_check(
       tensor_map_encoder()(&map, type, 2, const_cast<T*>(m.data), extents, &row_bytes, box, steps,
                            CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                           CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+                           CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
   return map;
 }
 

@@ -20,11 +20,20 @@ constexpr std::int64_t MULTIPROCESSORS = 108, BLOCKS = 4 * MULTIPROCESSORS;
 
 // ---- what was counted
 
-/// The launch that makes the products: the one with the most multiply-adds.
+std::uint64_t tensor_operations(const simgpu::Counts& counts) {
+  std::uint64_t operations = 0;
+  for (const auto& [type, count] : counts.tensor_ops) operations += count;
+  return operations;
+}
+
+/// The launch that makes the products: the one with the most of them.
 const simgpu::LaunchReport* main_launch(const Observed& o) {
-  const auto most = std::max_element(
-      o.launches.begin(), o.launches.end(),
-      [](const auto& x, const auto& y) { return x.total.fma_f32 < y.total.fma_f32; });
+  const auto products = [](const simgpu::LaunchReport& launch) {
+    return launch.total.fma_f32 + tensor_operations(launch.total) / 2;
+  };
+  const auto most =
+      std::max_element(o.launches.begin(), o.launches.end(),
+                       [&](const auto& x, const auto& y) { return products(x) < products(y); });
   return most == o.launches.end() ? nullptr : &*most;
 }
 
@@ -46,13 +55,14 @@ double started_copies(const Observed& o) {
 double idle_bytes(const Observed& o) {
   return static_cast<double>(o.total.async_bytes_idle);
 }
+double requests_of_inputs(const Observed& o) {
+  return static_cast<double>(o.a.load.requests + o.b.load.requests);
+}
 double multiply_adds(const Observed& o) {
   return static_cast<double>(o.total.fma_f32 + o.total.mul_f32);
 }
 double products_on_tensor_cores(const Observed& o) {
-  std::uint64_t operations = 0;
-  for (const auto& [type, count] : o.total.tensor_ops) operations += count;
-  return static_cast<double>(operations) / 2;
+  return static_cast<double>(tensor_operations(o.total)) / 2;
 }
 /// Of three for each product of A and B, those that no tensor core made.
 double products_missing(const Observed& o) {
@@ -101,6 +111,21 @@ double padded_products(const Extents& e, const Parameters& p, std::uint64_t) {
   return p.at("slack") * static_cast<double>(up(e.m, "BM") * up(e.n, "BN") * up(e.k, "BK"));
 }
 
+/// A warp loads 32 pieces of 16 bytes at a time, each of them twice, and the first and the last piece of a
+/// row element by element.
+double requests_of_pieces(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  const std::int64_t of_a_warp = 32 * 16 / static_cast<std::int64_t>(bytes);
+  const auto row = [&](std::int64_t cols) {
+    return 2 * ceil_div(cols, of_a_warp) + 2 * (16 / static_cast<std::int64_t>(bytes));
+  };
+  return p.at("slack") * static_cast<double>(e.m * row(e.k) + e.k * row(e.n));
+}
+
+/// Every element of C is stored once, in whole sectors but for the ends of rows.
+double sectors_of_c(const Extents& e, const Parameters& p, std::uint64_t) {
+  return p.at("slack") * static_cast<double>(e.m * (ceil_div(e.n, 8) + 1));
+}
+
 /// Tiles are filled up: a warp reads WM x BK and BK x WN floats for WM x WN x BK products.
 double shared_bytes(const Extents& e, const Parameters& p, std::uint64_t) {
   const double padded = padded_products(e, p, 4);
@@ -134,6 +159,14 @@ const char* const not_by_wgmma =
 const char* const padding =
     "Many products are made of rows or columns that C does not have: a large tile hangs over the "
     "edge of a thin matrix. Choose a tile for the shape.";
+const char* const by_elements =
+    "Rows are loaded element by element: load 16 bytes at a time, at multiples of 16, and put the "
+    "elements together in registers.";
+const char* const parts_in_memory =
+    "Sums pass through global memory: the blocks of a cluster read each other's shared memory.";
+const char* const stored_again =
+    "More is stored to C than C holds: each block of a cluster adds and stores its own share of the "
+    "rows.";
 const char* const by_threads =
     "Not all three products of parts are made by tensor cores: small times big, big times small, "
     "big times big.";
@@ -273,7 +306,31 @@ grader::Goal parts_read_by_wgmma(const char* stage) {
           .at = aligned_and_ragged};
 }
 
+grader::Goal no_scratch(const char* stage, std::vector<Extents> at) {
+  return {.stage = stage,
+          .key = "scratch_sectors",
+          .what = "sectors of scratch memory",
+          .diagnosis = "SCRATCH",
+          .missed = parts_in_memory,
+          .parameters = {},
+          .measure = scratch_sectors,
+          .bound = grader::nothing,
+          .at = std::move(at)};
+}
+grader::Goal stored_once(const char* stage, std::vector<Extents> at) {
+  return {.stage = stage,
+          .key = "sectors_to_c",
+          .what = "sectors stored to C",
+          .diagnosis = "STORES",
+          .missed = stored_again,
+          .parameters = {{"slack", 1.05}},
+          .measure = grader::sectors_to_c,
+          .bound = sectors_of_c,
+          .at = std::move(at)};
+}
+
 const std::vector<Extents> deep = {{256, 256, 2048}, {131, 129, 2047}};
+const std::vector<Extents> whole_tiles = {{256, 256, 2048}};
 const std::vector<Extents> thin = {{24, 1024, 128}, {1000, 30, 127}};
 const std::vector<Extents> small = {{256, 256, 1024}, {65, 1000, 1023}};
 
@@ -331,6 +388,39 @@ const std::vector<grader::Goal> goals = {
     no_conflicts("6.3.4"),
     registers_only("6.3.4"),
     few_registers("6.3.4"),
+
+    {.stage = "6.4.1",
+     .key = "load_requests",
+     .what = "load requests of A and B",
+     .diagnosis = "NOT-VECTORISED",
+     .missed = by_elements,
+     .parameters = {{"slack", 1.1}},
+     .measure = requests_of_inputs,
+     .bound = requests_of_pieces,
+     .at = {{9, 2047, 21}, {21, 9, 2049}}},
+    registers_only("6.4.1"),
+
+    blocks_for_all("6.4.2", whole_tiles, 48),
+    fixed_order("6.4.2", whole_tiles),
+    no_scratch("6.4.2", whole_tiles),
+    stored_once("6.4.2", whole_tiles),
+    grader::brought_by_tma("6.4.2", whole_tiles),
+    registers_only("6.4.2"),
+    few_registers("6.4.2"),
+
+    {.stage = "6.4.3",
+     .key = "tensor_products",
+     .what = "products made by tensor cores",
+     .diagnosis = "PADDING",
+     .missed = padding,
+     .parameters = {{"BM", 64}, {"BN", 64}, {"BK", 64}, {"slack", 1.05}},
+     .measure = products_on_tensor_cores,
+     .bound = padded_products,
+     .at = thin},
+    blocks_for_all("6.4.3", whole_tiles, 80),
+    fixed_order("6.4.3", whole_tiles),
+    grader::brought_by_tma("6.4.3", whole_tiles),
+    registers_only("6.4.3"),
 };
 
 const grader::GoalList registered("lab6_summit", goals);

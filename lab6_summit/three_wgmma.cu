@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(THREADS, 1)
   }
   PlaceOf<SplitRing<BN>::STAGES> place;
   SplitRows rows;
-  for (int n = blockIdx.x; n < tile_count<BN>(c); n += gridDim.x) {
+  for (int n = blockIdx.x; n < tile_count<BM, BN>(c); n += gridDim.x) {
     float sums[BN / 2] = {};  // (64, BN) by the warpgroup, (16, BN) by this warp
     // TODO(6.3.4) For each step: when its place is full, load the parts of this warp's rows of A, and
     //             multiply: wgmma(sums of the step, a part of A, a descriptor of a part of B), as in
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     //             are promoted, as in 6.3.2. When it may be overwritten, the place is empty.
     sums[0] = unwritten<float>();
     (void)place, (void)rows, (void)steps, (void)lane;
-    const TileOrigin tile = tile_origin<BN>(n, c);
+    const TileOrigin tile = tile_origin<BM, BN>(n, c);
     store_sums<BN>(sums, whole_a, whole_b, c, tile.row + warp * 16, tile.col);
   }
 }

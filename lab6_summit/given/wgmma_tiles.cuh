@@ -4,10 +4,10 @@
 
 #include <cfloat>
 
-#include "common/hopper.cuh"
 #include "common/hopper_operand.cuh"
 #include "common/mma_sync.cuh"
 #include "lab6_summit/given/fp32_element.cuh"
+#include "lab6_summit/given/wgmma_parts.cuh"
 
 // A block makes 128 x BN of C, BN being 32, 64, 96 or 128, in steps of 128 bytes along K. Two
 // warpgroups multiply 64 rows each; one thread of one more warp orders copies.
@@ -28,16 +28,6 @@ struct SplitRing {
   Barrier full[STAGES], empty[STAGES];  // all bytes are there; all warps have multiplied them
 };
 
-/// A place in the ring, and how often the ring has been passed.
-template <int STAGES>
-struct PlaceOf {
-  int stage = 0;
-  unsigned parity = 0;
-  __device__ void advance() {
-    if (++stage == STAGES) stage = 0, parity ^= 1;
-  }
-};
-
 /// The ring in dynamic shared memory, its barriers ready; called by all threads.
 template <int BN>
 __device__ SplitRing<BN>& split_ring() {
@@ -52,30 +42,13 @@ __device__ SplitRing<BN>& split_ring() {
   return ring;
 }
 
-/// The origin in C of the n-th tile: down eight rows of tiles, then to the right, as in 5.4.
-struct TileOrigin {
-  int row, col;
-};
-template <int BN>
-__device__ TileOrigin tile_origin(int n, MatrixView<float> c) {
-  constexpr int DOWN = 8;
-  const int rows = (c.rows + BM - 1) / BM, cols = (c.cols + BN - 1) / BN;
-  const int first = n / (DOWN * cols) * DOWN, within = n % (DOWN * cols);
-  const int down = min(rows - first, DOWN);
-  return {(first + within % down) * BM, within / down * BN};
-}
-template <int BN>
-GEMM_LAB_HOST_DEVICE int tile_count(MatrixView<float> c) {
-  return ((c.rows + BM - 1) / BM) * ((c.cols + BN - 1) / BN);
-}
-
 /// Orders all boxes of this block's tiles, as soon as there is a place for them; called by one thread.
 template <int BN>
 __device__ void copy_steps(SplitRing<BN>& ring, const CUtensorMap& a, const CUtensorMap& b_big,
                            const CUtensorMap& b_small, MatrixView<float> c, int steps) {
   PlaceOf<SplitRing<BN>::STAGES> place;
-  for (int n = blockIdx.x; n < tile_count<BN>(c); n += gridDim.x) {
-    const TileOrigin origin = tile_origin<BN>(n, c);
+  for (int n = blockIdx.x; n < tile_count<BM, BN>(c); n += gridDim.x) {
+    const TileOrigin origin = tile_origin<BM, BN>(n, c);
     for (int k0 = 0; k0 < steps * BK; k0 += BK, place.advance()) {
       SplitStage<BN>& to = ring.stage[place.stage];
       Barrier& arrived = ring.full[place.stage];
@@ -102,19 +75,7 @@ __device__ inline void load_fragment(float (&x)[4], const float (&tile)[BM][BK],
   }
 }
 
-// Registers of d and of a, as asm wants them, and the instruction for tiles of n columns, n / 2
-// registers of d.
-#define SUMS_16(i)                                                                            \
-  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
-      "+f"(d[i + 6]), "+f"(d[i + 7]), "+f"(d[i + 8]), "+f"(d[i + 9]), "+f"(d[i + 10]),        \
-      "+f"(d[i + 11]), "+f"(d[i + 12]), "+f"(d[i + 13]), "+f"(d[i + 14]), "+f"(d[i + 15])
-#define REGISTERS_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
-#define REGISTERS_32 \
-  REGISTERS_16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define REGISTERS_48 \
-  REGISTERS_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
-#define REGISTERS_64 \
-  REGISTERS_48 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+// Registers of a, as asm wants them, and the instruction for tiles of n columns, n / 2 registers of d.
 #define WGMMA_TF32(n, sums, a0, a1, a2, a3, described, ...)                                      \
   asm volatile("wgmma.mma_async.sync.aligned.m64n" n "k8.f32.tf32.tf32 {" sums "}, {" a0 ", " a1 \
                ", " a2 ", " a3 "}, " described ", 1, 1, 1;"                                      \
@@ -135,21 +96,6 @@ GEMM_LAB_DEVICE void wgmma(float (&d)[COUNT], const unsigned (&a)[4], std::uint6
   else
     WGMMA_TF32("128", REGISTERS_64, "%64", "%65", "%66", "%67", "%68", SUMS_16(0), SUMS_16(16),
                SUMS_16(32), SUMS_16(48));
-}
-
-/// wgmma_fence and wgmma_wait, for these sums. Neither instruction names d: without the empty asm the
-/// compiler may move what writes d behind the fence, and what reads it before the wait.
-template <int COUNT>
-GEMM_LAB_DEVICE void wgmma_fence(float (&d)[COUNT]) {
-#pragma unroll
-  for (int i = 0; i < COUNT; ++i) asm volatile("" : "+f"(d[i]) : : "memory");
-  wgmma_fence();
-}
-template <int COUNT>
-GEMM_LAB_DEVICE void wgmma_wait(float (&d)[COUNT]) {
-  wgmma_wait();
-#pragma unroll
-  for (int i = 0; i < COUNT; ++i) asm volatile("" : "+f"(d[i]) : : "memory");
 }
 
 // ---- C
@@ -203,13 +149,6 @@ class TwoParts {
 
 // ---- launches
 
-inline int multiprocessors() {
-  int device = 0, count = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
-  return count;
-}
-
 using SplitKernel = void (*)(CUtensorMap a, CUtensorMap b_big, CUtensorMap b_small,
                              MatrixView<const float> whole_a, MatrixView<const float> whole_b,
                              MatrixView<float> c);
@@ -220,7 +159,7 @@ template <int BN>
 void launch(SplitKernel kernel, MatrixView<const float> a, MatrixView<const float> b,
             const TwoParts& parts, MatrixView<float> c, cudaStream_t stream) {
   const Operand<float> rows_of_a(a, true, stream);
-  const int bytes = sizeof(SplitRing<BN>) + 1024, tiles = tile_count<BN>(c),
+  const int bytes = sizeof(SplitRing<BN>) + 1024, tiles = tile_count<BM, BN>(c),
             at_once = multiprocessors();
   const int blocks = tiles < at_once ? tiles : at_once;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
@@ -236,7 +175,7 @@ void launch(SplitKernel kernel, MatrixView<const float> a, MatrixView<const floa
 template <int BN>
 int time_of(MatrixView<float> c) {
   constexpr int OF_A_TILE = BN == 128 ? 100 : BN == 96 ? 79 : BN == 64 ? 62 : 51;
-  return ceil_div(tile_count<BN>(c), multiprocessors()) * OF_A_TILE;
+  return ceil_div(tile_count<BM, BN>(c), multiprocessors()) * OF_A_TILE;
 }
 /// The tile that takes the shortest; of equals the widest.
 inline int best_columns(MatrixView<float> c) {

@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(THREADS, 1)
   }
   PlaceOf<SplitRing<BN>::STAGES> place;
   SplitRows rows;
-  for (int n = blockIdx.x; n < tile_count<BN>(c); n += gridDim.x) {
+  for (int n = blockIdx.x; n < tile_count<BM, BN>(c); n += gridDim.x) {
     float sums[BN / 2] = {};  // (64, BN) by the warpgroup, (16, BN) by this warp
     // TODO(6.3.4) For each step: when its place is full, load the parts of this warp's rows of A, and
     //             multiply: wgmma(sums of the step, a part of A, a descriptor of a part of B), as in
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(THREADS, 1)
       for (int i = 0; i < BN / 2; ++i) sums[i] += step[i];
     }
     // <<< solution
-    const TileOrigin tile = tile_origin<BN>(n, c);
+    const TileOrigin tile = tile_origin<BM, BN>(n, c);
     store_sums<BN>(sums, whole_a, whole_b, c, tile.row + warp * 16, tile.col);
   }
 }

@@ -1,0 +1,302 @@
+// Speed and accuracy of lab 6's tensor cores at every shape beside cuBLAS, tile by tile and size by size:
+// docs/results/h200/tensor-shapes.txt. grader/author/sweep/tensor_shapes.sh compiles and runs it, on Hopper.
+//
+//     tensor_shapes [M,N,K ...]     those shapes; without any, the ones of the table
+#define GEMM_LAB_TENSOR_MAP_ENCODER
+#include <cublas_v2.h>
+#include <curand_kernel.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lab5_tensor_core/solution/wgmma.cu"
+
+#include "lab6_summit/solution/tensor_shapes.cu"
+
+namespace {
+
+struct Extents {
+  int m, n, k;
+};
+
+template <typename T>
+__global__ void fill(T* data, std::size_t count, unsigned seed) {
+  const std::size_t first = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  curandStatePhilox4_32_10_t state;
+  curand_init(seed, first, 0, &state);
+  for (std::size_t i = first; i < count; i += std::size_t{gridDim.x} * blockDim.x)
+    data[i] = T(2 * curand_uniform(&state) - 1);
+}
+
+/// The worst and the sum of |C - AB| / (u |A||B|) over the elements of some rows, u = 2^-24.
+struct Errors {
+  double worst, sum;
+};
+template <typename T>
+__global__ void compare(MatrixView<const T> a, MatrixView<const T> b, MatrixView<const float> c,
+                        int row_step, Errors* errors) {
+  const int row = blockIdx.y * row_step, col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (col >= c.cols) return;
+  double sum = 0, size = 0;
+  for (int k = 0; k < a.cols; ++k) {
+    const double product =
+        static_cast<double>(static_cast<float>(a(row, k))) * static_cast<float>(b(k, col));
+    sum += product, size += fabs(product);
+  }
+  const double off = fabs(c(row, col) - sum) / (size * 0x1p-24);
+  const double units = off <= 1e30 ? off : 1e30;  // NaN too
+  atomicAdd(&errors->sum, units);
+  atomicMax(reinterpret_cast<unsigned long long*>(&errors->worst),
+            static_cast<unsigned long long>(__double_as_longlong(units)));
+}
+
+/// Memory of the device.
+template <typename T>
+class Buffer {
+ public:
+  explicit Buffer(std::size_t count) { CUDA_CHECK(cudaMalloc(&data_, count * sizeof(T))); }
+  ~Buffer() { cudaFree(data_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  T* get() const { return data_; }
+
+ private:
+  T* data_ = nullptr;
+};
+
+template <typename T>
+struct Candidate {
+  std::string name;
+  std::function<void(MatrixView<const T>, MatrixView<const T>, MatrixView<float>)> run;
+};
+
+/// What was measured of one candidate at one shape.
+struct Row {
+  double seconds = 0;                     ///< median of the rounds
+  double ratio = 0, least = 0, most = 0;  ///< of cuBLAS's time to its own in the same round
+  double worst = 0, mean = 0;             ///< errors in u(|A||B|)
+};
+
+constexpr int CUBLAS = 0, OF_LAB_5 = 1, CHOSEN = 2, REALIGNED = 3, TILES = 4;
+
+template <typename T>
+class Bench {
+ public:
+  explicit Bench(bool tiles) {
+    if (cublasCreate(&cublas_) != CUBLAS_STATUS_SUCCESS) std::exit(1);
+    // What a stream has freed stays in its pool: unaligned operands take memory for each product.
+    cudaMemPool_t pool = nullptr;
+    std::uint64_t all = UINT64_MAX;
+    CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
+    CUDA_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
+    CUDA_CHECK(cudaEventCreate(&begin_));
+    CUDA_CHECK(cudaEventCreate(&end_));
+    candidates = {
+        {"cuBLAS", [this](View a, View b, MatrixView<float> c) { cublas(a, b, c); }},
+        {"5.4",
+         [](View a, View b, MatrixView<float> c) { gemm_wgmma<T, float>(a, b, c, nullptr); }},
+        {"6.4.3", [](View a, View b,
+                     MatrixView<float> c) { gemm_tensor_shapes<T, float>(a, b, c, nullptr); }},
+        {"realigned",
+         [](View a, View b, MatrixView<float>) {
+           const ReadyForTma<T> ready(a, b, choose(a, b).copies, nullptr);
+         }},
+    };
+    if (!tiles) return;
+    for (const Choice<T>& tile : table<T>)
+      for (int splits = 1; splits <= 8; splits *= 2)
+        candidates.push_back(
+            {name_of({&tile, splits, {}}), [&tile, splits](View a, View b, MatrixView<float> c) {
+               const ReadyForTma<T> ready(a, b, choose(a, b).copies, nullptr);
+               tile.multiply(ready.a(), ready.b(), c, splits, nullptr);
+             }});
+  }
+
+  static std::string name_of(const Chosen<T>& chosen) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%dx%d / %d", chosen.tile->bm, chosen.tile->bn, chosen.splits);
+    return text;
+  }
+
+  std::vector<Row> measure(const Extents& e) {
+    // Of each matrix so many that a product finds nothing of the one before it in the L2 cache.
+    const auto ring = [](std::size_t bytes) {
+      return static_cast<int>(std::clamp<std::size_t>((192u << 20) / bytes + 1, 2, 64));
+    };
+    const std::size_t size_a = padded(e.m, e.k), size_b = padded(e.k, e.n),
+                      size_c = padded(e.m, e.n);
+    pairs_ = ring((size_a + size_b) * sizeof(T)), outputs_ = ring(size_c * sizeof(float));
+    const Buffer<T> a(size_a * pairs_), b(size_b * pairs_);
+    const Buffer<float> c(size_c * outputs_);
+    fill<<<1024, 256>>>(a.get(), size_a * pairs_, 1);
+    fill<<<1024, 256>>>(b.get(), size_b * pairs_, 2);
+    CUDA_CHECK_LAUNCH();
+    const auto run = [&](const Candidate<T>& candidate, int i) {
+      candidate.run({a.get() + size_a * (i % pairs_), e.m, e.k, e.k},
+                    {b.get() + size_b * (i % pairs_), e.k, e.n, e.n},
+                    {c.get() + size_c * (i % outputs_), e.m, e.n, e.n});
+    };
+    std::vector<Row> rows(candidates.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (i == REALIGNED) continue;
+      CUDA_CHECK(cudaMemset(c.get(), 0xff, sizeof(float) * size_c));
+      run(candidates[i], 0);
+      measure_errors({a.get(), e.m, e.k, e.k}, {b.get(), e.k, e.n, e.n}, {c.get(), e.m, e.n, e.n},
+                     rows[i]);
+    }
+    // Those that are compared take turns with each other alone: what ran just before a candidate decides
+    // how far the clock may rise. The tiles come after them, fewer times.
+    constexpr int ROUNDS = 9;
+    std::vector<std::vector<double>> times(rows.size());
+    for (int round = 0; round < ROUNDS; ++round)
+      for (std::size_t i = 0; i < TILES; ++i)
+        times[i].push_back(seconds([&](int n) { run(candidates[i], n); }));
+    for (std::size_t i = TILES; i < rows.size(); ++i)
+      for (int round = 0; round < 3; ++round)
+        times[i].push_back(seconds([&](int n) { run(candidates[i], n); }));
+    for (std::size_t i = rows.size(); i-- > 0;) {
+      std::vector<double> ratios;
+      for (std::size_t round = 0; round < times[i].size(); ++round)
+        ratios.push_back(times[CUBLAS][round] / times[i][round]);
+      std::sort(ratios.begin(), ratios.end());
+      rows[i].ratio = ratios[ratios.size() / 2];
+      rows[i].least = ratios.front();
+      rows[i].most = ratios.back();
+      std::vector<double> sorted = times[i];
+      std::sort(sorted.begin(), sorted.end());
+      rows[i].seconds = sorted[sorted.size() / 2];
+    }
+    return rows;
+  }
+
+  std::vector<Candidate<T>> candidates;
+
+ private:
+  using View = MatrixView<const T>;
+
+  static std::size_t padded(int rows, int cols) {
+    return (static_cast<std::size_t>(rows) * cols + 127) / 128 * 128;
+  }
+
+  /// The product of the transposes, all column by column.
+  void cublas(View a, View b, MatrixView<float> c) {
+    const float one = 1, zero = 0;
+    const auto type = std::is_same_v<T, __half> ? CUDA_R_16F : CUDA_R_16BF;
+    cublasGemmEx(cublas_, CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows, a.cols, &one, b.data, type,
+                 b.ld, a.data, type, a.ld, &zero, c.data, CUDA_R_32F, c.ld, CUBLAS_COMPUTE_32F,
+                 CUBLAS_GEMM_DEFAULT);
+  }
+
+  /// At most 512 rows are compared, spread over C.
+  void measure_errors(View a, View b, MatrixView<const float> c, Row& row) {
+    const Buffer<Errors> errors(1);
+    CUDA_CHECK(cudaMemset(errors.get(), 0, sizeof(Errors)));
+    const int step = ceil_div(c.rows, 512), rows = ceil_div(c.rows, step);
+    compare<T><<<dim3(ceil_div(c.cols, 128), rows), 128>>>(a, b, c, step, errors.get());
+    CUDA_CHECK_LAUNCH();
+    Errors seen;
+    CUDA_CHECK(cudaMemcpy(&seen, errors.get(), sizeof seen, cudaMemcpyDeviceToHost));
+    row.worst = seen.worst;
+    row.mean = seen.sum / (static_cast<double>(rows) * c.cols);
+  }
+
+  /// Of one product: the mean of as many as take about 10 ms.
+  template <typename Run>
+  double seconds(const Run& run) {
+    const auto timed = [&](int count) {
+      CUDA_CHECK(cudaEventRecord(begin_));
+      for (int i = 0; i < count; ++i) run(i);
+      CUDA_CHECK(cudaEventRecord(end_));
+      CUDA_CHECK(cudaEventSynchronize(end_));
+      float ms = 0;
+      CUDA_CHECK(cudaEventElapsedTime(&ms, begin_, end_));
+      return ms / static_cast<float>(count);
+    };
+    const float once = timed(2);
+    return timed(std::clamp(static_cast<int>(10 / once), 1, 2000)) * 1e-3;
+  }
+
+  cublasHandle_t cublas_ = nullptr;
+  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+  int pairs_ = 0, outputs_ = 0;
+};
+
+std::string name_of(const Extents& e) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%dx%dx%d", e.m, e.n, e.k);
+  return text;
+}
+
+template <typename T>
+void print(const char* type, const Bench<T>& bench, const std::vector<Extents>& shapes,
+           const std::vector<std::vector<Row>>& rows) {
+  std::printf("\n==== %s beside cuBLAS: TFLOP/s, and the ratio (least and most)\n", type);
+  std::printf("%-18s %8s %9s %7s  %9s %7s %15s   %-14s %s\n", "M x N x K", "cuBLAS", "5.4", "ratio",
+              "6.4.3", "ratio", "", "tile / splits", "realigned in us");
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const Extents& e = shapes[i];
+    const auto tflops = [&](int which) { return 2e-12 * e.m * e.n * e.k / rows[i][which].seconds; };
+    const Row& of_lab_5 = rows[i][OF_LAB_5];
+    const Row& chosen = rows[i][CHOSEN];
+    const Chosen<T> best = choose<T>({nullptr, e.m, e.k, e.k}, {nullptr, e.k, e.n, e.n});
+    std::printf("%-18s %8.1f %9.1f %7.2f  %9.1f %7.2f (%5.2f %5.2f)   %-14s ", name_of(e).c_str(),
+                tflops(CUBLAS), tflops(OF_LAB_5), of_lab_5.ratio, tflops(CHOSEN), chosen.ratio,
+                chosen.least, chosen.most, bench.name_of(best).c_str());
+    best.copies.a || best.copies.b ? std::printf("%.1f\n", rows[i][REALIGNED].seconds * 1e6)
+                                   : std::printf("-\n");
+  }
+  std::printf("\n==== %s: errors in u(|A||B|), the worst and the mean\n", type);
+  std::printf("%-18s %19s %19s\n", "M x N x K", "cuBLAS", "6.4.3");
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+    std::printf("%-18s %9.2f %9.3f %9.2f %9.3f\n", name_of(shapes[i]).c_str(),
+                rows[i][CUBLAS].worst, rows[i][CUBLAS].mean, rows[i][CHOSEN].worst,
+                rows[i][CHOSEN].mean);
+  if (bench.candidates.size() == TILES) return;
+  std::printf("\n==== %s: every tile and number of splits, microseconds (the worst error)\n", type);
+  std::printf("%-14s", "");
+  for (const Extents& e : shapes) std::printf(" %16s", name_of(e).c_str());
+  for (std::size_t c = 0; c < bench.candidates.size(); ++c) {
+    if (c == REALIGNED) continue;
+    std::printf("\n%-14s", bench.candidates[c].name.c_str());
+    for (const std::vector<Row>& of_shape : rows)
+      std::printf(" %9.2f (%4.1f)", of_shape[c].seconds * 1e6, of_shape[c].worst);
+  }
+  std::printf("\n");
+}
+
+template <typename T>
+void run(const char* type, bool tiles, const std::vector<Extents>& shapes) {
+  Bench<T> bench(tiles);
+  std::vector<std::vector<Row>> rows;
+  for (const Extents& e : shapes) rows.push_back(bench.measure(e));
+  print(type, bench, shapes, rows);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<Extents> shapes;
+  for (int i = 1; i < argc; ++i) {
+    Extents e{};
+    if (std::sscanf(argv[i], "%d,%d,%d", &e.m, &e.n, &e.k) != 3) return 4;
+    shapes.push_back(e);
+  }
+  if (shapes.empty()) {
+    for (const int n : {512, 1024, 2048, 4096, 8192, 1025, 2049, 4095}) shapes.push_back({n, n, n});
+    for (const Extents& e : {Extents{64, 8192, 8192},
+                             {16, 8192, 8192},
+                             {8192, 64, 8192},
+                             {8192, 8192, 256},
+                             {256, 256, 16384}})
+      shapes.push_back(e);  // flat, flatter, thin, an outer product nearly, deep
+  }
+  run<__nv_bfloat16>("BF16", true, shapes);
+  run<__half>("FP16", false, shapes);
+  return 0;
+}

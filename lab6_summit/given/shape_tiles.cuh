@@ -1,0 +1,294 @@
+// What tensor_shapes.cu multiplies: tiles of several sizes, the ring that they pass through, clusters of
+// blocks, and the way of sums to C.
+#pragma once
+
+#include "lab6_summit/given/wgmma_parts.cuh"
+
+/// A tile (BM, BN) of C in steps of 64 terms, for 16-bit factors. A warpgroup multiplies 64 rows; one
+/// thread of one more warp orders copies. RESIDENT blocks share a multiprocessor.
+template <typename T_, int BM_, int BN_, int RESIDENT_>
+struct Tile {
+  using T = T_;
+  static constexpr int BM = BM_, BN = BN_, BK = 64, RESIDENT = RESIDENT_;
+  static constexpr int WARPS = BM / 16, THREADS = WARPS * 32 + 32;
+
+  /// What one step multiplies, swizzled as copy_box does it.
+  struct alignas(1024) Stage {
+    T a[BM][BK];           // (BM, BK), rows along k
+    T b[BN / 64][BK][64];  // boxes of (BK, 64), rows along n
+  };
+  // Of 227 KB: 1 KB to begin at a multiple of 1024, 2 KB for barriers and what the system takes.
+  static constexpr int ROOM = 227 * 1024 / RESIDENT - 3 * 1024 - WARPS * 1280;
+  static constexpr int STAGES = ROOM / int{sizeof(Stage)} < 8 ? ROOM / int{sizeof(Stage)} : 8;
+  static constexpr int LD = BN + 8;  // 8 rows begin in 4 x 8 different banks
+
+  struct Shared {
+    union {
+      Stage ring[STAGES];
+      float part[BM][LD];  // of the sums of a tile that a cluster shares, when the ring has ended
+    };
+    Barrier full[STAGES], empty[STAGES];   // all bytes are there; all warps have multiplied them
+    alignas(16) float rows[WARPS][8][40];  // of C, on their way; 8 x 40: as with LD
+  };
+};
+
+/// Shared memory of a block, its barriers ready; called by all threads.
+template <typename L>
+__device__ typename L::Shared& shared_of() {
+  extern __shared__ unsigned char memory[];
+  auto& shared = *reinterpret_cast<typename L::Shared*>(
+      memory + (1024 - shared_address(memory) % 1024) % 1024);
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < L::STAGES; ++s) shared.full[s].init(1), shared.empty[s].init(L::WARPS);
+    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");  // TMA shall see them
+  }
+  __syncthreads();
+  return shared;
+}
+
+// ---- clusters: blocks that run at the same time and see each other's shared memory
+
+/// This block's number in its cluster, and how many there are.
+__device__ inline int cluster_rank() {
+  int rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+__device__ inline int cluster_size() {
+  int size;
+  asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+  return size;
+}
+/// A barrier for all threads of the cluster. What they have stored before it can be read behind it.
+GEMM_LAB_DEVICE inline void sync_cluster() {
+  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" : : : "memory");
+}
+/// Four floats of the shared memory of block `rank`, from where they are in this block's own.
+GEMM_LAB_DEVICE inline float4 load_from(int rank, const float* own) {
+  float4 v;
+  asm volatile(
+      "{\n.reg .u32 there;\n"
+      "mapa.shared::cluster.u32 there, %4, %5;\n"
+      "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [there];\n}"
+      : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+      : "r"(shared_address(own)), "r"(rank)
+      : "memory");
+  return v;
+}
+
+/// A launch may begin while the one before it still runs; here it waits until that one has ended.
+GEMM_LAB_DEVICE inline void wait_for_last_launch() {
+  asm volatile("griddepcontrol.wait;" : : : "memory");
+}
+
+// ---- the loop of 5.4
+
+/// Steps of a sum along K: first, first + 1, ... end - 1.
+struct Steps {
+  int first, end;
+};
+/// Those of block `rank`, if `blocks` share them.
+__device__ inline Steps steps_of(int rank, int blocks, int all) {
+  return {all * rank / blocks, all * (rank + 1) / blocks};
+}
+
+#define WGMMA_16(n, type, sums, described, ...)                                         \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " {" sums \
+               "}, " described ", 1, 1, 1, 0, 1;"                                       \
+               : __VA_ARGS__                                                            \
+               : "l"(a), "l"(b))
+#define WGMMA_16_OF(type)                                                    \
+  if constexpr (COUNT == 32)                                                 \
+    WGMMA_16("64", type, REGISTERS_32, "%32, %33", SUMS_16(0), SUMS_16(16)); \
+  else                                                                       \
+    WGMMA_16("128", type, REGISTERS_64, "%64, %65", SUMS_64)
+
+/// Starts d += a * b, (64, 2 COUNT) by a warpgroup, 16 along k: wgmma_64x256 for narrower tiles too.
+template <typename T, int COUNT>
+GEMM_LAB_DEVICE void wgmma(float (&d)[COUNT], std::uint64_t a, std::uint64_t b) {
+  if constexpr (COUNT == 128)
+    wgmma_64x256<T>(d, a, b);
+  else if constexpr (std::is_same_v<T, __half>)
+    WGMMA_16_OF("f16");
+  else
+    WGMMA_16_OF("bf16");
+}
+
+/// sums = the steps of this warp's rows of a tile.
+template <typename L, int COUNT>
+__device__ void multiply_steps(float (&sums)[COUNT], typename L::Shared& shared,
+                               PlaceOf<L::STAGES>& place, Steps steps) {
+  const int warpgroup = threadIdx.x / 128;
+#pragma unroll
+  for (int i = 0; i < COUNT; ++i) sums[i] = 0;
+  for (int t = steps.first; t < steps.end; ++t, place.advance()) {
+    auto& stage = shared.ring[place.stage];
+    shared.full[place.stage].wait(place.parity);
+    wgmma_fence(sums);
+#pragma unroll
+    for (int k = 0; k < L::BK; k += 16)
+      wgmma<typename L::T>(sums, descriptor(&stage.a[warpgroup * 64][k]),
+                           descriptor(&stage.b[0][k][0], sizeof(stage.b[0])));
+    wgmma_commit();
+    wgmma_wait(sums);
+    if (threadIdx.x % 32 == 0) shared.empty[place.stage].arrive();
+  }
+}
+
+/// Orders the boxes of a tile's steps; called by one thread.
+template <typename L>
+__device__ void copy_steps(typename L::Shared& shared, PlaceOf<L::STAGES>& place,
+                           const CUtensorMap& a, const CUtensorMap& b, TileOrigin tile,
+                           Steps steps) {
+  for (int t = steps.first; t < steps.end; ++t, place.advance()) {
+    auto& stage = shared.ring[place.stage];
+    Barrier& full = shared.full[place.stage];
+    shared.empty[place.stage].wait(place.parity ^ 1);
+    full.arrive_and_expect(sizeof stage);
+    copy_box(stage.a, a, tile.row, t * L::BK, full);
+    for (int j = 0; j < L::BN / 64; ++j)
+      copy_box(stage.b[j], b, t * L::BK, tile.col + 64 * j, full);
+  }
+}
+
+// ---- C
+
+/// Stores the (16, 2 COUNT) sums of a warp whose first is (row0, col0), as far as C exists. A register's
+/// neighbours are in other lanes: eight rows of 32 columns at a time go through shared memory, so that
+/// the lanes of a warp store whole rows of 128 bytes.
+template <int COUNT>
+__device__ void store_rows(const float (&sums)[COUNT], float (&rows)[8][40], MatrixView<float> c,
+                           int row0, int col0) {
+  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  const bool aligned = rows_aligned(c) && c.cols % 4 == 0;
+#pragma unroll
+  for (int i = 0; i < COUNT; i += 16) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {  // rows g, then rows g + 8
+      __syncwarp();
+#pragma unroll
+      for (int j = 0; j < 4; ++j)
+        *reinterpret_cast<float2*>(&rows[g][8 * j + 2 * t]) =
+            make_float2(sums[i + 4 * j + 2 * half], sums[i + 4 * j + 2 * half + 1]);
+      __syncwarp();
+      const int first = row0 + 8 * half, col = col0 + 2 * i;
+      if (aligned) {
+        const int x = lane % 8 * 4;
+#pragma unroll
+        for (int r = lane / 8; r < 8; r += 4)
+          if (first + r < c.rows && col + x < c.cols)
+            *reinterpret_cast<float4*>(&c(first + r, col + x)) =
+                *reinterpret_cast<const float4*>(&rows[r][x]);
+      } else {
+#pragma unroll 1
+        for (int r = 0; r < 8; ++r)
+          if (first + r < c.rows && col + lane < c.cols) c(first + r, col + lane) = rows[r][lane];
+      }
+    }
+  }
+}
+
+/// Stores four sums of a row of C, as far as they exist.
+__device__ inline void store_four(MatrixView<float> c, int row, int col, float4 sum) {
+  if (rows_aligned(c) && c.cols % 4 == 0) {
+    if (row < c.rows && col < c.cols) *reinterpret_cast<float4*>(&c(row, col)) = sum;
+  } else if (row < c.rows) {
+    if (col < c.cols) c(row, col) = sum.x;
+    if (col + 1 < c.cols) c(row, col + 1) = sum.y;
+    if (col + 2 < c.cols) c(row, col + 2) = sum.z;
+    if (col + 3 < c.cols) c(row, col + 3) = sum.w;
+  }
+}
+
+/// The same sums go to this block's shared memory. All its warps must have multiplied: where the sums go,
+/// the ring was.
+template <typename L, int COUNT>
+__device__ void keep_part(const float (&sums)[COUNT], typename L::Shared& shared) {
+  const int lane = threadIdx.x % 32, row = threadIdx.x / 32 * 16 + lane / 4, col = lane % 4 * 2;
+  asm volatile("bar.sync 1, %0;" : : "n"(L::WARPS * 32) : "memory");  // not the one that copies
+#pragma unroll
+  for (int i = 0; i < COUNT; i += 2)
+    *reinterpret_cast<float2*>(&shared.part[row + i % 4 / 2 * 8][col + i / 4 * 8]) =
+        make_float2(sums[i], sums[i + 1]);
+}
+
+// ---- rows that TMA can read
+
+/// 16 bytes, as a thread holds them while they are copied.
+struct Piece {
+  unsigned words[4];
+};
+
+/// piece = 16 bytes that begin `shift` bytes, 0 to 15, behind the beginning of the 32 bytes x, y.
+__device__ inline void take_shifted(Piece& piece, uint4 x, uint4 y, int shift) {
+  const unsigned all[] = {x.x, x.y, x.z, x.w, y.x, y.y, y.z, y.w};
+  unsigned w[5];
+#pragma unroll
+  for (int i = 0; i < 5; ++i)  // all[i + shift / 4], by indices that are known
+    w[i] = shift < 8 ? shift < 4 ? all[i] : all[i + 1] : shift < 12 ? all[i + 2] : all[(i + 3) % 8];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) piece.words[i] = __funnelshift_r(w[i], w[i + 1], shift % 4 * 8);
+}
+/// piece = the next `left` elements, of 2 bytes each, of a row that ends, then zeros.
+template <typename T>
+__device__ void take_elements(Piece& piece, const T* from, int left) {
+  const auto* const bits = reinterpret_cast<const unsigned short*>(from);
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const unsigned low = 2 * i < left ? bits[2 * i] : 0,
+                   high = 2 * i + 1 < left ? bits[2 * i + 1] : 0;
+    piece.words[i] = high << 16 | low;
+  }
+}
+
+template <typename T>
+__device__ void store_piece(T* to, const Piece& piece) {
+  *reinterpret_cast<uint4*>(to) =
+      make_uint4(piece.words[0], piece.words[1], piece.words[2], piece.words[3]);
+}
+
+/// The leading dimension of a copy of m whose rows begin at lines of the L2 cache, 128 bytes. TMA takes
+/// multiples of 16, but then every row of a box lies in two lines.
+template <typename T>
+int whole_lines(MatrixView<const T> m) {
+  constexpr int LINE = 128 / sizeof(T);
+  return ceil_div(m.cols, LINE) * LINE;
+}
+
+/// A matrix and the copy of it whose rows begin at lines; no rows: nothing to copy.
+template <typename T>
+struct Realigned {
+  MatrixView<const T> from;
+  MatrixView<T> to;
+};
+
+// ---- launches
+
+template <typename L>
+using ShapeKernel = void (*)(CUtensorMap a, CUtensorMap b, MatrixView<float> c, int depth);
+
+/// `splits` blocks, a cluster, share every tile; if they are 1, as many blocks run as there is room for,
+/// or tiles. The launch may begin before the last one has ended (wait_for_last_launch).
+template <typename L>
+void launch(ShapeKernel<L> kernel, MatrixView<const typename L::T> a,
+            MatrixView<const typename L::T> b, MatrixView<float> c, int splits,
+            cudaStream_t stream) {
+  constexpr int BYTES = sizeof(typename L::Shared) + 1024;
+  const int tiles = tile_count<L::BM, L::BN>(c), room = L::RESIDENT * multiprocessors();
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES));
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim.x = splits;
+  attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(splits > 1 ? tiles * splits : tiles < room ? tiles : room);
+  config.blockDim = dim3(L::THREADS);
+  config.dynamicSmemBytes = BYTES;
+  config.stream = stream;
+  config.attrs = attributes;
+  config.numAttrs = splits > 1 ? 2 : 1;
+  CUDA_CHECK(
+      cudaLaunchKernelEx(&config, kernel, tensor_map(a, L::BM), tensor_map(b, L::BK), c, a.cols));
+}

@@ -97,11 +97,17 @@ __device__ inline Steps steps_of(int rank, int blocks, int all) {
                "}, " described ", 1, 1, 1, 0, 1;"                                       \
                : __VA_ARGS__                                                            \
                : "l"(a), "l"(b))
+#define REGISTERS_96                                                                                \
+  REGISTERS_64                                                                                      \
+  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82" \
+  ", %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
 #define WGMMA_16_OF(type)                                                    \
   if constexpr (COUNT == 32)                                                 \
     WGMMA_16("64", type, REGISTERS_32, "%32, %33", SUMS_16(0), SUMS_16(16)); \
+  else if constexpr (COUNT == 64)                                            \
+    WGMMA_16("128", type, REGISTERS_64, "%64, %65", SUMS_64);                \
   else                                                                       \
-    WGMMA_16("128", type, REGISTERS_64, "%64, %65", SUMS_64)
+    WGMMA_16("192", type, REGISTERS_96, "%96, %97", SUMS_64, SUMS_16(64), SUMS_16(80))
 
 /// Starts d += a * b, (64, 2 COUNT) by a warpgroup, 16 along k: wgmma_64x256 for narrower tiles too.
 template <typename T, int COUNT>

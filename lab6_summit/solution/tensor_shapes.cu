@@ -196,6 +196,7 @@ constexpr Choice<typename L::T> choice(float alone, float full, float off_lines)
 template <typename T>
 const Choice<T> table[] = {
     choice<Tile<T, 128, 256, 1>>(0.71f, 0.71f, 1.25f),
+    choice<Tile<T, 128, 192, 1>>(0.54f, 0.54f, 1.35f),
     choice<Tile<T, 128, 128, 1>>(0.36f, 0.36f, 1.5f),
     choice<Tile<T, 64, 128, 2>>(0.25f, 0.44f, 1.9f),
     choice<Tile<T, 128, 64, 2>>(0.25f, 0.48f, 1.9f),

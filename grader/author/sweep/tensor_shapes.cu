@@ -1,7 +1,8 @@
 // Speed and accuracy of lab 6's tensor cores at every shape beside cuBLAS, tile by tile and size by size:
-// docs/results/h200/tensor-shapes.txt. grader/author/sweep/tensor_shapes.sh compiles and runs it, on Hopper.
+// docs/results/h200/tensor-shapes.txt. grader/author/sweep/lab6.sh compiles and runs it, on Hopper.
 //
-//     tensor_shapes [M,N,K ...]     those shapes; without any, the ones of the table
+//     tensor_shapes [M,N,K ...]              those shapes; without any, the ones of the table
+//     tensor_shapes --errors M,N,K [...]     the errors alone, each product once: for compute-sanitizer
 #define GEMM_LAB_TENSOR_MAP_ENCODER
 #include <cublas_v2.h>
 #include <curand_kernel.h>
@@ -124,7 +125,7 @@ class Bench {
     return text;
   }
 
-  std::vector<Row> measure(const Extents& e) {
+  std::vector<Row> measure(const Extents& e, bool timed) {
     // Of each matrix so many that a product finds nothing of the one before it in the L2 cache.
     const auto ring = [](std::size_t bytes) {
       return static_cast<int>(std::clamp<std::size_t>((192u << 20) / bytes + 1, 2, 64));
@@ -150,6 +151,7 @@ class Bench {
       measure_errors({a.get(), e.m, e.k, e.k}, {b.get(), e.k, e.n, e.n}, {c.get(), e.m, e.n, e.n},
                      rows[i]);
     }
+    if (!timed) return rows;
     // Those that are compared take turns with each other alone: what ran just before a candidate decides
     // how far the clock may rise. The tiles come after them, fewer times.
     constexpr int ROUNDS = 9;
@@ -234,11 +236,11 @@ std::string name_of(const Extents& e) {
 }
 
 template <typename T>
-void print(const char* type, const Bench<T>& bench, const std::vector<Extents>& shapes,
-           const std::vector<std::vector<Row>>& rows) {
+void print_speed(const char* type, const Bench<T>& bench, const std::vector<Extents>& shapes,
+                 const std::vector<std::vector<Row>>& rows) {
   std::printf("\n==== %s beside cuBLAS: TFLOP/s, and the ratio (least and most)\n", type);
   std::printf("%-18s %8s %9s %7s  %9s %7s %15s   %-14s %s\n", "M x N x K", "cuBLAS", "5.4", "ratio",
-              "6.4.3", "ratio", "", "tile / splits", "realigned in us");
+              "6.4.3", "ratio", "", "tile / splits", "copies in us");
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const Extents& e = shapes[i];
     const auto tflops = [&](int which) { return 2e-12 * e.m * e.n * e.k / rows[i][which].seconds; };
@@ -251,38 +253,55 @@ void print(const char* type, const Bench<T>& bench, const std::vector<Extents>& 
     best.copies.a || best.copies.b ? std::printf("%.1f\n", rows[i][REALIGNED].seconds * 1e6)
                                    : std::printf("-\n");
   }
+}
+
+/// Of the tiles, the worst of all.
+template <typename T>
+void print_errors(const char* type, const Bench<T>& bench, const std::vector<Extents>& shapes,
+                  const std::vector<std::vector<Row>>& rows) {
   std::printf("\n==== %s: errors in u(|A||B|), the worst and the mean\n", type);
-  std::printf("%-18s %19s %19s\n", "M x N x K", "cuBLAS", "6.4.3");
-  for (std::size_t i = 0; i < shapes.size(); ++i)
-    std::printf("%-18s %9.2f %9.3f %9.2f %9.3f\n", name_of(shapes[i]).c_str(),
-                rows[i][CUBLAS].worst, rows[i][CUBLAS].mean, rows[i][CHOSEN].worst,
-                rows[i][CHOSEN].mean);
-  if (bench.candidates.size() == TILES) return;
-  std::printf("\n==== %s: every tile and number of splits, microseconds (the worst error)\n", type);
-  std::printf("%-14s", "");
-  for (const Extents& e : shapes) std::printf(" %16s", name_of(e).c_str());
-  for (std::size_t c = 0; c < bench.candidates.size(); ++c) {
-    if (c == REALIGNED) continue;
-    std::printf("\n%-14s", bench.candidates[c].name.c_str());
-    for (const std::vector<Row>& of_shape : rows)
-      std::printf(" %9.2f (%4.1f)", of_shape[c].seconds * 1e6, of_shape[c].worst);
+  std::printf("%-18s %19s %19s %19s", "M x N x K", "cuBLAS", "5.4", "6.4.3");
+  if (bench.candidates.size() > TILES) std::printf(" %19s", "any tile and split");
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    std::printf("\n%-18s", name_of(shapes[i]).c_str());
+    for (const int which : {CUBLAS, OF_LAB_5, CHOSEN})
+      std::printf(" %9.2f %9.3f", rows[i][which].worst, rows[i][which].mean);
+    double worst = 0;
+    for (std::size_t c = TILES; c < bench.candidates.size(); ++c)
+      worst = std::max(worst, rows[i][c].worst);
+    if (bench.candidates.size() > TILES) std::printf(" %9.2f", worst);
   }
   std::printf("\n");
 }
 
 template <typename T>
-void run(const char* type, bool tiles, const std::vector<Extents>& shapes) {
+void print_tiles(const char* type, const Bench<T>& bench, const std::vector<Extents>& shapes,
+                 const std::vector<std::vector<Row>>& rows) {
+  std::printf("\n==== %s: every tile and number of splits, microseconds\n%-14s", type, "");
+  for (const Extents& e : shapes) std::printf(" %14s", name_of(e).c_str());
+  for (std::size_t c = 0; c < bench.candidates.size(); ++c) {
+    std::printf("\n%-14s", bench.candidates[c].name.c_str());
+    for (const std::vector<Row>& of_shape : rows) std::printf(" %14.2f", of_shape[c].seconds * 1e6);
+  }
+  std::printf("\n");
+}
+
+template <typename T>
+void run(const char* type, bool tiles, bool timed, const std::vector<Extents>& shapes) {
   Bench<T> bench(tiles);
   std::vector<std::vector<Row>> rows;
-  for (const Extents& e : shapes) rows.push_back(bench.measure(e));
-  print(type, bench, shapes, rows);
+  for (const Extents& e : shapes) rows.push_back(bench.measure(e, timed));
+  if (timed) print_speed(type, bench, shapes, rows);
+  print_errors(type, bench, shapes, rows);
+  if (timed && tiles) print_tiles(type, bench, shapes, rows);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   std::vector<Extents> shapes;
-  for (int i = 1; i < argc; ++i) {
+  const bool timed = argc < 2 || std::string(argv[1]) != "--errors";
+  for (int i = timed ? 1 : 2; i < argc; ++i) {
     Extents e{};
     if (std::sscanf(argv[i], "%d,%d,%d", &e.m, &e.n, &e.k) != 3) return 4;
     shapes.push_back(e);
@@ -296,7 +315,7 @@ int main(int argc, char** argv) {
                              {256, 256, 16384}})
       shapes.push_back(e);  // flat, flatter, thin, an outer product nearly, deep
   }
-  run<__nv_bfloat16>("BF16", true, shapes);
-  run<__half>("FP16", false, shapes);
+  run<__nv_bfloat16>("BF16", true, timed, shapes);
+  run<__half>("FP16", false, timed, shapes);
   return 0;
 }

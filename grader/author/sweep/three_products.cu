@@ -1,8 +1,9 @@
 // Speed and accuracy of lab 6's three products beside cuBLAS in FP32, tile by tile and size by size:
-// docs/results/h200/three-products.txt. grader/author/sweep/three_products.sh compiles and runs it, on
+// docs/results/h200/three-products.txt. grader/author/sweep/lab6.sh compiles and runs it, on
 // Hopper: 6.3.4 takes part.
 //
-//     three_products [M,N,K ...]     those shapes; without any, the ones of the table
+//     three_products [M,N,K ...]              those shapes; without any, the ones of the table
+//     three_products --errors M,N,K [...]     the errors alone, each product once: for compute-sanitizer
 #include <cublas_v2.h>
 #include <curand_kernel.h>
 
@@ -139,7 +140,7 @@ class Bench {
     };
   }
 
-  std::vector<Row> measure(const Extents& e) {
+  std::vector<Row> measure(const Extents& e, bool timed) {
     const Buffer<float> a(std::size_t{1} * e.m * e.k), b(std::size_t{1} * e.k * e.n),
         c(std::size_t{1} * e.m * e.n);
     const MatrixView<float> fill_a = {a.get(), e.m, e.k, e.k}, fill_b = {b.get(), e.k, e.n, e.n},
@@ -154,6 +155,7 @@ class Bench {
         measure_errors(candidates[i], va, vb, vc, rows[i].worst[static_cast<int>(data)],
                        rows[i].mean[static_cast<int>(data)]);
     }
+    if (!timed) return rows;
     constexpr int ROUNDS = 9;
     std::vector<std::vector<double>> times(rows.size());
     for (int round = 0; round < ROUNDS; ++round)
@@ -276,7 +278,8 @@ void print_tiles(const Bench& bench, const std::vector<Extents>& shapes,
 
 int main(int argc, char** argv) {
   std::vector<Extents> shapes;
-  for (int i = 1; i < argc; ++i) {
+  const bool timed = argc < 2 || std::string(argv[1]) != "--errors";
+  for (int i = timed ? 1 : 2; i < argc; ++i) {
     Extents e{};
     if (std::sscanf(argv[i], "%d,%d,%d", &e.m, &e.n, &e.k) != 3) return 4;
     shapes.push_back(e);
@@ -289,9 +292,9 @@ int main(int argc, char** argv) {
   }
   Bench bench;
   std::vector<std::vector<Row>> rows;
-  for (const Extents& e : shapes) rows.push_back(bench.measure(e));
-  print_speed(shapes, rows);
+  for (const Extents& e : shapes) rows.push_back(bench.measure(e, timed));
+  if (timed) print_speed(shapes, rows);
   print_errors(shapes, rows);
-  print_tiles(bench, shapes, rows);
+  if (timed) print_tiles(bench, shapes, rows);
   return 0;
 }

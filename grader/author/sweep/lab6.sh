@@ -1,0 +1,49 @@
+#!/bin/bash
+# lab6.sh NAME FILE: measures a part of lab 6 on this machine's GPU, a Hopper, beside cuBLAS, and writes FILE.
+#
+#     three_products    FP32 by three products of TF32: docs/results/h200/three-products.txt
+#     tensor_shapes     16-bit tensor cores at every shape: docs/results/h200/tensor-shapes.txt
+#
+# GEMM_LAB_COMMIT= names the commit where the sources were sent without their history. Needs nvcc and cuBLAS.
+set -u
+here=$(dirname "$0")
+# shellcheck source=grader/scripts/lib.sh
+. "$here/../../scripts/lib.sh"
+usage() { echo "usage: bash grader/author/sweep/lab6.sh three_products|tensor_shapes FILE" >&2; exit 4; }
+case ${2:-} in '' | -*) usage ;; esac
+file=$2
+case $1 in
+    three_products)
+        sources=("$here/three_products.cu" "$here/three_wgmma.cu")
+        about="C = A * B in FP32, all row-major, dense. Times are of zero-mean data, uniform in [-1, 1); positive data is uniform in (0, 1];
+graded factors lie between 2^-100 and 2^100, about 1e-30 and 1e30. Errors are those of up to 1024 rows against FP64,
+u = 2^-24. All kernels of a shape take turns in one process: 9 rounds of about 10 ms each."
+        ;;
+    tensor_shapes)
+        sources=("$here/tensor_shapes.cu")
+        about="C = A * B, A and B in BF16 or FP16, sums and C in FP32, all row-major, dense; data uniform in (-1, 1]. Errors are those of
+up to 512 rows against FP64, u = 2^-24. A product's A, B and C are others than those of the product before, so that nothing
+of them is in the L2 cache. cuBLAS, 5.4 and 6.4.3 take turns in one process: 9 rounds of about 10 ms each."
+        ;;
+    *) usage ;;
+esac
+nvcc=${NVCC:-nvcc}
+commit=${GEMM_LAB_COMMIT:-$(git rev-parse --short=12 HEAD 2>/dev/null)}
+[ -n "$commit" ] || fail "no commit to name: git does not know this folder" "GEMM_LAB_COMMIT=... names it"
+gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1)
+[ -n "$gpu" ] || fail "no GPU: nvidia-smi names none"
+cuda=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
+arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
+
+work=$(mktemp -d) || exit 3
+trap 'rm -rf "$work"' EXIT
+[ "$arch" = 90 ] || fail "no Hopper GPU: wgmma runs on compute capability 9.0 alone"
+"$nvcc" -O3 -std=c++17 -I. -gencode arch=compute_90a,code=sm_90a "${sources[@]}" -lcublas -o "$work/bench" || exit 1
+when=$(date -u '+%Y-%m-%d %H:%M UTC')
+"$work/bench" >"$work/table" || fail "the measurement broke off: '$file' is as it was"
+{
+    echo "${gpu%%,*}, driver${gpu#*,}, CUDA $cuda (nvcc -O3, sm_90a), commit $commit, $when."
+    echo "$about A ratio is"
+    echo "cuBLAS's time to the kernel's in the same round, the median."
+    cat "$work/table"
+} >"$file.new" && mv "$file.new" "$file"

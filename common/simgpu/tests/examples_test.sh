@@ -114,6 +114,8 @@ cp "$scratch/.out" "$scratch/said"
 says "which name the line" "typo.cu:3:.*cudaMaloc" cat "$scratch/said"
 program five 'int main(int argc, char**) { return 4 + argc; }'
 fails "the program's own status" 5 'five.cu: ended with status 5, and made no CUDA call' simrun "$scratch/five.cu"
+program lists 'int main() { int sum = 0, none = 0; for (int i : {1, 2}) sum += i; std::swap(sum, none); return sum; }'
+holds "lists and std::swap need no header, as with nvcc" simrun "$scratch/lists.cu"
 program race '__global__ void k(int* out) { out[0] = 1; }
 int main() { int* p; cudaMalloc(&p, 4); k<<<2, 1>>>(p); return cudaDeviceSynchronize(); }'
 fails "findings of a program that ends well: 99" 99 'race.cu: ended with status 0, but 1 finding: see above' simrun "$scratch/race.cu"

@@ -74,6 +74,7 @@ using ::signbit;
 
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 extern "C" __attribute__((device)) int printf(const char* format, ...);
 

@@ -46,13 +46,11 @@ class Origins {
       : a_(window_of(outcome.a_base)), b_(window_of(outcome.b_base)) {
     of_[a_].a = true;
     of_[b_].b = true;
-    // An order is known of launches, and of copies, but not of both: all may come from all.
-    for (bool again = true; again;) {
-      again = false;
-      for (const auto& launch : outcome.result.launches) again = pass_on(launch.buffers) || again;
-      for (const auto& move : outcome.result.transfers)
-        if (move.src != 0) again = write(window_of(move.dst), of_[window_of(move.src)]) || again;
-    }
+    settle(outcome);
+    // An atomic may be a way to read: on a copy of A alone or of B alone it adds no sums.
+    atomics_write_ = true;
+    copied_ = of_;
+    settle(outcome);
   }
 
   struct Of {
@@ -64,6 +62,22 @@ class Origins {
   }
 
  private:
+  /// An order is known of launches, and of copies, but not of both: all may come from all.
+  void settle(const CallOutcome& outcome) {
+    for (bool again = true; again;) {
+      again = false;
+      for (const auto& launch : outcome.result.launches) again = pass_on(launch.buffers) || again;
+      for (const auto& move : outcome.result.transfers)
+        if (move.src != 0) again = write(window_of(move.dst), of_[window_of(move.src)]) || again;
+    }
+  }
+
+  bool written_by_atomics(const simgpu::BufferCounts& part) const {
+    if (!atomics_write_ || part.atomic.requests == 0) return false;
+    const auto copied = copied_.find(window_of(part.base));
+    return copied == copied_.end() || copied->second.a == copied->second.b;
+  }
+
   bool pass_on(const std::vector<simgpu::BufferCounts>& buffers) {
     Of read;
     for (const auto& part : buffers)
@@ -73,7 +87,7 @@ class Origins {
       }
     bool news = false;
     for (const auto& part : buffers)
-      if (part.store.requests + part.store.bytes + part.atomic.requests != 0)
+      if (part.store.requests + part.store.bytes != 0 || written_by_atomics(part))
         news = write(window_of(part.base), read) || news;
     return news;
   }
@@ -87,7 +101,8 @@ class Origins {
   }
 
   Window a_, b_;
-  std::map<Window, Of> of_;
+  std::map<Window, Of> of_, copied_;  // copied_: without atomics
+  bool atomics_write_ = false;
 };
 
 /// Half of something, rounded down, for the one and up for the other.

@@ -120,6 +120,46 @@ bool is_complete(const BlockRun& run, const BarrierState& b) {
   return b.arrived_count >= b.expected;
 }
 
+/// Whether lanes at block `from` come to the barrier at `pc` whatever branches they take.
+bool must_come(const Program& p, std::uint32_t from, std::uint32_t pc) {
+  std::vector<bool> seen(p.blocks.size(), false);
+  std::vector<std::uint32_t> left{from};
+  while (!left.empty()) {
+    const std::uint32_t number = left.back();
+    left.pop_back();
+    if (number == kNoBlock || seen[number]) continue;
+    seen[number] = true;
+    const BasicBlock& block = p.blocks[number];
+    const bool is_certain = block.guard == kNoRef;
+    switch (block.end) {
+      case End::barrier:
+        if (block.pc != pc) return false;
+        if (is_certain) continue;
+        break;
+      case End::exit:
+      case End::ret:
+        return false;
+      case End::trap:
+        if (is_certain) continue;
+        break;
+      case End::next:
+        left.push_back(block.target);
+        continue;
+      case End::indexed:
+        for (const std::uint32_t target : p.jumps[block.detail].blocks) left.push_back(target);
+        if (is_certain) continue;
+        break;
+      case End::branch:
+        left.push_back(block.target);
+        break;
+      default:
+        break;
+    }
+    left.push_back(block.next);
+  }
+  return true;
+}
+
 void check_arrival(BlockRun& run, const Warp& w, std::uint32_t mask, std::uint32_t pc) {
   const Program& p = *run.launch->program;
   std::uint32_t elsewhere = w.live() & ~mask;
@@ -127,7 +167,8 @@ void check_arrival(BlockRun& run, const Warp& w, std::uint32_t mask, std::uint32
   for (std::size_t d = 0; d <= w.depth; ++d)
     for (const Group& g : w.frames[d].ready) {
       // Who waits for others comes later. A barrier of half a warp is found when they end elsewhere.
-      if (g.waited != 0) {
+      // So do lanes that a loop's end has kept behind: they have no other way.
+      if (g.waited != 0 || (d == w.depth && must_come(p, g.block, pc))) {
         elsewhere &= ~g.mask;
         continue;
       }

@@ -8,6 +8,7 @@
 
 #include "common/simgpu/exec/async_proxy.hpp"
 #include "common/simgpu/exec/launch_run.hpp"
+#include "common/simgpu/tensor_map.hpp"
 
 namespace simgpu::exec::bulk {
 
@@ -87,6 +88,12 @@ void begin_store(const Place& at, std::uint32_t first, std::uint32_t bytes);
 // ---- bulk_tensor.cpp
 void tensor_load(const Place& at, const BulkForm& form);
 void tensor_store(const Place& at, const BulkForm& form);
+/// Whether a copy can reduce elements of `type` this way: fewer ways lead to shared memory than to
+/// `global` memory.
+bool can_reduce(ptx::AtomOp op, ptx::Type type, bool global);
+/// What a copy of a tensor does with the elements that it finds; of width 0 if there is no such
+/// operation for them.
+check::Reduction tensor_reduction(TensorType elements, std::uint8_t operation);
 
 // ---- bulk_reduce.cpp
 /// A reduction's destination, which other reductions may reach at the same time.

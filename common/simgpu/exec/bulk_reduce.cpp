@@ -7,9 +7,11 @@
 // reduction arrives.
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 
 #include "common/simgpu/exec/bulk_copy.hpp"
 #include "common/simgpu/exec/cluster.hpp"
+#include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/memory_ops.hpp"
 
 namespace simgpu::exec::bulk {
@@ -33,6 +35,70 @@ bool only_reduced(const BlockRun& run, const BulkCopy& c, std::uint32_t g, check
 }
 
 }  // namespace
+
+bool can_reduce(ptx::AtomOp op, ptx::Type type, bool global) {
+  using Do = ptx::AtomOp;
+  using PT = ptx::Type;
+  const auto is = [&](std::initializer_list<PT> types) {
+    return std::find(types.begin(), types.end(), type) != types.end();
+  };
+  const bool half = is({PT::f16, PT::bf16});
+  switch (op) {
+    case Do::and_:
+    case Do::or_:
+    case Do::xor_:
+      return is({PT::b32}) || (global && is({PT::b64}));
+    case Do::inc:
+    case Do::dec:
+      return is({PT::u32});
+    case Do::add:
+      return is({PT::u32, PT::s32, PT::u64}) || (global && (half || is({PT::f32, PT::f64})));
+    case Do::min:
+    case Do::max:
+      return is({PT::u32, PT::s32}) || (global && (half || is({PT::u64, PT::s64})));
+    default:
+      return false;
+  }
+}
+
+namespace {
+
+/// The type that operations on the elements of a tensor have; none: there are no operations.
+ptx::Type element_type(TensorType type, bool bits) {
+  using PT = ptx::Type;
+  switch (type) {
+    case TensorType::u32:
+      return bits ? PT::b32 : PT::u32;
+    case TensorType::s32:
+      return bits ? PT::b32 : PT::s32;
+    case TensorType::u64:
+      return bits ? PT::b64 : PT::u64;
+    case TensorType::s64:
+      return bits ? PT::b64 : PT::s64;
+    case TensorType::f16:
+      return PT::f16;
+    case TensorType::bf16:
+      return PT::bf16;
+    case TensorType::f32:
+    case TensorType::f32_ftz:
+      return PT::f32;
+    case TensorType::f64:
+      return PT::f64;
+    default:
+      return PT::none;
+  }
+}
+
+}  // namespace
+
+check::Reduction tensor_reduction(TensorType elements, std::uint8_t operation) {
+  const auto op = static_cast<ptx::AtomOp>(operation);
+  const bool bits = op == ptx::AtomOp::and_ || op == ptx::AtomOp::or_ || op == ptx::AtomOp::xor_;
+  const ptx::Type type = element_type(elements, bits);
+  if (!can_reduce(op, type, true)) return {};
+  return {static_cast<std::uint8_t>(ptx::size_of(type)), operation,
+          static_cast<std::uint8_t>(lane_type(type))};
+}
 
 void reduce(const check::Reduction& reduction, const std::byte* from, std::uint32_t bytes,
             std::byte* to) {

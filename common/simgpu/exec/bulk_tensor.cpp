@@ -1,4 +1,5 @@
-// cp.async.bulk.tensor (PTX ISA 9.7.9.27): boxes of tensors, by their maps.
+// cp.async.bulk.tensor and cp.reduce.async.bulk.tensor (PTX ISA 9.7.9.27): boxes of tensors, by their
+// maps.
 #include <algorithm>
 #include <cstring>
 
@@ -159,6 +160,13 @@ void tensor_store(const Place& at, const BulkForm& form) {
   TensorMap m;
   Origin origin = {};
   if (!read_box(at, form, &m, origin)) return;
+  check::Reduction reduction;
+  if (form.reduces_tensor) {
+    reduction = tensor_reduction(m.type, form.reduction.operation);
+    if (reduction.width == 0)
+      return refuse(at, FindingKind::trap, MemorySpace::global, m.base,
+                    "the elements of this tensor have no such reduction");
+  }
   const std::uint64_t named = address_of(at, form.shared, form.shared_offset),
                       from = memory::in_block(named);
   const std::uint32_t bytes = m.box_bytes();
@@ -185,9 +193,14 @@ void tensor_store(const Place& at, const BulkForm& form) {
       const std::uint32_t piece = dense ? (end - inside) * size : size;
       const std::uint64_t to =
           address + static_cast<std::uint64_t>(origin[0] + std::int64_t{k} * m.step[0]) * size;
-      std::byte* data = global_piece(at, to, piece, AccessType::store);
+      const bool reduces = reduction.width != 0;
+      std::byte* data =
+          global_piece(at, to, piece, reduces ? AccessType::atomic : AccessType::store);
       if (data == nullptr) return;
-      std::memcpy(data, row.data() + k * size, piece);
+      if (reduces)
+        reduce(reduction, row.data() + k * size, piece, data);
+      else
+        std::memcpy(data, row.data() + k * size, piece);
       traffic.add(to, piece);
     }
   }

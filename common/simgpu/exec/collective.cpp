@@ -284,6 +284,13 @@ void op_clock(Warp& w, const Op& op) {
 
 void op_nothing(Warp&, const Op&) {}
 
+/// createpolicy: what the bits mean is the hardware's own affair, and caches are not simulated.
+void op_policy(Warp& w, const Op& op) {
+  std::uint64_t* d = lanes_of<std::uint64_t>(w, op.dst);
+  for (unsigned i = 0; i < kLanes; ++i)
+    if ((w.mask >> i) & 1u) d[i] = std::uint64_t{1} << 60;
+}
+
 /// Integer division by zero gives all ones on hardware, silently; nobody means it.
 void op_check_divisor(Warp& w, const Op& op) {
   const std::byte* a = address_of(w, op.a);

@@ -402,7 +402,10 @@ bool FunctionDecoder::collective(const Ins& ins) {
     const Operand& o = at(ins, k);
     const bool to_predicate =
         field == 'd' && (ins.mod.type == PT::pred || ins.op == Opcode::isspacep);
-    refs[field] = field == 'd'   ? destination(o, to_predicate ? PT::pred : PT::u32)
+    refs[field] = field == 'd'
+                      ? destination(o, to_predicate                                   ? PT::pred
+                                       : bytes == 8 && ins.op == Opcode::createpolicy ? PT::u64
+                                                                                      : PT::u32)
                   : field == 'p' ? predicate(o)
                                  : source(o, field == 'w'   ? 8
                                              : field == 'm' ? 4

@@ -145,6 +145,7 @@ void FunctionDecoder::load(const Ins& ins) {
     info.klass = InstructionClass::memory_other;
     return parameter_access(ins, true);
   }
+  check_hint(ins, 2);
   p_.uses_cluster |= space == Space::cluster;
   info.klass = space == Space::shared || space == Space::cluster ? InstructionClass::memory_shared
                : space == Space::local                           ? InstructionClass::memory_local
@@ -177,6 +178,7 @@ void FunctionDecoder::store(const Ins& ins) {
     return parameter_access(ins, false);
   }
   if (space == Space::constant) fail("constant memory cannot be written");
+  check_hint(ins, 2);
   p_.uses_cluster |= space == Space::cluster;
   info.klass = space == Space::shared || space == Space::cluster ? InstructionClass::memory_shared
                : space == Space::local                           ? InstructionClass::memory_local
@@ -240,25 +242,73 @@ void FunctionDecoder::atomic(const Ins& ins) {
   const PT type = ins.mod.type;
   const unsigned bytes = ptx::size_of(type);
   const Ty ty = lane_type(type);
-  if (ty == Ty::count_ || ins.mod.vec > 1) unsupported();
+  if (ty == Ty::count_) unsupported();
   const std::size_t first = returns ? 1 : 0;
+  const bool swaps = ins.mod.atom == ptx::AtomOp::cas;
+  check_hint(ins, first + (swaps ? 3 : 2));
+  const unsigned vec = std::max<unsigned>(ins.mod.vec, 1);
+  const Operand &to = at(ins, 0), &from = at(ins, first + 1);
+  if (vec > 1) check_vector_atomic(ins, returns ? &to : nullptr, from);
+  const auto element = [&](const Operand& o, unsigned k) -> const Operand& {
+    return o.kind == Kind::vector ? f_.vector_operands[o.index + k] : o;
+  };
   std::int64_t offset;
   const Ref base = memory_base(at(ins, first), offset);
-  const Ref b = source(at(ins, first + 1), bytes);
-  const Ref c = ins.mod.atom == ptx::AtomOp::cas ? source(at(ins, first + 2), bytes) : kNoRef;
-  const Ref dst = returns ? destination(at(ins, 0), type) : kNoRef;
-  Op& o = emit(op_atomic);
-  o.a = base;
-  o.imm = offset;
-  o.b = b;
-  o.c = c;
-  o.dst = dst;
-  o.width = static_cast<std::uint8_t>(bytes);
-  o.vec = 1;
-  o.x = static_cast<std::uint8_t>(space);
-  o.y = static_cast<std::uint8_t>(ins.mod.atom);
-  o.z = static_cast<std::uint8_t>(ty);
-  o.site = new_site();
+  const Ref c = swaps ? source(at(ins, first + 2), bytes) : kNoRef;
+  const std::uint32_t site = new_site();
+  // A vector is one access, of which each element is an atomic of its own.
+  std::vector<Ref> values, results;
+  for (unsigned k = 0; k < vec; ++k) values.push_back(source(element(from, k), bytes));
+  for (unsigned k = 0; k < vec; ++k)
+    results.push_back(!returns                            ? kNoRef
+                      : element(to, k).kind == Kind::sink ? temporary(bytes)
+                                                          : destination(element(to, k), type));
+  for (unsigned k = 0; k < vec; ++k) {
+    Op& o = emit(op_atomic);
+    o.a = base;
+    o.imm = offset + k * bytes;
+    o.b = values[k];
+    o.c = c;
+    o.dst = results[k];
+    o.width = static_cast<std::uint8_t>(bytes);
+    o.vec = static_cast<std::uint8_t>(k == 0 ? vec : 0);
+    o.x = static_cast<std::uint8_t>(space);
+    o.y = static_cast<std::uint8_t>(ins.mod.atom);
+    o.z = static_cast<std::uint8_t>(ty);
+    o.site = site;
+  }
+}
+
+/// PTX ISA 9.7.13.5 and .6: sums of floats and, of 16 bits, minima and maxima, up to 16 bytes of global
+/// memory.
+void FunctionDecoder::check_vector_atomic(const Ins& ins, const Operand* to,
+                                          const Operand& from) const {
+  using Do = ptx::AtomOp;
+  const PT type = ins.mod.type;
+  const bool whole = type == PT::f32;
+  const bool halves =
+      type == PT::f16 || type == PT::bf16 || type == PT::f16x2 || type == PT::bf16x2;
+  const bool there = ins.mod.atom == Do::add
+                         ? whole || halves
+                         : halves && (ins.mod.atom == Do::min || ins.mod.atom == Do::max);
+  const bool in_global = ins.mod.space == Space::global || ins.mod.space == Space::generic;
+  const auto fits = [&](const Operand& o) {
+    return o.kind == Kind::vector && o.count == ins.mod.vec;
+  };
+  if (!there || !in_global || ptx::size_of(type) * ins.mod.vec > 16 || !fits(from) ||
+      (to != nullptr && !fits(*to)))
+    fail("'" + std::string(ins.mod.text) + "' is a vector of atomics that there is not");
+}
+
+/// How many operands there are but for a cache policy, which the suffixes announce.
+std::size_t FunctionDecoder::without_hint(const Ins& ins) const {
+  const bool hint = ins.mod.text.find(".L2::cache_hint") != std::string_view::npos;
+  return ins.operands.size() - (hint ? 1 : 0);
+}
+
+void FunctionDecoder::check_hint(const Ins& ins, std::size_t operands) const {
+  if (without_hint(ins) != operands)
+    fail("'" + std::string(ins.mod.text) + "': an operand too many or too few for its suffixes");
 }
 
 /// Entry parameters are the same for all lanes; those of functions and calls are per lane, in areas

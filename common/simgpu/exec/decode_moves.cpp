@@ -22,7 +22,7 @@ void FunctionDecoder::async_copy(const Ins& ins) {
          "' copies 16 bytes only: smaller copies are cp.async.ca");
   form.to = memory_base(at(ins, 0), form.to_offset);
   form.from = memory_base(at(ins, 1), form.from_offset);
-  if (ins.operands.size() > 3) {
+  if (without_hint(ins) > 3) {
     const Operand& o = at(ins, 3);
     const bool is_predicate = o.kind == Kind::reg && f_.registers[o.index].type == PT::pred;
     if (is_predicate)

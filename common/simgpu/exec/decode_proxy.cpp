@@ -1,7 +1,7 @@
 // Decodes mbarriers, bulk copies and wgmma (PTX ISA 9.7.13.15, 9.7.9.25, 9.7.9.27, 9.7.15).
 #include <algorithm>
-#include <initializer_list>
 
+#include "common/simgpu/exec/bulk_copy.hpp"
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/memory/address.hpp"
 
@@ -71,18 +71,29 @@ void FunctionDecoder::mbarrier_wait(BasicBlock& block, const Ins& ins) {
   p_.waits.push_back(wait);
 }
 
+/// Of cp.reduce.async.bulk.tensor; whether the tensor's elements have it, their map says.
+std::uint8_t FunctionDecoder::tensor_operation(const Ins& ins) const {
+  using Do = ptx::AtomOp;
+  if (ins.mod.atom == Do::exch || ins.mod.atom == Do::cas ||
+      ins.mod.text.find(".popc") != std::string_view::npos)
+    fail("'" + std::string(ins.mod.text) + "' is a reduction that there is not");
+  return static_cast<std::uint8_t>(ins.mod.atom);
+}
+
 void FunctionDecoder::bulk_copy(const Ins& ins) {
   p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::memory_global;
   p_.uses_proxy = true;
   const bool between = ins.op == Opcode::bulk_cluster || ins.op == Opcode::reduce_cluster;
   const bool load = ins.op == Opcode::bulk_load || ins.op == Opcode::tensor_load || between;
   p_.uses_cluster |= between;
-  const bool tensor = ins.op == Opcode::tensor_load || ins.op == Opcode::tensor_store;
+  const bool tensor = ins.mod.text.find(".tensor.") != std::string_view::npos;
   const bool hint = ins.mod.text.find(".L2::cache_hint") != std::string_view::npos;
   BulkForm form;
   if (ins.op == Opcode::reduce_cluster || ins.op == Opcode::reduce_global)
     form.reduction = reduction(ins);
-  if (ins.op == Opcode::reduce_global) p_.uses_global_atomics = true;
+  form.reduces_tensor = ins.op == Opcode::tensor_reduce;
+  if (form.reduces_tensor) form.reduction.operation = tensor_operation(ins);
+  if (ins.op == Opcode::reduce_global || form.reduces_tensor) p_.uses_global_atomics = true;
   // load: [to], [from] or [map, {}], (bytes), [barrier]; store: [to] or [map, {}], [from], (bytes)
   std::size_t k = 0;
   const auto global = [&] {
@@ -147,6 +158,7 @@ bool FunctionDecoder::asynchronous_proxy(const Ins& ins) {
     case Opcode::bulk_store:
     case Opcode::tensor_load:
     case Opcode::tensor_store:
+    case Opcode::tensor_reduce:
     case Opcode::bulk_cluster:
     case Opcode::reduce_cluster:
     case Opcode::reduce_global:
@@ -172,34 +184,18 @@ bool FunctionDecoder::asynchronous_proxy(const Ins& ins) {
   }
 }
 
-/// What cp.reduce.async.bulk (PTX ISA 9.7.9.26) and red.async (9.7.13.8) do with elements, and which
-/// operations are there for which types: fewer in shared memory than in global memory.
+/// What cp.reduce.async.bulk (PTX ISA 9.7.9.26) and red.async (9.7.13.8) do with elements.
 check::Reduction FunctionDecoder::reduction(const Ins& ins) const {
-  using Do = ptx::AtomOp;
   const PT type = ins.mod.type;
-  const Do op = ins.mod.atom;
-  const auto is = [&](std::initializer_list<PT> types) {
-    return std::find(types.begin(), types.end(), type) != types.end();
-  };
-  const bool half = is({PT::f16, PT::bf16}), global = ins.op == Opcode::reduce_global;
-  const bool bits = op == Do::and_ || op == Do::or_ || op == Do::xor_;
+  const bool half = type == PT::f16 || type == PT::bf16;
   const bool noftz = ins.mod.text.find(".noftz") != std::string_view::npos;
-  bool there = false;
-  if (ins.mod.text.find(".popc") == std::string_view::npos) {
-    if (bits)
-      there = is({PT::b32}) || (global && is({PT::b64}));
-    else if (op == Do::inc || op == Do::dec)
-      there = is({PT::u32});
-    else if (op == Do::add)
-      there = is({PT::u32, PT::s32, PT::u64}) || (global && (half || is({PT::f32, PT::f64})));
-    else if (op == Do::min || op == Do::max)
-      there = is({PT::u32, PT::s32}) || (global && (half || is({PT::u64, PT::s64})));
-  }
+  const bool there = ins.mod.text.find(".popc") == std::string_view::npos &&
+                     bulk::can_reduce(ins.mod.atom, type, ins.op == Opcode::reduce_global);
   // Sums of 16 bits keep small numbers, and say so.
-  if (!there || noftz != (half && op == Do::add))
+  if (!there || noftz != (half && ins.mod.atom == ptx::AtomOp::add))
     fail("'" + std::string(ins.mod.text) +
          "' is a combination of operation and type that there is not");
-  return {static_cast<std::uint8_t>(ptx::size_of(type)), static_cast<std::uint8_t>(op),
+  return {static_cast<std::uint8_t>(ptx::size_of(type)), static_cast<std::uint8_t>(ins.mod.atom),
           static_cast<std::uint8_t>(lane_type(type))};
 }
 

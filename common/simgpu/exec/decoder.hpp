@@ -130,6 +130,11 @@ class FunctionDecoder {
   void bulk_copy(const Ins& ins);
   void proxy_wait(const Ins& ins);
   check::Reduction reduction(const Ins& ins) const;
+  std::uint8_t tensor_operation(const Ins& ins) const;
+  void check_vector_atomic(const Ins& ins, const Operand* to, const Operand& from) const;
+  std::size_t without_hint(const Ins& ins) const;
+  /// Fails unless there are that many operands, and a cache policy if the suffixes announce one.
+  void check_hint(const Ins& ins, std::size_t operands) const;
   void asynchronous_store(const Ins& ins);
   void cluster_address(const Ins& ins);
   bool asynchronous_proxy(const Ins& ins);
@@ -194,6 +199,7 @@ void op_fence(Warp&, const Op&);
 void op_bar_arrive(Warp&, const Op&);
 void op_isspacep(Warp&, const Op&);
 void op_nothing(Warp&, const Op&);
+void op_policy(Warp&, const Op&);
 void op_check_divisor(Warp&, const Op&);
 void op_kernel_param(Warp&, const Op&);
 void op_kernel_param_indexed(Warp&, const Op&);

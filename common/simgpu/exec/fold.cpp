@@ -128,6 +128,7 @@ void count_accesses(const ptx::Instruction& ins, const SiteCount& s, std::uint64
     case Opcode::bulk_store:
     case Opcode::reduce_global:
     case Opcode::tensor_store:
+    case Opcode::tensor_reduce:
       out.bulk_store = s.global;
       break;
     case Opcode::ldmatrix:

@@ -356,7 +356,8 @@ std::uint64_t atomic_result(ptx::AtomOp op, Ty type, std::uint64_t old, std::uin
 void op_atomic(Warp& w, const Op& op) {
   BlockRun& run = *w.run;
   LaunchRun& l = *run.launch;
-  const unsigned bytes = op.width;
+  // The first element of a vector stands for the access, those behind it are counted with it.
+  const unsigned bytes = op.width, all = bytes * std::max<unsigned>(op.vec, 1);
   const std::uint64_t* base = lanes_of<std::uint64_t>(w, op.a);
   const std::byte *b = address_of(w, op.b), *c = op.c != kNoRef ? address_of(w, op.c) : nullptr;
   const Checks& checks = l.options.checks;
@@ -368,9 +369,9 @@ void op_atomic(Warp& w, const Op& op) {
   for (unsigned i = 0; i < kLanes; ++i) {
     if (((w.mask >> i) & 1u) == 0) continue;
     address[i] = base[i] + static_cast<std::uint64_t>(op.imm);
-    const Target t = resolve(run, w, i, static_cast<ptx::Space>(op.x), address[i], bytes, true);
+    const Target t = resolve(run, w, i, static_cast<ptx::Space>(op.x), address[i], all, true);
     if (t.fault != Target::Fault::none) {
-      report_fault(run, w, i, op, AccessType::atomic, bytes, address[i], t);
+      report_fault(run, w, i, op, AccessType::atomic, all, address[i], t);
       before[i] = ~std::uint64_t{0};
       continue;
     }
@@ -429,8 +430,8 @@ void op_atomic(Warp& w, const Op& op) {
     for (unsigned i = 0; i < kLanes; ++i)
       if ((w.mask >> i) & 1u) std::memcpy(d + i * bytes, &before[i], bytes);
   }
-  if (!l.options.count) return;
-  if (global != 0) count_global(run, op, AccessType::atomic, address, global, bytes);
+  if (!l.options.count || op.vec == 0) return;
+  if (global != 0) count_global(run, op, AccessType::atomic, address, global, all);
   if (shared != 0) count_shared(run, op, AccessType::atomic, offset, shared, bytes);
   if (peer != 0) count_cluster(run, op);
   if (local != 0) ++run.worker->counters.sites[op.site].local_requests;

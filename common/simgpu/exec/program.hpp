@@ -119,7 +119,8 @@ struct BulkForm {
   std::int64_t shared_offset = 0, global_offset = 0, barrier_offset = 0;
   std::vector<Ref> coordinates;  ///< of a tensor copy, whose `global` is the address of its map
   Ref multicast = kNoRef;        ///< u32 lanes: ranks of the blocks that it is for
-  check::Reduction reduction;
+  check::Reduction reduction;    ///< its type is that of the map, of a tensor that is reduced
+  bool reduces_tensor = false;
 };
 
 struct JumpTable {

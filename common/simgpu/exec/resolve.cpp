@@ -252,6 +252,7 @@ constexpr std::pair<Opcode, Actor> of_several[] = {
     {Opcode::bulk_store, Actor::engine},
     {Opcode::tensor_load, Actor::engine},
     {Opcode::tensor_store, Actor::engine},
+    {Opcode::tensor_reduce, Actor::engine},
     {Opcode::bulk_cluster, Actor::engine},
     {Opcode::st_async, Actor::engine},
     {Opcode::red_async, Actor::engine},

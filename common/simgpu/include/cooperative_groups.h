@@ -75,6 +75,7 @@ class thread_block_tile : public __simgpu::lanes {
   static __SIMGPU_MEMBER unsigned int thread_rank() { return lane() & (Size - 1); }
   static constexpr __SIMGPU_MEMBER unsigned int num_threads() { return Size; }
   static constexpr __SIMGPU_MEMBER unsigned int size() { return Size; }
+  __SIMGPU_MEMBER unsigned int members() const { return mask_; }
   static __SIMGPU_MEMBER unsigned int meta_group_rank() {
     return thread_block::thread_rank() / Size;
   }
@@ -114,6 +115,12 @@ class thread_block_tile : public __simgpu::lanes {
 class coalesced_group : public __simgpu::lanes {
  public:
   __SIMGPU_MEMBER coalesced_group() : __simgpu::lanes(__activemask()) {}
+  /// Some of the lanes of a group, all of which call: part `rank` of `size`.
+  __SIMGPU_MEMBER coalesced_group(unsigned int mask, unsigned int rank, unsigned int size)
+      : __simgpu::lanes(mask), part_(rank), parts_(size) {}
+  __SIMGPU_MEMBER unsigned int meta_group_rank() const { return part_; }
+  __SIMGPU_MEMBER unsigned int meta_group_size() const { return parts_; }
+  __SIMGPU_MEMBER unsigned int members() const { return mask_; }
   __SIMGPU_MEMBER unsigned int thread_rank() const {
     return static_cast<unsigned int>(__popc(mask_ & ((1u << lane()) - 1)));
   }
@@ -123,10 +130,45 @@ class coalesced_group : public __simgpu::lanes {
   __SIMGPU_MEMBER unsigned int size() const { return num_threads(); }
   template <typename T>
   __SIMGPU_MEMBER T shfl(T value, unsigned int rank) const {
+    return __shfl_sync(mask_, value, lane_of(rank));
+  }
+  template <typename T>
+  __SIMGPU_MEMBER T shfl_down(T value, unsigned int delta) const {
+    const unsigned int from = thread_rank() + delta;
+    return __shfl_sync(mask_, value, from < size() ? lane_of(from) : static_cast<int>(lane()));
+  }
+  template <typename T>
+  __SIMGPU_MEMBER T shfl_up(T value, unsigned int delta) const {
+    const unsigned int rank = thread_rank();
+    return __shfl_sync(mask_, value,
+                       rank >= delta ? lane_of(rank - delta) : static_cast<int>(lane()));
+  }
+  __SIMGPU_MEMBER unsigned int ballot(int predicate) const {
+    return in_ranks(__ballot_sync(mask_, predicate));
+  }
+  template <typename T>
+  __SIMGPU_MEMBER unsigned int match_any(T value) const {
+    return in_ranks(__match_any_sync(mask_, value));
+  }
+  template <typename T>
+  __SIMGPU_MEMBER unsigned int match_all(T value, int& same) const {
+    return in_ranks(__match_all_sync(mask_, value, &same));
+  }
+
+ private:
+  __SIMGPU_MEMBER int lane_of(unsigned int rank) const {
     unsigned int left = mask_;
     for (unsigned int k = 0; k < rank; ++k) left &= left - 1;
-    return __shfl_sync(mask_, value, __ffs(static_cast<int>(left)) - 1);
+    return __ffs(static_cast<int>(left)) - 1;
   }
+  /// Bit r is that of the lane with rank r.
+  __SIMGPU_MEMBER unsigned int in_ranks(unsigned int lanes) const {
+    unsigned int ranks = 0, bit = 1;
+    for (unsigned int left = mask_; left != 0; left &= left - 1, bit <<= 1)
+      if (lanes & left & (0u - left)) ranks |= bit;
+    return ranks;
+  }
+  unsigned int part_ = 0, parts_ = 1;
 };
 
 __SIMGPU_DEVICE coalesced_group coalesced_threads() {
@@ -136,6 +178,25 @@ __SIMGPU_DEVICE coalesced_group coalesced_threads() {
 template <unsigned int Size, typename Parent>
 __SIMGPU_DEVICE thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
   return thread_block_tile<Size, Parent>();
+}
+
+/// The lanes of `group` that name the same `label`.
+template <typename Group, typename Label>
+__SIMGPU_DEVICE coalesced_group labeled_partition(const Group& group, Label label) {
+  const unsigned int all = group.members(), same = __match_any_sync(all, label);
+  // A part counts where its first lane stands.
+  unsigned int lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  const unsigned int firsts =
+      __ballot_sync(all, __ffs(static_cast<int>(same)) - 1 == static_cast<int>(lane));
+  const unsigned int below = (same & (0u - same)) - 1;
+  return coalesced_group(same, static_cast<unsigned int>(__popc(firsts & below)),
+                         static_cast<unsigned int>(__popc(firsts)));
+}
+template <typename Group>
+__SIMGPU_DEVICE coalesced_group binary_partition(const Group& group, bool predicate) {
+  const unsigned int all = group.members(), yes = __ballot_sync(all, predicate);
+  return coalesced_group(predicate ? yes : all & ~yes, predicate ? 0 : 1, 2);
 }
 
 template <typename Group>
@@ -155,7 +216,8 @@ __SIMGPU_DEVICE void invoke_one(const Group& group, F&& f, Arguments&&... argume
 }
 
 namespace __simgpu {
-/// Blocks that came to the barrier of the grid, over all its uses and launches.
+/// Bit 31 turns when all blocks of a grid have come to its barrier, and the others are 0 again: the
+/// next launch may have another number of blocks.
 static __device__ unsigned int blocks_arrived;
 }  // namespace __simgpu
 
@@ -183,11 +245,11 @@ class grid_group {
   static __SIMGPU_MEMBER void sync() {
     __syncthreads();
     if (thread_block::thread_rank() == 0) {
-      const unsigned int blocks = (unsigned int)num_blocks();
+      const unsigned int others = (unsigned int)num_blocks() - 1;
       __threadfence();
-      const unsigned int before = atomicAdd(&__simgpu::blocks_arrived, 1u);
-      const unsigned int all = before / blocks * blocks + blocks;
-      while ((int)(atomicAdd(&__simgpu::blocks_arrived, 0u) - all) < 0) {
+      const unsigned int before =
+          atomicAdd(&__simgpu::blocks_arrived, block_rank() == 0 ? 0x80000000u - others : 1u);
+      while (((atomicAdd(&__simgpu::blocks_arrived, 0u) ^ before) & 0x80000000u) == 0) {
       }
       __threadfence();
     }

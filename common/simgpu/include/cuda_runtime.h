@@ -35,6 +35,7 @@
 #include "simgpu/heap.h"
 #include "simgpu/intrinsics.h"
 #include "simgpu/launch.h"
+#include "simgpu/packed.h"
 #include "simgpu/sync.h"
 #include "simgpu/warp.h"
 #endif

@@ -134,6 +134,10 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
                                                                    unsigned int flags);
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function,
                                                       int blocks, int block_size);
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function,
+                                                 const cudaLaunchConfig_t* config);
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
+                                           const cudaLaunchConfig_t* config);
 cudaError_t cudaProfilerStart(void);
 cudaError_t cudaProfilerStop(void);
 

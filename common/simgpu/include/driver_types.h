@@ -300,12 +300,18 @@ typedef enum cudaLaunchAttributeID {
   cudaLaunchAttributeProgrammaticEvent = 7,
   cudaLaunchAttributePriority = 8,
 } cudaLaunchAttributeID;
+enum cudaClusterSchedulingPolicy {
+  cudaClusterSchedulingPolicyDefault = 0,
+  cudaClusterSchedulingPolicySpread = 1,
+  cudaClusterSchedulingPolicyLoadBalancing = 2,
+};
 typedef union cudaLaunchAttributeValue {
   char pad[64];
   int cooperative;
   struct {
     unsigned int x, y, z;
   } clusterDim;
+  enum cudaClusterSchedulingPolicy clusterSchedulingPolicyPreference;
   int programmaticStreamSerializationAllowed;
   int priority;
 } cudaLaunchAttributeValue;

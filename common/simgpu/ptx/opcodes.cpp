@@ -199,6 +199,7 @@ constexpr ModifierName kModifiers[] = {
     {"L2::evict_normal", kCache},
     {"L2::evict_first", kCache},
     {"L2::evict_last", kCache},
+    {"L2::evict_unchanged", kCache},
     {"L2::64B", kCache},
     {"L2::128B", kCache},
     {"L2::256B", kCache},

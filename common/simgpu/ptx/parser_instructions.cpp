@@ -266,7 +266,9 @@ Type bits_type(unsigned bytes) {
 
 std::string Parser::vector_misfit(const Function& function, const DecodedOpcode& decoded,
                                   Place place, Parsed* parsed) {
-  if ((place.kind != 'D' && place.kind != 'S') || decoded.op == Opcode::atom)
+  const bool is_one_atomic =
+      (decoded.op == Opcode::atom || decoded.op == Opcode::red) && decoded.mod.vec == 1;
+  if ((place.kind != 'D' && place.kind != 'S') || is_one_atomic)
     return "a vector does not fit here";
   const auto count = static_cast<unsigned>(parsed->elements.size());
   if (decoded.op == Opcode::mov) {
@@ -440,7 +442,9 @@ void Parser::match_operands(const Function& function, const DecodedOpcode& decod
     rest.remove_prefix(bar + 1);
   }
   const bool is_cas = decoded.mod.atom == AtomOp::cas;
-  if (decoded.op == Opcode::atom && (parsed->size() == 4) != is_cas)
+  const bool has_hint =
+      current_opcode_text(decoded).find(".L2::cache_hint") != std::string_view::npos;
+  if (decoded.op == Opcode::atom && (parsed->size() - (has_hint ? 1 : 0) == 4) != is_cas)
     fail_at(line, "'atom' takes a second value with .cas only");
 }
 

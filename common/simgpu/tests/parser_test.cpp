@@ -255,8 +255,7 @@ TEST_CASE("what only hardware runs makes one function unsupported", "[ptx][parse
   CHECK(contains(unsupported_of("tcgen05.alloc.cta_group::1.sync.aligned.b32 [%r1], 32;"),
                  "needs a GPU"));
   CHECK(contains(unsupported_of("multimem.red.add.f32 [%rd1], %f1;"), "needs a GPU"));
-  CHECK(contains(unsupported_of("cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group "
-                                "[%rd1, {%r2}], [%r1];"),
+  CHECK(contains(unsupported_of("tensormap.replace.tile.rank.shared::cta.b1024.b32 [%rd1], 3;"),
                  "needs a GPU"));
   CHECK(
       contains(unsupported_of("clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %rd1;"),

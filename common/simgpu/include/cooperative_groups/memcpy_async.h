@@ -18,21 +18,33 @@ __SIMGPU_DEVICE void copy_pieces(const Group& group, char* to, const char* from,
     __pipeline_memcpy_async(to + at, from + at, Bytes);
 }
 
-}  // namespace __simgpu
-
+/// Begins a copy that no group has yet.
 template <typename Group, typename T, typename U>
-__SIMGPU_DEVICE void memcpy_async(const Group& group, T* to, const U* from, size_t bytes) {
+__SIMGPU_DEVICE void copy_async(const Group& group, T* to, const U* from, size_t bytes) {
   char* const t = reinterpret_cast<char*>(to);
   const char* const f = reinterpret_cast<const char*>(from);
   const size_t at = reinterpret_cast<size_t>(t) | reinterpret_cast<size_t>(f) | bytes;
   if (at % 16 == 0)
-    __simgpu::copy_pieces<16>(group, t, f, bytes);
+    copy_pieces<16>(group, t, f, bytes);
   else if (at % 8 == 0)
-    __simgpu::copy_pieces<8>(group, t, f, bytes);
+    copy_pieces<8>(group, t, f, bytes);
   else if (at % 4 == 0)
-    __simgpu::copy_pieces<4>(group, t, f, bytes);
+    copy_pieces<4>(group, t, f, bytes);
   else
     for (size_t i = group.thread_rank(); i < bytes; i += group.num_threads()) t[i] = f[i];
+}
+
+/// For a copy by one thread.
+struct one_thread {
+  static __attribute__((device, nodebug, always_inline)) unsigned int thread_rank() { return 0; }
+  static __attribute__((device, nodebug, always_inline)) unsigned int num_threads() { return 1; }
+};
+
+}  // namespace __simgpu
+
+template <typename Group, typename T, typename U>
+__SIMGPU_DEVICE void memcpy_async(const Group& group, T* to, const U* from, size_t bytes) {
+  __simgpu::copy_async(group, to, from, bytes);
   __pipeline_commit();
 }
 

@@ -63,6 +63,25 @@ __SIMGPU_ATOMICS(, )
 __SIMGPU_ATOMICS(_block, cta_)
 __SIMGPU_ATOMICS(_system, sys_)
 
+// Compute capability 9.0: up to 16 bytes at once, each element an atomic of its own.
+__SIMGPU_DEVICE float2 atomicAdd(float2* address, float2 value) {
+  float2 old;
+  asm volatile("atom.global.v2.f32.add {%0, %1}, [%2], {%3, %4};"
+               : "=f"(old.x), "=f"(old.y)
+               : "l"(__cvta_generic_to_global(address)), "f"(value.x), "f"(value.y)
+               : "memory");
+  return old;
+}
+__SIMGPU_DEVICE float4 atomicAdd(float4* address, float4 value) {
+  float4 old;
+  asm volatile("atom.global.v4.f32.add {%0, %1, %2, %3}, [%4], {%5, %6, %7, %8};"
+               : "=f"(old.x), "=f"(old.y), "=f"(old.z), "=f"(old.w)
+               : "l"(__cvta_generic_to_global(address)), "f"(value.x), "f"(value.y), "f"(value.z),
+                 "f"(value.w)
+               : "memory");
+  return old;
+}
+
 #undef __SIMGPU_ATOMICS
 #undef __SIMGPU_ATOMIC_ORDER
 #undef __SIMGPU_ATOMIC_BITS

@@ -19,6 +19,32 @@
 #define __managed__ \
   _Pragma("GCC error \"__managed__ variables are not available on the simulated GPU\"")
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+// nvcc takes `__shared__ alignas(128) float tile[64]`, which the programming guide writes; for clang,
+// alignas must come first. Its own attribute may stand anywhere, but takes no types: as a parameter
+// of unsigned(...), a type makes a type, and a value a value.
+namespace __simgpu {
+template <class Types>
+struct alignment_of;
+template <>
+struct alignment_of<unsigned()> {
+  static constexpr unsigned value = 1;
+};
+template <class First, class... Others>
+struct alignment_of<unsigned(First, Others...)> {
+  static constexpr unsigned value = alignof(First) > alignment_of<unsigned(Others...)>::value
+                                        ? alignof(First)
+                                        : alignment_of<unsigned(Others...)>::value;
+};
+template <class Types>
+constexpr unsigned alignment() {
+  return alignment_of<Types>::value;
+}
+template <unsigned Value>
+constexpr unsigned alignment() {
+  return Value == 0 ? 1 : Value;
+}
+}  // namespace __simgpu
+#define alignas(...) __attribute__((aligned(::__simgpu::alignment<unsigned(__VA_ARGS__)>())))
 // clang has no attribute for it: the kernel's name carries the numbers to the engine.
 #define __SIMGPU_CLUSTER_TAG(x, y, z, ...) "cluster_dims_" #x "_" #y "_" #z
 #define __SIMGPU_CLUSTER_TAG_OF(...) __SIMGPU_CLUSTER_TAG(__VA_ARGS__)

@@ -124,6 +124,25 @@ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
       blocks, reinterpret_cast<const void*>(function), block_size, dynamic_shared_bytes, flags);
 }
 
+template <class T>
+inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, T* function, int blocks,
+                                                             int block_size) {
+  return ::cudaOccupancyAvailableDynamicSMemPerBlock(bytes, reinterpret_cast<const void*>(function),
+                                                     blocks, block_size);
+}
+template <class T>
+inline cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, T* function,
+                                                        const cudaLaunchConfig_t* config) {
+  return ::cudaOccupancyMaxPotentialClusterSize(blocks, reinterpret_cast<const void*>(function),
+                                                config);
+}
+template <class T>
+inline cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, T* function,
+                                                  const cudaLaunchConfig_t* config) {
+  return ::cudaOccupancyMaxActiveClusters(clusters, reinterpret_cast<const void*>(function),
+                                          config);
+}
+
 /// The block size with the most threads per multiprocessor; the largest such. `shared_of` maps a
 /// block size to its dynamic shared bytes, `block_size_limit` 0 means none.
 template <class SharedOf, class T>

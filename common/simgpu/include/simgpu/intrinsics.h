@@ -11,6 +11,15 @@
 __SIMGPU_DEVICE int __popc(unsigned int x) {
   return __builtin_popcount(x);
 }
+/// The bit of `x` that is the |offset|-th set one from bit `base` on, upwards or (offset < 0)
+/// downwards; all ones if there is none. With offset 0 it is `base` itself, if it is set.
+__SIMGPU_DEVICE unsigned int __fns(unsigned int x, unsigned int base, int offset) {
+  if (offset == 0) return base < 32 && (x >> base & 1) ? base : 0xffffffffu;
+  int left = offset < 0 ? -offset : offset;
+  for (int bit = static_cast<int>(base); bit >= 0 && bit < 32; bit += offset < 0 ? -1 : 1)
+    if ((x >> bit & 1) && --left == 0) return static_cast<unsigned int>(bit);
+  return 0xffffffffu;
+}
 __SIMGPU_DEVICE int __popcll(unsigned long long x) {
   return __builtin_popcountll(x);
 }

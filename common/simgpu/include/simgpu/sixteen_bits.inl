@@ -103,22 +103,22 @@ __SIMGPU_BOTH float __SIMGPU_16_NAME(__, 2float)(const __SIMGPU_16 v) {
 }
 
 #if defined(__CUDA_ARCH__)
-#define __SIMGPU_16_FROM(Name, T, Constraint, Type, Round, Mode)                     \
-  __SIMGPU_BOTH __SIMGPU_16 Name(const T v) {                                        \
-    unsigned short r;                                                                \
+#define __SIMGPU_16_FROM(Name, T, Constraint, Type, Round, Mode)                          \
+  __SIMGPU_BOTH __SIMGPU_16 Name(const T v) {                                             \
+    unsigned short r;                                                                     \
     asm("cvt." Round "." __SIMGPU_16_TYPE "." Type " %0, %1;" : "=h"(r) : Constraint(v)); \
-    return __SIMGPU_16_RAW{r};                                                       \
+    return __SIMGPU_16_RAW{r};                                                            \
   }
 #else
-#define __SIMGPU_16_FROM(Name, T, Constraint, Type, Round, Mode)                 \
-  __SIMGPU_BOTH __SIMGPU_16 Name(const T v) {                                    \
+#define __SIMGPU_16_FROM(Name, T, Constraint, Type, Round, Mode)                   \
+  __SIMGPU_BOTH __SIMGPU_16 Name(const T v) {                                      \
     return __SIMGPU_16_RAW{__SIMGPU_16_FROM_DOUBLE(static_cast<double>(v), Mode)}; \
   }
 #endif
-#define __SIMGPU_16_FROM_4(Before, T, Constraint, Type)                                      \
-  __SIMGPU_16_FROM(__SIMGPU_16_NAME(Before, _rn), T, Constraint, Type, "rn", 0)              \
-  __SIMGPU_16_FROM(__SIMGPU_16_NAME(Before, _rz), T, Constraint, Type, "rz", 1)              \
-  __SIMGPU_16_FROM(__SIMGPU_16_NAME(Before, _rd), T, Constraint, Type, "rm", 2)              \
+#define __SIMGPU_16_FROM_4(Before, T, Constraint, Type)                         \
+  __SIMGPU_16_FROM(__SIMGPU_16_NAME(Before, _rn), T, Constraint, Type, "rn", 0) \
+  __SIMGPU_16_FROM(__SIMGPU_16_NAME(Before, _rz), T, Constraint, Type, "rz", 1) \
+  __SIMGPU_16_FROM(__SIMGPU_16_NAME(Before, _rd), T, Constraint, Type, "rm", 2) \
   __SIMGPU_16_FROM(__SIMGPU_16_NAME(Before, _ru), T, Constraint, Type, "rp", 3)
 __SIMGPU_16_FROM_4(__float2, float, "f", "f32")
 __SIMGPU_16_FROM_4(__int2, int, "r", "s32")
@@ -136,14 +136,14 @@ __SIMGPU_BOTH double __SIMGPU_16_NAME(__simgpu_odd_, )(unsigned long long v) {
   if (v >> 53 != 0) v = (v & ~0x7ffull) | ((v & 0x7ffull) != 0 ? 0x800ull : 0);
   return static_cast<double>(v);
 }
-#define __SIMGPU_16_FROM_64(Suffix, Mode)                                                    \
-  __SIMGPU_BOTH __SIMGPU_16 __SIMGPU_16_NAME(__ull2, Suffix)(const unsigned long long v) {   \
+#define __SIMGPU_16_FROM_64(Suffix, Mode)                                                        \
+  __SIMGPU_BOTH __SIMGPU_16 __SIMGPU_16_NAME(__ull2, Suffix)(const unsigned long long v) {       \
     return __SIMGPU_16_RAW{__SIMGPU_16_FROM_DOUBLE(__SIMGPU_16_NAME(__simgpu_odd_, )(v), Mode)}; \
-  }                                                                                          \
-  __SIMGPU_BOTH __SIMGPU_16 __SIMGPU_16_NAME(__ll2, Suffix)(const long long v) {             \
-    const double m = __SIMGPU_16_NAME(__simgpu_odd_, )(                                      \
-        v < 0 ? 0 - static_cast<unsigned long long>(v) : static_cast<unsigned long long>(v)); \
-    return __SIMGPU_16_RAW{__SIMGPU_16_FROM_DOUBLE(v < 0 ? -m : m, Mode)};                   \
+  }                                                                                              \
+  __SIMGPU_BOTH __SIMGPU_16 __SIMGPU_16_NAME(__ll2, Suffix)(const long long v) {                 \
+    const double m = __SIMGPU_16_NAME(__simgpu_odd_, )(                                          \
+        v < 0 ? 0 - static_cast<unsigned long long>(v) : static_cast<unsigned long long>(v));    \
+    return __SIMGPU_16_RAW{__SIMGPU_16_FROM_DOUBLE(v < 0 ? -m : m, Mode)};                       \
   }
 __SIMGPU_16_FROM_64(_rn, 0)
 __SIMGPU_16_FROM_64(_rz, 1)
@@ -155,22 +155,26 @@ __SIMGPU_16_FROM_64(_ru, 3)
 #undef __SIMGPU_16_FROM
 
 // To integers: NaN gives 0, what does not fit the nearest limit.
-#define __SIMGPU_16_TO(Name, T, Limit, Low, High)                                      \
-  __SIMGPU_BOTH T Name(const __SIMGPU_16 h) {                                          \
-    const float f = __SIMGPU_16_NAME(__, 2float)(h);                                   \
-    if (!(f == f)) return 0;                                                           \
-    return f >= Limit ? High : f < static_cast<float>(Low) ? Low : static_cast<T>(f);  \
+#define __SIMGPU_16_TO(Name, T, Limit, Low, High, Round)                              \
+  __SIMGPU_BOTH T Name(const __SIMGPU_16 h) {                                         \
+    const float f = Round(__SIMGPU_16_NAME(__, 2float)(h));                           \
+    if (!(f == f)) return 0;                                                          \
+    return f >= Limit ? High : f < static_cast<float>(Low) ? Low : static_cast<T>(f); \
   }
-__SIMGPU_16_TO(__SIMGPU_16_NAME(__, 2int_rz), int, 2147483648.0f, (-2147483647 - 1), 2147483647)
-__SIMGPU_16_TO(__SIMGPU_16_NAME(__, 2uint_rz), unsigned int, 4294967296.0f, 0u, 4294967295u)
-__SIMGPU_16_TO(__SIMGPU_16_NAME(__, 2short_rz), short, 32768.0f, -32768, 32767)
-__SIMGPU_16_TO(__SIMGPU_16_NAME(__, 2ushort_rz), unsigned short, 65536.0f, 0, 65535)
-__SIMGPU_16_TO(__SIMGPU_16_NAME(__, 2char_rz), signed char, 128.0f, -128, 127)
-__SIMGPU_16_TO(__SIMGPU_16_NAME(__, 2uchar_rz), unsigned char, 256.0f, 0, 255)
-__SIMGPU_16_TO(__SIMGPU_16_NAME(__, 2ll_rz), long long, 0x1p63f, (-9223372036854775807ll - 1),
-               9223372036854775807ll)
-__SIMGPU_16_TO(__SIMGPU_16_NAME(__, 2ull_rz), unsigned long long, 0x1p64f, 0ull,
-               18446744073709551615ull)
+#define __SIMGPU_16_TO_ALL(Word, ...)                                               \
+  __SIMGPU_16_TO(__SIMGPU_16_NAME(__, 2##Word##_rz), __VA_ARGS__, __builtin_truncf) \
+  __SIMGPU_16_TO(__SIMGPU_16_NAME(__, 2##Word##_rn), __VA_ARGS__, __builtin_rintf)  \
+  __SIMGPU_16_TO(__SIMGPU_16_NAME(__, 2##Word##_rd), __VA_ARGS__, __builtin_floorf) \
+  __SIMGPU_16_TO(__SIMGPU_16_NAME(__, 2##Word##_ru), __VA_ARGS__, __builtin_ceilf)
+__SIMGPU_16_TO_ALL(int, int, 2147483648.0f, (-2147483647 - 1), 2147483647)
+__SIMGPU_16_TO_ALL(uint, unsigned int, 4294967296.0f, 0u, 4294967295u)
+__SIMGPU_16_TO_ALL(short, short, 32768.0f, -32768, 32767)
+__SIMGPU_16_TO_ALL(ushort, unsigned short, 65536.0f, 0, 65535)
+__SIMGPU_16_TO_ALL(ll, long long, 0x1p63f, (-9223372036854775807ll - 1), 9223372036854775807ll)
+__SIMGPU_16_TO_ALL(ull, unsigned long long, 0x1p64f, 0ull, 18446744073709551615ull)
+__SIMGPU_16_TO(__SIMGPU_16_NAME(__, 2char_rz), signed char, 128.0f, -128, 127, __builtin_truncf)
+__SIMGPU_16_TO(__SIMGPU_16_NAME(__, 2uchar_rz), unsigned char, 256.0f, 0, 255, __builtin_truncf)
+#undef __SIMGPU_16_TO_ALL
 #undef __SIMGPU_16_TO
 
 inline __SIMGPU_HALF_MEMBER __SIMGPU_16::__SIMGPU_16(float v)
@@ -270,92 +274,93 @@ __SIMGPU_BOTH __SIMGPU_16_2 __SIMGPU_16_NAME2(__high2, )(const __SIMGPU_16_2 v) 
 __SIMGPU_BOTH __SIMGPU_16_2 __SIMGPU_16_SPLAT(const __SIMGPU_16 v) {
   return __SIMGPU_16_2(v, v);
 }
-__SIMGPU_BOTH __SIMGPU_16_2 __SIMGPU_16_NAME2(__halves2, )(const __SIMGPU_16 a, const __SIMGPU_16 b) {
+__SIMGPU_BOTH __SIMGPU_16_2 __SIMGPU_16_NAME2(__halves2, )(const __SIMGPU_16 a,
+                                                           const __SIMGPU_16 b) {
   return __SIMGPU_16_2(a, b);
 }
 __SIMGPU_BOTH __SIMGPU_16_2 __lowhigh2highlow(const __SIMGPU_16_2 v) {
   return __SIMGPU_16_2(v.y, v.x);
 }
-__SIMGPU_BOTH __SIMGPU_16_2 __SIMGPU_16_NAME2(__lows2, )(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b) {
+__SIMGPU_BOTH __SIMGPU_16_2 __SIMGPU_16_NAME2(__lows2, )(const __SIMGPU_16_2 a,
+                                                         const __SIMGPU_16_2 b) {
   return __SIMGPU_16_2(a.x, b.x);
 }
-__SIMGPU_BOTH __SIMGPU_16_2 __SIMGPU_16_NAME2(__highs2, )(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b) {
+__SIMGPU_BOTH __SIMGPU_16_2 __SIMGPU_16_NAME2(__highs2, )(const __SIMGPU_16_2 a,
+                                                          const __SIMGPU_16_2 b) {
   return __SIMGPU_16_2(a.y, b.y);
 }
 
 // ---- arithmetic
 #if defined(__CUDA_ARCH__)
-#define __SIMGPU_16_UNARY(Name, Name2, Ptx, Host)                                          \
-  __SIMGPU_BOTH __SIMGPU_16 Name(const __SIMGPU_16 a) {                                    \
-    unsigned short r;                                                                      \
-    asm(Ptx __SIMGPU_16_TYPE " %0, %1;" : "=h"(r) : "h"(a.__x));                           \
-    return __SIMGPU_16_RAW{r};                                                             \
-  }                                                                                        \
-  __SIMGPU_BOTH __SIMGPU_16_2 Name2(const __SIMGPU_16_2 a) {                               \
-    unsigned int r;                                                                        \
+#define __SIMGPU_16_UNARY(Name, Name2, Ptx, Host)                                                  \
+  __SIMGPU_BOTH __SIMGPU_16 Name(const __SIMGPU_16 a) {                                            \
+    unsigned short r;                                                                              \
+    asm(Ptx __SIMGPU_16_TYPE " %0, %1;" : "=h"(r) : "h"(a.__x));                                   \
+    return __SIMGPU_16_RAW{r};                                                                     \
+  }                                                                                                \
+  __SIMGPU_BOTH __SIMGPU_16_2 Name2(const __SIMGPU_16_2 a) {                                       \
+    unsigned int r;                                                                                \
     asm(Ptx __SIMGPU_16_X2 " %0, %1;" : "=r"(r) : "r"(__SIMGPU_16_NAME(__simgpu_word_of_, 2)(a))); \
-    return __SIMGPU_16_NAME(__simgpu_pair_of_, 2)(r);                                      \
+    return __SIMGPU_16_NAME(__simgpu_pair_of_, 2)(r);                                              \
   }
-#define __SIMGPU_16_BINARY(Name, Name2, Ptx, Host)                                         \
-  __SIMGPU_BOTH __SIMGPU_16 Name(const __SIMGPU_16 a, const __SIMGPU_16 b) {               \
-    unsigned short r;                                                                      \
-    asm(Ptx __SIMGPU_16_TYPE " %0, %1, %2;" : "=h"(r) : "h"(a.__x), "h"(b.__x));           \
-    return __SIMGPU_16_RAW{r};                                                             \
-  }                                                                                        \
-  __SIMGPU_BOTH __SIMGPU_16_2 Name2(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b) {        \
-    unsigned int r;                                                                        \
-    asm(Ptx __SIMGPU_16_X2 " %0, %1, %2;"                                                  \
-        : "=r"(r)                                                                          \
-        : "r"(__SIMGPU_16_NAME(__simgpu_word_of_, 2)(a)),                                  \
-          "r"(__SIMGPU_16_NAME(__simgpu_word_of_, 2)(b)));                                 \
-    return __SIMGPU_16_NAME(__simgpu_pair_of_, 2)(r);                                      \
+#define __SIMGPU_16_BINARY(Name, Name2, Ptx, Host)                                  \
+  __SIMGPU_BOTH __SIMGPU_16 Name(const __SIMGPU_16 a, const __SIMGPU_16 b) {        \
+    unsigned short r;                                                               \
+    asm(Ptx __SIMGPU_16_TYPE " %0, %1, %2;" : "=h"(r) : "h"(a.__x), "h"(b.__x));    \
+    return __SIMGPU_16_RAW{r};                                                      \
+  }                                                                                 \
+  __SIMGPU_BOTH __SIMGPU_16_2 Name2(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b) { \
+    unsigned int r;                                                                 \
+    asm(Ptx __SIMGPU_16_X2 " %0, %1, %2;"                                           \
+        : "=r"(r)                                                                   \
+        : "r"(__SIMGPU_16_NAME(__simgpu_word_of_, 2)(a)),                           \
+          "r"(__SIMGPU_16_NAME(__simgpu_word_of_, 2)(b)));                          \
+    return __SIMGPU_16_NAME(__simgpu_pair_of_, 2)(r);                               \
   }
-#define __SIMGPU_16_TERNARY(Name, Name2, Ptx, Host)                                        \
+#define __SIMGPU_16_TERNARY(Name, Name2, Ptx, Host)                                               \
   __SIMGPU_BOTH __SIMGPU_16 Name(const __SIMGPU_16 a, const __SIMGPU_16 b, const __SIMGPU_16 c) { \
-    unsigned short r;                                                                      \
-    asm(Ptx __SIMGPU_16_TYPE " %0, %1, %2, %3;"                                            \
-        : "=h"(r)                                                                          \
-        : "h"(a.__x), "h"(b.__x), "h"(c.__x));                                             \
-    return __SIMGPU_16_RAW{r};                                                             \
-  }                                                                                        \
-  __SIMGPU_BOTH __SIMGPU_16_2 Name2(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b,          \
-                                    const __SIMGPU_16_2 c) {                               \
-    unsigned int r;                                                                        \
-    asm(Ptx __SIMGPU_16_X2 " %0, %1, %2, %3;"                                              \
-        : "=r"(r)                                                                          \
-        : "r"(__SIMGPU_16_NAME(__simgpu_word_of_, 2)(a)),                                  \
-          "r"(__SIMGPU_16_NAME(__simgpu_word_of_, 2)(b)),                                  \
-          "r"(__SIMGPU_16_NAME(__simgpu_word_of_, 2)(c)));                                 \
-    return __SIMGPU_16_NAME(__simgpu_pair_of_, 2)(r);                                      \
+    unsigned short r;                                                                             \
+    asm(Ptx __SIMGPU_16_TYPE " %0, %1, %2, %3;" : "=h"(r) : "h"(a.__x), "h"(b.__x), "h"(c.__x));  \
+    return __SIMGPU_16_RAW{r};                                                                    \
+  }                                                                                               \
+  __SIMGPU_BOTH __SIMGPU_16_2 Name2(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b,                 \
+                                    const __SIMGPU_16_2 c) {                                      \
+    unsigned int r;                                                                               \
+    asm(Ptx __SIMGPU_16_X2 " %0, %1, %2, %3;"                                                     \
+        : "=r"(r)                                                                                 \
+        : "r"(__SIMGPU_16_NAME(__simgpu_word_of_, 2)(a)),                                         \
+          "r"(__SIMGPU_16_NAME(__simgpu_word_of_, 2)(b)),                                         \
+          "r"(__SIMGPU_16_NAME(__simgpu_word_of_, 2)(c)));                                        \
+    return __SIMGPU_16_NAME(__simgpu_pair_of_, 2)(r);                                             \
   }
 #else
-#define __SIMGPU_16_UNARY(Name, Name2, Ptx, Host)                                          \
-  __SIMGPU_BOTH __SIMGPU_16 Name(const __SIMGPU_16 h) {                                    \
-    const double a = static_cast<double>(__SIMGPU_16_TO_FLOAT(h.__x));                     \
-    return __SIMGPU_16_RAW{__SIMGPU_16_FROM_DOUBLE(Host, 0)};                              \
-  }                                                                                        \
-  __SIMGPU_BOTH __SIMGPU_16_2 Name2(const __SIMGPU_16_2 a) {                               \
-    return __SIMGPU_16_2(Name(a.x), Name(a.y));                                            \
+#define __SIMGPU_16_UNARY(Name, Name2, Ptx, Host)                      \
+  __SIMGPU_BOTH __SIMGPU_16 Name(const __SIMGPU_16 h) {                \
+    const double a = static_cast<double>(__SIMGPU_16_TO_FLOAT(h.__x)); \
+    return __SIMGPU_16_RAW{__SIMGPU_16_FROM_DOUBLE(Host, 0)};          \
+  }                                                                    \
+  __SIMGPU_BOTH __SIMGPU_16_2 Name2(const __SIMGPU_16_2 a) {           \
+    return __SIMGPU_16_2(Name(a.x), Name(a.y));                        \
   }
-#define __SIMGPU_16_BINARY(Name, Name2, Ptx, Host)                                         \
-  __SIMGPU_BOTH __SIMGPU_16 Name(const __SIMGPU_16 h, const __SIMGPU_16 i) {               \
-    const double a = static_cast<double>(__SIMGPU_16_TO_FLOAT(h.__x));                     \
-    const double b = static_cast<double>(__SIMGPU_16_TO_FLOAT(i.__x));                     \
-    return __SIMGPU_16_RAW{__SIMGPU_16_FROM_DOUBLE(Host, 0)};                              \
-  }                                                                                        \
-  __SIMGPU_BOTH __SIMGPU_16_2 Name2(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b) {        \
-    return __SIMGPU_16_2(Name(a.x, b.x), Name(a.y, b.y));                                  \
+#define __SIMGPU_16_BINARY(Name, Name2, Ptx, Host)                                  \
+  __SIMGPU_BOTH __SIMGPU_16 Name(const __SIMGPU_16 h, const __SIMGPU_16 i) {        \
+    const double a = static_cast<double>(__SIMGPU_16_TO_FLOAT(h.__x));              \
+    const double b = static_cast<double>(__SIMGPU_16_TO_FLOAT(i.__x));              \
+    return __SIMGPU_16_RAW{__SIMGPU_16_FROM_DOUBLE(Host, 0)};                       \
+  }                                                                                 \
+  __SIMGPU_BOTH __SIMGPU_16_2 Name2(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b) { \
+    return __SIMGPU_16_2(Name(a.x, b.x), Name(a.y, b.y));                           \
   }
-#define __SIMGPU_16_TERNARY(Name, Name2, Ptx, Host)                                        \
+#define __SIMGPU_16_TERNARY(Name, Name2, Ptx, Host)                                               \
   __SIMGPU_BOTH __SIMGPU_16 Name(const __SIMGPU_16 h, const __SIMGPU_16 i, const __SIMGPU_16 j) { \
-    const double a = static_cast<double>(__SIMGPU_16_TO_FLOAT(h.__x));                     \
-    const double b = static_cast<double>(__SIMGPU_16_TO_FLOAT(i.__x));                     \
-    const double c = static_cast<double>(__SIMGPU_16_TO_FLOAT(j.__x));                     \
-    return __SIMGPU_16_RAW{__SIMGPU_16_FROM_DOUBLE(Host, 0)};                              \
-  }                                                                                        \
-  __SIMGPU_BOTH __SIMGPU_16_2 Name2(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b,          \
-                                    const __SIMGPU_16_2 c) {                               \
-    return __SIMGPU_16_2(Name(a.x, b.x, c.x), Name(a.y, b.y, c.y));                        \
+    const double a = static_cast<double>(__SIMGPU_16_TO_FLOAT(h.__x));                            \
+    const double b = static_cast<double>(__SIMGPU_16_TO_FLOAT(i.__x));                            \
+    const double c = static_cast<double>(__SIMGPU_16_TO_FLOAT(j.__x));                            \
+    return __SIMGPU_16_RAW{__SIMGPU_16_FROM_DOUBLE(Host, 0)};                                     \
+  }                                                                                               \
+  __SIMGPU_BOTH __SIMGPU_16_2 Name2(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b,                 \
+                                    const __SIMGPU_16_2 c) {                                      \
+    return __SIMGPU_16_2(Name(a.x, b.x, c.x), Name(a.y, b.y, c.y));                               \
   }
 #endif
 
@@ -372,23 +377,23 @@ __SIMGPU_16_TERNARY(__hfma_relu, __hfma2_relu, "fma.rn.relu.",
 __SIMGPU_16_UNARY(__hneg, __hneg2, "neg.", -a)
 __SIMGPU_16_UNARY(__habs, __habs2, "abs.", (a < 0 || (a == 0 && 1 / a < 0) ? -a : a))
 __SIMGPU_16_BINARY(__hmax, __hmax2, "max.",
-                   (a != a   ? b
-                    : b != b ? a
+                   (a != a                           ? b
+                    : b != b                         ? a
                     : a < b || (a == b && 1 / a < 0) ? b
                                                      : a))
 __SIMGPU_16_BINARY(__hmin, __hmin2, "min.",
-                   (a != a   ? b
-                    : b != b ? a
+                   (a != a                           ? b
+                    : b != b                         ? a
                     : b < a || (a == b && 1 / b < 0) ? b
                                                      : a))
 __SIMGPU_16_BINARY(__hmax_nan, __hmax2_nan, "max.NaN.",
-                   (a != a   ? a
-                    : b != b ? b
+                   (a != a                           ? a
+                    : b != b                         ? b
                     : a < b || (a == b && 1 / a < 0) ? b
                                                      : a))
 __SIMGPU_16_BINARY(__hmin_nan, __hmin2_nan, "min.NaN.",
-                   (a != a   ? a
-                    : b != b ? b
+                   (a != a                           ? a
+                    : b != b                         ? b
                     : b < a || (a == b && 1 / b < 0) ? b
                                                      : a))
 #undef __SIMGPU_16_UNARY
@@ -397,8 +402,8 @@ __SIMGPU_16_BINARY(__hmin_nan, __hmin2_nan, "min.NaN.",
 
 /// Quotient of the numbers as floats, rounded: within one unit in the last place.
 __SIMGPU_BOTH __SIMGPU_16 __hdiv(const __SIMGPU_16 a, const __SIMGPU_16 b) {
-  return __SIMGPU_16_NAME(__float2, )(__SIMGPU_16_NAME(__, 2float)(a) /
-                                      __SIMGPU_16_NAME(__, 2float)(b));
+  return __SIMGPU_16_NAME(
+      __float2, )(__SIMGPU_16_NAME(__, 2float)(a) / __SIMGPU_16_NAME(__, 2float)(b));
 }
 __SIMGPU_BOTH __SIMGPU_16_2 __h2div(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b) {
   return __SIMGPU_16_2(__hdiv(a.x, b.x), __hdiv(a.y, b.y));
@@ -407,7 +412,8 @@ __SIMGPU_BOTH __SIMGPU_16_2 __h2div(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b
 __SIMGPU_BOTH __SIMGPU_16 __SIMGPU_16_NAME(__simgpu_saturate_, )(const __SIMGPU_16 v) {
   const float f = __SIMGPU_16_NAME(__, 2float)(v);
   return !(f > 0.0f) ? __SIMGPU_16(__SIMGPU_16_RAW{0})
-                     : f > 1.0f ? __SIMGPU_16(__SIMGPU_16_RAW{__SIMGPU_16_ONE}) : v;
+         : f > 1.0f  ? __SIMGPU_16(__SIMGPU_16_RAW{__SIMGPU_16_ONE})
+                     : v;
 }
 __SIMGPU_BOTH __SIMGPU_16 __hadd_sat(const __SIMGPU_16 a, const __SIMGPU_16 b) {
   return __SIMGPU_16_NAME(__simgpu_saturate_, )(__hadd(a, b));
@@ -424,22 +430,25 @@ __SIMGPU_BOTH __SIMGPU_16 __hfma_sat(const __SIMGPU_16 a, const __SIMGPU_16 b,
 }
 
 // ---- comparisons: the plain ones are false for NaN (not equal too), the ...u ones true
-#define __SIMGPU_16_COMPARE(Name, Holds)                                                     \
-  __SIMGPU_BOTH bool Name(const __SIMGPU_16 h, const __SIMGPU_16 i) {                        \
-    const float a = __SIMGPU_16_NAME(__, 2float)(h), b = __SIMGPU_16_NAME(__, 2float)(i);    \
-    return Holds;                                                                            \
+#define __SIMGPU_16_COMPARE(Name, Holds)                                                  \
+  __SIMGPU_BOTH bool Name(const __SIMGPU_16 h, const __SIMGPU_16 i) {                     \
+    const float a = __SIMGPU_16_NAME(__, 2float)(h), b = __SIMGPU_16_NAME(__, 2float)(i); \
+    return Holds;                                                                         \
   }
-#define __SIMGPU_16_COMPARE_PAIR(Name, All, Pair)                                            \
-  __SIMGPU_BOTH bool All(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b) {                     \
-    return Name(a.x, b.x) && Name(a.y, b.y);                                                 \
-  }                                                                                          \
-  __SIMGPU_BOTH __SIMGPU_16_2 Pair(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b) {           \
-    const unsigned short one = __SIMGPU_16_ONE, zero = 0;                                    \
-    return __SIMGPU_16_2(__SIMGPU_16_RAW{Name(a.x, b.x) ? one : zero},                       \
-                         __SIMGPU_16_RAW{Name(a.y, b.y) ? one : zero});                      \
+#define __SIMGPU_16_COMPARE_PAIR(Name, All, Pair)                                        \
+  __SIMGPU_BOTH bool All(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b) {                 \
+    return Name(a.x, b.x) && Name(a.y, b.y);                                             \
+  }                                                                                      \
+  __SIMGPU_BOTH __SIMGPU_16_2 Pair(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b) {       \
+    const unsigned short one = __SIMGPU_16_ONE, zero = 0;                                \
+    return __SIMGPU_16_2(__SIMGPU_16_RAW{Name(a.x, b.x) ? one : zero},                   \
+                         __SIMGPU_16_RAW{Name(a.y, b.y) ? one : zero});                  \
+  }                                                                                      \
+  __SIMGPU_BOTH unsigned int Pair##_mask(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b) { \
+    return (Name(a.x, b.x) ? 0xffffu : 0u) | (Name(a.y, b.y) ? 0xffff0000u : 0u);        \
   }
-#define __SIMGPU_16_COMPARES(Name, Holds)          \
-  __SIMGPU_16_COMPARE(__h##Name, Holds)            \
+#define __SIMGPU_16_COMPARES(Name, Holds) \
+  __SIMGPU_16_COMPARE(__h##Name, Holds)   \
   __SIMGPU_16_COMPARE_PAIR(__h##Name, __hb##Name##2, __h##Name##2)
 __SIMGPU_16_COMPARES(eq, a == b)
 __SIMGPU_16_COMPARES(ne, (a < b || a > b))
@@ -499,24 +508,24 @@ __SIMGPU_BOTH __SIMGPU_16_2 operator/(const __SIMGPU_16_2& a, const __SIMGPU_16_
 __SIMGPU_BOTH __SIMGPU_16_2 operator-(const __SIMGPU_16_2& a) {
   return __hneg2(a);
 }
-#define __SIMGPU_16_ASSIGN(Op)                                                \
-  __SIMGPU_BOTH __SIMGPU_16& operator Op##=(__SIMGPU_16& a, const __SIMGPU_16& b) { \
-    return a = a Op b;                                                        \
-  }                                                                           \
+#define __SIMGPU_16_ASSIGN(Op)                                                            \
+  __SIMGPU_BOTH __SIMGPU_16& operator Op##=(__SIMGPU_16& a, const __SIMGPU_16& b) {       \
+    return a = a Op b;                                                                    \
+  }                                                                                       \
   __SIMGPU_BOTH __SIMGPU_16_2& operator Op##=(__SIMGPU_16_2& a, const __SIMGPU_16_2& b) { \
-    return a = a Op b;                                                        \
+    return a = a Op b;                                                                    \
   }
 __SIMGPU_16_ASSIGN(+)
 __SIMGPU_16_ASSIGN(-)
 __SIMGPU_16_ASSIGN(*)
 __SIMGPU_16_ASSIGN(/)
 #undef __SIMGPU_16_ASSIGN
-#define __SIMGPU_16_OPERATOR(Op, Name, All)                                              \
-  __SIMGPU_BOTH bool operator Op(const __SIMGPU_16& a, const __SIMGPU_16& b) {           \
-    return Name(a, b);                                                                   \
-  }                                                                                      \
-  __SIMGPU_BOTH bool operator Op(const __SIMGPU_16_2& a, const __SIMGPU_16_2& b) {       \
-    return All(a, b);                                                                    \
+#define __SIMGPU_16_OPERATOR(Op, Name, All)                                        \
+  __SIMGPU_BOTH bool operator Op(const __SIMGPU_16& a, const __SIMGPU_16& b) {     \
+    return Name(a, b);                                                             \
+  }                                                                                \
+  __SIMGPU_BOTH bool operator Op(const __SIMGPU_16_2& a, const __SIMGPU_16_2& b) { \
+    return All(a, b);                                                              \
   }
 __SIMGPU_16_OPERATOR(==, __heq, __hbeq2)
 __SIMGPU_16_OPERATOR(!=, __hneu, __hbneu2)
@@ -534,13 +543,13 @@ __SIMGPU_BOTH __SIMGPU_16& operator--(__SIMGPU_16& a) {
 
 // ---- device only: functions of the special function unit, shuffles, loads past the cache, atomics
 #if defined(__CUDA__)
-#define __SIMGPU_16_THROUGH_FLOAT(Name, Name2, Expression)           \
-  __SIMGPU_DEVICE __SIMGPU_16 Name(const __SIMGPU_16 h) {            \
-    const float a = __SIMGPU_16_NAME(__, 2float)(h);                 \
-    return __SIMGPU_16_NAME(__float2, )(Expression);                 \
-  }                                                                  \
-  __SIMGPU_DEVICE __SIMGPU_16_2 Name2(const __SIMGPU_16_2 a) {       \
-    return __SIMGPU_16_2(Name(a.x), Name(a.y));                      \
+#define __SIMGPU_16_THROUGH_FLOAT(Name, Name2, Expression)     \
+  __SIMGPU_DEVICE __SIMGPU_16 Name(const __SIMGPU_16 h) {      \
+    const float a = __SIMGPU_16_NAME(__, 2float)(h);           \
+    return __SIMGPU_16_NAME(__float2, )(Expression);           \
+  }                                                            \
+  __SIMGPU_DEVICE __SIMGPU_16_2 Name2(const __SIMGPU_16_2 a) { \
+    return __SIMGPU_16_2(Name(a.x), Name(a.y));                \
   }
 __SIMGPU_16_THROUGH_FLOAT(hsqrt, h2sqrt, ::sqrtf(a))
 __SIMGPU_16_THROUGH_FLOAT(hrsqrt, h2rsqrt, ::rsqrtf(a))
@@ -557,16 +566,16 @@ __SIMGPU_16_THROUGH_FLOAT(htrunc, h2trunc, ::truncf(a))
 __SIMGPU_16_THROUGH_FLOAT(hrint, h2rint, ::rintf(a))
 #undef __SIMGPU_16_THROUGH_FLOAT
 
-#define __SIMGPU_16_SHUFFLE(Name, Operand)                                                   \
-  __SIMGPU_DEVICE __SIMGPU_16_2 Name(unsigned int mask, __SIMGPU_16_2 value, Operand lane,   \
-                                     int width = 32) {                                       \
-    return __SIMGPU_16_NAME(__simgpu_pair_of_, 2)(                                           \
-        Name(mask, __SIMGPU_16_NAME(__simgpu_word_of_, 2)(value), lane, width));             \
-  }                                                                                          \
-  __SIMGPU_DEVICE __SIMGPU_16 Name(unsigned int mask, __SIMGPU_16 value, Operand lane,       \
-                                   int width = 32) {                                         \
-    return __SIMGPU_16_RAW{static_cast<unsigned short>(                                      \
-        Name(mask, static_cast<unsigned int>(value.__x), lane, width))};                     \
+#define __SIMGPU_16_SHUFFLE(Name, Operand)                                                 \
+  __SIMGPU_DEVICE __SIMGPU_16_2 Name(unsigned int mask, __SIMGPU_16_2 value, Operand lane, \
+                                     int width = 32) {                                     \
+    return __SIMGPU_16_NAME(__simgpu_pair_of_, 2)(                                         \
+        Name(mask, __SIMGPU_16_NAME(__simgpu_word_of_, 2)(value), lane, width));           \
+  }                                                                                        \
+  __SIMGPU_DEVICE __SIMGPU_16 Name(unsigned int mask, __SIMGPU_16 value, Operand lane,     \
+                                   int width = 32) {                                       \
+    return __SIMGPU_16_RAW{static_cast<unsigned short>(                                    \
+        Name(mask, static_cast<unsigned int>(value.__x), lane, width))};                   \
   }
 __SIMGPU_16_SHUFFLE(__shfl_sync, int)
 __SIMGPU_16_SHUFFLE(__shfl_up_sync, unsigned int)
@@ -574,11 +583,11 @@ __SIMGPU_16_SHUFFLE(__shfl_down_sync, unsigned int)
 __SIMGPU_16_SHUFFLE(__shfl_xor_sync, int)
 #undef __SIMGPU_16_SHUFFLE
 
-#define __SIMGPU_16_LOAD(Name)                                                      \
-  __SIMGPU_DEVICE __SIMGPU_16 Name(const __SIMGPU_16* p) {                          \
-    return __SIMGPU_16_RAW{Name(reinterpret_cast<const unsigned short*>(p))};       \
-  }                                                                                 \
-  __SIMGPU_DEVICE __SIMGPU_16_2 Name(const __SIMGPU_16_2* p) {                      \
+#define __SIMGPU_16_LOAD(Name)                                                                     \
+  __SIMGPU_DEVICE __SIMGPU_16 Name(const __SIMGPU_16* p) {                                         \
+    return __SIMGPU_16_RAW{Name(reinterpret_cast<const unsigned short*>(p))};                      \
+  }                                                                                                \
+  __SIMGPU_DEVICE __SIMGPU_16_2 Name(const __SIMGPU_16_2* p) {                                     \
     return __SIMGPU_16_NAME(__simgpu_pair_of_, 2)(Name(reinterpret_cast<const unsigned int*>(p))); \
   }
 __SIMGPU_16_LOAD(__ldg)

@@ -55,6 +55,14 @@ __SIMGPU_DEVICE void __threadfence_system() {
   asm volatile("membar.sys;" : : : "memory");
 }
 
+/// Programmatic dependent launch: kernels run one after the other here.
+__SIMGPU_DEVICE void cudaTriggerProgrammaticLaunchCompletion() {
+  asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
+}
+__SIMGPU_DEVICE void cudaGridDependencySynchronize() {
+  asm volatile("griddepcontrol.wait;" : : : "memory");
+}
+
 __SIMGPU_DEVICE void __trap() {
   asm volatile("trap;");
 }

@@ -237,3 +237,36 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void*
   *bytes = available;
   return cudaSuccess;
 }
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function,
+                                                 const cudaLaunchConfig_t* config) {
+  SIMGPU_API_BEGIN;
+  const char* const call = "cudaOccupancyMaxPotentialClusterSize";
+  if (!blocks || !config) return state.fail(call, cudaErrorInvalidValue);
+  cudaError_t error = cudaSuccess;
+  if (!state.kernel(call, function, error)) return error;
+  *blocks = 8;  // what every GPU with clusters has
+  return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
+                                           const cudaLaunchConfig_t* config) {
+  SIMGPU_API_BEGIN;
+  const char* const call = "cudaOccupancyMaxActiveClusters";
+  if (!clusters || !config) return state.fail(call, cudaErrorInvalidValue);
+  cudaError_t error = cudaSuccess;
+  Registered* const kernel = state.kernel(call, function, error);
+  if (!kernel) return error;
+  unsigned size = 1;
+  for (unsigned i = 0; i < config->numAttrs; ++i)
+    if (config->attrs[i].id == cudaLaunchAttributeClusterDimension) {
+      const auto& asked = config->attrs[i].val.clusterDim;
+      size = asked.x * asked.y * asked.z;
+    }
+  if (size == 0) return state.fail(call, cudaErrorInvalidValue, "a cluster without blocks");
+  const DeviceModel& model = state.backend().model();
+  const unsigned threads = config->blockDim.x * config->blockDim.y * config->blockDim.z;
+  const int blocks = resident_blocks(model, *kernel, threads, config->dynamicSmemBytes);
+  *clusters = static_cast<int>(static_cast<unsigned>(blocks) * model.multiprocessors / size);
+  return cudaSuccess;
+}

@@ -375,7 +375,8 @@ bool all_right(const Cases& cases) {
 /// a second round.
 void name_race(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                Diagnosis& d) {
-  if (!finding.other || finding.kind != simgpu::FindingKind::shared_race || d.id == "RACE-WAW")
+  if (!finding.other || finding.kind != simgpu::FindingKind::shared_race || d.id == "RACE-WAW" ||
+      d.id == "BARRIER-CLUSTER")
     return;
   if (!evidence.run_probe || evidence.tile.bk < 1) return;
   ProbeShape s = shape_of(evidence.run);

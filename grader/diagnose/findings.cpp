@@ -214,6 +214,18 @@ bool is_tile_race(const Finding& finding) {
   return finding.kind == FindingKind::shared_race && finding.other.has_value();
 }
 
+/// One thread reaches shared memory of another block of its cluster; not both store.
+bool is_in_cluster(const Finding& finding) {
+  return is_tile_race(finding) && finding.at.block != finding.other->block &&
+         finding.at.actor == Actor::thread && finding.other->actor == Actor::thread &&
+         (finding.at.type == AccessType::load || finding.other->type == AccessType::load);
+}
+
+/// The same, but that block may not have begun, or have ended: no access is the other party.
+bool is_beyond_life(const Finding& finding) {
+  return is_in_cluster(finding) && finding.other->where.line == 0;
+}
+
 /// Smaller is reported first: causes before their consequences.
 int rank(const Finding& finding) {
   switch (finding.kind) {
@@ -319,6 +331,7 @@ bool same_warp(const Finding& finding) {
 }
 
 std::string race_id(const Finding& finding) {
+  if (is_in_cluster(finding)) return "BARRIER-CLUSTER";
   const Access& other = finding.other ? *finding.other : finding.at;
   if (finding.at.type != AccessType::load && other.type != AccessType::load) return "RACE-WAW";
   if (!is_tile_race(finding)) return "RACE-GLOBAL";
@@ -440,6 +453,7 @@ std::string variant_of_tile_race(const Finding& finding) {
 
 std::string variant_of_race(const Finding& finding, const Run* run) {
   if (!finding.other) return "";
+  if (is_in_cluster(finding)) return is_beyond_life(finding) ? "" : "race";
   if (race_id(finding) == "RACE-WAW") return variant_of_stores(finding, run);
   return is_tile_race(finding) ? variant_of_tile_race(finding) : "";
 }
@@ -518,7 +532,8 @@ std::vector<messages::Gap> party_gaps(const Finding& finding, const std::string&
           {"writer", line_of(both_write ? at.where : writer.where)},
           {"lines", lines},
           {"name", short_name(at.object)},
-          {"difference", difference.empty() ? "their indices" : difference}};
+          {"difference", difference.empty() ? "their indices" : difference},
+          {"detail", finding.detail}};
 }
 
 bool is_between_two(const Finding& finding) {
@@ -575,7 +590,7 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
                                                          {"n", run->c_before.cols}}));
   if (finding.kind == FindingKind::will_spill) d.verdict = Verdict::partial;
 
-  if (is_between_two(finding) && finding.other) {
+  if (is_between_two(finding) && finding.other && !is_beyond_life(finding)) {
     d.details.push_back(party(noun(at), at));
     d.details.push_back(party(noun(*finding.other), *finding.other) + times(finding));
   } else {

@@ -225,6 +225,32 @@ TEST_CASE("who reads and writes decides what is said of a race and of a copy") {
   CHECK(headline().find("stopped itself") == std::string::npos);
 }
 
+TEST_CASE("between blocks of a cluster it is the cluster's barrier that is missing") {
+  auto race = finding(FindingKind::shared_race,
+                      access(AccessType::load, 44, MemorySpace::shared, "part", 64, 4096, 3));
+  race.other = access(AccessType::store, 38, MemorySpace::shared, "part", 64, 4096, 5);
+  race.other->block.x = race.at.block.x + 1;
+  const auto diagnosis = [&race] {
+    return diagnose(reporting(race, [](const Matrix& a) { return a.cols > 16; }));
+  };
+  const std::string beside =
+      "line 44 reads element 16 of part while line 38, in another block of the cluster, writes it: "
+      "no barrier of the cluster stands between them";
+  CHECK(diagnosis().id == "BARRIER-CLUSTER");
+  CHECK(diagnosis().headline == beside);
+  std::swap(race.at, *race.other);  // which of them comes first is chance
+  CHECK(diagnosis().id == "BARRIER-CLUSTER");
+  CHECK(diagnosis().headline == beside);
+  CHECK(diagnosis().details.size() == 2);
+
+  race.detail = "line 38 reaches shared memory of block (0,0,0) of its cluster, which has ended";
+  race.other->where = {};  // no access of that block is the other party
+  CHECK(diagnosis().id == "BARRIER-CLUSTER");
+  CHECK(diagnosis().headline == race.detail);
+  CHECK(diagnosis().next_step.find("before any block ends") != std::string::npos);
+  CHECK(diagnosis().details == std::vector<std::string>{"thread (5, 0), block (1, 0)"});
+}
+
 TEST_CASE("a line of a header is named with its file") {
   auto early = finding(FindingKind::uninitialised_read,
                        access(AccessType::load, 41, MemorySpace::shared, "tile", 4, 64, 0));

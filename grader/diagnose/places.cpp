@@ -158,7 +158,7 @@ Diagnosis name_places(const Evidence& evidence, const Case& c, const std::vector
         all([&](int i, int j, const Place& p) { return p.row % r == i % r && p.col % q == j % q; });
     if (!whole) continue;
     gaps.emplace_back("tile", size_text(r, q));
-    return say("TILE-MAP", "blocks", gaps);
+    return say("TILE-MAP", some_twice(places) ? "repeated" : "blocks", gaps);
   }
   return say("TILE-MAP", product ? "all" : "copy", gaps);
 }

@@ -400,6 +400,17 @@ TEST_CASE("places and accumulators") {
         "TILE-MAP", "inside each 16 x 16 tile rows and columns");
   check("rows of a thread's tile reversed", moved([](int& i, int&) { i = i / 4 * 4 + 3 - i % 4; }),
         "TILE-MAP", "inside each 4 x 4 tile");
+  const auto of_wide = [&](const Kernel& kernel) {
+    return diagnose(evidence(kernel, ElementType::float32, even, {16, 112, 24}));
+  };
+  const Diagnosis exchanged = of_wide(moved([](int&, int& j) {
+    j = j < 16 ? j + 80 : j >= 80 && j < 96 ? j - 80 : j;
+  }));
+  CHECK(exchanged.headline == "whole 4 x 4 tiles of C change places");
+  const Diagnosis repeated = of_wide(moved([](int&, int& j) { j = j >= 80 ? j - 80 : j; }));
+  CHECK(repeated.id == "TILE-MAP");
+  CHECK(repeated.headline.find("whole 4 x 4 tiles of C hold what belongs to others") == 0);
+  CHECK(repeated.next_step.find("C[0][80] holds what belongs to C[0][0].") == 0);
   const auto summed = [](auto before) {
     return each([=](Call& c, int i, int j) {
       double sum = 0;

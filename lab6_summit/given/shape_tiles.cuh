@@ -195,7 +195,7 @@ __device__ void store_rows(const float (&sums)[COUNT], float (&rows)[8][40], Mat
 }
 
 /// Stores four sums of a row of C, as far as they exist.
-__device__ inline void store_four(MatrixView<float> c, int row, int col, float4 sum) {
+GEMM_LAB_DEVICE inline void store_four(MatrixView<float> c, int row, int col, float4 sum) {
   if (rows_aligned(c) && c.cols % 4 == 0) {
     if (row < c.rows && col < c.cols) *reinterpret_cast<float4*>(&c(row, col)) = sum;
   } else if (row < c.rows) {
@@ -226,7 +226,7 @@ struct Piece {
 };
 
 /// piece = 16 bytes that begin `shift` bytes, 0 to 15, behind the beginning of the 32 bytes x, y.
-__device__ inline void take_shifted(Piece& piece, uint4 x, uint4 y, int shift) {
+GEMM_LAB_DEVICE inline void take_shifted(Piece& piece, uint4 x, uint4 y, int shift) {
   const unsigned all[] = {x.x, x.y, x.z, x.w, y.x, y.y, y.z, y.w};
   unsigned w[5];
 #pragma unroll
@@ -237,7 +237,7 @@ __device__ inline void take_shifted(Piece& piece, uint4 x, uint4 y, int shift) {
 }
 /// piece = the next `left` elements, of 2 bytes each, of a row that ends, then zeros.
 template <typename T>
-__device__ void take_elements(Piece& piece, const T* from, int left) {
+GEMM_LAB_DEVICE void take_elements(Piece& piece, const T* from, int left) {
   const auto* const bits = reinterpret_cast<const unsigned short*>(from);
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
@@ -248,7 +248,7 @@ __device__ void take_elements(Piece& piece, const T* from, int left) {
 }
 
 template <typename T>
-__device__ void store_piece(T* to, const Piece& piece) {
+GEMM_LAB_DEVICE void store_piece(T* to, const Piece& piece) {
   *reinterpret_cast<uint4*>(to) =
       make_uint4(piece.words[0], piece.words[1], piece.words[2], piece.words[3]);
 }

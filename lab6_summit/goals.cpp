@@ -397,7 +397,7 @@ const std::vector<grader::Goal> goals = {
      .parameters = {{"slack", 1.1}},
      .measure = requests_of_inputs,
      .bound = requests_of_pieces,
-     .at = {{9, 2047, 21}, {21, 9, 2049}}},
+     .at = {{9, 2047, 21}}},
     registers_only("6.4.1"),
 
     blocks_for_all("6.4.2", whole_tiles, 48),

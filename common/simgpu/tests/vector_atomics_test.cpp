@@ -166,7 +166,7 @@ struct alignas(64) MapBytes {
 };
 
 std::string reduction(const std::string& op, const std::string& fence, const std::string& store,
-                      const std::string& form = "2d") {
+                      const std::string& form = "2d", const std::string& at = "12, 2") {
   return ptx_module(R"(
 .shared .align 128 .b8 tile[128];
 .visible .entry k(.param .align 64 .b8 map[128])
@@ -178,8 +178,8 @@ std::string reduction(const std::string& op, const std::string& fence, const std
   bar.sync 0;
   setp.ne.u32 %p1, %r1, 0; @%p1 bra E;
   cp.reduce.async.bulk.tensor.)" +
-                    form + ".global.shared::cta." + op +
-                    R"(.tile.bulk_group [%rd1, {12, -1}], [tile];
+                    form + ".global.shared::cta." + op + ".tile.bulk_group [%rd1, {" + at +
+                    R"(}], [tile];
   cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
 E:
   ret;
@@ -221,9 +221,9 @@ TEST_CASE("cp.reduce.async.bulk.tensor: operations, and the tensor's edges", "[p
     std::vector<u32> words(48, 9), want = words;
     const LaunchReport r = reduce(reduction(c.op, kFence, kWords), c.type, &words);
     CHECK(to_text(r.findings) == "");
-    // Of the box, row 0 and columns 4 to 7 lie outside. Four blocks, each one time.
+    // Of the box, row 1 and columns 4 to 7 lie outside. Four blocks, each one time.
     for (u32 i = 0; i < 4; ++i)
-      for (int block = 0; block < 4; ++block) want[12 + i] = c.once(want[12 + i], 8 + i);
+      for (int block = 0; block < 4; ++block) want[44 + i] = c.once(want[44 + i], i);
     CHECK(words == want);
     CHECK(r.total.bulk_store.requests == 4);
     CHECK(r.total.bulk_store.bytes == 4 * 16);
@@ -231,15 +231,39 @@ TEST_CASE("cp.reduce.async.bulk.tensor: operations, and the tensor's edges", "[p
   const std::string halves =
       "mov.b16 %h1, 0x3c00; shl.b32 %r3, %r1, 1; add.u32 %r3, %r2, %r3; st.shared.b16 [%r3], %h1;";
   std::vector<u32> words(24, 0);
-  CHECK(to_text(reduce(reduction("add", kFence, halves), TensorType::f16, &words).findings) == "");
-  CHECK(words[6] == 0x44004400);  // 4.0 and 4.0
-  CHECK(words[7] == 0x44004400);
+  const std::string of_halves = reduction("add", kFence, halves, "2d", "8, 2");
+  CHECK(to_text(reduce(of_halves, TensorType::f16, &words).findings) == "");
+  for (u32 i = 20; i < 24; ++i) CHECK(words[i] == 0x44004400);  // 4.0 and 4.0
   const std::string floats =
       "cvt.rn.f32.u32 %r4, %r1; shl.b32 %r3, %r1, 2; "
       "add.u32 %r3, %r2, %r3; st.shared.b32 [%r3], %r4;";
   words.assign(48, 0);
   CHECK(to_text(reduce(reduction("add", kFence, floats), TensorType::f32, &words).findings) == "");
-  CHECK(words[15] == bits(44.0f));
+  CHECK(words[47] == bits(12.0f));
+}
+
+// As measured on an H200.
+TEST_CASE(
+    "cp.reduce.async.bulk.tensor: where hardware refuses a box, and what it stores beyond rows",
+    "[proxy][tma][finding]") {
+  std::vector<u32> words(48, 9);
+  const std::vector<u32> before = words;
+  for (const auto& [at, why] : {std::pair{"12, -1", "a store or a reduction may not"},
+                                {"-4, 0", "a store or a reduction may not"},
+                                {"13, 2", "multiples of 16 bytes"}}) {
+    INFO(at);
+    const LaunchReport r =
+        reduce(reduction("add", kFence, kWords, "2d", at), TensorType::u32, &words);
+    REQUIRE(!of_kind(r, FindingKind::trap).empty());
+    CHECK(of_kind(r, FindingKind::trap)[0].detail.find(why) != std::string::npos);
+    CHECK(words == before);
+  }
+  // A row of 13 words ends within 16 bytes, and all of these are reached.
+  const auto narrow = [](TensorMap* m) { m->last[0] = 12; };
+  CHECK(
+      to_text(reduce(reduction("add", kFence, kWords), TensorType::u32, &words, narrow).findings) ==
+      "");
+  for (u32 i = 0; i < 4; ++i) CHECK(words[44 + i] == 9 + 4 * i);
 }
 
 TEST_CASE("cp.reduce.async.bulk.tensor: mistakes are found", "[proxy][tma][finding]") {

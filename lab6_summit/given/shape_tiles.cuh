@@ -268,6 +268,23 @@ struct Realigned {
   MatrixView<T> to;
 };
 
+/// Row r of a, or behind those, of b.
+template <typename T>
+struct RowCopy {
+  const T* from;
+  T* to;
+  int cols;
+};
+template <typename T>
+__device__ RowCopy<T> row_of(const Realigned<T>& a, const Realigned<T>& b, int r) {
+  const int of_b = r - a.from.rows;
+  RowCopy<T> row_b = {&b.from(of_b, 0), &b.to(of_b, 0), b.from.cols};
+  // Values are chosen, not where they come from: the compiler would copy parameters to local memory.
+  asm("" : "+l"(row_b.from), "+l"(row_b.to), "+r"(row_b.cols));
+  if (of_b >= 0) return row_b;
+  return {&a.from(r, 0), &a.to(r, 0), a.from.cols};
+}
+
 // ---- launches
 
 template <typename L>

@@ -13,10 +13,7 @@ template <typename T>
 __global__ void realign(Realigned<T> a, Realigned<T> b) {
   constexpr int V = VEC<T>;  // elements of a piece
   for (int r = blockIdx.y; r < a.from.rows + b.from.rows; r += gridDim.y) {
-    const bool of_a = r < a.from.rows;
-    const int row = of_a ? r : r - a.from.rows, cols = of_a ? a.from.cols : b.from.cols;
-    const T* const from = of_a ? &a.from(row, 0) : &b.from(row, 0);
-    T* const to = of_a ? &a.to(row, 0) : &b.to(row, 0);
+    const auto [from, to, cols] = row_of(a, b, r);
     // The row begins so many elements behind a multiple of 16 bytes.
     const int shift = reinterpret_cast<std::size_t>(from) % 16 / sizeof(T);
     const int col0 = (blockIdx.x * REALIGN_THREADS * PIECES + threadIdx.x) * V;

@@ -12,9 +12,24 @@
 
 namespace simgpu::exec {
 
+namespace {
+/// Whether nvcc makes this access a part of a wider one (count/struct_copies.hpp).
+bool is_part(count::PartOfCopy part, const std::uint64_t (&address)[kLanes], std::uint32_t mask) {
+  if (part.whole == 0) return false;
+  for (unsigned i = 0; i < kLanes; ++i)
+    if (((mask >> i) & 1u) != 0 && (address[i] - part.place) % part.whole != 0) return false;
+  return true;
+}
+}  // namespace
+
 void count_global(BlockRun& run, const Op& op, AccessType type,
                   const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes) {
   Counters& c = run.worker->counters;
+  if (const count::PartOfCopy part = run.launch->program->parts_of_copies[op.site];
+      is_part(part, address, mask)) {
+    if (part.place != 0) return;
+    bytes = part.whole;
+  }
   GlobalCounts total;
   total.requests = 1;
   // Usually all lanes reach one allocation; else each gets its share, and the first lane's one the

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/simgpu/check/async_proxy.hpp"
+#include "common/simgpu/count/struct_copies.hpp"
 #include "common/simgpu/exec/math_calls.hpp"
 #include "common/simgpu/exec/op.hpp"
 #include "common/simgpu/ptx/module.hpp"
@@ -225,10 +226,11 @@ struct Program {
   bool uses_proxy = false;    ///< mbarriers, bulk copies or wgmma
   bool uses_cluster = false;  ///< its barrier, or its blocks' shared memory
   std::vector<SharedArray> shared;
-  std::vector<Merge> merges;           ///< by site
-  std::vector<std::uint32_t> site_pc;  ///< by site
-  std::uint32_t slots = 0;             ///< address patterns
-  std::uint32_t moves = 0;             ///< tallies of cp.async and ldmatrix
+  std::vector<Merge> merges;                       ///< by site
+  std::vector<count::PartOfCopy> parts_of_copies;  ///< by site
+  std::vector<std::uint32_t> site_pc;              ///< by site
+  std::uint32_t slots = 0;                         ///< address patterns
+  std::uint32_t moves = 0;                         ///< tallies of cp.async and ldmatrix
   std::uint32_t guard_sites = 0;
   std::uint32_t static_shared_bytes = 0;
   /// where dynamic shared memory starts, behind the static arrays

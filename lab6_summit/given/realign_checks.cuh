@@ -6,7 +6,7 @@ template <typename T>
 __global__ void realigned_kernel(MatrixView<const T> a, MatrixView<const T> b,
                                  MatrixView<float> c) {
   const int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * 32 + threadIdx.x;
-  if (row >= c.rows || col >= c.cols) return;
+  if (!(row < c.rows && col < c.cols)) return;
   float sum = 0;
   for (int k = 0; k < a.cols; ++k)
     sum += static_cast<float>(a(row, k)) * static_cast<float>(b(k, col));

@@ -122,14 +122,14 @@ GEMM_LAB_DEVICE void wgmma(float (&d)[COUNT], std::uint64_t a, std::uint64_t b) 
 
 /// sums = the steps of this warp's rows of a tile.
 template <typename L, int COUNT>
-__device__ void multiply_steps(float (&sums)[COUNT], typename L::Shared& shared,
+__device__ void multiply_steps(float (&sums)[COUNT], typename L::Shared& own,
                                PlaceOf<L::STAGES>& place, Steps steps) {
   const int warpgroup = threadIdx.x / 128;
 #pragma unroll
   for (int i = 0; i < COUNT; ++i) sums[i] = 0;
   for (int t = steps.first; t < steps.end; ++t, place.advance()) {
-    auto& stage = shared.ring[place.stage];
-    shared.full[place.stage].wait(place.parity);
+    auto& stage = own.ring[place.stage];
+    own.full[place.stage].wait(place.parity);
     wgmma_fence(sums);
 #pragma unroll
     for (int k = 0; k < L::BK; k += 16)
@@ -137,23 +137,22 @@ __device__ void multiply_steps(float (&sums)[COUNT], typename L::Shared& shared,
                            descriptor(&stage.b[0][k][0], sizeof(stage.b[0])));
     wgmma_commit();
     wgmma_wait(sums);
-    if (threadIdx.x % 32 == 0) shared.empty[place.stage].arrive();
+    if (threadIdx.x % 32 == 0) own.empty[place.stage].arrive();
   }
 }
 
 /// Orders the boxes of a tile's steps; called by one thread.
 template <typename L>
-__device__ void copy_steps(typename L::Shared& shared, PlaceOf<L::STAGES>& place,
-                           const CUtensorMap& a, const CUtensorMap& b, TileOrigin tile,
-                           Steps steps) {
+__device__ void copy_steps(typename L::Shared& own, PlaceOf<L::STAGES>& place, const CUtensorMap& a,
+                           const CUtensorMap& b, TileOrigin tile, Steps steps) {
   for (int t = steps.first; t < steps.end; ++t, place.advance()) {
-    auto& stage = shared.ring[place.stage];
-    Barrier& full = shared.full[place.stage];
-    shared.empty[place.stage].wait(place.parity ^ 1);
-    full.arrive_and_expect(sizeof stage);
-    copy_box(stage.a, a, tile.row, t * L::BK, full);
+    auto& stage = own.ring[place.stage];
+    Barrier& arrived = own.full[place.stage];
+    own.empty[place.stage].wait(place.parity ^ 1);
+    arrived.arrive_and_expect(sizeof stage);
+    copy_box(stage.a, a, tile.row, t * L::BK, arrived);
     for (int j = 0; j < L::BN / 64; ++j)
-      copy_box(stage.b[j], b, t * L::BK, tile.col + 64 * j, full);
+      copy_box(stage.b[j], b, t * L::BK, tile.col + 64 * j, arrived);
   }
 }
 

@@ -16,15 +16,12 @@
 #include <string>
 #include <vector>
 
+#include "grader/author/sweep/beside_cublas.cuh"
 #include "lab5_tensor_core/solution/wgmma.cu"
 
 #include "lab6_summit/solution/tensor_shapes.cu"
 
 namespace {
-
-struct Extents {
-  int m, n, k;
-};
 
 template <typename T>
 __global__ void fill(T* data, std::size_t count, unsigned seed) {
@@ -35,10 +32,7 @@ __global__ void fill(T* data, std::size_t count, unsigned seed) {
     data[i] = T(2 * curand_uniform(&state) - 1);
 }
 
-/// The worst and the sum of |C - AB| / (u |A||B|) over the elements of some rows, u = 2^-24.
-struct Errors {
-  double worst, sum;
-};
+/// Compares every row_step-th row of C.
 template <typename T>
 __global__ void compare(MatrixView<const T> a, MatrixView<const T> b, MatrixView<const float> c,
                         int row_step, Errors* errors) {
@@ -50,26 +44,8 @@ __global__ void compare(MatrixView<const T> a, MatrixView<const T> b, MatrixView
         static_cast<double>(static_cast<float>(a(row, k))) * static_cast<float>(b(k, col));
     sum += product, size += fabs(product);
   }
-  const double off = fabs(c(row, col) - sum) / (size * 0x1p-24);
-  const double units = off <= 1e30 ? off : 1e30;  // NaN too
-  atomicAdd(&errors->sum, units);
-  atomicMax(reinterpret_cast<unsigned long long*>(&errors->worst),
-            static_cast<unsigned long long>(__double_as_longlong(units)));
+  add_error(errors, c(row, col), sum, size);
 }
-
-/// Memory of the device.
-template <typename T>
-class Buffer {
- public:
-  explicit Buffer(std::size_t count) { CUDA_CHECK(cudaMalloc(&data_, count * sizeof(T))); }
-  ~Buffer() { cudaFree(data_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  T* get() const { return data_; }
-
- private:
-  T* data_ = nullptr;
-};
 
 template <typename T>
 struct Candidate {
@@ -230,12 +206,6 @@ class Bench {
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
   int pairs_ = 0, outputs_ = 0;
 };
-
-std::string name_of(const Extents& e) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%dx%dx%d", e.m, e.n, e.k);
-  return text;
-}
 
 template <typename T>
 void print_speed(const char* type, const Bench<T>& bench, const std::vector<Extents>& shapes,

@@ -16,14 +16,11 @@
 #include <string>
 #include <vector>
 
+#include "grader/author/sweep/beside_cublas.cuh"
 #include "grader/author/sweep/three_wgmma.hpp"
 #include "lab6_summit/solution/three_products.cu"
 
 namespace {
-
-struct Extents {
-  int m, n, k;
-};
 
 /// What A and B hold. graded: the factors of a product lie between 2^-100 and 2^100 (about 1e-30 and
 /// 1e30), the products themselves between 2^-12 and 2^12, in any order.
@@ -48,10 +45,7 @@ __global__ void fill(MatrixView<float> m, Data data, bool is_b, unsigned seed) {
   m(row, col) = x;
 }
 
-/// The worst and the sum of |C - AB| / (u |A||B|) over the elements of some rows.
-struct Errors {
-  double worst, sum;
-};
+/// Compares every row_step-th row of C.
 __global__ void compare(MatrixView<const float> a, MatrixView<const float> b,
                         MatrixView<const float> c, int row_step, Errors* errors) {
   const int row = blockIdx.y * row_step, col = blockIdx.x * blockDim.x + threadIdx.x;
@@ -61,26 +55,8 @@ __global__ void compare(MatrixView<const float> a, MatrixView<const float> b,
     const double product = static_cast<double>(a(row, k)) * b(k, col);
     sum += product, size += fabs(product);
   }
-  const double off = fabs(c(row, col) - sum) / (size * 0x1p-24);
-  const double units = off <= 1e30 ? off : 1e30;  // NaN too
-  atomicAdd(&errors->sum, units);
-  atomicMax(reinterpret_cast<unsigned long long*>(&errors->worst),
-            static_cast<unsigned long long>(__double_as_longlong(units)));
+  add_error(errors, c(row, col), sum, size);
 }
-
-/// Memory of the device.
-template <typename T>
-class Buffer {
- public:
-  explicit Buffer(std::size_t count) { CUDA_CHECK(cudaMalloc(&data_, count * sizeof(T))); }
-  ~Buffer() { cudaFree(data_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  T* get() const { return data_; }
-
- private:
-  T* data_ = nullptr;
-};
 
 using View = MatrixView<const float>;
 struct Candidate {
@@ -221,10 +197,6 @@ class Bench {
   cublasHandle_t cublas_ = nullptr;
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
-
-std::string name_of(const Extents& e) {
-  return std::to_string(e.m) + "x" + std::to_string(e.n) + "x" + std::to_string(e.k);
-}
 
 void print_speed(const std::vector<Extents>& shapes, const std::vector<std::vector<Row>>& rows) {
   std::printf("\n==== speed beside cuBLAS in FP32: TFLOP/s, and the ratio (least and most)\n");

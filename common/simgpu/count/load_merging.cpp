@@ -285,22 +285,15 @@ bool ends_piece(const Instruction& instruction) {
       return space == Space::shared || space == Space::generic;
     case Opcode::ld:
       return instruction.mod.release_acquire;
-    case Opcode::bar_sync:
-    case Opcode::bar_arrive:
-    case Opcode::bar_red:
-    case Opcode::bar_warp_sync:
-    case Opcode::membar:
-    case Opcode::fence:
     case Opcode::cp_async:
     case Opcode::cp_async_wait_group:
     case Opcode::cp_async_wait_all:
     case Opcode::stmatrix:
-    case Opcode::call:
       return true;
     case Opcode::wmma_store:
       return space != Space::global;
     default:
-      return false;
+      return ptx::orders_memory(instruction.op);
   }
 }
 

@@ -35,28 +35,23 @@ bool ends_piece(const Instruction& instruction, Opcode but) {
              instruction.mod.space != Space::shared && instruction.mod.space != Space::local;
     case Opcode::atom:
     case Opcode::red:
-    case Opcode::bar_sync:
-    case Opcode::bar_arrive:
-    case Opcode::bar_red:
-    case Opcode::bar_warp_sync:
-    case Opcode::membar:
-    case Opcode::fence:
-    case Opcode::call:
       return true;
     default:
-      return false;
+      return ptx::orders_memory(instruction.op);
   }
 }
 
 class Finder {
  public:
   explicit Finder(const ptx::Function& function)
-      : function_(function), parts_(function.body.size()) {}
+      : function_(function),
+        parts_(function.body.size()),
+        is_base_(function.registers.size(), false) {}
 
   std::vector<PartOfCopy> run() {
     for (const ptx::BasicBlock& block : ptx::build_control_flow(function_).blocks) {
       for (std::uint32_t i = block.begin; i < block.end; ++i) visit(i);
-      for (const Opcode op : {Opcode::ld, Opcode::st}) flush(op);
+      flush_all();
     }
     return std::move(parts_);
   }
@@ -82,18 +77,19 @@ class Finder {
       const Key key = {at.index, size_of(instruction.mod.type), instruction.mod.non_coherent,
                        at.bits - place};
       pending_[instruction.op == Opcode::st][key].emplace(place, i);
+      if (!is_base_[at.index]) bases_.push_back(at.index);
+      is_base_[at.index] = true;
     }
     ptx::for_each_register(function_, instruction, [&](std::uint32_t reg, bool is_write) {
-      if (is_write && is_base(reg))
-        for (const Opcode op : {Opcode::ld, Opcode::st}) flush(op);
+      if (is_write && is_base_[reg]) flush_all();
     });
   }
 
-  bool is_base(std::uint32_t reg) const {
-    for (const auto& of_kind : pending_)
-      for (const auto& [key, window] : of_kind)
-        if (key.base == reg) return true;
-    return false;
+  void flush_all() {
+    flush(Opcode::ld);
+    flush(Opcode::st);
+    for (const std::uint32_t reg : bases_) is_base_[reg] = false;
+    bases_.clear();
   }
 
   void flush(Opcode op) {
@@ -117,6 +113,8 @@ class Finder {
   const ptx::Function& function_;
   std::vector<PartOfCopy> parts_;
   std::map<Key, Window> pending_[2];  ///< loads, stores
+  std::vector<std::uint32_t> bases_;  ///< of those, since the last flush_all
+  std::vector<bool> is_base_;         ///< by register
 };
 
 }  // namespace

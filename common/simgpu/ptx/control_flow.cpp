@@ -32,6 +32,23 @@ bool ends_flow(const Instruction& instruction) {
   }
 }
 
+bool orders_memory(Opcode op) {
+  switch (op) {
+    case Opcode::bar_sync:
+    case Opcode::bar_arrive:
+    case Opcode::bar_red:
+    case Opcode::bar_warp_sync:
+    case Opcode::cluster_arrive:
+    case Opcode::cluster_wait:
+    case Opcode::membar:
+    case Opcode::fence:
+    case Opcode::call:
+      return true;
+    default:
+      return false;
+  }
+}
+
 ControlFlow build_control_flow(const Function& function) {
   ControlFlow flow;
   const auto size = static_cast<std::uint32_t>(function.body.size());

@@ -11,6 +11,9 @@ namespace simgpu::ptx {
 /// Whether control never reaches the next instruction.
 bool ends_flow(const Instruction& instruction);
 
+/// Barriers, fences and calls: accesses before and after one may not become one access.
+bool orders_memory(Opcode op);
+
 /// Calls visit(register, is_write) for every register of `instruction`, the guard included. A
 /// register read and written is visited twice, reads first.
 template <typename Visit>

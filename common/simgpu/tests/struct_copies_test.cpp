@@ -60,6 +60,7 @@ TEST_CASE("what lies between two halves keeps them apart", "[counts]") {
   CHECK(between("add.u32 %r2, %r1, 1;\n") == kOnce);
   CHECK(between("st.global.u32 [%rd2+512], %r1;\n") == kTwice);
   CHECK(between("bar.sync 0;\n") == kTwice);
+  CHECK(between("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n") == kTwice);
   CHECK(between("add.u64 %rd2, %rd2, 0;\n") == kTwice);
   CHECK(between("bra L;\nL:\n") == kTwice);
   const std::size_t later = kStores.find("st.global", 1);

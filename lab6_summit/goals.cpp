@@ -56,7 +56,8 @@ double idle_bytes(const Observed& o) {
   return static_cast<double>(o.total.async_bytes_idle);
 }
 double requests_of_inputs(const Observed& o) {
-  return static_cast<double>(o.a.load.requests + o.b.load.requests);
+  return static_cast<double>(o.a.load.requests + o.a.atomic.requests + o.b.load.requests +
+                             o.b.atomic.requests);
 }
 double multiply_adds(const Observed& o) {
   return static_cast<double>(o.total.fma_f32 + o.total.mul_f32);

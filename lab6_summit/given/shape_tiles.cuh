@@ -4,6 +4,9 @@
 
 #include "lab6_summit/given/wgmma_parts.cuh"
 
+/// Rows of C on their way, 32 columns: with 40, eight rows begin in 4 x 8 different banks.
+using RowsOfC = float[8][40];
+
 /// A tile (BM, BN) of C in steps of 64 terms, for 16-bit factors. A warpgroup multiplies 64 rows; one
 /// thread of one more warp orders copies. RESIDENT blocks share a multiprocessor.
 template <typename T_, int BM_, int BN_, int RESIDENT_>
@@ -18,17 +21,17 @@ struct Tile {
     T b[BN / 64][BK][64];  // boxes of (BK, 64), rows along n
   };
   // Of 227 KB: 1 KB to begin at a multiple of 1024, 2 KB for barriers and what the system takes.
-  static constexpr int ROOM = 227 * 1024 / RESIDENT - 3 * 1024 - WARPS * 1280;
+  static constexpr int ROOM = 227 * 1024 / RESIDENT - 3 * 1024 - WARPS * int{sizeof(RowsOfC)};
   static constexpr int STAGES = ROOM / int{sizeof(Stage)} < 8 ? ROOM / int{sizeof(Stage)} : 8;
-  static constexpr int LD = BN + 8;  // 8 rows begin in 4 x 8 different banks
+  static constexpr int LD = BN + 8;  // as with RowsOfC
 
   struct Shared {
     union {
       Stage ring[STAGES];
       float part[BM][LD];  // of the sums of a tile that a cluster shares, when the ring has ended
     };
-    Barrier full[STAGES], empty[STAGES];   // all bytes are there; all warps have multiplied them
-    alignas(16) float rows[WARPS][8][40];  // of C, on their way; 8 x 40: as with LD
+    Barrier full[STAGES], empty[STAGES];  // all bytes are there; all warps have multiplied them
+    alignas(16) RowsOfC rows[WARPS];
   };
 };
 
@@ -162,8 +165,8 @@ __device__ void copy_steps(typename L::Shared& own, PlaceOf<L::STAGES>& place, c
 /// neighbours are in other lanes: eight rows of 32 columns at a time go through shared memory, so that
 /// the lanes of a warp store whole rows of 128 bytes.
 template <int COUNT>
-__device__ void store_rows(const float (&sums)[COUNT], float (&rows)[8][40], MatrixView<float> c,
-                           int row0, int col0) {
+__device__ void store_rows(const float (&sums)[COUNT], RowsOfC& rows, MatrixView<float> c, int row0,
+                           int col0) {
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
   const bool aligned = rows_aligned(c) && c.cols % 4 == 0;
 #pragma unroll
@@ -230,7 +233,7 @@ GEMM_LAB_DEVICE inline void take_shifted(Piece& piece, uint4 x, uint4 y, int shi
   unsigned w[5];
 #pragma unroll
   for (int i = 0; i < 5; ++i)  // all[i + shift / 4], by indices that are known
-    w[i] = shift < 8 ? shift < 4 ? all[i] : all[i + 1] : shift < 12 ? all[i + 2] : all[(i + 3) % 8];
+    w[i] = shift < 8 ? shift < 4 ? all[i] : all[i + 1] : shift < 12 ? all[i + 2] : all[i + 3];
 #pragma unroll
   for (int i = 0; i < 4; ++i) piece.words[i] = __funnelshift_r(w[i], w[i + 1], shift % 4 * 8);
 }
@@ -258,6 +261,12 @@ template <typename T>
 int whole_lines(MatrixView<const T> m) {
   constexpr int LINE = 128 / sizeof(T);
   return ceil_div(m.cols, LINE) * LINE;
+}
+
+template <typename T>
+bool rows_at_lines(MatrixView<const T> m) {
+  constexpr int LINE = 128 / sizeof(T);
+  return reinterpret_cast<std::size_t>(m.data) % 128 == 0 && m.ld % LINE == 0;
 }
 
 /// A matrix and the copy of it whose rows begin at lines; no rows: nothing to copy.

@@ -43,7 +43,8 @@ __global__ void realign(Realigned<T> a, Realigned<T> b) {
   }
 }
 
-/// Which of the factors have to be copied, so that rows begin at multiples of 16 bytes.
+/// Which of the factors are copied: those that TMA cannot read, whose rows do not begin at multiples of 16
+/// bytes, or more.
 struct Copies {
   bool a, b;
 };
@@ -189,7 +190,8 @@ constexpr Choice<typename L::T> choice(float alone, float full, float off_lines)
   return {L::BM, L::BN, L::RESIDENT, alone, full, off_lines, multiply<L>};
 }
 
-/// Measured on an H200: docs/results/h200/tensor-shapes.txt.
+/// From products whose blocks all ran in one or two rounds on an H200: docs/results/h200/tensor-shapes.txt;
+/// off lines from the end of tuning-lab-6.txt.
 template <typename T>
 const Choice<T> table[] = {
     choice<Tile<T, 128, 256, 1>>(0.71f, 0.71f, 1.25f),
@@ -248,8 +250,7 @@ struct Chosen {
 template <typename T>
 Chosen<T> choose(MatrixView<const T> a, MatrixView<const T> b) {
   const int processors = multiprocessors();
-  const Copies needed = copies_needed(a, b),
-               off_lines = {a.ld != whole_lines(a), b.ld != whole_lines(b)};
+  const Copies needed = copies_needed(a, b), off_lines = {!rows_at_lines(a), !rows_at_lines(b)};
   Chosen<T> best = {};
   float least = 0;
   for (int all_copied = 0; all_copied < 2; ++all_copied) {

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "common/kernel.cuh"
 
@@ -15,6 +17,25 @@ inline std::string name_of(const Extents& e) {
   std::snprintf(text, sizeof text, "%dx%dx%d", e.m, e.n, e.k);
   return text;
 }
+
+/// What a program was asked for: `M,N,K ...`, behind `--errors` for the errors alone. Without shapes the
+/// squares of the tables, then `others`. Ends the program at what it cannot read.
+struct Arguments {
+  bool timed;
+  std::vector<Extents> shapes;
+
+  Arguments(int argc, char** argv, const std::vector<Extents>& others)
+      : timed(argc < 2 || std::string(argv[1]) != "--errors") {
+    for (int i = timed ? 1 : 2; i < argc; ++i) {
+      Extents e{};
+      if (std::sscanf(argv[i], "%d,%d,%d", &e.m, &e.n, &e.k) != 3) std::exit(4);
+      shapes.push_back(e);
+    }
+    if (!shapes.empty()) return;
+    for (const int n : {512, 1024, 2048, 4096, 8192, 1025, 2049, 4095}) shapes.push_back({n, n, n});
+    shapes.insert(shapes.end(), others.begin(), others.end());
+  }
+};
 
 /// Memory of the device.
 template <typename T>

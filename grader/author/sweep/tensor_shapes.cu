@@ -271,23 +271,10 @@ void run(const char* type, bool tiles, bool timed, const std::vector<Extents>& s
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::vector<Extents> shapes;
-  const bool timed = argc < 2 || std::string(argv[1]) != "--errors";
-  for (int i = timed ? 1 : 2; i < argc; ++i) {
-    Extents e{};
-    if (std::sscanf(argv[i], "%d,%d,%d", &e.m, &e.n, &e.k) != 3) return 4;
-    shapes.push_back(e);
-  }
-  if (shapes.empty()) {
-    for (const int n : {512, 1024, 2048, 4096, 8192, 1025, 2049, 4095}) shapes.push_back({n, n, n});
-    for (const Extents& e : {Extents{64, 8192, 8192},
-                             {16, 8192, 8192},
-                             {8192, 64, 8192},
-                             {8192, 8192, 256},
-                             {256, 256, 16384}})
-      shapes.push_back(e);  // flat, flatter, thin, an outer product nearly, deep
-  }
-  run<__nv_bfloat16>("BF16", true, timed, shapes);
-  run<__half>("FP16", false, timed, shapes);
+  const Arguments asked(
+      argc, argv,  // flat, flatter, thin, an outer product nearly, deep
+      {{64, 8192, 8192}, {16, 8192, 8192}, {8192, 64, 8192}, {8192, 8192, 256}, {256, 256, 16384}});
+  run<__nv_bfloat16>("BF16", true, asked.timed, asked.shapes);
+  run<__half>("FP16", false, asked.timed, asked.shapes);
   return 0;
 }

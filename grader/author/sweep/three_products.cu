@@ -249,19 +249,9 @@ void print_tiles(const Bench& bench, const std::vector<Extents>& shapes,
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::vector<Extents> shapes;
-  const bool timed = argc < 2 || std::string(argv[1]) != "--errors";
-  for (int i = timed ? 1 : 2; i < argc; ++i) {
-    Extents e{};
-    if (std::sscanf(argv[i], "%d,%d,%d", &e.m, &e.n, &e.k) != 3) return 4;
-    shapes.push_back(e);
-  }
-  if (shapes.empty()) {
-    for (const int n : {512, 1024, 2048, 4096, 8192, 1025, 2049, 4095}) shapes.push_back({n, n, n});
-    for (const Extents& e :
-         {Extents{64, 8192, 8192}, {8192, 64, 8192}, {8192, 8192, 256}, {256, 256, 16384}})
-      shapes.push_back(e);  // flat, thin, an outer product nearly, deep
-  }
+  const auto [timed, shapes] =
+      Arguments(argc, argv,  // flat, thin, an outer product nearly, deep
+                {{64, 8192, 8192}, {8192, 64, 8192}, {8192, 8192, 256}, {256, 256, 16384}});
   Bench bench;
   std::vector<std::vector<Row>> rows;
   for (const Extents& e : shapes) rows.push_back(bench.measure(e, timed));

@@ -55,6 +55,9 @@ double started_copies(const Observed& o) {
 double idle_bytes(const Observed& o) {
   return static_cast<double>(o.total.async_bytes_idle);
 }
+double made_elsewhere(const Observed& o) {
+  return static_cast<double>(o.made_elsewhere);
+}
 double requests_of_inputs(const Observed& o) {
   return static_cast<double>(o.a.load.requests + o.a.atomic.requests + o.b.load.requests +
                              o.b.atomic.requests);
@@ -133,7 +136,7 @@ double shared_bytes(const Extents& e, const Parameters& p, std::uint64_t) {
   return 4 * (padded / p.at("WM") + padded / p.at("WN"));
 }
 
-/// A's fragments, for each tile of C, and B once, to be transposed.
+/// The fragments of one factor, for each tile of C, and B once: to be transposed, or as much for sums.
 double bytes_of_fragments(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   const double once = static_cast<double>(e.k * e.n * static_cast<std::int64_t>(bytes));
   return padded_products(e, p, bytes) / p.at("BN") * static_cast<double>(bytes) + once;
@@ -157,6 +160,14 @@ const char* const narrow_copies =
 const char* const not_by_wgmma =
     "Threads read more of the tiles than A's fragments, once per tile of C: both parts of B are "
     "for wgmma to read.";
+const char* const not_from_tensor_cores =
+    "C was computed again with tensor cores that double their products, and did not double: what "
+    "they compute does not reach C.";
+const char* const passed_again =
+    "A factor passes through memory once more. As the first factor, from registers, wgmma takes B "
+    "as it lies.";
+const char* const fragments_again =
+    "Threads read more of the tiles than B's fragments, once per tile of C: A is for wgmma to read.";
 const char* const padding =
     "Many products are made of rows or columns that C does not have: a large tile hangs over the "
     "edge of a thin matrix. Choose a tile for the shape.";
@@ -307,12 +318,24 @@ grader::Goal parts_read_by_wgmma(const char* stage) {
           .at = aligned_and_ragged};
 }
 
-grader::Goal no_scratch(const char* stage, std::vector<Extents> at) {
+grader::Goal fragments_of_b(const char* stage) {
+  return {.stage = stage,
+          .key = "shared_bytes",
+          .what = "bytes read from shared memory by threads",
+          .diagnosis = "NO-REUSE",
+          .missed = fragments_again,
+          .parameters = {{"BM", 64}, {"BN", 64}, {"BK", 32}, {"slack", 1.05}},
+          .measure = grader::shared_bytes_read,
+          .bound = bytes_of_fragments,
+          .at = aligned_and_ragged};
+}
+
+grader::Goal no_scratch(const char* stage, std::vector<Extents> at, const char* missed) {
   return {.stage = stage,
           .key = "scratch_sectors",
           .what = "sectors of scratch memory",
           .diagnosis = "SCRATCH",
-          .missed = parts_in_memory,
+          .missed = missed,
           .parameters = {},
           .measure = scratch_sectors,
           .bound = grader::nothing,
@@ -403,7 +426,7 @@ const std::vector<grader::Goal> goals = {
 
     blocks_for_all("6.4.2", whole_tiles, 48),
     fixed_order("6.4.2", whole_tiles),
-    no_scratch("6.4.2", whole_tiles),
+    no_scratch("6.4.2", whole_tiles, parts_in_memory),
     stored_once("6.4.2", whole_tiles),
     grader::brought_by_tma("6.4.2", whole_tiles),
     registers_only("6.4.2"),
@@ -422,6 +445,21 @@ const std::vector<grader::Goal> goals = {
     fixed_order("6.4.3", whole_tiles),
     grader::brought_by_tma("6.4.3", whole_tiles),
     registers_only("6.4.3"),
+
+    {.stage = "6.4.4",
+     .key = "made_elsewhere",
+     .what = "elements of C that tensor cores take no part in",
+     .diagnosis = "IDLE-TENSOR",
+     .missed = not_from_tensor_cores,
+     .parameters = {},
+     .measure = made_elsewhere,
+     .bound = grader::nothing,
+     .doubled = true},
+    grader::brought_by_tma("6.4.4", whole_tiles),
+    no_scratch("6.4.4", whole_tiles, passed_again),
+    fragments_of_b("6.4.4"),
+    no_conflicts("6.4.4"),
+    registers_only("6.4.4"),
 };
 
 const grader::GoalList registered("lab6_summit", goals);

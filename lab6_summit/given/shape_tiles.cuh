@@ -7,23 +7,33 @@
 /// Rows of C on their way, 32 columns: with 40, eight rows begin in 4 x 8 different banks.
 using RowsOfC = float[8][40];
 
-/// A tile (BM, BN) of C in steps of 64 terms, for 16-bit factors. A warpgroup multiplies 64 rows; one
-/// thread of one more warp orders copies. RESIDENT blocks share a multiprocessor.
+/// Eight rows of C on their way, 64 columns, twice. With 68, rows 0, 2, 5 and 7 begin in banks 0, 8, 20, 28.
+using ColumnsOfC = float[2][8][68];
+
+/// A tile (BM, BN) of C in steps of 128 bytes along K. A warpgroup multiplies 64 rows of 16-bit factors, or
+/// 64 columns of floats, whose product is made transposed; one thread of one more warp orders copies.
+/// RESIDENT blocks share a multiprocessor.
 template <typename T_, int BM_, int BN_, int RESIDENT_>
 struct Tile {
   using T = T_;
-  static constexpr int BM = BM_, BN = BN_, BK = 64, RESIDENT = RESIDENT_;
-  static constexpr int WARPS = BM / 16, THREADS = WARPS * 32 + 32;
+  static constexpr bool TRANSPOSED = std::is_same_v<T, float>;
+  static constexpr int BM = BM_, BN = BN_, BK = 128 / sizeof(T), RESIDENT = RESIDENT_;
+  static constexpr int WARPS = (TRANSPOSED ? BN : BM) / 16;
+  static constexpr int SUMS = (TRANSPOSED ? BM : BN) / 2;  // of a thread
+  // Where a thread has 128 sums and its part of the other factor too, it needs more registers than there
+  // are for each. Only whole warpgroups can leave some to others: then there is one that copies.
+  static constexpr bool MOVES_REGISTERS = TRANSPOSED && SUMS == 128;
+  static constexpr int THREADS = WARPS * 32 + (MOVES_REGISTERS ? 128 : 32);
 
   /// What one step multiplies, swizzled as copy_box does it.
   struct alignas(1024) Stage {
     T a[BM][BK];           // (BM, BK), rows along k
-    T b[BN / 64][BK][64];  // boxes of (BK, 64), rows along n
+    T b[BN / BK][BK][BK];  // boxes of (BK, BK), rows along n
   };
   // Of 227 KB: 1 KB to begin at a multiple of 1024, 2 KB for barriers and what the system takes.
   static constexpr int ROOM = 227 * 1024 / RESIDENT - 3 * 1024 - WARPS * int{sizeof(RowsOfC)};
   static constexpr int STAGES = ROOM / int{sizeof(Stage)} < 8 ? ROOM / int{sizeof(Stage)} : 8;
-  static constexpr int LD = BN + 8;  // as with RowsOfC
+  static constexpr int LD = TRANSPOSED ? BN + 4 : BN + 8;  // as with ColumnsOfC, or RowsOfC
 
   struct Shared {
     union {
@@ -31,7 +41,7 @@ struct Tile {
       float part[BM][LD];  // of the sums of a tile that a cluster shares, when the ring has ended
     };
     Barrier full[STAGES], empty[STAGES];  // all bytes are there; all warps have multiplied them
-    alignas(16) RowsOfC rows[WARPS];
+    alignas(16) std::conditional_t<TRANSPOSED, ColumnsOfC[WARPS / 4], RowsOfC[WARPS]> rows;
   };
 };
 
@@ -100,10 +110,6 @@ __device__ inline Steps steps_of(int rank, int blocks, int all) {
                "}, " described ", 1, 1, 1, 0, 1;"                                       \
                : __VA_ARGS__                                                            \
                : "l"(a), "l"(b))
-#define REGISTERS_96                                                                                \
-  REGISTERS_64                                                                                      \
-  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82" \
-  ", %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
 #define WGMMA_16_OF(type)                                                    \
   if constexpr (COUNT == 32)                                                 \
     WGMMA_16("64", type, REGISTERS_32, "%32, %33", SUMS_16(0), SUMS_16(16)); \
@@ -154,8 +160,8 @@ __device__ void copy_steps(typename L::Shared& own, PlaceOf<L::STAGES>& place, c
     own.empty[place.stage].wait(place.parity ^ 1);
     arrived.arrive_and_expect(sizeof stage);
     copy_box(stage.a, a, tile.row, t * L::BK, arrived);
-    for (int j = 0; j < L::BN / 64; ++j)
-      copy_box(stage.b[j], b, t * L::BK, tile.col + 64 * j, arrived);
+    for (int j = 0; j < L::BN / L::BK; ++j)
+      copy_box(stage.b[j], b, t * L::BK, tile.col + L::BK * j, arrived);
   }
 }
 
@@ -237,7 +243,11 @@ GEMM_LAB_DEVICE inline void take_shifted(Piece& piece, uint4 x, uint4 y, int shi
 #pragma unroll
   for (int i = 0; i < 4; ++i) piece.words[i] = __funnelshift_r(w[i], w[i + 1], shift % 4 * 8);
 }
-/// piece = the next `left` elements, of 2 bytes each, of a row that ends, then zeros.
+/// piece = the next `left` elements of a row that ends, then zeros.
+GEMM_LAB_DEVICE inline void take_elements(Piece& piece, const float* from, int left) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) piece.words[i] = i < left ? __float_as_uint(from[i]) : 0;
+}
 template <typename T>
 GEMM_LAB_DEVICE void take_elements(Piece& piece, const T* from, int left) {
   const auto* const bits = reinterpret_cast<const unsigned short*>(from);

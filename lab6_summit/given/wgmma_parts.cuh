@@ -45,6 +45,42 @@ GEMM_LAB_HOST_DEVICE int tile_count(MatrixView<float> c) {
   REGISTERS_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
 #define REGISTERS_64 \
   REGISTERS_48 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define REGISTERS_96                                                                                \
+  REGISTERS_64                                                                                      \
+  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82" \
+  ", %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define REGISTERS_128                                                                            \
+  REGISTERS_96                                                                                   \
+  ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111" \
+  ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+
+// The product in TF32 for n columns, and the registers of a, as asm wants them.
+#define WGMMA_TF32(n, sums, a0, a1, a2, a3, described, ...)                                      \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" n "k8.f32.tf32.tf32 {" sums "}, {" a0 ", " a1 \
+               ", " a2 ", " a3 "}, " described ", 1, 1, 1;"                                      \
+               : __VA_ARGS__                                                                     \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b))
+
+/// Starts d += a * b, (64, 2 COUNT) by the four warps of a warpgroup, 8 along k, in TF32: a in registers,
+/// b described. Registers of d lie as in 5.4. Neither a nor d may be touched before wgmma_wait.
+template <int COUNT>
+GEMM_LAB_DEVICE void wgmma(float (&d)[COUNT], const unsigned (&a)[4], std::uint64_t b) {
+  if constexpr (COUNT == 16)
+    WGMMA_TF32("32", REGISTERS_16, "%16", "%17", "%18", "%19", "%20", SUMS_16(0));
+  else if constexpr (COUNT == 32)
+    WGMMA_TF32("64", REGISTERS_32, "%32", "%33", "%34", "%35", "%36", SUMS_16(0), SUMS_16(16));
+  else if constexpr (COUNT == 48)
+    WGMMA_TF32("96", REGISTERS_48, "%48", "%49", "%50", "%51", "%52", SUMS_16(0), SUMS_16(16),
+               SUMS_16(32));
+  else if constexpr (COUNT == 64)
+    WGMMA_TF32("128", REGISTERS_64, "%64", "%65", "%66", "%67", "%68", SUMS_64);
+  else if constexpr (COUNT == 96)
+    WGMMA_TF32("192", REGISTERS_96, "%96", "%97", "%98", "%99", "%100", SUMS_64, SUMS_16(64),
+               SUMS_16(80));
+  else
+    WGMMA_TF32("256", REGISTERS_128, "%128", "%129", "%130", "%131", "%132", SUMS_64, SUMS_16(64),
+               SUMS_16(80), SUMS_16(96), SUMS_16(112));
+}
 
 /// wgmma_fence and wgmma_wait, for these sums. Neither instruction names d: without the empty asm the
 /// compiler may move what writes d behind the fence, and what reads it before the wait.

@@ -75,29 +75,6 @@ __device__ inline void load_fragment(float (&x)[4], const float (&tile)[BM][BK],
   }
 }
 
-// Registers of a, as asm wants them, and the instruction for tiles of n columns, n / 2 registers of d.
-#define WGMMA_TF32(n, sums, a0, a1, a2, a3, described, ...)                                      \
-  asm volatile("wgmma.mma_async.sync.aligned.m64n" n "k8.f32.tf32.tf32 {" sums "}, {" a0 ", " a1 \
-               ", " a2 ", " a3 "}, " described ", 1, 1, 1;"                                      \
-               : __VA_ARGS__                                                                     \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b))
-
-/// Starts d += a * b, (64, BN) by the four warps of a warpgroup, 8 along k, in TF32: a in registers,
-/// b described. Registers of d lie as in 5.4. Neither a nor d may be touched before wgmma_wait.
-template <int COUNT>
-GEMM_LAB_DEVICE void wgmma(float (&d)[COUNT], const unsigned (&a)[4], std::uint64_t b) {
-  if constexpr (COUNT == 16)
-    WGMMA_TF32("32", REGISTERS_16, "%16", "%17", "%18", "%19", "%20", SUMS_16(0));
-  else if constexpr (COUNT == 32)
-    WGMMA_TF32("64", REGISTERS_32, "%32", "%33", "%34", "%35", "%36", SUMS_16(0), SUMS_16(16));
-  else if constexpr (COUNT == 48)
-    WGMMA_TF32("96", REGISTERS_48, "%48", "%49", "%50", "%51", "%52", SUMS_16(0), SUMS_16(16),
-               SUMS_16(32));
-  else
-    WGMMA_TF32("128", REGISTERS_64, "%64", "%65", "%66", "%67", "%68", SUMS_16(0), SUMS_16(16),
-               SUMS_16(32), SUMS_16(48));
-}
-
 // ---- C
 
 /// Stores the (16, BN) sums of a warp whose first is (row0, col0), as far as C exists. What is not

@@ -1,8 +1,8 @@
-// Lab 6, 6.4.1 to 6.4.3: tensor cores at every shape. You will learn to bring rows that begin anywhere
+// Lab 6, 6.4.1 to 6.4.4: tensor cores at every shape. You will learn to bring rows that begin anywhere
 // to where TMA can read them, to let blocks of a cluster share a tile and add its sums through their
-// shared memory, and to choose tile and cluster by the time that they take.
+// shared memory, to choose tile and cluster by the time that they take, and to feed TF32 from registers.
 #include "common/matrix.hpp"
-#include "lab6_summit/given/shape_tiles.cuh"
+#include "lab6_summit/given/tf32_tiles.cuh"
 
 // ---- 6.4.1: rows that begin anywhere
 
@@ -123,18 +123,21 @@ __global__ void __launch_bounds__(L::THREADS, L::RESIDENT)
   const int blocks = cluster_size(), cluster = blockIdx.x / blocks, warp = threadIdx.x / 32;
   const Steps steps = steps_of(cluster_rank(), blocks, (depth + L::BK - 1) / L::BK);
   PlaceOf<L::STAGES> place;
-  for (int n = cluster; n < tile_count<L::BM, L::BN>(c); n += gridDim.x / blocks) {
-    const TileOrigin tile = tile_origin<L::BM, L::BN>(n, c);
-    if (warp < L::WARPS) {
-      float sums[L::BN / 2];  // (64, BN) by the warpgroup, (16, BN) by this warp
-      multiply_steps<L>(sums, shared, place, steps);
+  if (warp < L::WARPS) {
+    take_registers<L>();
+    for (int n = cluster; n < tile_count<L::BM, L::BN>(c); n += gridDim.x / blocks) {
+      float sums[L::SUMS];
+      make_sums<L>(sums, shared, place, steps);
       if (blocks == 1)
-        store_rows(sums, shared.rows[warp], c, tile.row + warp * 16, tile.col);
+        store_tile<L>(sums, shared, c, tile_origin<L::BM, L::BN>(n, c));
       else
-        keep_part<L>(sums, shared);
-    } else if (threadIdx.x % 32 == 0) {
-      copy_steps<L>(shared, place, a, b, tile, steps);
+        keep_tile<L>(sums, shared);
     }
+  } else {
+    leave_registers<L>();
+    for (int n = cluster; n < tile_count<L::BM, L::BN>(c); n += gridDim.x / blocks)
+      if (threadIdx.x == L::WARPS * 32)
+        copy_steps<L>(shared, place, a, b, tile_origin<L::BM, L::BN>(n, c), steps);
   }
   if (blocks > 1) add_parts<L>(shared.part, c, tile_origin<L::BM, L::BN>(cluster, c));
 }
@@ -193,13 +196,24 @@ constexpr Choice<typename L::T> choice(float alone, float full, float off_lines)
 /// From products whose blocks all ran in one or two rounds on an H200: docs/results/h200/tensor-shapes.txt;
 /// off lines from the end of tuning-lab-6.txt.
 template <typename T>
-const Choice<T> table[] = {
+const Choice<T> table[6] = {
     choice<Tile<T, 128, 256, 1>>(0.71f, 0.71f, 1.25f),
     choice<Tile<T, 128, 192, 1>>(0.54f, 0.54f, 1.35f),
     choice<Tile<T, 128, 128, 1>>(0.36f, 0.36f, 1.5f),
     choice<Tile<T, 64, 128, 2>>(0.25f, 0.44f, 1.9f),
     choice<Tile<T, 128, 64, 2>>(0.25f, 0.48f, 1.9f),
     choice<Tile<T, 64, 64, 3>>(0.20f, 0.42f, 1.9f),
+};
+
+/// In TF32 a tensor core makes half as many products at a time. Off lines as above.
+template <>
+inline const Choice<float> table<float>[6] = {
+    choice<Tile<float, 256, 128, 1>>(1.42f, 1.42f, 1.25f),
+    choice<Tile<float, 192, 128, 1>>(1.12f, 1.12f, 1.35f),
+    choice<Tile<float, 128, 128, 1>>(0.74f, 0.74f, 1.5f),
+    choice<Tile<float, 128, 64, 2>>(0.55f, 1.06f, 1.9f),
+    choice<Tile<float, 64, 128, 2>>(0.55f, 1.06f, 1.9f),
+    choice<Tile<float, 64, 64, 3>>(0.37f, 0.95f, 1.9f),
 };
 
 /// About how many microseconds a product takes with this tile and `splits` blocks per tile.
@@ -276,6 +290,85 @@ void gemm_tensor_shapes(MatrixView<const In> a, MatrixView<const In> b, MatrixVi
   const Chosen<In> best = choose(a, b);
   const ReadyForTma<In> ready(a, b, best.copies, stream);
   best.tile->multiply(ready.a(), ready.b(), c, best.splits, stream);
+}
+
+// ---- 6.4.4: TF32
+
+/// What a lane has of the first factor, from column k0 on: of the rows g and g + 8 of a (16, 8) the elements
+/// at column t = lane % 4, then those at t + 4. FRAGMENTS of them, one after the other along k.
+template <typename L, int FRAGMENTS>
+__device__ void load_rows(unsigned (&rows)[FRAGMENTS][4], const typename L::Stage& stage, int k0) {
+  const int col = column_of_b(), t = threadIdx.x % 4;
+  // TODO(6.4.4) Columns col and col + 1 of B's rows k0 + t, k0 + t + 4, ...: two neighbours at a time.
+  //             Box col / 32 has them; in it TMA has swizzled the chunks of 16 bytes.
+  // >>> skeleton
+  // rows[0][0] = unwritten<unsigned>() + __float_as_uint(stage.b[col / 32][k0 + t][0]);
+  // <<< skeleton
+  // >>> solution
+#pragma unroll
+  for (int i = 0; i < 2 * FRAGMENTS; ++i) {
+    const int k = k0 + 4 * i + t, chunk = col % 32 / 4 ^ k % 8;
+    const float2 two = *reinterpret_cast<const float2*>(&stage.b[col / 32][k][chunk * 4 + col % 4]);
+    rows[i / 2][i % 2 * 2] = __float_as_uint(two.x);
+    rows[i / 2][i % 2 * 2 + 1] = __float_as_uint(two.y);
+  }
+  // <<< solution
+}
+
+/// Starts the products of half a step, from column k0 on.
+template <typename L, int FRAGMENTS, int COUNT>
+__device__ void start_half(float (&sums)[COUNT], const unsigned (&rows)[FRAGMENTS][4],
+                           const typename L::Stage& stage, int k0) {
+  wgmma_fence(sums);
+#pragma unroll
+  for (int i = 0; i < FRAGMENTS; ++i) wgmma(sums, rows[i], descriptor(&stage.a[0][k0 + i * 8]));
+  wgmma_commit();
+}
+
+/// sums = the steps of this warp's columns of a tile, begun when the first place is full. While tensor cores
+/// multiply one half of a step, the fragments of the next half are loaded.
+template <typename L, int COUNT>
+__device__ void multiply_transposed(float (&sums)[COUNT], typename L::Shared& own,
+                                    PlaceOf<L::STAGES>& place, Steps steps) {
+  constexpr int HALF = L::BK / 2;
+#pragma unroll
+  for (int i = 0; i < COUNT; ++i) sums[i] = 0;
+  unsigned first[HALF / 8][4], second[HALF / 8][4];
+  if (steps.first < steps.end) {
+    own.full[place.stage].wait(place.parity);
+    load_rows<L>(first, own.ring[place.stage], 0);
+  }
+  for (int t = steps.first; t < steps.end; ++t) {
+    const int now = place.stage;
+    // TODO(6.4.4) The first half is loaded: start it, load the second one and start that, too. When only
+    //             that is under way (wgmma_wait_but_one), place.advance(): load the first half of the
+    //             next step, if there is one, from its place. Then wait for all; place `now` is empty.
+    // >>> skeleton
+    // start_half<L>(sums, first, own.ring[now], 0);
+    // sums[0] += unwritten<float>();
+    // <<< skeleton
+    // >>> solution
+    const auto& stage = own.ring[now];
+    start_half<L>(sums, first, stage, 0);
+    load_rows<L>(second, stage, HALF);
+    start_half<L>(sums, second, stage, HALF);
+    wgmma_wait_but_one();
+    place.advance();
+    if (t + 1 < steps.end) {
+      own.full[place.stage].wait(place.parity);
+      load_rows<L>(first, own.ring[place.stage], 0);
+    }
+    wgmma_wait(sums);
+    if (threadIdx.x % 32 == 0) own.empty[now].arrive();
+    // <<< solution
+  }
+}
+
+/// Float in memory, TF32 in the tensor cores.
+template <typename In, typename Out>
+void gemm_tf32_shapes(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
+                      cudaStream_t stream) {
+  gemm_tensor_shapes(a, b, c, stream);
 }
 
 // The kernel that 6.4.1 is judged by:

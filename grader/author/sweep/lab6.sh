@@ -2,7 +2,7 @@
 # lab6.sh NAME FILE: measures a part of lab 6 on this machine's GPU, a Hopper, beside cuBLAS, and writes FILE.
 #
 #     three_products    FP32 by three products of TF32: docs/results/h200/three-products.txt
-#     tensor_shapes     16-bit tensor cores at every shape: docs/results/h200/tensor-shapes.txt
+#     tensor_shapes     tensor cores at every shape, 16-bit and TF32: docs/results/h200/tensor-shapes.txt
 #
 # GEMM_LAB_COMMIT= names the commit where the sources were sent without their history. Needs nvcc and cuBLAS.
 set -u
@@ -14,16 +14,17 @@ case ${2:-} in '' | -*) usage ;; esac
 file=$2
 case $1 in
     three_products)
-        sources=("$here/three_products.cu" "$here/three_wgmma.cu")
+        programs=("$here/three_products.cu $here/three_wgmma.cu")
         about="C = A * B in FP32, all row-major, dense. Times are of zero-mean data, uniform in [-1, 1); positive data is uniform in (0, 1];
 graded factors lie between 2^-100 and 2^100, about 1e-30 and 1e30. Errors are those of up to 1024 rows against FP64,
 u = 2^-24. All kernels of a shape take turns in one process: 9 rounds of about 10 ms each."
         ;;
     tensor_shapes)
-        sources=("$here/tensor_shapes.cu")
-        about="C = A * B, A and B in BF16 or FP16, sums and C in FP32, all row-major, dense; data uniform in (-1, 1]. Errors are those of
-up to 512 rows against FP64, u = 2^-24. A product's A, B and C are others than those of the product before, so that nothing
-of them is in the L2 cache. cuBLAS, 5.4 and 6.4.3 take turns in one process: 9 rounds of about 10 ms each."
+        programs=("$here/tensor_shapes.cu" "-DGEMM_LAB_TF32 $here/tensor_shapes.cu")
+        about="C = A * B, A and B in BF16, FP16 or float for TF32, sums and C in FP32, all row-major, dense; data uniform in (-1, 1]. Errors
+are those of up to 512 rows against FP64, u = 2^-24, in TF32 with what rounding A and B takes. A product's A, B and C are others
+than those of the product before, so that nothing of them is in the L2 cache. cuBLAS, lab 5's kernel and lab 6's take turns in
+one process: 9 rounds of about 10 ms each."
         ;;
     *) usage ;;
 esac
@@ -38,9 +39,17 @@ arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr
 work=$(mktemp -d) || exit 3
 trap 'rm -rf "$work"' EXIT
 [ "$arch" = 90 ] || fail "no Hopper GPU: wgmma runs on compute capability 9.0 alone"
-"$nvcc" -O3 -std=c++17 -I. -gencode arch=compute_90a,code=sm_90a "${sources[@]}" -lcublas -o "$work/bench" || exit 1
+compilers=()
+for i in "${!programs[@]}"; do
+    # shellcheck disable=SC2086
+    "$nvcc" -O3 -std=c++17 -I. -gencode arch=compute_90a,code=sm_90a ${programs[i]} -lcublas -o "$work/bench$i" &
+    compilers+=($!)
+done
+for one in "${compilers[@]}"; do wait "$one" || exit 1; done
 when=$(date -u '+%Y-%m-%d %H:%M UTC')
-"$work/bench" >"$work/table" || fail "the measurement broke off: '$file' is as it was"
+for i in "${!programs[@]}"; do
+    "$work/bench$i" >>"$work/table" || fail "the measurement broke off: '$file' is as it was"
+done
 {
     echo "${gpu%%,*}, driver${gpu#*,}, CUDA $cuda (nvcc -O3, sm_90a), commit $commit, $when."
     echo "$about A ratio is"

@@ -1,5 +1,6 @@
 // Speed and accuracy of lab 6's tensor cores at every shape beside cuBLAS, tile by tile and size by size:
-// docs/results/h200/tensor-shapes.txt. grader/author/sweep/lab6.sh compiles and runs it, on Hopper.
+// docs/results/h200/tensor-shapes.txt. grader/author/sweep/lab6.sh compiles it twice, for factors of 16 bits
+// and, with GEMM_LAB_TF32, for TF32, and runs it, on Hopper.
 //
 //     tensor_shapes [M,N,K ...]              those shapes; without any, the ones of the table
 //     tensor_shapes --errors M,N,K [...]     the errors alone, each product once: for compute-sanitizer
@@ -60,6 +61,14 @@ struct Row {
   double worst = 0, mean = 0;             ///< errors in u(|A||B|)
 };
 
+/// What the kernels are called for factors of this type.
+template <typename T>
+constexpr bool IS_TF32 = std::is_same_v<T, float>;
+template <typename T>
+constexpr const char* OF_LAB_5_NAME = IS_TF32<T> ? "5.4b" : "5.4";
+template <typename T>
+constexpr const char* CHOSEN_NAME = IS_TF32<T> ? "6.4.4" : "6.4.3";
+
 constexpr int CUBLAS = 0, OF_LAB_5 = 1, CHOSEN = 2, REALIGNED = 3, TILES = 4;
 
 template <typename T>
@@ -76,10 +85,12 @@ class Bench {
     CUDA_CHECK(cudaEventCreate(&end_));
     candidates = {
         {"cuBLAS", [this](View a, View b, MatrixView<float> c) { cublas(a, b, c); }},
-        {"5.4",
+        {OF_LAB_5_NAME<T>,
          [](View a, View b, MatrixView<float> c) { gemm_wgmma<T, float>(a, b, c, nullptr); }},
-        {"6.4.3", [](View a, View b,
-                     MatrixView<float> c) { gemm_tensor_shapes<T, float>(a, b, c, nullptr); }},
+        {CHOSEN_NAME<T>,
+         [](View a, View b, MatrixView<float> c) {
+           gemm_tensor_shapes<T, float>(a, b, c, nullptr);
+         }},
         {"realigned",
          [](View a, View b, MatrixView<float>) {
            const ReadyForTma<T> ready(a, b, choose(a, b).copies, nullptr);
@@ -167,9 +178,12 @@ class Bench {
   /// The product of the transposes, all column by column.
   void cublas(View a, View b, MatrixView<float> c) {
     const float one = 1, zero = 0;
-    const auto type = std::is_same_v<T, __half> ? CUDA_R_16F : CUDA_R_16BF;
+    const auto type = IS_TF32<T>                  ? CUDA_R_32F
+                      : std::is_same_v<T, __half> ? CUDA_R_16F
+                                                  : CUDA_R_16BF;
     cublasGemmEx(cublas_, CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows, a.cols, &one, b.data, type,
-                 b.ld, a.data, type, a.ld, &zero, c.data, CUDA_R_32F, c.ld, CUBLAS_COMPUTE_32F,
+                 b.ld, a.data, type, a.ld, &zero, c.data, CUDA_R_32F, c.ld,
+                 IS_TF32<T> ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
                  CUBLAS_GEMM_DEFAULT);
   }
 
@@ -211,8 +225,9 @@ template <typename T>
 void print_speed(const char* type, const Bench<T>& bench, const std::vector<Extents>& shapes,
                  const std::vector<std::vector<Row>>& rows) {
   std::printf("\n==== %s beside cuBLAS: TFLOP/s, and the ratio (least and most)\n", type);
-  std::printf("%-18s %8s %9s %7s  %9s %7s %15s   %-14s %s\n", "M x N x K", "cuBLAS", "5.4", "ratio",
-              "6.4.3", "ratio", "", "tile / splits", "copies in us");
+  std::printf("%-18s %8s %9s %7s  %9s %7s %15s   %-14s %s\n", "M x N x K", "cuBLAS",
+              OF_LAB_5_NAME<T>, "ratio", CHOSEN_NAME<T>, "ratio", "", "tile / splits",
+              "copies in us");
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const Extents& e = shapes[i];
     const auto tflops = [&](int which) { return 2e-12 * e.m * e.n * e.k / rows[i][which].seconds; };
@@ -232,7 +247,7 @@ template <typename T>
 void print_errors(const char* type, const Bench<T>& bench, const std::vector<Extents>& shapes,
                   const std::vector<std::vector<Row>>& rows) {
   std::printf("\n==== %s: errors in u(|A||B|), the worst and the mean\n", type);
-  std::printf("%-18s %19s %19s %19s", "M x N x K", "cuBLAS", "5.4", "6.4.3");
+  std::printf("%-18s %19s %19s %19s", "M x N x K", "cuBLAS", OF_LAB_5_NAME<T>, CHOSEN_NAME<T>);
   if (bench.candidates.size() > TILES) std::printf(" %19s", "any tile and split");
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     std::printf("\n%-18s", name_of(shapes[i]).c_str());
@@ -274,7 +289,11 @@ int main(int argc, char** argv) {
   const Arguments asked(
       argc, argv,  // flat, flatter, thin, an outer product nearly, deep
       {{64, 8192, 8192}, {16, 8192, 8192}, {8192, 64, 8192}, {8192, 8192, 256}, {256, 256, 16384}});
+#ifdef GEMM_LAB_TF32
+  run<float>("TF32", true, asked.timed, asked.shapes);
+#else
   run<__nv_bfloat16>("BF16", true, asked.timed, asked.shapes);
   run<__half>("FP16", false, asked.timed, asked.shapes);
+#endif
   return 0;
 }

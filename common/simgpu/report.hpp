@@ -86,6 +86,12 @@ struct Access {
   std::uint64_t object_bytes = 0;
 };
 
+/// Bytes begin to end - 1 of an object.
+struct ByteRange {
+  std::uint64_t begin = 0, end = 0;
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
+
 struct Finding {
   FindingKind kind{};
   std::string kernel;  ///< demangled
@@ -93,6 +99,10 @@ struct Finding {
   std::optional<Access> other;    ///< races: the other party; use_after_free: none
   std::string detail;             ///< one sentence, complete on its own
   std::uint64_t occurrences = 1;  ///< of this kind at this line (and other line)
+  /// Uninitialised reads of shared or global memory: how many bytes of the object had been written by
+  /// then, and the first few stretches of them.
+  std::uint64_t written_bytes = 0;
+  std::vector<ByteRange> written;
 };
 
 // -------------------------------------------------------------------------------------------------

@@ -421,6 +421,38 @@ void report_fault(BlockRun& run, const Warp& w, unsigned lane, const Op& op, Acc
   });
 }
 
+namespace {
+
+/// What of the object of `f.at` had been written by then, in pieces of `step` bytes.
+template <typename WasWritten>
+void add_written(Finding& f, std::uint64_t step, WasWritten was_written) {
+  constexpr std::size_t kMostStretches = 4;
+  constexpr std::uint64_t kMostBytes = 1u << 22;  // of an array that a text can say something about
+  if (f.at.object_bytes > kMostBytes) return;
+  for (std::uint64_t byte = 0; byte < f.at.object_bytes; byte += step) {
+    if (!was_written(byte)) continue;
+    const std::uint64_t end = std::min(f.at.object_bytes, byte + step);
+    f.written_bytes += end - byte;
+    if (!f.written.empty() && f.written.back().end == byte)
+      f.written.back().end = end;
+    else if (f.written.size() < kMostStretches)
+      f.written.push_back({byte, end});
+  }
+}
+
+/// The same for an array in the shared memory of `owner`, `place` bytes from where that begins.
+void add_written_shared(const BlockRun& owner, std::uint64_t place, Finding& f) {
+  const auto& written = owner.shadow.written;
+  const unsigned shift = owner.shadow.shift;
+  const auto start = static_cast<std::uint64_t>(static_cast<std::int64_t>(place) - f.at.offset);
+  add_written(f, std::uint64_t{1} << shift, [&](std::uint64_t byte) {
+    const std::uint64_t granule = (start + byte) >> shift;
+    return granule < written.size() && written[granule] != 0;
+  });
+}
+
+}  // namespace
+
 void report_uninitialised(BlockRun& run, const Warp& w, unsigned lane, const Op& op, unsigned bytes,
                           std::uint64_t address, const Target& t) {
   run.worker->findings.add(FindingKind::uninitialised_read, op.pc, UINT32_MAX, run.number, [&] {
@@ -432,6 +464,10 @@ void report_uninitialised(BlockRun& run, const Warp& w, unsigned lane, const Op&
                                      in_space ? t.offset : address, t.space));
     f.detail =
         "reads " + std::to_string(bytes) + " bytes " + place(f.at) + " that nothing has written";
+    if (t.space == MemorySpace::shared && f.at.offset >= 0)
+      add_written_shared(t.peer != nullptr ? *t.peer : run, t.offset - memory::kSharedBase, f);
+    if (t.space == MemorySpace::global && t.allocation != nullptr && t.initialised != nullptr)
+      add_written(f, 1, [&](std::uint64_t byte) { return t.allocation->initialised[byte] != 0; });
     return f;
   });
 }

@@ -255,6 +255,8 @@ TEST_CASE("uninitialised global reads, to the byte", "[finding][init]") {
     CHECK(all.at.object == "in");
     CHECK(all.at.thread == Dim3{0, 0, 0});
     CHECK(all.occurrences == 32);
+    CHECK(all.written_bytes == 0);
+    CHECK(all.written.empty());
     gpu.device.fill(in, std::byte{1}, 40);
     gpu.device.fill(in + 41, std::byte{1}, 87);
     const Finding one =
@@ -262,6 +264,8 @@ TEST_CASE("uninitialised global reads, to the byte", "[finding][init]") {
     CHECK(one.at.thread == Dim3{10, 0, 0});
     CHECK(one.at.offset == 40);
     CHECK(one.occurrences == 1);
+    CHECK(one.written_bytes == 127);
+    CHECK(one.written == std::vector<ByteRange>{{0, 40}, {41, 128}});
     gpu.device.fill(in + 40, std::byte{1}, 1);
     CHECK(gpu.run("reads", {1, 1, 1}, {32, 1, 1}, in, out).findings.empty());
     gpu.device.mark_uninitialised(in + 64, 4);
@@ -307,6 +311,8 @@ TEST_CASE("uninitialised shared and local reads", "[finding][init]") {
     CHECK(shared.at.object == "tile");
     CHECK(shared.at.offset == 160);
     CHECK(shared.occurrences == 1);
+    CHECK(shared.written_bytes == 252);
+    CHECK(shared.written == std::vector<ByteRange>{{0, 160}, {164, 256}});
     const Finding local = found(gpu, FindingKind::uninitialised_read, "uninit_local", 4, out, 3);
     CHECK(local.at.space == MemorySpace::local);
     CHECK(local.at.thread == Dim3{1, 0, 0});

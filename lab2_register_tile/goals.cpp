@@ -15,12 +15,13 @@ using grader::Parameters;
 using grader::whole;
 
 /// Warps with TM x TN elements per thread that cover C: warps that lie wholly outside of it load
-/// nothing. They are 2 x 16 threads, or in wide blocks 1 x 32: as many as the worse of the two takes.
+/// nothing. They are 2 x 16 threads, in wide blocks 1 x 32, in narrow ones 4 x 8: as many as the worst
+/// of them takes.
 double warps(const Extents& e, const Parameters& p) {
   const auto of = [&](std::int64_t down, std::int64_t across) {
     return ceil_div(e.m, down * whole(p, "TM")) * ceil_div(e.n, across * whole(p, "TN"));
   };
-  return static_cast<double>(std::max(of(2, 16), of(1, 32)));
+  return static_cast<double>(std::max({of(2, 16), of(1, 32), of(4, 8)}));
 }
 
 double requests_of_tiles(const Extents& e, const Parameters& p, std::uint64_t) {
@@ -35,9 +36,10 @@ double sectors_of_b(const Extents& e, const Parameters& p, std::uint64_t bytes) 
          (sectors + (aligned ? 0 : 1));
 }
 
-/// One sector for each of the two rows of a request.
+/// One sector for each of the rows of a request: four in a narrow block. Lanes that lie down the rows
+/// take eight or more.
 double sectors_of_a(const Extents& e, const Parameters& p, std::uint64_t) {
-  return p.at("slack") * warps(e, p) * static_cast<double>(e.k) * 2 * p.at("TM");
+  return p.at("slack") * warps(e, p) * static_cast<double>(e.k) * 4 * p.at("TM");
 }
 
 /// Each element of C once.

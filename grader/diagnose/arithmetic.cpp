@@ -128,6 +128,50 @@ std::optional<Diagnosis> ends_at_zero(const Cases& cases) {
   return std::nullopt;
 }
 
+/// A quotient as a type holds it.
+double quotient(double sum, int by, ElementType type) {
+  if (type == ElementType::int32) return std::trunc(sum / by);
+  return type == ElementType::float64 ? sum / by : static_cast<float>(sum / by);
+}
+
+std::optional<Diagnosis> divided(const Evidence& evidence, const Cases& cases) {
+  if (!holds(cases, [&](const Case& c, int i, int j) -> std::optional<double> {
+        if (c.k == 0) return std::nullopt;
+        return quotient(c.correct[c.at(i, j)], c.k, result_type(evidence.type));
+      }))
+    return std::nullopt;
+  return say("WRONG-OPERATOR", "divided", {});
+}
+
+/// What a step makes of the sum so far, where that is more than an addition.
+struct Step {
+  const char* formula;
+  double start;
+  double (*next)(double sum, double a, double b);
+};
+constexpr Step kSteps[] = {
+    {"sum * A[i][k] + B[k][j]", 0, [](double s, double a, double b) { return s * a + b; }},
+    {"sum * B[k][j] + A[i][k]", 0, [](double s, double a, double b) { return s * b + a; }},
+    {"(sum + A[i][k]) * B[k][j]", 0, [](double s, double a, double b) { return (s + a) * b; }},
+    {"(sum + B[k][j]) * A[i][k]", 0, [](double s, double a, double b) { return (s + b) * a; }},
+    {"sum * A[i][k] * B[k][j]", 1, [](double s, double a, double b) { return s * a * b; }},
+};
+
+/// Three steps, so that everything stays exact.
+std::optional<Diagnosis> wrong_step(const Evidence& evidence, const Cases& cases) {
+  const Case& of = shown(cases);
+  const auto few = probe_case(evidence, {of.m, of.n, 3, 0, 0, 0}, 41);
+  if (!few || few->wrong == 0) return std::nullopt;
+  for (const Step& step : kSteps)
+    if (holds({*few}, [&step](const Case& c, int i, int j) {
+          double sum = step.start;
+          for (int k = 0; k < c.k; ++k) sum = step.next(sum, c.run.a.at(i, k), c.run.b.at(k, j));
+          return std::optional(sum);
+        }))
+      return say("WRONG-OPERATOR", "step", {{"step", step.formula}});
+  return std::nullopt;
+}
+
 /// The elements of one thread along one extent: `count` of them, `step` apart, in tiles of `tile`.
 struct Owned {
   int count = 1, step = 1, tile = 1;
@@ -234,6 +278,8 @@ std::optional<Diagnosis> explain_arithmetic(const Evidence& evidence, const Case
     if (!d) d = grown_factors(cases);
     if (!d) d = largest_product(cases);
     if (!d) d = ends_at_zero(cases);
+    if (!d) d = divided(evidence, cases);
+    if (!d) d = wrong_step(evidence, cases);
     if (!d) d = mixed_factors(evidence, cases, kBoth);
     if (!d) d = exchanged_sums(evidence, cases);
   }

@@ -185,131 +185,6 @@ std::optional<Diagnosis> padding_read(const Evidence& evidence) {
   return std::nullopt;
 }
 
-/// What element (i, j) of C = A * B is, and what its products are without their signs, summed.
-struct ExactSum {
-  double sum = 0, magnitude = 0;
-};
-ExactSum exact_sum(const Run& run, int i, int j) {
-  ExactSum s;
-  for (int k = 0; k < run.a.cols; ++k) {
-    const double product = run.a.at(i, k) * run.b.at(k, j);
-    s.sum += product;
-    s.magnitude += std::fabs(product);
-  }
-  return s;
-}
-
-/// All values of C have at most `bits` significant bits.
-bool has_few_bits(const Matrix& c, int bits) {
-  bool any = false;
-  for (int i = 0; i < c.rows; ++i)
-    for (int j = 0; j < c.cols; ++j) {
-      const double value = c.at(i, j);
-      if (!std::isfinite(value)) return false;
-      int exponent = 0;
-      const double mantissa = std::ldexp(std::frexp(value, &exponent), bits);
-      if (mantissa != std::floor(mantissa)) return false;
-      any |= value != 0;
-    }
-  return any;
-}
-
-double rounded_to(double value, int bits) {
-  int exponent = 0;
-  const double mantissa = std::frexp(value, &exponent);
-  return std::ldexp(std::nearbyint(std::ldexp(mantissa, bits)), exponent - bits);
-}
-
-/// C = A * B with other factors explains nearly all of the error (not quite: ties may be rounded
-/// either way, and sums have errors of their own).
-template <typename OfA, typename OfB>
-bool looks_like(const Run& run, OfA of_a, OfB of_b) {
-  const int m = run.c_before.rows, n = run.c_before.cols;
-  double before = 0, after = 0;
-  for (int i = 0; i < m; ++i)
-    for (int j = 0; j < n; ++j) {
-      double other = 0;
-      for (int k = 0; k < run.a.cols; ++k) other += of_a(run.a.at(i, k)) * of_b(run.b.at(k, j));
-      before += std::pow(run.c_after.at(i, j) - exact_sum(run, i, j).sum, 2);
-      after += std::pow(run.c_after.at(i, j) - other, 2);
-    }
-  return after < before / 25;
-}
-bool looks_rounded(const Run& run, int bits) {
-  const auto rounded = [bits](double value) { return rounded_to(value, bits); };
-  return looks_like(run, rounded, rounded);
-}
-
-/// FP32 made of two parts of 11 bits: the small part of A, or of B, is in no product, or is
-/// subtracted instead of added.
-std::optional<Diagnosis> part_lost(const Run& run) {
-  const auto whole = [](double value) { return value; };
-  const auto big = [](double value) { return rounded_to(value, 11); };
-  const auto subtracted = [&](double value) { return 2 * big(value) - value; };
-  for (const bool of_a : {true, false}) {
-    const char* const matrix = of_a ? "A" : "B";
-    if (of_a ? looks_like(run, big, whole) : looks_like(run, whole, big))
-      return say("PART-LOST", "", {{"matrix", matrix}});
-    if (of_a ? looks_like(run, subtracted, whole) : looks_like(run, whole, subtracted))
-      return say("PART-LOST", "sign", {{"matrix", matrix}});
-  }
-  if (looks_like(run, subtracted, subtracted))
-    return say("PART-LOST", "sign", {{"matrix", "A and B"}});
-  return std::nullopt;
-}
-
-/// Nearly every element is too small, by no more than K additions that cut off can lose: tensor
-/// cores do so. Rounded sums are too large as often.
-std::optional<Diagnosis> sums_cut_off(const Run& run, double factor) {
-  std::int64_t too_small = 0, total = 0;
-  for (int i = 0; i < run.c_before.rows; ++i)
-    for (int j = 0; j < run.c_before.cols; ++j) {
-      const auto [exact, magnitude] = exact_sum(run, i, j);
-      const double lost = (exact - run.c_after.at(i, j)) * (exact < 0 ? -1 : 1);
-      too_small += lost > 0 && lost <= run.a.cols * 0x1p-24 * magnitude;
-      ++total;
-    }
-  if (total == 0 || too_small < total - total / 20) return std::nullopt;
-  return say("SUMS-CUT-OFF", "", {{"factor", number(std::round(factor))}});
-}
-
-}  // namespace
-
-Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor) {
-  std::string guess;
-  if (evidence.operation == Operation::product) {
-    if (has_few_bits(run.c_after, 11))
-      guess = "result11";
-    else if (run.c_after.type != ElementType::float32 && has_few_bits(run.c_after, 24))
-      guess = "result24";
-    else if (significant_bits(evidence.type) > 11 && evidence.type != ElementType::int32 &&
-             looks_rounded(run, 11))
-      guess = "input11";
-    else if (significant_bits(evidence.type) > 8 && evidence.type != ElementType::int32 &&
-             looks_rounded(run, 8))
-      guess = "input8";
-    else if (evidence.type == ElementType::float64 && looks_rounded(run, 24))
-      guess = "input24";
-    if (guess.empty() && evidence.type == ElementType::float32) {
-      if (auto d = part_lost(run)) return *std::move(d);
-      if (auto d = sums_cut_off(run, factor)) return *std::move(d);
-    }
-  }
-  const std::string guessed = guess.empty() ? "" : messages::text("LOW-PRECISION.guess." + guess);
-  if (evidence.type == ElementType::int32) return say("LOW-PRECISION", "int", {{"guess", guessed}});
-  Diagnosis d = say(
-      "LOW-PRECISION", "",
-      {{"factor", std::isfinite(factor) ? number(std::round(factor)) : "far"}, {"guess", guessed}});
-  if (std::isfinite(factor))
-    d.details.push_back(
-        messages::text("detail.error", {{"factor", number(std::round(factor))},
-                                        {"units", number(evidence.allowed_units)},
-                                        {"bits", significant_bits(run.c_after.type)}}));
-  return d;
-}
-
-namespace {
-
 /// The lab's reference tile, unless the launch shows that this rung has one thread per element:
 /// then its block.
 Tile tile_of_launch(const Tile& lab, Operation operation, const Run& run) {
@@ -481,6 +356,8 @@ std::optional<Diagnosis> wrong_index_behind(const simgpu::Finding& finding, Exam
   if (auto d = explain_stores(e.evidence(), cases)) return d;
   if (auto d = explain_fragments(e.evidence(), cases)) return d;
   if (auto d = explain_loads(e.evidence(), cases)) return d;
+  if (outside && e.evidence().operation != Operation::product)
+    return explain_places(e.evidence(), cases);
   if (outside) return explain_indices_inside(e.evidence(), cases);
   if (auto d = explain_unwritten(e.evidence(), cases)) return d;
   return explain_simple(cases);
@@ -514,6 +391,7 @@ std::optional<Diagnosis> finding_of_the_call(Examination& e) {
     return cause;
   }
   name_race(e.evidence(), e.run(), *finding, d);
+  name_index(e.evidence(), e.run(), *finding, d);
   d.place = finding->at.where;
   return d;
 }
@@ -601,6 +479,7 @@ std::optional<Diagnosis> finding_at_another_shape(Examination& e) {
       if (auto cause = explain_indices_inside(e.evidence(), e.cases())) return cause;
     Diagnosis d = explain(*finding, e.evidence().tile, &c.run, e.evidence().type);
     name_race(e.evidence(), c.run, *finding, d);
+    name_index(e.evidence(), c.run, *finding, d);
     d.seen = seen_in(c.run);
     d.place = finding->at.where;
     return d;
@@ -680,6 +559,7 @@ constexpr Hypothesis kHypotheses[] = {
     right_on_tiny_integers,
     another_result_each_time,
     nearly_right,
+    of_cases<explain_part>,
 };
 
 }  // namespace

@@ -182,22 +182,6 @@ std::string how_far(const Access& access, const Run* run, ElementType type) {
   return fmt::format("{} past its end: it has {} elements", how, size / width);
 }
 
-/// The place right behind a row is the first one of the next row where rows follow each other: which
-/// of the two indices was too large cannot be told from an address beyond the end.
-std::string also_at(const Access& access, const Run* run, ElementType type) {
-  const Matrix* const matrix =
-      access.space == MemorySpace::global ? operand(access.object, run) : nullptr;
-  const auto width = element_width(access, run, type);
-  if (matrix == nullptr || matrix->ld == 0 || access.offset % width != 0) return "";
-  const std::int64_t index = access.offset / width, row = index / matrix->ld;
-  if (access.offset < static_cast<std::int64_t>(access.object_bytes) || row != matrix->rows)
-    return "";
-  const std::int64_t last = std::int64_t{matrix->rows} - 1;
-  return messages::text("detail.also_at",
-                        {{"one", element(access.object, row, index % matrix->ld)},
-                         {"other", element(access.object, last, matrix->ld + index % matrix->ld)}});
-}
-
 std::string times(const Finding& finding) {
   if (finding.occurrences <= 1) return "";
   return fmt::format("; {} times at this place", finding.occurrences);
@@ -421,6 +405,9 @@ bool has_fragments(const Finding& finding, const Run* run) {
   return launch == nullptr || !launch->total.tensor_ops.empty();
 }
 
+/// Bytes of an array that may have been meant to be each thread's own.
+constexpr std::uint64_t kMostOfOneThread = 512;
+
 std::string variant_of_stores(const Finding& finding, const Run* run) {
   const Access &at = finding.at, &other = *finding.other;
   if (at.space == MemorySpace::shared && at.bytes > 0 && at.object_bytes == at.bytes)
@@ -432,7 +419,7 @@ std::string variant_of_stores(const Finding& finding, const Run* run) {
   if (of_two_lines(finding)) return "lines";
   if (const std::string one = only_difference(at, other); !one.empty())
     return at.space == MemorySpace::shared && at.actor == Actor::thread &&
-                   one.starts_with("threadIdx")
+                   at.object_bytes <= kMostOfOneThread && one.starts_with("threadIdx")
                ? "shared"
                : "one";
   return at.block == other.block ? "" : "blocks";
@@ -467,14 +454,28 @@ bool is_dynamic_of_no_bytes(const Access& at) {
   return at.space == MemorySpace::shared && !at.object.empty() && at.object_bytes == 0;
 }
 
+/// Several elements in one access, of which some exist; or what is no number of elements.
+std::string variant_of_bounds(const Access& at, const Run* run, ElementType type) {
+  if (is_dynamic_of_no_bytes(at)) return "dynamic";
+  const auto width = element_width(at, run, type);
+  const char* const plain = at.space == MemorySpace::shared ? "shared" : "";
+  if (at.object.empty() || at.bytes <= width) return plain;
+  if (at.bytes % width != 0) return "bytes";
+  const bool begins_inside =
+      at.offset >= 0 && static_cast<std::uint64_t>(at.offset) < at.object_bytes;
+  return begins_inside ? "partly" : plain;
+}
+
 /// Which of a diagnosis' sentences fit: the cause is another where the place, or who is there, is.
-std::string variant_of(const Finding& finding, const Run* run) {
+std::string variant_of(const Finding& finding, const Run* run, ElementType type) {
   const Actor actor = finding.at.actor;
   switch (finding.kind) {
     case FindingKind::misaligned:
       return finding.at.space == MemorySpace::shared ? "shared" : "";
     case FindingKind::out_of_bounds:
-      return is_dynamic_of_no_bytes(finding.at) ? "dynamic" : "";
+      return variant_of_bounds(finding.at, run, type);
+    case FindingKind::deadlock:
+      return finding.detail.find("mbarrier") != std::string::npos ? "mbarrier" : "";
     case FindingKind::divergent_barrier:
       return actor == Actor::warp || actor == Actor::wgmma ? "warp" : "";
     case FindingKind::budget_exceeded:
@@ -577,11 +578,14 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
                 {"verb", verb(at)},
                 {"object", object},
                 {"how", how_far(at, run, type)},
+                {"bytes", at.bytes},
+                {"width", element_width(at, run, type)},
+                {"count", at.bytes / element_width(at, run, type)},
                 {"place", object + " (" + where + ")"},
                 {"other", finding.other ? line_of(finding.other->where) : "another line"},
                 {"detail", finding.detail},
                 {"sentence", finding.detail}};
-  Diagnosis d = say(id_of(finding), variant_of(finding, run), gaps);
+  Diagnosis d = say(id_of(finding), variant_of(finding, run, type), gaps);
   if (const simgpu::LaunchReport* launch = launch_of(finding, run);
       launch != nullptr && finding.kind == FindingKind::budget_exceeded)
     d.details.push_back(messages::text("detail.launch", {{"grid", dims(launch->grid)},
@@ -598,7 +602,18 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
                                                           {"block", coordinates(at.block)},
                                                           {"times", times(finding)}}));
   }
-  if (const std::string text = also_at(at, run, type); !text.empty()) d.details.push_back(text);
+  if (const Matrix* const matrix = operand(at.object, run);
+      matrix != nullptr && at.space == MemorySpace::global)
+    if (const std::string text = also_at(at, *matrix); !text.empty()) d.details.push_back(text);
+  const bool scratch = at.space == MemorySpace::global && operand(at.object, run) == nullptr;
+  if (finding.kind == FindingKind::uninitialised_read && !at.object.empty() &&
+      (scratch || at.space == MemorySpace::shared)) {
+    const auto width = element_width(at, run, type);
+    const std::string name = scratch ? "scratch memory" : short_name(at.object);
+    const auto elements = static_cast<std::int64_t>(at.object_bytes) / width;
+    add_stored(finding, name, width,
+               scratch ? 0 : shared_row(name, elements, tile, launch_of(finding, run)), d);
+  }
   if (engine_knows_more(finding) && !finding.detail.empty() &&
       d.headline.find(finding.detail) == std::string::npos)
     d.details.push_back(finding.detail);

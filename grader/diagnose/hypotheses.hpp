@@ -71,8 +71,27 @@ std::optional<Diagnosis> explain_indices_inside(const Evidence& evidence, const 
 /// Which element of A or B was multiplied in each step, by probes: WRONG-ELEMENT.
 std::optional<Diagnosis> explain_sources(const Evidence& evidence, const Cases& cases);
 
+/// What element (i, j) of C = A * B is, and what its products are without their signs, summed.
+struct ExactSum {
+  double sum = 0, magnitude = 0;
+};
+ExactSum exact_sum(const Run& run, int i, int j);
+
 /// Wrong only for data that is not small integers: LOW-PRECISION. `factor`: error over limit.
 Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor);
+
+/// The part of C that is wrong, as rows and columns: "rows 4..7 of every 8"; "" if it is no such part.
+std::string wrong_part(const Evidence& evidence, const Case& c);
+/// The part that is right, where the rest is wrong.
+std::string right_part(const Evidence& evidence, const Case& c);
+
+/// Nothing is known but where: WRONG-PART.
+std::optional<Diagnosis> explain_part(const Evidence& evidence, const Cases& cases);
+
+/// An access outside of A, B or C: which index went too far, seen with rows far apart. Sets the
+/// headline, the next step and the place; nothing if that cannot be seen.
+void name_index(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
+                Diagnosis& d);
 
 /// Tile edges worth trying, most likely first: the lab's own, the block's, the usual ones. All > 1.
 std::vector<int> square_tiles(const Evidence& evidence);

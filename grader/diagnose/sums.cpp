@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/core.h>
@@ -240,7 +241,7 @@ std::optional<Diagnosis> name_steps(const Profile& p, int tile) {
                       "k-tile {} ({} is added twice)",
                       k / tile, k - 1, k / tile - 1, steps(repeated.front(), repeated.back()))}});
   if (missing.empty() && repeated.size() == 1 && repeated[0] == k - 1)
-    return say("K-TILE-EXTRA", "", {{"last", k - 1}});
+    return say("K-TILE-EXTRA", "", {{"last", k - 1}, {"times", p.back()}});
   return say(
       "K-TILE-REPEATED", "",
       {{"what",
@@ -256,11 +257,50 @@ std::optional<Diagnosis> name_short_step(const Profile& p, const std::vector<int
   for (const int tile : tiles)
     for (const int step : {1, 2, 4, 8, 16, 32}) {
       if (step >= tile) break;
-      Profile windows(p.size());
-      for (int k0 = 0; k0 < k; k0 += step)
-        for (int i = k0; i < std::min(k, k0 + tile); ++i) ++windows[static_cast<std::size_t>(i)];
-      if (windows == p) return say("K-TILE-REPEATED", "step", {{"step", step}, {"tile", tile}});
+      // As many as begin before K, or as many as there are tiles.
+      for (const int end : {k, std::min(k, (k + tile - 1) / tile * step)}) {
+        Profile windows(p.size());
+        for (int k0 = 0; k0 < end; k0 += step)
+          for (int i = k0; i < std::min(k, k0 + tile); ++i) ++windows[static_cast<std::size_t>(i)];
+        if (windows == p) return say("K-TILE-REPEATED", "step", {{"step", step}, {"tile", tile}});
+      }
     }
+  return std::nullopt;
+}
+
+/// What a thread asks before it fetches an element of an operand that has nothing to do with that.
+struct Asked {
+  bool of_c;  ///< whether its column (of an element of A) or its row (of B) of C exists
+  bool of_k;  ///< whether the k exists that it fetches of the other operand
+};
+
+/// A thread that fetches an element of A and one of B for tiles of one element per thread, and asks
+/// only once whether they exist. Thread (x, y) fetches A at k = x and B at k = y of its tile.
+bool kept(const Case& c, int tile, const Asked& a, const Asked& b, int i, int j, int k) {
+  const int of_k = k % tile, k0 = k - of_k;
+  return (!a.of_c || j / tile * tile + of_k < c.n) && (!a.of_k || k0 + i % tile < c.k) &&
+         (!b.of_c || i / tile * tile + of_k < c.m) && (!b.of_k || k0 + j % tile < c.k);
+}
+
+bool counted_as_kept(const Case& c, const Counts& counts, int tile, const Asked& a,
+                     const Asked& b) {
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j)
+      for (int k = 0; k < c.k; ++k)
+        if (counts[c.at(i, j) * static_cast<std::size_t>(c.k) + static_cast<std::size_t>(k)] !=
+            (kept(c, tile, a, b, i, j, k) ? 1 : 0))
+          return false;
+  return true;
+}
+
+std::optional<Diagnosis> name_one_guard(const Tile& t, const Case& c, const Counts& counts) {
+  if (t.tm > 1 || t.tn > 1 || t.bm < 2 || t.bm != t.bn) return std::nullopt;
+  constexpr Asked kNothing{false, false}, kWays[] = {{true, false}, {false, true}, {true, true}};
+  for (const Asked& way : kWays)
+    for (const auto& [a, b, what] :
+         {std::tuple{way, way, "A and of B"}, {way, kNothing, "A"}, {kNothing, way, "B"}})
+      if (counted_as_kept(c, counts, t.bm, a, b))
+        return say("K-MISSING", "guard", {{"what", what}});
   return std::nullopt;
 }
 
@@ -313,10 +353,10 @@ std::set<Profile> profiles_of(const Case& c, const Counts& counts) {
 /// Elements without any product, others with all of theirs: places of C, not steps, are left out.
 std::optional<Diagnosis> name_empty(const Evidence& evidence, const Case& c,
                                     const std::set<Profile>& profiles) {
-  const bool only_zero =
-      profiles.size() == 1 &&
-      std::all_of(profiles.begin()->begin(), profiles.begin()->end(), [](int x) { return x == 0; });
-  if (!only_zero || c.wrong == c.size()) return std::nullopt;
+  const Profile nothing(static_cast<std::size_t>(c.k));
+  if (profiles.count(nothing) == 0) return std::nullopt;
+  const bool only_zero = profiles.size() == 1;
+  if (only_zero && c.wrong == c.size()) return std::nullopt;
   const Tile& t = evidence.tile;
   const auto zero = [&c](int i, int j) { return c.got(i, j) == 0; };
   int rows = -1, cols = -1;  // from which row, or column, of each thread's part on
@@ -341,6 +381,9 @@ std::optional<Diagnosis> name_empty(const Evidence& evidence, const Case& c,
   if (all_from(cols, t.tn, false))
     return say("ALL-ZERO", "part",
                {{"what", "columns"}, {"first", cols}, {"last", t.tn - 1}, {"count", t.tn}});
+  if (!only_zero) return std::nullopt;
+  if (const std::string part = wrong_part(evidence, c); !part.empty())
+    return say("ALL-ZERO", "where", {{"part", part}});
   return say("ALL-ZERO", "some", {{"wrong", c.wrong}, {"total", c.size()}});
 }
 
@@ -356,8 +399,9 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   if (!d && *least == *most && *least > 1)
     d = say("K-TILE-REPEATED", "all", {{"times", static_cast<int>(*least)}});
   const Profile& p = *profiles.begin();
+  if (!d) d = name_one_guard(evidence.tile, c, *counts);
   if (!d) d = name_short_step(p, tiles);
-  if (!d) d = name_short_window(p, tiles);
+  if (!d && on_tensor_cores({c})) d = name_short_window(p, tiles);
   for (const int tile : tiles)
     if (!d && c.k > tile && c.k % tile != 1)
       d = name_tiles(p, tile);  // a tile of one step is a step

@@ -285,7 +285,13 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
   if (!d) d = warps_missing(partial, evidence.tile);
   if (!d) d = inner_missing(partial, evidence.tile);
   if (!d) d = blocks_apart(partial, evidence.tile);
-  if (!d) d = places_missing(partial, evidence.tile);
+  if (!d) {
+    const auto [row, col] = first_untouched(*partial.front());
+    const std::string part = wrong_part(evidence, *partial.front());
+    d = part.empty()
+            ? places_missing(partial, evidence.tile)
+            : say("UNWRITTEN", "part", {{"part", part}, {"place", element("C", row, col)}});
+  }
   describe(evidence, *partial.front(), *d);
   if (const std::string text = launched(evidence, *partial.front()); !text.empty())
     d->details.push_back(text);

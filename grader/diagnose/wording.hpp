@@ -18,6 +18,15 @@ std::string header_of(const simgpu::SourceLine& where);
 std::string line_of(const simgpu::SourceLine& where);
 std::string element(const std::string& name, std::int64_t row, std::int64_t col);  ///< "A[3][17]"
 
+/// Adds which elements of an array had been stored when one was read that had not. `width`: bytes of
+/// an element; `row`: elements of a row of it, 0 if that is not known.
+void add_stored(const simgpu::Finding& finding, const std::string& name, std::int64_t width,
+                std::int64_t row, Diagnosis& d);
+
+/// What a place right behind the last row of `m` may be as well, if rows follow each other; "" if the
+/// access is no such place.
+std::string also_at(const simgpu::Access& access, const Matrix& m);
+
 /// A diagnosis with the catalogue's sentences for `id`, or for `id.variant` if a variant is given.
 Diagnosis say(const std::string& id, const std::string& variant,
               const std::vector<messages::Gap>& gaps);

@@ -98,7 +98,7 @@ constexpr std::size_t longest(std::uint16_t kind) {
                                                                       : wire::kNoSuchKind;
 }
 
-constexpr wire::Protocol kProtocol{0x4c414247 /* "GBAL" */, 2, longest};
+constexpr wire::Protocol kProtocol{0x4c414247 /* "GBAL" */, 3, longest};
 
 }  // namespace grader::protocol
 
@@ -127,8 +127,12 @@ void fields(Access& x, Visit visit) {
         x.offset, x.object_bytes);
 }
 template <typename Visit>
+void fields(ByteRange& x, Visit visit) {
+  visit(x.begin, x.end);
+}
+template <typename Visit>
 void fields(Finding& x, Visit visit) {
-  visit(x.kind, x.kernel, x.at, x.other, x.detail, x.occurrences);
+  visit(x.kind, x.kernel, x.at, x.other, x.detail, x.occurrences, x.written_bytes, x.written);
 }
 template <typename Visit>
 void fields(GlobalCounts& x, Visit visit) {

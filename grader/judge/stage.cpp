@@ -246,6 +246,14 @@ void describe_end(StageResult& stage, const std::string& entry, const CallOutcom
 
 }  // namespace
 
+namespace {
+
+bool names_no_cause(const diag::Diagnosis& named) {
+  return named.id == "UNEXPLAINED" || named.id == "WRONG-PART";
+}
+
+}  // namespace
+
 void describe_failure(StageResult& stage, const std::string& file, RungCheck& check,
                       const CaseResult& smallest, const CaseResult& chosen) {
   const Failure& failure = *chosen.failure;
@@ -270,7 +278,16 @@ void describe_failure(StageResult& stage, const std::string& file, RungCheck& ch
     case Failure::Kind::wrong:
       break;
   }
-  const diag::Diagnosis named = check.diagnose(chosen);
+  diag::Diagnosis named = check.diagnose(chosen);
+  // The shape that tells most may be the one that shows no cause: then the first that failed is asked.
+  if (names_no_cause(named) && &smallest != &chosen && smallest.type == chosen.type &&
+      smallest.failure->kind == Failure::Kind::wrong) {
+    diag::Diagnosis other = check.diagnose(smallest);
+    if (!names_no_cause(other)) {
+      named = std::move(other);
+      stage.shape = smallest.shape.name();
+    }
+  }
   stage.verdict = named.verdict;
   stage.diagnosis = named.id;
   stage.headline = named.headline;

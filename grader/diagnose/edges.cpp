@@ -1,0 +1,118 @@
+// Which index of a matrix goes too far.
+//
+// Where rows follow each other, the place right behind a row is the first one of the next row: an
+// address beyond the end of a matrix is no evidence against its row or its column. The same call on
+// matrices whose rows lie far apart is.
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/wording.hpp"
+#include "grader/messages.hpp"
+
+namespace grader::diag {
+namespace {
+
+using simgpu::Finding;
+using simgpu::FindingKind;
+using simgpu::MemorySpace;
+
+/// Between one row and the next: more than a tile hangs over an edge. A multiple of 16 bytes in every
+/// type, so that rows are aligned as they were.
+constexpr int kApart = 512;
+
+struct Element {
+  std::int64_t row = 0, col = 0;
+};
+
+std::int64_t floor_div(std::int64_t n, std::int64_t d) {
+  return n / d - (n % d < 0 ? 1 : 0);
+}
+
+/// The element at so many bytes from the start of m, whose rows lie far apart: what lies in the second
+/// half of the gap is in front of the next row.
+Element element_at(const Matrix& m, std::int64_t offset) {
+  const std::int64_t index = floor_div(offset, static_cast<std::int64_t>(size_of(m.type)));
+  Element e{floor_div(index, m.ld), 0};
+  e.col = index - e.row * m.ld;
+  if (e.col >= m.cols + (m.ld - m.cols) / 2) ++e.row, e.col -= m.ld;
+  return e;
+}
+
+const Matrix* matrix_of(const Finding& finding, const Run& run) {
+  if (finding.kind != FindingKind::out_of_bounds || finding.at.space != MemorySpace::global)
+    return nullptr;
+  const Matrix* const m = finding.at.object == "A"   ? &run.a
+                          : finding.at.object == "B" ? &run.b
+                          : finding.at.object == "C" ? &run.c_before
+                                                     : nullptr;
+  return m != nullptr && m->rows > 0 && m->cols > 0 ? m : nullptr;
+}
+
+/// The access out of bounds in the same line and of the same matrix.
+const Finding* same_access(const Run& run, const Finding& wanted) {
+  for (const simgpu::LaunchReport& launch : run.launches)
+    for (const Finding& f : launch.findings)
+      if (f.kind == wanted.kind && f.at.where == wanted.at.where && f.at.type == wanted.at.type &&
+          f.at.object == wanted.at.object)
+        return &f;
+  return nullptr;
+}
+
+/// "M", "N" or "K": how far the rows, or the columns, of a matrix go.
+std::string extent_of(const std::string& matrix, Operation operation, bool row) {
+  if (matrix == "A") return row ? "M" : "K";
+  if (matrix == "B") return row ? "K" : "N";
+  if (row) return operation == Operation::copy_b ? "K" : "M";
+  return operation == Operation::copy_a ? "K" : "N";
+}
+
+}  // namespace
+
+std::string also_at(const simgpu::Access& access, const Matrix& m) {
+  const auto width = static_cast<std::int64_t>(size_of(m.type));
+  if (m.ld == 0 || access.offset % width != 0) return "";
+  const std::int64_t index = access.offset / width, row = index / m.ld;
+  if (access.offset < static_cast<std::int64_t>(access.object_bytes) || row != m.rows) return "";
+  const std::int64_t last = std::int64_t{m.rows} - 1;
+  return messages::text("detail.also_at",
+                        {{"one", element(access.object, row, index % m.ld)},
+                         {"other", element(access.object, last, m.ld + index % m.ld)}});
+}
+
+void name_index(const Evidence& evidence, const Run& run, const Finding& finding, Diagnosis& d) {
+  const Matrix* const close = matrix_of(finding, run);
+  if (close == nullptr) return;
+  const auto apart =
+      probe_case(evidence, {run.a.rows, run.b.cols, run.a.cols, kApart, kApart, kApart}, 37);
+  const Finding* const found = apart ? same_access(apart->run, finding) : nullptr;
+  if (found == nullptr) return;
+  const Matrix& m = *matrix_of(*found, apart->run);
+  const Element at = element_at(m, found->at.offset);
+  const bool row = at.row < 0 || at.row >= m.rows, col = at.col < 0 || at.col >= m.cols;
+  if (!row && !col) return;  // 16 bytes that begin inside
+  const std::string extent = extent_of(found->at.object, evidence.operation, row);
+  const bool of_k = evidence.operation == Operation::product && extent == "K";
+  const std::int64_t reached = row ? at.row : at.col;
+  const char* const what = reached < 0 ? "before" : row && col ? "both" : of_k ? "k" : "edge";
+  const Diagnosis named = say("OOB", what,
+                              {{"where", line_of(found->at.where)},
+                               {"verb", found->at.type == simgpu::AccessType::load    ? "reads"
+                                        : found->at.type == simgpu::AccessType::store ? "writes"
+                                                                                      : "updates"},
+                               {"object", element(found->at.object, at.row, at.col)},
+                               {"matrix", found->at.object},
+                               {"m", m.rows},
+                               {"n", m.cols},
+                               {"index", row ? "row" : "column"},
+                               {"reached", reached},
+                               {"extent", extent},
+                               {"last", (row ? m.rows : m.cols) - 1}});
+  d.headline = named.headline;
+  d.next_step = named.next_step;
+  d.details = explain(*found, evidence.tile, &apart->run, evidence.type).details;
+  d.details.resize(1);  // what else they say is about rows that follow each other
+}
+
+}  // namespace grader::diag

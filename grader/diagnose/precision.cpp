@@ -1,0 +1,200 @@
+// Right indices, and sums that are not precise enough: in which way?
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/wording.hpp"
+
+namespace grader::diag {
+
+ExactSum exact_sum(const Run& run, int i, int j) {
+  ExactSum s;
+  for (int k = 0; k < run.a.cols; ++k) {
+    const double product = run.a.at(i, k) * run.b.at(k, j);
+    s.sum += product;
+    s.magnitude += std::fabs(product);
+  }
+  return s;
+}
+
+namespace {
+
+/// All values of C have at most `bits` significant bits.
+bool has_few_bits(const Matrix& c, int bits) {
+  bool any = false;
+  for (int i = 0; i < c.rows; ++i)
+    for (int j = 0; j < c.cols; ++j) {
+      const double value = c.at(i, j);
+      if (!std::isfinite(value)) return false;
+      int exponent = 0;
+      const double mantissa = std::ldexp(std::frexp(value, &exponent), bits);
+      if (mantissa != std::floor(mantissa)) return false;
+      any |= value != 0;
+    }
+  return any;
+}
+
+double rounded_to(double value, int bits) {
+  int exponent = 0;
+  const double mantissa = std::frexp(value, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(mantissa, bits)), exponent - bits);
+}
+
+/// C = A * B with other factors explains nearly all of the error (not quite: ties may be rounded
+/// either way, and sums have errors of their own).
+template <typename OfA, typename OfB>
+bool looks_like(const Run& run, OfA of_a, OfB of_b) {
+  const int m = run.c_before.rows, n = run.c_before.cols;
+  double before = 0, after = 0;
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      double other = 0;
+      for (int k = 0; k < run.a.cols; ++k) other += of_a(run.a.at(i, k)) * of_b(run.b.at(k, j));
+      before += std::pow(run.c_after.at(i, j) - exact_sum(run, i, j).sum, 2);
+      after += std::pow(run.c_after.at(i, j) - other, 2);
+    }
+  return after < before / 25;
+}
+bool looks_rounded(const Run& run, int bits) {
+  const auto rounded = [bits](double value) { return rounded_to(value, bits); };
+  return looks_like(run, rounded, rounded);
+}
+
+/// FP32 made of two parts of 11 bits: the small part of A, or of B, is in no product, or is
+/// subtracted instead of added.
+std::optional<Diagnosis> part_lost(const Run& run) {
+  const auto whole = [](double value) { return value; };
+  const auto big = [](double value) { return rounded_to(value, 11); };
+  const auto subtracted = [&](double value) { return 2 * big(value) - value; };
+  for (const bool of_a : {true, false}) {
+    const char* const matrix = of_a ? "A" : "B";
+    if (of_a ? looks_like(run, big, whole) : looks_like(run, whole, big))
+      return say("PART-LOST", "", {{"matrix", matrix}});
+    if (of_a ? looks_like(run, subtracted, whole) : looks_like(run, whole, subtracted))
+      return say("PART-LOST", "sign", {{"matrix", matrix}});
+  }
+  if (looks_like(run, subtracted, subtracted))
+    return say("PART-LOST", "sign", {{"matrix", "A and B"}});
+  return std::nullopt;
+}
+
+/// The small parts count, but not once: `times` as often as they should.
+std::optional<Diagnosis> part_scaled(const Run& run) {
+  struct Fit {
+    double of_both = 0, squares = 0, errors = 0;
+  };
+  std::array<Fit, 3> fits;  // the small part of A, of B, of both
+  const int m = run.c_before.rows, n = run.c_before.cols;
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      double of_a = 0, of_b = 0;
+      for (int k = 0; k < run.a.cols; ++k) {
+        const double a = run.a.at(i, k), b = run.b.at(k, j);
+        of_a += (a - rounded_to(a, 11)) * b;
+        of_b += a * (b - rounded_to(b, 11));
+      }
+      const double error = run.c_after.at(i, j) - exact_sum(run, i, j).sum;
+      const double parts[] = {of_a, of_b, of_a + of_b};
+      for (std::size_t f = 0; f < fits.size(); ++f) {
+        fits[f].of_both += error * parts[f];
+        fits[f].squares += parts[f] * parts[f];
+        fits[f].errors += error * error;
+      }
+    }
+  constexpr const char* kNames[] = {"A", "B", "A and B"};
+  for (std::size_t f = 0; f < fits.size(); ++f) {
+    const Fit& fit = fits[f];
+    if (!(fit.squares > 0) || !std::isfinite(fit.errors)) continue;
+    const double more = fit.of_both / fit.squares;
+    const double rest = fit.errors - more * fit.of_both;
+    if (std::abs(more) < 0.25 || rest > fit.errors / 100) continue;
+    return say("PART-LOST", "scaled",
+               {{"matrix", kNames[f]}, {"times", number(std::round(100 * (1 + more)) / 100)}});
+  }
+  // So much that the product of the small parts counts as well.
+  for (const double times : {1024.0, 2048.0, 4096.0, 8192.0}) {
+    const auto scaled = [times](double value) {
+      return rounded_to(value, 11) + times * (value - rounded_to(value, 11));
+    };
+    if (looks_like(run, scaled, scaled))
+      return say("PART-LOST", "scaled", {{"matrix", "A and B"}, {"times", number(times)}});
+  }
+  return std::nullopt;
+}
+
+/// Tensor cores made it, and all errors are as small as the products of small parts are.
+std::optional<Diagnosis> small_products(const Evidence& evidence, const Run& run) {
+  constexpr double kMostUnits = 128;  // of a stage that is to be as precise as FP32
+  if (evidence.allowed_units > kMostUnits) return std::nullopt;
+  const bool tensor_cores = std::any_of(
+      run.launches.begin(), run.launches.end(),
+      [](const simgpu::LaunchReport& launch) { return !launch.total.tensor_ops.empty(); });
+  if (!tensor_cores) return std::nullopt;
+  for (int i = 0; i < run.c_before.rows; ++i)
+    for (int j = 0; j < run.c_before.cols; ++j) {
+      const auto [exact, magnitude] = exact_sum(run, i, j);
+      if (!(std::abs(run.c_after.at(i, j) - exact) <= magnitude * 0x1p-10)) return std::nullopt;
+    }
+  return say("PART-LOST", "other", {});
+}
+
+/// Nearly every element is too small, by no more than K additions that cut off can lose: tensor
+/// cores do so. Rounded sums are too large as often.
+std::optional<Diagnosis> sums_cut_off(const Run& run, double factor) {
+  std::int64_t too_small = 0, total = 0;
+  for (int i = 0; i < run.c_before.rows; ++i)
+    for (int j = 0; j < run.c_before.cols; ++j) {
+      const auto [exact, magnitude] = exact_sum(run, i, j);
+      const double lost = (exact - run.c_after.at(i, j)) * (exact < 0 ? -1 : 1);
+      too_small += lost > 0 && lost <= run.a.cols * 0x1p-24 * magnitude;
+      ++total;
+    }
+  if (total == 0 || too_small < total - total / 20) return std::nullopt;
+  return say("SUMS-CUT-OFF", "", {{"factor", number(std::round(factor))}});
+}
+
+/// "1.2", "740".
+std::string in_short(double factor) {
+  return number(factor < 10 ? std::round(10 * factor) / 10 : std::round(factor));
+}
+
+}  // namespace
+
+Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor) {
+  std::string guess;
+  if (evidence.operation == Operation::product) {
+    if (has_few_bits(run.c_after, 11))
+      guess = "result11";
+    else if (run.c_after.type != ElementType::float32 && has_few_bits(run.c_after, 24))
+      guess = "result24";
+    else if (significant_bits(evidence.type) > 11 && evidence.type != ElementType::int32 &&
+             looks_rounded(run, 11))
+      guess = "input11";
+    else if (significant_bits(evidence.type) > 8 && evidence.type != ElementType::int32 &&
+             looks_rounded(run, 8))
+      guess = "input8";
+    else if (evidence.type == ElementType::float64 && looks_rounded(run, 24))
+      guess = "input24";
+    if (guess.empty() && evidence.type == ElementType::float32) {
+      if (auto d = part_lost(run)) return *std::move(d);
+      if (auto d = part_scaled(run)) return *std::move(d);
+      if (auto d = sums_cut_off(run, factor)) return *std::move(d);
+      if (auto d = small_products(evidence, run)) return *std::move(d);
+    }
+  }
+  const std::string guessed = guess.empty() ? "" : messages::text("LOW-PRECISION.guess." + guess);
+  if (evidence.type == ElementType::int32) return say("LOW-PRECISION", "int", {{"guess", guessed}});
+  Diagnosis d =
+      say("LOW-PRECISION", "",
+          {{"factor", std::isfinite(factor) ? in_short(factor) : "far"}, {"guess", guessed}});
+  if (std::isfinite(factor))
+    d.details.push_back(
+        messages::text("detail.error", {{"factor", in_short(factor)},
+                                        {"units", number(evidence.allowed_units)},
+                                        {"bits", significant_bits(run.c_after.type)}}));
+  return d;
+}
+
+}  // namespace grader::diag

@@ -1,0 +1,189 @@
+// Which part of C is wrong, where nobody knows why: the last column, every fourth row, all but the
+// first tile.
+//
+// A part is some of the rows times some of the columns. Each of the two is put into words if it is one
+// stretch, or the same stretch of every so many.
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/indices.hpp"
+#include "grader/diagnose/wording.hpp"
+
+namespace grader::diag {
+namespace {
+
+using Chosen = std::vector<bool>;  ///< of all rows, or of all columns
+
+bool all_of(const Chosen& some) {
+  return std::all_of(some.begin(), some.end(), [](bool x) { return x; });
+}
+
+/// "rows 3..7", "the last 2 rows", "column 5".
+std::string stretch(const std::string& what, int first, int last, int extent) {
+  const int count = last - first + 1;
+  if (count == extent) return fmt::format("all {}s", what);
+  if (last == extent - 1)
+    return count == 1 ? fmt::format("the last {} ({})", what, first)
+                      : fmt::format("the last {} {}s ({}..{})", count, what, first, last);
+  return count == 1 ? fmt::format("{} {}", what, first)
+                    : fmt::format("{}s {}..{}", what, first, last);
+}
+
+/// The same stretch of every `period`; empty if they are none.
+std::string repeated(const std::string& what, const Chosen& some, int period) {
+  const auto extent = static_cast<int>(some.size());
+  if (period < 2 || 2 * period > extent) return "";
+  const auto at = [&some](int x) { return some[static_cast<std::size_t>(x)]; };
+  int first = -1, last = -1;
+  for (int x = 0; x < period; ++x) {
+    if (!at(x)) continue;
+    if (first < 0) first = x;
+    if (last >= 0 && x != last + 1) return "";
+    last = x;
+  }
+  if (first < 0 || last - first + 1 == period) return "";
+  for (int x = period; x < extent; ++x)
+    if (at(x) != at(x % period)) return "";
+  return first == last ? fmt::format("{} {} of every {}", what, first, period)
+                       : fmt::format("{}s {}..{} of every {}", what, first, last, period);
+}
+
+/// In words; empty if they follow no simple rule.
+std::string words(const std::string& what, const Chosen& some, const std::vector<int>& periods) {
+  const auto first = std::find(some.begin(), some.end(), true);
+  if (first == some.end()) return "";
+  const auto end = std::find(first, some.end(), false);
+  if (std::find(end, some.end(), true) == some.end())
+    return stretch(what, static_cast<int>(first - some.begin()),
+                   static_cast<int>(end - some.begin()) - 1, static_cast<int>(some.size()));
+  for (const int period : periods)
+    if (std::string text = repeated(what, some, period); !text.empty()) return text;
+  return "";
+}
+
+struct Cross {
+  Chosen rows, cols;
+};
+
+/// Rows and columns in which some element is so; none if that is not nearly all of the elements where
+/// they cross. A wrong sum is right by chance now and then.
+template <typename Is>
+std::optional<Cross> part_of(const Case& c, Is is) {
+  Cross p{Chosen(static_cast<std::size_t>(c.m)), Chosen(static_cast<std::size_t>(c.n))};
+  std::int64_t count = 0;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j)
+      if (is(i, j)) {
+        p.rows[static_cast<std::size_t>(i)] = p.cols[static_cast<std::size_t>(j)] = true;
+        ++count;
+      }
+  // Where few elements cross, a row or a column may be right by chance.
+  for (Chosen* const some : {&p.rows, &p.cols})
+    if (4 * std::count(some->begin(), some->end(), true) > 3 * std::ssize(*some))
+      some->assign(some->size(), true);
+  const auto size = std::count(p.rows.begin(), p.rows.end(), true) *
+                    std::count(p.cols.begin(), p.cols.end(), true);
+  if (count == 0 || 4 * count < 3 * size || (all_of(p.rows) && all_of(p.cols))) return std::nullopt;
+  return p;
+}
+
+std::string words(const Evidence& evidence, const Cross& p) {
+  const std::vector<int> periods = index_bases(evidence);
+  const std::string rows = words("row", p.rows, periods), cols = words("column", p.cols, periods);
+  if (rows.empty() || cols.empty()) return "";
+  if (all_of(p.rows)) return cols;
+  if (all_of(p.cols)) return rows;
+  return messages::text("part.both", {{"rows", rows}, {"columns", cols}});
+}
+
+}  // namespace
+
+std::string wrong_part(const Evidence& evidence, const Case& c) {
+  const auto wrong = [&c](int i, int j) { return c.state_at(i, j) != State::right; };
+  if (const auto p = part_of(c, wrong)) return words(evidence, *p);
+  return "";
+}
+
+std::string right_part(const Evidence& evidence, const Case& c) {
+  // What is right by chance in the rest is not looked for: the right part must hold nothing wrong.
+  const auto right = [&c](int i, int j) { return c.state_at(i, j) == State::right; };
+  Cross p{Chosen(static_cast<std::size_t>(c.m)), Chosen(static_cast<std::size_t>(c.n))};
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j)
+      if (right(i, j) && right(i, 0) && right(0, j))
+        p.rows[static_cast<std::size_t>(i)] = p.cols[static_cast<std::size_t>(j)] = true;
+  std::int64_t size = 0;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      if (!p.rows[static_cast<std::size_t>(i)] || !p.cols[static_cast<std::size_t>(j)]) continue;
+      if (!right(i, j)) return "";
+      ++size;
+    }
+  if (size < 8 || 16 * size < c.size()) return "";
+  return words(evidence, p);
+}
+
+namespace {
+
+/// A tile's elements are all off by what it holds beyond the edge: the round trips of the labs add
+/// that to each of them, and it should be 0.
+bool off_alike(const Case& c) {
+  std::int64_t neighbours = 0;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 1; j < c.n; ++j) {
+      if (c.state_at(i, j) != State::wrong || c.state_at(i, j - 1) != State::wrong) continue;
+      if (c.got(i, j) - c.correct[c.at(i, j)] != c.got(i, j - 1) - c.correct[c.at(i, j - 1)])
+        return false;
+      ++neighbours;
+    }
+  return 2 * neighbours >= c.wrong;
+}
+
+}  // namespace
+
+namespace {
+
+std::optional<Diagnosis> part_of_case(const Evidence& evidence, const Case& c) {
+  if (evidence.operation != Operation::product && off_alike(c)) {
+    Diagnosis d = say("WRONG-PART", "fill", {});
+    describe(evidence, c, d);
+    return d;
+  }
+  std::int64_t zeros = 0;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) zeros += c.state_at(i, j) == State::wrong && c.got(i, j) == 0;
+  std::string part = wrong_part(evidence, c);
+  const char* variant = zeros == c.wrong ? "zero" : "";
+  if (part.empty()) {
+    part = right_part(evidence, c);
+    variant = "right";
+  }
+  if (part.empty()) return std::nullopt;
+  Diagnosis d = say("WRONG-PART", variant, {{"part", part}});
+  describe(evidence, c, d);
+  return d;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> explain_part(const Evidence& evidence, const Cases& cases) {
+  // A few elements are no part, and where all is wrong there is none.
+  constexpr std::int64_t kFew = 4;
+  std::vector<const Case*> partly;
+  for (const Case& c : cases)
+    if (c.wrong >= kFew && c.wrong < c.size()) partly.push_back(&c);
+  // The largest shows best what is repeated.
+  std::sort(partly.begin(), partly.end(),
+            [](const Case* x, const Case* y) { return x->size() > y->size(); });
+  for (const Case* const c : partly)
+    if (auto d = part_of_case(evidence, *c)) return d;
+  return std::nullopt;
+}
+
+}  // namespace grader::diag

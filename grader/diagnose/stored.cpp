@@ -1,0 +1,73 @@
+// What of an array had been stored when an element was read that had not.
+#include <string>
+
+#include <fmt/core.h>
+
+#include "grader/diagnose/wording.hpp"
+#include "grader/messages.hpp"
+
+namespace grader::diag {
+namespace {
+
+/// Rows of an array of which the first `stored` elements had been stored; 0: they show no rows.
+struct Rows {
+  std::int64_t length = 0, stored = 0;
+};
+
+/// Stretches of one length at one distance: the rest of each row is padding, or was forgotten.
+Rows rows_of(const std::vector<simgpu::ByteRange>& written, std::int64_t width) {
+  constexpr std::size_t kEnough = 3;
+  if (written.size() < kEnough || written.front().begin != 0) return {};
+  const auto length = written[1].begin, stored = written.front().end;
+  for (std::size_t r = 0; r < written.size(); ++r)
+    if (written[r].begin != r * length || written[r].end - written[r].begin != stored) return {};
+  const auto bytes = static_cast<std::uint64_t>(width);
+  if (length % bytes != 0 || stored % bytes != 0) return {};
+  return {static_cast<std::int64_t>(length / bytes), static_cast<std::int64_t>(stored / bytes)};
+}
+
+}  // namespace
+
+void add_stored(const simgpu::Finding& finding, const std::string& name, std::int64_t width,
+                std::int64_t row, Diagnosis& d) {
+  if (finding.written.empty()) {
+    d.details.push_back(messages::text("detail.stored.none", {{"name", name}}));
+    return;
+  }
+  if (const Rows rows = rows_of(finding.written, width); row == 0 && rows.length > 0) {
+    const std::int64_t index = finding.at.offset / width, col = index % rows.length;
+    const std::vector<messages::Gap> gaps = {{"name", name},
+                                             {"length", rows.length},
+                                             {"stored", rows.stored},
+                                             {"row", index / rows.length},
+                                             {"col", col}};
+    d.details.push_back(messages::text("detail.stored.rows", gaps));
+    if (col >= rows.stored) d.next_step = messages::text("UNINIT.behind.next", gaps);
+    return;
+  }
+  if (const std::uint64_t first = finding.written.front().begin;
+      finding.at.offset >= 0 && static_cast<std::uint64_t>(finding.at.offset) < first)
+    d.next_step =
+        messages::text("UNINIT.before.next",
+                       {{"name", name}, {"first", static_cast<std::int64_t>(first) / width}});
+  const auto place = [&](std::uint64_t byte) {
+    const std::int64_t index = static_cast<std::int64_t>(byte) / width;
+    return row > 0 ? element(name, index / row, index % row) : std::to_string(index);
+  };
+  std::string list;
+  std::uint64_t listed = 0;
+  for (const simgpu::ByteRange& r : finding.written) {
+    list += (list.empty() ? "" : ", ") + place(r.begin);
+    if (const auto bytes = static_cast<std::uint64_t>(width); r.end - r.begin > bytes)
+      list += ".." + place(r.end - bytes);
+    listed += r.end - r.begin;
+  }
+  if (listed < finding.written_bytes) list += ", ...";
+  d.details.push_back(messages::text(
+      "detail.stored", {{"name", name},
+                        {"total", static_cast<std::int64_t>(finding.at.object_bytes) / width},
+                        {"count", static_cast<std::int64_t>(finding.written_bytes) / width},
+                        {"list", list}}));
+}
+
+}  // namespace grader::diag

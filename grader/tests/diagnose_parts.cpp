@@ -1,0 +1,300 @@
+// Which index went too far, which part of C is wrong, which step or part of a factor it is: what is
+// said where a formula for all of C is not found.
+#include <cmath>
+#include <utility>
+
+#include "common/catch2.hpp"
+#include "grader/tests/diagnose_bench.hpp"
+
+using namespace diagnose_bench;
+using grader::Operation;
+using simgpu::AccessType;
+using simgpu::FindingKind;
+
+namespace {
+
+const Tile kNaive{16, 16, 16, 1, 1};
+const Tile kRegisters{16, 16, 8, 4, 4};
+
+template <typename Value>
+Kernel each(Value value) {
+  return [value](Call& call) {
+    for (int i = 0; i < call.m; ++i)
+      for (int j = 0; j < call.n; ++j) call.put(i, j, value(call, i, j));
+  };
+}
+
+Diagnosis named(const Kernel& kernel, const Shape& s, const Tile& tile = kRegisters) {
+  return diagnose(evidence(kernel, ElementType::float32, tile, s));
+}
+
+bool has(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+/// Reads or stores one element more, on top of the right result.
+template <typename Where>
+Kernel and_touches(Where where) {
+  return [where](Call& call) {
+    for (int i = 0; i < call.m; ++i)
+      for (int j = 0; j < call.n; ++j) call.put(i, j, call.element(i, j));
+    where(call);
+  };
+}
+
+}  // namespace
+
+TEST_CASE("out of bounds: the index that goes too far is told where rows follow each other") {
+  const Shape dense{17, 33, 65};
+  // One behind the last element of A is A[17][0] and A[16][65]: only one of the two is meant.
+  const Diagnosis row = named(and_touches([](Call& c) { c.at_a(c.m, 0); }), dense);
+  CHECK(row.headline == "line 31 reads A[17][0], past its end: A is 17 x 65");
+  CHECK(has(row.next_step, "It is the row that goes too far: here it is 17"));
+  CHECK(has(row.next_step, "below M"));
+  const Diagnosis k = named(and_touches([](Call& c) { c.at_a(c.m - 1, c.k); }), dense);
+  CHECK(k.headline == "line 31 reads A[16][65], past its end: A is 17 x 65");
+  CHECK(has(k.next_step, "The columns of A are counted by k, and the last k is 64"));
+  const Diagnosis of_b = named(and_touches([](Call& c) { c.at_b(c.k, 3); }), dense);
+  CHECK(has(of_b.next_step, "The rows of B are counted by k"));
+  const Diagnosis col = named(and_touches([](Call& c) { c.put(c.m - 1, c.n + 4, 0); }), dense);
+  CHECK(col.headline == "line 40 writes C[16][37], past its end: C is 17 x 33");
+  CHECK(has(col.next_step, "It is the column that goes too far: here it is 37"));
+  const Diagnosis both = named(and_touches([](Call& c) { c.put(c.m, c.n, 0); }), dense);
+  CHECK(has(both.next_step, "Row and column both go too far"));
+  const Diagnosis before = named(and_touches([](Call& c) { c.at_a(-2, 5); }), dense);
+  CHECK(before.headline == "line 31 reads A[-2][5], before its start");
+  const Diagnosis left = named(and_touches([](Call& c) { c.at_b(0, -3); }), dense);
+  CHECK(left.headline == "line 31 reads B[0][-3], before its start");
+  CHECK(has(left.next_step, "The column is -3"));
+}
+
+TEST_CASE("out of bounds: several elements at once, and bytes that are no elements") {
+  const auto reading = [](unsigned bytes, std::int64_t offset, std::uint64_t of) {
+    simgpu::Finding f;
+    f.kind = FindingKind::out_of_bounds;
+    f.at.type = AccessType::load;
+    f.at.where = {"gemm.cu", 31};
+    f.at.object = "A";
+    f.at.bytes = bytes;
+    f.at.offset = offset;
+    f.at.object_bytes = of;
+    return explain(f, kNaive, nullptr, ElementType::float32);
+  };
+  CHECK(has(reading(16, 56, 64).next_step, "moves 16 bytes at once, 4 elements"));
+  CHECK(has(reading(13, 56, 64).next_step, "moves 13 bytes, and an element has 4"));
+  CHECK(has(reading(4, 64, 64).next_step, "Work out the index"));
+  CHECK(has(reading(16, 64, 64).next_step, "Work out the index"));
+}
+
+TEST_CASE("what had been stored of an array is told") {
+  const auto reading = [](std::int64_t element, std::vector<simgpu::ByteRange> written) {
+    simgpu::Finding f;
+    f.kind = FindingKind::uninitialised_read;
+    f.at.where = {"gemm.cu", 47};
+    f.at.space = simgpu::MemorySpace::shared;
+    f.at.object = "tile";
+    f.at.bytes = 4;
+    f.at.offset = 4 * element;
+    f.at.object_bytes = 4 * 36 * 32;
+    f.written = std::move(written);
+    for (const simgpu::ByteRange& r : f.written) f.written_bytes += r.end - r.begin;
+    return explain(f, kNaive, nullptr, ElementType::float32);
+  };
+  const auto told = [](const Diagnosis& d, const std::string& words) {
+    return std::any_of(d.details.begin(), d.details.end(),
+                       [&words](const std::string& line) { return has(line, words); });
+  };
+  CHECK(told(reading(5, {}), "nothing at all had been stored in tile"));
+  const Diagnosis some = reading(500, {{0, 128}, {256, 260}});
+  CHECK(told(some, "of the 1152 elements of tile, 33 had been stored by then: 0..31, 64"));
+  CHECK(has(some.next_step, "Compare the index"));
+  // Rows of 36 of which 32 are stored, three of them seen: element 896 is [24][32].
+  const std::vector<simgpu::ByteRange> rows = {{0, 128}, {144, 272}, {288, 416}};
+  const Diagnosis behind = reading(896, rows);
+  CHECK(told(behind, "the first 32 of every 36 elements"));
+  CHECK(told(behind, "this one is [24][32]"));
+  CHECK(has(behind.next_step, "behind them"));
+  CHECK(has(reading(895, rows).next_step, "Compare the index"));
+  CHECK(told(reading(896, {{0, 128}, {144, 272}, {288, 420}}), "97 had been stored"));
+}
+
+TEST_CASE("the part of C that is wrong is told as rows and columns") {
+  // Differs from element to element by no simple rule.
+  const auto off = [](int i, int j) { return 1.0 + (i * 7 + j * 3) % 5; };
+  const auto wrong_in = [off](auto in) {
+    return each([off, in](Call& c, int i, int j) {
+      return c.element(i, j) + (in(c, i, j) ? off(i, j) : 0);
+    });
+  };
+  const Diagnosis columns =
+      named(wrong_in([](Call&, int, int j) { return j % 4 != 0; }), {40, 40, 40});
+  CHECK(columns.id == "WRONG-PART");
+  CHECK(columns.headline == "C is wrong in columns 1..3 of every 4, and right in the rest");
+  const Diagnosis last =
+      named(wrong_in([](Call& c, int, int j) { return j == c.n - 1; }), {40, 40, 40});
+  CHECK(last.id == "WRONG-PART");
+  CHECK(has(last.headline, "C is wrong in the last column ("));
+  const Diagnosis crossing =
+      named(wrong_in([](Call&, int i, int j) { return i % 16 < 8 && j % 16 >= 8; }), {64, 64, 40});
+  CHECK(has(crossing.headline, "columns 8..15 of every 16, in rows 0..7 of every 16"));
+  const Diagnosis zero = named(
+      each([](Call& c, int i, int j) { return i % 4 == 3 ? 0 : c.element(i, j) + (i % 4 == 9); }),
+      {40, 40, 40}, {16, 16, 8, 1, 1});
+  CHECK(zero.id == "ALL-ZERO");
+  CHECK(has(zero.headline, "C is 0 in row 3 of every 4"));
+  const Diagnosis right =
+      named(wrong_in([](Call&, int i, int j) { return i >= 16 || j >= 16; }), {40, 40, 40});
+  CHECK(right.headline == "C is right in columns 0..15, in rows 0..15 alone");
+  // Here and there is no part, and neither are three elements.
+  CHECK(
+      named(wrong_in([](Call&, int i, int j) { return (i * i + j) % 7 == 0; }), {40, 40, 40}).id ==
+      "UNEXPLAINED");
+  CHECK(named(wrong_in([](Call&, int i, int j) { return i == 1 && j < 3; }), {40, 40, 40}).id ==
+        "UNEXPLAINED");
+}
+
+TEST_CASE("terms are left out by a question about another element") {
+  const auto asked = [](bool of_a, bool of_b) {
+    return each([of_a, of_b](Call& c, int i, int j) {
+      double sum = 0;
+      for (int k = 0; k < c.k; ++k)
+        if ((!of_a || j / 16 * 16 + k % 16 < c.n) && (!of_b || i / 16 * 16 + k % 16 < c.m))
+          sum += c.at_a(i, k) * c.at_b(k, j);
+      return sum;
+    });
+  };
+  for (const auto& [of_a, of_b, what] : {std::tuple{true, true, "A and of B"},
+                                         {true, false, "of A are"},
+                                         {false, true, "of B are"}}) {
+    const Diagnosis d = named(asked(of_a, of_b), {17, 33, 65}, kNaive);
+    CHECK(d.id == "K-MISSING");
+    CHECK(has(d.headline, "because of a question that is not about them"));
+    CHECK(has(d.headline, what));
+  }
+  // A thread's tile is fetched in another way: nothing is claimed there.
+  CHECK_FALSE(has(named(asked(true, true), {17, 33, 65}).headline, "question"));
+}
+
+TEST_CASE("tiles that overlap, and rows of a thread's tile that stay 0 beside other errors") {
+  const auto weighted = [](auto weight) {
+    return each([weight](Call& c, int i, int j) {
+      double sum = 0;
+      for (int k = 0; k < c.k; ++k) sum += weight(c, i, k) * c.at_a(i, k) * c.at_b(k, j);
+      return sum;
+    });
+  };
+  // As many tiles as there are, each one further on.
+  const Diagnosis steps = named(weighted([](Call& c, int, int k) {
+                                  int times = 0;
+                                  for (int t = 0; t < (c.k + 7) / 8; ++t)
+                                    times += k >= t && k < t + 8;
+                                  return times;
+                                }),
+                                {17, 33, 65});
+  CHECK(steps.id == "K-TILE-REPEATED");
+  CHECK(has(steps.headline, "each begins 1 after the one before, and has 8 columns"));
+  const Diagnosis rows =
+      named(weighted([](Call&, int i, int) { return i % 4 < 2 ? 2 : 0; }), {17, 33, 65});
+  CHECK(rows.id == "ALL-ZERO");
+  CHECK(has(rows.headline, "rows 2..3 of each thread's 4 are 0"));
+}
+
+TEST_CASE("steps that do more than add a product") {
+  const auto stepped = [](double start, auto next) {
+    return each([start, next](Call& c, int i, int j) {
+      double sum = start;
+      for (int k = 0; k < c.k; ++k) sum = next(sum, c.at_a(i, k), c.at_b(k, j));
+      return sum;
+    });
+  };
+  const auto check = [&](const Kernel& kernel, const std::string& formula) {
+    const Diagnosis d = named(kernel, {17, 33, 5});
+    CHECK(d.id == "WRONG-OPERATOR");
+    CHECK(has(d.headline, "makes the sum " + formula + ";"));
+  };
+  check(stepped(0, [](double s, double a, double b) { return s * a + b; }),
+        "sum * A[i][k] + B[k][j]");
+  check(stepped(0, [](double s, double a, double b) { return (s + a) * b; }),
+        "(sum + A[i][k]) * B[k][j]");
+  check(stepped(1, [](double s, double a, double b) { return s * a * b; }),
+        "sum * A[i][k] * B[k][j]");
+  const Kernel mean = each([](Call& c, int i, int j) {
+    return static_cast<double>(static_cast<float>(c.element(i, j) / c.k));
+  });
+  const Diagnosis divided = named(mean, {17, 33, 65});
+  CHECK(divided.id == "WRONG-OPERATOR");
+  CHECK(has(divided.headline, "divided by K"));
+}
+
+TEST_CASE("parts of a factor that count too often") {
+  const auto judged = [](double times_a, double times_b) {
+    const auto scaled = [](double x, double times) {
+      const double big = inputs::round_to_11_bits(x);
+      return big + times * (x - big);
+    };
+    const Kernel kernel = each([=](Call& c, int i, int j) {
+      double sum = 0;
+      for (int k = 0; k < c.k; ++k)
+        sum += scaled(c.at_a(i, k), times_a) * scaled(c.at_b(k, j), times_b);
+      return static_cast<double>(static_cast<float>(sum));
+    });
+    return diagnose(evidence(kernel, ElementType::float32, kRegisters, {17, 33, 65}, false));
+  };
+  CHECK(judged(1, 1).id == "none");
+  for (const auto& [a, b, what] : {std::tuple{2.0, 1.0, "A counts 2 times"},
+                                   {1.0, 3.0, "B counts 3 times"},
+                                   {2.0, 2.0, "A and B counts 2 times"},
+                                   {2048.0, 2048.0, "A and B counts 2048 times"}}) {
+    const Diagnosis d = judged(a, b);
+    CHECK(d.id == "PART-LOST");
+    CHECK(has(d.headline, what));
+  }
+}
+
+TEST_CASE("errors as small as products of small parts are told from inputs that were cut") {
+  const Kernel slightly = each([](Call& c, int i, int j) {
+    double sum = 0;
+    for (int k = 0; k < c.k; ++k) {
+      const double b = c.at_b(k, j), other = c.at_b(k, 0);
+      // The small part of another element in the place of its own.
+      sum +=
+          c.at_a(i, k) * (inputs::round_to_11_bits(b) + (other - inputs::round_to_11_bits(other)));
+    }
+    return static_cast<double>(static_cast<float>(sum));
+  });
+  const auto judged = [&](bool by_tensor_cores, double allowed) {
+    tensor_cores = by_tensor_cores;
+    Evidence e = evidence(slightly, ElementType::float32, kRegisters, {17, 33, 65}, false);
+    e.allowed_units = allowed;
+    const Diagnosis d = diagnose(e);
+    tensor_cores = false;
+    return d;
+  };
+  CHECK(has(judged(true, 32).headline, "as small as the products of small parts"));
+  CHECK(judged(false, 32).id == "LOW-PRECISION");
+}
+
+TEST_CASE("a round trip whose tile is not 0 beyond the edge") {
+  const auto copy = [](const Matrix& a, const Matrix& b, const Matrix& c) {
+    Run r;
+    r.a = r.a_after.emplace(a);
+    r.b = r.b_after.emplace(b);
+    r.c_before = r.c_after = c;
+    for (int i = 0; i < c.rows; ++i)
+      for (int j = 0; j < c.cols; ++j)
+        r.c_after.set(i, j, a.at(i, j) + (j >= c.cols / 16 * 16 ? 1 + i % 3 : 0));
+    r.launches.emplace_back();
+    return r;
+  };
+  Evidence e;
+  e.operation = Operation::copy_a;
+  e.tile = kNaive;
+  e.small_integers = true;
+  const Matrix a = random_matrix(e.type, 40, 50, 0, inputs::SplitMix64(1), true);
+  e.run =
+      copy(a, random_matrix(e.type, 50, 30, 0, inputs::Pcg(1), true), Matrix(e.type, 40, 50, 50));
+  e.run_probe = copy;
+  const Diagnosis d = diagnose(e);
+  CHECK(d.id == "WRONG-PART");
+  CHECK_THAT(d.headline, Catch::Contains("what their tile holds beyond the edge is not 0"));
+}

@@ -31,9 +31,9 @@ verify-counts: ## authors: simgpu's counts beside the profiler's
 BENCH_SIMGPU := $(BUILD)/bin/bench_simgpu
 $(BENCH_SIMGPU): $(call objects,$(wildcard common/simgpu/bench/*.cpp)) $(LIBSIMGPU)
 	$(call link)
-$(BUILD)/bench/%.ptx: common/simgpu/bench/%.cu common/simgpu/flags/device.rsp
+$(BUILD)/bench/%.ptx: common/simgpu/bench/%.cu $(wildcard common/simgpu/flags/*)
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) @common/simgpu/flags/device.rsp -I. $< -o $@
+	$(Q)CLANG="$(CLANG)" common/simgpu/simcc --ptx $< -o $@
 ALL_OBJECTS += $(call objects,$(wildcard common/simgpu/bench/*.cpp))
 .PHONY: bench-simgpu bench-check bench-similar bench-grade
 bench-similar: ## authors: precision and recall of make similar

@@ -39,6 +39,7 @@ class Driver {
       return std::vector<std::string>{toolchain_.clang, file, "-I.", "-ferror-limit=0"};
     };
     device_flags_ = flags("@common/simgpu/flags/device.rsp");
+    device_flags_.push_back(device_flags_of(toolchain_.clang_version));
     host_flags_ = flags("@common/simgpu/flags/host.rsp");
     host_flags_.push_back("-c");
     device_header_ = header("device.pch", device_flags_);

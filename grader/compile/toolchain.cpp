@@ -61,6 +61,11 @@ Toolchain probe_clang() {
   return toolchain;
 }
 
+std::string device_flags_of(const std::string& clang_version) {
+  return std::atoi(clang_version.c_str()) < 15 ? "@common/simgpu/flags/device-14.rsp"
+                                               : "@common/simgpu/flags/device-15.rsp";
+}
+
 std::string find_nvcc() {
   if (const std::string named = environment("NVCC"); !named.empty()) return find_program(named);
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})

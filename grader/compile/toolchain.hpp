@@ -21,6 +21,9 @@ Toolchain probe_clang();
 std::string reject_clang(const std::string& program, const std::string& version,
                          std::string& number);
 
+/// The file of flags for device code, as an argument, that versions of clang spell differently.
+std::string device_flags_of(const std::string& clang_version);
+
 /// Path of nvcc ($NVCC, $CUDA_HOME/bin, PATH, /usr/local/cuda/bin); empty if there is none.
 std::string find_nvcc();
 

@@ -126,6 +126,27 @@ int main() { int* p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); return cudaDeviceSynchro
 fails "a variable that nobody wrote is a finding: 99" 99 'but 1 finding' simrun "$scratch/unwritten.cu"
 cp "$scratch/.out" "$scratch/said"
 says "in the compiler's words" "unwritten.cu:3:.*'sum' is uninitialized" cat "$scratch/said"
+# One lane asks, all get the answer: the others pass on a variable that they never wrote, which C++ lets a compiler
+# conclude from, and CUDA does not.
+program elected '#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__device__ int from_first(int v) { return __shfl_sync(~0u, v, 0); }
+__global__ void k(int* n) {
+  auto g = cg::coalesced_threads();
+  int r;
+  if (g.thread_rank() == 0) r = atomicAdd(n, static_cast<int>(g.size()));
+  r = g.shfl(r, 0) + static_cast<int>(g.thread_rank());
+  if (r != static_cast<int>(threadIdx.x)) atomicAdd(n + 2, 1);
+  int s;
+  if (threadIdx.x == 0) s = atomicAdd(n + 1, 1);
+  if (from_first(s) != 0) atomicAdd(n + 2, 1);
+}
+int main() { int *p, h[3]; cudaMalloc(&p, sizeof h); cudaMemset(p, 0, sizeof h); k<<<1, 32>>>(p);
+cudaMemcpy(h, p, sizeof h, cudaMemcpyDeviceToHost); return !(h[0] == 32 && h[1] == 1 && h[2] == 0); }'
+for compiler in clang++ clang++-14 clang++-22; do
+    command -v "$compiler" >/dev/null || continue
+    holds "one lane asks for all ($compiler)" env CLANG="$compiler" common/simgpu/simrun "$scratch/elected.cu"
+done
 program holes '__global__ void k(float* c) { if (threadIdx.x != 7) c[threadIdx.x] = 1; }
 int main() { float *c, h[64]; cudaMalloc(&c, sizeof h); k<<<1, 64>>>(c); return cudaMemcpy(h, c, sizeof h, cudaMemcpyDeviceToHost); }'
 fails "an element that no thread wrote, copied to the host: 99" 99 'but 1 finding' simrun "$scratch/holes.cu"

@@ -592,6 +592,12 @@ std::uint64_t environment_hash() {
 const std::vector<Clang>& clangs() {
   return compilers().found;
 }
+std::vector<std::string> device_flags(const Clang& clang) {
+  return {"@common/simgpu/flags/device.rsp",
+          clang.major < 15 ? "@common/simgpu/flags/device-14.rsp"
+                           : "@common/simgpu/flags/device-15.rsp",
+          "-I."};
+}
 const std::vector<std::string>& missing_clangs() {
   return compilers().missing;
 }
@@ -617,10 +623,10 @@ const std::string& compile(const std::string& file, const Clang& clang) {
   if (!fs::exists(ptx)) {
     const fs::path unfinished = ptx.string() + ".part";
     int status = 0;
-    const std::string output = capture("cd " + quoted(project_root().string()) + " && " +
-                                           clang.command + " @common/simgpu/flags/device.rsp -I. " +
-                                           source + " -o " + quoted(unfinished.string()),
-                                       status);
+    std::string command = "cd " + quoted(project_root().string()) + " && " + clang.command;
+    for (const std::string& flag : device_flags(clang)) command += " " + flag;
+    const std::string output =
+        capture(command + " " + source + " -o " + quoted(unfinished.string()), status);
     if (status != 0 || !output.empty()) {
       throw std::runtime_error(clang.command + " on " + source + ":\n" + output);
     }

@@ -182,6 +182,8 @@ struct Clang {
 /// Installed compilers among clang++ 14, 16, 19, 22 and plain clang++ (when its version is
 /// another).
 const std::vector<Clang>& clangs();
+/// Arguments with which it compiles device code; the project's root is the working folder.
+std::vector<std::string> device_flags(const Clang& clang);
 /// Those of the above versions that are not installed (reported by one test, never skipped
 /// silently).
 const std::vector<std::string>& missing_clangs();

@@ -20,7 +20,8 @@ const std::vector<std::string> kWarnings = {"-Wall", "-Wextra", "-Wpedantic", "-
                                             "-Werror"};
 
 Ran device_pass(const Clang& clang, const std::string& source, const std::string& output) {
-  std::vector<std::string> argv = {clang.command, "@common/simgpu/flags/device.rsp", "-I."};
+  std::vector<std::string> argv = device_flags(clang);
+  argv.insert(argv.begin(), clang.command);
   argv.insert(argv.end(), kWarnings.begin(), kWarnings.end());
   argv.insert(argv.end(), {source, "-o", output});
   return run_process(argv);

@@ -11,6 +11,7 @@ rows are the solutions of the labs, which were not looked at for that.
 """
 import argparse
 import csv
+import os
 import pathlib
 import re
 import subprocess
@@ -41,8 +42,8 @@ def compiled(source, folder):
 
 def measure(clang, source, args, folder):
     ptx = folder / "kernel.ptx"
-    subprocess.run([clang, "@common/simgpu/flags/device.rsp", "-I.", compiled(source, folder), "-o", str(ptx)],
-                   cwd=ROOT, check=True)
+    subprocess.run(["common/simgpu/simcc", "--ptx", compiled(source, folder), "-o", str(ptx)], cwd=ROOT, check=True,
+                   env={**os.environ, "CLANG": clang})
     log = subprocess.run([args.ptxas, "-v", "-arch=sm_80", str(ptx), "-o", str(folder / "cubin")],
                          capture_output=True, text=True, check=True).stderr
     truth = {m[1]: (int(m[3]), int(m[2])) for m in PTXAS.finditer(log)}

@@ -10,6 +10,7 @@ loop of the PTX (its LDS then come several times).
 """
 import argparse
 import collections
+import os
 import pathlib
 import re
 import struct
@@ -72,7 +73,8 @@ def main():
         for source in sources:
             for clang in args.clang:
                 ptx = str(folder / "kernel.ptx")
-                subprocess.run([clang, "@common/simgpu/flags/device.rsp", "-I.", compiled(source, folder), "-o", ptx], cwd=ROOT, check=True)
+                subprocess.run(["common/simgpu/simcc", "--ptx", compiled(source, folder), "-o", ptx], cwd=ROOT, check=True,
+                               env={**os.environ, "CLANG": clang})
                 subprocess.run([args.ptxas, "-arch=sm_80", ptx, "-o", str(folder / "cubin")], check=True)
                 sass = dict(loads_in((folder / "cubin").read_bytes()))
                 out = subprocess.run([stats, ptx], capture_output=True, text=True, check=True).stdout

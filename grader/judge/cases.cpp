@@ -189,7 +189,7 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
     add(1, 261, 1);  // more than the 256 of a grid of 8 blocks of 32 that somebody took for enough
     add(261, 1, 7);
     add(1, 33, 64);
-    add(65, 1, 261);  // more steps than a char or a byte can count
+    add(9, 1, 261);  // more steps than a char or a byte can count
     add(13, 128, 33, true);
     add(128, 13, 17);
   }

@@ -68,6 +68,31 @@ TEST_CASE("out of bounds: the index that goes too far is told where rows follow 
   CHECK(has(left.next_step, "The column is -3"));
 }
 
+TEST_CASE("out of bounds where nothing hangs over an edge is no missing guard") {
+  // 16 x 16 threads a block, and as many blocks as it takes, or one more along each extent.
+  const auto judged = [](const Kernel& kernel, unsigned more) {
+    const auto as_launched = [more](Run r) {
+      r.launches.front().grid = {(static_cast<unsigned>(r.c_before.cols) + 15) / 16 + more,
+                                 (static_cast<unsigned>(r.c_before.rows) + 15) / 16 + more, 1};
+      r.launches.front().block = {16, 16, 1};
+      return r;
+    };
+    Evidence e = evidence(kernel, ElementType::float32, kNaive, {17, 33, 65});
+    e.run = as_launched(std::move(e.run));
+    e.run_probe = [kernel, as_launched](const Matrix& a, const Matrix& b, const Matrix& c) {
+      return as_launched(run(kernel, a, b, c));
+    };
+    return diagnose(e).next_step;
+  };
+  const Kernel always = and_touches([](Call& c) { c.put(c.m - 1, c.n + 4, 0); });
+  const Kernel at_edges = and_touches([](Call& c) {
+    if (c.n % 16 != 0) c.put(c.m - 1, c.n + 4, 0);
+  });
+  CHECK(has(judged(always, 0), "no guard is missing"));
+  CHECK(has(judged(at_edges, 0), "What keeps the column below N"));
+  CHECK(has(judged(always, 1), "What keeps the column below N"));
+}
+
 TEST_CASE("out of bounds: several elements at once, and bytes that are no elements") {
   const auto reading = [](unsigned bytes, std::int64_t offset, std::uint64_t of) {
     simgpu::Finding f;

@@ -154,6 +154,8 @@ constexpr Step kSteps[] = {
     {"sum * B[k][j] + A[i][k]", 0, [](double s, double a, double b) { return s * b + a; }},
     {"(sum + A[i][k]) * B[k][j]", 0, [](double s, double a, double b) { return (s + a) * b; }},
     {"(sum + B[k][j]) * A[i][k]", 0, [](double s, double a, double b) { return (s + b) * a; }},
+    {"sum + |A[i][k] * B[k][j]|", 0,
+     [](double s, double a, double b) { return s + std::abs(a * b); }},
     {"sum * A[i][k] * B[k][j]", 1, [](double s, double a, double b) { return s * a * b; }},
 };
 

@@ -256,7 +256,7 @@ std::optional<Diagnosis> name_short_step(const Profile& p, const std::vector<int
   const auto k = static_cast<int>(p.size());
   for (const int tile : tiles)
     for (const int step : {1, 2, 4, 8, 16, 32}) {
-      if (step >= tile) break;
+      if (step >= tile || tile > k) break;  // a tile that K cuts off could have any length
       // As many as begin before K, or as many as there are tiles.
       for (const int end : {k, std::min(k, (k + tile - 1) / tile * step)}) {
         Profile windows(p.size());

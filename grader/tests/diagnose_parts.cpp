@@ -243,6 +243,8 @@ TEST_CASE("steps that do more than add a product") {
         "(sum + A[i][k]) * B[k][j]");
   check(stepped(1, [](double s, double a, double b) { return s * a * b; }),
         "sum * A[i][k] * B[k][j]");
+  check(stepped(0, [](double s, double a, double b) { return s + std::fabs(a * b); }),
+        "sum + |A[i][k] * B[k][j]|");
   const Kernel mean = each([](Call& c, int i, int j) {
     return static_cast<double>(static_cast<float>(c.element(i, j) / c.k));
   });

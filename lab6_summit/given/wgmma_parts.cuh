@@ -15,20 +15,19 @@ struct PlaceOf {
   }
 };
 
-/// The origin in C of the n-th (BM, BN) tile: down eight rows of tiles, then to the right, as in 5.4.
+/// The origin in C of the n-th (BM, BN) tile: down DOWN rows of tiles, then to the right, as in 5.4.
 struct TileOrigin {
   int row, col;
 };
-template <int BM, int BN>
-__device__ TileOrigin tile_origin(int n, MatrixView<float> c) {
-  constexpr int DOWN = 8;
+template <int BM, int BN, int DOWN = 8, typename T>
+__device__ TileOrigin tile_origin(int n, MatrixView<T> c) {
   const int rows = (c.rows + BM - 1) / BM, cols = (c.cols + BN - 1) / BN;
   const int first = n / (DOWN * cols) * DOWN, within = n % (DOWN * cols);
   const int down = min(rows - first, DOWN);
   return {(first + within % down) * BM, within / down * BN};
 }
-template <int BM, int BN>
-GEMM_LAB_HOST_DEVICE int tile_count(MatrixView<float> c) {
+template <int BM, int BN, typename T>
+GEMM_LAB_HOST_DEVICE int tile_count(MatrixView<T> c) {
   return ((c.rows + BM - 1) / BM) * ((c.cols + BN - 1) / BN);
 }
 

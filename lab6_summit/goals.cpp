@@ -185,6 +185,9 @@ const char* const by_threads =
 const char* const four_products =
     "Tensor cores make more than three products for each of A and B. Small times small is below "
     "what FP32 holds: leave it out.";
+const char* const copied_in_memory =
+    "Rows are copied in global memory before they are multiplied: TMA can read every other row of a "
+    "matrix of doubles, wherever the first one begins.";
 const char* const small_tile = "More is read from A and B than a 64 x 64 tile per block needs.";
 const char* const conflicts =
     "Lanes of a warp touch different words of one bank, where fragments are read or where copies "
@@ -460,6 +463,37 @@ const std::vector<grader::Goal> goals = {
     fragments_of_b("6.4.4"),
     no_conflicts("6.4.4"),
     registers_only("6.4.4"),
+
+    {.stage = "6.5.1",
+     .key = "made_elsewhere",
+     .what = "elements of C that tensor cores take no part in",
+     .diagnosis = "IDLE-TENSOR",
+     .missed = not_from_tensor_cores,
+     .parameters = {},
+     .measure = made_elsewhere,
+     .bound = grader::nothing,
+     .doubled = true},
+    grader::brought_by_tma("6.5.1", aligned_and_ragged),
+    no_scratch("6.5.1", {{256, 256, 256}, {131, 129, 127}}, copied_in_memory),
+    no_conflicts("6.5.1"),
+    registers_only("6.5.1"),
+    few_registers("6.5.1"),
+
+    {.stage = "6.5.2",
+     .key = "tensor_products",
+     .what = "products made by tensor cores",
+     .diagnosis = "PADDING",
+     .missed = padding,
+     .parameters = {{"BM", 32}, {"BN", 64}, {"BK", 32}, {"slack", 1.05}},
+     .measure = products_on_tensor_cores,
+     .bound = padded_products,
+     .at = thin},
+    blocks_for_all("6.5.2", whole_tiles, 48),
+    fixed_order("6.5.2", whole_tiles),
+    no_scratch("6.5.2", whole_tiles, parts_in_memory),
+    grader::brought_by_tma("6.5.2", whole_tiles),
+    registers_only("6.5.2"),
+    few_registers("6.5.2"),
 };
 
 const grader::GoalList registered("lab6_summit", goals);

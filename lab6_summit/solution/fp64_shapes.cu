@@ -1,0 +1,204 @@
+// Lab 6, 6.5.1 and 6.5.2: FP64 by tensor cores at every shape. You will learn to let TMA read rows that
+// begin at any double, to read them without bank conflicts where nothing can be swizzled, and once more
+// to choose tile and cluster by the time that they take.
+#include "common/matrix.hpp"
+#include "lab6_summit/given/fp64_tiles.cuh"
+
+// ---- 6.5.1: rows that begin anywhere
+
+/// Where the rows `parity`, parity + 2, parity + 4 ... of m begin. TMA takes rows that begin at multiples of 16
+/// bytes and are multiples of 16 bytes apart.
+inline EveryOtherRow every_other_row(MatrixView<const double> m, int parity) {
+  // TODO(6.5.1) A row may begin at a multiple of 8 bytes that is none of 16: then `first` is the double
+  //             before it, and shift 1.
+  // >>> skeleton
+  // return {m.data + 0 * parity, 0, sizeof(double) * (m.ld + m.ld % 2)};
+  // <<< skeleton
+  // >>> solution
+  const double* const row = m.data + std::ptrdiff_t{parity} * m.ld;
+  const int shift = reinterpret_cast<std::size_t>(row) % 16 / sizeof(double);
+  return {row - shift, shift, 2 * sizeof(double) * m.ld};
+  // <<< solution
+}
+
+/// The fragments of four of the eight terms k ... k + 7, for the part of the tile at (row, col): the four
+/// others, if `second`. Row r of A's tile is stage.a[r % 2][r / 2], behind shifts.a[r % 2] doubles; so is
+/// B's.
+template <typename L>
+__device__ void load_fragments(Fragments<L>& f, const typename L::Stage& stage, Shifts shifts,
+                               int row, int col, int k, bool second) {
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  // TODO(6.5.1) f.a[i][h]: row row + 16 i + 2 g + h of A. f.b[j][0]: column col + 8 j + g of B. Of which
+  //             term? One for each t, the same for A and B, but so that neither the four terms of a
+  //             row of A nor the four rows of B meet in a bank: a row of either begins 4 doubles, 8
+  //             banks, behind the row before it of the same parity.
+  // >>> skeleton
+  // f = {};
+  // f.a[0][0] = unwritten<double>() + g + t + row + col + k + second + shifts.a[0];
+  // <<< skeleton
+  // >>> solution
+  const int odd = (t + 1) / 2 % 2 ^ static_cast<int>(second);  // terms 0, 3, 5, 6; or 1, 2, 4, 7
+  const int term = k + 2 * t + odd, shift_b = odd ? shifts.b[1] : shifts.b[0];
+#pragma unroll
+  for (int i = 0; i < L::FRAGMENTS_M; ++i)
+#pragma unroll
+    for (int h = 0; h < 2; ++h) f.a[i][h] = stage.a[h][row / 2 + 8 * i + g][term + shifts.a[h]];
+#pragma unroll
+  for (int j = 0; j < L::FRAGMENTS_N; ++j)
+    f.b[j][0] = stage.b[odd][term / 2][col + 8 * j + g + shift_b];
+  // <<< solution
+}
+
+// ---- the loop
+
+/// sums = the steps of this warp's part of a tile. Fragments are loaded four terms ahead of their products.
+/// What has been multiplied has arrived: only then may a place be overwritten.
+template <typename L>
+__device__ void multiply_steps(Sums<L>& sums, typename L::Shared& own, Shifts shifts, int row,
+                               int col, Steps steps) {
+  if (steps.first == steps.end) return;
+  Fragments<L> fragments[2];
+  PlaceOf<L::STAGES> place;
+  own.full[0].wait(0);
+  load_fragments<L>(fragments[0], own.ring[0], shifts, row, col, 0, false);
+#pragma unroll 1
+  for (int s = steps.first; s < steps.end; ++s) {
+    const int now = place.stage;
+#pragma unroll
+    for (int k = 0; k < L::BK; k += MMA_K) {
+      const int next = (k + MMA_K) % L::BK, i = next / MMA_K % 2;
+      if (next == 0 && s + 1 < steps.end) {  // else the first fragments once more, for nothing
+        place.advance();
+        own.full[place.stage].wait(place.parity);
+      }
+      load_fragments<L>(fragments[i], own.ring[place.stage], shifts, row, col, next / 8 * 8, i > 0);
+      multiply<L>(sums, fragments[1 - i]);
+    }
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) own.empty[now].arrive();
+  }
+}
+
+/// C = A * B, a tile of (BM, BN) per cluster, whose blocks share the steps along K.
+template <typename L>
+__global__ void __launch_bounds__(L::THREADS, L::RESIDENT)
+    fp64_kernel(const __grid_constant__ CUtensorMap a_even,
+                const __grid_constant__ CUtensorMap a_odd,
+                const __grid_constant__ CUtensorMap b_even,
+                const __grid_constant__ CUtensorMap b_odd, MatrixView<double> c, Layout layout) {
+  auto& shared = shared_of<L>();
+  const int blocks = cluster_size(), warp = threadIdx.x / 32;
+  const TileOrigin tile = tile_origin<L::BM, L::BN, 16>(blockIdx.x / blocks, c);
+  const Steps steps = steps_of(cluster_rank(), blocks, (layout.depth + L::BK - 1) / L::BK);
+  if (warp < L::WARPS) {
+    take_registers<L>();
+    const int row = warp / L::WARPS_N * L::WM, col = warp % L::WARPS_N * L::WN;
+    Sums<L> sums = {};
+    multiply_steps<L>(sums, shared, layout.shifts, row, col, steps);
+    if (blocks == 1) {
+      const bool aligned = rows_aligned(c);
+      for_pairs<L>(sums, [&](int down, int right, double2 pair) {
+        store_two(c, aligned, tile.row + row + down, tile.col + col + right, pair);
+      });
+    } else {  // where the sums go, the ring was: all warps must have multiplied
+      asm volatile("bar.sync 1, %0;" : : "n"(L::WARPS * 32) : "memory");
+      for_pairs<L>(sums, [&](int down, int right, double2 pair) {
+        *reinterpret_cast<double2*>(&shared.part[row + down][col + right]) = pair;
+      });
+    }
+  } else {
+    give_registers<L>();
+    if (threadIdx.x == L::WARPS * 32)
+      copy_steps<L>(shared, a_even, a_odd, b_even, b_odd, tile, steps, layout);
+  }
+  if (blocks > 1) add_parts<L>(shared.part, c, tile);
+}
+
+/// C = A * B with this tile, every one by a cluster of `splits` blocks.
+template <typename L>
+void multiply(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c,
+              int splits, cudaStream_t stream) {
+  launch<L>(fp64_kernel<L>, every_other_row, a, b, c, splits, stream);
+}
+
+template <typename T>
+void gemm_f64_any_row(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
+                      cudaStream_t stream) {
+  if (c.rows == 0 || c.cols == 0) return;
+  multiply<Tile<64, 64, 32, 32, 3, 2>>(a, b, c, 1, stream);
+}
+
+// ---- 6.5.2: every shape
+
+/// A tile to choose, and how long a multiprocessor of an H200 takes for a step of 32 terms of all blocks
+/// that it has, in microseconds: `alone` with one block, `full` with as many as fit, `resident`.
+struct Choice {
+  int bm, bn, resident;
+  float alone, full;
+  void (*multiply)(MatrixView<const double>, MatrixView<const double>, MatrixView<double>, int,
+                   cudaStream_t);
+};
+
+template <typename L>
+constexpr Choice choice(float alone, float full) {
+  return {L::BM, L::BN, L::RESIDENT, alone, full, multiply<L>};
+}
+
+/// Measured on an H200: docs/results/h200/fp64-shapes.txt.
+const Choice table[] = {
+    choice<Tile<128, 128, 64, 32, 3, 1>>(2.25f, 2.25f),
+    choice<Tile<128, 64, 64, 32, 2, 2>>(1.38f, 2.33f),
+    choice<Tile<64, 64, 32, 32, 3, 2>>(0.73f, 1.23f),
+    choice<Tile<32, 64, 16, 32, 2, 4>>(0.76f, 1.49f),
+};
+
+/// About how many microseconds a product takes with this tile and `splits` blocks per tile.
+inline float microseconds(const Choice& tile, int m, int n, int k, int splits, int processors) {
+  // Of a launch; before and after a block's steps, for each 64 x 64 of its tile; of a cluster, and for
+  // each of its blocks.
+  constexpr float LAUNCH = 3, BLOCK = 1, CLUSTER = 2, PART = 0.5f;
+  // TODO(6.5.2) As in 6.4.3: the blocks of the busiest multiprocessor, the rounds that they take, the
+  //             last of them with fewer.
+  // >>> skeleton
+  // return LAUNCH + BLOCK + CLUSTER + PART + 0 * (tile.bm + m + n + k + splits + processors);
+  // <<< skeleton
+  // >>> solution
+  const int tiles = ceil_div(m, tile.bm) * ceil_div(n, tile.bn);
+  const int blocks = ceil_div(tiles * splits, processors);
+  const int rounds = blocks / tile.resident, rest = blocks % tile.resident;
+  const float steps = static_cast<float>(ceil_div(ceil_div(k, 32), splits));
+  const float around = BLOCK * tile.bm * tile.bn / (64 * 64);
+  const float block = splits > 1 ? around + CLUSTER + splits * PART : around;
+  const float time = LAUNCH + rounds * (block + steps * tile.full);
+  if (rest == 0) return time;
+  const float share = (rest - 1.0f) / max(1, tile.resident - 1);
+  return time + block + steps * (tile.alone + (tile.full - tile.alone) * share);
+  // <<< solution
+}
+
+/// The tile and the number of splits that take the shortest.
+struct Chosen {
+  const Choice* tile;
+  int splits;
+};
+inline Chosen choose(int m, int n, int k) {
+  const int processors = multiprocessors();
+  Chosen best = {};
+  float least = 0;
+  for (const Choice& tile : table)
+    for (int splits = 1; splits == 1 || (splits <= 8 && (splits - 1) * 32 < k); splits *= 2) {
+      // The blocks of a cluster run within a group of 16 or 18 multiprocessors: some are left over.
+      const int usable = splits > 2 ? processors - processors / 7 : processors;
+      const float time = microseconds(tile, m, n, k, splits, usable);
+      if (!best.tile || time < least) best = {&tile, splits}, least = time;
+    }
+  return best;
+}
+
+template <typename T>
+void gemm_f64_shapes(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
+                     cudaStream_t stream) {
+  if (c.rows == 0 || c.cols == 0) return;
+  const Chosen best = choose(c.rows, c.cols, a.cols);
+  best.tile->multiply(a, b, c, best.splits, stream);
+}

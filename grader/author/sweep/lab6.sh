@@ -3,13 +3,14 @@
 #
 #     three_products    FP32 by three products of TF32: docs/results/h200/three-products.txt
 #     tensor_shapes     tensor cores at every shape, 16-bit and TF32: docs/results/h200/tensor-shapes.txt
+#     fp64_shapes       FP64 at every shape: docs/results/h200/fp64-shapes.txt
 #
 # GEMM_LAB_COMMIT= names the commit where the sources were sent without their history. Needs nvcc and cuBLAS.
 set -u
 here=$(dirname "$0")
 # shellcheck source=grader/scripts/lib.sh
 . "$here/../../scripts/lib.sh"
-usage() { echo "usage: bash grader/author/sweep/lab6.sh three_products|tensor_shapes FILE" >&2; exit 4; }
+usage() { echo "usage: bash grader/author/sweep/lab6.sh three_products|tensor_shapes|fp64_shapes FILE" >&2; exit 4; }
 case ${2:-} in '' | -*) usage ;; esac
 file=$2
 case $1 in
@@ -25,6 +26,12 @@ u = 2^-24. All kernels of a shape take turns in one process: 9 rounds of about 1
 are those of up to 512 rows against FP64, u = 2^-24, in TF32 with what rounding A and B takes. A product's A, B and C are others
 than those of the product before, so that nothing of them is in the L2 cache. cuBLAS, lab 5's kernel and lab 6's take turns in
 one process: 9 rounds of about 10 ms each."
+        ;;
+    fp64_shapes)
+        programs=("$here/fp64_shapes.cu $here/fp64_of_lab5.cu")
+        about="C = A * B in FP64, all row-major, dense; data uniform in (-1, 1]. Errors are those of up to 256 rows against sums of twice
+the precision, u = 2^-53. A product's A, B and C are others than those of the product before, so that nothing of them is in the
+L2 cache. cuBLAS, 5.3c and 6.5.2 take turns in one process: 9 rounds of about 10 ms each; every tile behind them, once."
         ;;
     *) usage ;;
 esac

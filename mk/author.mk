@@ -11,7 +11,7 @@ $(MEASURE): $(call objects,grader/author/main.cpp $(MEASURE_SRC) $(filter %/reco
 PROGRAMS    += $(MEASURE) $(SKELETON)
 ALL_OBJECTS += $(call objects,$(wildcard grader/author/*.cpp) $(wildcard grader/author/*/*.cpp))
 
-.PHONY: skeletons sweep calibrate verify-counts
+.PHONY: skeletons sweep calibrate verify-counts compare-counts
 skeletons: ## authors: labN_*/gemm.cu from the masters; edited ones are safe
 	$(call ensure,$(SKELETON))
 	$(Q)SKELETON=$(SKELETON) FORCE='$(FORCE)' bash grader/author/skeleton/skeletons.sh $(if $(LAB),$(lab_folders))
@@ -26,6 +26,10 @@ calibrate: ## authors: place the speed goals for this GPU, [LAB=n]
 verify-counts: ## authors: simgpu's counts beside the profiler's
 	$(call ensure,$(MEASURE) $(CUDART_LOCAL) $(LIBSIMGPU))
 	$(Q)NVCC="$(NVCC)" $(MEASURE) verify-counts $(if $(MEASURED),--measured "$(MEASURED)") $(if $(OUT),--out "$(OUT)")
+
+compare-counts: ## authors: how often simgpu counts as the profiler did, on kernels in the manner of public code
+	$(call ensure,$(CUDART_LOCAL) $(LIBSIMGPU))
+	$(Q)BUILD="$(abspath $(BUILD))" $(PYTHON) grader/author/counts/others.py
 
 # ---- how fast things are
 BENCH_SIMGPU := $(BUILD)/bin/bench_simgpu

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""How often the simulated GPU counts what the profiler counted, on kernels written in the manner of public code.
+
+    others.py                         compares others.cu, compiled by each clang, with the recorded counts
+    others.py --record FOLDER         records: FOLDER is what `sh profile.sh FOLDER` left, with others.cu in it
+
+The recorded counts are docs/results/h200/others.csv. Every second kernel is a test: what the model does wrong there is
+never looked at, only how often; `--all` prints it nevertheless, and spoils the test.
+"""
+import argparse
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+SOURCE = pathlib.Path("grader/author/counts/others.cu")
+RECORD = ROOT / "docs/results/h200/others.csv"
+SASS = "smsp__sass_"
+LSU = "l1tex__t_"
+# Counter: the profiler's names, added up, and ours; a "-" takes off.
+COUNTERS = {
+    "global load requests": ([LSU + "requests_pipe_lsu_mem_global_op_ld.sum"], ["global_load.requests"]),
+    "global load sectors": ([SASS + "l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum"], ["global_load.sectors"]),
+    "global store requests": ([LSU + "requests_pipe_lsu_mem_global_op_st.sum"], ["global_store.requests"]),
+    "global store sectors": ([LSU + "sectors_pipe_lsu_mem_global_op_st.sum"], ["global_store.sectors"]),
+    "global atomic requests": ([LSU + "requests_pipe_lsu_mem_global_op_red.sum", LSU + "requests_pipe_lsu_mem_global_op_atom.sum"],
+                               ["global_atomic.requests"]),
+    "shared load requests": ([SASS + "inst_executed_op_shared_ld.sum"], ["shared_load.requests", "-matrix_load.requests"]),
+    "shared load wavefronts": ([SASS + "l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"],
+                               ["shared_load.wavefronts", "-matrix_load.wavefronts"]),
+    "shared store requests": ([SASS + "inst_executed_op_shared_st.sum"], ["shared_store.requests", "-matrix_store.requests"]),
+    "shared store wavefronts": ([SASS + "l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"],
+                                ["shared_store.wavefronts", "-matrix_store.wavefronts"]),
+    "shared atomic requests": ([SASS + "inst_executed_op_shared_atom.sum"], ["shared_atomic.requests"]),
+    "local accesses": ([SASS + "inst_executed_op_local_ld.sum", SASS + "inst_executed_op_local_st.sum"],
+                       ["local_load_requests", "local_store_requests"]),
+    "multiply-adds f32": ([SASS + "thread_inst_executed_op_ffma_pred_on.sum"], ["fma_f32"]),
+}
+
+
+def record(folder):
+    names = [line.split(":")[0] for line in (folder / "others.names").read_text().splitlines() if not line.startswith("==")]
+    table = list(csv.reader(line for line in (folder / "others.csv").read_text().splitlines() if line.startswith('"')))
+    head, launches = table[0], table[2:]  # names, units, then launches
+    if len(names) != len(launches):
+        sys.exit(f"{len(names)} names and {len(launches)} launches: not of one run")
+    device = json.loads((folder / "device.json").read_text())
+    on = f"{device['gpu']}, driver {device['driver']}, CUDA {device['nvcc']}, ncu {device['ncu']}, {device['date']}"
+    with open(RECORD, "w", newline="") as out:
+        out.write(f"# The profiler's counts of {SOURCE}: {on}\n")
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(["kernel", *COUNTERS])
+        for name, row in zip(names, launches):
+            row = dict(zip(head, row))
+            writer.writerow([name] + [round(sum(float(row[m].replace(",", "")) for m in measured)) for measured, _ in COUNTERS.values()])
+    print(f"recorded: {RECORD.relative_to(ROOT)} ({len(names)} kernels; {on})")
+
+
+def simulate(clang):
+    with tempfile.TemporaryDirectory() as name:
+        program = f"{name}/others"
+        subprocess.run(["common/simgpu/simcc", str(SOURCE), "-o", program], cwd=ROOT, check=True,
+                       env={**os.environ, "CLANG": clang})
+        ran = subprocess.run([program], capture_output=True, text=True, check=True,
+                             env={**os.environ, "SIMGPU_REPORT": "json", "SIMGPU_QUIET": "1"})
+    lines = ran.stdout.splitlines()
+    if wrong := [line for line in lines if not line.endswith(": ok")]:
+        sys.exit(f"{clang}: {wrong}")
+    return {line.split(":")[0]: launch for line, launch in zip(lines, json.loads(ran.stderr), strict=True)}
+
+
+def ours_of(launch, names):
+    return sum(-launch[n[1:]] if n[0] == "-" else launch[n] for n in names)
+
+
+def compare(clang, measured, show_all):
+    simulated = simulate(clang)
+    if list(simulated) != [row["kernel"] for row in measured]:
+        sys.exit("the recorded kernels are not those of others.cu: record again on a machine with a GPU")
+    near = {}  # (counter, whether it is of the test) -> how far off each is
+    for number, row in enumerate(measured):
+        for counter, (_, names) in COUNTERS.items():
+            real, here = int(row[counter]), ours_of(simulated[row["kernel"]], names)
+            if real == here == 0:
+                continue
+            off = abs(here - real) / real if real else float("inf")
+            near.setdefault((counter, number % 2 == 1), []).append(off)
+            if off and (show_all or number % 2 == 0):
+                print(f"  {row['kernel']}: {counter}: {real} measured, {here} simulated")
+    print(f"{clang}: exact / within 5 % / within 25 % / of\n{'':24} {'looked at':^21} {'test':^21}")
+    for counter in COUNTERS:
+        cells = []
+        for held in (False, True):
+            offs = near.get((counter, held), [])
+            cells.append(f"{sum(o == 0 for o in offs):3} /{sum(o <= 0.05 for o in offs):3} /{sum(o <= 0.25 for o in offs):3} /{len(offs):3}")
+        print(f"{counter:24} {cells[0]:^21} {cells[1]:^21}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--record", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--clang", nargs="+", default=["clang++-14", "clang++-22"])
+    parser.add_argument("--all", action="store_true")
+    args = parser.parse_args()
+    if args.record:
+        record(args.record)
+        return
+    with open(RECORD, newline="") as file:
+        measured = list(csv.DictReader(line for line in file if line[0] != "#"))
+    for clang in args.clang:
+        compare(clang, measured, args.all)
+
+
+main()

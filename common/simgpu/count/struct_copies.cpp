@@ -18,21 +18,26 @@ const ptx::Operand& address_of(const Instruction& instruction) {
   return instruction.operands[instruction.op == Opcode::ld ? 1 : 0];
 }
 
-bool may_be_part(const Instruction& instruction) {
+bool is_plain(const Instruction& instruction) {
   const ptx::Modifiers& mod = instruction.mod;
   return (instruction.op == Opcode::ld || instruction.op == Opcode::st) &&
-         mod.space == Space::global && mod.vec == 4 && size_of(mod.type) <= 2 &&
          instruction.guard == UINT32_MAX && !mod.is_volatile && !mod.release_acquire &&
          instruction.operands.size() >= 2 && address_of(instruction).kind == Kind::address;
 }
 
-/// What reaches memory, or orders what does; `but`: the kind of access that does not count.
-bool ends_piece(const Instruction& instruction, Opcode but) {
+bool may_be_part(const Instruction& instruction, Space space) {
+  const ptx::Modifiers& mod = instruction.mod;
+  return is_plain(instruction) && mod.space == space && mod.vec == 4 && size_of(mod.type) <= 2;
+}
+
+/// What reaches memory of `space`, or orders what does; `but`: the kind of access that does not count.
+bool ends_piece(const Instruction& instruction, Opcode but, Space space) {
+  const Space here = instruction.mod.space;
   switch (instruction.op) {
     case Opcode::ld:
     case Opcode::st:
-      return instruction.op != but && instruction.mod.space != Space::param &&
-             instruction.mod.space != Space::shared && instruction.mod.space != Space::local;
+      return instruction.op != but && here != Space::param && here != Space::local &&
+             (here == space || (here != Space::shared && here != Space::global));
     case Opcode::atom:
     case Opcode::red:
       return true;
@@ -41,19 +46,18 @@ bool ends_piece(const Instruction& instruction, Opcode but) {
   }
 }
 
+/// Vectors of small elements in one space.
 class Finder {
  public:
-  explicit Finder(const ptx::Function& function)
+  Finder(const ptx::Function& function, Space space, std::vector<PartOfCopy>& parts)
       : function_(function),
-        parts_(function.body.size()),
+        space_(space),
+        parts_(parts),
         is_base_(function.registers.size(), false) {}
 
-  std::vector<PartOfCopy> run() {
-    for (const ptx::BasicBlock& block : ptx::build_control_flow(function_).blocks) {
-      for (std::uint32_t i = block.begin; i < block.end; ++i) visit(i);
-      flush_all();
-    }
-    return std::move(parts_);
+  void run(const ptx::BasicBlock& block) {
+    for (std::uint32_t i = block.begin; i < block.end; ++i) visit(i);
+    flush_all();
   }
 
  private:
@@ -70,8 +74,8 @@ class Finder {
   void visit(std::uint32_t i) {
     const Instruction& instruction = function_.body[i];
     for (const Opcode op : {Opcode::ld, Opcode::st})
-      if (ends_piece(instruction, op)) flush(op);
-    if (may_be_part(instruction)) {
+      if (ends_piece(instruction, op, space_)) flush(op);
+    if (may_be_part(instruction, space_)) {
       const ptx::Operand& at = address_of(instruction);
       const std::int64_t place = at.bits & 15;
       const Key key = {at.index, size_of(instruction.mod.type), instruction.mod.non_coherent,
@@ -111,16 +115,102 @@ class Finder {
   }
 
   const ptx::Function& function_;
-  std::vector<PartOfCopy> parts_;
+  const Space space_;
+  std::vector<PartOfCopy>& parts_;
   std::map<Key, Window> pending_[2];  ///< loads, stores
   std::vector<std::uint32_t> bases_;  ///< of those, since the last flush_all
   std::vector<bool> is_base_;         ///< by register
 };
 
+/// Structs of 16 bytes as clang copies any struct as a whole: the upper 8 bytes, then the lower ones, each
+/// read and written at once.
+class Steps {
+ public:
+  Steps(const ptx::Function& function, std::vector<PartOfCopy>& parts)
+      : function_(function), parts_(parts) {}
+
+  void run(const ptx::BasicBlock& block) {
+    now_ = last_ = {};
+    for (std::uint32_t i = block.begin; i < block.end; ++i) {
+      visit(function_.body[i], i);
+      ptx::for_each_register(function_, function_.body[i], [&](std::uint32_t reg, bool is_write) {
+        if (is_write && (reg == base_of(last_.load) || reg == base_of(last_.store))) last_ = {};
+      });
+    }
+  }
+
+ private:
+  struct Step {
+    std::uint32_t load = UINT32_MAX, store = UINT32_MAX;  ///< of the same 8 bytes
+  };
+
+  static bool may_be_half(const Instruction& instruction) {
+    const ptx::Modifiers& mod = instruction.mod;
+    return is_plain(instruction) && (mod.space == Space::global || mod.space == Space::shared) &&
+           mod.vec <= 1 && size_of(mod.type) == 8 && mod.type != ptx::Type::f64;
+  }
+
+  void visit(const Instruction& instruction, std::uint32_t i) {
+    const bool half = may_be_half(instruction);
+    if (half && instruction.op == Opcode::ld) {
+      if (now_.load != UINT32_MAX) last_ = {};
+      now_ = {i, UINT32_MAX};
+    } else if (half && now_.load != UINT32_MAX && writes_what(now_.load, instruction)) {
+      now_.store = i;
+      pair();
+    } else if (instruction.op == Opcode::ld || instruction.op == Opcode::st ||
+               instruction.op == Opcode::atom || instruction.op == Opcode::red ||
+               ptx::orders_memory(instruction.op)) {
+      now_ = last_ = {};
+    }
+  }
+
+  bool writes_what(std::uint32_t load, const Instruction& store) const {
+    const ptx::Operand &from = function_.body[load].operands[0], &to = store.operands[1];
+    return from.kind == Kind::reg && to.kind == Kind::reg && from.index == to.index;
+  }
+
+  void pair() {
+    if (last_.load != UINT32_MAX && is_below(last_.load, now_.load) &&
+        is_below(last_.store, now_.store)) {
+      parts_[last_.load] = parts_[last_.store] = {16, 8};
+      parts_[now_.load] = parts_[now_.store] = {16, 0};
+      last_ = {};
+    } else {
+      last_ = now_;
+    }
+    now_ = {};
+  }
+
+  /// Whether `second` reaches the 8 bytes below those of `first`.
+  bool is_below(std::uint32_t first, std::uint32_t second) const {
+    const Instruction &a = function_.body[first], &b = function_.body[second];
+    const ptx::Operand &x = address_of(a), &y = address_of(b);
+    return a.mod.space == b.mod.space && a.mod.non_coherent == b.mod.non_coherent &&
+           x.index == y.index && x.bits - y.bits == 8;
+  }
+
+  std::uint32_t base_of(std::uint32_t i) const {
+    return i == UINT32_MAX ? UINT32_MAX : address_of(function_.body[i]).index;
+  }
+
+  const ptx::Function& function_;
+  std::vector<PartOfCopy>& parts_;
+  Step last_, now_;
+};
+
 }  // namespace
 
 std::vector<PartOfCopy> find_struct_copies(const ptx::Function& function) {
-  return Finder(function).run();
+  std::vector<PartOfCopy> parts(function.body.size());
+  Finder global(function, Space::global, parts), shared(function, Space::shared, parts);
+  Steps steps(function, parts);
+  for (const ptx::BasicBlock& block : ptx::build_control_flow(function).blocks) {
+    global.run(block);
+    shared.run(block);
+    steps.run(block);
+  }
+  return parts;
 }
 
 }  // namespace simgpu::count

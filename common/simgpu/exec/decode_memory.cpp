@@ -68,6 +68,7 @@ void FunctionDecoder::choose_quick_path(Op& op, const Operand& address) {
   const auto space = static_cast<Space>(op.x);
   op.slot = p_.slots++;
   if ((op.z & 1) != 0) return;  // threads hand over by these: the scheduler must see them
+  if (parts_[current_index_].whole != 0) return;  // their addresses decide how they are counted
   if ((space != Space::shared && space != Space::global) || (op.width != 4 && op.width != 8))
     return;
   const unsigned vec = op.vec == 1 ? 0 : op.vec == 2 ? 1 : op.vec == 4 ? 2 : 3;

@@ -77,8 +77,12 @@ SharedCounts shared_cost(const BlockRun& run, const Op& op, AccessType type,
   s.bytes = std::uint64_t{bytes} * static_cast<unsigned>(std::popcount(mask));
   const Merge merge = run.launch->program->merges[op.site];
   if (merge.width == 0) return s;  // ptxas makes it part of another load
+  const count::PartOfCopy part = run.launch->program->parts_of_copies[op.site];
   count::Wavefronts w = raw;
-  if (load && merge.width != bytes) {
+  if (merge.width == bytes && is_part(part, address, mask)) {
+    if (part.place != 0) return s;
+    w = count::shared_wavefronts(address, mask, part.whole, load);
+  } else if (load && merge.width != bytes) {
     std::uint64_t start[kLanes];
     for (unsigned i = 0; i < kLanes; ++i)
       start[i] = address[i] + static_cast<std::uint64_t>(std::int64_t{merge.shift});

@@ -79,6 +79,82 @@ TEST_CASE("bytes: four or two accesses are one", "[counts]") {
   CHECK(run("").first == kNone);
 }
 
+/// What a warp's accesses of shared memory cost: loads, then stores. %rd3 is the lane's 16 bytes there.
+std::pair<Traffic, Traffic> run_shared(const std::string& body, unsigned shift = 0) {
+  Gpu gpu(ptx_module(R"(
+.visible .entry k(.param .u64 out)
+{
+  .shared .align 16 .b8 s[1024];
+  .reg .b16 %h<9>; .reg .b32 %r<4>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x; mul.wide.u32 %rd4, %r1, 16; add.u64 %rd2, %rd1, %rd4;
+  mov.u64 %rd3, s; add.u64 %rd3, %rd3, %rd4; add.u64 %rd3, %rd3, )" +
+                     std::to_string(shift) + ";\n" + body + "\nret;\n}\n"));
+  const DevicePtr out = gpu.upload(std::vector<std::uint32_t>(256, 7), "out");
+  const LaunchReport r = gpu.run("k", {1, 1, 1}, {32, 1, 1}, 0u, LaunchOptions{}, out);
+  CHECK(to_text(r.findings) == "");
+  const auto of = [](const SharedCounts& c) { return Traffic{c.requests, c.wavefronts}; };
+  return {of(r.total.shared_load), of(r.total.shared_store)};
+}
+
+/// As clang copies 16 bytes: the upper 8, then the lower 8. `type`: as clang 14 or 22 writes it.
+std::string copy(const std::string& to, const std::string& at, const std::string& from,
+                 const std::string& source, const std::string& between = "",
+                 const std::string& type = "u64") {
+  const auto step = [&](const std::string& place) {
+    return "ld." + from + "." + type + " %rd5, [" + source + place + "];\nst." + to + "." + type +
+           " [" + at + place + "], %rd5;\n";
+  };
+  return step("+8") + between + step("");
+}
+
+TEST_CASE("a struct of 16 bytes that is copied as a whole is one access", "[counts]") {
+  for (const char* type : {"u64", "b64"}) {
+    const std::string in = copy("shared", "%rd3", "global", "%rd2", "", type);
+    const std::string back = copy("global", "%rd2", "shared", "%rd3", "", type);
+    // 16 bytes a lane: 4 wavefronts, 16 sectors.
+    CHECK(run_shared(in) == std::pair{kNone, Traffic{1, 4}});
+    CHECK(run_shared(in + back) == std::pair{Traffic{1, 4}, Traffic{1, 4}});
+    CHECK(run(copy("global", "%rd2", "global", "%rd2", "", type)) == std::pair{kOnce, kOnce});
+  }
+  // A struct of 32 bytes is two accesses of 16, the upper one first; every second bank is left out.
+  CHECK(run_shared("add.u64 %rd2, %rd2, %rd4;\nadd.u64 %rd3, %rd3, %rd4;\n" +
+                   copy("shared", "%rd3+16", "global", "%rd2+16") +
+                   copy("shared", "%rd3", "global", "%rd2"))
+            .second == Traffic{2, 16});
+}
+
+TEST_CASE("8 bytes that are not the halves of an aligned copy are two accesses", "[counts]") {
+  const auto stores = [](const std::string& body, unsigned shift = 0) {
+    return run_shared(body, shift).second.requests;
+  };
+  const auto between = [&](const std::string& what) {
+    return stores(copy("shared", "%rd3", "global", "%rd2", what));
+  };
+  CHECK(between("") == 1);
+  CHECK(between("add.u32 %r2, %r1, 1;\n") == 1);
+  CHECK(between("bar.sync 0;\n") == 2);
+  CHECK(between("ld.global.u32 %r2, [%rd1];\n") == 2);
+  CHECK(between("add.u64 %rd2, %rd2, 0;\n") == 2);
+  CHECK(between("add.u64 %rd3, %rd3, 0;\n") == 2);
+  CHECK(between("bra L;\nL:\n") == 2);
+  CHECK(stores(copy("shared", "%rd3", "global", "%rd2"), 8) == 2);
+  CHECK(stores(copy("shared", "%rd3", "global", "%rd2", "", "f64")) == 2);
+  CHECK(stores(copy("volatile.shared", "%rd3", "global", "%rd2")) == 2);
+  // In the order in which somebody writes them by hand.
+  CHECK(stores("ld.global.u64 %rd5, [%rd2];\nst.shared.u64 [%rd3], %rd5;\n"
+               "ld.global.u64 %rd5, [%rd2+8];\nst.shared.u64 [%rd3+8], %rd5;\n") == 2);
+}
+
+TEST_CASE("eight halves are stored to shared memory at once", "[counts]") {
+  const std::string upper = "st.shared.v4.u16 [%rd3+8], {%h5, %h6, %h7, %h8};\n",
+                    lower = "st.shared.v4.u16 [%rd3], {%h1, %h2, %h3, %h4};\n";
+  CHECK(run_shared(upper + lower).second == Traffic{1, 4});
+  CHECK(run_shared(upper + lower, 8).second == Traffic{2, 8});
+  CHECK(run_shared(upper + "ld.global.u32 %r2, [%rd1];\n" + lower).second == Traffic{1, 4});
+  CHECK(run_shared(upper + "ld.shared.u32 %r2, [%rd3+8];\n" + lower).second.requests == 2);
+}
+
 TEST_CASE("volatile halves, and floats, are as written", "[counts]") {
   std::string each = kLoads;
   for (std::size_t at = 0; (at = each.find("ld.global", at)) != std::string::npos; at += 12)

@@ -127,7 +127,8 @@ __global__ void sgemm_vectors(int n, int k, float* a, float* b, float* c) {
     as[(ac * 4 + 1) * BM + ar] = t.y;
     as[(ac * 4 + 2) * BM + ar] = t.z;
     as[(ac * 4 + 3) * BM + ar] = t.w;
-    reinterpret_cast<float4*>(&bs[br * BN + bc * 4])[0] = reinterpret_cast<float4*>(&b[br * n + bc * 4])[0];
+    reinterpret_cast<float4*>(&bs[br * BN + bc * 4])[0] =
+        reinterpret_cast<float4*>(&b[br * n + bc * 4])[0];
     __syncthreads();
     a += BK;
     b += BK * n;
@@ -141,7 +142,8 @@ __global__ void sgemm_vectors(int n, int k, float* a, float* b, float* c) {
   }
   for (int i = 0; i < TM; ++i)
     for (int j = 0; j < TN; j += 4) {
-      float4 t = {sums[i * TN + j], sums[i * TN + j + 1], sums[i * TN + j + 2], sums[i * TN + j + 3]};
+      float4 t = {sums[i * TN + j], sums[i * TN + j + 1], sums[i * TN + j + 2],
+                  sums[i * TN + j + 3]};
       reinterpret_cast<float4*>(&c[(tr * TM + i) * n + tc * TN + j])[0] = t;
     }
 }
@@ -319,8 +321,8 @@ __global__ void stencil_1d(const float* in, float* out) {
 __global__ void stencil_2d(const float* in, float* out, int n) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x == 0 || y == 0 || x >= n - 1 || y >= n - 1) return;
-  out[y * n + x] = 0.2f * (in[y * n + x] + in[y * n + x - 1] + in[y * n + x + 1] + in[(y - 1) * n + x] +
-                           in[(y + 1) * n + x]);
+  out[y * n + x] = 0.2f * (in[y * n + x] + in[y * n + x - 1] + in[y * n + x + 1] +
+                           in[(y - 1) * n + x] + in[(y + 1) * n + x]);
 }
 
 static void grids() {
@@ -381,7 +383,8 @@ __global__ void softmax_block(const float* in, float* out, int n) {
     if (threadIdx.x < s) part[threadIdx.x] += part[threadIdx.x + s];
     __syncthreads();
   }
-  for (int i = threadIdx.x; i < n; i += blockDim.x) out[blockIdx.x * n + i] = expf(x[i] - most) / part[0];
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    out[blockIdx.x * n + i] = expf(x[i] - most) / part[0];
 }
 
 __global__ void layernorm_warp(const float* in, float* out, int n) {
@@ -456,8 +459,8 @@ __global__ void attention_row(const float* q, const float* k, const float* v, fl
   out[blockIdx.x * 64 + t] = result / sum;
 }
 
-__global__ void spmv_csr(int rows, const int* begin, const int* column, const float* value, const float* x,
-                         float* y) {
+__global__ void spmv_csr(int rows, const int* begin, const int* column, const float* value,
+                         const float* x, float* y) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= rows) return;
   float sum = 0;
@@ -487,14 +490,15 @@ static void networks() {
   layernorm_warp<<<rows / 4, 128>>>(din, out, n);
   expect("layernorm_warp", out, n * rows, [&](std::size_t i) {
     double sum = 0, squares = 0;
-    for (int j = 0; j < n; ++j) sum += in[i / n * n + j], squares += double(in[i / n * n + j]) * in[i / n * n + j];
+    for (int j = 0; j < n; ++j)
+      sum += in[i / n * n + j], squares += double(in[i / n * n + j]) * in[i / n * n + j];
     return (in[i] - sum / n) / std::sqrt(squares / n - sum / n * sum / n + 1e-5);
   });
   std::vector<__half> halves(n * rows);
   for (int i = 0; i < n * rows; ++i) halves[i] = __float2half(in[i]);
   __half *dh = upload(halves), *oh = upload(std::vector<__half>(n * rows));
-  residual_packed<<<n * rows / 1024, 128>>>(reinterpret_cast<Packed*>(dh), reinterpret_cast<Packed*>(dh),
-                                           reinterpret_cast<Packed*>(oh));
+  residual_packed<<<n * rows / 1024, 128>>>(
+      reinterpret_cast<Packed*>(dh), reinterpret_cast<Packed*>(dh), reinterpret_cast<Packed*>(oh));
   expect("residual_packed", oh, n * rows, [&](std::size_t i) { return 2 * in[i ^ 8]; });
   nbody_tile<<<4, 128>>>(reinterpret_cast<Particle*>(din), out, 512);
   expect("nbody_tile", out, 512, [&](std::size_t i) {

@@ -11,7 +11,7 @@ BENCH_SRC  := $(filter-out grader/bench/main.cpp,$(wildcard grader/bench/*.cpp))
 $(foreach d,commands compile diagnose explain gpu judge labs os report,$(BUILD)/obj/grader/$(d)/%.o) $(patsubst %,$(BUILD)/obj/grader/%.o,main messages version) \
   $(patsubst %.cpp,$(BUILD)/obj/%.o,$(filter-out %/cpu.cpp,$(BENCH_SRC)) grader/bench/main.cpp) $(GOALS_SRC:%.cpp=$(BUILD)/obj/%.o): private FLAGS := grader
 $(patsubst %,$(BUILD)/obj/grader/%.o,diagnose/case diagnose/formulas diagnose/places diagnose/sums judge/cases gpu/statistics os/sha256): private FLAGS := light
-$(patsubst %,$(BUILD)/obj/grader/judge/%.o,seeds session worker): private FLAGS := inlined
+$(patsubst %,$(BUILD)/obj/grader/judge/%.o,protocol seeds): private FLAGS := inlined
 # With OpenMP: the products that results are compared with, and who may use how many cores for them.
 $(BUILD)/obj/common/reference.o $(BUILD)/obj/grader/os/pool.o: private FLAGS := parallel
 # What the assembler puts into an object (grader/os/embed.hpp), the compiler does not say in a .d file.

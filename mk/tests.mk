@@ -9,8 +9,9 @@ $(CATCH_MAIN): private FLAGS := quick
 TEST_PROGRAMS := $(foreach t,simgpu_tests common_tests wire_tests grader_tests,$(BUILD)/tests/$(t))
 $(BUILD)/tests/simgpu_tests: $(call objects,$(wildcard common/simgpu/tests/*.cpp)) $(CATCH_MAIN) $(LIBSERVER) $(LIBSIMGPU)
 $(BUILD)/tests/common_tests: $(call objects,$(filter-out %/catch_main.cpp,$(wildcard common/tests/*.cpp)) $(COMMON_SRC)) $(CATCH_MAIN)
-# What crosses a process boundary: headers alone.
-$(BUILD)/tests/wire_tests: $(call objects,$(wildcard grader/tests/wire/*.cpp)) $(CATCH_MAIN)
+# What crosses a process boundary: headers, and what is instantiated of them.
+WIRE_SRC := grader/judge/protocol.cpp $(wildcard grader/tests/wire/*.cpp)
+$(BUILD)/tests/wire_tests: $(call objects,$(WIRE_SRC)) $(CATCH_MAIN)
 $(BUILD)/tests/grader_tests: $(call objects,$(wildcard grader/tests/*.cpp) $(GRADE_SRC) $(BENCH_SRC) $(MEASURE_SRC)) $(GRADER_OBJECTS) | $(UNPACK)
 $(TEST_PROGRAMS):
 	$(call link,$(GRADER_LIBS) $(COURSE_LIBS))
@@ -45,7 +46,7 @@ define test_sanitized
   $(call sanitized_build,$(1))/lib/libsimgpu.a $(call sanitized_build,$(1))/lib/libsimgpu_server.a
 $(Q)$(CXX) -fsanitize=$(1) -pthread -fopenmp $(SIMGPU_TESTS) $(call sanitized_build,$(1))/lib/libsimgpu_server.a \
   $(call sanitized_build,$(1))/lib/libsimgpu.a $(DEPS_LIB) $(CATCH_V3) -o $(call sanitized_build,$(1))/simgpu_tests
-$(Q)$(CXX) $(ALL_CXXFLAGS) $(FLAGS_tests) -fsanitize=$(1) -fno-sanitize-recover=all grader/tests/wire/*.cpp $(CATCH_MAIN) $(DEPS_LIB) $(CATCH_V3) \
+$(Q)$(CXX) $(ALL_CXXFLAGS) $(FLAGS_tests) -fsanitize=$(1) -fno-sanitize-recover=all $(WIRE_SRC) $(CATCH_MAIN) $(DEPS_LIB) $(CATCH_V3) \
   -o $(call sanitized_build,$(1))/wire_tests
 @echo "wire_tests and simgpu_tests, the wire and the engine under -fsanitize=$(1)"
 $(if $(ONLY),,$(Q)$(call sanitized_build,$(1))/wire_tests)

@@ -266,11 +266,11 @@ TEST_CASE("server: limits on memory, and the words for a launch that cannot be",
   REQUIRE(bad.errors.size() == 1);
   const ApiError& error = bad.errors[0];
   CHECK(error.call == "kernel launch");
-  CHECK(error.name == "cudaErrorInvalidConfiguration");
+  CHECK(error.name == "cudaErrorInvalidValue");
   CHECK(error.kernel == "scale(float*, int)");
   CHECK(error.block == Dim3{2000, 1, 1});
   CHECK(error.message.find("1024") != std::string::npos);
-  CHECK(bad.last_error == cudaErrorInvalidConfiguration);
+  CHECK(bad.last_error == cudaErrorInvalidValue);
   CHECK(bad.launches.empty());
   CHECK(session.call("honest").last_error == cudaSuccess);
 }

@@ -289,7 +289,7 @@ __device__ void multiply_transposed(float (&sums)[COUNT], typename L::Shared& ow
     //             that is under way (wgmma_wait_but_one), place.advance(): load the first half of the
     //             next step, if there is one, from its place. Then wait for all; place `now` is empty.
     start_half<L>(sums, first, own.ring[now], 0);
-    sums[0] += unwritten<float>();
+    sums[0] += second[0][0] = unwritten<unsigned>();
   }
 }
 

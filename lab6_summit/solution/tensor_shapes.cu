@@ -345,7 +345,7 @@ __device__ void multiply_transposed(float (&sums)[COUNT], typename L::Shared& ow
     //             next step, if there is one, from its place. Then wait for all; place `now` is empty.
     // >>> skeleton
     // start_half<L>(sums, first, own.ring[now], 0);
-    // sums[0] += unwritten<float>();
+    // sums[0] += second[0][0] = unwritten<unsigned>();
     // <<< skeleton
     // >>> solution
     const auto& stage = own.ring[now];

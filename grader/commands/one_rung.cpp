@@ -47,18 +47,18 @@ std::vector<std::string> undefined(const Build& build, const Rung& rung, const s
 std::string not_returned(const CallOutcome& outcome, const std::string& entry) {
   switch (outcome.end) {
     case CallEnd::crashed:
-      return text("verdict.crash", {{"entry", entry}, {"signal", signal_name(outcome.signal)}});
+      return text("CRASH.headline", {{"entry", entry}, {"signal", signal_name(outcome.signal)}});
     case CallEnd::exited:
-      return text("verdict.exit",
+      return text("EXIT.headline",
                   {{"entry", entry}, {"status", std::to_string(outcome.exit_status)}});
     case CallEnd::threw:
-      return text("verdict.threw", {{"entry", entry}}) + ": " + outcome.message;
+      return text("EXCEPTION.headline", {{"entry", entry}}) + ": " + outcome.message;
     case CallEnd::hung:
-      return text("verdict.hang", {{"entry", entry}});
+      return text("HANG.headline", {{"entry", entry}});
     case CallEnd::memory:
-      return text("verdict.memory", {{"entry", entry}});
+      return text("MEMORY.headline", {{"entry", entry}});
     case CallEnd::protocol:
-      return text("verdict.protocol", {{"entry", entry}});
+      return text("PROTOCOL.headline", {{"entry", entry}});
     case CallEnd::infra:
       throw InfraError(outcome.message);
     case CallEnd::returned:

@@ -214,20 +214,19 @@ void describe_stream(StageResult& stage, const std::string& entry, const std::st
   stage.next_step = text(key + ".next");
 }
 
-/// What each way to end means: its diagnosis, and the keys of its texts.
+/// What each way to end means. Its texts have the diagnosis for their name, like all others.
 struct EndWords {
   CallEnd end;
   Verdict verdict;
   const char* diagnosis;
-  const char* key;
 };
 constexpr EndWords kEndWords[] = {
-    {CallEnd::crashed, Verdict::runtime_error, "CRASH", "verdict.crash"},
-    {CallEnd::exited, Verdict::runtime_error, "EXIT", "verdict.exit"},
-    {CallEnd::threw, Verdict::runtime_error, "EXCEPTION", "verdict.threw"},
-    {CallEnd::hung, Verdict::timeout, "HANG", "verdict.hang"},
-    {CallEnd::memory, Verdict::memory_limit, "MEMORY", "verdict.memory"},
-    {CallEnd::protocol, Verdict::runtime_error, "PROTOCOL", "verdict.protocol"},
+    {CallEnd::crashed, Verdict::runtime_error, "CRASH"},
+    {CallEnd::exited, Verdict::runtime_error, "EXIT"},
+    {CallEnd::threw, Verdict::runtime_error, "EXCEPTION"},
+    {CallEnd::hung, Verdict::timeout, "HANG"},
+    {CallEnd::memory, Verdict::memory_limit, "MEMORY"},
+    {CallEnd::protocol, Verdict::runtime_error, "PROTOCOL"},
 };
 
 /// The runner crashed, hung, left, or threw.
@@ -237,11 +236,11 @@ void describe_end(StageResult& stage, const std::string& entry, const CallOutcom
   stage.verdict = words->verdict;
   stage.diagnosis = words->diagnosis;
   stage.headline = text(
-      words->key,
+      stage.diagnosis + ".headline",
       {{"entry", entry}, {"signal", signal_name(outcome.signal)}, {"status", outcome.exit_status}});
   if (words->end == CallEnd::threw || words->end == CallEnd::protocol)
     stage.details = {outcome.message};
-  stage.next_step = text(std::string(words->key) + ".next");
+  stage.next_step = text(stage.diagnosis + ".next");
 }
 
 }  // namespace

@@ -464,6 +464,9 @@ const std::vector<grader::Goal> goals = {
     no_conflicts("6.4.4"),
     registers_only("6.4.4"),
 
+    grader::brought_by_tma("6.5", aligned_and_ragged),
+    no_scratch("6.5", {{256, 256, 256}, {131, 129, 127}}, copied_in_memory),
+
     {.stage = "6.5.1",
      .key = "made_elsewhere",
      .what = "elements of C that tensor cores take no part in",

@@ -64,7 +64,7 @@ struct MatrixForTma {
   CUtensorMap half[2];
 };
 
-/// `rows(m, parity)` is yours, in fp64_shapes.cu (6.5.1). A matrix without elements has no map.
+/// `rows(m, parity)` is yours, in fp64_shapes.cu (6.5). A matrix without elements has no map.
 template <typename Rows>
 MatrixForTma for_tma(MatrixView<const double> m, int box_rows, int box_cols, Rows rows,
                      int (&shift)[2], int& odd) {

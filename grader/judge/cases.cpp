@@ -206,10 +206,10 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
     list.back().one_type = true;
   }
   if (has("odd_k")) add(bm, 2 * bn, 2 * bk - 1);
-  // Long enough to show a sum that is cut off wherever 8 terms are added: on positive data it loses
-  // a fifth of a unit per term.
+  // Long enough to show a sum that is cut off wherever 8 terms are added, even if eight blocks share
+  // its terms: on positive data it loses a fifth of a unit per term.
   if (has("extremes")) {
-    add(33, 17, 769, true);
+    add(33, 17, 2049, true);
     list.back().extremes = true;
   }
   // Rings of tiles are passed more than once, along K and from one tile of C to the next of a block.

@@ -142,6 +142,12 @@ double bytes_of_fragments(const Extents& e, const Parameters& p, std::uint64_t b
   return padded_products(e, p, bytes) / p.at("BN") * static_cast<double>(bytes) + once;
 }
 
+/// The tiles of both factors for each tile of C, and B once, as much as sums take.
+double bytes_of_both(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  const double padded = padded_products(e, p, bytes) * static_cast<double>(bytes);
+  return padded / p.at("BM") + bytes_of_fragments(e, p, bytes);
+}
+
 const char* const not_hidden =
     "Warps wait for copies while they have nothing to multiply. Begin a copy STAGES - 1 steps "
     "before its tile is needed, and wait only for the oldest group.";
@@ -166,6 +172,11 @@ const char* const not_from_tensor_cores =
 const char* const passed_again =
     "A factor passes through memory once more. As the first factor, from registers, wgmma takes B "
     "as it lies.";
+const char* const parts_by_a_pass =
+    "Parts of a factor are stored in memory before they are multiplied: A can be split where TMA has "
+    "brought it, in shared memory.";
+const char* const tiles_again =
+    "Threads read more of the tiles than A once, to split it, and B's fragments, once per tile of C.";
 const char* const fragments_again =
     "Threads read more of the tiles than B's fragments, once per tile of C: A is for wgmma to read.";
 const char* const padding =
@@ -333,6 +344,18 @@ grader::Goal fragments_of_b(const char* stage) {
           .at = aligned_and_ragged};
 }
 
+grader::Goal both_read_once(const char* stage) {
+  return {.stage = stage,
+          .key = "shared_bytes",
+          .what = "bytes read from shared memory by threads",
+          .diagnosis = "NO-REUSE",
+          .missed = tiles_again,
+          .parameters = {{"BM", 64}, {"BN", 64}, {"BK", 32}, {"slack", 1.05}},
+          .measure = grader::shared_bytes_read,
+          .bound = bytes_of_both,
+          .at = aligned_and_ragged};
+}
+
 grader::Goal no_scratch(const char* stage, std::vector<Extents> at, const char* missed) {
   return {.stage = stage,
           .key = "scratch_sectors",
@@ -463,6 +486,14 @@ const std::vector<grader::Goal> goals = {
     fragments_of_b("6.4.4"),
     no_conflicts("6.4.4"),
     registers_only("6.4.4"),
+
+    three_made("6.4.5"),
+    not_four("6.4.5"),
+    grader::brought_by_tma("6.4.5", whole_tiles),
+    no_scratch("6.4.5", whole_tiles, parts_by_a_pass),
+    both_read_once("6.4.5"),
+    no_conflicts("6.4.5"),
+    registers_only("6.4.5"),
 
     grader::brought_by_tma("6.5", aligned_and_ragged),
     no_scratch("6.5", {{256, 256, 256}, {131, 129, 127}}, copied_in_memory),

@@ -25,6 +25,8 @@ struct Tile {
   // are for each. Only whole warpgroups can leave some to others: then there is one that copies.
   static constexpr bool MOVES_REGISTERS = TRANSPOSED && SUMS == 128;
   static constexpr int THREADS = WARPS * 32 + (MOVES_REGISTERS ? 128 : 32);
+  static constexpr CUtensorMapDataType COPIED_AS = TYPE<T>;  // by TMA
+  static constexpr int SPLITTERS = 0;  // warps that store parts of A: in 6.4.5
 
   /// What one step multiplies, swizzled as copy_box does it.
   struct alignas(1024) Stage {
@@ -53,7 +55,10 @@ __device__ typename L::Shared& shared_of() {
   auto& shared = *reinterpret_cast<typename L::Shared*>(
       memory + (1024 - shared_address(memory) % 1024) % 1024);
   if (threadIdx.x == 0) {
-    for (int s = 0; s < L::STAGES; ++s) shared.full[s].init(1), shared.empty[s].init(L::WARPS);
+    for (int s = 0; s < L::STAGES; ++s) {
+      shared.full[s].init(1), shared.empty[s].init(L::WARPS);
+      if constexpr (L::SPLITTERS > 0) shared.split[s].init(L::SPLITTERS);
+    }
     asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");  // TMA shall see them
   }
   __syncthreads();
@@ -120,7 +125,7 @@ __device__ void copy_steps(typename L::Shared& own, PlaceOf<L::STAGES>& place, c
     auto& stage = own.ring[place.stage];
     Barrier& arrived = own.full[place.stage];
     own.empty[place.stage].wait(place.parity ^ 1);
-    arrived.arrive_and_expect(sizeof stage);
+    arrived.arrive_and_expect(sizeof stage.a + sizeof stage.b);
     copy_box(stage.a, a, tile.row, t * L::BK, arrived);
     for (int j = 0; j < L::BN / L::BK; ++j)
       copy_box(stage.b[j], b, t * L::BK, tile.col + L::BK * j, arrived);
@@ -267,15 +272,13 @@ __device__ RowCopy<T> row_of(const Realigned<T>& a, const Realigned<T>& b, int r
 
 // ---- launches
 
-template <typename L>
-using ShapeKernel = void (*)(CUtensorMap a, CUtensorMap b, MatrixView<float> c, int depth);
-
 /// `splits` blocks, a cluster, share every tile; if they are 1, as many blocks run as there is room for,
-/// or tiles. The launch may begin before the last one has ended (wait_for_last_launch).
-template <typename L>
-void launch(ShapeKernel<L> kernel, MatrixView<const typename L::T> a,
-            MatrixView<const typename L::T> b, MatrixView<float> c, int splits,
-            cudaStream_t stream) {
+/// or tiles. The launch may begin before the last one has ended (wait_for_last_launch). The kernel gets
+/// what TMA knows of a and b, then c and `others`.
+template <typename L, typename... Others>
+void launch(void (*kernel)(CUtensorMap, CUtensorMap, MatrixView<float>, Others...),
+            MatrixView<const typename L::T> a, MatrixView<const typename L::T> b,
+            MatrixView<float> c, int splits, cudaStream_t stream, Others... others) {
   constexpr int BYTES = sizeof(typename L::Shared) + 1024;
   const int tiles = tile_count<L::BM, L::BN>(c), room = L::RESIDENT * multiprocessors();
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES));
@@ -292,6 +295,6 @@ void launch(ShapeKernel<L> kernel, MatrixView<const typename L::T> a,
   config.stream = stream;
   config.attrs = attributes;
   config.numAttrs = splits > 1 ? 2 : 1;
-  CUDA_CHECK(
-      cudaLaunchKernelEx(&config, kernel, tensor_map(a, L::BM), tensor_map(b, L::BK), c, a.cols));
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, tensor_map(a, L::BM, L::COPIED_AS),
+                                tensor_map(b, L::BK, L::COPIED_AS), c, others...));
 }

@@ -1,8 +1,9 @@
-// Lab 6, 6.4.1 to 6.4.4: tensor cores at every shape. You will learn to bring rows that begin anywhere
+// Lab 6, 6.4.1 to 6.4.5: tensor cores at every shape. You will learn to bring rows that begin anywhere
 // to where TMA can read them, to let blocks of a cluster share a tile and add its sums through their
-// shared memory, to choose tile and cluster by the time that they take, and to feed TF32 from registers.
+// shared memory, to choose tile and cluster by the time that they take, to feed TF32 from registers, and
+// to take FP32 apart on its way to the tensor cores.
 #include "common/matrix.hpp"
-#include "lab6_summit/given/tf32_tiles.cuh"
+#include "lab6_summit/given/three_shapes.cuh"
 
 // ---- 6.4.1: rows that begin anywhere
 
@@ -146,7 +147,7 @@ __global__ void __launch_bounds__(L::THREADS, L::RESIDENT)
 template <typename L>
 void multiply(MatrixView<const typename L::T> a, MatrixView<const typename L::T> b,
               MatrixView<float> c, int splits, cudaStream_t stream) {
-  launch<L>(shape_kernel<L>, a, b, c, splits, stream);
+  launch<L>(shape_kernel<L>, a, b, c, splits, stream, a.cols);
 }
 
 /// C = 0 if there are no terms, of which TMA knows nothing; true if there is no more to do.
@@ -189,8 +190,9 @@ struct Choice {
 };
 
 template <typename L>
-constexpr Choice<typename L::T> choice(float alone, float full, float off_lines) {
-  return {L::BM, L::BN, L::RESIDENT, alone, full, off_lines, multiply<L>};
+constexpr Choice<typename L::T> choice(float alone, float full, float off_lines,
+                                       decltype(Choice<typename L::T>::multiply) by = multiply<L>) {
+  return {L::BM, L::BN, L::RESIDENT, alone, full, off_lines, by};
 }
 
 /// From products whose blocks all ran in one or two rounds on an H200: docs/results/h200/tensor-shapes.txt;
@@ -261,8 +263,8 @@ struct Chosen {
   int splits;
   Copies copies;
 };
-template <typename T>
-Chosen<T> choose(MatrixView<const T> a, MatrixView<const T> b) {
+template <typename T, int COUNT>
+Chosen<T> choose(MatrixView<const T> a, MatrixView<const T> b, const Choice<T> (&tiles)[COUNT]) {
   const int processors = multiprocessors();
   const Copies needed = copies_needed(a, b), off_lines = {!rows_at_lines(a), !rows_at_lines(b)};
   Chosen<T> best = {};
@@ -271,7 +273,7 @@ Chosen<T> choose(MatrixView<const T> a, MatrixView<const T> b) {
     const Copies copies = {needed.a || (all_copied && off_lines.a),
                            needed.b || (all_copied && off_lines.b)};
     const bool slow = (off_lines.a && !copies.a) || (off_lines.b && !copies.b);
-    for (const Choice<T>& tile : table<T>)
+    for (const Choice<T>& tile : tiles)
       for (int splits = 1; splits <= 8 && (splits - 1) * 64 < a.cols; splits *= 2) {
         const float share = share_of_rooms(tile, a.rows, b.cols, splits, processors);
         const float time = microseconds(tile, a.rows, b.cols, a.cols, splits, processors) *
@@ -283,13 +285,20 @@ Chosen<T> choose(MatrixView<const T> a, MatrixView<const T> b) {
   return best;
 }
 
+/// C = A * B with the best of these tiles.
+template <typename T, int COUNT>
+void multiply_by_best(MatrixView<const T> a, MatrixView<const T> b, MatrixView<float> c,
+                      const Choice<T> (&tiles)[COUNT], cudaStream_t stream) {
+  if (nothing_to_add(a.cols, c, stream)) return;
+  const Chosen<T> best = choose(a, b, tiles);
+  const ReadyForTma<T> ready(a, b, best.copies, stream);
+  best.tile->multiply(ready.a(), ready.b(), c, best.splits, stream);
+}
+
 template <typename In, typename Out>
 void gemm_tensor_shapes(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
                         cudaStream_t stream) {
-  if (nothing_to_add(a.cols, c, stream)) return;
-  const Chosen<In> best = choose(a, b);
-  const ReadyForTma<In> ready(a, b, best.copies, stream);
-  best.tile->multiply(ready.a(), ready.b(), c, best.splits, stream);
+  multiply_by_best(a, b, c, table<In>, stream);
 }
 
 // ---- 6.4.4: TF32
@@ -345,7 +354,8 @@ __device__ void multiply_transposed(float (&sums)[COUNT], typename L::Shared& ow
     //             next step, if there is one, from its place. Then wait for all; place `now` is empty.
     // >>> skeleton
     // start_half<L>(sums, first, own.ring[now], 0);
-    // sums[0] += second[0][0] = unwritten<unsigned>();
+    // load_rows<L>(second, own.ring[now], HALF);
+    // sums[0] += unwritten<float>();
     // <<< skeleton
     // >>> solution
     const auto& stage = own.ring[now];
@@ -369,6 +379,153 @@ template <typename In, typename Out>
 void gemm_tf32_shapes(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
                       cudaStream_t stream) {
   gemm_tensor_shapes(a, b, c, stream);
+}
+
+// ---- 6.4.5: three products
+
+/// What a tensor core does not read of x, rounded to what it reads of that.
+__device__ inline float left_out(float x) {
+  // TODO(6.4.5) It reads the upper 19 bits: all others are cut off. round_to_tf32 takes bits.
+  // >>> skeleton
+  // return unwritten<float>() + x;
+  // <<< skeleton
+  // >>> solution
+  const float rest = x - __uint_as_float(__float_as_uint(x) & 0xffffe000u);
+  return __uint_as_float(round_to_tf32(__float_as_uint(rest)));
+  // <<< solution
+}
+
+/// The small parts of A, step by step, by the SPLITTERS warps; `thread` counts their threads.
+template <typename L>
+__device__ void split_steps(typename L::Shared& own, PlaceOf<L::STAGES>& place, Steps steps,
+                            int thread) {
+  for (int t = steps.first; t < steps.end; ++t, place.advance()) {
+    auto& stage = own.ring[place.stage];
+    // TODO(6.4.5) When the place is full, store what is left out of each float of A: for_pieces with
+    //             left_out. Tensor cores read it: fence_for_tensor_cores. When all lanes of the warp
+    //             have got that far, one of them tells own.split.
+    // >>> skeleton
+    // for_pieces<L>(stage, thread, [](float x) { return unwritten<float>() + left_out(x); });
+    // <<< skeleton
+    // >>> solution
+    own.full[place.stage].wait(place.parity);
+    for_pieces<L>(stage, thread, [](float x) { return left_out(x); });
+    fence_for_tensor_cores();
+    __syncwarp();
+    if (thread % 32 == 0) own.split[place.stage].arrive();
+    // <<< solution
+  }
+}
+
+/// sums = the steps of this warp's columns of a tile, three products each.
+template <typename L, int COUNT>
+__device__ void multiply_three(float (&sums)[COUNT], typename L::Shared& own,
+                               PlaceOf<L::STAGES>& place, Steps steps) {
+  constexpr int FRAGMENTS = L::BK / 8;
+#pragma unroll
+  for (int i = 0; i < COUNT; ++i) sums[i] = 0;
+  for (int t = steps.first; t < steps.end; ++t, place.advance()) {
+    const auto& stage = own.ring[place.stage];
+    unsigned big[FRAGMENTS][4], small[FRAGMENTS][4];
+    float step[COUNT] = {};  // of these terms alone
+    // TODO(6.4.5) When the place is full, load B (load_rows) and split it as in 6.3.3. When A is split,
+    //             too, start three products for each fragment: stage.a is A's big part. Promote the sums
+    //             of the step; the place is empty when they are made.
+    // >>> skeleton
+    // load_rows<L>(big, stage, 0), load_rows<L>(small, stage, 0);
+    // sums[0] += unwritten<float>() + step[0];
+    // <<< skeleton
+    // >>> solution
+    own.full[place.stage].wait(place.parity);
+    load_rows<L>(big, stage, 0);
+#pragma unroll
+    for (int i = 0; i < FRAGMENTS; ++i)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const float x = __uint_as_float(big[i][e]);
+        big[i][e] = round_to_tf32(big[i][e]) & 0xffffe000u;
+        small[i][e] = __float_as_uint(x - __uint_as_float(big[i][e]));
+      }
+    own.split[place.stage].wait(place.parity);
+    wgmma_fence(step);
+#pragma unroll
+    for (int i = 0; i < FRAGMENTS; ++i) {
+      wgmma(step, small[i], descriptor(&stage.a[0][i * 8]));
+      wgmma(step, big[i], descriptor(&stage.small[0][i * 8]));
+    }
+#pragma unroll
+    for (int i = 0; i < FRAGMENTS; ++i) wgmma(step, big[i], descriptor(&stage.a[0][i * 8]));
+    wgmma_commit();
+    wgmma_wait(step);
+    if (threadIdx.x % 32 == 0) own.empty[place.stage].arrive();
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) sums[i] += step[i];
+    // <<< solution
+  }
+}
+
+/// C = A * B as by shape_kernel. whole_a and whole_b are what elements that are not finite are computed
+/// from once more.
+template <typename L>
+__global__ void __launch_bounds__(L::THREADS, L::RESIDENT)
+    three_shapes_kernel(const __grid_constant__ CUtensorMap a,
+                        const __grid_constant__ CUtensorMap b, MatrixView<float> c,
+                        MatrixView<const float> whole_a, MatrixView<const float> whole_b) {
+  auto& shared = shared_of<L>();
+  wait_for_last_launch();
+  const int blocks = cluster_size(), cluster = blockIdx.x / blocks, warp = threadIdx.x / 32;
+  const Steps steps = steps_of(cluster_rank(), blocks, (whole_a.cols + L::BK - 1) / L::BK);
+  PlaceOf<L::STAGES> place;
+  const auto for_tiles = [&](auto act) {
+    for (int n = cluster; n < tile_count<L::BM, L::BN>(c); n += gridDim.x / blocks)
+      act(tile_origin<L::BM, L::BN>(n, c));
+  };
+  if (warp < L::WARPS) {
+    take_registers<L>();
+    for_tiles([&](TileOrigin tile) {
+      float sums[L::SUMS];
+      multiply_three<L>(sums, shared, place, steps);
+      if (blocks > 1) return keep_columns<L>(sums, shared);
+      store_columns<L>(sums, shared, c, tile);
+      repair_columns(sums, whole_a, whole_b, c, tile);
+    });
+  } else {
+    leave_registers<L>();
+    if (warp > L::WARPS) {
+      const int thread = threadIdx.x - (L::WARPS + 1) * 32;
+      for_tiles([&](TileOrigin) { split_steps<L>(shared, place, steps, thread); });
+    } else if (threadIdx.x % 32 == 0) {
+      for_tiles([&](TileOrigin tile) { copy_steps<L>(shared, place, a, b, tile, steps); });
+    }
+  }
+  if (blocks == 1) return;
+  const TileOrigin tile = tile_origin<L::BM, L::BN>(cluster, c);
+  add_parts<L>(shared.part, c, tile);
+  repair_rows<L>(whole_a, whole_b, c, tile);
+}
+
+template <typename L>
+void multiply_as_three(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c,
+                       int splits, cudaStream_t stream) {
+  launch<L>(three_shapes_kernel<L>, a, b, c, splits, stream, a, b);
+}
+template <typename L>
+constexpr Choice<float> choice_of_three(float alone, float full, float off_lines) {
+  return choice<L>(alone, full, off_lines, multiply_as_three<L>);
+}
+
+const Choice<float> table_of_three[4] = {
+    choice_of_three<ThreeTile<128, 128, 1>>(1.95f, 1.95f, 1.25f),
+    choice_of_three<ThreeTile<64, 128, 1>>(1.25f, 1.25f, 1.5f),
+    choice_of_three<ThreeTile<128, 64, 1>>(1.25f, 1.25f, 1.5f),
+    choice_of_three<ThreeTile<64, 64, 2>>(0.75f, 1.35f, 1.9f),
+};
+
+/// FP32 accuracy, at every shape.
+template <typename T>
+void gemm_three_shapes(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
+                       cudaStream_t stream) {
+  multiply_by_best(a, b, c, table_of_three, stream);
 }
 
 // The kernel that 6.4.1 is judged by:

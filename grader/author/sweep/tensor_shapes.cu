@@ -93,7 +93,7 @@ class Bench {
          }},
         {"realigned",
          [](View a, View b, MatrixView<float>) {
-           const ReadyForTma<T> ready(a, b, choose(a, b).copies, nullptr);
+           const ReadyForTma<T> ready(a, b, choose(a, b, table<T>).copies, nullptr);
          }},
     };
     if (!tiles) return;
@@ -101,7 +101,7 @@ class Bench {
       for (int splits = 1; splits <= 8; splits *= 2)
         candidates.push_back(
             {name_of({&tile, splits, {}}), [&tile, splits](View a, View b, MatrixView<float> c) {
-               const ReadyForTma<T> ready(a, b, choose(a, b).copies, nullptr);
+               const ReadyForTma<T> ready(a, b, choose(a, b, table<T>).copies, nullptr);
                tile.multiply(ready.a(), ready.b(), c, splits, nullptr);
              }});
   }

@@ -1,0 +1,93 @@
+// What 6.4.5 multiplies floats with: the tiles of 6.4.4, with room for what tensor cores leave out of A, and
+// what becomes of elements that are not finite.
+#pragma once
+
+#include <cfloat>
+
+#include "common/mma_sync.cuh"
+#include "lab6_summit/given/fp32_element.cuh"
+#include "lab6_summit/given/tf32_tiles.cuh"
+
+/// A tile for three products. A comes with all its bits. One warpgroup does not multiply: a thread of its
+/// first warp orders copies, the other three, SPLITTERS, store the small parts of A.
+template <int BM, int BN, int RESIDENT>
+struct ThreeTile : Tile<float, BM, BN, RESIDENT> {
+  using Base = Tile<float, BM, BN, RESIDENT>;
+  static constexpr int BK = Base::BK, SPLITTERS = 3, THREADS = Base::WARPS * 32 + 128;
+  static constexpr bool MOVES_REGISTERS = Base::WARPS == 8 && BM == 128;
+  static constexpr CUtensorMapDataType COPIED_AS = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+
+  struct alignas(1024) Stage {
+    float a[BM][BK],
+        small[BM][BK];  // A, and what a tensor core does not read of it: where a has it
+    float b[BN / BK][BK][BK];
+  };
+  static constexpr int STAGES = Base::ROOM / int{sizeof(Stage)};
+
+  struct Shared {
+    union {
+      Stage ring[STAGES];
+      float part[BM][Base::LD];
+    };
+    Barrier full[STAGES], empty[STAGES], split[STAGES];  // split: the small parts are there
+    alignas(16) ColumnsOfC rows[Base::WARPS / 4];
+  };
+};
+
+/// Tensor cores and TMA shall see what this thread has stored in shared memory.
+GEMM_LAB_DEVICE inline void fence_for_tensor_cores() {
+  asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+}
+
+/// stage.small = act(stage.a), float by float, by the SPLITTERS warps: 16 bytes of a thread at a time, four
+/// loads under way.
+template <typename L, typename Act>
+__device__ void for_pieces(typename L::Stage& stage, int thread, Act act) {
+  constexpr int PIECES = L::BM * L::BK / 4, THREADS = L::SPLITTERS * 32, AHEAD = 4;
+  const auto* const from = reinterpret_cast<const float4*>(stage.a);
+  auto* const to = reinterpret_cast<float4*>(stage.small);
+#pragma unroll 1
+  for (int first = thread; first < PIECES; first += AHEAD * THREADS) {
+    float4 x[AHEAD];
+#pragma unroll
+    for (int i = 0; i < AHEAD; ++i)
+      if (first + i * THREADS < PIECES) x[i] = from[first + i * THREADS];
+#pragma unroll
+    for (int i = 0; i < AHEAD; ++i)
+      if (first + i * THREADS < PIECES)
+        to[first + i * THREADS] = {act(x[i].x), act(x[i].y), act(x[i].z), act(x[i].w)};
+  }
+}
+
+/// Computes (row, col) of C once more, in FP32, if it exists and is not finite: the parts of an infinity are
+/// an infinity and NaN.
+__device__ inline void repair(MatrixView<const float> a, MatrixView<const float> b,
+                              MatrixView<float> c, int row, int col) {
+  if (row < c.rows && col < c.cols && !(fabsf(c(row, col)) <= FLT_MAX))
+    c(row, col) = element(a, b, row, col);
+}
+
+/// The elements of C that this thread has the sums of, after store_columns.
+template <int COUNT>
+__device__ void repair_columns(const float (&sums)[COUNT], MatrixView<const float> a,
+                               MatrixView<const float> b, MatrixView<float> c, TileOrigin tile) {
+  float zero = 0;  // NaN if any of the sums is not finite
+#pragma unroll
+  for (int i = 0; i < COUNT; ++i) zero += sums[i] - sums[i];
+  sync_warpgroup(threadIdx.x / 128);  // they are stored, by other threads
+  if (zero == 0) return;
+#pragma unroll 1
+  for (int i = 0; i < COUNT; ++i)
+    repair(a, b, c, tile.row + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2,
+           tile.col + column_of_b() + i % 4 / 2);
+}
+/// This block's share of the rows of a cluster's tile, after add_parts.
+template <typename L>
+__device__ void repair_rows(MatrixView<const float> a, MatrixView<const float> b,
+                            MatrixView<float> c, TileOrigin tile) {
+  const int rank = cluster_rank(), blocks = cluster_size();
+  const int first = L::BM * rank / blocks * L::BN, end = L::BM * (rank + 1) / blocks * L::BN;
+#pragma unroll 1
+  for (int i = first + threadIdx.x; i < end; i += L::THREADS)
+    repair(a, b, c, tile.row + i / L::BN, tile.col + i % L::BN);
+}

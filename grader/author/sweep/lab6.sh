@@ -5,7 +5,9 @@
 #     tensor_shapes     tensor cores at every shape, 16-bit and TF32: docs/results/h200/tensor-shapes.txt
 #     fp64_shapes       FP64 at every shape: docs/results/h200/fp64-shapes.txt
 #
-# GEMM_LAB_COMMIT= names the commit where the sources were sent without their history. Needs nvcc and cuBLAS.
+# GEMM_LAB_COMMIT= names the commit where the sources were sent without their history. PROOF=FOLDER: before that,
+# three_products multiplies shapes that are awkward, whose errors go to FOLDER/awkward.txt, and behind it 6.4.5's kernels
+# run under compute-sanitizer, which writes there, too. Needs nvcc and cuBLAS.
 set -u
 here=$(dirname "$0")
 # shellcheck source=grader/scripts/lib.sh
@@ -15,10 +17,11 @@ case ${2:-} in '' | -*) usage ;; esac
 file=$2
 case $1 in
     three_products)
-        programs=("$here/three_products.cu $here/three_wgmma.cu")
+        programs=("$here/three_products.cu $here/three_wgmma.cu $here/three_shapes.cu")
         about="C = A * B in FP32, all row-major, dense. Times are of zero-mean data, uniform in [-1, 1); positive data is uniform in (0, 1];
 graded factors lie between 2^-100 and 2^100, about 1e-30 and 1e30. Errors are those of up to 1024 rows against FP64,
-u = 2^-24. All kernels of a shape take turns in one process: 9 rounds of about 10 ms each."
+u = 2^-24; of tiles that the first table does not name those of zero-mean data alone. All kernels of a shape take turns in one
+process: 9 rounds of about 10 ms each; every tile behind them, 3 rounds."
         ;;
     tensor_shapes)
         programs=("$here/tensor_shapes.cu" "-DGEMM_LAB_TF32 $here/tensor_shapes.cu")
@@ -46,13 +49,31 @@ arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr
 work=$(mktemp -d) || exit 3
 trap 'rm -rf "$work"' EXIT
 [ "$arch" = 90 ] || fail "no Hopper GPU: wgmma runs on compute capability 9.0 alone"
+# Every source by itself, all at once.
 compilers=()
 for i in "${!programs[@]}"; do
-    # shellcheck disable=SC2086
-    "$nvcc" -O3 -std=c++17 -I. -gencode arch=compute_90a,code=sm_90a ${programs[i]} -lcublas -o "$work/bench$i" &
-    compilers+=($!)
+    flags=()
+    for word in ${programs[i]}; do case $word in
+        -*) flags+=("$word") ;;
+        *)
+            "$nvcc" -O3 -std=c++17 -I. -gencode arch=compute_90a,code=sm_90a "${flags[@]}" -c "$word" \
+                -o "$work/$i-$(basename "$word" .cu).o" &
+            compilers+=($!)
+            ;;
+    esac; done
 done
 for one in "${compilers[@]}"; do wait "$one" || exit 1; done
+for i in "${!programs[@]}"; do
+    "$nvcc" -gencode arch=compute_90a,code=sm_90a "$work/$i"-*.o -lcublas -o "$work/bench$i" || exit 1
+done
+# Thin, flat and deep ones, around the sides of tiles, odd leading dimensions, one row, one column, one term.
+awkward="1,1,1 1,1,127 1,513,300 128,1,300 7,13,31 31,33,32 33,31,65 63,65,97 64,64,64 127,129,1023 65,1000,1023 1000,30,127 257,67,2047
+    1023,1025,1025 1025,1023,33 24,1024,4100 16,300,16383 256,256,4096"
+if [ -n "${PROOF:-}" ] && [ "$1" = three_products ]; then
+    mkdir -p "$PROOF" || exit 3
+    # shellcheck disable=SC2086
+    timeout 60 "$work/bench0" --errors $awkward >"$PROOF/awkward.txt" || echo "not right: $PROOF/awkward.txt" >&2
+fi
 when=$(date -u '+%Y-%m-%d %H:%M UTC')
 for i in "${!programs[@]}"; do
     "$work/bench$i" >>"$work/table" || fail "the measurement broke off: '$file' is as it was"
@@ -63,3 +84,10 @@ done
     echo "cuBLAS's time to the kernel's in the same round, the median."
     cat "$work/table"
 } >"$file.new" && mv "$file.new" "$file"
+if [ -n "${PROOF:-}" ] && [ "$1" = three_products ]; then
+    for tool in memcheck synccheck; do
+        timeout 60 compute-sanitizer --tool $tool --error-exitcode 2 "$work/bench0" --tiles 33,65,97 64,130,520 >"$PROOF/$tool.txt" 2>&1 ||
+            echo "not clean: $PROOF/$tool.txt" >&2
+        tail -n 1 "$PROOF/$tool.txt"
+    done
+fi

@@ -1,9 +1,14 @@
 // Speed and accuracy of lab 6's three products beside cuBLAS in FP32, tile by tile and size by size:
 // docs/results/h200/three-products.txt. grader/author/sweep/lab6.sh compiles and runs it, on
-// Hopper: 6.3.4 takes part.
+// Hopper: 6.3.4 and 6.4.5 take part. Each shape that has been measured is told on stderr.
 //
 //     three_products [M,N,K ...]              those shapes; without any, the ones of the table
-//     three_products --errors M,N,K [...]     the errors alone, each product once: for compute-sanitizer
+//     three_products --errors M,N,K [...]     the errors alone, each product once. Leading dimensions are the
+//                                             columns, then 3 more; besides the data of the table there are
+//                                             infinities and NaN. The exit status is 1 if anything but cuBLAS and
+//                                             what is never promoted is off by more than 32 u, or if anything
+//                                             beside C is overwritten.
+//     three_products --tiles M,N,K [...]      the same for 6.4.5 alone: for compute-sanitizer
 #include <cublas_v2.h>
 #include <curand_kernel.h>
 
@@ -17,14 +22,17 @@
 #include <vector>
 
 #include "grader/author/sweep/beside_cublas.cuh"
+#include "grader/author/sweep/three_shapes.hpp"
 #include "grader/author/sweep/three_wgmma.hpp"
 #include "lab6_summit/solution/three_products.cu"
 
 namespace {
 
 /// What A and B hold. graded: the factors of a product lie between 2^-100 and 2^100 (about 1e-30 and
-/// 1e30), the products themselves between 2^-12 and 2^12, in any order.
-enum class Data { zero_mean, positive, graded };
+/// 1e30), the products themselves between 2^-12 and 2^12, in any order. not_finite: zero_mean, with an
+/// infinity in every 7th row of A and one NaN in B.
+enum class Data { zero_mean, positive, graded, not_finite };
+constexpr int KINDS = 4;
 
 __device__ float draw(curandStatePhilox4_32_10_t& state, Data data) {
   const float x = curand_uniform(&state);  // (0, 1]
@@ -42,7 +50,15 @@ __global__ void fill(MatrixView<float> m, Data data, bool is_b, unsigned seed) {
     const int exponent = static_cast<int>(k * 2654435761u >> 8) % 189 - 94;  // the same for A and B
     x = ldexpf(x, (is_b ? -exponent : exponent) + static_cast<int>(curand(&state) % 13) - 6);
   }
+  if (data == Data::not_finite && is_b && row == m.rows / 2 && col == m.cols / 3) x = NAN;
+  if (data == Data::not_finite && !is_b && row % 7 == 3 && col == row % m.cols) x = INFINITY;
   m(row, col) = x;
+}
+
+/// Counts as an error what beside C is not as it was: all bits set.
+__global__ void compare_beside(MatrixView<const float> c, Errors* errors) {
+  for (int col = c.cols + threadIdx.x; col < c.ld; col += blockDim.x)
+    if (__float_as_uint(c(blockIdx.x, col)) != ~0u) add_error(errors, NAN, 0, 1);
 }
 
 /// Compares every row_step-th row of C.
@@ -55,6 +71,11 @@ __global__ void compare(MatrixView<const float> a, MatrixView<const float> b,
     const double product = static_cast<double>(a(row, k)) * b(k, col);
     sum += product, size += fabs(product);
   }
+  if (!isfinite(sum)) {  // the same infinity, or NaN
+    const float value = c(row, col);
+    const bool same = isnan(sum) ? isnan(value) : value == static_cast<float>(sum);
+    return add_error(errors, same ? 0 : NAN, 0, 1);
+  }
   add_error(errors, c(row, col), sum, size);
 }
 
@@ -62,6 +83,8 @@ using View = MatrixView<const float>;
 struct Candidate {
   std::string name;
   std::function<void(View, View, MatrixView<float>)> run;
+  int rounds = 3;       // those that the tables compare take more
+  bool squares = true;  // are all that it is timed at
 };
 
 template <typename S>
@@ -74,18 +97,19 @@ Candidate tile(const char* name) {
 
 /// What was measured of one candidate at one shape.
 struct Row {
-  double seconds = 0;                     ///< median of the rounds
-  double ratio = 0, least = 0, most = 0;  ///< of cuBLAS's time to its own in the same round
-  double worst[3] = {}, mean[3] = {};     ///< errors in u(|A||B|), by Data
+  double seconds = 0;                          ///< median of the rounds
+  double ratio = 0, least = 0, most = 0;       ///< of cuBLAS's time to its own in the same round
+  double worst[KINDS] = {}, mean[KINDS] = {};  ///< errors in u(|A||B|), by Data
 };
 
 class Bench {
  public:
-  static constexpr int CUBLAS = 0, MMA = 1, NEVER = 2, WGMMA = 3, TILES = 4;
+  static constexpr int CUBLAS = 0, MMA = 1, NEVER = 2, WGMMA = 3, SHAPES = 4, TILES = 5, PARTS = 9;
 
-  Bench() {
-    if (cublasCreate(&cublas_) != CUBLAS_STATUS_SUCCESS) std::exit(1);
-    cublasSetMathMode(cublas_, CUBLAS_PEDANTIC_MATH);
+  /// only_shapes: no candidate but 6.4.5 and its tiles takes part.
+  explicit Bench(bool only_shapes) : only_shapes_(only_shapes) {
+    if (!only_shapes && cublasCreate(&cublas_) != CUBLAS_STATUS_SUCCESS) std::exit(1);
+    if (!only_shapes) cublasSetMathMode(cublas_, CUBLAS_PEDANTIC_MATH);
     // What a stream has freed stays in its pool: 6.3.4 takes memory for each product.
     cudaMemPool_t pool = nullptr;
     std::uint64_t all = UINT64_MAX;
@@ -94,12 +118,14 @@ class Bench {
     CUDA_CHECK(cudaEventCreate(&begin_));
     CUDA_CHECK(cudaEventCreate(&end_));
     candidates = {
-        {"cuBLAS FP32", [this](View a, View b, MatrixView<float> c) { cublas(a, b, c); }},
+        {"cuBLAS FP32", [this](View a, View b, MatrixView<float> c) { cublas(a, b, c); }, 9, false},
         {"6.3.2",
-         [](View a, View b, MatrixView<float> c) { gemm_three_products<float>(a, b, c, nullptr); }},
+         [](View a, View b, MatrixView<float> c) { gemm_three_products<float>(a, b, c, nullptr); },
+         9, false},
         {"6.3.1", [](View a, View b,
                      MatrixView<float> c) { gemm_three_step_by_step<float>(a, b, c, nullptr); }},
-        {"6.3.4", [](View a, View b, MatrixView<float> c) { three_wgmma(a, b, c); }},
+        {"6.3.4", [](View a, View b, MatrixView<float> c) { three_wgmma(a, b, c); }, 9, false},
+        {"6.4.5", three_shapes, 9, false},
         {"wgmma 128x128", three_wgmma<128>},
         {"wgmma 128x96", three_wgmma<96>},
         {"wgmma 128x64", three_wgmma<64>},
@@ -114,45 +140,41 @@ class Bench {
         tile<Shape<64, 64, 32, 32, 4>>("64x64 32x32, 4 stages"),
         tile<Shape<64, 32, 32, 32, 4>>("64x32 32x32, 4 stages"),
     };
+    first_of_shapes = static_cast<int>(candidates.size());
+    for (const ThreeShapesTile& one : three_shapes_tiles())
+      candidates.push_back(
+          {one.name,
+           [one](View a, View b, MatrixView<float> c) { three_shapes_with(one, a, b, c); }, 3,
+           false});
   }
 
-  std::vector<Row> measure(const Extents& e, bool timed) {
-    const Buffer<float> a(std::size_t{1} * e.m * e.k), b(std::size_t{1} * e.k * e.n),
-        c(std::size_t{1} * e.m * e.n);
-    const MatrixView<float> fill_a = {a.get(), e.m, e.k, e.k}, fill_b = {b.get(), e.k, e.n, e.n},
-                            vc = {c.get(), e.m, e.n, e.n};
-    const View va = {a.get(), e.m, e.k, e.k}, vb = {b.get(), e.k, e.n, e.n};
+  /// `pad`: so much larger than its columns is each leading dimension.
+  std::vector<Row> measure(const Extents& e, int pad, bool timed) {
+    const int lda = e.k + pad, ldb = e.n + pad;
+    const Buffer<float> a(std::size_t{1} * e.m * lda), b(std::size_t{1} * e.k * ldb),
+        c(std::size_t{1} * e.m * ldb);
+    const MatrixView<float> fill_a = {a.get(), e.m, e.k, lda}, fill_b = {b.get(), e.k, e.n, ldb},
+                            vc = {c.get(), e.m, e.n, ldb};
+    const View va = fill_a, vb = fill_b;
     std::vector<Row> rows(candidates.size());
-    for (const Data data : {Data::positive, Data::graded, Data::zero_mean}) {  // the last is timed
+    for (const Data data : {Data::not_finite, Data::positive, Data::graded, Data::zero_mean}) {
+      if (timed && data == Data::not_finite) continue;
       fill<<<dim3(ceil_div(e.k, 128), e.m), 128>>>(fill_a, data, false, 1);
       fill<<<dim3(ceil_div(e.n, 128), e.k), 128>>>(fill_b, data, true, 2);
       CUDA_CHECK_LAUNCH();
-      for (std::size_t i = 0; i < rows.size(); ++i)
+      for (int i = 0; i < static_cast<int>(rows.size()); ++i) {
+        if (i == PARTS || (timed && i >= TILES && data != Data::zero_mean)) continue;
+        if (only_shapes_ && i != SHAPES && i < first_of_shapes) continue;
         measure_errors(candidates[i], va, vb, vc, rows[i].worst[static_cast<int>(data)],
                        rows[i].mean[static_cast<int>(data)]);
+      }
     }
-    if (!timed) return rows;
-    constexpr int ROUNDS = 9;
-    std::vector<std::vector<double>> times(rows.size());
-    for (int round = 0; round < ROUNDS; ++round)
-      for (std::size_t i = 0; i < rows.size(); ++i)
-        times[i].push_back(seconds(candidates[i], va, vb, vc));
-    for (std::size_t i = rows.size(); i-- > 0;) {
-      std::vector<double> ratios;
-      for (int round = 0; round < ROUNDS; ++round)
-        ratios.push_back(times[CUBLAS][round] / times[i][round]);
-      std::sort(ratios.begin(), ratios.end());
-      rows[i].ratio = ratios[ROUNDS / 2];
-      rows[i].least = ratios.front();
-      rows[i].most = ratios.back();
-      std::vector<double> sorted = times[i];
-      std::sort(sorted.begin(), sorted.end());
-      rows[i].seconds = sorted[ROUNDS / 2];
-    }
+    if (timed) measure_times(e.m == e.n && e.n == e.k, va, vb, vc, rows);  // of the last data
     return rows;
   }
 
   std::vector<Candidate> candidates;
+  int first_of_shapes = 0;  // 6.4.5 with every tile and number of splits, from this one on
 
  private:
   /// The product of the transposes, all column by column.
@@ -162,16 +184,37 @@ class Bench {
                 a.data, a.ld, &zero, c.data, c.ld);
   }
 
+  void measure_times(bool square, View a, View b, MatrixView<float> c, std::vector<Row>& rows) {
+    std::vector<std::vector<double>> times(rows.size());
+    for (int round = 0; round < candidates[CUBLAS].rounds; ++round)
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        if (round < candidates[i].rounds && (square || !candidates[i].squares))
+          times[i].push_back(seconds(candidates[i], a, b, c));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (times[i].empty()) continue;
+      std::vector<double> ratios, sorted = times[i];
+      for (std::size_t round = 0; round < times[i].size(); ++round)
+        ratios.push_back(times[CUBLAS][round] / times[i][round]);
+      std::sort(ratios.begin(), ratios.end());
+      rows[i].ratio = ratios[ratios.size() / 2];
+      rows[i].least = ratios.front();
+      rows[i].most = ratios.back();
+      std::sort(sorted.begin(), sorted.end());
+      rows[i].seconds = sorted[sorted.size() / 2];
+    }
+  }
+
   /// At most 1024 rows are compared, spread over C.
   void measure_errors(const Candidate& candidate, View a, View b, MatrixView<float> c,
                       double& worst, double& mean) {
-    CUDA_CHECK(cudaMemset(c.data, 0xff, sizeof(float) * c.rows * c.ld));
+    CUDA_CHECK(cudaMemset(c.data, 0xff, sizeof(float) * c.rows * c.ld));  // NaN
     candidate.run(a, b, c);
     const Buffer<Errors> errors(1);
     CUDA_CHECK(cudaMemset(errors.get(), 0, sizeof(Errors)));
     const int step = ceil_div(c.rows, 1024), rows = ceil_div(c.rows, step);
     compare<<<dim3(ceil_div(c.cols, 128), rows), 128>>>(a, b, {c.data, c.rows, c.cols, c.ld}, step,
                                                         errors.get());
+    compare_beside<<<c.rows, 32>>>(c, errors.get());
     CUDA_CHECK_LAUNCH();
     Errors seen;
     CUDA_CHECK(cudaMemcpy(&seen, errors.get(), sizeof seen, cudaMemcpyDeviceToHost));
@@ -194,39 +237,54 @@ class Bench {
     return timed(std::max(1, static_cast<int>(10 / once))) * 1e-3;
   }
 
+  bool only_shapes_ = false;
   cublasHandle_t cublas_ = nullptr;
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
 
 void print_speed(const std::vector<Extents>& shapes, const std::vector<std::vector<Row>>& rows) {
   std::printf("\n==== speed beside cuBLAS in FP32: TFLOP/s, and the ratio (least and most)\n");
-  std::printf("%-16s%10s%10s   %-20s%10s   ratio\n", "M x N x K", "cuBLAS", "6.3.2", "ratio",
-              "6.3.4");
+  std::printf("%-16s%10s", "M x N x K", "cuBLAS");
+  for (const char* name : {"6.3.2", "6.3.4", "6.4.5"}) std::printf("%10s   %-18s", name, "ratio");
+  std::printf("%s\n", "tile / splits");
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const Extents& e = shapes[i];
     const double flop = 2e-12 * e.m * e.n * e.k;
     std::printf("%-16s%10.1f", name_of(e).c_str(), flop / rows[i][Bench::CUBLAS].seconds);
-    for (const int which : {Bench::MMA, Bench::WGMMA}) {
+    for (const int which : {Bench::MMA, Bench::WGMMA, Bench::SHAPES}) {
       const Row& ours = rows[i][which];
-      std::printf("%10.1f   %.2f (%.2f %.2f)   ", flop / ours.seconds, ours.ratio, ours.least,
+      std::printf("%10.1f   %.2f (%.2f %.2f)  ", flop / ours.seconds, ours.ratio, ours.least,
                   ours.most);
     }
-    std::printf("\n");
+    const View a = {nullptr, e.m, e.k, e.k}, b = {nullptr, e.k, e.n, e.n};
+    std::printf("%s\n", choice_of_three_shapes(a, b).c_str());
   }
 }
 
-void print_errors(const std::vector<Extents>& shapes, const std::vector<std::vector<Row>>& rows) {
+/// Returns whether 6.3.2, 6.3.4 and 6.4.5 with all its tiles are within 32 u.
+bool print_errors(const Bench& bench, const std::vector<Extents>& shapes,
+                  const std::vector<std::vector<Row>>& rows, int kinds) {
   std::printf("\n==== errors in u(|A||B|): the worst, and the mean\n");
-  std::printf("%-16s%-11s%18s%18s%18s%18s\n", "M x N x K", "data", "cuBLAS", "6.3.2", "6.3.4",
-              "never promoted");
-  const char* const names[] = {"zero-mean", "positive", "graded"};
+  std::printf("%-16s%-11s%18s%18s%18s%18s%18s%18s\n", "M x N x K", "data", "cuBLAS", "6.3.2",
+              "6.3.4", "6.4.5", "any tile, splits", "never promoted");
+  const char* const names[] = {"zero-mean", "positive", "graded", "not finite"};
+  bool right = true;
   for (std::size_t i = 0; i < shapes.size(); ++i)
-    for (int data = 0; data < 3; ++data) {
+    for (int data = 0; data < kinds; ++data) {
       std::printf("%-16s%-11s", name_of(shapes[i]).c_str(), names[data]);
-      for (const int which : {Bench::CUBLAS, Bench::MMA, Bench::WGMMA, Bench::NEVER})
+      double any = 0;
+      for (int which = Bench::TILES; which < static_cast<int>(bench.candidates.size()); ++which)
+        if (which != Bench::PARTS) any = std::max(any, rows[i][which].worst[data]);
+      for (const int which : {Bench::CUBLAS, Bench::MMA, Bench::WGMMA, Bench::SHAPES}) {
         std::printf("%9.2f %8.3f", rows[i][which].worst[data], rows[i][which].mean[data]);
-      std::printf("\n");
+        if (which != Bench::CUBLAS) any = std::max(any, rows[i][which].worst[data]);
+      }
+      std::printf("%18.2f", any);
+      const Row& never = rows[i][Bench::NEVER];
+      std::printf("%9.2f %8.3f\n", never.worst[data], never.mean[data]);
+      right = right && any <= 32;
     }
+  return right;
 }
 
 void print_tiles(const Bench& bench, const std::vector<Extents>& shapes,
@@ -238,25 +296,47 @@ void print_tiles(const Bench& bench, const std::vector<Extents>& shapes,
   for (std::size_t i = 0; i < shapes.size(); ++i)
     if (square(i)) std::printf("%7d", shapes[i].m);
   std::printf("\n");
-  for (std::size_t t = Bench::TILES; t < bench.candidates.size(); ++t) {
+  for (int t = Bench::TILES; t < bench.first_of_shapes; ++t) {
     std::printf("%-24s", bench.candidates[t].name.c_str());
     for (std::size_t i = 0; i < shapes.size(); ++i)
       if (square(i)) std::printf("%7.2f", rows[i][t].ratio);
     std::printf("\n");
   }
+  std::printf("\n==== 6.4.5 with every tile and number of splits, microseconds\n%-12s", "");
+  for (const Extents& e : shapes) std::printf("%15s", name_of(e).c_str());
+  for (int t = Bench::CUBLAS; t < static_cast<int>(bench.candidates.size()); ++t) {
+    if (t != Bench::CUBLAS && t < bench.first_of_shapes) continue;
+    std::printf("\n%-12s", bench.candidates[t].name.c_str());
+    for (std::size_t i = 0; i < shapes.size(); ++i) std::printf("%15.1f", rows[i][t].seconds * 1e6);
+  }
+  std::printf("\n");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto [timed, shapes] =
-      Arguments(argc, argv,  // flat, thin, an outer product nearly, deep
-                {{64, 8192, 8192}, {8192, 64, 8192}, {8192, 8192, 256}, {256, 256, 16384}});
-  Bench bench;
-  std::vector<std::vector<Row>> rows;
-  for (const Extents& e : shapes) rows.push_back(bench.measure(e, timed));
-  if (timed) print_speed(shapes, rows);
-  print_errors(shapes, rows);
-  if (timed) print_tiles(bench, shapes, rows);
-  return 0;
+  const bool only_shapes = argc > 2 && std::string(argv[1]) == "--tiles";
+  static char errors[] = "--errors";
+  if (only_shapes) argv[1] = errors;
+  const auto [timed, shapes] = Arguments(
+      argc, argv,  // flat, thin, an outer product nearly, deep
+      {{64, 8192, 8192}, {16, 8192, 8192}, {8192, 64, 8192}, {8192, 8192, 256}, {256, 256, 16384}});
+  Bench bench(only_shapes);
+  bool right = true;
+  for (const int pad : {0, 3}) {
+    if (timed && pad > 0) break;
+    if (!timed) std::printf("\nleading dimensions: columns + %d", pad);
+    std::vector<std::vector<Row>> rows;
+    for (const Extents& e : shapes) {
+      rows.push_back(bench.measure(e, pad, timed));
+      if (timed)
+        std::fprintf(stderr, "%s: 6.3.2 %.2f, 6.3.4 %.2f, 6.4.5 %.2f of cuBLAS\n",
+                     name_of(e).c_str(), rows.back()[Bench::MMA].ratio,
+                     rows.back()[Bench::WGMMA].ratio, rows.back()[Bench::SHAPES].ratio);
+    }
+    if (timed) print_speed(shapes, rows);
+    right = print_errors(bench, shapes, rows, timed ? KINDS - 1 : KINDS) && right;
+    if (timed) print_tiles(bench, shapes, rows);
+  }
+  return timed || right ? 0 : 1;
 }

@@ -27,7 +27,7 @@ verify-counts: ## authors: simgpu's counts beside the profiler's
 	$(call ensure,$(MEASURE) $(CUDART_LOCAL) $(LIBSIMGPU))
 	$(Q)NVCC="$(NVCC)" $(MEASURE) verify-counts $(if $(MEASURED),--measured "$(MEASURED)") $(if $(OUT),--out "$(OUT)")
 
-compare-counts: ## authors: how often simgpu counts as the profiler did, on kernels in the manner of public code
+compare-counts: ## authors: on kernels in others' manner, simgpu and profiler
 	$(call ensure,$(CUDART_LOCAL) $(LIBSIMGPU))
 	$(Q)BUILD="$(abspath $(BUILD))" $(PYTHON) grader/author/counts/others.py
 

@@ -147,11 +147,11 @@ using Sums = double[L::FRAGMENTS_M][L::FRAGMENTS_N][4];
 template <typename L>
 __device__ void multiply(Sums<L>& sums, const Fragments<L>& f) {
 #pragma unroll
-  for (int i = 0; i < L::FRAGMENTS_M; ++i)
+  for (int m = 0; m < L::FRAGMENTS_M; ++m)
 #pragma unroll
-    for (int n = 0; n < L::FRAGMENTS_N; ++n) {
-      const int j = i % 2 ? L::FRAGMENTS_N - 1 - n : n;
-      mma_wide(sums[i][j], f.a[i], f.b[j]);
+    for (int turn = 0; turn < L::FRAGMENTS_N; ++turn) {
+      const int n = m % 2 ? L::FRAGMENTS_N - 1 - turn : turn;
+      mma_wide(sums[m][n], f.a[m], f.b[n]);
     }
 }
 
@@ -162,13 +162,13 @@ template <typename L, typename Act>
 __device__ void for_pairs(const Sums<L>& sums, Act act) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
-  for (int i = 0; i < L::FRAGMENTS_M; ++i)
+  for (int m = 0; m < L::FRAGMENTS_M; ++m)
 #pragma unroll
     for (int e = 0; e < 4; e += 2)
 #pragma unroll
-      for (int j = 0; j < L::FRAGMENTS_N; ++j)
-        act(i * MMA_M + lane / 4 * 2 + e / 2, j * MMA_N + lane % 4 * 2,
-            make_double2(sums[i][j][e], sums[i][j][e + 1]));
+      for (int n = 0; n < L::FRAGMENTS_N; ++n)
+        act(m * MMA_M + lane / 4 * 2 + e / 2, n * MMA_N + lane % 4 * 2,
+            make_double2(sums[m][n][e], sums[m][n][e + 1]));
 }
 
 /// Stores two sums of a row of C, as far as they exist.
@@ -202,13 +202,13 @@ __device__ void add_parts(const double (&part)[L::BM][L::BN + 4], MatrixView<dou
   constexpr int ACROSS = L::BN / 2;
   const bool aligned = rows_aligned(c);
   sync_cluster();
-  const int first = L::BM * rank / blocks, end = L::BM * (rank + 1) / blocks;
-  for (int i = first * ACROSS + threadIdx.x; i < end * ACROSS; i += L::THREADS) {
-    const int row = i / ACROSS, col = i % ACROSS * 2;
+  const int pairs = L::BM * ACROSS, from = pairs * rank / blocks, to = pairs * (rank + 1) / blocks;
+  for (int pair = from + threadIdx.x; pair < to; pair += L::THREADS) {
+    const int row = pair / ACROSS, col = pair % ACROSS * 2;
     double2 sum = {};
 #pragma unroll 8
-    for (int block = 0; block < blocks; ++block) {
-      const double2 one = load_from(block, &part[row][col]);
+    for (int other = 0; other < blocks; ++other) {
+      const double2 one = load_from(other, &part[row][col]);
       sum.x += one.x, sum.y += one.y;
     }
     store_two(c, aligned, tile.row + row, tile.col + col, sum);

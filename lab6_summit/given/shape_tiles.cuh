@@ -96,24 +96,24 @@ GEMM_LAB_DEVICE void wgmma(float (&d)[COUNT], std::uint64_t a, std::uint64_t b) 
     WGMMA_16_OF("bf16");
 }
 
-/// sums = the steps of this warp's rows of a tile.
+/// total = the steps of this warp's rows of a tile.
 template <typename L, int COUNT>
-__device__ void multiply_steps(float (&sums)[COUNT], typename L::Shared& own,
+__device__ void multiply_steps(float (&total)[COUNT], typename L::Shared& block,
                                PlaceOf<L::STAGES>& place, Steps steps) {
   const int warpgroup = threadIdx.x / 128;
 #pragma unroll
-  for (int i = 0; i < COUNT; ++i) sums[i] = 0;
+  for (int i = 0; i < COUNT; ++i) total[i] = 0;
   for (int t = steps.first; t < steps.end; ++t, place.advance()) {
-    auto& stage = own.ring[place.stage];
-    own.full[place.stage].wait(place.parity);
-    wgmma_fence(sums);
+    auto& stage = block.ring[place.stage];
+    block.full[place.stage].wait(place.parity);
+    wgmma_fence(total);
 #pragma unroll
     for (int k = 0; k < L::BK; k += 16)
-      wgmma<typename L::T>(sums, descriptor(&stage.a[warpgroup * 64][k]),
+      wgmma<typename L::T>(total, descriptor(&stage.a[warpgroup * 64][k]),
                            descriptor(&stage.b[0][k][0], sizeof(stage.b[0])));
     wgmma_commit();
-    wgmma_wait(sums);
-    if (threadIdx.x % 32 == 0) own.empty[place.stage].arrive();
+    wgmma_wait(total);
+    if (threadIdx.x % 32 == 0) block.empty[place.stage].arrive();
   }
 }
 

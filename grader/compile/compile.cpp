@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "grader/compile/cache.hpp"
 #include "grader/compile/compiler_output.hpp"
 #include "grader/compile/entries.hpp"
@@ -53,16 +55,21 @@ class Driver {
 
  private:
   using Pass = CompilerPass;
-  /// Both passes over a file. The one for the device takes longest: the host's code is linked
-  /// meanwhile.
+  /// What is compiled, and all that its result depends on but flags.
+  struct Input {
+    std::string path, content;
+  };
+  /// Both passes over a file. The one for the device takes longest, so it may come in several parts,
+  /// and the host's code is linked meanwhile.
   struct Passes {
     Pass host;
-    std::future<Pass> device;
+    std::vector<std::future<Pass>> device;
   };
   /// A unit, and what goes on to the linker.
   struct Compiled {
     SourceUnit unit;
     StudentFile student;
+    Input whole;  ///< with all launchers
     Passes passes;
     std::vector<EntryPoint> entries;
   };
@@ -71,8 +78,15 @@ class Driver {
     return options_.rungs.empty() || options_.rungs.count(rung.name) != 0;
   }
   Compiled compile(const std::string& file, const fs::path& source) const;
-  Passes start_passes(const std::string& stem, const std::string& inputs,
-                      const std::string& path) const;
+  /// `parts`: for the device.
+  Passes start_passes(const std::string& stem, const Input& host,
+                      const std::vector<Input>& parts) const;
+  std::vector<Input> parts_of(const std::string& file, const StudentFile& student,
+                              const TranslationUnit& whole) const;
+  Input put(const std::string& name, const TranslationUnit& unit,
+            const StudentFile& student) const {
+    return {runs_.put(name, unit.text).string(), unit.text + '\0' + student.inputs};
+  }
   /// What all files include first, as a compiler has read it once: both are made when they are first
   /// asked for.
   std::shared_future<std::string> header(const std::string& purpose,
@@ -82,9 +96,8 @@ class Driver {
   }
   /// One pass over a file that begins with `header`. Where it fails, once more without, so that what
   /// the compiler says never depends on that.
-  Pass run_pass(const std::string& purpose, const std::string& inputs,
-                std::vector<std::string> flags, const std::shared_future<std::string>& header,
-                const std::string& path, const std::string& output) const;
+  Pass run_pass(const std::string& purpose, const Input& input, std::vector<std::string> flags,
+                const std::shared_future<std::string>& header, const std::string& output) const;
   void explain_failure(SourceUnit& unit, const Pass& pass, const StudentFile& student) const;
   void finish(Compiled& compiled, SourceUnit& unit) const;
   void list_entries(Compiled& compiled, const std::vector<Mismatches::One>& mismatches) const;
@@ -133,33 +146,65 @@ void Driver::explain_failure(SourceUnit& unit, const Pass& pass, const StudentFi
     unit.headline = text("build.error", {{"file", unit.shown_path}});
 }
 
-Driver::Passes Driver::start_passes(const std::string& stem, const std::string& inputs,
-                                    const std::string& path) const {
+Driver::Passes Driver::start_passes(const std::string& stem, const Input& host,
+                                    const std::vector<Input>& parts) const {
   Passes passes;
   if (options_.budget && options_.budget->spent()) {
     passes.host.run.timed_out = true;
-    passes.device = std::async(std::launch::deferred, [none = passes.host] { return none; });
+    passes.device.push_back(
+        std::async(std::launch::deferred, [none = passes.host] { return none; }));
     return passes;
   }
-  passes.device = std::async(std::launch::async, [this, stem, inputs, path] {
-    return run_pass("ptx", inputs, device_flags_, device_header_, path, stem + ".ptx");
-  });
-  passes.host = run_pass("host.o", inputs, host_flags_, host_header_, path, stem + ".o");
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    passes.device.push_back(std::async(
+        std::launch::async, [this, input = parts[i], output = fmt::format("{}.{}.ptx", stem, i)] {
+          return run_pass("ptx", input, device_flags_, device_header_, output);
+        }));
+  passes.host = run_pass("host.o", host, host_flags_, host_header_, stem + ".o");
   return passes;
 }
 
-Driver::Pass Driver::run_pass(const std::string& purpose, const std::string& inputs,
+std::vector<Driver::Input> Driver::parts_of(const std::string& file, const StudentFile& student,
+                                            const TranslationUnit& whole) const {
+  const auto& all = whole.instances;
+  const std::size_t count = std::min<std::size_t>(options_.parts, all.size());
+  std::vector<Input> parts;
+  for (std::size_t part = 0; part < count; ++part) {
+    // In turns: a rung's types take about as long as each other.
+    const auto here = [&](const Rung& rung, const std::string& type) {
+      for (std::size_t i = part; i < all.size(); i += count)
+        if (all[i].rung == rung.name && all[i].type == type) return true;
+      return false;
+    };
+    parts.push_back(put(fmt::format("{}.part{}.cu", stem_of(file), part),
+                        translation_unit(lab_, file, student.compiled, here), student));
+  }
+  return parts;
+}
+
+Driver::Pass Driver::run_pass(const std::string& purpose, const Input& input,
                               std::vector<std::string> flags,
                               const std::shared_future<std::string>& header,
-                              const std::string& path, const std::string& output) const {
+                              const std::string& output) const {
   if (!header.get().empty()) {
     std::vector<std::string> quick = flags;
-    quick.insert(quick.end(), {"-Xclang", "-include-pch", "-Xclang", header.get(), path});
-    Pass pass = runs_.run(purpose, inputs, std::move(quick), output);
+    quick.insert(quick.end(), {"-Xclang", "-include-pch", "-Xclang", header.get(), input.path});
+    Pass pass = runs_.run(purpose, input.content, std::move(quick), output);
     if (pass.ok || pass.run.timed_out || WIFSIGNALED(pass.run.status)) return pass;
   }
-  flags.push_back(path);
-  return runs_.run(purpose, inputs, std::move(flags), output);
+  flags.push_back(input.path);
+  return runs_.run(purpose, input.content, std::move(flags), output);
+}
+
+/// Whether a module has variables of its own in global or constant memory. Of two modules each would
+/// have its own. Strings that the compiler has made, with a $ in their names, do no harm.
+bool has_variables(const std::string& ptx) {
+  std::istringstream lines(ptx);
+  for (std::string line; std::getline(lines, line);) {
+    const auto has = [&](const char* text) { return line.find(text) != std::string::npos; };
+    if (line.starts_with('.') && (has(".global ") || has(".const ")) && !has("$")) return true;
+  }
+  return false;
 }
 
 Driver::Compiled Driver::compile(const std::string& file, const fs::path& source) const {
@@ -185,15 +230,19 @@ Driver::Compiled Driver::compile(const std::string& file, const fs::path& source
   Passes& passes = compiled.passes;
   for (bool again = true; again;) {
     const TranslationUnit generated = translation_unit(lab_, file, student.compiled, left);
-    const std::string path = runs_.put(stem_of(file) + ".unit.cu", generated.text).string();
-    passes = start_passes(stem_of(file), generated.text + '\0' + student.inputs, path);
+    const Input& whole = compiled.whole = put(stem_of(file) + ".unit.cu", generated, student);
+    std::vector<Input> parts = {whole};
+    if (options_.parts > 1 && generated.instances.size() > 1)
+      parts = parts_of(file, student, generated);
+    passes = start_passes(stem_of(file), whole, parts);
     if (passes.host.ok) break;
-    passes.device.wait();
+    for (const auto& part : passes.device) part.wait();
     const Mismatches found =
-        find_mismatches(printable(passes.host.said), path, student.compiled, generated);
+        find_mismatches(printable(passes.host.said), whole.path, student.compiled, generated);
     if (found.unclosed) {
       // The compiler is lost behind the end of the file: the file alone gives better errors.
-      Passes alone = start_passes(stem_of(file), student.inputs, student.compiled);
+      const Input file_alone = {student.compiled, student.inputs};
+      Passes alone = start_passes(stem_of(file), file_alone, {file_alone});
       if (!alone.host.ok) passes = std::move(alone);
     }
     again = !found.unclosed && !found.list.empty();
@@ -201,7 +250,7 @@ Driver::Compiled Driver::compile(const std::string& file, const fs::path& source
   }
   if (!passes.host.ok) {
     // Where both fail, the pass for the device says it with the kernels' lines.
-    const Pass device = passes.device.get();
+    const Pass device = passes.device.front().get();
     explain_failure(unit, device.ok ? passes.host : device, student);
     return compiled;
   }
@@ -211,16 +260,21 @@ Driver::Compiled Driver::compile(const std::string& file, const fs::path& source
 
 /// Waits for the pass for the device, and says what the compiler had to say.
 void Driver::finish(Compiled& compiled, SourceUnit& unit) const {
-  if (!compiled.passes.device.valid()) return;
-  const Pass ptx = compiled.passes.device.get();
-  if (!ptx.ok) {
-    explain_failure(unit, ptx, compiled.student);
-    return;
-  }
-  unit.ptx = ptx.bytes;
-  for (const Pass* pass : {&ptx, &std::as_const(compiled.passes.host)})
+  std::vector<Pass> parts;
+  for (auto& part : compiled.passes.device)
+    if (part.valid()) parts.push_back(part.get());
+  if (parts.size() > 1 && std::any_of(parts.begin(), parts.end(), [](const Pass& part) {
+        return part.ok && has_variables(part.bytes);
+      }))
+    parts = {run_pass("ptx", compiled.whole, device_flags_, device_header_,
+                      stem_of(compiled.unit.file) + ".ptx")};
+  for (const Pass& part : parts)
+    if (!part.ok) return explain_failure(unit, part, compiled.student);
+  for (Pass& part : parts) unit.ptx.push_back(std::move(part.bytes));
+  if (!parts.empty()) parts.push_back(compiled.passes.host);
+  for (const Pass& pass : parts)
     for (const auto& line :
-         filter_compiler_output(printable(pass->said), compiled.student.compiled).warnings)
+         filter_compiler_output(printable(pass.said), compiled.student.compiled).warnings)
       if (std::find(unit.warnings.begin(), unit.warnings.end(), line) == unit.warnings.end())
         unit.warnings.push_back(line);
 }

@@ -2,7 +2,8 @@
 // host code.
 //
 //   unit         generated from lab.toml: includes gemm.cu (mma.cu, ...), instantiates its rungs
-//   device pass  clang -> PTX text      parsed by the device worker, never by the student's process
+//   device pass  clang -> PTX text      parsed by the device worker, never by the student's process;
+//                several at once, each with some of the rungs, where there are cores to spare
 //   host pass    clang -> object        both passes of all files run side by side
 //   entries.cpp  generated from lab.toml: only launchers that the objects really define
 //   link         objects + entries + libsimgpu_cudart_remote.a -> runner
@@ -50,9 +51,10 @@ struct SourceUnit {
   std::string file;        ///< "gemm.cu", as lab.toml names it
   std::string shown_path;  ///< "lab1_naive/gemm.cu": as messages name it
   BuildStatus status = BuildStatus::built;
-  std::string headline;               ///< one sentence, when not built
-  std::vector<std::string> details;   ///< the compiler's own words for the file, or advice
-  std::string ptx;                    ///< text of the device pass
+  std::string headline;              ///< one sentence, when not built
+  std::vector<std::string> details;  ///< the compiler's own words for the file, or advice
+  /// Texts of the device pass, each a module of its own. A launcher's kernels are all in one of them.
+  std::vector<std::string> ptx;
   std::vector<std::string> warnings;  ///< of the compiler, for this file
   std::string source;                 ///< as it was read
   bool built() const { return status == BuildStatus::built; }
@@ -76,6 +78,9 @@ struct BuildOptions {
   std::optional<BoxSettings> box;                     ///< with `hostile`: everything runs boxed
   std::shared_ptr<Budget> budget;                     ///< of the submission; none: each run's own
   bool verbose = false;                               ///< print the commands on stderr
+  /// Device passes per file, side by side, for whoever waits for one build. Each reads the whole file
+  /// (0.1 to 0.2 s of a processor), so that this costs where all cores are busy anyway.
+  unsigned parts = 1;
   /// Empty: all rungs; else these alone are instantiated, and files without any of them left out.
   std::set<std::string> rungs;
 };

@@ -103,17 +103,18 @@ void Session::start() {
   placed_ = false;
   heard_out_ = heard_err_ = 0;
 
-  config_.known.resize(build_.units.size(), false);
   protocol::LoadRequest request{{}, static_cast<std::uint64_t>(config_.patience.count())};
-  for (std::size_t i = 0; i < build_.units.size(); ++i)
-    request.files.push_back({build_.units[i].ptx, config_.known[i]});
+  for (const SourceUnit& unit : build_.units)
+    for (const std::string& ptx : unit.ptx) request.files.push_back({ptx, false});
+  config_.known.resize(request.files.size(), false);
+  for (std::size_t i = 0; i < request.files.size(); ++i) request.files[i].known = config_.known[i];
   try {
     loaded_ = exchange<protocol::LoadReply>(protocol::Kind::load, request, "while it read the PTX");
   } catch (const std::exception& error) {
     const Ending ending = end_worker(error.what());
     throw WorkerDied(ending.message, ending.from_outside);
   }
-  config_.known.assign(build_.units.size(), true);
+  config_.known.assign(request.files.size(), true);
   for (const auto& refused : loaded_.refused)
     if (refused.index < config_.known.size()) config_.known[refused.index] = false;
   // The table is what the runner says, which may be anything.
@@ -164,10 +165,13 @@ std::vector<SourceUnit> Session::load() {
     }
     return units;
   }
+  std::vector<std::size_t> owners;  // of the texts that the worker was given
+  for (std::size_t i = 0; i < units.size(); ++i)
+    owners.resize(owners.size() + units[i].ptx.size(), i);
   for (const auto& refused : loaded_.refused) {
-    if (refused.index >= units.size()) continue;
-    SourceUnit& unit = units[refused.index];
-    if (!unit.built()) continue;  // its text is empty, and what is wrong is known
+    if (refused.index >= owners.size()) continue;
+    SourceUnit& unit = units[owners[refused.index]];
+    if (!unit.built()) continue;  // told already, of another of its texts
     unit.status = BuildStatus::compile_error;
     unit.headline = text(
         "build.ptx", {{"file", unit.shown_path},

@@ -43,8 +43,8 @@ struct SessionConfig {
   std::optional<std::pair<unsigned, unsigned>> user;  ///< uid, gid that both drop to, unboxed
   std::optional<BoxSettings> box;  ///< a stranger's code: worker and runner boxed
   std::shared_ptr<Budget> budget;  ///< none: only each call is limited
-  /// By unit of the build: a worker has read its PTX in full and took it, so that other workers read
-  /// only the kernels that they are asked for.
+  /// By text of PTX, of all units of the build in turn: a worker has read it in full and took it, so
+  /// that other workers read only the kernels that they are asked for.
   std::vector<bool> known;
 };
 

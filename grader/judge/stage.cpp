@@ -89,7 +89,8 @@ Session& LabBench::first_session() {
 std::vector<SourceUnit> LabBench::load() {
   std::vector<SourceUnit> units = first_session().load();
   config_.known.clear();
-  for (const auto& unit : units) config_.known.push_back(unit.built());
+  for (const auto& unit : units)
+    config_.known.insert(config_.known.end(), unit.ptx.size(), unit.built());
   return units;
 }
 

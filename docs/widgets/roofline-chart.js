@@ -98,7 +98,7 @@
     const boxes = groups.map(([x, y]) => [x - 5, y - 5, 10, 10]), nodes = [];
     groups.forEach(([x, y, numbers], own) => {
       const words = numbers.join(', '), wide = 5.8 * words.length;
-      const sides = [[x + 8, y - 5], [x - 8 - wide, y - 5], [x - wide / 2, y - 17], [x - wide / 2, y + 7], [x + 8, y - 16], [x + 8, y + 6]];
+      const sides = [[x + 8, y - 5], [x - 8 - wide, y - 5], [x - wide / 2, y + 7], [x - wide / 2, y - 17], [x + 8, y - 16], [x + 8, y + 6]];
       const free = ([left, top]) => left + wide <= end && boxes.every(([bx, by, bw, bh], i) => i === own || left + wide < bx || bx + bw < left || top + 10 < by || by + bh < top);
       const [left, top] = sides.find(free) || sides[0];
       boxes.push([left, top, wide, 10]);
@@ -196,8 +196,8 @@
       });
       if (model.own.length <= 24) nodes.push(...labels(near, left + wide, text));
       const legend = el('p', { class: 'w-legend' }, el('span', { class: 'w-key w-cell' }), ' tiles of the labs ', el('span', { class: 'w-key w-mark' }), ' your tile ',
-        el('span', { class: 'w-key w-own' }), model.given ? ' recorded: at the operations per byte that its requests ask of global memory; above the slope caches feed it. cuBLAS and wgmma, not counted: as if ' +
-          'each matrix travelled once.' : ' your results: each at the intensity of a product whose matrices travel once.');
+        el('span', { class: 'w-key w-own' }), model.given ? ' recorded kernels, at the operations per byte that their requests ask of global memory. Points above the slope are fed by caches. ' +
+          'cuBLAS and wgmma were not counted: they are drawn as if each matrix travelled once.' : ' your results, drawn as if each matrix travelled once.');
       return [picture(width, top + high + 36, `Roofline on logarithmic axes. ${model.text}`, nodes), legend];
     }
   }

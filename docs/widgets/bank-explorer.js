@@ -131,7 +131,7 @@
     }
     read(state) {
       let result;
-      try { result = run(state); } catch (error) { return { error: true, text: `This formula cannot be computed: ${error.message}.` }; }
+      try { result = run(state); } catch (error) { return { error: true, text: `This formula has no meaning: ${error.message}.` }; }
       if (result.bad >= 0) {
         return { error: true, text: `Misaligned: lane ${result.bad} is at byte ${number(result.address[result.bad])}, which is not a multiple of ` +
           `${result.size}. The hardware refuses this access. Padding must keep every row aligned.` };

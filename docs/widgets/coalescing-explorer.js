@@ -76,7 +76,7 @@
     }
     read(state) {
       let address;
-      try { address = addresses(state); } catch (error) { return { error: true, text: `This formula cannot be computed: ${error.message}.` }; }
+      try { address = addresses(state); } catch (error) { return { error: true, text: `This formula has no meaning: ${error.message}.` }; }
       const bad = lab.misaligned(address, state.bytes);
       if (bad >= 0) return { error: true, text: `Misaligned: lane ${bad} is at byte ${number(address[bad])}, which is not a multiple of ${state.bytes}.` };
       const result = count(address, state.bytes);

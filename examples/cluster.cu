@@ -1,8 +1,8 @@
-// A histogram with more bins than one block would hold: the blocks of a cluster hold a share each, and every thread adds
-// in the shared memory of whichever block has its bin ("distributed shared memory").
+// A histogram with more bins than one block can hold: each block of a cluster holds a share of them, and every thread
+// adds in the shared memory of the block that has its bin ("distributed shared memory").
 //
-// What to look at: the line "cluster", atomics in shared memory of other blocks. The two sync() of the cluster: no block
-// may write into another's bins before they are cleared, and none may end while others still write into it.
+// What to look at: the line "cluster" counts atomics in the shared memory of other blocks. The cluster needs two sync():
+// no block may write into another's bins before they are cleared, and none may end while others still write into it.
 //
 //     make sim FILE=examples/cluster.cu
 //     nvcc -std=c++17 -O3 -I. -gencode arch=compute_90,code=sm_90 examples/cluster.cu

@@ -1,8 +1,8 @@
-// C = A * B, one thread an element: what the labs begin with, as a program of its own. All three are row-major; A is
+// C = A * B, one thread per element: the labs' first kernel, as a complete program. All three are row-major; A is
 // m x k, B is k x n, C is m x n.
 //
-// What to look at: the multiply-adds are m * n * k, and the load of a (one word for a whole warp) costs 1 sector where
-// the load of b (32 words side by side) costs 4. The labs are about needing fewer of both.
+// What to look at: there are m * n * k multiply-adds. A load of a (one word for a whole warp) costs 1 sector, and a load
+// of b (32 words side by side) costs 4. The labs are about needing fewer loads and sectors.
 //
 //     make sim FILE=examples/gemm.cu ARGS="64 96 32" REPORT=lines
 #include <cuda_runtime.h>

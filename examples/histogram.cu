@@ -1,7 +1,7 @@
 // How often does each byte occur? Many threads count in the same 256 bins, so each adds with an atomic.
 //
 // What to look at: `histogram_global` sends one atomic to global memory for each byte. `histogram_shared` counts in
-// shared memory, a set of bins per block, and sends 256 a block at the end.
+// shared memory, with a set of bins per block, and sends only 256 atomics per block at the end.
 //
 //     make sim FILE=examples/histogram.cu
 #include <cuda_runtime.h>

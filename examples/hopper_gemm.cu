@@ -1,8 +1,8 @@
-// C = A * B on Hopper's tensor cores, in the fewest steps: one thread orders tiles from the copy engine (TMA), and four
-// warps multiply them by wgmma. A is m x k, B is k x n, both __half; C is m x n, float; all row-major.
+// C = A * B on Hopper's tensor cores, in the fewest steps: one thread requests tiles from the copy engine (TMA), and
+// four warps multiply them with wgmma. A is m x k, B is k x n, both __half; C is m x n, float; all row-major.
 //
-// What to look at: no thread loads anything of A or B, neither from global nor from shared memory; "bulk load" is what the copy
-// engine does. What is missing: while tiles are on their way, nobody multiplies. Stage 5.4 is about that.
+// What to look at: no thread loads any of A or B, neither from global nor from shared memory; "bulk load" is the copy
+// engine's work. What is missing: while tiles are on their way, nobody multiplies. Stage 5.4 is about that.
 //
 //     make sim FILE=examples/hopper_gemm.cu ARGS="100 264 72"
 //     nvcc -std=c++17 -O3 -I. -gencode arch=compute_90a,code=sm_90a examples/hopper_gemm.cu

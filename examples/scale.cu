@@ -1,4 +1,4 @@
-// Every element of a matrix times a factor: a grid in two dimensions, a matrix with a leading dimension, and a stream.
+// Multiplies a matrix by a factor: a grid in two dimensions, a matrix with a leading dimension, and a stream.
 //
 //     make sim FILE=examples/scale.cu
 #include <cuda_runtime.h>

@@ -1,8 +1,8 @@
-// out = transposed in, three ways. A warp that reads a row writes a column, so one side of the copy always strides,
-// unless a tile goes through shared memory: read by rows, turned there, written by rows.
+// out = in transposed, in three ways. A warp that reads a row writes a column, so one side of the copy always strides,
+// unless a tile goes through shared memory: read by rows, transposed there, written by rows.
 //
 // What to look at: `transpose_naive` writes 32 sectors where 4 would do. `transpose_tile` writes 4, but reads a column
-// of its tile: 32 words in one bank, 32 wavefronts where 1 would do. One more word a row, in `transpose_padded`, puts
+// of its tile: 32 words in one bank, 32 wavefronts where 1 would do. One more word per row, in `transpose_padded`, puts
 // the words of a column into 32 different banks.
 //
 //     make sim FILE=examples/transpose.cu REPORT=lines

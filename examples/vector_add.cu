@@ -1,4 +1,4 @@
-// c = a + b, element by element: the smallest program that needs a GPU, and all that every CUDA program does.
+// c = a + b, element by element: the smallest program that needs a GPU, with all the steps of every CUDA program.
 //
 //     make sim FILE=examples/vector_add.cu                    without a GPU
 //     nvcc -I. examples/vector_add.cu && ./a.out              with one

@@ -54,11 +54,15 @@ def lab_folder(number):
 
 def inline(text):
     """Escaped, with `code` as <code>, **words** as <strong> and [words](page.md) as a link."""
-    text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text)))
+    def code(found):
+        # A long name may break behind its underscores.
+        return f'<code>{found.group(1).replace("_", "_<wbr>")}</code>'
+
+    text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", re.sub(r"`([^`]+)`", code, escape(text)))
 
     def link(found):
         words, page = found.groups()
         # A student's copy may lack a chapter.
         return f'<a href="{page}.html">{words}</a>' if (DOCS / f"{page}.md").is_file() else words
 
-    return re.sub(r"\[([^]]+)\]\(([\w/]+)\.md\)", link, text)
+    return re.sub(r"\[([^]]+)\]\(([\w/-]+)\.md\)", link, text)

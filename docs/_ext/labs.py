@@ -7,7 +7,7 @@ import tomllib
 from docutils import nodes
 from docutils.parsers.rst import directives
 
-from common import DOCS, H200, ROOT, LabDirective, escape, fold, lab_folder, raw
+from common import DOCS, H200, ROOT, LabDirective, escape, fold, inline, lab_folder, raw
 from figures import bench_number, bench_words
 from recorded import Bench, results
 
@@ -52,7 +52,7 @@ class Transcript(LabDirective):
         label = escape(name.group(1) if name else self.arguments[0])
         shown = raw(f'<div class="terminal"><pre tabindex="0" role="region" aria-label="Terminal: {label}">{terminal(text)}</pre></div>')
         if "fold" in self.options:
-            return fold(escape(self.options["fold"]), [shown])
+            return fold(inline(self.options["fold"]), [shown])
         return [shown]
 
 
@@ -89,7 +89,7 @@ class Fold(LabDirective):
     def run(self):
         holder = nodes.container()
         self.state.nested_parse(self.content, self.content_offset, holder)
-        return fold(escape(self.arguments[0]), holder.children)
+        return fold(inline(self.arguments[0]), holder.children)
 
 
 class Predict(LabDirective):

@@ -51,7 +51,8 @@ class Messages(LabDirective):
                 heads = [value for key, value in entries.items() if key.startswith(name + ".")]
             goal = "right, but {sentence}"
             said = ["*your result is right; a count is over its goal*" if h == goal else f"`{h}`" for h in dict.fromkeys(heads)]
-            nexts = [n for n in dict.fromkeys(nexts) if n and not re.fullmatch(r"\{\w+\}", n)]
+            # A terminal's words: what looks like bold type is CUDA's, as in __shared__.
+            nexts = [re.sub(r"(?<![\w`])__\w+__(\(\))?", r"`\g<0>`", n).replace(" * ", r" \* ") for n in dict.fromkeys(nexts) if n and not re.fullmatch(r"\{\w+\}", n)]
             target = nodes.target("", "", ids=[f"diag-{name.lower()}"], names=[f"diag-{name.lower()}"])
             self.state.document.note_explicit_target(target)
             holder += [target, *self.parsed("\n".join([f"`{name}`", ": " + "".join(said[:1]), "", *(f"  {one}\n" for one in nexts[:1])]))]

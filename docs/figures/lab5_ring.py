@@ -27,7 +27,7 @@ def draw(narrow=False):
     def span(begin, end):
         return x0 + begin * unit, min(end, (right - x0) / unit) * unit - begin * unit
 
-    d.text(left, 28, "copies and products" if narrow else "one thread orders copies, eight warps multiply", size=15, bold=True)
+    d.text(left, 28, "copies and products" if narrow else "one thread requests copies, eight warps multiply", size=15, bold=True)
     y = 44
     for place in range(PLACES):
         d.text(left, y + 34 * place + 19, f"place {place}", "tmuted", 13)
@@ -61,11 +61,11 @@ def draw(narrow=False):
             if width > 24:
                 words = (f"phase {phase}, parity {phase % 2}", f"parity {phase % 2}", f"{phase % 2}")
                 d.box(x, top, width - 2, 28, "b" if phase % 2 else "plain", words[0 if width > 130 else 1 if width > 62 else 2], 12.5, False)
-    notes = (("× t begins when the full phase of its parity", "has ended: t = 0 asks for 0, t = 4 for 1.", "Copy t begins when the empty phase of the", "other parity has ended: t = 4 asks for 0.",
-              "t = 0 asks for 1: the phase “before the", "first” counts as ended.") if narrow else
-             ("× t begins when the full phase of its parity has ended: t = 0 asks for parity 0, t = 4 for parity 1.",
-              "Copy t begins when the empty phase of the other parity has ended: t = 4 asks for parity 0: × 0 is done.",
-              "t = 0 asks for parity 1. In a new barrier the phase “before the first” counts as ended: nobody waits."))
+    notes = (("× t begins when the full phase with its", "parity has ended: 0 for t = 0, 1 for t = 4.", "Copy t begins when the empty phase with the",
+              "other parity has ended: 0 for t = 4.", "Copies 0 to 3 wait for parity 1, which counts", "as ended on a new barrier.") if narrow else
+             ("× t begins when the full phase with its parity has ended: parity 0 for t = 0, parity 1 for t = 4.",
+              "Copy t begins when the empty phase with the other parity has ended: for t = 4 that is parity 0, after × 0.",
+              "Copies 0 to 3 wait for parity 1. On a new barrier that phase counts as ended, so they begin at once."))
     for i, words in enumerate(notes):
         d.text(left, y + 138 + 19 * i, words, size=13)
     return d.svg()

@@ -78,9 +78,9 @@
       let address;
       try { address = addresses(state); } catch (error) { return { error: true, text: `This formula has no meaning: ${error.message}.` }; }
       const bad = lab.misaligned(address, state.bytes);
-      if (bad >= 0) return { error: true, text: `Misaligned: lane ${bad} is at byte ${number(address[bad])}, which is no multiple of ${state.bytes}.` };
+      if (bad >= 0) return { error: true, text: `Misaligned: lane ${bad} is at byte ${number(address[bad])}, which is not a multiple of ${state.bytes}.` };
       const result = count(address, state.bytes);
-      if (!result.requests) return { error: true, text: 'No lane takes part: this is no request.' };
+      if (!result.requests) return { error: true, text: 'No lane takes part, so there is no request.' };
       const words = `1 request, ${plural(result.sectors, 'sector')} in ${plural(result.lines, 'line')} of 128 bytes; ${result.ideal} would be ideal. ` +
         `${number(result.moved)} bytes move, ${number(result.distinct)} of them are used: ${percent(result.distinct / result.moved)}.`;
       const rows = address.map((a, lane) => [lane, a === null ? 'inactive' : number(a), a === null ? '' : number(Math.floor(a / SECTOR))]);

@@ -93,6 +93,20 @@
   const SIZES = ['all', 256, 512, 1024, 2048, 4096, 8192].map(n => [String(n), n === 'all' ? 'every size' : `n = ${n}`]);
   const TILES = [[1, 1, 'lab 1: one element'], [8, 4, 'lab 2: 8 × 4'], [128, 128, 'lab 3: 128 × 128']];
 
+  /** Numbers beside groups of points, [x, y, numbers], up to x = end: on the first side where neither a label nor a point is. */
+  function labels(groups, end, text) {
+    const boxes = groups.map(([x, y]) => [x - 5, y - 5, 10, 10]), nodes = [];
+    groups.forEach(([x, y, numbers], own) => {
+      const words = numbers.join(', '), wide = 5.8 * words.length;
+      const sides = [[x + 8, y - 5], [x - 8 - wide, y - 5], [x - wide / 2, y + 7], [x - wide / 2, y - 17], [x + 8, y - 16], [x + 8, y + 6]];
+      const free = ([left, top]) => left + wide <= end && boxes.every(([bx, by, bw, bh], i) => i === own || left + wide < bx || bx + bw < left || top + 10 < by || by + bh < top);
+      const [left, top] = sides.find(free) || sides[0];
+      boxes.push([left, top, wide, 10]);
+      nodes.push(text(left, top + 9, words, { class: 'w-tiny w-halo' }));
+    });
+    return nodes;
+  }
+
   class RooflineChart extends lab.Widget {
     static get title() { return 'Roofline'; }
     static get controls() {
@@ -172,18 +186,18 @@
       };
       TILES.forEach(([bm, bn, words], i) => marker(tile(bm, bn, bytes), 'w-cell w-point', width < 480 ? words.split(':')[0] : words, i));
       marker(model.at, 'w-mark', `your ${s.bm} × ${s.bn}`, 3);
-      const taken = [];
+      const near = []; // points that lie on each other, with one label for all: [x, y, numbers]
       model.own.forEach((p, i) => {
         const x = X(Math.max(10 ** lo, Math.min(10 ** hi, p.intensity))), y = Y(Math.max(10 ** floor, p.tflops));
         nodes.push(rect(x - 4, y - 4, 8, 8, 'w-own', `${p.name}, ${p.shape.join(' × ')}: ${number(p.tflops)} TFLOP/s`));
-        // Its number beside it: on the side where none stands yet.
-        const room = side => !taken.some(([tx, ty]) => Math.abs(tx - side) < 14 && Math.abs(ty - y) < 10), side = room(x + 12) || !room(x - 12) ? x + 12 : x - 12;
-        taken.push([side, y]);
-        if (model.own.length <= 24) nodes.push(text(side, y + 4, i + 1, { class: 'w-tiny', 'text-anchor': 'middle' }));
+        const group = near.find(([gx, gy]) => Math.abs(gx - x) < 9 && Math.abs(gy - y) < 9);
+        if (group) group[2].push(i + 1);
+        else near.push([x, y, [i + 1]]);
       });
+      if (model.own.length <= 24) nodes.push(...labels(near, left + wide, text));
       const legend = el('p', { class: 'w-legend' }, el('span', { class: 'w-key w-cell' }), ' tiles of the labs ', el('span', { class: 'w-key w-mark' }), ' your tile ',
-        el('span', { class: 'w-key w-own' }), model.given ? ' recorded: at the operations per byte that its requests ask of global memory; above the slope caches feed it. cuBLAS and wgmma, not counted: as if ' +
-          'each matrix travelled once.' : ' your results: each at the intensity of a product whose matrices travel once.');
+        el('span', { class: 'w-key w-own' }), model.given ? ' recorded kernels, at the operations per byte that their requests ask of global memory. Points above the slope are fed by caches. ' +
+          'cuBLAS and wgmma were not counted: they are drawn as if each matrix travelled once.' : ' your results, drawn as if each matrix travelled once.');
       return [picture(width, top + high + 36, `Roofline on logarithmic axes. ${model.text}`, nodes), legend];
     }
   }

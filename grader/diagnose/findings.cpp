@@ -391,6 +391,15 @@ std::string only_difference(const Access& x, const Access& y) {
   return count == 1 ? name : "";
 }
 
+/// By how much two threads differ in the coordinate that only_difference() names.
+std::uint32_t steps_between(const Access& x, const Access& y) {
+  const auto apart = [](const simgpu::Dim3& one, const simgpu::Dim3& other) {
+    const auto of = [](std::uint32_t a, std::uint32_t b) { return a < b ? b - a : a - b; };
+    return of(one.x, other.x) + of(one.y, other.y) + of(one.z, other.z);
+  };
+  return apart(x.block, y.block) + apart(x.thread, y.thread);
+}
+
 /// Stores of two lines in shared memory: one of them may mean the array beside.
 bool of_two_lines(const Finding& finding) {
   const Access &at = finding.at, &other = *finding.other;
@@ -458,11 +467,14 @@ bool is_dynamic_of_no_bytes(const Access& at) {
 std::string variant_of_bounds(const Access& at, const Run* run, ElementType type) {
   if (is_dynamic_of_no_bytes(at)) return "dynamic";
   const auto width = element_width(at, run, type);
-  const char* const plain = at.space == MemorySpace::shared ? "shared" : "";
+  // Blocks are reported in order: the first one has not done this.
+  const bool later_block = at.block.x != 0 || at.block.y != 0 || at.block.z != 0;
+  const char* const plain = at.space != MemorySpace::shared ? "" : later_block ? "later" : "shared";
   if (at.object.empty() || at.bytes <= width) return plain;
   if (at.bytes % width != 0) return "bytes";
   const bool begins_inside =
       at.offset >= 0 && static_cast<std::uint64_t>(at.offset) < at.object_bytes;
+  if (begins_inside && at.actor == Actor::async_copy) return "copy";
   return begins_inside ? "partly" : plain;
 }
 
@@ -534,6 +546,7 @@ std::vector<messages::Gap> party_gaps(const Finding& finding, const std::string&
           {"lines", lines},
           {"name", short_name(at.object)},
           {"difference", difference.empty() ? "their indices" : difference},
+          {"steps", steps_between(at, other)},
           {"detail", finding.detail}};
 }
 

@@ -225,19 +225,27 @@ double value_at(const Matrix& m, int row, int col) {
   return row >= 0 && col >= 0 && row < m.rows && col < m.cols ? m.at(row, col) : 0;
 }
 
+/// What lies there in memory, as far as there is any: beyond the end of a row begins the next one.
+double stored_at(const Matrix& m, int row, int col) {
+  const std::int64_t at = std::int64_t{row} * m.ld + col;
+  if (at < 0 || at >= static_cast<std::int64_t>(m.elements())) return 0;
+  return m.at(static_cast<std::size_t>(at));
+}
+
 /// B * A: where a call hands the operands over in the wrong order.
 const Factor kExchangedA{{0, {{{}, {}, {{{1, 1, 0}}}}}}, {0, {{{}, {{{1, 1, 0}}}, {}}}}};
 const Factor kExchangedB{{0, {{{{{1, 1, 0}}}, {}, {}}}}, {0, {{{}, {}, {{{1, 1, 0}}}}}}};
 
-bool reproduces(const Case& c, const Factor& a, const Factor& b) {
+bool reproduces(const Case& c, const Factor& a, const Factor& b,
+                double (*value)(const Matrix&, int, int) = value_at) {
   bool any = false;
   for (int i = 0; i < c.m; ++i)
     for (int j = 0; j < c.n; ++j) {
       if (c.state_at(i, j) == State::untouched) continue;
       double sum = 0;
       for (int k = 0; k < c.k; ++k)
-        sum += value_at(c.run.a, a.row.of(i, j, k), a.col.of(i, j, k)) *
-               value_at(c.run.b, b.row.of(i, j, k), b.col.of(i, j, k));
+        sum += value(c.run.a, a.row.of(i, j, k), a.col.of(i, j, k)) *
+               value(c.run.b, b.row.of(i, j, k), b.col.of(i, j, k));
       if (sum != c.got(i, j)) return false;
       any |= c.state_at(i, j) == State::wrong;
     }
@@ -274,6 +282,81 @@ bool only_places(const IndexFormula& f, bool of_a, const Case& c, const Factor& 
          static_cast<int>(places.size()) == extent;
 }
 
+/// One operand is taken a step too early or too late, as when the next one is loaded over the one
+/// that is still to be multiplied. At the end the last one is taken again, or zeros.
+std::optional<Diagnosis> name_ahead(const Evidence& evidence, const Cases& cases,
+                                    const Case& probed) {
+  const auto holds = [](const Case& c, bool of_a, int ahead, bool again) {
+    bool any = false;
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j) {
+        double sum = 0;
+        for (int k = 0; k < c.k; ++k) {
+          const int other = again ? std::clamp(k + ahead, 0, c.k - 1) : k + ahead;
+          sum += value_at(c.run.a, i, of_a ? other : k) * value_at(c.run.b, of_a ? k : other, j);
+        }
+        if (c.state_at(i, j) == State::untouched || sum != c.got(i, j)) return false;
+        any |= c.state_at(i, j) == State::wrong;
+      }
+    return any;
+  };
+  for (const bool of_a : {true, false})
+    for (const int ahead : {1, -1})
+      for (const bool again : {true, false}) {
+        const auto shown_wrong = [&](const Case& c) {
+          return c.out_of_bounds || c.wrong == 0 || holds(c, of_a, ahead, again);
+        };
+        if (!holds(probed, of_a, ahead, again) ||
+            !std::all_of(cases.begin(), cases.end(), shown_wrong))
+          continue;
+        const std::string step = ahead > 0 ? "k + 1" : "k - 1";
+        Diagnosis d = say("WRONG-INDEX", ahead > 0 ? "ahead" : "behind",
+                          {{"matrix", of_a ? "A" : "B"},
+                           {"other", of_a ? "B" : "A"},
+                           {"ca", of_a ? step : "k"},
+                           {"rb", of_a ? "k" : step}});
+        describe(evidence, probed, d);
+        return d;
+      }
+  return std::nullopt;
+}
+
+IndexFormula letter(std::size_t variable) {
+  IndexFormula f;
+  f.by[variable].parts = {{{1, 1, 0}}};
+  return f;
+}
+
+/// Every row and column is i, j or k by itself, of both operands, but not as they belong: there is
+/// no need to see them one by one.
+std::optional<std::pair<Factor, Factor>> other_letters(const Cases& cases, const Case& probed) {
+  constexpr std::size_t kLetters = 3;
+  for (std::size_t code = 0; code < kLetters * kLetters * kLetters * kLetters; ++code) {
+    const Factor a{letter(code % kLetters), letter(code / kLetters % kLetters)},
+        b{letter(code / kLetters / kLetters % kLetters),
+          letter(code / kLetters / kLetters / kLetters)};
+    const auto shown_wrong = [&](const Case& c) {
+      return c.out_of_bounds || c.wrong == 0 || reproduces(c, a, b) ||
+             reproduces(c, a, b, stored_at);
+    };
+    if (reproduces(probed, a, b) && std::all_of(cases.begin(), cases.end(), shown_wrong))
+      return std::pair{a, b};
+  }
+  return std::nullopt;
+}
+
+Diagnosis with_formulas(const Evidence& evidence, const Case& probed, const Factor& a,
+                        const Factor& b) {
+  Diagnosis d = say("WRONG-INDEX", "",
+                    {{"ra", a.row.text()},
+                     {"ca", a.col.text()},
+                     {"rb", b.row.text()},
+                     {"cb", b.col.text()},
+                     {"wrong", wrong_ones(a, b)}});
+  describe(evidence, probed, d);
+  return d;
+}
+
 std::optional<Diagnosis> name_formula(const Evidence& evidence, const Cases& cases,
                                       const Case& probed) {
   if (reproduces(probed, kExchangedA, kExchangedB)) {
@@ -281,6 +364,7 @@ std::optional<Diagnosis> name_formula(const Evidence& evidence, const Cases& cas
     describe(evidence, probed, d);
     return d;
   }
+  if (auto d = name_ahead(evidence, cases, probed)) return d;
   for (const bool of_a : {true, false}) {
     const std::optional<Factor> seen = factor_seen(evidence, probed, of_a);
     if (!seen) continue;
@@ -293,15 +377,10 @@ std::optional<Diagnosis> name_formula(const Evidence& evidence, const Cases& cas
       return c.out_of_bounds || c.wrong == 0 || reproduces(c, a, b);
     };
     if (!std::all_of(cases.begin(), cases.end(), shown_wrong)) continue;
-    Diagnosis d = say("WRONG-INDEX", "",
-                      {{"ra", a.row.text()},
-                       {"ca", a.col.text()},
-                       {"rb", b.row.text()},
-                       {"cb", b.col.text()},
-                       {"wrong", wrong}});
-    describe(evidence, probed, d);
-    return d;
+    return with_formulas(evidence, probed, a, b);
   }
+  if (const auto both = other_letters(cases, probed))
+    return with_formulas(evidence, probed, both->first, both->second);
   return std::nullopt;
 }
 

@@ -141,8 +141,18 @@ Diagnosis name_places(const Evidence& evidence, const Case& c, const std::vector
   if (!product && all([](int i, int j, const Place& p) { return p == Place{j, i}; }))
     return say("TILE-MAP", "copy", gaps);
   const auto tiles = tiles_to_try(evidence);
+  const auto whole = [&](int r, int q) {
+    return all(
+        [&](int i, int j, const Place& p) { return p.row % r == i % r && p.col % q == j % q; });
+  };
+  const auto all_of_c = [&c](int r, int q) { return r >= c.m && q >= c.n; };
+  const bool tiles_move = std::any_of(tiles.begin(), tiles.end(), [&](const auto& t) {
+    return !all_of_c(t.first, t.second) && whole(t.first, t.second);
+  });
   for (const auto& [rows, cols] : tiles) {
     const int r = rows, q = cols;
+    // All of C is one such tile: then it says less than that smaller ones move as a whole.
+    if (all_of_c(r, q) && tiles_move) continue;
     const bool inside =
         all([&](int i, int j, const Place& p) { return p.row / r == i / r && p.col / q == j / q; });
     if (!inside) continue;
@@ -154,11 +164,9 @@ Diagnosis name_places(const Evidence& evidence, const Case& c, const std::vector
   }
   for (const auto& [rows, cols] : tiles) {
     const int r = rows, q = cols;
-    const bool whole =
-        all([&](int i, int j, const Place& p) { return p.row % r == i % r && p.col % q == j % q; });
-    if (!whole) continue;
+    if (!whole(r, q)) continue;
     gaps.emplace_back("tile", size_text(r, q));
-    return say("TILE-MAP", some_twice(places) ? "repeated" : "blocks", gaps);
+    return say("TILE-MAP", some_twice(places) ? "repeated" : product ? "blocks" : "numbers", gaps);
   }
   return say("TILE-MAP", product ? "all" : "copy", gaps);
 }
@@ -290,14 +298,19 @@ std::optional<Diagnosis> explain_places(const Evidence& evidence, const Cases& c
     Diagnosis d = name_places(evidence, c, *places);
     const bool product = evidence.operation == Operation::product;
     if (const std::string formula = place_formula(evidence, c, *places); !formula.empty()) {
-      const bool copied = !product && d.headline.find("[i][j]") == std::string::npos;
+      const bool whole_tiles = !product && d.headline.find(" tiles of C ") != std::string::npos;
+      const bool copied =
+          !product && !whole_tiles && d.headline.find("[i][j]") == std::string::npos;
       if (copied)
         d.headline = messages::text(
             some_twice(*places) ? "TILE-MAP.copy.twice" : "TILE-MAP.copy.formula",
             {{"matrix", evidence.operation == Operation::copy_b ? "B" : "A"}, {"place", formula}});
-      else if (product)
+      else if (product || whole_tiles)
         d.details.push_back(messages::text("detail.places", {{"place", formula}}));
     }
+    if (c.untouched > 0)
+      d.details.push_back(
+          messages::text("detail.places.rest", {{"count", c.untouched}, {"total", c.size()}}));
     describe(evidence, c, d);
     return d;
   };

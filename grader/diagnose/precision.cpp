@@ -36,6 +36,15 @@ bool has_few_bits(const Matrix& c, int bits) {
   return any;
 }
 
+/// Some elements are the largest int, or the smallest, and more than chance puts there: what is too
+/// large for an int becomes that when it is made of a float or a double. Sums of ints wrap around.
+bool ends_at_limits(const Matrix& c) {
+  int limits = 0;
+  for (int i = 0; i < c.rows; ++i)
+    for (int j = 0; j < c.cols; ++j) limits += c.at(i, j) == 0x1p31 - 1 || c.at(i, j) == -0x1p31;
+  return c.type == ElementType::int32 && limits > 1;
+}
+
 double rounded_to(double value, int bits) {
   int exponent = 0;
   const double mantissa = std::frexp(value, &exponent);
@@ -165,7 +174,9 @@ std::string in_short(double factor) {
 Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor) {
   std::string guess;
   if (evidence.operation == Operation::product) {
-    if (has_few_bits(run.c_after, 11))
+    if (ends_at_limits(run.c_after))
+      guess = "limits";
+    else if (has_few_bits(run.c_after, 11))
       guess = "result11";
     else if (run.c_after.type != ElementType::float32 && has_few_bits(run.c_after, 24))
       guess = "result24";

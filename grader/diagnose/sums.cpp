@@ -350,6 +350,47 @@ std::set<Profile> profiles_of(const Case& c, const Counts& counts) {
   return profiles;
 }
 
+/// Which pieces of a larger tile hold products, where the same ones do in every tile: elements of a
+/// thread's, fragments of a warp's.
+std::optional<Diagnosis> name_pieces(const Case& c, int rows, int cols, int high, int wide) {
+  if (high < 1 || wide < 1 || rows <= high || cols <= wide) return std::nullopt;
+  if (rows % high != 0 || cols % wide != 0) return std::nullopt;
+  const int down = rows / high, across = cols / wide;
+  const auto piece = [&](int i, int j) {
+    return static_cast<std::size_t>(i % rows / high * across + j % cols / wide);
+  };
+  std::vector<bool> made(static_cast<std::size_t>(down) * static_cast<std::size_t>(across));
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j)
+      if (c.got(i, j) != 0) made[piece(i, j)] = true;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j)
+      if (made[piece(i, j)] ? c.state_at(i, j) != State::right : c.got(i, j) != 0)
+        return std::nullopt;
+  constexpr int kMostListed = 4;
+  std::string list;
+  int count = 0;
+  for (int p = 0; p < down * across; ++p)
+    if (made[static_cast<std::size_t>(p)] && ++count <= kMostListed)
+      list += fmt::format("{}[{}][{}]", list.empty() ? "" : ", ", p / across, p % across);
+  if (count == 0 || count == down * across) return std::nullopt;
+  if (count > kMostListed) list += " ...";
+  const bool single = high == 1 && wide == 1;
+  return say(
+      "ALL-ZERO", "pieces",
+      {{"what", single ? std::string("elements") : fmt::format("{} x {} fragments", high, wide)},
+       {"whose", single ? "thread" : "warp"},
+       {"tile", fmt::format("{} x {}", rows, cols)},
+       {"list", list}});
+}
+
+std::optional<Diagnosis> name_any_pieces(const Tile& t, const Case& c) {
+  for (const auto& [high, wide] : {std::pair{16, 16}, std::pair{16, 8}, std::pair{8, 8}})
+    if (on_tensor_cores({c}))
+      if (auto d = name_pieces(c, t.wm, t.wn, high, wide)) return d;
+  return name_pieces(c, t.tm, t.tn, 1, 1);
+}
+
 /// Elements without any product, others with all of theirs: places of C, not steps, are left out.
 std::optional<Diagnosis> name_empty(const Evidence& evidence, const Case& c,
                                     const std::set<Profile>& profiles) {
@@ -384,6 +425,7 @@ std::optional<Diagnosis> name_empty(const Evidence& evidence, const Case& c,
   if (!only_zero) return std::nullopt;
   if (const std::string part = wrong_part(evidence, c); !part.empty())
     return say("ALL-ZERO", "where", {{"part", part}});
+  if (auto d = name_any_pieces(t, c)) return d;
   return say("ALL-ZERO", "some", {{"wrong", c.wrong}, {"total", c.size()}});
 }
 

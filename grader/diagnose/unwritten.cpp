@@ -113,6 +113,23 @@ bool covered(const Case& c, const Tile& t) {
              static_cast<unsigned>(c.m);
 }
 
+/// A launch with one thread per element that is too small along y (rows) or x (columns), and ends
+/// just where C was no longer written: the question to ask. Empty otherwise.
+std::string too_few_threads(const Case& c, const Tile& t, bool rows, int written) {
+  if (t.tm > 1 || t.tn > 1 || c.run.launches.size() != 1) return "";
+  const simgpu::LaunchReport& launch = c.run.launches.front();
+  const unsigned blocks = rows ? launch.grid.y : launch.grid.x,
+                 size = rows ? launch.block.y : launch.block.x;
+  if (std::uint64_t{blocks} * size != static_cast<unsigned>(written)) return "";
+  return messages::text(blocks * size == 1 ? "UNWRITTEN.hint.flat" : "UNWRITTEN.hint.few",
+                        {{"letter", rows ? "y" : "x"},
+                         {"blocks", blocks},
+                         {"size", size},
+                         {"reached", written},
+                         {"extent", rows ? c.m : c.n},
+                         {"what", rows ? "row" : "column"}});
+}
+
 Diagnosis nothing_written(const Evidence& evidence, const Cases& cases) {
   const Case& c = shown(cases);
   Diagnosis d = say("UNWRITTEN", c.run.launches.empty() ? "none" : "all", {});
@@ -150,6 +167,9 @@ std::optional<Diagnosis> ends_missing(const Partial& partial, const Tile& t) {
   };
   const Cut cut = *cut_of(c);
   const bool both = cut.row < c.m && cut.col < c.n;
+  std::string asked;
+  if (cut.row < c.m) asked = too_few_threads(c, t, true, cut.row);
+  if (asked.empty() && cut.col < c.n) asked = too_few_threads(c, t, false, cut.col);
   if (cut.row < c.m)
     add("C[" + range(cut.row, c.m - 1) + "][*]", cut.row, c.m, rows, t.bm, t.tm, "row");
   if (cut.col < c.n)
@@ -158,7 +178,7 @@ std::optional<Diagnosis> ends_missing(const Partial& partial, const Tile& t) {
              {{"place", place},
               {"was", both ? "were" : "was"},
               {"what", said},
-              {"hint", messages::text(hint)}});
+              {"hint", asked.empty() ? messages::text(hint) : asked}});
 }
 
 /// The first rows, the first columns or both are missing, as many in every case, and nothing else.
@@ -292,6 +312,14 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
             ? places_missing(partial, evidence.tile)
             : say("UNWRITTEN", "part", {{"part", part}, {"place", element("C", row, col)}});
   }
+  // Where a thread has one element there is no tile of its own, and no loop over one.
+  if (evidence.tile.tm <= 1 && evidence.tile.tn <= 1)
+    for (const char* const variant : {"periodic", "part", "some"}) {
+      const auto [row, col] = first_untouched(*partial.front());
+      const std::vector<messages::Gap> gaps = {{"place", element("C", row, col)}};
+      if (d->next_step == messages::text(fmt::format("UNWRITTEN.{}.next", variant), gaps))
+        d->next_step = messages::text("UNWRITTEN.single.next", gaps);
+    }
   describe(evidence, *partial.front(), *d);
   if (const std::string text = launched(evidence, *partial.front()); !text.empty())
     d->details.push_back(text);

@@ -239,7 +239,7 @@ FailurePick judge_cases(const Stage& stage, const std::vector<Case>& cases, LabB
       pick.see(seen);
     }
   }
-  result.notes.assign(notes.begin(), notes.end());
+  result.notes = one_of_each(notes);
   return pick;
 }
 
@@ -300,9 +300,17 @@ constexpr const char* kOfOrder[] = {"RACE-RAW", "RACE-WAR", "ASYNC-",
 void tell_owner(const Stage& stage, const LabBench& bench, StageResult& result) {
   const SourceUnit& unit = bench.unit(stage.rung);
   if (result.state != State::failed || result.line == 0 || result.file != unit.shown_path) return;
-  if (const Overrun at = overrun_at(unit.source, result.line, result.headline); !at.met.empty())
-    result.details.push_back(
-        text("detail.overrun", {{"line", result.line}, {"meant", at.meant}, {"met", at.met}}));
+  if (const Overrun at = overrun_at(unit.source, result.line, result.headline); !at.met.empty()) {
+    const std::vector<messages::Gap> gaps = {
+        {"line", result.line}, {"meant", at.meant}, {"met", at.met}};
+    const std::string beyond = result.diagnosis + ".beyond";
+    if (messages::exists(beyond + ".headline")) {
+      result.headline = text(beyond + ".headline", gaps);
+      result.next_step = text(beyond + ".next", gaps);
+    } else {
+      result.details.push_back(text("detail.overrun", gaps));
+    }
+  }
   const Owner owner = owner_of(unit.source, result.line);
   if (owner.kernel || owner.function.empty() || owner.stage == stage.id) return;
   const bool known = bench.lab().stage(owner.stage) != nullptr;

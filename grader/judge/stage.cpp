@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "grader/diagnose/wording.hpp"
 #include "grader/explain/explain.hpp"
@@ -612,6 +614,20 @@ void describe_missed(StageResult& stage, const std::vector<LabBench::GoalRun>& r
   stage.details.insert(stage.details.end(), named.details.begin(), named.details.end());
   stage.shape = shape_name(shown.at);
   stage.type = shown.type;
+}
+
+std::vector<std::string> one_of_each(const std::set<std::string>& notes) {
+  std::map<std::string, std::string> chosen;  // by what stands between the numbers
+  for (const std::string& note : notes) {
+    std::string words;
+    std::copy_if(note.begin(), note.end(), std::back_inserter(words),
+                 [](unsigned char c) { return std::isdigit(c) == 0; });
+    std::string& best = chosen[words];
+    if (std::pair(note.size(), note) > std::pair(best.size(), best)) best = note;
+  }
+  std::vector<std::string> list;
+  for (const auto& [words, note] : chosen) list.push_back(note);
+  return list;
 }
 
 }  // namespace grader

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,9 @@ class LabBench {
   std::map<std::string, std::unique_ptr<Session>> sessions_;  ///< by type, boxed by entry
   std::map<std::string, std::unique_ptr<RungCheck>> checks_;  ///< by entry
 };
+
+/// Of notes that differ in numbers alone, as of two element types, the one with the largest.
+std::vector<std::string> one_of_each(const std::set<std::string>& notes);
 
 /// A failure large enough that its diagnosis says more than "everything is wrong".
 bool telling(const Case& shape);

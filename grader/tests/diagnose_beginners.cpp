@@ -225,3 +225,34 @@ TEST_CASE("one of the two factors of an outer product at the other one's index")
   CHECK(has(named(mixed(true), {32, 16, 8}, wide).headline, "a_k[j] where a_k[i]"));
   CHECK(has(named(mixed(false), {32, 16, 8}, kRegisters).headline, "b_k[i] where b_k[j]"));
 }
+
+TEST_CASE("a launch that is too small is told from a kernel that ends too early") {
+  const auto rows = [](int first) {
+    return stored_if([first](Call&, int i, int) { return i < first; });
+  };
+  const Diagnosis few = diagnose(launched(rows(32), {70, 31, 5}, {2, 2, 1}));
+  CHECK(has(few.next_step, "Along y the launch has 2 blocks of 16 threads: enough for 32 rows"));
+  const Diagnosis columns = diagnose(
+      launched(stored_if([](Call&, int, int j) { return j < 16; }), {16, 40, 5}, {1, 1, 1}));
+  CHECK(has(columns.next_step, "Along x the launch has 1 blocks of 16 threads"));
+  CHECK_FALSE(has(diagnose(launched(rows(20), {70, 31, 5}, {2, 2, 1})).next_step, "Along y"));
+
+  Evidence flat = launched(rows(1), {70, 31, 5}, {2, 1, 1});
+  flat.run.launches.front().block = {16, 1, 1};
+  const auto probe = flat.run_probe;
+  flat.run_probe = [probe](const Matrix& a, const Matrix& b, const Matrix& c) {
+    auto r = probe(a, b, c);
+    r->launches.front().block = {16, 1, 1};
+    return r;
+  };
+  CHECK(has(diagnose(flat).next_step, "threadIdx.y are always 0, and so is the row"));
+}
+
+TEST_CASE("where a thread has one element nothing is said of loops over its tile") {
+  // Blocks begin 1 apart and threads 16: blockIdx and threadIdx have changed places.
+  const auto far = stored_if([](Call&, int i, int j) { return i % 16 < 3 && j % 16 < 3; });
+  const Diagnosis d = diagnose(launched(far, {40, 50, 5}, {4, 3, 1}));
+  CHECK(d.id == "UNWRITTEN");
+  CHECK(has(d.next_step, "threads 0 and 1 of the first block"));
+  CHECK_FALSE(has(d.next_step, "loop"));
+}

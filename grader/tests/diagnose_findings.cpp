@@ -185,14 +185,14 @@ TEST_CASE("a place that two threads store to is told by what tells them apart") 
   const auto next = [&race] {
     return explain(race, kTile, nullptr, ElementType::float32).next_step;
   };
-  CHECK(next().find("blockIdx.x alone") != std::string::npos);
+  CHECK(next().find("only in blockIdx.x") != std::string::npos);
   race.other->thread.x += 40;
   CHECK(next().find("The parts of two blocks overlap") == 0);
   race.other->block = race.at.block;
   race.other->thread = race.at.thread;
   CHECK(next().find("the places of the ring") != std::string::npos);
   race.other->thread.x += 40;
-  CHECK(next().find("threadIdx.x alone") != std::string::npos);
+  CHECK(next().find("only in threadIdx.x") != std::string::npos);
   race.other->thread.z += 1;
   CHECK(next().find("Give each element one owner") == 0);
   race.kind = FindingKind::shared_race;
@@ -339,4 +339,34 @@ TEST_CASE("goals bring the lab's sentence") {
   CHECK(d.verdict == Verdict::partial);
   CHECK(d.headline == "right, but B is read in 32 sectors per request, 4 would do");
   CHECK(explain_goal("SOMETHING-NEW", "x").id == "SOMETHING-NEW");
+}
+
+TEST_CASE("two threads that store one element: how far apart they are") {
+  auto race = finding(FindingKind::global_race,
+                      access(AccessType::store, 38, MemorySpace::global, "C", 64, 4096, 3));
+  race.other = access(AccessType::store, 38, MemorySpace::global, "C", 64, 4096, 19);
+  race.other->thread.x = 67;  // another warp
+  CHECK(explain(race, kTile, nullptr, ElementType::float32)
+            .next_step.find("differ only in threadIdx.x, by 64") != std::string::npos);
+}
+
+TEST_CASE("beyond a shared array in a later block alone: the block's place is in the index") {
+  auto beyond = finding(FindingKind::out_of_bounds,
+                        access(AccessType::load, 44, MemorySpace::shared, "As", 1024, 960, 0));
+  const auto asks = [&] {
+    return explain(beyond, kTile, nullptr, ElementType::float32).next_step.find("blockIdx") !=
+           std::string::npos;
+  };
+  CHECK_FALSE(asks());
+  beyond.at.block.x = 1;
+  CHECK(asks());
+}
+
+TEST_CASE("a copy that reads beyond a matrix is asked what it zeroes") {
+  auto beyond = finding(FindingKind::out_of_bounds,
+                        access(AccessType::load, 44, MemorySpace::global, "A", 1020, 1024, 0));
+  beyond.at.bytes = 12;
+  beyond.at.actor = simgpu::Actor::async_copy;
+  CHECK(explain(beyond, kTile, nullptr, ElementType::float32).next_step.find("zeros") !=
+        std::string::npos);
 }

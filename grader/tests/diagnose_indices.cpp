@@ -117,3 +117,46 @@ TEST_CASE("rows that merely change places are no wrong index") {
   const Kernel turned = product_of([](int i, int, int k) { return Pair{i ^ 1, k}; }, right_b);
   CHECK(diagnose(evidence(turned, ElementType::float32, kTile, {48, 32, 24})).id == "TILE-MAP");
 }
+
+TEST_CASE("both operands may be read with exchanged indices") {
+  const Kernel both = product_of(
+      [](int i, int, int k) {
+        return Pair{k, i};
+      },
+      [](int, int j, int k) {
+        return Pair{j, k};
+      });
+  for (const Shape& s : {Shape{2, 3, 4}, Shape{40, 30, 20, 1, 2, 3}}) {
+    const Diagnosis d = diagnose(evidence(both, ElementType::float32, kNaive, s));
+    CHECK(d.id == "WRONG-INDEX");
+    CHECK(d.headline.find("A[k][i] * B[j][k]") != std::string::npos);
+  }
+}
+
+TEST_CASE("an operand that is a step ahead, or behind") {
+  const auto shifted = [](bool of_a, int ahead, bool again) {
+    return Kernel([=](Call& call) {
+      for (int i = 0; i < call.m; ++i)
+        for (int j = 0; j < call.n; ++j) {
+          double sum = 0;
+          for (int k = 0; k < call.k; ++k) {
+            const int other = again ? std::clamp(k + ahead, 0, call.k - 1) : k + ahead;
+            if (other < 0 || other >= call.k) continue;
+            sum += call.at_a(i, of_a ? other : k) * call.at_b(of_a ? k : other, j);
+          }
+          call.put(i, j, sum);
+        }
+    });
+  };
+  const auto headline = [](const Kernel& kernel) {
+    const Diagnosis d = diagnose(evidence(kernel, ElementType::float32, kTile, {33, 50, 17}));
+    CHECK(d.id == "WRONG-INDEX");
+    return d.headline;
+  };
+  CHECK(headline(shifted(true, 1, true)) ==
+        "A is one step ahead of B: step k multiplies A[i][k + 1] by B[k][j]");
+  CHECK(headline(shifted(false, 1, true)) ==
+        "B is one step ahead of A: step k multiplies A[i][k] by B[k + 1][j]");
+  CHECK(headline(shifted(true, -1, false)) ==
+        "A is one step behind B: step k multiplies A[i][k - 1] by B[k][j]");
+}

@@ -325,3 +325,71 @@ TEST_CASE("a round trip whose tile is not 0 beyond the edge") {
   CHECK(d.id == "WRONG-PART");
   CHECK_THAT(d.headline, Catch::Contains("what their tile holds beyond the edge is not 0"));
 }
+
+TEST_CASE("the pieces of a tile that hold no products are told") {
+  const auto diagonal = [](int side) {
+    return each([side](Call& c, int i, int j) {
+      return i / side % 4 == j / side % 4 ? c.element(i, j) : 0;
+    });
+  };
+  const Diagnosis elements = named(diagonal(1), {33, 50, 17});
+  CHECK(elements.id == "ALL-ZERO");
+  CHECK(has(elements.headline, "of the elements of each thread's 4 x 4 tile, only [0][0], [1][1]"));
+  tensor_cores = true;
+  const Diagnosis fragments = named(diagonal(16), {130, 140, 33}, {128, 128, 16, 4, 4, 64, 64});
+  tensor_cores = false;
+  CHECK(fragments.id == "ALL-ZERO");
+  CHECK(has(fragments.headline, "of the 16 x 16 fragments of each warp's 64 x 64 tile, only [0]"));
+}
+
+TEST_CASE("whole tiles that change places in a copy, and what was never written") {
+  const auto copied = [](auto source, bool half) {
+    return Kernel([=](Call& call) {
+      for (int i = 0; i < call.m; ++i)
+        for (int k = 0; k < call.k; ++k) {
+          const auto [row, col] = source(i, k);
+          if (half && i % 16 >= 8) continue;
+          call.put(i, k, row < call.m && col < call.k ? call.at_a(row, col) : 0);
+        }
+    });
+  };
+  const auto diagnosed = [](const Kernel& kernel) {
+    const Shape s{256, 16, 256};
+    Evidence e = evidence(kernel, ElementType::float32, {128, 128, 16, 8, 8}, s);
+    e.operation = Operation::copy_a;
+    e.run = run(kernel, e.run.a, e.run.b,
+                with_poison(Matrix(ElementType::float32, s.m, s.k, s.k), true));
+    e.run.launches.front().block = {256, 1, 1};
+    return diagnose(e);
+  };
+  // 2 x 16 tiles of 128 x 16, counted down where they are stored and along where they are read.
+  const Diagnosis numbers = diagnosed(copied(
+      [](int i, int k) {
+        const int number = i / 128 * 16 + k / 16;
+        return std::pair{number % 2 * 128 + i % 128, number / 2 * 16 + k % 16};
+      },
+      false));
+  CHECK(numbers.id == "TILE-MAP");
+  CHECK(has(numbers.headline, "tiles of C change places"));
+  CHECK(has(numbers.next_step, "In which order are tiles counted"));
+  const Diagnosis half = diagnosed(copied([](int i, int k) { return std::pair{i + 8, k}; }, true));
+  CHECK(half.id == "TILE-MAP");
+  CHECK(std::any_of(half.details.begin(), half.details.end(),
+                    [](const std::string& line) { return has(line, "were never written"); }));
+}
+
+TEST_CASE("sums that do not fit an int and end at its limits were not ints") {
+  const auto through = [](auto converted) {
+    return each([converted](Call& c, int i, int j) {
+      double sum = 0;
+      for (int k = 0; k < c.k; ++k) sum += c.at_a(i, k) * c.at_b(k, j);
+      return converted(sum);
+    });
+  };
+  const Kernel saturated =
+      through([](double sum) { return std::clamp(std::trunc(sum), -0x1p31, 0x1p31 - 1); });
+  const Diagnosis d =
+      diagnose(evidence(saturated, ElementType::int32, kNaive, {17, 33, 65}, false));
+  CHECK(d.id == "LOW-PRECISION");
+  CHECK(has(d.headline, "end at its limits"));
+}

@@ -13,6 +13,7 @@
 
 using grader::lines_of;
 using grader::Observed;
+using grader::one_of_each;
 using grader::worst_line;
 using grader::test::FixtureProject;
 
@@ -143,4 +144,9 @@ TEST_CASE("a prediction is compared with the count") {
             std::to_string(line) + " of gemm_given");
   CHECK(negative["state"] == "failed");
   CHECK(right["state"] == "passed");
+}
+
+TEST_CASE("of notes that differ in numbers alone the one with the largest is shown") {
+  CHECK(one_of_each({"about 95 registers", "about 159 registers", "a cudaFree is missing"}) ==
+        std::vector<std::string>{"a cudaFree is missing", "about 159 registers"});
 }

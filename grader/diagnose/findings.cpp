@@ -427,10 +427,9 @@ std::string variant_of_stores(const Finding& finding, const Run* run) {
     return "lanes";
   if (of_two_lines(finding)) return "lines";
   if (const std::string one = only_difference(at, other); !one.empty())
-    return at.space == MemorySpace::shared && at.actor == Actor::thread &&
-                   at.object_bytes <= kMostOfOneThread && one.starts_with("threadIdx")
-               ? "shared"
-               : "one";
+    return at.space != MemorySpace::shared || at.actor != Actor::thread          ? "one"
+           : at.object_bytes <= kMostOfOneThread && one.starts_with("threadIdx") ? "shared"
+                                                                                 : "tile";
   return at.block == other.block ? "" : "blocks";
 }
 
@@ -469,7 +468,11 @@ std::string variant_of_bounds(const Access& at, const Run* run, ElementType type
   const auto width = element_width(at, run, type);
   // Blocks are reported in order: the first one has not done this.
   const bool later_block = at.block.x != 0 || at.block.y != 0 || at.block.z != 0;
-  const char* const plain = at.space != MemorySpace::shared ? "" : later_block ? "later" : "shared";
+  const bool scratch = at.space == MemorySpace::global && at.object.starts_with("scratch ");
+  const char* const plain = scratch                           ? "scratch"
+                            : at.space != MemorySpace::shared ? ""
+                            : later_block                     ? "later"
+                                                              : "shared";
   if (at.object.empty() || at.bytes <= width) return plain;
   if (at.bytes % width != 0) return "bytes";
   const bool begins_inside =
@@ -496,7 +499,8 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
       return finding.at.space == MemorySpace::local ? "local" : "";
     case FindingKind::async_not_waited:
       if (!finding.other) return "end";
-      return finding.other->actor == Actor::engine ? "engine" : "";
+      if (finding.other->actor == Actor::engine) return "engine";
+      return finding.detail.find("no barrier stands") != std::string::npos ? "others" : "";
     case FindingKind::shared_race:
     case FindingKind::global_race:
       return variant_of_race(finding, run);

@@ -288,6 +288,43 @@ std::optional<Diagnosis> not_cleared(const Evidence& evidence, const Cases& case
   return std::nullopt;
 }
 
+/// All sums of a thread's tile along one direction in the first element of it, and 0 in the others:
+/// `count` elements, `step` apart.
+Before gathered(bool rows, int count, int step) {
+  return [=](int i, int j) {
+    std::vector<Place> places;
+    const int at = rows ? i : j;
+    for (int e = 0; at % (count * step) < step && e < count; ++e)
+      places.push_back(rows ? Place{i + e * step, j} : Place{i, j + e * step});
+    return places;
+  };
+}
+
+/// An index of acc is a constant: acc[0][j] where acc[i][j] belongs.
+std::optional<Diagnosis> one_accumulator(const Evidence& evidence, const Cases& cases) {
+  const Tile& t = evidence.tile;
+  struct Direction {
+    bool rows;
+    int count, step;
+  };
+  std::vector<Direction> directions;
+  if (t.tm > 1) directions.push_back({true, t.tm, 1});
+  if (t.tm > 1 && t.bm > t.tm) directions.push_back({true, t.tm, t.bm / t.tm});
+  if (t.tn > 1) directions.push_back({false, t.tn, 1});
+  if (t.tn > 1 && t.bn > t.tn) directions.push_back({false, t.tn, t.bn / t.tn});
+  for (const Direction& d : directions) {
+    if (!sums_of(cases, gathered(d.rows, d.count, d.step))) continue;
+    Diagnosis named = say("TILE-MAP", "gathered",
+                          {{"what", d.rows ? "rows" : "columns"},
+                           {"first", d.rows ? "row" : "column"},
+                           {"count", d.count},
+                           {"got", d.rows ? "acc[0][j]" : "acc[i][0]"}});
+    describe(evidence, shown(cases), named);
+    return named;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Diagnosis> explain_places(const Evidence& evidence, const Cases& cases) {
@@ -322,8 +359,9 @@ std::optional<Diagnosis> explain_places(const Evidence& evidence, const Cases& c
     if (!full) continue;
     if (auto d = named(*full)) return d;
   }
-  if (evidence.operation == Operation::product) return not_cleared(evidence, cases);
-  return std::nullopt;
+  if (evidence.operation != Operation::product) return std::nullopt;
+  if (auto d = one_accumulator(evidence, cases)) return d;
+  return not_cleared(evidence, cases);
 }
 
 }  // namespace grader::diag

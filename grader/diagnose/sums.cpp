@@ -171,6 +171,27 @@ std::optional<Diagnosis> name_tiles(const Profile& p, int tile) {
       {{"what", fmt::format("k-tile {} ({}) is added {} times", index, range(index), *repeated)}});
 }
 
+/// A step of a k-tile multiplies the piece before it, or behind it, as where pieces are loaded ahead
+/// into the wrong place: one end of each tile is added twice, the other never.
+std::optional<Diagnosis> name_late_pieces(const Profile& p, int tile) {
+  if (static_cast<int>(p.size()) < tile) return std::nullopt;
+  for (const int width : {16, 8, 4, 2, 1}) {
+    if (tile % width != 0 || tile / width < 2) continue;
+    for (const bool late : {true, false}) {
+      const int twice = late ? 0 : tile / width - 1, never = late ? tile / width - 1 : 0;
+      bool fits = true;
+      for (std::size_t k = 0; k < p.size() && fits; ++k) {
+        const int piece = static_cast<int>(k) % tile / width;
+        fits = p[k] == (piece == twice ? 2 : piece == never ? 0 : 1);
+      }
+      if (fits)
+        return say("K-TILE-REPEATED", late ? "late" : "early",
+                   {{"count", width}, {"tile", tile}, {"times", tile / width}});
+    }
+  }
+  return std::nullopt;
+}
+
 std::string ordinal(int n) {
   return n == 2 ? "second" : n == 3 ? "third" : fmt::format("{}th", n);
 }
@@ -445,6 +466,8 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   if (!d) d = name_short_step(p, tiles);
   if (!d && on_tensor_cores({c})) d = name_short_window(p, tiles);
   for (const int tile : tiles)
+    if (!d) d = name_late_pieces(p, tile);
+  for (const int tile : tiles)
     if (!d && c.k > tile && c.k % tile != 1)
       d = name_tiles(p, tile);  // a tile of one step is a step
   if (!d) d = name_steps(p, tiles.empty() ? 1 : tiles.front());
@@ -458,6 +481,41 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
     d->details.push_back(messages::text("detail.launch.kernel",
                                         {{"kernel", kernel_name(c.run.launches.front().kernel)}}));
   return d;
+}
+
+}  // namespace
+
+namespace {
+
+/// What has been summed up so far is added after each tile of k: the first tile counts as often as
+/// there are tiles, the last one once.
+bool adds_so_far(const Case& c, int tile) {
+  const int tiles = (c.k + tile - 1) / tile;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      double sum = 0;
+      for (int k = 0; k < c.k; ++k) sum += (tiles - k / tile) * c.run.a.at(i, k) * c.run.b.at(k, j);
+      if (sum != c.got(i, j)) return false;
+    }
+  return true;
+}
+
+std::optional<Diagnosis> name_so_far(const Evidence& evidence, const Cases& cases) {
+  std::vector<int> tiles = k_tiles(evidence);
+  tiles.insert(tiles.begin(), 1);
+  const auto wrong = [](const Case& c) { return c.wrong > 0; };
+  const auto first = std::find_if(cases.begin(), cases.end(), wrong);
+  if (first == cases.end()) return std::nullopt;
+  for (const int tile : tiles) {
+    const auto fits = [tile](const Case& c) { return adds_so_far(c, tile); };
+    if (!std::all_of(cases.begin(), cases.end(), fits)) continue;
+    Diagnosis d =
+        say("K-TILE-REPEATED", "sofar",
+            {{"unit", tile > 1 ? "k-tile" : "step"}, {"count", (first->k + tile - 1) / tile}});
+    describe(evidence, *first, d);
+    return d;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -478,6 +536,7 @@ std::optional<Diagnosis> explain_zeros(const Evidence& evidence, const Cases& ca
 
 std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cases) {
   if (evidence.operation != Operation::product || !evidence.run_probe) return std::nullopt;
+  if (auto d = name_so_far(evidence, cases)) return d;
   const std::vector<int> tiles = k_tiles(evidence);
   const Case* const chosen = most_telling(cases, tiles);
   if (chosen == nullptr) return std::nullopt;

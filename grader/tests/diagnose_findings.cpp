@@ -370,3 +370,29 @@ TEST_CASE("a copy that reads beyond a matrix is asked what it zeroes") {
   CHECK(explain(beyond, kTile, nullptr, ElementType::float32).next_step.find("zeros") !=
         std::string::npos);
 }
+
+TEST_CASE("what scratch memory and tiles are asked is not what a matrix is asked") {
+  const auto scratch =
+      finding(FindingKind::out_of_bounds,
+              access(AccessType::store, 9, MemorySpace::global, "scratch 1", 64, 64, 0));
+  const Diagnosis d = explain(scratch, kTile, nullptr, ElementType::float32);
+  CHECK(d.next_step.find("Scratch memory has as many elements") == 0);
+
+  auto race = finding(FindingKind::shared_race,
+                      access(AccessType::store, 38, MemorySpace::shared, "As", 64, 4096, 3));
+  race.other = access(AccessType::store, 38, MemorySpace::shared, "As", 64, 4096, 4);
+  CHECK(explain(race, kTile, nullptr, ElementType::float32)
+            .next_step.find("can two elements of the tile get the same place") !=
+        std::string::npos);
+}
+
+TEST_CASE("a copy that its own thread has waited for wants a barrier") {
+  auto early = finding(FindingKind::async_not_waited,
+                       access(AccessType::load, 44, MemorySpace::shared, "As", 64, 4096, 3));
+  early.other = access(AccessType::store, 38, MemorySpace::shared, "As", 64, 4096, 4);
+  const auto next = [&] { return explain(early, kTile, nullptr, ElementType::float32).next_step; };
+  early.detail = "the thread must wait for the group first";
+  CHECK(next().find("Count the groups") != std::string::npos);
+  early.detail = "waited for, but no barrier stands between its wait and this read";
+  CHECK(next().find("Put a __syncthreads()") != std::string::npos);
+}

@@ -393,3 +393,53 @@ TEST_CASE("sums that do not fit an int and end at its limits were not ints") {
   CHECK(d.id == "LOW-PRECISION");
   CHECK(has(d.headline, "end at its limits"));
 }
+
+TEST_CASE("k that are counted too often because of when they are added") {
+  const auto weighted = [](auto weight) {
+    return each([weight](Call& c, int i, int j) {
+      double sum = 0;
+      for (int k = 0; k < c.k; ++k) sum += weight(c, k) * c.at_a(i, k) * c.at_b(k, j);
+      return sum;
+    });
+  };
+  const auto so_far = weighted([](Call& c, int k) { return (c.k + 7) / 8 - k / 8; });
+  const Diagnosis sofar = named(so_far, {17, 33, 65});
+  CHECK(sofar.id == "K-TILE-REPEATED");
+  CHECK(sofar.headline ==
+        "the sum so far is added after every k-tile: the first k-tile counts 9 times, the last one "
+        "once");
+  const Diagnosis step = named(weighted([](Call& c, int k) { return c.k - k; }), {17, 33, 20});
+  CHECK(has(step.headline, "after every step: the first step counts 20 times"));
+
+  const auto piece = [](int twice, int never) {
+    return [=](Call&, int k) {
+      const int at = k % 8 / 2;
+      return at == twice ? 2 : at == never ? 0 : 1;
+    };
+  };
+  const Diagnosis late = named(weighted(piece(0, 3)), {17, 33, 65});
+  CHECK(late.id == "K-TILE-REPEATED");
+  CHECK(has(late.headline, "of every 8 k, the first 2 are added twice and the last 2 never"));
+  const Diagnosis early = named(weighted(piece(3, 0)), {17, 33, 64});
+  CHECK(has(early.headline, "of every 8 k, the last 2 are added twice and the first 2 never"));
+}
+
+TEST_CASE("sums of a thread that all go to its first row or column") {
+  const auto gathered = [](bool rows, int step) {
+    return each([=](Call& c, int i, int j) {
+      double sum = 0;
+      for (int e = 0; (rows ? i : j) % (4 * step) < step && e < 4; ++e) {
+        const int row = rows ? i + e * step : i, col = rows ? j : j + e * step;
+        if (row < c.m && col < c.n) sum += c.element(row, col);
+      }
+      return sum;
+    });
+  };
+  const Diagnosis rows = named(gathered(true, 1), {32, 48, 17});
+  CHECK(rows.id == "TILE-MAP");
+  CHECK(has(rows.headline, "the 4 rows of each thread's tile are all added to its first row"));
+  CHECK(has(rows.next_step, "acc[0][j]"));
+  const Diagnosis columns = named(gathered(false, 4), {32, 48, 17});
+  CHECK(columns.id == "TILE-MAP");
+  CHECK(has(columns.next_step, "acc[i][0]"));
+}

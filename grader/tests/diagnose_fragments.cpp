@@ -208,7 +208,7 @@ TEST_CASE("accumulators that were never set") {
     for (int i = 0; i < call.m; ++i)
       for (int j = 0; j < call.n; ++j) call.put(i, j, std::nan(""));
   };
-  must_be("ACC-INIT", "nobody has set", nothing_set);
+  must_be("ACC-INIT", "never set", nothing_set);
   // Some of them only is another story.
   const Kernel one_nan = [](Call& call) {
     for (int i = 0; i < call.m; ++i)

@@ -49,7 +49,7 @@ TEST_CASE("out of bounds: the index that goes too far is told where rows follow 
   // One behind the last element of A is A[17][0] and A[16][65]: only one of the two is meant.
   const Diagnosis row = named(and_touches([](Call& c) { c.at_a(c.m, 0); }), dense);
   CHECK(row.headline == "line 31 reads A[17][0], past its end: A is 17 x 65");
-  CHECK(has(row.next_step, "It is the row that goes too far: here it is 17"));
+  CHECK(has(row.next_step, "The row goes too far: here it is 17"));
   CHECK(has(row.next_step, "below M"));
   const Diagnosis k = named(and_touches([](Call& c) { c.at_a(c.m - 1, c.k); }), dense);
   CHECK(k.headline == "line 31 reads A[16][65], past its end: A is 17 x 65");
@@ -58,9 +58,9 @@ TEST_CASE("out of bounds: the index that goes too far is told where rows follow 
   CHECK(has(of_b.next_step, "The rows of B are counted by k"));
   const Diagnosis col = named(and_touches([](Call& c) { c.put(c.m - 1, c.n + 4, 0); }), dense);
   CHECK(col.headline == "line 40 writes C[16][37], past its end: C is 17 x 33");
-  CHECK(has(col.next_step, "It is the column that goes too far: here it is 37"));
+  CHECK(has(col.next_step, "The column goes too far: here it is 37"));
   const Diagnosis both = named(and_touches([](Call& c) { c.put(c.m, c.n, 0); }), dense);
-  CHECK(has(both.next_step, "Row and column both go too far"));
+  CHECK(has(both.next_step, "Row and column are both too large"));
   const Diagnosis before = named(and_touches([](Call& c) { c.at_a(-2, 5); }), dense);
   CHECK(before.headline == "line 31 reads A[-2][5], before its start");
   const Diagnosis left = named(and_touches([](Call& c) { c.at_b(0, -3); }), dense);
@@ -89,8 +89,8 @@ TEST_CASE("out of bounds where nothing hangs over an edge is no missing guard") 
     if (c.n % 16 != 0) c.put(c.m - 1, c.n + 4, 0);
   });
   CHECK(has(judged(always, 0), "no guard is missing"));
-  CHECK(has(judged(at_edges, 0), "What keeps the column below N"));
-  CHECK(has(judged(always, 1), "What keeps the column below N"));
+  CHECK(has(judged(at_edges, 0), "What should keep it below N"));
+  CHECK(has(judged(always, 1), "What should keep it below N"));
 }
 
 TEST_CASE("out of bounds: several elements at once, and bytes that are no elements") {
@@ -193,11 +193,11 @@ TEST_CASE("terms are left out by a question about another element") {
                                          {false, true, "of B are"}}) {
     const Diagnosis d = named(asked(of_a, of_b), {17, 33, 65}, kNaive);
     CHECK(d.id == "K-MISSING");
-    CHECK(has(d.headline, "because of a question that is not about them"));
+    CHECK(has(d.headline, "left out by a test that is not about them"));
     CHECK(has(d.headline, what));
   }
   // A thread's tile is fetched in another way: nothing is claimed there.
-  CHECK_FALSE(has(named(asked(true, true), {17, 33, 65}).headline, "question"));
+  CHECK_FALSE(has(named(asked(true, true), {17, 33, 65}).headline, "not about them"));
 }
 
 TEST_CASE("tiles that overlap, and rows of a thread's tile that stay 0 beside other errors") {

@@ -240,8 +240,8 @@ TEST_CASE("explain: the sentences name cause and place", "[explain]") {
   }));
   CHECK(std::any_of(rung.summary.begin(), rung.summary.end(), [](const std::string& one) {
     return one ==
-           "line 3: each request touches 32 sectors, 4 would hold its bytes; from each lane to the "
-           "next it is 1 024 bytes (load of A, 4 bytes a lane; 100 % of all sectors)";
+           "line 3: each request touches 32 sectors, 4 would hold its bytes; neighbouring "
+           "lanes are 1 024 bytes apart (load of A, 4 bytes a lane; 100 % of all sectors)";
   }));
   const Rung misaligned =
       rung_with({sample(MemorySpace::global, AccessType::load, 4, (16ull << 32) + 4, 4)});
@@ -259,12 +259,12 @@ TEST_CASE("explain: the sentences name cause and place", "[explain]") {
   halves.total_cost = 80;
   halves.total_ideal = 20;
   CHECK(contains(rung_with({halves}).summary.at(0),
-                 "8 sectors, 2 would hold its bytes; of the 256 bytes that come 64 are wanted"));
+                 "8 sectors, 2 would hold its bytes; of the 256 bytes moved, 64 are wanted"));
   AccessSample counter = sample(MemorySpace::shared, AccessType::atomic, 4, 1024, 0);
   counter.cost = 32;
   counter.total_cost = 320;
   CHECK(contains(rung_with({counter}).summary.at(0),
-                 "each request takes 32 wavefronts, 1 would do; lanes that meet at one word"));
+                 "each request takes 32 wavefronts, 1 would do; lanes that update one word"));
   const Rung fine = rung_with({sample(MemorySpace::shared, AccessType::load, 4, 1024, 4)});
   CHECK(contains(fine.summary.at(0), "No line wastes anything"));
 }

@@ -56,7 +56,8 @@ std::optional<AccessRecord> ExactShadow::access(std::uint64_t granule, const Acc
     return clock.unordered(me.thread, other.thread, other.time);
   };
   std::optional<AccessRecord> found;
-  if (races_with(c.writer)) found = c.writer;
+  const bool same_value = me.rewrites && !c.writer.atomic;
+  if (!same_value && races_with(c.writer)) found = c.writer;
   if (me.write) {
     for (const AccessRecord& r : c.readers)
       if (!found && races_with(r)) found = r;

@@ -21,6 +21,7 @@ struct AccessRecord {
   std::uint32_t time = 0;
   std::uint16_t thread = 0;
   bool atomic = false, strong = false, write = false;
+  bool rewrites = false;          ///< a store of what is there already, which is not to be a race
   std::uint64_t launch_time = 0;  ///< counts fences of the whole launch; see BlockOrder
 
   bool exists() const { return pc != UINT32_MAX; }

@@ -158,6 +158,9 @@ Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
         continue;
       }
     } else {
+      // Only the exact record compares values.
+      const bool rewrites = !load && l.exact && !checks.rewrites &&
+                            std::memcmp(t.data, data + i * stride, bytes) == 0;
       switch (t.space) {
         case MemorySpace::shared: {
           reached.shared |= 1u << i;
@@ -175,7 +178,7 @@ Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
               }
           }
           if (checks.race || checks.init)
-            check_shared_access(run, w, i, op, type, t.offset, bytes, strong);
+            check_shared_access(run, w, i, op, type, t.offset, bytes, strong, rewrites);
           break;
         }
         case MemorySpace::local:
@@ -196,7 +199,8 @@ Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
             report_uninitialised(run, w, i, op, bytes, address[i], t);
           }
           if (checks.race && t.space == MemorySpace::global)
-            check_global_access(run, w, i, op, type, strong, *t.allocation, t.offset, bytes);
+            check_global_access(run, w, i, op, type, strong, *t.allocation, t.offset, bytes,
+                                rewrites);
         }
       }
     }

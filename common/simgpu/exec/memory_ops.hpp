@@ -91,13 +91,15 @@ void report_pending_conflict(BlockRun& run, const Warp& w, unsigned lane, const 
 /// A `.sync.aligned` instruction must be executed by all 32 lanes: else a finding.
 void check_whole_warp(Warp& w, const Op& op, const char* what);
 
-/// Race checks of one lane; `offset` is into the space or allocation.
+/// Race checks of one lane; `offset` is into the space or allocation. `rewrites`: see AccessRecord.
 void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
-                         std::uint64_t offset, unsigned bytes, bool strong = false);
+                         std::uint64_t offset, unsigned bytes, bool strong = false,
+                         bool rewrites = false);
 /// Of shared memory of another block: t.peer.
 void check_peer_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
                        const Target& t, unsigned bytes, bool strong);
 void check_global_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
-                         bool strong, memory::Allocation& a, std::uint64_t offset, unsigned bytes);
+                         bool strong, memory::Allocation& a, std::uint64_t offset, unsigned bytes,
+                         bool rewrites = false);
 
 }  // namespace simgpu::exec

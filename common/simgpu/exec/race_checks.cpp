@@ -66,7 +66,7 @@ void report_race(BlockRun& run, FindingKind kind, const LaneAccess& me,
 
 /// What the exact record keeps of an access that happens now.
 check::AccessRecord record_of(const BlockRun& run, const Warp& w, unsigned lane, const Op& op,
-                              AccessType type, bool strong) {
+                              AccessType type, bool strong, bool rewrites = false) {
   check::AccessRecord me;
   me.block = run.number;
   me.pc = op.pc;
@@ -75,6 +75,7 @@ check::AccessRecord record_of(const BlockRun& run, const Warp& w, unsigned lane,
   me.atomic = type == AccessType::atomic;
   me.write = type != AccessType::load;
   me.strong = strong;
+  me.rewrites = rewrites;
   me.launch_time = run.order.now();
   return me;
 }
@@ -82,7 +83,7 @@ check::AccessRecord record_of(const BlockRun& run, const Warp& w, unsigned lane,
 }  // namespace
 
 void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
-                         std::uint64_t offset, unsigned bytes, bool strong) {
+                         std::uint64_t offset, unsigned bytes, bool strong, bool rewrites) {
   LaunchRun& l = *run.launch;
   const std::uint64_t in = offset - memory::kSharedBase;
   const unsigned shift = run.shadow.shift;
@@ -110,7 +111,7 @@ void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& 
       if (!fine) l.suspicious.store(true, std::memory_order_relaxed);
       continue;
     }
-    const check::AccessRecord me = record_of(run, w, lane, op, type, strong);
+    const check::AccessRecord me = record_of(run, w, lane, op, type, strong, rewrites);
     if (const auto other =
             run.exact_shared->access(g, me, clock, run.cluster != nullptr ? &run.order : nullptr))
       report_race(run, FindingKind::shared_race,
@@ -135,7 +136,8 @@ void check_peer_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op
 }
 
 void check_global_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
-                         bool strong, memory::Allocation& a, std::uint64_t offset, unsigned bytes) {
+                         bool strong, memory::Allocation& a, std::uint64_t offset, unsigned bytes,
+                         bool rewrites) {
   LaunchRun& l = *run.launch;
   memory::Allocation::LaunchState& s = a.launch;
   const auto granule = l.program->global_granule;
@@ -160,7 +162,7 @@ void check_global_access(BlockRun& run, const Warp& w, unsigned lane, const Op& 
   }
   if (a.live_index >= l.global_shadows.size() || l.global_shadows[a.live_index] == nullptr) return;
   check::ExactShadow& shadow = *l.global_shadows[a.live_index];
-  const check::AccessRecord me = record_of(run, w, lane, op, type, strong);
+  const check::AccessRecord me = record_of(run, w, lane, op, type, strong, rewrites);
   for (std::uint64_t g = offset / granule; g <= (offset + bytes - 1) / granule; ++g)
     if (const auto other = shadow.access(g, me, run.clocks.of(w.index), &run.order))
       report_race(run, FindingKind::global_race,

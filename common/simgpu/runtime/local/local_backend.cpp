@@ -59,7 +59,8 @@ class LocalBackend final : public Backend {
  public:
   LocalBackend() : style_(report_style()) {
     quiet_ = environment_is("SIMGPU_QUIET", "1");
-    if (environment_is("SIMGPU_CHECKS", "0")) options_.checks = {true, false, false, false};
+    options_.checks.rewrites = false;
+    if (environment_is("SIMGPU_CHECKS", "0")) options_.checks = {true, false, false, false, false};
     if (const char* const budget = std::getenv("SIMGPU_BUDGET"))
       if (const auto n = std::strtoull(budget, nullptr, 10); n != 0)
         options_.instruction_budget = n;

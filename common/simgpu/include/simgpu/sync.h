@@ -10,8 +10,10 @@
 // change a shared variable, and moves loads of one across: with `__shared__ int n; if (t == 0) n =
 // 5; __syncthreads(); use(n);` the other lanes of warp 0 read n before it is written, on real
 // hardware too. An asm statement with a memory clobber orders them in every version.
+// `nomerge`: barriers in both arms of an `if` are two, where lanes of a warp wait for each other in
+// vain; clang would make one of them, which all reach.
 __SIMGPU_DEVICE void __simgpu_syncthreads() {
-  asm volatile("bar.sync 0;" : : : "memory");
+  [[clang::nomerge]] { asm volatile("bar.sync 0;" : : : "memory"); }
 }
 #define __syncthreads() __simgpu_syncthreads()
 

@@ -116,11 +116,32 @@ program five 'int main(int argc, char**) { return 4 + argc; }'
 fails "the program's own status" 5 'five.cu: ended with status 5, and made no CUDA call' simrun "$scratch/five.cu"
 program lists 'int main() { int sum = 0, none = 0; for (int i : {1, 2}) sum += i; std::swap(sum, none); return sum; }'
 holds "lists and std::swap need no header, as with nvcc" simrun "$scratch/lists.cu"
-program race '__global__ void k(int* out) { out[0] = 1; }
+program race '__global__ void k(int* out) { out[0] = blockIdx.x; }
 int main() { int* p; cudaMalloc(&p, 4); k<<<2, 1>>>(p); return cudaDeviceSynchronize(); }'
 fails "findings of a program that ends well: 99" 99 'race.cu: ended with status 0, but 1 finding: see above' simrun "$scratch/race.cu"
 cp "$scratch/.out" "$scratch/said"
 says "each with its line" 'race.cu:3: global-memory race' cat "$scratch/said"
+says "and what was never freed" '1 allocation of 4 bytes was never freed' cat "$scratch/said"
+program flag '__global__ void k(const int* x, int* found) {
+  __shared__ bool any;
+  if (threadIdx.x == 0) any = false;
+  __syncthreads();
+  if (x[blockIdx.x * 128 + threadIdx.x] > 5) *found = 1, any = true;
+  __syncthreads();
+  if (!any && threadIdx.x == 0) *found = 1;
+}
+int main() { int *x, *f, h; cudaMalloc(&x, 4096); cudaMalloc(&f, 4); cudaMemset(x, 9, 4096); cudaMemset(f, 0, 4); k<<<8, 128>>>(x, f);
+cudaMemcpy(&h, f, 4, cudaMemcpyDeviceToHost); return h != 1; }'
+holds "many threads write the same into a flag: no race" simrun "$scratch/flag.cu"
+sed 's/found = 1, any/found = threadIdx.x, any/' "$scratch/flag.cu" >"$scratch/flags.cu"
+fails "different values are one" 1 'flags.cu:7: global-memory race' simrun "$scratch/flags.cu"
+program arms '__global__ void k(int* p) {
+  if (threadIdx.x & 1) { __syncthreads(); p[threadIdx.x] = 1; } else { __syncthreads(); p[threadIdx.x] = 2; }
+}
+int main() { int* p; cudaMalloc(&p, 128); k<<<1, 32>>>(p); return cudaDeviceSynchronize(); }'
+fails "a barrier in each arm, within a warp: 99" 99 'but 1 finding' simrun "$scratch/arms.cu"
+cp "$scratch/.out" "$scratch/said"
+says "each reached by half of the warp" 'divergent barrier: the barrier is reached by 16 of 32 threads' cat "$scratch/said"
 program unwritten '__global__ void k(int* p) { float sum; for (int i = 0; i < 3; ++i) sum += 0.5f; *p = static_cast<int>(sum); }
 int main() { int* p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); return cudaDeviceSynchronize(); }'
 fails "a variable that nobody wrote is a finding: 99" 99 'but 1 finding' simrun "$scratch/unwritten.cu"

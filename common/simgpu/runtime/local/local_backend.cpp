@@ -77,11 +77,16 @@ class LocalBackend final : public Backend {
   void add_image(ImageId image, std::string_view ptx) override { images_[image].ptx = ptx; }
 
   cudaError_t allocate(std::size_t bytes, DevicePtr& ptr) override {
-    return guarded(
-        [&] { ptr = device_.alloc(bytes, "allocation " + std::to_string(++allocations_)); });
+    return guarded([&] {
+      ptr = device_.alloc(bytes, "allocation " + std::to_string(++allocations_));
+      not_freed_[ptr] = bytes;
+    });
   }
   cudaError_t release(DevicePtr ptr) override {
-    return guarded([&] { device_.free(ptr); });
+    return guarded([&] {
+      device_.free(ptr);
+      not_freed_.erase(ptr);
+    });
   }
   cudaError_t copy_in(DevicePtr dst, const void* src, std::size_t bytes) override {
     return guarded([&] { device_.write(dst, {static_cast<const std::byte*>(src), bytes}); });
@@ -172,6 +177,7 @@ class LocalBackend final : public Backend {
     flush_output();
     fault_ = cudaSuccess;
     device_ = Device(device_.model());
+    not_freed_.clear();
     for (auto& [id, image] : images_) image.module.reset();
     return cudaSuccess;
   }
@@ -309,8 +315,19 @@ class LocalBackend final : public Backend {
       print_json(stderr, reports_);
     } else if (style_ != ReportStyle::none) {
       totals_.print(stderr, style_ == ReportStyle::lines);
+      show_not_freed();
     }
     write_findings();
+  }
+
+  /// No finding: the system takes the memory back when a program ends.
+  void show_not_freed() const {
+    if (quiet_ || not_freed_.empty()) return;
+    std::uint64_t bytes = 0;
+    for (const auto& [ptr, size] : not_freed_) bytes += size;
+    const std::size_t n = not_freed_.size();
+    std::fprintf(stderr, "simgpu: %zu allocation%s of %s bytes %s never freed\n", n,
+                 n == 1 ? "" : "s", grouped(bytes).c_str(), n == 1 ? "was" : "were");
   }
 
   void write_findings() const {
@@ -343,6 +360,7 @@ class LocalBackend final : public Backend {
   ProgramReport totals_;               ///< the other styles
   std::set<std::string> told_;
   std::set<DevicePtr> unwritten_told_;
+  std::map<DevicePtr, std::size_t> not_freed_;
   std::uint64_t allocations_ = 0, hidden_ = 0, findings_ = 0;
   std::size_t shown_ = 0;
 };

@@ -16,8 +16,9 @@
 #else
 #define __constant__ __attribute__((constant))
 #endif
-#define __managed__ \
-  _Pragma("GCC error \"__managed__ variables are not available on the simulated GPU\"")
+// A variable of the device whose place on the host is the program's own to use: the runtime knows it
+// by the section, and copies its bytes around each launch.
+#define __managed__ __attribute__((device, section("simgpu_managed")))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 // nvcc takes `__shared__ alignas(128) float tile[64]`, which the programming guide writes; for clang,
 // alignas must come first. Its own attribute may stand anywhere, but takes no types: as a parameter

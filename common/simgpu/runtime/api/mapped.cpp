@@ -39,6 +39,10 @@ cudaError_t MappedMemory::adopt(Backend& backend, void* host, std::size_t bytes)
   return cudaSuccess;
 }
 
+void MappedMemory::adopt_variable(void* host, DevicePtr device, std::size_t bytes) {
+  regions_[reinterpret_cast<std::uintptr_t>(host)] = {bytes, device, Mapping::variable, false};
+}
+
 bool MappedMemory::release(Backend& backend, void* host, Mapping kind) {
   const auto found = regions_.find(reinterpret_cast<std::uintptr_t>(host));
   if (found == regions_.end() || found->second.kind != kind) return false;
@@ -50,7 +54,7 @@ bool MappedMemory::release(Backend& backend, void* host, Mapping kind) {
 
 void MappedMemory::forget() {
   for (const auto& [address, region] : regions_)
-    if (region.kind != Mapping::registered)
+    if (region.kind == Mapping::managed || region.kind == Mapping::pinned)
       munmap(reinterpret_cast<void*>(address), whole_pages(region.bytes));
   regions_.clear();
 }
@@ -79,7 +83,7 @@ std::size_t MappedMemory::bytes_from(const void* p) const {
 std::optional<Mapping> MappedMemory::kind_of(const void* p) const {
   const auto* const region = find(p);
   if (region == nullptr || region->second.kind == Mapping::registered) return std::nullopt;
-  return region->second.kind;
+  return region->second.kind == Mapping::variable ? Mapping::managed : region->second.kind;
 }
 
 void* MappedMemory::device_address(void* host) const {
@@ -92,20 +96,33 @@ void* MappedMemory::device_address(void* host) const {
 void MappedMemory::mark_reached(std::span<const std::byte> args) {
   bool managed = false;
   for (auto& [address, region] : regions_) {
-    region.reached = false;
+    region.reached = region.kind == Mapping::variable;
     for (std::size_t at = 0; at + 8 <= args.size() && !region.reached; at += 4) {
       std::uint64_t value = 0;
       std::memcpy(&value, args.data() + at, sizeof value);
       // The place behind the end as well: kernels walk down from there.
       region.reached = value - region.device <= region.bytes;
     }
-    managed |= region.reached && region.kind == Mapping::managed;
+    // A variable may be a pointer to any managed memory.
+    managed |= region.reached && (region.kind == Mapping::managed || region.kind == Mapping::variable);
   }
   if (!managed) return;
   for (auto& [address, region] : regions_) region.reached |= region.kind == Mapping::managed;
 }
 
-cudaError_t MappedMemory::to_device(Backend& backend, std::span<const std::byte> args) {
+void MappedMemory::translate(std::span<std::byte> args) const {
+  for (std::size_t at = 0; at + 8 <= args.size(); at += 8) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, args.data() + at, sizeof value);
+    const auto* const found = find(reinterpret_cast<const void*>(value));
+    if (found == nullptr || found->second.kind != Mapping::variable) continue;
+    value = found->second.device + (value - found->first);
+    std::memcpy(args.data() + at, &value, sizeof value);
+  }
+}
+
+cudaError_t MappedMemory::to_device(Backend& backend, std::span<std::byte> args) {
+  translate(args);
   mark_reached(args);
   for (const auto& [address, region] : regions_) {
     if (!region.reached) continue;
@@ -120,6 +137,11 @@ void MappedMemory::to_host(Backend& backend) {
   for (auto& [address, region] : regions_)
     if (region.reached)
       backend.copy_out(reinterpret_cast<void*>(address), region.device, region.bytes);
+}
+
+void MappedMemory::to_host(Backend& backend, void* host) {
+  const auto found = regions_.find(reinterpret_cast<std::uintptr_t>(host));
+  if (found != regions_.end()) backend.copy_out(host, found->second.device, found->second.bytes);
 }
 
 }  // namespace simgpu::runtime

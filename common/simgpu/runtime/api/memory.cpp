@@ -160,6 +160,9 @@ void* symbol_address(State& state, const char* call, const void* symbol, std::si
     return nullptr;
   }
   if (size) *size = whole;
+  // The bytes of a __managed__ variable that count are the host's.
+  if (state.mapped.holds(symbol))
+    return const_cast<std::byte*>(static_cast<const std::byte*>(symbol)) + offset;
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address + offset));
 }
 

@@ -38,6 +38,10 @@ thread_local std::vector<CallConfiguration> configurations;
 
 extern "C" {
 
+// The program's section of __managed__ variables (simgpu/attributes.h), if it has one.
+extern char __start_simgpu_managed[] __attribute__((weak));
+extern char __stop_simgpu_managed[] __attribute__((weak));
+
 void** __cudaRegisterFatBinary(void* wrapper);
 void __cudaRegisterFatBinaryEnd(void** handle);
 void __cudaUnregisterFatBinary(void** handle);
@@ -75,7 +79,11 @@ void __cudaRegisterVar(void** handle, char* shadow, char*, const char* device_na
                        int, int) {
   State& state = State::get();
   const std::lock_guard<std::recursive_mutex> lock(state.mutex);
-  state.add_variable(shadow, reinterpret_cast<Handle*>(handle)->image, device_name);
+  const ImageId image = reinterpret_cast<Handle*>(handle)->image;
+  if (shadow >= __start_simgpu_managed && shadow < __stop_simgpu_managed)
+    state.add_managed(shadow, image, device_name);
+  else
+    state.add_variable(shadow, image, device_name);
 }
 
 unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes,

@@ -66,7 +66,9 @@ cudaError_t State::reset() {
   for (auto& [stub, kernel] : kernels_) kernel = {kernel.name, false, {}, 0};
   mapped.forget();
   host_ranges.clear();
-  return backend().reset();
+  const cudaError_t error = backend().reset();
+  for (void* const shadow : managed_) map_variable(shadow);
+  return error;
 }
 
 ImageId State::add_image(const char* ptx) {
@@ -81,6 +83,24 @@ void State::add_kernel(const void* stub, ImageId image, const char* mangled) {
 
 void State::add_variable(const void* shadow, ImageId image, const char* mangled) {
   variables_[shadow] = {image, mangled};
+}
+
+void State::add_managed(void* shadow, ImageId image, const char* mangled) {
+  add_variable(shadow, image, mangled);
+  if (!map_variable(shadow)) return;
+  managed_.push_back(shadow);
+  mapped.to_host(backend(), shadow);
+}
+
+bool State::map_variable(void* shadow) {
+  const RegisteredVariable& variable = variables_[shadow];
+  DevicePtr device = 0;
+  std::uint64_t bytes = 0;
+  // Code that cannot be used is reported when the program uses it.
+  if (backend().variable(variable.image, variable.mangled, device, bytes) != cudaSuccess)
+    return false;
+  mapped.adopt_variable(shadow, device, bytes);
+  return true;
 }
 
 Registered* State::kernel(const char* call, const void* stub, cudaError_t& error) {

@@ -66,6 +66,8 @@ class State {
   ImageId add_image(const char* ptx);
   void add_kernel(const void* stub, ImageId image, const char* mangled);
   void add_variable(const void* shadow, ImageId image, const char* mangled);
+  /// A __managed__ one: its place on the host gets the value that it begins with.
+  void add_managed(void* shadow, ImageId image, const char* mangled);
   /// Null, with the error recorded, if `stub` is no kernel of this program or its code cannot be
   /// used.
   Registered* kernel(const char* call, const void* stub, cudaError_t& error);
@@ -82,6 +84,9 @@ class State {
   ImageId images_ = 0;
   std::unordered_map<const void*, Registered> kernels_;
   std::unordered_map<const void*, RegisteredVariable> variables_;
+  std::vector<void*> managed_;  ///< of the variables
+  /// Where it is on the device, for host copies; the value on the host stays.
+  bool map_variable(void* shadow);
 };
 
 inline DevicePtr device_ptr(const void* p) {

@@ -13,7 +13,9 @@
 // `nomerge`: barriers in both arms of an `if` are two, where lanes of a warp wait for each other in
 // vain; clang would make one of them, which all reach.
 __SIMGPU_DEVICE void __simgpu_syncthreads() {
-  [[clang::nomerge]] { asm volatile("bar.sync 0;" : : : "memory"); }
+  [[clang::nomerge]] {
+    asm volatile("bar.sync 0;" : : : "memory");
+  }
 }
 #define __syncthreads() __simgpu_syncthreads()
 

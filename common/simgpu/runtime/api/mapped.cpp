@@ -104,7 +104,8 @@ void MappedMemory::mark_reached(std::span<const std::byte> args) {
       region.reached = value - region.device <= region.bytes;
     }
     // A variable may be a pointer to any managed memory.
-    managed |= region.reached && (region.kind == Mapping::managed || region.kind == Mapping::variable);
+    managed |=
+        region.reached && (region.kind == Mapping::managed || region.kind == Mapping::variable);
   }
   if (!managed) return;
   for (auto& [address, region] : regions_) region.reached |= region.kind == Mapping::managed;

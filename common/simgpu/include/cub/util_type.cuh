@@ -1,0 +1,2 @@
+#pragma once
+#include "thread/thread_operators.cuh"

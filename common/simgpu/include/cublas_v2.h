@@ -65,6 +65,7 @@ cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream);
 cublasStatus_t cublasGetStream_v2(cublasHandle_t handle, cudaStream_t* stream);
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode);
 cublasStatus_t cublasSetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_t mode);
+cublasStatus_t cublasGetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_t* mode);
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace, size_t bytes);
 const char* cublasGetStatusName(cublasStatus_t status);
 const char* cublasGetStatusString(cublasStatus_t status);
@@ -80,6 +81,7 @@ cublasStatus_t cublasGemmStridedBatchedEx(
 #define cublasSetStream cublasSetStream_v2
 #define cublasGetStream cublasGetStream_v2
 #define cublasSetPointerMode cublasSetPointerMode_v2
+#define cublasGetPointerMode cublasGetPointerMode_v2
 #define cublasSetWorkspace cublasSetWorkspace_v2
 
 static inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa,
@@ -130,3 +132,5 @@ __SIMGPU_GEMM(H, __half, CUDA_R_16F, CUBLAS_COMPUTE_16F)
 #define cublasSgemm cublasSgemm_v2
 #define cublasDgemm cublasDgemm_v2
 #define cublasHgemm cublasHgemm_v2
+
+#include "simgpu/cublas_vectors.h"

@@ -251,6 +251,12 @@ int cublasSetPointerMode_v2(cublasContext* handle, int mode) {
   handle->device_scalars = mode == 1;
   return kSuccess;
 }
+int cublasGetPointerMode_v2(cublasContext* handle, int* mode) {
+  if (!handle) return kNotInitialised;
+  if (!mode) return kInvalidValue;
+  *mode = handle->device_scalars ? 1 : 0;
+  return kSuccess;
+}
 int cublasSetWorkspace_v2(cublasContext* handle, void*, size_t) {
   return handle ? kSuccess : kNotInitialised;
 }

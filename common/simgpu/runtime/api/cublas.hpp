@@ -16,6 +16,7 @@ int cublasSetStream_v2(cublasContext* handle, cudaStream_t stream);
 int cublasGetStream_v2(cublasContext* handle, cudaStream_t* stream);
 int cublasSetMathMode(cublasContext* handle, int mode);
 int cublasSetPointerMode_v2(cublasContext* handle, int mode);
+int cublasGetPointerMode_v2(cublasContext* handle, int* mode);
 int cublasSetWorkspace_v2(cublasContext* handle, void* workspace, std::size_t bytes);
 const char* cublasGetStatusName(int status);
 const char* cublasGetStatusString(int status);

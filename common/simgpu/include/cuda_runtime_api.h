@@ -34,6 +34,8 @@ cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value);
 cudaError_t cudaDeviceGetLimit(size_t* value, enum cudaLimit limit);
 cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache* config);
 cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config);
+cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig* config);
+cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config);
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
 cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer);
 cudaError_t cudaDriverGetVersion(int* version);
@@ -53,6 +55,10 @@ const char* cudaGetErrorString(cudaError_t error);
 // Memory.
 cudaError_t cudaMalloc(void** ptr, size_t bytes);
 cudaError_t cudaMallocPitch(void** ptr, size_t* pitch, size_t width, size_t height);
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr* ptr, struct cudaExtent extent);
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms* parameters);
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms* parameters, cudaStream_t stream = 0);
+cudaError_t cudaMemset3D(struct cudaPitchedPtr ptr, int value, struct cudaExtent extent);
 cudaError_t cudaMallocAsync(void** ptr, size_t bytes, cudaStream_t stream);
 cudaError_t cudaFree(void* ptr);
 cudaError_t cudaFreeAsync(void* ptr, cudaStream_t stream);
@@ -158,7 +164,6 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* ptr, size_t byte
                                      unsigned int flags = cudaMemAttachSingle);
 
 // Not supported on the simulated GPU.
-cudaError_t cudaMalloc3D(struct cudaPitchedPtr* ptr, struct cudaExtent extent);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags);
 cudaError_t cudaMemcpyPeer(void* dst, int dst_device, const void* src, int src_device,
                            size_t bytes);

@@ -201,6 +201,34 @@ struct cudaExtent {
   size_t width, height, depth;
 };
 
+struct cudaPos {
+  size_t x, y, z;
+};
+
+/// Arrays are not there: both are null.
+typedef struct cudaArray* cudaArray_t;
+struct cudaMemcpy3DParms {
+  cudaArray_t srcArray;
+  struct cudaPos srcPos;
+  struct cudaPitchedPtr srcPtr;
+  cudaArray_t dstArray;
+  struct cudaPos dstPos;
+  struct cudaPitchedPtr dstPtr;
+  struct cudaExtent extent;
+  enum cudaMemcpyKind kind;
+};
+
+static inline struct cudaPitchedPtr make_cudaPitchedPtr(void* ptr, size_t pitch, size_t xsize,
+                                                        size_t ysize) {
+  return {ptr, pitch, xsize, ysize};
+}
+static inline struct cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) {
+  return {width, height, depth};
+}
+static inline struct cudaPos make_cudaPos(size_t x, size_t y, size_t z) {
+  return {x, y, z};
+}
+
 typedef struct CUuuid_st {
   char bytes[16];
 } cudaUUID_t;

@@ -13,7 +13,6 @@
 
 typedef unsigned long long cudaTextureObject_t;
 typedef unsigned long long cudaSurfaceObject_t;
-typedef struct cudaArray* cudaArray_t;
 enum cudaTextureReadMode { cudaReadModeElementType = 0, cudaReadModeNormalizedFloat = 1 };
 template <class T, int Dimensions = 1, enum cudaTextureReadMode = cudaReadModeElementType>
 struct texture {

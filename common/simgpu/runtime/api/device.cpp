@@ -296,6 +296,20 @@ cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
   return cudaSuccess;
 }
 
+// Banks have four bytes since compute capability 5.0, whatever a program asks for.
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  SIMGPU_API_BEGIN;
+  if (!config) return state.fail("cudaDeviceGetSharedMemConfig", cudaErrorInvalidValue);
+  *config = cudaSharedMemBankSizeFourByte;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config) {
+  SIMGPU_API_BEGIN;
+  if (config < cudaSharedMemBankSizeDefault || config > cudaSharedMemBankSizeEightByte)
+    return state.fail("cudaDeviceSetSharedMemConfig", cudaErrorInvalidValue);
+  return cudaSuccess;
+}
+
 cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer) {
   SIMGPU_API_BEGIN;
   if (!can_access) return state.fail("cudaDeviceCanAccessPeer", cudaErrorInvalidValue);

@@ -200,6 +200,16 @@ cudaError_t cudaMallocPitch(void** ptr, size_t* pitch, size_t width, size_t heig
   return allocate(state, "cudaMallocPitch", ptr, *pitch * height);
 }
 
+cudaError_t cudaMalloc3D(cudaPitchedPtr* ptr, cudaExtent extent) {
+  SIMGPU_API_BEGIN;
+  const char* const call = "cudaMalloc3D";
+  if (!ptr) return state.fail(call, cudaErrorInvalidValue, "the pointer to fill in is null");
+  *ptr = {nullptr, 0, extent.width, extent.height};
+  if (extent.depth && extent.height > SIZE_MAX / extent.depth)
+    return state.fail(call, cudaErrorMemoryAllocation);
+  return cudaMallocPitch(&ptr->ptr, &ptr->pitch, extent.width, extent.height * extent.depth);
+}
+
 cudaError_t cudaMallocAsync(void** ptr, size_t bytes, cudaStream_t stream) {
   SIMGPU_API_BEGIN;
   if (!is_stream(stream)) return bad_stream(state, "cudaMallocAsync");
@@ -413,6 +423,50 @@ cudaError_t cudaMemset2DAsync(void* ptr, size_t pitch, int value, size_t width, 
   if (!is_stream(stream)) return bad_stream(state, "cudaMemset2DAsync");
   state.goes_to(stream, "cudaMemset2DAsync");
   return run_fill(state, "cudaMemset2DAsync", ptr, pitch, value, width, height);
+}
+
+// ---- volumes: one copy of two dimensions for each slice
+
+namespace {
+
+std::byte* slice(const cudaPitchedPtr& p, const cudaPos& at, std::size_t z) {
+  return static_cast<std::byte*>(p.ptr) + ((at.z + z) * p.ysize + at.y) * p.pitch + at.x;
+}
+
+cudaError_t copy_volume(State& state, const char* call, const cudaMemcpy3DParms* p) {
+  if (!p) return state.fail(call, cudaErrorInvalidValue, "the parameters are missing");
+  if (p->srcArray || p->dstArray || !p->srcPtr.ptr || !p->dstPtr.ptr)
+    return state.fail(call, cudaErrorInvalidValue, "both sides are pointers here, none an array");
+  for (std::size_t z = 0; z < p->extent.depth; ++z)
+    if (const cudaError_t error = run_copy(
+            state, call,
+            {slice(p->dstPtr, p->dstPos, z), slice(p->srcPtr, p->srcPos, z), p->dstPtr.pitch,
+             p->srcPtr.pitch, p->extent.width, p->extent.height, p->kind}))
+      return error;
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
+  SIMGPU_API_BEGIN;
+  if (const cudaError_t error = state.synchronize("cudaMemcpy3D")) return error;
+  return copy_volume(state, "cudaMemcpy3D", parameters);
+}
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
+  SIMGPU_API_BEGIN;
+  if (!is_stream(stream)) return bad_stream(state, "cudaMemcpy3DAsync");
+  state.goes_to(stream, "cudaMemcpy3DAsync");
+  return copy_volume(state, "cudaMemcpy3DAsync", parameters);
+}
+cudaError_t cudaMemset3D(cudaPitchedPtr ptr, int value, cudaExtent extent) {
+  SIMGPU_API_BEGIN;
+  state.goes_to(cudaStreamLegacy, "cudaMemset3D");
+  for (std::size_t z = 0; z < extent.depth; ++z)
+    if (const cudaError_t error = run_fill(state, "cudaMemset3D", slice(ptr, {}, z), ptr.pitch,
+                                           value, extent.width, extent.height))
+      return error;
+  return cudaSuccess;
 }
 
 // ---- symbols

@@ -19,10 +19,6 @@ constexpr const char* kOneDevice = "there is one simulated device";
 
 }  // namespace
 
-cudaError_t cudaMalloc3D(cudaPitchedPtr* ptr, cudaExtent) {
-  if (ptr) *ptr = {};
-  return refuse("cudaMalloc3D", "use cudaMallocPitch");
-}
 cudaError_t cudaDeviceEnablePeerAccess(int, unsigned int) {
   return refuse("cudaDeviceEnablePeerAccess", kOneDevice);
 }

@@ -498,7 +498,10 @@ void run_warp(BlockRun& run, Warp& w) {
               describe(run, {block.pc, w.index, static_cast<unsigned>(std::countr_zero(at_end)),
                              AccessType::load, MemorySpace::global, 0, 0});
           add_finding(run, FindingKind::trap, block.pc, UINT32_MAX, at, std::nullopt,
-                      "the kernel executed a trap instruction");
+                      p.instructions[block.pc].ptx->mod.text == ptx::kPointerCall
+                          ? "a call through a pointer that is the address of no function with "
+                            "these arguments"
+                          : "the kernel executed a trap instruction");
           abort_launch(run);
         }
         continue;

@@ -260,6 +260,13 @@ struct Variable {
   std::vector<Relocation> relocations;  ///< 8-byte addresses of other variables inside `init`
 };
 
+/// Where function `index` of a module stands for who takes its address: in no memory.
+constexpr std::uint64_t function_address(std::uint32_t index) {
+  return 0x0f00'0000'0000'0000 + 256 * (std::uint64_t{index} + 1);
+}
+/// The text of the trap that ends a call through a pointer which names no function of its type.
+inline constexpr std::string_view kPointerCall = "call through a pointer";
+
 struct Function {
   std::string name;  ///< mangled
   bool is_entry = false;

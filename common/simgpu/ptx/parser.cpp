@@ -23,7 +23,10 @@ void Parser::parse() {
   for (std::uint32_t i = 0; i < module_.functions.size(); ++i)
     module_.function_index[module_.functions[i].name] = i;
   for (std::uint32_t i = 0; i < module_.functions.size(); ++i)
-    if (!postponed_.contains(i)) resolve_locations(i);
+    if (!postponed_.contains(i)) {
+      resolve_locations(i);
+      expand_pointer_calls(i);
+    }
 }
 
 void Parser::complete(std::uint32_t function) {
@@ -39,6 +42,7 @@ void Parser::complete(std::uint32_t function) {
     known_functions_ = postponed.functions;
     parse_body(std::move(postponed.head), index);
     resolve_locations(index);
+    expand_pointer_calls(index);
     const auto want = [&](const std::vector<Operand>& operands) {
       for (const Operand& operand : operands)
         if (operand.kind == Kind::function) wanted.push_back(operand.index);

@@ -60,6 +60,7 @@ void Parser::parse_statements(Function* function, std::uint32_t index,
       function->body.push_back(std::move(ret));
       where.instructions.push_back(current_location());
     }
+    if (!body.pointer_calls.empty()) pointer_calls_[index] = std::move(body.pointer_calls);
     function->body.shrink_to_fit();
   } else {
     where.unsupported = unsupported_location_;
@@ -145,12 +146,12 @@ void Parser::parse_label(Body& body, Function& function) {
       fail_at(name.line, "'" + printable(name.text) + "' defined twice");
     return;
   }
-  if (peek().is_directive(".callprototype")) {
-    // Only indirect calls use one; the call itself reports that.
-    skip_to_semicolon();
+  if (accept_directive(".callprototype")) {
+    parse_prototype(body, key, name.line);
     return;
   }
   if (peek().is_directive(".calltargets")) {
+    // A call that names it has no prototype, and reports that.
     skip_to_semicolon();
     return;
   }

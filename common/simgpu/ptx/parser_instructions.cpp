@@ -350,7 +350,12 @@ std::string Parser::misfit(const Function& function, const DecodedOpcode& decode
     case Kind::address:
       return address_misfit(place, operand);
     case Kind::function:
-      throw_unsupported("function pointers are not supported");
+      if (decoded.op != Opcode::mov || kind != 'S' || place.exact != 8)
+        throw_unsupported("the address of a function can be moved to a 64-bit register only");
+      parsed->operand.bits = static_cast<std::int64_t>(function_address(operand.index));
+      parsed->operand.kind = Kind::imm;
+      parsed->literal = Literal{false, false, function_address(operand.index)};
+      return {};
     case Kind::vector:
       return vector_misfit(function, decoded, place, parsed);
     case Kind::none:
@@ -452,56 +457,6 @@ std::string_view Parser::current_opcode_text(const DecodedOpcode& decoded) const
   for (const auto& [text, entry] : opcode_cache_)
     if (&entry == &decoded) return text;
   return "instruction";
-}
-
-void Parser::parse_call(Function& function, Body& body, Instruction* instruction) {
-  const auto parse_list = [&](Operand* list) {
-    std::vector<Operand> elements;
-    list->kind = Kind::vector;
-    if (accept('(')) {
-      if (!peek().is(')')) {
-        do {
-          charge();
-          Parsed p = parse_operand(function, body);
-          if (p.literal) p.operand.bits = static_cast<std::int64_t>(p.literal->bits);
-          const bool fits = p.operand.kind == Kind::param ||
-                            (p.operand.kind == Kind::imm && !p.operand.is_memory);
-          if (!fits || p.operand.is_memory)
-            throw_unsupported("calls pass arguments in .param variables only");
-          elements.push_back(p.operand);
-        } while (accept(','));
-      }
-      expect(')');
-    }
-    list->index = static_cast<std::uint32_t>(function.vector_operands.size());
-    list->count = static_cast<std::uint32_t>(elements.size());
-    function.vector_operands.insert(function.vector_operands.end(), elements.begin(),
-                                    elements.end());
-  };
-  Operand callee, results, arguments;
-  const bool has_results = peek().is('(');
-  parse_list(&results);
-  if (has_results) expect(',');
-  const Token name = expect_identifier("a function name");
-  const Named named = expect_name(body, name);
-  if (named.kind == Kind::reg) throw_unsupported("indirect calls are not supported");
-  if (named.kind != Kind::function)
-    fail_at(name.line, "'" + printable(name.text) + "' is not a function");
-  callee.kind = Kind::function;
-  callee.index = named.index;
-  const bool has_arguments = accept(',');
-  if (has_arguments && !peek().is('(')) throw_unsupported("indirect calls are not supported");
-  parse_list(&arguments);
-  const Function& target = module_.functions[named.index];
-  if (target.is_entry)
-    fail_at(name.line, "'" + printable(name.text) + "' is a kernel and cannot be called");
-  if (arguments.count != target.params.size() || results.count != target.results.size())
-    fail_at(name.line, "call of '" + printable(name.text) + "' with " +
-                           std::to_string(arguments.count) + " arguments and " +
-                           std::to_string(results.count) + " results, which takes " +
-                           std::to_string(target.params.size()) + " and has " +
-                           std::to_string(target.results.size()));
-  instruction->operands = {callee, results, arguments};
 }
 
 }  // namespace simgpu::ptx::parsing

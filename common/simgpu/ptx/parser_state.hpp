@@ -69,6 +69,20 @@ struct TableUse {
 
 using ScopedName = std::pair<std::uint32_t, std::string_view>;
 
+/// What functions that one pointer may name have in common: how many results, and the bytes of each
+/// result and parameter.
+using FunctionShape = std::vector<std::uint32_t>;
+
+struct Prototype {
+  FunctionShape shape;  ///< empty: of a kind that is not supported
+  std::uint32_t results = 0, params = 0;
+};
+
+struct PointerCall {
+  std::uint32_t slot;  ///< instruction
+  FunctionShape shape;
+};
+
 /// State of the body being parsed.
 struct Body {
   std::vector<Scope> scopes;                 ///< innermost last
@@ -77,6 +91,8 @@ struct Body {
   std::map<ScopedName, BranchTable> tables;
   std::vector<LabelUse> label_uses;
   std::vector<TableUse> table_uses;
+  std::map<ScopedName, Prototype> prototypes;
+  std::vector<PointerCall> pointer_calls;
   std::vector<std::uint32_t> locations;  ///< by instruction: index into Parser::locations_
   std::uint64_t local_bytes = 0;
   bool label_at_end = false;
@@ -366,8 +382,25 @@ class Parser {
 
   std::string_view current_opcode_text(const DecodedOpcode& decoded) const;
 
-  /// "call.uni (ret), func, (a, b);", also without results or arguments.
+  // ---- calls
+  using Shape = FunctionShape;
+  static Shape shape_of(const std::vector<Parameter>& results,
+                        const std::vector<Parameter>& params);
+
+  /// "(.param .b32 _) _ (.param .b64 _);" behind ".callprototype".
+  void parse_prototype(Body& body, const ScopedName& key, std::uint32_t line);
+
+  Operand parse_call_list(Function& function, Body& body);
+
+  /// "call.uni (ret), func, (a, b);", also without results or arguments, or with a register and a
+  /// prototype.
   void parse_call(Function& function, Body& body, Instruction* instruction);
+
+  /// Functions with a body, by number.
+  const std::vector<std::uint32_t>& functions_of(const Shape& shape);
+
+  /// Calls through pointers become calls of functions. Once all heads of functions are known.
+  void expand_pointer_calls(std::uint32_t function);
 
   // ---- labels
   template <typename T>
@@ -389,6 +422,9 @@ class Parser {
   std::optional<Lexer> lexer_;
   std::map<std::string_view, std::uint32_t> functions_;
   std::map<std::uint32_t, Postponed> postponed_;
+  std::map<std::uint32_t, std::vector<PointerCall>> pointer_calls_;  ///< by function
+  std::map<Shape, std::vector<std::uint32_t>> shapes_;
+  bool shapes_known_ = false;
   std::uint32_t known_variables_ = kNone, known_functions_ = kNone;  ///< in the body being read
   std::map<std::uint32_t, std::uint32_t> file_index_;  ///< .file number -> index in Module::files
   std::vector<RawLocation> locations_;

@@ -221,8 +221,11 @@ void Parser::parse_initial_element(Type type, std::uint64_t at, std::vector<std:
     }
     const auto it = module_.variable_index.find(name.text);
     if (it == module_.variable_index.end()) {
-      if (functions_.contains(name.text))
-        fail_at(line, "function pointers are not supported", true);
+      const auto function = functions_.find(name.text);
+      if (function != functions_.end() && width == 8 && addend == 0) {
+        store(*bytes, at, function_address(function->second), width);
+        return;
+      }
       fail_at(line, "unknown symbol '" + printable(name.text) + "'");
     }
     if (width != 8) fail_at(line, "an address in a narrow initialiser is not supported", true);

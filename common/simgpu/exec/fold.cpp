@@ -161,6 +161,7 @@ Counts counts_of(const Program& p, const Counters& c, std::uint32_t pc, const Gu
   out.warp_instructions = n.executed;
   out.thread_instructions = n.lanes;
   out.thread_instructions_by_class[static_cast<std::size_t>(info.klass)] = n.lanes;
+  out.fma_f32 = n.lanes * info.hidden_fma_f32;
   switch (ins.op) {
     case Opcode::fma:
     case Opcode::mad:

@@ -81,6 +81,16 @@ int whole(double n) {
 }
 
 const MathFunction kFunctions[] = {
+    {"exp", 1, std::exp, {}},
+    {"log", 1, std::log, {}},
+    {"log2", 1, std::log2, {}},
+    {"log10", 1, std::log10, {}},
+    {"sin", 1, std::sin, {}},
+    {"cos", 1, std::cos, {}},
+    {"tan", 1, std::tan, {}},
+    {"sinh", 1, std::sinh, {}},
+    {"cosh", 1, std::cosh, {}},
+    {"tanh", 1, std::tanh, {}},
     {"acos", 1, std::acos, {}},
     {"asin", 1, std::asin, {}},
     {"atan", 1, std::atan, {}},
@@ -127,6 +137,7 @@ const MathFunction kFunctions[] = {
     {"round", 1, std::round, {}},
     {"trunc", 1, std::trunc, {}},
     {"atan2", 2, {}, std::atan2},
+    {"pow", 2, {}, std::pow},
     {"fmod", 2, {}, std::fmod},
     {"hypot", 2, {}, std::hypot},
     {"rhypot", 2, {}, [](double x, double y) { return 1.0 / std::hypot(x, y); }},
@@ -145,15 +156,47 @@ const MathFunction kFunctions[] = {
     {"ldexp", 2, {}, [](double x, double n) { return std::ldexp(x, whole(n)); }},
 };
 
+/// Of float functions without -use_fast_math, counted in what nvcc 13.0 makes of one call each. Where
+/// that branches, the way of ordinary arguments: sinf has two more for some quadrants, of which one
+/// is counted.
+struct FloatCost {
+  std::string_view name;
+  unsigned fma = 0;
+};
+const FloatCost kFloatCosts[] = {
+    {"acosf", 10},  {"acoshf", 14},   {"asinf", 9},   {"asinhf", 14}, {"atan2f", 14},
+    {"atanf", 8},   {"atanhf", 11},   {"cbrtf", 2},   {"cosf", 8},    {"coshf", 3},
+    {"cospif", 10}, {"erfcf", 20},    {"erff", 7},    {"exp10f", 4},  {"expf", 4},
+    {"expm1f", 8},  {"hypotf", 3},    {"log10f", 11}, {"log1pf", 11}, {"log2f", 11},
+    {"logf", 11},   {"normcdff", 22}, {"powf", 19},   {"rcbrtf", 2},  {"sinf", 8},
+    {"sinhf", 7},   {"sinpif", 10},   {"tanf", 9},    {"tanhf", 6},
+};
+
+/// Without its prefix; empty if it has another.
+std::string_view math_name(std::string_view declared) {
+  constexpr std::string_view prefix = "__simgpu_math_";
+  return declared.substr(0, prefix.size()) == prefix ? declared.substr(prefix.size())
+                                                     : std::string_view();
+}
+
 }  // namespace
 
 const MathFunction* find_math_function(std::string_view declared) {
-  constexpr std::string_view prefix = "__simgpu_math_";
-  if (declared.substr(0, prefix.size()) != prefix) return nullptr;
-  declared.remove_prefix(prefix.size());
-  for (const MathFunction& f : kFunctions)
-    if (f.name == declared) return &f;
-  return nullptr;
+  const std::string_view name = math_name(declared);
+  if (name.empty()) return nullptr;
+  const MathFunction* in_double = nullptr;
+  for (const MathFunction& f : kFunctions) {
+    if (f.name == name) return &f;
+    if (name.back() == 'f' && f.name == name.substr(0, name.size() - 1)) in_double = &f;
+  }
+  return in_double;
+}
+
+unsigned multiply_adds_of(std::string_view declared) {
+  const std::string_view name = math_name(declared);
+  for (const FloatCost& cost : kFloatCosts)
+    if (cost.name == name) return cost.fma;
+  return 0;
 }
 
 }  // namespace simgpu::exec

@@ -170,6 +170,8 @@ struct InstructionInfo {
   InstructionClass klass = InstructionClass::other;
   bool guarded = false;  ///< counted by itself, not with its block
   bool is_branch = false;
+  /// FFMAs of each lane that are no fma in PTX: what ptxas makes of a division, or nvcc of expf.
+  std::uint8_t hidden_fma_f32 = 0;
   std::uint32_t site = UINT32_MAX;  ///< memory counters
 };
 

@@ -1,9 +1,9 @@
 // Mathematical functions that the engine computes with the host's C library, as calls: in device
 // code alone, declared before <cmath> (math_functions.h says why). Part of <cuda_runtime.h>.
 //
-// A float result is a double result rounded once. NVIDIA's differ in the last bits, and cost
-// instructions where these are one call: programs with them have exact memory counts, and no
-// multiply-adds for these functions.
+// A float result is a double result rounded once; NVIDIA's differ in the last bits. The name of a
+// function of float ends with an f also for the engine, which counts the multiply-adds that nvcc's code
+// has (exec/math_calls.cpp). Those of double count none.
 #pragma once
 #pragma GCC system_header
 
@@ -11,21 +11,23 @@
 
 #define __SIMGPU_ENGINE(Name, ...) \
   extern "C" __attribute__((device, const, nothrow)) double __simgpu_math_##Name(__VA_ARGS__)
-#define __SIMGPU_MATH_1(Name)              \
-  __SIMGPU_ENGINE(Name, double x);         \
-  __SIMGPU_DEVICE double Name(double x) {  \
-    return __simgpu_math_##Name(x);        \
-  }                                        \
-  __SIMGPU_DEVICE float Name##f(float x) { \
-    return (float)__simgpu_math_##Name(x); \
+#define __SIMGPU_MATH_1(Name)                 \
+  __SIMGPU_ENGINE(Name, double x);            \
+  __SIMGPU_ENGINE(Name##f, double x);         \
+  __SIMGPU_DEVICE double Name(double x) {     \
+    return __simgpu_math_##Name(x);           \
+  }                                           \
+  __SIMGPU_DEVICE float Name##f(float x) {    \
+    return (float)__simgpu_math_##Name##f(x); \
   }
 #define __SIMGPU_MATH_2(Name)                       \
   __SIMGPU_ENGINE(Name, double x, double y);        \
+  __SIMGPU_ENGINE(Name##f, double x, double y);     \
   __SIMGPU_DEVICE double Name(double x, double y) { \
     return __simgpu_math_##Name(x, y);              \
   }                                                 \
   __SIMGPU_DEVICE float Name##f(float x, float y) { \
-    return (float)__simgpu_math_##Name(x, y);       \
+    return (float)__simgpu_math_##Name##f(x, y);    \
   }
 // What <cmath> has as well: a float overload of the plain name, here and in std.
 #define __SIMGPU_STD_1(Name)            \
@@ -238,7 +240,6 @@ using ::nextafter;
 using ::remquo;
 }  // namespace std
 
-#undef __SIMGPU_ENGINE
 #undef __SIMGPU_MATH_1
 #undef __SIMGPU_MATH_2
 #undef __SIMGPU_STD_1

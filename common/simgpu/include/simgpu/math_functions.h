@@ -332,39 +332,62 @@ __SIMGPU_DEVICE double pow(double x, double y) {
   return x < 0.0 && odd ? -magnitude : magnitude;
 }
 
-// exp(x) = 2^(x log2 e); the part of the product that float cannot hold is added back.
+// By the engine, in double and rounded once, hence nearly always the nearest float. It counts the
+// multiply-adds that nvcc's code has.
+#define __SIMGPU_BY_ENGINE(Name)                           \
+  __SIMGPU_ENGINE(Name##f, double x);                      \
+  __SIMGPU_DEVICE float Name##f(float x) {                 \
+    return static_cast<float>(__simgpu_math_##Name##f(x)); \
+  }
+#if defined(__USE_FAST_MATH__)
 __SIMGPU_DEVICE float expf(float x) {
-  const float t = x * 1.44269502e+0f;
-  const float rest = fmaf(x, 1.44269502e+0f, -t) + x * 1.92596303e-8f;
-  const float power = __simgpu_ex2(t);
-  return power > 0.0f && power < __builtin_inff() ? fmaf(power, rest * 0.693147182f, power) : power;
-}
-__SIMGPU_DEVICE float exp2f(float x) {
-  return __simgpu_ex2(x);
-}
-__SIMGPU_DEVICE float log2f(float x) {
-  return __simgpu_lg2(x);
+  return __expf(x);
 }
 __SIMGPU_DEVICE float logf(float x) {
-  return __simgpu_lg2(x) * 0.693147182f;
+  return __logf(x);
+}
+__SIMGPU_DEVICE float log2f(float x) {
+  return __log2f(x);
 }
 __SIMGPU_DEVICE float log10f(float x) {
-  return __simgpu_lg2(x) * 0.301029987f;
+  return __log10f(x);
 }
-// The rest in double: rounded once, hence nearly always the nearest float.
-#define __SIMGPU_BY_DOUBLE(Name)                             \
-  __SIMGPU_DEVICE float Name##f(float x) {                   \
-    return static_cast<float>(Name(static_cast<double>(x))); \
-  }
-__SIMGPU_BY_DOUBLE(sin)
-__SIMGPU_BY_DOUBLE(cos)
-__SIMGPU_BY_DOUBLE(tan)
-__SIMGPU_BY_DOUBLE(tanh)
-__SIMGPU_BY_DOUBLE(sinh)
-__SIMGPU_BY_DOUBLE(cosh)
-#undef __SIMGPU_BY_DOUBLE
+__SIMGPU_DEVICE float sinf(float x) {
+  return __sinf(x);
+}
+__SIMGPU_DEVICE float cosf(float x) {
+  return __cosf(x);
+}
+__SIMGPU_DEVICE float tanf(float x) {
+  return __tanf(x);
+}
 __SIMGPU_DEVICE float powf(float x, float y) {
-  return static_cast<float>(pow(static_cast<double>(x), static_cast<double>(y)));
+  return __powf(x, y);
+}
+__SIMGPU_DEVICE float tanhf(float x) {
+  float result;
+  asm("tanh.approx.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+#else
+__SIMGPU_BY_ENGINE(exp)
+__SIMGPU_BY_ENGINE(log)
+__SIMGPU_BY_ENGINE(log2)
+__SIMGPU_BY_ENGINE(log10)
+__SIMGPU_BY_ENGINE(sin)
+__SIMGPU_BY_ENGINE(cos)
+__SIMGPU_BY_ENGINE(tan)
+__SIMGPU_BY_ENGINE(tanh)
+__SIMGPU_ENGINE(powf, double x, double y);
+__SIMGPU_DEVICE float powf(float x, float y) {
+  return static_cast<float>(__simgpu_math_powf(x, y));
+}
+#endif
+__SIMGPU_BY_ENGINE(sinh)
+__SIMGPU_BY_ENGINE(cosh)
+#undef __SIMGPU_BY_ENGINE
+__SIMGPU_DEVICE float exp2f(float x) {
+  return __simgpu_ex2(x);
 }
 __SIMGPU_DEVICE float pow(float x, float y) {
   return powf(x, y);
@@ -464,6 +487,7 @@ __SIMGPU_MIN_MAX(double, double, float)
 
 #undef __SIMGPU_UNARY_LIST
 #undef __SIMGPU_BINARY_LIST
+#undef __SIMGPU_ENGINE
 #undef __SIMGPU_DECLARE
 #undef __SIMGPU_DECLARE_2
 #undef __SIMGPU_USING

@@ -37,7 +37,7 @@ $(BENCH_SIMGPU): $(call objects,$(wildcard common/simgpu/bench/*.cpp)) $(LIBSIMG
 	$(call link)
 $(BUILD)/bench/%.ptx: common/simgpu/bench/%.cu $(wildcard common/simgpu/flags/*)
 	@mkdir -p $(@D)
-	$(Q)CLANG="$(CLANG)" common/simgpu/simcc --ptx $< -o $@
+	$(Q)UNROLL=all CLANG="$(CLANG)" common/simgpu/simcc --ptx $< -o $@
 ALL_OBJECTS += $(call objects,$(wildcard common/simgpu/bench/*.cpp))
 .PHONY: bench-simgpu bench-check bench-similar bench-grade
 bench-similar: ## authors: precision and recall of make similar

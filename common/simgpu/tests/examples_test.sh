@@ -182,6 +182,33 @@ __global__ void k(int* p) { *p = 5; }
 int main() { std::vector<std::vector<int> > v; int *p, h; cudaMalloc(&p, 4); k << <1, 1 >> > (p);
 cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost); return h; }'
 fails "brackets that a formatter has cut up" 5 'brackets.cu: ended with status 5, no findings' simrun "$scratch/brackets.cu"
+# Loops without a pragma: as far as nvcc unrolls them, but for arrays, which it keeps in registers.
+program rolled '__global__ void k(const float* a, float* c) {
+  __shared__ float as[64 * 8], bs[8 * 64];
+  for (int i = threadIdx.x; i < 512; i += 64) as[i] = a[i], bs[i] = a[i + 512];
+  __syncthreads();
+  float sums[64] = {}, x[8], y[8];
+  for (int d = 0; d < 8; ++d) {
+    for (int i = 0; i < 8; ++i) x[i] = as[(threadIdx.x / 8 * 8 + i) * 8 + d];
+    for (int j = 0; j < 8; ++j) y[j] = bs[d * 64 + threadIdx.x % 8 * 8 + j];
+    for (int i = 0; i < 8; ++i) for (int j = 0; j < 8; ++j) sums[i * 8 + j] += x[i] * y[j];
+  }
+  for (int i = 0; i < 64; ++i) c[threadIdx.x * 64 + i] = sums[i];
+}
+int main() { float *a, *c; cudaMalloc(&a, 4096); cudaMalloc(&c, 16384); cudaMemset(a, 0, 4096); k<<<1, 64>>>(a, c); return cudaDeviceSynchronize(); }'
+program array '__global__ void k(const float* a, float* c) {
+  float sums[256] = {};
+  for (int d = 0; d < 9; ++d) for (int i = 0; i < 16; ++i) for (int j = 0; j < 16; ++j) sums[16 * i + j] += a[16 * d + i] * a[16 * d + j];
+  for (int i = 0; i < 256; ++i) c[i] = sums[i];
+}
+int main() {}'
+for compiler in clang++ clang++-14 clang++-22; do
+    command -v "$compiler" >/dev/null || continue
+    CLANG=$compiler simrun "$scratch/rolled.cu" >/dev/null 2>"$scratch/report"
+    same "eight loads a step of one operand, two of the other, in 8 steps of 2 warps ($compiler)" 160 "$(count k 'shared load' requests)"
+    CLANG=$compiler common/simgpu/simcc --ptx "$scratch/array.cu" >"$scratch/array.ptx" 2>/dev/null
+    same "an array of 256 sums is in registers ($compiler)" 0 "$(grep -c '\.local' "$scratch/array.ptx")"
+done
 program textures 'texture<float, 1> t;
 int main() {}'
 fails "textures: one sentence" 2 'textures and surfaces are not supported' simrun "$scratch/textures.cu"

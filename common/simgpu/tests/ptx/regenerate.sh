@@ -7,7 +7,7 @@ here=common/simgpu/tests/ptx
 for clang in "$@"; do
   for name in forms merging_kernels; do
     out=$here/$name.$clang.ptx
-    CLANG=$clang common/simgpu/simcc --ptx $here/$name.cu -o "$out"
+    UNROLL=all CLANG=$clang common/simgpu/simcc --ptx $here/$name.cu -o "$out"
     # no path of the machine it ran on
     sed -i -E "s#\"(/[^\"]*/)?($here/|common/simgpu/include/)#\"\\2#; s#\"/[^\"]*/(__clang_[a-z_.]*)\"#\"/usr/lib/llvm/lib/clang/include/\\1\"#; s#[ \t]*// [^ ]*:[0-9]+:[0-9]+.*##" "$out"
   done

@@ -43,7 +43,7 @@ def compiled(source, folder):
 def measure(clang, source, args, folder):
     ptx = folder / "kernel.ptx"
     subprocess.run(["common/simgpu/simcc", "--ptx", compiled(source, folder), "-o", str(ptx)], cwd=ROOT, check=True,
-                   env={**os.environ, "CLANG": clang})
+                   env={**os.environ, "CLANG": clang, "UNROLL": "all"})
     log = subprocess.run([args.ptxas, "-v", "-arch=sm_80", str(ptx), "-o", str(folder / "cubin")],
                          capture_output=True, text=True, check=True).stderr
     truth = {m[1]: (int(m[3]), int(m[2])) for m in PTXAS.finditer(log)}

@@ -74,7 +74,7 @@ def main():
             for clang in args.clang:
                 ptx = str(folder / "kernel.ptx")
                 subprocess.run(["common/simgpu/simcc", "--ptx", compiled(source, folder), "-o", ptx], cwd=ROOT, check=True,
-                               env={**os.environ, "CLANG": clang})
+                               env={**os.environ, "CLANG": clang, "UNROLL": "all"})
                 subprocess.run([args.ptxas, "-arch=sm_80", ptx, "-o", str(folder / "cubin")], check=True)
                 sass = dict(loads_in((folder / "cubin").read_bytes()))
                 out = subprocess.run([stats, ptx], capture_output=True, text=True, check=True).stdout

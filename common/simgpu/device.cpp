@@ -15,6 +15,7 @@
 #include "common/simgpu/exec/fold.hpp"
 #include "common/simgpu/exec/launch_run.hpp"
 #include "common/simgpu/exec/program.hpp"
+#include "common/simgpu/exec/sharing.hpp"
 #include "common/simgpu/exec/workers.hpp"
 #include "common/simgpu/launch_shape.hpp"
 #include "common/simgpu/memory/global_memory.hpp"
@@ -106,8 +107,6 @@ struct Device::Impl {
   }
   void place_variables(LoadedModule& m);
   void describe(LoadedModule& m, Kernel& k) const;
-  void restore_memory();
-  void commit_memory();
 };
 
 // -------------------------------------------------------------------------------------------------
@@ -401,35 +400,6 @@ void Device::validate_launch(ModuleId module, std::string_view mangled, Dim3 gri
                                     std::to_string(k.info.param_bytes));
 }
 
-void Device::Impl::restore_memory() {
-  for (Region* a : memory.live()) {
-    auto& s = a->launch;
-    if (!s.saved) continue;
-    std::memcpy(a->data.get(), s.saved_data.get(), a->size);
-    if (s.saved_initialised != nullptr)
-      std::memcpy(a->initialised.get(), s.saved_initialised.get(), a->size);
-    s.saved_data.reset();
-    s.saved_initialised.reset();
-    s.writers.reset();
-    s.saved = false;
-    s.written = false;
-  }
-}
-
-void Device::Impl::commit_memory() {
-  for (Region* a : memory.live()) {
-    auto& s = a->launch;
-    if (s.saved) {
-      if (!a->fully_initialised)
-        a->fully_initialised = std::memchr(a->initialised.get(), 0, a->size) == nullptr;
-      s.saved_data.reset();
-      s.saved_initialised.reset();
-      s.writers.reset();
-    }
-    s.saved = s.written = s.read = s.stored = s.atomics = false;
-  }
-}
-
 namespace {
 
 RegisterEstimate register_estimate(const DeviceModel& model, const ptx::RegisterPressure& pressure,
@@ -526,25 +496,6 @@ std::uint64_t resident_blocks_for(const DeviceModel& model, const RegisterEstima
       std::max<std::uint64_t>(kLaunchBytes / bytes_per_block, 1));
 }
 
-/// Whether a launch may have used an allocation in two ways that are a race between blocks.
-bool shares_memory(memory::GlobalMemory& memory) {
-  return std::ranges::any_of(memory.live(), [](const Region* a) {
-    const auto& s = a->launch;
-    return (s.read && (s.stored || s.atomics)) || (s.stored && s.atomics);
-  });
-}
-
-/// Shadows of the allocations that a launch has written, by live index.
-std::vector<std::unique_ptr<check::ExactShadow>> exact_shadows(const exec::Program& program,
-                                                               memory::GlobalMemory& memory) {
-  std::vector<std::unique_ptr<check::ExactShadow>> shadows(memory.live().size());
-  const auto shift = static_cast<unsigned>(std::countr_zero(program.global_granule));
-  for (const Region* a : memory.live())
-    if (a->launch.stored || a->launch.atomics)
-      shadows[a->live_index] = std::make_unique<check::ExactShadow>(a->size, shift);
-  return shadows;
-}
-
 /// Of a launch that used its budget up: what else was found depends on which blocks ran.
 void keep_budget_finding(LaunchReport& report, const exec::Program& program, std::uint64_t blocks,
                          std::uint64_t budget) {
@@ -637,56 +588,50 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   const std::uint64_t bytes = block_bytes(k, threads_per_block) + shared_bytes + 1;
   unsigned hosts = host_threads_for(options, program, parallel_parts(options, cluster, grid),
                                     bytes * cluster.count);
-  auto first = std::make_unique<exec::LaunchRun>();
   std::vector<std::unique_ptr<exec::Worker>> workers;
-  auto execute = [&](exec::LaunchRun& r, unsigned threads) {
-    r.program = &program;
-    r.memory = &impl_->memory;
-    r.options = options;
-    r.resident_blocks = resident_blocks_for(impl_->model, report.registers, bytes);
-    set_up(r, report, cluster, {args.first(k.info.param_bytes), dynamic_shared_bytes, shared_bytes},
-           threads);
-    workers = exec::make_workers(r, threads);
-    exec::run_on_threads(workers);
+  const auto execute = [&](unsigned threads, bool exact) {
+    return exec::run_launch(impl_->memory, threads, workers, [&](exec::LaunchRun& r) {
+      r.program = &program;
+      r.memory = &impl_->memory;
+      r.options = options;
+      r.resident_blocks = resident_blocks_for(impl_->model, report.registers, bytes);
+      r.exact = exact;
+      set_up(r, report, cluster,
+             {args.first(k.info.param_bytes), dynamic_shared_bytes, shared_bytes}, threads);
+    });
   };
-  execute(*first, hosts);
+  auto run = execute(hosts, false);
   const bool clustered = cluster.count > 1 || program.uses_cluster;
-  if (clustered && hosts > 1 && (first->stop || first->over_budget)) {
+  if (clustered && hosts > 1 && (run->stop || run->over_budget)) {
     // What the clusters beside it had done by then is chance: once more, in order.
-    impl_->restore_memory();
-    first = std::make_unique<exec::LaunchRun>();
-    execute(*first, hosts = 1);
+    run = execute(hosts = 1, false);
   }
-  exec::LaunchRun& run = *first;
 
   // A race is only suspected so far, and a launch that stopped may have run other blocks than the
   // ones before: once more from the same memory, in order on one thread, where everything is
   // recorded exactly.
-  const bool race = options.checks.race && (run.suspicious || shares_memory(impl_->memory));
-  const bool stopped = run.stop || run.over_budget;
-  exec::LaunchRun again, *final_run = &run;
-  if (run.over_budget) {
-    impl_->restore_memory();
+  const bool race =
+      options.checks.race && (run->suspicious || exec::blocks_may_race(workers, impl_->memory));
+  const bool stopped = run->stop || run->over_budget;
+  const bool over_budget = run->over_budget;
+  if (over_budget) {
+    impl_->memory.roll_back();
   } else if (race || (stopped && hosts > 1)) {
-    again.exact = race;
-    if (race) again.global_shadows = exact_shadows(program, impl_->memory);
-    impl_->restore_memory();
-    execute(again, 1);
-    final_run = &again;
+    run = execute(1, race);
   }
 
   exec::Collected all = exec::collect(workers, program, impl_->memory.live().size(),
                                       options.count && options.sample_accesses);
   report.printf_output = std::move(all.printed);
-  report.completed = !final_run->stop && !final_run->over_budget;
-  if (run.over_budget) {  // which blocks ran is chance
+  report.completed = !run->stop && !run->over_budget;
+  if (over_budget) {  // which blocks ran is chance
     all.counters = exec::make_counters(program, impl_->memory.live().size());
     report.printf_output.clear();
   }
-  impl_->commit_memory();
-  if (options.count) exec::fold(*final_run, all.counters, report);
+  impl_->memory.commit();
+  if (options.count) exec::fold(*run, all.counters, report);
   report.findings = all.findings.report(options.max_findings_per_kind);
-  if (run.over_budget) keep_budget_finding(report, program, blocks, options.instruction_budget);
+  if (over_budget) keep_budget_finding(report, program, blocks, options.instruction_budget);
   add_register_findings(report, impl_->model, k, f, threads_per_block);
   return report;
 }

@@ -82,18 +82,19 @@ struct SharedShadow {
     return time_of(t) >= clock.seen[other_warp];
   }
 
+  /// What becomes of the tag of readers when one more reads.
+  static Tag with_reader(Tag readers, const WarpClock& clock, unsigned warp, std::uint32_t lane,
+                         std::uint32_t now) {
+    if (readers == 0 || !suspicious(readers, clock, warp, lane)) return tag(now, who(warp, lane));
+    const std::uint32_t field = readers & kWhoMask;
+    return tag(now, field >> 6 == warp && field != kManyWarps ? who(warp, kManyLanes) : kManyWarps);
+  }
+
   /// False: somebody wrote it at the same time.
   bool on_read(std::uint32_t g, const WarpClock& clock, unsigned warp, std::uint32_t lane,
                std::uint32_t now) {
     const bool fine = !suspicious(written[g], clock, warp, lane);
-    Tag& r = read[g];
-    const std::uint32_t mine = who(warp, lane);
-    if (r == 0 || !suspicious(r, clock, warp, lane))
-      r = tag(now, mine);
-    else
-      r = tag(now, (r & kWhoMask) >> 6 == warp && (r & kWhoMask) != kManyWarps
-                       ? who(warp, kManyLanes)
-                       : kManyWarps);
+    read[g] = with_reader(read[g], clock, warp, lane, now);
     return fine;
   }
   bool on_write(std::uint32_t g, const WarpClock& clock, unsigned warp, std::uint32_t lane,

@@ -357,8 +357,10 @@ bool issue_at_once(Warp& w, const Op& op, const AsyncForm& form, const Issue& is
     }
     if (odd != 0) return false;
   }
-  if (checks.race && !a->launch.read.load(std::memory_order_relaxed))
-    a->launch.read.store(true, std::memory_order_relaxed);
+  if (checks.race) {
+    if (a->launch.keeps_readers.load(std::memory_order_relaxed)) return false;
+    note_use(run, *a, AccessType::load);
+  }
   check::AsyncCopy& c = new_copy(run, w, op, group);
   c.mask = mask;
   const bool overlap = bytes == 16  ? take<16>(run, w, c, issue, *a)

@@ -642,6 +642,8 @@ void forget_times(BlockRun& run) {
     if (b.arrivals.warps != 0) b.arrivals.seen.fill(run.clocks.now());
   run.proxy.forget_times(run.clocks.now());
   std::fill(run.async.landed.begin(), run.async.landed.end(), check::Landed{});
+  for (const auto& shadow : run.worker->global_shadows)
+    if (shadow != nullptr) shadow->forget_times(check::GlobalShadow::block_mark(run.number));
   if (!run.launch->exact) return;
   if (run.exact_shared) run.exact_shared->forget_times(run.number);
   for (const auto& shadow : run.launch->global_shadows)

@@ -20,6 +20,7 @@
 #include "common/simgpu/check/clocks.hpp"
 #include "common/simgpu/check/exact_shadow.hpp"
 #include "common/simgpu/check/finding_log.hpp"
+#include "common/simgpu/check/global_shadow.hpp"
 #include "common/simgpu/check/handovers.hpp"
 #include "common/simgpu/check/shared_shadow.hpp"
 #include "common/simgpu/exec/pattern.hpp"
@@ -198,6 +199,8 @@ struct Worker {
   std::int64_t held = 0;  ///< allowance put aside to have the scheduler called soon
   PatternCache patterns;
   std::vector<MoveTally> moves;  ///< by Op::slot of cp.async and ldmatrix
+  /// Of the allocations that this worker's blocks use, by live index. Not in exact mode.
+  std::vector<std::unique_ptr<check::GlobalShadow>> global_shadows;
 };
 
 // ---- running (interpreter.cpp, blocks.cpp)

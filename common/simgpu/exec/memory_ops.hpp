@@ -98,6 +98,21 @@ void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& 
 /// Of shared memory of another block: t.peer.
 void check_peer_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
                        const Target& t, unsigned bytes, bool strong);
+/// What this host thread remembers of `a`.
+inline check::GlobalShadow& shadow_of(BlockRun& run, const memory::Allocation& a) {
+  auto& shadow = run.worker->global_shadows[a.live_index];
+  if (shadow == nullptr)
+    shadow =
+        std::make_unique<check::GlobalShadow>(a.size / run.launch->program->global_granule + 1);
+  return *shadow;
+}
+/// The first read of `a`, or the first store to it, in a launch: of both, its readers must be kept.
+void begin_use(BlockRun& run, memory::Allocation& a, AccessType type);
+inline void note_use(BlockRun& run, memory::Allocation& a, AccessType type) {
+  const memory::Allocation::LaunchState& s = a.launch;
+  if (!(type == AccessType::load ? s.read : s.stored).load(std::memory_order_relaxed)) [[unlikely]]
+    begin_use(run, a, type);
+}
 void check_global_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
                          bool strong, memory::Allocation& a, std::uint64_t offset, unsigned bytes,
                          bool rewrites = false);

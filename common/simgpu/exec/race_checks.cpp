@@ -135,6 +135,12 @@ void check_peer_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op
                   {op.pc, w.index, lane, type, MemorySpace::shared, bytes, t.offset}, *other);
 }
 
+void begin_use(BlockRun& run, memory::Allocation& a, AccessType type) {
+  memory::Allocation::LaunchState& s = a.launch;
+  (type == AccessType::load ? s.read : s.stored) = true;
+  if (s.read && s.stored && !s.keeps_readers) abort_launch(run);  // to begin once more: run_launch
+}
+
 void check_global_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
                          bool strong, memory::Allocation& a, std::uint64_t offset, unsigned bytes,
                          bool rewrites) {
@@ -142,21 +148,21 @@ void check_global_access(BlockRun& run, const Warp& w, unsigned lane, const Op& 
   memory::Allocation::LaunchState& s = a.launch;
   const auto granule = l.program->global_granule;
   if (!l.exact) {
-    if (type == AccessType::load) {
-      if (!s.read.load(std::memory_order_relaxed)) s.read.store(true, std::memory_order_relaxed);
-      return;
-    }
     if (type == AccessType::atomic) {
       if (!s.atomics.load(std::memory_order_relaxed))
         s.atomics.store(true, std::memory_order_relaxed);
       return;
     }
-    if (!s.stored.load(std::memory_order_relaxed)) s.stored.store(true, std::memory_order_relaxed);
-    const auto me =
-        static_cast<std::uint32_t>(run.number * l.threads + w.index * kLanes + lane + 1);
+    note_use(run, a, type);
+    if (type == AccessType::load && !s.keeps_readers.load(std::memory_order_relaxed)) return;
+    check::GlobalShadow& shadow = shadow_of(run, a);
+    const std::uint32_t block = check::GlobalShadow::block_mark(run.number), now = run.clocks.now();
+    const check::WarpClock& clock = run.clocks.of(w.index);
     for (std::uint64_t g = offset / granule; g <= (offset + bytes - 1) / granule; ++g) {
-      const std::uint32_t before = s.writers[g].exchange(me, std::memory_order_relaxed);
-      if (before != 0 && before != me) l.suspicious.store(true, std::memory_order_relaxed);
+      const bool fine = type == AccessType::load
+                            ? shadow.on_read(g, block, clock, w.index, lane, now)
+                            : shadow.on_write(g, block, clock, w.index, lane, now);
+      if (!fine) l.suspicious.store(true, std::memory_order_relaxed);
     }
     return;
   }

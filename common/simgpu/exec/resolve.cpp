@@ -189,10 +189,6 @@ void prepare_write(LaunchRun& launch, memory::Allocation& a) {
     s.saved_initialised = std::make_unique_for_overwrite<std::uint8_t[]>(a.size);
     std::memcpy(s.saved_initialised.get(), a.initialised.get(), a.size);
   }
-  if (launch.options.checks.race && !launch.exact) {
-    const std::uint64_t granules = a.size / launch.program->global_granule + 1;
-    s.writers.reset(new std::atomic<std::uint32_t>[granules]());
-  }
   s.written.store(true, std::memory_order_relaxed);
   s.saved.store(true, std::memory_order_release);
 }

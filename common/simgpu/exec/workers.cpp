@@ -4,6 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include "common/simgpu/exec/sharing.hpp"
+
 namespace simgpu::exec {
 
 void run_on_threads(std::vector<std::unique_ptr<Worker>>& workers) {
@@ -23,9 +25,25 @@ std::vector<std::unique_ptr<Worker>> make_workers(LaunchRun& run, unsigned threa
     w->counters = make_counters(*run.program, run.memory->live().size(),
                                 run.options.count && run.options.sample_accesses);
     w->patterns.patterns.resize(run.program->slots);
+    w->global_shadows.resize(run.memory->live().size());
     workers.push_back(std::move(w));
   }
   return workers;
+}
+
+std::unique_ptr<LaunchRun> run_launch(memory::GlobalMemory& memory, unsigned threads,
+                                      std::vector<std::unique_ptr<Worker>>& workers,
+                                      const std::function<void(LaunchRun&)>& begin) {
+  for (bool again = false;; again = true) {
+    auto run = std::make_unique<LaunchRun>();
+    begin(*run);
+    if (run->exact) run->global_shadows = exact_shadows(*run->program, memory);
+    memory.roll_back();
+    workers = make_workers(*run, threads);
+    run_on_threads(workers);
+    // An allocation was read before the first store to it: usually by the first block.
+    if (run->exact || !run->options.checks.race || !missed_readers(memory, again)) return run;
+  }
 }
 
 Collected collect(const std::vector<std::unique_ptr<Worker>>& workers, const Program& program,

@@ -1,6 +1,7 @@
 // The host threads of a launch: what they own, how they run, and what they have found together.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,12 @@ namespace simgpu::exec {
 std::vector<std::unique_ptr<Worker>> make_workers(LaunchRun& run, unsigned threads);
 /// Runs the blocks of a launch to their end, the first worker on the calling thread.
 void run_on_threads(std::vector<std::unique_ptr<Worker>>& workers);
+
+/// Runs a launch that `begin` makes of an empty one, from the memory as it was before it: once more
+/// where it comes out late that an allocation must keep its readers.
+std::unique_ptr<LaunchRun> run_launch(memory::GlobalMemory& memory, unsigned threads,
+                                      std::vector<std::unique_ptr<Worker>>& workers,
+                                      const std::function<void(LaunchRun&)>& begin);
 
 /// What all workers of a launch have found, counted and printed.
 struct Collected {

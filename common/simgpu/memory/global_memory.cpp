@@ -89,6 +89,33 @@ void GlobalMemory::mark(Allocation& a, std::uint64_t offset, std::uint64_t bytes
   a.fully_initialised = initialised && all_set(a.initialised.get(), 0, a.size);
 }
 
+void GlobalMemory::roll_back() {
+  for (Allocation* a : live_) {
+    Allocation::LaunchState& s = a->launch;
+    s.read = s.stored = s.atomics = false;
+    if (!s.saved) continue;
+    std::memcpy(a->data.get(), s.saved_data.get(), a->size);
+    if (s.saved_initialised != nullptr)
+      std::memcpy(a->initialised.get(), s.saved_initialised.get(), a->size);
+    s.saved_data.reset();
+    s.saved_initialised.reset();
+    s.saved = false;
+    s.written = false;
+  }
+}
+
+void GlobalMemory::commit() {
+  for (Allocation* a : live_) {
+    Allocation::LaunchState& s = a->launch;
+    if (s.saved) {
+      if (!a->fully_initialised) a->fully_initialised = all_set(a->initialised.get(), 0, a->size);
+      s.saved_data.reset();
+      s.saved_initialised.reset();
+    }
+    s.saved = s.written = s.read = s.stored = s.atomics = s.keeps_readers = false;
+  }
+}
+
 bool GlobalMemory::is_initialised(const Allocation& a, std::uint64_t offset, std::uint64_t bytes) {
   return a.fully_initialised || all_set(a.initialised.get(), offset, bytes);
 }

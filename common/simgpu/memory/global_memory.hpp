@@ -34,11 +34,12 @@ struct Allocation {
   /// Set while a launch runs, by any worker: decide what the launch must save and check.
   struct LaunchState {
     std::atomic<bool> read{false}, stored{false}, atomics{false}, written{false};
+    /// Who reads it is remembered, not only who writes it. (It stays so until the launch ends, also
+    /// if the launch begins once more.)
+    std::atomic<bool> keeps_readers{false};
     std::atomic<bool> saved{false};  ///< `saved_*` hold the state before the launch
     std::unique_ptr<std::byte[]> saved_data;
     std::unique_ptr<std::uint8_t[]> saved_initialised;  ///< null if it was fully initialised
-    std::unique_ptr<std::atomic<std::uint32_t>[]>
-        writers;  ///< per granule: last writing thread + 1
   };
   LaunchState launch;
 
@@ -78,6 +79,10 @@ class GlobalMemory {
   void copy(Allocation& to, std::uint64_t to_offset, const Allocation& from,
             std::uint64_t from_offset, std::uint64_t bytes);
   void mark(Allocation& a, std::uint64_t offset, std::uint64_t bytes, bool initialised);
+  /// All is as it was before the launch, which may begin once more.
+  void roll_back();
+  /// The launch has ended.
+  void commit();
   static bool is_initialised(const Allocation& a, std::uint64_t offset, std::uint64_t bytes);
 
  private:

@@ -68,6 +68,102 @@ TEST_CASE("determinism: clean kernels", "[determinism]") {
       });
 }
 
+/// Blocks of 64 threads: thread i adds what was in element (i + from) % n to its own element. The last
+/// `late` blocks alone do so, the others only read theirs. `between` stands behind the loads.
+void in_place(const std::string& name, const std::string& type, unsigned bytes, u32 from, u32 late,
+              const std::string& between, std::size_t findings) {
+  const std::string size = std::to_string(bytes), reg = bytes == 8 ? "%rd" : "%r";
+  same_for_any_threads(name,
+                       [&](const LaunchOptions& options, std::vector<int>& results) {
+                         Gpu gpu(ptx_module(R"(
+.visible .entry k(.param .u64 data, .param .u32 from, .param .u32 first, .param .u32 n)
+{
+  .reg .pred %p<2>; .reg .b32 %r<12>; .reg .b64 %rd<12>;
+  .loc 1 1 1
+  ld.param.u64 %rd1, [data]; ld.param.u32 %r1, [from]; ld.param.u32 %r2, [first];
+  ld.param.u32 %r3, [n];
+  mov.u32 %r4, %ctaid.x; mov.u32 %r5, %ntid.x; mov.u32 %r6, %tid.x;
+  mad.lo.u32 %r5, %r4, %r5, %r6;
+  add.u32 %r6, %r5, %r1; rem.u32 %r6, %r6, %r3;
+  mul.wide.u32 %rd2, %r5, )" + size + R"(; add.s64 %rd2, %rd1, %rd2;
+  mul.wide.u32 %rd3, %r6, )" + size + R"(; add.s64 %rd3, %rd1, %rd3;
+  .loc 1 2 1
+  ld.global)" + type + " " + reg +
+                                            R"(8, [%rd2];
+  .loc 1 3 1
+  ld.global)" + type + " " + reg + "9, [%rd3];\n" +
+                                            between + R"(
+  setp.lt.u32 %p1, %r4, %r2;
+  @%p1 ret;
+  add.u)" + (bytes == 8 ? "64 " : "32 ") + reg +
+                                            "8, " + reg + "8, " + reg + R"(9;
+  .loc 1 4 1
+  st.global)" + type + " [%rd2], " + reg + R"(8;
+  ld.global)" + type + " " + reg +
+                                            R"(9, [%rd2];
+  st.global)" + type + " [%rd2], " + reg + R"(9;
+  ret;
+}
+.file 1 "x.cu"
+)"));
+                         constexpr u32 n = 40 * 64;
+                         std::vector<int> values = numbers(n * bytes / 4);
+                         const DevicePtr data = gpu.upload(values, "data");
+                         const LaunchReport report = gpu.run("k", {40, 1, 1}, {64, 1, 1}, 0u,
+                                                             options, data, from, 40 - late, n);
+                         CHECK(report.findings.size() == findings);
+                         results = gpu.download<int>(data, values.size());
+                         return report;
+                       });
+}
+
+TEST_CASE("determinism: kernels that read what they write", "[determinism]") {
+  in_place("own element", ".u32", 4, 0, 40, "", 0);
+  in_place("own pair", ".u64", 8, 0, 40, "", 0);
+  in_place("own byte", ".u8", 1, 0, 40, "", 0);
+  in_place("late", ".u32", 4, 0, 3, "", 0);
+  in_place("neighbour's", ".u32", 4, 1, 40, "", 1);
+  in_place("other block's", ".u32", 4, 64, 40, "", 1);
+  in_place("other block's pair", ".u64", 8, 1920, 40, "", 1);
+  in_place("other block's byte", ".u8", 1, 640, 40, "", 1);
+  in_place("other block's, late", ".u32", 4, 64 * 39, 3, "bar.sync 0;", 1);
+}
+
+/// Each block turns its elements round, all of them read before the first is written.
+TEST_CASE("determinism: a barrier between reading and writing in place", "[determinism]") {
+  for (const bool barrier : {true, false})
+    same_for_any_threads("turn", [&](const LaunchOptions& options, std::vector<int>& results) {
+      Gpu gpu(ptx_module(std::string(R"(
+.visible .entry k(.param .u64 data)
+{
+  .reg .b32 %r<12>; .reg .b64 %rd<12>;
+  .loc 1 1 1
+  ld.param.u64 %rd1, [data];
+  mov.u32 %r4, %ctaid.x; mov.u32 %r5, %ntid.x; mov.u32 %r6, %tid.x;
+  mad.lo.u32 %r4, %r4, %r5, 0; add.u32 %r7, %r4, %r6;
+  mul.wide.u32 %rd2, %r7, 4; add.s64 %rd2, %rd1, %rd2;
+  add.u32 %r7, %r4, %r5; sub.u32 %r7, %r7, %r6; sub.u32 %r7, %r7, 1;
+  mul.wide.u32 %rd3, %r7, 4; add.s64 %rd3, %rd1, %rd3;
+  .loc 1 2 1
+  ld.global.u32 %r8, [%rd3];
+)") + (barrier ? "bar.sync 0;" : "") +
+                         R"(
+  .loc 1 4 1
+  st.global.u32 [%rd2], %r8;
+  ret;
+}
+.file 1 "x.cu"
+)"));
+      const std::vector<int> values = numbers(30 * 96);
+      const DevicePtr data = gpu.upload(values, "data");
+      const LaunchReport report = gpu.run("k", {30, 1, 1}, {96, 1, 1}, 0u, options, data);
+      CHECK(report.findings.size() == (barrier ? 0 : 1));
+      results = gpu.download<int>(data, values.size());
+      if (barrier) CHECK(results[96] == values[191]);
+      return report;
+    });
+}
+
 TEST_CASE("determinism: float atomics of many blocks", "[determinism]") {
   same_for_any_threads("float atomics", [](const LaunchOptions& options,
                                            std::vector<int>& results) {

@@ -7,6 +7,7 @@
 #include "common/catch2.hpp"
 #include "common/simgpu/check/clocks.hpp"
 #include "common/simgpu/check/exact_shadow.hpp"
+#include "common/simgpu/check/global_shadow.hpp"
 #include "common/simgpu/check/shared_shadow.hpp"
 #include "common/simgpu/count/coalescing.hpp"
 #include "common/simgpu/count/occupancy.hpp"
@@ -176,6 +177,56 @@ TEST_CASE("shared shadow: each kind of race, and none where there is none", "[en
   s.forget_times();
   clocks.barrier(3);
   CHECK(read(1, 9));
+}
+
+TEST_CASE("global shadow: between threads of a block, between blocks, between host threads",
+          "[engine]") {
+  check::BlockClocks clocks;
+  clocks.reset(2);
+  constexpr std::uint64_t kGranules = 3 * check::GlobalShadow::kChunk;
+  check::GlobalShadow s(kGranules);
+  std::uint64_t at = 0;
+  auto read = [&](std::uint32_t block, unsigned warp, unsigned lane) {
+    return s.on_read(at, block, clocks.of(warp), warp, lane, clocks.now());
+  };
+  auto write = [&](std::uint32_t block, unsigned warp, unsigned lane) {
+    return s.on_write(at, block, clocks.of(warp), warp, lane, clocks.now());
+  };
+  CHECK(read(1, 0, 3));  // a thread's own place
+  CHECK(write(1, 0, 3));
+  CHECK(read(1, 0, 3));
+  CHECK_FALSE(read(1, 0, 4));  // another lane's
+  CHECK_FALSE(read(1, 1, 3));
+  clocks.barrier(3);
+  CHECK(read(1, 1, 3));
+  CHECK_FALSE(write(1, 0, 3));
+  clocks.barrier(3);
+  CHECK(write(1, 0, 3));
+  CHECK_FALSE(read(2, 0, 3));  // another block's, whatever barriers there were
+
+  at = kGranules - 1;
+  CHECK(read(1, 0, 0));
+  CHECK(read(2, 0, 0));
+  clocks.barrier(3);
+  CHECK_FALSE(write(2, 0, 0));
+  at = check::GlobalShadow::kChunk;
+  CHECK(write(3, 0, 0));
+  s.forget_times(3);
+  CHECK(read(3, 0, 0));
+  CHECK_FALSE(write(4, 0, 0));
+
+  check::GlobalShadow reads(kGranules), writes(kGranules), others(kGranules);
+  const check::WarpClock& clock = clocks.of(0);
+  for (const std::uint64_t g : {1000, 2000})
+    reads.on_read(g, 5, clock, 0, 0, 1), writes.on_write(g + 1, 6, clock, 0, 0, 1);
+  CHECK_FALSE(check::GlobalShadow::conflict(reads, writes));
+  CHECK_FALSE(check::GlobalShadow::conflict(reads, reads));
+  others.on_write(2001, 7, clock, 0, 0, 1);
+  CHECK(check::GlobalShadow::conflict(writes, others));
+  CHECK_FALSE(check::GlobalShadow::conflict(reads, others));
+  reads.on_read(2001, 5, clock, 0, 0, 1);
+  CHECK(check::GlobalShadow::conflict(reads, others));
+  CHECK(check::GlobalShadow::conflict(others, reads));
 }
 
 TEST_CASE("exact shadow names the other party, also the earlier of two readers", "[engine]") {

@@ -113,6 +113,88 @@ SIMGPU_INLINE void store_lanes(Warp& w, const Op& op, std::byte* to, const Patte
   }
 }
 
+/// Calls f(chunk of a GlobalShadow, first granule in it, number of granules, their codes) for all
+/// words of an access whose first lane touches `word`.
+template <class F>
+SIMGPU_INLINE void each_piece(const PatternWidth& p, std::int64_t word, F f) {
+  constexpr auto kChunk = static_cast<std::int64_t>(check::GlobalShadow::kChunk);
+  for (unsigned r = 0; r < p.runs; ++r) {
+    std::int64_t g = word + p.run[r].start;
+    const std::uint8_t* code = p.code.data() + p.run[r].first;
+    for (unsigned left = p.run[r].length; left != 0;) {
+      const auto in = static_cast<unsigned>(g % kChunk);
+      const unsigned n = std::min(left, static_cast<unsigned>(kChunk) - in);
+      f(static_cast<std::size_t>(g / kChunk), in, n, code);
+      g += n;
+      code += n;
+      left -= n;
+    }
+  }
+}
+
+/// What an access of global memory by this warp writes into shadows.
+struct GlobalTags {
+  std::uint32_t block, floor, now, warp;
+  GlobalTags(const BlockRun& run, const Warp& w)
+      : block(check::GlobalShadow::block_mark(run.number)),
+        floor(run.clocks.floor() << check::kWhoBits),
+        now(run.clocks.now() << check::kWhoBits),
+        warp(w.index << 6) {}
+  /// Nonzero: a place marked so may be in use by another thread.
+  SIMGPU_INLINE std::uint32_t odd(const check::GlobalShadow::Marks& m, unsigned k,
+                                  std::uint8_t code) const {
+    const std::uint32_t other_thread =
+        static_cast<std::uint32_t>(((m.tag[k] ^ (warp | code)) & check::kWhoMask) != 0) &
+        static_cast<std::uint32_t>(m.tag[k] >= floor);
+    return static_cast<std::uint32_t>(m.block[k] != 0) &
+           (static_cast<std::uint32_t>(m.block[k] != block) | other_thread);
+  }
+};
+
+/// Of global memory whose readers are kept; false = look closer. Marks the words as read.
+SIMGPU_INLINE bool global_read_is_plain(BlockRun& run, const Warp& w, const PatternWidth& p,
+                                        check::GlobalShadow& shadow, std::int64_t word) {
+  using Shadow = check::GlobalShadow;
+  const GlobalTags mine(run, w);
+  std::uint32_t odd = 0;
+  each_piece(p, word, [&](std::size_t c, unsigned in, unsigned n, const std::uint8_t* code) {
+    if (const Shadow::Marks* m = shadow.written(c))
+      for (unsigned k = 0; k < n; ++k) odd |= mine.odd(*m, in + k, code[k]);
+  });
+  if (odd != 0) return false;
+  each_piece(p, word, [&](std::size_t c, unsigned in, unsigned n, const std::uint8_t* code) {
+    Shadow::Marks& m = shadow.make_read(c);
+    for (unsigned k = 0; k < n; ++k) {
+      const std::uint32_t by = m.block[in + k];
+      m.tag[in + k] = check::after_read(by == mine.block ? m.tag[in + k] : 0, mine.now, mine.warp,
+                                        code[k], mine.floor);
+      m.block[in + k] = by == 0 || by == mine.block ? mine.block : Shadow::kManyBlocks;
+    }
+  });
+  return true;
+}
+
+SIMGPU_INLINE bool global_write_is_plain(BlockRun& run, const Warp& w, const PatternWidth& p,
+                                         check::GlobalShadow& shadow, std::int64_t word) {
+  using Shadow = check::GlobalShadow;
+  if (p.lanes_overlap) return false;
+  const GlobalTags mine(run, w);
+  std::uint32_t odd = 0;
+  each_piece(p, word, [&](std::size_t c, unsigned in, unsigned n, const std::uint8_t* code) {
+    for (const Shadow::Marks* m : {shadow.written(c), shadow.read(c)})
+      for (unsigned k = 0; m != nullptr && k < n; ++k) odd |= mine.odd(*m, in + k, code[k]);
+  });
+  if (odd != 0) return false;
+  each_piece(p, word, [&](std::size_t c, unsigned in, unsigned n, const std::uint8_t* code) {
+    Shadow::Marks& m = shadow.make_written(c);
+    for (unsigned k = 0; k < n; ++k) {
+      m.block[in + k] = mine.block;
+      m.tag[in + k] = mine.now | mine.warp | code[k];
+    }
+  });
+  return true;
+}
+
 /// A load's race and initialisation checks; false = look closer. Marks the words as read.
 SIMGPU_INLINE bool shared_read_is_plain(BlockRun& run, const Warp& w, const PatternWidth& p,
                                         std::uint32_t word, const Checks& checks) {
@@ -209,6 +291,7 @@ void shared_access(Warp& w, const Op& op) {
 template <bool kLoad, class E, unsigned kVec>
 void global_access(Warp& w, const Op& op) {
   constexpr unsigned kBytes = sizeof(E) * kVec;
+  constexpr unsigned kIndex = kBytes == 4 ? 0 : kBytes == 8 ? 1 : 2;
   BlockRun& run = *w.run;
   LaunchRun& launch = *run.launch;
   if (launch.exact) return whole_access(w, op);
@@ -236,31 +319,24 @@ void global_access(Warp& w, const Op& op) {
         (high - low > 4096 || std::memchr(a->initialised.get() + low, 0,
                                           static_cast<std::size_t>(high - low)) != nullptr))
       return whole_access(w, op);
-    if (checks.race && !state.read.load(std::memory_order_relaxed))
-      state.read.store(true, std::memory_order_relaxed);
+    if (checks.race) {
+      note_use(run, *a, AccessType::load);
+      if (state.keeps_readers.load(std::memory_order_relaxed) &&
+          (launch.program->global_granule != 4 ||
+           !global_read_is_plain(run, w, p->of(kIndex), shadow_of(run, *a),
+                                 static_cast<std::int64_t>(at >> 2))))
+        return whole_access(w, op);
+    }
     load_lanes<E, kVec>(w, op, a->data.get() + at, *p);
   } else {
     if (a->read_only) return whole_access(w, op);
     if (!state.saved.load(std::memory_order_acquire)) prepare_write(launch, *a);
     if (checks.race) {
-      if (launch.program->global_granule != 4) return whole_access(w, op);
-      if (!state.stored.load(std::memory_order_relaxed))
-        state.stored.store(true, std::memory_order_relaxed);
-      const auto first =
-          static_cast<std::uint32_t>(run.number * launch.threads + w.index * kLanes + 1);
-      std::atomic<std::uint32_t>* writers = state.writers.get();
-      bool clash = false;
-      for (std::uint32_t left = w.mask; left != 0; left &= left - 1) {
-        const auto i = static_cast<unsigned>(std::countr_zero(left));
-        const std::uint32_t me = first + i;
-        for (unsigned k = 0; k < kBytes / 4; ++k) {
-          const std::uint32_t before =
-              writers[(static_cast<std::int64_t>(at) + p->rel[i]) / 4 + k].exchange(
-                  me, std::memory_order_relaxed);
-          clash |= before != 0 && before != me;
-        }
-      }
-      if (clash) launch.suspicious.store(true, std::memory_order_relaxed);
+      note_use(run, *a, AccessType::store);
+      if (launch.program->global_granule != 4 ||
+          !global_write_is_plain(run, w, p->of(kIndex), shadow_of(run, *a),
+                                 static_cast<std::int64_t>(at >> 2)))
+        return whole_access(w, op);
     }
     if (!a->fully_initialised)
       for (std::uint32_t left = w.mask; left != 0; left &= left - 1) {
@@ -277,7 +353,7 @@ void global_access(Warp& w, const Op& op) {
       ++s.pending;
     else
       begin_global(run, op, *p, *a, key);
-    const unsigned sectors = p->sectors(kBytes == 4 ? 0 : kBytes == 8 ? 1 : 2, at);
+    const unsigned sectors = p->sectors(kIndex, at);
     s.pending_sectors += sectors;
     if (sectors > s.sample_above) [[unlikely]]
       sample_global_pattern(run, op, *p, address, sectors);

@@ -59,11 +59,26 @@ struct SharedShadow {
   std::vector<Tag> written, read;  ///< by granule; 0 = never
   unsigned shift = 2;              ///< log2 of the granule's bytes
 
+  /// The same of 64 granules at once, as far as plain accesses go: what an asynchronous copy or
+  /// another block of a cluster writes is not here.
+  struct Summary {
+    std::uint64_t written = 0;  ///< bits
+    Tag latest = 0;             ///< a time not before that of the last write
+    Tag reads_after = 0;  ///< reads after this time stand in a list (ReadLog) instead of `read`
+  };
+  std::vector<Summary> summaries;
+  void summarise_write(std::uint32_t g, std::uint32_t now) {
+    Summary& s = summaries[g / 64];
+    s.written |= std::uint64_t{1} << (g % 64);
+    s.latest = tag(now, 0);
+  }
+
   void reset(std::uint32_t bytes, unsigned granule_shift) {
     shift = granule_shift;
     const std::size_t n = (bytes >> shift) + 64;  // vector loops may look a little beyond
     written.assign(n, 0);
     read.assign(n, 0);
+    summaries.assign(n / 64 + 2, {});
   }
 
   /// Might the access of `t` be unordered with one of lane `lane` of `warp` now? Exact but for tags
@@ -104,6 +119,7 @@ struct SharedShadow {
     const bool fine = (both_atomic || !suspicious(written[g], clock, warp, lane)) &&
                       !suspicious(read[g], clock, warp, lane);
     written[g] = tag(now, who(warp, atomic ? kAtomicLane : lane));
+    summarise_write(g, now);
     return fine;
   }
   /// See BlockClocks.
@@ -111,6 +127,7 @@ struct SharedShadow {
     for (Tag& t : written)
       if (t != 0 && !is_pending(t)) t = tag(1, t & kWhoMask);
     for (Tag& t : read) t = 0;
+    for (Summary& s : summaries) s.latest = s.latest != 0 ? tag(1, 0) : 0, s.reads_after = 0;
   }
 };
 

@@ -553,6 +553,19 @@ void start_block(BlockRun& run) {
     run.shadow.reset(l.shared_bytes, shift);
     if (l.exact) run.exact_shared.emplace(l.shared_bytes, shift);
   }
+  const Checks& checks = l.options.checks;
+  run.mode = {.quick = !l.exact,
+              .checked = checks.race || checks.init,
+              .race = checks.race,
+              .init = checks.init,
+              .logs_reads = checks.race && run.shadow.shift == 2 && !l.program->uses_proxy &&
+                            l.program->async_forms.empty() && !l.program->uses_cluster &&
+                            l.cluster_blocks == 1,
+              .shared_words = run.shadow.shift == 2,
+              .global_words = l.program->global_granule == 4,
+              .count = l.options.count};
+  run.sites = run.worker->counters.sites.data();
+  run.reads.clear();
   const bool proxy = l.program->uses_proxy;
   if (!l.program->async_forms.empty() || proxy)
     run.async.reset(
@@ -617,7 +630,10 @@ bool run_block(BlockRun& run) {
     run.moved |= moved;
     if (!moved && run.cluster != nullptr) return false;
     if (moved || (run.proxy.used && time_out_at_mbarriers(run, waiting))) continue;
-    if (waiting) return false;
+    if (waiting) {
+      settle_reads(run);  // another block may come to change the patterns
+      return false;
+    }
     report_deadlock(*run.worker);
     abort_launch(run);
   }
@@ -635,6 +651,7 @@ void abort_launch(BlockRun& run) {
 }
 
 void forget_times(BlockRun& run) {
+  run.reads.clear();
   run.clocks.forget_times();
   run.shadow.forget_times();
   run.handovers.reset();

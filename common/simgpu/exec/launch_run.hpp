@@ -140,15 +140,28 @@ struct ClusterRun {
   std::map<std::pair<std::uint32_t, char>, Leading> leading;
 };
 
+/// What the quick path of loads and stores asks of its launch each time.
+struct AccessMode {
+  bool quick = false;    ///< there is such a path: not in exact mode
+  bool checked = false;  ///< for races or initialisation
+  bool race = false, init = false;
+  bool logs_reads = false;  ///< nothing but accesses of the block's own threads reaches the shadow
+  bool shared_words = false, global_words = false;  ///< granules of 4 bytes
+  bool count = false;
+};
+
 struct BlockRun {
   LaunchRun* launch = nullptr;
   Worker* worker = nullptr;
-  std::uint64_t number = 0;  ///< linear
+  AccessMode mode;
+  SiteCount* sites = nullptr;  ///< of the worker's counters
+  std::uint64_t number = 0;    ///< linear
   Dim3 index{0, 0, 0};
   std::vector<Warp> warps;
   std::vector<std::byte> registers;  ///< first frames of all warps
   std::vector<std::byte> shared;
   check::SharedShadow shadow;
+  ReadLog reads;
   check::AsyncShadow async;
   check::AsyncProxy proxy;
   std::optional<check::ExactShadow> exact_shared;

@@ -62,6 +62,7 @@ bool read_plain_rows(Warp& w, const Op& op, const std::uint64_t (&address)[kLane
     }
     if (odd != 0) return false;
   }
+  if (!run.reads.empty()) settle_reads(run);
   const std::uint32_t now = run.clocks.now() << check::kWhoBits, warp = w.index << 6;
   for (unsigned i = 0; i < rows; ++i) {
     const std::uint64_t in = address[i] - run.shared_start;

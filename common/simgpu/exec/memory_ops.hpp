@@ -91,6 +91,10 @@ void report_pending_conflict(BlockRun& run, const Warp& w, unsigned lane, const 
 /// A `.sync.aligned` instruction must be executed by all 32 lanes: else a finding.
 void check_whole_warp(Warp& w, const Op& op, const char* what);
 
+/// What the block's ReadLog holds goes to its shadow. To be called before anything looks there at who
+/// has read, and while its patterns are still there.
+void settle_reads(BlockRun& run);
+
 /// Race checks of one lane; `offset` is into the space or allocation. `rewrites`: see AccessRecord.
 void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
                          std::uint64_t offset, unsigned bytes, bool strong = false,

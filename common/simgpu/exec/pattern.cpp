@@ -38,10 +38,28 @@ bool Pattern::learn(const std::uint64_t* address, std::uint32_t active, std::uin
           : by8  ? Shape::unit8
           : by16 ? Shape::unit16
                  : Shape::other;
-  for (PatternWidth& w : width) w.known = false;
+  if (shape == Shape::other && active == kFullMask && find_octets()) shape = Shape::octets;
+  logged = false;
+  for (PatternWidth& w : width) w.known = false, w.window = 0;
   sector_count_ = {};
   mask = active;
   number = new_number;
+  return true;
+}
+
+bool Pattern::find_octets() {
+  if ((bits & 3) != 0) return false;
+  octets.touched.fill(0);
+  for (unsigned k = 0; k < octets.start.size(); ++k) {
+    const auto first = rel.begin() + 8 * k;
+    octets.start[k] = *std::min_element(first, first + 8);
+    for (unsigned i = 8 * k; i < 8 * k + 8; ++i) {
+      const std::int64_t word = (std::int64_t{rel[i]} - octets.start[k]) / 4;
+      if (word >= 8) return false;
+      octets.word[i] = static_cast<std::int32_t>(word);
+      octets.touched[8 * k + static_cast<unsigned>(word)] = -1;
+    }
+  }
   return true;
 }
 
@@ -81,6 +99,10 @@ void Pattern::work_out(unsigned index) {
     w.code[codes++] = code;
     k = next;
   }
+  w.window = 0;
+  w.least = touches[0].word;
+  if (std::int64_t{touches[n - 1].word} - w.least < 64)
+    for (unsigned k = 0; k < n; ++k) w.window |= std::uint64_t{1} << (touches[k].word - w.least);
   w.known = true;
 }
 
@@ -117,6 +139,22 @@ std::uint8_t Pattern::count_sectors(unsigned index, std::uint64_t base) const {
   std::uint64_t address[kLanes];
   addresses_of(*this, base, address);
   return static_cast<std::uint8_t>(count::sectors(address, mask, 4u << index));
+}
+
+void settle_reads(BlockRun& run) {
+  const std::uint32_t floor = run.reads.floor();
+  // After a barrier of the whole block they are forgotten.
+  if (floor == run.clocks.floor() << check::kWhoBits)
+    for (const ReadLog::Entry& e : run.reads.entries()) {
+      const std::uint32_t warp = e.tag & check::kWhoMask, now = e.tag - warp;
+      for (unsigned r = 0; r < e.width->runs; ++r) {
+        check::Tag* t = run.shadow.read.data() + std::int64_t{e.word} + e.width->run[r].start;
+        const std::uint8_t* code = e.width->code.data() + e.width->run[r].first;
+        const unsigned n = e.width->run[r].length;
+        for (unsigned k = 0; k < n; ++k) t[k] = check::after_read(t[k], now, warp, code[k], floor);
+      }
+    }
+  run.reads.clear();
 }
 
 void settle(Counters& counters, SiteCount& s, AccessType type) {

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "common/simgpu/exec/op.hpp"
@@ -17,10 +18,13 @@ namespace simgpu::exec {
 
 /// What a pattern means for accesses of one width (4, 8 or 16 bytes a lane).
 struct PatternWidth {
+  /// Touched 4-byte words, as bits from the least one on; 0 = not known, or they span more than 64.
+  std::uint64_t window = 0;
+  std::int32_t least = 0;  ///< word, relative to the first lane's
   bool known = false;
   bool lanes_overlap = false;  ///< two lanes touch one word
   std::uint8_t runs = 0;
-  /// Touched 4-byte words as runs of neighbours, relative to the first lane's word.
+  /// Touched words as runs of neighbours, relative to the first lane's word.
   struct Run {
     std::int32_t start;
     std::uint16_t length, first;  ///< words, and where its codes start
@@ -29,7 +33,15 @@ struct PatternWidth {
   std::array<std::uint8_t, 128> code;  ///< per touched word: the lane, or check::kManyLanes
 };
 
-enum class Shape : std::uint8_t { other, broadcast, unit4, unit8, unit16 };
+/// octets: each eight lanes, 0 to 7 and so on, read from eight neighbouring words.
+enum class Shape : std::uint8_t { other, broadcast, unit4, unit8, unit16, octets };
+
+/// For Shape::octets: how to load eight lanes at once.
+struct Octets {
+  std::array<std::int32_t, 4> start{};                     ///< the least rel of the eight lanes
+  alignas(32) std::array<std::int32_t, kLanes> touched{};  ///< by word: -1 = by some lane
+  alignas(32) std::array<std::int32_t, kLanes> word{};     ///< by lane: which of the eight
+};
 
 struct Pattern {
   alignas(64) std::array<std::int32_t, kLanes> rel{};  ///< address minus the first active lane's; 0
@@ -39,6 +51,8 @@ struct Pattern {
   std::int32_t low = 0, high = 0;                      ///< least and greatest rel
   std::uint32_t bits = 0;                              ///< all rel or-ed: for alignment
   Shape shape = Shape::other;
+  bool logged = false;  ///< a ReadLog refers to it
+  Octets octets;
   std::array<PatternWidth, 3> width;  ///< log2(bytes) - 2
 
   const PatternWidth& of(unsigned index) {
@@ -56,10 +70,41 @@ struct Pattern {
 
  private:
   void work_out(unsigned index);
+  bool find_octets();
   std::uint8_t count_sectors(unsigned index, std::uint64_t base) const;
 
   std::array<std::array<std::uint8_t, 8>, 3>
       sector_count_{};  ///< by base modulo 32; 0 = not counted yet
+};
+
+/// Reads of a block's shared memory that are not in its shadow yet: what they leave there matters only
+/// if somebody writes before the next barrier of the whole block.
+class ReadLog {
+ public:
+  struct Entry {
+    const PatternWidth* width;
+    std::uint32_t word;  ///< of the first lane
+    std::uint32_t tag;   ///< but for the lane
+  };
+  static constexpr std::size_t kMost = 1024;
+
+  bool empty() const { return count_ == 0; }
+  bool full() const { return count_ == kMost; }
+  /// `floor`: reads before it are forgotten.
+  void add(Pattern& p, const Entry& e, std::uint32_t floor) {
+    if (floor != floor_) count_ = 0;
+    floor_ = floor;
+    p.logged = true;
+    entries_[count_++] = e;
+  }
+  void clear() { count_ = 0; }
+  std::span<const Entry> entries() const { return std::span(entries_).first(count_); }
+  std::uint32_t floor() const { return floor_; }
+
+ private:
+  std::size_t count_ = 0;
+  std::uint32_t floor_ = 0;
+  std::vector<Entry> entries_ = std::vector<Entry>(kMost);
 };
 
 struct PatternCache {

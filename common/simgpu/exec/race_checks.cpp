@@ -93,6 +93,7 @@ void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& 
   const std::uint32_t now = run.clocks.now();
   if (type != AccessType::load && run.proxy.names_readers)
     overwrites_async_read(run, w, lane, op.pc, static_cast<std::uint32_t>(in), bytes);
+  if (!run.reads.empty()) settle_reads(run);
   for (std::uint32_t g = first; g <= last; ++g) {
     if (type != AccessType::load && check::is_by_engine(run.shadow.written[g]) &&
         check::SharedShadow::suspicious(run.shadow.written[g], clock, w.index, lane)) {

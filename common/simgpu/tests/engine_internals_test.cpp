@@ -399,6 +399,7 @@ TEST_CASE("a pattern knows its shape, its bounds and which lane touches which wo
   CHECK(p.of(0).code[31] == 31);
   CHECK_FALSE(p.of(0).lanes_overlap);
   CHECK(p.of(2).lanes_overlap);  // 16 bytes each, 4 apart
+  CHECK(p.of(0).window == 0xffffffffu);
   CHECK(p.sectors(0, 0) == 4);
   CHECK(p.sectors(0, 4) == 5);
   for (unsigned i = 0; i < 32; ++i) a[i] = 0x5000 - 8 * (i % 4);
@@ -409,8 +410,30 @@ TEST_CASE("a pattern knows its shape, its bounds and which lane touches which wo
   CHECK(p.of(1).runs == 1);
   CHECK(p.of(1).run[0].start == -6);
   CHECK(p.of(1).code[0] == 7);
+  CHECK(p.of(0).window == 0b1010101u);
+  CHECK(p.of(0).least == -6);
   a[5] = a[4] + (std::uint64_t{1} << 33);
   CHECK_FALSE(p.learn(a, 0xf0u, 3));
+
+  // Two rows of a block of 16 x 16 threads: one word each, then sixteen words twice.
+  for (unsigned i = 0; i < 32; ++i) a[i] = 0x5000 + 256 * (i / 16);
+  REQUIRE(p.learn(a, ~0u, 4));
+  CHECK(p.shape == exec::Shape::octets);
+  CHECK(p.octets.start == std::array<std::int32_t, 4>{0, 0, 256, 256});
+  CHECK(p.octets.touched[0] == -1);
+  CHECK(p.octets.touched[1] == 0);
+  CHECK(p.octets.word[31] == 0);
+  CHECK(p.of(0).window == 0);  // 65 words
+  for (unsigned i = 0; i < 32; ++i) a[i] = 0x5000 + 4 * (15 - i % 16);
+  REQUIRE(p.learn(a, ~0u, 5));
+  CHECK(p.shape == exec::Shape::octets);
+  CHECK(p.octets.start == std::array<std::int32_t, 4>{-28, -60, -28, -60});
+  CHECK(p.octets.word[0] == 7);
+  CHECK(p.octets.word[15] == 0);
+  CHECK(p.of(0).window == 0xffffu);
+  a[8] = 0x5000 + 4 * 16;
+  REQUIRE(p.learn(a, ~0u, 6));
+  CHECK(p.shape == exec::Shape::other);
 }
 
 TEST_CASE("occupancy follows the calculator's rules", "[engine]") {

@@ -2,6 +2,7 @@
 // what goes well: addresses that repeat their pattern, in bounds, initialised, not in a race.
 // Anything else takes the complete path, lane by lane (memory_ops.cpp), before anything has been
 // changed.
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdint>
@@ -18,77 +19,173 @@ namespace {
 /// Op::z: the register was looked at by an earlier access of this block
 constexpr std::uint8_t kFollows = 2;
 
-/// Compares the addresses with the slot's pattern; learns the new one if they differ.
-SIMGPU_INLINE void look_at_addresses(Warp& w, const Op& op, Warp::Base& base) {
-  const std::uint64_t* address = lanes<std::uint64_t>(w, op.a);
-  PatternCache& cache = w.run->worker->patterns;
-  Pattern& p = cache.patterns[op.slot];
-  const std::uint32_t mask = w.mask;
-  const std::uint64_t first = address[std::countr_zero(mask)];
-  base.address = first;
-  base.pattern = &p;
-  if (p.mask == mask) {
-    std::uint64_t differs = 0;
-    const std::int32_t* rel = p.rel.data();
-    if (mask == kFullMask) {
-      for (unsigned i = 0; i < kLanes; ++i)
-        differs |= (address[i] - first) ^ static_cast<std::uint64_t>(std::int64_t{rel[i]});
-    } else {
-      for (unsigned i = 0; i < kLanes; ++i)
-        differs |= ((address[i] - first) ^ static_cast<std::uint64_t>(std::int64_t{rel[i]})) &
-                   (std::uint64_t{0} - ((mask >> i) & 1u));
-    }
-    if (differs == 0) return;
-  }
-  if (!p.learn(address, mask, ++cache.last_number)) base.pattern = nullptr;
-}
-
+// What is rare stands in functions of its own, so that the rest needs few registers.
 [[gnu::noinline]] void whole_access(Warp& w, const Op& op) {
   op_memory(w, op);
 }
 
-template <class E, unsigned kVec>
-SIMGPU_INLINE void load_lanes(Warp& w, const Op& op, const std::byte* from, const Pattern& p) {
-  const std::int32_t* rel = p.rel.data();
-  if (w.mask == kFullMask) {
-    if constexpr (kVec == 1) {
-      E* d = lanes<E>(w, op.dst);
-      if (p.shape == (sizeof(E) == 4 ? Shape::unit4 : Shape::unit8)) {
-        std::memcpy(d, from, kLanes * sizeof(E));
-        return;
-      }
-      if (p.shape == Shape::broadcast) {
-        E v;
-        std::memcpy(&v, from, sizeof v);
-        SIMGPU_LANE_LOOP d[i] = v;
-        return;
-      }
-      SIMGPU_LANE_LOOP std::memcpy(d + i, from + rel[i], sizeof(E));
-    } else {
-      E* d[kVec];
-      for (unsigned k = 0; k < kVec; ++k) d[k] = lanes<E>(w, op.list[k]);
-      if (p.shape == Shape::broadcast) {
-        for (unsigned k = 0; k < kVec; ++k) {
-          E v;
-          std::memcpy(&v, from + k * sizeof(E), sizeof v);
-          E* to = d[k];
-          SIMGPU_LANE_LOOP to[i] = v;
-        }
-        return;
-      }
-      for (unsigned i = 0; i < kLanes; ++i) {
-        E v[kVec];
-        std::memcpy(v, from + rel[i], sizeof v);
-        for (unsigned k = 0; k < kVec; ++k) d[k][i] = v[k];
-      }
-    }
-    return;
+[[gnu::noinline]] void learn_addresses(Warp& w, const Op& op, Warp::Base& base) {
+  const std::uint64_t* address = lanes<std::uint64_t>(w, op.a);
+  PatternCache& cache = w.run->worker->patterns;
+  Pattern& p = cache.patterns[op.slot];
+  if (p.mask == w.mask) {  // of lanes that are not here, anything may be in the register
+    std::uint64_t differs = 0;
+    for (unsigned i = 0; i < kLanes; ++i)
+      differs |=
+          ((address[i] - base.address) ^ static_cast<std::uint64_t>(std::int64_t{p.rel[i]})) &
+          (std::uint64_t{0} - ((w.mask >> i) & 1u));
+    if (differs == 0) return;
   }
+  if (p.logged) settle_reads(*w.run);
+  if (!p.learn(address, w.mask, ++cache.last_number)) base.pattern = nullptr;
+}
+
+/// Compares the addresses with the slot's pattern; learns the new one if they differ.
+SIMGPU_INLINE void look_at_addresses(Warp& w, const Op& op, Warp::Base& base) {
+  const std::uint64_t* address = lanes<std::uint64_t>(w, op.a);
+  Pattern& p = w.run->worker->patterns.patterns[op.slot];
+  const std::uint64_t first = address[std::countr_zero(w.mask)];
+  base.address = first;
+  base.pattern = &p;
+  if ((p.mask & w.mask) == kFullMask) {
+    std::uint64_t differs = 0;
+    const std::int32_t* rel = p.rel.data();
+    for (unsigned i = 0; i < kLanes; ++i)
+      differs |= (address[i] - first) ^ static_cast<std::uint64_t>(std::int64_t{rel[i]});
+    if (differs == 0) [[likely]]
+      return;
+  }
+  learn_addresses(w, op, base);
+}
+
+#if defined(__AVX2__)
+SIMGPU_INLINE __m256i& eight_lanes(std::uint32_t* lanes) {
+  return *reinterpret_cast<__m256i*>(lanes);
+}
+
+/// One word for each lane, eight lanes at once. In global memory no word is read that no lane reads:
+/// another host thread may be writing it. (A block's shared memory has as much room behind it.)
+template <bool kShared>
+SIMGPU_INLINE void load_octets(std::uint32_t* to, const std::byte* from, const Octets& o) {
+  for (unsigned k = 0; k < 4; ++k) {
+    const auto* at = reinterpret_cast<const __m256i*>(from + o.start[k]);
+    const __m256i touched = _mm256_load_si256(reinterpret_cast<const __m256i*>(&o.touched[8 * k])),
+                  word = _mm256_load_si256(reinterpret_cast<const __m256i*>(&o.word[8 * k]));
+    const __m256i words = kShared
+                              ? _mm256_loadu_si256(at)
+                              : _mm256_maskload_epi32(reinterpret_cast<const int*>(at), touched);
+    eight_lanes(to + 8 * k) = _mm256_permutevar8x32_epi32(words, word);
+  }
+}
+
+SIMGPU_INLINE __m128i load16(const std::byte* from) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+}
+SIMGPU_INLINE void store16(std::byte* to, __m128i v) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), v);
+}
+/// Vectors of four words by lane <-> four registers by lane, of eight lanes: those of v[j] are lanes
+/// j and j + 4.
+SIMGPU_INLINE void exchange(__m256i (&v)[4]) {
+  const __m256i a = _mm256_unpacklo_epi32(v[0], v[1]), b = _mm256_unpackhi_epi32(v[0], v[1]),
+                c = _mm256_unpacklo_epi32(v[2], v[3]), d = _mm256_unpackhi_epi32(v[2], v[3]);
+  v[0] = _mm256_unpacklo_epi64(a, c);
+  v[1] = _mm256_unpackhi_epi64(a, c);
+  v[2] = _mm256_unpacklo_epi64(b, d);
+  v[3] = _mm256_unpackhi_epi64(b, d);
+}
+
+/// Two or four words for each lane.
+template <unsigned kVec>
+SIMGPU_INLINE void load_vectors(std::uint32_t* const (&to)[kVec], const std::byte* from,
+                                const std::int32_t* rel) {
+  for (unsigned i = 0; i < kLanes; i += 8) {
+    const auto at = [=](unsigned lane) SIMGPU_LAMBDA { return from + rel[i + lane]; };
+    if constexpr (kVec == 4) {
+      __m256i v[4];
+      for (unsigned j = 0; j < 4; ++j) v[j] = _mm256_set_m128i(load16(at(j + 4)), load16(at(j)));
+      exchange(v);
+      for (unsigned k = 0; k < 4; ++k) eight_lanes(to[k] + i) = v[k];
+    } else {
+      const auto pair = [&](unsigned lane) SIMGPU_LAMBDA {
+        const __m128d low = _mm_load_sd(reinterpret_cast<const double*>(at(lane)));
+        return _mm_castpd_ps(_mm_loadh_pd(low, reinterpret_cast<const double*>(at(lane + 1))));
+      };
+      const __m256 a = _mm256_set_m128(pair(4), pair(0)), b = _mm256_set_m128(pair(6), pair(2));
+      eight_lanes(to[0] + i) = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88));
+      eight_lanes(to[1] + i) = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd));
+    }
+  }
+}
+
+/// Four words from each lane, in order of lanes.
+SIMGPU_INLINE void store_vectors(std::byte* to, const std::uint32_t* const (&from)[4],
+                                 const std::int32_t* rel) {
+  for (unsigned i = 0; i < kLanes; i += 8) {
+    __m256i v[4];
+    for (unsigned k = 0; k < 4; ++k)
+      v[k] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from[k] + i));
+    exchange(v);
+    for (unsigned j = 0; j < 4; ++j) store16(to + rel[i + j], _mm256_castsi256_si128(v[j]));
+    for (unsigned j = 0; j < 4; ++j)
+      store16(to + rel[i + j + 4], _mm256_extracti128_si256(v[j], 1));
+  }
+}
+#endif
+
+template <class E, unsigned kVec>
+[[gnu::noinline]] void load_lane_by_lane(Warp& w, const Op& op, const std::byte* from,
+                                         const std::int32_t* rel) {
   for (unsigned k = 0; k < kVec; ++k) {
     E* d = lanes<E>(w, kVec == 1 ? op.dst : op.list[k]);
     for (std::uint32_t left = w.mask; left != 0; left &= left - 1) {
       const auto i = static_cast<unsigned>(std::countr_zero(left));
       std::memcpy(d + i, from + rel[i] + k * sizeof(E), sizeof(E));
+    }
+  }
+}
+
+template <class E, unsigned kVec, bool kShared>
+SIMGPU_INLINE void load_lanes(Warp& w, const Op& op, const std::byte* from, const Pattern& p) {
+  const std::int32_t* rel = p.rel.data();
+  if (w.mask != kFullMask) [[unlikely]]
+    return load_lane_by_lane<E, kVec>(w, op, from, rel);
+  if constexpr (kVec == 1) {
+    E* d = lanes<E>(w, op.dst);
+#if defined(__AVX2__)
+    if constexpr (sizeof(E) == 4)
+      if (p.shape == Shape::octets) return load_octets<kShared>(d, from, p.octets);
+#endif
+    if (p.shape == (sizeof(E) == 4 ? Shape::unit4 : Shape::unit8)) {
+      std::memcpy(d, from, kLanes * sizeof(E));
+      return;
+    }
+    if (p.shape == Shape::broadcast) {
+      E v;
+      std::memcpy(&v, from, sizeof v);
+      SIMGPU_LANE_LOOP d[i] = v;
+      return;
+    }
+    load_lane_by_lane<E, kVec>(w, op, from, rel);
+  } else {
+    E* d[kVec];
+    for (unsigned k = 0; k < kVec; ++k) d[k] = lanes<E>(w, op.list[k]);
+    if (p.shape == Shape::broadcast) {
+      for (unsigned k = 0; k < kVec; ++k) {
+        E v;
+        std::memcpy(&v, from + k * sizeof(E), sizeof v);
+        E* to = d[k];
+        SIMGPU_LANE_LOOP to[i] = v;
+      }
+      return;
+    }
+#if defined(__AVX2__)
+    if constexpr (sizeof(E) == 4) return load_vectors<kVec>(d, from, rel);
+#endif
+    for (unsigned i = 0; i < kLanes; ++i) {
+      E v[kVec];
+      std::memcpy(v, from + rel[i], sizeof v);
+      for (unsigned k = 0; k < kVec; ++k) d[k][i] = v[k];
     }
   }
 }
@@ -106,6 +203,10 @@ SIMGPU_INLINE void store_lanes(Warp& w, const Op& op, std::byte* to, const Patte
   }
   const E* s[kVec];
   for (unsigned k = 0; k < kVec; ++k) s[k] = lanes<E>(w, op.list[k]);
+#if defined(__AVX2__)
+  if constexpr (sizeof(E) == 4 && kVec == 4)
+    if (w.mask == kFullMask) return store_vectors(to, s, rel);
+#endif
   for (std::uint32_t left = w.mask; left != 0; left &= left - 1) {
     const auto i = static_cast<unsigned>(std::countr_zero(left));
     for (unsigned k = 0; k < kVec; ++k)
@@ -195,9 +296,31 @@ SIMGPU_INLINE bool global_write_is_plain(BlockRun& run, const Warp& w, const Pat
   return true;
 }
 
+/// Whether all words of an access were written before the last barrier of the whole block, by the
+/// summaries of up to 64 words at once; the reader is put down in the block's ReadLog.
+SIMGPU_INLINE bool shared_read_is_quick(BlockRun& run, const Warp& w, Pattern& p,
+                                        const PatternWidth& width, std::uint64_t at) {
+  if (!run.mode.logs_reads || width.window == 0 || run.reads.full()) return false;
+  const std::uint32_t floor = run.clocks.floor() << check::kWhoBits;
+  const std::uint64_t low = (at >> 2) + static_cast<std::uint64_t>(std::int64_t{width.least});
+  const unsigned shift = low % 64;
+  check::SharedShadow::Summary* s = run.shadow.summaries.data() + low / 64;
+  const std::uint64_t here = width.window << shift, next = width.window >> 1 >> (63 - shift);
+  if (((here & ~s[0].written) | (next & ~s[1].written)) != 0 || s[0].latest >= floor ||
+      (next != 0 && s[1].latest >= floor))
+    return false;
+  run.reads.add(p,
+                {&width, static_cast<std::uint32_t>(at >> 2),
+                 (run.clocks.now() << check::kWhoBits) | (w.index << 6)},
+                floor);
+  s[0].reads_after = floor;
+  if (next != 0) s[1].reads_after = floor;
+  return true;
+}
+
 /// A load's race and initialisation checks; false = look closer. Marks the words as read.
 SIMGPU_INLINE bool shared_read_is_plain(BlockRun& run, const Warp& w, const PatternWidth& p,
-                                        std::uint32_t word, const Checks& checks) {
+                                        std::uint32_t word) {
   const std::uint32_t floor = run.clocks.floor() << check::kWhoBits;
   const check::Tag* written = run.shadow.written.data();
   // Written in this interval by anybody (even by this warp), or never.
@@ -209,7 +332,8 @@ SIMGPU_INLINE bool shared_read_is_plain(BlockRun& run, const Warp& w, const Patt
       odd |= static_cast<std::uint32_t>(t[k] >= floor) | static_cast<std::uint32_t>(t[k] == 0);
   }
   if (odd != 0) return false;
-  if (!checks.race) return true;
+  if (!run.mode.race) return true;
+  if (!run.reads.empty()) settle_reads(run);
   const std::uint32_t now = run.clocks.now() << check::kWhoBits;
   const std::uint32_t warp = w.index << 6;
   for (unsigned r = 0; r < p.runs; ++r) {
@@ -225,6 +349,15 @@ SIMGPU_INLINE bool shared_write_is_plain(BlockRun& run, const Warp& w, const Pat
                                          std::uint32_t word) {
   if (p.lanes_overlap) return false;
   const std::uint32_t floor = run.clocks.floor() << check::kWhoBits;
+  const PatternWidth::Run& last = p.run[p.runs - 1u];
+  check::SharedShadow::Summary* const summary =
+      run.shadow.summaries.data() + (static_cast<std::int64_t>(word) + p.run[0].start) / 64;
+  const check::SharedShadow::Summary* const end =
+      run.shadow.summaries.data() +
+      (static_cast<std::int64_t>(word) + last.start + last.length - 1) / 64 + 1;
+  if (!run.reads.empty() && std::any_of(static_cast<const check::SharedShadow::Summary*>(summary),
+                                        end, [=](const auto& s) { return s.reads_after == floor; }))
+    settle_reads(run);
   std::uint32_t odd = 0;
   for (unsigned r = 0; r < p.runs; ++r) {
     const std::int64_t start = static_cast<std::int64_t>(word) + p.run[r].start;
@@ -242,7 +375,43 @@ SIMGPU_INLINE bool shared_write_is_plain(BlockRun& run, const Warp& w, const Pat
     const unsigned n = p.run[r].length;
     for (unsigned k = 0; k < n; ++k) t[k] = mine | code[k];
   }
+  if (p.window != 0) {
+    const auto shift =
+        static_cast<unsigned>((static_cast<std::int64_t>(word) + p.run[0].start) % 64);
+    summary[0].written |= p.window << shift;
+    summary[1].written |= p.window >> 1 >> (63 - shift);
+  } else {
+    for (unsigned r = 0; r < p.runs; ++r)
+      for (unsigned k = 0; k < p.run[r].length; ++k) {
+        const std::int64_t g = static_cast<std::int64_t>(word) + p.run[r].start + k;
+        run.shadow.summaries[static_cast<std::size_t>(g / 64)].written |= std::uint64_t{1}
+                                                                          << (g % 64);
+      }
+  }
+  for (check::SharedShadow::Summary* s = summary; s != end; ++s)
+    s->latest = mine & ~check::kWhoMask;
   return true;
+}
+
+template <bool kLoad>
+[[gnu::noinline]] bool shared_is_plain(const Warp& w, Pattern& p, unsigned index,
+                                       std::uint64_t at) {
+  BlockRun& run = *w.run;
+  if (!run.mode.shared_words) return false;
+  const PatternWidth& width = p.of(index);
+  const auto word = static_cast<std::uint32_t>(at >> 2);
+  if constexpr (kLoad)
+    return shared_read_is_plain(run, w, width, word);
+  else
+    return shared_write_is_plain(run, w, width, word);
+}
+
+[[gnu::noinline]] void new_shared_tally(const Warp& w, const Op& op, const Pattern& p,
+                                        std::uint64_t key, std::uint64_t at) {
+  BlockRun& run = *w.run;
+  begin_shared(run, op, p, key);
+  if (run.launch->options.sample_accesses)
+    sample_shared_pattern(run, op, p, at + memory::kSharedBase);
 }
 
 template <bool kLoad, class E, unsigned kVec>
@@ -250,42 +419,84 @@ void shared_access(Warp& w, const Op& op) {
   constexpr unsigned kBytes = sizeof(E) * kVec;
   constexpr unsigned kIndex = kBytes == 4 ? 0 : kBytes == 8 ? 1 : 2;
   BlockRun& run = *w.run;
-  const LaunchRun& launch = *run.launch;
-  if (launch.exact) return whole_access(w, op);
   Warp::Base& base = w.bases[op.slot];
   if ((op.z & kFollows) == 0) look_at_addresses(w, op, base);
   Pattern* p = base.pattern;
-  if (p == nullptr) return whole_access(w, op);
+  if (p == nullptr || !run.mode.quick) [[unlikely]]
+    return whole_access(w, op);
   const std::uint64_t at = base.address + static_cast<std::uint64_t>(op.imm) - run.shared_start;
   const std::int64_t low = static_cast<std::int64_t>(at) + p->low,
                      high = static_cast<std::int64_t>(at) + p->high + kBytes;
-  if (at > (1u << 30) || low < 0 || high > static_cast<std::int64_t>(launch.shared_bytes) ||
-      ((at | p->bits) & (kBytes - 1)) != 0)
+  if (at > (1u << 30) || low < 0 || high > static_cast<std::int64_t>(run.launch->shared_bytes) ||
+      ((at | p->bits) & (kBytes - 1)) != 0) [[unlikely]]
     return whole_access(w, op);
-  const Checks& checks = launch.options.checks;
-  if (checks.race || checks.init) {
-    if (run.shadow.shift != 2) return whole_access(w, op);
-    const PatternWidth& width = p->of(kIndex);
-    const auto word = static_cast<std::uint32_t>(at >> 2);
-    if (!(kLoad ? shared_read_is_plain(run, w, width, word, checks)
-                : shared_write_is_plain(run, w, width, word)))
-      return whole_access(w, op);
-  }
+  if (run.mode.checked && !(kLoad && shared_read_is_quick(run, w, *p, p->width[kIndex], at)) &&
+      !shared_is_plain<kLoad>(w, *p, kIndex, at)) [[unlikely]]
+    return whole_access(w, op);
   if constexpr (kLoad)
-    load_lanes<E, kVec>(w, op, run.shared.data() + at, *p);
+    load_lanes<E, kVec, true>(w, op, run.shared.data() + at, *p);
   else
     store_lanes<E, kVec>(w, op, run.shared.data() + at, *p);
-  if (launch.options.count) {
-    SiteCount& s = run.worker->counters.sites[op.site];
-    const std::uint64_t key = (std::uint64_t{p->number} << 32) | 1;
-    if (s.key == key)
-      ++s.pending;
-    else {
-      begin_shared(run, op, *p, key);
-      if (launch.options.sample_accesses)
-        sample_shared_pattern(run, op, *p, at + memory::kSharedBase);
-    }
+  if (!run.mode.count) return;
+  SiteCount& s = run.sites[op.site];
+  const std::uint64_t key = (std::uint64_t{p->number} << 32) | 1;
+  if (s.key == key) [[likely]]
+    ++s.pending;
+  else
+    new_shared_tally(w, op, *p, key, at);
+}
+
+/// Races and initialisation. False = look closer.
+template <bool kLoad>
+[[gnu::noinline]] bool global_is_plain(const Warp& w, Pattern& p, unsigned index,
+                                       memory::Allocation& a, std::uint64_t at) {
+  BlockRun& run = *w.run;
+  const unsigned bytes = 4u << index;
+  memory::Allocation::LaunchState& state = a.launch;
+  const auto low = static_cast<std::int64_t>(at) + p.low,
+             high = static_cast<std::int64_t>(at) + p.high + bytes;
+  if constexpr (kLoad) {
+    if (run.mode.init && !a.fully_initialised &&
+        (high - low > 4096 || std::memchr(a.initialised.get() + low, 0,
+                                          static_cast<std::size_t>(high - low)) != nullptr))
+      return false;
+    if (!run.mode.race) return true;
+    note_use(run, a, AccessType::load);
+    return !state.keeps_readers.load(std::memory_order_relaxed) ||
+           (run.mode.global_words && global_read_is_plain(run, w, p.of(index), shadow_of(run, a),
+                                                          static_cast<std::int64_t>(at >> 2)));
+  } else {
+    if (!run.mode.race) return true;
+    note_use(run, a, AccessType::store);
+    return run.mode.global_words && global_write_is_plain(run, w, p.of(index), shadow_of(run, a),
+                                                          static_cast<std::int64_t>(at >> 2));
   }
+}
+
+[[gnu::noinline]] void mark_initialised(const Warp& w, const Pattern& p, std::uint8_t* marks,
+                                        unsigned bytes) {
+  for (std::uint32_t left = w.mask; left != 0; left &= left - 1)
+    std::memset(marks + p.rel[static_cast<unsigned>(std::countr_zero(left))], 1, bytes);
+}
+
+[[gnu::noinline]] void begin_writing(const Warp& w, memory::Allocation& a) {
+  prepare_write(*w.run->launch, a);
+}
+
+[[gnu::noinline]] void new_global_tally(const Warp& w, const Op& op, const Pattern& p,
+                                        const memory::Allocation& a, std::uint64_t key) {
+  begin_global(*w.run, op, p, a, key);
+}
+
+[[gnu::noinline]] void sample_worst(const Warp& w, const Op& op, const Pattern& p,
+                                    std::uint64_t address, unsigned sectors) {
+  sample_global_pattern(*w.run, op, p, address, sectors);
+}
+
+/// Whose slot the address is in, remembered for the next access; null = nobody's.
+[[gnu::noinline]] memory::Allocation* find_owner(const Warp& w, Warp::Base& base,
+                                                 std::uint64_t address) {
+  return base.allocation = w.run->launch->memory->owner(address);
 }
 
 template <bool kLoad, class E, unsigned kVec>
@@ -293,71 +504,48 @@ void global_access(Warp& w, const Op& op) {
   constexpr unsigned kBytes = sizeof(E) * kVec;
   constexpr unsigned kIndex = kBytes == 4 ? 0 : kBytes == 8 ? 1 : 2;
   BlockRun& run = *w.run;
-  LaunchRun& launch = *run.launch;
-  if (launch.exact) return whole_access(w, op);
   Warp::Base& base = w.bases[op.slot];
   if ((op.z & kFollows) == 0) look_at_addresses(w, op, base);
   Pattern* p = base.pattern;
-  if (p == nullptr) return whole_access(w, op);
+  if (p == nullptr || !run.mode.quick) [[unlikely]]
+    return whole_access(w, op);
   const std::uint64_t address = base.address + static_cast<std::uint64_t>(op.imm);
   memory::Allocation* a = base.allocation;
-  if (a == nullptr || memory::slot_of(a->base) != memory::slot_of(address)) {
-    a = launch.memory->owner(address);
-    base.allocation = a;
-    if (a == nullptr) return whole_access(w, op);
-  }
+  if (a == nullptr || memory::slot_of(a->base) != memory::slot_of(address)) [[unlikely]]
+    if ((a = find_owner(w, base, address)) == nullptr) return whole_access(w, op);
   const std::uint64_t at = address - a->base;
   const std::int64_t low = static_cast<std::int64_t>(at) + p->low,
                      high = static_cast<std::int64_t>(at) + p->high + kBytes;
   if (low < 0 || high > static_cast<std::int64_t>(a->size) ||
-      ((at | p->bits) & (kBytes - 1)) != 0 || !a->live() || a->constant)
+      ((at | p->bits) & (kBytes - 1)) != 0 || !a->live() || a->constant || (!kLoad && a->read_only))
+      [[unlikely]]
     return whole_access(w, op);
-  const Checks& checks = launch.options.checks;
-  memory::Allocation::LaunchState& state = a->launch;
+  if constexpr (!kLoad)
+    if (!a->launch.saved.load(std::memory_order_acquire)) [[unlikely]]
+      begin_writing(w, *a);
+  // Of an allocation that is only read, and all there, nothing more is to be known.
+  const bool harmless = kLoad && a->fully_initialised &&
+                        a->launch.read.load(std::memory_order_relaxed) &&
+                        !a->launch.keeps_readers.load(std::memory_order_relaxed);
+  if (run.mode.checked && !harmless && !global_is_plain<kLoad>(w, *p, kIndex, *a, at))
+    return whole_access(w, op);
   if constexpr (kLoad) {
-    if (checks.init && !a->fully_initialised &&
-        (high - low > 4096 || std::memchr(a->initialised.get() + low, 0,
-                                          static_cast<std::size_t>(high - low)) != nullptr))
-      return whole_access(w, op);
-    if (checks.race) {
-      note_use(run, *a, AccessType::load);
-      if (state.keeps_readers.load(std::memory_order_relaxed) &&
-          (launch.program->global_granule != 4 ||
-           !global_read_is_plain(run, w, p->of(kIndex), shadow_of(run, *a),
-                                 static_cast<std::int64_t>(at >> 2))))
-        return whole_access(w, op);
-    }
-    load_lanes<E, kVec>(w, op, a->data.get() + at, *p);
+    load_lanes<E, kVec, false>(w, op, a->data.get() + at, *p);
   } else {
-    if (a->read_only) return whole_access(w, op);
-    if (!state.saved.load(std::memory_order_acquire)) prepare_write(launch, *a);
-    if (checks.race) {
-      note_use(run, *a, AccessType::store);
-      if (launch.program->global_granule != 4 ||
-          !global_write_is_plain(run, w, p->of(kIndex), shadow_of(run, *a),
-                                 static_cast<std::int64_t>(at >> 2)))
-        return whole_access(w, op);
-    }
-    if (!a->fully_initialised)
-      for (std::uint32_t left = w.mask; left != 0; left &= left - 1) {
-        const auto i = static_cast<unsigned>(std::countr_zero(left));
-        std::memset(a->initialised.get() + at + p->rel[i], 1, kBytes);
-      }
+    if (!a->fully_initialised) mark_initialised(w, *p, a->initialised.get() + at, kBytes);
     store_lanes<E, kVec>(w, op, a->data.get() + at, *p);
   }
-  if (launch.options.count) {
-    SiteCount& s = run.worker->counters.sites[op.site];
-    const std::uint64_t key =
-        (std::uint64_t{p->number} << 32) | (std::uint64_t{a->live_index} << 1);
-    if (s.key == key)
-      ++s.pending;
-    else
-      begin_global(run, op, *p, *a, key);
-    const unsigned sectors = p->sectors(kIndex, at);
-    s.pending_sectors += sectors;
-    if (sectors > s.sample_above) [[unlikely]]
-      sample_global_pattern(run, op, *p, address, sectors);
-  }
+  if (!run.mode.count) return;
+  SiteCount& s = run.sites[op.site];
+  const std::uint64_t key = (std::uint64_t{p->number} << 32) | (std::uint64_t{a->live_index} << 1);
+  if (s.key == key) [[likely]]
+    ++s.pending;
+  else
+    new_global_tally(w, op, *p, *a, key);
+  const unsigned sectors = p->sectors(kIndex, at);
+  s.pending_sectors += sectors;
+  if (sectors > s.sample_above) [[unlikely]]
+    sample_worst(w, op, *p, address, sectors);
 }
 
 template <bool kLoad>

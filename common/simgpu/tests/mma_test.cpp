@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -566,6 +567,47 @@ ret;
   for (unsigned lane = 0; lane < 32; ++lane) {
     CHECK(d[2 * lane] == 0x4c804c80);      // 16 * 1 * 1 + 2 = 18
     CHECK(d[2 * lane + 1] == 0x50405040);  // 16 * 2 * 1 + 2 = 34
+  }
+}
+
+TEST_CASE("mma: FP32 sums in the registers of A, of B, of C in any order", "[mma]") {
+  // %r16-19 are D in registers of its own; each of `overlaps` is D once more.
+  const std::string inputs = "{%r0, %r1, %r2, %r3}, {%r4, %r5}, {%r8, %r9, %r10, %r11};";
+  for (const std::string overlap : {"%r8 %r9 %r10 %r11", "%r9 %r8 %r11 %r10", "%r10 %r11 %r8 %r9",
+                                    "%r20 %r21 %r8 %r22", "%r3 %r2 %r1 %r0", "%r4 %r20 %r5 %r21"}) {
+    std::istringstream names(overlap);
+    std::vector<std::string> d(4);
+    for (std::string& name : d) names >> name;
+    std::string text = R"(
+.visible .entry k(.param .u64 out) {
+.reg .b32 %r<32>; .reg .f32 %f<4>; .reg .b64 %rd<4>;
+ld.param.u64 %rd0, [out];
+mov.u32 %r30, %tid.x;
+mul.wide.u32 %rd1, %r30, 32;
+add.s64 %rd0, %rd0, %rd1;
+cvt.rn.f32.u32 %f0, %r30;
+)";
+    for (const unsigned r : {0u, 1u, 2u, 3u, 4u, 5u})
+      text += "mad.lo.u32 %r" + std::to_string(r) + ", %r30, " + std::to_string(0x10001 * (r + 3)) +
+              ", 0x3c003800;\n";
+    for (const unsigned r : {8u, 9u, 10u, 11u})
+      text += "fma.rn.f32 %f1, %f0, 0f3f19999a, 0f" +
+              std::string(r % 2 == 0 ? "3e99999a" : "3dcccccd") + "; mov.b32 %r" +
+              std::to_string(r) + ", %f1; mul.f32 %f0, %f0, 0fbf99999a;\n";
+    const std::string mma = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 ";
+    text += mma + "{%r16, %r17, %r18, %r19}, " + inputs + "\n" + mma + "{" + d[0] + ", " + d[1] +
+            ", " + d[2] + ", " + d[3] + "}, " + inputs + R"(
+st.global.v4.b32 [%rd0], {%r16, %r17, %r18, %r19};
+st.global.v4.b32 [%rd0+16], {)" +
+            d[0] + ", " + d[1] + ", " + d[2] + ", " + d[3] + "};\nret;\n}\n";
+    Gpu gpu(ptx_module(text));
+    const DevicePtr out = gpu.device.alloc(32 * 32, "out");
+    REQUIRE(gpu.run("k", Dim3{1}, Dim3{32}, out).findings.empty());
+    const auto v = gpu.download<u32>(out, 256);
+    INFO(overlap);
+    for (unsigned i = 0; i < 256; i += 8)
+      for (unsigned k = 0; k < 4; ++k) CHECK(v[i + k] == v[i + k + 4]);
+    CHECK(v[0] != v[8]);
   }
 }
 

@@ -82,12 +82,21 @@ SIMGPU_INLINE void expand_a(const Warp& w, const Ref* refs, bool second,
     for (unsigned g = 0; g < 8; ++g) Format::row(from, g, second, to + (row + g) * kK + column);
   }
 }
+/// In which order the eight columns of a tile stand while it is multiplied. `split`: the even ones, then
+/// the odd ones, as the registers of C and D hold them.
+enum class Columns : std::uint8_t { ordered, split };
+template <Columns kColumns>
+constexpr unsigned column_at(unsigned place) {
+  return kColumns == Columns::ordered ? place : 2 * (place % 4) + place / 4;
+}
+
 /// Eight rows of eight 16-bit values become columns.
+template <Columns kColumns>
 SIMGPU_INLINE void transpose8(const std::uint16_t* from, std::uint16_t* to) {
 #if defined(__SSE2__)
   __m128i a[8], b[8];
   for (unsigned i = 0; i < 8; ++i)
-    a[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 8 * i));
+    a[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 8 * column_at<kColumns>(i)));
   for (unsigned i = 0; i < 4; ++i) {  // pairs of rows i, i + 4
     b[2 * i] = _mm_unpacklo_epi16(a[i], a[i + 4]);
     b[2 * i + 1] = _mm_unpackhi_epi16(a[i], a[i + 4]);
@@ -103,11 +112,11 @@ SIMGPU_INLINE void transpose8(const std::uint16_t* from, std::uint16_t* to) {
   }
 #else
   for (unsigned i = 0; i < 8; ++i)
-    for (unsigned j = 0; j < 8; ++j) to[8 * j + i] = from[8 * i + j];
+    for (unsigned j = 0; j < 8; ++j) to[8 * j + i] = from[8 * column_at<kColumns>(i) + j];
 #endif
 }
 /// B arrives by columns.
-template <class Format, unsigned kK>
+template <class Format, unsigned kK, Columns kColumns>
 SIMGPU_INLINE void expand_b(const Warp& w, const Ref* refs, bool second,
                             typename Format::Dense* to) {
   constexpr unsigned n = registers_of_b(kK, Format::kBits);
@@ -115,21 +124,117 @@ SIMGPU_INLINE void expand_b(const Warp& w, const Ref* refs, bool second,
     const std::byte* from = address_of(w, refs[r]);
     if constexpr (Format::kBits == 16) {
       alignas(16) std::uint16_t rows[64];
-      transpose8(reinterpret_cast<const std::uint16_t*>(from), rows);
+      transpose8<kColumns>(reinterpret_cast<const std::uint16_t*>(from), rows);
       for (unsigned q = 0; q < 8; ++q)
         Format::row(reinterpret_cast<const std::byte*>(rows), q, second, to + (r * 8 + q) * 8);
       continue;
     }
     for (unsigned g = 0; g < 8; ++g) {
       typename Format::Dense v[Format::kWidth];
-      Format::row(from, g, second, v);
+      Format::row(from, column_at<kColumns>(g), second, v);
       for (unsigned q = 0; q < Format::kWidth; ++q) to[(r * Format::kWidth + q) * 8 + g] = v[q];
     }
   }
 }
 
+#if defined(__AVX2__) && defined(__FMA__)
+/// Four sums as cut_off() and store_d() have them.
+SIMGPU_INLINE __m128 cut_off4(__m256d v) {
+  const __m256d bits = _mm256_castsi256_pd(_mm256_set1_epi64x(~std::int64_t{0x1fffffff}));
+  const __m128 cut = _mm256_cvtpd_ps(_mm256_and_pd(v, bits)),
+               nan = _mm_castsi128_ps(_mm_set1_epi32(0x7fffffff));
+  const __m256 unordered = _mm256_castpd_ps(_mm256_cmp_pd(v, v, _CMP_UNORD_Q));
+  const __m128 is_nan =
+      _mm_shuffle_ps(_mm256_castps256_ps128(unordered), _mm256_extractf128_ps(unordered, 1), 0x88);
+  return _mm_blendv_ps(cut, nan, is_nan);
+}
+
+/// D = A * B + C of 16 x 8 FP32 sums, straight from and to the registers; B's columns are split.
+template <unsigned kK>
+SIMGPU_INLINE void multiply_in_registers(const double* a, const double* b,
+                                         const float* const (&c)[4], float* const (&d)[4]) {
+  for (unsigned i = 0; i < 16; i += 4) {
+    const unsigned even = i / 8 * 2, lane = i % 8 * 4;
+    __m256d s[4][2];
+    for (unsigned r = 0; r < 4; ++r)
+      for (unsigned h = 0; h < 2; ++h)
+        s[r][h] = _mm256_cvtps_pd(_mm_loadu_ps(c[even + h] + lane + 4 * r));
+    for (unsigned k = 0; k < kK; ++k) {
+      const __m256d b0 = _mm256_load_pd(b + k * 8), b1 = _mm256_load_pd(b + k * 8 + 4);
+      for (unsigned r = 0; r < 4; ++r) {
+        const __m256d v = _mm256_broadcast_sd(a + (i + r) * kK + k);
+        s[r][0] = _mm256_fmadd_pd(v, b0, s[r][0]);
+        s[r][1] = _mm256_fmadd_pd(v, b1, s[r][1]);
+      }
+    }
+    for (unsigned r = 0; r < 4; ++r)
+      for (unsigned h = 0; h < 2; ++h) _mm_storeu_ps(d[even + h] + lane + 4 * r, cut_off4(s[r][h]));
+  }
+}
+
+/// The last A of this host thread: a kernel multiplies one by several B.
+template <class Format, unsigned kK>
+struct LastA {
+  static constexpr unsigned kRegisters = registers_of_a(16, kK, Format::kBits);
+  alignas(64) std::byte lanes[kRegisters][4 * kLanes] = {};
+  alignas(64) double dense[16 * kK] = {};
+  bool second = false;
+
+  SIMGPU_INLINE const double* expanded(const Warp& w, const Ref* refs, bool is_second) {
+    __m256i differs = _mm256_setzero_si256();
+    for (unsigned r = 0; r < kRegisters; ++r)
+      for (unsigned k = 0; k < sizeof lanes[r]; k += 32)
+        differs = _mm256_or_si256(
+            differs, _mm256_xor_si256(load32(address_of(w, refs[r]) + k), load32(lanes[r] + k)));
+    if (_mm256_testz_si256(differs, differs) != 0 && second == is_second) return dense;
+    for (unsigned r = 0; r < kRegisters; ++r)
+      std::memcpy(lanes[r], address_of(w, refs[r]), sizeof lanes[r]);
+    second = is_second;
+    expand_a<Format, 16, kK>(w, refs, second, dense);
+    return dense;
+  }
+
+ private:
+  SIMGPU_INLINE static __m256i load32(const std::byte* from) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+  }
+};
+
+/// The common case: one tile of FP32 sums, all lanes, and D in the registers of C or in none of them.
+/// False: it is another one.
+template <class Format, unsigned kK>
+SIMGPU_INLINE bool multiply_one_tile(Warp& w, const Op& op) {
+  constexpr unsigned kSums = 4;
+  if (op.x * op.y != 1 || (op.z & (kMmaHalfC | kMmaHalfD)) != 0 || w.mask != kFullMask ||
+      w.run->launch->options.tensor_gain != 1)
+    return false;
+  const Ref *d_refs = op.list, *c_refs = d_refs + kSums, *a_refs = c_refs + kSums,
+            *b_refs = a_refs + registers_of_a(16, kK, Format::kBits);
+  const float* c[kSums];
+  float* d[kSums];
+  unsigned clashes = 0;
+  for (unsigned i = 0; i < kSums; ++i) {
+    c[i] = lanes<float>(w, c_refs[i]);
+    d[i] = lanes<float>(w, d_refs[i]);
+    for (unsigned j = 0; j < kSums; ++j)
+      clashes |= static_cast<unsigned>(i != j) & static_cast<unsigned>(d_refs[i] == c_refs[j]);
+  }
+  if (clashes != 0) return false;
+  static thread_local LastA<Format, kK> last_a;
+  alignas(64) double b[kK * 8];
+  expand_b<Format, kK, Columns::split>(w, b_refs, (op.z & kMmaSecondB) != 0, b);
+  multiply_in_registers<kK>(last_a.expanded(w, a_refs, (op.z & kMmaSecondA) != 0), b, c, d);
+  return true;
+}
+#endif
+
 template <class Format, unsigned kRows, unsigned kK>
 void mma(Warp& w, const Op& op) {
+#if defined(__AVX2__) && defined(__FMA__)
+  if constexpr (kRows == 16 && Format::kBits != 64 &&
+                std::is_same_v<typename Format::Dense, double>)
+    if (multiply_one_tile<Format, kK>(w, op)) return;
+#endif
   if (w.mask != kFullMask) report_part_of_warp(w, op);
   constexpr bool kInt = std::is_integral_v<typename Format::Dense>, kDouble = Format::kBits == 64;
   using Dense = typename Format::Dense;
@@ -149,7 +254,7 @@ void mma(Warp& w, const Op& op) {
   alignas(64) Dense b[kMostTiles][kK * 8];
   alignas(64) Dense a[kRows * kK];
   for (unsigned j = 0; j < across; ++j)
-    expand_b<Format, kK>(w, b_refs + j * kB, (op.z & kMmaSecondB) != 0, b[j]);
+    expand_b<Format, kK, Columns::ordered>(w, b_refs + j * kB, (op.z & kMmaSecondB) != 0, b[j]);
   for (unsigned i = 0; i < down; ++i) {
     expand_a<Format, kRows, kK>(w, a_refs + i * kA, (op.z & kMmaSecondA) != 0, a);
     if (gain != 1)

@@ -118,15 +118,6 @@ std::uint32_t FunctionDecoder::allocate(std::uint32_t bytes, std::uint32_t align
   return offset;
 }
 
-void FunctionDecoder::lay_out_registers() {
-  register_offset_.resize(f_.registers.size());
-  for (std::size_t r = 0; r < f_.registers.size(); ++r)
-    if (f_.registers[r].type == ptx::Type::pred) register_offset_[r] = allocate(4, 4);
-  for (std::size_t r = 0; r < f_.registers.size(); ++r)
-    if (f_.registers[r].type != ptx::Type::pred)
-      register_offset_[r] = allocate(kLanes * ptx::size_of(f_.registers[r].type));
-}
-
 void FunctionDecoder::lay_out_parameters() {
   // Numbered through params, results, call_params; each group lies in an area of its own.
   auto area = [&](const std::vector<ptx::Parameter>& group, std::uint32_t& offset,
@@ -660,6 +651,7 @@ void FunctionDecoder::run() {
   current_ = f_.body.empty() ? nullptr : &f_.body.front();
   const std::size_t first_site = p_.site_pc.size();
   if (f_.body.empty()) fail("'" + f_.name + "' has no instructions");
+  find_blocks();
   lay_out_registers();
   lay_out_parameters();
   lay_out_locals();
@@ -676,7 +668,6 @@ void FunctionDecoder::run() {
             : InstructionClass::control;
     p_.instructions.push_back(info);
   }
-  find_blocks();
   find_product_registers();
   parts_ = count::find_struct_copies(f_);
   for (std::uint32_t k = 0; k < blocks_.size(); ++k) decode_block(k);

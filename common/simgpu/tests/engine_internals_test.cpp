@@ -13,13 +13,75 @@
 #include "common/simgpu/count/occupancy.hpp"
 #include "common/simgpu/exec/order.hpp"
 #include "common/simgpu/exec/pattern.hpp"
+#include "common/simgpu/exec/short_lived.hpp"
 #include "common/simgpu/half.hpp"
 #include "common/simgpu/memory/global_memory.hpp"
+#include "common/simgpu/ptx/parser.hpp"
 
 namespace simgpu {
 namespace {
 
 // ------------------------------------------------------------------------------------- memory
+
+TEST_CASE("what lives within a basic block shares its place with what lived before", "[engine]") {
+  const ptx::Module module = ptx::parse(R"(
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+  .reg .pred %p<2>; .reg .b32 %r<16>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  add.u32 %r2, %r1, 1;
+  add.u32 %r3, %r2, 1;
+  add.u32 %r4, %r3, 1;
+  mul.wide.u32 %rd2, %r4, 4;
+  setp.lt.u32 %p1, %r1, 5;
+  @%p1 mov.u32 %r5, 1;
+  add.u32 %r6, %r5, 1;
+  add.u32 %r7, %r7, 1;
+  mov.u32 %r8, 1;
+  @%p1 bra L;
+  add.u32 %r8, %r8, 1;
+  mov.u32 %r9, %r8;
+  activemask.b32 %r10;
+  add.u32 %r11, %r9, %r10;
+  ld.global.v2.u32 {%r12, %r13}, [%rd1];
+  st.global.u32 [%rd1], %r11;
+  st.global.v2.u32 [%rd1], {%r12, %r13};
+L:
+  ret;
+}
+)");
+  const ptx::Function& f = module.functions.at(0);
+  const auto number = [&](std::string_view name) {
+    const auto it = std::find_if(f.registers.begin(), f.registers.end(),
+                                 [&](const auto& r) { return r.name == name; });
+    REQUIRE(it != f.registers.end());
+    return static_cast<std::size_t>(it - f.registers.begin());
+  };
+  constexpr std::uint32_t kBranch = 11, kLabel = 19;
+  const exec::SharedPlaces places =
+      exec::share_places(f, {{0, kBranch + 1}, {kBranch + 1, kLabel}, {kLabel, kLabel + 1}});
+  const auto place = [&](std::string_view name) { return places.of[number(name)]; };
+  constexpr std::uint32_t kOwn = exec::SharedPlaces::kOwn;
+  CHECK(place("%r2") != kOwn);
+  CHECK(place("%r3") != place("%r2"));  // an instruction never writes where it reads
+  CHECK(place("%r4") == place("%r2"));
+  CHECK(place("%rd2") != kOwn);  // nobody reads it
+  CHECK(places.bytes[place("%rd2")] == 8);
+  CHECK(places.bytes[place("%r2")] == 4);
+  CHECK(place("%r5") == kOwn);  // some lanes keep what was there
+  CHECK(place("%r7") == kOwn);  // read before it is set
+  CHECK(place("%r8") == kOwn);  // in two blocks
+  CHECK(place("%rd1") == kOwn);
+  CHECK(place("%r10") == kOwn);  // no plain instruction
+  CHECK(place("%r12") != kOwn);
+  CHECK(place("%r12") != place("%r13"));
+  CHECK(place("%r12") != place("%r11"));
+  CHECK(place("%p1") == kOwn);
+}
 
 TEST_CASE("allocations lie apart, are never reused and know their neighbours", "[engine]") {
   memory::GlobalMemory m(1000);

@@ -563,7 +563,8 @@ void start_block(BlockRun& run) {
                             l.cluster_blocks == 1,
               .shared_words = run.shadow.shift == 2,
               .global_words = l.program->global_granule == 4,
-              .count = l.options.count};
+              .count = l.options.count,
+              .tallied = !l.exact && l.options.count};
   run.sites = run.worker->counters.sites.data();
   run.reads.clear();
   const bool proxy = l.program->uses_proxy;

@@ -65,6 +65,10 @@ struct Pattern {
     if (n == 0) n = count_sectors(index, base);
     return n;
   }
+  /// The same if it was asked for before, else 0.
+  unsigned known_sectors(unsigned index, std::uint64_t base) const {
+    return sector_count_[index][(base & 31) >> 2];
+  }
   /// Takes over the pattern of `address`; false if it spans more than 2 GiB.
   bool learn(const std::uint64_t* address, std::uint32_t active, std::uint32_t new_number);
 

@@ -40,21 +40,26 @@ constexpr std::uint8_t kFollows = 2;
   if (!p.learn(address, w.mask, ++cache.last_number)) base.pattern = nullptr;
 }
 
-/// Compares the addresses with the slot's pattern; learns the new one if they differ.
-SIMGPU_INLINE void look_at_addresses(Warp& w, const Op& op, Warp::Base& base) {
+/// Whether the addresses repeat the slot's pattern, in all lanes.
+SIMGPU_INLINE bool repeats_pattern(const Warp& w, const Op& op, Warp::Base& base) {
   const std::uint64_t* address = lanes<std::uint64_t>(w, op.a);
   Pattern& p = w.run->worker->patterns.patterns[op.slot];
-  const std::uint64_t first = address[std::countr_zero(w.mask)];
+  if ((p.mask & w.mask) != kFullMask) return false;
+  const std::uint64_t first = address[0];
   base.address = first;
   base.pattern = &p;
-  if ((p.mask & w.mask) == kFullMask) {
-    std::uint64_t differs = 0;
-    const std::int32_t* rel = p.rel.data();
-    for (unsigned i = 0; i < kLanes; ++i)
-      differs |= (address[i] - first) ^ static_cast<std::uint64_t>(std::int64_t{rel[i]});
-    if (differs == 0) [[likely]]
-      return;
-  }
+  std::uint64_t differs = 0;
+  const std::int32_t* rel = p.rel.data();
+  for (unsigned i = 0; i < kLanes; ++i)
+    differs |= (address[i] - first) ^ static_cast<std::uint64_t>(std::int64_t{rel[i]});
+  return differs == 0;
+}
+
+/// Compares the addresses with the slot's pattern; learns the new one if they differ.
+SIMGPU_INLINE void look_at_addresses(Warp& w, const Op& op, Warp::Base& base) {
+  if (repeats_pattern(w, op, base)) return;
+  base.address = lanes<std::uint64_t>(w, op.a)[std::countr_zero(w.mask)];
+  base.pattern = &w.run->worker->patterns.patterns[op.slot];
   learn_addresses(w, op, base);
 }
 
@@ -145,49 +150,49 @@ template <class E, unsigned kVec>
   }
 }
 
+/// Whether load_all_lanes() knows how.
+template <class E, unsigned kVec>
+SIMGPU_INLINE bool loads_together(Shape shape) {
+#if defined(__AVX2__)
+  if constexpr (sizeof(E) == 4 && kVec != 1) return true;
+  if constexpr (sizeof(E) == 4)
+    if (shape == Shape::octets) return true;
+#endif
+  return shape == Shape::broadcast ||
+         (kVec == 1 && shape == (sizeof(E) == 4 ? Shape::unit4 : Shape::unit8));
+}
+
+/// All lanes load, in vectors.
+template <class E, unsigned kVec, bool kShared>
+SIMGPU_INLINE void load_all_lanes(Warp& w, const Op& op, const std::byte* from, const Pattern& p) {
+  E* d[kVec];
+  for (unsigned k = 0; k < kVec; ++k) d[k] = lanes<E>(w, kVec == 1 ? op.dst : op.list[k]);
+#if defined(__AVX2__)
+  if constexpr (sizeof(E) == 4 && kVec == 1)
+    if (p.shape == Shape::octets) return load_octets<kShared>(d[0], from, p.octets);
+#endif
+  if (p.shape == Shape::broadcast) {
+    for (unsigned k = 0; k < kVec; ++k) {
+      E v;
+      std::memcpy(&v, from + k * sizeof(E), sizeof v);
+      E* to = d[k];
+      SIMGPU_LANE_LOOP to[i] = v;
+    }
+    return;
+  }
+  if constexpr (kVec == 1) std::memcpy(d[0], from, kLanes * sizeof(E));
+#if defined(__AVX2__)
+  else if constexpr (sizeof(E) == 4)
+    load_vectors<kVec>(d, from, p.rel.data());
+#endif
+}
+
 template <class E, unsigned kVec, bool kShared>
 SIMGPU_INLINE void load_lanes(Warp& w, const Op& op, const std::byte* from, const Pattern& p) {
-  const std::int32_t* rel = p.rel.data();
-  if (w.mask != kFullMask) [[unlikely]]
-    return load_lane_by_lane<E, kVec>(w, op, from, rel);
-  if constexpr (kVec == 1) {
-    E* d = lanes<E>(w, op.dst);
-#if defined(__AVX2__)
-    if constexpr (sizeof(E) == 4)
-      if (p.shape == Shape::octets) return load_octets<kShared>(d, from, p.octets);
-#endif
-    if (p.shape == (sizeof(E) == 4 ? Shape::unit4 : Shape::unit8)) {
-      std::memcpy(d, from, kLanes * sizeof(E));
-      return;
-    }
-    if (p.shape == Shape::broadcast) {
-      E v;
-      std::memcpy(&v, from, sizeof v);
-      SIMGPU_LANE_LOOP d[i] = v;
-      return;
-    }
-    load_lane_by_lane<E, kVec>(w, op, from, rel);
-  } else {
-    E* d[kVec];
-    for (unsigned k = 0; k < kVec; ++k) d[k] = lanes<E>(w, op.list[k]);
-    if (p.shape == Shape::broadcast) {
-      for (unsigned k = 0; k < kVec; ++k) {
-        E v;
-        std::memcpy(&v, from + k * sizeof(E), sizeof v);
-        E* to = d[k];
-        SIMGPU_LANE_LOOP to[i] = v;
-      }
-      return;
-    }
-#if defined(__AVX2__)
-    if constexpr (sizeof(E) == 4) return load_vectors<kVec>(d, from, rel);
-#endif
-    for (unsigned i = 0; i < kLanes; ++i) {
-      E v[kVec];
-      std::memcpy(v, from + rel[i], sizeof v);
-      for (unsigned k = 0; k < kVec; ++k) d[k][i] = v[k];
-    }
-  }
+  if (w.mask == kFullMask && loads_together<E, kVec>(p.shape))
+    load_all_lanes<E, kVec, kShared>(w, op, from, p);
+  else
+    load_lane_by_lane<E, kVec>(w, op, from, p.rel.data());
 }
 
 /// In order of lanes: of two that write one place the higher wins.
@@ -415,7 +420,7 @@ template <bool kLoad>
 }
 
 template <bool kLoad, class E, unsigned kVec>
-void shared_access(Warp& w, const Op& op) {
+[[gnu::noinline]] void shared_access(Warp& w, const Op& op) {
   constexpr unsigned kBytes = sizeof(E) * kVec;
   constexpr unsigned kIndex = kBytes == 4 ? 0 : kBytes == 8 ? 1 : 2;
   BlockRun& run = *w.run;
@@ -500,7 +505,7 @@ template <bool kLoad>
 }
 
 template <bool kLoad, class E, unsigned kVec>
-void global_access(Warp& w, const Op& op) {
+[[gnu::noinline]] void global_access(Warp& w, const Op& op) {
   constexpr unsigned kBytes = sizeof(E) * kVec;
   constexpr unsigned kIndex = kBytes == 4 ? 0 : kBytes == 8 ? 1 : 2;
   BlockRun& run = *w.run;
@@ -548,19 +553,90 @@ void global_access(Warp& w, const Op& op) {
     sample_worst(w, op, *p, address, sectors);
 }
 
+// Loads that are as the last ones were: nothing is called, so that nothing need be kept for later.
+// Whatever is not so takes the way above, before anything has been changed.
+
+template <class E, unsigned kVec, bool kChecked>
+[[gnu::noinline]] void shared_load(Warp& w, const Op& op) {
+  constexpr unsigned kBytes = sizeof(E) * kVec;
+  constexpr unsigned kIndex = kBytes == 4 ? 0 : kBytes == 8 ? 1 : 2;
+  BlockRun& run = *w.run;
+  Warp::Base& base = w.bases[op.slot];
+  if ((op.z & kFollows) == 0 && !repeats_pattern(w, op, base))
+    return shared_access<true, E, kVec>(w, op);
+  Pattern* p = base.pattern;
+  if (w.mask != kFullMask || p == nullptr || !run.mode.tallied ||
+      !loads_together<E, kVec>(p->shape))
+    return shared_access<true, E, kVec>(w, op);
+  const std::uint64_t at = base.address + static_cast<std::uint64_t>(op.imm) - run.shared_start;
+  const std::int64_t low = static_cast<std::int64_t>(at) + p->low,
+                     high = static_cast<std::int64_t>(at) + p->high + kBytes;
+  SiteCount& s = run.sites[op.site];
+  if (at > (1u << 30) || low < 0 || high > static_cast<std::int64_t>(run.launch->shared_bytes) ||
+      ((at | p->bits) & (kBytes - 1)) != 0 || s.key != ((std::uint64_t{p->number} << 32) | 1) ||
+      (kChecked && !shared_read_is_quick(run, w, *p, p->width[kIndex], at)))
+    return shared_access<true, E, kVec>(w, op);
+  ++s.pending;
+  load_all_lanes<E, kVec, true>(w, op, run.shared.data() + at, *p);
+}
+
+template <class E, unsigned kVec>
+void shared_load(Warp& w, const Op& op) {
+  return w.run->mode.checked ? shared_load<E, kVec, true>(w, op)
+                             : shared_load<E, kVec, false>(w, op);
+}
+
+template <class E, unsigned kVec>
+void global_load(Warp& w, const Op& op) {
+  constexpr unsigned kBytes = sizeof(E) * kVec;
+  constexpr unsigned kIndex = kBytes == 4 ? 0 : kBytes == 8 ? 1 : 2;
+  BlockRun& run = *w.run;
+  Warp::Base& base = w.bases[op.slot];
+  if ((op.z & kFollows) == 0 && !repeats_pattern(w, op, base))
+    return global_access<true, E, kVec>(w, op);
+  Pattern* p = base.pattern;
+  const memory::Allocation* a = base.allocation;
+  if (w.mask != kFullMask || p == nullptr || a == nullptr || !run.mode.tallied ||
+      !loads_together<E, kVec>(p->shape))
+    return global_access<true, E, kVec>(w, op);
+  const std::uint64_t at = base.address + static_cast<std::uint64_t>(op.imm) - a->base;
+  const std::int64_t low = static_cast<std::int64_t>(at) + p->low,
+                     high = static_cast<std::int64_t>(at) + p->high + kBytes;
+  SiteCount& s = run.sites[op.site];
+  const unsigned sectors = p->known_sectors(kIndex, at);
+  // Of an allocation that is only read, and all there, nothing more is to be known.
+  if (at >= a->size || low < 0 || high > static_cast<std::int64_t>(a->size) ||
+      ((at | p->bits) & (kBytes - 1)) != 0 || !a->live() || a->constant ||
+      (run.mode.checked &&
+       (!a->fully_initialised || !a->launch.read.load(std::memory_order_relaxed) ||
+        a->launch.keeps_readers.load(std::memory_order_relaxed))) ||
+      s.key != ((std::uint64_t{p->number} << 32) | (std::uint64_t{a->live_index} << 1)) ||
+      sectors == 0 || sectors > s.sample_above)
+    return global_access<true, E, kVec>(w, op);
+  ++s.pending;
+  s.pending_sectors += sectors;
+  load_all_lanes<E, kVec, false>(w, op, a->data.get() + at, *p);
+}
+
+template <bool kLoad, class E, unsigned kVec>
+void set_access(HandlerTable& t) {
+  constexpr unsigned kSize = sizeof(E) == 8 ? 1 : 0, kLog2 = kVec == 1 ? 0 : kVec == 2 ? 1 : 2;
+  if constexpr (kLoad) {
+    t.shared[0][kSize][kLog2] = shared_load<E, kVec>;
+    t.global[0][kSize][kLog2] = global_load<E, kVec>;
+  } else {
+    t.shared[1][kSize][kLog2] = shared_access<false, E, kVec>;
+    t.global[1][kSize][kLog2] = global_access<false, E, kVec>;
+  }
+}
+
 template <bool kLoad>
 void set_memory(HandlerTable& t) {
-  const unsigned k = kLoad ? 0 : 1;
-  t.shared[k][0][0] = shared_access<kLoad, std::uint32_t, 1>;
-  t.shared[k][0][1] = shared_access<kLoad, std::uint32_t, 2>;
-  t.shared[k][0][2] = shared_access<kLoad, std::uint32_t, 4>;
-  t.shared[k][1][0] = shared_access<kLoad, std::uint64_t, 1>;
-  t.shared[k][1][1] = shared_access<kLoad, std::uint64_t, 2>;
-  t.global[k][0][0] = global_access<kLoad, std::uint32_t, 1>;
-  t.global[k][0][1] = global_access<kLoad, std::uint32_t, 2>;
-  t.global[k][0][2] = global_access<kLoad, std::uint32_t, 4>;
-  t.global[k][1][0] = global_access<kLoad, std::uint64_t, 1>;
-  t.global[k][1][1] = global_access<kLoad, std::uint64_t, 2>;
+  set_access<kLoad, std::uint32_t, 1>(t);
+  set_access<kLoad, std::uint32_t, 2>(t);
+  set_access<kLoad, std::uint32_t, 4>(t);
+  set_access<kLoad, std::uint64_t, 1>(t);
+  set_access<kLoad, std::uint64_t, 2>(t);
 }
 
 }  // namespace

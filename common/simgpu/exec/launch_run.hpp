@@ -26,6 +26,7 @@
 #include "common/simgpu/exec/pattern.hpp"
 #include "common/simgpu/exec/program.hpp"
 #include "common/simgpu/exec/warp.hpp"
+#include "common/simgpu/memory/aligned.hpp"
 #include "common/simgpu/memory/global_memory.hpp"
 #include "common/simgpu/options.hpp"
 #include "common/simgpu/report.hpp"
@@ -160,7 +161,7 @@ struct BlockRun {
   Dim3 index{0, 0, 0};
   std::vector<Warp> warps;
   std::vector<std::byte> registers;  ///< first frames of all warps
-  std::vector<std::byte> shared;
+  memory::Bytes shared;
   check::SharedShadow shadow;
   ReadLog reads;
   check::AsyncShadow async;

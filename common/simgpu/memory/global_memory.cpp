@@ -22,7 +22,7 @@ Allocation* GlobalMemory::allocate(std::uint64_t bytes, std::string label) {
   a->base = slot << kOffsetBits;
   a->size = bytes;
   a->label = std::move(label);
-  a->data = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  a->data = unique_bytes(bytes);
   std::memset(a->data.get(), static_cast<int>(kPoison), bytes);
   a->initialised = std::make_unique<std::uint8_t[]>(bytes);
   a->live_index = static_cast<std::uint32_t>(live_.size());

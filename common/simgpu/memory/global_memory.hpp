@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/simgpu/memory/address.hpp"
+#include "common/simgpu/memory/aligned.hpp"
 
 namespace simgpu::memory {
 
@@ -22,7 +23,7 @@ struct Allocation {
   Address base = 0;
   std::uint64_t size = 0;  ///< bytes
   std::string label;
-  std::unique_ptr<std::byte[]> data;  ///< null once freed
+  UniqueBytes data;  ///< null once freed
   /// One byte per byte of data: 1 = initialised. Bytes, not bits: two host threads may mark
   /// neighbours at once.
   std::unique_ptr<std::uint8_t[]> initialised;

@@ -520,6 +520,23 @@ void run_warp(BlockRun& run, Warp& w) {
   }
 }
 
+AccessMode access_mode(const BlockRun& run) {
+  const LaunchRun& l = *run.launch;
+  const Program& p = *l.program;
+  const Checks& checks = l.options.checks;
+  const bool words = run.shadow.shift == 2;
+  return {.quick = !l.exact,
+          .checked = checks.race || checks.init,
+          .race = checks.race,
+          .init = checks.init,
+          .logs_reads = checks.race && words && !p.uses_proxy && p.async_forms.empty() &&
+                        !p.uses_cluster && l.cluster_blocks == 1,
+          .shared_words = words,
+          .global_words = p.global_granule == 4,
+          .count = l.options.count,
+          .tallied = !l.exact && l.options.count};
+}
+
 }  // namespace
 
 // ------------------------------------------------------------------------------------------------
@@ -553,18 +570,7 @@ void start_block(BlockRun& run) {
     run.shadow.reset(l.shared_bytes, shift);
     if (l.exact) run.exact_shared.emplace(l.shared_bytes, shift);
   }
-  const Checks& checks = l.options.checks;
-  run.mode = {.quick = !l.exact,
-              .checked = checks.race || checks.init,
-              .race = checks.race,
-              .init = checks.init,
-              .logs_reads = checks.race && run.shadow.shift == 2 && !l.program->uses_proxy &&
-                            l.program->async_forms.empty() && !l.program->uses_cluster &&
-                            l.cluster_blocks == 1,
-              .shared_words = run.shadow.shift == 2,
-              .global_words = l.program->global_granule == 4,
-              .count = l.options.count,
-              .tallied = !l.exact && l.options.count};
+  run.mode = access_mode(run);
   run.sites = run.worker->counters.sites.data();
   run.reads.clear();
   const bool proxy = l.program->uses_proxy;

@@ -504,6 +504,26 @@ template <bool kLoad>
   return base.allocation = w.run->launch->memory->owner(address);
 }
 
+/// Whether all lanes reach places of the allocation that they may load from, or store to. `at`: of the
+/// first lane.
+template <bool kLoad, unsigned kBytes>
+SIMGPU_INLINE bool all_may_access(const memory::Allocation& a, const Pattern& p, std::uint64_t at) {
+  const std::int64_t low = static_cast<std::int64_t>(at) + p.low,
+                     high = static_cast<std::int64_t>(at) + p.high + kBytes;
+  return low >= 0 && high <= static_cast<std::int64_t>(a.size) &&
+         ((at | p.bits) & (kBytes - 1)) == 0 && a.live() && !a.constant && (kLoad || !a.read_only);
+}
+
+/// Of an allocation that is only read, and all there, nothing more is to be known.
+SIMGPU_INLINE bool is_only_read(const memory::Allocation& a) {
+  return a.fully_initialised && a.launch.read.load(std::memory_order_relaxed) &&
+         !a.launch.keeps_readers.load(std::memory_order_relaxed);
+}
+
+SIMGPU_INLINE std::uint64_t tally_key(const Pattern& p, const memory::Allocation& a) {
+  return (std::uint64_t{p.number} << 32) | (std::uint64_t{a.live_index} << 1);
+}
+
 template <bool kLoad, class E, unsigned kVec>
 [[gnu::noinline]] void global_access(Warp& w, const Op& op) {
   constexpr unsigned kBytes = sizeof(E) * kVec;
@@ -519,20 +539,13 @@ template <bool kLoad, class E, unsigned kVec>
   if (a == nullptr || memory::slot_of(a->base) != memory::slot_of(address)) [[unlikely]]
     if ((a = find_owner(w, base, address)) == nullptr) return whole_access(w, op);
   const std::uint64_t at = address - a->base;
-  const std::int64_t low = static_cast<std::int64_t>(at) + p->low,
-                     high = static_cast<std::int64_t>(at) + p->high + kBytes;
-  if (low < 0 || high > static_cast<std::int64_t>(a->size) ||
-      ((at | p->bits) & (kBytes - 1)) != 0 || !a->live() || a->constant || (!kLoad && a->read_only))
-      [[unlikely]]
+  if (!all_may_access<kLoad, kBytes>(*a, *p, at)) [[unlikely]]
     return whole_access(w, op);
   if constexpr (!kLoad)
     if (!a->launch.saved.load(std::memory_order_acquire)) [[unlikely]]
       begin_writing(w, *a);
-  // Of an allocation that is only read, and all there, nothing more is to be known.
-  const bool harmless = kLoad && a->fully_initialised &&
-                        a->launch.read.load(std::memory_order_relaxed) &&
-                        !a->launch.keeps_readers.load(std::memory_order_relaxed);
-  if (run.mode.checked && !harmless && !global_is_plain<kLoad>(w, *p, kIndex, *a, at))
+  if (run.mode.checked && !(kLoad && is_only_read(*a)) &&
+      !global_is_plain<kLoad>(w, *p, kIndex, *a, at))
     return whole_access(w, op);
   if constexpr (kLoad) {
     load_lanes<E, kVec, false>(w, op, a->data.get() + at, *p);
@@ -542,7 +555,7 @@ template <bool kLoad, class E, unsigned kVec>
   }
   if (!run.mode.count) return;
   SiteCount& s = run.sites[op.site];
-  const std::uint64_t key = (std::uint64_t{p->number} << 32) | (std::uint64_t{a->live_index} << 1);
+  const std::uint64_t key = tally_key(*p, *a);
   if (s.key == key) [[likely]]
     ++s.pending;
   else
@@ -600,18 +613,11 @@ void global_load(Warp& w, const Op& op) {
       !loads_together<E, kVec>(p->shape))
     return global_access<true, E, kVec>(w, op);
   const std::uint64_t at = base.address + static_cast<std::uint64_t>(op.imm) - a->base;
-  const std::int64_t low = static_cast<std::int64_t>(at) + p->low,
-                     high = static_cast<std::int64_t>(at) + p->high + kBytes;
   SiteCount& s = run.sites[op.site];
   const unsigned sectors = p->known_sectors(kIndex, at);
-  // Of an allocation that is only read, and all there, nothing more is to be known.
-  if (at >= a->size || low < 0 || high > static_cast<std::int64_t>(a->size) ||
-      ((at | p->bits) & (kBytes - 1)) != 0 || !a->live() || a->constant ||
-      (run.mode.checked &&
-       (!a->fully_initialised || !a->launch.read.load(std::memory_order_relaxed) ||
-        a->launch.keeps_readers.load(std::memory_order_relaxed))) ||
-      s.key != ((std::uint64_t{p->number} << 32) | (std::uint64_t{a->live_index} << 1)) ||
-      sectors == 0 || sectors > s.sample_above)
+  if (at >= a->size || !all_may_access<true, kBytes>(*a, *p, at) ||
+      (run.mode.checked && !is_only_read(*a)) || s.key != tally_key(*p, *a) || sectors == 0 ||
+      sectors > s.sample_above)
     return global_access<true, E, kVec>(w, op);
   ++s.pending;
   s.pending_sectors += sectors;

@@ -18,21 +18,25 @@
 
 #define __SIMGPU_RANDOM static __inline__ __attribute__((device, nodebug, always_inline))
 
+// The states have no padding: programs copy them as a whole, and what nobody wrote may not be read.
+
 /// A normally distributed number that is left of a pair.
 struct __simgpu_left_normal {
-  int has;
-  float value;
-  int has_double;
+  int has, has_double;
   double value_double;
+  float value;
+  int unused;
 };
 
 struct curandStatePhilox4_32_10 {
   uint4 ctr;     ///< of `output`
   uint4 output;  ///< four numbers, of which `STATE` have been taken
   uint2 key;
-  unsigned int STATE;
+  unsigned int STATE, unused[3];
   __simgpu_left_normal left;
 };
+static_assert(sizeof(curandStatePhilox4_32_10) == 3 * 16 + 8 + sizeof(__simgpu_left_normal),
+              "no padding");
 struct curandStateXORWOW {
   unsigned int d, v[5];
   __simgpu_left_normal left;
@@ -88,8 +92,8 @@ __SIMGPU_RANDOM void curand_init(unsigned long long seed, unsigned long long sub
                                  unsigned long long offset, curandStatePhilox4_32_10_t* s) {
   s->ctr = make_uint4(0, 0, 0, 0);
   s->key = make_uint2((unsigned int)seed, (unsigned int)(seed >> 32));
-  s->STATE = 0;
-  s->left = {0, 0.0f, 0, 0.0};
+  s->STATE = s->unused[0] = s->unused[1] = s->unused[2] = 0;
+  s->left = {0, 0, 0.0, 0.0f, 0};
   __simgpu_philox_add(s, subsequence, true);
   skipahead(offset, s);
 }
@@ -149,7 +153,7 @@ __SIMGPU_RANDOM void curand_init(unsigned long long seed, unsigned long long sub
   s->v[2] = a.z;
   s->v[3] = a.w;
   s->v[4] = b.x | 1;  // not all may be 0
-  s->left = {0, 0.0f, 0, 0.0};
+  s->left = {0, 0, 0.0, 0.0f, 0};
   skipahead(offset, s);
 }
 __SIMGPU_RANDOM unsigned int curand(curandStateMRG32k3a_t* s) {

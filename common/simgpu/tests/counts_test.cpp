@@ -343,6 +343,34 @@ TEST_CASE("arithmetic counters", "[count]") {
   CHECK(report.total.thread_instructions == 2 * (40 * 10 + 5 + 35));
 }
 
+TEST_CASE("multiply-adds that nvcc makes of what is no fma in PTX", "[count]") {
+  const auto per_thread = [](const std::string& instructions) {
+    Gpu gpu(ptx_module(R"(
+.extern .func (.param .b64 r) __simgpu_math_expf(.param .b64 x);
+.extern .func (.param .b64 r) __simgpu_math_cbrt(.param .b64 x);
+.visible .entry k()
+{
+  .reg .pred %p<2>; .reg .f32 %f<4>; .reg .f64 %fd<4>; .reg .b32 %r<3>;
+  mov.f32 %f1, 0f3FC00000; mov.f32 %f2, 0f40000000; mov.f64 %fd1, 0d3FF8000000000000;
+  mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 8;
+)" + instructions + "\n ret; }"));
+    const LaunchReport report = gpu.run("k", {2, 1, 1}, {32, 1, 1}, 0u, counts_only());
+    CHECK(to_text(report.findings).empty());
+    return report.total.fma_f32 / 64.0;
+  };
+  CHECK(per_thread("div.rn.f32 %f3, %f1, %f2;") == 5);
+  CHECK(per_thread("@%p1 div.rn.f32 %f3, %f1, %f2;") == 5 / 4.0);
+  CHECK(per_thread("rcp.rn.f32 %f3, %f1; sqrt.rn.f32 %f3, %f3;") == 4);
+  CHECK(per_thread("div.approx.f32 %f3, %f1, %f2; div.full.f32 %f3, %f1, %f2;") == 0);
+  CHECK(per_thread("sqrt.approx.f32 %f3, %f1; div.rn.f64 %fd2, %fd1, %fd1;") == 0);
+  const auto call = [](const std::string& name) {
+    return "{ .param .b64 p; .param .b64 q; st.param.f64 [p], %fd1; call.uni (q), __simgpu_math_" +
+           name + ", (p); ld.param.f64 %fd2, [q]; } fma.rn.f32 %f3, %f1, %f1, %f2;";
+  };
+  CHECK(per_thread(call("expf")) == 5);
+  CHECK(per_thread(call("cbrt")) == 1);  // of doubles
+}
+
 TEST_CASE("lines sum up to the total, buffers to the global traffic", "[count]") {
   Gpu gpu(compile("counts.cu"));
   const LaunchReport report = run_tile32(gpu, 64, {});

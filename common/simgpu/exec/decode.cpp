@@ -632,21 +632,6 @@ void FunctionDecoder::renumber() {
   code_.end_block = static_cast<std::uint32_t>(p_.blocks.size());
 }
 
-namespace {
-
-/// See InstructionInfo. A division is MUFU.RCP and five FFMAs (measured: grader/author/counts), a
-/// reciprocal and a square root have two; their ways for numbers at the ends of the range have more.
-std::uint8_t hidden_multiply_adds(const ptx::Module& module, const ptx::Instruction& ins) {
-  if (ins.op == Opcode::call && ins.operands[0].kind == Kind::function)
-    return static_cast<std::uint8_t>(
-        multiply_adds_of(module.functions[ins.operands[0].index].name));
-  if (ins.mod.type != ptx::Type::f32 || ins.mod.rounding != ptx::Rounding::rn) return 0;
-  if (ins.op == Opcode::div) return 5;
-  return ins.op == Opcode::rcp || ins.op == Opcode::sqrt ? 2 : 0;
-}
-
-}  // namespace
-
 void FunctionDecoder::run() {
   current_ = f_.body.empty() ? nullptr : &f_.body.front();
   const std::size_t first_site = p_.site_pc.size();

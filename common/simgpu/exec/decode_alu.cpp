@@ -480,4 +480,13 @@ void FunctionDecoder::decode(const Ins& ins) {
   }
 }
 
+std::uint8_t hidden_multiply_adds(const ptx::Module& module, const ptx::Instruction& ins) {
+  if (ins.op == Opcode::call && ins.operands[0].kind == ptx::Operand::Kind::function)
+    return static_cast<std::uint8_t>(
+        multiply_adds_of(module.functions[ins.operands[0].index].name));
+  if (ins.mod.type != ptx::Type::f32 || ins.mod.rounding != ptx::Rounding::rn) return 0;
+  if (ins.op == Opcode::div) return 5;
+  return ins.op == Opcode::rcp || ins.op == Opcode::sqrt ? 2 : 0;
+}
+
 }  // namespace simgpu::exec

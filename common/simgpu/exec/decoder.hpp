@@ -246,4 +246,8 @@ void op_wmma(Warp&, const Op&);
 /// Finding: an instruction for whole warps met only some lanes (mma.cpp).
 void report_part_of_warp(Warp&, const Op&);
 
+/// See InstructionInfo. A division is MUFU.RCP and five FFMAs (measured: grader/author/counts), a
+/// reciprocal and a square root have two; their ways for numbers at the ends of the range have more.
+std::uint8_t hidden_multiply_adds(const ptx::Module& module, const ptx::Instruction& ins);
+
 }  // namespace simgpu::exec

@@ -259,10 +259,6 @@ int rank(const Finding& finding) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 Verdict verdict_of(const std::string& id) {
   if (id == "none") return Verdict::accepted;
   if (id == "LOW-PRECISION" || id == "PART-LOST" || id == "SUMS-CUT-OFF") return Verdict::precision;
@@ -496,7 +492,9 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
     case FindingKind::budget_exceeded:
       return actor == Actor::launch ? "grid" : without_k(run) ? "k0" : "";
     case FindingKind::uninitialised_read:
-      return finding.at.space == MemorySpace::local ? "local" : "";
+      return finding.at.space == MemorySpace::local      ? "local"
+             : finding.at.object.starts_with("scratch ") ? "scratch"
+                                                         : "";
     case FindingKind::async_not_waited:
       if (!finding.other) return "end";
       if (finding.other->actor == Actor::engine) return "engine";

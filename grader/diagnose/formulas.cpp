@@ -300,6 +300,14 @@ void add_strides(const Evidence& evidence, Formulas& formulas) {
     };
     formulas.push_back(std::move(f));
   }
+  for (const Named& x : {kM, kN}) {  // where tiles are filled with zeros, a larger one adds nothing
+    Formula f;
+    f.depth = [x](const Case& c) { return std::min(c.k, x.size(c)); };
+    f.name = [x](const Case& c) {
+      return say("SWAPPED-EXTENTS", "ends", {{"name", x.name}, {"value", x.size(c)}, {"k", c.k}});
+    };
+    formulas.push_back(std::move(f));
+  }
 }
 
 /// An operand whose s x s tiles have rows and columns exchanged; what lies outside the matrix is

@@ -186,7 +186,11 @@ std::optional<Diagnosis> name_late_pieces(const Profile& p, int tile) {
       }
       if (fits)
         return say("K-TILE-REPEATED", late ? "late" : "early",
-                   {{"count", width}, {"tile", tile}, {"times", tile / width}});
+                   {{"are", width == 1 ? "one is" : fmt::format("{} are", width)},
+                    {"rest", width == 1 ? "one" : std::to_string(width)},
+                    {"count", width},
+                    {"tile", tile},
+                    {"times", tile / width}});
     }
   }
   return std::nullopt;
@@ -412,6 +416,14 @@ std::optional<Diagnosis> name_any_pieces(const Tile& t, const Case& c) {
   return name_pieces(c, t.tm, t.tn, 1, 1);
 }
 
+/// Some elements have no products, and all others are right.
+Diagnosis name_zeros(const Evidence& evidence, const Case& c) {
+  if (const std::string part = wrong_part(evidence, c); !part.empty())
+    return say("ALL-ZERO", "where", {{"part", part}});
+  if (auto d = name_any_pieces(evidence.tile, c)) return *std::move(d);
+  return say("ALL-ZERO", "some", {{"wrong", c.wrong}, {"total", c.size()}});
+}
+
 /// Elements without any product, others with all of theirs: places of C, not steps, are left out.
 std::optional<Diagnosis> name_empty(const Evidence& evidence, const Case& c,
                                     const std::set<Profile>& profiles) {
@@ -444,10 +456,7 @@ std::optional<Diagnosis> name_empty(const Evidence& evidence, const Case& c,
     return say("ALL-ZERO", "part",
                {{"what", "columns"}, {"first", cols}, {"last", t.tn - 1}, {"count", t.tn}});
   if (!only_zero) return std::nullopt;
-  if (const std::string part = wrong_part(evidence, c); !part.empty())
-    return say("ALL-ZERO", "where", {{"part", part}});
-  if (auto d = name_any_pieces(t, c)) return d;
-  return say("ALL-ZERO", "some", {{"wrong", c.wrong}, {"total", c.size()}});
+  return name_zeros(evidence, c);
 }
 
 std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {

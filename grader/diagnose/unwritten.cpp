@@ -58,6 +58,12 @@ bool falls_on(const std::vector<std::pair<int, int>>& cuts, int tile) {
          });
 }
 
+/// It is the last row, or column, and never more: a tile may end there, or a bound be one short.
+bool one_short(const std::vector<std::pair<int, int>>& cuts) {
+  return std::all_of(cuts.begin(), cuts.end(),
+                     [](const std::pair<int, int>& cut) { return cut.first == cut.second - 1; });
+}
+
 /// The untouched places repeat with the tile.
 bool periodic(const Case& c, int rows, int cols) {
   if (rows < 1 || cols < 1 || (c.m <= rows && c.n <= cols)) return false;
@@ -161,6 +167,7 @@ std::optional<Diagnosis> ends_missing(const Partial& partial, const Tile& t) {
     said += (said.empty() ? "" : " and ") + (whole ? "the last, partial tile " + name : rest);
     if (hint.empty())
       hint = whole && !enough        ? "UNWRITTEN.hint.grid"
+             : one_short(all)        ? "UNWRITTEN.hint.one"
              : falls_on(all, thread) ? "UNWRITTEN.hint.guard"
              : enough                ? "UNWRITTEN.hint.covered"
                                      : "UNWRITTEN.hint.bound";

@@ -256,3 +256,10 @@ TEST_CASE("where a thread has one element nothing is said of loops over its tile
   CHECK(has(d.next_step, "threads 0 and 1 of the first block"));
   CHECK_FALSE(has(d.next_step, "loop"));
 }
+
+TEST_CASE("one row or column that is missing may be a bound that is one short") {
+  const auto all_but_last = stored_if([](Call& c, int, int j) { return j < c.n - 1; });
+  const Diagnosis d = named(all_but_last, {33, 17, 5}, {16, 16, 8, 4, 4});
+  CHECK(d.id == "UNWRITTEN");
+  CHECK(has(d.next_step, "one too short"));
+}

@@ -396,3 +396,11 @@ TEST_CASE("a copy that its own thread has waited for wants a barrier") {
   early.detail = "waited for, but no barrier stands between its wait and this read";
   CHECK(next().find("Put a __syncthreads()") != std::string::npos);
 }
+
+TEST_CASE("scratch memory that nobody wrote: who should have stored it") {
+  const auto unwritten =
+      finding(FindingKind::uninitialised_read,
+              access(AccessType::load, 9, MemorySpace::global, "scratch 3", 64, 4096, 0));
+  CHECK(explain(unwritten, kTile, nullptr, ElementType::float32)
+            .next_step.find("the place of its own part") != std::string::npos);
+}

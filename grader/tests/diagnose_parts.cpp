@@ -443,3 +443,27 @@ TEST_CASE("sums of a thread that all go to its first row or column") {
   CHECK(columns.id == "TILE-MAP");
   CHECK(has(columns.next_step, "acc[i][0]"));
 }
+
+TEST_CASE("a sum that ends at M or N where that is less than K") {
+  const Kernel ends = each([](Call& c, int i, int j) {
+    double sum = 0;
+    for (int k = 0; k < std::min(c.k, c.n); ++k) sum += c.at_a(i, k) * c.at_b(k, j);
+    return sum;
+  });
+  const Diagnosis d = named(ends, {35, 33, 65});
+  CHECK(d.id == "SWAPPED-EXTENTS");
+  CHECK(has(d.headline, "the sum ends at N = "));
+}
+
+TEST_CASE("a wrong number at one shape may be a finding where tiles are full") {
+  const Kernel shifted = [](Call& call) {
+    for (int i = 0; i < call.m; ++i)
+      for (int k = 0; k < call.k; ++k) call.put(i, k, call.at_a(i, k) + (i * k) % 7 + 1);
+    if (call.m == 128 && call.k == 128) call.at_a(call.m, 0);
+  };
+  Evidence e = evidence(shifted, ElementType::float32, kNaive, {17, 33, 20});
+  e.operation = Operation::copy_a;
+  e.run =
+      run(shifted, e.run.a, e.run.b, with_poison(Matrix(ElementType::float32, 17, 20, 20), true));
+  CHECK(diagnose(e).id == "OOB");
+}

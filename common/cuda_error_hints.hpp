@@ -16,9 +16,8 @@ inline const char* cuda_error_hint(const char* name) {
        "threads per block times registers per thread (or shared memory) is more than one "
        "multiprocessor has: use a smaller block or tile"},
       {"cudaErrorInvalidValue",
-       "an argument is out of range: a null pointer, a size or pitch that does not fit, a grid or "
-       "block extent of 0, a block of more than 1024 threads, or more than 48 KiB of dynamic shared "
-       "memory without cudaFuncSetAttribute"},
+       "a null pointer, a size or pitch that does not fit, a grid or block extent of 0, more than 1024 "
+       "threads, or more than 48 KiB of dynamic shared memory without cudaFuncSetAttribute"},
       {"cudaErrorMemoryAllocation",
        "not enough device memory: is the size in bytes right, and is earlier memory freed?"},
       {"cudaErrorIllegalAddress",

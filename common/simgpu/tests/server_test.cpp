@@ -282,9 +282,9 @@ TEST_CASE("server: functions that the simulated GPU lacks are named", "[server]"
   CHECK(timed.refused[0].call == "cudaEventElapsedTime");
   CHECK(timed.refused[0].unsupported);
   CHECK(timed.last_error == cudaSuccess);
-  const CallResult managed = session.call("wants_managed");
-  REQUIRE(managed.refused.size() == 1);
-  CHECK(managed.refused[0].call == "cudaMalloc3D");
+  const CallResult peers = session.call("wants_peers");
+  REQUIRE(peers.refused.size() == 1);
+  CHECK(peers.refused[0].call == "cudaDeviceEnablePeerAccess");
   const CallResult queries = session.call("asks_for_memory");
   CHECK(queries.refused.empty());
   CHECK(queries.errors.empty());

@@ -134,10 +134,8 @@ void times_itself(ConstMatrix, ConstMatrix, Matrix, cudaStream_t) {
   cudaEventDestroy(start);
   cudaEventDestroy(stop);
 }
-void wants_managed(ConstMatrix, ConstMatrix, Matrix, cudaStream_t) {
-  float* p = nullptr;
-  cudaPitchedPtr volume;
-  for (int i = 0; i < 5; ++i) cudaMalloc3D(&volume, cudaExtent{4, 4, 4});
+void wants_peers(ConstMatrix, ConstMatrix, Matrix, cudaStream_t) {
+  for (int i = 0; i < 5; ++i) cudaDeviceEnablePeerAccess(1, 0);
 }
 void faults(ConstMatrix, ConstMatrix, Matrix c, cudaStream_t) {
   out_of_bounds<<<1, 32>>>(c.data, c.rows * c.ld);

@@ -14,7 +14,7 @@ struct ConstMatrix {
 #define LAUNCHERS(X)                                                                           \
   X(honest) X(workspace) X(leaky) X(copies_back) X(copies_into_c) X(copies_into_a) X(launders) \
   X(copies_a_over_b) X(clears_a) X(frees_c) X(too_much_from_host) X(allocates_forever)         \
-  X(launches_forever) X(bad_launch) X(times_itself) X(wants_managed) X(faults) X(spins)        \
+  X(launches_forever) X(bad_launch) X(times_itself) X(wants_peers) X(faults) X(spins)        \
   X(throws) X(exits) X(crashes) X(hangs) X(closes) X(babbles) X(asks_for_memory)               \
   X(forgets_its_stream) X(streams_of_its_own)
 // clang-format on

@@ -182,6 +182,16 @@ __global__ void k(int* p) { *p = 5; }
 int main() { std::vector<std::vector<int> > v; int *p, h; cudaMalloc(&p, 4); k << <1, 1 >> > (p);
 cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost); return h; }'
 fails "brackets that a formatter has cut up" 5 'brackets.cu: ended with status 5, no findings' simrun "$scratch/brackets.cu"
+program exact '__global__ void k(float* p) { const float x = p[threadIdx.x]; p[threadIdx.x] = expf(x) / sqrtf(x); }
+int main() { float *p, h[32]; for (float& v : h) v = 2.25f; cudaMalloc(&p, 128); cudaMemcpy(p, h, 128, cudaMemcpyHostToDevice); k<<<1, 32>>>(p);
+cudaMemcpy(h, p, 128, cudaMemcpyDeviceToHost); return !(h[9] > 6.3251f && h[9] < 6.3252f); }'
+for fast in "" -use_fast_math; do
+    # shellcheck disable=SC2086
+    holds "exact or fast arithmetic compiles (${fast:-exact})" common/simgpu/simcc $fast "$scratch/exact.cu" -o "$scratch/exact"
+    SIMGPU_REPORT=kernels "$scratch/exact" 2>"$scratch/report"
+    same "with the same result to four digits (${fast:-exact})" 0 $?
+    same "multiply-adds of expf, a division, a square root (${fast:-exact})" "$([ -n "$fast" ] || echo $((32 * (4 + 5 + 2))))" "$(sed -n 's/.*fma f32 \([0-9 ]*[0-9]\).*/\1/p' "$scratch/report" | tr -d ' ')"
+done
 # Loops without a pragma: as far as nvcc unrolls them, but for arrays, which it keeps in registers.
 program rolled '__global__ void k(const float* a, float* c) {
   __shared__ float as[64 * 8], bs[8 * 64];

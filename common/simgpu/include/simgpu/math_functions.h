@@ -90,7 +90,21 @@ extern "C" __attribute__((device)) int printf(const char* format, ...);
     return __builtin_##Name##f(x);         \
   }
 __SIMGPU_BUILTIN(fabs)
+#if defined(__USE_FAST_MATH__)
+__SIMGPU_DEVICE double sqrt(double x) {
+  return __builtin_sqrt(x);
+}
+__SIMGPU_DEVICE float sqrtf(float x) {
+  float result;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+__SIMGPU_DEVICE float sqrt(float x) {
+  return sqrtf(x);
+}
+#else
 __SIMGPU_BUILTIN(sqrt)
+#endif
 __SIMGPU_BUILTIN(floor)
 __SIMGPU_BUILTIN(ceil)
 __SIMGPU_BUILTIN(trunc)

@@ -1,5 +1,5 @@
 // what: a function pointer made up
-// expect: UNSUPPORTED ACCEPTED LOCKED
+// expect: WRONG_ANSWER ACCEPTED LOCKED
 // at: GLOBAL
 __global__ void odd(long at) { reinterpret_cast<void (*)(int)>(at)(5); }
 // at: INSERT

@@ -349,15 +349,6 @@ __device__ void multiply_transposed(float (&sums)[COUNT], typename L::Shared& ow
   }
   for (int t = steps.first; t < steps.end; ++t) {
     const int now = place.stage;
-    // TODO(6.4.4) The first half is loaded: start it, load the second one and start that, too. When only
-    //             that is under way (wgmma_wait_but_one), place.advance(): load the first half of the
-    //             next step, if there is one, from its place. Then wait for all; place `now` is empty.
-    // >>> skeleton
-    // start_half<L>(sums, first, own.ring[now], 0);
-    // load_rows<L>(second, own.ring[now], HALF);
-    // sums[0] += unwritten<float>();
-    // <<< skeleton
-    // >>> solution
     const auto& stage = own.ring[now];
     start_half<L>(sums, first, stage, 0);
     load_rows<L>(second, stage, HALF);
@@ -370,7 +361,6 @@ __device__ void multiply_transposed(float (&sums)[COUNT], typename L::Shared& ow
     }
     wgmma_wait(sums);
     if (threadIdx.x % 32 == 0) own.empty[now].arrive();
-    // <<< solution
   }
 }
 
@@ -385,14 +375,8 @@ void gemm_tf32_shapes(MatrixView<const In> a, MatrixView<const In> b, MatrixView
 
 /// What a tensor core does not read of x, rounded to what it reads of that.
 __device__ inline float left_out(float x) {
-  // TODO(6.4.5) It reads the upper 19 bits: all others are cut off. round_to_tf32 takes bits.
-  // >>> skeleton
-  // return unwritten<float>() + x;
-  // <<< skeleton
-  // >>> solution
   const float rest = x - __uint_as_float(__float_as_uint(x) & 0xffffe000u);
   return __uint_as_float(round_to_tf32(__float_as_uint(rest)));
-  // <<< solution
 }
 
 /// The small parts of A, step by step, by the SPLITTERS warps; `thread` counts their threads.
@@ -401,19 +385,11 @@ __device__ void split_steps(typename L::Shared& own, PlaceOf<L::STAGES>& place, 
                             int thread) {
   for (int t = steps.first; t < steps.end; ++t, place.advance()) {
     auto& stage = own.ring[place.stage];
-    // TODO(6.4.5) When the place is full, store what is left out of each float of A: for_pieces with
-    //             left_out. Tensor cores read it: fence_for_tensor_cores. When all lanes of the warp
-    //             have got that far, one of them tells own.split.
-    // >>> skeleton
-    // for_pieces<L>(stage, thread, [](float x) { return unwritten<float>() + left_out(x); });
-    // <<< skeleton
-    // >>> solution
     own.full[place.stage].wait(place.parity);
     for_pieces<L>(stage, thread, [](float x) { return left_out(x); });
     fence_for_tensor_cores();
     __syncwarp();
     if (thread % 32 == 0) own.split[place.stage].arrive();
-    // <<< solution
   }
 }
 

@@ -123,7 +123,11 @@ bool some_twice(const std::vector<Place>& places) {
   });
 }
 
-Diagnosis name_places(const Evidence& evidence, const Case& c, const std::vector<Place>& places) {
+struct Named {
+  Diagnosis diagnosis;
+  bool whole_tiles = false;  ///< they moved as such: it says more than which element lies where
+};
+Named name_places(const Evidence& evidence, const Case& c, const std::vector<Place>& places) {
   const bool product = evidence.operation == Operation::product;
   const Place to = first_moved(c, places), from = places[c.at(to.row, to.col)];
   std::vector<messages::Gap> gaps = {
@@ -139,7 +143,7 @@ Diagnosis name_places(const Evidence& evidence, const Case& c, const std::vector
     return true;
   };
   if (!product && all([](int i, int j, const Place& p) { return p == Place{j, i}; }))
-    return say("TILE-MAP", "copy", gaps);
+    return {say("TILE-MAP", "copy", gaps)};
   const auto tiles = tiles_to_try(evidence);
   const auto whole = [&](int r, int q) {
     return all(
@@ -160,15 +164,16 @@ Diagnosis name_places(const Evidence& evidence, const Case& c, const std::vector
     const bool swapped = r == q && all([&](int i, int j, const Place& p) {
                            return p.row % r == j % r && p.col % r == i % r;
                          });
-    return say("TILE-MAP", swapped ? "swap" : product ? "inside" : "copy", gaps);
+    return {say("TILE-MAP", swapped ? "swap" : product ? "inside" : "copy", gaps)};
   }
   for (const auto& [rows, cols] : tiles) {
     const int r = rows, q = cols;
     if (!whole(r, q)) continue;
     gaps.emplace_back("tile", size_text(r, q));
-    return say("TILE-MAP", some_twice(places) ? "repeated" : product ? "blocks" : "numbers", gaps);
+    const char* const variant = some_twice(places) ? "repeated" : product ? "blocks" : "numbers";
+    return {say("TILE-MAP", variant, gaps), true};
   }
-  return say("TILE-MAP", product ? "all" : "copy", gaps);
+  return {say("TILE-MAP", product ? "all" : "copy", gaps)};
 }
 
 /// Element (i, j) holds the sum of the right elements that `before` lists for it, itself included.
@@ -332,17 +337,14 @@ std::optional<Diagnosis> explain_places(const Evidence& evidence, const Cases& c
     if (!evidence.run_probe || c.k == 0 || c.wrong == 0) return std::nullopt;
     const std::optional<std::vector<Place>> places = sources(evidence, c);
     if (!places) return std::nullopt;
-    Diagnosis d = name_places(evidence, c, *places);
+    auto [d, whole_tiles] = name_places(evidence, c, *places);
     const bool product = evidence.operation == Operation::product;
     if (const std::string formula = place_formula(evidence, c, *places); !formula.empty()) {
-      const bool whole_tiles = !product && d.headline.find(" tiles of C ") != std::string::npos;
-      const bool copied =
-          !product && !whole_tiles && d.headline.find("[i][j]") == std::string::npos;
-      if (copied)
+      if (!product && !whole_tiles)
         d.headline = messages::text(
             some_twice(*places) ? "TILE-MAP.copy.twice" : "TILE-MAP.copy.formula",
             {{"matrix", evidence.operation == Operation::copy_b ? "B" : "A"}, {"place", formula}});
-      else if (product || whole_tiles)
+      else
         d.details.push_back(messages::text("detail.places", {{"place", formula}}));
     }
     if (c.untouched > 0)

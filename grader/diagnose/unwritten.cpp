@@ -318,15 +318,10 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
     d = part.empty()
             ? places_missing(partial, evidence.tile)
             : say("UNWRITTEN", "part", {{"part", part}, {"place", element("C", row, col)}});
+    // Where a thread has one element there is no tile of its own, and no loop over one.
+    if (evidence.tile.tm <= 1 && evidence.tile.tn <= 1)
+      d->next_step = messages::text("UNWRITTEN.single.next", {{"place", element("C", row, col)}});
   }
-  // Where a thread has one element there is no tile of its own, and no loop over one.
-  if (evidence.tile.tm <= 1 && evidence.tile.tn <= 1)
-    for (const char* const variant : {"periodic", "part", "some"}) {
-      const auto [row, col] = first_untouched(*partial.front());
-      const std::vector<messages::Gap> gaps = {{"place", element("C", row, col)}};
-      if (d->next_step == messages::text(fmt::format("UNWRITTEN.{}.next", variant), gaps))
-        d->next_step = messages::text("UNWRITTEN.single.next", gaps);
-    }
   describe(evidence, *partial.front(), *d);
   if (const std::string text = launched(evidence, *partial.front()); !text.empty())
     d->details.push_back(text);

@@ -250,8 +250,10 @@ Driver::Compiled Driver::compile(const std::string& file, const fs::path& source
   }
   if (!passes.host.ok) {
     // Where both fail, the pass for the device says it with the kernels' lines.
-    const Pass device = passes.device.front().get();
-    explain_failure(unit, device.ok ? passes.host : device, student);
+    Pass said = passes.host;
+    for (auto part = passes.device.rbegin(); part != passes.device.rend(); ++part)
+      if (Pass device = part->get(); !device.ok) said = std::move(device);
+    explain_failure(unit, said, student);
     return compiled;
   }
   list_entries(compiled, mismatches);

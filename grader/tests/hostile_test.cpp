@@ -192,7 +192,8 @@ TEST_CASE("what does not build is one clear error") {
   SECTION("a header that sim does not have") {
     const auto result = lines(fixture_source("GLOBAL", "#include <cutlass/cutlass.h>"));
     CHECK(WEXITSTATUS(result.status) == grader::exit_build);
-    CHECK(result.output.find("lab6_fixture/gemm.cu:12 includes cutlass/cutlass.h") != std::string::npos);
+    CHECK(result.output.find("lab6_fixture/gemm.cu:12 includes cutlass/cutlass.h") !=
+          std::string::npos);
   }
   SECTION("empty") {
     const auto result = lines(" \n\t\n");

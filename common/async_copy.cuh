@@ -3,13 +3,13 @@
 
 #include "common/tensor_core.cuh"
 
-/// PTX wants addresses inside shared memory, 32 bits wide.
+/// The address of p within shared memory, 32 bits, as PTX instructions take it.
 GEMM_LAB_DEVICE inline unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
 
-/// Copies 16 bytes from global to shared memory without waiting: the first `bytes` from `from`,
-/// then zeros. If bytes is 0, nothing is read, wherever `from` points.
+/// Starts copying 16 bytes from global to shared memory: the first `bytes` come from `from`, the
+/// rest become zero. If bytes is 0, nothing is read, wherever `from` points.
 GEMM_LAB_DEVICE inline void copy16_async(void* to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                :
@@ -17,7 +17,7 @@ GEMM_LAB_DEVICE inline void copy16_async(void* to, const void* from, int bytes) 
                : "memory");
 }
 
-/// As copy16_async for one element of 4 or 8 bytes, wherever one may lie: copied, or made zero.
+/// Like copy16_async, for one element of 4 or 8 bytes: copied if it exists, otherwise set to zero.
 template <typename T>
 GEMM_LAB_DEVICE void copy_element_async(T* to, const T* from, bool exists) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
@@ -27,20 +27,20 @@ GEMM_LAB_DEVICE void copy_element_async(T* to, const T* from, bool exists) {
                : "memory");
 }
 
-/// Closes a group: the copies that this thread has begun since the last one.
+/// Closes a group: all copies that this thread has started since its last group.
 GEMM_LAB_DEVICE inline void commit_copies() {
   asm volatile("cp.async.commit_group;" : : : "memory");
 }
 
-/// Waits until at most GROUPS groups of this thread, the last ones, are still on their way.
+/// Waits until all of this thread's groups have arrived, except the GROUPS most recent ones.
 template <int GROUPS>
 GEMM_LAB_DEVICE void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" : : "n"(GROUPS) : "memory");
 }
 
-/// Four 8 x 8 matrices of 16-bit elements, a register each. Lane l gives the address of 16 bytes:
-/// row l % 8 of matrix l / 8. It gets elements (l / 4, l % 4 * 2) and (l / 4, l % 4 * 2 + 1) of
-/// each matrix. Of a row of four floats, that is float l % 4.
+/// Loads four 8 x 8 matrices of 16-bit elements, a register each. Lane l passes the address of 16
+/// bytes: row l % 8 of matrix l / 8. It gets elements (l / 4, l % 4 * 2) and (l / 4, l % 4 * 2 + 1)
+/// of each matrix. If rows hold four floats instead, that is float l % 4 of row l / 4.
 GEMM_LAB_DEVICE inline void ldmatrix(unsigned (&r)[4], const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])

@@ -1,5 +1,5 @@
-// Catch2 v2 (Debian 12) and v3 (Ubuntu 24.04) behind one include. Tests use only what both have;
-// v2 has no SKIP(), so no test here uses it.
+// One include for Catch2 v2 (Debian 12) and v3 (Ubuntu 24.04). Tests use only what both have: v2
+// has no SKIP(), for example.
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)

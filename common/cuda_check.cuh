@@ -1,4 +1,4 @@
-// CUDA_CHECK(call): every call of the CUDA runtime can fail, and so can every launch.
+// CUDA_CHECK(call): any call to the CUDA runtime can fail, and so can any launch.
 //
 //     CUDA_CHECK(cudaMalloc(&p, bytes));
 //     kernel<<<grid, block>>>(...);
@@ -12,8 +12,7 @@
 
 #include "common/cuda_error_hints.hpp"
 
-/// Thrown by CUDA_CHECK. what(): the expression, the error's name and meaning, file:line, and a
-/// hint.
+/// Thrown by CUDA_CHECK. what(): file:line, the expression, the error's name and meaning, a hint.
 class CudaError : public std::exception {
  public:
   CudaError(cudaError_t code_, const char* expression, const char* file, int line) : code(code_) {
@@ -37,6 +36,6 @@ inline void cuda_check(cudaError_t code, const char* expression, const char* fil
 /// Throws CudaError unless `expression` is cudaSuccess.
 #define CUDA_CHECK(expression) cuda_check((expression), #expression, __FILE__, __LINE__)
 
-/// After a launch: was its configuration accepted? Clears the error. What goes wrong while the
-/// kernel runs shows up at the next call that waits for it.
+/// Put this after a launch: it throws if the configuration was rejected, and clears the error. What
+/// goes wrong while the kernel runs shows up at the next call that waits for it.
 #define CUDA_CHECK_LAUNCH() cuda_check(cudaGetLastError(), "kernel launch", __FILE__, __LINE__)

@@ -1,5 +1,4 @@
-// What usually lies behind a CUDA error, by the error's name. Plain C++, so that it can be tested
-// without CUDA.
+// The usual cause of a CUDA error, by its name. Plain C++, so it can be tested without CUDA.
 #pragma once
 
 #include <cstring>

@@ -1,10 +1,8 @@
-// The 16-bit element types on the host: half (IEEE 754 binary16) and bfloat16, without any CUDA
-// header.
+// The host's 16-bit element types, half (IEEE 754 binary16) and bfloat16, without CUDA headers.
 //
-// Both hold nothing but the bits, so a HostMatrix<Half> lies in memory as a matrix of __half does
-// on the device, and a HostMatrix<BFloat16> as one of __nv_bfloat16: copies between them are copies
-// of bytes. Arithmetic is done in float or double; these types only store. C++17, for .cu files
-// too.
+// Both hold just the bits, so a HostMatrix<Half> has the same layout as a matrix of __half on the
+// device, and a HostMatrix<BFloat16> the same as one of __nv_bfloat16: copying bytes is enough.
+// These types only store; arithmetic is done in float or double. C++17, for .cu files as well.
 #pragma once
 
 #include <cmath>
@@ -15,8 +13,8 @@
 
 namespace float16 {
 
-/// `value` rounded once to a format of 16 bits, to nearest, ties to even, subnormals included; too
-/// large becomes infinity, NaN a quiet NaN. Assumes the default rounding mode of the host.
+/// `value` rounded once to a 16-bit format: to nearest, ties to even, subnormals included. Overflow
+/// gives infinity, NaN a quiet NaN. Assumes the default rounding mode of the host.
 template <int ExponentBits, int FractionBits>
 std::uint16_t rounded(double value) {
   static_assert(ExponentBits + FractionBits == 15, "one bit is the sign");
@@ -30,18 +28,18 @@ std::uint16_t rounded(double value) {
   if (std::isinf(value)) return static_cast<std::uint16_t>(sign | infinity);
   int exponent = 0;
   std::frexp(magnitude, &exponent);  // 2^(exponent - 1) <= magnitude < 2^exponent
-  // Subnormal numbers share the least exponent.
+  // Subnormal numbers share the smallest exponent.
   const int lead = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
   if (lead > bias) return static_cast<std::uint16_t>(sign | infinity);
-  // In units of the last place: at most 2^(FractionBits + 1). A carry moves on into the exponent,
-  // and from the largest number into infinity.
+  // In units of the last place, so at most 2^(FractionBits + 1). A carry goes into the exponent,
+  // and turns the largest number into infinity.
   const auto units = static_cast<int>(std::nearbyint(std::ldexp(magnitude, FractionBits - lead)));
   return static_cast<std::uint16_t>(sign | (((lead + bias - 1) << FractionBits) + units));
 }
 
 }  // namespace float16
 
-/// The value of type T whose bits these are.
+/// The value of type T that has these bits.
 template <typename T, typename Bits>
 T of_bits(Bits bits) {
   static_assert(sizeof(T) == sizeof(Bits));
@@ -60,8 +58,7 @@ struct Half {
   explicit operator float() const {
     const std::uint32_t sign = (bits & 0x8000u) << 16, rest = bits & 0x7fffu;
     if (rest >= 0x7c00u) return of_bits<float>(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
-    // Shifted into place the exponent is 112 too small; the product is exact and makes subnormal
-    // numbers normal.
+    // Shifting leaves the exponent too small by 112. The product is exact, for subnormals as well.
     const float magnitude = of_bits<float>(rest << 13) * 0x1p112f;
     return sign != 0 ? -magnitude : magnitude;
   }

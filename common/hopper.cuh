@@ -1,4 +1,4 @@
-// Hopper's barriers, copy engine (TMA) and warpgroup product (wgmma): one PTX instruction each.
+// Hopper's barriers, copy engine (TMA) and warpgroup product (wgmma), one PTX instruction each.
 #pragma once
 
 #include <cuda.h>
@@ -17,8 +17,8 @@
 
 // ---- barriers in shared memory
 
-/// Counts arrivals, and bytes that TMA brings. When all that it waits for is there, its phase ends
-/// and the next one begins. Phases are told apart by their parity: 0 for the first, then 1, 0, ...
+/// Counts arrivals and the bytes that TMA delivers. When everything it expects is there, its phase
+/// ends and the next one begins. Phases are told apart by parity: 0 for the first, then 1, 0, ...
 struct Barrier {
   std::uint64_t state;
 
@@ -34,14 +34,14 @@ struct Barrier {
                  : "r"(shared_address(this))
                  : "memory");
   }
-  /// Arrives, and lets this phase wait for so many bytes too.
+  /// Arrives, and makes this phase also wait until TMA has delivered this many bytes.
   GEMM_LAB_DEVICE void arrive_and_expect(int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
                  :
                  : "r"(shared_address(this)), "r"(bytes)
                  : "memory");
   }
-  /// Waits for the end of the phase of this parity. To a new barrier, one of parity 1 has ended.
+  /// Waits until the phase of this parity has ended. On a new barrier, parity 1 counts as ended.
   GEMM_LAB_DEVICE void wait(unsigned parity) {
     unsigned ended = 0;
     while (!ended)
@@ -55,10 +55,10 @@ struct Barrier {
   }
 };
 
-// ---- TMA: one thread orders a box of a matrix
+// ---- TMA: one thread requests a box of a matrix
 
-/// Copies the box at (row, col) to shared memory, zeros outside the matrix, and tells the barrier
-/// its bytes. Chunk c of row r, 16 bytes, arrives where c ^ (r % 8) would without a swizzle.
+/// Starts copying the box at (row, col) to shared memory, zeros outside the matrix; the barrier
+/// counts its bytes. Swizzled: chunk c (16 bytes) of row r goes to the place of chunk c ^ (r % 8).
 GEMM_LAB_DEVICE inline void copy_box(void* to, const CUtensorMap& map, int row, int col,
                                      Barrier& barrier) {
   asm volatile(
@@ -69,7 +69,7 @@ GEMM_LAB_DEVICE inline void copy_box(void* to, const CUtensorMap& map, int row, 
       : "memory");
 }
 
-/// A tensor core cuts off what TF32 does not have of a float. TMA can round it on the way.
+/// As TFLOAT32, TMA rounds floats while it copies them; a tensor core would drop their low bits.
 template <typename T>
 constexpr CUtensorMapDataType TYPE = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
 template <>
@@ -77,7 +77,7 @@ inline constexpr CUtensorMapDataType TYPE<__half> = CU_TENSOR_MAP_DATA_TYPE_FLOA
 template <>
 inline constexpr CUtensorMapDataType TYPE<__nv_bfloat16> = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
 
-/// Describes m to TMA, to be copied in boxes of `rows` rows of 128 bytes, swizzled.
+/// Describes m to TMA, which will copy it in swizzled boxes of `rows` rows of 128 bytes.
 template <typename T>
 CUtensorMap tensor_map(MatrixView<const T> m, int rows, CUtensorMapDataType type = TYPE<T>) {
   const cuuint64_t extents[] = {cuuint64_t(m.cols), cuuint64_t(m.rows)};  // innermost first
@@ -93,28 +93,28 @@ CUtensorMap tensor_map(MatrixView<const T> m, int rows, CUtensorMapDataType type
 
 // ---- wgmma: four warps multiply two tiles in shared memory
 
-/// Before the first wgmma of a group: registers written so far are complete.
+/// Call before the first wgmma of a group: it makes earlier writes to registers visible to wgmma.
 GEMM_LAB_DEVICE inline void wgmma_fence() {
   asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
 }
 GEMM_LAB_DEVICE inline void wgmma_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
 }
-/// Waits for all of them; only then may their sums be read and their tiles be overwritten.
+/// Waits for all committed wgmma. Only then may sums be read and tiles be overwritten.
 GEMM_LAB_DEVICE inline void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned 0;" : : : "memory");
 }
 
-/// Describes the operand at `from` to wgmma: rows of 128 bytes in the swizzle of copy_box, eight
-/// every 1024 bytes. `next`: bytes from 64 columns to the next 64, if rows are not along k. All in
-/// units of 16 bytes, and 18 bits of the address: in a cluster, the block's rank stands above them.
+/// Describes the operand at `from` to wgmma, in units of 16 bytes: rows of 128 bytes, swizzled by
+/// copy_box, eight in 1024 bytes. `next`: bytes from 64 columns to the next 64, if rows do not run
+/// along k. Only 18 bits of the address are used: in a cluster, higher ones hold the block's rank.
 GEMM_LAB_DEVICE inline std::uint64_t descriptor(const void* from, int next = 16) {
   constexpr std::uint64_t EIGHT_ROWS = 1024 / 16, SWIZZLE_128 = 1;
   return (shared_address(from) & 0x3ffff) / 16 | std::uint64_t(next / 16) << 16 | EIGHT_ROWS << 32 |
          SWIZZLE_128 << 62;
 }
 
-// All 128 registers of d, as asm wants them, and an instruction that adds to them.
+// The 128 registers of d in the notation of asm, and the instruction that adds to them.
 #define EIGHT(i)                                                                              \
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
       "+f"(d[i + 6]), "+f"(d[i + 7])
@@ -134,10 +134,10 @@ GEMM_LAB_DEVICE inline std::uint64_t descriptor(const void* from, int next = 16)
         EIGHT(64), EIGHT(72), EIGHT(80), EIGHT(88), EIGHT(96), EIGHT(104), EIGHT(112), EIGHT(120) \
       : "l"(a), "l"(b))
 
-/// d += a * b, 64 x 256 by the four warps of a warpgroup, 32 bytes along k. Rows of a are along k,
-/// rows of b along n; of TF32, wgmma takes only a b whose rows are along k too. Warp w has rows
-/// 16 w ... 16 w + 15 of d; with g = lane / 4 and t = lane % 4 register 4 j + e has row
-/// g + e / 2 * 8 of these and column 8 j + 2 t + e % 2.
+/// d += a * b: the four warps of a warpgroup compute 64 x 256 sums, over 32 bytes along k. Rows of
+/// a run along k and rows of b along n; for TF32, wgmma requires rows of b to run along k as well.
+/// Warp w holds rows 16 w ... 16 w + 15 of d. With g = lane / 4 and t = lane % 4, register 4 j + e
+/// is row g + e / 2 * 8 of these, column 8 j + 2 t + e % 2.
 template <typename T>
 GEMM_LAB_DEVICE void wgmma_64x256(float (&d)[128], std::uint64_t a, std::uint64_t b) {
   if constexpr (std::is_same_v<T, __half>)

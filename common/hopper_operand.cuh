@@ -1,9 +1,9 @@
-// Operands of wgmma: what TMA cannot read where it lies is copied first.
+// Operands of wgmma: a matrix that TMA cannot read where it is gets copied first.
 #pragma once
 
 #include "common/tensor_core.cuh"
 
-/// Copies 8 * blockDim.x columns per block. All loads come first: no store may be in their way.
+/// Copies 8 * blockDim.x columns per block. All loads come before the first store, so they overlap.
 template <typename T>
 __global__ void copy_rows(MatrixView<const T> from, MatrixView<T> to) {
   const int col0 = blockIdx.x * 8 * blockDim.x + threadIdx.x;
@@ -20,7 +20,7 @@ __global__ void copy_rows(MatrixView<const T> from, MatrixView<T> to) {
 
 /// to = from, transposed: 32 x 32 elements per block, 32 x 8 threads.
 __global__ void transpose(MatrixView<const float> from, MatrixView<float> to) {
-  // One more: the rows begin in 32 different banks, and a warp reads a column without conflicts.
+  // One column more, so that rows begin in 32 different banks: columns are read without conflicts.
   [[maybe_unused]] __shared__ float tile[32][32 + 1];
   const int across = (from.cols + 31) / 32, x = threadIdx.x;
   const int row0 = blockIdx.x / across * 32, col0 = blockIdx.x % across * 32;
@@ -33,8 +33,8 @@ __global__ void transpose(MatrixView<const float> from, MatrixView<float> to) {
     if (col0 + y < to.rows && row0 + x < to.cols) to(col0 + y, row0 + x) = tile[x][y];
 }
 
-/// A or B as TMA and wgmma take it: rows begin at multiples of 16 bytes, and those of floats are
-/// along k. Where the matrix is not so, a copy of it, which lives as long as this.
+/// A or B in the form that TMA and wgmma need: rows begin at multiples of 16 bytes, and rows of
+/// floats run along k. If the matrix is not like that, this holds a copy of it that is.
 template <typename T>
 class Operand {
  public:
@@ -57,7 +57,7 @@ class Operand {
   MatrixView<const T> view() const { return view_; }
 
  private:
-  /// Room for a copy, which becomes the view.
+  /// Allocates memory for a copy, which becomes the view.
   MatrixView<T> room(int rows, int cols) {
     const int ld = ceil_div(cols, 16) * 16;
     T* const data = memory_.allocate(static_cast<std::size_t>(rows) * ld);

@@ -8,9 +8,8 @@
 
 #include "common/matrix.hpp"
 
-/// Number of elements that a rows x cols matrix with leading dimension ld needs: the last row has
-/// no padding, so that one step beyond the last element is one step beyond the allocation. 0 if
-/// there are no elements.
+/// How many elements a rows x cols matrix with leading dimension ld needs, 0 if it is empty. The
+/// last row has no padding, so one step beyond the last element is one step beyond the allocation.
 inline std::size_t matrix_storage(int rows, int cols, int ld) {
   if (rows < 0 || cols < 0)
     throw std::invalid_argument("a matrix cannot have " + std::to_string(rows) + " rows and " +
@@ -23,15 +22,13 @@ inline std::size_t matrix_storage(int rows, int cols, int ld) {
          static_cast<std::size_t>(cols);
 }
 
-/// rows x cols elements, row-major, ld >= cols elements from row to row, exactly matrix_storage()
-/// of them in all.
+/// rows x cols elements, row-major, ld >= cols from row to row; exactly matrix_storage() in all.
 template <typename T>
 class HostMatrix {
  public:
   HostMatrix() = default;
 
-  /// Dense. Elements are value-initialised (zero). Throws std::invalid_argument for negative
-  /// extents.
+  /// Dense, value-initialised (zero). Throws std::invalid_argument for negative extents.
   HostMatrix(int rows, int cols) : HostMatrix(rows, cols, cols) {}
 
   /// Throws std::invalid_argument if ld < cols.

@@ -1,7 +1,5 @@
-// Inputs for tests, deterministic on every machine: A and B come from different generators, so that
-// A != B and the product is not symmetric even when the matrices are square. (With one generator
-// and one seed A equals B, C is symmetric, and a kernel that writes C transposed passes every
-// square test.)
+// Inputs for tests, the same on every machine. A and B come from different generators: with one
+// generator and seed, square ones would be equal, and a kernel that exchanges them would pass.
 #pragma once
 
 #include <cmath>
@@ -16,8 +14,7 @@
 
 namespace inputs {
 
-/// Generator of A. Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA
-/// 2014.
+/// Generator of A. Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
 class SplitMix64 {
  public:
   explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
@@ -53,8 +50,7 @@ class Pcg {
   std::uint64_t state_;
 };
 
-/// What unwritten memory holds: a quiet NaN with a payload that arithmetic does not produce, or a
-/// telling integer.
+/// Marks memory that nobody has written: a quiet NaN that no arithmetic gives, or a rare integer.
 template <typename T>
 T poison() {
   if constexpr (is_float16<T>) {
@@ -70,7 +66,7 @@ T poison() {
   }
 }
 
-/// Calls fill(element, row, col) for every element; padding becomes poison.
+/// Calls fill(element, row, col) for every element, and poisons the padding.
 template <typename T, typename Fill>
 void for_each(HostMatrix<T>& m, Fill fill) {
   m.fill_padding(poison<T>());
@@ -93,10 +89,10 @@ void integers(HostMatrix<T>& m, Generator& random, int low = -8, int high = 8) {
   });
 }
 
-/// Zero-mean: multiples of 2^-23 (float) or 2^-52 (double) in [-1, 1); 16-bit types round a number
-/// of float's grid, so that C's error holds no rounding of inputs; for int32 all 2^32 values, so
-/// that sums wrap. Positive data would hide lost precision: in units of u (|A||B|) errors then grow
-/// like sqrt(K), and every tolerance with them.
+/// Zero-mean: multiples of 2^-23 (float) or 2^-52 (double) in [-1, 1). 16-bit types round such a
+/// float, so that C's error contains no rounding of inputs. int32 takes all 2^32 values, so that
+/// sums wrap. Positive data would hide lost precision: its errors grow like sqrt(K) in units of u
+/// (|A||B|), so a tolerance would have to grow as well.
 template <typename T, typename Generator>
 void zero_mean(HostMatrix<T>& m, Generator& random) {
   for_each(m, [&](T& element, int, int) {
@@ -119,7 +115,7 @@ inline double round_to_11_bits(double value) {
   return std::ldexp(std::round(std::ldexp(mantissa, 11)), exponent - 11);
 }
 
-/// All elements rounded to 11 significant bits: what a tensor core takes over exactly.
+/// Rounds all elements to 11 significant bits, which a tensor core reads exactly.
 template <typename T>
 void round_to_11_bits(HostMatrix<T>& m) {
   static_assert(std::is_floating_point_v<T>);
@@ -128,11 +124,10 @@ void round_to_11_bits(HostMatrix<T>& m) {
   });
 }
 
-/// Truncation canary for TF32, which keeps 11 of float's 24 bits: all numbers are (1 + 0.9 * 2^-10)
-/// times 1, 2, 4 or 8, so that rounding loses a tenth of TF32's last place and cutting off the rest
-/// nine tenths; signs are s_i t_k and t_k r_j, so that all K products of an element have one sign
-/// and no error cancels another. Relative to |A||B|: 0.2 * 2^-10 if rounded, 1.8 * 2^-10 if cut
-/// off.
+/// Truncation canary for TF32, which keeps 11 of float's 24 bits. All numbers are (1 + 0.9 * 2^-10)
+/// times 1, 2, 4 or 8: rounding is off by a tenth of TF32's last place, truncation by nine tenths.
+/// Signs are s_i t_k and t_k r_j, so all K products of an element have the same sign and no errors
+/// cancel. Relative to |A||B|, C is off by 0.2 * 2^-10 if rounded, by 1.8 * 2^-10 if truncated.
 template <typename GeneratorA, typename GeneratorB>
 void truncation_canary(HostMatrix<float>& a, HostMatrix<float>& b, GeneratorA& random_a,
                        GeneratorB& random_b) {
@@ -157,13 +152,13 @@ void truncation_canary(HostMatrix<float>& a, HostMatrix<float>& b, GeneratorA& r
   });
 }
 
-/// Precision canary: column 2j+1 of A is minus column 2j rounded to 11 bits, and rows 2j and 2j+1
-/// of B are equal. The product is then exactly the part that TF32 or FP16 inputs throw away: those
-/// compute noise, whatever K is. An odd last column of A is zero.
+/// Precision canary: column 2j+1 of A is minus column 2j, rounded to 11 bits, and rows 2j and 2j+1
+/// of B are equal. The product is then exactly the part that TF32 or FP16 inputs lose: such kernels
+/// compute noise, whatever K is. If A has an odd number of columns, the last one is zero.
 ///
-/// 16-bit types are exact as inputs; there the canary is for the sums. Column 2j+1 of A is minus
-/// column 2j, one unit in the last place smaller, so that each pair of products leaves 2^-10 of
-/// itself (2^-7 for bfloat16), which sums of 11 bits throw away.
+/// 16-bit inputs are exact, so there the canary tests the sums: column 2j+1 of A is minus column
+/// 2j, smaller by one unit in the last place. Each pair of products leaves 2^-10 of itself (2^-7
+/// for bfloat16), which sums of 11 bits lose.
 template <typename T, typename GeneratorA, typename GeneratorB>
 void canary(HostMatrix<T>& a, HostMatrix<T>& b, GeneratorA& random_a, GeneratorB& random_b) {
   static_assert(is_real<T>);

@@ -1,4 +1,4 @@
-// What the kernels of several labs use.
+// Helpers for the kernels of several labs.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -6,7 +6,7 @@
 #include "common/cuda_check.cuh"
 #include "common/matrix.hpp"
 
-// Of the simulated GPU's reports: an instruction in a helper belongs to the line that calls it.
+// The simulated GPU's reports count an instruction in such a helper for the line that calls it.
 #if defined(__clang__) && defined(__CUDA__)
 #define GEMM_LAB_DEVICE __device__ __attribute__((nodebug))
 #else
@@ -18,24 +18,24 @@ constexpr int ceil_div(int n, int d) {
   return (n + d - 1) / d;
 }
 
-/// Stands where you have written nothing yet: the thread ends here, and C stays as it was.
+/// Stands in for code that you have not written yet: the thread ends here, and C stays as it was.
 template <typename Result>
 __device__ Result unwritten() {
   asm volatile("exit;");
   return Result();
 }
 
-/// How many elements make 16 bytes, the most that one access moves.
+/// Elements of T in 16 bytes, the most that a thread can load or store at once.
 template <typename T>
 constexpr int VEC = 16 / sizeof(T);
 
-/// True if every row of m begins at a multiple of 16 bytes.
+/// True if every row of m begins at an address that is a multiple of 16 bytes.
 template <typename T>
 __host__ GEMM_LAB_DEVICE bool rows_aligned(MatrixView<T> m) {
   return reinterpret_cast<std::size_t>(m.data) % 16 == 0 && m.ld % VEC<T> == 0;
 }
 
-/// Memory of a stream, given back when all before it in the stream is done.
+/// Device memory allocated in stream order, and freed when the work queued before that is done.
 template <typename T>
 class StreamMemory {
  public:

@@ -1,16 +1,15 @@
-// Matrices as every lab, the grader and the CPU reference see them: row-major with a leading
-// dimension.
+// The matrices of the labs, the grader and the CPU reference: row-major with a leading dimension.
 //
-// Kernels take a MatrixView by value. HostMatrix owns its elements (host_matrix.hpp, included here
-// for plain C++). A .cu file gets the view alone, which keeps it quick to compile.
+// Kernels take a MatrixView by value. HostMatrix (host_matrix.hpp, included here for plain C++)
+// owns its elements. A .cu file gets the view alone, which keeps it quick to compile.
 #pragma once
 
 #include <cstddef>
 #include <type_traits>
 
 #if defined(__clang__) && defined(__CUDA__)
-// nodebug: an element's address is computed by the line that names the element. Spelled out, since
-// this header may come before CUDA's.
+// nodebug: reports then blame the line that names an element, not this header. Spelled out, because
+// this header may be included before CUDA's.
 #define GEMM_LAB_HOST_DEVICE __attribute__((host, device, nodebug))
 #elif defined(__CUDACC__)
 #define GEMM_LAB_HOST_DEVICE __host__ __device__
@@ -18,8 +17,8 @@
 #define GEMM_LAB_HOST_DEVICE
 #endif
 
-/// A matrix that somebody else owns: rows x cols elements, row r starts at data + r * ld.
-/// Passed to kernels by value. Nothing is checked: that is what the simulated GPU is for.
+/// A matrix in memory that it does not own: rows x cols elements, row r starts at data + r * ld.
+/// Passed to kernels by value. No access is checked here: the simulated GPU does that.
 template <typename T>
 struct MatrixView {
   T* data = nullptr;
@@ -31,7 +30,7 @@ struct MatrixView {
     return data[static_cast<std::ptrdiff_t>(row) * ld + col];
   }
 
-  /// A view to read and write is also a view to read.
+  /// A view to read and write converts to a view that only reads.
   template <typename U,
             typename = std::enable_if_t<std::is_same_v<U, const T> && !std::is_const_v<T>>>
   GEMM_LAB_HOST_DEVICE operator MatrixView<U>() const {

@@ -1,6 +1,6 @@
-// mma.sync: d += a * b by one warp, 16 x 8 x K. Which lane holds what (PTX ISA, "Matrix fragments
-// for mma"), with g = lane / 4 and t = lane % 4. A register of a or b holds P neighbours along k:
-// two 16-bit elements (K = 16), else one (K = 8 for TF32, 4 for FP64).
+// mma.sync: one warp computes d += a * b, 16 x 8 x K. The table shows which lane holds what (PTX
+// ISA, "Matrix fragments for mma"), with g = lane / 4 and t = lane % 4. A register of a or b holds
+// P neighbours along k: two 16-bit elements (K = 16), otherwise one (K = 8 for TF32, 4 for FP64).
 //
 //   a[r]   row g + 8 * (r % 2)    k = P * (t + 4 * (r / 2)) ...
 //   b[r]   column g               k = P * (t + 4 * r) ...
@@ -34,7 +34,7 @@ GEMM_LAB_DEVICE inline void mma<__nv_bfloat16>(float (&d)[4], const unsigned (&a
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
-/// TF32, 16 x 8 x 8. Of a float's bits it takes the upper 19.
+/// TF32, 16 x 8 x 8. The tensor core reads only the upper 19 bits of each float.
 GEMM_LAB_DEVICE inline void mma_wide(float (&d)[4], const unsigned (&a)[4],
                                      const unsigned (&b)[2]) {
   asm volatile(
@@ -60,16 +60,17 @@ GEMM_LAB_DEVICE inline void mma_wide(double (&d)[4], const double (&a)[2], const
 #endif
 }
 
-/// A float's bits, rounded to what a tensor core reads: half of the last bit that counts is added,
-/// it cuts off the rest. 0x7fffffff, the NaN of arithmetic, would overflow into the sign, so the
-/// larger counts. NaNs from 0xfffff000 on, of no arithmetic, become 0. One instruction on Hopper.
+/// Rounds a float's bits to TF32: adds half of the last bit that the tensor core reads; the core
+/// then drops the rest. 0x7fffffff, the NaN that arithmetic gives, would overflow into the sign:
+/// hence the maximum. NaNs from 0xfffff000 on, which arithmetic never gives, become 0. One
+/// instruction on Hopper.
 GEMM_LAB_DEVICE inline unsigned round_to_tf32(unsigned bits) {
   const int rounded = static_cast<int>(bits + 0x1000u), as_it_was = static_cast<int>(bits);
   return static_cast<unsigned>(rounded > as_it_was ? rounded : as_it_was);
 }
 
-/// Of a row of C, v has two neighbours in fragment j and two in j + 1. Lanes 2 t and 2 t + 1 trade:
-/// the even one gets four neighbours in j, the odd one four in j + 1. 16 bytes to store, not 8.
+/// v: two neighbours in a row of C in fragment j, and two in j + 1. Lanes 2 t and 2 t + 1 trade, so
+/// that the even one holds four in j and the odd one four in j + 1: 16 bytes per store, not 8.
 GEMM_LAB_DEVICE inline void trade_neighbours(float (&v)[4]) {
   const bool odd = threadIdx.x % 2 != 0;
 #pragma unroll

@@ -65,8 +65,8 @@ void require_extents(const MatrixView<const T>& c, int rows, int cols) {
 }
 
 /// high + low, where low collects what high rounds away: Ogita, Rump, Oishi, "Accurate sum and dot
-/// product", SIAM J. Sci. Comput. 26(6), 2005 (Dot2). Without it the check of a double product
-/// would drown in its own rounding.
+/// product", SIAM J. Sci. Comput. 26(6), 2005 (Dot2). In plain double, the check's own rounding
+/// errors would hide those of the product.
 struct Twofold {
   double high = 0, low = 0;
   void add(double x) {
@@ -91,8 +91,8 @@ struct Wrapped {
   void subtract(std::uint32_t element, const Wrapped& y) { value -= element * y.value; }
 };
 
-/// Rounds of C x - A (B x), x from `draw`, up to the first row of which is_off(row, residual) is
-/// true. True if there is none.
+/// Computes C x - A (B x) for x from `draw`, in rounds, up to a row with is_off(row, residual).
+/// True if there is none.
 template <typename T, typename Draw, typename IsOff>
 bool residuals_pass(MatrixView<const T> a, MatrixView<const T> b, MatrixView<const ResultOf<T>> c,
                     int rounds, Draw draw, IsOff is_off) {
@@ -117,7 +117,7 @@ bool residuals_pass(MatrixView<const T> a, MatrixView<const T> b, MatrixView<con
   return true;
 }
 
-/// What rounding may explain of a row's residual: t_i of reference.hpp.
+/// How much of a row's residual rounding can explain: t_i of reference.hpp.
 template <typename T>
 std::vector<double> allowed_residuals(MatrixView<const T> a, MatrixView<const T> b, int rounds,
                                       double allowed_units, double alarm) {

@@ -1,4 +1,4 @@
-// What C = A * B should be, and how far from it a correct kernel may be.
+// What C = A * B should be, and how far a correct kernel may be off.
 #pragma once
 
 #include <cmath>
@@ -10,10 +10,9 @@
 #include "common/float16.hpp"
 #include "common/host_matrix.hpp"
 
-/// Matrix multiplication, as plainly as it can be said: each element of C is the dot product of a
-/// row of A with a column of B. Everything in the labs computes this, faster. Products of 16-bit
-/// elements are summed in float. Signed integers, whose overflow is undefined in C++ and wraps on a
-/// GPU, wrap modulo 2^32.
+/// Matrix multiplication in its plainest form: each element of C is the dot product of a row of A
+/// and a column of B. All labs compute this, only faster. Products of 16-bit elements are summed in
+/// float. Signed integers wrap modulo 2^32, as on a GPU; in C++ their overflow would be undefined.
 template <typename T>
 void gemm_plain(MatrixView<const T> a, MatrixView<const T> b, MatrixView<ResultOf<T>> c) {
   using Sum = std::conditional_t<std::is_integral_v<T>, std::uint32_t, ResultOf<T>>;
@@ -27,9 +26,9 @@ void gemm_plain(MatrixView<const T> a, MatrixView<const T> b, MatrixView<ResultO
   }
 }
 
-/// The type in which the expected result is held: products of floats and of 16-bit elements are
-/// summed in double (a product of two floats is exact there); int32 wraps modulo 2^32; for double
-/// the reference itself rounds, by a few u = 2^-53.
+/// The type of the expected result. Products of floats and of 16-bit elements are summed in double,
+/// where a product of two floats is exact. int32 wraps modulo 2^32. For double, the reference
+/// itself has rounding errors of a few u = 2^-53.
 template <typename T>
 using Exact = std::conditional_t<std::is_integral_v<T>, T, double>;
 
@@ -40,12 +39,12 @@ struct Expected {
       magnitude;  ///< |A| * |B|, what the limit is proportional to; empty for integers
 };
 
-/// Blocked, on all cores (OpenMP). Throws std::invalid_argument if the extents do not fit,
-/// std::domain_error if the result is not finite: such a matrix could not be told from a wrong one.
+/// Blocked, on all cores (OpenMP). Throws std::invalid_argument if the extents do not match, and
+/// std::domain_error if the result is not finite, as no correct C could be told from a wrong one.
 template <typename T>
 Expected<T> expected_product(MatrixView<const T> a, MatrixView<const T> b);
 
-/// Unit roundoff: half the distance from 1 to the next number. 2^-24 for float, 2^-53 for double,
+/// Unit roundoff u, half the distance from 1 to the next number: 2^-24 for float, 2^-53 for double,
 /// 2^-11 for Half, 2^-8 for BFloat16, 0 for integers.
 template <typename T>
 constexpr double unit_roundoff() {
@@ -58,22 +57,22 @@ constexpr double unit_roundoff() {
 /// |C - AB|_ij <= 32 u (|A||B|)_ij, for zero-mean data.
 ///
 /// The worst case is K u (|A||B|)_ij: Higham, "Accuracy and Stability of Numerical Algorithms", 2nd
-/// ed., SIAM 2002, section 3.5, with gamma_K = K u / (1 - K u). Rounding errors of zero-mean data
-/// do not pile up like that: the error stays at a few u whatever K is (Higham and Mary, "Sharper
-/// probabilistic backward error analysis for basic linear algebra kernels with random data", SIAM
-/// J. Sci. Comput. 42(5), 2020; 2 to 4 u measured for K up to 16384). 32 u is about 8 times above
-/// any order of summation in the right precision and 5 times below TF32 or FP16 at K = 16384. A
-/// factor sqrt(K) would let those pass.
+/// ed., SIAM 2002, section 3.5, with gamma_K = K u / (1 - K u). With zero-mean data the rounding
+/// errors do not add up like that: the error stays at a few u whatever K is (Higham and Mary,
+/// "Sharper probabilistic backward error analysis for basic linear algebra kernels with random
+/// data", SIAM J. Sci. Comput. 42(5), 2020; we measured 2 to 4 u for K up to 16384). 32 u is about
+/// 8 times what any order of summation needs in the right precision, and a fifth of what TF32 or
+/// FP16 inputs give at K = 16384. A bound with a factor sqrt(K) would let those pass.
 constexpr double kAllowedUnits = 32;
 
 /// The same for tensor cores with FP32 accumulators. How they add the products of one instruction
-/// is not specified, and the sum may be cut off instead of rounded: 3.5 u at K = 256, 22 u at K =
-/// 16384 if every 16 terms are. FP16 accumulators are off by 4500 u and more at every K. The
-/// rounding of a float result, u |C_ref|, is one unit of these.
+/// is not specified, and they may truncate the sum instead of rounding it: if they do so every 16
+/// terms, that is 3.5 u at K = 256 and 22 u at K = 16384. FP16 accumulators are off by 4500 u or
+/// more at any K. Rounding the result to float costs one of these units, u |C_ref|.
 constexpr double kAllowedTensorUnits = 128;
 
-/// What TF32 adds to that, in units of u = 2^-24: both factors of each product are rounded to 11
-/// bits, so 2 * 2^-11 (|A||B|)_ij; twice as much if the rest is cut off (float's bits as they are).
+/// What TF32 inputs add to that, in units of u = 2^-24: both factors of each product are rounded to
+/// 11 bits, hence 2 * 2^-11 (|A||B|)_ij, and twice that if they are truncated instead.
 constexpr double kRoundedTf32Units = 2.0 * (1 << 13);
 constexpr double kTruncatedTf32Units = 2 * kRoundedTf32Units;
 
@@ -90,14 +89,14 @@ struct Comparison {
   bool passed() const { return wrong == 0; }
 };
 
-/// C has the type ResultOf<T>, and so has the u of the limit: 2^-24 for 16-bit operands.
-/// Integers must match exactly. Anything that is not finite is wrong: the test is !(error <=
-/// limit), which NaN cannot pass. Throws std::invalid_argument if the extents differ.
+/// C has the type ResultOf<T>, whose u the limit uses: 2^-24 for 16-bit operands. Integers must
+/// match exactly. Anything that is not finite is wrong: the test is !(error <= limit), which is
+/// true for NaN. Throws std::invalid_argument if the extents differ.
 template <typename T>
 Comparison compare(MatrixView<const ResultOf<T>> got, const Expected<T>& expected,
                    double allowed_units = kAllowedUnits);
 
-/// Exact comparison (integer-valued data in any type).
+/// Exact comparison, for integer-valued data in any type.
 template <typename T>
 Comparison compare_exactly(MatrixView<const ResultOf<T>> got, const Expected<T>& expected) {
   return compare<T>(got, expected, 0);
@@ -116,17 +115,16 @@ struct ProbabilisticResult {
 /// Freivalds' check (R. Freivalds, "Probabilistic machines can use less running time", IFIP 1977):
 /// compares C x with A (B x) for random x, in O(M N + N K + M K) per round instead of O(M N K).
 ///
-/// Floating point: x is +1 or -1 per element. Row i may be off by t_i = allowed_units u s_i sqrt(2
-/// ln(2 M rounds / p)) plus this function's own rounding, with s_i >= the 2-norm of row i of
-/// |A||B|; by Hoeffding's inequality a C within the componentwise limit is refused with probability
-/// at most p = 1e-6. If |C - AB|_ij > t_i for some element, then x and x with x_j flipped cannot
-/// both give a residual within t_i, so a round misses it with probability at most 1/2, and all
-/// rounds with 2^-rounds. A single wrong element beyond that is seen in every round (up to
-/// rounding).
+/// Floating point: each element of x is +1 or -1. Row i may be off by t_i = allowed_units u s_i
+/// sqrt(2 ln(2 M rounds / p)) plus this function's own rounding, with s_i >= the 2-norm of row i of
+/// |A||B|. By Hoeffding's inequality, a C within the componentwise limit is rejected with
+/// probability at most p = 1e-6. If |C - AB|_ij > t_i for some element, then x and x with x_j
+/// flipped cannot both give a residual within t_i. So one round misses it with probability at most
+/// 1/2, and all rounds with 2^-rounds. Every round sees a single wrong element (up to rounding).
 ///
-/// int32: x is uniform modulo 2^32 and the comparison exact: no false alarm; a nonzero difference
-/// times its x_j is zero modulo 2^32 with probability at most 1/2 (reached if only the top bit
-/// differs), again 2^-rounds in all.
+/// int32: x is uniform modulo 2^32 and the comparison is exact, so there are no false alarms. A
+/// nonzero difference times its x_j is zero modulo 2^32 with probability at most 1/2 (exactly 1/2
+/// if only the top bit differs): again 2^-rounds in all.
 template <typename T>
 ProbabilisticResult check_probabilistically(MatrixView<const T> a, MatrixView<const T> b,
                                             MatrixView<const ResultOf<T>> c, std::uint64_t seed,

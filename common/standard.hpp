@@ -1,4 +1,4 @@
-// What nearly every C++ file here includes, compiled once (Makefile). No file may count on it: each
+// What nearly every C++ file here includes, precompiled (Makefile). No file may rely on that: each
 // includes what it uses.
 #include <algorithm>
 #include <array>

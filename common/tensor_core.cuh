@@ -1,10 +1,10 @@
-// What kernels for tensor cores build on: which GPU they are compiled for, and small helpers.
+// Basics for tensor core kernels: can the GPU that they are compiled for run them? And helpers.
 #pragma once
 
 #include "common/kernel.cuh"
 
-// Tensor cores take half from compute capability 7.0 on; double, bfloat16 and TF32 from 8.0 on, as
-// shared memory does asynchronous copies. Before 8.0, kernels that need any of these are empty.
+// Tensor cores multiply half from compute capability 7.0 on; double, bfloat16 and TF32, like
+// asynchronous copies, need 8.0. Kernels that use any of these are empty on older GPUs.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 #define GEMM_LAB_TENSOR_CORES 1
 #else
@@ -13,8 +13,7 @@
 
 // ---- 16 bytes: what one thread copies at a time
 
-/// 16 bytes, element by element: the first `left` from `from` on, then zeros. No load waits for
-/// another.
+/// 16 bytes, one element per load: the first `left` from `from` on, then zeros. Loads overlap.
 template <typename T>
 GEMM_LAB_DEVICE uint4 gather(const T* from, int left) {
   alignas(16) T piece[VEC<T>];
@@ -24,8 +23,8 @@ GEMM_LAB_DEVICE uint4 gather(const T* from, int left) {
   return {words[0], words[1], words[2], words[3]};
 }
 
-/// Stores 16 bytes of a row of C from (row, col) on: at once if C is known to have all of them, in
-/// aligned rows (WHOLE), else element by element, as far as they exist.
+/// Stores 16 bytes to a row of C, starting at (row, col). WHOLE: all of them are in C and its rows
+/// are aligned, so one store does it. Otherwise each element that exists is stored by itself.
 template <bool WHOLE, typename T>
 GEMM_LAB_DEVICE void store_piece(MatrixView<T> c, int row, int col, const T (&values)[VEC<T>]) {
   if (WHOLE) {

@@ -1,7 +1,7 @@
-// TMA's tensor maps: how a matrix lies in memory, as Hopper's copy engine wants to know it.
+// Tensor maps: they tell Hopper's copy engine (TMA) how a matrix lies in memory.
 //
-// Only the driver encodes them. Its function is found at run time, so that nothing must be linked
-// with libcuda; and found by the program that runs a lab, since a lab's own object may not ask for
+// Only the driver can encode them. Its function is looked up at run time, so that nothing has to be
+// linked with libcuda, and by the program that runs a lab, since a lab's own object may not ask for
 // functions of the driver (grader/gpu/object_gate.hpp). If you link a lab into a program of your
 // own, define GEMM_LAB_TENSOR_MAP_ENCODER before you include this in one of its sources.
 #pragma once
@@ -16,8 +16,8 @@
 /// The driver's cuTensorMapEncodeTiled.
 decltype(&cuTensorMapEncodeTiled) tensor_map_encoder();
 
-/// Throws CudaError if the driver has refused a tensor map: for an address or a row that is not a
-/// multiple of 16 bytes, an extent of 0, or a box that is wider than its swizzle.
+/// Throws CudaError if the driver refused a tensor map. Reasons: an address or row pitch that is
+/// not a multiple of 16 bytes, an extent of 0, or a box that is wider than its swizzle.
 inline void tensor_map_check(CUresult result) {
   cuda_check(result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue, "cuTensorMapEncodeTiled",
              __FILE__, __LINE__);

@@ -1,14 +1,14 @@
-// Lab 1: one thread per element of C.
+// Lab 1: one thread per element of C. The tutorial's page on lab 1 explains each TODO.
 //
-// You will learn how a thread finds out which element is its own, what the guard in front of every
-// store is for, and why the direction in which threads lie on a matrix decides how much is moved.
+// You will learn how a thread works out which element it computes, why every store needs a guard,
+// and why the way you lay threads over a matrix decides how much data has to move.
 #include <cuda_runtime.h>
 
 #include "common/cuda_check.cuh"
 #include "common/matrix.hpp"
 
-/// The CPU's way: the two outer loops choose an element of C, the inner one computes it.
-/// On the GPU nobody runs the outer loops: there is a thread for every (row, col) already.
+/// On the CPU, the two outer loops visit the elements of C and the inner loop computes each one.
+/// On the GPU there are no outer loops: every (row, col) has its own thread.
 template <typename T>
 void gemm_on_the_cpu(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
   for (int row = 0; row < c.rows; ++row) {
@@ -28,13 +28,14 @@ struct Element {
 
 /// The element of C that belongs to the calling thread.
 __device__ inline Element my_element() {
-  // TODO(1.0) Two lines: `row` and `col`, from blockIdx, blockDim and threadIdx.
-  const int row = 1 << 30;  // for now far outside of C, where the guard below stops it
+  // TODO(1.0) Replace both values: compute `row` and `col` from blockIdx, blockDim and threadIdx,
+  //           so that every element of C gets a thread of its own.
+  const int row = 1 << 30;  // a placeholder, far outside C: the guard below stops this thread
   const int col = 1 << 30;
   return {row, col};
 }
 
-/// C = A * B for K = 1: one column times one row, so that every element is a single product.
+/// C = A * B for K = 1: a column times a row, so every element of C is a single product.
 template <typename T>
 __global__ void outer_product_kernel(MatrixView<const T> a, MatrixView<const T> b,
                                      MatrixView<T> c) {
@@ -46,11 +47,12 @@ __global__ void outer_product_kernel(MatrixView<const T> a, MatrixView<const T> 
 /// C = A * B, one thread per element of C.
 template <typename T>
 __global__ void naive_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
-  // TODO(1.1) If my_element() lies in C: sum up row `row` of A times column `col` of B, store it.
+  // TODO(1.1) Get row and col from my_element(). If that element lies in C, add up
+  //           a(row, k) * b(k, col) for all k and store the sum in c(row, col), once.
 }
 
-/// Blocks of 16 x 16 threads in a square that covers C, however x and y are laid on it.
-/// It starts far more threads than C has elements. 1.2 does better.
+/// Blocks of 16 x 16 threads in a square grid, which covers C whichever way x and y point.
+/// That is far more threads than C has elements; you do better in 1.2.
 const dim3 square_block(16, 16);
 
 inline dim3 square_grid(int rows, int cols) {
@@ -78,7 +80,7 @@ template <typename T>
 void gemm_naive(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                 cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;  // a grid of 0 blocks is an error, not an empty grid
-  // TODO(1.2) Launch naive_kernel with just enough blocks. The 32 threads of a warp follow x first:
-  //           shape the block so that they stand side by side in one row of C.
+  // TODO(1.2) Launch naive_kernel as above, but with just enough blocks to cover C. A warp is 32
+  //           threads, counted along x first: shape the block so that they lie in one row of C.
   CUDA_CHECK_LAUNCH();
 }

@@ -1,11 +1,11 @@
-// Lab 2: a tile of C in the registers of one thread.
+// Lab 2: each thread keeps a tile of C in registers. The tutorial's page explains each TODO.
 //
-// You will learn why one thread should compute many elements (each loaded value is then used many
-// times), how to treat the edges without a branch in the hot loop, and how to keep the loads of a
-// warp side by side although every thread owns several columns.
+// You will learn why a thread should compute many elements (it then uses each loaded value many
+// times), how to handle the edges of C without a branch in the inner loop, and how to keep a warp's
+// loads contiguous although every thread owns several columns.
 #include "common/kernel.cuh"
 
-/// All kernels here run in blocks of BX x BY threads with a tile of TM x TN elements of C each.
+/// All kernels here run in blocks of BX x BY threads; each thread computes TM x TN elements of C.
 constexpr int BX = 16, BY = 16, THREADS = BX * BY;
 
 // ---- 2.1: TM x TN elements of C per thread
@@ -16,8 +16,9 @@ template <int TM, int TN, typename T>
 __device__ void accumulate(T (&acc)[TM][TN], MatrixView<const T> a, MatrixView<const T> b,
                            const int (&rows)[TM], const int (&cols)[TN]) {
   static_assert(TM > 0 && TN > 0, "a thread must own at least one element of C");
-  // TODO(2.1) For every k: fetch TM elements of A and TN of B into two small arrays, then add all
-  //           their TM * TN products to acc. `#pragma unroll` over every loop on such an array.
+  // TODO(2.1) For every k: load a(rows[i], k) into an array a_k[TM] and b(k, cols[j]) into b_k[TN],
+  //           then add each a_k[i] * b_k[j] to acc[i][j]. Put `#pragma unroll` before every loop
+  //           over i or j: arrays stay in registers only if the compiler knows all indices.
   // >>> skeleton
   // acc[0][0] = unwritten<T>();
   // <<< skeleton
@@ -37,8 +38,8 @@ __device__ void accumulate(T (&acc)[TM][TN], MatrixView<const T> a, MatrixView<c
   // <<< solution
 }
 
-/// A tile that hangs over the edge of C, one element after the other as in lab 1. Given, right, and
-/// slow: nothing is used twice, and the neighbours in the warp wait meanwhile. 2.2 does better.
+/// A tile that hangs over the edge of C, computed one element at a time as in lab 1. It is correct
+/// but slow: no loaded value is reused, and the rest of the warp waits. 2.2 does better.
 template <int TM, int TN, typename T>
 __device__ void one_by_one(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c, int row0,
                            int col0) {
@@ -51,8 +52,8 @@ __device__ void one_by_one(MatrixView<const T> a, MatrixView<const T> b, MatrixV
   }
 }
 
-/// __launch_bounds__(THREADS, 2): blocks of so many threads, and no more registers than let two of
-/// them live on a multiprocessor.
+/// __launch_bounds__(THREADS, 2): blocks of at most THREADS threads, and few enough registers that
+/// two blocks fit on a multiprocessor.
 template <int TM, int TN, typename T>
 __global__ void __launch_bounds__(THREADS, 2)
     register_tile_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
@@ -77,13 +78,14 @@ __global__ void __launch_bounds__(THREADS, 2)
 // ---- 2.2: the edges, without a branch in the hot loop
 
 /// The TM x TN elements of C at rows row0, row0 + 1, ... and columns col0, col0 + STEP, ... STEP is
-/// 1 until 2.3. With CLAMP some of them may not exist; without, all do, and nothing need be asked.
+/// 1 until 2.3. With CLAMP, some of them may lie outside C; without it, all exist: no tests needed.
 template <bool CLAMP, int TM, int TN, int STEP, typename T>
 __device__ void thread_tile(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c, int row0,
                             int col0) {
   if (CLAMP && (row0 >= c.rows || col0 >= c.cols)) return;
-  // TODO(2.2) With CLAMP a row or column that does not exist fetches the last one that does: its
-  //           products are computed for nothing and never stored. accumulate(), then store.
+  // TODO(2.2) Fill rows[TM] and cols[TN]. With CLAMP, use the last row or column of C for any that
+  //           does not exist: its products are computed for nothing. Call accumulate() with a
+  //           zeroed acc[TM][TN], then store acc; with CLAMP, only the elements that C has.
   // >>> solution
   int rows[TM], cols[TN];
 #pragma unroll
@@ -101,8 +103,8 @@ __device__ void thread_tile(MatrixView<const T> a, MatrixView<const T> b, Matrix
   // <<< solution
 }
 
-/// Whether a block lies wholly within C has one answer for all of its threads, and a branch that a
-/// whole warp takes together costs nothing.
+/// Whether a block lies entirely inside C is the same for all of its threads, and a branch that all
+/// threads of a warp take the same way costs almost nothing.
 template <int TM, int TN, int STEP, typename T>
 __device__ void block_tile(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c, int row0,
                            int col0) {
@@ -123,13 +125,13 @@ __global__ void __launch_bounds__(THREADS, 2)
 
 // ---- 2.3: which columns a thread owns
 
-/// A block still computes (BY * TM) x (BX * TN) elements of C and each thread TM x TN of them, but
-/// the columns of a thread need not be neighbours. The loads of its warp should be.
+/// A block still computes (BY * TM) x (BX * TN) elements of C and each thread TM x TN of them. But
+/// the columns of a thread need not be adjacent. What its warp loads at the same time should be.
 template <int TM, int TN, typename T>
 __global__ void __launch_bounds__(THREADS, 2)
     interleaved_tile_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
-  // TODO(2.3) Choose row0, col0 and STEP such that for every j neighbouring threads own
-  //           neighbouring columns, and call block_tile<TM, TN, STEP>(a, b, c, row0, col0).
+  // TODO(2.3) A thread owns columns col0 + j * STEP. Choose row0, col0 and STEP so that for every j
+  //           adjacent threads own adjacent columns, and call block_tile<TM, TN, STEP>() with them.
   // >>> solution
   const int row0 = (blockIdx.y * BY + threadIdx.y) * TM;
   const int col0 = blockIdx.x * (BX * TN) + threadIdx.x;

@@ -1,20 +1,21 @@
-// Lab 3: tiles of A and B in shared memory.
+// Lab 3: tiles of A and B in shared memory. The tutorial's pages on lab 3 explain each TODO.
 //
 // You will learn how the threads of a block fetch a tile together, which two barriers keep them
-// from reading too early or overwriting too soon, and why a shared tile pays off only under the
+// from reading or overwriting it too early, and why a shared tile pays off only when it feeds the
 // register tile of lab 2.
 #include "common/kernel.cuh"
 
-// ---- 3.0: right, and slow twice
+// ---- 3.0: correct, but slow in two ways
 
-/// The letters of the lines below that cost more than they should, for example "AB".
+/// The letters of the lines of suspicious_kernel that do more work than necessary, such as "AB".
 const char* suspects() {
-  // TODO(3.0.1) Which addresses do the 32 threads of a warp touch at once? And how often?
+  // TODO(3.0.1) Return the letters of the slow lines. Ask of each line: which addresses do the 32
+  //             threads of a warp access at the same time, and how often does the line run?
   return "";
 }
 
-/// From a public course report: one TILE x TILE tile of C per block. Its results are right (for
-/// K > 0), but some of the lettered lines make the hardware do up to sixteen times the work needed.
+/// From a public course report: one TILE x TILE tile of C per block. Its results are correct (if
+/// K > 0), but some of the lettered lines make the hardware do up to 16 times the necessary work.
 template <int TILE, typename T>
 __global__ void suspicious_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
   __shared__ T a_tile[TILE][TILE], b_tile[TILE][TILE];  // (TILE, TILE), both
@@ -22,7 +23,7 @@ __global__ void suspicious_kernel(MatrixView<const T> a, MatrixView<const T> b, 
   const int row = blockIdx.y * TILE + ty;  // (A)
   const int col = blockIdx.x * TILE + tx;  // (B)
   T sum = 0;
-  // TODO(3.0) Name the guilty lines in suspects() above, then repair them here.
+  // TODO(3.0) Name the slow lines in suspects() above, then fix them here. C must stay the same.
   for (int k0 = 0; k0 < a.cols; k0 += TILE) {
     a_tile[tx][ty] = row < a.rows && k0 + tx < a.cols ? a(row, k0 + tx) : T(0);  // (C)
     b_tile[tx][ty] = k0 + ty < b.rows && col < b.cols ? b(k0 + ty, col) : T(0);  // (D)
@@ -45,19 +46,19 @@ void gemm_suspicious(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T>
 
 // ---- 3.1: fetching a tile together
 
-/// Copies the ROWS x COLS part of m that begins at (row0, col0) into tile; what lies outside of m
-/// becomes zero, which adds nothing to a sum. All THREADS threads of the block must call it.
+/// Copies the ROWS x COLS part of m that begins at (row0, col0) into tile. Elements outside m
+/// become zero, which adds nothing to a sum. All THREADS threads of the block must call it.
 template <int THREADS, int ROWS, int COLS, typename T>
 __device__ void fetch_tile(T (&tile)[ROWS][COLS], MatrixView<const T> m, int row0, int col0) {
   static_assert(ROWS * COLS % THREADS == 0, "every thread must fetch the same number of elements");
-  // TODO(3.1) Count the elements of the tile row by row: thread t fetches number t, t + THREADS,
-  //           t + 2 * THREADS, ... so that the loads of a warp are neighbours. Zero outside of m.
+  // TODO(3.1) Number the elements of the tile row by row. Thread t of the block (which may be 2D)
+  //           copies elements t, t + THREADS, t + 2 * THREADS, ... so that a warp loads neighbours.
+  //           Where m has no such element, store T(0).
   tile[0][0] = unwritten<T>();
 }
 
-/// Your test of fetch_tile, and of packing: writes the tile of A at (row0, col0) to C. To
-/// every element it adds what lies in the tile beyond the edge of A, which changes nothing if that
-/// is zero.
+/// Tests your fetch_tile, and later your packing: writes the tile of A at (row0, col0) back to C.
+/// To every element it adds whatever the tile holds beyond the edge of A, which must be zero.
 template <int ROWS, int COLS, typename T>
 __device__ void write_back(const T (&tile)[ROWS][COLS], MatrixView<const T> a, MatrixView<T> c,
                            int row0, int col0) {
@@ -82,7 +83,7 @@ __global__ void round_trip_kernel(MatrixView<const T> a, MatrixView<T> c) {
   write_back(tile, a, c, row0, col0);
 }
 
-/// B takes no part.
+/// B is not used.
 template <typename T>
 void round_trip(MatrixView<const T> a, MatrixView<const T>, MatrixView<T> c, cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
@@ -99,8 +100,10 @@ template <int TILE, typename T>
 __global__ void tiled_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
   __shared__ T a_tile[TILE][TILE], b_tile[TILE][TILE];  // (TILE, TILE), row-major
   static_assert(sizeof(a_tile) + sizeof(b_tile) <= 48 << 10, "both tiles must fit into 48 KiB");
-  // TODO(3.2) For every k tile: fetch a_tile and b_tile, multiply. Nobody may read what is not yet
-  //           stored, or overwrite what is still being read. At the end, a guarded store.
+  // TODO(3.2) For every tile along K: fetch a_tile and b_tile, then add this thread's TILE products
+  //           to its sum. Two barriers: no thread may read a tile that is not complete, or
+  //           overwrite one that others still read. After the loop, store the sum if its element
+  //           lies in C.
 }
 
 template <typename T>
@@ -116,8 +119,8 @@ void gemm_tiled(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
 // ---- 3.3: the register tile of lab 2, fed from the shared tiles of 3.2
 
 /// acc += a_tile * b_tile for the calling thread's TM rows, beginning at row0, and TN columns col0,
-/// col0 + STEP, col0 + 2 * STEP, ...: accumulate() of lab 2, from shared memory.
-/// b_tile is (BK, BN), row-major; in 3.5 by columns, which makes it (BN, BK).
+/// col0 + STEP, col0 + 2 * STEP, ...: accumulate() of lab 2, now reading from shared memory.
+/// b_tile is (BK, BN), row-major. In 3.5 it is stored by columns, which makes it (BN, BK).
 template <int STEP, bool B_BY_COLUMNS = false, int TM, int TN, int BM, int BK, int ROWS, int COLS,
           typename T>
 __device__ void multiply_tiles(T (&acc)[TM][TN], const T (&a_tile)[BM][BK],
@@ -141,8 +144,7 @@ __device__ void multiply_tiles(T (&acc)[TM][TN], const T (&a_tile)[BM][BK],
   }
 }
 
-/// Stores acc at rows row, row + 1, ... and columns col, col + STEP, ... of C, as far as they
-/// exist.
+/// Stores acc at rows row, row + 1, ... and columns col, col + STEP, ... of C, where they exist.
 template <int STEP, int TM, int TN, typename T>
 __device__ void store_tile(const T (&acc)[TM][TN], MatrixView<T> c, int row, int col) {
 #pragma unroll
@@ -162,8 +164,9 @@ __global__ void __launch_bounds__(BM / TM * (BN / TN), 2)
   __shared__ T b_tile[BK][BN];  // (BK, BN), row-major
   static_assert(sizeof(a_tile) + sizeof(b_tile) <= 48 << 10, "both tiles must fit into 48 KiB");
   static_assert(THREADS % 32 == 0, "a block must consist of whole warps");
-  // TODO(3.3) Where the block's tile and, within it, the thread's tile begin. Then the loop of 3.2
-  //           around multiply_tiles, and store_tile. There are STEP threads to a row of the tile.
+  // TODO(3.3) Compute where the block's tile begins in C (row0, col0), and where this thread's part
+  //           begins in that tile (row, col): STEP threads share TM rows. Then write the loop of
+  //           3.2 with multiply_tiles<STEP>() as the product, and call store_tile<STEP>() after it.
 }
 
 template <typename T>
@@ -177,22 +180,22 @@ void gemm_block_tile(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T>
   CUDA_CHECK_LAUNCH();
 }
 
-// ---- 3.4 bonus: packing A and B into tiles first, as a CPU's GEMM does
+// ---- 3.4 bonus: pack A and B into tiles first, as GEMMs on CPUs do
 
-/// Where element (r, k) lies in a packed (ROWS, COLS) tile: by rows, or by columns in 3.5.
+/// The place of element (r, k) in a packed (ROWS, COLS) tile: by rows, or by columns in 3.5.
 template <bool BY_COLUMNS, int ROWS, int COLS>
 __device__ int place_in_tile(int r, int k);
 
-/// Rewrites m as its ROWS x COLS tiles, one after the other, each contiguous and filled up with
-/// zeros where it hangs over the edge. One block per tile.
+/// Rewrites m as ROWS x COLS tiles, one after the other. Each is contiguous, and padded with zeros
+/// where it hangs over the edge. One block per tile.
 template <int THREADS, int ROWS, int COLS, bool BY_COLUMNS, typename T>
 __global__ void pack_kernel(MatrixView<const T> m, T* packed) {
   static_assert(ROWS * COLS % THREADS == 0, "every thread must pack the same number of elements");
-  // TODO(3.4.1) As fetch_tile, but into packed, where this block's tile begins at ROWS * COLS times
-  //             its number. place_in_tile() says where within it.
+  // TODO(3.4.1) Like fetch_tile, but store to `packed`. Tile y * gridDim.x + x is block (x, y)'s;
+  //             each takes ROWS * COLS elements. Inside it, place_in_tile() says where (r, k) goes.
 }
 
-/// Copies a packed tile into shared memory: contiguous, aligned, complete, so without a question.
+/// Copies a packed tile into shared memory: contiguous, aligned, complete, so no tests are needed.
 template <int THREADS, int ROWS, int COLS, typename T>
 __device__ void copy_tile(T (&tile)[ROWS][COLS], const T* packed) {
   static_assert(ROWS * COLS % THREADS == 0, "every thread must copy the same number of elements");
@@ -203,7 +206,7 @@ __device__ void copy_tile(T (&tile)[ROWS][COLS], const T* packed) {
   }
 }
 
-/// Your test of pack_kernel: a packed matrix back to rows.
+/// Tests your pack_kernel: turns a packed matrix back into rows.
 template <int THREADS, int ROWS, int COLS, typename T>
 __global__ void unpack_kernel(const T* packed, MatrixView<const T> a, MatrixView<T> c) {
   __shared__ T tile[ROWS][COLS];  // (ROWS, COLS), row-major
@@ -213,7 +216,7 @@ __global__ void unpack_kernel(const T* packed, MatrixView<const T> a, MatrixView
   write_back(tile, a, c, blockIdx.y * ROWS, blockIdx.x * COLS);
 }
 
-/// C = A, packed and unpacked.
+/// C = A: packs A, then unpacks it.
 template <typename T>
 void packed_round_trip(MatrixView<const T> a, MatrixView<const T>, MatrixView<T> c,
                        cudaStream_t stream) {
@@ -229,8 +232,8 @@ void packed_round_trip(MatrixView<const T> a, MatrixView<const T>, MatrixView<T>
   CUDA_CHECK_LAUNCH();
 }
 
-/// As block_tile_kernel, from packed tiles: a_packed has k_tiles tiles of BM x BK for each tile row
-/// of C, b_packed gridDim.x tiles of BK x BN (in 3.5 by columns) for each of the k_tiles.
+/// Like block_tile_kernel, from packed tiles. a_packed: k_tiles tiles of BM x BK per row of tiles
+/// of C. b_packed: gridDim.x tiles of BK x BN (in 3.5 by columns) for each of the k_tiles.
 template <int BM, int BN, int BK, int TM, int TN, bool B_BY_COLUMNS, typename T>
 __global__ void __launch_bounds__(BM / TM * (BN / TN), 2)
     packed_kernel(const T* a_packed, const T* b_packed, MatrixView<T> c, int k_tiles) {
@@ -239,7 +242,8 @@ __global__ void __launch_bounds__(BM / TM * (BN / TN), 2)
   __shared__ T b_tile[B_BY_COLUMNS ? BN : BK][B_BY_COLUMNS ? BK : BN];  // (BK, BN), as it is packed
   static_assert(sizeof(a_tile) + sizeof(b_tile) <= 48 << 10, "both tiles must fit into 48 KiB");
   static_assert(THREADS % 32 == 0, "a block must consist of whole warps");
-  // TODO(3.4) Your 3.3 with copy_tile in the place of fetch_tile.
+  // TODO(3.4) Your code of 3.3, with copy_tile() in place of fetch_tile(). Tiles are numbered row
+  //           by row: which tile of a_packed and which of b_packed does the block need in step t?
 }
 
 /// Packs A and B, then multiplies.
@@ -250,7 +254,7 @@ void multiply_packed(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T>
   constexpr int BM = 16 * TM, BN = 16 * TN, BK = 16, THREADS = 16 * 16;
   const int m_tiles = ceil_div(c.rows, BM), n_tiles = ceil_div(c.cols, BN);
   const int k_tiles = ceil_div(a.cols, BK);
-  // One tile at least: with K = 0 there is nothing to pack, but C must become zero.
+  // Room for one tile more than needed: if K = 0, nothing is packed, but C must still become zero.
   StreamMemory<T> a_memory(stream), b_memory(stream);
   T* const a_packed = a_memory.allocate(std::size_t{1} * m_tiles * (k_tiles + 1) * BM * BK);
   T* const b_packed = b_memory.allocate(std::size_t{1} * (k_tiles + 1) * n_tiles * BK * BN);
@@ -279,7 +283,7 @@ void gemm_packed(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
 template <bool BY_COLUMNS, int ROWS, int COLS>
 __device__ int place_in_tile(int r, int k) {
   if (!BY_COLUMNS) return r * COLS + k;
-  // TODO(3.5) Where it lies if the columns of the tile follow each other.
+  // TODO(3.5) Return the place of (r, k) if the tile is stored column after column.
   return unwritten<int>();
 }
 

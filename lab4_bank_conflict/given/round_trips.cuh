@@ -1,10 +1,10 @@
-// The parts of gemm.cu one by one: A goes into shared memory by one of them, and comes out as C. What
-// does not come back as it was is wrong in that part.
+// Tests the functions of gemm.cu one at a time: one of them moves A into shared memory, and from
+// there it is written to C. An element of C that differs from A shows a mistake in that function.
 
 enum class By { load_piece, fetch_transposed, load_fragment, copy_tile, copy_transposed };
 
-/// C = A, one (ROWS, COLS) part per block. If what lies in the tile beyond the edge of A is not zero,
-/// every element of the part is one too large.
+/// C = A, one (ROWS, COLS) part per block. If the tile holds anything but zeros beyond the edge of
+/// A, every element of the part comes out too large by one.
 template <By BY, int THREADS, int ROWS, int COLS, typename T>
 __global__ void round_trip_kernel(MatrixView<const T> a, MatrixView<T> c) {
   constexpr int V = VEC<T>;
@@ -27,7 +27,7 @@ __global__ void round_trip_kernel(MatrixView<const T> a, MatrixView<T> c) {
   __pipeline_wait_prior(0);
   __syncthreads();
 
-  // A thread takes two pieces of a row, half a row apart.
+  // A thread reads two pieces of a row, half a row apart.
   constexpr int HALF = COLS / 2, PIECES = HALF / V;
   bool dirty = false;
   for (int p = threadIdx.x; p < ROWS * PIECES; p += THREADS) {

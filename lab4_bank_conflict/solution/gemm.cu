@@ -1,27 +1,27 @@
-// Lab 4: shared memory at full width.
+// Lab 4: shared memory at full width. The tutorial's pages on lab 4 explain each TODO.
 //
 // You will learn to predict bank conflicts and to remove them, to move 16 bytes per instruction
-// where alignment allows it, to lay out the lanes of a warp so that they share what they read, and
-// to copy the next tiles while this one is being multiplied.
+// where alignment allows it, to arrange the lanes of a warp so that they share what they read, and
+// to copy the next tiles while the current ones are being multiplied.
 #include <cuda_pipeline.h>
 
 #include "common/kernel.cuh"
 
-/// The 32 lanes of a warp lie in 8 rows of 4 on what they compute.
+/// The 32 lanes of a warp are arranged in 8 rows of 4 over the elements that they compute.
 constexpr int LANES_M = 8, LANES_N = 4, WARP = LANES_M * LANES_N;
 
 // ---- 4.1.1: see the conflict
 
-/// Where element (r, k) of a (BM, BK) tile of A lies in shared memory: row by row.
+/// Where element (r, k) of a (BM, BK) tile of A lies in shared memory: stored row by row.
 template <int BM, int BK>
 struct RowByRow {
   static constexpr int ELEMENTS = BM * BK;
   __device__ static int place(int r, int k) { return r * BK + k; }
 };
 
-/// A BM x BN tile of C per block of 8 warps. A warp has WM x WN elements of it, each lane TM x TN of
-/// these, 8 rows and 4 columns apart. With RowByRow it is right, and slower than lab 2's kernel
-/// without shared memory.
+/// One BM x BN tile of C per block of 8 warps. A warp computes WM x WN elements of it and each lane
+/// TM x TN of those, 8 rows and 4 columns apart. With RowByRow the result is correct, but it takes
+/// longer than lab 2's kernel without shared memory.
 template <template <int, int> class Layout, int BM, int BN, int BK, typename T>
 __global__ void __launch_bounds__(256)
     column_walk_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
@@ -74,7 +74,7 @@ void multiply_with(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c
   CUDA_CHECK_LAUNCH();
 }
 
-/// As given: what your prediction is compared with.
+/// The kernel as given. Your prediction is compared with its counts.
 template <typename T>
 void gemm_column_walk(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                       cudaStream_t stream) {
@@ -83,7 +83,7 @@ void gemm_column_walk(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T
 
 /// How many wavefronts a warp takes to read one a_k[i] with RowByRow, in float. It is compared with
 /// what is counted in gemm_column_walk.
-// TODO(4.1.1) Which words do lanes 0, 4, 8, ... read at once? In which of the 32 banks do they lie?
+// TODO(4.1.1) Replace 0: which words do lanes 0, 4, 8, ... 28 read at once, and in which banks?
 // >>> skeleton
 // constexpr int predicted_wavefronts = 0;
 // <<< skeleton
@@ -96,10 +96,10 @@ int prediction() {
 
 // ---- 4.1: and remove it
 
-/// The same elements, so that a warp neither reads nor stores them with conflicts.
+/// The same tile in a layout that a warp can read and store without bank conflicts.
 template <int BM, int BK>
 struct ConflictFree {
-  // TODO(4.1) Remove the conflict: another layout, padding, or a swizzle.
+  // TODO(4.1) Pad, swizzle or rearrange the tile: change place(), and ELEMENTS if the tile grows.
   // >>> skeleton
   // static constexpr int ELEMENTS = BM * BK;
   // __device__ static int place(int r, int k) { return r * BK + k; }
@@ -119,25 +119,25 @@ void gemm_conflict_free(MatrixView<const T> a, MatrixView<const T> b, MatrixView
 
 // ---- 4.2: 16 bytes per access
 
-/// What CUDA calls 16 bytes of each type. Only their names are needed.
+/// CUDA's type for 16 bytes of each element type. Declarations are enough: only the types are used.
 __device__ int4 vector_of(int);
 __device__ float4 vector_of(float);
 __device__ double2 vector_of(double);
 
-/// Moves VEC neighbours by one load and one store. Where `from` or `to` is memory and not an array
-/// in registers, its address must be a multiple of 16.
+/// Moves VEC adjacent elements by one load and one store. An address in memory must be a multiple
+/// of 16; an array in registers may be anywhere.
 template <typename T>
 __device__ void move16(T* to, const T* from) {
   using Vec = decltype(vector_of(T()));
   *reinterpret_cast<Vec*>(to) = *reinterpret_cast<const Vec*>(from);
 }
 
-/// The VEC elements of m at (row, col ...), with col a multiple of VEC. What lies outside of m
-/// becomes zero. `wide`: the rows of m are aligned.
+/// The VEC elements of m at (row, col ...), with col a multiple of VEC. Elements outside m become
+/// zero. `wide`: the rows of m are aligned.
 template <typename T>
 __device__ void load_piece(T (&piece)[VEC<T>], MatrixView<const T> m, int row, int col, bool wide) {
-  // TODO(4.2.1) One move of 16 bytes if it may be: aligned, and all of it inside. Otherwise one by
-  //             one.
+  // TODO(4.2.1) If m is `wide` and has all VEC elements, load them with move16(). Otherwise load
+  //             one element at a time, T(0) for those outside m.
   // >>> skeleton
   // piece[0] = unwritten<T>();
   // <<< skeleton
@@ -167,9 +167,9 @@ __device__ void fetch_tile(T (&tile)[ROWS][PITCH], MatrixView<const T> m, int ro
   }
 }
 
-/// As fetch_tile, but transposed on the way: tile[k][r] has element (r, k). A thread stores the
-/// elements of its piece one by one, each into another row of the tile. Two neighbouring threads
-/// fetch the 32 bytes of a sector, the next two the row below.
+/// Like fetch_tile, but it transposes: tile[k][r] has element (r, k). A thread stores the elements
+/// of its piece one at a time, each to another row of the tile. Two adjacent threads fetch the 32
+/// bytes of a sector, the next two fetch the row below.
 template <int THREADS, int ROWS, int COLS, int PITCH, typename T>
 __device__ void fetch_transposed(T (&tile)[COLS][PITCH], MatrixView<const T> m, int row0, int col0,
                                  bool wide) {
@@ -177,7 +177,7 @@ __device__ void fetch_transposed(T (&tile)[COLS][PITCH], MatrixView<const T> m, 
   static_assert(ROWS * PIECES % THREADS == 0, "every thread must fetch the same number of pieces");
   static_assert(PIECES % 2 == 0, "a row of the part must consist of whole sectors");
   static_assert(PITCH >= ROWS, "a row of the transposed tile must hold a column of the part");
-  // TODO(4.2.2) Piece p is piece p % 2 of row p / 2 % ROWS, in sector p / (2 * ROWS) of that row.
+  // TODO(4.2.2) Like fetch_tile. Piece p: row p / 2 % ROWS, half p % 2 of sector p / (2 * ROWS).
   // >>> skeleton
   // tile[0][0] = unwritten<T>();
   // <<< skeleton
@@ -194,12 +194,12 @@ __device__ void fetch_transposed(T (&tile)[COLS][PITCH], MatrixView<const T> m, 
   // <<< solution
 }
 
-/// What a thread needs of one row of a tile: N elements in pieces of VEC neighbours, the first at
-/// `from`, the others STEP elements apart.
+/// What a thread needs of one row of a tile: N elements in pieces of VEC neighbours. The first
+/// piece is at `from`, and each following one is STEP elements further on.
 template <int STEP, int N, typename T>
 __device__ void load_fragment(T (&fragment)[N], const T* from) {
   static_assert(N % VEC<T> == 0, "a fragment must consist of whole pieces");
-  // TODO(4.2.3) A move of 16 bytes for each piece.
+  // TODO(4.2.3) One move16() per piece, from shared memory to fragment[0], [VEC], [2 * VEC] ...
   // >>> skeleton
   // fragment[0] = unwritten<T>();
   // <<< skeleton
@@ -209,10 +209,10 @@ __device__ void load_fragment(T (&fragment)[N], const T* from) {
   // <<< solution
 }
 
-/// acc += a_k * b_k, a column times a row. Odd rows go backwards: the b_k[j] just used is first.
-/// FROM_RIGHT: row 0 goes from right to left. A row then begins where one of i and j is even and
-/// the other odd. Registers have two banks, even and odd, and a product waits if all three of its
-/// numbers are in one. Which registers they are in is up to the compiler: measure whether it pays.
+/// acc += a_k * b_k, a column times a row. Odd rows go backwards, so that they begin with the
+/// b_k[j] just used. FROM_RIGHT: row 0 goes from right to left, so rows begin where one of i and j
+/// is even and the other odd. Registers have two banks, even and odd, and a multiply-add stalls if
+/// its three operands share one. The compiler picks the registers, so measure whether it pays.
 template <bool FROM_RIGHT = false, int TM, int TN, typename T>
 __device__ void add_products(T (&acc)[TM][TN], const T (&a_k)[TM], const T (&b_k)[TN]) {
 #pragma unroll
@@ -224,9 +224,9 @@ __device__ void add_products(T (&acc)[TM][TN], const T (&a_k)[TM], const T (&b_k
     }
 }
 
-/// acc += a_tile * b_tile for the calling thread's TM rows and TN columns. They come in pieces of
-/// VEC neighbours: rows row, row + 1, ... then row + ROW_STEP, ..., and columns alike. a_tile is
-/// transposed, so that the rows of a piece are neighbours in memory.
+/// acc += a_tile * b_tile for the calling thread's TM rows and TN columns. These come in pieces of
+/// VEC neighbours: rows row, row + 1, ... then row + ROW_STEP, ..., and columns in the same way.
+/// a_tile is transposed, so that the rows of a piece are adjacent in memory.
 template <int ROW_STEP, int COL_STEP, bool FROM_RIGHT = false, int TM, int TN, int BK, int PITCH_A,
           int PITCH_B, typename T>
 __device__ void multiply_tiles(T (&acc)[TM][TN], const T (&a_tile)[BK][PITCH_A],
@@ -241,8 +241,8 @@ __device__ void multiply_tiles(T (&acc)[TM][TN], const T (&a_tile)[BK][PITCH_A],
   }
 }
 
-/// Stores acc where multiply_tiles' rows and columns lie in C, as far as they exist, 16 bytes at a
-/// time if the rows of C are aligned.
+/// Stores acc to the rows and columns of multiply_tiles, where C has them, 16 bytes at a time if
+/// the rows of C are aligned.
 template <int ROW_STEP, int COL_STEP, int TM, int TN, typename T>
 __device__ void store_tile(const T (&acc)[TM][TN], MatrixView<T> c, int row, int col) {
   constexpr int V = VEC<T>;
@@ -267,8 +267,8 @@ __device__ void store_tile(const T (&acc)[TM][TN], MatrixView<T> c, int row, int
   }
 }
 
-/// One BM x BN tile of C per block, TM x TN elements per thread; neighbouring threads have
-/// neighbouring pieces of a row.
+/// One BM x BN tile of C per block, TM x TN elements per thread; adjacent threads own adjacent
+/// pieces of a row.
 template <int BM, int BN, int BK, int TM, int TN, typename T>
 __global__ void __launch_bounds__(BM / TM * (BN / TN), 2)
     vector_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
@@ -276,9 +276,9 @@ __global__ void __launch_bounds__(BM / TM * (BN / TN), 2)
   [[maybe_unused]] constexpr int ROW_STEP = BM / TM * V, COL_STEP = COLUMNS * V;
   static_assert(THREADS % WARP == 0, "a block must consist of whole warps");
   static_assert(TM % V == 0 && TN % V == 0, "a thread's tile must consist of whole pieces");
-  // TODO(4.2) Both tiles, A's transposed: does a warp store it without conflicts, does every row
-  //           begin at a multiple of 16 bytes? Then lab 3's loop with the functions above: threads
-  //           0, 1, 2 ... have the first pieces of columns 0, V, 2 V ..., COLUMNS threads a row.
+  // TODO(4.2) Declare both tiles, A's transposed and padded: fetch_transposed must store without
+  //           bank conflicts, and rows must begin at multiples of 16 bytes. Thread t begins at row
+  //           t / COLUMNS * V, column t % COLUMNS * V. Then lab 3's loop with the functions above.
   // >>> solution
   constexpr int PITCH_A = BM + 4;                // 4 more: a warp stores into 32 banks
   alignas(16) __shared__ T a_tile[BK][PITCH_A];  // (BK, BM), A transposed, padded
@@ -312,7 +312,7 @@ void gemm_vector(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
 
 // ---- 4.3 bonus: a tile per warp
 
-/// Where a warp's lane has its piece in a sub-tile of 8 x 4 pieces. Lanes n and n ^ 1 share their
+/// Row and column of a lane's piece in a sub-tile of 8 x 4 pieces. Lanes n and n ^ 1 share their
 /// rows, lanes n and n ^ 2 their columns: the hardware then serves both lanes of a pair at once.
 __device__ inline int lane_row(int lane) {
   return lane / 8 * 2 + lane / 2 % 2;
@@ -321,8 +321,8 @@ __device__ inline int lane_col(int lane) {
   return lane / 4 % 2 * 2 + lane % 2;
 }
 
-/// How 4.3 and 4.4 divide C: a block has BM x BN of it, a warp WM x WN of that, in sub-tiles of 8 x 4
-/// pieces, a lane one piece of V rows and V columns of each sub-tile: TM x TN elements in all.
+/// How 4.3 and 4.4 divide C: BM x BN per block, WM x WN per warp, in sub-tiles of 8 x 4 pieces. A
+/// lane owns one piece, V rows by V columns, of each sub-tile: TM x TN elements in all.
 template <typename T, int BM_, int BN_, int BK_, int WM_, int WN_>
 struct Shape {
   static constexpr int BM = BM_, BN = BN_, BK = BK_, WM = WM_, WN = WN_, V = VEC<T>;
@@ -342,8 +342,9 @@ __global__ void __launch_bounds__(BM / WM * (BN / WN) * WARP, 2)
   alignas(16) __shared__ T a_tile[BK][PITCH_A];  // (BK, BM), A transposed, padded
   alignas(16) __shared__ T b_tile[BK][BN];       // (BK, BN), row-major
   static_assert(sizeof(a_tile) + sizeof(b_tile) <= 48 << 10, "both tiles must fit into 48 KiB");
-  // TODO(4.3) Where the warp's tile begins in the block's, and the lane's first piece in that. The
-  //           rest is vector_kernel with another step from piece to piece.
+  // TODO(4.3) Compute row and col, where this lane's first piece begins in the block's tile: add up
+  //           where the warp's tile begins and where the piece begins in that. The rest is
+  //           vector_kernel with S::ROW_STEP and S::COL_STEP.
   // >>> solution
   const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
   const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
@@ -375,9 +376,9 @@ void gemm_warp_tile(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> 
 
 // ---- 4.4 bonus: copies behind the multiplication
 
-/// Starts to copy the ROWS x COLS part of m at (row0, col0): tile[r][k] gets element (r, k), zero
-/// outside of m. 16 bytes per copy if the rows of m are aligned, else one element per copy. INSIDE:
-/// m is known to have all of the part, in aligned rows, so that there is nothing to ask.
+/// Starts copying the ROWS x COLS part of m at (row0, col0): tile[r][k] gets element (r, k), or
+/// zero outside m. 16 bytes per copy if the rows of m are aligned, otherwise one element per copy.
+/// INSIDE: the whole part is known to lie in m, in aligned rows, so no tests are needed.
 template <bool INSIDE, int THREADS, int ROWS, int COLS, int PITCH, typename T>
 __device__ void copy_tile(T (&tile)[ROWS][PITCH], MatrixView<const T> m, int row0, int col0,
                           bool wide) {
@@ -385,9 +386,9 @@ __device__ void copy_tile(T (&tile)[ROWS][PITCH], MatrixView<const T> m, int row
   [[maybe_unused]] constexpr int STEP =
       THREADS / PIECES;  // rows from one copy of a thread to its next
   static_assert(THREADS % PIECES == 0 && ROWS % STEP == 0, "each thread must start as many copies");
-  // TODO(4.4.1) __pipeline_memcpy_async(to, from, bytes, zero_bytes): of `bytes`, the last
-  //             zero_bytes become zero without being read. Where there is nothing to copy, store
-  //             zeros.
+  // TODO(4.4.1) Start this thread's copies by __pipeline_memcpy_async(to, from, bytes, zero_bytes):
+  //             of `bytes`, the last zero_bytes become zero without being read. Aligned rows: 16
+  //             bytes every STEP rows. Store zeros where there is nothing to copy.
   // >>> skeleton
   // tile[0][0] = unwritten<T>();
   // <<< skeleton
@@ -419,13 +420,14 @@ __device__ void copy_tile(T (&tile)[ROWS][PITCH], MatrixView<const T> m, int row
   // <<< solution
 }
 
-/// As copy_tile, but transposed: tile[k][r] gets element (r, k). A copy cannot take 16 bytes apart,
-/// so each takes one element, and alignment does not matter.
+/// Like copy_tile, but transposed: tile[k][r] gets element (r, k). A copy cannot split 16 bytes up,
+/// so each copy moves one element, and alignment does not matter.
 template <bool INSIDE, int THREADS, int ROWS, int COLS, int PITCH, typename T>
 __device__ void copy_transposed(T (&tile)[COLS][PITCH], MatrixView<const T> m, int row0, int col0) {
   constexpr int STEP = THREADS / COLS;  // rows from one copy of a thread to its next
   static_assert(THREADS % COLS == 0 && ROWS % STEP == 0, "each thread must start as many copies");
-  // TODO(4.4.2) Neighbouring threads copy neighbours of a row of m.
+  // TODO(4.4.2) COLS adjacent threads copy one row, an element each. Each thread goes on STEP rows
+  //             further down. Where m has no element, store T(0).
   // >>> skeleton
   // tile[0][0] = unwritten<T>();
   // <<< skeleton
@@ -450,8 +452,8 @@ struct Stage {
   alignas(16) T b[S::BK][S::BN];                // (BK, BN), row-major
 };
 
-/// Begins to copy the step along K at k0 for the block's tile of C at (row0, col0), as one group.
-/// Beyond K it makes zeros. INSIDE does not ask, and copies the last step once more.
+/// Starts copying the step along K at k0 for the block's tile of C at (row0, col0), as one group.
+/// Beyond K the tiles become zero; INSIDE, which makes no tests, copies the last step once more.
 template <bool INSIDE, typename S, typename T>
 __device__ void copy_stage(Stage<S, T>& stage, MatrixView<const T> a, MatrixView<const T> b,
                            int row0, int col0, int k0, bool wide) {
@@ -461,7 +463,7 @@ __device__ void copy_stage(Stage<S, T>& stage, MatrixView<const T> a, MatrixView
   __pipeline_commit();
 }
 
-/// What a thread multiplies at once: its part of one column of A's tile and of one row of B's.
+/// What a thread multiplies in one k: its part of a column of A's tile and of a row of B's tile.
 template <typename S, typename T>
 struct Fragments {
   alignas(16) T a[S::TM], b[S::TN];
@@ -474,20 +476,20 @@ __device__ void load_fragments(Fragments<S, T>& f, const Stage<S, T>& stage, int
   load_fragment<S::COL_STEP>(f.b, &stage.b[k][col]);
 }
 
-/// acc += A * B for the block's tile of C at (row0, col0), of which the thread's first piece is at
-/// (row, col). `ring` has STAGES pairs of tiles: while one is multiplied, the copies of the next
-/// STAGES - 1 are on their way. INSIDE: A and B have all that the block copies, B in aligned rows.
+/// acc += A * B for the block's tile of C at (row0, col0), in which the thread's first piece is at
+/// (row, col). `ring` has STAGES pairs of tiles: while one is multiplied, copies of the next
+/// STAGES - 1 are in flight. INSIDE: all that the block copies lies in A and B, B in aligned rows.
 template <bool INSIDE, typename S, int STAGES, typename T>
 __device__ void multiply_block(T (&acc)[S::TM][S::TN], Stage<S, T> (&ring)[STAGES],
                                MatrixView<const T> a, MatrixView<const T> b, int row0, int col0,
                                int row, int col, bool wide) {
   Fragments<S, T> fragments[2];  // (TM) and (TN): one is multiplied, the other being loaded
-  // TODO(4.4) Begin the copies of STAGES - 1 steps, wait for the first one's, load its first
-  //           fragments. Then for each step and each k of it: load the next fragments, multiply
-  //           these. At k = 0 begin another copy, in the place that has become free. Before the
-  //           next fragments come from the next tiles, wait until these have arrived: mine, then
-  //           everybody's. That is one barrier a step: which place may be overwritten after it?
-  //           Steps beyond the last may be copied: nobody multiplies them.
+  // TODO(4.4) First copy_stage() for STAGES - 1 steps, wait for step 0, load its first fragments.
+  //           Then, for every step and every k in it: load the next fragments, and add_products()
+  //           of the current ones. At k = 0, also start copying another step into the free place.
+  //           At the last k, first wait for the next tiles: your own copies, then a barrier for
+  //           everybody's. (The next fragments lie in those tiles. Which place may be overwritten
+  //           after the barrier?) Copies of steps beyond the last one do no harm.
   // >>> skeleton
   // acc[0][0] = fragments[0].a[0] = unwritten<T>();
   // <<< skeleton
@@ -520,8 +522,8 @@ __device__ void multiply_block(T (&acc)[S::TM][S::TN], Stage<S, T> (&ring)[STAGE
   // <<< solution
 }
 
-/// Whether a block has anything to ask has one answer for all of its threads, as in 2.2. Inside, a
-/// step is one stretch of code without a branch: the compiler puts its copies and loads between its
+/// Whether a block needs tests is the same for all of its threads, as in 2.2. Inside C, a step is
+/// straight-line code without a branch, so the compiler can place copies and loads between
 /// products.
 template <int STAGES, int BM, int BN, int BK, int WM, int WN, typename T>
 __global__ void __launch_bounds__(BM / WM * (BN / WN) * WARP)
@@ -555,5 +557,5 @@ void gemm_pipelined(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> 
   CUDA_CHECK_LAUNCH();
 }
 
-// Rungs of 4.2.1 to 4.2.3, 4.4.1 and 4.4.2, which try the parts above one by one:
+// The rungs of 4.2.1 to 4.2.3, 4.4.1 and 4.4.2, which test the functions above one at a time:
 #include "lab4_bank_conflict/given/round_trips.cuh"

@@ -1,6 +1,6 @@
-// Lab 5.3: tensor cores by hand, for FP16 and BF16. You will learn where a warp's registers hold a
-// matrix, how a swizzle keeps its shared tile free of bank conflicts, and how to multiply one pair
-// of tiles while the copies of the next ones are on their way.
+// Lab 5.3: tensor cores by hand, in FP16 and BF16; the tutorial's page "Fragments by hand" explains
+// each TODO. You will learn which lane holds which element of a matrix, how a swizzle avoids bank
+// conflicts in a shared tile, and how to copy the next tiles while the current ones are multiplied.
 #include "common/matrix.hpp"
 #include "lab5_tensor_core/given/async_copy.cuh"
 #include "lab5_tensor_core/given/launch.cuh"
@@ -11,29 +11,29 @@ constexpr int CHUNK = 8;  // elements of 2 bytes in 16 bytes
 
 // ---- 5.3.1: a tile in shared memory
 
-/// (ROWS, COLS) elements of 2 bytes, row-major, swizzled: the 16-byte chunks of a row change places,
-/// so that the same chunk of eight rows lies in eight different groups of four banks.
+/// (ROWS, COLS) elements of 2 bytes, row-major, swizzled: the 16-byte chunks of a row change places
+/// so that chunk c of eight consecutive rows lies in eight different groups of four banks.
 template <typename T, int ROWS, int COLS>
 struct Tile {
   static_assert(COLS % (8 * CHUNK) == 0, "a row must go around the 32 banks, once or more often");
   T data[ROWS * COLS];
 
-  /// Where element (row, col) is.
+  /// The address of element (row, col).
   __device__ T* at(int row, int col) {
     const int chunk = col / CHUNK;
-    // TODO(5.3.1) Rows begin in the same bank. At which place of its row does this chunk lie, if
-    //             eight rows are to have it at eight different ones? An xor with the row does it.
+    // TODO(5.3.1) All rows begin in the same bank. Compute the place of this chunk in its row, so
+    //             that chunk c of eight rows gets eight different places. Use xor with the row.
     const int place = unwritten<int>() + chunk;
     return &data[row * COLS + place * CHUNK + col % CHUNK];
   }
-  /// The chunk that begins there, read as a lane of ldmatrix reads it.
+  /// The chunk that begins there, read as a lane of ldmatrix would read it.
   __device__ uint4 chunk_at(int row, int col) {
     return *reinterpret_cast<const uint4*>(at(row, col));
   }
 };
 
-/// Begins to copy the part of m at (row0, col0) into the tile; zero where m has no element. Without
-/// aligned rows it arrives at once, element by element.
+/// Starts copying the part of m at (row0, col0) into the tile; zero where m has no element. If rows
+/// are not aligned, it copies element by element, and has finished when it returns.
 template <Matrices KNOWN, int THREADS, typename T, int ROWS, int COLS>
 __device__ void copy_tile(Tile<T, ROWS, COLS>& tile, MatrixView<const T> m, int row0, int col0) {
   constexpr int ROW_CHUNKS = COLS / CHUNK;
@@ -64,7 +64,7 @@ struct Stage {
   Tile<T, S::BK, S::BN> b;  // (BK, BN), row-major, swizzled
 };
 
-/// Begins to copy the step along K at k0 for the block's tile of C at (row0, col0), as one group.
+/// Starts copying the step along K at k0 for the block's tile of C at (row0, col0), as one group.
 template <Matrices KNOWN, typename S, typename T>
 __device__ void copy_stage(Stage<S, T>& stage, MatrixView<const T> a, MatrixView<const T> b,
                            int row0, int col0, int k0) {
@@ -75,31 +75,32 @@ __device__ void copy_stage(Stage<S, T>& stage, MatrixView<const T> a, MatrixView
 
 // ---- 5.3.2 and 5.3.4: fragments of A and B
 
-/// a: the (16, 16) part of A's tile at (row, k).
+/// Loads a, the (16, 16) part of A's tile at (row, k).
 template <typename T, int ROWS, int COLS>
 __device__ void load_a(unsigned (&a)[4], Tile<T, ROWS, COLS>& tile, int row, int k) {
   const int lane = threadIdx.x % 32;
-  // TODO(5.3.2) One ldmatrix. Which 8 x 8 matrix is a[0], a[1], ...? Which row does this lane name?
+  // TODO(5.3.2) One ldmatrix(a, address). Which 8 x 8 part of the fragment belongs in a[0], a[1],
+  //             ... (see mma_sync.cuh)? That tells you which row's address this lane has to pass.
   a[0] = unwritten<unsigned>() + lane + row + k;
 }
 
-/// b and next: the (16, 8) parts of B's tile at (k, col) and (k, col + 8).
+/// Loads b and next, the (16, 8) parts of B's tile at (k, col) and (k, col + 8).
 template <typename T, int ROWS, int COLS>
 __device__ void load_b(unsigned (&b)[2], unsigned (&next)[2], Tile<T, ROWS, COLS>& tile, int k,
                        int col) {
   const int lane = threadIdx.x % 32;
-  // TODO(5.3.4) One ldmatrix brings all four registers. The rows of the tile have neighbours along
-  //             n, a register of B has neighbours along k.
+  // TODO(5.3.4) One ldmatrix loads all four registers. But rows of the tile run along n, while a
+  //             register of B holds neighbours along k: which ldmatrix is it? Fill b and next.
   b[0] = next[0] = unwritten<unsigned>() + lane + k + col;
 }
 
-/// What a warp multiplies at once: (WM, 16) of A and (16, WN) of B, in registers.
+/// What a warp multiplies per 16 k: (WM, 16) of A and (16, WN) of B, in registers.
 template <typename S, typename T>
 struct Fragments {
   unsigned a[S::FRAGMENTS_M][4], b[S::FRAGMENTS_N][2];
 };
 
-/// The fragments at column k of a's tile and row k of b's, for the part of C at (row, col).
+/// Loads the fragments at column k of A's tile and row k of B's, for the part of C at (row, col).
 template <typename S, typename T>
 __device__ void load_fragments(Fragments<S, T>& f, Stage<S, T>& stage, int row, int col, int k) {
 #pragma unroll
@@ -134,12 +135,12 @@ struct Place {
 /// Where this lane's d[e] lies in its (16, 8) fragment of C.
 __device__ inline Place place_of_sum(int e) {
   const int lane = threadIdx.x % 32;
-  // TODO(5.3.3) See the table in mma_sync.cuh.
+  // TODO(5.3.3) Return the row and column of d[e]: the table in mma_sync.cuh has them.
   return {unwritten<int>() + lane, e};
 }
 
-/// Stores a warp's sums at (row0, col0) of C, as far as C exists. WHOLE: all of it does, in rows
-/// that begin at multiples of 16 bytes.
+/// Stores a warp's sums at (row0, col0) of C, where C has these elements. WHOLE: it has all of
+/// them, in rows that begin at multiples of 16 bytes.
 template <bool WHOLE, int FRAGMENTS_M, int FRAGMENTS_N>
 __device__ void store_sums(const float (&sums)[FRAGMENTS_M][FRAGMENTS_N][4], MatrixView<float> c,
                            int row0, int col0) {
@@ -170,8 +171,8 @@ __device__ void store_tile(const Sums<S, float>& sums, MatrixView<float> c, int 
 
 // ---- 5.3: a pipeline of tiles
 
-/// C = A * B, one (BM, BN) tile of C per block. STAGES pairs of tiles in a ring: while one is multiplied, the copies of the
-/// next STAGES - 1 are on their way. Fragments are loaded 16 k ahead of their products.
+/// C = A * B, one (BM, BN) tile of C per block. A ring holds STAGES pairs of tiles: while one is
+/// being multiplied, copies of the next STAGES - 1 are in flight. Fragments are loaded 16 k ahead.
 template <Matrices KNOWN, typename S, typename T>
 __global__ void __launch_bounds__(S::THREADS)
     mma_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<float> c) {
@@ -182,12 +183,12 @@ __global__ void __launch_bounds__(S::THREADS)
   const int row = warp / S::WARPS_N * S::WM, col = warp % S::WARPS_N * S::WN;  // in that tile
   Sums<S, float> sums = {};      // (WM, WN), in fragments
   Fragments<S, T> fragments[2];  // (WM, 16) and (16, WN): one is multiplied, the other being loaded
-  // TODO(5.3) Begin the copies of STAGES - 1 steps, wait for the first one's, load its first
-  //           fragments. Then for each step and each of its K_STEPS: load the next fragments,
-  //           multiply these. At the first k, begin another copy in the place that has become
-  //           free. Before the next fragments come from the next tiles, wait until these have
-  //           arrived: mine, then everybody's. That is one barrier a step: which place may be
-  //           overwritten after it? Steps beyond the last may be copied: they are zeros.
+  // TODO(5.3) First copy_stage() for STAGES - 1 steps, wait for step 0, load its first fragments.
+  //           Then, for every step and each of its K_STEPS: load the next fragments, and multiply()
+  //           the current ones. At the first k, also copy another step into the free place. At the
+  //           last k, first wait for the next tiles: your own copies, then a barrier for
+  //           everybody's. (The next fragments lie in those tiles. Which place may be overwritten
+  //           after the barrier?) Copies of steps beyond the last one are zeros and do no harm.
   (void)ring;
   sums[0][0][0] = fragments[0].a[0][0] = unwritten<int>();
   store_tile<S>(sums, c, row0 + row, col0 + col);
@@ -204,7 +205,7 @@ void launch_mma(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> 
                      S::STAGES * sizeof(Stage<S, In>), a, b, c, stream);
 }
 
-/// Three pairs of tiles of 48 KiB where a block may have them (data-centre GPUs), else two.
+/// Three pairs of tiles, 48 KiB each, if a block can have that much (data-centre GPUs), else two.
 template <typename In, typename Out>
 void gemm_mma(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
               cudaStream_t stream) {
@@ -214,6 +215,6 @@ void gemm_mma(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
     launch_mma<Shape<In, 128, 256, 64, 64, 2>>(a, b, c, stream);
 }
 
-// Rungs of 5.3.1 to 5.3.4, which try the parts above one by one:
+// The rungs of 5.3.1 to 5.3.4, which test the functions above one at a time:
 #include "lab5_tensor_core/given/mma_round_trips.cuh"
 #include "lab5_tensor_core/given/step_by_step.cuh"

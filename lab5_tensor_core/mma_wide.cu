@@ -1,13 +1,13 @@
-// Lab 5.3b and 5.3c: the pipeline of mma.cu for TF32 and FP64. You will learn what differs when an
-// element takes 4 or 8 bytes: ldmatrix cannot transpose it, lanes read it by themselves, and the
-// swizzle follows from how they read.
+// Lab 5.3b and 5.3c: the pipeline of mma.cu in TF32 and FP64, on the tutorial's page "Fragments by
+// hand", too. You will learn what changes when an element takes 4 or 8 bytes: ldmatrix cannot
+// transpose it, lanes read elements themselves, and the swizzle depends on how they read.
 #include "common/matrix.hpp"
 #include "lab5_tensor_core/given/async_copy.cuh"
 #include "lab5_tensor_core/given/launch.cuh"
 #include "lab5_tensor_core/given/mma_sync.cuh"
 #include "lab5_tensor_core/given/shape.cuh"
 
-/// The registers of A and B that one mma takes from a lane, by the type in memory.
+/// How many registers of A and B one mma takes from each lane, by the type in memory.
 template <typename T>
 struct Mma;
 template <>
@@ -21,15 +21,15 @@ struct Mma<double> {
   static constexpr int A = 2, B = 1, ROWS_AT_ONCE = 4;
 };
 
-/// (ROWS, COLS) elements, row-major, swizzled: chunks of 16 bytes change places inside their row.
-/// One phase of a read takes 128 bytes: of TF32 one chunk from each of eight rows, of FP64, which
-/// lanes read 8 bytes at a time, two neighbouring chunks from each of four.
+/// (ROWS, COLS) elements, row-major, swizzled: the 16-byte chunks of a row change places. A read is
+/// served 128 bytes at a time. For TF32 that is one chunk from each of eight rows; for FP64, which
+/// lanes read 8 bytes at a time, two adjacent chunks from each of four rows.
 template <typename T, int ROWS, int COLS>
 struct Tile {
   static_assert(COLS % (8 * VEC<T>) == 0, "a row must go around the 32 banks, once or more often");
   T data[ROWS * COLS];
 
-  /// Where element (row, col) is.
+  /// The address of element (row, col).
   __device__ T* at(int row, int col) {
     constexpr int CHUNKS_AT_ONCE = 8 / Mma<T>::ROWS_AT_ONCE;
     const int chunk = col / VEC<T>, place = chunk ^ (row * CHUNKS_AT_ONCE % 8);
@@ -37,8 +37,8 @@ struct Tile {
   }
 };
 
-/// Begins to copy the part of m at (row0, col0) into the tile; zero where m has no element. Without
-/// aligned rows, element by element.
+/// Starts copying the part of m at (row0, col0) into the tile; zero where m has no element. If rows
+/// are not aligned, each element has a copy of its own.
 template <Matrices KNOWN, int THREADS, typename T, int ROWS, int COLS>
 __device__ void copy_tile(Tile<T, ROWS, COLS>& tile, MatrixView<const T> m, int row0, int col0) {
   constexpr int ROW_CHUNKS = COLS / VEC<T>;
@@ -71,7 +71,7 @@ struct Stage {
   Tile<T, S::BK, S::BN> b;  // (BK, BN), row-major, swizzled
 };
 
-/// Begins to copy the step along K at k0 for the block's tile of C at (row0, col0), as one group.
+/// Starts copying the step along K at k0 for the block's tile of C at (row0, col0), as one group.
 template <Matrices KNOWN, typename S, typename T>
 __device__ void copy_stage(Stage<S, T>& stage, MatrixView<const T> a, MatrixView<const T> b,
                            int row0, int col0, int k0) {
@@ -80,7 +80,7 @@ __device__ void copy_stage(Stage<S, T>& stage, MatrixView<const T> a, MatrixView
   commit_copies();
 }
 
-/// What a warp multiplies at once: (WM, K) of A and (K, WN) of B, in registers.
+/// What a warp multiplies per MMA_K: (WM, MMA_K) of A and (MMA_K, WN) of B, in registers.
 template <typename S, typename T>
 struct Fragments {
   typename Mma<T>::Register a[S::FRAGMENTS_M][Mma<T>::A], b[S::FRAGMENTS_N][Mma<T>::B];
@@ -88,34 +88,34 @@ struct Fragments {
 
 // ---- 5.3b.1: TF32
 
-/// Which column of a warp's tile is column n of fragment j. One could do without: but if the same
-/// column of four fragments are neighbours, a lane reads four floats at once, and stores four.
+/// Which column of a warp's tile serves as column n of fragment j. Any order would do. In this one,
+/// column n of four fragments are neighbours, so that a lane reads and stores four floats at once.
 __device__ inline int tf32_column(int j, int n) {
   return j / 4 * 32 + (n / 2 + n % 2 * 4) * 4 + j % 4;
 }
 
-/// The fragments at column k of a's tile and row k of b's, for the part of C at (row, col).
+/// Loads the fragments at column k of A's tile and row k of B's, for the part of C at (row, col).
 template <typename S>
 __device__ void load_fragments(Fragments<S, float>& f, Stage<S, float>& stage, int row, int col,
                                int k) {
   static_assert(S::FRAGMENTS_N % 4 == 0, "16 bytes bring an element of four fragments each");
   const int lane = threadIdx.x % 32;
-  // TODO(5.3b.1) f.a[i]: one ldmatrix, as in load_a of mma.cu. f.b[j] ... f.b[j + 3]: .trans knows
-  //              only 16-bit elements; read 16 bytes, which are b[r] of all four. Every register
-  //              is rounded by round_to_tf32.
+  // TODO(5.3b.1) f.a[i]: one ldmatrix, as in load_a of mma.cu. f.b[j] ... f.b[j + 3]: ldmatrix can
+  //              only transpose 16-bit elements, so load 16 bytes yourself, which are b[r] of all
+  //              four (see tf32_column). Round every register with round_to_tf32().
   f = {};
   f.a[0][0] = unwritten<unsigned>() + lane + row + col + k;
 }
 
 // ---- 5.3c: FP64
 
-/// The same for FP64.
+/// The same in FP64.
 template <typename S>
 __device__ void load_fragments(Fragments<S, double>& f, Stage<S, double>& stage, int row, int col,
                                int k) {
   const int lane = threadIdx.x % 32;
-  // TODO(5.3c) ldmatrix has no 8-byte elements: each lane reads its own, two for each fragment of
-  //            A and one for each of B.
+  // TODO(5.3c) ldmatrix does not know 8-byte elements, so each lane loads its own: two for each
+  //            fragment of A and one for each fragment of B. mma_sync.cuh says which.
   f = {};
   f.a[0][0] = unwritten<double>() + lane + row + col + k;
 }
@@ -138,8 +138,8 @@ __device__ void multiply(Sums<S, T>& sums, const Fragments<S, T>& f) {
     }
 }
 
-/// Stores a warp's sums at (row0, col0) of C, 16 bytes at a time. TF32: neighbours in a row of C
-/// are d[e] of four fragments.
+/// Stores a warp's sums at (row0, col0) of C, 16 bytes at a time. TF32: d[e] of four fragments are
+/// neighbours in a row of C.
 template <bool WHOLE, int ROWS, int COLS>
 __device__ void store_sums(const float (&sums)[ROWS][COLS][4], MatrixView<float> c, int row0,
                            int col0) {
@@ -156,7 +156,7 @@ __device__ void store_sums(const float (&sums)[ROWS][COLS][4], MatrixView<float>
         store_piece<WHOLE>(c, row0 + row, col0 + tf32_column(j, n), four);
       }
 }
-/// FP64: they are d[e] and d[e + 1].
+/// FP64: d[e] and d[e + 1] are neighbours.
 template <bool WHOLE, int ROWS, int COLS>
 __device__ void store_sums(const double (&sums)[ROWS][COLS][4], MatrixView<double> c, int row0,
                            int col0) {
@@ -184,9 +184,8 @@ __device__ void store_tile(const Sums<S, T>& sums, MatrixView<T> c, int row0, in
 
 // ---- 5.3b: the pipeline
 
-/// C = A * B, one (BM, BN) tile of C per block, as in mma.cu. STAGES pairs of tiles in a ring: while
-/// one is multiplied, the copies of the next STAGES - 1 are on their way. Fragments are loaded MMA_K
-/// ahead of their products.
+/// C = A * B, one (BM, BN) tile of C per block, as in mma.cu: a ring of STAGES pairs of tiles.
+/// While one is multiplied, copies of the others are in flight. Fragments are loaded MMA_K ahead.
 template <Matrices KNOWN, typename S, typename T>
 __global__ void __launch_bounds__(S::THREADS)
     mma_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
@@ -198,7 +197,7 @@ __global__ void __launch_bounds__(S::THREADS)
   Sums<S, T> sums = {};  // (WM, WN), in fragments
   Fragments<S, T>
       fragments[2];  // (WM, MMA_K) and (MMA_K, WN): one is multiplied, the other being loaded
-  // TODO(5.3b) The loop of 5.3. What it calls has the same names here.
+  // TODO(5.3b) Copy your loop of 5.3. The functions that it calls have the same names here.
   (void)ring;
   sums[0][0][0] = fragments[0].a[0][0] = unwritten<int>();
   store_tile<S>(sums, c, row0 + row, col0 + col);
@@ -215,7 +214,7 @@ void launch_mma(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> 
                      S::STAGES * sizeof(Stage<S, In>), a, b, c, stream);
 }
 
-/// 5.3b. Three pairs of tiles of 48 KiB where a block may have them, else two.
+/// 5.3b. Three pairs of tiles, 48 KiB each, if a block can have that much, else two.
 template <typename In, typename Out>
 void gemm_mma_tf32(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
                    cudaStream_t stream) {
@@ -232,7 +231,7 @@ void gemm_mma_f64(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out
   launch_mma<Shape<In, 128, 64, 64, 32, 3>>(a, b, c, stream);
 }
 
-// Of 5.3b.1:
+// The rung of 5.3b.1:
 #include "lab5_tensor_core/given/step_by_step.cuh"
 template <typename In, typename Out>
 void gemm_tf32_step_by_step(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,

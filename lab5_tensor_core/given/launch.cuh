@@ -1,13 +1,13 @@
-// Launches one of three versions of a kernel, by what is known of A and B before it starts.
+// Launches one of three versions of a kernel, depending on what is known about A and B in advance.
 #pragma once
 
 #include "common/tensor_core.cuh"
 
-/// What is known of A and B. whole: they consist of whole tiles, and aligned: their rows begin at
-/// multiples of 16 bytes. What is known need not be asked in the loop.
+/// What is known about A and B. aligned: their rows begin at multiples of 16 bytes. whole: they
+/// also consist of whole tiles. A kernel's loop need not test what is known.
 enum class Matrices { whole, aligned, any };
 
-/// The same kernel for each of them.
+/// The same kernel for each of these cases.
 template <typename In, typename Out>
 struct Versions {
   using Kernel = void (*)(MatrixView<const In>, MatrixView<const In>, MatrixView<Out>);
@@ -23,14 +23,14 @@ void launch(const Versions<In, Out>& versions, int bytes, MatrixView<const In> a
   const bool aligned = rows_aligned(a) && rows_aligned(b);
   const bool whole = c.rows % S::BM == 0 && c.cols % S::BN == 0 && a.cols % S::BK == 0;
   const auto kernel = !aligned ? versions.any : whole ? versions.whole : versions.aligned;
-  // More than 48 KiB a block must be asked for.
+  // A block gets more than 48 KiB only if the launch asks for it.
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   const dim3 grid(ceil_div(c.cols, S::BN), ceil_div(c.rows, S::BM));
   kernel<<<grid, S::THREADS, bytes, stream>>>(a, b, c);
   CUDA_CHECK_LAUNCH();
 }
 
-/// Bytes of shared memory that a block of this GPU may have.
+/// The most shared memory that a block can have on this GPU, in bytes.
 inline int shared_memory_per_block() {
   int device = 0, bytes = 0;
   CUDA_CHECK(cudaGetDevice(&device));

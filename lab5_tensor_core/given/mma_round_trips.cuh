@@ -1,9 +1,9 @@
-// The parts of mma.cu one by one: A goes through a tile, then through fragments too, then through a
-// tensor core, and comes out as C. What does not come back as it was is wrong in that part. A block
-// of four warps takes 64 x 64 elements of A.
+// Tests the functions of mma.cu one at a time: A goes through a tile, then also through fragments,
+// then also through a tensor core, and is written to C. An element of C that differs from A shows a
+// mistake in that function. A block of four warps handles 64 x 64 elements of A.
 constexpr int PART = 64, PART_WARPS = 4, PART_K = 16;
 
-/// Fetches the block's part of A, by the copies of 5.3.1.
+/// Fetches the block's part of A, with the copies of 5.3.1.
 template <Matrices KNOWN, typename T>
 __device__ void fetch_part(Tile<T, PART, PART>& tile, MatrixView<const T> a) {
   copy_tile<KNOWN, PART_WARPS * 32>(tile, a, blockIdx.y * PART, blockIdx.x * PART);
@@ -55,7 +55,7 @@ __global__ void fragment_round_trip_kernel(MatrixView<const T> a, MatrixView<flo
 #endif
 }
 
-/// C = A * I by tensor cores: 16 x 16 elements of A times the two halves of the unit matrix.
+/// C = A * I by tensor cores: 16 x 16 elements of A times the two halves of the identity matrix.
 template <Matrices KNOWN, typename T>
 __global__ void sums_round_trip_kernel(MatrixView<const T> a, MatrixView<float> c) {
 #if GEMM_LAB_TENSOR_CORES

@@ -1,12 +1,12 @@
-// How a product by mma.sync is divided among blocks, warps and steps.
+// How a product is divided among blocks, warps and steps of mma.sync.
 #pragma once
 
 #include "common/tensor_core.cuh"
 
 constexpr int MMA_M = 16, MMA_N = 8;  // one mma multiplies (16, K) by (K, 8), K being 32 bytes
 
-/// A block makes BM x BN of C in steps of BK, 128 bytes, along K; each of its warps makes WM x WN of
-/// that. STAGES pairs of tiles of A and B lie in shared memory at a time.
+/// A block computes BM x BN of C in steps of BK (128 bytes) along K, each of its warps WM x WN of
+/// it. Shared memory holds STAGES pairs of tiles of A and B at a time.
 template <typename T, int BM_, int BN_, int WM_, int WN_, int STAGES_>
 struct Shape {
   static constexpr int BM = BM_, BN = BN_, WM = WM_, WN = WN_, STAGES = STAGES_;

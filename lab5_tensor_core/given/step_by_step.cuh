@@ -1,5 +1,5 @@
-// C = A * B by the tiles, fragments and products of the file that includes this at its end, but
-// without a pipeline: as in lab 3, everybody waits for each pair of tiles.
+// C = A * B with the tiles, fragments and products of the file that includes this at its end, but
+// without a pipeline: as in lab 3, all threads wait for each pair of tiles.
 
 /// One (BM, BN) tile of C per block.
 template <Matrices KNOWN, typename S, typename T, typename Out>

@@ -1,18 +1,17 @@
-// Lab 5.4 and 5.4b: Hopper's wgmma, fed by its copy engine. You will learn to split a block into
-// warps that only multiply and a thread that only orders copies of whole tiles (TMA), and to let
-// four warps start one product that reads both tiles from shared memory by itself.
+// Lab 5.4 and 5.4b: Hopper's wgmma, fed by its copy engine (TMA). The tutorial's page on wgmma
+// explains each TODO. You will learn to split a block into warps that only multiply and a thread
+// that only requests copies, and to start products that read shared memory by themselves.
 #include "common/cuda_check.cuh"
 #include "common/matrix.hpp"
 #include "lab5_tensor_core/given/hopper.cuh"
 #include "lab5_tensor_core/given/hopper_operand.cuh"
 
-// A block makes 128 x 256 of C, in steps of 128 bytes along K, which is the widest row that TMA
-// swizzles. Two warpgroups, of four warps each, multiply 64 rows each; one thread of one more warp
-// copies.
+// A block computes 128 x 256 of C, in steps of 128 bytes along K, the widest row that TMA swizzles.
+// Two warpgroups of four warps multiply 64 rows each; one thread of a ninth warp requests copies.
 constexpr int BM = 128, BN = 256, STAGES = 4, WARPS = 8, THREADS = WARPS * 32 + 32;
 
-/// What one step multiplies. Rows of B's tiles are along n, as in memory; a box is 128 bytes wide,
-/// so that B comes in four.
+/// The tiles of one step. Rows of B's tile run along n, as in memory. A box is 128 bytes wide, so B
+/// arrives in four of them.
 template <typename T>
 struct alignas(1024) Stage {
   static constexpr int BK = 64, B_ROWS = BK, B_COLS = 64;  // of a box of B
@@ -23,20 +22,20 @@ struct alignas(1024) Stage {
   __device__ void copy_b(const CUtensorMap& map, int k, int col, Barrier& full) {
     for (int j = 0; j < BN / B_COLS; ++j) copy_box(b[j], map, k, col + B_COLS * j, full);
   }
-  /// From row k on.
+  /// Describes b from row k on.
   __device__ std::uint64_t describe_b(int k) { return descriptor(&b[0][k][0], sizeof(b[0])); }
 };
-/// TF32: rows of B's tile are along k, as those of A's. One box is all of it; it comes from a copy
-/// of B that transpose() has made.
+/// TF32: rows of B's tile run along k, like those of A's tile. It arrives as one box, of a copy of
+/// B that transpose() has made.
 template <>
 struct alignas(1024) Stage<float> {
   static constexpr int BK = 32, B_ROWS = BN;
   float a[BM][BK];  // (BM, BK), rows along k
   float b[BN][BK];  // (BN, BK), rows along k
 
-  // TODO(5.4b) copy_b: order the box. Which row and column of the transposed B does it begin at?
-  //            describe_b: from column k on; b lies here as a does. WRITTEN: true, when both are.
-  //            A block waits for ever for a box that nobody has ordered.
+  // TODO(5.4b) copy_b: request the box. At which row and column of the transposed B does it begin?
+  //            describe_b: describe b from column k on; it has the layout of a. Set WRITTEN to true
+  //            when both are done: a block waits forever for a box that nobody has requested.
   // >>> skeleton
   // static constexpr bool WRITTEN = false;
   // __device__ void copy_b(const CUtensorMap&, int, int, Barrier&) {}
@@ -57,7 +56,7 @@ struct Shared {
   Barrier full[STAGES], empty[STAGES];  // all bytes are there; all warps have multiplied them
 };
 
-/// A place in the ring, and how often the ring has been passed.
+/// A place in the ring, and the parity of its current phase, which changes with every round.
 struct Place {
   int stage = 0;
   unsigned parity = 0;
@@ -66,8 +65,8 @@ struct Place {
   }
 };
 
-/// The origin in C of the n-th tile. Blocks that run at the same time make neighbours: down eight
-/// rows of tiles, then to the right, so that their parts of A and B stay in the L2 cache.
+/// Where the n-th tile begins in C, counted down eight rows of tiles, then to the right: blocks
+/// that run at the same time compute neighbours, so their parts of A and B stay in the L2 cache.
 struct Origin {
   int row, col;
 };
@@ -78,7 +77,7 @@ __device__ inline Origin origin_of(int n, int tile_rows, int tile_cols) {
   return {(first + within % down) * BM, within / down * BN};
 }
 
-/// Stores the 16 x 256 sums of a warp whose first is (row0, col0), as far as C exists.
+/// Stores a warp's 16 x 256 sums, the first at (row0, col0), where C has these elements.
 __device__ inline void store(const float (&d)[128], MatrixView<float> c, int row0, int col0) {
   const int lane = threadIdx.x % 32;
   const bool pairs = reinterpret_cast<std::size_t>(c.data) % 8 == 0 && c.ld % 2 == 0;
@@ -98,14 +97,14 @@ __device__ inline void store(const float (&d)[128], MatrixView<float> c, int row
 
 // ---- the kernel
 
-/// As many blocks as the GPU has multiprocessors; each makes every gridDim.x-th tile of C. While
-/// the sums of a tile are being stored, the copies of the next one are on their way.
+/// One block per multiprocessor; each computes every gridDim.x-th tile of C. While the sums of a
+/// tile are being stored, copies for the next one are already in flight.
 template <typename T>
 __global__ void __launch_bounds__(THREADS, 1)
     wgmma_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
                  MatrixView<float> c, int depth) {
   extern __shared__ unsigned char memory[];
-  // Dynamic shared memory begins at 16 bytes at least; the swizzle wants 1024.
+  // Dynamic shared memory is only guaranteed to be aligned to 16 bytes; the swizzle needs 1024.
   auto& shared =
       *reinterpret_cast<Shared<T>*>(memory + (1024 - shared_address(memory) % 1024) % 1024);
   if (threadIdx.x == 0) {
@@ -117,11 +116,12 @@ __global__ void __launch_bounds__(THREADS, 1)
   const int tiles = tile_rows * tile_cols, steps = (depth + Stage<T>::BK - 1) / Stage<T>::BK;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   Place place;
-  // TODO(5.4) Two loops over this block's tiles (origin_of) and their steps. WARPS warps multiply:
-  //           when a place is full, four wgmma, each 32 bytes further along k; when they are done,
-  //           lane 0 of each warp says so; after the last step, store. A warpgroup, warp / 4, has
-  //           64 rows of the tile, a warp 16. One lane of the other warp copies: when a place is
-  //           empty, it says how many bytes will come, and orders a box of A and, by copy_b, B's.
+  // TODO(5.4) Two loops over this block's tiles (origin_of) and their steps. The first WARPS warps
+  //           multiply: wait until a place is full, start four wgmma, each 32 bytes further along
+  //           k, and wait for them; lane 0 of each warp then arrives at `empty`. After the last
+  //           step, store(). Warpgroup warp / 4 has 64 rows of the tile, each of its warps 16. One
+  //           lane of the last warp copies: wait until a place is empty, tell `full` how many bytes
+  //           will arrive, and request A's box (copy_box) and B's (copy_b).
   // >>> skeleton
   // unwritten<int>();
   // (void)steps, (void)lane, (void)place, (void)tiles, (void)warp;
@@ -184,8 +184,8 @@ void gemm_wgmma(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> 
   CUDA_CHECK_LAUNCH();
 }
 
-/// Float in memory, TF32 in the tensor cores: the kernel of 5.4, behind a transposed copy of B, and
-/// one of A if its rows are not aligned.
+/// Float in memory, TF32 in the tensor cores: the kernel of 5.4, with a transposed copy of B, and a
+/// copy of A if its rows are not aligned.
 template <typename In, typename Out>
 void gemm_wgmma_tf32(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
                      cudaStream_t stream) {

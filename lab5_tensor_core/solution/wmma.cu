@@ -1,6 +1,6 @@
-// Lab 5.0 to 5.2b: tensor cores by CUDA's WMMA interface. You will learn to give whole small
-// matrices to a warp instead of numbers to its threads, in FP64, FP16, BF16 and TF32, and why a
-// warp needs a tile of them, as a thread did in lab 2.
+// Lab 5.0 to 5.2b: tensor cores through CUDA's WMMA interface, in FP64, FP16, BF16 and TF32. The
+// tutorial's page on lab 5 explains each TODO. You will learn to work with small matrices that
+// belong to a whole warp, and why a warp needs a tile of them, as a thread did in lab 2.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
@@ -13,8 +13,8 @@ namespace wmma = nvcuda::wmma;
 
 // ---- given: tiles
 
-/// The 16 bytes of m from (row, col) on, zeros where it has no elements; in one piece where the
-/// rows of m are aligned (`wide`).
+/// Loads 16 bytes of m, beginning at (row, col), with zeros outside m. `wide`: the rows of m are
+/// aligned, so that one load is enough.
 template <typename T>
 __device__ uint4 piece_at(MatrixView<const T> m, int row, int col, bool wide) {
   const int left = row < m.rows ? m.cols - col : 0;  // elements of m from here on
@@ -24,8 +24,8 @@ __device__ uint4 piece_at(MatrixView<const T> m, int row, int col, bool wide) {
 }
 
 /// Fetches the ROWS x COLS part of m at (row0, col0); tile[r][k] has element (r, k), or zero where
-/// m has none. A thread starts all its loads before it stores what the first one brought: it waits
-/// for memory once, not for each piece.
+/// m has none. A thread issues all of its loads before its first store, so that it waits for memory
+/// once instead of once per piece.
 template <int THREADS, int ROWS, int COLS, int PITCH, typename T>
 __device__ void fetch_tile(T (&tile)[ROWS][PITCH], MatrixView<const T> m, int row0, int col0,
                            bool wide) {
@@ -48,20 +48,21 @@ __device__ void fetch_tile(T (&tile)[ROWS][PITCH], MatrixView<const T> m, int ro
 
 // ---- 5.0: from a fragment to C
 
-/// Elements per row of a fragment of C in shared memory: eight more for a wide one, so that the
-/// rows a warp stores at once begin in different banks.
+/// Elements from row to row of a fragment of C in shared memory: eight more if it is wide, so that
+/// the rows which a warp stores at the same time begin in different banks.
 template <int N>
 constexpr int SCRATCH_PITCH = N < 16 ? N : N + 8;
 
-/// Stores a fragment of C whose first element is (row, col), as far as C exists there. A fragment
-/// has no edges: all of it goes to `scratch`, which is the warp's own, and from there what exists
+/// Stores a fragment of C whose first element is (row, col), where C has these elements. WMMA can
+/// only store a whole fragment: so it goes to `scratch`, which belongs to this warp, and from there
 /// to C.
 template <int M, int N, int K, typename Out>
 __device__ void store_fragment(const wmma::fragment<wmma::accumulator, M, N, K, Out>& acc,
                                Out (&scratch)[M][SCRATCH_PITCH<N>], MatrixView<Out> c, int row,
                                int col) {
-  // TODO(5.0) store_matrix_sync; when all lanes have done it, 32 elements at a time to C. Eight
-  //           neighbours of each of four rows at once lie in 32 different banks.
+  // TODO(5.0) Store acc to scratch by wmma::store_matrix_sync, and sync the warp. The lanes then
+  //           copy what exists to C, 32 elements at a time: 8 neighbours of each of 4 rows lie in
+  //           32 different banks. Sync again, since the next fragment overwrites scratch.
   // >>> solution
   wmma::store_matrix_sync(&scratch[0][0], acc, SCRATCH_PITCH<N>, wmma::mem_row_major);
   __syncwarp();  // all of it is there
@@ -76,7 +77,7 @@ __device__ void store_fragment(const wmma::fragment<wmma::accumulator, M, N, K, 
 
 constexpr int F64_M = 8, F64_N = 8, F64_K = 4;  // WMMA's only shape for double
 
-/// C = A through fragments: a block of four warps takes 16 x 16 elements, a warp 8 x 8.
+/// C = A through fragments: a block of four warps handles 16 x 16 elements, a warp 8 x 8.
 template <typename In, typename Out>
 __global__ void fragment_kernel(MatrixView<const In> a, MatrixView<Out> c) {
 #if GEMM_LAB_TENSOR_CORES
@@ -118,9 +119,9 @@ __global__ void __launch_bounds__(BM / F64_M * (BN / F64_N) * 32)
   alignas(32) __shared__ In b_tile[BK][PITCH_B];     // (BK, BN), row-major
   alignas(32) __shared__ Out scratch[WARPS][F64_M][SCRATCH_PITCH<F64_N>];
   const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
-  // TODO(5.1) Where in the tile is the fragment of this warp? Then lab 3's loop, but its inner loop
-  //           goes in steps of F64_K and loads and multiplies fragments instead of numbers.
-  //           store_fragment is 5.0's.
+  // TODO(5.1) Compute row and col, where this warp's fragment begins in the tile (WARPS_N lie side
+  //           by side). Then write lab 3's loop; its inner loop goes in steps of F64_K, and loads
+  //           and multiplies fragments instead of numbers. At the end, call your store_fragment.
   // >>> skeleton
   // (void)a_tile, (void)b_tile, (void)scratch, (void)row0, (void)col0;
   // <<< skeleton
@@ -161,12 +162,12 @@ void gemm_wmma_f64(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Ou
 
 constexpr int WMMA_M = 16, WMMA_N = 16;  // of all types but double
 
-/// Whether the GPU that this is compiled for multiplies fragments of T.
+/// Whether the GPU that this is compiled for can multiply fragments of T.
 template <typename T>
 constexpr bool HAS_FRAGMENTS = GEMM_LAB_TENSOR_CORES || std::is_same_v<T, __half>;
 
-/// WMMA's 16 x 16 x K for operands that lie in memory as T. PAD_A and PAD_B elements at the end of
-/// each row of the tiles let a warp read its fragments without bank conflicts.
+/// WMMA's 16 x 16 x K for operands that are T in memory. PAD_A and PAD_B are elements at the end of
+/// each row of a tile: with them, a warp reads its fragments without bank conflicts.
 template <typename T>
 struct Wmma {
   using Operand = T;  // __half and __nv_bfloat16
@@ -180,13 +181,13 @@ struct Wmma<float> {
 };
 #endif
 
-/// Rounds what a fragment of A or B has taken from memory to what a tensor core reads of it: of a
-/// float, the upper 19 bits. 16-bit elements it reads as they are.
+/// Rounds a fragment of A or B to what a tensor core reads of it. Of a float, it reads the upper 19
+/// bits (TF32); 16-bit elements it reads as they are.
 template <typename Fragment>
 __device__ void round_operand(Fragment& f) {
 #if GEMM_LAB_TENSOR_CORES
   if constexpr (sizeof(f.x[0]) == 4) {
-    // TODO(5.2b) Round each f.x[i], i < f.num_elements, by wmma::__float_to_tf32.
+    // TODO(5.2b) Round each f.x[i], i < f.num_elements, with wmma::__float_to_tf32().
     // >>> skeleton
     // f.x[0] = unwritten<float>();
     // <<< skeleton
@@ -198,8 +199,8 @@ __device__ void round_operand(Fragment& f) {
 #endif
 }
 
-/// One BM x BN tile of C per block, WM x WN of it per warp. Where the sums leave room, two blocks
-/// shall fit into a multiprocessor: while one waits for its fetch, the other multiplies.
+/// One BM x BN tile of C per block, WM x WN of it per warp. If the sums leave enough registers, two
+/// blocks share a multiprocessor: while one waits for its tiles, the other multiplies.
 template <int BM, int BN, int BK, int WM, int WN, typename In, typename Out>
 __global__ void __launch_bounds__(BM / WM * (BN / WN) * 32, (WM * WN <= 64 * 32) ? 2 : 1)
     fragments_kernel(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c) {
@@ -235,9 +236,9 @@ __global__ void __launch_bounds__(BM / WM * (BN / WN) * 32, (WM * WN <= 64 * 32)
         using Operand = typename W::Operand;
         wmma::fragment<wmma::matrix_a, WMMA_M, WMMA_N, W::K, Operand, wmma::row_major> a_k[ROWS];
         wmma::fragment<wmma::matrix_b, WMMA_M, WMMA_N, W::K, Operand, wmma::row_major> b_k[COLS];
-        // TODO(5.2) It is lab 2's outer product: ROWS fragments of A, (WM, K), and COLS of B,
-        //           (K, WN), each loaded once (and given to round_operand); then ROWS * COLS
-        //           products. Without #pragma unroll, fragments would lie in local memory.
+        // TODO(5.2) Lab 2's outer product, with fragments: load ROWS of A, (WM, K), and COLS of B,
+        //           (K, WN), each once, and pass each to round_operand. Then ROWS * COLS products.
+        //           Unroll all of these loops, or the fragments end up in local memory.
         // >>> skeleton
         // a_k[0].x[0] = b_k[0].x[0] = unwritten<In>();
         // <<< skeleton
@@ -269,7 +270,7 @@ __global__ void __launch_bounds__(BM / WM * (BN / WN) * 32, (WM * WN <= 64 * 32)
   }
 }
 
-/// Tiles of A are 128 bytes deep, whatever the type.
+/// Tiles of A have rows of 128 bytes, whatever the type.
 template <typename In, typename Out>
 void gemm_wmma(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
                cudaStream_t stream) {
@@ -281,7 +282,7 @@ void gemm_wmma(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c
   CUDA_CHECK_LAUNCH();
 }
 
-/// 5.2b: float in memory, TF32 in the tensor cores: FP32's range with 10 bits after the point.
+/// 5.2b: float in memory, TF32 in the tensor cores: the range of FP32, but 10 bits after the point.
 template <typename In, typename Out>
 void gemm_wmma_tf32(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out> c,
                     cudaStream_t stream) {

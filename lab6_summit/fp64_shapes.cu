@@ -1,41 +1,44 @@
-// Lab 6, 6.5 to 6.5.2: FP64 by tensor cores at every shape. You will learn to let TMA read rows that
-// begin at any double, to read them without bank conflicts where nothing can be swizzled, and once more
-// to choose tile and cluster by the time that they take.
+// Lab 6, 6.5 to 6.5.2: FP64 on tensor cores at every shape. The tutorial's page of that name
+// explains each TODO. You will learn to let TMA read rows that begin at any double, to read them
+// without bank conflicts where no swizzle is possible, and again to choose tile and cluster by
+// estimated time.
 #include "common/matrix.hpp"
 #include "lab6_summit/given/fp64_tiles.cuh"
 
 // ---- 6.5: rows that begin anywhere
 
-/// Where the rows `parity`, parity + 2, parity + 4 ... of m begin. TMA takes rows that begin at multiples of 16
-/// bytes and are multiples of 16 bytes apart.
+/// Describes rows parity, parity + 2, parity + 4 ... of m to TMA, which needs rows that begin at
+/// multiples of 16 bytes and are multiples of 16 bytes apart.
 inline EveryOtherRow every_other_row(MatrixView<const double> m, int parity) {
-  // TODO(6.5) A row may begin at a multiple of 8 bytes that is none of 16: then `first` is the double
-  //             before it, and shift 1.
+  // TODO(6.5) Return {first, shift, pitch} (see EveryOtherRow). If row `parity` begins at a
+  //           multiple of 16 bytes, `first` is its address and shift is 0. Otherwise `first` is the
+  //           double before it, and shift is 1. pitch: the bytes from one of these rows to the
+  //           next.
   (void)m, (void)parity;
   return {};  // no rows: nothing is copied
 }
 
 // ---- 6.5.1: four terms of eight
 
-/// The fragments of four of the eight terms k ... k + 7, for the part of the tile at (row, col): the four
-/// others, if `second`. Row r of A's tile is stage.a[r % 2][r / 2], behind shifts.a[r % 2] doubles; so is
-/// B's.
+/// Loads the fragments of four of the eight terms k ... k + 7, for the part of the tile at (row,
+/// col), or of the other four if `second`. Row r of A's tile is stage.a[r % 2][r / 2] and begins
+/// after shifts.a[r % 2] doubles; the same goes for B.
 template <typename L>
 __device__ void load_fragments(Fragments<L>& f, const typename L::Stage& stage, Shifts shifts,
                                int row, int col, int k, bool second) {
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  // TODO(6.5.1) f.a[i][h]: row row + 16 i + 2 g + h of A. f.b[j][0]: column col + 8 j + g of B. Of which
-  //             term? One for each t, the same for A and B, but so that neither the four terms of a
-  //             row of A nor the four rows of B meet in a bank: a row of either begins 4 doubles, 8
-  //             banks, behind the row before it of the same parity.
+  // TODO(6.5.1) Load f.a[i][h] from row row + 16 i + 2 g + h of A, and f.b[j][0] from column col +
+  //             8 j + g of B. Choose a term for each t, the same for A and B, such that the four
+  //             terms of a row of A are in different banks, and the four rows of B as well. In
+  //             either, a row begins 4 doubles (8 banks) after the previous row of the same parity.
   f = {};
   f.a[0][0] = unwritten<double>() + g + t + row + col + k + second + shifts.a[0];
 }
 
 // ---- the loop
 
-/// sums = the steps of this warp's part of a tile. Fragments are loaded four terms ahead of their products.
-/// What has been multiplied has arrived: only then may a place be overwritten.
+/// sums = this warp's part of a tile, over all its steps. Fragments are loaded four terms ahead of
+/// their products. A place is empty once its last fragments have been multiplied.
 template <typename L>
 __device__ void multiply_steps(Sums<L>& sums, typename L::Shared& own, Shifts shifts, int row,
                                int col, Steps steps) {
@@ -62,7 +65,7 @@ __device__ void multiply_steps(Sums<L>& sums, typename L::Shared& own, Shifts sh
   }
 }
 
-/// C = A * B, a tile of (BM, BN) per cluster, whose blocks share the steps along K.
+/// C = A * B, one (BM, BN) tile per cluster, whose blocks share the steps along K.
 template <typename L>
 __global__ void __launch_bounds__(L::THREADS, L::RESIDENT)
     fp64_kernel(const __grid_constant__ CUtensorMap a_even,
@@ -97,7 +100,7 @@ __global__ void __launch_bounds__(L::THREADS, L::RESIDENT)
   if (blocks > 1) add_parts<L>(shared.part, c, tile);
 }
 
-/// C = A * B with this tile, every one by a cluster of `splits` blocks.
+/// C = A * B with this tile size; a cluster of `splits` blocks computes each tile.
 template <typename L>
 void multiply(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c,
               int splits, cudaStream_t stream) {
@@ -113,8 +116,8 @@ void gemm_f64_any_row(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T
 
 // ---- 6.5.2: every shape
 
-/// A tile to choose, and how long a multiprocessor of an H200 takes for a step of 32 terms of all blocks
-/// that it has, in microseconds: `alone` with one block, `full` with as many as fit, `resident`.
+/// A tile, and how long a multiprocessor of an H200 takes for a step of 32 terms of all its blocks,
+/// in microseconds: `alone` with one block, `full` with as many as fit, which are `resident`.
 struct Choice {
   int bm, bn, resident;
   float alone, full;
@@ -135,17 +138,18 @@ const Choice table[] = {
     choice<Tile<32, 64, 16, 32, 2, 4>>(0.76f, 1.49f),
 };
 
-/// About how many microseconds a product takes with this tile and `splits` blocks per tile.
+/// Estimates how many microseconds the product takes with this tile and `splits` blocks per tile.
 inline float microseconds(const Choice& tile, int m, int n, int k, int splits, int processors) {
-  // Of a launch; before and after a block's steps, for each 64 x 64 of its tile; of a cluster, and for
-  // each of its blocks.
+  // Microseconds for a launch; before and after a block's steps, per 64 x 64 of its tile; per
+  // cluster, and per block in it.
   constexpr float LAUNCH = 3, BLOCK = 1, CLUSTER = 2, PART = 0.5f;
-  // TODO(6.5.2) As in 6.4.3: the blocks of the busiest multiprocessor, the rounds that they take, the
-  //             last of them with fewer.
+  // TODO(6.5.2) As in 6.4.3, with steps of 32 terms: LAUNCH, and the rounds of the busiest
+  //             multiprocessor, of which the last may have fewer blocks. BLOCK is per 64 x 64
+  //             elements of a tile.
   return LAUNCH + BLOCK + CLUSTER + PART + 0 * (tile.bm + m + n + k + splits + processors);
 }
 
-/// The tile and the number of splits that take the shortest.
+/// The fastest combination of tile and number of splits.
 struct Chosen {
   const Choice* tile;
   int splits;
@@ -156,7 +160,7 @@ inline Chosen choose(int m, int n, int k) {
   float least = 0;
   for (const Choice& tile : table)
     for (int splits = 1; splits == 1 || (splits <= 8 && (splits - 1) * 32 < k); splits *= 2) {
-      // The blocks of a cluster run within a group of 16 or 18 multiprocessors: some are left over.
+      // A cluster runs within a group of 16 or 18 multiprocessors, so some of these stay unused.
       const int usable = splits > 2 ? processors - processors / 7 : processors;
       const float time = microseconds(tile, m, n, k, splits, usable);
       if (!best.tile || time < least) best = {&tile, splits}, least = time;
@@ -172,5 +176,5 @@ void gemm_f64_shapes(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T>
   best.tile->multiply(a, b, c, best.splits, stream);
 }
 
-// The kernel that 6.5 is judged by:
+// The kernel that tests 6.5:
 #include "lab6_summit/given/fp64_checks.cuh"

@@ -1,8 +1,8 @@
-// Lab 6, the summit: FP32 at every size.
+// Lab 6, the summit: FP32 at every size. The tutorial's page on lab 6 explains each TODO.
 //
-// You will learn to fill the GPU when C has too few tiles, to split a sum so that its result is the
-// same in every run, to copy rows that begin anywhere as wide as they allow, and to choose the tile
-// and the split by what they will cost.
+// You will learn to fill the GPU when C has too few tiles, to split a sum along K so that the
+// result is the same in every run, to copy rows that begin anywhere in pieces as wide as possible,
+// and to choose the tile and the split by their estimated cost.
 #include "common/matrix.hpp"
 #include "lab6_summit/given/pipeline.cuh"
 
@@ -20,14 +20,15 @@ __device__ void multiply_part(float (&sums)[S::TM][S::TN], Stage<S>* ring,
     commit_copies();
     part.k0 += S::BK;
   };
-  // TODO(6.0) Your loop of 4.4, with copy_stage, wait_for_copies, load_fragments, add_products: the
-  //           copies of STAGES - 1 steps ahead, the next fragments while these are multiplied, one
-  //           barrier a step. Steps beyond the last may be copied: beyond k_end they are zeros.
+  // TODO(6.0) Your loop of 4.4 over `steps` steps, with copy_stage(place), wait_for_copies<n>(),
+  //           load_fragments() and add_products(): copies run STAGES - 1 steps ahead, the next
+  //           fragments are loaded while the current ones are multiplied, and there is one barrier
+  //           per step. Copying beyond the last step does no harm: elements beyond k_end are zeros.
   copy_stage(0);
   sums[0][0] = fragments[0].a[0] = unwritten<float>() + steps + row + col;
 }
 
-/// One tile of C per block, tile blockIdx.x, counted row by row: no multiprocessor helps another.
+/// One tile of C per block: tile blockIdx.x, counted row by row. If there are few, the GPU idles.
 template <bool INSIDE, typename S>
 __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     tile_kernel(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c) {
@@ -67,25 +68,26 @@ struct Partials {
   }
 };
 
-/// How a product is divided: `splits` blocks share a tile of C, each adds up `depth` terms, the last
-/// one perhaps fewer.
+/// How a product is divided along K: `splits` blocks share a tile of C. Each sums `depth` terms,
+/// the last one possibly fewer.
 struct Split {
   int depth, splits;
 };
 
-/// One tile of C, or of one of the partial sums, per block: tile blockIdx.x, counted row by row,
-/// split blockIdx.y.
+/// Each block computes a tile of one of the matrices of partial sums (or of C, if there is no
+/// split): tile blockIdx.x, counted row by row, of split blockIdx.y.
 template <bool INSIDE, typename Copies, typename S>
 __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     part_kernel(MatrixView<const float> a, MatrixView<const float> b, Partials sums, int depth) {
   const int across = (b.cols + S::BN - 1) / S::BN;
   const int row0 = blockIdx.x / across * S::BM, col0 = blockIdx.x % across * S::BN;
-  // TODO(6.1) Which terms of the sum are this block's, and where do its sums go? make_part does the
-  //           rest. The last block of a tile may have fewer terms than `depth`.
+  // TODO(6.1) Compute k0 and k_end, this block's range of K: `depth` terms per split, fewer in the
+  //           last one. Then call make_part<INSIDE, Copies, S>() with row0, col0 and that range.
+  //           Which of the matrices sums[0], sums[1], ... do its results go to?
   sums[0](row0, col0) = unwritten<float>() + depth;
 }
 
-/// C = the partial sums, added in the order of their splits: the same result in every run.
+/// C = the sum of all partial sums, added in the order of the splits: the same result in every run.
 __global__ void add_partials(Partials sums, MatrixView<float> c) {
   const int n = blockIdx.x * blockDim.x + threadIdx.x, row = n / c.cols, col = n % c.cols;
   if (row >= c.rows) return;
@@ -95,8 +97,8 @@ __global__ void add_partials(Partials sums, MatrixView<float> c) {
   c(row, col) = sum;
 }
 
-/// How many terms each of the blocks adds that share a tile of C, and how many such blocks there are.
-/// There are `tiles` tiles, `blocks` blocks run at once, a block takes `step` terms at a time.
+/// How many terms each block of a tile sums, and how many blocks share a tile, if there are `tiles`
+/// tiles, `blocks` blocks run at the same time, and a block handles `step` terms per step.
 inline Split split_for(int tiles, int k, int step, int blocks) {
   const int steps = max(1, ceil_div(k, step)), wanted = min(max(1, blocks / tiles), steps);
   const int depth = ceil_div(steps, wanted) * step;
@@ -134,7 +136,7 @@ inline int multiprocessors() {
   return count;
 }
 
-/// As many splits as there is room for.
+/// Uses as many splits as there are free places for blocks.
 template <typename Copies>
 void multiply_with(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c,
                    cudaStream_t stream) {
@@ -153,7 +155,7 @@ void gemm_split_k(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
 
 // ---- 6.2.1: rows that begin anywhere
 
-/// Begins to copy B's tile of a step, WIDTH floats at a time; every row of b begins and ends at a
+/// Starts copying B's tile of a step, WIDTH floats at a time. Every row of b begins and ends at a
 /// multiple of WIDTH floats.
 template <int WIDTH>
 struct Wide {
@@ -161,13 +163,14 @@ struct Wide {
   __device__ static void copy_b(Stage<S>& stage, MatrixView<const float> b, const Part& part) {
     constexpr int PIECES = S::BN / WIDTH, LANES = PIECES < WARP ? PIECES : WARP;  // of a row
     constexpr int STEP = S::THREADS / LANES;  // rows that all threads copy at once
-    // TODO(6.2.1) FloatByFloat::copy_b in pieces: which does a thread copy, and which of them exist?
+    // TODO(6.2.1) Like FloatByFloat::copy_b, with pieces: LANES adjacent threads copy adjacent
+    //             pieces of a row by copy_async<WIDTH>(), whose count is WIDTH, or 0 outside B.
     stage.b[0][0] = unwritten<float>() + STEP + part.k0 + b.ld;
   }
 };
 
-/// The most floats, 4, 2 or 1, that divide every row of m into copies that begin at a multiple of
-/// their size.
+/// The widest copy (4, 2 or 1 floats) such that every row of m consists of whole copies, each
+/// aligned to its size.
 inline int widest_copy(MatrixView<const float> m) {
   for (int width = V; width > 1; width /= 2) {
     const bool first = reinterpret_cast<std::size_t>(m.data) % (width * sizeof(float)) == 0;
@@ -191,8 +194,8 @@ void gemm_any_row(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
 
 // ---- 6.2: every shape
 
-/// A tile to choose, and what it does on a multiprocessor of an H200, which makes 128 multiply-adds a
-/// cycle at most: `alone` with one block there, `full` with as many as fit, `resident`.
+/// A tile, and the multiply-adds per cycle that it reaches on a multiprocessor of an H200 (peak:
+/// 128): `alone` with one block there, `full` with as many as fit, which are `resident`.
 struct Choice {
   int bm, bn, bk, resident;
   float alone, full;
@@ -216,19 +219,20 @@ const Choice table[] = {
     choice<Copies, Shape<32, 64, 32, 32, 16, 4, 4>>(62, 68),
 };
 
-/// About how many cycles a product takes with this tile and split on `processors` multiprocessors.
+/// Estimates how many cycles the product takes with this tile and split on so many processors.
 inline float cycles(const Choice& tile, int m, int n, int k, Split split, int processors) {
-  // Of a launch; before and after a block's loop; and the floats of partial sums that are stored or
-  // loaded per cycle.
+  // Cycles for a launch; cycles before and after a block's loop; floats of partial sums that are
+  // stored or loaded per cycle.
   constexpr float LAUNCH = 5000, BLOCK = 1500, FLOATS = 500;
-  // TODO(6.2) How many blocks has the busiest multiprocessor? `resident` of them at a time make
-  //           `full` multiply-adds per cycle together, one makes `alone`, some something between.
-  //           Partial sums cost another launch, and time to be stored and loaded.
+  // TODO(6.2) Return LAUNCH plus the cycles of the busiest multiprocessor. How many blocks does it
+  //           get, in how many rounds of `resident`? A full round makes `full` multiply-adds per
+  //           cycle, a single block `alone`; in between, interpolate. Each round also takes BLOCK.
+  //           With splits, add a LAUNCH, and the time to store and load m * n floats per split.
   return LAUNCH + BLOCK + FLOATS + 0 * (tile.bm + m + n + k + split.depth + processors);
 }
 
-/// The tile and the split that cost least: of each tile no split, and all that fill every
-/// multiprocessor with 1, 2, 3 ... blocks.
+/// Uses the tile and split with the lowest cost. For each tile it tries no split, and the splits
+/// that give every multiprocessor 1, 2, 3 ... blocks.
 template <typename Copies>
 void multiply_by_table(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c,
                        cudaStream_t stream) {

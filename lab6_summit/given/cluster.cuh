@@ -1,9 +1,9 @@
-// Clusters: blocks that run at the same time and see each other's shared memory.
+// Clusters: blocks that run at the same time and can read each other's shared memory.
 #pragma once
 
 #include "common/async_copy.cuh"
 
-/// This block's number in its cluster, and how many there are.
+/// This block's number in its cluster, and how many blocks the cluster has.
 __device__ inline int cluster_rank() {
   int rank;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
@@ -14,11 +14,11 @@ __device__ inline int cluster_size() {
   asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
   return size;
 }
-/// A barrier for all threads of the cluster. What they have stored before it can be read behind it.
+/// A barrier for all threads of the cluster. What was stored before it can be read after it.
 GEMM_LAB_DEVICE inline void sync_cluster() {
   asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" : : : "memory");
 }
-/// Four floats of the shared memory of block `rank`, from where they are in this block's own.
+/// Loads four floats from the shared memory of block `rank`; `own` is their place in this block's.
 GEMM_LAB_DEVICE inline float4 load_from(int rank, const float* own) {
   float4 v;
   asm volatile(
@@ -31,11 +31,11 @@ GEMM_LAB_DEVICE inline float4 load_from(int rank, const float* own) {
   return v;
 }
 
-/// Steps of a sum along K: first, first + 1, ... end - 1.
+/// Steps along K: first, first + 1, ... end - 1.
 struct Steps {
   int first, end;
 };
-/// Those of block `rank`, if `blocks` share them.
+/// The steps of block `rank` if `blocks` blocks share all of them.
 __device__ inline Steps steps_of(int rank, int blocks, int all) {
   return {all * rank / blocks, all * (rank + 1) / blocks};
 }

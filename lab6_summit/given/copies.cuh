@@ -1,11 +1,11 @@
-// Asynchronous copies of floats from global to shared memory. GPUs before compute capability 8.0 have
-// none: there the thread itself copies, and has nothing to wait for.
+// Asynchronous copies of floats from global to shared memory. GPUs before compute capability 8.0 do
+// not have them: there the thread itself copies, and has nothing to wait for.
 #pragma once
 
 #include "common/kernel.cuh"
 
-/// Begins to copy WIDTH floats: the first `count` from `from`, then zeros. If count is 0, nothing is
-/// read, wherever `from` points. Both must be multiples of WIDTH floats.
+/// Starts copying WIDTH floats: the first `count` come from `from`, the rest become zero. If count
+/// is 0, nothing is read, wherever `from` points. Both addresses must be multiples of WIDTH floats.
 template <int WIDTH>
 GEMM_LAB_DEVICE void copy_async(float* to, const float* from, int count) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -25,13 +25,13 @@ GEMM_LAB_DEVICE void copy_async(float* to, const float* from, int count) {
   for (int i = 0; i < WIDTH; ++i) to[i] = i < count ? from[i] : 0.0f;
 #endif
 }
-/// Closes a group: the copies that this thread has begun since the last one.
+/// Closes a group: all copies that this thread has started since its last group.
 GEMM_LAB_DEVICE inline void commit_copies() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" : : : "memory");
 #endif
 }
-/// Waits until at most GROUPS groups of this thread, the last ones, are still on their way.
+/// Waits until all of this thread's groups have arrived, except the GROUPS most recent ones.
 template <int GROUPS>
 GEMM_LAB_DEVICE void wait_for_copies() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800

@@ -1,9 +1,9 @@
-// An element of C without tensor cores: what an infinity or NaN is computed by once more.
+// One element of C without tensor cores: infinities and NaNs are computed again with this.
 #pragma once
 
 #include "common/matrix.hpp"
 
-/// An element of A * B by multiply-adds in FP32.
+/// One element of A * B, by multiply-adds in FP32.
 __device__ inline float element(MatrixView<const float> a, MatrixView<const float> b, int row,
                                 int col) {
   float sum = 0;

@@ -1,13 +1,13 @@
-// What 6.5 is judged by: A as TMA reads it through the two views that `every_other_row` of the file that
-// includes this at its end makes, and written to C.
+// The test of 6.5: TMA reads A as described by your every_other_row(), and C is what arrives.
+// Included at the end of the file that it tests.
 
-/// A (64, 32) part of A: its even rows, then its odd ones, each in a box as wide as those of the product.
+/// A (64, 32) part of A: even rows, then odd rows, each in a box as wide as those of the product.
 struct RowsOfA {
   static constexpr int BM = 64, BK = 32;
   double rows[2][BM / 2][BK + 4];
 };
 
-/// C = A, one part per block. One thread orders both boxes, all 128 write C.
+/// C = A, one part per block. One thread requests both boxes, all 128 write C.
 __global__ void rows_round_trip_kernel(const __grid_constant__ CUtensorMap even,
                                        const __grid_constant__ CUtensorMap odd,
                                        MatrixView<double> c, Layout layout) {

@@ -1,5 +1,5 @@
-// What fp64_shapes.cu multiplies: tiles of doubles, the warps that order them from TMA, and the way of
-// sums to C.
+// What fp64_shapes.cu builds on: tiles of doubles, the thread that requests them from TMA, and the
+// way from sums to C.
 #pragma once
 
 #include "common/mma_sync.cuh"
@@ -8,22 +8,22 @@
 
 constexpr int MMA_M = 16, MMA_N = 8, MMA_K = 4;  // one mma multiplies (16, 4) by (4, 8)
 
-/// A tile (BM, BN) of C in steps of 32 terms; a warp makes (WM, WN) of it. One thread of further warps
-/// orders copies. RESIDENT blocks share a multiprocessor.
+/// A (BM, BN) tile of C, in steps of 32 terms; a warp computes (WM, WN) of it. One thread of
+/// another warp requests copies. RESIDENT blocks share a multiprocessor.
 template <int BM_, int BN_, int WM_, int WN_, int STAGES_, int RESIDENT_>
 struct Tile {
   static constexpr int BM = BM_, BN = BN_, BK = 32, WM = WM_, WN = WN_;
   static constexpr int STAGES = STAGES_, RESIDENT = RESIDENT_;
   static constexpr int WARPS_N = BN / WN, WARPS = BM / WM * WARPS_N;
   static constexpr int FRAGMENTS_M = WM / MMA_M, FRAGMENTS_N = WN / MMA_N;  // of C, per warp
-  // Sums of (64, 32) leave too few registers for what else a lane needs, unless warps that multiply
-  // nothing give theirs away. Only whole warpgroups can.
+  // Sums of (64, 32) leave too few registers for everything else, unless warps that do not multiply
+  // give some of theirs away. Only whole warpgroups can do that.
   static constexpr bool MOVES_REGISTERS = WM * WN >= 2048;
   static constexpr int THREADS = WARPS * 32 + (MOVES_REGISTERS ? 128 : 32), FEW = 40;
   static constexpr int MANY = (65536 / RESIDENT - 128 * FEW) / (WARPS * 32) / 8 * 8;
 
-  /// What one step multiplies: even rows, then odd ones. A row ends with four more doubles than are
-  /// multiplied, so that four neighbouring rows begin in different banks.
+  /// The tiles of one step: even rows, then odd rows. Each row has four more doubles than are
+  /// multiplied, so that four consecutive rows begin in different banks.
   struct alignas(128) Stage {
     double a[2][BM / 2][BK + 4];
     double b[2][BK / 2][BN + 4];
@@ -40,31 +40,31 @@ struct Tile {
 
 // ---- copies
 
-/// Every other row of a matrix: row 2 r + parity begins `shift` doubles, 0 or 1, behind `first`, r times
-/// `pitch` bytes further on.
+/// Every other row of a matrix. Row 2 r + parity begins `shift` doubles (0 or 1) after the address
+/// that is r * pitch bytes after `first`.
 struct EveryOtherRow {
   const double* first;
   int shift;
   std::size_t pitch;
 };
 
-/// How far behind the beginning of a row in shared memory its first double is, in even rows and odd ones.
+/// At which double of a row in shared memory its data begins: [0] for even rows, [1] for odd rows.
 struct Shifts {
   int a[2], b[2];
 };
 
-/// What else a kernel has to know: if A or B has no odd row, its boxes begin behind the end of all rows.
+/// What else a kernel needs. If A or B has no odd row, odd_a or odd_b moves its boxes past the end.
 struct Layout {
   Shifts shifts;
   int odd_a, odd_b, depth;
 };
 
-/// The even rows of a matrix and the odd ones, as TMA reads them.
+/// The even and the odd rows of a matrix, described to TMA.
 struct MatrixForTma {
   CUtensorMap half[2];
 };
 
-/// `rows(m, parity)` is yours, in fp64_shapes.cu (6.5). A matrix without elements has no map.
+/// `rows(m, parity)` is your every_other_row() of 6.5. An empty matrix has no map.
 template <typename Rows>
 MatrixForTma for_tma(MatrixView<const double> m, int box_rows, int box_cols, Rows rows,
                      int (&shift)[2], int& odd) {
@@ -86,7 +86,7 @@ MatrixForTma for_tma(MatrixView<const double> m, int box_rows, int box_cols, Row
   return both;
 }
 
-/// Shared memory of a block, its barriers ready; called by all threads.
+/// The block's shared memory, with its barriers initialised. All threads must call it.
 template <typename L>
 __device__ typename L::Shared& shared_of() {
   extern __shared__ __align__(128) unsigned char memory[];
@@ -99,7 +99,7 @@ __device__ typename L::Shared& shared_of() {
   return shared;
 }
 
-/// Orders the boxes of a tile's steps; called by one thread.
+/// Requests the boxes of a tile's steps. One thread calls it.
 template <typename L>
 __device__ void copy_steps(typename L::Shared& own, const CUtensorMap& a_even,
                            const CUtensorMap& a_odd, const CUtensorMap& b_even,
@@ -119,7 +119,7 @@ __device__ void copy_steps(typename L::Shared& own, const CUtensorMap& a_even,
   }
 }
 
-/// Gives away registers that warps which multiply nothing do not need, and takes them.
+/// Warps that do not multiply give away registers; those that multiply take them.
 template <typename L>
 GEMM_LAB_DEVICE void give_registers() {
   if (L::MOVES_REGISTERS) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(L::FEW));
@@ -132,14 +132,14 @@ GEMM_LAB_DEVICE void take_registers() {
 
 // ---- products
 
-/// What a warp multiplies at once: (WM, 4) of A and (4, WN) of B, in registers.
+/// What a warp multiplies per 4 terms: (WM, 4) of A and (4, WN) of B, in registers.
 template <typename L>
 struct Fragments {
   double a[L::FRAGMENTS_M][2], b[L::FRAGMENTS_N][1];
 };
 
-/// A warp's (WM, WN) sums. d[e] of fragment (i, j) has row 16 i + 2 g + e / 2 and column 8 j + 2 t + e % 2:
-/// rows g and g + 8 of `mma` are an even one and the odd one behind it.
+/// A warp's (WM, WN) sums. d[e] of fragment (i, j) is row 16 i + 2 g + e / 2, column 8 j + 2 t + e
+/// % 2: rows g and g + 8 of an mma are an even row and the odd row after it.
 template <typename L>
 using Sums = double[L::FRAGMENTS_M][L::FRAGMENTS_N][4];
 
@@ -171,7 +171,7 @@ __device__ void for_pairs(const Sums<L>& sums, Act act) {
             make_double2(sums[m][n][e], sums[m][n][e + 1]));
 }
 
-/// Stores two sums of a row of C, as far as they exist.
+/// Stores two sums to a row of C, where C has these elements.
 GEMM_LAB_DEVICE inline void store_two(MatrixView<double> c, bool aligned, int row, int col,
                                       double2 pair) {
   alignas(16) const double two[] = {pair.x, pair.y};
@@ -181,7 +181,7 @@ GEMM_LAB_DEVICE inline void store_two(MatrixView<double> c, bool aligned, int ro
     store_piece<false>(c, row, col, two);
 }
 
-/// Two doubles of the shared memory of block `rank`, from where they are in this block's own.
+/// Loads two doubles from the shared memory of block `rank`; `own` is their place in this block's.
 GEMM_LAB_DEVICE inline double2 load_from(int rank, const double* own) {
   double2 v;
   asm volatile(
@@ -194,7 +194,7 @@ GEMM_LAB_DEVICE inline double2 load_from(int rank, const double* own) {
   return v;
 }
 
-/// C = the sum of what the blocks of the cluster have in `part`, from block 0 on, as in 6.4.2.
+/// C = the sum of the `part`s of all blocks of the cluster, added from block 0 on, as in 6.4.2.
 template <typename L>
 __device__ void add_parts(const double (&part)[L::BM][L::BN + 4], MatrixView<double> c,
                           TileOrigin tile) {
@@ -221,7 +221,7 @@ __device__ void add_parts(const double (&part)[L::BM][L::BN + 4], MatrixView<dou
 using Fp64Kernel = void (*)(CUtensorMap a_even, CUtensorMap a_odd, CUtensorMap b_even,
                             CUtensorMap b_odd, MatrixView<double> c, Layout layout);
 
-/// `splits` blocks, a cluster, for every tile of C.
+/// Launches a cluster of `splits` blocks for every tile of C.
 template <typename L, typename Rows>
 void launch(Fp64Kernel kernel, Rows rows, MatrixView<const double> a, MatrixView<const double> b,
             MatrixView<double> c, int splits, cudaStream_t stream) {

@@ -1,16 +1,16 @@
-// What the pipeline of 4.4 consists of, in FP32, for any part of K, any tile and any alignment. Its loop
-// is yours.
+// The parts of the pipeline of 4.4, in FP32, for any range of K, any tile and any alignment. You
+// write its loop.
 #pragma once
 
 #include "lab6_summit/given/copies.cuh"
 
-/// The 32 lanes of a warp lie in 8 rows of 4 on what they compute, and each has pieces of V rows and
-/// V columns there.
+/// The 32 lanes of a warp are arranged in 8 rows of 4 over what they compute, in pieces of V rows
+/// and V columns each.
 constexpr int LANES_M = 8, LANES_N = 4, WARP = LANES_M * LANES_N, V = VEC<float>;
 
-/// A block makes BM x BN of C in steps of BK along K, a warp WM x WN of that, in sub-tiles of 8 x 4
-/// pieces. STAGES pairs of tiles lie in shared memory at a time. The compiler is asked for registers
-/// so few that RESIDENT blocks fit on a multiprocessor.
+/// A block computes BM x BN of C in steps of BK along K, a warp WM x WN of that, in sub-tiles of 8
+/// x 4 pieces. Shared memory holds STAGES pairs of tiles. The compiler must use few enough
+/// registers that RESIDENT blocks fit on a multiprocessor.
 template <int BM_, int BN_, int BK_, int WM_, int WN_, int STAGES_, int RESIDENT_>
 struct Shape {
   static constexpr int BM = BM_, BN = BN_, BK = BK_, WM = WM_, WN = WN_;
@@ -38,7 +38,7 @@ struct Stage {
   alignas(16) float b[S::BK][S::BN];      // (BK, BN), row-major
 };
 
-/// Begins to copy A's tile of a step, transposed: eight lanes copy eight neighbours of a row.
+/// Starts copying A's tile of a step, transposed: eight lanes copy eight neighbours of a row.
 template <bool INSIDE, typename S>
 __device__ void copy_a(Stage<S>& stage, MatrixView<const float> a, const Part& part) {
   constexpr int STEP = S::THREADS / 8;  // rows from one copy of a thread to its next
@@ -55,7 +55,7 @@ __device__ void copy_a(Stage<S>& stage, MatrixView<const float> a, const Part& p
   }
 }
 
-/// Begins to copy B's tile of a step, float by float: any row will do.
+/// Starts copying B's tile of a step, float by float, which works for any alignment.
 struct FloatByFloat {
   template <bool INSIDE, typename S>
   __device__ static void copy_b(Stage<S>& stage, MatrixView<const float> b, const Part& part) {
@@ -77,7 +77,7 @@ struct FloatByFloat {
 
 // ---- products
 
-/// What a thread multiplies at once: its part of one column of A's tile and of one row of B's.
+/// What a thread multiplies in one k: its part of a column of A's tile and of a row of B's tile.
 template <typename S>
 struct Fragments {
   alignas(16) float a[S::TM], b[S::TN];
@@ -95,7 +95,7 @@ __device__ void load_fragments(Fragments<S>& f, const Stage<S>& stage, int row, 
         *reinterpret_cast<const float4*>(&stage.b[k][col + j / V * S::COL_STEP]);
 }
 
-/// sums += a column times a row. Odd rows go backwards: the b[j] just used is first.
+/// sums += a column times a row. Odd rows go backwards, so that they begin with the b[j] just used.
 template <int TM, int TN, typename S>
 __device__ void add_products(float (&sums)[TM][TN], const Fragments<S>& f) {
 #pragma unroll
@@ -107,16 +107,16 @@ __device__ void add_products(float (&sums)[TM][TN], const Fragments<S>& f) {
     }
 }
 
-/// sums += A * B for this part, B copied by Copies::copy_b; yours, in gemm.cu (6.0). `ring` has STAGES
-/// pairs of tiles, the thread's first piece of C is at (row, col). INSIDE: all rows and columns of
-/// the part exist.
+/// sums += A * B for this part, with B copied by Copies::copy_b. You write it in gemm.cu (6.0).
+/// `ring` has STAGES pairs of tiles; the thread's first piece is at (row, col). INSIDE: all rows
+/// and columns of the part exist.
 template <bool INSIDE, typename Copies, typename S>
 __device__ void multiply_part(float (&sums)[S::TM][S::TN], Stage<S>* ring,
                               MatrixView<const float> a, MatrixView<const float> b, Part part,
                               int row, int col);
 
 /// Stores a thread's sums, the first at (row, col) of C, 16 bytes at a time if the rows of C are
-/// aligned: those that exist, but not what lies above or to the left of the block's part.
+/// aligned. It leaves out what is not in C, and what is above or to the left of the block's part.
 template <typename S>
 __device__ void store_sums(const float (&sums)[S::TM][S::TN], MatrixView<float> c, const Part& part,
                            int row, int col) {
@@ -140,7 +140,7 @@ __device__ void store_sums(const float (&sums)[S::TM][S::TN], MatrixView<float> 
   }
 }
 
-/// Where a warp's lane has its piece in a sub-tile of 8 x 4 pieces, as in 4.3.
+/// Row and column of a lane's piece in a sub-tile of 8 x 4 pieces, as in 4.3.
 __device__ inline int lane_row(int lane) {
   return lane / 8 * 2 + lane / 2 % 2;
 }
@@ -148,9 +148,9 @@ __device__ inline int lane_col(int lane) {
   return lane / 4 % 2 * 2 + lane % 2;
 }
 
-/// Stores A * B for this part into c, rows and columns as in C. INSIDE: C is no smaller than a tile.
-/// A tile that would hang over the edge then moves up or to the left until all of it exists. What it
-/// makes besides is thrown away, as what hangs over would be; but the loop has nothing to ask.
+/// Stores A * B for this part to c. INSIDE: C is at least as large as a tile. A tile that would
+/// hang over the edge then moves up or left until all of it exists, so that the loop needs no
+/// tests. What it computes twice is not stored.
 template <bool INSIDE, typename Copies, typename S>
 __device__ void make_part(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c,
                           const Part& part) {

@@ -1,7 +1,7 @@
-// What 6.4.1 is judged by: the product of both copies that `realign` of the file that includes this at its
-// end makes, added up by threads.
+// The test of 6.4.1: multiplies both copies that your realign() makes, without tensor cores.
+// Included at the end of the file that it tests.
 
-/// One element of C per thread; a warp makes 32 neighbours of a row.
+/// One element of C per thread; a warp computes 32 neighbours of a row.
 template <typename T>
 __global__ void realigned_kernel(MatrixView<const T> a, MatrixView<const T> b,
                                  MatrixView<float> c) {

@@ -1,19 +1,19 @@
-// What tensor_shapes.cu multiplies: tiles of several sizes, the ring that they pass through, clusters of
-// blocks, and the way of sums to C.
+// What tensor_shapes.cu builds on: tiles of several sizes, the ring that they pass through,
+// clusters of blocks, and the way from sums to C.
 #pragma once
 
 #include "lab6_summit/given/cluster.cuh"
 #include "lab6_summit/given/wgmma_parts.cuh"
 
-/// Rows of C on their way, 32 columns: with 40, eight rows begin in 4 x 8 different banks.
+/// Eight rows of C on their way to memory, 32 columns each. A pitch of 40 avoids bank conflicts.
 using RowsOfC = float[8][40];
 
-/// Eight rows of C on their way, 64 columns, twice. With 68, rows 0, 2, 5 and 7 begin in banks 0, 8, 20, 28.
+/// The same for 64 columns, twice. Pitch 68: rows 0, 2, 5 and 7 begin in banks 0, 8, 20 and 28.
 using ColumnsOfC = float[2][8][68];
 
-/// A tile (BM, BN) of C in steps of 128 bytes along K. A warpgroup multiplies 64 rows of 16-bit factors, or
-/// 64 columns of floats, whose product is made transposed; one thread of one more warp orders copies.
-/// RESIDENT blocks share a multiprocessor.
+/// A (BM, BN) tile of C, in steps of 128 bytes along K. A warpgroup computes 64 rows of it or, for
+/// floats, whose product is computed transposed, 64 columns. One thread of another warp requests
+/// copies. RESIDENT blocks share a multiprocessor.
 template <typename T_, int BM_, int BN_, int RESIDENT_>
 struct Tile {
   using T = T_;
@@ -21,19 +21,19 @@ struct Tile {
   static constexpr int BM = BM_, BN = BN_, BK = 128 / sizeof(T), RESIDENT = RESIDENT_;
   static constexpr int WARPS = (TRANSPOSED ? BN : BM) / 16;
   static constexpr int SUMS = (TRANSPOSED ? BM : BN) / 2;  // of a thread
-  // Where a thread has 128 sums and its part of the other factor too, it needs more registers than there
-  // are for each. Only whole warpgroups can leave some to others: then there is one that copies.
+  // A thread with 128 sums and fragments in registers needs more registers than its share. Others
+  // can give some away, but only whole warpgroups can: then a whole one is there for the copies.
   static constexpr bool MOVES_REGISTERS = TRANSPOSED && SUMS == 128;
   static constexpr int THREADS = WARPS * 32 + (MOVES_REGISTERS ? 128 : 32);
   static constexpr CUtensorMapDataType COPIED_AS = TYPE<T>;  // by TMA
   static constexpr int SPLITTERS = 0;  // warps that store parts of A: in 6.4.5
 
-  /// What one step multiplies, swizzled as copy_box does it.
+  /// The tiles of one step, swizzled by copy_box.
   struct alignas(1024) Stage {
     T a[BM][BK];           // (BM, BK), rows along k
     T b[BN / BK][BK][BK];  // boxes of (BK, BK), rows along n
   };
-  // Of 227 KB: 1 KB to begin at a multiple of 1024, 2 KB for barriers and what the system takes.
+  // Of 227 KB: 1 KB to begin at a multiple of 1024, 2 KB for barriers and the system's share.
   static constexpr int ROOM = 227 * 1024 / RESIDENT - 3 * 1024 - WARPS * int{sizeof(RowsOfC)};
   static constexpr int STAGES = ROOM / int{sizeof(Stage)} < 8 ? ROOM / int{sizeof(Stage)} : 8;
   static constexpr int LD = TRANSPOSED ? BN + 4 : BN + 8;  // as with ColumnsOfC, or RowsOfC
@@ -48,7 +48,7 @@ struct Tile {
   };
 };
 
-/// Shared memory of a block, its barriers ready; called by all threads.
+/// The block's shared memory, with its barriers initialised. All threads must call it.
 template <typename L>
 __device__ typename L::Shared& shared_of() {
   extern __shared__ unsigned char memory[];
@@ -65,7 +65,7 @@ __device__ typename L::Shared& shared_of() {
   return shared;
 }
 
-/// A launch may begin while the one before it still runs; here it waits until that one has ended.
+/// A launch may begin while the previous one still runs; this waits until that one has ended.
 GEMM_LAB_DEVICE inline void wait_for_last_launch() {
   asm volatile("griddepcontrol.wait;" : : : "memory");
 }
@@ -85,7 +85,7 @@ GEMM_LAB_DEVICE inline void wait_for_last_launch() {
   else                                                                       \
     WGMMA_16("192", type, REGISTERS_96, "%96, %97", SUMS_64, SUMS_16(64), SUMS_16(80))
 
-/// Starts d += a * b, (64, 2 COUNT) by a warpgroup, 16 along k: wgmma_64x256 for narrower tiles too.
+/// Starts d += a * b, (64, 2 COUNT) per warpgroup, 16 along k: wgmma_64x256 for narrower tiles too.
 template <typename T, int COUNT>
 GEMM_LAB_DEVICE void wgmma(float (&d)[COUNT], std::uint64_t a, std::uint64_t b) {
   if constexpr (COUNT == 128)
@@ -96,7 +96,7 @@ GEMM_LAB_DEVICE void wgmma(float (&d)[COUNT], std::uint64_t a, std::uint64_t b) 
     WGMMA_16_OF("bf16");
 }
 
-/// total = the steps of this warp's rows of a tile.
+/// total = this warp's rows of a tile, over all its steps.
 template <typename L, int COUNT>
 __device__ void multiply_steps(float (&total)[COUNT], typename L::Shared& block,
                                PlaceOf<L::STAGES>& place, Steps steps) {
@@ -117,7 +117,7 @@ __device__ void multiply_steps(float (&total)[COUNT], typename L::Shared& block,
   }
 }
 
-/// Orders the boxes of a tile's steps; called by one thread.
+/// Requests the boxes of a tile's steps. One thread calls it.
 template <typename L>
 __device__ void copy_steps(typename L::Shared& own, PlaceOf<L::STAGES>& place, const CUtensorMap& a,
                            const CUtensorMap& b, TileOrigin tile, Steps steps) {
@@ -134,9 +134,9 @@ __device__ void copy_steps(typename L::Shared& own, PlaceOf<L::STAGES>& place, c
 
 // ---- C
 
-/// Stores the (16, 2 COUNT) sums of a warp whose first is (row0, col0), as far as C exists. A register's
-/// neighbours are in other lanes: eight rows of 32 columns at a time go through shared memory, so that
-/// the lanes of a warp store whole rows of 128 bytes.
+/// Stores a warp's (16, 2 COUNT) sums, the first at (row0, col0), where C has these elements.
+/// Neighbours in a row are in different lanes, so eight rows of 32 columns at a time go through
+/// shared memory: then the lanes of a warp store whole rows of 128 bytes.
 template <int COUNT>
 __device__ void store_rows(const float (&sums)[COUNT], RowsOfC& rows, MatrixView<float> c, int row0,
                            int col0) {
@@ -169,7 +169,7 @@ __device__ void store_rows(const float (&sums)[COUNT], RowsOfC& rows, MatrixView
   }
 }
 
-/// Stores four sums of a row of C, as far as they exist.
+/// Stores four sums to a row of C, where C has these elements.
 GEMM_LAB_DEVICE inline void store_four(MatrixView<float> c, int row, int col, float4 sum) {
   if (rows_aligned(c) && c.cols % 4 == 0) {
     if (row < c.rows && col < c.cols) *reinterpret_cast<float4*>(&c(row, col)) = sum;
@@ -181,8 +181,8 @@ GEMM_LAB_DEVICE inline void store_four(MatrixView<float> c, int row, int col, fl
   }
 }
 
-/// The same sums go to this block's shared memory. All its warps must have multiplied: where the sums go,
-/// the ring was.
+/// Stores the same sums to this block's shared memory, in the place of the ring: so all warps must
+/// have multiplied before.
 template <typename L, int COUNT>
 __device__ void keep_part(const float (&sums)[COUNT], typename L::Shared& shared) {
   const int lane = threadIdx.x % 32, row = threadIdx.x / 32 * 16 + lane / 4, col = lane % 4 * 2;
@@ -200,7 +200,7 @@ struct Piece {
   unsigned words[4];
 };
 
-/// piece = 16 bytes that begin `shift` bytes, 0 to 15, behind the beginning of the 32 bytes x, y.
+/// piece = the 16 bytes that begin `shift` bytes (0 to 15) into the 32 bytes x, y.
 GEMM_LAB_DEVICE inline void take_shifted(Piece& piece, uint4 x, uint4 y, int shift) {
   const unsigned all[] = {x.x, x.y, x.z, x.w, y.x, y.y, y.z, y.w};
   unsigned w[5];
@@ -210,7 +210,7 @@ GEMM_LAB_DEVICE inline void take_shifted(Piece& piece, uint4 x, uint4 y, int shi
 #pragma unroll
   for (int i = 0; i < 4; ++i) piece.words[i] = __funnelshift_r(w[i], w[i + 1], shift % 4 * 8);
 }
-/// piece = the next `left` elements of a row that ends, then zeros.
+/// piece = the last `left` elements of a row, then zeros.
 GEMM_LAB_DEVICE inline void take_elements(Piece& piece, const float* from, int left) {
 #pragma unroll
   for (int i = 0; i < 4; ++i) piece.words[i] = i < left ? __float_as_uint(from[i]) : 0;
@@ -232,8 +232,8 @@ GEMM_LAB_DEVICE void store_piece(T* to, const Piece& piece) {
       make_uint4(piece.words[0], piece.words[1], piece.words[2], piece.words[3]);
 }
 
-/// The leading dimension of a copy of m whose rows begin at lines of the L2 cache, 128 bytes. TMA takes
-/// multiples of 16, but then every row of a box lies in two lines.
+/// The leading dimension of a copy of m whose rows begin at cache lines (128 bytes). TMA only needs
+/// multiples of 16 bytes, but then every row of a box lies in two lines.
 template <typename T>
 int whole_lines(MatrixView<const T> m) {
   constexpr int LINE = 128 / sizeof(T);
@@ -246,14 +246,14 @@ bool rows_at_lines(MatrixView<const T> m) {
   return reinterpret_cast<std::size_t>(m.data) % 128 == 0 && m.ld % LINE == 0;
 }
 
-/// A matrix and the copy of it whose rows begin at lines; no rows: nothing to copy.
+/// A matrix and its copy whose rows begin at cache lines. No rows: nothing is copied.
 template <typename T>
 struct Realigned {
   MatrixView<const T> from;
   MatrixView<T> to;
 };
 
-/// Row r of a, or behind those, of b.
+/// Row r of a followed by b.
 template <typename T>
 struct RowCopy {
   const T* from;
@@ -264,7 +264,7 @@ template <typename T>
 __device__ RowCopy<T> row_of(const Realigned<T>& a, const Realigned<T>& b, int r) {
   const int of_b = r - a.from.rows;
   RowCopy<T> row_b = {&b.from(of_b, 0), &b.to(of_b, 0), b.from.cols};
-  // Values are chosen, not where they come from: the compiler would copy parameters to local memory.
+  // Selects values, not addresses: the compiler would copy the parameters to local memory.
   asm("" : "+l"(row_b.from), "+l"(row_b.to), "+r"(row_b.cols));
   if (of_b >= 0) return row_b;
   return {&a.from(r, 0), &a.to(r, 0), a.from.cols};
@@ -272,9 +272,9 @@ __device__ RowCopy<T> row_of(const Realigned<T>& a, const Realigned<T>& b, int r
 
 // ---- launches
 
-/// `splits` blocks, a cluster, share every tile; if they are 1, as many blocks run as there is room for,
-/// or tiles. The launch may begin before the last one has ended (wait_for_last_launch). The kernel gets
-/// what TMA knows of a and b, then c and `others`.
+/// A cluster of `splits` blocks per tile. If splits is 1: one block per tile, but no more than run
+/// at once. The launch may begin before the previous one has ended (wait_for_last_launch). The
+/// kernel gets the tensor maps of a and b, then c and `others`.
 template <typename L, typename... Others>
 void launch(void (*kernel)(CUtensorMap, CUtensorMap, MatrixView<float>, Others...),
             MatrixView<const typename L::T> a, MatrixView<const typename L::T> b,

@@ -1,33 +1,34 @@
-// What tensor_shapes.cu multiplies floats with, in TF32. wgmma wants both factors in shared memory with rows
-// along k, but the first one may come from registers. So the product is made transposed: the first factor
-// is B transposed, 64 columns of B by a warpgroup, read by the threads; the second is A transposed, which
-// to wgmma is A as it lies. TMA rounds both to TF32.
+// How tensor_shapes.cu multiplies floats, in TF32. wgmma needs both factors in shared memory with
+// rows along k, but the first may come from registers. So the product is computed transposed: the
+// first factor is B transposed, 64 columns of B per warpgroup, loaded by the threads; the second is
+// A transposed, which for wgmma is A as it is in memory. TMA rounds both to TF32.
 #pragma once
 
 #include "lab6_summit/given/shape_tiles.cuh"
 
-/// Of B's tile, the column that this lane has of its warp's 16 as row g = lane / 4 of the first factor; the
-/// next one is its row g + 8. In this order eight lanes of four rows of B lie in 32 different banks.
+/// The column of B's tile that this lane loads as row g = lane / 4 of the first factor; the next
+/// one is its row g + 8. In this order, eight lanes load from four rows of B without bank
+/// conflicts.
 __device__ inline int column_of_b() {
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4;
   return warp / 2 * 32 + g / 2 % 2 * 16 + warp % 2 * 8 + g / 4 * 4 + g % 2 * 2;
 }
 
-/// Waits for all products that have been started, but those of the last group.
+/// Waits for all products that have been started, except those of the last group.
 GEMM_LAB_DEVICE inline void wgmma_wait_but_one() {
   asm volatile("wgmma.wait_group.sync.aligned 1;" : : : "memory");
 }
 
-/// sums = the steps of this warp's columns of a tile, transposed: in the file that includes this.
+/// sums = this warp's columns of a tile, over all its steps; in the file that includes this.
 template <typename L, int COUNT>
 __device__ void multiply_transposed(float (&sums)[COUNT], typename L::Shared& own,
                                     PlaceOf<L::STAGES>& place, Steps steps);
 
-/// Of the sums of eight rows, i on, the two neighbours of row 2 t + `odd` that this lane has.
+/// The two neighbours that this lane holds of row 2 t + odd, of the eight rows from sums[i] on.
 template <int COUNT>
 __device__ float2 neighbours(const float (&sums)[COUNT], int i, bool odd) {
   float2 x = {sums[i], sums[i + 2]}, y = {sums[i + 1], sums[i + 3]};
-  // Values are chosen, not where they come from: the compiler would put the sums into local memory.
+  // Selects values, not addresses: otherwise the compiler would put the sums into local memory.
   asm("" : "+f"(x.x), "+f"(x.y), "+f"(y.x), "+f"(y.y));
   return odd ? y : x;
 }
@@ -40,8 +41,8 @@ GEMM_LAB_DEVICE inline void sync_warpgroup(int warpgroup) {
     asm volatile("bar.sync 3, 128;" : : : "memory");
 }
 
-/// Stores a tile, 64 columns by a warpgroup, as far as C exists. Eight rows at a time go through shared
-/// memory, so that 16 lanes store a row of 256 bytes.
+/// Stores a tile, 64 columns per warpgroup, where C has these elements. Eight rows at a time go
+/// through shared memory, so that 16 lanes store a row of 256 bytes.
 template <typename L, int COUNT>
 __device__ void store_columns(const float (&sums)[COUNT], typename L::Shared& shared,
                               MatrixView<float> c, TileOrigin tile) {
@@ -56,7 +57,7 @@ __device__ void store_columns(const float (&sums)[COUNT], typename L::Shared& sh
       const int odd = e ^ t / 2;  // rows 0, 2, 5, 7 at once: different banks
       *reinterpret_cast<float2*>(&rows[2 * t + odd][col]) = neighbours(sums, i, odd);
     }
-    // The rows before these are read by now, and what is written next is where they were.
+    // By now the previous rows have been read, and the next write goes where they were.
     sync_warpgroup(warpgroup);
     const int first = tile.row + 2 * i;
     if (aligned) {
@@ -74,7 +75,7 @@ __device__ void store_columns(const float (&sums)[COUNT], typename L::Shared& sh
   }
 }
 
-/// What keep_part does, for transposed sums.
+/// Like keep_part, for transposed sums.
 template <typename L, int COUNT>
 __device__ void keep_columns(const float (&sums)[COUNT], typename L::Shared& shared) {
   const int t = threadIdx.x % 4, col = column_of_b();
@@ -90,8 +91,8 @@ __device__ void keep_columns(const float (&sums)[COUNT], typename L::Shared& sha
 
 // ---- either kind of factors
 
-/// Registers move from the warpgroup that copies to the two that multiply: 40 + 2 x 232 of 3 x 168. All of
-/// its warps must come along.
+/// Registers move from the warpgroup that copies to the two that multiply: 40 + 2 x 232 out of 3 x
+/// 168. All warps of a warpgroup must call this.
 template <typename L>
 GEMM_LAB_DEVICE void take_registers() {
   if constexpr (L::MOVES_REGISTERS) asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
@@ -101,7 +102,7 @@ GEMM_LAB_DEVICE void leave_registers() {
   if constexpr (L::MOVES_REGISTERS) asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
 }
 
-/// sums = the steps of a tile.
+/// sums = this warp's part of a tile, over all its steps.
 template <typename L, int COUNT>
 __device__ void make_sums(float (&sums)[COUNT], typename L::Shared& shared,
                           PlaceOf<L::STAGES>& place, Steps steps) {
@@ -110,7 +111,7 @@ __device__ void make_sums(float (&sums)[COUNT], typename L::Shared& shared,
   else
     multiply_steps<L>(sums, shared, place, steps);
 }
-/// Stores them into C, or leaves them in this block's shared memory.
+/// Stores them to C, or keeps them in this block's shared memory.
 template <typename L, int COUNT>
 __device__ void store_tile(const float (&sums)[COUNT], typename L::Shared& shared,
                            MatrixView<float> c, TileOrigin tile) {

@@ -1,14 +1,14 @@
-// What 6.3 and 6.3.1 are judged by: A * B by the parts and products of the file that includes this
-// at its end, without the rest.
+// The tests of 6.3 and 6.3.1: A * B from your parts and your products, without the rest. Included
+// at the end of the file that it tests.
 
-/// What a tensor core reads of a part: the upper 19 bits.
+/// What a tensor core reads of a part: its upper 19 bits.
 __device__ inline double as_read(unsigned bits) {
   return __uint_as_float(bits & 0xffffe000u);
 }
 
 constexpr int PARTS_X = 32, PARTS_Y = 8;  // threads of a block of parts_kernel
 
-/// 6.3: one element of C per thread, every factor being the sum of its parts, added up in double.
+/// 6.3: one element of C per thread. Each factor is the sum of its parts; sums are in double.
 __global__ void parts_kernel(MatrixView<const float> a, MatrixView<const float> b,
                              MatrixView<float> c) {
   const int row = blockIdx.y * PARTS_Y + threadIdx.y, col = blockIdx.x * PARTS_X + threadIdx.x;
@@ -30,8 +30,8 @@ void gemm_of_parts(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c
   CUDA_CHECK_LAUNCH();
 }
 
-/// 6.3.1: three products, but everybody waits for each pair of tiles, and the tensor cores add up
-/// everything.
+/// 6.3.1: three products, but all threads wait for each pair of tiles, and tensor cores do all of
+/// the additions.
 template <bool ALIGNED, typename S>
 __global__ void __launch_bounds__(S::THREADS)
     three_step_by_step_kernel(MatrixView<const float> a, MatrixView<const float> b,

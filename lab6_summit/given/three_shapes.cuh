@@ -1,5 +1,5 @@
-// What 6.4.5 multiplies floats with: the tiles of 6.4.4, with room for what tensor cores leave out of A, and
-// what becomes of elements that are not finite.
+// What 6.4.5 builds on: the tiles of 6.4.4, with room for what tensor cores ignore of A, and the
+// repair of elements that are not finite.
 #pragma once
 
 #include <cfloat>
@@ -8,8 +8,9 @@
 #include "lab6_summit/given/fp32_element.cuh"
 #include "lab6_summit/given/tf32_tiles.cuh"
 
-/// A tile for three products. A comes with all its bits. One warpgroup does not multiply: a thread of its
-/// first warp orders copies, the other three, SPLITTERS, store the small parts of A.
+/// A tile for three products. A is copied with all its bits. One warpgroup does not multiply: a
+/// thread of its first warp requests copies, its other three warps (SPLITTERS) store the small
+/// parts of A.
 template <int BM, int BN, int RESIDENT>
 struct ThreeTile : Tile<float, BM, BN, RESIDENT> {
   using Base = Tile<float, BM, BN, RESIDENT>;
@@ -34,13 +35,13 @@ struct ThreeTile : Tile<float, BM, BN, RESIDENT> {
   };
 };
 
-/// Tensor cores and TMA shall see what this thread has stored in shared memory.
+/// Makes what this thread has stored in shared memory visible to tensor cores and TMA.
 GEMM_LAB_DEVICE inline void fence_for_tensor_cores() {
   asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
 }
 
-/// stage.small = act(stage.a), float by float, by the SPLITTERS warps: 16 bytes of a thread at a time, four
-/// loads under way.
+/// The SPLITTERS warps compute stage.small = act(stage.a), float by float: 16 bytes per access,
+/// with four loads in flight.
 template <typename L, typename Act>
 __device__ void for_pieces(typename L::Stage& stage, int thread, Act act) {
   constexpr int PIECES = L::BM * L::BK / 4, THREADS = L::SPLITTERS * 32, AHEAD = 4;
@@ -59,15 +60,15 @@ __device__ void for_pieces(typename L::Stage& stage, int thread, Act act) {
   }
 }
 
-/// Computes (row, col) of C once more, in FP32, if it exists and is not finite: the parts of an infinity are
-/// an infinity and NaN.
+/// Computes element (row, col) of C again, in FP32, if it exists and is not finite: split, an
+/// infinity becomes an infinity and a NaN.
 __device__ inline void repair(MatrixView<const float> a, MatrixView<const float> b,
                               MatrixView<float> c, int row, int col) {
   if (row < c.rows && col < c.cols && !(fabsf(c(row, col)) <= FLT_MAX))
     c(row, col) = element(a, b, row, col);
 }
 
-/// The elements of C that this thread has the sums of, after store_columns.
+/// Repairs the elements of C whose sums this thread has; call it after store_columns.
 template <int COUNT>
 __device__ void repair_columns(const float (&sums)[COUNT], MatrixView<const float> a,
                                MatrixView<const float> b, MatrixView<float> c, TileOrigin tile) {
@@ -81,7 +82,7 @@ __device__ void repair_columns(const float (&sums)[COUNT], MatrixView<const floa
     repair(a, b, c, tile.row + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2,
            tile.col + column_of_b() + i % 4 / 2);
 }
-/// This block's share of the rows of a cluster's tile, after add_parts.
+/// Repairs this block's share of a cluster's tile; call it after add_parts.
 template <typename L>
 __device__ void repair_rows(MatrixView<const float> a, MatrixView<const float> b,
                             MatrixView<float> c, TileOrigin tile) {

@@ -1,5 +1,5 @@
-// What three_products.cu multiplies, and how it gets there: tiles of floats in shared memory, copied
-// there asynchronously, fragments of them, and what goes to C.
+// What three_products.cu builds on: tiles of floats in shared memory, copied there asynchronously,
+// fragments of them, and the way from sums to C.
 #pragma once
 
 #include <cfloat>
@@ -12,8 +12,8 @@ constexpr int V = VEC<float>;
 constexpr int MMA_M = 16, MMA_N = 8, MMA_K = 8;  // one mma multiplies (16, 8) by (8, 8)
 constexpr int A_REGISTERS = 4, B_REGISTERS = 2;  // of its operands, per lane
 
-/// A block makes BM x BN of C in steps of BK along K; each of its warps makes WM x WN of that. STAGES
-/// pairs of tiles of A and B lie in shared memory at a time.
+/// A block computes BM x BN of C in steps of BK along K, each of its warps WM x WN of that. Shared
+/// memory holds STAGES pairs of tiles of A and B.
 template <int BM_, int BN_, int WM_, int WN_, int STAGES_>
 struct Shape {
   static constexpr int BM = BM_, BN = BN_, BK = 32, WM = WM_, WN = WN_, STAGES = STAGES_;
@@ -24,15 +24,15 @@ struct Shape {
   static_assert(STAGES >= 2, "one pair of tiles must be free while another is multiplied");
 };
 
-/// (ROWS, COLS) floats, row-major, swizzled: chunks of 16 bytes change places inside their row, so
-/// that neither eight rows of one chunk, as ldmatrix reads A, nor four rows of two chunks, as lanes
-/// read B, meet in a bank.
+/// (ROWS, COLS) floats, row-major, swizzled: the 16-byte chunks of a row change places, so that
+/// there are no bank conflicts when ldmatrix reads one chunk of eight rows (of A), nor when lanes
+/// read two chunks of four rows (of B).
 template <int ROWS, int COLS>
 struct Tile {
   static_assert(COLS % 32 == 0, "a row must go around the 32 banks, once or more often");
   alignas(128) float data[ROWS * COLS];
 
-  /// Where element (row, col) is.
+  /// The address of element (row, col).
   __device__ float* at(int row, int col) {
     return &data[row * COLS + (col / V ^ row % 8) * V + col % V];
   }
@@ -47,7 +47,7 @@ struct Stage {
 
 // ---- copies
 
-/// Begins to copy the part of m at (row0, col0) into a tile; zero where m has no element. ALIGNED:
+/// Starts copying the part of m at (row0, col0) into a tile; zero where m has no element. ALIGNED:
 /// 16 bytes at a time, otherwise float by float.
 template <bool ALIGNED, int THREADS, int ROWS, int COLS>
 __device__ void copy_tile(Tile<ROWS, COLS>& tile, MatrixView<const float> m, int row0, int col0) {
@@ -69,7 +69,7 @@ __device__ void copy_tile(Tile<ROWS, COLS>& tile, MatrixView<const float> m, int
   }
 }
 
-/// Begins to copy the step along K at k0 for the block's tile of C at (row0, col0), as one group.
+/// Starts copying the step along K at k0 for the block's tile of C at (row0, col0), as one group.
 template <bool ALIGNED, typename S>
 __device__ void copy_stage(Stage<S>& stage, MatrixView<const float> a, MatrixView<const float> b,
                            int row0, int col0, int k0) {
@@ -80,7 +80,7 @@ __device__ void copy_stage(Stage<S>& stage, MatrixView<const float> a, MatrixVie
 
 // ---- fragments
 
-/// What a warp multiplies at once: (WM, 8) of A and (8, WN) of B, floats in registers.
+/// What a warp multiplies per 8 k: (WM, 8) of A and (8, WN) of B, floats in registers.
 template <typename S>
 struct Fragments {
   float a[S::FRAGMENTS_M][A_REGISTERS], b[S::FRAGMENTS_N][B_REGISTERS];
@@ -92,13 +92,13 @@ struct Sums {
   float of[S::FRAGMENTS_M][S::FRAGMENTS_N][4];
 };
 
-/// Which column of a warp's tile is column n of fragment j. The same column of four fragments are
-/// neighbours: a lane reads four floats at once, and stores four.
+/// Which column of a warp's tile serves as column n of fragment j. Column n of four fragments are
+/// neighbours, so that a lane reads and stores four floats at once.
 __device__ inline int column_of(int j, int n) {
   return j / 4 * 32 + (n / 2 + n % 2 * 4) * 4 + j % 4;
 }
 
-/// The fragments at column k of a's tile and row k of b's, for the part of C at (row, col).
+/// Loads the fragments at column k of A's tile and row k of B's, for the part of C at (row, col).
 template <typename S>
 __device__ void load_fragments(Fragments<S>& f, Stage<S>& stage, int row, int col, int k) {
   constexpr int M = S::FRAGMENTS_M, N = S::FRAGMENTS_N;
@@ -140,9 +140,9 @@ __device__ void for_fours(Act act) {
 
 /// Stores a warp's sums at (row0, col0) of C, 16 bytes at a time where C has them all.
 ///
-/// A part of an infinity is NaN (inf - inf), and what does not fit into FP32 may have parts that do
-/// not either. So an element that is not finite here is computed once more, in FP32: infinities, NaN
-/// and overflow come out as they do there.
+/// The small part of an infinity is NaN (inf - inf), and numbers near the end of FP32's range may
+/// have parts that overflow. So an element that is not finite here is computed again, in FP32:
+/// infinities, NaN and overflow then come out as they do there.
 template <typename S>
 __device__ void store_sums(const Sums<S>& sums, MatrixView<const float> a,
                            MatrixView<const float> b, MatrixView<float> c, int row0, int col0) {
@@ -198,8 +198,8 @@ void launch(const Versions& versions, MatrixView<const float> a, MatrixView<cons
   CUDA_CHECK_LAUNCH();
 }
 
-/// Large tiles are faster, but one fills a multiprocessor: where the last round of them would leave
-/// a tenth of all idle, small ones are.
+/// Large tiles are faster, but one fills a multiprocessor. If the last round would leave more than
+/// a tenth of all places idle, small ones are faster.
 using LargeTile = Shape<128, 128, 64, 32, 3>;
 using SmallTile = Shape<64, 64, 32, 32, 3>;
 

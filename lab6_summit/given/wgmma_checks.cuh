@@ -1,14 +1,14 @@
-// What 6.3.3 is judged by: A times the sum of B's parts, as split_transposed of the file that includes
-// this at its end stores them.
+// The test of 6.3.3: A times the sum of B's parts, as split_transposed() stores them. Included at
+// the end of the file that it tests.
 
-/// What a tensor core reads of a part: the upper 19 bits.
+/// What a tensor core reads of a part: its upper 19 bits.
 __device__ inline double as_read(float part) {
   return __uint_as_float(__float_as_uint(part) & 0xffffe000u);
 }
 
 constexpr int PARTS_X = 32, PARTS_Y = 8;  // threads of a block of stored_parts_kernel
 
-/// One element of C per thread, added up in double; rows of the parts are along k.
+/// One element of C per thread, summed in double. Rows of the parts run along k.
 __global__ void stored_parts_kernel(MatrixView<const float> a, MatrixView<const float> big,
                                     MatrixView<const float> small, MatrixView<float> c) {
   const int row = blockIdx.y * PARTS_Y + threadIdx.y, col = blockIdx.x * PARTS_X + threadIdx.x;

@@ -1,11 +1,11 @@
-// What kernels by wgmma of lab 6 have in common: places of a ring, the order of tiles, the registers of
-// sums as asm wants them.
+// What the wgmma kernels of lab 6 share: places of a ring, the order of tiles, and the registers of
+// sums in the notation of asm.
 #pragma once
 
 #include "common/hopper.cuh"
 #include "common/tensor_core.cuh"
 
-/// A place in the ring, and how often the ring has been passed.
+/// A place in the ring, and the parity of its current phase, which changes with every round.
 template <int STAGES>
 struct PlaceOf {
   int stage = 0;
@@ -15,7 +15,7 @@ struct PlaceOf {
   }
 };
 
-/// The origin in C of the n-th (BM, BN) tile: down DOWN rows of tiles, then to the right, as in 5.4.
+/// Where the n-th (BM, BN) tile begins in C: down DOWN rows of tiles, then to the right, as in 5.4.
 struct TileOrigin {
   int row, col;
 };
@@ -31,7 +31,7 @@ GEMM_LAB_HOST_DEVICE int tile_count(MatrixView<T> c) {
   return ((c.rows + BM - 1) / BM) * ((c.cols + BN - 1) / BN);
 }
 
-// Registers of d, as asm wants them.
+// Registers of d in the notation of asm.
 #define SUMS_16(i)                                                                            \
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
       "+f"(d[i + 6]), "+f"(d[i + 7]), "+f"(d[i + 8]), "+f"(d[i + 9]), "+f"(d[i + 10]),        \
@@ -53,15 +53,15 @@ GEMM_LAB_HOST_DEVICE int tile_count(MatrixView<T> c) {
   ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111" \
   ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
-// The product in TF32 for n columns, and the registers of a, as asm wants them.
+// The product in TF32 for n columns, and the registers of a, in the notation of asm.
 #define WGMMA_TF32(n, sums, a0, a1, a2, a3, described, ...)                                      \
   asm volatile("wgmma.mma_async.sync.aligned.m64n" n "k8.f32.tf32.tf32 {" sums "}, {" a0 ", " a1 \
                ", " a2 ", " a3 "}, " described ", 1, 1, 1;"                                      \
                : __VA_ARGS__                                                                     \
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b))
 
-/// Starts d += a * b, (64, 2 COUNT) by the four warps of a warpgroup, 8 along k, in TF32: a in registers,
-/// b described. Registers of d lie as in 5.4. Neither a nor d may be touched before wgmma_wait.
+/// Starts d += a * b in TF32, (64, 2 COUNT) by the four warps of a warpgroup, 8 along k: a is in
+/// registers, b described, d laid out as in 5.4. Do not touch a or d before wgmma_wait.
 template <int COUNT>
 GEMM_LAB_DEVICE void wgmma(float (&d)[COUNT], const unsigned (&a)[4], std::uint64_t b) {
   if constexpr (COUNT == 16)
@@ -81,8 +81,8 @@ GEMM_LAB_DEVICE void wgmma(float (&d)[COUNT], const unsigned (&a)[4], std::uint6
                SUMS_16(80), SUMS_16(96), SUMS_16(112));
 }
 
-/// wgmma_fence and wgmma_wait, for these sums. Neither instruction names d: without the empty asm the
-/// compiler may move what writes d behind the fence, and what reads it before the wait.
+/// wgmma_fence and wgmma_wait for these sums. Neither instruction names d: without the empty asm,
+/// the compiler could move writes of d after the fence, and reads before the wait.
 template <int COUNT>
 GEMM_LAB_DEVICE void wgmma_fence(float (&d)[COUNT]) {
 #pragma unroll

@@ -1,5 +1,5 @@
-// What three_wgmma.cu multiplies, and how it gets there: tiles of floats in shared memory, of A as it
-// is and of B in two parts, fragments of A in registers, and what goes to C.
+// What three_wgmma.cu builds on: tiles of floats in shared memory, of A as it is and of B in two
+// parts; fragments of A in registers; and the way from sums to C.
 #pragma once
 
 #include <cfloat>
@@ -9,18 +9,18 @@
 #include "lab6_summit/given/fp32_element.cuh"
 #include "lab6_summit/given/wgmma_parts.cuh"
 
-// A block makes 128 x BN of C, BN being 32, 64, 96 or 128, in steps of 128 bytes along K. Two
-// warpgroups multiply 64 rows each; one thread of one more warp orders copies.
+// A block computes 128 x BN of C (BN: 32, 64, 96 or 128) in steps of 128 bytes along K. Two
+// warpgroups multiply 64 rows each; one thread of a ninth warp requests copies.
 constexpr int BM = 128, BK = 32, WGMMA_K = 8, WARPS = 8, THREADS = WARPS * 32 + 32;
 
-/// What one step multiplies, swizzled as copy_box does it. Rows of B's parts are along k.
+/// The tiles of one step, swizzled by copy_box. Rows of B's parts run along k.
 template <int BN>
 struct alignas(1024) SplitStage {
   float a[BM][BK];                       // (BM, BK), all of A's bits
   float b_big[BN][BK], b_small[BN][BK];  // (BN, BK)
 };
 
-/// As many stages as a block of Hopper has room for.
+/// As many stages as a block on Hopper has room for.
 template <int BN>
 struct SplitRing {
   static constexpr int STAGES = int{192 * 1024} / int{sizeof(SplitStage<BN>)};
@@ -28,7 +28,7 @@ struct SplitRing {
   Barrier full[STAGES], empty[STAGES];  // all bytes are there; all warps have multiplied them
 };
 
-/// The ring in dynamic shared memory, its barriers ready; called by all threads.
+/// The ring in dynamic shared memory, with its barriers initialised. All threads must call it.
 template <int BN>
 __device__ SplitRing<BN>& split_ring() {
   using Ring = SplitRing<BN>;
@@ -42,7 +42,8 @@ __device__ SplitRing<BN>& split_ring() {
   return ring;
 }
 
-/// Orders all boxes of this block's tiles, as soon as there is a place for them; called by one thread.
+/// Requests all boxes of this block's tiles, as soon as there is room for each. One thread calls
+/// it.
 template <int BN>
 __device__ void copy_steps(SplitRing<BN>& ring, const CUtensorMap& a, const CUtensorMap& b_big,
                            const CUtensorMap& b_small, MatrixView<float> c, int steps) {
@@ -63,9 +64,9 @@ __device__ void copy_steps(SplitRing<BN>& ring, const CUtensorMap& a, const CUte
 
 // ---- fragments
 
-/// What a lane holds of the (16, 8) of A that a warp multiplies, for the 16 rows of a tile that begin
-/// at `row` and the columns that begin at `col`: rows g and g + 8, with g = lane / 4, at column
-/// lane % 4, then the same rows at lane % 4 + 4.
+/// Loads what a lane holds of a warp's (16, 8) fragment of A, whose first element is (row, col) of
+/// the tile: rows g and g + 8, with g = lane / 4, at column lane % 4, then the same rows at column
+/// lane % 4 + 4.
 __device__ inline void load_fragment(float (&x)[4], const float (&tile)[BM][BK], int row, int col) {
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
 #pragma unroll
@@ -77,8 +78,8 @@ __device__ inline void load_fragment(float (&x)[4], const float (&tile)[BM][BK],
 
 // ---- C
 
-/// Stores the (16, BN) sums of a warp whose first is (row0, col0), as far as C exists. What is not
-/// finite is computed once more, as in 6.3.2.
+/// Stores a warp's (16, BN) sums, the first at (row0, col0), where C has these elements. Elements
+/// that are not finite are computed again, as in 6.3.2.
 template <int BN>
 __device__ void store_sums(const float (&sums)[BN / 2], MatrixView<const float> a,
                            MatrixView<const float> b, MatrixView<float> c, int row0, int col0) {
@@ -108,7 +109,7 @@ __device__ void store_sums(const float (&sums)[BN / 2], MatrixView<const float> 
 
 // ---- the parts of B
 
-/// Two matrices of one shape in memory of their own, rows aligned, until the stream has passed here.
+/// Two matrices of the same shape with aligned rows, in memory that is freed in stream order.
 class TwoParts {
  public:
   TwoParts(int rows, int cols, cudaStream_t stream) : memory_(stream) {
@@ -130,8 +131,8 @@ using SplitKernel = void (*)(CUtensorMap a, CUtensorMap b_big, CUtensorMap b_sma
                              MatrixView<const float> whole_a, MatrixView<const float> whole_b,
                              MatrixView<float> c);
 
-/// As many blocks as there are multiprocessors, or tiles. A's rows are copied first if they are not
-/// aligned; all of its bits come along, as the kernel splits it.
+/// One block per multiprocessor, or per tile if there are fewer. A is copied first if its rows are
+/// not aligned. TMA does not round it, since the kernel splits it.
 template <int BN>
 void launch(SplitKernel kernel, MatrixView<const float> a, MatrixView<const float> b,
             const TwoParts& parts, MatrixView<float> c, cudaStream_t stream) {
@@ -146,15 +147,16 @@ void launch(SplitKernel kernel, MatrixView<const float> a, MatrixView<const floa
   CUDA_CHECK_LAUNCH();
 }
 
-/// How long the busiest multiprocessor takes for C in tiles of BN columns, in hundredths of the time
-/// of a tile of 128. At 4096 the widths take 8, 11, 16 and 32 rounds, and by the last table of
-/// docs/results/h200/three-products.txt 1, 1.08, 1.25 and 2.04 times as long: divide.
+/// The busiest multiprocessor's time for C in tiles of BN columns, in hundredths of that for a tile
+/// of 128. At 4096, the widths take 8, 11, 16 and 32 rounds; by the last table of
+/// docs/results/h200/ three-products.txt they take 1, 1.08, 1.25 and 2.04 times as long. Divide the
+/// times by the rounds.
 template <int BN>
 int time_of(MatrixView<float> c) {
   constexpr int OF_A_TILE = BN == 128 ? 100 : BN == 96 ? 79 : BN == 64 ? 62 : 51;
   return ceil_div(tile_count<BM, BN>(c), multiprocessors()) * OF_A_TILE;
 }
-/// The tile that takes the shortest; of equals the widest.
+/// The width of the fastest tile; if several are equal, the widest.
 inline int best_columns(MatrixView<float> c) {
   int best = 128, time = time_of<128>(c);
   if (const int t = time_of<96>(c); t < time) best = 96, time = t;

@@ -1,7 +1,8 @@
-// Lab 6, 6.4.1 to 6.4.5: tensor cores at every shape. You will learn to bring rows that begin anywhere
-// to where TMA can read them, to let blocks of a cluster share a tile and add its sums through their
-// shared memory, to choose tile and cluster by the time that they take, to feed TF32 from registers, and
-// to take FP32 apart on its way to the tensor cores.
+// Lab 6, 6.4.1 to 6.4.5: tensor cores at every shape. The tutorial's page of that name explains
+// each TODO (and "three products" 6.4.5). You will learn to realign rows so that TMA can read them,
+// to let the blocks of a cluster share a tile and add its sums through their shared memory, to
+// choose tile and cluster by estimated time, to feed TF32 from registers, and to split FP32 on the
+// way to tensor cores.
 #include "common/matrix.hpp"
 #include "lab6_summit/given/three_shapes.cuh"
 
@@ -9,20 +10,20 @@
 
 constexpr int PIECES = 4, REALIGN_THREADS = 128;  // a thread copies so many pieces of 16 bytes
 
-/// a.to = a.from and b.to = b.from, row by row, REALIGN_THREADS * PIECES pieces per block.
+/// Copies a.from to a.to and b.from to b.to, row by row, REALIGN_THREADS * PIECES pieces per block.
 template <typename T>
 __global__ void realign(Realigned<T> a, Realigned<T> b) {
   constexpr int V = VEC<T>;  // elements of a piece
   for (int r = blockIdx.y; r < a.from.rows + b.from.rows; r += gridDim.y) {
     const auto [from, to, cols] = row_of(a, b, r);
-    // The row begins so many elements behind a multiple of 16 bytes.
+    // How many elements after a multiple of 16 bytes the row begins.
     const int shift = reinterpret_cast<std::size_t>(from) % 16 / sizeof(T);
     const int col0 = (blockIdx.x * REALIGN_THREADS * PIECES + threadIdx.x) * V;
     constexpr int STEP = REALIGN_THREADS * V;  // from a thread's piece to its next
     Piece pieces[PIECES] = {};
-    // TODO(6.4.1) Load the pieces that begin at columns col0, col0 + STEP, ...: with two loads of 16
-    //             bytes, at multiples of 16, and take_shifted; with one if shift is 0; and with
-    //             take_elements where such a load would reach beyond the row.
+    // TODO(6.4.1) Fill pieces[i] with the elements at columns col0 + i * STEP and following: with
+    //             two aligned loads of 16 bytes and take_shifted() (one load if shift is 0), or
+    //             with take_elements() where such a load would reach outside the row.
     // >>> skeleton
     // pieces[0].words[0] = unwritten<unsigned>() + shift + col0 + cols + STEP;
     // <<< skeleton
@@ -44,8 +45,8 @@ __global__ void realign(Realigned<T> a, Realigned<T> b) {
   }
 }
 
-/// Which of the factors are copied: those that TMA cannot read, whose rows do not begin at multiples of 16
-/// bytes, or more.
+/// Which of A and B are copied: at least those that TMA cannot read, because their rows do not
+/// begin at multiples of 16 bytes.
 struct Copies {
   bool a, b;
 };
@@ -54,7 +55,7 @@ Copies copies_needed(MatrixView<const T> a, MatrixView<const T> b) {
   return {!rows_aligned(a), !rows_aligned(b)};
 }
 
-/// A and B, or the copies of them that one launch makes.
+/// A and B, or copies of them, which a single launch makes.
 template <typename T>
 class ReadyForTma {
  public:
@@ -83,15 +84,15 @@ class ReadyForTma {
 
 // ---- 6.4.2: a tile by a cluster
 
-/// C = the sum of what the blocks of the cluster have in `part`, for one tile, from block 0 on: the same
-/// result in every run.
+/// C = the sum of the `part`s of all blocks of the cluster, for one tile, added from block 0 on:
+/// the same result in every run.
 template <typename L>
 __device__ void add_parts(const float (&part)[L::BM][L::LD], MatrixView<float> c, TileOrigin tile) {
   const int rank = cluster_rank(), blocks = cluster_size();
   constexpr int ACROSS = L::BN / 4;  // a row is stored four columns at a time
-  // TODO(6.4.2) When all parts are there, each block adds and stores its share of the BM rows:
-  //             load_from(block, &part[row][col]), store_four. No block may end while another one
-  //             still reads its memory.
+  // TODO(6.4.2) sync_cluster(): then all parts are stored. Each block adds and stores its share of
+  //             the BM rows: load_from(block, &part[row][col]) of all blocks in order, store_four()
+  //             of the sum. No block may exit while another one still reads its memory.
   // >>> skeleton
   // const float sum = unwritten<float>() + rank + blocks + ACROSS + part[0][0];
   // store_four(c, tile.row, tile.col, {sum, 0, 0, 0});
@@ -113,8 +114,8 @@ __device__ void add_parts(const float (&part)[L::BM][L::LD], MatrixView<float> c
   // <<< solution
 }
 
-/// C = A * B: cluster i makes tiles i, i + clusters, ... of (BM, BN). Its blocks share the steps along K;
-/// if there are several, they make one tile.
+/// C = A * B: cluster i computes the (BM, BN) tiles i, i + clusters, ... Its blocks share the steps
+/// along K. A cluster of several blocks computes one tile only.
 template <typename L>
 __global__ void __launch_bounds__(L::THREADS, L::RESIDENT)
     shape_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
@@ -143,14 +144,14 @@ __global__ void __launch_bounds__(L::THREADS, L::RESIDENT)
   if (blocks > 1) add_parts<L>(shared.part, c, tile_origin<L::BM, L::BN>(cluster, c));
 }
 
-/// C = A * B with this tile, every one by a cluster of `splits` blocks.
+/// C = A * B with this tile size; a cluster of `splits` blocks computes each tile.
 template <typename L>
 void multiply(MatrixView<const typename L::T> a, MatrixView<const typename L::T> b,
               MatrixView<float> c, int splits, cudaStream_t stream) {
   launch<L>(shape_kernel<L>, a, b, c, splits, stream, a.cols);
 }
 
-/// C = 0 if there are no terms, of which TMA knows nothing; true if there is no more to do.
+/// Sets C to 0 if K = 0, which TMA cannot handle. Returns true if nothing is left to do.
 inline bool nothing_to_add(int depth, MatrixView<float> c, cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return true;
   if (depth > 0) return false;
@@ -159,7 +160,7 @@ inline bool nothing_to_add(int depth, MatrixView<float> c, cudaStream_t stream) 
   return true;
 }
 
-/// The largest cluster, a power of 2, that leaves no tile waiting and no block without a step.
+/// The largest cluster (a power of 2) with which all tiles run at once and every block has a step.
 template <typename L>
 int splits_for(MatrixView<float> c, int depth) {
   const int tiles = tile_count<L::BM, L::BN>(c), steps = ceil_div(depth, L::BK);
@@ -179,9 +180,10 @@ void gemm_cluster(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out
 
 // ---- 6.4.3: every shape
 
-/// A tile to choose, and how long a multiprocessor of an H200 takes for a step of 64 terms of all blocks
-/// that it has, in microseconds: `alone` with one block, `full` with as many as fit, `resident`; and how
-/// many times as long, if rows of A or B do not begin at lines of the L2 cache, 128 bytes.
+/// A tile, and how long a multiprocessor of an H200 takes for a step of 64 terms of all its blocks,
+/// in microseconds: `alone` with one block, `full` with as many as fit, which are `resident`.
+/// `off_lines`: the factor by which a step is slower if rows of A or B do not begin at cache lines
+/// (128 bytes).
 template <typename T>
 struct Choice {
   int bm, bn, resident;
@@ -195,8 +197,8 @@ constexpr Choice<typename L::T> choice(float alone, float full, float off_lines,
   return {L::BM, L::BN, L::RESIDENT, alone, full, off_lines, by};
 }
 
-/// From products whose blocks all ran in one or two rounds on an H200: docs/results/h200/tensor-shapes.txt;
-/// off lines from the end of tuning-lab-6.txt.
+/// From products whose blocks ran in one or two rounds on an H200:
+/// docs/results/h200/tensor-shapes.txt. off_lines is from the end of tuning-lab-6.txt.
 template <typename T>
 const Choice<T> table[6] = {
     choice<Tile<T, 128, 256, 1>>(0.71f, 0.71f, 1.25f),
@@ -207,7 +209,7 @@ const Choice<T> table[6] = {
     choice<Tile<T, 64, 64, 3>>(0.20f, 0.42f, 1.9f),
 };
 
-/// In TF32 a tensor core makes half as many products at a time. Off lines as above.
+/// In TF32, a tensor core makes half as many products at a time. off_lines as above.
 template <>
 inline const Choice<float> table<float>[6] = {
     choice<Tile<float, 256, 128, 1>>(1.42f, 1.42f, 1.25f),
@@ -218,13 +220,15 @@ inline const Choice<float> table<float>[6] = {
     choice<Tile<float, 64, 64, 3>>(0.37f, 0.95f, 1.9f),
 };
 
-/// About how many microseconds a product takes with this tile and `splits` blocks per tile.
+/// Estimates how many microseconds the product takes with this tile and `splits` blocks per tile.
 template <typename T>
 float microseconds(const Choice<T>& tile, int m, int n, int k, int splits, int processors) {
-  // Of a launch; before and after a block's steps; of a cluster, and for each of its blocks.
+  // Microseconds for a launch; before and after a block's steps; per cluster, and per block in it.
   constexpr float LAUNCH = 2, BLOCK = 1.5f, CLUSTER = 0.5f, PART = 1.1f;
-  // TODO(6.4.3) How many blocks has the busiest multiprocessor? In how many rounds, if `resident` of them
-  //             run at a time? How long does a step take in a full round, and in the last one?
+  // TODO(6.4.3) Return LAUNCH plus the time of the busiest multiprocessor. How many blocks does it
+  //             get, in how many rounds of `resident`? A step takes `full` in a full round; in the
+  //             last round it is between `alone` and `full`. Each round adds BLOCK, with splits
+  //             also CLUSTER + splits * PART.
   // >>> skeleton
   // return LAUNCH + BLOCK + CLUSTER + PART + 0 * (tile.bm + m + n + k + splits + processors);
   // <<< skeleton
@@ -241,14 +245,14 @@ float microseconds(const Choice<T>& tile, int m, int n, int k, int splits, int p
   // <<< solution
 }
 
-/// How many blocks run at once, of as many as there is room for.
+/// Blocks that run at once, as a fraction of those that there is room for.
 template <typename T>
 float share_of_rooms(const Choice<T>& tile, int m, int n, int splits, int processors) {
   const int blocks = ceil_div(m, tile.bm) * ceil_div(n, tile.bn) * splits;
   return min(1.0f, static_cast<float>(blocks) / (tile.resident * processors));
 }
 
-/// A launch, and 3.5 MB read or written per microsecond.
+/// The time to copy, in microseconds: a launch, and 3.5 MB read or written per microsecond.
 template <typename T>
 float microseconds_of(Copies copies, MatrixView<const T> a, MatrixView<const T> b) {
   const float of_a = copies.a ? static_cast<float>(a.rows) * a.cols : 0;
@@ -256,7 +260,7 @@ float microseconds_of(Copies copies, MatrixView<const T> a, MatrixView<const T> 
   return copies.a || copies.b ? 3 + 2 * sizeof(T) * (of_a + of_b) / 3.5e6f : 0;
 }
 
-/// The tile, the number of splits and the copies that take the shortest.
+/// The fastest combination of tile, number of splits and copies.
 template <typename T>
 struct Chosen {
   const Choice<T>* tile;
@@ -303,13 +307,16 @@ void gemm_tensor_shapes(MatrixView<const In> a, MatrixView<const In> b, MatrixVi
 
 // ---- 6.4.4: TF32
 
-/// What a lane has of the first factor, from column k0 on: of the rows g and g + 8 of a (16, 8) the elements
-/// at column t = lane % 4, then those at t + 4. FRAGMENTS of them, one after the other along k.
+/// Loads what this lane holds of the first factor, from column k0 on: FRAGMENTS fragments of (16,
+/// 8), one after the other along k. Of each: rows g and g + 8 at column t = lane % 4, then both at
+/// column t + 4.
 template <typename L, int FRAGMENTS>
 __device__ void load_rows(unsigned (&rows)[FRAGMENTS][4], const typename L::Stage& stage, int k0) {
   const int col = column_of_b(), t = threadIdx.x % 4;
-  // TODO(6.4.4) Columns col and col + 1 of B's rows k0 + t, k0 + t + 4, ...: two neighbours at a time.
-  //             Box col / 32 has them; in it TMA has swizzled the chunks of 16 bytes.
+  // TODO(6.4.4) Load columns col and col + 1 of B's rows k0 + t, k0 + t + 4, ... (they become rows
+  //             g and g + 8), as two adjacent floats each time. They lie in box col / 32, in which
+  //             TMA has swizzled the 16-byte chunks: chunk c of row k is in the place of chunk c ^
+  //             (k % 8).
   // >>> skeleton
   // rows[0][0] = unwritten<unsigned>() + __float_as_uint(stage.b[col / 32][k0 + t][0]);
   // <<< skeleton
@@ -324,7 +331,7 @@ __device__ void load_rows(unsigned (&rows)[FRAGMENTS][4], const typename L::Stag
   // <<< solution
 }
 
-/// Starts the products of half a step, from column k0 on.
+/// Starts the products of half a step, beginning at column k0.
 template <typename L, int FRAGMENTS, int COUNT>
 __device__ void start_half(float (&sums)[COUNT], const unsigned (&rows)[FRAGMENTS][4],
                            const typename L::Stage& stage, int k0) {
@@ -334,8 +341,8 @@ __device__ void start_half(float (&sums)[COUNT], const unsigned (&rows)[FRAGMENT
   wgmma_commit();
 }
 
-/// sums = the steps of this warp's columns of a tile, begun when the first place is full. While tensor cores
-/// multiply one half of a step, the fragments of the next half are loaded.
+/// sums = this warp's columns of a tile, over all its steps. While tensor cores multiply one half
+/// of a step, the fragments of the next half are loaded.
 template <typename L, int COUNT>
 __device__ void multiply_transposed(float (&sums)[COUNT], typename L::Shared& own,
                                     PlaceOf<L::STAGES>& place, Steps steps) {
@@ -373,13 +380,14 @@ void gemm_tf32_shapes(MatrixView<const In> a, MatrixView<const In> b, MatrixView
 
 // ---- 6.4.5: three products
 
-/// What a tensor core does not read of x, rounded to what it reads of that.
+/// What a tensor core would ignore of x, rounded to TF32.
 __device__ inline float left_out(float x) {
   const float rest = x - __uint_as_float(__float_as_uint(x) & 0xffffe000u);
   return __uint_as_float(round_to_tf32(__float_as_uint(rest)));
 }
 
-/// The small parts of A, step by step, by the SPLITTERS warps; `thread` counts their threads.
+/// Computes the small parts of A, step by step. `thread` numbers the threads of the SPLITTERS
+/// warps.
 template <typename L>
 __device__ void split_steps(typename L::Shared& own, PlaceOf<L::STAGES>& place, Steps steps,
                             int thread) {
@@ -393,7 +401,7 @@ __device__ void split_steps(typename L::Shared& own, PlaceOf<L::STAGES>& place, 
   }
 }
 
-/// sums = the steps of this warp's columns of a tile, three products each.
+/// sums = this warp's columns of a tile, over all its steps, by three products.
 template <typename L, int COUNT>
 __device__ void multiply_three(float (&sums)[COUNT], typename L::Shared& own,
                                PlaceOf<L::STAGES>& place, Steps steps) {
@@ -404,9 +412,10 @@ __device__ void multiply_three(float (&sums)[COUNT], typename L::Shared& own,
     const auto& stage = own.ring[place.stage];
     unsigned big[FRAGMENTS][4], small[FRAGMENTS][4];
     float step[COUNT] = {};  // of these terms alone
-    // TODO(6.4.5) When the place is full, load B (load_rows) and split it as in 6.3.3. When A is split,
-    //             too, start three products for each fragment: stage.a is A's big part. Promote the sums
-    //             of the step; the place is empty when they are made.
+    // TODO(6.4.5) Wait for `full`, load_rows() of B and split them as in 6.3.3. Wait for `split`:
+    //             then A's parts are in stage.a (big) and stage.small. Start three products per
+    //             fragment, the small ones first, and wait for them. Arrive at `empty`, and add
+    //             `step` to `sums`.
     // >>> skeleton
     // load_rows<L>(big, stage, 0), load_rows<L>(small, stage, 0);
     // sums[0] += unwritten<float>() + step[0];
@@ -440,8 +449,8 @@ __device__ void multiply_three(float (&sums)[COUNT], typename L::Shared& own,
   }
 }
 
-/// C = A * B as by shape_kernel. whole_a and whole_b are what elements that are not finite are computed
-/// from once more.
+/// C = A * B, like shape_kernel. Elements that are not finite are computed again from whole_a and
+/// whole_b.
 template <typename L>
 __global__ void __launch_bounds__(L::THREADS, L::RESIDENT)
     three_shapes_kernel(const __grid_constant__ CUtensorMap a,
@@ -490,7 +499,7 @@ constexpr Choice<float> choice_of_three(float alone, float full, float off_lines
   return choice<L>(alone, full, off_lines, multiply_as_three<L>);
 }
 
-/// From an H100: docs/results/h100/three-products.txt. Off lines as above.
+/// From an H100: docs/results/h100/three-products.txt. off_lines as above.
 const Choice<float> table_of_three[4] = {
     choice_of_three<ThreeTile<128, 128, 1>>(2.30f, 2.30f, 1.25f),
     choice_of_three<ThreeTile<64, 128, 1>>(1.25f, 1.25f, 1.5f),
@@ -498,12 +507,12 @@ const Choice<float> table_of_three[4] = {
     choice_of_three<ThreeTile<64, 64, 2>>(0.95f, 1.45f, 1.9f),
 };
 
-/// FP32 accuracy, at every shape.
+/// FP32 accuracy at every shape.
 template <typename T>
 void gemm_three_shapes(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                        cudaStream_t stream) {
   multiply_by_best(a, b, c, table_of_three, stream);
 }
 
-// The kernel that 6.4.1 is judged by:
+// The kernel that tests 6.4.1:
 #include "lab6_summit/given/realign_checks.cuh"

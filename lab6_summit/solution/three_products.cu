@@ -1,21 +1,21 @@
-// Lab 6, 6.3: FP32 accuracy out of TF32 tensor cores. You will learn to make up for a short number
-// format with a second number, which products of the parts count, and why sums must leave the
-// tensor cores now and then.
+// Lab 6, 6.3: FP32 accuracy from TF32 tensor cores; the tutorial's page "three products" explains
+// each TODO. You will learn to make up for a short number format with a second number, which
+// products of the parts matter, and why sums must leave the tensor cores from time to time.
 #include "common/matrix.hpp"
 #include "lab6_summit/given/three_tiles.cuh"
 
 // ---- 6.3: two parts
 
-/// A float as two numbers that a tensor core reads, their bits. Of both it takes the upper 19.
+/// The bits of two numbers whose sum is a float. A tensor core reads the upper 19 bits of each.
 struct Parts {
   unsigned big, small;
 };
 
 __device__ inline Parts split(float x) {
   const unsigned bits = __float_as_uint(x);
-  // TODO(6.3) big: x rounded to TF32 (round_to_tf32 takes and returns bits), with zeros where the
-  //           tensor core does not look. small: what is then missing. __uint_as_float turns bits
-  //           into a float.
+  // TODO(6.3) Return {big, small}. big: x rounded by round_to_tf32 (bits in, bits out), with its
+  //           lower 13 bits, which the tensor core ignores, set to zero. small: the bits of x -
+  //           big. __uint_as_float and __float_as_uint convert between bits and float.
   // >>> skeleton
   // return {unwritten<unsigned>() + bits, 0};
   // <<< skeleton
@@ -44,13 +44,13 @@ __device__ SplitFragment<REGISTERS> split(const float (&fragment)[REGISTERS]) {
   return f;
 }
 
-/// sums += a * b, for a row of fragments.
+/// sums[j] += a * b[j], for a row of fragments.
 template <int COUNT>
 __device__ void multiply_parts(float (&sums)[COUNT][4], const SplitFragment<A_REGISTERS>& a,
                                const SplitFragment<B_REGISTERS> (&b)[COUNT]) {
-  // TODO(6.3.1) (big + small) * (big + small) has four products. Which one is too small to count?
-  //             Add the other three by mma_wide(sums[j], part of a, part of b[j]), the small ones
-  //             first. A loop over j for each: no mma then waits for the one just before it.
+  // TODO(6.3.1) (big + small) * (big + small) has four products. Which one is too small to matter?
+  //             Add the other three by mma_wide(sums[j], part of a, part of b[j]), small ones
+  //             first. Loop over j for each of them: then no mma waits for the one right before it.
   // >>> skeleton
   // sums[0][0] += unwritten<float>() + a.big[0] + b[0].big[0];
   // <<< skeleton
@@ -76,8 +76,7 @@ __device__ void multiply(Sums<S>& sums, const Fragments<S>& f) {
 
 // ---- 6.3.2: promoted sums
 
-/// C = A * B, one (BM, BN) tile of C per block. The loop is that of 5.3b; it multiplies in three
-/// products.
+/// C = A * B, one (BM, BN) tile of C per block. The loop is that of 5.3b, with three products.
 template <bool ALIGNED, typename S>
 __global__ void __launch_bounds__(S::THREADS)
     three_products_kernel(MatrixView<const float> a, MatrixView<const float> b,
@@ -109,9 +108,9 @@ __global__ void __launch_bounds__(S::THREADS)
         load_fragments(fragments[0], ring[next], row, col, 0);
       }
       if (k == 0) copy_stage<ALIGNED>(ring[free], a, b, row0, col0, k0 + (S::STAGES - 1) * S::BK);
-      // TODO(6.3.2) Multiply these fragments. Tensor cores cut off when they add: after many steps
-      //             the error is that of all their additions. Let them add BK terms, in `step`; what
-      //             comes out is added to `sums` by ordinary additions, which round.
+      // TODO(6.3.2) multiply<S>() these fragments into `step`, not into `sums`: tensor cores
+      //             truncate when they add, so errors in a long sum would pile up. After the last k
+      //             of the step, add all of `step` to `sums` with ordinary additions, which round.
       // >>> skeleton
       // sums.of[0][0][0] = step.of[0][0][0] = fragments[n].a[0][0] = unwritten<float>();
       // <<< skeleton
@@ -146,5 +145,5 @@ void gemm_three_products(MatrixView<const T> a, MatrixView<const T> b, MatrixVie
         stream);
 }
 
-// The kernels that 6.3 and 6.3.1 are judged by:
+// The kernels that test 6.3 and 6.3.1:
 #include "lab6_summit/given/three_checks.cuh"

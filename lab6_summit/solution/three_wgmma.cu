@@ -1,19 +1,19 @@
-// Lab 6, 6.3.3 and 6.3.4: three products by wgmma. You will learn to give tensor cores a factor from
-// registers, so that it can be split there, and to let one warpgroup split and round while another
-// one multiplies.
+// Lab 6, 6.3.3 and 6.3.4: three products by wgmma; the tutorial's page "three products" explains
+// each TODO. You will learn to feed tensor cores a factor from registers, where it can be split,
+// and to let one warpgroup split and round while another one multiplies.
 #include "common/matrix.hpp"
 #include "lab6_summit/given/wgmma_tiles.cuh"
 
 // ---- 6.3.3: the parts of B, transposed
 
-/// A float as two numbers that a tensor core reads, their bits.
+/// The bits of two numbers whose sum is a float. A tensor core reads the upper 19 bits of each.
 struct Parts {
   unsigned big, small;
 };
 
 __device__ inline Parts split(float x) {
   const unsigned bits = __float_as_uint(x);
-  // TODO(6.3.3) Your split of 6.3.
+  // TODO(6.3.3) Copy your split() of 6.3.
   // >>> skeleton
   // return {unwritten<unsigned>() + bits, 0};
   // <<< skeleton
@@ -23,11 +23,11 @@ __device__ inline Parts split(float x) {
   // <<< solution
 }
 
-/// The two parts of b, transposed: 32 x 32 elements per block, 32 x 8 threads. Of B, wgmma reads both
-/// parts in shared memory, rows along k; there they come from here.
+/// Stores the two parts of b, transposed: 32 x 32 elements per block, 32 x 8 threads. wgmma needs
+/// both parts of B in shared memory with rows along k, so that is how they are laid out here.
 __global__ void split_transposed(MatrixView<const float> b, MatrixView<float> big,
                                  MatrixView<float> small) {
-  // One more: the rows begin in 32 different banks, and a warp reads a column without conflicts.
+  // One column more, so that rows begin in 32 different banks: columns are read without conflicts.
   [[maybe_unused]] __shared__ float tile[32][32 + 1];
   const int across = (b.cols + 31) / 32, x = threadIdx.x;
   const int row0 = blockIdx.x / across * 32, col0 = blockIdx.x % across * 32;
@@ -46,7 +46,7 @@ __global__ void split_transposed(MatrixView<const float> b, MatrixView<float> bi
 
 // ---- 6.3.4: the kernel
 
-/// A's fragments of one step in two parts, the 16 rows of a warp.
+/// The fragments of A for one step, in two parts: the 16 rows of a warp.
 struct SplitRows {
   unsigned big[BK / WGMMA_K][4], small[BK / WGMMA_K][4];  // (16, 8) each
 };
@@ -63,8 +63,8 @@ __device__ inline void load_parts(SplitRows& rows, const float (&tile)[BM][BK], 
   }
 }
 
-/// C = A * B; block i makes tiles i, i + gridDim.x, ... of (BM, BN). whole_a and whole_b are what
-/// elements that are not finite are computed from once more.
+/// C = A * B; block i computes the (BM, BN) tiles i, i + gridDim.x, ... Elements that are not
+/// finite are computed again from whole_a and whole_b.
 template <int BN>
 __global__ void __launch_bounds__(THREADS, 1)
     three_wgmma_kernel(const __grid_constant__ CUtensorMap a,
@@ -81,10 +81,10 @@ __global__ void __launch_bounds__(THREADS, 1)
   SplitRows rows;
   for (int n = blockIdx.x; n < tile_count<BM, BN>(c); n += gridDim.x) {
     float sums[BN / 2] = {};  // (64, BN) by the warpgroup, (16, BN) by this warp
-    // TODO(6.3.4) For each step: when its place is full, load the parts of this warp's rows of A, and
-    //             multiply: wgmma(sums of the step, a part of A, a descriptor of a part of B), as in
-    //             5.4, three for each 8 along k, as in 6.3.1. The sums of a step begin at zero and
-    //             are promoted, as in 6.3.2. When it may be overwritten, the place is empty.
+    // TODO(6.3.4) For each step: wait until its place is full, load_parts() of this warp's rows of
+    //             A, then wgmma(step, part of A, descriptor(part of B)): three for every 8 along k,
+    //             as in 6.3.1, into `step` sums that begin at zero. Fence, commit and wait as in
+    //             5.4, arrive at `empty`, and add `step` to `sums` as in 6.3.2.
     // >>> skeleton
     // sums[0] = unwritten<float>();
     // (void)place, (void)rows, (void)steps, (void)lane;
@@ -140,5 +140,5 @@ void gemm_three_wgmma(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T
   }
 }
 
-// The kernel that 6.3.3 is judged by:
+// The kernel that tests 6.3.3:
 #include "lab6_summit/given/wgmma_checks.cuh"

@@ -1,8 +1,8 @@
-// A histogram with more bins than one block can hold: each block of a cluster holds a share of them, and every thread
-// adds in the shared memory of the block that has its bin ("distributed shared memory").
+// A histogram whose bins are spread over a cluster: each block holds a share of them in shared memory, and every thread
+// adds in the shared memory of the block that holds its bin ("distributed shared memory").
 //
 // What to look at: the line "cluster" counts atomics in the shared memory of other blocks. The cluster needs two sync():
-// no block may write into another's bins before they are cleared, and none may end while others still write into it.
+// no block may add to another's bins before they are cleared, and no block may exit while others still add to its bins.
 //
 //     make sim FILE=examples/cluster.cu
 //     nvcc -std=c++17 -O3 -I. -gencode arch=compute_90,code=sm_90 examples/cluster.cu
@@ -18,7 +18,7 @@ namespace cg = cooperative_groups;
 
 constexpr int kBins = 4096, kCluster = 4, kShare = kBins / kCluster, kThreads = 256;
 
-// kCluster blocks: the simulated GPU reads numbers here, no names.
+// kCluster blocks. It is spelled as a number because the simulated GPU does not accept a constant's name here.
 __global__ void __cluster_dims__(4, 1, 1)
     histogram(const unsigned short* data, int n, unsigned* bins) {
   __shared__ unsigned mine[kShare];

@@ -1,8 +1,8 @@
-// C = A * B, one thread per element: the labs' first kernel, as a complete program. All three are row-major; A is
-// m x k, B is k x n, C is m x n.
+// C = A * B, one thread per element: the first kernel of the labs as a complete program. All matrices are row-major;
+// A is m x k, B is k x n, C is m x n.
 //
-// What to look at: there are m * n * k multiply-adds. A load of a (one word for a whole warp) costs 1 sector, and a load
-// of b (32 words side by side) costs 4. The labs are about needing fewer loads and sectors.
+// What to look at: there are m * n * k multiply-adds. A warp's load of a (the same word for all lanes) costs 1 sector, a
+// load of b (32 adjacent words) costs 4. The labs are about needing fewer loads and sectors.
 //
 //     make sim FILE=examples/gemm.cu ARGS="64 96 32" REPORT=lines
 #include <cuda_runtime.h>
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
 
   for (int row = 0; row < m; ++row) {
     for (int column = 0; column < n; ++column) {
-      // k rounding errors of at most half a unit each: relative to the sum of the magnitudes.
+      // k rounding errors, each at most 2^-24 relative to the sum of the magnitudes.
       double expected = 0.0, magnitude = 0.0;
       for (int i = 0; i < k; ++i) {
         const double product = static_cast<double>(a[row * k + i]) * b[i * n + column];

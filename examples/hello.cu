@@ -1,4 +1,4 @@
-// Who runs a kernel: every thread of every block, once, in no order that you may rely on.
+// Who runs a kernel: every thread of every block, once, in an order that you cannot rely on.
 //
 //     make sim FILE=examples/hello.cu
 #include <cuda_runtime.h>

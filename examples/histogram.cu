@@ -1,4 +1,4 @@
-// How often does each byte occur? Many threads count in the same 256 bins, so each adds with an atomic.
+// How often does each byte value occur? Many threads count in the same 256 bins, so they add with atomics.
 //
 // What to look at: `histogram_global` sends one atomic to global memory for each byte. `histogram_shared` counts in
 // shared memory, with a set of bins per block, and sends only 256 atomics per block at the end.
@@ -13,7 +13,7 @@
 
 constexpr int kBins = 256, kThreads = 256;
 
-// The loop strides over the whole grid: any number of blocks does for any n.
+// A grid-stride loop: any number of blocks works for any n.
 __global__ void histogram_global(const unsigned char* data, int n, unsigned* bins) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
     atomicAdd(&bins[data[i]], 1u);

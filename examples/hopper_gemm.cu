@@ -1,8 +1,8 @@
-// C = A * B on Hopper's tensor cores, in the fewest steps: one thread requests tiles from the copy engine (TMA), and
+// C = A * B on Hopper's tensor cores, as simply as possible: one thread requests tiles from the copy engine (TMA), and
 // four warps multiply them with wgmma. A is m x k, B is k x n, both __half; C is m x n, float; all row-major.
 //
-// What to look at: no thread loads any of A or B, neither from global nor from shared memory; "bulk load" is the copy
-// engine's work. What is missing: while tiles are on their way, nobody multiplies. Stage 5.4 is about that.
+// What to look at: no thread loads anything of A or B, neither from global nor from shared memory; "bulk load" is the
+// copy engine's work. What is missing: while tiles are in flight, the tensor cores are idle. Stage 5.4 changes that.
 //
 //     make sim FILE=examples/hopper_gemm.cu ARGS="100 264 72"
 //     nvcc -std=c++17 -O3 -I. -gencode arch=compute_90a,code=sm_90a examples/hopper_gemm.cu
@@ -16,7 +16,7 @@
 #include "common/hopper.cuh"
 #include "common/matrix.hpp"
 
-// A block makes 64 x 256 of C in steps of 64 along K: rows of tiles are boxes of 64 halves, the 128 bytes that TMA swizzles.
+// A block computes 64 x 256 of C in steps of 64 along K: 64 halves are 128 bytes, the widest row that TMA can swizzle.
 constexpr int BM = 64, BN = 256, BK = 64, BOX = 64, THREADS = 128;
 
 struct alignas(1024) Tiles {
@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
   CUDA_CHECK(cudaFree(device_b));
   CUDA_CHECK(cudaFree(device_c));
 
-  // Small multiples of 1/4: every sum is exact.
+  // All values are small multiples of 1/4, so every sum is exact.
   for (int row = 0; row < m; ++row) {
     for (int col = 0; col < n; ++col) {
       float expected = 0.0f;

@@ -1,4 +1,4 @@
-// out[i] = in[i-1] + in[i] + in[i+1]: the threads of a block share what they read, through shared memory.
+// out[i] = in[i-1] + in[i] + in[i+1]: the threads of a block use shared memory to share what they read.
 //
 //     make sim FILE=examples/neighbours.cu
 #include <cuda_runtime.h>

@@ -1,9 +1,9 @@
-// The sum of an array, by blocks: each block adds up its part in shared memory, in steps that halve the number of
-// threads that add. Then one thread of each block adds the block's sum to the result.
+// The sum of an array: each block adds up its part in shared memory, in steps that halve the number of values. Then one
+// thread of each block adds the block's sum to the result.
 //
-// What to look at: in `sum_interleaved` threads 0, 2, 4, ... add, then 0, 4, 8, ...: in every step each warp still has
-// a few threads to run, and their words fall into fewer and fewer banks. In `sum_halves` the first half of the threads
-// adds the second half's values: whole warps become idle, and neighbours read neighbours.
+// What to look at: `sum_interleaved` adds values that are 1, 2, 4, ... words apart, so the words that a warp accesses
+// fall into fewer and fewer banks. In `sum_halves`, the first half of the threads adds the values of the second half:
+// threads access adjacent words, in different banks.
 //
 //     make sim FILE=examples/reduction.cu REPORT=lines
 #include <cuda_runtime.h>

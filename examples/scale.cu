@@ -1,4 +1,4 @@
-// Multiplies a matrix by a factor: a grid in two dimensions, a matrix with a leading dimension, and a stream.
+// Multiplies a matrix by a factor, with a two-dimensional grid, a leading dimension and a stream.
 //
 //     make sim FILE=examples/scale.cu
 #include <cuda_runtime.h>
@@ -9,7 +9,7 @@
 #include "common/cuda_check.cuh"
 #include "common/matrix.hpp"
 
-// Called by threads, not by the host: __device__.
+// __device__: a function that threads call, not the host.
 __device__ inline bool inside(MatrixView<float> m, int row, int col) {
   return row < m.rows && col < m.cols;
 }

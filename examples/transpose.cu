@@ -1,9 +1,9 @@
-// out = in transposed, in three ways. A warp that reads a row writes a column, so one side of the copy always strides,
+// Transposes a matrix in three ways. A warp that reads a row must write a column, so one side of the copy is strided,
 // unless a tile goes through shared memory: read by rows, transposed there, written by rows.
 //
-// What to look at: `transpose_naive` writes 32 sectors where 4 would do. `transpose_tile` writes 4, but reads a column
-// of its tile: 32 words in one bank, 32 wavefronts where 1 would do. One more word per row, in `transpose_padded`, puts
-// the words of a column into 32 different banks.
+// What to look at: `transpose_naive` writes 32 sectors per request where 4 would do. `transpose_tile` writes 4, but
+// reads a column of its tile: 32 words in one bank, 32 wavefronts where 1 would do. `transpose_padded` has one more word
+// per row, which puts the words of a column into 32 different banks.
 //
 //     make sim FILE=examples/transpose.cu REPORT=lines
 #include <cuda_runtime.h>
@@ -20,7 +20,7 @@ __global__ void transpose_naive(const float* in, float* out, int rows, int colum
   if (row < rows && column < columns) out[column * rows + row] = in[row * columns + column];
 }
 
-// `Padding` words between the rows of the tile.
+// `Padding` unused words follow each row of the tile.
 template <int Padding>
 __device__ void transpose_through_tile(const float* in, float* out, int rows, int columns) {
   __shared__ float tile[kTile][kTile + Padding];
@@ -28,7 +28,7 @@ __device__ void transpose_through_tile(const float* in, float* out, int rows, in
   int row = blockIdx.y * kTile + y, column = blockIdx.x * kTile + x;
   if (row < rows && column < columns) tile[y][x] = in[row * columns + column];
   __syncthreads();
-  // The tile's place in `out`: its columns are rows there. Neighbours in x still write neighbours.
+  // The tile's place in `out`, where its columns are rows. Threads adjacent in x still write adjacent elements.
   row = blockIdx.x * kTile + y;
   column = blockIdx.y * kTile + x;
   if (row < columns && column < rows) out[row * rows + column] = tile[x][y];
@@ -44,7 +44,7 @@ __global__ void transpose_padded(const float* in, float* out, int rows, int colu
 
 using Kernel = void (*)(const float*, float*, int, int);
 
-// Runs one of them and compares with what the CPU says; false and a message at the first wrong element.
+// Runs one of them and checks the result on the CPU. At the first wrong element, it prints a message and returns false.
 bool right(const char* name, Kernel kernel, int rows, int columns) {
   std::vector<float> in(rows * columns), out(in.size());
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i);

@@ -1,4 +1,4 @@
-// c = a + b, element by element: the smallest program that needs a GPU, with all the steps of every CUDA program.
+// c = a + b, element by element: the smallest useful CUDA program, with all the steps that every CUDA program has.
 //
 //     make sim FILE=examples/vector_add.cu                    without a GPU
 //     nvcc -I. examples/vector_add.cu && ./a.out              with one
@@ -10,7 +10,7 @@
 
 #include "common/cuda_check.cuh"
 
-// Runs once per thread. Each thread finds out which element is its own.
+// Every thread runs this once. It works out which element is its own.
 __global__ void add(const float* a, const float* b, float* c, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) c[i] = a[i] + b[i];  // the last block has more threads than there are elements left
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     b[i] = 3.0f;
   }
 
-  // The GPU has a memory of its own: allocate there, copy the input to it.
+  // The GPU has a memory of its own: allocate arrays there and copy the input to them.
   const std::size_t bytes = n * sizeof(float);
   float *device_a, *device_b, *device_c;
   CUDA_CHECK(cudaMalloc(&device_a, bytes));
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
   CUDA_CHECK(cudaMemcpy(device_a, a.data(), bytes, cudaMemcpyHostToDevice));
   CUDA_CHECK(cudaMemcpy(device_b, b.data(), bytes, cudaMemcpyHostToDevice));
 
-  // As many blocks of 256 threads as cover n elements.
+  // Enough blocks of 256 threads to cover n elements.
   const int threads = 256, blocks = (n + threads - 1) / threads;
   add<<<blocks, threads>>>(device_a, device_b, device_c, n);
   CUDA_CHECK_LAUNCH();

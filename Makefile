@@ -28,17 +28,17 @@ run: ## run one rung once, LAB=n [RUNG=] [M=] [N=] [K=] [TYPE=]
 	$(call ensure,$(GRADER) $(GRADER_NEEDS))
 	$(Q)$(GRADER) run --lab $(LAB) --device $(DEVICE) $(if $(RUNG),--rung "$(RUNG)") $(if $(TYPE),--type "$(TYPE)") \
 	  $(if $(M),-M "$(M)") $(if $(N),-N "$(N)") $(if $(K),-K "$(K)") $(if $(filter 1,$(SOLUTION)),--solution)
-explain: ## a page: what each line does, LAB=n [RUNG=] [STAGE=]
+explain: ## a page about what each line does, LAB=n [RUNG=] [STAGE=]
 	$(Q)[ "$(words $(LAB))" = 1 ] || { echo 'error: which lab? make explain LAB=1' >&2; exit 4; }
 	$(call ensure,$(GRADER) $(GRADER_NEEDS))
 	$(Q)$(GRADER) explain --lab $(LAB) $(if $(RUNG),--rung "$(RUNG)") $(if $(STAGE),--stage "$(STAGE)") \
 	  $(if $(TYPE),--type "$(TYPE)") $(if $(M),-M "$(M)") $(if $(N),-N "$(N)") $(if $(K),-K "$(K)") \
 	  $(if $(filter 1,$(SOLUTION)),--solution) $(if $(OUT),--out "$(OUT)")
-sass: ## what nvcc makes of a rung: its loop, LAB=n RUNG= [TYPE=]
+sass: ## the machine code of a rung's loop, LAB=n RUNG= [TYPE=]
 	$(Q)[ "$(words $(LAB))" = 1 ] && [ -n "$(RUNG)" ] || { echo 'error: of which rung? make sass LAB=1 RUNG=gemm_naive' >&2; exit 4; }
 	$(call ensure,$(GRADER))
 	$(Q)bash $(SCRIPTS)/sass.sh $(GRADER) $(LAB) "$(RUNG)" "$(TYPE)" $(ARCH) $(if $(filter 1,$(SOLUTION)),--solution)
-bench: ## speeds against cuBLAS, [LAB=n] [QUICK=1] [LIMIT=seconds]
+bench: ## speed beside cuBLAS, [LAB=n] [QUICK=1] [LIMIT=seconds]
 	$(call ensure,$(BENCH) $(if $(GPU_HERE),$(GPU_WORKER) $(BENCH_CEILINGS)))
 	$(Q)$(BENCH) $(addprefix --lab ,$(LAB)) $(if $(filter 1,$(QUICK)),--quick) $(if $(LIMIT),--limit "$(LIMIT)") \
 	  $(if $(filter 1,$(SOLUTION)),--solution) $(if $(OUT),--out "$(OUT)")
@@ -53,13 +53,13 @@ hint: ## the next hint of a stage, STAGE=1.1
 submit: ## pack exactly the files that count, [OUT=submission.zip]
 	$(call ensure,$(GRADER))
 	$(Q)$(GRADER) submit $(if $(OUT),--out "$(OUT)")
-reset: ## LAB=n gets its TODOs back; your version stays beside it
+reset: ## bring the TODOs of LAB=n back; your version is kept
 	$(Q)[ -n "$(LAB)" ] || { echo 'error: which lab? make reset LAB=1' >&2; exit 4; }
 	$(if $(SKELETON),$(call ensure,$(SKELETON)))
 	$(Q)SKELETON=$(SKELETON) sh $(SCRIPTS)/reset.sh $(lab_folders)
-doctor: ## what is installed and missing, and which device is taken
+doctor: ## what is installed, what is missing, which device is used
 	@MAKE='$(MAKE)' sh $(SCRIPTS)/doctor.sh $(if $(filter 1,$(JSON)),--json) || true
-setup: ## install what is missing; asks before sudo [STAFF=1]
+setup: ## install what is missing; asks before sudo, [STAFF=1]
 	@YES='$(YES)' STAFF='$(STAFF)' sh $(SCRIPTS)/setup.sh
 version: ## which version of the labs this is
 	@cat VERSION

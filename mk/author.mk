@@ -12,22 +12,22 @@ PROGRAMS    += $(MEASURE) $(SKELETON)
 ALL_OBJECTS += $(call objects,$(wildcard grader/author/*.cpp) $(wildcard grader/author/*/*.cpp))
 
 .PHONY: skeletons sweep calibrate verify-counts compare-counts
-skeletons: ## authors: labN_*/gemm.cu from the masters; edited ones are safe
+skeletons: ## authors: make labN_*/*.cu from the masters; keeps edited ones
 	$(call ensure,$(SKELETON))
 	$(Q)SKELETON=$(SKELETON) FORCE='$(FORCE)' bash grader/author/skeleton/skeletons.sh $(if $(LAB),$(lab_folders))
-sweep: ## authors: time over one parameter, LAB=n [TYPE=] [QUICK=1]
+sweep: ## authors: time over one parameter's range, LAB=n [TYPE=] [QUICK=1]
 	$(Q)[ "$(words $(LAB))" = 1 ] || { echo 'error: of which lab? make sweep LAB=3' >&2; exit 4; }
 	$(call ensure,$(MEASURE))
 	$(Q)$(MEASURE) sweep --lab $(LAB) $(if $(TYPE),--type "$(TYPE)") $(if $(filter 1,$(QUICK)),--quick) \
 	  $(if $(OUT),--out "$(OUT)") $(if $(MEASURED),--measured "$(MEASURED)")
-calibrate: ## authors: place the speed goals for this GPU, [LAB=n]
+calibrate: ## authors: set the speed goals for this GPU, [LAB=n]
 	$(call ensure,$(MEASURE) $(GPU_WORKER))
 	$(Q)$(MEASURE) calibrate $(addprefix --lab ,$(LAB))
-verify-counts: ## authors: simgpu's counts beside the profiler's
+verify-counts: ## authors: compare simgpu's counts with the profiler's
 	$(call ensure,$(MEASURE) $(CUDART_LOCAL) $(LIBSIMGPU))
 	$(Q)NVCC="$(NVCC)" $(MEASURE) verify-counts $(if $(MEASURED),--measured "$(MEASURED)") $(if $(OUT),--out "$(OUT)")
 
-compare-counts: ## authors: on kernels in others' manner, simgpu and profiler
+compare-counts: ## authors: the same, for kernels written in other styles
 	$(call ensure,$(CUDART_LOCAL) $(LIBSIMGPU))
 	$(Q)BUILD="$(abspath $(BUILD))" $(PYTHON) grader/author/counts/others.py
 
@@ -47,13 +47,13 @@ bench-simgpu: ## authors: how fast the simulated GPU runs
 	$(Q)$(BENCH_SIMGPU) $(BUILD)/bench/tiled.ptx 256 $(BUILD)/bench/mma.ptx
 bench-check: ## authors: how long a student waits for make check
 	$(Q)bash grader/author/bench_check.sh
-bench-grade: ## staff: submissions a minute, and memory over 500, [OUT=]
+bench-grade: ## staff: submissions per minute, and memory for 500, [OUT=]
 	$(call ensure,$(GRADE_PROGRAMS))
 	$(Q)$(PYTHON) grader/author/bench_grade.py $(BUILD) --out "$(or $(OUT),$(BUILD)/bench-grade.json)" $(if $(filter 1,$(QUICK)),--submissions 1 --long 60)
 
 # ---- everything
 .PHONY: all format lint
-all: ## authors: every program and test program
+all: ## authors: build every program and test program
 	$(call ensure,$(PROGRAMS) $(CUDART_LOCAL) $(CUDART_REMOTE) $(CUDART_SEPARATE) $(TEST_PROGRAMS))
 format: ## authors: clang-format on everything
 	$(Q)sh $(SCRIPTS)/format.sh

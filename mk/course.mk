@@ -44,16 +44,16 @@ grade: ## staff: grade a class, SUBMISSIONS= [DEVICE=gpu] [ENGINE=slurm]
 	  $(if $(OUT),--out "$(OUT)") $(if $(COURSE),--course "$(COURSE)") $(if $(filter 1,$(UNSAFE)),--unsafe) \
 	  $(if $(filter slurm,$(ENGINE)),--engine slurm --partition "$(PARTITION)" $(if $(GRES),--gres "$(GRES)")); status=$$?; $(class_report) \
 	  $(if $(EXPORT),$(PYTHON) grader/course/exports/export.py "$(GRADES)" "$(EXPORT)" $(if $(ASSIGNMENT),--assignment "$(ASSIGNMENT)") &&) exit $$status
-regrade: ## staff: one student again, STUDENT= [STAGE=1.1] [OUT=]
+regrade: ## staff: grade one student again, STUDENT= [STAGE=1.1] [OUT=]
 	$(Q)[ -n "$(STUDENT)" ] || { echo 'error: whom? make regrade STUDENT=id' >&2; exit 4; }
 	$(call ensure,$(GRADE_PROGRAMS))
 	$(Q)$(GRADE) $(if $(filter gpu sim,$(DEVICE)),--device $(DEVICE)) --regrade "$(STUDENT)" $(if $(STAGE),--stage "$(STAGE)") $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") \
 	  $(if $(ROSTER),--roster "$(ROSTER)") $(if $(COURSE),--course "$(COURSE)") $(if $(filter 1,$(UNSAFE)),--unsafe); status=$$?; $(class_report) exit $$status
-collect: ## staff: only the files that count, SUBMISSIONS= [OUT=] [ROSTER=]
+collect: ## staff: keep the files that count, SUBMISSIONS= [OUT=] [ROSTER=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: of what? make collect SUBMISSIONS=folder' >&2; exit 4; }
 	$(call ensure,$(GRADE) $(UNPACK))
 	$(Q)$(GRADE) "$(SUBMISSIONS)" --collect $(if $(ROSTER),--roster "$(ROSTER)") $(if $(OUT),--out "$(OUT)") $(if $(filter 1,$(UNSAFE)),--unsafe)
-similar: ## staff: alike submissions, SUBMISSIONS= [PREVIOUS=]
+similar: ## staff: find similar submissions, SUBMISSIONS= [PREVIOUS=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: of what? make similar SUBMISSIONS=folder' >&2; exit 4; }
 	$(call ensure,$(GRADE) $(UNPACK))
 	$(Q)$(GRADE) "$(SUBMISSIONS)" --collect --out $(BUILD)/similar/now $(if $(ROSTER),--roster "$(ROSTER)") $(if $(filter 1,$(UNSAFE)),--unsafe) >$(BUILD)/similar.log || { cat $(BUILD)/similar.log; exit 3; }
@@ -80,6 +80,6 @@ ALL_OBJECTS += $(call objects,$(STATIC_SRC))
 handout: ## staff: the students' repository, OUT=folder [LABS=] [SOURCES=1]
 	$(call ensure,$(SKELETON) $(if $(filter 1,$(SOURCES)),,$(PORTABLE_PROGRAMS)))
 	$(Q)SKELETON=$(SKELETON) PROGRAMS=$(if $(filter 1,$(SOURCES)),,$(PORTABLE)) GPU=$(GPU) VENV=$(BUILD)/venv DOCS=$(DOCS) bash grader/course/handout.sh "$(OUT)" $(or $(LABS),$(LABS_HERE))
-solution-branch: ## staff: branch solution on a handout, OUT=folder [LABS=1]
+solution-branch: ## staff: add a branch with solutions, OUT=folder [LABS=1]
 	$(call ensure,$(SKELETON))
 	$(Q)SKELETON=$(SKELETON) bash grader/course/solution_branch.sh "$(OUT)" $(LABS)

@@ -72,10 +72,10 @@ if have "${nvcc%% *}"; then
     if [ -n "$toolkit" ]; then
         row nvcc nvcc ok "$toolkit ($nvcc)"
     else
-        row nvcc nvcc broken "$nvcc does not say its version"
+        row nvcc nvcc broken "$nvcc does not report a version"
     fi
 else
-    row nvcc nvcc absent "only a real GPU needs it"
+    row nvcc nvcc absent "needed only for a real GPU"
 fi
 # The same rules as grader/gpu/toolchain.cpp, which decides.
 gpu=
@@ -86,7 +86,7 @@ if have nvidia-smi; then
     gpu=$(nvidia-smi --query-gpu=name,compute_cap --format=csv,noheader 2>/dev/null | grep '[0-9]\.[0-9]$' | head -n 1)
     runs=$(nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: *\([0-9.]*\).*/\1/p' | head -n 1)
     if [ -z "$gpu" ]; then
-        row gpu GPU absent "nvidia-smi is there but shows no GPU (driver not loaded?)"
+        row gpu GPU absent "nvidia-smi is installed but shows no GPU (is the driver loaded?)"
     elif [ -z "$arch" ]; then
         row gpu GPU hidden "$gpu; CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES-} hides it"
     else
@@ -101,7 +101,7 @@ if [ -n "$toolkit" ]; then
     if have "$sanitizer"; then
         row sanitizer sanitizer ok "$sanitizer"
     else
-        row sanitizer sanitizer absent "no compute-sanitizer: races on the GPU go unseen; it comes with the CUDA toolkit"
+        row sanitizer sanitizer absent "no compute-sanitizer: races on the GPU are not detected; it comes with the CUDA toolkit"
     fi
     cublas=
     for folder in "${CUDA_HOME:-/usr/local/cuda}/lib64" /usr/lib/x86_64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib64; do
@@ -112,7 +112,7 @@ if [ -n "$toolkit" ]; then
     if [ -n "$cublas" ]; then
         row cublas cuBLAS ok "$cublas"
     else
-        row cublas cuBLAS absent "speed is then judged against the naive kernel alone"
+        row cublas cuBLAS absent "not found: speed is judged against the naive kernel alone"
     fi
 fi
 
@@ -126,10 +126,10 @@ elif [ "$arch" -lt 75 ]; then
 elif [ -z "$toolkit" ]; then
     why="there is a GPU but no nvcc (set NVCC= or CUDA_HOME=)"
 elif [ -n "$runs" ] && [ "${runs%%.*}" -lt "${toolkit%%.*}" ]; then
-    why="the driver runs CUDA $runs and older, nvcc is of CUDA $toolkit (update the driver)"
+    why="the driver supports CUDA up to $runs, but nvcc is from CUDA $toolkit (update the driver)"
 else
     device=gpu
-    why="a GPU and nvcc are here; the score itself comes from sim, everywhere"
+    why="there is a GPU, and nvcc; the score itself comes from sim on every machine"
 fi
 
 warnings=

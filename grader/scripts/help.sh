@@ -17,5 +17,5 @@ awk '
         print "\nSettings: LAB=3 or LAB=\"1 3\"   DEVICE=auto|sim|gpu   BUILD=folder   JOBS=n"
         print "          CXX=   CLANG=   NVCC=   CUDA_HOME=   ARCH=80   V=1 shows the commands"
         print "          DEPS=folder with include/ and lib/ instead of installed libraries"
-        print "config.mk keeps them."
+        print "Write them into config.mk to keep them."
     }' "$@"

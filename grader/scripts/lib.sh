@@ -174,10 +174,10 @@ $key "*) ;;
 # One clear message where TOOLS is not what the labs here need.
 check_tools() {
     if [ ! -e "$TOOLS/grader" ]; then
-        fail "this handout has programs for $(cd tools && echo * | sed 's/ /, /g'), this machine is ${TOOLS#*/}." \
+        fail "this handout has programs for $(cd tools && echo * | sed 's/ /, /g'), but this machine is ${TOOLS#*/}." \
             "Ask your instructor for one made with SOURCES=1, which compiles them."
     fi
-    [ -x "$TOOLS/grader" ] || fail "the programs in $TOOLS have lost their right to be executed:" "chmod +x $TOOLS/*"
+    [ -x "$TOOLS/grader" ] || fail "the programs in $TOOLS are no longer executable:" "chmod +x $TOOLS/*"
     wrong=$(sha256sum -c --quiet "$TOOLS/labs" 2>/dev/null | sed -n '1s/: .*//p')
     for file in lab[0-9]*_*/lab.toml; do
         [ -n "$wrong" ] || grep -q " $file\$" "$TOOLS/labs" || wrong=$file
@@ -259,7 +259,7 @@ install_command() {
     arch) echo "${sudo}pacman -S --needed make git gcc clang$(to_build catch2 cli11 nlohmann-json tomlplusplus fmt zlib)" ;;
     suse) echo "${sudo}zypper install make git gcc-c++ clang$(to_build Catch2-devel cli11-devel nlohmann_json-devel tomlplusplus-devel fmt-devel zlib-devel)" ;;
     macos) echo "open the folder in its development container (.devcontainer/); native macOS is untested" ;;
-    *) echo "install by your system's means: $(names_of "$@")" ;;
+    *) echo "install with your package manager: $(names_of "$@")" ;;
     esac
 }
 

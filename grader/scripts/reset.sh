@@ -16,19 +16,19 @@ reset_one() { # file of a lab
         "$SKELETON" strip "$master" >"$given" || exit 1
     else
         first=$(git log --diff-filter=A --format=%H -- "$file" 2>/dev/null | tail -n 1)
-        [ -n "$first" ] || fail "$file: no first version in this folder's git history. Take the file from a fresh clone."
+        [ -n "$first" ] || fail "$file: no first version in the git history of this folder. Copy the file from a fresh clone."
         git show "$first:./$file" >"$given" || exit 3
     fi
     if [ -f "$file" ] && cmp -s "$given" "$file"; then
-        echo "$file: as it was given out already"
+        echo "$file: already as it was given out"
         return
     fi
     if [ -f "$file" ]; then
-        kept=$(backup "$file") || fail "cannot keep a backup beside $file; nothing changed."
+        kept=$(backup "$file") || fail "cannot write a backup beside $file; nothing was changed."
         echo "your version is kept as $kept"
     fi
     cp "$given" "$file" || exit 3
-    echo "$file: as it was given out"
+    echo "$file: restored as it was given out"
 }
 for lab in "$@"; do
     # gemm.cu, unless rungs of lab.toml live in other files.

@@ -8,7 +8,7 @@ set -u
 grader=$1 lab=$2 rung=$3 type=$4 arch=$5
 shift 5
 nvcc=${NVCC:-nvcc}
-command -v "$nvcc" >/dev/null || fail "make sass needs nvcc: install the CUDA toolkit, or set NVCC=. The tutorial's chapters show what it prints"
+command -v "$nvcc" >/dev/null || fail "make sass needs nvcc: install the CUDA toolkit, or set NVCC=. The tutorial's pages show what it prints"
 PATH="$PATH:$(dirname "$(command -v "$nvcc")")"
 command -v cuobjdump >/dev/null || fail "make sass needs cuobjdump, which comes with the CUDA toolkit"
 
@@ -16,7 +16,7 @@ work=$(mktemp -d) || exit 3
 trap 'rm -rf "$work"' EXIT
 "$grader" unit --lab "$lab" --rung "$rung" ${type:+--type "$type"} "$@" >"$work/unit.cu" || exit
 [ "$arch" != 90 ] || arch=90a # the same code, and the instructions that only sm_90a has
-"$nvcc" -std=c++17 -O3 -I. -cubin -arch="sm_$arch" "$work/unit.cu" -o "$work/unit.cubin" || fail "nvcc does not compile it"
+"$nvcc" -std=c++17 -O3 -I. -cubin -arch="sm_$arch" "$work/unit.cu" -o "$work/unit.cubin" || fail "nvcc cannot compile this file"
 
 version=$("$nvcc" --version | sed -n 's/.*release \([^,]*\),.*/\1/p')
 sed -n "s/^template void \\(.*\\)(MatrixView<const \\([a-z_0-9:]*\\)>, .*/\\1<\\2>, nvcc $version, sm_$arch/p" "$work/unit.cu"

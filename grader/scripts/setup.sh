@@ -15,24 +15,24 @@ fi
 names=$(names_of $MISSING)
 # shellcheck disable=SC2086
 command=$(install_command $MISSING)
-[ "$(os_family)" = debian ] || fail "missing: $names. This script installs on Debian and Ubuntu only; here:" "$command"
-have apt-get || fail "missing: $names, and there is no apt-get to install it with."
+[ "$(os_family)" = debian ] || fail "missing: $names. This script installs only on Debian and Ubuntu; on this system:" "$command"
+have apt-get || fail "missing: $names, and there is no apt-get to install them."
 
 # shellcheck disable=SC2086
 packages=$(packages_of $MISSING)
 if [ "$(id -u)" = 0 ]; then
     sudo=
 elif ! have sudo; then
-    fail "missing: $names. Neither root nor sudo here; ask whoever runs this machine for:" "apt-get install -y $packages"
+    fail "missing: $names. You are not root and there is no sudo; ask the administrator of this machine to run:" "apt-get install -y $packages"
 elif [ "${YES:-}" = 1 ] || [ -n "${CI:-}" ]; then
-    sudo -n true 2>/dev/null || fail "missing: $names. sudo wants a password; run this by hand:" "$command"
+    sudo -n true 2>/dev/null || fail "missing: $names. sudo needs a password; run this yourself:" "$command"
     sudo='sudo -n'
 elif [ -t 0 ]; then
     printf 'Missing: %s.\nInstall with sudo: %s? [Y/n] ' "$names" "$packages"
     read -r answer || answer=n
     case $answer in
     '' | [yY]*) sudo=sudo ;;
-    *) fail "nothing installed. By hand:" "$command" ;;
+    *) fail "nothing was installed. To do it yourself:" "$command" ;;
     esac
 else
     fail "missing: $names. Install with:" "$command"
@@ -60,7 +60,7 @@ esac
 if ! $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $packages >>"$log" 2>&1 </dev/null; then
     reason=$(grep -E '^(E|W|Err)' "$log" | tail -n 2)
     if grep -qiE 'temporary failure|could not resolve|failed to fetch|unable to connect|unable to locate' "$log"; then
-        fail "could not install $packages: the package archive was not reached (no network?)." "$reason"
+        fail "could not install $packages: the package archive could not be reached (no network?)." "$reason"
     fi
     fail "could not install $packages." "$reason"
 fi
@@ -74,6 +74,6 @@ probe_missing
 if [ -n "$MISSING" ]; then
     [ "$CLANG_STATE" = ok ] || fail "installed, but $(clang_trouble)."
     # shellcheck disable=SC2086
-    fail "installed, but the compiler still does not find: $(names_of $MISSING)."
+    fail "installed, but the compiler still cannot find: $(names_of $MISSING)."
 fi
 echo "installed: $packages" >&2

@@ -31,7 +31,7 @@ while :; do
         seen=$now
         [ ! -t 1 ] || printf '\033[H\033[2J\033[3J'
         "$@"
-        echo "watching $WATCH; Ctrl-C ends"
+        echo "watching $WATCH; press Ctrl-C to stop"
         continue
     fi
     wake

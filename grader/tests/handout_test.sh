@@ -181,7 +181,7 @@ chmod -x "$tools"/*
 fails "programs that came without their right to be executed" 2 'chmod \+x tools/' student check LAB=1
 chmod +x "$tools"/{grader,bench,simgpu_device}
 mv "$tools" "$here/tools/pdp11"
-fails "none for this machine" 2 "this handout has programs for pdp11, this machine is $(uname -m)" student check LAB=1
+fails "none for this machine" 2 "this handout has programs for pdp11, but this machine is $(uname -m)" student check LAB=1
 fails "doctor asks for no libraries there" 0 'programs +missing' student doctor
 same "none" "" "$(grep -E 'Catch2|toml|CLI11' "$scratch/.out")"
 says "and make help works" 'make check' student help

@@ -137,7 +137,7 @@ same "only what is missing" "install -y --no-install-recommends clang" "$(grep i
 says "then there is nothing to do" 'Everything is installed' bare sh grader/scripts/setup.sh
 rm "$scratch/bare/clang++"
 program "$scratch/bare/apt-get" 'echo "Err:1 Temporary failure resolving"; echo "E: Unable to locate package clang"; exit 100'
-fails "no network is one clear error" 3 'not reached \(no network\?\)' bare sh grader/scripts/setup.sh
+fails "no network is one clear error" 3 'could not be reached \(no network\?\)' bare sh grader/scripts/setup.sh
 
 # ---- doctor
 says "doctor: everything is here" 'Nothing is missing' sh grader/scripts/doctor.sh

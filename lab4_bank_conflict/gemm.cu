@@ -370,9 +370,9 @@ __device__ void multiply_block(T (&acc)[S::TM][S::TN], Stage<S, T> (&ring)[STAGE
   // TODO(4.4) First copy_stage() for STAGES - 1 steps, wait for step 0, load its first fragments.
   //           Then, for every step and every k in it: load the next fragments, and add_products()
   //           of the current ones. At k = 0, also start copying another step into the free place.
-  //           At the last k, first wait for the next tiles: your own copies, then a barrier for
-  //           everybody's. (The next fragments lie in those tiles. Which place may be overwritten
-  //           after the barrier?) Copies of steps beyond the last one do no harm.
+  //           At the last k, first wait for the next tiles: your own copies, then everybody's.
+  //           Those tiles hold the next fragments. One barrier per step is enough: which place may
+  //           be overwritten after it? Copies of steps beyond the last one do no harm.
   acc[0][0] = fragments[0].a[0] = unwritten<T>();
 }
 

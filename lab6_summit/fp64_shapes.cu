@@ -11,8 +11,8 @@
 /// multiples of 16 bytes and are multiples of 16 bytes apart.
 inline EveryOtherRow every_other_row(MatrixView<const double> m, int parity) {
   // TODO(6.5) Return {first, shift, pitch} (see EveryOtherRow). If row `parity` begins at a
-  //           multiple of 16 bytes, `first` is its address and shift is 0. Otherwise `first` is the
-  //           double before it, and shift is 1. pitch: the bytes from one of these rows to the
+  //           multiple of 16 bytes, `first` is its address and shift 0; else `first` is the double
+  //           before it and shift 1. pitch is the number of bytes from one of these rows to the
   //           next.
   (void)m, (void)parity;
   return {};  // no rows: nothing is copied

@@ -129,9 +129,8 @@ __global__ void tiled_kernel(MatrixView<const T> a, MatrixView<const T> b, Matri
   __shared__ T a_tile[TILE][TILE], b_tile[TILE][TILE];  // (TILE, TILE), row-major
   static_assert(sizeof(a_tile) + sizeof(b_tile) <= 48 << 10, "both tiles must fit into 48 KiB");
   // TODO(3.2) For every tile along K: fetch a_tile and b_tile, then add this thread's TILE products
-  //           to its sum. Two barriers: no thread may read a tile that is not complete, or
-  //           overwrite one that others still read. After the loop, store the sum if its element
-  //           lies in C.
+  //           to its sum. Two barriers: no thread may read an incomplete tile, or overwrite one
+  //           that others still read. After the loop, store the sum if its element lies in C.
   // >>> solution
   const int row0 = blockIdx.y * TILE, col0 = blockIdx.x * TILE;
   T sum = 0;

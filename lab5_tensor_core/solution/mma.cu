@@ -207,10 +207,10 @@ __global__ void __launch_bounds__(S::THREADS)
   Fragments<S, T> fragments[2];  // (WM, 16) and (16, WN): one is multiplied, the other being loaded
   // TODO(5.3) First copy_stage() for STAGES - 1 steps, wait for step 0, load its first fragments.
   //           Then, for every step and each of its K_STEPS: load the next fragments, and multiply()
-  //           the current ones. At the first k, also copy another step into the free place. At the
-  //           last k, first wait for the next tiles: your own copies, then a barrier for
-  //           everybody's. (The next fragments lie in those tiles. Which place may be overwritten
-  //           after the barrier?) Copies of steps beyond the last one are zeros and do no harm.
+  //           the current ones. At k = 0, also start copying another step into the free place.
+  //           At the last k, first wait for the next tiles: your own copies, then everybody's.
+  //           Those tiles hold the next fragments. One barrier per step is enough: which place may
+  //           be overwritten after it? Steps beyond the last may be copied: they are zeros.
   // >>> skeleton
   // (void)ring;
   // sums[0][0][0] = fragments[0].a[0][0] = unwritten<int>();

@@ -119,9 +119,9 @@ __global__ void __launch_bounds__(THREADS, 1)
   // TODO(5.4) Two loops over this block's tiles (origin_of) and their steps. The first WARPS warps
   //           multiply: wait until a place is full, start four wgmma, each 32 bytes further along
   //           k, and wait for them; lane 0 of each warp then arrives at `empty`. After the last
-  //           step, store(). Warpgroup warp / 4 has 64 rows of the tile, each of its warps 16. One
-  //           lane of the last warp copies: wait until a place is empty, tell `full` how many bytes
-  //           will arrive, and request A's box (copy_box) and B's (copy_b).
+  //           step, store(). Warpgroup warp / 4 has 64 rows of the tile, each of its warps 16.
+  //           One lane of the last warp copies: wait until a place is empty, tell `full` how many
+  //           bytes will arrive, and request A's box (copy_box) and B's (copy_b).
   // >>> skeleton
   // unwritten<int>();
   // (void)steps, (void)lane, (void)place, (void)tiles, (void)warp;

@@ -226,9 +226,9 @@ float microseconds(const Choice<T>& tile, int m, int n, int k, int splits, int p
   // Microseconds for a launch; before and after a block's steps; per cluster, and per block in it.
   constexpr float LAUNCH = 2, BLOCK = 1.5f, CLUSTER = 0.5f, PART = 1.1f;
   // TODO(6.4.3) Return LAUNCH plus the time of the busiest multiprocessor. How many blocks does it
-  //             get, in how many rounds of `resident`? A step takes `full` in a full round; in the
-  //             last round it is between `alone` and `full`. Each round adds BLOCK, with splits
-  //             also CLUSTER + splits * PART.
+  //             get, in how many rounds of `resident`? A step takes `full` in a full round, between
+  //             `alone` and `full` in the last one. Each round also takes BLOCK and, with more than
+  //             one split, CLUSTER + splits * PART.
   // >>> skeleton
   // return LAUNCH + BLOCK + CLUSTER + PART + 0 * (tile.bm + m + n + k + splits + processors);
   // <<< skeleton
@@ -314,9 +314,8 @@ template <typename L, int FRAGMENTS>
 __device__ void load_rows(unsigned (&rows)[FRAGMENTS][4], const typename L::Stage& stage, int k0) {
   const int col = column_of_b(), t = threadIdx.x % 4;
   // TODO(6.4.4) Load columns col and col + 1 of B's rows k0 + t, k0 + t + 4, ... (they become rows
-  //             g and g + 8), as two adjacent floats each time. They lie in box col / 32, in which
-  //             TMA has swizzled the 16-byte chunks: chunk c of row k is in the place of chunk c ^
-  //             (k % 8).
+  //             g and g + 8), two adjacent floats at a time. They are in box col / 32, swizzled by
+  //             TMA: chunk c of row k, 16 bytes, is in the place of chunk c ^ (k % 8).
   // >>> skeleton
   // rows[0][0] = unwritten<unsigned>() + __float_as_uint(stage.b[col / 32][k0 + t][0]);
   // <<< skeleton
@@ -413,9 +412,9 @@ __device__ void multiply_three(float (&sums)[COUNT], typename L::Shared& own,
     unsigned big[FRAGMENTS][4], small[FRAGMENTS][4];
     float step[COUNT] = {};  // of these terms alone
     // TODO(6.4.5) Wait for `full`, load_rows() of B and split them as in 6.3.3. Wait for `split`:
-    //             then A's parts are in stage.a (big) and stage.small. Start three products per
-    //             fragment, the small ones first, and wait for them. Arrive at `empty`, and add
-    //             `step` to `sums`.
+    //             now A's parts are in stage.a (big) and stage.small. Make three products per
+    //             fragment, small ones first, and wait. Then arrive at `empty`, and add `step` to
+    //             `sums`.
     // >>> skeleton
     // load_rows<L>(big, stage, 0), load_rows<L>(small, stage, 0);
     // sums[0] += unwritten<float>() + step[0];

@@ -30,7 +30,7 @@ __global__ void __cluster_dims__(4, 1, 1)
     unsigned* const there = cluster.map_shared_rank(mine, bin / kShare);
     atomicAdd(&there[bin % kShare], 1u);
   }
-  cluster.sync();  // nobody adds any more
+  cluster.sync();  // all blocks have finished adding
   for (int i = threadIdx.x; i < kShare; i += kThreads)
     atomicAdd(&bins[cluster.block_rank() * kShare + i], mine[i]);
 }

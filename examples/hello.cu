@@ -14,6 +14,6 @@ __global__ void hello() {
 int main() {
   hello<<<2, 3>>>();  // 2 blocks of 3 threads
   CUDA_CHECK_LAUNCH();
-  CUDA_CHECK(cudaDeviceSynchronize());  // a launch does not wait; this does
+  CUDA_CHECK(cudaDeviceSynchronize());  // a launch does not wait for the kernel; this does
   std::printf("the host goes on\n");
 }

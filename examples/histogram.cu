@@ -22,7 +22,7 @@ __global__ void histogram_global(const unsigned char* data, int n, unsigned* bin
 
 __global__ void histogram_shared(const unsigned char* data, int n, unsigned* bins) {
   __shared__ unsigned mine[kBins];
-  mine[threadIdx.x] = 0;  // shared memory holds anything at first
+  mine[threadIdx.x] = 0;  // shared memory is not initialised
   __syncthreads();
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
     atomicAdd(&mine[data[i]], 1u);

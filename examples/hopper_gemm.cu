@@ -6,7 +6,7 @@
 //
 //     make sim FILE=examples/hopper_gemm.cu ARGS="100 264 72"
 //     nvcc -std=c++17 -O3 -I. -gencode arch=compute_90a,code=sm_90a examples/hopper_gemm.cu
-#define GEMM_LAB_TENSOR_MAP_ENCODER  // this is the program, not a part of one
+#define GEMM_LAB_TENSOR_MAP_ENCODER  // this is a whole program, not a part of one
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -28,12 +28,12 @@ struct alignas(1024) Tiles {
 __global__ void __launch_bounds__(THREADS)
     gemm(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
          MatrixView<float> c, int depth) {
-  extern __shared__ unsigned char memory[];  // aligned to 16 bytes; the swizzle wants 1024
+  extern __shared__ unsigned char memory[];  // aligned to 16 bytes; the swizzle needs 1024
   Tiles& tiles = *reinterpret_cast<Tiles*>(memory + (1024 - shared_address(memory) % 1024) % 1024);
   const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
   if (threadIdx.x == 0) {
     tiles.arrived.init(1);
-    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");  // TMA shall see it
+    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");  // makes it visible to TMA
   }
   __syncthreads();
 
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(THREADS)
                            descriptor(&tiles.b[0][k][0], sizeof tiles.b[0]));
     wgmma_commit();
     wgmma_wait();
-    __syncthreads();  // nobody multiplies these tiles any more: the next may come
+    __syncthreads();  // all warps are done with these tiles: the next may arrive
   }
 
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;

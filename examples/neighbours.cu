@@ -11,7 +11,7 @@
 constexpr int kThreads = 128;
 
 __global__ void sum_of_neighbours(const float* in, float* out, int n) {
-  __shared__ float tile[kThreads + 2];  // one per block: its elements, one more on each side
+  __shared__ float tile[kThreads + 2];  // one per block: its elements and one more on each side
   const int i = blockIdx.x * kThreads + threadIdx.x, mine = threadIdx.x + 1;
 
   tile[mine] = i < n ? in[i] : 0;
@@ -20,7 +20,7 @@ __global__ void sum_of_neighbours(const float* in, float* out, int n) {
     tile[0] = i > 0 ? in[i - 1] : 0;
     tile[kThreads + 1] = next < n ? in[next] : 0;
   }
-  __syncthreads();  // nobody reads before everybody has written
+  __syncthreads();  // nobody reads before all threads have written
 
   if (i < n) out[i] = tile[mine - 1] + tile[mine] + tile[mine + 1];
 }

@@ -23,7 +23,7 @@ __global__ void sum_interleaved(const int* in, int n, int* out) {
   for (int stride = 1; stride < kThreads; stride *= 2) {
     const int at = 2 * stride * t;
     if (at < kThreads) part[at] += part[at + stride];
-    __syncthreads();  // by all threads, those too that do not add
+    __syncthreads();  // all threads must reach it, even those that do not add
   }
   if (t == 0) atomicAdd(out, part[0]);
 }

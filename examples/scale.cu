@@ -15,13 +15,13 @@ __device__ inline bool inside(MatrixView<float> m, int row, int col) {
 }
 
 __global__ void scale(MatrixView<float> m, float factor) {
-  const int row = blockIdx.y;  // a block never has more than one row here
+  const int row = blockIdx.y;  // blocks are one row high here
   const int column = blockIdx.x * blockDim.x + threadIdx.x;
   if (inside(m, row, column)) m(row, column) *= factor;
 }
 
 int main() {
-  const int rows = 50, cols = 70, ld = 72;  // a row has 70 elements, the next begins 72 further on
+  const int rows = 50, cols = 70, ld = 72;  // rows have 70 elements and begin 72 elements apart
   std::vector<float> host(rows * ld, 2.0f);
   const std::size_t bytes = host.size() * sizeof(float);
 
@@ -43,7 +43,7 @@ int main() {
 
   for (int row = 0; row < rows; ++row) {
     for (int col = 0; col < ld; ++col) {
-      const float expected = col < cols ? 6.0f : 2.0f;  // what lies between the rows is left alone
+      const float expected = col < cols ? 6.0f : 2.0f;  // the padding between rows must not change
       if (host[row * ld + col] != expected) {
         std::printf("(%d, %d) is %g, expected %g\n", row, col, host[row * ld + col], expected);
         return 1;

@@ -17,7 +17,7 @@ __global__ void add(const float* a, const float* b, float* c, int n) {
 }
 
 int main(int argc, char** argv) {
-  const int n = argc > 1 ? std::atoi(argv[1]) : 10007;  // no multiple of anything
+  const int n = argc > 1 ? std::atoi(argv[1]) : 10007;  // not a multiple of the block size
   std::vector<float> a(n), b(n), c(n);
   for (int i = 0; i < n; ++i) {
     a[i] = 0.5f * static_cast<float>(i);

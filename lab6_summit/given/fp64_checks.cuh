@@ -16,7 +16,7 @@ __global__ void rows_round_trip_kernel(const __grid_constant__ CUtensorMap even,
   const int row0 = blockIdx.y * RowsOfA::BM, col0 = blockIdx.x * RowsOfA::BK;
   if (threadIdx.x == 0) {
     arrived.init(1);
-    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");  // TMA shall see it
+    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");  // makes it visible to TMA
     arrived.arrive_and_expect(sizeof part);
     copy_box(part.rows[0], even, row0 / 2, col0, arrived);
     copy_box(part.rows[1], odd, row0 / 2, layout.odd_a + col0, arrived);

@@ -31,10 +31,9 @@ struct Tile {
   struct Shared {
     union {
       Stage ring[STAGES];
-      double part[BM]
-                 [BN + 4];  // of the sums of a tile that a cluster shares, when the ring has ended
+      double part[BM][BN + 4];  // of a tile's sums, if a cluster shares it; after the ring
     };
-    Barrier full[STAGES], empty[STAGES];  // all bytes are there; all warps have read them
+    Barrier full[STAGES], empty[STAGES];  // full: all bytes are there; empty: all are read
   };
 };
 
@@ -93,7 +92,7 @@ __device__ typename L::Shared& shared_of() {
   auto& shared = *reinterpret_cast<typename L::Shared*>(memory);
   if (threadIdx.x == 0) {
     for (int s = 0; s < L::STAGES; ++s) shared.full[s].init(1), shared.empty[s].init(L::WARPS);
-    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");  // TMA shall see them
+    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");  // now visible to TMA
   }
   __syncthreads();
   return shared;

@@ -36,14 +36,14 @@ struct Tile {
   // Of 227 KB: 1 KB to begin at a multiple of 1024, 2 KB for barriers and the system's share.
   static constexpr int ROOM = 227 * 1024 / RESIDENT - 3 * 1024 - WARPS * int{sizeof(RowsOfC)};
   static constexpr int STAGES = ROOM / int{sizeof(Stage)} < 8 ? ROOM / int{sizeof(Stage)} : 8;
-  static constexpr int LD = TRANSPOSED ? BN + 4 : BN + 8;  // as with ColumnsOfC, or RowsOfC
+  static constexpr int LD = TRANSPOSED ? BN + 4 : BN + 8;  // padded like ColumnsOfC or RowsOfC
 
   struct Shared {
     union {
       Stage ring[STAGES];
-      float part[BM][LD];  // of the sums of a tile that a cluster shares, when the ring has ended
+      float part[BM][LD];  // of a tile's sums, if a cluster shares it; after the ring
     };
-    Barrier full[STAGES], empty[STAGES];  // all bytes are there; all warps have multiplied them
+    Barrier full[STAGES], empty[STAGES];  // full: all bytes are there; empty: all warps are done
     alignas(16) std::conditional_t<TRANSPOSED, ColumnsOfC[WARPS / 4], RowsOfC[WARPS]> rows;
   };
 };
@@ -59,7 +59,7 @@ __device__ typename L::Shared& shared_of() {
       shared.full[s].init(1), shared.empty[s].init(L::WARPS);
       if constexpr (L::SPLITTERS > 0) shared.split[s].init(L::SPLITTERS);
     }
-    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");  // TMA shall see them
+    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");  // now visible to TMA
   }
   __syncthreads();
   return shared;
@@ -186,7 +186,7 @@ GEMM_LAB_DEVICE inline void store_four(MatrixView<float> c, int row, int col, fl
 template <typename L, int COUNT>
 __device__ void keep_part(const float (&sums)[COUNT], typename L::Shared& shared) {
   const int lane = threadIdx.x % 32, row = threadIdx.x / 32 * 16 + lane / 4, col = lane % 4 * 2;
-  asm volatile("bar.sync 1, %0;" : : "n"(L::WARPS * 32) : "memory");  // not the one that copies
+  asm volatile("bar.sync 1, %0;" : : "n"(L::WARPS * 32) : "memory");  // not the warp that copies
 #pragma unroll
   for (int i = 0; i < COUNT; i += 2)
     *reinterpret_cast<float2*>(&shared.part[row + i % 4 / 2 * 8][col + i / 4 * 8]) =
@@ -205,7 +205,7 @@ GEMM_LAB_DEVICE inline void take_shifted(Piece& piece, uint4 x, uint4 y, int shi
   const unsigned all[] = {x.x, x.y, x.z, x.w, y.x, y.y, y.z, y.w};
   unsigned w[5];
 #pragma unroll
-  for (int i = 0; i < 5; ++i)  // all[i + shift / 4], by indices that are known
+  for (int i = 0; i < 5; ++i)  // all[i + shift / 4], with constant indices
     w[i] = shift < 8 ? shift < 4 ? all[i] : all[i + 1] : shift < 12 ? all[i + 2] : all[i + 3];
 #pragma unroll
   for (int i = 0; i < 4; ++i) piece.words[i] = __funnelshift_r(w[i], w[i + 1], shift % 4 * 8);

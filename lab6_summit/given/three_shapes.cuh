@@ -20,7 +20,7 @@ struct ThreeTile : Tile<float, BM, BN, RESIDENT> {
 
   struct alignas(1024) Stage {
     float a[BM][BK],
-        small[BM][BK];  // A, and what a tensor core does not read of it: where a has it
+        small[BM][BK];  // A, and what a tensor core ignores of it, in the same places
     float b[BN / BK][BK][BK];
   };
   static constexpr int STAGES = Base::ROOM / int{sizeof(Stage)};
@@ -75,7 +75,7 @@ __device__ void repair_columns(const float (&sums)[COUNT], MatrixView<const floa
   float zero = 0;  // NaN if any of the sums is not finite
 #pragma unroll
   for (int i = 0; i < COUNT; ++i) zero += sums[i] - sums[i];
-  sync_warpgroup(threadIdx.x / 128);  // they are stored, by other threads
+  sync_warpgroup(threadIdx.x / 128);  // other threads have stored them by now
   if (zero == 0) return;
 #pragma unroll 1
   for (int i = 0; i < COUNT; ++i)

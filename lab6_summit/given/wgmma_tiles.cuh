@@ -25,7 +25,7 @@ template <int BN>
 struct SplitRing {
   static constexpr int STAGES = int{192 * 1024} / int{sizeof(SplitStage<BN>)};
   SplitStage<BN> stage[STAGES];
-  Barrier full[STAGES], empty[STAGES];  // all bytes are there; all warps have multiplied them
+  Barrier full[STAGES], empty[STAGES];  // full: all bytes are there; empty: all warps are done
 };
 
 /// The ring in dynamic shared memory, with its barriers initialised. All threads must call it.
@@ -36,7 +36,7 @@ __device__ SplitRing<BN>& split_ring() {
   auto& ring = *reinterpret_cast<Ring*>(memory + (1024 - shared_address(memory) % 1024) % 1024);
   if (threadIdx.x == 0) {
     for (int s = 0; s < Ring::STAGES; ++s) ring.full[s].init(1), ring.empty[s].init(WARPS);
-    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");  // TMA shall see them
+    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");  // now visible to TMA
   }
   __syncthreads();
   return ring;

@@ -14,10 +14,10 @@ namespace {
 CLI::App* add_check(CLI::App& app, CheckOptions& checking) {
   CLI::App* check_command = app.add_subcommand("check", "build and grade labs");
   check_command->add_option("--lab", checking.labs, "numbers of labs; default: all");
-  check_command->add_option("--stage", checking.stages, "one stage, and what it needs")
+  check_command->add_option("--stage", checking.stages, "one stage, and the stages that it needs")
       ->expected(1);
-  check_command->add_option("--rungs", checking.rungs, "compile these rungs alone")->delimiter(',');
-  check_command->add_flag("--alone", checking.alone, "that stage without those it needs")
+  check_command->add_option("--rungs", checking.rungs, "compile only these rungs")->delimiter(',');
+  check_command->add_flag("--alone", checking.alone, "only that stage, not those that it needs")
       ->needs("--stage");
   check_command->add_flag("--solution", checking.solution, "grade the solutions");
   check_command->add_option("--file", checking.file, "grade this file as the lab's gemm.cu");
@@ -28,14 +28,15 @@ CLI::App* add_check(CLI::App& app, CheckOptions& checking) {
   check_command->add_option("--json", checking.json,
                             "write the result as JSON; - for standard output");
   check_command->add_option("--junit", checking.junit, "write the result as JUnit XML");
-  check_command->add_option("--seed", checking.seed, "of the inputs");
+  check_command->add_option("--seed", checking.seed, "seed of the inputs");
   check_command->add_option("--jobs", checking.jobs, "sessions at a time; default: one per core");
   check_command->add_flag("--verbose,-v", checking.verbose,
-                          "goals of passed stages, and the compilers' commands");
-  check_command->add_flag("--hostile", checking.hostile, "treat the file as somebody else's");
+                          "also show goals of passed stages, and compiler commands");
+  check_command->add_flag("--hostile", checking.hostile, "treat the file as untrusted");
   check_command->add_option("--key", checking.key_descriptor,
-                            "descriptor with the 32 bytes that all inputs come from");
-  check_command->add_option("--box", checking.box, "with --hostile: what `grade` made of the box")
+                            "file descriptor with the 32 bytes that seed all inputs");
+  check_command
+      ->add_option("--box", checking.box, "with --hostile: the box that `grade` has set up")
       ->needs("--hostile");
   return check_command;
 }
@@ -60,11 +61,12 @@ CLI::App* add_explain(CLI::App& app, ExplainOptions& explaining) {
   CLI::App* explain_command = app.add_subcommand(
       "explain", "write a page that shows what each line of a lab did: build/explain/labN.html");
   explain_command->add_option("--lab", explaining.lab, "number of the lab")->required();
-  explain_command->add_option("--rung", explaining.rung, "this rung alone; default: all");
+  explain_command->add_option("--rung", explaining.rung, "only this rung; default: all");
   explain_command->add_option("--stage", explaining.stage, "the rung of this stage, such as 3.2");
   explain_command->add_option("--type", explaining.type,
-                              "element type; default: float if there is");
-  explain_command->add_option("-M,-m", explaining.m, "rows of C; default: as the goals, mostly 256")
+                              "element type; default: float, if the rung has it");
+  explain_command
+      ->add_option("-M,-m", explaining.m, "rows of C; default: as in the goals, mostly 256")
       ->check(CLI::Range(0, 4096));
   explain_command->add_option("-N,-n", explaining.n, "columns of C")->check(CLI::Range(0, 4096));
   explain_command->add_option("-K,-k", explaining.k, "length of the sums")
@@ -75,13 +77,13 @@ CLI::App* add_explain(CLI::App& app, ExplainOptions& explaining) {
                               "the page; default: explain/labN.html in "
                               "the build folder");
   explain_command->add_option("--json", explaining.json,
-                              "write the counts as JSON, too; - for standard output");
+                              "also write the counts as JSON; - for standard output");
   explain_command->footer(
       "Every rung runs once; the page and the terminal show requests, sectors and wavefronts\n"
       "against their ideal for each line of the source, and the lanes of the worst accesses.\n"
-      "Exit status: 0 all that is started is right and without findings; 1 not so, or nothing\n"
-      "is started; 2 the file does not build; 3 the machine's fault; 4 wrong usage.\n"
-      "The page is written in the cases 0, 1 and 2.");
+      "Exit status: 0 all that you have started is right, without findings; 1 otherwise, or if\n"
+      "nothing is started; 2 the file does not build; 3 the machine's fault; 4 wrong usage.\n"
+      "The page is written if the status is 0, 1 or 2.");
   return explain_command;
 }
 
@@ -104,13 +106,14 @@ int main(int argc, char** argv) {
 
   UnitOptions unit;
   auto* unit_command = app.add_subcommand(
-      "unit", "print what is compiled of a lab's file: it, and its rungs in their types");
+      "unit", "print the code that is compiled for a lab's file, with its rungs instantiated");
   auto* const unit_file =
       unit_command->add_option("file", unit.file, "labN_name/gemm.cu, or in its solution/");
   auto* const unit_lab = unit_command->add_option("--lab", unit.lab, "one rung of this lab");
-  unit_command->add_option("--rung", unit.rung, "which")->needs(unit_lab);
-  unit_command->add_option("--type", unit.type, "its element type; default: float if there is");
-  unit_command->add_flag("--solution", unit.solution, "of the solution");
+  unit_command->add_option("--rung", unit.rung, "its name")->needs(unit_lab);
+  unit_command->add_option("--type", unit.type,
+                           "its element type; default: float, if the rung has it");
+  unit_command->add_flag("--solution", unit.solution, "take it from the solution");
   unit_lab->excludes(unit_file);
   unit_command->require_option(1, 0);
 
@@ -118,13 +121,13 @@ int main(int argc, char** argv) {
   const CLI::App* const explain_command = add_explain(app, explaining);
 
   HintOptions hinting;
-  auto* hint_command = app.add_subcommand("hint", "the next hint of a stage");
-  hint_command->add_option("--stage", hinting.stage, "such as 4.1")->required();
+  auto* hint_command = app.add_subcommand("hint", "print the next hint of a stage");
+  hint_command->add_option("--stage", hinting.stage, "the stage, such as 4.1")->required();
 
   SubmitOptions submitting;
   auto* submit_command = app.add_subcommand("submit", "pack exactly the files that count");
   submit_command->add_option("--out", submitting.out,
-                             "default: submission.zip in the build folder");
+                             "where to write it; default: submission.zip in the build folder");
 
   return app.run(argc, argv, [&] {
     checking.place = running.place = unit.place = explaining.place = hinting.place =

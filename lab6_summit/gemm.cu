@@ -13,8 +13,8 @@ __device__ void multiply_part(float (&sums)[S::TM][S::TN], Stage<S>* ring,
                               MatrixView<const float> a, MatrixView<const float> b, Part part,
                               int row, int col) {
   const int steps = (part.k_end - part.k0 + S::BK - 1) / S::BK;
-  Fragments<S> fragments[2];                // one is multiplied, the other being loaded
-  const auto copy_stage = [&](int place) {  // begins the copies of one step more, as one group
+  Fragments<S> fragments[2];                // one is multiplied while the other is loaded
+  const auto copy_stage = [&](int place) {  // starts the copies of one more step, as one group
     copy_a<INSIDE>(ring[place], a, part);
     Copies::template copy_b<INSIDE>(ring[place], b, part);
     commit_copies();

@@ -90,7 +90,7 @@ template <typename T>
 void gemm_three_wgmma(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                       cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  if (a.cols == 0) {  // there is no tensor map of nothing
+  if (a.cols == 0) {  // an empty matrix has no tensor map
     CUDA_CHECK(cudaMemset2DAsync(c.data, c.ld * sizeof(T), 0, c.cols * sizeof(T), c.rows, stream));
     return;
   }

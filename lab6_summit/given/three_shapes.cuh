@@ -89,7 +89,7 @@ __device__ void repair_rows(MatrixView<const float> a, MatrixView<const float> b
   const int rank = cluster_rank(), blocks = cluster_size();
   const int first = L::BM * rank / blocks * L::BN, end = L::BM * (rank + 1) / blocks * L::BN;
   float zero = 0;
-#pragma unroll 8  // so many loads under way
+#pragma unroll 8  // eight loads in flight
   for (int i = first + threadIdx.x; i < end; i += L::THREADS) {
     const int row = tile.row + i / L::BN, col = tile.col + i % L::BN;
     const float x = row < c.rows && col < c.cols ? c(row, col) : 0;

@@ -73,7 +73,7 @@ __device__ void multiply_steps(Sums<L>& sums, typename L::Shared& own, Shifts sh
 #pragma unroll
     for (int k = 0; k < L::BK; k += MMA_K) {
       const int next = (k + MMA_K) % L::BK, i = next / MMA_K % 2;
-      if (next == 0 && s + 1 < steps.end) {  // else the first fragments once more, for nothing
+      if (next == 0 && s + 1 < steps.end) {  // otherwise the first fragments again, unused
         place.advance();
         own.full[place.stage].wait(place.parity);
       }
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(L::THREADS, L::RESIDENT)
       for_pairs<L>(sums, [&](int down, int right, double2 pair) {
         store_two(c, aligned, tile.row + row + down, tile.col + col + right, pair);
       });
-    } else {  // where the sums go, the ring was: all warps must have multiplied
+    } else {  // the sums overwrite the ring: all warps must be done
       asm volatile("bar.sync 1, %0;" : : "n"(L::WARPS * 32) : "memory");
       for_pairs<L>(sums, [&](int down, int right, double2 pair) {
         *reinterpret_cast<double2*>(&shared.part[row + down][col + right]) = pair;

@@ -13,8 +13,8 @@ __device__ void multiply_part(float (&sums)[S::TM][S::TN], Stage<S>* ring,
                               MatrixView<const float> a, MatrixView<const float> b, Part part,
                               int row, int col) {
   const int steps = (part.k_end - part.k0 + S::BK - 1) / S::BK;
-  Fragments<S> fragments[2];                // one is multiplied, the other being loaded
-  const auto copy_stage = [&](int place) {  // begins the copies of one step more, as one group
+  Fragments<S> fragments[2];                // one is multiplied while the other is loaded
+  const auto copy_stage = [&](int place) {  // starts the copies of one more step, as one group
     copy_a<INSIDE>(ring[place], a, part);
     Copies::template copy_b<INSIDE>(ring[place], b, part);
     commit_copies();
@@ -31,10 +31,10 @@ __device__ void multiply_part(float (&sums)[S::TM][S::TN], Stage<S>* ring,
   // >>> solution
 #pragma unroll 1
   for (int s = 0; s < S::STAGES - 1; ++s) copy_stage(s);
-  wait_for_copies<S::STAGES - 2>();  // mine of step 0 have arrived
-  __syncthreads();                   // everybody's
+  wait_for_copies<S::STAGES - 2>();  // my copies of step 0 have arrived
+  __syncthreads();                   // and everybody else's
   load_fragments(fragments[0], ring[0], row, col, 0);
-  int now = 0, free = S::STAGES - 1;  // the places of this step, and of the one before it
+  int now = 0, free = S::STAGES - 1;  // the places of this step and of the previous one
 #pragma unroll 1
   for (int s = 0; s < steps; ++s) {
     const int next = now + 1 < S::STAGES ? now + 1 : 0;
@@ -44,8 +44,8 @@ __device__ void multiply_part(float (&sums)[S::TM][S::TN], Stage<S>* ring,
       if (k + 1 < S::BK) {
         load_fragments(fragments[(k + 1) % 2], ring[now], row, col, k + 1);
       } else {
-        wait_for_copies<S::STAGES - 2>();  // mine of the next step have arrived
-        __syncthreads();  // everybody's; and nobody reads this step's tiles any more
+        wait_for_copies<S::STAGES - 2>();  // my copies of the next step have arrived
+        __syncthreads();  // and everybody else's; nobody reads this step's tiles any more
         load_fragments(fragments[0], ring[next], row, col, 0);
       }
       add_products(sums, fragments[k % 2]);

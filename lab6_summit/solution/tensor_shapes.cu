@@ -8,7 +8,7 @@
 
 // ---- 6.4.1: rows that begin anywhere
 
-constexpr int PIECES = 4, REALIGN_THREADS = 128;  // a thread copies so many pieces of 16 bytes
+constexpr int PIECES = 4, REALIGN_THREADS = 128;  // 16-byte pieces per thread
 
 /// Copies a.from to a.to and b.from to b.to, row by row, REALIGN_THREADS * PIECES pieces per block.
 template <typename T>
@@ -19,7 +19,7 @@ __global__ void realign(Realigned<T> a, Realigned<T> b) {
     // How many elements after a multiple of 16 bytes the row begins.
     const int shift = reinterpret_cast<std::size_t>(from) % 16 / sizeof(T);
     const int col0 = (blockIdx.x * REALIGN_THREADS * PIECES + threadIdx.x) * V;
-    constexpr int STEP = REALIGN_THREADS * V;  // from a thread's piece to its next
+    constexpr int STEP = REALIGN_THREADS * V;  // from one piece of a thread to its next
     Piece pieces[PIECES] = {};
     // TODO(6.4.1) Fill pieces[i] with the elements at columns col0 + i * STEP and following: with
     //             two aligned loads of 16 bytes and take_shifted() (one load if shift is 0), or
@@ -30,7 +30,7 @@ __global__ void realign(Realigned<T> a, Realigned<T> b) {
     // >>> solution
 #pragma unroll
     for (int i = 0; i < PIECES; ++i) {
-      const int col = col0 + i * STEP, begin = col - shift;  // of the loads
+      const int col = col0 + i * STEP, begin = col - shift;  // where the loads begin
       if (begin >= 0 && begin + (shift > 0 ? 2 : 1) * V <= cols) {
         const auto* const loads = reinterpret_cast<const uint4*>(from + begin);
         take_shifted(pieces[i], loads[0], loads[shift > 0 ? 1 : 0], shift * int{sizeof(T)});
@@ -410,7 +410,7 @@ __device__ void multiply_three(float (&sums)[COUNT], typename L::Shared& own,
   for (int t = steps.first; t < steps.end; ++t, place.advance()) {
     const auto& stage = own.ring[place.stage];
     unsigned big[FRAGMENTS][4], small[FRAGMENTS][4];
-    float step[COUNT] = {};  // of these terms alone
+    float step[COUNT] = {};  // the sums of these terms only
     // TODO(6.4.5) Wait for `full`, load_rows() of B and split them as in 6.3.3. Wait for `split`:
     //             now A's parts are in stage.a (big) and stage.small. Make three products per
     //             fragment, small ones first, and wait. Then arrive at `empty`, and add `step` to

@@ -87,24 +87,24 @@ __global__ void __launch_bounds__(S::THREADS)
   const int row0 = blockIdx.y * S::BM, col0 = blockIdx.x * S::BN, warp = threadIdx.x / 32;
   const int row = warp / S::WARPS_N * S::WM, col = warp % S::WARPS_N * S::WN;  // in that tile
   Sums<S> sums = {};          // (WM, WN), in fragments
-  Fragments<S> fragments[2];  // (WM, 8) and (8, WN): one is multiplied, the other being loaded
+  Fragments<S> fragments[2];  // (WM, 8) and (8, WN): one is multiplied while the other is loaded
   for (int s = 0; s < S::STAGES - 1; ++s) copy_stage<ALIGNED>(ring[s], a, b, row0, col0, s * S::BK);
-  wait_for_copies<S::STAGES - 2>();  // mine of step 0 have arrived
-  __syncthreads();                   // everybody's
+  wait_for_copies<S::STAGES - 2>();  // my copies of step 0 have arrived
+  __syncthreads();                   // and everybody else's
   load_fragments(fragments[0], ring[0], row, col, 0);
-  int now = 0, free = S::STAGES - 1;  // the places of this step, and of the one before it
+  int now = 0, free = S::STAGES - 1;  // the places of this step and of the previous one
 #pragma unroll 1
   for (int k0 = 0; k0 < a.cols; k0 += S::BK) {
     const int next = now + 1 < S::STAGES ? now + 1 : 0;
-    Sums<S> step = {};  // of these BK terms alone
+    Sums<S> step = {};  // the sums of these BK terms only
 #pragma unroll
     for (int k = 0; k < S::BK; k += MMA_K) {
       const int n = k / MMA_K % 2;
       if (k + MMA_K < S::BK) {
         load_fragments(fragments[1 - n], ring[now], row, col, k + MMA_K);
       } else {
-        wait_for_copies<S::STAGES - 2>();  // mine of the next step have arrived
-        __syncthreads();  // everybody's; and nobody reads this step's tiles any more
+        wait_for_copies<S::STAGES - 2>();  // my copies of the next step have arrived
+        __syncthreads();  // and everybody else's; nobody reads this step's tiles any more
         load_fragments(fragments[0], ring[next], row, col, 0);
       }
       if (k == 0) copy_stage<ALIGNED>(ring[free], a, b, row0, col0, k0 + (S::STAGES - 1) * S::BK);

@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(THREADS, 1)
       SplitStage<BN>& stage = ring.stage[place.stage];
       ring.full[place.stage].wait(place.parity);
       load_parts(rows, stage.a, warp * 16);
-      float step[BN / 2] = {};  // of these BK terms alone
+      float step[BN / 2] = {};  // the sums of these BK terms only
       wgmma_fence(step);
 #pragma unroll
       for (int i = 0; i < BK / WGMMA_K; ++i) {
@@ -120,7 +120,7 @@ template <typename T>
 void gemm_three_wgmma(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                       cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  if (a.cols == 0) {  // there is no tensor map of nothing
+  if (a.cols == 0) {  // an empty matrix has no tensor map
     CUDA_CHECK(cudaMemset2DAsync(c.data, c.ld * sizeof(T), 0, c.cols * sizeof(T), c.rows, stream));
     return;
   }

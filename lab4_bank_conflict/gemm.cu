@@ -302,7 +302,7 @@ void gemm_warp_tile(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> 
 
 /// Starts copying the ROWS x COLS part of m at (row0, col0): tile[r][k] gets element (r, k), or
 /// zero outside m. 16 bytes per copy if the rows of m are aligned, otherwise one element per copy.
-/// INSIDE: the whole part is known to lie in m, in aligned rows, so no tests are needed.
+/// INSIDE: the whole part is known to lie in m, in aligned rows, so there are no bounds checks.
 template <bool INSIDE, int THREADS, int ROWS, int COLS, int PITCH, typename T>
 __device__ void copy_tile(T (&tile)[ROWS][PITCH], MatrixView<const T> m, int row0, int col0,
                           bool wide) {
@@ -336,7 +336,7 @@ struct Stage {
 };
 
 /// Starts copying the step along K at k0 for the block's tile of C at (row0, col0), as one group.
-/// Beyond K the tiles become zero; INSIDE, which makes no tests, copies the last step once more.
+/// Beyond K the tiles become zero; INSIDE, without bounds checks, copies the last step once more.
 template <bool INSIDE, typename S, typename T>
 __device__ void copy_stage(Stage<S, T>& stage, MatrixView<const T> a, MatrixView<const T> b,
                            int row0, int col0, int k0, bool wide) {
@@ -376,9 +376,8 @@ __device__ void multiply_block(T (&acc)[S::TM][S::TN], Stage<S, T> (&ring)[STAGE
   acc[0][0] = fragments[0].a[0] = unwritten<T>();
 }
 
-/// Whether a block needs tests is the same for all of its threads, as in 2.2. Inside C, a step is
-/// straight-line code without a branch, so the compiler can place copies and loads between
-/// products.
+/// Whether a block needs bounds checks is the same for all of its threads, as in 2.2. Without them,
+/// a step is straight-line code, so the compiler can place copies and loads between products.
 template <int STAGES, int BM, int BN, int BK, int WM, int WN, typename T>
 __global__ void __launch_bounds__(BM / WM * (BN / WN) * WARP)
     pipelined_kernel(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {

@@ -219,7 +219,7 @@ const Choice table[] = {
     choice<Copies, Shape<32, 64, 32, 32, 16, 4, 4>>(62, 68),
 };
 
-/// Estimates how many cycles the product takes with this tile and split on so many processors.
+/// Estimates the product's cycles with this tile and split on `processors` multiprocessors.
 inline float cycles(const Choice& tile, int m, int n, int k, Split split, int processors) {
   // Cycles for a launch; cycles before and after a block's loop; floats of partial sums that are
   // stored or loaded per cycle.

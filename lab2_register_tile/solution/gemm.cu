@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 // ---- 2.2: the edges, without a branch in the hot loop
 
 /// The TM x TN elements of C at rows row0, row0 + 1, ... and columns col0, col0 + STEP, ... STEP is
-/// 1 until 2.3. With CLAMP, some of them may lie outside C; without it, all exist: no tests needed.
+/// 1 until 2.3. With CLAMP, some of them may lie outside C; without, all exist: no bounds checks.
 template <bool CLAMP, int TM, int TN, int STEP, typename T>
 __device__ void thread_tile(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c, int row0,
                             int col0) {

@@ -258,7 +258,7 @@ __global__ void pack_kernel(MatrixView<const T> m, T* packed) {
   // <<< solution
 }
 
-/// Copies a packed tile into shared memory: contiguous, aligned, complete, so no tests are needed.
+/// Copies a packed tile into shared memory: contiguous, aligned, complete, so no bounds checks.
 template <int THREADS, int ROWS, int COLS, typename T>
 __device__ void copy_tile(T (&tile)[ROWS][COLS], const T* packed) {
   static_assert(ROWS * COLS % THREADS == 0, "every thread must copy the same number of elements");

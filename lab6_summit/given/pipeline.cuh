@@ -150,7 +150,7 @@ __device__ inline int lane_col(int lane) {
 
 /// Stores A * B for this part to c. INSIDE: C is at least as large as a tile. A tile that would
 /// hang over the edge then moves up or left until all of it exists, so that the loop needs no
-/// tests. What it computes twice is not stored.
+/// bounds checks. What is computed twice is stored once.
 template <bool INSIDE, typename Copies, typename S>
 __device__ void make_part(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c,
                           const Part& part) {

@@ -233,7 +233,7 @@ void print_speed(const char* type, const Bench<T>& bench, const std::vector<Exte
     const auto tflops = [&](int which) { return 2e-12 * e.m * e.n * e.k / rows[i][which].seconds; };
     const Row& of_lab_5 = rows[i][OF_LAB_5];
     const Row& chosen = rows[i][CHOSEN];
-    const Chosen<T> best = choose<T>({nullptr, e.m, e.k, e.k}, {nullptr, e.k, e.n, e.n});
+    const Chosen<T> best = choose<T>({nullptr, e.m, e.k, e.k}, {nullptr, e.k, e.n, e.n}, table<T>);
     std::printf("%-18s %8.1f %9.1f %7.2f  %9.1f %7.2f (%5.2f %5.2f)   %-14s ", name_of(e).c_str(),
                 tflops(CUBLAS), tflops(OF_LAB_5), of_lab_5.ratio, tflops(CHOSEN), chosen.ratio,
                 chosen.least, chosen.most, bench.name_of(best).c_str());

@@ -4,25 +4,19 @@
 
 namespace simgpu::check {
 
+namespace {
+/// A flag per warp of every block that hands over, but not every bin of a large histogram.
+constexpr std::size_t kMaxVariables = 16384;
+}  // namespace
+
 void BlockOrder::atomic(std::uint64_t address) {
-  std::vector<std::uint64_t>& addresses = launch_->addresses;
-  const auto it = std::find(addresses.begin(), addresses.end(), address);
-  const auto number = static_cast<std::size_t>(it - addresses.begin());
-  if (it == addresses.end()) {
-    if (addresses.size() >= 256) return;  // synchronisation goes through few; a histogram is none
-    addresses.push_back(address);
-    launch_->variables.emplace_back();
-  }
-  Launch::Variable& variable = launch_->variables[number];
+  const auto found = launch_->variables.find(address);
   // Acquire: everything released through this variable so far.
-  const auto joined = std::find_if(joined_.begin(), joined_.end(),
-                                   [&](const Joined& j) { return j.variable == number; });
-  if (joined == joined_.end())
-    joined_.push_back({number, variable.releases});
-  else
-    joined->count = variable.releases;
+  if (found != launch_->variables.end()) joined_[address] = found->second.releases;
   // Release: what this block did before its last fence.
   if (fenced_at_ == 0) return;
+  if (found == launch_->variables.end() && launch_->variables.size() >= kMaxVariables) return;
+  Launch::Variable& variable = launch_->variables[address];
   std::vector<Launch::Release>& mine = variable.of_block[current_];
   if (mine.empty() || mine.back().time != fenced_at_)
     mine.push_back({variable.releases++, fenced_at_});
@@ -36,12 +30,12 @@ bool BlockOrder::ordered(const AccessRecord& other) const {
                         other.time))
       return true;
   }
-  for (const Joined& j : joined_) {
-    const auto& of_block = launch_->variables[j.variable].of_block;
+  for (const auto& [address, count] : joined_) {
+    const auto& of_block = launch_->variables.at(address).of_block;
     const auto it = of_block.find(other.block);
     if (it == of_block.end()) continue;
     for (const Launch::Release& r : it->second)
-      if (r.number < j.count && other.launch_time < r.time) return true;
+      if (r.number < count && other.launch_time < r.time) return true;
   }
   return false;
 }

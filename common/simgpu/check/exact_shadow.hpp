@@ -42,8 +42,7 @@ class BlockOrder {
       std::unordered_map<std::uint64_t, std::vector<Release>> of_block;
     };
     std::uint64_t time = 1;
-    std::vector<std::uint64_t> addresses;
-    std::vector<Variable> variables;  ///< as `addresses`
+    std::unordered_map<std::uint64_t, Variable> variables;  ///< by address
   };
 
   void start_block(std::uint64_t block, Launch& launch) {
@@ -67,12 +66,10 @@ class BlockOrder {
   bool ordered(const AccessRecord& other) const;
 
  private:
-  struct Joined {
-    std::size_t variable, count;
-  };
   Launch* launch_ = nullptr;
   std::uint64_t current_ = 0, fenced_at_ = 0;
-  std::vector<Joined> joined_;
+  /// How many releases of a variable, by its address, the block has seen.
+  std::unordered_map<std::uint64_t, std::size_t> joined_;
   const ClusterTimes* cluster_ = nullptr;
   const std::vector<std::uint64_t>* numbers_ = nullptr;
 };

@@ -284,7 +284,7 @@ bool ends_piece(const Instruction& instruction) {
     case Opcode::red:
       return space == Space::shared || space == Space::generic;
     case Opcode::ld:
-      return instruction.mod.release_acquire;
+      return instruction.mod.ordering != ptx::Ordering::none;
     case Opcode::cp_async:
     case Opcode::cp_async_wait_group:
     case Opcode::cp_async_wait_all:
@@ -365,7 +365,7 @@ class Merger {
     merged_[i].bytes = static_cast<std::uint8_t>(element * count);
     const Operand& memory = instruction.operands[1];
     if (instruction.guard != kNone || instruction.mod.is_volatile ||
-        instruction.mod.release_acquire)
+        instruction.mod.ordering != ptx::Ordering::none)
       return;
     if (element < 2 || count > 4 || element * count > 16 || !fills_registers(instruction)) return;
     if (memory.kind != Kind::address && memory.kind != Kind::symbol) return;

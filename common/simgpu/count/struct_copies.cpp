@@ -21,8 +21,9 @@ const ptx::Operand& address_of(const Instruction& instruction) {
 bool is_plain(const Instruction& instruction) {
   const ptx::Modifiers& mod = instruction.mod;
   return (instruction.op == Opcode::ld || instruction.op == Opcode::st) &&
-         instruction.guard == UINT32_MAX && !mod.is_volatile && !mod.release_acquire &&
-         instruction.operands.size() >= 2 && address_of(instruction).kind == Kind::address;
+         instruction.guard == UINT32_MAX && !mod.is_volatile &&
+         mod.ordering == ptx::Ordering::none && instruction.operands.size() >= 2 &&
+         address_of(instruction).kind == Kind::address;
 }
 
 bool may_be_part(const Instruction& instruction, Space space) {

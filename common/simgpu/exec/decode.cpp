@@ -545,6 +545,13 @@ bool is_multiply_add(const ptx::Instruction& ins) {
       return false;
   }
 }
+
+/// An access that releases or acquires is one beside a fence: PTX ISA, release and acquire patterns.
+bool orders(const ptx::Instruction& ins, ptx::Ordering which) {
+  const bool accesses = ins.op == Opcode::ld || ins.op == Opcode::st || ins.op == Opcode::atom ||
+                        ins.op == Opcode::red;
+  return accesses && (ins.mod.ordering == which || ins.mod.ordering == ptx::Ordering::both);
+}
 }  // namespace
 
 void FunctionDecoder::decode_block(std::uint32_t number) {
@@ -574,7 +581,9 @@ void FunctionDecoder::decode_block(std::uint32_t number) {
       ended = true;
     } else {
       watch_product_registers(ins);
+      if (orders(ins, ptx::Ordering::release)) emit(op_fence);
       decode(ins);
+      if (orders(ins, ptx::Ordering::acquire)) emit(op_fence);
       forget_addresses(ins);
     }
     multiply_adds_ += is_multiply_add(ins);

@@ -132,7 +132,7 @@ Op& FunctionDecoder::emit_access(const Ins& ins, AccessType type, Space space, R
   o.width = static_cast<std::uint8_t>(ptx::size_of(ins.mod.type));
   o.x = static_cast<std::uint8_t>(space);
   o.y = static_cast<std::uint8_t>(type);
-  const bool strong = ins.mod.is_volatile || ins.mod.release_acquire ||
+  const bool strong = ins.mod.is_volatile || ins.mod.ordering != ptx::Ordering::none ||
                       (type == AccessType::load && starts_swap_loop(ins));
   o.z = strong ? 1 : 0;
   o.site = new_site();
@@ -166,7 +166,7 @@ void FunctionDecoder::load(const Ins& ins) {
   const PT raw = bytes == 1 ? (ins.mod.type == PT::s8 ? PT::s8 : PT::u8) : ins.mod.type;
   for (unsigned k = 0; k < vec; ++k)
     list.push_back(element(k).kind == Kind::sink ? temporary(bytes) : destination(element(k), raw));
-  if (ins.mod.is_volatile || ins.mod.release_acquire)
+  if (ins.mod.is_volatile || ins.mod.ordering != ptx::Ordering::none)
     p_.watches_global |= space == Space::global || space == Space::generic;
   emit_access(ins, AccessType::load, space, base, offset, list).dst = list.front();
   for (unsigned k = 0; k < vec; ++k) finish_destination(element(k), raw, list[k]);

@@ -16,6 +16,9 @@ enum class Compare : std::uint8_t {
 };
 enum class BoolOp : std::uint8_t { none, and_, or_, xor_ };
 enum class AtomOp : std::uint8_t { none, add, inc, dec, min, max, and_, or_, xor_, exch, cas };
+/// What a memory access orders (PTX ISA, memory consistency model): .acquire what follows it, .release
+/// what came before it, .acq_rel and .sc both.
+enum class Ordering : std::uint8_t { none, relaxed, acquire, release, both };
 enum class ShflMode : std::uint8_t { none, up, down, bfly, idx };
 enum class VoteMode : std::uint8_t { none, any, all, uni, ballot };
 

@@ -122,10 +122,10 @@ struct Modifiers {
   bool carry_out = false;  ///< add.cc and friends
   bool to = false;         ///< cvta.to.SPACE
   bool relu = false;
-  bool trans = false;                 ///< ldmatrix.trans
-  bool release_acquire = false;       ///< any of .acquire .release .acq_rel .relaxed
-  std::uint16_t m = 0, n = 0, k = 0;  ///< mma/wmma/ldmatrix shapes
-  std::uint8_t num = 0;               ///< ldmatrix .x1 .x2 .x4
+  bool trans = false;                  ///< ldmatrix.trans
+  Ordering ordering = Ordering::none;  ///< .relaxed .acquire .release .acq_rel .sc
+  std::uint16_t m = 0, n = 0, k = 0;   ///< mma/wmma/ldmatrix shapes
+  std::uint8_t num = 0;                ///< ldmatrix .x1 .x2 .x4
   bool aligned = true;  ///< false: barrier.sync without .aligned (lanes may arrive apart)
   char fragment = 0;    ///< wmma.load.{a,b,c}, wmma.store.d: which matrix
   bool row_a = true, row_b = false;  ///< mma/wmma layouts

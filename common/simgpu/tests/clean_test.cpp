@@ -201,6 +201,19 @@ TEST_CASE("clean: the last block sums what all blocks wrote", "[clean]") {
   });
 }
 
+TEST_CASE("clean: more flags than a launch usually has, released and acquired", "[clean]") {
+  with_each_clang([](Gpu& gpu) {
+    constexpr unsigned BLOCKS = 700;
+    const std::vector<int> in = numbers(32 * BLOCKS);
+    const DevicePtr d_in = gpu.upload(in, "in"), data = gpu.device.alloc(128 * BLOCKS, "data"),
+                    flags = gpu.upload(std::vector<unsigned>(BLOCKS, 0), "flags"),
+                    out = gpu.device.alloc(128 * BLOCKS, "out");
+    clean(gpu.run("released_by_flags", {BLOCKS, 1, 1}, {32, 1, 1}, d_in, data, flags, out));
+    const std::vector<int> got = gpu.download<int>(out, in.size());
+    CHECK(std::equal(got.begin() + 32, got.end(), in.begin()));
+  });
+}
+
 TEST_CASE("clean: whole warps leave after the last barrier", "[clean]") {
   with_each_clang([](Gpu& gpu) {
     const DevicePtr in = gpu.upload(numbers(64), "in"), out = gpu.device.alloc(128, "out");

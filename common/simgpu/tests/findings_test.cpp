@@ -432,6 +432,16 @@ TEST_CASE("the missing second barrier of a tile loop", "[finding][race]") {
   }
 }
 
+TEST_CASE("a flag that releases nothing orders nothing", "[finding][race]") {
+  FOR_EACH_CLANG(gpu) {
+    const DevicePtr data = gpu.device.alloc(512, "data"), out = gpu.device.alloc(512, "out"),
+                    flags = gpu.upload(std::vector<unsigned>(4, 0), "flags");
+    const Finding f = only(gpu.run("nothing_released", {4, 1, 1}, {32, 1, 1}, data, flags, out),
+                           FindingKind::global_race);
+    CHECK(f.at.object == "data");
+  }
+}
+
 TEST_CASE("global races between blocks", "[finding][race]") {
   FOR_EACH_CLANG(gpu) {
     const DevicePtr out = gpu.upload(std::vector<int>(16, 0), "C"),

@@ -156,6 +156,22 @@ extern "C" __global__ void last_block(const int* in, int* partial, int* out) {
   }
 }
 
+// Every block hands its numbers to the next one, by a flag of its own: release and acquire order them.
+extern "C" __global__ void released_by_flags(const int* in, int* data, unsigned* flags, int* out) {
+  const int t = threadIdx.x, here = blockIdx.x * 32 + t;
+  data[here] = in[here];
+  __syncwarp();
+  if (t == 0)
+    asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(flags + blockIdx.x) : "memory");
+  if (blockIdx.x == 0) return;
+  for (unsigned there = 0; !there;)
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                 : "=r"(there)
+                 : "l"(flags + blockIdx.x - 1)
+                 : "memory");
+  out[here] = data[here - 32];
+}
+
 extern "C" __global__ void whole_warps_leave(const int* in, int* out) {
   __shared__ int box[64];
   int t = threadIdx.x;

@@ -247,3 +247,16 @@ extern "C" __global__ void spills(const float* a, const float* b, float* c) {
 #pragma unroll
     for (int j = 0; j < 16; ++j) c[i * 16 + j] = acc[i][j];
 }
+
+// A flag that releases nothing.
+extern "C" __global__ void nothing_released(int* data, unsigned* flags, int* out) {
+  const int t = threadIdx.x, here = blockIdx.x * 32 + t;
+  data[here] = t;
+  __syncwarp();
+  unsigned* const own = flags + blockIdx.x;
+  if (t == 0) asm volatile("st.relaxed.gpu.global.u32 [%0], 1;" ::"l"(own) : "memory");
+  if (blockIdx.x == 0) return;
+  for (unsigned there = 0; !there;)
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(there) : "l"(own - 1) : "memory");
+  out[here] = data[here - 32];
+}

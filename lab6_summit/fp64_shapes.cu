@@ -1,9 +1,9 @@
-// Lab 6, 6.5 to 6.5.2: FP64 on tensor cores at every shape. The tutorial's page of that name
+// Lab 6, 6.5 to 6.5.3: FP64 on tensor cores at every shape. The tutorial's page of that name
 // explains each TODO. You will learn to let TMA read rows that begin at any double, to read them
 // without bank conflicts where no swizzle is possible, and again to choose tile and cluster by
 // estimated time.
 #include "common/matrix.hpp"
-#include "lab6_summit/given/fp64_tiles.cuh"
+#include "lab6_summit/given/stream_k.cuh"
 
 // ---- 6.5: rows that begin anywhere
 
@@ -40,13 +40,12 @@ __device__ void load_fragments(Fragments<L>& f, const typename L::Stage& stage, 
 /// sums = this warp's part of a tile, over all its steps. Fragments are loaded four terms ahead of
 /// their products. A place is empty once its last fragments have been multiplied.
 template <typename L>
-__device__ void multiply_steps(Sums<L>& sums, typename L::Shared& own, Shifts shifts, int row,
-                               int col, Steps steps) {
+__device__ void multiply_steps(Sums<L>& sums, typename L::Shared& own, PlaceOf<L::STAGES>& place,
+                               Shifts shifts, int row, int col, Steps steps) {
   if (steps.first == steps.end) return;
   Fragments<L> fragments[2];
-  PlaceOf<L::STAGES> place;
-  own.full[0].wait(0);
-  load_fragments<L>(fragments[0], own.ring[0], shifts, row, col, 0, false);
+  own.full[place.stage].wait(place.parity);
+  load_fragments<L>(fragments[0], own.ring[place.stage], shifts, row, col, 0, false);
 #pragma unroll 1
   for (int s = steps.first; s < steps.end; ++s) {
     const int now = place.stage;
@@ -63,6 +62,7 @@ __device__ void multiply_steps(Sums<L>& sums, typename L::Shared& own, Shifts sh
     __syncwarp();
     if (threadIdx.x % 32 == 0) own.empty[now].arrive();
   }
+  place.advance();
 }
 
 /// C = A * B, one (BM, BN) tile per cluster, whose blocks share the steps along K.
@@ -76,11 +76,12 @@ __global__ void __launch_bounds__(L::THREADS, L::RESIDENT)
   const int blocks = cluster_size(), warp = threadIdx.x / 32;
   const TileOrigin tile = tile_origin<L::BM, L::BN, 16>(blockIdx.x / blocks, c);
   const Steps steps = steps_of(cluster_rank(), blocks, (layout.depth + L::BK - 1) / L::BK);
+  PlaceOf<L::STAGES> place;
   if (warp < L::WARPS) {
     take_registers<L>();
     const int row = warp / L::WARPS_N * L::WM, col = warp % L::WARPS_N * L::WN;
     Sums<L> sums = {};
-    multiply_steps<L>(sums, shared, layout.shifts, row, col, steps);
+    multiply_steps<L>(sums, shared, place, layout.shifts, row, col, steps);
     if (blocks == 1) {
       const bool aligned = rows_aligned(c);
       for_pairs<L>(sums, [&](int down, int right, double2 pair) {
@@ -95,7 +96,7 @@ __global__ void __launch_bounds__(L::THREADS, L::RESIDENT)
   } else {
     give_registers<L>();
     if (threadIdx.x == L::WARPS * 32)
-      copy_steps<L>(shared, a_even, a_odd, b_even, b_odd, tile, steps, layout);
+      copy_steps<L>(shared, place, a_even, a_odd, b_even, b_odd, tile, steps, layout);
   }
   if (blocks > 1) add_parts<L>(shared.part, c, tile);
 }
@@ -116,15 +117,6 @@ void gemm_f64_any_row(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T
 
 // ---- 6.5.2: every shape
 
-/// A tile, and how long a multiprocessor of an H200 takes for a step of 32 terms of all its blocks,
-/// in microseconds: `alone` with one block, `full` with as many as fit, which are `resident`.
-struct Choice {
-  int bm, bn, resident;
-  float alone, full;
-  void (*multiply)(MatrixView<const double>, MatrixView<const double>, MatrixView<double>, int,
-                   cudaStream_t);
-};
-
 template <typename L>
 constexpr Choice choice(float alone, float full) {
   return {L::BM, L::BN, L::RESIDENT, alone, full, multiply<L>};
@@ -134,6 +126,7 @@ constexpr Choice choice(float alone, float full) {
 const Choice table[] = {
     choice<Tile<128, 128, 64, 32, 3, 1>>(2.25f, 2.25f),
     choice<Tile<128, 64, 64, 32, 2, 2>>(1.38f, 2.33f),
+    choice<Tile<96, 96, 48, 24, 4, 1>>(1.28f, 1.28f),
     choice<Tile<64, 64, 32, 32, 3, 2>>(0.73f, 1.23f),
     choice<Tile<32, 64, 16, 32, 2, 4>>(0.76f, 1.49f),
 };
@@ -174,6 +167,106 @@ void gemm_f64_shapes(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T>
   if (c.rows == 0 || c.cols == 0) return;
   const Chosen best = choose(c.rows, c.cols, a.cols);
   best.tile->multiply(a, b, c, best.splits, stream);
+}
+
+// ---- 6.5.3: stream-K
+
+/// Finishes a piece of a tile. `sums` are this warp's, for its part at (row, col) of the tile. The
+/// blocks that share a tile add their sums in pairs: in the first round rank 0 adds those of rank 1,
+/// 2 those of 3 and so on; in the next 0 adds those of 2, 4 those of 6; until rank 0 has them all.
+template <typename L>
+__device__ void finish_piece(Sums<L>& sums, const Piece& piece, int block, const Handover& handover,
+                             MatrixView<double> c, int row, int col) {
+  // TODO(6.5.3) This block has rank piece.rank of piece.blocks; the next rank is block + 1. Call
+  //             add_handed_over() for each block whose sums this one adds, round by round: it
+  //             waits for them. Then rank 0 calls store_tile(), every other rank hand_over().
+  (void)sums, (void)piece, (void)block, (void)handover, (void)c, (void)row, (void)col;
+}
+
+/// C = A * B. Blocks start in the order of blockIdx.x. The last one has the first share of the steps,
+/// so a block waits only for blocks that have started before it.
+template <typename L>
+__global__ void __launch_bounds__(L::THREADS, L::RESIDENT)
+    shares_kernel(const __grid_constant__ CUtensorMap a_even,
+                  const __grid_constant__ CUtensorMap a_odd,
+                  const __grid_constant__ CUtensorMap b_even,
+                  const __grid_constant__ CUtensorMap b_odd, MatrixView<double> c, Layout layout,
+                  Shares shares, Handover handover) {
+  auto& shared = shared_of<L>();
+  const int block = gridDim.x - 1 - blockIdx.x, warp = threadIdx.x / 32;
+  PlaceOf<L::STAGES> place;
+  if (warp < L::WARPS) {
+    take_registers<L>();
+    const int row = warp / L::WARPS_N * L::WM, col = warp % L::WARPS_N * L::WN;
+#pragma unroll 1
+    for (int step = 0; step < shares.steps_of(block);) {
+      const Piece piece = shares.piece_at(block, step);
+      Sums<L> sums = {};
+      multiply_steps<L>(sums, shared, place, layout.shifts, row, col, piece.steps);
+      finish_piece<L>(sums, piece, block, handover, c, row, col);
+      step += piece.steps.count();
+    }
+  } else {
+    give_registers<L>();
+    if (threadIdx.x == L::WARPS * 32)
+      copy_shares<L>(shared, place, a_even, a_odd, b_even, b_odd, c, layout, shares, block);
+  }
+}
+
+/// C = A * B with this tile; `blocks` blocks share the steps of all tiles.
+template <typename L>
+void multiply_shares(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c,
+                     int blocks, cudaStream_t stream) {
+  launch_shares<L>(shares_kernel<L>, every_other_row, a, b, c, blocks, stream);
+}
+
+template <typename L>
+constexpr Choice shared_choice(float alone, float full) {
+  return {L::BM, L::BN, L::RESIDENT, alone, full, multiply_shares<L>};
+}
+
+/// Measured like `table`.
+const Choice shared_table[] = {
+    shared_choice<Tile<128, 128, 64, 32, 3, 1>>(2.25f, 2.25f),
+    shared_choice<Tile<96, 96, 48, 24, 4, 1>>(1.28f, 1.28f),
+    shared_choice<Tile<64, 64, 32, 32, 3, 2>>(0.73f, 1.23f),
+};
+
+/// The tile that takes the least time if its steps are shared.
+inline const Choice& choose_shared(int m, int n, int k) {
+  const int processors = multiprocessors();
+  const Choice* best = shared_table;
+  for (const Choice& tile : shared_table)
+    if (microseconds_shared(tile, m, n, k, processors) <
+        microseconds_shared(*best, m, n, k, processors))
+      best = &tile;
+  return *best;
+}
+
+template <typename T>
+void gemm_f64_stream_k(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
+                       cudaStream_t stream) {
+  const int m = c.rows, n = c.cols, k = a.cols;
+  if (m == 0 || n == 0 || k == 0) return gemm_f64_any_row(a, b, c, stream);  // no steps
+  const Choice& tile = choose_shared(m, n, k);
+  tile.multiply(a, b, c, blocks_for(tile, m, n, k, multiprocessors()), stream);
+}
+
+/// True if sharing steps should be faster than whole tiles and clusters.
+inline bool better_shared(int m, int n, int k) {
+  const int processors = multiprocessors();
+  const Chosen whole = choose(m, n, k);
+  return k > 0 && microseconds_shared(choose_shared(m, n, k), m, n, k, processors) <
+                      microseconds(*whole.tile, m, n, k, whole.splits, processors);
+}
+
+/// The faster of 6.5.2 and 6.5.3.
+inline void gemm_f64(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c,
+                     cudaStream_t stream) {
+  if (better_shared(c.rows, c.cols, a.cols))
+    gemm_f64_stream_k(a, b, c, stream);
+  else
+    gemm_f64_shapes(a, b, c, stream);
 }
 
 // The kernel that tests 6.5:

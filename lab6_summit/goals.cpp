@@ -94,6 +94,13 @@ double partial_sums(const Extents& e, const Parameters& p, std::uint64_t) {
   return p.at("slack") * static_cast<double>(2 * splits * e.m * ceil_div(e.n, 8));
 }
 
+/// A piece of a tile of doubles from each of `blocks` blocks, stored and read, and its warps' flags.
+double pieces_handed_over(const Extents&, const Parameters& p, std::uint64_t bytes) {
+  const std::int64_t piece =
+      whole(p, "BM") * whole(p, "BN") * static_cast<std::int64_t>(bytes) / 32;
+  return p.at("slack") * static_cast<double>(2 * whole(p, "blocks") * piece);
+}
+
 /// Enough for a counter that every warp of every block increments once; far from a sum.
 double one_per_warp(const Extents&, const Parameters& p, std::uint64_t) {
   return p.at("warps");
@@ -199,6 +206,8 @@ const char* const four_products =
 const char* const copied_in_memory =
     "Rows are copied in global memory before they are multiplied: TMA can read every other row of a "
     "matrix of doubles, wherever the first one begins.";
+const char* const more_than_a_piece =
+    "More sums pass through memory than one piece of a tile per block, stored once and read once.";
 const char* const small_tile = "More is read from A and B than a 64 x 64 tile per block needs.";
 const char* const conflicts =
     "Lanes of a warp touch different words of one bank, where fragments are read or where copies "
@@ -381,6 +390,8 @@ grader::Goal stored_once(const char* stage, std::vector<Extents> at) {
 
 const std::vector<Extents> deep = {{256, 256, 2048}, {131, 129, 2047}};
 const std::vector<Extents> whole_tiles = {{256, 256, 2048}};
+/// Few tiles with pieces for many blocks each, and more tiles than blocks.
+const std::vector<Extents> shared_tiles = {{256, 256, 2048}, {1000, 1000, 96}};
 const std::vector<Extents> thin = {{24, 1024, 128}, {1000, 30, 127}};
 const std::vector<Extents> small = {{256, 256, 1024}, {65, 1000, 1023}};
 
@@ -528,6 +539,21 @@ const std::vector<grader::Goal> goals = {
     grader::brought_by_tma("6.5.2", whole_tiles),
     registers_only("6.5.2"),
     few_registers("6.5.2"),
+
+    blocks_for_all("6.5.3", shared_tiles, 12),
+    fixed_order("6.5.3", shared_tiles),
+    {.stage = "6.5.3",
+     .key = "scratch_sectors",
+     .what = "sectors of scratch memory",
+     .diagnosis = "SCRATCH",
+     .missed = more_than_a_piece,
+     .parameters = {{"BM", 64}, {"BN", 64}, {"blocks", 2 * MULTIPROCESSORS}, {"slack", 1.05}},
+     .measure = scratch_sectors,
+     .bound = pieces_handed_over,
+     .at = shared_tiles},
+    grader::brought_by_tma("6.5.3", shared_tiles),
+    registers_only("6.5.3"),
+    few_registers("6.5.3"),
 };
 
 const grader::GoalList registered("lab6_summit", goals);

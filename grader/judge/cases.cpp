@@ -214,6 +214,8 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
   }
   // Rings of tiles are passed more than once, along K and from one tile of C to the next of a block.
   if (has("deep")) add(33, 17, 24 * bk + 1);
+  // More steps, of 32 terms as of 64, than one block should make: five blocks share them, or an odd number.
+  if (has("long")) add(33, 17, 1500);
   if (has("many")) {
     add(132 * bm + 1, 3, 5);
     list.back().one_type = true;

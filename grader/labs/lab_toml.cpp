@@ -264,9 +264,9 @@ Stage parse_stage(const Table& table) {
   else if (kind != "core")
     table.fail(table.required("kind"), "unknown kind \"" + kind + "\" (known: core, bonus)");
   stage.shapes = table.strings("shapes");
-  static const std::set<std::string> classes = {"aligned", "deep", "many",    "ragged",
-                                                "tiny",    "thin", "strided", "empty",
-                                                "k1",      "wide", "odd_k",   "extremes"};
+  static const std::set<std::string> classes = {"aligned", "deep",  "long",    "many",  "ragged",
+                                                "tiny",    "thin",  "strided", "empty", "k1",
+                                                "wide",    "odd_k", "extremes"};
   for (const auto& shape : stage.shapes)
     if (!classes.count(shape))
       table.fail(table.required("shapes"),

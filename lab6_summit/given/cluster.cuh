@@ -34,6 +34,7 @@ GEMM_LAB_DEVICE inline float4 load_from(int rank, const float* own) {
 /// Steps along K: first, first + 1, ... end - 1.
 struct Steps {
   int first, end;
+  GEMM_LAB_HOST_DEVICE int count() const { return end - first; }
 };
 /// The steps of block `rank` if `blocks` blocks share all of them.
 __device__ inline Steps steps_of(int rank, int blocks, int all) {

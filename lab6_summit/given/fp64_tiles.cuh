@@ -37,6 +37,16 @@ struct Tile {
   };
 };
 
+/// A tile, and how long a multiprocessor of an H200 takes for a step of 32 terms of all its blocks,
+/// in microseconds: `alone` with one block, `full` with as many as fit, which are `resident`.
+/// `multiply` gets how many blocks share a tile (6.5.2), or all steps (6.5.3).
+struct Choice {
+  int bm, bn, resident;
+  float alone, full;
+  void (*multiply)(MatrixView<const double>, MatrixView<const double>, MatrixView<double>, int,
+                   cudaStream_t);
+};
+
 // ---- copies
 
 /// Every other row of a matrix. Row 2 r + parity begins `shift` doubles (0 or 1) after the address
@@ -100,11 +110,10 @@ __device__ typename L::Shared& shared_of() {
 
 /// Requests the boxes of a tile's steps. One thread calls it.
 template <typename L>
-__device__ void copy_steps(typename L::Shared& own, const CUtensorMap& a_even,
-                           const CUtensorMap& a_odd, const CUtensorMap& b_even,
-                           const CUtensorMap& b_odd, TileOrigin tile, Steps steps,
-                           const Layout& layout) {
-  PlaceOf<L::STAGES> place;
+__device__ void copy_steps(typename L::Shared& own, PlaceOf<L::STAGES>& place,
+                           const CUtensorMap& a_even, const CUtensorMap& a_odd,
+                           const CUtensorMap& b_even, const CUtensorMap& b_odd, TileOrigin tile,
+                           Steps steps, const Layout& layout) {
   for (int t = steps.first; t < steps.end; ++t, place.advance()) {
     auto& stage = own.ring[place.stage];
     Barrier& arrived = own.full[place.stage];

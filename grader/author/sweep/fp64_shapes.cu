@@ -64,8 +64,12 @@ struct Row {
   double worst = 0, mean = 0;             ///< errors in u(|A||B|)
 };
 
-constexpr int CUBLAS = 0, OF_LAB_5 = 1, CHOSEN = 2, TILES = 3;
+constexpr int CUBLAS = 0, OF_LAB_5 = 1, CHOSEN = 2, STREAM_K = 3, TILES = 4;
 
+/// Its steps shared.
+std::string name_of(const Choice& tile) {
+  return std::to_string(tile.bm) + "x" + std::to_string(tile.bn) + " shared";
+}
 std::string name_of(const Chosen& chosen) {
   return std::to_string(chosen.tile->bm) + "x" + std::to_string(chosen.tile->bn) + " / " +
          std::to_string(chosen.splits);
@@ -81,7 +85,15 @@ class Bench {
         {"cuBLAS", [this](View a, View b, MatrixView<double> c) { cublas(a, b, c); }},
         {"5.3c", gemm_of_lab_5},
         {"6.5.2", [](View a, View b, MatrixView<double> c) { gemm_f64_shapes(a, b, c, nullptr); }},
+        {"6.5.3", [](View a, View b, MatrixView<double> c) { gemm_f64(a, b, c, nullptr); }},
     };
+    for (const Choice& tile : shared_table)
+      candidates.push_back({name_of(tile), [&tile](View a, View b, MatrixView<double> c) {
+                              const int processors = multiprocessors();
+                              const int blocks =
+                                  blocks_for(tile, c.rows, c.cols, a.cols, processors);
+                              tile.multiply(a, b, c, blocks, nullptr);
+                            }});
     for (const Choice& tile : table)
       for (int splits = 1; splits <= 8; splits *= 2)
         candidates.push_back(
@@ -194,27 +206,33 @@ int main(int argc, char** argv) {
   for (const Extents& e : asked.shapes) rows.push_back(bench.measure(e, asked.timed));
   if (asked.timed)
     std::printf(
-        "\n==== FP64 beside cuBLAS: TFLOP/s, and the ratio (least and most)\n%-18s %8s %9s %7s  "
-        "%9s %7s %15s   %s\n",
-        "M x N x K", "cuBLAS", "5.3c", "ratio", "6.5.2", "ratio", "", "tile / splits");
+        "\n==== FP64 beside cuBLAS: TFLOP/s, and the ratio (least and most)\n%-16s %6s %6s %5s  "
+        "%6s %5s %13s %-13s  %6s %5s %13s %s\n",
+        "M x N x K", "cuBLAS", "5.3c", "ratio", "6.5.2", "ratio", "", "tile / splits", "6.5.3",
+        "ratio", "", "tile");
   for (std::size_t i = 0; i < rows.size() && asked.timed; ++i) {
     const Extents& e = asked.shapes[i];
     const auto tflops = [&](int which) { return 2e-12 * e.m * e.n * e.k / rows[i][which].seconds; };
-    const Row& chosen = rows[i][CHOSEN];
-    std::printf("%-18s %8.1f %9.1f %7.2f  %9.1f %7.2f (%5.2f %5.2f)   %s\n", name_of(e).c_str(),
-                tflops(CUBLAS), tflops(OF_LAB_5), rows[i][OF_LAB_5].ratio, tflops(CHOSEN),
-                chosen.ratio, chosen.least, chosen.most, name_of(choose(e.m, e.n, e.k)).c_str());
+    const Row &chosen = rows[i][CHOSEN], &stream_k = rows[i][STREAM_K];
+    const Chosen whole = choose(e.m, e.n, e.k);
+    const bool shared = better_shared(e.m, e.n, e.k);
+    std::printf(
+        "%-16s %6.1f %6.1f %5.2f  %6.1f %5.2f (%5.2f %5.2f) %-13s  %6.1f %5.2f (%5.2f %5.2f) %s\n",
+        name_of(e).c_str(), tflops(CUBLAS), tflops(OF_LAB_5), rows[i][OF_LAB_5].ratio,
+        tflops(CHOSEN), chosen.ratio, chosen.least, chosen.most, name_of(whole).c_str(),
+        tflops(STREAM_K), stream_k.ratio, stream_k.least, stream_k.most,
+        shared ? name_of(choose_shared(e.m, e.n, e.k)).c_str() : "as 6.5.2");
   }
   std::printf(
-      "\n==== FP64: errors in u(|A||B|), u = 2^-53, the worst and the mean\n%-18s %19s %19s %19s %19s",
-      "M x N x K", "cuBLAS", "5.3c", "6.5.2", "any tile and split");
+      "\n==== FP64: errors in u(|A||B|), u = 2^-53, the worst and the mean\n%-16s %14s %14s %14s %14s %14s",
+      "M x N x K", "cuBLAS", "5.3c", "6.5.2", "6.5.3", "any tile");
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::printf("\n%-18s", name_of(asked.shapes[i]).c_str());
-    for (const int which : {CUBLAS, OF_LAB_5, CHOSEN})
-      std::printf(" %9.2f %9.3f", rows[i][which].worst, rows[i][which].mean);
+    std::printf("\n%-16s", name_of(asked.shapes[i]).c_str());
+    for (const int which : {CUBLAS, OF_LAB_5, CHOSEN, STREAM_K})
+      std::printf(" %7.2f %6.3f", rows[i][which].worst, rows[i][which].mean);
     double worst = 0;
     for (std::size_t c = TILES; c < rows[i].size(); ++c) worst = std::max(worst, rows[i][c].worst);
-    std::printf(" %9.2f", worst);
+    std::printf(" %14.2f", worst);
   }
   if (asked.timed)
     std::printf("\n\n==== FP64: every tile and number of splits, microseconds\n%-14s", "");

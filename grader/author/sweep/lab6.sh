@@ -6,10 +6,11 @@
 #     fp64_shapes       FP64 at every shape: docs/results/h200/fp64-shapes.txt
 #
 # GEMM_LAB_COMMIT= names the commit where the sources were sent without their history. PROOF=FOLDER: before that,
-# three_products multiplies shapes that are awkward, whose errors go to FOLDER/awkward.txt, and behind it 6.4.5's kernels
-# run under compute-sanitizer, which writes there, too. Needs nvcc and cuBLAS.
+# three_products and fp64_shapes multiply shapes that are awkward, whose errors go to FOLDER/awkward.txt, and behind it the
+# kernels of 6.4.5, or all of FP64, run under compute-sanitizer, which writes there, too. Needs nvcc and cuBLAS.
 set -u
 here=$(dirname "$0")
+sanitized=''
 # shellcheck source=grader/scripts/lib.sh
 . "$here/../../scripts/lib.sh"
 usage() { echo "usage: bash grader/author/sweep/lab6.sh three_products|tensor_shapes|fp64_shapes FILE" >&2; exit 4; }
@@ -18,6 +19,7 @@ file=$2
 case $1 in
     three_products)
         programs=("$here/three_products.cu $here/three_wgmma.cu $here/three_shapes.cu")
+        sanitized="--tiles 33,65,97 64,130,520"
         about="C = A * B in FP32, all row-major, dense. Times are of zero-mean data, uniform in [-1, 1); positive data is uniform in (0, 1];
 graded factors lie between 2^-100 and 2^100, about 1e-30 and 1e30. Errors are those of up to 1024 rows against FP64,
 u = 2^-24; of tiles that the first table does not name those of zero-mean data alone. All kernels of a shape take turns in one
@@ -32,9 +34,10 @@ one process: 9 rounds of about 10 ms each."
         ;;
     fp64_shapes)
         programs=("$here/fp64_shapes.cu $here/fp64_of_lab5.cu")
+        sanitized="--errors 33,65,97 129,130,2049"
         about="C = A * B in FP64, all row-major, dense; data uniform in (-1, 1]. Errors are those of up to 256 rows against sums of twice
 the precision, u = 2^-53. A product's A, B and C are others than those of the product before, so that nothing of them is in the
-L2 cache. cuBLAS, 5.3c and 6.5.2 take turns in one process: 9 rounds of about 10 ms each; every tile behind them, once."
+L2 cache. cuBLAS, 5.3c, 6.5.2 and 6.5.3 take turns in one process: 9 rounds of about 10 ms each; every tile behind them, once."
         ;;
     *) usage ;;
 esac
@@ -69,7 +72,7 @@ done
 # Thin, flat and deep ones, around the sides of tiles, odd leading dimensions, one row, one column, one term.
 awkward="1,1,1 1,1,127 1,513,300 128,1,300 7,13,31 31,33,32 33,31,65 63,65,97 64,64,64 127,129,1023 65,1000,1023 1000,30,127 257,67,2047
     1023,1025,1025 1025,1023,33 24,1024,4100 16,300,16383 256,256,4096"
-if [ -n "${PROOF:-}" ] && [ "$1" = three_products ]; then
+if [ -n "${PROOF:-}" ] && [ -n "$sanitized" ]; then
     mkdir -p "$PROOF" || exit 3
     # shellcheck disable=SC2086
     timeout 60 "$work/bench0" --errors $awkward >"$PROOF/awkward.txt" || echo "not right: $PROOF/awkward.txt" >&2
@@ -84,9 +87,10 @@ done
     echo "cuBLAS's time to the kernel's in the same round, the median."
     cat "$work/table"
 } >"$file.new" && mv "$file.new" "$file"
-if [ -n "${PROOF:-}" ] && [ "$1" = three_products ]; then
+if [ -n "${PROOF:-}" ] && [ -n "$sanitized" ]; then
     for tool in memcheck synccheck; do
-        timeout 60 compute-sanitizer --tool $tool --error-exitcode 2 "$work/bench0" --tiles 33,65,97 64,130,520 >"$PROOF/$tool.txt" 2>&1 ||
+        # shellcheck disable=SC2086
+        timeout 60 compute-sanitizer --tool $tool --error-exitcode 2 "$work/bench0" $sanitized >"$PROOF/$tool.txt" 2>&1 ||
             echo "not clean: $PROOF/$tool.txt" >&2
         tail -n 1 "$PROOF/$tool.txt"
     done

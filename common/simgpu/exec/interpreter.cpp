@@ -152,9 +152,17 @@ void fill_specials(const BlockRun& run, const Warp& w, const Frame& frame) {
   for (const SpecialSlot& s : frame.code->specials) {
     std::uint64_t value[kLanes];
     special_values(run, w, s.special, value);
+    std::byte* to = frame.memory + s.offset;
+    if (s.lane_bytes == 4) {
+      std::uint32_t low[kLanes];
+      for (unsigned lane = 0; lane < kLanes; ++lane)
+        low[lane] = static_cast<std::uint32_t>(value[lane]);
+      std::memcpy(to, low, sizeof low);
+      continue;
+    }
     for (unsigned lane = 0; lane < kLanes; ++lane)
-      copy_element(frame.memory + s.offset + lane * s.lane_bytes,
-                   reinterpret_cast<const std::byte*>(&value[lane]), s.lane_bytes);
+      copy_element(to + lane * s.lane_bytes, reinterpret_cast<const std::byte*>(&value[lane]),
+                   s.lane_bytes);
   }
   const auto fill = [&](std::uint32_t at, std::uint64_t value) {
     if (at == UINT32_MAX) return;

@@ -589,6 +589,7 @@ void FunctionDecoder::decode_block(std::uint32_t number) {
     multiply_adds_ += is_multiply_add(ins);
   }
   block.multiply_adds = multiply_adds_;
+  join_stretches(block.first);
   block.last = static_cast<std::uint32_t>(ops_.size());
   block.returns_at_once = block.first == block.last &&
                           (block.end == End::exit || block.end == End::ret) &&

@@ -87,7 +87,7 @@ void FunctionDecoder::choose_quick_path(Op& op, const Operand& address) {
   if (is_new) return;
   --p_.slots;
   op.slot = it->second;
-  op.z |= 2;
+  op.z |= kFollows;
 }
 
 /// An instruction writes registers: accesses through them must look again.

@@ -58,6 +58,7 @@ class FunctionDecoder {
   void lay_out_locals();
   void find_blocks();
   void decode_block(std::uint32_t number);
+  void join_stretches(std::size_t first);  ///< decode_stretches.cpp
   void decode_end(BasicBlock& block, const Ins& ins);
   void decode_call(BasicBlock& block, const Ins& ins);
   void check_math_call(const Call& call, const ptx::Function& target) const;
@@ -235,6 +236,8 @@ void op_wgmma_commit(Warp&, const Op&);
 void op_wgmma_wait(Warp&, const Op&);
 void op_product_registers(Warp&, const Op&);
 void op_product_register_copy(Warp&, const Op&);
+/// Op::z of an access on the quick path: an earlier one of its basic block has looked at the register.
+inline constexpr std::uint8_t kFollows = 2;
 /// Op::z of an access of local memory that no counter shall see.
 inline constexpr std::uint8_t kUncounted = 4;
 /// Op::y of op_mbarrier_arrive.

@@ -9,6 +9,7 @@ void fill_moves(HandlerTable& t);
 void fill_float(HandlerTable& t);
 void fill_convert(HandlerTable& t);
 void fill_memory(HandlerTable& t);
+void fill_stretch(HandlerTable& t);
 void fill_half(HandlerTable& t);
 void fill_mma(HandlerTable& t);
 }  // namespace kernels
@@ -21,6 +22,7 @@ const HandlerTable& handlers() {
     kernels::fill_float(t);
     kernels::fill_convert(t);
     kernels::fill_memory(t);
+    kernels::fill_stretch(t);
     kernels::fill_half(t);
     kernels::fill_mma(t);
     return t;

@@ -213,10 +213,19 @@ struct Worker {
   std::int64_t portion = 0, allowance = 0;
   std::int64_t held = 0;  ///< allowance put aside to have the scheduler called soon
   PatternCache patterns;
-  std::vector<MoveTally> moves;  ///< by Op::slot of cp.async and ldmatrix
+  std::vector<StretchTally> stretches;  ///< by Stretch::number
+  std::vector<MoveTally> moves;         ///< by Op::slot of cp.async and ldmatrix
   /// Of the allocations that this worker's blocks use, by live index. Not in exact mode.
   std::vector<std::unique_ptr<check::GlobalShadow>> global_shadows;
 };
+
+/// Adds what the stretch has tallied to its sites. From then on each load is looked at again.
+inline void settle_stretch(Worker& worker, const Stretch& s) {
+  StretchTally& tally = worker.stretches[s.number];
+  if (tally.pending != 0)
+    for (const Stretch::Load& l : s.loads) worker.counters.sites[l.site].pending += tally.pending;
+  tally = {};
+}
 
 // ---- running (interpreter.cpp, blocks.cpp)
 void run_blocks(Worker& worker);

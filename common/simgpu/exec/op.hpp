@@ -99,6 +99,7 @@ struct HandlerTable {
   /// path.
   Handler shared[2][2][3];
   Handler global[2][2][3];
+  Handler stretch;  ///< Op::imm: the address of its Stretch
   /// mma and wmma.mma: [format][rows of a tile: 8, 16][log2 of k, less 2]. Null: no such tile.
   Handler mma[static_cast<std::size_t>(MmaFormat::count_)][2][4];
 };

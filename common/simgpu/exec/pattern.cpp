@@ -38,7 +38,9 @@ bool Pattern::learn(const std::uint64_t* address, std::uint32_t active, std::uin
           : by8  ? Shape::unit8
           : by16 ? Shape::unit16
                  : Shape::other;
-  if (shape == Shape::other && active == kFullMask && find_octets()) shape = Shape::octets;
+  const bool regular = shape == Shape::broadcast || shape == Shape::unit4;
+  if (active == kFullMask && (regular || shape == Shape::other) && find_octets() && !regular)
+    shape = Shape::octets;
   logged = false;
   for (PatternWidth& w : width) w.known = false, w.window = 0;
   sector_count_ = {};

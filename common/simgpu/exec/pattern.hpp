@@ -36,7 +36,7 @@ struct PatternWidth {
 /// octets: each eight lanes, 0 to 7 and so on, read from eight neighbouring words.
 enum class Shape : std::uint8_t { other, broadcast, unit4, unit8, unit16, octets };
 
-/// For Shape::octets: how to load eight lanes at once.
+/// For Shape::octets, broadcast and unit4: how to load eight lanes at once.
 struct Octets {
   std::array<std::int32_t, 4> start{};                     ///< the least rel of the eight lanes
   alignas(32) std::array<std::int32_t, kLanes> touched{};  ///< by word: -1 = by some lane
@@ -93,7 +93,8 @@ class ReadLog {
   static constexpr std::size_t kMost = 1024;
 
   bool empty() const { return count_ == 0; }
-  bool full() const { return count_ == kMost; }
+  bool full() const { return !has_room(1); }
+  bool has_room(std::size_t n) const { return count_ + n <= kMost; }
   /// `floor`: reads before it are forgotten.
   void add(Pattern& p, const Entry& e, std::uint32_t floor) {
     if (floor != floor_) count_ = 0;

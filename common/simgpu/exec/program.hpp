@@ -12,6 +12,7 @@
 #include "common/simgpu/count/struct_copies.hpp"
 #include "common/simgpu/exec/math_calls.hpp"
 #include "common/simgpu/exec/op.hpp"
+#include "common/simgpu/exec/stretch.hpp"
 #include "common/simgpu/ptx/module.hpp"
 #include "common/simgpu/report.hpp"
 
@@ -243,6 +244,7 @@ struct Program {
   std::string unsupported;      ///< why it cannot run, "" = it can
   ptx::Location unsupported_where;
 
+  std::deque<Stretch> stretches;
   std::deque<WmmaPlan> wmma;  ///< by Op::slot
   std::deque<ConstantLanes> constants;
   std::deque<std::vector<Ref>> lists;

@@ -25,6 +25,7 @@ std::vector<std::unique_ptr<Worker>> make_workers(LaunchRun& run, unsigned threa
     w->counters = make_counters(*run.program, run.memory->live().size(),
                                 run.options.count && run.options.sample_accesses);
     w->patterns.patterns.resize(run.program->slots);
+    w->stretches.resize(run.program->stretches.size());
     w->global_shadows.resize(run.memory->live().size());
     workers.push_back(std::move(w));
   }
@@ -53,6 +54,7 @@ Collected collect(const std::vector<std::unique_ptr<Worker>>& workers, const Pro
   std::map<std::uint64_t, std::string> printed;
   for (const auto& w : workers) {
     all.findings.merge(std::move(w->findings));
+    for (const Stretch& s : program.stretches) settle_stretch(*w, s);
     settle_all(program, w->counters);
     add(all.counters, w->counters);
     printed.merge(w->printed);

@@ -6,17 +6,14 @@
 #include <cmath>
 #include <cstdint>
 
+#include "common/simgpu/exec/kernels/float_sums.hpp"
 #include "common/simgpu/exec/kernels/rows.hpp"
 
 namespace simgpu::exec::kernels {
 namespace {
 
-SIMGPU_INLINE float canonical(float v) {
-  return v == v ? v : std::bit_cast<float>(0x7fffffffu);
-}
-SIMGPU_INLINE double canonical(double v) {
-  return v;
-}
+using floats::canonical;
+using floats::multiply_add;
 
 template <class T>
 SIMGPU_INLINE T sum(T a, T b) {
@@ -33,12 +30,6 @@ SIMGPU_INLINE T product(T a, T b) {
 template <class T>
 SIMGPU_INLINE T quotient(T a, T b) {
   return canonical(a / b);
-}
-SIMGPU_INLINE float multiply_add(float a, float b, float c) {
-  return canonical(__builtin_fmaf(a, b, c));
-}
-SIMGPU_INLINE double multiply_add(double a, double b, double c) {
-  return __builtin_fma(a, b, c);
 }
 /// The approximate functions: rounded from a double, closer than any hardware's.
 SIMGPU_INLINE float rounded(float, double v) {

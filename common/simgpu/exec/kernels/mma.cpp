@@ -172,31 +172,47 @@ SIMGPU_INLINE void multiply_in_registers(const double* a, const double* b,
   }
 }
 
-/// The last A of this host thread: a kernel multiplies one by several B.
-template <class Format, unsigned kK>
-struct LastA {
-  static constexpr unsigned kRegisters = registers_of_a(16, kK, Format::kBits);
+/// A fragment of A or B that this host thread has expanded, and what it was made of.
+template <unsigned kRegisters, unsigned kElements>
+struct KnownFragment {
   alignas(64) std::byte lanes[kRegisters][4 * kLanes] = {};
-  alignas(64) double dense[16 * kK] = {};
-  bool second = false;
+  alignas(64) double dense[kElements] = {};
+  bool second = false, filled = false;
 
-  SIMGPU_INLINE const double* expanded(const Warp& w, const Ref* refs, bool is_second) {
+  /// Its elements as `expand` makes them.
+  template <class F>
+  SIMGPU_INLINE const double* expanded(const Warp& w, const Ref* refs, bool is_second, F expand) {
     __m256i differs = _mm256_setzero_si256();
     for (unsigned r = 0; r < kRegisters; ++r)
       for (unsigned k = 0; k < sizeof lanes[r]; k += 32)
         differs = _mm256_or_si256(
             differs, _mm256_xor_si256(load32(address_of(w, refs[r]) + k), load32(lanes[r] + k)));
-    if (_mm256_testz_si256(differs, differs) != 0 && second == is_second) return dense;
+    if (_mm256_testz_si256(differs, differs) != 0 && second == is_second && filled) return dense;
     for (unsigned r = 0; r < kRegisters; ++r)
       std::memcpy(lanes[r], address_of(w, refs[r]), sizeof lanes[r]);
     second = is_second;
-    expand_a<Format, 16, kK>(w, refs, second, dense);
+    filled = true;
+    expand(dense);
     return dense;
   }
 
  private:
   SIMGPU_INLINE static __m256i load32(const std::byte* from) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+  }
+};
+
+/// A kernel multiplies each of several A by each of several B. The last ones are kept, by where their
+/// registers lie.
+template <class Format, unsigned kK>
+struct KnownFragments {
+  static constexpr unsigned kPlaces = 8;
+  KnownFragment<registers_of_a(16, kK, Format::kBits), 16 * kK> a;
+  KnownFragment<registers_of_b(kK, Format::kBits), kK * 8> b[kPlaces];
+
+  static unsigned place_of(Ref first_register) {
+    constexpr unsigned kBytes = 4 * kLanes * registers_of_b(kK, Format::kBits);
+    return static_cast<std::uint64_t>(first_register) / kBytes % kPlaces;
   }
 };
 
@@ -220,10 +236,16 @@ SIMGPU_INLINE bool multiply_one_tile(Warp& w, const Op& op) {
       clashes |= static_cast<unsigned>(i != j) & static_cast<unsigned>(d_refs[i] == c_refs[j]);
   }
   if (clashes != 0) return false;
-  static thread_local LastA<Format, kK> last_a;
-  alignas(64) double b[kK * 8];
-  expand_b<Format, kK, Columns::split>(w, b_refs, (op.z & kMmaSecondB) != 0, b);
-  multiply_in_registers<kK>(last_a.expanded(w, a_refs, (op.z & kMmaSecondA) != 0), b, c, d);
+  static thread_local KnownFragments<Format, kK> known;
+  const bool second_a = (op.z & kMmaSecondA) != 0, second_b = (op.z & kMmaSecondB) != 0;
+  const double* a = known.a.expanded(w, a_refs, second_a, [&](double* to) SIMGPU_LAMBDA {
+    expand_a<Format, 16, kK>(w, a_refs, second_a, to);
+  });
+  const double* b = known.b[known.place_of(b_refs[0])].expanded(
+      w, b_refs, second_b, [&](double* to) SIMGPU_LAMBDA {
+        expand_b<Format, kK, Columns::split>(w, b_refs, second_b, to);
+      });
+  multiply_in_registers<kK>(a, b, c, d);
   return true;
 }
 #endif

@@ -64,6 +64,7 @@ class AsyncReadCheck {
 
  private:
   void look(std::uint32_t first, check::Tag t);
+  void find_fault(std::uint32_t first, check::Tag t);
   BlockRun& run_;
   const unsigned warp_, shift_;
   const std::uint32_t pc_;

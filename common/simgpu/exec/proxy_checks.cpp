@@ -176,8 +176,31 @@ AsyncReadCheck::AsyncReadCheck(BlockRun& run, unsigned first_warp, unsigned warp
       times_(reader_times(run, first_warp, warps)),
       checked_(run.launch->options.checks.race || run.launch->options.checks.init) {}
 
+namespace {
+
+/// Whether the readers are known to come after who wrote this tag, and by which proxy.
+bool is_ordered(check::Tag t, const ReaderTimes& times) {
+  const std::uint32_t time = check::time_of(t), who = t & check::kWhoMask;
+  if (t == 0) return false;
+  if (check::is_by_engine(t)) return time < times.seen[check::kMaxWarps + (who >> 6)];
+  if (check::is_pending(t)) return false;
+  return who == check::kManyWarps ||
+         (time < times.seen[who >> 6] && time < times.proxied[who >> 6]);
+}
+
+}  // namespace
+
 void AsyncReadCheck::look(std::uint32_t first, check::Tag t) {
   if (!checked_ || reported_) return;
+  if (is_ordered(t, times_)) {
+    last_ = t;
+    return;
+  }
+  // Most tags are of the kind above, each of another lane: no room for findings is made for them.
+  find_fault(first, t);
+}
+
+void AsyncReadCheck::find_fault(std::uint32_t first, check::Tag t) {
   const std::uint32_t time = check::time_of(t), who = t & check::kWhoMask;
   Op op;
   op.pc = pc_;
@@ -195,10 +218,6 @@ void AsyncReadCheck::look(std::uint32_t first, check::Tag t) {
     return;
   }
   if (check::is_by_engine(t)) {
-    if (time < times_.seen[check::kMaxWarps + (who >> 6)]) {
-      last_ = t;
-      return;
-    }
     reported_ = true;
     std::uint32_t g = first >> shift_;
     while (run_.shadow.written[g] != t) ++g;
@@ -210,15 +229,9 @@ void AsyncReadCheck::look(std::uint32_t first, check::Tag t) {
     reads_too_early(run_, w, 0, op, AccessType::load, offset, kChunk);
     return;
   }
-  const bool many = who == check::kManyWarps;
-  const unsigned writer = who >> 6;
-  const bool ordered = many || time < times_.seen[writer];
-  const bool proxied = many || time < times_.proxied[writer];
-  if (ordered && proxied) {
-    last_ = t;
-    return;
-  }
   if (!checks.race) return;
+  const unsigned writer = who >> 6;
+  const bool ordered = time < times_.seen[writer];
   reported_ = true;
   const Access at = describe(run_, me);
   LaneAccess theirs = me;

@@ -8,11 +8,13 @@ namespace {
 
 constexpr unsigned kBanks = 32;
 
-/// The words of one phase, bank by bank, without duplicates.
+/// The words of one phase, bank by bank, without duplicates. Where every lane wants the same number of
+/// words, from a multiple of it on, these are a word of as many banks together.
 class Phase {
  public:
+  explicit Phase(unsigned words = 1) : banks_(kBanks / words) {}
   void add(std::uint64_t word) {
-    const unsigned bank = static_cast<unsigned>(word % kBanks);
+    const unsigned bank = static_cast<unsigned>(word) & (banks_ - 1);
     for (unsigned k = 0; k < depth_[bank]; ++k)
       if (words_[bank][k] == word) return;
     words_[bank][depth_[bank]++] = word;
@@ -21,6 +23,7 @@ class Phase {
   unsigned worst() const { return worst_; }
 
  private:
+  const unsigned banks_;  ///< a power of two
   std::uint64_t words_[kBanks][32];
   unsigned depth_[kBanks] = {};
   unsigned worst_ = 0;
@@ -58,15 +61,22 @@ Wavefronts shared_wavefronts(const std::uint64_t (&address)[32], std::uint32_t m
     return sum;
   }
   const unsigned lanes = lanes_per_phase(address, mask, bytes, is_load);
+  std::uint64_t bits = 0;
+  for (std::uint32_t left = mask; left != 0; left &= left - 1)
+    bits |= address[std::countr_zero(left)];
+  const bool together = (bytes == 8 || bytes == 16) && bits % bytes == 0;
   Wavefronts result;
   for (unsigned first = 0; first < 32; first += lanes) {
     const std::uint32_t in_phase =
         mask & (lanes == 32 ? 0xffffffffu : ((1u << lanes) - 1) << first);
     if (in_phase == 0) continue;
-    Phase phase;
+    Phase phase(together ? bytes / 4 : 1);
     for (std::uint32_t left = in_phase; left != 0; left &= left - 1) {
       const std::uint64_t a = address[std::countr_zero(left)];
-      for (std::uint64_t word = a / 4; word <= (a + bytes - 1) / 4; ++word) phase.add(word);
+      if (together)
+        phase.add(a / bytes);
+      else
+        for (std::uint64_t word = a / 4; word <= (a + bytes - 1) / 4; ++word) phase.add(word);
     }
     result.actual += phase.worst();
     ++result.ideal;

@@ -173,6 +173,13 @@ bool Device::is_initialised(DevicePtr ptr, std::size_t bytes) const {
   const Region& a = impl_->range(ptr, bytes, "question");
   return memory::GlobalMemory::is_initialised(a, ptr - a.base, bytes);
 }
+std::vector<std::uint8_t> Device::written_by(DevicePtr ptr, std::size_t bytes) const {
+  if (bytes == 0) return {};
+  const Region& a = impl_->range(ptr, bytes, "question");
+  if (a.fully_initialised) return std::vector<std::uint8_t>(bytes, 1);
+  const std::uint8_t* marks = a.initialised.get() + (ptr - a.base);
+  return {marks, marks + bytes};
+}
 std::optional<Device::Allocation> Device::find(DevicePtr ptr) const {
   const Region* a = impl_->memory.containing(ptr, 1);
   if (a == nullptr) return std::nullopt;

@@ -83,6 +83,9 @@ class Device {
   void fill(DevicePtr dst, std::byte value, std::size_t bytes);
   void mark_uninitialised(DevicePtr ptr, std::size_t bytes);
   bool is_initialised(DevicePtr ptr, std::size_t bytes) const;
+  /// By byte: 0 = nothing has written it, else the bytes of the element that a kernel stored there; 1: it
+  /// was copied or filled.
+  std::vector<std::uint8_t> written_by(DevicePtr ptr, std::size_t bytes) const;
   /// Live allocation that holds `ptr`, if any: its base and size.
   struct Allocation {
     DevicePtr base;

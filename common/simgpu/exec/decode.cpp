@@ -667,6 +667,7 @@ void FunctionDecoder::run() {
   parts_ = count::find_struct_copies(f_);
   for (std::uint32_t k = 0; k < blocks_.size(); ++k) decode_block(k);
   renumber();
+  const std::vector<ptx::MovedBytes> moved = ptx::find_moved_bytes(f_);
   const std::vector<count::MergedLoad> merged = count::merge_shared_loads(b_.module, f_);
   for (std::size_t site = first_site; site < p_.site_pc.size(); ++site) {
     const std::uint32_t i = p_.site_pc[site] - code_.first_pc;
@@ -675,6 +676,7 @@ void FunctionDecoder::run() {
     const bool load = (ins.op == Opcode::ld || ins.op == Opcode::ldu) &&
                       ins.mod.space == ptx::Space::shared && i < merged.size();
     if (i < parts_.size()) p_.parts_of_copies[site] = parts_[i];
+    p_.moved[site] = moved[i];
     p_.merges[site] =
         load ? Merge{merged[i].bytes, merged[i].shift} : Merge{static_cast<std::uint8_t>(bytes), 0};
     // Only stores of single elements must be told apart within a word: cp.async moves whole words,

@@ -16,6 +16,7 @@ std::uint32_t FunctionDecoder::new_site() {
   p_.site_pc.push_back(code_.first_pc + current_index_);
   p_.merges.push_back({});
   p_.parts_of_copies.push_back({});
+  p_.moved.push_back({});
   p_.instructions[code_.first_pc + current_index_].site = site;
   return site;
 }

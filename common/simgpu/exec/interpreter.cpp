@@ -609,6 +609,7 @@ void start_block(BlockRun& run) {
     w.parked.clear();
     if (w.frames.empty()) w.frames.emplace_back();
     w.bases.assign(l.program->slots, {});
+    w.carried.clear();
     Frame& f = w.frames[0];
     f = Frame{};
     f.code = &entry;

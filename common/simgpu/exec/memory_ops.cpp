@@ -1,10 +1,12 @@
 #include "common/simgpu/exec/memory_ops.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "common/simgpu/count/coalescing.hpp"
 #include "common/simgpu/count/shared_banks.hpp"
+#include "common/simgpu/exec/carried.hpp"
 #include "common/simgpu/exec/cluster.hpp"
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/sampling.hpp"
@@ -136,11 +138,12 @@ GlobalCounts async_cost(const std::uint64_t (&from)[kLanes], const std::uint64_t
 
 Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
                      const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes,
-                     std::byte* data, std::size_t stride, bool strong) {
+                     std::byte* data, std::size_t stride, bool strong, UnwrittenBytes* unwritten) {
   BlockRun& run = *w.run;
   LaunchRun& l = *run.launch;
   const bool load = type == AccessType::load;
   const Checks& checks = l.options.checks;
+  const unsigned element = std::max<unsigned>(op.width, 1);
   Reached reached;
   for (unsigned i = 0; i < kLanes; ++i) {
     if (((mask >> i) & 1u) == 0) continue;
@@ -151,6 +154,15 @@ Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
       continue;
     }
     reached.offset[i] = t.offset;
+    const auto look_whether_written = [&] {
+      const std::uint32_t missing = unwritten_bytes(run, t, bytes);
+      if (missing == 0) return;
+      if (unwritten != nullptr && may_bring(run, op, t, bytes, missing))
+        (*unwritten)[i] = missing;
+      else
+        report_uninitialised(run, w, i, op, bytes, address[i], t);
+    };
+    const std::uint32_t kept = !load && unwritten != nullptr ? (*unwritten)[i] : 0;
     if (t.peer != nullptr) {
       reached.peer |= 1u << i;
       if (!access_peer(run, w, i, op, type, t, bytes, strong)) {
@@ -168,24 +180,17 @@ Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
             std::memset(data + i * stride, static_cast<int>(memory::kPoison), bytes);
             continue;
           }
-          if (load && checks.init) {
-            const std::uint64_t in = t.offset - memory::kSharedBase;
-            for (std::uint64_t g = in >> run.shadow.shift;
-                 g <= (in + bytes - 1) >> run.shadow.shift; ++g)
-              if (run.shadow.written[g] == 0) {
-                report_uninitialised(run, w, i, op, bytes, address[i], t);
-                break;
-              }
-          }
+          if (load && checks.init) look_whether_written();
+          const std::uint32_t before = kept != 0 ? unwritten_bytes(run, t, bytes) : 0;
           if (checks.race || checks.init)
             check_shared_access(run, w, i, op, type, t.offset, bytes, strong, rewrites);
+          if (kept != 0) keep_unwritten(run, t, bytes, kept, before);
           break;
         }
         case MemorySpace::local:
           reached.local |= 1u << i;
-          if (load && checks.init && std::memchr(t.initialised, 0, bytes) != nullptr)
-            report_uninitialised(run, w, i, op, bytes, address[i], t);
-          if (!load) std::memset(t.initialised, 1, bytes);
+          if (load && checks.init) look_whether_written();
+          if (!load) mark_written(t, bytes, element, kept);
           break;
         case MemorySpace::param:
           break;
@@ -193,10 +198,9 @@ Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
           (t.space == MemorySpace::global ? reached.global : reached.constant) |= 1u << i;
           if (!load) {
             prepare_write(l, *t.allocation);
-            if (t.initialised != nullptr) std::memset(t.initialised, 1, bytes);
-          } else if (checks.init && t.initialised != nullptr &&
-                     std::memchr(t.initialised, 0, bytes) != nullptr) {
-            report_uninitialised(run, w, i, op, bytes, address[i], t);
+            if (t.initialised != nullptr) mark_written(t, bytes, element, kept);
+          } else if (checks.init) {
+            look_whether_written();
           }
           if (checks.race && t.space == MemorySpace::global)
             check_global_access(run, w, i, op, type, strong, *t.allocation, t.offset, bytes,
@@ -221,9 +225,12 @@ Reached move_lanes(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes]
     for (unsigned i = 0; i < kLanes; ++i)
       copy_element(data[i] + k * op.width, from + i * op.width, op.width);
   }
-  const Reached reached =
-      access_lanes(w, op, type, static_cast<ptx::Space>(op.x), address, w.mask,
-                   unsigned{op.width} * op.vec, data[0], sizeof data[0], (op.z & 1) != 0);
+  UnwrittenBytes unwritten{};
+  if (!load && !w.carried.empty()) carried_by(w, op, unwritten);
+  const Reached reached = access_lanes(w, op, type, static_cast<ptx::Space>(op.x), address, w.mask,
+                                       unsigned{op.width} * op.vec, data[0], sizeof data[0],
+                                       (op.z & 1) != 0, &unwritten);
+  if (load && (!w.carried.empty() || unwritten != UnwrittenBytes{})) carry(w, op, unwritten);
   for (unsigned k = 0; load && k < op.vec; ++k) {
     std::byte* to = address_of(w, op.list[k]);
     for (unsigned i = 0; i < kLanes; ++i)

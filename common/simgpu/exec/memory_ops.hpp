@@ -2,7 +2,9 @@
 // in kernels/memory.cpp takes the common cases and hands everything else to this one.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "common/simgpu/exec/launch_run.hpp"
@@ -47,10 +49,13 @@ void access_lane_by_lane(Warp& w, const Op& op, const std::uint64_t (&address)[k
 /// One access of the lanes of `mask` by an instruction that need not be a plain load or store: lane
 /// i reads or writes `bytes` (1..32, a power of two) at address[i], to or from data + i * stride.
 /// All checks, findings and marks of a plain access; a lane that may not read gets poison. The
-/// caller counts.
+/// caller counts. `unwritten`: which of a lane's bytes nobody has written, bit k for byte k; a load
+/// says so of those that it may bring nevertheless, a store is told.
+using UnwrittenBytes = std::array<std::uint32_t, kLanes>;
 Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
                      const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes,
-                     std::byte* data, std::size_t stride, bool strong = false);
+                     std::byte* data, std::size_t stride, bool strong = false,
+                     UnwrittenBytes* unwritten = nullptr);
 
 /// The new value of a location that holds `old`. `b` and `c` are the operands; all are bits of `type`.
 std::uint64_t atomic_result(ptx::AtomOp op, Ty type, std::uint64_t old, std::uint64_t b,

@@ -14,6 +14,7 @@
 #include "common/simgpu/exec/op.hpp"
 #include "common/simgpu/exec/stretch.hpp"
 #include "common/simgpu/ptx/module.hpp"
+#include "common/simgpu/ptx/used_bytes.hpp"
 #include "common/simgpu/report.hpp"
 
 namespace simgpu::exec {
@@ -231,6 +232,7 @@ struct Program {
   std::vector<SharedArray> shared;
   std::vector<Merge> merges;                       ///< by site
   std::vector<count::PartOfCopy> parts_of_copies;  ///< by site
+  std::vector<ptx::MovedBytes> moved;              ///< by site
   std::vector<std::uint32_t> site_pc;              ///< by site
   std::uint32_t slots = 0;                         ///< address patterns
   std::uint32_t moves = 0;                         ///< tallies of cp.async and ldmatrix

@@ -62,6 +62,13 @@ struct ProductRegister {
   std::uint32_t fences_at_write = 0;
 };
 
+/// A register whose last load brought bytes that nothing has written and that the program only moves
+/// (ptx/used_bytes.hpp): in memory they stay so wherever they go.
+struct CarriedBytes {
+  const std::byte* reg = nullptr;                ///< host address of its lanes
+  std::array<std::uint8_t, kLanes> unwritten{};  ///< by lane; bit k = byte k
+};
+
 struct Warp {
   std::uintptr_t frame = 0;  ///< address of the frame's memory + kFrameBias
   std::uint32_t mask = 0;    ///< lanes the current op works on
@@ -95,6 +102,7 @@ struct Warp {
     memory::Allocation* allocation = nullptr;  ///< global accesses: of the last one
   };
   std::vector<Base> bases;
+  std::vector<CarriedBytes> carried;
 
   std::uint32_t live() const { return launched & ~exited; }
 };

@@ -24,8 +24,9 @@ struct Allocation {
   std::uint64_t size = 0;  ///< bytes
   std::string label;
   UniqueBytes data;  ///< null once freed
-  /// One byte per byte of data: 1 = initialised. Bytes, not bits: two host threads may mark
-  /// neighbours at once.
+  /// One byte per byte of data: 0 = nothing has written it, else the bytes of the element that a store
+  /// wrote there (1: copied, or not known). Bytes, not bits: two host threads may mark neighbours at
+  /// once.
   std::unique_ptr<std::uint8_t[]> initialised;
   bool fully_initialised = false;  ///< then the marks need not be looked at
   bool read_only = false;          ///< a store by a kernel is a finding

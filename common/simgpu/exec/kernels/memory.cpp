@@ -343,9 +343,9 @@ template <bool kLoad>
 }
 
 [[gnu::noinline]] void mark_initialised(const Warp& w, const Pattern& p, std::uint8_t* marks,
-                                        unsigned bytes) {
+                                        unsigned bytes, int element) {
   for (std::uint32_t left = w.mask; left != 0; left &= left - 1)
-    std::memset(marks + p.rel[static_cast<unsigned>(std::countr_zero(left))], 1, bytes);
+    std::memset(marks + p.rel[static_cast<unsigned>(std::countr_zero(left))], element, bytes);
 }
 
 [[gnu::noinline]] void begin_writing(const Warp& w, memory::Allocation& a) {
@@ -414,7 +414,8 @@ template <bool kLoad, class E, unsigned kVec>
   if constexpr (kLoad) {
     load_lanes<E, kVec, false>(w, op, a->data.get() + at, *p);
   } else {
-    if (!a->fully_initialised) mark_initialised(w, *p, a->initialised.get() + at, kBytes);
+    if (!a->fully_initialised)
+      mark_initialised(w, *p, a->initialised.get() + at, kBytes, sizeof(E));
     store_lanes<E, kVec>(w, op, a->data.get() + at, *p);
   }
   if (!run.mode.count) return;

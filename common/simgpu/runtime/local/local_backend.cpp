@@ -269,24 +269,39 @@ class LocalBackend final : public Backend {
 
   struct Unwritten {
     std::size_t count = 0, first = 0;
-    /// Gaps that come back every few bytes, as between a struct's members.
+    /// Gaps that come back every few bytes, as between a struct's members, or that are too small for the
+    /// elements stored beside them: 4 bytes behind an int, in a place for the double of another member.
     bool is_padding = false;
   };
   Unwritten find_unwritten(DevicePtr src, std::size_t bytes) const {
     constexpr std::size_t kLongestStruct = 256;
+    const std::vector<std::uint8_t> by = device_.written_by(src, bytes);
+    const std::size_t widest = *std::max_element(by.begin(), by.end());
     Unwritten u;
     std::size_t gaps = 0, gap = 0, written = 0, longest_gap = 0, longest_written = 0;
+    bool within_places = true;
     for (std::size_t i = 0; i < bytes; ++i) {
-      const bool is = device_.is_initialised(src + i, 1);
+      const bool is = by[i] != 0;
       if (!is && u.count++ == 0) u.first = i;
       gaps += !is && gap == 0;
       gap = is ? 0 : gap + 1;
       written = is ? written + 1 : 0;
       longest_gap = std::max(longest_gap, gap);
       longest_written = std::max(longest_written, written);
+      within_places = within_places && (is || has_neighbour(by, src, i, widest));
     }
-    u.is_padding = gaps > 1 && longest_gap < 16 && longest_written < kLongestStruct;
+    u.is_padding = (gaps > 1 && longest_gap < 16 && longest_written < kLongestStruct) ||
+                   (widest > 1 && within_places);
     return u;
+  }
+  /// Whether any byte of the place for an element of `widest` bytes is written that byte `i` is in.
+  static bool has_neighbour(const std::vector<std::uint8_t>& by, DevicePtr src, std::size_t i,
+                            std::size_t widest) {
+    const std::size_t in = (src + i) % std::max<std::size_t>(widest, 1);
+    const std::size_t first = i - std::min(i, in), end = std::min(i - in + widest, by.size());
+    return std::any_of(by.begin() + static_cast<std::ptrdiff_t>(first),
+                       by.begin() + static_cast<std::ptrdiff_t>(end),
+                       [](std::uint8_t b) { return b != 0; });
   }
 
   /// Kernel output appears when the program waits for the device or launches again, as on hardware.

@@ -218,6 +218,28 @@ bool exists(BlockRun& run, const Warp& w, std::uint32_t id, std::uint32_t count,
   return false;
 }
 
+/// Everybody at a barrier must name the same number of threads (PTX ISA, "bar"): which one hardware takes is
+/// not defined.
+void check_count(BlockRun& run, const Warp& w, std::uint32_t mask, std::uint32_t id,
+                 std::uint32_t count, std::uint32_t pc) {
+  const BarrierState& b = run.barriers[id];
+  if (!run.launch->options.checks.barrier || (b.arrived_lanes == 0 && b.arrived_count == 0)) return;
+  const auto threads = [&](std::uint32_t n) { return n == 0 ? run.launch->warps * kLanes : n; };
+  if (threads(count) == threads(b.expected)) return;
+  const Program& p = *run.launch->program;
+  const std::uint32_t other_pc = b.first_pc != UINT32_MAX ? b.first_pc : b.arrive_pc;
+  const Access at = describe(run, {pc, w.index, static_cast<unsigned>(std::countr_zero(mask)),
+                                   AccessType::load, MemorySpace::shared, 0, 0});
+  Access other = at;
+  other.where = p.line_of(other_pc);
+  add_finding(run, FindingKind::mismatched_barrier, pc, other_pc, at, other,
+              "warp " + std::to_string(w.index) + " comes to barrier " + std::to_string(id) +
+                  " at " + line_text(p, pc) + " for " + std::to_string(threads(count)) +
+                  " threads, others at " + line_text(p, other_pc) + " for " +
+                  std::to_string(threads(b.expected)) +
+                  ": all who meet at a barrier must name the same number of threads");
+}
+
 }  // namespace
 
 std::uint32_t runnable(const Warp& w) {
@@ -234,6 +256,7 @@ void park(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t mask) {
       bar.count == kNoRef ? 0 : lanes_of<std::uint32_t>(w, bar.count)[first];
   if (!exists(run, w, id, count, block.pc, mask)) return;
   if (run.launch->options.checks.barrier && bar.aligned) check_arrival(run, w, mask, block.pc);
+  check_count(run, w, mask, id, count, block.pc);
   BarrierState& b = run.barriers[id];
   if (b.first_pc == UINT32_MAX) b.first_pc = block.pc;
   if (count != 0) b.expected = count;
@@ -266,6 +289,7 @@ void lanes_exit(BlockRun& run, Warp& w, std::uint32_t mask, std::uint32_t pc, co
 void arrive_at_barrier(Warp& w, std::uint32_t id, std::uint32_t count, std::uint32_t pc) {
   BlockRun& run = *w.run;
   if (!exists(run, w, id, count, pc, w.mask)) return;
+  check_count(run, w, w.mask, id, count, pc);
   BarrierState& b = run.barriers[id];
   b.arrive_pc = pc;
   b.expected = count;

@@ -181,8 +181,8 @@ struct AsyncProxy {
     for (AsyncReads& r : warpgroups) r.forget_times();
     stores.forget_times();
     for (auto& [offset, b] : barriers)
-      for (Arrivals* a : {&b.arriving, &b.ended}) a->seen.fill(now), a->proxied.fill(now);
-    for (auto& c : copies) c->issued.seen.fill(now), c->issued.proxied.fill(now);
+      for (Arrivals* a : {&b.arriving, &b.ended}) a->fill(now), a->proxied.fill(now);
+    for (auto& c : copies) c->issued.fill(now), c->issued.proxied.fill(now);
   }
 };
 

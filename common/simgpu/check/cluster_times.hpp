@@ -24,7 +24,7 @@ struct ClusterTimes {
   void join(const ClusterTimes& from) {
     if (of.size() < from.of.size()) of.resize(from.of.size());
     for (std::size_t r = 0; r < from.of.size(); ++r) {
-      take_later(of[r].seen, from.of[r].seen);
+      of[r].take(from.of[r]);
       take_later(of[r].proxied, from.of[r].proxied);
       of[r].begun |= from.of[r].begun;
       of[r].inits = std::max(of[r].inits, from.of[r].inits);

@@ -1,6 +1,7 @@
 #include "common/simgpu/check/exact_shadow.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace simgpu::check {
 
@@ -9,20 +10,50 @@ namespace {
 constexpr std::size_t kMaxVariables = 16384;
 }  // namespace
 
-void BlockOrder::atomic(std::uint64_t address) {
+void BlockOrder::atomic(std::uint64_t address, const Actor& by) {
   const auto found = launch_->variables.find(address);
   // Acquire: everything released through this variable so far.
-  if (found != launch_->variables.end()) joined_[address] = found->second.releases;
+  if (found != launch_->variables.end()) join(joined_[address], found->second.releases, by);
   // Release: what this block did before its last fence.
   if (fenced_at_ == 0) return;
   if (found == launch_->variables.end() && launch_->variables.size() >= kMaxVariables) return;
   Launch::Variable& variable = launch_->variables[address];
   std::vector<Launch::Release>& mine = variable.of_block[current_];
-  if (mine.empty() || mine.back().time != fenced_at_)
-    mine.push_back({variable.releases++, fenced_at_});
+  const std::uint32_t now = by.clocks != nullptr ? by.clocks->now() : 0;
+  if (mine.empty() || mine.back().time != fenced_at_ || mine.back().block_time != now)
+    mine.push_back({variable.releases++, fenced_at_, released_by(by), now});
 }
 
-bool BlockOrder::ordered(const AccessRecord& other) const {
+void BlockOrder::join(std::vector<Joined>& looks, std::size_t count, const Actor& by) {
+  const auto same = [&](const Joined& j) { return j.warp == by.warp && j.lanes == by.lanes; };
+  const std::uint32_t time = by.clocks != nullptr ? by.clocks->now() : 0;
+  const auto last = std::find_if(looks.rbegin(), looks.rend(), same);
+  if (last != looks.rend() && (last->count == count || last->time == time)) {
+    last->count = count;
+    return;
+  }
+  // Of looks that all threads of the block know of, the last one says it all.
+  std::size_t known = 0;
+  for (const Joined& j : looks)
+    if (same(j) && by.clocks != nullptr && j.time < by.clocks->floor()) known = j.count;
+  std::erase_if(looks, [&](const Joined& j) { return same(j) && j.count < known; });
+  looks.push_back({count, by.warp, by.lanes, time});
+}
+
+std::shared_ptr<const Knowledge> BlockOrder::released_by(const Actor& by) const {
+  if (by.handovers == nullptr || by.handovers->empty()) return nullptr;
+  return std::make_shared<const Knowledge>(by.handovers->released_by(by.warp, *by.clocks));
+}
+
+bool BlockOrder::knows(unsigned me, const WarpClock& clock, const Joined& j) {
+  if (j.time == 0 || (me / 32 == j.warp && (j.lanes >> me % 32 & 1u) != 0)) return true;
+  for (std::uint32_t left = j.lanes; left != 0; left &= left - 1)
+    if (!clock.unordered(me, j.warp * 32 + static_cast<unsigned>(std::countr_zero(left)), j.time))
+      return true;
+  return false;
+}
+
+bool BlockOrder::ordered(const AccessRecord& other, unsigned me, const WarpClock& clock) const {
   if (cluster_ != nullptr) {
     const auto rank = std::find(numbers_->begin(), numbers_->end(), other.block);
     if (rank != numbers_->end() &&
@@ -30,12 +61,18 @@ bool BlockOrder::ordered(const AccessRecord& other) const {
                         other.time))
       return true;
   }
-  for (const auto& [address, count] : joined_) {
+  for (const auto& [address, looks] : joined_) {
     const auto& of_block = launch_->variables.at(address).of_block;
     const auto it = of_block.find(other.block);
     if (it == of_block.end()) continue;
-    for (const Launch::Release& r : it->second)
-      if (r.number < count && other.launch_time < r.time) return true;
+    for (const Joined& j : looks) {
+      if (!knows(me, clock, j)) continue;
+      for (const Launch::Release& r : it->second)
+        if (r.number < j.count && other.launch_time < r.time &&
+            (r.known == nullptr ||
+             r.known->has(other.thread / 32u, other.thread % 32u, other.time)))
+          return true;
+    }
   }
   return false;
 }
@@ -46,7 +83,8 @@ std::optional<AccessRecord> ExactShadow::access(std::uint64_t granule, const Acc
   auto races_with = [&](const AccessRecord& other) {
     if (!other.exists() || (!other.write && !me.write)) return false;
     if ((other.atomic || other.strong) && (me.atomic || me.strong)) return false;
-    if (other.block != me.block) return order == nullptr || !order->ordered(other);
+    if (other.block != me.block)
+      return order == nullptr || !order->ordered(other, me.thread, clock);
     return clock.unordered(me.thread, other.thread, other.time);
   };
   std::optional<AccessRecord> found;

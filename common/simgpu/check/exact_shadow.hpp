@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/simgpu/check/cluster_times.hpp"
+#include "common/simgpu/check/handovers.hpp"
 
 namespace simgpu::check {
 
@@ -36,6 +37,9 @@ class BlockOrder {
     struct Release {
       std::size_t number;  ///< among all of its variable
       std::uint64_t time;
+      /// Of the block's warps, and when that was put down; null = of all of them.
+      std::shared_ptr<const Knowledge> known;
+      std::uint32_t block_time = 0;
     };
     struct Variable {
       std::size_t releases = 0;
@@ -52,6 +56,11 @@ class BlockOrder {
     joined_.clear();
     cluster_ = nullptr;
   }
+  /// See BlockClocks.
+  void forget_times() {
+    for (auto& [address, looks] : joined_)
+      for (Joined& j : looks) j.time = 0;
+  }
   /// The block is one of a cluster, and knows this of the others. `numbers`: of blocks, by
   /// rank.
   void join_cluster(const ClusterTimes& known, const std::vector<std::uint64_t>& numbers) {
@@ -60,16 +69,33 @@ class BlockOrder {
   }
   void fence() { fenced_at_ = ++launch_->time; }
   std::uint64_t now() const { return launch_->time; }
+  /// Lanes of a warp that look at a variable, or change it. Where nothing is known of the block's clocks, all
+  /// of its threads are one.
+  struct Actor {
+    unsigned warp = 0;
+    std::uint32_t lanes = 0xffffffffu;
+    const BlockClocks* clocks = nullptr;
+    const Handovers* handovers = nullptr;
+  };
   /// The block looks at a variable by which blocks synchronise, and may change it.
-  void atomic(std::uint64_t address);
-  /// An access of another block is known to come before what the current block does now.
-  bool ordered(const AccessRecord& other) const;
+  void atomic(std::uint64_t address, const Actor& by);
+  /// An access of another block is known to come before what thread `me` of the current block does now, whose
+  /// warp's clock it is.
+  bool ordered(const AccessRecord& other, unsigned me, const WarpClock& clock) const;
 
  private:
+  struct Joined {
+    std::size_t count;  ///< releases of the variable
+    unsigned warp;
+    std::uint32_t lanes, time;  ///< who has looked, and when
+  };
+  static bool knows(unsigned me, const WarpClock& clock, const Joined& j);
+  static void join(std::vector<Joined>& looks, std::size_t count, const Actor& by);
+  std::shared_ptr<const Knowledge> released_by(const Actor& by) const;
   Launch* launch_ = nullptr;
   std::uint64_t current_ = 0, fenced_at_ = 0;
   /// How many releases of a variable, by its address, the block has seen.
-  std::unordered_map<std::uint64_t, std::size_t> joined_;
+  std::unordered_map<std::uint64_t, std::vector<Joined>> joined_;
   const ClusterTimes* cluster_ = nullptr;
   const std::vector<std::uint64_t>* numbers_ = nullptr;
 };

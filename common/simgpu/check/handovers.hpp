@@ -18,20 +18,39 @@ class Handovers {
     variables_.clear();
     released_.clear();
     acquired_.clear();
+    settled_ = {};
   }
 
-  /// What `warp` saw before this fence happened before what it does behind it; what it did before
-  /// goes with the variables that it changes from now on.
-  void fence(unsigned warp, BlockClocks& clocks) {
+  /// What lanes `mask` of `warp` (of those that are `live`) saw before this fence happened before what they do
+  /// behind it; what they did before goes with the variables that the warp changes from now on.
+  void fence(unsigned warp, BlockClocks& clocks, std::uint32_t mask = 0xffffffffu,
+             std::uint32_t live = 0xffffffffu) {
     if (released_.empty()) {
       released_.resize(kMaxWarps);
       acquired_.resize(kMaxWarps);
     }
     fenced_ |= 1u << warp;
-    clocks.join(warp, acquired_[warp]);
-    acquired_[warp] = Arrivals{};
-    released_[warp] = Arrivals{};
-    clocks.arrive(warp, released_[warp]);
+    clocks.join(warp, acquired_[warp], mask, live);
+    // Other lanes may have looked, or fenced, and go on later.
+    if ((live & ~mask) == 0) {
+      acquired_[warp] = Arrivals{};
+      settled_.take(released_[warp]);
+      released_[warp] = Arrivals{};
+    }
+    clocks.arrive(warp, released_[warp], mask, live);
+  }
+
+  /// Nobody has fenced.
+  bool empty() const { return fenced_ == 0; }
+  /// What `warp` releases when it changes a variable: what came before the fences that it knows of, those of
+  /// other warps included.
+  Knowledge released_by(unsigned warp, const BlockClocks& clocks) const {
+    Knowledge k = settled_;
+    for (unsigned w = 0; w < released_.size(); ++w)
+      if (w == warp ||
+          (released_[w].seen[w] != 0 && released_[w].seen[w] <= clocks.of(warp).seen[w]))
+        k.take(released_[w]);
+    return k;
   }
 
   /// `warp` looks at the variable at `address`, or changes it.
@@ -51,13 +70,14 @@ class Handovers {
   static constexpr std::size_t kMaxVariables = 1024;
 
   static void add(Arrivals& to, const Arrivals& from) {
-    take_later(to.seen, from.seen);
+    to.take(from);
     take_later(to.proxied, from.proxied);
   }
 
   std::uint32_t fenced_ = 0;
   std::unordered_map<std::uint64_t, Arrivals> variables_;
   std::vector<Arrivals> released_, acquired_;  ///< by warp
+  Knowledge settled_;  ///< what was released by fences before the last one of each warp
 };
 
 }  // namespace simgpu::check

@@ -13,9 +13,8 @@ namespace simgpu::check {
 
 using Tag = std::uint32_t;
 
-/// Lane field of a tag: one lane, or several of the warp, or an atomic; kManyWarps as the whole low
-/// field.
-inline constexpr std::uint32_t kManyLanes = 32, kAtomicLane = 33, kManyWarps = 0x7ff;
+/// Lane field of a tag: one lane, kManyLanes of the warp, or kAtomicLane; this as the whole low field.
+inline constexpr std::uint32_t kManyWarps = 0x7ff;
 /// A bulk copy: the field of the warp is then a number of WarpTimes behind the warps.
 inline constexpr std::uint32_t kEngineLane = 34;
 inline constexpr unsigned kWhoBits = 11;
@@ -92,9 +91,10 @@ struct SharedShadow {
         oldest = clock.seen[k] < oldest ? clock.seen[k] : oldest;
       return time_of(t) >= oldest;
     }
-    if (is_by_engine(t)) return time_of(t) >= clock.seen[kMaxWarps + other_warp];
-    if (other_warp == warp) return other_lane != lane && time_of(t) >= clock.lanes;
-    return time_of(t) >= clock.seen[other_warp];
+    if (is_by_engine(t)) return !clock.copied(lane, kMaxWarps + other_warp, time_of(t));
+    if (other_warp == warp)
+      return other_lane != lane && !clock.lanes_ordered(warp, lane, other_lane, time_of(t));
+    return !clock.ordered(lane, other_warp, other_lane, time_of(t));
   }
 
   /// What becomes of the tag of readers when one more reads.

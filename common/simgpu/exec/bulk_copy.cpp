@@ -284,10 +284,11 @@ void land(BlockRun& run, const BulkCopy& c, MBarrier& b) {
     reduce(c.reduction, c.data.data(), c.bytes, run.shared.data() + c.first);
   else
     std::memcpy(run.shared.data() + c.first, c.data.data(), c.bytes);
-  check::take_later(b.arriving.seen, c.issued.seen);
+  b.arriving.take(c.issued);
   check::take_later(b.arriving.proxied, c.issued.proxied);
   const std::uint32_t now = run.clocks.now();
-  b.arriving.seen[check::kMaxWarps + b.engine] = run.clocks.tick();
+  const unsigned engine = check::kMaxWarps + b.engine;
+  b.arriving.seen[engine] = b.arriving.all[engine] = run.clocks.tick();
   const Checks& checks = run.launch->options.checks;
   if (checks.race || checks.init) {
     const check::Tag mark = check::tag(now, check::who(b.engine, check::kEngineLane));

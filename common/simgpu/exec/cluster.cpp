@@ -67,7 +67,7 @@ check::WarpClock clock_in(const BlockRun& run, const Warp& w) {
   check::WarpClock clock;
   const check::ClusterTimes& known = w.run->known;
   if (run.rank < known.of.size()) {
-    clock.seen = known.of[run.rank].seen;
+    clock.seen = clock.all = known.of[run.rank].seen;
     clock.proxied = known.of[run.rank].proxied;
   }
   return clock;

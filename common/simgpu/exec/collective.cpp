@@ -41,7 +41,7 @@ std::uint32_t members(Warp& w, const Op& op, std::string_view what) {
     if (missing == 0 || (missing & ~w.exited) != 0)
       add_finding(run, FindingKind::divergent_barrier, op.pc, UINT32_MAX, at, std::nullopt, text);
   }
-  run.clocks.sync_lanes(w.index);
+  run.clocks.sync_lanes(w.index, w.mask, w.live());
   bound_times(run);
   return named & w.mask;
 }
@@ -225,7 +225,7 @@ void op_warp_sync(Warp& w, const Op& op) {
 void op_fence(Warp& w, const Op& op) {
   BlockRun& run = *w.run;
   run.order.fence();
-  run.handovers.fence(w.index, run.clocks);
+  run.handovers.fence(w.index, run.clocks, w.mask, w.live());
   bound_times(run);
   note_poll(w, op.pc, 1);
 }

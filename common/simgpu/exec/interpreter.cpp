@@ -537,6 +537,7 @@ AccessMode access_mode(const BlockRun& run) {
           .checked = checks.race || checks.init,
           .race = checks.race,
           .init = checks.init,
+          .orders_lanes = (checks.race || checks.init) && p.uses_proxy,
           .logs_reads = checks.race && words && !p.uses_proxy && p.async_forms.empty() &&
                         !p.uses_cluster && l.cluster_blocks == 1,
           .shared_words = words,
@@ -671,8 +672,9 @@ void forget_times(BlockRun& run) {
   run.clocks.forget_times();
   run.shadow.forget_times();
   run.handovers.reset();
+  run.order.forget_times();
   for (BarrierState& b : run.barriers)
-    if (b.arrivals.warps != 0) b.arrivals.seen.fill(run.clocks.now());
+    if (b.arrivals.warps != 0) b.arrivals.fill(run.clocks.now());
   run.proxy.forget_times(run.clocks.now());
   std::fill(run.async.landed.begin(), run.async.landed.end(), check::Landed{});
   for (const auto& shadow : run.worker->global_shadows)

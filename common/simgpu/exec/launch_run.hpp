@@ -146,6 +146,7 @@ struct AccessMode {
   bool quick = false;    ///< there is such a path: not in exact mode
   bool checked = false;  ///< for races or initialisation
   bool race = false, init = false;
+  bool orders_lanes = false;  ///< there are mbarriers
   bool logs_reads = false;  ///< nothing but accesses of the block's own threads reaches the shadow
   bool shared_words = false, global_words = false;  ///< granules of 4 bytes
   bool count = false;
@@ -286,6 +287,14 @@ inline void note_progress(Warp& w) {
 void forget_times(BlockRun& run);
 inline void bound_times(BlockRun& run) {
   if (run.clocks.now() >= check::kTimeLimit) forget_times(run);
+}
+/// Instructions `.sync.aligned` hold all lanes of the warp until all have come. It matters to who arrives at an
+/// mbarrier for all.
+inline void meet_aligned(const Warp& w) {
+  BlockRun& run = *w.run;
+  if (!run.mode.orders_lanes) return;
+  run.clocks.sync_lanes(w.index, w.mask, w.live());
+  bound_times(run);
 }
 /// Arrival of lanes that do not wait.
 void arrive_at_barrier(Warp& w, std::uint32_t id, std::uint32_t count, std::uint32_t pc);

@@ -107,6 +107,7 @@ void row_offsets(const Op& op, const std::uint64_t (&address)[kLanes],
 
 void check_whole_warp(Warp& w, const Op& op, const char* what) {
   BlockRun& run = *w.run;
+  meet_aligned(w);
   if (w.mask == kFullMask || !run.launch->options.checks.barrier) return;
   const auto first = static_cast<unsigned>(std::countr_zero(w.mask));
   char text[200];

@@ -109,7 +109,7 @@ void arrive(Warp& w, unsigned lane, const Op& op, const BarrierPlace& at, std::u
     return;
   }
   if (&run == w.run)
-    run.clocks.arrive(w.index, b.arriving);
+    run.clocks.arrive(w.index, b.arriving, 1u << lane, w.live());
   else
     b.arriving_remote.join(release(*w.run, w.index));
   b.pending -= count;
@@ -128,9 +128,9 @@ bool has_ended(BlockRun& run, std::uint32_t offset, MBarrier& b, const MBarrierW
   return ended();
 }
 
-/// `w` has waited for the last phase.
-void join_phase(BlockRun& run, const Warp& w, const MBarrier& b) {
-  run.clocks.join(w.index, b.ended);
+/// `lanes` of `w` have waited for the last phase.
+void join_phase(BlockRun& run, const Warp& w, std::uint32_t lanes, const MBarrier& b) {
+  run.clocks.join(w.index, b.ended, lanes, w.live());
   if (!b.ended_remote.of.empty()) acquire(run, w.index, b.ended_remote);
 }
 
@@ -307,7 +307,7 @@ void wait_at_mbarrier(BlockRun& run, Warp& w, const BasicBlock& block, std::uint
       return;
     }
     if (has_ended(run, offset, *b, form, phase)) {
-      join_phase(run, w, *b);
+      join_phase(run, w, 1u << i, *b);
       through |= 1u << i;
       continue;
     }
@@ -345,7 +345,7 @@ bool wake_at_mbarriers(BlockRun& run, Warp& w) {
       ++k;
       continue;
     }
-    if (it != run.proxy.barriers.end()) join_phase(run, w, it->second);
+    if (it != run.proxy.barriers.end()) join_phase(run, w, p.mask, it->second);
     w.parked.erase(w.parked.begin() + static_cast<std::ptrdiff_t>(k));
     resume(w, p, true);
     woken = true;

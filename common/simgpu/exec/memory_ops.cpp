@@ -247,6 +247,13 @@ std::uint64_t variable_of(const BlockRun& run, ptx::Space space, std::uint64_t a
          memory::in_block(offset);
 }
 
+/// Only the exact record asks who of a block has looked at a variable.
+check::BlockOrder::Actor actor_of(const Warp& w, std::uint32_t lanes) {
+  const BlockRun& run = *w.run;
+  if (!run.launch->exact) return {};
+  return {w.index, lanes, &run.clocks, &run.handovers};
+}
+
 /// A volatile, relaxed, acquire or release access: threads hand over by these.
 void note_strong_access(Warp& w, const Op& op, const std::uint64_t (&address)[kLanes],
                         const Reached& reached) {
@@ -259,9 +266,10 @@ void note_strong_access(Warp& w, const Op& op, const std::uint64_t (&address)[kL
     const std::uint64_t at = global ? address[i] : reached.offset[i];
     if (((reached.peer >> i) & 1u) == 0) run.handovers.touch(w.index, at, load, !load);
     if (global)
-      run.order.atomic(at);
+      run.order.atomic(at, actor_of(w, 1u << i));
     else if (run.cluster != nullptr)
-      run.order.atomic(variable_of(run, static_cast<ptx::Space>(op.x), address[i]));
+      run.order.atomic(variable_of(run, static_cast<ptx::Space>(op.x), address[i]),
+                       actor_of(w, 1u << i));
     std::uint64_t value = 0;
     if (load) std::memcpy(&value, address_of(w, op.list[0]) + i * op.width, op.width);
     sight = add_to_sight(add_to_sight(sight, at), value);
@@ -436,7 +444,7 @@ void op_atomic(Warp& w, const Op& op) {
         if (checks.race)
           check_global_access(run, w, i, op, AccessType::atomic, true, *t.allocation, t.offset,
                               bytes);
-        run.order.atomic(address[i]);
+        run.order.atomic(address[i], actor_of(w, 1u << i));
       }
     }
     std::uint64_t old = 0, operand = 0, operand2 = 0;
@@ -450,7 +458,8 @@ void op_atomic(Warp& w, const Op& op) {
     const std::uint64_t at = t.space == MemorySpace::shared ? t.offset : address[i];
     if (t.peer == nullptr) run.handovers.touch(w.index, at, true, true);
     if (run.cluster != nullptr && t.space == MemorySpace::shared)
-      run.order.atomic(variable_of(run, static_cast<ptx::Space>(op.x), address[i]));
+      run.order.atomic(variable_of(run, static_cast<ptx::Space>(op.x), address[i]),
+                       actor_of(w, 1u << i));
     sight = add_to_sight(add_to_sight(sight, at), old);
     std::memcpy(t.data, &result, bytes);
   }

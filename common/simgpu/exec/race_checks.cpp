@@ -26,6 +26,44 @@ std::string thread_text(const Access& a, bool with_block) {
                     : triple("(", a.thread);
 }
 
+/// Whether the blocks of both threads are ordered, as far as a flag of theirs goes, though not the threads.
+bool blocks_are_ordered(const BlockRun& run, const LaneAccess& me,
+                        const check::AccessRecord& other) {
+  check::WarpClock knows_all;
+  knows_all.fill(UINT32_MAX);
+  knows_all.lanes = knows_all.all_lanes = UINT32_MAX;
+  check::AccessRecord early = other;
+  early.time = 0, early.launch_time = 0;
+  return run.order.ordered(early, me.warp * kLanes + me.lane, knows_all);
+}
+
+/// What would have ordered the two accesses of a race.
+const char* missing_order(const BlockRun& run, FindingKind kind, const LaneAccess& me,
+                          const check::AccessRecord& other, bool by_arrival) {
+  const unsigned warp = other.thread / kLanes;
+  const check::WarpClock& clock = run.clocks.of(me.warp);
+  if (other.block != run.number) {
+    if (kind == FindingKind::shared_race) return "a barrier of the cluster is missing between them";
+    return blocks_are_ordered(run, me, other)
+               ? "a flag orders these blocks, but not these threads: a __syncthreads() is missing "
+                 "before one thread raises it, or after one has waited for it"
+               : "blocks are not ordered: use an atomic, or let one block own each element";
+  }
+  if (warp == me.warp)
+    return other.time < clock.lanes
+               ? "lanes have met since, but not these two: a __syncwarp() is missing whose mask "
+                 "names both"
+               : "a __syncwarp() or __syncthreads() is missing between them, or two lanes write one "
+                 "place";
+  if (by_arrival)
+    return "bar.arrive orders only what its warp did before it: arrive after the last access, or "
+           "wait at a barrier before the next one";
+  return other.time < clock.seen[warp]
+             ? "one lane has arrived, raised a flag or waited for its whole warp: a __syncwarp() is "
+               "missing between it and the other lanes"
+             : "a __syncthreads() is missing between them";
+}
+
 void report_race(BlockRun& run, FindingKind kind, const LaneAccess& me,
                  const check::AccessRecord& other) {
   run.worker->findings.add(kind, me.pc, other.pc, run.number, [&] {
@@ -51,15 +89,7 @@ void report_race(BlockRun& run, FindingKind kind, const LaneAccess& me,
                                         : " in the same barrier interval") +
                " (threads " + thread_text(f.at, other_block) + " and " +
                thread_text(*f.other, other_block) + "): ";
-    f.detail += other_block && kind == FindingKind::shared_race
-                    ? "a barrier of the cluster is missing between them"
-                : other_block
-                    ? "blocks are not ordered: use an atomic, or let one block own each element"
-                : other_warp == me.warp ? "a __syncwarp() or __syncthreads() is missing "
-                                          "between them, or two lanes write one place"
-                : by_arrival ? "bar.arrive orders only what its warp did before it: arrive after "
-                               "the last access, or wait at a barrier before the next one"
-                             : "a __syncthreads() is missing between them";
+    f.detail += missing_order(run, kind, me, other, by_arrival);
     return f;
   });
 }

@@ -285,14 +285,17 @@ bool report_product_deadlock(BlockRun& run) {
 }
 
 void op_wgmma_fence(Warp& w, const Op& op) {
+  meet_aligned(w);
   if (w.mask != kFullMask) report_part_of_warp(w, op);
   ++w.product_fences;
 }
 void op_wgmma_commit(Warp& w, const Op& op) {
+  meet_aligned(w);
   if (w.mask != kFullMask) report_part_of_warp(w, op);
   w.run->proxy.groups[w.index].commit();
 }
 void op_wgmma_wait(Warp& w, const Op& op) {
+  meet_aligned(w);
   if (w.mask != kFullMask) report_part_of_warp(w, op);
   BlockRun& run = *w.run;
   const std::uint32_t now = run.clocks.tick();

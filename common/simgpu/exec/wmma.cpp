@@ -218,6 +218,7 @@ std::byte* element_of(const Warp& w, const Op& op, const WmmaPlan& plan, unsigne
 }  // namespace
 
 void op_wmma(Warp& w, const Op& op) {
+  meet_aligned(w);
   if (w.mask != kFullMask) report_part_of_warp(w, op);
   const WmmaPlan& plan = w.run->launch->program->wmma[op.slot];
   const std::uint64_t* base = lanes_of<std::uint64_t>(w, op.a);

@@ -336,19 +336,19 @@ TEST_CASE("the fence and counter pattern orders blocks", "[engine]") {
   order.start_block(0, launch);
   const std::uint64_t early = order.now();
   order.fence();
-  order.atomic(0x1000);
+  order.atomic(0x1000, {});
   const std::uint64_t late = order.now() + 1;
   order.start_block(1, launch);
-  CHECK_FALSE(order.ordered(of_block(0, early)));
-  order.atomic(0x2000);  // another variable
-  CHECK_FALSE(order.ordered(of_block(0, early)));
-  order.atomic(0x1000);
-  CHECK(order.ordered(of_block(0, early)));
-  CHECK_FALSE(order.ordered(of_block(0, late)));
+  CHECK_FALSE(order.ordered(of_block(0, early), 0, {}));
+  order.atomic(0x2000, {});  // another variable
+  CHECK_FALSE(order.ordered(of_block(0, early), 0, {}));
+  order.atomic(0x1000, {});
+  CHECK(order.ordered(of_block(0, early), 0, {}));
+  CHECK_FALSE(order.ordered(of_block(0, late), 0, {}));
   order.start_block(2, launch);
-  order.atomic(0x1000);
-  CHECK(order.ordered(of_block(0, early)));
-  CHECK_FALSE(order.ordered(of_block(1, early)));  // block 1 made no fence
+  order.atomic(0x1000, {});
+  CHECK(order.ordered(of_block(0, early), 0, {}));
+  CHECK_FALSE(order.ordered(of_block(1, early), 0, {}));  // block 1 made no fence
 }
 
 // ------------------------------------------------------------------------------ running order

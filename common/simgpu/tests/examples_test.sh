@@ -177,6 +177,23 @@ program padded 'struct S { char a; double b; };
 __global__ void k(S* s) { s[threadIdx.x].a = 1; s[threadIdx.x].b = 2; }
 int main() { S *s, h[9]; cudaMalloc(&s, sizeof h); k<<<1, 9>>>(s); return cudaMemcpy(h, s, sizeof h, cudaMemcpyDeviceToHost); }'
 holds "padding between members is none" simrun "$scratch/padded.cu"
+for compiler in clang++ clang++-14 clang++-22; do
+    command -v "$compiler" >/dev/null || continue
+    holds "nor is what copies padding ($compiler)" env CLANG="$compiler" common/simgpu/simrun common/simgpu/tests/programs/padding.cu
+done
+program unset 'struct S { double x; int n; };
+__global__ void make(S* s) { s[threadIdx.x].x = 1; }
+__global__ void pass(const S* s, S* t) { t[threadIdx.x] = s[threadIdx.x]; }
+__global__ void use(const S* t, int* n) { n[threadIdx.x] = t[threadIdx.x].n + 1; }
+int main() { S *s, *t; int* n; cudaMalloc(&s, 512); cudaMalloc(&t, 512); cudaMalloc(&n, 128);
+make<<<1, 32>>>(s); pass<<<1, 32>>>(s, t); use<<<1, 32>>>(t, n); return cudaDeviceSynchronize(); }'
+fails "a member that nobody wrote: 99" 99 'finding' simrun "$scratch/unset.cu"
+holds "lane 0 says that its warp has read" simrun common/simgpu/tests/programs/ring.cu
+cp common/simgpu/tests/programs/check.h "$scratch"
+sed '/__syncwarp/d' common/simgpu/tests/programs/ring.cu >"$scratch/ring.cu"
+fails "before the other lanes have: 99" 99 '1 finding' simrun "$scratch/ring.cu"
+cp "$scratch/.out" "$scratch/said"
+says "what is missing" 'a __syncwarp() is missing between it and the other lanes' cat "$scratch/said"
 program brackets '#include <vector>
 __global__ void k(int* p) { *p = 5; }
 int main() { std::vector<std::vector<int> > v; int *p, h; cudaMalloc(&p, 4); k << <1, 1 >> > (p);

@@ -252,6 +252,7 @@ SIMGPU_INLINE bool multiply_one_tile(Warp& w, const Op& op) {
 
 template <class Format, unsigned kRows, unsigned kK>
 void mma(Warp& w, const Op& op) {
+  meet_aligned(w);
 #if defined(__AVX2__) && defined(__FMA__)
   if constexpr (kRows == 16 && Format::kBits != 64 &&
                 std::is_same_v<typename Format::Dense, double>)

@@ -13,6 +13,8 @@
 #include "common/simgpu/ptx/liveness.hpp"
 #include "common/simgpu/ptx/names.hpp"
 #include "common/simgpu/ptx/parser.hpp"
+#include "common/simgpu/ptx/used_bytes.hpp"
+#include "common/simgpu/tests/parser_forms.hpp"
 
 namespace {
 
@@ -126,6 +128,7 @@ std::size_t use(const ptx::Module& module) {
     sum += ptx::build_control_flow(function).blocks.size();
     sum += ptx::estimate_registers(module, function).estimate;
     sum += count::merge_shared_loads(module, function).size();
+    sum += ptx::find_moved_bytes(function).size();
     for (const ptx::Instruction& instruction : function.body) {
       sum += instruction.mod.text.size();
       ptx::for_each_register(function, instruction, [&](std::uint32_t reg, bool) {
@@ -144,6 +147,14 @@ std::vector<std::string> seeds() {
     text << file.rdbuf();
     result.push_back(text.str());
   }
+  // One instruction of each form that clang's text does not have.
+  std::string forms =
+      ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n, "
+      ".param .align 8 .b8 view[24])\n{\n.reg .pred %p<4>; .reg .b16 %h<8>; .reg .b32 %r<40>; .reg "
+      ".f32 %f<20>; .reg .b64 %rd<20>; .reg .f64 %d<8>;\n";
+  for (const char* form : kForms) forms += std::string(form) + "\n";
+  for (const char* form : kHopperForms) forms += std::string(form) + "\n";
+  result.push_back(forms + "ret;\n}\n");
   // A small one as well: in a long text most mutations hit plain arithmetic.
   result.push_back(
       ".version 7.0\n.target sm_80\n.address_size 64\n.global .u32 x;\n.global .align 8 .u64 t[2] "

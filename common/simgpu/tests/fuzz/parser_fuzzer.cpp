@@ -11,6 +11,7 @@
 #include "common/simgpu/ptx/liveness.hpp"
 #include "common/simgpu/ptx/names.hpp"
 #include "common/simgpu/ptx/parser.hpp"
+#include "common/simgpu/ptx/used_bytes.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   simgpu::ptx::Limits limits;
@@ -22,6 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       simgpu::ptx::demangle(function.name);
       simgpu::ptx::estimate_registers(module, function);
       simgpu::count::merge_shared_loads(module, function);
+      simgpu::ptx::find_moved_bytes(function);
     }
   } catch (const simgpu::ptx::ParseError&) {
   }

@@ -3,7 +3,7 @@
 #pragma once
 #pragma GCC system_header
 
-#include "tensor_map.h"
+#include "../cuda.h"
 
 #if defined(__CUDA__)
 

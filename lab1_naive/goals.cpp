@@ -63,7 +63,8 @@ const std::vector<grader::Goal> goals = {
      .what = "sectors read from B",
      .diagnosis = "UNCOALESCED",
      .missed =
-         "The lanes of a warp do not read neighbouring elements of B: lay x along the columns.",
+         "The lanes of a warp do not read neighbouring elements of B: threads that are neighbours in x "
+         "should have neighbouring columns.",
      .parameters = {{"slack", 1.20}},
      .measure = grader::sectors_of_b,
      .bound = sectors_of_b},

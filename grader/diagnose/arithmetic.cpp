@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include <fmt/core.h>
@@ -125,6 +126,43 @@ std::optional<Diagnosis> ends_at_zero(const Cases& cases) {
           return std::optional(up_to_zero(c, i, j, by_a));
         }))
       return say("K-MISSING", "zero", {{"what", by_a ? "a row of A" : "a column of B"}});
+  return std::nullopt;
+}
+
+/// After how many products the sum of (i, j) was what C holds, if that is less than all; 0: never.
+int products_in(const Case& c, int i, int j) {
+  double sum = 0;
+  for (int k = 0; k + 1 < c.k; ++k) {
+    sum += c.run.a.at(i, k) * c.run.b.at(k, j);
+    if (sum == c.got(i, j)) return k + 1;
+  }
+  return 0;
+}
+
+/// Every wrong element is the sum of its first products, not of equally many each.
+std::optional<Diagnosis> ends_early(const Cases& cases) {
+  constexpr std::int64_t kTelling = 4;
+  std::int64_t wrong = 0;
+  std::set<int> ends;
+  for (const Case& c : cases)
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j) {
+        if (c.state_at(i, j) == State::right) continue;
+        const int count = products_in(c, i, j);
+        if (count == 0) return std::nullopt;
+        ends.insert(count);
+        ++wrong;
+      }
+  if (wrong < kTelling || ends.size() < 2) return std::nullopt;
+  const Case& c = shown(cases);
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j)
+      if (c.state_at(i, j) != State::right)
+        return say("K-MISSING", "early",
+                   {{"place", element("C", i, j)},
+                    {"count", products_in(c, i, j)},
+                    {"k", c.k},
+                    {"got", number(c.got(i, j))}});
   return std::nullopt;
 }
 
@@ -280,6 +318,7 @@ std::optional<Diagnosis> explain_arithmetic(const Evidence& evidence, const Case
     if (!d) d = grown_factors(cases);
     if (!d) d = largest_product(cases);
     if (!d) d = ends_at_zero(cases);
+    if (!d) d = ends_early(cases);
     if (!d) d = divided(evidence, cases);
     if (!d) d = wrong_step(evidence, cases);
     if (!d) d = mixed_factors(evidence, cases, kBoth);

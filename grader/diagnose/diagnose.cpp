@@ -367,16 +367,20 @@ std::optional<Diagnosis> wrong_index_behind(const simgpu::Finding& finding, Exam
 std::optional<Diagnosis> also_found(const Diagnosis& cause, Examination& e) {
   for (const Case& c : e.cases()) {
     if (cause.seen && !(*cause.seen == seen_in(c.run))) continue;
-    if (const simgpu::Finding* finding = worst_finding(c.run.launches))
-      return explain(*finding, e.evidence().tile, &c.run, e.evidence().type);
+    if (const simgpu::Finding* finding = first_cause(c.run.launches)) {
+      Diagnosis d = explain(*finding, e.evidence().tile, &c.run, e.evidence().type);
+      ask_of_parts(e.evidence().tile, *finding, d);
+      return d;
+    }
   }
   return std::nullopt;
 }
 
 std::optional<Diagnosis> finding_of_the_call(Examination& e) {
-  const simgpu::Finding* finding = worst_finding(e.run().launches);
+  const simgpu::Finding* finding = first_cause(e.run().launches);
   if (finding == nullptr) return std::nullopt;
   Diagnosis d = explain(*finding, e.evidence().tile, &e.run(), e.evidence().type);
+  ask_of_parts(e.evidence().tile, *finding, d);
   if (auto cause = wrong_index_behind(*finding, e)) {
     // A cause that was found at a shape of its own has no finding there: the call's is told.
     const auto seen = also_found(*cause, e);
@@ -385,7 +389,7 @@ std::optional<Diagnosis> finding_of_the_call(Examination& e) {
       // What nobody stored, another stored over: the two who meet say more than the one missing.
       if (cause->id == "UNWRITTEN" && also->id == "RACE-WAW") {
         cause->details.insert(cause->details.end(), also->details.begin(), also->details.end());
-        cause->next_step = also->next_step;
+        if (!is_telling_part(e.evidence(), e.cases())) cause->next_step = also->next_step;
       }
     }
     return cause;
@@ -473,11 +477,12 @@ std::optional<Diagnosis> one_value_everywhere(Examination& e) {
 /// Other shapes may show by a finding what this one shows only as a wrong number.
 std::optional<Diagnosis> finding_at_another_shape(Examination& e) {
   for (const Case& c : e.cases()) {
-    const simgpu::Finding* finding = worst_finding(c.run.launches);
+    const simgpu::Finding* finding = first_cause(c.run.launches);
     if (finding == nullptr) continue;
     if (outside_of_a_matrix(*finding))
       if (auto cause = explain_indices_inside(e.evidence(), e.cases())) return cause;
     Diagnosis d = explain(*finding, e.evidence().tile, &c.run, e.evidence().type);
+    ask_of_parts(e.evidence().tile, *finding, d);
     name_race(e.evidence(), c.run, *finding, d);
     name_index(e.evidence(), c.run, *finding, d);
     d.seen = seen_in(c.run);
@@ -498,6 +503,18 @@ std::optional<Diagnosis> finding_with_full_tiles(Examination& e) {
   d.seen = seen_in(full->run);
   d.place = finding->at.where;
   return d;
+}
+
+/// What a tile holds beyond an edge is added to a copy: without edges it shows where elements lie.
+std::optional<Diagnosis> places_in_full_tiles(Examination& e) {
+  const Tile& t = e.evidence().tile;
+  if (e.evidence().operation == Operation::product || t.bm < 1 || t.bn < 1 || t.bk < 1)
+    return std::nullopt;
+  auto full = probe_case(e.evidence(), {2 * t.bm, 2 * t.bn, 3 * t.bk, 0, 0, 0}, 47);
+  if (!full || full->wrong == 0) return std::nullopt;
+  Cases cases;
+  cases.push_back(std::move(*full));
+  return explain_places(e.evidence(), cases);
 }
 
 std::optional<Diagnosis> only_padding_written(Examination& e) {
@@ -569,6 +586,7 @@ constexpr Hypothesis kHypotheses[] = {
     of_cases<explain_arithmetic>,
     of_cases<explain_sources>,
     finding_with_full_tiles,
+    places_in_full_tiles,
     only_padding_written,
     right_on_tiny_integers,
     another_result_each_time,

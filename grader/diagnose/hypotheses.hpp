@@ -93,6 +93,21 @@ std::optional<Diagnosis> explain_part(const Evidence& evidence, const Cases& cas
 void name_index(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                 Diagnosis& d);
 
+/// The finding to name first: the worst, but not a read of what nobody stored where two threads have
+/// stored to one place of the same memory. Null if there is none.
+const simgpu::Finding* first_cause(const std::vector<simgpu::LaunchReport>& launches);
+
+/// Two threads stored to one element of C.
+bool stored_twice(const Run& run);
+
+/// Which elements nobody stored says more than which two threads met: the last ones of each thread's
+/// part, or tiles inside of C.
+bool is_telling_part(const Evidence& evidence, const Cases& cases);
+
+/// Two threads with several elements each store to one element of C: asks how far apart those of
+/// neighbours begin. Sets the next step, or leaves it.
+void ask_of_parts(const Tile& tile, const simgpu::Finding& finding, Diagnosis& d);
+
 /// Tile edges worth trying, most likely first: the lab's own, the block's, the usual ones. All > 1.
 std::vector<int> square_tiles(const Evidence& evidence);
 std::vector<int> k_tiles(const Evidence& evidence);

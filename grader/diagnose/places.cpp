@@ -123,6 +123,19 @@ bool some_twice(const std::vector<Place>& places) {
   });
 }
 
+/// Of the tiles that move as such the largest that C holds whole: smaller ones move with it.
+std::optional<std::pair<int, int>> largest(const Case& c,
+                                           const std::vector<std::pair<int, int>>& tiles,
+                                           const std::function<bool(int, int)>& whole) {
+  std::optional<std::pair<int, int>> moved;
+  for (const auto& [rows, cols] : tiles) {
+    if (!whole(rows, cols)) continue;
+    if (!moved || (rows <= c.m && cols <= c.n && rows * cols > moved->first * moved->second))
+      moved = {rows, cols};
+  }
+  return moved;
+}
+
 struct Named {
   Diagnosis diagnosis;
   bool whole_tiles = false;  ///< they moved as such: it says more than which element lies where
@@ -166,10 +179,8 @@ Named name_places(const Evidence& evidence, const Case& c, const std::vector<Pla
                          });
     return {say("TILE-MAP", swapped ? "swap" : product ? "inside" : "copy", gaps)};
   }
-  for (const auto& [rows, cols] : tiles) {
-    const int r = rows, q = cols;
-    if (!whole(r, q)) continue;
-    gaps.emplace_back("tile", size_text(r, q));
+  if (const auto moved = largest(c, tiles, whole)) {
+    gaps.emplace_back("tile", size_text(moved->first, moved->second));
     const char* const variant = some_twice(places) ? "repeated" : product ? "blocks" : "numbers";
     return {say("TILE-MAP", variant, gaps), true};
   }

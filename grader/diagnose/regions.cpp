@@ -5,8 +5,11 @@
 // stretch, or the same stretch of every so many.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -83,12 +86,16 @@ std::optional<Cross> part_of(const Case& c, Is is) {
         p.rows[static_cast<std::size_t>(i)] = p.cols[static_cast<std::size_t>(j)] = true;
         ++count;
       }
+  const auto crossing = [&p] {
+    return std::count(p.rows.begin(), p.rows.end(), true) *
+           std::count(p.cols.begin(), p.cols.end(), true);
+  };
+  if (count > 0 && count == crossing() && count < c.size()) return p;
   // Where few elements cross, a row or a column may be right by chance.
   for (Chosen* const some : {&p.rows, &p.cols})
     if (4 * std::count(some->begin(), some->end(), true) > 3 * std::ssize(*some))
       some->assign(some->size(), true);
-  const auto size = std::count(p.rows.begin(), p.rows.end(), true) *
-                    std::count(p.cols.begin(), p.cols.end(), true);
+  const auto size = crossing();
   if (count == 0 || 4 * count < 3 * size || (all_of(p.rows) && all_of(p.cols))) return std::nullopt;
   return p;
 }
@@ -132,17 +139,36 @@ std::string right_part(const Evidence& evidence, const Case& c) {
 namespace {
 
 /// A tile's elements are all off by what it holds beyond the edge: the round trips of the labs add
-/// that to each of them, and it should be 0.
+/// that to each of them, and it should be 0. Where one tile ends and the next begins that changes.
 bool off_alike(const Case& c) {
+  constexpr int kNarrowest = 4;
   std::int64_t neighbours = 0;
+  int width = 0;  // of tiles: a divisor of all columns at which it changes
   for (int i = 0; i < c.m; ++i)
     for (int j = 1; j < c.n; ++j) {
       if (c.state_at(i, j) != State::wrong || c.state_at(i, j - 1) != State::wrong) continue;
       if (c.got(i, j) - c.correct[c.at(i, j)] != c.got(i, j - 1) - c.correct[c.at(i, j - 1)])
-        return false;
-      ++neighbours;
+        width = std::gcd(width, j);
+      else
+        ++neighbours;
     }
-  return 2 * neighbours >= c.wrong;
+  return 2 * neighbours >= c.wrong && (width == 0 || width >= kNarrowest);
+}
+
+/// What C held before was added to, here and there.
+std::optional<Diagnosis> added_in_part(const Case& c) {
+  std::optional<std::pair<int, int>> first;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      if (c.state_at(i, j) == State::right) continue;
+      if (c.got(i, j) != c.correct[c.at(i, j)] + c.run.c_before.at(i, j)) return std::nullopt;
+      if (!first) first = {i, j};
+    }
+  if (!first) return std::nullopt;
+  return say("ACCUMULATES", "part",
+             {{"count", c.wrong},
+              {"total", c.size()},
+              {"place", element("C", first->first, first->second)}});
 }
 
 }  // namespace
@@ -150,6 +176,10 @@ bool off_alike(const Case& c) {
 namespace {
 
 std::optional<Diagnosis> part_of_case(const Evidence& evidence, const Case& c) {
+  if (auto d = added_in_part(c)) {
+    describe(evidence, c, *d);
+    return d;
+  }
   if (evidence.operation != Operation::product && off_alike(c)) {
     Diagnosis d = say("WRONG-PART", "fill", {});
     describe(evidence, c, d);

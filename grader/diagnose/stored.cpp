@@ -50,6 +50,10 @@ void add_stored(const simgpu::Finding& finding, const std::string& name, std::in
     d.next_step =
         messages::text("UNINIT.before.next",
                        {{"name", name}, {"first", static_cast<std::int64_t>(first) / width}});
+  if (const simgpu::ByteRange& all = finding.written.front();
+      finding.at.space == simgpu::MemorySpace::global && finding.written.size() == 1 &&
+      all.begin == 0 && finding.at.offset >= static_cast<std::int64_t>(all.end))
+    d.next_step = messages::text("UNINIT.scratch.behind.next");
   const auto place = [&](std::uint64_t byte) {
     const std::int64_t index = static_cast<std::int64_t>(byte) / width;
     return row > 0 ? element(name, index / row, index % row) : std::to_string(index);

@@ -241,6 +241,28 @@ std::optional<Diagnosis> name_last(const std::vector<int>& there, int k) {
   return say("K-ONLY-LAST", "steps", {{"count", count}});
 }
 
+/// The same in every round of a few steps: some are added several times, others never.
+std::optional<Diagnosis> name_partial(const Profile& p) {
+  constexpr const char* kNth[] = {"first", "second", "third", "4th", "5th", "6th", "7th", "8th"};
+  for (const int step : {2, 3, 4, 8}) {
+    if (static_cast<int>(p.size()) < 2 * step) break;
+    const auto whole = p.size() - p.size() % static_cast<std::size_t>(step);
+    bool regular = true;
+    for (std::size_t k = 0; k < whole; ++k)
+      regular = regular && p[k] == p[k % static_cast<std::size_t>(step)];
+    if (!regular) continue;
+    const auto end = p.begin() + step;
+    const auto most = std::max_element(p.begin(), end), never = std::find(p.begin(), end, 0);
+    if (*most < 2 || never == end) continue;
+    return say("K-TILE-REPEATED", "partial",
+               {{"step", step},
+                {"twice", kNth[most - p.begin()]},
+                {"times", *most == 2 ? "twice" : fmt::format("{} times", *most)},
+                {"never", kNth[never - p.begin()]}});
+  }
+  return std::nullopt;
+}
+
 std::optional<Diagnosis> name_steps(const Profile& p, int tile) {
   const auto k = static_cast<int>(p.size());
   std::vector<int> missing, repeated, once;
@@ -255,6 +277,7 @@ std::optional<Diagnosis> name_steps(const Profile& p, int tile) {
     if (auto d = name_every(once, k)) return d;
     return say("K-MISSING", "", {{"what", missing_steps(missing, k)}});
   }
+  if (auto d = name_partial(p)) return d;
   // Leftovers of the tile before in the places that zero fill should have cleared.
   const int rest = tile > 1 ? k % tile : 0;
   if (missing.empty() && rest != 0 && k > tile && contiguous(repeated) &&
@@ -375,6 +398,25 @@ std::set<Profile> profiles_of(const Case& c, const Counts& counts) {
   return profiles;
 }
 
+/// The counts of the first element that is wrong.
+Profile first_wrong_profile(const Case& c, const Counts& counts) {
+  Profile p(static_cast<std::size_t>(c.k), 1);
+  std::size_t e = 0;
+  while (e < c.state.size() && c.state[e] == State::right) ++e;
+  for (std::size_t k = 0; k < p.size() && e < c.state.size(); ++k) p[k] = counts[e * p.size() + k];
+  return p;
+}
+
+/// One of several sets of steps is named: best that of the element that is shown as well.
+std::optional<Diagnosis> name_shown_steps(const std::set<Profile>& profiles, const Profile& shown,
+                                          const std::vector<int>& tiles) {
+  const int tile = tiles.empty() ? 1 : tiles.front();
+  std::optional<Diagnosis> d = name_steps(*profiles.begin(), tile);
+  if (!d || d->id != "K-MISSING") return d;
+  const std::optional<Diagnosis> own = name_steps(shown, tile);
+  return own && own->id == d->id ? own : d;
+}
+
 /// Which pieces of a larger tile hold products, where the same ones do in every tile: elements of a
 /// thread's, fragments of a warp's.
 std::optional<Diagnosis> name_pieces(const Case& c, int rows, int cols, int high, int wide) {
@@ -479,7 +521,7 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   for (const int tile : tiles)
     if (!d && c.k > tile && c.k % tile != 1)
       d = name_tiles(p, tile);  // a tile of one step is a step
-  if (!d) d = name_steps(p, tiles.empty() ? 1 : tiles.front());
+  if (!d) d = name_shown_steps(profiles, first_wrong_profile(c, *counts), tiles);
   if (!d) return std::nullopt;
   if (profiles.size() > 1)
     d->details.push_back(fmt::format(

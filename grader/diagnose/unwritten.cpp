@@ -129,7 +129,7 @@ std::string too_few_threads(const Case& c, const Tile& t, bool rows, int written
   if (std::uint64_t{blocks} * size != static_cast<unsigned>(written)) return "";
   return messages::text(blocks * size == 1 ? "UNWRITTEN.hint.flat" : "UNWRITTEN.hint.few",
                         {{"letter", rows ? "y" : "x"},
-                         {"blocks", blocks},
+                         {"blocks", blocks == 1 ? "one block" : fmt::format("{} blocks", blocks)},
                          {"size", size},
                          {"reached", written},
                          {"extent", rows ? c.m : c.n},
@@ -252,8 +252,11 @@ std::optional<Diagnosis> inner_missing(const Partial& partial, const Tile& t) {
   const auto inner = [&t](const Case& c, int i, int j) {
     return (i / t.bm + 1) * t.bm <= c.m && (j / t.bn + 1) * t.bn <= c.n;
   };
-  if (!untouched_where(partial, inner)) return std::nullopt;
-  return say("UNWRITTEN", "inner", {{"tile", fmt::format("{} x {}", t.bm, t.bn)}});
+  // What nobody has set is 0, and so is the place where it is stored.
+  const auto corner = [&](const Case& c, int i, int j) { return inner(c, i, j) && i + j > 0; };
+  const bool all = untouched_where(partial, inner);
+  if (!all && !untouched_where(partial, corner)) return std::nullopt;
+  return say("UNWRITTEN", all ? "inner" : "corner", {{"tile", fmt::format("{} x {}", t.bm, t.bn)}});
 }
 
 /// Of every so many columns, or rows, a block stores the first ones: blocks begin too far apart.
@@ -277,6 +280,45 @@ std::optional<Diagnosis> blocks_apart(const Partial& partial, const Tile& t) {
   return std::nullopt;
 }
 
+/// Of every `count` rows, or columns, as many as a thread has, only the first `first` were stored.
+struct FirstOnes {
+  bool rows = false;
+  int count = 0, first = 0;
+};
+
+std::optional<FirstOnes> first_ones(const Partial& partial, const Tile& t) {
+  for (const bool rows : {true, false}) {
+    const int count = rows ? t.tm : t.tn, tile = rows ? t.bm : t.bn;
+    const auto extent = [rows](const Case* c) { return rows ? c->m : c->n; };
+    // A thread's elements are neighbours, or as far apart as makes them fill the tile.
+    for (const int step : {1, count > 1 ? tile / count : 1})
+      for (int first = 1; first < count; ++first) {
+        const auto last = [&](const Case&, int i, int j) {
+          return (rows ? i : j) % (count * step) / step >= first;
+        };
+        const bool shown = std::any_of(partial.begin(), partial.end(), [&](const Case* c) {
+          return extent(c) >= (first + 1) * step;
+        });
+        if (step > 0 && shown && untouched_where(partial, last))
+          return FirstOnes{rows, count, first};
+      }
+  }
+  return std::nullopt;
+}
+
+std::string ask_of(const FirstOnes& part) {
+  return messages::text(
+      "UNWRITTEN.elements.next",
+      {{"count", part.count}, {"what", part.rows ? "rows" : "columns"}, {"first", part.first}});
+}
+
+Partial partial_of(const Cases& cases) {
+  Partial partial;
+  for (const Case& c : cases)
+    if (c.untouched > 0 && c.untouched < c.size()) partial.push_back(&c);
+  return partial;
+}
+
 /// Any other places, which may repeat with what a thread or a block computes.
 Diagnosis places_missing(const Partial& partial, const Tile& t) {
   const Case& c = *partial.front();
@@ -296,20 +338,26 @@ Diagnosis places_missing(const Partial& partial, const Tile& t) {
 
 }  // namespace
 
+bool is_telling_part(const Evidence& evidence, const Cases& cases) {
+  const Partial partial = partial_of(cases);
+  return first_ones(partial, evidence.tile) || inner_missing(partial, evidence.tile);
+}
+
 std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases& cases) {
-  Partial partial;
   bool any = false;
   for (const Case& c : cases) {
     if (c.wrong != c.untouched || c.padding_written || cut_short(c)) return std::nullopt;
     any |= c.untouched > 0;
-    if (c.untouched > 0 && c.untouched < c.size()) partial.push_back(&c);
   }
+  const Partial partial = partial_of(cases);
   if (!any) return std::nullopt;
   if (partial.empty()) return nothing_written(evidence, cases);
   std::optional<Diagnosis> d = zeros_missing(partial);
   if (!d) d = ends_missing(partial, evidence.tile);
   if (!d) d = beginnings_missing(partial);
-  if (!d) d = warps_missing(partial, evidence.tile);
+  const auto twice = [](const Case* c) { return stored_twice(c->run); };
+  if (!d && std::none_of(partial.begin(), partial.end(), twice))
+    d = warps_missing(partial, evidence.tile);
   if (!d) d = inner_missing(partial, evidence.tile);
   if (!d) d = blocks_apart(partial, evidence.tile);
   if (!d) {
@@ -318,6 +366,7 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
     d = part.empty()
             ? places_missing(partial, evidence.tile)
             : say("UNWRITTEN", "part", {{"part", part}, {"place", element("C", row, col)}});
+    if (const auto some = first_ones(partial, evidence.tile)) d->next_step = ask_of(*some);
     // Where a thread has one element there is no tile of its own, and no loop over one.
     if (evidence.tile.tm <= 1 && evidence.tile.tn <= 1)
       d->next_step = messages::text("UNWRITTEN.single.next", {{"place", element("C", row, col)}});

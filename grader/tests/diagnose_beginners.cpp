@@ -234,7 +234,7 @@ TEST_CASE("a launch that is too small is told from a kernel that ends too early"
   CHECK(has(few.next_step, "Along y the launch has 2 blocks of 16 threads: enough for 32 rows"));
   const Diagnosis columns = diagnose(
       launched(stored_if([](Call&, int, int j) { return j < 16; }), {16, 40, 5}, {1, 1, 1}));
-  CHECK(has(columns.next_step, "Along x the launch has 1 blocks of 16 threads"));
+  CHECK(has(columns.next_step, "Along x the launch has one block of 16 threads"));
   CHECK_FALSE(has(diagnose(launched(rows(20), {70, 31, 5}, {2, 2, 1})).next_step, "Along y"));
 
   Evidence flat = launched(rows(1), {70, 31, 5}, {2, 1, 1});

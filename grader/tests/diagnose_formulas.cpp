@@ -406,10 +406,10 @@ TEST_CASE("places and accumulators") {
   const Diagnosis exchanged = of_wide(moved([](int&, int& j) {
     j = j < 16 ? j + 80 : j >= 80 && j < 96 ? j - 80 : j;
   }));
-  CHECK(exchanged.headline == "whole 4 x 4 tiles of C change places");
+  CHECK(exchanged.headline == "whole 16 x 16 tiles of C change places");
   const Diagnosis repeated = of_wide(moved([](int&, int& j) { j = j >= 80 ? j - 80 : j; }));
   CHECK(repeated.id == "TILE-MAP");
-  CHECK(repeated.headline.find("whole 4 x 4 tiles of C hold what belongs to others") == 0);
+  CHECK(repeated.headline.find("whole 16 x 16 tiles of C hold what belongs to others") == 0);
   CHECK(repeated.next_step.find("C[0][80] holds what belongs to C[0][0].") == 0);
   const auto summed = [](auto before) {
     return each([=](Call& c, int i, int j) {

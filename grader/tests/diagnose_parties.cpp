@@ -1,0 +1,226 @@
+// Who stores where, who reads what nobody stored, and sums that are wrong element by element.
+#include <algorithm>
+#include <utility>
+
+#include "common/catch2.hpp"
+#include "grader/tests/diagnose_bench.hpp"
+
+using namespace diagnose_bench;
+using grader::Operation;
+using simgpu::Access;
+using simgpu::AccessType;
+using simgpu::Finding;
+using simgpu::FindingKind;
+using simgpu::MemorySpace;
+
+namespace {
+
+const Tile kNaive{16, 16, 1, 1, 1};
+const Tile kRegisters{16, 16, 8, 4, 2};
+
+bool has(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+Access stored(const std::string& object, simgpu::Dim3 thread) {
+  Access a;
+  a.type = AccessType::store;
+  a.where = {"gemm.cu", 38};
+  a.space = MemorySpace::global;
+  a.object = object;
+  a.offset = 64;
+  a.object_bytes = 4096;
+  a.bytes = 4;
+  a.thread = thread;
+  return a;
+}
+
+Finding race(const std::string& object, simgpu::Dim3 one, simgpu::Dim3 other) {
+  Finding f;
+  f.kind = FindingKind::global_race;
+  f.at = stored(object, one);
+  f.other = stored(object, other);
+  return f;
+}
+
+/// A call that is right but for these findings.
+Diagnosis found(const std::vector<Finding>& findings, const Tile& tile) {
+  const auto call = [findings](const Matrix& a, const Matrix& b, const Matrix& c) {
+    Run r = run(
+        [](Call& k) {
+          for (int i = 0; i < k.m; ++i)
+            for (int j = 0; j < k.n; ++j) k.put(i, j, k.element(i, j));
+        },
+        a, b, c);
+    r.launches[0].block = {16, 16, 1};
+    r.launches[0].findings = findings;
+    return r;
+  };
+  Evidence e;
+  e.tile = tile;
+  e.small_integers = true;
+  const Matrix a = random_matrix(e.type, 40, 50, 0, inputs::SplitMix64(1), true);
+  const Matrix b = random_matrix(e.type, 50, 30, 0, inputs::Pcg(1), true);
+  e.run = call(a, b, Matrix(e.type, 40, 30, 30));
+  e.run_probe = call;
+  return diagnose(e);
+}
+
+template <typename Value>
+Diagnosis named(Value value, const Shape& s, const Tile& tile = kNaive) {
+  const Kernel kernel = [value](Call& call) {
+    for (int i = 0; i < call.m; ++i)
+      for (int j = 0; j < call.n; ++j) value(call, i, j);
+  };
+  return diagnose(evidence(kernel, ElementType::float32, tile, s));
+}
+
+}  // namespace
+
+TEST_CASE("two threads that store one element are asked what a thread has") {
+  const auto asked = [](const Tile& tile, simgpu::Dim3 one, simgpu::Dim3 other) {
+    return found({race("C", one, other)}, tile).next_step;
+  };
+  CHECK(has(asked(kNaive, {0, 0, 0}, {0, 1, 0}), "Where a thread has one element"));
+  CHECK(has(asked(kRegisters, {0, 0, 0}, {0, 2, 0}), "several rows"));
+  CHECK(has(asked(kRegisters, {0, 0, 0}, {0, 2, 0}), "only in threadIdx.y, by 2"));
+  CHECK(has(asked(kRegisters, {0, 0, 0}, {2, 0, 0}), "several columns"));
+  // Eight threads share a row of the tile: so many further on is another row.
+  CHECK(has(asked(kRegisters, {0, 0, 0}, {8, 0, 0}), "several rows"));
+  // Two differences tell nothing apart, and fragments are no rectangles.
+  CHECK_FALSE(has(asked(kRegisters, {0, 0, 0}, {2, 1, 0}), "several"));
+  Tile warps = kRegisters;
+  warps.wm = warps.wn = 8;
+  CHECK_FALSE(has(asked(warps, {0, 0, 0}, {2, 0, 0}), "several"));
+}
+
+TEST_CASE("parts that are stored over each other come before what is then missing") {
+  Finding unwritten;
+  unwritten.kind = FindingKind::uninitialised_read;
+  unwritten.at = stored("scratch 3", {0, 0, 0});
+  unwritten.at.type = AccessType::load;
+  const Finding twice = race("scratch 3", {0, 0, 0}, {5, 0, 0});
+  const Diagnosis d = found({unwritten, twice}, kNaive);
+  CHECK(d.id == "RACE-WAW");
+  CHECK(has(d.next_step, "Two elements get the same place"));
+  CHECK(found({unwritten, race("scratch 4", {0, 0, 0}, {5, 0, 0})}, kNaive).id == "UNINIT");
+}
+
+TEST_CASE("a read behind all that was stored in scratch memory may ask for too much") {
+  Finding unwritten;
+  unwritten.kind = FindingKind::uninitialised_read;
+  unwritten.at = stored("scratch 3", {0, 0, 0});
+  unwritten.at.type = AccessType::load;
+  const auto next = [&unwritten](std::uint64_t begin, std::uint64_t end) {
+    unwritten.written = {{begin, end}};
+    unwritten.written_bytes = end - begin;
+    return explain(unwritten, kNaive, nullptr, ElementType::float32).next_step;
+  };
+  CHECK(has(next(0, 64), "All that was stored lies in front of this element"));
+  CHECK_FALSE(has(next(128, 256), "All that was stored"));
+}
+
+TEST_CASE("a sum that ends where the numbers say so") {
+  const Diagnosis d = named(
+      [](Call& c, int i, int j) {
+        double sum = 0;
+        for (int k = 0; k < c.k; ++k) {
+          sum += c.at_a(i, k) * c.at_b(k, j);
+          if (sum == 0) break;
+        }
+        c.put(i, j, sum);
+      },
+      {17, 33, 21});
+  CHECK(d.id == "K-MISSING");
+  CHECK(has(d.headline, "ends after its first"));
+}
+
+TEST_CASE("of two partial sums one is added twice") {
+  const Diagnosis d = named(
+      [](Call& c, int i, int j) {
+        double even = 0;
+        for (int k = 0; k < c.k; k += 2) even += c.at_a(i, k) * c.at_b(k, j);
+        c.put(i, j, 2 * even);
+      },
+      {17, 33, 21});
+  CHECK(d.id == "K-TILE-REPEATED");
+  CHECK(d.headline == "of every 2 k the first is added twice and the second never");
+}
+
+TEST_CASE("the steps that are named are those of the element that is shown") {
+  const Diagnosis d = named(
+      [](Call& c, int i, int j) {
+        double sum = 0;
+        for (int k = j % 16; k < c.k; k += 16) sum += c.at_a(i, k) * c.at_b(k, j);
+        c.put(i, j, sum);
+      },
+      {17, 33, 41});
+  CHECK(d.id == "K-MISSING");
+  CHECK(has(d.headline, "only every 16th k is added to a sum: k = 0, 16"));
+}
+
+TEST_CASE("elements that are added to what C held, among right ones") {
+  const auto cleared = [](int rows) {
+    return [rows](Call& c, int i, int j) {
+      c.put(i, j, c.element(i, j) + (i < rows ? 0 : c.old(i, j)));
+    };
+  };
+  const Diagnosis d = named(cleared(9), {17, 33, 21});
+  CHECK(d.id == "ACCUMULATES");
+  CHECK(has(d.headline, "first C[9][0]"));
+  CHECK(has(d.next_step, "c.ld"));
+}
+
+TEST_CASE("what a thread leaves out of its own part is said of the thread") {
+  const Diagnosis rows = named(
+      [](Call& c, int i, int j) {
+        if (i % 4 < 2) c.put(i, j, c.element(i, j));
+      },
+      {33, 17, 5}, kRegisters);
+  CHECK(rows.headline == "never written: rows 2..3 of every 4 of C");
+  CHECK(has(rows.next_step, "If a thread has 4 rows of C, only its first 2 are stored"));
+  const auto inside = [](Call& c, int i, int j) {
+    const bool whole = (i / 16 + 1) * 16 <= c.m && (j / 16 + 1) * 16 <= c.n;
+    if (!whole || i + j == 0) c.put(i, j, c.element(i, j));
+  };
+  const Diagnosis corner = named(inside, {33, 17, 5}, kRegisters);
+  CHECK(has(corner.headline, "only C[0][0] was written"));
+}
+
+TEST_CASE("a row that is missing but for a few is named although nearly all are") {
+  const Diagnosis d = named(
+      [](Call& c, int i, int j) {
+        if (i % 16 == 0) c.put(i, j, c.element(i, j));
+      },
+      {17, 31, 1});
+  CHECK(has(d.headline, "never written: rows 1..15 of C"));
+}
+
+TEST_CASE("what a tile holds beyond the edge changes from tile to tile") {
+  const auto copied = [](int width) {
+    return [width](const Matrix& a, const Matrix& b, const Matrix& c) {
+      Run r;
+      r.a = r.a_after.emplace(a);
+      r.b = r.b_after.emplace(b);
+      r.c_before = r.c_after = c;
+      for (int i = 0; i < c.rows; ++i)
+        for (int j = 0; j < c.cols; ++j)
+          r.c_after.set(i, j, a.at(i, j) + (i >= c.rows / 16 * 16 ? 1 + j / width % 5 : 0));
+      r.launches.emplace_back();
+      return r;
+    };
+  };
+  const auto headline = [&copied](int width) {
+    Evidence e;
+    e.operation = Operation::copy_a;
+    e.tile = kNaive;
+    e.small_integers = true;
+    e.run_probe = copied(width);
+    const Matrix a = random_matrix(e.type, 40, 50, 0, inputs::SplitMix64(1), true);
+    e.run = *e.run_probe(a, random_matrix(e.type, 50, 30, 0, inputs::Pcg(1), true),
+                         Matrix(e.type, 40, 50, 50));
+    return diagnose(e).headline;
+  };
+  CHECK(has(headline(16), "what it holds beyond the edge is not 0"));
+  CHECK_FALSE(has(headline(1), "what it holds beyond the edge is not 0"));
+}

@@ -358,6 +358,8 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
     }
     describe_failure(result, bench.unit(stage.rung).shown_path,
                      *bench.check(stage.rung, chosen->type), *pick.smallest(), *chosen);
+    if (stage.answer && answered)
+      result.details.push_back(text("detail.answer.right", {{"function", stage.answer->function}}));
     return;
   }
   if (!answered) {

@@ -263,7 +263,8 @@ std::optional<Diagnosis> name_partial(const Profile& p) {
   return std::nullopt;
 }
 
-std::optional<Diagnosis> name_steps(const Profile& p, int tile) {
+/// `varied`: other elements have other steps.
+std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied) {
   const auto k = static_cast<int>(p.size());
   std::vector<int> missing, repeated, once;
   for (int i = 0; i < k; ++i) {
@@ -275,7 +276,9 @@ std::optional<Diagnosis> name_steps(const Profile& p, int tile) {
   if (repeated.empty()) {
     if (auto d = name_last(once, k)) return d;
     if (auto d = name_every(once, k)) return d;
-    return say("K-MISSING", "", {{"what", missing_steps(missing, k)}});
+    Diagnosis d = say("K-MISSING", "", {{"what", missing_steps(missing, k)}});
+    if (varied) d.next_step = messages::text("K-MISSING.varied.next");
+    return d;
   }
   if (auto d = name_partial(p)) return d;
   // Leftovers of the tile before in the places that zero fill should have cleared.
@@ -411,9 +414,10 @@ Profile first_wrong_profile(const Case& c, const Counts& counts) {
 std::optional<Diagnosis> name_shown_steps(const std::set<Profile>& profiles, const Profile& shown,
                                           const std::vector<int>& tiles) {
   const int tile = tiles.empty() ? 1 : tiles.front();
-  std::optional<Diagnosis> d = name_steps(*profiles.begin(), tile);
+  const bool varied = profiles.size() > 1;
+  std::optional<Diagnosis> d = name_steps(*profiles.begin(), tile, varied);
   if (!d || d->id != "K-MISSING") return d;
-  const std::optional<Diagnosis> own = name_steps(shown, tile);
+  const std::optional<Diagnosis> own = name_steps(shown, tile, varied);
   return own && own->id == d->id ? own : d;
 }
 

@@ -187,7 +187,7 @@ TEST_CASE("a place that two threads store to is told by what tells them apart") 
   };
   CHECK(next().find("only in blockIdx.x") != std::string::npos);
   race.other->thread.x += 40;
-  CHECK(next().find("The parts of two blocks overlap") == 0);
+  CHECK(next().find("By how much does the first row or column grow") == 0);
   race.other->block = race.at.block;
   race.other->thread = race.at.thread;
   CHECK(next().find("the places of the ring") != std::string::npos);

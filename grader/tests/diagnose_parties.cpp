@@ -157,6 +157,15 @@ TEST_CASE("the steps that are named are those of the element that is shown") {
       {17, 33, 41});
   CHECK(d.id == "K-MISSING");
   CHECK(has(d.headline, "only every 16th k is added to a sum: k = 0, 16"));
+  const Diagnosis late = named(
+      [](Call& c, int i, int j) {
+        double sum = 0;
+        for (int k = i % 16; k < c.k; ++k) sum += c.at_a(i, k) * c.at_b(k, j);
+        c.put(i, j, sum);
+      },
+      {17, 33, 41});
+  CHECK(late.headline == "k = 0, the first step, is missing from the sum");
+  CHECK(has(late.next_step, "for two elements of C"));
 }
 
 TEST_CASE("elements that are added to what C held, among right ones") {

@@ -104,8 +104,8 @@ bool stored_twice(const Run& run);
 /// part, or tiles inside of C.
 bool is_telling_part(const Evidence& evidence, const Cases& cases);
 
-/// Two threads with several elements each store to one element of C: asks how far apart those of
-/// neighbours begin. Sets the next step, or leaves it.
+/// Two threads store to one element of C, or to one place of scratch memory: asks what tells their
+/// places apart. Sets the next step, or leaves it.
 void ask_of_parts(const Tile& tile, const simgpu::Finding& finding, Diagnosis& d);
 
 /// Tile edges worth trying, most likely first: the lab's own, the block's, the usual ones. All > 1.

@@ -39,7 +39,8 @@ const Finding* first_cause(const std::vector<simgpu::LaunchReport>& launches) {
 
 void ask_of_parts(const Tile& tile, const Finding& finding, Diagnosis& d) {
   if (both_store(finding) && finding.at.object.starts_with("scratch "))
-    d.next_step = messages::text("RACE-WAW.scratch.next");
+    d.next_step = messages::text(finding.at.block == finding.other->block ? "RACE-WAW.scratch.next"
+                                                                          : "RACE-WAW.parts.next");
   // With tensor cores a thread has no rectangle of its own.
   if (!both_store(finding) || finding.at.object != "C" || tile.wm > 0) return;
   const simgpu::Access &one = finding.at, &other = *finding.other;

@@ -103,6 +103,9 @@ TEST_CASE("parts that are stored over each other come before what is then missin
   const Diagnosis d = found({unwritten, twice}, kNaive);
   CHECK(d.id == "RACE-WAW");
   CHECK(has(d.next_step, "Two elements get the same place"));
+  Finding blocks = race("scratch 3", {0, 0, 0}, {0, 0, 0});
+  blocks.other->block.x = 1;
+  CHECK(has(found({unwritten, blocks}, kNaive).next_step, "Two blocks store to one place"));
   CHECK(found({unwritten, race("scratch 4", {0, 0, 0}, {5, 0, 0})}, kNaive).id == "UNINIT");
 }
 

@@ -422,10 +422,14 @@ std::string variant_of_stores(const Finding& finding, const Run* run) {
   if (finding.kind == FindingKind::global_race && same_warp(finding) && has_fragments(finding, run))
     return "lanes";
   if (of_two_lines(finding)) return "lines";
-  if (const std::string one = only_difference(at, other); !one.empty())
-    return at.space != MemorySpace::shared || at.actor != Actor::thread          ? "one"
-           : at.object_bytes <= kMostOfOneThread && one.starts_with("threadIdx") ? "shared"
-                                                                                 : "tile";
+  if (const std::string one = only_difference(at, other); !one.empty()) {
+    if (at.space == MemorySpace::shared && at.actor == Actor::thread &&
+        at.object_bytes <= kMostOfOneThread && one.starts_with("threadIdx"))
+      return "shared";
+    if (one == "threadIdx.x" && at.actor == Actor::thread && steps_between(at, other) % 32 == 0)
+      return "warps";
+    return at.space != MemorySpace::shared || at.actor != Actor::thread ? "one" : "tile";
+  }
   return at.block == other.block ? "" : "blocks";
 }
 
@@ -477,12 +481,18 @@ std::string variant_of_bounds(const Access& at, const Run* run, ElementType type
   return begins_inside ? "partly" : plain;
 }
 
+Misaligned misaligned(const Access& at, const Run* run, ElementType type) {
+  const bool shared = at.space == MemorySpace::shared;
+  return misaligned(at, shared ? nullptr : operand(at.object, run),
+                    shared ? short_name(at.object) : at.object, element_width(at, run, type));
+}
+
 /// Which of a diagnosis' sentences fit: the cause is another where the place, or who is there, is.
 std::string variant_of(const Finding& finding, const Run* run, ElementType type) {
   const Actor actor = finding.at.actor;
   switch (finding.kind) {
     case FindingKind::misaligned:
-      return finding.at.space == MemorySpace::shared ? "shared" : "";
+      return misaligned(finding.at, run, type).variant;
     case FindingKind::out_of_bounds:
       return variant_of_bounds(finding.at, run, type);
     case FindingKind::deadlock:
@@ -493,6 +503,7 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
       return actor == Actor::launch ? "grid" : without_k(run) ? "k0" : "";
     case FindingKind::uninitialised_read:
       return finding.at.space == MemorySpace::local      ? "local"
+             : actor == Actor::wgmma                     ? "wgmma"
              : finding.at.object.starts_with("scratch ") ? "scratch"
                                                          : "";
     case FindingKind::async_not_waited:
@@ -509,21 +520,6 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
     default:
       return "";
   }
-}
-
-/// What a misaligned access was, and why it may be one.
-std::vector<messages::Gap> misaligned_gaps(const Access& at, const Run* run) {
-  const unsigned width = std::max(1u, at.bytes);
-  std::string why;
-  if (const Matrix* matrix = operand(at.object, run); matrix != nullptr && matrix->ld % 2 == 1)
-    why = fmt::format(" (the leading dimension of {}, {}, is odd)", at.object, matrix->ld);
-  return {{"where", line_of(at.where)},
-          {"width", width},
-          {"verb", at.type == AccessType::load    ? "load"
-                   : at.type == AccessType::store ? "store"
-                                                  : "atomic"},
-          {"rest", at.address % width},
-          {"why", why}};
 }
 
 /// Who reads and who writes, where two parties met: a race, or a copy that was not waited for.
@@ -587,7 +583,7 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
   const std::vector<messages::Gap> gaps =
       is_between_two(finding) ? party_gaps(finding, object)
       : finding.kind == FindingKind::misaligned
-          ? misaligned_gaps(at, run)
+          ? misaligned(at, run, type).gaps
           : std::vector<messages::Gap>{
                 {"where", where},
                 {"verb", verb(at)},
@@ -629,6 +625,8 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
     add_stored(finding, name, width,
                scratch ? 0 : shared_row(name, elements, tile, launch_of(finding, run)), d);
   }
+  if (finding.kind == FindingKind::deadlock)
+    add_others_waiting(finding, launch_of(finding, run), d);
   if (engine_knows_more(finding) && !finding.detail.empty() &&
       d.headline.find(finding.detail) == std::string::npos)
     d.details.push_back(finding.detail);

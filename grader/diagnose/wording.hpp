@@ -27,6 +27,20 @@ void add_stored(const simgpu::Finding& finding, const std::string& name, std::in
 /// access is no such place.
 std::string also_at(const simgpu::Access& access, const Matrix& m);
 
+/// Adds who else waits for ever: what is missing at one barrier may be held up at another.
+void add_others_waiting(const simgpu::Finding& finding, const simgpu::LaunchReport* launch,
+                        Diagnosis& d);
+
+/// An access that is not aligned: which of the diagnosis' sentences fit, and what they tell.
+struct Misaligned {
+  std::string variant;
+  std::vector<messages::Gap> gaps;
+};
+/// `matrix`: what it is an access to, if that is one of the operands; `array`: what that is called, "" if
+/// it belongs to nothing; `width`: bytes of an element.
+Misaligned misaligned(const simgpu::Access& access, const Matrix* matrix, const std::string& array,
+                      std::int64_t width);
+
 /// A diagnosis with the catalogue's sentences for `id`, or for `id.variant` if a variant is given.
 Diagnosis say(const std::string& id, const std::string& variant,
               const std::vector<messages::Gap>& gaps);

@@ -327,7 +327,11 @@ void tell_owner(const Stage& stage, const LabBench& bench, StageResult& result) 
                                  {"stage", owner.stage},
                                  {"id", stage.id}}));
   constexpr std::size_t kMostCalls = 4;  // of more, none is singled out
-  const std::vector<unsigned> calls = calls_of(unit.source, owner.function, result.headline);
+  // Those in what this stage asks for, if there are any; else those that name the array.
+  std::vector<unsigned> calls = calls_of(unit.source, owner.function, "");
+  std::erase_if(calls,
+                [&](unsigned line) { return owner_of(unit.source, line).stage != stage.id; });
+  if (calls.empty()) calls = calls_of(unit.source, owner.function, result.headline);
   if (calls.empty() || calls.size() > kMostCalls) return;
   std::string lines;
   for (std::size_t i = 0; i < calls.size(); ++i)

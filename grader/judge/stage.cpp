@@ -238,12 +238,15 @@ void describe_end(StageResult& stage, const std::string& entry, const CallOutcom
                                    [&](const EndWords& one) { return one.end == outcome.end; });
   stage.verdict = words->verdict;
   stage.diagnosis = words->diagnosis;
+  const bool map = words->end == CallEnd::threw &&
+                   outcome.message.find("cuTensorMapEncodeTiled") != std::string::npos;
+  const std::string key = stage.diagnosis + (map ? ".map" : "");
   stage.headline = text(
-      stage.diagnosis + ".headline",
+      key + ".headline",
       {{"entry", entry}, {"signal", signal_name(outcome.signal)}, {"status", outcome.exit_status}});
-  if (words->end == CallEnd::threw || words->end == CallEnd::protocol)
+  if (!map && (words->end == CallEnd::threw || words->end == CallEnd::protocol))
     stage.details = {outcome.message};
-  stage.next_step = text(stage.diagnosis + ".next");
+  stage.next_step = text(key + ".next");
 }
 
 }  // namespace

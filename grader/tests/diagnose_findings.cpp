@@ -163,18 +163,38 @@ TEST_CASE("barriers, faults and limits have ids and verdicts") {
   CHECK(id_of(FindingKind::unsupported).verdict == Verdict::unsupported);
   CHECK(id_of(FindingKind::trap).id == "TRAP");
   CHECK(id_of(FindingKind::will_spill).id == "LOCAL-MEMORY");
+}
 
-  auto vector = finding(FindingKind::misaligned,
-                        access(AccessType::load, 29, MemorySpace::global, "B", 516, 4096, 0));
-  vector.at.bytes = 16;
-  vector.at.address = 0x200000204;
+TEST_CASE("what is not aligned is told by what is to blame for it") {
+  auto wide = finding(FindingKind::misaligned,
+                      access(AccessType::load, 29, MemorySpace::global, "B", 516, 4096, 0));
+  wide.at.bytes = 16;
+  wide.at.address = 0x200000204;
   Run r;
   r.b = Matrix(ElementType::float32, 4, 129, 129);
-  const Diagnosis d = explain(vector, kTile, &r, ElementType::float32);
-  CHECK(d.id == "MISALIGNED");
-  CHECK(d.headline ==
-        "line 29: 16-byte load at an address that is 4 mod 16 (the leading dimension of B, 129, is "
-        "odd)");
+  const auto told = [&] { return explain(wide, kTile, &r, ElementType::float32); };
+  CHECK(told().id == "MISALIGNED");
+  CHECK(
+      told().headline ==
+      "line 29: 16-byte load at B[1][0], whose row does not begin at a multiple of 16 bytes: rows "
+      "of B are 129 elements apart");
+  CHECK(told().next_step.find("asked of B") != std::string::npos);
+
+  wide.at.offset = 520, wide.at.address = 0x200000208;
+  CHECK(told().headline.find("B[1][1]: neither does this row begin") != std::string::npos);
+  r.b = Matrix(ElementType::float32, 4, 128, 128);
+  CHECK(
+      told().headline.find("B[1][2]: 4 elements move at once, and column 2 is no multiple of 4") !=
+      std::string::npos);
+  wide.at.object = "";
+  CHECK(told().headline == "line 29: 16-byte load at an address that is 8 mod 16");
+
+  wide.at.space = MemorySpace::shared;
+  wide.at.object = "a_tile", wide.at.offset = 132, wide.at.address = 132;
+  CHECK(told().headline.find("element 33 of a_tile") != std::string::npos);
+  wide.at.address = 136;
+  CHECK(told().headline.find("a_tile, which begins at an address that is 4 mod 16") !=
+        std::string::npos);
 }
 
 TEST_CASE("a place that two threads store to is told by what tells them apart") {
@@ -345,9 +365,12 @@ TEST_CASE("two threads that store one element: how far apart they are") {
   auto race = finding(FindingKind::global_race,
                       access(AccessType::store, 38, MemorySpace::global, "C", 64, 4096, 3));
   race.other = access(AccessType::store, 38, MemorySpace::global, "C", 64, 4096, 19);
-  race.other->thread.x = 67;  // another warp
+  race.other->thread.x = 66;  // another warp
   CHECK(explain(race, kTile, nullptr, ElementType::float32)
-            .next_step.find("differ only in threadIdx.x, by 64") != std::string::npos);
+            .next_step.find("differ only in threadIdx.x, by 63") != std::string::npos);
+  race.other->thread.x = 67;  // the same lane of it
+  CHECK(explain(race, kTile, nullptr, ElementType::float32)
+            .next_step.find("64 apart: the same lane of two warps") != std::string::npos);
 }
 
 TEST_CASE("beyond a shared array in a later block alone: the block's place is in the index") {

@@ -1,0 +1,54 @@
+// An access of several elements that does not begin at a multiple of its size: which part of its place is
+// to blame.
+#include <algorithm>
+
+#include "grader/diagnose/wording.hpp"
+
+namespace grader::diag {
+namespace {
+
+/// What of an element's place is no multiple of what moves at once: where its row begins, or its column.
+const char* to_blame(std::int64_t row_begin, std::int64_t col, std::int64_t count) {
+  const bool rows = row_begin % count != 0, column = col % count != 0;
+  return rows && column ? "place" : rows ? "rows" : column ? "column" : "";
+}
+
+}  // namespace
+
+Misaligned misaligned(const simgpu::Access& at, const Matrix* matrix, const std::string& array,
+                      std::int64_t width) {
+  const auto bytes = std::max<std::int64_t>(1, at.bytes);
+  Misaligned result;
+  result.gaps = {{"where", line_of(at.where)},
+                 {"width", bytes},
+                 {"verb", at.type == simgpu::AccessType::load    ? "load"
+                          : at.type == simgpu::AccessType::store ? "store"
+                                                                 : "atomic"},
+                 {"rest", at.address % static_cast<std::uint64_t>(bytes)}};
+  const bool shared = at.space == simgpu::MemorySpace::shared;
+  result.variant = shared ? "shared" : "";
+  // An object that begins elsewhere moves all of its elements.
+  const auto begin = static_cast<std::int64_t>(at.address) - at.offset;
+  const std::int64_t count = bytes / width, index = at.offset / width;
+  if (array.empty() || at.offset < 0 || at.offset % width != 0 || bytes % width != 0 || count < 2)
+    return result;
+  result.gaps.insert(result.gaps.end(),
+                     {{"array", array}, {"count", count}, {"begin", begin % bytes}});
+  if (begin % bytes != 0) {
+    if (shared) result.variant = "array";
+    return result;
+  }
+  if (shared) {
+    result.variant = "element";
+    result.gaps.push_back({"index", index});
+    return result;
+  }
+  if (matrix == nullptr || matrix->ld < 1) return result;
+  const std::int64_t row = index / matrix->ld, col = index % matrix->ld;
+  result.variant = to_blame(row * matrix->ld, col, count);
+  result.gaps.insert(result.gaps.end(),
+                     {{"element", element(array, row, col)}, {"column", col}, {"ld", matrix->ld}});
+  return result;
+}
+
+}  // namespace grader::diag

@@ -195,8 +195,9 @@ const char* const by_elements =
 const char* const parts_in_memory =
     "Sums pass through global memory: the blocks of a cluster read each other's shared memory.";
 const char* const stored_again =
-    "More is stored to C than C holds: each block of a cluster adds and stores its own share of the "
-    "rows.";
+    "More sectors are stored than C has. Either elements are stored more than once, and each block of "
+    "a cluster should add and store its own share of the rows; or the lanes of a warp store to many "
+    "rows at once.";
 const char* const by_threads =
     "Not all three products of parts are made by tensor cores: small times big, big times small, "
     "big times big.";

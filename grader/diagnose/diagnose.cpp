@@ -370,6 +370,7 @@ std::optional<Diagnosis> also_found(const Diagnosis& cause, Examination& e) {
     if (const simgpu::Finding* finding = first_cause(c.run.launches)) {
       Diagnosis d = explain(*finding, e.evidence().tile, &c.run, e.evidence().type);
       ask_of_parts(e.evidence().tile, *finding, d);
+      d.place = finding->at.where;
       return d;
     }
   }
@@ -381,6 +382,7 @@ std::optional<Diagnosis> finding_of_the_call(Examination& e) {
   if (finding == nullptr) return std::nullopt;
   Diagnosis d = explain(*finding, e.evidence().tile, &e.run(), e.evidence().type);
   ask_of_parts(e.evidence().tile, *finding, d);
+  d.place = finding->at.where;
   if (auto cause = wrong_index_behind(*finding, e)) {
     // A cause that was found at a shape of its own has no finding there: the call's is told.
     const auto seen = also_found(*cause, e);
@@ -388,6 +390,7 @@ std::optional<Diagnosis> finding_of_the_call(Examination& e) {
       cause->details.push_back(messages::text("detail.also", {{"sentence", also->headline}}));
       // What nobody stored, another stored over: the two who meet say more than the one missing.
       if (cause->id == "UNWRITTEN" && also->id == "RACE-WAW") {
+        cause->place = also->place;
         cause->details.insert(cause->details.end(), also->details.begin(), also->details.end());
         if (!is_telling_part(e.evidence(), e.cases())) cause->next_step = also->next_step;
       }
@@ -396,7 +399,7 @@ std::optional<Diagnosis> finding_of_the_call(Examination& e) {
   }
   name_race(e.evidence(), e.run(), *finding, d);
   name_index(e.evidence(), e.run(), *finding, d);
-  d.place = finding->at.where;
+  d.place = finding->at.where;  // name_race() tells it anew
   return d;
 }
 
@@ -515,6 +518,20 @@ std::optional<Diagnosis> places_in_full_tiles(Examination& e) {
   Cases cases;
   cases.push_back(std::move(*full));
   return explain_places(e.evidence(), cases);
+
+/// At the edges more than one thing may be wrong: what is there in whole tiles?
+std::optional<Diagnosis> cause_in_whole_tiles(Examination& e) {
+  const Tile& t = e.evidence().tile;
+  const auto whole = [](int extent) { return std::clamp(extent, 64, 256); };
+  const ProbeShape shape{whole(t.bm), whole(t.bn), whole(2 * t.bk), 0, 0, 0};
+  const auto full = probe_case(e.evidence(), shape, 47);
+  if (!full || full->wrong == 0) return std::nullopt;
+  Cases one;
+  one.push_back(*full);
+  for (const auto explain : {explain_stores, explain_unwritten, explain_loads, explain_pieces,
+                             explain_sums, explain_indices, explain_places, explain_arithmetic})
+    if (auto d = explain(e.evidence(), one)) return d;
+  return std::nullopt;
 }
 
 std::optional<Diagnosis> only_padding_written(Examination& e) {
@@ -576,6 +593,7 @@ constexpr Hypothesis kHypotheses[] = {
     of_cases<explain_fragments>,
     of_cases<explain_unwritten>,
     of_cases<explain_loads>,
+    of_cases<explain_pitch>,
     finding_at_another_shape,
     of_cases<explain_pieces>,
     of_cases<explain_swizzles>,
@@ -587,6 +605,8 @@ constexpr Hypothesis kHypotheses[] = {
     of_cases<explain_sources>,
     finding_with_full_tiles,
     places_in_full_tiles,
+
+    cause_in_whole_tiles,
     only_padding_written,
     right_on_tiny_integers,
     another_result_each_time,

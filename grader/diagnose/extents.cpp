@@ -128,4 +128,42 @@ std::optional<Diagnosis> explain_extents(const Evidence& evidence, const Cases& 
   return exchanged_in_launch(evidence, cases);
 }
 
+namespace {
+
+/// Of so many more elements than its width that the rows of a matrix stay aligned.
+constexpr int kApart = 16;
+
+bool wrong_at(const std::optional<Case>& c) {
+  return c && (c->wrong > 0 || c->out_of_bounds);
+}
+
+}  // namespace
+
+std::optional<Diagnosis> explain_pitch(const Evidence& evidence, const Cases& cases) {
+  if (!evidence.run_probe) return std::nullopt;
+  const auto dense = [](const Case& c) {
+    return c.run.a.ld == c.run.a.cols && c.run.b.ld == c.run.b.cols &&
+           c.run.c_before.ld == c.run.c_before.cols;
+  };
+  if (std::any_of(cases.begin(), cases.end(),
+                  [&](const Case& c) { return c.wrong > 0 && dense(c); }))
+    return std::nullopt;
+  // No row ends inside a piece, and all are aligned: the same way through the code, but for the rows.
+  const int rows = std::max(64, evidence.tile.bm), side = 64;
+  const auto run = [&](int a, int b, int c) {
+    return probe_case(evidence, {rows, side, side, a, b, c}, 41);
+  };
+  if (const auto together = run(0, 0, 0); !together || wrong_at(together)) return std::nullopt;
+  for (const char matrix : {'A', 'B', 'C'}) {
+    const auto apart =
+        run(matrix == 'A' ? kApart : 0, matrix == 'B' ? kApart : 0, matrix == 'C' ? kApart : 0);
+    if (!wrong_at(apart)) continue;
+    Diagnosis d = say("WRONG-LD", "apart",
+                      {{"matrix", std::string(1, matrix)}, {"cols", side}, {"ld", side + kApart}});
+    describe(evidence, *apart, d);
+    return d;
+  }
+  return std::nullopt;
+}
+
 }  // namespace grader::diag

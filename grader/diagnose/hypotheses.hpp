@@ -20,6 +20,9 @@ std::optional<Diagnosis> explain_stores(const Evidence& evidence, const Cases& c
 /// The same for guards and grids alone, which explain_stores() asks last.
 std::optional<Diagnosis> explain_extents(const Evidence& evidence, const Cases& cases);
 
+/// Right where rows follow each other, wrong where those of one matrix are further apart: WRONG-LD.
+std::optional<Diagnosis> explain_pitch(const Evidence& evidence, const Cases& cases);
+
 /// A or B was read with other indices: A-TRANSPOSED, B-TRANSPOSED, WRONG-LD, SWAPPED-EXTENTS of the
 /// loop, tiles of an operand exchanged, stuck or late: TILE-MAP, K-TILE-REPEATED, STALE-TILE.
 std::optional<Diagnosis> explain_loads(const Evidence& evidence, const Cases& cases);

@@ -345,9 +345,26 @@ std::optional<std::pair<Factor, Factor>> other_letters(const Cases& cases, const
   return std::nullopt;
 }
 
+/// A's k, or B's, comes in another order, and each of them once. The other one in the opposite order
+/// would give the same sums.
+bool only_order_of_k(const Factor& a, const Factor& b, int depth) {
+  if (a.row.text() != "i" || b.col.text() != "j") return false;
+  const auto order = [depth](const IndexFormula& f) {
+    std::set<int> met;
+    for (int k = 0; k < depth; ++k) met.insert(f.of(0, 0, k));
+    const auto other = [&](std::size_t v) {
+      return std::any_of(f.by[v].parts.begin(), f.by[v].parts.end(),
+                         [](const Part& p) { return p.times != 0; });
+    };
+    return !other(0) && !other(1) && static_cast<int>(met.size()) == depth && *met.begin() == 0 &&
+           *met.rbegin() == depth - 1;
+  };
+  return order(a.col) && order(b.row);
+}
+
 Diagnosis with_formulas(const Evidence& evidence, const Case& probed, const Factor& a,
                         const Factor& b) {
-  Diagnosis d = say("WRONG-INDEX", "",
+  Diagnosis d = say("WRONG-INDEX", only_order_of_k(a, b, probed.k) ? "order" : "",
                     {{"ra", a.row.text()},
                      {"ca", a.col.text()},
                      {"rb", b.row.text()},

@@ -1,6 +1,7 @@
 // Right indices, and sums that are not precise enough: in which way?
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <string>
 
@@ -52,9 +53,9 @@ double rounded_to(double value, int bits) {
 }
 
 /// C = A * B with other factors explains nearly all of the error (not quite: ties may be rounded
-/// either way, and sums have errors of their own).
+/// either way, and sums have errors of their own). `rest`: of its squares, how much may remain.
 template <typename OfA, typename OfB>
-bool looks_like(const Run& run, OfA of_a, OfB of_b) {
+bool looks_like(const Run& run, OfA of_a, OfB of_b, double rest = 1.0 / 25) {
   const int m = run.c_before.rows, n = run.c_before.cols;
   double before = 0, after = 0;
   for (int i = 0; i < m; ++i)
@@ -64,7 +65,7 @@ bool looks_like(const Run& run, OfA of_a, OfB of_b) {
       before += std::pow(run.c_after.at(i, j) - exact_sum(run, i, j).sum, 2);
       after += std::pow(run.c_after.at(i, j) - other, 2);
     }
-  return after < before / 25;
+  return after < before * rest;
 }
 bool looks_rounded(const Run& run, int bits) {
   const auto rounded = [bits](double value) { return rounded_to(value, bits); };
@@ -86,6 +87,28 @@ std::optional<Diagnosis> part_lost(const Run& run) {
   }
   if (looks_like(run, subtracted, subtracted))
     return say("PART-LOST", "sign", {{"matrix", "A and B"}});
+  return std::nullopt;
+}
+
+/// FP32 made of two parts: big has more bits than a tensor core reads of it, and small is the number
+/// without all of them.
+std::optional<Diagnosis> bits_left_in_big(const Run& run) {
+  constexpr std::uint32_t kRead = 0xffffe000u, kHalf = 0x1000u;
+  constexpr double kRest = 1e-5;  // sums that are simply too small leave more
+  const auto as_read = [](float part) {
+    return static_cast<double>(std::bit_cast<float>(std::bit_cast<std::uint32_t>(part) & kRead));
+  };
+  const auto whole = [](double value) { return value; };
+  for (const std::uint32_t kept : {0xffffffffu, 0xfffff000u, 0xfffff800u, 0xffffff00u}) {
+    const auto both_parts = [&](double value) {
+      const auto x = static_cast<float>(value);
+      const auto big = std::bit_cast<float>((std::bit_cast<std::uint32_t>(x) + kHalf) & kept);
+      return as_read(big) + as_read(x - big);
+    };
+    if (looks_like(run, both_parts, both_parts, kRest) ||
+        looks_like(run, both_parts, whole, kRest) || looks_like(run, whole, both_parts, kRest))
+      return say("PART-LOST", "bits", {});
+  }
   return std::nullopt;
 }
 
@@ -190,6 +213,7 @@ Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor)
       guess = "input24";
     if (guess.empty() && evidence.type == ElementType::float32) {
       if (auto d = part_lost(run)) return *std::move(d);
+      if (auto d = bits_left_in_big(run)) return *std::move(d);
       if (auto d = part_scaled(run)) return *std::move(d);
       if (auto d = sums_cut_off(run, factor)) return *std::move(d);
       if (auto d = small_products(evidence, run)) return *std::move(d);
@@ -198,8 +222,8 @@ Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor)
   const std::string guessed = guess.empty() ? "" : messages::text("LOW-PRECISION.guess." + guess);
   if (evidence.type == ElementType::int32) return say("LOW-PRECISION", "int", {{"guess", guessed}});
   Diagnosis d =
-      say("LOW-PRECISION", "",
-          {{"factor", std::isfinite(factor) ? in_short(factor) : "far"}, {"guess", guessed}});
+      say("LOW-PRECISION", std::isfinite(factor) ? "" : "far",
+          {{"factor", std::isfinite(factor) ? in_short(factor) : ""}, {"guess", guessed}});
   if (std::isfinite(factor))
     d.details.push_back(
         messages::text("detail.error", {{"factor", in_short(factor)},

@@ -28,7 +28,8 @@ std::size_t index_of(const Case& c, int k, int i, int j) {
 }
 
 constexpr std::int64_t kMostFactors = 1 << 22;
-constexpr int kMostSteps = 100;
+constexpr int kMostSteps = 100, kMostStepsOfFew = 300;
+constexpr std::int64_t kFewFactors = 1 << 14;
 
 std::optional<Places> factors_of(const Evidence& evidence, const Case& c, bool of_a) {
   const Matrix &coded = of_a ? c.run.a : c.run.b, &single = of_a ? c.run.b : c.run.a;
@@ -73,7 +74,12 @@ bool reproduces(const Case& c, const Places& places, bool of_a) {
   return true;
 }
 
-std::optional<Diagnosis> name(const Case& c, const Places& places, bool of_a) {
+struct Named {
+  Diagnosis diagnosis;
+  bool zero = false;  ///< what is taken is none of the matrix
+};
+
+std::optional<Named> name(const Case& c, const Places& places, bool of_a) {
   const std::string matrix = of_a ? "A" : "B";
   const auto wanted = [of_a](int k, int i, int j) { return of_a ? Place{i, k} : Place{k, j}; };
   bool stuck = c.k > 1;
@@ -97,7 +103,15 @@ std::optional<Diagnosis> name(const Case& c, const Places& places, bool of_a) {
       {"wanted", element(matrix, right.row, right.col)},
       {"stuck", of_a ? "A[i][0]" : "B[0][j]"},
       {"index", of_a ? "column" : "row"}};
-  return say("WRONG-ELEMENT", stuck ? "stuck" : got.row < 0 ? "zero" : "", gaps);
+  const bool zero = !stuck && (got.row < 0 || got.col < 0);
+  const bool turned = got.row == right.col && got.col == right.row;
+  return Named{say("WRONG-ELEMENT",
+                   stuck    ? "stuck"
+                   : zero   ? "zero"
+                   : turned ? "turned"
+                            : "",
+                   gaps),
+               zero};
 }
 
 /// Every product of C[i][j] takes the same two elements: with one operand all ones, C is K times the
@@ -138,24 +152,45 @@ std::optional<Diagnosis> name_stuck(const Evidence& evidence, const Case& c) {
   return d;
 }
 
+std::optional<Named> name_source(const Evidence& evidence, const Case& c) {
+  std::optional<Named> zero;
+  for (const bool of_a : {true, false}) {
+    const std::optional<Places> places = factors_of(evidence, c, of_a);
+    if (!places || !reproduces(c, *places, of_a)) continue;
+    std::optional<Named> named = name(c, *places, of_a);
+    if (!named) continue;
+    describe(evidence, c, named->diagnosis);
+    if (!named->zero) return named;
+    if (!zero) zero = std::move(named);
+  }
+  return zero;
+}
+
+/// What is taken from beyond an edge is 0, whatever it is: in whole tiles it is an element.
+std::optional<Named> name_in_whole_tiles(const Evidence& evidence) {
+  constexpr int kSide = 64;
+  const int depth = std::min(std::max(evidence.tile.bk, 8), kSide);
+  const auto whole = probe_case(evidence, {kSide, kSide, depth, 0, 0, 0}, 43);
+  return whole && whole->wrong > 0 ? name_source(evidence, *whole) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Diagnosis> explain_sources(const Evidence& evidence, const Cases& cases) {
   if (evidence.operation != Operation::product || !evidence.run_probe) return std::nullopt;
   const Case* chosen = nullptr;
   for (const Case& c : cases) {
-    if (c.wrong == 0 || c.untouched > 0 || c.k < 2 || c.k > kMostSteps) continue;
-    if (c.size() * c.k > kMostFactors) continue;
+    const bool few = c.size() * c.k <= kFewFactors;
+    if (c.wrong == 0 || c.untouched > 0 || c.k < 2) continue;
+    if (c.k > (few ? kMostStepsOfFew : kMostSteps) || c.size() * c.k > kMostFactors) continue;
     if (chosen == nullptr || c.size() * c.k < chosen->size() * chosen->k) chosen = &c;
   }
   if (chosen == nullptr) return std::nullopt;
-  for (const bool of_a : {true, false}) {
-    const std::optional<Places> places = factors_of(evidence, *chosen, of_a);
-    if (!places || !reproduces(*chosen, *places, of_a)) continue;
-    if (std::optional<Diagnosis> d = name(*chosen, *places, of_a)) {
-      describe(evidence, *chosen, *d);
-      return d;
-    }
+  if (auto named = name_source(evidence, *chosen)) {
+    if (named->zero)
+      if (auto whole = name_in_whole_tiles(evidence); whole && !whole->zero)
+        return std::move(whole->diagnosis);
+    return std::move(named->diagnosis);
   }
   return name_stuck(evidence, *chosen);
 }

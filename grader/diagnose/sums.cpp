@@ -136,7 +136,14 @@ std::optional<Diagnosis> missing_tiles(const Profile& t, int tile, int k) {
                            : missing == 1 && t.front() == 0 ? ": the first one"
                                                             : "";
   const bool inner = t.front() != 0 && t.back() != 0;
-  return say("K-TILE-MISSING", inner ? "inner" : "",
+  // Of some in a row, none is between two that are missing.
+  const auto first_missing = std::find(t.begin(), t.end(), 0);
+  const auto last_missing = std::find(t.rbegin(), t.rend(), 0).base();
+  const bool again = std::count(first_missing, last_missing, 0) != last_missing - first_missing;
+  return say("K-TILE-MISSING",
+             again   ? "again"
+             : inner ? "inner"
+                     : "",
              {{"tiles", (missing == 1 ? "k-tile " : "k-tiles ") + list},
               {"range", ranges},
               {"are", missing == 1 ? "is" : "are"},
@@ -191,6 +198,28 @@ std::optional<Diagnosis> name_late_pieces(const Profile& p, int tile) {
                     {"count", width},
                     {"tile", tile},
                     {"times", tile / width}});
+    }
+  }
+  return std::nullopt;
+}
+
+/// The sum of a k-tile is added after each of its pieces, or before each but the first, and goes on
+/// growing.
+std::optional<Diagnosis> name_growing(const Profile& p, int tile) {
+  if (static_cast<int>(p.size()) < tile) return std::nullopt;
+  for (const int width : {16, 8, 4, 2, 1}) {
+    const int pieces = tile / width;
+    if (tile % width != 0 || pieces < 2) continue;
+    for (const int top : {pieces, pieces - 1}) {
+      bool fits = top > 1;
+      for (std::size_t k = 0; k < p.size() && fits; ++k)
+        fits = p[k] == top - static_cast<int>(k) % tile / width;
+      if (fits)
+        return say("K-TILE-REPEATED", "growing",
+                   {{"tile", tile},
+                    {"width", width},
+                    {"top", top},
+                    {"next", top == 2 ? std::string("once") : fmt::format("{} times", top - 1)}});
     }
   }
   return std::nullopt;
@@ -523,6 +552,8 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   for (const int tile : tiles)
     if (!d) d = name_late_pieces(p, tile);
   for (const int tile : tiles)
+    if (!d) d = name_growing(p, tile);
+  for (const int tile : tiles)
     if (!d && c.k > tile && c.k % tile != 1)
       d = name_tiles(p, tile);  // a tile of one step is a step
   if (!d) d = name_shown_steps(profiles, first_wrong_profile(c, *counts), tiles);
@@ -565,7 +596,7 @@ std::optional<Diagnosis> name_so_far(const Evidence& evidence, const Cases& case
     const auto fits = [tile](const Case& c) { return adds_so_far(c, tile); };
     if (!std::all_of(cases.begin(), cases.end(), fits)) continue;
     Diagnosis d =
-        say("K-TILE-REPEATED", "sofar",
+        say("K-TILE-REPEATED", first->run.launches.size() > 1 ? "sofar.parts" : "sofar",
             {{"unit", tile > 1 ? "k-tile" : "step"}, {"count", (first->k + tile - 1) / tile}});
     describe(evidence, *first, d);
     return d;
@@ -589,6 +620,19 @@ std::optional<Diagnosis> explain_zeros(const Evidence& evidence, const Cases& ca
   return d && d->id == "K-ONLY-LAST" ? d : std::nullopt;
 }
 
+namespace {
+
+std::optional<Diagnosis> found_in(const Evidence& evidence, const Case& c) {
+  const simgpu::Finding* const finding = worst_finding(c.run.launches);
+  if (finding == nullptr) return std::nullopt;
+  Diagnosis d = explain(*finding, evidence.tile, &c.run, evidence.type);
+  d.seen = seen_in(c.run);
+  d.place = finding->at.where;
+  return d;
+}
+
+}  // namespace
+
 std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cases) {
   if (evidence.operation != Operation::product || !evidence.run_probe) return std::nullopt;
   if (auto d = name_so_far(evidence, cases)) return d;
@@ -603,8 +647,10 @@ std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cas
                                    {chosen->m, chosen->n, 6 * tiles.front(), run.a.ld - run.a.cols,
                                     run.b.ld - run.b.cols, run.c_before.ld - run.c_before.cols},
                                    23);
-    if (longer && longer->wrong > 0)
+    if (longer && longer->wrong > 0) {
       if (auto said = name_sums(evidence, *longer)) return said;
+      if (auto found = found_in(evidence, *longer)) return found;
+    }
   }
   return d;
 }

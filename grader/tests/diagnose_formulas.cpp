@@ -1,6 +1,8 @@
 // Each wrong formula, on every awkward shape on which it shows, must be named exactly; right ones
 // must not be named.
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <set>
 #include <sstream>
 
@@ -531,6 +533,17 @@ TEST_CASE("FP32 made of two parts: the part that is missing is named, or the sum
         judged(with_factors(subtracted, subtracted))}) {
     CHECK(d.id == "PART-LOST");
     CHECK(d.headline.find("subtracted") != std::string::npos);
+  }
+  const auto bits_left = [](double x) {
+    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(x)) + 0x1000u;
+    const float all = std::bit_cast<float>(bits), read = std::bit_cast<float>(bits & 0xffffe000u);
+    const auto small = std::bit_cast<std::uint32_t>(static_cast<float>(x) - all) & 0xffffe000u;
+    return static_cast<double>(read) + static_cast<double>(std::bit_cast<float>(small));
+  };
+  for (const Diagnosis& d :
+       {judged(with_factors(bits_left, bits_left)), judged(with_factors(bits_left, whole))}) {
+    CHECK(d.id == "PART-LOST");
+    CHECK(d.headline.find("bits that a tensor core does not read") != std::string::npos);
   }
   // Every sum too small by a few hundred units, and the same as much too large.
   const auto off = [](double by) {

@@ -422,6 +422,38 @@ TEST_CASE("k that are counted too often because of when they are added") {
   CHECK(has(late.headline, "of every 8 k, the first 2 are added twice and the last 2 never"));
   const Diagnosis early = named(weighted(piece(3, 0)), {17, 33, 64});
   CHECK(has(early.headline, "of every 8 k, the last 2 are added twice and the first 2 never"));
+
+  const auto growing = [](int top) { return [=](Call&, int k) { return top - k % 8 / 2; }; };
+  CHECK(has(named(weighted(growing(4)), {17, 33, 65}).headline,
+            "of every 8 k, the first 2 are added 4 times, the next 2 3 times"));
+  CHECK(has(named(weighted(growing(3)), {17, 33, 65}).headline, "the first 2 are added 3 times"));
+  const Diagnosis again =
+      named(weighted([](Call&, int k) { return k / 8 % 2 == 0 ? 1 : 0; }), {17, 33, 65});
+  CHECK(again.id == "K-TILE-MISSING");
+  CHECK(has(again.headline, "with right ones between them"));
+  const Diagnosis suffix =
+      named(weighted([](Call& c, int k) { return k / 8 < c.k / 8 - 2 ? 1 : 0; }), {17, 33, 65});
+  CHECK_FALSE(has(suffix.headline, "right ones"));
+}
+
+TEST_CASE("A's k in another order than B's: either one may be wrong") {
+  const auto sum_of = [](auto of_a, auto of_b) {
+    return each([=](Call& c, int i, int j) {
+      double sum = 0;
+      for (int k = 0; k < c.k; ++k) sum += c.at_a(i, of_a(k)) * c.at_b(of_b(k), j);
+      return sum;
+    });
+  };
+  const auto same = [](int k) { return k; };
+  const auto pairs = [](int k) { return k / 8 * 8 + k % 8 / 2 + 4 * (k % 2); };
+  const Diagnosis a = named(sum_of(pairs, same), {17, 33, 64}),
+                  b = named(sum_of(same, pairs), {17, 33, 64});
+  for (const Diagnosis& d : {a, b}) {
+    CHECK(d.id == "WRONG-INDEX");
+    CHECK(has(d.headline, "all k are there, but those of A meet others of B"));
+  }
+  const auto half = [](int k) { return k / 2; };
+  CHECK_FALSE(has(named(sum_of(half, same), {17, 33, 64}).headline, "all k are there"));
 }
 
 TEST_CASE("sums of a thread that all go to its first row or column") {

@@ -156,6 +156,13 @@ std::optional<Diagnosis> part_scaled(const Run& run) {
   return std::nullopt;
 }
 
+/// What is wrong with the parts of a factor.
+std::optional<Diagnosis> part_told(const Run& run) {
+  for (const auto told : {part_lost, bits_left_in_big, part_scaled})
+    if (auto d = told(run)) return d;
+  return std::nullopt;
+}
+
 /// Tensor cores made it, and all errors are as small as the products of small parts are.
 std::optional<Diagnosis> small_products(const Evidence& evidence, const Run& run) {
   constexpr double kMostUnits = 128;  // of a stage that is to be as precise as FP32
@@ -212,9 +219,7 @@ Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor)
     else if (evidence.type == ElementType::float64 && looks_rounded(run, 24))
       guess = "input24";
     if (guess.empty() && evidence.type == ElementType::float32) {
-      if (auto d = part_lost(run)) return *std::move(d);
-      if (auto d = bits_left_in_big(run)) return *std::move(d);
-      if (auto d = part_scaled(run)) return *std::move(d);
+      if (auto d = part_told(run)) return *std::move(d);
       if (auto d = sums_cut_off(run, factor)) return *std::move(d);
       if (auto d = small_products(evidence, run)) return *std::move(d);
     }

@@ -225,6 +225,14 @@ std::optional<Diagnosis> name_growing(const Profile& p, int tile) {
   return std::nullopt;
 }
 
+/// The same in every k-tile, and not the same for all of its k.
+std::optional<Diagnosis> name_parts_of_tiles(const Profile& p, const std::vector<int>& tiles) {
+  for (const auto told : {name_late_pieces, name_growing})
+    for (const int tile : tiles)
+      if (auto d = told(p, tile)) return d;
+  return std::nullopt;
+}
+
 std::string ordinal(int n) {
   return n == 2 ? "second" : n == 3 ? "third" : fmt::format("{}th", n);
 }
@@ -549,10 +557,7 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   if (!d) d = name_one_guard(evidence.tile, c, *counts);
   if (!d) d = name_short_step(p, tiles);
   if (!d && on_tensor_cores({c})) d = name_short_window(p, tiles);
-  for (const int tile : tiles)
-    if (!d) d = name_late_pieces(p, tile);
-  for (const int tile : tiles)
-    if (!d) d = name_growing(p, tile);
+  if (!d) d = name_parts_of_tiles(p, tiles);
   for (const int tile : tiles)
     if (!d && c.k > tile && c.k % tile != 1)
       d = name_tiles(p, tile);  // a tile of one step is a step

@@ -518,6 +518,7 @@ std::optional<Diagnosis> places_in_full_tiles(Examination& e) {
   Cases cases;
   cases.push_back(std::move(*full));
   return explain_places(e.evidence(), cases);
+}
 
 /// At the edges more than one thing may be wrong: what is there in whole tiles?
 std::optional<Diagnosis> cause_in_whole_tiles(Examination& e) {

@@ -150,7 +150,12 @@ std::optional<Diagnosis> missing_tiles(const Profile& t, int tile, int k) {
               {"note", note}});
 }
 
-std::optional<Diagnosis> name_tiles(const Profile& p, int tile) {
+/// What of a sum is added too often. `shared`: by blocks whose parts are added up by another launch.
+Diagnosis repeated(const std::string& what, bool shared) {
+  return say("K-TILE-REPEATED", shared ? "parts" : "", {{"what", what}});
+}
+
+std::optional<Diagnosis> name_tiles(const Profile& p, int tile, bool shared) {
   const std::optional<Profile> per = per_tile(p, tile);
   if (!per || per->size() < 2) return std::nullopt;
   const Profile& t = *per;
@@ -170,12 +175,11 @@ std::optional<Diagnosis> name_tiles(const Profile& p, int tile) {
     return say("STALE-TILE", "",
                {{"what", "each k-tile is computed with the data of the round before"}});
   if (auto d = name_others(p)) return d;
-  const auto repeated = std::find_if(t.begin(), t.end(), [](int x) { return x > 1; });
-  if (repeated == t.end()) return std::nullopt;
-  const auto index = static_cast<int>(repeated - t.begin());
-  return say(
-      "K-TILE-REPEATED", "",
-      {{"what", fmt::format("k-tile {} ({}) is added {} times", index, range(index), *repeated)}});
+  const auto repeated_tile = std::find_if(t.begin(), t.end(), [](int x) { return x > 1; });
+  if (repeated_tile == t.end()) return std::nullopt;
+  const auto index = static_cast<int>(repeated_tile - t.begin());
+  return repeated(
+      fmt::format("k-tile {} ({}) is added {} times", index, range(index), *repeated_tile), shared);
 }
 
 /// A step of a k-tile multiplies the piece before it, or behind it, as where pieces are loaded ahead
@@ -300,8 +304,17 @@ std::optional<Diagnosis> name_partial(const Profile& p) {
   return std::nullopt;
 }
 
-/// `varied`: other elements have other steps.
-std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied) {
+Diagnosis repeated_steps(const std::vector<int>& list, const Profile& p, bool shared) {
+  const int first = list.front();
+  const std::string more =
+      list.size() > 1 ? fmt::format(" and {} more like it", list.size() - 1) : "";
+  return repeated(fmt::format("{} is added {} times{}", steps(first, first),
+                              p[static_cast<std::size_t>(first)], more),
+                  shared);
+}
+
+/// `varied`: other elements have other steps. `shared`: see repeated().
+std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied, bool shared) {
   const auto k = static_cast<int>(p.size());
   std::vector<int> missing, repeated, once;
   for (int i = 0; i < k; ++i) {
@@ -330,13 +343,7 @@ std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied) {
                       k / tile, k - 1, k / tile - 1, steps(repeated.front(), repeated.back()))}});
   if (missing.empty() && repeated.size() == 1 && repeated[0] == k - 1)
     return say("K-TILE-EXTRA", "", {{"last", k - 1}, {"times", p.back()}});
-  return say(
-      "K-TILE-REPEATED", "",
-      {{"what",
-        fmt::format(
-            "{} is added {} times{}", steps(repeated.front(), repeated.front()),
-            p[static_cast<std::size_t>(repeated.front())],
-            repeated.size() > 1 ? fmt::format(" and {} more like it", repeated.size() - 1) : "")}});
+  return repeated_steps(repeated, p, shared);
 }
 
 /// The loop over k-tiles goes on by less than a tile: windows overlap.
@@ -449,12 +456,12 @@ Profile first_wrong_profile(const Case& c, const Counts& counts) {
 
 /// One of several sets of steps is named: best that of the element that is shown as well.
 std::optional<Diagnosis> name_shown_steps(const std::set<Profile>& profiles, const Profile& shown,
-                                          const std::vector<int>& tiles) {
+                                          const std::vector<int>& tiles, bool shared) {
   const int tile = tiles.empty() ? 1 : tiles.front();
   const bool varied = profiles.size() > 1;
-  std::optional<Diagnosis> d = name_steps(*profiles.begin(), tile, varied);
+  std::optional<Diagnosis> d = name_steps(*profiles.begin(), tile, varied, shared);
   if (!d || d->id != "K-MISSING") return d;
-  const std::optional<Diagnosis> own = name_steps(shown, tile, varied);
+  const std::optional<Diagnosis> own = name_steps(shown, tile, varied, shared);
   return own && own->id == d->id ? own : d;
 }
 
@@ -554,14 +561,15 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   if (!d && *least == *most && *least > 1)
     d = say("K-TILE-REPEATED", "all", {{"times", static_cast<int>(*least)}});
   const Profile& p = *profiles.begin();
+  const bool shared = c.run.launches.size() > 1;
   if (!d) d = name_one_guard(evidence.tile, c, *counts);
   if (!d) d = name_short_step(p, tiles);
   if (!d && on_tensor_cores({c})) d = name_short_window(p, tiles);
   if (!d) d = name_parts_of_tiles(p, tiles);
   for (const int tile : tiles)
     if (!d && c.k > tile && c.k % tile != 1)
-      d = name_tiles(p, tile);  // a tile of one step is a step
-  if (!d) d = name_shown_steps(profiles, first_wrong_profile(c, *counts), tiles);
+      d = name_tiles(p, tile, shared);  // a tile of one step is a step
+  if (!d) d = name_shown_steps(profiles, first_wrong_profile(c, *counts), tiles, shared);
   if (!d) return std::nullopt;
   if (profiles.size() > 1)
     d->details.push_back(fmt::format(

@@ -141,9 +141,10 @@ std::optional<Diagnosis> missing_tiles(const Profile& t, int tile, int k) {
   const auto last_missing = std::find(t.rbegin(), t.rend(), 0).base();
   const bool again = std::count(first_missing, last_missing, 0) != last_missing - first_missing;
   return say("K-TILE-MISSING",
-             again   ? "again"
-             : inner ? "inner"
-                     : "",
+             again           ? "again"
+             : inner         ? "inner"
+             : t.back() != 0 ? "begin"
+                             : "",
              {{"tiles", (missing == 1 ? "k-tile " : "k-tiles ") + list},
               {"range", ranges},
               {"are", missing == 1 ? "is" : "are"},

@@ -434,6 +434,9 @@ TEST_CASE("k that are counted too often because of when they are added") {
   const Diagnosis suffix =
       named(weighted([](Call& c, int k) { return k / 8 < c.k / 8 - 2 ? 1 : 0; }), {17, 33, 65});
   CHECK_FALSE(has(suffix.headline, "right ones"));
+  const Diagnosis begin = named(weighted([](Call&, int k) { return k < 8 ? 0 : 1; }), {17, 33, 65});
+  CHECK(begin.id == "K-TILE-MISSING");
+  CHECK(has(begin.next_step, "is the part of block 0 added"));
 }
 
 TEST_CASE("A's k in another order than B's: either one may be wrong") {

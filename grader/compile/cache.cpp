@@ -170,18 +170,29 @@ CompilerPass CompilerRuns::run(const std::string& purpose, const std::string& in
   return pass;
 }
 
-std::string CompilerRuns::header(const std::string& purpose, std::vector<std::string> argv) const {
+std::string CompilerRuns::header(const std::string& purpose, std::vector<std::string> argv,
+                                 const std::string& beginning) const {
+  // The compiler looks for what it once read at the same place again.
+  const std::string name = sha256(beginning).substr(0, 16);
+  fs::path text = "/dev/null";
+  if (!beginning.empty() && options_.box) text = put(name + ".cuh", beginning);
+  if (!beginning.empty() && !options_.box) {
+    text = cache_ / (name + ".cuh");
+    std::error_code error;
+    if (!fs::exists(text, error)) write_file_atomically(text, beginning);
+  }
   // Its date would be that of a copy, and where the headers lie is part of it.
-  argv.insert(argv.end(), {"-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", "/dev/null"});
+  argv.insert(argv.end(), {"-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", text.string()});
   const CompilerPass made =
-      run(purpose, options_.box ? "/lab" : place_.root.string(), std::move(argv), purpose);
+      run(purpose, (options_.box ? "/lab" : place_.root.string()) + '\0' + beginning,
+          std::move(argv), purpose);
   if (!made.ok) return {};
   // Not to be lost in a crash, as put() has it: it is one more copy.
-  const fs::path name = (options_.box ? fs::path("in") : fs::path()) / purpose;
-  std::ofstream copy(scratch_.path() / name, std::ios::binary);
+  const fs::path copied = (options_.box ? fs::path("in") : fs::path()) / (name + "." + purpose);
+  std::ofstream copy(scratch_.path() / copied, std::ios::binary);
   copy << made.bytes;
   if (!copy.flush()) return {};
-  return (options_.box ? fs::path("/box") / purpose : scratch_.path() / purpose).string();
+  return ((options_.box ? fs::path("/box") : scratch_.path()) / copied.filename()).string();
 }
 
 RunResult CompilerRuns::tool(std::vector<std::string> argv) const {

@@ -40,10 +40,11 @@ class CompilerRuns {
   /// nothing changed. `inputs`: everything that goes in but our own headers.
   CompilerPass run(const std::string& purpose, const std::string& inputs,
                    std::vector<std::string> argv, const std::string& output) const;
-  /// A compiler's pass up to where somebody's file begins, as a precompiled header: its path as
-  /// compilers see it, or nothing where this compiler makes none. From our own headers alone, so one
-  /// serves all files.
-  std::string header(const std::string& purpose, std::vector<std::string> argv) const;
+  /// A compiler's pass over `beginning`, lines that include our own headers and nothing else, as a
+  /// precompiled header: its path as compilers see it, or nothing where this compiler makes none. One
+  /// serves all files that begin so.
+  std::string header(const std::string& purpose, std::vector<std::string> argv,
+                     const std::string& beginning) const;
   /// A tool on a file, under the same limits, not cached.
   RunResult tool(std::vector<std::string> argv) const;
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <map>
+#include <mutex>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -44,8 +46,7 @@ class Driver {
     device_flags_.push_back(device_flags_of(toolchain_.clang_version));
     host_flags_ = flags("@common/simgpu/flags/host.rsp");
     host_flags_.push_back("-c");
-    device_header_ = header("device.pch", device_flags_);
-    host_header_ = header("host.pch", host_flags_);
+    host_header_flags_ = host_flags_;
     // The runner carries no device code: the judge parses its own.
     host_flags_.insert(host_flags_.end(),
                        {"-Xclang", "-fcuda-include-gpubinary", "-Xclang", no_binary_.string()});
@@ -59,6 +60,11 @@ class Driver {
   struct Input {
     std::string path, content;
   };
+  /// What files that begin alike include first, as a compiler has read it once: for each pass, made
+  /// when it is first asked for.
+  struct Headers {
+    std::shared_future<std::string> device, host;
+  };
   /// Both passes over a file. The one for the device takes longest, so it may come in several parts,
   /// and the host's code is linked meanwhile.
   struct Passes {
@@ -70,6 +76,7 @@ class Driver {
     SourceUnit unit;
     StudentFile student;
     Input whole;  ///< with all launchers
+    Headers headers;
     Passes passes;
     std::vector<EntryPoint> entries;
   };
@@ -79,7 +86,7 @@ class Driver {
   }
   Compiled compile(const std::string& file, const fs::path& source) const;
   /// `parts`: for the device.
-  Passes start_passes(const std::string& stem, const Input& host,
+  Passes start_passes(const std::string& stem, const Headers& headers, const Input& host,
                       const std::vector<Input>& parts) const;
   std::vector<Input> parts_of(const std::string& file, const StudentFile& student,
                               const TranslationUnit& whole) const;
@@ -87,13 +94,10 @@ class Driver {
             const StudentFile& student) const {
     return {runs_.put(name, unit.text).string(), unit.text + '\0' + student.inputs};
   }
-  /// What all files include first, as a compiler has read it once: both are made when they are first
-  /// asked for.
-  std::shared_future<std::string> header(const std::string& purpose,
-                                         const std::vector<std::string>& flags) const {
-    return std::async(std::launch::deferred,
-                      [this, purpose, flags] { return runs_.header(purpose, flags); });
-  }
+  /// Those for a file that lies at `source`. As far as it begins like the one that was handed out, and
+  /// with headers that are ours, both have been read.
+  Headers headers(const std::string& file, const StudentFile& student,
+                  const fs::path& source) const;
   /// One pass over a file that begins with `header`. Where it fails, once more without, so that what
   /// the compiler says never depends on that.
   Pass run_pass(const std::string& purpose, const Input& input, std::vector<std::string> flags,
@@ -111,8 +115,9 @@ class Driver {
   const BuildOptions& options_;
   CompilerRuns runs_;
   fs::path no_binary_;
-  std::vector<std::string> device_flags_, host_flags_;
-  std::shared_future<std::string> device_header_, host_header_;
+  std::vector<std::string> device_flags_, host_flags_, host_header_flags_;
+  mutable std::mutex guard_;
+  mutable std::map<std::string, Headers> headers_;  ///< by what the files begin with
 };
 
 std::string stem_of(const std::string& file) {
@@ -146,8 +151,39 @@ void Driver::explain_failure(SourceUnit& unit, const Pass& pass, const StudentFi
     unit.headline = text("build.error", {{"file", unit.shown_path}});
 }
 
-Driver::Passes Driver::start_passes(const std::string& stem, const Input& host,
-                                    const std::vector<Input>& parts) const {
+Driver::Headers Driver::headers(const std::string& file, const StudentFile& student,
+                                const fs::path& source) const {
+  const fs::path beside = fs::absolute(place_.root / source).parent_path();
+  const fs::path handed_out = place_.root / lab_.folder / file;
+  // Not one that a student has put beside the file, where the compiler looks first.
+  const auto ours = [&](const std::string& included) {
+    const std::string name = included.substr(1, included.size() - 2);
+    std::error_code error;
+    if (name.find("..") != name.npos) return false;
+    if (included.front() == '<')
+      return fs::is_regular_file(place_.root / "common/simgpu/include" / name, error);
+    return (name.starts_with("common/") || name.starts_with(lab_.name + "/given/")) &&
+           fs::is_regular_file(place_.root / name, error) && !fs::exists(beside / name, error);
+  };
+  std::error_code error;
+  const std::string beginning =
+      fs::is_regular_file(handed_out, error)
+          ? common_beginning(student.source, read_file(handed_out, 1u << 20), ours)
+          : "";
+  const auto made = [this, beginning](const char* purpose, const std::vector<std::string>& flags) {
+    return std::async(std::launch::deferred,
+                      [=, this] { return runs_.header(purpose, flags, beginning); })
+        .share();
+  };
+  const std::lock_guard lock(guard_);
+  Headers& known = headers_[beginning];
+  if (!known.device.valid())
+    known = {made("device.pch", device_flags_), made("host.pch", host_header_flags_)};
+  return known;
+}
+
+Driver::Passes Driver::start_passes(const std::string& stem, const Headers& headers,
+                                    const Input& host, const std::vector<Input>& parts) const {
   Passes passes;
   if (options_.budget && options_.budget->spent()) {
     passes.host.run.timed_out = true;
@@ -156,11 +192,12 @@ Driver::Passes Driver::start_passes(const std::string& stem, const Input& host,
     return passes;
   }
   for (std::size_t i = 0; i < parts.size(); ++i)
-    passes.device.push_back(std::async(
-        std::launch::async, [this, input = parts[i], output = fmt::format("{}.{}.ptx", stem, i)] {
-          return run_pass("ptx", input, device_flags_, device_header_, output);
-        }));
-  passes.host = run_pass("host.o", host, host_flags_, host_header_, stem + ".o");
+    passes.device.push_back(
+        std::async(std::launch::async,
+                   [this, headers, input = parts[i], output = fmt::format("{}.{}.ptx", stem, i)] {
+                     return run_pass("ptx", input, device_flags_, headers.device, output);
+                   }));
+  passes.host = run_pass("host.o", host, host_flags_, headers.host, stem + ".o");
   return passes;
 }
 
@@ -218,6 +255,7 @@ Driver::Compiled Driver::compile(const std::string& file, const fs::path& source
   unit.shown_path = student.shown_path;
   unit.source = student.source;
   if (!unit.built()) return compiled;
+  compiled.headers = headers(file, student, source);
 
   // A launcher that is not there is told to the stages that want it, and the others are compiled:
   // once more, without its instantiations. As each round leaves some out, this ends.
@@ -234,7 +272,7 @@ Driver::Compiled Driver::compile(const std::string& file, const fs::path& source
     std::vector<Input> parts = {whole};
     if (options_.parts > 1 && generated.instances.size() > 1)
       parts = parts_of(file, student, generated);
-    passes = start_passes(stem_of(file), whole, parts);
+    passes = start_passes(stem_of(file), compiled.headers, whole, parts);
     if (passes.host.ok) break;
     for (const auto& part : passes.device) part.wait();
     const Mismatches found =
@@ -242,7 +280,7 @@ Driver::Compiled Driver::compile(const std::string& file, const fs::path& source
     if (found.unclosed) {
       // The compiler is lost behind the end of the file: the file alone gives better errors.
       const Input file_alone = {student.compiled, student.inputs};
-      Passes alone = start_passes(stem_of(file), file_alone, {file_alone});
+      Passes alone = start_passes(stem_of(file), compiled.headers, file_alone, {file_alone});
       if (!alone.host.ok) passes = std::move(alone);
     }
     again = !found.unclosed && !found.list.empty();
@@ -268,7 +306,7 @@ void Driver::finish(Compiled& compiled, SourceUnit& unit) const {
   if (parts.size() > 1 && std::any_of(parts.begin(), parts.end(), [](const Pass& part) {
         return part.ok && has_variables(part.bytes);
       }))
-    parts = {run_pass("ptx", compiled.whole, device_flags_, device_header_,
+    parts = {run_pass("ptx", compiled.whole, device_flags_, compiled.headers.device,
                       stem_of(compiled.unit.file) + ".ptx")};
   for (const Pass& part : parts)
     if (!part.ok) return explain_failure(unit, part, compiled.student);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <sstream>
+#include <string_view>
 
 #include "grader/compile/compile.hpp"
 #include "grader/compile/compiler_output.hpp"
@@ -65,6 +66,58 @@ Mismatches find_mismatches(const std::string& said, const std::string& unit_path
       found.unclosed = true;
   }
   return found;
+}
+
+namespace {
+
+constexpr const char* kBlank = " \t\r";
+
+/// The rest of a line without blanks around it, and without a comment up to its end.
+std::string_view bare(std::string_view text) {
+  text = text.substr(0, text.find("//"));
+  const std::size_t begin = text.find_first_not_of(kBlank);
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
+}
+
+/// `"common/matrix.hpp"` or `<mma.h>` if that is what a line includes, else nothing.
+std::string included_by(std::string_view line) {
+  if (!line.starts_with('#')) return {};
+  line = bare(line.substr(1));
+  constexpr std::string_view word = "include";
+  if (!line.starts_with(word)) return {};
+  line = bare(line.substr(word.size()));
+  const bool named =
+      line.size() > 2 && ((line.front() == '"' && line.find('"', 1) + 1 == line.size()) ||
+                          (line.front() == '<' && line.find('>') + 1 == line.size()));
+  return named ? std::string(line) : std::string();
+}
+
+/// What the lines at the beginning of a source include. Ends at the first line that is neither empty,
+/// nor a comment of its own, nor an #include by name; and where a line goes on in the next.
+std::vector<std::string> leading_includes(const std::string& source) {
+  std::vector<std::string> list;
+  std::istringstream lines(source);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string_view code = bare(line);
+    const std::string included = included_by(code);
+    if ((!code.empty() && included.empty()) || line.find('\\') != line.npos) break;
+    if (!included.empty()) list.push_back(included);
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string common_beginning(const std::string& source, const std::string& other,
+                             const std::function<bool(const std::string& included)>& ours) {
+  const std::vector<std::string> here = leading_includes(source), there = leading_includes(other);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(here.size(), there.size()); ++i) {
+    if (here[i] != there[i] || !ours(here[i])) break;
+    text += "#include " + here[i] + '\n';
+  }
+  return text;
 }
 
 std::string declaration_at(const std::string& source, unsigned line) {

@@ -44,6 +44,12 @@ struct Mismatches {
 Mismatches find_mismatches(const std::string& said, const std::string& unit_path,
                            const std::string& student_file, const TranslationUnit& unit);
 
+/// The lines with which both sources begin that include something, before anything but comments, as
+/// far as `ours` takes what stands behind #include: "\"common/matrix.hpp\"" or "<mma.h>". Whoever has
+/// read these lines has read the beginning of either file.
+std::string common_beginning(const std::string& source, const std::string& other,
+                             const std::function<bool(const std::string& included)>& ours);
+
 /// The declaration that begins on a line of a source, on one line: "void f(int a, int b)".
 std::string declaration_at(const std::string& source, unsigned line);
 

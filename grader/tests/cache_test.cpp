@@ -4,6 +4,7 @@
 
 #include "common/catch2.hpp"
 #include "grader/compile/cache.hpp"
+#include "grader/compile/unit.hpp"
 #include "grader/os/scratch.hpp"
 
 namespace fs = std::filesystem;
@@ -36,4 +37,27 @@ TEST_CASE("a header of ours that changed is compiled anew, wherever a lab has it
   CHECK(compiled("same", "1", "1") == "first");
   CHECK(compiled("other common", "2", "1") == "other common");
   CHECK(compiled("other given", "1", "2") == "other given");
+}
+
+TEST_CASE("what two sources begin with is read once, as far as it is ours and means the same") {
+  const auto beginning = [](const std::string& source) {
+    const std::string handed_out =
+        "// A lab.\n\n#include <mma.h>\n\n#include \"common/matrix.hpp\"  // MatrixView\n"
+        "#include <cstdio>\n#include \"common/kernel.cuh\"\nint x;\n";
+    return common_beginning(source, handed_out,
+                            [](const std::string& name) { return name != "<cstdio>"; });
+  };
+  const std::string mma = "#include <mma.h>\n", matrix = "#include \"common/matrix.hpp\"\n";
+  CHECK(beginning(mma + matrix + "#include <cstdio>\n#include \"common/kernel.cuh\"\n") ==
+        mma + matrix);
+  CHECK(beginning("// Mine.\r\n  #  include<mma.h> // fragments\r\n\r\n" + matrix) == mma + matrix);
+  CHECK(beginning(mma + "#include \"common/kernel.cuh\"\n" + matrix) == mma);
+  CHECK(beginning(mma + "int y;\n" + matrix) == mma);
+  // A macro changes what a header says, and not every #include is read.
+  CHECK(beginning("#define float double\n" + mma).empty());
+  CHECK(beginning("#if 0\n" + mma + "#endif\n").empty());
+  CHECK(beginning("/*\n" + mma + "*/\n").empty());
+  CHECK(beginning("// not \\\n" + mma).empty());
+  CHECK(beginning("#include MMA\n" + mma).empty());
+  CHECK(beginning("").empty());
 }

@@ -43,9 +43,10 @@ std::string digest_of_headers(const fs::path& root) {
   std::set<fs::path> files;
   for (const auto& folder : folders) {
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-      const std::string extension = entry.path().extension().string();
+      static const std::set<std::string> read_by_compilers = {".hpp", ".cuh", ".h", ".rsp",
+                                                              ".inl", ".inc", ""};  // <cuda/atomic>
       if (entry.is_regular_file() &&
-          (extension == ".hpp" || extension == ".cuh" || extension == ".h" || extension == ".rsp"))
+          read_by_compilers.count(entry.path().extension().string()) != 0)
         files.insert(entry.path());
     }
   }

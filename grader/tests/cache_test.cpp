@@ -27,6 +27,7 @@ TEST_CASE("a header of ours that changed is compiled anew, wherever a lab has it
                             const std::string& given) {
     const Workplace place{scratch.path() / name, scratch.path() / "build", {}};
     put(place.root / "common/matrix.hpp", common);
+    put(place.root / "common/simgpu/include/cuda/atomic", name == "other atomic" ? "2" : "1");
     put(place.root / "lab3_any/given/deep/tile.cuh", given);
     put(place.root / "said", name);
     const CompilerRuns runs(place, "compiler", options);
@@ -37,6 +38,7 @@ TEST_CASE("a header of ours that changed is compiled anew, wherever a lab has it
   CHECK(compiled("same", "1", "1") == "first");
   CHECK(compiled("other common", "2", "1") == "other common");
   CHECK(compiled("other given", "1", "2") == "other given");
+  CHECK(compiled("other atomic", "1", "1") == "other atomic");
 }
 
 TEST_CASE("what two sources begin with is read once, as far as it is ours and means the same") {

@@ -36,13 +36,14 @@ template <typename T>
 struct Expected {
   HostMatrix<Exact<T>> value;  ///< A * B
   HostMatrix<double>
-      magnitude;  ///< |A| * |B|, what the limit is proportional to; empty for integers
+      magnitude;  ///< |A| * |B|, what the limit is proportional to; empty for integers, and unbounded
 };
 
-/// Blocked, on all cores (OpenMP). Throws std::invalid_argument if the extents do not match, and
+/// Blocked, on all cores (OpenMP). bounded: C will be compared within a limit; where it has to be
+/// equal, half of the work is left out. Throws std::invalid_argument if the extents do not match, and
 /// std::domain_error if the result is not finite, as no correct C could be told from a wrong one.
 template <typename T>
-Expected<T> expected_product(MatrixView<const T> a, MatrixView<const T> b);
+Expected<T> expected_product(MatrixView<const T> a, MatrixView<const T> b, bool bounded = true);
 
 /// Unit roundoff u, half the distance from 1 to the next number: 2^-24 for float, 2^-53 for double,
 /// 2^-11 for Half, 2^-8 for BFloat16, 0 for integers.
@@ -96,7 +97,7 @@ template <typename T>
 Comparison compare(MatrixView<const ResultOf<T>> got, const Expected<T>& expected,
                    double allowed_units = kAllowedUnits);
 
-/// Exact comparison, for integer-valued data in any type.
+/// Exact comparison, for integer-valued data in any type. Without a magnitude nothing is told in units.
 template <typename T>
 Comparison compare_exactly(MatrixView<const ResultOf<T>> got, const Expected<T>& expected) {
   return compare<T>(got, expected, 0);

@@ -364,8 +364,8 @@ Verification verify(Operation operation, const diag::Matrix& a, const diag::Matr
       using T = decltype(zero);
       using Out = ResultOf<T>;
       try {
-        const Expected<T> expected = expected_product(view_of<T>(a), view_of<T>(b));
         const bool bounded = is_real<T> && !small_integers(fill);
+        const Expected<T> expected = expected_product(view_of<T>(a), view_of<T>(b), bounded);
         const Comparison comparison = bounded ? compare<T>(view_of<Out>(after), expected, units)
                                               : compare_exactly<T>(view_of<Out>(after), expected);
         equal = comparison.passed();

@@ -1,6 +1,7 @@
 #include "grader/judge/rung_check.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <utility>
 
@@ -206,8 +207,13 @@ std::optional<Failure::Kind> failed_call(const CallOutcome& outcome) {
       return Failure::Kind::api;
   }
   if (outcome.end != CallEnd::returned) return Failure::Kind::ended;
-  if (error_found || outcome.run.a_after->storage != outcome.run.a.storage ||
-      outcome.run.b_after->storage != outcome.run.b.storage)
+  const auto same = [](const diag::Matrix& x, const diag::Matrix& y) {
+    return x.storage.size() == y.storage.size() &&
+           (x.storage.empty() ||
+            std::memcmp(x.storage.data(), y.storage.data(), x.storage.size()) == 0);
+  };
+  if (error_found || !same(*outcome.run.a_after, outcome.run.a) ||
+      !same(*outcome.run.b_after, outcome.run.b))
     return Failure::Kind::wrong;
   return std::nullopt;
 }

@@ -37,10 +37,12 @@ std::string line_of(const simgpu::SourceLine& where) {
 
 std::string header_of(const simgpu::SourceLine& where) {
   if (!where.file.ends_with(".cuh")) return "";
+  // The innermost of them: in a box the project itself is /lab.
+  std::size_t begin = 0;
   for (const char* folder : {"/lab", "/common/"})
     if (const auto at = where.file.rfind(folder); at != std::string::npos)
-      return where.file.substr(at + 1);
-  return where.file;
+      begin = std::max(begin, at + 1);
+  return where.file.substr(begin);
 }
 
 std::string element(const std::string& name, std::int64_t row, std::int64_t col) {

@@ -39,17 +39,28 @@ SIMGPU_INLINE float flush_subnormal(float v) {
   return (bits & 0x7f800000u) == 0 ? std::bit_cast<float>(bits & 0x80000000u) : v;
 }
 
-/// Out of range clamps. NaN: 0, but the top bit alone when the source or the destination has 64
-/// bits.
+/// All lanes rounded to integral values: once per format, not in each conversion from it. (Loops
+/// that conversions share are functions of their own; all in one took twice as long to compile.)
+template <class From>
+[[gnu::noinline]] void to_integral_lanes(const From* a, From* out, unsigned round, bool flush) {
+  SIMGPU_LANE_LOOP {
+    From v = a[i];
+    if constexpr (sizeof(From) == 4)
+      if (flush) v = flush_subnormal(v);
+    out[i] = to_integral(v, round);
+  }
+}
+
+/// Of an integral value. Out of range clamps. NaN: 0, but the top bit alone when the source or the
+/// destination has 64 bits.
 template <class To, class From>
-SIMGPU_INLINE To float_to_int(From v, unsigned round) {
-  if (v != v) {
+SIMGPU_INLINE To float_to_int(From r) {
+  if (r != r) {
     if constexpr (sizeof(To) == 8 || sizeof(From) == 8)
       return static_cast<To>(std::uint64_t{1} << (sizeof(To) * 8 - 1));
     else
       return 0;
   }
-  const From r = to_integral(v, round);
   constexpr From lo = static_cast<From>(std::numeric_limits<To>::min());
   // 2^bits (or 2^(bits - 1)): exact in both formats, unlike max() itself.
   constexpr From hi = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * From{2};
@@ -58,30 +69,43 @@ SIMGPU_INLINE To float_to_int(From v, unsigned round) {
   return static_cast<To>(r);
 }
 
+/// .sat: what To cannot hold becomes the nearest that it can.
+template <class From>
+[[gnu::noinline]] void clamp_lanes(const From* a, From* out, From least, From most) {
+  SIMGPU_LANE_LOOP out[i] = a[i] < least ? least : a[i] > most ? most : a[i];
+}
+/// The bits of the result are those of unsigned numbers, but where a signed one becomes longer: one
+/// loop serves several conversions.
+template <class To, class From>
+[[gnu::noinline]] void resize(Warp& w, Ref dst, const From* a) {
+  each_lane<To>(w, dst, [=](unsigned i) SIMGPU_LAMBDA { return static_cast<To>(a[i]); });
+}
 template <class To, class From>
 void cvt_int_int(Warp& w, const Op& op) {
+  using Bits = std::conditional_t<(sizeof(To) > sizeof(From)), From, Unsigned<From>>;
   const From* a = lanes<From>(w, op.a);
+  alignas(64) From within[kLanes];
   if (op.y & kSat) {
-    each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
-      const From v = a[i];
-      if (std::in_range<To>(v)) return static_cast<To>(v);
-      return v < From{0} ? std::numeric_limits<To>::min() : std::numeric_limits<To>::max();
-    });
-  } else {
-    each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return static_cast<To>(a[i]); });
+    using Limits = std::numeric_limits<To>;
+    const From least = std::in_range<From>(Limits::min()) ? static_cast<From>(Limits::min())
+                                                          : std::numeric_limits<From>::min();
+    const From most = std::in_range<From>(Limits::max()) ? static_cast<From>(Limits::max())
+                                                         : std::numeric_limits<From>::max();
+    clamp_lanes<From>(a, within, least, most);
+    a = within;
   }
+  resize<Unsigned<To>, Bits>(w, op.dst, reinterpret_cast<const Bits*>(a));
+}
+/// Of integral values.
+template <class To, class From>
+[[gnu::noinline]] void store_integers(Warp& w, Ref dst, const From* v) {
+  each_lane<To>(w, dst, [=](unsigned i) SIMGPU_LAMBDA { return float_to_int<To>(v[i]); });
 }
 template <class To, class From>
 void cvt_float_int(Warp& w, const Op& op) {
-  const From* a = lanes<From>(w, op.a);
-  const unsigned round = op.x;
-  [[maybe_unused]] const bool flush = op.y & kFtz;
-  each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
-    From v = a[i];
-    if constexpr (sizeof(From) == 4)
-      if (flush) v = flush_subnormal(v);
-    return float_to_int<To, From>(v, round);
-  });
+  alignas(64) From v[kLanes];
+  to_integral_lanes<From>(lanes<From>(w, op.a), v, op.x, op.y & kFtz);
+  store_integers<To, From>(w, op.dst, v);
 }
 /// Directed rounding comes from the wrapper, .sat from a second op.
 template <class To, class From>
@@ -126,7 +150,7 @@ SIMGPU_INLINE int directed(unsigned round) {
       return 0;
   }
 }
-SIMGPU_INLINE std::uint16_t narrow16(double v, bool bf, const Op& op) {
+[[gnu::noinline]] std::uint16_t narrow16(double v, bool bf, const Op& op) {
   if ((op.y & kRelu) && v < 0) v = 0;
   if (op.y & kSat) v = v != v || v < 0 ? 0 : v > 1 ? 1 : v;
   const int mode = directed(op.x);
@@ -162,14 +186,17 @@ void cvt_to_16(Warp& w, const Op& op) {
 template <class To, bool kBf>
 void cvt_from_16(Warp& w, const Op& op) {
   const std::uint16_t* a = lanes<std::uint16_t>(w, op.a);
-  const unsigned round = op.x;
-  each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA {
-    const float v = kBf ? bfloat_to_float(a[i]) : half_to_float_lane(a[i]);
-    if constexpr (std::is_integral_v<To>)
-      return float_to_int<To, float>(v, round);
-    else
-      return static_cast<To>(v);
-  });
+  const auto wide = [=](unsigned i) SIMGPU_LAMBDA {
+    return kBf ? bfloat_to_float(a[i]) : half_to_float_lane(a[i]);
+  };
+  if constexpr (std::is_integral_v<To>) {
+    alignas(64) float v[kLanes];
+    SIMGPU_LANE_LOOP v[i] = wide(i);
+    to_integral_lanes<float>(v, v, op.x, false);
+    store_integers<To, float>(w, op.dst, v);
+  } else {
+    each_lane<To>(w, op.dst, [=](unsigned i) SIMGPU_LAMBDA { return static_cast<To>(wide(i)); });
+  }
 }
 template <bool kToBf, bool kFromBf>
 void cvt_16_16(Warp& w, const Op& op) {
@@ -208,7 +235,7 @@ void cvt_tf32(Warp& w, const Op& op) {
 }
 
 // ---- pairs of 8-bit floats
-std::uint16_t narrow8(double v, bool e5m2, const Op& op) {
+[[gnu::noinline]] std::uint16_t narrow8(double v, bool e5m2, const Op& op) {
   return to_float8((op.y & kRelu) && v < 0 ? 0 : v, e5m2);
 }
 /// cvt.rn.satfinite.e4m3x2.f32 d, a, b: a becomes the upper byte.

@@ -188,6 +188,18 @@ SIMGPU_INLINE U32 combined(const Warp& w, const Op& op, U32 m) {
   return op.x == 1 ? (m & c) : op.x == 2 ? (m | c) : (m ^ c);
 }
 
+/// Number k of each lane's kParts, of a 16-bit format.
+template <class Number, unsigned kParts>
+[[gnu::noinline]] void widen(const Number* from, unsigned k, double* to) {
+  SIMGPU_LANE_LOOP to[i] = from[kParts * i + k];
+}
+/// Once for all formats that become doubles: with a loop for each, this took most of the time in
+/// which half.cpp is compiled.
+template <class Row>
+[[gnu::noinline]] U32 compared(const double* a, const double* b) {
+  return lane_mask([=](unsigned i) SIMGPU_LAMBDA { return bool{Row::result(a[i], b[i])}; });
+}
+
 /// Of one number in a lane, dst2 is the opposite of dst; of two, the low ones go to dst and the high
 /// ones to dst2.
 template <class Row, class T>
@@ -196,10 +208,15 @@ void comparison(Warp& w, const Op& op) {
                                     std::conditional_t<std::is_same_v<T, BF16x2>, BF16, T>>;
   const Number *a = lanes<Number>(w, op.a), *b = lanes<Number>(w, op.b);
   constexpr unsigned kParts = kIsTwo<T> ? 2 : 1;
-  const auto part = [=](unsigned k) SIMGPU_LAMBDA {
-    return lane_mask([=](unsigned i) SIMGPU_LAMBDA {
-      return static_cast<bool>(Row::result(a[kParts * i + k], b[kParts * i + k]));
-    });
+  const auto part = [=]([[maybe_unused]] unsigned k) SIMGPU_LAMBDA {
+    if constexpr (kIsHalf<Number>) {
+      alignas(64) double x[kLanes], y[kLanes];
+      widen<Number, kParts>(a, k, x);
+      widen<Number, kParts>(b, k, y);
+      return compared<Row>(x, y);
+    } else {
+      return lane_mask([=](unsigned i) SIMGPU_LAMBDA { return Row::result(a[i], b[i]); });
+    }
   };
   const U32 m = part(0);
   // The predicate that is combined may be a destination: both results before either is written.

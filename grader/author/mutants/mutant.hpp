@@ -2,7 +2,7 @@
 // master.
 //
 //     # id: L1-02
-//     # stage: 1.1                     (alternatives: one or several, or `all`)
+//     # stage: 1.1                     (alternatives: one or several, or `all` of the file)
 //     # expect: B-TRANSPOSED|WRONG-LD  (mutants only: the diagnosis must be one of these)
 //     # advice: ASYNC-EARLY           (what is advised, and nothing else: the stage passes)
 //     # file: wmma.cu                  (of solution/; default: the lab's first)

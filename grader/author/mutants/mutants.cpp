@@ -128,6 +128,15 @@ std::set<std::string> rungs_of(const Task& task) {
   return rungs;
 }
 
+/// The stages whose rungs are in `file`. What the solution's other files do is not the task's
+/// question: they are compiled apart, and make check SOLUTION=1 judges them.
+std::vector<std::string> stages_in(const Lab& lab, const std::string& file) {
+  std::vector<std::string> stages;
+  for (const Stage& stage : lab.stages)
+    if (lab.rung(stage.rung).file == file) stages.push_back(stage.id);
+  return stages;
+}
+
 std::string read_solution(const Workplace& place, const Lab& lab, const std::string& file) {
   return read_file(place.root / lab.folder / "solution" / file, 1u << 20);
 }
@@ -233,6 +242,8 @@ void handle(Task& task, const Workplace& place) {
       if (!mutant.file.empty()) file = mutant.file;
       source = staff::applied(mutant, read_solution(place, *task.lab, file));
     }
+    if (task.stages.empty() && task.lab->files().size() > 1)
+      task.stages = stages_in(*task.lab, file);
     grade_one(task, file, source, place);
   } catch (const std::exception& error) {
     task.good = false;

@@ -2,7 +2,7 @@
 SIMGPU_SRC := $(wildcard common/simgpu/*.cpp $(foreach d,ptx exec exec/kernels memory check count,common/simgpu/$(d)/*.cpp))
 LIBSIMGPU  := $(BUILD)/lib/libsimgpu.a
 $(foreach d,check count exec memory,$(BUILD)/obj/common/simgpu/$(d)/%.o): private FLAGS := lanes
-$(BUILD)/obj/common/simgpu/runtime/%.o: private FLAGS := quick
+$(BUILD)/obj/common/simgpu/runtime/%.o: private FLAGS := grader
 $(BUILD)/obj/common/simgpu/ptx/%.o $(patsubst %,$(BUILD)/obj/common/simgpu/%.o, \
   device report check/finding_log exec/fold count/load_merging \
   exec/decode exec/decode_alu exec/decode_memory exec/decode_proxy exec/order exec/program exec/mbarrier exec/bulk_copy exec/proxy_checks): private FLAGS := light

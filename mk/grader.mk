@@ -10,7 +10,7 @@ BENCH_SRC  := $(filter-out grader/bench/main.cpp,$(wildcard grader/bench/*.cpp))
 # fills matrices, and what writes and reads reports with counts of every line: templates that have to be inlined.
 $(foreach d,commands compile diagnose explain gpu judge labs os report,$(BUILD)/obj/grader/$(d)/%.o) $(patsubst %,$(BUILD)/obj/grader/%.o,main messages version) \
   $(patsubst %.cpp,$(BUILD)/obj/%.o,$(filter-out %/cpu.cpp,$(BENCH_SRC)) grader/bench/main.cpp) $(GOALS_SRC:%.cpp=$(BUILD)/obj/%.o): private FLAGS := grader
-$(patsubst %,$(BUILD)/obj/grader/%.o,diagnose/case diagnose/formulas diagnose/places diagnose/sums judge/cases gpu/statistics os/sha256): private FLAGS := light
+$(patsubst %,$(BUILD)/obj/grader/%.o,diagnose/sums.unit diagnose/case diagnose/formulas diagnose/places diagnose/sums judge/cases gpu/statistics os/sha256): private FLAGS := light
 $(patsubst %,$(BUILD)/obj/grader/judge/%.o,protocol seeds): private FLAGS := inlined
 # With OpenMP: the products that results are compared with, and who may use how many cores for them.
 $(BUILD)/obj/common/reference.o $(BUILD)/obj/grader/os/pool.o: private FLAGS := parallel
@@ -18,6 +18,18 @@ $(BUILD)/obj/common/reference.o $(BUILD)/obj/grader/os/pool.o: private FLAGS := 
 $(BUILD)/obj/grader/messages.o: grader/messages.toml
 $(BUILD)/obj/grader/version.o: VERSION
 $(BUILD)/obj/grader/explain/fragments.o: $(wildcard grader/explain/assets/*)
+those = $(filter $(patsubst %,grader/$(1)/%.cpp,$(2)),$(GRADER_SRC))
+all_but = $(filter-out $(patsubst %,grader/$(1)/%.cpp,$(2)),$(filter grader/$(1)/%,$(GRADER_SRC)))
+$(call unit,grader/commands/commands,$(call all_but,commands))
+$(call unit,grader/compile/compile,$(call all_but,compile))
+$(call unit,grader/diagnose/sums,$(call those,diagnose,case formulas places sums))
+$(call unit,grader/diagnose/diagnose,$(call all_but,diagnose,case formulas places sums))
+$(call unit,grader/explain/page,$(call those,explain,draw explain_html))
+$(call unit,grader/gpu/gpu,$(call all_but,gpu,session statistics))
+$(call unit,grader/judge/judge,$(call all_but,judge,cases catch_main protocol seeds))
+$(call unit,grader/os/os,$(call all_but,os,pool sha256))
+# A name of human.cpp is one of parameters in the others.
+$(call unit,grader/report/report,$(call all_but,report,human) grader/report/human.cpp)
 # Catch2's implementation: the grader's own main() starts its session.
 GRADER_CATCH := grader/judge/catch_main.cpp
 # The grader compiles the labs against this library and shows nothing of it to the student's process but the wire.

@@ -35,6 +35,10 @@ std::string demangle(const std::string& name) {
   return status == 0 && text != nullptr ? ptx::without_cluster_tag(text.get()) : name;
 }
 
+}  // namespace
+
+namespace loaded {
+
 /// A kernel of a module, which is read and decoded at its first use.
 struct Kernel {
   std::uint32_t function = 0;
@@ -48,8 +52,8 @@ struct Kernel {
   std::optional<unsigned> max_dynamic_shared;
 };
 
-struct LoadedModule {
-  LoadedModule(std::string text, bool known)
+struct Module {
+  Module(std::string text, bool known)
       : source(std::move(text), known ? ptx::Bodies::on_demand : ptx::Bodies::now),
         ptx(source.module()) {}
 
@@ -60,7 +64,10 @@ struct LoadedModule {
   std::map<std::string, Kernel, std::less<>> kernels;
 };
 
-}  // namespace
+}  // namespace loaded
+
+using loaded::Kernel;
+using LoadedModule = loaded::Module;
 
 struct Device::Impl {
   explicit Impl(DeviceModel m) : model(std::move(m)), memory(model.global_bytes) {}

@@ -9,7 +9,7 @@ trap 'exit 130' INT TERM
 git ls-files -z | xargs -0 cp --parents -t "$copy" || exit 3
 cd "$copy" || exit 3
 # A student's compiler: no cache, whatever the author's environment says.
-unset BUILD MAKEFLAGS MAKELEVEL CXX QUICK_CXX PRECOMPILED
+unset BUILD MAKEFLAGS MAKELEVEL CXX QUICK_CXX PRECOMPILED UNITS
 export CCACHE_DISABLE=1
 solution=
 [ ! -d "$(echo lab1_*/solution)" ] || solution=SOLUTION=1

@@ -181,17 +181,17 @@ std::optional<Diagnosis> first_fitting(const Evidence& evidence, const Cases& ca
   return std::nullopt;
 }
 
-struct Named {
+struct NamedExtent {
   const char* name;
   Size size;
 };
 
-const Named kM{"M", [](const Case& c) { return c.run.a.rows; }};
-const Named kN{"N", [](const Case& c) { return c.run.b.cols; }};
-const Named kK{"K", [](const Case& c) { return c.run.a.cols; }};
-const Named kLdA{"a.ld", [](const Case& c) { return c.run.a.ld; }};
-const Named kLdB{"b.ld", [](const Case& c) { return c.run.b.ld; }};
-const Named kLdC{"c.ld", [](const Case& c) { return c.run.c_after.ld; }};
+const NamedExtent kM{"M", [](const Case& c) { return c.run.a.rows; }};
+const NamedExtent kN{"N", [](const Case& c) { return c.run.b.cols; }};
+const NamedExtent kK{"K", [](const Case& c) { return c.run.a.cols; }};
+const NamedExtent kLdA{"a.ld", [](const Case& c) { return c.run.a.ld; }};
+const NamedExtent kLdB{"b.ld", [](const Case& c) { return c.run.b.ld; }};
+const NamedExtent kLdC{"c.ld", [](const Case& c) { return c.run.c_after.ld; }};
 
 const char* name_of(Which w) {
   return w == Which::a ? "A" : w == Which::b ? "B" : "C";
@@ -205,7 +205,7 @@ const Matrix& matrix_of(Which w, const Case& c) {
   return w == Which::a ? c.run.a : w == Which::b ? c.run.b : c.run.c_after;
 }
 
-Formula with_leading_dimension(Which w, const Named& other, const char* width) {
+Formula with_leading_dimension(Which w, const NamedExtent& other, const char* width) {
   Formula f;
   set_index(f, w, [size = other.size](const Case& c, int row, int col) {
     return static_cast<std::int64_t>(row) * size(c) + col;
@@ -223,7 +223,7 @@ Formula with_leading_dimension(Which w, const Named& other, const char* width) {
   return f;
 }
 
-Formula transposed(Which w, const Named& other) {
+Formula transposed(Which w, const NamedExtent& other) {
   Formula f;
   set_index(f, w, [size = other.size](const Case& c, int row, int col) {
     return static_cast<std::int64_t>(col) * size(c) + row;
@@ -264,12 +264,12 @@ int round_up(int value, int multiple) {
 
 std::optional<Diagnosis> explain_stores(const Evidence& evidence, const Cases& cases) {
   std::vector<Formula> formulas;
-  for (const Named& x : {kN, kM, kK, kLdA, kLdB})
+  for (const NamedExtent& x : {kN, kM, kK, kLdA, kLdB})
     formulas.push_back(with_leading_dimension(Which::c, x, "N"));
   formulas.push_back(dense_rows(true, false, true));
   formulas.push_back(dense_rows(false, true, true));
   formulas.push_back(dense_rows(true, true, true));
-  for (const Named& x : {kLdC, kM, kN, kK}) formulas.push_back(transposed(Which::c, x));
+  for (const NamedExtent& x : {kLdC, kM, kN, kK}) formulas.push_back(transposed(Which::c, x));
   if (auto d = first_fitting(evidence, cases, formulas)) return d;
   return explain_extents(evidence, cases);
 }
@@ -281,18 +281,18 @@ using Formulas = std::vector<Formula>;
 /// A whole operand read with another leading dimension, transposed, or (K) to another depth.
 void add_strides(const Evidence& evidence, Formulas& formulas) {
   if (evidence.operation != Operation::copy_b) {
-    for (const Named& x : {kK, kM, kN, kLdB, kLdC})
+    for (const NamedExtent& x : {kK, kM, kN, kLdB, kLdC})
       formulas.push_back(with_leading_dimension(Which::a, x, "K"));
-    for (const Named& x : {kLdA, kM, kK, kN}) formulas.push_back(transposed(Which::a, x));
+    for (const NamedExtent& x : {kLdA, kM, kK, kN}) formulas.push_back(transposed(Which::a, x));
   }
   if (evidence.operation != Operation::copy_a) {
-    for (const Named& x : {kN, kK, kM, kLdA, kLdC})
+    for (const NamedExtent& x : {kN, kK, kM, kLdA, kLdC})
       formulas.push_back(with_leading_dimension(Which::b, x, "N"));
-    for (const Named& x : {kLdB, kK, kN, kM}) formulas.push_back(transposed(Which::b, x));
+    for (const NamedExtent& x : {kLdB, kK, kN, kM}) formulas.push_back(transposed(Which::b, x));
   }
   if (evidence.operation != Operation::product) return;
   formulas.push_back(dense_rows(true, true, false));
-  for (const Named& x : {kM, kN}) {
+  for (const NamedExtent& x : {kM, kN}) {
     Formula f;
     f.depth = x.size;
     f.name = [x](const Case& c) {
@@ -300,7 +300,8 @@ void add_strides(const Evidence& evidence, Formulas& formulas) {
     };
     formulas.push_back(std::move(f));
   }
-  for (const Named& x : {kM, kN}) {  // where tiles are filled with zeros, a larger one adds nothing
+  for (const NamedExtent& x :
+       {kM, kN}) {  // where tiles are filled with zeros, a larger one adds nothing
     Formula f;
     f.depth = [x](const Case& c) { return std::min(c.k, x.size(c)); };
     f.name = [x](const Case& c) {

@@ -172,10 +172,11 @@ std::uint64_t agreed(const Product& p, Ref ref, char name) {
     const auto* v = lanes_of<std::uint64_t>(p.run.warps[p.first_warp + q], ref);
     for (unsigned i = 0; i < kLanes; ++i)
       if (v[i] != first) {
-        tell(p, FindingKind::trap, UINT32_MAX, 0,
-             std::string("the descriptor of wgmma's operand ") + name +
-                 " differs among the threads of a warpgroup: warp " + std::to_string(q) +
-                 " of it, lane " + std::to_string(i) + ", has another one than the first thread");
+        std::string text = "the descriptor of wgmma's operand ";
+        text += name;
+        text += " differs among the threads of a warpgroup: warp " + std::to_string(q) +
+                " of it, lane " + std::to_string(i) + ", has another one than the first thread";
+        tell(p, FindingKind::trap, UINT32_MAX, 0, std::move(text));
         return first;
       }
   }

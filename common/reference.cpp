@@ -13,9 +13,7 @@ namespace {
 // A panel of B of kPanelK x kPanelN accumulators (double: 256 KiB) stays in a core's second-level
 // cache while all rows of C pass over it.
 constexpr int kPanelK = 128, kPanelN = 256, kRows = 4;
-// So many rows of the panel are added to a row of C between reading it and storing it, one after the
-// other: sums are rounded as if each had come alone.
-constexpr int kDeep = 4;
+constexpr int kDeep = 4;  // rows of the panel added to a row of C at once, in their order
 
 template <typename T>
 using Accumulator = std::conditional_t<std::is_integral_v<T>, std::uint32_t, double>;
@@ -32,31 +30,22 @@ std::vector<Accumulator<T>> blocked_product(MatrixView<const T> a, MatrixView<co
     const int width = std::min(kPanelN, n - col0);
     for (int k0 = 0; k0 < depth; k0 += kPanelK) {
       const int height = std::min(kPanelK, depth - k0);
-      for (int k = 0; k < height; ++k)
+      for (int k = 0; k < (height + kDeep - 1) / kDeep * kDeep; ++k)
         for (int col = 0; col < width; ++col)
-          panel.data()[k * kPanelN + col] = transform(b(k0 + k, col0 + col));
+          panel.data()[k * kPanelN + col] = k < height ? transform(b(k0 + k, col0 + col)) : Acc{};
 #pragma omp parallel for schedule(static)
       for (int row0 = 0; row0 < m; row0 += kRows) {
         for (int row = row0; row < std::min(row0 + kRows, m); ++row) {
           Acc* const out = c.data() + static_cast<std::ptrdiff_t>(row) * n + col0;
-          int k = 0;
-          for (; k + kDeep <= height; k += kDeep) {
-            const Acc f0 = transform(a(row, k0 + k)), f1 = transform(a(row, k0 + k + 1)),
-                      f2 = transform(a(row, k0 + k + 2)), f3 = transform(a(row, k0 + k + 3));
+          for (int k = 0; k < height; k += kDeep) {
+            Acc f[kDeep] = {};
+            for (int i = 0; i < std::min(kDeep, height - k); ++i)
+              f[i] = transform(a(row, k0 + k + i));
             const Acc* const in = panel.data() + k * kPanelN;
 #pragma omp simd
-            for (int col = 0; col < width; ++col) {
-              Acc sum = out[col] + f0 * in[col];
-              sum += f1 * in[kPanelN + col];
-              sum += f2 * in[2 * kPanelN + col];
-              out[col] = sum + f3 * in[3 * kPanelN + col];
-            }
-          }
-          for (; k < height; ++k) {
-            const Acc factor = transform(a(row, k0 + k));
-            const Acc* const in = panel.data() + k * kPanelN;
-#pragma omp simd
-            for (int col = 0; col < width; ++col) out[col] += factor * in[col];
+            for (int col = 0; col < width; ++col)
+              out[col] = out[col] + f[0] * in[col] + f[1] * in[kPanelN + col] +
+                         f[2] * in[2 * kPanelN + col] + f[3] * in[3 * kPanelN + col];
           }
         }
       }
@@ -179,11 +168,10 @@ Expected<T> expected_product(MatrixView<const T> a, MatrixView<const T> b, bool 
                    [](std::uint32_t x) { return static_cast<T>(x); });
   } else {
     expected.value.storage() = blocked_product(a, b, [](T x) { return static_cast<double>(x); });
-    if (bounded) {
-      expected.magnitude = HostMatrix<double>(a.rows, b.cols);
+    if (bounded) expected.magnitude = HostMatrix<double>(a.rows, b.cols);
+    if (bounded)
       expected.magnitude.storage() =
           blocked_product(a, b, [](T x) { return std::abs(static_cast<double>(x)); });
-    }
     for (const double value : expected.value.storage())
       if (!std::isfinite(value)) throw std::domain_error("the expected result is not finite");
   }

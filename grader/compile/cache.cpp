@@ -229,7 +229,11 @@ void CompilerRuns::prune() const {
       entries.emplace_back(entry.last_write_time(error), entry.path());
   if (entries.size() <= cached_files) return;
   std::sort(entries.begin(), entries.end());
-  for (std::size_t i = 0; i < entries.size() / 2; ++i) fs::remove(entries[i].second, error);
+  // A program is run where it lies, later: another grader may be about to.
+  const auto in_use = fs::file_time_type::clock::now() - std::chrono::minutes(15);
+  for (std::size_t i = 0; i < entries.size() / 2; ++i)
+    if (entries[i].second.extension() != ".program" || entries[i].first < in_use)
+      fs::remove(entries[i].second, error);
 }
 
 bool CompilerRuns::explain_limit(const CompilerPass& pass, const std::string& file,

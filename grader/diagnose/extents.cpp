@@ -131,7 +131,7 @@ std::optional<Diagnosis> explain_extents(const Evidence& evidence, const Cases& 
 namespace {
 
 /// Of so many more elements than its width that the rows of a matrix stay aligned.
-constexpr int kApart = 16;
+constexpr int kStoresApart = 16;
 
 bool wrong_at(const std::optional<Case>& c) {
   return c && (c->wrong > 0 || c->out_of_bounds);
@@ -156,10 +156,10 @@ std::optional<Diagnosis> explain_pitch(const Evidence& evidence, const Cases& ca
   if (const auto together = run(0, 0, 0); !together || wrong_at(together)) return std::nullopt;
   for (const char matrix : {'A', 'B', 'C'}) {
     const auto apart =
-        run(matrix == 'A' ? kApart : 0, matrix == 'B' ? kApart : 0, matrix == 'C' ? kApart : 0);
+        run(matrix == 'A' ? kStoresApart : 0, matrix == 'B' ? kStoresApart : 0, matrix == 'C' ? kStoresApart : 0);
     if (!wrong_at(apart)) continue;
     Diagnosis d = say("WRONG-LD", "apart",
-                      {{"matrix", std::string(1, matrix)}, {"cols", side}, {"ld", side + kApart}});
+                      {{"matrix", std::string(1, matrix)}, {"cols", side}, {"ld", side + kStoresApart}});
     describe(evidence, *apart, d);
     return d;
   }

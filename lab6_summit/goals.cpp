@@ -552,7 +552,7 @@ const std::vector<grader::Goal> goals = {
      .measure = scratch_sectors,
      .bound = pieces_handed_over,
      .at = shared_tiles},
-    grader::brought_by_tma("6.5.3", shared_tiles),
+    grader::brought_by_tma("6.5.3", aligned_and_ragged),
     registers_only("6.5.3"),
     few_registers("6.5.3"),
 };

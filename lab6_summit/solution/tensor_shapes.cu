@@ -498,7 +498,7 @@ constexpr Choice<float> choice_of_three(float alone, float full, float off_lines
   return choice<L>(alone, full, off_lines, multiply_as_three<L>);
 }
 
-/// From an H100: docs/results/h100/three-products.txt. off_lines as above.
+/// Fitted to a measurement on an H100; an H200 confirms it: docs/results/h200/three-products.txt.
 const Choice<float> table_of_three[4] = {
     choice_of_three<ThreeTile<128, 128, 1>>(2.30f, 2.30f, 1.25f),
     choice_of_three<ThreeTile<64, 128, 1>>(1.25f, 1.25f, 1.5f),

@@ -155,11 +155,12 @@ std::optional<Diagnosis> explain_pitch(const Evidence& evidence, const Cases& ca
   };
   if (const auto together = run(0, 0, 0); !together || wrong_at(together)) return std::nullopt;
   for (const char matrix : {'A', 'B', 'C'}) {
-    const auto apart =
-        run(matrix == 'A' ? kStoresApart : 0, matrix == 'B' ? kStoresApart : 0, matrix == 'C' ? kStoresApart : 0);
+    const auto apart = run(matrix == 'A' ? kStoresApart : 0, matrix == 'B' ? kStoresApart : 0,
+                           matrix == 'C' ? kStoresApart : 0);
     if (!wrong_at(apart)) continue;
-    Diagnosis d = say("WRONG-LD", "apart",
-                      {{"matrix", std::string(1, matrix)}, {"cols", side}, {"ld", side + kStoresApart}});
+    Diagnosis d =
+        say("WRONG-LD", "apart",
+            {{"matrix", std::string(1, matrix)}, {"cols", side}, {"ld", side + kStoresApart}});
     describe(evidence, *apart, d);
     return d;
   }

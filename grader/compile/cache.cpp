@@ -184,9 +184,10 @@ std::string CompilerRuns::header(const std::string& purpose, std::vector<std::st
   }
   // Its date would be that of a copy, and where the headers lie is part of it.
   argv.insert(argv.end(), {"-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", text.string()});
+  // Headers of several beginnings are made side by side: each has a file of its own.
   const CompilerPass made =
       run(purpose, (options_.box ? "/lab" : place_.root.string()) + '\0' + beginning,
-          std::move(argv), purpose);
+          std::move(argv), "made-" + name + "." + purpose);
   if (!made.ok) return {};
   // Not to be lost in a crash, as put() has it: it is one more copy.
   const fs::path copied = (options_.box ? fs::path("in") : fs::path()) / (name + "." + purpose);

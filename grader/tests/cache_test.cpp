@@ -1,10 +1,14 @@
 // What a compiler made is used again only while all that went into it is the same.
 #include <filesystem>
 #include <fstream>
+#include <future>
+
+#include <fmt/format.h>
 
 #include "common/catch2.hpp"
 #include "grader/compile/cache.hpp"
 #include "grader/compile/unit.hpp"
+#include "grader/os/files.hpp"
 #include "grader/os/scratch.hpp"
 
 namespace fs = std::filesystem;
@@ -39,6 +43,27 @@ TEST_CASE("a header of ours that changed is compiled anew, wherever a lab has it
   CHECK(compiled("other common", "2", "1") == "other common");
   CHECK(compiled("other given", "1", "2") == "other given");
   CHECK(compiled("other atomic", "1", "1") == "other atomic");
+}
+
+TEST_CASE("headers of several beginnings are made side by side, and each is its own") {
+  const Scratch scratch(fs::temp_directory_path());
+  const Workplace place{scratch.path() / "lab", scratch.path() / "build", {}};
+  put(place.root / "common/matrix.hpp", "");
+  const BuildOptions options;
+  const CompilerRuns runs(place, "compiler", options);
+  // A "compiler" that copies what it is to read, $5, to where it is to write, $7, and takes its time.
+  const std::vector<std::string> slowly = {"/bin/sh", "-c", "cat \"$5\" >\"$7\"; sleep .1", "slow"};
+  std::vector<std::string> beginnings;
+  for (int i = 0; i < 8; ++i) beginnings.push_back(fmt::format("#include <{}>\n", i));
+  std::vector<std::future<std::string>> made;
+  for (const std::string& beginning : beginnings)
+    made.push_back(
+        std::async(std::launch::async, [&] { return runs.header("host.pch", slowly, beginning); }));
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const std::string header = made[i].get();
+    REQUIRE(!header.empty());
+    CHECK(read_file(header, 1u << 20) == beginnings[i]);
+  }
 }
 
 TEST_CASE("what two sources begin with is read once, as far as it is ours and means the same") {

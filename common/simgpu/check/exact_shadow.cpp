@@ -10,12 +10,12 @@ namespace {
 constexpr std::size_t kMaxVariables = 16384;
 }  // namespace
 
-void BlockOrder::atomic(std::uint64_t address, const Actor& by) {
+void BlockOrder::atomic(std::uint64_t address, const Actor& by, bool changes) {
   const auto found = launch_->variables.find(address);
   // Acquire: everything released through this variable so far.
   if (found != launch_->variables.end()) join(joined_[address], found->second.releases, by);
   // Release: what this block did before its last fence.
-  if (fenced_at_ == 0) return;
+  if (!changes || fenced_at_ == 0) return;
   if (found == launch_->variables.end() && launch_->variables.size() >= kMaxVariables) return;
   Launch::Variable& variable = launch_->variables[address];
   std::vector<Launch::Release>& mine = variable.of_block[current_];

@@ -77,8 +77,8 @@ class BlockOrder {
     const BlockClocks* clocks = nullptr;
     const Handovers* handovers = nullptr;
   };
-  /// The block looks at a variable by which blocks synchronise, and may change it.
-  void atomic(std::uint64_t address, const Actor& by);
+  /// The block looks at a variable by which blocks synchronise, or changes it: only then it releases.
+  void atomic(std::uint64_t address, const Actor& by, bool changes = true);
   /// An access of another block is known to come before what thread `me` of the current block does now, whose
   /// warp's clock it is.
   bool ordered(const AccessRecord& other, unsigned me, const WarpClock& clock) const;

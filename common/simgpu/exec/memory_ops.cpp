@@ -266,10 +266,10 @@ void note_strong_access(Warp& w, const Op& op, const std::uint64_t (&address)[kL
     const std::uint64_t at = global ? address[i] : reached.offset[i];
     if (((reached.peer >> i) & 1u) == 0) run.handovers.touch(w.index, at, load, !load);
     if (global)
-      run.order.atomic(at, actor_of(w, 1u << i));
+      run.order.atomic(at, actor_of(w, 1u << i), !load);
     else if (run.cluster != nullptr)
       run.order.atomic(variable_of(run, static_cast<ptx::Space>(op.x), address[i]),
-                       actor_of(w, 1u << i));
+                       actor_of(w, 1u << i), !load);
     std::uint64_t value = 0;
     if (load) std::memcpy(&value, address_of(w, op.list[0]) + i * op.width, op.width);
     sight = add_to_sight(add_to_sight(sight, at), value);

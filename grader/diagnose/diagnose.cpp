@@ -606,7 +606,6 @@ constexpr Hypothesis kHypotheses[] = {
     of_cases<explain_sources>,
     finding_with_full_tiles,
     places_in_full_tiles,
-
     cause_in_whole_tiles,
     only_padding_written,
     right_on_tiny_integers,

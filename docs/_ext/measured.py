@@ -270,9 +270,12 @@ class Verdicts(LabDirective):
             raise self.error("speed-proof.json: fewer verdicts than the page says")
 
     def cells(self, goal):
-        stage, kind, _ = goal["goal"].split()
+        stage, kind, shape = goal["goal"].split()
         solution, previous = goal["solution"], goal.get("previous")
         name = "TF32" if "tf32" in solution["kernel"] else NUMBERS.get(kind, kind)
+        sides = shape.split("x")
+        if sides != ["4096"] * 3:
+            name += f", n = {sides[0]}" if len(set(sides)) == 1 else f", {' × '.join(sides)}"
         before = "<td>the naive yardstick</td>" + number("–") * 2
         if previous:
             # A mutant stands for a technique that is no rung: "gemm_naive<float> (lab1_naive@L1-01-x-along-rows)".
@@ -287,7 +290,7 @@ class Verdicts(LabDirective):
                 '<th class="number">failed</th><th class="number">at most, of the bar</th></tr>')
         last = max(data["runs"], key=lambda run: run["date"])
         commits = ", ".join(dict.fromkeys(run["commit"][:10] for run in data["runs"]))
-        return [made_table(head, map(self.cells, data["goals"]), f"At n = 4096. A pass begins at 0.97 of the bar. {data['machine']['gpu']}, {last['date'][:10]}.",
+        return [made_table(head, map(self.cells, data["goals"]), f"At n = 4096 where no other shape is named. A pass begins at 0.97 of the bar. {data['machine']['gpu']}, {last['date'][:10]}.",
                            f"Driver {last['driver']}, CUDA {last['cuda']}, commits {commits}. {data['provenance']['protocol']}. docs/results/h200/speed-proof.json, "
                            "written by measure prove-speed")]
 

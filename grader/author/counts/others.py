@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """How often the simulated GPU counts what the profiler counted, on kernels written in the manner of public code.
 
-    others.py                         compares others.cu, compiled by each clang, with the recorded counts
-    others.py --record FOLDER         records: FOLDER is what `sh profile.sh FOLDER` left, with others.cu in it
+    others.py                         compares others/*.cu, compiled by each clang, with the recorded counts
+    others.py --record FOLDER         records: FOLDER is a copy of others/ after `sh profile.sh FOLDER`
 
 The recorded counts are docs/results/h200/others.csv. Every second kernel is a test: what the model does wrong there is
-never looked at, only how often; `--all` prints it nevertheless, and spoils the test.
+never looked at, only how often; `--all` prints it nevertheless, and spoils the test. All launches of a kernel are on the
+same side.
 """
 import argparse
 import csv
@@ -17,7 +18,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-SOURCE = pathlib.Path("grader/author/counts/others.cu")
+SOURCES = pathlib.Path("grader/author/counts/others")
 RECORD = ROOT / "docs/results/h200/others.csv"
 SASS = "smsp__sass_"
 LSU = "l1tex__t_"
@@ -39,38 +40,55 @@ COUNTERS = {
     "local accesses": ([SASS + "inst_executed_op_local_ld.sum", SASS + "inst_executed_op_local_st.sum"],
                        ["local_load_requests", "local_store_requests"]),
     "multiply-adds f32": ([SASS + "thread_inst_executed_op_ffma_pred_on.sum"], ["fma_f32"]),
+    "multiply-adds f64": ([SASS + "thread_inst_executed_op_dfma_pred_on.sum"], ["fma_f64"]),
 }
 
 
+def programs():
+    return sorted(file.stem for file in (ROOT / SOURCES).glob("*.cu"))
+
+
+def launches_of(lines):
+    """"kernel, shape: ok" -> "kernel, shape"."""
+    return [line.rsplit(":", 1)[0] for line in lines if not line.startswith("==")]
+
+
 def record(folder):
-    names = [line.split(":")[0] for line in (folder / "others.names").read_text().splitlines() if not line.startswith("==")]
-    table = list(csv.reader(line for line in (folder / "others.csv").read_text().splitlines() if line.startswith('"')))
-    head, launches = table[0], table[2:]  # names, units, then launches
-    if len(names) != len(launches):
-        sys.exit(f"{len(names)} names and {len(launches)} launches: not of one run")
+    rows = []
+    for program in programs():
+        names = launches_of((folder / f"{program}.names").read_text().splitlines())
+        table = list(csv.reader(line for line in (folder / f"{program}.csv").read_text().splitlines() if line.startswith('"')))
+        head, launches = table[0], table[2:]  # names, units, then launches
+        if len(names) != len(launches):
+            sys.exit(f"{program}: {len(names)} names and {len(launches)} launches: not of one run")
+        for name, row in zip(names, launches):
+            row = dict(zip(head, row))
+            rows.append([program, name] + [round(sum(float(row[m].replace(",", "")) for m in measured)) for measured, _ in COUNTERS.values()])
     device = json.loads((folder / "device.json").read_text())
     on = f"{device['gpu']}, driver {device['driver']}, CUDA {device['nvcc']}, ncu {device['ncu']}, {device['date']}"
     with open(RECORD, "w", newline="") as out:
-        out.write(f"# The profiler's counts of {SOURCE}: {on}\n")
+        out.write(f"# The profiler's counts of {SOURCES}/*.cu: {on}\n")
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(["kernel", *COUNTERS])
-        for name, row in zip(names, launches):
-            row = dict(zip(head, row))
-            writer.writerow([name] + [round(sum(float(row[m].replace(",", "")) for m in measured)) for measured, _ in COUNTERS.values()])
-    print(f"recorded: {RECORD.relative_to(ROOT)} ({len(names)} kernels; {on})")
+        writer.writerow(["program", "launch", *COUNTERS])
+        writer.writerows(rows)
+    print(f"recorded: {RECORD.relative_to(ROOT)} ({len(rows)} launches; {on})")
 
 
 def simulate(clang):
-    with tempfile.TemporaryDirectory() as name:
-        program = f"{name}/others"
-        subprocess.run(["common/simgpu/simcc", str(SOURCE), "-o", program], cwd=ROOT, check=True,
-                       env={**os.environ, "CLANG": clang})
-        ran = subprocess.run([program], capture_output=True, text=True, check=True,
-                             env={**os.environ, "SIMGPU_REPORT": "json", "SIMGPU_QUIET": "1"})
-    lines = ran.stdout.splitlines()
-    if wrong := [line for line in lines if not line.endswith(": ok")]:
-        sys.exit(f"{clang}: {wrong}")
-    return {line.split(":")[0]: launch for line, launch in zip(lines, json.loads(ran.stderr), strict=True)}
+    """(program, launch) -> the counts of a launch, for each in order."""
+    launches = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for program in programs():
+            subprocess.run(["common/simgpu/simcc", "-I.", str(SOURCES / f"{program}.cu"), "-o", f"{folder}/{program}"], cwd=ROOT, check=True,
+                           env={**os.environ, "CLANG": clang})
+            ran = subprocess.run([f"{folder}/{program}"], capture_output=True, text=True, check=True,
+                                 env={**os.environ, "SIMGPU_REPORT": "json", "SIMGPU_QUIET": "1"})
+            lines = ran.stdout.splitlines()
+            if wrong := [line for line in lines if not line.endswith(": ok")]:
+                sys.exit(f"{clang}: {wrong}")
+            names = launches_of(lines)
+            launches |= {(program, name): launch for name, launch in zip(names, json.loads(ran.stderr), strict=True)}
+    return launches
 
 
 def ours_of(launch, names):
@@ -79,25 +97,28 @@ def ours_of(launch, names):
 
 def compare(clang, measured, show_all):
     simulated = simulate(clang)
-    if list(simulated) != [row["kernel"] for row in measured]:
-        sys.exit("the recorded kernels are not those of others.cu: record again on a machine with a GPU")
+    if list(simulated) != [(row["program"], row["launch"]) for row in measured]:
+        sys.exit("the recorded launches are not those of others/*.cu: record again on a machine with a GPU")
+    kernels = {}  # each by its number
     near = {}  # (counter, whether it is of the test) -> how far off each is
-    for number, row in enumerate(measured):
+    for row in measured:
+        number = kernels.setdefault((row["program"], row["launch"].split(",")[0]), len(kernels))
         for counter, (_, names) in COUNTERS.items():
-            real, here = int(row[counter]), ours_of(simulated[row["kernel"]], names)
+            real, here = int(row[counter]), ours_of(simulated[row["program"], row["launch"]], names)
             if real == here == 0:
                 continue
             off = abs(here - real) / real if real else float("inf")
             near.setdefault((counter, number % 2 == 1), []).append(off)
             if off and (show_all or number % 2 == 0):
-                print(f"  {row['kernel']}: {counter}: {real} measured, {here} simulated")
-    print(f"{clang}: exact / within 5 % / within 25 % / of\n{'':24} {'looked at':^21} {'test':^21}")
+                print(f"  {row['launch']}: {counter}: {real} measured, {here} simulated")
+    print(f"{clang}, {len(measured)} launches of {len(kernels)} kernels: exact / within 5 % / within 25 % / of")
+    print(f"{'':24} {'looked at':^23} {'test':^23}")
     for counter in COUNTERS:
         cells = []
         for held in (False, True):
             offs = near.get((counter, held), [])
-            cells.append(f"{sum(o == 0 for o in offs):3} /{sum(o <= 0.05 for o in offs):3} /{sum(o <= 0.25 for o in offs):3} /{len(offs):3}")
-        print(f"{counter:24} {cells[0]:^21} {cells[1]:^21}")
+            cells.append(f"{sum(o == 0 for o in offs):4} /{sum(o <= 0.05 for o in offs):4} /{sum(o <= 0.25 for o in offs):4} /{len(offs):4}")
+        print(f"{counter:24} {cells[0]:^23} {cells[1]:^23}")
 
 
 def main():

@@ -52,6 +52,7 @@ void add(Counters& to, const Counters& from) {
     to.sites[k].shared += from.sites[k].shared;
     to.sites[k].local_requests += from.sites[k].local_requests;
     to.sites[k].constant_words += from.sites[k].constant_words;
+    to.sites[k].swap_loads += from.sites[k].swap_loads;
     to.sites[k].cluster_requests += from.sites[k].cluster_requests;
   }
   for (std::size_t k = 0; k < to.samples.size(); ++k) merge_sample(to.samples[k], from.samples[k]);
@@ -113,6 +114,7 @@ void count_accesses(const ptx::Instruction& ins, const SiteCount& s, std::uint64
     case Opcode::red:
       out.global_atomic = s.global;
       out.shared_atomic = s.shared;
+      out.shared_load = s.swap_loads;
       out.local_store_requests = s.local_requests;
       out.cluster_atomic_requests = s.cluster_requests;
       break;

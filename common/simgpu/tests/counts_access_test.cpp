@@ -463,6 +463,41 @@ TEST_CASE("global sectors: random patterns against a second implementation", "[c
   }
 }
 
+// Shared memory has no sums of floats: each lane of a location needs a turn of its own.
+TEST_CASE("atomics of floats in shared memory count as loops that swap", "[count]") {
+  struct Case {
+    const char *type, *index;
+    unsigned turns;
+  };
+  const Case cases[] = {{"f32", "mov.u32 %r2, %r1", 1},      {"f32", "mov.u32 %r2, 0", 32},
+                        {"f32", "and.b32 %r2, %r1, 7", 4},   {"f64", "shr.u32 %r2, %r1, 1", 2},
+                        {"u32", "mov.u32 %r2, 0", 0},        {"u64", "and.b32 %r2, %r1, 7", 0},
+                        {"f16x2", "and.b32 %r2, %r1, 1", 16}};
+  for (const auto& [type, index, turns] : cases) {
+    CAPTURE(type, index);
+    const std::string name = type, noftz = name == "f16x2" ? ".noftz." : ".";
+    const std::string bits = name.find("64") != std::string::npos ? "%rd2" : "%r3";
+    Gpu gpu(ptx_module(R"(
+.visible .entry k(.param .u64 a)
+{
+  .reg .b32 %r<4>; .reg .b64 %rd<4>;
+  .shared .align 8 .b8 sums[256];
+  mov.u32 %r1, %tid.x; mov.u64 %rd1, sums; mov.u64 %rd2, 0; mov.u32 %r3, 0;
+  mul.wide.u32 %rd3, %r1, 8; add.s64 %rd3, %rd1, %rd3; st.shared.u64 [%rd3], %rd2;
+  bar.warp.sync -1;
+  )" + std::string(index) +
+                       R"(; mul.wide.u32 %rd3, %r2, 8; add.s64 %rd3, %rd1, %rd3;
+  red.shared.add)" + noftz +
+                       name + " [%rd3], " + bits + R"(;
+  ret;
+})"));
+    const DevicePtr a = gpu.upload(std::vector<u32>(32, 0), "a");
+    const LaunchReport report = gpu.run("k", {1, 1, 1}, {32, 1, 1}, a);
+    CHECK(report.total.shared_load.requests == turns);
+    CHECK(report.total.shared_atomic.requests == std::max(1u, turns));
+  }
+}
+
 // One load whose lanes read from two buffers: each buffer gets its own sectors.
 TEST_CASE("traffic of one instruction is split between the buffers it touches", "[count]") {
   Gpu gpu(ptx_module(R"(

@@ -27,9 +27,9 @@ verify-counts: ## authors: compare simgpu's counts with the profiler's
 	$(call ensure,$(MEASURE) $(CUDART_LOCAL) $(LIBSIMGPU))
 	$(Q)NVCC="$(NVCC)" $(MEASURE) verify-counts $(if $(MEASURED),--measured "$(MEASURED)") $(if $(OUT),--out "$(OUT)")
 
-compare-counts: ## authors: the same, for kernels written in other styles
+compare-counts: ## authors: the same, for kernels in other styles, [OUT=]
 	$(call ensure,$(CUDART_LOCAL) $(LIBSIMGPU))
-	$(Q)BUILD="$(abspath $(BUILD))" $(PYTHON) grader/author/counts/others.py
+	$(Q)BUILD="$(abspath $(BUILD))" $(PYTHON) grader/author/counts/others.py $(if $(OUT),--out "$(OUT)")
 
 # ---- how fast things are
 BENCH_SIMGPU := $(BUILD)/bin/bench_simgpu

@@ -1,5 +1,6 @@
 """Tables of what was measured, from the logs and the JSON that measuring wrote."""
 
+import json
 import re
 import tomllib
 
@@ -240,6 +241,23 @@ class Differences(LabDirective):
         return [whole, *fold(f"The {len(rows)} differences", [box])]
 
 
+class Others(LabDirective):
+    """```{others}
+    ```: how often simgpu counts as the profiler does on kernels in public manner, by clang, in docs/results/h200/others.json."""
+
+    def run(self):
+        data = json.loads(self.read(H200 / "others.json"))
+        compared = data["compared"]
+        head = "<tr><th rowspan='2'>counter</th>" + "".join(f"<th class='number' colspan='3'>clang {one['clang'].partition('.')[0]}</th>" for one in compared) + \
+            "</tr><tr>" + "<th class='number'>exact</th><th class='number'>within 25 %</th><th class='number'>launches</th>" * len(compared) + "</tr>"
+        rows = [row(escape(counter), "".join(number(one["counters"][counter][column]) for one in compared for column in ("exact", "within 25 %", "of")))
+                for counter in compared[0]["counters"]]
+        first = compared[0]
+        return [made_table(head, rows, f"{first['launches']} launches of {first['kernels']} kernels. A counter is compared where it is not 0 on both sides.",
+                           f"{data['measured']}; simgpu of commit {data['commit']}, {data['date']}. Kernels: grader/author/counts/others. "
+                           "docs/results/h200/others.json, written by make compare-counts OUT=...")]
+
+
 NUMBERS = {"float": "FP32", "double": "FP64", "half": "FP16", "bfloat16": "BF16"}
 
 
@@ -296,7 +314,7 @@ class Verdicts(LabDirective):
 
 
 def setup(app):
-    for name, directive in {"ladder": Ladder, "climb": Climb, "tuning": Tuning, "ceilings": Ceilings, "counts": Counts, "differences": Differences,
+    for name, directive in {"ladder": Ladder, "climb": Climb, "tuning": Tuning, "ceilings": Ceilings, "counts": Counts, "differences": Differences, "others": Others,
                             "verdicts": Verdicts}.items():
         app.add_directive(name, directive)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 """How often the simulated GPU counts what the profiler counted, on kernels written in the manner of public code.
 
-    others.py                         compares others/*.cu, compiled by each clang, with the recorded counts
+    others.py [--out FILE]            compares others/*.cu, compiled by each clang, with the recorded counts
     others.py --record FOLDER         records: FOLDER is a copy of others/ after `sh profile.sh FOLDER`
 
 The recorded counts are docs/results/h200/others.csv. Every second kernel is a test: what the model does wrong there is
 never looked at, only how often; `--all` prints it nevertheless, and spoils the test. All launches of a kernel are on the
-same side.
+same side. --out keeps the tallies of both sides together, as docs/results/h200/others.json has them for docs/simgpu.md.
 """
 import argparse
 import csv
+import datetime
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -95,6 +97,11 @@ def ours_of(launch, names):
     return sum(-launch[n[1:]] if n[0] == "-" else launch[n] for n in names)
 
 
+def tally(offs):
+    return {"exact": sum(o == 0 for o in offs), "within 5 %": sum(o <= 0.05 for o in offs), "within 25 %": sum(o <= 0.25 for o in offs),
+            "of": len(offs)}
+
+
 def compare(clang, measured, show_all):
     simulated = simulate(clang)
     if list(simulated) != [(row["program"], row["launch"]) for row in measured]:
@@ -117,8 +124,11 @@ def compare(clang, measured, show_all):
         cells = []
         for held in (False, True):
             offs = near.get((counter, held), [])
-            cells.append(f"{sum(o == 0 for o in offs):4} /{sum(o <= 0.05 for o in offs):4} /{sum(o <= 0.25 for o in offs):4} /{len(offs):4}")
+            cells.append(" /".join(f"{number:4}" for number in tally(offs).values()))
         print(f"{counter:24} {cells[0]:^23} {cells[1]:^23}")
+    version = re.search(r"version ([\d.]+)", subprocess.run([clang, "--version"], capture_output=True, text=True, check=True).stdout)[1]
+    both = {counter: tally(near.get((counter, False), []) + near.get((counter, True), [])) for counter in COUNTERS}
+    return {"clang": version, "launches": len(measured), "kernels": len(kernels), "counters": both}
 
 
 def main():
@@ -126,14 +136,19 @@ def main():
     parser.add_argument("--record", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--clang", nargs="+", default=["clang++-14", "clang++-22"])
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--out", type=pathlib.Path, metavar="FILE")
     args = parser.parse_args()
     if args.record:
         record(args.record)
         return
-    with open(RECORD, newline="") as file:
-        measured = list(csv.DictReader(line for line in file if line[0] != "#"))
-    for clang in args.clang:
-        compare(clang, measured, args.all)
+    about, *table = RECORD.read_text().splitlines()
+    measured = list(csv.DictReader(table))
+    compared = [compare(clang, measured, args.all) for clang in args.clang]
+    if args.out:
+        commit = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        rows = ",\n".join(json.dumps(one) for one in compared)
+        args.out.write_text(f'{{"kind": "others", "measured": {json.dumps(about.rpartition(": ")[2])}, "commit": {json.dumps(commit.strip())}, '
+                            f'"date": "{datetime.date.today()}",\n"compared": [\n{rows}\n]}}\n')
 
 
 main()

@@ -243,10 +243,11 @@ static void sorts(int blocks) {
   bitonic_block<<<blocks, 256, 1024>>>(d);
   expect(with("bitonic_block", blocks), d, values.size(), [&](std::size_t i) { return sorted[i]; });
   const std::vector<unsigned> keys(values.begin(), values.end());
-  std::vector<unsigned> split = keys;
+  std::vector<unsigned> split;
   for (int b = 0; b < blocks; ++b)
-    std::stable_partition(split.begin() + b * 256, split.begin() + (b + 1) * 256,
-                          [](unsigned k) { return (k >> 5 & 1u) == 0; });
+    for (unsigned bit = 0; bit < 2; ++bit)
+      std::copy_if(keys.begin() + b * 256, keys.begin() + (b + 1) * 256, std::back_inserter(split),
+                   [&](unsigned k) { return (k >> 5 & 1u) == bit; });
   unsigned* out = upload(std::vector<unsigned>(keys.size()));
   radix_bit<<<blocks, 256>>>(upload(keys), out, 5);
   expect(with("radix_bit", blocks), out, keys.size(), [&](std::size_t i) { return split[i]; });

@@ -6,7 +6,7 @@ CUDART_SEPARATE := $(BUILD)/lib/libsimgpu_cudart_separate.a
 cudart_sources = $(wildcard common/simgpu/runtime/api/*.cpp common/simgpu/runtime/$(1)/*.cpp)
 $(CUDART_LOCAL): $(call cudart_sources,local)
 $(CUDART_REMOTE): $(call cudart_sources,remote)
-$(CUDART_SEPARATE): $(call cudart_sources,separate)
+$(CUDART_SEPARATE): $(call cudart_sources,separate) $(BUILD)/folder # it names the device's program
 $(CUDART_LOCAL) $(CUDART_REMOTE) $(CUDART_SEPARATE):
 	@mkdir -p $(@D) $(dir $(SIMGPU_DEVICE)); $(call progress,$(@F))
 	$(Q){ printf '#define SIMGPU_DEVICE_PROGRAM "%s/simgpu_device"\n' "$$(cd $(dir $(SIMGPU_DEVICE)) && pwd)"; \

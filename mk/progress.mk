@@ -9,3 +9,9 @@ ensure = $(Q)+$(if $(dry_run),,sh $(SCRIPTS)/gate.sh &&) MAKE="$(MAKE)" sh $(SCR
 # A file that has this among its prerequisites is made anew.
 .PHONY: always
 always:
+# Where the clone lies: what names files by absolute paths is made anew where it was moved or copied to.
+ifneq ($(shell cat $(BUILD)/folder 2>/dev/null),$(CURDIR))
+$(BUILD)/folder: always
+endif
+$(BUILD)/folder:
+	@[ -e $(BUILD) ] || sh $(SCRIPTS)/new_build.sh $(BUILD); printf '%s\n' '$(CURDIR)' >$@

@@ -42,7 +42,8 @@ header       = $(if $(filter-out parallel inlined,$(FLAGS)),$(BUILD)/headers/$(F
 $(HEADERS): common/standard.hpp
 $(GRADER_HEADER): grader/standard.hpp common/standard.hpp
 $(TESTS_HEADER): common/tests/standard.hpp common/standard.hpp common/catch2.hpp
-$(HEADERS) $(GRADER_HEADER) $(TESTS_HEADER): $(BUILD)/flags
+# clang's name what they were made of by absolute paths: so they are made anew where a clone was moved to, and only they.
+$(HEADERS) $(GRADER_HEADER) $(TESTS_HEADER): $(BUILD)/flags $(BUILD)/folder
 	@mkdir -p $(@D) && cp $(firstword $(filter %.hpp,$^)) $(@D)/
 	$(Q)$(compiler) $(ALL_CXXFLAGS) $(if $(findstring clang,$(notdir $(compiler))),-fpch-instantiate-templates) \
 	  -x c++-header $(firstword $(filter %.hpp,$^)) -o $@
@@ -59,15 +60,19 @@ objects = $(sort $(foreach f,$(1),$(BUILD)/obj/$(or $(UNIT_OF_$(f)),$(f:.cpp=)).
 
 .SECONDEXPANSION:
 compile = $(Q)$(compiler) $(ALL_CXXFLAGS) $(addprefix -include ,$(header)) -MMD -MP
+# The same paths come into .d files, where they would end a build in the clone's next place.
+HELD := common/standard grader/standard common/tests/standard common/catch2
+relative = $(if $(header), && sed -E 's#(^| )/([^ ]|\\ )*/($(subst $(space),|,$(HELD)))\.hpp#\1\3.hpp#g' $(@:.o=.d) >$(@:.o=.d.new) && \
+  mv $(@:.o=.d.new) $(@:.o=.d))
 $(BUILD)/obj/%.o: %.cpp $(BUILD)/flags | $$(addsuffix .gch,$$(header))
 	@mkdir -p $(@D); $(call progress,$<)
-	$(compile) -c $< -o $@
+	$(compile) -c $< -o $@$(relative)
 # Anew also if it is of other files than before: the last line of its .d file says of which it was.
 other_files = $(if $(filter-out $(UNIT_$(1)),$(BUILT_$(1)))$(filter-out $(BUILT_$(1)),$(UNIT_$(1))),always)
 $(BUILD)/obj/%.unit.o: $$(UNIT_$$*) $(BUILD)/flags $$(call other_files,$$*) | $$(addsuffix .gch,$$(header))
 	@mkdir -p $(@D); $(call progress,$*: $(words $(UNIT_$*)) files)
 	@printf '#include "%s"\n' $(UNIT_$*) >$(@:.o=.cpp)
-	$(compile) -c $(@:.o=.cpp) -o $@ && echo 'BUILT_$* := $(UNIT_$*)' >>$(@:.o=.d)
+	$(compile) -c $(@:.o=.cpp) -o $@$(relative) && echo 'BUILT_$* := $(UNIT_$*)' >>$(@:.o=.d)
 
 # Other flags, another compiler or processor: everything again. Compared while the Makefile is read, so that a dry run,
 # which counts what there is to do, comes to the same answer.

@@ -70,6 +70,20 @@ holds "a build works in a path with blanks" bash -c 'cd "$1" && make -s build/bi
 holds "compile_commands.json is well-formed there" bash -c 'cd "$1" && make -s compdb && (! command -v jq >/dev/null || jq -e "length > 5" compile_commands.json)' \
     blanks "$scratch/a path with blanks"
 
+# ---- the same clone, at another place: nothing names the old one
+mkdir -p "$scratch/a path with blanks/build/lib"
+touch "$scratch/a path with blanks/build/lib/libsimgpu_cudart_separate.a"
+same "where nothing has changed, nothing is built" "" "$(make -s -n -C "$scratch/a path with blanks" build/bin/skeleton build/lib/libsimgpu_cudart_separate.a 2>&1)"
+mv "$scratch/a path with blanks" "$scratch/moved"
+touch "$scratch/moved/grader/author/skeleton/skeleton_main.cpp"
+same "in a clone that was moved, what has changed is compiled and nothing else" grader/author/skeleton/skeleton_main.cpp \
+    "$(make V=1 -C "$scratch/moved" build/bin/skeleton 2>&1 | sed -n 's/.* -c \([^ ]*\) -o .*/\1/p; /rror\|\*\*\*/p')"
+holds "and it runs" "$scratch/moved/build/bin/skeleton" regions lab1_naive/solution/gemm.cu
+says "what has to name a place is made for the new one" 'ar rcs build/lib/libsimgpu_cudart_separate.a' \
+    make -n -C "$scratch/moved" build/lib/libsimgpu_cudart_separate.a
+same "a common header that has changed is still known to be in what was compiled" 2 \
+    "$(touch "$scratch/moved/common/standard.hpp"; make -n V=1 -C "$scratch/moved" build/bin/skeleton | grep -c ' -c ')"
+
 # ---- machines that lack something. A folder of links stands for a PATH without the program.
 path_without() { # FOLDER NAME...: links to every program but those whose name matches
     mkdir -p "$1"

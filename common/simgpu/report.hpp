@@ -51,6 +51,16 @@ enum class FindingKind : std::uint8_t {
 };
 std::string_view to_string(FindingKind kind);  ///< "out-of-bounds", "shared-memory race" ...
 
+/// Which of several causes, where findings of one kind are repaired in different ways.
+enum class FindingCause : std::uint8_t {
+  unspecified,
+  uncommitted_copy,  ///< async_not_waited: no group holds the copy yet
+  unwaited_copy,     ///< async_not_waited: its thread has not waited for its group
+  unpublished_copy,  ///< async_not_waited: its thread has waited, and no barrier has followed
+  open_phase,        ///< deadlock: a phase of an mbarrier never ends
+  trap_instruction,  ///< trap: the program's own, not an instruction that was used wrongly
+};
+
 struct SourceLine {
   std::string file;   ///< as the compiler wrote it; never opened by simgpu
   unsigned line = 0;  ///< 0 = unknown
@@ -94,6 +104,7 @@ struct ByteRange {
 
 struct Finding {
   FindingKind kind{};
+  FindingCause cause{};
   std::string kernel;  ///< demangled
   Access at;
   std::optional<Access> other;    ///< races: the other party; use_after_free: none

@@ -17,6 +17,7 @@ using simgpu::Access;
 using simgpu::AccessType;
 using simgpu::Actor;
 using simgpu::Finding;
+using simgpu::FindingCause;
 using simgpu::FindingKind;
 using simgpu::MemorySpace;
 
@@ -498,7 +499,7 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
     case FindingKind::out_of_bounds:
       return variant_of_bounds(finding.at, run, type);
     case FindingKind::deadlock:
-      return finding.detail.find("mbarrier") != std::string::npos ? "mbarrier" : "";
+      return finding.cause == FindingCause::open_phase ? "mbarrier" : "";
     case FindingKind::divergent_barrier:
       return actor == Actor::warp || actor == Actor::wgmma ? "warp" : "";
     case FindingKind::budget_exceeded:
@@ -511,14 +512,14 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
     case FindingKind::async_not_waited:
       if (!finding.other) return "end";
       if (finding.other->actor == Actor::engine) return "engine";
-      return finding.detail.find("no barrier stands") != std::string::npos ? "others" : "";
+      return finding.cause == FindingCause::unpublished_copy ? "others" : "";
     case FindingKind::shared_race:
     case FindingKind::global_race:
       return variant_of_race(finding, run);
     case FindingKind::null_pointer:
       return without_k(run) ? "k0" : "";
     case FindingKind::trap:
-      return actor == Actor::thread ? "" : "misuse";
+      return finding.cause == FindingCause::trap_instruction ? "" : "misuse";
     default:
       return "";
   }

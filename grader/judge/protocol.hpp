@@ -98,7 +98,7 @@ constexpr std::size_t longest(std::uint16_t kind) {
                                                                       : wire::kNoSuchKind;
 }
 
-constexpr wire::Protocol kProtocol{0x4c414247 /* "GBAL" */, 3, longest};
+constexpr wire::Protocol kProtocol{0x4c414247 /* "GBAL" */, 4, longest};
 
 }  // namespace grader::protocol
 
@@ -106,6 +106,9 @@ namespace simgpu {
 
 constexpr FindingKind last_of(FindingKind) {
   return FindingKind::will_spill;
+}
+constexpr FindingCause last_of(FindingCause) {
+  return FindingCause::trap_instruction;
 }
 constexpr MemorySpace last_of(MemorySpace) {
   return MemorySpace::param;
@@ -132,7 +135,8 @@ void fields(ByteRange& x, Visit visit) {
 }
 template <typename Visit>
 void fields(Finding& x, Visit visit) {
-  visit(x.kind, x.kernel, x.at, x.other, x.detail, x.occurrences, x.written_bytes, x.written);
+  visit(x.kind, x.cause, x.kernel, x.at, x.other, x.detail, x.occurrences, x.written_bytes,
+        x.written);
 }
 template <typename Visit>
 void fields(GlobalCounts& x, Visit visit) {

@@ -7,6 +7,7 @@
 using namespace diagnose_bench;
 using grader::Verdict;
 using simgpu::AccessType;
+using simgpu::FindingCause;
 using simgpu::FindingKind;
 using simgpu::MemorySpace;
 
@@ -409,14 +410,36 @@ TEST_CASE("what scratch memory and tiles are asked is not what a matrix is asked
         std::string::npos);
 }
 
+TEST_CASE("the cause of a finding decides, not the words of its sentence") {
+  auto stuck = finding(FindingKind::deadlock,
+                       access(AccessType::load, 44, MemorySpace::shared, "full", 0, 64, 3));
+  stuck.detail = "the block waits for ever: warp 0 waits at the barrier of mbarrier_test.cu:3";
+  const auto next = [&] { return explain(stuck, kTile, nullptr, ElementType::float32).next_step; };
+  CHECK(next() == "Which threads reach the barrier, and which cannot?");
+  stuck.cause = FindingCause::open_phase;
+  CHECK(next().find("The phase of an mbarrier ends when") == 0);
+
+  stuck.kind = FindingKind::trap;
+  const auto own = [&] {
+    return explain(stuck, kTile, nullptr, ElementType::float32).headline.find("stopped itself") !=
+           std::string::npos;
+  };
+  stuck.cause = FindingCause::unspecified;
+  CHECK_FALSE(own());
+  stuck.cause = FindingCause::trap_instruction;
+  CHECK(own());
+}
+
 TEST_CASE("a copy that its own thread has waited for wants a barrier") {
   auto early = finding(FindingKind::async_not_waited,
                        access(AccessType::load, 44, MemorySpace::shared, "As", 64, 4096, 3));
   early.other = access(AccessType::store, 38, MemorySpace::shared, "As", 64, 4096, 4);
   const auto next = [&] { return explain(early, kTile, nullptr, ElementType::float32).next_step; };
-  early.detail = "the thread must wait for the group first";
-  CHECK(next().find("Count the groups") != std::string::npos);
-  early.detail = "waited for, but no barrier stands between its wait and this read";
+  for (const auto cause : {FindingCause::uncommitted_copy, FindingCause::unwaited_copy}) {
+    early.cause = cause;
+    CHECK(next().find("Count the groups") != std::string::npos);
+  }
+  early.cause = FindingCause::unpublished_copy;
   CHECK(next().find("Put a __syncthreads()") != std::string::npos);
 }
 

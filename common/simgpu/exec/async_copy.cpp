@@ -548,6 +548,9 @@ bool reads_too_early(BlockRun& run, const Warp& w, unsigned lane, const Op& op, 
         own ? std::string("this thread") : "thread " + thread_text(f.other->thread);
     f.detail = line_text(p, op.pc) + " reads " + object_text(f.at) + ", bytes of a cp.async that " +
                issuer + " issued on " + line_text(p, party.pc);
+    f.cause = !party.pending     ? FindingCause::unpublished_copy
+              : !party.committed ? FindingCause::uncommitted_copy
+                                 : FindingCause::unwaited_copy;
     if (!party.pending)
       f.detail +=
           " and waited for, but no barrier stands between its wait and this read: other threads "

@@ -175,6 +175,7 @@ void report_deadlock(Worker& worker) {
   Place first_place;
   std::string who;
   unsigned told = 0, looking = 0, more = 0;
+  bool at_mbarrier = false;
   for (const auto& resident : worker.resident)
     for (const Warp& w : resident->warps)
       for (const Place& at : places(p, w)) {
@@ -189,6 +190,7 @@ void report_deadlock(Worker& worker) {
         } else if (told == 1) {
           other = access;
         }
+        at_mbarrier |= at.parked != nullptr && at.parked->what == WaitsFor::mbarrier;
         if (++told > 4)
           ++more;
         else
@@ -209,7 +211,8 @@ void report_deadlock(Worker& worker) {
   add_finding(*first_run, FindingKind::deadlock, first_place.pc, UINT32_MAX, first,
               looking != 0 && told > 1 ? std::optional<Access>(other) : std::nullopt,
               "the kernel waits for ever: what " + who +
-                  " wait for does not come, since nobody else is left to run");
+                  " wait for does not come, since nobody else is left to run",
+              at_mbarrier ? FindingCause::open_phase : FindingCause::unspecified);
 }
 
 void begin_budget(Worker& worker) {

@@ -505,11 +505,12 @@ void run_warp(BlockRun& run, Warp& w) {
           Access at =
               describe(run, {block.pc, w.index, static_cast<unsigned>(std::countr_zero(at_end)),
                              AccessType::load, MemorySpace::global, 0, 0});
+          const bool lost = p.instructions[block.pc].ptx->mod.text == ptx::kPointerCall;
           add_finding(run, FindingKind::trap, block.pc, UINT32_MAX, at, std::nullopt,
-                      p.instructions[block.pc].ptx->mod.text == ptx::kPointerCall
-                          ? "a call through a pointer that is the address of no function with "
-                            "these arguments"
-                          : "the kernel executed a trap instruction");
+                      lost ? "a call through a pointer that is the address of no function with "
+                             "these arguments"
+                           : "the kernel executed a trap instruction",
+                      lost ? FindingCause::unspecified : FindingCause::trap_instruction);
           abort_launch(run);
         }
         continue;

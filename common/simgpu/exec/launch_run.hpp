@@ -314,7 +314,8 @@ Access describe_thread(const LaunchRun& launch, std::uint64_t block, unsigned th
 Dim3 thread_index(const Dim3& block, unsigned thread);
 Dim3 block_index(const Dim3& grid, std::uint64_t number);
 void add_finding(BlockRun& run, FindingKind kind, std::uint32_t pc, std::uint32_t other_pc,
-                 Access at, std::optional<Access> other, std::string detail);
+                 Access at, std::optional<Access> other, std::string detail,
+                 FindingCause cause = FindingCause::unspecified);
 std::string line_text(const Program& p, std::uint32_t pc);  ///< "gemm.cu:31"
 
 // ---- memory (resolve.cpp)

@@ -411,7 +411,8 @@ bool report_mbarrier_deadlock(BlockRun& run) {
             ": of a new barrier, the phase of parity 1 counts as ended, that of parity 0 is open";
       const auto lane = static_cast<unsigned>(std::countr_zero(k.mask));
       add_finding(run, FindingKind::deadlock, k.pc, other,
-                  shared_access(run, w, lane, k.pc, k.barrier), std::nullopt, text);
+                  shared_access(run, w, lane, k.pc, k.barrier), std::nullopt, text,
+                  FindingCause::open_phase);
       first = false;
     }
   return !first;

@@ -328,9 +328,10 @@ Access describe(const BlockRun& run, const LaneAccess& a) {
 }
 
 void add_finding(BlockRun& run, FindingKind kind, std::uint32_t pc, std::uint32_t other_pc,
-                 Access at, std::optional<Access> other, std::string detail) {
+                 Access at, std::optional<Access> other, std::string detail, FindingCause cause) {
   run.worker->findings.add(kind, pc, other_pc, run.number, [&] {
     Finding f;
+    f.cause = cause;
     f.kernel = run.launch->kernel_name;
     f.at = std::move(at);
     f.other = std::move(other);

@@ -105,6 +105,7 @@ TEST_CASE("wait_group off by one: only the newest group is missing", "[async]") 
     CHECK(f.at.where.line == line("ring_read"));
     CHECK(contains(f.detail,
                    "that thread must wait for the group, and a __syncthreads() must follow"));
+    CHECK(f.cause == FindingCause::unwaited_copy);
   }
 }
 
@@ -118,6 +119,7 @@ TEST_CASE("other threads see a copy after a barrier that follows the wait", "[as
       REQUIRE(f.other);
       CHECK(f.other->where.line == line("neighbour_copy"));
       CHECK(contains(f.detail, "no barrier stands between its wait and this read"));
+      CHECK(f.cause == FindingCause::unpublished_copy);
       CHECK(gpu.download<int>(out, 2)[1] == -1);
       r = gpu.run("barrier_before_wait", {1, 1, 1}, {threads, 1, 1}, in, out);
       f = first(r, FindingKind::async_not_waited);

@@ -107,6 +107,7 @@ TEST_CASE("traps stop the kernel", "[finding][end]") {
     CHECK_FALSE(report.completed);
     const Finding f = only(report, FindingKind::trap);
     CHECK(f.at.thread == Dim3{9, 0, 0});
+    CHECK(f.cause == FindingCause::trap_instruction);
   }
 }
 

@@ -89,6 +89,7 @@ TEST_CASE("pointer calls: what is no function of the type is a finding", "[point
     CHECK_FALSE(report.completed);
     REQUIRE(report.findings.size() == 1);
     CHECK(report.findings[0].kind == FindingKind::trap);
+    CHECK(report.findings[0].cause == FindingCause::unspecified);
     CHECK(report.findings[0].detail.find("call through a pointer") != std::string::npos);
     CHECK(report.findings[0].at.thread.x == 9);
     CHECK(out[9] == 7);

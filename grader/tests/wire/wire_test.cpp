@@ -342,7 +342,7 @@ TEST_CASE("channel: what is no message is refused before its body is waited for"
   };
   CHECK(said(judge::kProtocol, [](wire::Header& h) { h.magic ^= 1; }) ==
         "the channel carries bytes that are no message");
-  CHECK(said(judge::kProtocol, [](wire::Header& h) { ++h.version; }) == "a message has version 4");
+  CHECK(said(judge::kProtocol, [](wire::Header& h) { ++h.version; }) == "a message has version 5");
   CHECK(said(judge::kProtocol, [](wire::Header& h) { h.kind = 5; }) ==
         "a message has the unknown kind 5");
   CHECK(said(judge::kProtocol, [](wire::Header& h) { h.bytes = (1u << 30) + 1; }) ==

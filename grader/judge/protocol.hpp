@@ -212,7 +212,8 @@ void fields(Transfer& x, Visit visit) {
 template <typename Visit>
 void fields(CallResult& x, Visit visit) {
   visit(x.outcome, x.message, x.answer, x.answered, x.launches, x.skipped_launches, x.refused,
-        x.errors, x.last_error, x.default_stream, x.transfers, x.live_allocations, x.live_bytes);
+        x.errors, x.last_error, x.default_stream, x.map_refused, x.transfers, x.live_allocations,
+        x.live_bytes);
 }
 
 }  // namespace simgpu::runtime

@@ -238,8 +238,7 @@ void describe_end(StageResult& stage, const std::string& entry, const CallOutcom
                                    [&](const EndWords& one) { return one.end == outcome.end; });
   stage.verdict = words->verdict;
   stage.diagnosis = words->diagnosis;
-  const bool map = words->end == CallEnd::threw &&
-                   outcome.message.find("cuTensorMapEncodeTiled") != std::string::npos;
+  const bool map = words->end == CallEnd::threw && outcome.result.map_refused;
   const std::string key = stage.diagnosis + (map ? ".map" : "");
   stage.headline = text(
       key + ".headline",

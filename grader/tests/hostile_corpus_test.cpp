@@ -66,6 +66,7 @@ std::string runners_words() {
       {"note_unsupported", Kind::note_unsupported},
       {"note_error", Kind::note_error},
       {"note_default_stream", Kind::note_default_stream},
+      {"note_refused_map", Kind::note_refused_map},
       {"model", Kind::model},
       {"call", Kind::call},
       {"ask", Kind::ask},

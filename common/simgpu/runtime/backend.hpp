@@ -67,6 +67,9 @@ class Backend {
   /// A launcher that was given a stream put `work` into a default stream: a kernel's name, or a
   /// call's. Nobody but a grader gives streams.
   virtual void note_default_stream(std::string_view work) { (void)work; }
+  /// The driver's encoder refused a tensor map. The runtime's last error does not change by it, and
+  /// a program may well go on without a map.
+  virtual void note_refused_map() {}
 };
 
 /// Defined by the library that is linked: libsimgpu_cudart_local.a or libsimgpu_cudart_remote.a.

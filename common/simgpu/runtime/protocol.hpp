@@ -47,6 +47,7 @@ enum class Kind : std::uint16_t {
   note_error,
   note_default_stream,
   model,
+  note_refused_map,
   // from the worker
   call = 64,
   ask,
@@ -158,7 +159,7 @@ struct Note {  ///< of `note_unsupported`, `note_error` and `note_default_stream
     visit(code, call, why);
   }
 };
-struct Nothing {  ///< of `memory_info`, `model` and `goodbye`
+struct Nothing {  ///< of `memory_info`, `model`, `note_refused_map` and `goodbye`
   template <typename Visit>
   void fields(Visit visit) {
     visit();
@@ -215,6 +216,7 @@ constexpr std::size_t longest(std::uint16_t kind) {
       return 24;
     case Kind::memory_info:
     case Kind::model:
+    case Kind::note_refused_map:
     case Kind::goodbye:
       return 0;
     case Kind::variable:
@@ -242,7 +244,7 @@ constexpr std::size_t longest(std::uint16_t kind) {
   return wire::kNoSuchKind;
 }
 
-constexpr wire::Protocol kProtocol{0x55504753 /* "SGPU" */, 3, longest};
+constexpr wire::Protocol kProtocol{0x55504753 /* "SGPU" */, 4, longest};
 
 }  // namespace simgpu::runtime::protocol
 

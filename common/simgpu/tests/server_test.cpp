@@ -250,6 +250,20 @@ TEST_CASE("server: work that goes to a default stream is told", "[server]") {
     CHECK(session.call(entry).default_stream.empty());
 }
 
+TEST_CASE("server: a refused tensor map is told until something is launched", "[server]") {
+  Session session;
+  CallResult result = session.call("throws_without_a_map");
+  CHECK(result.outcome == Outcome::threw);
+  CHECK(result.map_refused);
+  CHECK(result.errors.empty());
+  result = session.call("goes_on_without_a_map");
+  CHECK(result.outcome == Outcome::threw);
+  CHECK_FALSE(result.map_refused);
+  CHECK(result.launches.size() == 1);
+  CHECK(result.errors.empty());
+  CHECK_FALSE(session.call("throws").map_refused);
+}
+
 TEST_CASE("server: limits on memory, and the words for a launch that cannot be", "[server]") {
   Policy policy;
   policy.live_bytes = 64u << 20;

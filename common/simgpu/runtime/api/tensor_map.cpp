@@ -13,11 +13,12 @@ static_assert(sizeof(CUtensorMap) == 128 && sizeof(TensorMap) <= sizeof(CUtensor
 static_assert(static_cast<int>(simgpu::TensorType::tf32_ftz) ==
               CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ);
 
-CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank,
-                                void* address, const cuuint64_t* dims, const cuuint64_t* strides,
-                                const cuuint32_t* box, const cuuint32_t* steps,
-                                CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
-                                CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
+namespace {
+
+CUresult encode(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address,
+                const cuuint64_t* dims, const cuuint64_t* strides, const cuuint32_t* box,
+                const cuuint32_t* steps, CUtensorMapInterleave interleave,
+                CUtensorMapSwizzle swizzle, CUtensorMapFloatOOBfill fill) {
   const bool known =
       type >= CU_TENSOR_MAP_DATA_TYPE_UINT8 && type <= CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ &&
       swizzle >= CU_TENSOR_MAP_SWIZZLE_NONE && swizzle <= CU_TENSOR_MAP_SWIZZLE_128B && rank >= 1 &&
@@ -44,6 +45,23 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
   std::memset(map, 0, sizeof *map);
   std::memcpy(map, &m, sizeof m);
   return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank,
+                                void* address, const cuuint64_t* dims, const cuuint64_t* strides,
+                                const cuuint32_t* box, const cuuint32_t* steps,
+                                CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
+  const CUresult result =
+      encode(map, type, rank, address, dims, strides, box, steps, interleave, swizzle, fill);
+  if (result == CUDA_ERROR_INVALID_VALUE) {
+    State& state = State::get();
+    const std::lock_guard<std::recursive_mutex> lock(state.mutex);
+    state.backend().note_refused_map();
+  }
+  return result;
 }
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned int,

@@ -123,6 +123,7 @@ class RemoteBackend final : public Backend {
   void note_default_stream(std::string_view work) override {
     ask(Kind::note_default_stream, note(cudaSuccess, work, {}));
   }
+  void note_refused_map() override { ask(Kind::note_refused_map, protocol::Nothing{}); }
 
  private:
   template <typename Body>

@@ -374,6 +374,9 @@ struct Server::Impl {
         return note_error(message.as<protocol::Note>());
       case Kind::note_default_stream:
         return note_default_stream(message.as<protocol::Note>().call);
+      case Kind::note_refused_map:
+        result.map_refused = true;
+        return;
       case Kind::model:
         reply.model = device.model();
         return;
@@ -529,6 +532,7 @@ struct Server::Impl {
   void launch(const protocol::Launch& request) {
     const auto& [grid, block, cluster, shared_bytes, mangled, args] = request;
     const auto& [info, module] = kernel(mangled);
+    result.map_refused = false;
     if (++launches > policy.launches) {
       forbid("kernel launch",
              "one call may launch at most " + std::to_string(policy.launches) + " kernels");

@@ -123,6 +123,8 @@ struct CallResult {
   /// Kernels and calls that went to a default stream, and not to the one that the entry was given;
   /// each once, at most 64.
   std::vector<std::string> default_stream;
+  /// A tensor map was refused, and nothing has been launched since: an exception is about it.
+  bool map_refused = false;
   std::vector<Transfer> transfers;
   std::uint64_t live_allocations = 0,
                 live_bytes = 0;  ///< what the runner still holds (a leak, if it grows)

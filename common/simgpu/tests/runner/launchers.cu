@@ -1,4 +1,5 @@
 // Launchers as students write them, and as they should not: what the device worker must allow, refuse and survive.
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -58,6 +59,24 @@ void forgets_its_stream(ConstMatrix a, ConstMatrix b, Matrix c, cudaStream_t) {
   cudaMemset(c.data, 0, bytes_of(c));
   add<<<dim3(4, 4), dim3(16, 16)>>>(a, b, c);
   add<<<dim3(4, 4), dim3(16, 16), 0, cudaStreamPerThread>>>(a, b, c);
+}
+// Refused: its rows are 4 bytes apart.
+bool asks_for_a_bad_map(const ConstMatrix& a) {
+  CUtensorMap map;
+  const cuuint64_t dims[] = {64, 64}, strides[] = {4};
+  const cuuint32_t box[] = {64, 8}, steps[] = {1, 1};
+  return cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2,
+                                const_cast<float*>(a.data), dims, strides, box, steps,
+                                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+                                CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_ERROR_INVALID_VALUE;
+}
+void throws_without_a_map(ConstMatrix a, ConstMatrix, Matrix, cudaStream_t) {
+  if (asks_for_a_bad_map(a)) throw std::runtime_error("no map");
+}
+void goes_on_without_a_map(ConstMatrix a, ConstMatrix b, Matrix c, cudaStream_t stream) {
+  if (asks_for_a_bad_map(a)) add<<<dim3(4, 4), dim3(16, 16), 0, stream>>>(a, b, c);
+  throw std::runtime_error("for another reason");
 }
 // Work in a stream of one's own can be put in order with the caller's: that is no mistake.
 void streams_of_its_own(ConstMatrix a, ConstMatrix b, Matrix c, cudaStream_t stream) {

@@ -22,12 +22,12 @@ PROGRAMS    += $(GRADE) $(BOX_INIT) $(UNPACK)
 ALL_OBJECTS += $(call objects,grader/course/grade/main.cpp grader/course/box/box_init.cpp grader/course/intake/unpack_main.cpp $(GRADE_SRC))
 
 GRADE_PROGRAMS = $(GRADER) $(GRADE) $(BOX_INIT) $(UNPACK) $(GRADER_NEEDS) $(if $(filter gpu,$(DEVICE)),$(if $(GPU_HERE),$(GPU_WORKER)))
-# What an autograder's image builds once, and a node of a cluster with DEVICE=gpu.
+# Built once in an autograder's image, and on a cluster's node with DEVICE=gpu.
 .PHONY: grade-programs
 grade-programs:
 	$(call ensure,$(GRADE_PROGRAMS))
 
-# After what ended with $$status: pages of all that was graded, also where some were not.
+# Whatever $$status is: pages of everything that was graded, even if something was not.
 GRADES = $(or $(OUT),$(BUILD)/grades)
 class_report = case $$status in 0|3) [ ! -e "$(GRADES)/grades.json" ] || $(PYTHON) grader/course/report/report.py "$(GRADES)" ;; esac;
 
@@ -61,7 +61,7 @@ similar: ## staff: find similar submissions, SUBMISSIONS= [PREVIOUS=]
 	$(Q)$(PYTHON) grader/course/similar/similar.py $(BUILD)/similar/now "$(or $(OUT),$(BUILD)/similar)" $(if $(PREVIOUS),--previous $(BUILD)/similar/previous)
 autograder: ## staff: for Gradescope and GitHub Classroom, [LABS="1 2"] [OUT=]
 	$(Q)DEPS="$(DEPS)" PYTHON="$(PYTHON)" COURSE="$(COURSE)" bash grader/course/exports/autograder.sh "$(or $(OUT),$(BUILD)/autograder.zip)" $(or $(LABS),$(LABS_HERE))
-# A handout's programs: the ordinary objects, linked with nothing of this system's, and with the goals of its labs alone.
+# A handout's programs: the ordinary objects, linked statically, with the goals of the released labs and no others.
 HANDED_OUT := $(sort $(or $(LABS),$(LABS_HERE)) $(if $(OUT),$(shell sed -n 's/^labs = //p' "$(OUT)/.handout" 2>/dev/null)))
 PORTABLE   := $(BUILD)/portable/$(subst $(space),-,$(HANDED_OUT))
 PORTABLE_PROGRAMS := $(patsubst %,$(PORTABLE)/%,grader bench simgpu_device)

@@ -6,15 +6,16 @@ GOALS_SRC  := $(wildcard lab[0-9]*_*/goals.cpp)
 GRADER_SRC := $(filter-out grader/main.cpp,$(wildcard grader/*.cpp)) \
   $(foreach d,commands compile diagnose explain gpu judge labs os report,$(filter-out %_main.cpp,$(wildcard grader/$(d)/*.cpp)))
 BENCH_SRC  := $(filter-out grader/bench/main.cpp,$(wildcard grader/bench/*.cpp))
-# Optimised is what passes over matrices, their hypotheses, medians of thousands of samples, and bytes to hash; more so, what
-# fills matrices, and what writes and reads reports with counts of every line: templates that have to be inlined.
+# Optimised: code that passes over matrices, tests hypotheses on them, takes medians of thousands of samples, or hashes.
+# Optimised further: code that fills matrices, or writes and reads reports with counts of every line, whose templates have
+# to be inlined.
 $(foreach d,commands compile diagnose explain gpu judge labs os report,$(BUILD)/obj/grader/$(d)/%.o) $(patsubst %,$(BUILD)/obj/grader/%.o,main messages version) \
   $(patsubst %.cpp,$(BUILD)/obj/%.o,$(filter-out %/cpu.cpp,$(BENCH_SRC)) grader/bench/main.cpp) $(GOALS_SRC:%.cpp=$(BUILD)/obj/%.o): private FLAGS := grader
 $(patsubst %,$(BUILD)/obj/grader/%.o,diagnose/sums.unit diagnose/case diagnose/formulas diagnose/places diagnose/sums judge/cases gpu/statistics os/sha256): private FLAGS := light
 $(patsubst %,$(BUILD)/obj/grader/judge/%.o,protocol seeds): private FLAGS := inlined
-# With OpenMP: the products that results are compared with, and who may use how many cores for them.
+# With OpenMP: the reference products, and the code that decides how many cores they may use.
 $(BUILD)/obj/common/reference.o $(BUILD)/obj/grader/os/pool.o: private FLAGS := parallel
-# What the assembler puts into an object (grader/os/embed.hpp), the compiler does not say in a .d file.
+# The compiler's .d files do not list what the assembler puts into an object (grader/os/embed.hpp).
 $(BUILD)/obj/grader/messages.o: grader/messages.toml
 $(BUILD)/obj/grader/version.o: VERSION
 $(BUILD)/obj/grader/explain/fragments.o: $(wildcard grader/explain/assets/*)
@@ -28,7 +29,7 @@ $(call unit,grader/explain/page,$(call those,explain,draw explain_html))
 $(call unit,grader/gpu/gpu,$(call all_but,gpu,session statistics))
 $(call unit,grader/judge/judge,$(call all_but,judge,cases catch_main protocol seeds))
 $(call unit,grader/os/os,$(call all_but,os,pool sha256))
-# A name of human.cpp is one of parameters in the others.
+# human.cpp comes last: it names a function as the others name parameters.
 $(call unit,grader/report/report,$(call all_but,report,human) grader/report/human.cpp)
 # Catch2's implementation: the grader's own main() starts its session.
 GRADER_CATCH := grader/judge/catch_main.cpp

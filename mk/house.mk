@@ -1,4 +1,4 @@
-# The figures that say whether the house is still as small as it should be; part of make test-all.
+# The sizes of the project and their limits; part of make test-all.
 .PHONY: house
 house: ## authors: the project's sizes and their limits
 	$(Q)bash grader/author/house.sh

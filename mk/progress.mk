@@ -1,4 +1,4 @@
-# Quiet building that says how far it is: every recipe that makes something begins with $(call progress,what).
+# Builds quietly and says how far it has got: every recipe that makes something begins with $(call progress,what).
 progress = [ -z "$$GEMM_LAB_STEPS" ] || sh $(SCRIPTS)/step.sh '$(1)';
 ifneq ($(filter 1,$(V)),)
 progress =
@@ -6,7 +6,7 @@ endif
 # Checks what the machine has, then builds $(1) in a make of its own: that one sees what the set-up has just installed.
 dry_run = $(findstring n,$(firstword -$(MAKEFLAGS)))
 ensure = $(Q)+$(if $(dry_run),,sh $(SCRIPTS)/gate.sh &&) MAKE="$(MAKE)" sh $(SCRIPTS)/build.sh $(if $(Q),-s) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS)) $(1)
-# A file that has this among its prerequisites is made anew.
+# A file that has this among its prerequisites is always remade.
 .PHONY: always
 always:
 # Where the clone lies: what names files by absolute paths is made anew where it was moved or copied to.

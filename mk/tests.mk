@@ -3,7 +3,7 @@
 CATCH_MAIN := $(BUILD)/obj/common/tests/catch_main.o
 TEST_SRC   := $(wildcard common/simgpu/tests/*.cpp common/tests/*.cpp grader/tests/*.cpp grader/tests/gpu/*.cpp grader/tests/wire/*.cpp)
 $(patsubst %.cpp,$(BUILD)/obj/%.o,$(filter-out %_main.cpp grader/tests/gpu/%,$(TEST_SRC))): private FLAGS := tests
-# They try the search for a mistake on products that they compute themselves, one element at a time.
+# These tests run the diagnosis on products that they compute themselves, one element at a time.
 $(patsubst %,$(BUILD)/obj/grader/tests/diagnose_%.o,beginners findings formulas fragments): private FLAGS := light
 $(CATCH_MAIN): private FLAGS := quick
 TEST_PROGRAMS := $(foreach t,simgpu_tests common_tests wire_tests grader_tests,$(BUILD)/tests/$(t))
@@ -18,7 +18,7 @@ $(TEST_PROGRAMS):
 ALL_OBJECTS += $(call objects,$(TEST_SRC))
 
 SHELL_TESTS := $(wildcard common/simgpu/tests/*_test.sh grader/tests/*_test.sh docs/tests/*_test.sh)
-# Two at a time, the longest first, or one of them would be left to run alone.
+# Two run at a time, the longest first; otherwise one of the long ones would be left to run alone at the end.
 LONG_TESTS := $(foreach t,mutants site transcripts weakenings kill,$(filter %/$(t)_test.sh,$(SHELL_TESTS)))
 ALL_TESTS := $(firstword $(LONG_TESTS)) $(BUILD)/tests/grader_tests $(wordlist 2,9,$(LONG_TESTS)) \
   $(filter-out %/grader_tests,$(TEST_PROGRAMS)) $(filter-out $(LONG_TESTS),$(SHELL_TESTS))
@@ -28,8 +28,8 @@ test: ## authors: the project's own tests; ends with "N passed, N failed"
 	$(call ensure,$(PROGRAMS) $(GRADER_NEEDS) $(CUDART_LOCAL) $(CUDART_SEPARATE) $(filter $(BUILD)/%,$(SELECTED_TESTS)))
 	$(Q)TEST_SECONDS=$(if $(ONLY),,$(BUILD)/.test-seconds) CHANGED=$(if $(ONLY),,1) bash $(SCRIPTS)/test.sh $(SELECTED_TESTS)
 
-# What make test leaves out where nothing asks for it: tests of what has not changed, every mutant and alternative, and the
-# house's own figures.
+# What make test leaves out unless a change calls for it: tests of unchanged parts, every mutant and alternative, and
+# make house.
 .PHONY: test-all
 test-all: ## authors: every test and mutant, whatever has changed
 	$(Q)+MUTANTS=all SINCE=none $(MAKE) test$(if $(wildcard mk/house.mk), && $(MAKE) house)

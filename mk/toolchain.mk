@@ -9,10 +9,10 @@ FLAGS_tests := -O0
 FLAGS_inlined := -O2
 FLAGS_parallel := -fopenmp
 # Lanes are loops for the vectoriser; a*b+c must never become an fma by itself; registers are read as other types.
-# That clang vectorises not all of them is no cause to warn.
+# No warnings about the loops that clang does not vectorise.
 LANES := -ffp-contract=off -fno-strict-aliasing -fno-math-errno -fno-trapping-math -Wno-pass-failed
-# For the vectors that this machine has, in two steps: results are the same, and a build folder that comes to an older
-# processor sees other flags and is built again.
+# For this machine's vector instructions, in two levels. Results are the same. In a build folder that is moved to an older
+# processor the flags differ, so everything is built again.
 X86_64_V3 := $(foreach f,AVX2 BMI BMI2 F16C FMA LZCNT MOVBE,__$(f)__)
 VECTORS := $(if $(filter-out $(shell $(CXX) -march=native -dM -E -x c++ /dev/null 2>/dev/null),$(X86_64_V3)),,-march=x86-64-v3)
 FLAGS_lanes := -O3 $(LANES) $(VECTORS)
@@ -25,13 +25,13 @@ FLAGS_lanes := $(patsubst -O3,-O1,$(FLAGS_lanes))
 endif
 
 # Without optimisation clang takes less time than g++, and most machines have one for the labs; with it g++ is faster,
-# and vectorises the lanes better. Who names a compiler gets that one for everything (QUICK_CXX in settings.mk).
+# and vectorises the lanes better. If you name a compiler, it compiles everything (QUICK_CXX in settings.mk).
 compiler = $(if $(filter quick grader tests,$(FLAGS)),$(QUICK_CXX),$(CXX))
 
 # The standard library is half of what a compiler reads: once per set of flags instead of once per file, for the grader
 # with {fmt} and the JSON library. clang can instantiate there what the header itself uses; else each file would do it
 # again. (Nine files of the grader, unoptimised, seconds of a processor: 26 with the standard library alone, 20 so.)
-# ccache does without: it keeps nothing that was compiled with such a header.
+# Not with ccache, which does not cache what was compiled with such a header.
 PRECOMPILED ?= $(if $(filter ccache,$(notdir $(CXX) $(QUICK_CXX))),,1)
 ifneq ($(filter-out 0,$(PRECOMPILED)),)
 HEADERS       := $(foreach f,quick light lanes,$(BUILD)/headers/$(f)/standard.hpp.gch)
@@ -67,14 +67,14 @@ relative = $(if $(header), && sed -E 's#(^| )/([^ ]|\\ )*/($(subst $(space),|,$(
 $(BUILD)/obj/%.o: %.cpp $(BUILD)/flags | $$(addsuffix .gch,$$(header))
 	@mkdir -p $(@D); $(call progress,$<)
 	$(compile) -c $< -o $@$(relative)
-# Anew also if it is of other files than before: the last line of its .d file says of which it was.
+# Remade also if its list of files has changed. The last line of its .d file records the list.
 other_files = $(if $(filter-out $(UNIT_$(1)),$(BUILT_$(1)))$(filter-out $(BUILT_$(1)),$(UNIT_$(1))),always)
 $(BUILD)/obj/%.unit.o: $$(UNIT_$$*) $(BUILD)/flags $$(call other_files,$$*) | $$(addsuffix .gch,$$(header))
 	@mkdir -p $(@D); $(call progress,$*: $(words $(UNIT_$*)) files)
 	@printf '#include "%s"\n' $(UNIT_$*) >$(@:.o=.cpp)
 	$(compile) -c $(@:.o=.cpp) -o $@$(relative) && echo 'BUILT_$* := $(UNIT_$*)' >>$(@:.o=.d)
 
-# Other flags, another compiler or processor: everything again. Compared while the Makefile is read, so that a dry run,
+# If flags, compiler or processor have changed, everything is built again. Compared while the Makefile is read: a dry run,
 # which counts what there is to do, comes to the same answer.
 FLAGS_NOW := $(CXX) $(QUICK_CXX) $(ALL_CXXFLAGS) $(foreach f,quick grader light tests lanes,$(FLAGS_$(f)))
 ifneq ($(strip $(shell cat $(BUILD)/flags 2>/dev/null)),$(strip $(FLAGS_NOW)))

@@ -8,9 +8,12 @@ endif
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
--include config.mk
+-include $(wildcard config.mk)
 # A clone compiles its programs, a handout may have brought them along.
 PARTS := settings progress $(if $(wildcard tools),given cudart,toolchain cudart simgpu grader) gpu
+ifeq ($(wildcard tools mk/grader.mk),)
+$(error tools/, with the programs of this copy, is missing: git checkout tools brings it back)
+endif
 include $(PARTS:%=mk/%.mk)
 
 # ---- what to type. A comment behind ## is the help's text; a target without one is not for people.
@@ -63,6 +66,10 @@ setup: ## install what is missing; asks before sudo, [STAFF=1]
 	@YES='$(YES)' STAFF='$(STAFF)' sh $(SCRIPTS)/setup.sh
 version: ## which version of the labs this is
 	@cat VERSION
+# A misspelt command gets a sentence.
+.DEFAULT:
+	@case ' $(MAKECMDGOALS) ' in *' $@ '*) echo "error: there is no command '$@'; make help lists all" >&2; exit 4 ;; esac; \
+	  echo "error: '$@' is not there, and nothing here makes it" >&2; exit 2
 help: ## this text
 	@sh $(SCRIPTS)/help.sh $(filter Makefile mk/%.mk,$(MAKEFILE_LIST))
 clean: ## remove everything that was built

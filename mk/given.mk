@@ -8,7 +8,7 @@ GRADER_NEEDS = $(CUDART_REMOTE)
 SIM_NEEDS    = $(CUDART_SEPARATE)
 export SIMGPU_DEVICE_PROGRAM := $(CURDIR)/$(SIMGPU_DEVICE)
 
-# Made with GPU=0 it has not what a GPU runs.
+# A handout made with GPU=0 lacks the programs that run on a GPU.
 ifeq ($(wildcard grader/gpu/worker_main.cu),)
 ifeq ($(DEVICE),gpu)
 $(error DEVICE=gpu: this handout was made without what runs on a GPU (GPU=0))
@@ -16,6 +16,8 @@ endif
 override DEVICE := sim
 endif
 
-.PHONY: compdb
+.PHONY: compdb docs
+docs:
+	@echo 'The tutorial is built already: tutorial/index.html, to be opened in a browser'
 compdb: ## write compile_commands.json, for editors
 	@sh $(SCRIPTS)/compdb.sh </dev/null >compile_commands.json && echo 'wrote compile_commands.json'

@@ -1,6 +1,6 @@
-# Settings: command line, environment or config.mk, and one clear error for each that cannot be.
+# Settings: command line, environment or config.mk, and one clear error for each that makes no sense.
 BUILD     ?= build
-# However it is written: what an object depends on is noted under its name.
+# In one form, however it was given: objects' dependencies are recorded under this path.
 override BUILD := $(patsubst $(CURDIR)/%,%,$(BUILD))
 DEVICE    ?= auto
 CUDA_HOME ?= $(or $(CUDA_PATH),/usr/local/cuda)
@@ -20,7 +20,7 @@ CXX := $(if $(shell command -v g++),g++,clang++)
 QUICK_CXX ?= $(firstword $(notdir $(wildcard $(foreach v,14 15 16,/usr/bin/clang++-$(v)))) $(CXX))
 else
 CXX_CHOSEN := 1
-# In the environment it may come from the make above, which has decided.
+# From the environment it may come from the make that called this one, which has already decided.
 ifeq ($(origin CXX),environment)
 QUICK_CXX ?= $(CXX)
 else
@@ -32,7 +32,7 @@ CLANG := $(shell . grader/scripts/lib.sh && echo "$$CLANG")
 else
 CLANG_CHOSEN := 1
 endif
-# Compilers of 0.7 GB each: no more at a time than there is memory for.
+# A compiler takes 0.7 GB: no more of them at a time than memory allows.
 JOBS ?= $(shell awk -v cores="$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" \
   '/^MemAvailable/ { fit = int($$2 / 700000) } END { if (!fit || fit > cores) fit = cores; print fit < 1 ? 1 : fit }' \
   /proc/meminfo 2>/dev/null || echo 2)
@@ -47,14 +47,14 @@ AUTHOR_TREE := $(wildcard lab[0-9]*_*/solution/gemm.cu)
 # LAB=3, LAB=lab3, LAB=lab3_shared_mem and LAB="1 3" all do.
 override LAB := $(foreach l,$(subst /,,$(LAB)),$(patsubst lab%,%,$(firstword $(subst _, ,$(l)))))
 ifneq ($(filter-out $(LABS_HERE),$(LAB)),)
-$(error LAB=$(filter-out $(LABS_HERE),$(LAB)): there is no such lab here; there is: $(LABS_HERE))
+$(error LAB=$(filter-out $(LABS_HERE),$(LAB)): there is no such lab here; the labs here: $(LABS_HERE))
 endif
 ifeq ($(filter auto sim gpu,$(DEVICE)),)
 $(error DEVICE=$(DEVICE): not a device; choose auto, sim or gpu)
 endif
 override LABS := $(foreach l,$(subst /,,$(LABS)),$(patsubst lab%,%,$(firstword $(subst _, ,$(l)))))
 ifneq ($(filter-out $(LABS_HERE),$(LABS)),)
-$(error LABS=$(filter-out $(LABS_HERE),$(LABS)): there is no such lab here; there is: $(LABS_HERE))
+$(error LABS=$(filter-out $(LABS_HERE),$(LABS)): there is no such lab here; the labs here: $(LABS_HERE))
 endif
 ifneq ($(filter-out 0 1,$(SOLUTION)),)
 $(error SOLUTION=$(SOLUTION): choose 0 or 1)

@@ -13,7 +13,7 @@ numbers=$(for lab in lab[0-9]*_*; do n=${lab%%_*}; echo "${n#lab}"; done | sort 
 everywhere=$(make -s help | sed -n 's/^  make \([a-z-]*\).*/\1/p' | sort -u | paste -sd'|')
 
 # What make says when a command cannot be what the text means by it, and how a program ends that fell over.
-nonsense='No rule to make target|unknown setting|there is no such lab|not a device|command not found|No such file or directory|Traceback|terminate called|is not known|Run with --help|core dumped'
+nonsense='No rule to make target|there is no command|nothing here makes it|unknown setting|there is no such lab|not a device|command not found|No such file or directory|Traceback|terminate called|is not known|Run with --help|core dumped'
 
 # A machine with clang and without g++: one that is called is noticed.
 mkdir "$scratch/bin"

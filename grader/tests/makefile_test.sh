@@ -16,7 +16,7 @@ fails "SOLUTION=yes is one clear error" 2 'SOLUTION=yes: choose 0 or 1' quiet_ma
 fails "a misspelt setting is not ignored" 2 'unknown setting lab;' quiet_make help lab=1
 fails "a blank in BUILD is explained" 2 'blank' make -s help BUILD="$scratch/a b"
 fails "an old make is told so" 2 'GNU make 4 or newer is needed, this is 3.81' make MAKE_VERSION=3.81
-fails "an unknown target fails" 2 'No rule' quiet_make chekc
+fails "a misspelt command is told so" 2 "there is no command 'chekc'; make help lists all" quiet_make chekc
 holds "every message is one line" bash -c 'for s in LAB=99 DEVICE=x SOLUTION=x lab=1 MAKE_VERSION=3.81; do
     [ "$(make -s help $s 2>&1 | wc -l)" = 1 ] || { echo $s; exit 1; }; done'
 

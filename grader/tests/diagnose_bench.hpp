@@ -158,4 +158,28 @@ inline Evidence evidence(const Kernel& kernel, ElementType type, const Tile& til
   return e;
 }
 
+/// A right kernel on blocks of 16 x 16 threads, whose calls with the matrix A report findings(A).
+inline Evidence reporting(std::function<std::vector<simgpu::Finding>(const Matrix&)> findings,
+                          const Tile& tile) {
+  const auto call = [findings](const Matrix& a, const Matrix& b, const Matrix& c) {
+    Run r = run(
+        [](Call& k) {
+          for (int i = 0; i < k.m; ++i)
+            for (int j = 0; j < k.n; ++j) k.put(i, j, k.element(i, j));
+        },
+        a, b, c);
+    r.launches[0].block = {16, 16, 1};
+    r.launches[0].findings = findings(a);
+    return r;
+  };
+  Evidence e;
+  e.tile = tile;
+  e.small_integers = true;
+  const Matrix a = random_matrix(e.type, 40, 50, 0, inputs::SplitMix64(1), true);
+  const Matrix b = random_matrix(e.type, 50, 30, 0, inputs::Pcg(1), true);
+  e.run = call(a, b, Matrix(e.type, 40, 30, 30));
+  e.run_probe = call;
+  return e;
+}
+
 }  // namespace diagnose_bench

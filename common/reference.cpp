@@ -168,10 +168,11 @@ Expected<T> expected_product(MatrixView<const T> a, MatrixView<const T> b, bool 
                    [](std::uint32_t x) { return static_cast<T>(x); });
   } else {
     expected.value.storage() = blocked_product(a, b, [](T x) { return static_cast<double>(x); });
-    if (bounded) expected.magnitude = HostMatrix<double>(a.rows, b.cols);
-    if (bounded)
+    if (bounded) {
+      expected.magnitude = HostMatrix<double>(a.rows, b.cols);
       expected.magnitude.storage() =
           blocked_product(a, b, [](T x) { return std::abs(static_cast<double>(x)); });
+    }
     for (const double value : expected.value.storage())
       if (!std::isfinite(value)) throw std::domain_error("the expected result is not finite");
   }

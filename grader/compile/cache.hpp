@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -37,9 +38,12 @@ class CompilerRuns {
                CompilerLimits limits = {}, std::vector<std::string> environment = {});
 
   /// Runs a compiler whose one result is `output` ("-o" is added); served from the cache when
-  /// nothing changed. `inputs`: everything that goes in but our own headers.
+  /// nothing changed. `inputs`: everything that goes in but our own headers. `unchanged`: whether
+  /// that is still what lies on the disk; if not, the compiler may have read something else, and the
+  /// cache does not keep its result.
   CompilerPass run(const std::string& purpose, const std::string& inputs,
-                   std::vector<std::string> argv, const std::string& output) const;
+                   std::vector<std::string> argv, const std::string& output,
+                   const std::function<bool()>& unchanged = {}) const;
   /// A compiler's pass over `beginning`, lines that include our own headers and nothing else, as a
   /// precompiled header: its path as compilers see it, or nothing where this compiler makes none. One
   /// serves all files that begin so.
@@ -80,6 +84,11 @@ struct StudentFile {
   std::string source, shown_path;
   std::string compiled;  ///< path for the compiler, relative to the root
   std::string inputs;    ///< for cache keys
+  /// Where the compiler reads it, if that is where its owner may save it at any moment; "": a copy.
+  std::filesystem::path open_to_change;
+
+  /// False once the file was saved again with another content.
+  bool unchanged() const;
 };
 
 /// Reads `source` (relative to the root when it lies there), one of `lab`'s files. A stranger's

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <map>
 #include <mutex>
@@ -60,6 +61,7 @@ class Driver {
   /// What is compiled, and all that its result depends on but flags.
   struct Input {
     std::string path, content;
+    std::function<bool()> unchanged;  ///< see CompilerRuns::run
   };
   /// What files that begin alike include first, as a compiler has read it once: for each pass, made
   /// when it is first asked for.
@@ -93,7 +95,8 @@ class Driver {
                               const TranslationUnit& whole) const;
   Input put(const std::string& name, const TranslationUnit& unit,
             const StudentFile& student) const {
-    return {runs_.put(name, unit.text).string(), unit.text + '\0' + student.inputs};
+    return {runs_.put(name, unit.text).string(), unit.text + '\0' + student.inputs,
+            [student] { return student.unchanged(); }};
   }
   /// Those for a file that lies at `source`. As far as it begins like the one that was handed out, and
   /// with headers that are ours, both have been read.
@@ -227,11 +230,11 @@ Driver::Pass Driver::run_pass(const std::string& purpose, const Input& input,
   if (!header.get().empty()) {
     std::vector<std::string> quick = flags;
     quick.insert(quick.end(), {"-Xclang", "-include-pch", "-Xclang", header.get(), input.path});
-    Pass pass = runs_.run(purpose, input.content, std::move(quick), output);
+    Pass pass = runs_.run(purpose, input.content, std::move(quick), output, input.unchanged);
     if (pass.ok || pass.run.timed_out || WIFSIGNALED(pass.run.status)) return pass;
   }
   flags.push_back(input.path);
-  return runs_.run(purpose, input.content, std::move(flags), output);
+  return runs_.run(purpose, input.content, std::move(flags), output, input.unchanged);
 }
 
 /// Whether a module has variables of its own in global or constant memory. Of two modules each would
@@ -280,7 +283,8 @@ Driver::Compiled Driver::compile(const std::string& file, const fs::path& source
         find_mismatches(printable(passes.host.said), whole.path, student.compiled, generated);
     if (found.unclosed) {
       // The compiler is lost behind the end of the file: the file alone gives better errors.
-      const Input file_alone = {student.compiled, student.inputs};
+      const Input file_alone = {student.compiled, student.inputs,
+                                [student] { return student.unchanged(); }};
       Passes alone = start_passes(stem_of(file), compiled.headers, file_alone, {file_alone});
       if (!alone.host.ok) passes = std::move(alone);
     }

@@ -45,6 +45,31 @@ TEST_CASE("a header of ours that changed is compiled anew, wherever a lab has it
   CHECK(compiled("other atomic", "1", "1") == "other atomic");
 }
 
+TEST_CASE("a file that is saved while it is compiled leaves nothing in the cache") {
+  const Scratch scratch(fs::temp_directory_path());
+  const Workplace place{scratch.path() / "lab", scratch.path() / "build", {}};
+  const BuildOptions options;
+  const CompilerRuns runs(place, "compiler", options);
+  put(place.root / "common/matrix.hpp", "");
+  StudentFile student;
+  student.open_to_change = place.root / "gemm.cu";
+  put(student.open_to_change, "first");
+  student.source = "first";
+  // A "compiler" that copies the file; before it gets there, an editor may have saved it again.
+  const auto compiled = [&](const std::string& saved) {
+    return runs
+        .run("ptx", student.source,
+             {"/bin/sh", "-c", "printf %s \"$1\" >gemm.cu; cp gemm.cu \"$3\"", "compiler", saved},
+             "out", [&] { return student.unchanged(); })
+        .bytes;
+  };
+  CHECK(compiled("second") == "second");
+  CHECK(!student.unchanged());
+  CHECK(compiled("first") == "first");
+  CHECK(student.unchanged());
+  CHECK(compiled("third") == "first");  // from the cache
+}
+
 TEST_CASE("headers of several beginnings are made side by side, and each is its own") {
   const Scratch scratch(fs::temp_directory_path());
   const Workplace place{scratch.path() / "lab", scratch.path() / "build", {}};

@@ -269,14 +269,16 @@ StudentFile read_student_file(const Workplace& place, const Lab& lab, const fs::
   StudentFile student;
   const fs::path absolute = fs::absolute(place.root / source).lexically_normal();
   const fs::path relative = absolute.lexically_relative(place.root);
-  student.shown_path =
-      !relative.empty() && *relative.begin() != ".." ? relative.string() : source.string();
+  const bool inside = !relative.empty() && *relative.begin() != "..";
+  student.compiled = inside ? relative.string() : source.string();
   // By the name that lab.toml knows, whatever the stranger's own is, and wherever it lies here.
   const std::vector<std::string> known = lab.files();
   const std::string own = absolute.filename().string();
   const std::string name =
       std::find(known.begin(), known.end(), own) == known.end() ? known.front() : own;
-  if (options.hostile) student.shown_path = lab.name + "/" + name;
+  // A folder of that name elsewhere stands for the lab's: what is said fits into as many columns.
+  const bool stands_for = !inside && absolute.parent_path().filename() == lab.name;
+  student.shown_path = options.hostile || stands_for ? lab.name + "/" + name : student.compiled;
 
   UntrustedFile file;
   if (options.hostile) {
@@ -312,8 +314,8 @@ StudentFile read_student_file(const Workplace& place, const Lab& lab, const fs::
 
   // A copy under a fixed name keeps odd paths and odd neighbours of a stranger's file away from the
   // compilers.
-  student.compiled = student.shown_path;
-  student.inputs = student.source + '\0' + student.shown_path + '\0';
+  student.inputs =
+      student.source + '\0' + (options.hostile ? student.shown_path : student.compiled) + '\0';
   if (options.hostile) {
     if (options.box) {
       student.compiled = runs.put(lab.name + "/" + name, student.source).string();
@@ -321,9 +323,8 @@ StudentFile read_student_file(const Workplace& place, const Lab& lab, const fs::
       const fs::path copy = place.build / "submissions" / sha256(student.source) / lab.name / name;
       make_folder(copy.parent_path());
       if (!fs::exists(copy)) write_file_atomically(copy, student.source);
-      const fs::path inside = copy.lexically_relative(place.root);
-      student.compiled =
-          !inside.empty() && *inside.begin() != ".." ? inside.string() : copy.string();
+      const fs::path below = copy.lexically_relative(place.root);
+      student.compiled = !below.empty() && *below.begin() != ".." ? below.string() : copy.string();
     }
     student.inputs += student.compiled;
   } else {

@@ -143,7 +143,7 @@ void Driver::explain_failure(SourceUnit& unit, const Pass& pass, const StudentFi
   }
   const CompilerOutput output = filter_compiler_output(printable(pass.said), student.compiled);
   unit.details = output.errors;
-  if (options_.hostile)
+  if (student.compiled != unit.shown_path)
     for (auto& line : unit.details)
       if (const auto at = line.find(student.compiled); at != std::string::npos)
         line.replace(at, student.compiled.size(), unit.shown_path);

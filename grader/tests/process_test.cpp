@@ -79,6 +79,16 @@ TEST_CASE("what somebody outside kills runs again, what only says so does not") 
             "exit 1")
             .status != 0);
   CHECK(run("printf '" + linker + "' >&2; exit 1").status != 0);
+  // Nearly all of the time is used up: it was the limit, a little early by this clock.
+  const auto killed_after = [](const char* seconds) {
+    ProcessSpec spec =
+        shell(std::string("exec python3 -c 'import os, time\nwhile time.process_time() < ") +
+              seconds + ": pass\nos.kill(os.getpid(), 9)'");
+    spec.limits.cpu_seconds = 1;
+    return run_to_its_own_end(spec, milliseconds(60000));
+  };
+  CHECK(WIFSIGNALED(killed_after("0.9").status));
+  CHECK_THROWS_AS(killed_after("0.2"), InfraError);
   CHECK(run("printf '" + killed + linker + "' >&2").ok());
 }
 

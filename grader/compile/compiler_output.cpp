@@ -48,6 +48,17 @@ struct Block {
   bool is_error() const { return head.level != "warning"; }
 };
 
+/// "gemm.cu:31:7": where a line of clang's points.
+std::string place_of(const std::string& line, const std::string& level) {
+  return line.substr(0, line.find(": " + level + ": "));
+}
+
+/// One of our headers that students read, as in "common/matrix.hpp"; not one of the system's or of the
+/// simulated GPU's.
+bool header_to_show(const std::string& line) {
+  return line.front() != '/' && line.rfind("common/simgpu/", 0) != 0;
+}
+
 /// Clang's output in blocks. Excerpts and notes of other files than the student's are left out.
 std::vector<Block> blocks_of(const std::string& text, const std::string& student_file) {
   constexpr std::size_t most_notes = 4, most_lines = 6;
@@ -69,7 +80,11 @@ std::vector<Block> blocks_of(const std::string& text, const std::string& student
       if (!in_note) {
         blocks.push_back({*at, {line}, {}});
       } else {
+        const std::string place = place_of(line, "note") + ": ";
         keep = keep && !blocks.empty() && blocks.back().own_notes.size() < most_notes;
+        if (keep)  // a template is instantiated at the same place for each of its types
+          for (const std::string& note : blocks.back().own_notes)
+            keep = keep && note.rfind(place, 0) != 0;
         if (keep) blocks.back().own_notes.push_back(line);
       }
       continue;
@@ -79,12 +94,6 @@ std::vector<Block> blocks_of(const std::string& text, const std::string& student
     if (into.size() < most_lines) into.push_back(line);
   }
   return blocks;
-}
-
-/// "gemm.cu:31:7": where it points.
-std::string place_of(const Block& block) {
-  const std::string& line = block.lines.front();
-  return line.substr(0, line.find(": " + block.head.level + ": "));
 }
 
 /// What CUDA means by an error that clang words for those who know: a key of the catalogue; "" if
@@ -100,6 +109,14 @@ std::string hint_for(const Block& block) {
   if (says("invalid explicitly-specified argument") ||
       says("template argument is not a constant expression"))
     return "build.hint.constant";
+  if (says("does not provide a subscript operator") && says("MatrixView"))
+    return "build.hint.subscript";
+  if (says("reference to overloaded function") && block.lines.size() > 1 &&
+      block.lines[1].find("<<") != std::string::npos)
+    return "build.hint.launch";
+  if (says("no member named 'cout'") || says("identifier 'cout'")) return "build.hint.cout";
+  if (says("unexpected character <U+") || says("non-ASCII character"))
+    return "build.hint.character";
   return "";
 }
 
@@ -120,14 +137,17 @@ CompilerOutput filter_compiler_output(const std::string& text, const std::string
   std::set<std::string> places;  // a template says it again for each of its types
   for (const Block& block : blocks_of(text, student_file)) {
     note_unavailable(block, out);
-    if (!places.insert(block.head.level + " " + place_of(block)).second) continue;
+    if (!places.insert(block.head.level + " " + place_of(block.lines.front(), block.head.level))
+             .second)
+      continue;
     auto& list = block.is_error() ? out.errors : out.warnings;
     auto& count = block.is_error() ? errors : warnings;
     if (++count > most) continue;
     if (same_file(block.head.file, student_file))
       list.insert(list.end(), block.lines.begin(), block.lines.end());
     else if (block.is_error())  // surfaced inside a header, to which the student's lines led
-      list.push_back("error: " + block.head.message);
+      list.push_back(header_to_show(block.lines.front()) ? block.lines.front()
+                                                         : "error: " + block.head.message);
     else
       continue;
     list.insert(list.end(), block.own_notes.begin(), block.own_notes.end());

@@ -176,6 +176,31 @@ TEST_CASE("compiler output shows the student's file and nothing of ours") {
         0);
   CHECK(last_of("non-type template argument is not a constant expression").rfind("hint:", 0) == 0);
   CHECK(last_of("use of undeclared identifier 'rwo'") == "  line");
+  for (const char* error : {"type 'MatrixView<const float>' does not provide a subscript operator",
+                            "no member named 'cout' in namespace 'std'; did you mean 'col'?",
+                            "unexpected character <U+2212>"})
+    CHECK(last_of(error).rfind("hint:", 0) == 0);
+  const std::string overloaded =
+      "g.cu:5:3: error: reference to overloaded function could not be "
+      "resolved; did you mean to call it?\n  k<<g, b>>(a);\n  ^\n";
+  CHECK(filter_compiler_output(overloaded, "g.cu").errors.back().rfind("hint:", 0) == 0);
+
+  // One of our headers is named, one of the system's is not; a template's second type says nothing
+  // new.
+  CHECK(filter_compiler_output("In file included from g.cu:3:\n./common/matrix.hpp:57:1: error: "
+                               "unknown type name 'garbage'\ngarbage\n^\n/usr/include/x.h:1:1: "
+                               "error: no such thing\n",
+                               "g.cu")
+            .errors ==
+        std::vector<std::string>{"common/matrix.hpp:57:1: error: unknown type name 'garbage'",
+                                 "error: no such thing"});
+  CHECK(filter_compiler_output("g.cu:5:3: warning: 'sum' is uninitialized\n"
+                               "g.cu:9:3: note: in instantiation of 'f<float>' requested here\n"
+                               "g.cu:9:3: note: in instantiation of 'f<int>' requested here\n",
+                               "g.cu")
+            .warnings ==
+        std::vector<std::string>{"g.cu:5:3: warning: 'sum' is uninitialized",
+                                 "g.cu:9:3: note: in instantiation of 'f<float>' requested here"});
 
   std::string many;
   for (int i = 1; i <= 20; ++i) many += "g.cu:" + std::to_string(i) + ":1: error: e\n";

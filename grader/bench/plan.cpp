@@ -36,14 +36,7 @@ std::vector<Shape> shapes(bool quick) {
 }
 
 bool is_benched(const Lab& lab, const Rung& rung) {
-  if (rung.operation != Operation::product) return false;
-  bool any = false, only_k1 = true;
-  for (const Stage& stage : lab.stages) {
-    if (stage.rung != rung.name) continue;
-    any = true;
-    for (const std::string& shape : stage.shapes) only_k1 = only_k1 && shape == "k1";
-  }
-  return !any || !only_k1;
+  return rung.operation == Operation::product && !lab.only_one_term(rung);
 }
 
 std::vector<Point> plan(const std::vector<Lab>& labs, bool quick) {

@@ -42,7 +42,8 @@ struct RunOptions {
   Place place;
   int lab = 0;
   std::string rung, type, device = "sim";  ///< "": the rung of the last core stage; its main type
-  std::int64_t m = 64, n = 48, k = 32;
+  std::int64_t m = 64, n = 48;
+  std::optional<std::int64_t> k;  ///< default: 32, or 1 for a rung that takes no other
   bool solution = false;
   std::filesystem::path file;
 };

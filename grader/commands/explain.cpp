@@ -35,13 +35,7 @@ Extents default_shape(const Lab& lab, const Rung& rung) {
     const Stage* stage = lab.stage(goal.stage);
     if (stage && stage->rung == rung.name && !goal.at.empty()) return goal.at.front();
   }
-  bool any_k = true;
-  for (const auto& stage : lab.stages)
-    if (stage.rung == rung.name)
-      any_k = std::any_of(stage.shapes.begin(), stage.shapes.end(), [](const std::string& shape) {
-        return shape != "k1" && shape != "empty";
-      });
-  return {256, 256, any_k ? 256 : 1};
+  return {256, 256, lab.only_one_term(rung) ? 1 : 256};
 }
 
 bool has_type(const Rung& rung, const std::string& type) {
@@ -187,7 +181,9 @@ ExitCode run_rungs(explain::Document& document, Session* session, const Build& b
     shown.shape = default_shape(lab, *rung);
     if (options.m) shown.shape.m = *options.m;
     if (options.n) shown.shape.n = *options.n;
-    if (options.k) shown.shape.k = *options.k;
+    // Where one rung was asked for, its own K is no surprise; among all of a lab, it is left alone.
+    if (options.k && (rungs.size() == 1 || !lab.only_one_term(*rung)))
+      shown.shape.k = k_for(lab, *rung, options.k, shown.shape.k);
     if (progress) std::cerr << "\r\x1b[K" << rung->name << std::flush;
     explain_rung(shown, session, build, unit, lab, *rung);
     good = good && (shown.state == State::right || shown.state == State::not_started ||

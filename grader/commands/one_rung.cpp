@@ -22,6 +22,16 @@ const Rung& rung_named(const Lab& lab, const std::string& name) {
       exit_usage);
 }
 
+std::int64_t k_for(const Lab& lab, const Rung& rung, std::optional<std::int64_t> asked,
+                   std::int64_t usual) {
+  if (!lab.only_one_term(rung)) return asked.value_or(usual);
+  if (asked.value_or(1) != 1)
+    throw UserError(
+        text("usage.only_one_term", {{"rung", rung.name}, {"k", std::to_string(*asked)}}),
+        exit_usage);
+  return 1;
+}
+
 void no_such_type(const std::string& what, const std::string& type,
                   const std::vector<std::string>& types) {
   std::string all;

@@ -1,6 +1,8 @@
 // What `run` and `explain` share: which rung is meant, and what became of calling it.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,11 @@ namespace grader {
 
 /// Or UserError listing those that the lab has.
 const Rung& rung_named(const Lab& lab, const std::string& name);
+
+/// K for a call of the rung: `asked`, else `usual`, or 1 where the rung takes nothing else. UserError
+/// if it takes nothing else and another was asked for.
+std::int64_t k_for(const Lab& lab, const Rung& rung, std::optional<std::int64_t> asked,
+                   std::int64_t usual);
 
 /// UserError that `what`, a rung or a lab, has only `types`.
 [[noreturn]] void no_such_type(const std::string& what, const std::string& type,

@@ -159,15 +159,15 @@ ExitCode run_on_sim(const Workplace& place, const Lab& lab, const Rung& rung,
   const std::string entry = rung.name + "<" + options.type + ">";
   const diag::ElementType type = element_type(options.type);
   const Inputs inputs =
-      make_inputs(type, rung, Case{{options.m, options.n, options.k}, 0, 0, 0, false},
+      make_inputs(type, rung, Case{{options.m, options.n, *options.k}, 0, 0, 0, false},
                   Fill::integers, Before::poison, run_seed);
   const CallOutcome outcome =
       session.call({entry, inputs.a, inputs.b, inputs.c, false, true,
-                    instruction_budget(lab, {options.m, options.n, options.k})});
+                    instruction_budget(lab, {options.m, options.n, *options.k})});
   say(0, text("run.head", {{"entry", entry},
                            {"rows", std::to_string(inputs.c.rows)},
                            {"cols", std::to_string(inputs.c.cols)},
-                           {"k", std::to_string(options.k)},
+                           {"k", std::to_string(*options.k)},
                            {"file", unit.shown_path}}));
   print_call(outcome, unit.shown_path, diag::size_of(type));
   if (const std::string why = not_returned(outcome, entry); !why.empty()) {
@@ -178,7 +178,8 @@ ExitCode run_on_sim(const Workplace& place, const Lab& lab, const Rung& rung,
                                        outcome.run.c_before, outcome.run.c_after, Fill::integers,
                                        allowed_units(rung, options.type, Fill::integers));
   const bool clean = without_findings(outcome.run.launches);
-  say(2, text(verified.right ? "run.right" : "run.wrong") + (clean ? "" : text("run.findings")));
+  say(2, text(verified.right ? "run.right" : "run.wrong",
+              {{"findings", clean ? "" : text("run.findings")}, {"lab", lab.id}}));
   return verified.right && clean ? exit_ok : exit_failed;
 }
 
@@ -202,7 +203,7 @@ std::string gpu_main(const fs::path& source, const Rung& rung, const RunOptions&
          "int main() try {\n  using T = "
       << host << ";\n  using In = " << device
       << ";\n  using Out = ResultOf<T>;\n  const int m = " << options.m << ", n = " << options.n
-      << ", k = " << options.k
+      << ", k = " << *options.k
       << ";\n"
          "  HostMatrix<T> a(m, k), b(k, n);\n  HostMatrix<Out> c("
       << (rung.operation == Operation::copy_b ? "k" : "m") << ", "
@@ -271,7 +272,7 @@ ExitCode run_on_gpu(const Workplace& place, const Rung& rung, const RunOptions& 
   say(0, text("run.head.gpu", {{"entry", rung.name + "<" + options.type + ">"},
                                {"m", std::to_string(options.m)},
                                {"n", std::to_string(options.n)},
-                               {"k", std::to_string(options.k)},
+                               {"k", std::to_string(*options.k)},
                                {"gpu", hardware.device.name},
                                {"arch", hardware.arch.name()},
                                {"file", source.string()}}));
@@ -299,6 +300,7 @@ ExitCode run(const RunOptions& given) {
   const std::vector<Lab> labs = load_labs(place.root, {});
   const Lab& lab = lab_with_id(labs, options.lab);
   const Rung& rung = options.rung.empty() ? default_rung(lab) : rung_named(lab, options.rung);
+  options.k = k_for(lab, rung, options.k, 32);
   if (options.type.empty()) options.type = rung.main_type();
   if (std::find(rung.types.begin(), rung.types.end(), options.type) == rung.types.end())
     no_such_type(rung.name, options.type, rung.types);

@@ -40,10 +40,6 @@ ProbabilisticResult freivalds(diag::ElementType type, const diag::Run& run, std:
   return freivalds<float>(run, seed, units);
 }
 
-bool one_term(const Stage& stage) {
-  return stage.shapes.size() == 1 && stage.shapes.front() == "k1";
-}
-
 }  // namespace
 
 HardwareSession::HardwareSession(HardwareConfig config) : config_(std::move(config)) {}
@@ -71,7 +67,7 @@ std::vector<Case> large_cases(const Lab& lab, const Stage& stage, bool quick) {
   std::vector<Case> cases;
   const auto add = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
     Case shape;
-    shape.extents = {m, n, one_term(stage) ? 1 : k};
+    shape.extents = {m, n, lab.only_one_term(rung) ? 1 : k};
     cases.push_back(shape);
   };
   if (rung.operation != Operation::product) return cases;  // a copy has its own extents

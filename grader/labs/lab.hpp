@@ -134,6 +134,8 @@ struct Lab {
 
   const Rung& rung(const std::string& name) const;  ///< throws std::out_of_range
   const Stage* stage(const std::string& stage_id) const;
+  /// Whether the rung is judged at K = 1 only: it is right for no other K.
+  bool only_one_term(const Rung& rung) const;
   /// What students edit and submit: the files of the rungs, in their order.
   std::vector<std::string> files() const;
   int tile_size(const std::string& key, int fallback) const;

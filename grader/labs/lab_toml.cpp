@@ -513,6 +513,18 @@ const Stage* Lab::stage(const std::string& stage_id) const {
   return nullptr;
 }
 
+bool Lab::only_one_term(const Rung& rung) const {
+  bool any = false;
+  for (const auto& one : stages) {
+    if (one.rung != rung.name) continue;
+    for (const auto& shape : one.shapes) {
+      if (shape != "k1") return false;
+      any = true;
+    }
+  }
+  return any;
+}
+
 std::vector<std::string> Lab::files() const {
   std::vector<std::string> list;
   for (const auto& one : rungs)

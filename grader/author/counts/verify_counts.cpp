@@ -38,18 +38,6 @@ struct Size {
   int m, n, k;
 };
 
-/// A rung whose stages are judged at K = 1 only takes nothing else.
-bool only_k1(const Lab& lab, const Rung& rung) {
-  bool any = false;
-  for (const Stage& stage : lab.stages) {
-    if (stage.rung != rung.name) continue;
-    any = true;
-    for (const std::string& shape : stage.shapes)
-      if (shape != "k1") return false;
-  }
-  return any;
-}
-
 /// Calls every rung of one of a lab's files once per type and size. `next_rung` separates the launches of one call
 /// from those of the next.
 std::string program_of(const Lab& lab, const std::string& file) {
@@ -58,7 +46,7 @@ std::string program_of(const Lab& lab, const std::string& file) {
     if (rung.file != file) continue;
     for (const std::string& type : rung.types) {
       for (Size s : {Size{256, 256, 256}, Size{131, 129, 127}}) {
-        if (only_k1(lab, rung)) s.k = 1;
+        if (lab.only_one_term(rung)) s.k = 1;
         const std::string t = cpp_type(type), out = cpp_result_type(type);
         calls << "  call<" << t << ", " << out << ">(\"lab " << lab.id << " " << rung.name << "<"
               << type << ">, " << s.m << "x" << s.n << "x" << s.k << "\", " << s.m << ", " << s.n

@@ -44,11 +44,17 @@ const Lab& lab_with_id(const std::vector<Lab>& labs, int id) {
 }
 
 const Lab& lab_of_stage(const std::vector<Lab>& labs, const std::string& id) {
-  std::string all;
-  for (const auto& lab : labs) {
+  for (const auto& lab : labs)
     if (lab.stage(id)) return lab;
-    for (const auto& stage : lab.stages) all += (all.empty() ? "" : ", ") + stage.id;
-  }
+  // Of the lab that its number begins with, else all.
+  const auto of_lab = [&](const Lab& lab) {
+    return id == std::to_string(lab.id) || id.rfind(std::to_string(lab.id) + ".", 0) == 0;
+  };
+  const bool known = std::any_of(labs.begin(), labs.end(), of_lab);
+  std::string all;
+  for (const auto& lab : labs)
+    if (!known || of_lab(lab))
+      for (const auto& stage : lab.stages) all += (all.empty() ? "" : ", ") + stage.id;
   throw UserError(text("usage.no_stage", {{"stage", printable(id)}, {"stages", all}}), exit_usage);
 }
 

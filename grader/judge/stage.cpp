@@ -406,11 +406,11 @@ WorstLine share(const std::vector<LineCost>& list, const char* unit) {
   if (!worst) return {};
   std::uint64_t total = 0;
   for (const auto& one : list) total += one.cost;
-  return {worst->line,
-          text("goal.line.share", {{"line", worst->line},
-                                   {"part", report::number(static_cast<double>(worst->cost))},
-                                   {"total", report::number(static_cast<double>(total))},
-                                   {"unit", unit}})};
+  const char* key = worst->cost == total ? "goal.line.all" : "goal.line.share";
+  return {worst->line, text(key, {{"line", worst->line},
+                                  {"part", report::number(static_cast<double>(worst->cost))},
+                                  {"total", report::number(static_cast<double>(total))},
+                                  {"unit", unit}})};
 }
 
 /// The wait at which most copies arrived before their turn.

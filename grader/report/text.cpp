@@ -24,6 +24,23 @@ std::size_t bytes_of(const std::string& text, std::size_t columns) {
   return i;
 }
 
+/// A blank within a number whose digits are grouped, as in 1 225 523: no line ends there.
+bool inside_number(const std::string& text, std::size_t blank) {
+  const auto digit = [&text](std::size_t at) {
+    return at < text.size() && text[at] >= '0' && text[at] <= '9';
+  };
+  return blank > 0 && digit(blank - 1) && digit(blank + 1) && digit(blank + 2) &&
+         digit(blank + 3) && !digit(blank + 4);
+}
+
+/// The last blank before `end` where a line may end; npos if there is none.
+std::size_t last_blank(const std::string& text, std::size_t end) {
+  std::size_t blank = text.rfind(' ', end);
+  while (blank != std::string::npos && blank > 0 && inside_number(text, blank))
+    blank = text.rfind(' ', blank - 1);
+  return blank;
+}
+
 }  // namespace
 
 std::size_t width(const std::string& text) {
@@ -55,7 +72,7 @@ std::vector<std::string> wrap(const std::string& text, std::size_t columns) {
     }
     while (width(rest) > columns) {
       std::size_t cut = bytes_of(rest, columns + 1);
-      const std::size_t blank = rest.rfind(' ', cut > 0 ? cut - 1 : 0);
+      const std::size_t blank = last_blank(rest, cut > 0 ? cut - 1 : 0);
       if (blank != std::string::npos && blank > 0) {
         lines.push_back(rest.substr(0, blank));
         rest.erase(0, blank + 1);

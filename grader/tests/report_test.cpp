@@ -244,6 +244,9 @@ TEST_CASE("text is measured and cut in characters, not bytes") {
   CHECK(width("131×129") == 7);
   CHECK(fit("131×129×127", 8) == "131×1...");
   CHECK(pad("×", 3) == "×  ");
+  CHECK(wrap("goal 1 225 523 here", 10) == std::vector<std::string>{"goal", "1 225 523", "here"});
+  CHECK(wrap("1 225 523", 4) == std::vector<std::string>{"1 22", "5 52", "3"});
+  CHECK(wrap("lines 71 and 96", 8) == std::vector<std::string>{"lines 71", "and 96"});
   CHECK(wrap("aaa bbb ccc", 7) == std::vector<std::string>{"aaa bbb", "ccc"});
   CHECK(wrap("abcdefghij", 4) == std::vector<std::string>{"abcd", "efgh", "ij"});
   CHECK(wrap("  kept   as is", 20) == std::vector<std::string>{"  kept   as is"});

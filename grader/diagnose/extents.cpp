@@ -104,7 +104,7 @@ std::optional<Diagnosis> exchanged_in_launch(const Evidence& evidence, const Cas
       ends_at(cases, [&](const Case& k) {
         return Ends{std::min(x_of(k), k.m), std::min(y_of(k), k.n)};
       }))
-    return name(evidence, "mapping", x_of(c), y_of(c), c);
+    return name(evidence, "mapping", std::min(x_of(c), c.m), std::min(y_of(c), c.n), c);
   return std::nullopt;
 }
 

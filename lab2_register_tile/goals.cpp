@@ -57,7 +57,7 @@ const char* const too_many_loads =
     "multiplication: load a column of A and a row of B into registers, then multiply all with all.";
 const char* const edge_loads =
     "Tiles at the edge load far more than tiles inside: let them run the same loop on clamped "
-    "indices and leave the question what exists to the store.";
+    "indices, and test only in the store which elements exist.";
 const char* const in_local_memory =
     "The accumulators lie in local memory, which is slow global memory in disguise: an array "
     "stays in registers only if every index is known when the kernel is compiled (#pragma unroll).";
@@ -71,8 +71,8 @@ const char* const scattered =
     "step from one column of a thread to its next by the number of threads in a row.";
 
 const char* const stored_again =
-    "Elements at the edge are stored more than once: what a thread has clamped is another element's "
-    "copy, and only what exists, row and column both, may be stored.";
+    "Elements at the edge are stored more than once. A clamped row or column is another one's copy: "
+    "store an element only if its row and its column exist as they were before clamping.";
 
 const std::vector<Extents> inside = {{256, 256, 256}};
 const std::vector<Extents> edges = {{256, 256, 256}, {131, 129, 127}, {255, 255, 127}};

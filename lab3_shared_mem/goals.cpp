@@ -93,8 +93,8 @@ const char* const more_barriers =
     "Two barriers per k tile are enough: one when the tiles are complete, one when nobody reads "
     "them any more. Each further one makes the whole block wait.";
 const char* const packing_missed =
-    "Packed tiles are contiguous and aligned, so that reading one costs no sector too many. More "
-    "is read.";
+    "Packed tiles are contiguous and aligned, so reading one should not cost a single extra sector. "
+    "Yet more are read.";
 
 const std::vector<Extents> inside = {{256, 256, 256}};
 const std::vector<Extents> for_packing = {{256, 256, 256}, {1023, 1023, 31}};

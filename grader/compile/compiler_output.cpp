@@ -161,7 +161,10 @@ CompilerOutput filter_compiler_output(const std::string& text, const std::string
     // words, capped.
     std::istringstream again(text);
     for (std::string line; std::getline(again, line) && out.errors.size() < 4;)
-      if (line.find("error") != std::string::npos) out.errors.push_back(line.substr(0, 200));
+      if (line.find("error") != std::string::npos && line.find(" generated") == std::string::npos)
+        out.errors.push_back(line.substr(0, 200));
+    if (text.find("byte order mark") != std::string::npos)
+      out.errors.push_back(messages::text("build.hint.encoding"));
   }
   return out;
 }

@@ -202,6 +202,14 @@ TEST_CASE("compiler output shows the student's file and nothing of ours") {
         std::vector<std::string>{"g.cu:5:3: warning: 'sum' is uninitialized",
                                  "g.cu:9:3: note: in instantiation of 'f<float>' requested here"});
 
+  // No place: not of a line, but of the whole file.
+  const CompilerOutput encoding = filter_compiler_output(
+      "fatal error: UTF-16 (LE) byte order mark detected in 'g.cu', but encoding is not supported\n"
+      "1 error generated when compiling for sm_80.\n",
+      "g.cu");
+  REQUIRE(encoding.errors.size() == 2);
+  CHECK(encoding.errors[1].rfind("hint:", 0) == 0);
+
   std::string many;
   for (int i = 1; i <= 20; ++i) many += "g.cu:" + std::to_string(i) + ":1: error: e\n";
   CHECK(filter_compiler_output(many, "g.cu", 3).errors.size() == 4);

@@ -128,6 +128,15 @@ std::string stem_of(const std::string& file) {
   return file.substr(0, file.rfind('.'));
 }
 
+/// Lines of the compiler's, with the name under which the file is shown.
+std::vector<std::string> as_shown(std::vector<std::string> lines, const StudentFile& student) {
+  if (student.compiled == student.shown_path) return lines;
+  for (auto& line : lines)
+    if (const auto at = line.find(student.compiled); at != std::string::npos)
+      line.replace(at, student.compiled.size(), student.shown_path);
+  return lines;
+}
+
 void Driver::explain_failure(SourceUnit& unit, const Pass& pass, const StudentFile& student) const {
   if (runs_.explain_limit(pass, unit.shown_path, unit.headline)) {
     unit.status = BuildStatus::compile_limit;
@@ -142,11 +151,7 @@ void Driver::explain_failure(SourceUnit& unit, const Pass& pass, const StudentFi
     return;
   }
   const CompilerOutput output = filter_compiler_output(printable(pass.said), student.compiled);
-  unit.details = output.errors;
-  if (student.compiled != unit.shown_path)
-    for (auto& line : unit.details)
-      if (const auto at = line.find(student.compiled); at != std::string::npos)
-        line.replace(at, student.compiled.size(), unit.shown_path);
+  unit.details = as_shown(output.errors, student);
   if (!output.unavailable_include.empty())
     unit.headline = text("build.include", {{"file", unit.shown_path},
                                            {"line", std::to_string(output.unavailable_line)},
@@ -317,11 +322,11 @@ void Driver::finish(Compiled& compiled, SourceUnit& unit) const {
     if (!part.ok) return explain_failure(unit, part, compiled.student);
   for (Pass& part : parts) unit.ptx.push_back(std::move(part.bytes));
   if (!parts.empty()) parts.push_back(compiled.passes.host);
-  for (const Pass& pass : parts)
-    for (const auto& line :
-         filter_compiler_output(printable(pass.said), compiled.student.compiled).warnings)
-      if (std::find(unit.warnings.begin(), unit.warnings.end(), line) == unit.warnings.end())
-        unit.warnings.push_back(line);
+  // Together, so that what all of them say is said once, whatever types each had.
+  std::string said;
+  for (const Pass& pass : parts) said += printable(pass.said);
+  unit.warnings =
+      as_shown(filter_compiler_output(said, compiled.student.compiled).warnings, compiled.student);
 }
 
 void Driver::list_entries(Compiled& compiled,

@@ -47,7 +47,7 @@ same "a build counts its steps, in plain lines where nobody looks" "[1/5] a [2/5
 same "and only those that there are" "[1/2] c [2/2] e" "$(rm "$scratch/steps/"[ce] && building all | paste -sd' ')"
 same "nothing to do says nothing" "" "$(building all)"
 same "a hundred steps are eleven lines" 11 "$(building $(seq 101 200) | wc -l)"
-fails "what cannot be built fails" 2 'No rule' env BUILD="$scratch/steps" MAKE=make sh grader/scripts/build.sh -s chekc
+fails "what cannot be built fails" 2 "there is no command 'chekc'" env BUILD="$scratch/steps" MAKE=make sh grader/scripts/build.sh -s chekc
 
 # ---- build folder
 touch "$scratch/file"

@@ -196,7 +196,7 @@ if [ -x "$build/bin/grader" ]; then
     holds "and no stage passes" bash -c '! grep -qE "^[0-9]+\.[0-9]+ .* ok " "$1"' none "$scratch/.out"
     says "make submit packs the labs" 'packed' student_make main submit OUT="$scratch/packed.zip"
     says "make hint works there" '.' student_make main hint STAGE="$first.0"
-    fails "the project's own tests are not part of it" 2 "No rule to make target .test." student_make main test
+    fails "the project's own tests are not part of it" 2 "there is no command 'test'" student_make main test
 else
     bad "no grader in $build: make check was not tried in the handout"
 fi

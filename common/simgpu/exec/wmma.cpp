@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <string>
+#include <string_view>
 
 #include "common/simgpu/count/shared_banks.hpp"
 #include "common/simgpu/exec/decoder.hpp"
@@ -215,6 +217,31 @@ std::byte* element_of(const Warp& w, const Op& op, const WmmaPlan& plan, unsigne
   return address_of(w, op.list[e / per]) + lane * register_bytes + e % per * plan.element_bytes;
 }
 
+/// A fragment belongs to a warp: all lanes name its first element and the distance of its rows, and the
+/// instruction itself shares out the elements (CUDA C++ Programming Guide, "Warp Matrix Functions").
+/// The first lane that says something else than lane 0; kLanes: none.
+unsigned disagreeing_lane(const Warp& w, const std::uint64_t* base, const std::uint32_t* stride) {
+  const auto first = static_cast<unsigned>(std::countr_zero(w.mask));
+  for (unsigned lane = first; lane < kLanes; ++lane)
+    if (((w.mask >> lane) & 1u) != 0 &&
+        (base[lane] != base[first] || stride[lane] != stride[first]))
+      return lane;
+  return kLanes;
+}
+
+void report_disagreement(Warp& w, const Op& op, unsigned lane, bool of_base) {
+  BlockRun& run = *w.run;
+  const std::string_view what = run.launch->program->instructions[op.pc].ptx->mod.text;
+  const Access at =
+      describe(run, {op.pc, w.index, lane, AccessType::load, MemorySpace::shared, 0, 0});
+  add_finding(run, FindingKind::trap, op.pc, UINT32_MAX, at, std::nullopt,
+              std::string(what.substr(0, what.find(".sync"))) +
+                  " takes one whole fragment for a warp: all lanes must pass the same " +
+                  (of_base ? "address, that of its first element" : "distance from row to row") +
+                  ", but lane " + std::to_string(lane) + " of warp " + std::to_string(w.index) +
+                  " passes another one than lane " + std::to_string(std::countr_zero(w.mask)));
+}
+
 }  // namespace
 
 void op_wmma(Warp& w, const Op& op) {
@@ -223,6 +250,10 @@ void op_wmma(Warp& w, const Op& op) {
   const WmmaPlan& plan = w.run->launch->program->wmma[op.slot];
   const std::uint64_t* base = lanes_of<std::uint64_t>(w, op.a);
   const std::uint32_t* stride = lanes_of<std::uint32_t>(w, op.b);
+  if (const unsigned lane = disagreeing_lane(w, base, stride); lane < kLanes) {
+    report_disagreement(w, op, lane, base[lane] != base[std::countr_zero(w.mask)]);
+    return;  // where elements go is not defined
+  }
   const auto type = static_cast<AccessType>(op.y);
   const bool load = type == AccessType::load;
   if (plan.by_matrices && is_shared(w, op, base)) {

@@ -368,6 +368,18 @@ TEST_CASE("wmma: accesses are checked like others", "[wmma]") {
   REQUIRE(apart.size() == 1);
   CHECK(apart[0].kind == FindingKind::divergent_barrier);
   CHECK(apart[0].detail.find("wmma.load.a.sync needs all 32 lanes") == 0);
+
+  const auto disagree = [&](const std::string& before, const std::string& pitch) {
+    const auto found = findings(before + load + ", [%base], " + pitch + ";", 8192);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].kind == FindingKind::trap);
+    CHECK(found[0].at.thread.x == 1);
+    return found[0].detail;
+  };
+  const std::string own = disagree("mad.wide.u32 %base, %lane, 32, %base;\n", "16");
+  CHECK(own.find("must pass the same address") != std::string::npos);
+  const std::string pitch = disagree("shl.b32 %a0, %lane, 3;\nadd.u32 %a0, %a0, 16;\n", "%a0");
+  CHECK(pitch.find("must pass the same distance") != std::string::npos);
 }
 
 TEST_CASE("wmma: a fragment stored without a barrier is a race for other warps", "[wmma]") {

@@ -125,6 +125,13 @@ struct ReadGroups {
     for (const std::size_t n : groups) grouped += n;
     groups.push_back(open.size() - std::min(grouped, open.size()));
   }
+  /// Whether the read of `number`, which is open, is part of a group.
+  bool is_grouped(std::uint32_t number) const {
+    std::size_t grouped = 0;
+    for (const std::size_t n : groups) grouped += n;
+    const auto end = open.begin() + static_cast<std::ptrdiff_t>(std::min(grouped, open.size()));
+    return std::find(open.begin(), end, number) != end;
+  }
   /// All but the last `pending` groups have ended.
   template <class End>
   void wait(std::size_t pending, End&& end) {

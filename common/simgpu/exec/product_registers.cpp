@@ -42,6 +42,14 @@ std::string sum_text(const Warp& w, const ProductRegister& r, std::uint32_t prod
          line_text(*w.run->launch->program, product);
 }
 
+/// What must come before the sums of product `number`, which is open, may be used.
+std::string what_is_missing(const Warp& w, std::uint32_t number) {
+  return w.run->proxy.groups[w.index].is_grouped(number)
+             ? "wgmma.wait_group must come first"
+             : "no wgmma.commit_group stands behind that product, and wgmma.wait_group waits only "
+               "for what has been committed";
+}
+
 }  // namespace
 
 void FunctionDecoder::find_product_registers() {
@@ -113,14 +121,14 @@ void op_product_registers(Warp& w, const Op& op) {
     if (const check::AsyncRead* product = open_product(w, r.sum_of))
       tell(w, FindingKind::product_registers, op.pc, product->pc,
            line_text(p, op.pc) + " reads " + sum_text(w, r, product->pc) +
-               ", which may not be there yet: wgmma.wait_group must come first");
+               ", which may not be there yet: " + what_is_missing(w, r.sum_of));
   }
   for (const std::uint32_t number : a.writes) {
     ProductRegister& r = w.product_registers[number];
     if (const check::AsyncRead* product = open_product(w, r.sum_of))
       tell(w, FindingKind::product_registers, op.pc, product->pc,
            line_text(p, op.pc) + " writes " + sum_text(w, r, product->pc) +
-               ", which is still adding to it: wgmma.wait_group must come first");
+               ", which is still adding to it: " + what_is_missing(w, r.sum_of));
     else if (const check::AsyncRead* reader = open_product(w, r.input_of))
       tell(w, FindingKind::product_registers, op.pc, reader->pc,
            line_text(p, op.pc) + " writes register " + std::to_string(r.position) +

@@ -16,12 +16,11 @@ namespace {
 
 constexpr unsigned kChunk = 16;
 
-/// The copy that will write byte `at`.
+/// The copy that will write byte `at`; of several the one that was issued first.
 const BulkCopy* pending_copy(const BlockRun& run, std::uint32_t at) {
-  const BulkCopy* found = nullptr;
   for (const auto& c : run.proxy.copies)
-    if (at >= c->first && at < c->first + c->bytes) found = c.get();
-  return found;
+    if (at >= c->first && at < c->first + c->bytes) return c.get();
+  return nullptr;
 }
 
 std::string object_text(const Access& a) {
@@ -50,6 +49,10 @@ void report_bulk_conflict(BlockRun& run, const Warp& w, unsigned lane, const Op&
     LaneAccess theirs = me;
     theirs.pc = pc;
     theirs.type = AccessType::store;
+    if (copy != nullptr) {
+      theirs.address = copy->first + memory::kSharedBase;
+      theirs.bytes = copy->bytes;
+    }
     if (pc != UINT32_MAX)
       f.other = copy != nullptr ? describe_thread(*run.launch, copy->block, copy->thread, theirs)
                                 : describe_thread(*run.launch, run.number, 0, theirs);

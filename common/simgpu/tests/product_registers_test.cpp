@@ -96,7 +96,7 @@ TEST_CASE("wgmma: sums and fragments that are touched too early are found",
   check_found(kStart + "add.f32 %f1, %d2, %d2;\n" + kWait, early, "reads register 2 of the sums");
   check_found(
       kStart + product("e") + kCommit + "wgmma.wait_group.sync.aligned 2;\n" + kStore + kWait,
-      early, "reads register 0");
+      early, "may not be there yet: wgmma.wait_group must come first");
   check_found(kStart + "mov.f32 %d3, 0f3f800000;\n" + kWait, early,
               "writes register 3 of the sums");
   check_found(kStart + "ld.global.f32 %d1, [%rd2];\n" + kWait, early, "writes register 1");
@@ -108,7 +108,7 @@ TEST_CASE("wgmma: sums and fragments that are touched too early are found",
   // Not committed: wait_group does not wait for it.
   check_found(
       kFence + ".loc 1 7 1\n" + product("d") + kWait + ".loc 1 8 1\n" + kStore + kCommit + kWait,
-      early, "reads register 0");
+      early, "no wgmma.commit_group stands behind that product");
   check_found(".loc 1 7 1\n" + kFence + product("d", true) + kCommit +
                   ".loc 1 8 1\nadd.u32 %a2, %a2, 1;\n" + kWait,
               early, "writes register 2 of A of the wgmma of products.cu:7");

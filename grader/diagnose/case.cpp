@@ -267,6 +267,10 @@ std::pair<int, int> result_extents(Operation operation, const ProbeShape& s) {
   return {s.m, s.n};
 }
 
+std::pair<int, int> tile_of_c(Operation operation, const Tile& tile) {
+  return result_extents(operation, {tile.bm, tile.bn, tile.bk, 0, 0, 0});
+}
+
 std::optional<Run> probe(const Evidence& evidence, Matrix a, Matrix b) {
   if (!evidence.run_probe) return std::nullopt;
   ProbeShape shape{a.rows, b.cols, a.cols, a.ld - a.cols, b.ld - b.cols, 0};

@@ -71,6 +71,9 @@ Matrix garbage(ElementType type, int rows, int cols, int pad);
 /// C's extents for operands of this shape.
 std::pair<int, int> result_extents(Operation operation, const ProbeShape& shape);
 
+/// Rows and columns of C that a block computes, if its tile says so; else some are 0.
+std::pair<int, int> tile_of_c(Operation operation, const Tile& tile);
+
 /// Runs the rung on small integers; empty if it could not be run or was refused.
 std::optional<Case> probe_case(const Evidence& evidence, const ProbeShape& shape,
                                std::uint64_t stream, int limit = 8);

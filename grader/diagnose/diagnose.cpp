@@ -369,7 +369,7 @@ std::optional<Diagnosis> also_found(const Diagnosis& cause, Examination& e) {
     if (cause.seen && !(*cause.seen == seen_in(c.run))) continue;
     if (const simgpu::Finding* finding = first_cause(c.run.launches)) {
       Diagnosis d = explain(*finding, e.evidence().tile, &c.run, e.evidence().type);
-      ask_of_parts(e.evidence().tile, *finding, d);
+      ask_of_parts(e.evidence(), c.run, *finding, d);
       d.place = finding->at.where;
       return d;
     }
@@ -377,11 +377,25 @@ std::optional<Diagnosis> also_found(const Diagnosis& cause, Examination& e) {
   return std::nullopt;
 }
 
+/// The launch has fewer warps in a block than parts that warps have of its tile.
+void add_missing_warps(const Tile& t, const Run& run, Diagnosis& d) {
+  if (t.wm < 1 || t.wn < 1 || run.launches.size() != 1) return;
+  const simgpu::Dim3& block = run.launches.front().block;
+  const unsigned warps = block.x * block.y * block.z / 32;
+  const auto needed = static_cast<unsigned>(t.bm / t.wm * (t.bn / t.wn));
+  if (warps >= needed) return;
+  d.details.push_back(
+      messages::text("detail.warps", {{"warps", warps},
+                                      {"needed", needed},
+                                      {"tile", fmt::format("{} x {}", t.bm, t.bn)},
+                                      {"part", fmt::format("{} x {}", t.wm, t.wn)}}));
+}
+
 std::optional<Diagnosis> finding_of_the_call(Examination& e) {
   const simgpu::Finding* finding = first_cause(e.run().launches);
   if (finding == nullptr) return std::nullopt;
   Diagnosis d = explain(*finding, e.evidence().tile, &e.run(), e.evidence().type);
-  ask_of_parts(e.evidence().tile, *finding, d);
+  ask_of_parts(e.evidence(), e.run(), *finding, d);
   d.place = finding->at.where;
   if (auto cause = wrong_index_behind(*finding, e)) {
     // A cause that was found at a shape of its own has no finding there: the call's is told.
@@ -399,6 +413,8 @@ std::optional<Diagnosis> finding_of_the_call(Examination& e) {
   }
   name_race(e.evidence(), e.run(), *finding, d);
   name_index(e.evidence(), e.run(), *finding, d);
+  if (finding->kind == simgpu::FindingKind::uninitialised_read)
+    add_missing_warps(e.evidence().tile, e.run(), d);
   d.place = finding->at.where;  // name_race() tells it anew
   return d;
 }
@@ -485,7 +501,7 @@ std::optional<Diagnosis> finding_at_another_shape(Examination& e) {
     if (outside_of_a_matrix(*finding))
       if (auto cause = explain_indices_inside(e.evidence(), e.cases())) return cause;
     Diagnosis d = explain(*finding, e.evidence().tile, &c.run, e.evidence().type);
-    ask_of_parts(e.evidence().tile, *finding, d);
+    ask_of_parts(e.evidence(), c.run, *finding, d);
     name_race(e.evidence(), c.run, *finding, d);
     name_index(e.evidence(), c.run, *finding, d);
     d.seen = seen_in(c.run);
@@ -598,6 +614,7 @@ constexpr Hypothesis kHypotheses[] = {
     finding_at_another_shape,
     of_cases<explain_pieces>,
     of_cases<explain_swizzles>,
+    of_cases<explain_depth>,
     of_cases<explain_sums>,
     of_cases<explain_indices>,
     of_cases<explain_factors>,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include <fmt/core.h>
+
 #include "grader/diagnose/hypotheses.hpp"
 #include "grader/diagnose/wording.hpp"
 
@@ -53,7 +55,7 @@ std::optional<Diagnosis> exchanged_in_launch(const Evidence& evidence, const Cas
   };
   // One thread per element, or the lab's tile per block.
   Tile t = evidence.tile;
-  const bool tiles = t.tm * t.tn > 1 && t.bm > 0 && t.bn > 0;
+  const bool tiles = (t.tm * t.tn > 1 || t.wm > 0) && t.bm > 0 && t.bn > 0;
   // A tile of 8-byte elements is half as high, or half as wide.
   if (tiles && size_of(evidence.type) == 8) {
     const auto given = [&](int m, int n) {
@@ -126,6 +128,68 @@ std::optional<Diagnosis> explain_extents(const Evidence& evidence, const Cases& 
   if (ends_at(cases, [](const Case& k) { return Ends{k.n, k.m}; }))
     return name(evidence, "guard", c.n, c.m, c);
   return exchanged_in_launch(evidence, cases);
+}
+
+namespace {
+
+int tiles_of(int extent, int tile) {
+  return (extent + tile - 1) / tile;
+}
+
+/// Each element of C is the sum of the products before that k.
+bool ends_before(const Case& c, int depth) {
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      double sum = 0;
+      for (int k = 0; k < std::min(c.k, depth); ++k) sum += c.run.a.at(i, k) * c.run.b.at(k, j);
+      if (sum != c.got(i, j)) return false;
+    }
+  return true;
+}
+
+int extent_of(const Case& c, bool rows) {
+  return rows ? c.m : c.n;
+}
+
+/// Every case has as many k-tiles as its M (or N) takes.
+bool ends_with(const Cases& cases, bool rows, int tile) {
+  return std::all_of(cases.begin(), cases.end(), [&](const Case& c) {
+    return ends_before(c, tiles_of(extent_of(c, rows), tile) * tile);
+  });
+}
+
+Diagnosis ends_too_early(const Evidence& evidence, const Case& c, bool rows, int tile) {
+  const int count = tiles_of(extent_of(c, rows), tile);
+  Diagnosis d = say("SWAPPED-EXTENTS", "tiles",
+                    {{"count", fmt::format("{} k-tile{}", count, count == 1 ? "" : "s")},
+                     {"name", rows ? "M" : "N"},
+                     {"value", extent_of(c, rows)},
+                     {"k", c.k},
+                     {"needed", tiles_of(c.k, tile)}});
+  describe(evidence, c, d);
+  return d;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> explain_depth(const Evidence& evidence, const Cases& cases) {
+  if (evidence.operation != Operation::product) return std::nullopt;
+  const auto shorter = std::find_if(cases.begin(), cases.end(),
+                                    [](const Case& c) { return c.wrong > 0 && c.k > 0; });
+  if (shorter == cases.end()) return std::nullopt;
+  for (const int tile : k_tiles(evidence)) {
+    const bool rows = ends_with(cases, true, tile), columns = ends_with(cases, false, tile);
+    if (!rows && !columns) continue;
+    if (rows != columns) return ends_too_early(evidence, *shorter, rows, tile);
+    // As many k-tiles either way: not in a call of one tile by two.
+    Cases apart;
+    if (auto c = probe_case(evidence, {tile, 2 * tile, 4 * tile, 0, 0, 0}, 59))
+      apart.push_back(std::move(*c));
+    for (const bool by_rows : {true, false})
+      if (!apart.empty() && ends_with(apart, by_rows, tile))
+        return ends_too_early(evidence, apart.front(), by_rows, tile);
+  }
+  return std::nullopt;
 }
 
 namespace {

@@ -421,7 +421,8 @@ std::string variant_of_stores(const Finding& finding, const Run* run) {
   if (at.space == MemorySpace::shared && at.bytes > 0 && at.object_bytes == at.bytes)
     return "single";
   // A thread is no party of its own stores: it meets its own copy, which is still under way.
-  if (at.block == other.block && at.thread == other.thread) return "again";
+  if (at.block == other.block && at.thread == other.thread)
+    return other.actor == Actor::engine && at.offset != other.offset ? "overlap" : "again";
   if (finding.kind == FindingKind::global_race && same_warp(finding) && has_fragments(finding, run))
     return "lanes";
   if (of_two_lines(finding)) return "lines";
@@ -429,8 +430,9 @@ std::string variant_of_stores(const Finding& finding, const Run* run) {
     if (at.space == MemorySpace::shared && at.actor == Actor::thread &&
         at.object_bytes <= kMostOfOneThread && one.starts_with("threadIdx"))
       return "shared";
-    if (one == "threadIdx.x" && at.actor == Actor::thread && steps_between(at, other) % 32 == 0)
-      return "warps";
+    if (one == "threadIdx.x" && steps_between(at, other) % 32 == 0 &&
+        (at.actor == Actor::thread || at.actor == Actor::warp))
+      return at.actor == Actor::thread ? "warps" : "part";
     return at.space != MemorySpace::shared || at.actor != Actor::thread ? "one" : "tile";
   }
   return at.block == other.block ? "" : "blocks";
@@ -460,30 +462,6 @@ bool without_k(const Run* run) {
   return run != nullptr && run->a.cols == 0 && run->a.rows > 0;
 }
 
-/// An `extern __shared__` array of a launch that asked for nothing.
-bool is_dynamic_of_no_bytes(const Access& at) {
-  return at.space == MemorySpace::shared && !at.object.empty() && at.object_bytes == 0;
-}
-
-/// Several elements in one access, of which some exist; or what is no number of elements.
-std::string variant_of_bounds(const Access& at, const Run* run, ElementType type) {
-  if (is_dynamic_of_no_bytes(at)) return "dynamic";
-  const auto width = element_width(at, run, type);
-  // Blocks are reported in order: the first one has not done this.
-  const bool later_block = at.block.x != 0 || at.block.y != 0 || at.block.z != 0;
-  const bool scratch = at.space == MemorySpace::global && at.object.starts_with("scratch ");
-  const char* const plain = scratch                           ? "scratch"
-                            : at.space != MemorySpace::shared ? ""
-                            : later_block                     ? "later"
-                                                              : "shared";
-  if (at.object.empty() || at.bytes <= width) return plain;
-  if (at.bytes % width != 0) return "bytes";
-  const bool begins_inside =
-      at.offset >= 0 && static_cast<std::uint64_t>(at.offset) < at.object_bytes;
-  if (begins_inside && at.actor == Actor::async_copy) return "copy";
-  return begins_inside ? "partly" : plain;
-}
-
 Misaligned misaligned(const Access& at, const Run* run, ElementType type) {
   const bool shared = at.space == MemorySpace::shared;
   return misaligned(at, shared ? nullptr : operand(at.object, run),
@@ -497,7 +475,8 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
     case FindingKind::misaligned:
       return misaligned(finding.at, run, type).variant;
     case FindingKind::out_of_bounds:
-      return variant_of_bounds(finding.at, run, type);
+      return variant_of_bounds(finding.at, launch_of(finding, run),
+                               element_width(finding.at, run, type));
     case FindingKind::deadlock:
       return finding.cause == FindingCause::open_phase ? "mbarrier" : "";
     case FindingKind::divergent_barrier:
@@ -548,6 +527,8 @@ std::vector<messages::Gap> party_gaps(const Finding& finding, const std::string&
           {"name", short_name(at.object)},
           {"difference", difference.empty() ? "their indices" : difference},
           {"steps", steps_between(at, other)},
+          {"length", other.bytes},
+          {"apart", at.offset < other.offset ? other.offset - at.offset : at.offset - other.offset},
           {"detail", finding.detail}};
 }
 
@@ -594,6 +575,7 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
                 {"how", how_far(at, run, type)},
                 {"bytes", at.bytes},
                 {"width", element_width(at, run, type)},
+                {"size", at.object_bytes},
                 {"count", at.bytes / element_width(at, run, type)},
                 {"place", object + " (" + where + ")"},
                 {"other", finding.other ? line_of(finding.other->where) : "another line"},
@@ -628,6 +610,7 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
     add_stored(finding, name, width,
                scratch ? 0 : shared_row(name, elements, tile, launch_of(finding, run)), d);
   }
+  add_place_in_ring(finding, tile, launch_of(finding, run), element_width(at, run, type), d);
   if (finding.kind == FindingKind::deadlock)
     add_others_waiting(finding, launch_of(finding, run), d);
   if (engine_knows_more(finding) && !finding.detail.empty() &&

@@ -49,6 +49,16 @@ std::optional<Diagnosis> explain_zeros(const Evidence& evidence, const Cases& ca
 /// How often each k was counted, by probes: K-MISSING, K-TILE-*, K-ONLY-LAST, STALE-TILE.
 std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cases);
 
+/// k-tiles that begin between where they should, by how often each k was added: K-TILE-REPEATED.
+std::optional<Diagnosis> name_starts(const std::vector<int>& counts, int tile);
+
+/// Of two groups of k in a k-tile of `tile` one is added twice and the other never, as where two sets of
+/// fragments should take turns: K-TILE-REPEATED.
+std::optional<Diagnosis> name_alternating(const std::vector<int>& counts, int tile);
+
+/// The sum has as many k-tiles as M or N would take: SWAPPED-EXTENTS.
+std::optional<Diagnosis> explain_depth(const Evidence& evidence, const Cases& cases);
+
 /// Where each element of C came from, by probes: TILE-MAP; accumulators that were not cleared:
 /// ACC-INIT.
 std::optional<Diagnosis> explain_places(const Evidence& evidence, const Cases& cases);
@@ -109,7 +119,8 @@ bool is_telling_part(const Evidence& evidence, const Cases& cases);
 
 /// Two threads store to one element of C, or to one place of scratch memory: asks what tells their
 /// places apart. Sets the next step, or leaves it.
-void ask_of_parts(const Tile& tile, const simgpu::Finding& finding, Diagnosis& d);
+void ask_of_parts(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
+                  Diagnosis& d);
 
 /// Tile edges worth trying, most likely first: the lab's own, the block's, the usual ones. All > 1.
 std::vector<int> square_tiles(const Evidence& evidence);

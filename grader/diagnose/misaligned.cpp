@@ -1,6 +1,8 @@
 // An access of several elements that does not begin at a multiple of its size: which part of its place is
 // to blame.
 #include <algorithm>
+#include <bit>
+#include <string>
 
 #include "grader/diagnose/wording.hpp"
 
@@ -11,6 +13,19 @@ namespace {
 const char* to_blame(std::int64_t row_begin, std::int64_t col, std::int64_t count) {
   const bool rows = row_begin % count != 0, column = col % count != 0;
   return rows && column ? "place" : rows ? "rows" : column ? "column" : "";
+}
+
+/// The first lane of a warp that is not aligned tells what the index is made of: where only lane 4 and
+/// its likes are, lane / 4 counts single elements. Threads are numbered by x alone.
+void name_lane(const simgpu::Access& at, std::int64_t rest, Misaligned& result) {
+  const std::uint32_t lane = at.thread.x % 32;
+  if (at.thread.y != 0 || at.thread.z != 0 || !std::has_single_bit(lane)) return;
+  result.variant = "lane";
+  result.gaps.insert(result.gaps.end(),
+                     {{"lane", lane},
+                      {"off", rest},
+                      {"part", lane == 1 ? std::string("the lane's number, or of its remainder")
+                                         : "lane / " + std::to_string(lane)}});
 }
 
 }  // namespace
@@ -41,6 +56,7 @@ Misaligned misaligned(const simgpu::Access& at, const Matrix* matrix, const std:
   if (shared) {
     result.variant = "element";
     result.gaps.push_back({"index", index});
+    name_lane(at, index % count, result);
     return result;
   }
   if (matrix == nullptr || matrix->ld < 1) return result;

@@ -2,6 +2,9 @@
 // two findings is the cause of the other.
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "grader/diagnose/hypotheses.hpp"
 #include "grader/diagnose/wording.hpp"
@@ -37,12 +40,99 @@ const Finding* first_cause(const std::vector<simgpu::LaunchReport>& launches) {
   return worst;
 }
 
-void ask_of_parts(const Tile& tile, const Finding& finding, Diagnosis& d) {
+namespace {
+
+/// Where a block's tile ends, and what of it was left by one of two threads of different blocks that
+/// store to one element of C: the other block owns it.
+struct Left {
+  const simgpu::Access* leaving = nullptr;
+  simgpu::Dim3 owner;
+  int rows = 0, cols = 0;               ///< of a tile
+  std::int64_t row = 0, col = 0;        ///< of the element in C
+  std::int64_t in_row = 0, in_col = 0;  ///< counted from where the tile that was left begins
+};
+
+std::optional<Left> left_tile(const Evidence& evidence, const Run& run, const Finding& finding) {
+  const auto [rows, cols] = tile_of_c(evidence.operation, evidence.tile);
+  const Matrix& c = run.c_before;
+  const auto width = static_cast<std::int64_t>(size_of(c.type));
+  if (rows < 2 || cols < 2 || c.ld < 1 || run.launches.size() != 1 || finding.at.offset < 0)
+    return std::nullopt;
+  const auto tiles = [](int extent, int tile) {
+    return static_cast<std::uint32_t>((extent + tile - 1) / tile);
+  };
+  // Blocks lie as tiles do: x counts them along a row of C.
+  const simgpu::Dim3 grid{tiles(c.cols, cols), tiles(c.rows, rows), 1};
+  if (!(run.launches.front().grid == grid)) return std::nullopt;
+  Left left;
+  left.rows = rows, left.cols = cols;
+  left.row = finding.at.offset / width / c.ld, left.col = finding.at.offset / width % c.ld;
+  left.owner = {static_cast<std::uint32_t>(left.col / cols),
+                static_cast<std::uint32_t>(left.row / rows), 0};
+  const bool one = finding.at.block == left.owner, other = finding.other->block == left.owner;
+  if (one == other) return std::nullopt;
+  left.leaving = one ? &*finding.other : &finding.at;
+  left.in_row = left.row - std::int64_t{left.leaving->block.y} * rows;
+  left.in_col = left.col - std::int64_t{left.leaving->block.x} * cols;
+  return left;
+}
+
+/// "row 72, and the last one is 63": the index that leaves the tile.
+std::string how_left(const Left& left) {
+  const bool row = left.in_row < 0 || left.in_row >= left.rows;
+  return messages::text("RACE-WAW.left.index", {{"what", row ? "row" : "column"},
+                                                {"index", row ? left.in_row : left.in_col},
+                                                {"last", (row ? left.rows : left.cols) - 1}});
+}
+
+/// Threads of two blocks of which only one stays in its tile: the other one's index is wrong, and not
+/// where blocks begin.
+bool ask_who_left(const Evidence& evidence, const Run& run, const Finding& finding, Diagnosis& d) {
+  const simgpu::Access &one = finding.at, &other = *finding.other;
+  if (one.block == other.block || one.thread == other.thread) return false;
+  const std::optional<Left> left = left_tile(evidence, run, finding);
+  if (!left) return false;
+  d.next_step = messages::text(
+      evidence.tile.wm > 0 || evidence.operation != Operation::product ? "RACE-WAW.left.lanes.next"
+                                                                       : "RACE-WAW.left.next",
+      {{"thread", coordinates(left->leaving->thread)},
+       {"block", coordinates(left->leaving->block)},
+       {"owner", coordinates(left->owner)},
+       {"tile", std::to_string(left->rows) + " x " + std::to_string(left->cols)},
+       {"element", element("C", left->row, left->col)},
+       {"how", how_left(*left)}});
+  return true;
+}
+
+/// Threads of two blocks, or of two warps that are not the same lane: their parts overlap.
+void ask_of_warps(const Tile& tile, const Finding& finding, Diagnosis& d) {
+  const simgpu::Access &one = finding.at, &other = *finding.other;
+  if (one.block != other.block && one.thread != other.thread) {
+    d.next_step =
+        messages::text("RACE-WAW.tiles.next",
+                       {{"rows", tile.wm}, {"columns", tile.wn}, {"bm", tile.bm}, {"bn", tile.bn}});
+    return;
+  }
+  const bool by_x = one.thread.y == 0 && other.thread.y == 0;
+  const std::uint32_t warp = one.thread.x / 32, beside = other.thread.x / 32;
+  if (!by_x || one.block != other.block || warp == beside) return;
+  d.next_step = messages::text("RACE-WAW.overlapping.next", {{"one", std::max(warp, beside)},
+                                                             {"other", std::min(warp, beside)},
+                                                             {"rows", tile.wm},
+                                                             {"columns", tile.wn}});
+}
+
+}  // namespace
+
+void ask_of_parts(const Evidence& evidence, const Run& run, const Finding& finding, Diagnosis& d) {
+  const Tile& tile = evidence.tile;
   if (both_store(finding) && finding.at.object.starts_with("scratch "))
     d.next_step = messages::text(finding.at.block == finding.other->block ? "RACE-WAW.scratch.next"
                                                                           : "RACE-WAW.parts.next");
   // With tensor cores a thread has no rectangle of its own.
-  if (!both_store(finding) || finding.at.object != "C" || tile.wm > 0) return;
+  if (!both_store(finding) || finding.at.object != "C") return;
+  if (ask_who_left(evidence, run, finding, d)) return;
+  if (tile.wm > 0) return ask_of_warps(tile, finding, d);
   const simgpu::Access &one = finding.at, &other = *finding.other;
   if (one.block != other.block) return;
   const auto apart = [](std::uint32_t x, std::uint32_t y) { return x < y ? y - x : x - y; };

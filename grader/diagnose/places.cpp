@@ -1,5 +1,6 @@
 // Right sums in wrong places, and sums that were not started afresh.
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <set>
 #include <utility>
@@ -136,6 +137,37 @@ std::optional<std::pair<int, int>> largest(const Case& c,
   return moved;
 }
 
+using Holds = std::function<bool(int, int, const Place&)>;
+
+/// The side of the parts of a square tile that stand at (column, row) where (row, column) belongs, and are
+/// right inside, as where the first row and column of a warp's part are exchanged; 0: there are none.
+int swapped_parts(const Case& c, int rows, int cols, const std::function<bool(const Holds&)>& all) {
+  if (rows != cols || c.m < 2 || c.n < 2) return 0;
+  for (const int part : {4, 8, 16, 32}) {
+    if (part >= rows || rows % part != 0) continue;
+    const auto exchanged = [=](int i, int j, const Place& p) {
+      return p == Place{i / rows * rows + j % rows / part * part + i % part,
+                        j / rows * rows + i % rows / part * part + j % part};
+    };
+    if (all(exchanged)) return part;
+  }
+  return 0;
+}
+
+/// Only the row, or only the column, is another than it should be: which, and by how much.
+void ask_of_shift(const Place& to, const Place& from, const char* matrix, Diagnosis& d) {
+  if ((to.row == from.row) == (to.col == from.col)) return;
+  const bool row = to.row != from.row;
+  const int here = row ? to.row : to.col, there = row ? from.row : from.col;
+  d.next_step = messages::text("TILE-MAP.shift.next", {{"i", to.row},
+                                                       {"j", to.col},
+                                                       {"i2", from.row},
+                                                       {"j2", from.col},
+                                                       {"matrix", matrix},
+                                                       {"what", row ? "row" : "column"},
+                                                       {"off", std::abs(here - there)}});
+}
+
 struct Named {
   Diagnosis diagnosis;
   bool whole_tiles = false;  ///< they moved as such: it says more than which element lies where
@@ -143,13 +175,10 @@ struct Named {
 Named name_places(const Evidence& evidence, const Case& c, const std::vector<Place>& places) {
   const bool product = evidence.operation == Operation::product;
   const Place to = first_moved(c, places), from = places[c.at(to.row, to.col)];
+  const char* const matrix = evidence.operation == Operation::copy_b ? "B" : "A";
   std::vector<messages::Gap> gaps = {
-      {"i", to.row},
-      {"j", to.col},
-      {"i2", from.row},
-      {"j2", from.col},
-      {"matrix", evidence.operation == Operation::copy_b ? "B" : "A"}};
-  const auto all = [&](const std::function<bool(int, int, const Place&)>& holds) {
+      {"i", to.row}, {"j", to.col}, {"i2", from.row}, {"j2", from.col}, {"matrix", matrix}};
+  const auto all = [&](const Holds& holds) {
     for (int i = 0; i < c.m; ++i)
       for (int j = 0; j < c.n; ++j)
         if (const Place& p = places[c.at(i, j)]; p != kUnknown && !holds(i, j, p)) return false;
@@ -177,14 +206,22 @@ Named name_places(const Evidence& evidence, const Case& c, const std::vector<Pla
     const bool swapped = r == q && all([&](int i, int j, const Place& p) {
                            return p.row % r == j % r && p.col % r == i % r;
                          });
-    return {say("TILE-MAP", swapped ? "swap" : product ? "inside" : "copy", gaps)};
+    if (const int part = swapped ? 0 : swapped_parts(c, r, q, all); part > 0) {
+      gaps.emplace_back("part", size_text(part, part));
+      return {say("TILE-MAP", "parts", gaps)};
+    }
+    Named named{say("TILE-MAP", swapped ? "swap" : product ? "inside" : "copy", gaps)};
+    if (!swapped) ask_of_shift(to, from, product ? "C" : matrix, named.diagnosis);
+    return named;
   }
   if (const auto moved = largest(c, tiles, whole)) {
     gaps.emplace_back("tile", size_text(moved->first, moved->second));
     const char* const variant = some_twice(places) ? "repeated" : product ? "blocks" : "numbers";
     return {say("TILE-MAP", variant, gaps), true};
   }
-  return {say("TILE-MAP", product ? "all" : "copy", gaps)};
+  Named named{say("TILE-MAP", product ? "all" : "copy", gaps)};
+  ask_of_shift(to, from, product ? "C" : matrix, named.diagnosis);
+  return named;
 }
 
 /// Element (i, j) holds the sum of the right elements that `before` lists for it, itself included.
@@ -341,6 +378,20 @@ std::optional<Diagnosis> one_accumulator(const Evidence& evidence, const Cases& 
   return std::nullopt;
 }
 
+/// Where each element of a copy comes from, as a formula; of two that come from one place, which.
+void name_copied(const Evidence& evidence, const Case& c, const std::vector<Place>& places,
+                 const std::string& formula, Diagnosis& d) {
+  const bool twice = some_twice(places);
+  d.headline = messages::text(
+      twice ? "TILE-MAP.copy.twice" : "TILE-MAP.copy.formula",
+      {{"matrix", evidence.operation == Operation::copy_b ? "B" : "A"}, {"place", formula}});
+  if (!twice) return;
+  const Place to = first_moved(c, places), from = places[c.at(to.row, to.col)];
+  if (!(places[c.at(from.row, from.col)] == from)) return;  // what belongs there is elsewhere, too
+  d.next_step = messages::text("TILE-MAP.copy.twice.next",
+                               {{"i", to.row}, {"j", to.col}, {"i2", from.row}, {"j2", from.col}});
+}
+
 }  // namespace
 
 std::optional<Diagnosis> explain_places(const Evidence& evidence, const Cases& cases) {
@@ -352,9 +403,7 @@ std::optional<Diagnosis> explain_places(const Evidence& evidence, const Cases& c
     const bool product = evidence.operation == Operation::product;
     if (const std::string formula = place_formula(evidence, c, *places); !formula.empty()) {
       if (!product && !whole_tiles)
-        d.headline = messages::text(
-            some_twice(*places) ? "TILE-MAP.copy.twice" : "TILE-MAP.copy.formula",
-            {{"matrix", evidence.operation == Operation::copy_b ? "B" : "A"}, {"place", formula}});
+        name_copied(evidence, c, *places, formula, d);
       else
         d.details.push_back(messages::text("detail.places", {{"place", formula}}));
     }

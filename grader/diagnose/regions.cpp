@@ -185,11 +185,16 @@ std::optional<Diagnosis> part_of_case(const Evidence& evidence, const Case& c) {
     describe(evidence, c, d);
     return d;
   }
-  std::int64_t zeros = 0;
+  std::int64_t zeros = 0, nans = 0;
   for (int i = 0; i < c.m; ++i)
-    for (int j = 0; j < c.n; ++j) zeros += c.state_at(i, j) == State::wrong && c.got(i, j) == 0;
+    for (int j = 0; j < c.n; ++j) {
+      if (c.state_at(i, j) != State::wrong) continue;
+      zeros += c.got(i, j) == 0;
+      nans += std::isnan(c.got(i, j));
+    }
   std::string part = wrong_part(evidence, c);
-  const char* variant = zeros == c.wrong ? "zero" : "";
+  // As in explain_simple(): from finite numbers only a register that nobody set makes a NaN.
+  const char* variant = zeros == c.wrong ? "zero" : nans == c.wrong ? "never" : "";
   if (part.empty()) {
     part = right_part(evidence, c);
     variant = "right";

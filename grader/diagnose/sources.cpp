@@ -5,7 +5,10 @@
 // tells its place. The same for B, with a single column of A.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -166,6 +169,68 @@ std::optional<Named> name_source(const Evidence& evidence, const Case& c) {
   return zero;
 }
 
+/// An element of A that is in no product of its row of C, or one of B in none of its column, and the
+/// one that is there instead.
+struct Replaced {
+  Place element, extra;
+  int line = 0;  ///< the row, or column
+};
+
+/// Both operands may hold other elements than they should: beside one that is all ones, it does not
+/// matter which of its elements meet the other's. What that holds is read off column by column of A, or
+/// row by row of B.
+std::optional<Replaced> replaced_in(const Evidence& evidence, const Run& like, bool of_a) {
+  const Matrix &coded = of_a ? like.a : like.b, &other = of_a ? like.b : like.a;
+  const int depth = like.a.cols, lines = of_a ? coded.rows : coded.cols;
+  const Matrix ones = filled(evidence.type, other.rows, other.cols, other.ld - other.cols,
+                             [](int, int) { return 1.0; });
+  std::optional<Replaced> lost;
+  std::vector<Place> extras(static_cast<std::size_t>(lines));
+  for (int k = 0; k < depth; ++k) {
+    const Matrix code = filled(
+        evidence.type, coded.rows, coded.cols, coded.ld - coded.cols,
+        [&](int row, int col) { return (of_a ? col : row) == k ? (of_a ? row : col) + 1.0 : 0.0; });
+    const auto run = of_a ? probe(evidence, code, ones) : probe(evidence, ones, code);
+    if (!run) return std::nullopt;
+    for (int i = 0; i < run->c_after.rows; ++i)
+      for (int j = 0; j < run->c_after.cols; ++j) {
+        const int line = of_a ? i : j;
+        const double value = run->c_after.at(i, j), more = value - (line + 1);
+        if (value != std::floor(value) || value < 0) return std::nullopt;
+        // Of one operand alone, it is the same in all of the row of C, or of the column.
+        if (value != run->c_after.at(of_a ? i : 0, of_a ? 0 : j)) return std::nullopt;
+        const auto place = [&](int at) { return of_a ? Place{at, k} : Place{k, at}; };
+        if (value == 0 && !lost) lost = Replaced{place(line), {}, line};
+        if (Place& extra = extras[static_cast<std::size_t>(line)];
+            more >= 1 && more <= lines && extra.row < 0)
+          extra = place(static_cast<int>(more) - 1);
+      }
+  }
+  if (!lost || extras[static_cast<std::size_t>(lost->line)].row < 0) return std::nullopt;
+  lost->extra = extras[static_cast<std::size_t>(lost->line)];
+  return lost;
+}
+
+/// Elements of both operands are lost, and others there twice.
+std::optional<Diagnosis> name_replaced(const Evidence& evidence) {
+  constexpr int kSide = 64;
+  const int depth = std::min(std::max(evidence.tile.bk, 8), kSide);
+  const auto whole = probe_case(evidence, {kSide, kSide, depth, 0, 0, 0}, 43);
+  if (!whole || whole->wrong == 0) return std::nullopt;
+  const auto of_a = replaced_in(evidence, whole->run, true),
+             of_b = replaced_in(evidence, whole->run, false);
+  if (!of_a && !of_b) return std::nullopt;
+  const Replaced& found = of_a ? *of_a : *of_b;
+  const std::string matrix = of_a ? "A" : "B";
+  Diagnosis d = say("WRONG-ELEMENT", "replaced",
+                    {{"matrix", of_a && of_b ? "A, and of B," : matrix},
+                     {"lost", element(matrix, found.element.row, found.element.col)},
+                     {"extra", element(matrix, found.extra.row, found.extra.col)},
+                     {"line", (of_a ? "row " : "column ") + std::to_string(found.line)}});
+  describe(evidence, *whole, d);
+  return d;
+}
+
 /// What is taken from beyond an edge is 0, whatever it is: in whole tiles it is an element.
 std::optional<Named> name_in_whole_tiles(const Evidence& evidence) {
   constexpr int kSide = 64;
@@ -192,7 +257,8 @@ std::optional<Diagnosis> explain_sources(const Evidence& evidence, const Cases& 
         return std::move(whole->diagnosis);
     return std::move(named->diagnosis);
   }
-  return name_stuck(evidence, *chosen);
+  if (auto d = name_stuck(evidence, *chosen)) return d;
+  return name_replaced(evidence);
 }
 
 }  // namespace grader::diag

@@ -328,6 +328,10 @@ std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied, boo
     if (auto d = name_last(once, k)) return d;
     if (auto d = name_every(once, k)) return d;
     Diagnosis d = say("K-MISSING", "", {{"what", missing_steps(missing, k)}});
+    // All but the first fragment's of the first tile: what is loaded ahead comes from the next one.
+    if (contiguous(missing) && missing.back() == tile - 1 && missing.front() > 1 && tile < k)
+      d.next_step =
+          messages::text("K-MISSING.ahead.next", {{"first", missing.front()}, {"tile", tile}});
     if (varied) d.next_step = messages::text("K-MISSING.varied.next");
     return d;
   }
@@ -567,9 +571,12 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   if (!d) d = name_short_step(p, tiles);
   if (!d && on_tensor_cores({c})) d = name_short_window(p, tiles);
   if (!d) d = name_parts_of_tiles(p, tiles);
+  if (!d && !tiles.empty()) d = name_alternating(p, tiles.front());
   for (const int tile : tiles)
     if (!d && c.k > tile && c.k % tile != 1)
       d = name_tiles(p, tile, shared);  // a tile of one step is a step
+  for (const int tile : tiles)
+    if (!d) d = name_starts(p, tile);
   if (!d) d = name_shown_steps(profiles, first_wrong_profile(c, *counts), tiles, shared);
   if (!d) return std::nullopt;
   if (profiles.size() > 1)

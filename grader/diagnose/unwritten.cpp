@@ -336,6 +336,31 @@ Diagnosis places_missing(const Partial& partial, const Tile& t) {
   return say("UNWRITTEN", "some", gaps);
 }
 
+/// In a whole tile every thread stores as many elements, and fewer than it should: "" otherwise.
+std::string too_few_stores(const Evidence& evidence) {
+  const auto [rows, cols] = tile_of_c(evidence.operation, evidence.tile);
+  const Tile& t = evidence.tile;
+  if (rows < 1 || cols < 1) return "";
+  const auto whole =
+      probe_case(evidence, {2 * t.bm, 2 * std::max(1, t.bn), 2 * std::max(1, t.bk), 0, 0, 0}, 51);
+  if (!whole || whole->run.launches.size() != 1) return "";
+  const simgpu::LaunchReport& launch = whole->run.launches.front();
+  if (!(launch.grid == simgpu::Dim3{2, 2, 1})) return "";
+  const int threads = static_cast<int>(launch.block.x * launch.block.y * launch.block.z);
+  const int elements = rows * cols;
+  int stored = 0;
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < cols; ++j) stored += !is_untouched(*whole, i, j);
+  if (stored == 0 || stored == elements || elements % threads != 0 || stored % threads != 0)
+    return "";
+  return messages::text("UNWRITTEN.passes.next", {{"threads", threads},
+                                                  {"stored", stored},
+                                                  {"elements", elements},
+                                                  {"tile", fmt::format("{} x {}", rows, cols)},
+                                                  {"each", stored / threads},
+                                                  {"needed", elements / threads}});
+}
+
 }  // namespace
 
 bool is_telling_part(const Evidence& evidence, const Cases& cases) {
@@ -368,8 +393,11 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
             : say("UNWRITTEN", "part", {{"part", part}, {"place", element("C", row, col)}});
     if (const auto some = first_ones(partial, evidence.tile)) d->next_step = ask_of(*some);
     // Where a thread has one element there is no tile of its own, and no loop over one.
-    if (evidence.tile.tm <= 1 && evidence.tile.tn <= 1)
-      d->next_step = messages::text("UNWRITTEN.single.next", {{"place", element("C", row, col)}});
+    if (evidence.tile.tm <= 1 && evidence.tile.tn <= 1) {
+      d->next_step = too_few_stores(evidence);
+      if (d->next_step.empty())
+        d->next_step = messages::text("UNWRITTEN.single.next", {{"place", element("C", row, col)}});
+    }
   }
   describe(evidence, *partial.front(), *d);
   if (const std::string text = launched(evidence, *partial.front()); !text.empty())

@@ -41,6 +41,15 @@ struct Misaligned {
 Misaligned misaligned(const simgpu::Access& access, const Matrix* matrix, const std::string& array,
                       std::int64_t width);
 
+/// Which sentences of OOB fit an access. `launch`: the one that it belongs to, or null; `width`: bytes of
+/// an element.
+std::string variant_of_bounds(const simgpu::Access& at, const simgpu::LaunchReport* launch,
+                              std::int64_t width);
+
+/// Adds which row of which tile an access to dynamic shared memory is, if pairs of the lab's tiles fill that.
+void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile,
+                       const simgpu::LaunchReport* launch, std::int64_t width, Diagnosis& d);
+
 /// A diagnosis with the catalogue's sentences for `id`, or for `id.variant` if a variant is given.
 Diagnosis say(const std::string& id, const std::string& variant,
               const std::vector<messages::Gap>& gaps);

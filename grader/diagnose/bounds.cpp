@@ -1,0 +1,71 @@
+// Which of the sentences about an access out of bounds fit, and where in a ring of tiles an access lies.
+#include <algorithm>
+#include <string>
+
+#include "grader/diagnose/wording.hpp"
+
+namespace grader::diag {
+namespace {
+
+using simgpu::Access;
+using simgpu::Actor;
+using simgpu::MemorySpace;
+
+/// Which part of an array's size, or of the index, is to blame, in the first block.
+const char* of_shared(const Access& at, const simgpu::LaunchReport* launch) {
+  if (launch == nullptr || at.object_bytes != launch->dynamic_shared_bytes) return "shared";
+  // An `extern __shared__` array is as large as the launch says. What is filled right behind its end is
+  // no index that went too far: a whole part has no room.
+  return at.type == simgpu::AccessType::store &&
+                 at.offset == static_cast<std::int64_t>(at.object_bytes)
+             ? "room"
+             : "launch";
+}
+
+}  // namespace
+
+std::string variant_of_bounds(const Access& at, const simgpu::LaunchReport* launch,
+                              std::int64_t width) {
+  if (at.space == MemorySpace::shared && !at.object.empty() && at.object_bytes == 0)
+    return "dynamic";  // the launch asked for nothing
+  // Blocks are reported in order: the first one has not done this.
+  const bool later_block = at.block.x != 0 || at.block.y != 0 || at.block.z != 0;
+  const bool scratch = at.space == MemorySpace::global && at.object.starts_with("scratch ");
+  const char* const plain = scratch                           ? "scratch"
+                            : at.space != MemorySpace::shared ? ""
+                            : later_block                     ? "later"
+                                                              : of_shared(at, launch);
+  if (at.object.empty() || at.bytes <= width) return plain;
+  if (at.bytes % width != 0) return "bytes";
+  const bool begins_inside =
+      at.offset >= 0 && static_cast<std::uint64_t>(at.offset) < at.object_bytes;
+  if (begins_inside && at.actor == Actor::async_copy) return "copy";
+  return begins_inside ? "partly" : plain;
+}
+
+void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile,
+                       const simgpu::LaunchReport* launch, std::int64_t width, Diagnosis& d) {
+  const Access& at = finding.at;
+  const std::int64_t of_a = std::int64_t{tile.bm} * tile.bk,
+                     both = of_a + std::int64_t{tile.bk} * tile.bn;
+  // Where warps have tiles, a block's are as the lab gives them.
+  if (tile.wm < 1 || of_a < 1 || both == of_a || at.space != MemorySpace::shared || at.offset < 0 ||
+      launch == nullptr || at.object_bytes == 0 || at.object_bytes != launch->dynamic_shared_bytes)
+    return;
+  const std::int64_t places = static_cast<std::int64_t>(at.object_bytes) / (both * width);
+  if (places * both * width != static_cast<std::int64_t>(at.object_bytes)) return;
+  const std::int64_t index = at.offset / width;
+  // Behind the end: behind the last tile of B.
+  const std::int64_t place = std::min(index / both, places - 1), within = index - place * both;
+  const bool a = within < of_a;
+  const std::int64_t row = a ? within / tile.bk : (within - of_a) / tile.bn;
+  const std::vector<messages::Gap> gaps = {{"bm", tile.bm},  {"bn", tile.bn},
+                                           {"bk", tile.bk},  {"matrix", a ? "A" : "B"},
+                                           {"row", row},     {"last", (a ? tile.bm : tile.bk) - 1},
+                                           {"place", place}, {"places", places}};
+  d.details.push_back(messages::text(places > 1 ? "detail.ring" : "detail.tiles", gaps));
+  if (finding.kind == simgpu::FindingKind::out_of_bounds && at.type == simgpu::AccessType::load)
+    d.next_step = messages::text("OOB.tile.next", gaps);
+}
+
+}  // namespace grader::diag

@@ -1,0 +1,67 @@
+// Where k-tiles begin, read off from how often each k was added.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/wording.hpp"
+
+namespace grader::diag {
+namespace {
+
+/// The first k of each tile of `tile` steps (the last ones cut off at the end of the sum) whose steps
+/// together are counted like this, in order; empty if no such tiles are.
+std::vector<int> starts_of(std::vector<int> counts, int tile) {
+  const auto k = static_cast<int>(counts.size());
+  std::vector<int> starts;
+  for (int first = 0; first < k; ++first)
+    while (counts[static_cast<std::size_t>(first)] > 0) {
+      for (int step = first; step < std::min(k, first + tile); ++step)
+        if (--counts[static_cast<std::size_t>(step)] < 0) return {};
+      starts.push_back(first);
+    }
+  return starts;
+}
+
+std::string listed(const std::vector<int>& values) {
+  constexpr std::size_t kMost = 4;
+  std::string list;
+  for (std::size_t i = 0; i < values.size() && i < kMost; ++i)
+    list += (list.empty() ? "" : ", ") + std::to_string(values[i]);
+  return values.size() > kMost ? list + " ..." : list;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> name_starts(const std::vector<int>& counts, int tile) {
+  const auto k = static_cast<int>(counts.size());
+  const std::vector<int> starts = starts_of(counts, tile);
+  std::vector<int> right;
+  for (int first = 0; first < k; first += tile) right.push_back(first);
+  // Whole tiles that are missing or there twice are told by their numbers.
+  const auto between = [tile](int first) { return first % tile != 0; };
+  // A last tile that ends with the sum may hold what was left of the one before.
+  if (starts.size() < 2 || starts.size() != right.size() ||
+      std::none_of(starts.begin(), starts.end() - 1, between))
+    return std::nullopt;
+  return say("K-TILE-REPEATED", "starts",
+             {{"list", listed(starts)}, {"right", listed(right)}, {"tile", tile}});
+}
+
+std::optional<Diagnosis> name_alternating(const std::vector<int>& counts, int tile) {
+  const auto k = static_cast<int>(counts.size());
+  for (const int width : {16, 8, 4}) {
+    if (width >= tile || k < 4 * width) continue;
+    // The first group of all may have been multiplied once already when the turns begin.
+    const auto fits = [&](int twice) {
+      for (int step = width; step < k / width * width; ++step)
+        if (counts[static_cast<std::size_t>(step)] != (step / width % 2 == twice ? 2 : 0))
+          return false;
+      return true;
+    };
+    if (fits(0) || fits(1)) return say("K-TILE-REPEATED", "alternating", {{"width", width}});
+  }
+  return std::nullopt;
+}
+
+}  // namespace grader::diag

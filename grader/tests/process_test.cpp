@@ -277,6 +277,22 @@ TEST_CASE("cases: smallest first, non-square before square, every class there") 
     CHECK((one.extents.m % 16 == 0 && one.extents.n % 32 == 0 && one.extents.k % 8 == 0));
 }
 
+TEST_CASE("deep cases pass a ring of the rung's own tiles several times") {
+  Lab lab;
+  lab.tile = {{"BM", 16}, {"BN", 32}, {"BK", 8}};
+  lab.rungs.resize(2);
+  lab.rungs[0].name = "shallow";
+  lab.rungs[1].name = "deep";
+  lab.rungs[1].tile = {{"BK", 64}};
+  Stage stage;
+  stage.shapes = {"deep"};
+  for (const auto& [rung, k] : {std::pair{"shallow", 24 * 8 + 1}, std::pair{"deep", 24 * 64 + 1}}) {
+    stage.rung = rung;
+    REQUIRE(cases_of(lab, stage).size() == 1);
+    CHECK(cases_of(lab, stage).front().extents.k == k);
+  }
+}
+
 TEST_CASE("drawn cases: another key, other extents; within what a stage is for") {
   Lab lab;
   lab.tile = {{"BM", 16}, {"BN", 32}, {"BK", 8}};

@@ -101,9 +101,13 @@ double thread_sectors(const Observed& seen);  ///< the same without bulk copies
 double sectors_of_a(const Observed& seen);    ///< read from A, and from copies of it
 double sectors_of_b(const Observed& seen);    ///< read from B, and from copies of it
 double sectors_to_c(const Observed& seen);    ///< written to C and what becomes C; atomics included
-double shared_bytes_read(const Observed& seen);  ///< by threads, from shared memory
-double shared_wavefronts(const Observed& seen);  ///< loads and stores
-/// Wavefronts of loads, stores and asynchronous copies that another layout would save. Of the
+// Of shared memory too every way in counts: loads, stores, atomics, and accesses to that of other
+// blocks, each of which counts as the worst of its kind.
+double shared_bytes_read(const Observed& seen);  ///< by threads
+double shared_load_wavefronts(const Observed& seen);
+double shared_wavefronts(const Observed& seen);  ///< reads and writes
+double shared_requests(const Observed& seen);    ///< reads and writes as written
+/// Wavefronts of accesses and asynchronous copies that another layout would save. Of the
 /// accesses as written or as ptxas merges loads, whichever are fewer: what ptxas makes of them is
 /// not the author's fault.
 double excess_wavefronts(const Observed& seen);

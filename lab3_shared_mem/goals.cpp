@@ -86,6 +86,9 @@ const char* const fetch_scattered =
 const char* const no_shared =
     "Each tile should be read from global memory once per block. More is read: are operands still "
     "taken from A and B inside the k loop of the product?";
+const char* const no_tiles =
+    "More is read from global memory than the tiles of the given kernel need, which are read once "
+    "per block: without them there are no bank conflicts, but far more traffic.";
 const char* const small_tile =
     "More is read from global memory than a 64 x 64 tile per block needs. The block's tile, not "
     "the thread's, decides how often A and B are read.";
@@ -187,6 +190,7 @@ const std::vector<grader::Goal> goals = {
      .parameters = {{"TILE", 16}, {"slack", 1.05}},
      .measure = grader::sectors_to_c,
      .bound = sectors_of_c},
+    few_sectors("3.0", no_tiles, 16, 16, 16),
 
     fetched_by_rows("3.1"),
 

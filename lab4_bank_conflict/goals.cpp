@@ -112,12 +112,6 @@ double pieces_of_a(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   return p.at("times") * static_cast<double>(elements) * static_cast<double>(bytes) / (32 * 16);
 }
 
-double load_wavefronts(const Observed& o) {
-  return static_cast<double>(o.total.shared_load.wavefronts);
-}
-double requests(const Observed& o) {
-  return static_cast<double>(o.total.shared_load.raw_requests + o.total.shared_store.raw_requests);
-}
 double loads_by_register(const Observed& o) {
   return static_cast<double>(o.total.global_load.requests - o.total.async_copy.requests);
 }
@@ -131,6 +125,9 @@ double idle_bytes(const Observed& o) {
 const char* const conflicts =
     "Lanes of a warp touch different words of one bank. Eight rows that begin in the same bank: "
     "let each begin one bank further, or permute the columns.";
+const char* const no_tiles =
+    "More is read from global memory than 64 x 64 tiles need, which are read once per block: "
+    "without them there are no bank conflicts, but far more traffic.";
 const char* const conflicts_of_pieces =
     "The eight lanes of a quarter warp should touch 32 different banks with their 16 bytes, and "
     "32 lanes that store single elements as well: is the transposed tile padded?";
@@ -203,7 +200,7 @@ grader::Goal shared_by_lanes(const char* stage) {
           .diagnosis = "BANK-CONFLICT",
           .missed = lanes_apart,
           .parameters = reference("slack", 1.1),
-          .measure = load_wavefronts,
+          .measure = grader::shared_load_wavefronts,
           .bound = paired_wavefronts};
 }
 grader::Goal few_requests(const char* stage) {
@@ -213,7 +210,7 @@ grader::Goal few_requests(const char* stage) {
           .diagnosis = "NOT-VECTORISED",
           .missed = scalar_shared,
           .parameters = reference("slack", 1.5),
-          .measure = requests,
+          .measure = grader::shared_requests,
           .bound = shared_requests};
 }
 grader::Goal wide_loads(const char* stage) {
@@ -237,12 +234,22 @@ const std::vector<grader::Goal> goals = {
      .parameters = {{"BM", 64}, {"BN", 64}, {"BK", 32}, {"TM", 4}, {"TN", 4}, {"slack", 1.05}},
      .measure = grader::shared_wavefronts,
      .bound = scalar_wavefronts},
+    {.stage = "4.1",
+     .key = "load_sectors",
+     .what = "sectors of A and B",
+     .diagnosis = "NO-SHARED",
+     .missed = no_tiles,
+     .parameters = {{"BM", 64}, {"BN", 64}, {"slack", 1.05}},
+     .measure = grader::load_sectors,
+     .bound = grader::sectors_of_tiles,
+     .at = {{256, 256, 256}, {131, 144, 208}}},
 
     few_per_piece("4.2.1", "load_requests", "loads from global", scalar_global,
                   grader::load_requests, 1.5),
 
     // One to store each piece, one to read it.
-    few_per_piece("4.2.3", "shared_requests", "shared requests", scalar_shared, requests, 2.4),
+    few_per_piece("4.2.3", "shared_requests", "shared requests", scalar_shared,
+                  grader::shared_requests, 2.4),
 
     no_conflicts("4.2"),
     few_requests("4.2"),

@@ -20,6 +20,15 @@ std::uint64_t excess(const simgpu::SharedCounts& s) {
                   s.raw_wavefronts - s.raw_ideal_wavefronts);
 }
 
+/// Accesses to other blocks' shared memory, which are counted by the warp alone. Each may be the worst
+/// that there is: where they matter, nobody has a reason for many.
+std::uint64_t peer_reads(const simgpu::Counts& c) {
+  return c.cluster_load_requests + c.cluster_atomic_requests;
+}
+std::uint64_t peer_accesses(const simgpu::Counts& c) {
+  return peer_reads(c) + c.cluster_store_requests;
+}
+
 }  // namespace
 
 std::int64_t coalesced_row_sectors(std::int64_t rows, std::int64_t width, std::int64_t ld,
@@ -111,14 +120,25 @@ double sectors_to_c(const Observed& o) {
   return static_cast<double>(o.c.store.sectors + o.c.atomic.sectors + o.parts_of_c.sectors);
 }
 double shared_bytes_read(const Observed& o) {
-  return static_cast<double>(o.total.shared_load.bytes);
+  return static_cast<double>(o.total.shared_load.bytes + o.total.shared_atomic.bytes +
+                             32 * 16 * peer_reads(o.total));
+}
+double shared_load_wavefronts(const Observed& o) {
+  return static_cast<double>(o.total.shared_load.wavefronts + o.total.shared_atomic.wavefronts +
+                             32 * peer_reads(o.total));
 }
 double shared_wavefronts(const Observed& o) {
-  return static_cast<double>(o.total.shared_load.wavefronts + o.total.shared_store.wavefronts);
+  return shared_load_wavefronts(o) +
+         static_cast<double>(o.total.shared_store.wavefronts + 32 * o.total.cluster_store_requests);
+}
+double shared_requests(const Observed& o) {
+  return static_cast<double>(o.total.shared_load.raw_requests + o.total.shared_store.raw_requests +
+                             o.total.shared_atomic.raw_requests + peer_accesses(o.total));
 }
 double excess_wavefronts(const Observed& o) {
   return static_cast<double>(excess(o.total.shared_load) + excess(o.total.shared_store) +
-                             excess(o.total.async_store));
+                             excess(o.total.shared_atomic) + excess(o.total.async_store) +
+                             31 * peer_accesses(o.total));
 }
 double early_bytes(const Observed& o) {
   return static_cast<double>(o.total.async_early.bytes);

@@ -26,10 +26,15 @@ std::uint64_t tensor_operations(const simgpu::Counts& counts) {
   return operations;
 }
 
+/// What threads multiply, in whatever type: FP32 can be computed in FP64 as well.
+std::uint64_t products_of_threads(const simgpu::Counts& counts) {
+  return counts.fma_f16 + counts.fma_f32 + counts.fma_f64 + counts.mul_f32 + counts.mul_f64;
+}
+
 /// The launch that makes the products: the one with the most of them.
 const simgpu::LaunchReport* main_launch(const Observed& o) {
   const auto products = [](const simgpu::LaunchReport& launch) {
-    return launch.total.fma_f32 + tensor_operations(launch.total) / 2;
+    return products_of_threads(launch.total) + tensor_operations(launch.total) / 2;
   };
   const auto most =
       std::max_element(o.launches.begin(), o.launches.end(),
@@ -44,7 +49,9 @@ double idle_multiprocessors(const Observed& o) {
   return static_cast<double>(std::max<std::int64_t>(0, MULTIPROCESSORS - blocks));
 }
 double scratch_sectors(const Observed& o) {
-  return static_cast<double>(o.scratch.load.sectors + o.scratch.store.sectors);
+  // Atomics can exchange what others store and load.
+  return static_cast<double>(o.scratch.load.sectors + o.scratch.store.sectors +
+                             o.scratch.atomic.sectors);
 }
 double atomic_sectors(const Observed& o) {
   return static_cast<double>(o.c.atomic.sectors + o.scratch.atomic.sectors);
@@ -63,7 +70,7 @@ double requests_of_inputs(const Observed& o) {
                              o.b.atomic.requests);
 }
 double multiply_adds(const Observed& o) {
-  return static_cast<double>(o.total.fma_f32 + o.total.mul_f32);
+  return static_cast<double>(products_of_threads(o.total));
 }
 double products_on_tensor_cores(const Observed& o) {
   return static_cast<double>(tensor_operations(o.total)) / 2;

@@ -176,8 +176,8 @@ struct Counts {
   SharedCounts async_store;
   /// The part of shared_load made by ldmatrix, and of shared_store by stmatrix.
   SharedCounts matrix_load, matrix_store;
-  /// Bytes of cp.async that the warp waited for without a multiply-add (fma, mad, mma) between
-  /// commit and wait: copies not hidden behind arithmetic.
+  /// Bytes of cp.async that are not hidden behind arithmetic: between their commit and the wait the warp
+  /// made fewer multiply-adds (fma, mad, mma) than an eighth of what it makes per byte copied.
   std::uint64_t async_bytes_idle = 0;
   EarlyWait async_early;  ///< counted where they are waited for
   std::uint64_t local_load_requests = 0, local_store_requests = 0;  ///< warp-level

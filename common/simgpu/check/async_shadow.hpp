@@ -35,6 +35,7 @@ class WarpCopies {
     while (!open.empty()) retire(open.size() - 1);
     committed.fill(0);
     steps = 0;
+    arrived = 0;
   }
   AsyncCopy& add() {
     if (spare_.empty()) spare_.push_back(std::make_unique<AsyncCopy>());
@@ -55,6 +56,7 @@ class WarpCopies {
   /// Waits at which something arrived, those counted as one between which nothing was multiplied.
   std::uint32_t steps = 0;
   std::uint64_t work_at_step = 0;  ///< multiply-adds the warp had executed at the last of them
+  std::uint64_t arrived = 0;       ///< bytes that have been waited for
 
  private:
   std::vector<std::unique_ptr<AsyncCopy>> spare_;

@@ -475,25 +475,52 @@ void op_async_commit(Warp& w, const Op& op) {
   for (unsigned i = 0; i < kLanes; ++i) list.committed[i] += (w.mask >> i) & 1u;
 }
 
+namespace {
+
+/// The lanes of a copy that a wait is for: all that are there, or those of the oldest groups.
+std::uint32_t waited_for(const check::WarpCopies& list, const check::AsyncCopy& c,
+                         std::uint32_t mask, const Op& op) {
+  std::uint32_t lanes = c.mask & mask;
+  if (op.x != 0) return lanes;
+  for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+    const auto i = static_cast<unsigned>(std::countr_zero(left));
+    if (std::uint64_t{c.group} + op.slot >= list.committed[i]) lanes &= ~(1u << i);
+  }
+  return lanes;
+}
+
+std::uint64_t bytes_of(const check::AsyncCopy& c, std::uint32_t lanes) {
+  std::uint64_t bytes = 0;
+  for (; lanes != 0; lanes &= lanes - 1)
+    bytes += c.read[static_cast<unsigned>(std::countr_zero(lanes))];
+  return bytes;
+}
+
+/// What hides the bytes that a wait is for are multiply-adds since their commit: at least this part of
+/// those that the warp makes per byte anyway. One of nothing, before a wait at once, hides nothing.
+constexpr std::uint64_t kPart = 8;
+
+bool is_hidden(const check::AsyncCopy& c, std::uint64_t work, std::uint64_t now,
+               std::uint64_t arrived) {
+  const std::uint64_t since = c.committed ? work - c.work_at_commit : 0;
+  return since != 0 && kPart * since * (arrived + now) >= work * now;
+}
+
+}  // namespace
+
 void op_async_wait(Warp& w, const Op& op) {
   BlockRun& run = *w.run;
   if (w.index >= run.async.warps.size()) return;
   check::WarpCopies& list = run.async.warps[w.index];
   const std::uint64_t work = work_at(w, op);
-  const bool all = op.x != 0;
   const bool next_step = list.steps == 0 || work != list.work_at_step;
   const std::uint32_t step = list.steps + (next_step ? 1 : 0);
+  std::uint64_t now = 0;
+  for (const auto& c : list.open) now += bytes_of(*c, waited_for(list, *c, w.mask, op));
   std::size_t kept = 0;
   for (std::size_t k = 0; k < list.open.size(); ++k) {
     check::AsyncCopy& c = *list.open[k];
-    std::uint64_t bytes = 0;
-    std::uint32_t arriving = 0;
-    for (std::uint32_t left = c.mask & w.mask; left != 0; left &= left - 1) {
-      const auto i = static_cast<unsigned>(std::countr_zero(left));
-      if (!all && std::uint64_t{c.group} + op.slot >= list.committed[i]) continue;
-      arriving |= 1u << i;
-      bytes += c.read[i];
-    }
+    const std::uint32_t arriving = waited_for(list, c, w.mask, op);
     land_lanes(run, w, c, arriving);
     if (arriving != 0) {
       list.steps = step;
@@ -501,10 +528,11 @@ void op_async_wait(Warp& w, const Op& op) {
       if (check::Stay* const stay = stay_of(run, c)) *stay = {c.step, step, op.pc, w.index};
     }
     c.mask &= ~arriving;
-    if (run.launch->options.count && (!c.committed || c.work_at_commit == work))
-      run.worker->counters.async_idle[c.site] += bytes;
+    if (run.launch->options.count && !is_hidden(c, work, now, list.arrived))
+      run.worker->counters.async_idle[c.site] += bytes_of(c, arriving);
     if (c.mask != 0) std::swap(list.open[kept++], list.open[k]);
   }
+  list.arrived += now;
   while (list.open.size() > kept) list.retire(list.open.size() - 1);
 }
 

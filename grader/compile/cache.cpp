@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <sstream>
 
 #include "grader/errors.hpp"
 #include "grader/messages.hpp"
@@ -239,14 +240,29 @@ void CompilerRuns::prune() const {
       fs::remove(entries[i].second, error);
 }
 
+namespace {
+
+/// Clang's own words when it has no memory left, at the beginning of a line. A source that merely says
+/// so is quoted by an ordinary error, which ends with status 1.
+bool ran_out_of_memory(const CompilerPass& pass) {
+  if (WIFEXITED(pass.run.status) && WEXITSTATUS(pass.run.status) == 1) return false;
+  std::istringstream lines(pass.said);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("LLVM ERROR: out of memory") ||
+        (line.starts_with("terminate called") && line.find("bad_alloc") != std::string::npos))
+      return true;
+  return false;
+}
+
+}  // namespace
+
 bool CompilerRuns::explain_limit(const CompilerPass& pass, const std::string& file,
                                  std::string& headline) const {
   const int status = pass.run.status;
   const bool by_limit =
       pass.run.timed_out ||
       (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL));
-  const bool memory = pass.said.find("out of memory") != std::string::npos ||
-                      pass.said.find("bad_alloc") != std::string::npos;
+  const bool memory = ran_out_of_memory(pass);
   if (!by_limit && !memory) return false;
   headline =
       memory ? text("build.memory",

@@ -143,6 +143,12 @@ void Driver::explain_failure(SourceUnit& unit, const Pass& pass, const StudentFi
     return;
   }
   unit.status = BuildStatus::compile_error;
+  if (pass.said.find("Symbol name with unsupported characters") != std::string::npos) {
+    const unsigned line = line_of_foreign_letter(student.source);
+    unit.headline = text("build.letters", {{"file", unit.shown_path},
+                                           {"line", line ? fmt::format(":{}", line) : ""}});
+    return;
+  }
   if (WIFSIGNALED(pass.run.status) ||
       pass.said.find("PLEASE submit a bug report") != std::string::npos) {
     unit.headline = text("build.crash", {{"file", unit.shown_path}});

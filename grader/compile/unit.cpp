@@ -120,6 +120,30 @@ std::string common_beginning(const std::string& source, const std::string& other
   return text;
 }
 
+unsigned line_of_foreign_letter(const std::string& source) {
+  enum class In { code, line_comment, comment, text } in = In::code;
+  unsigned line = 1;
+  char quote = 0;
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const char c = source[i], next = i + 1 < source.size() ? source[i + 1] : '\0';
+    if (c == '\n') {
+      ++line;
+      if (in != In::comment) in = In::code;
+    } else if (in == In::code) {
+      if (static_cast<unsigned char>(c) >= 0x80) return line;
+      if (c == '/' && next == '/') in = In::line_comment;
+      if (c == '/' && next == '*') in = In::comment, ++i;
+      if (c == '"' || c == '\'') in = In::text, quote = c;
+    } else if (in == In::comment) {
+      if (c == '*' && next == '/') in = In::code, ++i;
+    } else if (in == In::text) {
+      if (c == '\\') ++i;
+      if (c == quote) in = In::code;
+    }
+  }
+  return 0;
+}
+
 std::string declaration_at(const std::string& source, unsigned line) {
   std::size_t begin = 0;
   for (unsigned at = 1; at < line; ++at) {

@@ -53,4 +53,8 @@ std::string common_beginning(const std::string& source, const std::string& other
 /// The declaration that begins on a line of a source, on one line: "void f(int a, int b)".
 std::string declaration_at(const std::string& source, unsigned line);
 
+/// The first line of a source with a letter beyond ASCII outside of comments and texts, where it can
+/// only stand in a name; 0 if there is none.
+unsigned line_of_foreign_letter(const std::string& source);
+
 }  // namespace grader

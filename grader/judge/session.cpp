@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <new>
 
 #include "grader/errors.hpp"
 #include "grader/messages.hpp"
@@ -33,6 +34,12 @@ struct WorkerDied : InfraError {
       : InfraError(message), from_outside(outside) {}
   bool from_outside;
 };
+
+/// What libstdc++ says, and on which channel, of a program that asked for more memory than there is.
+bool died_for_memory(const std::string& errors) {
+  return errors.find("terminate called after throwing an instance of 'std::bad_alloc'") !=
+         std::string::npos;
+}
 
 // Of what may have been ended from outside.
 constexpr int tries = 3;
@@ -225,8 +232,9 @@ Session::Ending Session::end_pair(Outcome outcome, const std::string& message) {
   const bool dead = pair_->runner.wait(milliseconds(outcome == Outcome::timeout ? 0 : 2000));
   pair_->runner.kill();
   const int status = pair_->runner.status();
+  const bool out_of_memory =
+      WIFSIGNALED(status) && died_for_memory(pair_->runner.errors().substr(heard_err_));
   ending.said = newly_said();
-  const bool out_of_memory = ending.said.find("std::bad_alloc") != std::string::npos;
   if (pair_->runner.vanished() && dead) {
     ending.end = CallEnd::infra;
     ending.message = "something outside ended the box of the program";
@@ -355,8 +363,7 @@ CallOutcome Session::call_once(const CallSpec& spec) {
   }
   if (outcome.result.outcome == Outcome::threw) {
     outcome.message = printable(outcome.result.message);
-    outcome.end =
-        outcome.message.find("bad_alloc") != std::string::npos ? CallEnd::memory : CallEnd::threw;
+    outcome.end = outcome.message == std::bad_alloc().what() ? CallEnd::memory : CallEnd::threw;
   } else if (outcome.result.outcome != Outcome::returned) {
     adopt(end_pair(outcome.result.outcome, outcome.result.message));
   } else {

@@ -220,6 +220,22 @@ TEST_CASE("what does not build is one clear error") {
     CHECK(result.output.find("lab6_fixture/gemm.cu:") != std::string::npos);
     CHECK(result.output.find("unit.cu") == std::string::npos);
   }
+  SECTION("letters that PTX does not have in names, and the line of the first one") {
+    const auto result = lines(fixture_source(
+        "GLOBAL",
+        "/* \xc3\xa4 */ const char* text = \"\xc3\xa4\\\"\";  // \xc3\xa4\n"
+        "__device__ int z\xc3\xa4hler; __global__ void count() { z\xc3\xa4hler = 1; }"));
+    CHECK(WEXITSTATUS(result.status) == grader::exit_build);
+    INFO(result.output);
+    CHECK(result.output.find("lab6_fixture/gemm.cu:13: the name of a kernel") != std::string::npos);
+  }
+  SECTION("a source that speaks of memory has an ordinary error") {
+    const auto result = lines(fixture_source(
+        "GLOBAL", "static_assert(sizeof(int) == 5, \"out of memory: std::bad_alloc\");"));
+    INFO(result.output);
+    CHECK(result.output.find("lab6_fixture/gemm.cu does not compile") != std::string::npos);
+    CHECK(result.output.find("gemm.cu:12:1: error:") != std::string::npos);
+  }
   SECTION("inline assembly that is no PTX") {
     const auto result = lines(fixture_source(
         "GLOBAL", "__global__ void odd() { asm volatile(\".incbin \\\"/etc/hostname\\\"\"); }"));

@@ -31,17 +31,22 @@ grade-programs:
 GRADES = $(or $(OUT),$(BUILD)/grades)
 class_report = case $$status in 0|3) [ ! -e "$(GRADES)/grades.json" ] || $(PYTHON) grader/course/report/report.py "$(GRADES)" ;; esac;
 
+# What counts: COURSE=course.toml, or with LABS="1 2" these labs alone. The file stays, for a regrade and the nodes of a cluster.
+GRADE_COURSE = $(if $(LABS),$(GRADES)/labs.toml,$(COURSE))
+
 .PHONY: grade regrade collect similar autograder handout solution-branch
-grade: ## staff: grade a class, SUBMISSIONS= [DEVICE=gpu] [ENGINE=slurm]
+grade: ## staff: grade a class, SUBMISSIONS= [LABS="1 2"] [DEVICE=gpu] [ENGINE=slurm]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: grade what? make grade SUBMISSIONS=folder' >&2; exit 4; }
+	$(Q)[ -z "$(LABS)" ] || [ -z "$(COURSE)" ] || { echo 'error: LABS= and COURSE=: write labs = [$(subst $(space),$(comma) ,$(strip $(LABS)))] into the course file' >&2; exit 4; }
 	$(Q)[ "$(DEVICE)" != gpu ] || [ -n "$(GPU_HERE)" ] || [ "$(ENGINE)" = slurm ] || \
 	  { echo 'error: DEVICE=gpu: no GPU here, or no nvcc for it (make doctor). Without DEVICE=gpu all but speed is graded' >&2; exit 3; }
 	$(Q)[ "$(DEVICE)" != gpu ] || [ -n "$(GPU_HERE)" ] || [ -x $(GPU_WORKER) ] || \
 	  { echo 'error: DEVICE=gpu: a node with a GPU builds what runs on it, once: srun --gres=gpu:1 make grade-programs DEVICE=gpu' >&2; exit 3; }
 	$(Q)[ "$(ENGINE)" != slurm ] || [ -n "$(PARTITION)" ] || { echo 'error: where? make grade ENGINE=slurm PARTITION=name; sinfo lists them' >&2; exit 4; }
 	$(call ensure,$(GRADE_PROGRAMS))
+	$(if $(LABS),$(Q)mkdir -p "$(GRADES)" && echo 'labs = [$(subst $(space),$(comma) ,$(strip $(LABS)))]' >"$(GRADES)/labs.toml")
 	$(Q)$(GRADE) "$(SUBMISSIONS)" $(if $(filter gpu,$(DEVICE)),--device gpu) $(if $(ROSTER),--roster "$(ROSTER)") \
-	  $(if $(OUT),--out "$(OUT)") $(if $(COURSE),--course "$(COURSE)") $(if $(filter 1,$(UNSAFE)),--unsafe) \
+	  $(if $(OUT),--out "$(OUT)") $(if $(GRADE_COURSE),--course "$(GRADE_COURSE)") $(if $(filter 1,$(UNSAFE)),--unsafe) \
 	  $(if $(filter slurm,$(ENGINE)),--engine slurm --partition "$(PARTITION)" $(if $(GRES),--gres "$(GRES)")); status=$$?; $(class_report) \
 	  $(if $(EXPORT),$(PYTHON) grader/course/exports/export.py "$(GRADES)" "$(EXPORT)" $(if $(ASSIGNMENT),--assignment "$(ASSIGNMENT)") &&) exit $$status
 regrade: ## staff: grade one student again, STUDENT= [STAGE=1.1] [OUT=]

@@ -397,6 +397,20 @@ void drop_stages(std::vector<Lab>& labs, const Table& root) {
   if (labs.empty()) root.fail(root.required("drop"), "\"drop\" leaves no stage to grade");
 }
 
+/// Those that have been handed out. The rest of the file may speak of all.
+void keep_labs(std::vector<Lab>& labs, const Table& root) {
+  const std::vector<int> kept = root.integers("labs");
+  const std::string known = list_of_ids(labs);
+  if (kept.empty()) root.fail(root.required("labs"), "\"labs\" names no lab to grade");
+  for (const int id : kept)
+    if (std::none_of(labs.begin(), labs.end(), [id](const Lab& lab) { return lab.id == id; }))
+      root.fail(root.required("labs"),
+                "no lab " + std::to_string(id) + " in \"labs\": there are " + known);
+  std::erase_if(labs, [&](const Lab& lab) {
+    return std::find(kept.begin(), kept.end(), lab.id) == kept.end();
+  });
+}
+
 void override_goals(std::vector<Lab>& labs, const Table& goals) {
   for (const auto& id : goals.names()) {
     const Table of_stage = goals.table(id);
@@ -627,7 +641,7 @@ std::vector<Lab> discover_labs(const fs::path& root) {
 Course apply_course(std::vector<Lab>& labs, const std::string& text, const std::string& path) {
   const toml::table parsed = parse(text, path);
   const Table root(parsed, path, "the course file");
-  root.only({"speed", "drop", "extra_seeds", "points", "speed_points", "late", "goals"});
+  root.only({"labs", "speed", "drop", "extra_seeds", "points", "speed_points", "late", "goals"});
   Course course;
   drop_stages(labs, root);
   if (root.has("points")) {
@@ -644,6 +658,7 @@ Course apply_course(std::vector<Lab>& labs, const std::string& text, const std::
   }
   parse_speed_points(labs, root, course);
   if (root.has("late")) parse_late(root.table("late"), course);
+  if (root.has("labs")) keep_labs(labs, root);
   return course;
 }
 

@@ -176,6 +176,20 @@ TEST_CASE("a course changes single values and nothing else") {
   CHECK(refused("drop = [\"7.7\"]\n") ==
         "course.toml:1: unknown stage \"7.7\" in \"drop\": no stage has this id");
   CHECK(refused("drop = \"7.1\"\n").find("must be a list of strings") != std::string::npos);
+  CHECK(refused("labs = [8]\n") == "course.toml:1: no lab 8 in \"labs\": there are 7");
+  CHECK(refused("labs = []\n") == "course.toml:1: \"labs\" names no lab to grade");
+  CHECK(refused("labs = [7]\n") == "accepted");
+}
+
+TEST_CASE("only labs that have been handed out count, whatever else a course says") {
+  std::string other = good;
+  for (auto at = other.find('7'); at != std::string::npos; at = other.find('7', at + 1))
+    other[at] = '8';
+  std::vector<Lab> labs = {parse_lab(good, "lab7_x/lab.toml"), parse_lab(other, "lab8_x/lab.toml")};
+  grader::apply_course(labs, "labs = [7]\n[points]\n\"7.0\" = 3\n\"8.0\" = 5\n", "course.toml");
+  REQUIRE(labs.size() == 1);
+  CHECK(labs[0].id == 7);
+  CHECK(labs[0].stages[0].points == 3);
 }
 
 TEST_CASE("a course says what speed and lateness cost, and which stages it leaves out") {

@@ -2,6 +2,7 @@
 
 intake_archives.py make DIR: writes them, one student each. check INTAKE_JSON: compares what `grade --collect` found.
 A case is a name, whether its lab1/gemm.cu is taken, and words that one of the remarks must have."""
+import gzip
 import io
 import json
 import os
@@ -157,7 +158,7 @@ case("x-rar.zip", False, "not a zip or tar archive")(lambda: b"Rar!\x1a\x07\x01\
 case("x-cut.zip", False, "not a zip or tar archive")(lambda: zipped([("lab1/gemm.cu", BAD)])[:-10])
 case("x-cut-in-tar.tar.gz", False, "damaged")(
     lambda: tarred([("lab1/gemm.cu", os.urandom(9000))], "w:gz")[:4000])
-case("x-zeros.tar", False, "")(lambda: b"\0" * 10240)
+case("x-zeros.tar", False, "an archive without a file")(lambda: b"\0" * 10240)
 
 
 @case("x-checksum.zip", False, "damaged")
@@ -195,6 +196,53 @@ def two_faces():
     tail = bytearray(shown[end:])
     tail[16:20] = struct.pack("<I", len(front) + at)
     return front + shown[:at] + bytes(directory) + bytes(tail)
+
+
+# ---- names and sizes that stand twice in a head
+def with_pax(name, records, data=BAD):
+    """A tar of one file, before which a pax header says other things of it: also such as tarfile does not write."""
+    said = b""
+    for key, value in records:
+        body = b" " + key + b"=" + value + b"\n"
+        size = len(body) + 1
+        while len(str(size)) + len(body) != size:
+            size = len(str(size)) + len(body)
+        said += str(size).encode() + body
+    parts = []
+    for path, kind, content in (("PaxHeaders/x", tarfile.XHDTYPE, said), (name, tarfile.REGTYPE, data)):
+        info = tarfile.TarInfo(path)
+        info.type, info.size = kind, len(content)
+        parts += [info.tobuf(tarfile.USTAR_FORMAT), content, b"\0" * (-len(content) % 512)]
+    return b"".join(parts) + b"\0" * 1024
+
+
+def with_size(size):
+    """A tar whose file has a size in base 256."""
+    head = bytearray(tarfile.TarInfo("lab1/gemm.cu").tobuf(tarfile.GNU_FORMAT))
+    head[124:136] = size
+    head[148:156] = b" " * 8
+    head[148:156] = b"%06o\0 " % sum(head)
+    return bytes(head) + b"\0" * 1024
+
+
+case("n-pax-up.tar", False, "leaves its folder")(lambda: with_pax("lab1/gemm.cu", [(b"path", b"../lab1/gemm.cu")]))
+case("n-pax-absolute.tar", False, "absolute path")(lambda: with_pax("lab1/gemm.cu", [(b"path", b"/lab1/gemm.cu")]))
+case("n-pax-good.tar", True, "")(lambda: with_pax("../evil", [(b"path", b"lab1/gemm.cu")], GOOD))
+case("n-pax-link.tar", True, "")(lambda: with_pax("lab1/gemm.cu", [(b"linkpath", b"/etc/passwd")], GOOD))
+case("n-pax-size.tar", False, "damaged")(lambda: with_pax("lab1/gemm.cu", [(b"size", b"99999999999999999999")]))
+case("n-pax-huge.tar", False, "damaged")(lambda: with_pax("lab1/gemm.cu", [(b"comment", b"x" * (8 << 20))]))
+case("n-negative.tar", False, "damaged")(lambda: with_size(b"\xff" * 12))
+case("n-exabytes.tar", False, "damaged")(lambda: with_size(b"\x80\0\0\0\x7f" + b"\xff" * 7))
+case("n-two-members.tar.gz", True, "")(
+    lambda: b"".join(gzip.compress(part) for part in (lambda whole: (whole[:512], whole[512:]))(tarred([("lab1/gemm.cu", GOOD)]))))
+simple("n-trailing-blank", False, "extra", [("lab1/gemm.cu ", b"int nothing;")])
+simple("n-fullwidth", False, "extra", [("lab1/\uff47emm.cu", b"int nothing;")])
+simple("n-stream", False, "extra", [("lab1/gemm.cu:hidden", b"int nothing;")])
+simple("n-second-upload", True, "", [("lab1/gemm (1).cu", GOOD)])
+simple_tar("n-folder-as-file.tar", False, "extra", [("lab1/gemm.cu", b"", tarfile.DIRTYPE), ("lab1/gemm.cu/x", b"")])
+simple_tar("n-hardlink-to-itself.tar", False, "hard link", [("lab1/gemm.cu", b"lab1/gemm.cu", tarfile.LNKTYPE)])
+simple_tar("n-volume-name.tar", False, "an archive without a file", [("lab1/gemm.cu", b"", b"V")])
+simple_tar("n-second-volume.tar", False, "not a regular file", [("lab1/gemm.cu", BAD, b"M")])
 
 
 def make(folder):

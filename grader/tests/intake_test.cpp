@@ -103,6 +103,10 @@ TEST_CASE("which files of a submission count") {
   put(in / "kim/gemm.cu", tile);
   put(in / "kim/lab1_gemm.cu", naive);
   put(in / "liz/gemm.cu", "int nothing;");
+  put(in / "mia/lab1_naive/gemm (1).cu", "a second upload");
+  put(in / "mia/gemm - Copy (2).cu", tile);
+  put(in / "ned/lab1/gemm-2.cu", "before");
+  put(in / "ned/lab1/gemm.cu", "plain");
   put(in / "grades.txt", "");
   const Intake intake = desk.intake();
   CHECK(intake.kind() == "folders");
@@ -115,10 +119,11 @@ TEST_CASE("which files of a submission count") {
   CHECK(mentions(ann.remarks, "extra: notes.txt"));
   const auto bob = take(intake, "bob");
   CHECK(bob.sources.at(lab1).at("gemm.cu") == "wrapped");
-  CHECK(mentions(bob.remarks, "missing: lab2/gemm.cu"));
+  CHECK(mentions(bob.remarks, "missing: lab2"));
   const auto cleo = take(intake, "cleo");
   CHECK(cleo.sources.empty());
   CHECK(mentions(cleo.remarks, "no submission"));
+  CHECK_FALSE(mentions(cleo.remarks, "missing"));
   const auto dan = take(intake, "dan");
   CHECK(dan.sources.empty());
   CHECK(mentions(dan.remarks, "lab1/gemm.cu: a symbolic link"));
@@ -138,6 +143,12 @@ TEST_CASE("which files of a submission count") {
   CHECK(kim.sources.at(lab1).at("gemm.cu") == naive);
   CHECK(kim.sources.at(lab2).at("gemm.cu") == tile);
   CHECK(mentions(take(intake, "liz").remarks, "no submission"));
+  const auto mia = take(intake, "mia");
+  CHECK(mia.sources.at(lab1).at("gemm.cu") == "a second upload");
+  CHECK(mia.sources.at(lab2).at("gemm.cu") == tile);
+  const auto ned = take(intake, "ned");
+  CHECK(ned.sources.at(lab1).at("gemm.cu") == "plain");
+  CHECK(mentions(ned.remarks, "lab1/gemm.cu is taken, lab1/gemm-2.cu is not"));
   CHECK(take(intake, "ann").sha256 == ann.sha256);
   CHECK(ann.sha256 != bob.sha256);
 }

@@ -44,6 +44,16 @@ struct Place {
   bool loose = false;     ///< no labN/ in the path: its text said so
 };
 
+/// What a browser or a platform makes of the name of a second upload, "gemm (1).cu" or "gemm-1.cu" or
+/// "gemm - Copy.cu", under its own name; any other name as it is.
+std::string first_name(const std::string& name) {
+  static const std::regex numbered(
+      R"(^(.+?)(?:\s*\(\d{1,3}\)|[-_ ]\d{1,3}|[-_ ]+copy(?: ?\(?\d{1,3}\)?)?)\.cu$)");
+  std::smatch match;
+  return std::regex_match(name, match, numbered) ? match[1].str() + ".cu" : name;
+}
+constexpr std::size_t behind_first_names = 500;  ///< added to the depth: the plain name comes first
+
 /// .../lab3_shared_mem/gemm.cu
 Place place_by_folder(const std::string& path, const std::vector<Lab>& labs) {
   const std::size_t slash = path.rfind('/');
@@ -51,14 +61,18 @@ Place place_by_folder(const std::string& path, const std::vector<Lab>& labs) {
   const std::size_t before = path.rfind('/', slash - 1);
   const std::size_t begin = before == std::string::npos ? 0 : before + 1;
   const Lab* lab = lab_with(labs, lab_number(folded(path.substr(begin, slash - begin))));
-  const std::string file = folded(path.substr(slash + 1));
-  if (!lab || !has_file(*lab, file)) return {};
-  return {lab, file, static_cast<std::size_t>(std::count(path.begin(), path.end(), '/')), false};
+  const std::string own = folded(path.substr(slash + 1));
+  if (!lab) return {};
+  const bool plain = has_file(*lab, own);
+  const std::string file = plain ? own : first_name(own);
+  if (!plain && !has_file(*lab, file)) return {};
+  const auto depth = static_cast<std::size_t>(std::count(path.begin(), path.end(), '/'));
+  return {lab, file, depth + (plain ? 0 : behind_first_names), !plain};
 }
 
 /// A file by itself: "lab3_gemm.cu" says it by its name, "gemm.cu" by the launchers that it defines.
 Place place_by_text(const TreeFile& file, const std::vector<Lab>& labs) {
-  std::string name = folded(file.path.substr(file.path.rfind('/') + 1));
+  std::string name = first_name(folded(file.path.substr(file.path.rfind('/') + 1)));
   const std::size_t depth =
       1000 + static_cast<std::size_t>(std::count(file.path.begin(), file.path.end(), '/'));
   static const std::regex prefixed(R"(^lab(\d{1,3})[-_. ]+(.+\.cu)$)");
@@ -92,7 +106,7 @@ void limit_remarks(std::vector<std::string>& remarks) {
 
 void choose(const Tree& tree, const std::vector<Lab>& labs, Collected& collected) {
   // What is wrong comes first: a report shows the first few.
-  std::vector<std::string> refused, twice, extras, missing;
+  std::vector<std::string> refused, twice, extras, missing, none;  // none: labs without any file
   std::map<std::pair<const Lab*, std::string>, std::pair<Place, const TreeFile*>> chosen;
   const auto consider = [&](const Place& place, const TreeFile& file) {
     auto [taken, first] = chosen.try_emplace({place.lab, place.file}, place, &file);
@@ -127,8 +141,16 @@ void choose(const Tree& tree, const std::vector<Lab>& labs, Collected& collected
   }
 
   std::string all;
-  for (const auto& lab : labs)
-    for (const auto& name : lab.files()) {
+  for (const auto& lab : labs) {
+    const auto files = lab.files();
+    const auto handed_in = [&](const std::string& name) {
+      return chosen.find({&lab, name}) != chosen.end();
+    };
+    if (std::none_of(files.begin(), files.end(), handed_in)) {
+      none.push_back("lab" + std::to_string(lab.id));
+      continue;
+    }
+    for (const auto& name : files) {
       const auto found = chosen.find({&lab, name});
       const std::string wanted = lab.name + "/" + name;
       if (found == chosen.end()) {
@@ -144,7 +166,13 @@ void choose(const Tree& tree, const std::vector<Lab>& labs, Collected& collected
       collected.sources[lab.name][name] = file.bytes;
       collected.origins[wanted] = file.path;
     }
+  }
   collected.remarks.insert(collected.remarks.end(), tree.remarks.begin(), tree.remarks.end());
+  // Who has handed nothing in is told so: a list of all that there is says no more.
+  if (collected.sources.empty())
+    missing.clear();
+  else
+    missing.insert(missing.end(), none.begin(), none.end());
   if (!missing.empty()) missing = {fmt::format("missing: {}", fmt::join(missing, ", "))};
   for (const auto* some : {&refused, &twice, &missing, &extras})
     collected.remarks.insert(collected.remarks.end(), some->begin(), some->end());

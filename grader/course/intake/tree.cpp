@@ -271,6 +271,8 @@ void open_archives(Tree& tree, const Unpack& unpack, const Limits& limits) {
       ++opened;
       Tree inner = tree_of_archive(file.bytes, unpack, limits);
       for (auto& remark : inner.remarks) tree.remarks.push_back(shown(file.path) + ": " + remark);
+      if (inner.files.empty() && inner.remarks.empty())
+        tree.remarks.push_back(shown(file.path) + ": an archive without a file");
       for (auto& one : inner.files) {
         one.path = file.path + "/" + one.path;
         all.push_back(std::move(one));

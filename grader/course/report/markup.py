@@ -1,5 +1,6 @@
 """How values become text in a page: whatever a student wrote stands in it as text, and nothing else."""
 import html
+import re
 
 
 def harmless(value):
@@ -11,8 +12,18 @@ def text(value):
     return html.escape(harmless(value))
 
 
+def sentence(value):
+    """A text in which numbers of several groups of digits stay on one line. Not for code."""
+    return re.sub(r"(?<=[0-9]) (?=[0-9]{3}(?![0-9]))", "\u00a0", text(value))
+
+
 def line(value):
     return text(str(value).replace("\n", " "))
+
+
+def grouped(value):
+    """16 777 216"""
+    return f"{value or 0:,.0f}".replace(",", "\u00a0")
 
 
 def plain(value):

@@ -15,7 +15,7 @@ from string import Template
 
 import lines
 import speed
-from markup import bar, button, line, plain, shape, text
+from markup import bar, button, grouped, line, plain, sentence, shape, text
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NOT_TRIED = ("not_started", "locked", "skipped", "missing")
@@ -113,8 +113,8 @@ class Student:
         if entry.get("late_open"):
             self.doubts.append(("", "LATE", "handed in late, and nothing says by how much: the roster's column \"late days\" does"))
         for _, stage in stages_of(self.result):
-            if stage["state"] == "failed" and stage["diagnosis"]:
-                self.diagnoses.setdefault(stage["diagnosis"], []).append(stage["id"])
+            if stage["state"] == "failed":  # what has no name of its own, such as a file that does not compile, has its verdict's
+                self.diagnoses.setdefault(stage["diagnosis"] or stage["verdict"], []).append(stage["id"])
             self.doubts += [(stage["id"], *doubt) for doubt in doubts_of(stage) if not (doubt[0] == "INFRA_ERROR" and self.status == "INFRA_ERROR")]
         told = {stage for stage, _, _ in self.doubts}
         self.doubts += [(stage, "INCONCLUSIVE", "not measured on the GPU") for stage in entry.get("undecided", []) if stage not in told]
@@ -294,7 +294,7 @@ def goal_rows(stage):
     if not missed:
         return ""
     rows = "".join(f"<tr><td>{text(g['what'])}</td><td>{text(g['type'])}, {shape(g['at'])}</td>"
-                   f'<td class="number">{g["measured"] or 0:.0f}</td><td class="number">{g["bound"] or 0:.0f}</td></tr>' for g in missed)
+                   f'<td class="number">{grouped(g["measured"])}</td><td class="number">{grouped(g["bound"])}</td></tr>' for g in missed)
     return ('<div class="wide"><table><thead><tr><th>missed</th><th>where</th><th class="number">yours</th><th class="number">at most</th></tr></thead>'
             f"<tbody>{rows}</tbody></table></div>")
 
@@ -322,7 +322,7 @@ def stage_part(stage, before, points_for_speed, counted, sources):
              f'{text(state.replace("_", " "))}, {earned}</h3>']
     if stage["headline"]:
         name = f'<span class="diagnosis">{text(stage["diagnosis"])}</span> ' if stage["diagnosis"] else ""
-        parts.append(f"<p>{name}{text(stage['headline'])}{f' <span class=tag>({place_link})</span>' if place else ''}</p>")
+        parts.append(f"<p>{name}{sentence(stage['headline'])}{f' <span class=tag>({place_link})</span>' if place else ''}</p>")
     if stage["shape"]:
         parts.append(f'<p class="note">seen at {text(stage["shape"])}{", " + text(stage["type"]) if stage["type"] else ""}</p>')
     parts += [f"<pre>{text(chr(10).join(stage['details']))}</pre>"] if stage["details"] else []

@@ -94,6 +94,29 @@ __SIMGPU_BOTH __nv_fp8_storage_t __nv_cvt_halfraw_to_fp8(__half_raw x, __nv_satu
                                                          __nv_fp8_interpretation_t kind) {
   return __simgpu_fp8_from_float(__half2float(__half(x)), saturate, kind);
 }
+__SIMGPU_BOTH __nv_fp8x2_storage_t __nv_cvt_halfraw2_to_fp8x2(__half2_raw x,
+                                                              __nv_saturation_t saturate,
+                                                              __nv_fp8_interpretation_t kind) {
+  return __nv_cvt_float2_to_fp8x2(
+      make_float2(__half2float(__half_raw{x.x}), __half2float(__half_raw{x.y})), saturate, kind);
+}
+__SIMGPU_BOTH __nv_fp8_storage_t __nv_cvt_bfloat16raw_to_fp8(__nv_bfloat16_raw x,
+                                                             __nv_saturation_t saturate,
+                                                             __nv_fp8_interpretation_t kind) {
+  return __simgpu_fp8_from_float(__bfloat162float(__nv_bfloat16(x)), saturate, kind);
+}
+__SIMGPU_BOTH __nv_fp8x2_storage_t __nv_cvt_bfloat16raw2_to_fp8x2(__nv_bfloat162_raw x,
+                                                                  __nv_saturation_t saturate,
+                                                                  __nv_fp8_interpretation_t kind) {
+  return __nv_cvt_float2_to_fp8x2(make_float2(__bfloat162float(__nv_bfloat16_raw{x.x}),
+                                              __bfloat162float(__nv_bfloat16_raw{x.y})),
+                                  saturate, kind);
+}
+__SIMGPU_BOTH __nv_fp8x2_storage_t __nv_cvt_double2_to_fp8x2(double2 x, __nv_saturation_t saturate,
+                                                             __nv_fp8_interpretation_t kind) {
+  return __nv_cvt_float2_to_fp8x2(make_float2(static_cast<float>(x.x), static_cast<float>(x.y)),
+                                  saturate, kind);
+}
 __SIMGPU_BOTH __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t x,
                                                  __nv_fp8_interpretation_t kind) {
   return static_cast<__half_raw>(__float2half_rn(__simgpu_fp8_to_float(x, kind)));
@@ -141,19 +164,26 @@ __SIMGPU_FP8(__nv_fp8_e4m3, __NV_E4M3)
 __SIMGPU_FP8(__nv_fp8_e5m2, __NV_E5M2)
 #undef __SIMGPU_FP8
 
-#define __SIMGPU_FP8X2(Name, Kind)                                                           \
-  struct Name {                                                                              \
-    __nv_fp8x2_storage_t __x;                                                                \
-    Name() = default;                                                                        \
-    __SIMGPU_FP8_MEMBER explicit Name(float2 v)                                              \
-        : __x(__nv_cvt_float2_to_fp8x2(v, __NV_SATFINITE, Kind)) {}                          \
-    __SIMGPU_FP8_MEMBER explicit operator float2() const {                                   \
-      return make_float2(__simgpu_fp8_to_float(static_cast<unsigned char>(__x), Kind),       \
-                         __simgpu_fp8_to_float(static_cast<unsigned char>(__x >> 8), Kind)); \
-    }                                                                                        \
-    __SIMGPU_FP8_MEMBER explicit operator __half2() const {                                  \
-      return __half2(__nv_cvt_fp8x2_to_halfraw2(__x, Kind));                                 \
-    }                                                                                        \
+#define __SIMGPU_FP8X2(Name, Kind)                                                               \
+  struct Name {                                                                                  \
+    __nv_fp8x2_storage_t __x;                                                                    \
+    Name() = default;                                                                            \
+    __SIMGPU_FP8_MEMBER explicit Name(float2 v)                                                  \
+        : __x(__nv_cvt_float2_to_fp8x2(v, __NV_SATFINITE, Kind)) {}                              \
+    __SIMGPU_FP8_MEMBER explicit Name(double2 v)                                                 \
+        : __x(__nv_cvt_double2_to_fp8x2(v, __NV_SATFINITE, Kind)) {}                             \
+    __SIMGPU_FP8_MEMBER explicit Name(__half2 v)                                                 \
+        : __x(__nv_cvt_halfraw2_to_fp8x2(static_cast<__half2_raw>(v), __NV_SATFINITE, Kind)) {}  \
+    __SIMGPU_FP8_MEMBER explicit Name(__nv_bfloat162 v)                                          \
+        : __x(__nv_cvt_bfloat16raw2_to_fp8x2(static_cast<__nv_bfloat162_raw>(v), __NV_SATFINITE, \
+                                             Kind)) {}                                           \
+    __SIMGPU_FP8_MEMBER explicit operator float2() const {                                       \
+      return make_float2(__simgpu_fp8_to_float(static_cast<unsigned char>(__x), Kind),           \
+                         __simgpu_fp8_to_float(static_cast<unsigned char>(__x >> 8), Kind));     \
+    }                                                                                            \
+    __SIMGPU_FP8_MEMBER explicit operator __half2() const {                                      \
+      return __half2(__nv_cvt_fp8x2_to_halfraw2(__x, Kind));                                     \
+    }                                                                                            \
   };
 __SIMGPU_FP8X2(__nv_fp8x2_e4m3, __NV_E4M3)
 __SIMGPU_FP8X2(__nv_fp8x2_e5m2, __NV_E5M2)
@@ -169,6 +199,12 @@ __SIMGPU_FP8X2(__nv_fp8x2_e5m2, __NV_E5M2)
               static_cast<unsigned int>(                                                      \
                   __nv_cvt_float2_to_fp8x2(make_float2(v.z, v.w), __NV_SATFINITE, Kind))      \
                   << 16) {}                                                                   \
+    __SIMGPU_FP8_MEMBER explicit Name(__half2 low, __half2 high)                              \
+        : Name(make_float4(__half2float(low.x), __half2float(low.y), __half2float(high.x),    \
+                           __half2float(high.y))) {}                                          \
+    __SIMGPU_FP8_MEMBER explicit Name(__nv_bfloat162 low, __nv_bfloat162 high)                \
+        : Name(make_float4(__bfloat162float(low.x), __bfloat162float(low.y),                  \
+                           __bfloat162float(high.x), __bfloat162float(high.y))) {}            \
     __SIMGPU_FP8_MEMBER explicit operator float4() const {                                    \
       return make_float4(__simgpu_fp8_to_float(static_cast<unsigned char>(__x), Kind),        \
                          __simgpu_fp8_to_float(static_cast<unsigned char>(__x >> 8), Kind),   \

@@ -13,6 +13,8 @@
 #define __COMMON_FUNCTIONS_H__
 #define __DEVICE_ATOMIC_FUNCTIONS_H__
 
+#include <stdint.h>  // NVIDIA's headers bring it along one way or another: programs rely on it
+
 #include "simgpu/attributes.h"
 
 // Before anything that may include <cmath>: see math_functions.h.
@@ -32,6 +34,7 @@
 #if defined(__CUDA__)
 #include "simgpu/atomics.h"
 #include "simgpu/cluster.h"
+#include "simgpu/dpx.h"
 #include "simgpu/heap.h"
 #include "simgpu/intrinsics.h"
 #include "simgpu/launch.h"

@@ -77,6 +77,8 @@ constexpr unsigned alignment() {
 #if defined(__CUDA__)
 #define __SIMGPU_DEVICE static __inline__ __attribute__((device, nodebug, always_inline))
 #define __SIMGPU_BOTH static __inline__ __attribute__((host, device, nodebug, always_inline))
+#define __SIMGPU_EVERYWHERE __attribute__((host, device, nodebug, always_inline))
 #else
 #define __SIMGPU_BOTH static inline
+#define __SIMGPU_EVERYWHERE
 #endif

@@ -127,17 +127,37 @@ __SIMGPU_DEVICE unsigned int __dp4a(unsigned int a, unsigned int b, unsigned int
   asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
   return d;
 }
+#define __SIMGPU_WORD_OF(Vector, Word)              \
+  __SIMGPU_DEVICE Word __simgpu_word_of(Vector v) { \
+    Word w;                                         \
+    __builtin_memcpy(&w, &v, sizeof w);             \
+    return w;                                       \
+  }
+__SIMGPU_WORD_OF(char4, int)
+__SIMGPU_WORD_OF(uchar4, unsigned int)
+__SIMGPU_WORD_OF(short2, int)
+__SIMGPU_WORD_OF(ushort2, unsigned int)
+#undef __SIMGPU_WORD_OF
+__SIMGPU_DEVICE int __dp4a(char4 a, char4 b, int c) {
+  return __dp4a(__simgpu_word_of(a), __simgpu_word_of(b), c);
+}
+__SIMGPU_DEVICE unsigned int __dp4a(uchar4 a, uchar4 b, unsigned int c) {
+  return __dp4a(__simgpu_word_of(a), __simgpu_word_of(b), c);
+}
 // Products of the two 16-bit parts of a with the low or high two bytes of b.
-#define __SIMGPU_DP2A(Name, Form, T, Type)                                                     \
+#define __SIMGPU_DP2A(Name, Form, T, Type, Two, Four)                                          \
   __SIMGPU_DEVICE T Name(T a, T b, T c) {                                                      \
     T d;                                                                                       \
     asm("dp2a." Form "." Type "." Type " %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c)); \
     return d;                                                                                  \
+  }                                                                                            \
+  __SIMGPU_DEVICE T Name(Two a, Four b, T c) {                                                 \
+    return Name(__simgpu_word_of(a), __simgpu_word_of(b), c);                                  \
   }
-__SIMGPU_DP2A(__dp2a_lo, "lo", int, "s32")
-__SIMGPU_DP2A(__dp2a_lo, "lo", unsigned int, "u32")
-__SIMGPU_DP2A(__dp2a_hi, "hi", int, "s32")
-__SIMGPU_DP2A(__dp2a_hi, "hi", unsigned int, "u32")
+__SIMGPU_DP2A(__dp2a_lo, "lo", int, "s32", short2, char4)
+__SIMGPU_DP2A(__dp2a_lo, "lo", unsigned int, "u32", ushort2, uchar4)
+__SIMGPU_DP2A(__dp2a_hi, "hi", int, "s32", short2, char4)
+__SIMGPU_DP2A(__dp2a_hi, "hi", unsigned int, "u32", ushort2, uchar4)
 #undef __SIMGPU_DP2A
 
 // ---- the same bits as another type

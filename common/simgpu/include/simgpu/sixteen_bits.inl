@@ -278,6 +278,9 @@ __SIMGPU_BOTH __SIMGPU_16_2 __SIMGPU_16_NAME2(__halves2, )(const __SIMGPU_16 a,
                                                            const __SIMGPU_16 b) {
   return __SIMGPU_16_2(a, b);
 }
+__SIMGPU_BOTH __SIMGPU_16_2 __SIMGPU_16_NAME2(make_, )(const __SIMGPU_16 x, const __SIMGPU_16 y) {
+  return __SIMGPU_16_2(x, y);
+}
 __SIMGPU_BOTH __SIMGPU_16_2 __lowhigh2highlow(const __SIMGPU_16_2 v) {
   return __SIMGPU_16_2(v.y, v.x);
 }
@@ -558,12 +561,22 @@ __SIMGPU_16_THROUGH_FLOAT(hexp, h2exp, ::expf(a))
 __SIMGPU_16_THROUGH_FLOAT(hexp2, h2exp2, ::exp2f(a))
 __SIMGPU_16_THROUGH_FLOAT(hlog, h2log, ::logf(a))
 __SIMGPU_16_THROUGH_FLOAT(hlog2, h2log2, ::log2f(a))
+__SIMGPU_16_THROUGH_FLOAT(hexp10, h2exp10, ::exp10f(a))
+__SIMGPU_16_THROUGH_FLOAT(hlog10, h2log10, ::log10f(a))
 __SIMGPU_16_THROUGH_FLOAT(hsin, h2sin, ::sinf(a))
 __SIMGPU_16_THROUGH_FLOAT(hcos, h2cos, ::cosf(a))
 __SIMGPU_16_THROUGH_FLOAT(hfloor, h2floor, ::floorf(a))
 __SIMGPU_16_THROUGH_FLOAT(hceil, h2ceil, ::ceilf(a))
 __SIMGPU_16_THROUGH_FLOAT(htrunc, h2trunc, ::truncf(a))
 __SIMGPU_16_THROUGH_FLOAT(hrint, h2rint, ::rintf(a))
+__SIMGPU_16_THROUGH_FLOAT(htanh, h2tanh, ::tanhf(a))
+__SIMGPU_16_THROUGH_FLOAT(htanh_approx, h2tanh_approx, ::tanhf(a))
+/// a * b + c of complex numbers, the real part first.
+__SIMGPU_DEVICE __SIMGPU_16_2 __hcmadd(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b,
+                                       const __SIMGPU_16_2 c) {
+  return __SIMGPU_16_2(__hfma(__hneg(a.y), b.y, __hfma(a.x, b.x, c.x)),
+                       __hfma(a.y, b.x, __hfma(a.x, b.y, c.y)));
+}
 #undef __SIMGPU_16_THROUGH_FLOAT
 
 #define __SIMGPU_16_SHUFFLE(Name, Operand)                                                 \

@@ -5,15 +5,19 @@
 #include <compare>
 #include <map>
 
+#include "common/simgpu/ptx/addresses.hpp"
 #include "common/simgpu/ptx/control_flow.hpp"
 
 namespace simgpu::count {
 namespace {
 
+using ptx::Address;
+using ptx::Addresses;
 using ptx::Function;
 using ptx::Instruction;
 using ptx::Opcode;
 using ptx::Operand;
+using ptx::Root;
 using ptx::Space;
 using ptx::Variable;
 using Kind = ptx::Operand::Kind;
@@ -207,72 +211,6 @@ class Alignment {
   const Function& function_;
   std::vector<unsigned> shared_;
   std::vector<Low> low_;
-};
-
-/// An address as something fixed plus a constant.
-struct Root {
-  bool is_symbol = false;
-  std::uint32_t index = 0;  ///< register or variable
-  auto operator<=>(const Root&) const = default;
-};
-struct Address {
-  Root root;
-  std::int64_t offset = 0;
-};
-
-class Addresses {
- public:
-  explicit Addresses(const Function& function) : function_(function) {
-    definition_.assign(function.registers.size(), kNone);
-    std::vector<bool> seen(function.registers.size(), false);
-    for (std::uint32_t i = 0; i < function.body.size(); ++i) {
-      const Instruction& instruction = function.body[i];
-      ptx::for_each_register(function, instruction, [&](std::uint32_t reg, bool is_write) {
-        if (!is_write) return;
-        definition_[reg] = seen[reg] || instruction.guard != kNone ? kNone : i;
-        seen[reg] = true;
-      });
-    }
-  }
-
-  Address find(const Operand& memory) const {
-    Address address{{memory.kind == Kind::symbol, memory.index}, memory.bits};
-    constexpr int kMostSteps = 64;
-    for (int step = 0; step < kMostSteps && open_up(&address); ++step) {
-    }
-    return address;
-  }
-
- private:
-  /// Sees through one copy or one addition of a constant; false if the root is neither. Registers
-  /// with several definitions are never seen through to: they may have changed since.
-  bool open_up(Address* address) const {
-    if (address->root.is_symbol || definition_[address->root.index] == kNone) return false;
-    const Instruction& instruction = function_.body[definition_[address->root.index]];
-    const bool is_move = instruction.op == Opcode::mov;
-    if (!is_move && instruction.op != Opcode::add) return false;
-    Root root;
-    unsigned roots = 0;
-    auto offset = static_cast<std::uint64_t>(address->offset);  // wraps like addresses do
-    for (std::size_t i = 1; i < instruction.operands.size(); ++i) {
-      const Operand& operand = instruction.operands[i];
-      if (operand.kind == Kind::reg || operand.kind == Kind::symbol) {
-        root = {operand.kind == Kind::symbol, operand.index};
-        if (!root.is_symbol && definition_[root.index] == kNone) return false;
-        ++roots;
-      } else if (operand.kind != Kind::imm || is_move) {
-        return false;
-      }
-      offset += static_cast<std::uint64_t>(operand.bits);  // 0 for a register
-    }
-    if (roots != 1) return false;
-    *address = {root, static_cast<std::int64_t>(offset)};
-    return true;
-  }
-
-  const Function& function_;
-  std::vector<std::uint32_t>
-      definition_;  ///< the only, unguarded definition of a register, else kNone
 };
 
 /// Whether loads before and after it may not become one.

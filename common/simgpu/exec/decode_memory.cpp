@@ -107,19 +107,23 @@ void FunctionDecoder::forget_addresses(const Ins& ins) {
         forget(f_.vector_operands[d.index + k].index);
 }
 
-/// A load of what a compare and swap through the same register changes: the loop's first guess. If
-/// it is out of date, the swap fails, so it is no race.
+/// A load of what a compare and swap at the same address changes: the loop's first guess. If it is out of
+/// date, the swap fails, so it is no race.
 bool FunctionDecoder::starts_swap_loop(const Ins& load) {
+  const auto is_place = [](const Operand& o) {
+    return o.kind == Kind::address || (o.kind == Kind::symbol && o.is_memory);
+  };
   if (!swapped_) {
     swapped_.emplace();
-    for (const Ins& ins : f_.body)
-      if (ins.op == Opcode::atom && ins.mod.atom == ptx::AtomOp::cas)
-        if (const Operand& to = at(ins, 1); to.kind == Kind::address)
-          swapped_->emplace(to.index, to.bits);
+    for (const Ins& ins : f_.body) {
+      if (ins.op != Opcode::atom || ins.mod.atom != ptx::AtomOp::cas || !is_place(at(ins, 1)))
+        continue;
+      if (!addresses_) addresses_.emplace(f_);
+      swapped_->insert(addresses_->find(at(ins, 1), true));
+    }
   }
-  const Operand& from = at(load, 1);
-  return from.kind == Kind::address && load.mod.vec <= 1 &&
-         swapped_->count({from.index, from.bits}) != 0;
+  return !swapped_->empty() && load.mod.vec <= 1 && is_place(at(load, 1)) &&
+         swapped_->count(addresses_->find(at(load, 1), true)) != 0;
 }
 
 /// Of ld and st: one op for all elements of `list`.

@@ -13,6 +13,7 @@
 
 #include "common/simgpu/exec/program.hpp"
 #include "common/simgpu/exec/warp.hpp"
+#include "common/simgpu/ptx/addresses.hpp"
 
 namespace simgpu::exec {
 
@@ -164,7 +165,8 @@ class FunctionDecoder {
   std::vector<bool> from_map_;                   ///< by register; empty = not looked yet
   std::vector<std::uint32_t> product_register_;  ///< by register: its number; empty: no products
   /// addresses of compare and swap; empty = not looked yet
-  std::optional<std::set<std::pair<std::uint32_t, std::int64_t>>> swapped_;
+  std::optional<std::set<ptx::Address>> swapped_;
+  std::optional<ptx::Addresses> addresses_;
   Ref carry_ = kNoRef;
   std::uint32_t frame_ = 0;
   std::vector<Ref> temporaries_[4];

@@ -13,15 +13,21 @@ constexpr std::size_t kMaxVariables = 16384;
 void BlockOrder::atomic(std::uint64_t address, const Actor& by, bool changes) {
   const auto found = launch_->variables.find(address);
   // Acquire: everything released through this variable so far.
-  if (found != launch_->variables.end()) join(joined_[address], found->second.releases, by);
+  if (found != launch_->variables.end()) join(joined_[address], found->second.releases.size(), by);
   // Release: what this block did before its last fence.
   if (!changes || fenced_at_ == 0) return;
   if (found == launch_->variables.end() && launch_->variables.size() >= kMaxVariables) return;
   Launch::Variable& variable = launch_->variables[address];
-  std::vector<Launch::Release>& mine = variable.of_block[current_];
+  std::vector<std::size_t>& mine = variable.of_block[current_];
   const std::uint32_t now = by.clocks != nullptr ? by.clocks->now() : 0;
-  if (mine.empty() || mine.back().time != fenced_at_ || mine.back().block_time != now)
-    mine.push_back({variable.releases++, fenced_at_, released_by(by), now});
+  if (!mine.empty()) {
+    const Launch::Release& last = variable.releases[mine.back()];
+    if (last.time == fenced_at_ && last.block_time == now) return;
+  }
+  mine.push_back(variable.releases.size());
+  std::shared_ptr<const Knowledge> known = released_by(by);
+  std::shared_ptr<const std::vector<Launch::Fact>> seen = seen_by(by, known.get());
+  variable.releases.push_back({current_, fenced_at_, std::move(known), now, std::move(seen)});
 }
 
 void BlockOrder::join(std::vector<Joined>& looks, std::size_t count, const Actor& by) {
@@ -29,9 +35,11 @@ void BlockOrder::join(std::vector<Joined>& looks, std::size_t count, const Actor
   const std::uint32_t time = by.clocks != nullptr ? by.clocks->now() : 0;
   const auto last = std::find_if(looks.rbegin(), looks.rend(), same);
   if (last != looks.rend() && (last->count == count || last->time == time)) {
+    joins_ += last->count != count;
     last->count = count;
     return;
   }
+  ++joins_;
   // Of looks that all threads of the block know of, the last one says it all.
   std::size_t known = 0;
   for (const Joined& j : looks)
@@ -43,6 +51,34 @@ void BlockOrder::join(std::vector<Joined>& looks, std::size_t count, const Actor
 std::shared_ptr<const Knowledge> BlockOrder::released_by(const Actor& by) const {
   if (by.handovers == nullptr || by.handovers->empty()) return nullptr;
   return std::make_shared<const Knowledge>(by.handovers->released_by(by.warp, *by.clocks));
+}
+
+/// What `by` hands on when it releases what is `known`: the looks that happened before.
+std::shared_ptr<const std::vector<BlockOrder::Launch::Fact>> BlockOrder::seen_by(
+    const Actor& by, const Knowledge* known) {
+  if (by.clocks == nullptr || joined_.empty()) return nullptr;
+  if (seen_ != nullptr && seen_joins_ == joins_ && seen_warp_ == by.warp &&
+      seen_time_ == by.clocks->now())
+    return seen_;
+  const auto before = [&](const Joined& j) {
+    if (j.time == 0 || known == nullptr) return true;
+    for (std::uint32_t left = j.lanes; left != 0; left &= left - 1)
+      if (known->has(j.warp, static_cast<std::uint32_t>(std::countr_zero(left)), j.time))
+        return true;
+    return false;
+  };
+  auto facts = std::make_shared<std::vector<Launch::Fact>>();
+  for (const auto& [address, looks] : joined_) {
+    std::size_t count = 0;
+    for (const Joined& j : looks)
+      if (before(j)) count = std::max(count, j.count);
+    if (count != 0) facts->push_back({address, count});
+  }
+  seen_ = std::move(facts);
+  seen_joins_ = joins_;
+  seen_warp_ = by.warp;
+  seen_time_ = by.clocks->now();
+  return seen_;
 }
 
 bool BlockOrder::knows(unsigned me, const WarpClock& clock, const Joined& j) {
@@ -61,17 +97,42 @@ bool BlockOrder::ordered(const AccessRecord& other, unsigned me, const WarpClock
                         other.time))
       return true;
   }
+  std::vector<Launch::Fact> facts;
   for (const auto& [address, looks] : joined_) {
-    const auto& of_block = launch_->variables.at(address).of_block;
-    const auto it = of_block.find(other.block);
-    if (it == of_block.end()) continue;
-    for (const Joined& j : looks) {
-      if (!knows(me, clock, j)) continue;
-      for (const Launch::Release& r : it->second)
-        if (r.number < j.count && other.launch_time < r.time &&
-            (r.known == nullptr ||
-             r.known->has(other.thread / 32u, other.thread % 32u, other.time)))
-          return true;
+    std::size_t count = 0;
+    for (const Joined& j : looks)
+      if (knows(me, clock, j)) count = std::max(count, j.count);
+    if (count == 0) continue;
+    facts.push_back({address, count});
+    const Launch::Variable& variable = launch_->variables.at(address);
+    const auto it = variable.of_block.find(other.block);
+    if (it == variable.of_block.end()) continue;
+    for (const std::size_t number : it->second)
+      if (number < count && covers(variable.releases[number], other)) return true;
+  }
+  return ordered_through_others(other, std::move(facts));
+}
+
+bool BlockOrder::covers(const Launch::Release& r, const AccessRecord& other) {
+  return other.launch_time < r.time &&
+         (r.known == nullptr || r.known->has(other.thread / 32u, other.thread % 32u, other.time));
+}
+
+/// A block that was seen to release had seen others do so before.
+bool BlockOrder::ordered_through_others(const AccessRecord& other,
+                                        std::vector<Launch::Fact> facts) const {
+  std::unordered_map<std::uint64_t, std::size_t> followed;
+  while (!facts.empty()) {
+    const Launch::Fact fact = facts.back();
+    facts.pop_back();
+    std::size_t& from = followed[fact.address];
+    const std::vector<Launch::Release>& releases = launch_->variables.at(fact.address).releases;
+    for (; from < fact.count; ++from) {
+      if (launch_->patience == 0) return false;
+      --launch_->patience;
+      const Launch::Release& r = releases[from];
+      if (r.block == other.block && covers(r, other)) return true;
+      if (r.seen != nullptr) facts.insert(facts.end(), r.seen->begin(), r.seen->end());
     }
   }
   return false;

@@ -34,18 +34,27 @@ class BlockOrder {
  public:
   /// What the blocks of a launch have released, in order of time.
   struct Launch {
+    /// That the first `count` releases of the variable at `address` have been seen.
+    struct Fact {
+      std::uint64_t address;
+      std::size_t count;
+    };
     struct Release {
-      std::size_t number;  ///< among all of its variable
+      std::uint64_t block;
       std::uint64_t time;
       /// Of the block's warps, and when that was put down; null = of all of them.
       std::shared_ptr<const Knowledge> known;
       std::uint32_t block_time = 0;
+      /// What the block had seen of others' releases, which it hands on; null = nothing.
+      std::shared_ptr<const std::vector<Fact>> seen;
     };
     struct Variable {
-      std::size_t releases = 0;
-      std::unordered_map<std::uint64_t, std::vector<Release>> of_block;
+      std::vector<Release> releases;
+      std::unordered_map<std::uint64_t, std::vector<std::size_t>> of_block;  ///< indices of these
     };
     std::uint64_t time = 1;
+    /// Releases that may still be looked at to find an order through other blocks: many races take long.
+    std::size_t patience = std::size_t{1} << 26;
     std::unordered_map<std::uint64_t, Variable> variables;  ///< by address
   };
 
@@ -54,6 +63,8 @@ class BlockOrder {
     current_ = block;
     fenced_at_ = 0;
     joined_.clear();
+    joins_ = 0;
+    seen_ = nullptr;
     cluster_ = nullptr;
   }
   /// See BlockClocks.
@@ -90,12 +101,21 @@ class BlockOrder {
     std::uint32_t lanes, time;  ///< who has looked, and when
   };
   static bool knows(unsigned me, const WarpClock& clock, const Joined& j);
-  static void join(std::vector<Joined>& looks, std::size_t count, const Actor& by);
+  void join(std::vector<Joined>& looks, std::size_t count, const Actor& by);
   std::shared_ptr<const Knowledge> released_by(const Actor& by) const;
+  std::shared_ptr<const std::vector<Launch::Fact>> seen_by(const Actor& by, const Knowledge* known);
+  static bool covers(const Launch::Release& r, const AccessRecord& other);
+  bool ordered_through_others(const AccessRecord& other, std::vector<Launch::Fact> facts) const;
   Launch* launch_ = nullptr;
   std::uint64_t current_ = 0, fenced_at_ = 0;
   /// How many releases of a variable, by its address, the block has seen.
   std::unordered_map<std::uint64_t, std::vector<Joined>> joined_;
+  std::uint64_t joins_ = 0;  ///< changes of joined_
+  /// The last answer of seen_by, and to what.
+  std::shared_ptr<const std::vector<Launch::Fact>> seen_;
+  std::uint64_t seen_joins_ = 0;
+  unsigned seen_warp_ = 0;
+  std::uint32_t seen_time_ = 0;
   const ClusterTimes* cluster_ = nullptr;
   const std::vector<std::uint64_t>* numbers_ = nullptr;
 };

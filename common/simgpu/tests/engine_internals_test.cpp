@@ -351,6 +351,44 @@ TEST_CASE("the fence and counter pattern orders blocks", "[engine]") {
   CHECK_FALSE(order.ordered(of_block(1, early), 0, {}));  // block 1 made no fence
 }
 
+TEST_CASE("a block hands on what it has seen of others", "[engine]") {
+  check::BlockOrder::Launch launch;
+  check::BlockClocks clocks;
+  clocks.reset(1);
+  const check::BlockOrder::Actor actor{0, 0xffffffffu, &clocks, nullptr};
+  check::BlockOrder first, second, third;
+  first.start_block(0, launch);
+  second.start_block(1, launch);
+  third.start_block(2, launch);
+  const check::AccessRecord early = of_block(0, launch.time);
+  first.fence();
+  first.atomic(0x1000, actor);
+  const check::AccessRecord late = of_block(0, launch.time + 1);
+  third.atomic(0x2000, actor, false);
+  SECTION("by a release behind its look") {
+    second.atomic(0x1000, actor, false);
+    second.fence();
+    second.atomic(0x2000, actor);
+    CHECK_FALSE(third.ordered(early, 0, clocks.of(0)));  // it looked before
+    third.atomic(0x2000, actor, false);
+    CHECK(third.ordered(early, 0, clocks.of(0)));
+    CHECK_FALSE(third.ordered(late, 0, clocks.of(0)));
+  }
+  SECTION("not by one before it") {
+    second.fence();
+    second.atomic(0x2000, actor);
+    second.atomic(0x1000, actor, false);
+    third.atomic(0x2000, actor, false);
+    CHECK_FALSE(third.ordered(early, 0, clocks.of(0)));
+  }
+  SECTION("not without a fence") {
+    second.atomic(0x1000, actor, false);
+    second.atomic(0x2000, actor);
+    third.atomic(0x2000, actor, false);
+    CHECK_FALSE(third.ordered(early, 0, clocks.of(0)));
+  }
+}
+
 // ------------------------------------------------------------------------------ running order
 
 std::size_t position(const std::vector<std::uint32_t>& order, std::uint32_t block) {

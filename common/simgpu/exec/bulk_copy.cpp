@@ -142,6 +142,30 @@ void check_peer_destination(const Place& at, BlockRun& peer, const BulkCopy& c) 
   }
 }
 
+/// Threads have written what the copy overwrites, and nothing has told the asynchronous proxy: their stores
+/// may land behind the copy's.
+bool is_unknown_to_proxy(check::Tag written, const check::WarpClock& clock) {
+  const std::uint32_t who = written & check::kWhoMask;
+  return written != 0 && who != check::kManyWarps &&
+         check::time_of(written) >= clock.proxied[who >> 6];
+}
+
+void report_unfenced_stores(const Place& at, check::Tag written, std::uint64_t offset) {
+  const std::uint32_t who = written & check::kWhoMask;
+  const LaneAccess me{at.op.pc, at.w.index, at.lane, AccessType::store, MemorySpace::shared,
+                      kChunk,   offset};
+  const Access place = describe(at.run, me);
+  Access other =
+      describe_thread(*at.run.launch, at.run.number,
+                      (who >> 6) * kLanes + std::min<std::uint32_t>(who & 63u, kLanes - 1), me);
+  other.where = {};
+  add_finding(at.run, FindingKind::proxy_fence_missing, at.op.pc, UINT32_MAX, place, other,
+              "the bulk copy of " + line_text(*at.run.launch->program, at.op.pc) + " overwrites " +
+                  place.object + "+" + std::to_string(place.offset) +
+                  ", which threads have written by ordinary stores: fence.proxy.async must stand "
+                  "between the stores and the barrier that follows them");
+}
+
 /// Who wrote or read the destination before must be known to have done so.
 void check_destination(const Place& at, BlockRun& to, const BulkCopy& c) {
   BlockRun& run = at.run;
@@ -154,6 +178,7 @@ void check_destination(const Place& at, BlockRun& to, const BulkCopy& c) {
   const unsigned shift = run.shadow.shift;
   const std::uint32_t first = c.first >> shift, last = (c.first + c.bytes - 1) >> shift;
   check::Tag fine_write = 0, fine_read = 0;
+  bool unfenced = false;
   for (std::uint32_t g = first; g <= last; ++g) {
     const check::Tag written = run.shadow.written[g], read = run.shadow.read[g];
     if (written != fine_write) {
@@ -165,6 +190,9 @@ void check_destination(const Place& at, BlockRun& to, const BulkCopy& c) {
         }
       } else if (check::SharedShadow::suspicious(written, clock, at.w.index, at.lane)) {
         l.suspicious.store(true, std::memory_order_relaxed);
+      } else if (!unfenced && is_unknown_to_proxy(written, clock)) {
+        unfenced = true;
+        report_unfenced_stores(at, written, (std::uint64_t{g} << shift) + memory::kSharedBase);
       }
       fine_write = written;
     }

@@ -486,6 +486,16 @@ TEST_CASE("bulk copies: mistakes are found", "[proxy][tma][finding]") {
     const LaunchReport r = copy_once(copy_text(2, 1024, "1024", ""), square());
     CHECK(of_kind(r, FindingKind::proxy_fence_missing).size() == 1);
   }
+  SECTION("over what threads have stored, of which the copy engine knows nothing") {
+    const std::string init = "fence.mbarrier_init.release.cluster;",
+                      store = "st.shared.u32 [%r1], 0;";
+    const LaunchReport r = copy_once(copy_text(2, 1024, "1024", init + store), square());
+    REQUIRE(of_kind(r, FindingKind::proxy_fence_missing).size() == 1);
+    CHECK(of_kind(r, FindingKind::proxy_fence_missing)[0].detail.find("overwrites smem+0") !=
+          std::string::npos);
+    const std::string fenced = init + store + "fence.proxy.async;";
+    CHECK(to_text(copy_once(copy_text(2, 1024, "1024", fenced), square()).findings) == "");
+  }
   SECTION("a map that reaches beyond its allocation") {
     TensorMap m = square();
     m.stride[0] = 4096;

@@ -72,6 +72,12 @@ git archive HEAD | tar -x -C "$stage" -T "$work/files" || fail "cannot unpack th
 ) || fail "the handout could not be put together; nothing written."
 [ "$docs" = 0 ] || bash "$here/tutorial.sh" "$stage" "$VENV" "$stage/tutorial" || fail "nothing written."
 
+# A lab's files in the order of its stages; lab.toml names only those that are not called gemm.cu.
+files_of() { # LAB
+    { echo gemm.cu; sed -n 's/^file = "\(.*\)"/\1/p' "$stage/$1/lab.toml"; } | awk '!seen[$0]++' |
+        while IFS= read -r file; do grep -x "$1/$file" "$work/edited"; done
+}
+
 # The README from handout_README.md: @LABS@ becomes a row for each lab; what stands between "<!-- NAME" and "-->" stays
 # if that is the case.
 cases="|$([ -d "$stage/tutorial" ] || echo 'no ')tutorial|$([ -n "$programs" ] || echo 'no ')programs|"
@@ -86,7 +92,7 @@ while IFS= read -r line; do
             chapter=tutorial/${lab%%_*}.html
             [ -f "$stage/$chapter" ] && chapter="[chapter]($chapter)" || chapter=
             # shellcheck disable=SC2016
-            printf '| `%s` | %s | %s |\n' "$(grep "^$lab/" "$work/edited" | paste -sd' ' | sed 's/ /`, `/g')" "$title" "$chapter"
+            printf '| `%s` | %s | %s |\n' "$(files_of "$lab" | paste -sd' ' | sed 's/ /`, `/g')" "$title" "$chapter"
         done
         ;;
     *) [ -z "$show" ] || printf '%s\n' "$line" ;;

@@ -636,8 +636,8 @@ std::string kernel_name(const std::string& demangled) {
 
 Diagnosis explain(const LaunchFailure& failure) {
   const auto zero = [](const simgpu::Dim3& d) { return d.x == 0 || d.y == 0 || d.z == 0; };
-  const std::uint64_t threads =
-      static_cast<std::uint64_t>(failure.block.x) * failure.block.y * failure.block.z;
+  const auto count = [](const simgpu::Dim3& d) { return std::uint64_t{d.x} * d.y * d.z; };
+  const std::uint64_t threads = count(failure.block), blocks = count(failure.grid);
   std::string reason;
   if (!failure.has_shape())
     reason = messages::text("LAUNCH.other", {{"error", failure.error}});
@@ -659,7 +659,9 @@ Diagnosis explain(const LaunchFailure& failure) {
                ? text
                : text.replace(at, failure.kernel.size(), kernel_name(failure.kernel));
   };
-  Diagnosis d = say("LAUNCH", "", {{"reason", plain(reason)}});
+  const bool grid_would_do = blocks > 0 && blocks <= 1024 && blocks % 32 == 0;  // as a block
+  Diagnosis d = say("LAUNCH", threads > 1024 && grid_would_do ? "exchanged" : "",
+                    {{"reason", plain(reason)}, {"grid", dims(failure.grid)}});
   if (failure.has_shape())
     d.details.push_back((failure.kernel.empty() ? "" : kernel_name(failure.kernel) + ": ") +
                         "grid " + dims(failure.grid) + ", block " + dims(failure.block));

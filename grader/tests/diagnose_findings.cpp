@@ -300,6 +300,10 @@ TEST_CASE("refused launches say which limit") {
   CHECK(d.id == "LAUNCH");
   CHECK(d.verdict == Verdict::runtime_error);
   CHECK(d.headline == "launch failed: block is 64 x 32 = 2048 threads, the limit is 1024");
+  CHECK(d.next_step.find("changed places") == std::string::npos);
+  failure.grid = {32, 8, 1};
+  CHECK(explain(failure).headline == d.headline);
+  CHECK(explain(failure).next_step.find("The grid, 32 x 8, would do as a block") == 0);
   failure.block = {16, 16, 1};
   failure.grid = {0, 4, 1};
   CHECK(explain(failure).headline == "launch failed: the grid is 0 x 4: no extent may be 0");

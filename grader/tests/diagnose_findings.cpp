@@ -165,7 +165,7 @@ TEST_CASE("what is not aligned is told by what is to blame for it") {
       told().headline ==
       "line 29: 16-byte load at B[1][0], whose row does not begin at a multiple of 16 bytes: rows "
       "of B are 129 elements apart");
-  CHECK(told().next_step.find("asked of B") != std::string::npos);
+  CHECK(told().next_step.find("for B rather than") != std::string::npos);
 
   wide.at.offset = 520, wide.at.address = 0x200000208;
   CHECK(told().headline.find("B[1][1]: neither does this row begin") != std::string::npos);

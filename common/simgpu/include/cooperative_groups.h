@@ -219,12 +219,16 @@ namespace __simgpu {
 /// Bit 31 turns when all blocks of a grid have come to its barrier, and the others are 0 again: the
 /// next launch may have another number of blocks.
 static __device__ unsigned int blocks_arrived;
+/// The runtime writes 1 here before a launch that is not cooperative.
+static __device__ unsigned int not_cooperative;
 }  // namespace __simgpu
 
 /// All threads of a cooperative launch (cudaLaunchCooperativeKernel), whose blocks are all resident.
 class grid_group {
  public:
-  static __SIMGPU_MEMBER bool is_valid() { return true; }
+  static __SIMGPU_MEMBER bool is_valid() {
+    return *(volatile unsigned int*)&__simgpu::not_cooperative == 0;
+  }
   static __SIMGPU_MEMBER unsigned long long num_blocks() {
     return (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
   }
@@ -245,6 +249,9 @@ class grid_group {
   static __SIMGPU_MEMBER void sync() {
     __syncthreads();
     if (thread_block::thread_rank() == 0) {
+      if (!is_valid())
+        __assertfail("grid.sync() in a kernel that cudaLaunchCooperativeKernel did not launch",
+                     "cooperative_groups.h", 0, "sync", sizeof(char));
       const unsigned int others = (unsigned int)num_blocks() - 1;
       __threadfence();
       const unsigned int before =

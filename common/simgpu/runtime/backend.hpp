@@ -64,6 +64,10 @@ class Backend {
   /// `call` is about to return `error` to the program; `why` may be empty. Not for sticky
   /// repetitions.
   virtual void note_error(std::string_view call, cudaError_t error, std::string_view why) = 0;
+  /// Whether somebody wants to know of mistakes of the host's that no call returns.
+  virtual bool takes_findings() const { return false; }
+  /// Such a mistake: counts as a finding.
+  virtual void note_finding(std::string_view what) { (void)what; }
   /// A launcher that was given a stream put `work` into a default stream: a kernel's name, or a
   /// call's. Nobody but a grader gives streams.
   virtual void note_default_stream(std::string_view work) { (void)work; }

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
+#include "common/simgpu/runtime/api/in_flight.hpp"
 #include "common/simgpu/runtime/api/state.hpp"
 
 using simgpu::DeviceModel;
 using simgpu::Dim3;
 using simgpu::KernelInfo;
 using simgpu::KernelParam;
+using simgpu::runtime::InFlight;
 using simgpu::runtime::is_stream;
 using simgpu::runtime::kReservedSharedBytes;
 using simgpu::runtime::Registered;
@@ -89,12 +92,18 @@ cudaError_t launch(State& state, const void* function, dim3 grid, dim3 block, vo
   if (cooperative)
     if (const cudaError_t refused = check_residency(state, *kernel, grid, block, shared_bytes))
       return refused;
+  const InFlight::Pause pause;
+  state.say_how_launched(kernel->name.image, cooperative);
   if (const cudaError_t failed = state.mapped.to_device(state.backend(), bytes))
     return state.fail(call, failed);
   const cudaError_t launched = state.backend().launch(kernel->name, Dim3{grid.x, grid.y, grid.z},
                                                       Dim3{block.x, block.y, block.z}, cluster,
                                                       static_cast<unsigned>(shared_bytes), bytes);
-  state.mapped.to_host(state.backend());
+  // A kernel that fences for the whole system talks to the host while it runs.
+  if (state.backend().takes_findings() && !state.talks_to_host(kernel->name.image))
+    state.mapped.to_host(state.backend(), "kernel '" + info.name + "'");
+  else
+    state.mapped.to_host(state.backend());
   if (launched == cudaSuccess) state.goes_to(stream, info.name);
   return state.done(call, launched);
 }
@@ -103,8 +112,11 @@ cudaError_t launch(State& state, const void* function, dim3 grid, dim3 block, vo
 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args,
                              size_t shared_bytes, cudaStream_t stream) {
+  const bool by_brackets = std::exchange(simgpu::runtime::called_by_brackets, false);
   SIMGPU_API_BEGIN;
-  return launch(state, function, grid, block, args, shared_bytes, stream, false);
+  const cudaError_t error = launch(state, function, grid, block, args, shared_bytes, stream, false);
+  if (error != cudaSuccess && by_brackets) state.refused(function, error);
+  return error;
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** args,

@@ -2,12 +2,14 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
+
+#include "common/simgpu/runtime/api/in_flight.hpp"
 
 namespace simgpu::runtime {
 namespace {
-
-constexpr std::size_t kPage = 4096;
 
 std::size_t whole_pages(std::size_t bytes) {
   return (bytes + kPage - 1) / kPage * kPage;
@@ -47,6 +49,7 @@ bool MappedMemory::release(Backend& backend, void* host, Mapping kind) {
   const auto found = regions_.find(reinterpret_cast<std::uintptr_t>(host));
   if (found == regions_.end() || found->second.kind != kind) return false;
   backend.release(found->second.device);
+  InFlight::get().forget(host, found->second.bytes);
   if (kind != Mapping::registered) munmap(host, whole_pages(found->second.bytes));
   regions_.erase(found);
   return true;
@@ -138,6 +141,42 @@ void MappedMemory::to_host(Backend& backend) {
   for (auto& [address, region] : regions_)
     if (region.reached)
       backend.copy_out(reinterpret_cast<void*>(address), region.device, region.bytes);
+}
+
+void MappedMemory::to_host(Backend& backend, const std::string& kernel) {
+  // A kernel may write what is there already, as a 0 at the beginning: neighbours of what it has changed count
+  // as written.
+  constexpr std::size_t kNear = 16;
+  for (auto& [address, region] : regions_) {
+    if (!region.reached) continue;
+    auto* const host = reinterpret_cast<std::byte*>(address);
+    if (region.kind != Mapping::managed) {
+      backend.copy_out(host, region.device, region.bytes);
+      continue;
+    }
+    std::vector<std::byte> now(region.bytes);
+    if (backend.copy_out(now.data(), region.device, region.bytes) != cudaSuccess) continue;
+    std::size_t first = 0, end = 0;
+    const auto written = [&] {
+      if (end <= first) return;
+      first -= std::min(first, kNear);
+      InFlight::get().begin(host, first, std::min(end + kNear, now.size()) - first, true, kernel);
+      first = end = 0;
+    };
+    // Of neighbouring pages that have changed, from the first byte that has to the last.
+    for (std::size_t page = 0; page < now.size(); page += kPage) {
+      const std::size_t behind = std::min(page + kPage, now.size());
+      const auto [was, is] = std::mismatch(host + page, host + behind, now.data() + page);
+      if (was == host + behind) {
+        written();
+        continue;
+      }
+      if (end == 0) first = static_cast<std::size_t>(was - host);
+      for (end = behind; host[end - 1] == now[end - 1];) --end;
+    }
+    written();
+    std::memcpy(host, now.data(), now.size());
+  }
 }
 
 void MappedMemory::to_host(Backend& backend, void* host) {

@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "common/simgpu/runtime/backend.hpp"
 
@@ -47,6 +48,8 @@ class MappedMemory {
   /// always reached. Addresses of variables among the arguments become the device's.
   cudaError_t to_device(Backend& backend, std::span<std::byte> args);
   void to_host(Backend& backend);
+  /// The same; what the kernel has changed of managed memory is in flight from now on (InFlight).
+  void to_host(Backend& backend, const std::string& kernel);
   /// The region that begins at `host` alone.
   void to_host(Backend& backend, void* host);
 

@@ -4,12 +4,14 @@
 #include <cstring>
 #include <new>
 
+#include "common/simgpu/runtime/api/in_flight.hpp"
 #include "common/simgpu/runtime/api/state.hpp"
 
 using simgpu::DevicePtr;
 using simgpu::runtime::bad_stream;
 using simgpu::runtime::device_ptr;
 using simgpu::runtime::HostRange;
+using simgpu::runtime::InFlight;
 using simgpu::runtime::is_stream;
 using simgpu::runtime::Mapping;
 using simgpu::runtime::RegisteredVariable;
@@ -66,6 +68,7 @@ cudaError_t check_copy(State& state, const char* call, const Copy& c) {
 cudaError_t run_copy(State& state, const char* call, Copy c) {
   if (const cudaError_t error = check_copy(state, call, c); error != cudaSuccess) return error;
   if (c.width == 0 || c.height == 0) return cudaSuccess;
+  const InFlight::Pause pause;
   // Rows without gaps are one long row.
   if (c.height > 1 && c.dst_pitch == c.width && c.src_pitch == c.width) {
     c.width *= c.height;
@@ -113,6 +116,7 @@ cudaError_t run_fill(State& state, const char* call, void* ptr, std::size_t pitc
                      std::size_t width, std::size_t height) {
   if (width == 0 || height == 0) return cudaSuccess;
   if (!ptr) return state.fail(call, cudaErrorInvalidValue, "the pointer is null");
+  const InFlight::Pause pause;
   if (height > 1 && pitch < width) {
     return state.fail(call, cudaErrorInvalidPitchValue, "a row is wider than the pitch");
   }
@@ -378,7 +382,16 @@ cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t bytes, cudaMemcpy
   SIMGPU_API_BEGIN;
   if (!is_stream(stream)) return bad_stream(state, "cudaMemcpyAsync");
   state.goes_to(stream, "cudaMemcpyAsync");
-  return run_copy(state, "cudaMemcpyAsync", {dst, src, bytes, bytes, bytes, 1, kind});
+  const cudaError_t error =
+      run_copy(state, "cudaMemcpyAsync", {dst, src, bytes, bytes, bytes, 1, kind});
+  if (error == cudaSuccess && state.backend().takes_findings()) {
+    // Copies of pageable memory have read or written it when they return.
+    if (state.mapped.kind_of(dst) == Mapping::pinned && is_device(state, src))
+      InFlight::get().begin(dst, 0, bytes, true, "cudaMemcpyAsync");
+    if (state.mapped.kind_of(src) == Mapping::pinned && is_device(state, dst))
+      InFlight::get().begin(src, 0, bytes, false, "cudaMemcpyAsync");
+  }
+  return error;
 }
 
 cudaError_t cudaMemcpy2D(void* dst, size_t dst_pitch, const void* src, size_t src_pitch,

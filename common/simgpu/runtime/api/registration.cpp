@@ -101,6 +101,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_b
   *shared_bytes = top.shared_bytes;
   *static_cast<cudaStream_t*>(stream) = top.stream;
   configurations.pop_back();
+  simgpu::runtime::called_by_brackets = true;
   return cudaSuccess;
 }
 

@@ -1,10 +1,16 @@
 #include "common/simgpu/runtime/api/state.hpp"
 
+#include <cstdlib>
+
+#include "common/simgpu/runtime/api/in_flight.hpp"
+
 namespace simgpu::runtime {
 namespace {
 
 /// cudaGetLastError is per host thread.
 thread_local cudaError_t last_error = cudaSuccess;
+/// cooperative_groups.h: whether a launch was not cooperative.
+constexpr const char* kGridBarrier = "_ZN18cooperative_groups8__simgpuL15not_cooperativeE";
 
 }  // namespace
 
@@ -14,8 +20,29 @@ State& State::get() {
 }
 
 Backend& State::backend() {
-  if (!backend_) backend_ = make_backend();
+  if (!backend_) {
+    backend_ = make_backend();
+    std::atexit([] {  // before the backend's own end, which was registered earlier
+      State& state = get();
+      const std::lock_guard<std::recursive_mutex> lock(state.mutex);
+      state.tell_findings();
+      if (!state.unasked_.empty()) state.backend().note_finding(state.unasked_);
+    });
+  }
   return *backend_;
+}
+
+void State::refused(const void* kernel, cudaError_t error) {
+  const auto found = kernels_.find(kernel);
+  unasked_ = "the launch of " +
+             (found != kernels_.end() && found->second.known ? "'" + found->second.info.name + "'"
+                                                             : "a kernel") +
+             " was refused with " + cudaGetErrorName(error) +
+             ", and the program never asked: cudaGetLastError() must follow a launch";
+}
+
+void State::tell_findings() {
+  for (const std::string& touch : InFlight::get().take_touches()) backend().note_finding(touch);
 }
 
 cudaError_t State::fail(const char* call, cudaError_t error, const std::string& why) {
@@ -25,6 +52,8 @@ cudaError_t State::fail(const char* call, cudaError_t error, const std::string& 
 }
 
 cudaError_t State::synchronize(const char* call) {
+  InFlight::get().end();
+  tell_findings();
   if (sticky_ != cudaSuccess) return repeat_sticky();
   const cudaError_t error = backend().synchronize();
   if (error != cudaSuccess) {
@@ -38,7 +67,8 @@ cudaError_t State::repeat_sticky() {
   return last_error = sticky_;
 }
 
-cudaError_t State::peek_error() const {
+cudaError_t State::peek_error() {
+  if (last_error != cudaSuccess) unasked_.clear();
   return last_error;
 }
 
@@ -61,6 +91,8 @@ void State::goes_to(cudaStream_t stream, const std::string& work) {
 }
 
 cudaError_t State::reset() {
+  InFlight::get().end();
+  for (auto& [image, facts] : image_facts_) facts.said_not_cooperative = false;
   sticky_ = cudaSuccess;
   last_error = cudaSuccess;
   for (auto& [stub, kernel] : kernels_) kernel = {kernel.name, false, {}, 0};
@@ -73,8 +105,32 @@ cudaError_t State::reset() {
 
 ImageId State::add_image(const char* ptx) {
   const ImageId image = ++images_;
-  backend().add_image(image, ptx ? std::string_view(ptx) : std::string_view());
+  const std::string_view text = ptx ? std::string_view(ptx) : std::string_view();
+  backend().add_image(image, text);
+  const auto has = [&](const char* word) { return text.find(word) != std::string_view::npos; };
+  Image& facts = image_facts_[image];
+  facts.has_grid_barrier = has(kGridBarrier);
+  for (const char* const word :
+       {"membar.sys", "fence.sc.sys", "fence.acq_rel.sys", "ld.acquire.sys", "ld.relaxed.sys",
+        "st.release.sys", "st.relaxed.sys"})
+    facts.talks_to_host |= has(word);
   return image;
+}
+
+void State::say_how_launched(ImageId image, bool cooperative) {
+  Image& facts = image_facts_[image];
+  if (!facts.has_grid_barrier || facts.said_not_cooperative == !cooperative) return;
+  DevicePtr at = 0;
+  std::uint64_t bytes = 0;
+  if (backend().variable(image, kGridBarrier, at, bytes) != cudaSuccess) return;
+  const std::uint32_t value = cooperative ? 0 : 1;
+  if (bytes != sizeof value || backend().copy_in(at, &value, sizeof value) != cudaSuccess) return;
+  facts.said_not_cooperative = !cooperative;
+}
+
+bool State::talks_to_host(ImageId image) const {
+  const auto found = image_facts_.find(image);
+  return found != image_facts_.end() && found->second.talks_to_host;
 }
 
 void State::add_kernel(const void* stub, ImageId image, const char* mangled) {

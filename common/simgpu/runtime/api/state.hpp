@@ -55,12 +55,16 @@ class State {
   cudaError_t repeat_sticky();
   /// Waits for the device; a fault that happened on it becomes sticky now.
   cudaError_t synchronize(const char* call);
-  cudaError_t peek_error() const;
+  cudaError_t peek_error();
   cudaError_t take_error();
   cudaError_t unsupported(const char* call, const char* why);
   /// `work`, a call or a kernel, goes to `stream`.
   void goes_to(cudaStream_t stream, const std::string& work);
   void give(cudaStream_t stream) { given_ = stream; }  ///< see GivenStream; null: takes it back
+  /// A launch by <<<>>>, which returns nothing, was refused.
+  void refused(const void* kernel, cudaError_t error);
+  /// Tells of what the host did that no call can return.
+  void tell_findings();
   cudaError_t reset();
 
   ImageId add_image(const char* ptx);
@@ -70,6 +74,10 @@ class State {
   void add_managed(void* shadow, ImageId image, const char* mangled);
   /// Null, with the error recorded, if `stub` is no kernel of this program or its code cannot be
   /// used.
+  /// grid.sync() asks for it. Of code that has no such barrier: nothing.
+  void say_how_launched(ImageId image, bool cooperative);
+  /// Its kernels order what they do for the host as well (__threadfence_system).
+  bool talks_to_host(ImageId image) const;
   Registered* kernel(const char* call, const void* stub, cudaError_t& error);
   const RegisteredVariable* variable(const void* shadow) const;
 
@@ -81,13 +89,23 @@ class State {
   std::unique_ptr<Backend> backend_;
   cudaError_t sticky_ = cudaSuccess;
   cudaStream_t given_ = nullptr;
+  /// Of a refused launch whose error the program has not asked for; empty: of none.
+  std::string unasked_;
   ImageId images_ = 0;
+  struct Image {
+    bool has_grid_barrier = false, talks_to_host = false;
+    bool said_not_cooperative = false;
+  };
+  std::unordered_map<ImageId, Image> image_facts_;
   std::unordered_map<const void*, Registered> kernels_;
   std::unordered_map<const void*, RegisteredVariable> variables_;
   std::vector<void*> managed_;  ///< of the variables
   /// Where it is on the device, for host copies; the value on the host stays.
   bool map_variable(void* shadow);
 };
+
+/// The next launch of this thread comes from kernel<<<...>>>(...).
+inline thread_local bool called_by_brackets = false;
 
 inline DevicePtr device_ptr(const void* p) {
   return reinterpret_cast<std::uintptr_t>(p);

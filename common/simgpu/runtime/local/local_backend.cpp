@@ -189,6 +189,14 @@ class LocalBackend final : public Backend {
                  why.data());
   }
 
+  bool takes_findings() const override { return true; }
+  void note_finding(std::string_view what) override {
+    ++findings_;
+    if (quiet_) return;
+    std::fflush(stdout);
+    std::fprintf(stderr, "simgpu: %.*s\n", static_cast<int>(what.size()), what.data());
+  }
+
   void note_error(std::string_view call, cudaError_t error, std::string_view why) override {
     std::string reason = why.empty() ? std::exchange(why_, {}) : std::string(why);
     why_.clear();

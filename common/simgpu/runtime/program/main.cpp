@@ -106,6 +106,9 @@ class DeviceProgram {
       case Kind::note_error:
         backend_->note_error(request.name, static_cast<cudaError_t>(value[0]), request.why);
         break;
+      case Kind::note_finding:
+        backend_->note_finding(request.name);
+        break;
       case Kind::finish:
       case Kind::answer:
         break;

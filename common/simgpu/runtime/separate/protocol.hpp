@@ -37,6 +37,7 @@ enum class Kind : std::uint16_t {
   reset,
   note_unsupported,
   note_error,
+  note_finding,
   finish,
   answer,
 };

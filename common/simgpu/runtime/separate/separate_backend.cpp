@@ -132,6 +132,10 @@ class SeparateBackend final : public Backend {
   void note_error(std::string_view call, cudaError_t error, std::string_view why) override {
     note(Kind::note_error, call, error, why);
   }
+  bool takes_findings() const override { return true; }
+  void note_finding(std::string_view what) override {
+    note(Kind::note_finding, what, cudaSuccess, {});
+  }
 
  private:
   void start() {

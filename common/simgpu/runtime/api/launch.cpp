@@ -162,8 +162,9 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
                               " bytes of shared memory, of which the kernel's own arrays take " +
                               std::to_string(fixed));
       }
-      return state.done(
-          call, state.backend().set_max_dynamic_shared(kernel->name, static_cast<unsigned>(value)));
+      error = state.backend().set_max_dynamic_shared(kernel->name, static_cast<unsigned>(value));
+      if (error == cudaSuccess) kernel->max_dynamic_shared = static_cast<unsigned>(value);
+      return state.done(call, error);
     }
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
     case cudaFuncAttributeClusterSchedulingPolicyPreference:

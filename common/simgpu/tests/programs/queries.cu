@@ -60,6 +60,10 @@ int main() {
   std::printf("1024 threads: %d resident blocks\n", blocks);
   CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 256, 48 << 10));
   std::printf("1 KiB over the 48 KiB without the attribute: %d resident blocks\n", blocks);
+  CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 << 10));
+  CHECK(cudaFuncGetAttributes(&attributes, kernel));
+  CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 256, 48 << 10));
+  std::printf("with it, %d bytes: %d resident blocks\n", attributes.maxDynamicSharedSizeBytes, blocks);
   CHECK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, kernel));
   std::printf("block size %d, whole grid %d\n", block, grid >= prop.multiProcessorCount);
 

@@ -215,11 +215,13 @@ TEST_CASE("a download from Canvas") {
   put(in / "o_brien_103_9004_lab2_gemm.cu", tile);
   put(in / "o_brien_103_9005_lab2_gemm-2.cu", tile + " // newer");
   put(in / "quiet_104_text.html", "<p>I pasted it");
+  put(in / "twolabs_105_9008_gemm.cu", naive);
+  put(in / "twolabs_105_9007_gemm-1.cu", tile);
   put(in / "anon_LATE_Xa7_9006_gemm.cu", naive);
   put(in / "readme.txt", "");
   const auto check = [&](const Intake& intake) {
     CHECK(intake.kind() == "canvas");
-    CHECK(ids(intake) == std::vector<std::string>{"101", "102", "103", "104", "Xa7"});
+    CHECK(ids(intake) == std::vector<std::string>{"101", "102", "103", "104", "105", "Xa7"});
     CHECK(take(intake, "101").sources.at(lab1).at("gemm.cu") == naive);
     CHECK(intake.students()[0].name == "leejane");
     CHECK_FALSE(intake.students()[0].late);
@@ -227,9 +229,12 @@ TEST_CASE("a download from Canvas") {
     CHECK(intake.students()[1].name == "m\xc3\xbcllerj\xc3\xb6rg");
     CHECK(take(intake, "102").sources.at(lab1).at("gemm.cu") == "late");
     CHECK(take(intake, "103").sources.at(lab2).at("gemm.cu") == tile + " // newer");
-    CHECK(mentions(take(intake, "103").remarks, "was handed in twice"));
+    CHECK(mentions(take(intake, "103").remarks,
+                   "lab2 is there twice: lab2_gemm-2.cu is taken, lab2_gemm.cu is not"));
+    CHECK(take(intake, "105").sources.at(lab1).at("gemm.cu") == naive);
+    CHECK(take(intake, "105").sources.at(lab2).at("gemm.cu") == tile);
     CHECK(mentions(take(intake, "104").remarks, "typed into the page"));
-    CHECK(intake.students()[4].late);
+    CHECK(intake.students()[5].late);
     CHECK(mentions(intake.ignored(), "readme.txt: not called as Canvas calls submissions"));
   };
   check(desk.intake());

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <regex>
 
@@ -38,18 +39,12 @@ std::optional<File> parse(const std::string& entry) {
   return {};
 }
 
-/// "gemm-1.cu" -> "gemm.cu": what Canvas appends to a name that the student used before.
-std::string without_copy_number(const std::string& file) {
-  static const std::regex numbered(R"(^(.+)-\d{1,3}(\.[A-Za-z0-9.]+)$)");
-  return std::regex_replace(file, numbered, "$1$2");
-}
-
 }  // namespace
 
 std::optional<Found> find_canvas(const Source& source) {
   Found found;
   std::map<std::string, Submission> by_user;
-  std::map<std::string, std::map<std::string, File>> newest;  // user -> file -> the last one
+  std::map<std::string, std::multimap<long, Part>> parts;  // user -> attachment -> file
   std::size_t following = 0, others = 0;
   for (const auto& entry : source.entries()) {
     if (is_hidden(entry.name)) continue;
@@ -71,25 +66,13 @@ std::optional<Found> find_canvas(const Source& source) {
                                  ": typed into the page or an address, not a file");
       continue;
     }
-    const std::string plain = without_copy_number(file->file);
-    const auto [other, fresh] = newest[file->user].emplace(plain, *file);
-    Part part{entry.name, plain};
-    if (fresh) {
-      student.parts.push_back(std::move(part));
-      continue;
-    }
-    // Attachments are numbered as they come: the greatest is what the student handed in last.
-    for (auto& taken : student.parts)
-      if (taken.file == plain) {
-        if (file->attachment > other->second.attachment) {
-          std::swap(taken.entry, part.entry);
-          other->second = *file;
-        }
-        student.problems.push_back(shown(plain) + " was handed in twice: " + shown(taken.entry) +
-                                   " is taken, " + shown(part.entry) + " is not");
-      }
+    parts[file->user].emplace(-file->attachment, Part{entry.name, file->file});
   }
   if (following <= others) return {};
+  // Attachments are numbered as they come: the greatest is what the student handed in last, and comes
+  // first. Two called gemm.cu may be of two labs: which of them count, their text says.
+  for (auto& [user, student] : by_user)
+    for (auto& one : parts[user]) student.parts.push_back(std::move(one.second));
   for (auto& [user, student] : by_user) found.students.push_back(std::move(student));
   return found;
 }

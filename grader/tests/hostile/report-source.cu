@@ -1,0 +1,4 @@
+// what: bytes that are no text, direction marks, markup and a formula in the source itself, for whoever shows it
+// expect: ACCEPTED ACCEPTED ACCEPTED
+// at: GLOBAL
+// ˇ˛√( ‚ÄÆ‚Å¶ </script><script>alert(1)</script> <!-- ¬õ2J ‚Ä® =cmd|calc

@@ -1,0 +1,4 @@
+// what: SIGXCPU to itself
+// expect: TIMEOUT ACCEPTED LOCKED
+// at: INSERT
+raise(SIGXCPU);

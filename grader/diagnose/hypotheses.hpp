@@ -50,7 +50,7 @@ std::optional<Diagnosis> explain_zeros(const Evidence& evidence, const Cases& ca
 std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cases);
 
 /// k-tiles that begin between where they should, by how often each k was added: K-TILE-REPEATED.
-std::optional<Diagnosis> name_starts(const std::vector<int>& counts, int tile);
+std::optional<Diagnosis> name_starts(const std::vector<int>& counts, const std::vector<int>& tiles);
 
 /// Of two groups of k in a k-tile of `tile` one is added twice and the other never, as where two sets of
 /// fragments should take turns: K-TILE-REPEATED.

@@ -172,6 +172,21 @@ struct Named {
   Diagnosis diagnosis;
   bool whole_tiles = false;  ///< they moved as such: it says more than which element lies where
 };
+/// Elements change places inside each rows x cols tile: in which way. `all`: see name_places().
+Diagnosis name_inside(const Case& c, int rows, int cols,
+                      const std::function<bool(const Holds&)>& all, const char* variant,
+                      std::vector<messages::Gap> gaps) {
+  gaps.emplace_back("tile", size_text(rows, cols));
+  const bool swapped = rows == cols && all([rows](int i, int j, const Place& p) {
+                         return p.row % rows == j % rows && p.col % rows == i % rows;
+                       });
+  if (swapped) return say("TILE-MAP", "swap", gaps);
+  const int part = swapped_parts(c, rows, cols, all);
+  if (part == 0) return say("TILE-MAP", variant, gaps);
+  gaps.emplace_back("part", size_text(part, part));
+  return say("TILE-MAP", "parts", gaps);
+}
+
 Named name_places(const Evidence& evidence, const Case& c, const std::vector<Place>& places) {
   const bool product = evidence.operation == Operation::product;
   const Place to = first_moved(c, places), from = places[c.at(to.row, to.col)];
@@ -202,16 +217,8 @@ Named name_places(const Evidence& evidence, const Case& c, const std::vector<Pla
     const bool inside =
         all([&](int i, int j, const Place& p) { return p.row / r == i / r && p.col / q == j / q; });
     if (!inside) continue;
-    gaps.emplace_back("tile", size_text(r, q));
-    const bool swapped = r == q && all([&](int i, int j, const Place& p) {
-                           return p.row % r == j % r && p.col % r == i % r;
-                         });
-    if (const int part = swapped ? 0 : swapped_parts(c, r, q, all); part > 0) {
-      gaps.emplace_back("part", size_text(part, part));
-      return {say("TILE-MAP", "parts", gaps)};
-    }
-    Named named{say("TILE-MAP", swapped ? "swap" : product ? "inside" : "copy", gaps)};
-    if (!swapped) ask_of_shift(to, from, product ? "C" : matrix, named.diagnosis);
+    Named named{name_inside(c, r, q, all, product ? "inside" : "copy", gaps)};
+    ask_of_shift(to, from, product ? "C" : matrix, named.diagnosis);
     return named;
   }
   if (const auto moved = largest(c, tiles, whole)) {

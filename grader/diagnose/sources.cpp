@@ -176,39 +176,52 @@ struct Replaced {
   int line = 0;  ///< the row, or column
 };
 
-/// Both operands may hold other elements than they should: beside one that is all ones, it does not
-/// matter which of its elements meet the other's. What that holds is read off column by column of A, or
-/// row by row of B.
-std::optional<Replaced> replaced_in(const Evidence& evidence, const Run& like, bool of_a) {
+/// What one operand gives to each line of C (a row of it for A, a column for B) of its column, or row, k,
+/// beside an operand that is all ones: the sum of the numbers, from 1, of the elements that are taken.
+/// Empty if that is not the same in all of the line.
+std::optional<std::vector<double>> taken_of(const Evidence& evidence, const Run& like, bool of_a,
+                                            int k) {
   const Matrix &coded = of_a ? like.a : like.b, &other = of_a ? like.b : like.a;
-  const int depth = like.a.cols, lines = of_a ? coded.rows : coded.cols;
   const Matrix ones = filled(evidence.type, other.rows, other.cols, other.ld - other.cols,
                              [](int, int) { return 1.0; });
-  std::optional<Replaced> lost;
-  std::vector<Place> extras(static_cast<std::size_t>(lines));
-  for (int k = 0; k < depth; ++k) {
-    const Matrix code = filled(
-        evidence.type, coded.rows, coded.cols, coded.ld - coded.cols,
-        [&](int row, int col) { return (of_a ? col : row) == k ? (of_a ? row : col) + 1.0 : 0.0; });
-    const auto run = of_a ? probe(evidence, code, ones) : probe(evidence, ones, code);
-    if (!run) return std::nullopt;
-    for (int i = 0; i < run->c_after.rows; ++i)
-      for (int j = 0; j < run->c_after.cols; ++j) {
-        const int line = of_a ? i : j;
-        const double value = run->c_after.at(i, j), more = value - (line + 1);
-        if (value != std::floor(value) || value < 0) return std::nullopt;
-        // Of one operand alone, it is the same in all of the row of C, or of the column.
-        if (value != run->c_after.at(of_a ? i : 0, of_a ? 0 : j)) return std::nullopt;
-        const auto place = [&](int at) { return of_a ? Place{at, k} : Place{k, at}; };
-        if (value == 0 && !lost) lost = Replaced{place(line), {}, line};
-        if (Place& extra = extras[static_cast<std::size_t>(line)];
-            more >= 1 && more <= lines && extra.row < 0)
-          extra = place(static_cast<int>(more) - 1);
-      }
+  const Matrix code = filled(
+      evidence.type, coded.rows, coded.cols, coded.ld - coded.cols,
+      [&](int row, int col) { return (of_a ? col : row) == k ? (of_a ? row : col) + 1.0 : 0.0; });
+  const auto run = of_a ? probe(evidence, code, ones) : probe(evidence, ones, code);
+  if (!run) return std::nullopt;
+  const Matrix& c = run->c_after;
+  std::vector<double> taken;
+  for (int line = 0; line < (of_a ? c.rows : c.cols); ++line) {
+    const double value = of_a ? c.at(line, 0) : c.at(0, line);
+    for (int other_line = 0; other_line < (of_a ? c.cols : c.rows); ++other_line)
+      if ((of_a ? c.at(line, other_line) : c.at(other_line, line)) != value) return std::nullopt;
+    if (value != std::floor(value) || value < 0) return std::nullopt;
+    taken.push_back(value);
   }
-  if (!lost || extras[static_cast<std::size_t>(lost->line)].row < 0) return std::nullopt;
+  return taken;
+}
+
+/// Both operands may hold other elements than they should: beside one that is all ones, it does not
+/// matter which of its elements meet the other's.
+std::optional<Replaced> replaced_in(const Evidence& evidence, const Run& like, bool of_a) {
+  const auto lines = static_cast<std::size_t>(of_a ? like.a.rows : like.b.cols);
+  std::optional<Replaced> lost;
+  std::vector<Place> extras(lines);
+  for (int k = 0; k < like.a.cols; ++k) {
+    const auto taken = taken_of(evidence, like, of_a, k);
+    if (!taken) return std::nullopt;
+    const auto place = [&](int at) { return of_a ? Place{at, k} : Place{k, at}; };
+    for (std::size_t line = 0; line < lines; ++line) {
+      const auto own = static_cast<int>(line);
+      const double value = (*taken)[line], more = value - (own + 1);
+      if (value == 0 && !lost) lost = Replaced{place(own), {}, own};
+      if (more >= 1 && more <= static_cast<double>(lines) && extras[line].row < 0)
+        extras[line] = place(static_cast<int>(more) - 1);
+    }
+  }
+  if (!lost) return std::nullopt;
   lost->extra = extras[static_cast<std::size_t>(lost->line)];
-  return lost;
+  return lost->extra.row < 0 ? std::nullopt : lost;
 }
 
 /// Elements of both operands are lost, and others there twice.

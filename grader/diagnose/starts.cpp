@@ -31,9 +31,7 @@ std::string listed(const std::vector<int>& values) {
   return values.size() > kMost ? list + " ..." : list;
 }
 
-}  // namespace
-
-std::optional<Diagnosis> name_starts(const std::vector<int>& counts, int tile) {
+std::optional<Diagnosis> name_starts_of(const std::vector<int>& counts, int tile) {
   const auto k = static_cast<int>(counts.size());
   const std::vector<int> starts = starts_of(counts, tile);
   std::vector<int> right;
@@ -41,11 +39,21 @@ std::optional<Diagnosis> name_starts(const std::vector<int>& counts, int tile) {
   // Whole tiles that are missing or there twice are told by their numbers.
   const auto between = [tile](int first) { return first % tile != 0; };
   // A last tile that ends with the sum may hold what was left of the one before.
-  if (starts.size() < 2 || starts.size() != right.size() ||
+  // Where even the first one does not begin at 0, all steps are off alike, and steps are missing.
+  if (starts.size() < 2 || starts.size() != right.size() || starts.front() != 0 ||
       std::none_of(starts.begin(), starts.end() - 1, between))
     return std::nullopt;
   return say("K-TILE-REPEATED", "starts",
              {{"list", listed(starts)}, {"right", listed(right)}, {"tile", tile}});
+}
+
+}  // namespace
+
+std::optional<Diagnosis> name_starts(const std::vector<int>& counts,
+                                     const std::vector<int>& tiles) {
+  for (const int tile : tiles)
+    if (auto d = name_starts_of(counts, tile)) return d;
+  return std::nullopt;
 }
 
 std::optional<Diagnosis> name_alternating(const std::vector<int>& counts, int tile) {

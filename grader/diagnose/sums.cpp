@@ -235,7 +235,7 @@ std::optional<Diagnosis> name_parts_of_tiles(const Profile& p, const std::vector
   for (const auto told : {name_late_pieces, name_growing})
     for (const int tile : tiles)
       if (auto d = told(p, tile)) return d;
-  return std::nullopt;
+  return tiles.empty() ? std::nullopt : name_alternating(p, tiles.front());
 }
 
 std::string ordinal(int n) {
@@ -314,6 +314,16 @@ Diagnosis repeated_steps(const std::vector<int>& list, const Profile& p, bool sh
                   shared);
 }
 
+Diagnosis missing_only(const std::vector<int>& missing, int k, int tile, bool varied) {
+  Diagnosis d = say("K-MISSING", "", {{"what", missing_steps(missing, k)}});
+  if (varied) d.next_step = messages::text("K-MISSING.varied.next");
+  // All but the first fragment's of the first tile: what is loaded ahead comes from the next one.
+  else if (contiguous(missing) && missing.back() == tile - 1 && missing.front() > 1 && tile < k)
+    d.next_step =
+        messages::text("K-MISSING.ahead.next", {{"first", missing.front()}, {"tile", tile}});
+  return d;
+}
+
 /// `varied`: other elements have other steps. `shared`: see repeated().
 std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied, bool shared) {
   const auto k = static_cast<int>(p.size());
@@ -327,13 +337,7 @@ std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied, boo
   if (repeated.empty()) {
     if (auto d = name_last(once, k)) return d;
     if (auto d = name_every(once, k)) return d;
-    Diagnosis d = say("K-MISSING", "", {{"what", missing_steps(missing, k)}});
-    // All but the first fragment's of the first tile: what is loaded ahead comes from the next one.
-    if (contiguous(missing) && missing.back() == tile - 1 && missing.front() > 1 && tile < k)
-      d.next_step =
-          messages::text("K-MISSING.ahead.next", {{"first", missing.front()}, {"tile", tile}});
-    if (varied) d.next_step = messages::text("K-MISSING.varied.next");
-    return d;
+    return missing_only(missing, k, tile, varied);
   }
   if (auto d = name_partial(p)) return d;
   // Leftovers of the tile before in the places that zero fill should have cleared.
@@ -571,12 +575,10 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   if (!d) d = name_short_step(p, tiles);
   if (!d && on_tensor_cores({c})) d = name_short_window(p, tiles);
   if (!d) d = name_parts_of_tiles(p, tiles);
-  if (!d && !tiles.empty()) d = name_alternating(p, tiles.front());
   for (const int tile : tiles)
     if (!d && c.k > tile && c.k % tile != 1)
       d = name_tiles(p, tile, shared);  // a tile of one step is a step
-  for (const int tile : tiles)
-    if (!d) d = name_starts(p, tile);
+  if (!d) d = name_starts(p, tiles);
   if (!d) d = name_shown_steps(profiles, first_wrong_profile(c, *counts), tiles, shared);
   if (!d) return std::nullopt;
   if (profiles.size() > 1)

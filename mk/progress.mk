@@ -14,4 +14,4 @@ ifneq ($(shell cat $(BUILD)/folder 2>/dev/null),$(CURDIR))
 $(BUILD)/folder: always
 endif
 $(BUILD)/folder:
-	@[ -e $(BUILD) ] || sh $(SCRIPTS)/new_build.sh $(BUILD); printf '%s\n' '$(CURDIR)' >$@
+	@[ -e $(BUILD) ] || sh $(SCRIPTS)/new_build.sh $(BUILD); pwd -P >$@

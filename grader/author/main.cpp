@@ -15,6 +15,8 @@ int main(int argc, char** argv) {
   mutants_command->add_option("--only", mutating.only, "files whose path contains this");
   mutants_command->add_flag("--sample", mutating.sample,
                             "one wrong kernel per diagnosis, one right one per lab");
+  mutants_command->add_flag("--all-types", mutating.all_types,
+                            "all types also where the first has shown what was expected");
   mutants_command->add_option("--entire", mutating.entire, "with --sample: all of these labs");
   mutants_command->add_option("--jobs", mutating.jobs, "at a time; default: one per core");
   mutants_command->add_flag("--verbose,-v", mutating.verbose,

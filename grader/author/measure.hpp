@@ -14,10 +14,12 @@ namespace grader {
 /// get.
 struct MutantOptions {
   Place place;
-  std::vector<int> labs;    ///< empty = all
-  std::string only;         ///< part of the file's path; "" = all
-  unsigned jobs = 0;        ///< at a time; 0 = one per core
-  bool sample = false;      ///< one mutant per diagnosis, one alternative per lab
+  std::vector<int> labs;  ///< empty = all
+  std::string only;       ///< part of the file's path; "" = all
+  unsigned jobs = 0;      ///< at a time; 0 = one per core
+  bool sample = false;    ///< one mutant per diagnosis, one alternative per lab
+  /// Every mutant in all of its rung's types, also where the first has shown what was expected.
+  bool all_types = false;
   std::vector<int> entire;  ///< labs that a sample has all of
   bool verbose = false;     ///< headlines of what went right, too
 };

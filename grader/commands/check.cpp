@@ -84,6 +84,17 @@ Key read_key(int descriptor) {
   return key;
 }
 
+/// As if lab.toml named no other types for the rungs that have some of these.
+void keep_types(std::vector<Lab>& labs, const std::vector<std::string>& types) {
+  const auto kept = [&](const std::string& type) {
+    return std::find(types.begin(), types.end(), type) != types.end();
+  };
+  for (auto& lab : labs)
+    for (auto& rung : lab.rungs)
+      if (std::any_of(rung.types.begin(), rung.types.end(), kept))
+        std::erase_if(rung.types, [&](const std::string& type) { return !kept(type); });
+}
+
 /// The labs to judge; a single stage goes into `judging`.
 std::vector<const Lab*> choose_labs(const std::vector<Lab>& labs, const CheckOptions& options,
                                     JudgeOptions& judging) {
@@ -176,7 +187,8 @@ void show(const report::Report& result, const CheckOptions& options) {
 
 ExitCode check(const CheckOptions& options) {
   const Workplace place = workplace(options.place);
-  const std::vector<Lab> labs = load_labs(place.root, options.course);
+  std::vector<Lab> labs = load_labs(place.root, options.course);
+  keep_types(labs, options.types);
   report::Report result;
   const std::optional<gpu::Hardware> hardware = choose_device(options.device, result);
 

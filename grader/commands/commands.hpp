@@ -23,8 +23,9 @@ struct CheckOptions {
   std::vector<std::string> stages;  ///< at most one
   bool alone = false;               ///< that stage without those it needs
   std::vector<std::string> rungs;   ///< empty: all; else these alone are compiled for sim
-  bool solution = false;            ///< judge labN/solution/gemm.cu instead of labN/gemm.cu
-  std::filesystem::path file;       ///< judge this file (one lab only)
+  std::vector<std::string> types;  ///< empty: all; else rungs that have some of these have no other
+  bool solution = false;           ///< judge labN/solution/gemm.cu instead of labN/gemm.cu
+  std::filesystem::path file;      ///< judge this file (one lab only)
   std::filesystem::path
       sources;  ///< judge <sources>/<lab's name>/gemm.cu; what is not there is missing
   std::string device = "auto";                ///< auto, sim, gpu

@@ -3,7 +3,8 @@
 #
 # All of them under MUTANTS=all (make test-all), and where anything that every verdict depends on differs from the commit
 # that grader/scripts/since.sh compares with; all of a lab where only that lab does. Else, or if all passed on these very
-# sources in this build folder already, one per diagnosis and lab.
+# sources in this build folder already, one per diagnosis and lab. MUTANTS=all also judges each mutant in all of its types,
+# where else one does that shows what was expected in the first.
 set -u
 build=${BUILD:-build}
 passed=$build/tests/mutants.passed # a hash of what verdicts depend on, as it was when all were right
@@ -47,7 +48,9 @@ if [ -z "$why" ]; then
 fi
 echo "all mutants: $why"
 before=$(content)
-"$build/bin/measure" mutants
+types=()
+[ "${MUTANTS:-}" != all ] || types=(--all-types)
+"$build/bin/measure" mutants "${types[@]}"
 status=$?
 mkdir -p "$build/tests"
 [ $status -ne 0 ] || [ "$before" != "$(content)" ] || echo "$before" >"$passed"

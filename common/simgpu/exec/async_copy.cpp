@@ -36,6 +36,7 @@ struct Party {
   std::uint32_t pc = UINT32_MAX;
   unsigned thread = 0;
   bool pending = false, committed = false;
+  bool again = false;  ///< an earlier copy had arrived in the same place
 };
 
 /// The copy under way that will write granule `g`, marked by `tag`.
@@ -44,6 +45,7 @@ Party pending_party(const BlockRun& run, std::uint32_t g, check::Tag tag) {
   Party p;
   p.thread = warp * kLanes + lane;
   p.pending = true;
+  p.again = run.async.landed[g].tag != 0;
   const std::uint32_t byte = g << run.shadow.shift;
   if (warp >= run.async.warps.size()) return p;
   for (const auto& c : run.async.warps[warp].open)
@@ -559,7 +561,7 @@ bool reads_too_early(BlockRun& run, const Warp& w, unsigned lane, const Op& op, 
     if (t != 0 && run.async.landed[g].tag == t &&
         check::SharedShadow::suspicious(t, run.clocks.of(w.index), w.index, lane)) {
       const std::uint32_t field = t & check::kWhoMask;
-      party = {run.async.landed[g].pc, (field >> 6) * kLanes + (field & 31), false, true};
+      party = {run.async.landed[g].pc, (field >> 6) * kLanes + (field & 31), false, true, false};
       break;
     }
   }
@@ -587,6 +589,10 @@ bool reads_too_early(BlockRun& run, const Warp& w, unsigned lane, const Op& op, 
       f.detail +=
           ", before commit_group and wait_group: a copy can be waited for once its group is "
           "committed";
+    else if (party.again)
+      f.detail +=
+          ", before wait_group; what an earlier copy had brought to this place is still to be read "
+          "there";
     else
       f.detail += std::string(", before wait_group: ") +
                   (own ? "the thread must wait for the group first"

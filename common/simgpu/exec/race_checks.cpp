@@ -89,7 +89,12 @@ void report_race(BlockRun& run, FindingKind kind, const LaneAccess& me,
                                         : " in the same barrier interval") +
                " (threads " + thread_text(f.at, other_block) + " and " +
                thread_text(*f.other, other_block) + "): ";
-    f.detail += missing_order(run, kind, me, other, by_arrival);
+    const bool engine = f.at.actor == Actor::engine || f.other->actor == Actor::engine;
+    f.detail +=
+        engine && !other_block && other_warp != me.warp
+            ? "one must arrive at an mbarrier after its access, and the other wait for that "
+              "phase before its own"
+            : missing_order(run, kind, me, other, by_arrival);
     return f;
   });
 }

@@ -48,6 +48,10 @@ double idle_multiprocessors(const Observed& o) {
       launch ? std::int64_t{launch->grid.x} * launch->grid.y * launch->grid.z : 0;
   return static_cast<double>(std::max<std::int64_t>(0, MULTIPROCESSORS - blocks));
 }
+double blocks_of_products(const Observed& o) {
+  const auto* const launch = main_launch(o);
+  return launch ? static_cast<double>(launch->grid.x) * launch->grid.y * launch->grid.z : 0;
+}
 double scratch_sectors(const Observed& o) {
   // Atomics can exchange what others store and load.
   return static_cast<double>(o.scratch.load.sectors + o.scratch.store.sectors +
@@ -88,6 +92,14 @@ double first_steps(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   const std::int64_t bm = whole(p, "BM"), bn = whole(p, "BN");
   return p.at("steps") * static_cast<double>(ceil_div(e.m, bm) * ceil_div(e.n, bn) * (bm + bn) *
                                              whole(p, "BK") * static_cast<std::int64_t>(bytes));
+}
+
+/// One per tile: none is shared.
+double one_per_tile(const Extents& e, const Parameters& p, std::uint64_t) {
+  return static_cast<double>(ceil_div(e.m, whole(p, "BM")) * ceil_div(e.n, whole(p, "BN")));
+}
+double as_many_as_run(const Extents&, const Parameters& p, std::uint64_t) {
+  return p.at("blocks");
 }
 
 double few_idle(const Extents&, const Parameters& p, std::uint64_t) {
@@ -168,6 +180,19 @@ const char* const not_hidden =
 const char* const few_blocks =
     "Multiprocessors have nothing to do: C has fewer tiles than the GPU has multiprocessors. Let "
     "several blocks share a tile, each with a part of K.";
+const char* const estimate_too_few =
+    "Multiprocessors have nothing to do: the estimate took a large tile, or few splits, for cheap. Work it "
+    "out by hand for this shape and two of the table's tiles. Is the number of blocks that of a single "
+    "multiprocessor, and rounded up? Does each of them multiply its own share of K alone, not all of it?";
+const char* const short_splits =
+    "Blocks share tiles whose sums are short: to bring them together takes longer than it saves. Work the "
+    "estimate out by hand for this shape, with one split and with two. How many terms does a step have, "
+    "and does every block that shares a tile add its part of the cost?";
+const char* const more_than_run =
+    "More blocks than run at the same time, though sums are short: work the estimate out by hand for this "
+    "shape, with one split and with four. Do all blocks of a tile count among those of the busiest "
+    "multiprocessor, and what does a tile cost before and after its steps: is each number per tile, per "
+    "64 x 64 elements, or per block, as its comment says?";
 const char* const order_of_sums =
     "Sums are added by atomics, in the order in which blocks happen to finish: the result changes "
     "from run to run. Store partial sums, and add them in a fixed order.";
@@ -195,7 +220,9 @@ const char* const fragments_again =
     "Threads read more of the tiles than B's fragments, once per tile of C: A is for wgmma to read.";
 const char* const padding =
     "Many products are made of rows or columns that C does not have: a large tile hangs over the "
-    "edge of a thin matrix. Choose a tile for the shape.";
+    "edge of a thin matrix. The estimate took it for cheap: work it out by hand for this shape and two of "
+    "the table's tiles. Is the number of blocks rounded up, does every round cost all that a round takes, "
+    "and how many terms does a step have?";
 const char* const by_elements =
     "Rows are loaded element by element: load 16 bytes at a time, at multiples of 16, and put the "
     "elements together in registers.";
@@ -245,6 +272,23 @@ grader::Goal blocks_for_all(const char* stage, std::vector<Extents> at, double i
           .parameters = {{"idle", idle}},
           .measure = idle_multiprocessors,
           .bound = few_idle,
+          .at = std::move(at)};
+}
+/// Where a stage's own estimate chooses how many blocks share a tile.
+grader::Goal blocks_by_estimate(const char* stage, std::vector<Extents> at, double idle) {
+  grader::Goal goal = blocks_for_all(stage, std::move(at), idle);
+  goal.missed = estimate_too_few;
+  return goal;
+}
+grader::Goal short_sums_unsplit(const char* stage, std::vector<Extents> at, double bm, double bn) {
+  return {.stage = stage,
+          .key = "blocks",
+          .what = "blocks",
+          .diagnosis = "MANY-SPLITS",
+          .missed = short_splits,
+          .parameters = {{"BM", bm}, {"BN", bn}},
+          .measure = blocks_of_products,
+          .bound = one_per_tile,
           .at = std::move(at)};
 }
 grader::Goal fixed_order(const char* stage, std::vector<Extents> at) {
@@ -429,7 +473,7 @@ const std::vector<grader::Goal> goals = {
      .measure = multiply_adds,
      .bound = padded_products,
      .at = thin},
-    blocks_for_all("6.2", small, 27),
+    blocks_by_estimate("6.2", small, 27),
     fixed_order("6.2", small),
     registers_only("6.2"),
 
@@ -486,7 +530,8 @@ const std::vector<grader::Goal> goals = {
      .measure = products_on_tensor_cores,
      .bound = padded_products,
      .at = thin},
-    blocks_for_all("6.4.3", whole_tiles, 80),
+    blocks_by_estimate("6.4.3", whole_tiles, 80),
+    short_sums_unsplit("6.4.3", thin, 64, 64),
     fixed_order("6.4.3", whole_tiles),
     grader::brought_by_tma("6.4.3", whole_tiles),
     registers_only("6.4.3"),
@@ -541,7 +586,17 @@ const std::vector<grader::Goal> goals = {
      .measure = products_on_tensor_cores,
      .bound = padded_products,
      .at = thin},
-    blocks_for_all("6.5.2", whole_tiles, 48),
+    blocks_by_estimate("6.5.2", whole_tiles, 48),
+    short_sums_unsplit("6.5.2", thin, 32, 64),
+    {.stage = "6.5.2",
+     .key = "blocks_at_once",
+     .what = "blocks",
+     .diagnosis = "MANY-SPLITS",
+     .missed = more_than_run,
+     .parameters = {{"blocks", 2 * MULTIPROCESSORS}},
+     .measure = blocks_of_products,
+     .bound = as_many_as_run,
+     .at = {{512, 512, 256}}},
     fixed_order("6.5.2", whole_tiles),
     no_scratch("6.5.2", whole_tiles, parts_in_memory),
     grader::brought_by_tma("6.5.2", whole_tiles),

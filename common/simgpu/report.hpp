@@ -57,6 +57,7 @@ enum class FindingCause : std::uint8_t {
   uncommitted_copy,  ///< async_not_waited: no group holds the copy yet
   unwaited_copy,     ///< async_not_waited: its thread has not waited for its group
   unpublished_copy,  ///< async_not_waited: its thread has waited, and no barrier has followed
+  refilled_place,    ///< async_not_waited: what an earlier copy brought there is still to be read
   open_phase,        ///< deadlock: a phase of an mbarrier never ends
   trap_instruction,  ///< trap: the program's own, not an instruction that was used wrongly
 };

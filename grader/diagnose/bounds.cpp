@@ -31,10 +31,12 @@ std::string variant_of_bounds(const Access& at, const simgpu::LaunchReport* laun
   // Blocks are reported in order: the first one has not done this.
   const bool later_block = at.block.x != 0 || at.block.y != 0 || at.block.z != 0;
   const bool scratch = at.space == MemorySpace::global && at.object.starts_with("scratch ");
-  const char* const plain = scratch                           ? "scratch"
-                            : at.space != MemorySpace::shared ? ""
-                            : later_block                     ? "later"
-                                                              : of_shared(at, launch);
+  const bool shared = at.space == MemorySpace::shared;
+  const char* const plain = at.offset < 0 && (scratch || shared) ? "negative"
+                            : scratch                            ? "scratch"
+                            : !shared                            ? ""
+                            : later_block                        ? "later"
+                                                                 : of_shared(at, launch);
   if (at.object.empty() || at.bytes <= width) return plain;
   if (at.bytes % width != 0) return "bytes";
   const bool begins_inside =

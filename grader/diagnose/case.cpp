@@ -101,6 +101,13 @@ bool Matrix::same_bits(const Matrix& other, std::size_t element) const {
                      width) == 0;
 }
 
+bool stores_scratch(const Case& c) {
+  for (const simgpu::LaunchReport& launch : c.run.launches)
+    for (const simgpu::BufferCounts& buffer : launch.buffers)
+      if (buffer.label.starts_with("scratch ") && buffer.store.requests > 0) return true;
+  return false;
+}
+
 std::vector<double> correct_result(Operation operation, const Run& run) {
   const int m = run.c_before.rows, n = run.c_before.cols, depth = run.a.cols;
   std::vector<double> correct(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));

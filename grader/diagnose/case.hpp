@@ -38,6 +38,9 @@ struct Case {
 /// Some launch of some case had products made by tensor cores.
 bool on_tensor_cores(const std::vector<Case>& cases);
 
+/// Something was stored to memory that the launcher allocated: parts of sums, for another block to add.
+bool stores_scratch(const Case& c);
+
 /// What C should be, dense; empty if the operands are not finite.
 std::vector<double> correct_result(Operation operation, const Run& run);
 

@@ -370,7 +370,7 @@ std::optional<Diagnosis> also_found(const Diagnosis& cause, Examination& e) {
     if (const simgpu::Finding* finding = first_cause(c.run.launches)) {
       Diagnosis d = explain(*finding, e.evidence().tile, &c.run, e.evidence().type);
       ask_of_parts(e.evidence(), c.run, *finding, d);
-      d.place = finding->at.where;
+      d.place = place_of(*finding);
       return d;
     }
   }
@@ -396,7 +396,7 @@ std::optional<Diagnosis> finding_of_the_call(Examination& e) {
   if (finding == nullptr) return std::nullopt;
   Diagnosis d = explain(*finding, e.evidence().tile, &e.run(), e.evidence().type);
   ask_of_parts(e.evidence(), e.run(), *finding, d);
-  d.place = finding->at.where;
+  d.place = place_of(*finding);
   if (auto cause = wrong_index_behind(*finding, e)) {
     // A cause that was found at a shape of its own has no finding there: the call's is told.
     const auto seen = also_found(*cause, e);
@@ -415,7 +415,7 @@ std::optional<Diagnosis> finding_of_the_call(Examination& e) {
   name_index(e.evidence(), e.run(), *finding, d);
   if (finding->kind == simgpu::FindingKind::uninitialised_read)
     add_missing_warps(e.evidence().tile, e.run(), d);
-  d.place = finding->at.where;  // name_race() tells it anew
+  d.place = place_of(*finding);  // name_race() tells it anew
   return d;
 }
 
@@ -487,8 +487,10 @@ std::optional<Diagnosis> nothing_stored_without_k(Examination& e) {
 
 std::optional<Diagnosis> one_value_everywhere(Examination& e) {
   auto d = explain_simple(e.cases());
-  if (d && d->id == "ALL-ZERO")
+  if (d && d->id == "ALL-ZERO") {
     if (auto last = explain_zeros(e.evidence(), e.cases())) return last;
+    if (auto parts = explain_parts(e.evidence(), e.cases())) d = std::move(parts);
+  }
   if (d) describe(e.evidence(), shown(e.cases()), *d);
   return d;
 }
@@ -505,7 +507,7 @@ std::optional<Diagnosis> finding_at_another_shape(Examination& e) {
     name_race(e.evidence(), c.run, *finding, d);
     name_index(e.evidence(), c.run, *finding, d);
     d.seen = seen_in(c.run);
-    d.place = finding->at.where;
+    d.place = place_of(*finding);
     return d;
   }
   return std::nullopt;
@@ -520,7 +522,7 @@ std::optional<Diagnosis> finding_with_full_tiles(Examination& e) {
   if (finding == nullptr) return std::nullopt;
   Diagnosis d = explain(*finding, e.evidence().tile, &full->run, e.evidence().type);
   d.seen = seen_in(full->run);
-  d.place = finding->at.where;
+  d.place = place_of(*finding);
   return d;
 }
 
@@ -591,6 +593,27 @@ std::optional<Diagnosis> of_cases(Examination& e) {
   return explain(e.evidence(), cases);
 }
 
+/// Which element is taken for another; and whether that is so only where rows begin anywhere.
+std::optional<Diagnosis> sources_or_alignment(Examination& e) {
+  auto d = explain_sources(e.evidence(), e.cases());
+  auto where = explain_alignment(e.evidence(), e.cases());
+  if (!d || !where) return d ? d : where;
+  d->details.push_back(where->headline);
+  d->next_step = where->next_step;
+  return d;
+}
+
+/// Where elements of a copy come from; and whether that is so only where rows begin anywhere.
+std::optional<Diagnosis> places_or_alignment(Examination& e) {
+  auto d = explain_places(e.evidence(), e.cases());
+  if (!d || e.evidence().operation == Operation::product) return d;
+  if (const auto where = explain_alignment(e.evidence(), e.cases())) {
+    d->details.push_back(where->headline);
+    d->next_step = where->next_step;
+  }
+  return d;
+}
+
 /// In this order, and the first that fits is named: what explains more comes before what would
 /// take a part of it for its own, and what needs no further run before what does.
 constexpr Hypothesis kHypotheses[] = {
@@ -618,9 +641,10 @@ constexpr Hypothesis kHypotheses[] = {
     of_cases<explain_sums>,
     of_cases<explain_indices>,
     of_cases<explain_factors>,
-    of_cases<explain_places>,
+    places_or_alignment,
     of_cases<explain_arithmetic>,
-    of_cases<explain_sources>,
+    of_cases<explain_mixed>,
+    sources_or_alignment,
     finding_with_full_tiles,
     places_in_full_tiles,
     cause_in_whole_tiles,

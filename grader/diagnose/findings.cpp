@@ -438,24 +438,11 @@ std::string variant_of_stores(const Finding& finding, const Run* run) {
   return at.block == other.block ? "" : "blocks";
 }
 
-/// A race of a tile with what copies into it or reads it by itself: no barrier need be missing.
-std::string variant_of_tile_race(const Finding& finding) {
-  const bool at_reads = finding.at.type == AccessType::load;
-  const Access& reader = at_reads ? finding.at : *finding.other;
-  const Access& writer = at_reads ? *finding.other : finding.at;
-  if (reader.actor == Actor::wgmma) return "wgmma";
-  if (writer.actor == Actor::engine) return "engine";
-  if (writer.actor == Actor::async_copy) return "copy";
-  const bool one_warp = reader.block == writer.block && reader.thread.y == 0 &&
-                        writer.thread.y == 0 && reader.thread.x / 32 == writer.thread.x / 32;
-  return at_reads && one_warp ? "warp" : "";
-}
-
 std::string variant_of_race(const Finding& finding, const Run* run) {
   if (!finding.other) return "";
   if (is_in_cluster(finding)) return is_beyond_life(finding) ? "" : "race";
   if (race_id(finding) == "RACE-WAW") return variant_of_stores(finding, run);
-  return is_tile_race(finding) ? variant_of_tile_race(finding) : "";
+  return is_tile_race(finding) ? variant_of_tile_race(finding, launch_of(finding, run)) : "";
 }
 
 bool without_k(const Run* run) {
@@ -491,6 +478,7 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
     case FindingKind::async_not_waited:
       if (!finding.other) return "end";
       if (finding.other->actor == Actor::engine) return "engine";
+      if (finding.cause == FindingCause::refilled_place) return "again";
       return finding.cause == FindingCause::unpublished_copy ? "others" : "";
     case FindingKind::shared_race:
     case FindingKind::global_race:

@@ -90,6 +90,10 @@ struct ExactSum {
 };
 ExactSum exact_sum(const Run& run, int i, int j);
 
+/// C is all zeros with small integers, which have no small parts, and not with other numbers: the product
+/// of the big parts is missing. PART-LOST.
+std::optional<Diagnosis> explain_parts(const Evidence& evidence, const Cases& cases);
+
 /// Wrong only for data that is not small integers: LOW-PRECISION. `factor`: error over limit.
 Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor);
 
@@ -97,6 +101,12 @@ Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor)
 std::string wrong_part(const Evidence& evidence, const Case& c);
 /// The part that is right, where the rest is wrong.
 std::string right_part(const Evidence& evidence, const Case& c);
+
+/// Elements hold the sums of others of their row or column as well, by probes: SUMS-MIXED.
+std::optional<Diagnosis> explain_mixed(const Evidence& evidence, const Cases& cases);
+
+/// The same call is right once rows of A or B begin at multiples of 16 bytes: ROWS-UNALIGNED.
+std::optional<Diagnosis> explain_alignment(const Evidence& evidence, const Cases& cases);
 
 /// Nothing is known but where: WRONG-PART.
 std::optional<Diagnosis> explain_part(const Evidence& evidence, const Cases& cases);

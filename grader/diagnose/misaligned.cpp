@@ -54,7 +54,10 @@ Misaligned misaligned(const simgpu::Access& at, const Matrix* matrix, const std:
     return result;
   }
   if (shared) {
-    result.variant = "element";
+    // Beside operands of 16 bits, sums are floats: which of them these are, no access says.
+    constexpr std::int64_t kHalf = 2, kFloat = 4;
+    result.variant = width == kHalf && at.offset % kFloat == 0 ? "bytes" : "element";
+    result.gaps.push_back({"offset", at.offset});
     result.gaps.push_back({"index", index});
     name_lane(at, index % count, result);
     return result;

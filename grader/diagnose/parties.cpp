@@ -22,7 +22,38 @@ bool both_store(const Finding& finding) {
          finding.at.type == AccessType::store && finding.other->type == AccessType::store;
 }
 
+/// The same line read what nobody had stored yet.
+bool reads_nothing(const simgpu::LaunchReport* launch, const simgpu::SourceLine& line) {
+  return launch != nullptr &&
+         std::any_of(launch->findings.begin(), launch->findings.end(), [&](const Finding& f) {
+           return f.kind == FindingKind::uninitialised_read && f.at.where == line &&
+                  f.at.space == simgpu::MemorySpace::shared;
+         });
+}
+
 }  // namespace
+
+simgpu::SourceLine place_of(const Finding& finding) {
+  const auto own = [](const simgpu::SourceLine& line) {
+    return line.line != 0 && header_of(line).empty();
+  };
+  return !own(finding.at.where) && finding.other && own(finding.other->where) ? finding.other->where
+                                                                              : finding.at.where;
+}
+
+std::string variant_of_tile_race(const Finding& finding, const simgpu::LaunchReport* launch) {
+  using simgpu::Actor;
+  const bool at_reads = finding.at.type == AccessType::load;
+  const simgpu::Access& reader = at_reads ? finding.at : *finding.other;
+  const simgpu::Access& writer = at_reads ? *finding.other : finding.at;
+  if (reader.actor == Actor::wgmma) return "wgmma";
+  if (writer.actor == Actor::engine)
+    return reads_nothing(launch, reader.where) ? "early" : "engine";
+  if (writer.actor == Actor::async_copy) return "copy";
+  const bool one_warp = reader.block == writer.block && reader.thread.y == 0 &&
+                        writer.thread.y == 0 && reader.thread.x / 32 == writer.thread.x / 32;
+  return at_reads && one_warp ? "warp" : "";
+}
 
 bool stored_twice(const Run& run) {
   for (const simgpu::LaunchReport& launch : run.launches)

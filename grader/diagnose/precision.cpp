@@ -112,6 +112,29 @@ std::optional<Diagnosis> bits_left_in_big(const Run& run) {
   return std::nullopt;
 }
 
+/// FP32 made of two parts: big has so few bits that what a tensor core reads of small does not hold
+/// the rest.
+std::optional<Diagnosis> few_bits_in_big(const Run& run) {
+  constexpr std::uint32_t kHalf = 0x1000u;  // as round_to_tf32() adds, before more is cleared
+  const auto bits_of = [](float x) { return std::bit_cast<std::uint32_t>(x); };
+  const auto as_read = [bits_of](float part) {
+    return static_cast<double>(std::bit_cast<float>(bits_of(part) & 0xffffe000u));
+  };
+  const auto whole = [](double value) { return value; };
+  for (const int cleared : {14, 15, 16, 17, 18, 19, 20})
+    for (const std::uint32_t added : {kHalf, 1u << (cleared - 1), 0u}) {
+      const auto both_parts = [&](double value) {
+        const auto x = static_cast<float>(value);
+        const auto big = std::bit_cast<float>((bits_of(x) + added) & ~((1u << cleared) - 1));
+        return static_cast<double>(big) + as_read(x - big);
+      };
+      if (looks_like(run, both_parts, both_parts) || looks_like(run, both_parts, whole) ||
+          looks_like(run, whole, both_parts))
+        return say("PART-LOST", "few", {{"bits", 24 - cleared}, {"cleared", cleared}});
+    }
+  return std::nullopt;
+}
+
 /// The small parts count, but not once: `times` as often as they should.
 std::optional<Diagnosis> part_scaled(const Run& run) {
   struct Fit {
@@ -158,7 +181,7 @@ std::optional<Diagnosis> part_scaled(const Run& run) {
 
 /// What is wrong with the parts of a factor.
 std::optional<Diagnosis> part_told(const Run& run) {
-  for (const auto told : {part_lost, bits_left_in_big, part_scaled})
+  for (const auto told : {part_lost, bits_left_in_big, part_scaled, few_bits_in_big})
     if (auto d = told(run)) return d;
   return std::nullopt;
 }
@@ -176,6 +199,23 @@ std::optional<Diagnosis> small_products(const Evidence& evidence, const Run& run
       const auto [exact, magnitude] = exact_sum(run, i, j);
       if (!(std::abs(run.c_after.at(i, j) - exact) <= magnitude * 0x1p-10)) return std::nullopt;
     }
+  // Where is it small enough to be right?
+  Case c;
+  c.run = run;
+  c.m = run.c_before.rows, c.n = run.c_before.cols, c.k = run.a.cols;
+  c.state.assign(static_cast<std::size_t>(c.size()), State::right);
+  const double unit = std::ldexp(1.0, -significant_bits(evidence.type));
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      const auto [exact, magnitude] = exact_sum(run, i, j);
+      if (std::abs(run.c_after.at(i, j) - exact) <= 8 * unit * magnitude) continue;
+      c.state[c.at(i, j)] = State::wrong;
+      ++c.wrong;
+    }
+  if (const std::string part = wrong_part(evidence, c); !part.empty())
+    return say("PART-LOST", "where", {{"part", part}});
+  if (const std::string part = right_part(evidence, c); !part.empty())
+    return say("PART-LOST", "elsewhere", {{"part", part}});
   return say("PART-LOST", "other", {});
 }
 
@@ -199,7 +239,34 @@ std::string in_short(double factor) {
   return number(factor < 10 ? std::round(10 * factor) / 10 : std::round(factor));
 }
 
+/// Odd multiples of 2^-22 beside 1, 2 or 3: numbers whose small part is not 0.
+double with_small_part(int row, int col) {
+  return 1 + (3 * row + 5 * col) % 3 + (2 * ((7 * row + 11 * col) % 128) + 1) * 0x1p-22;
+}
+
 }  // namespace
+
+std::optional<Diagnosis> explain_parts(const Evidence& evidence, const Cases& cases) {
+  if (evidence.type != ElementType::float32 || evidence.operation != Operation::product ||
+      !on_tensor_cores(cases))
+    return std::nullopt;
+  const Run& shape = shown(cases).run;
+  const auto factor = [](const Matrix& m) {
+    return filled(m.type, m.rows, m.cols, m.ld - m.cols, with_small_part);
+  };
+  const std::optional<Run> run = probe(evidence, factor(shape.a), factor(shape.b));
+  if (!run) return std::nullopt;
+  // All terms are positive: no sum is small by chance.
+  bool any = false;
+  for (int i = 0; i < run->c_after.rows; ++i)
+    for (int j = 0; j < run->c_after.cols; ++j) {
+      const double value = run->c_after.at(i, j);
+      if (!(std::abs(value) <= exact_sum(*run, i, j).magnitude * 0x1p-9)) return std::nullopt;
+      any |= value != 0;
+    }
+  if (!any) return std::nullopt;
+  return say("PART-LOST", "big", {});
+}
 
 Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor) {
   std::string guess;
@@ -227,7 +294,10 @@ Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor)
   const std::string guessed = guess.empty() ? "" : messages::text("LOW-PRECISION.guess." + guess);
   if (evidence.type == ElementType::int32) return say("LOW-PRECISION", "int", {{"guess", guessed}});
   Diagnosis d =
-      say("LOW-PRECISION", std::isfinite(factor) ? "" : "far",
+      say("LOW-PRECISION",
+          !std::isfinite(factor)                                        ? "far"
+          : guess == "input11" && evidence.type == ElementType::float32 ? "cut"
+                                                                        : "",
           {{"factor", std::isfinite(factor) ? in_short(factor) : ""}, {"guess", guessed}});
   if (std::isfinite(factor))
     d.details.push_back(

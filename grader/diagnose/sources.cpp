@@ -98,6 +98,10 @@ std::optional<Named> name(const Case& c, const Places& places, bool of_a) {
   const auto [k, i, j] = *first;
   const Place got = places[index_of(c, k, i, j)], right = wanted(k, i, j);
   const std::vector<messages::Gap> gaps = {
+      {"gotrow", got.row},
+      {"gotcol", got.col},
+      {"wantedrow", right.row},
+      {"wantedcol", right.col},
       {"matrix", matrix},
       {"k", k},
       {"i", i},
@@ -109,10 +113,12 @@ std::optional<Named> name(const Case& c, const Places& places, bool of_a) {
   const bool zero = !stuck && (got.row < 0 || got.col < 0);
   const bool turned = got.row == right.col && got.col == right.row;
   return Named{say("WRONG-ELEMENT",
-                   stuck    ? "stuck"
-                   : zero   ? "zero"
-                   : turned ? "turned"
-                            : "",
+                   stuck                  ? "stuck"
+                   : zero                 ? "zero"
+                   : turned               ? "turned"
+                   : got.col == right.col ? "row"
+                   : got.row == right.row ? "column"
+                                          : "",
                    gaps),
                zero};
 }

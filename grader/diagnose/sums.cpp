@@ -274,6 +274,25 @@ std::optional<Diagnosis> name_every(const std::vector<int>& there, int k) {
              {{"step", ordinal(step)}, {"list", fmt::format("k = {}, {}", there[0], there[1])}});
 }
 
+/// The same stretch of every k-tile, and no more.
+std::optional<Diagnosis> name_window(const std::vector<int>& there, int k) {
+  if (there.empty()) return std::nullopt;
+  for (const int tile : {8, 16, 32, 64}) {
+    if (k < 2 * tile) break;
+    const auto [low, high] = std::minmax_element(
+        there.begin(), there.end(), [tile](int x, int y) { return x % tile < y % tile; });
+    const int first = *low % tile, last = *high % tile;
+    int wanted = 0;
+    for (int t = 0; t < k; ++t) wanted += t % tile >= first && t % tile <= last;
+    if (last - first + 1 == tile || wanted != static_cast<int>(there.size())) continue;
+    const char* const end = first == 0 ? "first" : last == tile - 1 ? "last" : "";
+    if (*end == 0) continue;
+    return say("K-MISSING", "window",
+               {{"tile", tile}, {"there", fmt::format("the {} {}", end, last - first + 1)}});
+  }
+  return std::nullopt;
+}
+
 /// The last step alone, or as many as a fragment is deep, and no other.
 std::optional<Diagnosis> name_last(const std::vector<int>& there, int k) {
   const auto count = static_cast<int>(there.size());
@@ -337,6 +356,7 @@ std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied, boo
   if (repeated.empty()) {
     if (auto d = name_last(once, k)) return d;
     if (auto d = name_every(once, k)) return d;
+    if (auto d = name_window(once, k)) return d;
     return missing_only(missing, k, tile, varied);
   }
   if (auto d = name_partial(p)) return d;
@@ -567,10 +587,11 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   const std::vector<int> tiles = k_tiles(evidence);
   const auto [least, most] = std::minmax_element(counts->begin(), counts->end());
   std::optional<Diagnosis> d = name_empty(evidence, c, profiles);
+  const bool parts = evidence.type == ElementType::float32 && on_tensor_cores({c});
   if (!d && *least == *most && *least > 1)
-    d = say("K-TILE-REPEATED", "all", {{"times", static_cast<int>(*least)}});
+    d = say("K-TILE-REPEATED", parts ? "twice" : "all", {{"times", static_cast<int>(*least)}});
   const Profile& p = *profiles.begin();
-  const bool shared = c.run.launches.size() > 1;
+  const bool shared = c.run.launches.size() > 1 || stores_scratch(c);
   if (!d) d = name_one_guard(evidence.tile, c, *counts);
   if (!d) d = name_short_step(p, tiles);
   if (!d && on_tensor_cores({c})) d = name_short_window(p, tiles);
@@ -650,7 +671,7 @@ std::optional<Diagnosis> found_in(const Evidence& evidence, const Case& c) {
   if (finding == nullptr) return std::nullopt;
   Diagnosis d = explain(*finding, evidence.tile, &c.run, evidence.type);
   d.seen = seen_in(c.run);
-  d.place = finding->at.where;
+  d.place = place_of(*finding);
   return d;
 }
 

@@ -14,6 +14,8 @@ std::string dims(const simgpu::Dim3& d);         ///< "64 x 32"
 std::string coordinates(const simgpu::Dim3& d);  ///< "(3, 0)"
 /// "lab4_bank_conflict/given/round_trips.cuh"; "" if the line is in a lab's own file.
 std::string header_of(const simgpu::SourceLine& where);
+/// Where to look first: of two parties the one in the lab's own file, if the other is in a header.
+simgpu::SourceLine place_of(const simgpu::Finding& finding);
 /// "line 31"; "line 31 of round_trips.cuh" where that is in a header, which is given.
 std::string line_of(const simgpu::SourceLine& where);
 std::string element(const std::string& name, std::int64_t row, std::int64_t col);  ///< "A[3][17]"
@@ -30,6 +32,11 @@ std::string also_at(const simgpu::Access& access, const Matrix& m);
 /// Adds who else waits for ever: what is missing at one barrier may be held up at another.
 void add_others_waiting(const simgpu::Finding& finding, const simgpu::LaunchReport* launch,
                         Diagnosis& d);
+
+/// A race of a tile with what copies into it or reads it by itself: no barrier need be missing. `launch`
+/// may be null.
+std::string variant_of_tile_race(const simgpu::Finding& finding,
+                                 const simgpu::LaunchReport* launch);
 
 /// An access that is not aligned: which of the diagnosis' sentences fit, and what they tell.
 struct Misaligned {

@@ -2,6 +2,8 @@
 #include <limits>
 
 #include "common/catch2.hpp"
+#include "grader/diagnose/case.hpp"
+#include "grader/diagnose/wording.hpp"
 #include "grader/tests/diagnose_bench.hpp"
 
 using namespace diagnose_bench;
@@ -391,6 +393,11 @@ TEST_CASE("what scratch memory and tiles are asked is not what a matrix is asked
               access(AccessType::store, 9, MemorySpace::global, "scratch 1", 64, 64, 0));
   const Diagnosis d = explain(scratch, kTile, nullptr, ElementType::float32);
   CHECK(d.next_step.find("Scratch memory has as many elements") == 0);
+  const auto before =
+      finding(FindingKind::out_of_bounds,
+              access(AccessType::load, 9, MemorySpace::global, "scratch 1", -4, 64, 0));
+  CHECK(explain(before, kTile, nullptr, ElementType::float32)
+            .next_step.find("The index is negative here") == 0);
 
   auto race = finding(FindingKind::shared_race,
                       access(AccessType::store, 38, MemorySpace::shared, "As", 64, 4096, 3));
@@ -420,17 +427,70 @@ TEST_CASE("the cause of a finding decides, not the words of its sentence") {
   CHECK(own());
 }
 
+TEST_CASE(
+    "memory that the launch asked for may be too small, and scratch memory says who shares sums") {
+  const auto beyond =
+      finding(FindingKind::out_of_bounds,
+              access(AccessType::store, 9, MemorySpace::shared, "memory", 4096, 4096, 0));
+  Run run;
+  run.launches.emplace_back();
+  const auto next = [&] { return explain(beyond, kTile, &run, ElementType::float32).next_step; };
+  CHECK(next().find("A shared array has a fixed size") == 0);
+  run.launches.back().dynamic_shared_bytes = 4096;
+  CHECK(next().find("An `extern __shared__` array is as large as the launch says") == 0);
+
+  Case c;
+  c.run = run;
+  CHECK_FALSE(stores_scratch(c));
+  c.run.launches.back().buffers.emplace_back().label = "scratch 2";
+  CHECK_FALSE(stores_scratch(c));
+  c.run.launches.back().buffers.back().store.requests = 3;
+  CHECK(stores_scratch(c));
+}
+
 TEST_CASE("a copy that its own thread has waited for wants a barrier") {
   auto early = finding(FindingKind::async_not_waited,
                        access(AccessType::load, 44, MemorySpace::shared, "As", 64, 4096, 3));
   early.other = access(AccessType::store, 38, MemorySpace::shared, "As", 64, 4096, 4);
   const auto next = [&] { return explain(early, kTile, nullptr, ElementType::float32).next_step; };
+  early.cause = FindingCause::refilled_place;
+  CHECK(next().find("Which place of the ring") != std::string::npos);
   for (const auto cause : {FindingCause::uncommitted_copy, FindingCause::unwaited_copy}) {
     early.cause = cause;
     CHECK(next().find("Count the groups") != std::string::npos);
   }
   early.cause = FindingCause::unpublished_copy;
   CHECK(next().find("Put a __syncthreads()") != std::string::npos);
+}
+
+TEST_CASE("a read before the copy has brought anything is told from a copy that comes too early") {
+  auto race = finding(FindingKind::shared_race,
+                      access(AccessType::store, 132, MemorySpace::shared, "memory", 64, 4096, 128));
+  race.at.where.file = "/x/lab6_summit/given/shape_tiles.cuh";
+  race.at.actor = simgpu::Actor::engine;
+  race.other = access(AccessType::load, 44, MemorySpace::shared, "memory", 64, 4096, 3);
+  race.other->where.file = "/x/lab6_summit/tensor_shapes.cu";
+  Run run;
+  run.launches.emplace_back();
+  run.launches.back().kernel = race.kernel;
+  const auto headline = [&] { return explain(race, kTile, &run, ElementType::float32).headline; };
+  CHECK(headline().find("overwrites") != std::string::npos);
+  run.launches.back().findings.push_back(finding(FindingKind::uninitialised_read, *race.other));
+  CHECK(headline().find("before the copy of line 132 of shape_tiles.cuh has brought anything") !=
+        std::string::npos);
+  CHECK(place_of(race).line == 44);  // in the file that is written, not in the one that is given
+}
+
+TEST_CASE("half the elements of a tile may be floats: bytes are told, not elements") {
+  const auto at = [](std::int64_t offset) {
+    auto f = finding(FindingKind::misaligned,
+                     access(AccessType::load, 9, MemorySpace::shared, "memory", offset, 4096, 0));
+    f.at.bytes = 16;
+    f.at.address = static_cast<std::uint64_t>(1024 + offset);
+    return explain(f, kTile, nullptr, ElementType::float16).headline;
+  };
+  CHECK(at(4).find("at byte 4 of memory") != std::string::npos);
+  CHECK(at(6).find("at element 3 of memory: 8 elements move at once") != std::string::npos);
 }
 
 TEST_CASE("scratch memory that nobody wrote: who should have stored it") {

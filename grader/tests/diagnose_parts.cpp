@@ -1,5 +1,6 @@
 // Which index went too far, which part of C is wrong, which step or part of a factor it is: what is
 // said where a formula for all of C is not found.
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -276,6 +277,125 @@ TEST_CASE("parts of a factor that count too often") {
     CHECK(d.id == "PART-LOST");
     CHECK(has(d.headline, what));
   }
+}
+
+TEST_CASE("the product of the big parts is missing, which integers show as zeros") {
+  const auto parts = [](bool with_big) {
+    return each([with_big](Call& c, int i, int j) {
+      double sum = 0;
+      for (int k = 0; k < c.k; ++k) {
+        const double a = c.at_a(i, k), b = c.at_b(k, j);
+        const double big_a = inputs::round_to_11_bits(a), big_b = inputs::round_to_11_bits(b);
+        sum += (a - big_a) * big_b + big_a * (b - big_b) + (with_big ? big_a * big_b : 0);
+      }
+      return static_cast<double>(static_cast<float>(sum));
+    });
+  };
+  const auto judged = [](const Kernel& kernel, bool by_tensor_cores) {
+    tensor_cores = by_tensor_cores;
+    const Diagnosis d = named(kernel, {17, 33, 65});
+    tensor_cores = false;
+    return d;
+  };
+  CHECK(judged(parts(true), true).id == "none");
+  const Diagnosis d = judged(parts(false), true);
+  CHECK(d.id == "PART-LOST");
+  CHECK(has(d.headline, "the product of the two big parts is missing"));
+  CHECK(judged(parts(false), false).id == "ALL-ZERO");
+  CHECK(judged(each([](Call&, int, int) { return 0.0; }), true).id == "ALL-ZERO");
+}
+
+TEST_CASE("big keeps fewer bits than a tensor core reads") {
+  const auto judged = [](int cleared) {
+    const auto as_read = [](float x) {
+      return static_cast<double>(
+          std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) & 0xffffe000u));
+    };
+    const auto both = [=](double value) {
+      const auto x = static_cast<float>(value);
+      const auto big = std::bit_cast<float>((std::bit_cast<std::uint32_t>(x) + 0x1000u) &
+                                            ~((1u << cleared) - 1));
+      return as_read(big) + as_read(x - big);
+    };
+    const Kernel kernel = each([=](Call& c, int i, int j) {
+      double sum = 0;
+      for (int k = 0; k < c.k; ++k) sum += both(c.at_a(i, k)) * both(c.at_b(k, j));
+      return static_cast<double>(static_cast<float>(sum));
+    });
+    return diagnose(evidence(kernel, ElementType::float32, kRegisters, {17, 33, 65}, false));
+  };
+  for (const int cleared : {18, 20}) {
+    const Diagnosis d = judged(cleared);
+    CHECK(d.id == "PART-LOST");
+    CHECK(has(d.headline, "big keeps " + std::to_string(24 - cleared) + " bits"));
+    CHECK(has(d.next_step, "it looks like " + std::to_string(cleared)));
+  }
+}
+
+TEST_CASE("sums of other elements are added to one") {
+  // Of eight columns, all to the first; and each thread's sum goes on from row to row.
+  const Diagnosis first = named(each([](Call& c, int i, int j) {
+                                  double sum = 0;
+                                  for (int e = 0; j % 8 == 0 && e < 8 && j + e < c.n; ++e)
+                                    sum += c.element(i, j + e);
+                                  return sum;
+                                }),
+                                {17, 33, 21}, kNaive);
+  CHECK(first.id == "SUMS-MIXED");
+  CHECK(has(first.headline, "of A * B, [0][0], [0][1]"));
+  const Diagnosis on = named(each([](Call& c, int i, int j) {
+                               return c.element(i, j) + (i >= 10 ? c.element(i - 10, j) : 0);
+                             }),
+                             {17, 33, 21}, kNaive);
+  CHECK(on.id == "SUMS-MIXED");
+  CHECK(has(on.headline, "is the sum of 2 elements of A * B, [0]["));
+}
+
+TEST_CASE("wrong only where rows begin anywhere") {
+  const auto off = [](bool of_a) {
+    return each([of_a](Call& c, int i, int j) {
+      const bool anywhere = (of_a ? c.a.ld() : c.b.ld()) % 4 != 0;
+      return c.element(i, j) + (anywhere ? (i * 7 + j * 3) % 5 + 1 : 0);
+    });
+  };
+  for (const bool of_a : {true, false}) {
+    const Diagnosis d = named(off(of_a), {17, 33, 21}, kNaive);
+    CHECK(d.id == "ROWS-UNALIGNED");
+    CHECK(has(d.headline, of_a ? "rows of A begin" : "rows of B begin"));
+  }
+}
+
+TEST_CASE("the same stretch of every k-tile, and no more, is added") {
+  const auto kept = [](auto is) {
+    return each([is](Call& c, int i, int j) {
+      double sum = 0;
+      for (int k = 0; k < c.k; ++k) sum += is(k) ? c.at_a(i, k) * c.at_b(k, j) : 0;
+      return sum;
+    });
+  };
+  const Tile deep{16, 16, 32, 4, 4};
+  const Diagnosis last = named(kept([](int k) { return k % 32 >= 22; }), {17, 33, 96}, deep);
+  CHECK(last.id == "K-MISSING");
+  CHECK(has(last.headline, "of every 32 k only the last 10 are added"));
+  const Diagnosis first = named(kept([](int k) { return k % 16 < 6; }), {17, 33, 96}, deep);
+  CHECK(has(first.headline, "of every 16 k only the first 6 are added"));
+}
+
+TEST_CASE("which index of a wrong element is right") {
+  // Two places of every seven, so that no formula fits.
+  const auto taken = [](int row, int col) {
+    return each([=](Call& c, int i, int j) {
+      double sum = 0;
+      for (int k = 0; k < c.k; ++k) {
+        const bool other = (i * 5 + j * 3 + k) % 7 < 2;
+        const int of_row = other ? (i + row) % c.m : i, of_col = other ? (k + col) % c.k : k;
+        sum += c.at_a(of_row, of_col) * c.at_b(k, j);
+      }
+      return sum;
+    });
+  };
+  CHECK(has(named(taken(3, 0), {17, 33, 21}).headline, "the row of A is wrong"));
+  CHECK(has(named(taken(0, 2), {17, 33, 21}).headline, "the column of A is wrong"));
 }
 
 TEST_CASE("errors as small as products of small parts are told from inputs that were cut") {

@@ -580,6 +580,7 @@ bool reads_too_early(BlockRun& run, const Warp& w, unsigned lane, const Op& op, 
                issuer + " issued on " + line_text(p, party.pc);
     f.cause = !party.pending     ? FindingCause::unpublished_copy
               : !party.committed ? FindingCause::uncommitted_copy
+              : party.again      ? FindingCause::refilled_place
                                  : FindingCause::unwaited_copy;
     if (!party.pending)
       f.detail +=

@@ -1,0 +1,127 @@
+// Elements of C that hold the sums of others as well, read off by probes.
+//
+// With column 0 of A alone, and powers of 16 down that column, the base-16 digits of C[i][j] say how often
+// each row's products were added there; powers of 16 along row 0 of B say it of columns.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/wording.hpp"
+
+namespace grader::diag {
+namespace {
+
+using List = std::vector<int>;  ///< rows, or columns: each as often as it was added
+
+/// By element of C; empty if a probe fails or tells no such numbers.
+std::optional<std::vector<List>> added_to(const Evidence& evidence, const Case& c, bool rows) {
+  constexpr int kBits = 4;
+  const int significant = significant_bits(result_type(evidence.type)) / kBits;
+  const int digits = evidence.type == ElementType::float16 ? std::min(significant, 4) : significant;
+  const Matrix &a = c.run.a, &b = c.run.b;
+  const int extent = rows ? c.m : c.n;
+  std::vector<List> lists(c.correct.size());
+  for (int first = 0; first < extent; first += digits) {
+    const auto code = [&](int x) {
+      return x >= first && x < first + digits ? std::ldexp(1.0, kBits * (x - first)) : 0.0;
+    };
+    const std::optional<Run> run =
+        probe(evidence,
+              filled(a.type, a.rows, a.cols, a.ld - a.cols,
+                     [&](int i, int k) { return k > 0  ? 0.0
+                                                : rows ? code(i)
+                                                       : 1.0; }),
+              filled(b.type, b.rows, b.cols, b.ld - b.cols, [&](int k, int j) {
+                return k > 0 ? 0.0 : rows ? 1.0 : code(j);
+              }));
+    if (!run) return std::nullopt;
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j) {
+        const double value = run->c_after.at(i, j);
+        if (!(value >= 0 && value < std::ldexp(1.0, kBits * digits)) || value != std::floor(value))
+          return std::nullopt;
+        auto rest = static_cast<std::uint64_t>(value);
+        for (int d = 0; rest != 0; ++d, rest >>= kBits) {
+          if (first + d >= extent) return std::nullopt;
+          List& list = lists[c.at(i, j)];
+          list.insert(list.end(), rest % (1u << kBits), first + d);
+        }
+      }
+  }
+  return lists;
+}
+
+using Elements = std::vector<std::pair<int, int>>;
+
+/// Which elements' sums are in C[i][j]: of one row or of one column. Of others it is not known which row
+/// goes with which column.
+std::optional<Elements> elements_of(const List& rows, const List& cols) {
+  if (rows.size() != cols.size()) return std::nullopt;
+  const auto alike = [](const List& list) {
+    return std::all_of(list.begin(), list.end(), [&list](int x) { return x == list.front(); });
+  };
+  if (!alike(rows) && !alike(cols)) return std::nullopt;
+  Elements elements;
+  for (std::size_t e = 0; e < rows.size(); ++e) elements.emplace_back(rows[e], cols[e]);
+  return elements;
+}
+
+std::string listed(const Elements& elements) {
+  constexpr std::size_t kMost = 3;
+  std::string text;
+  for (std::size_t e = 0; e < std::min(kMost, elements.size()); ++e)
+    text += fmt::format("{}[{}][{}]",
+                        e == 0                                                 ? ""
+                        : e + 1 == elements.size() && elements.size() <= kMost ? " and "
+                                                                               : ", ",
+                        elements[e].first, elements[e].second);
+  return elements.size() > kMost ? text + " ..." : text;
+}
+
+std::optional<Diagnosis> name_mixed(const Evidence& evidence, const Case& c) {
+  const auto rows = added_to(evidence, c, true), cols = added_to(evidence, c, false);
+  if (!rows || !cols) return std::nullopt;
+  std::optional<std::pair<int, int>> first;
+  Elements of_first;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      const auto elements = elements_of((*rows)[c.at(i, j)], (*cols)[c.at(i, j)]);
+      if (!elements) return std::nullopt;
+      double sum = 0;
+      for (const auto& [row, col] : *elements) sum += c.correct[c.at(row, col)];
+      if (sum != c.got(i, j)) return std::nullopt;
+      if (elements->size() < 2 || first) continue;
+      first = {i, j};
+      of_first = *elements;
+    }
+  if (!first) return std::nullopt;
+  Diagnosis d = say("SUMS-MIXED", "",
+                    {{"i", first->first},
+                     {"j", first->second},
+                     {"count", of_first.size()},
+                     {"list", listed(of_first)}});
+  describe(evidence, c, d);
+  return d;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> explain_mixed(const Evidence& evidence, const Cases& cases) {
+  if (evidence.operation != Operation::product || !evidence.run_probe) return std::nullopt;
+  constexpr std::int64_t kMost = 1 << 14;  // elements: a dozen runs of them are quick
+  const Case* chosen = nullptr;
+  for (const Case& c : cases) {
+    if (c.wrong == 0 || c.untouched > 0 || c.k < 1 || c.size() > kMost) continue;
+    if (chosen == nullptr || c.size() < chosen->size()) chosen = &c;
+  }
+  return chosen != nullptr ? name_mixed(evidence, *chosen) : std::nullopt;
+}
+
+}  // namespace grader::diag

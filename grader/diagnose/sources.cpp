@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -111,13 +112,16 @@ std::optional<Named> name(const Case& c, const Places& places, bool of_a) {
       {"stuck", of_a ? "A[i][0]" : "B[0][j]"},
       {"index", of_a ? "column" : "row"}};
   const bool zero = !stuck && (got.row < 0 || got.col < 0);
+  // Nearly a row away, it is rather a neighbour of what begins the next one.
+  const int cols = (of_a ? c.run.a : c.run.b).cols;
+  const bool same_row = got.row == right.row && 2 * std::abs(got.col - right.col) <= cols;
   const bool turned = got.row == right.col && got.col == right.row;
   return Named{say("WRONG-ELEMENT",
                    stuck                  ? "stuck"
                    : zero                 ? "zero"
                    : turned               ? "turned"
                    : got.col == right.col ? "row"
-                   : got.row == right.row ? "column"
+                   : same_row             ? "column"
                                           : "",
                    gaps),
                zero};

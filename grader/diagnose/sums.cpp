@@ -333,9 +333,12 @@ Diagnosis repeated_steps(const std::vector<int>& list, const Profile& p, bool sh
                   shared);
 }
 
-Diagnosis missing_only(const std::vector<int>& missing, int k, int tile, bool varied) {
+Diagnosis missing_only(const std::vector<int>& missing, int k, int tile, bool varied, bool shared) {
   Diagnosis d = say("K-MISSING", "", {{"what", missing_steps(missing, k)}});
-  if (varied) d.next_step = messages::text("K-MISSING.varied.next");
+  if (shared)
+    d.next_step = messages::text("K-MISSING.parts.next");
+  else if (varied)
+    d.next_step = messages::text("K-MISSING.varied.next");
   // All but the first fragment's of the first tile: what is loaded ahead comes from the next one.
   else if (contiguous(missing) && missing.back() == tile - 1 && missing.front() > 1 && tile < k)
     d.next_step =
@@ -357,7 +360,7 @@ std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied, boo
     if (auto d = name_last(once, k)) return d;
     if (auto d = name_every(once, k)) return d;
     if (auto d = name_window(once, k)) return d;
-    return missing_only(missing, k, tile, varied);
+    return missing_only(missing, k, tile, varied, shared);
   }
   if (auto d = name_partial(p)) return d;
   // Leftovers of the tile before in the places that zero fill should have cleared.

@@ -213,7 +213,11 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
     list.back().extremes = true;
   }
   // Rings of tiles are passed more than once, along K and from one tile of C to the next of a block.
-  if (has("deep")) add(33, 17, 24 * lab.tile_size(lab.rung(stage.rung), "BK", 16) + 1);
+  // The last step is neither whole nor of a single term, so that a diagnosis can count in steps.
+  if (has("deep")) {
+    const std::int64_t step = lab.tile_size(lab.rung(stage.rung), "BK", 16);
+    add(33, 17, 24 * step + step / 2 + 1);
+  }
   // More steps, of 32 terms as of 64, than one block should make: five blocks share them, or an odd number.
   if (has("long")) add(33, 17, 1500);
   if (has("many")) {

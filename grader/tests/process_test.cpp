@@ -286,7 +286,8 @@ TEST_CASE("deep cases pass a ring of the rung's own tiles several times") {
   lab.rungs[1].tile = {{"BK", 64}};
   Stage stage;
   stage.shapes = {"deep"};
-  for (const auto& [rung, k] : {std::pair{"shallow", 24 * 8 + 1}, std::pair{"deep", 24 * 64 + 1}}) {
+  for (const auto& [rung, k] :
+       {std::pair{"shallow", 24 * 8 + 5}, std::pair{"deep", 24 * 64 + 33}}) {
     stage.rung = rung;
     REQUIRE(cases_of(lab, stage).size() == 1);
     CHECK(cases_of(lab, stage).front().extents.k == k);

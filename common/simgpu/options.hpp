@@ -39,6 +39,12 @@ struct Checks {
   static Checks none() { return {false, false, false, false, false}; }
 };
 
+/// A warp of a launch: its block's index in the grid, and its number in the block.
+struct WarpOf {
+  Dim3 block{0, 0, 0};
+  unsigned warp = 0;
+};
+
 struct LaunchOptions {
   Checks checks;
   bool count = true;                              ///< per-line and per-buffer counters
@@ -47,6 +53,8 @@ struct LaunchOptions {
   unsigned max_findings_per_kind = 8;
   Dim3 cluster{0, 0, 0};         ///< blocks of a cluster, each way; 0: as the kernel says
   bool sample_accesses = false;  ///< fill LaunchReport::samples (needs count)
+  /// Samples are then this warp's first accesses, one of each instruction, not the worst of all.
+  std::optional<WarpOf> sampled_warp;
   /// Tensor cores multiply their products by this: what does not grow with it is not their work.
   std::uint32_t tensor_gain = 1;
 };

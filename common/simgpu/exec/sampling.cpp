@@ -21,6 +21,11 @@ void sample_access(BlockRun& run, const Op& op, AccessType type, MemorySpace spa
                    unsigned cost, unsigned ideal, bool matrix) {
   if (!sampling(run, op) || mask == 0) return;
   SiteSample& s = run.worker->counters.samples[sample_of(op.site, space)];
+  if (const auto& only = run.launch->options.sampled_warp) {
+    if (s.taken || run.running_warp != only->warp ||
+        !(block_index(run.launch->grid, run.number) == only->block))
+      return;
+  }
   if (s.taken && excess(cost, ideal) <= excess(s.cost, s.ideal)) return;
   s.taken = true;
   s.matrix = matrix;

@@ -142,6 +142,29 @@ TEST_CASE("samples: a misaligned row is worse than an aligned one of the same pa
   CHECK(worst->ideal == 4);
 }
 
+TEST_CASE("samples: of one warp they are its first accesses, not the worst", "[samples]") {
+  Gpu gpu(compile("counts.cu"));
+  const DevicePtr a = gpu.upload(std::vector<float>(64 * 64, 2.0f), "A"),
+                  b = gpu.upload(std::vector<float>(64 * 67, 0.5f), "B"),
+                  c = gpu.upload(std::vector<float>(64 * 67, 0.0f), "C");
+  LaunchOptions options;
+  options.sample_accesses = true;
+  options.sampled_warp = WarpOf{{1, 2, 0}, 5};
+  const LaunchReport report =
+      gpu.run("naive", {3, 4, 1}, {32, 16, 1}, 0u, options, a, b, c, 64, 67, 64);
+  REQUIRE_FALSE(report.samples.empty());
+  for (const AccessSample& s : report.samples) {
+    CHECK(s.block == Dim3{1, 2, 0});
+    CHECK(s.warp == 5);
+    // Row 2 * 16 + 5 of A, columns 32 ... of row 0 of B: k is 0 in the first of them.
+    if (s.object == "A") CHECK(s.address[0] == a + (37 * 64) * 4);
+    if (s.object == "B" && s.where == report.samples.front().where)
+      CHECK(s.address[1] == b + 33 * 4);
+  }
+  options.sampled_warp = WarpOf{{3, 0, 0}, 0};  // the grid has no such block
+  CHECK(gpu.run("naive", {3, 4, 1}, {32, 16, 1}, 0u, options, a, b, c, 64, 67, 64).samples.empty());
+}
+
 TEST_CASE("samples: an asynchronous copy has one for each side, ldmatrix one of its rows",
           "[samples]") {
   Gpu gpu(ptx_module(R"(

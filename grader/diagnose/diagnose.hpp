@@ -100,6 +100,10 @@ struct Run {
 using Probe =
     std::function<std::optional<Run>(const Matrix& a, const Matrix& b, const Matrix& c_before)>;
 
+/// Makes a call once more and samples the first accesses of one of its warps
+/// (simgpu::LaunchOptions::sampled_warp). Empty if that is not possible.
+using Follow = std::function<std::optional<Run>(const Run& run, const simgpu::WarpOf& warp)>;
+
 struct Evidence {
   Operation operation = Operation::product;
   ElementType type = ElementType::float32;  ///< of A and B; C has result_type() of it
@@ -114,6 +118,7 @@ struct Evidence {
   bool integers_passed = false;
   std::optional<Run> repeat;  ///< the same inputs again; a different result means a race
   Probe run_probe;            ///< may be empty: fewer hypotheses can then be tested
+  Follow follow;              ///< may be empty: then nobody says what a thread's own accesses are
 };
 
 /// The call that the numbers of a diagnosis are of.

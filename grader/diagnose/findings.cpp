@@ -50,9 +50,6 @@ std::string element(const std::string& name, std::int64_t row, std::int64_t col)
   return fmt::format("{}[{}][{}]", name, row, col);
 }
 
-namespace {
-
-/// A shared array's own name: the last identifier of what may be a mangled or qualified symbol.
 std::string short_name(const std::string& object) {
   std::size_t end = object.size();
   while (end > 0 && std::isalnum(static_cast<unsigned char>(object[end - 1])) == 0 &&
@@ -65,6 +62,8 @@ std::string short_name(const std::string& object) {
   const std::string name = object.substr(begin, end - begin);
   return name.empty() ? object : name;
 }
+
+namespace {
 
 const Matrix* operand(const std::string& label, const Run* run) {
   if (run == nullptr) return nullptr;

@@ -123,6 +123,11 @@ const simgpu::Finding* first_cause(const std::vector<simgpu::LaunchReport>& laun
 /// Two threads stored to one element of C.
 bool stored_twice(const Run& run);
 
+/// A finding in shared memory: which elements the threads in question access in that line, in order, and
+/// what follows from it. Adds details, and may set the next step.
+void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
+                   Diagnosis& d);
+
 /// Which elements nobody stored says more than which two threads met: the last ones of each thread's
 /// part, or tiles inside of C.
 bool is_telling_part(const Evidence& evidence, const Cases& cases);

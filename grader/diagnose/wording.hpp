@@ -19,6 +19,8 @@ simgpu::SourceLine place_of(const simgpu::Finding& finding);
 /// "line 31"; "line 31 of round_trips.cuh" where that is in a header, which is given.
 std::string line_of(const simgpu::SourceLine& where);
 std::string element(const std::string& name, std::int64_t row, std::int64_t col);  ///< "A[3][17]"
+/// A shared array's own name: the last identifier of what may be a mangled or qualified symbol.
+std::string short_name(const std::string& object);
 
 /// Adds which elements of an array had been stored when one was read that had not. `width`: bytes of
 /// an element; `row`: elements of a row of it, 0 if that is not known.

@@ -61,14 +61,15 @@ struct CallRequest {
   bool reuse = false;    ///< the device buffers of the last call, which had the same extents
   bool checks = true;    ///< memory, race, barrier, init
   bool samples = false;  ///< LaunchOptions::sample_accesses
+  std::optional<simgpu::WarpOf> sampled_warp;
   std::uint32_t tensor_gain = 1;  ///< LaunchOptions::tensor_gain
   std::uint32_t host_threads = 1;
   std::uint64_t instruction_budget = 0;
   std::uint64_t patience_ms = 0;
   template <typename Visit>
   void fields(Visit visit) {
-    visit(entry, a, b, c, reuse, checks, samples, tensor_gain, host_threads, instruction_budget,
-          patience_ms);
+    visit(entry, a, b, c, reuse, checks, samples, sampled_warp, tensor_gain, host_threads,
+          instruction_budget, patience_ms);
   }
 };
 struct CallReply {
@@ -120,6 +121,10 @@ constexpr Actor last_of(Actor) {
   return Actor::launch;
 }
 
+template <typename Visit>
+void fields(WarpOf& x, Visit visit) {
+  visit(x.block, x.warp);
+}
 template <typename Visit>
 void fields(SourceLine& x, Visit visit) {
   visit(x.file, x.line);

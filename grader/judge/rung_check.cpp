@@ -359,6 +359,16 @@ diag::Diagnosis RungCheck::diagnose(const CaseResult& result) {
     if (outcome.end != CallEnd::returned) return std::nullopt;
     return std::move(outcome.run);
   };
+  evidence.follow = [this](const diag::Run& run,
+                           const simgpu::WarpOf& warp) -> std::optional<diag::Run> {
+    CallSpec spec{entry_, run.a, run.b, run.c_before};
+    spec.instruction_budget = instruction_budget(lab_, {run.a.rows, run.b.cols, run.a.cols});
+    spec.samples = true;
+    spec.sampled_warp = warp;
+    CallOutcome outcome = session_.call(spec);
+    if (outcome.end != CallEnd::returned) return std::nullopt;
+    return std::move(outcome.run);
+  };
   return diag::diagnose(evidence);
 }
 

@@ -328,6 +328,7 @@ CallOutcome Session::call_once(const CallSpec& spec) {
   request.reuse = spec.reuse && placed_;
   request.checks = spec.checks;
   request.samples = spec.samples;
+  request.sampled_warp = spec.sampled_warp;
   request.tensor_gain = spec.tensor_gain;
   request.host_threads = config_.host_threads;
   request.instruction_budget = spec.instruction_budget;

@@ -73,7 +73,8 @@ struct CallSpec {
   diag::Matrix a, b, c;
   bool reuse = false, checks = true;
   std::uint64_t instruction_budget = 1ull << 32;
-  bool samples = false;           ///< fill LaunchReport::samples
+  bool samples = false;                          ///< fill LaunchReport::samples
+  std::optional<simgpu::WarpOf> sampled_warp{};  ///< see LaunchOptions
   std::uint32_t tensor_gain = 1;  ///< of the simulated tensor cores: factor of each product
 };
 

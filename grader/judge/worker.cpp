@@ -156,6 +156,7 @@ class DeviceWorker {
     launch.checks.memory = true;
     launch.count = true;
     launch.sample_accesses = request.samples;
+    launch.sampled_warp = request.sampled_warp;
     launch.tensor_gain = request.tensor_gain;
     launch.host_threads = request.host_threads;
     launch.instruction_budget = request.instruction_budget;

@@ -1,0 +1,204 @@
+// What the threads of a finding in shared memory access, one element after the other. Two places alone
+// do not tell whether a thread begins at the wrong one or goes on by the wrong step; the list does.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/wording.hpp"
+#include "grader/messages.hpp"
+
+namespace grader::diag {
+namespace {
+
+using simgpu::Access;
+using simgpu::AccessSample;
+using simgpu::AccessType;
+using simgpu::FindingKind;
+
+constexpr unsigned kWarpSize = 32;
+
+/// Elements first .. first + count - 1 of an array, by one access.
+struct Reach {
+  std::int64_t first = 0, count = 1;
+  bool holds(std::int64_t element) const { return element >= first && element < first + count; }
+};
+using Reaches = std::vector<Reach>;  ///< of one thread, in the order of the program
+
+std::uint64_t number_of(const Access& access, const simgpu::Dim3& block) {
+  return (std::uint64_t{access.thread.z} * block.y + access.thread.y) * block.x + access.thread.x;
+}
+
+/// What the lanes of one warp access at the line of `of`, in the same array and in the same way.
+class Warp {
+ public:
+  Warp(const Evidence& evidence, const Run& run, const simgpu::LaunchReport& launch,
+       const Access& of)
+      : line_(of), width_(static_cast<std::int64_t>(size_of(evidence.type))) {
+    const std::uint64_t thread = number_of(of, launch.block);
+    const simgpu::WarpOf warp{of.block, static_cast<unsigned>(thread / kWarpSize)};
+    const std::optional<Run> again = evidence.follow(run, warp);
+    if (!again) return;
+    for (const simgpu::LaunchReport& one : again->launches)
+      if (one.kernel == launch.kernel)
+        for (const AccessSample& s : one.samples) add(s);
+  }
+
+  Reaches of_lane(unsigned lane) const {
+    Reaches list;
+    for (const AccessSample& s : samples_)
+      if (((s.mask >> lane) & 1u) != 0) list.push_back(reach(s, lane));
+    return list;
+  }
+
+ private:
+  void add(const AccessSample& s) {
+    const bool same = s.where == line_.where && s.type == line_.type && s.space == line_.space &&
+                      !s.matrix && s.bytes % width_ == 0;
+    if (same && s.object == line_.object) samples_.push_back(s);
+  }
+  /// `line_` says where its object begins.
+  Reach reach(const AccessSample& s, unsigned lane) const {
+    const auto start = static_cast<std::int64_t>(line_.address) - line_.offset;
+    const std::int64_t byte = static_cast<std::int64_t>(s.address[lane]) - start;
+    return {byte >= 0 ? byte / width_ : -((width_ - 1 - byte) / width_), s.bytes / width_};
+  }
+
+  Access line_;
+  std::int64_t width_;
+  std::vector<AccessSample> samples_;
+};
+
+std::string text_of(const Reach& r) {
+  return r.count == 1 ? fmt::format("{}", r.first)
+                      : fmt::format("{}..{}", r.first, r.first + r.count - 1);
+}
+
+/// The first few, and all up to number `until`.
+std::string text_of(const Reaches& list, std::size_t until) {
+  constexpr std::size_t kFew = 6, kMany = 12;
+  const std::size_t shown = std::min(list.size(), std::clamp(until, kFew, kMany));
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + text_of(list[i]);
+  if (shown < list.size()) text += ", ...";
+  return text;
+}
+
+/// Number, from 1, of the access that holds an element; 0: none does.
+std::size_t number_in(const Reaches& list, std::int64_t element) {
+  const auto at = std::find_if(list.begin(), list.end(),
+                               [element](const Reach& r) { return r.holds(element); });
+  return at == list.end() ? 0 : static_cast<std::size_t>(at - list.begin()) + 1;
+}
+
+void add_list(const Access& access, const std::string& name, const Reaches& list, std::size_t until,
+              Diagnosis& d) {
+  d.details.push_back(messages::text(
+      "detail.accesses", {{"thread", coordinates(access.thread)},
+                          {"verb", access.type == AccessType::load ? "reads" : "writes"},
+                          {"list", text_of(list, until)},
+                          {"name", name}}));
+}
+
+void show_meeting(const simgpu::Finding& finding, const std::string& name, std::int64_t element,
+                  const Reaches& one, const Reaches& other, Diagnosis& d) {
+  const std::size_t number = number_in(one, element), other_number = number_in(other, element);
+  if (number == 0 || other_number == 0) return;
+  add_list(finding.at, name, one, number, d);
+  add_list(*finding.other, name, other, other_number, d);
+  if (d.id != "RACE-WAW") return;
+  d.next_step =
+      messages::text(number == other_number ? "RACE-WAW.same.next" : "RACE-WAW.steps.next",
+                     {{"element", element},
+                      {"thread", coordinates(finding.at.thread)},
+                      {"number", number},
+                      {"other_thread", coordinates(finding.other->thread)},
+                      {"other_number", other_number}});
+}
+
+/// A thread meets itself: does it store everything to one place?
+void show_repeating(const simgpu::Finding& finding, const std::string& name, const Reaches& list,
+                    Diagnosis& d) {
+  const auto same = [&list](const Reach& r) { return r.first == list.front().first; };
+  if (list.size() < 2 || !std::all_of(list.begin(), list.end(), same)) return;
+  add_list(finding.at, name, list, 0, d);
+  if (d.id == "RACE-WAW")
+    d.next_step = messages::text("RACE-WAW.stuck.next", {{"count", list.size()}});
+}
+
+/// Where the first threads of a warp begin.
+std::string beginnings(const Warp& warp, unsigned lanes) {
+  std::string text;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    const Reaches list = warp.of_lane(lane);
+    if (list.empty()) return "";
+    text += (text.empty() ? "" : ", ") + text_of(list.front());
+  }
+  return text;
+}
+
+/// An access outside was never made, so it is in no list: `list` has what the thread did inside.
+void show_leaving(const simgpu::Finding& finding, const std::string& name, std::int64_t element,
+                  const Warp& warp, unsigned lane, std::uint64_t first_thread, Diagnosis& d) {
+  const Reaches list = warp.of_lane(lane);
+  if (!list.empty()) add_list(finding.at, name, list, number_in(list, element), d);
+  constexpr unsigned kNeighbours = 6;
+  if (const std::string text = beginnings(warp, kNeighbours);
+      !text.empty() && finding.at.thread.y == 0 && finding.at.thread.z == 0)
+    d.details.push_back(messages::text(
+        "detail.accesses.lanes",
+        {{"first", first_thread}, {"last", first_thread + kNeighbours - 1}, {"list", text}}));
+  const simgpu::Dim3& block = finding.at.block;
+  if (d.id != "OOB" || (block.x | block.y | block.z) != 0) return;
+  if (list.empty())
+    d.next_step = messages::text("OOB.begins.next");
+  else
+    d.next_step =
+        messages::text("OOB.leaves.next", {{"first", list.front().first}, {"reached", element}});
+}
+
+}  // namespace
+
+void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
+                   Diagnosis& d) {
+  const Access& at = finding.at;
+  const auto by_thread = [](const Access& a) {
+    return a.actor == simgpu::Actor::thread || a.actor == simgpu::Actor::async_copy;
+  };
+  if (!evidence.follow || at.space != simgpu::MemorySpace::shared || at.object.empty() ||
+      at.where.line == 0 || !by_thread(at) || at.object_bytes == 0)
+    return;
+  const auto launch = std::find_if(run.launches.begin(), run.launches.end(),
+                                   [&](const auto& one) { return one.kernel == finding.kernel; });
+  if (launch == run.launches.end()) return;
+  const auto width = static_cast<std::int64_t>(size_of(evidence.type));
+  const std::int64_t element = at.offset >= 0 ? at.offset / width : -1;
+  const std::string name = short_name(at.object);
+  const auto lane_of = [&](const Access& a) {
+    return static_cast<unsigned>(number_of(a, launch->block) % kWarpSize);
+  };
+  const bool meets = finding.kind == FindingKind::shared_race && finding.other &&
+                     at.type == AccessType::store && finding.other->type == AccessType::store &&
+                     by_thread(*finding.other) && at.block == finding.other->block &&
+                     at.object_bytes > at.bytes;
+  if (!meets && finding.kind != FindingKind::out_of_bounds &&
+      finding.kind != FindingKind::uninitialised_read)
+    return;
+  const Warp warp(evidence, run, *launch, at);
+  if (meets && at.thread == finding.other->thread) {
+    show_repeating(finding, name, warp.of_lane(lane_of(at)), d);
+  } else if (meets) {
+    const Warp other(evidence, run, *launch, *finding.other);
+    show_meeting(finding, name, element, warp.of_lane(lane_of(at)),
+                 other.of_lane(lane_of(*finding.other)), d);
+  } else {
+    const std::uint64_t first = number_of(at, launch->block) / kWarpSize * kWarpSize;
+    show_leaving(finding, name, element, warp, lane_of(at), first, d);
+  }
+}
+
+}  // namespace grader::diag

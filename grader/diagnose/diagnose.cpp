@@ -486,12 +486,23 @@ std::optional<Diagnosis> nothing_stored_without_k(Examination& e) {
   return say("UNWRITTEN", "k0", {});
 }
 
+/// A copy that is all zeros with tiles that an edge cuts off, and right with whole ones.
+std::optional<Diagnosis> zeros_at_edges(const Examination& e) {
+  const Tile& t = e.evidence().tile;
+  if (t.bm < 2 || t.bk < 2) return std::nullopt;
+  const auto whole = probe_case(e.evidence(), {2 * t.bm, 2 * t.bk, 2 * t.bk, 0, 0, 0}, 53);
+  if (!whole || whole->wrong != 0) return std::nullopt;
+  return say("ALL-ZERO", "edges", {{"m", whole->m}, {"n", whole->n}});
+}
+
 std::optional<Diagnosis> one_value_everywhere(Examination& e) {
   auto d = explain_simple(e.cases());
   if (d && d->id == "ALL-ZERO") {
     if (auto last = explain_zeros(e.evidence(), e.cases())) return last;
     if (auto parts = explain_parts(e.evidence(), e.cases())) d = std::move(parts);
   }
+  if (d && d->id == "ALL-ZERO" && e.evidence().operation != Operation::product)
+    if (auto edges = zeros_at_edges(e)) d = edges;
   if (d) describe(e.evidence(), shown(e.cases()), *d);
   return d;
 }

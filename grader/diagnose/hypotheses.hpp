@@ -46,6 +46,9 @@ std::optional<Diagnosis> explain_simple(const Cases& cases);
 /// C is all zeros where the last k-tile is not full: what does it hold where it is? K-ONLY-LAST.
 std::optional<Diagnosis> explain_zeros(const Evidence& evidence, const Cases& cases);
 
+/// What has been summed up so far is added once more after each step, or k-tile: K-TILE-REPEATED.
+std::optional<Diagnosis> explain_running_sums(const Evidence& evidence, const Cases& cases);
+
 /// How often each k was counted, by probes: K-MISSING, K-TILE-*, K-ONLY-LAST, STALE-TILE.
 std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cases);
 

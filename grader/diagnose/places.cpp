@@ -16,7 +16,10 @@ namespace {
 
 struct Place {
   int row = 0, col = 0;
-  friend bool operator==(const Place&, const Place&) = default;
+  bool marked = false;  ///< copies: 1 was added, for what the tile holds beyond the edge
+  friend bool operator==(const Place& x, const Place& y) {
+    return x.row == y.row && x.col == y.col;
+  }
 };
 /// Of what nobody wrote, or what is the sum of zeros that were filled in: it may belong anywhere.
 constexpr Place kUnknown{-1, -1};
@@ -28,7 +31,7 @@ bool confirmed(const Case& c, const std::vector<Place>& places) {
     for (int j = 0; j < c.n; ++j) {
       const Place& p = places[c.at(i, j)];
       if (p == kUnknown) continue;
-      if (c.got(i, j) != c.correct[c.at(p.row, p.col)]) return false;
+      if (c.got(i, j) != c.correct[c.at(p.row, p.col)] + (p.marked ? 1 : 0)) return false;
       ++known;
       if (p != Place{i, j}) ++moved;
     }
@@ -48,7 +51,10 @@ std::optional<std::vector<Place>> sources(const Evidence& evidence, const Case& 
     return filled(evidence.type, b.rows, b.cols, b.ld - b.cols, value);
   };
   // Row and column numbers must be exact in the operands' type.
-  if (std::max(c.m, c.n) > 1 << std::min(significant_bits(evidence.type), 24)) return std::nullopt;
+  const int exact = 1 << std::min(significant_bits(evidence.type), 24), most = std::max(c.m, c.n);
+  if (most > exact) return std::nullopt;
+  // Even numbers, where they are exact: an odd one in C then shows the mark.
+  const int unit = evidence.operation != Operation::product && 2 * most < exact ? 2 : 1;
   for (const bool rows : {true, false}) {
     std::optional<Run> run;
     if (evidence.operation == Operation::product)
@@ -57,17 +63,23 @@ std::optional<std::vector<Place>> sources(const Evidence& evidence, const Case& 
                  : probe(evidence, a_of([](int, int) { return 1.0; }),
                          b_of([](int k, int j) { return k == 0 ? j + 1.0 : 0.0; }));
     else
-      run = probe(evidence, a_of([&](int i, int k) { return rows ? i + 1.0 : k + 1.0; }),
-                  b_of([&](int k, int j) { return rows ? k + 1.0 : j + 1.0; }));
+      run = probe(evidence, a_of([&](int i, int k) { return unit * (rows ? i + 1.0 : k + 1.0); }),
+                  b_of([&](int k, int j) { return unit * (rows ? k + 1.0 : j + 1.0); }));
     if (!run) return std::nullopt;
     for (int i = 0; i < c.m; ++i)
       for (int j = 0; j < c.n; ++j) {
         Place& place = places[c.at(i, j)];
         const double value = run->c_after.at(i, j);
-        if (c.state_at(i, j) == State::untouched || value == 0) place = kUnknown;
+        if (c.state_at(i, j) == State::untouched || value < unit) place = kUnknown;
         if (place == kUnknown) continue;
-        if (!(value >= 1 && value <= (rows ? c.m : c.n))) return std::nullopt;
-        (rows ? place.row : place.col) = static_cast<int>(value) - 1;
+        if (!(value / unit < (rows ? c.m : c.n) + 1)) return std::nullopt;
+        const int number = static_cast<int>(value);
+        (rows ? place.row : place.col) = number / unit - 1;
+        place.marked = number % unit != 0;
+        // A finding tells more than what such a call leaves behind, and few elements fit anything.
+        constexpr std::int64_t kFew = 64;
+        if (place.marked && (c.size() < kFew || worst_finding(c.run.launches) != nullptr))
+          return std::nullopt;
       }
   }
   if (!confirmed(c, places)) return std::nullopt;
@@ -154,6 +166,48 @@ int swapped_parts(const Case& c, int rows, int cols, const std::function<bool(co
   return 0;
 }
 
+/// Every block of a copy fetches what the first block, in its row or column of blocks, should: the
+/// column, or the row, at which a block's part begins is missing. Empty: it is not so.
+std::string lost_origin(const Evidence& evidence, const Case& c, const std::vector<Place>& places) {
+  const Tile& t = evidence.tile;
+  const bool a = evidence.operation == Operation::copy_a;
+  const int high = a ? t.bm : t.bk, wide = a ? t.bk : t.bn;
+  for (const bool rows : {false, true}) {
+    const int part = rows ? high : wide;
+    if (part < 2 || (rows ? c.m : c.n) <= part) continue;
+    bool fits = true;
+    for (int i = 0; i < c.m && fits; ++i)
+      for (int j = 0; j < c.n && fits; ++j) {
+        const Place& p = places[c.at(i, j)];
+        fits = p == kUnknown || p == (rows ? Place{i % part, j} : Place{i, j % part});
+      }
+    if (fits) return rows ? "row0" : "col0";
+  }
+  return "";
+}
+
+/// A pointer that should go down so many rows goes as many elements to the right: how many at a time;
+/// 0: it does not.
+int rows_for_elements(const Evidence& evidence, const Case& c, const std::vector<Place>& places) {
+  const Tile& t = evidence.tile;
+  const int high = evidence.operation == Operation::copy_a ? t.bm : t.bk;
+  constexpr int kNarrowest = 4;  // in fewer columns, other mistakes look alike
+  if (evidence.operation == Operation::product || high < 2 || c.n < kNarrowest) return 0;
+  const Matrix& m = evidence.operation == Operation::copy_a ? c.run.a : c.run.b;
+  for (int step = 2; step < high && step < c.m; step *= 2) {
+    const auto fits = [&](int i, int j) {
+      const Place& p = places[c.at(i, j)];
+      const int first = i / high * high + i % high % step, down = i - first;
+      return p == kUnknown || p.row * m.ld + p.col == first * m.ld + j + down;
+    };
+    bool all = true;
+    for (int i = 0; i < c.m && all; ++i)
+      for (int j = 0; j < c.n && all; ++j) all = fits(i, j);
+    if (all) return step;
+  }
+  return 0;
+}
+
 /// Only the row, or only the column, is another than it should be: which, and by how much.
 void ask_of_shift(const Place& to, const Place& from, const char* matrix, Diagnosis& d) {
   if ((to.row == from.row) == (to.col == from.col)) return;
@@ -166,6 +220,19 @@ void ask_of_shift(const Place& to, const Place& from, const char* matrix, Diagno
                                                        {"matrix", matrix},
                                                        {"what", row ? "row" : "column"},
                                                        {"off", std::abs(here - there)}});
+}
+
+/// The elements of a piece of `count` neighbours are fetched one below the other.
+bool turned_pieces(const Case& c, const std::vector<Place>& places, int count) {
+  std::int64_t known = 0;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      const Place& p = places[c.at(i, j)];
+      if (p == kUnknown) continue;
+      if (p != Place{i + j % count, j / count * count}) return false;
+      ++known;
+    }
+  return known > 0 && count > 1;
 }
 
 struct Named {
@@ -399,6 +466,25 @@ void name_copied(const Evidence& evidence, const Case& c, const std::vector<Plac
                                {{"i", to.row}, {"j", to.col}, {"i2", from.row}, {"j2", from.col}});
 }
 
+/// What is known of a copy beyond where each element came from.
+void name_copy(const Evidence& evidence, const Case& c, const std::vector<Place>& places,
+               Diagnosis& d) {
+  const std::string matrix = evidence.operation == Operation::copy_b ? "B" : "A";
+  if (const std::string origin = lost_origin(evidence, c, places); !origin.empty())
+    d = say("TILE-MAP", "copy.origin",
+            {{"origin", origin},
+             {"matrix", matrix},
+             {"what", origin == "row0" ? "row" : "column"},
+             {"index", origin == "row0" ? "blockIdx.y" : "blockIdx.x"}});
+  else if (const int step = rows_for_elements(evidence, c, places); step > 0)
+    d = say("TILE-MAP", "copy.step", {{"matrix", matrix}, {"step", step}});
+  else if (const int v = static_cast<int>(16 / size_of(evidence.type)); turned_pieces(c, places, v))
+    d = say("TILE-MAP", "copy.down", {{"matrix", matrix}, {"count", v}});
+  const auto marked = [](const Place& p) { return p != kUnknown && p.marked; };
+  if (std::any_of(places.begin(), places.end(), marked))
+    d.details.push_back(messages::text("detail.places.marked"));
+}
+
 }  // namespace
 
 std::optional<Diagnosis> explain_places(const Evidence& evidence, const Cases& cases) {
@@ -414,6 +500,7 @@ std::optional<Diagnosis> explain_places(const Evidence& evidence, const Cases& c
       else
         d.details.push_back(messages::text("detail.places", {{"place", formula}}));
     }
+    if (!product) name_copy(evidence, c, *places, d);
     if (c.untouched > 0)
       d.details.push_back(
           messages::text("detail.places.rest", {{"count", c.untouched}, {"total", c.size()}}));

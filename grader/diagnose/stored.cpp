@@ -9,6 +9,9 @@
 namespace grader::diag {
 namespace {
 
+/// What one access or one copy moves at most.
+constexpr std::int64_t kPieceBytes = 16;
+
 /// Rows of an array of which the first `stored` elements had been stored; 0: they show no rows.
 struct Rows {
   std::int64_t length = 0, stored = 0;
@@ -24,6 +27,16 @@ Rows rows_of(const std::vector<simgpu::ByteRange>& written, std::int64_t width) 
   const auto bytes = static_cast<std::uint64_t>(width);
   if (length % bytes != 0 || stored % bytes != 0) return {};
   return {static_cast<std::int64_t>(length / bytes), static_cast<std::int64_t>(stored / bytes)};
+}
+
+/// Of the element that is read only the first bytes had been stored: how many; 0: it is not so.
+std::int64_t stored_of_element(const simgpu::Finding& finding, std::int64_t width) {
+  const std::int64_t begin = finding.at.offset / width * width, end = begin + width;
+  for (const simgpu::ByteRange& r : finding.written) {
+    const auto first = static_cast<std::int64_t>(r.begin), last = static_cast<std::int64_t>(r.end);
+    if (first <= begin && last > begin && last < end) return last - begin;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -42,7 +55,16 @@ void add_stored(const simgpu::Finding& finding, const std::string& name, std::in
                                              {"row", index / rows.length},
                                              {"col", col}};
     d.details.push_back(messages::text("detail.stored.rows", gaps));
-    if (col >= rows.stored) d.next_step = messages::text("UNINIT.behind.next", gaps);
+    if (col < rows.stored) return;
+    const bool piece = rows.length * width == kPieceBytes;
+    d.next_step = piece ? messages::text("UNINIT.piece.next", {{"bytes", rows.stored * width}})
+                        : messages::text("UNINIT.behind.next", gaps);
+    return;
+  }
+  if (const std::int64_t bytes = stored_of_element(finding, width); bytes > 0) {
+    const std::vector<messages::Gap> gaps = {{"bytes", bytes}, {"width", width}};
+    d.details.push_back(messages::text("detail.stored.part", gaps));
+    d.next_step = messages::text("UNINIT.part.next", gaps);
     return;
   }
   if (const std::uint64_t first = finding.written.front().begin;

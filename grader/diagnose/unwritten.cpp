@@ -287,6 +287,8 @@ struct FirstOnes {
 };
 
 std::optional<FirstOnes> first_ones(const Partial& partial, const Tile& t) {
+  // A lane's elements lie in pieces all over its warp's tile.
+  if (t.wm > 0 || t.wn > 0) return std::nullopt;
   for (const bool rows : {true, false}) {
     const int count = rows ? t.tm : t.tn, tile = rows ? t.bm : t.bn;
     const auto extent = [rows](const Case* c) { return rows ? c->m : c->n; };
@@ -392,8 +394,12 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
             ? places_missing(partial, evidence.tile)
             : say("UNWRITTEN", "part", {{"part", part}, {"place", element("C", row, col)}});
     if (const auto some = first_ones(partial, evidence.tile)) d->next_step = ask_of(*some);
+    // The compiler leaves a store out if what it would store was never set.
+    if (evidence.operation != Operation::product && !part.empty())
+      d->next_step = messages::text("UNWRITTEN.copy.next", {{"part", part}});
     // Where a thread has one element there is no tile of its own, and no loop over one.
-    if (evidence.tile.tm <= 1 && evidence.tile.tn <= 1) {
+    if (evidence.operation == Operation::product && evidence.tile.tm <= 1 &&
+        evidence.tile.tn <= 1) {
       d->next_step = too_few_stores(evidence);
       if (d->next_step.empty())
         d->next_step = messages::text("UNWRITTEN.single.next", {{"place", element("C", row, col)}});

@@ -1,17 +1,57 @@
-// What single threads do to a tile: where one begins and how it goes on.
+// Copies through a tile, and what single threads do to one: which place an element came from, which
+// part of an element or a piece was stored, where a thread begins and how it goes on.
 #include <functional>
 
 #include "common/catch2.hpp"
 #include "grader/tests/diagnose_bench.hpp"
 
 using namespace diagnose_bench;
+using grader::Operation;
 using simgpu::AccessType;
 using simgpu::FindingKind;
 
 namespace {
 
+const Tile kCopy{64, 0, 32, 0, 0, 0, 0};
+const Tile kProduct{16, 16, 8, 4, 4};
+
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+/// C[i][j] = value(a, i, j).
+Diagnosis of_copy(const std::function<double(const Matrix&, int, int)>& value, int m, int k) {
+  const auto copy = [value](const Matrix& a, const Matrix& b, const Matrix& c) {
+    Run r;
+    r.a = r.a_after.emplace(a);
+    r.b = r.b_after.emplace(b);
+    r.c_before = r.c_after = c;
+    for (int i = 0; i < c.rows; ++i)
+      for (int j = 0; j < c.cols; ++j) r.c_after.set(i, j, value(a, i, j));
+    r.launches.emplace_back();
+    return r;
+  };
+  Evidence e;
+  e.operation = Operation::copy_a;
+  e.tile = kCopy;
+  e.small_integers = true;
+  const Matrix a = random_matrix(e.type, m, k, 0, inputs::SplitMix64(1), true);
+  e.run = copy(a, random_matrix(e.type, k, 30, 0, inputs::Pcg(1), true), Matrix(e.type, m, k, k));
+  e.run_probe = copy;
+  return diagnose(e);
+}
+
+double inside(const Matrix& a, int i, int j) {
+  return i < a.rows && j < a.cols ? a.at(i, j) : 0;
+}
+
+template <typename Value>
+Diagnosis of_product(Value value, const Shape& s) {
+  const Kernel kernel = [value](Call& call) {
+    for (int i = 0; i < call.m; ++i)
+      for (int j = 0; j < call.n; ++j) call.put(i, j, value(call, i, j));
+  };
+  return diagnose(evidence(kernel, ElementType::float32, kProduct, s));
 }
 
 simgpu::Access store(unsigned thread, std::int64_t element) {
@@ -77,6 +117,88 @@ bool told(const Diagnosis& d, const std::string& part) {
 
 }  // namespace
 
+TEST_CASE("a copy whose blocks all fetch the part of the first") {
+  const Diagnosis columns =
+      of_copy([](const Matrix& a, int i, int j) { return a.at(i, j % 32); }, 70, 100);
+  CHECK(columns.id == "TILE-MAP");
+  CHECK(columns.headline == "every block copies the columns of A that belong to the first one");
+  CHECK(has(columns.next_step, "col0"));
+  const Diagnosis rows =
+      of_copy([](const Matrix& a, int i, int j) { return a.at(i % 64, j); }, 150, 40);
+  CHECK(rows.headline == "every block copies the rows of A that belong to the first one");
+  CHECK(has(rows.next_step, "row0"));
+}
+
+TEST_CASE("a copy that goes to the right where it should go down") {
+  const Diagnosis d = of_copy(
+      [](const Matrix& a, int i, int j) {
+        const int r = i % 64, at = (i - r + r % 16) * a.ld + j + r / 16 * 16;
+        return a.at(static_cast<std::size_t>(at));
+      },
+      128, 128);
+  CHECK(d.id == "TILE-MAP");
+  CHECK(has(d.headline, "16 rows down in A, it goes 16 elements to the right"));
+}
+
+TEST_CASE("a piece that is fetched downwards, in a tile that then holds too much") {
+  // As the labs' round trips do: 1 more where the tile holds anything beyond the edge.
+  const Diagnosis d = of_copy(
+      [](const Matrix& a, int i, int j) {
+        const bool beyond = j / 32 * 32 + 32 > a.cols || i / 64 * 64 + 64 > a.rows;
+        return inside(a, i + j % 4, j / 4 * 4) + (beyond ? 1 : 0);
+      },
+      33, 21);
+  CHECK(d.id == "TILE-MAP");
+  CHECK(has(d.headline, "C[i][j] holds A[i + j % 4][j / 4 * 4]"));
+  CHECK(told(d, "too large by 1"));
+}
+
+TEST_CASE("a copy that is all zeros where an edge cuts tiles off, and right with whole ones") {
+  const auto whole = [](const Matrix& a, int i, int j) {
+    return a.rows % 64 == 0 && a.cols % 32 == 0 ? a.at(i, j) : 0.0;
+  };
+  CHECK(has(of_copy(whole, 67, 81).headline, "and right at 128 x 64"));
+  CHECK(of_copy([](const Matrix&, int, int) { return 0.0; }, 67, 81).headline == "C is all zeros");
+}
+
+TEST_CASE("sums that end with the whole tile that reaches another extent") {
+  const Diagnosis d = of_product(
+      [](Call& c, int i, int j) {
+        double sum = 0;
+        for (int k = 0; k < std::min(c.k, (c.n + 7) / 8 * 8); ++k)
+          sum += c.at_a(i, k) * c.at_b(k, j);
+        return sum;
+      },
+      {50, 13, 37});
+  CHECK(d.id == "SWAPPED-EXTENTS");
+  CHECK(has(d.headline, "the k tile that reaches N = 13"));
+}
+
+TEST_CASE("a step that is made of registers which nobody set") {
+  const Diagnosis d = of_product(
+      [](Call& c, int i, int j) { return c.element(i, j) - c.at_a(i, 0) * c.at_b(0, j) + 1; },
+      {33, 50, 17});
+  CHECK(d.id == "K-MISSING");
+  CHECK(has(d.headline, "comes from neither A nor B"));
+  CHECK(has(d.next_step, "multiplied at k = 0"));
+  // A start that is wrong is no step that is missing.
+  CHECK(of_product([](Call& c, int i, int j) { return c.element(i, j) + 1; }, {33, 50, 17}).id ==
+        "ACC-INIT");
+}
+
+TEST_CASE("a k-tile that begins at the wrong k") {
+  const Diagnosis d = of_product(
+      [](Call& c, int i, int j) {
+        double sum = c.element(i, j);
+        for (int k = 8; k < std::min(c.k, 16); ++k) sum -= c.at_a(i, k) * c.at_b(k, j);
+        for (int k = 1; k < std::min(c.k, 9); ++k) sum += c.at_a(i, k) * c.at_b(k, j);
+        return sum;
+      },
+      {33, 50, 21});
+  CHECK(d.id == "K-TILE-REPEATED");
+  CHECK(has(d.headline, "in place of k-tile 1 (k = 8..15), k = 1..8 is multiplied"));
+}
+
 TEST_CASE("two threads that meet in a tile: with which of their stores") {
   const simgpu::Access one = store(0, 64), other = store(1, 64);
   const Diagnosis steps = of_stores(FindingKind::shared_race, one, &other, 4,
@@ -105,4 +227,23 @@ TEST_CASE("a thread that leaves a shared array, or begins outside") {
   const Diagnosis outside = of_stores(FindingKind::out_of_bounds, store(3, 1536), nullptr, 4,
                                       [](int t, int n) { return 512 * t + n; });
   CHECK(has(outside.next_step, "All that this thread accesses here lies outside"));
+}
+
+TEST_CASE("parts of elements and of pieces that were stored") {
+  simgpu::Access read = store(0, 0);
+  read.type = AccessType::load;
+  simgpu::Finding f;
+  f.kind = FindingKind::uninitialised_read;
+  f.at = read;
+  f.at.bytes = 8;
+  f.written = {{0, 4}, {8, 4096}};
+  f.written_bytes = 4092;
+  const auto said = [&f](ElementType type) { return explain(f, kCopy, nullptr, type); };
+  CHECK(told(said(ElementType::float64), "of its 8 bytes only the first 4 had been stored"));
+  CHECK(has(said(ElementType::float64).next_step, "sizeof(T)"));
+  f.at = store(0, 1);
+  f.at.type = AccessType::load;
+  f.written = {{0, 4}, {16, 20}, {32, 36}};
+  f.written_bytes = 12;
+  CHECK(has(said(ElementType::float32).next_step, "Of every 16 bytes only the first 4"));
 }

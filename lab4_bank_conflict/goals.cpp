@@ -112,6 +112,11 @@ double pieces_of_a(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   return p.at("times") * static_cast<double>(elements) * static_cast<double>(bytes) / (32 * 16);
 }
 
+/// Rows of A that consist of whole sectors, each read once.
+double whole_sectors(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  return p.at("slack") * static_cast<double>(e.m * e.k) * static_cast<double>(bytes) / 32;
+}
+
 double loads_by_register(const Observed& o) {
   return static_cast<double>(o.total.global_load.requests - o.total.async_copy.requests);
 }
@@ -137,6 +142,9 @@ const char* const scalar_shared =
 const char* const scalar_global =
     "More loads from global memory than with 16 bytes each, although every row begins at a "
     "multiple of 16.";
+const char* const half_sectors =
+    "A sector has 32 bytes, two pieces, and is fetched as a whole: let two neighbouring threads load "
+    "both halves of it, so that they come with one request.";
 const char* const lanes_apart =
     "A warp reads more than two wavefronts per piece. Let lanes n and n ^ 1 read the same rows, "
     "and n and n ^ 2 the same columns, and let each warp have a tile of its own.";
@@ -245,7 +253,17 @@ const std::vector<grader::Goal> goals = {
      .at = {{256, 256, 256}, {131, 144, 208}}},
 
     few_per_piece("4.2.1", "load_requests", "loads from global", scalar_global,
-                  grader::load_requests, 1.5),
+                  grader::load_requests, 1.25),
+
+    {.stage = "4.2.2",
+     .key = "load_sectors",
+     .what = "sectors read from A",
+     .diagnosis = "UNCOALESCED",
+     .missed = half_sectors,
+     .parameters = {{"slack", 1.25}},
+     .measure = grader::sectors_of_a,
+     .bound = whole_sectors,
+     .at = {{256, 256, 256}}},
 
     // One to store each piece, one to read it.
     few_per_piece("4.2.3", "shared_requests", "shared requests", scalar_shared,

@@ -19,7 +19,7 @@ bool contiguous(const std::vector<int>& steps);
 std::optional<Diagnosis> name_tiles(const Profile& p, int tile, bool shared);
 /// Pieces that come a tile late, and sums that grow from tile to tile.
 std::optional<Diagnosis> name_parts_of_tiles(const Profile& p, const std::vector<int>& tiles);
-/// "the last step (k = 31) is", "k = 8..15 and 4 more are": the beginning of a sentence on what is missing.
+/// "k = 28..31, the last steps, are": how a sentence on what is missing begins.
 std::string missing_steps(const std::vector<int>& missing, int k);
 /// Single steps are missing or added too often. `varied`: other elements have other steps.
 std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied, bool shared);

@@ -169,7 +169,6 @@ struct BlockRun {
   check::AsyncProxy proxy;
   std::optional<check::ExactShadow> exact_shared;
   check::BlockClocks clocks;
-  check::BlockOrder order;
   check::Handovers handovers;
   std::array<BarrierState, kBarriers> barriers;
   std::uint32_t exited = 0;                      ///< threads
@@ -195,6 +194,7 @@ struct BlockRun {
   std::vector<VisitOfPeer> visits;  ///< by rank * kMaxWarps + warp
   bool done = false, moved = false;
   std::string printed;
+  check::BlockOrder order;  ///< last: nothing that the quick path asks for lies behind it
 };
 
 struct Worker {

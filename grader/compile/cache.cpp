@@ -140,12 +140,21 @@ ProcessSpec CompilerRuns::spec(std::vector<std::string> argv,
   return boxed(*options_.box, view, std::move(spec));
 }
 
+std::string CompilerRuns::key(const std::string& purpose, const std::string& inputs,
+                              const std::vector<std::string>& argv) const {
+  std::string text =
+      purpose + '\0' + identity_ + '\0' + digest_of_headers(place_.root) + '\0' + inputs;
+  // Without files in the private folder, which is another one each time: what they hold is in inputs.
+  for (std::size_t i = 1; i < argv.size(); ++i)
+    if (argv[i].rfind(scratch_.path().string(), 0) != 0) text += '\0' + argv[i];
+  return sha256(text);
+}
+
 CompilerPass CompilerRuns::run(const std::string& purpose, const std::string& inputs,
                                std::vector<std::string> argv, const std::string& output,
+                               const std::string& header,
                                const std::function<bool()>& unchanged) const {
-  const std::string key_text =
-      purpose + '\0' + identity_ + '\0' + digest_of_headers(place_.root) + '\0' + inputs;
-  const fs::path entry = cache_ / (sha256(key_text) + "." + purpose);
+  const fs::path entry = cache_ / (key(purpose, inputs, argv) + "." + purpose);
   CompilerPass pass;
   if (auto bytes = cached(entry)) {
     pass.bytes = std::move(*bytes);
@@ -157,6 +166,7 @@ CompilerPass CompilerRuns::run(const std::string& purpose, const std::string& in
   std::optional<Scratch> out;
   if (options_.box) out.emplace(scratch_.path(), options_.box->user);
   const fs::path folder = out ? out->path() : scratch_.path();
+  if (!header.empty()) argv.insert(argv.end(), {"-Xclang", "-include-pch", "-Xclang", header});
   argv.insert(argv.end(), {"-o", ((out ? fs::path("/out") : folder) / output).string()});
   pass.run = run_to_its_own_end(spec(std::move(argv), out ? std::optional(folder) : std::nullopt),
                                 compiler_wall);

@@ -38,11 +38,13 @@ class CompilerRuns {
                CompilerLimits limits = {}, std::vector<std::string> environment = {});
 
   /// Runs a compiler whose one result is `output` ("-o" is added); served from the cache when
-  /// nothing changed. `inputs`: everything that goes in but our own headers. `unchanged`: whether
-  /// that is still what lies on the disk; if not, the compiler may have read something else, and the
-  /// cache does not keep its result.
+  /// nothing changed. `inputs`: everything that goes in but our own headers and `argv`. `header`: the
+  /// path of a precompiled one, or nothing; what is made does not depend on it. `unchanged`: whether
+  /// the inputs are still what lies on the disk; if not, the compiler may have read something else,
+  /// and the cache does not keep its result.
   CompilerPass run(const std::string& purpose, const std::string& inputs,
                    std::vector<std::string> argv, const std::string& output,
+                   const std::string& header = "",
                    const std::function<bool()>& unchanged = {}) const;
   /// A compiler's pass over `beginning`, lines that include our own headers and nothing else, as a
   /// precompiled header: its path as compilers see it, or nothing where this compiler makes none. One
@@ -65,6 +67,9 @@ class CompilerRuns {
                      std::string& headline) const;
 
  private:
+  /// Of what is made of `inputs` by these arguments: 64 hexadecimal digits.
+  std::string key(const std::string& purpose, const std::string& inputs,
+                  const std::vector<std::string>& argv) const;
   ProcessSpec spec(std::vector<std::string> argv,
                    const std::optional<std::filesystem::path>& out = {}) const;
 

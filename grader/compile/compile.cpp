@@ -238,14 +238,12 @@ Driver::Pass Driver::run_pass(const std::string& purpose, const Input& input,
                               std::vector<std::string> flags,
                               const std::shared_future<std::string>& header,
                               const std::string& output) const {
+  flags.push_back(input.path);
   if (!header.get().empty()) {
-    std::vector<std::string> quick = flags;
-    quick.insert(quick.end(), {"-Xclang", "-include-pch", "-Xclang", header.get(), input.path});
-    Pass pass = runs_.run(purpose, input.content, std::move(quick), output, input.unchanged);
+    Pass pass = runs_.run(purpose, input.content, flags, output, header.get(), input.unchanged);
     if (pass.ok || pass.run.timed_out || WIFSIGNALED(pass.run.status)) return pass;
   }
-  flags.push_back(input.path);
-  return runs_.run(purpose, input.content, std::move(flags), output, input.unchanged);
+  return runs_.run(purpose, input.content, std::move(flags), output, "", input.unchanged);
 }
 
 /// Whether a module has variables of its own in global or constant memory. Of two modules each would

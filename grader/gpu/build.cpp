@@ -64,7 +64,7 @@ CompilerPass compile_unit(const CompilerRuns& runs, const GpuToolchain& tools, c
     const auto flags = nvcc_options(target);
     argv.insert(argv.end(), flags.begin(), flags.end());
     argv.insert(argv.end(), {"-c", path});
-    return runs.run("gpu.o", target.name() + '\0' + inputs, argv, stem + ".o",
+    return runs.run("gpu.o", target.name() + '\0' + inputs, argv, stem + ".o", "",
                     [&student] { return student.unchanged(); });
   };
   std::vector<Mismatches::One> mismatches;

@@ -60,7 +60,7 @@ TEST_CASE("a file that is saved while it is compiled leaves nothing in the cache
     return runs
         .run("ptx", student.source,
              {"/bin/sh", "-c", "printf %s \"$1\" >gemm.cu; cp gemm.cu \"$3\"", "compiler", saved},
-             "out", [&] { return student.unchanged(); })
+             "out", "", [&] { return student.unchanged(); })
         .bytes;
   };
   CHECK(compiled("second") == "second");
@@ -68,6 +68,31 @@ TEST_CASE("a file that is saved while it is compiled leaves nothing in the cache
   CHECK(compiled("first") == "first");
   CHECK(student.unchanged());
   CHECK(compiled("third") == "first");  // from the cache
+}
+
+TEST_CASE("other flags are another result, the same file in another folder is not") {
+  const Scratch scratch(fs::temp_directory_path());
+  const Workplace place{scratch.path() / "lab", scratch.path() / "build", {}};
+  put(place.root / "common/matrix.hpp", "");
+  const BuildOptions options;
+  const auto compiled = [&](const std::string& flag, const std::string& header) {
+    // As a second start of the grader: with a private folder of its own.
+    const CompilerRuns runs(place, "compiler", options);
+    const std::string source = runs.put("unit.cu", "inputs").string();
+    // A "compiler" that writes what it was called with, but for the source: "-o FILE" comes last.
+    return runs
+        .run("host.o", "inputs",
+             {"/bin/sh", "-c", R"(eval out="\${$#}"; shift; echo "$@" >"$out")", source, source,
+              flag},
+             "out", header)
+        .bytes;
+  };
+  const std::string plain = compiled("-O0", "");
+  CHECK(plain.rfind("-O0 -o ", 0) == 0);
+  CHECK(compiled("-O0", "") == plain);
+  CHECK(compiled("-O0", "a.pch") == plain);
+  CHECK(compiled("-O2", "").rfind("-O2 -o ", 0) == 0);
+  CHECK(compiled("-O3", "a.pch").rfind("-O3 -Xclang -include-pch -Xclang a.pch -o ", 0) == 0);
 }
 
 TEST_CASE("headers of several beginnings are made side by side, and each is its own") {

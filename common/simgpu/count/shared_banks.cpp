@@ -47,6 +47,25 @@ unsigned lanes_per_phase(const std::uint64_t (&address)[32], std::uint32_t mask,
   return merge ? 2 * lanes : lanes;
 }
 
+namespace {
+
+/// Whether each lane of a phase has a bank of its own: `bytes` at multiples of them are one word of
+/// as many banks together. Most phases of a kernel without bank conflicts need no further look (a store
+/// of 16 bytes a lane: 50 ns instead of 220).
+bool banks_differ(const std::uint64_t (&address)[32], std::uint32_t phase, unsigned bytes) {
+  const auto shift = static_cast<unsigned>(std::countr_zero(bytes));
+  const std::uint64_t last_bank = 4 * kBanks / bytes - 1;
+  std::uint32_t taken = 0, twice = 0;
+  for (std::uint32_t left = phase; left != 0; left &= left - 1) {
+    const std::uint32_t bank = 1u << ((address[std::countr_zero(left)] >> shift) & last_bank);
+    twice |= taken & bank;
+    taken |= bank;
+  }
+  return twice == 0;
+}
+
+}  // namespace
+
 Wavefronts shared_wavefronts(const std::uint64_t (&address)[32], std::uint32_t mask, unsigned bytes,
                              bool is_load) {
   if (bytes > 16) {
@@ -65,11 +84,17 @@ Wavefronts shared_wavefronts(const std::uint64_t (&address)[32], std::uint32_t m
   for (std::uint32_t left = mask; left != 0; left &= left - 1)
     bits |= address[std::countr_zero(left)];
   const bool together = (bytes == 8 || bytes == 16) && bits % bytes == 0;
+  const bool whole_words = together || (bytes == 4 && bits % 4 == 0);
   Wavefronts result;
   for (unsigned first = 0; first < 32; first += lanes) {
     const std::uint32_t in_phase =
         mask & (lanes == 32 ? 0xffffffffu : ((1u << lanes) - 1) << first);
     if (in_phase == 0) continue;
+    ++result.ideal;
+    if (whole_words && banks_differ(address, in_phase, bytes)) {
+      ++result.actual;
+      continue;
+    }
     Phase phase(together ? bytes / 4 : 1);
     for (std::uint32_t left = in_phase; left != 0; left &= left - 1) {
       const std::uint64_t a = address[std::countr_zero(left)];
@@ -79,7 +104,6 @@ Wavefronts shared_wavefronts(const std::uint64_t (&address)[32], std::uint32_t m
         for (std::uint64_t word = a / 4; word <= (a + bytes - 1) / 4; ++word) phase.add(word);
     }
     result.actual += phase.worst();
-    ++result.ideal;
   }
   return result;
 }

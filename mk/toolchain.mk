@@ -6,7 +6,6 @@ FLAGS_quick := -O0
 FLAGS_grader := -O0
 FLAGS_light := -O1 -fno-strict-aliasing
 FLAGS_tests := -O0
-FLAGS_inlined := -O2
 FLAGS_parallel := -fopenmp
 # Lanes are loops for the vectoriser; a*b+c must never become an fma by itself; registers are read as other types.
 # No warnings about the loops that clang does not vectorise.
@@ -16,6 +15,7 @@ LANES := -ffp-contract=off -fno-strict-aliasing -fno-math-errno -fno-trapping-ma
 X86_64_V3 := $(foreach f,AVX2 BMI BMI2 F16C FMA LZCNT MOVBE,__$(f)__)
 VECTORS := $(if $(filter-out $(shell $(CXX) -march=native -dM -E -x c++ /dev/null 2>/dev/null),$(X86_64_V3)),,-march=x86-64-v3)
 FLAGS_lanes := -O3 $(LANES) $(VECTORS)
+FLAGS_inlined := -O2 -ffp-contract=off $(VECTORS)
 
 # Of test-sanitized, which gives each of them a build folder of its own.
 ifneq ($(and $(SANITIZE),$(findstring /sanitized-,$(BUILD))),)

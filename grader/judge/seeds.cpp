@@ -27,7 +27,9 @@ void mix(Row& to, const Row& from, Row& other, int turn) {
   other ^= to;
   other = (other << turn) | (other >> (32 - turn));
 }
-void quarter(Row& a, Row& b, Row& c, Row& d) {
+// In line, or the sixteen rows go through memory instead of the processor's registers (with AVX2, 1.0
+// ns a byte instead of 0.6).
+[[gnu::always_inline]] inline void quarter(Row& a, Row& b, Row& c, Row& d) {
   mix(a, b, d, 16);
   mix(c, d, b, 12);
   mix(a, b, d, 8);

@@ -27,8 +27,8 @@ void mix(Row& to, const Row& from, Row& other, int turn) {
   other ^= to;
   other = (other << turn) | (other >> (32 - turn));
 }
-// In line, or the sixteen rows go through memory instead of the processor's registers (with AVX2, 1.0
-// ns a byte instead of 0.6).
+// In line, or the sixteen rows go through memory instead of the processor's registers. With this and
+// with registers of 32 bytes a byte takes 0.6 ns, without both 1.0.
 [[gnu::always_inline]] inline void quarter(Row& a, Row& b, Row& c, Row& d) {
   mix(a, b, d, 16);
   mix(c, d, b, 12);

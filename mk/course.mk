@@ -35,7 +35,7 @@ class_report = case $$status in 0|3) [ ! -e "$(GRADES)/grades.json" ] || $(PYTHO
 GRADE_COURSE = $(if $(LABS),$(GRADES)/labs.toml,$(COURSE))
 
 .PHONY: grade regrade collect similar autograder handout solution-branch
-grade: ## staff: grade a class, SUBMISSIONS= [LABS=] [DEVICE=gpu] [ENGINE=]
+grade: ## staff: grade a class, SUBMISSIONS= [LABS=] [DEVICE=] [ENGINE=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: grade what? make grade SUBMISSIONS=folder' >&2; exit 4; }
 	$(Q)[ -z "$(LABS)" ] || [ -z "$(COURSE)" ] || { echo 'error: LABS= and COURSE=: write labs = [$(subst $(space),$(comma) ,$(strip $(LABS)))] into the course file' >&2; exit 4; }
 	$(Q)[ "$(DEVICE)" != gpu ] || [ -n "$(GPU_HERE)" ] || [ "$(ENGINE)" = slurm ] || \

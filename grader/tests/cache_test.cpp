@@ -57,10 +57,11 @@ TEST_CASE("a file that is saved while it is compiled leaves nothing in the cache
   student.source = "first";
   // A "compiler" that copies the file; before it gets there, an editor may have saved it again.
   const auto compiled = [&](const std::string& saved) {
+    put(place.root / "saved", saved);
     return runs
         .run("ptx", student.source,
-             {"/bin/sh", "-c", "printf %s \"$1\" >gemm.cu; cp gemm.cu \"$3\"", "compiler", saved},
-             "out", "", [&] { return student.unchanged(); })
+             {"/bin/sh", "-c", "cp saved gemm.cu; cp gemm.cu \"$2\"", "compiler"}, "out", "",
+             [&] { return student.unchanged(); })
         .bytes;
   };
   CHECK(compiled("second") == "second");

@@ -171,7 +171,7 @@ TEST_CASE("sums that end with the whole tile that reaches another extent") {
       },
       {50, 13, 37});
   CHECK(d.id == "SWAPPED-EXTENTS");
-  CHECK(has(d.headline, "the k tile that reaches N = 13"));
+  CHECK(has(d.headline, "as many as N = 13 takes"));
 }
 
 TEST_CASE("a step that is made of registers which nobody set") {

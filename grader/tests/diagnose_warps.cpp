@@ -204,14 +204,16 @@ TEST_CASE("where k-tiles begin is told by how often each k is counted") {
   const auto begins = [](int second) {
     return counted(
         [second](Call&, int k) {
-          const int windows = (k < 16 ? 1 : 0) + (k >= second && k < second + 16 ? 1 : 0);
-          return k < 32 ? windows : 1;
+          int windows = k >= 48 ? 1 : 0;
+          for (const int first : {0, 3 * second, 20 * second})
+            if (k >= first && k < first + 16) ++windows;
+          return windows;
         },
         {17, 33, 57});
   };
   const Diagnosis one = begins(1);
   CHECK(one.id == "K-TILE-REPEATED");
-  CHECK(says(one.headline, "begin at k = 0, 1, 32"));
+  CHECK(says(one.headline, "begin at k = 0, 3, 20"));
   CHECK(says(one.headline, "should begin at 0, 16, 32"));
   CHECK_FALSE(says(begins(0).headline, "begin at k"));  // a whole tile is there twice
 }

@@ -45,8 +45,7 @@ class StreamMemory {
   }
   StreamMemory(const StreamMemory&) = delete;
   StreamMemory& operator=(const StreamMemory&) = delete;
-  /// Once per object: a second call would lose the memory of the first.
-  T* allocate(std::size_t elements) {
+  T* allocate(std::size_t elements) {  // once: a second call would lose the memory of the first
     CUDA_CHECK(cudaMallocAsync(reinterpret_cast<void**>(&data_), sizeof(T) * elements, stream_));
     return data_;
   }

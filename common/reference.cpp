@@ -1,7 +1,7 @@
 #include "common/reference.hpp"
 
 #include <algorithm>
-#include <array>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -11,9 +11,8 @@
 namespace {
 
 // A panel of B of kPanelK x kPanelN accumulators (double: 256 KiB) stays in a core's second-level
-// cache while all rows of C pass over it.
-constexpr int kPanelK = 128, kPanelN = 256, kRows = 4;
-constexpr int kDeep = 4;  // rows of the panel added to a row of C at once, in their order
+// cache while all rows of C pass over it. kDeep of its rows are added to a row at once, in order.
+constexpr int kPanelK = 128, kPanelN = 256, kRows = 4, kDeep = 4;
 
 template <typename T>
 using Accumulator = std::conditional_t<std::is_integral_v<T>, std::uint32_t, double>;

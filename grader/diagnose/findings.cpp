@@ -454,6 +454,13 @@ Misaligned misaligned(const Access& at, const Run* run, ElementType type) {
                     shared ? short_name(at.object) : at.object, element_width(at, run, type));
 }
 
+std::string variant_of_unwritten(const Access& at) {
+  return at.space == MemorySpace::local      ? "local"
+         : at.actor == Actor::wgmma          ? "wgmma"
+         : at.object.starts_with("scratch ") ? "scratch"
+                                             : "";
+}
+
 /// Which of a diagnosis' sentences fit: the cause is another where the place, or who is there, is.
 std::string variant_of(const Finding& finding, const Run* run, ElementType type) {
   const Actor actor = finding.at.actor;
@@ -470,10 +477,7 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
     case FindingKind::budget_exceeded:
       return actor == Actor::launch ? "grid" : without_k(run) ? "k0" : "";
     case FindingKind::uninitialised_read:
-      return finding.at.space == MemorySpace::local      ? "local"
-             : actor == Actor::wgmma                     ? "wgmma"
-             : finding.at.object.starts_with("scratch ") ? "scratch"
-                                                         : "";
+      return variant_of_unwritten(finding.at);
     case FindingKind::async_not_waited:
       if (!finding.other) return "end";
       if (finding.other->actor == Actor::engine) return "engine";

@@ -268,23 +268,26 @@ std::optional<Diagnosis> explain_parts(const Evidence& evidence, const Cases& ca
   return say("PART-LOST", "big", {});
 }
 
+namespace {
+
+/// Where bits may have been lost, by what the result looks like: the rest of a message's key, or nothing.
+std::string guess_of(ElementType type, const Run& run) {
+  if (ends_at_limits(run.c_after)) return "limits";
+  if (has_few_bits(run.c_after, 11)) return "result11";
+  if (run.c_after.type != ElementType::float32 && has_few_bits(run.c_after, 24)) return "result24";
+  if (type == ElementType::int32) return "";
+  for (const int bits : {11, 8})
+    if (significant_bits(type) > bits && looks_rounded(run, bits))
+      return "input" + std::to_string(bits);
+  return type == ElementType::float64 && looks_rounded(run, 24) ? "input24" : "";
+}
+
+}  // namespace
+
 Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor) {
   std::string guess;
   if (evidence.operation == Operation::product) {
-    if (ends_at_limits(run.c_after))
-      guess = "limits";
-    else if (has_few_bits(run.c_after, 11))
-      guess = "result11";
-    else if (run.c_after.type != ElementType::float32 && has_few_bits(run.c_after, 24))
-      guess = "result24";
-    else if (significant_bits(evidence.type) > 11 && evidence.type != ElementType::int32 &&
-             looks_rounded(run, 11))
-      guess = "input11";
-    else if (significant_bits(evidence.type) > 8 && evidence.type != ElementType::int32 &&
-             looks_rounded(run, 8))
-      guess = "input8";
-    else if (evidence.type == ElementType::float64 && looks_rounded(run, 24))
-      guess = "input24";
+    guess = guess_of(evidence.type, run);
     if (guess.empty() && evidence.type == ElementType::float32) {
       if (auto d = part_told(run)) return *std::move(d);
       if (auto d = sums_cut_off(run, factor)) return *std::move(d);

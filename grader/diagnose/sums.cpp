@@ -292,13 +292,27 @@ std::optional<Diagnosis> name_unset_step(const Evidence& evidence, const Case& c
   return d;
 }
 
+/// What the profile `p` of some elements looks like. `alone`: all elements have it. `shared`: see name_tiles().
+std::optional<Diagnosis> name_profile(const Evidence& evidence, const Case& c, const Counts& counts,
+                                      const Profile& p, bool alone, bool shared) {
+  const std::vector<int> tiles = k_tiles(evidence);
+  std::optional<Diagnosis> d = name_one_guard(evidence.tile, c, counts);
+  if (!d) d = name_short_step(p, tiles);
+  if (!d && alone) d = name_shifted_tile(p, tiles);
+  if (!d && on_tensor_cores({c})) d = name_short_window(p, tiles);
+  if (!d) d = name_parts_of_tiles(p, tiles);
+  for (const int tile : tiles)
+    if (!d && c.k > tile && c.k % tile != 1)
+      d = name_tiles(p, tile, shared);  // a tile of one step is a step
+  return d ? d : name_starts(p, tiles);
+}
+
 std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   std::optional<Counts> counts = count_steps(evidence, c, 2);
   if (!counts || !reproduces(c, *counts)) counts = count_steps(evidence, c, 6);
   if (!counts || !reproduces(c, *counts)) return name_unset_step(evidence, c);
   const std::set<Profile> profiles = profiles_of(c, *counts);
   if (profiles.empty()) return std::nullopt;
-  const std::vector<int> tiles = k_tiles(evidence);
   const auto [least, most] = std::minmax_element(counts->begin(), counts->end());
   std::optional<Diagnosis> d = name_empty(evidence, c, profiles);
   const bool parts = evidence.type == ElementType::float32 && on_tensor_cores({c});
@@ -306,16 +320,9 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
     d = say("K-TILE-REPEATED", parts ? "twice" : "all", {{"times", static_cast<int>(*least)}});
   const Profile& p = *profiles.begin();
   const bool shared = c.run.launches.size() > 1 || stores_scratch(c);
-  if (!d) d = name_one_guard(evidence.tile, c, *counts);
-  if (!d) d = name_short_step(p, tiles);
-  if (!d && profiles.size() == 1) d = name_shifted_tile(p, tiles);
-  if (!d && on_tensor_cores({c})) d = name_short_window(p, tiles);
-  if (!d) d = name_parts_of_tiles(p, tiles);
-  for (const int tile : tiles)
-    if (!d && c.k > tile && c.k % tile != 1)
-      d = name_tiles(p, tile, shared);  // a tile of one step is a step
-  if (!d) d = name_starts(p, tiles);
-  if (!d) d = name_shown_steps(profiles, first_wrong_profile(c, *counts), tiles, shared);
+  if (!d) d = name_profile(evidence, c, *counts, p, profiles.size() == 1, shared);
+  if (!d)
+    d = name_shown_steps(profiles, first_wrong_profile(c, *counts), k_tiles(evidence), shared);
   if (!d) return std::nullopt;
   if (profiles.size() > 1)
     d->details.push_back(fmt::format(

@@ -201,9 +201,8 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
   // Wider and taller than any block of threads; not so narrow that a square grid were far too large.
   if (has("wide")) {
     add(300, 1037, 2);
-    list.back().one_type = true;
     add(1037, 300, 2);
-    list.back().one_type = true;
+    list.back().one_type = (list.end() - 2)->one_type = true;
   }
   if (has("odd_k")) add(bm, 2 * bn, 2 * bk - 1);
   // Long enough to show a sum that is cut off wherever 8 terms are added, even if eight blocks share

@@ -30,6 +30,32 @@ static int compiled_arch() {
 
 static void called(void* data) { *static_cast<int*>(data) += 1; }
 
+static void streams_and_events() {
+  cudaStream_t stream;
+  cudaEvent_t start, stop, silent;
+  CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  CHECK(cudaEventCreate(&start));
+  CHECK(cudaEventCreate(&stop));
+  CHECK(cudaEventCreateWithFlags(&silent, cudaEventDisableTiming));
+  float ms = 0;
+  std::printf("never recorded: %s, query %s\n", cudaGetErrorName(cudaEventElapsedTime(&ms, start, stop)),
+              cudaGetErrorName(cudaEventQuery(start)));
+  CHECK(cudaEventRecord(start, stream));
+  CHECK(cudaEventRecord(silent, stream));
+  CHECK(cudaStreamWaitEvent(stream, start, 0));
+  int calls = 0;
+  CHECK(cudaLaunchHostFunc(stream, called, &calls));
+  CHECK(cudaEventRecord(stop, stream));
+  CHECK(cudaEventSynchronize(stop));
+  std::printf("calls %d, stream %s, event %s\n", calls, cudaGetErrorName(cudaStreamQuery(stream)),
+              cudaGetErrorName(cudaEventQuery(stop)));
+  std::printf("no timing: %s\n", cudaGetErrorName(cudaEventElapsedTime(&ms, silent, stop)));
+  CHECK(cudaEventDestroy(start));
+  CHECK(cudaEventDestroy(stop));
+  CHECK(cudaEventDestroy(silent));
+  CHECK(cudaStreamDestroy(stream));
+}
+
 int main() {
   int count = 0, device = -1;
   CHECK(cudaGetDeviceCount(&count));
@@ -81,29 +107,7 @@ int main() {
   CHECK(cudaMemGetInfo(&free_bytes, &total));
   std::printf("memory %d\n", free_bytes > 0 && free_bytes < total);
 
-  cudaStream_t stream;
-  cudaEvent_t start, stop, silent;
-  CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  CHECK(cudaEventCreate(&start));
-  CHECK(cudaEventCreate(&stop));
-  CHECK(cudaEventCreateWithFlags(&silent, cudaEventDisableTiming));
-  float ms = 0;
-  std::printf("never recorded: %s, query %s\n", cudaGetErrorName(cudaEventElapsedTime(&ms, start, stop)),
-              cudaGetErrorName(cudaEventQuery(start)));
-  CHECK(cudaEventRecord(start, stream));
-  CHECK(cudaEventRecord(silent, stream));
-  CHECK(cudaStreamWaitEvent(stream, start, 0));
-  int calls = 0;
-  CHECK(cudaLaunchHostFunc(stream, called, &calls));
-  CHECK(cudaEventRecord(stop, stream));
-  CHECK(cudaEventSynchronize(stop));
-  std::printf("calls %d, stream %s, event %s\n", calls, cudaGetErrorName(cudaStreamQuery(stream)),
-              cudaGetErrorName(cudaEventQuery(stop)));
-  std::printf("no timing: %s\n", cudaGetErrorName(cudaEventElapsedTime(&ms, silent, stop)));
-  CHECK(cudaEventDestroy(start));
-  CHECK(cudaEventDestroy(stop));
-  CHECK(cudaEventDestroy(silent));
-  CHECK(cudaStreamDestroy(stream));
+  streams_and_events();
   std::printf("%s | %s | %s\n", cudaGetErrorName(cudaErrorLaunchOutOfResources),
               cudaGetErrorString(cudaErrorLaunchOutOfResources), cudaGetErrorString(static_cast<cudaError_t>(12345)));
   CHECK(cudaFree(p));

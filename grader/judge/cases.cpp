@@ -1,6 +1,7 @@
 #include "grader/judge/cases.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
@@ -238,11 +239,10 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
     list.push_back({{bm, bn, 2 * bk}, 4, 8, 4, false});
   }
   order(list);
-  if (has("empty")) {
-    list.push_back({{5, 7, 0}, 0, 0, 0, false});
-    list.push_back({{0, 7, 5}, 0, 0, 0, false});
-    list.push_back({{5, 0, 7}, 0, 0, 0, false});
-  }
+  using Sides = std::array<std::int64_t, 3>;
+  if (has("empty"))
+    for (const auto& [m, n, k] : {Sides{5, 7, 0}, Sides{0, 7, 5}, Sides{5, 0, 7}})
+      list.push_back({{m, n, k}, 0, 0, 0, false});
   return list;
 }
 

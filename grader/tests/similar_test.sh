@@ -32,6 +32,20 @@ same "names, comments, layout, numbers and i++ make no difference" "$(prints "$s
 holds "there are fingerprints" test "$(prints "$scratch/one.cu")" != "[]"
 holds "other code has others" test "$(prints "$scratch/one.cu")" != "$(prints "$scratch/other.cu")"
 
+# ---- one text for most of a small class: what everybody has weighs nothing, and yet nobody writes it twice
+for who in ann ben cat dan; do
+    mkdir -p "$scratch/small/$who/lab1_naive"
+    sed 's/Walks K/Walks K, as I see it/' "$scratch/one.cu" >"$scratch/small/$who/lab1_naive/gemm.cu"
+done
+sed 's/sum/total/g' "$scratch/one.cu" >"$scratch/small/dan/lab1_naive/gemm.cu"
+mkdir -p "$scratch/small/eve/lab1_naive" "$scratch/small/fay/lab1_naive"
+cp lab1_naive/gemm.cu "$scratch/small/eve/lab1_naive/"
+cp lab1_naive/gemm.cu "$scratch/small/fay/lab1_naive/"
+"$grade" --root . --build "$build" "$scratch/small" --collect --out "$scratch/few" >/dev/null
+says "files of one text are listed, skeletons and other texts are not" \
+    '^the same text: lab1_naive/gemm.cu: ann, ben, cat$' "$python" grader/course/similar/similar.py "$scratch/few" "$scratch/few-pages"
+holds "on the page, too" grep -q '<td>ann, ben, cat</td>' "$scratch/few-pages/index.html"
+
 # ---- pages
 "$python" grader/author/similar/make_class.py "$scratch/class" --students 12 --copies 1
 mv "$scratch/class/class/c00" "$scratch/class/class/<b>evil"

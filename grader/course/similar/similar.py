@@ -95,7 +95,7 @@ def pair_page(pair, submissions, prints, weights, called):
     return page(title, body)
 
 
-def write(out, pairs, submissions, prints, weights, names, count, previous_count):
+def write(out, pairs, same, submissions, prints, weights, names, count, previous_count):
     def called(who):
         return harmless(f"{names[who]} ({who})" if names.get(who) else who)
 
@@ -112,11 +112,14 @@ def write(out, pairs, submissions, prints, weights, names, count, previous_count
                     f"<td>{html.escape(called(pair.other))}</td><td>{sum(len(v) for v in pair.files.values())}</td><td>{html.escape(where)}</td></tr>")
     rest = f"<p>{len(pairs) - MOST_PAGES} more pairs are less alike.</p>" if len(pairs) > MOST_PAGES else ""
     previous = f" and {previous_count} of earlier terms" if previous_count else ""
-    body = fill("list.html", count=count, previous=previous, pairs=len(pairs), rest=rest,
+    copies = [f"<tr><td>{html.escape(file)}</td><td>{html.escape(', '.join(map(called, who)))}</td></tr>" for file, who in same]
+    body = fill("list.html", count=count, copies="\n".join(copies) or '<tr><td colspan="2">None.</td></tr>', previous=previous, pairs=len(pairs), rest=rest,
                 rows="\n".join(rows) or '<tr><td colspan="5">Nobody.</td></tr>')
     with open(os.path.join(out, "index.html"), "w", encoding="utf-8") as text:
         text.write(page("Alike submissions", body))
     print("Pairs that share what the class does not. A list for a person: it accuses nobody.")
+    for file, who in same:
+        print(f"the same text: {harmless(file)}: {', '.join(map(called, who))}")
     listed = [pair for pair in pairs if pair.score >= compare.LISTED_SCORE]
     for pair in listed:
         print(f"{100 * pair.score:4.0f} %  {called(pair.one)}  {called(pair.other)}")
@@ -148,7 +151,8 @@ def main():
             if file not in skeletons and os.path.exists(path):
                 skeletons[file] = [read(path)]
     pairs, prints, weights = compare.compare(submissions, skeletons, frozenset(earlier))
-    write(options.out, pairs, submissions, prints, weights, names, count, len(earlier))
+    same = compare.identical(submissions, skeletons, frozenset(earlier))
+    write(options.out, pairs, same, submissions, prints, weights, names, count, len(earlier))
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ version: ## which version of the labs this is
 	@cat VERSION
 # A misspelt command gets a sentence.
 .DEFAULT:
-	@case ' $(MAKECMDGOALS) ' in *' $@ '*) echo "error: there is no command '$@'; make help lists all" >&2; exit 4 ;; esac; \
+	@[ ! -e '$@' ] || exit 0; case ' $(MAKECMDGOALS) ' in *' $@ '*) echo "error: there is no command '$@'; make help lists all" >&2; exit 4 ;; esac; \
 	  echo "error: '$@' is not there, and nothing here makes it" >&2; exit 2
 help: ## this text
 	@sh $(SCRIPTS)/help.sh $(filter Makefile mk/%.mk,$(MAKEFILE_LIST))

@@ -59,6 +59,7 @@ enum class FindingCause : std::uint8_t {
   unpublished_copy,  ///< async_not_waited: its thread has waited, and no barrier has followed
   refilled_place,    ///< async_not_waited: what an earlier copy brought there is still to be read
   open_phase,        ///< deadlock: a phase of an mbarrier never ends
+  awaited_memory,    ///< deadlock: somebody looks at memory that nobody is left to change
   trap_instruction,  ///< trap: the program's own, not an instruction that was used wrongly
 };
 

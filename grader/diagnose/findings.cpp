@@ -471,7 +471,9 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
       return variant_of_bounds(finding.at, launch_of(finding, run),
                                element_width(finding.at, run, type));
     case FindingKind::deadlock:
-      return finding.cause == FindingCause::open_phase ? "mbarrier" : "";
+      return finding.cause == FindingCause::open_phase       ? "mbarrier"
+             : finding.cause == FindingCause::awaited_memory ? "memory"
+                                                             : "";
     case FindingKind::divergent_barrier:
       return actor == Actor::warp || actor == Actor::wgmma ? "warp" : "";
     case FindingKind::budget_exceeded:

@@ -415,6 +415,8 @@ TEST_CASE("the cause of a finding decides, not the words of its sentence") {
   CHECK(next() == "Which threads reach the barrier, and which cannot?");
   stuck.cause = FindingCause::open_phase;
   CHECK(next().find("The phase of an mbarrier ends when") == 0);
+  stuck.cause = FindingCause::awaited_memory;
+  CHECK(next().find("Somebody looks at memory there") == 0);
 
   stuck.kind = FindingKind::trap;
   const auto own = [&] {

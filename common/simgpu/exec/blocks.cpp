@@ -212,7 +212,9 @@ void report_deadlock(Worker& worker) {
               looking != 0 && told > 1 ? std::optional<Access>(other) : std::nullopt,
               "the kernel waits for ever: what " + who +
                   " wait for does not come, since nobody else is left to run",
-              at_mbarrier ? FindingCause::open_phase : FindingCause::unspecified);
+              looking != 0  ? FindingCause::awaited_memory
+              : at_mbarrier ? FindingCause::open_phase
+                            : FindingCause::unspecified);
 }
 
 void begin_budget(Worker& worker) {

@@ -79,6 +79,25 @@ TEST_CASE("barriers that wait for each other forever", "[finding][barrier]") {
   }
 }
 
+TEST_CASE("a flag that nobody raises: what is waited for is memory", "[finding][barrier]") {
+  Gpu gpu(ptx_module(R"(
+.visible .entry k(.param .u64 a)
+{
+  .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [a];
+AGAIN:
+  ld.volatile.global.u32 %r1, [%rd1];
+  setp.eq.s32 %p, %r1, 0;
+  @%p bra AGAIN;
+  ret;
+})"));
+  const DevicePtr flag = gpu.upload(std::vector<std::uint32_t>(1, 0), "flag");
+  const LaunchReport report = gpu.run("k", {1, 1, 1}, {32, 1, 1}, flag);
+  const std::vector<Finding> stuck = of_kind(report, FindingKind::deadlock);
+  REQUIRE(stuck.size() == 1);
+  CHECK(stuck[0].cause == FindingCause::awaited_memory);
+}
+
 // -------------------------------------------------------------------------------------- traps and
 // ends
 

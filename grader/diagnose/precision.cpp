@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "grader/diagnose/hypotheses.hpp"
 #include "grader/diagnose/wording.hpp"
@@ -276,9 +277,8 @@ std::string guess_of(ElementType type, const Run& run) {
   if (has_few_bits(run.c_after, 11)) return "result11";
   if (run.c_after.type != ElementType::float32 && has_few_bits(run.c_after, 24)) return "result24";
   if (type == ElementType::int32) return "";
-  for (const int bits : {11, 8})
-    if (significant_bits(type) > bits && looks_rounded(run, bits))
-      return "input" + std::to_string(bits);
+  for (const auto& [bits, guess] : {std::pair{11, "input11"}, std::pair{8, "input8"}})
+    if (significant_bits(type) > bits && looks_rounded(run, bits)) return guess;
   return type == ElementType::float64 && looks_rounded(run, 24) ? "input24" : "";
 }
 

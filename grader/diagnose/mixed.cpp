@@ -97,7 +97,9 @@ std::optional<Diagnosis> name_mixed(const Evidence& evidence, const Case& c) {
       double sum = 0;
       for (const auto& [row, col] : *elements) sum += c.correct[c.at(row, col)];
       if (sum != c.got(i, j)) return std::nullopt;
-      if (elements->size() < 2 || first) continue;
+      // One element added several times is no mixture.
+      const auto other = [&](const auto& element) { return element != elements->front(); };
+      if (first || std::none_of(elements->begin(), elements->end(), other)) continue;
       first = {i, j};
       of_first = *elements;
     }

@@ -117,6 +117,7 @@ std::optional<Diagnosis> bits_left_in_big(const Run& run) {
 /// the rest.
 std::optional<Diagnosis> few_bits_in_big(const Run& run) {
   constexpr std::uint32_t kHalf = 0x1000u;  // as round_to_tf32() adds, before more is cleared
+  constexpr double kRest = 1.0 / 300;       // sums that are cut off, too small as well, leave more
   const auto bits_of = [](float x) { return std::bit_cast<std::uint32_t>(x); };
   const auto as_read = [bits_of](float part) {
     return static_cast<double>(std::bit_cast<float>(bits_of(part) & 0xffffe000u));
@@ -129,8 +130,8 @@ std::optional<Diagnosis> few_bits_in_big(const Run& run) {
         const auto big = std::bit_cast<float>((bits_of(x) + added) & ~((1u << cleared) - 1));
         return static_cast<double>(big) + as_read(x - big);
       };
-      if (looks_like(run, both_parts, both_parts) || looks_like(run, both_parts, whole) ||
-          looks_like(run, whole, both_parts))
+      if (looks_like(run, both_parts, both_parts, kRest) ||
+          looks_like(run, both_parts, whole, kRest) || looks_like(run, whole, both_parts, kRest))
         return say("PART-LOST", "few", {{"bits", 24 - cleared}, {"cleared", cleared}});
     }
   return std::nullopt;

@@ -91,7 +91,7 @@ void report_race(BlockRun& run, FindingKind kind, const LaneAccess& me,
                thread_text(*f.other, other_block) + "): ";
     const bool engine = f.at.actor == Actor::engine || f.other->actor == Actor::engine;
     f.detail +=
-        engine && !other_block && other_warp != me.warp
+        engine && !other_block && !by_arrival && other_warp != me.warp
             ? "one must arrive at an mbarrier after its access, and the other wait for that "
               "phase before its own"
             : missing_order(run, kind, me, other, by_arrival);

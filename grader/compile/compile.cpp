@@ -29,12 +29,6 @@ namespace {
 
 using messages::text;
 
-#ifdef __aarch64__
-constexpr const char* kObjectFormat = "--target=elf64-littleaarch64";
-#else
-constexpr const char* kObjectFormat = "--target=elf64-x86-64";
-#endif
-
 class Driver {
  public:
   Driver(const Workplace& place, const Toolchain& toolchain, const Lab& lab,
@@ -342,15 +336,9 @@ void Driver::finish(Compiled& compiled, SourceUnit& unit) const {
 void Driver::list_entries(Compiled& compiled,
                           const std::vector<Mismatches::One>& mismatches) const {
   const std::string& file = compiled.unit.file;
-  const std::string object =
-      runs_.put(stem_of(file) + ".symbols.o", compiled.passes.host.bytes).string();
-  std::vector<std::string> argv = {"nm", "--defined-only", "--extern-only", object};
-  // GNU nm asks its plugins of what kind an object is unless it is told, and loads all of LLVM for
-  // that (35 ms of a processor instead of 2). Other programs of that name do not know the option.
-  argv.emplace_back(kObjectFormat);
-  RunResult listed = runs_.tool(argv);
-  argv.pop_back();
-  if (!listed.ok()) listed = runs_.tool(argv);
+  const RunResult listed =
+      runs_.tool({"nm", "--defined-only", "--extern-only",
+                  runs_.put(stem_of(file) + ".symbols.o", compiled.passes.host.bytes).string()});
   if (!listed.ok()) throw InfraError("nm failed: " + printable(listed.errors));
   for (auto& entry : match_entries(lab_, file, defined_symbols(listed.output))) {
     for (const auto& one : mismatches)

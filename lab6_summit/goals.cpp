@@ -587,7 +587,7 @@ const std::vector<grader::Goal> goals = {
      .bound = padded_products,
      .at = thin},
     blocks_by_estimate("6.5.2", whole_tiles, 48),
-    short_sums_unsplit("6.5.2", thin, 32, 64),
+    short_sums_unsplit("6.5.2", {{24, 1024, 64}}, 32, 64),
     {.stage = "6.5.2",
      .key = "blocks_at_once",
      .what = "blocks",

@@ -39,7 +39,7 @@ bool blocks_are_ordered(const BlockRun& run, const LaneAccess& me,
 
 /// What would have ordered the two accesses of a race.
 const char* missing_order(const BlockRun& run, FindingKind kind, const LaneAccess& me,
-                          const check::AccessRecord& other, bool by_arrival) {
+                          const check::AccessRecord& other, bool by_arrival, bool engine) {
   const unsigned warp = other.thread / kLanes;
   const check::WarpClock& clock = run.clocks.of(me.warp);
   if (other.block != run.number) {
@@ -61,7 +61,9 @@ const char* missing_order(const BlockRun& run, FindingKind kind, const LaneAcces
   return other.time < clock.seen[warp]
              ? "one lane has arrived, raised a flag or waited for its whole warp: a __syncwarp() is "
                "missing between it and the other lanes"
-             : "a __syncthreads() is missing between them";
+         : engine ? "one must arrive at an mbarrier after its access, and the other wait for that "
+                    "phase before its own"
+                  : "a __syncthreads() is missing between them";
 }
 
 void report_race(BlockRun& run, FindingKind kind, const LaneAccess& me,
@@ -90,11 +92,7 @@ void report_race(BlockRun& run, FindingKind kind, const LaneAccess& me,
                " (threads " + thread_text(f.at, other_block) + " and " +
                thread_text(*f.other, other_block) + "): ";
     const bool engine = f.at.actor == Actor::engine || f.other->actor == Actor::engine;
-    f.detail +=
-        engine && !other_block && !by_arrival && other_warp != me.warp
-            ? "one must arrive at an mbarrier after its access, and the other wait for that "
-              "phase before its own"
-            : missing_order(run, kind, me, other, by_arrival);
+    f.detail += missing_order(run, kind, me, other, by_arrival, engine);
     return f;
   });
 }

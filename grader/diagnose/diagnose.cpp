@@ -606,9 +606,8 @@ std::optional<Diagnosis> of_cases(Examination& e) {
   return explain(e.evidence(), cases);
 }
 
-/// Which element is taken for another; and whether that is so only where rows begin anywhere.
-std::optional<Diagnosis> sources_or_alignment(Examination& e) {
-  auto d = explain_sources(e.evidence(), e.cases());
+/// `d`, and whether it is so only where rows begin anywhere: without `d`, that alone.
+std::optional<Diagnosis> with_alignment(Examination& e, std::optional<Diagnosis> d) {
   auto where = explain_alignment(e.evidence(), e.cases());
   if (!d || !where) return d ? d : where;
   d->details.push_back(where->headline);
@@ -616,15 +615,15 @@ std::optional<Diagnosis> sources_or_alignment(Examination& e) {
   return d;
 }
 
-/// Where elements of a copy come from; and whether that is so only where rows begin anywhere.
+/// Which element is taken for another.
+std::optional<Diagnosis> sources_or_alignment(Examination& e) {
+  return with_alignment(e, explain_sources(e.evidence(), e.cases()));
+}
+
+/// Where elements come from; those of a product are not compared with aligned rows here.
 std::optional<Diagnosis> places_or_alignment(Examination& e) {
   auto d = explain_places(e.evidence(), e.cases());
-  if (!d || e.evidence().operation == Operation::product) return d;
-  if (const auto where = explain_alignment(e.evidence(), e.cases())) {
-    d->details.push_back(where->headline);
-    d->next_step = where->next_step;
-  }
-  return d;
+  return d && e.evidence().operation != Operation::product ? with_alignment(e, std::move(d)) : d;
 }
 
 /// In this order, and the first that fits is named: what explains more comes before what would

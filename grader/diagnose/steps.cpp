@@ -9,15 +9,6 @@
 #include "grader/diagnose/wording.hpp"
 
 namespace grader::diag {
-
-std::string steps(int first, int last) {
-  return first == last ? fmt::format("k = {}", first) : fmt::format("k = {}..{}", first, last);
-}
-
-bool contiguous(const std::vector<int>& steps) {
-  return steps.back() - steps.front() + 1 == static_cast<int>(steps.size());
-}
-
 namespace {
 
 /// Per k-tile: its count if all its steps agree.
@@ -102,37 +93,6 @@ Diagnosis repeated(const std::string& what, bool shared) {
   return say("K-TILE-REPEATED", shared ? "parts" : "", {{"what", what}});
 }
 
-}  // namespace
-
-std::optional<Diagnosis> name_tiles(const Profile& p, int tile, bool shared) {
-  const std::optional<Profile> per = per_tile(p, tile);
-  if (!per || per->size() < 2) return std::nullopt;
-  const Profile& t = *per;
-  const auto count = static_cast<int>(t.size()), k = static_cast<int>(p.size());
-  const auto number_of = [&](int value) {
-    return static_cast<int>(std::count(t.begin(), t.end(), value));
-  };
-  const auto range = [&](int index) { return steps_of_tile(index, tile, k); };
-  const int missing = number_of(0), once = number_of(1);
-  if (t.back() == 1 && missing == count - 1) return say("K-ONLY-LAST", "", {{"unit", "tile"}});
-  if (missing + once == count) return missing_tiles(t, tile, k);
-  if (t.front() == count && missing == count - 1)
-    return say("K-TILE-REPEATED", "",
-               {{"what", fmt::format("k-tile 0 ({}) is added in all {} rounds, and no other",
-                                     range(0), count)}});
-  if (t.front() == 2 && t.back() == 0 && missing == 1 && once == count - 2)
-    return say("STALE-TILE", "",
-               {{"what", "each k-tile is computed with the data of the round before"}});
-  if (auto d = name_others(p)) return d;
-  const auto repeated_tile = std::find_if(t.begin(), t.end(), [](int x) { return x > 1; });
-  if (repeated_tile == t.end()) return std::nullopt;
-  const auto index = static_cast<int>(repeated_tile - t.begin());
-  return repeated(
-      fmt::format("k-tile {} ({}) is added {} times", index, range(index), *repeated_tile), shared);
-}
-
-namespace {
-
 /// A step of a k-tile multiplies the piece before it, or behind it, as where pieces are loaded ahead
 
 /// into the wrong place: one end of each tile is added twice, the other never.
@@ -186,46 +146,11 @@ std::optional<Diagnosis> name_growing(const Profile& p, int tile) {
 
 /// The same in every k-tile, and not the same for all of its k.
 
-}  // namespace
-
-std::optional<Diagnosis> name_parts_of_tiles(const Profile& p, const std::vector<int>& tiles) {
-  for (const auto told : {name_late_pieces, name_growing})
-    for (const int tile : tiles)
-      if (auto d = told(p, tile)) return d;
-  return tiles.empty() ? std::nullopt : name_alternating(p, tiles.front());
-}
-
-namespace {
-
 std::string ordinal(int n) {
   return n == 2 ? "second" : n == 3 ? "third" : fmt::format("{}th", n);
 }
 
 /// "k = 7, the last step, is": which single steps are missing, none being added twice.
-
-}  // namespace
-
-std::string missing_steps(const std::vector<int>& missing, int k) {
-  if (contiguous(missing)) {
-    const bool first = missing.front() == 0, last = missing.back() == k - 1;
-    const bool one = missing.size() == 1;
-    const char* const note =
-        first && !last   ? one ? ", the first step, is" : ", the first steps, are"
-        : last && !first ? one ? ", the last step, is" : ", the last steps, are"
-        : one            ? " is"
-                         : " are";
-    return steps(missing.front(), missing.back()) + note;
-  }
-  const int stride = missing[1] - missing[0];
-  bool regular = stride > 1;
-  for (std::size_t i = 1; i < missing.size(); ++i)
-    regular = regular && missing[i] - missing[i - 1] == stride;
-  if (regular)
-    return fmt::format("every {} k ({}, {} ...) is", ordinal(stride), missing[0], missing[1]);
-  return fmt::format("{} of {} steps (first k = {}) are", missing.size(), k, missing[0]);
-}
-
-namespace {
 
 /// The steps that are there lie regularly apart, and no more than a few of the others are.
 
@@ -316,7 +241,73 @@ Diagnosis missing_only(const std::vector<int>& missing, int k, int tile, bool va
 
 /// `varied`: other elements have other steps. `shared`: see repeated().
 
+/// The loop over k-tiles goes on by less than a tile: windows overlap.
+
+/// In place of one k-tile stands a stretch of as many k that begins elsewhere.
+
 }  // namespace
+
+std::string steps(int first, int last) {
+  return first == last ? fmt::format("k = {}", first) : fmt::format("k = {}..{}", first, last);
+}
+
+bool contiguous(const std::vector<int>& steps) {
+  return steps.back() - steps.front() + 1 == static_cast<int>(steps.size());
+}
+
+std::optional<Diagnosis> name_tiles(const Profile& p, int tile, bool shared) {
+  const std::optional<Profile> per = per_tile(p, tile);
+  if (!per || per->size() < 2) return std::nullopt;
+  const Profile& t = *per;
+  const auto count = static_cast<int>(t.size()), k = static_cast<int>(p.size());
+  const auto number_of = [&](int value) {
+    return static_cast<int>(std::count(t.begin(), t.end(), value));
+  };
+  const auto range = [&](int index) { return steps_of_tile(index, tile, k); };
+  const int missing = number_of(0), once = number_of(1);
+  if (t.back() == 1 && missing == count - 1) return say("K-ONLY-LAST", "", {{"unit", "tile"}});
+  if (missing + once == count) return missing_tiles(t, tile, k);
+  if (t.front() == count && missing == count - 1)
+    return say("K-TILE-REPEATED", "",
+               {{"what", fmt::format("k-tile 0 ({}) is added in all {} rounds, and no other",
+                                     range(0), count)}});
+  if (t.front() == 2 && t.back() == 0 && missing == 1 && once == count - 2)
+    return say("STALE-TILE", "",
+               {{"what", "each k-tile is computed with the data of the round before"}});
+  if (auto d = name_others(p)) return d;
+  const auto repeated_tile = std::find_if(t.begin(), t.end(), [](int x) { return x > 1; });
+  if (repeated_tile == t.end()) return std::nullopt;
+  const auto index = static_cast<int>(repeated_tile - t.begin());
+  return repeated(
+      fmt::format("k-tile {} ({}) is added {} times", index, range(index), *repeated_tile), shared);
+}
+
+std::optional<Diagnosis> name_parts_of_tiles(const Profile& p, const std::vector<int>& tiles) {
+  for (const auto told : {name_late_pieces, name_growing})
+    for (const int tile : tiles)
+      if (auto d = told(p, tile)) return d;
+  return tiles.empty() ? std::nullopt : name_alternating(p, tiles.front());
+}
+
+std::string missing_steps(const std::vector<int>& missing, int k) {
+  if (contiguous(missing)) {
+    const bool first = missing.front() == 0, last = missing.back() == k - 1;
+    const bool one = missing.size() == 1;
+    const char* const note =
+        first && !last   ? one ? ", the first step, is" : ", the first steps, are"
+        : last && !first ? one ? ", the last step, is" : ", the last steps, are"
+        : one            ? " is"
+                         : " are";
+    return steps(missing.front(), missing.back()) + note;
+  }
+  const int stride = missing[1] - missing[0];
+  bool regular = stride > 1;
+  for (std::size_t i = 1; i < missing.size(); ++i)
+    regular = regular && missing[i] - missing[i - 1] == stride;
+  if (regular)
+    return fmt::format("every {} k ({}, {} ...) is", ordinal(stride), missing[0], missing[1]);
+  return fmt::format("{} of {} steps (first k = {}) are", missing.size(), k, missing[0]);
+}
 
 std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied, bool shared) {
   const auto k = static_cast<int>(p.size());
@@ -349,12 +340,6 @@ std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied, boo
   return repeated_steps(repeated, p, shared);
 }
 
-namespace {
-
-/// The loop over k-tiles goes on by less than a tile: windows overlap.
-
-}  // namespace
-
 std::optional<Diagnosis> name_short_step(const Profile& p, const std::vector<int>& tiles) {
   const auto k = static_cast<int>(p.size());
   for (const int tile : tiles)
@@ -370,12 +355,6 @@ std::optional<Diagnosis> name_short_step(const Profile& p, const std::vector<int
     }
   return std::nullopt;
 }
-
-namespace {
-
-/// In place of one k-tile stands a stretch of as many k that begins elsewhere.
-
-}  // namespace
 
 std::optional<Diagnosis> name_shifted_tile(const Profile& p, const std::vector<int>& tiles) {
   if (std::find(p.begin(), p.end(), 0) == p.end()) return std::nullopt;  // leftovers, not a tile

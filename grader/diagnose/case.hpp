@@ -13,6 +13,11 @@
 
 namespace grader::diag {
 
+/// How many tiles of so many rows, or columns, or k an extent takes.
+constexpr int tiles_of(int extent, int tile) {
+  return (extent + tile - 1) / tile;
+}
+
 enum class State : std::uint8_t { right, wrong, untouched };
 
 /// A run on integer data whose C held finite garbage before (or, without a probe, poison).

@@ -40,10 +40,10 @@ std::string tile_of(const Evidence& evidence, const Case& c, int i, int j) {
   if (c.run.launches.size() != 1) return text;
   const simgpu::LaunchReport& launch = c.run.launches.front();
   const auto as_unsigned = [](int x) { return static_cast<unsigned>(x); };
-  const bool as_reference =
-      launch.block.x == as_unsigned(t.bn / tn) && launch.block.y == as_unsigned(t.bm / tm) &&
-      launch.grid.x == as_unsigned((c.n + t.bn - 1) / t.bn) &&
-      launch.grid.y == as_unsigned((c.m + t.bm - 1) / t.bm) && tm == 1 && tn == 1;
+  const bool as_reference = launch.block.x == as_unsigned(t.bn / tn) &&
+                            launch.block.y == as_unsigned(t.bm / tm) &&
+                            launch.grid.x == as_unsigned(tiles_of(c.n, t.bn)) &&
+                            launch.grid.y == as_unsigned(tiles_of(c.m, t.bm)) && tm == 1 && tn == 1;
   if (as_reference)
     text += messages::text(
         "detail.thread", {{"bx", j / t.bn}, {"by", i / t.bm}, {"tx", j % t.bn}, {"ty", i % t.bm}});
@@ -80,7 +80,7 @@ void print_matrix(const Case& c, Diagnosis& d) {
 void print_map(const Evidence& evidence, const Case& c, Diagnosis& d) {
   const int bm = evidence.tile.bm > 0 ? evidence.tile.bm : 16,
             bn = evidence.tile.bn > 0 ? evidence.tile.bn : 16;
-  const int down = (c.m + bm - 1) / bm, across = (c.n + bn - 1) / bn;
+  const int down = tiles_of(c.m, bm), across = tiles_of(c.n, bn);
   // One tile says nothing as a map of tiles: then a map of its elements.
   const bool elements = down * across <= 4;
   const int rows = elements ? c.m : down, cols = elements ? c.n : across;

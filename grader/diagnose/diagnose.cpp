@@ -194,7 +194,7 @@ Tile tile_of_launch(const Tile& lab, Operation operation, const Run& run) {
   const int m = run.c_before.rows, n = run.c_before.cols;
   if (x < 1 || y < 1 || x > 1024 || y > 1024 || launch.block.z != 1) return lab;
   const auto blocks = [](int extent, int tile) {
-    return static_cast<unsigned>((extent + tile - 1) / tile);
+    return static_cast<unsigned>(tiles_of(extent, tile));
   };
   if (launch.grid.x != blocks(n, x) || launch.grid.y != blocks(m, y)) return lab;
   if (lab.bm > 0 && lab.bn > 0 && blocks(n, x) == blocks(n, lab.bn) &&

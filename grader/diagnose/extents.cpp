@@ -132,10 +132,6 @@ std::optional<Diagnosis> explain_extents(const Evidence& evidence, const Cases& 
 
 namespace {
 
-int tiles_of(int extent, int tile) {
-  return (extent + tile - 1) / tile;
-}
-
 /// Each element of C is the sum of the products before that k.
 bool ends_before(const Case& c, int depth) {
   for (int i = 0; i < c.m; ++i)

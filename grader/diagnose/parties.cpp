@@ -90,7 +90,7 @@ std::optional<Left> left_tile(const Evidence& evidence, const Run& run, const Fi
   if (rows < 2 || cols < 2 || c.ld < 1 || run.launches.size() != 1 || finding.at.offset < 0)
     return std::nullopt;
   const auto tiles = [](int extent, int tile) {
-    return static_cast<std::uint32_t>((extent + tile - 1) / tile);
+    return static_cast<std::uint32_t>(tiles_of(extent, tile));
   };
   // Blocks lie as tiles do: x counts them along a row of C.
   const simgpu::Dim3 grid{tiles(c.cols, cols), tiles(c.rows, rows), 1};

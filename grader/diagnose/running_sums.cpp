@@ -11,7 +11,7 @@ namespace {
 /// What has been summed up so far is added after each tile of k: the first tile counts as often as
 /// there are tiles, the last one once.
 bool adds_so_far(const Case& c, int tile) {
-  const int tiles = (c.k + tile - 1) / tile;
+  const int tiles = tiles_of(c.k, tile);
   for (int i = 0; i < c.m; ++i)
     for (int j = 0; j < c.n; ++j) {
       double sum = 0;

@@ -114,6 +114,12 @@ struct ReadGroups {
   std::vector<std::uint32_t> open;  ///< reads that were not waited for, in order
   std::vector<std::size_t> groups;  ///< how many of these are in each group that is open
 
+  /// How many reads of `open`, the first ones, belong to groups.
+  std::size_t grouped() const {
+    std::size_t reads = 0;
+    for (const std::size_t n : groups) reads += n;
+    return std::min(reads, open.size());
+  }
   void add(std::uint32_t number) {
     // Nobody waits for so many: what is older has ended.
     if (open.size() >= AsyncReads::kKept) wait(0, [](std::uint32_t) {}), open.clear();
@@ -121,15 +127,11 @@ struct ReadGroups {
   }
   void commit() {
     if (groups.size() >= AsyncReads::kKept) groups.erase(groups.begin());
-    std::size_t grouped = 0;
-    for (const std::size_t n : groups) grouped += n;
-    groups.push_back(open.size() - std::min(grouped, open.size()));
+    groups.push_back(open.size() - grouped());
   }
   /// Whether the read of `number`, which is open, is part of a group.
   bool is_grouped(std::uint32_t number) const {
-    std::size_t grouped = 0;
-    for (const std::size_t n : groups) grouped += n;
-    const auto end = open.begin() + static_cast<std::ptrdiff_t>(std::min(grouped, open.size()));
+    const auto end = open.begin() + static_cast<std::ptrdiff_t>(grouped());
     return std::find(open.begin(), end, number) != end;
   }
   /// All but the last `pending` groups have ended.

@@ -1,10 +1,10 @@
 // Lab 5.3: tensor cores by hand, in FP16 and BF16; the tutorial's page "Fragments by hand" explains
 // each TODO. You will learn which lane holds which element of a matrix, how a swizzle avoids bank
 // conflicts in a shared tile, and how to copy the next tiles while the current ones are multiplied.
+#include "common/async_copy.cuh"
 #include "common/matrix.hpp"
-#include "lab5_tensor_core/given/async_copy.cuh"
+#include "common/mma_sync.cuh"
 #include "lab5_tensor_core/given/launch.cuh"
-#include "lab5_tensor_core/given/mma_sync.cuh"
 #include "lab5_tensor_core/given/shape.cuh"
 
 constexpr int CHUNK = 8;  // elements of 2 bytes in 16 bytes
@@ -126,7 +126,7 @@ __device__ void multiply(Sums<S, float>& sums, const Fragments<S, T>& f) {
     }
 }
 
-// ---- 5.3.3: where the sums lie
+// ---- 5.3.3: where the sums live
 
 struct Place {
   int row, col;

@@ -1,10 +1,10 @@
 // Lab 5.3b and 5.3c: the pipeline of mma.cu in TF32 and FP64, on the tutorial's page "Fragments by
 // hand", too. You will learn what changes when an element takes 4 or 8 bytes: ldmatrix cannot
 // transpose it, lanes read elements themselves, and the swizzle depends on how they read.
+#include "common/async_copy.cuh"
 #include "common/matrix.hpp"
-#include "lab5_tensor_core/given/async_copy.cuh"
+#include "common/mma_sync.cuh"
 #include "lab5_tensor_core/given/launch.cuh"
-#include "lab5_tensor_core/given/mma_sync.cuh"
 #include "lab5_tensor_core/given/shape.cuh"
 
 /// How many registers of A and B one mma takes from each lane, by the type in memory.

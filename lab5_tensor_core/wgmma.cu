@@ -2,9 +2,9 @@
 // explains each TODO. You will learn to split a block into warps that only multiply and a thread
 // that only requests copies, and to start products that read shared memory by themselves.
 #include "common/cuda_check.cuh"
+#include "common/hopper.cuh"
+#include "common/hopper_operand.cuh"
 #include "common/matrix.hpp"
-#include "lab5_tensor_core/given/hopper.cuh"
-#include "lab5_tensor_core/given/hopper_operand.cuh"
 
 // A block computes 128 x 256 of C, in steps of 128 bytes along K, the widest row that TMA swizzles.
 // Two warpgroups of four warps multiply 64 rows each; one thread of a ninth warp requests copies.

@@ -7,7 +7,7 @@
 
 #include "common/cuda_check.cuh"
 #include "common/matrix.hpp"
-#include "lab5_tensor_core/given/device.cuh"
+#include "common/tensor_core.cuh"
 
 namespace wmma = nvcuda::wmma;
 

@@ -1,1 +1,0 @@
-#include "common/async_copy.cuh"  // lab 6 takes it too

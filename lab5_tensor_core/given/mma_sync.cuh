@@ -1,1 +1,0 @@
-#include "common/mma_sync.cuh"  // lab 6 takes it too

@@ -93,16 +93,23 @@ CUtensorMap tensor_map(MatrixView<const T> m, int rows, CUtensorMapDataType type
 
 // ---- wgmma: four warps multiply two tiles in shared memory
 
-/// Call before the first wgmma of a group: it makes earlier writes to registers visible to wgmma.
-GEMM_LAB_DEVICE inline void wgmma_fence() {
+/// Call before the first wgmma of a group: it makes earlier writes to d visible to wgmma. It does
+/// not name d: without the empty asm, the compiler could move such writes after it.
+template <int COUNT>
+GEMM_LAB_DEVICE void wgmma_fence(float (&d)[COUNT]) {
+#pragma unroll
+  for (int i = 0; i < COUNT; ++i) asm volatile("" : "+f"(d[i]) : : "memory");
   asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
 }
 GEMM_LAB_DEVICE inline void wgmma_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
 }
-/// Waits for all committed wgmma. Only then may sums be read and tiles be overwritten.
-GEMM_LAB_DEVICE inline void wgmma_wait() {
+/// Waits for all committed wgmma. Only then may d be read (see above) and tiles be overwritten.
+template <int COUNT>
+GEMM_LAB_DEVICE void wgmma_wait(float (&d)[COUNT]) {
   asm volatile("wgmma.wait_group.sync.aligned 0;" : : : "memory");
+#pragma unroll
+  for (int i = 0; i < COUNT; ++i) asm volatile("" : "+f"(d[i]) : : "memory");
 }
 
 /// Describes the operand at `from` to wgmma, in units of 16 bytes: rows of 128 bytes, swizzled by

@@ -45,13 +45,13 @@ __global__ void __launch_bounds__(THREADS)
       for (int j = 0; j < BN / BOX; ++j) copy_box(tiles.b[j], b, k0, col0 + BOX * j, tiles.arrived);
     }
     tiles.arrived.wait(step % 2);  // phase `step` has this parity
-    wgmma_fence();
+    wgmma_fence(sums);
 #pragma unroll
     for (int k = 0; k < BK; k += 16)
       wgmma_64x256<__half>(sums, descriptor(&tiles.a[0][k]),
                            descriptor(&tiles.b[0][k][0], sizeof tiles.b[0]));
     wgmma_commit();
-    wgmma_wait();
+    wgmma_wait(sums);
     __syncthreads();  // all warps are done with these tiles: the next may arrive
   }
 

@@ -134,12 +134,12 @@ __global__ void __launch_bounds__(THREADS, 1)
       for (int t = 0; t < steps; ++t, place.advance()) {
         Stage<T>& stage = shared.ring[place.stage];
         shared.full[place.stage].wait(place.parity);
-        wgmma_fence();
+        wgmma_fence(sums);
 #pragma unroll
         for (int k = 0; k < stage.BK; k += 32 / sizeof(T))
           wgmma_64x256<T>(sums, descriptor(&stage.a[warp / 4 * 64][k]), stage.describe_b(k));
         wgmma_commit();
-        wgmma_wait();
+        wgmma_wait(sums);
         if (lane == 0) shared.empty[place.stage].arrive();
       }
       store(sums, c, tile.row + warp * 16, tile.col);

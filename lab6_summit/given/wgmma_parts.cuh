@@ -81,21 +81,6 @@ GEMM_LAB_DEVICE void wgmma(float (&d)[COUNT], const unsigned (&a)[4], std::uint6
                SUMS_16(80), SUMS_16(96), SUMS_16(112));
 }
 
-/// wgmma_fence and wgmma_wait for these sums. Neither instruction names d: without the empty asm,
-/// the compiler could move writes of d after the fence, and reads before the wait.
-template <int COUNT>
-GEMM_LAB_DEVICE void wgmma_fence(float (&d)[COUNT]) {
-#pragma unroll
-  for (int i = 0; i < COUNT; ++i) asm volatile("" : "+f"(d[i]) : : "memory");
-  wgmma_fence();
-}
-template <int COUNT>
-GEMM_LAB_DEVICE void wgmma_wait(float (&d)[COUNT]) {
-  wgmma_wait();
-#pragma unroll
-  for (int i = 0; i < COUNT; ++i) asm volatile("" : "+f"(d[i]) : : "memory");
-}
-
 inline int multiprocessors() {
   int device = 0, count = 0;
   CUDA_CHECK(cudaGetDevice(&device));

@@ -29,7 +29,7 @@ struct JudgeOptions {
   std::optional<BoxSettings> box;
   std::shared_ptr<Budget> budget;
   std::function<void(const std::string&)>
-      progress;  ///< called with "1.2 Lay the threads" before a stage runs
+      progress;  ///< called with "1.2 Lay out the threads" before a stage runs
 };
 
 /// One lab to judge: what lab.toml says, and what the compilers made of the student's file.

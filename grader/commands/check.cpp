@@ -102,7 +102,14 @@ std::vector<const Lab*> choose_labs(const std::vector<Lab>& labs, const CheckOpt
   if (!options.stages.empty()) {
     judging.stage = options.stages.front();
     judging.alone = options.alone;
-    chosen.push_back(&lab_of_stage(labs, *judging.stage));
+    const Lab& lab = lab_of_stage(labs, *judging.stage);
+    for (const int id : options.labs)
+      if (id != lab.id)
+        throw UserError(text("usage.stage_of_lab", {{"stage", *judging.stage},
+                                                    {"lab", std::to_string(lab.id)},
+                                                    {"other", std::to_string(id)}}),
+                        exit_usage);
+    chosen.push_back(&lab);
   } else if (options.labs.empty()) {
     for (const auto& lab : labs) chosen.push_back(&lab);
   } else {

@@ -30,6 +30,7 @@ if [ "${1:-}" = --write ]; then
     exit
 fi
 same "make check LAB=1" "$(shown 'make check LAB=1')" "$("$grader" check --device sim --lab 1 2>/dev/null | neutral)"
+fails "a stage of another lab" 4 'stage 1.1 belongs to lab 1, not to lab 2' "$grader" check --device sim --lab 2 --stage 1.1
 fails "it ends with 1" 1 'not started' "$grader" check --device sim --lab 1
 says "make check SOLUTION=1 ends with 0" 'next: make submit' "$grader" check --device sim --solution
 same "make check SOLUTION=1" "$(shown 'make check SOLUTION=1')" "$(neutral <"$scratch/.out")"

@@ -54,10 +54,11 @@ regrade: ## staff: grade one student again, STUDENT= [STAGE=1.1] [OUT=]
 	$(call ensure,$(GRADE_PROGRAMS))
 	$(Q)$(GRADE) $(if $(filter gpu sim,$(DEVICE)),--device $(DEVICE)) --regrade "$(STUDENT)" $(if $(STAGE),--stage "$(STAGE)") $(if $(SUBMISSIONS),"$(SUBMISSIONS)") $(if $(OUT),--out "$(OUT)") \
 	  $(if $(ROSTER),--roster "$(ROSTER)") $(if $(COURSE),--course "$(COURSE)") $(if $(filter 1,$(UNSAFE)),--unsafe); status=$$?; $(class_report) exit $$status
-collect: ## staff: keep the files that count, SUBMISSIONS= [OUT=] [ROSTER=]
+collect: ## staff: keep the files that count, SUBMISSIONS= [LABS=] [OUT=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: of what? make collect SUBMISSIONS=folder' >&2; exit 4; }
 	$(call ensure,$(GRADE) $(UNPACK))
-	$(Q)$(GRADE) "$(SUBMISSIONS)" --collect $(if $(ROSTER),--roster "$(ROSTER)") $(if $(OUT),--out "$(OUT)") $(if $(filter 1,$(UNSAFE)),--unsafe)
+	$(if $(LABS),$(Q)mkdir -p $(BUILD) && echo 'labs = [$(subst $(space),$(comma) ,$(strip $(LABS)))]' >$(BUILD)/collect.toml)
+	$(Q)$(GRADE) "$(SUBMISSIONS)" --collect $(if $(LABS),--course $(BUILD)/collect.toml) $(if $(ROSTER),--roster "$(ROSTER)") $(if $(OUT),--out "$(OUT)") $(if $(filter 1,$(UNSAFE)),--unsafe)
 similar: ## staff: find similar submissions, SUBMISSIONS= [PREVIOUS=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: of what? make similar SUBMISSIONS=folder' >&2; exit 4; }
 	$(call ensure,$(GRADE) $(UNPACK))

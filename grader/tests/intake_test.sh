@@ -35,8 +35,12 @@ for who in ann bob; do
     git -C "$scratch/repositories/gemm-$who" commit -qm work
 done
 { echo "# the class"; echo "$scratch/repositories/gemm-ann"; echo "bob  file://$scratch/repositories/gemm-bob"; } >"$scratch/list.txt"
+grep -v '^#' "$scratch/list.txt" >"$scratch/repositories.txt"
 printf 'github_username,name\nann,Ann Lee\nbob,Bob\nzoe,Zoe\n' >"$scratch/roster.csv"
 says "a list of repositories" '3 students \(repositories\), 1 without' collect "$scratch/list.txt" "$scratch/cloned" --roster "$scratch/roster.csv"
+echo 'labs = [2]' >"$scratch/second.toml"
+says "and none of them has a file of lab 2" '2 students .*, 2 without' collect "$scratch/repositories.txt" "$scratch/of-lab-2" --course "$scratch/second.toml"
+says "make collect LABS=2 says so as well" '2 students .*, 2 without' make -s BUILD="$build" collect SUBMISSIONS="$scratch/repositories.txt" OUT="$scratch/of-lab-2" LABS=2
 files() { "$python" -c 'import json, sys
 for one in json.load(open(sys.argv[1]))["students"]: print(one["id"], one["name"], sorted(one["origins"].values()))' "$1/intake.json"; }
 same "the roster knows the accounts" "ann Ann Lee ['lab1_naive/gemm.cu']

@@ -16,7 +16,7 @@ using nlohmann::ordered_json;
 
 ExitCode collect_class(const GradeOptions& options) {
   const Workplace place = workplace(options.place);
-  const std::vector<Lab> labs = load_labs(place.root, {});
+  const std::vector<Lab> labs = load_labs(place.root, options.course);
   const intake::Intake intake(options.submissions, options.roster, place.build / "repositories",
                               box::unpacking(grader_program().parent_path(), options.unsafe));
   const fs::path out = options.out.empty() ? place.build / "collected" : fs::absolute(options.out);

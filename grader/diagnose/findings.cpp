@@ -461,6 +461,12 @@ std::string variant_of_unwritten(const Access& at) {
                                              : "";
 }
 
+/// Three fences are of one kind: for registers of a wgmma, which lie in no memory; for an mbarrier that a
+/// copy reports to; and for what threads have stored.
+std::string variant_of_fence(const Access& at) {
+  return at.bytes == 0 ? "registers" : at.type == AccessType::atomic ? "mbarrier" : "";
+}
+
 /// Which of a diagnosis' sentences fit: the cause is another where the place, or who is there, is.
 std::string variant_of(const Finding& finding, const Run* run, ElementType type) {
   const Actor actor = finding.at.actor;
@@ -468,6 +474,8 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
     case FindingKind::misaligned:
       return misaligned(finding.at, run, type).variant;
     case FindingKind::out_of_bounds:
+      // The place is right then: what is wrong is how much of it is asked for.
+      if (finding.detail.find(" source bytes of a copy of ") != std::string::npos) return "longer";
       return variant_of_bounds(finding.at, launch_of(finding, run),
                                element_width(finding.at, run, type));
     case FindingKind::deadlock:
@@ -490,6 +498,8 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
       return variant_of_race(finding, run);
     case FindingKind::null_pointer:
       return without_k(run) ? "k0" : "";
+    case FindingKind::proxy_fence_missing:
+      return variant_of_fence(finding.at);
     case FindingKind::trap:
       return finding.cause == FindingCause::trap_instruction ? "" : "misuse";
     default:

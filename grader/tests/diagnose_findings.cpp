@@ -234,6 +234,30 @@ TEST_CASE("who reads and writes decides what is said of a race and of a copy") {
   CHECK(headline().find("stopped itself") == std::string::npos);
 }
 
+TEST_CASE("which of three fences is missing") {
+  auto missing = finding(FindingKind::proxy_fence_missing,
+                         access(AccessType::store, 44, MemorySpace::shared, "ring", 64, 4096, 3));
+  const auto next = [&missing] {
+    return explain(missing, kTile, nullptr, ElementType::float32).next_step;
+  };
+  CHECK(next().find("what threads have stored") != std::string::npos);
+  missing.at.type = AccessType::atomic;
+  CHECK(next().find("fence.mbarrier_init") != std::string::npos);
+  missing.at.type = AccessType::load;
+  missing.at.bytes = 0;  // registers lie in no memory
+  CHECK(next().find("wgmma_fence() of the sums") != std::string::npos);
+}
+
+TEST_CASE("a copy that asks for more bytes than it moves has a right place") {
+  auto longer = finding(FindingKind::out_of_bounds,
+                        access(AccessType::load, 44, MemorySpace::global, "B", 0, 4096, 3));
+  longer.detail =
+      "asks cp.async for 16 source bytes of a copy of 4: the source may be shorter, not longer";
+  const Diagnosis d = explain(longer, kTile, nullptr, ElementType::float32);
+  CHECK(d.id == "OOB");
+  CHECK(d.headline == "line 44 " + longer.detail);
+}
+
 TEST_CASE("between blocks of a cluster it is the cluster's barrier that is missing") {
   auto race = finding(FindingKind::shared_race,
                       access(AccessType::load, 44, MemorySpace::shared, "part", 64, 4096, 3));

@@ -253,6 +253,9 @@ void name_race(const Evidence& evidence, const Run& run, const simgpu::Finding& 
   if (!finding.other || finding.kind != simgpu::FindingKind::shared_race || d.id == "RACE-WAW" ||
       d.id == "BARRIER-CLUSTER")
     return;
+  // Which of the two came first was seen, and not guessed.
+  if (finding.at.actor == simgpu::Actor::wgmma || finding.other->actor == simgpu::Actor::wgmma)
+    return;
   if (!evidence.run_probe || evidence.tile.bk < 1) return;
   ProbeShape s = shape_of(evidence.run);
   s.m = std::max(s.m, evidence.tile.bm);

@@ -190,10 +190,11 @@ std::string times(const Finding& finding) {
 }
 
 std::string party(const std::string& what, const Access& access) {
-  return messages::text("detail.party", {{"what", what},
-                                         {"where", line_of(access.where)},
-                                         {"thread", coordinates(access.thread)},
-                                         {"block", coordinates(access.block)}});
+  return messages::text(access.where.line == 0 ? "detail.party.nowhere" : "detail.party",
+                        {{"what", what},
+                         {"where", line_of(access.where)},
+                         {"thread", coordinates(access.thread)},
+                         {"block", coordinates(access.block)}});
 }
 
 bool is_tile_race(const Finding& finding) {

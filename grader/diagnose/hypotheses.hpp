@@ -135,6 +135,10 @@ void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Findi
 /// part, or tiles inside of C.
 bool is_telling_part(const Evidence& evidence, const Cases& cases);
 
+/// How many blocks share each tile of C, in the launch of `kernel`, if it has more than one for each, all in
+/// one row; else 0.
+unsigned blocks_per_tile(const Evidence& evidence, const Run& run, const std::string& kernel);
+
 /// Two threads store to one element of C, or to one place of scratch memory: asks what tells their
 /// places apart. Sets the next step, or leaves it.
 void ask_of_parts(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,

@@ -55,6 +55,19 @@ std::string variant_of_tile_race(const Finding& finding, const simgpu::LaunchRep
   return at_reads && one_warp ? "warp" : "";
 }
 
+unsigned blocks_per_tile(const Evidence& evidence, const Run& run, const std::string& kernel) {
+  const auto [rows, cols] = tile_of_c(evidence.operation, evidence.tile);
+  const auto launch = std::find_if(run.launches.begin(), run.launches.end(),
+                                   [&](const auto& one) { return one.kernel == kernel; });
+  if (rows < 2 || cols < 2 || launch == run.launches.end() || launch->grid.y != 1 ||
+      launch->grid.z != 1)
+    return 0;
+  const auto tiles =
+      static_cast<unsigned>(tiles_of(run.c_before.rows, rows) * tiles_of(run.c_before.cols, cols));
+  return tiles > 0 && launch->grid.x > tiles && launch->grid.x % tiles == 0 ? launch->grid.x / tiles
+                                                                            : 0;
+}
+
 bool stored_twice(const Run& run) {
   for (const simgpu::LaunchReport& launch : run.launches)
     for (const Finding& finding : launch.findings)
@@ -135,6 +148,19 @@ bool ask_who_left(const Evidence& evidence, const Run& run, const Finding& findi
   return true;
 }
 
+/// Blocks that share a tile store the same element of it.
+bool ask_of_shares(const Evidence& evidence, const Run& run, const Finding& finding, Diagnosis& d) {
+  const simgpu::Access &one = finding.at, &other = *finding.other;
+  const unsigned splits = blocks_per_tile(evidence, run, finding.kernel);
+  if (splits == 0 || one.block == other.block || one.block.x / splits != other.block.x / splits)
+    return false;
+  d.next_step =
+      messages::text("RACE-WAW.shared_tile.next", {{"one", std::min(one.block.x, other.block.x)},
+                                                   {"other", std::max(one.block.x, other.block.x)},
+                                                   {"splits", splits}});
+  return true;
+}
+
 /// Threads of two blocks, or of two warps that are not the same lane: their parts overlap.
 void ask_of_warps(const Tile& tile, const Finding& finding, Diagnosis& d) {
   const simgpu::Access &one = finding.at, &other = *finding.other;
@@ -163,6 +189,7 @@ void ask_of_parts(const Evidence& evidence, const Run& run, const Finding& findi
   // With tensor cores a thread has no rectangle of its own.
   if (!both_store(finding) || finding.at.object != "C") return;
   if (ask_who_left(evidence, run, finding, d)) return;
+  if (tile.wm > 0 && ask_of_shares(evidence, run, finding, d)) return;
   if (tile.wm > 0) return ask_of_warps(tile, finding, d);
   const simgpu::Access &one = finding.at, &other = *finding.other;
   if (one.block != other.block) return;

@@ -370,6 +370,30 @@ bool is_telling_part(const Evidence& evidence, const Cases& cases) {
   return first_ones(partial, evidence.tile) || inner_missing(partial, evidence.tile);
 }
 
+namespace {
+
+/// Whole rows of a tile are missing, and several blocks share it: one of them stores too little. Or "".
+std::string shares_missing(const Evidence& evidence, const Case& c) {
+  const auto [rows, cols] = tile_of_c(evidence.operation, evidence.tile);
+  const std::string kernel = c.run.launches.empty() ? "" : c.run.launches.back().kernel;
+  const unsigned splits = blocks_per_tile(evidence, c.run, kernel);
+  const auto row_missing = [&](int i) {
+    for (int j = 0; j < c.n; ++j)
+      if (c.state_at(i, j) != State::untouched) return false;
+    return true;
+  };
+  const int first = first_untouched(c).first;
+  if (splits == 0 || cols < 1 || !row_missing(first)) return "";
+  const auto at = static_cast<unsigned>(first % rows), of_rows = static_cast<unsigned>(rows);
+  return messages::text("UNWRITTEN.shares.next", {{"splits", splits},
+                                                  {"rows", rows},
+                                                  {"row", at},
+                                                  {"rank", at * splits / of_rows},
+                                                  {"each", (of_rows + splits - 1) / splits}});
+}
+
+}  // namespace
+
 std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases& cases) {
   bool any = false;
   for (const Case& c : cases) {
@@ -400,7 +424,8 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
     // Where a thread has one element there is no tile of its own, and no loop over one.
     if (evidence.operation == Operation::product && evidence.tile.tm <= 1 &&
         evidence.tile.tn <= 1) {
-      d->next_step = too_few_stores(evidence);
+      d->next_step = shares_missing(evidence, *partial.front());
+      if (d->next_step.empty()) d->next_step = too_few_stores(evidence);
       if (d->next_step.empty())
         d->next_step = messages::text("UNWRITTEN.single.next", {{"place", element("C", row, col)}});
     }

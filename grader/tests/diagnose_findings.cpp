@@ -226,6 +226,15 @@ TEST_CASE("who reads and writes decides what is said of a race and of a copy") {
     CHECK(headline().find("__syncthreads()") == std::string::npos);
     CHECK(headline().find("overwrites") != std::string::npos);
   }
+  // A wgmma that comes after the store does not wait for it; one before is still reading.
+  CHECK(headline().find("nothing makes it wait for them") != std::string::npos);
+  CHECK(diagnose(reporting_if(race, [](const Matrix&) { return true; })).headline == headline());
+  race.other->where = {};
+  CHECK(explain(race, kTile, nullptr, ElementType::float32).details.at(1) ==
+        "write: thread (35, 0), block (0, 0)");
+  std::swap(race.at, *race.other);
+  CHECK(headline().find("may still be reading it") != std::string::npos);
+  std::swap(race.at, *race.other);
   race.kind = FindingKind::async_not_waited;
   race.other->actor = simgpu::Actor::engine;
   CHECK(explain(race, kTile, nullptr, ElementType::float32).next_step.find("mbarrier") !=

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/catch2.hpp"
+#include "grader/diagnose/hypotheses.hpp"
 #include "grader/tests/diagnose_bench.hpp"
 
 using namespace diagnose_bench;
@@ -74,6 +75,25 @@ TEST_CASE("two threads that store one element are asked what a thread has") {
   Tile warps = kRegisters;
   warps.wm = warps.wn = 8;
   CHECK_FALSE(has(asked(warps, {0, 0, 0}, {2, 0, 0}), "several"));
+}
+
+TEST_CASE("blocks that share a tile: one stores what is another's, or leaves out what is its own") {
+  const Tile warps{64, 64, 64, 0, 0, 16, 64};
+  const auto asked = [&](unsigned one, unsigned other, unsigned blocks) {
+    Finding twice = race("C", {0, 0, 0}, {128, 0, 0});
+    twice.at.block.x = one, twice.other->block.x = other;
+    Evidence e = evidence([](Call&) {}, ElementType::float32, warps, {17, 133, 21});
+    simgpu::LaunchReport launch;  // three tiles
+    launch.grid = {blocks, 1, 1};
+    launch.findings = {twice};
+    e.run.launches = {launch};
+    Diagnosis d;
+    grader::diag::ask_of_parts(e, e.run, twice, d);
+    return d.next_step;
+  };
+  CHECK(has(asked(2, 3, 6), "Blocks 2 and 3 share a tile of C here: the launch has 2 blocks"));
+  CHECK_FALSE(has(asked(1, 2, 6), "share a tile"));
+  CHECK_FALSE(has(asked(0, 1, 3), "share a tile"));
 }
 
 TEST_CASE("parts that are stored over each other come before what is then missing") {

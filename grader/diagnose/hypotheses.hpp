@@ -97,6 +97,12 @@ ExactSum exact_sum(const Run& run, int i, int j);
 /// of the big parts is missing. PART-LOST.
 std::optional<Diagnosis> explain_parts(const Evidence& evidence, const Cases& cases);
 
+/// Fewer bits of a number of A or B count than it has, and how many: seen with K = 1. LOW-PRECISION.
+std::optional<Diagnosis> explain_bits_kept(const Evidence& evidence);
+
+/// What is multiplied is not the number that A or B holds but something made of it: WRONG-VALUE.
+std::optional<Diagnosis> explain_values(const Evidence& evidence, const Cases& cases);
+
 /// Wrong only for data that is not small integers: LOW-PRECISION. `factor`: error over limit.
 Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor);
 

@@ -291,6 +291,7 @@ Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor)
     guess = guess_of(evidence.type, run);
     if (guess.empty() && evidence.type == ElementType::float32) {
       if (auto d = part_told(run)) return *std::move(d);
+      if (auto d = explain_bits_kept(evidence)) return *std::move(d);
       if (auto d = sums_cut_off(run, factor)) return *std::move(d);
       if (auto d = small_products(evidence, run)) return *std::move(d);
     }

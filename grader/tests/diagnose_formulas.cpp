@@ -518,6 +518,32 @@ Kernel with_factors(OfA of_a, OfB of_b) {
   });
 }
 
+TEST_CASE("a number that is changed on its way to the product is shown with K = 1") {
+  const auto whole = [](double x) { return x; };
+  const auto cut = [](double x) {
+    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(x)) & 0xffffe000u;
+    return static_cast<double>(std::bit_cast<float>(bits));
+  };
+  const auto judged = [](const Kernel& kernel, bool integers) {
+    return diagnose(evidence(kernel, ElementType::float32, kTile, {17, 33, 65}, integers));
+  };
+  const Diagnosis both = judged(with_factors(cut, cut), false);
+  CHECK(both.id == "LOW-PRECISION");
+  CHECK(both.headline.find("only 11 of the 24 bits of the numbers of A and B count") !=
+        std::string::npos);
+  CHECK(judged(with_factors(whole, cut), false).headline.find("numbers of B count") !=
+        std::string::npos);
+
+  const auto bits_as_number = [](double x) {
+    return x - static_cast<double>(std::bit_cast<std::uint32_t>(static_cast<float>(x)));
+  };
+  const Diagnosis a = judged(with_factors(bits_as_number, whole), true);
+  CHECK(a.id == "WRONG-VALUE");
+  CHECK(a.headline.find("not the numbers of A,") != std::string::npos);
+  CHECK(judged(with_factors(bits_as_number, bits_as_number), true)
+            .headline.find("not the numbers of A and B,") != std::string::npos);
+}
+
 TEST_CASE("FP32 made of two parts: the part that is missing is named, or the sum that is cut off") {
   const auto whole = [](double x) { return x; };
   const auto big = [](double x) { return inputs::round_to_11_bits(x); };

@@ -1,0 +1,163 @@
+// What a kernel takes for the numbers of A and B: with K = 1 and ones in the other matrix, C holds them as
+// they are multiplied. No index and no sum stands in between.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/wording.hpp"
+
+namespace grader::diag {
+namespace {
+
+constexpr int kValues = 16;
+using Values = std::vector<double>;
+using ValueOf = std::function<double(int)>;
+
+double one(int) {
+  return 1;
+}
+
+/// C = A * B for K = 1, row by row: A has of_a(0) ... of_a(rows - 1), B of_b(0) ... of_b(cols - 1). Empty: it
+/// could not be run, or is no number everywhere.
+Values products(const Evidence& evidence, int rows, const ValueOf& of_a, int cols,
+                const ValueOf& of_b) {
+  const auto run =
+      probe(evidence, filled(evidence.type, rows, 1, 0, [&](int i, int) { return of_a(i); }),
+            filled(evidence.type, 1, cols, 0, [&](int, int j) { return of_b(j); }));
+  Values values;
+  if (!run) return values;
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < cols; ++j) {
+      if (!std::isfinite(run->c_after.at(i, j))) return {};
+      values.push_back(run->c_after.at(i, j));
+    }
+  return values;
+}
+
+bool near(double x, double y) {
+  return std::abs(x - y) <= 1e-4 * std::max(std::abs(x), std::abs(y));
+}
+
+const char* name_of(bool a, bool b) {
+  return a && b ? "A and B" : a ? "A" : "B";
+}
+
+// ---- how many bits of a number count
+
+int bits_of(ElementType type) {
+  return significant_bits(type);
+}
+
+/// Different in all of its bits from one to the next.
+double with_all_bits(ElementType type, int i) {
+  constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15u;
+  const int bits = bits_of(type) - 1;
+  const std::uint64_t fraction = (static_cast<std::uint64_t>(i) + 1) * kSpread >> (64 - bits) | 1u;
+  return 1 + std::ldexp(static_cast<double>(fraction), -bits);
+}
+
+/// Significant bits that x has.
+int length_of(double x) {
+  int exponent = 0;
+  auto mantissa = static_cast<std::uint64_t>(std::ldexp(std::abs(std::frexp(x, &exponent)), 53));
+  return mantissa == 0 ? 0 : 53 - std::countr_zero(mantissa);
+}
+
+double cut_to(double x, int bits) {
+  int exponent = 0;
+  return std::ldexp(std::trunc(std::ldexp(std::frexp(x, &exponent), bits)), exponent - bits);
+}
+
+/// How many bits of each number count, if as many of all and fewer than it has: what was taken is the
+/// number without its last bits, up to one unit of the last bit that is left. 0: not so.
+int bits_kept(const Values& given, const Values& taken) {
+  int kept = 0;
+  for (const double x : taken) kept = std::max(kept, length_of(x));
+  if (taken.size() != given.size() || kept < 2) return 0;
+  bool fewer = false;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const double least = cut_to(given[i], kept), unit = std::ldexp(1.0, 1 - kept);
+    if (taken[i] != least && taken[i] != least + unit) return 0;
+    fewer |= taken[i] != given[i];
+  }
+  return fewer ? kept : 0;
+}
+
+/// As the bits stand in a register.
+std::string pattern(ElementType type, double x) {
+  return type == ElementType::float32
+             ? fmt::format("0x{:08x}", std::bit_cast<std::uint32_t>(static_cast<float>(x)))
+             : fmt::format("0x{:016x}", std::bit_cast<std::uint64_t>(x));
+}
+
+bool has_long_numbers(const Evidence& evidence) {
+  return evidence.operation == Operation::product &&
+         (evidence.type == ElementType::float32 || evidence.type == ElementType::float64);
+}
+
+}  // namespace
+
+std::optional<Diagnosis> explain_bits_kept(const Evidence& evidence) {
+  if (!has_long_numbers(evidence)) return std::nullopt;
+  const ValueOf value = [&](int i) { return with_all_bits(evidence.type, i); };
+  Values given;
+  for (int i = 0; i < kValues; ++i) given.push_back(value(i));
+  const Values of_a = products(evidence, kValues, value, 1, one),
+               of_b = products(evidence, 1, one, kValues, value);
+  const int a = bits_kept(given, of_a), b = bits_kept(given, of_b);
+  if (a == 0 && b == 0) return std::nullopt;
+  // One matrix at a time, if not both alike: the shorter numbers are told.
+  const bool both = a == b, in_a = both || b == 0 || (a != 0 && a < b);
+  const Values& taken = in_a ? of_a : of_b;
+  std::size_t i = 0;
+  while (taken[i] == given[i]) ++i;
+  return say("LOW-PRECISION", "kept",
+             {{"matrix", name_of(in_a, both || !in_a)},
+              {"kept", in_a ? a : b},
+              {"bits", bits_of(evidence.type)},
+              {"x", fmt::format("{:.9g}", given[i])},
+              {"y", fmt::format("{:.9g}", taken[i])},
+              {"given", pattern(evidence.type, given[i])},
+              {"taken", pattern(evidence.type, taken[i])}});
+}
+
+std::optional<Diagnosis> explain_values(const Evidence& evidence, const Cases& cases) {
+  if (!has_long_numbers(evidence)) return std::nullopt;
+  const ValueOf count = [](int i) { return i + 1.0; };
+  const Values all = products(evidence, kValues, count, kValues, count);
+  if (all.empty() || all.front() == 0) return std::nullopt;
+  const auto at = [&](int i, int j) {
+    return all[static_cast<std::size_t>(i) * kValues + static_cast<std::size_t>(j)];
+  };
+  bool a = false, b = false;
+  for (int i = 0; i < kValues; ++i) {
+    a |= !near(at(i, 0), at(0, 0) * count(i));
+    b |= !near(at(0, i), at(0, 0) * count(i));
+    // Whatever is made of a number of A does not depend on the column, nor that of B on the row.
+    for (int j = 0; j < kValues; ++j)
+      if (!near(at(i, j) * at(0, 0), at(i, 0) * at(0, j))) return std::nullopt;
+  }
+  if (!a && !b) return std::nullopt;
+  const auto several = [&](const auto& value) {
+    return fmt::format("{}, {} and {}", number(value(0)), number(value(1)), number(value(2)));
+  };
+  Diagnosis d = say("WRONG-VALUE", "", {{"matrix", name_of(a, b)}});
+  d.details.push_back(messages::text(
+      "detail.values", {{"a", several([&](int i) { return at(a ? i : 0, a ? 0 : i); })},
+                        {"x", a ? "A" : "B"},
+                        {"y", a ? "B" : "A"}}));
+  describe(evidence, shown(cases), d);
+  return d;
+}
+
+}  // namespace grader::diag

@@ -130,6 +130,35 @@ void show_repeating(const simgpu::Finding& finding, const std::string& name, con
     d.next_step = messages::text("RACE-WAW.stuck.next", {{"count", list.size()}});
 }
 
+/// How far apart the first threads of a warp begin, if as far from each to the next and too far for
+/// neighbours in a row; else 0.
+std::int64_t apart_in(const Warp& warp, unsigned lanes) {
+  constexpr std::int64_t kFar = 16;
+  std::int64_t apart = 0, before = 0;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    const Reaches list = warp.of_lane(lane);
+    if (list.empty()) return 0;
+    const std::int64_t step = list.front().first - before;
+    if (lane > 1 && step != apart) return 0;
+    if (lane > 0) apart = step;
+    before = list.front().first;
+  }
+  return apart >= kFar ? apart : 0;
+}
+
+/// The lanes lie side by side, but a lane's second access is less far on than all of them reach.
+void show_overlap(const Warp& warp, Diagnosis& d) {
+  const Reaches own = warp.of_lane(0), last = warp.of_lane(kWarpSize - 1);
+  const Reaches next = warp.of_lane(1);
+  if (own.size() < 2 || last.empty() || next.empty()) return;
+  const std::int64_t span = last.front().first + last.front().count - own.front().first,
+                     step = own[1].first - own.front().first;
+  if (next.front().first != own.front().first + own.front().count ||
+      span != kWarpSize * own.front().count || step <= 0 || step >= span)
+    return;
+  d.details.push_back(messages::text("detail.accesses.overlap", {{"span", span}, {"step", step}}));
+}
+
 /// Where the first threads of a warp begin.
 std::string beginnings(const Warp& warp, unsigned lanes) {
   std::string text;
@@ -152,10 +181,15 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
     d.details.push_back(messages::text(
         "detail.accesses.lanes",
         {{"first", first_thread}, {"last", first_thread + kNeighbours - 1}, {"list", text}}));
+  show_overlap(warp, d);
   const simgpu::Dim3& block = finding.at.block;
   if (d.id != "OOB" || (block.x | block.y | block.z) != 0) return;
   if (list.empty())
     d.next_step = messages::text("OOB.begins.next");
+  else if (const std::int64_t apart = apart_in(warp, kNeighbours); apart > 0)
+    d.next_step =
+        messages::text("OOB.leaves.apart.next",
+                       {{"first", list.front().first}, {"reached", element}, {"apart", apart}});
   else
     d.next_step =
         messages::text("OOB.leaves.next", {{"first", list.front().first}, {"reached", element}});

@@ -32,7 +32,11 @@ std::string variant_of_bounds(const Access& at, const simgpu::LaunchReport* laun
   const bool later_block = at.block.x != 0 || at.block.y != 0 || at.block.z != 0;
   const bool scratch = at.space == MemorySpace::global && at.object.starts_with("scratch ");
   const bool shared = at.space == MemorySpace::shared;
+  // What is asked for is there for every block that stores, and this is the place of one more.
+  const bool behind = scratch && at.type == simgpu::AccessType::load &&
+                      at.offset == static_cast<std::int64_t>(at.object_bytes);
   const char* const plain = at.offset < 0 && (scratch || shared) ? "negative"
+                            : behind                             ? "behind"
                             : scratch                            ? "scratch"
                             : !shared                            ? ""
                             : later_block                        ? "later"

@@ -94,6 +94,21 @@ std::string also_at(const simgpu::Access& access, const Matrix& m) {
                          {"other", element(access.object, last, m.ld + index % m.ld)}});
 }
 
+namespace {
+
+/// Something is multiplied in the launch of this finding. (Indices are made by integer products as well.)
+bool multiplies(const Run& run, const Finding& finding) {
+  const bool integers = run.a.type == ElementType::int32;
+  return std::any_of(run.launches.begin(), run.launches.end(), [&](const auto& launch) {
+    const simgpu::Counts& t = launch.total;
+    return launch.kernel == finding.kernel &&
+           (integers || !t.tensor_ops.empty() ||
+            t.fma_f16 + t.fma_f32 + t.fma_f64 + t.mul_f32 + t.mul_f64 > 0);
+  });
+}
+
+}  // namespace
+
 void name_index(const Evidence& evidence, const Run& run, const Finding& finding, Diagnosis& d) {
   const Matrix* const close = matrix_of(finding, run);
   if (close == nullptr) return;
@@ -106,7 +121,9 @@ void name_index(const Evidence& evidence, const Run& run, const Finding& finding
   const bool row = at.row < 0 || at.row >= m.rows, col = at.col < 0 || at.col >= m.cols;
   if (!row && !col) return;  // 16 bytes that begin inside
   const std::string extent = extent_of(found->at.object, evidence.operation, row);
-  const bool of_k = evidence.operation == Operation::product && extent == "K";
+  // A kernel that only copies a matrix for another one walks along rows and columns.
+  const bool of_k =
+      evidence.operation == Operation::product && extent == "K" && multiplies(apart->run, *found);
   const std::int64_t reached = row ? at.row : at.col;
   const char* what = reached < 0 ? "before" : row && col ? "both" : of_k ? "k" : "edge";
   if (what == std::string_view("edge") && even_in_whole_tiles(evidence, finding)) what = "whole";

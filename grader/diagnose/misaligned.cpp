@@ -65,8 +65,13 @@ Misaligned misaligned(const simgpu::Access& at, const Matrix* matrix, const std:
   if (matrix == nullptr || matrix->ld < 1) return result;
   const std::int64_t row = index / matrix->ld, col = index % matrix->ld;
   result.variant = to_blame(row * matrix->ld, col, count);
-  result.gaps.insert(result.gaps.end(),
-                     {{"element", element(array, row, col)}, {"column", col}, {"ld", matrix->ld}});
+  const std::int64_t off = row * matrix->ld % count, first = (count - off) % count;
+  result.gaps.insert(result.gaps.end(), {{"element", element(array, row, col)},
+                                         {"column", col},
+                                         {"ld", matrix->ld},
+                                         {"off", off * width},
+                                         {"first", first},
+                                         {"second", first + count}});
   return result;
 }
 

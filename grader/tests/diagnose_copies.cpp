@@ -224,6 +224,11 @@ TEST_CASE("a thread that leaves a shared array, or begins outside") {
   CHECK(has(leaves.next_step,
             "begins inside, with element 192, and leaves the array at element "
             "1024"));
+  CHECK(has(leaves.next_step, "neighbours begin 64 elements apart"));
+  const Diagnosis over = of_stores(FindingKind::out_of_bounds, store(3, 1024), nullptr, 4,
+                                   [](int t, int n) { return 900 + t + 8 * n; });
+  CHECK(told(over, "cover 32 elements in one go, and each of them goes on by 8"));
+  CHECK_FALSE(told(leaves, "in one go"));
   const Diagnosis outside = of_stores(FindingKind::out_of_bounds, store(3, 1536), nullptr, 4,
                                       [](int t, int n) { return 512 * t + n; });
   CHECK(has(outside.next_step, "All that this thread accesses here lies outside"));

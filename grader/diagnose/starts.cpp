@@ -23,12 +23,30 @@ std::vector<int> starts_of(std::vector<int> counts, int tile) {
   return starts;
 }
 
-std::string listed(const std::vector<int>& values) {
+/// A few of them, up to number `until` and one more.
+std::string listed(const std::vector<int>& values, std::size_t until) {
   constexpr std::size_t kMost = 4;
-  std::string list;
-  for (std::size_t i = 0; i < values.size() && i < kMost; ++i)
-    list += (list.empty() ? "" : ", ") + std::to_string(values[i]);
-  return values.size() > kMost ? list + " ..." : list;
+  const std::size_t end = std::min(values.size(), std::max(kMost, until + 2)),
+                    first = end > 2 * kMost ? end - kMost : 0;
+  std::string list = first > 0 ? "... " : "";
+  for (std::size_t i = first; i < end; ++i)
+    list += (i == first ? "" : ", ") + std::to_string(values[i]);
+  return end < values.size() ? list + " ..." : list;
+}
+
+/// All tiles but the last begin where they should, and that one ends with the sum: it was moved until all
+/// of it is there, and holds what the one before has as well.
+std::optional<Diagnosis> name_moved(const std::vector<int>& starts, const std::vector<int>& right,
+                                    int tile, int k) {
+  const bool others = starts.size() > 1 && starts.size() == right.size() &&
+                      std::equal(starts.begin(), starts.end() - 1, right.begin());
+  if (!others || starts.back() == right.back() || starts.back() + tile != k) return std::nullopt;
+  return say("K-TILE-REPEATED", "moved",
+             {{"first", starts.back()},
+              {"right", right.back()},
+              {"end", right.back() - 1},
+              {"last", k - 1},
+              {"tile", tile}});
 }
 
 std::optional<Diagnosis> name_starts_of(const std::vector<int>& counts, int tile) {
@@ -38,13 +56,16 @@ std::optional<Diagnosis> name_starts_of(const std::vector<int>& counts, int tile
   for (int first = 0; first < k; first += tile) right.push_back(first);
   // Whole tiles that are missing or there twice are told by their numbers.
   const auto between = [tile](int first) { return first % tile != 0; };
+  if (auto d = name_moved(starts, right, tile, k)) return d;
   // A last tile that ends with the sum may hold what was left of the one before.
   // Where even the first one does not begin at 0, all steps are off alike, and steps are missing.
   if (starts.size() < 2 || starts.size() != right.size() || starts.front() != 0 ||
       std::none_of(starts.begin(), starts.end() - 1, between))
     return std::nullopt;
+  const auto differ = static_cast<std::size_t>(
+      std::mismatch(starts.begin(), starts.end(), right.begin()).first - starts.begin());
   return say("K-TILE-REPEATED", "starts",
-             {{"list", listed(starts)}, {"right", listed(right)}, {"tile", tile}});
+             {{"list", listed(starts, differ)}, {"right", listed(right, differ)}, {"tile", tile}});
 }
 
 }  // namespace

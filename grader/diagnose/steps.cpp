@@ -217,6 +217,17 @@ std::optional<Diagnosis> name_partial(const Profile& p) {
   return std::nullopt;
 }
 
+/// Every step inside a k-tile takes the k of the first one.
+
+std::optional<Diagnosis> name_stuck(const Profile& p, int tile) {
+  const auto k = static_cast<int>(p.size());
+  const int times = p.front(), width = times > 1 ? tile / times : 0;
+  if (width < 2 || width * times != tile || k < 2 * tile) return std::nullopt;
+  for (int i = 0; i < k; ++i)
+    if (p[static_cast<std::size_t>(i)] != (i % tile < width ? times : 0)) return std::nullopt;
+  return say("K-TILE-REPEATED", "stuck", {{"tile", tile}, {"width", width}, {"times", times}});
+}
+
 Diagnosis repeated_steps(const std::vector<int>& list, const Profile& p, bool shared) {
   const int first = list.front();
   const std::string more =
@@ -283,7 +294,7 @@ std::optional<Diagnosis> name_tiles(const Profile& p, int tile, bool shared) {
 }
 
 std::optional<Diagnosis> name_parts_of_tiles(const Profile& p, const std::vector<int>& tiles) {
-  for (const auto told : {name_late_pieces, name_growing})
+  for (const auto told : {name_stuck, name_late_pieces, name_growing})
     for (const int tile : tiles)
       if (auto d = told(p, tile)) return d;
   return tiles.empty() ? std::nullopt : name_alternating(p, tiles.front());

@@ -218,6 +218,27 @@ TEST_CASE("where k-tiles begin is told by how often each k is counted") {
   CHECK_FALSE(says(begins(0).headline, "begin at k"));  // a whole tile is there twice
 }
 
+TEST_CASE("a last k-tile that is moved until all of it is there") {
+  const auto moved = [](int length) {
+    return counted(
+        [length](Call& c, int k) {
+          return (k < c.k / 16 * 16 ? 1 : 0) + (c.k % 16 > 0 && k >= c.k - length ? 1 : 0);
+        },
+        {17, 33, 41});
+  };
+  CHECK(says(moved(16).headline, "the last k-tile begins at k = 25"));
+  CHECK(says(moved(16).headline, "k = 25..31 are added twice"));
+  CHECK_FALSE(says(moved(14).headline, "ends with the sum"));
+}
+
+TEST_CASE("every step inside a k-tile takes the k of the first one") {
+  const Tile deep{32, 32, 32, 0, 0, 16, 16};
+  const auto stuck = [](Call&, int k) { return k % 32 < 8 ? 4 : 0; };
+  const Diagnosis d = counted(stuck, {17, 33, 81}, deep);
+  CHECK(d.id == "K-TILE-REPEATED");
+  CHECK(says(d.headline, "of every 32 k, the first 8 are added 4 times and the others never"));
+}
+
 TEST_CASE("one of two sets that should take turns") {
   const Tile deep{32, 32, 64, 0, 0, 16, 16};
   // The first group is loaded before the turns begin, and multiplied once.

@@ -228,8 +228,25 @@ std::optional<Diagnosis> name_stuck(const Profile& p, int tile) {
   return say("K-TILE-REPEATED", "stuck", {{"tile", tile}, {"width", width}, {"times", times}});
 }
 
+/// "k = 15, 31, 40": few enough to be told one by one; else "".
+
+std::string few_steps(const std::vector<int>& list) {
+  constexpr std::size_t kFew = 4;
+  if (list.size() < 2 || list.size() > kFew) return "";
+  std::string text = "k = ";
+  for (std::size_t i = 0; i < list.size(); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(list[i]);
+  return text;
+}
+
 Diagnosis repeated_steps(const std::vector<int>& list, const Profile& p, bool shared) {
   const int first = list.front();
+  const int count = p[static_cast<std::size_t>(first)];
+  const bool alike = std::all_of(list.begin(), list.end(), [&](int step) {
+    return p[static_cast<std::size_t>(step)] == count;
+  });
+  if (const std::string few = few_steps(list); alike && !few.empty())
+    return repeated(fmt::format("{} are added {} times", few, count), shared);
   const std::string more =
       list.size() > 1 ? fmt::format(" and {} more like it", list.size() - 1) : "";
   return repeated(fmt::format("{} is added {} times{}", steps(first, first),
@@ -317,6 +334,7 @@ std::string missing_steps(const std::vector<int>& missing, int k) {
     regular = regular && missing[i] - missing[i - 1] == stride;
   if (regular)
     return fmt::format("every {} k ({}, {} ...) is", ordinal(stride), missing[0], missing[1]);
+  if (const std::string few = few_steps(missing); !few.empty()) return few + " are";
   return fmt::format("{} of {} steps (first k = {}) are", missing.size(), k, missing[0]);
 }
 

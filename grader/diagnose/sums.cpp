@@ -316,8 +316,15 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   const auto [least, most] = std::minmax_element(counts->begin(), counts->end());
   std::optional<Diagnosis> d = name_empty(evidence, c, profiles);
   const bool parts = evidence.type == ElementType::float32 && on_tensor_cores({c});
-  if (!d && *least == *most && *least > 1)
-    d = say("K-TILE-REPEATED", parts ? "twice" : "all", {{"times", static_cast<int>(*least)}});
+  if (!d && *least == *most && *least > 1) {
+    const auto root = static_cast<int>(std::lround(std::sqrt(*least)));
+    const bool square = !parts && evidence.type != ElementType::int32 && root * root == *least;
+    d = say("K-TILE-REPEATED",
+            parts    ? "twice"
+            : square ? "square"
+                     : "all",
+            {{"times", static_cast<int>(*least)}, {"root", root}});
+  }
   const Profile& p = *profiles.begin();
   const bool shared = c.run.launches.size() > 1 || stores_scratch(c);
   if (!d) d = name_profile(evidence, c, *counts, p, profiles.size() == 1, shared);

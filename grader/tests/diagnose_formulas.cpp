@@ -542,6 +542,9 @@ TEST_CASE("a number that is changed on its way to the product is shown with K = 
   CHECK(a.headline.find("not the numbers of A,") != std::string::npos);
   CHECK(judged(with_factors(bits_as_number, bits_as_number), true)
             .headline.find("not the numbers of A and B,") != std::string::npos);
+  const auto three_times = [](double x) { return 3 * x; };
+  CHECK(judged(with_factors(three_times, three_times), true).headline ==
+        "every product is added 9 times, or each of its two factors counts 3 times");
 }
 
 TEST_CASE("FP32 made of two parts: the part that is missing is named, or the sum that is cut off") {

@@ -231,6 +231,13 @@ TEST_CASE("a last k-tile that is moved until all of it is there") {
   CHECK_FALSE(says(moved(14).headline, "ends with the sum"));
 }
 
+TEST_CASE("a few steps are told one by one") {
+  const auto lost = [](Call&, int k) { return k == 15 || k == 31 || k == 40 ? 0 : 1; };
+  CHECK(says(counted(lost, {17, 33, 41}).headline, "k = 15, 31, 40 are missing from the sum"));
+  const auto again = [](Call&, int k) { return k == 13 || k == 14 || k == 29 ? 2 : 1; };
+  CHECK(says(counted(again, {17, 33, 41}).headline, "k = 13, 14, 29 are added 2 times"));
+}
+
 TEST_CASE("every step inside a k-tile takes the k of the first one") {
   const Tile deep{32, 32, 32, 0, 0, 16, 16};
   const auto stuck = [](Call&, int k) { return k % 32 < 8 ? 4 : 0; };

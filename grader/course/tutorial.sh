@@ -23,6 +23,14 @@ for chapter in "$work"/tree/docs/lab[0-9]*.md; do
     compgen -G "$stage/lab${number%%[!0-9]*}_*/lab.toml" >/dev/null || rm -f "$chapter"
 done
 
+# What a recorded check names next is the lab after it. Where that one is not out, it is the hand-in, as it is there.
+missing=
+for number in $(git ls-tree -d --name-only HEAD | sed -n 's/^lab\([0-9]*\)_.*/\1/p'); do
+    compgen -G "$stage/lab${number}_*/lab.toml" >/dev/null && continue
+    missing="$missing${missing:+|}$number"
+    sed -i "s/^next: make check LAB=$number\$/next: make submit/" "$work"/tree/docs/transcripts/*.txt
+done
+
 mkdir -p "$venv" && venv=$(cd "$venv" && pwd) || fail "cannot make the folder '$venv'."
 (cd "$work/tree" && sh docs/tools/build.sh "$venv" "$work/site/pages") >"$work/log" 2>&1
 status=$?
@@ -31,4 +39,8 @@ if [ $status -ne 0 ]; then
     [ $status -ne 3 ] || fail "the tutorial needs Sphinx, which cannot be installed here (see above). Put that right, or make the handout without it: add DOCS=0"
     fail "the tutorial of this handout does not build (see above)."
 fi
+# No page may name a command that cannot be typed there. (Who measured what by which of the authors' commands it may.)
+commands=$(sed -n 's/^\([a-z][a-z-]*\):.* ## .*/\1/p' "$stage/Makefile" "$stage"/mk/*.mk | sort -u | paste -sd'|')
+[ -z "$missing" ] || ! named=$(bash "$here/named_labs.sh" "$commands" "$missing" "$work/site/pages") || fail "the tutorial names commands of labs that are not released:
+$named"
 "$venv/bin/python3" "$work/tree/docs/tools/bundle.py" "$work/site/pages" "$out" >&2 || fail "the tutorial could not be put together (see above)."

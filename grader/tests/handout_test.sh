@@ -132,6 +132,15 @@ included_by() { "${CLANG:-clang++}" -x c++ -std=c++20 -I. -Icommon/simgpu/includ
 
 # shellcheck disable=SC2086
 try all $numbers
+# Commands about labs that a handout does not have are found on its pages, however they are written there.
+mkdir -p "$scratch/pages/more"
+echo '<p>Then <code>make check <span>LAB</span>=<span>6</span></code>, or make check LAB=1.</p>' >"$scratch/pages/a.html"
+echo '<pre>make run RUNG=gemm_mma LAB=5 M=64' >"$scratch/pages/more/b.html"
+echo '<pre>make hint STAGE=6.4.1 and make handout LABS=&quot;1 6&quot; and make check LAB=61, measured by make sweep LAB=5' >"$scratch/pages/c.html"
+same "commands of labs that are not there" "a.html: make check LAB=6
+c.html: make hint STAGE=6.4.1
+more/b.html: make run RUNG=gemm_mma LAB=5" "$(bash grader/course/named_labs.sh 'check|run|hint' '5|6' "$scratch/pages")"
+same "and none of another lab" "" "$(bash grader/course/named_labs.sh 'check|run|hint' 4 "$scratch/pages")"
 listed() { sh grader/course/handout_files.sh grader/course/handout.list 1; }
 gpu_files=$(comm -13 <(GPU=0 PROGRAMS=1 listed | sort) <(PROGRAMS=1 listed | sort))
 cd "$here" || exit 3

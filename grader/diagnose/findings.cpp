@@ -468,6 +468,11 @@ std::string variant_of_fence(const Access& at) {
   return at.bytes == 0 ? "registers" : at.type == AccessType::atomic ? "mbarrier" : "";
 }
 
+/// A copy that is to read more bytes than it moves: then the place is right.
+bool asks_for_more(const Finding& finding) {
+  return finding.detail.find(" source bytes of a copy of ") != std::string::npos;
+}
+
 /// Which of a diagnosis' sentences fit: the cause is another where the place, or who is there, is.
 std::string variant_of(const Finding& finding, const Run* run, ElementType type) {
   const Actor actor = finding.at.actor;
@@ -475,10 +480,9 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
     case FindingKind::misaligned:
       return misaligned(finding.at, run, type).variant;
     case FindingKind::out_of_bounds:
-      // The place is right then: what is wrong is how much of it is asked for.
-      if (finding.detail.find(" source bytes of a copy of ") != std::string::npos) return "longer";
-      return variant_of_bounds(finding.at, launch_of(finding, run),
-                               element_width(finding.at, run, type));
+      return asks_for_more(finding) ? "longer"
+                                    : variant_of_bounds(finding.at, launch_of(finding, run),
+                                                        element_width(finding.at, run, type));
     case FindingKind::deadlock:
       return finding.cause == FindingCause::open_phase       ? "mbarrier"
              : finding.cause == FindingCause::awaited_memory ? "memory"

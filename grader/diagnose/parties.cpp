@@ -162,7 +162,9 @@ bool ask_of_shares(const Evidence& evidence, const Run& run, const Finding& find
 }
 
 /// Threads of two blocks, or of two warps that are not the same lane: their parts overlap.
-void ask_of_warps(const Tile& tile, const Finding& finding, Diagnosis& d) {
+void ask_of_warps(const Evidence& evidence, const Run& run, const Finding& finding, Diagnosis& d) {
+  if (ask_of_shares(evidence, run, finding, d)) return;
+  const Tile& tile = evidence.tile;
   const simgpu::Access &one = finding.at, &other = *finding.other;
   if (one.block != other.block && one.thread != other.thread) {
     d.next_step =
@@ -189,8 +191,7 @@ void ask_of_parts(const Evidence& evidence, const Run& run, const Finding& findi
   // With tensor cores a thread has no rectangle of its own.
   if (!both_store(finding) || finding.at.object != "C") return;
   if (ask_who_left(evidence, run, finding, d)) return;
-  if (tile.wm > 0 && ask_of_shares(evidence, run, finding, d)) return;
-  if (tile.wm > 0) return ask_of_warps(tile, finding, d);
+  if (tile.wm > 0) return ask_of_warps(evidence, run, finding, d);
   const simgpu::Access &one = finding.at, &other = *finding.other;
   if (one.block != other.block) return;
   const auto apart = [](std::uint32_t x, std::uint32_t y) { return x < y ? y - x : x - y; };

@@ -105,6 +105,18 @@ bool has_long_numbers(const Evidence& evidence) {
          (evidence.type == ElementType::float32 || evidence.type == ElementType::float64);
 }
 
+/// As many bits as a big part has, where tensor cores multiply parts and the result is to be as precise as
+/// FP32: then it is the small part that is missing.
+bool is_big_part(const Evidence& evidence, int kept) {
+  constexpr double kMostUnits = 128;
+  constexpr int kBitsOfBig = 11;
+  return evidence.type == ElementType::float32 && evidence.allowed_units <= kMostUnits &&
+         kept == kBitsOfBig &&
+         std::any_of(
+             evidence.run.launches.begin(), evidence.run.launches.end(),
+             [](const simgpu::LaunchReport& launch) { return !launch.total.tensor_ops.empty(); });
+}
+
 }  // namespace
 
 std::optional<Diagnosis> explain_bits_kept(const Evidence& evidence) {
@@ -118,6 +130,8 @@ std::optional<Diagnosis> explain_bits_kept(const Evidence& evidence) {
   if (a == 0 && b == 0) return std::nullopt;
   // One matrix at a time, if not both alike: the shorter numbers are told.
   const bool both = a == b, in_a = both || b == 0 || (a != 0 && a < b);
+  if (is_big_part(evidence, in_a ? a : b))
+    return say("PART-LOST", "", {{"matrix", name_of(in_a, both || !in_a)}});
   const Values& taken = in_a ? of_a : of_b;
   std::size_t i = 0;
   while (taken[i] == given[i]) ++i;

@@ -534,6 +534,13 @@ TEST_CASE("a number that is changed on its way to the product is shown with K = 
   CHECK(judged(with_factors(whole, cut), false).headline.find("numbers of B count") !=
         std::string::npos);
 
+  // Parts that tensor cores multiply have so many bits.
+  Evidence parts =
+      evidence(with_factors(cut, whole), ElementType::float32, kTile, {17, 33, 65}, false);
+  parts.run.launches.emplace_back();
+  parts.run.launches.back().total.tensor_ops["tf32"] = 1;
+  CHECK(diagnose(parts).headline.find("small part of A is in no product") != std::string::npos);
+
   const auto bits_as_number = [](double x) {
     return x - static_cast<double>(std::bit_cast<std::uint32_t>(static_cast<float>(x)));
   };

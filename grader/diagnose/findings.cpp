@@ -468,6 +468,12 @@ std::string variant_of_fence(const Access& at) {
   return at.bytes == 0 ? "registers" : at.type == AccessType::atomic ? "mbarrier" : "";
 }
 
+std::string variant_of_deadlock(FindingCause cause) {
+  return cause == FindingCause::open_phase       ? "mbarrier"
+         : cause == FindingCause::awaited_memory ? "memory"
+                                                 : "";
+}
+
 /// A copy that is to read more bytes than it moves: then the place is right.
 bool asks_for_more(const Finding& finding) {
   return finding.detail.find(" source bytes of a copy of ") != std::string::npos;
@@ -484,9 +490,7 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
                                     : variant_of_bounds(finding.at, launch_of(finding, run),
                                                         element_width(finding.at, run, type));
     case FindingKind::deadlock:
-      return finding.cause == FindingCause::open_phase       ? "mbarrier"
-             : finding.cause == FindingCause::awaited_memory ? "memory"
-                                                             : "";
+      return variant_of_deadlock(finding.cause);
     case FindingKind::divergent_barrier:
       return actor == Actor::warp || actor == Actor::wgmma ? "warp" : "";
     case FindingKind::budget_exceeded:

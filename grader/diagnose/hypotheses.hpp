@@ -53,7 +53,9 @@ std::optional<Diagnosis> explain_running_sums(const Evidence& evidence, const Ca
 std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cases);
 
 /// k-tiles that begin between where they should, by how often each k was added: K-TILE-REPEATED.
-std::optional<Diagnosis> name_starts(const std::vector<int>& counts, const std::vector<int>& tiles);
+/// `shared`: by several blocks.
+std::optional<Diagnosis> name_starts(const std::vector<int>& counts, const std::vector<int>& tiles,
+                                     bool shared);
 
 /// Of two groups of k in a k-tile of `tile` one is added twice and the other never, as where two sets of
 /// fragments should take turns: K-TILE-REPEATED.

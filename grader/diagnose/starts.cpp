@@ -49,14 +49,16 @@ std::optional<Diagnosis> name_moved(const std::vector<int>& starts, const std::v
               {"tile", tile}});
 }
 
-std::optional<Diagnosis> name_starts_of(const std::vector<int>& counts, int tile) {
+std::optional<Diagnosis> name_starts_of(const std::vector<int>& counts, int tile, bool shared) {
   const auto k = static_cast<int>(counts.size());
   const std::vector<int> starts = starts_of(counts, tile);
   std::vector<int> right;
   for (int first = 0; first < k; first += tile) right.push_back(first);
   // Whole tiles that are missing or there twice are told by their numbers.
   const auto between = [tile](int first) { return first % tile != 0; };
-  if (auto d = name_moved(starts, right, tile, k)) return d;
+  // In one block's loop it is more likely that the last tile still holds what the one before has left.
+  if (shared)
+    if (auto d = name_moved(starts, right, tile, k)) return d;
   // A last tile that ends with the sum may hold what was left of the one before.
   // Where even the first one does not begin at 0, all steps are off alike, and steps are missing.
   if (starts.size() < 2 || starts.size() != right.size() || starts.front() != 0 ||
@@ -70,10 +72,10 @@ std::optional<Diagnosis> name_starts_of(const std::vector<int>& counts, int tile
 
 }  // namespace
 
-std::optional<Diagnosis> name_starts(const std::vector<int>& counts,
-                                     const std::vector<int>& tiles) {
+std::optional<Diagnosis> name_starts(const std::vector<int>& counts, const std::vector<int>& tiles,
+                                     bool shared) {
   for (const int tile : tiles)
-    if (auto d = name_starts_of(counts, tile)) return d;
+    if (auto d = name_starts_of(counts, tile, shared)) return d;
   return std::nullopt;
 }
 

@@ -304,7 +304,7 @@ std::optional<Diagnosis> name_profile(const Evidence& evidence, const Case& c, c
   for (const int tile : tiles)
     if (!d && c.k > tile && c.k % tile != 1)
       d = name_tiles(p, tile, shared);  // a tile of one step is a step
-  return d ? d : name_starts(p, tiles);
+  return d ? d : name_starts(p, tiles, shared);
 }
 
 std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {

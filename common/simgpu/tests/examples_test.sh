@@ -229,8 +229,38 @@ program array '__global__ void k(const float* a, float* c) {
   for (int i = 0; i < 256; ++i) c[i] = sums[i];
 }
 int main() {}'
+# nvcc 13.0 leaves this one in local memory: 1024 multiply-adds are too many for it.
+program attention '__global__ void k(const float* v, float* c, int n) {
+  __shared__ float s[32][33], values[32][33];
+  float sums[32];
+  const int t = threadIdx.x;
+  for (int x = 0; x < 32; ++x) sums[x] = 0;
+  for (int j = 0; j < n; ++j) {
+    for (int x = 0; x < 32; ++x) values[t][x] = v[j * 32 + x], s[t][x] = v[j];
+    __syncthreads();
+    for (int x = 0; x < 32; ++x) {
+      float sum = 0;
+      for (int y = 0; y < 32; ++y) sum += s[t][y] * values[y][x];
+      sums[x] = sums[x] * 2 + sum;
+    }
+    __syncthreads();
+  }
+  for (int x = 0; x < 32; ++x) c[t * 32 + x] = sums[x];
+}
+int main() {}'
+# A loop whose lanes take three or four turns: nvcc takes three of them beforehand, then four at once.
+program turns '__global__ void k(const float* a, float* c, int n) {
+  float sum = 0;
+  for (int i = threadIdx.x; i < n; i += 32) sum += expf(a[i]);
+  c[threadIdx.x] = sum;
+}
+int main() { float *a, *c; cudaMalloc(&a, 400); cudaMalloc(&c, 128); cudaMemset(a, 0, 400); k<<<1, 32>>>(a, c, 100); return cudaDeviceSynchronize(); }'
 for compiler in clang++ clang++-14 clang++-22; do
     command -v "$compiler" >/dev/null || continue
+    CLANG=$compiler common/simgpu/simcc --ptx "$scratch/attention.cu" >"$scratch/attention.ptx" 2>/dev/null
+    same "an array for 1024 multiply-adds is in local memory ($compiler)" 1 "$(grep -c '\.local.*depot' "$scratch/attention.ptx")"
+    CLANG=$compiler simrun "$scratch/turns.cu" >/dev/null 2>"$scratch/report"
+    same "lanes with four turns, apart from those with three ($compiler)" 7 "$(count k 'global load' requests)"
     CLANG=$compiler simrun "$scratch/rolled.cu" >/dev/null 2>"$scratch/report"
     same "eight loads a step of one operand, two of the other, in 8 steps of 2 warps ($compiler)" 160 "$(count k 'shared load' requests)"
     CLANG=$compiler common/simgpu/simcc --ptx "$scratch/array.cu" >"$scratch/array.ptx" 2>/dev/null

@@ -9,11 +9,24 @@
 
 #include "attributes.h"
 
-#define __SIMGPU_ENGINE(Name, ...) \
-  extern "C" __attribute__((device, const, nothrow)) double __simgpu_math_##Name(__VA_ARGS__)
+// clang takes a function that is only declared for one that lanes may have to enter together, and then
+// leaves loops around its calls rolled that nvcc unrolls. Newer versions have an attribute that says it is
+// none of these. To clang 14 a body says so, which `gnu_inline` makes one that is looked at and never
+// compiled: the engine finds a declaration in both cases.
+#if __has_attribute(noconvergent)
+#define __SIMGPU_ENGINE(Name, ...)                                                              \
+  extern "C" __attribute__((device, const, nothrow, noconvergent)) double __simgpu_math_##Name( \
+      __VA_ARGS__);
+#else
+#define __SIMGPU_ENGINE(Name, ...)                                                          \
+  extern "C" __inline__ __attribute__((device, const, nothrow, noinline, gnu_inline,        \
+                                       nodebug)) double __simgpu_math_##Name(__VA_ARGS__) { \
+    return x;                                                                               \
+  }
+#endif
 #define __SIMGPU_MATH_1(Name)                 \
-  __SIMGPU_ENGINE(Name, double x);            \
-  __SIMGPU_ENGINE(Name##f, double x);         \
+  __SIMGPU_ENGINE(Name, double x)             \
+  __SIMGPU_ENGINE(Name##f, double x)          \
   __SIMGPU_DEVICE double Name(double x) {     \
     return __simgpu_math_##Name(x);           \
   }                                           \
@@ -21,8 +34,8 @@
     return (float)__simgpu_math_##Name##f(x); \
   }
 #define __SIMGPU_MATH_2(Name)                       \
-  __SIMGPU_ENGINE(Name, double x, double y);        \
-  __SIMGPU_ENGINE(Name##f, double x, double y);     \
+  __SIMGPU_ENGINE(Name, double x, double y)         \
+  __SIMGPU_ENGINE(Name##f, double x, double y)      \
   __SIMGPU_DEVICE double Name(double x, double y) { \
     return __simgpu_math_##Name(x, y);              \
   }                                                 \
@@ -85,18 +98,18 @@ __SIMGPU_MATH_1(cyl_bessel_i0)
 __SIMGPU_MATH_1(cyl_bessel_i1)
 __SIMGPU_MATH_2(rhypot)
 
-__SIMGPU_ENGINE(jn, double n, double x);
-__SIMGPU_ENGINE(yn, double n, double x);
-__SIMGPU_ENGINE(ldexp, double x, double n);
-__SIMGPU_ENGINE(mantissa, double x);  // frexp's result ...
-__SIMGPU_ENGINE(exponent, double x);  // ... and what it stores
-__SIMGPU_ENGINE(ilogb, double x);
-__SIMGPU_ENGINE(rint, double x);
-__SIMGPU_ENGINE(round, double x);
-__SIMGPU_ENGINE(trunc, double x);
-__SIMGPU_ENGINE(quotient, double x, double y);  // what remquo stores
-__SIMGPU_ENGINE(nextafter, double x, double y);
-__SIMGPU_ENGINE(nextafterf, double x, double y);
+__SIMGPU_ENGINE(jn, double n, double x)
+__SIMGPU_ENGINE(yn, double n, double x)
+__SIMGPU_ENGINE(ldexp, double x, double n)
+__SIMGPU_ENGINE(mantissa, double x)  // frexp's result ...
+__SIMGPU_ENGINE(exponent, double x)  // ... and what it stores
+__SIMGPU_ENGINE(ilogb, double x)
+__SIMGPU_ENGINE(rint, double x)
+__SIMGPU_ENGINE(round, double x)
+__SIMGPU_ENGINE(trunc, double x)
+__SIMGPU_ENGINE(quotient, double x, double y)  // what remquo stores
+__SIMGPU_ENGINE(nextafter, double x, double y)
+__SIMGPU_ENGINE(nextafterf, double x, double y)
 
 // Each in double, in float under C's name with an f, and in float under the plain name.
 #define __SIMGPU_THREE(Result, Name, FloatName, Parameters, Double) \

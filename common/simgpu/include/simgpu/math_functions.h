@@ -349,7 +349,7 @@ __SIMGPU_DEVICE double pow(double x, double y) {
 // By the engine, in double and rounded once, hence nearly always the nearest float. It counts the
 // multiply-adds that nvcc's code has.
 #define __SIMGPU_BY_ENGINE(Name)                           \
-  __SIMGPU_ENGINE(Name##f, double x);                      \
+  __SIMGPU_ENGINE(Name##f, double x)                       \
   __SIMGPU_DEVICE float Name##f(float x) {                 \
     return static_cast<float>(__simgpu_math_##Name##f(x)); \
   }
@@ -392,7 +392,7 @@ __SIMGPU_BY_ENGINE(sin)
 __SIMGPU_BY_ENGINE(cos)
 __SIMGPU_BY_ENGINE(tan)
 __SIMGPU_BY_ENGINE(tanh)
-__SIMGPU_ENGINE(powf, double x, double y);
+__SIMGPU_ENGINE(powf, double x, double y)
 __SIMGPU_DEVICE float powf(float x, float y) {
   return static_cast<float>(__simgpu_math_powf(x, y));
 }

@@ -8,8 +8,8 @@
 //
 //   - Loads of one straight piece of code merge, in any order and at any distance, if their
 //     addresses are the same register plus constants. Constants added to the address are seen
-//     through. A constant added to an index before it is scaled is not, nor is `| 7`, which
-//     clang 22 writes for `+ 7` where it can.
+//     through. A constant added to an index before it is scaled is not; but one that `| 7` adds is,
+//     which clang 22 writes for `+ 7` where it can and nvcc's front end does not (ptx/joined_sums.hpp).
 //   - A piece ends at a block's end and at whatever may change shared memory or orders it: stores
 //     and atomics on shared or generic addresses, barriers, bar.warp.sync, fences, cp.async and its
 //     waits, stmatrix, calls. Global loads, stores and atomics, local memory, shuffles, votes and
@@ -31,7 +31,7 @@
 //   - volatile, acquire and predicated loads are left alone (ptxas does merge some predicated
 //     ones).
 //
-// Not modelled: ptxas unrolls loops that are still loops in PTX and merges across the copies; it
+// Not modelled: ptxas merges across the copies of loops that it unrolls (ptx/unrolling.hpp); it
 // sometimes takes a sum of two registers apart; and under register pressure it may choose
 // otherwise. Checked in three ways: the fixtures of tests/load_merging_test.cpp, exactly; 116
 // kernels of clang 14 and 22 against the SASS that ptxas makes of the same PTX

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/simgpu/ptx/control_flow.hpp"
+#include "common/simgpu/ptx/joined_sums.hpp"
 #include "common/simgpu/ptx/module.hpp"
 
 namespace simgpu::ptx {
@@ -36,6 +37,7 @@ class Addresses {
         seen[reg] = true;
       });
     }
+    joined_ = undo_joined_sums(function, definition_);
   }
 
   /// Of [register + constant] or [symbol + constant]. `across_spaces`: a generic address and that of its
@@ -43,8 +45,8 @@ class Addresses {
   Address find(const Operand& memory, bool across_spaces = false) const {
     Address address{{memory.kind == Operand::Kind::symbol, memory.index}, memory.bits};
     constexpr int kMostSteps = 64;
-    for (int step = 0; step < kMostSteps && open_up(&address, across_spaces); ++step) {
-    }
+    for (int step = 0; step < kMostSteps; ++step)
+      if (!open_up(&address, across_spaces) && !undo_joined_sum(&address)) break;
     return address;
   }
 
@@ -78,7 +80,15 @@ class Addresses {
     return true;
   }
 
+  bool undo_joined_sum(Address* address) const {
+    if (address->root.is_symbol || joined_[address->root.index].offset == 0) return false;
+    const auto& [reg, offset] = joined_[address->root.index];
+    *address = {{false, reg}, address->offset + offset};
+    return true;
+  }
+
   const Function& function_;
+  std::vector<Shifted> joined_;
   std::vector<std::uint32_t>
       definition_;  ///< the only, unguarded definition of a register, else kNone
 };

@@ -73,6 +73,22 @@ TEST_CASE("alignment decides", "[count][load_merging]") {
         Widths{{16, 1}});
 }
 
+TEST_CASE("an index that clang 22 writes with |", "[count][load_merging]") {
+  // as[t / 16 * 16 + 12 ... 15] as nvcc's front end leaves it is at one register plus constants; clang makes
+  // t | 15 of the last one's index, for which ptxas alone would not merge it.
+  const auto four = [](const std::string& mask, const std::string& last) {
+    return widths(
+        "and.b32 %r2, %r1, " + mask + "; mul.wide.u32 %rd4, %r2, 4; add.s64 %rd3, %rd2, %rd4;\n" +
+        load({4, 5, 6}) + last +
+        "mul.wide.u32 %rd6, %r3, 4; add.s64 %rd7, %rd2, %rd6; ld.shared.f32 %f7, [%rd7];\n");
+  };
+  CHECK(four("1016", "or.b32 %r3, %r1, 7;") == Widths{{16, 1}});  // a thread's number is below 1024
+  CHECK(four("-8", "or.b32 %r3, %r1, 7;") == Widths{{16, 1}});
+  CHECK(four("1016", "or.b32 %r3, %r2, 7;") == Widths{{16, 1}});
+  CHECK(four("1008", "or.b32 %r3, %r1, 7;") == Widths{{16, 1}, {4, 1}});  // another bit is kept
+  CHECK(four("1016", "or.b32 %r3, %r1, 3;") == Widths{{16, 1}, {4, 1}});  // another place
+}
+
 TEST_CASE("a loop's counter keeps its low bits", "[count][load_merging]") {
   // What clang makes of an unrolled k loop: a base behind the first pair, and a counter.
   const auto loop = [](const std::string& start, const std::string& step) {

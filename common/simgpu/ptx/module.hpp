@@ -219,6 +219,7 @@ struct Instruction {
   Modifiers mod;
   std::uint32_t guard = UINT32_MAX;  ///< predicate register, UINT32_MAX = none
   bool guard_negated = false;
+  bool stays_rolled = false;  ///< `.pragma "nounroll"` stands in front of it
   /// Destination(s) first, as written, with three fixed forms:
   ///   call      {function, vector of results (param), vector of arguments (param or imm)}
   ///   brx_idx   {index register, vector of labels}

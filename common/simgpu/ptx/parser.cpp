@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "common/simgpu/ptx/parser_state.hpp"
+#include "common/simgpu/ptx/unrolling.hpp"
 
 namespace simgpu::ptx {
 
@@ -26,6 +27,7 @@ void Parser::parse() {
     if (!postponed_.contains(i)) {
       resolve_locations(i);
       expand_pointer_calls(i);
+      unroll_loops(module_.functions[i]);
     }
 }
 
@@ -43,6 +45,7 @@ void Parser::complete(std::uint32_t function) {
     parse_body(std::move(postponed.head), index);
     resolve_locations(index);
     expand_pointer_calls(index);
+    unroll_loops(module_.functions[index]);
     const auto want = [&](const std::vector<Operand>& operands) {
       for (const Operand& operand : operands)
         if (operand.kind == Kind::function) wanted.push_back(operand.index);
@@ -202,12 +205,14 @@ void Parser::skip_section() {
   next();
 }
 
-void Parser::skip_pragma() {
+std::string_view Parser::skip_pragma() {
+  std::string_view last;
   do {
     if (peek().kind != Token::Kind::string) unexpected("a string");
-    next();
+    last = next().text;
   } while (accept(','));
   expect(';');
+  return last;
 }
 
 void Parser::parse_parameters(std::vector<Parameter>* params, std::vector<std::string_view>* views,

@@ -180,7 +180,7 @@ void Parser::parse_body_directive(Function& function, Body& body, const Token& d
   } else if (text == ".shared" || text == ".local" || text == ".global" || text == ".const") {
     parse_variables(space_of(directive), false, &body, &function);
   } else if (text == ".pragma") {
-    skip_pragma();
+    stays_rolled_ = skip_pragma().find("nounroll") != std::string_view::npos;
   } else if (text == ".file") {
     parse_file();
   } else {

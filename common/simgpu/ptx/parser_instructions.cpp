@@ -1,5 +1,6 @@
 // Instructions: opcodes, operands, and whether the two fit together.
 #include <algorithm>
+#include <utility>
 
 #include "common/simgpu/ptx/parser_state.hpp"
 
@@ -53,6 +54,7 @@ void Parser::parse_instruction(Function& function, Body& body) {
   }
   expect(';');
   body.label_at_end = false;
+  instruction.stays_rolled = std::exchange(stays_rolled_, false);
   body.locations.push_back(current_location());
   function.body.push_back(std::move(instruction));
 }

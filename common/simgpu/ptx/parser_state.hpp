@@ -205,7 +205,8 @@ class Parser {
   /// Debug sections hold nothing simgpu uses.
   void skip_section();
 
-  void skip_pragma();
+  /// Its last string.
+  std::string_view skip_pragma();
 
   // ---- variables
   Type expect_type();
@@ -431,6 +432,7 @@ class Parser {
   RawLocation location_;
   bool location_pending_ = false;
   std::uint32_t first_location_ = kNone, unsupported_location_ = 0;
+  bool stays_rolled_ = false;                          ///< a pragma says so of the next instruction
   std::vector<FunctionLocations> function_locations_;  ///< parallel to Module::functions
   std::vector<std::uint32_t> variable_user_;           ///< last function that used a variable
   std::uint32_t function_number_ = 0;

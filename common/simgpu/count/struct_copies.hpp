@@ -10,6 +10,7 @@
 //
 // Checked against nvcc 13.0's PTX and machine code for sm_90: structs of halves, floats, bytes, doubles and
 // mixed members, static and dynamic shared memory: LDG.128, STS.128, LDS.128, STG.128 in each of them.
+// Of a float4 or its like of which three words are used, nvcc reads all four, clang 14 two and one.
 // On an H200, 168 load requests and 84 store requests, where 336 and 126 were counted without this rule.
 #pragma once
 

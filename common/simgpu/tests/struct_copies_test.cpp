@@ -51,6 +51,16 @@ TEST_CASE("eight halves in 16 aligned bytes are one access", "[counts]") {
   CHECK(run(kLoads + kStores, 8) == std::pair{across, across});
 }
 
+TEST_CASE("three of four words are read as four", "[counts]") {
+  const std::string pair = "ld.global.v2.u32 {%r1, %r2}, [%rd2];\n";
+  CHECK(run(pair + "ld.global.u32 %r3, [%rd2+8];\n").first == kOnce);
+  CHECK(run(pair + "ld.global.u32 %r3, [%rd2+8];\n", 8).first.requests == 2);
+  CHECK(run(pair + "ld.global.u32 %r3, [%rd2+12];\n").first.requests == 2);
+  CHECK(run(pair + "st.global.u32 [%rd2], %r1;\nld.global.u32 %r3, [%rd2+8];\n").first.requests ==
+        2);
+  CHECK(run("ld.global.u32 %r3, [%rd2];\nld.global.u32 %r3, [%rd2+8];\n").first.requests == 2);
+}
+
 TEST_CASE("what lies between two halves keeps them apart", "[counts]") {
   const std::size_t second = kLoads.find("ld.global", 1);
   const auto between = [&](const std::string& what) {

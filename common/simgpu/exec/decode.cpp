@@ -8,6 +8,8 @@
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/order.hpp"
 #include "common/simgpu/memory/address.hpp"
+#include "common/simgpu/ptx/polls.hpp"
+#include "common/simgpu/ptx/shared_origins.hpp"
 
 namespace simgpu::exec {
 
@@ -662,6 +664,7 @@ void FunctionDecoder::run() {
             ? InstructionClass::synchronisation
             : InstructionClass::control;
     p_.instructions.push_back(info);
+  origins_ = ptx::find_shared_origins(b_.module, f_);
   }
   find_product_registers();
   parts_ = count::find_struct_copies(f_);

@@ -1,8 +1,10 @@
 // Loads, stores, atomics, parameters.
 #include <algorithm>
+#include <limits>
 
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/memory/address.hpp"
+#include "common/simgpu/ptx/shared_origins.hpp"
 
 namespace simgpu::exec {
 
@@ -60,6 +62,28 @@ Ref FunctionDecoder::memory_base(const Operand& o, std::int64_t& offset) {
     default:
       fail("'" + std::string(current_->mod.text) + "' has an unexpected address");
   }
+}
+
+/// An address that was computed from that of a shared array: the array is where it may lead. Op::b and Op::c
+/// are its limits, counted from where shared memory begins.
+void FunctionDecoder::keep_within_array(Op& op) {
+  op.b = 0;
+  op.c = std::numeric_limits<Ref>::max();
+  const SharedArray* const array = find_array();
+  if (array == nullptr) return;
+  op.b = static_cast<Ref>(array->offset - memory::kSharedBase);
+  if (array->variable != UINT32_MAX) op.c = op.b + array->bytes;
+}
+/// The same, for the instruction's own record; null = any.
+const SharedArray* FunctionDecoder::find_array() {
+  const std::uint32_t variable = origins_[current_index_];
+  if (variable == ptx::kNoOrigin) return nullptr;
+  const std::uint32_t wanted = b_.module.variables[variable].is_extern ? UINT32_MAX : variable;
+  const auto found = std::ranges::find(p_.shared, wanted, &SharedArray::variable);
+  if (found == p_.shared.end()) return nullptr;
+  p_.instructions[code_.first_pc + current_index_].array =
+      static_cast<std::uint32_t>(found - p_.shared.begin());
+  return &*found;
 }
 
 /// The quick path, if there is one for this access, and the address pattern it uses. Accesses of a
@@ -141,6 +165,7 @@ Op& FunctionDecoder::emit_access(const Ins& ins, AccessType type, Space space, R
                       (type == AccessType::load && starts_swap_loop(ins));
   o.z = strong ? 1 : 0;
   o.site = new_site();
+  keep_within_array(o);
   choose_quick_path(o, at(ins, type == AccessType::load ? 1 : 0));
   return o;
 }
@@ -263,6 +288,7 @@ void FunctionDecoder::atomic(const Ins& ins) {
   const Ref base = memory_base(at(ins, first), offset);
   const Ref c = swaps ? source(at(ins, first + 2), bytes) : kNoRef;
   const std::uint32_t site = new_site();
+  find_array();
   // A vector is one access, of which each element is an atomic of its own.
   std::vector<Ref> values, results;
   for (unsigned k = 0; k < vec; ++k) values.push_back(source(element(from, k), bytes));

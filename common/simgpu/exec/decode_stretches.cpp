@@ -78,8 +78,8 @@ class Collector {
     const bool looks = (op.z & kFollows) == 0;
     if (window == s_.windows.end()) {
       if (s_.windows.size() == Stretch::kWindows) return false;
-      window = s_.windows.insert(window, {op.a, op.slot, looks, 4, 0, offset, end});
-    } else if (looks) {
+      window = s_.windows.insert(window, {op.a, op.slot, looks, 4, 0, offset, end, op.b, op.c});
+    } else if (looks || window->from != op.b || window->to != op.c) {
       return false;  // the register has another address by then
     }
     if (window->loads == std::numeric_limits<std::uint16_t>::max()) return false;

@@ -157,12 +157,16 @@ class FunctionDecoder {
   const ptx::Function& f_;
   FunctionCode code_;
 
+  void keep_within_array(Op& op);
+  const SharedArray* find_array();
   std::vector<std::uint32_t> register_offset_;
   std::map<std::uint32_t, std::uint32_t>
       local_offset_;  ///< module variable -> bytes in the frame's locals
   std::map<std::pair<ptx::Special, unsigned>, Ref> specials_;
-  std::vector<std::uint32_t> param_offset_;      ///< by parameter number, within its area
-  std::vector<bool> from_map_;                   ///< by register; empty = not looked yet
+  std::vector<std::uint32_t> param_offset_;  ///< by parameter number, within its area
+  std::vector<std::uint32_t>
+      origins_;                 ///< of shared addresses, by instruction; see ptx/shared_origins.hpp
+  std::vector<bool> from_map_;  ///< by register; empty = not looked yet
   std::vector<std::uint32_t> product_register_;  ///< by register: its number; empty: no products
   /// addresses of compare and swap; empty = not looked yet
   std::optional<std::set<ptx::Address>> swapped_;

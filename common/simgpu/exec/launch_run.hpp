@@ -215,7 +215,9 @@ struct Worker {
   std::int64_t held = 0;  ///< allowance put aside to have the scheduler called soon
   PatternCache patterns;
   std::vector<StretchTally> stretches;  ///< by Stretch::number
-  std::vector<MoveTally> moves;         ///< by Op::slot of cp.async and ldmatrix
+  /// By number of Program::unset_origins, from 1: the lane that a shuffle read from last.
+  std::array<std::uint8_t, 128> absent_lanes{};
+  std::vector<MoveTally> moves;  ///< by Op::slot of cp.async and ldmatrix
   /// Of the allocations that this worker's blocks use, by live index. Not in exact mode.
   std::vector<std::unique_ptr<check::GlobalShadow>> global_shadows;
 };
@@ -338,9 +340,13 @@ struct Target {
   std::uint64_t offset = 0;             ///< in the allocation or space
   BlockRun* peer = nullptr;             ///< whose shared memory it is, if not the own block's
 };
+  const SharedArray* array = nullptr;   ///< bounds: of this one, though there is something
 Target resolve(BlockRun& run, const Warp& w, unsigned lane, ptx::Space space, std::uint64_t address,
                unsigned bytes, bool write);
 /// Must be called before the first store of a launch to `a`.
+/// The same for a lane of an instruction, whose address must stay in the shared array that it was computed from.
+Target resolve(BlockRun& run, const Warp& w, unsigned lane, const Op& op, ptx::Space space,
+               std::uint64_t address, unsigned bytes, bool write);
 void prepare_write(LaunchRun& launch, memory::Allocation& a);
 /// What an instruction of the own block's shared memory does at an address of another block.
 std::string other_block_text(const BlockRun& run, std::uint64_t address);

@@ -147,7 +147,7 @@ Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
   Reached reached;
   for (unsigned i = 0; i < kLanes; ++i) {
     if (((mask >> i) & 1u) == 0) continue;
-    const Target t = resolve(run, w, i, space, address[i], bytes, !load);
+    const Target t = resolve(run, w, i, op, space, address[i], bytes, !load);
     if (t.fault != Target::Fault::none) {
       report_fault(run, w, i, op, type, bytes, address[i], t);
       if (load) std::memset(data + i * stride, static_cast<int>(memory::kPoison), bytes);
@@ -459,7 +459,7 @@ void op_atomic(Warp& w, const Op& op) {
   for (unsigned i = 0; i < kLanes; ++i) {
     if (((w.mask >> i) & 1u) == 0) continue;
     address[i] = base[i] + static_cast<std::uint64_t>(op.imm);
-    const Target t = resolve(run, w, i, static_cast<ptx::Space>(op.x), address[i], all, true);
+    const Target t = resolve(run, w, i, op, static_cast<ptx::Space>(op.x), address[i], all, true);
     if (t.fault != Target::Fault::none) {
       report_fault(run, w, i, op, AccessType::atomic, all, address[i], t);
       before[i] = ~std::uint64_t{0};

@@ -174,7 +174,8 @@ struct InstructionInfo {
   bool is_branch = false;
   /// FFMAs of each lane that are no fma in PTX: what ptxas makes of a division, or nvcc of expf.
   std::uint8_t hidden_fma_f32 = 0;
-  std::uint32_t site = UINT32_MAX;  ///< memory counters
+  std::uint32_t site = UINT32_MAX;   ///< memory counters
+  std::uint32_t array = UINT32_MAX;  ///< of Program::shared: the one that its address must stay in
 };
 
 /// A shared variable of the kernel, placed.
@@ -228,6 +229,8 @@ struct Program {
   std::vector<ProductAccess> product_accesses;  ///< by Op::slot
   std::uint32_t product_registers = 0;
   bool uses_proxy = false;    ///< mbarriers, bulk copies or wgmma
+  std::vector<UnsetForm> unset_forms;           ///< by Op::imm of op_unset
+  std::vector<std::uint32_t> unset_origins;     ///< pcs
   bool uses_cluster = false;  ///< its barrier, or its blocks' shared memory
   std::vector<SharedArray> shared;
   std::vector<Merge> merges;                       ///< by site

@@ -145,6 +145,12 @@ std::string place(const Access& a) {
   return "at byte " + std::to_string(offset) + " of " + object;
 }
 
+/// ", in Bs, which lies beside it"
+std::string neighbour_text(const Target& t, const Access& at) {
+  if (at.object == t.array->name) return {};
+  return ", in " + at.object + ", which lies beside it";
+}
+
 LaneAccess lane_access(const Warp& w, unsigned lane, const Op& op, AccessType type, unsigned bytes,
                        std::uint64_t address, MemorySpace space) {
   return {op.pc, w.index, lane, type, space, bytes, address};
@@ -176,6 +182,23 @@ Target resolve(BlockRun& run, const Warp& w, unsigned lane, Space space, std::ui
     default:
       return global_target(run, address, bytes, write);
   }
+}
+
+Target resolve(BlockRun& run, const Warp& w, unsigned lane, const Op& op, Space space,
+               std::uint64_t address, unsigned bytes, bool write) {
+  Target t = resolve(run, w, lane, space, address, bytes, write);
+  const Program& p = *run.launch->program;
+  const std::uint32_t number = p.instructions[op.pc].array;
+  if (number == UINT32_MAX || t.space != MemorySpace::shared || t.fault != Target::Fault::none)
+    return t;
+  const SharedArray& array = p.shared[number];
+  const std::uint64_t end = array.variable == UINT32_MAX
+                                ? memory::kSharedBase + run.launch->shared_bytes
+                                : std::uint64_t{array.offset} + array.bytes;
+  if (t.offset >= array.offset && t.offset + bytes <= end) return t;
+  t.fault = Target::Fault::bounds;
+  t.array = &array;
+  return t;
 }
 
 void prepare_write(LaunchRun& launch, memory::Allocation& a) {
@@ -378,6 +401,13 @@ void report_fault(BlockRun& run, const Warp& w, unsigned lane, const Op& op, Acc
     f.kernel = run.launch->kernel_name;
     f.at = describe(run,
                     lane_access(w, lane, op, type, bytes, in_space ? t.offset : address, t.space));
+    const std::string beside = t.array != nullptr ? neighbour_text(t, f.at) : std::string();
+    if (t.array != nullptr) {
+      f.at.object = t.array->name;
+      f.at.offset = static_cast<std::int64_t>(t.offset) - t.array->offset;
+      f.at.object_bytes =
+          t.array->variable == UINT32_MAX ? run.launch->dynamic_shared : t.array->bytes;
+    }
     if (t.space == MemorySpace::local)
       f.at.object_bytes = w.frames[w.depth].local_base + w.frames[w.depth].code->local_bytes;
     const std::string start =
@@ -413,6 +443,7 @@ void report_fault(BlockRun& run, const Warp& w, unsigned lane, const Op& op, Acc
         f.detail = f.at.object_bytes == 0 && f.at.object.empty()
                        ? start + "at " + hex + ", where nothing is allocated"
                        : start + place(f.at);
+        f.detail += beside;
     }
     return f;
   });

@@ -28,6 +28,7 @@ struct Stretch {
     std::uint8_t align = 4;  ///< of the widest load, in bytes
     std::uint16_t loads = 0;
     std::int32_t least = 0, end = 0;  ///< bytes from the address, of the first lane
+    std::int64_t from = 0, to = 0;    ///< Op::b and Op::c of its loads
   };
   struct Load {
     const Op* op = nullptr;

@@ -296,7 +296,8 @@ template <bool kLoad, class E, unsigned kVec>
   const std::uint64_t at = base.address + static_cast<std::uint64_t>(op.imm) - run.shared_start;
   const std::int64_t low = static_cast<std::int64_t>(at) + p->low,
                      high = static_cast<std::int64_t>(at) + p->high + kBytes;
-  if (at > (1u << 30) || low < 0 || high > static_cast<std::int64_t>(run.launch->shared_bytes) ||
+  if (at > (1u << 30) || low < op.b || high > op.c ||
+      high > static_cast<std::int64_t>(run.launch->shared_bytes) ||
       ((at | p->bits) & (kBytes - 1)) != 0) [[unlikely]]
     return whole_access(w, op);
   if (run.mode.checked && !(kLoad && shared_read_is_quick(run, w, *p, p->width[kIndex], at)) &&
@@ -450,7 +451,8 @@ template <class E, unsigned kVec, bool kChecked>
   const std::int64_t low = static_cast<std::int64_t>(at) + p->low,
                      high = static_cast<std::int64_t>(at) + p->high + kBytes;
   SiteCount& s = run.sites[op.site];
-  if (at > (1u << 30) || low < 0 || high > static_cast<std::int64_t>(run.launch->shared_bytes) ||
+  if (at > (1u << 30) || low < op.b || high > op.c ||
+      high > static_cast<std::int64_t>(run.launch->shared_bytes) ||
       ((at | p->bits) & (kBytes - 1)) != 0 || s.key != ((std::uint64_t{p->number} << 32) | 1) ||
       (kChecked && !shared_read_is_quick(run, w, *p, p->width[kIndex], at)))
     return shared_access<true, E, kVec>(w, op);

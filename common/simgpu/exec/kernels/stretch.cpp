@@ -30,8 +30,8 @@ SIMGPU_INLINE bool find(Warp& w, const Stretch::Window& window, Reach& reach) {
   const std::int64_t first = static_cast<std::int64_t>(at) + window.least, low = first + p->low,
                      high = static_cast<std::int64_t>(at) + window.end + p->high;
   reach = {p, static_cast<std::int64_t>(at)};
-  return at + (std::uint64_t{1} << 30) < (std::uint64_t{1} << 31) && low >= 0 &&
-         high <= static_cast<std::int64_t>(run.launch->shared_bytes) &&
+  return at + (std::uint64_t{1} << 30) < (std::uint64_t{1} << 31) && low >= window.from &&
+         high <= window.to && high <= static_cast<std::int64_t>(run.launch->shared_bytes) &&
          ((at | p->bits) & (window.align - 1u)) == 0;
 }
 

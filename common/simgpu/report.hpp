@@ -59,6 +59,8 @@ enum class FindingCause : std::uint8_t {
   unpublished_copy,  ///< async_not_waited: its thread has waited, and no barrier has followed
   refilled_place,    ///< async_not_waited: what an earlier copy brought there is still to be read
   open_phase,        ///< deadlock: a phase of an mbarrier never ends
+  unset_value,       ///< uninitialised_read: of a variable or a lane, not of memory
+  missing_fence,     ///< global_race: a flag was raised without a fence before it
   awaited_memory,    ///< deadlock: somebody looks at memory that nobody is left to change
   trap_instruction,  ///< trap: the program's own, not an instruction that was used wrongly
 };

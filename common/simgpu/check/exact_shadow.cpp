@@ -10,7 +10,29 @@ namespace {
 constexpr std::size_t kMaxVariables = 16384;
 }  // namespace
 
+void BlockOrder::relies_on(std::uint64_t address, const Actor& by) {
+  if (by.clocks == nullptr || (relied_.size() >= kMaxVariables && !relied_.contains(address)))
+    return;
+  relied_[address] = {launch_->time, by.warp, by.lanes, by.clocks->now()};
+}
+
+bool BlockOrder::lacks_fence(const AccessRecord& other, std::uint64_t written, unsigned me,
+                             const WarpClock& clock) const {
+  return std::any_of(relied_.begin(), relied_.end(), [&](const auto& on) {
+    const auto& [address, look] = on;
+    const auto changes = launch_->changes.find(address);
+    if (address == written || changes == launch_->changes.end()) return false;
+    const auto change = changes->second.find(other.block);
+    // The write itself counted as a change: it is at launch_time + 1.
+    return change != changes->second.end() && change->second > other.launch_time + 1 &&
+           change->second <= look.count && knows(me, clock, look);
+  });
+}
+
 void BlockOrder::atomic(std::uint64_t address, const Actor& by, bool changes) {
+  if (changes && by.clocks != nullptr &&
+      (launch_->changes.size() < kMaxVariables || launch_->changes.contains(address)))
+    launch_->changes[address][current_] = ++launch_->time;
   const auto found = launch_->variables.find(address);
   // Acquire: everything released through this variable so far.
   if (found != launch_->variables.end()) join(joined_[address], found->second.releases.size(), by);

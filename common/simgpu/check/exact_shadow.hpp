@@ -53,6 +53,8 @@ class BlockOrder {
       std::unordered_map<std::uint64_t, std::vector<std::size_t>> of_block;  ///< indices of these
     };
     std::uint64_t time = 1;
+    /// When each block changed a variable last, by its address.
+    std::unordered_map<std::uint64_t, std::unordered_map<std::uint64_t, std::uint64_t>> changes;
     /// Releases that may still be looked at to find an order through other blocks: many races take long.
     std::size_t patience = std::size_t{1} << 26;
     std::unordered_map<std::uint64_t, Variable> variables;  ///< by address
@@ -63,6 +65,7 @@ class BlockOrder {
     current_ = block;
     fenced_at_ = 0;
     joined_.clear();
+    relied_.clear();
     joins_ = 0;
     seen_ = nullptr;
     cluster_ = nullptr;
@@ -71,6 +74,7 @@ class BlockOrder {
   void forget_times() {
     for (auto& [address, looks] : joined_)
       for (Joined& j : looks) j.time = 0;
+    for (auto& [address, j] : relied_) j.time = 0;
   }
   /// The block is one of a cluster, and knows this of the others. `numbers`: of blocks, by
   /// rank.
@@ -90,6 +94,13 @@ class BlockOrder {
   };
   /// The block looks at a variable by which blocks synchronise, or changes it: only then it releases.
   void atomic(std::uint64_t address, const Actor& by, bool changes = true);
+  /// `by` has waited for a variable, or changed it by an atomic: what it reads behind that relies on the order in
+  /// which others have written.
+  void relies_on(std::uint64_t address, const Actor& by);
+  /// `other`'s block has changed such a variable after it wrote, and thread `me` relies on it: a fence between the
+  /// two is missing, unless the accesses are ordered().
+  bool lacks_fence(const AccessRecord& other, std::uint64_t written, unsigned me,
+                   const WarpClock& clock) const;
   /// An access of another block is known to come before what thread `me` of the current block does now, whose
   /// warp's clock it is.
   bool ordered(const AccessRecord& other, unsigned me, const WarpClock& clock) const;
@@ -111,6 +122,8 @@ class BlockOrder {
   /// How many releases of a variable, by its address, the block has seen.
   std::unordered_map<std::uint64_t, std::vector<Joined>> joined_;
   std::uint64_t joins_ = 0;  ///< changes of joined_
+  /// By address, the last time that somebody came to rely on a variable; Joined::count is of Launch::time.
+  std::unordered_map<std::uint64_t, Joined> relied_;
   /// The last answer of seen_by, and to what.
   std::shared_ptr<const std::vector<Launch::Fact>> seen_;
   std::uint64_t seen_joins_ = 0;
@@ -135,6 +148,8 @@ class ExactShadow {
                                      const WarpClock& clock, const BlockOrder* order);
   /// See BlockClocks; for the accesses of one block.
   void forget_times(std::uint64_t block);
+  /// Who wrote a granule last.
+  const AccessRecord& writer(std::uint64_t granule) { return cell(granule).writer; }
 
  private:
   static constexpr std::size_t kPage = 1024;

@@ -647,8 +647,10 @@ void FunctionDecoder::renumber() {
 void FunctionDecoder::run() {
   current_ = f_.body.empty() ? nullptr : &f_.body.front();
   const std::size_t first_site = p_.site_pc.size();
+  const std::vector<bool> polls = ptx::find_polls(f_);
   if (f_.body.empty()) fail("'" + f_.name + "' has no instructions");
   find_blocks();
+    info.polls = polls[static_cast<std::size_t>(&ins - f_.body.data())];
   lay_out_registers();
   lay_out_parameters();
   lay_out_locals();

@@ -267,7 +267,9 @@ void note_strong_access(Warp& w, const Op& op, const std::uint64_t (&address)[kL
     if (((reached.peer >> i) & 1u) == 0) run.handovers.touch(w.index, at, load, !load);
     if (global)
       run.order.atomic(at, actor_of(w, 1u << i), !load);
-    else if (run.cluster != nullptr)
+      if (load && run.launch->program->instructions[op.pc].polls)
+        run.order.relies_on(at, actor_of(w, 1u << i));
+    } else if (run.cluster != nullptr)
       run.order.atomic(variable_of(run, static_cast<ptx::Space>(op.x), address[i]),
                        actor_of(w, 1u << i), !load);
     std::uint64_t value = 0;
@@ -497,6 +499,7 @@ void op_atomic(Warp& w, const Op& op) {
           check_global_access(run, w, i, op, AccessType::atomic, true, *t.allocation, t.offset,
                               bytes);
         run.order.atomic(address[i], actor_of(w, 1u << i));
+        run.order.relies_on(address[i], actor_of(w, 1u << i));
       }
     }
     std::uint64_t old = 0, operand = 0, operand2 = 0;

@@ -173,6 +173,7 @@ struct InstructionInfo {
   bool guarded = false;  ///< counted by itself, not with its block
   bool is_branch = false;
   /// FFMAs of each lane that are no fma in PTX: what ptxas makes of a division, or nvcc of expf.
+  bool polls = false;  ///< a load that waits, see ptx/polls.hpp
   std::uint8_t hidden_fma_f32 = 0;
   std::uint32_t site = UINT32_MAX;   ///< memory counters
   std::uint32_t array = UINT32_MAX;  ///< of Program::shared: the one that its address must stay in

@@ -113,6 +113,35 @@ check::AccessRecord record_of(const BlockRun& run, const Warp& w, unsigned lane,
   return me;
 }
 
+/// A volatile read of what another block wrote before it raised a flag, without a fence between the two.
+void look_for_fence(BlockRun& run, const LaneAccess& me, const check::AccessRecord& other) {
+  const unsigned thread = me.warp * kLanes + me.lane;
+  const check::WarpClock& clock = run.clocks.of(me.warp);
+  if (!other.exists() || !other.strong || other.atomic || other.block == run.number ||
+      run.order.ordered(other, thread, clock) ||
+      !run.order.lacks_fence(other, me.address, thread, clock))
+    return;
+  run.worker->findings.add(FindingKind::global_race, me.pc, other.pc, run.number, [&] {
+    Finding f;
+    f.kernel = run.launch->kernel_name;
+    f.cause = FindingCause::missing_fence;
+    f.at = describe(run, me);
+    LaneAccess theirs = me;
+    theirs.pc = other.pc;
+    theirs.type = AccessType::store;
+    f.other = describe_thread(*run.launch, other.block, other.thread, theirs);
+    f.detail =
+        line_text(*run.launch->program, me.pc) + " reads " + object_text(f.at) +
+        " behind a flag that another block raised after it wrote that on " +
+        line_text(*run.launch->program, other.pc) + " (threads " + thread_text(f.at, true) +
+        " and " + thread_text(*f.other, true) +
+        "), but no fence stands between the write and the flag: others may see the flag "
+        "first. A __threadfence() is missing before the flag is raised, and one after it was "
+        "waited for";
+    return f;
+  });
+}
+
 }  // namespace
 
 void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
@@ -203,11 +232,13 @@ void check_global_access(BlockRun& run, const Warp& w, unsigned lane, const Op& 
   if (a.live_index >= l.global_shadows.size() || l.global_shadows[a.live_index] == nullptr) return;
   check::ExactShadow& shadow = *l.global_shadows[a.live_index];
   const check::AccessRecord me = record_of(run, w, lane, op, type, strong, rewrites);
-  for (std::uint64_t g = offset / granule; g <= (offset + bytes - 1) / granule; ++g)
+  const LaneAccess access{op.pc, w.index, lane, type, MemorySpace::global, bytes, a.base + offset};
+  const bool relies = strong && type == AccessType::load && !l.program->instructions[op.pc].polls;
+  for (std::uint64_t g = offset / granule; g <= (offset + bytes - 1) / granule; ++g) {
+    if (relies) look_for_fence(run, access, shadow.writer(g));
     if (const auto other = shadow.access(g, me, run.clocks.of(w.index), &run.order))
-      report_race(run, FindingKind::global_race,
-                  {op.pc, w.index, lane, type, MemorySpace::global, bytes, a.base + offset},
-                  *other);
+      report_race(run, FindingKind::global_race, access, *other);
+  }
 }
 
 }  // namespace simgpu::exec

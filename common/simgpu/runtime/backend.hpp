@@ -68,6 +68,9 @@ class Backend {
   virtual bool takes_findings() const { return false; }
   /// Such a mistake: counts as a finding.
   virtual void note_finding(std::string_view what) { (void)what; }
+  /// What is copied to the host next goes into elements that are aligned so: bytes left free before
+  /// such a place are padding.
+  std::size_t element_align = 1;
   /// A launcher that was given a stream put `work` into a default stream: a kernel's name, or a
   /// call's. Nobody but a grader gives streams.
   virtual void note_default_stream(std::string_view work) { (void)work; }

@@ -188,3 +188,36 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* min_grid_size, int* b
       min_grid_size, block_size, function, [=](int) { return dynamic_shared_bytes; },
       block_size_limit);
 }
+// What elements are aligned to that are copied to the host: behind the last member of a struct that is aligned to more than
+// its members need nothing is written. Vectors have a component in each of their words.
+void __simgpuElementAlign(size_t bytes);
+template <class T, bool kNoClass = !__is_class(T), size_t kAlign = alignof(T)>
+struct __simgpu_padded {
+  static constexpr size_t align = kAlign;
+  static constexpr bool value = !kNoClass && kAlign > 4 && !__is_same(T, float2) &&
+                                !__is_same(T, float4) && !__is_same(T, double2) &&
+                                !__is_same(T, int2) && !__is_same(T, int4) &&
+                                !__is_same(T, uint2) && !__is_same(T, uint4);
+};
+template <bool kHolds>
+struct __simgpu_only_if {};
+template <>
+struct __simgpu_only_if<true> {
+  using error = cudaError_t;
+};
+template <class T, size_t kComplete = sizeof(T)>
+inline typename __simgpu_only_if<__simgpu_padded<T>::value>::error cudaMemcpy(
+    T* dst, const void* src, size_t bytes, enum cudaMemcpyKind kind) {
+  __simgpuElementAlign(__simgpu_padded<T>::align);
+  const cudaError_t error = ::cudaMemcpy(static_cast<void*>(dst), src, bytes, kind);
+  __simgpuElementAlign(1);
+  return error;
+}
+template <class T, size_t kComplete = sizeof(T)>
+inline typename __simgpu_only_if<__simgpu_padded<T>::value>::error cudaMemcpyAsync(
+    T* dst, const void* src, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream = 0) {
+  __simgpuElementAlign(__simgpu_padded<T>::align);
+  const cudaError_t error = ::cudaMemcpyAsync(static_cast<void*>(dst), src, bytes, kind, stream);
+  __simgpuElementAlign(1);
+  return error;
+}

@@ -405,6 +405,12 @@ cudaError_t cudaMemcpy2DAsync(void* dst, size_t dst_pitch, const void* src, size
                               size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
   SIMGPU_API_BEGIN;
+void __simgpuElementAlign(size_t bytes) {
+  State& state = State::get();
+  const std::lock_guard<std::recursive_mutex> lock(state.mutex);
+  state.backend().element_align = bytes;
+}
+
   if (!is_stream(stream)) return bad_stream(state, "cudaMemcpy2DAsync");
   state.goes_to(stream, "cudaMemcpy2DAsync");
   return run_copy(state, "cudaMemcpy2DAsync",

@@ -298,7 +298,8 @@ class LocalBackend final : public Backend {
       longest_written = std::max(longest_written, written);
       within_places = within_places && (is || has_neighbour(by, src, i, widest));
     }
-    u.is_padding = (gaps > 1 && longest_gap < 16 && longest_written < kLongestStruct) ||
+    u.is_padding = ends_elements(by, src) ||
+                   (gaps > 1 && longest_gap < 16 && longest_written < kLongestStruct) ||
                    (widest > 1 && within_places);
     return u;
   }
@@ -315,6 +316,17 @@ class LocalBackend final : public Backend {
   /// Kernel output appears when the program waits for the device or launches again, as on hardware.
   void flush_output() {
     if (output_.empty()) return;
+  /// Whether all gaps are shorter than what elements are aligned to, and end where one may begin: the end of a struct
+  /// that is aligned to more than its members need.
+  bool ends_elements(const std::vector<std::uint8_t>& by, DevicePtr src) const {
+    std::size_t gap = 0;
+    for (std::size_t i = 0; i <= by.size(); ++i) {
+      const bool end = i == by.size() || by[i] != 0;
+      if (end && gap != 0 && (gap >= element_align || (src + i) % element_align != 0)) return false;
+      gap = end ? 0 : gap + 1;
+    }
+    return element_align > 1;
+  }
     std::fwrite(output_.data(), 1, output_.size(), stdout);
     output_.clear();
   }

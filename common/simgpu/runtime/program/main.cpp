@@ -65,6 +65,7 @@ class DeviceProgram {
         answer.data.resize(value[1]);
         answer.code = backend_->copy_out(answer.data.data(), value[0], value[1]);
         break;
+        backend_->element_align = value[2];
       case Kind::copy:
         answer.code = backend_->copy(value[0], value[1], value[2]);
         break;

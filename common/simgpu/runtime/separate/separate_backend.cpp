@@ -71,7 +71,7 @@ class SeparateBackend final : public Backend {
   }
   cudaError_t copy_out(void* dst, DevicePtr src, std::size_t bytes) override {
     return in_pieces(bytes, [&](std::size_t at, std::size_t size) {
-      const Answer answer = ask(Kind::copy_out, of(src + at, size));
+      const Answer answer = ask(Kind::copy_out, of(src + at, size, element_align));
       if (answer.data.size() == size)
         std::copy(answer.data.begin(), answer.data.end(), static_cast<std::byte*>(dst) + at);
       return code(answer);

@@ -114,6 +114,9 @@ struct Finding {
   std::optional<Access> other;    ///< races: the other party; use_after_free: none
   std::string detail;             ///< one sentence, complete on its own
   std::uint64_t occurrences = 1;  ///< of this kind at this line (and other line)
+  /// When it was seen first: in which block, and how many others had been by then. The cause is seen
+  /// before what follows from it.
+  std::uint64_t block_number = 0, sequence = 0;
   /// Uninitialised reads of shared or global memory: how many bytes of the object had been written by
   /// then, and the first few stretches of them.
   std::uint64_t written_bytes = 0;

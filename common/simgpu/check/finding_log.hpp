@@ -22,7 +22,8 @@ class FindingLog {
     if (e.count == 0 || block < e.block) {
       e.finding = make();
       e.finding.kind = kind;
-      e.block = block;
+      e.finding.block_number = e.block = block;
+      e.finding.sequence = ++sequence_;
     }
     ++e.count;
   }
@@ -39,6 +40,7 @@ class FindingLog {
     std::uint64_t block = 0, count = 0;
   };
   std::map<std::tuple<FindingKind, std::uint32_t, std::uint32_t>, Entry> entries_;
+  std::uint64_t sequence_ = 0;
 };
 
 }  // namespace simgpu::check

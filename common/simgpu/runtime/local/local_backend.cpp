@@ -17,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -158,6 +159,15 @@ class LocalBackend final : public Backend {
       LaunchReport report =
           device_.launch(module, kernel.mangled, grid, block, shared_bytes, args, options);
       output_ += report.printf_output;
+      touched_ = std::move(report.touched);
+      // The cause comes before what follows from it.
+      std::stable_sort(
+          report.findings.begin(), report.findings.end(), [](const auto& a, const auto& b) {
+            const auto rank = [](const Finding& f) {
+              return std::tuple(f.cause != FindingCause::unset_value, f.block_number, f.sequence);
+            };
+            return rank(a) < rank(b);
+          });
       for (const Finding& finding : report.findings) show(finding);
       fault_ = static_cast<cudaError_t>(fault_of(report));
       if (style_ == ReportStyle::json) {

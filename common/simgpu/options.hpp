@@ -51,6 +51,7 @@ struct LaunchOptions {
   unsigned host_threads = 0;                      ///< 0 = all
   std::uint64_t instruction_budget = 1ull << 36;  ///< thread instructions, whole grid
   unsigned max_findings_per_kind = 8;
+  bool note_touched = false;     ///< fill LaunchReport::touched (needs checks.race)
   Dim3 cluster{0, 0, 0};         ///< blocks of a cluster, each way; 0: as the kernel says
   bool sample_accesses = false;  ///< fill LaunchReport::samples (needs count)
   /// Samples are then this warp's first accesses, one of each instruction, not the worst of all.

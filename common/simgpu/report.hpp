@@ -252,6 +252,12 @@ struct AccessSample {
   std::uint64_t requests = 0, total_cost = 0, total_ideal = 0;
 };
 
+/// Global memory that a launch has read or written, but for atomics.
+struct TouchedBytes {
+  DevicePtr first = 0, end = 0;
+  bool written = false;
+};
+
 struct LaunchReport {
   std::string kernel;  ///< demangled
   std::string mangled;
@@ -262,6 +268,7 @@ struct LaunchReport {
   Counts total;
   std::vector<LineCounts> lines;      ///< sorted by file and line
   std::vector<BufferCounts> buffers;  ///< allocations touched, by address
+  std::vector<TouchedBytes> touched;  ///< by address, those that were written behind the others
   std::vector<AccessSample> samples;  ///< sorted by file, line and place in the PTX; capped
   RegisterEstimate registers;
   std::string printf_output;  ///< capped

@@ -13,6 +13,11 @@ namespace simgpu::exec {
 bool blocks_may_race(const std::vector<std::unique_ptr<Worker>>& workers,
                      const memory::GlobalMemory& memory);
 
+/// What the workers' blocks have read and written, by plain accesses of `granule` bytes. Nothing, if it is in too
+/// many pieces.
+std::vector<TouchedBytes> touched_bytes(const std::vector<std::unique_ptr<Worker>>& workers,
+                                        const memory::GlobalMemory& memory, unsigned granule);
+
 /// Whether an allocation was read and stored to and its readers were not kept, so that nothing is
 /// known yet. It keeps them from now on. `all`: so do all others.
 bool missed_readers(memory::GlobalMemory& memory, bool all);

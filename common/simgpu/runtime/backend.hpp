@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/simgpu/device.hpp"
 #include "common/simgpu/include/driver_types.h"
@@ -54,6 +55,9 @@ class Backend {
   /// `cluster`: 0 = as the kernel says.
   virtual cudaError_t launch(const KernelName& kernel, Dim3 grid, Dim3 block, Dim3 cluster,
                              unsigned shared_bytes, std::span<const std::byte> args) = 0;
+  /// Whether launches are to note what they read and write, and what the last one did.
+  virtual void note_touched(bool wanted) { (void)wanted; }
+  virtual std::vector<TouchedBytes> touched() { return {}; }
   /// Waits for everything launched. An error here is sticky: the device is lost.
   virtual cudaError_t synchronize() = 0;
   /// Everything as at the start of the process: memory freed, variables as initialised, no error.
@@ -64,13 +68,13 @@ class Backend {
   /// `call` is about to return `error` to the program; `why` may be empty. Not for sticky
   /// repetitions.
   virtual void note_error(std::string_view call, cudaError_t error, std::string_view why) = 0;
+  /// What is copied to the host next goes into elements that are aligned so: bytes left free before
+  /// such a place are padding.
+  std::size_t element_align = 1;
   /// Whether somebody wants to know of mistakes of the host's that no call returns.
   virtual bool takes_findings() const { return false; }
   /// Such a mistake: counts as a finding.
   virtual void note_finding(std::string_view what) { (void)what; }
-  /// What is copied to the host next goes into elements that are aligned so: bytes left free before
-  /// such a place are padding.
-  std::size_t element_align = 1;
   /// A launcher that was given a stream put `work` into a default stream: a kernel's name, or a
   /// call's. Nobody but a grader gives streams.
   virtual void note_default_stream(std::string_view work) { (void)work; }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "common/simgpu/runtime/api/state.hpp"
+#include "common/simgpu/runtime/api/stream_order.hpp"
 
 using simgpu::DeviceModel;
 using simgpu::runtime::kReservedSharedBytes;
@@ -238,6 +239,7 @@ cudaError_t cudaThreadExit() {
 
 cudaError_t cudaDeviceSynchronize() {
   SIMGPU_API_BEGIN;
+  simgpu::runtime::StreamOrder::get().host_waits_for_all();
   return state.synchronize("cudaDeviceSynchronize");
 }
 

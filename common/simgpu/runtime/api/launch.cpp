@@ -7,6 +7,7 @@
 
 #include "common/simgpu/runtime/api/in_flight.hpp"
 #include "common/simgpu/runtime/api/state.hpp"
+#include "common/simgpu/runtime/api/stream_order.hpp"
 
 using simgpu::DeviceModel;
 using simgpu::Dim3;
@@ -17,6 +18,7 @@ using simgpu::runtime::is_stream;
 using simgpu::runtime::kReservedSharedBytes;
 using simgpu::runtime::Registered;
 using simgpu::runtime::State;
+using simgpu::runtime::StreamOrder;
 
 namespace {
 
@@ -96,6 +98,8 @@ cudaError_t launch(State& state, const void* function, dim3 grid, dim3 block, vo
   state.say_how_launched(kernel->name.image, cooperative);
   if (const cudaError_t failed = state.mapped.to_device(state.backend(), bytes))
     return state.fail(call, failed);
+  StreamOrder& order = StreamOrder::get();
+  state.backend().note_touched(order.matters());
   const cudaError_t launched = state.backend().launch(kernel->name, Dim3{grid.x, grid.y, grid.z},
                                                       Dim3{block.x, block.y, block.z}, cluster,
                                                       static_cast<unsigned>(shared_bytes), bytes);
@@ -104,7 +108,11 @@ cudaError_t launch(State& state, const void* function, dim3 grid, dim3 block, vo
     state.mapped.to_host(state.backend(), "kernel '" + info.name + "'");
   else
     state.mapped.to_host(state.backend());
-  if (launched == cudaSuccess) state.goes_to(stream, info.name);
+  if (launched == cudaSuccess) {
+    state.goes_to(stream, info.name);
+    if (order.matters())
+      order.work(state.backend(), stream, "kernel '" + info.name + "'", state.backend().touched());
+  }
   return state.done(call, launched);
 }
 

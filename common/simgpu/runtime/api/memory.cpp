@@ -6,8 +6,10 @@
 
 #include "common/simgpu/runtime/api/in_flight.hpp"
 #include "common/simgpu/runtime/api/state.hpp"
+#include "common/simgpu/runtime/api/stream_order.hpp"
 
 using simgpu::DevicePtr;
+using simgpu::TouchedBytes;
 using simgpu::runtime::bad_stream;
 using simgpu::runtime::device_ptr;
 using simgpu::runtime::HostRange;
@@ -16,6 +18,7 @@ using simgpu::runtime::is_stream;
 using simgpu::runtime::Mapping;
 using simgpu::runtime::RegisteredVariable;
 using simgpu::runtime::State;
+using simgpu::runtime::StreamOrder;
 
 namespace {
 
@@ -47,7 +50,27 @@ struct Copy {
   const void* src = nullptr;
   std::size_t dst_pitch = 0, src_pitch = 0, width = 0, height = 1;
   cudaMemcpyKind kind = cudaMemcpyDefault;
+  cudaStream_t stream = cudaStreamLegacy;
+  bool host_waits = true;
 };
+
+/// Rows of device memory.
+void add_rows(std::vector<TouchedBytes>& to, const void* first, std::size_t pitch,
+              std::size_t width, std::size_t height, bool written) {
+  for (std::size_t row = 0; row < height; ++row) {
+    const DevicePtr at = device_ptr(first) + row * pitch;
+    to.push_back({at, at + width, written});
+  }
+}
+
+/// Work that is no kernel, and touches these bytes.
+void order_work(State& state, const char* call, cudaStream_t stream, bool host_waits,
+                const std::vector<TouchedBytes>& bytes) {
+  StreamOrder& order = StreamOrder::get();
+  if (!order.matters()) return;
+  order.work(state.backend(), stream, call, bytes);
+  if (host_waits) order.host_waits(stream);
+}
 
 /// What CUDA refuses, cudaSuccess if nothing.
 cudaError_t check_copy(State& state, const char* call, const Copy& c) {
@@ -109,11 +132,19 @@ cudaError_t run_copy(State& state, const char* call, Copy c) {
     }
     if (error != cudaSuccess) return state.fail(call, error);
   }
+  std::vector<TouchedBytes> bytes;
+  if (from_device) add_rows(bytes, c.src, c.src_pitch, c.width, c.height, false);
+  if (to_device) add_rows(bytes, c.dst, c.dst_pitch, c.width, c.height, true);
+  // A copy to memory that is not page-locked has ended when the call returns.
+  const bool pageable =
+      from_device && !to_device && !state.mapped.holds(c.dst) && state.host_ranges.empty();
+  order_work(state, call, c.stream, c.host_waits || pageable, bytes);
   return cudaSuccess;
 }
 
 cudaError_t run_fill(State& state, const char* call, void* ptr, std::size_t pitch, int value,
-                     std::size_t width, std::size_t height) {
+                     std::size_t width, std::size_t height,
+                     cudaStream_t stream = cudaStreamLegacy) {
   if (width == 0 || height == 0) return cudaSuccess;
   if (!ptr) return state.fail(call, cudaErrorInvalidValue, "the pointer is null");
   const InFlight::Pause pause;
@@ -137,6 +168,9 @@ cudaError_t run_fill(State& state, const char* call, void* ptr, std::size_t pitc
                                                    static_cast<std::uint8_t>(value), width);
     if (error != cudaSuccess) return state.fail(call, error);
   }
+  std::vector<TouchedBytes> bytes;
+  add_rows(bytes, ptr, pitch, width, height, true);
+  order_work(state, call, stream, false, bytes);
   return cudaSuccess;
 }
 
@@ -224,6 +258,7 @@ cudaError_t cudaMallocAsync(void** ptr, size_t bytes, cudaStream_t stream) {
 cudaError_t cudaFree(void* ptr) {
   SIMGPU_API_BEGIN;
   if (const cudaError_t error = state.synchronize("cudaFree")) return error;
+  StreamOrder::get().host_waits_for_all();
   if (!ptr || state.mapped.release(state.backend(), ptr, Mapping::managed)) return cudaSuccess;
   return state.done("cudaFree", state.backend().release(device_ptr(ptr)));
 }
@@ -289,6 +324,7 @@ cudaError_t cudaHostAlloc(void** ptr, size_t bytes, unsigned int flags) {
 cudaError_t cudaFreeHost(void* ptr) {
   SIMGPU_API_BEGIN;
   if (const cudaError_t error = state.synchronize("cudaFreeHost")) return error;
+  StreamOrder::get().host_waits_for_all();
   if (!ptr) return cudaSuccess;
   if (!state.mapped.release(state.backend(), ptr, Mapping::pinned)) {
     return state.fail("cudaFreeHost", cudaErrorInvalidValue,
@@ -369,6 +405,12 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void*, size_t, unsigne
 
 // ---- copies
 
+void __simgpuElementAlign(size_t bytes) {
+  State& state = State::get();
+  const std::lock_guard<std::recursive_mutex> lock(state.mutex);
+  state.backend().element_align = bytes;
+}
+
 cudaError_t cudaMemcpy(void* dst, const void* src, size_t bytes, cudaMemcpyKind kind) {
   SIMGPU_API_BEGIN;
   if (const cudaError_t error = state.synchronize("cudaMemcpy")) return error;
@@ -383,7 +425,7 @@ cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t bytes, cudaMemcpy
   if (!is_stream(stream)) return bad_stream(state, "cudaMemcpyAsync");
   state.goes_to(stream, "cudaMemcpyAsync");
   const cudaError_t error =
-      run_copy(state, "cudaMemcpyAsync", {dst, src, bytes, bytes, bytes, 1, kind});
+      run_copy(state, "cudaMemcpyAsync", {dst, src, bytes, bytes, bytes, 1, kind, stream, false});
   if (error == cudaSuccess && state.backend().takes_findings()) {
     // Copies of pageable memory have read or written it when they return.
     if (state.mapped.kind_of(dst) == Mapping::pinned && is_device(state, src))
@@ -405,16 +447,10 @@ cudaError_t cudaMemcpy2DAsync(void* dst, size_t dst_pitch, const void* src, size
                               size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
   SIMGPU_API_BEGIN;
-void __simgpuElementAlign(size_t bytes) {
-  State& state = State::get();
-  const std::lock_guard<std::recursive_mutex> lock(state.mutex);
-  state.backend().element_align = bytes;
-}
-
   if (!is_stream(stream)) return bad_stream(state, "cudaMemcpy2DAsync");
   state.goes_to(stream, "cudaMemcpy2DAsync");
   return run_copy(state, "cudaMemcpy2DAsync",
-                  {dst, src, dst_pitch, src_pitch, width, height, kind});
+                  {dst, src, dst_pitch, src_pitch, width, height, kind, stream, false});
 }
 
 cudaError_t cudaMemset(void* ptr, int value, size_t bytes) {
@@ -427,7 +463,7 @@ cudaError_t cudaMemsetAsync(void* ptr, int value, size_t bytes, cudaStream_t str
   SIMGPU_API_BEGIN;
   if (!is_stream(stream)) return bad_stream(state, "cudaMemsetAsync");
   state.goes_to(stream, "cudaMemsetAsync");
-  return run_fill(state, "cudaMemsetAsync", ptr, bytes, value, bytes, 1);
+  return run_fill(state, "cudaMemsetAsync", ptr, bytes, value, bytes, 1, stream);
 }
 
 cudaError_t cudaMemset2D(void* ptr, size_t pitch, int value, size_t width, size_t height) {
@@ -441,7 +477,7 @@ cudaError_t cudaMemset2DAsync(void* ptr, size_t pitch, int value, size_t width, 
   SIMGPU_API_BEGIN;
   if (!is_stream(stream)) return bad_stream(state, "cudaMemset2DAsync");
   state.goes_to(stream, "cudaMemset2DAsync");
-  return run_fill(state, "cudaMemset2DAsync", ptr, pitch, value, width, height);
+  return run_fill(state, "cudaMemset2DAsync", ptr, pitch, value, width, height, stream);
 }
 
 // ---- volumes: one copy of two dimensions for each slice

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "common/simgpu/runtime/api/in_flight.hpp"
+#include "common/simgpu/runtime/api/stream_order.hpp"
 
 namespace simgpu::runtime {
 namespace {
@@ -92,6 +93,7 @@ void State::goes_to(cudaStream_t stream, const std::string& work) {
 
 cudaError_t State::reset() {
   InFlight::get().end();
+  StreamOrder::get().host_waits_for_all();
   for (auto& [image, facts] : image_facts_) facts.said_not_cooperative = false;
   sticky_ = cudaSuccess;
   last_error = cudaSuccess;

@@ -4,11 +4,13 @@
 #include <set>
 
 #include "common/simgpu/runtime/api/state.hpp"
+#include "common/simgpu/runtime/api/stream_order.hpp"
 #include "common/simgpu/runtime/given_stream.hpp"
 
 using simgpu::runtime::bad_stream;
 using simgpu::runtime::is_stream;
 using simgpu::runtime::State;
+using simgpu::runtime::StreamOrder;
 
 // The types behind CUDA's handles.
 struct CUstream_st {
@@ -45,6 +47,7 @@ cudaError_t create_stream(State& state, const char* call, cudaStream_t* stream, 
   if (priority > kLeastPriority) priority = kLeastPriority;
   if (priority < kGreatestPriority) priority = kGreatestPriority;
   *stream = *streams().insert(new CUstream_st{flags, priority}).first;
+  StreamOrder::get().create(*stream, (flags & cudaStreamNonBlocking) == 0);
   return cudaSuccess;
 }
 
@@ -62,6 +65,7 @@ cudaError_t record(State& state, const char* call, cudaEvent_t event, cudaStream
   if (!events().count(event)) return bad_event(state, call);
   if (!is_stream(stream)) return bad_stream(state, call);
   event->recorded = true;
+  StreamOrder::get().record(event, stream);
   return cudaSuccess;
 }
 
@@ -107,6 +111,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flag
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   SIMGPU_API_BEGIN;
   if (!streams().erase(stream)) return bad_stream(state, "cudaStreamDestroy");
+  StreamOrder::get().destroy(stream);
   delete stream;
   return cudaSuccess;
 }
@@ -114,12 +119,14 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   SIMGPU_API_BEGIN;
   if (!is_stream(stream)) return bad_stream(state, "cudaStreamSynchronize");
+  StreamOrder::get().host_waits(stream);
   return state.synchronize("cudaStreamSynchronize");
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   SIMGPU_API_BEGIN;
   if (!is_stream(stream)) return bad_stream(state, "cudaStreamQuery");
+  StreamOrder::get().host_waits(stream);
   return state.synchronize("cudaStreamQuery");
 }
 
@@ -151,6 +158,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   if (!is_stream(stream)) return bad_stream(state, "cudaStreamWaitEvent");
   if (!events().count(event)) return bad_event(state, "cudaStreamWaitEvent");
   if (flags) return state.fail("cudaStreamWaitEvent", cudaErrorInvalidValue);
+  StreamOrder::get().wait(stream, event);
   return cudaSuccess;
 }
 
@@ -196,6 +204,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   SIMGPU_API_BEGIN;
   if (!events().erase(event)) return bad_event(state, "cudaEventDestroy");
+  StreamOrder::get().forget(event);
   delete event;
   return cudaSuccess;
 }
@@ -215,12 +224,14 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   SIMGPU_API_BEGIN;
   if (!events().count(event)) return bad_event(state, "cudaEventSynchronize");
+  StreamOrder::get().host_waits(event);
   return event->recorded ? state.synchronize("cudaEventSynchronize") : cudaSuccess;
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   SIMGPU_API_BEGIN;
   if (!events().count(event)) return bad_event(state, "cudaEventQuery");
+  StreamOrder::get().host_waits(event);
   return event->recorded ? state.synchronize("cudaEventQuery") : cudaSuccess;
 }
 

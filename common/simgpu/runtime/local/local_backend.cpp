@@ -178,6 +178,9 @@ class LocalBackend final : public Backend {
     });
   }
 
+  void note_touched(bool wanted) override { options_.note_touched = wanted; }
+  std::vector<TouchedBytes> touched() override { return std::exchange(touched_, {}); }
+
   cudaError_t synchronize() override {
     flush_output();
     return fault_;
@@ -313,6 +316,17 @@ class LocalBackend final : public Backend {
                    (widest > 1 && within_places);
     return u;
   }
+  /// Whether all gaps are shorter than what elements are aligned to, and end where one may begin: the end of a struct
+  /// that is aligned to more than its members need.
+  bool ends_elements(const std::vector<std::uint8_t>& by, DevicePtr src) const {
+    std::size_t gap = 0;
+    for (std::size_t i = 0; i <= by.size(); ++i) {
+      const bool end = i == by.size() || by[i] != 0;
+      if (end && gap != 0 && (gap >= element_align || (src + i) % element_align != 0)) return false;
+      gap = end ? 0 : gap + 1;
+    }
+    return element_align > 1;
+  }
   /// Whether any byte of the place for an element of `widest` bytes is written that byte `i` is in.
   static bool has_neighbour(const std::vector<std::uint8_t>& by, DevicePtr src, std::size_t i,
                             std::size_t widest) {
@@ -326,17 +340,6 @@ class LocalBackend final : public Backend {
   /// Kernel output appears when the program waits for the device or launches again, as on hardware.
   void flush_output() {
     if (output_.empty()) return;
-  /// Whether all gaps are shorter than what elements are aligned to, and end where one may begin: the end of a struct
-  /// that is aligned to more than its members need.
-  bool ends_elements(const std::vector<std::uint8_t>& by, DevicePtr src) const {
-    std::size_t gap = 0;
-    for (std::size_t i = 0; i <= by.size(); ++i) {
-      const bool end = i == by.size() || by[i] != 0;
-      if (end && gap != 0 && (gap >= element_align || (src + i) % element_align != 0)) return false;
-      gap = end ? 0 : gap + 1;
-    }
-    return element_align > 1;
-  }
     std::fwrite(output_.data(), 1, output_.size(), stdout);
     output_.clear();
   }
@@ -401,6 +404,7 @@ class LocalBackend final : public Backend {
   cudaError_t fault_ = cudaSuccess;    ///< what the device died of
   std::string why_;                    ///< reason of the last failure
   std::string output_;                 ///< of kernels, not yet written
+  std::vector<TouchedBytes> touched_;  ///< by the last launch
   std::vector<LaunchReport> reports_;  ///< ReportStyle::json
   ProgramReport totals_;               ///< the other styles
   std::set<std::string> told_;

@@ -5,10 +5,12 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/simgpu/processor.hpp"
 #include "common/simgpu/runtime/backend.hpp"
@@ -63,9 +65,9 @@ class DeviceProgram {
         break;
       case Kind::copy_out:
         answer.data.resize(value[1]);
+        backend_->element_align = value[2];
         answer.code = backend_->copy_out(answer.data.data(), value[0], value[1]);
         break;
-        backend_->element_align = value[2];
       case Kind::copy:
         answer.code = backend_->copy(value[0], value[1], value[2]);
         break;
@@ -95,6 +97,16 @@ class DeviceProgram {
         answer.code = backend_->launch(named(request), request.grid, request.block, request.cluster,
                                        static_cast<unsigned>(value[0]), request.data);
         break;
+      case Kind::note_touched:
+        backend_->note_touched(value[0] != 0);
+        break;
+      case Kind::touched: {
+        // Both are compiled together: the bytes as they are.
+        const std::vector<TouchedBytes> touched = backend_->touched();
+        answer.data.resize(touched.size() * sizeof(TouchedBytes));
+        if (!touched.empty()) std::memcpy(answer.data.data(), touched.data(), answer.data.size());
+        break;
+      }
       case Kind::synchronize:
         answer.code = backend_->synchronize();
         break;

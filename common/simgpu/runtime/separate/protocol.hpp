@@ -38,6 +38,8 @@ enum class Kind : std::uint16_t {
   note_unsupported,
   note_error,
   note_finding,
+  note_touched,
+  touched,
   finish,
   answer,
 };

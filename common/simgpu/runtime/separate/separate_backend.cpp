@@ -123,6 +123,17 @@ class SeparateBackend final : public Backend {
     request.data.assign(args.begin(), args.end());
     return code(ask(Kind::launch, std::move(request)));
   }
+  void note_touched(bool wanted) override {
+    if (std::exchange(notes_touched_, wanted) != wanted)
+      ask(Kind::note_touched, of(wanted ? 1 : 0));
+  }
+  std::vector<TouchedBytes> touched() override {
+    const Answer answer = ask(Kind::touched, {});
+    std::vector<TouchedBytes> bytes(answer.data.size() / sizeof(TouchedBytes));
+    if (!bytes.empty())
+      std::memcpy(bytes.data(), answer.data.data(), bytes.size() * sizeof(TouchedBytes));
+    return bytes;
+  }
   cudaError_t synchronize() override { return code(ask(Kind::synchronize, {})); }
   cudaError_t reset() override { return code(ask(Kind::reset, {})); }
 
@@ -211,6 +222,7 @@ class SeparateBackend final : public Backend {
   wire::UniqueFd fd_;
   pid_t device_ = -1;
   std::uint32_t serial_ = 0;
+  bool notes_touched_ = false;
   std::optional<DeviceModel> model_;
 };
 

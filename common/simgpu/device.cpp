@@ -18,6 +18,7 @@
 #include "common/simgpu/exec/sharing.hpp"
 #include "common/simgpu/exec/workers.hpp"
 #include "common/simgpu/launch_shape.hpp"
+#include "common/simgpu/loaded.hpp"
 #include "common/simgpu/memory/global_memory.hpp"
 #include "common/simgpu/ptx/liveness.hpp"
 #include "common/simgpu/ptx/names.hpp"
@@ -36,35 +37,6 @@ std::string demangle(const std::string& name) {
 }
 
 }  // namespace
-
-namespace loaded {
-
-/// A kernel of a module, which is read and decoded at its first use.
-struct Kernel {
-  std::uint32_t function = 0;
-  bool known = false;  ///< what follows has been filled in
-  KernelInfo info;
-  std::unique_ptr<exec::Program> program;
-  std::unique_ptr<exec::Program> in_clusters;  ///< of several blocks; decoded at the first launch
-  ptx::RegisterPressure pressure;
-  bool pressure_known = false;
-  std::uint64_t frame_bytes = 0;  ///< host memory of one warp's registers, one frame per function
-  std::optional<unsigned> max_dynamic_shared;
-};
-
-struct Module {
-  Module(std::string text, bool known)
-      : source(std::move(text), known ? ptx::Bodies::on_demand : ptx::Bodies::now),
-        ptx(source.module()) {}
-
-  ptx::Source source;
-  const ptx::Module& ptx;
-  exec::Placement placement;
-  std::vector<DevicePtr> owned;
-  std::map<std::string, Kernel, std::less<>> kernels;
-};
-
-}  // namespace loaded
 
 using loaded::Kernel;
 using LoadedModule = loaded::Module;
@@ -264,6 +236,12 @@ void Device::Impl::describe(LoadedModule& m, Kernel& k) const {
 }
 
 ModuleId Device::load_module(std::string ptx, bool known) {
+  constexpr std::string_view kSecond = "\n//simgpu: once more, with marks\n";
+  std::string second;
+  if (const std::size_t at = ptx.find(kSecond); at != std::string::npos) {
+    second = ptx.substr(at + kSecond.size());
+    ptx.resize(at);
+  }
   auto m = std::make_unique<LoadedModule>(std::move(ptx), known);
   try {
     impl_->place_variables(*m);
@@ -271,6 +249,7 @@ ModuleId Device::load_module(std::string ptx, bool known) {
       if (m->ptx.functions[f].is_entry) m->kernels[m->ptx.functions[f].name].function = f;
     for (auto& [name, kernel] : m->kernels)
       if (!known) impl_->describe(*m, kernel);
+    if (!second.empty()) m->add_marked(std::move(second));
   } catch (...) {
     for (const DevicePtr p : m->owned) impl_->memory.release(p);
     throw;
@@ -603,9 +582,10 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   unsigned hosts = host_threads_for(options, program, parallel_parts(options, cluster, grid),
                                     bytes * cluster.count);
   std::vector<std::unique_ptr<exec::Worker>> workers;
+  const exec::Program* running = &program;
   const auto execute = [&](unsigned threads, bool exact) {
     return exec::run_launch(impl_->memory, threads, workers, [&](exec::LaunchRun& r) {
-      r.program = &program;
+      r.program = running;
       r.memory = &impl_->memory;
       r.options = options;
       r.resident_blocks = resident_blocks_for(impl_->model, report.registers, bytes);
@@ -614,7 +594,13 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
              {args.first(k.info.param_bytes), dynamic_shared_bytes, shared_bytes}, threads);
     });
   };
-  auto run = execute(hosts, false);
+  if (options.note_touched)
+    for (Region* a : impl_->memory.live()) a->launch.keeps_readers = true;
+  std::vector<Finding> unset;
+  auto run = loaded::first_run(m, k, cluster.count > 1, options, running, workers, unset,
+                               [&] { return execute(hosts, false); });
+  if (options.note_touched && options.checks.race)
+    report.touched = exec::touched_bytes(workers, impl_->memory, program.global_granule);
   const bool clustered = cluster.count > 1 || program.uses_cluster;
   if (clustered && hosts > 1 && (run->stop || run->over_budget)) {
     // What the clusters beside it had done by then is chance: once more, in order.
@@ -645,6 +631,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   impl_->memory.commit();
   if (options.count) exec::fold(*run, all.counters, report);
   report.findings = all.findings.report(options.max_findings_per_kind);
+  loaded::add_once(std::move(unset), report.findings);
   if (over_budget) keep_budget_finding(report, program, blocks, options.instruction_budget);
   add_register_findings(report, impl_->model, k, f, threads_per_block);
   return report;

@@ -7,6 +7,7 @@
 
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/launch_run.hpp"
+#include "common/simgpu/exec/shuffle.hpp"
 
 namespace simgpu::exec {
 namespace {
@@ -64,39 +65,22 @@ void by_members(Warp& w, const Op& op) {
 }
 
 void shuffle(Warp& w, const Op& op) {
-  members(w, op, "a warp shuffle");
+  const std::uint32_t there = members(w, op, "a warp shuffle");
   const std::uint32_t *a = lanes_of<std::uint32_t>(w, op.a), *b = lanes_of<std::uint32_t>(w, op.b),
                       *c = lanes_of<std::uint32_t>(w, op.c);
-  std::uint32_t out[kLanes] = {}, in_range = 0;
+  std::uint32_t out[kLanes] = {}, in_range = 0, absent = 0;
   for (unsigned i = 0; i < kLanes; ++i) {
-    const int lane = static_cast<int>(i), bval = static_cast<int>(b[i] & 31),
-              cval = static_cast<int>(c[i] & 31);
-    const int segment = static_cast<int>((c[i] >> 8) & 31);
-    const int first = lane & segment, last = first | (cval & ~segment);
-    int j = lane;
-    bool ok = false;
-    switch (static_cast<ptx::ShflMode>(op.x)) {
-      case ptx::ShflMode::up:
-        j = lane - bval;
-        ok = j >= last;
-        break;
-      case ptx::ShflMode::down:
-        j = lane + bval;
-        ok = j <= last;
-        break;
-      case ptx::ShflMode::bfly:
-        j = lane ^ bval;
-        ok = j <= last;
-        break;
-      default:
-        j = first | (bval & ~segment);
-        ok = j <= last;
-        break;
-    }
-    if (!ok) j = lane;
-    out[i] = a[j];
-    in_range |= static_cast<std::uint32_t>(ok) << i;
+    const ShuffleSource from = shuffle_source(static_cast<ptx::ShflMode>(op.x), i, b[i], c[i]);
+    out[i] = a[from.lane];
+    in_range |= static_cast<std::uint32_t>(from.in_range) << i;
+    absent |= (~there >> from.lane & static_cast<std::uint32_t>(from.in_range)) << i;
   }
+  // It does no harm as long as nobody uses what comes from there. That lanes are missing whom the mask names is
+  // a finding of its own.
+  const std::uint32_t named = lanes_of<std::uint32_t>(w, op.d)[std::countr_zero(w.mask)];
+  const bool told = (named & w.live() & ~w.mask) != 0;
+  if ((absent & w.mask) != 0 && !told)
+    w.run->launch->reads_absent.store(true, std::memory_order_relaxed);
   write_lanes(w, op.dst, out);
   if (op.dst2 != kNoRef) write_mask(w, op.dst2, in_range);
 }

@@ -441,15 +441,6 @@ void FunctionDecoder::decode_call(BasicBlock& block, const Ins& ins) {
   p_.calls.push_back(std::move(call));
 }
 
-/// The text may declare the engine's functions as it likes.
-void FunctionDecoder::check_math_call(const Call& call, const ptx::Function& target) const {
-  const auto is_double = [](const Call::Copy& c) { return c.bytes == 8; };
-  if (call.arguments.size() != call.math->parameters || call.results.size() != 1 ||
-      !std::all_of(call.arguments.begin(), call.arguments.end(), is_double) ||
-      !std::all_of(call.results.begin(), call.results.end(), is_double))
-    fail("'" + target.name + "' is declared with other parameters than it has");
-}
-
 void FunctionDecoder::decode_end(BasicBlock& block, const Ins& ins) {
   auto block_at = [&](const Operand& o) { return leader_block_[o.index]; };
   const bool guarded = ins.guard != UINT32_MAX;
@@ -566,6 +557,8 @@ void FunctionDecoder::decode_block(std::uint32_t number) {
   block.next = number + 1 < ranges_.size() ? number + 1 : kNoBlock;
   bool ended = false;
   multiply_adds_ = 0;
+  current_index_ = first;
+  if (number == 0 && !unset_.empty()) emit_unset(first_unset_, false);
   for (std::uint32_t i = first; i < last; ++i) {
     const Ins& ins = f_.body[i];
     current_ = &ins;
@@ -577,6 +570,7 @@ void FunctionDecoder::decode_block(std::uint32_t number) {
     const bool branch = ins.op == Opcode::bra;
     info.guarded = ins.guard != UINT32_MAX && !branch;
     if (!info.guarded) ++block.instructions;
+    track_unset(ins);
     if (ends_block(ins.op)) {
       counted_ = true;  // with the end of the block
       decode_end(block, ins);
@@ -647,16 +641,16 @@ void FunctionDecoder::renumber() {
 void FunctionDecoder::run() {
   current_ = f_.body.empty() ? nullptr : &f_.body.front();
   const std::size_t first_site = p_.site_pc.size();
-  const std::vector<bool> polls = ptx::find_polls(f_);
   if (f_.body.empty()) fail("'" + f_.name + "' has no instructions");
   find_blocks();
-    info.polls = polls[static_cast<std::size_t>(&ins - f_.body.data())];
   lay_out_registers();
   lay_out_parameters();
   lay_out_locals();
   code_.first_pc = static_cast<std::uint32_t>(p_.instructions.size());
+  const std::vector<bool> polls = ptx::find_polls(f_);
   for (const Ins& ins : f_.body) {
     InstructionInfo info;
+    info.polls = polls[static_cast<std::size_t>(&ins - f_.body.data())];
     info.ptx = &ins;
     info.function = number_;
     info.is_branch = ins.op == Opcode::bra;
@@ -666,10 +660,11 @@ void FunctionDecoder::run() {
             ? InstructionClass::synchronisation
             : InstructionClass::control;
     p_.instructions.push_back(info);
-  origins_ = ptx::find_shared_origins(b_.module, f_);
   }
   find_product_registers();
+  find_unset();
   parts_ = count::find_struct_copies(f_);
+  origins_ = ptx::find_shared_origins(b_.module, f_);
   for (std::uint32_t k = 0; k < blocks_.size(); ++k) decode_block(k);
   renumber();
   const std::vector<ptx::MovedBytes> moved = ptx::find_moved_bytes(f_);

@@ -96,6 +96,11 @@ constexpr Operation kOperations[] = {
 
 }  // namespace
 
+bool is_lanewise(Opcode op) {
+  return std::any_of(std::begin(kOperations), std::end(kOperations),
+                     [op](const Operation& row) { return row.of == op; });
+}
+
 /// False if the instruction has no operation among the rows of instructions.inc.
 bool FunctionDecoder::lanewise(const Ins& ins) {
   bool has_rows = false;
@@ -478,6 +483,15 @@ void FunctionDecoder::decode(const Ins& ins) {
     default:
       if (!asynchronous_proxy(ins)) unsupported();
   }
+}
+
+/// The text may declare the engine's functions as it likes.
+void FunctionDecoder::check_math_call(const Call& call, const ptx::Function& target) const {
+  const auto is_double = [](const Call::Copy& c) { return c.bytes == 8; };
+  if (call.arguments.size() != call.math->parameters || call.results.size() != 1 ||
+      !std::all_of(call.arguments.begin(), call.arguments.end(), is_double) ||
+      !std::all_of(call.results.begin(), call.results.end(), is_double))
+    fail("'" + target.name + "' is declared with other parameters than it has");
 }
 
 std::uint8_t hidden_multiply_adds(const ptx::Module& module, const ptx::Instruction& ins) {

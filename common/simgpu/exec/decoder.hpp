@@ -25,6 +25,7 @@ struct Undecodable : std::runtime_error {
 };
 
 Ty lane_type(ptx::Type type);         ///< b types are u types
+bool is_lanewise(ptx::Opcode op);     ///< there are rows for it in instructions.inc
 unsigned log2_bytes(unsigned bytes);  ///< of 1, 2, 4, 8
 
 /// State shared by the functions of one program.
@@ -32,6 +33,7 @@ struct ProgramBuilder {
   const ptx::Module& module;
   const Placement& placement;
   SharedAddresses addresses;
+  bool tracks_unset;
   Program& program;
   std::map<std::pair<std::uint64_t, unsigned>, Ref> constants;
   std::map<std::uint32_t, std::uint32_t> function_numbers;  ///< module index -> Program::functions
@@ -147,8 +149,16 @@ class FunctionDecoder {
   void find_product_registers();
   void watch_product_registers(const Ins& ins);
   void product(BasicBlock& block, const Ins& ins);
+  // unset.cpp
+  void find_unset();
+  void track_unset(const Ins& ins);
+  void track_shuffle(const Ins& ins, UnsetForm form);
+  Op& emit_unset(UnsetForm form, bool guarded);
+  std::uint8_t new_origin();
   std::uint32_t new_site();
   void choose_quick_path(Op& op, const Operand& address);
+  void keep_within_array(Op& op);
+  const SharedArray* find_array();
   void forget_addresses(const Ins& ins);
 
   ProgramBuilder& b_;
@@ -157,8 +167,6 @@ class FunctionDecoder {
   const ptx::Function& f_;
   FunctionCode code_;
 
-  void keep_within_array(Op& op);
-  const SharedArray* find_array();
   std::vector<std::uint32_t> register_offset_;
   std::map<std::uint32_t, std::uint32_t>
       local_offset_;  ///< module variable -> bytes in the frame's locals
@@ -171,6 +179,9 @@ class FunctionDecoder {
   /// addresses of compare and swap; empty = not looked yet
   std::optional<std::set<ptx::Address>> swapped_;
   std::optional<ptx::Addresses> addresses_;
+  std::vector<Ref>
+      unset_;  ///< marks by register, kNoRef = it needs none; empty: no register needs any
+  UnsetForm first_unset_;  ///< clears them all
   Ref carry_ = kNoRef;
   std::uint32_t frame_ = 0;
   std::vector<Ref> temporaries_[4];

@@ -105,6 +105,8 @@ std::uint32_t special_value(const BlockRun& run, const Warp& w, ptx::Special s, 
       return l.shared_bytes;
     case S::warp_size:
       return kLanes;
+    case S::unset:
+      return 0;
     default:
       return cluster_value(run, s);
   }

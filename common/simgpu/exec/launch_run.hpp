@@ -64,7 +64,8 @@ struct LaunchRun {
   std::atomic<bool> stop{false};
   std::atomic<bool> suspicious{false};  ///< a race is likely: run again in exact mode
   std::atomic<bool> over_budget{false};
-  std::mutex mutex;  ///< snapshots and the list below
+  std::atomic<bool> reads_absent{false};  ///< a shuffle, from a lane that does not take part
+  std::mutex mutex;                       ///< snapshots and the list below
   std::condition_variable lowest_changed;
   std::vector<std::uint64_t> running_blocks;  ///< one per worker, UINT64_MAX = none
 };
@@ -339,14 +340,14 @@ struct Target {
   std::uint8_t* initialised = nullptr;  ///< null = nothing to check
   std::uint64_t offset = 0;             ///< in the allocation or space
   BlockRun* peer = nullptr;             ///< whose shared memory it is, if not the own block's
-};
   const SharedArray* array = nullptr;   ///< bounds: of this one, though there is something
+};
 Target resolve(BlockRun& run, const Warp& w, unsigned lane, ptx::Space space, std::uint64_t address,
                unsigned bytes, bool write);
-/// Must be called before the first store of a launch to `a`.
 /// The same for a lane of an instruction, whose address must stay in the shared array that it was computed from.
 Target resolve(BlockRun& run, const Warp& w, unsigned lane, const Op& op, ptx::Space space,
                std::uint64_t address, unsigned bytes, bool write);
+/// Must be called before the first store of a launch to `a`.
 void prepare_write(LaunchRun& launch, memory::Allocation& a);
 /// What an instruction of the own block's shared memory does at an address of another block.
 std::string other_block_text(const BlockRun& run, std::uint64_t address);

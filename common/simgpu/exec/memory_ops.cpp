@@ -265,7 +265,7 @@ void note_strong_access(Warp& w, const Op& op, const std::uint64_t (&address)[kL
     if (!global && (((reached.shared | reached.peer) >> i) & 1u) == 0) continue;
     const std::uint64_t at = global ? address[i] : reached.offset[i];
     if (((reached.peer >> i) & 1u) == 0) run.handovers.touch(w.index, at, load, !load);
-    if (global)
+    if (global) {
       run.order.atomic(at, actor_of(w, 1u << i), !load);
       if (load && run.launch->program->instructions[op.pc].polls)
         run.order.relies_on(at, actor_of(w, 1u << i));

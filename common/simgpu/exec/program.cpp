@@ -77,10 +77,12 @@ void place_shared(ProgramBuilder& b, std::uint32_t entry) {
 }  // namespace
 
 std::unique_ptr<Program> decode(const ptx::Module& module, std::uint32_t entry,
-                                const Placement& placement, SharedAddresses addresses) {
+                                const Placement& placement, SharedAddresses addresses,
+                                Tracking tracking) {
   auto program = std::make_unique<Program>();
   program->module = &module;
-  ProgramBuilder b{module, placement, addresses, *program, {}, {}, {}, {}};
+  ProgramBuilder b{module, placement, addresses, tracking == Tracking::unset, *program, {},
+                   {},     {},        {}};
   try {
     const ptx::Function& f = module.functions[entry];
     if (!f.unsupported.empty()) throw Undecodable(f.unsupported, f.unsupported_where);

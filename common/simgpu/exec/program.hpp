@@ -13,6 +13,7 @@
 #include "common/simgpu/exec/math_calls.hpp"
 #include "common/simgpu/exec/op.hpp"
 #include "common/simgpu/exec/stretch.hpp"
+#include "common/simgpu/exec/unset.hpp"
 #include "common/simgpu/ptx/module.hpp"
 #include "common/simgpu/ptx/used_bytes.hpp"
 #include "common/simgpu/report.hpp"
@@ -172,8 +173,8 @@ struct InstructionInfo {
   InstructionClass klass = InstructionClass::other;
   bool guarded = false;  ///< counted by itself, not with its block
   bool is_branch = false;
-  /// FFMAs of each lane that are no fma in PTX: what ptxas makes of a division, or nvcc of expf.
   bool polls = false;  ///< a load that waits, see ptx/polls.hpp
+  /// FFMAs of each lane that are no fma in PTX: what ptxas makes of a division, or nvcc of expf.
   std::uint8_t hidden_fma_f32 = 0;
   std::uint32_t site = UINT32_MAX;   ///< memory counters
   std::uint32_t array = UINT32_MAX;  ///< of Program::shared: the one that its address must stay in
@@ -228,10 +229,10 @@ struct Program {
   std::vector<BulkForm> bulk_forms;             ///< by Op::imm of bulk copies
   std::vector<AsyncStore> async_stores;         ///< by Op::slot of st.async
   std::vector<ProductAccess> product_accesses;  ///< by Op::slot
-  std::uint32_t product_registers = 0;
-  bool uses_proxy = false;    ///< mbarriers, bulk copies or wgmma
   std::vector<UnsetForm> unset_forms;           ///< by Op::imm of op_unset
   std::vector<std::uint32_t> unset_origins;     ///< pcs
+  std::uint32_t product_registers = 0;
+  bool uses_proxy = false;    ///< mbarriers, bulk copies or wgmma
   bool uses_cluster = false;  ///< its barrier, or its blocks' shared memory
   std::vector<SharedArray> shared;
   std::vector<Merge> merges;                       ///< by site
@@ -267,8 +268,12 @@ struct Placement {
 /// carries the rank of the block (memory/address.hpp).
 enum class SharedAddresses : std::uint8_t { constant, ranked };
 
+/// Whether marks go with values that nothing has set (unset.hpp).
+enum class Tracking : std::uint8_t { none, unset };
+
 /// Decodes an entry. Never throws for what a program contains: `unsupported` says it.
 std::unique_ptr<Program> decode(const ptx::Module& module, std::uint32_t entry,
-                                const Placement& placement, SharedAddresses addresses);
+                                const Placement& placement, SharedAddresses addresses,
+                                Tracking tracking = Tracking::none);
 
 }  // namespace simgpu::exec

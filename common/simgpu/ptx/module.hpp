@@ -206,6 +206,7 @@ enum class Special : std::uint8_t {
   nclusterid_y,
   nclusterid_z,
   warp_size,
+  unset,  ///< %simgpu_unset: what a variable holds that nothing has set (flags/unset.awk)
 };
 
 struct Location {

@@ -70,6 +70,7 @@ constexpr Special32 kSpecials[] = {
     {"%cluster_ctarank", Special::cluster_ctarank},
     {"%cluster_nctarank", Special::cluster_nctarank},
     {"WARP_SZ", Special::warp_size},
+    {"%simgpu_unset", Special::unset},
 };
 constexpr std::string_view kUnsupportedSpecials[] = {
     "%is_explicit_cluster", "%aggr_smem_size",     "%pm", "%envreg",

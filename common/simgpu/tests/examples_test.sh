@@ -147,6 +147,22 @@ int main() { int* p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); return cudaDeviceSynchro
 fails "a variable that nobody wrote is a finding: 99" 99 'but 1 finding' simrun "$scratch/unwritten.cu"
 cp "$scratch/.out" "$scratch/said"
 says "in the compiler's words" "unwritten.cu:3:.*'sum' is uninitialized" cat "$scratch/said"
+program sums '__global__ void k(const float* x, float* y, int n) {
+  float acc[4][4], used[3];
+  for (int i = 0; i < 3; ++i) if (i < n) used[i] = x[i];
+  for (int j = 0; j < n; ++j) for (int i = 0; i < 16; ++i) acc[i / 4][i % 4] += x[i] * x[j];
+  for (int i = 0; i < 16; ++i) y[i] = acc[i / 4][i % 4];
+  for (int i = 0; i < 3; ++i) if (i < n) y[i] += used[i];
+}
+int main() { float *x, *y; cudaMalloc(&x, 64); cudaMalloc(&y, 64); cudaMemset(x, 0, 64); k<<<1, 1>>>(x, y, 2); return cudaDeviceSynchronize(); }'
+for compiler in clang++ clang++-14 clang++-22; do
+    command -v "$compiler" >/dev/null || continue
+    fails "sums in an array that nobody cleared: 99 ($compiler)" 99 'finding' env CLANG="$compiler" common/simgpu/simrun "$scratch/sums.cu"
+    cp "$scratch/.out" "$scratch/said"
+    says "the line that uses them, and that of the array ($compiler)" 'sums.cu:7: uninitialised read: .* the array declared on sums.cu:4 that nothing has set' cat "$scratch/said"
+    sed 's/acc\[4\]\[4\]/acc[4][4] = {}/' "$scratch/sums.cu" >"$scratch/cleared.cu"
+    holds "cleared: none ($compiler)" env CLANG="$compiler" common/simgpu/simrun "$scratch/cleared.cu"
+done
 # One lane asks, all get the answer: the others pass on a variable that they never wrote, which C++ lets a compiler
 # conclude from, and CUDA does not.
 program elected '#include <cooperative_groups.h>

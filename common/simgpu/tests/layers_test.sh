@@ -20,7 +20,8 @@ count:           report options ptx
 exec:            report options half float8 instructions tensor_map ptx memory check count processor
 processor:
 launch_shape:    options
-device:          report options ptx memory check count exec launch_shape
+device:          report options ptx memory check count exec launch_shape loaded
+loaded:          report options ptx exec device
 include:
 runtime:         device include wire
 runtime/api:     runtime device include half tensor_map

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "common/simgpu/include/driver_types.h"
 #include "common/simgpu/device.hpp"
+#include "common/simgpu/include/driver_types.h"
 
 namespace simgpu::runtime {
 

@@ -1,0 +1,314 @@
+#include "common/simgpu/exec/unset.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "common/simgpu/exec/decoder.hpp"
+#include "common/simgpu/exec/launch_run.hpp"
+#include "common/simgpu/exec/shuffle.hpp"
+
+namespace simgpu::exec {
+
+using ptx::Opcode;
+using Kind = ptx::Operand::Kind;
+using Form = UnsetForm::Kind;
+
+// -------------------------------------------------------------------------------------------------
+// decoding
+
+namespace {
+
+bool is_origin(const ptx::Instruction& ins) {
+  return ins.op == Opcode::shfl ||
+         (ins.op == Opcode::mov && ins.operands.size() == 2 &&
+          ins.operands[1].kind == Kind::special &&
+          ins.operands[1].index == static_cast<std::uint32_t>(ptx::Special::unset));
+}
+
+/// Whether what is written depends on nothing but what is read, and so that a mark says something: of some
+/// bits of a value nothing is known.
+bool passes_on(const ptx::Instruction& ins) {
+  switch (ins.op) {
+    case Opcode::and_:
+    case Opcode::or_:
+      return ins.mod.type == ptx::Type::pred || ins.op == Opcode::or_;
+    case Opcode::lop3:
+      return false;
+    case Opcode::mov:
+    case Opcode::cvt:
+    case Opcode::cvta:
+    case Opcode::set:
+    case Opcode::setp:
+    case Opcode::shfl:
+    case Opcode::mma:
+    case Opcode::wmma_mma:
+      return true;
+    default:
+      return is_lanewise(ins.op);
+  }
+}
+
+bool only_moves(const ptx::Instruction& ins) {
+  return ins.op == Opcode::mov ||
+         (ins.op == Opcode::cvt && ptx::size_of(ins.mod.type) == ptx::size_of(ins.mod.type2) &&
+          ins.mod.rounding == ptx::Rounding::none);
+}
+
+}  // namespace
+
+/// Which registers may hold a value that nothing has set, and a place for their marks.
+void FunctionDecoder::find_unset() {
+  if (!b_.tracks_unset) return;
+  std::vector<bool> may(f_.registers.size(), false);
+  bool any = false;
+  constexpr int kMostRounds = 50;  // of what is left then nothing is said
+  bool changed = true;
+  for (int round = 0; changed && round < kMostRounds; ++round) {
+    changed = false;
+    for (const Ins& ins : f_.body) {
+      bool from = is_origin(ins);
+      if (!from && !passes_on(ins)) continue;
+      ptx::for_each_register(f_, ins,
+                             [&](std::uint32_t r, bool write) { from |= !write && may[r]; });
+      if (!from) continue;
+      ptx::for_each_register(f_, ins, [&](std::uint32_t r, bool write) {
+        if (write && !may[r]) may[r] = any = changed = true;
+      });
+    }
+  }
+  if (!any) return;
+  unset_.assign(may.size(), kNoRef);
+  UnsetForm at_first;
+  for (std::size_t r = 0; r < may.size(); ++r) {
+    if (!may[r]) continue;
+    unset_[r] = frame_ref(allocate(kLanes, 1));
+    at_first.to.push_back(unset_[r]);
+  }
+  first_unset_ = std::move(at_first);
+}
+
+std::uint8_t FunctionDecoder::new_origin() {
+  if (p_.unset_origins.size() < kMostOrigins)
+    p_.unset_origins.push_back(code_.first_pc + current_index_);
+  return static_cast<std::uint8_t>(p_.unset_origins.size());
+}
+
+/// `guarded`: only for the lanes for which the instruction is.
+Op& FunctionDecoder::emit_unset(UnsetForm form, bool guarded) {
+  p_.unset_forms.push_back(std::move(form));
+  if (guarded) {
+    Op& op = emit(op_unset);
+    op.imm = static_cast<std::int64_t>(p_.unset_forms.size() - 1);
+    return op;
+  }
+  Op& op = ops_.emplace_back();
+  op.fn = op_unset;
+  op.pc = code_.first_pc + current_index_;
+  op.imm = static_cast<std::int64_t>(p_.unset_forms.size() - 1);
+  return op;
+}
+
+/// Before the instruction: what becomes of the marks.
+void FunctionDecoder::track_unset(const Ins& ins) {
+  if (unset_.empty()) return;
+  const auto mark_of = [&](const Operand& o) {
+    return o.kind == Kind::reg || o.kind == Kind::address ? unset_[o.index] : kNoRef;
+  };
+  const auto add = [&](std::vector<Ref>& to, const Operand& o) {
+    if (o.kind == Kind::vector) {
+      for (std::uint32_t k = 0; k < o.count; ++k)
+        if (const Ref m = mark_of(f_.vector_operands[o.index + k]); m != kNoRef) to.push_back(m);
+    } else if (const Ref m = mark_of(o); m != kNoRef) {
+      to.push_back(m);
+    }
+  };
+  if (ins.guard != UINT32_MAX && unset_[ins.guard] != kNoRef)
+    emit_unset({Form::use, 0, {unset_[ins.guard]}, {}}, false);
+  const bool atomic = ins.op == Opcode::atom || ins.op == Opcode::red;
+  const bool load = ins.op == Opcode::ld || ins.op == Opcode::ldu;
+  if (load || atomic || ins.op == Opcode::st) {
+    UnsetForm address{Form::use, 0, {}, {}}, value{atomic ? Form::use : Form::store, 0, {}, {}};
+    const std::size_t place = load || ins.op == Opcode::atom ? 1 : 0;
+    for (std::size_t k = place; k < ins.operands.size(); ++k)
+      add(k == place ? address.from : value.from, ins.operands[k]);
+    if (ins.mod.space == ptx::Space::local || ins.mod.space == ptx::Space::param) value.from = {};
+    if (!address.from.empty()) emit_unset(std::move(address), true);
+    if (!value.from.empty()) emit_unset(std::move(value), true);
+  }
+  if (ins.operands.empty()) return;
+  UnsetForm form;
+  ptx::for_each_register(f_, ins, [&](std::uint32_t r, bool write) {
+    if (write && unset_[r] != kNoRef) form.to.push_back(unset_[r]);
+  });
+  if (form.to.empty()) return;
+  if (!passes_on(ins) && !is_origin(ins)) {
+    emit_unset(std::move(form), true);
+    return;
+  }
+  if (ins.op == Opcode::shfl) return track_shuffle(ins, std::move(form));
+  if (is_origin(ins)) {
+    form.kind = Form::begin;
+    form.origin = new_origin();
+    emit_unset(std::move(form), true);
+    return;
+  }
+  const bool of_predicates = ins.mod.type == ptx::Type::pred;
+  if (of_predicates && (ins.op == Opcode::and_ || ins.op == Opcode::or_)) {
+    form.kind = ins.op == Opcode::and_ ? Form::both : Form::either;
+    form.from = {mark_of(at(ins, 1)), mark_of(at(ins, 2))};
+    form.a = predicate(at(ins, 1));
+    form.b = predicate(at(ins, 2));
+  } else if (ins.op == Opcode::selp && !of_predicates) {
+    form.kind = Form::choose;
+    form.from = {mark_of(at(ins, 1)), mark_of(at(ins, 2)), mark_of(at(ins, 3))};
+    form.a = predicate(at(ins, 3));
+  } else {
+    form.kind = ins.op == Opcode::mma || ins.op == Opcode::wmma_mma ? Form::share
+                : only_moves(ins)                                   ? Form::move
+                                                                    : Form::compute;
+    for (std::size_t k = 1; k < ins.operands.size(); ++k) add(form.from, ins.operands[k]);
+    if (form.from.empty()) form.kind = Form::clear;
+  }
+  emit_unset(std::move(form), true);
+}
+
+void FunctionDecoder::track_shuffle(const Ins& ins, UnsetForm form) {
+  form.kind = Form::shuffle;
+  form.origin = new_origin();
+  const Operand& value = at(ins, 1);
+  form.from = {value.kind == Kind::reg ? unset_[value.index] : kNoRef};
+  // The second result says only whether the lane was in range.
+  form.to = {unset_[at(ins, 0).index]};
+  const Ref b = source(at(ins, 2), 4), c = source(at(ins, 3), 4), members = source(at(ins, 4), 4);
+  Op& op = emit_unset(std::move(form), true);
+  op.b = b, op.c = c, op.d = members;
+  op.x = static_cast<std::uint8_t>(ins.mod.shfl);
+  if (at(ins, 0).index2 == UINT32_MAX || unset_[at(ins, 0).index2] == kNoRef) return;
+  emit_unset({Form::clear, 0, {}, {unset_[at(ins, 0).index2]}}, true);
+}
+
+// -------------------------------------------------------------------------------------------------
+// running
+
+namespace {
+
+const std::uint8_t* marks(const Warp& w, Ref ref) {
+  static constexpr std::uint8_t kNone[kLanes] = {};
+  return ref == kNoRef ? kNone : lanes_of<std::uint8_t>(w, ref);
+}
+
+void report_unset(Warp& w, const Op& op, unsigned lane, std::uint8_t mark) {
+  BlockRun& run = *w.run;
+  const Program& p = *run.launch->program;
+  const unsigned number = mark & kMostOrigins;
+  const std::uint32_t origin = p.unset_origins[number - 1];
+  const Access at =
+      describe(run, {op.pc, w.index, lane, AccessType::load, MemorySpace::local, 0, 0});
+  std::string text = "uses ";
+  text += (mark & kComputed) != 0 ? "what was computed from " : "";
+  if (p.instructions[origin].ptx->op == Opcode::shfl)
+    text += "what the shuffle on " + line_text(p, origin) + " brought from lane " +
+            std::to_string(run.worker->absent_lanes[number]) +
+            " of the warp, which did not take part in it: on a GPU that can be anything. Read only "
+            "from lanes that execute the shuffle and that its mask names";
+  else
+    text +=
+        "an element of the array declared on " + line_text(p, origin) +
+        " that nothing has set: on a GPU it can be anything. Give the array its first values, as "
+        "by = {}";
+  // What is wrong with one array, or one shuffle, is said once, where it matters first.
+  add_finding(run, FindingKind::uninitialised_read, origin, UINT32_MAX, at, std::nullopt,
+              std::move(text), FindingCause::unset_value);
+}
+
+std::uint8_t first_mark(const Warp& w, const UnsetForm& f, unsigned lane) {
+  for (const Ref r : f.from)
+    if (const std::uint8_t m = marks(w, r)[lane]; m != 0) return m;
+  return 0;
+}
+
+void shuffle_marks(Warp& w, const Op& op, const UnsetForm& f) {
+  const std::uint32_t *b = lanes_of<std::uint32_t>(w, op.b), *c = lanes_of<std::uint32_t>(w, op.c),
+                      *named = lanes_of<std::uint32_t>(w, op.d);
+  const std::uint8_t* from = marks(w, f.from[0]);
+  std::uint8_t out[kLanes] = {};
+  for (unsigned i = 0; i < kLanes; ++i) {
+    if (((w.mask >> i) & 1u) == 0) continue;
+    const ShuffleSource s = shuffle_source(static_cast<ptx::ShflMode>(op.x), i, b[i], c[i]);
+    out[i] = from[s.lane];
+    if (((w.mask & named[i]) >> s.lane & 1u) != 0 || !s.in_range) continue;
+    out[i] = f.origin;
+    w.run->worker->absent_lanes[f.origin] = static_cast<std::uint8_t>(s.lane);
+  }
+  std::uint8_t* to = lanes_of<std::uint8_t>(w, f.to[0]);
+  for (unsigned i = 0; i < kLanes; ++i)
+    if (((w.mask >> i) & 1u) != 0) to[i] = out[i];
+}
+
+std::uint8_t mark_of_lane(const Warp& w, const UnsetForm& f, unsigned i) {
+  const auto bit = [&](Ref r) { return (*lanes_of<std::uint32_t>(w, r) >> i & 1u) != 0; };
+  const auto computed = [](std::uint8_t m) {
+    return static_cast<std::uint8_t>(m == 0 ? 0 : m | kComputed);
+  };
+  switch (f.kind) {
+    case Form::begin:
+      return f.origin;
+    case Form::move:
+      return first_mark(w, f, i);
+    case Form::compute:
+      return computed(first_mark(w, f, i));
+    case Form::choose: {
+      const std::uint8_t by = marks(w, f.from[2])[i];
+      return by != 0 ? computed(by) : marks(w, f.from[bit(f.a) ? 0 : 1])[i];
+    }
+    case Form::both:
+    case Form::either: {
+      // The other operand decides alone if it is false, of "and", or true, of "or".
+      const bool decides = f.kind == Form::either;
+      const std::uint8_t a = marks(w, f.from[0])[i], b = marks(w, f.from[1])[i];
+      if (a != 0 && (b != 0 || bit(f.b) != decides)) return computed(a);
+      return b != 0 && (a != 0 || bit(f.a) != decides) ? computed(b) : std::uint8_t{0};
+    }
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+void op_unset(Warp& w, const Op& op) {
+  const UnsetForm& f = w.run->launch->program->unset_forms[static_cast<std::size_t>(op.imm)];
+  if (f.kind == Form::shuffle) return shuffle_marks(w, op, f);
+  if (f.kind == Form::use || f.kind == Form::store) {
+    for (std::uint32_t left = w.mask; left != 0; left &= left - 1) {
+      const auto i = static_cast<unsigned>(std::countr_zero(left));
+      for (const Ref r : f.from) {
+        const std::uint8_t m = marks(w, r)[i];
+        if (m == 0 || (f.kind == Form::store && (m & kComputed) == 0)) continue;
+        report_unset(w, op, i, m);
+        break;
+      }
+    }
+    return;
+  }
+  std::uint8_t out[kLanes];
+  for (unsigned i = 0; i < kLanes; ++i)
+    out[i] = ((w.mask >> i) & 1u) != 0 && f.kind != Form::share ? mark_of_lane(w, f, i)
+                                                                : std::uint8_t{0};
+  if (f.kind == Form::share) {
+    std::uint8_t any = 0;
+    for (unsigned i = 0; i < kLanes && any == 0; ++i)
+      if (((w.mask >> i) & 1u) != 0) any = first_mark(w, f, i);
+    std::fill(std::begin(out), std::end(out),
+              static_cast<std::uint8_t>(any == 0 ? 0 : any | kComputed));
+  }
+  for (const Ref r : f.to) {
+    std::uint8_t* to = lanes_of<std::uint8_t>(w, r);
+    // At the beginning of a function, for lanes that come later as well.
+    for (unsigned i = 0; i < kLanes; ++i)
+      if (((w.mask >> i) & 1u) != 0) to[i] = out[i];
+  }
+}
+
+}  // namespace simgpu::exec

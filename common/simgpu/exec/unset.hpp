@@ -1,0 +1,43 @@
+// Values that nothing has set: of variables that were read before they were written, and what a shuffle brings from a
+// lane that does not take part. A program may have such a value and pass it on; it is wrong to use one: to branch
+// by it, to access memory at it, to store what was computed from it.
+//
+// Each register that may hold one has a second one beside it, with a mark for each lane: 0, or where the value
+// comes from (Program::unset_origins, counted from 1). An operation of its own, before each instruction that reads
+// or writes such registers, moves the marks as the instruction will move values. That costs time, so code is decoded
+// in this way only where something is suspected (device.cpp).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/simgpu/exec/op.hpp"
+
+namespace simgpu::exec {
+
+/// Beside the number of the origin: computed from such a value.
+inline constexpr std::uint8_t kComputed = 0x80, kMostOrigins = 0x7f;
+
+struct UnsetForm {
+  enum class Kind : std::uint8_t {
+    clear,    ///< what is written is set
+    begin,    ///< of a variable: `origin`
+    move,     ///< the first mark of `from`
+    compute,  ///< the same, and computed
+    choose,  ///< selp: of the lanes for which `a` holds from[0], of the others from[1]; from[2] is that of `a`
+    both,    ///< and.pred: true only if both are; from[0], from[1] belong to `a`, `b`
+    either,  ///< or.pred
+    shuffle,  ///< as op_shfl with the operands a, b, c, d of the Op; from[0], and `origin` of absent lanes
+    share,  ///< of a warp's product: any lane's mark
+    use,    ///< a finding, if there is a mark in `from`
+    store,  ///< a finding, if there is a mark of something computed
+  } kind = Kind::clear;
+  std::uint8_t origin = 0;
+  std::vector<Ref> from, to;   ///< marks, one byte per lane; kNoRef = never any
+  Ref a = kNoRef, b = kNoRef;  ///< predicates
+};
+
+struct Warp;
+void op_unset(Warp& w, const Op& op);  ///< Op::imm: index into Program::unset_forms
+
+}  // namespace simgpu::exec

@@ -1,0 +1,189 @@
+// What hardware hides: values that nothing has set, lanes that take no part in a shuffle, indices that lead from one
+// shared array into the next, flags without a fence. Each is a finding where it matters, and none where it does not.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/catch2.hpp"
+#include "common/simgpu/tests/harness.hpp"
+
+namespace simgpu::test {
+namespace {
+
+std::string kernel(const std::string& body) {
+  return ".visible .entry k(.param .u64 a, .param .u64 flag)\n{\n.reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 "
+         "%rd<9>;\n.shared .align 4 .b8 s[64]; .shared .align 4 .b8 t[64];\n"
+         "mov.u32 %r1, %tid.x; shl.b32 %r3, %r1, 2; mov.u32 %r4, s; mov.u32 %r5, t;\n"
+         "ld.param.u64 %rd1, [a]; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2; ld.param.u64 "
+         "%rd4, [flag];\n" +
+         body + "\nret;\n}\n";
+}
+
+std::vector<Finding> findings(const std::string& text, unsigned threads, unsigned blocks = 1) {
+  Gpu gpu(text);
+  const DevicePtr a = gpu.upload(std::vector<std::uint32_t>(1024, 1), "a"),
+                  flag = gpu.upload(std::vector<std::uint32_t>(4, 0), "flag");
+  return gpu.run("k", {blocks, 1, 1}, {threads, 1, 1}, 0u, LaunchOptions{}, a, flag).findings;
+}
+/// How often something was used that nothing has set; -1 if there is another finding.
+int uses(const std::vector<Finding>& all) {
+  int n = 0;
+  for (const Finding& f : all) {
+    INFO(f.detail);
+    if (f.cause != FindingCause::unset_value) return -1;
+    n += static_cast<int>(f.occurrences);
+  }
+  return n;
+}
+
+/// The code as it is compiled, and once more with marks.
+int uses_of_marked(const std::string& plain, const std::string& marked, unsigned threads = 32) {
+  return uses(findings(ptx_module(kernel(plain)) + "\n//simgpu: once more, with marks\n" +
+                           ptx_module(kernel(marked)),
+                       threads));
+}
+
+TEST_CASE("what was computed from a value that nothing has set is not to be used",
+          "[finding][init]") {
+  const std::string nothing = "mov.u32 %r6, 0;\n", begin = "mov.u32 %r6, %simgpu_unset;\n";
+  const auto n = [&](const std::string& body) {
+    return uses_of_marked(nothing + body, begin + body);
+  };
+  const std::string store = "st.global.u32 [%rd3], %r7;";
+  CHECK(n("add.u32 %r7, %r6, 1;\n" + store) == 32);
+  CHECK(n("mov.u32 %r7, %r6;\n" + store) == 0);  // passed on
+  CHECK(n("add.u32 %r7, %r6, 1; mov.u32 %r7, 2;\n" + store) == 0);
+  CHECK(n("add.u32 %r8, %r6, 1; mov.u32 %r7, 2;\n" + store) == 0);  // nobody uses it
+  // Lanes that set it have a value.
+  CHECK(n("setp.lt.u32 %p1, %r1, 20; @%p1 mov.u32 %r6, 5; add.u32 %r7, %r6, 1;\n" + store) == 12);
+  CHECK(n("setp.lt.u32 %p1, %r1, 20; @%p1 mov.u32 %r6, 5; add.u32 %r7, %r6, 1; @%p1 " + store) ==
+        0);
+  CHECK(
+      n("setp.lt.u32 %p1, %r1, 20; mov.u32 %r9, 5; selp.b32 %r7, %r9, %r6, %p1; add.u32 %r7, %r7, 1;\n" +
+        store) == 12);
+  // Branches and addresses.
+  CHECK(n("setp.eq.u32 %p1, %r6, 3; @%p1 bra NEXT; mov.u32 %r7, 1;\nNEXT:") == 32);
+  CHECK(n("setp.eq.u32 %p1, %r6, 3; @%p1 mov.u32 %r7, 1;") == 32);
+  CHECK(n("mul.wide.u32 %rd5, %r6, 4; add.u64 %rd5, %rd1, %rd5; ld.global.u32 %r7, [%rd5];") == 32);
+  // The other condition decides.
+  const std::string both = "setp.eq.u32 %p1, %r6, 3; setp.lt.u32 %p2, %r1, 20; ";
+  CHECK(n(both + "and.pred %p3, %p2, %p1; @%p3 bra NEXT;\nNEXT:") == 20);
+  CHECK(n(both + "or.pred %p3, %p1, %p2; @%p3 bra NEXT;\nNEXT:") == 12);
+  // Some bits of a value may be set, others not.
+  CHECK(n("and.b32 %r8, %r6, 255; add.u32 %r7, %r8, 1;\n" + store) == 0);
+}
+
+TEST_CASE("counts are those of the code without marks", "[finding][init]") {
+  Gpu gpu(ptx_module(kernel("mov.u32 %r6, 0; st.global.u32 [%rd3], %r6;")) +
+          "\n//simgpu: once more, with marks\n" +
+          ptx_module(kernel("mov.u32 %r6, %simgpu_unset; st.global.u32 [%rd3], %r6; st.global.u32 "
+                            "[%rd3], %r6;")));
+  const DevicePtr a = gpu.upload(std::vector<std::uint32_t>(32, 1), "a");
+  const LaunchReport r = gpu.run("k", {1, 1, 1}, {32, 1, 1}, 0u, LaunchOptions{}, a, a);
+  CHECK(r.total.global_store.requests == 1);
+  CHECK(gpu.download<std::uint32_t>(a, 32) == std::vector<std::uint32_t>(32, 0));
+}
+
+TEST_CASE("a second text that does not belong to the first one is left", "[finding][init]") {
+  const std::string plain = ptx_module(kernel("mov.u32 %r6, 0; st.global.u32 [%rd3], %r6;")),
+                    mark = "\n//simgpu: once more, with marks\n";
+  CHECK(findings(plain + mark + "rubbish", 32).empty());
+  CHECK(findings(plain + mark + ptx_module(".visible .entry other()\n{\nret;\n}\n"), 32).empty());
+}
+
+TEST_CASE("a value from a lane that takes no part in a shuffle is not to be used",
+          "[finding][init]") {
+  // `mask` names the lanes; those up to `lanes` execute it.
+  const auto n = [](const std::string& shuffle, const std::string& mask, const std::string& lanes,
+                    const std::string& then, unsigned threads = 32) {
+    return uses(findings(ptx_module(kernel("setp.ge.u32 %p1, %r1, " + lanes +
+                                           "; @%p1 bra END;\nmov.u32 %r6, 7; shfl.sync." + shuffle +
+                                           ", " + mask + ";\n" + then + "\nEND:")),
+                         threads));
+  };
+  const std::string store = "add.u32 %r8, %r7, 1; st.global.u32 [%rd3], %r8;";
+  CHECK(n("down.b32 %r7|%p2, %r6, 8, 31", "-1", "32", store) == 0);
+  // The upper half of a half warp reads from lanes that are not there, and only lane 0 goes on.
+  CHECK(n("down.b32 %r7|%p2, %r6, 8, 31", "0xffff", "16", store) == 8);
+  CHECK(n("down.b32 %r7|%p2, %r6, 8, 31", "0xffff", "16",
+          "setp.eq.u32 %p3, %r1, 0; add.u32 %r8, %r7, 1; @%p3 st.global.u32 [%rd3], %r8;") == 0);
+  CHECK(n("up.b32 %r7|%p2, %r6, 1, 0", "0xffff", "16", store) == 0);
+  CHECK(n("idx.b32 %r7, %r6, 20, 31", "0xffff", "16", store) == 16);
+  CHECK(n("bfly.b32 %r7, %r6, 4, 31", "0xfffff", "20", store, 20) ==
+        4);  // 16 to 19 read from 20 to 23
+}
+
+TEST_CASE("an index that leads into the neighbouring shared array", "[finding][memory]") {
+  const auto kinds = [](const std::string& body, unsigned threads) {
+    std::vector<std::string> all;
+    for (const Finding& f : findings(ptx_module(kernel(body)), threads))
+      all.push_back(std::string(to_string(f.kind)) + " " + f.at.object);
+    return all;
+  };
+  using Kinds = std::vector<std::string>;
+  const std::string fill =
+      "add.u32 %r6, %r4, %r3; add.u32 %r7, %r5, %r3; st.shared.u32 [%r6], 1; "
+      "st.shared.u32 [%r7], 1; bar.sync 0;\n";
+  CHECK(kinds(fill + "ld.shared.u32 %r8, [%r6];", 16) == Kinds{});
+  CHECK(kinds(fill + "ld.shared.u32 %r8, [%r6+4];", 16) == Kinds{"out-of-bounds s"});
+  CHECK(kinds(fill + "ld.shared.u32 %r8, [%r7+-4];", 16) == Kinds{"out-of-bounds t"});
+  CHECK(kinds(fill + "add.u32 %r6, %r6, 4; ld.shared.u32 %r8, [%r6];", 16) ==
+        Kinds{"out-of-bounds s"});
+  CHECK(kinds(fill + "mad.lo.u32 %r9, %r1, 4, %r4; ld.shared.u32 %r8, [%r9+4];", 16) ==
+        Kinds{"out-of-bounds s"});
+  CHECK(kinds(fill + "st.shared.u32 [%r6+4], 1;", 16) == Kinds{"out-of-bounds s"});
+  CHECK(kinds(fill + "atom.shared.add.u32 %r8, [%r6+4], 1;", 16) == Kinds{"out-of-bounds s"});
+  CHECK(kinds(fill + "cvt.u64.u32 %rd5, %r6; cvta.shared.u64 %rd6, %rd5; ld.u32 %r8, [%rd6+4];",
+              16) == Kinds{"out-of-bounds s"});
+  // One of two arrays, the distance of two, or a pointer that was stored: of these nothing is known.
+  CHECK(kinds(fill + "setp.eq.u32 %p1, %r1, 99; @%p1 mov.u32 %r6, %r7; ld.shared.u32 %r8, [%r6+4];",
+              16) == Kinds{});
+  CHECK(kinds(fill + "sub.u32 %r9, %r5, %r4; add.u32 %r9, %r9, %r6; ld.shared.u32 %r8, [%r9];",
+              16) == Kinds{});
+  // Many loads that run as one.
+  CHECK(
+      kinds(
+          fill +
+              "ld.shared.f32 %r8, [%r5]; ld.shared.f32 %r9, [%r5+4]; ld.shared.f32 %r10, [%r5+8]; "
+              "ld.shared.f32 %r11, [%r5+64];",
+          16) == Kinds{"out-of-bounds t"});
+  const auto found = findings(ptx_module(kernel(fill + "ld.shared.u32 %r8, [%r6+4];")), 16);
+  CHECK(found.at(0).detail ==
+        "reads 4 bytes directly past the end of s (64 bytes), in t, which lies beside it");
+}
+
+TEST_CASE("a volatile flag needs a fence before it is raised", "[finding][race]") {
+  // Block 0 writes and raises a flag, block 1 waits for it and reads.
+  const auto hand_over = [](const std::string& fence, const std::string& wait,
+                            const std::string& read) {
+    std::vector<std::string> kinds;
+    for (const Finding& f : findings(
+             ptx_module(kernel("mov.u32 %r6, %ctaid.x; setp.ne.u32 %p1, %r6, 0;\n@%p1 bra READER;\n"
+                               "st.volatile.global.u32 [%rd3], 7;\n" +
+                               fence + "st.volatile.global.u32 [%rd4], 1; bra END;\nREADER:\n" +
+                               wait + read + "st.global.u32 [%rd3+256], %r8;\nEND:")),
+             1, 2)) {
+      CHECK(f.cause == FindingCause::missing_fence);
+      kinds.emplace_back(to_string(f.kind));
+    }
+    return kinds.size();
+  };
+  const std::string wait =
+                        "AGAIN: ld.volatile.global.u32 %r7, [%rd4]; setp.eq.u32 %p4, %r7, 0; "
+                        "@%p4 bra AGAIN;\n",
+                    atomic =
+                        "AGAIN: atom.global.add.u32 %r7, [%rd4], 0; setp.eq.u32 %p4, %r7, 0; "
+                        "@%p4 bra AGAIN;\n",
+                    read = "ld.volatile.global.u32 %r8, [%rd3];\n";
+  CHECK(hand_over("membar.gl;\n", wait, read) == 0);
+  CHECK(hand_over("", wait, read) == 1);
+  CHECK(hand_over("", atomic, read) == 1);
+  // It waits for the value itself, or does not mind how old it is.
+  CHECK(hand_over("", wait,
+                  "LATER: ld.volatile.global.u32 %r8, [%rd3]; setp.ne.u32 %p4, %r8, 7; @%p4 bra "
+                  "LATER;\n") == 0);
+  CHECK(hand_over("", "", read) == 0);
+}
+
+}  // namespace
+}  // namespace simgpu::test

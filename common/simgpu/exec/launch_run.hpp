@@ -320,6 +320,9 @@ void add_finding(BlockRun& run, FindingKind kind, std::uint32_t pc, std::uint32_
                  Access at, std::optional<Access> other, std::string detail,
                  FindingCause cause = FindingCause::unspecified);
 std::string line_text(const Program& p, std::uint32_t pc);  ///< "gemm.cu:31"
+/// Adds what had been written of the array that `f.at` is in, in the shared memory of `owner`;
+/// `place`: bytes from where that begins to `f.at`.
+void add_written_shared(const BlockRun& owner, std::uint64_t place, Finding& f);
 
 // ---- memory (resolve.cpp)
 /// Where a lane's access lands.

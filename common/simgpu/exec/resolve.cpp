@@ -468,7 +468,8 @@ void add_written(Finding& f, std::uint64_t step, WasWritten was_written) {
   }
 }
 
-/// The same for an array in the shared memory of `owner`, `place` bytes from where that begins.
+}  // namespace
+
 void add_written_shared(const BlockRun& owner, std::uint64_t place, Finding& f) {
   const auto& written = owner.shadow.written;
   const unsigned shift = owner.shadow.shift;
@@ -478,8 +479,6 @@ void add_written_shared(const BlockRun& owner, std::uint64_t place, Finding& f) 
     return granule < written.size() && written[granule] != 0;
   });
 }
-
-}  // namespace
 
 void report_uninitialised(BlockRun& run, const Warp& w, unsigned lane, const Op& op, unsigned bytes,
                           std::uint64_t address, const Target& t) {

@@ -556,6 +556,18 @@ TEST_CASE("mbarriers: mistakes and hostile operands end in findings", "[proxy][f
   CHECK(of_kind(run("setp.lt.u32 %p2, %r2, 96;\n@!%p2 bra E;\n" + product + "E:", 128),
                 FindingKind::deadlock)
             .size() == 1);
+  // A wgmma that reads what nobody has stored: the finding tells what has been, copies included.
+  const std::string stored =
+      "mad.lo.s32 %r3, %r2, 4, %r1; st.shared.u32 [%r3], 0; fence.proxy.async; bar.sync 0;\n"
+      "mov.u64 %rd1, 0x1000080000;\n";  // 64 x 16 of A, without padding: 2048 bytes
+  const LaunchReport half =
+      run(stored + product.substr(product.find("mov.f32")), 128, 4096);
+  REQUIRE(of_kind(half, FindingKind::uninitialised_read).size() == 1);
+  const Finding unwritten = of_kind(half, FindingKind::uninitialised_read)[0];
+  CHECK(unwritten.at.offset == 512);
+  REQUIRE(unwritten.written.size() == 1);
+  CHECK(unwritten.written[0].begin == 0);
+  CHECK(unwritten.written[0].end == 512);
 }
 
 }  // namespace

@@ -38,6 +38,8 @@ struct MBarrier {
   std::uint32_t init_time = 0;
   ClusterTimes arriving_remote, ended_remote;  ///< by arrivals of other blocks
   bool known_to_proxy = false;                 ///< by a fence behind the initialisation
+  /// Most lanes of a warp that arrived by one instruction, and that instruction.
+  std::uint32_t at_once = 0, at_once_pc = UINT32_MAX;
 };
 
 /// What a copy does with the elements that it finds instead of overwriting them. The layers above know

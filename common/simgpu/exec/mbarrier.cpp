@@ -241,6 +241,8 @@ void op_mbarrier_arrive(Warp& w, const Op& op) {
   const auto* address = lanes_of<std::uint64_t>(w, op.a);
   const auto* bytes = op.b != kNoRef ? lanes_of<std::uint32_t>(w, op.b) : nullptr;
   const auto* count = op.c != kNoRef ? lanes_of<std::uint32_t>(w, op.c) : nullptr;
+  const MBarrier* met = nullptr;
+  std::uint32_t lanes = 0;  // that have arrived there
   for (std::uint32_t left = w.mask; left != 0 && !run.aborted; left &= left - 1) {
     const auto i = static_cast<unsigned>(std::countr_zero(left));
     const std::uint64_t at = address[i] + static_cast<std::uint64_t>(op.imm);
@@ -251,8 +253,12 @@ void op_mbarrier_arrive(Warp& w, const Op& op) {
     if ((op.y & kExpects) != 0 && !expect(w, i, op.pc, place, bytes[i])) return;
     if (op.dst != kNoRef) lanes_of<std::uint64_t>(w, op.dst)[i] = state_of(*place.barrier);
     if ((op.y & kCompletes) != 0) complete_transaction(*place.block, *place.barrier, bytes[i]);
-    if ((op.y & kArrives) != 0)
-      arrive(w, i, op, place, count != nullptr ? count[i] : 1, (op.y & kDrops) != 0);
+    if ((op.y & kArrives) == 0) continue;
+    lanes = place.barrier == met ? lanes + 1 : 1;
+    met = place.barrier;
+    if (lanes > place.barrier->at_once)
+      place.barrier->at_once = lanes, place.barrier->at_once_pc = op.pc;
+    arrive(w, i, op, place, count != nullptr ? count[i] : 1, (op.y & kDrops) != 0);
   }
 }
 
@@ -409,6 +415,10 @@ bool report_mbarrier_deadlock(BlockRun& run) {
           b.pending == b.expected)
         text +=
             ": of a new barrier, the phase of parity 1 counts as ended, that of parity 0 is open";
+      if (b.at_once > b.expected)
+        text += "; " + line_text(p, b.at_once_pc) + " brings " + std::to_string(b.at_once) +
+                " arrivals at once, one of each lane of a warp, and " + std::to_string(b.expected) +
+                " end a phase: " + std::to_string(b.phase) + " have ended";
       const auto lane = static_cast<unsigned>(std::countr_zero(k.mask));
       add_finding(run, FindingKind::deadlock, k.pc, other,
                   shared_access(run, w, lane, k.pc, k.barrier), std::nullopt, text,

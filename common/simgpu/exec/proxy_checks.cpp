@@ -215,16 +215,14 @@ void AsyncReadCheck::find_fault(std::uint32_t first, check::Tag t) {
   if (t == 0) {
     if (!checks.init) return;
     reported_ = true;
-    run_.worker->findings.add(
-        FindingKind::uninitialised_read, pc_, UINT32_MAX, run_.number, [&] {
-          Finding f;
-          f.kernel = run_.launch->kernel_name;
-          f.at = describe(run_, me);
-          f.detail =
-              std::string(what_) + " reads " + object_text(f.at) + ", which nothing has written";
-          if (f.at.offset >= 0) add_written_shared(run_, first, f);
-          return f;
-        });
+    run_.worker->findings.add(FindingKind::uninitialised_read, pc_, UINT32_MAX, run_.number, [&] {
+      Finding f;
+      f.kernel = run_.launch->kernel_name;
+      f.at = describe(run_, me);
+      f.detail = std::string(what_) + " reads " + object_text(f.at) + ", which nothing has written";
+      if (f.at.offset >= 0) add_written_shared(run_, first, f);
+      return f;
+    });
     return;
   }
   if (check::is_by_engine(t)) {

@@ -544,6 +544,14 @@ TEST_CASE("mbarriers: mistakes and hostile operands end in findings", "[proxy][f
   CHECK(of_kind(run(init + "W: mbarrier.try_wait.parity.shared.b64 %p2, [%r1], 0;\n@!%p2 bra W;"),
                 FindingKind::deadlock)
             .size() == 1);
+  // All lanes of a warp arrive, and one arrival ends a phase: 32 have ended before anybody waits.
+  const LaunchReport overrun =
+      run("mbarrier.init.shared.b64 [%r1], 1;\nmbarrier.arrive.shared.b64 _, [%r1];\n"
+          "W: mbarrier.try_wait.parity.shared.b64 %p2, [%r1], 0;\n@!%p2 bra W;");
+  INFO(to_text(overrun.findings));
+  REQUIRE(of_kind(overrun, FindingKind::deadlock).size() == 1);
+  CHECK(of_kind(overrun, FindingKind::deadlock)[0].detail.find("brings 32 arrivals at once") !=
+        std::string::npos);
   // wgmma without four warps, with a descriptor outside, without shared memory.
   const std::string product =
       "mov.u64 %rd1, 0x3fff3fff3fff;\nmov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; "
@@ -560,8 +568,7 @@ TEST_CASE("mbarriers: mistakes and hostile operands end in findings", "[proxy][f
   const std::string stored =
       "mad.lo.s32 %r3, %r2, 4, %r1; st.shared.u32 [%r3], 0; fence.proxy.async; bar.sync 0;\n"
       "mov.u64 %rd1, 0x1000080000;\n";  // 64 x 16 of A, without padding: 2048 bytes
-  const LaunchReport half =
-      run(stored + product.substr(product.find("mov.f32")), 128, 4096);
+  const LaunchReport half = run(stored + product.substr(product.find("mov.f32")), 128, 4096);
   REQUIRE(of_kind(half, FindingKind::uninitialised_read).size() == 1);
   const Finding unwritten = of_kind(half, FindingKind::uninitialised_read)[0];
   CHECK(unwritten.at.offset == 512);

@@ -52,10 +52,11 @@ std::optional<Diagnosis> explain_running_sums(const Evidence& evidence, const Ca
 /// How often each k was counted, by probes: K-MISSING, K-TILE-*, K-ONLY-LAST, STALE-TILE.
 std::optional<Diagnosis> explain_sums(const Evidence& evidence, const Cases& cases);
 
-/// k-tiles that begin between where they should, by how often each k was added: K-TILE-REPEATED.
-/// `shared`: by several blocks.
+/// k-tiles that begin between where they should, a single one of them or any number, by how often each k was
+/// added: K-TILE-REPEATED. `shared`: by several blocks.
+enum class Starts : std::uint8_t { one, any };
 std::optional<Diagnosis> name_starts(const std::vector<int>& counts, const std::vector<int>& tiles,
-                                     bool shared);
+                                     Starts which, bool shared);
 
 /// Of two groups of k in a k-tile of `tile` one is added twice and the other never, as where two sets of
 /// fragments should take turns: K-TILE-REPEATED.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/steps.hpp"
 #include "grader/diagnose/wording.hpp"
 
 namespace grader::diag {
@@ -70,10 +71,33 @@ std::optional<Diagnosis> name_starts_of(const std::vector<int>& counts, int tile
              {{"list", listed(starts, differ)}, {"right", listed(right, differ)}, {"tile", tile}});
 }
 
+std::optional<Diagnosis> name_one_start(const std::vector<int>& p, const std::vector<int>& tiles) {
+  if (std::find(p.begin(), p.end(), 0) == p.end()) return std::nullopt;  // leftovers, not a tile
+  const auto k = static_cast<int>(p.size());
+  for (const int tile : tiles)
+    for (int right = tile; right < k; right += tile)
+      for (int begin = 0; begin < k; ++begin) {
+        if (begin % tile == 0) continue;  // another tile: it has names of its own
+        std::vector<int> made(p.size(), 1);
+        for (int i = right; i < std::min(k, right + tile); ++i) --made[static_cast<std::size_t>(i)];
+        for (int i = begin; i < std::min(k, begin + tile); ++i) ++made[static_cast<std::size_t>(i)];
+        if (made == p)
+          return say("K-TILE-REPEATED", "shifted",
+                     {{"index", right / tile},
+                      {"right", steps(right, std::min(k, right + tile) - 1)},
+                      {"there", steps(begin, std::min(k, begin + tile) - 1)},
+                      {"first", right},
+                      {"begin", begin},
+                      {"tile", tile}});
+      }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Diagnosis> name_starts(const std::vector<int>& counts, const std::vector<int>& tiles,
-                                     bool shared) {
+                                     Starts which, bool shared) {
+  if (which == Starts::one) return name_one_start(counts, tiles);
   for (const int tile : tiles)
     if (auto d = name_starts_of(counts, tile, shared)) return d;
   return std::nullopt;

@@ -385,26 +385,4 @@ std::optional<Diagnosis> name_short_step(const Profile& p, const std::vector<int
   return std::nullopt;
 }
 
-std::optional<Diagnosis> name_shifted_tile(const Profile& p, const std::vector<int>& tiles) {
-  if (std::find(p.begin(), p.end(), 0) == p.end()) return std::nullopt;  // leftovers, not a tile
-  const auto k = static_cast<int>(p.size());
-  for (const int tile : tiles)
-    for (int right = tile; right < k; right += tile)
-      for (int begin = 0; begin < k; ++begin) {
-        if (begin % tile == 0) continue;  // another tile: it has names of its own
-        Profile made(p.size(), 1);
-        for (int i = right; i < std::min(k, right + tile); ++i) --made[static_cast<std::size_t>(i)];
-        for (int i = begin; i < std::min(k, begin + tile); ++i) ++made[static_cast<std::size_t>(i)];
-        if (made == p)
-          return say("K-TILE-REPEATED", "shifted",
-                     {{"index", right / tile},
-                      {"right", steps(right, std::min(k, right + tile) - 1)},
-                      {"there", steps(begin, std::min(k, begin + tile) - 1)},
-                      {"first", right},
-                      {"begin", begin},
-                      {"tile", tile}});
-      }
-  return std::nullopt;
-}
-
 }  // namespace grader::diag

@@ -25,6 +25,5 @@ std::string missing_steps(const std::vector<int>& missing, int k);
 std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied, bool shared);
 /// Tiles that begin too near to each other.
 std::optional<Diagnosis> name_short_step(const Profile& p, const std::vector<int>& tiles);
-std::optional<Diagnosis> name_shifted_tile(const Profile& p, const std::vector<int>& tiles);
 
 }  // namespace grader::diag

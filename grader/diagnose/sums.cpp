@@ -298,13 +298,13 @@ std::optional<Diagnosis> name_profile(const Evidence& evidence, const Case& c, c
   const std::vector<int> tiles = k_tiles(evidence);
   std::optional<Diagnosis> d = name_one_guard(evidence.tile, c, counts);
   if (!d) d = name_short_step(p, tiles);
-  if (!d && alone) d = name_shifted_tile(p, tiles);
+  if (!d && alone) d = name_starts(p, tiles, Starts::one, shared);
   if (!d && on_tensor_cores({c})) d = name_short_window(p, tiles);
   if (!d) d = name_parts_of_tiles(p, tiles);
   for (const int tile : tiles)
     if (!d && c.k > tile && c.k % tile != 1)
       d = name_tiles(p, tile, shared);  // a tile of one step is a step
-  return d ? d : name_starts(p, tiles, shared);
+  return d ? d : name_starts(p, tiles, Starts::any, shared);
 }
 
 std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {

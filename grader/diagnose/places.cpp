@@ -1,5 +1,6 @@
 // Right sums in wrong places, and sums that were not started afresh.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <set>
@@ -206,6 +207,96 @@ int rows_for_elements(const Evidence& evidence, const Case& c, const std::vector
     if (all) return step;
   }
   return 0;
+}
+
+/// The next group of `step` rows of a block's part comes from `by` rows further down in the matrix.
+struct Advance {
+  int step = 0, by = 0;
+};
+std::optional<Advance> other_advance(const Evidence& evidence, const Case& c,
+                                     const std::vector<Place>& places) {
+  const Tile& t = evidence.tile;
+  const int high = evidence.operation == Operation::copy_a ? t.bm : t.bk;
+  if (evidence.operation == Operation::product || high < 2) return std::nullopt;
+  for (int step = 2; step < high && 2 * step <= c.m; step *= 2)
+    for (const int by : {0, 1, 2, 4, 8, 16, 32, 64}) {
+      if (by == step) continue;
+      const auto fits = [&](int i, int j) {
+        const Place& p = places[c.at(i, j)];
+        const int within = i % high;
+        return p == kUnknown || p == Place{i - within + within % step + within / step * by, j};
+      };
+      bool all = true;
+      for (int i = 0; i < c.m && all; ++i)
+        for (int j = 0; j < c.n && all; ++j) all = fits(i, j);
+      if (all) return Advance{step, by};
+    }
+  return std::nullopt;
+}
+
+/// What C holds belongs `rows` rows and `cols` columns further on, where nothing was ever stored: it was
+/// stored over what belongs here. Empty: it is not so.
+std::optional<Place> stored_over(const Case& c, const std::vector<Place>& places) {
+  if (c.untouched == 0) return std::nullopt;
+  std::optional<Place> off;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      const Place& p = places[c.at(i, j)];
+      if (p == kUnknown || p == Place{i, j}) continue;
+      const Place here{p.row - i, p.col - j};
+      if (off && !(*off == here)) return std::nullopt;
+      if (c.state_at(p.row, p.col) != State::untouched) return std::nullopt;
+      off = here;
+    }
+  return off;
+}
+
+/// By how much each 8 x 8 part of a 16 x 16 fragment, in the order of ldmatrix' registers, comes from
+/// another place than its own, as the first fragment shows. What leaves the tile may lie anywhere, so a
+/// quarter may disagree. Empty: parts are not moved as such, or all alike.
+constexpr int kPart = 8, kParts = 4;
+std::optional<std::array<Place, kParts>> moved_parts(const Case& c,
+                                                     const std::vector<Place>& places) {
+  std::array<std::optional<Place>, kParts> off;
+  std::int64_t known = 0, agree = 0;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      const Place& p = places[c.at(i, j)];
+      if (p == kUnknown) continue;
+      auto& part = off[static_cast<std::size_t>(i / kPart % 2 + j / kPart % 2 * 2)];
+      const Place here{p.row - i, p.col - j};
+      if (!part) part = here;
+      ++known;
+      agree += *part == here;
+    }
+  std::array<Place, kParts> all;
+  bool differ = false;
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    if (!off[r]) return std::nullopt;
+    all[r] = *off[r];
+    differ |= !(all[r] == all[0]);
+  }
+  return differ && 4 * agree >= 3 * known ? std::optional(all) : std::nullopt;
+}
+
+/// "rows 8..15, columns 0..7": of a fragment's part that begins there.
+std::string part_text(int row, int col) {
+  return fmt::format("rows {}..{}, columns {}..{}", row, row + kPart - 1, col, col + kPart - 1);
+}
+
+Diagnosis name_parts(const std::array<Place, kParts>& off, const std::string& matrix) {
+  std::string list;
+  for (int r = 0; r < kParts; ++r) {
+    const Place& by = off[static_cast<std::size_t>(r)];
+    const int row = r % 2 * kPart, col = r / 2 * kPart;
+    if (by == Place{}) continue;
+    list +=
+        (list.empty() ? "" : "; ") +
+        messages::text("TILE-MAP.registers.one", {{"register", r},
+                                                  {"right", part_text(row, col)},
+                                                  {"got", part_text(row + by.row, col + by.col)}});
+  }
+  return say("TILE-MAP", "registers", {{"matrix", matrix}, {"list", list}});
 }
 
 /// Only the row, or only the column, is another than it should be: which, and by how much.
@@ -453,12 +544,11 @@ std::optional<Diagnosis> one_accumulator(const Evidence& evidence, const Cases& 
 }
 
 /// Where each element of a copy comes from, as a formula; of two that come from one place, which.
-void name_copied(const Evidence& evidence, const Case& c, const std::vector<Place>& places,
-                 const std::string& formula, Diagnosis& d) {
+void name_formula(const Case& c, const std::vector<Place>& places, const std::string& matrix,
+                  const std::string& formula, Diagnosis& d) {
   const bool twice = some_twice(places);
-  d.headline = messages::text(
-      twice ? "TILE-MAP.copy.twice" : "TILE-MAP.copy.formula",
-      {{"matrix", evidence.operation == Operation::copy_b ? "B" : "A"}, {"place", formula}});
+  d.headline = messages::text(twice ? "TILE-MAP.copy.twice" : "TILE-MAP.copy.formula",
+                              {{"matrix", matrix}, {"place", formula}});
   if (!twice) return;
   const Place to = first_moved(c, places), from = places[c.at(to.row, to.col)];
   if (!(places[c.at(from.row, from.col)] == from)) return;  // what belongs there is elsewhere, too
@@ -466,10 +556,14 @@ void name_copied(const Evidence& evidence, const Case& c, const std::vector<Plac
                                {{"i", to.row}, {"j", to.col}, {"i2", from.row}, {"j2", from.col}});
 }
 
-/// What is known of a copy beyond where each element came from.
+/// What the places of a copy say beyond that elements have moved: the cause, where they show one, else
+/// `formula` ("": none is known).
 void name_copy(const Evidence& evidence, const Case& c, const std::vector<Place>& places,
-               Diagnosis& d) {
+               const std::string& formula, Diagnosis& d) {
   const std::string matrix = evidence.operation == Operation::copy_b ? "B" : "A";
+  const int bytes = static_cast<int>(size_of(evidence.type)), piece = 16 / bytes;
+  const auto parts = bytes == 2 ? moved_parts(c, places) : std::nullopt;
+  if (!formula.empty()) name_formula(c, places, matrix, formula, d);
   if (const std::string origin = lost_origin(evidence, c, places); !origin.empty())
     d = say("TILE-MAP", "copy.origin",
             {{"origin", origin},
@@ -478,8 +572,20 @@ void name_copy(const Evidence& evidence, const Case& c, const std::vector<Place>
              {"index", origin == "row0" ? "blockIdx.y" : "blockIdx.x"}});
   else if (const int step = rows_for_elements(evidence, c, places); step > 0)
     d = say("TILE-MAP", "copy.step", {{"matrix", matrix}, {"step", step}});
-  else if (const int v = static_cast<int>(16 / size_of(evidence.type)); turned_pieces(c, places, v))
-    d = say("TILE-MAP", "copy.down", {{"matrix", matrix}, {"count", v}});
+  else if (const auto advance = other_advance(evidence, c, places))
+    d = say("TILE-MAP", "copy.advance",
+            {{"matrix", matrix}, {"step", advance->step}, {"by", advance->by}});
+  else if (turned_pieces(c, places, piece))
+    d = say("TILE-MAP", "copy.down", {{"matrix", matrix}, {"count", piece}});
+  else if (const auto off = stored_over(c, places))
+    d = say("TILE-MAP", off->col == 0 || off->row == 0 ? "copy.over" : "copy.over.both",
+            {{"matrix", matrix},
+             {"what", off->col == 0 ? "row" : "column"},
+             {"off", off->col == 0 ? off->row : off->col},
+             {"rows", off->row},
+             {"cols", off->col}});
+  else if (parts)
+    d = name_parts(*parts, matrix);
   const auto marked = [](const Place& p) { return p != kUnknown && p.marked; };
   if (std::any_of(places.begin(), places.end(), marked))
     d.details.push_back(messages::text("detail.places.marked"));
@@ -494,13 +600,11 @@ std::optional<Diagnosis> explain_places(const Evidence& evidence, const Cases& c
     if (!places) return std::nullopt;
     auto [d, whole_tiles] = name_places(evidence, c, *places);
     const bool product = evidence.operation == Operation::product;
-    if (const std::string formula = place_formula(evidence, c, *places); !formula.empty()) {
-      if (!product && !whole_tiles)
-        name_copied(evidence, c, *places, formula, d);
-      else
-        d.details.push_back(messages::text("detail.places", {{"place", formula}}));
-    }
-    if (!product) name_copy(evidence, c, *places, d);
+    const std::string formula = place_formula(evidence, c, *places);
+    const bool in_headline = !product && !whole_tiles;
+    if (!formula.empty() && !in_headline)
+      d.details.push_back(messages::text("detail.places", {{"place", formula}}));
+    if (!product) name_copy(evidence, c, *places, in_headline ? formula : "", d);
     if (c.untouched > 0)
       d.details.push_back(
           messages::text("detail.places.rest", {{"count", c.untouched}, {"total", c.size()}}));

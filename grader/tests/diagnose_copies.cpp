@@ -1,6 +1,8 @@
 // Copies through a tile, and what single threads do to one: which place an element came from, which
 // part of an element or a piece was stored, where a thread begins and how it goes on.
+#include <cmath>
 #include <functional>
+#include <string>
 
 #include "common/catch2.hpp"
 #include "grader/tests/diagnose_bench.hpp"
@@ -19,24 +21,28 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// C[i][j] = value(a, i, j).
-Diagnosis of_copy(const std::function<double(const Matrix&, int, int)>& value, int m, int k) {
+/// C[i][j] = value(a, i, j), or nothing is stored there where that is NaN.
+Diagnosis of_copy(const std::function<double(const Matrix&, int, int)>& value, int m, int k,
+                  ElementType type = ElementType::float32) {
   const auto copy = [value](const Matrix& a, const Matrix& b, const Matrix& c) {
     Run r;
     r.a = r.a_after.emplace(a);
     r.b = r.b_after.emplace(b);
     r.c_before = r.c_after = c;
     for (int i = 0; i < c.rows; ++i)
-      for (int j = 0; j < c.cols; ++j) r.c_after.set(i, j, value(a, i, j));
+      for (int j = 0; j < c.cols; ++j)
+        if (const double v = value(a, i, j); !std::isnan(v)) r.c_after.set(i, j, v);
     r.launches.emplace_back();
     return r;
   };
   Evidence e;
   e.operation = Operation::copy_a;
   e.tile = kCopy;
+  e.type = type;
   e.small_integers = true;
   const Matrix a = random_matrix(e.type, m, k, 0, inputs::SplitMix64(1), true);
-  e.run = copy(a, random_matrix(e.type, k, 30, 0, inputs::Pcg(1), true), Matrix(e.type, m, k, k));
+  e.run = copy(a, random_matrix(e.type, k, 30, 0, inputs::Pcg(1), true),
+               Matrix(result_type(e.type), m, k, k));
   e.run_probe = copy;
   return diagnose(e);
 }
@@ -138,6 +144,43 @@ TEST_CASE("a copy that goes to the right where it should go down") {
       128, 128);
   CHECK(d.id == "TILE-MAP");
   CHECK(has(d.headline, "16 rows down in A, it goes 16 elements to the right"));
+}
+
+TEST_CASE("a copy whose source goes on by fewer rows than its tile, or by none") {
+  for (const int by : {0, 1, 8}) {
+    const Diagnosis d =
+        of_copy([by](const Matrix& a, int i,
+                     int j) { return inside(a, i / 64 * 64 + i % 64 % 4 + i % 64 / 4 * by, j); },
+                33, 5);
+    CHECK(d.id == "TILE-MAP");
+    CHECK(has(d.headline, "group of 4 rows to the next A goes on by " + std::to_string(by)));
+    CHECK(has(d.next_step, "4 * ld"));
+  }
+}
+
+TEST_CASE("a copy that stores two elements to one place and none to another") {
+  const Diagnosis rows = of_copy(
+      [](const Matrix& a, int i, int j) {
+        return i % 16 >= 8 ? std::nan("") : i + 8 < a.rows ? a.at(i + 8, j) : a.at(i, j);
+      },
+      64, 40);
+  CHECK(rows.id == "TILE-MAP");
+  CHECK(has(rows.headline, "what belongs 8 rows further on"));
+  CHECK(has(rows.next_step, "e / 2"));
+}
+
+TEST_CASE("8 x 8 parts of a fragment of 16-bit elements that come from other places") {
+  // Lanes 8 r ... 8 r + 7 pass rows 0 to 7 and chunk r: what they should pass is r % 2 and r / 2.
+  const auto parts = [](const Matrix& a, int i, int j) {
+    const int r = i % 16 / 8 + j % 16 / 8 * 2, col = j / 16 * 16 + r * 8 + j % 8;
+    return col < a.cols ? a.at(i / 16 * 16 + i % 8, col) : 0;
+  };
+  const Diagnosis d = of_copy(parts, 64, 256, ElementType::float16);
+  CHECK(d.id == "TILE-MAP");
+  CHECK(has(d.headline, "some 8 x 8 parts"));
+  CHECK(has(d.next_step,
+            "register 1 (rows 8..15, columns 0..7 of the fragment) holds rows 0..7, "
+            "columns 8..15"));
 }
 
 TEST_CASE("a piece that is fetched downwards, in a tile that then holds too much") {

@@ -18,7 +18,11 @@ const char* to_blame(std::int64_t row_begin, std::int64_t col, std::int64_t coun
 /// The first lane of a warp that is not aligned tells what the index is made of: where only lane 4 and
 /// its likes are, lane / 4 counts single elements. Threads are numbered by x alone.
 void name_lane(const simgpu::Access& at, std::int64_t rest, Misaligned& result) {
-  const std::uint32_t lane = at.thread.x % 32;
+  const std::uint32_t lane = at.thread.x % 32, warp = at.thread.x / 32;
+  if (at.thread.y == 0 && at.thread.z == 0 && lane == 0 && warp > 0) {
+    result.variant = "warp";
+    result.gaps.push_back({"warp", warp});
+  }
   if (at.thread.y != 0 || at.thread.z != 0 || !std::has_single_bit(lane)) return;
   result.variant = "lane";
   result.gaps.insert(result.gaps.end(),

@@ -170,9 +170,61 @@ std::string beginnings(const Warp& warp, unsigned lanes) {
   return text;
 }
 
+/// How far neighbouring threads begin from each other, and the elements of one thread lie apart; "" if
+/// that is not the same for the first few.
+std::string steps_text(const Tile& tile, const Warp& warp, const Reaches& own) {
+  constexpr unsigned kFew = 4;
+  std::vector<std::int64_t> begins;
+  for (unsigned lane = 0; lane < kFew; ++lane) {
+    const Reaches list = warp.of_lane(lane);
+    if (list.empty()) return "";
+    begins.push_back(list.front().first);
+  }
+  const std::int64_t apart = begins[1] - begins[0], count = own.front().count;
+  for (std::size_t i = 2; i < begins.size(); ++i)
+    if (begins[i] - begins[i - 1] != apart) return "";
+  for (const int row : {tile.bk, tile.bn})
+    if (row > 1 && count > 1 && apart == row + count)
+      return " " + messages::text("OOB.leaves.turned", {{"apart", apart}, {"count", count}});
+  if (own.size() < 2 || apart <= 0) return "";
+  const std::int64_t step = own[1].first - own[0].first;
+  const bool gaps = apart > count && step > apart;
+  return " " + messages::text(
+                   gaps ? "OOB.leaves.gaps" : "OOB.leaves.steps",
+                   {{"count", count}, {"apart", apart}, {"step", step}, {"left", apart - count}});
+}
+
+/// Lane 0 of a warp begins beyond row 0 of a product's tile with bk rows, where warps have parts of its
+/// columns: the part begins at the wrong place, whatever lanes add.
+bool ask_of_warp(const Evidence& evidence, const Warp& warp, const Access& at,
+                 std::uint64_t first_thread, Diagnosis& d) {
+  const Tile& tile = evidence.tile;
+  const Reaches list = warp.of_lane(0);
+  if (evidence.operation != Operation::product || tile.wm < 1 || tile.wn < 1 || tile.bk < 2 ||
+      at.actor != simgpu::Actor::thread || list.empty() || at.thread.y != 0 || at.thread.z != 0 ||
+      first_thread == 0)
+    return false;
+  const auto elements = static_cast<std::int64_t>(at.object_bytes) /
+                        static_cast<std::int64_t>(size_of(evidence.type));
+  const std::int64_t row = elements / tile.bk;
+  constexpr std::int64_t kMostPadding = 8;
+  const bool by_k = elements % tile.bk == 0 &&
+                    (row == tile.bn || (row >= tile.bm && row <= tile.bm + kMostPadding));
+  const std::int64_t extent = row == tile.bn ? tile.bn : tile.bm;
+  if (!by_k || list.front().first < extent) return false;
+  d.next_step = messages::text("OOB.warp.next", {{"warp", first_thread / kWarpSize},
+                                                 {"first", list.front().first},
+                                                 {"rows", tile.wm},
+                                                 {"columns", tile.wn},
+                                                 {"bm", tile.bm},
+                                                 {"bn", tile.bn}});
+  return true;
+}
+
 /// An access outside was never made, so it is in no list: `list` has what the thread did inside.
 void show_leaving(const simgpu::Finding& finding, const std::string& name, std::int64_t element,
-                  const Warp& warp, unsigned lane, std::uint64_t first_thread, Diagnosis& d) {
+                  const Warp& warp, unsigned lane, std::uint64_t first_thread,
+                  const Evidence& evidence, Diagnosis& d) {
   const Reaches list = warp.of_lane(lane);
   if (!list.empty()) add_list(finding.at, name, list, number_in(list, element), d);
   constexpr unsigned kNeighbours = 6;
@@ -182,6 +234,7 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
         "detail.accesses.lanes",
         {{"first", first_thread}, {"last", first_thread + kNeighbours - 1}, {"list", text}}));
   show_overlap(warp, d);
+  if (ask_of_warp(evidence, warp, finding.at, first_thread, d)) return;
   const simgpu::Dim3& block = finding.at.block;
   if (d.id != "OOB" || (block.x | block.y | block.z) != 0) return;
   if (list.empty())
@@ -192,7 +245,9 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
                        {{"first", list.front().first}, {"reached", element}, {"apart", apart}});
   else
     d.next_step =
-        messages::text("OOB.leaves.next", {{"first", list.front().first}, {"reached", element}});
+        messages::text("OOB.leaves.next", {{"first", list.front().first},
+                                           {"reached", element},
+                                           {"steps", steps_text(evidence.tile, warp, list)}});
 }
 
 }  // namespace
@@ -231,7 +286,7 @@ void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Findi
                  other.of_lane(lane_of(*finding.other)), d);
   } else {
     const std::uint64_t first = number_of(at, launch->block) / kWarpSize * kWarpSize;
-    show_leaving(finding, name, element, warp, lane_of(at), first, d);
+    show_leaving(finding, name, element, warp, lane_of(at), first, evidence, d);
   }
 }
 

@@ -622,6 +622,7 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
     add_stored(finding, name, width,
                scratch ? 0 : shared_row(name, elements, tile, launch_of(finding, run)), d);
   }
+  ask_of_edge(finding, tile, run, element_width(at, run, type), d);
   add_place_in_ring(finding, tile, launch_of(finding, run), element_width(at, run, type), d);
   if (finding.kind == FindingKind::deadlock)
     add_others_waiting(finding, launch_of(finding, run), d);

@@ -12,21 +12,28 @@ namespace {
 /// What one access or one copy moves at most.
 constexpr std::int64_t kPieceBytes = 16;
 
-/// Rows of an array of which the first `stored` elements had been stored; 0: they show no rows.
+/// The first `count` rows of an array, of which the first `stored` elements had been stored; 0: they show
+/// no rows.
 struct Rows {
-  std::int64_t length = 0, stored = 0;
+  std::int64_t length = 0, stored = 0, count = 0;
 };
 
 /// Stretches of one length at one distance: the rest of each row is padding, or was forgotten.
-Rows rows_of(const std::vector<simgpu::ByteRange>& written, std::int64_t width) {
+Rows rows_of(const simgpu::Finding& finding, std::int64_t width) {
   constexpr std::size_t kEnough = 3;
+  const std::vector<simgpu::ByteRange>& written = finding.written;
   if (written.size() < kEnough || written.front().begin != 0) return {};
   const auto length = written[1].begin, stored = written.front().end;
   for (std::size_t r = 0; r < written.size(); ++r)
     if (written[r].begin != r * length || written[r].end - written[r].begin != stored) return {};
   const auto bytes = static_cast<std::uint64_t>(width);
   if (length % bytes != 0 || stored % bytes != 0) return {};
-  return {static_cast<std::int64_t>(length / bytes), static_cast<std::int64_t>(stored / bytes)};
+  // Only the first few are listed: of the others no more is known than how much they hold.
+  const std::uint64_t rows = (finding.at.object_bytes + length - 1) / length,
+                      count = finding.written_bytes / stored;
+  if (finding.written_bytes % stored != 0 || count > rows) return {};
+  return {static_cast<std::int64_t>(length / bytes), static_cast<std::int64_t>(stored / bytes),
+          static_cast<std::int64_t>(count)};
 }
 
 /// Of the element that is read only the first bytes had been stored: how many; 0: it is not so.
@@ -47,18 +54,21 @@ void add_stored(const simgpu::Finding& finding, const std::string& name, std::in
     d.details.push_back(messages::text("detail.stored.none", {{"name", name}}));
     return;
   }
-  if (const Rows rows = rows_of(finding.written, width); row == 0 && rows.length > 0) {
+  if (const Rows rows = rows_of(finding, width); row == 0 && rows.length > 0) {
     const std::int64_t index = finding.at.offset / width, col = index % rows.length;
-    const std::vector<messages::Gap> gaps = {{"name", name},
-                                             {"length", rows.length},
-                                             {"stored", rows.stored},
-                                             {"row", index / rows.length},
-                                             {"col", col}};
-    d.details.push_back(messages::text("detail.stored.rows", gaps));
-    if (col < rows.stored) return;
+    const bool in_row = col < rows.stored;
+    const std::vector<messages::Gap> gaps = {
+        {"name", name},        {"length", rows.length},      {"stored", rows.stored},
+        {"count", rows.count}, {"row", index / rows.length}, {"col", col}};
+    d.details.push_back(messages::text(in_row ? "detail.stored.few" : "detail.stored.rows", gaps));
     const bool piece = rows.length * width == kPieceBytes;
+    if (in_row && index / rows.length >= rows.count)
+      d.next_step = messages::text("UNINIT.rows.next", gaps);
+    if (in_row) return;
     d.next_step = piece ? messages::text("UNINIT.piece.next", {{"bytes", rows.stored * width}})
-                        : messages::text("UNINIT.behind.next", gaps);
+                  : finding.at.actor == simgpu::Actor::warp
+                      ? messages::text("UNINIT.fragment.next", gaps)
+                      : messages::text("UNINIT.behind.next", gaps);
     return;
   }
   if (const std::int64_t bytes = stored_of_element(finding, width); bytes > 0) {
@@ -94,6 +104,36 @@ void add_stored(const simgpu::Finding& finding, const std::string& name, std::in
                         {"total", static_cast<std::int64_t>(finding.at.object_bytes) / width},
                         {"count", static_cast<std::int64_t>(finding.written_bytes) / width},
                         {"list", list}}));
+}
+
+void ask_of_edge(const simgpu::Finding& finding, const Tile& tile, const Run* run,
+                 std::int64_t width, Diagnosis& d) {
+  if (finding.kind != simgpu::FindingKind::uninitialised_read || run == nullptr ||
+      finding.at.space != simgpu::MemorySpace::shared)
+    return;
+  const auto stored = static_cast<std::int64_t>(finding.written_bytes) / width;
+  const auto ask = [&](const char* matrix, const Matrix& m, int high, int wide) {
+    const std::int64_t exists = std::int64_t{m.rows} * m.cols;
+    if (exists < 1 || m.rows > high || m.cols > wide || exists == std::int64_t{high} * wide ||
+        stored != exists || static_cast<std::int64_t>(finding.at.object_bytes) / width <= exists)
+      return false;
+    d.next_step = messages::text("UNINIT.edge.next",
+                                 {{"matrix", matrix}, {"rows", m.rows}, {"cols", m.cols}});
+    return true;
+  };
+  if (ask("A", run->a, tile.bm, tile.bk) || ask("B", run->b, tile.bk, tile.bn)) return;
+  // A tile of A by itself: this element lies beyond A's edge, by rows as well as turned.
+  const std::int64_t index = finding.at.offset / width;
+  const simgpu::Dim3& block = finding.at.block;
+  const auto beyond = [&](std::int64_t row, std::int64_t col) {
+    return row >= run->a.rows || col >= run->a.cols;
+  };
+  if (tile.bm < 2 || tile.bk < 2 || index < 0 || (block.x | block.y | block.z) != 0 ||
+      static_cast<std::int64_t>(finding.at.object_bytes) / width != std::int64_t{tile.bm} * tile.bk)
+    return;
+  if (beyond(index / tile.bk, index % tile.bk) && beyond(index % tile.bm, index / tile.bm))
+    d.next_step =
+        messages::text("UNINIT.outside.next", {{"rows", run->a.rows}, {"cols", run->a.cols}});
 }
 
 }  // namespace grader::diag

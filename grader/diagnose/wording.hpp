@@ -27,6 +27,11 @@ std::string short_name(const std::string& object);
 void add_stored(const simgpu::Finding& finding, const std::string& name, std::int64_t width,
                 std::int64_t row, Diagnosis& d);
 
+/// The same where nothing but what exists of A or B, in its only tile, had been stored: asks who stores
+/// zeros into the rest. `run` may be null.
+void ask_of_edge(const simgpu::Finding& finding, const Tile& tile, const Run* run,
+                 std::int64_t width, Diagnosis& d);
+
 /// What a place right behind the last row of `m` may be as well, if rows follow each other; "" if the
 /// access is no such place.
 std::string also_at(const simgpu::Access& access, const Matrix& m);

@@ -72,6 +72,11 @@ void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile,
   d.details.push_back(messages::text(places > 1 ? "detail.ring" : "detail.tiles", gaps));
   if (finding.kind == simgpu::FindingKind::out_of_bounds && at.type == simgpu::AccessType::load)
     d.next_step = messages::text("OOB.tile.next", gaps);
+  const bool one_reads = finding.other && (at.type == simgpu::AccessType::load) !=
+                                              (finding.other->type == simgpu::AccessType::load);
+  if (finding.kind == simgpu::FindingKind::shared_race && one_reads && places > 1 &&
+      at.actor != Actor::wgmma && finding.other->actor != Actor::wgmma)
+    d.next_step = messages::text("RACE-WAR.ring.next", gaps);
 }
 
 }  // namespace grader::diag

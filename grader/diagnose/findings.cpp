@@ -552,6 +552,10 @@ bool is_between_two(const Finding& finding) {
 /// The engine's own sentence is told where it knows more than ours: how many threads, where the
 /// others are, and what a copy or a product of its own still waits for.
 bool engine_knows_more(const Finding& finding) {
+  // Of a warp that races with an ordinary store there is nothing that the two lines do not say.
+  if (finding.kind == FindingKind::shared_race && finding.at.actor == Actor::warp &&
+      finding.other && finding.other->actor == Actor::thread)
+    return false;
   if (finding.kind == FindingKind::async_not_waited || finding.at.actor != Actor::thread)
     return true;
   return !is_between_two(finding) && finding.kind != FindingKind::out_of_bounds &&

@@ -539,6 +539,11 @@ std::vector<messages::Gap> party_gaps(const Finding& finding, const std::string&
           {"name", short_name(at.object)},
           {"difference", difference.empty() ? "their indices" : difference},
           {"steps", steps_between(at, other)},
+          {"one", std::min(at.thread.x, other.thread.x) % 32},
+          {"other", std::max(at.thread.x, other.thread.x) % 32},
+          {"part", at.thread.x / 4 == other.thread.x / 4   ? "lane % 4"
+                   : at.thread.x % 4 == other.thread.x % 4 ? "lane / 4"
+                                                           : "lane / 4 and lane % 4"},
           {"length", other.bytes},
           {"apart", at.offset < other.offset ? other.offset - at.offset : at.offset - other.offset},
           {"detail", finding.detail}};

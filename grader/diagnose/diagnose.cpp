@@ -655,6 +655,7 @@ constexpr Hypothesis kHypotheses[] = {
     of_cases<explain_swizzles>,
     of_cases<explain_depth>,
     of_cases<explain_sums>,
+    of_cases<explain_accumulators>,
     of_cases<explain_indices>,
     of_cases<explain_factors>,
     places_or_alignment,

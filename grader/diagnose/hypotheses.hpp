@@ -117,6 +117,9 @@ std::string right_part(const Evidence& evidence, const Case& c);
 /// Elements hold the sums of others of their row or column as well, by probes: SUMS-MIXED.
 std::optional<Diagnosis> explain_mixed(const Evidence& evidence, const Cases& cases);
 
+/// Tensor cores: a fragment begins each step with the sums of another one: SUMS-MIXED.
+std::optional<Diagnosis> explain_accumulators(const Evidence& evidence, const Cases& cases);
+
 /// The same call is right once rows of A or B begin at multiples of 16 bytes: ROWS-UNALIGNED.
 std::optional<Diagnosis> explain_alignment(const Evidence& evidence, const Cases& cases);
 

@@ -362,6 +362,16 @@ bool only_order_of_k(const Factor& a, const Factor& b, int depth) {
   return order(a.col) && order(b.row);
 }
 
+/// The same where the sum ends with a k-tile: where it does not, the last steps multiply zeros that were
+/// filled in, and a sum that goes astray there looks like a wrong index.
+bool holds_in_whole_tiles(const Evidence& evidence, const Case& like, const Factor& a,
+                          const Factor& b) {
+  const int bk = evidence.tile.bk;
+  if (bk < 2 || like.k % bk == 0) return true;
+  const auto whole = probe_case(evidence, {like.m, like.n, 2 * bk, 0, 0, 0}, 61);
+  return !whole || whole->out_of_bounds || (whole->wrong > 0 && reproduces(*whole, a, b));
+}
+
 Diagnosis with_formulas(const Evidence& evidence, const Case& probed, const Factor& a,
                         const Factor& b) {
   Diagnosis d = say("WRONG-INDEX", only_order_of_k(a, b, probed.k) ? "order" : "",
@@ -393,7 +403,9 @@ std::optional<Diagnosis> name_formula(const Evidence& evidence, const Cases& cas
     const auto shown_wrong = [&](const Case& c) {
       return c.out_of_bounds || c.wrong == 0 || reproduces(c, a, b);
     };
-    if (!std::all_of(cases.begin(), cases.end(), shown_wrong)) continue;
+    if (!std::all_of(cases.begin(), cases.end(), shown_wrong) ||
+        !holds_in_whole_tiles(evidence, probed, a, b))
+      continue;
     return with_formulas(evidence, probed, a, b);
   }
   if (const auto both = other_letters(cases, probed))

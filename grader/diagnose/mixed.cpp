@@ -113,7 +113,51 @@ std::optional<Diagnosis> name_mixed(const Evidence& evidence, const Case& c) {
   return d;
 }
 
+/// What a fragment begins each step with: the sums of the first one in its row of fragments, in its column,
+/// or of all.
+struct Origin {
+  bool row = false, col = false;  ///< is that of the first fragment
+  const char* text;
+};
+
+/// C is what mma(acc[i][j], a[i], b[j], acc[i][0]) leaves: the sums of fragment (i, 0), and the products of
+/// (i, j) in the last step alone.
+bool begins_with(const Case& c, const Tile& t, int rows, int cols, int step, const Origin& from) {
+  bool any = false;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j) {
+      const int row = from.row ? i / t.wm * t.wm + i % rows : i,
+                col = from.col ? j / t.wn * t.wn + j % cols : j;
+      double sum = c.correct[c.at(row, col)];
+      for (int k = c.k - step; (row != i || col != j) && k < c.k; ++k)
+        sum += c.run.a.at(i, k) * c.run.b.at(k, j);
+      if (sum != c.got(i, j)) return false;
+      any |= row != i || col != j;
+    }
+  return any;
+}
+
 }  // namespace
+
+std::optional<Diagnosis> explain_accumulators(const Evidence& evidence, const Cases& cases) {
+  const Tile& t = evidence.tile;
+  if (evidence.operation != Operation::product || !on_tensor_cores(cases) || t.wm < 2 || t.wn < 2 ||
+      t.bm < t.wm || t.bn < t.wn || t.bk < 4)
+    return std::nullopt;
+  const auto whole = probe_case(evidence, {t.bm, t.bn, 2 * t.bk, 0, 0, 0}, 59);
+  if (!whole || whole->wrong == 0 || whole->untouched > 0) return std::nullopt;
+  for (const Origin& from : {Origin{false, true, "acc[i][0]"}, Origin{true, false, "acc[0][j]"},
+                             Origin{true, true, "acc[0][0]"}})
+    for (const auto& [rows, cols] : {std::pair{16, 16}, std::pair{16, 8}, std::pair{8, 8}})
+      for (const int step : {16, 8, 4}) {
+        if (step > t.bk || !begins_with(*whole, t, rows, cols, step, from)) continue;
+        Diagnosis d = say("SUMS-MIXED", "fragments",
+                          {{"tile", fmt::format("{} x {}", rows, cols)}, {"from", from.text}});
+        describe(evidence, *whole, d);
+        return d;
+      }
+  return std::nullopt;
+}
 
 std::optional<Diagnosis> explain_mixed(const Evidence& evidence, const Cases& cases) {
   if (evidence.operation != Operation::product || !evidence.run_probe) return std::nullopt;

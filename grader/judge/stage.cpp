@@ -486,6 +486,13 @@ WorstLine worst_line(const std::string& diagnosis, const std::map<unsigned, simg
     return scattered.line ? scattered : share(costs, "sectors");
   }
   if (diagnosis == "ASYNC-EARLY") return early_wait(lines);
+  const auto counted = [&](auto count, const char* unit) {
+    std::vector<LineCost> list;
+    for (const auto& [line, c] : lines) list.push_back({line, "", 0, count(c), 0, 0});
+    return share(list, unit);
+  };
+  if (diagnosis == "NO-REUSE" && key == "shared_bytes")
+    return counted([](const simgpu::Counts& c) { return c.shared_load.bytes; }, "bytes");
   if (diagnosis == "NO-REUSE" || diagnosis == "NO-SHARED")
     return share(global_costs(lines, true, false), "sectors read");
   if (diagnosis == "STORES") {
@@ -508,11 +515,6 @@ WorstLine worst_line(const std::string& diagnosis, const std::map<unsigned, simg
                                {"requests", report::number(static_cast<double>(worst->requests))},
                                {"what", worst->what}})};
   }
-  const auto counted = [&](auto count, const char* unit) {
-    std::vector<LineCost> list;
-    for (const auto& [line, c] : lines) list.push_back({line, "", 0, count(c), 0, 0});
-    return share(list, unit);
-  };
   if (diagnosis == "NO-TENSOR")
     return counted([](const simgpu::Counts& c) { return c.fma_f32 + c.fma_f64 + c.mad_int; },
                    "multiply-adds outside the tensor cores");

@@ -102,6 +102,8 @@ TEST_CASE("a missed goal names the worst line") {
         "line 60 makes all of them: 20 sectors");
   CHECK(worst_line("NO-REUSE", lines).text ==
         "line 50 makes most of them: 1 600 of 2 240 sectors read");
+  CHECK(worst_line("NO-REUSE", lines, "shared_bytes").text ==
+        "line 50 makes most of them: 204 800 of 230 400 bytes");
   CHECK(worst_line("NO-SHARED", lines).line == 50);
   CHECK(worst_line("STORES", lines).line == 60);
   CHECK(worst_line("NOT-VECTORISED", lines).text ==

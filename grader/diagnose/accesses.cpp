@@ -290,4 +290,27 @@ void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Findi
   }
 }
 
+void ask_of_round(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
+                  Diagnosis& d) {
+  const int bk = evidence.tile.bk;
+  const simgpu::Dim3& block = finding.at.block;
+  const bool kind =
+      finding.kind == FindingKind::out_of_bounds || finding.kind == FindingKind::uninitialised_read;
+  if (!kind || finding.at.space != simgpu::MemorySpace::shared ||
+      evidence.operation != Operation::product || !evidence.run_probe || bk < 2 ||
+      run.a.cols <= bk || (block.x | block.y | block.z) != 0)
+    return;
+  // Of whole k-tiles: an edge is another matter.
+  const auto found = [&](int tiles) -> std::optional<bool> {
+    const auto c = probe_case(evidence, {run.a.rows, run.b.cols, tiles * bk, 0, 0, 0}, 67);
+    if (!c) return std::nullopt;
+    for (const simgpu::LaunchReport& launch : c->run.launches)
+      for (const simgpu::Finding& f : launch.findings)
+        if (f.kind == finding.kind && f.at.space == finding.at.space) return true;
+    return false;
+  };
+  if (found(2) == true && found(1) == false)
+    d.next_step = messages::text("OOB.round.next", {{"tile", bk}});
+}
+
 }  // namespace grader::diag

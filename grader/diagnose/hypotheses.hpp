@@ -143,6 +143,11 @@ bool stored_twice(const Run& run);
 void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                    Diagnosis& d);
 
+/// Shared memory that is left, or read where nobody has stored, only from the second k-tile on: asks what
+/// counts the rounds there. Sets the next step, or leaves it.
+void ask_of_round(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
+                  Diagnosis& d);
+
 /// Which elements nobody stored says more than which two threads met: the last ones of each thread's
 /// part, or tiles inside of C.
 bool is_telling_part(const Evidence& evidence, const Cases& cases);

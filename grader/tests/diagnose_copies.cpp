@@ -295,3 +295,29 @@ TEST_CASE("parts of elements and of pieces that were stored") {
   f.written_bytes = 12;
   CHECK(has(said(ElementType::float32).next_step, "Of every 16 bytes only the first 4"));
 }
+
+TEST_CASE("a tile that is left only from the second round on asks what counts rounds") {
+  simgpu::Finding f;
+  f.kind = FindingKind::out_of_bounds;
+  f.at = store(0, 1024);
+  Evidence e;
+  e.tile = {16, 16, 16, 1, 1};
+  e.small_integers = true;
+  e.run_probe = [f](const Matrix& a, const Matrix& b, const Matrix& c) {
+    Run r = run([](Call& k) { k.put(0, 0, k.element(0, 0)); }, a, b, c);
+    if (a.cols > 16) r.launches[0].findings.push_back(f);
+    return r;
+  };
+  const auto of = [&](int k) {
+    e.run = *e.run_probe(Matrix(e.type, 1, k, k), Matrix(e.type, k, 1, 1), Matrix(e.type, 1, 1, 1));
+    return diagnose(e);
+  };
+  CHECK(has(of(40).next_step, "With a single k-tile (16 of k) this does not happen"));
+  f.at.block = {1, 0, 0};  // another block's: rounds are not all that is different
+  e.run_probe = [f, probe = e.run_probe](const Matrix& a, const Matrix& b, const Matrix& c) {
+    Run r = *probe(a, b, c);
+    for (auto& finding : r.launches[0].findings) finding.at.block = f.at.block;
+    return r;
+  };
+  CHECK_FALSE(has(of(40).next_step, "With a single k-tile"));
+}

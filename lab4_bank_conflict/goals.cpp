@@ -128,8 +128,9 @@ double idle_bytes(const Observed& o) {
 }
 
 const char* const conflicts =
-    "Lanes of a warp touch different words of one bank. Eight rows that begin in the same bank: "
-    "let each begin one bank further, or permute the columns.";
+    "Lanes of a warp touch different words of one bank. It reads one column of eight rows at once: "
+    "let these rows begin in different banks, or permute their columns. If that takes n wavefronts "
+    "in float, n of the eight rows still meet in one bank.";
 const char* const no_tiles =
     "More is read from global memory than 64 x 64 tiles need, which are read once per block: "
     "without them there are no bank conflicts, but far more traffic.";

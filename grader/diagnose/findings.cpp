@@ -213,55 +213,6 @@ bool is_beyond_life(const Finding& finding) {
   return is_in_cluster(finding) && finding.other->where.line == 0;
 }
 
-/// Smaller is reported first: causes before their consequences.
-int rank(const Finding& finding) {
-  switch (finding.kind) {
-    case FindingKind::null_pointer:
-    case FindingKind::host_pointer:
-    case FindingKind::use_after_free:
-    case FindingKind::unsupported:
-      return 0;
-    case FindingKind::misaligned:
-      return 1;
-    case FindingKind::write_to_constant:
-      return 2;
-    // Threads that pass by a barrier meet the wrong one later, and are gone when the others reach
-    // the last.
-    case FindingKind::divergent_barrier:
-      return 3;
-    case FindingKind::mismatched_barrier:
-      return 4;
-    case FindingKind::exited_before_barrier:
-      return 5;
-    case FindingKind::out_of_bounds:
-      return 6;
-    case FindingKind::trap:
-    case FindingKind::assertion:
-    case FindingKind::stack_overflow:
-    case FindingKind::division_by_zero:
-      return 7;
-    // Before the race: what was not waited for often lacks its barrier as well.
-    case FindingKind::proxy_fence_missing:
-    case FindingKind::swizzle_mismatch:
-    case FindingKind::product_registers:
-      return 8;
-    case FindingKind::async_not_waited:
-      return finding.other ? 8 : 14;  // without a reader: still under way when its block ended
-    case FindingKind::shared_race:
-      return 9;
-    case FindingKind::deadlock:
-      return 10;
-    case FindingKind::uninitialised_read:
-      return 11;
-    case FindingKind::global_race:
-      return 12;
-    case FindingKind::budget_exceeded:
-      return 13;
-    default:  // will_spill
-      return 99;
-  }
-}
-
 Verdict verdict_of(const std::string& id) {
   if (id == "none") return Verdict::accepted;
   if (id == "LOW-PRECISION" || id == "PART-LOST" || id == "SUMS-CUT-OFF") return Verdict::precision;
@@ -291,15 +242,6 @@ Diagnosis say(const std::string& id, const std::string& variant,
   d.headline = sentence(key + ".headline");
   d.next_step = sentence((messages::exists(key + ".next") ? key : id) + ".next");
   return d;
-}
-
-const Finding* worst_finding(const std::vector<simgpu::LaunchReport>& launches) {
-  const Finding* worst = nullptr;
-  for (const simgpu::LaunchReport& launch : launches)
-    for (const Finding& finding : launch.findings)
-      if (rank(finding) < 99 && (worst == nullptr || rank(finding) < rank(*worst)))
-        worst = &finding;
-  return worst;
 }
 
 namespace {

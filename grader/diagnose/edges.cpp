@@ -96,14 +96,13 @@ std::string also_at(const simgpu::Access& access, const Matrix& m) {
 
 namespace {
 
-/// Something is multiplied in the launch of this finding. (Indices are made by integer products as well.)
-bool multiplies(const Run& run, const Finding& finding) {
-  const bool integers = run.a.type == ElementType::int32;
+/// The kernel of this finding has run and multiplied nothing. (Indices are made by integer products as well.)
+bool only_copies(const Run& run, const Finding& finding) {
+  if (run.a.type == ElementType::int32) return false;
   return std::any_of(run.launches.begin(), run.launches.end(), [&](const auto& launch) {
     const simgpu::Counts& t = launch.total;
-    return launch.kernel == finding.kernel &&
-           (integers || !t.tensor_ops.empty() ||
-            t.fma_f16 + t.fma_f32 + t.fma_f64 + t.mul_f32 + t.mul_f64 > 0);
+    return launch.kernel == finding.kernel && t.warp_instructions > 0 && t.tensor_ops.empty() &&
+           t.fma_f16 + t.fma_f32 + t.fma_f64 + t.mul_f32 + t.mul_f64 == 0;
   });
 }
 
@@ -123,7 +122,7 @@ void name_index(const Evidence& evidence, const Run& run, const Finding& finding
   const std::string extent = extent_of(found->at.object, evidence.operation, row);
   // A kernel that only copies a matrix for another one walks along rows and columns.
   const bool of_k =
-      evidence.operation == Operation::product && extent == "K" && multiplies(apart->run, *found);
+      evidence.operation == Operation::product && extent == "K" && !only_copies(apart->run, *found);
   const std::int64_t reached = row ? at.row : at.col;
   const char* what = reached < 0 ? "before" : row && col ? "both" : of_k ? "k" : "edge";
   if (what == std::string_view("edge") && even_in_whole_tiles(evidence, finding)) what = "whole";

@@ -102,8 +102,8 @@ TEST_CASE("headers of several beginnings are made side by side, and each is its 
   put(place.root / "common/matrix.hpp", "");
   const BuildOptions options;
   const CompilerRuns runs(place, "compiler", options);
-  // A "compiler" that copies what it is to read, $5, to where it is to write, $7, and takes its time.
-  const std::vector<std::string> slowly = {"/bin/sh", "-c", "cat \"$5\" >\"$7\"; sleep .1", "slow"};
+  // A "compiler" that copies what it is to read, $7, to where it is to write, $9, and takes its time.
+  const std::vector<std::string> slowly = {"/bin/sh", "-c", "cat \"$7\" >\"$9\"; sleep .1", "slow"};
   std::vector<std::string> beginnings;
   for (int i = 0; i < 8; ++i) beginnings.push_back(fmt::format("#include <{}>\n", i));
   std::vector<std::future<std::string>> made;

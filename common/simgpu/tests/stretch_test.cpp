@@ -25,8 +25,8 @@ const char* const kKernel = R"(
   mov.u64 %rd1, tile;
   mul.wide.u32 %rd2, %r1, 4;
   add.s64 %rd3, %rd1, %rd2;
-  add.u32 %r4, %r1, 1;
-  cvt.rn.f32.u32 %f1, %r4;
+  add.u32 %r8, %r1, 1;
+  cvt.rn.f32.u32 %f1, %r8;
   st.shared.f32 [%rd3], %f1;
   st.shared.f32 [%rd3+256], %f1;
   st.shared.f32 [%rd3+512], %f1;

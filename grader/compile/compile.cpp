@@ -378,13 +378,7 @@ bool Driver::link(Build& build, const std::vector<Compiled>& compiled) const {
                                         : place_.remote_library.string(),
                            "-pthread"});
   inputs += entries.bytes + '\0' + read_file(place_.remote_library, 1u << 30);
-  std::vector<std::string> quickly = argv;
-  quickly.push_back("-fuse-ld=gold");
-  Pass linked;
-  if (toolchain_.gold) linked = runs_.run("runner", inputs, std::move(quickly), "runner");
-  // What does not link is told in the words of one linker, and they are those that we know.
-  if (!linked.ok && !linked.run.timed_out)
-    linked = runs_.run("runner", inputs, std::move(argv), "runner");
+  const Pass linked = runs_.run("runner", inputs, argv, "runner");
   if (linked.ok)
     build.runner = runs_.keep_program(linked.bytes);
   else

@@ -9,7 +9,6 @@ struct Toolchain {
   std::string clang;          ///< path of clang++
   std::string clang_version;  ///< "14.0.6"
   std::string identity;       ///< first line of --version: part of every cache key
-  bool gold = false;          ///< binutils' second linker is here: half of the first one's time
 };
 
 /// Checks the clang named by the environment variable CLANG, else clang++, else the newest

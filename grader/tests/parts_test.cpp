@@ -1,4 +1,4 @@
-// A file whose pass for the device comes in parts, and the program that its host code becomes.
+// A file whose pass for the device comes in parts.
 #include <algorithm>
 
 #include "common/catch2.hpp"
@@ -13,20 +13,16 @@ using grader::test::FixtureProject;
 
 namespace {
 
-Build built(const FixtureProject& project, unsigned parts) {
+std::vector<std::string> texts(const FixtureProject& project, unsigned parts) {
   const Workplace place{project.root(), project.root() / "build",
                         project.root() / "build/lib/libsimgpu_cudart_remote.a"};
   BuildOptions options;
   options.parts = parts;
   const Lab lab = discover_labs(place.root).front();
-  return build_lab(
+  const Build build = build_lab(
       place, probe_clang(), lab,
       [](const std::string& file) { return std::filesystem::path("lab6_fixture") / file; },
       options);
-}
-
-std::vector<std::string> texts(const FixtureProject& project, unsigned parts) {
-  const Build build = built(project, parts);
   REQUIRE(build.units.size() == 1);
   REQUIRE(build.units.front().built());
   return build.units.front().ptx;
@@ -105,12 +101,4 @@ TEST_CASE("strings in kernels do not keep a file from its parts") {
   const FixtureProject project;
   project.write_source(two_kernels("__global__ void says() { printf(\"%d\\n\", 1); }"));
   CHECK(texts(project, 2).size() == 2);
-}
-
-TEST_CASE("the faster linker links, if it is here") {
-  const FixtureProject project;
-  project.write_source(two_kernels(""));
-  const Build build = built(project, 1);
-  REQUIRE_FALSE(build.runner.empty());
-  CHECK(has(read_file(build.runner, 64u << 20), ".note.gnu.gold-version") == probe_clang().gold);
 }

@@ -152,6 +152,10 @@ class FunctionDecoder {
   // unset.cpp
   void find_unset();
   void track_unset(const Ins& ins);
+  void track_unset_access(const Ins& ins);
+  void carry_marks(const Ins& ins, UnsetForm form);
+  Ref mark_of(const Operand& o) const;
+  void add_marks(std::vector<Ref>& to, const Operand& o) const;  ///< of an operand, or of its parts
   void track_shuffle(const Ins& ins, UnsetForm form);
   Op& emit_unset(UnsetForm form, bool guarded);
   std::uint8_t new_origin();

@@ -109,33 +109,39 @@ Op& FunctionDecoder::emit_unset(UnsetForm form, bool guarded) {
   return op;
 }
 
-/// Before the instruction: what becomes of the marks.
-void FunctionDecoder::track_unset(const Ins& ins) {
-  if (unset_.empty()) return;
-  const auto mark_of = [&](const Operand& o) {
-    return o.kind == Kind::reg || o.kind == Kind::address ? unset_[o.index] : kNoRef;
-  };
-  const auto add = [&](std::vector<Ref>& to, const Operand& o) {
-    if (o.kind == Kind::vector) {
-      for (std::uint32_t k = 0; k < o.count; ++k)
-        if (const Ref m = mark_of(f_.vector_operands[o.index + k]); m != kNoRef) to.push_back(m);
-    } else if (const Ref m = mark_of(o); m != kNoRef) {
-      to.push_back(m);
-    }
-  };
-  if (ins.guard != UINT32_MAX && unset_[ins.guard] != kNoRef)
-    emit_unset({Form::use, 0, {unset_[ins.guard]}, {}}, false);
+Ref FunctionDecoder::mark_of(const Operand& o) const {
+  return o.kind == Kind::reg || o.kind == Kind::address ? unset_[o.index] : kNoRef;
+}
+void FunctionDecoder::add_marks(std::vector<Ref>& to, const Operand& o) const {
+  if (o.kind == Kind::vector) {
+    for (std::uint32_t k = 0; k < o.count; ++k)
+      if (const Ref m = mark_of(f_.vector_operands[o.index + k]); m != kNoRef) to.push_back(m);
+  } else if (const Ref m = mark_of(o); m != kNoRef) {
+    to.push_back(m);
+  }
+}
+
+/// What a load, a store or an atomic uses: its address, and what it stores.
+void FunctionDecoder::track_unset_access(const Ins& ins) {
   const bool atomic = ins.op == Opcode::atom || ins.op == Opcode::red;
   const bool load = ins.op == Opcode::ld || ins.op == Opcode::ldu;
   if (load || atomic || ins.op == Opcode::st) {
     UnsetForm address{Form::use, 0, {}, {}}, value{atomic ? Form::use : Form::store, 0, {}, {}};
     const std::size_t place = load || ins.op == Opcode::atom ? 1 : 0;
     for (std::size_t k = place; k < ins.operands.size(); ++k)
-      add(k == place ? address.from : value.from, ins.operands[k]);
+      add_marks(k == place ? address.from : value.from, ins.operands[k]);
     if (ins.mod.space == ptx::Space::local || ins.mod.space == ptx::Space::param) value.from = {};
     if (!address.from.empty()) emit_unset(std::move(address), true);
     if (!value.from.empty()) emit_unset(std::move(value), true);
   }
+}
+
+/// Before the instruction: what becomes of the marks.
+void FunctionDecoder::track_unset(const Ins& ins) {
+  if (unset_.empty()) return;
+  if (ins.guard != UINT32_MAX && unset_[ins.guard] != kNoRef)
+    emit_unset({Form::use, 0, {unset_[ins.guard]}, {}}, false);
+  track_unset_access(ins);
   if (ins.operands.empty()) return;
   UnsetForm form;
   ptx::for_each_register(f_, ins, [&](std::uint32_t r, bool write) {
@@ -153,6 +159,11 @@ void FunctionDecoder::track_unset(const Ins& ins) {
     emit_unset(std::move(form), true);
     return;
   }
+  carry_marks(ins, std::move(form));
+}
+
+/// The marks of what an instruction computes come from those of its operands.
+void FunctionDecoder::carry_marks(const Ins& ins, UnsetForm form) {
   const bool of_predicates = ins.mod.type == ptx::Type::pred;
   if (of_predicates && (ins.op == Opcode::and_ || ins.op == Opcode::or_)) {
     form.kind = ins.op == Opcode::and_ ? Form::both : Form::either;
@@ -167,7 +178,7 @@ void FunctionDecoder::track_unset(const Ins& ins) {
     form.kind = ins.op == Opcode::mma || ins.op == Opcode::wmma_mma ? Form::share
                 : only_moves(ins)                                   ? Form::move
                                                                     : Form::compute;
-    for (std::size_t k = 1; k < ins.operands.size(); ++k) add(form.from, ins.operands[k]);
+    for (std::size_t k = 1; k < ins.operands.size(); ++k) add_marks(form.from, ins.operands[k]);
     if (form.from.empty()) form.kind = Form::clear;
   }
   emit_unset(std::move(form), true);

@@ -189,17 +189,22 @@ class Unroller {
     loop->type = compare.mod.type == Type::u32 ? Type::u32 : Type::s32;
     if (loop->step == 0 || std::llabs(loop->step) > INT32_MAX || size_of(compare.mod.type) != 4)
       return false;
+    return goes_towards_bound(compare.mod.compare, loop);
+  }
+  /// The same by the comparison alone: it must hold as long as turns are left. Notes whether the bound is
+  /// a turn's as well.
+  static bool goes_towards_bound(Compare compare, Loop* loop) {
     const bool up = loop->step > 0;
-    switch (compare.mod.compare) {
+    switch (compare) {
       case Compare::lt:
       case Compare::gt:
-        return up == (compare.mod.compare == Compare::lt);
+        return up == (compare == Compare::lt);
       case Compare::le:
       case Compare::ge:
         loop->or_equal = true;
-        return up == (compare.mod.compare == Compare::le);
+        return up == (compare == Compare::le);
       case Compare::ne:  // down to zero
-        return !up && bound.kind == Operand::Kind::imm && bound.bits == 0;
+        return !up && loop->bound.kind == Operand::Kind::imm && loop->bound.bits == 0;
       default:
         return false;
     }

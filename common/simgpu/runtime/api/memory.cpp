@@ -88,6 +88,17 @@ cudaError_t check_copy(State& state, const char* call, const Copy& c) {
   return cudaSuccess;
 }
 
+/// The copy has its place in the order of streams.
+void order_copy(State& state, const char* call, const Copy& c, bool to_device, bool from_device) {
+  std::vector<TouchedBytes> bytes;
+  if (from_device) add_rows(bytes, c.src, c.src_pitch, c.width, c.height, false);
+  if (to_device) add_rows(bytes, c.dst, c.dst_pitch, c.width, c.height, true);
+  // A copy to memory that is not page-locked has ended when the call returns.
+  const bool pageable =
+      from_device && !to_device && !state.mapped.holds(c.dst) && state.host_ranges.empty();
+  order_work(state, call, c.stream, c.host_waits || pageable, bytes);
+}
+
 cudaError_t run_copy(State& state, const char* call, Copy c) {
   if (const cudaError_t error = check_copy(state, call, c); error != cudaSuccess) return error;
   if (c.width == 0 || c.height == 0) return cudaSuccess;
@@ -132,13 +143,7 @@ cudaError_t run_copy(State& state, const char* call, Copy c) {
     }
     if (error != cudaSuccess) return state.fail(call, error);
   }
-  std::vector<TouchedBytes> bytes;
-  if (from_device) add_rows(bytes, c.src, c.src_pitch, c.width, c.height, false);
-  if (to_device) add_rows(bytes, c.dst, c.dst_pitch, c.width, c.height, true);
-  // A copy to memory that is not page-locked has ended when the call returns.
-  const bool pageable =
-      from_device && !to_device && !state.mapped.holds(c.dst) && state.host_ranges.empty();
-  order_work(state, call, c.stream, c.host_waits || pageable, bytes);
+  order_copy(state, call, c, to_device, from_device);
   return cudaSuccess;
 }
 

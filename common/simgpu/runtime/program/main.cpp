@@ -44,6 +44,13 @@ class DeviceProgram {
   }
 
  private:
+  /// Both programs are compiled together: what one has in memory the other can read.
+  static std::vector<std::byte> as_they_are(const std::vector<TouchedBytes>& touched) {
+    std::vector<std::byte> bytes(touched.size() * sizeof(TouchedBytes));
+    if (!touched.empty()) std::memcpy(bytes.data(), touched.data(), bytes.size());
+    return bytes;
+  }
+
   Answer carry_out(Kind kind, Request request) {
     Answer answer;
     const auto& value = request.value;
@@ -100,13 +107,9 @@ class DeviceProgram {
       case Kind::note_touched:
         backend_->note_touched(value[0] != 0);
         break;
-      case Kind::touched: {
-        // Both are compiled together: the bytes as they are.
-        const std::vector<TouchedBytes> touched = backend_->touched();
-        answer.data.resize(touched.size() * sizeof(TouchedBytes));
-        if (!touched.empty()) std::memcpy(answer.data.data(), touched.data(), answer.data.size());
+      case Kind::touched:
+        answer.data = as_they_are(backend_->touched());
         break;
-      }
       case Kind::synchronize:
         answer.code = backend_->synchronize();
         break;

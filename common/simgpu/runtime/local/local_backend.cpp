@@ -56,6 +56,21 @@ struct Image {
   std::optional<cudaError_t> broken;  ///< the text is no PTX that we can use; reported once
 };
 
+/// The cause comes before what follows from it: a value that nothing has set, else what was seen first. But who
+/// reads too early, because a barrier is missing, is seen before the write that makes it a race.
+void put_causes_first(std::vector<Finding>& findings) {
+  std::set<std::string> raced;
+  for (const Finding& f : findings)
+    if (f.kind == FindingKind::shared_race) raced.insert(f.at.object);
+  const auto rank = [&](const Finding& f) {
+    const bool too_early = f.kind == FindingKind::uninitialised_read &&
+                           f.at.space == MemorySpace::shared && raced.count(f.at.object) != 0;
+    return std::tuple(f.cause != FindingCause::unset_value, f.block_number, too_early, f.sequence);
+  };
+  std::stable_sort(findings.begin(), findings.end(),
+                   [&](const Finding& a, const Finding& b) { return rank(a) < rank(b); });
+}
+
 class LocalBackend final : public Backend {
  public:
   LocalBackend() : style_(report_style()) {
@@ -160,14 +175,7 @@ class LocalBackend final : public Backend {
           device_.launch(module, kernel.mangled, grid, block, shared_bytes, args, options);
       output_ += report.printf_output;
       touched_ = std::move(report.touched);
-      // The cause comes before what follows from it.
-      std::stable_sort(
-          report.findings.begin(), report.findings.end(), [](const auto& a, const auto& b) {
-            const auto rank = [](const Finding& f) {
-              return std::tuple(f.cause != FindingCause::unset_value, f.block_number, f.sequence);
-            };
-            return rank(a) < rank(b);
-          });
+      put_causes_first(report.findings);
       for (const Finding& finding : report.findings) show(finding);
       fault_ = static_cast<cudaError_t>(fault_of(report));
       if (style_ == ReportStyle::json) {

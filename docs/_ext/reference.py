@@ -32,6 +32,9 @@ class Make(LabDirective):
         return result
 
 
+LONG = 45  # words of advice: more is for who has the message, and folded
+
+
 class Messages(LabDirective):
     """```{diagnoses}```: every diagnosis of the catalogue with what it says and what to look at. Each is a target,
     diag-NAME, for the role {diag}."""
@@ -55,9 +58,10 @@ class Messages(LabDirective):
             nexts = [re.sub(r"(?<![\w`])__\w+__(\(\))?", r"`\g<0>`", n).replace(" * ", r" \* ") for n in dict.fromkeys(nexts) if n and not re.fullmatch(r"\{\w+\}", n)]
             target = nodes.target("", "", ids=[f"diag-{name.lower()}"], names=[f"diag-{name.lower()}"])
             self.state.document.note_explicit_target(target)
-            holder += [target, *self.parsed("\n".join([f"`{name}`", ": " + "".join(said[:1]), "", *(f"  {one}\n" for one in nexts[:1])]))]
+            shown = [n for n in nexts[:1] if len(n.split()) <= LONG]
+            holder += [target, *self.parsed("\n".join([f"`{name}`", ": " + "".join(said[:1]), "", *(f"  {one}\n" for one in shown)]))]
             # Most readers have the first form before them; who has another opens these.
-            others = said[1:] + nexts[1:]
+            others = said[1:] + nexts[len(shown):]
             if others:
                 holder += [raw("<details class='fold'><summary>its other forms, and what to look at</summary>"),
                            *self.parsed("\n".join(f"- {one}" for one in others)), raw("</details>")]

@@ -235,13 +235,7 @@ void Device::Impl::describe(LoadedModule& m, Kernel& k) const {
   k.known = true;
 }
 
-ModuleId Device::load_module(std::string ptx, bool known) {
-  constexpr std::string_view kSecond = "\n//simgpu: once more, with marks\n";
-  std::string second;
-  if (const std::size_t at = ptx.find(kSecond); at != std::string::npos) {
-    second = ptx.substr(at + kSecond.size());
-    ptx.resize(at);
-  }
+ModuleId Device::load_module(std::string ptx, bool known, std::string marked) {
   auto m = std::make_unique<LoadedModule>(std::move(ptx), known);
   try {
     impl_->place_variables(*m);
@@ -249,7 +243,7 @@ ModuleId Device::load_module(std::string ptx, bool known) {
       if (m->ptx.functions[f].is_entry) m->kernels[m->ptx.functions[f].name].function = f;
     for (auto& [name, kernel] : m->kernels)
       if (!known) impl_->describe(*m, kernel);
-    if (!second.empty()) m->add_marked(std::move(second));
+    if (!marked.empty()) m->add_marked(std::move(marked));
   } catch (...) {
     for (const DevicePtr p : m->owned) impl_->memory.release(p);
     throw;

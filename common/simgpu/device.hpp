@@ -97,8 +97,9 @@ class Device {
 
   /// Throws ptx::ParseError. A text that has been loaded before need not be read in full again: of
   /// one that is `known`, a kernel is read when it is first asked for, and what is wrong with that
-  /// is then a ParseError of the call that asks.
-  ModuleId load_module(std::string ptx, bool known = false);
+  /// is then a ParseError of the call that asks. `marked`: the same code with marks for what nothing has
+  /// set (flags/unset.awk), which launches run beside it; left if it is not of the same functions.
+  ModuleId load_module(std::string ptx, bool known = false, std::string marked = {});
   void unload_module(ModuleId module);
   std::vector<KernelInfo> kernels(ModuleId module) const;
   std::optional<KernelInfo> kernel(ModuleId module, std::string_view mangled) const;

@@ -464,8 +464,8 @@ void check_form(const Form& form, const FormOptions& options) {
 // --------------------------------------------------------------------------------------------
 // launches
 
-Gpu::Gpu(std::string ptx, DeviceModel model) : device(std::move(model)) {
-  module = device.load_module(std::move(ptx));
+Gpu::Gpu(std::string ptx, DeviceModel model, std::string marked) : device(std::move(model)) {
+  module = device.load_module(std::move(ptx), false, std::move(marked));
 }
 
 LaunchReport Gpu::launch(std::string_view kernel, Dim3 grid, Dim3 block, unsigned dynamic_shared,

@@ -134,7 +134,7 @@ void check(std::string text, Reference reference, const FormOptions& options = {
 /// A Device with one module, and typed shorthand for what tests do with it.
 class Gpu {
  public:
-  explicit Gpu(std::string ptx, DeviceModel model = {});
+  explicit Gpu(std::string ptx, DeviceModel model = {}, std::string marked = {});
 
   template <typename T>
   DevicePtr upload(const std::vector<T>& values, std::string label) {

@@ -19,8 +19,9 @@ std::string kernel(const std::string& body) {
          body + "\nret;\n}\n";
 }
 
-std::vector<Finding> findings(const std::string& text, unsigned threads, unsigned blocks = 1) {
-  Gpu gpu(text);
+std::vector<Finding> findings(const std::string& text, unsigned threads, unsigned blocks = 1,
+                              const std::string& marked = "") {
+  Gpu gpu(text, {}, marked);
   const DevicePtr a = gpu.upload(std::vector<std::uint32_t>(1024, 1), "a"),
                   flag = gpu.upload(std::vector<std::uint32_t>(4, 0), "flag");
   return gpu.run("k", {blocks, 1, 1}, {threads, 1, 1}, 0u, LaunchOptions{}, a, flag).findings;
@@ -38,9 +39,7 @@ int uses(const std::vector<Finding>& all) {
 
 /// The code as it is compiled, and once more with marks.
 int uses_of_marked(const std::string& plain, const std::string& marked, unsigned threads = 32) {
-  return uses(findings(ptx_module(kernel(plain)) + "\n//simgpu: once more, with marks\n" +
-                           ptx_module(kernel(marked)),
-                       threads));
+  return uses(findings(ptx_module(kernel(plain)), threads, 1, ptx_module(kernel(marked))));
 }
 
 TEST_CASE("what was computed from a value that nothing has set is not to be used",
@@ -74,8 +73,7 @@ TEST_CASE("what was computed from a value that nothing has set is not to be used
 }
 
 TEST_CASE("counts are those of the code without marks", "[finding][init]") {
-  Gpu gpu(ptx_module(kernel("mov.u32 %r6, 0; st.global.u32 [%rd3], %r6;")) +
-          "\n//simgpu: once more, with marks\n" +
+  Gpu gpu(ptx_module(kernel("mov.u32 %r6, 0; st.global.u32 [%rd3], %r6;")), {},
           ptx_module(kernel("mov.u32 %r6, %simgpu_unset; st.global.u32 [%rd3], %r6; st.global.u32 "
                             "[%rd3], %r6;")));
   const DevicePtr a = gpu.upload(std::vector<std::uint32_t>(32, 1), "a");
@@ -85,10 +83,9 @@ TEST_CASE("counts are those of the code without marks", "[finding][init]") {
 }
 
 TEST_CASE("a second text that does not belong to the first one is left", "[finding][init]") {
-  const std::string plain = ptx_module(kernel("mov.u32 %r6, 0; st.global.u32 [%rd3], %r6;")),
-                    mark = "\n//simgpu: once more, with marks\n";
-  CHECK(findings(plain + mark + "rubbish", 32).empty());
-  CHECK(findings(plain + mark + ptx_module(".visible .entry other()\n{\nret;\n}\n"), 32).empty());
+  const std::string plain = ptx_module(kernel("mov.u32 %r6, 0; st.global.u32 [%rd3], %r6;"));
+  CHECK(findings(plain, 32, 1, "rubbish").empty());
+  CHECK(findings(plain, 32, 1, ptx_module(".visible .entry other()\n{\nret;\n}\n")).empty());
 }
 
 TEST_CASE("a value from a lane that takes no part in a shuffle is not to be used",

@@ -180,7 +180,7 @@ class Numbering {
         if (by_number && x.constant == 0) return mask({x.number, 0, x.bits & word}, by);
         break;
       case Opcode::or_:
-        if (by_number && x.constant == 0 && second.bits >= 0) {
+        if (by_number && x.constant == 0 && second.bits >= 0 && is_small(second.bits)) {
           NumberedValue rest = mask({x.number, 0, x.bits & word}, ~by);
           rest.constant = second.bits;
           return rest;
@@ -188,15 +188,16 @@ class Numbering {
         break;
       case Opcode::add:
         // A constant that is added as such is not seen through here: ptxas does not, either.
-        if (!by_number || x.constant != 0) return {result, x.constant + y.constant};
+        if ((!by_number || x.constant != 0) && is_small(x.constant) && is_small(y.constant))
+          return {result, x.constant + y.constant};
         break;
       case Opcode::shl:
-        if (by_number && by < 32 && std::abs(x.constant) <= kMostConstant)
+        if (by_number && by < 32 && is_small(x.constant))
           return {result, x.constant << by, (x.bits & word) << by & word};
         break;
       case Opcode::mul:
-        if (by_number && instruction.mod.mul != MulMode::hi &&
-            std::abs(x.constant) <= kMostConstant && std::abs(second.bits) <= kMostConstant)
+        if (by_number && instruction.mod.mul != MulMode::hi && is_small(x.constant) &&
+            is_small(second.bits))
           return {result, x.constant * second.bits};
         break;
       default:
@@ -205,7 +206,11 @@ class Numbering {
     return x.constant == 0 && y.constant == 0 ? NumberedValue{result} : opaque(to);
   }
 
-  static constexpr std::int64_t kMostConstant = 1 << 24;  // products stay far from overflow
+  /// Sums and products stay far from overflow, whatever the text says.
+  static bool is_small(std::int64_t constant) {
+    constexpr std::int64_t kMost = 1 << 24;
+    return -kMost <= constant && constant <= kMost;
+  }
 
   static std::uint64_t code(const Instruction& instruction) {
     const Modifiers& mod = instruction.mod;

@@ -1,6 +1,6 @@
 #include "common/simgpu/ptx/unrolling.hpp"
 
-#include <cstdlib>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -54,7 +54,8 @@ std::optional<unsigned> machine_length(const Instruction& instruction) {
   return is_sum && size_of(mod.type) == 8 ? 2 : 1;
 }
 
-/// Registers that may differ between the lanes of a warp, by what they are computed from.
+/// Registers that may differ between the lanes of a warp, by what they are computed from. Compilers' code settles
+/// in a few rounds; of text that does not, none is said to differ, and its loops stay as they are.
 std::vector<bool> differing(const Function& function) {
   std::vector<bool> differs(function.registers.size(), false);
   const auto begins = [](const Instruction& instruction) {
@@ -71,7 +72,10 @@ std::vector<bool> differing(const Function& function) {
         return false;
     }
   };
-  for (bool changed = true; changed;) {
+  constexpr int kMostRounds = 50;
+  int round = 0;
+  for (bool changed = true; changed; ++round) {
+    if (round == kMostRounds) return std::vector<bool>(differs.size(), false);
     changed = false;
     for (const Instruction& instruction : function.body) {
       bool from = begins(instruction) && !(function.is_entry && instruction.op == Opcode::ld &&
@@ -149,20 +153,16 @@ class Unroller {
                : std::nullopt;
   }
 
-  /// The only instruction of the loop that writes `reg`; null if there is none, or several.
-  const Instruction* writer(const Loop& loop, std::uint32_t reg) const {
-    const Instruction* found = nullptr;
+  /// The instructions of the loop that write `reg`: how many, and the last.
+  struct Writers {
+    unsigned count = 0;
+    const Instruction* last = nullptr;
+  };
+  Writers writers(const Loop& loop, std::uint32_t reg) const {
+    Writers found;
     for (std::uint32_t i = loop.begin; i < loop.end; ++i)
       for_each_register(function_, function_.body[i], [&](std::uint32_t other, bool is_write) {
-        if (is_write && other == reg) found = found == nullptr ? &function_.body[i] : &several_;
-      });
-    return found == &several_ ? nullptr : found;
-  }
-  bool written(const Loop& loop, std::uint32_t reg) const {
-    bool found = false;
-    for (std::uint32_t i = loop.begin; i < loop.end; ++i)
-      for_each_register(function_, function_.body[i], [&](std::uint32_t other, bool is_write) {
-        found |= is_write && other == reg;
+        if (is_write && other == reg) found = {found.count + 1, &function_.body[i]};
       });
     return found;
   }
@@ -175,19 +175,19 @@ class Unroller {
     const Operand &counter = compare.operands[1], &bound = compare.operands[2];
     if (counter.kind != Operand::Kind::reg) return false;
     if (bound.kind != Operand::Kind::imm &&
-        (bound.kind != Operand::Kind::reg || written(*loop, bound.index)))
+        (bound.kind != Operand::Kind::reg || writers(*loop, bound.index).count != 0))
       return false;
-    const Instruction* step = writer(*loop, counter.index);
-    if (step == nullptr || step > &compare || step->op != Opcode::add ||
-        step->guard != UINT32_MAX || step->operands[1].kind != Operand::Kind::reg ||
-        step->operands[1].index != counter.index || step->operands[2].kind != Operand::Kind::imm ||
-        size_of(step->mod.type) != 4)
+    const auto [steps, step] = writers(*loop, counter.index);
+    if (steps != 1 || step > &compare || step->op != Opcode::add || step->guard != UINT32_MAX ||
+        step->operands[1].kind != Operand::Kind::reg || step->operands[1].index != counter.index ||
+        step->operands[2].kind != Operand::Kind::imm || size_of(step->mod.type) != 4)
       return false;
     loop->counter = counter.index;
     loop->bound = bound;
     loop->step = step->operands[2].bits;
     loop->type = compare.mod.type == Type::u32 ? Type::u32 : Type::s32;
-    if (loop->step == 0 || std::llabs(loop->step) > INT32_MAX || size_of(compare.mod.type) != 4)
+    if (loop->step == 0 || loop->step < -INT32_MAX || loop->step > INT32_MAX ||
+        size_of(compare.mod.type) != 4)
       return false;
     return goes_towards_bound(compare.mod.compare, loop);
   }
@@ -331,7 +331,6 @@ class Unroller {
   }
 
   Function& function_;
-  Instruction several_;  ///< stands for more than one writer
   std::vector<Instruction> code_;
   std::vector<std::size_t> fixed_;  ///< branches whose targets are already those of code_
 };

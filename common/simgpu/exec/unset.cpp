@@ -125,15 +125,14 @@ void FunctionDecoder::add_marks(std::vector<Ref>& to, const Operand& o) const {
 void FunctionDecoder::track_unset_access(const Ins& ins) {
   const bool atomic = ins.op == Opcode::atom || ins.op == Opcode::red;
   const bool load = ins.op == Opcode::ld || ins.op == Opcode::ldu;
-  if (load || atomic || ins.op == Opcode::st) {
-    UnsetForm address{Form::use, 0, {}, {}}, value{atomic ? Form::use : Form::store, 0, {}, {}};
-    const std::size_t place = load || ins.op == Opcode::atom ? 1 : 0;
-    for (std::size_t k = place; k < ins.operands.size(); ++k)
-      add_marks(k == place ? address.from : value.from, ins.operands[k]);
-    if (ins.mod.space == ptx::Space::local || ins.mod.space == ptx::Space::param) value.from = {};
-    if (!address.from.empty()) emit_unset(std::move(address), true);
-    if (!value.from.empty()) emit_unset(std::move(value), true);
-  }
+  if (!load && !atomic && ins.op != Opcode::st) return;
+  UnsetForm address{Form::use, 0, {}, {}}, value{atomic ? Form::use : Form::store, 0, {}, {}};
+  const std::size_t place = load || ins.op == Opcode::atom ? 1 : 0;
+  for (std::size_t k = place; k < ins.operands.size(); ++k)
+    add_marks(k == place ? address.from : value.from, ins.operands[k]);
+  if (ins.mod.space == ptx::Space::local || ins.mod.space == ptx::Space::param) value.from = {};
+  if (!address.from.empty()) emit_unset(std::move(address), true);
+  if (!value.from.empty()) emit_unset(std::move(value), true);
 }
 
 /// Before the instruction: what becomes of the marks.
@@ -316,7 +315,6 @@ void op_unset(Warp& w, const Op& op) {
   }
   for (const Ref r : f.to) {
     std::uint8_t* to = lanes_of<std::uint8_t>(w, r);
-    // At the beginning of a function, for lanes that come later as well.
     for (unsigned i = 0; i < kLanes; ++i)
       if (((w.mask >> i) & 1u) != 0) to[i] = out[i];
   }

@@ -62,6 +62,7 @@ enum class FindingCause : std::uint8_t {
   unset_value,       ///< uninitialised_read: of a variable or a lane, not of memory
   missing_fence,     ///< global_race: a flag was raised without a fence before it
   awaited_memory,    ///< deadlock: somebody looks at memory that nobody is left to change
+  longer_source,     ///< out_of_bounds: an asynchronous copy is to read more bytes than it moves
   trap_instruction,  ///< trap: the program's own, not an instruction that was used wrongly
 };
 

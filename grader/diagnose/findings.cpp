@@ -416,11 +416,6 @@ std::string variant_of_deadlock(FindingCause cause) {
                                                  : "";
 }
 
-/// A copy that is to read more bytes than it moves: then the place is right.
-bool asks_for_more(const Finding& finding) {
-  return finding.detail.find(" source bytes of a copy of ") != std::string::npos;
-}
-
 /// Which of a diagnosis' sentences fit: the cause is another where the place, or who is there, is.
 std::string variant_of(const Finding& finding, const Run* run, ElementType type) {
   const Actor actor = finding.at.actor;
@@ -428,9 +423,9 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
     case FindingKind::misaligned:
       return misaligned(finding.at, run, type).variant;
     case FindingKind::out_of_bounds:
-      return asks_for_more(finding) ? "longer"
-                                    : variant_of_bounds(finding.at, launch_of(finding, run),
-                                                        element_width(finding.at, run, type));
+      if (finding.cause == FindingCause::longer_source) return "longer";  // the place is right
+      return variant_of_bounds(finding.at, launch_of(finding, run),
+                               element_width(finding.at, run, type));
     case FindingKind::deadlock:
       return variant_of_deadlock(finding.cause);
     case FindingKind::divergent_barrier:

@@ -265,6 +265,7 @@ TEST_CASE("a copy that asks for more bytes than it moves has a right place") {
                         access(AccessType::load, 44, MemorySpace::global, "B", 0, 4096, 3));
   longer.detail =
       "asks cp.async for 16 source bytes of a copy of 4: the source may be shorter, not longer";
+  longer.cause = FindingCause::longer_source;
   const Diagnosis d = explain(longer, kTile, nullptr, ElementType::float32);
   CHECK(d.id == "OOB");
   CHECK(d.headline == "line 44 " + longer.detail);

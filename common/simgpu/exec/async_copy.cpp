@@ -436,7 +436,8 @@ void op_async_copy(Warp& w, const Op& op) {
                                  issue.from[i]}),
                   std::nullopt,
                   "asks cp.async for " + std::to_string(wanted[i]) + " source bytes of a copy of " +
-                      std::to_string(op.width) + ": the source may be shorter, not longer");
+                      std::to_string(op.width) + ": the source may be shorter, not longer",
+                  FindingCause::longer_source);
     }
   }
   if (form.ignore != kNoRef) {

@@ -2,6 +2,7 @@
 // do not tell whether a thread begins at the wrong one or goes on by the wrong step; the list does.
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -130,20 +131,18 @@ void show_repeating(const simgpu::Finding& finding, const std::string& name, con
     d.next_step = messages::text("RACE-WAW.stuck.next", {{"count", list.size()}});
 }
 
-/// How far apart the first threads of a warp begin, if as far from each to the next and too far for
-/// neighbours in a row; else 0.
-std::int64_t apart_in(const Warp& warp, unsigned lanes) {
-  constexpr std::int64_t kFar = 16;
+/// How far apart the first threads of a warp begin, if as far from each to the next.
+std::optional<std::int64_t> apart_in(const Warp& warp, unsigned lanes) {
   std::int64_t apart = 0, before = 0;
   for (unsigned lane = 0; lane < lanes; ++lane) {
     const Reaches list = warp.of_lane(lane);
-    if (list.empty()) return 0;
+    if (list.empty()) return {};
     const std::int64_t step = list.front().first - before;
-    if (lane > 1 && step != apart) return 0;
+    if (lane > 1 && step != apart) return {};
     if (lane > 0) apart = step;
     before = list.front().first;
   }
-  return apart >= kFar ? apart : 0;
+  return apart;
 }
 
 /// The lanes lie side by side, but a lane's second access is less far on than all of them reach.
@@ -170,28 +169,37 @@ std::string beginnings(const Warp& warp, unsigned lanes) {
   return text;
 }
 
-/// How far neighbouring threads begin from each other, and the elements of one thread lie apart; "" if
-/// that is not the same for the first few.
-std::string steps_text(const Tile& tile, const Warp& warp, const Reaches& own) {
-  constexpr unsigned kFew = 4;
-  std::vector<std::int64_t> begins;
-  for (unsigned lane = 0; lane < kFew; ++lane) {
-    const Reaches list = warp.of_lane(lane);
-    if (list.empty()) return "";
-    begins.push_back(list.front().first);
-  }
-  const std::int64_t apart = begins[1] - begins[0], count = own.front().count;
-  for (std::size_t i = 2; i < begins.size(); ++i)
-    if (begins[i] - begins[i - 1] != apart) return "";
+/// Neighbours begin a row and one access more from each other: what a row should turn back leads out of it. Or "".
+std::string turned_text(const Tile& tile, std::int64_t apart, std::int64_t count) {
   for (const int row : {tile.bk, tile.bn})
     if (row > 1 && count > 1 && apart == row + count)
       return " " + messages::text("OOB.leaves.turned", {{"apart", apart}, {"count", count}});
+  return "";
+}
+
+/// How far neighbouring threads begin from each other, and the elements of one thread lie apart.
+std::string steps_text(std::int64_t apart, const Reaches& own) {
   if (own.size() < 2 || apart <= 0) return "";
-  const std::int64_t step = own[1].first - own[0].first;
+  const std::int64_t count = own.front().count, step = own[1].first - own[0].first;
   const bool gaps = apart > count && step > apart;
   return " " + messages::text(
                    gaps ? "OOB.leaves.gaps" : "OOB.leaves.steps",
                    {{"count", count}, {"apart", apart}, {"step", step}, {"left", apart - count}});
+}
+
+/// The next step for a thread that begins inside, as `list` shows, and leaves its array at `element`.
+std::string ask_of_leaving(const Evidence& evidence, const Warp& warp, const Reaches& list,
+                           std::int64_t element) {
+  constexpr unsigned kFew = 4, kNeighbours = 6;
+  constexpr std::int64_t kFar = 16;  // for neighbours in a row
+  const std::int64_t first = list.front().first, apart = apart_in(warp, kFew).value_or(0);
+  std::string steps = turned_text(evidence.tile, apart, list.front().count);
+  if (steps.empty() && apart >= kFar && apart_in(warp, kNeighbours))
+    return messages::text("OOB.leaves.apart.next",
+                          {{"first", first}, {"reached", element}, {"apart", apart}});
+  if (steps.empty()) steps = steps_text(apart, list);
+  return messages::text("OOB.leaves.next",
+                        {{"first", first}, {"reached", element}, {"steps", steps}});
 }
 
 /// Lane 0 of a warp begins beyond row 0 of a product's tile with bk rows, where warps have parts of its
@@ -237,17 +245,8 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
   if (ask_of_warp(evidence, warp, finding.at, first_thread, d)) return;
   const simgpu::Dim3& block = finding.at.block;
   if (d.id != "OOB" || (block.x | block.y | block.z) != 0) return;
-  if (list.empty())
-    d.next_step = messages::text("OOB.begins.next");
-  else if (const std::int64_t apart = apart_in(warp, kNeighbours); apart > 0)
-    d.next_step =
-        messages::text("OOB.leaves.apart.next",
-                       {{"first", list.front().first}, {"reached", element}, {"apart", apart}});
-  else
-    d.next_step =
-        messages::text("OOB.leaves.next", {{"first", list.front().first},
-                                           {"reached", element},
-                                           {"steps", steps_text(evidence.tile, warp, list)}});
+  d.next_step = list.empty() ? messages::text("OOB.begins.next")
+                             : ask_of_leaving(evidence, warp, list, element);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "grader/diagnose/wording.hpp"
 
@@ -218,7 +218,6 @@ std::optional<Diagnosis> name_partial(const Profile& p) {
 }
 
 /// Every step inside a k-tile takes the k of the first one.
-
 std::optional<Diagnosis> name_stuck(const Profile& p, int tile) {
   const auto k = static_cast<int>(p.size());
   const int times = p.front(), width = times > 1 ? tile / times : 0;
@@ -229,14 +228,10 @@ std::optional<Diagnosis> name_stuck(const Profile& p, int tile) {
 }
 
 /// "k = 15, 31, 40": few enough to be told one by one; else "".
-
 std::string few_steps(const std::vector<int>& list) {
   constexpr std::size_t kFew = 4;
   if (list.size() < 2 || list.size() > kFew) return "";
-  std::string text = "k = ";
-  for (std::size_t i = 0; i < list.size(); ++i)
-    text += (i == 0 ? "" : ", ") + std::to_string(list[i]);
-  return text;
+  return fmt::format("k = {}", fmt::join(list, ", "));
 }
 
 Diagnosis repeated_steps(const std::vector<int>& list, const Profile& p, bool shared) {

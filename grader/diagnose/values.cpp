@@ -54,14 +54,10 @@ const char* name_of(bool a, bool b) {
 
 // ---- how many bits of a number count
 
-int bits_of(ElementType type) {
-  return significant_bits(type);
-}
-
 /// Different in all of its bits from one to the next.
 double with_all_bits(ElementType type, int i) {
   constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15u;
-  const int bits = bits_of(type) - 1;
+  const int bits = significant_bits(type) - 1;
   const std::uint64_t fraction = (static_cast<std::uint64_t>(i) + 1) * kSpread >> (64 - bits) | 1u;
   return 1 + std::ldexp(static_cast<double>(fraction), -bits);
 }
@@ -138,7 +134,7 @@ std::optional<Diagnosis> explain_bits_kept(const Evidence& evidence) {
   return say("LOW-PRECISION", "kept",
              {{"matrix", name_of(in_a, both || !in_a)},
               {"kept", in_a ? a : b},
-              {"bits", bits_of(evidence.type)},
+              {"bits", significant_bits(evidence.type)},
               {"x", fmt::format("{:.9g}", given[i])},
               {"y", fmt::format("{:.9g}", taken[i])},
               {"given", pattern(evidence.type, given[i])},

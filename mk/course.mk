@@ -31,20 +31,21 @@ grade-programs:
 GRADES = $(or $(OUT),$(BUILD)/grades)
 class_report = case $$status in 0|3) [ ! -e "$(GRADES)/grades.json" ] || $(PYTHON) grader/course/report/report.py "$(GRADES)" ;; esac;
 
+labs_counted = labs = [$(subst $(space),$(comma) ,$(strip $(LABS)))]
 # What counts: COURSE=course.toml, or with LABS="1 2" these labs alone. The file stays, for a regrade and the nodes of a cluster.
 GRADE_COURSE = $(if $(LABS),$(GRADES)/labs.toml,$(COURSE))
 
 .PHONY: grade regrade collect similar autograder handout solution-branch
 grade: ## staff: grade a class, SUBMISSIONS= [LABS=] [DEVICE=] [ENGINE=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: grade what? make grade SUBMISSIONS=folder' >&2; exit 4; }
-	$(Q)[ -z "$(LABS)" ] || [ -z "$(COURSE)" ] || { echo 'error: LABS= and COURSE=: write labs = [$(subst $(space),$(comma) ,$(strip $(LABS)))] into the course file' >&2; exit 4; }
+	$(Q)[ -z "$(LABS)" ] || [ -z "$(COURSE)" ] || { echo 'error: LABS= and COURSE=: write $(labs_counted) into the course file' >&2; exit 4; }
 	$(Q)[ "$(DEVICE)" != gpu ] || [ -n "$(GPU_HERE)" ] || [ "$(ENGINE)" = slurm ] || \
 	  { echo 'error: DEVICE=gpu: no GPU here, or no nvcc for it (make doctor). Without DEVICE=gpu all but speed is graded' >&2; exit 3; }
 	$(Q)[ "$(DEVICE)" != gpu ] || [ -n "$(GPU_HERE)" ] || [ -x $(GPU_WORKER) ] || \
 	  { echo 'error: DEVICE=gpu: a node with a GPU builds what runs on it, once: srun --gres=gpu:1 make grade-programs DEVICE=gpu' >&2; exit 3; }
 	$(Q)[ "$(ENGINE)" != slurm ] || [ -n "$(PARTITION)" ] || { echo 'error: where? make grade ENGINE=slurm PARTITION=name; sinfo lists them' >&2; exit 4; }
 	$(call ensure,$(GRADE_PROGRAMS))
-	$(if $(LABS),$(Q)mkdir -p "$(GRADES)" && echo 'labs = [$(subst $(space),$(comma) ,$(strip $(LABS)))]' >"$(GRADES)/labs.toml")
+	$(if $(LABS),$(Q)mkdir -p "$(GRADES)" && echo '$(labs_counted)' >"$(GRADES)/labs.toml")
 	$(Q)$(GRADE) "$(SUBMISSIONS)" $(if $(filter gpu,$(DEVICE)),--device gpu) $(if $(ROSTER),--roster "$(ROSTER)") \
 	  $(if $(OUT),--out "$(OUT)") $(if $(GRADE_COURSE),--course "$(GRADE_COURSE)") $(if $(filter 1,$(UNSAFE)),--unsafe) \
 	  $(if $(filter slurm,$(ENGINE)),--engine slurm --partition "$(PARTITION)" $(if $(GRES),--gres "$(GRES)")); status=$$?; $(class_report) \
@@ -57,7 +58,7 @@ regrade: ## staff: grade one student again, STUDENT= [STAGE=1.1] [OUT=]
 collect: ## staff: keep the files that count, SUBMISSIONS= [LABS=] [OUT=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: of what? make collect SUBMISSIONS=folder' >&2; exit 4; }
 	$(call ensure,$(GRADE) $(UNPACK))
-	$(if $(LABS),$(Q)mkdir -p $(BUILD) && echo 'labs = [$(subst $(space),$(comma) ,$(strip $(LABS)))]' >$(BUILD)/collect.toml)
+	$(if $(LABS),$(Q)mkdir -p $(BUILD) && echo '$(labs_counted)' >$(BUILD)/collect.toml)
 	$(Q)$(GRADE) "$(SUBMISSIONS)" --collect $(if $(LABS),--course $(BUILD)/collect.toml) $(if $(ROSTER),--roster "$(ROSTER)") $(if $(OUT),--out "$(OUT)") $(if $(filter 1,$(UNSAFE)),--unsafe)
 similar: ## staff: find similar submissions, SUBMISSIONS= [PREVIOUS=]
 	$(Q)[ -n "$(SUBMISSIONS)" ] || { echo 'error: of what? make similar SUBMISSIONS=folder' >&2; exit 4; }

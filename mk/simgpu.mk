@@ -11,13 +11,13 @@ in = $(patsubst %,common/simgpu/$(1)/%.cpp,$(2))
 $(call unit,common/simgpu/exec/blocks,$(call in,exec,barriers blocks builtins cluster clusters collective handlers interpreter \
   matrix_moves workers))
 $(call unit,common/simgpu/exec/copies,$(call in,exec,async_copy bulk_reduce bulk_tensor memory_ops param_ops processor resolve \
-  sampling sharing short_lived wgmma))
+  sampling sharing short_lived swaps wgmma))
 $(call unit,common/simgpu/exec/products,$(call in,exec,decode_moves math_calls mma pattern product_registers race_checks unset wmma wrappers))
 $(call unit,common/simgpu/exec/decoding,$(call in,exec,decode decode_alu decode_memory decode_proxy fold order program))
 $(call unit,common/simgpu/exec/proxies,$(call in,exec,bulk_copy mbarrier proxy_checks))
 $(call unit,common/simgpu/device,$(patsubst %,common/simgpu/%.cpp,device loaded report launch_shape check/finding_log count/load_merging))
 $(call unit,common/simgpu/count/count,$(patsubst %,common/simgpu/%.cpp,check/exact_shadow memory/global_memory) \
-  $(call in,count,coalescing occupancy shared_banks struct_copies))
+  $(call in,count,coalescing occupancy shared_banks struct_copies swap_turns))
 $(call unit,common/simgpu/ptx/parsing,$(filter-out %/names.cpp %/opcodes.cpp,$(wildcard common/simgpu/ptx/*.cpp)))
 
 LIBSERVER     := $(BUILD)/lib/libsimgpu_server.a

@@ -108,6 +108,7 @@ void complete_barrier(BlockRun& run, std::uint32_t id) {
       if (w.live() == 0) waiting |= 1u << w.index;
   }
   run.clocks.barrier(waiting, b.arrivals);
+  settle_swaps(run);
   ++run.worker->counters.block_barriers[b.first_pc != UINT32_MAX ? b.first_pc : b.arrive_pc];
   b = BarrierState{};
   bound_times(run);

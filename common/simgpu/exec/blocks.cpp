@@ -115,6 +115,7 @@ void settle_budget(Worker& worker) {
 void end_block(Worker& worker, std::size_t index) {
   settle_budget(worker);
   BlockRun& run = *worker.resident[index];
+  settle_swaps(run);
   if (!run.printed.empty()) worker.printed[run.number] = std::move(run.printed);
   worker.spare.push_back(std::move(worker.resident[index]));
   worker.resident.erase(worker.resident.begin() + static_cast<std::ptrdiff_t>(index));

@@ -25,6 +25,7 @@
 #include "common/simgpu/check/shared_shadow.hpp"
 #include "common/simgpu/exec/pattern.hpp"
 #include "common/simgpu/exec/program.hpp"
+#include "common/simgpu/exec/swaps.hpp"
 #include "common/simgpu/exec/warp.hpp"
 #include "common/simgpu/memory/aligned.hpp"
 #include "common/simgpu/memory/global_memory.hpp"
@@ -195,7 +196,8 @@ struct BlockRun {
   std::vector<VisitOfPeer> visits;  ///< by rank * kMaxWarps + warp
   bool done = false, moved = false;
   std::string printed;
-  check::BlockOrder order;  ///< last: nothing that the quick path asks for lies behind it
+  check::BlockOrder order;  ///< nothing that the quick path asks for lies behind it
+  SwapLog swaps;
 };
 
 struct Worker {

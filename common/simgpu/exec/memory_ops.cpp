@@ -393,58 +393,6 @@ std::uint64_t atomic_result(ptx::AtomOp op, Ty type, std::uint64_t old, std::uin
 }
 
 /// Lanes take their turn in order of their number.
-namespace {
-
-/// Hardware's atomics of shared memory know no arithmetic of floats.
-bool is_by_swaps(const Op& op) {
-  switch (static_cast<Ty>(op.z)) {
-    case Ty::f32:
-    case Ty::f64:
-    case Ty::f16:
-    case Ty::bf16:
-    case Ty::f16x2:
-    case Ty::bf16x2:
-      return static_cast<ptx::AtomOp>(op.y) != ptx::AtomOp::exch;
-    default:
-      return false;
-  }
-}
-
-/// Such an atomic is a loop: load the old value, and swap the new one in if the old one is still there.
-/// (SASS of nvcc 13.0 for sm_90: LDS, FADD, ATOMS.CAST.SPIN.) One lane of each location succeeds in a
-/// turn. Turns that other warps would cause depend on time, and are not counted.
-void count_swaps(BlockRun& run, const Op& op, const std::uint64_t (&address)[kLanes],
-                 std::uint32_t mask, unsigned bytes) {
-  const auto cost = [&](const count::Wavefronts& w, std::uint32_t lanes) {
-    return SharedCounts{1,
-                        w.actual,
-                        w.ideal,
-                        1,
-                        w.actual,
-                        w.ideal,
-                        std::uint64_t{bytes} * static_cast<unsigned>(std::popcount(lanes))};
-  };
-  SharedCounts swaps;
-  SiteCount& site = run.worker->counters.sites[op.site];
-  for (std::uint32_t left = mask; left != 0;) {
-    site.swap_loads += cost(count::shared_wavefronts(address, left, bytes, true), left);
-    swaps += cost(count::atomic_wavefronts(address, left, bytes), left);
-    std::uint32_t done = 0;
-    for (std::uint32_t lanes = left; lanes != 0; lanes &= lanes - 1) {
-      const auto i = static_cast<unsigned>(std::countr_zero(lanes));
-      bool first = true;
-      for (std::uint32_t d = done; d != 0; d &= d - 1)
-        first &= address[std::countr_zero(d)] != address[i];
-      if (first) done |= 1u << i;
-    }
-    left &= ~done;
-  }
-  site.shared += swaps;
-  sample_shared(run, op, AccessType::atomic, address, mask, bytes, swaps);
-}
-
-}  // namespace
-
 void op_atomic(Warp& w, const Op& op) {
   BlockRun& run = *w.run;
   LaunchRun& l = *run.launch;
@@ -528,7 +476,7 @@ void op_atomic(Warp& w, const Op& op) {
   if (global != 0) count_global(run, op, AccessType::atomic, address, global, all);
   if (shared != 0) {
     if (is_by_swaps(op))
-      count_swaps(run, op, offset, shared, bytes);
+      log_swaps(w, op, offset, shared, bytes);
     else
       count_shared(run, op, AccessType::atomic, offset, shared, bytes);
   }

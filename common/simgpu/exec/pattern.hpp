@@ -129,7 +129,7 @@ struct SiteCount {
   SharedCounts shared_each;
   GlobalCounts global;
   SharedCounts shared;
-  SharedCounts swap_loads;  ///< made by atomics that are loops: count_swaps() in memory_ops.cpp
+  SharedCounts swap_loads;  ///< made by atomics that are loops: swaps.hpp
   std::uint64_t local_requests = 0, constant_words = 0;
   std::uint64_t cluster_requests = 0;  ///< of other blocks' shared memory
 };

@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <map>
+#include <optional>
 
 #include "common/simgpu/ptx/opcodes.hpp"
 
@@ -177,14 +178,11 @@ class Numbering {
     const std::uint64_t word = wraps_at_32(instruction.mod.type) ? UINT32_MAX : UINT64_MAX;
     switch (instruction.op) {
       case Opcode::and_:
-        if (by_number && x.constant == 0) return mask({x.number, 0, x.bits & word}, by);
-        break;
       case Opcode::or_:
-        if (by_number && x.constant == 0 && second.bits >= 0 && is_small(second.bits)) {
-          NumberedValue rest = mask({x.number, 0, x.bits & word}, ~by);
-          rest.constant = second.bits;
-          return rest;
-        }
+        if (by_number && x.constant == 0)
+          if (const auto masked =
+                  of_mask(instruction.op, {x.number, 0, x.bits & word}, second.bits))
+            return *masked;
         break;
       case Opcode::add:
         // A constant that is added as such is not seen through here: ptxas does not, either.
@@ -204,6 +202,16 @@ class Numbering {
         break;
     }
     return x.constant == 0 && y.constant == 0 ? NumberedValue{result} : opaque(to);
+  }
+
+  /// x & by; and x | by, which sets bits that a mask leaves empty to a number.
+  std::optional<NumberedValue> of_mask(Opcode op, const NumberedValue& x, std::int64_t by) {
+    const auto bits = static_cast<std::uint64_t>(by);
+    if (op == Opcode::and_) return mask(x, bits);
+    if (by < 0 || !is_small(by)) return std::nullopt;
+    NumberedValue rest = mask(x, ~bits);
+    rest.constant = by;
+    return rest;
   }
 
   /// Sums and products stay far from overflow, whatever the text says.

@@ -53,6 +53,28 @@ constexpr std::uint64_t swizzled(std::uint64_t address, Swizzle s) {
   return address ^ ((address >> 7 & bits) << 4);
 }
 
+/// What cuTensorMapEncodeTiled demands (CUDA driver API, "Tensor Map Object Management").
+enum class MapRule : std::uint8_t {
+  none,
+  address,  ///< the first address: a multiple of 16 bytes
+  pitch,    ///< from row to row: a multiple of 16 bytes, below 2^40
+  extent,   ///< of each dimension: 1 to 2^32 elements
+  box,      ///< 1 to 256 elements along each dimension, less than 1 MiB in all
+  row,      ///< of a box: a multiple of 16 bytes
+  swizzle,  ///< a row of a box must not be wider
+  other,    ///< types, ranks, traversal strides
+};
+constexpr MapRule last_of(MapRule) {
+  return MapRule::other;
+}
+
+/// A rule that a map breaks, and what breaks it: bytes beyond a multiple of 16, bytes from row to row,
+/// elements, or bytes of a row.
+struct BrokenRule {
+  MapRule rule = MapRule::none;
+  std::uint64_t value = 0;
+};
+
 /// Dimensions are innermost first.
 struct TensorMap {
   static constexpr std::uint32_t kMagic = 0x544d4150;  // "PAMT" in memory
@@ -77,23 +99,28 @@ struct TensorMap {
     for (unsigned d = 0; d < rank; ++d) n *= extent(d);
     return n;
   }
-  /// What cuTensorMapEncodeTiled demands (CUDA driver API, "Tensor Map Object Management").
-  bool valid() const {
+  BrokenRule broken() const {
     if (magic != kMagic || type >= TensorType::count_ || swizzle >= Swizzle::count_ || rank == 0 ||
-        rank > kMostRank || base % 16 != 0)
-      return false;
+        rank > kMostRank)
+      return {MapRule::other};
+    if (base % 16 != 0) return {MapRule::address, base % 16};
     std::uint64_t bytes = tensor_element_bytes(type);
     for (unsigned d = 0; d < rank; ++d) {
-      if (box[d] == 0 || box[d] > 256 || step[d] == 0 || step[d] > 8) return false;
+      if (step[d] == 0 || step[d] > 8) return {MapRule::other};
+      if (box[d] == 0 || box[d] > 256) return {MapRule::box, box[d]};
       if (d + 1 < rank && (stride[d] % 16 != 0 || stride[d] >= (std::uint64_t{1} << 40)))
-        return false;
+        return {MapRule::pitch, stride[d]};
       bytes *= extent(d);
     }
+    if (bytes >= (std::uint64_t{1} << 20))
+      return {MapRule::box, bytes / tensor_element_bytes(type)};
     const std::uint64_t row = std::uint64_t{extent(0)} * tensor_element_bytes(type);
+    if (row % 16 != 0) return {MapRule::row, row};
     const std::uint64_t widest = 16u << static_cast<unsigned>(swizzle);
-    return bytes < (std::uint64_t{1} << 20) && row % 16 == 0 &&
-           (swizzle == Swizzle::none || row <= widest);
+    if (swizzle != Swizzle::none && row > widest) return {MapRule::swizzle, row};
+    return {};
   }
+  bool valid() const { return broken().rule == MapRule::none; }
 };
 static_assert(sizeof(TensorMap) <= 128);
 

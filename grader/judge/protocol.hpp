@@ -217,7 +217,7 @@ void fields(Transfer& x, Visit visit) {
 template <typename Visit>
 void fields(CallResult& x, Visit visit) {
   visit(x.outcome, x.message, x.answer, x.answered, x.launches, x.skipped_launches, x.refused,
-        x.errors, x.last_error, x.default_stream, x.map_refused, x.transfers, x.live_allocations,
+        x.errors, x.last_error, x.default_stream, x.refused_map, x.transfers, x.live_allocations,
         x.live_bytes);
 }
 

@@ -234,17 +234,44 @@ constexpr EndWords kEndWords[] = {
     {CallEnd::protocol, Verdict::runtime_error, "PROTOCOL"},
 };
 
+/// The texts about a tensor map that was refused.
+const char* of_map(simgpu::MapRule rule) {
+  using simgpu::MapRule;
+  switch (rule) {
+    case MapRule::none:
+      return "";
+    case MapRule::address:
+      return ".map.address";
+    case MapRule::pitch:
+      return ".map.pitch";
+    case MapRule::extent:
+      return ".map.extent";
+    case MapRule::box:
+      return ".map.box";
+    case MapRule::row:
+      return ".map.row";
+    case MapRule::swizzle:
+      return ".map.swizzle";
+    case MapRule::other:
+      break;
+  }
+  return ".map";
+}
+
 /// The runner crashed, hung, left, or threw.
 void describe_end(StageResult& stage, const std::string& entry, const CallOutcome& outcome) {
   const auto* words = std::find_if(std::begin(kEndWords), std::end(kEndWords) - 1,
                                    [&](const EndWords& one) { return one.end == outcome.end; });
   stage.verdict = words->verdict;
   stage.diagnosis = words->diagnosis;
-  const bool map = words->end == CallEnd::threw && outcome.result.map_refused;
-  const std::string key = stage.diagnosis + (map ? ".map" : "");
-  stage.headline = text(
-      key + ".headline",
-      {{"entry", entry}, {"signal", signal_name(outcome.signal)}, {"status", outcome.exit_status}});
+  const simgpu::BrokenRule broken =
+      words->end == CallEnd::threw ? outcome.result.refused_map : simgpu::BrokenRule{};
+  const bool map = broken.rule != simgpu::MapRule::none;
+  const std::string key = stage.diagnosis + of_map(broken.rule);
+  stage.headline = text(key + ".headline", {{"entry", entry},
+                                            {"signal", signal_name(outcome.signal)},
+                                            {"status", outcome.exit_status},
+                                            {"value", broken.value}});
   if (!map && (words->end == CallEnd::threw || words->end == CallEnd::protocol))
     stage.details = {outcome.message};
   stage.next_step = text(key + ".next");

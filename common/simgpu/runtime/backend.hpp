@@ -16,6 +16,7 @@
 
 #include "common/simgpu/device.hpp"
 #include "common/simgpu/include/driver_types.h"
+#include "common/simgpu/tensor_map.hpp"
 
 namespace simgpu::runtime {
 
@@ -80,7 +81,7 @@ class Backend {
   virtual void note_default_stream(std::string_view work) { (void)work; }
   /// The driver's encoder refused a tensor map. The runtime's last error does not change by it, and
   /// a program may well go on without a map.
-  virtual void note_refused_map() {}
+  virtual void note_refused_map(BrokenRule broken) { (void)broken; }
 };
 
 /// Defined by the library that is linked: libsimgpu_cudart_local.a or libsimgpu_cudart_remote.a.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/simgpu/device.hpp"
+#include "common/simgpu/tensor_map.hpp"
 #include "common/wire/channel.hpp"
 
 namespace simgpu::runtime::protocol {
@@ -159,7 +160,7 @@ struct Note {  ///< of `note_unsupported`, `note_error` and `note_default_stream
     visit(code, call, why);
   }
 };
-struct Nothing {  ///< of `memory_info`, `model`, `note_refused_map` and `goodbye`
+struct Nothing {  ///< of `memory_info`, `model` and `goodbye`
   template <typename Visit>
   void fields(Visit visit) {
     visit();
@@ -216,9 +217,10 @@ constexpr std::size_t longest(std::uint16_t kind) {
       return 24;
     case Kind::memory_info:
     case Kind::model:
-    case Kind::note_refused_map:
     case Kind::goodbye:
       return 0;
+    case Kind::note_refused_map:
+      return 9;
     case Kind::variable:
     case Kind::kernel_info:
     case Kind::set_max_dynamic_shared:
@@ -244,12 +246,16 @@ constexpr std::size_t longest(std::uint16_t kind) {
   return wire::kNoSuchKind;
 }
 
-constexpr wire::Protocol kProtocol{0x55504753 /* "SGPU" */, 4, longest};
+constexpr wire::Protocol kProtocol{0x55504753 /* "SGPU" */, 5, longest};
 
 }  // namespace simgpu::runtime::protocol
 
 namespace simgpu {
 
+template <typename Visit>
+void fields(BrokenRule& x, Visit visit) {  // of `note_refused_map`
+  visit(x.rule, x.value);
+}
 template <typename Visit>
 void fields(Dim3& x, Visit visit) {
   visit(x.x, x.y, x.z);

@@ -254,14 +254,15 @@ TEST_CASE("server: a refused tensor map is told until something is launched", "[
   Session session;
   CallResult result = session.call("throws_without_a_map");
   CHECK(result.outcome == Outcome::threw);
-  CHECK(result.map_refused);
+  CHECK(result.refused_map.rule == MapRule::pitch);
+  CHECK(result.refused_map.value == 4);
   CHECK(result.errors.empty());
   result = session.call("goes_on_without_a_map");
   CHECK(result.outcome == Outcome::threw);
-  CHECK_FALSE(result.map_refused);
+  CHECK(result.refused_map.rule == MapRule::none);
   CHECK(result.launches.size() == 1);
   CHECK(result.errors.empty());
-  CHECK_FALSE(session.call("throws").map_refused);
+  CHECK(session.call("throws").refused_map.rule == MapRule::none);
 }
 
 TEST_CASE("server: limits on memory, and the words for a launch that cannot be", "[server]") {

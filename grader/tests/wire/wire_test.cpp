@@ -103,7 +103,7 @@ class Catalogue {
     add<Note>(sim::kProtocol, sim::Kind::note_unsupported, "note_unsupported");
     add<Note>(sim::kProtocol, sim::Kind::note_error, "note_error");
     add<Note>(sim::kProtocol, sim::Kind::note_default_stream, "note_default_stream");
-    add<Nothing>(sim::kProtocol, sim::Kind::note_refused_map, "note_refused_map");
+    add<simgpu::BrokenRule>(sim::kProtocol, sim::Kind::note_refused_map, "note_refused_map");
     add<Nothing>(sim::kProtocol, sim::Kind::model, "model");
     add<Call>(sim::kProtocol, sim::Kind::call, "call");
     add<Ask>(sim::kProtocol, sim::Kind::ask, "ask");

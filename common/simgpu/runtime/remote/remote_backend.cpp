@@ -123,7 +123,7 @@ class RemoteBackend final : public Backend {
   void note_default_stream(std::string_view work) override {
     ask(Kind::note_default_stream, note(cudaSuccess, work, {}));
   }
-  void note_refused_map() override { ask(Kind::note_refused_map, protocol::Nothing{}); }
+  void note_refused_map(BrokenRule broken) override { ask(Kind::note_refused_map, broken); }
 
  private:
   template <typename Body>

@@ -375,7 +375,7 @@ struct Server::Impl {
       case Kind::note_default_stream:
         return note_default_stream(message.as<protocol::Note>().call);
       case Kind::note_refused_map:
-        result.map_refused = true;
+        result.refused_map = message.as<BrokenRule>();
         return;
       case Kind::model:
         reply.model = device.model();
@@ -532,7 +532,7 @@ struct Server::Impl {
   void launch(const protocol::Launch& request) {
     const auto& [grid, block, cluster, shared_bytes, mangled, args] = request;
     const auto& [info, module] = kernel(mangled);
-    result.map_refused = false;
+    result.refused_map = {};
     if (++launches > policy.launches) {
       forbid("kernel launch",
              "one call may launch at most " + std::to_string(policy.launches) + " kernels");

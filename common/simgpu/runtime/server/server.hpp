@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "common/simgpu/device.hpp"
+#include "common/simgpu/tensor_map.hpp"
 
 namespace simgpu::runtime {
 
@@ -124,7 +125,7 @@ struct CallResult {
   /// each once, at most 64.
   std::vector<std::string> default_stream;
   /// A tensor map was refused, and nothing has been launched since: an exception is about it.
-  bool map_refused = false;
+  BrokenRule refused_map;
   std::vector<Transfer> transfers;
   std::uint64_t live_allocations = 0,
                 live_bytes = 0;  ///< what the runner still holds (a leak, if it grows)

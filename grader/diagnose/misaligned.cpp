@@ -15,6 +15,13 @@ const char* to_blame(std::int64_t row_begin, std::int64_t col, std::int64_t coun
   return rows && column ? "place" : rows ? "rows" : column ? "column" : "";
 }
 
+/// An element behind the end of its row, where nobody is meant to go, that is an aligned one if rows follow
+/// each other: the row has been multiplied by the number of columns.
+bool as_if_dense(const Matrix& m, std::int64_t index, std::int64_t count) {
+  return m.ld > m.cols && m.cols > 0 && index % m.ld >= m.cols && index / m.cols < m.rows &&
+         index % m.cols % count == 0;
+}
+
 /// The first lane of a warp that is not aligned tells what the index is made of: where only lane 4 and
 /// its likes are, lane / 4 counts single elements. Threads are numbered by x alone.
 void name_lane(const simgpu::Access& at, std::int64_t rest, Misaligned& result) {
@@ -68,14 +75,19 @@ Misaligned misaligned(const simgpu::Access& at, const Matrix* matrix, const std:
   }
   if (matrix == nullptr || matrix->ld < 1) return result;
   const std::int64_t row = index / matrix->ld, col = index % matrix->ld;
-  result.variant = to_blame(row * matrix->ld, col, count);
+  const bool dense = as_if_dense(*matrix, index, count);
+  result.variant = dense ? "dense" : to_blame(row * matrix->ld, col, count);
   const std::int64_t off = row * matrix->ld % count, first = (count - off) % count;
-  result.gaps.insert(result.gaps.end(), {{"element", element(array, row, col)},
-                                         {"column", col},
-                                         {"ld", matrix->ld},
-                                         {"off", off * width},
-                                         {"first", first},
-                                         {"second", first + count}});
+  result.gaps.insert(result.gaps.end(),
+                     {{"element", element(array, row, col)},
+                      {"column", col},
+                      {"cols", matrix->cols},
+                      {"meant", dense ? element(array, index / matrix->cols, index % matrix->cols)
+                                      : std::string()},
+                      {"ld", matrix->ld},
+                      {"off", off * width},
+                      {"first", first},
+                      {"second", first + count}});
   return result;
 }
 

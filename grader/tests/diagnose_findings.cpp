@@ -178,6 +178,13 @@ TEST_CASE("what is not aligned is told by what is to blame for it") {
   CHECK(
       told().headline.find("B[1][2]: 4 elements move at once, and column 2 is no multiple of 4") !=
       std::string::npos);
+  // Element 6 is B[1][0] if rows of 6 follow each other.
+  r.b = Matrix(ElementType::float32, 4, 6, 8);
+  wide.at.offset = 24, wide.at.address = 0x200000018;
+  CHECK(told().headline.find("B[0][6], behind the 6 columns of its row") != std::string::npos);
+  CHECK(told().next_step.find("this would be B[1][0]. Here they are 8 apart") != std::string::npos);
+  CHECK(told().next_step.find("B.ld") != std::string::npos);
+  wide.at.offset = 520, wide.at.address = 0x200000208;
   wide.at.object = "";
   CHECK(told().headline == "line 29: 16-byte load at an address that is 8 mod 16");
 

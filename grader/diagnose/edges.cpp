@@ -73,6 +73,23 @@ bool even_in_whole_tiles(const Evidence& evidence, const Finding& finding) {
   return covers && same_access(whole->run, finding) != nullptr;
 }
 
+/// If C, and not matrices of partial sums, was given, and a later block stores its tile into the n-th matrix
+/// behind C: n; else 0. (Where a guard is missing, a block leaves its own tile.)
+std::int64_t matrices_skipped(const Evidence& evidence, const Run& run, const Finding& found,
+                              const Element& at) {
+  const Matrix& c = run.c_before;
+  const Tile& t = evidence.tile;
+  const simgpu::Dim3& block = found.at.block;
+  if (found.at.object != "C" || found.at.type != simgpu::AccessType::store || t.bm < 1 ||
+      t.bn < 1 || (block.x == 0 && block.y == 0) || at.row < c.rows || at.col < 0 ||
+      at.col >= c.cols)
+    return 0;
+  const std::int64_t across = tiles_of(c.cols, t.bn);
+  const std::int64_t down = at.row % c.rows / t.bm, right = at.col / t.bn;
+  const bool in_order = block.y == 0 && down == block.x / across && right == block.x % across;
+  return in_order || (down == block.y && right == block.x) ? at.row / c.rows : 0;
+}
+
 /// "M", "N" or "K": how far the rows, or the columns, of a matrix go.
 std::string extent_of(const std::string& matrix, Operation operation, bool row) {
   if (matrix == "A") return row ? "M" : "K";
@@ -125,7 +142,11 @@ void name_index(const Evidence& evidence, const Run& run, const Finding& finding
       evidence.operation == Operation::product && extent == "K" && !only_copies(apart->run, *found);
   const std::int64_t reached = row ? at.row : at.col;
   const char* what = reached < 0 ? "before" : row && col ? "both" : of_k ? "k" : "edge";
-  if (what == std::string_view("edge") && even_in_whole_tiles(evidence, finding)) what = "whole";
+  const std::int64_t skipped = matrices_skipped(evidence, apart->run, *found, at);
+  if (skipped > 0)
+    what = "matrix";
+  else if (what == std::string_view("edge") && even_in_whole_tiles(evidence, finding))
+    what = "whole";
   const Diagnosis named = say("OOB", what,
                               {{"where", line_of(found->at.where)},
                                {"verb", found->at.type == simgpu::AccessType::load    ? "reads"
@@ -133,6 +154,8 @@ void name_index(const Evidence& evidence, const Run& run, const Finding& finding
                                                                                       : "updates"},
                                {"object", element(found->at.object, at.row, at.col)},
                                {"matrix", found->at.object},
+                               {"meant", element("C", at.row % m.rows, at.col)},
+                               {"count", skipped},
                                {"m", m.rows},
                                {"n", m.cols},
                                {"index", row ? "row" : "column"},

@@ -33,6 +33,7 @@ class Memory {
     values_[at] = matrix_->at(at);
   }
   int ld() const { return matrix_->ld; }
+  simgpu::Dim3 block{0, 0, 0};  ///< of whom a finding tells
 
  private:
   bool inside(std::int64_t index, simgpu::AccessType type) const {
@@ -43,6 +44,7 @@ class Memory {
     finding.at.where.line = type == simgpu::AccessType::load ? 31 : 40;
     finding.at.type = type;
     finding.at.object = name_;
+    finding.at.block = block;
     finding.at.bytes = static_cast<unsigned>(size_of(matrix_->type));
     finding.at.offset = index * static_cast<std::int64_t>(size_of(matrix_->type));
     finding.at.object_bytes = matrix_->storage.size();
@@ -58,6 +60,7 @@ class Memory {
 struct Call {
   int m, n, k;
   Memory a, b, c;
+  simgpu::Dim3 grid{1, 1, 1};
   double element(int i, int j) const {  ///< the right sum
     double sum = 0;
     for (int t = 0; t < k; ++t) sum += at_a(i, t) * at_b(t, j);
@@ -89,8 +92,10 @@ inline Run run(const Kernel& kernel, const Matrix& a, const Matrix& b, const Mat
             a.cols,
             {"A", a_after, launch},
             {"B", b_after, launch},
-            {"C", r.c_after, launch}};
+            {"C", r.c_after, launch},
+            {1, 1, 1}};
   kernel(call);
+  launch.grid = call.grid;
   if (tensor_cores) launch.total.tensor_ops["f16"] = 4096;
   r.launches.push_back(std::move(launch));
   r.a_after = std::move(a_after);

@@ -160,3 +160,19 @@ TEST_CASE("an operand that is a step ahead, or behind") {
   CHECK(headline(shifted(true, -1, false)) ==
         "A is one step behind B: step k multiplies A[i][k - 1] by B[k][j]");
 }
+
+TEST_CASE("a block's own tile, but in a matrix behind C, is no missing guard") {
+  const Kernel behind = [](Call& call) {
+    const int across = (call.n + kTile.bn - 1) / kTile.bn;
+    for (int i = 0; i < call.m; ++i)
+      for (int j = 0; j < call.n; ++j) {
+        const int tile = i / kTile.bm * across + j / kTile.bn;
+        call.c.block = {static_cast<unsigned>(tile), 0, 0};
+        call.put(tile * call.m + i, j, call.element(i, j));
+      }
+  };
+  const Diagnosis d = diagnose(evidence(behind, ElementType::float32, kTile, {70, 90, 20}));
+  CHECK(d.id == "OOB");
+  CHECK(d.headline.find("1 x 70 rows below C[0][") != std::string::npos);
+  CHECK(d.next_step.find("so no guard is missing") != std::string::npos);
+}

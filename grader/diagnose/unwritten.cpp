@@ -259,24 +259,41 @@ std::optional<Diagnosis> inner_missing(const Partial& partial, const Tile& t) {
   return say("UNWRITTEN", all ? "inner" : "corner", {{"tile", fmt::format("{} x {}", t.bm, t.bn)}});
 }
 
-/// Of every so many columns, or rows, a block stores the first ones: blocks begin too far apart.
-std::optional<Diagnosis> blocks_apart(const Partial& partial, const Tile& t) {
-  for (const bool rows : {false, true}) {
-    const int width = rows ? t.bm : t.bn;
-    if (width < 2) continue;
-    const auto place = [rows](int i, int j) { return rows ? i : j; };
-    for (const int step : {width + 1, 2 * width, 4 * width, 8 * width}) {
-      const bool seen = std::any_of(partial.begin(), partial.end(),
-                                    [&](const Case* c) { return place(c->m, c->n) > step; });
-      const auto between = [&](const Case&, int i, int j) { return place(i, j) % step >= width; };
-      if (!seen || !untouched_where(partial, between)) continue;
-      return say("UNWRITTEN", "apart",
-                 {{"what", rows ? "rows" : "columns"},
-                  {"letter", rows ? "y" : "x"},
-                  {"width", width},
-                  {"step", step}});
-    }
+/// The launches have as many blocks along rows, or columns, as have so many of them: a lab's tiles of large
+/// elements may be smaller than the one it names.
+bool blocks_have(const Partial& partial, int width, bool rows) {
+  return std::all_of(partial.begin(), partial.end(), [&](const Case* c) {
+    if (c->run.launches.size() != 1) return false;
+    const simgpu::Dim3& grid = c->run.launches.front().grid;
+    return (rows ? grid.y : grid.x) == static_cast<unsigned>(tiles_of(rows ? c->m : c->n, width));
+  });
+}
+
+/// Of every `step` columns, or rows, a block stores the first `width`: how large is the step? 0 if it does not.
+int step_of_blocks(const Partial& partial, int width, bool rows) {
+  const auto place = [rows](int i, int j) { return rows ? i : j; };
+  for (const int step : {width + 1, 2 * width, 4 * width, 8 * width}) {
+    const bool seen = std::any_of(partial.begin(), partial.end(),
+                                  [&](const Case* c) { return place(c->m, c->n) > step; });
+    const auto between = [&](const Case&, int i, int j) { return place(i, j) % step >= width; };
+    if (seen && untouched_where(partial, between)) return step;
   }
+  return 0;
+}
+
+/// Blocks begin too far apart.
+std::optional<Diagnosis> blocks_apart(const Partial& partial, const Tile& t) {
+  for (const bool rows : {false, true})
+    for (const int part : {1, 2}) {
+      const int width = (rows ? t.bm : t.bn) / part;
+      if (width < 2 || (part > 1 && !blocks_have(partial, width, rows))) continue;
+      if (const int step = step_of_blocks(partial, width, rows); step > 0)
+        return say("UNWRITTEN", "apart",
+                   {{"what", rows ? "rows" : "columns"},
+                    {"letter", rows ? "y" : "x"},
+                    {"width", width},
+                    {"step", step}});
+    }
   return std::nullopt;
 }
 

@@ -176,3 +176,18 @@ TEST_CASE("a block's own tile, but in a matrix behind C, is no missing guard") {
   CHECK(d.headline.find("1 x 70 rows below C[0][") != std::string::npos);
   CHECK(d.next_step.find("so no guard is missing") != std::string::npos);
 }
+
+TEST_CASE("blocks that begin too far apart are seen where they are narrower than the lab's") {
+  constexpr int kWidth = kTile.bn / 2;
+  for (const bool half : {true, false}) {  // otherwise half of a block's columns are forgotten
+    const Kernel apart = [half](Call& call) {
+      for (int i = 0; i < call.m; ++i)
+        for (int j = 0; j < call.n; ++j)
+          if (j % kTile.bn < kWidth) call.put(i, j, call.element(i, j));
+      call.grid.x = static_cast<unsigned>(tiles_of(call.n, half ? kWidth : kTile.bn));
+    };
+    const Diagnosis d = diagnose(evidence(apart, ElementType::float64, kTile, {70, 90, 20}));
+    CHECK(d.id == "UNWRITTEN");
+    CHECK((d.next_step.find("what is blockIdx.x multiplied by") != std::string::npos) == half);
+  }
+}

@@ -124,10 +124,10 @@ void round_to_11_bits(HostMatrix<T>& m) {
   });
 }
 
-/// Truncation canary for TF32, which keeps 11 of float's 24 bits. All numbers are (1 + 0.9 * 2^-10)
-/// times 1, 2, 4 or 8: rounding is off by a tenth of TF32's last place, truncation by nine tenths.
-/// Signs are s_i t_k and t_k r_j, so all K products of an element have the same sign and no errors
-/// cancel. Relative to |A||B|, C is off by 0.2 * 2^-10 if rounded, by 1.8 * 2^-10 if truncated.
+/// Truncation canary for TF32, which keeps 11 of float's 24 bits. Numbers are (1 + 0.9 * 2^-10)
+/// times 1, 2, 4 or 8 (in A times 2^20, in B 2^-20: FP16 has no such numbers), and rounding loses
+/// 0.1 of TF32's last place, truncation 0.9. Signs are s_i t_k and t_k r_j, so that no errors of an
+/// element cancel. Relative to |A||B|, C loses 0.2 * 2^-10 if rounded, 1.8 * 2^-10 if truncated.
 template <typename GeneratorA, typename GeneratorB>
 void truncation_canary(HostMatrix<float>& a, HostMatrix<float>& b, GeneratorA& random_a,
                        GeneratorB& random_b) {
@@ -145,10 +145,10 @@ void truncation_canary(HostMatrix<float>& a, HostMatrix<float>& b, GeneratorA& r
     return list[static_cast<std::size_t>(i)];
   };
   for_each(a, [&](float& element, int row, int k) {
-    element = at(rows, row) * at(steps, k) * magnitude(random_a);
+    element = at(rows, row) * at(steps, k) * magnitude(random_a) * 0x1p20F;
   });
   for_each(b, [&](float& element, int k, int col) {
-    element = at(steps, k) * at(cols, col) * magnitude(random_b);
+    element = at(steps, k) * at(cols, col) * magnitude(random_b) * 0x1p-20F;
   });
 }
 

@@ -398,6 +398,9 @@ TEST_CASE("the truncation canary tells TF32 inputs that are cut off from rounded
     const Expected<float> expected = expected_product<float>(a.view(), b.view());
     gemm_11_bits(a, b, c);
     CHECK(compare<float>(c.view(), expected, kAllowedTensorUnits + kRoundedTf32Units).passed());
+    // Nor do they pass if a factor has gone through half, which ends at 65504.
+    CHECK(std::abs(a(0, 0)) > 65504);
+    CHECK(std::abs(b(0, 0)) < 0x1p-14F);
     const auto cut = [](HostMatrix<float>& m) {
       for (float& x : m.storage()) {
         std::uint32_t bits;

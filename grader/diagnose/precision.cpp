@@ -283,6 +283,15 @@ std::string guess_of(ElementType type, const Run& run) {
   return type == ElementType::float64 && looks_rounded(run, 24) ? "input24" : "";
 }
 
+/// A and B hold numbers that half has not, and what should have become of them is no number.
+bool beyond_half(const Run& run) {
+  constexpr double kMostOfHalf = 65504;
+  double most = 0;
+  for (int i = 0; i < run.a.rows; ++i)
+    for (int k = 0; k < run.a.cols; ++k) most = std::max(most, std::abs(run.a.at(i, k)));
+  return run.a.type == ElementType::float32 && std::isfinite(most) && most > kMostOfHalf;
+}
+
 }  // namespace
 
 Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor) {
@@ -300,7 +309,7 @@ Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor)
   if (evidence.type == ElementType::int32) return say("LOW-PRECISION", "int", {{"guess", guessed}});
   Diagnosis d =
       say("LOW-PRECISION",
-          !std::isfinite(factor)                                        ? "far"
+          !std::isfinite(factor) ? beyond_half(run) ? "range" : "far"
           : guess == "input11" && evidence.type == ElementType::float32 ? "cut"
                                                                         : "",
           {{"factor", std::isfinite(factor) ? in_short(factor) : ""}, {"guess", guessed}});

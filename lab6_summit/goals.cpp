@@ -221,8 +221,9 @@ const char* const fragments_again =
 const char* const padding =
     "Many products are made of rows or columns that C does not have: a large tile hangs over the "
     "edge of a thin matrix. The estimate took it for cheap: work it out by hand for this shape and two of "
-    "the table's tiles. Is the number of blocks rounded up, does every round cost all that a round takes, "
-    "and how many terms does a step have?";
+    "the table's tiles. Is the number of blocks rounded up, does every round cost all that a round takes "
+    "(and is a last one that is not full counted once, not as a full round as well), and how many terms "
+    "does a step have?";
 const char* const by_elements =
     "Rows are loaded element by element: load 16 bytes at a time, at multiples of 16, and put the "
     "elements together in registers.";

@@ -41,7 +41,10 @@ class Backend {
   virtual cudaError_t allocate(std::size_t bytes, DevicePtr& ptr) = 0;  ///< bytes > 0
   virtual cudaError_t release(DevicePtr ptr) = 0;
   virtual cudaError_t copy_in(DevicePtr dst, const void* src, std::size_t bytes) = 0;
-  virtual cudaError_t copy_out(void* dst, DevicePtr src, std::size_t bytes) = 0;
+  /// `element_align`: what the elements of `dst` are aligned to, in bytes. Nothing need have written
+  /// the padding before a multiple of it; everything else should have been written.
+  virtual cudaError_t copy_out(void* dst, DevicePtr src, std::size_t bytes,
+                               std::size_t element_align) = 0;
   virtual cudaError_t copy(DevicePtr dst, DevicePtr src, std::size_t bytes) = 0;
   virtual cudaError_t fill(DevicePtr dst, std::uint8_t value, std::size_t bytes) = 0;
   /// The live allocation or module variable that holds `ptr`; false if there is none.
@@ -69,9 +72,6 @@ class Backend {
   /// `call` is about to return `error` to the program; `why` may be empty. Not for sticky
   /// repetitions.
   virtual void note_error(std::string_view call, cudaError_t error, std::string_view why) = 0;
-  /// What is copied to the host next goes into elements that are aligned so: bytes left free before
-  /// such a place are padding.
-  std::size_t element_align = 1;
   /// Whether somebody wants to know of mistakes of the host's that no call returns.
   virtual bool takes_findings() const { return false; }
   /// Such a mistake: counts as a finding.

@@ -188,9 +188,12 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* min_grid_size, int* b
       min_grid_size, block_size, function, [=](int) { return dynamic_shared_bytes; },
       block_size_limit);
 }
-// What elements are aligned to that are copied to the host: behind the last member of a struct that is aligned to more than
-// its members need nothing is written. Vectors have a component in each of their words.
-void __simgpuElementAlign(size_t bytes);
+// Copies that say what the host's elements are aligned to, in bytes. A struct that is aligned to more than its members need
+// ends in padding, which no kernel writes. Vectors have a component in each of their words, so they have none.
+cudaError_t __simgpuMemcpy(void* dst, const void* src, size_t bytes, enum cudaMemcpyKind kind,
+                           size_t element_align);
+cudaError_t __simgpuMemcpyAsync(void* dst, const void* src, size_t bytes, enum cudaMemcpyKind kind,
+                                cudaStream_t stream, size_t element_align);
 template <class T, bool kNoClass = !__is_class(T), size_t kAlign = alignof(T)>
 struct __simgpu_padded {
   static constexpr size_t align = kAlign;
@@ -208,16 +211,10 @@ struct __simgpu_only_if<true> {
 template <class T, size_t kComplete = sizeof(T)>
 inline typename __simgpu_only_if<__simgpu_padded<T>::value>::error cudaMemcpy(
     T* dst, const void* src, size_t bytes, enum cudaMemcpyKind kind) {
-  __simgpuElementAlign(__simgpu_padded<T>::align);
-  const cudaError_t error = ::cudaMemcpy(static_cast<void*>(dst), src, bytes, kind);
-  __simgpuElementAlign(1);
-  return error;
+  return __simgpuMemcpy(dst, src, bytes, kind, __simgpu_padded<T>::align);
 }
 template <class T, size_t kComplete = sizeof(T)>
 inline typename __simgpu_only_if<__simgpu_padded<T>::value>::error cudaMemcpyAsync(
     T* dst, const void* src, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream = 0) {
-  __simgpuElementAlign(__simgpu_padded<T>::align);
-  const cudaError_t error = ::cudaMemcpyAsync(static_cast<void*>(dst), src, bytes, kind, stream);
-  __simgpuElementAlign(1);
-  return error;
+  return __simgpuMemcpyAsync(dst, src, bytes, kind, stream, __simgpu_padded<T>::align);
 }

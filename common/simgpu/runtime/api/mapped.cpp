@@ -140,7 +140,7 @@ cudaError_t MappedMemory::to_device(Backend& backend, std::span<std::byte> args)
 void MappedMemory::to_host(Backend& backend) {
   for (auto& [address, region] : regions_)
     if (region.reached)
-      backend.copy_out(reinterpret_cast<void*>(address), region.device, region.bytes);
+      backend.copy_out(reinterpret_cast<void*>(address), region.device, region.bytes, 1);
 }
 
 void MappedMemory::to_host(Backend& backend, const std::string& kernel) {
@@ -151,11 +151,11 @@ void MappedMemory::to_host(Backend& backend, const std::string& kernel) {
     if (!region.reached) continue;
     auto* const host = reinterpret_cast<std::byte*>(address);
     if (region.kind != Mapping::managed) {
-      backend.copy_out(host, region.device, region.bytes);
+      backend.copy_out(host, region.device, region.bytes, 1);
       continue;
     }
     std::vector<std::byte> now(region.bytes);
-    if (backend.copy_out(now.data(), region.device, region.bytes) != cudaSuccess) continue;
+    if (backend.copy_out(now.data(), region.device, region.bytes, 1) != cudaSuccess) continue;
     std::size_t first = 0, end = 0;
     const auto written = [&] {
       if (end <= first) return;
@@ -181,7 +181,7 @@ void MappedMemory::to_host(Backend& backend, const std::string& kernel) {
 
 void MappedMemory::to_host(Backend& backend, void* host) {
   const auto found = regions_.find(reinterpret_cast<std::uintptr_t>(host));
-  if (found != regions_.end()) backend.copy_out(host, found->second.device, found->second.bytes);
+  if (found != regions_.end()) backend.copy_out(host, found->second.device, found->second.bytes, 1);
 }
 
 }  // namespace simgpu::runtime

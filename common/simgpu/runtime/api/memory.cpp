@@ -52,6 +52,7 @@ struct Copy {
   cudaMemcpyKind kind = cudaMemcpyDefault;
   cudaStream_t stream = cudaStreamLegacy;
   bool host_waits = true;
+  std::size_t element_align = 1;  ///< bytes; of what is copied to the host (Backend::copy_out)
 };
 
 /// Rows of device memory.
@@ -137,7 +138,7 @@ cudaError_t run_copy(State& state, const char* call, Copy c) {
     } else if (to_device) {
       error = state.backend().copy_in(device_ptr(dst), src, c.width);
     } else if (from_device) {
-      error = state.backend().copy_out(dst, device_ptr(src), c.width);
+      error = state.backend().copy_out(dst, device_ptr(src), c.width, c.element_align);
     } else {
       std::memmove(dst, src, c.width);
     }
@@ -410,27 +411,27 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void*, size_t, unsigne
 
 // ---- copies
 
-void __simgpuElementAlign(size_t bytes) {
-  State& state = State::get();
-  const std::lock_guard<std::recursive_mutex> lock(state.mutex);
-  state.backend().element_align = bytes;
-}
-
-cudaError_t cudaMemcpy(void* dst, const void* src, size_t bytes, cudaMemcpyKind kind) {
+cudaError_t __simgpuMemcpy(void* dst, const void* src, size_t bytes, cudaMemcpyKind kind,
+                           size_t element_align) {
   SIMGPU_API_BEGIN;
   if (const cudaError_t error = state.synchronize("cudaMemcpy")) return error;
-  return run_copy(state, "cudaMemcpy", {dst, src, bytes, bytes, bytes, 1, kind});
+  return run_copy(state, "cudaMemcpy",
+                  {dst, src, bytes, bytes, bytes, 1, kind, cudaStreamLegacy, true, element_align});
+}
+cudaError_t cudaMemcpy(void* dst, const void* src, size_t bytes, cudaMemcpyKind kind) {
+  return __simgpuMemcpy(dst, src, bytes, kind, 1);
 }
 
 // "Async" copies happen at once: an order that CUDA allows too. They do not wait for a fault to
 // show.
-cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t stream) {
+cudaError_t __simgpuMemcpyAsync(void* dst, const void* src, size_t bytes, cudaMemcpyKind kind,
+                                cudaStream_t stream, size_t element_align) {
   SIMGPU_API_BEGIN;
   if (!is_stream(stream)) return bad_stream(state, "cudaMemcpyAsync");
   state.goes_to(stream, "cudaMemcpyAsync");
   const cudaError_t error =
-      run_copy(state, "cudaMemcpyAsync", {dst, src, bytes, bytes, bytes, 1, kind, stream, false});
+      run_copy(state, "cudaMemcpyAsync",
+               {dst, src, bytes, bytes, bytes, 1, kind, stream, false, element_align});
   if (error == cudaSuccess && state.backend().takes_findings()) {
     // Copies of pageable memory have read or written it when they return.
     if (state.mapped.kind_of(dst) == Mapping::pinned && is_device(state, src))
@@ -439,6 +440,10 @@ cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t bytes, cudaMemcpy
       InFlight::get().begin(src, 0, bytes, false, "cudaMemcpyAsync");
   }
   return error;
+}
+cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  return __simgpuMemcpyAsync(dst, src, bytes, kind, stream, 1);
 }
 
 cudaError_t cudaMemcpy2D(void* dst, size_t dst_pitch, const void* src, size_t src_pitch,

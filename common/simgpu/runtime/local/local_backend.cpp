@@ -107,10 +107,12 @@ class LocalBackend final : public Backend {
   cudaError_t copy_in(DevicePtr dst, const void* src, std::size_t bytes) override {
     return guarded([&] { device_.write(dst, {static_cast<const std::byte*>(src), bytes}); });
   }
-  cudaError_t copy_out(void* dst, DevicePtr src, std::size_t bytes) override {
+  cudaError_t copy_out(void* dst, DevicePtr src, std::size_t bytes,
+                       std::size_t element_align) override {
     return guarded([&] {
       device_.read({static_cast<std::byte*>(dst), bytes}, src);
-      if (options_.checks.init && !device_.is_initialised(src, bytes)) show_unwritten(src, bytes);
+      if (options_.checks.init && !device_.is_initialised(src, bytes))
+        show_unwritten(src, bytes, element_align);
     });
   }
   cudaError_t copy(DevicePtr dst, DevicePtr src, std::size_t bytes) override {
@@ -290,10 +292,10 @@ class LocalBackend final : public Backend {
   }
 
   /// A copy to the host of bytes that neither a kernel nor a copy has written: each allocation once.
-  void show_unwritten(DevicePtr src, std::size_t bytes) {
+  void show_unwritten(DevicePtr src, std::size_t bytes, std::size_t element_align) {
     const auto allocation = device_.find(src);
     if (!allocation || !unwritten_told_.insert(allocation->base).second) return;
-    const Unwritten u = find_unwritten(src, bytes);
+    const Unwritten u = find_unwritten(src, bytes, element_align);
     if (u.is_padding) return;
     ++findings_;
     if (quiet_) return;
@@ -312,7 +314,7 @@ class LocalBackend final : public Backend {
     /// elements stored beside them: 4 bytes behind an int, in a place for the double of another member.
     bool is_padding = false;
   };
-  Unwritten find_unwritten(DevicePtr src, std::size_t bytes) const {
+  Unwritten find_unwritten(DevicePtr src, std::size_t bytes, std::size_t element_align) const {
     constexpr std::size_t kLongestStruct = 256;
     const std::vector<std::uint8_t> by = device_.written_by(src, bytes);
     const std::size_t widest = *std::max_element(by.begin(), by.end());
@@ -329,14 +331,15 @@ class LocalBackend final : public Backend {
       longest_written = std::max(longest_written, written);
       within_places = within_places && (is || has_neighbour(by, src, i, widest));
     }
-    u.is_padding = ends_elements(by, src) ||
+    u.is_padding = ends_elements(by, src, element_align) ||
                    (gaps > 1 && longest_gap < 16 && longest_written < kLongestStruct) ||
                    (widest > 1 && within_places);
     return u;
   }
-  /// Whether all gaps are shorter than what elements are aligned to, and end where one may begin: the end of a struct
-  /// that is aligned to more than its members need.
-  bool ends_elements(const std::vector<std::uint8_t>& by, DevicePtr src) const {
+  /// Whether every gap is shorter than the alignment of an element and ends where an element may begin: it is
+  /// then the tail of a struct that is aligned to more than its members need.
+  static bool ends_elements(const std::vector<std::uint8_t>& by, DevicePtr src,
+                            std::size_t element_align) {
     std::size_t gap = 0;
     for (std::size_t i = 0; i <= by.size(); ++i) {
       const bool end = i == by.size() || by[i] != 0;
@@ -345,7 +348,7 @@ class LocalBackend final : public Backend {
     }
     return element_align > 1;
   }
-  /// Whether any byte of the place for an element of `widest` bytes is written that byte `i` is in.
+  /// Byte `i` lies in a place for an element of `widest` bytes: whether any byte of that place is written.
   static bool has_neighbour(const std::vector<std::uint8_t>& by, DevicePtr src, std::size_t i,
                             std::size_t widest) {
     const std::size_t in = (src + i) % std::max<std::size_t>(widest, 1);

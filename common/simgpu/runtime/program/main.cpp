@@ -72,8 +72,7 @@ class DeviceProgram {
         break;
       case Kind::copy_out:
         answer.data.resize(value[1]);
-        backend_->element_align = value[2];
-        answer.code = backend_->copy_out(answer.data.data(), value[0], value[1]);
+        answer.code = backend_->copy_out(answer.data.data(), value[0], value[1], value[2]);
         break;
       case Kind::copy:
         answer.code = backend_->copy(value[0], value[1], value[2]);

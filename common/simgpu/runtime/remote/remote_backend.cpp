@@ -52,7 +52,7 @@ class RemoteBackend final : public Backend {
     return cudaSuccess;
   }
   /// Always refused by the worker; the request exists so that the attempt is reported there.
-  cudaError_t copy_out(void*, DevicePtr src, std::size_t bytes) override {
+  cudaError_t copy_out(void*, DevicePtr src, std::size_t bytes, std::size_t) override {
     return code(ask(Kind::copy_out, protocol::CopyOut{src, bytes}));
   }
   cudaError_t copy(DevicePtr dst, DevicePtr src, std::size_t bytes) override {

@@ -69,7 +69,8 @@ class SeparateBackend final : public Backend {
       return code(ask(Kind::copy_in, std::move(request)));
     });
   }
-  cudaError_t copy_out(void* dst, DevicePtr src, std::size_t bytes) override {
+  cudaError_t copy_out(void* dst, DevicePtr src, std::size_t bytes,
+                       std::size_t element_align) override {
     return in_pieces(bytes, [&](std::size_t at, std::size_t size) {
       const Answer answer = ask(Kind::copy_out, of(src + at, size, element_align));
       if (answer.data.size() == size)

@@ -353,8 +353,48 @@ TEST_CASE("rosters") {
   CHECK_THAT(desk.refusal("ID;Name\nann;A\nAnn;B\n"), Contains("roster.csv:3: Ann is in line 2"));
   CHECK_THAT(desk.refusal("Colour,Name\nred,A\n"), Contains("roster.csv:1: no column of ids"));
   CHECK_THAT(desk.refusal("ID,Name\n,Nobody\n"), Contains("roster.csv:2: Nobody has no id"));
-  CHECK(parse_csv("a\tb\n\"x\ny\"\t\"\"\n") ==
+  CHECK(parse_csv("a\tb\n\"x\ny\"\t\"\"\n").rows ==
         std::vector<std::vector<std::string>>{{"a", "b"}, {"x\ny", ""}});
+}
+
+TEST_CASE("a roster is read as it is meant, or refused with its line") {
+  const auto ids_in = [](const std::string& text) {
+    std::string list;
+    for (const auto& person : parse_roster(text, "roster.csv")) list += person.id + ";";
+    return list;
+  };
+  // Line ends of each kind, Excel's own first line, blanks that nobody sees, columns that agree.
+  for (const char* text :
+       {"ID,Name\r\nann,A\r\nbob,B\r\n", "ID,Name\rann,A\rbob,B", "ID;Name\nann;A\n\nbob;B\n",
+        "\xef\xbb\xbfsep=;\r\nID;Name\r\nann;A\r\nbob;B\r\n", "sep=,\nID,Name\nann,A\nbob,B\n",
+        "ID\xc2\xa0,Name\nann\xc2\xa0,A\n \xe2\x80\x8b"
+        "bob,B\n",
+        "ID,id,x\nann,ann,1\nbob,bob\n", "ID,Name,\nann,A,,,\nbob,B,,\n"}) {
+    INFO(text);
+    CHECK(ids_in(text) == "ann;bob;");
+  }
+  CHECK(parse_roster("ID,Name\n\"a\",\"A\n\nB\"\nbob,B\n", "")[1].line == 5);
+  struct Row {
+    std::string text;
+    const char* refusal;
+  };
+  for (const auto& [text, refusal] : std::vector<Row>{
+           {"", "roster.csv:1: the roster is empty; it needs a line with the names"},
+           {"ID,Name\n", "roster.csv:1: nobody is in the roster; below the names"},
+           {std::string("\xff\xfeI\0D\0\n\0", 8),
+            "roster.csv:1: not a table in UTF-8; in the spread"},
+           {std::string("ID,Name\nann\0,A\n", 15), "roster.csv:1: not a table in UTF-8"},
+           {"ID,Name\nann,A\n\"bob,B\ncy,C\n", "roster.csv:3: a quotation mark without a second"},
+           {"ID,Name\nann,Lee, Ann\n",
+            "roster.csv:2: 3 cells below 2 columns; a cell with a comma"},
+           {"ID,Name,id\nann,A,17\n", "roster.csv:2: two columns id with ann and 17; keep one"},
+           {"ID,Late days,late days\nann,,\nbob,1,2\n",
+            "roster.csv:3: two columns late days with 1"},
+           {"sep=;\nID;late days\nann;1,5\n",
+            "roster.csv:3: late days are a number from 0 to 1000"}}) {
+    INFO(text);
+    CHECK_THROWS_WITH(ids_in(text), Contains(refusal));
+  }
 }
 
 TEST_CASE("clones of a classroom") {

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <functional>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include "grader/course/intake/tree.hpp"
 #include "grader/errors.hpp"
@@ -19,10 +22,18 @@ constexpr std::array ids{
 constexpr std::array sections{"section", "group", "groups", "sections"};
 constexpr std::array late_days{"late days", "late_days", "days late"};
 
-std::string trimmed(std::string text) {
-  const auto begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string::npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+/// Without what nobody sees: blanks, also those that do not break, and marks that spreadsheets leave.
+std::string trimmed(std::string_view text) {
+  constexpr std::array<std::string_view, 8> unseen{
+      " ", "\t", "\r", "\n", "\xc2\xa0", "\xe2\x80\x8b", "\xe2\x80\xaf", "\xef\xbb\xbf"};
+  for (bool again = true; again;) {
+    again = false;
+    for (const std::string_view one : unseen) {
+      if (text.starts_with(one)) text.remove_prefix(one.size()), again = true;
+      if (text.ends_with(one)) text.remove_suffix(one.size()), again = true;
+    }
+  }
+  return std::string(text);
 }
 
 /// The cell below the first of these columns that has something in it.
@@ -53,7 +64,7 @@ std::optional<double> days_in(const std::string& text) {
 }
 
 char separator_of(std::string_view text) {
-  const std::string_view head = text.substr(0, text.find('\n'));
+  const std::string_view head = text.substr(0, text.find_first_of("\r\n"));
   char best = ',';
   for (const char c : {';', '\t'})
     if (std::count(head.begin(), head.end(), c) > std::count(head.begin(), head.end(), best))
@@ -61,58 +72,103 @@ char separator_of(std::string_view text) {
   return best;
 }
 
+template <std::size_t n>
+bool among(const std::array<const char*, n>& columns, const std::string& column) {
+  return std::find(columns.begin(), columns.end(), column) != columns.end();
+}
+
+using Fail = std::function<void(unsigned line, const std::string& why)>;
+
+/// What would otherwise be read as another table than the author's.
+void check_form(std::string_view text, const Table& table, const Fail& fail) {
+  if (text.find('\0') != text.npos || text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+    fail(1, "not a table in UTF-8; in the spreadsheet, save it as \"CSV UTF-8\"");
+  if (table.open_quote != 0)
+    fail(table.open_quote, "a quotation mark without a second one; add it, or remove this one");
+  if (table.rows.empty())
+    fail(
+        1,
+        "the roster is empty; it needs a line with the names of its columns, one of them ID, and a "
+        "line for each student");
+  const std::size_t columns = table.rows.front().size();
+  for (std::size_t i = 1; i < table.rows.size(); ++i)
+    for (std::size_t k = columns; k < table.rows[i].size(); ++k)
+      if (!trimmed(table.rows[i][k]).empty())
+        fail(table.lines[i],
+             fmt::format("{} cells below {} columns; a cell with a comma in it needs "
+                         "quotation marks around it",
+                         table.rows[i].size(), columns));
+}
+
 }  // namespace
 
-std::vector<std::vector<std::string>> parse_csv(std::string_view text) {
+Table parse_csv(std::string_view text) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  const char separator = separator_of(text);
-  std::vector<std::vector<std::string>> rows;
+  Table table;
+  unsigned line = 1, begin = 1;
+  char separator = separator_of(text);
+  if (text.starts_with("sep=") && text.size() > 4) {  // what Excel writes for itself
+    separator = text[4];
+    text.remove_prefix(std::min(text.find_first_of("\r\n"), text.size()));
+    text.remove_prefix(text.starts_with("\r\n") ? 2 : text.empty() ? 0 : 1);
+    begin = ++line;
+  }
   std::vector<std::string> row(1);
+  const auto end_row = [&] {
+    table.rows.push_back(std::exchange(row, std::vector<std::string>(1)));
+    table.lines.push_back(begin);
+  };
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
+    const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
     std::string& cell = row.back();
-    if (quoted && c == '"' && i + 1 < text.size() && text[i + 1] == '"') {
+    const bool line_end = c == '\n' || (c == '\r' && next != '\n');
+    if (line_end) ++line;
+    if (quoted && c == '"' && next == '"') {
       cell += '"';
       ++i;
     } else if (c == '"' && (quoted || cell.empty())) {
       quoted = !quoted;
+      table.open_quote = quoted ? line : 0;
     } else if (!quoted && c == separator) {
       row.emplace_back();
-    } else if (!quoted && c == '\n') {
-      if (!cell.empty() && cell.back() == '\r') cell.pop_back();
-      rows.push_back(std::exchange(row, std::vector<std::string>(1)));
-    } else {
+    } else if (!quoted && line_end) {
+      end_row();
+      begin = line;
+    } else if (quoted || c != '\r') {
       cell += c;
     }
   }
-  if (row.size() > 1 || !row.front().empty()) rows.push_back(std::move(row));
-  return rows;
+  if (row.size() > 1 || !row.front().empty()) end_row();
+  return table;
 }
 
 std::vector<Person> parse_roster(std::string_view text, const std::string& path) {
-  const auto rows = parse_csv(text);
-  const auto fail = [&](std::size_t line, const std::string& why) {
+  const auto fail = [&](unsigned line, const std::string& why) {
     throw UserError(path + ":" + std::to_string(line) + ": " + why, exit_usage);
   };
-  if (rows.empty()) fail(1, "the roster is empty");
-  const auto& head = rows.front();
-  if (std::none_of(head.begin(), head.end(), [](const std::string& column) {
-        return std::find(ids.begin(), ids.end(), folded(trimmed(column))) != ids.end();
-      }))
-    fail(1,
+  const Table table = parse_csv(text);
+  check_form(text, table, fail);
+  const auto& head = table.rows.front();
+  if (std::none_of(head.begin(), head.end(),
+                   [](const std::string& column) { return among(ids, folded(trimmed(column))); }))
+    fail(table.lines.front(),
          "no column of ids; one of: ID, Student ID, SID, Username, Email, SIS Login ID, "
          "github_username, Identifier");
   std::vector<Person> people;
   std::map<std::string, unsigned> taken;
-  for (std::size_t i = 1; i < rows.size(); ++i) {
+  for (std::size_t i = 1; i < table.rows.size(); ++i) {
     Person person;
-    person.line = static_cast<unsigned>(i + 1);
+    person.line = table.lines[i];
     std::map<std::string, std::string> cells;
-    for (std::size_t k = 0; k < std::min(head.size(), rows[i].size()); ++k) {
-      const std::string cell = trimmed(rows[i][k]);
+    for (std::size_t k = 0; k < std::min(head.size(), table.rows[i].size()); ++k) {
+      const std::string cell = trimmed(table.rows[i][k]), column = folded(trimmed(head[k]));
       person.row.emplace(trimmed(head[k]), cell);
-      cells.emplace(folded(trimmed(head[k])), cell);
+      const auto [known, fresh] = cells.emplace(column, cell);
+      // Which of the two is meant decides whose work this is, or what it costs.
+      if (!fresh && known->second != cell && (among(ids, column) || among(late_days, column)))
+        fail(person.line, fmt::format("two columns {} with {} and {}; keep one of them",
+                                      shown(trimmed(head[k])), shown(known->second), shown(cell)));
     }
     for (const char* column : ids)
       if (const auto cell = cells.find(column); cell != cells.end() && !cell->second.empty())
@@ -124,20 +180,23 @@ std::vector<Person> parse_roster(std::string_view text, const std::string& path)
     if (const std::string days = first_of(cells, late_days); !days.empty()) {
       person.late_days = days_in(days);
       if (!person.late_days)
-        fail(i + 1, "late days are a number from 0 to 1000, not " + shown(days));
+        fail(person.line, "late days are a number from 0 to 1000, not " + shown(days));
     }
     if (person.ids.empty()) {
       if (person.name.empty()) continue;  // a blank line
-      fail(i + 1, shown(person.name) + " has no id");
+      fail(person.line, shown(person.name) + " has no id");
     }
     person.id = person.ids.front();
     const auto [other, fresh] = taken.emplace(folded(printable(person.id)), person.line);
     if (!fresh)
-      fail(i + 1, shown(person.id) + " is in line " + std::to_string(other->second) +
-                      " already (case does not count)");
+      fail(person.line, shown(person.id) + " is in line " + std::to_string(other->second) +
+                            " already (case does not count)");
     people.push_back(std::move(person));
   }
-  if (people.empty()) fail(1, "nobody is in the roster");
+  if (people.empty())
+    fail(
+        1,
+        "nobody is in the roster; below the names of the columns it needs a line for each student");
   return people;
 }
 

@@ -9,9 +9,16 @@
 
 namespace grader::intake {
 
-/// A table as spreadsheets and learning platforms export it: UTF-8 with or without a mark, commas,
-/// semicolons or tabs, quoted cells with doubled quotes. Rows may be shorter than the first.
-std::vector<std::vector<std::string>> parse_csv(std::string_view text);
+struct Table {
+  std::vector<std::vector<std::string>> rows;
+  std::vector<unsigned> lines;  ///< where each row begins: a quoted cell may hold line ends
+  unsigned open_quote = 0;      ///< line of a quotation mark that nothing closes; 0 = none
+};
+
+/// A table as spreadsheets and learning platforms export it: UTF-8 with or without a mark, line ends
+/// of any kind, commas, semicolons or tabs (or what a first line "sep=;" says), quoted cells with
+/// doubled quotes. Rows may be shorter than the first.
+Table parse_csv(std::string_view text);
 
 struct Person {
   std::string id;  ///< of the first column that is one, in the order of `ids` in roster.cpp
@@ -23,8 +30,8 @@ struct Person {
 };
 
 /// Canvas's gradebook, Moodle's grading sheet, Gradescope's and Classroom's rosters, or any table
-/// with a column of ids. Throws UserError "roster.csv:12: ..." for one without, and for two rows
-/// with one id.
+/// with a column of ids. Throws UserError "roster.csv:12: ..." for one without, for two rows with
+/// one id, and for what could be read in two ways.
 std::vector<Person> parse_roster(std::string_view text, const std::string& path_for_messages);
 
 }  // namespace grader::intake

@@ -40,7 +40,6 @@ constexpr const char* computing[] = {"arch_prctl",
                                      "getrandom",
                                      "getrlimit",
                                      "getrusage",
-                                     "getsockopt",
                                      "gettid",
                                      "gettimeofday",
                                      "getuid",
@@ -164,6 +163,17 @@ class Filter {
                              scmp_arg_cmp{argument, SCMP_CMP_EQ, value, 0}));
   }
 
+  /// What kind of socket it was given; NVIDIA's library may ask for more. Never SO_PEERPIDFD: the
+  /// other end may belong to a process outside of the box, and this makes a handle of that.
+  void allow_socket_options(bool on_gpu) {
+    constexpr scmp_datum_t peer_pidfd = 77;  // the C library's headers may be older
+    const scmp_arg_cmp level{1, SCMP_CMP_EQ, SOL_SOCKET, 0}, type{2, SCMP_CMP_EQ, SO_TYPE, 0},
+        older{2, SCMP_CMP_LT, peer_pidfd, 0};
+    const int call = SCMP_SYS(getsockopt);
+    check(on_gpu ? ::seccomp_rule_add(context_.get(), SCMP_ACT_ALLOW, call, 1, older)
+                 : ::seccomp_rule_add(context_.get(), SCMP_ACT_ALLOW, call, 2, level, type));
+  }
+
   void write(const std::filesystem::path& file) const {
     const UniqueFd fd(
         ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
@@ -203,6 +213,7 @@ void write_filter(BoxRole role, const std::filesystem::path& file) {
   } else {
     filter.allow_value(SCMP_SYS(ioctl), 1, TCGETS);  // isatty
   }
+  filter.allow_socket_options(on_gpu);
   filter.allow_value(SCMP_SYS(prctl), 0, PR_SET_NAME);
   filter.allow_value(SCMP_SYS(prctl), 0, PR_SET_VMA);
   filter.allow_value(SCMP_SYS(prctl), 0, PR_GET_NO_NEW_PRIVS);

@@ -297,6 +297,7 @@ bool beyond_half(const Run& run) {
 Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor) {
   std::string guess;
   if (evidence.operation == Operation::product) {
+    if (!std::isfinite(factor) && beyond_half(run)) return say("LOW-PRECISION", "range", {});
     guess = guess_of(evidence.type, run);
     if (guess.empty() && evidence.type == ElementType::float32) {
       if (auto d = part_told(run)) return *std::move(d);
@@ -309,7 +310,7 @@ Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor)
   if (evidence.type == ElementType::int32) return say("LOW-PRECISION", "int", {{"guess", guessed}});
   Diagnosis d =
       say("LOW-PRECISION",
-          !std::isfinite(factor) ? beyond_half(run) ? "range" : "far"
+          !std::isfinite(factor)                                        ? "far"
           : guess == "input11" && evidence.type == ElementType::float32 ? "cut"
                                                                         : "",
           {{"factor", std::isfinite(factor) ? in_short(factor) : ""}, {"guess", guessed}});

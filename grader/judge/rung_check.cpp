@@ -1,6 +1,7 @@
 #include "grader/judge/rung_check.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -240,7 +241,8 @@ std::optional<Failure::Kind> RungCheck::compare(const CallOutcome& outcome, Fill
   // In parts of kRoundedTf32Units, the canary loses 0.2 where both operands are rounded, 1.0 where
   // one is cut off, 1.8 where both are.
   const double lost = (verified.max_units - kAllowedTensorUnits) / kRoundedTf32Units;
-  if (into && fill == Fill::canary && rung_.precision == Precision::tf32 && lost > 0.5)
+  if (into && fill == Fill::canary && rung_.precision == Precision::tf32 && lost > 0.5 &&
+      std::isfinite(lost))
     into->notes.push_back(
         text("note.tf32", {{"entry", entry_}, {"what", lost > 1.3 ? "A and B" : "A or of B"}}));
   if (!outcome.result.refused.empty()) return Failure::Kind::api;

@@ -178,13 +178,13 @@ TEST_CASE("a block's own tile, but in a matrix behind C, is no missing guard") {
 }
 
 TEST_CASE("blocks that begin too far apart are seen where they are narrower than the lab's") {
-  constexpr int kWidth = kTile.bn / 2;
+  static const int width = kTile.bn / 2;
   for (const bool half : {true, false}) {  // otherwise half of a block's columns are forgotten
     const Kernel apart = [half](Call& call) {
       for (int i = 0; i < call.m; ++i)
         for (int j = 0; j < call.n; ++j)
-          if (j % kTile.bn < kWidth) call.put(i, j, call.element(i, j));
-      call.grid.x = static_cast<unsigned>(tiles_of(call.n, half ? kWidth : kTile.bn));
+          if (j % kTile.bn < width) call.put(i, j, call.element(i, j));
+      call.grid.x = static_cast<unsigned>(tiles_of(call.n, half ? width : kTile.bn));
     };
     const Diagnosis d = diagnose(evidence(apart, ElementType::float64, kTile, {70, 90, 20}));
     CHECK(d.id == "UNWRITTEN");

@@ -379,6 +379,20 @@ Named name_places(const Evidence& evidence, const Case& c, const std::vector<Pla
     ask_of_shift(to, from, product ? "C" : matrix, named.diagnosis);
     return named;
   }
+  // Everything is off by as much in one direction: that is no exchange of tiles.
+  const int down = from.row - to.row, right = from.col - to.col;
+  const bool offset = (down == 0) != (right == 0) && all([&](int i, int j, const Place& p) {
+                        return p == Place{i + down, j + right};
+                      });
+  if (offset) {
+    gaps.emplace_back("what", down != 0 ? "row" : "column");
+    gaps.emplace_back("off", std::abs(down + right));
+    gaps.emplace_back("where", down > 0    ? "above"
+                               : down < 0  ? "below"
+                               : right > 0 ? "left of"
+                                           : "right of");
+    return {say("TILE-MAP", "offset", gaps), true};
+  }
   if (const auto moved = largest(c, tiles, whole)) {
     gaps.emplace_back("tile", size_text(moved->first, moved->second));
     const char* const variant = some_twice(places) ? "repeated" : product ? "blocks" : "numbers";

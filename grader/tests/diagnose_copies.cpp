@@ -123,6 +123,17 @@ bool told(const Diagnosis& d, const std::string& part) {
 
 }  // namespace
 
+TEST_CASE("a copy that is off by as much everywhere") {
+  const Diagnosis above = of_copy(
+      [](const Matrix& a, int i, int j) { return i + 4 < a.rows ? a.at(i + 4, j) : 0; }, 131, 67);
+  CHECK(above.id == "TILE-MAP");
+  CHECK(above.headline == "everything lands 4 rows above its place");
+  CHECK(has(above.next_step, "all others are off by as much"));
+  const Diagnosis right =
+      of_copy([](const Matrix& a, int i, int j) { return j >= 8 ? a.at(i, j - 8) : 0; }, 131, 67);
+  CHECK(right.headline == "everything lands 8 columns right of its place");
+}
+
 TEST_CASE("a copy whose blocks all fetch the part of the first") {
   const Diagnosis columns =
       of_copy([](const Matrix& a, int i, int j) { return a.at(i, j % 32); }, 70, 100);

@@ -136,6 +136,34 @@ std::string too_few_threads(const Case& c, const Tile& t, bool rows, int written
                          {"what", rows ? "row" : "column"}});
 }
 
+/// How many elements each block stores along y (rows) or x (columns), where that is one number whatever
+/// the number of blocks, and all that they store is still too little: the question to ask. Empty otherwise.
+std::string too_few_blocks(const Partial& partial, bool rows) {
+  int each = 0;
+  unsigned least = 0, most = 0;
+  for (const Case* k : partial) {
+    const Cut cut = *cut_of(*k);
+    const int written = rows ? cut.row : cut.col;
+    if (written == (rows ? k->m : k->n)) continue;
+    if (k->run.launches.size() != 1) return "";
+    const simgpu::Dim3& grid = k->run.launches.front().grid;
+    const unsigned blocks = rows ? grid.y : grid.x;
+    const int per_block = blocks == 0 ? 0 : written / static_cast<int>(blocks);
+    if (per_block < 1 ||
+        static_cast<unsigned>(per_block) * blocks != static_cast<unsigned>(written) ||
+        (each != 0 && each != per_block))
+      return "";
+    each = per_block;
+    least = least == 0 ? blocks : std::min(least, blocks);
+    most = std::max(most, blocks);
+  }
+  if (least == most) return "";  // a guard may end there
+  return messages::text("UNWRITTEN.hint.blocks", {{"letter", rows ? "y" : "x"},
+                                                  {"each", each},
+                                                  {"what", rows ? "row" : "column"},
+                                                  {"extent", rows ? "M" : "N"}});
+}
+
 Diagnosis nothing_written(const Evidence& evidence, const Cases& cases) {
   const Case& c = shown(cases);
   Diagnosis d = say("UNWRITTEN", c.run.launches.empty() ? "none" : "all", {});
@@ -181,6 +209,9 @@ std::optional<Diagnosis> ends_missing(const Partial& partial, const Tile& t) {
     add("C[" + range(cut.row, c.m - 1) + "][*]", cut.row, c.m, rows, t.bm, t.tm, "row");
   if (cut.col < c.n)
     add("C[*][" + range(cut.col, c.n - 1) + "]", cut.col, c.n, cols, t.bn, t.tn, "column");
+  // The lab's tile may be another one in this type, and so may be what the grid is thought to reach.
+  if (asked.empty() && (hint == "UNWRITTEN.hint.covered" || hint == "UNWRITTEN.hint.bound"))
+    asked = too_few_blocks(partial, cut.row < c.m);
   return say("UNWRITTEN", "rows",
              {{"place", place},
               {"was", both ? "were" : "was"},

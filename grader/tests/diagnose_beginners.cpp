@@ -79,6 +79,30 @@ TEST_CASE("a grid that is large enough is not blamed") {
   CHECK_FALSE(has(diagnose(launched(cut, {19, 31, 5}, {1, 1, 1})).next_step, "enough threads"));
 }
 
+TEST_CASE("a grid that is too small for what each block stores") {
+  // Blocks of 8 columns, and a grid as if they had 16, as the lab's tile has.
+  const auto blocks = [](int n) { return (n + 15) / 16; };
+  const Kernel kernel = stored_if([blocks](Call& c, int, int j) { return j < 8 * blocks(c.n); });
+  Evidence e = launched(kernel, {19, 37, 5}, {1, 1, 1});
+  const auto as_launched = [blocks](Run r) {
+    const int m = r.c_before.rows, n = r.c_before.cols;
+    r.launches.front().grid = {static_cast<unsigned>(blocks(n)), static_cast<unsigned>(blocks(m)),
+                               1};
+    return r;
+  };
+  e.tile = {16, 16, 8, 4, 4};
+  e.run = as_launched(std::move(e.run));
+  e.run_probe = [kernel, as_launched](const Matrix& a, const Matrix& b, const Matrix& c) {
+    Run r = run(kernel, a, b, c);
+    r.launches.front().block = {16, 1, 1};
+    return as_launched(std::move(r));
+  };
+  const Diagnosis d = diagnose(e);
+  CHECK(d.id == "UNWRITTEN");
+  CHECK(has(d.next_step, "along x, each stores 8 columns"));
+  CHECK_FALSE(has(d.next_step, "enough threads"));
+}
+
 TEST_CASE("elements that are missing by their value, or by where their tile lies") {
   const Diagnosis zeros =
       named(stored_if([](Call& c, int i, int j) { return c.element(i, j) != 0; }), {33, 17, 5});

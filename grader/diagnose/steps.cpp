@@ -47,9 +47,8 @@ std::string steps_of_tile(int index, int tile, int k) {
   return steps(index * tile, std::min(k, (index + 1) * tile) - 1);
 }
 
-/// Each tile is added once or never, by its count.
-
-std::optional<Diagnosis> missing_tiles(const Profile& t, int tile, int k) {
+/// Each tile is added once or never, by its count. `shared`: see repeated().
+std::optional<Diagnosis> missing_tiles(const Profile& t, int tile, int k, bool shared) {
   std::string list, ranges;
   int missing = 0;
   const auto count = static_cast<int>(t.size());
@@ -64,8 +63,11 @@ std::optional<Diagnosis> missing_tiles(const Profile& t, int tile, int k) {
     ranges +=
         (ranges.empty() ? "" : " and ") + steps(first * tile, std::min(k, (i + 1) * tile) - 1);
   }
-  if (missing == count - 1 && count > 2 && !is_missing(0))
-    return say("K-TILE-MISSING", "first", {{"there", steps_of_tile(0, tile, k)}});
+  if (missing == count - 1 && count > 2 && !is_missing(0)) {
+    Diagnosis d = say("K-TILE-MISSING", "first", {{"there", steps_of_tile(0, tile, k)}});
+    if (shared) d.next_step = messages::text("K-TILE-MISSING.shares.next");
+    return d;
+  }
   const bool last = missing == 1 && t.back() == 0;
   const std::string note = last && k % tile != 0            ? ": the last, partial one"
                            : last                           ? ": the last one"
@@ -289,7 +291,7 @@ std::optional<Diagnosis> name_tiles(const Profile& p, int tile, bool shared) {
   const auto range = [&](int index) { return steps_of_tile(index, tile, k); };
   const int missing = number_of(0), once = number_of(1);
   if (t.back() == 1 && missing == count - 1) return say("K-ONLY-LAST", "", {{"unit", "tile"}});
-  if (missing + once == count) return missing_tiles(t, tile, k);
+  if (missing + once == count) return missing_tiles(t, tile, k, shared);
   if (t.front() == count && missing == count - 1)
     return say("K-TILE-REPEATED", "",
                {{"what", fmt::format("k-tile 0 ({}) is added in all {} rounds, and no other",

@@ -169,6 +169,13 @@ TEST_CASE("only the first k-tile") {
   const Diagnosis d = named(first, {33, 17, 40}, kRegisters);
   CHECK(d.id == "K-TILE-MISSING");
   CHECK(d.headline == "only the first k-tile (k = 0..7) is in the sum");
+  CHECK(has(d.next_step, "rounds after the first"));
+  // By a kernel, and another one that adds up what several blocks have summed.
+  Evidence shared = launched(first, {33, 17, 40}, {2, 1, 1}, 2);
+  shared.tile = kRegisters;
+  const Diagnosis parts = diagnose(shared);
+  CHECK(parts.headline == d.headline);
+  CHECK(has(parts.next_step, "Several blocks share a sum"));
 }
 
 TEST_CASE("C's old NaN in the result") {

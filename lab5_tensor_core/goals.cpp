@@ -30,17 +30,18 @@ double float_arithmetic(const Observed& o) {
 }
 /// Products that no tensor core made: those that are missing there, and multiply-adds of threads;
 /// or all arithmetic of theirs, where there is enough for half of the products: who divides by a
-/// reciprocal multiplies.
+/// reciprocal multiplies, and so does who takes elements as integers in fixed point. Addresses take
+/// far fewer products.
 double products_elsewhere(const Observed& o) {
   std::int64_t made = 0;
   for (const auto& [type, operations] : o.total.tensor_ops)
     made += static_cast<std::int64_t>(operations / 2);
   const auto by_threads =
       static_cast<double>(o.total.fma_f32 + o.total.fma_f64 + o.total.mul_f32 + o.total.mul_f64);
-  const double floats = float_arithmetic(o);
-  const bool enough = 2 * floats >= static_cast<double>(products(o.extents));
+  const double all = float_arithmetic(o) + static_cast<double>(o.total.products_int);
+  const bool enough = 2 * all >= static_cast<double>(products(o.extents));
   return static_cast<double>(std::max<std::int64_t>(0, products(o.extents) - made)) +
-         (enough ? floats : by_threads);
+         (enough ? all : by_threads);
 }
 /// Where products are missing there, that is what has to be told.
 double made_elsewhere(const Observed& o) {

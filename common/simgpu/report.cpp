@@ -180,6 +180,7 @@ Counts& Counts::operator+=(const Counts& o) {
   mad_int += o.mad_int;
   mul_f32 += o.mul_f32;
   mul_f64 += o.mul_f64;
+  products_int += o.products_int;
   barriers += o.barriers;
   block_barriers += o.block_barriers;
   for (const auto& [type, n] : o.tensor_ops) tensor_ops[type] += n;

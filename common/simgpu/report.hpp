@@ -202,8 +202,9 @@ struct Counts {
   std::uint64_t fma_f32 = 0, fma_f64 = 0, mad_int = 0;  ///< thread-level fma/mad instructions
   std::uint64_t fma_f16 = 0;               ///< of f16 and bf16; one of a pair counts as two
   std::uint64_t mul_f32 = 0, mul_f64 = 0;  ///< thread-level plain multiplies
-  std::uint64_t barriers = 0;              ///< warp-level arrivals at block barriers
-  std::uint64_t block_barriers = 0;        ///< barriers completed, summed over blocks
+  std::uint64_t products_int = 0;    ///< thread-level products of integers, by any instruction
+  std::uint64_t barriers = 0;        ///< warp-level arrivals at block barriers
+  std::uint64_t block_barriers = 0;  ///< barriers completed, summed over blocks
   std::map<std::string, std::uint64_t> tensor_ops;  ///< 2*m*n*k per warp mma, by type (second tier)
   Counts& operator+=(const Counts&);
 };

@@ -89,6 +89,7 @@ void count_arithmetic(const ptx::Instruction& ins, std::uint64_t lanes, Counts& 
       break;
     default:
       if (ins.op == Opcode::mad) out.mad_int = lanes;
+      out.products_int = lanes;
   }
 }
 
@@ -169,6 +170,17 @@ Counts counts_of(const Program& p, const Counters& c, std::uint32_t pc, const Gu
     case Opcode::mad:
     case Opcode::mul:
       count_arithmetic(ins, n.lanes, out);
+      break;
+    case Opcode::madc:
+    case Opcode::mul24:
+    case Opcode::mad24:
+      out.products_int = n.lanes;
+      break;
+    case Opcode::dp2a:
+      out.products_int = 2 * n.lanes;
+      break;
+    case Opcode::dp4a:
+      out.products_int = 4 * n.lanes;
       break;
     case Opcode::mma:
     case Opcode::wmma_mma:

@@ -337,10 +337,35 @@ TEST_CASE("arithmetic counters", "[count]") {
   CHECK(report.total.mul_f32 == 80);
   CHECK(report.total.mul_f64 == 80);
   CHECK(report.total.mad_int == 2 * (40 + 35));
+  CHECK(report.total.products_int == report.total.mad_int);
   u64 sum = 0;
   for (const u64 n : report.total.thread_instructions_by_class) sum += n;
   CHECK(sum == report.total.thread_instructions);
   CHECK(report.total.thread_instructions == 2 * (40 * 10 + 5 + 35));
+}
+
+TEST_CASE("products of integers are counted, whichever instruction makes them") {
+  Gpu gpu(ptx_module(R"(
+.visible .entry k()
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<3>;
+  mov.u32 %r1, 3;
+  mov.u64 %rd1, 3;
+  mul.lo.s32 %r2, %r1, %r1;
+  mul.wide.u32 %rd2, %r1, %r1;
+  mul.hi.s64 %rd2, %rd1, %rd1;
+  mul24.lo.u32 %r2, %r1, %r1;
+  mad24.lo.u32 %r2, %r1, %r1, %r1;
+  dp2a.lo.u32.u32 %r2, %r1, %r1, %r1;
+  dp4a.u32.u32 %r2, %r1, %r1, %r1;
+  add.u32 %r2, %r1, %r1;
+  shl.b32 %r2, %r1, 3;
+  ret;
+}
+)"));
+  const LaunchReport report = gpu.run("k", {2, 1, 1}, {40, 1, 1});
+  CHECK(report.total.products_int == u64{2 * 40} * (5 + 2 + 4));
 }
 
 TEST_CASE("multiply-adds that nvcc makes of what is no fma in PTX", "[count]") {

@@ -35,12 +35,12 @@ using Exact = std::conditional_t<std::is_integral_v<T>, T, double>;
 template <typename T>
 struct Expected {
   HostMatrix<Exact<T>> value;  ///< A * B
-  HostMatrix<double>
-      magnitude;  ///< |A| * |B|, what the limit is proportional to; empty for integers, and unbounded
+  /// |A| * |B|, what the limit is proportional to; empty for integers, and unless `bounded`.
+  HostMatrix<double> magnitude;
 };
 
-/// Blocked, on all cores (OpenMP). bounded: C will be compared within a limit; where it has to be
-/// equal, half of the work is left out. Throws std::invalid_argument if the extents do not match, and
+/// Blocked, on all cores (OpenMP). `bounded`: C will be compared within a limit, which takes twice
+/// the work of a comparison for equality. Throws std::invalid_argument if the extents do not match, and
 /// std::domain_error if the result is not finite, as no correct C could be told from a wrong one.
 template <typename T>
 Expected<T> expected_product(MatrixView<const T> a, MatrixView<const T> b, bool bounded = true);
@@ -97,7 +97,7 @@ template <typename T>
 Comparison compare(MatrixView<const ResultOf<T>> got, const Expected<T>& expected,
                    double allowed_units = kAllowedUnits);
 
-/// Exact comparison, for integer-valued data in any type. Without a magnitude nothing is told in units.
+/// Exact comparison, for integer-valued data in any type. max_units is known only with a magnitude.
 template <typename T>
 Comparison compare_exactly(MatrixView<const ResultOf<T>> got, const Expected<T>& expected) {
   return compare<T>(got, expected, 0);
@@ -109,8 +109,8 @@ struct ProbabilisticResult {
   double residual = 0;          ///< |C x - A (B x)| there
   double allowed = 0;           ///< what rounding may explain there
   double miss_probability = 0;  ///< that an error larger than `allowed` goes unseen, at most
-  double alarm_probability =
-      0;  ///< that a result within the componentwise limit is refused, at most
+  /// that a result within the componentwise limit is refused, at most
+  double alarm_probability = 0;
 };
 
 /// Freivalds' check (R. Freivalds, "Probabilistic machines can use less running time", IFIP 1977):

@@ -72,8 +72,8 @@ class Device {
   /// in CUDA.
   DevicePtr alloc(std::size_t bytes, std::string label = {});
   void free(DevicePtr ptr);  ///< throws DeviceError(invalid_value) if not a live base
-  void set_read_only(DevicePtr base,
-                     bool read_only);  ///< a store is then a finding (write_to_constant)
+  /// A store to a read-only allocation is a finding (write_to_constant).
+  void set_read_only(DevicePtr base, bool read_only);
 
   /// Host-side copies. Bounds are checked: DeviceError(invalid_value). Copies in mark bytes
   /// initialised; copies out return whatever is there. `is_initialised` tells.

@@ -19,17 +19,18 @@
 namespace grader {
 
 struct JudgeOptions {
-  std::uint64_t seed =
-      0x67656d6d;          ///< data of every check; printed, so that a result can be repeated
-  std::optional<Key> key;  ///< the student's, in `make grade`; the seed is not looked at then
-  unsigned jobs = 2;       ///< sessions at a time
+  /// Makes the data of every check; printed, so that a result can be repeated.
+  std::uint64_t seed = 0x67656d6d;   // "gemm"
+  std::optional<Key> key;            ///< the student's, in `make grade`: used instead of the seed
+  unsigned jobs = 2;                 ///< sessions at a time
   std::optional<std::string> stage;  ///< only this one and what it needs
   bool alone = false;                ///< not even what it needs
+  /// uid and gid of worker and runner where they are not boxed; none: the judge's own.
   std::optional<std::pair<unsigned, unsigned>> user;
-  std::optional<BoxSettings> box;
-  std::shared_ptr<Budget> budget;
-  std::function<void(const std::string&)>
-      progress;  ///< called with "1.2 Lay out the threads" before a stage runs
+  std::optional<BoxSettings> box;  ///< none: worker and runner are not boxed
+  std::shared_ptr<Budget> budget;  ///< of the submission; none: only each call is limited
+  /// Called with "1.2 Lay out the threads" before a stage runs.
+  std::function<void(const std::string&)> progress;
 };
 
 /// One lab to judge: what lab.toml says, and what the compilers made of the student's file.

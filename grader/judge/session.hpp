@@ -36,9 +36,9 @@ enum class CallEnd {
 
 struct SessionConfig {
   std::string grader_program;  ///< path of this very program
-  std::chrono::milliseconds patience{
-      4000};  ///< host time of one call, the Device's own not included
-  std::uint64_t runner_memory = 2ull << 30;
+  /// Host time of one call, the Device's own not included.
+  std::chrono::milliseconds patience{4000};
+  std::uint64_t runner_memory = 2ull << 30;           ///< bytes
   unsigned host_threads = 1;                          ///< of the simulated GPU, per worker
   std::optional<std::pair<unsigned, unsigned>> user;  ///< uid, gid that both drop to, unboxed
   std::optional<BoxSettings> box;  ///< a stranger's code: worker and runner boxed
@@ -72,9 +72,9 @@ struct CallSpec {
   std::string entry;  ///< "gemm_naive<float>"
   diag::Matrix a, b, c;
   bool reuse = false, checks = true;
-  std::uint64_t instruction_budget = 1ull << 32;
-  bool samples = false;                          ///< fill LaunchReport::samples
-  std::optional<simgpu::WarpOf> sampled_warp{};  ///< see LaunchOptions
+  std::uint64_t instruction_budget = 1ull << 32;  ///< thread instructions, of each launch
+  bool samples = false;                           ///< fill LaunchReport::samples
+  std::optional<simgpu::WarpOf> sampled_warp{};   ///< see LaunchOptions
   std::uint32_t tensor_gain = 1;  ///< of the simulated tensor cores: factor of each product
 };
 
@@ -129,15 +129,14 @@ class Session : public Caller {
   /// Ends the pair and says how the runner died.
   Ending end_pair(simgpu::runtime::Outcome outcome, const std::string& message);
   Ending end_worker(const std::string& what);
+  /// What the runner has printed since the last call, both streams.
+  std::string newly_said();
 
   const Build& build_;
   SessionConfig config_;
   std::unique_ptr<Pair> pair_;
   protocol::LoadReply loaded_;
-  /// What the runner has printed since the last call, both streams.
-  std::string newly_said();
-
-  std::size_t heard_out_ = 0, heard_err_ = 0;
+  std::size_t heard_out_ = 0, heard_err_ = 0;  ///< bytes of each stream that newly_said() has told
   bool placed_ = false;  ///< this pair's worker holds the buffers of an earlier call
 };
 

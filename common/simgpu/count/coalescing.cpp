@@ -30,7 +30,8 @@ unsigned distinct_units(const std::uint64_t (&address)[32], std::uint32_t mask, 
 }  // namespace
 
 unsigned sectors(const std::uint64_t (&address)[32], std::uint32_t mask, unsigned bytes) {
-  return distinct_units(address, mask, 5) * (bytes > kSectorBytes ? bytes / kSectorBytes : 1);
+  return distinct_units(address, mask, std::countr_zero(kSectorBytes)) *
+         (bytes > kSectorBytes ? bytes / kSectorBytes : 1);
 }
 
 unsigned atomic_sectors(const std::uint64_t (&address)[32], std::uint32_t mask, unsigned bytes) {

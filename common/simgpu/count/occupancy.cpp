@@ -5,8 +5,11 @@
 namespace simgpu::count {
 namespace {
 
-constexpr unsigned kWarp = 32, kRegisterUnit = 256, kSubPartitions = 4, kSharedUnit = 128,
-                   kReservedShared = 1024;
+constexpr unsigned kWarp = 32;              // threads
+constexpr unsigned kRegisterUnit = 256;     // registers, as they are given to a warp
+constexpr unsigned kSubPartitions = 4;      // of a multiprocessor
+constexpr unsigned kSharedUnit = 128;       // bytes, as they are given to a block
+constexpr unsigned kReservedShared = 1024;  // bytes of each block that the system takes
 
 unsigned round_up(unsigned value, unsigned unit) {
   return (value + unit - 1) / unit * unit;

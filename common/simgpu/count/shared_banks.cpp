@@ -8,11 +8,11 @@ namespace {
 
 constexpr unsigned kBanks = 32;
 
-/// The words of one phase, bank by bank, without duplicates. Where every lane wants the same number of
-/// words, from a multiple of it on, these are a word of as many banks together.
+/// The words that one phase wants of each bank, without duplicates. If every lane wants 2 or 4
+/// words, aligned to as many, the unit is that group of words, and a "bank" is 2 or 4 banks.
 class Phase {
  public:
-  explicit Phase(unsigned words = 1) : banks_(kBanks / words) {}
+  explicit Phase(unsigned words_per_lane = 1) : banks_(kBanks / words_per_lane) {}
   void add(std::uint64_t word) {
     const unsigned bank = static_cast<unsigned>(word) & (banks_ - 1);
     for (unsigned k = 0; k < depth_[bank]; ++k)
@@ -49,9 +49,9 @@ unsigned lanes_per_phase(const std::uint64_t (&address)[32], std::uint32_t mask,
 
 namespace {
 
-/// Whether each lane of a phase has a bank of its own: `bytes` at multiples of them are one word of
-/// as many banks together. Most phases of a kernel without bank conflicts need no further look (a store
-/// of 16 bytes a lane: 50 ns instead of 220).
+/// Whether each lane of a phase has banks of its own; addresses are multiples of `bytes`. A quick
+/// answer for most phases of a kernel without bank conflicts (a store of 16 bytes per lane: 50 ns
+/// instead of 220).
 bool banks_differ(const std::uint64_t (&address)[32], std::uint32_t phase, unsigned bytes) {
   const auto shift = static_cast<unsigned>(std::countr_zero(bytes));
   const std::uint64_t last_bank = 4 * kBanks / bytes - 1;

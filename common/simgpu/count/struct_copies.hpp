@@ -24,8 +24,8 @@ namespace simgpu::count {
 /// The part of a wider access that an instruction is, if all lanes' wider accesses are aligned to their
 /// size.
 struct PartOfCopy {
-  std::uint8_t whole =
-      0;  ///< bytes per lane of the wider access; 0: the instruction is no part of one
+  /// bytes per lane of the wider access; 0: the instruction is no part of one
+  std::uint8_t whole = 0;
   std::uint8_t place = 0;  ///< bytes from its beginning to this part: 0 leads, the others follow
 };
 

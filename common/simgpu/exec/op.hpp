@@ -89,8 +89,8 @@ struct HandlerTable {
   Handler compare[static_cast<std::size_t>(ptx::Compare::count_)]
                  [static_cast<std::size_t>(Ty::count_)];
   Handler cvt[static_cast<std::size_t>(Ty::count_)][static_cast<std::size_t>(Ty::count_)];
-  Handler widen[static_cast<std::size_t>(Ty::count_)]
-               [4];      ///< [source][log2 of the register's bytes]
+  /// [source][log2 of the register's bytes]
+  Handler widen[static_cast<std::size_t>(Ty::count_)][4];
   Handler narrow[4][4];  ///< [log2 register bytes][log2 bytes wanted]: the low part
   Handler pack[4][4];    ///< [log2 element bytes][log2 whole]: mov.b32 d, {lo, hi}
   Handler unpack[4][4];  ///< mov.b32 {lo, hi}, a

@@ -12,14 +12,16 @@
 
 namespace grader {
 
+/// One student of a plan.
 struct Planned {
-  std::string key, id, sha256;
+  std::string key, id;  ///< the record's name in `OUT`; the student's
+  std::string sha256;   ///< of the files that count
   Record remarks;
 };
 
 struct Plan {
   std::vector<Planned> students;
-  std::size_t per_task = 1;
+  std::size_t per_task = 1;  ///< students
   std::string setting, protection, compiler;
   std::string course, stage;
   bool unsafe = false;

@@ -72,12 +72,13 @@ class State {
   void add_variable(const void* shadow, ImageId image, const char* mangled);
   /// A __managed__ one: its place on the host gets the value that it begins with.
   void add_managed(void* shadow, ImageId image, const char* mangled);
-  /// Null, with the error recorded, if `stub` is no kernel of this program or its code cannot be
-  /// used.
-  /// grid.sync() asks for it. Of code that has no such barrier: nothing.
+  /// Tells the image's code whether the next launch is cooperative, which grid.sync() asks. Does
+  /// nothing if the code has no grid.sync().
   void say_how_launched(ImageId image, bool cooperative);
   /// Its kernels order what they do for the host as well (__threadfence_system).
   bool talks_to_host(ImageId image) const;
+  /// Null, with the error recorded and in `error`, if `stub` is no kernel of this program or its code
+  /// cannot be used.
   Registered* kernel(const char* call, const void* stub, cudaError_t& error);
   const RegisteredVariable* variable(const void* shadow) const;
 
@@ -86,6 +87,9 @@ class State {
 
  private:
   State() = default;
+  /// Where it is on the device, for host copies; the value on the host stays.
+  bool map_variable(void* shadow);
+
   std::unique_ptr<Backend> backend_;
   cudaError_t sticky_ = cudaSuccess;
   cudaStream_t given_ = nullptr;
@@ -100,8 +104,6 @@ class State {
   std::unordered_map<const void*, Registered> kernels_;
   std::unordered_map<const void*, RegisteredVariable> variables_;
   std::vector<void*> managed_;  ///< of the variables
-  /// Where it is on the device, for host copies; the value on the host stays.
-  bool map_variable(void* shadow);
 };
 
 /// The next launch of this thread comes from kernel<<<...>>>(...).

@@ -55,7 +55,8 @@ bool may_bring(BlockRun& run, const Op& op, const Target& t, unsigned bytes,
                std::uint32_t missing) {
   const ptx::MovedBytes& moved = run.launch->program->moved[op.site];
   if ((missing & ~moved.bytes) != 0) return false;
-  if (missing == lowest(bytes) && !is_part_written(run, t, moved)) return false;
+  if (missing == lowest(bytes) && !moved.stays_local && !is_part_written(run, t, moved))
+    return false;
   run.mode.quick = run.mode.tallied = false;
   return true;
 }

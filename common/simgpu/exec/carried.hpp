@@ -14,7 +14,8 @@ namespace simgpu::exec {
 std::uint32_t unwritten_bytes(const BlockRun& run, const Target& t, unsigned bytes);
 
 /// Whether the load `op` may bring `missing` of its `bytes` bytes from `t`, which nobody has written. All of
-/// them it may not, for no struct is padding and nothing else, unless it is one step of a struct's copy.
+/// them it may not, for no struct is padding and nothing else, unless it is one step of a struct's copy, or what
+/// it brings stays in local memory: arrays are copied before all of their elements are set.
 bool may_bring(BlockRun& run, const Op& op, const Target& t, unsigned bytes, std::uint32_t missing);
 
 /// Writes down that bytes are written now, by elements of `element` bytes, but for `kept` of them, which

@@ -204,6 +204,22 @@ std::vector<bool> only_loaded(const Function& function) {
   return loaded;
 }
 
+/// By register: whether it is read by nothing but stores to local memory, as their data. A copy of an array that the
+/// compiler leaves in memory goes through such registers, and so do elements that the program has not set yet.
+std::vector<bool> only_to_local(const Function& function) {
+  std::vector<bool> local(function.registers.size(), true);
+  for (const Instruction& ins : function.body) {
+    const bool stores = ins.op == Opcode::st && ins.mod.space == Space::local &&
+                        ins.operands.size() == 2 && !ins.mod.is_volatile;
+    for_each_register(function, ins, [&](std::uint32_t reg, bool is_write) {
+      const bool is_data =
+          stores && (ins.operands[0].kind != Kind::address || ins.operands[0].index != reg);
+      if (!is_write && !is_data) local[reg] = false;
+    });
+  }
+  return local;
+}
+
 /// The address operand of a load or store of 8 bytes that may be a step of a copy; null = it is none.
 const Operand* step_address(const Instruction& ins) {
   if ((!is_plain_load(ins) && ins.op != Opcode::st) || ins.operands.size() != 2) return nullptr;
@@ -279,7 +295,7 @@ std::vector<ByteSet> used_bytes(const Function& function) {
 
 std::vector<MovedBytes> find_moved_bytes(const Function& function) {
   const std::vector<ByteSet> used = used_bytes(function);
-  const std::vector<bool> loaded = only_loaded(function);
+  const std::vector<bool> loaded = only_loaded(function), local = only_to_local(function);
   std::vector<MovedBytes> moved(function.body.size());
   for (std::size_t i = 0; i < function.body.size(); ++i) {
     const Instruction& ins = function.body[i];
@@ -289,9 +305,11 @@ std::vector<MovedBytes> find_moved_bytes(const Function& function) {
     const bool is_vector = data.kind == Kind::vector;
     const unsigned width = size_of(ins.mod.type);
     if (width > 8) continue;
+    moved[i].stays_local = !stores && ins.mod.space == Space::local;
     for (std::uint32_t e = 0; e < (is_vector ? data.count : 1) && (e + 1) * width <= 32; ++e) {
       const Operand& o = is_vector ? function.vector_operands[data.index + e] : data;
       if (o.kind != Kind::reg) continue;
+      moved[i].stays_local = moved[i].stays_local && local[o.index];
       unsigned bytes = lowest(width);
       if (stores)
         bytes = loaded[o.index] ? bytes : 0u;

@@ -127,5 +127,28 @@ TEST_CASE("a whole element that nobody wrote is found where it is copied", "[fin
     CHECK_FALSE(gpu.run(kernel, {1, 1, 1}, {32, 1, 1}, 0u, LaunchOptions{}, a, b).findings.empty());
 }
 
+/// Of an array of two words in local memory, the first is set. Then `body`.
+std::string on_array(const std::string& name, const std::string& body) {
+  return on_struct(name,
+                   ".local .align 8 .b8 a[16]; mov.u64 %rd8, a; st.local.u32 [%rd8], 1;\n" + body);
+}
+
+TEST_CASE("an array in local memory is copied before all of it is set", "[finding][init]") {
+  const std::string copy = "ld.local.u32 %r2, [%rd8+4]; st.local.u32 [%rd8+12], %r2;\n";
+  Gpu gpu(
+      ptx_module(on_array("copy", copy) +
+                 on_array("use", copy + "ld.local.u32 %r3, [%rd8+12]; st.global.u32 [%rd3], %r3;") +
+                 on_array("also", copy + "st.global.u32 [%rd3], %r2;") +
+                 on_array("address", "ld.local.u64 %rd6, [%rd8+8]; st.local.u64 [%rd6], %rd6;")));
+  const DevicePtr a = gpu.device.alloc(512, "a");
+  const auto findings = [&](const char* kernel) {
+    return gpu.run(kernel, {1, 1, 1}, {32, 1, 1}, 0u, LaunchOptions{}, a, a).findings.size();
+  };
+  CHECK(findings("copy") == 0);
+  CHECK(findings("use") == 1);   // the copy's element is as little set
+  CHECK(findings("also") == 1);  // it leaves the array
+  CHECK(findings("address") != 0);
+}
+
 }  // namespace
 }  // namespace simgpu::test

@@ -7,7 +7,7 @@
 // @SECRET@ is a file that no submission may read, @OUT@ the folder of results, @PID@ this test,
 // @PORT@ a listener of its own on 127.0.0.1, @LANDLOCK@ whether this kernel has it, @REMOTE@ the
 // text of remote.inc (which has the words of today's protocol put in). An attack that gets through
-// prints "ESCAPED" and what. CORPUS=prefix tries those files alone whose names begin so. Where nothing
+// prints "ESCAPED" and what. CORPUS="one- two-" tries those files alone whose names begin so. Where nothing
 // has changed that an attack could get through (LEFT_OUT=corpus, of test.sh), one of each kind is
 // tried, and no weakening.
 // All of them are one class, with two controls among them. Each file is harmless where it escapes,

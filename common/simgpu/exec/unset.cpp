@@ -1,7 +1,9 @@
 #include "common/simgpu/exec/unset.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstring>
 #include <string>
 
 #include "common/simgpu/exec/decoder.hpp"
@@ -34,6 +36,9 @@ bool passes_on(const ptx::Instruction& ins) {
     case Opcode::or_:
       return ins.mod.type == ptx::Type::pred || ins.op == Opcode::or_;
     case Opcode::lop3:
+    case Opcode::prmt:
+    case Opcode::bfi:
+    case Opcode::shf:
       return false;
     case Opcode::mov:
     case Opcode::cvt:
@@ -47,6 +52,11 @@ bool passes_on(const ptx::Instruction& ins) {
     default:
       return is_lanewise(ins.op);
   }
+}
+
+bool is_integer(ptx::Type type) {
+  return type == ptx::Type::u16 || type == ptx::Type::s16 || type == ptx::Type::u32 ||
+         type == ptx::Type::s32 || type == ptx::Type::u64 || type == ptx::Type::s64;
 }
 
 bool only_moves(const ptx::Instruction& ins) {
@@ -173,10 +183,36 @@ void FunctionDecoder::carry_marks(const Ins& ins, UnsetForm form) {
     form.kind = Form::choose;
     form.from = {mark_of(at(ins, 1)), mark_of(at(ins, 2)), mark_of(at(ins, 3))};
     form.a = predicate(at(ins, 3));
+    form.value_bytes = static_cast<std::uint8_t>(ptx::size_of(ins.mod.type));
+    form.values = {source(at(ins, 1), form.value_bytes), source(at(ins, 2), form.value_bytes)};
+  } else if (ins.op == Opcode::mma || ins.op == Opcode::wmma_mma) {
+    form.kind = Form::product;
+    const auto all_of = [&](std::vector<Ref>& to, const Operand& o) {
+      const std::size_t before = to.size();
+      if (o.kind != Kind::vector) to.push_back(mark_of(o));
+      for (std::uint32_t k = 0; o.kind == Kind::vector && k < o.count; ++k)
+        to.push_back(mark_of(f_.vector_operands[o.index + k]));
+      return static_cast<std::uint8_t>(to.size() - before);
+    };
+    form.to.clear();
+    all_of(form.to, at(ins, 0));
+    for (std::size_t k = 0; k < 2; ++k) form.inputs[k] = all_of(form.from, at(ins, k + 1));
+    all_of(form.from, at(ins, 3));
+  } else if (ins.op == Opcode::mov && at(ins, 1).kind == Kind::vector) {
+    form.kind = Form::pack;
+    for (std::uint32_t k = 0; k < at(ins, 1).count; ++k)
+      form.from.push_back(mark_of(f_.vector_operands[at(ins, 1).index + k]));
+  } else if (ins.op == Opcode::or_ && at(ins, 1).kind == Kind::reg &&
+             at(ins, 2).kind == Kind::reg) {
+    form.kind = Form::pack;
+    form.from = {mark_of(at(ins, 1)), mark_of(at(ins, 2))};
+  } else if ((ins.op == Opcode::mul || ins.op == Opcode::mad) && is_integer(ins.mod.type)) {
+    form.kind = Form::multiply;
+    form.value_bytes = static_cast<std::uint8_t>(ptx::size_of(ins.mod.type));
+    form.values = {source(at(ins, 1), form.value_bytes), source(at(ins, 2), form.value_bytes)};
+    for (std::size_t k = 1; k < ins.operands.size(); ++k) form.from.push_back(mark_of(at(ins, k)));
   } else {
-    form.kind = ins.op == Opcode::mma || ins.op == Opcode::wmma_mma ? Form::share
-                : only_moves(ins)                                   ? Form::move
-                                                                    : Form::compute;
+    form.kind = only_moves(ins) ? Form::move : Form::compute;
     for (std::size_t k = 1; k < ins.operands.size(); ++k) add_marks(form.from, ins.operands[k]);
     if (form.from.empty()) form.kind = Form::clear;
   }
@@ -256,6 +292,44 @@ void shuffle_marks(Warp& w, const Op& op, const UnsetForm& f) {
     if (((w.mask >> i) & 1u) != 0) to[i] = out[i];
 }
 
+/// Whether a selp brings the same whatever its predicate is: compilers write `a && b` in this way, too.
+bool same_values(const Warp& w, const UnsetForm& f, unsigned lane) {
+  const auto* x = lanes_of<std::byte>(w, f.values[0]);
+  const auto* y = lanes_of<std::byte>(w, f.values[1]);
+  return std::memcmp(x + lane * f.value_bytes, y + lane * f.value_bytes, f.value_bytes) == 0;
+}
+
+bool is_zero(const Warp& w, const UnsetForm& f, std::size_t which, unsigned lane) {
+  const auto* value = lanes_of<std::byte>(w, f.values[which]) + lane * f.value_bytes;
+  return std::all_of(value, value + f.value_bytes, [](std::byte b) { return b == std::byte{0}; });
+}
+
+/// A row of D comes from a row of A, and a column from one of B: with rows that nothing has set, and whose results are
+/// thrown away, a product is right. So A or B counts only if nothing of it is set; an element of C counts for its D.
+void product_marks(Warp& w, const UnsetForm& f) {
+  const std::size_t a = f.inputs[0], b = f.inputs[1], c = f.from.size() - a - b;
+  const auto of_all = [&](std::size_t first, std::size_t count) {
+    std::uint8_t mark = 0;
+    for (std::size_t k = first; k < first + count; ++k)
+      for (std::uint32_t left = w.mask; left != 0; left &= left - 1) {
+        mark = marks(w, f.from[k])[static_cast<unsigned>(std::countr_zero(left))];
+        if (mark == 0) return mark;
+      }
+    return mark;
+  };
+  const std::uint8_t of_a = of_all(0, a), inputs = of_a != 0 ? of_a : of_all(a, b);
+  std::vector<std::array<std::uint8_t, kLanes>> out(f.to.size());
+  for (std::size_t k = 0; k < f.to.size(); ++k)
+    for (unsigned i = 0; i < kLanes; ++i) {
+      const std::uint8_t sum = c == 0 ? 0 : marks(w, f.from[a + b + k * c / f.to.size()])[i];
+      const std::uint8_t m = inputs != 0 ? inputs : sum;
+      out[k][i] = static_cast<std::uint8_t>(m == 0 ? 0 : m | kComputed);
+    }
+  for (std::size_t k = 0; k < f.to.size(); ++k)
+    for (unsigned i = 0; f.to[k] != kNoRef && i < kLanes; ++i)
+      if (((w.mask >> i) & 1u) != 0) lanes_of<std::uint8_t>(w, f.to[k])[i] = out[k][i];
+}
+
 std::uint8_t mark_of_lane(const Warp& w, const UnsetForm& f, unsigned i) {
   const auto bit = [&](Ref r) { return (*lanes_of<std::uint32_t>(w, r) >> i & 1u) != 0; };
   const auto computed = [](std::uint8_t m) {
@@ -268,9 +342,21 @@ std::uint8_t mark_of_lane(const Warp& w, const UnsetForm& f, unsigned i) {
       return first_mark(w, f, i);
     case Form::compute:
       return computed(first_mark(w, f, i));
+    case Form::pack: {
+      const bool all =
+          std::all_of(f.from.begin(), f.from.end(), [&](Ref r) { return marks(w, r)[i] != 0; });
+      return all ? first_mark(w, f, i) : std::uint8_t{0};
+    }
+    case Form::multiply: {
+      const std::uint8_t x = marks(w, f.from[0])[i], y = marks(w, f.from[1])[i];
+      if (x != 0 && (y != 0 || !is_zero(w, f, 1, i))) return computed(x);
+      if (y != 0 && (x != 0 || !is_zero(w, f, 0, i))) return computed(y);
+      return f.from.size() > 2 ? computed(marks(w, f.from[2])[i]) : std::uint8_t{0};
+    }
     case Form::choose: {
       const std::uint8_t by = marks(w, f.from[2])[i];
-      return by != 0 ? computed(by) : marks(w, f.from[bit(f.a) ? 0 : 1])[i];
+      const std::uint8_t chosen = marks(w, f.from[bit(f.a) ? 0 : 1])[i];
+      return by == 0 || (chosen == 0 && same_values(w, f, i)) ? chosen : computed(by);
     }
     case Form::both:
     case Form::either: {
@@ -290,6 +376,7 @@ std::uint8_t mark_of_lane(const Warp& w, const UnsetForm& f, unsigned i) {
 void op_unset(Warp& w, const Op& op) {
   const UnsetForm& f = w.run->launch->program->unset_forms[static_cast<std::size_t>(op.imm)];
   if (f.kind == Form::shuffle) return shuffle_marks(w, op, f);
+  if (f.kind == Form::product) return product_marks(w, f);
   if (f.kind == Form::use || f.kind == Form::store) {
     for (std::uint32_t left = w.mask; left != 0; left &= left - 1) {
       const auto i = static_cast<unsigned>(std::countr_zero(left));
@@ -304,15 +391,7 @@ void op_unset(Warp& w, const Op& op) {
   }
   std::uint8_t out[kLanes];
   for (unsigned i = 0; i < kLanes; ++i)
-    out[i] = ((w.mask >> i) & 1u) != 0 && f.kind != Form::share ? mark_of_lane(w, f, i)
-                                                                : std::uint8_t{0};
-  if (f.kind == Form::share) {
-    std::uint8_t any = 0;
-    for (unsigned i = 0; i < kLanes && any == 0; ++i)
-      if (((w.mask >> i) & 1u) != 0) any = first_mark(w, f, i);
-    std::fill(std::begin(out), std::end(out),
-              static_cast<std::uint8_t>(any == 0 ? 0 : any | kComputed));
-  }
+    out[i] = ((w.mask >> i) & 1u) != 0 ? mark_of_lane(w, f, i) : std::uint8_t{0};
   for (const Ref r : f.to) {
     std::uint8_t* to = lanes_of<std::uint8_t>(w, r);
     for (unsigned i = 0; i < kLanes; ++i)

@@ -8,6 +8,7 @@
 // in this way only where something is suspected (device.cpp).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -24,17 +25,23 @@ struct UnsetForm {
     begin,    ///< of a variable: `origin`
     move,     ///< the first mark of `from`
     compute,  ///< the same, and computed
-    choose,  ///< selp: of the lanes for which `a` holds from[0], of the others from[1]; from[2] is that of `a`
+    pack,  ///< several values in the bits of one: a mark only if all have one, for who takes one out again
+    multiply,  ///< integers, from[0] and from[1], and adds from[2]: 0 times anything is 0
+    choose,  ///< selp: of the lanes for which `a` holds from[0], of the others from[1]; from[2] is that of `a`, which
+             ///< says nothing where `values` are equal
     both,    ///< and.pred: true only if both are; from[0], from[1] belong to `a`, `b`
     either,  ///< or.pred
     shuffle,  ///< as op_shfl with the operands a, b, c, d of the Op; from[0], and `origin` of absent lanes
-    share,  ///< of a warp's product: any lane's mark
-    use,    ///< a finding, if there is a mark in `from`
-    store,  ///< a finding, if there is a mark of something computed
+    product,  ///< D = A B + C of a warp, from[..inputs[0]) of A, then inputs[1] of B, then C's: see product_marks()
+    use,      ///< a finding, if there is a mark in `from`
+    store,    ///< a finding, if there is a mark of something computed
   } kind = Kind::clear;
   std::uint8_t origin = 0;
   std::vector<Ref> from, to;   ///< marks, one byte per lane; kNoRef = never any
   Ref a = kNoRef, b = kNoRef;  ///< predicates
+  std::array<Ref, 2> values{kNoRef, kNoRef};
+  std::uint8_t value_bytes = 0;
+  std::array<std::uint8_t, 2> inputs{};
 };
 
 struct Warp;

@@ -163,6 +163,41 @@ for compiler in clang++ clang++-14 clang++-22; do
     sed 's/acc\[4\]\[4\]/acc[4][4] = {}/' "$scratch/sums.cu" >"$scratch/cleared.cu"
     holds "cleared: none ($compiler)" env CLANG="$compiler" common/simgpu/simrun "$scratch/cleared.cu"
 done
+# What is right, however little of an array is set; and a file of which one kernel is wrong.
+program partly 'template <class F> __device__ void each(F f) { for (int i = 0; i < 4; ++i) f(i); }
+__global__ void halves(const short* x, int* y) { short a[2]; a[1] = x[threadIdx.x]; y[threadIdx.x] = (*reinterpret_cast<unsigned*>(a) >> 16) + 1; }
+__global__ void pairs(const float* x, float* y) { float a[2]; a[0] = x[threadIdx.x]; float2 v = *reinterpret_cast<float2*>(a); y[threadIdx.x] = v.x * 2; }
+__global__ void logic(const int* x, int* y, int n) {
+  int a[3], s = 0; bool set[3] = {};
+  for (int i = 0; i < 3; ++i) if (i < n) a[i] = x[i], set[i] = true;
+  for (int i = 0; i < 3; ++i) { const bool big = a[i] > 4; if (set[i] & big) ++s; if (!(set[i] && !big)) s += 2; }
+  y[threadIdx.x] = s;
+}
+__global__ void captured(const float* x, float* y, int n) {
+  float a[2][4]; float s = 0;
+  each([&](int i) { if (i < n) a[1][i] = x[i]; });
+  each([&](int i) { s += i < n ? a[1][i] : 0; });
+  y[threadIdx.x] = s;
+}
+__global__ void rows(const unsigned* x, float* y) {
+  unsigned a[4], b[2] = {x[threadIdx.x], x[threadIdx.x + 32]};
+  float d[4] = {};
+  a[0] = b[0], a[2] = b[1];
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+    : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  y[threadIdx.x] = d[0] + d[1];
+}
+__global__ void sums(const float* x, float* y) { float acc[4] INITIAL; for (int i = 0; i < 16; ++i) acc[i % 4] += x[i]; y[threadIdx.x] = acc[0] + acc[3]; }
+int main() { int *x, *y; cudaMalloc(&x, 512); cudaMalloc(&y, 512); cudaMemset(x, 0, 512);
+halves<<<1, 32>>>((short*)x, y); pairs<<<1, 32>>>((float*)x, (float*)y); logic<<<1, 32>>>(x, y, 1); captured<<<1, 32>>>((float*)x, (float*)y, 2);
+rows<<<1, 32>>>((unsigned*)x, (float*)y); sums<<<1, 32>>>((float*)x, (float*)y); return cudaDeviceSynchronize(); }'
+for compiler in clang++ clang++-14 clang++-22; do
+    command -v "$compiler" >/dev/null || continue
+    sed 's/INITIAL/= {}/' "$scratch/partly.cu" >"$scratch/right.cu"
+    holds "arrays of which only what is set is used: none ($compiler)" env CLANG="$compiler" common/simgpu/simrun "$scratch/right.cu"
+    sed 's/INITIAL//' "$scratch/partly.cu" >"$scratch/wrong.cu"
+    fails "one that is used unset, beside them: 99 ($compiler)" 99 'but 1 finding' env CLANG="$compiler" common/simgpu/simrun "$scratch/wrong.cu"
+done
 # One lane asks, all get the answer: the others pass on a variable that they never wrote, which C++ lets a compiler
 # conclude from, and CUDA does not.
 program elected '#include <cooperative_groups.h>

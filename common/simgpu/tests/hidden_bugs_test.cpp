@@ -11,8 +11,8 @@ namespace simgpu::test {
 namespace {
 
 std::string kernel(const std::string& body) {
-  return ".visible .entry k(.param .u64 a, .param .u64 flag)\n{\n.reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 "
-         "%rd<9>;\n.shared .align 4 .b8 s[64]; .shared .align 4 .b8 t[64];\n"
+  return ".visible .entry k(.param .u64 a, .param .u64 flag)\n{\n.reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 "
+         "%r<20>; .reg .b64 %rd<9>;\n.shared .align 4 .b8 s[64]; .shared .align 4 .b8 t[64];\n"
          "mov.u32 %r1, %tid.x; shl.b32 %r3, %r1, 2; mov.u32 %r4, s; mov.u32 %r5, t;\n"
          "ld.param.u64 %rd1, [a]; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2; ld.param.u64 "
          "%rd4, [flag];\n" +
@@ -40,6 +40,54 @@ int uses(const std::vector<Finding>& all) {
 /// The code as it is compiled, and once more with marks.
 int uses_of_marked(const std::string& plain, const std::string& marked, unsigned threads = 32) {
   return uses(findings(ptx_module(kernel(plain)), threads, 1, ptx_module(kernel(marked))));
+}
+
+TEST_CASE("an element of a product is marked by its row, its column and its sum",
+          "[finding][init]") {
+  const auto n = [](const std::string& unset, const std::string& result) {
+    const auto body = [&](const std::string& value) {
+      std::string text =
+          "mov.u32 %r10, 0; mov.u32 %r11, 0; mov.u32 %r12, 0; mov.u32 %r13, 0; mov.u32 %r14, 0;\n"
+          "mov.u32 %r15, 0; mov.u32 %r16, 0; mov.u32 %r17, 0; mov.u32 %r18, 0; mov.u32 %r19, 0;\n";
+      for (std::size_t at = 0; at < unset.size(); at += 4)
+        text += "mov.u32 " + unset.substr(at, 4) + ", " + value + ";\n";
+      return text +
+             "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r16, %r17, %r18, %r19}, {%r10, %r11, "
+             "%r12, %r13}, {%r14, %r15}, {%r16, %r17, %r18, %r19};\nst.global.u32 [%rd3], " +
+             result + ";";
+    };
+    return uses_of_marked(body("0"), body("%simgpu_unset"));
+  };
+  CHECK(n("%r16", "%r16") == 32);
+  CHECK(n("%r16", "%r17") == 0);
+  CHECK(n("%r11%r13", "%r16") == 0);  // of rows 8 to 15
+  CHECK(n("%r10%r11%r12%r13", "%r16") == 32);
+  CHECK(n("%r14%r15", "%r19") == 32);
+}
+
+TEST_CASE("a mark says nothing of what is set all the same", "[finding][init]") {
+  const std::string nothing = "mov.u32 %r6, 0;\n", begin = "mov.u32 %r6, %simgpu_unset;\n";
+  const auto n = [&](const std::string& body) {
+    return uses_of_marked(nothing + body, begin + body);
+  };
+  const std::string store = "st.global.u32 [%rd3], %r7;";
+  // One half of a register, packed and taken out again.
+  const std::string pack = "mov.b64 %rd5, {%r1, %r6}; cvt.u32.u64 %r8, %rd5;\n";
+  CHECK(n(pack + "add.u32 %r7, %r8, 1;\n" + store) == 0);
+  CHECK(n("mov.b64 %rd5, {%r6, %r6}; cvt.u32.u64 %r8, %rd5;\nadd.u32 %r7, %r8, 1;\n" + store) ==
+        32);
+  CHECK(
+      n("shl.b32 %r8, %r6, 16; or.b32 %r8, %r8, %r1; cvt.u16.u32 %h1, %r8; cvt.u32.u16 %r8, %h1;\n"
+        "add.u32 %r7, %r8, 1;\n" +
+        store) == 0);
+  CHECK(n("mov.u32 %r8, 0; mul.lo.u32 %r7, %r6, %r8;\n" + store) == 0);
+  CHECK(n("mad.lo.u32 %r7, %r6, %r1, 5;\n" + store) == 31);  // lane 0 multiplies by 0
+  // Either arm brings the same.
+  CHECK(n("setp.gt.u32 %p1, %r6, 4; mov.u32 %r8, %r1; selp.u32 %r7, %r8, %r1, %p1;\n" + store) ==
+        0);
+  CHECK(n("setp.gt.u32 %p1, %r6, 4; selp.u32 %r7, 9, %r1, %p1;\n" + store) == 31);
+  const std::string half = ", %simgpu_unset; cvt.u32.u16 %r8, %h1; add.u32 %r7, %r8, 1;\n";
+  CHECK(uses_of_marked("mov.u32 %r7, 0;\n" + store, "mov.u16 %h1" + half + store) == 32);
 }
 
 TEST_CASE("what was computed from a value that nothing has set is not to be used",

@@ -345,6 +345,24 @@ Diagnosis name_inside(const Case& c, int rows, int cols,
   return say("TILE-MAP", "parts", gaps);
 }
 
+/// Everything is off by as much in one direction: that is no exchange of tiles.
+std::optional<Diagnosis> named_offset(const Place& to, const Place& from,
+                                      const std::function<bool(const Holds&)>& all,
+                                      std::vector<messages::Gap> gaps) {
+  const int down = from.row - to.row, right = from.col - to.col;
+  if ((down == 0) == (right == 0) || !all([=](int i, int j, const Place& p) {
+        return p == Place{i + down, j + right};
+      }))
+    return std::nullopt;
+  gaps.emplace_back("what", down != 0 ? "row" : "column");
+  gaps.emplace_back("off", std::abs(down + right));
+  gaps.emplace_back("where", down > 0    ? "above"
+                             : down < 0  ? "below"
+                             : right > 0 ? "left of"
+                                         : "right of");
+  return say("TILE-MAP", "offset", gaps);
+}
+
 Named name_places(const Evidence& evidence, const Case& c, const std::vector<Place>& places) {
   const bool product = evidence.operation == Operation::product;
   const Place to = first_moved(c, places), from = places[c.at(to.row, to.col)];
@@ -379,20 +397,7 @@ Named name_places(const Evidence& evidence, const Case& c, const std::vector<Pla
     ask_of_shift(to, from, product ? "C" : matrix, named.diagnosis);
     return named;
   }
-  // Everything is off by as much in one direction: that is no exchange of tiles.
-  const int down = from.row - to.row, right = from.col - to.col;
-  const bool offset = (down == 0) != (right == 0) && all([&](int i, int j, const Place& p) {
-                        return p == Place{i + down, j + right};
-                      });
-  if (offset) {
-    gaps.emplace_back("what", down != 0 ? "row" : "column");
-    gaps.emplace_back("off", std::abs(down + right));
-    gaps.emplace_back("where", down > 0    ? "above"
-                               : down < 0  ? "below"
-                               : right > 0 ? "left of"
-                                           : "right of");
-    return {say("TILE-MAP", "offset", gaps), true};
-  }
+  if (const auto d = named_offset(to, from, all, gaps)) return {*d, true};
   if (const auto moved = largest(c, tiles, whole)) {
     gaps.emplace_back("tile", size_text(moved->first, moved->second));
     const char* const variant = some_twice(places) ? "repeated" : product ? "blocks" : "numbers";

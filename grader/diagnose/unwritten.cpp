@@ -138,7 +138,9 @@ std::string too_few_threads(const Case& c, const Tile& t, bool rows, int written
 
 /// How many elements each block stores along y (rows) or x (columns), where that is one number whatever
 /// the number of blocks, and all that they store is still too little: the question to ask. Empty otherwise.
-std::string too_few_blocks(const Partial& partial, bool rows) {
+/// `hint`: what is asked otherwise, which may know more.
+std::string too_few_blocks(const Partial& partial, bool rows, const std::string& hint) {
+  if (hint != "UNWRITTEN.hint.covered" && hint != "UNWRITTEN.hint.bound") return "";
   int each = 0;
   unsigned least = 0, most = 0;
   for (const Case* k : partial) {
@@ -210,8 +212,7 @@ std::optional<Diagnosis> ends_missing(const Partial& partial, const Tile& t) {
   if (cut.col < c.n)
     add("C[*][" + range(cut.col, c.n - 1) + "]", cut.col, c.n, cols, t.bn, t.tn, "column");
   // The lab's tile may be another one in this type, and so may be what the grid is thought to reach.
-  if (asked.empty() && (hint == "UNWRITTEN.hint.covered" || hint == "UNWRITTEN.hint.bound"))
-    asked = too_few_blocks(partial, cut.row < c.m);
+  if (asked.empty()) asked = too_few_blocks(partial, cut.row < c.m, hint);
   return say("UNWRITTEN", "rows",
              {{"place", place},
               {"was", both ? "were" : "was"},

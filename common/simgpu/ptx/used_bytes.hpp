@@ -25,8 +25,8 @@ struct MovedBytes {
                             ///< only loads set
   /// Loads that are one step of a struct's copy, 8 bytes each: where in the struct, and its bytes.
   std::uint16_t place = 0, whole = 0;
-  bool stays_local =
-      false;  ///< a load from local memory, of what is stored there again and no more
+  /// A load from local memory, of what is stored there again and no more.
+  bool stays_local = false;
 };
 std::vector<MovedBytes> find_moved_bytes(const Function& function);
 

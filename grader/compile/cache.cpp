@@ -29,9 +29,6 @@ constexpr std::chrono::seconds compiler_wall{600};
 constexpr std::size_t cached_bytes = 256u << 20;
 constexpr std::size_t source_cap = 1u << 20;
 constexpr std::size_t cached_files = 600;
-// A compiler fills some 100 MiB once and ends. In pages of 2 MiB that takes up to a tenth less of a
-// processor (glibc 2.35 and later; others take no notice), and what it makes is the same.
-constexpr const char* large_pages = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1";
 
 /// Everything that student code is compiled against, as one hash: our headers, what the labs are
 /// given, and the compilers' flags.
@@ -120,7 +117,6 @@ ProcessSpec CompilerRuns::spec(std::vector<std::string> argv,
   spec.environment = box ? std::vector<std::string>{"LC_ALL=C", "PATH=/usr/local/bin:/usr/bin:/bin"}
                          : environment_;
   spec.environment.push_back("TMPDIR=" + (box ? "/tmp" : scratch_.path().string()));
-  spec.environment.emplace_back(large_pages);
   spec.folder = box ? "/lab" : place_.root.string();
   spec.limits.cpu_seconds = limits_.cpu_seconds;
   spec.limits.address_bytes = limits_.address_bytes;

@@ -96,17 +96,6 @@ TEST_CASE("other flags are another result, the same file in another folder is no
   CHECK(compiled("-O3", "a.pch").rfind("-O3 -Xclang -include-pch -Xclang a.pch -o ", 0) == 0);
 }
 
-TEST_CASE("compilers get their memory in large pages") {
-  const Scratch scratch(fs::temp_directory_path());
-  const Workplace place{scratch.path() / "lab", scratch.path() / "build", {}};
-  put(place.root / "common/matrix.hpp", "");
-  const BuildOptions options;
-  const CompilerRuns runs(place, "compiler", options);
-  const std::vector<std::string> tells = {"/bin/sh", "-c", "echo \"$GLIBC_TUNABLES\" >\"$2\"",
-                                          "env"};
-  CHECK(runs.run("ptx", "inputs", tells, "out").bytes == "glibc.malloc.hugetlb=1\n");
-}
-
 TEST_CASE("headers of several beginnings are made side by side, and each is its own") {
   const Scratch scratch(fs::temp_directory_path());
   const Workplace place{scratch.path() / "lab", scratch.path() / "build", {}};

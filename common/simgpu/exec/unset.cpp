@@ -187,7 +187,7 @@ void FunctionDecoder::carry_marks(const Ins& ins, UnsetForm form) {
     form.values = {source(at(ins, 1), form.value_bytes), source(at(ins, 2), form.value_bytes)};
   } else if (ins.op == Opcode::mma || ins.op == Opcode::wmma_mma) {
     form.kind = Form::product;
-    const auto all_of = [&](std::vector<Ref>& to, const Operand& o) {
+    const auto add_all = [&](std::vector<Ref>& to, const Operand& o) {
       const std::size_t before = to.size();
       if (o.kind != Kind::vector) to.push_back(mark_of(o));
       for (std::uint32_t k = 0; o.kind == Kind::vector && k < o.count; ++k)
@@ -195,9 +195,9 @@ void FunctionDecoder::carry_marks(const Ins& ins, UnsetForm form) {
       return static_cast<std::uint8_t>(to.size() - before);
     };
     form.to.clear();
-    all_of(form.to, at(ins, 0));
-    for (std::size_t k = 0; k < 2; ++k) form.inputs[k] = all_of(form.from, at(ins, k + 1));
-    all_of(form.from, at(ins, 3));
+    add_all(form.to, at(ins, 0));
+    for (std::size_t k = 0; k < 2; ++k) form.inputs[k] = add_all(form.from, at(ins, k + 1));
+    add_all(form.from, at(ins, 3));
   } else if (ins.op == Opcode::mov && at(ins, 1).kind == Kind::vector) {
     form.kind = Form::pack;
     for (std::uint32_t k = 0; k < at(ins, 1).count; ++k)

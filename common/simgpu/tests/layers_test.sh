@@ -23,11 +23,11 @@ launch_shape:    options
 device:          report options ptx memory check count exec launch_shape loaded
 loaded:          report options ptx exec device
 include:
-runtime:         device include wire
+runtime:         device include wire tensor_map
 runtime/api:     runtime device include half tensor_map
 runtime/local:   runtime device include
 runtime/remote:  runtime device include wire
-runtime/server:  runtime device include wire
+runtime/server:  runtime device include wire tensor_map
 runtime/separate: runtime device include wire
 runtime/program: runtime runtime/separate processor wire
 '

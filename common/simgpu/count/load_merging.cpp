@@ -4,6 +4,7 @@
 #include <bit>
 #include <compare>
 #include <map>
+#include <utility>
 
 #include "common/simgpu/ptx/addresses.hpp"
 #include "common/simgpu/ptx/control_flow.hpp"
@@ -24,6 +25,9 @@ using Kind = ptx::Operand::Kind;
 
 constexpr std::uint32_t kNone = UINT32_MAX;
 constexpr unsigned kMostZeros = 4;  // log2 of 16 bytes, the widest access
+// Of an `if` that a piece goes on behind; hostile text could have any number of them in each other.
+constexpr std::uint32_t kLongestArms = 64;  // blocks
+constexpr unsigned kMostNested = 8;
 
 unsigned zeros_of(std::uint64_t value) {
   return std::min<unsigned>(kMostZeros, static_cast<unsigned>(std::countr_zero(value)));
@@ -264,15 +268,67 @@ class Merger {
   }
 
   std::vector<MergedLoad> run() {
-    const ptx::ControlFlow flow = ptx::build_control_flow(function_);
-    for (const ptx::BasicBlock& block : flow.blocks) {
-      for (std::uint32_t i = block.begin; i < block.end; ++i) visit(i);
-      flush();
-    }
+    flow_ = ptx::build_control_flow(function_);
+    pieces_of(0, static_cast<std::uint32_t>(flow_.blocks.size()), 0);
     return std::move(merged_);
   }
 
  private:
+  /// The pieces of the blocks [begin, end). One goes on behind the arms of an `if`, which have pieces of
+  /// their own.
+  void pieces_of(std::uint32_t begin, std::uint32_t end, unsigned depth) {
+    for (std::uint32_t block = begin; block < end;) {
+      for (std::uint32_t i = flow_.blocks[block].begin; i < flow_.blocks[block].end; ++i) visit(i);
+      const std::uint32_t join = depth < kMostNested ? join_of(block, end) : kNone;
+      if (join == kNone || !lets_pass(block + 1, join)) {
+        flush();
+        ++block;
+        continue;
+      }
+      auto outer = std::exchange(pending_, {});
+      const std::uint32_t outer_piece = std::exchange(piece_, ++last_piece_);
+      pieces_of(block + 1, join, depth + 1);
+      pending_ = std::move(outer);
+      piece_ = outer_piece;
+      for (const auto& [key, loads] : pending_)
+        if (!key.root.is_symbol) root_in_use_[key.root.index] = piece_;
+      block = join;
+    }
+    flush();
+  }
+
+  /// The block where all paths from `block`, which branches, come together again, once each and without a
+  /// way in from elsewhere; kNone: there is none before `end`.
+  std::uint32_t join_of(std::uint32_t block, std::uint32_t end) const {
+    const auto& blocks = flow_.blocks;
+    if (blocks[block].successors.size() < 2) return kNone;
+    std::uint32_t join = block + 1;
+    for (std::uint32_t b = block; b < join; ++b) {
+      if (join >= end || join - block > kLongestArms || blocks[b].successors.empty()) return kNone;
+      if (blocks[b].successors.front() <= b) return kNone;
+      join = std::max(join, blocks[b].successors.back());
+    }
+    if (join >= end) return kNone;
+    for (std::uint32_t b = block + 1; b <= join; ++b)
+      for (const std::uint32_t from : blocks[b].predecessors)
+        if (from < block || from >= join) return kNone;
+    return join;
+  }
+
+  /// Whether the loads that wait may become one with others behind the blocks [begin, end).
+  bool lets_pass(std::uint32_t begin, std::uint32_t end) const {
+    for (std::uint32_t i = flow_.blocks[begin].begin; i < flow_.blocks[end].begin; ++i) {
+      const Instruction& instruction = function_.body[i];
+      if (ends_piece(instruction)) return false;
+      bool moves_root = false;
+      ptx::for_each_register(function_, instruction, [&](std::uint32_t reg, bool is_write) {
+        moves_root |= is_write && root_in_use_[reg] == piece_;
+      });
+      if (moves_root) return false;
+    }
+    return true;
+  }
+
   /// Whether 16-bit sources are extended to 32 bits: integer arithmetic has no 16-bit form in
   /// hardware.
   static bool widens(const Instruction& instruction) {
@@ -367,7 +423,7 @@ class Merger {
       for (unsigned e = 0; e < elements; ++e) unite(loads, e, 1, key.element);
     }
     pending_.clear();
-    ++piece_;
+    piece_ = ++last_piece_;
   }
 
   /// Makes one access of all still separate loads that lie within `count` elements from `first` on.
@@ -400,7 +456,8 @@ class Merger {
   std::map<Key, std::vector<Load>> pending_;
   std::vector<std::uint32_t> root_in_use_;  ///< by register: the piece that last used it as a root
   std::vector<bool> widened_;               ///< 16-bit registers that integer arithmetic reads
-  std::uint32_t piece_ = 1;
+  std::uint32_t piece_ = 1, last_piece_ = 1;
+  ptx::ControlFlow flow_;
 };
 
 }  // namespace

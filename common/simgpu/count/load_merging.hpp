@@ -13,7 +13,8 @@
 //   - A piece ends at a block's end and at whatever may change shared memory or orders it: stores
 //     and atomics on shared or generic addresses, barriers, bar.warp.sync, fences, cp.async and its
 //     waits, stmatrix, calls. Global loads, stores and atomics, local memory, shuffles, votes and
-//     ldmatrix do not end it.
+//     ldmatrix do not end it. Nor does an `if` whose arms have none of these, no loop and no way out:
+//     it goes on behind it, however long they are, and the arms have pieces of their own.
 //   - A window is four elements, at most 16 bytes, aligned to its own size. With three or four of
 //     its elements wanted (two if the elements are 8 bytes) it becomes one load. Otherwise its
 //     halves do, if both elements are wanted; anything else stays. So f32 and b32 give 64 or 128
@@ -31,13 +32,15 @@
 //   - volatile, acquire and predicated loads are left alone (ptxas does merge some predicated
 //     ones).
 //
-// Not modelled: ptxas merges across the copies of loops that it unrolls (ptx/unrolling.hpp); it
-// sometimes takes a sum of two registers apart; and under register pressure it may choose
-// otherwise. Checked in three ways: the fixtures of tests/load_merging_test.cpp, exactly; 116
-// kernels of clang 14 and 22 against the SASS that ptxas makes of the same PTX
-// (tests/tools/check_load_merging.py): 101 agree, in 6 ptxas unrolled a loop, in 9 it did not prove
-// an alignment that the model proves; and `make verify-counts`: the labs as nvcc compiles them,
-// counted on an H200, where it does prove those. The model takes the side of nvcc.
+// Not modelled: nvcc's front end reads what a short arm wants at a constant address of an array
+// before the `if`, for all lanes, and then the loads of several ifs may become one; ptxas merges
+// across the copies of loops that it unrolls (ptx/unrolling.hpp); it sometimes takes a sum of two
+// registers apart; and under register pressure it may choose otherwise. Checked in three ways: the
+// fixtures of tests/load_merging_test.cpp, exactly; 116 kernels of clang 14 and 22 against the SASS
+// that ptxas makes of the same PTX (tests/tools/check_load_merging.py): 101 agree, in 6 ptxas
+// unrolled a loop, in 9 it did not prove an alignment that the model proves; and
+// `make verify-counts`: the labs as nvcc compiles them, counted on an H200, where it does prove
+// those. The model takes the side of nvcc.
 #pragma once
 
 #include <cstdint>

@@ -184,6 +184,40 @@ TEST_CASE("what stands between the loads", "[count][load_merging]") {
   CHECK(between("bra L; L:") == Widths{{8, 2}});  // another block
 }
 
+// Read off the machine code of such kernels for sm_90: of ptxas 13.0, and where the address is computed, of nvcc.
+TEST_CASE("loads before and behind an if become one", "[count][load_merging]") {
+  const auto around = [](const std::string& arms) {
+    return widths("setp.eq.u32 %p1, %r1, 3; ld.shared.f32 %f1, [s];\n" + arms +
+                  "\nJOIN: ld.shared.f32 %f2, [s+4];");
+  };
+  const Widths one{{8, 1}}, two{{4, 2}};
+  CHECK(around("@%p1 bra JOIN; add.f32 %f3, %f4, %f5;") == one);
+  CHECK(
+      around("@%p1 bra ELSE; add.f32 %f3, %f4, %f5; bra.uni JOIN; ELSE: mul.f32 %f3, %f4, %f5;") ==
+      one);
+  CHECK(around("@%p1 bra THEN; bra.uni JOIN; THEN: add.f32 %f3, %f4, %f5;") == one);
+  CHECK(around("@%p1 bra JOIN; @%p2 bra JOIN; add.f32 %f3, %f4, %f5;") == one);
+  CHECK(around("@%p1 bra JOIN; st.global.f32 [%rd8], %f5;") == one);
+  CHECK(around("@%p1 bra JOIN; st.shared.f32 [%rd3], %f5;") == two);
+  CHECK(around("@%p1 bra JOIN; bar.sync 0;") == two);
+  CHECK(around("@%p1 bra OUT; add.f32 %f3, %f4, %f5; bra.uni JOIN; OUT: ret;") == two);
+  CHECK(around("LOOP: add.f32 %f3, %f4, %f5; setp.gt.f32 %p1, %f3, %f5; @%p1 bra LOOP;") == two);
+  CHECK(around("@%p2 bra JOIN; LOOP: add.f32 %f3, %f4, %f5; @%p1 bra LOOP;") == two);
+  // A way in from elsewhere: not whoever comes by the second load came by the first.
+  CHECK(widths("@%p2 bra IN; ld.shared.f32 %f1, [s]; @%p1 bra JOIN; IN: add.f32 %f3, %f4, %f5;\n"
+               "JOIN: ld.shared.f32 %f2, [s+4];") == two);
+  // An arm has pieces of its own, and those of two ifs are not one.
+  CHECK(around("@%p1 bra JOIN; ld.shared.f32 %f3, [s+16]; ld.shared.f32 %f4, [s+20];") ==
+        Widths{{8, 2}});
+  CHECK(around("@%p1 bra NEXT; ld.shared.f32 %f3, [s+16];\n"
+               "NEXT: @%p2 bra JOIN; ld.shared.f32 %f4, [s+20];") == Widths{{8, 1}, {4, 2}});
+  // The root of the address moves in an arm.
+  CHECK(widths(base(16) + load({0}) +
+               "@%p1 bra JOIN; add.s64 %rd3, %rd3, 64;\nJOIN: " + load({1})) == two);
+  CHECK(widths(base(16) + load({0}) +
+               "@%p1 bra JOIN; add.f32 %f3, %f4, %f5;\nJOIN: " + load({1})) == one);
+}
+
 TEST_CASE("addresses, duplicates, volatile and predicated loads", "[count][load_merging]") {
   CHECK(widths(base(16) + load({0, 1}) +
                "add.s64 %rd5, %rd3, 8; ld.shared.f32 %f2, [%rd5]; ld.shared.f32 %f3, [%rd5+4];") ==

@@ -34,13 +34,13 @@
 //
 // Not modelled: nvcc's front end reads what a short arm wants at a constant address of an array
 // before the `if`, for all lanes, and then the loads of several ifs may become one; ptxas merges
-// across the copies of loops that it unrolls (ptx/unrolling.hpp); it sometimes takes a sum of two
-// registers apart; and under register pressure it may choose otherwise. Checked in three ways: the
-// fixtures of tests/load_merging_test.cpp, exactly; 116 kernels of clang 14 and 22 against the SASS
-// that ptxas makes of the same PTX (tests/tools/check_load_merging.py): 101 agree, in 6 ptxas
-// unrolled a loop, in 9 it did not prove an alignment that the model proves; and
-// `make verify-counts`: the labs as nvcc compiles them, counted on an H200, where it does prove
-// those. The model takes the side of nvcc.
+// past an early return, and across the copies of loops that it unrolls (ptx/unrolling.hpp); it
+// sometimes takes a sum of two registers apart; and under register pressure it may choose otherwise.
+// Checked in three ways: the fixtures of tests/load_merging_test.cpp, exactly; 242 kernels of clang
+// 14 and 22 against the SASS that ptxas makes of the same PTX (tests/tools/check_load_merging.py):
+// 140 agree; in others ptxas unrolled a loop, whose loads then come several times, or did not prove
+// an alignment that the model proves; and `make verify-counts`: the labs as nvcc compiles them,
+// counted on an H200, where it does prove those. The model takes the side of nvcc.
 #pragma once
 
 #include <cstdint>

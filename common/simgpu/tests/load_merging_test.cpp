@@ -184,8 +184,9 @@ TEST_CASE("what stands between the loads", "[count][load_merging]") {
   CHECK(between("bra L; L:") == Widths{{8, 2}});  // another block
 }
 
-// That they become one was read off machine code for sm_90: ptxas 13.0's, and where the address is computed, nvcc's. Where
-// two stay, the model is careful: past a way out (`ret`), ptxas makes one load of them behind the branch.
+// That they become one was read off machine code for sm_90: ptxas 13.0's, and where the address is
+// computed, nvcc's. Where two stay, the model is careful: past a way out (`ret`), ptxas makes one
+// load of them behind the branch.
 TEST_CASE("loads before and behind an if become one", "[count][load_merging]") {
   const auto around = [](const std::string& arms) {
     return widths("setp.eq.u32 %p1, %r1, 3; ld.shared.f32 %f1, [s];\n" + arms +

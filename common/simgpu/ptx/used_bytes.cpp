@@ -1,6 +1,7 @@
 #include "common/simgpu/ptx/used_bytes.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "common/simgpu/ptx/control_flow.hpp"
 
@@ -220,45 +221,62 @@ std::vector<bool> only_to_local(const Function& function) {
   return local;
 }
 
-/// The address operand of a load or store of 8 bytes that may be a step of a copy; null = it is none.
+/// The address operand of a load or store that may be a step of a copy; null = it is none.
 const Operand* step_address(const Instruction& ins) {
   if ((!is_plain_load(ins) && ins.op != Opcode::st) || ins.operands.size() != 2) return nullptr;
   const bool loads = ins.op == Opcode::ld;
   const Operand &address = ins.operands[loads ? 1 : 0], &data = ins.operands[loads ? 0 : 1];
-  return ins.guard == UINT32_MAX && ins.mod.vec <= 1 && size_of(ins.mod.type) == 8 &&
-                 data.kind == Kind::reg &&
-                 (address.kind == Kind::address || address.kind == Kind::symbol)
+  return ins.guard == UINT32_MAX && ins.mod.vec <= 1 && data.kind == Kind::reg &&
+                 (address.kind == Kind::address || address.kind == Kind::symbol ||
+                  (!loads && address.kind == Kind::param))
              ? &address
              : nullptr;
 }
+/// How many bytes a step moves. Structs in local memory, whose members the compiler knows, are copied member by member if
+/// those have 4 bytes. Elsewhere 4 bytes may as well be an element of their own.
+unsigned step_bytes(const Instruction& load) {
+  const unsigned bytes = size_of(load.mod.type);
+  return bytes == 8 || (bytes == 4 && load.mod.space == Space::local) ? bytes : 0;
+}
 
-/// clang copies a struct by 8 bytes, the upper ones first, or with a local variable the lower ones first: each
-/// load is followed by the store of its value.
+/// Whether `load` and `store` together are a step.
+bool is_copied(const Instruction& load, const Instruction& store) {
+  return load.op == Opcode::ld && store.op == Opcode::st && step_address(load) != nullptr &&
+         step_address(store) != nullptr && step_bytes(load) != 0 &&
+         step_bytes(load) == size_of(store.mod.type) &&
+         load.operands[0].index == store.operands[1].index;
+}
+
+/// clang copies a struct step by step, the upper ones first, or with a local variable the lower ones first: each
+/// load is followed by the store of its value. Members that it knows are missing between others.
 void find_struct_steps(const Function& function, std::vector<MovedBytes>& moved) {
   const std::vector<Instruction>& body = function.body;
   const auto is_step = [&](std::size_t i) {
-    return i + 1 < body.size() && body[i].op == Opcode::ld && body[i + 1].op == Opcode::st &&
-           step_address(body[i]) != nullptr && step_address(body[i + 1]) != nullptr &&
-           body[i].operands[0].index == body[i + 1].operands[1].index;
+    return i + 1 < body.size() && is_copied(body[i], body[i + 1]);
   };
   const auto distance = [&](std::size_t i, std::size_t next) -> std::int64_t {
     const Operand &a = *step_address(body[i]), &b = *step_address(body[next]);
     return a.kind == b.kind && a.index == b.index ? b.bits - a.bits : 0;
   };
   const auto follows = [&](std::size_t i) {
-    const std::int64_t by = distance(i - 2, i);
-    return distance(i - 1, i + 1) == by &&
-           (by == -8 || (by == 8 && (body[i].mod.space == Space::local ||
-                                     body[i + 1].mod.space == Space::local)));
+    const std::int64_t by = distance(i - 2, i), step = step_bytes(body[i]);
+    if (distance(i - 1, i + 1) != by || step != step_bytes(body[i - 2]) || by % step != 0)
+      return false;
+    if (body[i].mod.space == Space::local && std::abs(by) <= 4 * step) return by != 0;
+    return by == -step || (by == step && body[i + 1].mod.space == Space::local);
   };
   constexpr std::size_t kLongest = 64;  // instructions
   for (std::size_t i = 0; i < body.size();) {
     std::size_t end = i;
     while (is_step(end) && end - i < kLongest && (end == i || follows(end))) end += 2;
-    const bool down = end > i + 2 && distance(i, i + 2) < 0;
+    std::int64_t lowest_place = 0, highest = 0;
     for (std::size_t k = i; end > i + 2 && k < end; k += 2) {
-      moved[k].place = static_cast<std::uint16_t>(down ? 4 * (end - k) - 8 : 4 * (k - i));
-      moved[k].whole = static_cast<std::uint16_t>(4 * (end - i));
+      lowest_place = std::min(lowest_place, distance(i, k));
+      highest = std::max(highest, distance(i, k));
+    }
+    for (std::size_t k = i; end > i + 2 && k < end; k += 2) {
+      moved[k].place = static_cast<std::uint16_t>(distance(i, k) - lowest_place);
+      moved[k].whole = static_cast<std::uint16_t>(highest - lowest_place + step_bytes(body[k]));
     }
     i = std::max(end, i + 1);
   }
@@ -269,19 +287,22 @@ void find_struct_loads(const Function& function, std::vector<MovedBytes>& moved)
   const std::vector<Instruction>& body = function.body;
   const auto is_step = [&](std::size_t i) {
     return i < body.size() && body[i].op == Opcode::ld && step_address(body[i]) != nullptr &&
-           moved[i].bytes == kAll && moved[i].whole == 0;
+           step_bytes(body[i]) != 0 && moved[i].bytes == lowest(step_bytes(body[i])) &&
+           moved[i].whole == 0;
   };
   const auto goes_up = [&](std::size_t i) {
     const Operand &a = *step_address(body[i - 1]), &b = *step_address(body[i]);
-    return a.kind == b.kind && a.index == b.index && b.bits - a.bits == 8;
+    const unsigned step = step_bytes(body[i]);
+    return step == step_bytes(body[i - 1]) && a.kind == b.kind && a.index == b.index &&
+           b.bits - a.bits == step;
   };
   constexpr std::size_t kLongest = 32;  // loads
   for (std::size_t i = 0; i < body.size();) {
     std::size_t end = i;
     while (is_step(end) && end - i < kLongest && (end == i || goes_up(end))) ++end;
     for (std::size_t k = i; end > i + 1 && k < end; ++k) {
-      moved[k].place = static_cast<std::uint16_t>(8 * (k - i));
-      moved[k].whole = static_cast<std::uint16_t>(8 * (end - i));
+      moved[k].place = static_cast<std::uint16_t>(step_bytes(body[k]) * (k - i));
+      moved[k].whole = static_cast<std::uint16_t>(step_bytes(body[k]) * (end - i));
     }
     i = std::max(end, i + 1);
   }

@@ -150,5 +150,39 @@ TEST_CASE("an array in local memory is copied before all of it is set", "[findin
   CHECK(findings("address") != 0);
 }
 
+/// A struct of four words in local memory, of which the second is set, is passed on by 4 bytes at a time.
+TEST_CASE("a struct in local memory is copied before all of it is set", "[finding][init]") {
+  const auto copy = [](const std::string& place, std::vector<int> order) {
+    std::string text;
+    for (const int k : order)
+      text += "ld.local.u32 %r2, [%rd8+" + std::to_string(k) + "]; st." + place +
+              std::to_string(k) + "], %r2;\n";
+    return text;
+  };
+  const std::string set = ".local .align 8 .b8 b[16]; mov.u64 %rd8, b; st.local.u32 [%rd8+4], 1;\n",
+                    all_at_once =
+                        ".reg .b32 %q<4>; ld.local.u32 %q0, [%rd8]; ld.local.u32 %q1, [%rd8+4]; "
+                        "ld.local.u32 %q2, [%rd8+8]; ld.local.u32 %q3, [%rd8+12];\n"
+                        "st.global.u32 [%rd3+4], %q1; st.global.u32 [%rd3], %q0; st.global.u32 "
+                        "[%rd3+12], %q3; st.global.u32 [%rd3+8], %q2;\n";
+  Gpu gpu(ptx_module(on_struct("down", set + copy("global.u32 [%rd3+", {12, 8, 4, 0})) +
+                     on_struct("with_gap", set + copy("global.u32 [%rd3+", {12, 4, 0})) +
+                     on_struct("at_once", set + all_at_once) +
+                     on_struct("nothing", set + copy("global.u32 [%rd3+", {12, 8})) +
+                     on_struct("used", set + copy("global.u32 [%rd3+", {12, 8, 4, 0}) +
+                                           "add.u32 %r2, %r2, 1; st.global.u32 [%rd3], %r2;")));
+  const DevicePtr a = gpu.device.alloc(512, "a"), b = gpu.device.alloc(512, "b");
+  const auto findings = [&](const char* kernel) {
+    return gpu.run(kernel, {1, 1, 1}, {32, 1, 1}, 0u, LaunchOptions{}, a, b).findings.size();
+  };
+  CHECK(findings("down") == 0);
+  CHECK(gpu.device.is_initialised(b + 4, 4));
+  CHECK_FALSE(gpu.device.is_initialised(b + 8, 1));  // it stays unwritten in the copy
+  CHECK(findings("with_gap") == 0);
+  CHECK(findings("at_once") == 0);
+  CHECK(findings("nothing") != 0);
+  CHECK(findings("used") != 0);
+}
+
 }  // namespace
 }  // namespace simgpu::test

@@ -21,11 +21,14 @@ using Form = UnsetForm::Kind;
 
 namespace {
 
+bool brings(const ptx::Instruction& ins, ptx::Special special) {
+  return ins.op == Opcode::mov && ins.operands.size() == 2 &&
+         ins.operands[1].kind == Kind::special &&
+         ins.operands[1].index == static_cast<std::uint32_t>(special);
+}
 bool is_origin(const ptx::Instruction& ins) {
-  return ins.op == Opcode::shfl ||
-         (ins.op == Opcode::mov && ins.operands.size() == 2 &&
-          ins.operands[1].kind == Kind::special &&
-          ins.operands[1].index == static_cast<std::uint32_t>(ptx::Special::unset));
+  return ins.op == Opcode::shfl || brings(ins, ptx::Special::unset) ||
+         brings(ins, ptx::Special::unset_part);
 }
 
 /// Whether what is written depends on nothing but what is read, and so that a mark says something: of some
@@ -135,8 +138,10 @@ void FunctionDecoder::add_marks(std::vector<Ref>& to, const Operand& o) const {
 void FunctionDecoder::track_unset_access(const Ins& ins) {
   const bool atomic = ins.op == Opcode::atom || ins.op == Opcode::red;
   const bool load = ins.op == Opcode::ld || ins.op == Opcode::ldu;
-  if (!load && !atomic && ins.op != Opcode::st) return;
-  UnsetForm address{Form::use, 0, {}, {}}, value{atomic ? Form::use : Form::store, 0, {}, {}};
+  const bool fragment = ins.op == Opcode::wmma_store;  // no part of it is only passed on
+  if (!load && !atomic && !fragment && ins.op != Opcode::st) return;
+  UnsetForm address{Form::use, 0, {}, {}}, value{Form::store, 0, {}, {}};
+  if (atomic || fragment) value.kind = Form::use;
   const std::size_t place = load || ins.op == Opcode::atom ? 1 : 0;
   for (std::size_t k = place; k < ins.operands.size(); ++k)
     add_marks(k == place ? address.from : value.from, ins.operands[k]);
@@ -258,6 +263,11 @@ void report_unset(Warp& w, const Op& op, unsigned lane, std::uint8_t mark) {
             std::to_string(run.worker->absent_lanes[number]) +
             " of the warp, which did not take part in it: on a GPU that can be anything. Read only "
             "from lanes that execute the shuffle and that its mask names";
+  else if (brings(*p.instructions[origin].ptx, ptx::Special::unset_part))
+    text +=
+        "a part of the variable declared on " + line_text(p, origin) +
+        " that nothing has set: on a GPU it can be anything. Give all of it its first values, as by = "
+        "{}; a fragment, by fill_fragment()";
   else
     text +=
         "an element of the array declared on " + line_text(p, origin) +

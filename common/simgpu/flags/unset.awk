@@ -1,11 +1,12 @@
 # Of LLVM's text as clang -ftrivial-auto-var-init=pattern writes it: a variable without an initialiser gets a pattern where
 # it is declared. Here it gets the value of %simgpu_unset instead, a register of the simulated GPU's that follows what is
-# computed from it (exec/unset.hpp). Elements of arrays only: of other variables the compiler itself says that they are not
-# set. What has no such value (bytes, pointers, structs) is left without one. `skip` names variables (" 3 17 ") that are to
-# be left without one, too: arrays that stay in memory, of whose bytes it is known anyway which are written.
+# computed from it (exec/unset.hpp). Elements of arrays and members of structs only, as of a WMMA fragment: of other
+# variables the compiler itself says that they are not set. What has no such value (bytes, pointers) is left without one,
+# and so are structs in functions without lines, those of our headers. `skip` names variables (" 3 17 ") that are to be
+# left without one, too: those that stay in memory, of whose bytes it is known anyway which are written.
 
 # The file is read twice: first for the lines that its debug locations mean. Behind each mark stand the number of its
-# array and the line of its declaration, which simcc makes a .loc of: the compiler merges marks and forgets their lines.
+# variable and the line of its declaration, which simcc makes a .loc of: the compiler merges marks and forgets their lines.
 
 function width_of(type) {
   if (type == "float") return "f32 f";
@@ -15,73 +16,125 @@ function width_of(type) {
   if (type == "i64") return "u64 l";
   return "";
 }
-# The type of the elements of [8 x [8 x float]]; of CUDA's vectors that of their components.
-function element(type) {
-  while (match(type, /^\[[0-9]+ x /)) type = substr(type, RLENGTH + 1, length(type) - RLENGTH - 1);
-  if (type ~ /^%struct\.(float)[1234]$/) return "float";
-  if (type ~ /^%struct\.(int|uint)[1234]$/) return "i32";
-  if (type ~ /^%struct\.(double)[12]$/) return "double";
-  return type;
+function is_vector(type) { return type ~ /^%struct\.(float|int|uint)[1234]$/ || type ~ /^%struct\.double[12]$/ }
+function is_array(type) { return type ~ /^\[/ }
+# Splits "A, [2 x %\"B<1, 2>\"], C" at its outermost commas into parts[depth, 1..].
+function split_members(text, depth,   n, k, c, nested, quoted, one) {
+  n = nested = quoted = 0; one = "";
+  for (k = 1; k <= length(text); ++k) {
+    c = substr(text, k, 1);
+    if (c == "\"") quoted = !quoted;
+    else if (!quoted && c ~ /[[{(<]/) ++nested;
+    else if (!quoted && c ~ /[]})>]/) --nested;
+    if (c == "," && !quoted && nested == 0) { parts[depth, ++n] = one; one = ""; ++k } else one = one c;
+  }
+  if (one != "") parts[depth, ++n] = one;
+  return n;
 }
-function size_of(type) { return type == "i16" ? 2 : type == "double" || type == "i64" ? 8 : 4; }
-function marked(name, type, dbg,   w) {
+function up_to(offset, alignment) { return offset % alignment == 0 ? offset : offset + alignment - offset % alignment }
+# The bytes of `type`, 0 if it is unknown. alignment[type] is set as well, and places[type] has all that can be marked,
+# " offset:type offset:type", but of no more than `most` bytes.
+function lay_out(type, depth,   count, one, n, k, at, step, list, all, packed) {
+  if (type in bytes) return bytes[type];
+  bytes[type] = 0; places[type] = ""; alignment[type] = 1;
+  if (width_of(type) != "" || type ~ /^(half|bfloat|i1|i8|ptr)$/ || type ~ /\*$/) {
+    at = type ~ /^(i16|half|bfloat)$/ ? 2 : type ~ /^(i32|float)$/ ? 4 : type ~ /^i[18]$/ ? 1 : 8;
+    if (width_of(type) != "") places[type] = " 0:" type;
+    alignment[type] = at;
+    return bytes[type] = at;
+  }
+  if (match(type, /^[[<][0-9]+ x /)) {
+    count = substr(type, 2) + 0; one = substr(type, RLENGTH + 1, length(type) - RLENGTH - 1);
+    step = lay_out(one, depth + 1);
+    if (step == 0 || count * step > most) return 0;
+    n = split(places[one], all, " "); list = "";
+    for (at = 0; at < count * step; at += step)
+      for (k = 1; k <= n; ++k) list = list " " (at + all[k]) substr(all[k], index(all[k], ":"));
+    places[type] = list;
+    alignment[type] = is_array(type) ? alignment[one] : up_to(count * step, 4) > 8 ? 16 : count * step;
+    return bytes[type] = is_array(type) ? count * step : up_to(count * step, alignment[type]);
+  }
+  packed = 0; one = type;
+  if (type ~ /^%/) { if (!(type in members)) return 0; one = members[type] }
+  if (one ~ /^<\{/) { packed = 1; one = substr(one, 2, length(one) - 2) }
+  if (one !~ /^\{ .* \}$/) return 0;
+  n = split_members(substr(one, 3, length(one) - 4), depth);
+  at = 0; list = "";
+  for (k = 1; k <= n; ++k) {
+    one = parts[depth, k];
+    step = lay_out(one, depth + 1);
+    if (step == 0) return 0;
+    if (!packed) {
+      at = up_to(at, alignment[one]);
+      if (alignment[one] > alignment[type]) alignment[type] = alignment[one];
+    }
+    count = split(places[one], all, " ");
+    while (count > 0) { list = list " " (at + all[count]) substr(all[count], index(all[count], ":")); --count }
+    at += step;
+    if (at > most) return 0;
+  }
+  places[type] = list;
+  return bytes[type] = up_to(at, alignment[type]);
+}
+function marked(name, type, number, dbg,   w) {
   split(width_of(type), w, " ");
-  return "  " name " = call " type " asm \"mov." w[1] " $0, %simgpu_unset; // " number " " line[place_of(dbg)] + 0 "\", \"=" w[2] "\"()" dbg;
+  return "  " name " = call " type " asm \"mov." w[1] " $0, %simgpu_unset" kind[number] "; // " number " " line[place_of(dbg)] + 0 "\", \"=" w[2] "\"()" dbg;
 }
 function place_of(dbg) { sub(/^.*!dbg /, "", dbg); return dbg }
-function pointer_to(type) { return opaque ? "ptr" : type "*"; }
+# Marks for the whole of a variable. Each type has one for all of its places.
+function print_marks(variable, dbg,   n, k, all, at, type, value, place, aligned) {
+  n = split(places[type_of[variable]], all, " ");
+  split("", value);
+  for (k = 1; k <= n; ++k) {
+    at = all[k] + 0; type = substr(all[k], index(all[k], ":") + 1);
+    if (!(type in value)) { value[type] = "%simgpu.u" ++made; print marked(value[type], type, number_of[variable], dbg) }
+    place = "%simgpu.p" ++made;
+    if (opaque) print "  " place " = getelementptr inbounds i8, ptr " variable ", i64 " at dbg;
+    else {
+      print "  " place "b = bitcast " type_of[variable] "* " variable " to i8*" dbg;
+      print "  " place "g = getelementptr inbounds i8, i8* " place "b, i64 " at dbg;
+      print "  " place " = bitcast i8* " place "g to " type "*" dbg;
+    }
+    aligned = at % bytes[type] == 0 && alignment[type_of[variable]] >= bytes[type] ? bytes[type] : 1;
+    print "  store " type " " value[type] ", " (opaque ? "ptr " : type "* ") place ", align " aligned dbg;
+  }
+}
 
-FNR == NR { if ($3 ~ /^!DILocation\(line:/ || $3 ~ /DILocation\(line:/) line[$1] = $4 + 0; next }
-/^define / { split("", array); split("", part_of); split("", number_of) }
+BEGIN { most = 8192 }
+FNR == NR {
+  if ($3 ~ /DILocation\(line:/) line[$1] = $4 + 0;
+  if ($0 ~ /^%.* = type [<{]/) { name = $0; sub(/ = type .*$/, "", name); type = $0; sub(/^.* = type /, "", type); members[name] = type }
+  next
+}
+/^define / { split("", type_of); split("", part_of); split("", number_of); split("", done) }
 /^  %[^ ]+ = alloca / {
-  type = $0; sub(/^.* = alloca /, "", type); sub(/, align.*$/, "", type);
-  if (type ~ /^\[/) { array[$1] = type; number_of[$1] = ++variables }
+  type = $0; sub(/^.* = alloca /, "", type); sub(/, align [0-9]+.*$/, "", type);
+  if (type ~ /^[[%]/ && type !~ /\*$/) {
+    type_of[$1] = type; number_of[$1] = ++variables;
+    one = type; while (match(one, /^\[[0-9]+ x /)) one = substr(one, RLENGTH + 1, length(one) - RLENGTH - 1);
+    plain = one !~ /^%/ || is_vector(one) || one ~ /^%struct\.__(half|nv_bfloat16)/;
+    kind[variables] = is_array(type) && plain ? "" : "_part";
+  }
 }
-/^  %[^ ]+ = getelementptr / {  # of an array, or of a part of one
-  for (name in array) if (index($0, " " name ",") != 0) part_of[$1] = name;
-  for (name in part_of) if (index($0, " " name ",") != 0) part_of[$1] = part_of[name];
+/^  %[^ ]+ = getelementptr / && match($0, /(\*|, ptr) %[^ ,]+,/) {
+  name = substr($0, RSTART, RLENGTH - 1); sub(/^.* /, "", name);
+  part_of[$1] = name in type_of ? name : part_of[name];
 }
-/^  %[^ ]+ = bitcast / { for (name in array) if (index($0, " " name " to ") != 0) part_of[$1] = name;
-                         for (name in part_of) if (index($0, " " name " to ") != 0) part_of[$1] = part_of[name] }
+/^  %[^ ]+ = bitcast / && match($0, /\* %[^ ,]+ to /) {
+  name = substr($0, RSTART + 2, RLENGTH - 6);
+  part_of[$1] = name in type_of ? name : part_of[name];
+}
 !/!annotation / { print; next }
 {
   dbg = ""; if (match($0, /, !dbg ![0-9]+/)) dbg = substr($0, RSTART, RLENGTH);
   opaque = $0 ~ /(,|\() *ptr /;
-  target = "";
-  if ($0 ~ /^  store /) {
-    type = $2;
-    if (type == "<4" || type == "<2") { type = $2 " " $3 " " $4; }
-    if (match($0, /(\*|ptr) %[^ ,]+/)) { target = substr($0, RSTART, RLENGTH); sub(/^(\*|ptr) /, "", target) }
-    base = target in array ? target : part_of[target];
-    number = number_of[base];
-    if (base == "" || index(skip, " " number " ") != 0) next;
-    if (type ~ /^<[24] x (float|i32|double)>$/) {
-      count = substr(type, 2, 1); one = type; sub(/^<[24] x /, "", one); sub(/>$/, "", one);
-      value = "%simgpu.u" ++made; print marked(value, one, dbg); before = "undef";
-      for (k = 0; k < count; ++k) {
-        print "  " value ".v" k " = insertelement " type " " before ", " one " " value ", i32 " k dbg; before = value ".v" k
-      }
-      print "  store " type " " before ", " pointer_to(type) " " target dbg; next
-    }
-    if (width_of(type) == "") next;
-    value = "%simgpu.u" ++made; print marked(value, type, dbg);
-    print "  store " type " " value ", " pointer_to(type) " " target dbg; next
-  }
-  # call void @llvm.memset.p0i8.i64(i8* align 16 %4, i8 -1, i64 256, i1 false)
-  if ($0 ~ /@llvm\.memset\./ && match($0, /%[^ ,]+, i8 /)) {
-    target = substr($0, RSTART, RLENGTH); sub(/, i8 $/, "", target);
-    base = target in array ? target : part_of[target];
-    number = number_of[base];
-    match($0, /i64 [0-9]+, i1/); bytes = substr($0, RSTART + 4, RLENGTH - 8) + 0;
-    type = element(array[base]);
-    if (base == "" || index(skip, " " number " ") != 0 || width_of(type) == "" || bytes > 8192) next;
-    value = "%simgpu.u" ++made; print marked(value, type, dbg);
-    for (k = 0; k < bytes; k += size_of(type)) {
-      place = value ".p" k;
-      print "  " place " = getelementptr inbounds i8, " pointer_to("i8") " " target ", i64 " k dbg;
-      if (!opaque) { print "  " place "t = bitcast i8* " place " to " type "*" dbg; place = place "t" }
-      print "  store " type " " value ", " pointer_to(type) " " place dbg
-    }
-    next
-  }
+  # A store to it, memset(i8* align 16 %4, ...) or memcpy(ptr align 4 %7, ...): the first of them is for all.
+  if (!match($0, /(\*|[ (]ptr)( align [0-9]+)? %[^ ,]+,/)) next;
+  target = substr($0, RSTART, RLENGTH - 1); sub(/^.* /, "", target);
+  base = target in type_of ? target : part_of[target];
+  if (base == "" || base in done) next;
+  done[base] = 1;
+  number = number_of[base];
+  if (index(skip, " " number " ") != 0 || (dbg == "" && kind[number] != "")) next;
+  if (lay_out(type_of[base], 1) != 0) print_marks(base, dbg);
 }

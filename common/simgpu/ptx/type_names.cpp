@@ -71,6 +71,7 @@ constexpr Special32 kSpecials[] = {
     {"%cluster_nctarank", Special::cluster_nctarank},
     {"WARP_SZ", Special::warp_size},
     {"%simgpu_unset", Special::unset},
+    {"%simgpu_unset_part", Special::unset_part},
 };
 constexpr std::string_view kUnsupportedSpecials[] = {
     "%is_explicit_cluster", "%aggr_smem_size",     "%pm", "%envreg",

@@ -120,6 +120,28 @@ TEST_CASE("what was computed from a value that nothing has set is not to be used
   CHECK(n("and.b32 %r8, %r6, 255; add.u32 %r7, %r8, 1;\n" + store) == 0);
 }
 
+TEST_CASE("a fragment that nothing has filled is not to be stored", "[finding][init]") {
+  const auto n = [](const std::string& value, const std::string& product) {
+    std::string text, list, d;
+    for (int k = 10; k < 18; ++k) {
+      text += "mov.u32 %r" + std::to_string(k) + ", " + value + ";\n";
+      list += (k == 10 ? "%r" : ", %r") + std::to_string(k);
+    }
+    if (!product.empty())
+      text += "wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32 {" + list +
+              "}, {%r1,%r1,%r1,%r1,%r1,%r1,%r1,%r1}, {%r1,%r1,%r1,%r1,%r1,%r1,%r1,%r1}, {" + list +
+              "};\n";
+    return text + "mov.u32 %r9, 16; wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%rd1], {" +
+           list + "}, %r9;";
+  };
+  for (const std::string unset : {"%simgpu_unset", "%simgpu_unset_part"})
+    for (const std::string product : {"", "product"})
+      CHECK(uses_of_marked(n("0", product), n(unset, product)) == 32);
+  const auto found = findings(ptx_module(kernel(n("0", ""))), 32, 1,
+                              ptx_module(kernel(n("%simgpu_unset_part", ""))));
+  CHECK(found.at(0).detail.find("a part of the variable declared on") != std::string::npos);
+}
+
 TEST_CASE("counts are those of the code without marks", "[finding][init]") {
   Gpu gpu(ptx_module(kernel("mov.u32 %r6, 0; st.global.u32 [%rd3], %r6;")), {},
           ptx_module(kernel("mov.u32 %r6, %simgpu_unset; st.global.u32 [%rd3], %r6; st.global.u32 "

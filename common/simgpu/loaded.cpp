@@ -38,7 +38,8 @@ const exec::Program* marked_program(const Module& m, Kernel& k, bool clustered) 
   if (k.marked == nullptr)
     k.marked = exec::decode(m.marked->module(), k.function, m.marked_placement,
                             exec::SharedAddresses::constant, exec::Tracking::unset);
-  return k.marked->unsupported.empty() && !k.marked->unset_forms.empty() ? k.marked.get() : nullptr;
+  return k.marked->unsupported.empty() && !k.marked->unset_origins.empty() ? k.marked.get()
+                                                                           : nullptr;
 }
 /// The kernel with marks for what shuffles bring from lanes that do not take part.
 const exec::Program* tracked_program(const Module& m, Kernel& k, bool clustered) {

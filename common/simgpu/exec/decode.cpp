@@ -579,6 +579,7 @@ void FunctionDecoder::decode_block(std::uint32_t number) {
       watch_product_registers(ins);
       if (orders(ins, ptx::Ordering::release)) emit(op_fence);
       decode(ins);
+      save_marks(ins);
       if (orders(ins, ptx::Ordering::acquire)) emit(op_fence);
       forget_addresses(ins);
     }

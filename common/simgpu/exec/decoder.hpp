@@ -153,6 +153,8 @@ class FunctionDecoder {
   void find_unset();
   void track_unset(const Ins& ins);
   void track_unset_access(const Ins& ins);
+  void save_marks(const Ins& ins);
+  UnsetForm in_memory(UnsetForm::Kind kind, const Ins& ins, const Operand& address);
   void carry_marks(const Ins& ins, UnsetForm form);
   Ref mark_of(const Operand& o) const;
   void add_marks(std::vector<Ref>& to, const Operand& o) const;  ///< of an operand, or of its parts

@@ -582,6 +582,8 @@ void start_block(BlockRun& run) {
     run.shadow.reset(l.shared_bytes, shift);
     if (l.exact) run.exact_shared.emplace(l.shared_bytes, shift);
   }
+  run.marked_shared.marks.clear();
+  run.marked_local.marks.clear();
   run.mode = access_mode(run);
   run.sites = run.worker->counters.sites.data();
   run.reads.clear();

@@ -178,7 +178,8 @@ struct BlockRun {
   std::uint32_t local_capacity = 0;              ///< bytes per thread
   std::vector<std::byte> local;                  ///< [thread][local_capacity]
   std::vector<std::uint8_t> local_initialised;
-  std::uint64_t instructions = 0;  ///< thread instructions of this block
+  MarkedBytes marked_shared, marked_local;  ///< unset.hpp
+  std::uint64_t instructions = 0;           ///< thread instructions of this block
   std::uint32_t running_warp = 0;
   /// Rounds in which nobody could go on but those that were told that their time is over.
   unsigned idle_rounds = 0;

@@ -147,6 +147,7 @@ void look_for_fence(BlockRun& run, const LaneAccess& me, const check::AccessReco
 void check_shared_access(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
                          std::uint64_t offset, unsigned bytes, bool strong, bool rewrites) {
   LaunchRun& l = *run.launch;
+  if (!run.marked_shared.marks.empty()) touch_marks(run, w, lane, op, type, offset, bytes);
   const std::uint64_t in = offset - memory::kSharedBase;
   const unsigned shift = run.shadow.shift;
   const auto first = static_cast<std::uint32_t>(in >> shift),

@@ -5,10 +5,12 @@
 #include <bit>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/launch_run.hpp"
 #include "common/simgpu/exec/shuffle.hpp"
+#include "common/simgpu/memory/address.hpp"
 
 namespace simgpu::exec {
 
@@ -68,6 +70,19 @@ bool only_moves(const ptx::Instruction& ins) {
           ins.mod.rounding == ptx::Rounding::none);
 }
 
+bool is_load(const ptx::Instruction& ins) {
+  return ins.op == Opcode::ld || ins.op == Opcode::ldu;
+}
+bool may_reach(const ptx::Instruction& ins, ptx::Space space) {
+  return ins.mod.space == space || ins.mod.space == ptx::Space::generic ||
+         ins.mod.space == ptx::Space::none ||
+         (space == ptx::Space::shared && ins.mod.space == ptx::Space::cluster);
+}
+/// Whether it reads or writes memory that has marks of its own.
+bool in_marked_memory(const ptx::Instruction& ins) {
+  return may_reach(ins, ptx::Space::shared) || may_reach(ins, ptx::Space::local);
+}
+
 }  // namespace
 
 /// Which registers may hold a value that nothing has set, and a place for their marks.
@@ -75,16 +90,24 @@ void FunctionDecoder::find_unset() {
   if (!b_.tracks_unset) return;
   std::vector<bool> may(f_.registers.size(), false);
   bool any = false;
-  constexpr int kMostRounds = 50;  // of what is left then nothing is said
-  bool changed = true;
+  constexpr int kMostRounds = 50;                      // of what is left then nothing is said
+  bool changed = true, shared = false, local = false;  // of memory: there may be marks
   for (int round = 0; changed && round < kMostRounds; ++round) {
     changed = false;
     for (const Ins& ins : f_.body) {
-      bool from = is_origin(ins);
-      if (!from && !passes_on(ins)) continue;
+      bool from =
+          is_origin(ins) || (is_load(ins) && ((shared && may_reach(ins, ptx::Space::shared)) ||
+                                              (local && may_reach(ins, ptx::Space::local))));
+      const bool stores = ins.op == Opcode::st;
+      if (!from && !stores && !passes_on(ins)) continue;
       ptx::for_each_register(f_, ins,
                              [&](std::uint32_t r, bool write) { from |= !write && may[r]; });
       if (!from) continue;
+      if (stores) {
+        changed |= (may_reach(ins, ptx::Space::shared) && !std::exchange(shared, true)) ||
+                   (may_reach(ins, ptx::Space::local) && !std::exchange(local, true));
+        continue;
+      }
       ptx::for_each_register(f_, ins, [&](std::uint32_t r, bool write) {
         if (write && !may[r]) may[r] = any = changed = true;
       });
@@ -137,7 +160,7 @@ void FunctionDecoder::add_marks(std::vector<Ref>& to, const Operand& o) const {
 /// What a load, a store or an atomic uses: its address, and what it stores.
 void FunctionDecoder::track_unset_access(const Ins& ins) {
   const bool atomic = ins.op == Opcode::atom || ins.op == Opcode::red;
-  const bool load = ins.op == Opcode::ld || ins.op == Opcode::ldu;
+  const bool load = is_load(ins);
   const bool fragment = ins.op == Opcode::wmma_store;  // no part of it is only passed on
   if (!load && !atomic && !fragment && ins.op != Opcode::st) return;
   UnsetForm address{Form::use, 0, {}, {}}, value{Form::store, 0, {}, {}};
@@ -145,9 +168,38 @@ void FunctionDecoder::track_unset_access(const Ins& ins) {
   const std::size_t place = load || ins.op == Opcode::atom ? 1 : 0;
   for (std::size_t k = place; k < ins.operands.size(); ++k)
     add_marks(k == place ? address.from : value.from, ins.operands[k]);
-  if (ins.mod.space == ptx::Space::local || ins.mod.space == ptx::Space::param) value.from = {};
+  if (ins.op == Opcode::st && (in_marked_memory(ins) || ins.mod.space == ptx::Space::param))
+    value.from = {};  // see save_marks()
   if (!address.from.empty()) emit_unset(std::move(address), true);
   if (!value.from.empty()) emit_unset(std::move(value), true);
+}
+
+/// An access to memory that may have marks, without those of its registers.
+UnsetForm FunctionDecoder::in_memory(UnsetForm::Kind kind, const Ins& ins, const Operand& address) {
+  UnsetForm form;
+  form.kind = kind;
+  form.space = ins.mod.space == ptx::Space::none ? ptx::Space::generic : ins.mod.space;
+  form.value_bytes = static_cast<std::uint8_t>(ptx::size_of(ins.mod.type));
+  if (address.kind == Kind::address) {
+    form.address = reg(address.index);
+    form.address_bytes = static_cast<std::uint8_t>(register_bytes(address.index));
+    form.offset = address.bits;
+  } else {
+    form.address = memory_base(address, form.offset);
+  }
+  return form;
+}
+
+/// After the instruction. All stores of the program do it: what one writes is set, too.
+void FunctionDecoder::save_marks(const Ins& ins) {
+  if (!b_.tracks_unset || ins.op != Opcode::st || !in_marked_memory(ins)) return;
+  UnsetForm form = in_memory(Form::save, ins, at(ins, 0));
+  const Operand& value = at(ins, 1);
+  for (std::uint32_t k = 0; k < (value.kind == Kind::vector ? value.count : 1); ++k) {
+    const Operand& o = value.kind == Kind::vector ? f_.vector_operands[value.index + k] : value;
+    form.from.push_back(unset_.empty() ? kNoRef : mark_of(o));
+  }
+  emit_unset(std::move(form), true);
 }
 
 /// Before the instruction: what becomes of the marks.
@@ -162,6 +214,14 @@ void FunctionDecoder::track_unset(const Ins& ins) {
     if (write && unset_[r] != kNoRef) form.to.push_back(unset_[r]);
   });
   if (form.to.empty()) return;
+  if (is_load(ins) && in_marked_memory(ins)) {
+    UnsetForm fetch = in_memory(Form::fetch, ins, at(ins, 1));
+    const Operand& to = at(ins, 0);
+    for (std::uint32_t k = 0; k < (to.kind == Kind::vector ? to.count : 1); ++k)
+      fetch.to.push_back(mark_of(to.kind == Kind::vector ? f_.vector_operands[to.index + k] : to));
+    emit_unset(std::move(fetch), true);
+    return;
+  }
   if (!passes_on(ins) && !is_origin(ins)) {
     emit_unset(std::move(form), true);
     return;
@@ -249,7 +309,7 @@ const std::uint8_t* marks(const Warp& w, Ref ref) {
   return ref == kNoRef ? kNone : lanes_of<std::uint8_t>(w, ref);
 }
 
-void report_unset(Warp& w, const Op& op, unsigned lane, std::uint8_t mark) {
+void report_unset(const Warp& w, const Op& op, unsigned lane, std::uint8_t mark) {
   BlockRun& run = *w.run;
   const Program& p = *run.launch->program;
   const unsigned number = mark & kMostOrigins;
@@ -340,6 +400,88 @@ void product_marks(Warp& w, const UnsetForm& f) {
       if (((w.mask >> i) & 1u) != 0) lanes_of<std::uint8_t>(w, f.to[k])[i] = out[k][i];
 }
 
+/// What save and fetch access: by lane, where, and the marks beside it.
+struct MarkedPlace {
+  Target target;
+  MarkedBytes* bytes = nullptr;  ///< null: memory without marks
+  std::size_t at = 0, size = 0;  ///< of them
+};
+MarkedPlace marked_place(const Warp& w, const UnsetForm& f, unsigned lane, std::size_t elements,
+                         bool write) {
+  BlockRun& run = *w.run;
+  const std::uint64_t base = f.address_bytes == 8 ? lanes_of<std::uint64_t>(w, f.address)[lane]
+                                                  : lanes_of<std::uint32_t>(w, f.address)[lane];
+  MarkedPlace p;
+  p.target = resolve(run, w, lane, f.space, base + static_cast<std::uint64_t>(f.offset),
+                     static_cast<unsigned>(elements * f.value_bytes), write);
+  const Target& t = p.target;
+  if (t.fault != Target::Fault::none || t.peer != nullptr) return p;
+  const auto within = [&](MarkedBytes& bytes, const auto& memory) {
+    p.bytes = &bytes;
+    p.at = static_cast<std::size_t>(t.data - memory.data());
+    p.size = memory.size();
+  };
+  if (t.space == MemorySpace::shared) within(run.marked_shared, run.shared);
+  if (t.space == MemorySpace::local) within(run.marked_local, run.local);
+  return p;
+}
+
+void save_to_memory(const Warp& w, const Op& op, const UnsetForm& f) {
+  const std::size_t size = f.value_bytes;
+  for (std::uint32_t left = w.mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(left));
+    const auto any = [&](std::uint8_t bits) {
+      const auto hit = std::find_if(f.from.begin(), f.from.end(),
+                                    [&](Ref r) { return (marks(w, r)[lane] & bits) != 0; });
+      return hit == f.from.end() ? std::uint8_t{0} : marks(w, *hit)[lane];
+    };
+    const std::uint8_t mark = any(0xff);
+    if (mark == 0 && w.run->marked_shared.marks.empty() && w.run->marked_local.marks.empty())
+      continue;
+    const MarkedPlace p = marked_place(w, f, lane, f.from.size(), true);
+    const std::uint8_t computed = any(kComputed);
+    if (p.target.fault == Target::Fault::none && p.target.space == MemorySpace::global &&
+        computed != 0)
+      report_unset(w, op, lane, computed);
+    if (p.bytes == nullptr) continue;
+    MarkedBytes& to = *p.bytes;
+    if (to.marks.size() != p.size) {
+      if (mark == 0) continue;
+      to.marks.assign(p.size, 0);
+      to.values.resize(p.size);
+    }
+    for (std::size_t k = 0; k < f.from.size(); ++k)
+      std::memset(to.marks.data() + p.at + k * size, marks(w, f.from[k])[lane], size);
+    std::memcpy(to.values.data() + p.at, p.target.data, f.from.size() * size);
+  }
+}
+
+/// The mark of `size` bytes, if each has one that still holds.
+std::uint8_t mark_of_bytes(const MarkedBytes& bytes, std::size_t at, const std::byte* now,
+                           std::size_t size) {
+  if (at + size > bytes.marks.size() || std::memcmp(bytes.values.data() + at, now, size) != 0)
+    return 0;
+  const auto first = bytes.marks.begin() + static_cast<std::ptrdiff_t>(at);
+  const bool all = std::find(first, first + static_cast<std::ptrdiff_t>(size), 0) ==
+                   first + static_cast<std::ptrdiff_t>(size);
+  return all ? *first : std::uint8_t{0};
+}
+
+void fetch_from_memory(const Warp& w, const UnsetForm& f) {
+  const std::size_t size = f.value_bytes;
+  const bool none = w.run->marked_shared.marks.empty() && w.run->marked_local.marks.empty();
+  for (std::uint32_t left = w.mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(left));
+    const MarkedPlace p = none ? MarkedPlace{} : marked_place(w, f, lane, f.to.size(), false);
+    for (std::size_t k = 0; k < f.to.size(); ++k)
+      if (f.to[k] != kNoRef)
+        lanes_of<std::uint8_t>(w, f.to[k])[lane] =
+            p.bytes == nullptr
+                ? std::uint8_t{0}
+                : mark_of_bytes(*p.bytes, p.at + k * size, p.target.data + k * size, size);
+  }
+}
+
 std::uint8_t mark_of_lane(const Warp& w, const UnsetForm& f, unsigned i) {
   const auto bit = [&](Ref r) { return (*lanes_of<std::uint32_t>(w, r) >> i & 1u) != 0; };
   const auto computed = [](std::uint8_t m) {
@@ -383,10 +525,25 @@ std::uint8_t mark_of_lane(const Warp& w, const UnsetForm& f, unsigned i) {
 
 }  // namespace
 
+void touch_marks(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
+                 std::uint64_t offset, unsigned bytes) {
+  const Opcode by = run.launch->program->instructions[op.pc].ptx->op;
+  if (by == Opcode::ld || by == Opcode::ldu) return;  // fetch
+  MarkedBytes& marked = run.marked_shared;
+  const std::size_t first = offset - memory::kSharedBase;
+  for (std::size_t k = first; k < first + bytes && k < marked.marks.size(); ++k) {
+    const std::uint8_t mark = mark_of_bytes(marked, k, run.shared.data() + k, 1);
+    if (type == AccessType::load && (mark & kComputed) != 0) return report_unset(w, op, lane, mark);
+    if (type != AccessType::load) marked.marks[k] = 0;
+  }
+}
+
 void op_unset(Warp& w, const Op& op) {
   const UnsetForm& f = w.run->launch->program->unset_forms[static_cast<std::size_t>(op.imm)];
   if (f.kind == Form::shuffle) return shuffle_marks(w, op, f);
   if (f.kind == Form::product) return product_marks(w, f);
+  if (f.kind == Form::save) return save_to_memory(w, op, f);
+  if (f.kind == Form::fetch) return fetch_from_memory(w, f);
   if (f.kind == Form::use || f.kind == Form::store) {
     for (std::uint32_t left = w.mask; left != 0; left &= left - 1) {
       const auto i = static_cast<unsigned>(std::countr_zero(left));

@@ -1,6 +1,7 @@
 // Values that nothing has set: of variables that were read before they were written, and what a shuffle brings from a
 // lane that does not take part. A program may have such a value and pass it on; it is wrong to use one: to branch
-// by it, to access memory at it, to store what was computed from it.
+// by it, to access memory at it, to store in global memory what was computed from it. In shared and local memory it may
+// lie, with its mark, until somebody uses it.
 //
 // Each register that may hold one has a second one beside it, with a mark for each lane: 0, or where the value
 // comes from (Program::unset_origins, counted from 1). An operation of its own, before each instruction that reads
@@ -13,6 +14,8 @@
 #include <vector>
 
 #include "common/simgpu/exec/op.hpp"
+#include "common/simgpu/ptx/modifiers.hpp"
+#include "common/simgpu/report.hpp"
 
 namespace simgpu::exec {
 
@@ -35,6 +38,8 @@ struct UnsetForm {
     product,  ///< D = A B + C of a warp, from[..inputs[0]) of A, then inputs[1] of B, then C's: see product_marks()
     use,      ///< a finding, if there is a mark in `from`
     store,    ///< a finding, if there is a mark of something computed
+    save,  ///< after a store: its bytes have the marks `from`, by element. In global memory, as `store`
+    fetch,  ///< before a load: `to`, by element, gets the marks of its bytes
   } kind = Kind::clear;
   std::uint8_t origin = 0;
   std::vector<Ref> from, to;   ///< marks, one byte per lane; kNoRef = never any
@@ -42,9 +47,26 @@ struct UnsetForm {
   std::array<Ref, 2> values{kNoRef, kNoRef};
   std::uint8_t value_bytes = 0;
   std::array<std::uint8_t, 2> inputs{};
+  /// save, fetch: where; elements have `value_bytes`.
+  Ref address = kNoRef;
+  std::uint8_t address_bytes = 8;
+  ptx::Space space = ptx::Space::generic;
+  std::int64_t offset = 0;
 };
 
+/// Of a block's shared memory or of its threads' local memory, by byte. A mark holds as long as the byte has the value
+/// with which it came.
+struct MarkedBytes {
+  std::vector<std::uint8_t> marks;  ///< empty: there are none
+  std::vector<std::byte> values;
+};
+
+struct BlockRun;
 struct Warp;
 void op_unset(Warp& w, const Op& op);  ///< Op::imm: index into Program::unset_forms
+/// An instruction other than ld and st reads or writes shared memory, in which there are marks: reading what was computed
+/// from something unset is a use, and what is written is set.
+void touch_marks(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
+                 std::uint64_t offset, unsigned bytes);
 
 }  // namespace simgpu::exec

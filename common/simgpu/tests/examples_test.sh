@@ -198,6 +198,68 @@ for compiler in clang++ clang++-14 clang++-22; do
     sed 's/INITIAL//' "$scratch/partly.cu" >"$scratch/wrong.cu"
     fails "one that is used unset, beside them: 99 ($compiler)" 99 'but 1 finding' env CLANG="$compiler" common/simgpu/simrun "$scratch/wrong.cu"
 done
+# Structs, and CUDA's fragments, which are some. What is right first: parts that are set, copies of the whole.
+program structs '#include <mma.h>
+#include <cuda_fp16.h>
+using namespace nvcuda;
+struct Sums { float of[4]; int n; };
+__global__ void product(const half* a, float* c) {
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> fa;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> fb;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> acc[2];
+  for (int t = 0; t < 2; ++t) {
+    FILL
+    for (int k = 0; k < 2; ++k) {
+      wmma::load_matrix_sync(fa, a + k * 256, 16);
+      wmma::load_matrix_sync(fb, a + t * 256, 16);
+      wmma::mma_sync(acc[t], fa, fb, acc[t]);
+    }
+  }
+  for (int t = 0; t < 2; ++t) wmma::store_matrix_sync(c + t * 256, acc[t], 16, wmma::mem_row_major);
+}
+__device__ __noinline__ Sums chosen(Sums a, Sums b, bool first) { return first ? a : b; }
+__global__ void sums(const float* x, float* y, int n) {
+  Sums s ZERO, t, u = {};
+  __shared__ Sums kept[32];
+  for (int i = 0; i < 8; ++i) if (i % 4 < n) s.of[i % 4] += x[i];
+  s.n = n;
+  t = s;
+  kept[threadIdx.x] = t;
+  __syncthreads();
+  u.n = t.n;
+  t = kept[31 - threadIdx.x];
+  y[threadIdx.x] = t.of[1] + t.n;
+}
+__global__ void parts(const float* x, Sums* out, int n) {
+  Sums s, t;
+  if (n > 1) s.of[0] = x[0];
+  t.n = n, t.of[2] = 1;
+  Sums u[2]; u[0].n = 1; u[1].of[3] = 2;
+  out[0] = chosen(s, t, x[1] == 0);
+  Sums v = u[n & 1];
+  out[1] = v;
+  float4 q; q.y = x[2];
+  float scratch[3]; for (int i = 0; i < 3; ++i) if (i < n) scratch[i] = x[i];
+  __shared__ float lies[96];
+  for (int i = 0; i < 3; ++i) lies[3 * threadIdx.x + i] = 2 * scratch[i];
+  out[2].of[0] = q.y + lies[3 * threadIdx.x + 1];
+}
+int main() { char *x, *y; cudaMalloc(&x, 2048); cudaMalloc(&y, 2048); cudaMemset(x, 0, 2048);
+product<<<1, 32>>>((half*)x, (float*)y); sums<<<1, 32>>>((float*)x, (float*)y, 2); parts<<<1, 1>>>((float*)x, (Sums*)y, 2); return cudaDeviceSynchronize(); }'
+fill='wmma::fill_fragment(acc[t], 0.0f);'
+for compiler in clang++ clang++-14 clang++-22; do
+    command -v "$compiler" >/dev/null || continue
+    sed "s/FILL/$fill/; s/ZERO/= {}/" "$scratch/structs.cu" >"$scratch/right.cu"
+    holds "structs of which only what is set is used: none ($compiler)" env CLANG="$compiler" common/simgpu/simrun "$scratch/right.cu"
+    sed "s/FILL//; s/ZERO/= {}/" "$scratch/structs.cu" >"$scratch/wrong.cu"
+    fails "sums in fragments that nobody filled: 99 ($compiler)" 99 'but 1 finding' env CLANG="$compiler" common/simgpu/simrun "$scratch/wrong.cu"
+    cp "$scratch/.out" "$scratch/said"
+    says "the line that stores them, and that of the fragments ($compiler)" 'wrong.cu:19: uninitialised read: .* the variable declared on wrong.cu:10 that nothing has set' cat "$scratch/said"
+    sed "s/FILL/$fill/; s/ZERO//" "$scratch/structs.cu" >"$scratch/wrong.cu"
+    fails "sums in a struct, used behind shared memory: 99 ($compiler)" 99 'but 1 finding' env CLANG="$compiler" common/simgpu/simrun "$scratch/wrong.cu"
+    cp "$scratch/.out" "$scratch/said"
+    says "the line that uses them, and that of the struct ($compiler)" 'uninitialised read: .* the variable declared on wrong.cu:23 that nothing has set' cat "$scratch/said"
+done
 # One lane asks, all get the answer: the others pass on a variable that they never wrote, which C++ lets a compiler
 # conclude from, and CUDA does not.
 program elected '#include <cooperative_groups.h>

@@ -120,6 +120,49 @@ TEST_CASE("what was computed from a value that nothing has set is not to be used
   CHECK(n("and.b32 %r8, %r6, 255; add.u32 %r7, %r8, 1;\n" + store) == 0);
 }
 
+TEST_CASE("in shared and local memory a value that nothing has set keeps its mark",
+          "[finding][init]") {
+  const std::string nothing = ".local .align 8 .b8 own[16]; mov.u64 %rd8, own; mov.u32 %r6, 0;\n",
+                    begin =
+                        ".local .align 8 .b8 own[16]; mov.u64 %rd8, own; mov.u32 %r6, "
+                        "%simgpu_unset;\n";
+  const auto n = [&](const std::string& body, unsigned threads = 16) {
+    return uses_of_marked(nothing + body, begin + body, threads);
+  };
+  const std::string place = "add.u32 %r9, %r4, %r3; add.u32 %r10, %r5, %r3;\n",
+                    keep = place + "add.u32 %r8, %r6, 1; st.shared.u32 [%r9], %r8; bar.sync 0;\n",
+                    store = "st.global.u32 [%rd3], %r7;\n";
+  CHECK(n(keep) == 0);  // nobody asks for it
+  CHECK(n(keep + "ld.shared.u32 %r7, [%r9];\n") == 0);
+  CHECK(n(keep + "ld.shared.u32 %r7, [%r9];\n" + store) == 16);
+  CHECK(n(keep + "cvt.u64.u32 %rd5, %r9; cvta.shared.u64 %rd6, %rd5; ld.u32 %r7, [%rd6];\n" +
+          store) == 16);
+  CHECK(n(keep + "ld.shared.u32 %r7, [%r9]; setp.eq.u32 %p1, %r7, 3; @%p1 bra NEXT;\nNEXT:") == 16);
+  CHECK(n(keep + "ld.shared.v2.u32 {%r7, %r11}, [s];\n" + store) == 16);
+  // What was only passed on may be used behind it, too.
+  CHECK(n(place + "st.shared.u32 [%r9], %r6; ld.shared.u32 %r7, [%r9];\n" + store) == 0);
+  CHECK(n(place + "st.shared.u32 [%r9], %r6; ld.shared.u32 %r7, [%r9]; add.u32 %r7, %r7, 1;\n" +
+          store) == 16);
+  // Something else was written since: by a store, an atomic, a copy; or it is another place.
+  CHECK(n(keep + "st.shared.u32 [%r9], %r1; ld.shared.u32 %r7, [%r9];\n" + store) == 0);
+  CHECK(n(keep + "st.shared.u8 [%r9], %r1; ld.shared.u32 %r7, [%r9];\n" + store) == 0);
+  CHECK(n(keep + "atom.shared.exch.b32 %r11, [%r9], 1; ld.shared.u32 %r7, [%r9];\n" + store) == 0);
+  CHECK(n(keep +
+          "cp.async.ca.shared.global [%r9], [%rd3], 4; cp.async.wait_all; ld.shared.u32 %r7, "
+          "[%r9];\n" +
+          store) == 0);
+  CHECK(n(keep + "st.shared.u32 [%r10], %r1; ld.shared.u32 %r7, [%r10];\n" + store) == 0);
+  // Products take fragments from there.
+  CHECK(n(keep +
+              "st.shared.u32 [%r10], 1; mov.u32 %r12, s; ldmatrix.sync.aligned.m8n8.x1.shared.b16 "
+              "{%r7}, [%r12];\n",
+          32) == -1);
+  const std::string local = "add.u32 %r8, %r6, 1; st.local.u32 [%rd8+4], %r8;\n";
+  CHECK(n(local) == 0);
+  CHECK(n(local + "ld.local.u32 %r7, [%rd8+4];\n" + store) == 16);
+  CHECK(n(local + "st.local.u32 [%rd8+4], 2; ld.local.u32 %r7, [%rd8+4];\n" + store) == 0);
+}
+
 TEST_CASE("a fragment that nothing has filled is not to be stored", "[finding][init]") {
   const auto n = [](const std::string& value, const std::string& product) {
     std::string text, list, d;

@@ -346,7 +346,7 @@ diag::Diagnosis RungCheck::diagnose(const CaseResult& result) {
   diag::Evidence evidence;
   evidence.operation = rung_.operation;
   evidence.type = element_type(type_);
-  const auto size = [this](const char* key) { return lab_.tile_size(rung_, key, 0); };
+  const auto size = [this](const char* key) { return lab_.tile_size(rung_, type_, key, 0); };
   evidence.tile = {size("BM"), size("BN"), size("BK"), size("TM"),
                    size("TN"), size("WM"), size("WN")};
   evidence.run = failure.outcome.run;

@@ -32,6 +32,7 @@ using TileSizes = std::map<std::string, int>;
 ///     operation = "product"              # or copy_a, copy_b
 ///     tile = { BM = 32, WM = 8 }      # sizes that differ from the lab's: the diagnosis of wrong
 ///                                     # results knows them
+///     tile_of = { double = { BN = 64 } }  # where a type's tile is another one
 ///     # float operands that are rounded to TF32; types is ["float"]
 ///     precision = "tf32"
 ///     file = "wmma.cu"                # where its launcher is; default: gemm.cu
@@ -50,6 +51,7 @@ struct Rung {
   Operation operation = Operation::product;
   Precision precision = Precision::own;
   TileSizes tile;  ///< where it is not the lab's
+  std::map<std::string, TileSizes> tile_of;  ///< by type: where it is not `tile`
   std::string file = "gemm.cu";
   std::string needs_arch;                  ///< "" = every real GPU runs it, else "sm_90a"
   std::map<std::string, int> oldest_arch;  ///< by type; what is not there: 75
@@ -141,6 +143,9 @@ struct Lab {
   int tile_size(const std::string& key, int fallback) const;
   /// The rung's own, else the lab's.
   int tile_size(const Rung& rung, const std::string& key, int fallback) const;
+  /// The rung's in this type, else as above.
+  int tile_size(const Rung& rung, const std::string& type, const std::string& key,
+                int fallback) const;
 };
 
 /// Reads one lab.toml. Throws UserError "labN/lab.toml:12: unknown key ..." for anything it does

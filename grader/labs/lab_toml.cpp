@@ -193,8 +193,8 @@ TileSizes parse_tile(const Table& tile) {
 }
 
 Rung parse_rung(const Table& table) {
-  table.only({"name", "title", "types", "operation", "precision", "tile", "file", "needs_arch",
-              "from_arch"});
+  table.only({"name", "title", "types", "operation", "precision", "tile", "tile_of", "file",
+              "needs_arch", "from_arch"});
   Rung rung;
   if (table.has("tile")) rung.tile = parse_tile(table.table("tile"));
   rung.name = table.string("name");
@@ -209,6 +209,14 @@ Rung parse_rung(const Table& table) {
     if (!types.count(type))
       table.fail(table.required("types"),
                  "unknown type \"" + type + "\" (known: int32, float, double, half, bfloat16)");
+  if (table.has("tile_of")) {
+    const Table by_type = table.table("tile_of");
+    for (const auto& type : by_type.names()) {
+      if (std::find(rung.types.begin(), rung.types.end(), type) == rung.types.end())
+        by_type.fail(by_type.required(type), "\"" + type + "\" is none of this rung's types");
+      rung.tile_of[type] = parse_tile(by_type.table(type));
+    }
+  }
   const std::string operation = table.string("operation", "product");
   if (operation == "copy_a")
     rung.operation = Operation::copy_a;
@@ -554,6 +562,13 @@ int Lab::tile_size(const std::string& key, int fallback) const {
 int Lab::tile_size(const Rung& of, const std::string& key, int fallback) const {
   const auto found = of.tile.find(key);
   return found == of.tile.end() ? tile_size(key, fallback) : found->second;
+}
+
+int Lab::tile_size(const Rung& of, const std::string& type, const std::string& key,
+                   int fallback) const {
+  const auto own = of.tile_of.find(type);
+  if (own != of.tile_of.end() && own->second.count(key)) return own->second.at(key);
+  return tile_size(of, key, fallback);
 }
 
 Lab parse_lab(const std::string& text, const std::string& path) {

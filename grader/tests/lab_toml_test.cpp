@@ -86,6 +86,21 @@ TEST_CASE("a rung's tile differs from the lab's where it says so") {
   CHECK(lab.tile_size(rung, "TM", 9) == 9);
 }
 
+TEST_CASE("a type's tile differs from its rung's where the rung says so") {
+  const Lab lab = parse_lab(with("types = [\"int32\", \"float\"]\n",
+                                 "types = [\"int32\", \"float\"]\ntile = { BM = 5, WM = 3 }\n"
+                                 "tile_of = { float = { BM = 6 } }\n"),
+                            "lab7_x/lab.toml");
+  const grader::Rung& rung = lab.rung("gemm_x");
+  CHECK(lab.tile_size(rung, "float", "BM", 0) == 6);
+  CHECK(lab.tile_size(rung, "int32", "BM", 0) == 5);
+  CHECK(lab.tile_size(rung, "float", "WM", 0) == 3);
+  CHECK(lab.tile_size(rung, "float", "BN", 0) == lab.tile.at("BN"));
+  CHECK(message(with("types = [\"int32\", \"float\"]\n",
+                     "types = [\"int32\", \"float\"]\ntile_of = { half = { BM = 6 } }\n"))
+            .find("\"half\" is none of this rung's types") != std::string::npos);
+}
+
 TEST_CASE("what lab.toml must not hold is named with its line") {
   CHECK(message(with("points = 5\n", "points = 5\npionts = 6\n")) ==
         "lab7_x/lab.toml:13: unknown key \"pionts\" in [[stage]] (known: id, title, rung, needs, "

@@ -146,6 +146,9 @@ const char* const scalar_global =
 const char* const half_sectors =
     "A sector has 32 bytes, two pieces, and is fetched as a whole: let two neighbouring threads load "
     "both halves of it, so that they come with one request.";
+const char* const down_columns =
+    "Rows that begin anywhere are copied element by element, and lanes of a warp copy from many rows at "
+    "once: let adjacent threads copy adjacent elements of a row.";
 const char* const lanes_apart =
     "A warp reads more than two wavefronts per piece. Let lanes n and n ^ 1 read the same rows, "
     "and n and n ^ 2 the same columns, and let each warp have a tile of its own.";
@@ -285,6 +288,16 @@ const std::vector<grader::Goal> goals = {
 
     few_per_piece("4.4.1", "copies", "copies started", scalar_copies, started_copies, 1.1),
     only_copies("4.4.1"),
+    {.stage = "4.4.1",
+     .key = "load_sectors",
+     .what = "sectors read from A",
+     .diagnosis = "UNCOALESCED",
+     .missed = down_columns,
+     .parameters = {{"slack", 2}},
+     .measure = grader::sectors_of_a,
+     .bound = whole_sectors,
+     .at = {{256, 256, 255}},
+     .advice = true},
 
     only_copies("4.4.2"),
 

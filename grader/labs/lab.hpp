@@ -50,7 +50,7 @@ struct Rung {
   std::vector<std::string> types;
   Operation operation = Operation::product;
   Precision precision = Precision::own;
-  TileSizes tile;  ///< where it is not the lab's
+  TileSizes tile;                            ///< where it is not the lab's
   std::map<std::string, TileSizes> tile_of;  ///< by type: where it is not `tile`
   std::string file = "gemm.cu";
   std::string needs_arch;                  ///< "" = every real GPU runs it, else "sm_90a"

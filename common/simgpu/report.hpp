@@ -119,7 +119,8 @@ struct Finding {
   /// before what follows from it.
   std::uint64_t block_number = 0, sequence = 0;
   /// Uninitialised reads of shared or global memory: how many bytes of the object had been written by
-  /// then, and the first few stretches of them.
+  /// then, and the first few stretches of them. Deadlocks at memory: those of elements that hold something
+  /// else than the one that is looked at.
   std::uint64_t written_bytes = 0;
   std::vector<ByteRange> written;
 };

@@ -410,10 +410,17 @@ std::string variant_of_fence(const Access& at) {
   return at.bytes == 0 ? "registers" : at.type == AccessType::atomic ? "mbarrier" : "";
 }
 
-std::string variant_of_deadlock(FindingCause cause) {
-  return cause == FindingCause::open_phase       ? "mbarrier"
-         : cause == FindingCause::awaited_memory ? "memory"
-                                                 : "";
+/// It is known which element of global memory is waited for.
+bool is_at_flag(const Finding& finding) {
+  return finding.cause == FindingCause::awaited_memory && finding.at.space == MemorySpace::global &&
+         finding.at.bytes > 0 && !finding.at.object.empty();
+}
+
+std::string variant_of_deadlock(const Finding& finding) {
+  return finding.cause == FindingCause::open_phase       ? "mbarrier"
+         : is_at_flag(finding)                           ? "flag"
+         : finding.cause == FindingCause::awaited_memory ? "memory"
+                                                         : "";
 }
 
 /// Which of a diagnosis' sentences fit: the cause is another where the place, or who is there, is.
@@ -427,7 +434,7 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
       return variant_of_bounds(finding.at, launch_of(finding, run),
                                element_width(finding.at, run, type));
     case FindingKind::deadlock:
-      return variant_of_deadlock(finding.cause);
+      return variant_of_deadlock(finding);
     case FindingKind::divergent_barrier:
       return actor == Actor::warp || actor == Actor::wgmma ? "warp" : "";
     case FindingKind::budget_exceeded:
@@ -570,8 +577,10 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
   }
   ask_of_edge(finding, tile, run, element_width(at, run, type), d);
   add_place_in_ring(finding, tile, launch_of(finding, run), element_width(at, run, type), d);
-  if (finding.kind == FindingKind::deadlock)
+  if (finding.kind == FindingKind::deadlock) {
+    if (is_at_flag(finding)) name_flag(finding, d);
     add_others_waiting(finding, launch_of(finding, run), d);
+  }
   if (engine_knows_more(finding) && !finding.detail.empty() &&
       d.headline.find(finding.detail) == std::string::npos)
     d.details.push_back(finding.detail);

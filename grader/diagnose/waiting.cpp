@@ -1,7 +1,36 @@
 // Threads that wait for ever: who waits where.
+#include <algorithm>
+#include <string>
+
+#include <fmt/core.h>
+
 #include "grader/diagnose/wording.hpp"
 
 namespace grader::diag {
+
+void name_flag(const simgpu::Finding& finding, Diagnosis& d) {
+  const simgpu::Access& at = finding.at;
+  const auto bytes = std::max<std::uint64_t>(1, at.bytes);
+  const std::string name = at.object.starts_with("scratch ") ? "scratch memory" : at.object;
+  const Diagnosis named = say("DEADLOCK", "flag",
+                              {{"where", line_of(at.where)},
+                               {"index", at.offset / static_cast<std::int64_t>(bytes)},
+                               {"name", name}});
+  d.headline = named.headline;
+  d.next_step = named.next_step;
+  std::string list;
+  std::uint64_t listed = 0;
+  for (const simgpu::ByteRange& r : finding.written) {
+    const std::uint64_t first = r.begin / bytes, last = (r.end - 1) / bytes;
+    list += (list.empty() ? "" : ", ") +
+            (first == last ? fmt::format("{}", first) : fmt::format("{}..{}", first, last));
+    listed += r.end - r.begin;
+  }
+  if (listed < finding.written_bytes) list += ", ...";
+  d.details.push_back(messages::text(
+      list.empty() ? "detail.flag.alike" : "detail.flag.unlike",
+      {{"total", at.object_bytes / bytes}, {"bytes", bytes}, {"name", name}, {"list", list}}));
+}
 
 void add_others_waiting(const simgpu::Finding& finding, const simgpu::LaunchReport* launch,
                         Diagnosis& d) {

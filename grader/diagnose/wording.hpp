@@ -36,6 +36,10 @@ void ask_of_edge(const simgpu::Finding& finding, const Tile& tile, const Run* ru
 /// access is no such place.
 std::string also_at(const simgpu::Access& access, const Matrix& m);
 
+/// Says for which element of memory somebody waits for ever, and which elements beside it hold something
+/// else than that one.
+void name_flag(const simgpu::Finding& finding, Diagnosis& d);
+
 /// Adds who else waits for ever: what is missing at one barrier may be held up at another.
 void add_others_waiting(const simgpu::Finding& finding, const simgpu::LaunchReport* launch,
                         Diagnosis& d);

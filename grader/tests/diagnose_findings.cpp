@@ -451,6 +451,32 @@ TEST_CASE("what scratch memory and tiles are asked is not what a matrix is asked
         std::string::npos);
 }
 
+TEST_CASE("who waits for a flag hears which one, and which others were raised") {
+  auto stuck = finding(FindingKind::deadlock,
+                       access(AccessType::load, 90, MemorySpace::global, "scratch 3", 32, 48, 0));
+  stuck.cause = FindingCause::awaited_memory;
+  stuck.detail = "the kernel waits for ever";
+  const auto told = [&] { return explain(stuck, kTile, nullptr, ElementType::float64); };
+  const auto has = [&](const std::string& text) {
+    const Diagnosis d = told();
+    return std::any_of(d.details.begin(), d.details.end(), [&](const std::string& line) {
+      return line.find(text) != std::string::npos;
+    });
+  };
+  CHECK(told().headline ==
+        "line 90 waits for ever until element 8 of scratch memory changes: nobody is left to "
+        "store there");
+  CHECK(has("all 12 elements of scratch memory, 4 bytes each, hold the same"));
+  CHECK(has("the kernel waits for ever"));
+
+  stuck.written = {{0, 12}, {20, 24}};
+  stuck.written_bytes = 16;
+  CHECK(has("waited at: 0..2, 5"));
+  stuck.written_bytes = 20;
+  CHECK(has("waited at: 0..2, 5, ..."));
+  CHECK(told().next_step.find("Who should store to just this element") == 0);
+}
+
 TEST_CASE("the cause of a finding decides, not the words of its sentence") {
   auto stuck = finding(FindingKind::deadlock,
                        access(AccessType::load, 44, MemorySpace::shared, "full", 0, 64, 3));

@@ -74,6 +74,15 @@ std::string who_text(const BlockRun& run, const Warp& w, const Place& at) {
          line_text(*run.launch->program, at.pc) + parked_text(run, at);
 }
 
+/// The lanes of a place as a party of a finding: with what they look at, if that is known.
+Access party_at(const BlockRun& run, const Warp& w, const Place& at) {
+  if (at.parked == nullptr && w.look.pc != UINT32_MAX)
+    return describe(run, {w.look.pc, w.index, w.look.lane, AccessType::load, MemorySpace::global,
+                          w.look.bytes, w.look.address});
+  return describe(run, {at.pc, w.index, static_cast<unsigned>(std::countr_zero(at.lanes)),
+                        AccessType::load, MemorySpace::shared, 0, 0});
+}
+
 /// The next block of the launch, ready to run; false if there is none.
 bool begin_block(Worker& worker) {
   LaunchRun& l = *worker.launch;
@@ -180,11 +189,10 @@ void report_deadlock(Worker& worker) {
   for (const auto& resident : worker.resident)
     for (const Warp& w : resident->warps)
       for (const Place& at : places(p, w)) {
-        const Access access =
-            describe(*resident, {at.pc, w.index, static_cast<unsigned>(std::countr_zero(at.lanes)),
-                                 AccessType::load, MemorySpace::shared, 0, 0});
-        looking += at.parked == nullptr;
-        if (first_run == nullptr) {
+        const Access access = party_at(*resident, w, at);
+        const bool first_to_look = at.parked == nullptr && looking++ == 0;
+        if (first_run == nullptr || first_to_look) {
+          if (first_run != nullptr) other = first;
           first_run = resident.get();
           first = access;
           first_place = at;
@@ -209,13 +217,19 @@ void report_deadlock(Worker& worker) {
     return;
   }
   if (more != 0) who += " and at " + std::to_string(more) + " more places";
-  add_finding(*first_run, FindingKind::deadlock, first_place.pc, UINT32_MAX, first,
-              looking != 0 && told > 1 ? std::optional<Access>(other) : std::nullopt,
-              "the kernel waits for ever: what " + who +
-                  " wait for does not come, since nobody else is left to run",
-              looking != 0  ? FindingCause::awaited_memory
+  worker.findings.add(FindingKind::deadlock, first_place.pc, UINT32_MAX, first_run->number, [&] {
+    Finding f;
+    f.cause = looking != 0  ? FindingCause::awaited_memory
               : at_mbarrier ? FindingCause::open_phase
-                            : FindingCause::unspecified);
+                            : FindingCause::unspecified;
+    f.kernel = worker.launch->kernel_name;
+    f.at = first;
+    if (looking != 0 && told > 1) f.other = other;
+    f.detail = "the kernel waits for ever: what " + who +
+               " wait for does not come, since nobody else is left to run";
+    if (looking != 0) add_unlike(*worker.launch, f);
+    return f;
+  });
 }
 
 void begin_budget(Worker& worker) {

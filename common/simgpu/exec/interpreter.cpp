@@ -625,6 +625,7 @@ void start_block(BlockRun& run) {
     use_frame(w);
     w.patience = kPatience;
     w.sights = {};
+    w.look = {};
     w.running = {entry.entry_block, w.launched, UINT32_MAX, 0, 0};
   }
 }

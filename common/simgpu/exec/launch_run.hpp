@@ -326,6 +326,8 @@ std::string line_text(const Program& p, std::uint32_t pc);  ///< "gemm.cu:31"
 /// Adds what had been written of the array that `f.at` is in, in the shared memory of `owner`;
 /// `place`: bytes from where that begins to `f.at`.
 void add_written_shared(const BlockRun& owner, std::uint64_t place, Finding& f);
+/// Adds to a wait for memory which elements of the object hold something else than the one that is looked at.
+void add_unlike(const LaunchRun& l, Finding& f);
 
 // ---- memory (resolve.cpp)
 /// Where a lane's access lands.

@@ -276,6 +276,10 @@ void note_strong_access(Warp& w, const Op& op, const std::uint64_t (&address)[kL
     if (load) std::memcpy(&value, address_of(w, op.list[0]) + i * op.width, op.width);
     sight = add_to_sight(add_to_sight(sight, at), value);
   }
+  if (load && reached.global != 0) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(reached.global));
+    w.look = {op.pc, lane, op.width, address[lane]};
+  }
   load ? note_poll(w, op.pc, sight) : note_progress(w);
 }
 

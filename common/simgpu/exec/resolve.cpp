@@ -480,6 +480,16 @@ void add_written_shared(const BlockRun& owner, std::uint64_t place, Finding& f) 
   });
 }
 
+void add_unlike(const LaunchRun& l, Finding& f) {
+  const memory::Allocation* const owner = l.memory->containing(f.at.address, f.at.bytes);
+  if (f.at.space != MemorySpace::global || f.at.bytes == 0 || owner == nullptr) return;
+  const std::byte* const looked_at = owner->data.get() + f.at.offset;
+  add_written(f, f.at.bytes, [&](std::uint64_t byte) {
+    return byte + f.at.bytes <= owner->size &&
+           std::memcmp(owner->data.get() + byte, looked_at, f.at.bytes) != 0;
+  });
+}
+
 void report_uninitialised(BlockRun& run, const Warp& w, unsigned lane, const Op& op, unsigned bytes,
                           std::uint64_t address, const Target& t) {
   run.worker->findings.add(FindingKind::uninitialised_read, op.pc, UINT32_MAX, run.number, [&] {

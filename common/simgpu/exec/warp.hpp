@@ -69,6 +69,13 @@ struct CarriedBytes {
   std::array<std::uint8_t, kLanes> unwritten{};  ///< by lane; bit k = byte k
 };
 
+/// A look at global memory, by a load that others may store to.
+struct Look {
+  std::uint32_t pc = UINT32_MAX;  ///< UINT32_MAX: there was none
+  unsigned lane = 0, bytes = 0;
+  std::uint64_t address = 0;
+};
+
 struct Warp {
   std::uintptr_t frame = 0;  ///< address of the frame's memory + kFrameBias
   std::uint32_t mask = 0;    ///< lanes the current op works on
@@ -87,6 +94,7 @@ struct Warp {
   std::uint32_t patience = 0;
   std::array<std::uint64_t, 32> sights{};  ///< what it saw lately
   std::uint32_t next_sight = 0;
+  Look look;                                       ///< the last one
   std::uint64_t work = 0;                          ///< multiply-adds of the blocks entered so far
   std::vector<ProductRegister> product_registers;  ///< by number, see product_registers.cpp
   /// barrier.cluster: lanes that have arrived, and that may pass their next wait.

@@ -91,11 +91,17 @@ AGAIN:
   @%p bra AGAIN;
   ret;
 })"));
-  const DevicePtr flag = gpu.upload(std::vector<std::uint32_t>(1, 0), "flag");
-  const LaunchReport report = gpu.run("k", {1, 1, 1}, {32, 1, 1}, flag);
+  const DevicePtr flag = gpu.upload(std::vector<std::uint32_t>{7, 7, 0, 0, 7}, "flag");
+  const LaunchReport report = gpu.run("k", {1, 1, 1}, {32, 1, 1}, flag + 8);
   const std::vector<Finding> stuck = of_kind(report, FindingKind::deadlock);
   REQUIRE(stuck.size() == 1);
   CHECK(stuck[0].cause == FindingCause::awaited_memory);
+  // Which element that is, and which ones hold something else.
+  CHECK(stuck[0].at.object == "flag");
+  CHECK(stuck[0].at.offset == 8);
+  CHECK(stuck[0].at.bytes == 4);
+  CHECK(stuck[0].written == std::vector<ByteRange>{{0, 8}, {16, 20}});
+  CHECK(stuck[0].written_bytes == 12);
 }
 
 // -------------------------------------------------------------------------------------- traps and

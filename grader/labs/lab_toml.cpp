@@ -192,6 +192,16 @@ TileSizes parse_tile(const Table& tile) {
   return sizes;
 }
 
+/// What a table says by type, whose names must be types of the rung.
+template <typename Take>
+void for_each_type(const Table& by_type, const Rung& rung, Take take) {
+  for (const auto& type : by_type.names()) {
+    if (std::find(rung.types.begin(), rung.types.end(), type) == rung.types.end())
+      by_type.fail(by_type.required(type), "\"" + type + "\" is none of this rung's types");
+    take(by_type, type);
+  }
+}
+
 Rung parse_rung(const Table& table) {
   table.only({"name", "title", "types", "operation", "precision", "tile", "tile_of", "file",
               "needs_arch", "from_arch"});
@@ -209,14 +219,10 @@ Rung parse_rung(const Table& table) {
     if (!types.count(type))
       table.fail(table.required("types"),
                  "unknown type \"" + type + "\" (known: int32, float, double, half, bfloat16)");
-  if (table.has("tile_of")) {
-    const Table by_type = table.table("tile_of");
-    for (const auto& type : by_type.names()) {
-      if (std::find(rung.types.begin(), rung.types.end(), type) == rung.types.end())
-        by_type.fail(by_type.required(type), "\"" + type + "\" is none of this rung's types");
+  if (table.has("tile_of"))
+    for_each_type(table.table("tile_of"), rung, [&](const Table& by_type, const std::string& type) {
       rung.tile_of[type] = parse_tile(by_type.table(type));
-    }
-  }
+    });
   const std::string operation = table.string("operation", "product");
   if (operation == "copy_a")
     rung.operation = Operation::copy_a;
@@ -239,12 +245,10 @@ Rung parse_rung(const Table& table) {
     table.fail(table.required("needs_arch"),
                "unknown architecture \"" + rung.needs_arch + "\" (known: sm_90a)");
   if (table.has("from_arch") && table.required("from_arch")->is_table()) {
-    const Table by_type = table.table("from_arch");
-    for (const auto& type : by_type.names()) {
-      if (std::find(rung.types.begin(), rung.types.end(), type) == rung.types.end())
-        by_type.fail(by_type.required(type), "\"" + type + "\" is none of this rung's types");
-      rung.oldest_arch[type] = parse_from_arch(by_type, type);
-    }
+    for_each_type(table.table("from_arch"), rung,
+                  [&](const Table& by_type, const std::string& type) {
+                    rung.oldest_arch[type] = parse_from_arch(by_type, type);
+                  });
   } else if (table.has("from_arch")) {
     for (const auto& type : rung.types)
       rung.oldest_arch[type] = parse_from_arch(table, "from_arch");

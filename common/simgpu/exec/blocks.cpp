@@ -176,60 +176,73 @@ std::uint64_t state_of(const Worker& worker) {
   return state;
 }
 
+/// Who waits where, of all resident blocks.
+struct Waiting {
+  BlockRun* run =
+      nullptr;  ///< of the one that is told: the first who looks at memory, else the first
+  Place place;
+  Access at, other;  ///< of that one, and of another
+  std::string who;   ///< the first few
+  unsigned places = 0, looking = 0;
+  bool at_mbarrier = false;
+};
+
+Waiting all_that_wait(Worker& worker) {
+  constexpr unsigned kMostTold = 4;
+  Waiting all;
+  for (const auto& resident : worker.resident)
+    for (const Warp& w : resident->warps)
+      for (const Place& at : places(*worker.launch->program, w)) {
+        const Access access = party_at(*resident, w, at);
+        const bool first_to_look = at.parked == nullptr && all.looking++ == 0;
+        if (all.run == nullptr || first_to_look) {
+          if (all.run != nullptr) all.other = all.at;
+          all.run = resident.get();
+          all.at = access;
+          all.place = at;
+        } else if (all.places == 1) {
+          all.other = access;
+        }
+        all.at_mbarrier |= at.parked != nullptr && at.parked->what == WaitsFor::mbarrier;
+        if (++all.places <= kMostTold)
+          all.who += (all.who.empty() ? "" : ", ") + who_text(*resident, w, at);
+      }
+  if (all.places > kMostTold)
+    all.who += " and at " + std::to_string(all.places - kMostTold) + " more places";
+  return all;
+}
+
 }  // namespace
 
 void report_deadlock(Worker& worker) {
-  const Program& p = *worker.launch->program;
-  BlockRun* first_run = nullptr;
-  Access first, other;
-  Place first_place;
-  std::string who;
-  unsigned told = 0, looking = 0, more = 0;
-  bool at_mbarrier = false;
-  for (const auto& resident : worker.resident)
-    for (const Warp& w : resident->warps)
-      for (const Place& at : places(p, w)) {
-        const Access access = party_at(*resident, w, at);
-        const bool first_to_look = at.parked == nullptr && looking++ == 0;
-        if (first_run == nullptr || first_to_look) {
-          if (first_run != nullptr) other = first;
-          first_run = resident.get();
-          first = access;
-          first_place = at;
-        } else if (told == 1) {
-          other = access;
-        }
-        at_mbarrier |= at.parked != nullptr && at.parked->what == WaitsFor::mbarrier;
-        if (++told > 4)
-          ++more;
-        else
-          who += (who.empty() ? "" : ", ") + who_text(*resident, w, at);
-      }
-  if (first_run == nullptr) return;
+  const Waiting waiting = all_that_wait(worker);
+  if (waiting.run == nullptr) return;
+  const bool at_memory = waiting.looking != 0;
   bool reported = false;
   for (const auto& resident : worker.resident)
-    if (looking == 0 && (!reported || resident->cluster != nullptr))
+    if (!at_memory && (!reported || resident->cluster != nullptr))
       reported |= report_product_deadlock(*resident) || report_mbarrier_deadlock(*resident);
   if (reported) return;
-  if (looking == 0 && first_place.parked->what == WaitsFor::barrier) {
-    add_finding(*first_run, FindingKind::deadlock, first_place.pc, UINT32_MAX, first, std::nullopt,
-                "the block waits for ever: " + barrier_text(*first_run, first_place));
+  if (!at_memory && waiting.place.parked->what == WaitsFor::barrier) {
+    add_finding(*waiting.run, FindingKind::deadlock, waiting.place.pc, UINT32_MAX, waiting.at,
+                std::nullopt,
+                "the block waits for ever: " + barrier_text(*waiting.run, waiting.place));
     return;
   }
-  if (more != 0) who += " and at " + std::to_string(more) + " more places";
-  worker.findings.add(FindingKind::deadlock, first_place.pc, UINT32_MAX, first_run->number, [&] {
-    Finding f;
-    f.cause = looking != 0  ? FindingCause::awaited_memory
-              : at_mbarrier ? FindingCause::open_phase
-                            : FindingCause::unspecified;
-    f.kernel = worker.launch->kernel_name;
-    f.at = first;
-    if (looking != 0 && told > 1) f.other = other;
-    f.detail = "the kernel waits for ever: what " + who +
-               " wait for does not come, since nobody else is left to run";
-    if (looking != 0) add_unlike(*worker.launch, f);
-    return f;
-  });
+  worker.findings.add(FindingKind::deadlock, waiting.place.pc, UINT32_MAX, waiting.run->number,
+                      [&] {
+                        Finding f;
+                        f.cause = at_memory             ? FindingCause::awaited_memory
+                                  : waiting.at_mbarrier ? FindingCause::open_phase
+                                                        : FindingCause::unspecified;
+                        f.kernel = worker.launch->kernel_name;
+                        f.at = waiting.at;
+                        if (at_memory && waiting.places > 1) f.other = waiting.other;
+                        f.detail = "the kernel waits for ever: what " + waiting.who +
+                                   " wait for does not come, since nobody else is left to run";
+                        if (at_memory) add_unlike(*worker.launch, f);
+                        return f;
+                      });
 }
 
 void begin_budget(Worker& worker) {

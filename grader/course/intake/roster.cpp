@@ -100,19 +100,24 @@ void check_form(std::string_view text, const Table& table, const Fail& fail) {
                          table.rows[i].size(), columns));
 }
 
+/// Takes a byte order mark and Excel's line "sep=;" from the front of `text`; `line` is then that of the first row.
+char take_preamble(std::string_view& text, unsigned& line) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  if (!text.starts_with("sep=") || text.size() <= 4) return separator_of(text);
+  const char separator = text[4];
+  text.remove_prefix(std::min(text.find_first_of("\r\n"), text.size()));
+  text.remove_prefix(text.starts_with("\r\n") ? 2 : text.empty() ? 0 : 1);
+  ++line;
+  return separator;
+}
+
 }  // namespace
 
 Table parse_csv(std::string_view text) {
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   Table table;
-  unsigned line = 1, begin = 1;
-  char separator = separator_of(text);
-  if (text.starts_with("sep=") && text.size() > 4) {  // what Excel writes for itself
-    separator = text[4];
-    text.remove_prefix(std::min(text.find_first_of("\r\n"), text.size()));
-    text.remove_prefix(text.starts_with("\r\n") ? 2 : text.empty() ? 0 : 1);
-    begin = ++line;
-  }
+  unsigned line = 1;
+  const char separator = take_preamble(text, line);
+  unsigned begin = line;
   std::vector<std::string> row(1);
   const auto end_row = [&] {
     table.rows.push_back(std::exchange(row, std::vector<std::string>(1)));

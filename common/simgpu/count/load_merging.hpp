@@ -43,24 +43,15 @@
 // counted on an H200, where it does prove those. The model takes the side of nvcc.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
+#include "common/simgpu/count/merged_access.hpp"
 #include "common/simgpu/ptx/module.hpp"
 
 namespace simgpu::count {
 
-/// The part an instruction plays. Instructions other than ld.shared: {own index, 0, 0}.
-struct MergedLoad {
-  std::uint32_t leader = 0;  ///< the first instruction, in PTX order, of the loads that become one
-  /// per lane, of the merged access; 0 = another instruction leads (or no ld.shared)
-  std::uint8_t bytes = 0;
-  /// of the leader: start of the merged access minus its own address, in bytes, <= 0
-  std::int16_t shift = 0;
-};
-
-/// One entry per instruction of `function.body`. A lone load leads itself with its own width.
-std::vector<MergedLoad> merge_shared_loads(const ptx::Module& module,
-                                           const ptx::Function& function);
+/// One entry per instruction of `function.body`, of which only ld.shared have bytes. A lone load leads itself with its own width.
+std::vector<MergedAccess> merge_shared_loads(const ptx::Module& module,
+                                             const ptx::Function& function);
 
 }  // namespace simgpu::count

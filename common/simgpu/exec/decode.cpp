@@ -4,7 +4,9 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "common/simgpu/count/doubled_sums.hpp"
 #include "common/simgpu/count/load_merging.hpp"
+#include "common/simgpu/count/store_merging.hpp"
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/order.hpp"
 #include "common/simgpu/memory/address.hpp"
@@ -649,9 +651,12 @@ void FunctionDecoder::run() {
   lay_out_locals();
   code_.first_pc = static_cast<std::uint32_t>(p_.instructions.size());
   const std::vector<bool> polls = ptx::find_polls(f_);
+  const std::vector<bool> doubled = count::find_doubled_sums(f_);
   for (const Ins& ins : f_.body) {
     InstructionInfo info;
-    info.polls = polls[static_cast<std::size_t>(&ins - f_.body.data())];
+    const auto place = static_cast<std::size_t>(&ins - f_.body.data());
+    info.polls = polls[place];
+    info.doubled_sum = doubled[place];
     info.ptx = &ins;
     info.function = number_;
     info.is_branch = ins.op == Opcode::bra;
@@ -669,17 +674,21 @@ void FunctionDecoder::run() {
   for (std::uint32_t k = 0; k < blocks_.size(); ++k) decode_block(k);
   renumber();
   const std::vector<ptx::MovedBytes> moved = ptx::find_moved_bytes(f_);
-  const std::vector<count::MergedLoad> merged = count::merge_shared_loads(b_.module, f_);
+  const std::vector<count::MergedAccess> loads = count::merge_shared_loads(b_.module, f_),
+                                         stores = count::merge_shared_stores(b_.module, f_);
   for (std::size_t site = first_site; site < p_.site_pc.size(); ++site) {
     const std::uint32_t i = p_.site_pc[site] - code_.first_pc;
     const Ins& ins = f_.body[i];
     const unsigned bytes = ptx::size_of(ins.mod.type) * std::max<unsigned>(ins.mod.vec, 1);
-    const bool load = (ins.op == Opcode::ld || ins.op == Opcode::ldu) &&
-                      ins.mod.space == ptx::Space::shared && i < merged.size();
+    const bool shared = ins.mod.space == ptx::Space::shared;
+    const count::MergedAccess merged =
+        shared && (ins.op == Opcode::ld || ins.op == Opcode::ldu) ? loads[i]
+        : shared && ins.op == Opcode::st
+            ? stores[i]
+            : count::MergedAccess{i, static_cast<std::uint8_t>(bytes), 0};
     if (i < parts_.size()) p_.parts_of_copies[site] = parts_[i];
     p_.moved[site] = moved[i];
-    p_.merges[site] =
-        load ? Merge{merged[i].bytes, merged[i].shift} : Merge{static_cast<std::uint8_t>(bytes), 0};
+    p_.merges[site] = {merged.bytes, merged.shift};
     // Only stores of single elements must be told apart within a word: cp.async moves whole words,
     // ldmatrix and stmatrix rows of them.
     const bool whole_words = ins.op == Opcode::wmma_load || ins.op == Opcode::cp_async ||

@@ -169,7 +169,7 @@ Counts counts_of(const Program& p, const Counters& c, std::uint32_t pc, const Gu
     case Opcode::fma:
     case Opcode::mad:
     case Opcode::mul:
-      count_arithmetic(ins, n.lanes, out);
+      if (!info.doubled_sum) count_arithmetic(ins, n.lanes, out);
       break;
     case Opcode::madc:
     case Opcode::mul24:

@@ -78,13 +78,13 @@ SharedCounts shared_cost(const BlockRun& run, const Op& op, AccessType type,
   s.raw_ideal_wavefronts = raw.ideal;
   s.bytes = std::uint64_t{bytes} * static_cast<unsigned>(std::popcount(mask));
   const Merge merge = run.launch->program->merges[op.site];
-  if (merge.width == 0) return s;  // ptxas makes it part of another load
+  if (merge.width == 0) return s;  // ptxas makes it part of another access
   const count::PartOfCopy part = run.launch->program->parts_of_copies[op.site];
   count::Wavefronts w = raw;
   if (merge.width == bytes && is_part(part, address, mask)) {
     if (part.place != 0) return s;
     w = count::shared_wavefronts(address, mask, part.whole, load);
-  } else if (load && merge.width != bytes) {
+  } else if (merge.width != bytes) {
     std::uint64_t start[kLanes];
     for (unsigned i = 0; i < kLanes; ++i)
       start[i] = address[i] + static_cast<std::uint64_t>(std::int64_t{merge.shift});

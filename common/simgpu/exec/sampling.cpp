@@ -43,7 +43,7 @@ void sample_access(BlockRun& run, const Op& op, AccessType type, MemorySpace spa
 void sample_shared(BlockRun& run, const Op& op, AccessType type,
                    const std::uint64_t (&address)[kLanes], std::uint32_t mask, unsigned bytes,
                    const SharedCounts& cost) {
-  if (!sampling(run, op) || cost.requests == 0) return;  // 0: ptxas makes it part of another load
+  if (!sampling(run, op) || cost.requests == 0) return;  // 0: ptxas makes it part of another access
   const Merge merge = run.launch->program->merges[op.site];
   const bool merged = merge.width != 0 && merge.width != bytes;
   std::uint64_t start[kLanes];

@@ -13,7 +13,7 @@
 namespace {
 
 using namespace simgpu;
-using count::MergedLoad;
+using count::MergedAccess;
 
 /// Loads left of each width (bytes), ptxas's LDS.
 using Widths = std::map<unsigned, unsigned>;
@@ -29,7 +29,7 @@ ptx::Module parse_body(const std::string& body,
 
 Widths widths(const ptx::Module& module, const ptx::Function& function) {
   Widths result;
-  for (const MergedLoad& load : count::merge_shared_loads(module, function))
+  for (const MergedAccess& load : count::merge_shared_loads(module, function))
     if (load.bytes != 0) ++result[load.bytes];
   return result;
 }
@@ -255,7 +255,7 @@ TEST_CASE("addresses, duplicates, volatile and predicated loads", "[count][load_
 TEST_CASE("the leader is the first load, and knows where the merged one starts",
           "[count][load_merging]") {
   const ptx::Module m = parse_body(base(16) + load({3, 1, 2}));
-  const std::vector<MergedLoad> merged = count::merge_shared_loads(m, m.functions[0]);
+  const std::vector<MergedAccess> merged = count::merge_shared_loads(m, m.functions[0]);
   REQUIRE(merged.size() == 8);
   CHECK(merged[4].leader == 4);
   CHECK(merged[4].bytes == 16);

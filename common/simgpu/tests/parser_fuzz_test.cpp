@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "common/catch2.hpp"
+#include "common/simgpu/count/doubled_sums.hpp"
 #include "common/simgpu/count/load_merging.hpp"
+#include "common/simgpu/count/store_merging.hpp"
 #include "common/simgpu/ptx/control_flow.hpp"
 #include "common/simgpu/ptx/liveness.hpp"
 #include "common/simgpu/ptx/names.hpp"
@@ -128,6 +130,8 @@ std::size_t use(const ptx::Module& module) {
     sum += ptx::build_control_flow(function).blocks.size();
     sum += ptx::estimate_registers(module, function).estimate;
     sum += count::merge_shared_loads(module, function).size();
+    sum += count::merge_shared_stores(module, function).size();
+    sum += count::find_doubled_sums(function).size();
     sum += ptx::find_moved_bytes(function).size();
     for (const ptx::Instruction& instruction : function.body) {
       sum += instruction.mod.text.size();

@@ -89,19 +89,22 @@ TEST_CASE("bytes: four or two accesses are one", "[counts]") {
   CHECK(run("").first == kNone);
 }
 
-/// What a warp's accesses of shared memory cost: loads, then stores. %rd3 is the lane's 16 bytes there.
+/// What a warp's accesses of shared memory cost: loads, then stores. %rd3 is the lane's 16 bytes there,
+/// `shift` bytes behind them: a parameter, so that nobody knows the alignment before (store_merging.hpp).
 std::pair<Traffic, Traffic> run_shared(const std::string& body, unsigned shift = 0) {
   Gpu gpu(ptx_module(R"(
-.visible .entry k(.param .u64 out)
+.visible .entry k(.param .u64 out, .param .u64 shift)
 {
   .shared .align 16 .b8 s[1024];
   .reg .b16 %h<9>; .reg .b32 %r<4>; .reg .b64 %rd<8>;
   ld.param.u64 %rd1, [out];
   mov.u32 %r1, %tid.x; mul.wide.u32 %rd4, %r1, 16; add.u64 %rd2, %rd1, %rd4;
-  mov.u64 %rd3, s; add.u64 %rd3, %rd3, %rd4; add.u64 %rd3, %rd3, )" +
-                     std::to_string(shift) + ";\n" + body + "\nret;\n}\n"));
+  mov.u64 %rd3, s; add.u64 %rd3, %rd3, %rd4;
+  ld.param.u64 %rd6, [shift]; add.u64 %rd3, %rd3, %rd6;
+)" + body + "\nret;\n}\n"));
   const DevicePtr out = gpu.upload(std::vector<std::uint32_t>(256, 7), "out");
-  const LaunchReport r = gpu.run("k", {1, 1, 1}, {32, 1, 1}, 0u, LaunchOptions{}, out);
+  const LaunchReport r =
+      gpu.run("k", {1, 1, 1}, {32, 1, 1}, 0u, LaunchOptions{}, out, std::uint64_t{shift});
   CHECK(to_text(r.findings) == "");
   const auto of = [](const SharedCounts& c) { return Traffic{c.requests, c.wavefronts}; };
   return {of(r.total.shared_load), of(r.total.shared_store)};

@@ -305,7 +305,7 @@ static void signals(int n) {
     z[i] = {static_cast<float>(i % 5) - 2.0f, static_cast<float>(i % 3)};
   float2 *dz = upload(z), *spectrum = upload(std::vector<float2>(z.size()));
   fft_256<<<3, 128>>>(dz, spectrum);
-  expect(with("fft_256", 3), reinterpret_cast<float*>(spectrum), 2 * z.size(), [&](std::size_t i) {
+  expect(with("fft_256", n), reinterpret_cast<float*>(spectrum), 2 * z.size(), [&](std::size_t i) {
     const std::size_t block = i / 512, f = i / 2 % 256;
     double re = 0, im = 0;
     for (int t = 0; t < 256; ++t) {
@@ -450,7 +450,7 @@ static void tables(int n) {
   for (int i = 0; i < n; ++i) s[i] = 80.0f + i % 40, k[i] = 90.0f + i % 17, t[i] = 0.5f + i % 3;
   float *dspot = upload(spot), *price = upload(spot);
   binomial_tree<<<9, 64>>>(dspot, price, 100);
-  expect(with("binomial_tree", 100), price, 9, [&](std::size_t b) {
+  expect(with("binomial_tree", n), price, 9, [&](std::size_t b) {
     std::vector<double> v(101);
     for (int i = 0; i <= 100; ++i)
       v[i] = std::max(spot[b] * std::pow(1.02, 2 * i - 100) - 100.0, 0.0);

@@ -1,0 +1,186 @@
+#include "common/simgpu/count/alignment.hpp"
+
+#include "common/simgpu/ptx/control_flow.hpp"
+
+namespace simgpu::count {
+namespace {
+
+using ptx::Function;
+using ptx::Instruction;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Space;
+using ptx::Variable;
+using Kind = ptx::Operand::Kind;
+
+constexpr std::uint32_t kNoSecond = UINT32_MAX;
+
+/// Zero bits at the end of the address of every shared variable the function uses; 0 for all
+/// others.
+std::vector<unsigned> place_shared(const ptx::Module& module, const Function& function) {
+  // ptxas drops arrays that no instruction names.
+  std::vector<bool> named(module.variables.size(), false);
+  for (const Instruction& instruction : function.body)
+    for (const Operand& operand : instruction.operands)
+      if (operand.kind == Kind::symbol) named[operand.index] = true;
+  std::vector<std::uint32_t> order;
+  for (const std::uint32_t v : function.variables)
+    if (named[v] && module.variables[v].space == Space::shared) order.push_back(v);
+  const auto in_body = [&](std::uint32_t v) {
+    const auto it = module.variable_index.find(module.variables[v].name);
+    return it == module.variable_index.end() || it->second != v;
+  };
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(in_body(a), a) < std::pair(in_body(b), b);
+  });
+  std::vector<unsigned> zeros(module.variables.size(), 0);
+  std::uint64_t offset = 0;
+  for (const std::uint32_t v : order) {
+    const Variable& variable = module.variables[v];
+    if (variable.is_extern) {
+      zeros[v] = kMostZeros;
+      continue;
+    }
+    offset = (offset + variable.align - 1) / variable.align * variable.align;
+    zeros[v] = zeros_of(offset);
+    offset += variable.size;
+  }
+  return zeros;
+}
+
+/// What is known of a register with both of these definitions.
+Low meet(Low x, Low y) {
+  if (x.bits == Low::kUnset) return y;
+  if (y.bits == Low::kUnset) return x;
+  return Low::of(std::min<unsigned>({x.bits, y.bits, zeros_of(x.value ^ y.value)}), x.value);
+}
+
+// What arithmetic leaves known. A sum's end is known as far as both ends are; a product's further, by
+// the other's zeros.
+bool unset(Low x) {
+  return x.bits == Low::kUnset;
+}
+Low negative(Low x) {
+  return unset(x) ? x : Low::of(x.bits, 0u - x.value);
+}
+Low sum(Low x, Low y) {
+  if (unset(x) || unset(y)) return {};
+  return Low::of(std::min(x.bits, y.bits), unsigned{x.value} + y.value);
+}
+Low product(Low x, Low y) {
+  if (unset(x) || unset(y)) return {};
+  return Low::of(std::min(x.bits + y.zeros(), y.bits + x.zeros()), unsigned{x.value} * y.value);
+}
+Low bitwise(Opcode op, Low x, Low y) {
+  if (unset(x) || unset(y)) return {};
+  const unsigned both = std::min(x.bits, y.bits);
+  if (op == Opcode::or_) return Low::of(both, unsigned{x.value} | y.value);
+  if (op == Opcode::xor_) return Low::of(both, unsigned{x.value} ^ y.value);
+  // Where one of them ends in zeros, the other need not be known.
+  return Low::of(std::max({both, x.zeros(), y.zeros()}), unsigned{x.value} & y.value);
+}
+Low shifted(Low x, const Operand& amount) {
+  if (unset(x)) return x;
+  if (amount.kind != Kind::imm || amount.bits < 0) return Low::of(x.zeros(), 0);
+  const auto by = static_cast<unsigned>(std::min<std::int64_t>(kMostZeros, amount.bits));
+  return Low::of(x.bits + by, unsigned{x.value} << by);
+}
+bool is_integer(ptx::Type type) {
+  return type >= ptx::Type::u8 && type <= ptx::Type::s64;
+}
+
+}  // namespace
+
+Alignment::Alignment(const ptx::Module& module, const Function& function)
+    : function_(function), shared_(place_shared(module, function)) {
+  low_.resize(function.registers.size());
+  constexpr int kMostSweeps = 64;  // honest code settles in a few; hostile code gets no merging
+  for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+    if (!pass()) return;
+  }
+  std::fill(low_.begin(), low_.end(), Low{0, 0});
+}
+
+Low Alignment::of(const Operand& operand) const {
+  switch (operand.kind) {
+    case Kind::imm:
+      return Low::of(kMostZeros, static_cast<std::uint64_t>(operand.bits));
+    case Kind::reg:
+    case Kind::address:
+      return low_[operand.index];
+    case Kind::symbol:
+      return Low::of(shared_[operand.index], static_cast<std::uint64_t>(operand.bits));
+    case Kind::vector:  // packing: the first element is the low half
+      return operand.count == 0 ? Low{0, 0} : of(function_.vector_operands[operand.index]);
+    default:
+      return {0, 0};
+  }
+}
+
+Low Alignment::of(const ptx::Root& root) const {
+  Operand operand;
+  operand.kind = root.is_symbol ? Kind::symbol : Kind::reg;
+  operand.index = root.index;
+  const Low low = of(operand);
+  return low.bits == Low::kUnset ? Low{0, 0} : low;
+}
+
+bool Alignment::pass() {
+  bool changed = false;
+  for (const Instruction& instruction : function_.body) {
+    if (!ptx::has_destination(instruction.op) || instruction.operands.empty()) continue;
+    const Operand& to = instruction.operands[0];
+    const auto define = [&](std::uint32_t reg, Low low) {
+      const Low both = meet(low_[reg], low);
+      if (both == low_[reg]) return;
+      low_[reg] = both;
+      changed = true;
+    };
+    if (to.index2 != kNoSecond) define(to.index2, {0, 0});
+    if (to.kind == Kind::reg) define(to.index, result(instruction));
+    if (to.kind == Kind::vector) {
+      for (std::uint32_t i = 0; i < to.count; ++i) {
+        const Operand& element = function_.vector_operands[to.index + i];
+        if (element.kind == Kind::reg) define(element.index, {0, 0});
+      }
+    }
+  }
+  return changed;
+}
+
+Low Alignment::result(const Instruction& instruction) const {
+  const auto operand = [&](std::size_t i) { return of(instruction.operands[i]); };
+  const ptx::Modifiers& mod = instruction.mod;
+  switch (instruction.op) {
+    case Opcode::mov:
+    case Opcode::cvta:
+      return operand(1);
+    case Opcode::neg:
+      return negative(operand(1));
+    case Opcode::cvt:
+      return is_integer(mod.type) && is_integer(mod.type2) && !mod.sat ? operand(1) : Low{0, 0};
+    case Opcode::add:
+      return sum(operand(1), operand(2));
+    case Opcode::sub:
+      return sum(operand(1), negative(operand(2)));
+    case Opcode::min:
+    case Opcode::max:
+    case Opcode::selp:
+      return meet(operand(1), operand(2));
+    case Opcode::or_:
+    case Opcode::xor_:
+    case Opcode::and_:
+      return bitwise(instruction.op, operand(1), operand(2));
+    case Opcode::mul:
+      return mod.mul == ptx::MulMode::hi ? Low{0, 0} : product(operand(1), operand(2));
+    case Opcode::mad:
+      return mod.mul == ptx::MulMode::hi ? Low{0, 0}
+                                         : sum(product(operand(1), operand(2)), operand(3));
+    case Opcode::shl:
+      return shifted(operand(1), instruction.operands[2]);
+    default:
+      return {0, 0};
+  }
+}
+
+}  // namespace simgpu::count

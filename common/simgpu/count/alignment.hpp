@@ -1,0 +1,59 @@
+// What is known of the lowest bits of every register, and so of the alignment of addresses in shared memory.
+//
+// ptxas knows where static arrays lie: one behind the other in the order of their declaration (module scope first, then
+// the kernel's own) at their declared alignment. Dynamic shared memory starts at a multiple of 16. The lowest bits of
+// every register are followed through sums, products and shifts, around loops too.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "common/simgpu/ptx/addresses.hpp"
+#include "common/simgpu/ptx/module.hpp"
+
+namespace simgpu::count {
+
+inline constexpr unsigned kMostZeros = 4;  ///< log2 of 16 bytes, the widest access
+
+inline unsigned zeros_of(std::uint64_t value) {
+  return std::min<unsigned>(kMostZeros, static_cast<unsigned>(std::countr_zero(value)));
+}
+
+/// What is known of the end of a value: its lowest `bits` bits (at most kMostZeros) are those of
+/// `value`.
+struct Low {
+  static constexpr std::uint8_t kUnset = 255;  ///< no definition seen yet: agrees with everything
+  std::uint8_t bits = kUnset, value = 0;
+  friend bool operator==(const Low&, const Low&) = default;
+
+  static Low of(unsigned bits, std::uint64_t value) {
+    bits = std::min(bits, kMostZeros);
+    return {static_cast<std::uint8_t>(bits),
+            static_cast<std::uint8_t>(value & ((1u << bits) - 1u))};
+  }
+  /// Zero bits at the end.
+  unsigned zeros() const { return std::min<unsigned>(bits, zeros_of(value)); }
+};
+
+/// The known end of each register of a function, which must live as long: the greatest solution over all its
+/// definitions, so that a loop's step counts and not only its start.
+class Alignment {
+ public:
+  Alignment(const ptx::Module& module, const ptx::Function& function);
+
+  Low of(const ptx::Operand& operand) const;
+  /// Never unset: the address of code that cannot be reached counts as unknown.
+  Low of(const ptx::Root& root) const;
+
+ private:
+  bool pass();
+  Low result(const ptx::Instruction& instruction) const;
+
+  const ptx::Function& function_;
+  std::vector<unsigned> shared_;  ///< zero bits at the end of the address of each shared variable
+  std::vector<Low> low_;
+};
+
+}  // namespace simgpu::count

@@ -1,0 +1,17 @@
+// Accesses to shared memory that ptxas makes one of.
+#pragma once
+
+#include <cstdint>
+
+namespace simgpu::count {
+
+/// The part that an instruction plays. Of one that has no part in this: {own index, 0, 0}.
+struct MergedAccess {
+  std::uint32_t leader = 0;  ///< the first instruction, in PTX order, of those that become one
+  /// per lane, of the merged access; 0 = another instruction leads
+  std::uint8_t bytes = 0;
+  /// of the leader: start of the merged access minus its own address, in bytes, <= 0
+  std::int16_t shift = 0;
+};
+
+}  // namespace simgpu::count

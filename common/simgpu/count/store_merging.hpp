@@ -1,0 +1,30 @@
+// Which stores to shared memory ptxas merges into wider ones.
+//
+// Where a thread stores neighbouring elements one after the other, `s[2 * t] = x; s[2 * t + 1] = y`, PTX has one st.shared
+// for each and the machine code one STS.64. The rules were read off ptxas 13.0 for sm_90 with 57 probes in PTX, each
+// changed in one respect (tests/store_merging_test.cpp has them), and 18 kernels in CUDA:
+//
+//   - Stores become one if they follow each other without any other access to shared memory between them: no load,
+//     no store to another place, no atomic, no ldmatrix, barrier, fence or call. Global memory, shuffles and votes may
+//     come between, and the values may be computed there. They do not merge across branches, nor with predicates.
+//   - Their addresses are the same register plus constants, in any order, within a window of four elements and at most 16
+//     bytes, aligned to its own size. All four elements become one store, and so do the two of a half; bytes never merge.
+//     Vectors merge with vectors of as many elements. Alignment is known as for loads (alignment.hpp).
+//   - Two stores of one element stay two, and end what can be merged.
+//
+// Not modelled: a load between them that reads back what was stored, which ptxas leaves out.
+#pragma once
+
+#include <vector>
+
+#include "common/simgpu/count/merged_access.hpp"
+#include "common/simgpu/ptx/module.hpp"
+
+namespace simgpu::count {
+
+/// One entry per instruction of `function.body`, of which only st.shared have bytes. A lone store leads itself with its own
+/// width.
+std::vector<MergedAccess> merge_shared_stores(const ptx::Module& module,
+                                              const ptx::Function& function);
+
+}  // namespace simgpu::count

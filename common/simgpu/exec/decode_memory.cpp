@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "common/simgpu/count/load_merging.hpp"
+#include "common/simgpu/count/store_merging.hpp"
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/memory/address.hpp"
 #include "common/simgpu/ptx/shared_origins.hpp"
@@ -21,6 +23,39 @@ std::uint32_t FunctionDecoder::new_site() {
   p_.moved.push_back({});
   p_.instructions[code_.first_pc + current_index_].site = site;
   return site;
+}
+
+/// What else is to be known of the accesses from `first` on: what moves with them, what ptxas makes of them, and how
+/// small the elements are.
+void FunctionDecoder::describe_sites(std::size_t first) {
+  const std::vector<ptx::MovedBytes> moved = ptx::find_moved_bytes(f_);
+  const std::vector<count::MergedAccess> loads = count::merge_shared_loads(b_.module, f_),
+                                         stores = count::merge_shared_stores(b_.module, f_);
+  for (std::size_t site = first; site < p_.site_pc.size(); ++site) {
+    const std::uint32_t i = p_.site_pc[site] - code_.first_pc;
+    const ptx::Instruction& ins = f_.body[i];
+    const unsigned bytes = ptx::size_of(ins.mod.type) * std::max<unsigned>(ins.mod.vec, 1);
+    const bool shared = ins.mod.space == Space::shared;
+    const count::MergedAccess merged =
+        shared && (ins.op == Opcode::ld || ins.op == Opcode::ldu) ? loads[i]
+        : shared && ins.op == Opcode::st
+            ? stores[i]
+            : count::MergedAccess{i, static_cast<std::uint8_t>(bytes), 0};
+    if (i < parts_.size()) p_.parts_of_copies[site] = parts_[i];
+    p_.moved[site] = moved[i];
+    p_.merges[site] = {merged.bytes, merged.shift};
+    // Only stores of single elements must be told apart within a word: cp.async moves whole words,
+    // ldmatrix and stmatrix rows of them.
+    const bool whole_words = ins.op == Opcode::wmma_load || ins.op == Opcode::cp_async ||
+                             ins.op == Opcode::ldmatrix || ins.op == Opcode::stmatrix ||
+                             ptx::size_of(ins.mod.type) == 0;
+    const std::uint32_t element = whole_words ? 4u : std::min(ptx::size_of(ins.mod.type), 4u);
+    const bool any = ins.mod.space == Space::none || ins.mod.space == Space::generic;
+    if (any || ins.mod.space == Space::shared || ins.mod.space == Space::cluster)
+      p_.shared_granule = std::min(p_.shared_granule, element);
+    if (any || ins.mod.space == Space::global)
+      p_.global_granule = std::min(p_.global_granule, element);
+  }
 }
 
 /// What of a symbol's address only the frame knows, and the constant to add: where .local begins, or

@@ -66,6 +66,7 @@ class FunctionDecoder {
   void decode_call(BasicBlock& block, const Ins& ins);
   void check_math_call(const Call& call, const ptx::Function& target) const;
   void renumber();
+  void describe_sites(std::size_t first);
   void decode(const Ins& ins);
   [[noreturn]] void fail(const std::string& message) const;
   [[noreturn]] void unsupported() const;  ///< the instruction, as it is written

@@ -64,6 +64,7 @@ enum class FindingCause : std::uint8_t {
   awaited_memory,    ///< deadlock: somebody looks at memory that nobody is left to change
   longer_source,     ///< out_of_bounds: an asynchronous copy is to read more bytes than it moves
   trap_instruction,  ///< trap: the program's own, not an instruction that was used wrongly
+  late_bytes,        ///< trap: one more arrives at an mbarrier whose phase waits for bytes alone
 };
 
 struct SourceLine {
@@ -99,6 +100,9 @@ struct Access {
   std::string object;         ///< allocation label or shared array name, "" = none
   std::int64_t offset = 0;    ///< bytes from the start of the object, may be negative
   std::uint64_t object_bytes = 0;
+  /// Width of the only floating-point number that a load or store moves, by its type: .f32 or .f64. 0: it
+  /// moves several, or its type does not say what they are.
+  unsigned number_bytes = 0;
 };
 
 /// Bytes begin to end - 1 of an object.

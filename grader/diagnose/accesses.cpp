@@ -39,7 +39,7 @@ class Warp {
  public:
   Warp(const Evidence& evidence, const Run& run, const simgpu::LaunchReport& launch,
        const Access& of)
-      : line_(of), width_(static_cast<std::int64_t>(size_of(evidence.type))) {
+      : line_(of), width_(width_of(of, evidence.type)) {
     const std::uint64_t thread = number_of(of, launch.block);
     const simgpu::WarpOf warp{of.block, static_cast<unsigned>(thread / kWarpSize)};
     const std::optional<Run> again = evidence.follow(run, warp);
@@ -263,7 +263,7 @@ void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Findi
   const auto launch = std::find_if(run.launches.begin(), run.launches.end(),
                                    [&](const auto& one) { return one.kernel == finding.kernel; });
   if (launch == run.launches.end()) return;
-  const auto width = static_cast<std::int64_t>(size_of(evidence.type));
+  const std::int64_t width = width_of(at, evidence.type);
   const std::int64_t element = at.offset >= 0 ? at.offset / width : -1;
   const std::string name = short_name(at.object);
   const auto lane_of = [&](const Access& a) {

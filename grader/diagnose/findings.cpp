@@ -63,6 +63,11 @@ std::string short_name(const std::string& object) {
   return name.empty() ? object : name;
 }
 
+std::int64_t width_of(const Access& access, ElementType type) {
+  return std::max(static_cast<std::int64_t>(access.number_bytes),
+                  static_cast<std::int64_t>(size_of(type)));
+}
+
 namespace {
 
 const Matrix* operand(const std::string& label, const Run* run) {
@@ -77,7 +82,8 @@ const Matrix* operand(const std::string& label, const Run* run) {
 std::int64_t element_width(const Access& access, const Run* run, ElementType type) {
   const Matrix* const matrix =
       access.space == MemorySpace::global ? operand(access.object, run) : nullptr;
-  return static_cast<std::int64_t>(size_of(matrix != nullptr ? matrix->type : type));
+  return matrix != nullptr ? static_cast<std::int64_t>(size_of(matrix->type))
+                           : width_of(access, type);
 }
 
 /// The launch that a finding belongs to, if the run is known.
@@ -454,7 +460,9 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
     case FindingKind::proxy_fence_missing:
       return variant_of_fence(finding.at);
     case FindingKind::trap:
-      return finding.cause == FindingCause::trap_instruction ? "" : "misuse";
+      return finding.cause == FindingCause::trap_instruction ? ""
+             : finding.cause == FindingCause::late_bytes     ? "late"
+                                                             : "misuse";
     default:
       return "";
   }

@@ -59,6 +59,10 @@ struct Misaligned {
 Misaligned misaligned(const simgpu::Access& access, const Matrix* matrix, const std::string& array,
                       std::int64_t width);
 
+/// Bytes of an element of an array that is no operand, in a rung of `type`: sums are kept in wider numbers
+/// than what is multiplied, and the type of what reads or stores one says so.
+std::int64_t width_of(const simgpu::Access& access, ElementType type);
+
 /// Which sentences of OOB fit an access. `launch`: the one that it belongs to, or null; `width`: bytes of
 /// an element.
 std::string variant_of_bounds(const simgpu::Access& at, const simgpu::LaunchReport* launch,

@@ -109,7 +109,7 @@ constexpr FindingKind last_of(FindingKind) {
   return FindingKind::will_spill;
 }
 constexpr FindingCause last_of(FindingCause) {
-  return FindingCause::trap_instruction;
+  return FindingCause::late_bytes;
 }
 constexpr MemorySpace last_of(MemorySpace) {
   return MemorySpace::param;
@@ -132,7 +132,7 @@ void fields(SourceLine& x, Visit visit) {
 template <typename Visit>
 void fields(Access& x, Visit visit) {
   visit(x.where, x.block, x.thread, x.type, x.actor, x.space, x.bytes, x.address, x.object,
-        x.offset, x.object_bytes);
+        x.offset, x.object_bytes, x.number_bytes);
 }
 template <typename Visit>
 void fields(ByteRange& x, Visit visit) {

@@ -56,6 +56,8 @@ class AsyncReadCheck {
  public:
   AsyncReadCheck(BlockRun& run, unsigned first_warp, unsigned warps, std::uint32_t pc,
                  const char* what);
+  /// What follows belongs to this operand, whose descriptor begins there.
+  void operand(char name, std::uint64_t start) { operand_ = name, start_ = start; }
   void chunk(std::uint32_t first) {
     const check::Tag* t = written_ + (first >> shift_);
     for (unsigned k = 0; k < 16u >> shift_; ++k)
@@ -69,6 +71,8 @@ class AsyncReadCheck {
   const unsigned warp_, shift_;
   const std::uint32_t pc_;
   const char* const what_;
+  char operand_ = 0;  ///< 0: none
+  std::uint64_t start_ = 0;
   const check::Tag* const written_;
   const ReaderTimes times_;
   check::Tag last_ = 0;  ///< the last one that was fine

@@ -27,9 +27,9 @@ Access shared_access(const BlockRun& run, const Warp& w, unsigned lane, std::uin
 }
 
 void trap(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc, std::uint64_t offset,
-          std::string why) {
+          std::string why, FindingCause cause = FindingCause::unspecified) {
   add_finding(run, FindingKind::trap, pc, UINT32_MAX, shared_access(run, w, lane, pc, offset),
-              std::nullopt, std::move(why));
+              std::nullopt, std::move(why), cause);
   abort_launch(run);
 }
 
@@ -105,7 +105,8 @@ void arrive(Warp& w, unsigned lane, const Op& op, const BarrierPlace& at, std::u
                     : "more arrivals at " + mbarrier_text(run, at.offset) +
                           " than its phase expects: " + std::to_string(b.expected) +
                           " by mbarrier.init, " + std::to_string(b.pending) +
-                          " still missing, and " + std::to_string(count) + " come");
+                          " still missing, and " + std::to_string(count) + " come",
+         count > 0 && b.pending == 0 ? FindingCause::late_bytes : FindingCause::unspecified);
     return;
   }
   if (&run == w.run)

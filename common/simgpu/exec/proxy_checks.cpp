@@ -220,6 +220,12 @@ void AsyncReadCheck::find_fault(std::uint32_t first, check::Tag t) {
       f.kernel = run_.launch->kernel_name;
       f.at = describe(run_, me);
       f.detail = std::string(what_) + " reads " + object_text(f.at) + ", which nothing has written";
+      if (operand_ != 0) {
+        Access begin = f.at;
+        begin.offset -= static_cast<std::int64_t>(offset - start_);
+        f.detail += std::string(": the descriptor of its operand ") + operand_ + " begins at " +
+                    object_text(begin);
+      }
       if (f.at.offset >= 0) add_written_shared(run_, first, f);
       return f;
     });

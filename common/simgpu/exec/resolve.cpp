@@ -291,14 +291,24 @@ Actor actor_of(Opcode op) {
   return known == std::end(of_several) ? Actor::thread : known->second;
 }
 
+/// See Access::number_bytes.
+unsigned number_bytes(const ptx::Instruction& i) {
+  using ptx::Opcode;
+  if ((i.op != Opcode::ld && i.op != Opcode::st) || i.mod.vec != 1) return 0;
+  return i.mod.type == ptx::Type::f32 ? 4u : i.mod.type == ptx::Type::f64 ? 8u : 0u;
+}
+
 }  // namespace
 
 Access describe_thread(const LaunchRun& l, std::uint64_t block, unsigned thread,
                        const LaneAccess& a) {
   Access out;
   out.where = l.program->line_of(a.pc);
-  if (a.pc < l.program->instructions.size() && l.program->instructions[a.pc].ptx != nullptr)
-    out.actor = actor_of(l.program->instructions[a.pc].ptx->op);
+  if (a.pc < l.program->instructions.size() && l.program->instructions[a.pc].ptx != nullptr) {
+    const ptx::Instruction& instruction = *l.program->instructions[a.pc].ptx;
+    out.actor = actor_of(instruction.op);
+    out.number_bytes = number_bytes(instruction);
+  }
   out.block = block_index(l.grid, block);
   out.thread = thread_index(l.block, thread);
   out.type = a.type;

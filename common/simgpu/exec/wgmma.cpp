@@ -124,6 +124,7 @@ void gather(const Product& p, char name, std::uint64_t bits, bool mn_major, unsi
              " has a base offset in its descriptor, which the simulated GPU does not have: let "
              "the tile begin at a multiple of its swizzle's pattern");
   AsyncReadCheck check(run, p.first_warp, kWarps, p.pc, "wgmma");
+  check.operand(name, d.start);
   check::AsyncReads& reads = run.proxy.warpgroups[p.first_warp / kWarps];
   bool outside = false, mismatch = false;
   const bool marks = !run.async.landed.empty();

@@ -520,6 +520,24 @@ TEST_CASE("bulk copies: mistakes are found", "[proxy][tma][finding]") {
   }
 }
 
+TEST_CASE("a finding says how wide the number is that is moved", "[finding]") {
+  const auto width = [](const std::string& body) {
+    Gpu gpu(
+        ptx_module(".shared .align 16 .b8 smem[64];\n.visible .entry k()\n{\n"
+                   ".reg .b32 %r<4>; .reg .f32 %f<4>; .reg .f64 %fd<2>;\n"
+                   "mov.u32 %r1, smem; mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0;\n"
+                   "mov.f64 %fd0, 0d0000000000000000; mov.u32 %r2, 0;\n" +
+                   body + "\nret;\n}\n"));
+    const auto oob =
+        of_kind(gpu.run("k", {1, 1, 1}, {1, 1, 1}, 0, LaunchOptions{}), FindingKind::out_of_bounds);
+    return oob.size() == 1 ? static_cast<int>(oob[0].at.number_bytes) : -1;
+  };
+  CHECK(width("st.shared.f32 [%r1+4096], %f0;") == 4);
+  CHECK(width("st.shared.f64 [%r1+4096], %fd0;") == 8);
+  CHECK(width("st.shared.u32 [%r1+4096], %r2;") == 0);            // two halves, perhaps
+  CHECK(width("st.shared.v2.f32 [%r1+4096], {%f0, %f1};") == 0);  // a wide copy of anything
+}
+
 TEST_CASE("mbarriers: mistakes and hostile operands end in findings", "[proxy][finding]") {
   const auto run = [](const std::string& body, unsigned threads = 32, unsigned shared = 1024) {
     Gpu gpu(
@@ -536,6 +554,14 @@ TEST_CASE("mbarriers: mistakes and hostile operands end in findings", "[proxy][f
   CHECK(of_kind(run("mbarrier.arrive.shared.b64 _, [%r1];"), FindingKind::trap).size() == 1);
   CHECK(of_kind(run(init + "mbarrier.arrive.shared.b64 _, [%r1], 33;"), FindingKind::trap).size() ==
         1);
+  // One more than all, while bytes are missing, is another mistake than too many at once.
+  const auto cause_of = [&](const std::string& body) {
+    const auto traps = of_kind(run(init + body), FindingKind::trap);
+    return traps.size() == 1 ? traps[0].cause : FindingCause::unspecified;
+  };
+  const std::string announced = "mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 16;\n";
+  CHECK(cause_of(announced + "mbarrier.arrive.shared.b64 _, [%r1];") == FindingCause::late_bytes);
+  CHECK(cause_of("mbarrier.arrive.shared.b64 _, [%r1], 33;") == FindingCause::unspecified);
   CHECK(of_kind(run("mbarrier.init.shared.b64 [%r1], 0;"), FindingKind::trap).size() == 1);
   CHECK(of_kind(run("mbarrier.init.shared.b64 [%r1+4], 1;"), FindingKind::misaligned).size() == 1);
   CHECK(
@@ -572,6 +598,7 @@ TEST_CASE("mbarriers: mistakes and hostile operands end in findings", "[proxy][f
   REQUIRE(of_kind(half, FindingKind::uninitialised_read).size() == 1);
   const Finding unwritten = of_kind(half, FindingKind::uninitialised_read)[0];
   CHECK(unwritten.at.offset == 512);
+  CHECK(unwritten.detail.find("the descriptor of its operand A begins at") != std::string::npos);
   REQUIRE(unwritten.written.size() == 1);
   CHECK(unwritten.written[0].begin == 0);
   CHECK(unwritten.written[0].end == 512);

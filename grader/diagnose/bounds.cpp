@@ -49,6 +49,36 @@ std::string variant_of_bounds(const Access& at, const simgpu::LaunchReport* laun
   return begins_inside ? "partly" : plain;
 }
 
+void ask_of_packed_tile(const simgpu::Finding& finding, const Tile& tile, const Run* run,
+                        std::int64_t width, Diagnosis& d) {
+  const Access& at = finding.at;
+  if (finding.kind != simgpu::FindingKind::out_of_bounds || run == nullptr || at.offset < 0 ||
+      at.space != MemorySpace::global || !at.object.starts_with("scratch ") || tile.bm < 2 ||
+      tile.bn < 2 || tile.bk < 2 || tile.wm > 0)
+    return;
+  const auto up = [](int extent, int of) { return std::int64_t{extent + of - 1} / of; };
+  const auto elements = static_cast<std::int64_t>(at.object_bytes) / width;
+  const std::int64_t k_tiles = up(run->a.cols, tile.bk);
+  std::int64_t size = 0;
+  for (const bool a : {true, false}) {
+    const std::int64_t of_one = std::int64_t{tile.bk} * (a ? tile.bm : tile.bn),
+                       lines = a ? up(run->a.rows, tile.bm) : up(run->b.cols, tile.bn),
+                       tiles = elements / of_one;
+    // As many as there are, or with one step more, which is room for K = 0.
+    if (tiles * of_one != elements || (tiles != lines * k_tiles && tiles != lines * (k_tiles + 1)))
+      continue;
+    if (size > 0 && size != of_one) return;  // it may be either
+    size = of_one;
+  }
+  if (size == 0) return;
+  const std::int64_t index = at.offset / width;
+  d.next_step = messages::text("OOB.packed.next", {{"size", size},
+                                                   {"index", index},
+                                                   {"within", index % size},
+                                                   {"number", index / size},
+                                                   {"count", elements / size}});
+}
+
 void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile,
                        const simgpu::LaunchReport* launch, std::int64_t width, Diagnosis& d) {
   const Access& at = finding.at;

@@ -584,6 +584,7 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
                scratch ? 0 : shared_row(name, elements, tile, launch_of(finding, run)), d);
   }
   ask_of_edge(finding, tile, run, element_width(at, run, type), d);
+  ask_of_packed_tile(finding, tile, run, element_width(at, run, type), d);
   add_place_in_ring(finding, tile, launch_of(finding, run), element_width(at, run, type), d);
   if (finding.kind == FindingKind::deadlock) {
     if (is_at_flag(finding)) name_flag(finding, d);

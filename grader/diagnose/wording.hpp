@@ -68,6 +68,11 @@ std::int64_t width_of(const simgpu::Access& access, ElementType type);
 std::string variant_of_bounds(const simgpu::Access& at, const simgpu::LaunchReport* launch,
                               std::int64_t width);
 
+/// Asks for the number of a tile, or its place in it, where an access leaves scratch memory that has room for
+/// just the tiles of A, or of B. `run` may be null.
+void ask_of_packed_tile(const simgpu::Finding& finding, const Tile& tile, const Run* run,
+                        std::int64_t width, Diagnosis& d);
+
 /// Adds which row of which tile an access to dynamic shared memory is, if pairs of the lab's tiles fill that.
 void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile,
                        const simgpu::LaunchReport* launch, std::int64_t width, Diagnosis& d);

@@ -1,6 +1,7 @@
 // What the threads of a finding in shared memory access, one element after the other. Two places alone
 // do not tell whether a thread begins at the wrong one or goes on by the wrong step; the list does.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -249,6 +250,67 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
                              : ask_of_leaving(evidence, warp, list, element);
 }
 
+/// How often each lane of a warp stores into an array of shared memory.
+std::array<unsigned, kWarpSize> stores_of(const Evidence& evidence, const Run& run,
+                                          const simgpu::LaunchReport& launch, const Access& at,
+                                          unsigned warp) {
+  std::array<unsigned, kWarpSize> count{};
+  const std::optional<Run> again = evidence.follow(run, simgpu::WarpOf{at.block, warp});
+  if (!again) return count;
+  for (const simgpu::LaunchReport& one : again->launches)
+    if (one.kernel == launch.kernel)
+      for (const AccessSample& s : one.samples)
+        if (s.type == AccessType::store && s.space == at.space && s.object == at.object &&
+            !s.matrix)
+          for (unsigned lane = 0; lane < kWarpSize; ++lane) count[lane] += (s.mask >> lane) & 1u;
+  return count;
+}
+
+/// Every thread of a warp stores into the array, but some do so less often than others: they leave a loop.
+void ask_of_uneven_stores(const Evidence& evidence, const Run& run,
+                          const simgpu::LaunchReport& launch, const Access& at, Diagnosis& d) {
+  if (d.id != "UNINIT" || d.next_step != messages::text("UNINIT.next")) return;
+  const unsigned threads = launch.block.x * launch.block.y * launch.block.z;
+  for (unsigned warp = 0; warp < threads / kWarpSize; ++warp) {
+    const auto count = stores_of(evidence, run, launch, at, warp);
+    const auto [least, most] = std::minmax_element(count.begin(), count.end());
+    if (*least == 0) return;
+    if (*least == *most) continue;
+    const auto number = [&](const unsigned* lane) {
+      return warp * kWarpSize + static_cast<unsigned>(lane - count.data());
+    };
+    d.next_step = messages::text("UNINIT.uneven.next", {{"name", short_name(at.object)},
+                                                        {"much", number(most)},
+                                                        {"most", *most},
+                                                        {"little", number(least)},
+                                                        {"least", *least}});
+    return;
+  }
+}
+
+/// A place in a ring of tiles that is read ahead for the step behind the last, and that nothing was copied to.
+bool ask_of_step_behind(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
+                        Diagnosis& d) {
+  const Tile& tile = evidence.tile;
+  const Access& at = finding.at;
+  if (finding.kind != FindingKind::uninitialised_read || tile.wm < 1 || tile.bk < 1 ||
+      at.offset < 0 || at.actor == simgpu::Actor::wgmma)
+    return false;
+  const auto pair = (std::uint64_t{1} * tile.bm + tile.bn) * tile.bk * size_of(evidence.type);
+  const std::uint64_t places = at.object_bytes / pair, steps = (run.a.cols + tile.bk - 1) / tile.bk,
+                      place = static_cast<std::uint64_t>(at.offset) / pair;
+  if (places < 2 || places * pair != at.object_bytes || steps < 1 || place != steps) return false;
+  std::uint64_t listed = 0;
+  for (const simgpu::ByteRange& r : finding.written) {
+    if (r.end > place * pair && r.begin < (place + 1) * pair) return false;
+    listed += r.end - r.begin;
+  }
+  if (listed != finding.written_bytes) return false;
+  d.next_step =
+      messages::text("UNINIT.ahead.next", {{"k", run.a.cols}, {"steps", steps}, {"place", place}});
+  return true;
+}
+
 }  // namespace
 
 void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
@@ -286,6 +348,8 @@ void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Findi
   } else {
     const std::uint64_t first = number_of(at, launch->block) / kWarpSize * kWarpSize;
     show_leaving(finding, name, element, warp, lane_of(at), first, evidence, d);
+    if (finding.kind == FindingKind::uninitialised_read)
+      ask_of_uneven_stores(evidence, run, *launch, at, d);
   }
 }
 
@@ -296,9 +360,10 @@ void ask_of_round(const Evidence& evidence, const Run& run, const simgpu::Findin
   const bool kind =
       finding.kind == FindingKind::out_of_bounds || finding.kind == FindingKind::uninitialised_read;
   if (!kind || finding.at.space != simgpu::MemorySpace::shared ||
-      evidence.operation != Operation::product || !evidence.run_probe || bk < 2 ||
-      run.a.cols <= bk || (block.x | block.y | block.z) != 0)
+      evidence.operation != Operation::product || !evidence.run_probe || bk < 2 || run.a.cols < 1 ||
+      (block.x | block.y | block.z) != 0)
     return;
+  if (ask_of_step_behind(evidence, run, finding, d) || run.a.cols <= bk) return;
   // Of whole k-tiles: an edge is another matter.
   const auto found = [&](int tiles) -> std::optional<bool> {
     const auto c = probe_case(evidence, {run.a.rows, run.b.cols, tiles * bk, 0, 0, 0}, 67);

@@ -332,3 +332,19 @@ TEST_CASE("a tile that is left only from the second round on asks what counts ro
   };
   CHECK_FALSE(has(of(40).next_step, "With a single k-tile"));
 }
+
+TEST_CASE("an element that nobody wrote, where some threads store less often than others") {
+  simgpu::Access at = store(0, 40);
+  at.type = AccessType::load;
+  const auto next_step = [&](const std::function<int(int, int)>& place) {
+    return of_stores(FindingKind::uninitialised_read, at, nullptr, 4, place).next_step;
+  };
+  const auto row = [](int thread, int n) { return 32 * n + thread; };
+  const std::string uneven =
+      next_step([&](int thread, int n) { return thread == 0 || n == 0 ? row(thread, n) : 1024; });
+  CHECK(has(uneven, "thread 0 stores into tile 4 time(s), and thread 1 1 time(s)"));
+  CHECK_FALSE(has(next_step(row), "equally often"));
+  // Who stores nothing at all may be beyond the edge.
+  CHECK_FALSE(has(next_step([&](int thread, int n) { return thread < 8 ? row(thread, n) : 1024; }),
+                  "equally often"));
+}

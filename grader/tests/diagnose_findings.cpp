@@ -572,3 +572,69 @@ TEST_CASE("scratch memory that nobody wrote: who should have stored it") {
   CHECK(explain(unwritten, kTile, nullptr, ElementType::float32)
             .next_step.find("the place of its own part") != std::string::npos);
 }
+
+TEST_CASE("an access behind packed tiles tells which tile that would be") {
+  Run r;
+  r.a = Matrix(ElementType::float32, 20, 10, 10);
+  r.b = Matrix(ElementType::float32, 10, 40, 40);
+  r.c_before = Matrix(ElementType::float32, 20, 40, 40);
+  const auto next_step = [&](std::uint64_t tiles, const Tile& tile) {
+    return explain(finding(FindingKind::out_of_bounds,
+                           access(AccessType::load, 9, MemorySpace::global, "scratch 1",
+                                  4 * (256 * 6 + 3), 4 * 256 * tiles, 0)),
+                   tile, &r, ElementType::float32)
+        .next_step;
+  };
+  const std::string asks = "this is element 3 of tile 6, which does not exist";
+  for (const std::uint64_t tiles :
+       {2, 3, 4, 6})  // of A or B, with or without room for one step more
+    CHECK(next_step(tiles, kTile).find(asks) != std::string::npos);
+  CHECK(next_step(5, kTile).find("room for") == std::string::npos);
+  // Rows of 8 x 16 and of 16 x 16 would fit as well: it may be a tile of A or of B.
+  CHECK(next_step(3, Tile{8, 16, 16, 1, 1}).find("room for") == std::string::npos);
+}
+
+TEST_CASE("elements are counted in the type that an access names") {
+  auto sum = access(AccessType::load, 72, MemorySpace::shared, "scratch", 4 * 264, 4 * 3072, 24);
+  const auto headline = [&] {
+    return explain(finding(FindingKind::uninitialised_read, sum), kTile, nullptr,
+                   ElementType::float16)
+        .headline;
+  };
+  CHECK(headline() == "line 72 reads element 528 of scratch, which nobody wrote");
+  sum.number_bytes = 4;  // a sum, in a product of halves
+  CHECK(headline() == "line 72 reads element 264 of scratch, which nobody wrote");
+}
+
+TEST_CASE("who arrives a round ahead is asked for the parity") {
+  auto late = finding(FindingKind::trap,
+                      access(AccessType::atomic, 12, MemorySpace::shared, "memory", 0, 64, 0));
+  const auto asks = [&] {
+    return explain(late, kTile, nullptr, ElementType::float32).next_step.find("a round ahead") !=
+           std::string::npos;
+  };
+  CHECK_FALSE(asks());
+  late.cause = FindingCause::late_bytes;
+  CHECK(asks());
+}
+
+TEST_CASE("a place in the ring that is read for the step behind the last") {
+  const Tile tile{16, 16, 32, 1, 1, 16, 16};  // a pair of tiles takes 4096 bytes
+  auto ahead = finding(
+      FindingKind::uninitialised_read,
+      access(AccessType::load, 93, MemorySpace::shared, "memory", 2 * 4096 + 64, 3 * 4096, 0));
+  ahead.written = {{0, 8192}};
+  ahead.written_bytes = 8192;
+  const auto next_step = [&] {  // K = 50, two steps
+    return diagnose(reporting([&](const Matrix&) { return std::vector{ahead}; }, tile)).next_step;
+  };
+  const std::string asks = "K = 50 takes 2 step(s), numbered from 0, so place 2";
+  CHECK(next_step().find(asks) != std::string::npos);
+  ahead.written = {{0, 8192}, {8192 + 128, 8192 + 256}};  // part of it is there
+  ahead.written_bytes = 8192 + 128;
+  CHECK(next_step().find(asks) == std::string::npos);
+  ahead.written = {{0, 4096}};
+  ahead.written_bytes = 4096;
+  ahead.at.offset = 4096 + 64;  // a step that there is
+  CHECK(next_step().find(asks) == std::string::npos);
+}

@@ -175,7 +175,60 @@ std::optional<Diagnosis> added_in_part(const Case& c) {
 
 namespace {
 
+/// Rows and columns from its first element on, of a tile of C.
+struct Corner {
+  int row = 0, col = 0;
+};
+
+/// The tile at `to` holds the sums of the one at `from` as well as its own.
+bool also_holds(const Case& c, const Tile& tile, Corner to, Corner from) {
+  for (int i = to.row; i < std::min(c.m, to.row + tile.bm); ++i)
+    for (int j = to.col; j < std::min(c.n, to.col + tile.bn); ++j) {
+      const int row = from.row + i - to.row, col = from.col + j - to.col;
+      const double more = row < c.m && col < c.n ? c.got(row, col) : 0;
+      if (c.got(i, j) != c.correct[c.at(i, j)] + more) return false;
+    }
+  return true;
+}
+
+/// A block that makes many tiles, far apart, goes on with the sums of the one before: all wrong tiles
+/// hold those of another one.
+std::optional<Diagnosis> carried_from_afar(const Evidence& evidence, const Case& c) {
+  const Tile& tile = evidence.tile;
+  constexpr std::size_t kMostTiles = 1024;
+  if (evidence.operation != Operation::product || tile.bm < 2 || tile.bn < 2 || c.untouched > 0)
+    return std::nullopt;
+  std::vector<Corner> all, wrong;
+  for (int row = 0; row < c.m; row += tile.bm)
+    for (int col = 0; col < c.n; col += tile.bn) {
+      all.push_back({row, col});
+      bool right = true;
+      for (int i = row; i < std::min(c.m, row + tile.bm); ++i)
+        for (int j = col; j < std::min(c.n, col + tile.bn); ++j)
+          right = right && c.state_at(i, j) == State::right;
+      if (!right) wrong.push_back({row, col});
+    }
+  if (all.size() > kMostTiles || wrong.empty()) return std::nullopt;
+  Corner source;  // of the first
+  for (const Corner& to : wrong) {
+    const auto from = std::find_if(all.begin(), all.end(), [&](const Corner& other) {
+      return (other.row != to.row || other.col != to.col) && also_holds(c, tile, to, other);
+    });
+    if (from == all.end()) return std::nullopt;
+    if (&to == &wrong.front()) source = *from;
+  }
+  return say("ACC-INIT", "afar",
+             {{"tile", fmt::format("{} x {}", tile.bm, tile.bn)},
+              {"count", wrong.size()},
+              {"place", element("C", wrong.front().row, wrong.front().col)},
+              {"source", element("C", source.row, source.col)}});
+}
+
 std::optional<Diagnosis> part_of_case(const Evidence& evidence, const Case& c) {
+  if (auto d = carried_from_afar(evidence, c)) {
+    describe(evidence, c, *d);
+    return d;
+  }
   if (auto d = added_in_part(c)) {
     describe(evidence, c, *d);
     return d;

@@ -326,6 +326,11 @@ void tell_owner(const Stage& stage, const LabBench& bench, StageResult& result) 
                                  {"function", owner.function},
                                  {"stage", owner.stage},
                                  {"id", stage.id}}));
+  if (!known && !order)
+    for (const Member& member : members_called_by(unit.source, result.line))
+      result.details.push_back(text(
+          "detail.owner.member",
+          {{"function", owner.function}, {"member", member.function}, {"stage", member.stage}}));
   constexpr std::size_t kMostCalls = 4;  // of more, none is singled out
   // Those in what this stage asks for, if there are any; else those that name the array.
   std::vector<unsigned> calls = calls_of(unit.source, owner.function, "");

@@ -103,6 +103,30 @@ std::vector<std::string> shared_arrays(const std::string& source, unsigned of_li
   return names;
 }
 
+std::vector<std::string> lines_of(const std::string& source) {
+  std::vector<std::string> lines;
+  std::istringstream text(source);
+  for (std::string one; std::getline(text, one);) lines.push_back(std::move(one));
+  return lines;
+}
+
+/// The member functions that a TODO is in: indented by two, as the brace that ends them.
+std::vector<Member> members_with_todo(const std::vector<std::string>& lines) {
+  std::vector<Member> members;
+  std::string function;
+  for (const std::string& line : lines) {
+    const std::string code = without_comment(line);
+    if (code.rfind("  __device__ ", 0) == 0 && code.find('{') != std::string::npos)
+      function = name_in(code.substr(0, code.find('{')));
+    else if (ends_block(code) || code.rfind("  }", 0) == 0)
+      function.clear();
+    const std::size_t at = line.find("TODO("), close = line.find(')', at);
+    if (!function.empty() && at != std::string::npos && close != std::string::npos)
+      members.push_back({function, line.substr(at + 5, close - at - 5)});
+  }
+  return members;
+}
+
 std::string line_at(const std::string& source, unsigned line) {
   std::istringstream text(source);
   std::string one;
@@ -146,10 +170,24 @@ std::vector<unsigned> calls_of(const std::string& source, const std::string& fun
   return of_object.empty() ? all : of_object;
 }
 
+std::vector<Member> members_called_by(const std::string& source, unsigned line) {
+  const std::vector<std::string> lines = lines_of(source);
+  std::vector<Member> found;
+  if (line == 0 || line > lines.size()) return found;
+  std::size_t begin = line - 1, end = line - 1;
+  while (begin > 0 && !ends_block(lines[begin - 1])) --begin;
+  while (end < lines.size() && !ends_block(lines[end])) ++end;
+  for (const Member& member : members_with_todo(lines))
+    for (std::size_t i = begin; i < end; ++i)
+      if (without_comment(lines[i]).find("." + member.function + "(") != std::string::npos) {
+        found.push_back(member);
+        break;
+      }
+  return found;
+}
+
 Owner owner_of(const std::string& source, unsigned line) {
-  std::vector<std::string> lines;
-  std::istringstream text(source);
-  for (std::string one; std::getline(text, one);) lines.push_back(std::move(one));
+  const std::vector<std::string> lines = lines_of(source);
   Owner owner;
   if (line == 0 || line > lines.size()) return owner;
   std::size_t begin = line - 1, end = line - 1;

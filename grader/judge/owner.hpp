@@ -22,6 +22,13 @@ Owner owner_of(const std::string& source, unsigned line);
 std::vector<unsigned> calls_of(const std::string& source, const std::string& function,
                                const std::string& headline);
 
+/// The member functions of the same file, `place` of `tile.place(row, col)`, that the function around a line
+/// calls, and that a stage's TODO is in: what they return may be what is wrong at the line.
+struct Member {
+  std::string function, stage;
+};
+std::vector<Member> members_called_by(const std::string& source, unsigned line);
+
 /// The shared array that a line names where `headline` is about another one, which the line does not
 /// name: an index that runs beyond its array meets the one behind it. Both are "" otherwise.
 struct Overrun {

@@ -123,3 +123,34 @@ __device__ void fetch(T (&a_tile)[8][16]) {
   CHECK(names(10, "line 10 reads element 3 of scratch, which nobody wrote") == ">");
   CHECK(names(99, "line 99 reads element 3 of scratch") == ">");
 }
+
+TEST_CASE("what a line's function calls may belong to a stage") {
+  const std::string kernel = R"(template <typename T>
+struct Tile {
+  /// The address of element (row, col).
+  __device__ T* at(int row, int col) {
+    // TODO(5.3.1) Compute the place.
+    return &data[row];
+  }
+  __device__ T given(int row) {
+    return *at(row, 0);
+  }
+};
+
+template <typename T>
+__device__ void copy(Tile<T>& tile) {
+  *tile.at(0, 0) = tile.given(1);
+  // not .at(1, 1)
+}
+
+__device__ void other(Tile<float>& tile) {
+  tile.given(0);  // not tile.at(0)
+}
+)";
+  const auto called = grader::members_called_by(kernel, 15);
+  REQUIRE(called.size() == 1);
+  CHECK(called[0].function == "at");
+  CHECK(called[0].stage == "5.3.1");
+  CHECK(grader::members_called_by(kernel, 20).empty());
+  CHECK(grader::members_called_by(kernel, 99).empty());
+}

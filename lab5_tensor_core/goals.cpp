@@ -105,8 +105,10 @@ const char* const small_tile =
     "More is read from A and B than a 64 x 64 tile per block needs. The block's tile decides how "
     "often, not the fragment's.";
 const char* const conflicts =
-    "Fragments are read or written with bank conflicts: the rows that a warp touches at once "
-    "begin in the same banks. Pad them.";
+    "Lanes of a warp touch different words of one bank at the same time. Where a fragment is loaded "
+    "or stored as a whole, its rows must begin in different banks: are they padded? Where lanes "
+    "take one element each, as in store_fragment, which 32 elements, of how many rows, does a warp "
+    "take at once?";
 const char* const conflicts_of_chunks =
     "Lanes of a warp touch different words of one bank. The eight rows of one matrix of ldmatrix, "
     "or the four rows whose elements lanes read one by one, must lie in different banks, where "

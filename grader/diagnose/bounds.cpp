@@ -73,7 +73,6 @@ void ask_of_packed_tile(const simgpu::Finding& finding, const Tile& tile, const 
   if (size == 0) return;
   const std::int64_t index = at.offset / width;
   d.next_step = messages::text("OOB.packed.next", {{"size", size},
-                                                   {"index", index},
                                                    {"within", index % size},
                                                    {"number", index / size},
                                                    {"count", elements / size}});

@@ -171,8 +171,10 @@ Reached access_lanes(Warp& w, const Op& op, AccessType type, ptx::Space space,
       }
     } else {
       // Only the exact record compares values.
-      const bool rewrites = !load && l.exact && !checks.rewrites &&
-                            std::memcmp(t.data, data + i * stride, bytes) == 0;
+      const bool same = !load && l.exact && (strong || !checks.rewrites) &&
+                        std::memcmp(t.data, data + i * stride, bytes) == 0;
+      const bool rewrites = same && !checks.rewrites;
+      if (same) reached.same |= 1u << i;
       switch (t.space) {
         case MemorySpace::shared: {
           reached.shared |= 1u << i;
@@ -266,7 +268,9 @@ void note_strong_access(Warp& w, const Op& op, const std::uint64_t (&address)[kL
     const std::uint64_t at = global ? address[i] : reached.offset[i];
     if (((reached.peer >> i) & 1u) == 0) run.handovers.touch(w.index, at, load, !load);
     if (global) {
-      run.order.atomic(at, actor_of(w, 1u << i), !load);
+      // Who sees the value may have it from an earlier store: one that changes nothing tells nobody anything.
+      const bool changes = !load && ((reached.same >> i) & 1u) == 0;
+      run.order.atomic(at, actor_of(w, 1u << i), changes);
       if (load && run.launch->program->instructions[op.pc].polls)
         run.order.relies_on(at, actor_of(w, 1u << i));
     } else if (run.cluster != nullptr)

@@ -39,6 +39,7 @@ inline void copy_element(std::byte* to, const std::byte* from, unsigned bytes) {
 struct Reached {
   std::uint32_t global = 0, shared = 0, local = 0, constant = 0;
   std::uint32_t peer = 0;  ///< another block's shared memory
+  std::uint32_t same = 0;  ///< stored what was there already, where the exact record asks
   std::uint64_t offset[kLanes] = {};
 };
 /// Moves the data of a load or store with all checks and without counting.

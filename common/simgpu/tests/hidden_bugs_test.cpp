@@ -295,5 +295,25 @@ TEST_CASE("a volatile flag needs a fence before it is raised", "[finding][race]"
   CHECK(hand_over("", "", read) == 0);
 }
 
+TEST_CASE("what a flag announces is not to be stored again behind it", "[finding][race]") {
+  // Block 0 stores and raises a flag, `again` what it does then; block 1 waits for the flag and reads.
+  const auto races = [](const std::string& again) {
+    const std::vector<Finding> found = findings(
+        ptx_module(kernel("mov.u32 %r6, %ctaid.x; setp.ne.u32 %p1, %r6, 0;\n@%p1 bra READER;\n"
+                          "st.global.u32 [%rd3], 7; st.release.gpu.global.u32 [%rd4], 1;\n" +
+                          again +
+                          "bra END;\nREADER:\nAGAIN: ld.acquire.gpu.global.u32 %r7, [%rd4]; "
+                          "setp.eq.u32 %p4, %r7, 0; @%p4 bra AGAIN;\nld.global.u32 %r8, [%rd3]; "
+                          "st.global.u32 [%rd3+256], %r8;\nEND:")),
+        1, 2);
+    for (const Finding& f : found) CHECK(f.kind == FindingKind::global_race);
+    return found.size();
+  };
+  CHECK(races("") == 0);
+  CHECK(races("st.release.gpu.global.u32 [%rd4], 1;\n") == 0);
+  // Who sees a 1 may have it from the first store of it.
+  CHECK(races("st.global.u32 [%rd3], 7; st.release.gpu.global.u32 [%rd4], 1;\n") == 1);
+}
+
 }  // namespace
 }  // namespace simgpu::test

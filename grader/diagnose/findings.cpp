@@ -60,6 +60,8 @@ std::string short_name(const std::string& object) {
                        object[begin - 1] == '_'))
     --begin;
   const std::string name = object.substr(begin, end - begin);
+  // So the labs call a block's dynamic shared memory: "element 3 of memory" might be anywhere.
+  if (name == "memory") return "shared memory";
   return name.empty() ? object : name;
 }
 
@@ -386,11 +388,17 @@ std::string variant_of_stores(const Finding& finding, const Run* run) {
   return at.block == other.block ? "" : "blocks";
 }
 
+/// What the launcher has allocated.
+bool is_scratch(const Access& at) {
+  return at.space == MemorySpace::global && at.object.starts_with("scratch ");
+}
+
 std::string variant_of_race(const Finding& finding, const Run* run) {
   if (!finding.other) return "";
   if (is_in_cluster(finding)) return is_beyond_life(finding) ? "" : "race";
   if (race_id(finding) == "RACE-WAW") return variant_of_stores(finding, run);
-  return is_tile_race(finding) ? variant_of_tile_race(finding, launch_of(finding, run)) : "";
+  if (is_tile_race(finding)) return variant_of_tile_race(finding, launch_of(finding, run));
+  return is_scratch(finding.at) ? "scratch" : "";
 }
 
 bool without_k(const Run* run) {

@@ -1,4 +1,5 @@
 // What of an array had been stored when an element was read that had not.
+#include <algorithm>
 #include <string>
 
 #include <fmt/core.h>
@@ -46,6 +47,19 @@ std::int64_t stored_of_element(const simgpu::Finding& finding, std::int64_t widt
   return 0;
 }
 
+/// What is stored of an array in shared memory is one stretch from its beginning, but for a little at its end
+/// (barriers), and the element that is read lies behind it: by how many elements; else 0.
+std::int64_t past_first_stretch(const simgpu::Finding& finding, std::int64_t width) {
+  const std::vector<simgpu::ByteRange>& written = finding.written;
+  const auto at = static_cast<std::uint64_t>(std::max<std::int64_t>(finding.at.offset, 0));
+  const simgpu::ByteRange& first = written.front();
+  const std::uint64_t beside = finding.written_bytes - (first.end - first.begin);
+  if (finding.at.space != simgpu::MemorySpace::shared || first.begin != 0 || at < first.end ||
+      first.end - first.begin < 16 * beside || (written.size() > 1 && written[1].begin <= at))
+    return 0;
+  return static_cast<std::int64_t>(at - first.end) / width + 1;
+}
+
 }  // namespace
 
 void add_stored(const simgpu::Finding& finding, const std::string& name, std::int64_t width,
@@ -86,6 +100,11 @@ void add_stored(const simgpu::Finding& finding, const std::string& name, std::in
       finding.at.space == simgpu::MemorySpace::global && finding.written.size() == 1 &&
       all.begin == 0 && finding.at.offset >= static_cast<std::int64_t>(all.end))
     d.next_step = messages::text("UNINIT.scratch.behind.next");
+  if (const std::int64_t past = past_first_stretch(finding, width); past > 0) {
+    const std::int64_t last = static_cast<std::int64_t>(finding.written.front().end) / width - 1;
+    d.next_step =
+        messages::text("UNINIT.ahead.next", {{"name", name}, {"last", last}, {"past", past}});
+  }
   const auto place = [&](std::uint64_t byte) {
     const std::int64_t index = static_cast<std::int64_t>(byte) / width;
     return row > 0 ? element(name, index / row, index % row) : std::to_string(index);

@@ -561,8 +561,8 @@ TEST_CASE("half the elements of a tile may be floats: bytes are told, not elemen
     f.at.address = static_cast<std::uint64_t>(1024 + offset);
     return explain(f, kTile, nullptr, ElementType::float16).headline;
   };
-  CHECK(at(4).find("at byte 4 of memory") != std::string::npos);
-  CHECK(at(6).find("at element 3 of memory: 8 elements move at once") != std::string::npos);
+  CHECK(at(4).find("at byte 4 of shared memory") != std::string::npos);
+  CHECK(at(6).find("at element 3 of shared memory: 8 elements move at once") != std::string::npos);
 }
 
 TEST_CASE("scratch memory that nobody wrote: who should have stored it") {
@@ -637,4 +637,37 @@ TEST_CASE("a place in the ring that is read for the step behind the last") {
   ahead.written_bytes = 4096;
   ahead.at.offset = 4096 + 64;  // a step that there is
   CHECK(next_step().find(asks) == std::string::npos);
+
+TEST_CASE("scratch memory that one block reads while another one writes it: is there a flag?") {
+  auto race = finding(FindingKind::global_race,
+                      access(AccessType::load, 9, MemorySpace::global, "scratch 3", 64, 4096, 0));
+  race.other = access(AccessType::store, 7, MemorySpace::global, "scratch 3", 64, 4096, 0);
+  race.other->block.x = 1;
+  const Diagnosis d = explain(race, kTile, nullptr, ElementType::float32);
+  CHECK(d.id == "RACE-GLOBAL");
+  CHECK(d.next_step.find("Where one waits for a flag of another") != std::string::npos);
+  race.at.object = race.other->object = "C";
+  CHECK(explain(race, kTile, nullptr, ElementType::float32).next_step.find("flag") ==
+        std::string::npos);
+}
+
+TEST_CASE(
+    "dynamic shared memory is called that, and a read in front of which all is stored goes too far") {
+  auto ahead = finding(FindingKind::uninitialised_read,
+                       access(AccessType::load, 9, MemorySpace::shared, "memory", 4096, 16384, 0));
+  const auto explained = [&](std::vector<simgpu::ByteRange> written, std::uint64_t bytes) {
+    ahead.written = std::move(written);
+    ahead.written_bytes = bytes;
+    return explain(ahead, kTile, nullptr, ElementType::float32);
+  };
+  // A place of a ring, and barriers at the end.
+  const Diagnosis d = explained({{0, 4000}, {16000, 16032}}, 4032);
+  CHECK(d.headline == "line 9 reads element 1024 of shared memory, which nobody wrote");
+  CHECK(d.next_step.find("filled up to element 999, and this read goes 25 beyond") !=
+        std::string::npos);
+  const auto too_far = [](const Diagnosis& other) {
+    return other.next_step.find("beyond that") != std::string::npos;
+  };
+  CHECK_FALSE(too_far(explained({{0, 4000}, {8000, 12000}}, 8000)));  // in a gap
+  CHECK_FALSE(too_far(explained({{4, 4000}}, 3996)));
 }

@@ -137,7 +137,7 @@ TEST_CASE("warps that store to one place of shared memory need a part each") {
   const auto next = [&] {
     return explain(race, kOfWarps, nullptr, ElementType::float32).next_step;
   };
-  CHECK(says(next(), "Does each warp have its own part of memory"));
+  CHECK(says(next(), "Does each warp have its own part of shared memory"));
   race.other->thread = {33, 0, 0};
   CHECK_FALSE(says(next(), "Does each warp have its own part"));
 }

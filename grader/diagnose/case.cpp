@@ -1,6 +1,7 @@
 #include "grader/diagnose/case.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -301,6 +302,28 @@ std::optional<Case> probe_case(const Evidence& evidence, const ProbeShape& shape
   if (!run || run->failed_launch || run->c_after.elements() != run->c_before.elements())
     return std::nullopt;
   return make_case(evidence.operation, std::move(*run));
+}
+
+std::optional<Case> halved_case(const Evidence& evidence, ProbeShape shape, std::uint64_t stream) {
+  std::optional<Case> least;
+  const auto halved = [&] {
+    std::array<int ProbeShape::*, 3> extents = {&ProbeShape::m, &ProbeShape::n, &ProbeShape::k};
+    std::stable_sort(extents.begin(), extents.end(),
+                     [&](auto x, auto y) { return shape.*x > shape.*y; });
+    for (int ProbeShape::*const extent : extents) {
+      ProbeShape half = shape;
+      half.*extent = (half.*extent + 1) / 2;
+      auto c = probe_case(evidence, half, stream);
+      if (!c || c->wrong == 0) continue;
+      shape = half;
+      least = std::move(c);
+      return true;
+    }
+    return false;
+  };
+  while (static_cast<double>(shape.m) * shape.n * shape.k > kFewProducts && halved()) {
+  }
+  return least;
 }
 
 bool reads_poison(const Run& run) {

@@ -58,6 +58,9 @@ struct ProbeShape {
   int pad_a = 0, pad_b = 0, pad_c = 0;  ///< ld - width
 };
 
+/// So many products are made in no time.
+constexpr double kFewProducts = 4e6;
+
 /// Shapes that tell hypotheses apart: M, N, K distinct, a few tiles, M < N and M > N; as aligned
 /// and as dense as the call that failed, because a stage may not have learnt more yet.
 std::vector<ProbeShape> telling_shapes(const Evidence& evidence);
@@ -85,6 +88,10 @@ std::pair<int, int> tile_of_c(Operation operation, const Tile& tile);
 /// Runs the rung on small integers; empty if it could not be run or was refused.
 std::optional<Case> probe_case(const Evidence& evidence, const ProbeShape& shape,
                                std::uint64_t stream, int limit = 8);
+
+/// The smallest shape that is still wrong, if halves of it are: so many runs follow that a large one would take
+/// minutes. M, N and K are halved in turn, the largest first. Empty: no half is wrong.
+std::optional<Case> halved_case(const Evidence& evidence, ProbeShape shape, std::uint64_t stream);
 
 /// Runs the rung on operands of our choice.
 std::optional<Run> probe(const Evidence& evidence, Matrix a, Matrix b);

@@ -207,7 +207,7 @@ Tile tile_of_launch(const Tile& lab, Operation operation, const Run& run) {
 Cases collect_with(const Evidence& evidence) {
   Cases cases;
   const ProbeShape own = shape_of(evidence.run);
-  const bool small = static_cast<double>(own.m) * own.n * own.k <= 4e6;
+  const bool small = static_cast<double>(own.m) * own.n * own.k <= kFewProducts;
   std::vector<ProbeShape> shapes;
   if (small) shapes.push_back(own);
   for (const ProbeShape& s : telling_shapes(evidence)) shapes.push_back(s);
@@ -219,8 +219,11 @@ Cases collect_with(const Evidence& evidence) {
   }
   const bool any =
       std::any_of(cases.begin(), cases.end(), [](const Case& c) { return c.wrong > 0; });
-  if (!any && !small)
-    if (auto c = probe_case(evidence, own, stream)) cases.insert(cases.begin(), std::move(*c));
+  if (!any && !small) {
+    auto c = halved_case(evidence, own, stream);
+    if (!c) c = probe_case(evidence, own, stream);
+    if (c) cases.insert(cases.begin(), std::move(*c));
+  }
   if (cases.empty() && evidence.small_integers &&
       evidence.run.c_after.elements() == evidence.run.c_before.elements() &&
       evidence.run.c_before.elements() > 0)

@@ -137,6 +137,65 @@ bool begins_with(const Case& c, const Tile& t, int rows, int cols, int step, con
   return any;
 }
 
+/// One element of C for each, or {-1, -1}: what C holds of one part of K is that element's.
+using Origins = std::vector<std::pair<int, int>>;
+
+/// Of steps first ... end - 1 alone: with a row's, or a column's, number in each of its elements there.
+std::optional<Origins> origins_of(const Evidence& evidence, const Case& c, int first, int end) {
+  const Matrix &a = c.run.a, &b = c.run.b;
+  Origins origins(c.correct.size(), {-1, -1});
+  for (const bool rows : {true, false}) {
+    const auto code = [&](int k, int line, bool coded) {
+      return k < first || k >= end ? 0.0 : coded ? line + 1.0 : 1.0;
+    };
+    const auto run = probe(evidence,
+                           filled(a.type, a.rows, a.cols, a.ld - a.cols,
+                                  [&](int i, int k) { return code(k, i, rows); }),
+                           filled(b.type, b.rows, b.cols, b.ld - b.cols,
+                                  [&](int k, int j) { return code(k, j, !rows); }));
+    if (!run) return std::nullopt;
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j) {
+        const double line = run->c_after.at(i, j) / (end - first);
+        if (!(line >= 0 && line <= (rows ? c.m : c.n)) || line != std::floor(line))
+          return std::nullopt;
+        auto& origin = origins[c.at(i, j)];
+        (rows ? origin.first : origin.second) = static_cast<int>(line) - 1;
+      }
+  }
+  return origins;
+}
+
+/// Blocks that share a tile's sum hand over their parts, and some parts of it are another tile's.
+std::optional<Diagnosis> name_exchanged_parts(const Evidence& evidence, const Case& c) {
+  constexpr int kParts = 8;
+  std::vector<double> sums(c.correct.size());
+  std::vector<messages::Gap> gaps;
+  for (int part = 0; part < kParts; ++part) {
+    const int first = c.k * part / kParts, end = c.k * (part + 1) / kParts;
+    if (first == end) continue;
+    const auto origins = origins_of(evidence, c, first, end);
+    if (!origins) return std::nullopt;
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j) {
+        const auto [row, col] = (*origins)[c.at(i, j)];
+        if (row < 0 || col < 0) continue;  // missing
+        for (int k = first; k < end; ++k)
+          sums[c.at(i, j)] += c.run.a.at(row, k) * c.run.b.at(k, col);
+        if (gaps.empty() && (row != i || col != j))
+          gaps = {{"i", i},          {"j", j},    {"first", first},
+                  {"last", end - 1}, {"i2", row}, {"j2", col}};
+      }
+  }
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j)
+      if (sums[c.at(i, j)] != c.got(i, j)) return std::nullopt;
+  if (gaps.empty()) return std::nullopt;
+  Diagnosis d = say("SUMS-MIXED", "parts", gaps);
+  describe(evidence, c, d);
+  return d;
+}
+
 }  // namespace
 
 std::optional<Diagnosis> explain_accumulators(const Evidence& evidence, const Cases& cases) {
@@ -167,7 +226,9 @@ std::optional<Diagnosis> explain_mixed(const Evidence& evidence, const Cases& ca
     if (c.wrong == 0 || c.untouched > 0 || c.k < 1 || c.size() > kMost) continue;
     if (chosen == nullptr || c.size() < chosen->size()) chosen = &c;
   }
-  return chosen != nullptr ? name_mixed(evidence, *chosen) : std::nullopt;
+  if (chosen == nullptr) return std::nullopt;
+  if (auto d = name_mixed(evidence, *chosen)) return d;
+  return stores_scratch(*chosen) ? name_exchanged_parts(evidence, *chosen) : std::nullopt;
 }
 
 }  // namespace grader::diag

@@ -363,6 +363,14 @@ std::optional<Diagnosis> named_offset(const Place& to, const Place& from,
   return say("TILE-MAP", "offset", gaps);
 }
 
+/// Blocks differ in blockIdx.x alone, though C has several rows of tiles: each computes its tile's row and
+/// column from one number. (The tile that moved may be a part of a block's, or several of them.)
+bool blocks_in_one_row(const Evidence& evidence, const Case& c, std::pair<int, int> moved) {
+  if (c.run.launches.empty()) return false;
+  const simgpu::Dim3& grid = c.run.launches.back().grid;
+  return grid.y == 1 && grid.z == 1 && c.m > std::max(moved.first, evidence.tile.bm);
+}
+
 Named name_places(const Evidence& evidence, const Case& c, const std::vector<Place>& places) {
   const bool product = evidence.operation == Operation::product;
   const Place to = first_moved(c, places), from = places[c.at(to.row, to.col)];
@@ -400,7 +408,10 @@ Named name_places(const Evidence& evidence, const Case& c, const std::vector<Pla
   if (const auto d = named_offset(to, from, all, gaps)) return {*d, true};
   if (const auto moved = largest(c, tiles, whole)) {
     gaps.emplace_back("tile", size_text(moved->first, moved->second));
-    const char* const variant = some_twice(places) ? "repeated" : product ? "blocks" : "numbers";
+    const char* const variant = some_twice(places)                       ? "repeated"
+                                : !product                               ? "numbers"
+                                : blocks_in_one_row(evidence, c, *moved) ? "blocks.flat"
+                                                                         : "blocks";
     return {say("TILE-MAP", variant, gaps), true};
   }
   Named named{say("TILE-MAP", product ? "all" : "copy", gaps)};

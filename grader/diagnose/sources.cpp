@@ -165,6 +165,37 @@ std::optional<Diagnosis> name_stuck(const Evidence& evidence, const Case& c) {
   return d;
 }
 
+/// What is taken of A is of its own row, and of B of its own column: k alone is another.
+bool other_in_k_alone(const Case& c, const Places& places, bool of_a) {
+  for (int k = 0; k < c.k; ++k)
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j) {
+        const Place& p = places[index_of(c, k, i, j)];
+        if (of_a ? p.row != i || p.col < 0 : p.col != j || p.row < 0) return false;
+      }
+  return true;
+}
+
+/// Elements of A and of B meet whose k differ, and the sums are the same whichever of the two is said to be
+/// out of order.
+std::optional<Diagnosis> name_pairs(const Case& c, const Places& of_a, const Places& of_b) {
+  if (!other_in_k_alone(c, of_a, true) || !other_in_k_alone(c, of_b, false)) return std::nullopt;
+  for (int k = 0; k < c.k; ++k)
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j) {
+        const Place& p = of_b[index_of(c, k, i, j)];
+        if (p.row != k)
+          return say("WRONG-ELEMENT", "pairs",
+                     {{"a", element("A", i, k)},
+                      {"b", element("B", p.row, j)},
+                      {"i", i},
+                      {"j", j},
+                      {"k", k},
+                      {"other", p.row}});
+      }
+  return std::nullopt;
+}
+
 std::optional<Named> name_source(const Evidence& evidence, const Case& c) {
   std::optional<Named> zero;
   for (const bool of_a : {true, false}) {
@@ -172,6 +203,9 @@ std::optional<Named> name_source(const Evidence& evidence, const Case& c) {
     if (!places || !reproduces(c, *places, of_a)) continue;
     std::optional<Named> named = name(c, *places, of_a);
     if (!named) continue;
+    if (of_a && !named->zero && other_in_k_alone(c, *places, true))
+      if (const auto of_b = factors_of(evidence, c, false); of_b && reproduces(c, *of_b, false))
+        if (auto pairs = name_pairs(c, *places, *of_b)) named->diagnosis = *std::move(pairs);
     describe(evidence, c, named->diagnosis);
     if (!named->zero) return named;
     if (!zero) zero = std::move(named);

@@ -287,6 +287,14 @@ bool names_no_cause(const diag::Diagnosis& named) {
 
 }  // namespace
 
+namespace {
+
+double products(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+}
+
+}  // namespace
+
 void describe_failure(StageResult& stage, const std::string& file, RungCheck& check,
                       const CaseResult& smallest, const CaseResult& chosen) {
   const Failure& failure = *chosen.failure;
@@ -333,8 +341,13 @@ void describe_failure(StageResult& stage, const std::string& file, RungCheck& ch
     const diag::Seen& s = *named.seen;
     stage.shape = Case{{s.m, s.n, s.k}, s.strided, 0, 0}.name();
   }
-  if (smallest.shape.name() != stage.shape)
-    stage.details.push_back(text("detail.smallest", {{"shape", smallest.shape.name()}}));
+  if (smallest.shape.name() == stage.shape) return;
+  // The diagnosis may have found a smaller one, which no check has.
+  const Extents& e = smallest.shape.extents;
+  const bool larger =
+      named.seen && products(e.m, e.n, e.k) > products(named.seen->m, named.seen->n, named.seen->k);
+  stage.details.push_back(
+      text(larger ? "detail.larger" : "detail.smallest", {{"shape", smallest.shape.name()}}));
 }
 
 report::GoalResult goal_result(const LabBench::GoalRun& run) {

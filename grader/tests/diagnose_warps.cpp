@@ -343,3 +343,92 @@ TEST_CASE("threads that store fewer elements than their share are told how many"
   CHECK(says(with_threads(128).next_step, "4 each; it takes 8 each"));
   CHECK_FALSE(says(with_threads(96).next_step, "each; it takes"));  // no equal shares
 }
+
+TEST_CASE("elements of A and B that meet at different k: neither is blamed") {
+  // Four k and the next four change places, as where two fragments exchange registers.
+  const auto order = [](int k) { return k % 16 / 4 == 1 ? k + 4 : k % 16 / 4 == 2 ? k - 4 : k; };
+  for (const bool of_a : {true, false}) {
+    const Diagnosis d = product_of(
+        [=](Call& c, int i, int j) {
+          double sum = 0;
+          for (int k = 0; k < (c.k + 15) / 16 * 16; ++k) {
+            const int other = order(k), ka = of_a ? other : k, kb = of_a ? k : other;
+            if (ka < c.k && kb < c.k) sum += c.at_a(i, ka) * c.at_b(kb, j);
+          }
+          return sum;
+        },
+        {64, 64, 64});
+    CHECK(d.id == "WRONG-ELEMENT");
+    INFO(d.headline);
+    CHECK(says(d.headline, "C[0][0] has the product A[0][4] * B[8][0]"));
+    CHECK(says(d.next_step, "does not say which of the two"));
+  }
+}
+
+TEST_CASE("tiles that change places are asked for the number that blocks have") {
+  const auto with_grid = [](bool in_one_row) {
+    const Kernel kernel = [in_one_row](Call& call) {
+      const int down = (call.m + 31) / 32, across = (call.n + 31) / 32;
+      const auto size = [](int n) { return static_cast<unsigned>(n); };
+      call.grid = in_one_row ? simgpu::Dim3{size(down * across), 1, 1}
+                             : simgpu::Dim3{size(across), size(down), 1};
+      const bool even = down % 2 == 0;  // rows of tiles change places in pairs
+      for (int i = 0; i < call.m; ++i)
+        for (int j = 0; j < call.n; ++j) {
+          const int other = (i / 32 ^ 1) * 32 + i % 32;
+          call.put(i, j, call.element(even && other < call.m ? other : i, j));
+        }
+    };
+    return diagnose(evidence(kernel, ElementType::float32, kOfWarps, {128, 64, 48}));
+  };
+  CHECK(says(with_grid(true).headline, "tiles of C change places"));
+  CHECK(says(with_grid(true).next_step, "The blocks lie in one row"));
+  CHECK(says(with_grid(false).headline, "tiles of C change places"));
+  CHECK(says(with_grid(false).next_step, "Which of blockIdx.x and blockIdx.y"));
+}
+
+TEST_CASE("a part of a sum that is another tile's, where blocks hand over their sums") {
+  const Kernel kernel = [](Call& call) {
+    for (int i = 0; i < call.m; ++i)
+      for (int j = 0; j < call.n; ++j) {
+        double sum = 0;
+        for (int k = 0; k < call.k; ++k)
+          sum += call.at_a(i, k) * call.at_b(k, k < call.k / 2 ? j : j % 32);
+        call.put(i, j, sum);
+      }
+  };
+  const auto diagnosed = [&kernel](const char* label) {
+    const auto stored = [label](Run r) {
+      r.launches[0].buffers.emplace_back();
+      r.launches[0].buffers.back().label = label;
+      r.launches[0].buffers.back().store.requests = 1;
+      return r;
+    };
+    Evidence e = evidence(kernel, ElementType::float64, kOfWarps, {32, 64, 64});
+    e.run = stored(e.run);
+    e.run_probe = [=](const Matrix& a, const Matrix& b, const Matrix& c) {
+      return stored(run(kernel, a, b, c));
+    };
+    return diagnose(e);
+  };
+  const Diagnosis d = diagnosed("scratch 1");
+  INFO(d.headline);
+  CHECK(d.id == "SUMS-MIXED");
+  CHECK(says(d.headline, "C[0][32] holds what belongs to C[0][0]"));
+  CHECK(diagnosed("C").id != "SUMS-MIXED");
+}
+
+TEST_CASE("a large shape is halved as long as it is wrong before it is looked into") {
+  int large = 0;
+  const Kernel kernel = [&large](Call& call) {
+    large += static_cast<double>(call.m) * call.n * call.k > 4e6;
+    for (int i = 0; i < call.m; ++i)
+      for (int j = 0; j < call.n; ++j)
+        call.put(i, j, call.element(i, j) + (call.k > 300 && call.n > 60 && i % 3 == j % 5));
+  };
+  const Diagnosis d = diagnose(evidence(kernel, ElementType::float32, kOfWarps, {64, 128, 800}));
+  REQUIRE(d.seen);
+  CHECK(d.seen->k > 300);
+  CHECK(static_cast<double>(d.seen->m) * d.seen->n * d.seen->k <= 4e6);
+  CHECK(large <= 3);  // the call itself, and halves of it
+}

@@ -105,6 +105,10 @@ double as_many_as_run(const Extents&, const Parameters& p, std::uint64_t) {
 double few_idle(const Extents&, const Parameters& p, std::uint64_t) {
   return p.at("idle");
 }
+/// Where C has several of the smallest tiles for every multiprocessor, hardly any has none.
+double few_idle_if_many(const Extents& e, const Parameters& p, std::uint64_t bytes) {
+  return one_per_tile(e, p, bytes) >= 3 * MULTIPROCESSORS ? p.at("idle of many") : p.at("idle");
+}
 
 /// Each split stores its part of C once, and it is read once: as many splits as blocks run at once.
 double partial_sums(const Extents& e, const Parameters& p, std::uint64_t) {
@@ -181,9 +185,12 @@ const char* const few_blocks =
     "Multiprocessors have nothing to do: C has fewer tiles than the GPU has multiprocessors. Let "
     "several blocks share a tile, each with a part of K.";
 const char* const estimate_too_few =
-    "Multiprocessors have nothing to do: the estimate took a large tile, or few splits, for cheap. Work it "
-    "out by hand for this shape and two of the table's tiles. Is the number of blocks that of a single "
-    "multiprocessor, and rounded up? Does each of them multiply its own share of K alone, not all of it?";
+    "Multiprocessors have nothing to do: the estimate is too low for a large tile or few splits, or too high "
+    "for small tiles or many splits, or it is no number (0 / 0). Work it out by hand for this shape and two of "
+    "the table's tiles, with one split and with two. Is the number of blocks that of a single "
+    "multiprocessor, all splits counted, and rounded up only then? Does each block multiply its own share of "
+    "K alone? Is `full` used for all blocks of a round together, not for each of them? What do splits cost: is "
+    "an amount divided by what is done per cycle?";
 const char* const short_splits =
     "Blocks share tiles whose sums are short: to bring them together takes longer than it saves. Work the "
     "estimate out by hand for this shape, with one split and with two. How many terms does a step have, "
@@ -208,6 +215,10 @@ const char* const not_by_wgmma =
 const char* const not_from_tensor_cores =
     "C was computed again with tensor cores that double their products, and did not double: what "
     "they compute does not reach C.";
+const char* const computed_again =
+    "C was computed again with tensor cores that double their products, and did not double. What comes out "
+    "of them as infinity or NaN is computed once more by threads, from A and B: is some part of a factor, or a "
+    "register, never set?";
 const char* const passed_again =
     "A factor passes through memory once more. As the first factor, from registers, wgmma takes B "
     "as it lies.";
@@ -220,10 +231,11 @@ const char* const fragments_again =
     "Threads read more of the tiles than B's fragments, once per tile of C: A is for wgmma to read.";
 const char* const padding =
     "Many products are made of rows or columns that C does not have: a large tile hangs over the "
-    "edge of a thin matrix. The estimate took it for cheap: work it out by hand for this shape and two of "
-    "the table's tiles. Is the number of blocks rounded up, does every round cost all that a round takes "
-    "(and is a last one that is not full counted once, not as a full round as well), and how many terms "
-    "does a step have?";
+    "edge of a thin matrix. Either the estimate is too low for it, or it is no number (0 / 0, for a tile of "
+    "which one block fits): nothing is less than that, so the first tile stays. Work it out by hand for this "
+    "shape and two of the table's tiles. Is the number of blocks rounded up, does every round cost all that "
+    "a round takes (and is a last one that is not full counted once, not once per block, nor as a full round "
+    "as well), and how many terms does a step have?";
 const char* const by_elements =
     "Rows are loaded element by element: load 16 bytes at a time, at multiples of 16, and put the "
     "elements together in registers.";
@@ -346,6 +358,18 @@ grader::Goal not_four(const char* stage) {
           .measure = products_on_tensor_cores,
           .bound = padded_products,
           .at = aligned_and_ragged};
+}
+/// Where given code repairs what is not finite: an element that needs it for finite factors was never right.
+grader::Goal none_repaired(const char* stage) {
+  return {.stage = stage,
+          .key = "made_elsewhere",
+          .what = "elements of C that tensor cores take no part in",
+          .diagnosis = "IDLE-TENSOR",
+          .missed = computed_again,
+          .parameters = {},
+          .measure = made_elsewhere,
+          .bound = grader::nothing,
+          .doubled = true};
 }
 grader::Goal sectors(const char* stage) {
   return {.stage = stage,
@@ -478,6 +502,7 @@ const std::vector<grader::Goal> goals = {
     fixed_order("6.2", small),
     registers_only("6.2"),
 
+    none_repaired("6.3.1"),
     three_made("6.3.1"),
     not_four("6.3.1"),
     no_conflicts("6.3.1"),
@@ -530,7 +555,7 @@ const std::vector<grader::Goal> goals = {
      .parameters = {{"BM", 64}, {"BN", 64}, {"BK", 64}, {"slack", 1.05}},
      .measure = products_on_tensor_cores,
      .bound = padded_products,
-     .at = thin},
+     .at = {{24, 1024, 128}, {1000, 30, 127}, {24, 100, 31}}},
     blocks_by_estimate("6.4.3", whole_tiles, 80),
     short_sums_unsplit("6.4.3", thin, 64, 64),
     fixed_order("6.4.3", whole_tiles),
@@ -586,8 +611,17 @@ const std::vector<grader::Goal> goals = {
      .parameters = {{"BM", 32}, {"BN", 64}, {"BK", 32}, {"slack", 1.05}},
      .measure = products_on_tensor_cores,
      .bound = padded_products,
-     .at = thin},
-    blocks_by_estimate("6.5.2", whole_tiles, 48),
+     .at = {{24, 1024, 128}, {1000, 30, 127}, {257, 1500, 8}}},
+    // Few tiles with long sums, few columns with long sums, and many tiles of a single step.
+    {.stage = "6.5.2",
+     .key = "idle_multiprocessors",
+     .what = "multiprocessors without a block",
+     .diagnosis = "FEW-BLOCKS",
+     .missed = estimate_too_few,
+     .parameters = {{"BM", 32}, {"BN", 64}, {"idle", 48}, {"idle of many", 20}},
+     .measure = idle_multiprocessors,
+     .bound = few_idle_if_many,
+     .at = {{256, 256, 2048}, {288, 33, 2048}, {640, 1025, 8}}},
     short_sums_unsplit("6.5.2", {{24, 1024, 64}}, 32, 64),
     {.stage = "6.5.2",
      .key = "blocks_at_once",
@@ -597,7 +631,7 @@ const std::vector<grader::Goal> goals = {
      .parameters = {{"blocks", 2 * MULTIPROCESSORS}},
      .measure = blocks_of_products,
      .bound = as_many_as_run,
-     .at = {{512, 512, 256}}},
+     .at = {{512, 512, 256}, {65, 768, 320}}},
     fixed_order("6.5.2", whole_tiles),
     no_scratch("6.5.2", whole_tiles, parts_in_memory),
     grader::brought_by_tma("6.5.2", whole_tiles),

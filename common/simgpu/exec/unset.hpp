@@ -15,6 +15,7 @@
 
 #include "common/simgpu/exec/op.hpp"
 #include "common/simgpu/ptx/modifiers.hpp"
+#include "common/simgpu/ptx/module.hpp"
 #include "common/simgpu/report.hpp"
 
 namespace simgpu::exec {

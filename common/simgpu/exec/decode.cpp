@@ -140,20 +140,6 @@ void FunctionDecoder::lay_out_parameters() {
   area(f_.call_params, code_.call_area, code_.call_bytes, false);
 }
 
-void FunctionDecoder::lay_out_locals() {
-  std::uint32_t at = 0;
-  for (const std::uint32_t v : f_.variables) {
-    const ptx::Variable& variable = b_.module.variables[v];
-    if (variable.space != ptx::Space::local) continue;
-    const std::uint32_t align = std::max<std::uint32_t>(variable.align, 1);
-    at = (at + align - 1) / align * align;
-    local_offset_[v] = at;
-    at += static_cast<std::uint32_t>(variable.size);
-  }
-  code_.local_bytes = (at + 15) / 16 * 16;
-  if (at != 0) code_.local_base = allocate(kLanes * 8);
-}
-
 Ref FunctionDecoder::temporary(unsigned lane_bytes) {
   const unsigned k = log2_bytes(lane_bytes);
   if (temporaries_used_[k] == temporaries_[k].size())

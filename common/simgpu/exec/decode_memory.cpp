@@ -58,9 +58,50 @@ void FunctionDecoder::describe_sites(std::size_t first) {
   }
 }
 
+/// Whether a function takes the address of a parameter. It then has its parameters in local memory, as PTX says; newer
+/// clangs read structs that way (ld.local), older ones with ld.param at the parameter's own address.
+bool FunctionDecoder::moves_params_to_local() const {
+  if (f_.is_entry) return false;
+  const auto is_param = [&](const Operand& o) {
+    return o.kind == Kind::param && o.index < f_.params.size();
+  };
+  bool taken = false;
+  for (const Ins& ins : f_.body) {
+    const bool access =
+        (ins.op == Opcode::ld || ins.op == Opcode::st) && ins.mod.space == Space::param;
+    for (const Operand& o : ins.operands) {
+      if (access && o.kind == Kind::address) return false;
+      taken |= ins.op == Opcode::mov && is_param(o);
+    }
+  }
+  return taken;
+}
+
+void FunctionDecoder::lay_out_locals() {
+  std::uint32_t at = 0;
+  if (moves_params_to_local()) {
+    code_.local_params = at;
+    at += code_.param_bytes;
+  }
+  for (const std::uint32_t v : f_.variables) {
+    const ptx::Variable& variable = b_.module.variables[v];
+    if (variable.space != Space::local) continue;
+    const std::uint32_t align = std::max<std::uint32_t>(variable.align, 1);
+    at = (at + align - 1) / align * align;
+    local_offset_[v] = at;
+    at += static_cast<std::uint32_t>(variable.size);
+  }
+  code_.local_bytes = (at + 15) / 16 * 16;
+  if (at != 0) code_.local_base = allocate(kLanes * 8);
+}
+
 /// What of a symbol's address only the frame knows, and the constant to add: where .local begins, or
 /// the rank that shared addresses carry. Other addresses are constants (kNoRef).
 Ref FunctionDecoder::frame_base(const Operand& o, std::int64_t& offset) {
+  if (o.kind == Kind::param && o.index < f_.params.size() && code_.local_params != UINT32_MAX) {
+    offset = code_.local_params + param_offset_[o.index] + o.bits;
+    return frame_ref(code_.local_base);
+  }
   if (o.kind != Kind::symbol) return kNoRef;
   const Space space = b_.module.variables[o.index].space;
   const auto from = [&](std::uint64_t start) {

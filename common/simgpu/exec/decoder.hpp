@@ -58,6 +58,7 @@ class FunctionDecoder {
   // decode.cpp: layout, blocks, control flow
   void lay_out_registers();
   void lay_out_parameters();
+  bool moves_params_to_local() const;
   void lay_out_locals();
   void find_blocks();
   void decode_block(std::uint32_t number);

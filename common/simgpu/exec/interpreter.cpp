@@ -363,6 +363,7 @@ void enter_call(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t m
       std::memcpy(frame.memory + callee.param_area + i * callee.param_bytes + c.to, source,
                   c.bytes);
     }
+  if (callee.local_params != UINT32_MAX) params_to_local(run, w, mask);
   fill_specials(run, w, frame);
   use_frame(w);
   w.resume_after_call.resize(std::max<std::size_t>(w.resume_after_call.size(), w.depth + 1));

@@ -373,5 +373,7 @@ void call_assertfail(Warp& w, const std::byte* arguments, std::uint32_t stride, 
 void call_math(Warp& w, std::byte* area, std::uint32_t stride, const Call& call,
                std::uint32_t mask);
 void abort_launch(BlockRun& run);
+/// The parameters of the function that `w` has entered, for lanes `mask`, to local memory (FunctionCode::local_params).
+void params_to_local(BlockRun& run, const Warp& w, std::uint32_t mask);
 
 }  // namespace simgpu::exec

@@ -103,4 +103,19 @@ void op_area_store(Warp& w, const Op& op) {
   }
 }
 
+/// The parameters of the function that `w` has entered, for its lanes in `mask`: see FunctionCode::local_params.
+void params_to_local(BlockRun& run, const Warp& w, std::uint32_t mask) {
+  const Frame& frame = w.frames[w.depth];
+  const FunctionCode& code = *frame.code;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    if (((mask >> i) & 1u) == 0) continue;
+    const std::size_t at = (std::size_t{w.index} * kLanes + i) * run.local_capacity +
+                           frame.local_base + code.local_params;
+    std::memcpy(run.local.data() + at,
+                frame.memory + code.param_area + std::size_t{i} * code.param_bytes,
+                code.param_bytes);
+    std::memset(run.local_initialised.data() + at, 1, code.param_bytes);
+  }
+}
+
 }  // namespace simgpu::exec

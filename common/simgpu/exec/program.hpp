@@ -158,6 +158,8 @@ struct FunctionCode {
   std::uint32_t local_base = UINT32_MAX;
   /// the same of what the block's shared addresses carry (SharedAddresses::ranked)
   std::uint32_t rank_base = UINT32_MAX;
+  /// Of a function that takes the address of a parameter: where in its locals they are copied to.
+  std::uint32_t local_params = UINT32_MAX;
   std::uint32_t local_bytes = 0;  ///< .local per thread
   std::uint32_t param_area = 0,
                 param_bytes = 0;  ///< [lane][bytes], incoming parameters (not of an entry)

@@ -210,5 +210,45 @@ TEST_CASE("pointer calls: functions that only a pointer names are read on demand
   CHECK(m.functions[m.function_index.at("other")].body.empty());
 }
 
+// clang 22 reads a struct that it passes by value in this way; older clangs read it with ld.param.
+TEST_CASE("calls: the address of a parameter is one in local memory", "[pointer-call]") {
+  const std::string text = R"(
+.func (.param .b32 r) pick(.param .b32 unused, .param .align 4 .b8 three[12], .param .b32 which)
+{
+  .reg .b32 %r<5>; .reg .b64 %rd<6>;
+  mov.b64 %rd1, three;
+  ld.param.u32 %r1, [which];
+  mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;
+  ld.local.u32 %r2, [%rd3];
+  add.u32 %r2, %r2, 1; st.local.u32 [%rd3], %r2;
+  cvta.local.u64 %rd4, %rd3; ld.u32 %r3, [%rd4];
+  st.param.b32 [r], %r3; ret;
+}
+.visible .entry k(.param .u64 out)
+{
+  .local .align 4 .b8 own[4];
+  .reg .b32 %r<9>; .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2;
+  mov.u32 %r2, 7; mov.u64 %rd3, own; st.local.u32 [%rd3], %r2;
+  rem.u32 %r3, %r1, 3; mul.lo.u32 %r4, %r1, 100; add.u32 %r5, %r4, 10; add.u32 %r6, %r4, 20;
+  {
+    .param .b32 p; .param .align 4 .b8 q[12]; .param .b32 i; .param .b32 x;
+    st.param.b32 [p], 5; st.param.b32 [i], %r3;
+    st.param.b32 [q], %r4; st.param.b32 [q+4], %r5; st.param.b32 [q+8], %r6;
+    call (x), pick, (p, q, i);
+    ld.param.b32 %r7, [x];
+  }
+  ld.local.u32 %r8, [%rd3]; add.u32 %r7, %r7, %r8;
+  st.global.u32 [%rd1], %r7; ret;
+})";
+  Gpu gpu(ptx_module(text));
+  const DevicePtr out = gpu.upload(std::vector<u32>(40), "out");
+  const LaunchReport report = gpu.run("k", {1, 1, 1}, {40, 1, 1}, out);
+  CHECK(to_text(report.findings).empty());
+  const std::vector<u32> result = gpu.download<u32>(out, 40);
+  for (u32 t = 0; t < 40; ++t) CHECK(result[t] == 100 * t + t % 3 * 10 + 1 + 7);
+}
+
 }  // namespace
 }  // namespace simgpu::test

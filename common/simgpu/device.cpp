@@ -591,7 +591,8 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
   if (options.note_touched)
     for (Region* a : impl_->memory.live()) a->launch.keeps_readers = true;
   std::vector<Finding> unset;
-  auto run = loaded::first_run(m, k, cluster.count > 1, options, running, workers, unset,
+  loaded::Unwritten unwritten;
+  auto run = loaded::first_run(m, k, cluster.count > 1, options, running, workers, unset, unwritten,
                                [&] { return execute(hosts, false); });
   if (options.note_touched && options.checks.race)
     report.touched = exec::touched_bytes(workers, impl_->memory, program.global_granule);
@@ -623,6 +624,7 @@ LaunchReport Device::launch(ModuleId module, std::string_view mangled, Dim3 grid
     report.printf_output.clear();
   }
   impl_->memory.commit();
+  unwritten.keep_used(program, all.findings);
   if (options.count) exec::fold(*run, all.counters, report);
   report.findings = all.findings.report(options.max_findings_per_kind);
   loaded::add_once(std::move(unset), report.findings);

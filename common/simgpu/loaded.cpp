@@ -51,6 +51,22 @@ const exec::Program* tracked_program(const Module& m, Kernel& k, bool clustered)
   return k.tracked->unsupported.empty() ? k.tracked.get() : nullptr;
 }
 
+/// The kernel with marks for what loads bring from memory that nobody has written.
+const exec::Program* unwritten_program(const Module& m, Kernel& k, bool clustered) {
+  if (clustered) return nullptr;
+  if (k.unwritten == nullptr)
+    k.unwritten = exec::decode(m.ptx, k.function, m.placement, exec::SharedAddresses::constant,
+                               exec::Tracking::unwritten);
+  return k.unwritten->unsupported.empty() ? k.unwritten.get() : nullptr;
+}
+bool is_unwritten_load(const exec::Program& program, const Finding& f, std::uint32_t pc) {
+  if (f.kind != FindingKind::uninitialised_read || f.cause != FindingCause::unspecified ||
+      (f.at.space != MemorySpace::shared && f.at.space != MemorySpace::local))
+    return false;
+  const ptx::Opcode op = program.instructions[pc].ptx->op;
+  return op == ptx::Opcode::ld || op == ptx::Opcode::ldu;
+}
+
 /// Of a run with marks, what it is for.
 void take_unset(std::vector<Finding> found, std::vector<Finding>& to) {
   for (Finding& f : found)
@@ -62,7 +78,8 @@ void take_unset(std::vector<Finding> found, std::vector<Finding>& to) {
 std::unique_ptr<exec::LaunchRun> first_run(
     const Module& m, Kernel& k, bool clustered, const LaunchOptions& options,
     const exec::Program*& running, const std::vector<std::unique_ptr<exec::Worker>>& workers,
-    std::vector<Finding>& unset, const std::function<std::unique_ptr<exec::LaunchRun>()>& execute) {
+    std::vector<Finding>& unset, Unwritten& unwritten,
+    const std::function<std::unique_ptr<exec::LaunchRun>()>& execute) {
   const auto look = [&](const exec::Program* with_marks) {
     if (with_marks == nullptr || !options.checks.init) return;
     const exec::Program* const plain = std::exchange(running, with_marks);
@@ -73,9 +90,33 @@ std::unique_ptr<exec::LaunchRun> first_run(
   };
   look(marked_program(m, k, clustered));
   std::unique_ptr<exec::LaunchRun> run = execute();
-  if (!run->reads_absent || !options.checks.init) return run;
-  look(tracked_program(m, k, clustered));
+  if (!options.checks.init) return run;
+  const exec::Program* const plain = running;
+  const bool suspected = std::any_of(workers.begin(), workers.end(), [&](const auto& w) {
+    return w->findings.any(
+        [&](const Finding& f, std::uint32_t pc) { return is_unwritten_load(*plain, f, pc); });
+  });
+  const exec::Program* const strict = suspected ? unwritten_program(m, k, clustered) : nullptr;
+  if (!run->reads_absent && strict == nullptr) return run;
+  if (run->reads_absent) look(tracked_program(m, k, clustered));
+  if (strict != nullptr) {
+    running = strict;
+    run = execute();
+    running = plain;
+    unwritten.known = !run->stop && !run->over_budget;
+    for (const auto& w : workers)
+      for (std::size_t n = 0; n < strict->unset_origins.size(); ++n)
+        if (w->used_unwritten[n + 1])
+          unwritten.used.insert(strict->line_of(strict->unset_origins[n]));
+  }
   return execute();
+}
+
+void Unwritten::keep_used(const exec::Program& program, check::FindingLog& findings) const {
+  if (!known) return;
+  findings.drop([&](const Finding& f, std::uint32_t pc) {
+    return is_unwritten_load(program, f, pc) && used.count(program.line_of(pc)) == 0;
+  });
 }
 
 void add_once(std::vector<Finding> some, std::vector<Finding>& to) {

@@ -7,10 +7,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/simgpu/check/finding_log.hpp"
 #include "common/simgpu/device.hpp"
 #include "common/simgpu/exec/launch_run.hpp"
 #include "common/simgpu/exec/program.hpp"
@@ -27,7 +29,7 @@ struct Kernel {
   std::unique_ptr<exec::Program> program;
   std::unique_ptr<exec::Program> in_clusters;  ///< of several blocks; decoded at the first launch
   /// With marks for what nothing has set; of the module's second text, with arrays' elements, or of its first.
-  std::unique_ptr<exec::Program> marked, tracked;
+  std::unique_ptr<exec::Program> marked, tracked, unwritten;
   ptx::RegisterPressure pressure;
   bool pressure_known = false;
   std::uint64_t frame_bytes = 0;  ///< host memory of one warp's registers, one frame per function
@@ -51,12 +53,21 @@ struct Module {
   void add_marked(std::string text);
 };
 
+/// Of the loads that brought bytes which nobody had written: on which lines that mattered (Tracking::unwritten).
+struct Unwritten {
+  bool known = false;
+  std::set<SourceLine> used;
+  /// Leaves out findings of which it is known that they did not.
+  void keep_used(const exec::Program& program, check::FindingLog& findings) const;
+};
+
 /// Runs a launch, by `execute`, of the program `*running`. Before that with marks, where something may be used that
 /// nothing has set: what is found then goes to `unset`.
 std::unique_ptr<exec::LaunchRun> first_run(
     const Module& m, Kernel& k, bool clustered, const LaunchOptions& options,
     const exec::Program*& running, const std::vector<std::unique_ptr<exec::Worker>>& workers,
-    std::vector<Finding>& unset, const std::function<std::unique_ptr<exec::LaunchRun>()>& execute);
+    std::vector<Finding>& unset, Unwritten& unwritten,
+    const std::function<std::unique_ptr<exec::LaunchRun>()>& execute);
 
 /// The same place is named once, by whichever worker saw it.
 void add_once(std::vector<Finding> some, std::vector<Finding>& to);

@@ -2,6 +2,7 @@
 // it (by block, then in running order) stands for the others, which are counted.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <tuple>
@@ -29,6 +30,18 @@ class FindingLog {
   }
   bool empty() const { return entries_.empty(); }
   void clear() { entries_.clear(); }
+  /// Whether there is a finding for which `which(finding, pc)` is true, and to leave out all such.
+  template <class Which>
+  bool any(Which which) const {
+    return std::any_of(entries_.begin(), entries_.end(), [&](const auto& e) {
+      return which(e.second.finding, std::get<1>(e.first));
+    });
+  }
+  template <class Which>
+  void drop(Which which) {
+    std::erase_if(entries_,
+                  [&](const auto& e) { return which(e.second.finding, std::get<1>(e.first)); });
+  }
   void merge(FindingLog&& other);
 
   /// One finding per kind and pair of source lines, sorted by place, at most `per_kind` of a kind.

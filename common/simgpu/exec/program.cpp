@@ -81,7 +81,8 @@ std::unique_ptr<Program> decode(const ptx::Module& module, std::uint32_t entry,
                                 Tracking tracking) {
   auto program = std::make_unique<Program>();
   program->module = &module;
-  ProgramBuilder b{module, placement, addresses, tracking == Tracking::unset, *program, {},
+  program->tracks_unwritten = tracking == Tracking::unwritten;
+  ProgramBuilder b{module, placement, addresses, tracking != Tracking::none, *program, {},
                    {},     {},        {}};
   try {
     const ptx::Function& f = module.functions[entry];

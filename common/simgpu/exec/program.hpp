@@ -235,6 +235,7 @@ struct Program {
   std::vector<ProductAccess> product_accesses;  ///< by Op::slot
   std::vector<UnsetForm> unset_forms;           ///< by Op::imm of op_unset
   std::vector<std::uint32_t> unset_origins;     ///< pcs
+  bool tracks_unwritten = false;  ///< Tracking::unwritten: what is lost of a mark counts as a use
   std::uint32_t product_registers = 0;
   bool uses_proxy = false;    ///< mbarriers, bulk copies or wgmma
   bool uses_cluster = false;  ///< its barrier, or its blocks' shared memory
@@ -272,8 +273,9 @@ struct Placement {
 /// carries the rank of the block (memory/address.hpp).
 enum class SharedAddresses : std::uint8_t { constant, ranked };
 
-/// Whether marks go with values that nothing has set (unset.hpp).
-enum class Tracking : std::uint8_t { none, unset };
+/// Whether marks go with values that nothing has set (unset.hpp): of variables and shuffles, or of what loads bring
+/// from shared and local memory that nobody has written.
+enum class Tracking : std::uint8_t { none, unset, unwritten };
 
 /// Decodes an entry. Never throws for what a program contains: `unsupported` says it.
 std::unique_ptr<Program> decode(const ptx::Module& module, std::uint32_t entry,

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "common/simgpu/exec/carried.hpp"
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/exec/launch_run.hpp"
 #include "common/simgpu/exec/shuffle.hpp"
@@ -90,14 +91,15 @@ void FunctionDecoder::find_unset() {
   if (!b_.tracks_unset) return;
   std::vector<bool> may(f_.registers.size(), false);
   bool any = false;
-  constexpr int kMostRounds = 50;                      // of what is left then nothing is said
-  bool changed = true, shared = false, local = false;  // of memory: there may be marks
+  constexpr int kMostRounds = 50;  // of what is left then nothing is said
+  const bool strict = p_.tracks_unwritten;
+  bool changed = true, shared = strict, local = strict;  // of memory: there may be marks
   for (int round = 0; changed && round < kMostRounds; ++round) {
     changed = false;
     for (const Ins& ins : f_.body) {
-      bool from =
-          is_origin(ins) || (is_load(ins) && ((shared && may_reach(ins, ptx::Space::shared)) ||
-                                              (local && may_reach(ins, ptx::Space::local))));
+      bool from = (is_origin(ins) && !strict) ||
+                  (is_load(ins) && ((shared && may_reach(ins, ptx::Space::shared)) ||
+                                    (local && may_reach(ins, ptx::Space::local))));
       const bool stores = ins.op == Opcode::st;
       if (!from && !stores && !passes_on(ins)) continue;
       ptx::for_each_register(f_, ins,
@@ -113,6 +115,7 @@ void FunctionDecoder::find_unset() {
       });
     }
   }
+  if (changed && strict) fail("marks cannot be followed");
   if (!any) return;
   unset_.assign(may.size(), kNoRef);
   UnsetForm at_first;
@@ -125,6 +128,14 @@ void FunctionDecoder::find_unset() {
 }
 
 std::uint8_t FunctionDecoder::new_origin() {
+  if (p_.tracks_unwritten) {  // one for all loads of a line, as findings are
+    const SourceLine here = p_.line_of(code_.first_pc + current_index_);
+    const auto same = std::find_if(p_.unset_origins.begin(), p_.unset_origins.end(),
+                                   [&](std::uint32_t pc) { return p_.line_of(pc) == here; });
+    if (same != p_.unset_origins.end())
+      return static_cast<std::uint8_t>(same - p_.unset_origins.begin() + 1);
+    if (p_.unset_origins.size() == kMostOrigins) fail("too many places to follow");
+  }
   if (p_.unset_origins.size() < kMostOrigins)
     p_.unset_origins.push_back(code_.first_pc + current_index_);
   return static_cast<std::uint8_t>(p_.unset_origins.size());
@@ -168,7 +179,8 @@ void FunctionDecoder::track_unset_access(const Ins& ins) {
   const std::size_t place = load || ins.op == Opcode::atom ? 1 : 0;
   for (std::size_t k = place; k < ins.operands.size(); ++k)
     add_marks(k == place ? address.from : value.from, ins.operands[k]);
-  if (ins.op == Opcode::st && (in_marked_memory(ins) || ins.mod.space == ptx::Space::param))
+  if (ins.op == Opcode::st &&
+      (in_marked_memory(ins) || (ins.mod.space == ptx::Space::param && !p_.tracks_unwritten)))
     value.from = {};  // see save_marks()
   if (!address.from.empty()) emit_unset(std::move(address), true);
   if (!value.from.empty()) emit_unset(std::move(value), true);
@@ -210,24 +222,34 @@ void FunctionDecoder::track_unset(const Ins& ins) {
   track_unset_access(ins);
   if (ins.operands.empty()) return;
   UnsetForm form;
+  const bool accesses = is_load(ins) || ins.op == Opcode::st;
+  if (p_.tracks_unwritten && !passes_on(ins) && !accesses) {
+    UnsetForm lost{Form::lose, 0, {}, {}};
+    ptx::for_each_register(f_, ins, [&](std::uint32_t r, bool write) {
+      if (unset_[r] != kNoRef) (write ? lost.to : lost.from).push_back(unset_[r]);
+    });
+    if (!lost.from.empty() || !lost.to.empty()) emit_unset(std::move(lost), true);
+    return;
+  }
   ptx::for_each_register(f_, ins, [&](std::uint32_t r, bool write) {
     if (write && unset_[r] != kNoRef) form.to.push_back(unset_[r]);
   });
   if (form.to.empty()) return;
   if (is_load(ins) && in_marked_memory(ins)) {
     UnsetForm fetch = in_memory(Form::fetch, ins, at(ins, 1));
+    if (p_.tracks_unwritten) fetch.origin = new_origin();
     const Operand& to = at(ins, 0);
     for (std::uint32_t k = 0; k < (to.kind == Kind::vector ? to.count : 1); ++k)
       fetch.to.push_back(mark_of(to.kind == Kind::vector ? f_.vector_operands[to.index + k] : to));
     emit_unset(std::move(fetch), true);
     return;
   }
-  if (!passes_on(ins) && !is_origin(ins)) {
+  if (!passes_on(ins) && (!is_origin(ins) || p_.tracks_unwritten)) {
     emit_unset(std::move(form), true);
     return;
   }
   if (ins.op == Opcode::shfl) return track_shuffle(ins, std::move(form));
-  if (is_origin(ins)) {
+  if (is_origin(ins) && !p_.tracks_unwritten) {
     form.kind = Form::begin;
     form.origin = new_origin();
     emit_unset(std::move(form), true);
@@ -286,7 +308,7 @@ void FunctionDecoder::carry_marks(const Ins& ins, UnsetForm form) {
 
 void FunctionDecoder::track_shuffle(const Ins& ins, UnsetForm form) {
   form.kind = Form::shuffle;
-  form.origin = new_origin();
+  if (!p_.tracks_unwritten) form.origin = new_origin();
   const Operand& value = at(ins, 1);
   form.from = {value.kind == Kind::reg ? unset_[value.index] : kNoRef};
   // The second result says only whether the lane was in range.
@@ -314,6 +336,10 @@ void report_unset(const Warp& w, const Op& op, unsigned lane, std::uint8_t mark)
   const Program& p = *run.launch->program;
   const unsigned number = mark & kMostOrigins;
   const std::uint32_t origin = p.unset_origins[number - 1];
+  if (p.tracks_unwritten) {
+    run.worker->used_unwritten[number] = true;
+    return;
+  }
   const Access at =
       describe(run, {op.pc, w.index, lane, AccessType::load, MemorySpace::local, 0, 0});
   std::string text = "uses ";
@@ -345,6 +371,7 @@ std::uint8_t first_mark(const Warp& w, const UnsetForm& f, unsigned lane) {
 }
 
 void shuffle_marks(Warp& w, const Op& op, const UnsetForm& f) {
+  const bool strict = w.run->launch->program->tracks_unwritten;
   const std::uint32_t *b = lanes_of<std::uint32_t>(w, op.b), *c = lanes_of<std::uint32_t>(w, op.c),
                       *named = lanes_of<std::uint32_t>(w, op.d);
   const std::uint8_t* from = marks(w, f.from[0]);
@@ -354,7 +381,7 @@ void shuffle_marks(Warp& w, const Op& op, const UnsetForm& f) {
     const ShuffleSource s = shuffle_source(static_cast<ptx::ShflMode>(op.x), i, b[i], c[i]);
     out[i] = from[s.lane];
     if (((w.mask & named[i]) >> s.lane & 1u) != 0 || !s.in_range) continue;
-    out[i] = f.origin;
+    out[i] = strict ? out[i] : f.origin;
     w.run->worker->absent_lanes[f.origin] = static_cast<std::uint8_t>(s.lane);
   }
   std::uint8_t* to = lanes_of<std::uint8_t>(w, f.to[0]);
@@ -376,7 +403,7 @@ bool is_zero(const Warp& w, const UnsetForm& f, std::size_t which, unsigned lane
 
 /// A row of D comes from a row of A, and a column from one of B: with rows that nothing has set, and whose results are
 /// thrown away, a product is right. So A or B counts only if nothing of it is set; an element of C counts for its D.
-void product_marks(Warp& w, const UnsetForm& f) {
+void product_marks(Warp& w, const Op& op, const UnsetForm& f) {
   const std::size_t a = f.inputs[0], b = f.inputs[1], c = f.from.size() - a - b;
   const auto of_all = [&](std::size_t first, std::size_t count) {
     std::uint8_t mark = 0;
@@ -388,6 +415,9 @@ void product_marks(Warp& w, const UnsetForm& f) {
     return mark;
   };
   const std::uint8_t of_a = of_all(0, a), inputs = of_a != 0 ? of_a : of_all(a, b);
+  for (unsigned i = 0; inputs == 0 && w.run->launch->program->tracks_unwritten && i < kLanes; ++i)
+    for (std::size_t k = 0; k < a + b; ++k)
+      if (const std::uint8_t m = marks(w, f.from[k])[i]; m != 0) report_unset(w, op, i, m);
   std::vector<std::array<std::uint8_t, kLanes>> out(f.to.size());
   for (std::size_t k = 0; k < f.to.size(); ++k)
     for (unsigned i = 0; i < kLanes; ++i) {
@@ -439,7 +469,9 @@ void save_to_memory(const Warp& w, const Op& op, const UnsetForm& f) {
     if (mark == 0 && w.run->marked_shared.marks.empty() && w.run->marked_local.marks.empty())
       continue;
     const MarkedPlace p = marked_place(w, f, lane, f.from.size(), true);
-    const std::uint8_t computed = any(kComputed);
+    const bool strict = w.run->launch->program->tracks_unwritten;
+    const std::uint8_t computed = strict ? mark : any(kComputed);
+    if (strict && p.bytes == nullptr && mark != 0) report_unset(w, op, lane, mark);
     if (p.target.fault == Target::Fault::none && p.target.space == MemorySpace::global &&
         computed != 0)
       report_unset(w, op, lane, computed);
@@ -456,9 +488,11 @@ void save_to_memory(const Warp& w, const Op& op, const UnsetForm& f) {
   }
 }
 
-/// The mark of `size` bytes, if each has one that still holds.
+/// The mark of `size` bytes, if each has one that still holds; `any`: if one of them has.
 std::uint8_t mark_of_bytes(const MarkedBytes& bytes, std::size_t at, const std::byte* now,
-                           std::size_t size) {
+                           std::size_t size, bool any = false) {
+  for (std::size_t k = 0; any && k < size && at + k < bytes.marks.size(); ++k)
+    if (bytes.marks[at + k] != 0 && bytes.values[at + k] == now[k]) return bytes.marks[at + k];
   if (at + size > bytes.marks.size() || std::memcmp(bytes.values.data() + at, now, size) != 0)
     return 0;
   const auto first = bytes.marks.begin() + static_cast<std::ptrdiff_t>(at);
@@ -467,18 +501,30 @@ std::uint8_t mark_of_bytes(const MarkedBytes& bytes, std::size_t at, const std::
   return all ? *first : std::uint8_t{0};
 }
 
+/// Whether a byte of element k is one that nobody has written.
+bool brings_unwritten(const BlockRun& run, const MarkedPlace& p, std::size_t k, std::size_t size) {
+  Target t = p.target;
+  t.offset += k * size;
+  t.data += k * size;
+  if (t.initialised != nullptr) t.initialised += k * size;
+  return unwritten_bytes(run, t, static_cast<unsigned>(size)) != 0;
+}
+
 void fetch_from_memory(const Warp& w, const UnsetForm& f) {
   const std::size_t size = f.value_bytes;
-  const bool none = w.run->marked_shared.marks.empty() && w.run->marked_local.marks.empty();
+  const bool strict = w.run->launch->program->tracks_unwritten;
+  const bool none =
+      !strict && w.run->marked_shared.marks.empty() && w.run->marked_local.marks.empty();
   for (std::uint32_t left = w.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     const MarkedPlace p = none ? MarkedPlace{} : marked_place(w, f, lane, f.to.size(), false);
     for (std::size_t k = 0; k < f.to.size(); ++k)
       if (f.to[k] != kNoRef)
         lanes_of<std::uint8_t>(w, f.to[k])[lane] =
-            p.bytes == nullptr
-                ? std::uint8_t{0}
-                : mark_of_bytes(*p.bytes, p.at + k * size, p.target.data + k * size, size);
+            p.bytes == nullptr ? std::uint8_t{0}
+            : strict && brings_unwritten(*w.run, p, k, size)
+                ? f.origin
+                : mark_of_bytes(*p.bytes, p.at + k * size, p.target.data + k * size, size, strict);
   }
 }
 
@@ -495,6 +541,7 @@ std::uint8_t mark_of_lane(const Warp& w, const UnsetForm& f, unsigned i) {
     case Form::compute:
       return computed(first_mark(w, f, i));
     case Form::pack: {
+      if (w.run->launch->program->tracks_unwritten) return computed(first_mark(w, f, i));
       const bool all =
           std::all_of(f.from.begin(), f.from.end(), [&](Ref r) { return marks(w, r)[i] != 0; });
       return all ? first_mark(w, f, i) : std::uint8_t{0};
@@ -533,7 +580,8 @@ void touch_marks(BlockRun& run, const Warp& w, unsigned lane, const Op& op, Acce
   const std::size_t first = offset - memory::kSharedBase;
   for (std::size_t k = first; k < first + bytes && k < marked.marks.size(); ++k) {
     const std::uint8_t mark = mark_of_bytes(marked, k, run.shared.data() + k, 1);
-    if (type == AccessType::load && (mark & kComputed) != 0) return report_unset(w, op, lane, mark);
+    const bool counts = (mark & kComputed) != 0 || run.launch->program->tracks_unwritten;
+    if (type == AccessType::load && mark != 0 && counts) return report_unset(w, op, lane, mark);
     if (type != AccessType::load) marked.marks[k] = 0;
   }
 }
@@ -541,20 +589,22 @@ void touch_marks(BlockRun& run, const Warp& w, unsigned lane, const Op& op, Acce
 void op_unset(Warp& w, const Op& op) {
   const UnsetForm& f = w.run->launch->program->unset_forms[static_cast<std::size_t>(op.imm)];
   if (f.kind == Form::shuffle) return shuffle_marks(w, op, f);
-  if (f.kind == Form::product) return product_marks(w, f);
+  if (f.kind == Form::product) return product_marks(w, op, f);
   if (f.kind == Form::save) return save_to_memory(w, op, f);
   if (f.kind == Form::fetch) return fetch_from_memory(w, f);
-  if (f.kind == Form::use || f.kind == Form::store) {
+  if (f.kind == Form::use || f.kind == Form::store || f.kind == Form::lose) {
     for (std::uint32_t left = w.mask; left != 0; left &= left - 1) {
       const auto i = static_cast<unsigned>(std::countr_zero(left));
       for (const Ref r : f.from) {
         const std::uint8_t m = marks(w, r)[i];
-        if (m == 0 || (f.kind == Form::store && (m & kComputed) == 0)) continue;
+        if (m == 0 || (f.kind == Form::store && (m & kComputed) == 0 &&
+                       !w.run->launch->program->tracks_unwritten))
+          continue;
         report_unset(w, op, i, m);
         break;
       }
     }
-    return;
+    if (f.to.empty()) return;
   }
   std::uint8_t out[kLanes];
   for (unsigned i = 0; i < kLanes; ++i)

@@ -6,7 +6,12 @@
 // Each register that may hold one has a second one beside it, with a mark for each lane: 0, or where the value
 // comes from (Program::unset_origins, counted from 1). An operation of its own, before each instruction that reads
 // or writes such registers, moves the marks as the instruction will move values. That costs time, so code is decoded
-// in this way only where something is suspected (device.cpp).
+// in this way only where something is suspected (loaded.cpp).
+//
+// The same marks tell whether it matters that a load brought bytes of shared or local memory that nobody has written: of
+// an array whose elements are copied or computed with before an `if` throws some of them away, it does not. A launch that
+// has such a load runs once more with marks that begin there, and its finding stays if one of them is used, or gets where
+// it cannot be followed.
 #pragma once
 
 #include <array>
@@ -38,11 +43,12 @@ struct UnsetForm {
     shuffle,  ///< as op_shfl with the operands a, b, c, d of the Op; from[0], and `origin` of absent lanes
     product,  ///< D = A B + C of a warp, from[..inputs[0]) of A, then inputs[1] of B, then C's: see product_marks()
     use,      ///< a finding, if there is a mark in `from`
-    store,    ///< a finding, if there is a mark of something computed
+    lose,   ///< the same, and what is written is set: nothing is known of how it follows from that
+    store,  ///< a finding, if there is a mark of something computed
     save,  ///< after a store: its bytes have the marks `from`, by element. In global memory, as `store`
     fetch,  ///< before a load: `to`, by element, gets the marks of its bytes
   } kind = Kind::clear;
-  std::uint8_t origin = 0;
+  std::uint8_t origin = 0;     ///< fetch: of bytes that nobody has written, 0 = they are left alone
   std::vector<Ref> from, to;   ///< marks, one byte per lane; kNoRef = never any
   Ref a = kNoRef, b = kNoRef;  ///< predicates
   std::array<Ref, 2> values{kNoRef, kNoRef};

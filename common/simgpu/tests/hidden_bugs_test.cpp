@@ -315,5 +315,46 @@ TEST_CASE("what a flag announces is not to be stored again behind it", "[finding
   CHECK(races("st.global.u32 [%rd3], 7; st.release.gpu.global.u32 [%rd4], 1;\n") == 1);
 }
 
+// The first 8 of 16 threads write their word of `s`; then all read theirs.
+TEST_CASE("what nobody has written may be read, if it is thrown away", "[finding][init]") {
+  const auto n = [](const std::string& use) {
+    const auto all = findings(
+        ptx_module(kernel("add.u32 %r4, %r4, %r3; add.u32 %r5, %r5, %r3; setp.lt.u32 %p1, %r1, 8;\n"
+                          "@%p1 st.shared.u32 [%r4], %r1;\nld.shared.u32 %r6, [%r4];\n" +
+                          use)),
+        16);
+    for (const Finding& f : all) {
+      CHECK(f.kind == FindingKind::uninitialised_read);
+      CHECK(f.at.object == "s");
+      CHECK(f.at.thread.x == 8);
+    }
+    return all.size();
+  };
+  const std::string store = "st.global.u32 [%rd3], %r7;",
+                    select = "selp.b32 %r7, %r7, 0, %p1;\n" + store;
+  CHECK(n("") == 0);
+  CHECK(n("@%p1 st.global.u32 [%rd3], %r6;") == 0);
+  CHECK(n("add.u32 %r7, %r6, 1;\n" + select) == 0);
+  CHECK(n("add.u32 %r7, %r6, 1;\n" + store) == 1);
+  CHECK(n("st.global.u32 [%rd3], %r6;") == 1);
+  // through memory
+  const std::string by_t = "st.shared.u32 [%r5], %r6;\nld.shared.u32 %r7, [%r5];\n",
+                    by_byte = "st.shared.u32 [%r5], %r6;\nld.shared.u8 %r7, [%r5+1];\n";
+  CHECK(n(by_t + select) == 0);
+  CHECK(n(by_t + store) == 1);
+  CHECK(n(by_byte + store) == 1);
+  // by another lane
+  CHECK(n("shfl.sync.bfly.b32 %r7, %r6, 8, 31, 0xffff;\n@!%p1 " + store) == 0);
+  CHECK(n("shfl.sync.bfly.b32 %r7, %r6, 8, 31, 0xffff;\n@%p1 " + store) == 1);
+  // It decides, or is an address.
+  CHECK(n("setp.eq.u32 %p2, %r6, 1;\n@%p2 st.global.u32 [%rd3], %r1;") == 1);
+  CHECK(n("setp.eq.u32 %p2, %r6, 1; and.pred %p2, %p2, %p1;\n@%p2 st.global.u32 [%rd3], %r1;") ==
+        0);
+  CHECK(n("and.b32 %r7, %r6, 0; cvt.u64.u32 %rd5, %r7; add.u64 %rd5, %rd5, %rd3;\n"
+          "st.global.u32 [%rd5], %r1;") == 1);
+  // Where nobody knows what becomes of it: some of its bits.
+  CHECK(n("and.b32 %r7, %r6, 1;\n" + select) == 1);
+}
+
 }  // namespace
 }  // namespace simgpu::test

@@ -155,6 +155,7 @@ class FunctionDecoder {
   void find_unset();
   void track_unset(const Ins& ins);
   void track_unset_access(const Ins& ins);
+  bool lose_marks(const Ins& ins);
   void save_marks(const Ins& ins);
   UnsetForm in_memory(UnsetForm::Kind kind, const Ins& ins, const Operand& address);
   void carry_marks(const Ins& ins, UnsetForm form);

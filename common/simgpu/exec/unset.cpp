@@ -214,6 +214,17 @@ void FunctionDecoder::save_marks(const Ins& ins) {
   emit_unset(std::move(form), true);
 }
 
+/// Whether marks cannot be followed through the instruction, and so count as used by it (Tracking::unwritten).
+bool FunctionDecoder::lose_marks(const Ins& ins) {
+  if (!p_.tracks_unwritten || passes_on(ins) || is_load(ins) || ins.op == Opcode::st) return false;
+  UnsetForm lost{Form::lose, 0, {}, {}};
+  ptx::for_each_register(f_, ins, [&](std::uint32_t r, bool write) {
+    if (unset_[r] != kNoRef) (write ? lost.to : lost.from).push_back(unset_[r]);
+  });
+  if (!lost.from.empty() || !lost.to.empty()) emit_unset(std::move(lost), true);
+  return true;
+}
+
 /// Before the instruction: what becomes of the marks.
 void FunctionDecoder::track_unset(const Ins& ins) {
   if (unset_.empty()) return;
@@ -222,15 +233,7 @@ void FunctionDecoder::track_unset(const Ins& ins) {
   track_unset_access(ins);
   if (ins.operands.empty()) return;
   UnsetForm form;
-  const bool accesses = is_load(ins) || ins.op == Opcode::st;
-  if (p_.tracks_unwritten && !passes_on(ins) && !accesses) {
-    UnsetForm lost{Form::lose, 0, {}, {}};
-    ptx::for_each_register(f_, ins, [&](std::uint32_t r, bool write) {
-      if (unset_[r] != kNoRef) (write ? lost.to : lost.from).push_back(unset_[r]);
-    });
-    if (!lost.from.empty() || !lost.to.empty()) emit_unset(std::move(lost), true);
-    return;
-  }
+  if (lose_marks(ins)) return;
   ptx::for_each_register(f_, ins, [&](std::uint32_t r, bool write) {
     if (write && unset_[r] != kNoRef) form.to.push_back(unset_[r]);
   });

@@ -103,7 +103,7 @@ void add_stored(const simgpu::Finding& finding, const std::string& name, std::in
   if (const std::int64_t past = past_first_stretch(finding, width); past > 0) {
     const std::int64_t last = static_cast<std::int64_t>(finding.written.front().end) / width - 1;
     d.next_step =
-        messages::text("UNINIT.ahead.next", {{"name", name}, {"last", last}, {"past", past}});
+        messages::text("UNINIT.too_far.next", {{"name", name}, {"last", last}, {"past", past}});
   }
   const auto place = [&](std::uint64_t byte) {
     const std::int64_t index = static_cast<std::int64_t>(byte) / width;

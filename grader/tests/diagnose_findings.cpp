@@ -637,6 +637,7 @@ TEST_CASE("a place in the ring that is read for the step behind the last") {
   ahead.written_bytes = 4096;
   ahead.at.offset = 4096 + 64;  // a step that there is
   CHECK(next_step().find(asks) == std::string::npos);
+}
 
 TEST_CASE("scratch memory that one block reads while another one writes it: is there a flag?") {
   auto race = finding(FindingKind::global_race,

@@ -528,8 +528,7 @@ TEST_CASE("a finding says how wide the number is that is moved", "[finding]") {
                    "mov.u32 %r1, smem; mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0;\n"
                    "mov.f64 %fd0, 0d0000000000000000; mov.u32 %r2, 0;\n" +
                    body + "\nret;\n}\n"));
-    const auto oob =
-        of_kind(gpu.run("k", {1, 1, 1}, {1, 1, 1}, 0, LaunchOptions{}), FindingKind::out_of_bounds);
+    const auto oob = of_kind(gpu.run("k", {1, 1, 1}, {1, 1, 1}), FindingKind::out_of_bounds);
     return oob.size() == 1 ? static_cast<int>(oob[0].at.number_bytes) : -1;
   };
   CHECK(width("st.shared.f32 [%r1+4096], %f0;") == 4);

@@ -159,6 +159,7 @@ class FunctionDecoder {
   void save_marks(const Ins& ins);
   UnsetForm in_memory(UnsetForm::Kind kind, const Ins& ins, const Operand& address);
   void carry_marks(const Ins& ins, UnsetForm form);
+  void of_product(const ptx::Instruction& ins, UnsetForm& form);
   Ref mark_of(const Operand& o) const;
   void add_marks(std::vector<Ref>& to, const Operand& o) const;  ///< of an operand, or of its parts
   void track_shuffle(const Ins& ins, UnsetForm form);

@@ -84,6 +84,23 @@ bool in_marked_memory(const ptx::Instruction& ins) {
   return may_reach(ins, ptx::Space::shared) || may_reach(ins, ptx::Space::local);
 }
 
+/// The memory in which there may be marks.
+struct MarkedSpaces {
+  bool shared = false, local = false;
+
+  bool reached_by(const ptx::Instruction& ins) const {
+    return (shared && may_reach(ins, ptx::Space::shared)) ||
+           (local && may_reach(ins, ptx::Space::local));
+  }
+  /// Where `ins` stores a mark. False: it was known before.
+  bool add(const ptx::Instruction& ins) {
+    const MarkedSpaces before = *this;
+    shared |= may_reach(ins, ptx::Space::shared);
+    local |= may_reach(ins, ptx::Space::local);
+    return shared != before.shared || local != before.local;
+  }
+};
+
 }  // namespace
 
 /// Which registers may hold a value that nothing has set, and a place for their marks.
@@ -93,21 +110,19 @@ void FunctionDecoder::find_unset() {
   bool any = false;
   constexpr int kMostRounds = 50;  // of what is left then nothing is said
   const bool strict = p_.tracks_unwritten;
-  bool changed = true, shared = strict, local = strict;  // of memory: there may be marks
+  MarkedSpaces marked{strict, strict};
+  bool changed = true;
   for (int round = 0; changed && round < kMostRounds; ++round) {
     changed = false;
     for (const Ins& ins : f_.body) {
-      bool from = (is_origin(ins) && !strict) ||
-                  (is_load(ins) && ((shared && may_reach(ins, ptx::Space::shared)) ||
-                                    (local && may_reach(ins, ptx::Space::local))));
+      bool from = (is_origin(ins) && !strict) || (is_load(ins) && marked.reached_by(ins));
       const bool stores = ins.op == Opcode::st;
       if (!from && !stores && !passes_on(ins)) continue;
       ptx::for_each_register(f_, ins,
                              [&](std::uint32_t r, bool write) { from |= !write && may[r]; });
       if (!from) continue;
       if (stores) {
-        changed |= (may_reach(ins, ptx::Space::shared) && !std::exchange(shared, true)) ||
-                   (may_reach(ins, ptx::Space::local) && !std::exchange(local, true));
+        changed |= marked.add(ins);
         continue;
       }
       ptx::for_each_register(f_, ins, [&](std::uint32_t r, bool write) {
@@ -261,6 +276,22 @@ void FunctionDecoder::track_unset(const Ins& ins) {
   carry_marks(ins, std::move(form));
 }
 
+/// The marks of all four matrices of D = A B + C.
+void FunctionDecoder::of_product(const Ins& ins, UnsetForm& form) {
+  form.kind = Form::product;
+  const auto add_all = [&](std::vector<Ref>& to, const Operand& o) {
+    const std::size_t before = to.size();
+    if (o.kind != Kind::vector) to.push_back(mark_of(o));
+    for (std::uint32_t k = 0; o.kind == Kind::vector && k < o.count; ++k)
+      to.push_back(mark_of(f_.vector_operands[o.index + k]));
+    return static_cast<std::uint8_t>(to.size() - before);
+  };
+  form.to.clear();
+  add_all(form.to, at(ins, 0));
+  for (std::size_t k = 0; k < 2; ++k) form.inputs[k] = add_all(form.from, at(ins, k + 1));
+  add_all(form.from, at(ins, 3));
+}
+
 /// The marks of what an instruction computes come from those of its operands.
 void FunctionDecoder::carry_marks(const Ins& ins, UnsetForm form) {
   const bool of_predicates = ins.mod.type == ptx::Type::pred;
@@ -276,18 +307,7 @@ void FunctionDecoder::carry_marks(const Ins& ins, UnsetForm form) {
     form.value_bytes = static_cast<std::uint8_t>(ptx::size_of(ins.mod.type));
     form.values = {source(at(ins, 1), form.value_bytes), source(at(ins, 2), form.value_bytes)};
   } else if (ins.op == Opcode::mma || ins.op == Opcode::wmma_mma) {
-    form.kind = Form::product;
-    const auto add_all = [&](std::vector<Ref>& to, const Operand& o) {
-      const std::size_t before = to.size();
-      if (o.kind != Kind::vector) to.push_back(mark_of(o));
-      for (std::uint32_t k = 0; o.kind == Kind::vector && k < o.count; ++k)
-        to.push_back(mark_of(f_.vector_operands[o.index + k]));
-      return static_cast<std::uint8_t>(to.size() - before);
-    };
-    form.to.clear();
-    add_all(form.to, at(ins, 0));
-    for (std::size_t k = 0; k < 2; ++k) form.inputs[k] = add_all(form.from, at(ins, k + 1));
-    add_all(form.from, at(ins, 3));
+    of_product(ins, form);
   } else if (ins.op == Opcode::mov && at(ins, 1).kind == Kind::vector) {
     form.kind = Form::pack;
     for (std::uint32_t k = 0; k < at(ins, 1).count; ++k)
@@ -531,11 +551,29 @@ void fetch_from_memory(const Warp& w, const UnsetForm& f) {
   }
 }
 
+bool holds(const Warp& w, Ref predicate, unsigned i) {
+  return (*lanes_of<std::uint32_t>(w, predicate) >> i & 1u) != 0;
+}
+std::uint8_t computed(std::uint8_t mark) {
+  return static_cast<std::uint8_t>(mark == 0 ? 0 : mark | kComputed);
+}
+
+std::uint8_t mark_of_product(const Warp& w, const UnsetForm& f, unsigned i) {
+  const std::uint8_t x = marks(w, f.from[0])[i], y = marks(w, f.from[1])[i];
+  if (x != 0 && (y != 0 || !is_zero(w, f, 1, i))) return computed(x);
+  if (y != 0 && (x != 0 || !is_zero(w, f, 0, i))) return computed(y);
+  return f.from.size() > 2 ? computed(marks(w, f.from[2])[i]) : std::uint8_t{0};
+}
+
+/// Of "and" and "or": the other operand decides alone if it is false, of "and", or true, of "or".
+std::uint8_t mark_of_condition(const Warp& w, const UnsetForm& f, unsigned i) {
+  const bool decides = f.kind == Form::either;
+  const std::uint8_t a = marks(w, f.from[0])[i], b = marks(w, f.from[1])[i];
+  if (a != 0 && (b != 0 || holds(w, f.b, i) != decides)) return computed(a);
+  return b != 0 && (a != 0 || holds(w, f.a, i) != decides) ? computed(b) : std::uint8_t{0};
+}
+
 std::uint8_t mark_of_lane(const Warp& w, const UnsetForm& f, unsigned i) {
-  const auto bit = [&](Ref r) { return (*lanes_of<std::uint32_t>(w, r) >> i & 1u) != 0; };
-  const auto computed = [](std::uint8_t m) {
-    return static_cast<std::uint8_t>(m == 0 ? 0 : m | kComputed);
-  };
   switch (f.kind) {
     case Form::begin:
       return f.origin;
@@ -549,25 +587,16 @@ std::uint8_t mark_of_lane(const Warp& w, const UnsetForm& f, unsigned i) {
           std::all_of(f.from.begin(), f.from.end(), [&](Ref r) { return marks(w, r)[i] != 0; });
       return all ? first_mark(w, f, i) : std::uint8_t{0};
     }
-    case Form::multiply: {
-      const std::uint8_t x = marks(w, f.from[0])[i], y = marks(w, f.from[1])[i];
-      if (x != 0 && (y != 0 || !is_zero(w, f, 1, i))) return computed(x);
-      if (y != 0 && (x != 0 || !is_zero(w, f, 0, i))) return computed(y);
-      return f.from.size() > 2 ? computed(marks(w, f.from[2])[i]) : std::uint8_t{0};
-    }
+    case Form::multiply:
+      return mark_of_product(w, f, i);
     case Form::choose: {
       const std::uint8_t by = marks(w, f.from[2])[i];
-      const std::uint8_t chosen = marks(w, f.from[bit(f.a) ? 0 : 1])[i];
+      const std::uint8_t chosen = marks(w, f.from[holds(w, f.a, i) ? 0 : 1])[i];
       return by == 0 || (chosen == 0 && same_values(w, f, i)) ? chosen : computed(by);
     }
     case Form::both:
-    case Form::either: {
-      // The other operand decides alone if it is false, of "and", or true, of "or".
-      const bool decides = f.kind == Form::either;
-      const std::uint8_t a = marks(w, f.from[0])[i], b = marks(w, f.from[1])[i];
-      if (a != 0 && (b != 0 || bit(f.b) != decides)) return computed(a);
-      return b != 0 && (a != 0 || bit(f.a) != decides) ? computed(b) : std::uint8_t{0};
-    }
+    case Form::either:
+      return mark_of_condition(w, f, i);
     default:
       return 0;
   }

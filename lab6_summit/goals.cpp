@@ -502,9 +502,9 @@ const std::vector<grader::Goal> goals = {
     fixed_order("6.2", small),
     registers_only("6.2"),
 
-    none_repaired("6.3.1"),
     three_made("6.3.1"),
     not_four("6.3.1"),
+    none_repaired("6.3.1"),
     no_conflicts("6.3.1"),
     sectors("6.3.1"),
     fragments_reused("6.3.1"),

@@ -30,7 +30,7 @@ std::string variant_of_bounds(const Access& at, const simgpu::LaunchReport* laun
     return "dynamic";  // the launch asked for nothing
   // Blocks are reported in order: the first one has not done this.
   const bool later_block = at.block.x != 0 || at.block.y != 0 || at.block.z != 0;
-  const bool scratch = at.space == MemorySpace::global && at.object.starts_with("scratch ");
+  const bool scratch = is_scratch(at);
   const bool shared = at.space == MemorySpace::shared;
   // What is asked for is there for every block that stores, and this is the place of one more.
   const bool behind = scratch && at.type == simgpu::AccessType::load &&
@@ -53,8 +53,7 @@ void ask_of_packed_tile(const simgpu::Finding& finding, const Tile& tile, const 
                         std::int64_t width, Diagnosis& d) {
   const Access& at = finding.at;
   if (finding.kind != simgpu::FindingKind::out_of_bounds || run == nullptr || at.offset < 0 ||
-      at.space != MemorySpace::global || !at.object.starts_with("scratch ") || tile.bm < 2 ||
-      tile.bn < 2 || tile.bk < 2 || tile.wm > 0)
+      !is_scratch(at) || tile.bm < 2 || tile.bn < 2 || tile.bk < 2 || tile.wm > 0)
     return;
   const auto up = [](int extent, int of) { return std::int64_t{extent + of - 1} / of; };
   const auto elements = static_cast<std::int64_t>(at.object_bytes) / width;

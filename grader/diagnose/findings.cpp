@@ -50,6 +50,10 @@ std::string element(const std::string& name, std::int64_t row, std::int64_t col)
   return fmt::format("{}[{}][{}]", name, row, col);
 }
 
+bool is_scratch(const Access& at) {
+  return at.space == MemorySpace::global && at.object.starts_with("scratch ");
+}
+
 std::string short_name(const std::string& object) {
   std::size_t end = object.size();
   while (end > 0 && std::isalnum(static_cast<unsigned char>(object[end - 1])) == 0 &&
@@ -386,11 +390,6 @@ std::string variant_of_stores(const Finding& finding, const Run* run) {
     return at.space != MemorySpace::shared || at.actor != Actor::thread ? "one" : "tile";
   }
   return at.block == other.block ? "" : "blocks";
-}
-
-/// What the launcher has allocated.
-bool is_scratch(const Access& at) {
-  return at.space == MemorySpace::global && at.object.starts_with("scratch ");
 }
 
 std::string variant_of_race(const Finding& finding, const Run* run) {

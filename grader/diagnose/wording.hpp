@@ -22,6 +22,9 @@ std::string element(const std::string& name, std::int64_t row, std::int64_t col)
 /// A shared array's own name: the last identifier of what may be a mangled or qualified symbol.
 std::string short_name(const std::string& object);
 
+/// Whether an access is to memory that the launcher has allocated.
+bool is_scratch(const simgpu::Access& at);
+
 /// Adds which elements of an array had been stored when one was read that had not. `width`: bytes of
 /// an element; `row`: elements of a row of it, 0 if that is not known.
 void add_stored(const simgpu::Finding& finding, const std::string& name, std::int64_t width,

@@ -21,6 +21,19 @@ inline unsigned zeros_of(std::uint64_t value) {
   return std::min<unsigned>(kMostZeros, static_cast<unsigned>(std::countr_zero(value)));
 }
 
+/// A window of the accesses that ptxas merges: four elements, at most 16 bytes.
+inline std::int64_t window_of(unsigned element) {
+  return std::min(16u, 4 * element);
+}
+/// An offset within windows: which one, and how many bytes from where it begins.
+struct InWindow {
+  std::int64_t window, within;
+};
+inline InWindow in_window(std::int64_t offset, unsigned element) {
+  const std::int64_t bytes = window_of(element), within = (offset % bytes + bytes) % bytes;
+  return {(offset - within) / bytes, within};
+}
+
 /// What is known of the end of a value: its lowest `bits` bits (at most kMostZeros) are those of
 /// `value`.
 struct Low {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "common/simgpu/ptx/opcodes.hpp"
+#include "common/simgpu/ptx/addresses.hpp"
 
 namespace simgpu::count {
 namespace {
@@ -11,23 +11,6 @@ using ptx::Instruction;
 using ptx::Opcode;
 using ptx::Operand;
 using Kind = Operand::Kind;
-
-constexpr std::uint32_t kNotOne = UINT32_MAX;
-
-/// By register: the one instruction that writes it, or kNotOne.
-std::vector<std::uint32_t> only_definitions(const ptx::Function& function) {
-  std::vector<std::uint32_t> definition(function.registers.size(), kNotOne);
-  std::vector<bool> seen(function.registers.size(), false);
-  for (std::uint32_t i = 0; i < function.body.size(); ++i) {
-    const Instruction& instruction = function.body[i];
-    if (!has_destination(instruction.op) || instruction.operands.empty()) continue;
-    const Operand& to = instruction.operands[0];
-    if (to.kind != Kind::reg) continue;
-    definition[to.index] = seen[to.index] ? kNotOne : i;
-    seen[to.index] = true;
-  }
-  return definition;
-}
 
 /// 2 or -2 where an operand is that number, else 0.
 int two(const Operand& operand, ptx::Type type) {
@@ -44,10 +27,10 @@ int two(const Operand& operand, ptx::Type type) {
 
 std::vector<bool> find_doubled_sums(const ptx::Function& function) {
   std::vector<bool> doubled(function.body.size(), false);
-  const std::vector<std::uint32_t> definition = only_definitions(function);
+  const std::vector<std::uint32_t> definition = ptx::only_definitions(function);
   /// What writes an operand, if that is one instruction; else nullptr.
   const auto writer = [&](const Operand& operand) -> const Instruction* {
-    const bool known = operand.kind == Kind::reg && definition[operand.index] != kNotOne;
+    const bool known = operand.kind == Kind::reg && definition[operand.index] != UINT32_MAX;
     return known ? &function.body[definition[operand.index]] : nullptr;
   };
   for (std::size_t i = 0; i < function.body.size(); ++i) {

@@ -178,20 +178,13 @@ class Merger {
     const Low low = alignment_.of(address.root);
     // An element's place in its window: what is known of the root says where the window begins.
     address.offset += low.value;
-    const std::int64_t window_bytes = window_of(element);
-    std::int64_t window = address.offset / window_bytes, within = address.offset % window_bytes;
-    if (within < 0) {
-      --window;
-      within += window_bytes;
-    }
-    if (within % element != 0 || within + element * count > window_bytes) return;
+    const auto [window, within] = in_window(address.offset, element);
+    if (within % element != 0 || within + element * count > window_of(element)) return;
     if ((1u << low.bits) < 2 * element) return;
     pending_[Key{address.root, element, window}].push_back(
         Load{i, static_cast<unsigned>(within) / element, count});
     if (!address.root.is_symbol) root_in_use_[address.root.index] = piece_;
   }
-
-  static std::int64_t window_of(unsigned element) { return std::min(16u, 4 * element); }
 
   bool fills_registers(const Instruction& instruction) const {
     const unsigned element = size_of(instruction.mod.type);

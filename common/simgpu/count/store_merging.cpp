@@ -110,23 +110,16 @@ class StoreMerger {
       return std::nullopt;
     const ptx::Address address = addresses_.find(memory);
     const Low low = alignment_.of(address.root);
-    const std::int64_t window_bytes = std::min(16u, 4 * element),
-                       offset = address.offset + low.value;
-    const std::int64_t within = ((offset % window_bytes) + window_bytes) % window_bytes;
+    const auto [window, within] = in_window(address.offset + low.value, element);
     if (within % (element * count) != 0 || (1u << low.bits) < 2 * element * count)
       return std::nullopt;
-    return Store{i,
-                 address.root,
-                 (offset - within) / window_bytes,
-                 element,
-                 static_cast<unsigned>(within) / element,
-                 count};
+    return Store{i, address.root, window, element, static_cast<unsigned>(within) / element, count};
   }
 
   void flush() {
     if (run_.size() > 1) {
       const unsigned element = run_.front().element, count = run_.front().count;
-      const unsigned elements = std::min(16u, 4 * element) / element;
+      const unsigned elements = static_cast<unsigned>(window_of(element)) / element;
       unsigned stored = 0;
       for (const Store& store : run_) stored |= ((1u << store.count) - 1) << store.first;
       const bool aligned = 1u << alignment_.of(run_.front().root).bits >= element * elements;

@@ -2,7 +2,7 @@
 //
 // Where a thread stores neighbouring elements one after the other, `s[2 * t] = x; s[2 * t + 1] = y`, PTX has one st.shared
 // for each and the machine code one STS.64. The rules were read off ptxas 13.0 for sm_90 with 57 probes in PTX, each
-// changed in one respect (tests/store_merging_test.cpp has them), and 18 kernels in CUDA:
+// changed in one respect (tests/store_merging_test.cpp has most of them), and 18 kernels in CUDA:
 //
 //   - Stores become one if they follow each other without any other access to shared memory between them: no load,
 //     no store to another place, no atomic, no ldmatrix, barrier, fence or call. Global memory, shuffles and votes may

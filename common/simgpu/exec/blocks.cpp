@@ -178,8 +178,8 @@ std::uint64_t state_of(const Worker& worker) {
 
 /// Who waits where, of all resident blocks.
 struct Waiting {
-  BlockRun* run =
-      nullptr;  ///< of the one that is told: the first who looks at memory, else the first
+  /// Of the one that is told: the first who looks at memory, else the first.
+  BlockRun* run = nullptr;
   Place place;
   Access at, other;  ///< of that one, and of another
   std::string who;   ///< the first few

@@ -220,9 +220,9 @@ struct Worker {
   PatternCache patterns;
   std::vector<StretchTally> stretches;  ///< by Stretch::number
   /// By number of Program::unset_origins, from 1: the lane that a shuffle read from last.
-  std::array<std::uint8_t, 128> absent_lanes{};
+  std::array<std::uint8_t, kMostOrigins + 1> absent_lanes{};
   /// By number of an origin: what this load brought from memory that nobody had written was used.
-  std::array<bool, 128> used_unwritten{};
+  std::array<bool, kMostOrigins + 1> used_unwritten{};
   std::vector<MoveTally> moves;  ///< by Op::slot of cp.async and ldmatrix
   /// Of the allocations that this worker's blocks use, by live index. Not in exact mode.
   std::vector<std::unique_ptr<check::GlobalShadow>> global_shadows;

@@ -178,8 +178,8 @@ struct InstructionInfo {
   bool polls = false;  ///< a load that waits, see ptx/polls.hpp
   /// FFMAs of each lane that are no fma in PTX: what ptxas makes of a division, or nvcc of expf.
   std::uint8_t hidden_fma_f32 = 0;
-  bool doubled_sum =
-      false;  ///< a multiply-add that nvcc makes two sums, see count/doubled_sums.hpp
+  /// A multiply-add that nvcc makes two sums, see count/doubled_sums.hpp.
+  bool doubled_sum = false;
   std::uint32_t site = UINT32_MAX;   ///< memory counters
   std::uint32_t array = UINT32_MAX;  ///< of Program::shared: the one that its address must stay in
 };

@@ -23,20 +23,26 @@ struct Address {
   auto operator<=>(const Address&) const = default;
 };
 
+/// By register: the one instruction that writes it, always; else UINT32_MAX.
+inline std::vector<std::uint32_t> only_definitions(const Function& function) {
+  std::vector<std::uint32_t> definition(function.registers.size(), UINT32_MAX);
+  std::vector<bool> seen(function.registers.size(), false);
+  for (std::uint32_t i = 0; i < function.body.size(); ++i) {
+    const Instruction& instruction = function.body[i];
+    for_each_register(function, instruction, [&](std::uint32_t reg, bool is_write) {
+      if (!is_write) return;
+      definition[reg] = seen[reg] || instruction.guard != UINT32_MAX ? UINT32_MAX : i;
+      seen[reg] = true;
+    });
+  }
+  return definition;
+}
+
 /// Of one function, which must live as long.
 class Addresses {
  public:
   explicit Addresses(const Function& function) : function_(function) {
-    definition_.assign(function.registers.size(), kNone);
-    std::vector<bool> seen(function.registers.size(), false);
-    for (std::uint32_t i = 0; i < function.body.size(); ++i) {
-      const Instruction& instruction = function.body[i];
-      for_each_register(function, instruction, [&](std::uint32_t reg, bool is_write) {
-        if (!is_write) return;
-        definition_[reg] = seen[reg] || instruction.guard != kNone ? kNone : i;
-        seen[reg] = true;
-      });
-    }
+    definition_ = only_definitions(function);
     joined_ = undo_joined_sums(function, definition_);
   }
 

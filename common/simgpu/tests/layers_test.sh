@@ -21,7 +21,7 @@ exec:            report options half float8 instructions tensor_map ptx memory c
 processor:
 launch_shape:    options
 device:          report options ptx memory check count exec launch_shape loaded
-loaded:          report options ptx exec device
+loaded:          report options ptx check exec device
 include:
 runtime:         device include wire tensor_map
 runtime/api:     runtime device include half tensor_map

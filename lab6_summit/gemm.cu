@@ -211,19 +211,20 @@ constexpr Choice choice(float alone, float full) {
 /// Measured on an H200: docs/results/h200/tuning-lab-6.txt.
 template <typename Copies>
 const Choice table[] = {
-    choice<Copies, Shape<128, 128, 16, 64, 32, 3, 2>>(85, 89),
-    choice<Copies, Shape<128, 256, 8, 64, 64, 3, 1>>(95, 95),
-    choice<Copies, Shape<64, 256, 8, 32, 64, 4, 2>>(86, 89),
-    choice<Copies, Shape<32, 256, 16, 32, 64, 4, 3>>(79, 88),
-    choice<Copies, Shape<64, 64, 16, 32, 32, 4, 5>>(50, 72),
-    choice<Copies, Shape<32, 64, 32, 32, 16, 4, 4>>(62, 68),
+    choice<Copies, Shape<128, 128, 16, 64, 32, 3, 2>>(83, 92),
+    choice<Copies, Shape<128, 256, 8, 64, 64, 3, 1>>(102, 102),
+    choice<Copies, Shape<64, 256, 8, 32, 64, 4, 2>>(96, 98),
+    choice<Copies, Shape<32, 256, 16, 32, 64, 4, 3>>(83, 95),
+    choice<Copies, Shape<64, 64, 16, 32, 32, 4, 5>>(61, 80),
+    choice<Copies, Shape<32, 64, 32, 16, 32, 4, 4>>(58, 75),
 };
+
+/// Cycles for a launch; cycles before and after a block's loop; floats of partial sums that are
+/// stored or loaded per cycle.
+constexpr float LAUNCH = 5000, BLOCK = 1500, FLOATS = 400;
 
 /// Estimates the product's cycles with this tile and split on `processors` multiprocessors.
 inline float cycles(const Choice& tile, int m, int n, int k, Split split, int processors) {
-  // Cycles for a launch; cycles before and after a block's loop; floats of partial sums that are
-  // stored or loaded per cycle.
-  constexpr float LAUNCH = 5000, BLOCK = 1500, FLOATS = 500;
   // TODO(6.2) Return LAUNCH plus the cycles of the busiest multiprocessor. How many blocks does it
   //           get, in how many rounds of `resident`? A full round makes `full` multiply-adds per
   //           cycle, a single block `alone`; in between, interpolate. Each round also takes BLOCK.
@@ -231,23 +232,69 @@ inline float cycles(const Choice& tile, int m, int n, int k, Split split, int pr
   return LAUNCH + BLOCK + FLOATS + 0 * (tile.bm + m + n + k + split.depth + processors);
 }
 
-/// Uses the tile and split with the lowest cost. For each tile it tries no split, and the splits
-/// that give every multiprocessor 1, 2, 3 ... blocks.
+/// How a product is computed, and at what cost. No product costs nothing.
+struct Plan {
+  const Choice* tile = nullptr;
+  Split split = {};
+  float cost = 0;
+};
+
+/// The tile and split with the lowest cost. For each tile it tries no split, and the splits that
+/// give every multiprocessor 1, 2, 3 ... blocks.
+template <typename Copies>
+Plan cheapest(int m, int n, int k, int processors) {
+  Plan best;
+  if (m == 0 || n == 0) return best;
+  for (const Choice& tile : table<Copies>)
+    for (int blocks = 0; blocks <= 4 * tile.resident; ++blocks) {
+      const int tiles = ceil_div(m, tile.bm) * ceil_div(n, tile.bn);
+      const Split split = split_for(tiles, k, tile.bk, blocks * processors);
+      const float cost = cycles(tile, m, n, k, split, processors);
+      if (!best.tile || cost < best.cost) best = {&tile, split, cost};
+    }
+  return best;
+}
+
+/// C in up to three products: rows x cols of it, the rows below, and the columns beside both.
+struct Cut {
+  int rows, cols;
+  Plan corner, below, beside;
+  float cost;
+};
+
+template <typename Copies>
+Cut cut_at(int rows, int cols, int m, int n, int k, int processors) {
+  const Plan corner = cheapest<Copies>(rows, cols, k, processors);
+  const Plan below = cheapest<Copies>(m - rows, cols, k, processors);
+  const Plan beside = cheapest<Copies>(m, n - cols, k, processors);
+  const int more = (rows < m) + (cols < n);  // products, each of which waits for the one before
+  const float cost = corner.cost + below.cost + beside.cost + more * LAUNCH;
+  return {rows, cols, corner, below, beside, cost};
+}
+
+/// The rows and columns behind the last whole tile may be cheaper as products of their own: at 2049
+/// one row and one column would cost another row and another column of tiles.
 template <typename Copies>
 void multiply_by_table(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c,
                        cudaStream_t stream) {
-  const int processors = multiprocessors();
-  const Choice* best = nullptr;
-  Split best_split = {};
-  float least = 0;
-  for (const Choice& tile : table<Copies>)
-    for (int blocks = 0; blocks <= 4 * tile.resident; ++blocks) {
-      const int tiles = ceil_div(c.rows, tile.bm) * ceil_div(c.cols, tile.bn);
-      const Split split = split_for(tiles, a.cols, tile.bk, blocks * processors);
-      const float cost = cycles(tile, c.rows, c.cols, a.cols, split, processors);
-      if (!best || cost < least) best = &tile, best_split = split, least = cost;
-    }
-  best->multiply(a, b, c, best_split, stream);
+  constexpr int ROWS = 128, COLS = 256;  // of the largest tile
+  const int processors = multiprocessors(), m = c.rows, n = c.cols, k = a.cols;
+  Cut best = cut_at<Copies>(m, n, m, n, k, processors);
+  if (best.cost > 40 * LAUNCH)  // else choosing takes the CPU longer than the GPU would save
+    for (const int rows : {m, m / ROWS * ROWS})
+      for (const int cols : {n, n / COLS * COLS}) {
+        const Cut other = cut_at<Copies>(rows, cols, m, n, k, processors);
+        if (other.cost < best.cost) best = other;
+      }
+  const auto multiply = [&](const Plan& plan, int row, int col, int rows, int cols) {
+    if (!plan.tile) return;
+    const MatrixView<const float> of_a = {&a(row, 0), rows, k, a.ld};
+    const MatrixView<const float> of_b = {&b(0, col), k, cols, b.ld};
+    plan.tile->multiply(of_a, of_b, {&c(row, col), rows, cols, c.ld}, plan.split, stream);
+  };
+  multiply(best.corner, 0, 0, best.rows, best.cols);
+  multiply(best.below, best.rows, 0, m - best.rows, best.cols);
+  multiply(best.beside, 0, best.cols, m, n - best.cols);
 }
 
 template <typename T>

@@ -4,12 +4,12 @@
 
 #include "lab6_summit/given/copies.cuh"
 
-/// The 32 lanes of a warp are arranged in 8 rows of 4 over what they compute, in pieces of V rows
+/// The 32 lanes of a warp are arranged in 4 rows of 8 over what they compute, in pieces of V rows
 /// and V columns each.
-constexpr int LANES_M = 8, LANES_N = 4, WARP = LANES_M * LANES_N, V = VEC<float>;
+constexpr int LANES_M = 4, LANES_N = 8, WARP = LANES_M * LANES_N, V = VEC<float>;
 
-/// A block computes BM x BN of C in steps of BK along K, a warp WM x WN of that, in sub-tiles of 8
-/// x 4 pieces. Shared memory holds STAGES pairs of tiles. The compiler must use few enough
+/// A block computes BM x BN of C in steps of BK along K, a warp WM x WN of that, in sub-tiles of 4
+/// x 8 pieces. Shared memory holds STAGES pairs of tiles. The compiler must use few enough
 /// registers that RESIDENT blocks fit on a multiprocessor.
 template <int BM_, int BN_, int BK_, int WM_, int WN_, int STAGES_, int RESIDENT_>
 struct Shape {
@@ -95,14 +95,15 @@ __device__ void load_fragments(Fragments<S>& f, const Stage<S>& stage, int row, 
         *reinterpret_cast<const float4*>(&stage.b[k][col + j / V * S::COL_STEP]);
 }
 
-/// sums += a column times a row. Odd rows go backwards, so that they begin with the b[j] just used.
+/// sums += a column times a row. Even rows go backwards, so that odd ones begin with the b[j] just
+/// used. Of 13 orders and two arrangements of the lanes the fastest one (tuning-lab-6.txt).
 template <int TM, int TN, typename S>
 __device__ void add_products(float (&sums)[TM][TN], const Fragments<S>& f) {
 #pragma unroll
   for (int i = 0; i < TM; ++i)
 #pragma unroll
     for (int n = 0; n < TN; ++n) {
-      const int j = i % 2 ? TN - 1 - n : n;
+      const int j = i % 2 ? n : TN - 1 - n;
       sums[i][j] += f.a[i] * f.b[j];
     }
 }
@@ -140,12 +141,12 @@ __device__ void store_sums(const float (&sums)[S::TM][S::TN], MatrixView<float> 
   }
 }
 
-/// Row and column of a lane's piece in a sub-tile of 8 x 4 pieces, as in 4.3.
+/// Row and column of a lane's piece in a sub-tile of 4 x 8 pieces, in pairs as in 4.3.
 __device__ inline int lane_row(int lane) {
-  return lane / 8 * 2 + lane / 2 % 2;
+  return lane / 16 * 2 + lane / 2 % 2;
 }
 __device__ inline int lane_col(int lane) {
-  return lane / 4 % 2 * 2 + lane % 2;
+  return lane / 4 % 4 * 2 + lane % 2;
 }
 
 /// Stores A * B for this part to c. INSIDE: C is at least as large as a tile. A tile that would

@@ -4,6 +4,7 @@
 // result is the same in every run, to copy rows that begin anywhere in pieces as wide as possible,
 // and to choose the tile and the split by their estimated cost.
 #include "common/matrix.hpp"
+#include "lab6_summit/given/multiprocessors.cuh"
 #include "lab6_summit/given/pipeline.cuh"
 
 // ---- 6.0: the loop of 4.4
@@ -123,17 +124,8 @@ void multiply_split(MatrixView<const float> a, MatrixView<const float> b, Matrix
   kernel<<<grid, S::THREADS, BYTES, stream>>>(a, b, sums, split.depth);
   CUDA_CHECK_LAUNCH();
   if (split.splits == 1) return;
-  constexpr int THREADS = 128;
-  const int blocks = ceil_div(c.rows * c.cols, THREADS);
-  add_partials<<<blocks, THREADS, 0, stream>>>(sums, c);
+  add_partials<<<ceil_div(c.rows * c.cols, 128), 128, 0, stream>>>(sums, c);
   CUDA_CHECK_LAUNCH();
-}
-
-inline int multiprocessors() {
-  int device = 0, count = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
-  return count;
 }
 
 /// Uses as many splits as there are free places for blocks.
@@ -182,14 +174,10 @@ inline int widest_copy(MatrixView<const float> m) {
 template <typename T>
 void gemm_any_row(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                   cudaStream_t stream) {
-  switch (widest_copy(b)) {
-    case 4:
-      return multiply_with<Wide<4>>(a, b, c, stream);
-    case 2:
-      return multiply_with<Wide<2>>(a, b, c, stream);
-    case 1:
-      return multiply_with<Wide<1>>(a, b, c, stream);
-  }
+  const int width = widest_copy(b);
+  if (width == 4) return multiply_with<Wide<4>>(a, b, c, stream);
+  if (width == 2) return multiply_with<Wide<2>>(a, b, c, stream);
+  multiply_with<Wide<1>>(a, b, c, stream);
 }
 
 // ---- 6.2: every shape
@@ -249,7 +237,7 @@ Plan cheapest(int m, int n, int k, int processors) {
     for (int blocks = 0; blocks <= 4 * tile.resident; ++blocks) {
       const int tiles = ceil_div(m, tile.bm) * ceil_div(n, tile.bn);
       const Split split = split_for(tiles, k, tile.bk, blocks * processors);
-      const float cost = cycles(tile, m, n, k, split, processors);
+      const float cost = LAUNCH + cycles(tile, m, n, k, split, processors);  // the next one waits
       if (!best.tile || cost < best.cost) best = {&tile, split, cost};
     }
   return best;
@@ -259,38 +247,28 @@ Plan cheapest(int m, int n, int k, int processors) {
 struct Cut {
   int rows, cols;
   Plan corner, below, beside;
-  float cost;
-};
 
-template <typename Copies>
-Cut cut_at(int rows, int cols, int m, int n, int k, int processors) {
-  const Plan corner = cheapest<Copies>(rows, cols, k, processors);
-  const Plan below = cheapest<Copies>(m - rows, cols, k, processors);
-  const Plan beside = cheapest<Copies>(m, n - cols, k, processors);
-  const int more = (rows < m) + (cols < n);  // products, each of which waits for the one before
-  const float cost = corner.cost + below.cost + beside.cost + more * LAUNCH;
-  return {rows, cols, corner, below, beside, cost};
-}
+  float cost() const { return corner.cost + below.cost + beside.cost; }
+};
 
 /// The rows and columns behind the last whole tile may be cheaper as products of their own: at 2049
 /// one row and one column would cost another row and another column of tiles.
 template <typename Copies>
 void multiply_by_table(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c,
                        cudaStream_t stream) {
-  constexpr int ROWS = 128, COLS = 256;  // of the largest tile
   const int processors = multiprocessors(), m = c.rows, n = c.cols, k = a.cols;
-  Cut best = cut_at<Copies>(m, n, m, n, k, processors);
-  if (best.cost > 40 * LAUNCH)  // else choosing takes the CPU longer than the GPU would save
-    for (const int rows : {m, m / ROWS * ROWS})
-      for (const int cols : {n, n / COLS * COLS}) {
-        const Cut other = cut_at<Copies>(rows, cols, m, n, k, processors);
-        if (other.cost < best.cost) best = other;
+  const auto plan = [&](int rows, int cols) { return cheapest<Copies>(rows, cols, k, processors); };
+  Cut best = {m, n, plan(m, n), {}, {}};
+  if (best.cost() > 40 * LAUNCH)  // else choosing takes the CPU longer than the GPU would save
+    for (const int rows : {m, m / 128 * 128})  // whole tiles of 128 x 256
+      for (const int cols : {n, n / 256 * 256}) {
+        const Cut other = {rows, cols, plan(rows, cols), plan(m - rows, cols), plan(m, n - cols)};
+        if (other.cost() < best.cost()) best = other;
       }
-  const auto multiply = [&](const Plan& plan, int row, int col, int rows, int cols) {
-    if (!plan.tile) return;
-    const MatrixView<const float> of_a = {&a(row, 0), rows, k, a.ld};
-    const MatrixView<const float> of_b = {&b(0, col), k, cols, b.ld};
-    plan.tile->multiply(of_a, of_b, {&c(row, col), rows, cols, c.ld}, plan.split, stream);
+  const auto multiply = [&](const Plan& part, int row, int col, int rows, int cols) {
+    if (part.tile)
+      part.tile->multiply({&a(row, 0), rows, k, a.ld}, {&b(0, col), k, cols, b.ld},
+                          {&c(row, col), rows, cols, c.ld}, part.split, stream);
   };
   multiply(best.corner, 0, 0, best.rows, best.cols);
   multiply(best.below, best.rows, 0, m - best.rows, best.cols);
@@ -301,8 +279,6 @@ template <typename T>
 void gemm_every_shape(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                       cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  if (widest_copy(b) == V)
-    multiply_by_table<Wide<V>>(a, b, c, stream);
-  else
-    multiply_by_table<FloatByFloat>(a, b, c, stream);
+  if (widest_copy(b) == V) return multiply_by_table<Wide<V>>(a, b, c, stream);
+  multiply_by_table<FloatByFloat>(a, b, c, stream);
 }

@@ -68,13 +68,7 @@ template <typename L>
 __device__ void hand_over(const Handover& to, int block, const Sums<L>& sums) {
   double2* const own = to.of<L>(block);
   int pair = 0;
-#pragma unroll
-  for (int m = 0; m < L::FRAGMENTS_M; ++m)
-#pragma unroll
-    for (int n = 0; n < L::FRAGMENTS_N; ++n)
-#pragma unroll
-      for (int e = 0; e < 4; e += 2)
-        own[pair++ * LANES<L>] = make_double2(sums[m][n][e], sums[m][n][e + 1]);
+  for_pairs<L>(sums, [&](int, int, double2 two) { own[pair++ * LANES<L>] = two; });
   __syncwarp();
   if (threadIdx.x % 32 == 0)
     asm volatile("st.release.gpu.global.u32 [%0], 1;"
@@ -96,9 +90,9 @@ __device__ void add_handed_over(Sums<L>& sums, const Handover& from, int block) 
 #pragma unroll
   for (int m = 0; m < L::FRAGMENTS_M; ++m)
 #pragma unroll
-    for (int n = 0; n < L::FRAGMENTS_N; ++n)
+    for (int e = 0; e < 4; e += 2)  // in the order of for_pairs
 #pragma unroll
-      for (int e = 0; e < 4; e += 2) {
+      for (int n = 0; n < L::FRAGMENTS_N; ++n) {
         const double2 other = own[pair++ * LANES<L>];
         sums[m][n][e] += other.x, sums[m][n][e + 1] += other.y;
       }

@@ -4,6 +4,7 @@
 
 #include "common/hopper.cuh"
 #include "common/tensor_core.cuh"
+#include "lab6_summit/given/multiprocessors.cuh"
 
 /// A place in the ring, and the parity of its current phase, which changes with every round.
 template <int STAGES>
@@ -79,11 +80,4 @@ GEMM_LAB_DEVICE void wgmma(float (&d)[COUNT], const unsigned (&a)[4], std::uint6
   else
     WGMMA_TF32("256", REGISTERS_128, "%128", "%129", "%130", "%131", "%132", SUMS_64, SUMS_16(64),
                SUMS_16(80), SUMS_16(96), SUMS_16(112));
-}
-
-inline int multiprocessors() {
-  int device = 0, count = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
-  return count;
 }

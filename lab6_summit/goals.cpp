@@ -193,8 +193,8 @@ const char* const estimate_too_few =
     "an amount divided by what is done per cycle?";
 const char* const short_splits =
     "Blocks share tiles whose sums are short: to bring them together takes longer than it saves. Work the "
-    "estimate out by hand for this shape, with one split and with two. How many terms does a step have, "
-    "and does every block that shares a tile add its part of the cost?";
+    "estimate out by hand for this shape, with one split and with two. How many terms does a step have? "
+    "What do splits cost: is it added for every block that shares a tile, and only where there are several?";
 const char* const more_than_run =
     "More blocks than run at the same time, though sums are short: work the estimate out by hand for this "
     "shape, with one split and with four. Do all blocks of a tile count among those of the busiest "
@@ -470,6 +470,8 @@ const std::vector<Extents> whole_tiles = {{256, 256, 2048}};
 /// Few tiles with pieces for many blocks each, and more tiles than blocks.
 const std::vector<Extents> shared_tiles = {{256, 256, 2048}, {1000, 1000, 96}};
 const std::vector<Extents> thin = {{24, 1024, 128}, {1000, 30, 127}};
+/// The last has 14 steps: a second block would save 7 of them, which is less than what sharing costs.
+const std::vector<Extents> short_and_medium = {{24, 1024, 128}, {1000, 30, 127}, {24, 100, 896}};
 const std::vector<Extents> small = {{256, 256, 1024}, {65, 1000, 1023}};
 
 const std::vector<grader::Goal> goals = {
@@ -499,6 +501,7 @@ const std::vector<grader::Goal> goals = {
      .bound = padded_products,
      .at = thin},
     blocks_by_estimate("6.2", small, 27),
+    short_sums_unsplit("6.2", {{24, 1024, 64}}, 32, 64),
     fixed_order("6.2", small),
     registers_only("6.2"),
 
@@ -557,7 +560,7 @@ const std::vector<grader::Goal> goals = {
      .bound = padded_products,
      .at = {{24, 1024, 128}, {1000, 30, 127}, {24, 100, 31}}},
     blocks_by_estimate("6.4.3", whole_tiles, 80),
-    short_sums_unsplit("6.4.3", thin, 64, 64),
+    short_sums_unsplit("6.4.3", short_and_medium, 64, 64),
     fixed_order("6.4.3", whole_tiles),
     grader::brought_by_tma("6.4.3", whole_tiles),
     registers_only("6.4.3"),
@@ -612,7 +615,8 @@ const std::vector<grader::Goal> goals = {
      .measure = products_on_tensor_cores,
      .bound = padded_products,
      .at = {{24, 1024, 128}, {1000, 30, 127}, {257, 1500, 8}}},
-    // Few tiles with long sums, few columns with long sums, and many tiles of a single step.
+    // Few tiles with long sums, few columns with long sums, few rows with sums of 12 steps, which become
+    // too short to share if steps are counted as longer, and many tiles of a single step.
     {.stage = "6.5.2",
      .key = "idle_multiprocessors",
      .what = "multiprocessors without a block",
@@ -621,7 +625,7 @@ const std::vector<grader::Goal> goals = {
      .parameters = {{"BM", 32}, {"BN", 64}, {"idle", 48}, {"idle of many", 20}},
      .measure = idle_multiprocessors,
      .bound = few_idle_if_many,
-     .at = {{256, 256, 2048}, {288, 33, 2048}, {640, 1025, 8}}},
+     .at = {{256, 256, 2048}, {288, 33, 2048}, {24, 1024, 384}, {640, 1025, 8}}},
     short_sums_unsplit("6.5.2", {{24, 1024, 64}}, 32, 64),
     {.stage = "6.5.2",
      .key = "blocks_at_once",

@@ -251,6 +251,18 @@ Diagnosis repeated_steps(const std::vector<int>& list, const Profile& p, bool sh
                   shared);
 }
 
+/// As many k are added twice as never, each the same distance from one: in its place.
+std::optional<Diagnosis> name_replaced(const std::vector<int>& twice, const std::vector<int>& never,
+                                       const Profile& p) {
+  const std::string there = few_steps(twice), missing = few_steps(never);
+  if (there.empty() || missing.empty() || twice.size() != never.size()) return std::nullopt;
+  for (std::size_t i = 0; i < twice.size(); ++i)
+    if (p[static_cast<std::size_t>(twice[i])] != 2 || never[i] - twice[i] != never[0] - twice[0])
+      return std::nullopt;
+  return say("K-TILE-REPEATED", never[0] > twice[0] ? "instead" : "instead.before",
+             {{"there", there}, {"missing", missing}});
+}
+
 Diagnosis missing_only(const std::vector<int>& missing, int k, int tile, bool varied, bool shared) {
   Diagnosis d = say("K-MISSING", "", {{"what", missing_steps(missing, k)}});
   if (shared)
@@ -363,6 +375,7 @@ std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied, boo
                       k / tile, k - 1, k / tile - 1, steps(repeated.front(), repeated.back()))}});
   if (missing.empty() && repeated.size() == 1 && repeated[0] == k - 1)
     return say("K-TILE-EXTRA", "", {{"last", k - 1}, {"times", p.back()}});
+  if (auto d = name_replaced(repeated, missing, p)) return d;
   return repeated_steps(repeated, p, shared);
 }
 

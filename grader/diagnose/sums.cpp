@@ -307,6 +307,15 @@ std::optional<Diagnosis> name_profile(const Evidence& evidence, const Case& c, c
   return d ? d : name_starts(p, tiles, Starts::any, shared);
 }
 
+/// Terms are missing from some elements of each tile, and all of them are in the rest: no loop over k is to blame.
+void tell_part(const Evidence& evidence, const Case& c, Diagnosis& d) {
+  if (c.wrong == c.size() || (d.id != "K-MISSING" && d.id != "K-TILE-MISSING")) return;
+  const std::string part = wrong_part(evidence, c);
+  if (part.empty()) return;
+  d.details.push_back(messages::text("detail.sums.part", {{"part", part}}));
+  d.next_step = messages::text("K-MISSING.part.next", {{"part", part}});
+}
+
 std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   std::optional<Counts> counts = count_steps(evidence, c, 2);
   if (!counts || !reproduces(c, *counts)) counts = count_steps(evidence, c, 6);
@@ -334,6 +343,8 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   if (profiles.size() > 1)
     d->details.push_back(fmt::format(
         "not the same for all elements: {} different sets of k were added", profiles.size()));
+  else
+    tell_part(evidence, c, *d);
   describe(evidence, c, *d);
   // Steps may be missing because another kernel was launched than the one that is looked at.
   if (d->id == "K-MISSING" && c.run.launches.size() == 1)

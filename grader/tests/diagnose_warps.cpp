@@ -241,6 +241,19 @@ TEST_CASE("a few steps are told one by one") {
   CHECK(says(counted(lost, {17, 33, 41}).headline, "k = 15, 31, 40 are missing from the sum"));
   const auto again = [](Call&, int k) { return k == 13 || k == 14 || k == 29 ? 2 : 1; };
   CHECK(says(counted(again, {17, 33, 41}).headline, "k = 13, 14, 29 are added 2 times"));
+  const auto replaced = [](int from) {
+    return counted(
+        [from](Call&, int k) {
+          return k == 16 || k == 32 ? 0 : k == 16 + from || k == 32 + from ? 2 : 1;
+        },
+        {17, 33, 41});
+  };
+  const Diagnosis old = replaced(-2), later = replaced(2);
+  CHECK(old.id == "K-TILE-REPEATED");
+  CHECK(says(old.headline,
+             "k = 14, 30 are added twice, and k = 16, 32 never: what was loaded before"));
+  CHECK(says(later.headline,
+             "k = 18, 34 are added twice, and k = 16, 32 never: what was loaded for later"));
 }
 
 TEST_CASE("every step inside a k-tile takes the k of the first one") {

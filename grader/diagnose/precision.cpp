@@ -73,21 +73,26 @@ bool looks_rounded(const Run& run, int bits) {
   return looks_like(run, rounded, rounded);
 }
 
-/// FP32 made of two parts of 11 bits: the small part of A, or of B, is in no product, or is
-/// subtracted instead of added.
+/// FP32 made of two parts of 11 bits: the small part of A, or of B, is in no product, is subtracted
+/// instead of added, or has lost its sign.
 std::optional<Diagnosis> part_lost(const Run& run) {
   const auto whole = [](double value) { return value; };
   const auto big = [](double value) { return rounded_to(value, 11); };
   const auto subtracted = [&](double value) { return 2 * big(value) - value; };
+  const auto positive = [&](double value) { return big(value) + std::fabs(value - big(value)); };
   for (const bool of_a : {true, false}) {
     const char* const matrix = of_a ? "A" : "B";
     if (of_a ? looks_like(run, big, whole) : looks_like(run, whole, big))
       return say("PART-LOST", "", {{"matrix", matrix}});
     if (of_a ? looks_like(run, subtracted, whole) : looks_like(run, whole, subtracted))
       return say("PART-LOST", "sign", {{"matrix", matrix}});
+    if (of_a ? looks_like(run, positive, whole) : looks_like(run, whole, positive))
+      return say("PART-LOST", "positive", {{"matrix", matrix}});
   }
   if (looks_like(run, subtracted, subtracted))
     return say("PART-LOST", "sign", {{"matrix", "A and B"}});
+  if (looks_like(run, positive, positive))
+    return say("PART-LOST", "positive", {{"matrix", "A and B"}});
   return std::nullopt;
 }
 
@@ -188,14 +193,36 @@ std::optional<Diagnosis> part_told(const Run& run) {
   return std::nullopt;
 }
 
+bool with_tensor_cores(const Run& run) {
+  return std::any_of(
+      run.launches.begin(), run.launches.end(),
+      [](const simgpu::LaunchReport& launch) { return !launch.total.tensor_ops.empty(); });
+}
+
+/// Tensor cores made something else: to the last bit, C holds what a thread makes of a row and a column, one
+/// multiply-add in FP32 after the other. Code that is given with some stages does so where sums are not finite.
+std::optional<Diagnosis> made_again(const Run& run) {
+  constexpr int kFewTerms = 32;  // a sum of small numbers may be the same in any order
+  if (run.c_after.type != ElementType::float32 || run.a.cols < kFewTerms || !with_tensor_cores(run))
+    return std::nullopt;
+  std::int64_t same = 0;
+  const std::int64_t total = std::int64_t{run.c_after.rows} * run.c_after.cols;
+  for (int i = 0; i < run.c_after.rows; ++i)
+    for (int j = 0; j < run.c_after.cols; ++j) {
+      float sum = 0;
+      for (int k = 0; k < run.a.cols; ++k)
+        sum = std::fma(static_cast<float>(run.a.at(i, k)), static_cast<float>(run.b.at(k, j)), sum);
+      same += run.c_after.at(i, j) == static_cast<double>(sum);
+    }
+  if (total == 0 || 2 * same < total) return std::nullopt;
+  return say("ACC-INIT", "again", {{"count", same}, {"total", total}});
+}
+
 /// Tensor cores made it, and all errors are as small as the products of small parts are.
 std::optional<Diagnosis> small_products(const Evidence& evidence, const Run& run) {
   constexpr double kMostUnits = 128;  // of a stage that is to be as precise as FP32
   if (evidence.allowed_units > kMostUnits) return std::nullopt;
-  const bool tensor_cores = std::any_of(
-      run.launches.begin(), run.launches.end(),
-      [](const simgpu::LaunchReport& launch) { return !launch.total.tensor_ops.empty(); });
-  if (!tensor_cores) return std::nullopt;
+  if (!with_tensor_cores(run)) return std::nullopt;
   for (int i = 0; i < run.c_before.rows; ++i)
     for (int j = 0; j < run.c_before.cols; ++j) {
       const auto [exact, magnitude] = exact_sum(run, i, j);
@@ -297,6 +324,7 @@ bool beyond_half(const Run& run) {
 Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor) {
   std::string guess;
   if (evidence.operation == Operation::product) {
+    if (auto d = made_again(run)) return *std::move(d);
     if (!std::isfinite(factor) && beyond_half(run)) return say("LOW-PRECISION", "range", {});
     guess = guess_of(evidence.type, run);
     if (guess.empty() && evidence.type == ElementType::float32) {

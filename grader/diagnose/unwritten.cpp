@@ -1,5 +1,6 @@
 // What was never written, and results that are wrong in a simple way.
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <functional>
 
@@ -485,6 +486,32 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
   return d;
 }
 
+namespace {
+
+/// All of C is NaN at some shapes, and right at others: something is only there at the former. By K, if K decides.
+std::optional<Diagnosis> nan_at_some_shapes(const Cases& cases) {
+  int most_right = -1, least_wrong = INT_MAX;
+  for (const Case& c : cases) {
+    if (c.wrong == 0) {
+      most_right = std::max(most_right, c.k);
+      continue;
+    }
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j)
+        if (!std::isnan(c.got(i, j)) || c.state_at(i, j) != State::wrong) return std::nullopt;
+    least_wrong = std::min(least_wrong, c.k);
+  }
+  if (most_right < 0 || least_wrong == INT_MAX) return std::nullopt;
+  const bool by_depth = most_right < least_wrong;
+  return say(
+      "ACC-INIT", "some",
+      {{"where",
+        by_depth ? fmt::format("where K is {}", least_wrong) : std::string("at some shapes")},
+       {"right", by_depth ? fmt::format("where it is {}", most_right) : std::string("at others")}});
+}
+
+}  // namespace
+
 std::optional<Diagnosis> explain_simple(const Cases& cases) {
   bool zero = true, accumulates = true, nan = true, any = false;
   for (const Case& c : cases) {
@@ -503,7 +530,7 @@ std::optional<Diagnosis> explain_simple(const Cases& cases) {
   // Operands, padding and what C held are finite integers, and memory that was never written is a
   // finding. What is left is a register that nobody set: the simulated GPU starts it as NaN.
   if (nan) return say("ACC-INIT", "never", {});
-  return std::nullopt;
+  return nan_at_some_shapes(cases);
 }
 
 }  // namespace grader::diag

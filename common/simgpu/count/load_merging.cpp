@@ -149,6 +149,10 @@ class Merger {
       case Opcode::mov:
       case Opcode::st:
         return false;
+      case Opcode::cvt:
+        if (instruction.mod.type == ptx::Type::f32 || instruction.mod.type == ptx::Type::f64)
+          return false;  // takes them as they are
+        [[fallthrough]];
       default:
         return type != ptx::Type::f16 && type != ptx::Type::bf16;
     }

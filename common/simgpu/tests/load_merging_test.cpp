@@ -146,6 +146,8 @@ TEST_CASE("element sizes", "[count][load_merging]") {
         Widths{{2, 2}});
   CHECK(widths(base(16) + load({0, 1}, "b16", "%h", 2) + "add.f16 %h9, %h0, %h1;") ==
         Widths{{4, 1}});
+  CHECK(widths(base(16) + load({0, 1}, "b16", "%h", 2) +
+               "cvt.rn.f32.s16 %f8, %h0; cvt.rn.f32.s16 %f9, %h1;") == Widths{{4, 1}});
   CHECK(widths(base(16) + load({0, 1, 2, 3}, "u8", "%h", 1)) == Widths{{1, 4}});
   CHECK(widths(base(16) + load({4, 5}, "u16", "%r", 2)) == Widths{{2, 2}});
   CHECK(widths(base(16) + "ld.shared.u32 %r4, [%rd3]; ld.shared.f32 %f1, [%rd3+4];") ==

@@ -92,13 +92,41 @@ bool is_integer(ptx::Type type) {
 }  // namespace
 
 Alignment::Alignment(const ptx::Module& module, const Function& function)
-    : function_(function), shared_(place_shared(module, function)) {
+    : function_(function),
+      module_(module),
+      shared_(place_shared(module, function)),
+      local_(module, function) {
   low_.resize(function.registers.size());
+  if (!local_.empty()) fix_local_addresses();
   constexpr int kMostSweeps = 64;  // honest code settles in a few; hostile code gets no merging
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     if (!pass()) return;
   }
   std::fill(low_.begin(), low_.end(), Low{0, 0});
+}
+
+/// Sums of the depot's address and a constant are elsewhere with nvcc.
+void Alignment::fix_local_addresses() {
+  fixed_.resize(low_.size());
+  const ptx::Addresses addresses(function_);
+  for (std::uint32_t reg = 0; reg < fixed_.size(); ++reg) {
+    Operand operand;
+    operand.kind = Kind::reg;
+    operand.index = reg;
+    const ptx::Address address = addresses.find(operand);
+    if (!address.root.is_symbol || module_.variables[address.root.index].space != Space::local)
+      continue;
+    operand.kind = Kind::symbol;
+    operand.index = address.root.index;
+    operand.bits = address.offset;
+    fixed_[reg] = of(operand);
+  }
+}
+
+ptx::Address Alignment::placed(ptx::Address address) const {
+  if (address.root.is_symbol && module_.variables[address.root.index].space == Space::local)
+    address.offset = local_.place(address.root.index, address.offset);
+  return address;
 }
 
 Low Alignment::of(const Operand& operand) const {
@@ -109,6 +137,9 @@ Low Alignment::of(const Operand& operand) const {
     case Kind::address:
       return low_[operand.index];
     case Kind::symbol:
+      if (module_.variables[operand.index].space == Space::local)
+        return Low::of(local_.zeros(operand.index),
+                       static_cast<std::uint64_t>(local_.place(operand.index, operand.bits)));
       return Low::of(shared_[operand.index], static_cast<std::uint64_t>(operand.bits));
     case Kind::vector:  // packing: the first element is the low half
       return operand.count == 0 ? Low{0, 0} : of(function_.vector_operands[operand.index]);
@@ -137,7 +168,10 @@ bool Alignment::pass() {
       changed = true;
     };
     if (to.index2 != kNoSecond) define(to.index2, {0, 0});
-    if (to.kind == Kind::reg) define(to.index, result(instruction));
+    if (to.kind == Kind::reg) {
+      const bool fixed = !fixed_.empty() && fixed_[to.index].bits != Low::kUnset;
+      define(to.index, fixed ? fixed_[to.index] : result(instruction));
+    }
     if (to.kind == Kind::vector) {
       for (std::uint32_t i = 0; i < to.count; ++i) {
         const Operand& element = function_.vector_operands[to.index + i];

@@ -1,8 +1,9 @@
-// What is known of the lowest bits of every register, and so of the alignment of addresses in shared memory.
+// What is known of the lowest bits of every register, and so of the alignment of addresses in shared and local memory.
 //
 // ptxas knows where static arrays lie: one behind the other in the order of their declaration (module scope first, then
-// the kernel's own) at their declared alignment. Dynamic shared memory starts at a multiple of 16. The lowest bits of
-// every register are followed through sums, products and shifts, around loops too.
+// the kernel's own) at their declared alignment. Dynamic shared memory starts at a multiple of 16. For local
+// memory see local_arrays.hpp. The lowest bits of every register are followed through sums, products and shifts, around
+// loops too.
 #pragma once
 
 #include <algorithm>
@@ -10,16 +11,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/simgpu/count/local_arrays.hpp"
 #include "common/simgpu/ptx/addresses.hpp"
 #include "common/simgpu/ptx/module.hpp"
 
 namespace simgpu::count {
-
-inline constexpr unsigned kMostZeros = 4;  ///< log2 of 16 bytes, the widest access
-
-inline unsigned zeros_of(std::uint64_t value) {
-  return std::min<unsigned>(kMostZeros, static_cast<unsigned>(std::countr_zero(value)));
-}
 
 /// A window of the accesses that ptxas merges: four elements, at most 16 bytes.
 inline std::int64_t window_of(unsigned element) {
@@ -60,12 +56,21 @@ class Alignment {
   /// Never unset: the address of code that cannot be reached counts as unknown.
   Low of(const ptx::Root& root) const;
 
+  const LocalArrays& local_arrays() const { return local_; }
+  /// With an offset into local memory as nvcc lays it out.
+  ptx::Address placed(ptx::Address address) const;
+
  private:
+  void fix_local_addresses();
   bool pass();
   Low result(const ptx::Instruction& instruction) const;
 
   const ptx::Function& function_;
+  const ptx::Module& module_;
   std::vector<unsigned> shared_;  ///< zero bits at the end of the address of each shared variable
+  LocalArrays local_;
+  std::vector<Low>
+      fixed_;  ///< by register: of addresses in local memory, else unset; empty: there are none
   std::vector<Low> low_;
 };
 

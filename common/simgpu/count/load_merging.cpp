@@ -28,21 +28,22 @@ constexpr std::uint32_t kNone = UINT32_MAX;
 constexpr std::uint32_t kLongestArms = 64;  // blocks
 constexpr unsigned kMostNested = 8;
 
-/// Whether loads before and after it may not become one.
-bool ends_piece(const Instruction& instruction) {
+/// Whether loads of `of` before and after it may not become one.
+bool ends_piece(const Instruction& instruction, Space of) {
   const Space space = instruction.mod.space;
   switch (instruction.op) {
     case Opcode::st:
     case Opcode::atom:
     case Opcode::red:
-      return space == Space::shared || space == Space::generic;
+      return space == of || space == Space::generic;
     case Opcode::ld:
-      return instruction.mod.ordering != ptx::Ordering::none;
+      return of == Space::shared && instruction.mod.ordering != ptx::Ordering::none;
     case Opcode::cp_async:
     case Opcode::cp_async_wait_group:
     case Opcode::cp_async_wait_all:
-    case Opcode::stmatrix:
       return true;
+    case Opcode::stmatrix:
+      return of == Space::shared;
     case Opcode::wmma_store:
       return space != Space::global;
     default:
@@ -64,8 +65,14 @@ struct Load {
 
 class Merger {
  public:
-  Merger(const ptx::Module& module, const Function& function)
-      : function_(function), alignment_(module, function), addresses_(function) {
+  /// `vectors`: of local memory; empty: each access is what PTX says.
+  Merger(const ptx::Module& module, const Function& function, Space space,
+         const std::vector<Vector>& vectors)
+      : function_(function),
+        space_(space),
+        vectors_(vectors),
+        alignment_(module, function),
+        addresses_(function) {
     merged_.resize(function.body.size());
     for (std::uint32_t i = 0; i < merged_.size(); ++i) merged_[i].leader = i;
     root_in_use_.assign(function.registers.size(), 0);
@@ -130,7 +137,7 @@ class Merger {
   bool lets_pass(std::uint32_t begin, std::uint32_t end) const {
     for (std::uint32_t i = flow_.blocks[begin].begin; i < flow_.blocks[end].begin; ++i) {
       const Instruction& instruction = function_.body[i];
-      if (ends_piece(instruction)) return false;
+      if (ends_piece(instruction, space_)) return false;
       bool moves_root = false;
       ptx::for_each_register(function_, instruction, [&](std::uint32_t reg, bool is_write) {
         moves_root |= is_write && root_in_use_[reg] == piece_;
@@ -160,8 +167,8 @@ class Merger {
 
   void visit(std::uint32_t i) {
     const Instruction& instruction = function_.body[i];
-    if (ends_piece(instruction)) flush();
-    if (instruction.op == Opcode::ld && instruction.mod.space == Space::shared) add(i);
+    if (ends_piece(instruction, space_)) flush();
+    if (instruction.op == Opcode::ld && instruction.mod.space == space_) add(i);
     // A root that changes means another address from here on.
     ptx::for_each_register(function_, instruction, [&](std::uint32_t reg, bool is_write) {
       if (is_write && root_in_use_[reg] == piece_) flush();
@@ -170,15 +177,24 @@ class Merger {
 
   void add(std::uint32_t i) {
     const Instruction& instruction = function_.body[i];
-    const unsigned element = size_of(instruction.mod.type), count = instruction.mod.vec;
+    unsigned element = size_of(instruction.mod.type), count = instruction.mod.vec;
+    if (!vectors_.empty()) {
+      element = vectors_[i].element;
+      count = vectors_[i].elements;
+      merged_[i].leader = vectors_[i].leader;
+      if (count == 0) return;
+    }
+    const bool joined = !vectors_.empty() && vectors_[i].is_joined;
     merged_[i].bytes = static_cast<std::uint8_t>(element * count);
     const Operand& memory = instruction.operands[1];
     if (instruction.guard != kNone || instruction.mod.is_volatile ||
         instruction.mod.ordering != ptx::Ordering::none)
       return;
-    if (element < 2 || count > 4 || element * count > 16 || !fills_registers(instruction)) return;
+    if (element < 2 || count > 4 || element * count > 16) return;
+    if (joined ? element < 4 : !fills_registers(instruction)) return;
     if (memory.kind != Kind::address && memory.kind != Kind::symbol) return;
-    Address address = addresses_.find(memory);
+    Address address = alignment_.placed(addresses_.find(memory));
+    if (joined) address.offset += vectors_[i].shift;
     const Low low = alignment_.of(address.root);
     // An element's place in its window: what is known of the root says where the window begins.
     address.offset += low.value;
@@ -210,8 +226,9 @@ class Merger {
       const auto elements = static_cast<unsigned>(window_of(key.element)) / key.element;
       unsigned wanted = 0;
       for (const Load& load : loads) wanted |= ((1u << load.count) - 1) << load.first;
-      const bool whole =
-          aligned >= key.element * elements && std::popcount(wanted) >= (elements == 4 ? 3 : 2);
+      // Of local memory nothing is loaded that nobody wants.
+      const int enough = elements == 4 && space_ == Space::shared ? 3 : static_cast<int>(elements);
+      const bool whole = aligned >= key.element * elements && std::popcount(wanted) >= enough;
       if (whole) {
         unite(loads, 0, elements, key.element);
         continue;
@@ -249,6 +266,8 @@ class Merger {
   }
 
   const Function& function_;
+  const Space space_;
+  const std::vector<Vector>& vectors_;
   Alignment alignment_;
   Addresses addresses_;
   std::vector<MergedAccess> merged_;
@@ -262,7 +281,12 @@ class Merger {
 }  // namespace
 
 std::vector<MergedAccess> merge_shared_loads(const ptx::Module& module, const Function& function) {
-  return Merger(module, function).run();
+  return Merger(module, function, Space::shared, {}).run();
+}
+
+std::vector<MergedAccess> merge_local_loads(const ptx::Module& module, const Function& function,
+                                            const std::vector<Vector>& vectors) {
+  return Merger(module, function, Space::local, vectors).run();
 }
 
 }  // namespace simgpu::count

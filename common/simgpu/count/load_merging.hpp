@@ -1,4 +1,4 @@
-// Which scalar shared-memory loads ptxas merges into wider ones.
+// Which scalar loads from shared and local memory ptxas merges into wider ones.
 //
 // clang leaves `sum += As[ty][k] * Bs[k][tx]` as one ld.shared per element; ptxas turns
 // neighbouring loads into LDS.64 and LDS.128, so raw PTX counts of shared loads are up to four
@@ -33,6 +33,14 @@
 //   - volatile, acquire and predicated loads are left alone (ptxas does merge some predicated
 //     ones).
 //
+// Loads from local memory differ in this, which was read off ptxas 13.0 for sm_80 and sm_90, which do the same. (Of 157
+// probes in PTX of such loads and stores, most of them in tests/local_merging_test.cpp, 147 come out here as there.)
+//
+//   - Only all four elements of a window make one load, not three: nothing is loaded that nobody wants.
+//   - A piece ends at stores to local memory instead of shared, and goes on behind ld.acquire.
+//   - A frame begins at a multiple of 8, or of what its variable says (local_arrays.hpp). ptxas gets what the front end of
+//     nvcc makes, which has vectors already (local_vectors.hpp).
+//
 // Not modelled: nvcc's front end reads what a short arm wants at a constant address of an array
 // before the `if`, for all lanes, and then the loads of several ifs may become one; ptxas merges
 // past an early return, and across the copies of loops that it unrolls (ptx/unrolling.hpp); it
@@ -54,5 +62,10 @@ namespace simgpu::count {
 /// One entry per instruction of `function.body`, of which only ld.shared have bytes. A lone load leads itself with its own width.
 std::vector<MergedAccess> merge_shared_loads(const ptx::Module& module,
                                              const ptx::Function& function);
+
+/// The same of ld.local, `vectors` as find_local_vectors has them.
+std::vector<MergedAccess> merge_local_loads(const ptx::Module& module,
+                                            const ptx::Function& function,
+                                            const std::vector<Vector>& vectors);
 
 }  // namespace simgpu::count

@@ -33,23 +33,32 @@ struct Store {
   }
 };
 
-/// Whether stores before and after it may not become one. Local and parameter memory have nothing to do with shared.
-bool reaches_shared(const Instruction& instruction) {
+/// Whether stores to `of` before and after it may not become one. Shared, local, global and parameter memory have nothing
+/// to do with each other.
+bool reaches(const Instruction& instruction, Space of) {
   const Space space = instruction.mod.space;
+  const bool shared = of == Space::shared;
   switch (instruction.op) {
     case Opcode::ld:
     case Opcode::st:
     case Opcode::atom:
-    case Opcode::red:
-      return (space != Space::global && space != Space::local && space != Space::param &&
-              space != Space::constant) ||
-             instruction.mod.ordering != ptx::Ordering::none;
+    case Opcode::red: {
+      const bool elsewhere =
+          space == Space::global || space == Space::param || space == Space::constant ||
+          (shared ? space == Space::local : space == Space::shared || space == Space::cluster);
+      const bool orders = instruction.mod.ordering != ptx::Ordering::none &&
+                          (shared || instruction.op != Opcode::ld);
+      return !elsewhere || orders;
+    }
     case Opcode::cp_async:
     case Opcode::cp_async_wait_group:
     case Opcode::cp_async_wait_all:
+      return true;
+    case Opcode::cp_async_commit_group:
+      return !shared;
     case Opcode::ldmatrix:
     case Opcode::stmatrix:
-      return true;
+      return shared;
     case Opcode::wmma_load:
     case Opcode::wmma_store:
       return space != Space::global;
@@ -60,8 +69,14 @@ bool reaches_shared(const Instruction& instruction) {
 
 class StoreMerger {
  public:
-  StoreMerger(const ptx::Module& module, const Function& function)
-      : function_(function), alignment_(module, function), addresses_(function) {
+  /// `vectors`: of local memory; empty: each access is what PTX says.
+  StoreMerger(const ptx::Module& module, const Function& function, Space space,
+              const std::vector<Vector>& vectors)
+      : function_(function),
+        space_(space),
+        vectors_(vectors),
+        alignment_(module, function),
+        addresses_(function) {
     merged_.resize(function.body.size());
     for (std::uint32_t i = 0; i < merged_.size(); ++i) merged_[i].leader = i;
   }
@@ -77,10 +92,10 @@ class StoreMerger {
  private:
   void visit(std::uint32_t i) {
     const Instruction& instruction = function_.body[i];
-    if (instruction.op == Opcode::st && instruction.mod.space == Space::shared) {
-      const unsigned bytes =
-          size_of(instruction.mod.type) * std::max<unsigned>(1, instruction.mod.vec);
-      merged_[i].bytes = static_cast<std::uint8_t>(bytes);
+    if (instruction.op == Opcode::st && instruction.mod.space == space_) {
+      const Vector vector = vector_of(i);
+      merged_[i] = {vector.leader, static_cast<std::uint8_t>(vector.element * vector.elements), 0};
+      if (vector.elements == 0) return;
       const std::optional<Store> store = place_of(i);
       const bool again = store && std::any_of(run_.begin(), run_.end(), [&](const Store& other) {
                            return other.joins(*store) && other.first == store->first;
@@ -89,7 +104,7 @@ class StoreMerger {
       if (store) run_.push_back(*store);
       return;
     }
-    if (reaches_shared(instruction)) flush();
+    if (reaches(instruction, space_)) flush();
     // A root that changes means another address from here on.
     ptx::for_each_register(function_, instruction, [&](std::uint32_t reg, bool is_write) {
       if (is_write && !run_.empty() && !run_.front().root.is_symbol &&
@@ -98,19 +113,26 @@ class StoreMerger {
     });
   }
 
+  Vector vector_of(std::uint32_t i) const {
+    if (!vectors_.empty()) return vectors_[i];
+    const ptx::Modifiers& mod = function_.body[i].mod;
+    return {i, static_cast<std::uint8_t>(size_of(mod.type)),
+            static_cast<std::uint8_t>(std::max<unsigned>(1, mod.vec)), 0, false};
+  }
+
   /// Nothing, if the store merges with none.
   std::optional<Store> place_of(std::uint32_t i) const {
     const Instruction& instruction = function_.body[i];
-    const unsigned element = size_of(instruction.mod.type),
-                   count = std::max<unsigned>(1, instruction.mod.vec);
+    const Vector vector = vector_of(i);
+    const unsigned element = vector.element, count = vector.elements;
     const Operand& memory = instruction.operands[0];
     if (instruction.guard != kNoGuard || instruction.mod.is_volatile ||
         instruction.mod.ordering != ptx::Ordering::none || element < 2 || count > 2 ||
         element * count > 8 || (memory.kind != Kind::address && memory.kind != Kind::symbol))
       return std::nullopt;
-    const ptx::Address address = addresses_.find(memory);
+    const ptx::Address address = alignment_.placed(addresses_.find(memory));
     const Low low = alignment_.of(address.root);
-    const auto [window, within] = in_window(address.offset + low.value, element);
+    const auto [window, within] = in_window(address.offset + vector.shift + low.value, element);
     if (within % (element * count) != 0 || (1u << low.bits) < 2 * element * count)
       return std::nullopt;
     return Store{i, address.root, window, element, static_cast<unsigned>(within) / element, count};
@@ -149,6 +171,8 @@ class StoreMerger {
   }
 
   const Function& function_;
+  const Space space_;
+  const std::vector<Vector>& vectors_;
   Alignment alignment_;
   ptx::Addresses addresses_;
   std::vector<MergedAccess> merged_;
@@ -158,7 +182,12 @@ class StoreMerger {
 }  // namespace
 
 std::vector<MergedAccess> merge_shared_stores(const ptx::Module& module, const Function& function) {
-  return StoreMerger(module, function).run();
+  return StoreMerger(module, function, Space::shared, {}).run();
+}
+
+std::vector<MergedAccess> merge_local_stores(const ptx::Module& module, const Function& function,
+                                             const std::vector<Vector>& vectors) {
+  return StoreMerger(module, function, Space::local, vectors).run();
 }
 
 }  // namespace simgpu::count

@@ -1,4 +1,4 @@
-// Which stores to shared memory ptxas merges into wider ones.
+// Which stores to shared and local memory ptxas merges into wider ones.
 //
 // Where a thread stores neighbouring elements one after the other, `s[2 * t] = x; s[2 * t + 1] = y`, PTX has one st.shared
 // for each and the machine code one STS.64. The rules were read off ptxas 13.0 for sm_90 with 57 probes in PTX, each
@@ -11,8 +11,12 @@
 //     bytes, aligned to its own size. All four elements become one store, and so do the two of a half; bytes never merge.
 //     Vectors merge with vectors of as many elements. Alignment is known as for loads (alignment.hpp).
 //   - Two stores of one element stay two, and end what can be merged.
+//   - The same holds for local memory, of which any other access ends what can be merged, and cp.async.commit_group and
+//     stores that release, too (sm_80 and sm_90, tests/local_merging_test.cpp). What ptxas gets there are the vectors of nvcc's
+//     front end (local_vectors.hpp).
 //
-// Not modelled: a load between them that reads back what was stored, which ptxas leaves out.
+// Not modelled: a load between them that reads back what was stored, which ptxas leaves out; and a vector of two
+// beside two single elements, which stay single in local memory.
 #pragma once
 
 #include <vector>
@@ -26,5 +30,10 @@ namespace simgpu::count {
 /// width.
 std::vector<MergedAccess> merge_shared_stores(const ptx::Module& module,
                                               const ptx::Function& function);
+
+/// The same of st.local, `vectors` as find_local_vectors has them.
+std::vector<MergedAccess> merge_local_stores(const ptx::Module& module,
+                                             const ptx::Function& function,
+                                             const std::vector<Vector>& vectors);
 
 }  // namespace simgpu::count

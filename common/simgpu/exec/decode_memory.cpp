@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "common/simgpu/count/load_merging.hpp"
+#include "common/simgpu/count/local_vectors.hpp"
 #include "common/simgpu/count/store_merging.hpp"
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/memory/address.hpp"
@@ -31,15 +32,24 @@ void FunctionDecoder::describe_sites(std::size_t first) {
   const std::vector<ptx::MovedBytes> moved = ptx::find_moved_bytes(f_);
   const std::vector<count::MergedAccess> loads = count::merge_shared_loads(b_.module, f_),
                                          stores = count::merge_shared_stores(b_.module, f_);
+  const std::vector<count::Vector> vectors = count::find_local_vectors(b_.module, f_);
+  std::vector<count::MergedAccess> local_loads, local_stores;
+  if (!vectors.empty()) {
+    local_loads = count::merge_local_loads(b_.module, f_, vectors);
+    local_stores = count::merge_local_stores(b_.module, f_, vectors);
+  }
   for (std::size_t site = first; site < p_.site_pc.size(); ++site) {
     const std::uint32_t i = p_.site_pc[site] - code_.first_pc;
     const ptx::Instruction& ins = f_.body[i];
     const unsigned bytes = ptx::size_of(ins.mod.type) * std::max<unsigned>(ins.mod.vec, 1);
-    const bool shared = ins.mod.space == Space::shared;
+    const bool shared = ins.mod.space == Space::shared,
+               local = ins.mod.space == Space::local && !vectors.empty();
     const count::MergedAccess merged =
         shared && (ins.op == Opcode::ld || ins.op == Opcode::ldu) ? loads[i]
-        : shared && ins.op == Opcode::st
-            ? stores[i]
+        : shared && ins.op == Opcode::st                          ? stores[i]
+        : local && ins.op == Opcode::ld                           ? local_loads[i]
+        : local && ins.op == Opcode::st
+            ? local_stores[i]
             : count::MergedAccess{i, static_cast<std::uint8_t>(bytes), 0};
     if (i < parts_.size()) p_.parts_of_copies[site] = parts_[i];
     p_.moved[site] = moved[i];

@@ -297,7 +297,9 @@ void access_lane_by_lane(Warp& w, const Op& op, const std::uint64_t (&address)[k
   if (reached.global != 0) count_global(run, op, type, address, reached.global, bytes);
   if (reached.shared != 0) count_shared(run, op, type, reached.offset, reached.shared, bytes);
   if (reached.peer != 0) count_cluster(run, op);
-  if (reached.local != 0 && (op.z & kUncounted) == 0)
+  // Width 0: ptxas makes it part of another access.
+  if (reached.local != 0 && (op.z & kUncounted) == 0 &&
+      run.launch->program->merges[op.site].width != 0)
     ++run.worker->counters.sites[op.site].local_requests;
   if (reached.constant != 0)
     run.worker->counters.sites[op.site].constant_words +=

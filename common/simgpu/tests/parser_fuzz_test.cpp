@@ -10,6 +10,7 @@
 #include "common/catch2.hpp"
 #include "common/simgpu/count/doubled_sums.hpp"
 #include "common/simgpu/count/load_merging.hpp"
+#include "common/simgpu/count/local_vectors.hpp"
 #include "common/simgpu/count/store_merging.hpp"
 #include "common/simgpu/ptx/control_flow.hpp"
 #include "common/simgpu/ptx/liveness.hpp"
@@ -131,6 +132,9 @@ std::size_t use(const ptx::Module& module) {
     sum += ptx::estimate_registers(module, function).estimate;
     sum += count::merge_shared_loads(module, function).size();
     sum += count::merge_shared_stores(module, function).size();
+    const std::vector<count::Vector> vectors = count::find_local_vectors(module, function);
+    sum += count::merge_local_loads(module, function, vectors).size();
+    sum += count::merge_local_stores(module, function, vectors).size();
     sum += count::find_doubled_sums(function).size();
     sum += ptx::find_moved_bytes(function).size();
     for (const ptx::Instruction& instruction : function.body) {

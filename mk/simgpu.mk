@@ -5,7 +5,7 @@ $(foreach d,check count exec memory,$(BUILD)/obj/common/simgpu/$(d)/%.o): privat
 $(BUILD)/obj/common/simgpu/runtime/%.o: private FLAGS := grader
 $(BUILD)/obj/common/simgpu/ptx/%.o $(patsubst %,$(BUILD)/obj/common/simgpu/%.o, \
   device.unit device loaded report launch_shape check/finding_log count/load_merging \
-  count/local.unit count/local_arrays count/local_vectors \
+  count/local.unit count/early_reads count/local_arrays count/local_vectors \
   $(foreach f,decoding.unit proxies.unit decode decode_alu decode_memory decode_proxy fold order program mbarrier bulk_copy proxy_checks,exec/$(f))): private FLAGS := light
 
 in = $(patsubst %,common/simgpu/$(1)/%.cpp,$(2))
@@ -19,7 +19,7 @@ $(call unit,common/simgpu/exec/proxies,$(call in,exec,bulk_copy mbarrier proxy_c
 $(call unit,common/simgpu/device,$(patsubst %,common/simgpu/%.cpp,device loaded report launch_shape check/finding_log count/load_merging))
 $(call unit,common/simgpu/count/count,$(patsubst %,common/simgpu/%.cpp,check/exact_shadow memory/global_memory) \
   $(call in,count,coalescing alignment doubled_sums occupancy shared_banks store_merging struct_copies swap_turns))
-$(call unit,common/simgpu/count/local,$(call in,count,local_arrays local_vectors))
+$(call unit,common/simgpu/count/local,$(call in,count,early_reads local_arrays local_vectors))
 $(call unit,common/simgpu/ptx/parsing,$(filter-out %/names.cpp %/opcodes.cpp,$(wildcard common/simgpu/ptx/*.cpp)))
 
 LIBSERVER     := $(BUILD)/lib/libsimgpu_server.a

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/simgpu/count/alignment.hpp"
+#include "common/simgpu/count/early_reads.hpp"
 #include "common/simgpu/ptx/addresses.hpp"
 #include "common/simgpu/ptx/control_flow.hpp"
 
@@ -68,7 +69,8 @@ class Merger {
   /// `vectors`: of local memory; empty: each access is what PTX says.
   Merger(const ptx::Module& module, const Function& function, Space space,
          const std::vector<Vector>& vectors)
-      : function_(function),
+      : module_(module),
+        function_(function),
         space_(space),
         vectors_(vectors),
         alignment_(module, function),
@@ -87,6 +89,7 @@ class Merger {
 
   std::vector<MergedAccess> run() {
     flow_ = ptx::build_control_flow(function_);
+    early_ = find_early_blocks(module_, function_, flow_);
     pieces_of(0, static_cast<std::uint32_t>(flow_.blocks.size()), 0);
     return std::move(merged_);
   }
@@ -97,6 +100,10 @@ class Merger {
   void pieces_of(std::uint32_t begin, std::uint32_t end, unsigned depth) {
     for (std::uint32_t block = begin; block < end;) {
       for (std::uint32_t i = flow_.blocks[block].begin; i < flow_.blocks[block].end; ++i) visit(i);
+      if (block + 1 < end && (early_[block] || early_[block + 1])) {  // there is no branch
+        ++block;
+        continue;
+      }
       const std::uint32_t join = depth < kMostNested ? join_of(block, end) : kNone;
       if (join == kNone || !lets_pass(block + 1, join)) {
         flush();
@@ -265,6 +272,7 @@ class Merger {
     loads = std::move(rest);
   }
 
+  const ptx::Module& module_;
   const Function& function_;
   const Space space_;
   const std::vector<Vector>& vectors_;
@@ -276,6 +284,7 @@ class Merger {
   std::vector<bool> widened_;               ///< 16-bit registers that integer arithmetic reads
   std::uint32_t piece_ = 1, last_piece_ = 1;
   ptx::ControlFlow flow_;
+  std::vector<bool> early_;  ///< by block
 };
 
 }  // namespace

@@ -41,10 +41,10 @@
 //   - A frame begins at a multiple of 8, or of what its variable says (local_arrays.hpp). ptxas gets what the front end of
 //     nvcc makes, which has vectors already (local_vectors.hpp).
 //
-// Not modelled: nvcc's front end reads what a short arm wants at a constant address of an array
-// before the `if`, for all lanes, and then the loads of several ifs may become one; ptxas merges
-// past an early return, and across the copies of loops that it unrolls (ptx/unrolling.hpp); it
-// sometimes takes a sum of two registers apart; and under register pressure it may choose otherwise.
+// What nvcc moves before an `if` belongs to the piece around it (early_reads.hpp). Not modelled:
+// ptxas merges past an early return, and across the copies of loops that it unrolls
+// (ptx/unrolling.hpp); it sometimes takes a sum of two registers apart; and under register pressure
+// it may choose otherwise.
 // Checked in three ways: the fixtures of tests/load_merging_test.cpp, exactly; 242 kernels of clang
 // 14 and 22 against the SASS that ptxas makes of the same PTX (tests/tools/check_load_merging.py):
 // 140 agree; in others ptxas unrolled a loop, whose loads then come several times, or did not prove

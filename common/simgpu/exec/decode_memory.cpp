@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "common/simgpu/count/early_reads.hpp"
 #include "common/simgpu/count/load_merging.hpp"
 #include "common/simgpu/count/local_vectors.hpp"
 #include "common/simgpu/count/store_merging.hpp"
@@ -22,6 +23,7 @@ std::uint32_t FunctionDecoder::new_site() {
   p_.merges.push_back({});
   p_.parts_of_copies.push_back({});
   p_.moved.push_back({});
+  p_.early.push_back(count::kNotEarly);
   p_.instructions[code_.first_pc + current_index_].site = site;
   return site;
 }
@@ -32,6 +34,7 @@ void FunctionDecoder::describe_sites(std::size_t first) {
   const std::vector<ptx::MovedBytes> moved = ptx::find_moved_bytes(f_);
   const std::vector<count::MergedAccess> loads = count::merge_shared_loads(b_.module, f_),
                                          stores = count::merge_shared_stores(b_.module, f_);
+  const std::vector<std::uint32_t> early = count::find_early_reads(b_.module, f_);
   const std::vector<count::Vector> vectors = count::find_local_vectors(b_.module, f_);
   std::vector<count::MergedAccess> local_loads, local_stores;
   if (!vectors.empty()) {
@@ -53,6 +56,7 @@ void FunctionDecoder::describe_sites(std::size_t first) {
             : count::MergedAccess{i, static_cast<std::uint8_t>(bytes), 0};
     if (i < parts_.size()) p_.parts_of_copies[site] = parts_[i];
     p_.moved[site] = moved[i];
+    if (early[i] != count::kNotEarly) p_.early[site] = code_.first_pc + early[i];
     p_.merges[site] = {merged.bytes, merged.shift};
     // Only stores of single elements must be told apart within a word: cp.async moves whole words,
     // ldmatrix and stmatrix rows of them.

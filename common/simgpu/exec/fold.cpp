@@ -208,6 +208,19 @@ Counts counts_of(const Program& p, const Counters& c, std::uint32_t pc, const Gu
   return out;
 }
 
+bool is_early(const Program& p, const InstructionInfo& info) {
+  return info.site != UINT32_MAX && p.early[info.site] != UINT32_MAX;
+}
+
+/// A load that nvcc moves before its `if` is executed whenever the branch is. All lanes read one place, so that each
+/// request is one wavefront.
+void count_early(const Program& p, const Counters& c, std::uint32_t site, SharedCounts& load) {
+  const std::uint64_t executed = c.blocks[p.instructions[p.early[site]].block].executed;
+  load.raw_requests = load.raw_wavefronts = load.raw_ideal_wavefronts = executed;
+  load.requests = load.wavefronts = load.ideal_wavefronts =
+      p.merges[site].width == 0 ? 0 : executed;
+}
+
 void fold_samples(const LaunchRun& run, const Counters& c, LaunchReport& report) {
   const Program& p = *run.program;
   for (std::size_t k = 0; k < c.samples.size(); ++k) {
@@ -259,8 +272,10 @@ void fold(const LaunchRun& run, const Counters& c, LaunchReport& report) {
   for (std::uint32_t pc = 0; pc < p.instructions.size(); ++pc) {
     const InstructionInfo& info = p.instructions[pc];
     const GuardCount n = info.guarded ? c.guarded[pc] : c.blocks[info.block];
-    if (n.executed == 0) continue;
-    const Counts counts = counts_of(p, c, pc, n);
+    const bool early = is_early(p, info);
+    if (n.executed == 0 && !early) continue;
+    Counts counts = counts_of(p, c, pc, n);
+    if (early) count_early(p, c, info.site, counts.shared_load);
     report.total += counts;
     lines[p.line_of(pc)] += counts;
   }

@@ -243,9 +243,11 @@ struct Program {
   std::vector<Merge> merges;                       ///< by site
   std::vector<count::PartOfCopy> parts_of_copies;  ///< by site
   std::vector<ptx::MovedBytes> moved;              ///< by site
-  std::vector<std::uint32_t> site_pc;              ///< by site
-  std::uint32_t slots = 0;                         ///< address patterns
-  std::uint32_t moves = 0;                         ///< tallies of cp.async and ldmatrix
+  std::vector<std::uint32_t>
+      early;  ///< by site: pc of the branch before which nvcc loads, else UINT32_MAX
+  std::vector<std::uint32_t> site_pc;  ///< by site
+  std::uint32_t slots = 0;             ///< address patterns
+  std::uint32_t moves = 0;             ///< tallies of cp.async and ldmatrix
   std::uint32_t guard_sites = 0;
   std::uint32_t static_shared_bytes = 0;
   /// where dynamic shared memory starts, behind the static arrays

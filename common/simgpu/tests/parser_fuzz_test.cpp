@@ -9,6 +9,7 @@
 
 #include "common/catch2.hpp"
 #include "common/simgpu/count/doubled_sums.hpp"
+#include "common/simgpu/count/early_reads.hpp"
 #include "common/simgpu/count/load_merging.hpp"
 #include "common/simgpu/count/local_vectors.hpp"
 #include "common/simgpu/count/store_merging.hpp"
@@ -132,6 +133,7 @@ std::size_t use(const ptx::Module& module) {
     sum += ptx::estimate_registers(module, function).estimate;
     sum += count::merge_shared_loads(module, function).size();
     sum += count::merge_shared_stores(module, function).size();
+    sum += count::find_early_reads(module, function).size();
     const std::vector<count::Vector> vectors = count::find_local_vectors(module, function);
     sum += count::merge_local_loads(module, function, vectors).size();
     sum += count::merge_local_stores(module, function, vectors).size();

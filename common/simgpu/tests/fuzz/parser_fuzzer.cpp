@@ -1,7 +1,7 @@
 // libFuzzer target for everything that reads PTX text:
 //   clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -I.
 //   common/simgpu/tests/fuzz/parser_fuzzer.cpp
-//     common/simgpu/ptx/*.cpp common/simgpu/count/{alignment,doubled_sums,load_merging,local_arrays,local_vectors,store_merging}.cpp -o build/parser_fuzzer
+//     common/simgpu/ptx/*.cpp common/simgpu/count/{alignment,doubled_sums,early_reads,load_merging,local_arrays,local_vectors,store_merging}.cpp -o build/parser_fuzzer
 //   build/parser_fuzzer -max_total_time=60 CORPUS common/simgpu/tests/ptx
 #include <cstddef>
 #include <cstdint>

@@ -28,32 +28,48 @@ std::uint32_t FunctionDecoder::new_site() {
   return site;
 }
 
+namespace {
+
+/// What ptxas makes of each access to shared or local memory, by instruction.
+class MergedAccesses {
+ public:
+  MergedAccesses(const ptx::Module& module, const ptx::Function& function)
+      : function_(function),
+        loads_(count::merge_shared_loads(module, function)),
+        stores_(count::merge_shared_stores(module, function)) {
+    const std::vector<count::Vector> vectors = count::find_local_vectors(module, function);
+    if (vectors.empty()) return;
+    local_loads_ = count::merge_local_loads(module, function, vectors);
+    local_stores_ = count::merge_local_stores(module, function, vectors);
+  }
+
+  count::MergedAccess of(std::uint32_t i) const {
+    const ptx::Instruction& ins = function_.body[i];
+    const bool load = ins.op == Opcode::ld || ins.op == Opcode::ldu, store = ins.op == Opcode::st;
+    if (ins.mod.space == Space::shared && (load || store)) return (load ? loads_ : stores_)[i];
+    if (ins.mod.space == Space::local && (ins.op == Opcode::ld || store) && !local_loads_.empty())
+      return (store ? local_stores_ : local_loads_)[i];
+    const unsigned bytes = ptx::size_of(ins.mod.type) * std::max<unsigned>(ins.mod.vec, 1);
+    return {i, static_cast<std::uint8_t>(bytes), 0};
+  }
+
+ private:
+  const ptx::Function& function_;
+  std::vector<count::MergedAccess> loads_, stores_, local_loads_, local_stores_;
+};
+
+}  // namespace
+
 /// What else is to be known of the accesses from `first` on: what moves with them, what ptxas makes of them, and how
 /// small the elements are.
 void FunctionDecoder::describe_sites(std::size_t first) {
   const std::vector<ptx::MovedBytes> moved = ptx::find_moved_bytes(f_);
-  const std::vector<count::MergedAccess> loads = count::merge_shared_loads(b_.module, f_),
-                                         stores = count::merge_shared_stores(b_.module, f_);
   const std::vector<std::uint32_t> early = count::find_early_reads(b_.module, f_);
-  const std::vector<count::Vector> vectors = count::find_local_vectors(b_.module, f_);
-  std::vector<count::MergedAccess> local_loads, local_stores;
-  if (!vectors.empty()) {
-    local_loads = count::merge_local_loads(b_.module, f_, vectors);
-    local_stores = count::merge_local_stores(b_.module, f_, vectors);
-  }
+  const MergedAccesses accesses(b_.module, f_);
   for (std::size_t site = first; site < p_.site_pc.size(); ++site) {
     const std::uint32_t i = p_.site_pc[site] - code_.first_pc;
     const ptx::Instruction& ins = f_.body[i];
-    const unsigned bytes = ptx::size_of(ins.mod.type) * std::max<unsigned>(ins.mod.vec, 1);
-    const bool shared = ins.mod.space == Space::shared,
-               local = ins.mod.space == Space::local && !vectors.empty();
-    const count::MergedAccess merged =
-        shared && (ins.op == Opcode::ld || ins.op == Opcode::ldu) ? loads[i]
-        : shared && ins.op == Opcode::st                          ? stores[i]
-        : local && ins.op == Opcode::ld                           ? local_loads[i]
-        : local && ins.op == Opcode::st
-            ? local_stores[i]
-            : count::MergedAccess{i, static_cast<std::uint8_t>(bytes), 0};
+    const count::MergedAccess merged = accesses.of(i);
     if (i < parts_.size()) p_.parts_of_copies[site] = parts_[i];
     p_.moved[site] = moved[i];
     if (early[i] != count::kNotEarly) p_.early[site] = code_.first_pc + early[i];

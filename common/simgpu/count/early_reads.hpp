@@ -3,7 +3,7 @@
 // Where an `if` without `else` only computes something, and little, nvcc's front end computes it for all lanes and selects,
 // which clang is told not to do for this device: what a lane does not ask for is no race of its. `if (i < warp) x += sums[i]`
 // so reads sums[i] in every warp, as one access with its neighbours. Read off 58 kernels in CUDA, each changed in one respect,
-// as nvcc 13.0 compiles them for sm_90 (tests/early_reads_test.cpp has most of them):
+// as nvcc 13.0 compiles them for sm_90 (tests/early_reads_test.cpp has those that draw the line):
 //
 //   - The `if` has one block, without another way in or out, of loads from static shared arrays at a constant place
 //     within them and of sums, products, shifts, logic and conversions.

@@ -133,7 +133,9 @@ void FunctionDecoder::lay_out_parameters() {
       bytes = std::max(bytes, at);
     }
     bytes = (bytes + 15) / 16 * 16;
-    offset = f_.is_entry && placed ? 0 : allocate(kLanes * bytes);
+    offset = f_.is_entry && placed
+                 ? 0
+                 : allocate(kLanes * bytes * (b_.tracks_unset ? kAreasWithMarks : 1));
   };
   area(f_.params, code_.param_area, code_.param_bytes, true);
   area(f_.results, code_.result_area, code_.result_bytes, false);
@@ -544,7 +546,7 @@ void FunctionDecoder::decode_block(std::uint32_t number) {
   bool ended = false;
   multiply_adds_ = 0;
   current_index_ = first;
-  if (number == 0 && !unset_.empty()) emit_unset(first_unset_, false);
+  if (number == 0) begin_marks();
   for (std::uint32_t i = first; i < last; ++i) {
     const Ins& ins = f_.body[i];
     current_ = &ins;

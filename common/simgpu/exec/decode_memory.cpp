@@ -491,6 +491,14 @@ void FunctionDecoder::parameter_access(const Ins& ins, bool is_load) {
     return data.kind == Kind::vector ? f_.vector_operands[data.index + k] : data;
   };
   const Ref base = indexed ? memory_base(address, offset) : kNoRef;
+  if (!entry_param) {
+    UnsetForm marks;
+    marks.address = base;
+    marks.offset = offset;
+    marks.area = area;
+    marks.stride = stride;
+    parameter_marks(ins, is_load, std::move(marks));
+  }
   for (unsigned k = 0; k < vec; ++k) {
     const auto where = static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) + k * bytes);
     if (is_load) {

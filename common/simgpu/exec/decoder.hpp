@@ -152,7 +152,9 @@ class FunctionDecoder {
   void watch_product_registers(const Ins& ins);
   void product(BasicBlock& block, const Ins& ins);
   // unset.cpp
+  bool shares_memory() const;
   void find_unset();
+  void begin_marks();
   void track_unset(const Ins& ins);
   void track_unset_access(const Ins& ins);
   bool lose_marks(const Ins& ins);
@@ -160,11 +162,14 @@ class FunctionDecoder {
   UnsetForm in_memory(UnsetForm::Kind kind, const Ins& ins, const Operand& address);
   void carry_marks(const Ins& ins, UnsetForm form);
   void of_product(const ptx::Instruction& ins, UnsetForm& form);
+  void of_bits(const Ins& ins, UnsetForm& form);
+  void of_parts(const Ins& ins, UnsetForm& form);
+  void parameter_marks(const Ins& ins, bool is_load, UnsetForm form);
   Ref mark_of(const Operand& o) const;
   void add_marks(std::vector<Ref>& to, const Operand& o) const;  ///< of an operand, or of its parts
   void track_shuffle(const Ins& ins, UnsetForm form);
   Op& emit_unset(UnsetForm form, bool guarded);
-  std::uint8_t new_origin();
+  std::uint8_t new_origin(bool stray = false);
   std::uint32_t new_site();
   void choose_quick_path(Op& op, const Operand& address);
   void keep_within_array(Op& op);

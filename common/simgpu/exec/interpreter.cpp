@@ -193,6 +193,7 @@ void grow_local(BlockRun& run, std::uint32_t bytes) {
     std::memcpy(marks.data() + t * capacity, run.local_initialised.data() + t * run.local_capacity,
                 run.local_capacity);
   }
+  run.marked_local.grow(threads, run.local_capacity, capacity);
   run.local = std::move(data);
   run.local_initialised = std::move(marks);
   run.local_capacity = capacity;
@@ -310,6 +311,7 @@ void enter_call(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t m
   add_ready(caller, block.next, w.running.mask & ~mask, block.pc);
   if (call.function == kMath) {
     call_math(w, caller.memory + caller.code->call_area, call_stride, call, mask);
+    if (p.tracks_unset) compute_marks(w, call, mask);
     add_ready(caller, block.next, mask, block.pc);
     w.running.mask = 0;
     return;
@@ -363,6 +365,7 @@ void enter_call(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t m
       std::memcpy(frame.memory + callee.param_area + i * callee.param_bytes + c.to, source,
                   c.bytes);
     }
+  if (p.tracks_unset) pass_marks(w, call, mask);
   if (callee.local_params != UINT32_MAX) params_to_local(run, w, mask);
   fill_specials(run, w, frame);
   use_frame(w);
@@ -384,6 +387,7 @@ bool leave_function(BlockRun& run, Warp& w) {
             caller.memory + caller.code->call_area + i * caller.code->call_bytes + c.to,
             callee.memory + callee.code->result_area + i * callee.code->result_bytes + c.from,
             c.bytes);
+  if (run.launch->program->tracks_unset) return_marks(w, call, callee.returned);
   add_ready(caller, w.resume_after_call[w.depth], callee.returned, UINT32_MAX);
   --w.depth;
   use_frame(w);

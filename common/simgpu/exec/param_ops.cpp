@@ -116,6 +116,7 @@ void params_to_local(BlockRun& run, const Warp& w, std::uint32_t mask) {
                 code.param_bytes);
     std::memset(run.local_initialised.data() + at, 1, code.param_bytes);
   }
+  if (run.launch->program->tracks_unset) marks_to_local(run, w, mask);
 }
 
 }  // namespace simgpu::exec

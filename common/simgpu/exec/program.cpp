@@ -81,6 +81,7 @@ std::unique_ptr<Program> decode(const ptx::Module& module, std::uint32_t entry,
                                 Tracking tracking) {
   auto program = std::make_unique<Program>();
   program->module = &module;
+  program->tracks_unset = tracking != Tracking::none;
   program->tracks_unwritten = tracking == Tracking::unwritten;
   ProgramBuilder b{module, placement, addresses, tracking != Tracking::none, *program, {},
                    {},     {},        {}};

@@ -235,6 +235,8 @@ struct Program {
   std::vector<ProductAccess> product_accesses;  ///< by Op::slot
   std::vector<UnsetForm> unset_forms;           ///< by Op::imm of op_unset
   std::vector<std::uint32_t> unset_origins;     ///< pcs
+  std::vector<bool> unset_strays;               ///< by origin: of bytes that may be padding
+  bool tracks_unset = false;                    ///< Tracking: any
   bool tracks_unwritten = false;  ///< Tracking::unwritten: what is lost of a mark counts as a use
   std::uint32_t product_registers = 0;
   bool uses_proxy = false;    ///< mbarriers, bulk copies or wgmma

@@ -116,8 +116,9 @@ TEST_CASE("what was computed from a value that nothing has set is not to be used
   const std::string both = "setp.eq.u32 %p1, %r6, 3; setp.lt.u32 %p2, %r1, 20; ";
   CHECK(n(both + "and.pred %p3, %p2, %p1; @%p3 bra NEXT;\nNEXT:") == 20);
   CHECK(n(both + "or.pred %p3, %p1, %p2; @%p3 bra NEXT;\nNEXT:") == 12);
-  // Some bits of a value may be set, others not.
-  CHECK(n("and.b32 %r8, %r6, 255; add.u32 %r7, %r8, 1;\n" + store) == 0);
+  CHECK(n("and.b32 %r8, %r6, 255; add.u32 %r7, %r8, 1;\n" + store) == 32);
+  CHECK(n("and.b32 %r8, %r6, 7; mul.wide.u32 %rd5, %r8, 4; add.u64 %rd5, %rd1, %rd5;\n"
+          "ld.global.u32 %r7, [%rd5];") == 32);
 }
 
 TEST_CASE("in shared and local memory a value that nothing has set keeps its mark",
@@ -145,7 +146,8 @@ TEST_CASE("in shared and local memory a value that nothing has set keeps its mar
           store) == 16);
   // Something else was written since: by a store, an atomic, a copy; or it is another place.
   CHECK(n(keep + "st.shared.u32 [%r9], %r1; ld.shared.u32 %r7, [%r9];\n" + store) == 0);
-  CHECK(n(keep + "st.shared.u8 [%r9], %r1; ld.shared.u32 %r7, [%r9];\n" + store) == 0);
+  CHECK(n(keep + "st.shared.u8 [%r9], %r1; ld.shared.u8 %r7, [%r9];\n" + store) == 0);
+  CHECK(n(keep + "st.shared.u8 [%r9], %r1; ld.shared.u8 %r7, [%r9+1];\n" + store) == 16);
   CHECK(n(keep + "atom.shared.exch.b32 %r11, [%r9], 1; ld.shared.u32 %r7, [%r9];\n" + store) == 0);
   CHECK(n(keep +
           "cp.async.ca.shared.global [%r9], [%rd3], 4; cp.async.wait_all; ld.shared.u32 %r7, "
@@ -350,10 +352,156 @@ TEST_CASE("what nobody has written may be read, if it is thrown away", "[finding
   CHECK(n("setp.eq.u32 %p2, %r6, 1;\n@%p2 st.global.u32 [%rd3], %r1;") == 1);
   CHECK(n("setp.eq.u32 %p2, %r6, 1; and.pred %p2, %p2, %p1;\n@%p2 st.global.u32 [%rd3], %r1;") ==
         0);
-  CHECK(n("and.b32 %r7, %r6, 0; cvt.u64.u32 %rd5, %r7; add.u64 %rd5, %rd5, %rd3;\n"
-          "st.global.u32 [%rd5], %r1;") == 1);
-  // Where nobody knows what becomes of it: some of its bits.
-  CHECK(n("and.b32 %r7, %r6, 1;\n" + select) == 1);
+  const std::string far =
+      "cvt.u64.u32 %rd5, %r7; add.u64 %rd5, %rd5, %rd3;\nst.global.u32 [%rd5], %r1;";
+  CHECK(n("and.b32 %r7, %r6, 4;\n" + far) == 1);
+  CHECK(n("and.b32 %r7, %r6, 0;\n" + far) == 0);
+  // Some of its bits.
+  CHECK(n("and.b32 %r7, %r6, 1;\n" + select) == 0);
+  CHECK(n("and.b32 %r7, %r6, 1;\n" + store) == 0);  // only passed on: a bit field beside others
+  CHECK(n("and.b32 %r7, %r6, 1; add.u32 %r7, %r7, 1;\n" + store) == 1);
+  // Where nobody knows what becomes of it.
+  CHECK(n("redux.sync.add.u32 %r7, %r6, 0xffff;\n" + select) == 1);
+}
+
+// A word of shared memory is set bit by bit, as a struct's bit fields are: its first three bits and then ten more.
+TEST_CASE("bits that nothing has set are told from those beside them", "[finding][init]") {
+  const auto n = [](const std::string& use, const std::string& select = "") {
+    return findings(ptx_module(kernel(
+                        "add.u32 %r4, %r4, %r3; ld.shared.u32 %r6, [%r4]; and.b32 %r6, %r6, -8;\n"
+                        "and.b32 %r7, %r1, 7; or.b32 %r6, %r6, %r7; st.shared.u32 [%r4], %r6;\n"
+                        "ld.shared.u32 %r6, [%r4]; and.b32 %r6, %r6, -8185; shl.b32 %r7, %r1, 3;\n"
+                        "or.b32 %r6, %r6, %r7; st.shared.u32 [%r4], %r6; bar.sync 0;\n"
+                        "ld.shared.u32 %r6, [%r4];\n" +
+                        select + use)),
+                    16)
+        .size();
+  };
+  const std::string store = "st.global.u32 [%rd3], %r7;", add = "add.u32 %r7, %r7, 1;\n" + store;
+  CHECK(n("and.b32 %r7, %r6, 7;\n" + add) == 0);
+  CHECK(n("bfe.u32 %r7, %r6, 3, 10;\n" + add) == 0);
+  CHECK(n("bfe.u32 %r7, %r6, 3, 11;\n" + add) == 1);
+  CHECK(n("shr.u32 %r7, %r6, 3; and.b32 %r7, %r7, 1023;\n" + add) == 0);
+  CHECK(n("shr.u32 %r7, %r6, 13;\n" + add) == 1);
+  CHECK(n("shl.b32 %r7, %r6, 19;\n" + add) == 0);
+  CHECK(n("shl.b32 %r7, %r6, 18;\n" + add) == 1);
+  CHECK(n("prmt.b32 %r7, %r6, 0, 0x4440;\n" + add) == 0);
+  CHECK(n("prmt.b32 %r7, %r6, 0, 0x4441;\n" + add) == 1);
+  CHECK(n("mov.b32 {%h1, %h2}, %r6; cvt.u32.u16 %r7, %h1; bfi.b32 %r7, 0, %r7, 13, 19;\n" + add) ==
+        0);
+  CHECK(n("mov.b32 {%h1, %h2}, %r6; cvt.u32.u16 %r7, %h1;\n" + add) == 1);
+  CHECK(n("lop3.b32 %r7, %r6, 8191, 0, 0xc0;\n" + add) == 0);
+  CHECK(n("lop3.b32 %r7, %r6, 8191, 0, 0xfc;\n" + add) == 1);
+  CHECK(n("not.b32 %r7, %r6; and.b32 %r7, %r7, 8191;\n" + add) == 0);
+  CHECK(n("xor.b32 %r7, %r6, %r1; shf.l.wrap.b32 %r7, 0, %r7, 19;\n" + add) == 0);
+  CHECK(n("shf.l.wrap.b32 %r7, 0, %r6, 18;\n" + add) == 1);
+  CHECK(n("cvt.u32.u8 %r7, %r6;\n" + add) == 0);
+  CHECK(n("cvt.s32.s16 %r7, %r6;\n" + add) == 1);
+  // Sums and products carry upwards.
+  CHECK(n("add.u32 %r7, %r6, 5; and.b32 %r7, %r7, 8191;\n" + store) == 0);
+  CHECK(n("sub.u32 %r7, %r6, %r1; and.b32 %r7, %r7, 8191;\n" + store) == 0);
+  CHECK(n("mul.lo.u32 %r7, %r6, 3; and.b32 %r7, %r7, 8191;\n" + store) == 0);
+  CHECK(n("mul.hi.u32 %r7, %r6, 3;\n" + store) == 1);
+  // A comparison that comes out the same, whatever the other bits are.
+  const auto compared = [&](const std::string& with) {
+    return n("setp." + with + "; @%p1 st.global.u32 [%rd3], %r1;");
+  };
+  CHECK(compared("eq.u32 %p1, %r6, 8192") == 1);
+  CHECK(compared("eq.u32 %p1, %r1, %r6") == 1);
+  CHECK(n("or.b32 %r7, %r6, 1; setp.eq.u32 %p1, %r7, 2; @%p1 st.global.u32 [%rd3], %r1;") == 0);
+  CHECK(
+      n("and.b32 %r7, %r6, 16383; setp.lt.u32 %p1, %r7, 16384; @%p1 st.global.u32 [%rd3], %r1;") ==
+      0);
+  CHECK(n("and.b32 %r7, %r6, 16383; setp.gt.s32 %p1, %r7, -1; @%p1 st.global.u32 [%rd3], %r1;") ==
+        0);
+  CHECK(compared("lt.u32 %p1, %r6, 8192") == 1);
+  // A word of which some bits are set may be stored; of one that is read as a byte nothing is.
+  CHECK(n("mov.u32 %r7, %r6;\n" + store) == 0);
+  CHECK(n("ld.shared.u8 %r7, [%r4+2];\n" + store) == 1);
+}
+
+// Halves of a register, one of which is set.
+TEST_CASE("one half of a pair may be unset", "[finding][init]") {
+  const std::string begin =
+      "cvt.u16.u32 %h1, %r1; mov.b32 %r6, {%h1, %h2}; add.f16x2 %r7, %r6, %r6;\n"
+      "mov.b32 {%h3, %h4}, %r7;\n";
+  const auto n = [&](const std::string& half) {
+    const std::string use = begin + "add.f16 " + half + ", " + half + ", " + half +
+                            ";\nst.global.u16 [%rd3], " + half + ";";
+    return uses_of_marked("mov.u16 %h2, 0;\n" + use, "mov.u16 %h2, %simgpu_unset;\n" + use);
+  };
+  CHECK(n("%h3") == 0);
+  CHECK(n("%h4") == 32);
+}
+
+// f(use, value) stores value + 1 if `use` is not 0, and returns it plus 1; at_address has its parameters in local memory.
+TEST_CASE("marks go through functions that are not inlined", "[finding][init]") {
+  const std::string functions =
+      ".visible .func (.param .b32 result) f(.param .b32 use, .param .b32 value, .param .b64 to)\n{\n"
+      ".reg .pred %p<2>; .reg .b32 %r<5>; .reg .b64 %rd<2>;\n"
+      "ld.param.u32 %r1, [use]; ld.param.u32 %r2, [value]; ld.param.u64 %rd1, [to];\n"
+      "add.u32 %r3, %r2, 1; setp.eq.u32 %p1, %r1, 0; @%p1 bra END;\nst.u32 [%rd1], %r3;\nEND:\n"
+      "st.param.b32 [result], %r3; ret;\n}\n"
+      ".visible .func (.param .b32 result) at_address(.param .b32 use, .param .b32 value, .param .b64 "
+      "to)\n{\n.reg .pred %p<2>; .reg .b32 %r<5>; .reg .b64 %rd<5>;\n"
+      "ld.param.u32 %r1, [use]; setp.eq.u32 %p1, %r1, 0; mov.u64 %rd1, use; mov.u64 %rd2, value;\n"
+      "selp.b64 %rd3, %rd1, %rd2, %p1; ld.local.u32 %r3, [%rd3]; st.param.b32 [result], %r3; "
+      "ret;\n}\n";
+  const auto call = [](const std::string& function, const std::string& use) {
+    return "{\n.param .b32 p0; .param .b32 p1; .param .b64 p2; .param .b32 back;\nst.param.b32 [p0], " +
+           use + "; st.param.b32 [p1], %r6; st.param.b64 [p2], %rd3;\ncall.uni (back), " +
+           function + ", (p0, p1, p2);\nld.param.b32 %r7, [back];\n}\n";
+  };
+  const std::string store = "st.global.u32 [%rd3+256], %r7;",
+                    compute = "add.u32 %r7, %r7, 1;\n" + store;
+  // From a variable, and from shared memory that nobody has written.
+  const auto n = [&](const std::string& body) {
+    const auto text = [&](const std::string& first) {
+      return ptx_module(functions + kernel(first + body));
+    };
+    const int of_variable =
+        uses(findings(text("mov.u32 %r6, 0;\n"), 16, 1, text("mov.u32 %r6, %simgpu_unset;\n")));
+    const auto of_load = findings(text("ld.shared.u32 %r6, [s];\n"), 16);
+    CHECK((of_variable != 0) == !of_load.empty());
+    return of_variable;
+  };
+  CHECK(n(call("f", "0")) == 0);
+  CHECK(n(call("f", "1")) == 16);
+  CHECK(n(call("f", "0") + store) == 16);
+  CHECK(n(call("f", "0") + "mov.u32 %r7, 1;\n" + store) == 0);
+  CHECK(n(call("at_address", "0") + compute) == 0);
+  CHECK(n(call("at_address", "1")) == 0);
+  CHECK(n(call("at_address", "1") + compute) == 16);
+  // The next call has other arguments.
+  CHECK(n(call("f", "0") + "mov.u32 %r6, 3;\n" + call("f", "1") + store) == 0);
+}
+
+// A struct of a byte, three of padding and a word is copied byte by byte to another.
+TEST_CASE("padding may be copied by bytes", "[finding][init]") {
+  const auto n = [](const std::string& written, const std::string& to, const std::string& then) {
+    return findings(
+               ptx_module(kernel(
+                   "shl.b32 %r3, %r1, 3; add.u32 %r4, %r4, %r3; add.u32 %r5, %r5, %r3;\n"
+                   "mul.wide.u32 %rd2, %r1, 8; add.u64 %rd3, %rd1, %rd2;\n" +
+                   written +
+                   "mov.u32 %r10, 0; mov.u64 %rd6, %rd3;\nAGAIN: add.u32 %r11, %r4, %r10; "
+                   "add.u32 %r12, %r5, %r10; ld.shared.b8 %h1, [%r11]; " +
+                   to +
+                   "add.u32 %r10, %r10, 1; add.u64 %rd6, %rd6, 1; setp.lt.u32 %p1, %r10, 8; @%p1 "
+                   "bra AGAIN;\n" +
+                   then)),
+               8)
+        .size();
+  };
+  const std::string some = "st.shared.u8 [%r4], 1; st.shared.u32 [%r4+4], 2;\n",
+                    shared = "st.shared.b8 [%r12], %h1; ", global = "st.global.b8 [%rd6], %h1; ";
+  CHECK(n(some, global, "") == 0);
+  CHECK(n("", global, "") == 1);
+  CHECK(n(some, shared, "ld.shared.b64 %rd5, [%r5]; st.global.b64 [%rd3], %rd5;") == 0);
+  CHECK(n(some, shared,
+          "ld.shared.u32 %r7, [%r5+4]; add.u32 %r7, %r7, 1; st.global.u32 [%rd3], %r7;") == 0);
+  CHECK(n(some, shared,
+          "ld.shared.u8 %r7, [%r5+1]; add.u32 %r7, %r7, 1; st.global.u32 [%rd3], %r7;") == 1);
 }
 
 }  // namespace

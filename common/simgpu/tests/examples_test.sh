@@ -198,6 +198,21 @@ for compiler in clang++ clang++-14 clang++-22; do
     sed 's/INITIAL//' "$scratch/partly.cu" >"$scratch/wrong.cu"
     fails "one that is used unset, beside them: 99 ($compiler)" 99 'but 1 finding' env CLANG="$compiler" common/simgpu/simrun "$scratch/wrong.cu"
 done
+# A fragment without a bracket in the whole file.
+program unfilled '#include <mma.h>
+using namespace nvcuda;
+__global__ void square(const half* a, float* c) {
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> A;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> B;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> C;
+  wmma::load_matrix_sync(A, a, 16);
+  wmma::load_matrix_sync(B, a, 16);
+  wmma::mma_sync(C, A, B, C);
+  wmma::store_matrix_sync(c, C, 16, wmma::mem_row_major);
+}
+int main() { half* a; float* c; cudaMalloc(&a, 512); cudaMalloc(&c, 1024); cudaMemset(a, 0, 512);
+square<<<1, 32>>>(a, c); return cudaDeviceSynchronize(); }'
+fails "a fragment that nobody filled, and no array beside it: 99" 99 'but 1 finding' common/simgpu/simrun "$scratch/unfilled.cu"
 # Structs, and CUDA's fragments, which are some. What is right first: parts that are set, copies of the whole.
 program structs '#include <mma.h>
 #include <cuda_fp16.h>

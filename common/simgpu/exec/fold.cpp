@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "common/simgpu/exec/memory_ops.hpp"
 #include "common/simgpu/exec/mma.hpp"
@@ -221,6 +224,21 @@ void count_early(const Program& p, const Counters& c, std::uint32_t site, Shared
       p.merges[site].width == 0 ? 0 : executed;
 }
 
+/// Samples of which neither comes before the other stay in their order. (std::stable_sort calls a function that C++17 has
+/// deprecated, of which newer clangs warn.)
+template <class Before>
+void sort_samples(std::vector<AccessSample>& samples, Before before) {
+  std::vector<std::size_t> order(samples.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return before(samples[a], samples[b]) || (!before(samples[b], samples[a]) && a < b);
+  });
+  std::vector<AccessSample> sorted;
+  sorted.reserve(samples.size());
+  for (const std::size_t k : order) sorted.push_back(std::move(samples[k]));
+  samples = std::move(sorted);
+}
+
 void fold_samples(const LaunchRun& run, const Counters& c, LaunchReport& report) {
   const Program& p = *run.program;
   for (std::size_t k = 0; k < c.samples.size(); ++k) {
@@ -255,13 +273,12 @@ void fold_samples(const LaunchRun& run, const Counters& c, LaunchReport& report)
   }
   if (report.samples.size() > kMostSamples) {  // those that waste most
     const auto waste = [](const AccessSample& s) { return s.total_cost - s.total_ideal; };
-    std::stable_sort(
-        report.samples.begin(), report.samples.end(),
-        [&](const AccessSample& x, const AccessSample& y) { return waste(x) > waste(y); });
+    sort_samples(report.samples,
+                 [&](const AccessSample& x, const AccessSample& y) { return waste(x) > waste(y); });
     report.samples.resize(kMostSamples);
   }
-  std::stable_sort(report.samples.begin(), report.samples.end(),
-                   [](const AccessSample& x, const AccessSample& y) { return x.where < y.where; });
+  sort_samples(report.samples,
+               [](const AccessSample& x, const AccessSample& y) { return x.where < y.where; });
 }
 
 }  // namespace

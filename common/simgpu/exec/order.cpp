@@ -121,13 +121,15 @@ std::vector<std::uint32_t> running_order(
     ++next_region;
     for (const std::uint32_t b : r.blocks) region[b] = next_region;
     order.push_back(head);
-    std::vector<std::uint32_t> roots(r.blocks.begin() + 1, r.blocks.end());
     // Start from what the head leads to, so that heads of inner loops are where control enters
     // them.
-    std::stable_partition(roots.begin(), roots.end(), [&](std::uint32_t b) {
-      return std::find(successors[head].begin(), successors[head].end(), b) !=
-             successors[head].end();
-    });
+    std::vector<std::uint32_t> roots, others;
+    for (std::size_t k = 1; k < r.blocks.size(); ++k) {
+      const auto& next = successors[head];
+      const bool led_to = std::find(next.begin(), next.end(), r.blocks[k]) != next.end();
+      (led_to ? roots : others).push_back(r.blocks[k]);
+    }
+    roots.insert(roots.end(), others.begin(), others.end());
     region[head] = UINT32_MAX;
     push_components(components.find(roots, next_region, head), r.depth + 1);
   }

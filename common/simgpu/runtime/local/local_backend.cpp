@@ -67,8 +67,12 @@ void put_causes_first(std::vector<Finding>& findings) {
                            f.at.space == MemorySpace::shared && raced.count(f.at.object) != 0;
     return std::tuple(f.cause != FindingCause::unset_value, f.block_number, too_early, f.sequence);
   };
-  std::stable_sort(findings.begin(), findings.end(),
-                   [&](const Finding& a, const Finding& b) { return rank(a) < rank(b); });
+  std::vector<std::pair<decltype(rank(findings.front())), std::size_t>> order;
+  for (const Finding& f : findings) order.emplace_back(rank(f), order.size());
+  std::sort(order.begin(), order.end());
+  std::vector<Finding> sorted;
+  for (const auto& [first, k] : order) sorted.push_back(std::move(findings[k]));
+  findings = std::move(sorted);
 }
 
 class LocalBackend final : public Backend {

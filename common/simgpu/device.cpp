@@ -186,6 +186,7 @@ void Device::Impl::place_variables(LoadedModule& m) {
       memory.write(
           *a, 0,
           std::as_bytes(std::span(v.init)).first(std::min<std::size_t>(v.init.size(), v.size)));
+    if (v.name.find(memory::kHeapName) != std::string::npos) memory.mark(*a, 0, v.size, false);
     a->constant = v.space == ptx::Space::constant;
   }
   for (std::size_t k = 0; k < m.ptx.variables.size(); ++k)

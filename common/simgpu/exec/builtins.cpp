@@ -190,6 +190,21 @@ void call_assertfail(Warp& w, const std::byte* arguments, std::uint32_t stride, 
   abort_launch(run);
 }
 
+void call_forget(Warp& w, const std::byte* arguments, std::uint32_t stride, const Call& call,
+                 std::uint32_t mask) {
+  BlockRun& run = *w.run;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    if (((mask >> i) & 1u) == 0) continue;
+    const std::uint64_t at = argument(arguments, stride, call, i, 0, w);
+    const auto bytes = static_cast<unsigned>(argument(arguments, stride, call, i, 1, w));
+    const Target t = resolve(run, w, i, ptx::Space::generic, at, bytes, true);
+    if (t.fault != Target::Fault::none || t.allocation == nullptr || t.initialised == nullptr)
+      continue;
+    prepare_write(*run.launch, *t.allocation);
+    std::memset(t.initialised, 0, bytes);
+  }
+}
+
 void call_math(Warp& w, std::byte* area, std::uint32_t stride, const Call& call,
                std::uint32_t mask) {
   for (unsigned i = 0; i < kLanes; ++i) {

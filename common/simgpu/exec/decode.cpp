@@ -377,6 +377,8 @@ void FunctionDecoder::decode_call(BasicBlock& block, const Ins& ins) {
       call.function = kVprintf;
     else if (target.name == "__assertfail")
       call.function = kAssertFail;
+    else if (target.name == "__simgpu_forget")
+      call.function = kForget;
     else if ((call.math = find_math_function(target.name)) != nullptr)
       call.function = kMath;
     else if (target.name == "malloc" || target.name == "free")

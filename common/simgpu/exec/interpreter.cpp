@@ -316,6 +316,12 @@ void enter_call(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t m
     w.running.mask = 0;
     return;
   }
+  if (call.function == kForget) {
+    call_forget(w, call_area, call_stride, call, mask);
+    add_ready(caller, block.next, mask, block.pc);
+    w.running.mask = 0;
+    return;
+  }
   if (call.function == kVprintf || call.function == kAssertFail) {
     (call.function == kVprintf ? call_vprintf : call_assertfail)(w, call_area, call_stride, call,
                                                                  mask, block.pc);

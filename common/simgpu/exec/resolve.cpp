@@ -511,6 +511,9 @@ void report_uninitialised(BlockRun& run, const Warp& w, unsigned lane, const Op&
                                      in_space ? t.offset : address, t.space));
     f.detail =
         "reads " + std::to_string(bytes) + " bytes " + place(f.at) + " that nothing has written";
+    if (t.space == MemorySpace::global && t.allocation != nullptr &&
+        t.allocation->label.find(memory::kHeapName) != std::string::npos)
+      f.detail += " since malloc() or new gave them, or after free() or delete";
     if (t.space == MemorySpace::shared && f.at.offset >= 0)
       add_written_shared(t.peer != nullptr ? *t.peer : run, t.offset - memory::kSharedBase, f);
     if (t.space == MemorySpace::global && t.allocation != nullptr && t.initialised != nullptr)

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/simgpu/memory/address.hpp"
@@ -18,6 +19,10 @@ namespace simgpu::memory {
 /// What a read finds where nothing was written, and what an illegal read returns: NaN as float, -1
 /// as integer.
 inline constexpr std::byte kPoison{0xff};
+
+/// The variable in which malloc() in kernels finds its blocks (include/simgpu/heap.h). Unlike others, it is not written
+/// at first, and what is freed is no longer.
+inline constexpr std::string_view kHeapName = "__simgpu_heap_bytes";
 
 struct Allocation {
   Address base = 0;

@@ -198,6 +198,30 @@ for compiler in clang++ clang++-14 clang++-22; do
     sed 's/INITIAL//' "$scratch/partly.cu" >"$scratch/wrong.cu"
     fails "one that is used unset, beside them: 99 ($compiler)" 99 'but 1 finding' env CLANG="$compiler" common/simgpu/simrun "$scratch/wrong.cu"
 done
+# malloc() and free() in kernels: what is read before it is written, or after it was freed, and what is freed twice.
+program heap '__global__ void k(int* out) {
+  int* p = (int*)malloc(32);
+  p[0] = threadIdx.x, p[1] = 2;
+  BEFORE
+  free(p);
+  AFTER
+  int* q = new int(3);
+  atomicAdd(out, *q);
+  delete q;
+}
+int main() { int* out; cudaMalloc(&out, 4); cudaMemset(out, 0, 4); for (int i = 0; i < 2; ++i) k<<<2, 32>>>(out); cudaDeviceSynchronize(); return 0; }'
+for compiler in clang++ clang++-14 clang++-22; do
+    command -v "$compiler" >/dev/null || continue
+    heap() { sed "s/BEFORE/$1/; s/AFTER/$2/" "$scratch/heap.cu" >"$scratch/heap_now.cu"; }
+    heap 'atomicAdd(out, p[0] + p[1]);' ''
+    holds "what malloc() gave, written, read and freed: none ($compiler)" env CLANG="$compiler" common/simgpu/simrun "$scratch/heap_now.cu"
+    heap 'atomicAdd(out, p[2]);' ''
+    fails "read before it is written: 99 ($compiler)" 99 'nothing has written since malloc' env CLANG="$compiler" common/simgpu/simrun "$scratch/heap_now.cu"
+    heap '' 'atomicAdd(out, p[0]);'
+    fails "read after free(): 99 ($compiler)" 99 'heap_now.cu:8: uninitialised read: .* or after free' env CLANG="$compiler" common/simgpu/simrun "$scratch/heap_now.cu"
+    heap '' 'free(p);'
+    fails "freed twice ($compiler)" 99 'delete of memory that is free already' env CLANG="$compiler" common/simgpu/simrun "$scratch/heap_now.cu"
+done
 # A fragment without a bracket in the whole file.
 program unfilled '#include <mma.h>
 using namespace nvcuda;

@@ -13,52 +13,72 @@ struct __simgpu_heap_t {
   unsigned long long used;
   unsigned int lock;
   void* freed[48];  ///< by power of two
-  alignas(16) char bytes[8 << 20];
 };
 static __device__ __simgpu_heap_t __simgpu_heap;
+/// The device knows it by its name: nothing of it is written at first.
+alignas(16) static __device__ char __simgpu_heap_bytes[8 << 20];
 
-// A freed block's first word points to the next one of its class. Each block is preceded by 16 bytes
-// that hold its class.
+/// In front of each block.
+struct __simgpu_block_t {
+  int size_class;
+  unsigned int in_use;
+  void* next;  ///< of a freed one: the next of its class
+};
+
+/// The device does it: the bytes count as never written.
+extern "C" __attribute__((device)) void __simgpu_forget(void* at, size_t bytes);
+
 __SIMGPU_DEVICE void* __simgpu_heap_take(size_t bytes) {
   const int size_class = bytes <= 16 ? 4 : 64 - __clzll((long long)bytes - 1);
   if (size_class > 23) return 0;
-  char* block = 0;
+  volatile __simgpu_block_t* block = 0;
   for (bool done = false; !done;) {
     if (atomicCAS(&__simgpu_heap.lock, 0u, 1u) == 0u) {
       __threadfence();
       void* volatile* const first = &__simgpu_heap.freed[size_class];
       if (*first) {
-        block = (char*)*first;
-        *first = *(void* volatile*)block;
+        block = (volatile __simgpu_block_t*)*first;
+        *first = block->next;
       } else {
         volatile unsigned long long* const used = &__simgpu_heap.used;
-        const unsigned long long at = *used, need = (1ull << size_class) + 16;
-        if (at + need <= sizeof __simgpu_heap.bytes) {
+        const unsigned long long at = *used, need = (1ull << size_class) + sizeof *block;
+        if (at + need <= sizeof __simgpu_heap_bytes) {
           *used = at + need;
-          block = __simgpu_heap.bytes + at + 16;
-          *(volatile int*)(block - 16) = size_class;
+          block = (volatile __simgpu_block_t*)(__simgpu_heap_bytes + at);
+          block->size_class = size_class;
         }
+      }
+      if (block) block->in_use = 1;
+      __threadfence();
+      atomicExch(&__simgpu_heap.lock, 0u);
+      done = true;
+    }
+  }
+  return block ? (void*)(block + 1) : 0;
+}
+__SIMGPU_DEVICE void __simgpu_heap_give(void* pointer) {
+  if (!pointer) return;
+  bool was_in_use = false;
+  for (bool done = false; !done;) {
+    if (atomicCAS(&__simgpu_heap.lock, 0u, 1u) == 0u) {
+      __threadfence();
+      volatile __simgpu_block_t* const block = (volatile __simgpu_block_t*)pointer - 1;
+      was_in_use = block->in_use == 1;
+      if (was_in_use) {
+        const int size_class = block->size_class;
+        __simgpu_forget(pointer, size_t{1} << size_class);
+        block->in_use = 0;
+        block->next = *(void* volatile*)&__simgpu_heap.freed[size_class];
+        *(void* volatile*)&__simgpu_heap.freed[size_class] = (void*)block;
       }
       __threadfence();
       atomicExch(&__simgpu_heap.lock, 0u);
       done = true;
     }
   }
-  return block;
-}
-__SIMGPU_DEVICE void __simgpu_heap_give(void* pointer) {
-  if (!pointer) return;
-  for (bool done = false; !done;) {
-    if (atomicCAS(&__simgpu_heap.lock, 0u, 1u) == 0u) {
-      __threadfence();
-      const int size_class = *(volatile int*)((char*)pointer - 16);
-      *(void* volatile*)pointer = *(void* volatile*)&__simgpu_heap.freed[size_class];
-      *(void* volatile*)&__simgpu_heap.freed[size_class] = pointer;
-      __threadfence();
-      atomicExch(&__simgpu_heap.lock, 0u);
-      done = true;
-    }
-  }
+  if (!was_in_use)
+    __assertfail("free() or delete of memory that is free already, or that malloc() did not give",
+                 __FILE__, __LINE__, __func__, sizeof(char));
 }
 
 extern "C" {

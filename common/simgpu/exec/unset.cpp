@@ -133,6 +133,7 @@ void FunctionDecoder::find_unset() {
   if (!any) return;
   unset_.assign(may.size(), kNoRef);
   UnsetForm at_first;
+  at_first.kind = Form::clear_parameters;
   for (std::size_t r = 0; r < may.size(); ++r) {
     if (!may[r]) continue;
     unset_[r] = frame_ref(allocate(sizeof(LaneMarks), alignof(LaneMarks)));
@@ -143,7 +144,10 @@ void FunctionDecoder::find_unset() {
 
 /// At the beginning of the function.
 void FunctionDecoder::begin_marks() {
-  if (!unset_.empty()) emit_unset(first_unset_, false);
+  if (!unset_.empty()) {
+    emit_unset(first_unset_, false);
+    return;
+  }
   if (!b_.tracks_unset || (code_.call_bytes == 0 && code_.result_bytes == 0)) return;
   emit_unset({Form::clear_parameters, 0, {}, {}}, false);
 }

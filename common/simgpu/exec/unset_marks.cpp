@@ -118,6 +118,23 @@ void set_marks(const Warp& w, Ref to, const Mark (&marks)[kLanes]) {
     if (((w.mask >> i) & 1u) != 0) all.set(i, marks[i]);
 }
 
+/// Whether any lane of them has a mark: mostly none has.
+bool any_marks(const Warp& w, const std::vector<Ref>& refs) {
+  for (const Ref r : refs) {
+    if (r == kNoRef) continue;
+    std::uint64_t lanes[kLanes / 8];
+    std::memcpy(lanes, lanes_of<LaneMarks>(w, r)->origin, kLanes);
+    if ((lanes[0] | lanes[1] | lanes[2] | lanes[3]) != 0) return true;
+  }
+  return false;
+}
+void clear_marks(const Warp& w, const std::vector<Ref>& refs) {
+  if (!any_marks(w, refs)) return;
+  for (const Ref r : refs)
+    for (unsigned i = 0; r != kNoRef && i < kLanes; ++i)
+      if (((w.mask >> i) & 1u) != 0) lanes_of<LaneMarks>(w, r)->set(i, {});
+}
+
 void shuffle_marks(Warp& w, const Op& op, const UnsetForm& f) {
   const bool strict = w.run->launch->program->tracks_unwritten;
   const std::uint32_t *b = lanes_of<std::uint32_t>(w, op.b), *c = lanes_of<std::uint32_t>(w, op.c),
@@ -158,6 +175,7 @@ std::uint64_t whole_halves(std::uint64_t bits) {
 /// A row of D comes from a row of A, and a column from one of B: with rows that nothing has set, and whose results are
 /// thrown away, a product is right. So A or B counts only if nothing of it is set; an element of C counts for its D.
 void product_marks(Warp& w, const Op& op, const UnsetForm& f) {
+  if (!any_marks(w, f.from)) return clear_marks(w, f.to);
   const std::size_t a = f.inputs[0], b = f.inputs[1], c = f.from.size() - a - b;
   const auto of_all = [&](std::size_t first, std::size_t count) {
     Mark mark;
@@ -218,6 +236,9 @@ MarkedPlace marked_place(const Warp& w, const UnsetForm& f, unsigned lane, std::
 void save_to_memory(const Warp& w, const Op& op, const UnsetForm& f) {
   const unsigned size = f.value_bytes;
   const Program& program = *w.run->launch->program;
+  if (w.run->marked_shared.marks.empty() && w.run->marked_local.marks.empty() &&
+      !any_marks(w, f.from))
+    return;
   for (std::uint32_t left = w.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     Mark all;
@@ -288,9 +309,10 @@ void fetch_from_memory(const Warp& w, const Op& op, const UnsetForm& f) {
   const BlockRun& run = *w.run;
   const bool none = !run.launch->program->tracks_unwritten && run.marked_shared.marks.empty() &&
                     run.marked_local.marks.empty();
+  if (none) return clear_marks(w, f.to);
   for (std::uint32_t left = w.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
-    const MarkedPlace p = none ? MarkedPlace{} : marked_place(w, f, lane, f.to.size(), false);
+    const MarkedPlace p = marked_place(w, f, lane, f.to.size(), false);
     const UnwrittenLoad load = unwritten_load(w, op, f, p);
     for (std::size_t k = 0; k < f.to.size(); ++k) {
       if (f.to[k] == kNoRef) continue;
@@ -586,7 +608,8 @@ void op_unset(Warp& w, const Op& op) {
     case Form::save_parameter:
     case Form::fetch_parameter:
       return move_parameters(w, f);
-    case Form::clear_parameters:
+    case Form::clear_parameters:  // and registers, of all lanes
+      for (const Ref r : f.to) std::memset(address_of(w, r), 0, sizeof(LaneMarks));
       return clear_parameters(w);
     case Form::use:
     case Form::lose:
@@ -596,6 +619,7 @@ void op_unset(Warp& w, const Op& op) {
     default:
       break;
   }
+  if (f.kind != Form::begin && !any_marks(w, f.from)) return clear_marks(w, f.to);
   Mark out[kLanes];
   for (unsigned i = 0; i < kLanes; ++i)
     if (((w.mask >> i) & 1u) != 0) out[i] = mark_of_lane(w, f, i);

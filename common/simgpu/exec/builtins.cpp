@@ -190,7 +190,7 @@ void call_assertfail(Warp& w, const std::byte* arguments, std::uint32_t stride, 
   abort_launch(run);
 }
 
-void call_forget(Warp& w, const std::byte* arguments, std::uint32_t stride, const Call& call,
+void call_forget(Warp& w, std::byte* arguments, std::uint32_t stride, const Call& call,
                  std::uint32_t mask) {
   BlockRun& run = *w.run;
   for (unsigned i = 0; i < kLanes; ++i) {

@@ -372,7 +372,7 @@ void call_vprintf(Warp& w, const std::byte* arguments, std::uint32_t stride, con
 void call_assertfail(Warp& w, const std::byte* arguments, std::uint32_t stride, const Call& call,
                      std::uint32_t mask, std::uint32_t pc);
 /// free() in a kernel: what lies there has not been written by anybody.
-void call_forget(Warp& w, const std::byte* arguments, std::uint32_t stride, const Call& call,
+void call_forget(Warp& w, std::byte* arguments, std::uint32_t stride, const Call& call,
                  std::uint32_t mask);
 /// The result goes to the caller's area, as a function's would.
 void call_math(Warp& w, std::byte* area, std::uint32_t stride, const Call& call,

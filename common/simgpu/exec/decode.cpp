@@ -364,6 +364,12 @@ void FunctionDecoder::find_blocks() {
   blocks_.resize(ranges_.size());
 }
 
+namespace {
+/// Functions that the engine provides, beside those of math_calls.hpp.
+const std::map<std::string_view, std::uint32_t> kProvided = {
+    {"vprintf", kVprintf}, {"__assertfail", kAssertFail}, {"__simgpu_forget", kForget}};
+}  // namespace
+
 void FunctionDecoder::decode_call(BasicBlock& block, const Ins& ins) {
   const Operand &callee = at(ins, 0), &results = at(ins, 1), &arguments = at(ins, 2);
   if (callee.kind != Kind::function) fail("a call through a pointer is not supported");
@@ -373,12 +379,8 @@ void FunctionDecoder::decode_call(BasicBlock& block, const Ins& ins) {
   std::vector<std::uint32_t> to_param, to_result;
   std::uint32_t at_bytes = 0;
   if (target.is_declaration) {
-    if (target.name == "vprintf")
-      call.function = kVprintf;
-    else if (target.name == "__assertfail")
-      call.function = kAssertFail;
-    else if (target.name == "__simgpu_forget")
-      call.function = kForget;
+    if (const auto known = kProvided.find(target.name); known != kProvided.end())
+      call.function = known->second;
     else if ((call.math = find_math_function(target.name)) != nullptr)
       call.function = kMath;
     else if (target.name == "malloc" || target.name == "free")

@@ -153,6 +153,7 @@ class FunctionDecoder {
   void product(BasicBlock& block, const Ins& ins);
   // unset.cpp
   bool shares_memory() const;
+  bool loads_from_call(const Ins& ins) const;
   void find_unset();
   void begin_marks();
   void track_unset(const Ins& ins);

@@ -99,6 +99,12 @@ bool FunctionDecoder::shares_memory() const {
   });
 }
 
+/// What a function was given, or what one that was called gave back.
+bool FunctionDecoder::loads_from_call(const Ins& ins) const {
+  return is_load(ins) && ins.mod.space == ptx::Space::param &&
+         (!f_.is_entry || !f_.call_params.empty());
+}
+
 /// Which registers may hold a value that nothing has set, and a place for their marks.
 void FunctionDecoder::find_unset() {
   if (!b_.tracks_unset) return;
@@ -113,8 +119,7 @@ void FunctionDecoder::find_unset() {
     changed = false;
     for (const Ins& ins : f_.body) {
       bool from = (is_origin(ins) && !strict) || (is_load(ins) && marked.reached_by(ins)) ||
-                  (is_load(ins) && ins.mod.space == ptx::Space::param &&
-                   (!f_.is_entry || !f_.call_params.empty()));
+                  loads_from_call(ins);
       const bool stores = ins.op == Opcode::st;
       if (!from && !stores && !passes_on(ins)) continue;
       ptx::for_each_register(f_, ins,

@@ -504,6 +504,9 @@ std::optional<Diagnosis> zeros_at_edges(const Examination& e) {
 
 std::optional<Diagnosis> one_value_everywhere(Examination& e) {
   auto d = explain_simple(e.cases());
+  const auto found = [](const Case& c) { return first_cause(c.run.launches) != nullptr; };
+  if (!d && std::none_of(e.cases().begin(), e.cases().end(), found))
+    d = nan_at_some_shapes(e.cases());
   if (d && d->id == "ALL-ZERO") {
     if (auto last = explain_zeros(e.evidence(), e.cases())) return last;
     if (auto parts = explain_parts(e.evidence(), e.cases())) d = std::move(parts);

@@ -43,6 +43,10 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
 /// ALL-ZERO, ACCUMULATES; all NaN from finite numbers: ACC-INIT.
 std::optional<Diagnosis> explain_simple(const Cases& cases);
 
+/// All of C is NaN at some shapes, and right at others: something is only there at the former. By K, if K decides. Only
+/// where nothing was found: a race for scratch memory makes NaN, too.
+std::optional<Diagnosis> nan_at_some_shapes(const Cases& cases);
+
 /// C is all zeros where the last k-tile is not full: what does it hold where it is? K-ONLY-LAST.
 std::optional<Diagnosis> explain_zeros(const Evidence& evidence, const Cases& cases);
 

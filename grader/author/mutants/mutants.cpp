@@ -235,6 +235,7 @@ void grade_one(Task& task, const std::string& type, const std::string& file,
   const auto& lab = document.at("labs").at(0);
   if (const std::string built = lab.at("build").at("status"); built != "built" && built != "ok") {
     task.got = built;
+    task.headline = lab.at("build").at("headline").get<std::string>() + "\n";
     for (const auto& line : lab.at("build").at("details"))
       task.headline += line.get<std::string>() + "\n";
     return;
@@ -265,6 +266,11 @@ void handle(Task& task, const Workplace& place, bool all_types) {
     if (const std::string type = telling_type(task); !type.empty() && !all_types)
       grade_one(task, type, file, source, place);
     if (!task.good) {
+      task.headline.clear();
+      grade_one(task, "", file, source, place);
+    }
+    if (task.got == "infra") {  // the machine failed, not the file
+      std::cerr << task.id << " once more: " << task.headline;
       task.headline.clear();
       grade_one(task, "", file, source, place);
     }

@@ -69,8 +69,8 @@ class Alignment {
   const ptx::Module& module_;
   std::vector<unsigned> shared_;  ///< zero bits at the end of the address of each shared variable
   LocalArrays local_;
-  std::vector<Low>
-      fixed_;  ///< by register: of addresses in local memory, else unset; empty: there are none
+  /// By register: of addresses in local memory, else unset. Empty: there are none.
+  std::vector<Low> fixed_;
   std::vector<Low> low_;
 };
 

@@ -196,20 +196,21 @@ constexpr Choice choice(float alone, float full) {
   return {S::BM, S::BN, S::BK, S::RESIDENT, alone, full, multiply_split<Copies, S>};
 }
 
-/// Measured on an H200: docs/results/h200/tuning-lab-6.txt.
+/// Measured on an H200, as the constants below: docs/results/h200/tuning-lab-6.txt.
 template <typename Copies>
 const Choice table[] = {
-    choice<Copies, Shape<128, 128, 16, 64, 32, 3, 2>>(83, 92),
     choice<Copies, Shape<128, 256, 8, 64, 64, 3, 1>>(102, 102),
-    choice<Copies, Shape<64, 256, 8, 32, 64, 4, 2>>(96, 98),
-    choice<Copies, Shape<32, 256, 16, 32, 64, 4, 3>>(83, 95),
-    choice<Copies, Shape<64, 64, 16, 32, 32, 4, 5>>(61, 80),
-    choice<Copies, Shape<32, 64, 32, 16, 32, 4, 4>>(58, 75),
+    choice<Copies, Shape<128, 64, 8, 64, 32, 4, 4>>(75, 87),
+    choice<Copies, Shape<96, 128, 8, 48, 64, 4, 3>>(81, 93),
+    choice<Copies, Shape<64, 256, 8, 32, 64, 4, 2>>(96, 97),
+    choice<Copies, Shape<32, 256, 16, 32, 64, 4, 3>>(83, 94),
+    choice<Copies, Shape<32, 128, 16, 32, 32, 4, 4>>(70, 83),
+    choice<Copies, Shape<32, 64, 32, 16, 32, 4, 4>>(62, 75),
 };
 
 /// Cycles for a launch; cycles before and after a block's loop; floats of partial sums that are
 /// stored or loaded per cycle.
-constexpr float LAUNCH = 5000, BLOCK = 1500, FLOATS = 400;
+constexpr float LAUNCH = 6000, BLOCK = 2500, FLOATS = 400;
 
 /// Estimates the product's cycles with this tile and split on `processors` multiprocessors.
 inline float cycles(const Choice& tile, int m, int n, int k, Split split, int processors) {
@@ -237,7 +238,7 @@ Plan cheapest(int m, int n, int k, int processors) {
     for (int blocks = 0; blocks <= 4 * tile.resident; ++blocks) {
       const int tiles = ceil_div(m, tile.bm) * ceil_div(n, tile.bn);
       const Split split = split_for(tiles, k, tile.bk, blocks * processors);
-      const float cost = LAUNCH + cycles(tile, m, n, k, split, processors);  // the next one waits
+      const float cost = LAUNCH + cycles(tile, m, n, k, split, processors);  // waits for the last
       if (!best.tile || cost < best.cost) best = {&tile, split, cost};
     }
   return best;

@@ -5,6 +5,9 @@
 // `*(float4*)&registers[i] = *(const float4*)&tile[k][c]` into four loads, where nvcc makes one of
 // 16 bytes. That takes a copy constructor of their own; trivial_abi keeps them (and structs of
 // them) passed by value like the plain aggregates they are on the host.
+//
+// A union with such a member cannot be copied. Whoever compiles a file and hears that from clang does
+// it again with __SIMGPU_PLAIN_VECTORS: aggregates, whose copies may be split in that file.
 #pragma once
 #pragma GCC system_header
 
@@ -13,7 +16,7 @@
 
 #include "simgpu/attributes.h"
 
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && !defined(__SIMGPU_PLAIN_VECTORS)
 
 #define __SIMGPU_MEMBER __attribute__((device, host, nodebug, always_inline))
 
@@ -79,7 +82,7 @@
     }                                                                                      \
   };
 
-#else  // host: aggregates of the same size and alignment
+#else  // aggregates of the same size and alignment
 
 #define __SIMGPU_VECTOR2(Name, T, Align) \
   struct alignas(Align) Name {           \

@@ -57,7 +57,7 @@ struct alignas(4) __SIMGPU_16_2 {
   __SIMGPU_HALF_MEMBER operator __SIMGPU_16_2_RAW() const {
     return __SIMGPU_16_2_RAW{x.__x, y.__x};
   }
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && !defined(__SIMGPU_PLAIN_VECTORS)
   // As two members clang copies two elements of 2 bytes.
   __SIMGPU_HALF_MEMBER __SIMGPU_16_2(const __SIMGPU_16_2& other) {
     __builtin_memcpy(this, &other, 4);

@@ -13,14 +13,9 @@ using Form = UnsetForm::Kind;
 
 namespace {
 
-bool brings(const ptx::Instruction& ins, ptx::Special special) {
-  return ins.op == Opcode::mov && ins.operands.size() == 2 &&
-         ins.operands[1].kind == Kind::special &&
-         ins.operands[1].index == static_cast<std::uint32_t>(special);
-}
 bool is_origin(const ptx::Instruction& ins) {
   return ins.op == Opcode::shfl || brings(ins, ptx::Special::unset) ||
-         brings(ins, ptx::Special::unset_part);
+         brings(ins, ptx::Special::unset_part) || brings(ins, ptx::Special::unset_whole);
 }
 
 /// Whether what is written depends on nothing but what is read.
@@ -308,6 +303,8 @@ void FunctionDecoder::track_unset(const Ins& ins) {
   if (is_origin(ins) && !p_.tracks_unwritten) {
     form.kind = Form::begin;
     form.origin = new_origin();
+    // A single variable is not one of many that are only passed on together.
+    if (brings(ins, ptx::Special::unset_whole)) form.origin |= kComputed;
     emit_unset(std::move(form), true);
     return;
   }

@@ -118,6 +118,13 @@ inline std::uint8_t* bits_of(std::byte* area, std::uint32_t bytes, unsigned lane
 }
 inline constexpr std::uint32_t kAreasWithMarks = 3;
 
+/// Whether it is one of simcc's marks, of that kind.
+inline bool brings(const ptx::Instruction& ins, ptx::Special special) {
+  return ins.op == ptx::Opcode::mov && ins.operands.size() == 2 &&
+         ins.operands[1].kind == ptx::Operand::Kind::special &&
+         ins.operands[1].index == static_cast<std::uint32_t>(special);
+}
+
 struct BlockRun;
 struct Call;
 struct Warp;

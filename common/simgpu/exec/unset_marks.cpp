@@ -19,11 +19,6 @@ using Form = UnsetForm::Kind;
 
 namespace {
 
-bool brings_part(const ptx::Instruction& ins) {
-  return ins.operands.size() == 2 && ins.operands[1].kind == ptx::Operand::Kind::special &&
-         ins.operands[1].index == static_cast<std::uint32_t>(ptx::Special::unset_part);
-}
-
 Mark mark_at(const Warp& w, Ref ref, unsigned lane) {
   return ref == kNoRef ? Mark{} : lanes_of<LaneMarks>(w, ref)->of(lane);
 }
@@ -61,13 +56,18 @@ void report_unset(const Warp& w, const Op& op, unsigned lane, Mark mark) {
   const Access at =
       describe(run, {op.pc, w.index, lane, AccessType::load, MemorySpace::local, 0, 0});
   std::string text = "uses ";
-  text += (mark.origin & kComputed) != 0 ? "what was computed from " : "";
+  const bool whole = brings(*p.instructions[origin].ptx, ptx::Special::unset_whole);
+  text += (mark.origin & kComputed) != 0 && !whole ? "what was computed from " : "";
   if (p.instructions[origin].ptx->op == ptx::Opcode::shfl)
     text += "what the shuffle on " + line_text(p, origin) + " brought from lane " +
             std::to_string(run.worker->absent_lanes[number]) +
             " of the warp, which did not take part in it: on a GPU that can be anything. Read only "
             "from lanes that execute the shuffle and that its mask names";
-  else if (brings_part(*p.instructions[origin].ptx))
+  else if (whole)
+    text += "the variable declared on " + line_text(p, origin) +
+            " that nothing has set on this thread's way: on a GPU it can be anything. Give it its "
+            "first value where it is declared";
+  else if (brings(*p.instructions[origin].ptx, ptx::Special::unset_part))
     text +=
         "a part of the variable declared on " + line_text(p, origin) +
         " that nothing has set: on a GPU it can be anything. Give all of it its first values, as by = "

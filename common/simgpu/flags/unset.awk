@@ -1,9 +1,9 @@
 # Of LLVM's text as clang -ftrivial-auto-var-init=pattern writes it: a variable without an initialiser gets a pattern where
 # it is declared. Here it gets the value of %simgpu_unset instead, a register of the simulated GPU's that follows what is
-# computed from it (exec/unset.hpp). Elements of arrays and members of structs only, as of a WMMA fragment: of other
-# variables the compiler itself says that they are not set. What has no such value (bytes, pointers) is left without one,
-# and so are structs in functions without lines, those of our headers. `skip` names variables (" 3 17 ") that are to be
-# left without one, too: those that stay in memory, of whose bytes it is known anyway which are written.
+# computed from it (exec/unset.hpp): elements of arrays, members of structs, as of a WMMA fragment, and single variables, of
+# which the compiler says less than it could. Left without are structs and single variables in functions without lines,
+# those of our headers, and what `skip` names (" 3 17 "): variables that stay in memory, of whose bytes it is known anyway
+# which are written.
 
 # The file is read twice: first for the lines that its debug locations mean. Behind each mark stand the number of its
 # variable and the line of its declaration, which simcc makes a .loc of: the compiler merges marks and forgets their lines.
@@ -13,9 +13,11 @@ function width_of(type) {
   if (type == "double") return "f64 d";
   if (type == "i16") return "u16 h";
   if (type == "i32") return "u32 r";
-  if (type == "i64") return "u64 l";
+  if (type == "i64" || is_pointer(type)) return "u64 l";
+  if (type == "i8") return "u16 h";
   return "";
 }
+function is_pointer(type) { return type == "ptr" || type ~ /\*$/ }
 function is_vector(type) { return type ~ /^%struct\.(float|int|uint)[1234]$/ || type ~ /^%struct\.double[12]$/ }
 function is_array(type) { return type ~ /^\[/ }
 # Splits "A, [2 x %\"B<1, 2>\"], C" at its outermost commas into parts[depth, 1..].
@@ -76,8 +78,10 @@ function lay_out(type, depth,   count, one, n, k, at, step, list, all, packed) {
   places[type] = list;
   return bytes[type] = up_to(at, alignment[type]);
 }
-function marked(name, type, number, dbg,   w) {
+function marked(name, type, number, dbg,   w, as) {
   split(width_of(type), w, " ");
+  as = type == "i8" ? "i16" : is_pointer(type) ? "i64" : type;
+  if (as != type) return marked(name "w", as, number, dbg) "\n  " name " = " (as == "i16" ? "trunc" : "inttoptr") " " as " " name "w to " type dbg;
   return "  " name " = call " type " asm \"mov." w[1] " $0, %simgpu_unset" kind[number] "; // " number " " line[place_of(dbg)] + 0 "\", \"=" w[2] "\"()" dbg;
 }
 function place_of(dbg) { sub(/^.*!dbg /, "", dbg); return dbg }
@@ -109,11 +113,11 @@ FNR == NR {
 /^define / { split("", type_of); split("", part_of); split("", number_of); split("", done) }
 /^  %[^ ]+ = alloca / {
   type = $0; sub(/^.* = alloca /, "", type); sub(/, align [0-9]+.*$/, "", type);
-  if (type ~ /^[[%]/ && type !~ /\*$/) {
+  if (type ~ /^[[%]/ || width_of(type) != "") {
     type_of[$1] = type; number_of[$1] = ++variables;
     one = type; while (match(one, /^\[[0-9]+ x /)) one = substr(one, RLENGTH + 1, length(one) - RLENGTH - 1);
     plain = one !~ /^%/ || is_vector(one) || one ~ /^%struct\.__(half|nv_bfloat16)/;
-    kind[variables] = is_array(type) && plain ? "" : "_part";
+    kind[variables] = width_of(type) != "" ? "_whole" : is_array(type) && plain ? "" : "_part";
   }
 }
 /^  %[^ ]+ = getelementptr / && match($0, /(\*|, ptr) %[^ ,]+,/) {

@@ -206,9 +206,13 @@ enum class Special : std::uint8_t {
   nclusterid_y,
   nclusterid_z,
   warp_size,
-  unset,       ///< %simgpu_unset: what a variable holds that nothing has set (flags/unset.awk)
-  unset_part,  ///< %simgpu_unset_part: the same of a struct, or of an array of structs
+  unset,        ///< %simgpu_unset: what a variable holds that nothing has set (flags/unset.awk)
+  unset_part,   ///< %simgpu_unset_part: the same of a struct, or of an array of structs
+  unset_whole,  ///< %simgpu_unset_whole: the same of a variable that is neither
 };
+inline bool is_unset(Special s) {
+  return s == Special::unset || s == Special::unset_part || s == Special::unset_whole;
+}
 
 struct Location {
   std::uint32_t file = 0;  ///< index into Module::files; 0 = no line information

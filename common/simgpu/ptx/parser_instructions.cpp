@@ -305,8 +305,7 @@ std::string Parser::element_misfit(const Function& function, const Place& place,
 std::string Parser::special_misfit(const Place& place, Special special) {
   if (place.kind != 's' && place.kind != 'S') return "a special register does not fit here";
   const unsigned bits = 8 * std::max(place.exact, place.least);
-  const bool unset = special == Special::unset || special == Special::unset_part;
-  if (unset && !place.is_pred) return {};  // of any width
+  if (is_unset(special) && !place.is_pred) return {};  // of any width
   if (place.is_pred || (bits_of(special) > bits && special != Special::gridid && bits != 0))
     return "the special register has " + std::to_string(bits_of(special)) + " bits";
   return {};

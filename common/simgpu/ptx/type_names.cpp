@@ -72,6 +72,7 @@ constexpr Special32 kSpecials[] = {
     {"WARP_SZ", Special::warp_size},
     {"%simgpu_unset", Special::unset},
     {"%simgpu_unset_part", Special::unset_part},
+    {"%simgpu_unset_whole", Special::unset_whole},
 };
 constexpr std::string_view kUnsupportedSpecials[] = {
     "%is_explicit_cluster", "%aggr_smem_size",     "%pm", "%envreg",

@@ -198,6 +198,55 @@ for compiler in clang++ clang++-14 clang++-22; do
     sed 's/INITIAL//' "$scratch/partly.cu" >"$scratch/wrong.cu"
     fails "one that is used unset, beside them: 99 ($compiler)" 99 'but 1 finding' env CLANG="$compiler" common/simgpu/simrun "$scratch/wrong.cu"
 done
+# Single variables, and members and elements of a byte: none as long as a thread uses what it has set.
+program singles '#include <stdint.h>
+struct Point { float x, y; int id; bool seen; };
+__device__ bool found_at(const int* in, int n, int wanted, int& where) {
+  for (int j = 0; j < n; ++j) if (in[j] == wanted) { where = j; return true; }
+  return false;
+}
+__global__ void search(const int* in, int* out, int n) {
+  int where;
+  const bool any = found_at(in, n, threadIdx.x, where);
+  CONDITION out[threadIdx.x] = where;
+  float best; int at;
+  for (int j = 0; j < n; ++j) { const float d = in[j] - 3.0f; if (j == 0 || d < best) best = d, at = j; }
+  if (best < 0) out[32 + threadIdx.x] = at;
+}
+__global__ void flags(const int* in, int* out, Point* points, int n) {
+  bool found FOUND;
+  for (int j = 0; j < n; ++j) if (in[j] == static_cast<int>(threadIdx.x)) found = true;
+  out[64 + threadIdx.x] = found ? 1 : 2;
+  const int* p POINTER;
+  if (n > 3) p = in;
+  if (threadIdx.x == 1) out[200] = *p;
+  Point q, r;
+  q.x = 1, q.y = 2, q.id = 3;
+  if (SEEN) q.seen = true;
+  if (n > 3) q.seen = true;
+  r = q;
+  if (r.seen) out[96 + threadIdx.x] = r.id;
+  points[threadIdx.x] = r;
+  uint8_t b[8];
+  for (int j = 0; j < BYTES; ++j) b[j] = static_cast<uint8_t>(in[j]);
+  out[128 + threadIdx.x] = b[0] + b[5] + b[7] * 2;
+}
+int main() { int *x, *y, h[8] = {1, 7, 2, 9, 4, 30, 3, 8}; Point* p; cudaMalloc(&x, 32); cudaMalloc(&y, 1024); cudaMalloc(&p, 32 * sizeof(Point));
+cudaMemcpy(x, h, 32, cudaMemcpyHostToDevice); search<<<1, 32>>>(x, y, 8); flags<<<1, 32>>>(x, y, p, 8 - FEWER); return cudaDeviceSynchronize(); }'
+singles() { # CONDITION FOUND BYTES FEWER POINTER
+    sed "s/CONDITION/$1/; s/FOUND/$2/; s/BYTES/$3/; s/FEWER/$4/; s/POINTER/$5/; s/SEEN/n > 9/" "$scratch/singles.cu" >"$scratch/singles_now.cu"
+    CLANG=$compiler common/simgpu/simrun --report=none "$scratch/singles_now.cu" 2>&1 | grep -v "warning:"
+}
+for compiler in clang++ clang++-14 clang++-22; do
+    command -v "$compiler" >/dev/null || continue
+    says "single variables, bytes, a pointer: none ($compiler)" 'no findings' singles 'if (any)' '= false' 8 0 '= nullptr'
+    says "an index that is not found, stored ($compiler)" 'uses the variable declared on singles_now.cu:10 that nothing has set' singles '' '= false' 8 0 '= nullptr'
+    says "a flag that only some threads set ($compiler)" 'uses the variable declared on singles_now.cu:18 that nothing has set' singles 'if (any)' '' 8 0 '= nullptr'
+    says "bytes that a loop has left out ($compiler)" 'an element of the array declared on singles_now.cu:31 that nothing has set' singles 'if (any)' '= false' 7 0 '= nullptr'
+    singles 'if (any)' '= false' 8 5 '' >"$scratch/said"
+    says "a pointer that nothing has set ($compiler)" 'uses the variable declared on singles_now.cu:21 that nothing has set' cat "$scratch/said"
+    says "a member that is a flag ($compiler)" 'a part of the variable declared on singles_now.cu:24 that nothing has set' cat "$scratch/said"
+done
 # malloc() and free() in kernels: what is read before it is written, or after it was freed, and what is freed twice.
 program heap '__global__ void k(int* out) {
   int* p = (int*)malloc(32);

@@ -187,6 +187,22 @@ TEST_CASE("a fragment that nothing has filled is not to be stored", "[finding][i
   CHECK(found.at(0).detail.find("a part of the variable declared on") != std::string::npos);
 }
 
+TEST_CASE("a single variable that nothing has set may be handed on, but not stored for all to see",
+          "[finding][init]") {
+  const auto uses = [](const std::string& then) {
+    return uses_of_marked("mov.u32 %r6, 0;\n" + then, "mov.u32 %r6, %simgpu_unset_whole;\n" + then);
+  };
+  CHECK(uses("") == 0);
+  CHECK(uses("mov.u32 %r7, %r6;") == 0);
+  CHECK(uses("st.global.u32 [%rd3], %r6;") == 32);
+  CHECK(uses("and.b32 %r7, %r6, 1; st.global.u32 [%rd3], %r7;") == 32);
+  CHECK(uses("and.b32 %r7, %r6, 0; st.global.u32 [%rd3], %r7;") == 0);
+  const auto found =
+      findings(ptx_module(kernel("mov.u32 %r6, 0; st.global.u32 [%rd3], %r6;")), 32, 1,
+               ptx_module(kernel("mov.u32 %r6, %simgpu_unset_whole; st.global.u32 [%rd3], %r6;")));
+  CHECK(found.at(0).detail.find("uses the variable declared on") != std::string::npos);
+}
+
 TEST_CASE("counts are those of the code without marks", "[finding][init]") {
   Gpu gpu(ptx_module(kernel("mov.u32 %r6, 0; st.global.u32 [%rd3], %r6;")), {},
           ptx_module(kernel("mov.u32 %r6, %simgpu_unset; st.global.u32 [%rd3], %r6; st.global.u32 "

@@ -1,5 +1,7 @@
 #include "common/simgpu/count/alignment.hpp"
 
+#include <map>
+
 #include "common/simgpu/ptx/control_flow.hpp"
 
 namespace simgpu::count {
@@ -98,6 +100,7 @@ Alignment::Alignment(const ptx::Module& module, const Function& function)
       local_(module, function) {
   low_.resize(function.registers.size());
   if (!local_.empty()) fix_local_addresses();
+  follow_constants();
   constexpr int kMostSweeps = 64;  // honest code settles in a few; hostile code gets no merging
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     if (!pass()) return;
@@ -120,6 +123,29 @@ void Alignment::fix_local_addresses() {
     operand.index = address.root.index;
     operand.bits = address.offset;
     fixed_[reg] = of(operand);
+  }
+}
+
+void Alignment::follow_constants() {
+  copied_.resize(function_.body.size());
+  const ptx::ControlFlow flow = ptx::build_control_flow(function_);
+  std::map<std::uint32_t, Low> constants;  // by register
+  for (const auto& block : flow.blocks) {
+    constants.clear();
+    for (std::uint32_t i = block.begin; i < block.end; ++i) {
+      const Instruction& instruction = function_.body[i];
+      const bool is_move = instruction.op == Opcode::mov && instruction.operands.size() == 2 &&
+                           instruction.operands[0].kind == Kind::reg;
+      if (is_move && instruction.operands[1].kind == Kind::reg)
+        if (const auto it = constants.find(instruction.operands[1].index); it != constants.end())
+          copied_[i] = it->second;
+      if (!constants.empty())
+        ptx::for_each_register(function_, instruction, [&](std::uint32_t reg, bool is_write) {
+          if (is_write) constants.erase(reg);
+        });
+      if (is_move && instruction.operands[1].kind == Kind::imm && instruction.guard == UINT32_MAX)
+        constants[instruction.operands[0].index] = of(instruction.operands[1]);
+    }
   }
 }
 
@@ -187,6 +213,8 @@ Low Alignment::result(const Instruction& instruction) const {
   const ptx::Modifiers& mod = instruction.mod;
   switch (instruction.op) {
     case Opcode::mov:
+      if (const Low low = copied_[&instruction - function_.body.data()]; !unset(low)) return low;
+      return operand(1);
     case Opcode::cvta:
       return operand(1);
     case Opcode::neg:

@@ -62,6 +62,7 @@ class Alignment {
 
  private:
   void fix_local_addresses();
+  void follow_constants();
   bool pass();
   Low result(const ptx::Instruction& instruction) const;
 
@@ -71,6 +72,9 @@ class Alignment {
   LocalArrays local_;
   /// By register: of addresses in local memory, else unset. Empty: there are none.
   std::vector<Low> fixed_;
+  /// By instruction: of a copy of a register that has got a constant just before it, in the same block. clang gives a
+  /// counter its 0, and another one what the first has, although the two step by different numbers.
+  std::vector<Low> copied_;
   std::vector<Low> low_;
 };
 

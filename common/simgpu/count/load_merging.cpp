@@ -79,7 +79,16 @@ class Merger {
     for (std::uint32_t i = 0; i < merged_.size(); ++i) merged_[i].leader = i;
     root_in_use_.assign(function.registers.size(), 0);
     widened_.assign(function.registers.size(), false);
+    only_packed_.assign(function.registers.size(), true);
     for (const Instruction& instruction : function.body) {
+      const bool packs =
+          instruction.op == Opcode::or_ ||
+          (instruction.op == Opcode::shl && instruction.operands.size() == 3 &&
+           instruction.operands[2].kind == Kind::imm && instruction.operands[2].bits == 32);
+      if (!packs)
+        ptx::for_each_register(function, instruction, [&](std::uint32_t reg, bool is_write) {
+          if (!is_write) only_packed_[reg] = false;
+        });
       if (!widens(instruction)) continue;
       ptx::for_each_register(function, instruction, [&](std::uint32_t reg, bool is_write) {
         if (!is_write) widened_[reg] = size_of(function.registers[reg].type) == 2;
@@ -216,9 +225,10 @@ class Merger {
   bool fills_registers(const Instruction& instruction) const {
     const unsigned element = size_of(instruction.mod.type);
     const auto fits = [&](const Operand& operand) {
-      return operand.kind == Kind::reg &&
-             size_of(function_.registers[operand.index].type) == element &&
-             !widened_[operand.index];
+      if (operand.kind != Kind::reg) return false;
+      const unsigned bytes = size_of(function_.registers[operand.index].type);
+      return (bytes == element && !widened_[operand.index]) ||
+             (bytes == 8 && element == 4 && only_packed_[operand.index]);
     };
     const Operand& to = instruction.operands[0];
     if (to.kind != Kind::vector) return fits(to);
@@ -282,6 +292,9 @@ class Merger {
   std::map<Key, std::vector<Load>> pending_;
   std::vector<std::uint32_t> root_in_use_;  ///< by register: the piece that last used it as a root
   std::vector<bool> widened_;               ///< 16-bit registers that integer arithmetic reads
+  /// Registers that become halves of 64 bits and nothing else: clang hands small structs to functions in this way, nvcc
+  /// member by member.
+  std::vector<bool> only_packed_;
   std::uint32_t piece_ = 1, last_piece_ = 1;
   ptx::ControlFlow flow_;
   std::vector<bool> early_;  ///< by block

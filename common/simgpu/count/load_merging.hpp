@@ -27,7 +27,8 @@
 //     followed through sums, products and shifts, around loops too, so that a counter that steps by
 //     2 from a base that is 4 mod 8 is known to stay there.
 //   - Element size counts, not type: a u32 and an f32 merge, an f64 and two f32 do not. The
-//     register must be as wide as the element, and 16-bit elements must not be used by integer
+//     register must be as wide as the element (a 64-bit one that is only packed with another stands for a
+//     member of a small struct, which clang passes as one number), and 16-bit elements must not be used by integer
 //     arithmetic, for which ptxas extends them one by one; conversions to floating point take them
 //     as they are. Two loads of one element become one.
 //   - volatile, acquire and predicated loads are left alone (ptxas does merge some predicated

@@ -87,6 +87,7 @@ const MathFunction kFunctions[] = {
     {"log10", 1, std::log10, {}},
     {"sin", 1, std::sin, {}},
     {"cos", 1, std::cos, {}},
+    {"sincos_cos", 1, std::cos, {}},
     {"tan", 1, std::tan, {}},
     {"sinh", 1, std::sinh, {}},
     {"cosh", 1, std::cosh, {}},
@@ -164,12 +165,14 @@ struct FloatCost {
   unsigned fma = 0;
 };
 const FloatCost kFloatCosts[] = {
-    {"acosf", 10},  {"acoshf", 14},   {"asinf", 9},   {"asinhf", 14}, {"atan2f", 14},
-    {"atanf", 8},   {"atanhf", 11},   {"cbrtf", 2},   {"cosf", 8},    {"coshf", 3},
-    {"cospif", 10}, {"erfcf", 20},    {"erff", 7},    {"exp10f", 4},  {"expf", 4},
-    {"expm1f", 8},  {"hypotf", 3},    {"log10f", 11}, {"log1pf", 11}, {"log2f", 11},
-    {"logf", 11},   {"normcdff", 22}, {"powf", 19},   {"rcbrtf", 2},  {"sinf", 8},
-    {"sinhf", 7},   {"sinpif", 10},   {"tanf", 9},    {"tanhf", 6},
+    {"acosf", 10},  {"acoshf", 14},     {"asinf", 9},   {"asinhf", 14},
+    {"atan2f", 14}, {"atanf", 8},       {"atanhf", 11}, {"cbrtf", 2},
+    {"cosf", 8},    {"coshf", 3},       {"cospif", 10}, {"erfcf", 20},
+    {"erff", 7},    {"exp10f", 4},      {"expf", 4},    {"expm1f", 8},
+    {"hypotf", 3},  {"log10f", 11},     {"log1pf", 11}, {"log2f", 11},
+    {"logf", 11},   {"normcdff", 22},   {"powf", 19},   {"rcbrtf", 2},
+    {"sinf", 8},    {"sinhf", 7},       {"sinpif", 10}, {"tanf", 9},
+    {"tanhf", 6},   {"sincos_cosf", 3},  // beside sinf's
 };
 
 /// Without its prefix; empty if it has another.

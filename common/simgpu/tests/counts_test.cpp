@@ -373,6 +373,8 @@ TEST_CASE("multiply-adds that nvcc makes of what is no fma in PTX", "[count]") {
     Gpu gpu(ptx_module(R"(
 .extern .func (.param .b64 r) __simgpu_math_expf(.param .b64 x);
 .extern .func (.param .b64 r) __simgpu_math_cbrt(.param .b64 x);
+.extern .func (.param .b64 r) __simgpu_math_sinf(.param .b64 x);
+.extern .func (.param .b64 r) __simgpu_math_sincos_cosf(.param .b64 x);
 .visible .entry k()
 {
   .reg .pred %p<2>; .reg .f32 %f<4>; .reg .f64 %fd<4>; .reg .b32 %r<3>;
@@ -394,6 +396,8 @@ TEST_CASE("multiply-adds that nvcc makes of what is no fma in PTX", "[count]") {
   };
   CHECK(per_thread(call("expf")) == 5);
   CHECK(per_thread(call("cbrt")) == 1);  // of doubles
+  // sincosf makes both of one reduced argument: 11, not twice 8.
+  CHECK(per_thread(call("sinf") + call("sincos_cosf")) == 11 + 2);
 }
 
 TEST_CASE("lines sum up to the total, buffers to the global traffic", "[count]") {

@@ -103,6 +103,30 @@ TEST_CASE("a loop's counter keeps its low bits", "[count][load_merging]") {
   CHECK(loop("4", "8") == Widths{{4, 2}});  // never aligned
 }
 
+TEST_CASE("a counter that begins with what another has", "[count][load_merging]") {
+  // A ring's stage and its offset both begin at 0 and step by 1 and by 4096.
+  const auto ring = [](const std::string& between) {
+    return widths("mov.u64 %rd5, 0; " + between +
+                  "mov.u64 %rd6, %rd5; L: add.s64 %rd3, %rd2, %rd6;\n" + load({0, 1, 2, 3}) +
+                  "add.s64 %rd5, %rd5, 1; add.s64 %rd6, %rd6, 4096; @%p1 bra L;");
+  };
+  CHECK(ring("") == Widths{{16, 1}});
+  CHECK(ring("cvt.u64.u32 %rd5, %r1; ") == Widths{{4, 4}});
+  CHECK(ring("@%p2 cvt.u64.u32 %rd5, %r1; ") == Widths{{4, 4}});
+}
+
+TEST_CASE("members of a struct that clang passes in 64 bits", "[count][load_merging]") {
+  const auto pair = [](const std::string& use) {
+    return widths(base(16) +
+                  "ld.shared.u32 %rd5, [%rd3]; ld.shared.u32 %rd6, [%rd3+4]; ld.shared.u32 %rd7, "
+                  "[%rd3+8]; ld.shared.u32 %rd8, [%rd3+12]; shl.b64 %rd9, %rd6, 32; or.b64 %rd9, "
+                  "%rd9, %rd5; shl.b64 %rd10, %rd8, 32; or.b64 %rd10, %rd10, %rd7;\n" +
+                  use);
+  };
+  CHECK(pair("") == Widths{{16, 1}});
+  CHECK(pair("add.s64 %rd11, %rd6, %rd8;") == Widths{{4, 4}});
+}
+
 TEST_CASE("arrays lie in the order of their declaration", "[count][load_merging]") {
   const std::string four = base(16) + load({0, 1, 2, 3}) + "ld.shared.f32 %f30, [o];\n";
   CHECK(widths(four, ".shared .align 4 .b8 o[20]; .shared .align 4 .b8 s[4096];") ==

@@ -27,7 +27,7 @@ LSU = "l1tex__t_"
 # Counter: the profiler's names, added up, and ours; a "-" takes off.
 COUNTERS = {
     "global load requests": ([LSU + "requests_pipe_lsu_mem_global_op_ld.sum"], ["global_load.requests"]),
-    "global load sectors": ([SASS + "l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum"], ["global_load.sectors"]),
+    "global load sectors": ([LSU + "sectors_pipe_lsu_mem_global_op_ld.sum"], ["global_load.sectors"]),
     "global store requests": ([LSU + "requests_pipe_lsu_mem_global_op_st.sum"], ["global_store.requests"]),
     "global store sectors": ([LSU + "sectors_pipe_lsu_mem_global_op_st.sum"], ["global_store.sectors"]),
     "global atomic requests": ([LSU + "requests_pipe_lsu_mem_global_op_red.sum", LSU + "requests_pipe_lsu_mem_global_op_atom.sum"],

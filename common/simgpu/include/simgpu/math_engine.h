@@ -60,6 +60,7 @@
   using ::Name;                                  \
   }
 
+__SIMGPU_ENGINE(sincos_cosf, double x)  // the cosine that sincosf makes beside sinf
 __SIMGPU_STD_1(acos)
 __SIMGPU_STD_1(asin)
 __SIMGPU_STD_1(atan)

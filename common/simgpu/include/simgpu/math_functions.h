@@ -439,7 +439,11 @@ __SIMGPU_DEVICE float rsqrt(float x) {
 }
 __SIMGPU_DEVICE void sincosf(float x, float* sine, float* cosine) {
   *sine = sinf(x);
+#if defined(__USE_FAST_MATH__)
   *cosine = cosf(x);
+#else
+  *cosine = (float)__simgpu_math_sincos_cosf(x);
+#endif
 }
 __SIMGPU_DEVICE void sincos(double x, double* sine, double* cosine) {
   *sine = sin(x);

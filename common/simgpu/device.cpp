@@ -118,7 +118,9 @@ void Device::free(DevicePtr ptr) {
 }
 
 void Device::set_read_only(DevicePtr base, bool read_only) {
-  impl_->allocation(base).read_only = read_only;
+  Region& a = impl_->allocation(base);
+  a.read_only = read_only;
+  a.checks_stores = read_only || a.lent != nullptr;
 }
 
 void Device::write(DevicePtr dst, std::span<const std::byte> src) {
@@ -186,7 +188,11 @@ void Device::Impl::place_variables(LoadedModule& m) {
       memory.write(
           *a, 0,
           std::as_bytes(std::span(v.init)).first(std::min<std::size_t>(v.init.size(), v.size)));
-    if (v.name.find(memory::kHeapName) != std::string::npos) memory.mark(*a, 0, v.size, false);
+    if (v.name.find(memory::kHeapName) != std::string::npos) {
+      memory.mark(*a, 0, v.size, false);
+      a->lent = std::make_unique<std::uint8_t[]>(a->grains());
+      a->checks_stores = true;
+    }
     a->constant = v.space == ptx::Space::constant;
   }
   for (std::size_t k = 0; k < m.ptx.variables.size(); ++k)

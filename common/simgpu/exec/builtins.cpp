@@ -196,12 +196,22 @@ void call_forget(Warp& w, std::byte* arguments, std::uint32_t stride, const Call
   for (unsigned i = 0; i < kLanes; ++i) {
     if (((mask >> i) & 1u) == 0) continue;
     const std::uint64_t at = argument(arguments, stride, call, i, 0, w);
-    const auto bytes = static_cast<unsigned>(argument(arguments, stride, call, i, 1, w));
-    const Target t = resolve(run, w, i, ptx::Space::generic, at, bytes, true);
+    const std::uint64_t bytes = argument(arguments, stride, call, i, 1, w);
+    const Target t = resolve(run, w, i, ptx::Space::generic, at, 1, false);
     if (t.fault != Target::Fault::none || t.allocation == nullptr || t.initialised == nullptr)
       continue;
-    prepare_write(*run.launch, *t.allocation);
-    std::memset(t.initialised, 0, bytes);
+    memory::Allocation& a = *t.allocation;
+    if (a.lent == nullptr || bytes > a.size - t.offset) continue;
+    prepare_write(*run.launch, a);
+    std::uint8_t* grain = a.lent.get() + t.offset / memory::kHeapGrain;
+    if (call.function == kForget) {
+      std::memset(t.initialised, 0, bytes);
+      std::memset(grain, 0, bytes / memory::kHeapGrain);
+      continue;
+    }
+    *grain++ = memory::kHeapHeader;  // `bytes` begin behind it
+    for (std::uint64_t left = bytes; left > 0; left -= std::min(left, memory::kHeapGrain))
+      *grain++ = static_cast<std::uint8_t>(std::min(left, memory::kHeapGrain));
   }
 }
 

@@ -366,8 +366,10 @@ void FunctionDecoder::find_blocks() {
 
 namespace {
 /// Functions that the engine provides, beside those of math_calls.hpp.
-const std::map<std::string_view, std::uint32_t> kProvided = {
-    {"vprintf", kVprintf}, {"__assertfail", kAssertFail}, {"__simgpu_forget", kForget}};
+const std::map<std::string_view, std::uint32_t> kProvided = {{"vprintf", kVprintf},
+                                                             {"__assertfail", kAssertFail},
+                                                             {"__simgpu_forget", kForget},
+                                                             {"__simgpu_lend", kLend}};
 }  // namespace
 
 void FunctionDecoder::decode_call(BasicBlock& block, const Ins& ins) {

@@ -309,7 +309,7 @@ void enter_call(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t m
   const std::byte* call_area = caller.memory + caller.code->call_area;
   const std::uint32_t call_stride = caller.code->call_bytes;
   add_ready(caller, block.next, w.running.mask & ~mask, block.pc);
-  if (call.function == kMath || call.function == kForget) {
+  if (call.function == kMath || call.function == kForget || call.function == kLend) {
     std::byte* const area = caller.memory + caller.code->call_area;
     (call.function == kMath ? call_math : call_forget)(w, area, call_stride, call, mask);
     if (p.tracks_unset) compute_marks(w, call, mask);

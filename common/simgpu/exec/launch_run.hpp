@@ -342,7 +342,8 @@ struct Target {
     bounds,
     other_block,  ///< of the cluster, and the instruction reaches only its own
     misaligned,
-    read_only
+    read_only,
+    not_lent  ///< of the heap of malloc()
   } fault = Fault::none;
   MemorySpace space = MemorySpace::global;
   memory::Allocation* allocation = nullptr;  ///< global and constant
@@ -371,7 +372,7 @@ void call_vprintf(Warp& w, const std::byte* arguments, std::uint32_t stride, con
                   std::uint32_t mask, std::uint32_t pc);
 void call_assertfail(Warp& w, const std::byte* arguments, std::uint32_t stride, const Call& call,
                      std::uint32_t mask, std::uint32_t pc);
-/// free() in a kernel: what lies there has not been written by anybody.
+/// free() in a kernel: what lies there has not been written by anybody, and is nobody's. malloc(): it is somebody's.
 void call_forget(Warp& w, std::byte* arguments, std::uint32_t stride, const Call& call,
                  std::uint32_t mask);
 /// The result goes to the caller's area, as a function's would.

@@ -65,7 +65,8 @@ struct Call {
   const MathFunction* math = nullptr;  ///< of kMath
 };
 inline constexpr std::uint32_t kVprintf = UINT32_MAX - 1, kAssertFail = UINT32_MAX - 2,
-                               kMath = UINT32_MAX - 3, kForget = UINT32_MAX - 4;
+                               kMath = UINT32_MAX - 3, kForget = UINT32_MAX - 4,
+                               kLend = UINT32_MAX - 5;
 
 struct Barrier {
   Ref id = kNoRef, count = kNoRef;  ///< u32 lanes; count kNoRef = all threads of the block

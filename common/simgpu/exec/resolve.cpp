@@ -108,6 +108,8 @@ Target global_target(const BlockRun& run, std::uint64_t address, unsigned bytes,
     t.fault = Target::Fault::misaligned;
   else if (write && (a->read_only || a->constant))
     t.fault = Target::Fault::read_only;
+  else if (write && a->lent != nullptr && !a->is_lent(t.offset, bytes))
+    t.fault = Target::Fault::not_lent;
   if (t.fault == Target::Fault::none) {
     t.data = a->data.get() + t.offset;
     if (!a->fully_initialised) t.initialised = a->initialised.get() + t.offset;
@@ -211,6 +213,10 @@ void prepare_write(LaunchRun& launch, memory::Allocation& a) {
   if (!a.fully_initialised) {
     s.saved_initialised = std::make_unique_for_overwrite<std::uint8_t[]>(a.size);
     std::memcpy(s.saved_initialised.get(), a.initialised.get(), a.size);
+  }
+  if (a.lent != nullptr) {
+    s.saved_lent = std::make_unique_for_overwrite<std::uint8_t[]>(a.grains());
+    std::memcpy(s.saved_lent.get(), a.lent.get(), a.grains());
   }
   s.written.store(true, std::memory_order_relaxed);
   s.saved.store(true, std::memory_order_release);
@@ -380,31 +386,61 @@ std::string other_block_text(const BlockRun& run, std::uint64_t address) {
          ": a shared address carries the rank of its block from bit 24 on";
 }
 
+namespace {
+
+/// Where in the heap of malloc() a store went wrong, and whether that was the memory of a block that has been freed.
+std::pair<std::string, bool> heap_text(const Allocation& a, std::uint64_t offset, unsigned bytes) {
+  std::uint64_t header = offset / memory::kHeapGrain;
+  while (header > 0 && a.lent[header] != memory::kHeapHeader) --header;
+  if (a.lent[header] != memory::kHeapHeader)
+    return {"in the heap of malloc() and new, of which nobody was given anything", false};
+  std::uint64_t size = 0;
+  for (std::uint64_t grain = header + 1; grain < a.grains() && a.lent[grain] <= memory::kHeapGrain;
+       ++grain) {
+    size += a.lent[grain];
+    if (a.lent[grain] < memory::kHeapGrain) break;
+  }
+  const std::uint64_t first = (header + 1) * memory::kHeapGrain;
+  if (size == 0)
+    return {"at byte " + std::to_string(offset - first) +
+                " of what malloc() or new gave and free() or delete took back",
+            true};
+  const std::uint64_t within = offset - first;
+  return {
+      "at byte " + std::to_string(within) + " of what malloc() or new gave (" +
+          std::to_string(size) + " bytes), " +
+          (within < size ? std::to_string(within + bytes - size) + " too many" : "behind its end"),
+      false};
+}
+
+FindingKind kind_of(Target::Fault fault) {
+  using F = Target::Fault;
+  switch (fault) {
+    case F::null:
+      return FindingKind::null_pointer;
+    case F::host:
+      return FindingKind::host_pointer;
+    case F::freed:
+      return FindingKind::use_after_free;
+    case F::misaligned:
+      return FindingKind::misaligned;
+    case F::read_only:
+      return FindingKind::write_to_constant;
+    default:
+      return FindingKind::out_of_bounds;
+  }
+}
+
+}  // namespace
+
 void report_fault(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
                   unsigned bytes, std::uint64_t address, const Target& t) {
   if (!run.launch->options.checks.memory) return;
   using F = Target::Fault;
-  FindingKind kind = FindingKind::out_of_bounds;
-  switch (t.fault) {
-    case F::null:
-      kind = FindingKind::null_pointer;
-      break;
-    case F::host:
-      kind = FindingKind::host_pointer;
-      break;
-    case F::freed:
-      kind = FindingKind::use_after_free;
-      break;
-    case F::misaligned:
-      kind = FindingKind::misaligned;
-      break;
-    case F::read_only:
-      kind = FindingKind::write_to_constant;
-      break;
-    default:
-      break;
-  }
-  run.worker->findings.add(kind, op.pc, UINT32_MAX, run.number, [&] {
+  const auto [in_heap, freed] = t.fault == F::not_lent ? heap_text(*t.allocation, t.offset, bytes)
+                                                       : std::pair{std::string(), false};
+  const FindingKind kind = freed ? FindingKind::use_after_free : kind_of(t.fault);
+  run.worker->findings.add(kind, op.pc, UINT32_MAX, run.number, [&, &in_heap = in_heap] {
     const bool in_space = t.space == MemorySpace::shared || t.space == MemorySpace::local ||
                           t.space == MemorySpace::param;
     Finding f;
@@ -424,6 +460,10 @@ void report_fault(BlockRun& run, const Warp& w, unsigned lane, const Op& op, Acc
         std::string(to_string(type)) + " " + std::to_string(bytes) + " bytes ";
     char hex[32];
     std::snprintf(hex, sizeof hex, "0x%llx", static_cast<unsigned long long>(address));
+    if (!in_heap.empty()) {
+      f.detail = start + in_heap;
+      return f;
+    }
     switch (kind) {
       case FindingKind::null_pointer:
         f.detail = start + "through a null pointer (address " + hex + ")";

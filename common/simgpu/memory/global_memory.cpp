@@ -97,6 +97,7 @@ void GlobalMemory::roll_back() {
     std::memcpy(a->data.get(), s.saved_data.get(), a->size);
     if (s.saved_initialised != nullptr)
       std::memcpy(a->initialised.get(), s.saved_initialised.get(), a->size);
+    if (s.saved_lent != nullptr) a->lent = std::move(s.saved_lent);
     s.saved_data.reset();
     s.saved_initialised.reset();
     s.saved = false;
@@ -111,6 +112,7 @@ void GlobalMemory::commit() {
       if (!a->fully_initialised) a->fully_initialised = all_set(a->initialised.get(), 0, a->size);
       s.saved_data.reset();
       s.saved_initialised.reset();
+      s.saved_lent.reset();
     }
     s.saved = s.written = s.read = s.stored = s.atomics = s.keeps_readers = false;
   }

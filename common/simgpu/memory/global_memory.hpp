@@ -1,6 +1,7 @@
 // The device's global memory: allocations of exact size, each with one initialised-mark per byte.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,9 @@ inline constexpr std::byte kPoison{0xff};
 /// The variable in which malloc() in kernels finds its blocks (include/simgpu/heap.h). Unlike others, it is not written
 /// at first, and what is freed is no longer.
 inline constexpr std::string_view kHeapName = "__simgpu_heap_bytes";
+/// Its blocks begin at multiples of that many bytes, behind a header of as many.
+inline constexpr std::uint64_t kHeapGrain = 16;
+inline constexpr std::uint8_t kHeapHeader = kHeapGrain + 1;
 
 struct Allocation {
   Address base = 0;
@@ -34,9 +38,12 @@ struct Allocation {
   /// once.
   std::unique_ptr<std::uint8_t[]> initialised;
   bool fully_initialised = false;  ///< then the marks need not be looked at
-  bool read_only = false;          ///< a store by a kernel is a finding
-  bool constant = false;           ///< a .const variable
-  std::uint32_t live_index = 0;    ///< position in GlobalMemory::live()
+  /// Of the heap, for each grain: how many of its bytes, from the first on, malloc() has given to somebody, or kHeapHeader.
+  std::unique_ptr<std::uint8_t[]> lent;
+  bool read_only = false;        ///< a store by a kernel is a finding
+  bool checks_stores = false;    ///< read_only, or `lent` is there
+  bool constant = false;         ///< a .const variable
+  std::uint32_t live_index = 0;  ///< position in GlobalMemory::live()
 
   /// Set while a launch runs, by any worker: decide what the launch must save and check.
   struct LaunchState {
@@ -47,10 +54,19 @@ struct Allocation {
     std::atomic<bool> saved{false};  ///< `saved_*` hold the state before the launch
     std::unique_ptr<std::byte[]> saved_data;
     std::unique_ptr<std::uint8_t[]> saved_initialised;  ///< null if it was fully initialised
+    std::unique_ptr<std::uint8_t[]> saved_lent;
   };
   LaunchState launch;
 
   bool live() const { return data != nullptr; }
+  std::uint64_t grains() const { return (size + kHeapGrain - 1) / kHeapGrain; }
+  /// Whether all these bytes belong to blocks of the heap that are in use.
+  bool is_lent(std::uint64_t offset, std::uint64_t bytes) const {
+    const std::uint64_t end = offset + bytes;
+    for (std::uint64_t grain = offset / kHeapGrain; grain * kHeapGrain < end; ++grain)
+      if (std::min(end - grain * kHeapGrain, kHeapGrain) > lent[grain]) return false;
+    return true;
+  }
 };
 
 class GlobalMemory {

@@ -268,6 +268,12 @@ for compiler in clang++ clang++-14 clang++-22; do
     fails "read before it is written: 99 ($compiler)" 99 'nothing has written since malloc' env CLANG="$compiler" common/simgpu/simrun "$scratch/heap_now.cu"
     heap '' 'atomicAdd(out, p[0]);'
     fails "read after free(): 99 ($compiler)" 99 'heap_now.cu:8: uninitialised read: .* or after free' env CLANG="$compiler" common/simgpu/simrun "$scratch/heap_now.cu"
+    heap '' 'p[1] = 3;'
+    fails "written after free(): 99 ($compiler)" 99 'heap_now.cu:8: use after free: writes 4 bytes at byte 4 of what malloc[(][)] or new gave and free' env CLANG="$compiler" common/simgpu/simrun "$scratch/heap_now.cu"
+    heap 'p[8] = 3;' ''
+    fails "written behind its end: 99 ($compiler)" 99 'heap_now.cu:6: out-of-bounds: writes 4 bytes at byte 32 of what malloc[(][)] or new gave [(]32 bytes[)], behind its end' env CLANG="$compiler" common/simgpu/simrun "$scratch/heap_now.cu"
+    heap 'char* c = (char*)malloc(21); for (int i = 0; i < 21; ++i) c[i] = i; atomicAdd(out, c[20]); free(c);' ''
+    holds "all of a block of 21 bytes: none ($compiler)" env CLANG="$compiler" common/simgpu/simrun "$scratch/heap_now.cu"
     heap '' 'free(p);'
     fails "freed twice ($compiler)" 99 'delete of memory that is free already' env CLANG="$compiler" common/simgpu/simrun "$scratch/heap_now.cu"
 done

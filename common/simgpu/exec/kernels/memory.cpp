@@ -376,7 +376,8 @@ SIMGPU_INLINE bool all_may_access(const memory::Allocation& a, const Pattern& p,
   const std::int64_t low = static_cast<std::int64_t>(at) + p.low,
                      high = static_cast<std::int64_t>(at) + p.high + kBytes;
   return low >= 0 && high <= static_cast<std::int64_t>(a.size) &&
-         ((at | p.bits) & (kBytes - 1)) == 0 && a.live() && !a.constant && (kLoad || !a.read_only);
+         ((at | p.bits) & (kBytes - 1)) == 0 && a.live() && !a.constant &&
+         (kLoad || !a.checks_stores);
 }
 
 /// Of an allocation that is only read, and all there, nothing more is to be known.

@@ -25,8 +25,10 @@ struct __simgpu_block_t {
   void* next;  ///< of a freed one: the next of its class
 };
 
-/// The device does it: the bytes count as never written.
+/// The device does it: the bytes count as never written, and as nobody's.
 extern "C" __attribute__((device)) void __simgpu_forget(void* at, size_t bytes);
+/// The same: a header and as many bytes behind it are somebody's, who may write there.
+extern "C" __attribute__((device)) void __simgpu_lend(volatile void* header, size_t bytes);
 
 __SIMGPU_DEVICE void* __simgpu_heap_take(size_t bytes) {
   const int size_class = bytes <= 16 ? 4 : 64 - __clzll((long long)bytes - 1);
@@ -45,10 +47,14 @@ __SIMGPU_DEVICE void* __simgpu_heap_take(size_t bytes) {
         if (at + need <= sizeof __simgpu_heap_bytes) {
           *used = at + need;
           block = (volatile __simgpu_block_t*)(__simgpu_heap_bytes + at);
+          __simgpu_lend(block, bytes);
           block->size_class = size_class;
         }
       }
-      if (block) block->in_use = 1;
+      if (block) {
+        __simgpu_lend(block, bytes);
+        block->in_use = 1;
+      }
       __threadfence();
       atomicExch(&__simgpu_heap.lock, 0u);
       done = true;

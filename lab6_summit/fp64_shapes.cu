@@ -1,7 +1,6 @@
 // Lab 6, 6.5 to 6.5.3: FP64 on tensor cores at every shape. The tutorial's page of that name
 // explains each TODO. You will learn to let TMA read rows that begin at any double, to read them
-// without bank conflicts where no swizzle is possible, and again to choose tile and cluster by
-// estimated time.
+// without bank conflicts where no swizzle is possible, and again to choose by estimated time.
 #include "common/matrix.hpp"
 #include "lab6_summit/given/stream_k.cuh"
 
@@ -117,18 +116,19 @@ void gemm_f64_any_row(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T
 
 // ---- 6.5.2: every shape
 
-template <typename L>
+template <typename T, typename L>
 constexpr Choice choice(float alone, float full) {
   return {L::BM, L::BN, L::RESIDENT, alone, full, multiply<L>};
 }
 
 /// Measured on an H200: docs/results/h200/fp64-shapes.txt.
+template <typename T>
 const Choice table[] = {
-    choice<Tile<128, 128, 64, 32, 3, 1>>(2.25f, 2.25f),
-    choice<Tile<128, 64, 64, 32, 2, 2>>(1.38f, 2.33f),
-    choice<Tile<96, 96, 48, 24, 4, 1>>(1.28f, 1.28f),
-    choice<Tile<64, 64, 32, 32, 3, 2>>(0.73f, 1.23f),
-    choice<Tile<32, 64, 16, 32, 2, 4>>(0.76f, 1.49f),
+    choice<T, Tile<128, 128, 64, 32, 3, 1>>(2.25f, 2.25f),
+    choice<T, Tile<128, 64, 64, 32, 2, 2>>(1.38f, 2.33f),
+    choice<T, Tile<96, 96, 48, 24, 4, 1>>(1.28f, 1.28f),
+    choice<T, Tile<64, 64, 32, 32, 3, 2>>(0.73f, 1.23f),
+    choice<T, Tile<32, 64, 16, 32, 2, 4>>(0.76f, 1.49f),
 };
 
 /// Estimates how many microseconds the product takes with this tile and `splits` blocks per tile.
@@ -147,11 +147,12 @@ struct Chosen {
   const Choice* tile;
   int splits;
 };
-inline Chosen choose(int m, int n, int k) {
+template <typename T>
+Chosen choose(int m, int n, int k) {
   const int processors = multiprocessors();
   Chosen best = {};
   float least = 0;
-  for (const Choice& tile : table)
+  for (const Choice& tile : table<T>)
     for (int splits = 1; splits == 1 || (splits <= 8 && (splits - 1) * 32 < k); splits *= 2) {
       // A cluster runs within a group of 16 or 18 multiprocessors, so some of these stay unused.
       const int usable = splits > 2 ? processors - processors / 7 : processors;
@@ -165,7 +166,7 @@ template <typename T>
 void gemm_f64_shapes(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                      cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  const Chosen best = choose(c.rows, c.cols, a.cols);
+  const Chosen best = choose<T>(c.rows, c.cols, a.cols);
   best.tile->multiply(a, b, c, best.splits, stream);
 }
 
@@ -220,23 +221,25 @@ void multiply_shares(MatrixView<const double> a, MatrixView<const double> b, Mat
   launch_shares<L>(shares_kernel<L>, every_other_row, a, b, c, blocks, stream);
 }
 
-template <typename L>
+template <typename T, typename L>
 constexpr Choice shared_choice(float alone, float full) {
   return {L::BM, L::BN, L::RESIDENT, alone, full, multiply_shares<L>};
 }
 
 /// Measured like `table`.
+template <typename T>
 const Choice shared_table[] = {
-    shared_choice<Tile<128, 128, 64, 32, 3, 1>>(2.25f, 2.25f),
-    shared_choice<Tile<96, 96, 48, 24, 4, 1>>(1.28f, 1.28f),
-    shared_choice<Tile<64, 64, 32, 32, 3, 2>>(0.73f, 1.23f),
+    shared_choice<T, Tile<128, 128, 64, 32, 3, 1>>(2.25f, 2.25f),
+    shared_choice<T, Tile<96, 96, 48, 24, 4, 1>>(1.28f, 1.28f),
+    shared_choice<T, Tile<64, 64, 32, 32, 3, 2>>(0.73f, 1.23f),
 };
 
 /// The tile that takes the least time if its steps are shared.
-inline const Choice& choose_shared(int m, int n, int k) {
+template <typename T>
+const Choice& choose_shared(int m, int n, int k) {
   const int processors = multiprocessors();
-  const Choice* best = shared_table;
-  for (const Choice& tile : shared_table)
+  const Choice* best = shared_table<T>;
+  for (const Choice& tile : shared_table<T>)
     if (microseconds_shared(tile, m, n, k, processors) <
         microseconds_shared(*best, m, n, k, processors))
       best = &tile;
@@ -248,22 +251,23 @@ void gemm_f64_stream_k(MatrixView<const T> a, MatrixView<const T> b, MatrixView<
                        cudaStream_t stream) {
   const int m = c.rows, n = c.cols, k = a.cols;
   if (m == 0 || n == 0 || k == 0) return gemm_f64_any_row(a, b, c, stream);  // no steps
-  const Choice& tile = choose_shared(m, n, k);
+  const Choice& tile = choose_shared<T>(m, n, k);
   tile.multiply(a, b, c, blocks_for(tile, m, n, k, multiprocessors()), stream);
 }
 
 /// True if sharing steps should be faster than whole tiles and clusters.
-inline bool better_shared(int m, int n, int k) {
+template <typename T>
+bool better_shared(int m, int n, int k) {
   const int processors = multiprocessors();
-  const Chosen whole = choose(m, n, k);
-  return k > 0 && microseconds_shared(choose_shared(m, n, k), m, n, k, processors) <
+  const Chosen whole = choose<T>(m, n, k);
+  return k > 0 && microseconds_shared(choose_shared<T>(m, n, k), m, n, k, processors) <
                       microseconds(*whole.tile, m, n, k, whole.splits, processors);
 }
 
 /// The faster of 6.5.2 and 6.5.3.
-inline void gemm_f64(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c,
-                     cudaStream_t stream) {
-  if (better_shared(c.rows, c.cols, a.cols))
+template <typename T>
+void gemm_f64(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c, cudaStream_t stream) {
+  if (better_shared<T>(c.rows, c.cols, a.cols))
     gemm_f64_stream_k(a, b, c, stream);
   else
     gemm_f64_shapes(a, b, c, stream);

@@ -1,5 +1,4 @@
-// The parts of the pipeline of 4.4, in FP32, for any range of K, any tile and any alignment. You
-// write its loop.
+// The parts of 4.4's pipeline, in FP32, for any range of K, tile and alignment. You write its loop.
 #pragma once
 
 #include "lab6_summit/given/copies.cuh"

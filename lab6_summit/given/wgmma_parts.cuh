@@ -1,5 +1,4 @@
-// What the wgmma kernels of lab 6 share: places of a ring, the order of tiles, and the registers of
-// sums in the notation of asm.
+// What the wgmma kernels of lab 6 share: places of a ring, tiles' order, registers of sums for asm.
 #pragma once
 
 #include "common/hopper.cuh"

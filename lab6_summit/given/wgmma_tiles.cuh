@@ -42,8 +42,7 @@ __device__ SplitRing<BN>& split_ring() {
   return ring;
 }
 
-/// Requests all boxes of this block's tiles, as soon as there is room for each. One thread calls
-/// it.
+/// Requests all boxes of this block's tiles, each as soon as there is room. One thread calls it.
 template <int BN>
 __device__ void copy_steps(SplitRing<BN>& ring, const CUtensorMap& a, const CUtensorMap& b_big,
                            const CUtensorMap& b_small, MatrixView<float> c, int steps) {

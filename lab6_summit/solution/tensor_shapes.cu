@@ -84,8 +84,7 @@ class ReadyForTma {
 
 // ---- 6.4.2: a tile by a cluster
 
-/// C = the sum of the `part`s of all blocks of the cluster, for one tile, added from block 0 on:
-/// the same result in every run.
+/// C = the sum of all blocks' `part`s of one tile, from block 0 on: the same result in every run.
 template <typename L>
 __device__ void add_parts(const float (&part)[L::BM][L::LD], MatrixView<float> c, TileOrigin tile) {
   const int rank = cluster_rank(), blocks = cluster_size();
@@ -199,7 +198,7 @@ constexpr Choice<typename L::T> choice(float alone, float full, float off_lines,
 
 /// From products whose blocks ran in one or two rounds on an H200:
 /// docs/results/h200/tensor-shapes.txt. off_lines is from the end of tuning-lab-6.txt.
-template <typename T>
+template <typename T, int BYTES = sizeof(T)>
 const Choice<T> table[6] = {
     choice<Tile<T, 128, 256, 1>>(0.71f, 0.71f, 1.25f),
     choice<Tile<T, 128, 192, 1>>(0.54f, 0.54f, 1.35f),
@@ -210,14 +209,14 @@ const Choice<T> table[6] = {
 };
 
 /// In TF32, a tensor core makes half as many products at a time. off_lines as above.
-template <>
-inline const Choice<float> table<float>[6] = {
-    choice<Tile<float, 256, 128, 1>>(1.42f, 1.42f, 1.25f),
-    choice<Tile<float, 192, 128, 1>>(1.12f, 1.12f, 1.35f),
-    choice<Tile<float, 128, 128, 1>>(0.74f, 0.74f, 1.5f),
-    choice<Tile<float, 128, 64, 2>>(0.55f, 1.06f, 1.9f),
-    choice<Tile<float, 64, 128, 2>>(0.55f, 1.06f, 1.9f),
-    choice<Tile<float, 64, 64, 3>>(0.37f, 0.95f, 1.9f),
+template <typename T>
+const Choice<T> table<T, 4>[6] = {
+    choice<Tile<T, 256, 128, 1>>(1.42f, 1.42f, 1.25f),
+    choice<Tile<T, 192, 128, 1>>(1.12f, 1.12f, 1.35f),
+    choice<Tile<T, 128, 128, 1>>(0.74f, 0.74f, 1.5f),
+    choice<Tile<T, 128, 64, 2>>(0.55f, 1.06f, 1.9f),
+    choice<Tile<T, 64, 128, 2>>(0.55f, 1.06f, 1.9f),
+    choice<Tile<T, 64, 64, 3>>(0.37f, 0.95f, 1.9f),
 };
 
 /// Estimates how many microseconds the product takes with this tile and `splits` blocks per tile.
@@ -385,8 +384,7 @@ __device__ inline float left_out(float x) {
   return __uint_as_float(round_to_tf32(__float_as_uint(rest)));
 }
 
-/// Computes the small parts of A, step by step. `thread` numbers the threads of the SPLITTERS
-/// warps.
+/// Computes the small parts of A, step by step. `thread` numbers those of the SPLITTERS warps.
 template <typename L>
 __device__ void split_steps(typename L::Shared& own, PlaceOf<L::STAGES>& place, Steps steps,
                             int thread) {
@@ -493,24 +491,25 @@ void multiply_as_three(MatrixView<const float> a, MatrixView<const float> b, Mat
                        int splits, cudaStream_t stream) {
   launch<L>(three_shapes_kernel<L>, a, b, c, splits, stream, a, b);
 }
-template <typename L>
-constexpr Choice<float> choice_of_three(float alone, float full, float off_lines) {
+template <typename T, typename L>
+constexpr Choice<T> choice_of_three(float alone, float full, float off_lines) {
   return choice<L>(alone, full, off_lines, multiply_as_three<L>);
 }
 
 /// Fitted to a measurement on an H100; an H200 confirms it: docs/results/h200/three-products.txt.
-const Choice<float> table_of_three[4] = {
-    choice_of_three<ThreeTile<128, 128, 1>>(2.30f, 2.30f, 1.25f),
-    choice_of_three<ThreeTile<64, 128, 1>>(1.25f, 1.25f, 1.5f),
-    choice_of_three<ThreeTile<128, 64, 1>>(1.65f, 1.65f, 1.5f),
-    choice_of_three<ThreeTile<64, 64, 2>>(0.95f, 1.45f, 1.9f),
+template <typename T>
+const Choice<T> table_of_three[4] = {
+    choice_of_three<T, ThreeTile<128, 128, 1>>(2.30f, 2.30f, 1.25f),
+    choice_of_three<T, ThreeTile<64, 128, 1>>(1.25f, 1.25f, 1.5f),
+    choice_of_three<T, ThreeTile<128, 64, 1>>(1.65f, 1.65f, 1.5f),
+    choice_of_three<T, ThreeTile<64, 64, 2>>(0.95f, 1.45f, 1.9f),
 };
 
 /// FP32 accuracy at every shape.
 template <typename T>
 void gemm_three_shapes(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c,
                        cudaStream_t stream) {
-  multiply_by_best(a, b, c, table_of_three, stream);
+  multiply_by_best(a, b, c, table_of_three<T>, stream);
 }
 
 // The kernel that tests 6.4.1:

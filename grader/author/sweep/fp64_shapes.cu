@@ -87,14 +87,14 @@ class Bench {
         {"6.5.2", [](View a, View b, MatrixView<double> c) { gemm_f64_shapes(a, b, c, nullptr); }},
         {"6.5.3", [](View a, View b, MatrixView<double> c) { gemm_f64(a, b, c, nullptr); }},
     };
-    for (const Choice& tile : shared_table)
+    for (const Choice& tile : shared_table<double>)
       candidates.push_back({name_of(tile), [&tile](View a, View b, MatrixView<double> c) {
                               const int processors = multiprocessors();
                               const int blocks =
                                   blocks_for(tile, c.rows, c.cols, a.cols, processors);
                               tile.multiply(a, b, c, blocks, nullptr);
                             }});
-    for (const Choice& tile : table)
+    for (const Choice& tile : table<double>)
       for (int splits = 1; splits <= 8; splits *= 2)
         candidates.push_back(
             {name_of({&tile, splits}), [&tile, splits](View a, View b, MatrixView<double> c) {
@@ -214,14 +214,14 @@ int main(int argc, char** argv) {
     const Extents& e = asked.shapes[i];
     const auto tflops = [&](int which) { return 2e-12 * e.m * e.n * e.k / rows[i][which].seconds; };
     const Row &chosen = rows[i][CHOSEN], &stream_k = rows[i][STREAM_K];
-    const Chosen whole = choose(e.m, e.n, e.k);
-    const bool shared = better_shared(e.m, e.n, e.k);
+    const Chosen whole = choose<double>(e.m, e.n, e.k);
+    const bool shared = better_shared<double>(e.m, e.n, e.k);
     std::printf(
         "%-16s %6.1f %6.1f %5.2f  %6.1f %5.2f (%5.2f %5.2f) %-13s  %6.1f %5.2f (%5.2f %5.2f) %s\n",
         name_of(e).c_str(), tflops(CUBLAS), tflops(OF_LAB_5), rows[i][OF_LAB_5].ratio,
         tflops(CHOSEN), chosen.ratio, chosen.least, chosen.most, name_of(whole).c_str(),
         tflops(STREAM_K), stream_k.ratio, stream_k.least, stream_k.most,
-        shared ? name_of(choose_shared(e.m, e.n, e.k)).c_str() : "as 6.5.2");
+        shared ? name_of(choose_shared<double>(e.m, e.n, e.k)).c_str() : "as 6.5.2");
   }
   std::printf(
       "\n==== FP64: errors in u(|A||B|), u = 2^-53, the worst and the mean\n%-16s %14s %14s %14s %14s %14s",

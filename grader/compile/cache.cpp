@@ -214,7 +214,9 @@ std::string CompilerRuns::header(const std::string& purpose, std::vector<std::st
 }
 
 RunResult CompilerRuns::tool(std::vector<std::string> argv) const {
-  return run_to_its_own_end(spec(std::move(argv)), compiler_wall);
+  ProcessSpec listing = spec(std::move(argv));
+  listing.output_bytes = 4u << 20;  // an object's local symbols are listed, too
+  return run_to_its_own_end(std::move(listing), compiler_wall);
 }
 
 fs::path CompilerRuns::put(const std::string& name, const std::string& bytes) const {

@@ -336,10 +336,9 @@ void Driver::finish(Compiled& compiled, SourceUnit& unit) const {
 void Driver::list_entries(Compiled& compiled,
                           const std::vector<Mismatches::One>& mismatches) const {
   const std::string& file = compiled.unit.file;
-  const RunResult listed =
-      runs_.tool({"nm", "--defined-only", "--extern-only",
-                  runs_.put(stem_of(file) + ".symbols.o", compiled.passes.host.bytes).string()});
-  if (!listed.ok()) throw InfraError("nm failed: " + printable(listed.errors));
+  const RunResult listed = runs_.tool(
+      symbol_lister(runs_.put(stem_of(file) + ".symbols.o", compiled.passes.host.bytes).string()));
+  if (!listed.ok()) throw InfraError("readelf failed: " + printable(listed.errors));
   for (auto& entry : match_entries(lab_, file, defined_symbols(listed.output))) {
     for (const auto& one : mismatches)
       if (!entry.defined && one.candidate_line != 0 &&

@@ -10,13 +10,21 @@
 
 namespace grader {
 
-std::vector<Symbol> defined_symbols(const std::string& nm_output) {
+std::vector<std::string> symbol_lister(const std::string& object) {
+  return {"readelf", "--wide", "--symbols", object};
+}
+
+std::vector<Symbol> defined_symbols(const std::string& listed) {
   std::vector<Symbol> defined;
-  std::istringstream stream(nm_output);
+  std::istringstream stream(listed);
   for (std::string line; std::getline(stream, line);) {
-    const auto space = line.rfind(' ');
-    if (space == std::string::npos) continue;
-    const std::string symbol = line.substr(space + 1);
+    // "   66: 0000000000000000   203 FUNC    WEAK   DEFAULT    5 _Z10gemm_naive...": number, value, size,
+    // type, binding, visibility, section, name.
+    std::istringstream columns(line);
+    std::vector<std::string> row;
+    for (std::string word; row.size() <= 8 && columns >> word;) row.push_back(word);
+    if (row.size() != 8 || row[4] == "LOCAL" || row[6] == "UND" || row[6] == "Ndx") continue;
+    const std::string& symbol = row[7];
     // An object's symbol may be any text, and this one goes into generated code. No compiler makes
     // another.
     if (!std::all_of(symbol.begin(), symbol.end(), [](unsigned char c) {
@@ -28,6 +36,8 @@ std::vector<Symbol> defined_symbols(const std::string& nm_output) {
         abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &failed), &std::free);
     defined.push_back({symbol, failed == 0 ? name.get() : symbol});
   }
+  std::sort(defined.begin(), defined.end(),
+            [](const Symbol& x, const Symbol& y) { return x.mangled < y.mangled; });
   return defined;
 }
 

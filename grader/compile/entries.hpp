@@ -13,8 +13,12 @@ struct Symbol {
   std::string mangled, demangled;
 };
 
-/// What an object defines, from the output of nm --defined-only --extern-only.
-std::vector<Symbol> defined_symbols(const std::string& nm_output);
+/// The command that lists an object's symbols. Not nm: it loads all linker plugins that are installed,
+/// whole copies of LLVM, which takes ten times as long.
+std::vector<std::string> symbol_lister(const std::string& object);
+
+/// The global symbols that an object defines, by name, from what that command printed.
+std::vector<Symbol> defined_symbols(const std::string& listed);
 
 /// Compares what the object of one of a lab's files defines with what lab.toml asks of that file:
 /// its launchers (templates with any parameters that give the wanted signature), and the answers

@@ -154,8 +154,8 @@ class GpuBuilder {
     if (!object) return unit;
     const std::string path = runs_.put(file.substr(0, file.rfind('.')) + ".o", *object).string();
     if (!passes_gate(*object, path, unit)) return unit;
-    const RunResult listed = runs_.tool({"nm", "--defined-only", "--extern-only", path});
-    if (!listed.ok()) throw InfraError("nm failed: " + printable(listed.errors));
+    const RunResult listed = runs_.tool(symbol_lister(path));
+    if (!listed.ok()) throw InfraError("readelf failed: " + printable(listed.errors));
     const auto found = match_entries(lab_, file, defined_symbols(listed.output));
     build_.entries.insert(build_.entries.end(), found.begin(), found.end());
     objects_.push_back(path);

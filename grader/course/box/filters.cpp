@@ -119,7 +119,7 @@ constexpr const char* driving[] = {"accept4",
                                    "symlink",
                                    "unlink"};
 
-/// Compilers, linker, nm: files in their own folders, and programs that they start.
+/// Compilers, linker, readelf: files in their own folders, and programs that they start.
 constexpr const char* building[] = {
     "chdir",     "chmod",     "copy_file_range", "dup",       "dup2",     "dup3",
     "fadvise64", "fallocate", "fchdir",          "fchmod",    "fchmodat", "flock",

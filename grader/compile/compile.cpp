@@ -377,7 +377,14 @@ bool Driver::link(Build& build, const std::vector<Compiled>& compiled) const {
                                         : place_.remote_library.string(),
                            "-pthread"});
   inputs += entries.bytes + '\0' + read_file(place_.remote_library, 1u << 30);
-  const Pass linked = runs_.run("runner", inputs, argv, "runner");
+  Pass linked;
+  if (!toolchain_.quick_linker.empty()) {
+    std::vector<std::string> quick = argv;
+    quick.push_back(toolchain_.quick_linker);
+    linked = runs_.run("runner", inputs, std::move(quick), "runner");
+  }
+  // What is told of a failure never depends on which linkers there are.
+  if (!linked.ok) linked = runs_.run("runner", inputs, argv, "runner");
   if (linked.ok)
     build.runner = runs_.keep_program(linked.bytes);
   else

@@ -58,6 +58,7 @@ Toolchain probe_clang() {
   const std::string problem = reject_clang(found, result.output, toolchain.clang_version);
   if (!problem.empty()) throw UserError(problem, exit_infrastructure);
   toolchain.identity = result.output.substr(0, result.output.find('\n'));
+  if (!find_program("ld.gold").empty()) toolchain.quick_linker = "-fuse-ld=gold";
   return toolchain;
 }
 

@@ -9,6 +9,7 @@ struct Toolchain {
   std::string clang;          ///< path of clang++
   std::string clang_version;  ///< "14.0.6"
   std::string identity;       ///< first line of --version: part of every cache key
+  std::string quick_linker;   ///< a flag for a linker that takes half as long; empty: none is there
 };
 
 /// Checks the clang named by the environment variable CLANG, else clang++, else the newest

@@ -38,6 +38,6 @@ struct MatrixView {
   }
 };
 
-#if !defined(__CUDACC__) && !defined(__CUDA__)
+#if !defined(__CUDACC__) && !defined(__CUDA__) && !defined(GEMM_LAB_VIEWS_ALONE)
 #include "common/host_matrix.hpp"
 #endif

@@ -284,8 +284,9 @@ std::optional<Run> probe(const Evidence& evidence, Matrix a, Matrix b) {
   ProbeShape shape{a.rows, b.cols, a.cols, a.ld - a.cols, b.ld - b.cols, 0};
   const auto [rows, cols] = result_extents(evidence.operation, shape);
   const int pad = shape.pad_a > 0 || shape.pad_b > 0 ? 11 : 0;
-  std::optional<Run> run =
-      evidence.run_probe(a, b, garbage(result_type(evidence.type), rows, cols, pad));
+  // Only C is looked at, and a hypothesis may ask for hundreds of runs.
+  const Probe& run_it = evidence.run_unchecked ? evidence.run_unchecked : evidence.run_probe;
+  std::optional<Run> run = run_it(a, b, garbage(result_type(evidence.type), rows, cols, pad));
   if (run && (run->failed_launch || run->c_after.elements() != run->c_before.elements()))
     return std::nullopt;
   return run;

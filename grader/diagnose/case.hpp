@@ -93,7 +93,7 @@ std::optional<Case> probe_case(const Evidence& evidence, const ProbeShape& shape
 /// minutes. M, N and K are halved in turn, the largest first. Empty: no half is wrong.
 std::optional<Case> halved_case(const Evidence& evidence, ProbeShape shape, std::uint64_t stream);
 
-/// Runs the rung on operands of our choice.
+/// Runs the rung on operands of our choice. Its launches may have no findings: see Evidence::run_unchecked.
 std::optional<Run> probe(const Evidence& evidence, Matrix a, Matrix b);
 
 /// C held NaN before the call, was read, and holds NaN.

@@ -118,7 +118,8 @@ struct Evidence {
   bool integers_passed = false;
   std::optional<Run> repeat;  ///< the same inputs again; a different result means a race
   Probe run_probe;            ///< may be empty: fewer hypotheses can then be tested
-  Follow follow;              ///< may be empty: then nobody says what a thread's own accesses are
+  Probe run_unchecked;  ///< the same without a look for races, several times as fast; may be empty
+  Follow follow;        ///< may be empty: then nobody says what a thread's own accesses are
 };
 
 /// The call that the numbers of a diagnosis are of.

@@ -353,14 +353,18 @@ diag::Diagnosis RungCheck::diagnose(const CaseResult& result) {
   evidence.small_integers = rung_.operation == Operation::product && small_integers(failure.fill);
   evidence.allowed_units = allowed_units(rung_, type_, failure.fill);
   evidence.integers_passed = !small_integers(failure.fill);
-  evidence.run_probe = [this](const diag::Matrix& a, const diag::Matrix& b,
-                              const diag::Matrix& c) -> std::optional<diag::Run> {
-    const Extents extents{a.rows, b.cols, a.cols};
-    CallOutcome outcome =
-        session_.call({entry_, a, b, c, false, true, instruction_budget(lab_, extents)});
-    if (outcome.end != CallEnd::returned) return std::nullopt;
-    return std::move(outcome.run);
+  const auto calls = [this](bool checks) {
+    return [this, checks](const diag::Matrix& a, const diag::Matrix& b,
+                          const diag::Matrix& c) -> std::optional<diag::Run> {
+      const Extents extents{a.rows, b.cols, a.cols};
+      CallOutcome outcome =
+          session_.call({entry_, a, b, c, false, checks, instruction_budget(lab_, extents)});
+      if (outcome.end != CallEnd::returned) return std::nullopt;
+      return std::move(outcome.run);
+    };
   };
+  evidence.run_probe = calls(true);
+  evidence.run_unchecked = calls(false);
   evidence.follow = [this](const diag::Run& run,
                            const simgpu::WarpOf& warp) -> std::optional<diag::Run> {
     CallSpec spec{entry_, run.a, run.b, run.c_before};

@@ -295,6 +295,34 @@ TEST_CASE("elements of both operands that are stored over others") {
   CHECK(says(d.headline, "and A[0][2] is there in its place"));
 }
 
+TEST_CASE("runs of which only C is looked at look for no races") {
+  const Kernel kernel = [](Call& c) {
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j) {
+        double sum = 0;
+        for (int k = 0; k < c.k; ++k)
+          sum += c.at_a(i, k) * c.at_b(k, k % 4 == 1 ? (j ^ 1) % c.n : j);
+        c.put(i, j, sum);
+      }
+  };
+  Evidence e = evidence(kernel, ElementType::float32, kOfWarps, {17, 34, 41});
+  const Diagnosis expected = diagnose(e);
+  int checked = 0, unchecked = 0;
+  const auto counting = [probe = e.run_probe](int& count) {
+    return [probe, &count](const Matrix& a, const Matrix& b, const Matrix& c) {
+      ++count;
+      return probe(a, b, c);
+    };
+  };
+  e.run_probe = counting(checked);
+  e.run_unchecked = counting(unchecked);
+  const Diagnosis d = diagnose(e);
+  CHECK(d.id == "WRONG-ELEMENT");
+  CHECK(d.headline == expected.headline);
+  CHECK(unchecked > 2 * 41);  // two for each k
+  CHECK(checked < 20);
+}
+
 TEST_CASE("parts whose first row and column are exchanged, and columns that are off") {
   const auto from = [](auto place) {
     const Kernel kernel = [place](Call& call) {

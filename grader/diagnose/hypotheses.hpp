@@ -165,6 +165,11 @@ unsigned blocks_per_tile(const Evidence& evidence, const Run& run, const std::st
 void ask_of_parts(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                   Diagnosis& d);
 
+/// The same, from what each of the two threads stores: their rows overlap, or their columns, or the blocks
+/// that they belong to. False: that cannot be seen, or says nothing.
+bool ask_of_overlap(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
+                    Diagnosis& d);
+
 /// Tile edges worth trying, most likely first: the lab's own, the block's, the usual ones. All > 1.
 std::vector<int> square_tiles(const Evidence& evidence);
 std::vector<int> k_tiles(const Evidence& evidence);

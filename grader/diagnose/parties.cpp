@@ -136,6 +136,20 @@ bool ask_who_left(const Evidence& evidence, const Run& run, const Finding& findi
   if (one.block == other.block || one.thread == other.thread) return false;
   const std::optional<Left> left = left_tile(evidence, run, finding);
   if (!left) return false;
+  if (left->in_row < 0 || left->in_col < 0) {
+    const bool row = left->in_row < 0;
+    const simgpu::Dim3& block = left->leaving->block;
+    d.next_step = messages::text(
+        "RACE-WAW.left.before.next",
+        {{"thread", coordinates(left->leaving->thread)},
+         {"block", coordinates(block)},
+         {"element", element("C", left->row, left->col)},
+         {"what", row ? "row" : "column"},
+         {"begin", row ? std::int64_t{block.y} * left->rows : std::int64_t{block.x} * left->cols},
+         {"index", row ? "y" : "x"},
+         {"extent", row ? left->rows : left->cols}});
+    return true;
+  }
   d.next_step = messages::text(
       evidence.tile.wm > 0 || evidence.operation != Operation::product ? "RACE-WAW.left.lanes.next"
                                                                        : "RACE-WAW.left.next",
@@ -175,10 +189,15 @@ void ask_of_warps(const Evidence& evidence, const Run& run, const Finding& findi
   const bool by_x = one.thread.y == 0 && other.thread.y == 0;
   const std::uint32_t warp = one.thread.x / 32, beside = other.thread.x / 32;
   if (!by_x || one.block != other.block || warp == beside) return;
-  d.next_step = messages::text("RACE-WAW.overlapping.next", {{"one", std::max(warp, beside)},
-                                                             {"other", std::min(warp, beside)},
-                                                             {"rows", tile.wm},
-                                                             {"columns", tile.wn}});
+  // A warp more than the tile has parts does something else: it stores no part.
+  const int parts = tile.wn > 0 ? tile.bm / tile.wm * (tile.bn / tile.wn) : 0;
+  if (parts > 0 && std::max(warp, beside) >= static_cast<std::uint32_t>(parts)) return;
+  const bool same_lane = one.thread.x % 32 == other.thread.x % 32;
+  d.next_step = messages::text(same_lane ? "RACE-WAW.same_part.next" : "RACE-WAW.overlapping.next",
+                               {{"one", std::max(warp, beside)},
+                                {"other", std::min(warp, beside)},
+                                {"rows", tile.wm},
+                                {"columns", tile.wn}});
 }
 
 }  // namespace
@@ -190,7 +209,7 @@ void ask_of_parts(const Evidence& evidence, const Run& run, const Finding& findi
                                                                           : "RACE-WAW.parts.next");
   // With tensor cores a thread has no rectangle of its own.
   if (!both_store(finding) || finding.at.object != "C") return;
-  if (ask_who_left(evidence, run, finding, d)) return;
+  if (ask_who_left(evidence, run, finding, d) || ask_of_overlap(evidence, run, finding, d)) return;
   if (tile.wm > 0) return ask_of_warps(evidence, run, finding, d);
   const simgpu::Access &one = finding.at, &other = *finding.other;
   if (one.block != other.block) return;

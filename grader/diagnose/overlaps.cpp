@@ -1,0 +1,194 @@
+// What of C two threads store that meet at an element: whether their rows overlap, or their columns, and
+// by how much each begins too early.
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/wording.hpp"
+#include "grader/messages.hpp"
+
+namespace grader::diag {
+namespace {
+
+using simgpu::Access;
+using OwnLines = std::vector<std::int64_t>;  ///< rows, or columns, in the order of the program
+
+/// The elements of C that a thread stores: each of these rows with each of these columns.
+struct OwnPart {
+  OwnLines rows, cols;
+};
+
+void add_own(OwnLines& places, std::int64_t place) {
+  if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
+}
+
+/// Empty if that cannot be seen, or is no such part.
+std::optional<OwnPart> part_of_thread(const Evidence& evidence, const Run& run,
+                                      const simgpu::LaunchReport& launch, const Access& of) {
+  const simgpu::Dim3& block = launch.block;
+  const std::uint64_t thread =
+      (std::uint64_t{of.thread.z} * block.y + of.thread.y) * block.x + of.thread.x;
+  const auto again = evidence.follow(run, {of.block, static_cast<unsigned>(thread / 32)});
+  if (!again || again->c_before.ld < 1) return std::nullopt;
+  const auto width = static_cast<std::uint64_t>(size_of(again->c_before.type)),
+             ld = static_cast<std::uint64_t>(again->c_before.ld);
+  OwnPart part;
+  std::size_t count = 0;
+  // Of an instruction that a thread executes several times only the first is sampled.
+  const auto threads = std::uint64_t{block.x} * block.y * block.z;
+  const std::uint64_t warps = (threads + 31) / 32 * launch.grid.x * launch.grid.y * launch.grid.z;
+  for (const simgpu::LaunchReport& one : again->launches)
+    for (const simgpu::AccessSample& s : one.samples) {
+      if (one.kernel != launch.kernel || s.type != simgpu::AccessType::store || s.object != "C" ||
+          ((s.mask >> thread % 32) & 1u) == 0)
+        continue;
+      if (s.requests > warps) return std::nullopt;
+      for (std::uint64_t e = 0; e < s.bytes / width; ++e, ++count) {
+        const std::uint64_t index = (s.address[thread % 32] - s.object_address) / width + e;
+        add_own(part.rows, static_cast<std::int64_t>(index / ld));
+        add_own(part.cols, static_cast<std::int64_t>(index % ld));
+      }
+    }
+  const auto meeting = static_cast<std::uint64_t>(of.offset) / width;
+  const auto has = [](const OwnLines& lines, std::uint64_t line) {
+    return std::count(lines.begin(), lines.end(), static_cast<std::int64_t>(line)) > 0;
+  };
+  if (of.offset < 0 || count != part.rows.size() * part.cols.size() ||
+      !has(part.rows, meeting / ld) || !has(part.cols, meeting % ld))
+    return std::nullopt;
+  return part;
+}
+
+/// How far each place lies from the one before; 0: not all are equally far.
+std::int64_t step_of_own(const OwnLines& places) {
+  if (places.size() < 2) return 0;
+  const std::int64_t step = places[1] - places[0];
+  for (std::size_t i = 2; i < places.size(); ++i)
+    if (places[i] - places[i - 1] != step) return 0;
+  return std::max<std::int64_t>(step, 0);
+}
+
+/// "rows 0..7", "columns 0, 16, 32, 48", "column 3".
+std::string own_words(const char* what, const OwnLines& places) {
+  constexpr std::size_t kMost = 8;
+  if (places.size() == 1) return fmt::format("{} {}", what, places.front());
+  if (step_of_own(places) == 1)
+    return fmt::format("{}s {}..{}", what, places.front(), places.back());
+  std::string list;
+  for (std::size_t i = 0; i < std::min(kMost, places.size()); ++i)
+    list += (i == 0 ? "" : ", ") + std::to_string(places[i]);
+  return fmt::format("{}s {}{}", what, list, places.size() > kMost ? ", ..." : "");
+}
+
+/// "1 column", "16 columns".
+std::string counted(std::int64_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+/// The one that no edge has cut off, if either has not been.
+const OwnLines& longer(const OwnLines& one, const OwnLines& other) {
+  return one.size() < other.size() ? other : one;
+}
+
+/// Two threads of one block whose columns overlap, in the same rows. `across`: threads side by side.
+bool ask_of_columns(const Evidence& evidence, const Access& one, const Access& other,
+                    const OwnPart& part, const OwnPart& beside, std::int64_t across, Diagnosis& d) {
+  const auto x = std::int64_t{other.thread.x} - one.thread.x,
+             far = beside.cols.front() - part.cols.front();
+  const OwnLines& all = longer(part.cols, beside.cols);
+  const std::int64_t step = step_of_own(all), apart = x == 0 ? 0 : far / x;
+  if (one.thread.y != other.thread.y || x == 0 || far % x != 0 || apart < 1 || across < 2 ||
+      step < 1)
+    return false;
+  const auto count =
+      std::max(static_cast<std::int64_t>(all.size()), std::int64_t{evidence.tile.tn});
+  d.next_step = messages::text(
+      "RACE-WAW.columns.lists.next",
+      {{"apart", counted(apart, "column")}, {"step", step}, {"count", count}, {"across", across}});
+  return true;
+}
+
+/// Threads of one block whose rows overlap, in the same columns.
+bool ask_of_rows(const Evidence& evidence, const OwnPart& part, const OwnPart& below,
+                 Diagnosis& d) {
+  const std::int64_t far = below.rows.front() - part.rows.front();
+  const OwnLines& all = longer(part.rows, below.rows);
+  if (far == 0 || step_of_own(all) != 1) return false;
+  const auto count =
+      std::max(static_cast<std::int64_t>(all.size()), std::int64_t{evidence.tile.tm});
+  d.next_step = messages::text("RACE-WAW.rows.lists.next",
+                               {{"apart", far < 0 ? -far : far}, {"count", count}});
+  return true;
+}
+
+/// The same thread of two blocks: by how much does each block begin after the one before?
+bool ask_of_blocks(const Evidence& evidence, const Run& run, const simgpu::LaunchReport& launch,
+                   const Access& one, const Access& other, bool by_row, std::int64_t far,
+                   Diagnosis& d) {
+  const auto [rows, cols] = tile_of_c(evidence.operation, evidence.tile);
+  const auto blocks = [](int extent, int tile) {
+    return static_cast<std::uint32_t>(tiles_of(extent, tile));
+  };
+  const Matrix& c = run.c_before;
+  if (rows < 2 || cols < 2 ||
+      !(launch.grid == simgpu::Dim3{blocks(c.cols, cols), blocks(c.rows, rows), 1}))
+    return false;
+  const auto steps = by_row ? std::int64_t{other.block.y} - one.block.y
+                            : std::int64_t{other.block.x} - one.block.x;
+  const bool only = by_row ? one.block.x == other.block.x : one.block.y == other.block.y;
+  const std::int64_t extent = by_row ? rows : cols;
+  if (!only || steps == 0 || far % steps != 0 || far / steps < 1 || far / steps >= extent)
+    return false;
+  d.next_step = messages::text("RACE-WAW.origin.next",
+                               {{"thread", coordinates(one.thread)},
+                                {"apart", counted(far / steps, by_row ? "row" : "column")},
+                                {"index", by_row ? "y" : "x"},
+                                {"extent", extent}});
+  return true;
+}
+
+}  // namespace
+
+bool ask_of_overlap(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
+                    Diagnosis& d) {
+  const Access &one = finding.at, &other = *finding.other;
+  const auto launch = std::find_if(run.launches.begin(), run.launches.end(),
+                                   [&](const auto& l) { return l.kernel == finding.kernel; });
+  const bool same_thread = one.thread == other.thread, same_block = one.block == other.block;
+  if (!evidence.follow || launch == run.launches.end() || same_thread == same_block ||
+      one.actor != simgpu::Actor::thread || other.actor != simgpu::Actor::thread ||
+      (same_block && evidence.tile.wm > 0))
+    return false;
+  const auto part = part_of_thread(evidence, run, *launch, one),
+             beside = part_of_thread(evidence, run, *launch, other);
+  if (!part || !beside || (part->rows == beside->rows) == (part->cols == beside->cols))
+    return false;
+  const bool by_row = part->cols == beside->cols;
+  const char* const what = by_row ? "row" : "column";
+  const auto places = [by_row](const OwnPart& p) { return by_row ? p.rows : p.cols; };
+  bool asked = false;
+  if (!same_block)
+    asked = ask_of_blocks(evidence, run, *launch, one, other, by_row,
+                          places(*beside).front() - places(*part).front(), d);
+  else if (by_row)
+    asked = ask_of_rows(evidence, *part, *beside, d);
+  else
+    asked = ask_of_columns(evidence, one, other, *part, *beside,
+                           launch->block.y > 1    ? launch->block.x
+                           : evidence.tile.tn > 0 ? evidence.tile.bn / evidence.tile.tn
+                                                  : 0,
+                           d);
+  if (!asked) return false;
+  for (const auto& [access, p] : {std::pair{&one, &*part}, std::pair{&other, &*beside}})
+    d.details.push_back(messages::text("detail.overlap", {{"thread", coordinates(access->thread)},
+                                                          {"block", coordinates(access->block)},
+                                                          {"list", own_words(what, places(*p))}}));
+  return true;
+}
+
+}  // namespace grader::diag

@@ -1,0 +1,172 @@
+// Threads, warps and blocks whose parts of C, or of a tile, overlap.
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "common/catch2.hpp"
+#include "grader/tests/diagnose_bench.hpp"
+
+using namespace diagnose_bench;
+using simgpu::Access;
+using simgpu::AccessType;
+using simgpu::Finding;
+using simgpu::FindingKind;
+using simgpu::MemorySpace;
+
+namespace {
+
+const Tile kRegisterTile{128, 64, 8, 8, 4};
+constexpr int kColumns = 128;  // of C
+constexpr std::uint64_t kStart = 1 << 20;
+
+bool mentions(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+bool listed(const Diagnosis& d, const std::string& words) {
+  for (const std::string& line : d.details)
+    if (mentions(line, words)) return true;
+  return false;
+}
+
+Access store_to_c(int row, int col, simgpu::Dim3 thread, simgpu::Dim3 block = {0, 0, 0}) {
+  Access a;
+  a.type = AccessType::store;
+  a.where = {"gemm.cu", 102};
+  a.space = MemorySpace::global;
+  a.object = "C";
+  a.object_bytes = 4096;
+  a.bytes = 4;
+  a.offset = 4 * (std::int64_t{row} * kColumns + col);
+  a.thread = thread;
+  a.block = block;
+  return a;
+}
+
+/// Row and column of C that a thread of a block stores with its instruction n.
+using Place = std::function<std::pair<int, int>(simgpu::Dim3 thread, simgpu::Dim3 block, int n)>;
+
+/// Blocks of 16 x 16 threads, each of which stores 8 rows by 4 columns: instruction n stores row n / 4, column n
+/// % 4 of them. `times`: that a warp executes each.
+Diagnosis of_overlap(const Access& one, const Access& other, const Place& place,
+                     std::uint64_t times = 1, const Tile& tile = kRegisterTile) {
+  Finding f;
+  f.kind = FindingKind::global_race;
+  f.at = one;
+  f.other = other;
+  Evidence e;
+  e.tile = tile;
+  e.small_integers = true;
+  const auto call = [f](const Matrix& a, const Matrix& b, const Matrix& c) {
+    Run r = run(
+        [](Call& k) {
+          for (int i = 0; i < k.m; ++i)
+            for (int j = 0; j < k.n; ++j) k.put(i, j, k.element(i, j));
+        },
+        a, b, c);
+    r.launches[0].grid = {2, 1, 1};
+    r.launches[0].block = {16, 16, 1};
+    r.launches[0].findings.push_back(f);
+    return r;
+  };
+  e.run = call(Matrix(e.type, 128, 2, 2), Matrix(e.type, 2, kColumns, kColumns),
+               Matrix(e.type, 128, kColumns, kColumns));
+  e.follow = [=](const Run& run, const simgpu::WarpOf& warp) {
+    Run again = run;
+    for (int n = 0; n < 32; ++n) {
+      simgpu::AccessSample s;
+      s.where = f.at.where;
+      s.type = AccessType::store;
+      s.bytes = 4;
+      s.mask = ~0u;
+      s.object = "C";
+      s.object_address = kStart;
+      s.requests = 16 * times;  // two blocks of eight warps
+      for (unsigned lane = 0; lane < 32; ++lane) {
+        const unsigned t = warp.warp * 32 + lane;
+        const auto [row, col] = place({t % 16, t / 16, 0}, warp.block, n);
+        s.address[lane] =
+            kStart + 4 * (static_cast<std::uint64_t>(row) * kColumns + static_cast<unsigned>(col));
+      }
+      again.launches[0].samples.push_back(s);
+    }
+    return std::optional<Run>(again);
+  };
+  return diagnose(e);
+}
+
+int of(std::uint32_t x) {
+  return static_cast<int>(x);
+}
+
+}  // namespace
+
+TEST_CASE("columns of two threads that overlap are told by what each thread stores") {
+  const auto columns = [](int apart, int step) {
+    return [=](simgpu::Dim3 thread, simgpu::Dim3, int n) {
+      return std::pair{of(thread.y) * 8 + n / 4, of(thread.x) * apart + n % 4 * step};
+    };
+  };
+  const Diagnosis d =
+      of_overlap(store_to_c(0, 16, {0, 0, 0}), store_to_c(0, 16, {4, 0, 0}), columns(4, 16));
+  CHECK(d.id == "RACE-WAW");
+  CHECK(listed(d, "thread (0, 0) of block (0, 0) stores columns 0, 16, 32, 48 of C"));
+  CHECK(listed(d, "thread (4, 0) of block (0, 0) stores columns 16, 32, 48, 64 of C"));
+  CHECK(mentions(d.next_step, "begin 4 columns apart, and the 4 columns of a thread lie 16 apart"));
+  CHECK(mentions(d.next_step, "lie 16 apart, as many as there are threads side by side"));
+  CHECK(mentions(
+      of_overlap(store_to_c(0, 1, {0, 0, 0}), store_to_c(0, 1, {1, 0, 0}), columns(1, 1)).next_step,
+      "begin 1 column apart, and the 4 columns of a thread lie 1 apart"));
+  // What is executed several times is known only in part.
+  const Diagnosis again =
+      of_overlap(store_to_c(0, 16, {0, 0, 0}), store_to_c(0, 16, {4, 0, 0}), columns(4, 16), 2);
+  CHECK_FALSE(listed(again, "stores columns"));
+  CHECK(mentions(again.next_step, "A thread has several columns of C"));
+}
+
+TEST_CASE("rows of two threads that overlap are told by what each thread stores") {
+  const Diagnosis d =
+      of_overlap(store_to_c(2, 0, {0, 2, 0}), store_to_c(2, 0, {0, 0, 0}),
+                 [](simgpu::Dim3 thread, simgpu::Dim3, int n) {
+                   return std::pair{of(thread.y) + n / 4, of(thread.x) + n % 4 * 16};
+                 });
+  CHECK(listed(d, "thread (0, 2) of block (0, 0) stores rows 2..9 of C"));
+  CHECK(mentions(d.next_step, "Their first rows lie 2 apart, and a thread has 8 rows"));
+}
+
+TEST_CASE("blocks that begin too early are told by the same thread of both") {
+  const Diagnosis d = of_overlap(
+      store_to_c(0, 16, {0, 0, 0}, {1, 0, 0}), store_to_c(0, 16, {0, 0, 0}),
+      [](simgpu::Dim3 thread, simgpu::Dim3 block, int n) {
+        return std::pair{of(thread.y) * 8 + n / 4, of(block.x) * 16 + of(thread.x) + n % 4 * 16};
+      });
+  CHECK(listed(d, "thread (0, 0) of block (1, 0) stores columns 16, 32, 48, 64 of C"));
+  CHECK(mentions(d.next_step, "moves on by 16 columns of C, and a block has 64"));
+}
+
+TEST_CASE("a thread that stores in front of its block's tile: the block begins too early") {
+  const Diagnosis d = of_overlap(store_to_c(0, 2, {0, 0, 0}, {1, 0, 0}),
+                                 store_to_c(0, 2, {2, 0, 0}), [](simgpu::Dim3, simgpu::Dim3, int) {
+                                   return std::pair{0, 0};
+                                 });
+  CHECK(mentions(d.next_step, "in front of its block's tile: that one begins at column 64"));
+  CHECK(mentions(d.next_step, "What is blockIdx.x multiplied by: is it 64"));
+}
+
+TEST_CASE("the same lane of two warps stores the same part of C") {
+  Tile warps = kRegisterTile;
+  warps.wm = 32, warps.wn = 16;
+  const auto next = [&](unsigned thread) {
+    return of_overlap(
+               store_to_c(0, 0, {thread, 0, 0}), store_to_c(0, 0, {3, 0, 0}),
+               [](simgpu::Dim3, simgpu::Dim3, int) {
+                 return std::pair{0, 0};
+               },
+               1, warps)
+        .next_step;
+  };
+  CHECK(mentions(next(67), "both warps stored the same part of C, 32 rows by 16 columns"));
+  CHECK(mentions(next(68), "Where do the parts of these two begin"));
+  warps.wm = 128, warps.wn = 64;  // a warp that has no part of the tile
+  CHECK(mentions(next(67), "the same lane of two warps"));
+}

@@ -367,9 +367,6 @@ bool has_fragments(const Finding& finding, const Run* run) {
   return launch == nullptr || !launch->total.tensor_ops.empty();
 }
 
-/// Bytes of an array that may have been meant to be each thread's own.
-constexpr std::uint64_t kMostOfOneThread = 512;
-
 std::string variant_of_stores(const Finding& finding, const Run* run) {
   const Access &at = finding.at, &other = *finding.other;
   if (at.space == MemorySpace::shared && at.bytes > 0 && at.object_bytes == at.bytes)
@@ -588,7 +585,8 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
     const std::string name = scratch ? "scratch memory" : short_name(at.object);
     const auto elements = static_cast<std::int64_t>(at.object_bytes) / width;
     add_stored(finding, name, width,
-               scratch ? 0 : shared_row(name, elements, tile, launch_of(finding, run)), d);
+               scratch ? 0 : shared_row(name, elements, tile, launch_of(finding, run)),
+               launch_of(finding, run), d);
   }
   ask_of_edge(finding, tile, run, element_width(at, run, type), d);
   ask_of_packed_tile(finding, tile, run, element_width(at, run, type), d);

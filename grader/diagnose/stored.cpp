@@ -1,5 +1,6 @@
 // What of an array had been stored when an element was read that had not.
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 #include <fmt/core.h>
@@ -60,10 +61,62 @@ std::int64_t past_first_stretch(const simgpu::Finding& finding, std::int64_t wid
   return static_cast<std::int64_t>(at - first.end) / width + 1;
 }
 
+/// An array of its own, not a ring, of which each thread has stored as much as every other one: from its
+/// beginning, and only a part of what would be its share.
+bool ask_of_share(const simgpu::Finding& finding, const std::string& name, std::int64_t width,
+                  const simgpu::LaunchReport* launch, Diagnosis& d) {
+  if (launch == nullptr || finding.written.size() != 1 ||
+      finding.at.object_bytes == launch->dynamic_shared_bytes)
+    return false;
+  const auto threads =
+                 static_cast<std::int64_t>(launch->block.x) * launch->block.y * launch->block.z,
+             stored = static_cast<std::int64_t>(finding.written_bytes) / width,
+             total = static_cast<std::int64_t>(finding.at.object_bytes) / width;
+  if (threads < 2 || stored % threads != 0 || total % threads != 0) return false;
+  d.next_step = messages::text("UNINIT.share.next", {{"name", name},
+                                                     {"total", total},
+                                                     {"threads", threads},
+                                                     {"share", total / threads},
+                                                     {"stored", stored},
+                                                     {"each", stored / threads}});
+  return true;
+}
+
+/// The parts of one length that an array has, and how much of each is filled, in one stretch from its beginning;
+/// 0: it has none, or not all of them are.
+Rows parts_of(const simgpu::Finding& finding, std::int64_t width) {
+  const std::vector<simgpu::ByteRange>& written = finding.written;
+  if (written.size() < 2) return {};
+  const std::uint64_t stored = written.front().end - written.front().begin;
+  std::uint64_t length = finding.at.object_bytes;
+  for (const simgpu::ByteRange& r : written) {
+    if (r.end - r.begin != stored) return {};
+    length = std::gcd(length, r.begin);
+  }
+  const auto bytes = static_cast<std::uint64_t>(width);
+  constexpr std::uint64_t kLeast = 64;  // elements: less is a row
+  if (stored < kLeast * static_cast<std::uint64_t>(width) || length <= stored ||
+      length > 2 * stored || length % bytes != 0 || stored % bytes != 0)
+    return {};
+  return {static_cast<std::int64_t>(length / bytes), static_cast<std::int64_t>(stored / bytes),
+          static_cast<std::int64_t>(written.size())};
+}
+
+void ask_of_parts_filled(const simgpu::Finding& finding, const std::string& name,
+                         std::int64_t width, Diagnosis& d) {
+  const Rows parts = parts_of(finding, width);
+  if (parts.length == 0 || finding.at.offset < 0) return;
+  const std::int64_t number = finding.at.offset / width % parts.length;
+  if (number >= parts.stored)
+    d.next_step = messages::text(
+        "UNINIT.parts.next",
+        {{"name", name}, {"length", parts.length}, {"stored", parts.stored}, {"number", number}});
+}
+
 }  // namespace
 
 void add_stored(const simgpu::Finding& finding, const std::string& name, std::int64_t width,
-                std::int64_t row, Diagnosis& d) {
+                std::int64_t row, const simgpu::LaunchReport* launch, Diagnosis& d) {
   if (finding.written.empty()) {
     d.details.push_back(messages::text("detail.stored.none", {{"name", name}}));
     return;
@@ -102,9 +155,11 @@ void add_stored(const simgpu::Finding& finding, const std::string& name, std::in
     d.next_step = messages::text("UNINIT.scratch.behind.next");
   if (const std::int64_t past = past_first_stretch(finding, width); past > 0) {
     const std::int64_t last = static_cast<std::int64_t>(finding.written.front().end) / width - 1;
-    d.next_step =
-        messages::text("UNINIT.too_far.next", {{"name", name}, {"last", last}, {"past", past}});
+    if (!ask_of_share(finding, name, width, launch, d))
+      d.next_step =
+          messages::text("UNINIT.too_far.next", {{"name", name}, {"last", last}, {"past", past}});
   }
+  ask_of_parts_filled(finding, name, width, d);
   const auto place = [&](std::uint64_t byte) {
     const std::int64_t index = static_cast<std::int64_t>(byte) / width;
     return row > 0 ? element(name, index / row, index % row) : std::to_string(index);
@@ -127,20 +182,27 @@ void add_stored(const simgpu::Finding& finding, const std::string& name, std::in
 
 void ask_of_edge(const simgpu::Finding& finding, const Tile& tile, const Run* run,
                  std::int64_t width, Diagnosis& d) {
+  const bool shared = finding.at.space == simgpu::MemorySpace::shared;
   if (finding.kind != simgpu::FindingKind::uninitialised_read || run == nullptr ||
-      finding.at.space != simgpu::MemorySpace::shared)
+      (!shared && !is_scratch(finding.at)))
     return;
-  const auto stored = static_cast<std::int64_t>(finding.written_bytes) / width;
+  const auto stored = static_cast<std::int64_t>(finding.written_bytes) / width,
+             elements = static_cast<std::int64_t>(finding.at.object_bytes) / width;
   const auto ask = [&](const char* matrix, const Matrix& m, int high, int wide) {
     const std::int64_t exists = std::int64_t{m.rows} * m.cols;
     if (exists < 1 || m.rows > high || m.cols > wide || exists == std::int64_t{high} * wide ||
-        stored != exists || static_cast<std::int64_t>(finding.at.object_bytes) / width <= exists)
+        stored != exists || elements <= exists)
+      return false;
+    // Memory of the launcher may be anything: here it has room for one packed tile, or two.
+    if (!shared && elements != std::int64_t{high} * wide &&
+        elements != std::int64_t{2} * high * wide)
       return false;
     d.next_step = messages::text("UNINIT.edge.next",
                                  {{"matrix", matrix}, {"rows", m.rows}, {"cols", m.cols}});
     return true;
   };
   if (ask("A", run->a, tile.bm, tile.bk) || ask("B", run->b, tile.bk, tile.bn)) return;
+  if (!shared) return;
   // A tile of A by itself: this element lies beyond A's edge, by rows as well as turned.
   const std::int64_t index = finding.at.offset / width;
   const simgpu::Dim3& block = finding.at.block;

@@ -10,6 +10,9 @@
 
 namespace grader::diag {
 
+/// Bytes of an array that may have been meant to be each thread's own.
+constexpr std::uint64_t kMostOfOneThread = 512;
+
 std::string dims(const simgpu::Dim3& d);         ///< "64 x 32"
 std::string coordinates(const simgpu::Dim3& d);  ///< "(3, 0)"
 /// "lab4_bank_conflict/given/round_trips.cuh"; "" if the line is in a lab's own file.
@@ -26,9 +29,10 @@ std::string short_name(const std::string& object);
 bool is_scratch(const simgpu::Access& at);
 
 /// Adds which elements of an array had been stored when one was read that had not. `width`: bytes of
-/// an element; `row`: elements of a row of it, 0 if that is not known.
+/// an element; `row`: elements of a row of it, 0 if that is not known; `launch`: that it happened in, may be
+/// null.
 void add_stored(const simgpu::Finding& finding, const std::string& name, std::int64_t width,
-                std::int64_t row, Diagnosis& d);
+                std::int64_t row, const simgpu::LaunchReport* launch, Diagnosis& d);
 
 /// The same where nothing but what exists of A or B, in its only tile, had been stored: asks who stores
 /// zeros into the rest. `run` may be null.

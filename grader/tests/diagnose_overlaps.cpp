@@ -1,4 +1,5 @@
-// Threads, warps and blocks whose parts of C, or of a tile, overlap.
+// Threads, warps and blocks whose parts of C, or of a tile, overlap; and what had been stored of an array when
+// the rest of it was read.
 #include <functional>
 #include <string>
 #include <utility>
@@ -169,4 +170,54 @@ TEST_CASE("the same lane of two warps stores the same part of C") {
   CHECK(mentions(next(68), "Where do the parts of these two begin"));
   warps.wm = 128, warps.wn = 64;  // a warp that has no part of the tile
   CHECK(mentions(next(67), "the same lane of two warps"));
+}
+
+TEST_CASE("an array that is filled in part: each thread has stored less than its share") {
+  Run r;
+  r.launches.emplace_back();
+  r.launches[0].block = {256, 1, 1};
+  Finding f;
+  f.kind = FindingKind::uninitialised_read;
+  f.at = store_to_c(0, 0, {0, 0, 0});
+  f.at.type = AccessType::load;
+  f.at.space = MemorySpace::shared;
+  f.at.object = "tile";
+  f.at.object_bytes = 4096;
+  f.at.offset = 1024;
+  f.written = {{0, 1024}};
+  f.written_bytes = 1024;
+  const auto next = [&] { return explain(f, Tile{}, &r, ElementType::float32).next_step; };
+  CHECK(mentions(next(), "4 for each of the block's 256 threads, and only the first 256"));
+  // A ring is filled place by place.
+  r.launches[0].dynamic_shared_bytes = 4096;
+  CHECK(mentions(next(), "Which part of the index is too large?"));
+  r.launches[0].dynamic_shared_bytes = 0;
+  f.at.object = "scratch";
+  f.at.object_bytes = 12288;
+  f.at.offset = 4 * 264;
+  f.written = {{0, 1024}, {9216, 10240}, {10752, 11776}};
+  f.written_bytes = 3072;
+  CHECK(mentions(next(), "scratch has parts of 384 elements"));
+  CHECK(mentions(next(), "only the first 256 are, one after the other; this is number 264"));
+}
+
+TEST_CASE("a packed tile whose rest is not set beyond the edge") {
+  Run r;
+  r.a = Matrix(ElementType::float32, 1, 1, 1);
+  r.b = Matrix(ElementType::float32, 1, 40, 40);
+  Finding f;
+  f.kind = FindingKind::uninitialised_read;
+  f.at = store_to_c(0, 0, {1, 0, 0});
+  f.at.type = AccessType::load;
+  f.at.object = "scratch 1";
+  f.at.object_bytes = std::uint64_t{4} * 128 * 16;
+  f.at.offset = 4;
+  f.written = {{0, 4}};
+  f.written_bytes = 4;
+  const Tile tile{128, 128, 16, 8, 8};
+  CHECK(mentions(explain(f, tile, &r, ElementType::float32).next_step,
+                 "What exists of A (1 x 1) had been stored, and nothing else"));
+  f.at.object_bytes += 4;
+  CHECK(mentions(explain(f, tile, &r, ElementType::float32).next_step,
+                 "All that was stored lies in front of this element"));
 }

@@ -29,7 +29,11 @@ struct Reach {
   std::int64_t first = 0, count = 1;
   bool holds(std::int64_t element) const { return element >= first && element < first + count; }
 };
-using Reaches = std::vector<Reach>;  ///< of one thread, in the order of the program
+
+/// Of one thread, in the order of the program.
+struct Reaches : std::vector<Reach> {
+  bool all = true;  ///< false: an instruction is executed again, and only its first access is known
+};
 
 std::uint64_t number_of(const Access& access, const simgpu::Dim3& block) {
   return (std::uint64_t{access.thread.z} * block.y + access.thread.y) * block.x + access.thread.x;
@@ -40,7 +44,9 @@ class Warp {
  public:
   Warp(const Evidence& evidence, const Run& run, const simgpu::LaunchReport& launch,
        const Access& of)
-      : line_(of), width_(width_of(of, evidence.type)) {
+      : line_(of),
+        width_(width_of(of, evidence.type)),
+        warps_((count(launch.block) + kWarpSize - 1) / kWarpSize * count(launch.grid)) {
     const std::uint64_t thread = number_of(of, launch.block);
     const simgpu::WarpOf warp{of.block, static_cast<unsigned>(thread / kWarpSize)};
     const std::optional<Run> again = evidence.follow(run, warp);
@@ -52,6 +58,7 @@ class Warp {
 
   Reaches of_lane(unsigned lane) const {
     Reaches list;
+    list.all = all_;
     for (const AccessSample& s : samples_)
       if (((s.mask >> lane) & 1u) != 0) list.push_back(reach(s, lane));
     return list;
@@ -61,7 +68,9 @@ class Warp {
   void add(const AccessSample& s) {
     const bool same = s.where == line_.where && s.type == line_.type && s.space == line_.space &&
                       !s.matrix && s.bytes % width_ == 0;
-    if (same && s.object == line_.object) samples_.push_back(s);
+    if (!same || s.object != line_.object) return;
+    samples_.push_back(s);
+    all_ = all_ && s.requests <= warps_;
   }
   /// `line_` says where its object begins.
   Reach reach(const AccessSample& s, unsigned lane) const {
@@ -70,9 +79,13 @@ class Warp {
     return {byte >= 0 ? byte / width_ : -((width_ - 1 - byte) / width_), s.bytes / width_};
   }
 
+  static std::uint64_t count(const simgpu::Dim3& d) { return std::uint64_t{d.x} * d.y * d.z; }
+
   Access line_;
   std::int64_t width_;
+  std::uint64_t warps_;  ///< of the launch
   std::vector<AccessSample> samples_;
+  bool all_ = true;
 };
 
 std::string text_of(const Reach& r) {
@@ -99,37 +112,13 @@ std::size_t number_in(const Reaches& list, std::int64_t element) {
 
 void add_list(const Access& access, const std::string& name, const Reaches& list, std::size_t until,
               Diagnosis& d) {
-  d.details.push_back(messages::text(
-      "detail.accesses", {{"thread", coordinates(access.thread)},
-                          {"verb", access.type == AccessType::load ? "reads" : "writes"},
-                          {"list", text_of(list, until)},
-                          {"name", name}}));
-}
-
-void show_meeting(const simgpu::Finding& finding, const std::string& name, std::int64_t element,
-                  const Reaches& one, const Reaches& other, Diagnosis& d) {
-  const std::size_t number = number_in(one, element), other_number = number_in(other, element);
-  if (number == 0 || other_number == 0) return;
-  add_list(finding.at, name, one, number, d);
-  add_list(*finding.other, name, other, other_number, d);
-  if (d.id != "RACE-WAW") return;
-  d.next_step =
-      messages::text(number == other_number ? "RACE-WAW.same.next" : "RACE-WAW.steps.next",
-                     {{"element", element},
-                      {"thread", coordinates(finding.at.thread)},
-                      {"number", number},
-                      {"other_thread", coordinates(finding.other->thread)},
-                      {"other_number", other_number}});
-}
-
-/// A thread meets itself: does it store everything to one place?
-void show_repeating(const simgpu::Finding& finding, const std::string& name, const Reaches& list,
-                    Diagnosis& d) {
-  const auto same = [&list](const Reach& r) { return r.first == list.front().first; };
-  if (list.size() < 2 || !std::all_of(list.begin(), list.end(), same)) return;
-  add_list(finding.at, name, list, 0, d);
-  if (d.id == "RACE-WAW")
-    d.next_step = messages::text("RACE-WAW.stuck.next", {{"count", list.size()}});
+  const bool one = list.size() == 1 && list.front().count == 1;
+  d.details.push_back(
+      messages::text(one ? "detail.accesses.one" : "detail.accesses",
+                     {{"thread", coordinates(access.thread)},
+                      {"verb", access.type == AccessType::load ? "reads" : "writes"},
+                      {"list", text_of(list, until)},
+                      {"name", name}}));
 }
 
 /// How far apart the first threads of a warp begin, if as far from each to the next.
@@ -144,6 +133,67 @@ std::optional<std::int64_t> apart_in(const Warp& warp, unsigned lanes) {
     before = list.front().first;
   }
   return apart;
+}
+
+/// The only one that two threads of a block differ in, if that is not the first; else "".
+std::string one_coordinate(const simgpu::Dim3& one, const simgpu::Dim3& other) {
+  const bool x = one.x != other.x, y = one.y != other.y, z = one.z != other.z;
+  return x || y == z ? "" : y ? "threadIdx.y" : "threadIdx.z";
+}
+
+/// In both warps neighbours take neighbouring elements, but from one warp to the other the elements have moved
+/// on by less than the threads: a row has fewer elements than threads that are meant to fill it.
+bool ask_of_wrapping(const simgpu::Finding& finding, const std::string& name,
+                     const simgpu::Dim3& block, const Warp& warp, const Warp& other, Diagnosis& d) {
+  const auto begin = [&](const Warp& of, const Access& access) -> std::optional<Reach> {
+    const std::int64_t apart = apart_in(of, kWarpSize).value_or(0);
+    const Reaches list = of.of_lane(0);
+    if (list.empty() || apart != list.front().count) return {};
+    return Reach{list.front().first,
+                 static_cast<std::int64_t>(number_of(access, block) / kWarpSize * kWarpSize)};
+  };
+  const auto one = begin(warp, finding.at), two = begin(other, *finding.other);
+  if (!one || !two || one->count == two->count) return false;
+  const Reach& first = one->count < two->count ? *one : *two;  // `count`: its first thread
+  const Reach& second = one->count < two->count ? *two : *one;
+  const std::int64_t far = second.first - first.first, threads = second.count - first.count,
+                     each = warp.of_lane(0).front().count;
+  if (far <= 0 || far >= threads * each) return false;
+  d.next_step = messages::text(
+      "RACE-WAW.wrapped.next",
+      {{"name", name}, {"first", first.count}, {"second", second.count}, {"far", far}});
+  return true;
+}
+
+void show_meeting(const simgpu::Finding& finding, const std::string& name, std::int64_t element,
+                  const Reaches& one, const Reaches& other, Diagnosis& d) {
+  const std::size_t number = number_in(one, element), other_number = number_in(other, element);
+  if (number == 0 || other_number == 0) return;
+  add_list(finding.at, name, one, number, d);
+  add_list(*finding.other, name, other, other_number, d);
+  if (d.id != "RACE-WAW") return;
+  // All threads store all of it: it may have been meant to be each thread's own, which has been asked.
+  if (finding.at.object_bytes <= kMostOfOneThread && text_of(one, 0) == text_of(other, 0)) return;
+  const std::string difference = one_coordinate(finding.at.thread, finding.other->thread);
+  d.next_step = messages::text(number != other_number ? "RACE-WAW.steps.next"
+                               : difference.empty()   ? "RACE-WAW.same.next"
+                                                      : "RACE-WAW.same.one.next",
+                               {{"element", element},
+                                {"thread", coordinates(finding.at.thread)},
+                                {"number", number},
+                                {"other_thread", coordinates(finding.other->thread)},
+                                {"other_number", other_number},
+                                {"difference", difference}});
+}
+
+/// A thread meets itself: does it store everything to one place?
+void show_repeating(const simgpu::Finding& finding, const std::string& name, const Reaches& list,
+                    Diagnosis& d) {
+  const auto same = [&list](const Reach& r) { return r.first == list.front().first; };
+  if (list.size() < 2 || !std::all_of(list.begin(), list.end(), same)) return;
+  add_list(finding.at, name, list, 0, d);
+  if (d.id == "RACE-WAW")
+    d.next_step = messages::text("RACE-WAW.stuck.next", {{"count", list.size()}});
 }
 
 /// The lanes lie side by side, but a lane's second access is less far on than all of them reach.
@@ -178,6 +228,20 @@ std::string turned_text(const Tile& tile, std::int64_t apart, std::int64_t count
   return "";
 }
 
+/// The first elements of a warp's lanes are those of 0, 1, 2 ... xor one number: that; else 0.
+std::int64_t swizzled_by(const Warp& warp) {
+  std::array<std::int64_t, kWarpSize> first{};
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    const Reaches list = warp.of_lane(lane);
+    if (list.empty()) return 0;
+    first[lane] = list.front().first / list.front().count;
+  }
+  const std::int64_t least = *std::min_element(first.begin(), first.end()), x = first[0] - least;
+  for (unsigned lane = 0; lane < kWarpSize; ++lane)
+    if (first[lane] - least != (lane ^ x)) return 0;
+  return x;
+}
+
 /// How far neighbouring threads begin from each other, and the elements of one thread lie apart.
 std::string steps_text(std::int64_t apart, const Reaches& own) {
   if (own.size() < 2 || apart <= 0) return "";
@@ -195,6 +259,9 @@ std::string ask_of_leaving(const Evidence& evidence, const Warp& warp, const Rea
   constexpr std::int64_t kFar = 16;  // for neighbours in a row
   const std::int64_t first = list.front().first, apart = apart_in(warp, kFew).value_or(0);
   std::string steps = turned_text(evidence.tile, apart, list.front().count);
+  if (const std::int64_t x = swizzled_by(warp); steps.empty() && x > 0)
+    return messages::text("OOB.leaves.swizzled.next",
+                          {{"first", first}, {"reached", element}, {"x", x}});
   if (steps.empty() && apart >= kFar && apart_in(warp, kNeighbours))
     return messages::text("OOB.leaves.apart.next",
                           {{"first", first}, {"reached", element}, {"apart", apart}});
@@ -230,6 +297,31 @@ bool ask_of_warp(const Evidence& evidence, const Warp& warp, const Access& at,
   return true;
 }
 
+/// Reads from a tile of B: a thread's first one lies behind row 0, where the first k is, so its column is too
+/// large; or it has the column of all of its neighbours.
+bool ask_of_column(const Evidence& evidence, const Warp& warp, const Reaches& list,
+                   const Access& at, std::int64_t element, Diagnosis& d) {
+  const Tile& tile = evidence.tile;
+  const auto elements = static_cast<std::int64_t>(at.object_bytes) / width_of(at, evidence.type);
+  const std::string name = short_name(at.object);
+  if (evidence.operation != Operation::product || tile.wm > 0 || tile.bk < 2 || tile.bn < 2 ||
+      at.type != AccessType::load || list.empty() || (name[0] != 'b' && name[0] != 'B') ||
+      elements != std::int64_t{tile.bk} * tile.bn)
+    return false;
+  constexpr unsigned kNeighbours = 6;
+  const std::int64_t first = list.front().first;
+  const bool behind = first >= tile.bn, together = apart_in(warp, kNeighbours) == 0;
+  if (!behind && !together) return false;
+  d.next_step = messages::text(behind ? "OOB.column.next" : "OOB.together.next",
+                               {{"thread", coordinates(at.thread)},
+                                {"name", name},
+                                {"first", first},
+                                {"reached", element},
+                                {"bn", tile.bn},
+                                {"last", tile.bn - 1}});
+  return true;
+}
+
 /// An access outside was never made, so it is in no list: `list` has what the thread did inside.
 void show_leaving(const simgpu::Finding& finding, const std::string& name, std::int64_t element,
                   const Warp& warp, unsigned lane, std::uint64_t first_thread,
@@ -244,6 +336,7 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
         {{"first", first_thread}, {"last", first_thread + kNeighbours - 1}, {"list", text}}));
   show_overlap(warp, d);
   if (ask_of_warp(evidence, warp, finding.at, first_thread, d)) return;
+  if (d.id == "OOB" && ask_of_column(evidence, warp, list, finding.at, element, d)) return;
   const simgpu::Dim3& block = finding.at.block;
   if (d.id != "OOB" || (block.x | block.y | block.z) != 0) return;
   d.next_step = list.empty() ? messages::text("OOB.begins.next")
@@ -311,6 +404,18 @@ bool ask_of_step_behind(const Evidence& evidence, const Run& run, const simgpu::
   return true;
 }
 
+/// How often warps read shared memory in a line, in all launches of a call: inside of arrays, and outside.
+std::uint64_t reads_in_line(const Case& c, const simgpu::SourceLine& line) {
+  std::uint64_t requests = 0, outside = 0;
+  for (const simgpu::LaunchReport& launch : c.run.launches) {
+    for (const simgpu::LineCounts& l : launch.lines)
+      if (l.where == line) requests += l.counts.shared_load.requests;
+    for (const simgpu::Finding& f : launch.findings)
+      if (f.kind == FindingKind::out_of_bounds && f.at.where == line) outside += f.occurrences;
+  }
+  return requests + outside / kWarpSize;
+}
+
 }  // namespace
 
 void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
@@ -345,6 +450,7 @@ void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Findi
     const Warp other(evidence, run, *launch, *finding.other);
     show_meeting(finding, name, element, warp.of_lane(lane_of(at)),
                  other.of_lane(lane_of(*finding.other)), d);
+    if (d.id == "RACE-WAW") ask_of_wrapping(finding, name, launch->block, warp, other, d);
   } else {
     const std::uint64_t first = number_of(at, launch->block) / kWarpSize * kWarpSize;
     show_leaving(finding, name, element, warp, lane_of(at), first, evidence, d);
@@ -365,16 +471,23 @@ void ask_of_round(const Evidence& evidence, const Run& run, const simgpu::Findin
     return;
   if (ask_of_step_behind(evidence, run, finding, d) || run.a.cols <= bk) return;
   // Of whole k-tiles: an edge is another matter.
-  const auto found = [&](int tiles) -> std::optional<bool> {
-    const auto c = probe_case(evidence, {run.a.rows, run.b.cols, tiles * bk, 0, 0, 0}, 67);
-    if (!c) return std::nullopt;
-    for (const simgpu::LaunchReport& launch : c->run.launches)
+  const auto called = [&](int tiles) {
+    return probe_case(evidence, {run.a.rows, run.b.cols, tiles * bk, 0, 0, 0}, 67);
+  };
+  const auto found = [&](const Case& c) {
+    for (const simgpu::LaunchReport& launch : c.run.launches)
       for (const simgpu::Finding& f : launch.findings)
         if (f.kind == finding.kind && f.at.space == finding.at.space) return true;
     return false;
   };
-  if (found(2) == true && found(1) == false)
-    d.next_step = messages::text("OOB.round.next", {{"tile", bk}});
+  const auto two = called(2);
+  if (!two || !found(*two)) return;
+  const auto one = called(1);
+  if (!one || found(*one)) return;
+  const std::uint64_t reads = reads_in_line(*one, finding.at.where);
+  const bool to_the_end = reads > 0 && reads_in_line(*two, finding.at.where) > 3 * reads;
+  d.next_step =
+      messages::text(to_the_end ? "OOB.round.loop.next" : "OOB.round.next", {{"tile", bk}});
 }
 
 }  // namespace grader::diag

@@ -74,10 +74,10 @@ simgpu::Access store(unsigned thread, std::int64_t element) {
   return a;
 }
 
-/// A finding of a right product whose line 44 has each thread t of the first warp store elements
-/// place(t, 0) ... place(t, count - 1) of tile.
+/// A finding of a right product whose line 44 has each thread t of the first warps store elements
+/// place(t, 0) ... place(t, count - 1) of tile, or load them from what `at` names.
 Diagnosis of_stores(FindingKind kind, const simgpu::Access& at, const simgpu::Access* other,
-                    int count, const std::function<int(int, int)>& place) {
+                    int count, const std::function<int(int, int)>& place, unsigned warps = 1) {
   simgpu::Finding f;
   f.kind = kind;
   f.at = at;
@@ -87,24 +87,24 @@ Diagnosis of_stores(FindingKind kind, const simgpu::Access& at, const simgpu::Ac
   e.small_integers = true;
   const auto call = [f](const Matrix& a, const Matrix& b, const Matrix& c) {
     Run r = run([](Call& k) { k.put(0, 0, k.element(0, 0)); }, a, b, c);
-    r.launches[0].block = {64, 1, 1};
+    r.launches[0].block = {128, 1, 1};
     r.launches[0].findings.push_back(f);
     return r;
   };
   e.run = call(Matrix(e.type, 1, 4, 4), Matrix(e.type, 4, 1, 1), Matrix(e.type, 1, 1, 1));
   e.follow = [&](const Run& run, const simgpu::WarpOf& warp) {
     Run again = run;
-    if (kind != FindingKind::uninitialised_read) CHECK(warp.warp == 0);
-    if (warp.warp != 0) return std::optional<Run>(again);  // only that one stores
+    if (kind != FindingKind::uninitialised_read) CHECK(warp.warp < warps);
+    if (warp.warp >= warps) return std::optional<Run>(again);  // only the first ones store
     for (int n = 0; n < count; ++n) {
       simgpu::AccessSample s;
       s.where = at.where;
-      s.type = AccessType::store;
+      s.type = kind == FindingKind::uninitialised_read ? AccessType::store : at.type;
       s.space = simgpu::MemorySpace::shared;
       s.bytes = 4;
-      s.object = "tile";
+      s.object = at.object;
       for (int lane = 0; lane < 32; ++lane) {
-        const int element = place(lane, n);
+        const int element = place(static_cast<int>(warp.warp) * 32 + lane, n);
         if (element >= 1024) continue;  // outside: never made
         s.mask |= 1u << lane;
         s.address[static_cast<std::size_t>(lane)] = 256 + 4 * static_cast<std::uint64_t>(element);
@@ -265,6 +265,20 @@ TEST_CASE("two threads that meet in a tile: with which of their stores") {
   const Diagnosis same = of_stores(FindingKind::shared_race, one, &other, 4,
                                    [](int t, int n) { return 64 + t / 2 + 64 * n; });
   CHECK(has(same.next_step, "for both it is number 1"));
+  CHECK(has(same.next_step, "So what tells these two threads apart does not reach the index"));
+  simgpu::Access below = one;  // in a row of threads of its own
+  below.thread = {0, 1, 0};
+  CHECK(has(of_stores(
+                FindingKind::shared_race, one, &below, 4, [](int, int n) { return 64 + n; }, 5)
+                .next_step,
+            "They differ only in threadIdx.y"));
+  // An array that is as small as one thread's own.
+  simgpu::Access small = one, beside = other;
+  small.object_bytes = beside.object_bytes = 512;
+  CHECK(
+      has(of_stores(FindingKind::shared_race, small, &beside, 4, [](int, int n) { return 64 + n; })
+              .next_step,
+          "leave out __shared__"));
   const Diagnosis stuck =
       of_stores(FindingKind::shared_race, one, &one, 4, [](int, int) { return 64; });
   CHECK(has(stuck.next_step, "All 4 that this thread writes there"));
@@ -287,6 +301,32 @@ TEST_CASE("a thread that leaves a shared array, or begins outside") {
   const Diagnosis outside = of_stores(FindingKind::out_of_bounds, store(3, 1536), nullptr, 4,
                                       [](int t, int n) { return 512 * t + n; });
   CHECK(has(outside.next_step, "All that this thread accesses here lies outside"));
+}
+
+TEST_CASE("threads that are counted for longer rows than an array has") {
+  const simgpu::Access one = store(64, 16), other = store(16, 16);
+  const auto place = [](int across) {
+    return [across](int t, int n) { return t / across * 16 + t % across + 64 * n; };
+  };
+  const Diagnosis d = of_stores(FindingKind::shared_race, one, &other, 4, place(64), 3);
+  CHECK(has(d.next_step, "thread 64 begins only 16 elements behind thread 0"));
+  CHECK(has(d.next_step, "It should be the length of a row of tile"));
+}
+
+TEST_CASE("a swizzle that leaves its row, and columns of B that are too large or all the same") {
+  const Diagnosis swizzle = of_stores(FindingKind::out_of_bounds, store(3, 1024), nullptr, 2,
+                                      [](int t, int n) { return 224 + (t ^ 7) + 800 * n; });
+  CHECK(has(swizzle.next_step, "in the order that an xor with 7 gives"));
+  simgpu::Access at = store(3, 256);
+  at.type = AccessType::load;
+  at.object = "b_tile";
+  at.object_bytes = 1024;  // (16, 16) floats
+  const auto next = [&at](const std::function<int(int, int)>& place) {
+    return of_stores(FindingKind::out_of_bounds, at, nullptr, 2, place).next_step;
+  };
+  CHECK(has(next([](int t, int n) { return 16 * t + 128 * n; }),
+            "the thread's column is 48 there, and the last one is 15"));
+  CHECK(has(next([](int, int n) { return 8 + 248 * n; }), "begin with the very same element"));
 }
 
 TEST_CASE("parts of elements and of pieces that were stored") {
@@ -325,6 +365,19 @@ TEST_CASE("a tile that is left only from the second round on asks what counts ro
     return diagnose(e);
   };
   CHECK(has(of(40).next_step, "With a single k-tile (16 of k) this does not happen"));
+  CHECK(has(of(40).next_step, "A tile in shared memory begins at 0 in every round"));
+  // In two rounds the line reads as much as in four.
+  f.at.type = AccessType::load;
+  e.run_probe = [f, probe = e.run_probe](const Matrix& a, const Matrix& b, const Matrix& c) {
+    Run r = *probe(a, b, c);
+    for (auto& finding : r.launches[0].findings) finding.at.type = AccessType::load;
+    simgpu::LineCounts line;
+    line.where = f.at.where;
+    line.counts.shared_load.requests = a.cols > 16 ? 40 : 10;
+    r.launches[0].lines.push_back(line);
+    return r;
+  };
+  CHECK(has(of(40).next_step, "the loop over the k of a tile goes on to K"));
   f.at.block = {1, 0, 0};  // another block's: rounds are not all that is different
   e.run_probe = [f, probe = e.run_probe](const Matrix& a, const Matrix& b, const Matrix& c) {
     Run r = *probe(a, b, c);

@@ -276,11 +276,29 @@ Diagnosis missing_only(const std::vector<int>& missing, int k, int tile, bool va
   return d;
 }
 
-/// `varied`: other elements have other steps. `shared`: see repeated().
+/// One k-tile is added twice and the last one never: from there on each step has the tile of the step before.
+std::optional<Diagnosis> name_behind(const Profile& t, int tile, int k, bool shared) {
+  const auto twice = std::find(t.begin(), t.end(), 2);
+  const auto count = std::count(t.begin(), t.end(), 1);
+  if (shared || twice == t.end() || t.back() != 0 || count != static_cast<int>(t.size()) - 2)
+    return std::nullopt;
+  const auto index = static_cast<int>(twice - t.begin()), last = static_cast<int>(t.size()) - 1;
+  return say("K-TILE-REPEATED", "behind",
+             {{"index", index},
+              {"range", steps_of_tile(index, tile, k)},
+              {"last", last},
+              {"missing", steps_of_tile(last, tile, k)},
+              {"next", index + 1}});
+}
 
-/// The loop over k-tiles goes on by less than a tile: windows overlap.
-
-/// In place of one k-tile stands a stretch of as many k that begins elsewhere.
+/// The first step is added twice and the last one never: each step has the factors of the step before.
+std::optional<Diagnosis> name_delayed(const std::vector<int>& twice, const std::vector<int>& never,
+                                      const Profile& p) {
+  const auto last = static_cast<int>(p.size()) - 1;
+  if (twice != std::vector<int>{0} || p.front() != 2 || never != std::vector<int>{last})
+    return std::nullopt;
+  return say("K-TILE-REPEATED", "delayed", {{"last", last}});
+}
 
 }  // namespace
 
@@ -312,11 +330,16 @@ std::optional<Diagnosis> name_tiles(const Profile& p, int tile, bool shared) {
     return say("STALE-TILE", "",
                {{"what", "each k-tile is computed with the data of the round before"}});
   if (auto d = name_others(p)) return d;
+  if (auto d = name_behind(t, tile, k, shared)) return d;
   const auto repeated_tile = std::find_if(t.begin(), t.end(), [](int x) { return x > 1; });
   if (repeated_tile == t.end()) return std::nullopt;
   const auto index = static_cast<int>(repeated_tile - t.begin());
+  const auto absent = static_cast<int>(std::find(t.begin(), t.end(), 0) - t.begin());
+  const std::string never =
+      missing == 1 ? fmt::format(", and k-tile {} ({}) never", absent, range(absent)) : "";
   return repeated(
-      fmt::format("k-tile {} ({}) is added {} times", index, range(index), *repeated_tile), shared);
+      fmt::format("k-tile {} ({}) is added {} times{}", index, range(index), *repeated_tile, never),
+      shared);
 }
 
 std::optional<Diagnosis> name_parts_of_tiles(const Profile& p, const std::vector<int>& tiles) {
@@ -376,6 +399,7 @@ std::optional<Diagnosis> name_steps(const Profile& p, int tile, bool varied, boo
   if (missing.empty() && repeated.size() == 1 && repeated[0] == k - 1)
     return say("K-TILE-EXTRA", "", {{"last", k - 1}, {"times", p.back()}});
   if (auto d = name_replaced(repeated, missing, p)) return d;
+  if (auto d = name_delayed(repeated, missing, p)) return d;
   return repeated_steps(repeated, p, shared);
 }
 

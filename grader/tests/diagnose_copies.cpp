@@ -254,6 +254,28 @@ TEST_CASE("a k-tile that begins at the wrong k") {
   CHECK(has(d.headline, "in place of k-tile 1 (k = 8..15), k = 1..8 is multiplied"));
 }
 
+TEST_CASE("steps, or k-tiles, that are one behind") {
+  const auto added = [](Call& c, int i, int j, int first, int last) {
+    double sum = 0;
+    for (int k = first; k < std::min(c.k, last); ++k) sum += c.at_a(i, k) * c.at_b(k, j);
+    return sum;
+  };
+  const Diagnosis steps = of_product(
+      [&](Call& c, int i, int j) { return added(c, i, j, 0, 1) + added(c, i, j, 0, c.k - 1); },
+      {33, 50, 21});
+  CHECK(steps.id == "K-TILE-REPEATED");
+  CHECK(steps.headline ==
+        "k = 0 is added twice, and k = 20, the last one, never: each step multiplies what belongs "
+        "to the step before");
+  const Diagnosis tiles = of_product(
+      [&](Call& c, int i, int j) {
+        return added(c, i, j, 0, (c.k + 7) / 8 * 8 - 8) + (c.k > 16 ? added(c, i, j, 8, 16) : 0);
+      },
+      {33, 50, 30});
+  CHECK(has(tiles.headline, "k-tile 1 (k = 8..15) is added twice, and k-tile"));
+  CHECK(has(tiles.next_step, "from step 2 on each step multiplied the k-tile of the step before"));
+}
+
 TEST_CASE("two threads that meet in a tile: with which of their stores") {
   const simgpu::Access one = store(0, 64), other = store(1, 64);
   const Diagnosis steps = of_stores(FindingKind::shared_race, one, &other, 4,

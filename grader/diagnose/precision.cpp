@@ -319,12 +319,25 @@ bool beyond_half(const Run& run) {
   return run.a.type == ElementType::float32 && std::isfinite(most) && most > kMostOfHalf;
 }
 
+/// C is made of whole numbers where A and B are not: something on the way is an int.
+bool only_whole_numbers(const Run& run) {
+  const auto whole = [](const Matrix& m) {
+    for (int i = 0; i < m.rows; ++i)
+      for (int j = 0; j < m.cols; ++j)
+        if (const double x = m.at(i, j); !std::isfinite(x) || x != std::trunc(x)) return false;
+    return true;
+  };
+  const Matrix& c = run.c_after;
+  return std::int64_t{c.rows} * c.cols > 1 && whole(c) && !whole(run.a) && !whole(run.b);
+}
+
 }  // namespace
 
 Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor) {
   std::string guess;
   if (evidence.operation == Operation::product) {
     if (auto d = made_again(run)) return *std::move(d);
+    if (only_whole_numbers(run)) return say("LOW-PRECISION", "whole", {});
     if (!std::isfinite(factor) && beyond_half(run)) return say("LOW-PRECISION", "range", {});
     guess = guess_of(evidence.type, run);
     if (guess.empty() && evidence.type == ElementType::float32) {

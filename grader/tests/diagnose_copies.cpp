@@ -276,6 +276,21 @@ TEST_CASE("steps, or k-tiles, that are one behind") {
   CHECK(has(tiles.next_step, "from step 2 on each step multiplied the k-tile of the step before"));
 }
 
+TEST_CASE("a sum that is an int where the type is not") {
+  const Kernel kernel = [](Call& c) {
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j) {
+        double sum = 0;
+        for (int k = 0; k < c.k; ++k) sum = std::trunc(sum + c.at_a(i, k) * c.at_b(k, j));
+        c.put(i, j, sum);
+      }
+  };
+  const Diagnosis d =
+      diagnose(evidence(kernel, ElementType::float32, kProduct, {17, 33, 65}, false));
+  CHECK(d.id == "LOW-PRECISION");
+  CHECK(has(d.headline, "every element of C is a whole number"));
+}
+
 TEST_CASE("two threads that meet in a tile: with which of their stores") {
   const simgpu::Access one = store(0, 64), other = store(1, 64);
   const Diagnosis steps = of_stores(FindingKind::shared_race, one, &other, 4,

@@ -83,7 +83,37 @@ struct Named {
   bool zero = false;  ///< what is taken is none of the matrix
 };
 
-std::optional<Named> name(const Case& c, const Places& places, bool of_a) {
+/// Rows and columns of the lab's tiles of A, or of B.
+struct TileSize {
+  int rows = 0, cols = 0;
+};
+
+/// Whatever is taken for another element has that one's place in another tile; nothing is taken as well, where a
+/// tile hangs over an edge.
+bool other_tiles(const Case& c, const Places& places, bool of_a, const TileSize& tile) {
+  if (tile.rows < 2 || tile.cols < 2) return false;
+  for (int k = 0; k < c.k; ++k)
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j) {
+        const Place& p = places[index_of(c, k, i, j)];
+        const Place right = of_a ? Place{i, k} : Place{k, j};
+        if (p.row >= 0 && p.col >= 0 &&
+            (p.row % tile.rows != right.row % tile.rows ||
+             p.col % tile.cols != right.col % tile.cols))
+          return false;
+      }
+  return true;
+}
+
+/// What is wrong of a place in a matrix with so many columns.
+const char* variant_of_place(const Place& got, const Place& right, int cols) {
+  if (got.row == right.col && got.col == right.row) return "turned";
+  if (got.col == right.col) return "row";
+  // Nearly a row away, it is rather a neighbour of what begins the next one.
+  return got.row == right.row && 2 * std::abs(got.col - right.col) <= cols ? "column" : "";
+}
+
+std::optional<Named> name(const Tile& tile, const Case& c, const Places& places, bool of_a) {
   const std::string matrix = of_a ? "A" : "B";
   const auto wanted = [of_a](int k, int i, int j) { return of_a ? Place{i, k} : Place{k, j}; };
   bool stuck = c.k > 1;
@@ -98,7 +128,13 @@ std::optional<Named> name(const Case& c, const Places& places, bool of_a) {
   if (!first) return std::nullopt;
   const auto [k, i, j] = *first;
   const Place got = places[index_of(c, k, i, j)], right = wanted(k, i, j);
+  const TileSize size = of_a ? TileSize{tile.bm, tile.bk} : TileSize{tile.bk, tile.bn};
+  const bool tiles = got.row >= 0 && other_tiles(c, places, of_a, size);
   const std::vector<messages::Gap> gaps = {
+      {"tile", fmt::format("{} x {}", size.rows, size.cols)},
+      {"gottile", tiles ? fmt::format("({}, {})", got.row / size.rows, got.col / size.cols) : ""},
+      {"wantedtile",
+       tiles ? fmt::format("({}, {})", right.row / size.rows, right.col / size.cols) : ""},
       {"gotrow", got.row},
       {"gotcol", got.col},
       {"wantedrow", right.row},
@@ -112,19 +148,12 @@ std::optional<Named> name(const Case& c, const Places& places, bool of_a) {
       {"stuck", of_a ? "A[i][0]" : "B[0][j]"},
       {"index", of_a ? "column" : "row"}};
   const bool zero = !stuck && (got.row < 0 || got.col < 0);
-  // Nearly a row away, it is rather a neighbour of what begins the next one.
-  const int cols = (of_a ? c.run.a : c.run.b).cols;
-  const bool same_row = got.row == right.row && 2 * std::abs(got.col - right.col) <= cols;
-  const bool turned = got.row == right.col && got.col == right.row;
-  return Named{say("WRONG-ELEMENT",
-                   stuck                  ? "stuck"
-                   : zero                 ? "zero"
-                   : turned               ? "turned"
-                   : got.col == right.col ? "row"
-                   : same_row             ? "column"
-                                          : "",
-                   gaps),
-               zero};
+  const char* const variant = stuck  ? "stuck"
+                              : zero ? "zero"
+                              : tiles
+                                  ? "tile"
+                                  : variant_of_place(got, right, (of_a ? c.run.a : c.run.b).cols);
+  return Named{say("WRONG-ELEMENT", variant, gaps), zero};
 }
 
 /// Every product of C[i][j] takes the same two elements: with one operand all ones, C is K times the
@@ -201,7 +230,7 @@ std::optional<Named> name_source(const Evidence& evidence, const Case& c) {
   for (const bool of_a : {true, false}) {
     const std::optional<Places> places = factors_of(evidence, c, of_a);
     if (!places || !reproduces(c, *places, of_a)) continue;
-    std::optional<Named> named = name(c, *places, of_a);
+    std::optional<Named> named = name(evidence.tile, c, *places, of_a);
     if (!named) continue;
     if (of_a && !named->zero && other_in_k_alone(c, *places, true))
       if (const auto of_b = factors_of(evidence, c, false); of_b && reproduces(c, *of_b, false))

@@ -291,6 +291,24 @@ TEST_CASE("a sum that is an int where the type is not") {
   CHECK(has(d.headline, "every element of C is a whole number"));
 }
 
+TEST_CASE("tiles of an operand that are taken for each other") {
+  // Tiles of 16 x 8 of A, of which there are two side by side: numbered down instead of along.
+  const Diagnosis d = of_product(
+      [](Call& c, int i, int j) {
+        double sum = 0;
+        const int down = (c.m + 15) / 16, across = (c.k + 7) / 8;
+        for (int k = 0; k < c.k; ++k) {
+          const int number = k / 8 * down + i / 16, row = number / across * 16 + i % 16,
+                    col = number % across * 8 + k % 8;
+          if (row < c.m && col < c.k) sum += c.at_a(row, col) * c.at_b(k, j);
+        }
+        return sum;
+      },
+      {40, 20, 24});
+  CHECK(d.id == "WRONG-ELEMENT");
+  CHECK(has(d.headline, "of A (16 x 8) in place of tile"));
+}
+
 TEST_CASE("two threads that meet in a tile: with which of their stores") {
   const simgpu::Access one = store(0, 64), other = store(1, 64);
   const Diagnosis steps = of_stores(FindingKind::shared_race, one, &other, 4,

@@ -170,6 +170,7 @@ TEST_CASE("only the first k-tile") {
   CHECK(d.id == "K-TILE-MISSING");
   CHECK(d.headline == "only the first k-tile (k = 0..7) is in the sum");
   CHECK(has(d.next_step, "rounds after the first"));
+  CHECK(has(d.next_step, "go on by more k than a tile has"));
   // By a kernel, and another one that adds up what several blocks have summed.
   Evidence shared = launched(first, {33, 17, 40}, {2, 1, 1}, 2);
   shared.tile = kRegisters;

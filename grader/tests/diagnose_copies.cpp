@@ -291,6 +291,22 @@ TEST_CASE("a sum that is an int where the type is not") {
   CHECK(has(d.headline, "every element of C is a whole number"));
 }
 
+TEST_CASE("tiles of B that begin at (col0, k0): right only in a transposed copy") {
+  const Diagnosis d = of_product(
+      [](Call& c, int i, int j) {
+        double sum = 0;
+        for (int k = 0; k < c.k; ++k) {
+          const int row = j / 16 * 16 + k % 8, col = k / 8 * 8 + j % 16;
+          if (row < c.k && col < c.n) sum += c.at_a(i, k) * c.at_b(row, col);
+        }
+        return sum;
+      },
+      {40, 50, 37});
+  CHECK(d.id == "TILE-MAP");
+  CHECK(has(d.headline, "each begins at row col0 and column k0, exchanged"));
+  CHECK(has(d.next_step, "In a transposed copy rows and columns have changed places"));
+}
+
 TEST_CASE("tiles of an operand that are taken for each other") {
   // Tiles of 16 x 8 of A, of which there are two side by side: numbered down instead of along.
   const Diagnosis d = of_product(

@@ -122,6 +122,7 @@ TEST_CASE("a read behind all that was stored in scratch memory may ask for too m
     return explain(unwritten, kNaive, nullptr, ElementType::float32).next_step;
   };
   CHECK(has(next(0, 64), "All that was stored lies in front of this element"));
+  CHECK(has(next(0, 64), "multiplied by the elements of such a part"));
   CHECK_FALSE(has(next(128, 256), "All that was stored"));
 }
 

@@ -52,9 +52,12 @@ TEST_CASE("out of bounds: the index that goes too far is told where rows follow 
   CHECK(row.headline == "line 31 reads A[17][0], past its end: A is 17 x 65");
   CHECK(has(row.next_step, "The row goes too far: here it is 17"));
   CHECK(has(row.next_step, "below M"));
+  CHECK(has(row.next_step,
+            "end at M - 1 and not at M, and are tests that must all hold joined by &&"));
   const Diagnosis k = named(and_touches([](Call& c) { c.at_a(c.m - 1, c.k); }), dense);
   CHECK(k.headline == "line 31 reads A[16][65], past its end: A is 17 x 65");
   CHECK(has(k.next_step, "The columns of A are counted by k, and the last k is 64"));
+  CHECK(has(k.next_step, "where a round takes several k"));
   const Diagnosis of_b = named(and_touches([](Call& c) { c.at_b(c.k, 3); }), dense);
   CHECK(has(of_b.next_step, "The rows of B are counted by k"));
   const Diagnosis col = named(and_touches([](Call& c) { c.put(c.m - 1, c.n + 4, 0); }), dense);

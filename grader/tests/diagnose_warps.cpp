@@ -169,6 +169,7 @@ TEST_CASE("the first lane that is not aligned tells what its index is made of") 
   CHECK(says(next(), "Every part of the index"));
   wide.at.thread.x = 32;  // no lane's number adds anything
   CHECK(says(next(), "The thread is lane 0 of warp 1"));
+  CHECK(says(next(), "the step from one piece, or fragment, to the next"));
   wide.at.thread.x = 0;
   CHECK(says(next(), "Every part of the index"));
 }

@@ -165,6 +165,18 @@ bool ask_of_wrapping(const simgpu::Finding& finding, const std::string& name,
   return true;
 }
 
+/// Neighbours take neighbouring elements, but a thread's second one is nearer than all threads of the block reach.
+void ask_of_stride(const Warp& warp, const simgpu::Dim3& block, const std::string& name,
+                   Diagnosis& d) {
+  const Reaches own = warp.of_lane(0);
+  if (own.size() < 2 || apart_in(warp, kWarpSize) != own.front().count) return;
+  const std::int64_t step = own[1].first - own[0].first,
+                     span = std::int64_t{block.x} * block.y * block.z * own.front().count;
+  if (step <= 0 || step >= span) return;
+  d.next_step =
+      messages::text("RACE-WAW.stride.next", {{"name", name}, {"span", span}, {"step", step}});
+}
+
 void show_meeting(const simgpu::Finding& finding, const std::string& name, std::int64_t element,
                   const Reaches& one, const Reaches& other, Diagnosis& d) {
   const std::size_t number = number_in(one, element), other_number = number_in(other, element);
@@ -450,7 +462,8 @@ void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Findi
     const Warp other(evidence, run, *launch, *finding.other);
     show_meeting(finding, name, element, warp.of_lane(lane_of(at)),
                  other.of_lane(lane_of(*finding.other)), d);
-    if (d.id == "RACE-WAW") ask_of_wrapping(finding, name, launch->block, warp, other, d);
+    if (d.id == "RACE-WAW" && !ask_of_wrapping(finding, name, launch->block, warp, other, d))
+      ask_of_stride(warp, launch->block, name, d);
   } else {
     const std::uint64_t first = number_of(at, launch->block) / kWarpSize * kWarpSize;
     show_leaving(finding, name, element, warp, lane_of(at), first, evidence, d);

@@ -350,6 +350,10 @@ TEST_CASE("two threads that meet in a tile: with which of their stores") {
       has(of_stores(FindingKind::shared_race, small, &beside, 4, [](int, int n) { return 64 + n; })
               .next_step,
           "leave out __shared__"));
+  CHECK(has(of_stores(FindingKind::shared_race, store(0, 32), &other, 4,
+                      [](int t, int n) { return 31 + t % 32 + n; })
+                .next_step,
+            "they take 128 at a time"));
   const Diagnosis stuck =
       of_stores(FindingKind::shared_race, one, &one, 4, [](int, int) { return 64; });
   CHECK(has(stuck.next_step, "All 4 that this thread writes there"));

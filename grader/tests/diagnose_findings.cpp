@@ -614,6 +614,8 @@ TEST_CASE("who arrives a round ahead is asked for the parity") {
            std::string::npos;
   };
   CHECK_FALSE(asks());
+  CHECK(explain(late, kTile, nullptr, ElementType::float32)
+            .next_step.find("is the warp's number threadIdx.x / 32") != std::string::npos);
   late.cause = FindingCause::late_bytes;
   CHECK(asks());
 }

@@ -52,8 +52,8 @@ TEST_CASE("out of bounds: the index that goes too far is told where rows follow 
   CHECK(row.headline == "line 31 reads A[17][0], past its end: A is 17 x 65");
   CHECK(has(row.next_step, "The row goes too far: here it is 17"));
   CHECK(has(row.next_step, "below M"));
-  CHECK(has(row.next_step,
-            "end at M - 1 and not at M, and are tests that must all hold joined by &&"));
+  CHECK(has(row.next_step, "Does it ask for < M and not for <=, or end at M - 1?"));
+  CHECK(has(row.next_step, "who returns need fail only one (||)"));
   const Diagnosis k = named(and_touches([](Call& c) { c.at_a(c.m - 1, c.k); }), dense);
   CHECK(k.headline == "line 31 reads A[16][65], past its end: A is 17 x 65");
   CHECK(has(k.next_step, "The columns of A are counted by k, and the last k is 64"));

@@ -1,6 +1,10 @@
-// What the table of a runner's functions is made from.
+// What the table of a runner's functions is made from, and how a runner is linked.
 #include "grader/compile/entries.hpp"
 #include "common/catch2.hpp"
+#include "grader/labs/lab.hpp"
+#include "grader/os/files.hpp"
+#include "grader/os/process.hpp"
+#include "grader/tests/bench.hpp"
 
 using namespace grader;
 
@@ -25,4 +29,26 @@ TEST_CASE("the symbols of an object are those that it defines for others, by nam
 
 TEST_CASE("symbols are not listed by what loads the plugins of all linkers") {
   CHECK(symbol_lister("a.o").front() == "readelf");
+}
+
+TEST_CASE("a runner is linked by the quick linker if there is one, and else as well") {
+  const test::FixtureProject project;
+  const Workplace place{project.root(), project.root() / "build",
+                        project.root() / "build/lib/libsimgpu_cudart_remote.a"};
+  const Lab lab = discover_labs(place.root).front();
+  Toolchain toolchain = probe_clang();
+  CHECK(toolchain.quick_linker.empty() == find_program("ld.gold").empty());
+  const auto runner = [&] {
+    const Build build = build_lab(place, toolchain, lab, [](const std::string& file) {
+      return std::filesystem::path("lab6_fixture") / file;
+    });
+    REQUIRE_FALSE(build.runner.empty());
+    return read_file(build.runner, 64u << 20);
+  };
+  const auto made_by_gold = [](const std::string& program) {
+    return program.find(".note.gnu.gold-version") != std::string::npos;
+  };
+  CHECK(made_by_gold(runner()) == !toolchain.quick_linker.empty());
+  toolchain.quick_linker = "-fuse-ld=no-such-linker";
+  CHECK_FALSE(made_by_gold(runner()));
 }

@@ -378,7 +378,8 @@ bool Driver::link(Build& build, const std::vector<Compiled>& compiled) const {
                            "-pthread"});
   inputs += entries.bytes + '\0' + read_file(place_.remote_library, 1u << 30);
   Pass linked;
-  if (!toolchain_.quick_linker.empty()) {
+  // Not for a stranger's: gold takes objects, like one with an .interp of its own, otherwise than ld.
+  if (!toolchain_.quick_linker.empty() && !options_.hostile) {
     std::vector<std::string> quick = argv;
     quick.push_back(toolchain_.quick_linker);
     linked = runs_.run("runner", inputs, std::move(quick), "runner");

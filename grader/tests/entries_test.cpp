@@ -38,10 +38,12 @@ TEST_CASE("a runner is linked by the quick linker if there is one, and else as w
   const Lab lab = discover_labs(place.root).front();
   Toolchain toolchain = probe_clang();
   CHECK(toolchain.quick_linker.empty() == find_program("ld.gold").empty());
+  BuildOptions building;
   const auto runner = [&] {
-    const Build build = build_lab(place, toolchain, lab, [](const std::string& file) {
-      return std::filesystem::path("lab6_fixture") / file;
-    });
+    const Build build = build_lab(
+        place, toolchain, lab,
+        [](const std::string& file) { return std::filesystem::path("lab6_fixture") / file; },
+        building);
     REQUIRE_FALSE(build.runner.empty());
     return read_file(build.runner, 64u << 20);
   };
@@ -49,6 +51,9 @@ TEST_CASE("a runner is linked by the quick linker if there is one, and else as w
     return program.find(".note.gnu.gold-version") != std::string::npos;
   };
   CHECK(made_by_gold(runner()) == !toolchain.quick_linker.empty());
+  building.hostile = true;
+  CHECK_FALSE(made_by_gold(runner()));
+  building.hostile = false;
   toolchain.quick_linker = "-fuse-ld=no-such-linker";
   CHECK_FALSE(made_by_gold(runner()));
 }

@@ -215,7 +215,8 @@ std::string CompilerRuns::header(const std::string& purpose, std::vector<std::st
 
 RunResult CompilerRuns::tool(std::vector<std::string> argv) const {
   ProcessSpec listing = spec(std::move(argv));
-  listing.output_bytes = 4u << 20;  // an object's local symbols are listed, too
+  // All symbols of an object in the order of its table: what is cut off may be the launcher. A line has some 100 bytes.
+  listing.output_bytes = 64u << 20;
   return run_to_its_own_end(std::move(listing), compiler_wall);
 }
 

@@ -121,7 +121,7 @@ constexpr Choice choice(float alone, float full) {
   return {L::BM, L::BN, L::RESIDENT, alone, full, multiply<L>};
 }
 
-/// Measured on an H200: docs/results/h200/fp64-shapes.txt.
+/// Measured on an H200 (fp64-shapes.txt). A template, so that it is compiled only where it is used.
 template <typename T>
 const Choice table[] = {
     choice<T, Tile<128, 128, 64, 32, 3, 1>>(2.25f, 2.25f),

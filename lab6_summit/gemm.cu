@@ -227,8 +227,8 @@ struct Plan {
   float cost = 0;
 };
 
-/// The tile and split with the lowest cost, a LAUNCH among it, since a product waits for the one
-/// before. It tries no split, and the splits that give every multiprocessor 1, 2, 3 ... blocks.
+/// The tile and split with the lowest cost. A product waits for the one before: one more LAUNCH. It
+/// tries one block per tile, and the splits that give every multiprocessor 1, 2, 3 ... blocks.
 template <typename Copies>
 Plan cheapest(int m, int n, int k, int processors) {
   Plan best;

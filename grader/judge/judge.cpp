@@ -174,7 +174,7 @@ bool launchers_defined(const Stage& stage, LabBench& bench, StageResult& result)
 
 /// True if right. An empty answer is no attempt.
 bool answer_right(const Stage& stage, LabBench& bench, StageResult& result, bool& attempted) {
-  const AskOutcome outcome = bench.first_session().ask(stage.answer->function);
+  const AskOutcome outcome = bench.ask(stage.answer->function);
   attempted = true;
   if (outcome.end == CallEnd::infra) {
     describe_infra(result, outcome.message);
@@ -254,6 +254,7 @@ bool judge_goals(const Stage& stage, LabBench& bench, StageResult& result) {
         Case{run.at, 0, 0, 0, false}, run.type, run.measured->failure, {}, {}, 0};
     CHECK_THAT(Seen{&counted}, IsRight());
     if (run.measured->failure) {
+      const Turn::Held held = bench.turn(stage.rung, run.type);
       describe_failure(result, bench.unit(stage.rung).shown_path,
                        *bench.check(stage.rung, run.type), counted, counted);
       return false;
@@ -365,6 +366,7 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
       not_started(stage, result, bench, todo);
       return;
     }
+    const Turn::Held held = bench.turn(stage.rung, chosen->type);
     describe_failure(result, bench.unit(stage.rung).shown_path,
                      *bench.check(stage.rung, chosen->type), *pick.smallest(), *chosen);
     if (stage.answer && answered)
@@ -390,6 +392,7 @@ void run_item(const Docket::Item& item) {
   StageResult result = blank(*item.stage);
   const auto start = std::chrono::steady_clock::now();
   const std::string missing = missing_need(lab, *item.stage);
+  double ahead = 0;
   Heard section;
   if (!missing.empty()) {
     result.state = State::locked;
@@ -406,7 +409,9 @@ void run_item(const Docket::Item& item) {
       describe_infra(result, error.what());
     }
     heard = nullptr;
-    docket->benches[item.lab_index]->end_stage();
+    LabBench& bench = *docket->benches[item.lab_index];
+    bench.end_stage();
+    ahead = bench.seconds_ahead();
     result.assertions = section.passed + section.failed;
     result.passed_assertions = section.passed;
     // The listener has the last word: a pass needs assertions, and all of them right.
@@ -418,7 +423,9 @@ void run_item(const Docket::Item& item) {
     }
     if (result.state == State::passed) result.earned = result.points;
   }
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (result.state != State::passed) docket->benches[item.lab_index]->failed(*item.stage);
+  result.seconds =
+      ahead + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   lab.seconds += result.seconds;
   lab.stages.push_back(std::move(result));
 }
@@ -598,6 +605,7 @@ std::vector<LabResult> judge(const std::vector<Assignment>& assignments,
     work.benches.push_back(std::make_unique<LabBench>(*lab, *build, options, pool));
     const std::vector<SourceUnit> units = describe_build(*build, *work.benches.back(), result);
     const std::set<std::string> wanted = wanted_stages(*lab, options);
+    LabBench::StageCases built;
     for (const auto& stage : lab->stages) {
       if (!wanted.count(stage.id)) continue;
       const std::string& file = lab->rung(stage.rung).file;
@@ -606,10 +614,14 @@ std::vector<LabResult> judge(const std::vector<Assignment>& assignments,
       work.items.push_back({lab, &stage, results.size(),
                             unit == units.end() ? BuildStatus::built : unit->status,
                             unit == units.end() ? "" : unit->shown_path});
+      if (result.build != BuildStatus::infra && work.items.back().built == BuildStatus::built)
+        built.emplace_back(&stage, cases_of(*lab, stage));
     }
+    work.benches.back()->begin_ahead(std::move(built));
     results.push_back(std::move(result));
   }
   if (!work.items.empty()) run_docket(work);
+  for (const auto& bench : work.benches) bench->stop_ahead();
   work.benches.clear();
   return results;
 }

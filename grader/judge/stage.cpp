@@ -37,127 +37,6 @@ std::string first_finding_place(const CallOutcome& outcome, const std::string& f
 
 }  // namespace
 
-bool telling(const Case& shape) {
-  const Extents& e = shape.extents;
-  return e.m >= 5 && e.n >= 5 && (e.k >= 5 || e.k == 1) && e.m != e.n && e.m * e.n >= 64;
-}
-
-LabBench::LabBench(const Lab& lab, const Build& build, const JudgeOptions& options, Pool& pool)
-    : lab_(lab), build_(build), options_(options), pool_(pool) {
-  config_.grader_program = own_program();
-  config_.user = options.user;
-  config_.box = options.box;
-  config_.budget = options.budget;
-  fresh_ = options.box && options.box->weakened.count("state") == 0;
-  // Of a class, the students go side by side: a second thread for each launch would only cost
-  // (3400 of them for five labs, 5 % of the judge's processor time).
-  config_.host_threads = options.jobs > 1 || options.key ? 1 : 2;
-}
-
-const SourceUnit& LabBench::unit(const std::string& rung) const {
-  return build_.unit(lab_.rung(rung).file);
-}
-
-const EntryPoint* LabBench::entry(const std::string& name) const {
-  for (const auto& one : build_.entries)
-    if (one.name == name) return &one;
-  return nullptr;
-}
-
-RungCheck* LabBench::check(const std::string& rung, const std::string& type) {
-  const std::string name = rung + "<" + type + ">";
-  const EntryPoint* point = entry(name);
-  if (!point || !point->defined) return nullptr;
-  auto& slot = checks_[name];
-  if (!slot)
-    slot = std::make_unique<RungCheck>(session(rung, type), lab_, lab_.rung(rung), type,
-                                       CallSeeds(options_.seed, options_.key));
-  return slot.get();
-}
-
-Session& LabBench::session(const std::string& rung, const std::string& type) {
-  auto& slot = sessions_[fresh_ ? rung + "<" + type + ">" : type];
-  if (!slot) slot = std::make_unique<Session>(build_, config_);
-  return *slot;
-}
-
-void LabBench::end_stage() {
-  if (!fresh_) return;
-  for (const auto& [name, session] : sessions_) session->close();
-}
-
-Session& LabBench::first_session() {
-  return session(lab_.rungs.front().name, lab_.rungs.front().types.front());
-}
-
-std::vector<SourceUnit> LabBench::load() {
-  std::vector<SourceUnit> units = first_session().load();
-  config_.known.clear();
-  for (const auto& unit : units)
-    config_.known.insert(config_.known.end(), unit.ptx.size(), unit.built());
-  return units;
-}
-
-std::map<std::string, std::vector<const CaseResult*>> LabBench::run_cases(
-    const Stage& stage, const std::vector<Case>& cases) {
-  std::map<std::string, std::vector<const CaseResult*>> results;
-  std::vector<std::function<void()>> jobs;
-  for (const auto& type : lab_.rung(stage.rung).types) {
-    RungCheck* const checked = check(stage.rung, type);
-    auto& list = results[type];
-    if (!checked) continue;
-    const bool main_type = type == lab_.rung(stage.rung).main_type();
-    jobs.push_back([checked, main_type, &list, &cases] {
-      unsigned failed = 0;
-      for (const auto& shape : cases) {
-        if (shape.one_type && !main_type) {
-          list.push_back(nullptr);
-          continue;
-        }
-        const CaseResult& result = checked->check(shape);
-        list.push_back(&result);
-        if (result.right()) continue;
-        // Stop as soon as there is a failure that can be explained; never flood.
-        const bool hopeless = result.failure->kind != Failure::Kind::wrong;
-        if (hopeless || telling(shape) || ++failed >= 6) break;
-      }
-    });
-  }
-  pool_.run(jobs);
-  return results;
-}
-
-std::vector<LabBench::GoalRun> LabBench::run_goals(const Stage& stage) {
-  std::vector<GoalRun> runs;
-  const auto& types = lab_.rung(stage.rung).types;
-  const std::string& main_type = lab_.rung(stage.rung).main_type();
-  for (const auto& goal : lab_.goals) {
-    if (goal.stage != stage.id) continue;
-    for (const auto& at : goal.at) {
-      for (const auto& type : types) {
-        // Large extents cost a tenth of a second each: there in one type, at ragged ones in all.
-        const bool large = at.m * at.n * at.k > (std::int64_t{4} << 20);
-        if (large && type != main_type) continue;
-        runs.push_back({&goal, type, at, nullptr});
-      }
-    }
-  }
-  std::map<std::string, std::vector<GoalRun*>> by_type;
-  for (auto& run : runs) by_type[run.type].push_back(&run);
-  std::vector<std::function<void()>> jobs;
-  for (auto& [type, list] : by_type) {
-    RungCheck* const checked = check(stage.rung, type);
-    if (!checked) continue;
-    const bool doubled =
-        std::any_of(list.begin(), list.end(), [](const auto* run) { return run->goal->doubled; });
-    jobs.push_back([checked, doubled, &list = list] {
-      for (auto* run : list) run->measured = &checked->measure(run->at, doubled);
-    });
-  }
-  pool_.run(jobs);
-  return runs;
-}
-
 void FailurePick::see(const CaseResult& seen) {
   if (seen.right()) return;
   if (!smallest_) smallest_ = &seen;
@@ -568,8 +447,10 @@ WorstLine worst_line(const std::string& diagnosis, const std::map<unsigned, simg
 }
 
 std::optional<ConflictDegree> LabBench::measure_answer(const Answer& answer) {
-  RungCheck* const checked = check(answer.rung, lab_.rung(answer.rung).main_type());
+  const std::string& type = lab_.rung(answer.rung).main_type();
+  RungCheck* const checked = check(answer.rung, type);
   if (!checked) return {};
+  const Turn::Held held = turn(answer.rung, type);
   const Extents at{2 * lab_.tile_size("BM", 16), 2 * lab_.tile_size("BN", 16),
                    2 * lab_.tile_size("BK", 16)};
   const Measured& measured = checked->measure(at);

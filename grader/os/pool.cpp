@@ -3,6 +3,8 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <exception>
+#include <utility>
 
 namespace grader {
 
@@ -24,32 +26,42 @@ void Pool::work() {
   omp_set_num_threads(1);
   std::unique_lock lock(guard_);
   for (;;) {
-    wake_.wait(lock, [this] { return stop_ || (jobs_ && next_ < jobs_->size()); });
+    wake_.wait(lock, [this] { return stop_ || !waiting_.empty(); });
     if (stop_) return;
-    const auto& job = (*jobs_)[next_++];
+    const std::function<void()> job = std::move(waiting_.front());
+    waiting_.pop_front();
     lock.unlock();
-    std::exception_ptr failure;
-    try {
-      job();
-    } catch (...) {
-      failure = std::current_exception();
-    }
+    job();
     lock.lock();
-    if (failure && !failure_) failure_ = failure;
-    if (++finished_ == jobs_->size()) done_.notify_all();
   }
 }
 
+void Pool::start(std::function<void()> job) {
+  {
+    const std::lock_guard lock(guard_);
+    waiting_.push_back(std::move(job));
+  }
+  wake_.notify_one();
+}
+
 void Pool::run(const std::vector<std::function<void()>>& jobs) {
-  if (jobs.empty()) return;
+  std::size_t finished = 0;
+  std::exception_ptr first;
+  for (const auto& job : jobs)
+    start([&] {
+      std::exception_ptr failure;
+      try {
+        job();
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      const std::lock_guard lock(guard_);
+      if (failure && !first) first = failure;
+      if (++finished == jobs.size()) done_.notify_all();
+    });
   std::unique_lock lock(guard_);
-  jobs_ = &jobs;
-  next_ = finished_ = 0;
-  failure_ = nullptr;
-  wake_.notify_all();
-  done_.wait(lock, [&] { return finished_ == jobs.size(); });
-  jobs_ = nullptr;
-  if (failure_) std::rethrow_exception(failure_);
+  done_.wait(lock, [&] { return finished == jobs.size(); });
+  if (first) std::rethrow_exception(first);
 }
 
 }  // namespace grader

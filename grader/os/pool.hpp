@@ -3,7 +3,7 @@
 #pragma once
 
 #include <condition_variable>
-#include <exception>
+#include <deque>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -20,15 +20,15 @@ class Pool {
 
   /// Runs all jobs, in order of their start, and waits. The first exception is thrown again here.
   void run(const std::vector<std::function<void()>>& jobs);
+  /// Runs a job that throws nothing as soon as a thread is free, and does not wait.
+  void start(std::function<void()> job);
 
  private:
   void work();
 
   std::mutex guard_;
   std::condition_variable wake_, done_;
-  const std::vector<std::function<void()>>* jobs_ = nullptr;
-  std::size_t next_ = 0, finished_ = 0;
-  std::exception_ptr failure_;
+  std::deque<std::function<void()>> waiting_;
   bool stop_ = false;
   std::vector<std::thread> threads_;
 };

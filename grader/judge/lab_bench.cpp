@@ -1,0 +1,255 @@
+#include "grader/judge/lab_bench.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+namespace grader {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Whether no more of a rung's cases are tried: as soon as one failed that can be explained, and never
+/// a flood of them.
+class Enough {
+ public:
+  bool after(const CaseResult& result) {
+    if (result.right()) return false;
+    const bool hopeless = result.failure->kind != Failure::Kind::wrong;
+    return hopeless || telling(result.shape) || ++failed_ >= 6;
+  }
+
+ private:
+  unsigned failed_ = 0;
+};
+
+}  // namespace
+
+bool telling(const Case& shape) {
+  const Extents& e = shape.extents;
+  return e.m >= 5 && e.n >= 5 && (e.k >= 5 || e.k == 1) && e.m != e.n && e.m * e.n >= 64;
+}
+
+LabBench::LabBench(const Lab& lab, const Build& build, const JudgeOptions& options, Pool& pool)
+    : lab_(lab), build_(build), options_(options), pool_(pool) {
+  config_.grader_program = own_program();
+  config_.user = options.user;
+  config_.box = options.box;
+  config_.budget = options.budget;
+  fresh_ = options.box && options.box->weakened.count("state") == 0;
+  ahead_ = options.jobs > 1 && !options.key && !options.box;
+  // Of a class, the students go side by side: a second thread for each launch would only cost
+  // (3400 of them for five labs, 5 % of the judge's processor time).
+  config_.host_threads = options.jobs > 1 || options.key ? 1 : 2;
+}
+
+LabBench::~LabBench() {
+  board_.stop();
+  board_.wait_for_all();
+}
+
+const SourceUnit& LabBench::unit(const std::string& rung) const {
+  return build_.unit(lab_.rung(rung).file);
+}
+
+const EntryPoint* LabBench::entry(const std::string& name) const {
+  for (const auto& one : build_.entries)
+    if (one.name == name) return &one;
+  return nullptr;
+}
+
+RungCheck* LabBench::check(const std::string& rung, const std::string& type) {
+  const std::string name = rung + "<" + type + ">";
+  if (const auto known = checks_.find(name); known != checks_.end()) return known->second.get();
+  const EntryPoint* point = entry(name);
+  if (!point || !point->defined) return nullptr;
+  return checks_
+      .emplace(name, std::make_unique<RungCheck>(seat(rung, type).session, lab_, lab_.rung(rung),
+                                                 type, CallSeeds(options_.seed, options_.key)))
+      .first->second.get();
+}
+
+std::string LabBench::seat_name(const std::string& rung, const std::string& type) const {
+  return fresh_ ? rung + "<" + type + ">" : ahead_ ? type + " " + lab_.rung(rung).file : type;
+}
+
+LabBench::Seat& LabBench::seat(const std::string& rung, const std::string& type) {
+  const std::string name = seat_name(rung, type);
+  if (const auto known = seats_.find(name); known != seats_.end()) return *known->second;
+  return *seats_.emplace(name, std::make_unique<Seat>(build_, config_)).first->second;
+}
+
+LabBench::Seat& LabBench::first_seat() {
+  return seat(lab_.rungs.front().name, lab_.rungs.front().types.front());
+}
+
+Turn::Held LabBench::turn(const std::string& rung, const std::string& type) {
+  return seat(rung, type).turn.judge();
+}
+
+void LabBench::end_stage() {
+  if (!fresh_) return;
+  for (const auto& [name, seat] : seats_) seat->session.close();
+}
+
+AskOutcome LabBench::ask(const std::string& function) {
+  const Turn::Held held = first_seat().turn.judge();
+  return first_seat().session.ask(function);
+}
+
+std::vector<SourceUnit> LabBench::load() {
+  std::vector<SourceUnit> units = first_seat().session.load();
+  config_.known.clear();
+  for (const auto& unit : units)
+    config_.known.insert(config_.known.end(), unit.ptx.size(), unit.built());
+  return units;
+}
+
+void LabBench::begin_ahead(StageCases stages) {
+  if (!ahead_) return;
+  stages_ = std::move(stages);
+  // All seats and checks before any thread: from then on nobody adds one.
+  std::vector<std::string> names;
+  for (const auto& [stage, cases] : stages_)
+    for (const auto& type : lab_.rung(stage->rung).types) {
+      check(stage->rung, type);
+      seat(stage->rung, type);
+      const std::string name = seat_name(stage->rung, type);
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  for (const std::string& name : names) {
+    board_.begin();
+    pool_.start([this, name] {
+      work_ahead(name);
+      board_.end();
+    });
+  }
+}
+
+void LabBench::work_ahead(const std::string& name) {
+  bool going = true;
+  for (const auto& [stage, cases] : stages_)
+    for (const auto& type : lab_.rung(stage->rung).types) {
+      if (seat_name(stage->rung, type) != name) continue;
+      const auto begin = Clock::now();
+      if (std::any_of(stage->needs.begin(), stage->needs.end(),
+                      [this](const std::string& needed) { return board_.failed(needed); }))
+        board_.fail(stage->id);
+      else if (going)
+        try {
+          work_on(*seats_.at(name), *stage, cases, type);
+        } catch (const std::exception&) {
+          going = false;  // the judge meets the same, and says so
+        }
+      board_.done(name, stage->id, since(begin));
+    }
+}
+
+void LabBench::work_on(Seat& seat, const Stage& stage, const std::vector<Case>& cases,
+                       const std::string& type) {
+  RungCheck* const checked = check(stage.rung, type);
+  if (!checked) return board_.fail(stage.id);
+  const bool main_type = type == lab_.rung(stage.rung).main_type();
+  Enough enough;
+  for (const Case& shape : cases) {
+    if (shape.one_type && !main_type) continue;
+    if (board_.stopped()) return;
+    const Turn::Held held = seat.turn.ahead();
+    const CaseResult& result = checked->check(shape);
+    if (!result.right()) board_.fail(stage.id);
+    if (enough.after(result)) break;
+  }
+  if (board_.failed(stage.id)) return;
+  for (const GoalRun& goal : goals_of(stage)) {
+    if (goal.type != type) continue;
+    if (board_.stopped()) return;
+    const Turn::Held held = seat.turn.ahead();
+    checked->measure(goal.at, goal.doubled);
+  }
+}
+
+void LabBench::wait_for(const Stage& stage) {
+  if (stages_.empty()) return;
+  const auto begin = Clock::now();
+  double longest = 0;
+  for (const auto& type : lab_.rung(stage.rung).types)
+    longest = std::max(longest, board_.wait(seat_name(stage.rung, type), stage.id));
+  seconds_ahead_ += longest - since(begin);
+}
+
+void LabBench::run(const std::vector<std::function<void()>>& jobs) {
+  if (stages_.empty()) return pool_.run(jobs);
+  for (const auto& job : jobs) job();
+}
+
+std::map<std::string, std::vector<const CaseResult*>> LabBench::run_cases(
+    const Stage& stage, const std::vector<Case>& cases) {
+  wait_for(stage);
+  std::map<std::string, std::vector<const CaseResult*>> results;
+  std::vector<std::function<void()>> jobs;
+  for (const auto& type : lab_.rung(stage.rung).types) {
+    RungCheck* const checked = check(stage.rung, type);
+    auto& list = results[type];
+    if (!checked) continue;
+    const bool main_type = type == lab_.rung(stage.rung).main_type();
+    jobs.push_back([this, &stage, &type, checked, main_type, &list, &cases] {
+      const Turn::Held held = turn(stage.rung, type);
+      Enough enough;
+      for (const auto& shape : cases) {
+        if (shape.one_type && !main_type) {
+          list.push_back(nullptr);
+          continue;
+        }
+        const CaseResult& result = checked->check(shape);
+        list.push_back(&result);
+        if (enough.after(result)) break;
+      }
+    });
+  }
+  run(jobs);
+  return results;
+}
+
+std::vector<LabBench::GoalRun> LabBench::goals_of(const Stage& stage) const {
+  std::vector<GoalRun> runs;
+  const auto& types = lab_.rung(stage.rung).types;
+  const std::string& main_type = lab_.rung(stage.rung).main_type();
+  std::set<std::string> doubled;  // types in which one goal asks for it: then every call is made so
+  for (const auto& goal : lab_.goals) {
+    if (goal.stage != stage.id) continue;
+    for (const auto& at : goal.at) {
+      for (const auto& type : types) {
+        // Large extents cost a tenth of a second each: there in one type, at ragged ones in all.
+        const bool large = at.m * at.n * at.k > (std::int64_t{4} << 20);
+        if (large && type != main_type) continue;
+        runs.push_back({&goal, type, at, false, nullptr});
+        if (goal.doubled) doubled.insert(type);
+      }
+    }
+  }
+  for (GoalRun& run : runs) run.doubled = doubled.count(run.type) != 0;
+  return runs;
+}
+
+std::vector<LabBench::GoalRun> LabBench::run_goals(const Stage& stage) {
+  std::vector<GoalRun> runs = goals_of(stage);
+  std::map<std::string, std::vector<GoalRun*>> by_type;
+  for (auto& run : runs) by_type[run.type].push_back(&run);
+  std::vector<std::function<void()>> jobs;
+  for (auto& [type, list] : by_type) {
+    RungCheck* const checked = check(stage.rung, type);
+    if (!checked) continue;
+    jobs.push_back([this, &stage, checked, &type = type, &list = list] {
+      const Turn::Held held = turn(stage.rung, type);
+      for (auto* run : list) run->measured = &checked->measure(run->at, run->doubled);
+    });
+  }
+  run(jobs);
+  return runs;
+}
+
+}  // namespace grader

@@ -1,0 +1,116 @@
+// All rungs of one lab under test: which session serves which rung, and which calls a stage makes.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grader/judge/ahead.hpp"
+#include "grader/judge/judge.hpp"
+#include "grader/judge/rung_check.hpp"
+#include "grader/os/pool.hpp"
+
+namespace grader {
+
+/// The shared access with the most wavefronts per request.
+struct ConflictDegree {
+  long wavefronts = 0;  ///< per request, rounded
+  unsigned line = 0;
+};
+
+/// All rungs of one lab under test, created as they are needed and kept for later stages.
+class LabBench {
+ public:
+  /// `pool` starts the sessions, so it must outlive this.
+  LabBench(const Lab& lab, const Build& build, const JudgeOptions& options, Pool& pool);
+  ~LabBench();
+  LabBench(const LabBench&) = delete;
+  LabBench& operator=(const LabBench&) = delete;
+
+  /// Has the pool work through these stages, each with its cases, ahead of whoever asks for results
+  /// (grader/judge/ahead.hpp). Does nothing where nobody waits, with one core, and with a stranger's
+  /// code, whose processes end with each stage.
+  using StageCases = std::vector<std::pair<const Stage*, std::vector<Case>>>;
+  void begin_ahead(StageCases stages);
+  void stop_ahead() { board_.stop(); }
+  /// A stage has not passed: what needs it is not worked on ahead.
+  void failed(const Stage& stage) { board_.fail(stage.id); }
+  /// By how many seconds the stage took longer than was waited for it, since this was last asked.
+  double seconds_ahead() { return std::exchange(seconds_ahead_, 0); }
+
+  /// The check of one rung in one type; null if the launcher is not defined.
+  RungCheck* check(const std::string& rung, const std::string& type);
+  const EntryPoint* entry(const std::string& name) const;
+  /// Held by whoever uses a check, or its session, beside what works ahead. Not while waiting for that.
+  Turn::Held turn(const std::string& rung, const std::string& type);
+  AskOutcome ask(const std::string& function);
+  /// The first session's load(); what its worker takes, no other has to read in full.
+  std::vector<SourceUnit> load();
+  /// A stranger's processes end with the stage: nothing that they remember serves the next.
+  void end_stage();
+
+  /// Results by type, one per case in order, each type in its own session and types side by side.
+  /// A type stops at the first failure that can be explained; null stands for a case that is judged
+  /// in another type only.
+  std::map<std::string, std::vector<const CaseResult*>> run_cases(const Stage& stage,
+                                                                  const std::vector<Case>& cases);
+  /// Counts for every (type, extents) of the stage's goals.
+  struct GoalRun {
+    const Goal* goal = nullptr;
+    std::string type;
+    Extents at;
+    bool doubled = false;  ///< also with tensor cores that double their products
+    const Measured* measured = nullptr;
+  };
+  std::vector<GoalRun> run_goals(const Stage& stage);
+
+  /// What a prediction is compared with; empty if the kernel cannot be measured.
+  std::optional<ConflictDegree> measure_answer(const Answer& answer);
+
+  const Lab& lab() const { return lab_; }
+  /// The file that a rung's launcher is in.
+  const SourceUnit& unit(const std::string& rung) const;
+
+ private:
+  /// A session and who uses it now. One serves all rungs of a type; working ahead, those of a type in
+  /// a file; boxed, a single entry.
+  struct Seat {
+    Seat(const Build& build, const SessionConfig& config) : session(build, config) {}
+    Session session;
+    Turn turn;
+  };
+  std::string seat_name(const std::string& rung, const std::string& type) const;
+  Seat& seat(const std::string& rung, const std::string& type);
+  Seat& first_seat();
+  /// All stages that one seat serves; one of them.
+  void work_ahead(const std::string& name);
+  void work_on(Seat& seat, const Stage& stage, const std::vector<Case>& cases,
+               const std::string& type);
+  /// Waits until that has been done for a stage.
+  void wait_for(const Stage& stage);
+  /// Side by side; what has been worked on ahead, one after the other.
+  void run(const std::vector<std::function<void()>>& jobs);
+  std::vector<GoalRun> goals_of(const Stage& stage) const;
+
+  const Lab& lab_;
+  const Build& build_;
+  const JudgeOptions& options_;
+  Pool& pool_;
+  SessionConfig config_;
+  bool fresh_ = false;  ///< processes of each rung's own, for one stage
+  bool ahead_ = false;
+  StageCases stages_;  ///< to be worked on ahead
+  StageBoard board_;
+  double seconds_ahead_ = 0;
+  std::map<std::string, std::unique_ptr<Seat>> seats_;        ///< by seat_name()
+  std::map<std::string, std::unique_ptr<RungCheck>> checks_;  ///< by entry
+};
+
+/// A failure large enough that its diagnosis says more than "everything is wrong".
+bool telling(const Case& shape);
+
+}  // namespace grader

@@ -214,7 +214,7 @@ ExitCode check(const CheckOptions& options) {
   BuildOptions building;
   building.hostile = options.hostile;
   building.verbose = options.verbose;
-  if (!options.hostile) building.parts = std::min(judging.jobs, 4u);  // somebody waits for it
+  if (!options.hostile) building.optimisers = judging.jobs;  // somebody waits for it
   building.rungs.insert(options.rungs.begin(), options.rungs.end());
   if (options.hostile) {
     if (!options.box.empty()) {

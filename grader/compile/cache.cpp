@@ -150,23 +150,44 @@ std::string CompilerRuns::key(const std::string& purpose, const std::string& inp
   return sha256(text);
 }
 
+CacheEntry CompilerRuns::entry(const std::string& purpose, const std::string& inputs,
+                               const std::vector<std::string>& argv) const {
+  return cache_ / (key(purpose, inputs, argv) + "." + purpose);
+}
+
+std::optional<CompilerPass> CompilerRuns::kept(const CacheEntry& entry) const {
+  auto bytes = cached(entry);
+  if (!bytes) return {};
+  CompilerPass pass;
+  pass.bytes = std::move(*bytes);
+  pass.said = cached(entry.string() + ".txt").value_or("");
+  pass.ok = true;
+  return pass;
+}
+
+void CompilerRuns::keep(const CacheEntry& entry, const CompilerPass& pass) const {
+  if (!pass.said.empty()) write_file_atomically(entry.string() + ".txt", pass.said);
+  write_file_atomically(entry, pass.bytes);
+}
+
 CompilerPass CompilerRuns::run(const std::string& purpose, const std::string& inputs,
                                std::vector<std::string> argv, const std::string& output,
                                const std::string& header,
                                const std::function<bool()>& unchanged) const {
-  const fs::path entry = cache_ / (key(purpose, inputs, argv) + "." + purpose);
+  const CacheEntry where = entry(purpose, inputs, argv);
+  if (auto pass = kept(where)) return std::move(*pass);
+  if (!header.empty()) argv.insert(argv.end(), {"-Xclang", "-include-pch", "-Xclang", header});
+  return run(where, std::move(argv), output, unchanged);
+}
+
+CompilerPass CompilerRuns::run(const CacheEntry& entry, std::vector<std::string> argv,
+                               const std::string& output,
+                               const std::function<bool()>& unchanged) const {
   CompilerPass pass;
-  if (auto bytes = cached(entry)) {
-    pass.bytes = std::move(*bytes);
-    pass.said = cached(entry.string() + ".txt").value_or("");
-    pass.ok = true;
-    return pass;
-  }
   const Budget::Spending spending(options_.budget.get());
   std::optional<Scratch> out;
   if (options_.box) out.emplace(scratch_.path(), options_.box->user);
   const fs::path folder = out ? out->path() : scratch_.path();
-  if (!header.empty()) argv.insert(argv.end(), {"-Xclang", "-include-pch", "-Xclang", header});
   argv.insert(argv.end(), {"-o", ((out ? fs::path("/out") : folder) / output).string()});
   pass.run = run_to_its_own_end(spec(std::move(argv), out ? std::optional(folder) : std::nullopt),
                                 compiler_wall);
@@ -178,9 +199,7 @@ CompilerPass CompilerRuns::run(const std::string& purpose, const std::string& in
                      std::string(to_string(made.refusal)));
   pass.bytes = std::move(made.bytes);
   pass.ok = true;
-  if (unchanged && !unchanged()) return pass;
-  if (!pass.said.empty()) write_file_atomically(entry.string() + ".txt", pass.said);
-  write_file_atomically(entry, pass.bytes);
+  if (!unchanged || unchanged()) keep(entry, pass);
   return pass;
 }
 

@@ -31,6 +31,9 @@ struct CompilerPass {
   bool ok = false;
 };
 
+/// A place in the cache: the path of what a compiler made. What it said lies beside it.
+using CacheEntry = std::filesystem::path;
+
 class CompilerRuns {
  public:
   /// `identity` names the compiler in cache keys.
@@ -45,6 +48,16 @@ class CompilerRuns {
   CompilerPass run(const std::string& purpose, const std::string& inputs,
                    std::vector<std::string> argv, const std::string& output,
                    const std::string& header = "",
+                   const std::function<bool()>& unchanged = {}) const;
+  /// The same in two steps, for what is not made by one run or needs no file if it is there: where the
+  /// result is kept, and what is kept there.
+  CacheEntry entry(const std::string& purpose, const std::string& inputs,
+                   const std::vector<std::string>& argv) const;
+  std::optional<CompilerPass> kept(const CacheEntry& entry) const;
+  void keep(const CacheEntry& entry, const CompilerPass& pass) const;
+  /// Runs a compiler and keeps what it made.
+  CompilerPass run(const CacheEntry& entry, std::vector<std::string> argv,
+                   const std::string& output,
                    const std::function<bool()>& unchanged = {}) const;
   /// A compiler's pass over `beginning`, lines that include our own headers and nothing else, as a
   /// precompiled header: its path as compilers see it, or nothing where this compiler makes none. One

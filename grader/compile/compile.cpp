@@ -8,6 +8,8 @@
 #include <future>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <semaphore>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -17,6 +19,7 @@
 #include "grader/compile/cache.hpp"
 #include "grader/compile/compiler_output.hpp"
 #include "grader/compile/entries.hpp"
+#include "grader/compile/kernel_ir.hpp"
 #include "grader/compile/unit.hpp"
 #include "grader/errors.hpp"
 #include "grader/messages.hpp"
@@ -38,7 +41,8 @@ class Driver {
         lab_(lab),
         options_(options),
         runs_(place, toolchain.identity, options),
-        no_binary_(options.box ? runs_.put("no_gpu_binary", "") : runs_.cache() / "no_gpu_binary") {
+        no_binary_(options.box ? runs_.put("no_gpu_binary", "") : runs_.cache() / "no_gpu_binary"),
+        optimisers_(std::max(options.optimisers, 1u)) {
     if (!options.box && !fs::exists(no_binary_)) write_file_atomically(no_binary_, "");
     const auto flags = [&](const char* file) {
       return std::vector<std::string>{toolchain_.clang, file, "-I.", "-ferror-limit=0"};
@@ -68,11 +72,11 @@ class Driver {
   struct Headers {
     std::shared_future<std::string> device, host;
   };
-  /// Both passes over a file. The one for the device takes longest, so it may come in several parts,
-  /// and the host's code is linked meanwhile.
+  /// Both passes over a file. The one for the device takes longest: the host's code is linked
+  /// meanwhile. It gives a module, or one for each of the file's kernels.
   struct Passes {
     Pass host;
-    std::vector<std::future<Pass>> device;
+    std::future<std::vector<Pass>> device;
   };
   /// A unit, and what goes on to the linker.
   struct Compiled {
@@ -88,11 +92,13 @@ class Driver {
     return options_.rungs.empty() || options_.rungs.count(rung.name) != 0;
   }
   Compiled compile(const std::string& file, const fs::path& source) const;
-  /// `parts`: for the device.
-  Passes start_passes(const std::string& stem, const Headers& headers, const Input& host,
-                      const std::vector<Input>& parts) const;
-  std::vector<Input> parts_of(const std::string& file, const StudentFile& student,
-                              const TranslationUnit& whole) const;
+  Passes start_passes(const std::string& stem, const Headers& headers, const Input& input) const;
+  std::vector<Pass> compile_for_device(const std::string& stem, const Headers& headers,
+                                       const Input& input) const;
+  /// Kernel by kernel; nothing where they do not come apart. The first has what the front end said.
+  std::optional<std::vector<Pass>> compile_kernels(const std::string& stem, const Headers& headers,
+                                                   const Input& input) const;
+  Pass optimise(const std::string& stem, const KernelIr& kernel) const;
   Input put(const std::string& name, const TranslationUnit& unit,
             const StudentFile& student) const {
     return {runs_.put(name, unit.text).string(), unit.text + '\0' + student.inputs,
@@ -120,12 +126,33 @@ class Driver {
   CompilerRuns runs_;
   fs::path no_binary_;
   std::vector<std::string> device_flags_, host_flags_, host_header_flags_;
+  mutable std::counting_semaphore<> optimisers_;
   mutable std::mutex guard_;
   mutable std::map<std::string, Headers> headers_;  ///< by what the files begin with
 };
 
 std::string stem_of(const std::string& file) {
   return file.substr(0, file.rfind('.'));
+}
+
+/// The modules of several passes in one, as the cache keeps them: a 0 behind each, which no text has.
+CompilerPass together(const std::vector<CompilerPass>& passes) {
+  CompilerPass all = passes.front();
+  all.bytes.clear();
+  for (const CompilerPass& pass : passes) all.bytes += pass.bytes + '\0';
+  return all;
+}
+std::vector<CompilerPass> apart(const CompilerPass& all) {
+  std::vector<CompilerPass> passes;
+  for (std::size_t at = 0; at < all.bytes.size();) {
+    const std::size_t end = std::min(all.bytes.find('\0', at), all.bytes.size());
+    passes.emplace_back();
+    passes.back().ok = true;
+    passes.back().bytes = all.bytes.substr(at, end - at);
+    at = end + 1;
+  }
+  if (!passes.empty()) passes.front().said = all.said;
+  return passes;
 }
 
 /// Lines of the compiler's, with the name under which the file is shown.
@@ -198,40 +225,80 @@ Driver::Headers Driver::headers(const std::string& file, const StudentFile& stud
 }
 
 Driver::Passes Driver::start_passes(const std::string& stem, const Headers& headers,
-                                    const Input& host, const std::vector<Input>& parts) const {
+                                    const Input& input) const {
   Passes passes;
   if (options_.budget && options_.budget->spent()) {
     passes.host.run.timed_out = true;
-    passes.device.push_back(
-        std::async(std::launch::deferred, [none = passes.host] { return none; }));
+    passes.device = std::async(std::launch::deferred,
+                               [none = passes.host] { return std::vector<Pass>{none}; });
     return passes;
   }
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    passes.device.push_back(
-        std::async(std::launch::async,
-                   [this, headers, input = parts[i], output = fmt::format("{}.{}.ptx", stem, i)] {
-                     return run_pass("ptx", input, device_flags_, headers.device, output);
-                   }));
-  passes.host = run_pass("host.o", host, host_flags_, headers.host, stem + ".o");
+  passes.device = std::async(std::launch::async, [this, stem, headers, input] {
+    return compile_for_device(stem, headers, input);
+  });
+  passes.host = run_pass("host.o", input, host_flags_, headers.host, stem + ".o");
   return passes;
 }
 
-std::vector<Driver::Input> Driver::parts_of(const std::string& file, const StudentFile& student,
-                                            const TranslationUnit& whole) const {
-  const auto& all = whole.instances;
-  const std::size_t count = std::min<std::size_t>(options_.parts, all.size());
-  std::vector<Input> parts;
-  for (std::size_t part = 0; part < count; ++part) {
-    // In turns: a rung's types take about as long as each other.
-    const auto here = [&](const Rung& rung, const std::string& type) {
-      for (std::size_t i = part; i < all.size(); i += count)
-        if (all[i].rung == rung.name && all[i].type == type) return true;
-      return false;
-    };
-    parts.push_back(put(fmt::format("{}.part{}.cu", stem_of(file), part),
-                        translation_unit(lab_, file, student.compiled, here), student));
+std::vector<Driver::Pass> Driver::compile_for_device(const std::string& stem,
+                                                     const Headers& headers,
+                                                     const Input& input) const {
+  if (options_.optimisers > 0) {
+    // All of an unchanged file's modules are one entry of the cache.
+    const CacheEntry all = runs_.entry("modules", input.content, device_flags_);
+    if (const std::optional<Pass> kept = runs_.kept(all)) return apart(*kept);
+    if (auto passes = compile_kernels(stem, headers, input)) {
+      const auto ok = [](const Pass& pass) { return pass.ok; };
+      if (std::all_of(passes->begin(), passes->end(), ok) && input.unchanged())
+        runs_.keep(all, together(*passes));
+      return std::move(*passes);
+    }
   }
-  return parts;
+  return {run_pass("ptx", input, device_flags_, headers.device, stem + ".ptx")};
+}
+
+std::optional<std::vector<Driver::Pass>> Driver::compile_kernels(const std::string& stem,
+                                                                 const Headers& headers,
+                                                                 const Input& input) const {
+  std::vector<std::string> flags = device_flags_;
+  flags.insert(flags.end(), {"-emit-llvm", "-Xclang", "-disable-llvm-passes"});
+  // The text is not kept: what is made of it is.
+  Input passing = input;
+  passing.unchanged = [] { return false; };
+  Pass front = run_pass("ll", passing, flags, headers.device, stem + ".ll");
+  if (!front.ok) return std::vector<Pass>{std::move(front)};
+  const std::optional<std::vector<KernelIr>> kernels = split_kernels(front.bytes);
+  if (!kernels || kernels->empty()) return {};
+  std::vector<std::future<Pass>> running;
+  for (std::size_t i = 0; i < kernels->size(); ++i)
+    running.push_back(std::async(std::launch::async, [&, i] {
+      return optimise(fmt::format("{}.{}", stem, i), (*kernels)[i]);
+    }));
+  std::vector<Pass> passes;
+  for (auto& one : running) passes.push_back(one.get());
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    if (!passes[i].ok) return {};
+    std::optional<std::string> ptx = placed(passes[i].bytes, (*kernels)[i].places);
+    if (!ptx) return {};
+    passes[i].bytes = std::move(*ptx);
+    passes[i].said.clear();
+  }
+  passes.front().said = std::move(front.said);
+  return passes;
+}
+
+Driver::Pass Driver::optimise(const std::string& stem, const KernelIr& kernel) const {
+  optimisers_.acquire();
+  const std::shared_ptr<void> held(nullptr, [this](void*) { optimisers_.release(); });
+  std::vector<std::string> flags = device_flags_;
+  // The driver for CUDA sets by itself that products and sums may be fused, and names files so.
+  flags.insert(flags.end(), {"--target=nvptx64-nvidia-cuda", "-march=sm_80", "-mllvm",
+                             "-nvptx-fma-level=2", "-Xclang", "-fno-dwarf-directory-asm",
+                             "-fno-verbose-asm", "-Wno-unused-command-line-argument", "-x", "ir"});
+  const CacheEntry entry = runs_.entry("kernel.ptx", kernel.text, flags);
+  if (std::optional<Pass> kept = runs_.kept(entry)) return std::move(*kept);
+  flags.push_back(runs_.put(stem + ".ll", kernel.text).string());
+  return runs_.run(entry, std::move(flags), stem + ".ptx");
 }
 
 Driver::Pass Driver::run_pass(const std::string& purpose, const Input& input,
@@ -244,17 +311,6 @@ Driver::Pass Driver::run_pass(const std::string& purpose, const Input& input,
     if (pass.ok || pass.run.timed_out || WIFSIGNALED(pass.run.status)) return pass;
   }
   return runs_.run(purpose, input.content, std::move(flags), output, "", input.unchanged);
-}
-
-/// Whether a module has variables of its own in global or constant memory. Of two modules each would
-/// have its own. Strings that the compiler has made, with a $ in their names, do no harm.
-bool has_variables(const std::string& ptx) {
-  std::istringstream lines(ptx);
-  for (std::string line; std::getline(lines, line);) {
-    const auto has = [&](const char* text) { return line.find(text) != std::string::npos; };
-    if (line.starts_with('.') && (has(".global ") || has(".const ")) && !has("$")) return true;
-  }
-  return false;
 }
 
 Driver::Compiled Driver::compile(const std::string& file, const fs::path& source) const {
@@ -282,19 +338,16 @@ Driver::Compiled Driver::compile(const std::string& file, const fs::path& source
   for (bool again = true; again;) {
     const TranslationUnit generated = translation_unit(lab_, file, student.compiled, left);
     const Input& whole = compiled.whole = put(stem_of(file) + ".unit.cu", generated, student);
-    std::vector<Input> parts = {whole};
-    if (options_.parts > 1 && generated.instances.size() > 1)
-      parts = parts_of(file, student, generated);
-    passes = start_passes(stem_of(file), compiled.headers, whole, parts);
+    passes = start_passes(stem_of(file), compiled.headers, whole);
     if (passes.host.ok) break;
-    for (const auto& part : passes.device) part.wait();
+    passes.device.wait();
     const Mismatches found =
         find_mismatches(printable(passes.host.said), whole.path, student.compiled, generated);
     if (found.unclosed) {
       // The compiler is lost behind the end of the file: the file alone gives better errors.
       const Input file_alone = {student.compiled, student.inputs,
                                 [student] { return student.unchanged(); }};
-      Passes alone = start_passes(stem_of(file), compiled.headers, file_alone, {file_alone});
+      Passes alone = start_passes(stem_of(file), compiled.headers, file_alone);
       if (!alone.host.ok) passes = std::move(alone);
     }
     again = !found.unclosed && !found.list.empty();
@@ -302,10 +355,8 @@ Driver::Compiled Driver::compile(const std::string& file, const fs::path& source
   }
   if (!passes.host.ok) {
     // Where both fail, the pass for the device says it with the kernels' lines.
-    Pass said = passes.host;
-    for (auto part = passes.device.rbegin(); part != passes.device.rend(); ++part)
-      if (Pass device = part->get(); !device.ok) said = std::move(device);
-    explain_failure(unit, said, student);
+    const std::vector<Pass> device = passes.device.get();
+    explain_failure(unit, device.front().ok ? passes.host : device.front(), student);
     return compiled;
   }
   list_entries(compiled, mismatches);
@@ -314,21 +365,14 @@ Driver::Compiled Driver::compile(const std::string& file, const fs::path& source
 
 /// Waits for the pass for the device, and says what the compiler had to say.
 void Driver::finish(Compiled& compiled, SourceUnit& unit) const {
-  std::vector<Pass> parts;
-  for (auto& part : compiled.passes.device)
-    if (part.valid()) parts.push_back(part.get());
-  if (parts.size() > 1 && std::any_of(parts.begin(), parts.end(), [](const Pass& part) {
-        return part.ok && has_variables(part.bytes);
-      }))
-    parts = {run_pass("ptx", compiled.whole, device_flags_, compiled.headers.device,
-                      stem_of(compiled.unit.file) + ".ptx")};
-  for (const Pass& part : parts)
-    if (!part.ok) return explain_failure(unit, part, compiled.student);
-  for (Pass& part : parts) unit.ptx.push_back(std::move(part.bytes));
-  if (!parts.empty()) parts.push_back(compiled.passes.host);
-  // Together, so that what all of them say is said once, whatever types each had.
+  if (!compiled.passes.device.valid()) return;
+  std::vector<Pass> passes = compiled.passes.device.get();
+  if (!passes.front().ok) return explain_failure(unit, passes.front(), compiled.student);
+  for (Pass& pass : passes) unit.ptx.push_back(std::move(pass.bytes));
+  passes.push_back(compiled.passes.host);
+  // Together, so that what both say is said once.
   std::string said;
-  for (const Pass& pass : parts) said += printable(pass.said);
+  for (const Pass& pass : passes) said += printable(pass.said);
   unit.warnings =
       as_shown(filter_compiler_output(said, compiled.student.compiled).warnings, compiled.student);
 }

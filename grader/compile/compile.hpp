@@ -3,7 +3,8 @@
 //
 //   unit         generated from lab.toml: includes gemm.cu (mma.cu, ...), instantiates its rungs
 //   device pass  clang -> PTX text      parsed by the device worker, never by the student's process;
-//                several at once, each with some of the rungs, where there are cores to spare
+//                where somebody edits and waits, kernel by kernel: only what has changed is
+//                optimised again (kernel_ir.hpp)
 //   host pass    clang -> object        both passes of all files run side by side
 //   entries.cpp  generated from lab.toml: only launchers that the objects really define
 //   link         objects + entries + libsimgpu_cudart_remote.a -> runner
@@ -53,7 +54,7 @@ struct SourceUnit {
   BuildStatus status = BuildStatus::built;
   std::string headline;              ///< one sentence, when not built
   std::vector<std::string> details;  ///< the compiler's own words for the file, or advice
-  /// Texts of the device pass, each a module of its own. A launcher's kernels are all in one of them.
+  /// Texts of the device pass, each a module of its own: the file's, or one for each kernel template.
   std::vector<std::string> ptx;
   std::vector<std::string> warnings;  ///< of the compiler, for this file
   std::string source;                 ///< as it was read
@@ -78,9 +79,9 @@ struct BuildOptions {
   std::optional<BoxSettings> box;                     ///< with `hostile`: everything runs boxed
   std::shared_ptr<Budget> budget;                     ///< of the submission; none: each run's own
   bool verbose = false;                               ///< print the commands on stderr
-  /// Device passes per file, side by side, for whoever waits for one build. Each reads the whole file
-  /// (0.1 to 0.2 s of a processor), so that this costs where all cores are busy anyway.
-  unsigned parts = 1;
+  /// Kernels are optimised by themselves, so many at a time, and each is kept: for whoever edits one
+  /// and waits. 0: a file as a whole.
+  unsigned optimisers = 0;
   /// Empty: all rungs; else these alone are instantiated, and files without any of them left out.
   std::set<std::string> rungs;
 };

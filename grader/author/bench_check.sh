@@ -1,7 +1,8 @@
 #!/bin/bash
 # How long a student waits, on a copy of this tree where nothing is built: for the first `make check LAB=1`, for
-# everything with all labs' solutions, and after an edit of each lab. The solutions are judged where they are: they are the
-# longest way. Seconds on the clock, and of all processors together; the latter hardly depend on what else the machine does.
+# everything with all labs' solutions, and after an edit of a kernel of each lab. The solutions are judged where they
+# are: they are the longest way. Seconds on the clock, and of all processors together; the latter hardly depend on what
+# else the machine does.
 set -u
 copy=$(mktemp -d) || exit 3
 trap 'rm -rf "$copy"' EXIT
@@ -21,6 +22,18 @@ seconds() {
     grep -q '^next: ' log || { tail -n 20 log; echo "error: $* did not come to its end" >&2; exit 1; }
     read -r elapsed processor <<<"$(awk '{ printf "%.1f %.1f", $1, $2 + $3 }' <<<"$took")"
 }
+# A line more at the beginning of the last kernel of a file: that one has to be compiled again.
+edit_kernel() { # FILE NUMBER
+    if ! awk -v number="$2" '
+        FNR == NR { if (/__global__/) last = FNR; next }
+        { print }
+        FNR >= last && !done && /\{ *$/ { print "  if (gridDim.z == " 1000 + number "u) return;"; done = 1 }
+    ' "$1" "$1" >edited || ! grep -q "gridDim.z == $((1000 + $2))u" edited; then
+        echo "error: no kernel was found in $1" >&2
+        exit 1
+    fi
+    mv edited "$1"
+}
 line() { printf '%-54s %6s s %8s s %6s s\n' "$@"; }
 
 echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg) at the start"
@@ -39,7 +52,7 @@ for lab in lab[0-9]*_*; do
     case $number in 1) aim=1 ;; [234]) aim=2.5 ;; *) aim=4 ;; esac
     : >took
     for edit in 1 2 3; do
-        echo "// edit $edit" >>"$file"
+        edit_kernel "$file" "$edit"
         # shellcheck disable=SC2086
         seconds make check LAB="$number" $solution
         echo "$elapsed $processor" >>took

@@ -8,7 +8,6 @@
 #include <iostream>
 #include <map>
 #include <optional>
-#include <thread>
 
 #include "common/wire/unique_fd.hpp"
 #include "grader/commands/commands.hpp"
@@ -205,8 +204,7 @@ ExitCode check(const CheckOptions& options) {
     judging.key = read_key(options.key_descriptor);
   else
     result.seed = options.seed;
-  judging.jobs =
-      options.jobs ? options.jobs : std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+  judging.jobs = options.jobs ? options.jobs : usable_cores();
   const std::vector<const Lab*> chosen = choose_labs(labs, options, judging);
 
   const Toolchain toolchain = probe_clang();

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include "grader/errors.hpp"
 #include "grader/judge/session.hpp"
@@ -121,6 +122,10 @@ std::optional<std::pair<unsigned, unsigned>> lesser_user(const Workplace& place)
   spec.folder = place.root.string();
   spec.user = user;
   return run_process(spec, std::chrono::seconds(10)).ok() ? std::optional(user) : std::nullopt;
+}
+
+unsigned usable_cores() {
+  return std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
 }
 
 fs::path grader_program() {

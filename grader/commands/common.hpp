@@ -36,6 +36,9 @@ SourceOf sources_of(const Lab& lab, const std::filesystem::path& root, bool solu
 /// uid and gid of "nobody" if this process is root and nobody could work in `build`; else nothing.
 std::optional<std::pair<unsigned, unsigned>> lesser_user(const Workplace& place);
 
+/// How much is done side by side for whoever waits.
+unsigned usable_cores();
+
 /// What reports say where no box was around a stranger's code.
 inline constexpr const char* no_protection = "none but limits (UNSAFE=1)";
 

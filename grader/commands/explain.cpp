@@ -205,6 +205,7 @@ ExitCode explain_file(const ExplainOptions& options, const Workplace& place, con
 
   const Toolchain toolchain = probe_clang();
   BuildOptions building;
+  building.optimisers = usable_cores();
   for (const Rung* rung : rungs) building.rungs.insert(rung->name);
   const SourceOf source = sources_of(lab, place.root, options.solution, options.file);
   const Build build = build_lab(place, toolchain, lab, source, building);

@@ -136,6 +136,7 @@ ExitCode run_on_sim(const Workplace& place, const Lab& lab, const Rung& rung,
                     const RunOptions& options, const fs::path& source) {
   const Toolchain toolchain = probe_clang();
   BuildOptions building;
+  building.optimisers = usable_cores();
   building.rungs = {rung.name};
   const Build build = build_lab(
       place, toolchain, lab, [&](const std::string&) { return source; }, building);

@@ -57,8 +57,7 @@ class CompilerRuns {
   void keep(const CacheEntry& entry, const CompilerPass& pass) const;
   /// Runs a compiler and keeps what it made.
   CompilerPass run(const CacheEntry& entry, std::vector<std::string> argv,
-                   const std::string& output,
-                   const std::function<bool()>& unchanged = {}) const;
+                   const std::string& output, const std::function<bool()>& unchanged = {}) const;
   /// A compiler's pass over `beginning`, lines that include our own headers and nothing else, as a
   /// precompiled header: its path as compilers see it, or nothing where this compiler makes none. One
   /// serves all files that begin so.

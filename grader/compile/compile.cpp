@@ -229,8 +229,8 @@ Driver::Passes Driver::start_passes(const std::string& stem, const Headers& head
   Passes passes;
   if (options_.budget && options_.budget->spent()) {
     passes.host.run.timed_out = true;
-    passes.device = std::async(std::launch::deferred,
-                               [none = passes.host] { return std::vector<Pass>{none}; });
+    passes.device =
+        std::async(std::launch::deferred, [none = passes.host] { return std::vector<Pass>{none}; });
     return passes;
   }
   passes.device = std::async(std::launch::async, [this, stem, headers, input] {

@@ -133,8 +133,7 @@ std::pair<Text, Text> definition(Text line) {
 Text global_name(Text line) {
   Text found;
   each_token(line.substr(0, line.find('\n')), [&](const Token& token) {
-    if (found.empty() && token.kind == Token::Kind::name && token.sign() == '@')
-      found = token.text;
+    if (found.empty() && token.kind == Token::Kind::name && token.sign() == '@') found = token.text;
   });
   if (found.empty()) throw NotUnderstood();
   return found;
@@ -229,8 +228,15 @@ class Writer {
 
   KernelIr write() {
     std::string globals;
-    for (const auto& global : module_.globals)
-      if (reached_.count(global.name) != 0) globals += rewritten(global.text) + '\n';
+    std::map<Text, Text> elsewhere;  // declared where the file first calls them
+    for (const auto& global : module_.globals) {
+      if (reached_.count(global.name) == 0) continue;
+      if (global.text.starts_with("declare "))
+        elsewhere[global.name] = global.text;
+      else
+        globals += rewritten(global.text) + '\n';
+    }
+    for (const auto& [name, text] : elsewhere) globals += rewritten(text) + '\n';
     std::string lists;
     for (const auto& [name, ids] : module_.lists) lists += list(name, ids);
     // These lists grow while they are written.
@@ -325,8 +331,7 @@ class Writer {
     for (const std::int64_t id : ids) {
       if (name == "nvvm.annotations" && kernels_.count(global_name(module_.node(id))) == 0)
         continue;
-      items += (items.empty() ? "!" : ", !") +
-               std::to_string(index_of(nodes_, node_numbers_, id));
+      items += (items.empty() ? "!" : ", !") + std::to_string(index_of(nodes_, node_numbers_, id));
     }
     return fmt::format("!{} = !{{{}}}\n", name, items);
   }
@@ -454,7 +459,8 @@ bool put_file(std::string& line, const Places& places) {
   const std::size_t quote = line.find("\"/");
   const std::size_t end = line.find('"', quote + 1);
   if (quote == line.npos || end == line.npos) return false;
-  const auto number = static_cast<std::size_t>(number_of(Text(line).substr(quote + 2, end - quote - 2)));
+  const auto number =
+      static_cast<std::size_t>(number_of(Text(line).substr(quote + 2, end - quote - 2)));
   if (number >= places.files.size()) return false;
   line.replace(quote + 1, end - quote - 1, places.files[number]);
   return true;

@@ -32,6 +32,23 @@ namespace {
 
 using messages::text;
 
+/// Lives while an optimiser runs. So many at a time, of all builds of this process together, as the
+/// first of them wants; each takes 0.1 to 0.2 GB.
+class Optimising {
+ public:
+  explicit Optimising(unsigned wanted) : places_(places(wanted)) { places_.acquire(); }
+  ~Optimising() { places_.release(); }
+  Optimising(const Optimising&) = delete;
+  Optimising& operator=(const Optimising&) = delete;
+
+ private:
+  static std::counting_semaphore<>& places(unsigned wanted) {
+    static std::counting_semaphore<> all(std::max(wanted, 1u));
+    return all;
+  }
+  std::counting_semaphore<>& places_;
+};
+
 class Driver {
  public:
   Driver(const Workplace& place, const Toolchain& toolchain, const Lab& lab,
@@ -41,8 +58,7 @@ class Driver {
         lab_(lab),
         options_(options),
         runs_(place, toolchain.identity, options),
-        no_binary_(options.box ? runs_.put("no_gpu_binary", "") : runs_.cache() / "no_gpu_binary"),
-        optimisers_(std::max(options.optimisers, 1u)) {
+        no_binary_(options.box ? runs_.put("no_gpu_binary", "") : runs_.cache() / "no_gpu_binary") {
     if (!options.box && !fs::exists(no_binary_)) write_file_atomically(no_binary_, "");
     const auto flags = [&](const char* file) {
       return std::vector<std::string>{toolchain_.clang, file, "-I.", "-ferror-limit=0"};
@@ -126,7 +142,6 @@ class Driver {
   CompilerRuns runs_;
   fs::path no_binary_;
   std::vector<std::string> device_flags_, host_flags_, host_header_flags_;
-  mutable std::counting_semaphore<> optimisers_;
   mutable std::mutex guard_;
   mutable std::map<std::string, Headers> headers_;  ///< by what the files begin with
 };
@@ -277,6 +292,8 @@ std::optional<std::vector<Driver::Pass>> Driver::compile_kernels(const std::stri
   std::vector<Pass> passes;
   for (auto& one : running) passes.push_back(one.get());
   for (std::size_t i = 0; i < passes.size(); ++i) {
+    std::string headline;
+    if (runs_.explain_limit(passes[i], "", headline)) return std::vector<Pass>{passes[i]};
     if (!passes[i].ok) return {};
     std::optional<std::string> ptx = placed(passes[i].bytes, (*kernels)[i].places);
     if (!ptx) return {};
@@ -288,8 +305,7 @@ std::optional<std::vector<Driver::Pass>> Driver::compile_kernels(const std::stri
 }
 
 Driver::Pass Driver::optimise(const std::string& stem, const KernelIr& kernel) const {
-  optimisers_.acquire();
-  const std::shared_ptr<void> held(nullptr, [this](void*) { optimisers_.release(); });
+  const Optimising held(options_.optimisers);
   std::vector<std::string> flags = device_flags_;
   // The driver for CUDA sets by itself that products and sums may be fused, and names files so.
   flags.insert(flags.end(), {"--target=nvptx64-nvidia-cuda", "-march=sm_80", "-mllvm",

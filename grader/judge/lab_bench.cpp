@@ -114,13 +114,16 @@ void LabBench::begin_ahead(StageCases stages) {
   stages_ = std::move(stages);
   // All seats and checks before any thread: from then on nobody adds one.
   std::vector<std::string> names;
-  for (const auto& [stage, cases] : stages_)
+  for (const auto& [stage, cases] : stages_) {
+    if (stage->answer && !stage->answer->measured.empty())
+      check(stage->answer->rung, lab_.rung(stage->answer->rung).main_type());
     for (const auto& type : lab_.rung(stage->rung).types) {
       check(stage->rung, type);
       seat(stage->rung, type);
       const std::string name = seat_name(stage->rung, type);
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
+  }
   for (const std::string& name : names) {
     board_.begin();
     pool_.start([this, name] {

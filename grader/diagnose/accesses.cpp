@@ -89,8 +89,7 @@ class Warp {
 };
 
 std::string text_of(const Reach& r) {
-  return r.count == 1 ? fmt::format("{}", r.first)
-                      : fmt::format("{}..{}", r.first, r.first + r.count - 1);
+  return range_text(r.first, r.first + r.count - 1);
 }
 
 /// The first few, and all up to number `until`.

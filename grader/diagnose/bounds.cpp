@@ -71,10 +71,15 @@ void ask_of_packed_tile(const simgpu::Finding& finding, const Tile& tile, const 
   }
   if (size == 0) return;
   const std::int64_t index = at.offset / width;
-  d.next_step = messages::text("OOB.packed.next", {{"size", size},
-                                                   {"within", index % size},
-                                                   {"number", index / size},
-                                                   {"count", elements / size}});
+  // Blocks that store pack a tile each, and the first one's number is 0, whatever it is made of.
+  const bool first = at.type == simgpu::AccessType::store && at.block == simgpu::Dim3{0, 0, 0};
+  d.next_step = messages::text(first ? "OOB.packed.first.next" : "OOB.packed.next",
+                               {{"size", size},
+                                {"within", index % size},
+                                {"number", index / size},
+                                {"index", index},
+                                {"last", size - 1},
+                                {"count", elements / size}});
 }
 
 void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile,

@@ -113,6 +113,20 @@ std::string also_at(const simgpu::Access& access, const Matrix& m) {
 
 namespace {
 
+/// With K = 1 the line runs, and stays inside its matrix: what goes too far there grows with k, or with K.
+bool grows_with_k(const Evidence& evidence, const Run& run, const Finding& finding) {
+  if (evidence.operation != Operation::product || run.a.cols < 2) return false;
+  const auto one = probe_case(evidence, {run.a.rows, run.b.cols, 1, kApart, kApart, kApart}, 41);
+  if (!one || same_access(one->run, finding) != nullptr) return false;
+  bool loads = false;
+  for (const simgpu::LaunchReport& launch : one->run.launches) {
+    if (!launch.completed) return false;
+    for (const simgpu::LineCounts& l : launch.lines)
+      loads |= l.where == finding.at.where && l.counts.global_load.requests > 0;
+  }
+  return loads;
+}
+
 /// The kernel of this finding has run and multiplied nothing. (Indices are made by integer products as well.)
 bool only_copies(const Run& run, const Finding& finding) {
   if (run.a.type == ElementType::int32) return false;
@@ -145,6 +159,9 @@ void name_index(const Evidence& evidence, const Run& run, const Finding& finding
   const std::int64_t skipped = matrices_skipped(evidence, apart->run, *found, at);
   if (skipped > 0)
     what = "matrix";
+  else if (what == std::string_view("edge") && found->at.object != "C" &&
+           grows_with_k(evidence, run, finding))
+    what = "along_k";
   else if (what == std::string_view("edge") && even_in_whole_tiles(evidence, finding))
     what = "whole";
   const Diagnosis named = say("OOB", what,
@@ -159,6 +176,7 @@ void name_index(const Evidence& evidence, const Run& run, const Finding& finding
                                {"m", m.rows},
                                {"n", m.cols},
                                {"index", row ? "row" : "column"},
+                               {"other", row ? "column" : "row"},
                                {"reached", reached},
                                {"extent", extent},
                                {"last", (row ? m.rows : m.cols) - 1}});

@@ -25,6 +25,10 @@ std::string dims(const simgpu::Dim3& d) {
   return d.z == 1 ? fmt::format("{} x {}", d.x, d.y) : fmt::format("{} x {} x {}", d.x, d.y, d.z);
 }
 
+std::string range_text(std::int64_t first, std::int64_t last) {
+  return first == last ? fmt::format("{}", first) : fmt::format("{}..{}", first, last);
+}
+
 std::string coordinates(const simgpu::Dim3& d) {
   return d.z == 0 ? fmt::format("({}, {})", d.x, d.y) : fmt::format("({}, {}, {})", d.x, d.y, d.z);
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -371,6 +372,11 @@ bool blocks_in_one_row(const Evidence& evidence, const Case& c, std::pair<int, i
   return grid.y == 1 && grid.z == 1 && c.m > std::max(moved.first, evidence.tile.bm);
 }
 
+/// All of C is computed by one block, so that blockIdx cannot be to blame.
+bool one_block(const Case& c) {
+  return !c.run.launches.empty() && c.run.launches.back().grid == simgpu::Dim3{1, 1, 1};
+}
+
 Named name_places(const Evidence& evidence, const Case& c, const std::vector<Place>& places) {
   const bool product = evidence.operation == Operation::product;
   const Place to = first_moved(c, places), from = places[c.at(to.row, to.col)];
@@ -386,9 +392,14 @@ Named name_places(const Evidence& evidence, const Case& c, const std::vector<Pla
   if (!product && all([](int i, int j, const Place& p) { return p == Place{j, i}; }))
     return {say("TILE-MAP", "copy", gaps)};
   const auto tiles = tiles_to_try(evidence);
+  // All of a tile comes from one other tile: rows of it that come from different ones do not move with it.
   const auto whole = [&](int r, int q) {
-    return all(
-        [&](int i, int j, const Place& p) { return p.row % r == i % r && p.col % q == j % q; });
+    std::map<std::pair<int, int>, Place> source;
+    return all([&](int i, int j, const Place& p) {
+      const Place tile{p.row / r, p.col / q};
+      return p.row % r == i % r && p.col % q == j % q &&
+             source.try_emplace({i / r, j / q}, tile).first->second == tile;
+    });
   };
   const auto all_of_c = [&c](int r, int q) { return r >= c.m && q >= c.n; };
   const bool tiles_move = std::any_of(tiles.begin(), tiles.end(), [&](const auto& t) {
@@ -410,6 +421,7 @@ Named name_places(const Evidence& evidence, const Case& c, const std::vector<Pla
     gaps.emplace_back("tile", size_text(moved->first, moved->second));
     const char* const variant = some_twice(places)                       ? "repeated"
                                 : !product                               ? "numbers"
+                                : one_block(c)                           ? "blocks.one"
                                 : blocks_in_one_row(evidence, c, *moved) ? "blocks.flat"
                                                                          : "blocks";
     return {say("TILE-MAP", variant, gaps), true};

@@ -303,7 +303,7 @@ std::optional<Diagnosis> name_delayed(const std::vector<int>& twice, const std::
 }  // namespace
 
 std::string steps(int first, int last) {
-  return first == last ? fmt::format("k = {}", first) : fmt::format("k = {}..{}", first, last);
+  return "k = " + range_text(first, last);
 }
 
 bool contiguous(const std::vector<int>& steps) {

@@ -3,6 +3,7 @@
 #include <climits>
 #include <cmath>
 #include <functional>
+#include <set>
 
 #include <fmt/core.h>
 
@@ -11,10 +12,6 @@
 
 namespace grader::diag {
 namespace {
-
-std::string range(int first, int last) {
-  return first == last ? fmt::format("{}", first) : fmt::format("{}..{}", first, last);
-}
 
 std::pair<int, int> first_untouched(const Case& c) {
   for (int i = 0; i < c.m; ++i)
@@ -209,9 +206,9 @@ std::optional<Diagnosis> ends_missing(const Partial& partial, const Tile& t) {
   if (cut.row < c.m) asked = too_few_threads(c, t, true, cut.row);
   if (asked.empty() && cut.col < c.n) asked = too_few_threads(c, t, false, cut.col);
   if (cut.row < c.m)
-    add("C[" + range(cut.row, c.m - 1) + "][*]", cut.row, c.m, rows, t.bm, t.tm, "row");
+    add("C[" + range_text(cut.row, c.m - 1) + "][*]", cut.row, c.m, rows, t.bm, t.tm, "row");
   if (cut.col < c.n)
-    add("C[*][" + range(cut.col, c.n - 1) + "]", cut.col, c.n, cols, t.bn, t.tn, "column");
+    add("C[*][" + range_text(cut.col, c.n - 1) + "]", cut.col, c.n, cols, t.bn, t.tn, "column");
   // The lab's tile may be another one in this type, and so may be what the grid is thought to reach.
   if (asked.empty()) asked = too_few_blocks(partial, cut.row < c.m, hint);
   return say("UNWRITTEN", "rows",
@@ -219,6 +216,33 @@ std::optional<Diagnosis> ends_missing(const Partial& partial, const Tile& t) {
               {"was", both ? "were" : "was"},
               {"what", said},
               {"hint", asked.empty() ? messages::text(hint) : asked}});
+}
+
+/// The rows, or the columns, from K on are missing, and nothing else: C is bounded by K. (Blocks that lie
+/// wholly inside C may do without bounds.) One K alone may fit by chance.
+std::optional<Diagnosis> bounded_by_k(const Partial& partial) {
+  const Case& c = *partial.front();
+  for (const bool rows : {true, false}) {
+    std::set<int> fitting;
+    bool beyond_k = true;
+    for (const Case* k : partial) {
+      for (int i = 0; i < k->m; ++i)
+        for (int j = 0; j < k->n; ++j)
+          beyond_k &= !is_untouched(*k, i, j) || (rows ? i : j) >= k->k;
+      const std::optional<Cut> cut = cut_of(*k);
+      const Cut from_k = rows ? Cut{k->k, k->n} : Cut{k->m, k->k};
+      if (cut && cut->row == from_k.row && cut->col == from_k.col) fitting.insert(k->k);
+    }
+    if (!beyond_k || fitting.count(c.k) == 0 || fitting.size() < 2) continue;
+    const std::string missing = range_text(c.k, (rows ? c.m : c.n) - 1);
+    return say("UNWRITTEN", "by_k",
+               {{"place", rows ? "C[" + missing + "][*]" : "C[*][" + missing + "]"},
+                {"what", rows ? "row" : "column"},
+                {"k", c.k},
+                {"extent", rows ? c.m : c.n},
+                {"meant", rows ? "c.rows" : "c.cols"}});
+  }
+  return std::nullopt;
 }
 
 /// The first rows, the first columns or both are missing, as many in every case, and nothing else.
@@ -243,8 +267,8 @@ std::optional<Diagnosis> beginnings_missing(const Partial& partial) {
         (what.empty() ? "" : " and ") + (count == 1 ? fmt::format("the first {}", name)
                                                     : fmt::format("the first {} {}s", count, name));
   };
-  add("C[" + range(0, first->row - 1) + "][*]", first->row, "row");
-  add("C[*][" + range(0, first->col - 1) + "]", first->col, "column");
+  add("C[" + range_text(0, first->row - 1) + "][*]", first->row, "row");
+  add("C[*][" + range_text(0, first->col - 1) + "]", first->col, "column");
   if (place.empty()) return std::nullopt;
   const bool both = first->row > 0 && first->col > 0;
   return say("UNWRITTEN", "first",
@@ -454,6 +478,7 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
   if (!any) return std::nullopt;
   if (partial.empty()) return nothing_written(evidence, cases);
   std::optional<Diagnosis> d = zeros_missing(partial);
+  if (!d && evidence.operation == Operation::product) d = bounded_by_k(partial);
   if (!d) d = ends_missing(partial, evidence.tile);
   if (!d) d = beginnings_missing(partial);
   const auto twice = [](const Case* c) { return stored_twice(c->run); };

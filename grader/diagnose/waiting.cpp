@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <string>
 
-#include <fmt/core.h>
-
 #include "grader/diagnose/wording.hpp"
 
 namespace grader::diag {
@@ -21,9 +19,8 @@ void name_flag(const simgpu::Finding& finding, Diagnosis& d) {
   std::string list;
   std::uint64_t listed = 0;
   for (const simgpu::ByteRange& r : finding.written) {
-    const std::uint64_t first = r.begin / bytes, last = (r.end - 1) / bytes;
-    list += (list.empty() ? "" : ", ") +
-            (first == last ? fmt::format("{}", first) : fmt::format("{}..{}", first, last));
+    list += (list.empty() ? "" : ", ") + range_text(static_cast<std::int64_t>(r.begin / bytes),
+                                                    static_cast<std::int64_t>((r.end - 1) / bytes));
     listed += r.end - r.begin;
   }
   if (listed < finding.written_bytes) list += ", ...";

@@ -15,6 +15,8 @@ constexpr std::uint64_t kMostOfOneThread = 512;
 
 std::string dims(const simgpu::Dim3& d);         ///< "64 x 32"
 std::string coordinates(const simgpu::Dim3& d);  ///< "(3, 0)"
+/// "5..9"; "5" if there is only one.
+std::string range_text(std::int64_t first, std::int64_t last);
 /// "lab4_bank_conflict/given/round_trips.cuh"; "" if the line is in a lab's own file.
 std::string header_of(const simgpu::SourceLine& where);
 /// Where to look first: of two parties the one in the lab's own file, if the other is in a header.

@@ -592,6 +592,16 @@ TEST_CASE("an access behind packed tiles tells which tile that would be") {
   CHECK(next_step(5, kTile).find("room for") == std::string::npos);
   // Rows of 8 x 16 and of 16 x 16 would fit as well: it may be a tile of A or of B.
   CHECK(next_step(3, Tile{8, 16, 16, 1, 1}).find("room for") == std::string::npos);
+  const auto packed_by = [&](unsigned block) {
+    simgpu::Finding f =
+        finding(FindingKind::out_of_bounds, access(AccessType::store, 9, MemorySpace::global,
+                                                   "scratch 1", 4 * (256 * 6 + 3), 4 * 256 * 4, 0));
+    f.at.block = {block, 0, 0};
+    return explain(f, kTile, &r, ElementType::float32).next_step;
+  };
+  CHECK(packed_by(0).find("the place within the tile that goes too far: to 1539") !=
+        std::string::npos);
+  CHECK(packed_by(1).find(asks) != std::string::npos);
 }
 
 TEST_CASE("elements are counted in the type that an access names") {

@@ -26,6 +26,14 @@ Kernel product_of(A index_a, B index_b) {
   };
 }
 
+template <typename Value>
+Kernel each(Value value) {
+  return [value](Call& call) {
+    for (int i = 0; i < call.m; ++i)
+      for (int j = 0; j < call.n; ++j) call.put(i, j, value(call, i, j));
+  };
+}
+
 using Pair = std::pair<int, int>;
 constexpr auto right_a = [](int i, int, int k) { return Pair{i, k}; };
 constexpr auto right_b = [](int, int j, int k) { return Pair{k, j}; };
@@ -175,6 +183,86 @@ TEST_CASE("a block's own tile, but in a matrix behind C, is no missing guard") {
   CHECK(d.id == "OOB");
   CHECK(d.headline.find("1 x 70 rows below C[0][") != std::string::npos);
   CHECK(d.next_step.find("so no guard is missing") != std::string::npos);
+}
+
+TEST_CASE(
+    "a row or column that grows with k is no missing guard, and not too large a step of threads") {
+  const auto summed = [](int rows, int cols) {
+    return each([=](Call& call, int i, int j) {
+      double sum = 0;
+      for (int k = 0; k < call.k; ++k)
+        sum += call.at_a(i + rows * k, k) * call.at_b(k, j + cols * k);
+      return sum;
+    });
+  };
+  const auto diagnosed = [](const Kernel& kernel) {
+    return diagnose(evidence(kernel, ElementType::float32, kTile, {32, 48, 17}));
+  };
+  const auto has = [](const Diagnosis& d, const char* text) {
+    return d.next_step.find(text) != std::string::npos;
+  };
+  const Diagnosis row = diagnosed(summed(1, 0)), column = diagnosed(summed(0, 1));
+  CHECK(row.id == "OOB");
+  CHECK(has(row, "so the row grows with k"));
+  CHECK(column.id == "OOB");
+  CHECK(has(column, "so the column grows with k"));
+  const Diagnosis guard = diagnosed([](Call& call) {
+    for (int i = 0; i < call.m + 1; ++i)
+      for (int j = 0; j < call.n; ++j) {
+        double sum = 0;
+        for (int k = 0; k < call.k; ++k) sum += call.at_a(i, k) * call.at_b(k, j);
+        if (i < call.m) call.put(i, j, sum);
+      }
+  });
+  CHECK(guard.id == "OOB");
+  CHECK(!has(guard, "grows with k"));
+}
+
+TEST_CASE("rows of a tile that come from different tiles are no whole tile that moved") {
+  const Tile tile{16, 16, 16, 4, 4};
+  const Kernel torn = each([](Call& call, int i, int j) {
+    const int row = i / 8 * 8 + 5 * (i % 8);
+    return row < call.m ? call.element(row, j) : 0.0;
+  });
+  const Diagnosis d = diagnose(evidence(torn, ElementType::float32, tile, {64, 48, 17}));
+  CHECK(d.id == "TILE-MAP");
+  CHECK(d.headline.find("whole") == std::string::npos);
+  CHECK(d.next_step.find("the row is off by 4") != std::string::npos);
+}
+
+TEST_CASE("rows or columns of C that are bounded by K") {
+  const auto bounded = [](bool rows, int more) {
+    return Kernel([=](Call& call) {
+      for (int i = 0; i < call.m; ++i)
+        for (int j = 0; j < call.n; ++j)
+          if ((rows ? i : j) < call.k + more) call.put(i, j, call.element(i, j));
+    });
+  };
+  const auto diagnosed = [](const Kernel& kernel) {
+    return diagnose(evidence(kernel, ElementType::float32, kTile, {33, 19, 5}));
+  };
+  const Diagnosis rows = diagnosed(bounded(true, 0)), columns = diagnosed(bounded(false, 0));
+  CHECK(rows.id == "UNWRITTEN");
+  CHECK(rows.next_step.find("where c.rows is meant") != std::string::npos);
+  CHECK(columns.id == "UNWRITTEN");
+  CHECK(columns.next_step.find("where c.cols is meant") != std::string::npos);
+  const Diagnosis other = diagnosed(bounded(false, 1));
+  CHECK(other.id == "UNWRITTEN");
+  CHECK(other.next_step.find("is meant") == std::string::npos);
+}
+
+TEST_CASE("where one block computes all of C its number is not to blame") {
+  const Tile tile{0, 0, 16, 4, 4};
+  const auto diagnosed = [&](unsigned blocks) {
+    const Kernel moved = [=](Call& call) {
+      call.grid.x = blocks;
+      for (int i = 0; i < call.m; ++i)
+        for (int j = 0; j < call.n; ++j) call.put(i, j, call.element((i + 4) % call.m, j));
+    };
+    return diagnose(evidence(moved, ElementType::float32, tile, {16, 16, 17})).next_step;
+  };
+  CHECK(diagnosed(1).find("blockIdx is not to blame") != std::string::npos);
+  CHECK(diagnosed(4).find("blockIdx is not to blame") == std::string::npos);
 }
 
 TEST_CASE("blocks that begin too far apart are seen where they are narrower than the lab's") {

@@ -152,6 +152,35 @@ bool ask_of_blocks(const Evidence& evidence, const Run& run, const simgpu::Launc
   return true;
 }
 
+/// Where each thread has one element of C: one of a block and one of the next block meet there, in threads
+/// that differ along the same axis. So a block moves on by as much as that many threads do.
+bool ask_of_single(const Evidence& evidence, const simgpu::LaunchReport& launch, const Access& one,
+                   const Access& other, Diagnosis& d) {
+  if (evidence.tile.tm > 1 || evidence.tile.tn > 1 || evidence.tile.wm > 0) return false;
+  const auto differ = [](const simgpu::Dim3& p, const simgpu::Dim3& q) {
+    return std::pair{p.x != q.x, p.y != q.y};
+  };
+  const auto axis = differ(one.block, other.block);
+  if (axis.first == axis.second || axis != differ(one.thread, other.thread) ||
+      one.block.z != other.block.z || one.thread.z != other.thread.z)
+    return false;
+  const auto along = [&axis](const simgpu::Dim3& p) -> std::int64_t {
+    return axis.first ? p.x : p.y;
+  };
+  const std::int64_t blocks = along(other.block) - along(one.block),
+                     threads = along(one.thread) - along(other.thread),
+                     extent = along(launch.block), count = along(launch.grid);
+  if (threads % blocks != 0 || threads / blocks < 1 || threads / blocks >= extent) return false;
+  const std::int64_t apart = threads / blocks;
+  d.next_step =
+      messages::text(apart == count ? "RACE-WAW.single.grid.next" : "RACE-WAW.apart.next",
+                     {{"index", axis.first ? "x" : "y"},
+                      {"apart", apart == 1 ? "1 thread" : fmt::format("{} threads", apart)},
+                      {"count", count},
+                      {"extent", extent}});
+  return true;
+}
+
 }  // namespace
 
 bool ask_of_overlap(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
@@ -160,6 +189,9 @@ bool ask_of_overlap(const Evidence& evidence, const Run& run, const simgpu::Find
   const auto launch = std::find_if(run.launches.begin(), run.launches.end(),
                                    [&](const auto& l) { return l.kernel == finding.kernel; });
   const bool same_thread = one.thread == other.thread, same_block = one.block == other.block;
+  if (launch != run.launches.end() && !same_block &&
+      ask_of_single(evidence, *launch, one, other, d))
+    return true;
   if (!evidence.follow || launch == run.launches.end() || same_thread == same_block ||
       one.actor != simgpu::Actor::thread || other.actor != simgpu::Actor::thread ||
       (same_block && evidence.tile.wm > 0))

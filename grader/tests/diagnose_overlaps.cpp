@@ -145,6 +145,29 @@ TEST_CASE("blocks that begin too early are told by the same thread of both") {
   CHECK(mentions(d.next_step, "moves on by 16 columns of C, and a block has 64"));
 }
 
+TEST_CASE("blocks of one element per thread that begin too early are told by how many threads") {
+  const auto next = [](simgpu::Dim3 block, simgpu::Dim3 thread) {
+    return of_overlap(
+               store_to_c(0, 0, {0, 0, 0}, block), store_to_c(0, 0, thread),
+               [](simgpu::Dim3, simgpu::Dim3, int) {
+                 return std::pair{0, 0};
+               },
+               1, Tile{16, 16, 16, 1, 1})
+        .next_step;
+  };
+  CHECK(
+      mentions(next({0, 1, 0}, {0, 3, 0}),
+               "The next block along y begins only 3 threads after this one, and a block has 16"));
+  CHECK(mentions(next({0, 3, 0}, {0, 3, 0}), "begins only 1 thread after"));
+  CHECK(mentions(next({1, 0, 0}, {2, 0, 0}), "2 is gridDim.x, how many blocks there are"));
+  // No block begins further on than the threads of this one do, or along another axis.
+  for (const simgpu::Dim3& thread :
+       {simgpu::Dim3{16, 0, 0}, simgpu::Dim3{0, 2, 0}, simgpu::Dim3{2, 2, 0}})
+    CHECK_FALSE(mentions(next({1, 0, 0}, thread), "The next block"));
+  CHECK_FALSE(mentions(next({1, 1, 0}, {2, 2, 0}), "The next block"));
+  CHECK_FALSE(mentions(next({2, 0, 0}, {3, 0, 0}), "The next block"));
+}
+
 TEST_CASE("a thread that stores in front of its block's tile: the block begins too early") {
   const Diagnosis d = of_overlap(store_to_c(0, 2, {0, 0, 0}, {1, 0, 0}),
                                  store_to_c(0, 2, {2, 0, 0}), [](simgpu::Dim3, simgpu::Dim3, int) {

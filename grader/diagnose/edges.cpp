@@ -139,6 +139,36 @@ bool only_copies(const Run& run, const Finding& finding) {
 
 }  // namespace
 
+namespace {
+
+/// An index that should stay below `extent` leaves its matrix only where another extent is larger than that:
+/// "N", say. "" if there is no such.
+std::string bounded_by(const Evidence& evidence, const Finding& finding,
+                       const std::string& extent) {
+  constexpr int kSide = 5, kMore = 2;  // of matrices that no tile fits into
+  if (evidence.operation != Operation::product) return "";
+  const auto leaves = [&](const std::string& larger) {
+    const auto of = [&larger](const char* name) { return larger == name ? kSide + kMore : kSide; };
+    const auto c = probe_case(evidence, {of("M"), of("N"), of("K"), kApart, kApart, kApart}, 47);
+    return c ? std::optional(same_access(c->run, finding) != nullptr) : std::nullopt;
+  };
+  if (leaves("") != false || leaves(extent) != false) return "";
+  std::string by;
+  for (const char* const other : {"M", "N", "K"}) {
+    if (other == extent || leaves(other) != true) continue;
+    if (!by.empty()) return "";
+    by = other;
+  }
+  return by;
+}
+
+/// What an extent counts.
+const char* counted_by(const std::string& extent) {
+  return extent == "M" ? "rows of C" : extent == "N" ? "columns of C" : "columns of A";
+}
+
+}  // namespace
+
 void name_index(const Evidence& evidence, const Run& run, const Finding& finding, Diagnosis& d) {
   const Matrix* const close = matrix_of(finding, run);
   if (close == nullptr) return;
@@ -164,6 +194,9 @@ void name_index(const Evidence& evidence, const Run& run, const Finding& finding
     what = "along_k";
   else if (what == std::string_view("edge") && even_in_whole_tiles(evidence, finding))
     what = "whole";
+  const std::string by =
+      what == std::string_view("edge") ? bounded_by(evidence, finding, extent) : "";
+  if (!by.empty()) what = "bound";
   const Diagnosis named = say("OOB", what,
                               {{"where", line_of(found->at.where)},
                                {"verb", found->at.type == simgpu::AccessType::load    ? "reads"
@@ -179,6 +212,8 @@ void name_index(const Evidence& evidence, const Run& run, const Finding& finding
                                {"other", row ? "column" : "row"},
                                {"reached", reached},
                                {"extent", extent},
+                               {"by", by},
+                               {"counts", counted_by(by)},
                                {"last", (row ? m.rows : m.cols) - 1}});
   d.headline = named.headline;
   d.next_step = named.next_step;

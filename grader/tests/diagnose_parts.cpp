@@ -63,6 +63,24 @@ TEST_CASE("out of bounds: the index that goes too far is told where rows follow 
   const Diagnosis col = named(and_touches([](Call& c) { c.put(c.m - 1, c.n + 4, 0); }), dense);
   CHECK(col.headline == "line 40 writes C[16][37], past its end: C is 17 x 33");
   CHECK(has(col.next_step, "The column goes too far: here it is 37"));
+  // A bound is at fault, and not its absence, where only one other extent decides.
+  const auto rows_below = [](auto bound) {
+    return and_touches([bound](Call& c) {
+      for (int i = c.m; i < bound(c); ++i) c.at_a(i, 0);
+    });
+  };
+  const Diagnosis by_n = named(rows_below([](const Call& c) { return c.n; }), dense);
+  CHECK(by_n.headline == "line 31 reads A[17][0], past its end: A is 17 x 65");
+  CHECK(has(by_n.next_step, "only where N, the columns of C, is larger than M"));
+  const Diagnosis by_k = named(rows_below([](const Call& c) { return c.k; }), dense);
+  CHECK(has(by_k.next_step, "only where K, the columns of A, is larger than M"));
+  const auto of_either = rows_below([](const Call& c) { return std::max(c.n, c.k); });
+  CHECK(has(named(of_either, dense).next_step, "a guard, or a min()?"));
+  const auto columns_below_m = and_touches([](Call& c) {
+    for (int j = c.n; j < c.m; ++j) c.put(c.m - 1, j, 0);
+  });
+  CHECK(has(named(columns_below_m, {65, 33, 17}).next_step,
+            "only where M, the rows of C, is larger than N"));
   const Diagnosis both = named(and_touches([](Call& c) { c.put(c.m, c.n, 0); }), dense);
   CHECK(has(both.next_step, "Row and column are both too large"));
   const Diagnosis before = named(and_touches([](Call& c) { c.at_a(-2, 5); }), dense);

@@ -263,6 +263,31 @@ std::string steps_text(std::int64_t apart, const Reaches& own) {
                    {{"count", count}, {"apart", apart}, {"step", step}, {"left", apart - count}});
 }
 
+/// The same where several neighbours begin with one element, and the next ones further on; only if they leave
+/// elements to nobody. Or "".
+std::string group_text(const Warp& warp, const Reaches& own) {
+  if (own.size() < 2) return "";
+  std::array<std::int64_t, kWarpSize> first{};
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    const Reaches list = warp.of_lane(lane);
+    if (list.empty()) return "";
+    first[lane] = list.front().first;
+  }
+  unsigned group = 1;
+  while (group < kWarpSize && first[group] == first[0]) ++group;
+  if (group < 2 || group >= kWarpSize) return "";
+  const std::int64_t apart = first[group] - first[0], count = own.front().count,
+                     step = own[1].first - own[0].first;
+  for (unsigned lane = 0; lane < kWarpSize; ++lane)
+    if (first[lane] != first[0] + lane / group * apart) return "";
+  if (apart <= count || step <= apart) return "";
+  return " " + messages::text("OOB.leaves.groups", {{"group", group},
+                                                    {"count", count},
+                                                    {"apart", apart},
+                                                    {"step", step},
+                                                    {"left", apart - count}});
+}
+
 /// The next step for a thread that begins inside, as `list` shows, and leaves its array at `element`.
 std::string ask_of_leaving(const Evidence& evidence, const Warp& warp, const Reaches& list,
                            std::int64_t element) {
@@ -277,6 +302,7 @@ std::string ask_of_leaving(const Evidence& evidence, const Warp& warp, const Rea
     return messages::text("OOB.leaves.apart.next",
                           {{"first", first}, {"reached", element}, {"apart", apart}});
   if (steps.empty()) steps = steps_text(apart, list);
+  if (steps.empty()) steps = group_text(warp, list);
   return messages::text("OOB.leaves.next",
                         {{"first", first}, {"reached", element}, {"steps", steps}});
 }

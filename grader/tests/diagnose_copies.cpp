@@ -337,6 +337,7 @@ TEST_CASE("two threads that meet in a tile: with which of their stores") {
                                    [](int t, int n) { return 64 + t / 2 + 64 * n; });
   CHECK(has(same.next_step, "for both it is number 1"));
   CHECK(has(same.next_step, "So what tells these two threads apart does not reach the index"));
+  CHECK(has(same.next_step, "lost by a /, a % or an &"));
   simgpu::Access below = one;  // in a row of threads of its own
   below.thread = {0, 1, 0};
   CHECK(has(of_stores(
@@ -373,6 +374,16 @@ TEST_CASE("a thread that leaves a shared array, or begins outside") {
                                    [](int t, int n) { return 900 + t + 8 * n; });
   CHECK(told(over, "cover 32 elements in one go, and each of them goes on by 8"));
   CHECK_FALSE(told(leaves, "in one go"));
+  const auto rows_of_threads = [](int apart) {
+    return of_stores(FindingKind::out_of_bounds, store(3, 1024), nullptr, 4,
+                     [apart](int t, int n) { return 800 + apart * (t / 16) + 64 * n; })
+        .next_step;
+  };
+  CHECK(has(rows_of_threads(8),
+            "16 neighbouring threads begin with the same element, and the next 16 begin 8 "
+            "further on, where each takes 1: the 7 in between are left to nobody"));
+  CHECK_FALSE(has(rows_of_threads(1), "16 neighbouring threads"));
+  CHECK_FALSE(has(rows_of_threads(64), "16 neighbouring threads"));
   const Diagnosis outside = of_stores(FindingKind::out_of_bounds, store(3, 1536), nullptr, 4,
                                       [](int t, int n) { return 512 * t + n; });
   CHECK(has(outside.next_step, "All that this thread accesses here lies outside"));

@@ -89,7 +89,7 @@ class Warp {
 };
 
 std::string text_of(const Reach& r) {
-  return range_text(r.first, r.first + r.count - 1);
+  return from_to(r.first, r.first + r.count - 1);
 }
 
 /// The first few, and all up to number `until`.

@@ -25,10 +25,6 @@ std::string dims(const simgpu::Dim3& d) {
   return d.z == 1 ? fmt::format("{} x {}", d.x, d.y) : fmt::format("{} x {} x {}", d.x, d.y, d.z);
 }
 
-std::string range_text(std::int64_t first, std::int64_t last) {
-  return first == last ? fmt::format("{}", first) : fmt::format("{}..{}", first, last);
-}
-
 std::string coordinates(const simgpu::Dim3& d) {
   return d.z == 0 ? fmt::format("({}, {})", d.x, d.y) : fmt::format("({}, {}, {})", d.x, d.y, d.z);
 }
@@ -52,6 +48,14 @@ std::string header_of(const simgpu::SourceLine& where) {
 
 std::string element(const std::string& name, std::int64_t row, std::int64_t col) {
   return fmt::format("{}[{}][{}]", name, row, col);
+}
+
+std::string from_to(std::int64_t first, std::int64_t last) {
+  return first == last ? fmt::format("{}", first) : fmt::format("{}..{}", first, last);
+}
+
+std::string from_to(const std::string& what, std::int64_t first, std::int64_t last) {
+  return fmt::format("{}{} {}", what, first == last ? "" : "s", from_to(first, last));
 }
 
 bool is_scratch(const Access& at) {

@@ -76,9 +76,8 @@ std::int64_t step_of_own(const OwnLines& places) {
 /// "rows 0..7", "columns 0, 16, 32, 48", "column 3".
 std::string own_words(const char* what, const OwnLines& places) {
   constexpr std::size_t kMost = 8;
-  if (places.size() == 1) return fmt::format("{} {}", what, places.front());
-  if (step_of_own(places) == 1)
-    return fmt::format("{}s {}..{}", what, places.front(), places.back());
+  if (places.size() == 1 || step_of_own(places) == 1)
+    return from_to(what, places.front(), places.back());
   std::string list;
   for (std::size_t i = 0; i < std::min(kMost, places.size()); ++i)
     list += (i == 0 ? "" : ", ") + std::to_string(places[i]);

@@ -34,8 +34,7 @@ std::string stretch(const std::string& what, int first, int last, int extent) {
   if (last == extent - 1)
     return count == 1 ? fmt::format("the last {} ({})", what, first)
                       : fmt::format("the last {} {}s ({}..{})", count, what, first, last);
-  return count == 1 ? fmt::format("{} {}", what, first)
-                    : fmt::format("{}s {}..{}", what, first, last);
+  return from_to(what, first, last);
 }
 
 /// The same stretch of every `period`; empty if they are none.
@@ -53,8 +52,7 @@ std::string repeated(const std::string& what, const Chosen& some, int period) {
   if (first < 0 || last - first + 1 == period) return "";
   for (int x = period; x < extent; ++x)
     if (at(x) != at(x % period)) return "";
-  return first == last ? fmt::format("{} {} of every {}", what, first, period)
-                       : fmt::format("{}s {}..{} of every {}", what, first, last, period);
+  return fmt::format("{} of every {}", from_to(what, first, last), period);
 }
 
 /// In words; empty if they follow no simple rule.

@@ -303,7 +303,7 @@ std::optional<Diagnosis> name_delayed(const std::vector<int>& twice, const std::
 }  // namespace
 
 std::string steps(int first, int last) {
-  return "k = " + range_text(first, last);
+  return "k = " + from_to(first, last);
 }
 
 bool contiguous(const std::vector<int>& steps) {

@@ -206,9 +206,9 @@ std::optional<Diagnosis> ends_missing(const Partial& partial, const Tile& t) {
   if (cut.row < c.m) asked = too_few_threads(c, t, true, cut.row);
   if (asked.empty() && cut.col < c.n) asked = too_few_threads(c, t, false, cut.col);
   if (cut.row < c.m)
-    add("C[" + range_text(cut.row, c.m - 1) + "][*]", cut.row, c.m, rows, t.bm, t.tm, "row");
+    add("C[" + from_to(cut.row, c.m - 1) + "][*]", cut.row, c.m, rows, t.bm, t.tm, "row");
   if (cut.col < c.n)
-    add("C[*][" + range_text(cut.col, c.n - 1) + "]", cut.col, c.n, cols, t.bn, t.tn, "column");
+    add("C[*][" + from_to(cut.col, c.n - 1) + "]", cut.col, c.n, cols, t.bn, t.tn, "column");
   // The lab's tile may be another one in this type, and so may be what the grid is thought to reach.
   if (asked.empty()) asked = too_few_blocks(partial, cut.row < c.m, hint);
   return say("UNWRITTEN", "rows",
@@ -234,7 +234,7 @@ std::optional<Diagnosis> bounded_by_k(const Partial& partial) {
       if (cut && cut->row == from_k.row && cut->col == from_k.col) fitting.insert(k->k);
     }
     if (!beyond_k || fitting.count(c.k) == 0 || fitting.size() < 2) continue;
-    const std::string missing = range_text(c.k, (rows ? c.m : c.n) - 1);
+    const std::string missing = from_to(c.k, (rows ? c.m : c.n) - 1);
     return say("UNWRITTEN", "by_k",
                {{"place", rows ? "C[" + missing + "][*]" : "C[*][" + missing + "]"},
                 {"what", rows ? "row" : "column"},
@@ -267,8 +267,8 @@ std::optional<Diagnosis> beginnings_missing(const Partial& partial) {
         (what.empty() ? "" : " and ") + (count == 1 ? fmt::format("the first {}", name)
                                                     : fmt::format("the first {} {}s", count, name));
   };
-  add("C[" + range_text(0, first->row - 1) + "][*]", first->row, "row");
-  add("C[*][" + range_text(0, first->col - 1) + "]", first->col, "column");
+  add("C[" + from_to(0, first->row - 1) + "][*]", first->row, "row");
+  add("C[*][" + from_to(0, first->col - 1) + "]", first->col, "column");
   if (place.empty()) return std::nullopt;
   const bool both = first->row > 0 && first->col > 0;
   return say("UNWRITTEN", "first",

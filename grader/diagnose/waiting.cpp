@@ -19,8 +19,8 @@ void name_flag(const simgpu::Finding& finding, Diagnosis& d) {
   std::string list;
   std::uint64_t listed = 0;
   for (const simgpu::ByteRange& r : finding.written) {
-    list += (list.empty() ? "" : ", ") + range_text(static_cast<std::int64_t>(r.begin / bytes),
-                                                    static_cast<std::int64_t>((r.end - 1) / bytes));
+    list += (list.empty() ? "" : ", ") + from_to(static_cast<std::int64_t>(r.begin / bytes),
+                                                 static_cast<std::int64_t>((r.end - 1) / bytes));
     listed += r.end - r.begin;
   }
   if (listed < finding.written_bytes) list += ", ...";

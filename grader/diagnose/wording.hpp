@@ -15,8 +15,6 @@ constexpr std::uint64_t kMostOfOneThread = 512;
 
 std::string dims(const simgpu::Dim3& d);         ///< "64 x 32"
 std::string coordinates(const simgpu::Dim3& d);  ///< "(3, 0)"
-/// "5..9"; "5" if there is only one.
-std::string range_text(std::int64_t first, std::int64_t last);
 /// "lab4_bank_conflict/given/round_trips.cuh"; "" if the line is in a lab's own file.
 std::string header_of(const simgpu::SourceLine& where);
 /// Where to look first: of two parties the one in the lab's own file, if the other is in a header.
@@ -24,6 +22,9 @@ simgpu::SourceLine place_of(const simgpu::Finding& finding);
 /// "line 31"; "line 31 of round_trips.cuh" where that is in a header, which is given.
 std::string line_of(const simgpu::SourceLine& where);
 std::string element(const std::string& name, std::int64_t row, std::int64_t col);  ///< "A[3][17]"
+std::string from_to(std::int64_t first, std::int64_t last);  ///< "3..7"; "3" if that is all
+/// "rows 3..7", "row 3".
+std::string from_to(const std::string& what, std::int64_t first, std::int64_t last);
 /// A shared array's own name: the last identifier of what may be a mangled or qualified symbol.
 std::string short_name(const std::string& object);
 

@@ -82,6 +82,40 @@ void ask_of_packed_tile(const simgpu::Finding& finding, const Tile& tile, const 
                                 {"count", elements / size}});
 }
 
+namespace {
+
+/// How many pairs of the lab's tiles an array holds, whose rows may have some padding; 0: it is no ring.
+std::int64_t pairs_of_tiles(const Tile& tile, std::int64_t elements) {
+  constexpr std::int64_t kMostPairs = 8, kMostPadding = 16;  // elements, of both tiles' rows
+  const std::int64_t both = std::int64_t{tile.bk} * (tile.bm + tile.bn);
+  for (std::int64_t pairs = 2; pairs <= kMostPairs; ++pairs) {
+    const std::int64_t padding = elements / pairs - both;
+    if (elements % pairs == 0 && padding % tile.bk == 0 && padding >= 0 &&
+        padding / tile.bk <= kMostPadding)
+      return pairs;
+  }
+  return 0;
+}
+
+/// A race in a ring of such pairs: the place that is filled may be the one that is read.
+void ask_of_ring(const simgpu::Finding& finding, const Tile& tile, std::int64_t width,
+                 Diagnosis& d) {
+  const Access& at = finding.at;
+  if (finding.kind != simgpu::FindingKind::shared_race || !finding.other || at.offset < 0 ||
+      (at.type == simgpu::AccessType::load) == (finding.other->type == simgpu::AccessType::load))
+    return;
+  const std::int64_t elements = static_cast<std::int64_t>(at.object_bytes) / width,
+                     pairs = pairs_of_tiles(tile, elements);
+  if (pairs == 0) return;
+  const std::vector<messages::Gap> gaps = {{"name", short_name(at.object)},
+                                           {"places", pairs},
+                                           {"place", at.offset / width / (elements / pairs)}};
+  d.details.push_back(messages::text("detail.pairs", gaps));
+  d.next_step = messages::text("RACE-WAR.ring.next", gaps);
+}
+
+}  // namespace
+
 void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile,
                        const simgpu::LaunchReport* launch, std::int64_t width, Diagnosis& d) {
   const Access& at = finding.at;
@@ -89,8 +123,9 @@ void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile,
                      both = of_a + std::int64_t{tile.bk} * tile.bn;
   // Where warps have tiles, a block's are as the lab gives them.
   if (tile.wm < 1 || of_a < 1 || both == of_a || at.space != MemorySpace::shared || at.offset < 0 ||
-      launch == nullptr || at.object_bytes == 0 || at.object_bytes != launch->dynamic_shared_bytes)
+      launch == nullptr || at.object_bytes == 0)
     return;
+  if (at.object_bytes != launch->dynamic_shared_bytes) return ask_of_ring(finding, tile, width, d);
   const std::int64_t places = static_cast<std::int64_t>(at.object_bytes) / (both * width);
   if (places * both * width != static_cast<std::int64_t>(at.object_bytes)) return;
   const std::int64_t index = at.offset / width;

@@ -244,3 +244,29 @@ TEST_CASE("a packed tile whose rest is not set beyond the edge") {
   CHECK(mentions(explain(f, tile, &r, ElementType::float32).next_step,
                  "All that was stored lies in front of this element"));
 }
+
+TEST_CASE("a race in a ring of padded tiles asks which place is free") {
+  const Tile tile{128, 256, 8, 8, 8, 64, 64};
+  Run r;
+  r.launches.emplace_back();
+  // Three pairs of (8, 132) and (8, 256) floats.
+  const auto explained = [&](std::uint64_t elements, const Tile& of) {
+    Finding f;
+    f.kind = FindingKind::shared_race;
+    f.at = store_to_c(0, 3200, {0, 0, 0});
+    f.at.space = MemorySpace::shared;
+    f.at.object = "ring";
+    f.at.object_bytes = 4 * elements;
+    f.other = f.at;
+    f.other->thread = {1, 0, 0};
+    f.at.type = AccessType::load;
+    return explain(f, of, &r, ElementType::float32);
+  };
+  const std::string asks = "Place 1 of the ring is filled and read in the same step";
+  const Diagnosis d = explained(3 * 3104, tile);
+  CHECK(mentions(d.next_step, asks));
+  CHECK(listed(d, "if ring is a ring of 3 pairs of tiles, this is in place 1"));
+  CHECK_FALSE(mentions(explained(3 * 3104 + 1, tile).next_step, asks));
+  CHECK_FALSE(mentions(explained(3104, tile).next_step, "of the ring"));
+  CHECK_FALSE(mentions(explained(3 * 3104, kRegisterTile).next_step, "of the ring"));
+}

@@ -584,6 +584,7 @@ std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases
   const bool copy = evidence.operation == Operation::copy_a && size_of(evidence.type) == 2;
   if (!copy && (evidence.operation != Operation::product || !on_tensor_cores(cases)))
     return std::nullopt;
+  const bool turns = size_of(evidence.type) == 2 && by_ldmatrix(cases);
   std::vector<Formula> formulas;
   const auto add = [&](Which w, int rows, int cols, const std::string& what,
                        const Exchange& exchange) {
@@ -591,8 +592,9 @@ std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases
     Formula f = w == Which::c ? permuted_result(rows, cols, exchange)
                               : permuted_operand(w, rows, cols, exchange);
     const std::string tile = fmt::format("{} x {}", rows, cols);
+    const char* const kind = what != "rows and columns" ? "" : turns ? "turned" : "layout";
     f.name = [=](const Case&) {
-      return say("FRAGMENT-MAP", "", {{"what", what}, {"tile", tile}, {"matrix", name_of(w)}});
+      return say("FRAGMENT-MAP", kind, {{"what", what}, {"tile", tile}, {"matrix", name_of(w)}});
     };
     formulas.push_back(std::move(f));
   };

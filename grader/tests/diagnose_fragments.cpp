@@ -76,6 +76,28 @@ TEST_CASE("fragments whose registers are exchanged") {
           multiplied(same, [](int k, int j) {
             return std::pair{k / 8 * 8 + j % 8, j / 8 * 8 + k % 8};
           }));
+  const auto turned = [](ElementType type, bool by_ldmatrix) {
+    Evidence e = evidence(multiplied(same,
+                                     [](int k, int j) {
+                                       return std::pair{k / 8 * 8 + j % 8, j / 8 * 8 + k % 8};
+                                     }),
+                          type, kTile, kShapes[0]);
+    const auto count = [by_ldmatrix](Run r) {
+      r.launches[0].total.matrix_load.requests = by_ldmatrix ? 64 : 0;
+      return r;
+    };
+    e.run = count(e.run);
+    e.run_probe = [count, probe = e.run_probe](const Matrix& a, const Matrix& b, const Matrix& c) {
+      return count(*probe(a, b, c));
+    };
+    return diagnose(e).next_step;
+  };
+  const std::string asks = "Is B loaded with .trans (ldmatrix_transposed)";
+  CHECK(turned(ElementType::float16, true).find(asks) != std::string::npos);
+  // .trans moves 16 bits at a time, and WMMA is told a layout.
+  for (const std::string& text :
+       {turned(ElementType::float32, true), turned(ElementType::float16, false)})
+    CHECK(text.find("(row_major or col_major)") != std::string::npos);
   must_be("FRAGMENT-MAP", "k = 0..7 and 8..15 of B against A", multiplied(same, [](int k, int j) {
             return std::pair{k ^ 8, j};
           }));

@@ -263,6 +263,24 @@ std::string steps_text(std::int64_t apart, const Reaches& own) {
                    {{"count", count}, {"apart", apart}, {"step", step}, {"left", apart - count}});
 }
 
+/// How many rows of a tile without padding a step is, if it is whole rows of it. Or "".
+std::string rows_text(const Evidence& evidence, std::int64_t elements, const Reaches& own) {
+  const Tile& tile = evidence.tile;
+  const std::int64_t step = own.size() < 2 ? 0 : own[1].first - own[0].first;
+  std::int64_t row = 0;
+  const bool of_a = elements == std::int64_t{tile.bm} * tile.bk,
+             of_b = elements == std::int64_t{tile.bk} * tile.bn;
+  if (of_a) row = tile.bk;
+  if (of_b && evidence.operation == Operation::product)
+    row = of_a && tile.bn != tile.bk ? 0 : tile.bn;
+  if (row < 2 || step < row || step % row != 0) return "";
+  return " " + messages::text("OOB.leaves.rows",
+                              {{"step", step},
+                               {"row", row},
+                               {"rows", step == row ? std::string("the next row")
+                                                    : fmt::format("{} rows on", step / row)}});
+}
+
 /// The same where several neighbours begin with one element, and the next ones further on; only if they leave
 /// elements to nobody. Or "".
 std::string group_text(const Warp& warp, const Reaches& own) {
@@ -288,9 +306,10 @@ std::string group_text(const Warp& warp, const Reaches& own) {
                                                     {"left", apart - count}});
 }
 
-/// The next step for a thread that begins inside, as `list` shows, and leaves its array at `element`.
+/// The next step for a thread that begins inside, as `list` shows, and leaves its array of `elements` at
+/// `element`.
 std::string ask_of_leaving(const Evidence& evidence, const Warp& warp, const Reaches& list,
-                           std::int64_t element) {
+                           std::int64_t element, std::int64_t elements) {
   constexpr unsigned kFew = 4, kNeighbours = 6;
   constexpr std::int64_t kFar = 16;  // for neighbours in a row
   const std::int64_t first = list.front().first, apart = apart_in(warp, kFew).value_or(0);
@@ -302,6 +321,7 @@ std::string ask_of_leaving(const Evidence& evidence, const Warp& warp, const Rea
     return messages::text("OOB.leaves.apart.next",
                           {{"first", first}, {"reached", element}, {"apart", apart}});
   if (steps.empty()) steps = steps_text(apart, list);
+  if (!steps.empty() && apart == list.front().count) steps += rows_text(evidence, elements, list);
   if (steps.empty()) steps = group_text(warp, list);
   return messages::text("OOB.leaves.next",
                         {{"first", first}, {"reached", element}, {"steps", steps}});
@@ -377,7 +397,9 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
   const simgpu::Dim3& block = finding.at.block;
   if (d.id != "OOB" || (block.x | block.y | block.z) != 0) return;
   d.next_step = list.empty() ? messages::text("OOB.begins.next")
-                             : ask_of_leaving(evidence, warp, list, element);
+                             : ask_of_leaving(evidence, warp, list, element,
+                                              static_cast<std::int64_t>(finding.at.object_bytes) /
+                                                  width_of(finding.at, evidence.type));
 }
 
 /// How often each lane of a warp stores into an array of shared memory.

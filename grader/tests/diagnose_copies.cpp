@@ -374,6 +374,16 @@ TEST_CASE("a thread that leaves a shared array, or begins outside") {
                                    [](int t, int n) { return 900 + t + 8 * n; });
   CHECK(told(over, "cover 32 elements in one go, and each of them goes on by 8"));
   CHECK_FALSE(told(leaves, "in one go"));
+  simgpu::Access small = store(3, 256);
+  small.object_bytes = 1024;  // (16, 16) floats
+  const auto in_rows = [&small](int step) {
+    return of_stores(FindingKind::out_of_bounds, small, nullptr, 2,
+                     [step](int t, int n) { return 100 + t + step * n; })
+        .next_step;
+  };
+  CHECK(has(in_rows(64), "In rows of 16, 64 elements further is the same column, 4 rows on."));
+  CHECK(has(in_rows(16), "the same column, the next row."));
+  CHECK_FALSE(has(in_rows(40), "In rows of"));
   const auto rows_of_threads = [](int apart) {
     return of_stores(FindingKind::out_of_bounds, store(3, 1024), nullptr, 4,
                      [apart](int t, int n) { return 800 + apart * (t / 16) + 64 * n; })

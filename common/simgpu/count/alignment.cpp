@@ -101,6 +101,7 @@ Alignment::Alignment(const ptx::Module& module, const Function& function)
   low_.resize(function.registers.size());
   if (!local_.empty()) fix_local_addresses();
   follow_constants();
+  add_multiples();
   constexpr int kMostSweeps = 64;  // honest code settles in a few; hostile code gets no merging
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     if (!pass()) return;
@@ -146,6 +147,61 @@ void Alignment::follow_constants() {
       if (is_move && instruction.operands[1].kind == Kind::imm && instruction.guard == UINT32_MAX)
         constants[instruction.operands[0].index] = of(instruction.operands[1]);
     }
+  }
+}
+
+/// Takes an operand apart into registers and symbols with their factors; false if there are too many.
+bool Alignment::find_multiples(const Operand& operand, std::uint64_t factor,
+                               const std::vector<std::uint32_t>& definition, int depth,
+                               std::vector<Multiple>* found) const {
+  constexpr std::size_t kMostTerms = 8;
+  const bool known = operand.kind == Kind::reg && definition[operand.index] != UINT32_MAX;
+  if (known && depth > 0) {
+    const Instruction& from = function_.body[definition[operand.index]];
+    const auto constant = [&](std::size_t i) {
+      return i < from.operands.size() && from.operands[i].kind == Kind::imm;
+    };
+    const auto open = [&](std::size_t i, std::uint64_t by) {
+      return find_multiples(from.operands[i], factor * by, definition, depth - 1, found);
+    };
+    const bool low = from.mod.mul != ptx::MulMode::hi;
+    if (from.op == Opcode::cvt && is_integer(from.mod.type) && is_integer(from.mod.type2) &&
+        !from.mod.sat)
+      return open(1, 1);
+    if (from.op == Opcode::add && from.operands.size() == 3) return open(1, 1) && open(2, 1);
+    if (from.op == Opcode::mul && low && is_integer(from.mod.type) && constant(2))
+      return open(1, static_cast<std::uint64_t>(from.operands[2].bits));
+    if (from.op == Opcode::mad && low && constant(2))
+      return open(1, static_cast<std::uint64_t>(from.operands[2].bits)) && open(3, 1);
+    if (from.op == Opcode::shl && constant(2) && from.operands[2].bits >= 0 &&
+        from.operands[2].bits < 64)
+      return open(1, std::uint64_t{1} << from.operands[2].bits);
+  }
+  for (Multiple& other : *found)
+    if (operand.kind == Kind::reg && known && other.of.kind == Kind::reg &&
+        other.of.index == operand.index) {
+      other.factor += factor;
+      return true;
+    }
+  found->push_back({operand, factor});
+  return found->size() <= kMostTerms;
+}
+
+/// Only where two terms are of the same register is more known than of each by itself.
+void Alignment::add_multiples() {
+  constexpr int kDepth = 6;
+  added_.resize(function_.body.size());
+  const std::vector<std::uint32_t> definition = ptx::only_definitions(function_);
+  std::vector<Multiple> terms;
+  for (std::size_t i = 0; i < function_.body.size(); ++i) {
+    const Instruction& sum = function_.body[i];
+    if (sum.op != Opcode::add || !is_integer(sum.mod.type) || sum.operands.size() != 3) continue;
+    terms.clear();
+    if (!find_multiples(sum.operands[1], 1, definition, kDepth, &terms)) continue;
+    const std::vector<Multiple> first = terms;
+    if (!find_multiples(sum.operands[2], 1, definition, kDepth, &terms)) continue;
+    for (std::size_t k = 0; k < first.size(); ++k)
+      if (terms[k].factor != first[k].factor) added_[i] = terms;
   }
 }
 
@@ -221,8 +277,14 @@ Low Alignment::result(const Instruction& instruction) const {
       return negative(operand(1));
     case Opcode::cvt:
       return is_integer(mod.type) && is_integer(mod.type2) && !mod.sat ? operand(1) : Low{0, 0};
-    case Opcode::add:
-      return sum(operand(1), operand(2));
+    case Opcode::add: {
+      const Low whole = sum(operand(1), operand(2));
+      Low apart = Low::of(kMostZeros, 0);
+      const auto& terms = added_[static_cast<std::size_t>(&instruction - function_.body.data())];
+      for (const Multiple& term : terms)
+        apart = sum(apart, product(of(term.of), Low::of(kMostZeros, term.factor)));
+      return !terms.empty() && !unset(whole) && apart.bits > whole.bits ? apart : whole;
+    }
     case Opcode::sub:
       return sum(operand(1), negative(operand(2)));
     case Opcode::min:

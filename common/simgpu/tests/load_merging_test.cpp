@@ -115,6 +115,22 @@ TEST_CASE("a counter that begins with what another has", "[count][load_merging]"
   CHECK(ring("@%p2 cvt.u64.u32 %rd5, %r1; ") == Widths{{4, 4}});
 }
 
+TEST_CASE("multiples of one register are added up", "[count][load_merging]") {
+  // clang 14 writes s + 4 t + 28 t for an index 8 t, whose lowest bits each term by itself does not tell.
+  const auto sum = [](const std::string& first, const std::string& second) {
+    return widths("cvt.s64.s32 %rd5, %r1; " + first + " add.s64 %rd7, %rd2, %rd6; " + second +
+                  " add.s64 %rd3, %rd7, %rd8;\n" + load({0, 1, 2, 3}));
+  };
+  const std::string four = "mul.wide.s32 %rd6, %r1, 4;";
+  CHECK(sum(four, "mul.lo.s64 %rd8, %rd5, 28;") == Widths{{16, 1}});
+  CHECK(sum("shl.b64 %rd6, %rd5, 2;", "mad.lo.s64 %rd8, %rd5, 28, 32;") == Widths{{16, 1}});
+  CHECK(sum(four, "mul.lo.s64 %rd8, %rd5, 20;") == Widths{{8, 2}});
+  CHECK(sum(four, "mul.lo.s64 %rd8, %rd5, 32;") == Widths{{4, 4}});
+  CHECK(sum(four, "mov.u32 %r2, %ctaid.x; mul.wide.s32 %rd8, %r2, 28;") == Widths{{4, 4}});
+  // A register with two definitions may have changed between.
+  CHECK(sum(four, "@%p1 mov.u32 %r1, 5; mul.wide.s32 %rd8, %r1, 28;") == Widths{{4, 4}});
+}
+
 TEST_CASE("members of a struct that clang passes in 64 bits", "[count][load_merging]") {
   const auto pair = [](const std::string& use) {
     return widths(base(16) +

@@ -339,7 +339,8 @@ TEST_CASE("whole kernels agree with their machine code", "[count][load_merging]"
       {"_Z7row_sumIfLi8ELi8EEvPKT_PS0_", {0, 0, 0, 2}, {0, 8, 0, 0}},
       {"_Z9volatilesPKfPf", {0, 4, 0, 0}, {0, 4, 0, 0}},
       {"_Z7vectorsPK6float4Pf", {0, 0, 0, 3}, {0, 0, 0, 3}},
-      {"_Z7columnsPKfPf", {0, 64, 0, 0}, {0, 64, 0, 0}},
+      // What nvcc 13.0 makes of it. ptxas makes 64 LDS of clang's 4 t + 140 t.
+      {"_Z7columnsPKfPf", {0, 32, 0, 8}, {0, 32, 0, 8}},
       {"_Z7stridedPKfPf", {0, 8, 0, 0}, {0, 8, 0, 0}},
       {"_Z13store_betweenPKfPfS1_", {0, 0, 0, 2}, {0, 0, 0, 2}},
       {"_Z4miscPfiP6float4", {0, 2, 0, 0}, {0, 2, 0, 0}},

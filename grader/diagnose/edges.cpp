@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "grader/diagnose/hypotheses.hpp"
 #include "grader/diagnose/wording.hpp"
@@ -169,6 +171,21 @@ const char* counted_by(const std::string& extent) {
 
 }  // namespace
 
+namespace {
+
+/// Which text fits an index that goes beyond the edge of its matrix, by what it does at other shapes; and
+/// the extent that bounds it, if it is another one.
+std::pair<const char*, std::string> at_the_edge(const Evidence& evidence, const Run& run,
+                                                const Finding& finding, const std::string& object,
+                                                const std::string& extent) {
+  if (object != "C" && grows_with_k(evidence, run, finding)) return {"along_k", ""};
+  if (even_in_whole_tiles(evidence, finding)) return {"whole", ""};
+  std::string by = bounded_by(evidence, finding, extent);
+  return {by.empty() ? "edge" : "bound", std::move(by)};
+}
+
+}  // namespace
+
 void name_index(const Evidence& evidence, const Run& run, const Finding& finding, Diagnosis& d) {
   const Matrix* const close = matrix_of(finding, run);
   if (close == nullptr) return;
@@ -185,18 +202,15 @@ void name_index(const Evidence& evidence, const Run& run, const Finding& finding
   const bool of_k =
       evidence.operation == Operation::product && extent == "K" && !only_copies(apart->run, *found);
   const std::int64_t reached = row ? at.row : at.col;
-  const char* what = reached < 0 ? "before" : row && col ? "both" : of_k ? "k" : "edge";
   const std::int64_t skipped = matrices_skipped(evidence, apart->run, *found, at);
-  if (skipped > 0)
-    what = "matrix";
-  else if (what == std::string_view("edge") && found->at.object != "C" &&
-           grows_with_k(evidence, run, finding))
-    what = "along_k";
-  else if (what == std::string_view("edge") && even_in_whole_tiles(evidence, finding))
-    what = "whole";
-  const std::string by =
-      what == std::string_view("edge") ? bounded_by(evidence, finding, extent) : "";
-  if (!by.empty()) what = "bound";
+  const char* what = skipped > 0   ? "matrix"
+                     : reached < 0 ? "before"
+                     : row && col  ? "both"
+                     : of_k        ? "k"
+                                   : "edge";
+  std::string by;
+  if (what == std::string_view("edge"))
+    std::tie(what, by) = at_the_edge(evidence, run, finding, found->at.object, extent);
   const Diagnosis named = say("OOB", what,
                               {{"where", line_of(found->at.where)},
                                {"verb", found->at.type == simgpu::AccessType::load    ? "reads"

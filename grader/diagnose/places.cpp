@@ -377,6 +377,15 @@ bool one_block(const Case& c) {
   return !c.run.launches.empty() && c.run.launches.back().grid == simgpu::Dim3{1, 1, 1};
 }
 
+/// Which text fits tiles of this size that change places as a whole.
+const char* how_tiles_move(const Evidence& evidence, const Case& c,
+                           const std::vector<Place>& places, std::pair<int, int> tile) {
+  if (some_twice(places)) return "repeated";
+  if (evidence.operation != Operation::product) return "numbers";
+  if (one_block(c)) return "blocks.one";
+  return blocks_in_one_row(evidence, c, tile) ? "blocks.flat" : "blocks";
+}
+
 Named name_places(const Evidence& evidence, const Case& c, const std::vector<Place>& places) {
   const bool product = evidence.operation == Operation::product;
   const Place to = first_moved(c, places), from = places[c.at(to.row, to.col)];
@@ -419,12 +428,7 @@ Named name_places(const Evidence& evidence, const Case& c, const std::vector<Pla
   if (const auto d = named_offset(to, from, all, gaps)) return {*d, true};
   if (const auto moved = largest(c, tiles, whole)) {
     gaps.emplace_back("tile", size_text(moved->first, moved->second));
-    const char* const variant = some_twice(places)                       ? "repeated"
-                                : !product                               ? "numbers"
-                                : one_block(c)                           ? "blocks.one"
-                                : blocks_in_one_row(evidence, c, *moved) ? "blocks.flat"
-                                                                         : "blocks";
-    return {say("TILE-MAP", variant, gaps), true};
+    return {say("TILE-MAP", how_tiles_move(evidence, c, places, *moved), gaps), true};
   }
   Named named{say("TILE-MAP", product ? "all" : "copy", gaps)};
   ask_of_shift(to, from, product ? "C" : matrix, named.diagnosis);

@@ -468,6 +468,33 @@ std::string shares_missing(const Evidence& evidence, const Case& c) {
 
 }  // namespace
 
+namespace {
+
+/// No pattern fits: the part that is missing, or the first place.
+Diagnosis part_missing(const Evidence& evidence, const Partial& partial) {
+  const Case& c = *partial.front();
+  const bool product = evidence.operation == Operation::product;
+  const auto [row, col] = first_untouched(c);
+  const std::string part = wrong_part(evidence, c);
+  Diagnosis d = part.empty()
+                    ? places_missing(partial, evidence.tile)
+                    : say("UNWRITTEN", "part", {{"part", part}, {"place", element("C", row, col)}});
+  if (const auto some = first_ones(partial, evidence.tile)) d.next_step = ask_of(*some);
+  // The compiler leaves a store out if what it would store was never set.
+  if (!product && !part.empty())
+    d.next_step = messages::text("UNWRITTEN.copy.next", {{"part", part}});
+  // Where a thread has one element there is no tile of its own, and no loop over one.
+  if (product && evidence.tile.tm <= 1 && evidence.tile.tn <= 1) {
+    d.next_step = shares_missing(evidence, c);
+    if (d.next_step.empty()) d.next_step = too_few_stores(evidence);
+    if (d.next_step.empty())
+      d.next_step = messages::text("UNWRITTEN.single.next", {{"place", element("C", row, col)}});
+  }
+  return d;
+}
+
+}  // namespace
+
 std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases& cases) {
   bool any = false;
   for (const Case& c : cases) {
@@ -486,25 +513,7 @@ std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases
     d = warps_missing(partial, evidence.tile);
   if (!d) d = inner_missing(partial, evidence.tile);
   if (!d) d = blocks_apart(partial, evidence.tile);
-  if (!d) {
-    const auto [row, col] = first_untouched(*partial.front());
-    const std::string part = wrong_part(evidence, *partial.front());
-    d = part.empty()
-            ? places_missing(partial, evidence.tile)
-            : say("UNWRITTEN", "part", {{"part", part}, {"place", element("C", row, col)}});
-    if (const auto some = first_ones(partial, evidence.tile)) d->next_step = ask_of(*some);
-    // The compiler leaves a store out if what it would store was never set.
-    if (evidence.operation != Operation::product && !part.empty())
-      d->next_step = messages::text("UNWRITTEN.copy.next", {{"part", part}});
-    // Where a thread has one element there is no tile of its own, and no loop over one.
-    if (evidence.operation == Operation::product && evidence.tile.tm <= 1 &&
-        evidence.tile.tn <= 1) {
-      d->next_step = shares_missing(evidence, *partial.front());
-      if (d->next_step.empty()) d->next_step = too_few_stores(evidence);
-      if (d->next_step.empty())
-        d->next_step = messages::text("UNWRITTEN.single.next", {{"place", element("C", row, col)}});
-    }
-  }
+  if (!d) d = part_missing(evidence, partial);
   describe(evidence, *partial.front(), *d);
   if (const std::string text = launched(evidence, *partial.front()); !text.empty())
     d->details.push_back(text);

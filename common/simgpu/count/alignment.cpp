@@ -1,6 +1,8 @@
 #include "common/simgpu/count/alignment.hpp"
 
+#include <algorithm>
 #include <map>
+#include <utility>
 
 #include "common/simgpu/ptx/control_flow.hpp"
 
@@ -150,6 +152,38 @@ void Alignment::follow_constants() {
   }
 }
 
+namespace {
+
+/// What a result is the sum of: operands by number, each with the factor by which it counts. Empty if
+/// it is no such sum.
+std::vector<std::pair<std::size_t, std::uint64_t>> addends(const Instruction& from) {
+  const auto constant = [&](std::size_t i) {
+    return i < from.operands.size() && from.operands[i].kind == Kind::imm;
+  };
+  const bool low = from.mod.mul != ptx::MulMode::hi;
+  switch (from.op) {
+    case Opcode::cvt:
+      if (!is_integer(from.mod.type) || !is_integer(from.mod.type2) || from.mod.sat) return {};
+      return {{1, 1}};
+    case Opcode::add:
+      if (from.operands.size() != 3) return {};
+      return {{1, 1}, {2, 1}};
+    case Opcode::mul:
+      if (!low || !is_integer(from.mod.type) || !constant(2)) return {};
+      return {{1, static_cast<std::uint64_t>(from.operands[2].bits)}};
+    case Opcode::mad:
+      if (!low || !constant(2)) return {};
+      return {{1, static_cast<std::uint64_t>(from.operands[2].bits)}, {3, 1}};
+    case Opcode::shl:
+      if (!constant(2) || from.operands[2].bits < 0 || from.operands[2].bits >= 64) return {};
+      return {{1, std::uint64_t{1} << from.operands[2].bits}};
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
 /// Takes an operand apart into registers and symbols with their factors; false if there are too many.
 bool Alignment::find_multiples(const Operand& operand, std::uint64_t factor,
                                const std::vector<std::uint32_t>& definition, int depth,
@@ -158,24 +192,12 @@ bool Alignment::find_multiples(const Operand& operand, std::uint64_t factor,
   const bool known = operand.kind == Kind::reg && definition[operand.index] != UINT32_MAX;
   if (known && depth > 0) {
     const Instruction& from = function_.body[definition[operand.index]];
-    const auto constant = [&](std::size_t i) {
-      return i < from.operands.size() && from.operands[i].kind == Kind::imm;
+    const auto parts = addends(from);
+    const auto opened = [&](const auto& part) {
+      return find_multiples(from.operands[part.first], factor * part.second, definition, depth - 1,
+                            found);
     };
-    const auto open = [&](std::size_t i, std::uint64_t by) {
-      return find_multiples(from.operands[i], factor * by, definition, depth - 1, found);
-    };
-    const bool low = from.mod.mul != ptx::MulMode::hi;
-    if (from.op == Opcode::cvt && is_integer(from.mod.type) && is_integer(from.mod.type2) &&
-        !from.mod.sat)
-      return open(1, 1);
-    if (from.op == Opcode::add && from.operands.size() == 3) return open(1, 1) && open(2, 1);
-    if (from.op == Opcode::mul && low && is_integer(from.mod.type) && constant(2))
-      return open(1, static_cast<std::uint64_t>(from.operands[2].bits));
-    if (from.op == Opcode::mad && low && constant(2))
-      return open(1, static_cast<std::uint64_t>(from.operands[2].bits)) && open(3, 1);
-    if (from.op == Opcode::shl && constant(2) && from.operands[2].bits >= 0 &&
-        from.operands[2].bits < 64)
-      return open(1, std::uint64_t{1} << from.operands[2].bits);
+    if (!parts.empty()) return std::all_of(parts.begin(), parts.end(), opened);
   }
   for (Multiple& other : *found)
     if (operand.kind == Kind::reg && known && other.of.kind == Kind::reg &&
@@ -264,6 +286,15 @@ bool Alignment::pass() {
   return changed;
 }
 
+Low Alignment::added(const Instruction& instruction) const {
+  const Low whole = sum(of(instruction.operands[1]), of(instruction.operands[2]));
+  Low apart = Low::of(kMostZeros, 0);
+  const auto& terms = added_[static_cast<std::size_t>(&instruction - function_.body.data())];
+  for (const Multiple& term : terms)
+    apart = sum(apart, product(of(term.of), Low::of(kMostZeros, term.factor)));
+  return !terms.empty() && !unset(whole) && apart.bits > whole.bits ? apart : whole;
+}
+
 Low Alignment::result(const Instruction& instruction) const {
   const auto operand = [&](std::size_t i) { return of(instruction.operands[i]); };
   const ptx::Modifiers& mod = instruction.mod;
@@ -277,14 +308,8 @@ Low Alignment::result(const Instruction& instruction) const {
       return negative(operand(1));
     case Opcode::cvt:
       return is_integer(mod.type) && is_integer(mod.type2) && !mod.sat ? operand(1) : Low{0, 0};
-    case Opcode::add: {
-      const Low whole = sum(operand(1), operand(2));
-      Low apart = Low::of(kMostZeros, 0);
-      const auto& terms = added_[static_cast<std::size_t>(&instruction - function_.body.data())];
-      for (const Multiple& term : terms)
-        apart = sum(apart, product(of(term.of), Low::of(kMostZeros, term.factor)));
-      return !terms.empty() && !unset(whole) && apart.bits > whole.bits ? apart : whole;
-    }
+    case Opcode::add:
+      return added(instruction);
     case Opcode::sub:
       return sum(operand(1), negative(operand(2)));
     case Opcode::min:

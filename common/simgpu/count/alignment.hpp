@@ -66,6 +66,7 @@ class Alignment {
   void follow_constants();
   void add_multiples();
   bool pass();
+  Low added(const ptx::Instruction& instruction) const;
   Low result(const ptx::Instruction& instruction) const;
 
   const ptx::Function& function_;

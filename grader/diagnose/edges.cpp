@@ -178,10 +178,11 @@ namespace {
 std::pair<const char*, std::string> at_the_edge(const Evidence& evidence, const Run& run,
                                                 const Finding& finding, const std::string& object,
                                                 const std::string& extent) {
+  // First: a bound of K grows with K as well.
+  if (std::string by = bounded_by(evidence, finding, extent); !by.empty())
+    return {"bound", std::move(by)};
   if (object != "C" && grows_with_k(evidence, run, finding)) return {"along_k", ""};
-  if (even_in_whole_tiles(evidence, finding)) return {"whole", ""};
-  std::string by = bounded_by(evidence, finding, extent);
-  return {by.empty() ? "edge" : "bound", std::move(by)};
+  return {even_in_whole_tiles(evidence, finding) ? "whole" : "edge", ""};
 }
 
 }  // namespace

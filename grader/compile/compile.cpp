@@ -307,10 +307,8 @@ std::optional<std::vector<Driver::Pass>> Driver::compile_kernels(const std::stri
 Driver::Pass Driver::optimise(const std::string& stem, const KernelIr& kernel) const {
   const Optimising held(options_.optimisers);
   std::vector<std::string> flags = device_flags_;
-  // The driver for CUDA sets by itself that products and sums may be fused, and names files so.
-  flags.insert(flags.end(), {"--target=nvptx64-nvidia-cuda", "-march=sm_80", "-mllvm",
-                             "-nvptx-fma-level=2", "-Xclang", "-fno-dwarf-directory-asm",
-                             "-fno-verbose-asm", "-Wno-unused-command-line-argument", "-x", "ir"});
+  // Behind device.rsp: the same flags for IR, and what clang sets by itself for CUDA.
+  flags.push_back("@common/simgpu/flags/kernel_ir.rsp");
   const CacheEntry entry = runs_.entry("kernel.ptx", kernel.text, flags);
   if (std::optional<Pass> kept = runs_.kept(entry)) return std::move(*kept);
   flags.push_back(runs_.put(stem + ".ll", kernel.text).string());

@@ -60,7 +60,7 @@ GpuMeter::GpuMeter(GpuSetup setup) : setup_(std::move(setup)) {
     state.build = future.get();
     if (state.build.runner.empty()) continue;
     gpu::RunnerSpec spec;
-    spec.program = state.build.runner.string();
+    spec.program = state.build.runner.path.string();
     spec.user = setup_.user;
     state.runner = std::make_unique<gpu::Runner>(std::move(spec));
   }

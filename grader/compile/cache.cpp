@@ -1,5 +1,8 @@
 #include "grader/compile/cache.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -28,7 +31,11 @@ using messages::text;
 constexpr std::chrono::seconds compiler_wall{600};
 constexpr std::size_t cached_bytes = 256u << 20;
 constexpr std::size_t source_cap = 1u << 20;
-constexpr std::size_t cached_files = 600;
+// One version of all labs takes some 150 MB. What was used in the last quarter of an hour stays: it may
+// be read right now.
+constexpr std::uintmax_t cache_cap = 512u << 20;
+constexpr std::uintmax_t cache_after_pruning = cache_cap / 2;
+constexpr std::chrono::minutes in_use{15};
 
 /// Everything that student code is compiled against, as one hash: our headers, what the labs are
 /// given, and the compilers' flags.
@@ -72,12 +79,21 @@ std::string neighbours(const fs::path& folder) {
   return all;
 }
 
+/// Recently used entries survive the pruning. False: it is not there.
+bool touch(const fs::path& path) {
+  std::error_code error;
+  fs::last_write_time(path, fs::file_time_type::clock::now(), error);
+  return !error;
+}
+
 std::optional<std::string> cached(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_regular_file(path, error)) return {};
-  fs::last_write_time(path, fs::file_time_type::clock::now(),
-                      error);  // recently used entries survive the pruning
-  return read_file(path, cached_bytes);
+  if (!fs::is_regular_file(path, error) || !touch(path)) return {};
+  try {
+    return read_file(path, cached_bytes);
+  } catch (const UserError&) {
+    return {};  // pruned since, or not to be read: it is made again
+  }
 }
 
 /// Of a compiler outside of /usr: the folder above its bin/, which a box has to be given.
@@ -211,8 +227,7 @@ std::string CompilerRuns::header(const std::string& purpose, std::vector<std::st
   if (!beginning.empty() && options_.box) text = put(name + ".cuh", beginning);
   if (!beginning.empty() && !options_.box) {
     text = cache_ / (name + ".cuh");
-    std::error_code error;
-    if (!fs::exists(text, error)) write_file_atomically(text, beginning);
+    if (!touch(text)) write_file_atomically(text, beginning);
   }
   // Its date would be that of a copy, and where the headers lie is part of it. What the headers use of
   // their own templates is instantiated here; else every pass over a file would do it again, at half
@@ -247,32 +262,63 @@ fs::path CompilerRuns::put(const std::string& name, const std::string& bytes) co
   return options_.box ? fs::path("/box") / name : path;
 }
 
-fs::path CompilerRuns::keep_program(const std::string& bytes) const {
-  const fs::path program =
-      (options_.box ? options_.box->folder : cache_) / (sha256(bytes) + ".program");
-  std::error_code error;
-  if (!fs::exists(program, error)) write_file_atomically(program, bytes);
-  fs::permissions(program, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
-                               fs::perms::others_read | fs::perms::others_exec);
-  return program;
+LinkedProgram CompilerRuns::keep_program(const std::string& bytes) const {
+  const std::string name = sha256(bytes) + ".program";
+  const fs::path path = (options_.box ? options_.box->folder : cache_) / name;
+  // Another grader may prune between two of these steps; a file system may also refuse for good.
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    if (!touch(path)) {
+      const fs::path made = scratch_.path() / name;
+      write_file_atomically(made, bytes);
+      fs::permissions(made, fs::perms(0755));
+      // A link, since a rename would take the place of a file that another grader holds by now.
+      std::error_code error;
+      fs::create_hard_link(made, path, error);
+      if (error && !fs::exists(path))
+        fs::rename(made, path);
+      else
+        fs::remove(made);
+    }
+    if (options_.box) return {path, {}};
+    auto lease = std::make_shared<UniqueFd>(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!*lease) continue;
+    // A file system without locks gives none: then its date is what protects it.
+    if (::flock(lease->get(), LOCK_SH) != 0) return {path, {}};
+    struct stat status {};
+    if (::fstat(lease->get(), &status) == 0 && status.st_nlink > 0) return {path, std::move(lease)};
+  }
+  throw InfraError("a program cannot be kept at " + path.string());
 }
 
-// Keeps the cache from growing for ever under `make watch`: the oldest half goes when there are too
-// many.
+// Keeps the cache from growing for ever under `make watch`.
 void CompilerRuns::prune() const {
+  struct Entry {
+    fs::file_time_type used;
+    std::uintmax_t bytes;
+    fs::path path;
+  };
   std::error_code error;
-  std::vector<std::pair<fs::file_time_type, fs::path>> entries;
-  for (const auto& entry : fs::directory_iterator(cache_, error))
-    // Never the empty file that every host pass names: another process may be compiling with it.
-    if (entry.path().filename() != "no_gpu_binary")
-      entries.emplace_back(entry.last_write_time(error), entry.path());
-  if (entries.size() <= cached_files) return;
-  std::sort(entries.begin(), entries.end());
-  // A program is run where it lies, later: another grader may be about to.
-  const auto in_use = fs::file_time_type::clock::now() - std::chrono::minutes(15);
-  for (std::size_t i = 0; i < entries.size() / 2; ++i)
-    if (entries[i].second.extension() != ".program" || entries[i].first < in_use)
-      fs::remove(entries[i].second, error);
+  std::vector<Entry> entries;
+  std::uintmax_t bytes = 0;
+  for (const auto& entry : fs::directory_iterator(cache_, error)) {
+    const fs::file_time_type used = entry.last_write_time(error);
+    if (error) continue;
+    const std::uintmax_t size = entry.file_size(error);
+    if (error) continue;  // another grader prunes too
+    bytes += size;
+    // The empty file that every host pass names is never touched.
+    if (entry.path().filename() != "no_gpu_binary") entries.push_back({used, size, entry.path()});
+  }
+  if (bytes <= cache_cap) return;
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  const auto kept_since = fs::file_time_type::clock::now() - in_use;
+  for (const Entry& entry : entries) {
+    if (bytes <= cache_after_pruning || entry.used >= kept_since) return;
+    const UniqueFd lock(::open(entry.path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) continue;  // a leased program
+    if (fs::remove(entry.path, error)) bytes -= entry.bytes;
+  }
 }
 
 namespace {

@@ -68,10 +68,11 @@ class CompilerRuns {
 
   /// Keeps `bytes` under `name` in the private folder; its path as compilers see it.
   std::filesystem::path put(const std::string& name, const std::string& bytes) const;
-  /// Keeps a program in the cache, or in the folder of the box, executable for everybody; its path.
-  std::filesystem::path keep_program(const std::string& bytes) const;
+  /// Keeps a program in the cache, or in the folder of the box, executable for everybody.
+  LinkedProgram keep_program(const std::string& bytes) const;
   const std::filesystem::path& cache() const { return cache_; }
-  /// Throws old entries away when there are too many.
+  /// Throws the oldest entries away when they take too much, but nothing that another grader may be
+  /// about to use.
   void prune() const;
 
   /// True if the run ended at a limit; fills the headline for `file`.

@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "common/wire/unique_fd.hpp"
 #include "grader/compile/toolchain.hpp"
 #include "grader/labs/lab.hpp"
 #include "grader/os/box.hpp"
@@ -61,9 +62,17 @@ struct SourceUnit {
   bool built() const { return status == BuildStatus::built; }
 };
 
+/// A program that was linked. It lies in the cache, which another grader may prune at any moment: not
+/// this file, while somebody holds the lease.
+struct LinkedProgram {
+  std::filesystem::path path;
+  std::shared_ptr<const UniqueFd> lease;  ///< a shared lock on the file; boxed: none is needed
+  bool empty() const { return path.empty(); }
+};
+
 struct Build {
   std::vector<SourceUnit> units;  ///< in the order of Lab::files(), without those for hardware only
-  std::filesystem::path runner;   ///< program; empty: nothing could be linked
+  LinkedProgram runner;           ///< empty: nothing could be linked
   std::vector<EntryPoint> entries;
   double seconds = 0;  ///< wall time of this build
 

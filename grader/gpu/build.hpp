@@ -33,7 +33,7 @@ struct GpuUnit {
 
 struct GpuBuild {
   std::vector<GpuUnit> units;
-  std::filesystem::path runner;     ///< empty: nothing could be linked
+  LinkedProgram runner;             ///< empty: nothing could be linked
   std::vector<EntryPoint> entries;  ///< of all units that were linked
   double seconds = 0;
 

@@ -192,7 +192,7 @@ class LabOnGpu {
     auto& session = sessions_[type];
     if (!session) {
       HardwareConfig config;
-      config.program = build_.runner.string();
+      config.program = build_.runner.path.string();
       config.user = options_.user;
       config.box = box_;
       session = std::make_unique<HardwareSession>(std::move(config));
@@ -447,7 +447,7 @@ class LabOnGpu {
     SanitizerRun run;
     run.sanitizer = hardware_.tools.sanitizer;
     run.tool = tool;
-    run.program = build_.runner.string();
+    run.program = build_.runner.path.string();
     run.folder = options_.scratch;
     run.user = options_.user;
     return run;
@@ -594,7 +594,7 @@ class LabOnGpu {
 
   void time(const SpeedGoal& goal, const Rung& rung, TimingWorker& worker, HardwareResult& gpu) {
     RunnerSpec spec;
-    spec.program = build_.runner.string();
+    spec.program = build_.runner.path.string();
     spec.user = options_.user;
     spec.box = box_;
     Runner runner(std::move(spec));

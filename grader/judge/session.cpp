@@ -80,7 +80,7 @@ void Session::start() {
   worker.user = config_.user;
 
   ProcessSpec runner;
-  runner.argv = {config_.box ? "/kit/runner" : build_.runner.string()};
+  runner.argv = {config_.box ? "/kit/runner" : build_.runner.path.string()};
   runner.environment = {"LC_ALL=C"};
   runner.folder = "/";
   runner.descriptors = {{channel.theirs.get(), 3}};
@@ -93,8 +93,8 @@ void Session::start() {
   runner.user = config_.user;
 
   if (config_.box)
-    runner =
-        boxed(*config_.box, {BoxRole::runner, {{build_.runner, "/kit/runner"}}, {}, {}}, runner);
+    runner = boxed(*config_.box, {BoxRole::runner, {{build_.runner.path, "/kit/runner"}}, {}, {}},
+                   runner);
   Process running(runner);
   const pid_t program = running.program_pid();
   const std::string stat = fmt::format("/proc/{}/stat", program);

@@ -1,4 +1,6 @@
 // What a compiler made is used again only while all that went into it is the same.
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -69,6 +71,75 @@ TEST_CASE("a file that is saved while it is compiled leaves nothing in the cache
   CHECK(compiled("first") == "first");
   CHECK(student.unchanged());
   CHECK(compiled("third") == "first");  // from the cache
+}
+
+TEST_CASE("pruning takes what is oldest, but nothing that is in use") {
+  const Scratch scratch(fs::temp_directory_path());
+  const Workplace place{scratch.path() / "lab", scratch.path() / "build", {}};
+  put(place.root / "common/matrix.hpp", "");
+  const BuildOptions options;
+  const CompilerRuns runs(place, "compiler", options);
+  // Large files that take no place on the disk.
+  const auto large = [&](const std::string& name, int minutes) {
+    const fs::path path = place.build / "cache" / name;
+    put(path, "");
+    fs::resize_file(path, 100u << 20);
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::minutes(minutes));
+    return path;
+  };
+  const auto oldest = large("a.pch", 300), older = large("b.pch", 200), old = large("c.pch", 100);
+  std::optional<LinkedProgram> held = runs.keep_program("held"), gone = runs.keep_program("gone");
+  const fs::path lost = gone->path;
+  gone.reset();
+  for (const fs::path& program : {held->path, lost}) {
+    CHECK((fs::status(program).permissions() & fs::perms::others_exec) != fs::perms::none);
+    CHECK(fs::hard_link_count(program) == 1);
+    fs::last_write_time(program, fs::file_time_type::clock::now() - std::chrono::hours(9));
+  }
+  runs.prune();
+  CHECK(fs::exists(lost));  // 300 MB: no reason
+  const auto recent = large("d.pch", 10), new_one = large("e.pch", 0), newest = large("f.pch", 0);
+  runs.prune();
+  CHECK(!fs::exists(lost));
+  CHECK(fs::exists(held->path));
+  for (const auto& path : {oldest, older, old}) CHECK(!fs::exists(path));
+  // More than what pruning leaves, yet another grader may be reading them.
+  for (const auto& path : {recent, new_one, newest}) CHECK(fs::exists(path));
+  // What is still held is neither written nor linked again; what was pruned is.
+  const auto inode = [](const fs::path& path) {
+    struct stat status {};
+    REQUIRE(::stat(path.c_str(), &status) == 0);
+    return status.st_ino;
+  };
+  const auto before = inode(held->path);
+  CHECK(inode(runs.keep_program("held").path) == before);
+  CHECK(read_file(runs.keep_program("gone").path) == "gone");
+}
+
+TEST_CASE("graders that prune and link at the same time find their programs") {
+  const Scratch scratch(fs::temp_directory_path());
+  const Workplace place{scratch.path() / "lab", scratch.path() / "build", {}};
+  put(place.root / "common/matrix.hpp", "");
+  const BuildOptions options;
+  put(place.build / "cache/fill.pch", "");
+  fs::resize_file(place.build / "cache/fill.pch", 600u << 20);
+  std::vector<std::future<int>> graders;
+  for (int i = 0; i < 4; ++i)
+    graders.push_back(std::async(std::launch::async, [&] {
+      const CompilerRuns runs(place, "compiler", options);
+      int found = 0;
+      for (int round = 0; round < 100; ++round) {
+        const LinkedProgram program = runs.keep_program("the same");
+        // As if nobody had touched it for long.
+        std::error_code error;
+        fs::last_write_time(program.path, fs::file_time_type::clock::now() - std::chrono::hours(1),
+                            error);
+        runs.prune();
+        found += fs::exists(program.path) ? 1 : 0;
+      }
+      return found;
+    }));
+  for (auto& grader : graders) CHECK(grader.get() == 100);
 }
 
 TEST_CASE("other flags are another result, the same file in another folder is not") {

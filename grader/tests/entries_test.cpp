@@ -45,7 +45,7 @@ TEST_CASE("a runner is linked by the quick linker if there is one, and else as w
         [](const std::string& file) { return std::filesystem::path("lab6_fixture") / file; },
         building);
     REQUIRE_FALSE(build.runner.empty());
-    return read_file(build.runner, 64u << 20);
+    return read_file(build.runner.path, 64u << 20);
   };
   const auto made_by_gold = [](const std::string& program) {
     return program.find(".note.gnu.gold-version") != std::string::npos;

@@ -179,7 +179,7 @@ std::map<Kernel, Comparison> SpeedBench::measure(SpeedGroup& group, bool for_ver
   std::vector<Competitor*> list;
   for (const Kernel& kernel : group.kernels) {
     RunnerSpec spec;
-    spec.program = builds_.at(kernel.build).runner.string();
+    spec.program = builds_.at(kernel.build).runner.path.string();
     list.push_back(&competitors.emplace_back(
         Competitor{runners.emplace_back(std::move(spec)), kernel.entry, group.launches[kernel]}));
   }

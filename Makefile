@@ -19,7 +19,7 @@ include $(PARTS:%=mk/%.mk)
 # ---- what to type. A comment behind ## is the help's text; a target without one is not for people.
 .PHONY: help check watch run explain sass bench report hint submit reset doctor setup version clean
 GRADER_ARGS = $(addprefix --lab ,$(LAB)) --device $(DEVICE) $(if $(filter 1,$(SOLUTION)),--solution) \
-  $(if $(COURSE),--course "$(COURSE)") $(if $(filter 1,$(V)),--verbose)
+  $(if $(COURSE),--course "$(COURSE)") $(if $(filter 1,$(V)),--verbose) $(if $(filter 1,$(AGAIN)),--again)
 check: ## grade, [LAB=n | STAGE=1.1] [SOLUTION=1] [COURSE=my.toml]
 	$(call ensure,$(GRADER) $(GRADER_NEEDS) $(if $(GPU_HERE),$(GPU_WORKER)))
 	$(Q)$(GRADER) check $(GRADER_ARGS) $(if $(STAGE),--stage "$(STAGE)") || \

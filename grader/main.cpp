@@ -19,6 +19,8 @@ CLI::App* add_check(CLI::App& app, CheckOptions& checking) {
   check_command->add_option("--rungs", checking.rungs, "compile only these rungs")->delimiter(',');
   check_command->add_option("--types", checking.types, "judge rungs in these types only")
       ->delimiter(',');
+  check_command->add_flag("--again", checking.again,
+                          "run all stages, also those that passed and have not changed since");
   check_command->add_flag("--alone", checking.alone, "only that stage, not those that it needs")
       ->needs("--stage");
   check_command->add_flag("--solution", checking.solution, "grade the solutions");

@@ -244,8 +244,15 @@ ExitCode check(const CheckOptions& options) {
   judging.progress = [&progress](const std::string& stage) {
     progress(text("check.checking", {{"stage", stage}}));
   };
+  // What decides a stage is kept with it, but for these.
+  if (!options.again && !options.hostile && !judging.key && options.course.empty() &&
+      options.types.empty() && options.rungs.empty())
+    judging.kept = place.build / "cache";
   std::vector<Assignment> assignments;
-  for (std::size_t i = 0; i < chosen.size(); ++i) assignments.push_back({chosen[i], &builds[i]});
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    assignments.push_back(
+        {chosen[i], &builds[i],
+         judging.kept ? read_file(place.root / chosen[i]->folder / "lab.toml") : std::string()});
   result.labs = judge(assignments, judging);
   if (hardware) judge_on_gpu(place, *hardware, chosen, for_gpu, judging, progress, result);
   progress.clear();

@@ -411,8 +411,7 @@ StudentFile read_student_file(const Workplace& place, const Lab& lab, const fs::
 
   // A copy under a fixed name keeps odd paths and odd neighbours of a stranger's file away from the
   // compilers.
-  student.inputs =
-      student.source + '\0' + (options.hostile ? student.shown_path : student.compiled) + '\0';
+  student.beside = (options.hostile ? student.shown_path : student.compiled) + '\0';
   if (options.hostile) {
     if (options.box) {
       student.compiled = runs.put(lab.name + "/" + name, student.source).string();
@@ -423,12 +422,12 @@ StudentFile read_student_file(const Workplace& place, const Lab& lab, const fs::
       const fs::path below = copy.lexically_relative(place.root);
       student.compiled = !below.empty() && *below.begin() != ".." ? below.string() : copy.string();
     }
-    student.inputs += student.compiled;
+    student.beside += student.compiled;
   } else {
-    student.inputs += neighbours(absolute.parent_path());
+    student.beside += neighbours(absolute.parent_path());
     student.open_to_change = absolute;
   }
-
+  student.inputs = student.source + '\0' + student.beside;
   return student;
 }
 

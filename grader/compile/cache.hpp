@@ -102,6 +102,7 @@ struct StudentFile {
   std::string source, shown_path;
   std::string compiled;  ///< path for the compiler, relative to the root
   std::string inputs;    ///< for cache keys
+  std::string beside;    ///< what of them is not the source
   /// Where the compiler reads it, if that is where its owner may save it at any moment; "": a copy.
   std::filesystem::path open_to_change;
 

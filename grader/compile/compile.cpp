@@ -19,10 +19,12 @@
 #include "grader/compile/cache.hpp"
 #include "grader/compile/compiler_output.hpp"
 #include "grader/compile/entries.hpp"
+#include "grader/compile/host_part.hpp"
 #include "grader/compile/kernel_ir.hpp"
 #include "grader/compile/unit.hpp"
 #include "grader/errors.hpp"
 #include "grader/messages.hpp"
+#include "grader/os/build_id.hpp"
 #include "grader/os/escape.hpp"
 #include "grader/os/files.hpp"
 
@@ -80,8 +82,8 @@ class Driver {
   using Pass = CompilerPass;
   /// What is compiled, and all that its result depends on but flags.
   struct Input {
-    std::string path, content;
-    std::function<bool()> unchanged;  ///< see CompilerRuns::run
+    std::string path, content, student;  ///< student: the path of the file that it includes, or is
+    std::function<bool()> unchanged;     ///< see CompilerRuns::run
   };
   /// What files that begin alike include first, as a compiler has read it once: for each pass, made
   /// when it is first asked for.
@@ -114,11 +116,12 @@ class Driver {
   /// Kernel by kernel; nothing where they do not come apart. The first has what the front end said.
   std::optional<std::vector<Pass>> compile_kernels(const std::string& stem, const Headers& headers,
                                                    const Input& input) const;
-  Pass optimise(const std::string& stem, const KernelIr& kernel) const;
+  /// PTX whose first line says what it was made of.
+  Pass optimise(const std::string& stem, const KernelIr& kernel, const std::string& file) const;
   Input put(const std::string& name, const TranslationUnit& unit,
             const StudentFile& student) const {
     return {runs_.put(name, unit.text).string(), unit.text + '\0' + student.inputs,
-            [student] { return student.unchanged(); }};
+            student.compiled, [student] { return student.unchanged(); }};
   }
   /// Those for a file that lies at `source`. As far as it begins like the one that was handed out, and
   /// with headers that are ours, both have been read.
@@ -133,6 +136,8 @@ class Driver {
   void list_entries(Compiled& compiled, const std::vector<Mismatches::One>& mismatches) const;
   /// Links the units that are built. False: it failed, and at least one of them is no more.
   bool link(Build& build, const std::vector<Compiled>& compiled) const;
+  /// Build::host.
+  std::string host_of(const std::vector<Compiled>& compiled, const std::string& entries) const;
   void explain_link(Build& build, const std::string& said) const;
 
   const Workplace& place_;
@@ -259,8 +264,9 @@ std::vector<Driver::Pass> Driver::compile_for_device(const std::string& stem,
                                                      const Headers& headers,
                                                      const Input& input) const {
   if (options_.optimisers > 0) {
-    // All of an unchanged file's modules are one entry of the cache.
-    const CacheEntry all = runs_.entry("modules", input.content, device_flags_);
+    // All of an unchanged file's modules are one entry of the cache. How kernels are taken apart
+    // belongs to this program, not to the compiler: another one takes them apart again.
+    const CacheEntry all = runs_.entry("modules", build_id() + '\0' + input.content, device_flags_);
     if (const std::optional<Pass> kept = runs_.kept(all)) return apart(*kept);
     if (auto passes = compile_kernels(stem, headers, input)) {
       const auto ok = [](const Pass& pass) { return pass.ok; };
@@ -287,7 +293,7 @@ std::optional<std::vector<Driver::Pass>> Driver::compile_kernels(const std::stri
   std::vector<std::future<Pass>> running;
   for (std::size_t i = 0; i < kernels->size(); ++i)
     running.push_back(std::async(std::launch::async, [&, i] {
-      return optimise(fmt::format("{}.{}", stem, i), (*kernels)[i]);
+      return optimise(fmt::format("{}.{}", stem, i), (*kernels)[i], input.student);
     }));
   std::vector<Pass> passes;
   for (auto& one : running) passes.push_back(one.get());
@@ -295,24 +301,29 @@ std::optional<std::vector<Driver::Pass>> Driver::compile_kernels(const std::stri
     std::string headline;
     if (runs_.explain_limit(passes[i], "", headline)) return std::vector<Pass>{passes[i]};
     if (!passes[i].ok) return {};
-    std::optional<std::string> ptx = placed(passes[i].bytes, (*kernels)[i].places);
-    if (!ptx) return {};
-    passes[i].bytes = std::move(*ptx);
     passes[i].said.clear();
   }
   passes.front().said = std::move(front.said);
   return passes;
 }
 
-Driver::Pass Driver::optimise(const std::string& stem, const KernelIr& kernel) const {
+Driver::Pass Driver::optimise(const std::string& stem, const KernelIr& kernel,
+                              const std::string& file) const {
   const Optimising held(options_.optimisers);
   std::vector<std::string> flags = device_flags_;
   // Behind device.rsp: the same flags for IR, and what clang sets by itself for CUDA.
   flags.push_back("@common/simgpu/flags/kernel_ir.rsp");
   const CacheEntry entry = runs_.entry("kernel.ptx", kernel.text, flags);
-  if (std::optional<Pass> kept = runs_.kept(entry)) return std::move(*kept);
-  flags.push_back(runs_.put(stem + ".ll", kernel.text).string());
-  return runs_.run(entry, std::move(flags), stem + ".ptx");
+  std::optional<Pass> pass = runs_.kept(entry);
+  if (!pass) {
+    flags.push_back(runs_.put(stem + ".ll", kernel.text).string());
+    pass = runs_.run(entry, std::move(flags), stem + ".ptx");
+  }
+  if (!pass->ok) return std::move(*pass);
+  const std::optional<std::string> ptx = placed(pass->bytes, kernel.places);
+  pass->ok = ptx.has_value();
+  if (ptx) pass->bytes = made_of_line(entry.stem().string(), kernel.places, file) + *ptx;
+  return std::move(*pass);
 }
 
 Driver::Pass Driver::run_pass(const std::string& purpose, const Input& input,
@@ -359,7 +370,7 @@ Driver::Compiled Driver::compile(const std::string& file, const fs::path& source
         find_mismatches(printable(passes.host.said), whole.path, student.compiled, generated);
     if (found.unclosed) {
       // The compiler is lost behind the end of the file: the file alone gives better errors.
-      const Input file_alone = {student.compiled, student.inputs,
+      const Input file_alone = {student.compiled, student.inputs, student.compiled,
                                 [student] { return student.unchanged(); }};
       Passes alone = start_passes(stem_of(file), compiled.headers, file_alone);
       if (!alone.host.ok) passes = std::move(alone);
@@ -444,11 +455,21 @@ bool Driver::link(Build& build, const std::vector<Compiled>& compiled) const {
   }
   // What is told of a failure never depends on which linkers there are.
   if (!linked.ok) linked = runs_.run("runner", inputs, argv, "runner");
-  if (linked.ok)
+  if (linked.ok) {
     build.runner = runs_.keep_program(linked.bytes);
-  else
+    if (options_.optimisers > 0) build.host = host_of(compiled, entries.bytes);
+  } else {
     explain_link(build, printable(linked.said));
+  }
   return linked.ok;
+}
+
+std::string Driver::host_of(const std::vector<Compiled>& compiled,
+                            const std::string& entries) const {
+  std::string all = entries + '\0' + read_file(place_.remote_library, 1u << 30);
+  for (const Compiled& one : compiled)
+    all += '\0' + host_part(one.student.source) + '\0' + one.student.beside;
+  return runs_.entry("host", all, host_header_flags_).stem().string();
 }
 
 void Driver::explain_link(Build& build, const std::string& said) const {
@@ -497,6 +518,9 @@ Build Driver::build(const SourceOf& source) {
     again = !link(build, compiled);
   }
   for (std::size_t i = 0; i < compiled.size(); ++i) finish(compiled[i], build.units[i]);
+  if (std::any_of(compiled.begin(), compiled.end(),
+                  [](const Compiled& one) { return !one.student.unchanged(); }))
+    build.host.clear();
   runs_.prune();
   build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return build;

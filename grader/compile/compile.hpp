@@ -74,6 +74,8 @@ struct Build {
   std::vector<SourceUnit> units;  ///< in the order of Lab::files(), without those for hardware only
   LinkedProgram runner;           ///< empty: nothing could be linked
   std::vector<EntryPoint> entries;
+  /// Names all that the runner does outside of kernels. "": a file was saved again meanwhile.
+  std::string host;
   double seconds = 0;  ///< wall time of this build
 
   const SourceUnit& unit(const std::string& file) const;  ///< throws std::out_of_range

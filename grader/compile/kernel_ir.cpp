@@ -122,7 +122,7 @@ struct Module {
   }
 };
 
-/// "=": where it stands in "name = text", behind a name that may be quoted.
+/// Splits "name = text".
 std::pair<Text, Text> definition(Text line) {
   const std::size_t equals = line.find(" = ");
   if (equals == line.npos) throw NotUnderstood();
@@ -202,7 +202,16 @@ Module read_module(Text ir) {
 /// compiler has made, and what is defined elsewhere (threadIdx).
 bool is_state(const Module::Global& global) {
   if (global.function) return false;
-  const auto has = [&](Text word) { return global.text.find(word) != Text::npos; };
+  // Up to its kind: the value behind that may be a string, of any words.
+  const Text text = global.text.substr(global.name.size());
+  std::size_t end = text.npos;
+  for (const Text kind : {" constant ", " global ", " alias ", " ifunc "})
+    if (const std::size_t at = text.find(kind); at != text.npos)
+      end = std::min(end, at + kind.size());
+  if (end == text.npos) throw NotUnderstood();
+  const auto has = [words = text.substr(0, end)](Text word) {
+    return words.find(word) != Text::npos;
+  };
   if (has(" alias ") || has(" ifunc ") || has("externally_initialized")) return true;
   return !has(" addrspace(3) ") && !has(" extern_weak ") &&
          !((has(" private ") || has(" internal ")) && has(" constant "));
@@ -372,26 +381,49 @@ class Writer {
   std::int64_t place(std::int64_t function, std::int64_t line) {
     if (line == 0) return 0;  // nowhere
     const std::size_t number = index_of(functions_, function_numbers_, function);
-    if (number == places_.origins.size()) {
-      const Text own = Module::field(module_.node(function), "line");
-      places_.origins.push_back((own.empty() ? 0 : number_of(own)) - kFirst);
+    if (number == places_.functions.size()) {
+      const Text node = module_.node(function);
+      const Text own = Module::field(node, "line"), file = Module::field(node, "file");
+      if (!file.starts_with("!")) throw NotUnderstood();
+      places_.functions.push_back({(own.empty() ? 0 : number_of(own)) - kFirst,
+                                   file_name(module_.node(number_of(file.substr(1))))});
     }
-    const std::int64_t inside = line - places_.origins[number];
-    // The number of the file's functions is far from what would not fit.
+    const std::int64_t inside = line - places_.functions[number].origin;
+    // 2^14 functions of 2^16 lines still fit into 31 bits.
     if (inside <= 0 || inside >= kLines || number >= kLines / 4) throw NotUnderstood();
     return static_cast<std::int64_t>(number) * kLines + inside;
   }
 
-  std::string file(Text text) {
-    const auto quoted = [&](Text name) {
-      const Text value = Module::field(text, name);
-      if (value.size() < 2 || value.front() != '"' || value.back() != '"' ||
-          value.find('\\') != value.npos)
+  /// The text of a field, up to its quotation mark; LLVM writes what is not plain ASCII as \C3.
+  static std::string quoted(Text node, Text field) {
+    const std::size_t at = node.find(field);
+    if (at == node.npos) throw NotUnderstood();
+    const Text rest = node.substr(at + field.size());
+    std::string value;
+    for (std::size_t i = 0; i < rest.size() && rest[i] != '"'; ++i) {
+      if (rest[i] != '\\') {
+        value += rest[i];
+        continue;
+      }
+      unsigned byte = 0;
+      const Text digits = rest.substr(std::min(i + 1, rest.size()), 2);
+      const auto [end, error] =
+          std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+      if (error != std::errc() || digits.size() != 2 || end != digits.data() + 2)
         throw NotUnderstood();
-      return std::string(value.substr(1, value.size() - 2));
-    };
-    const std::string name = quoted("filename"), folder = quoted("directory");
-    places_.files.push_back(name.starts_with('/') || folder.empty() ? name : folder + '/' + name);
+      value += static_cast<char>(byte);
+      i += 2;
+    }
+    return value;
+  }
+
+  static std::string file_name(Text text) {
+    const std::string name = quoted(text, "filename: \""), folder = quoted(text, "directory: \"");
+    return name.starts_with('/') || folder.empty() ? name : folder + '/' + name;
+  }
+
+  std::string file(Text text) {
+    places_.files.push_back(file_name(text));
     return fmt::format("!DIFile(filename: \"/{}\", directory: \"/\")", places_.files.size() - 1);
   }
 
@@ -448,9 +480,9 @@ bool put_line(std::string& line, std::size_t from, const Places& places) {
   const std::int64_t value = number_of(Text(line).substr(file_end + 1, end - file_end - 1));
   if (value == 0) return true;
   const auto function = static_cast<std::size_t>(value / kLines);
-  if (function >= places.origins.size()) return false;
+  if (function >= places.functions.size()) return false;
   line.replace(file_end + 1, end - file_end - 1,
-               std::to_string(places.origins[function] + value % kLines));
+               std::to_string(places.functions[function].origin + value % kLines));
   return true;
 }
 
@@ -461,7 +493,9 @@ bool put_file(std::string& line, const Places& places) {
   if (quote == line.npos || end == line.npos) return false;
   const auto number =
       static_cast<std::size_t>(number_of(Text(line).substr(quote + 2, end - quote - 2)));
-  if (number >= places.files.size()) return false;
+  // PTX has no way to write these in a string.
+  if (number >= places.files.size() || places.files[number].find_first_of("\"\\") != Text::npos)
+    return false;
   line.replace(quote + 1, end - quote - 1, places.files[number]);
   return true;
 }
@@ -491,6 +525,31 @@ std::optional<std::string> placed(const std::string& ptx, const Places& places) 
     return {};
   }
   return out;
+}
+
+namespace {
+constexpr Text kMadeOf = "// Made of ", kFunctions = ", functions at";
+}
+
+std::string made_of_line(const std::string& text, const Places& places, const std::string& file) {
+  std::string line = std::string(kMadeOf) + text + std::string(kFunctions);
+  for (const Places::Function& function : places.functions)
+    if (function.file == file || function.file.ends_with('/' + file))
+      line += fmt::format(" {}", function.origin + kFirst);
+  return line + '\n';
+}
+
+MadeOf made_of(std::string_view ptx) {
+  MadeOf made;
+  const Text line = ptx.substr(0, ptx.find('\n'));
+  const std::size_t functions = line.find(kFunctions);
+  if (!line.starts_with(kMadeOf) || functions == line.npos) return made;
+  each_token(line.substr(functions + kFunctions.size()), [&](const Token& token) {
+    if (token.kind == Token::Kind::number)
+      made.functions.push_back(static_cast<unsigned>(number_of(token.text)));
+  });
+  made.text = line.substr(kMadeOf.size(), functions - kMadeOf.size());
+  return made;
 }
 
 }  // namespace grader

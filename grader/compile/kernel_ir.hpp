@@ -14,14 +14,19 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace grader {
 
 /// Where the places of a canonical text lie in the file that it was taken from.
 struct Places {
-  std::vector<std::string> files;     ///< by canonical number
-  std::vector<std::int64_t> origins;  ///< by function: the line that its lines are counted from
+  struct Function {
+    std::int64_t origin = 0;  ///< the line that its lines are counted from
+    std::string file;
+  };
+  std::vector<std::string> files;  ///< by canonical number
+  std::vector<Function> functions;
 };
 
 struct KernelIr {
@@ -37,5 +42,15 @@ std::optional<std::vector<KernelIr>> split_kernels(const std::string& ir);
 /// PTX that was made of a canonical text, with lines and files as they are now. Nothing if it names
 /// places that the text does not have.
 std::optional<std::string> placed(const std::string& ptx, const Places& places);
+
+/// What the first line of a module's PTX says of it, as a comment.
+struct MadeOf {
+  std::string
+      text;  ///< names the canonical text and all that was done with it; "": made of a whole file
+  std::vector<unsigned>
+      functions;  ///< lines in `file` where the functions in it begin, in its own order
+};
+std::string made_of_line(const std::string& text, const Places& places, const std::string& file);
+MadeOf made_of(std::string_view ptx);
 
 }  // namespace grader

@@ -11,18 +11,18 @@ Turn::Held::~Held() {
   turn_->free_.notify_all();
 }
 
-Turn::Held Turn::judge() {
+Turn::Held Turn::take_for_judge() {
   std::unique_lock lock(guard_);
-  ++wanted_;
+  ++judges_waiting_;
   free_.wait(lock, [this] { return !held_; });
-  --wanted_;
+  --judges_waiting_;
   held_ = true;
   return Held(*this);
 }
 
-Turn::Held Turn::ahead() {
+Turn::Held Turn::take_for_strand() {
   std::unique_lock lock(guard_);
-  free_.wait(lock, [this] { return !held_ && wanted_ == 0; });
+  free_.wait(lock, [this] { return !held_ && judges_waiting_ == 0; });
   held_ = true;
   return Held(*this);
 }
@@ -33,11 +33,9 @@ void StageBoard::begin() {
 }
 
 void StageBoard::end() {
-  {
-    const std::lock_guard lock(guard_);
-    --strands_;
-  }
-  news_.notify_all();
+  // Told while it is held: once the last strand has ended, this may be gone.
+  const std::lock_guard lock(guard_);
+  if (--strands_ == 0) news_.notify_all();
 }
 
 void StageBoard::done(const std::string& strand, const std::string& stage, double seconds) {

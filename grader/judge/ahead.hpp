@@ -30,15 +30,15 @@ class Turn {
     Turn* turn_;
   };
 
-  Held judge();
-  /// Waits while the judge has it or wants it.
-  Held ahead();
+  Held take_for_judge();
+  /// Waits while the judge has it or waits for it.
+  Held take_for_strand();
 
  private:
   std::mutex guard_;
   std::condition_variable free_;
   bool held_ = false;
-  unsigned wanted_ = 0;  ///< by the judge
+  unsigned judges_waiting_ = 0;
 };
 
 /// What has become of the stages of one lab, as threads tell each other.
@@ -47,9 +47,10 @@ class StageBoard {
   /// One more strand of work will end().
   void begin();
   void end();
-  /// A strand has no more to do for this stage, and took so long for it.
+  /// A strand has no more to do for this stage, on which it has worked so long. Every strand says so of
+  /// each of its stages, also where it was told to stop.
   void done(const std::string& strand, const std::string& stage, double seconds);
-  /// Waits for done(), or for the strand's end where it was told to stop. Seconds it took, 0: never.
+  /// Waits for done(). The seconds that it told.
   double wait(const std::string& strand, const std::string& stage);
 
   /// Did not pass: what needs it need not be tried.

@@ -12,6 +12,7 @@
 #define CATCH_CONFIG_EXTERNAL_INTERFACES  // v2: the listener's base class
 #include "common/catch2.hpp"
 #include "grader/errors.hpp"
+#include "grader/judge/kept_stages.hpp"
 #include "grader/judge/owner.hpp"
 #include "grader/judge/stage.hpp"
 #include "grader/messages.hpp"
@@ -88,10 +89,12 @@ struct Docket {
     std::size_t lab_index;
     BuildStatus built;  ///< of the stage's file
     std::string file;
+    std::optional<StageResult> kept;  ///< what an earlier check found, and still holds
   };
   std::vector<Item> items;
   std::size_t next = 0;
   std::vector<std::unique_ptr<LabBench>> benches;
+  std::vector<std::optional<KeptStages>> kept;  ///< by lab
   std::vector<LabResult>* results = nullptr;
   const JudgeOptions* options = nullptr;
 };
@@ -398,6 +401,8 @@ void run_item(const Docket::Item& item) {
     result.state = State::locked;
     result.verdict = Verdict::locked;
     result.headline = text("stage.locked", {{"needs", missing}});
+  } else if (item.kept) {
+    result = *item.kept;
   } else {
     if (docket->options->progress)
       docket->options->progress(item.stage->id + " " + item.stage->title);
@@ -421,7 +426,11 @@ void run_item(const Docket::Item& item) {
       result.headline = text(
           "verdict.infra", {{"what", "the stage reports a pass that its assertions do not show"}});
     }
-    if (result.state == State::passed) result.earned = result.points;
+    if (result.state == State::passed) {
+      result.earned = result.points;
+      if (const auto& kept = docket->kept[item.lab_index])
+        kept->keep(result, bench.kernels(*item.stage));
+    }
   }
   if (result.state != State::passed) docket->benches[item.lab_index]->failed(*item.stage);
   result.seconds =
@@ -446,13 +455,14 @@ TEST_CASE("stages of the labs under test", "[.judge]") {
 
 /// Fills in what became of a lab's files, and returns them as the worker found them. It parses the
 /// PTX before anything else is asked: text that it refuses is a compile error of the file.
-std::vector<SourceUnit> describe_build(const Build& build, LabBench& bench, LabResult& result) {
+std::vector<SourceUnit> describe_build(const Build& build, LabBench& bench, std::vector<bool> known,
+                                       LabResult& result) {
   std::vector<SourceUnit> units = build.units;
   result.build = BuildStatus::built;
   result.build_seconds = build.seconds;
   if (!build.runner.empty()) {
     try {
-      units = bench.load();
+      units = bench.load(std::move(known));
     } catch (const InfraError& error) {
       result.build = BuildStatus::infra;
       result.build_headline = text("verdict.infra", {{"what", error.what()}});
@@ -597,13 +607,18 @@ std::vector<LabResult> judge(const std::vector<Assignment>& assignments,
   Docket work;
   work.results = &results;
   work.options = &options;
-  for (const auto& [lab, build] : assignments) {
+  for (const auto& [lab, build, described] : assignments) {
     LabResult result;
     result.id = lab->id;
     result.name = lab->name;
     result.title = lab->title;
     work.benches.push_back(std::make_unique<LabBench>(*lab, *build, options, pool));
-    const std::vector<SourceUnit> units = describe_build(*build, *work.benches.back(), result);
+    std::optional<KeptStages>& kept = work.kept.emplace_back();
+    if (options.kept) kept.emplace(*options.kept, *lab, *build, described, options.seed);
+    std::map<std::string, StageResult> found;
+    if (kept) found = kept->find();
+    const std::vector<SourceUnit> units = describe_build(
+        *build, *work.benches.back(), kept ? kept->known() : std::vector<bool>(), result);
     const std::set<std::string> wanted = wanted_stages(*lab, options);
     LabBench::StageCases built;
     for (const auto& stage : lab->stages) {
@@ -611,10 +626,15 @@ std::vector<LabResult> judge(const std::vector<Assignment>& assignments,
       const std::string& file = lab->rung(stage.rung).file;
       const auto unit = std::find_if(units.begin(), units.end(),
                                      [&](const SourceUnit& one) { return one.file == file; });
-      work.items.push_back({lab, &stage, results.size(),
+      work.items.push_back({lab,
+                            &stage,
+                            results.size(),
                             unit == units.end() ? BuildStatus::built : unit->status,
-                            unit == units.end() ? "" : unit->shown_path});
-      if (result.build != BuildStatus::infra && work.items.back().built == BuildStatus::built)
+                            unit == units.end() ? "" : unit->shown_path,
+                            {}});
+      if (const auto known = found.find(stage.id); known != found.end())
+        work.items.back().kept = std::move(known->second);
+      else if (result.build != BuildStatus::infra && work.items.back().built == BuildStatus::built)
         built.emplace_back(&stage, cases_of(*lab, stage));
     }
     work.benches.back()->begin_ahead(std::move(built));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -29,6 +30,8 @@ struct JudgeOptions {
   std::optional<std::pair<unsigned, unsigned>> user;
   std::optional<BoxSettings> box;  ///< none: worker and runner are not boxed
   std::shared_ptr<Budget> budget;  ///< of the submission; none: only each call is limited
+  /// Where stages that passed are kept (grader/judge/kept_stages.hpp); none: all are run.
+  std::optional<std::filesystem::path> kept;
   /// Called with "1.2 Lay out the threads" before a stage runs.
   std::function<void(const std::string&)> progress;
 };
@@ -37,6 +40,7 @@ struct JudgeOptions {
 struct Assignment {
   const Lab* lab = nullptr;
   const Build* build = nullptr;
+  std::string described;  ///< the text of lab.toml, for what is kept
 };
 
 /// Runs Catch2 with these arguments. The implementation of Catch2 is compiled once per program (in

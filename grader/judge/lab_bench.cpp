@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <set>
+
+#include "grader/judge/stage.hpp"
 
 namespace grader {
 namespace {
@@ -15,9 +18,9 @@ double since(Clock::time_point begin) {
 
 /// Whether no more of a rung's cases are tried: as soon as one failed that can be explained, and never
 /// a flood of them.
-class Enough {
+class StopRule {
  public:
-  bool after(const CaseResult& result) {
+  bool stop_after(const CaseResult& result) {
     if (result.right()) return false;
     const bool hopeless = result.failure->kind != Failure::Kind::wrong;
     return hopeless || telling(result.shape) || ++failed_ >= 6;
@@ -40,7 +43,7 @@ LabBench::LabBench(const Lab& lab, const Build& build, const JudgeOptions& optio
   config_.user = options.user;
   config_.box = options.box;
   config_.budget = options.budget;
-  fresh_ = options.box && options.box->weakened.count("state") == 0;
+  one_process_per_rung_ = options.box && options.box->weakened.count("state") == 0;
   ahead_ = options.jobs > 1 && !options.key && !options.box;
   // Of a class, the students go side by side: a second thread for each launch would only cost
   // (3400 of them for five labs, 5 % of the judge's processor time).
@@ -62,25 +65,19 @@ const EntryPoint* LabBench::entry(const std::string& name) const {
   return nullptr;
 }
 
-RungCheck* LabBench::check(const std::string& rung, const std::string& type) {
-  const std::string name = rung + "<" + type + ">";
-  if (const auto known = checks_.find(name); known != checks_.end()) return known->second.get();
-  const EntryPoint* point = entry(name);
-  if (!point || !point->defined) return nullptr;
-  return checks_
-      .emplace(name, std::make_unique<RungCheck>(seat(rung, type).session, lab_, lab_.rung(rung),
-                                                 type, CallSeeds(options_.seed, options_.key)))
-      .first->second.get();
+RungCheck* LabBench::check(const std::string& rung, const std::string& type) const {
+  const auto known = checks_.find(rung + "<" + type + ">");
+  return known == checks_.end() ? nullptr : known->second.get();
 }
 
 std::string LabBench::seat_name(const std::string& rung, const std::string& type) const {
-  return fresh_ ? rung + "<" + type + ">" : ahead_ ? type + " " + lab_.rung(rung).file : type;
+  return one_process_per_rung_ ? rung + "<" + type + ">"
+         : ahead_              ? type + " " + lab_.rung(rung).file
+                               : type;
 }
 
 LabBench::Seat& LabBench::seat(const std::string& rung, const std::string& type) {
-  const std::string name = seat_name(rung, type);
-  if (const auto known = seats_.find(name); known != seats_.end()) return *known->second;
-  return *seats_.emplace(name, std::make_unique<Seat>(build_, config_)).first->second;
+  return *seats_.at(seat_name(rung, type));
 }
 
 LabBench::Seat& LabBench::first_seat() {
@@ -88,42 +85,61 @@ LabBench::Seat& LabBench::first_seat() {
 }
 
 Turn::Held LabBench::turn(const std::string& rung, const std::string& type) {
-  return seat(rung, type).turn.judge();
+  return seat(rung, type).turn.take_for_judge();
 }
 
 void LabBench::end_stage() {
-  if (!fresh_) return;
+  if (!one_process_per_rung_) return;
   for (const auto& [name, seat] : seats_) seat->session.close();
 }
 
 AskOutcome LabBench::ask(const std::string& function) {
-  const Turn::Held held = first_seat().turn.judge();
+  const Turn::Held held = first_seat().turn.take_for_judge();
   return first_seat().session.ask(function);
 }
 
-std::vector<SourceUnit> LabBench::load() {
+std::vector<SourceUnit> LabBench::load(std::vector<bool> known) {
+  const Rung& first = lab_.rungs.front();
+  const std::string first_name = seat_name(first.name, first.types.front());
+  config_.known = std::move(known);
+  seats_[first_name] = std::make_unique<Seat>(build_, config_);
   std::vector<SourceUnit> units = first_seat().session.load();
   config_.known.clear();
   for (const auto& unit : units)
     config_.known.insert(config_.known.end(), unit.ptx.size(), unit.built());
+  for (const Rung& rung : lab_.rungs)
+    for (const auto& type : rung.types) {
+      std::unique_ptr<Seat>& own = seats_[seat_name(rung.name, type)];
+      if (!own) own = std::make_unique<Seat>(build_, config_);
+      const std::string name = rung.name + "<" + type + ">";
+      if (const EntryPoint* point = entry(name); point && point->defined)
+        checks_[name] = std::make_unique<RungCheck>(own->session, lab_, rung, type,
+                                                    CallSeeds(options_.seed, options_.key));
+    }
   return units;
 }
 
+std::set<std::string> LabBench::kernels(const Stage& stage) const {
+  std::set<std::string> all;
+  const auto add = [&](const std::string& rung, const std::string& type) {
+    if (const RungCheck* const checked = check(rung, type))
+      all.insert(checked->kernels().begin(), checked->kernels().end());
+  };
+  for (const auto& type : lab_.rung(stage.rung).types) add(stage.rung, type);
+  if (stage.answer && !stage.answer->measured.empty())
+    add(stage.answer->rung, lab_.rung(stage.answer->rung).main_type());
+  return all;
+}
+
 void LabBench::begin_ahead(StageCases stages) {
-  if (!ahead_) return;
+  if (!ahead_ || seats_.empty()) return;
   stages_ = std::move(stages);
-  // All seats and checks before any thread: from then on nobody adds one.
   std::vector<std::string> names;
-  for (const auto& [stage, cases] : stages_) {
-    if (stage->answer && !stage->answer->measured.empty())
-      check(stage->answer->rung, lab_.rung(stage->answer->rung).main_type());
+  for (const auto& [stage, cases] : stages_)
     for (const auto& type : lab_.rung(stage->rung).types) {
-      check(stage->rung, type);
-      seat(stage->rung, type);
       const std::string name = seat_name(stage->rung, type);
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
-  }
   for (const std::string& name : names) {
     board_.begin();
     pool_.start([this, name] {
@@ -138,41 +154,66 @@ void LabBench::work_ahead(const std::string& name) {
   for (const auto& [stage, cases] : stages_)
     for (const auto& type : lab_.rung(stage->rung).types) {
       if (seat_name(stage->rung, type) != name) continue;
-      const auto begin = Clock::now();
+      double seconds = 0;
       if (std::any_of(stage->needs.begin(), stage->needs.end(),
                       [this](const std::string& needed) { return board_.failed(needed); }))
         board_.fail(stage->id);
       else if (going)
         try {
-          work_on(*seats_.at(name), *stage, cases, type);
-        } catch (const std::exception&) {
+          seconds = work_on(*seats_.at(name), *stage, cases, type);
+        } catch (...) {
           going = false;  // the judge meets the same, and says so
         }
-      board_.done(name, stage->id, since(begin));
+      board_.done(name, stage->id, seconds);
     }
 }
 
-void LabBench::work_on(Seat& seat, const Stage& stage, const std::vector<Case>& cases,
-                       const std::string& type) {
-  RungCheck* const checked = check(stage.rung, type);
-  if (!checked) return board_.fail(stage.id);
+std::vector<const CaseResult*> LabBench::try_cases(const Stage& stage,
+                                                   const std::vector<Case>& cases,
+                                                   const std::string& type, const Take& take) {
+  RungCheck& checked = *check(stage.rung, type);
   const bool main_type = type == lab_.rung(stage.rung).main_type();
-  Enough enough;
+  std::vector<const CaseResult*> results;
+  StopRule rule;
   for (const Case& shape : cases) {
-    if (shape.one_type && !main_type) continue;
-    if (board_.stopped()) return;
-    const Turn::Held held = seat.turn.ahead();
-    const CaseResult& result = checked->check(shape);
-    if (!result.right()) board_.fail(stage.id);
-    if (enough.after(result)) break;
+    if (shape.one_type && !main_type) {
+      results.push_back(nullptr);
+      continue;
+    }
+    const std::optional<Turn::Held> held = take();
+    if (!held) break;
+    results.push_back(&checked.check(shape));
+    if (rule.stop_after(*results.back())) break;
   }
-  if (board_.failed(stage.id)) return;
+  return results;
+}
+
+double LabBench::work_on(Seat& seat, const Stage& stage, const std::vector<Case>& cases,
+                         const std::string& type) {
+  RungCheck* const checked = check(stage.rung, type);
+  if (!checked) {
+    board_.fail(stage.id);
+    return 0;
+  }
+  double waited = 0;
+  const auto begin = Clock::now();
+  const Take take = [&]() -> std::optional<Turn::Held> {
+    if (board_.stopped()) return {};
+    const auto asked = Clock::now();
+    Turn::Held held = seat.turn.take_for_strand();
+    waited += since(asked);
+    return held;
+  };
+  for (const CaseResult* result : try_cases(stage, cases, type, take))
+    if (result && !result->right()) board_.fail(stage.id);
   for (const GoalRun& goal : goals_of(stage)) {
+    if (board_.failed(stage.id)) break;
     if (goal.type != type) continue;
-    if (board_.stopped()) return;
-    const Turn::Held held = seat.turn.ahead();
+    const std::optional<Turn::Held> held = take();
+    if (!held) break;
     checked->measure(goal.at, goal.doubled);
   }
+  return since(begin) - waited;
 }
 
 void LabBench::wait_for(const Stage& stage) {
@@ -195,22 +236,10 @@ std::map<std::string, std::vector<const CaseResult*>> LabBench::run_cases(
   std::map<std::string, std::vector<const CaseResult*>> results;
   std::vector<std::function<void()>> jobs;
   for (const auto& type : lab_.rung(stage.rung).types) {
-    RungCheck* const checked = check(stage.rung, type);
     auto& list = results[type];
-    if (!checked) continue;
-    const bool main_type = type == lab_.rung(stage.rung).main_type();
-    jobs.push_back([this, &stage, &type, checked, main_type, &list, &cases] {
-      const Turn::Held held = turn(stage.rung, type);
-      Enough enough;
-      for (const auto& shape : cases) {
-        if (shape.one_type && !main_type) {
-          list.push_back(nullptr);
-          continue;
-        }
-        const CaseResult& result = checked->check(shape);
-        list.push_back(&result);
-        if (enough.after(result)) break;
-      }
+    if (!check(stage.rung, type)) continue;
+    jobs.push_back([this, &stage, &type, &list, &cases] {
+      list = try_cases(stage, cases, type, [&] { return std::optional(turn(stage.rung, type)); });
     });
   }
   run(jobs);
@@ -253,6 +282,30 @@ std::vector<LabBench::GoalRun> LabBench::run_goals(const Stage& stage) {
   }
   run(jobs);
   return runs;
+}
+
+std::optional<ConflictDegree> LabBench::measure_answer(const Answer& answer) {
+  const std::string& type = lab_.rung(answer.rung).main_type();
+  RungCheck* const checked = check(answer.rung, type);
+  if (!checked) return {};
+  const Turn::Held held = turn(answer.rung, type);
+  const Extents at{2 * lab_.tile_size("BM", 16), 2 * lab_.tile_size("BN", 16),
+                   2 * lab_.tile_size("BK", 16)};
+  const Measured& measured = checked->measure(at);
+  if (measured.failure) return {};
+  ConflictDegree worst;
+  double most = 0;
+  for (const auto& [line, counts] : lines_of(measured.observed, unit(answer.rung).shown_path)) {
+    const simgpu::SharedCounts& s =
+        answer.measured == "load_wavefronts" ? counts.shared_load : counts.shared_store;
+    if (s.requests == 0) continue;
+    const double degree = static_cast<double>(s.wavefronts) / static_cast<double>(s.requests);
+    if (degree <= most) continue;
+    most = degree;
+    worst = {std::lround(degree), line};
+  }
+  if (worst.line == 0) return {};
+  return worst;
 }
 
 }  // namespace grader

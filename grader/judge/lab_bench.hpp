@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,7 @@ struct ConflictDegree {
   unsigned line = 0;
 };
 
-/// All rungs of one lab under test, created as they are needed and kept for later stages.
+/// All rungs of one lab under test, kept for later stages.
 class LabBench {
  public:
   /// `pool` starts the sessions, so it must outlive this.
@@ -31,6 +32,9 @@ class LabBench {
   LabBench(const LabBench&) = delete;
   LabBench& operator=(const LabBench&) = delete;
 
+  /// The first session's load(), before anything else; what its worker takes, no other has to read in
+  /// full, nor it what is `known`.
+  std::vector<SourceUnit> load(std::vector<bool> known);
   /// Has the pool work through these stages, each with its cases, ahead of whoever asks for results
   /// (grader/judge/ahead.hpp). Does nothing where nobody waits, with one core, and with a stranger's
   /// code, whose processes end with each stage.
@@ -39,17 +43,15 @@ class LabBench {
   void stop_ahead() { board_.stop(); }
   /// A stage has not passed: what needs it is not worked on ahead.
   void failed(const Stage& stage) { board_.fail(stage.id); }
-  /// By how many seconds the stage took longer than was waited for it, since this was last asked.
+  /// Seconds of work on stages that the judge did not wait for, since this was last asked.
   double seconds_ahead() { return std::exchange(seconds_ahead_, 0); }
 
   /// The check of one rung in one type; null if the launcher is not defined.
-  RungCheck* check(const std::string& rung, const std::string& type);
+  RungCheck* check(const std::string& rung, const std::string& type) const;
   const EntryPoint* entry(const std::string& name) const;
   /// Held by whoever uses a check, or its session, beside what works ahead. Not while waiting for that.
   Turn::Held turn(const std::string& rung, const std::string& type);
   AskOutcome ask(const std::string& function);
-  /// The first session's load(); what its worker takes, no other has to read in full.
-  std::vector<SourceUnit> load();
   /// A stranger's processes end with the stage: nothing that they remember serves the next.
   void end_stage();
 
@@ -71,6 +73,9 @@ class LabBench {
   /// What a prediction is compared with; empty if the kernel cannot be measured.
   std::optional<ConflictDegree> measure_answer(const Answer& answer);
 
+  /// The kernels that a stage has launched so far.
+  std::set<std::string> kernels(const Stage& stage) const;
+
   const Lab& lab() const { return lab_; }
   /// The file that a rung's launcher is in.
   const SourceUnit& unit(const std::string& rung) const;
@@ -86,10 +91,16 @@ class LabBench {
   std::string seat_name(const std::string& rung, const std::string& type) const;
   Seat& seat(const std::string& rung, const std::string& type);
   Seat& first_seat();
-  /// All stages that one seat serves; one of them.
+  /// Tries the cases of a stage in one type until one failed that can be explained; null stands for
+  /// one that is judged in another type only. `take`: whoever asks takes the session for each; nothing:
+  /// no more of them.
+  using Take = std::function<std::optional<Turn::Held>()>;
+  std::vector<const CaseResult*> try_cases(const Stage& stage, const std::vector<Case>& cases,
+                                           const std::string& type, const Take& take);
+  /// All stages that one seat serves; one of them, with the seconds that it took.
   void work_ahead(const std::string& name);
-  void work_on(Seat& seat, const Stage& stage, const std::vector<Case>& cases,
-               const std::string& type);
+  double work_on(Seat& seat, const Stage& stage, const std::vector<Case>& cases,
+                 const std::string& type);
   /// Waits until that has been done for a stage.
   void wait_for(const Stage& stage);
   /// Side by side; what has been worked on ahead, one after the other.
@@ -101,13 +112,14 @@ class LabBench {
   const JudgeOptions& options_;
   Pool& pool_;
   SessionConfig config_;
-  bool fresh_ = false;  ///< processes of each rung's own, for one stage
+  bool one_process_per_rung_ = false;  ///< and for one stage: a stranger's code
   bool ahead_ = false;
   StageCases stages_;  ///< to be worked on ahead
   StageBoard board_;
   double seconds_ahead_ = 0;
-  std::map<std::string, std::unique_ptr<Seat>> seats_;        ///< by seat_name()
-  std::map<std::string, std::unique_ptr<RungCheck>> checks_;  ///< by entry
+  /// By seat_name(), and by entry. All are made in load(): from then on strands look them up, too.
+  std::map<std::string, std::unique_ptr<Seat>> seats_;
+  std::map<std::string, std::unique_ptr<RungCheck>> checks_;
 };
 
 /// A failure large enough that its diagnosis says more than "everything is wrong".

@@ -272,8 +272,13 @@ std::optional<Failure> RungCheck::attempt(const Case& shape, Fill fill, Before b
       for (const auto& finding : launch.findings)
         if (finding.kind == FindingKind::will_spill) into->notes.push_back(finding.detail);
   }
+  note_kernels(outcome);
   if (keep) *keep = std::move(outcome);
   return std::nullopt;
+}
+
+void RungCheck::note_kernels(const CallOutcome& outcome) {
+  for (const auto& launch : outcome.run.launches) kernels_.insert(launch.mangled);
 }
 
 const CaseResult& RungCheck::check(const Case& shape) {
@@ -317,6 +322,7 @@ void RungCheck::double_products(const CallOutcome& plain, Measured& into) {
     into.failure = Failure{*kind, Fill::integers, std::move(twice), false};
     return;
   }
+  note_kernels(twice);
   // Twice a sum is the sum of what is twice as much, rounding included.
   for (int row = 0; row < run.c_after.rows; ++row)
     for (int col = 0; col < run.c_after.cols; ++col)

@@ -58,6 +58,9 @@ class RungCheck {
   /// Names the bug behind a failure of kind `wrong`; runs probes on the same session.
   diag::Diagnosis diagnose(const CaseResult& result);
 
+  /// The kernels that calls have launched which were right, by their linker's names.
+  const std::set<std::string>& kernels() const { return kernels_; }
+
   const std::string& type() const { return type_; }
   const std::string& entry() const { return entry_; }
 
@@ -67,6 +70,8 @@ class RungCheck {
                                        CaseResult* into) const;
   std::optional<Failure> attempt(const Case& shape, Fill fill, Before before, bool reuse,
                                  bool checks, CaseResult* into, CallOutcome* keep);
+
+  void note_kernels(const CallOutcome& outcome);
 
   /// Calls with the data of `plain` again, and fills in what tensor cores took no part in.
   void double_products(const CallOutcome& plain, Measured& into);
@@ -78,6 +83,7 @@ class RungCheck {
   Caller& session_;
   std::map<std::string, CaseResult> cases_;
   std::map<std::string, Measured> measured_;
+  std::set<std::string> kernels_;
 };
 
 /// Thread instructions that one call may take. At 256 x 256 x 256 (clang 14) the labs' kernels

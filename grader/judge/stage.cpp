@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "grader/diagnose/wording.hpp"
@@ -98,20 +99,31 @@ void describe_stream(StageResult& stage, const std::string& entry, const std::st
   stage.next_step = text(key + ".next");
 }
 
-/// What each way to end means. Its texts have the diagnosis for their name, like all others.
+/// What a way to end means. Its texts have the diagnosis for their name, like all others.
 struct EndWords {
-  CallEnd end;
   Verdict verdict;
   const char* diagnosis;
 };
-constexpr EndWords kEndWords[] = {
-    {CallEnd::crashed, Verdict::runtime_error, "CRASH"},
-    {CallEnd::exited, Verdict::runtime_error, "EXIT"},
-    {CallEnd::threw, Verdict::runtime_error, "EXCEPTION"},
-    {CallEnd::hung, Verdict::timeout, "HANG"},
-    {CallEnd::memory, Verdict::memory_limit, "MEMORY"},
-    {CallEnd::protocol, Verdict::runtime_error, "PROTOCOL"},
-};
+EndWords words_of(CallEnd end) {
+  switch (end) {
+    case CallEnd::crashed:
+      return {Verdict::runtime_error, "CRASH"};
+    case CallEnd::exited:
+      return {Verdict::runtime_error, "EXIT"};
+    case CallEnd::threw:
+      return {Verdict::runtime_error, "EXCEPTION"};
+    case CallEnd::hung:
+      return {Verdict::timeout, "HANG"};
+    case CallEnd::memory:
+      return {Verdict::memory_limit, "MEMORY"};
+    case CallEnd::protocol:
+      return {Verdict::runtime_error, "PROTOCOL"};
+    case CallEnd::returned:
+    case CallEnd::infra:
+      break;
+  }
+  throw std::logic_error("a call that did not end by itself has no words");
+}
 
 /// The texts about a tensor map that was refused.
 const char* of_map(simgpu::MapRule rule) {
@@ -139,34 +151,25 @@ const char* of_map(simgpu::MapRule rule) {
 
 /// The runner crashed, hung, left, or threw.
 void describe_end(StageResult& stage, const std::string& entry, const CallOutcome& outcome) {
-  const auto* words = std::find_if(std::begin(kEndWords), std::end(kEndWords) - 1,
-                                   [&](const EndWords& one) { return one.end == outcome.end; });
-  stage.verdict = words->verdict;
-  stage.diagnosis = words->diagnosis;
+  const EndWords words = words_of(outcome.end);
+  stage.verdict = words.verdict;
+  stage.diagnosis = words.diagnosis;
   const simgpu::BrokenRule broken =
-      words->end == CallEnd::threw ? outcome.result.refused_map : simgpu::BrokenRule{};
+      outcome.end == CallEnd::threw ? outcome.result.refused_map : simgpu::BrokenRule{};
   const bool map = broken.rule != simgpu::MapRule::none;
   const std::string key = stage.diagnosis + of_map(broken.rule);
   stage.headline = text(key + ".headline", {{"entry", entry},
                                             {"signal", signal_name(outcome.signal)},
                                             {"status", outcome.exit_status},
                                             {"value", broken.value}});
-  if (!map && (words->end == CallEnd::threw || words->end == CallEnd::protocol))
+  if (!map && (outcome.end == CallEnd::threw || outcome.end == CallEnd::protocol))
     stage.details = {outcome.message};
   stage.next_step = text(key + ".next");
 }
 
-}  // namespace
-
-namespace {
-
 bool names_no_cause(const diag::Diagnosis& named) {
   return named.id == "UNEXPLAINED" || named.id == "WRONG-PART";
 }
-
-}  // namespace
-
-namespace {
 
 double products(std::int64_t m, std::int64_t n, std::int64_t k) {
   return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
@@ -401,8 +404,8 @@ WorstLine worst_line(const std::string& diagnosis, const std::map<unsigned, simg
   }
   if (diagnosis == "UNCOALESCED") {
     const auto costs = global_costs(lines, !key.starts_with("store"), !key.starts_with("load"));
-    const WorstLine scattered = per_request(costs, "sectors");
-    return scattered.line ? scattered : share(costs, "sectors");
+    const WorstLine line = per_request(costs, "sectors");
+    return line.line ? line : share(costs, "sectors");
   }
   if (diagnosis == "ASYNC-EARLY") return early_wait(lines);
   const auto counted = [&](auto count, const char* unit) {
@@ -446,30 +449,6 @@ WorstLine worst_line(const std::string& diagnosis, const std::map<unsigned, simg
   return {};
 }
 
-std::optional<ConflictDegree> LabBench::measure_answer(const Answer& answer) {
-  const std::string& type = lab_.rung(answer.rung).main_type();
-  RungCheck* const checked = check(answer.rung, type);
-  if (!checked) return {};
-  const Turn::Held held = turn(answer.rung, type);
-  const Extents at{2 * lab_.tile_size("BM", 16), 2 * lab_.tile_size("BN", 16),
-                   2 * lab_.tile_size("BK", 16)};
-  const Measured& measured = checked->measure(at);
-  if (measured.failure) return {};
-  ConflictDegree worst;
-  double most = 0;
-  for (const auto& [line, counts] : lines_of(measured.observed, unit(answer.rung).shown_path)) {
-    const simgpu::SharedCounts& s =
-        answer.measured == "load_wavefronts" ? counts.shared_load : counts.shared_store;
-    if (s.requests == 0) continue;
-    const double degree = static_cast<double>(s.wavefronts) / static_cast<double>(s.requests);
-    if (degree <= most) continue;
-    most = degree;
-    worst = {std::lround(degree), line};
-  }
-  if (worst.line == 0) return {};
-  return worst;
-}
-
 std::string advice_of(const LabBench::GoalRun& run, const std::string& file) {
   const Goal& goal = *run.goal;
   if (goal.diagnosis != "ASYNC-EARLY") return goal.missed;
@@ -482,15 +461,16 @@ void describe_missed(StageResult& stage, const std::vector<LabBench::GoalRun>& r
   // The goal that is furthest off says most; aligned extents come first in each goal and win ties.
   const LabBench::GoalRun* worst = nullptr;
   report::GoalResult shown;
-  double ratio = 0;
+  double furthest = 0;
   for (const auto& run : runs) {
     const report::GoalResult result = goal_result(run);
     if (result.met || result.advice) continue;
-    const double off = result.bound > 0 ? result.measured / result.bound : 1e30;
-    if (!worst || off > ratio * 1.001) {
+    const double times = result.measured / result.bound;
+    const double off = result.bound > 0 && !std::isnan(times) ? times : 1e30;
+    if (!worst || off > furthest * 1.001) {
       worst = &run;
       shown = result;
-      ratio = off;
+      furthest = off;
     }
   }
   if (!worst) return;

@@ -126,7 +126,8 @@ ordered_json stage(const StageResult& s) {
                          {"passed_assertions", s.passed_assertions},
                          {"points", finite(s.points)},
                          {"earned", finite(s.earned)},
-                         {"seconds", finite(s.seconds)}};
+                         {"seconds", finite(s.seconds)},
+                         {"kept", s.kept}};
   if (!s.counted.lines.empty()) object["counted"] = line_counts(s.counted);
   if (s.gpu) object["gpu"] = hardware(*s.gpu);
   if (!s.recorded.empty()) object["recorded"] = s.recorded;

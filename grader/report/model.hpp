@@ -114,6 +114,8 @@ struct StageResult {
   double points = 0, earned = 0;
   double seconds = 0;
   std::optional<HardwareResult> gpu;  ///< empty: not tried there
+  bool kept =
+      false;  ///< of an earlier check: nothing that it ran has changed (judge/kept_stages.hpp)
   std::string recorded;  ///< what the technique reaches on the GPU that the course was measured on
 };
 

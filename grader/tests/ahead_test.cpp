@@ -28,7 +28,8 @@ nlohmann::json timeless(nlohmann::json node) {
 }
 
 nlohmann::json report(const FixtureProject& project, const std::string& jobs) {
-  const RunResult run = project.grader({"check", "--device", "sim", "--json", "-", "--jobs", jobs});
+  const RunResult run =
+      project.grader({"check", "--device", "sim", "--again", "--json", "-", "--jobs", jobs});
   INFO(run.errors);
   REQUIRE(!run.timed_out);
   return timeless(nlohmann::json::parse(run.output));
@@ -72,14 +73,14 @@ TEST_CASE("the judge gets a session before what works ahead takes it again") {
   std::atomic<int> taken = 0;
   std::thread ahead([&] {
     while (!over) {
-      const Turn::Held held = turn.ahead();
+      const Turn::Held held = turn.take_for_strand();
       ++taken;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   });
   for (int i = 0; i < 20; ++i) {
     const int before = taken;
-    const Turn::Held held = turn.judge();
+    const Turn::Held held = turn.take_for_judge();
     CHECK(taken - before <= 2);  // the one that was held, and one that had begun to take it
     const int during = taken;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));

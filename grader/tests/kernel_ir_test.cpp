@@ -126,6 +126,15 @@ TEST_CASE("each kernel has a module of its own, and is in it what it is in the w
   CHECK(texts(project, 8) == apart);
 }
 
+TEST_CASE("kernels come apart in a folder of any name") {
+  for (const char* name : {"jürgen", "gemm (1), copy"}) {
+    INFO(name);
+    const FixtureProject project(name);
+    project.write_source(two_kernels(kRich));
+    CHECK(texts(project, 2).size() >= 4);
+  }
+}
+
 TEST_CASE("what stands around a kernel does not make it another one, but moves its lines") {
   const FixtureProject project;
   const std::string source = two_kernels(kRich);
@@ -257,6 +266,17 @@ TEST_CASE(
   CHECK_FALSE(has(two.text, "@tile"));
   CHECK_FALSE(has(two.text, "%t0"));
   CHECK(one.places.files == std::vector<std::string>{"/home/somebody/gemm.cu"});
+
+  const auto elsewhere =
+      split_kernels(with(kIr, "/home/somebody", "/home/j\\C3\\BCrgen (1), \\22x"));
+  REQUIRE(elsewhere);
+  CHECK(elsewhere->front().text == one.text);
+  CHECK(elsewhere->front().places.files ==
+        std::vector<std::string>{"/home/jürgen (1), \"x/gemm.cu"});
+  // Two kernels must not have a variable each, whatever it holds at the beginning.
+  CHECK_FALSE(
+      split_kernels(with(kIr, "@tile = internal addrspace(3) global [4 x float] undef",
+                         "@tile = internal addrspace(1) global [4 x i8] c\" constant private \"")));
 
   std::string moved = with(kIr, "View.7", "View");
   for (const auto& [from, to] : {std::pair{"line: 30", "line: 130"},

@@ -1,0 +1,230 @@
+// Stages that passed and need not be run again: that what is told is what would be found, and that
+// whatever they depend on has them run.
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "common/catch2.hpp"
+#include "grader/compile/host_part.hpp"
+#include "grader/compile/kernel_ir.hpp"
+#include "grader/os/files.hpp"
+#include "grader/tests/bench.hpp"
+
+using namespace grader;
+using grader::test::fixture_source;
+using grader::test::FixtureProject;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Two launchers; each launches a kernel of its own beside the one that they share.
+std::string two_kernels() {
+  std::string source = fixture_source("GLOBAL", R"(
+template <typename T>
+__device__ T one() { return T(1); }
+template <typename T>
+__global__ void of_first(MatrixView<T> c) {
+  c(0, 0) = one<T>();
+}
+template <typename T>
+__global__ void of_second(MatrixView<T> c) {
+  c(0, 0) = T(2);
+})");
+  const auto put = [&](const std::string& mark, const std::string& kernel) {
+    source.replace(source.find("// " + mark), mark.size() + 3,
+                   "if (c.rows && c.cols) " + kernel + "<<<1, 1, 0, stream>>>(c);");
+  };
+  put("INSERT", "of_first");
+  put("SECOND", "of_second");
+  return source;
+}
+
+std::string with(std::string text, const std::string& what, const std::string& instead) {
+  const std::size_t at = text.find(what);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, what.size(), instead);
+}
+
+json check(const FixtureProject& project, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments = {"check", "--device", "sim", "--json", "-"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const RunResult run = project.grader(arguments);
+  INFO(run.errors);
+  REQUIRE(!run.timed_out);
+  return json::parse(run.output).at("labs").at(0).at("stages");
+}
+
+/// The ids of stages that were not run.
+std::vector<std::string> kept(const json& stages) {
+  std::vector<std::string> ids;
+  for (const auto& stage : stages)
+    if (stage.at("kept").get<bool>()) ids.push_back(stage.at("id"));
+  return ids;
+}
+
+/// All that is told but when, and from where.
+json told(json stages) {
+  for (auto& stage : stages) stage.erase("seconds"), stage.erase("kept");
+  return stages;
+}
+
+using Ids = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a stage is run again if its kernels have changed, its host code, or what judges it",
+          "[grade]") {
+  const FixtureProject project;
+  const std::string source = two_kernels();
+  project.write_source(source);
+  const json first = check(project);
+  CHECK(kept(first).empty());
+  Ids all, of_first, of_second;
+  for (const auto& stage : first) {
+    CHECK(stage.at("state") == "passed");
+    all.push_back(stage.at("id"));
+    (stage.at("rung") == "gemm_first" ? of_first : of_second).push_back(stage.at("id"));
+  }
+  REQUIRE(!of_first.empty());
+  REQUIRE(!of_second.empty());
+
+  const auto now = [&](const std::string& what, const std::string& text, const Ids& expected) {
+    INFO(what);
+    project.write_source(text);
+    const json stages = check(project);
+    CHECK(kept(stages) == expected);
+    CHECK(told(stages) == told(check(project, {"--again"})));
+  };
+  now("nothing", source, all);
+  now("comments and blank lines", with(source, "// A right", "\n\n// Another\n// right"), all);
+  now("a line above the first kernel",
+      with(source, "template <typename T>\n__device__",
+           "// one\n// two\ntemplate <typename T>\n__device__"),
+      all);
+  now("one kernel", with(source, "T(2);", "T(3);"), of_first);
+  now("a helper of the other", with(source, "return T(1);", "return T(4);"), of_second);
+  now("lines in one kernel", with(source, "  c(0, 0) = T(2);", "  // more\n\n  c(0, 0) = T(2);"),
+      of_first);
+  now("both kernels' one", with(source, "Out sum = 0;", "Out sum = Out(0) + 0 * a.cols;"), Ids());
+  now("a launcher", with(source, "dim3(8, 8), 0", "dim3(8, 8), 16"), Ids());
+  now("as it was", source, all);
+
+  CHECK(kept(check(project, {"--again"})).empty());
+  CHECK(kept(check(project, {"--seed", "5"})).empty());
+  const std::string toml = read_file(project.lab() / "lab.toml");
+  write_file_atomically(project.lab() / "lab.toml", toml + "\n# another\n");
+  CHECK(kept(check(project)).empty());
+  write_file_atomically(project.lab() / "lab.toml", toml);
+  CHECK(kept(check(project)) == all);
+}
+
+TEST_CASE("failures are not kept, and neither is what was damaged", "[grade]") {
+  const FixtureProject project;
+  const std::string source = two_kernels();
+  project.write_source(with(source, "  launch(a, b, c, stream);\n}\n\ntemplate",
+                            "  if (c.rows != 4) launch(a, b, c, stream);\n}\n\ntemplate"));
+  const json once = check(project), twice = check(project);
+  CHECK(told(once) == told(twice));
+  for (const auto& stage : twice) {
+    INFO(stage.at("id"));
+    CHECK(stage.at("kept") == (stage.at("state") == "passed"));
+  }
+
+  project.write_source(source);
+  const json whole = check(project);
+  REQUIRE(!kept(check(project)).empty());
+  unsigned records = 0;
+  for (const auto& entry : fs::directory_iterator(project.root() / "build/cache")) {
+    if (entry.path().extension() != ".stage") continue;
+    const std::string bytes = read_file(entry.path());
+    // Cut off, empty, longer, and a byte that is another one.
+    const std::string damaged[] = {bytes.substr(0, bytes.size() / 2), "", bytes + "x",
+                                   '\xff' + bytes.substr(1)};
+    write_file_atomically(entry.path(), damaged[records++ % 4]);
+  }
+  CHECK(records >= 4);
+  const json after = check(project);
+  CHECK(kept(after).empty());
+  CHECK(told(after) == told(whole));
+}
+
+TEST_CASE("kernels that share a variable are all run again when one has changed", "[grade]") {
+  const FixtureProject project;
+  const std::string shared = with(two_kernels(), "template <typename T>\n__device__ T one()",
+                                  "__device__ int count = 0;\n"
+                                  "template <typename T>\n__device__ T one()");
+  const std::string source = with(shared, "c(0, 0) = T(2);", "c(0, 0) = T(2 + count);");
+  project.write_source(source);
+  const json first = check(project);
+  CHECK(kept(check(project)).size() == first.size());
+  project.write_source(with(source, "return T(1);", "return T(count++);"));
+  CHECK(kept(check(project)).empty());
+}
+
+TEST_CASE("the host's part of a source is without what the device alone has") {
+  CHECK(host_part("__global__ void k(int* p) { *p = 1; } // one\nvoid f() { k<<<1, 1>>>(0); }\n") ==
+        "__global__ void k(int* p) {}\nvoid f() { k<<<1, 1>>>(0); }");
+  const auto same = [](const std::string& one, const std::string& other) {
+    INFO(one << "\n-- and\n" << other);
+    CHECK(host_part(one) == host_part(other));
+  };
+  const auto differ = [](const std::string& one, const std::string& other) {
+    INFO(one << "\n-- and\n" << other);
+    CHECK(host_part(one) != host_part(other));
+  };
+  const std::string host = "\nvoid f() { g(); }\n";
+  same("__global__ void k() {\n#pragma unroll\n  for (;;) {}\n}" + host,
+       "__global__ void k() { if (1) { h('}', \"}\"); } }" + host);
+  same("__device__ int d(int x) { return x; }" + host,
+       "__device__ int d(int x) { /* } */ return 2 * x; // }\n}" + host);
+  same(
+      "__global__ void __launch_bounds__(N > 1 ? 64 : 32) k() {\n#if A\n x{};\n#else\n y();\n#endif\n}",
+      "__global__ void __launch_bounds__(N > 1 ? 64 : 32) k() {}");
+  same("template <int N> __global__ void k(); int a = 1;",
+       "template <int N> __global__ void k(); int a = 1; // b");
+
+  differ("void f() { g(1); }", "void f() { g(2); }");
+  differ("__global__ void k(int) {}" + host, "__global__ void k(long) {}" + host);
+  // The host has these too, or sees them.
+  differ("__host__ __device__ int d() { return 1; }", "__host__ __device__ int d() { return 2; }");
+  differ("__device__ constexpr int d() { return 1; }",
+         "__device__ constexpr int d() { return 2; }");
+  differ("__device__ auto d() { return 1; }", "__device__ auto d() { return 1L; }");
+  differ("__device__ const int n = {1};", "__device__ const int n = {2};");
+  differ("__device__ const int n{1};", "__device__ const int n{2};");
+  differ("auto l = [=] __device__ (int i) { return i + a; };",
+         "auto l = [=] __device__ (int i) { return i + b; };");
+  differ("struct S { __device__ void d() {} int a; };",
+         "struct S { __device__ void d() {} long a; };");
+  // Where lines matter, or where a body ends cannot be told.
+  differ("__global__ void k() { a(); }\nint l = __LINE__;",
+         "__global__ void k() { b(); }\nint l = __LINE__;");
+  differ("__global__ void k() { a();\n#define N 1\n}",
+         "__global__ void k() { a();\n#define N 2\n}");
+  differ(
+      "__global__ void k() {\n#if A\n  if (x) {\n#else\n  if (y) {\n#endif\n  } }\nvoid f() { g(1); }",
+      "__global__ void k() {\n#if A\n  if (x) {\n#else\n  if (y) {\n#endif\n  } }\nvoid f() { g(2); }");
+  differ("#define KERNEL __global__ void\nvoid f() { g(1); }",
+         "#define KERNEL __global__ void\nvoid f() { g(2); }");
+  differ("__global__ void k() { p(R\"(})\"); }\nvoid f() { g(1); }",
+         "__global__ void k() { p(R\"(})\"); }\nvoid f() { g(2); }");
+  differ("__global__ void k() { int i = 1'000; }\nvoid f() { g(1); }",
+         "__global__ void k() { int i = 1'000; }\nvoid f() { g(2); }");
+  differ("__global__ void k() { a(); \nvoid f() { g(1); }",
+         "__global__ void k() { a(); \nvoid f() { g(2); }");
+  differ("int x__global__; void f() { g(1); }", "int x__global__; void f() { g(2); }");
+}
+
+TEST_CASE("a module says in its first line what it was made of") {
+  Places places;
+  places.functions = {{10, "/lab/gemm.cu"}, {70, "/lab/given/tile.cuh"}, {30, "/lab/gemm.cu"}};
+  const std::string line = made_of_line("abc", places, "lab/gemm.cu");
+  const MadeOf made = made_of(line + ".version 7.0\n");
+  CHECK(made.text == "abc");
+  REQUIRE(made.functions.size() == 2);
+  CHECK(made.functions[1] - made.functions[0] == 20);
+  CHECK(made_of(".version 7.0\n").text.empty());
+  CHECK(made_of("// Made of ").text.empty());
+  CHECK(made_of("").text.empty());
+}

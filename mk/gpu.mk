@@ -10,7 +10,7 @@ $(GPU_WORKER): $(wildcard grader/gpu/*.cu grader/gpu/*.cuh grader/gpu/*.hpp comm
 BENCH_CEILINGS := $(BUILD)/bin/bench_ceilings
 $(BENCH_CEILINGS): grader/bench/ceilings.cu $(wildcard common/*.cuh grader/bench/*.cuh grader/gpu/statistics.?pp) $(BUILD)/nvcc_flags
 	@mkdir -p $(@D); $(call progress,$(@F))
-	$(Q)$(NVCC) $(call NVCC_FLAGS,$(ARCH)) $< -o $@ || \
+	$(Q)$(NVCC) $(call NVCC_FLAGS,$(ARCH:90=90a)) $< -o $@ || \
 	  { rm -f $@; echo "warning: nvcc does not compile $<: the roofline is left out" >&2; }
 ifneq ($(shell cat $(BUILD)/nvcc_flags 2>/dev/null),$(strip $(NVCC) $(ARCH)))
 $(BUILD)/nvcc_flags: always

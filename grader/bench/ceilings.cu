@@ -21,6 +21,7 @@
 
 #include "common/cuda_check.cuh"
 #include "grader/bench/events.cuh"
+#include "grader/bench/wgmma_ceiling.cuh"
 #include "grader/gpu/statistics.cpp"
 
 namespace {
@@ -456,6 +457,40 @@ Ceiling tensor(const char* name, const char* what, int multiprocessors, bool hop
   return ceiling;
 }
 
+struct Elements {
+  static __host__ __device__ float a(int tile, int row, int k) { return a_element(tile, row, k); }
+  static __host__ __device__ float b(int k, int col) { return b_element(0, k, col); }
+};
+
+/// Hopper's warpgroup product, both factors in shared memory.
+template <typename T>
+Ceiling warpgroups(const char* name, const char* what, int multiprocessors) {
+  namespace loop = wgmma_loop;
+  Ceiling ceiling{name, what, "TFLOP/s"};
+  // 1 << 12 steps of |sum of 64| <= 64, in steps of 1/64: 24 bits, exact in FP32.
+  constexpr int steps = 1 << 12, depth = loop::kDepth<T>;
+  const int blocks = multiprocessors * 2;
+  DeviceArray<float> out(std::size_t(blocks) * loop::kThreads * loop::kSums);
+  out.clear();
+  sample(ceiling,
+         2e-12 * loop::kGroups * loop::kRows * loop::kColumns * depth * steps * double(blocks),
+         [&] { loop::products<T, Elements><<<blocks, loop::kThreads>>>(out.get(), steps); });
+  std::vector<float> expected(std::size_t(loop::kThreads) * loop::kSums);
+  for (int thread = 0; thread < loop::kThreads; ++thread)
+    for (int i = 0; i < loop::kSums; ++i) {
+      double sum = 0;
+      for (int k = 0; k < depth; ++k)
+        sum += static_cast<double>(Elements::a(thread / 128, loop::row_of(thread % 128, i), k)) *
+               Elements::b(k, loop::column_of(thread % 128, i));
+      expected[std::size_t(thread) * loop::kSums + std::size_t(i)] = float(sum * steps);
+    }
+  const auto values = out.copy();
+  ceiling.right = true;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    ceiling.right = ceiling.right && values[i] == expected[i % expected.size()];
+  return ceiling;
+}
+
 }  // namespace
 
 int main() {
@@ -488,6 +523,11 @@ int main() {
     all.push_back(tensor<Path::bf16>("hmma_bf16", "mma.sync m16n8k16 BF16", sms, hopper));
     all.push_back(tensor<Path::f16>("hmma_f16", "mma.sync m16n8k16 FP16", sms, hopper));
     all.push_back(tensor<Path::tf32>("hmma_tf32", "mma.sync m16n8k8 TF32", sms, hopper));
+    if (hopper) {
+      all.push_back(warpgroups<__nv_bfloat16>("wgmma_bf16", "wgmma m64n256k16 BF16", sms));
+      all.push_back(warpgroups<__half>("wgmma_f16", "wgmma m64n256k16 FP16", sms));
+      all.push_back(warpgroups<float>("wgmma_tf32", "wgmma m64n256k8 TF32", sms));
+    }
   } else {
     all.push_back(tensor<Path::f16_turing>("hmma_f16", "mma.sync m16n8k8 FP16", sms, hopper));
   }

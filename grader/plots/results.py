@@ -115,9 +115,9 @@ ROOFS = {
     "float": (("ffma", "FFMA"),),
     "double": (("dfma", "DFMA"), ("dmma", "DMMA")),
     "int32": (("imad", "IMAD"),),
-    "tf32": (("hmma_tf32", "mma.sync TF32"),),
-    "bfloat16": (("hmma_bf16", "mma.sync BF16"),),
-    "half": (("hmma_f16", "mma.sync FP16"),),
+    "tf32": (("hmma_tf32", "mma.sync TF32"), ("wgmma_tf32", "wgmma TF32")),
+    "bfloat16": (("hmma_bf16", "mma.sync BF16"), ("wgmma_bf16", "wgmma BF16")),
+    "half": (("hmma_f16", "mma.sync FP16"), ("wgmma_f16", "wgmma FP16")),
 }
 
 

@@ -51,7 +51,7 @@ def fixture(folder):
              "predictions": [{"stage": "1.2", "percent": 12, "seen": "2026-11-20T00:00:00Z"},
                              {"stage": "3.3", "percent": 56, "seen": "2026-11-22T00:00:00Z"}]}
     values = {"copy": 4000, "shared": 30000, "launch": 3, "ffma": 64, "dfma": 30, "imad": 30, "dmma": 66,
-              "hmma_bf16": 640, "hmma_f16": 640, "hmma_tf32": 320}
+              "hmma_bf16": 640, "hmma_f16": 640, "hmma_tf32": 320, "wgmma_bf16": 900, "wgmma_f16": 900, "wgmma_tf32": 450}
     ceilings = {"schema": 2, "kind": "ceilings", "machine": machine,
                 "ceilings": [{"name": k, "median": v, "best": v, "unit": "?", "right": True} for k, v in values.items()]}
     for name, data in (("bench", bench), ("ceilings", ceilings)):

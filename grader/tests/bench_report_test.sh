@@ -64,6 +64,7 @@ else
     holds "int32 has no cuBLAS" python3 "$helper" svg "$scratch/a/rates-int32.svg" rate- 4
     holds "the roofline has a point per rung" python3 "$helper" svg "$scratch/a/roofline.svg" roofline-float- 4
     holds "and the roofs of its types" python3 "$helper" svg "$scratch/a/roofline.svg" roof-double- 2
+    holds "of tensor cores mma.sync and wgmma" python3 "$helper" svg "$scratch/a/roofline.svg" roof-bfloat16- 2
     for committed in docs/results/*/bench.json; do
         [ -e "$committed" ] || continue
         says "plots of $committed" 'ladder.svg' plots "$committed" "$scratch/committed"

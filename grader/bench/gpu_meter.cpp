@@ -20,6 +20,11 @@ constexpr double kMostNaiveMs = 600;
 constexpr double kNaiveRateFloor = 4e12;  ///< FLOP/s; only to foresee the first one
 constexpr double kAloneWarmUp = 0.5;      ///< seconds, of cuBLAS alone
 
+std::optional<Error> error_of(const std::optional<gpu::Errors>& seen) {
+  if (!seen) return {};
+  return Error{rounded(seen->worst), rounded(seen->mean())};
+}
+
 }  // namespace
 
 struct GpuMeter::LabState {
@@ -149,6 +154,7 @@ Record GpuMeter::measure(const Point& point, const Yardsticks& yardsticks) {
   // Naive takes part only where cuBLAS cannot: its ratio to cuBLAS is known.
   how.naive = !yardsticks.cublas_ms && yardsticks.naive_ms;
   how.cublas = yardsticks.cublas_ms.has_value();
+  how.errors = true;
   const gpu::Problem problem{gpu::wire_type(point.type, point.tf32), point.shape.m, point.shape.n,
                              point.shape.k};
   gpu::Competitor competitor{*lab.runner, point.entry()};
@@ -183,6 +189,8 @@ Record GpuMeter::measure(const Point& point, const Yardsticks& yardsticks) {
   record.over_naive = ratio_of(seen.over_naive);
   if (record.over_cublas && yardsticks.naive_ms)
     record.over_naive = Ratio{rounded(*yardsticks.naive_ms / record.ms), {}};
+  record.errors = error_of(seen.errors);
+  record.cublas_errors = error_of(seen.cublas_errors);
   for (const std::string& one : seen.suspect)
     record.note += (record.note.empty() ? "" : "; ") + one;
   return record;

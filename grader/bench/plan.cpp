@@ -23,16 +23,28 @@ std::vector<Shape> even_shapes() {
   return {square(256), square(512), square(1024), square(2048), square(4096), square(8192)};
 }
 
+std::vector<Shape> odd_shapes() {
+  return {square(1023), square(1025), square(2047), square(2049), square(4095)};
+}
+
+std::vector<Shape> flat_shapes() {
+  return {{16, 8192, 8192}, {64, 8192, 8192},  {8192, 64, 8192},
+          {8192, 8192, 64}, {8192, 8192, 256}, {256, 256, 16384}};
+}
+
 std::vector<Shape> other_shapes() {
-  return {square(1023), square(1025),     square(2047),     square(2049),
-          square(4095), {64, 8192, 8192}, {8192, 64, 8192}, {8192, 8192, 64}};
+  std::vector<Shape> all = odd_shapes();
+  for (const Shape& shape : flat_shapes()) all.push_back(shape);
+  return all;
 }
 
 std::vector<Shape> shapes(bool quick) {
   if (quick) return {square(1024), square(4096), square(2047)};
-  return {square(1024), square(4096),     square(2048),     square(4095),    square(512),
-          square(256),  square(8192),     square(2047),     square(2049),    square(1023),
-          square(1025), {64, 8192, 8192}, {8192, 64, 8192}, {8192, 8192, 64}};
+  std::vector<Shape> all = {square(1024), square(4096), square(2048), square(4095),
+                            square(512),  square(256),  square(8192), square(2047),
+                            square(2049), square(1023), square(1025)};
+  for (const Shape& shape : flat_shapes()) all.push_back(shape);
+  return all;
 }
 
 bool is_benched(const Lab& lab, const Rung& rung) {

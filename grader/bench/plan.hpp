@@ -24,7 +24,9 @@ struct Shape {
 /// that a bench that is stopped has the most important points.
 std::vector<Shape> shapes(bool quick);
 std::vector<Shape> even_shapes();   ///< by size, as tables show them
-std::vector<Shape> other_shapes();  ///< odd ones by size, then thin and flat ones
+std::vector<Shape> odd_shapes();    ///< by size
+std::vector<Shape> flat_shapes();   ///< thin ones, flat ones, a deep one
+std::vector<Shape> other_shapes();  ///< all that are not even, in this order
 
 /// What must have been measured for a number to stand: one rung in one type at one shape.
 struct Point {

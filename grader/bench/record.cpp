@@ -46,6 +46,9 @@ struct Writer {
     else
       object[key] = ratio->middle;
   }
+  void set(const char* key, const std::optional<Error>& error) {
+    if (error) object[key] = {error->worst, error->mean};
+  }
   void set(const char* key, unsigned value, unsigned usual) {
     if (value != usual) object[key] = value;
   }
@@ -66,6 +69,12 @@ std::optional<Ratio> ratio_in(const json& object, const char* key) {
   if (found == object.end()) return {};
   if (found->is_number()) return Ratio{found->get<double>(), {}};
   return Ratio{found->at(1), {{found->at(0), found->at(2)}}};
+}
+
+std::optional<Error> error_in(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end()) return {};
+  return Error{found->at(0), found->at(1)};
 }
 
 Shape shape_of(const json& object) {
@@ -218,6 +227,8 @@ ordered_json to_json(const Record& r) {
     o.set("over_naive", r.over_naive);
     o.set("cublas_ms", r.cublas_ms);
     o.set("naive_ms", r.naive_ms);
+    o.set("errors", r.errors);
+    o.set("cublas_errors", r.cublas_errors);
     o.set("mhz", r.mhz);
     if (r.mhz_low && r.mhz_high) o.object["mhz_range"] = {*r.mhz_low, *r.mhz_high};
     o.set("throttle", r.throttle);
@@ -268,6 +279,8 @@ Record record_of(const json& o) {
   r.over_naive = ratio_in(o, "over_naive");
   r.cublas_ms = maybe<double>(o, "cublas_ms");
   r.naive_ms = maybe<double>(o, "naive_ms");
+  r.errors = error_in(o, "errors");
+  r.cublas_errors = error_in(o, "cublas_errors");
   r.mhz = maybe<unsigned>(o, "mhz");
   if (o.contains("mhz_range")) r.mhz_low = o["mhz_range"].at(0), r.mhz_high = o["mhz_range"].at(1);
   r.throttle = o.value("throttle", "");

@@ -14,7 +14,8 @@
 // many times as fast as that yardstick, from rounds in which both ran: [low, median, high], the 95 %
 // bootstrap interval of the median. A bare number is a quotient of two medians, each from its own
 // rounds. cublas_ms and naive_ms are the yardsticks' own times. What follows from these, TFLOP/s =
-// 2 M N K / time and percent of cuBLAS, is in no file.
+// 2 M N K / time and percent of cuBLAS, is in no file. errors and cublas_errors, [worst, mean], are
+// in u(|A||B|), u = 2^-24, of double 2^-53: of the same elements of the same products.
 #pragma once
 
 #include <map>
@@ -48,6 +49,11 @@ struct Ratio {
   std::optional<std::pair<double, double>> interval;  ///< low, high
 };
 
+/// |C - AB| in u(|A||B|), over some rows of some products.
+struct Error {
+  double worst = 0, mean = 0;
+};
+
 /// A point of a sweep, and what its kernel takes of the GPU.
 struct Swept {
   std::string experiment, variant, label;           ///< label: of x where x is no number of its own
@@ -71,6 +77,7 @@ struct Record {
   std::optional<std::pair<double, double>> ms_interval;  ///< 95 %
   std::optional<Ratio> over_cublas, over_naive;
   std::optional<double> cublas_ms, naive_ms;
+  std::optional<Error> errors, cublas_errors;
   std::optional<unsigned> mhz_low, mhz, mhz_high;  ///< of the SMs; mhz: the median
   std::string throttle;                            ///< reasons seen, "" = none
   unsigned rounds = 0, launches = 0;               ///< launches per request

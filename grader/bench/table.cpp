@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "grader/messages.hpp"
@@ -48,9 +49,11 @@ std::string cell(const Record* record, bool percent) {
   return share ? three_digits(*share) : "-";
 }
 
-/// The column's head: "4096", and the thin extent of what is thin: "M=64" for 64x8192x8192.
+/// The column's head: "4096", and the thin extent of what is thin: "M=64" for 64x8192x8192. "deep":
+/// a sum of more terms than C has rows or columns.
 std::string head(const Shape& shape) {
   if (shape.square()) return shape.name();
+  if (shape.k > std::max(shape.m, shape.n)) return "deep";
   const int least = std::min({shape.m, shape.n, shape.k});
   return fmt::format("{}={}", least == shape.m ? 'M' : least == shape.n ? 'N' : 'K', least);
 }
@@ -168,6 +171,68 @@ void table(std::vector<std::string>& lines, const Results& results, const std::s
   lines.emplace_back();
 }
 
+/// 2 digits, and no zero before the point: "16", "1.3", ".068".
+std::string two_digits(double value) {
+  const std::string all =
+      value >= 9.95 ? fmt::format("{:.0f}", value)
+      : value > 0
+          ? fmt::format("{:.{}f}", value, 1 - static_cast<int>(std::floor(std::log10(value))))
+          : "0";
+  return all.rfind("0.", 0) == 0 ? all.substr(1) : all;
+}
+
+std::string error_cell(const std::optional<Error>& error) {
+  return error ? two_digits(error->worst) + "/" + two_digits(error->mean) : "-";
+}
+
+/// cuBLAS's, at each shape over all products in which it stood beside a kernel of ours.
+std::optional<Error> cublas_errors(const Results& results, const std::string& math,
+                                   const Shape& shape) {
+  Error all;
+  double kernels = 0;
+  for (const Record& r : results.records) {
+    if (r.point.math() != math || !(r.point.shape == shape) || !r.cublas_errors) continue;
+    all.worst = std::max(all.worst, r.cublas_errors->worst);
+    all.mean += r.cublas_errors->mean;
+    ++kernels;
+  }
+  if (kernels == 0) return {};
+  all.mean /= kernels;
+  return all;
+}
+
+/// Worst and mean error of every rung, in the columns of table().
+void errors_table(std::vector<std::string>& lines, const Results& results, const std::string& math,
+                  const std::vector<Shape>& all) {
+  constexpr std::size_t columns = 9;
+  std::vector<Shape> shapes;
+  for (const Shape& shape : all)
+    if (std::any_of(results.records.begin(), results.records.end(), [&](const Record& r) {
+          return r.point.math() == math && r.point.shape == shape && r.errors;
+        }))
+      shapes.push_back(shape);
+  if (shapes.empty()) return;
+  lines.push_back(text("bench.table.errors", {{"type", math == "tf32" ? "float as TF32" : math}}));
+  std::string line(kNameWidth, ' ');
+  for (const Shape& shape : shapes) line += right(head(shape), columns);
+  lines.push_back(line);
+  for (Point row : rows_of(results, math)) {
+    line = report::pad(report::fit(fmt::format("{} {}", row.lab, row.rung), kNameWidth - 1),
+                       kNameWidth);
+    for (const Shape& shape : shapes) {
+      row.shape = shape;
+      const Record* record = results.find(row);
+      line += right(error_cell(record ? record->errors : std::nullopt), columns);
+    }
+    lines.push_back(line);
+  }
+  line = report::pad("  cuBLAS", kNameWidth);
+  for (const Shape& shape : shapes)
+    line += right(error_cell(cublas_errors(results, math, shape)), columns);
+  if (has_cublas(results, math)) lines.push_back(line);
+  lines.emplace_back();
+}
+
 std::string list_of(const std::vector<Step::At>& all) {
   std::string joined;
   for (const Step::At& at : all)
@@ -186,7 +251,10 @@ std::vector<std::string> tables(const Results& results) {
   std::vector<std::string> lines;
   for (const std::string& math : maths(results)) {
     table(lines, results, math, even_shapes(), 7, true);
-    table(lines, results, math, other_shapes(), 7, false);
+    table(lines, results, math, odd_shapes(), 7, false);
+    table(lines, results, math, flat_shapes(), 7, false);
+    for (const auto& shapes : {even_shapes(), odd_shapes(), flat_shapes()})
+      errors_table(lines, results, math, shapes);
   }
   return lines;
 }

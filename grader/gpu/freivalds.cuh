@@ -308,12 +308,18 @@ __global__ void rows_kernel(const T* a, const ResultOf<T>* c, const Projection<T
   atomicMin(&finding->product, static_cast<unsigned long long>(row) << 32 | column);
 }
 
+/// Errors of recomputed elements, in u(|A||B|).
+struct Errors {
+  double worst, sum;
+  unsigned long long elements;
+};
+
 /// Rows of C computed again in full, and every element of them judged by its own limit: sums of
 /// random signs would hide a computation in lower precision at large K.
 template <typename T>
 __global__ void elements_kernel(const T* a, const T* b, const ResultOf<T>* c, const int* rows,
                                 int n, int k, double allowed_units, double unit, Finding* finding,
-                                Residual* worst) {
+                                Residual* worst, Errors* errors) {
   __shared__ SumOf<T> sums[8][33];
   __shared__ double magnitudes[8][33];
   const int row = rows[blockIdx.y];
@@ -348,6 +354,12 @@ __global__ void elements_kernel(const T* a, const T* b, const ResultOf<T>* c, co
   } else {
     residual = {fabs(static_cast<double>(got) - sum.total()), allowed_units * unit * magnitude};
     right = residual.residual <= residual.allowed;
+    const double units = magnitude > 0 ? residual.residual / (unit * magnitude) : 0;
+    atomicAdd(&errors->sum, units);
+    atomicAdd(&errors->elements, 1ull);
+    // Numbers that are not negative lie in the order of their bits.
+    atomicMax(reinterpret_cast<unsigned long long*>(&errors->worst),
+              static_cast<unsigned long long>(__double_as_longlong(units)));
   }
   if (right) return;
   if (is_poison(got)) atomicAdd(&finding->unwritten, 1u);

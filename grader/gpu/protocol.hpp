@@ -262,9 +262,12 @@ struct Verified {
   bool unwritten = false;  ///< that place still holds the poison
   std::uint32_t wrong_launches = 0;
   double residual = 0, allowed = 0;
+  double worst_error = 0, sum_of_errors = 0;  ///< of the recomputed elements, in u(|A||B|)
+  std::uint64_t elements = 0;                 ///< so many; 0 for int32
   template <typename Visit>
   void fields(Visit visit) {
-    visit(done, fault, launch, row, col, unwritten, wrong_launches, residual, allowed);
+    visit(done, fault, launch, row, col, unwritten, wrong_launches, residual, allowed, worst_error,
+          sum_of_errors, elements);
   }
 };
 
@@ -296,7 +299,7 @@ constexpr std::size_t longest(std::uint16_t kind) {
   return wire::kNoSuchKind;
 }
 
-constexpr wire::Protocol kProtocol{0x55504747 /* "GGPU" */, 3, longest};
+constexpr wire::Protocol kProtocol{0x55504747 /* "GGPU" */, 4, longest};
 
 /// As many launches as fit into one request.
 inline std::vector<Launch> fitting(std::vector<Launch> launches) {

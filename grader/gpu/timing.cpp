@@ -164,6 +164,11 @@ class YardstickParticipant : public Participant {
     if (!seen.right()) throw InfraError("the yardstick " + name() + " computes a wrong product");
     return {};
   }
+  /// Of these products, whose outputs are numbered from 0: in the rows that `seed` draws.
+  Errors errors(const std::vector<Launch>& list, std::uint64_t seed) {
+    plan_.worker().run(yardstick_, list);
+    return plan_.worker().verify(seed, list, true).errors;
+  }
 
  private:
   BufferPlan& plan_;
@@ -234,6 +239,19 @@ class CandidateParticipant : public Participant {
     return look_again();
   }
 
+  /// Multiplies once more, as many as cuBLAS has outputs for, and says what it multiplied. None if
+  /// that is not right.
+  std::optional<Errors> errors(std::uint64_t seed, std::vector<Launch>& multiplied) {
+    constexpr unsigned most = 16;  // of one verification, see protocol::Verify::sampled
+    if (prepare(std::min(most, plan_.own()), seed)) return {};
+    run();
+    if (!fault_.none()) return {};
+    const Verification seen = plan_.worker().verify(seed, list_);
+    if (!seen.right()) return {};
+    multiplied = list_;
+    return seen.errors;
+  }
+
  private:
   Trouble look_again() {
     if (!sum_) return {};
@@ -299,6 +317,24 @@ class CandidateParticipant : public Participant {
   RunnerFault fault_;
   std::optional<std::uint64_t> sum_;
 };
+
+/// Of a candidate and of cuBLAS, over the same elements: some rows of some products at a time.
+void compare_errors(CandidateParticipant& candidate, YardstickParticipant* cublas,
+                    Comparison& result) {
+  constexpr std::uint64_t enough = 1u << 16;  // elements
+  constexpr unsigned most = 8;                // requests
+  Errors own, library;
+  for (unsigned i = 0; i < most && own.elements < enough; ++i) {
+    std::vector<Launch> list;
+    const std::uint64_t seed = system_seed();
+    const std::optional<Errors> seen = candidate.errors(seed, list);
+    if (!seen || seen->elements == 0) return;
+    own.add(*seen);
+    if (cublas) library.add(cublas->errors(list, seed));
+  }
+  result.errors = own;
+  if (cublas) result.cublas_errors = library;
+}
 
 /// Starts the processes of several competitors at once: their contexts take a second each. A child
 /// ends with the thread that started it, so the threads stay until the measurement is over.
@@ -423,6 +459,8 @@ std::vector<Comparison> compare(TimingWorker& worker, const std::vector<Competit
   try {
     results = measure(list, options.naive ? &naive : nullptr, with_cublas ? &cublas : nullptr,
                       observer, options);
+    if (options.errors && candidates.size() == 1 && results[0].outcome == Outcome::measured)
+      compare_errors(candidates[0], with_cublas ? &cublas : nullptr, results[0]);
   } catch (const DeviceMemoryShort&) {
     kill_all();
     return too_large();

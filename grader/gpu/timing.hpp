@@ -140,6 +140,8 @@ struct Options {
   /// The candidate's process is not killed, before and after: starting one takes longer than a
   /// bench's rounds. Late writes are then found only while it stands still. Never in a verdict.
   bool keep_process = false;
+  /// After the rounds, errors of the candidate and of cuBLAS are compared. Needs keep_process.
+  bool errors = false;
   /// Of the yardsticks, where an earlier measurement found them: see Participant::known_launches().
   unsigned naive_launches = 0, cublas_launches = 0;
 };
@@ -171,6 +173,8 @@ struct Comparison {
   std::optional<statistics::Interval> over_naive, over_cublas;
   unsigned rounds = 0, blocks = 0;
   bool verified = false;  ///< every output of every timed request was
+  /// Of the same products, in the same rows; the candidate's and cuBLAS's.
+  std::optional<Errors> errors, cublas_errors;
   std::uint64_t seed = 0;
   std::optional<unsigned> clock_low, clock_median, clock_high;  ///< MHz, during requests
   std::uint64_t throttle = 0;                                   ///< all reasons seen, or-ed

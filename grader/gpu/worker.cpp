@@ -231,6 +231,7 @@ Verification TimingWorker::verify(std::uint64_t seed, const std::vector<Launch>&
   result.wrong_launches = reply.wrong_launches;
   result.residual = reply.residual;
   result.allowed = reply.allowed;
+  result.errors = {reply.worst_error, reply.sum_of_errors, reply.elements};
   return result;
 }
 

@@ -68,6 +68,19 @@ struct DeviceMemoryShort : std::runtime_error {
   std::uint64_t needed, free;
 };
 
+/// |C - AB| in u(|A||B|), over elements whose exact values were computed: in FP64, of FP64 in twice
+/// its precision.
+struct Errors {
+  double worst = 0, sum = 0;
+  std::uint64_t elements = 0;
+  double mean() const { return elements > 0 ? sum / static_cast<double>(elements) : 0; }
+  void add(const Errors& other) {
+    worst = worst > other.worst ? worst : other.worst;
+    sum += other.sum;
+    elements += other.elements;
+  }
+};
+
 struct Verification {
   protocol::Fault fault = protocol::Fault::none;
   unsigned launch = 0;  ///< index in the list
@@ -75,6 +88,7 @@ struct Verification {
   bool unwritten = false;  ///< what is wrong was never written at all
   unsigned wrong_launches = 0;
   double residual = 0, allowed = 0;
+  Errors errors;  ///< of the rows that were recomputed
   bool right() const { return fault == protocol::Fault::none; }
 };
 

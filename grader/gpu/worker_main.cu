@@ -393,6 +393,8 @@ class TimingServer {
       server_.residuals_.at_least((rows() + 1) * sizeof(Residual));
       CUDA_CHECK(cudaMemcpy(server_.findings_.data(), found_.data(), count() * sizeof(Finding),
                             cudaMemcpyHostToDevice));
+      server_.errors_.at_least(sizeof(Errors));
+      CUDA_CHECK(cudaMemset(server_.errors_.data(), 0, sizeof(Errors)));
     }
 
     void run(Verified& result) {
@@ -402,6 +404,12 @@ class TimingServer {
       recompute_rows();
       CUDA_CHECK(cudaMemcpy(found_.data(), server_.findings_.data(), count() * sizeof(Finding),
                             cudaMemcpyDeviceToHost));
+      Errors errors{};
+      CUDA_CHECK(
+          cudaMemcpy(&errors, server_.errors_.data(), sizeof errors, cudaMemcpyDeviceToHost));
+      result.worst_error = errors.worst;
+      result.sum_of_errors = errors.sum;
+      result.elements = errors.elements;
       for (std::size_t i = 0; i < count(); ++i) {
         if (found_[i].product == kNone && found_[i].precision == kNone) continue;
         if (result.wrong_launches++ == 0) report(i, result);
@@ -472,7 +480,8 @@ class TimingServer {
             server_.template a<T>(launch.a), server_.template b<T>(launch.b), c(which[s]),
             server_.rows_.template as<int>() + s * rows_each, n_, k_, request_.allowed_units, unit,
             server_.findings_.template as<Finding>() + which[s],
-            server_.residuals_.template as<Residual>() + rows());
+            server_.residuals_.template as<Residual>() + rows(),
+            server_.errors_.template as<Errors>());
       }
       CUDA_CHECK_LAUNCH();
     }
@@ -528,7 +537,7 @@ class TimingServer {
   std::uint64_t seed_ = 0;
   Sharing sharing_ = Sharing::none;
   SharedMemory inputs_, outputs_;
-  DeviceBytes own_, counter_, findings_, residuals_, projections_, rows_;
+  DeviceBytes own_, counter_, findings_, residuals_, projections_, rows_, errors_;
 };
 
 /// Serves the judge until it closes the socket.

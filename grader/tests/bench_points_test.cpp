@@ -81,7 +81,9 @@ class FakeMeter : public Meter {
       }
       record.over_cublas = {share, {{share * (1 - half), share * (1 + half)}}};
       record.over_naive = {speed / naive_tflops, {}};
+      record.cublas_errors = {{5.04, 0.281}};
     }
+    if (point.type != "int32") record.errors = {{12.34, 0.0678}};
     record.mhz = 1980;
     return record;
   }
@@ -119,7 +121,8 @@ TEST_CASE("a bench measures every rung that computes a product, and nothing else
   REQUIRE(rungs.count("outer_product") == 0);  // K = 1 only
   REQUIRE(rungs.count("round_trip") == 0);     // a copy
   for (const char* shape : {"256", "512", "1024", "2048", "4096", "8192", "1023", "1025", "2047",
-                            "2049", "4095", "64x8192x8192"})
+                            "2049", "4095", "64x8192x8192", "16x8192x8192", "8192x64x8192",
+                            "8192x8192x64", "8192x8192x256", "256x256x16384"})
     REQUIRE(shapes_seen.count(shape) == 1);
   REQUIRE(points.size() == shapes(false).size() * (points.size() / shapes(false).size()));
   REQUIRE(plan(labs(), true).size() < points.size() / 4);
@@ -314,6 +317,43 @@ TEST_CASE("wrong results are never timed, and stay wrong until the source change
   const int before = meter.measured;
   run_points(points, meter, results, {});
   REQUIRE(meter.measured == before);
+}
+
+TEST_CASE("errors stand beside speed, in the file and in the tables", "[bench]") {
+  const auto points = plan(labs(), false);
+  FakeMeter meter;
+  Results results;
+  run_points(points, meter, results, {});
+  const Results read = from_text(to_text(results), "bench.json");
+  for (const Record& record : read.records) {
+    REQUIRE(record.errors.has_value() == (record.point.type != "int32"));
+    if (!record.errors) continue;
+    REQUIRE(record.errors->worst == 12.34);
+    REQUIRE(record.errors->mean == 0.0678);
+    REQUIRE(record.cublas_errors->worst == 5.04);
+    REQUIRE(record.cublas_errors->mean == 0.281);
+  }
+  const std::vector<std::string> lines = tables(read);
+  REQUIRE(widest(lines) <= 80);
+  REQUIRE(mentions(lines, "float: worst/mean error in units of u(|A||B|)"));
+  REQUIRE_FALSE(mentions(lines, "int32: worst/mean error"));
+  REQUIRE(mentions(lines, " 12/.068"));
+  REQUIRE(mentions(lines, "  cuBLAS                  5.0/.28"));
+  REQUIRE(mentions(lines, "M=16   M=64   N=64   K=64  K=256   deep"));
+
+  SECTION("of what is wrong there are none") {
+    meter.wrong = {"gemm_naive"};
+    Results wrong;
+    run_points(points, meter, wrong, {});
+    for (const Record& record : wrong.records)
+      if (record.point.rung == "gemm_naive") REQUIRE(to_json(record).count("errors") == 0);
+  }
+  SECTION("a file from before there were any has no such table") {
+    Results old = read;
+    for (Record& record : old.records) record.errors.reset(), record.cublas_errors.reset();
+    REQUIRE(to_text(old).find("errors") == std::string::npos);
+    REQUIRE_FALSE(mentions(tables(old), "worst/mean error"));
+  }
 }
 
 TEST_CASE("slow combinations are skipped by what is known of their rate, and said", "[bench]") {

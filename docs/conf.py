@@ -16,7 +16,7 @@ author = "the authors of the CUDA GEMM Lab"
 copyright = "the authors of the CUDA GEMM Lab, Apache License 2.0"
 language = "en"
 
-extensions = ["myst_parser", "sphinx_copybutton", "labs", "measured", "figures", "sweeps", "bounds", "reference", "pages", "mathml"]
+extensions = ["myst_parser", "sphinx_copybutton", "labs", "measured", "figures", "sweeps", "bounds", "summit", "reference", "pages", "mathml"]
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "attrs_inline"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]

@@ -7,7 +7,7 @@ import tomllib
 from docutils.parsers.rst import directives
 
 from common import DOCS, H200, ROOT, LabDirective, escape, fold, inline, raw
-from recorded import NAMES, Bench, log_header, log_records, made_table, measured_lines, percent, results, shown, time, tuning_runs
+from recorded import NAMES, Bench, error_words, log_header, log_records, made_table, measured_lines, percent, results, shown, time, tuning_runs
 import tables
 
 
@@ -35,7 +35,7 @@ class Ladder(LabDirective):
     One row per line: what the reader is told, and the rung in docs/results/h200/bench.json, or cuBLAS; without lines, every
     rung. :also: adds the share of cuBLAS at other sizes. Another name than "bench" is a log in docs/transcripts, for what
     is no rung. What was not measured is an error, unless its line begins with "? ": then it is left out. The share of cuBLAS
-    at n is a bar as well. Where the clock was not the same for all rows, a column says so.
+    at n is a bar as well. Where the clock was not the same for all rows, a column says so; where errors were measured, another one.
     """
 
     required_arguments = 1
@@ -43,15 +43,15 @@ class Ladder(LabDirective):
     option_spec = {"n": directives.positive_int, "type": directives.unchanged, "also": directives.unchanged}
 
     def source(self):
-        """{(name, type, n): (ms, TFLOP/s, share of cuBLAS, MHz)}, as words; where they come from, and how."""
+        """{(name, type, n): (ms, TFLOP/s, share of cuBLAS, MHz, errors)}, the first three as words; where they come from, and how."""
         where = self.arguments[0]
         if where == "bench":
             bench = Bench(self.read(H200 / "bench.json"))
-            found = {key: (time(r["ms"]), shown(r["tflops"]), percent(r["percent_of_cublas"]), bench.clock(key))
+            found = {key: (time(r["ms"]), shown(r["tflops"]), percent(r["percent_of_cublas"]), bench.clock(key), r.get("errors"))
                      for key, r in bench.records.items() if "percent_of_cublas" in r}
             return found, *bench.source()
         text = self.read(DOCS / "transcripts" / f"{where}.txt")
-        found = {(r["name"].strip(), r["type"], int(r["n"])): (r["ms"], r["tf"], r["percent"], 1) for r in log_records(text)}
+        found = {(r["name"].strip(), r["type"], int(r["n"])): (r["ms"], r["tf"], r["percent"], 1, None) for r in log_records(text)}
         where_from, _, how = log_header(text).partition(" (")
         return found, where_from, f"({how} Log: docs/transcripts/{where}.txt"
 
@@ -78,19 +78,22 @@ class Ladder(LabDirective):
         lines = self.lines(found, kinds, (n, *also))
         clocks = [found[name, kind, n][3] for _, name in lines for kind in kinds]
         clocked = max(clocks) > 1.02 * min(clocks)
+        checked = any(found[name, kind, n][4] for _, name in lines for kind in kinds)
         columns = [column for kind in kinds
-                   for column in (f"{kind + ', ' if len(kinds) > 1 else ''}of cuBLAS", *(f"at {size}" for size in also), "TFLOP/s", "ms", *["MHz"][:clocked])]
+                   for column in (f"{kind + ', ' if len(kinds) > 1 else ''}of cuBLAS", *(f"at {size}" for size in also), "TFLOP/s", "ms", *["MHz"][:clocked], *["error"][:checked])]
         rows = []
         for label, name in lines:
             cells = ""
             for kind in kinds:
-                ms, tflops, share, mhz = found[name, kind, n]
+                ms, tflops, share, mhz, errors = found[name, kind, n]
                 cells += number(f"{share} %", " bar", f' style="--share:{min(float(share), 100)}%"')
                 cells += "".join(number(f"{found[name, kind, size][2]} %") for size in also) + number(tflops) + number(ms)
                 cells += number(f"{mhz:.0f}") if clocked else ""
+                cells += number(error_words(errors)) if checked else ""
             rows.append(row(inline(label), cells))
         first = f"{' and '.join(kinds)}, n = {n}" + ("; at …: the share of cuBLAS at another n" if also else "")
         first += "; MHz: the clock while it ran, which power limits" if clocked else ""
+        first += "; error: the worst (and the mean) in u(|A||B|)" if checked else ""
         return [made_table(heads("kernel", *columns), rows, f"{first}. {where_from}.", how)]
 
 

@@ -62,6 +62,14 @@ class Bench:
                                       for y in data["yardsticks"] if "cublas_ms" in y]:
             if one["status"] == "measured" and one["m"] == one["n"] == one["k"] and not rewritten(one):
                 self.records[one["rung"], one["math"], one["n"]] = one
+        for (rung, kind, n), one in self.records.items():
+            if rung == "cuBLAS" and (errors := self.cublas_errors(kind, n)):
+                one["errors"] = errors
+
+    def cublas_errors(self, kind, n):
+        """[worst, mean] over all products in which cuBLAS stood beside a kernel of ours; None if its errors were not measured."""
+        seen = [one["cublas_errors"] for (_, math, size), one in self.records.items() if (math, size) == (kind, n) and "cublas_errors" in one]
+        return [max(worst for worst, _ in seen), sum(mean for _, mean in seen) / len(seen)] if seen else None
 
     def source(self):
         """Where the numbers come from: in a word, and all of it."""
@@ -125,6 +133,11 @@ def shown(number):
 
 def percent(value):
     return f"{value:.0f}" if value >= 99.5 else f"{value:.1f}"
+
+
+def error_words(errors):
+    """[worst, mean] in u(|A||B|)."""
+    return f"{errors[0]:.2g} ({errors[1]:.2g})" if errors else "–"
 
 
 def with_unit(value, unit):

@@ -4,7 +4,7 @@ import pathlib
 import sys
 
 from common import DOCS, H200, LabDirective, escape, inline, raw
-from recorded import Bench, made_table, results
+from recorded import Bench, error_words, made_table, results
 
 sys.path.insert(0, str(pathlib.Path(results.__file__).parent))
 import bars  # noqa: E402
@@ -14,10 +14,6 @@ BARS = DOCS / "data" / "bars.toml"
 
 def shape_words(name):
     return name.replace("x", " × ")
-
-
-def error_words(pair):
-    return f"{pair[0]:.2g} ({pair[1]:.2g})" if pair else "–"
 
 
 class Bars(LabDirective):

@@ -133,9 +133,9 @@ def ladder_part(bench, svgs):
         rows.append([f"{e(r['lab'])} {e(r['rung'])}", e(R.MATH_NAMES[r["math"]]), f"{r['ms']:.4g}", f"{r['tflops']:.3g}",
                      f"{r['percent_of_cublas']:.1f}" if share else "–",
                      f"{100 * share[0]:.1f} … {100 * share[2]:.1f}" if isinstance(share, list) else "–",
-                     f"{R.middle(naive):.3g}" if naive else "–", e(r.get("mhz", "–"))])
-    parts.append(table(["rung", "type", "ms", "TFLOP/s", "% of cuBLAS", "95 % interval", "× naive", "MHz"], rows,
-                       f"At {n} × {n} × {n}. {R.provenance_line(bench)}."))
+                     f"{R.middle(naive):.3g}" if naive else "–", e(r.get("mhz", "–")), *(f"{r[key][0]:.2g} ({r[key][1]:.2g})" if key in r else "–" for key in ("errors", "cublas_errors"))])
+    parts.append(table(["rung", "type", "ms", "TFLOP/s", "% of cuBLAS", "95 % interval", "× naive", "MHz", "error", "cuBLAS's"], rows,
+                       f"At {n} × {n} × {n}. Errors: the worst (and the mean) in u(|A||B|). {R.provenance_line(bench)}."))
     bad = [r for r in bench["records"] if r["status"] in ("wrong", "failed")]
     if bad:
         names = sorted({f"{r['rung']}<{r['type']}> at {R.shape_name(r)}" for r in bad})

@@ -37,7 +37,7 @@ def fixture(folder):
                           "date": "2026-11-21T12:00:00Z", "first_measured": "2026-11-21T12:00:00Z"}
                 if kind != "int32":
                     share = speed / library
-                    record.update(over_cublas=[share - 0.01, share, share + 0.01])
+                    record.update(over_cublas=[share - 0.01, share, share + 0.01], errors=[1.234, 0.0678], cublas_errors=[5.678, 0.281])
                 records.append(record)
                 if not any(y["math"] == kind and y["n"] == n for y in yardsticks):
                     one = {"math": kind, "m": n, "n": n, "k": n, "status": "measured", "rounds": 4, "naive_ms": 2e-9 * n**3 / 5}

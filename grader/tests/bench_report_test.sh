@@ -83,6 +83,7 @@ given=lab3_shared_mem/gemm.cu # a kernel with conflicts, as the students get it
 "${BUILD:-build}/bin/grader" explain --lab 3 --stage 3.0 --file "$given" --json "$scratch/counts/counts-lab3.json" --out "$scratch/e.html" >/dev/null 2>&1
 says "a report of everything" 'written: ' report --bench "$scratch/fixture/bench.json" --out "$scratch/pages/full.html"
 holds "asks for nothing outside" python3 "$helper" page "$scratch/pages/full.html" "Imaginary 1" "gemm_interleaved_tile"
+holds "shows errors beside speed, its own and those of cuBLAS" python3 "$helper" page "$scratch/pages/full.html" "1.2 (0.068)" "5.7 (0.28)"
 holds "compares predictions, and marks late ones" python3 "$helper" page "$scratch/pages/full.html" \
     "1.2 gemm_naive 12 12.4 as predicted before the run" "3.3 gemm_block_tile 56 56.0 as predicted given after the run"
 holds "asks two questions about the student's own counts" python3 "$helper" page "$scratch/pages/full.html" \

@@ -175,7 +175,8 @@ class Tuning(LabDirective):
 class Ceilings(LabDirective):
     """```{ceilings}
     FP32 by threads | ffma
-    ```: what the synthetic loops of docs/results/h200/ceilings.json reach, the best of their samples."""
+    ```: what the synthetic loops of docs/results/h200/ceilings.json reach, the best of their samples. A line that begins with "? "
+    is left out where the loop was not measured."""
 
     has_content = True
 
@@ -184,8 +185,10 @@ class Ceilings(LabDirective):
         found = {one["name"]: one for one in data["ceilings"] if one["right"]}
         rows = []
         for line in self.content:
-            label, _, name = (part.strip() for part in line.partition("|"))
+            label, _, name = (part.strip() for part in line.removeprefix("? ").partition("|"))
             if name not in found:
+                if line.startswith("? "):
+                    continue
                 raise self.error(f"ceilings.json has no '{name}'")
             rows.append(f"<tr><th scope='row'>{inline(label)}</th><td class='number'>{found[name]['best']:.3g} {escape(found[name]['unit'])}</td></tr>")
         m, p = data["machine"], data["provenance"]

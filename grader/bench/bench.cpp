@@ -22,6 +22,7 @@
 #include "grader/os/escape.hpp"
 #include "grader/os/files.hpp"
 #include "grader/os/process.hpp"
+#include "grader/os/sha256.hpp"
 #include "grader/report/text.hpp"
 #include "grader/version.hpp"
 
@@ -104,6 +105,15 @@ void measure_cpu(const std::vector<CpuPoint>& plan, Results& results,
   }
 }
 
+/// Of what the ceilings program is built from: another loop is measured anew.
+std::string ceilings_sha256(const fs::path& root) {
+  std::string all;
+  for (const char* name : {"ceilings.cu", "wgmma_ceiling.cuh"})
+    if (const fs::path file = root / "grader" / "bench" / name; fs::exists(file))
+      all += code_sha256(read_file(file));
+  return sha256(all);
+}
+
 /// Runs our ceilings program; its file stands beside the results. False: there is none.
 bool measure_ceilings(const Workplace& place, const fs::path& file, const Results& results) {
   const fs::path program = place.build / "bin" / "bench_ceilings";
@@ -111,10 +121,12 @@ bool measure_ceilings(const Workplace& place, const fs::path& file, const Result
     say(text("bench.no_ceilings"));
     return false;
   }
+  const std::string source = ceilings_sha256(place.root);
   if (fs::exists(file)) {
     const auto known = nlohmann::json::parse(read_file(file), nullptr, false);
     if (known.is_object() && known.contains("machine") &&
-        known["machine"] == nlohmann::json(results.machine))
+        known["machine"] == nlohmann::json(results.machine) &&
+        known.value("/provenance/source_sha256"_json_pointer, "") == source)
       return true;
   }
   ProcessSpec spec;
@@ -132,6 +144,7 @@ bool measure_ceilings(const Workplace& place, const fs::path& file, const Result
   all["provenance"] = {{"command", "make bench"},
                        {"version", version()},
                        {"commit", results.provenance.at("commit")},
+                       {"source_sha256", source},
                        {"date", utc_now()}};
   all.update(measured);
   write_file_atomically(file, by_lines(all));

@@ -292,13 +292,13 @@ LinkedProgram CompilerRuns::keep_program(const std::string& bytes) const {
 
 // Keeps the cache from growing for ever under `make watch`.
 void CompilerRuns::prune() const {
-  struct Entry {
+  struct Kept {
     fs::file_time_type used;
     std::uintmax_t bytes;
     fs::path path;
   };
   std::error_code error;
-  std::vector<Entry> entries;
+  std::vector<Kept> entries;
   std::uintmax_t bytes = 0;
   for (const auto& entry : fs::directory_iterator(cache_, error)) {
     const fs::file_time_type used = entry.last_write_time(error);
@@ -311,9 +311,9 @@ void CompilerRuns::prune() const {
   }
   if (bytes <= cache_cap) return;
   std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return a.used < b.used; });
+            [](const Kept& a, const Kept& b) { return a.used < b.used; });
   const auto kept_since = fs::file_time_type::clock::now() - in_use;
-  for (const Entry& entry : entries) {
+  for (const Kept& entry : entries) {
     if (bytes <= cache_after_pruning || entry.used >= kept_since) return;
     const UniqueFd lock(::open(entry.path.c_str(), O_RDONLY | O_CLOEXEC));
     if (lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) continue;  // a leased program

@@ -1,9 +1,11 @@
 """Single figures in running text, each with the source that it is drawn from, and claims about them."""
 
+import json
 import re
 
 from docutils import nodes
 
+from bounds import evaluate
 from common import DOCS, H200, LabDirective
 from recorded import Bench, log_records, results, shown, sweep_of, tuning_runs, with_unit
 from sentences import FLAT
@@ -165,12 +167,43 @@ def printed_words(text):
     return text.partition(" ")[2].replace(" ", "\u00a0")
 
 
+def bound_number(text):
+    """EXPRESSION [; UNIT]: as a row of {bounds}, for the GPU that these show at first."""
+    data = json.loads((DOCS / "data" / "gpus.json").read_text(encoding="utf-8"))
+    gpu = next(one for one in data["gpus"] if one["name"] == data["default"])
+    names = {key: value for key, value in gpu.items() if isinstance(value, (int, float))}
+    names["peak"] = evaluate("sms * lanes * 2 * mhz / 1e6", names)
+    return evaluate(fields_of(text)[0], names)
+
+
+def bound_words(text):
+    return f"{shown(bound_number(text))} {''.join(fields_of(text)[1:])}".strip()
+
+
+def tabled_number(text):
+    """FILE; HEAD; ROW; COLUMN [; %]: the number in this column, counted from 1, of the first line behind one with HEAD in it that begins with ROW,
+    in a table that results/h200/FILE.txt holds as text."""
+    name, head, row, column, *_ = fields_of(text)
+    below = (H200 / f"{name}.txt").read_text(encoding="utf-8").split(head, 1)[1].split("\n")[1:]
+    cells = next(line.split() for line in below if line.split()[:1] == [row])
+    return float(cells[int(column)])
+
+
+def tabled_words(text):
+    unit = fields_of(text)[4:]
+    return f"{100 * tabled_number(text):.0f} %" if unit == ["%"] else f"{tabled_number(text):g} {''.join(unit)}".strip()
+
+
 def in_h200(name):
     return lambda text: H200 / name
 
 
 def of_sweep(text):
     return H200 / f"sweep-lab{fields_of(text)[0]}.json"
+
+
+def of_table(text):
+    return H200 / f"{fields_of(text)[0]}.txt"
 
 
 def of_transcript(text):
@@ -186,8 +219,10 @@ FIGURES = {
     "logged": (logged_number, logged_words, of_transcript),
     "printed": (printed_number, printed_words, of_transcript),
     "ceiling": (ceiling_number, ceiling_words, in_h200("ceilings.json")),
+    "bound": (bound_number, bound_words, lambda text: DOCS / "data" / "gpus.json"),
+    "tabled": (tabled_number, tabled_words, of_table),
 }
-NOT_THERE = (ValueError, KeyError, IndexError, TypeError, ZeroDivisionError, OSError)
+NOT_THERE = (ValueError, KeyError, IndexError, TypeError, ZeroDivisionError, OSError, StopIteration)
 
 
 def figure_role(kind):

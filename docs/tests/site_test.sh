@@ -75,6 +75,8 @@ broken "a kernel that was not tuned" "tuning-labs-4-5.txt has no 'bf16 4096; 4; 
 broken "a kernel that the log lacks" "h200-labs1-3.txt has no 'h200-labs1-3; nonesuch; float 4096; ms'" 'It takes {logged}`h200-labs1-3; nonesuch; float 4096; ms`.'
 broken "a number that a transcript does not print" "lab1-run.txt has no 'lab1-run 12 345'" 'There are {printed}`lab1-run 12 345`.'
 broken "a loop that reached nothing" "ceilings.json has no 'nonesuch'" 'It makes {ceiling}`nonesuch`.'
+broken "a bound of a quantity that no GPU has" "gpus.json has no 'peak / watts'" 'At most {bound}`peak / watts`.'
+broken "a row that a table of text lacks" "tuning-lab-6.txt has no 'tuning-lab-6; lab 6 beside cuBLAS; 1x1x1; 1'" 'It is {tabled}`tuning-lab-6; lab 6 beside cuBLAS; 1x1x1; 1`.'
 broken "an answer that no transcript shows" 'does not show 12345678' ':::{predict} How many?
 :answer: 12345678
 :from: lab1-run

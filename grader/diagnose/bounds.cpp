@@ -97,13 +97,35 @@ std::int64_t pairs_of_tiles(const Tile& tile, std::int64_t elements) {
   return 0;
 }
 
+/// Whether one thread reads in shared memory what another one writes.
+bool one_reads(const simgpu::Finding& finding) {
+  return finding.kind == simgpu::FindingKind::shared_race && finding.other &&
+         (finding.at.type == AccessType::load) != (finding.other->type == AccessType::load);
+}
+
+/// Such a race in an array that holds several tiles: they take turns, and it may be the wrong one's.
+void ask_of_turns(const simgpu::Finding& finding, const Tile& tile,
+                  const simgpu::LaunchReport* launch, std::int64_t width, Diagnosis& d) {
+  const std::int64_t of_a = std::int64_t{tile.bm} * tile.bk, of_b = std::int64_t{tile.bk} * tile.bn;
+  const Access& at = finding.at;
+  if (!one_reads(finding) || at.actor != Actor::thread || finding.other->actor != Actor::thread ||
+      of_a < 1 || of_b < 1)
+    return;
+  // Lanes of one warp meet where each warp has memory of its own.
+  const simgpu::Dim3 &x = at.thread, &y = finding.other->thread;
+  if (x.y == y.y && x.z == y.z && x.x / 32 == y.x / 32) return;
+  // Memory that the launch asks for holds the tiles of both matrices.
+  const bool dynamic = launch != nullptr && at.object_bytes == launch->dynamic_shared_bytes;
+  const std::int64_t once = dynamic ? of_a + of_b : std::max(of_a, of_b);
+  if (static_cast<std::int64_t>(at.object_bytes) / width >= 2 * once)
+    d.next_step = messages::text("RACE-WAR.turns.next");
+}
+
 /// A race in a ring of such pairs: the place that is filled may be the one that is read.
 void ask_of_ring(const simgpu::Finding& finding, const Tile& tile, std::int64_t width,
                  Diagnosis& d) {
   const Access& at = finding.at;
-  if (finding.kind != simgpu::FindingKind::shared_race || !finding.other || at.offset < 0 ||
-      (at.type == simgpu::AccessType::load) == (finding.other->type == simgpu::AccessType::load))
-    return;
+  if (!one_reads(finding) || at.offset < 0) return;
   const std::int64_t elements = static_cast<std::int64_t>(at.object_bytes) / width,
                      pairs = pairs_of_tiles(tile, elements);
   if (pairs == 0) return;
@@ -119,6 +141,7 @@ void ask_of_ring(const simgpu::Finding& finding, const Tile& tile, std::int64_t 
 void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile,
                        const simgpu::LaunchReport* launch, std::int64_t width, Diagnosis& d) {
   const Access& at = finding.at;
+  ask_of_turns(finding, tile, launch, width, d);
   const std::int64_t of_a = std::int64_t{tile.bm} * tile.bk,
                      both = of_a + std::int64_t{tile.bk} * tile.bn;
   // Where warps have tiles, a block's are as the lab gives them.
@@ -140,10 +163,8 @@ void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile,
   d.details.push_back(messages::text(places > 1 ? "detail.ring" : "detail.tiles", gaps));
   if (finding.kind == simgpu::FindingKind::out_of_bounds && at.type == simgpu::AccessType::load)
     d.next_step = messages::text("OOB.tile.next", gaps);
-  const bool one_reads = finding.other && (at.type == simgpu::AccessType::load) !=
-                                              (finding.other->type == simgpu::AccessType::load);
-  if (finding.kind == simgpu::FindingKind::shared_race && one_reads && places > 1 &&
-      at.actor != Actor::wgmma && finding.other->actor != Actor::wgmma)
+  if (one_reads(finding) && places > 1 && at.actor != Actor::wgmma &&
+      finding.other->actor != Actor::wgmma)
     d.next_step = messages::text("RACE-WAR.ring.next", gaps);
 }
 

@@ -525,10 +525,23 @@ bool engine_knows_more(const Finding& finding) {
   if (finding.kind == FindingKind::shared_race && finding.at.actor == Actor::warp &&
       finding.other && finding.other->actor == Actor::thread)
     return false;
+  // A copy that its thread should have waited for, or published by a barrier: so says the next step.
+  if (finding.cause == FindingCause::unwaited_copy ||
+      finding.cause == FindingCause::unpublished_copy)
+    return false;
   if (finding.kind == FindingKind::async_not_waited || finding.at.actor != Actor::thread)
     return true;
   return !is_between_two(finding) && finding.kind != FindingKind::out_of_bounds &&
          finding.kind != FindingKind::misaligned && finding.kind != FindingKind::uninitialised_read;
+}
+
+/// What to tell of the engine's sentence. Of two parties it says first who they are and where they
+/// met, as the headline does, and behind a colon what would keep them apart.
+std::string what_engine_adds(const Finding& finding) {
+  if (!engine_knows_more(finding)) return "";
+  if (!is_between_two(finding) || !finding.other) return finding.detail;
+  const std::size_t colon = finding.detail.find(": ");
+  return colon == std::string::npos ? "" : finding.detail.substr(colon + 2);
 }
 
 std::string noun(const Access& access) {
@@ -603,9 +616,9 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
     if (is_at_flag(finding)) name_flag(finding, d);
     add_others_waiting(finding, launch_of(finding, run), d);
   }
-  if (engine_knows_more(finding) && !finding.detail.empty() &&
-      d.headline.find(finding.detail) == std::string::npos)
-    d.details.push_back(finding.detail);
+  if (const std::string more = what_engine_adds(finding);
+      !more.empty() && d.headline.find(more) == std::string::npos)
+    d.details.push_back(more);
   return d;
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """bench_plots.py bench.json FOLDER [counts.json]: the plots of a bench, as SVG files.
 
-  ladder.svg      percent of cuBLAS, rung by rung, at 4096 (or the largest size that was measured)
+  ladder.svg      per cent of cuBLAS, rung by rung, at 4096 (or the largest size that was measured)
   rates-TYPE.svg  TFLOP/s over size, one curve per rung, and cuBLAS
   roofline.svg    rungs under what this GPU can do; needs ceilings.json beside bench.json, and
                   counts of what kernels ask of memory (default: docs/results/h200/counts.json)
@@ -52,7 +52,7 @@ def ladder(bench):
         axis.axvline(100, color=drawing.INK, linewidth=1, linestyle="--")
         axis.grid(axis="y", visible=False)
         axis.set_title(f"{R.MATH_NAMES[math]}, {n} x {n} x {n}", loc="left", fontsize=10)
-    axes[-1, 0].set_xlabel("percent of cuBLAS in the same math mode")
+    axes[-1, 0].set_xlabel("per cent of cuBLAS in the same math mode")
     fig.suptitle(R.provenance_line(bench), fontsize=8, x=0.01, ha="left")
     fig.tight_layout()
     words = "; ".join(f"{R.MATH_NAMES[m]}: " + ", ".join(f"{r['rung']} {r['percent_of_cublas']:.1f}" for r in records)

@@ -381,7 +381,7 @@ TEST_CASE("without cuBLAS a bench's tables blame no type for it", "[bench]") {
   results.machine["cublas"] = "13.1.0";
   run_points(plan(labs(), true), meter, results, {});
   REQUIRE(mentions(tables(results), "int32: 1e12 operations per second (cuBLAS has no such"));
-  REQUIRE(mentions(tables(results), "double: percent of cuBLAS"));
+  REQUIRE(mentions(tables(results), "double: per cent of cuBLAS"));
   meter.cublas_tflops = 0;
   Results alone;
   alone.machine["cublas"] = "none";

@@ -177,7 +177,7 @@ TEST_CASE("a copy that stores two elements to one place and none to another") {
       },
       64, 40);
   CHECK(rows.id == "TILE-MAP");
-  CHECK(has(rows.headline, "what belongs 8 rows further on"));
+  CHECK(has(rows.headline, "stored 8 rows before their place, over others"));
   CHECK(has(rows.next_step, "e / 2"));
 }
 
@@ -273,7 +273,8 @@ TEST_CASE("steps, or k-tiles, that are one behind") {
       },
       {33, 50, 30});
   CHECK(has(tiles.headline, "k-tile 1 (k = 8..15) is added twice, and k-tile"));
-  CHECK(has(tiles.next_step, "from step 2 on each step multiplied the k-tile of the step before"));
+  CHECK(has(tiles.next_step,
+            "From step 2 on, each step seems to multiply the k-tile of the step before"));
 }
 
 TEST_CASE("a sum that is an int where the type is not") {
@@ -332,11 +333,11 @@ TEST_CASE("two threads that meet in a tile: with which of their stores") {
   CHECK(steps.id == "RACE-WAW");
   CHECK(told(steps, "thread (0, 0) writes elements 0, 64, 128, 192 of tile"));
   CHECK(told(steps, "thread (1, 0) writes elements 64, 128, 192, 256 of tile"));
-  CHECK(has(steps.next_step, "thread (0, 0) stores it is number 2, of those of thread (1, 0)"));
+  CHECK(has(steps.next_step, "thread (0, 0) stores, and number 1 of those of thread (1, 0)"));
   const Diagnosis same = of_stores(FindingKind::shared_race, one, &other, 4,
                                    [](int t, int n) { return 64 + t / 2 + 64 * n; });
-  CHECK(has(same.next_step, "for both it is number 1"));
-  CHECK(has(same.next_step, "So what tells these two threads apart does not reach the index"));
+  CHECK(has(same.next_step, "which is number 1 of those that each stores"));
+  CHECK(has(same.next_step, "So what tells these threads apart does not reach the index"));
   CHECK(has(same.next_step, "lost by a /, a % or an &"));
   simgpu::Access below = one;  // in a row of threads of its own
   below.thread = {0, 1, 0};
@@ -367,9 +368,9 @@ TEST_CASE("a thread that leaves a shared array, or begins outside") {
   CHECK(told(leaves, "thread (3, 0) writes elements 192, 704 of tile"));
   CHECK(told(leaves, "threads 0 to 5 begin with elements 0, 64, 128, 192, 256, 320"));
   CHECK(has(leaves.next_step,
-            "begins inside, with element 192, and leaves the array at element "
+            "begins inside the array, with element 192, and leaves it at element "
             "1024"));
-  CHECK(has(leaves.next_step, "neighbours begin 64 elements apart"));
+  CHECK(has(leaves.next_step, "side by side begin 64 elements apart"));
   const Diagnosis over = of_stores(FindingKind::out_of_bounds, store(3, 1024), nullptr, 4,
                                    [](int t, int n) { return 900 + t + 8 * n; });
   CHECK(told(over, "cover 32 elements in one go, and each of them goes on by 8"));
@@ -391,12 +392,12 @@ TEST_CASE("a thread that leaves a shared array, or begins outside") {
   };
   CHECK(has(rows_of_threads(8),
             "16 neighbouring threads begin with the same element, and the next 16 begin 8 "
-            "further on, where each takes 1: the 7 in between are left to nobody"));
+            "further on, where each takes 1: the 7 in between belong to nobody"));
   CHECK_FALSE(has(rows_of_threads(1), "16 neighbouring threads"));
   CHECK_FALSE(has(rows_of_threads(64), "16 neighbouring threads"));
   const Diagnosis outside = of_stores(FindingKind::out_of_bounds, store(3, 1536), nullptr, 4,
                                       [](int t, int n) { return 512 * t + n; });
-  CHECK(has(outside.next_step, "All that this thread accesses here lies outside"));
+  CHECK(has(outside.next_step, "This thread's first element lies outside already"));
 }
 
 TEST_CASE("threads that are counted for longer rows than an array has") {
@@ -412,7 +413,7 @@ TEST_CASE("threads that are counted for longer rows than an array has") {
 TEST_CASE("a swizzle that leaves its row, and columns of B that are too large or all the same") {
   const Diagnosis swizzle = of_stores(FindingKind::out_of_bounds, store(3, 1024), nullptr, 2,
                                       [](int t, int n) { return 224 + (t ^ 7) + 800 * n; });
-  CHECK(has(swizzle.next_step, "in the order that an xor with 7 gives"));
+  CHECK(has(swizzle.next_step, "in the order of an xor with 7: a swizzle"));
   simgpu::Access at = store(3, 256);
   at.type = AccessType::load;
   at.object = "b_tile";
@@ -421,8 +422,8 @@ TEST_CASE("a swizzle that leaves its row, and columns of B that are too large or
     return of_stores(FindingKind::out_of_bounds, at, nullptr, 2, place).next_step;
   };
   CHECK(has(next([](int t, int n) { return 16 * t + 128 * n; }),
-            "the thread's column is 48 there, and the last one is 15"));
-  CHECK(has(next([](int, int n) { return 8 + 248 * n; }), "begin with the very same element"));
+            "that is column 48; the last one is 15"));
+  CHECK(has(next([](int, int n) { return 8 + 248 * n; }), "begin with the same element"));
 }
 
 TEST_CASE("parts of elements and of pieces that were stored") {
@@ -460,7 +461,7 @@ TEST_CASE("a tile that is left only from the second round on asks what counts ro
     e.run = *e.run_probe(Matrix(e.type, 1, k, k), Matrix(e.type, k, 1, 1), Matrix(e.type, 1, 1, 1));
     return diagnose(e);
   };
-  CHECK(has(of(40).next_step, "With a single k-tile (16 of k) this does not happen"));
+  CHECK(has(of(40).next_step, "With one k-tile (16 of k) this does not happen"));
   CHECK(has(of(40).next_step, "A tile in shared memory begins at 0 in every round"));
   // In two rounds the line reads as much as in four.
   f.at.type = AccessType::load;
@@ -480,7 +481,7 @@ TEST_CASE("a tile that is left only from the second round on asks what counts ro
     for (auto& finding : r.launches[0].findings) finding.at.block = f.at.block;
     return r;
   };
-  CHECK_FALSE(has(of(40).next_step, "With a single k-tile"));
+  CHECK_FALSE(has(of(40).next_step, "With one k-tile"));
 }
 
 TEST_CASE("an element that nobody wrote, where some threads store less often than others") {

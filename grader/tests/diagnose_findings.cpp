@@ -167,13 +167,13 @@ TEST_CASE("what is not aligned is told by what is to blame for it") {
       told().headline ==
       "line 29: 16-byte load at B[1][0], whose row does not begin at a multiple of 16 bytes: rows "
       "of B are 129 elements apart");
-  CHECK(told().next_step.find("for B rather than") != std::string::npos);
+  CHECK(told().next_step.find("the rows of B, not of another matrix") != std::string::npos);
 
   wide.at.offset = 520, wide.at.address = 0x200000208;
   // Rows of 129: the second begins one element after a multiple of 16 bytes.
   CHECK(told().headline.find("B[1][1]: this row begins 4 bytes after a multiple of 16 bytes") !=
         std::string::npos);
-  CHECK(told().next_step.find("from column 3 on, then from 7 on") != std::string::npos);
+  CHECK(told().next_step.find("from columns 3, 7 and so on") != std::string::npos);
   r.b = Matrix(ElementType::float32, 4, 128, 128);
   CHECK(
       told().headline.find("B[1][2]: 4 elements move at once, and column 2 is no multiple of 4") !=
@@ -209,7 +209,7 @@ TEST_CASE("a place that two threads store to is told by what tells them apart") 
   CHECK(next().find("By how much does the first row or column grow") == 0);
   race.other->block = race.at.block;
   race.other->thread = race.at.thread;
-  CHECK(next().find("the places of the ring") != std::string::npos);
+  CHECK(next().find("a place of the ring that is not free yet") != std::string::npos);
   race.other->thread.x += 40;
   CHECK(next().find("only in threadIdx.x") != std::string::npos);
   race.other->thread.z += 1;
@@ -436,7 +436,7 @@ TEST_CASE("what scratch memory and tiles are asked is not what a matrix is asked
       finding(FindingKind::out_of_bounds,
               access(AccessType::store, 9, MemorySpace::global, "scratch 1", 64, 64, 0));
   const Diagnosis d = explain(scratch, kTile, nullptr, ElementType::float32);
-  CHECK(d.next_step.find("Scratch memory has as many elements") == 0);
+  CHECK(d.next_step.find("If scratch memory has a part for each block") == 0);
   const auto before =
       finding(FindingKind::out_of_bounds,
               access(AccessType::load, 9, MemorySpace::global, "scratch 1", -4, 64, 0));
@@ -447,8 +447,7 @@ TEST_CASE("what scratch memory and tiles are asked is not what a matrix is asked
                       access(AccessType::store, 38, MemorySpace::shared, "As", 64, 4096, 3));
   race.other = access(AccessType::store, 38, MemorySpace::shared, "As", 64, 4096, 4);
   CHECK(explain(race, kTile, nullptr, ElementType::float32)
-            .next_step.find("can two elements of the tile get the same place") !=
-        std::string::npos);
+            .next_step.find("is a row of the tile longer than the step") != std::string::npos);
 }
 
 TEST_CASE("who waits for a flag hears which one, and which others were raised") {
@@ -466,14 +465,14 @@ TEST_CASE("who waits for a flag hears which one, and which others were raised") 
   CHECK(told().headline ==
         "line 90 waits for ever until element 8 of scratch memory changes: nobody is left to "
         "store there");
-  CHECK(has("all 12 elements of scratch memory, 4 bytes each, hold the same"));
+  CHECK(has("all 12 elements of scratch memory, 4 bytes each, have the same value"));
   CHECK(has("the kernel waits for ever"));
 
   stuck.written = {{0, 12}, {20, 24}};
   stuck.written_bytes = 16;
-  CHECK(has("waited at: 0..2, 5"));
+  CHECK(has("waited for: 0..2, 5"));
   stuck.written_bytes = 20;
-  CHECK(has("waited at: 0..2, 5, ..."));
+  CHECK(has("waited for: 0..2, 5, ..."));
   CHECK(told().next_step.find("Who should store to just this element") == 0);
 }
 
@@ -570,7 +569,7 @@ TEST_CASE("scratch memory that nobody wrote: who should have stored it") {
       finding(FindingKind::uninitialised_read,
               access(AccessType::load, 9, MemorySpace::global, "scratch 3", 64, 4096, 0));
   CHECK(explain(unwritten, kTile, nullptr, ElementType::float32)
-            .next_step.find("the place of its own part") != std::string::npos);
+            .next_step.find("store into its own part") != std::string::npos);
 }
 
 TEST_CASE("an access behind packed tiles tells which tile that would be") {
@@ -599,8 +598,7 @@ TEST_CASE("an access behind packed tiles tells which tile that would be") {
     f.at.block = {block, 0, 0};
     return explain(f, kTile, &r, ElementType::float32).next_step;
   };
-  CHECK(packed_by(0).find("the place within the tile that goes too far: to 1539") !=
-        std::string::npos);
+  CHECK(packed_by(0).find("the place within the tile goes too far: to 1539") != std::string::npos);
   CHECK(packed_by(1).find(asks) != std::string::npos);
 }
 

@@ -167,8 +167,8 @@ TEST_CASE("pieces in reverse order") {
     return at / count * count + count - 1 - at % count;
   };
   for (const int count : {2, 4, 8}) {
-    const std::string each = "each " + std::to_string(count) + " neighbours";
-    must_be("TILE-MAP", each + " in a row of A (or in a column of B)",
+    const std::string each = "every " + std::to_string(count) + " neighbours";
+    must_be("TILE-MAP", each + " in a row of A (or a column of B)",
             multiplied(
                 [=](int i, int k) {
                   return std::pair{i, reversed(k, count)};

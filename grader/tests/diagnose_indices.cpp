@@ -181,7 +181,7 @@ TEST_CASE("a block's own tile, but in a matrix behind C, is no missing guard") {
   };
   const Diagnosis d = diagnose(evidence(behind, ElementType::float32, kTile, {70, 90, 20}));
   CHECK(d.id == "OOB");
-  CHECK(d.headline.find("1 x 70 rows below C[0][") != std::string::npos);
+  CHECK(d.headline.find("but 1 times the 70 rows of C further down") != std::string::npos);
   CHECK(d.next_step.find("so no guard is missing") != std::string::npos);
 }
 

@@ -114,7 +114,7 @@ TEST_CASE("columns of two threads that overlap are told by what each thread stor
   CHECK(listed(d, "thread (0, 0) of block (0, 0) stores columns 0, 16, 32, 48 of C"));
   CHECK(listed(d, "thread (4, 0) of block (0, 0) stores columns 16, 32, 48, 64 of C"));
   CHECK(mentions(d.next_step, "begin 4 columns apart, and the 4 columns of a thread lie 16 apart"));
-  CHECK(mentions(d.next_step, "lie 16 apart, as many as there are threads side by side"));
+  CHECK(mentions(d.next_step, "or neighbours begin 1 apart and its columns lie 16 apart"));
   CHECK(mentions(
       of_overlap(store_to_c(0, 1, {0, 0, 0}), store_to_c(0, 1, {1, 0, 0}), columns(1, 1)).next_step,
       "begin 1 column apart, and the 4 columns of a thread lie 1 apart"));
@@ -173,8 +173,8 @@ TEST_CASE("a thread that stores in front of its block's tile: the block begins t
                                  store_to_c(0, 2, {2, 0, 0}), [](simgpu::Dim3, simgpu::Dim3, int) {
                                    return std::pair{0, 0};
                                  });
-  CHECK(mentions(d.next_step, "in front of its block's tile: that one begins at column 64"));
-  CHECK(mentions(d.next_step, "What is blockIdx.x multiplied by: is it 64"));
+  CHECK(mentions(d.next_step, "in front of its block's tile: that begins at column 64"));
+  CHECK(mentions(d.next_step, "What is blockIdx.x multiplied by? It should be 64"));
 }
 
 TEST_CASE("the same lane of two warps stores the same part of C") {
@@ -189,8 +189,8 @@ TEST_CASE("the same lane of two warps stores the same part of C") {
                1, warps)
         .next_step;
   };
-  CHECK(mentions(next(67), "both warps stored the same part of C, 32 rows by 16 columns"));
-  CHECK(mentions(next(68), "Where do the parts of these two begin"));
+  CHECK(mentions(next(67), "store the same part of C, 32 rows by 16 columns"));
+  CHECK(mentions(next(68), "Where do the two parts begin"));
   warps.wm = 128, warps.wn = 64;  // a warp that has no part of the tile
   CHECK(mentions(next(67), "the same lane of two warps"));
 }
@@ -221,7 +221,8 @@ TEST_CASE("an array that is filled in part: each thread has stored less than its
   f.written = {{0, 1024}, {9216, 10240}, {10752, 11776}};
   f.written_bytes = 3072;
   CHECK(mentions(next(), "scratch has parts of 384 elements"));
-  CHECK(mentions(next(), "only the first 256 are, one after the other; this is number 264"));
+  CHECK(mentions(next(),
+                 "only the first 256 have been stored, one after the other; this is number 264"));
 }
 
 TEST_CASE("a packed tile whose rest is not set beyond the edge") {
@@ -262,7 +263,7 @@ TEST_CASE("a race in a ring of padded tiles asks which place is free") {
     f.at.type = AccessType::load;
     return explain(f, of, &r, ElementType::float32);
   };
-  const std::string asks = "Place 1 of the ring is filled and read in the same step";
+  const std::string asks = "Place 1 of the ring is filled and read at the same time";
   const Diagnosis d = explained(3 * 3104, tile);
   CHECK(mentions(d.next_step, asks));
   CHECK(listed(d, "if ring is a ring of 3 pairs of tiles, this is in place 1"));

@@ -11,6 +11,7 @@ using grader::Operation;
 using simgpu::Access;
 using simgpu::AccessType;
 using simgpu::Finding;
+using simgpu::FindingCause;
 using simgpu::FindingKind;
 using simgpu::MemorySpace;
 
@@ -44,6 +45,18 @@ Finding race(const std::string& object, simgpu::Dim3 one, simgpu::Dim3 other) {
   return f;
 }
 
+/// Thread 3 writes in an array of the block what another thread reads.
+Finding tile_race(std::uint64_t bytes, unsigned reader) {
+  Finding f = race("As", {3, 0, 0}, {reader, 0, 0});
+  f.kind = FindingKind::shared_race;
+  f.other->type = AccessType::load;
+  for (Access* const one : {&f.at, &*f.other}) {
+    one->space = MemorySpace::shared;
+    one->object_bytes = bytes;
+  }
+  return f;
+}
+
 /// A call that is right but for these findings.
 Diagnosis found(const std::vector<Finding>& findings, const Tile& tile) {
   return diagnose(reporting([findings](const Matrix&) { return findings; }, tile));
@@ -64,7 +77,7 @@ TEST_CASE("two threads that store one element are asked what a thread has") {
   const auto asked = [](const Tile& tile, simgpu::Dim3 one, simgpu::Dim3 other) {
     return found({race("C", one, other)}, tile).next_step;
   };
-  CHECK(has(asked(kNaive, {0, 0, 0}, {0, 1, 0}), "Where a thread has one element"));
+  CHECK(has(asked(kNaive, {0, 0, 0}, {0, 1, 0}), "Each thread has one element of its own"));
   CHECK(has(asked(kRegisters, {0, 0, 0}, {0, 2, 0}), "several rows"));
   CHECK(has(asked(kRegisters, {0, 0, 0}, {0, 2, 0}), "only in threadIdx.y, by 2"));
   CHECK(has(asked(kRegisters, {0, 0, 0}, {2, 0, 0}), "several columns"));
@@ -122,7 +135,7 @@ TEST_CASE("a read behind all that was stored in scratch memory may ask for too m
     return explain(unwritten, kNaive, nullptr, ElementType::float32).next_step;
   };
   CHECK(has(next(0, 64), "All that was stored lies in front of this element"));
-  CHECK(has(next(0, 64), "multiplied by the elements of such a part"));
+  CHECK(has(next(0, 64), "multiplied by the elements of one part"));
   CHECK_FALSE(has(next(128, 256), "All that was stored"));
 }
 
@@ -150,7 +163,7 @@ TEST_CASE("of two partial sums one is added twice") {
       },
       {17, 33, 21});
   CHECK(d.id == "K-TILE-REPEATED");
-  CHECK(d.headline == "of every 2 k the first is added twice and the second never");
+  CHECK(d.headline == "of every 2 k, the first is added twice and the second not at all");
 }
 
 TEST_CASE("the steps that are named are those of the element that is shown") {
@@ -238,4 +251,40 @@ TEST_CASE("what a tile holds beyond the edge changes from tile to tile") {
   };
   CHECK(has(headline(16), "what it holds beyond the edge is not 0"));
   CHECK_FALSE(has(headline(1), "what it holds beyond the edge is not 0"));
+}
+
+TEST_CASE("what the headline says of a copy is not said again, only what it lacks") {
+  Finding early = tile_race(4096, 3);
+  early.kind = FindingKind::async_not_waited;
+  std::swap(early.at.type, early.other->type);
+  const std::string first = "gemm.cu:38 reads As+64, bytes of a cp.async of gemm.cu:30, before ";
+  const auto said = [&](const std::string& words) {
+    const Diagnosis d = explain(early, kNaive, nullptr, ElementType::float32);
+    return std::any_of(d.details.begin(), d.details.end(),
+                       [&](const std::string& one) { return has(one, words); });
+  };
+  early.detail = first + "wait_group: the thread must wait for the group first";
+  early.cause = FindingCause::unwaited_copy;
+  CHECK_FALSE(said("wait for the group"));
+  early.detail = first + "commit_group and wait_group: it can be waited for once it is committed";
+  early.cause = FindingCause::uncommitted_copy;
+  CHECK(said("it can be waited for once it is committed"));
+  CHECK_FALSE(said("As+64"));
+}
+
+TEST_CASE("tiles take turns only where an array holds several") {
+  Run run;
+  run.launches.emplace_back();
+  const auto turns = [&](std::uint64_t bytes, unsigned reader, unsigned dynamic) {
+    run.launches.back().dynamic_shared_bytes = dynamic;
+    const Diagnosis d =
+        explain(tile_race(bytes, reader), Tile{16, 16, 16, 1, 1}, &run, ElementType::float32);
+    return has(d.next_step, "take turns");
+  };
+  // A tile of 16 x 16 floats has 1024 bytes, here with some padding; threads 3 and 40 are of two warps.
+  CHECK_FALSE(turns(1088, 40, 0));
+  CHECK(turns(2176, 40, 0));
+  CHECK_FALSE(turns(2176, 5, 0));      // each warp may have memory of its own
+  CHECK_FALSE(turns(2176, 40, 2176));  // a tile of A and one of B
+  CHECK(turns(4096, 40, 4096));
 }

@@ -50,19 +50,19 @@ TEST_CASE("out of bounds: the index that goes too far is told where rows follow 
   // One behind the last element of A is A[17][0] and A[16][65]: only one of the two is meant.
   const Diagnosis row = named(and_touches([](Call& c) { c.at_a(c.m, 0); }), dense);
   CHECK(row.headline == "line 31 reads A[17][0], past its end: A is 17 x 65");
-  CHECK(has(row.next_step, "The row goes too far: here it is 17"));
+  CHECK(has(row.next_step, "The row is 17 here"));
   CHECK(has(row.next_step, "below M"));
-  CHECK(has(row.next_step, "Does it ask for < M and not for <=, or end at M - 1?"));
-  CHECK(has(row.next_step, "who returns need fail only one (||)"));
+  CHECK(has(row.next_step, "a min() with M - 1? Is it this row that is tested, and with <?"));
+  CHECK(has(row.next_step, "to return, one that fails is enough (||)"));
   const Diagnosis k = named(and_touches([](Call& c) { c.at_a(c.m - 1, c.k); }), dense);
   CHECK(k.headline == "line 31 reads A[16][65], past its end: A is 17 x 65");
-  CHECK(has(k.next_step, "The columns of A are counted by k, and the last k is 64"));
-  CHECK(has(k.next_step, "where a round takes several k"));
+  CHECK(has(k.next_step, "The columns of A are counted by k: the last is 64"));
+  CHECK(has(k.next_step, "or a step of several k, has beyond it"));
   const Diagnosis of_b = named(and_touches([](Call& c) { c.at_b(c.k, 3); }), dense);
   CHECK(has(of_b.next_step, "The rows of B are counted by k"));
   const Diagnosis col = named(and_touches([](Call& c) { c.put(c.m - 1, c.n + 4, 0); }), dense);
   CHECK(col.headline == "line 40 writes C[16][37], past its end: C is 17 x 33");
-  CHECK(has(col.next_step, "The column goes too far: here it is 37"));
+  CHECK(has(col.next_step, "The column is 37 here"));
   // A bound is at fault, and not its absence, where only one other extent decides.
   const auto rows_below = [](auto bound) {
     return and_touches([bound](Call& c) {
@@ -75,7 +75,7 @@ TEST_CASE("out of bounds: the index that goes too far is told where rows follow 
   const Diagnosis by_k = named(rows_below([](const Call& c) { return c.k; }), dense);
   CHECK(has(by_k.next_step, "only where K, the columns of A, is larger than M"));
   const auto of_either = rows_below([](const Call& c) { return std::max(c.n, c.k); });
-  CHECK(has(named(of_either, dense).next_step, "a guard, or a min()?"));
+  CHECK(has(named(of_either, dense).next_step, "a guard, or a min() with"));
   const auto columns_below_m = and_touches([](Call& c) {
     for (int j = c.n; j < c.m; ++j) c.put(c.m - 1, j, 0);
   });
@@ -598,10 +598,10 @@ TEST_CASE("A's k in another order than B's: either one may be wrong") {
                   b = named(sum_of(same, pairs), {17, 33, 64});
   for (const Diagnosis& d : {a, b}) {
     CHECK(d.id == "WRONG-INDEX");
-    CHECK(has(d.headline, "all k are there, but those of A meet others of B"));
+    CHECK(has(d.headline, "no k is missing, but each k of A meets another k of B"));
   }
   const auto half = [](int k) { return k / 2; };
-  CHECK_FALSE(has(named(sum_of(half, same), {17, 33, 64}).headline, "all k are there"));
+  CHECK_FALSE(has(named(sum_of(half, same), {17, 33, 64}).headline, "no k is missing"));
 }
 
 TEST_CASE("sums of a thread that all go to its first row or column") {

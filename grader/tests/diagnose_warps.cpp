@@ -169,7 +169,7 @@ TEST_CASE("the first lane that is not aligned tells what its index is made of") 
   CHECK(says(next(), "Every part of the index"));
   wide.at.thread.x = 32;  // no lane's number adds anything
   CHECK(says(next(), "The thread is lane 0 of warp 1"));
-  CHECK(says(next(), "the step from one piece, or fragment, to the next"));
+  CHECK(says(next(), "the step from one piece or fragment to the next"));
   wide.at.thread.x = 0;
   CHECK(says(next(), "Every part of the index"));
 }
@@ -183,9 +183,9 @@ TEST_CASE("behind the end of dynamic shared memory it is the launch or a row") {
       found(FindingKind::out_of_bounds, of_thread(AccessType::store, MemorySpace::shared, 4096, 0));
   beyond.at.object_bytes = 4096;
   const auto next = [&] { return explain(beyond, kOfWarps, &r, ElementType::float32).next_step; };
-  CHECK(says(next(), "has no room at all"));
+  CHECK(says(next(), "for every place of a ring (STAGES times as much)"));
   beyond.at.offset += 4;
-  CHECK(says(next(), "Is that what all tiles take together?"));
+  CHECK(says(next(), "Do all tiles fit into that?"));
   beyond.at.type = AccessType::load;
   CHECK(says(next(), "row 16 of B's tile does not exist"));
   r.launches[0].dynamic_shared_bytes = 0;  // an array of a fixed size

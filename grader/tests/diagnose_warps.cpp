@@ -124,7 +124,7 @@ TEST_CASE("a thread that leaves its block's tile is told from the one that owns 
   CHECK(says(told(race, {2, 1, 1}).next_step, "One of the two has left its block's tile"));
   race.other->block = {0, 1, 0};
   race.other->thread = {33, 0, 0};
-  CHECK(says(told(race, {1, 2, 1}).next_step, "belong to warps 0 and 1"));
+  CHECK(says(told(race, {1, 2, 1}).next_step, "The parts of warps 0 and 1 overlap"));
   race.other->thread = {3, 0, 0};
   CHECK_FALSE(says(told(race, {1, 2, 1}).next_step, "warps 0"));
 }
@@ -168,7 +168,7 @@ TEST_CASE("the first lane that is not aligned tells what its index is made of") 
   wide.at.thread.x = 37;  // none that begins a group
   CHECK(says(next(), "Every part of the index"));
   wide.at.thread.x = 32;  // no lane's number adds anything
-  CHECK(says(next(), "The thread is lane 0 of warp 1"));
+  CHECK(says(next(), "This is lane 0 of warp 1"));
   CHECK(says(next(), "the step from one piece or fragment to the next"));
   wide.at.thread.x = 0;
   CHECK(says(next(), "Every part of the index"));
@@ -402,8 +402,8 @@ TEST_CASE("elements of A and B that meet at different k: neither is blamed") {
         {32, 32, 32});
     CHECK(d.id == "WRONG-ELEMENT");
     INFO(d.headline);
-    CHECK(says(d.headline, "C[0][0] has the product A[0][4] * B[8][0]"));
-    CHECK(says(d.next_step, "does not say which of the two"));
+    CHECK(says(d.headline, "C[0][0] contains the product A[0][4] * B[8][0]"));
+    CHECK(says(d.next_step, "either of the two may be out of order"));
   }
 }
 

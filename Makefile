@@ -42,10 +42,12 @@ sass: ## the machine code of a rung's loop, LAB=n RUNG= [TYPE=]
 	$(call ensure,$(GRADER))
 	$(Q)bash $(SCRIPTS)/sass.sh $(GRADER) $(LAB) "$(RUNG)" "$(TYPE)" $(ARCH) $(if $(filter 1,$(SOLUTION)),--solution)
 bench: ## speed beside cuBLAS, [LAB=n] [QUICK=1] [LIMIT=seconds]
+	$(Q)$(call no_gpu_note,only the CPU is timed. Your kernels: make check counts what they do)
 	$(call ensure,$(BENCH) $(if $(GPU_HERE),$(GPU_WORKER) $(BENCH_CEILINGS)))
 	$(Q)$(BENCH) $(addprefix --lab ,$(LAB)) $(if $(filter 1,$(QUICK)),--quick) $(if $(LIMIT),--limit "$(LIMIT)") \
 	  $(if $(filter 1,$(SOLUTION)),--solution) $(if $(OUT),--out "$(OUT)")
 report: ## a page of your results: ladder, roofline, predictions
+	$(Q)[ -e $(BUILD)/bench/bench.json ] || $(call no_gpu_note,the page shows what is counted and leaves speeds out)
 	$(call ensure,$(GRADER) $(BENCH) $(GRADER_NEEDS))
 	$(Q)$(BENCH) --form
 	$(Q)$(PYTHON) grader/plots/report.py --build $(BUILD) --grader $(GRADER) $(if $(OUT),--out "$(OUT)")

@@ -17,10 +17,12 @@ skeletons: ## authors: make labN_*/*.cu from the masters; keeps edited ones
 	$(Q)SKELETON=$(SKELETON) FORCE='$(FORCE)' bash grader/author/skeleton/skeletons.sh $(if $(LAB),$(lab_folders))
 sweep: ## authors: time over one parameter's range, LAB=n [TYPE=] [QUICK=1]
 	$(Q)[ "$(words $(LAB))" = 1 ] || { echo 'error: of which lab? make sweep LAB=3' >&2; exit 4; }
+	$(Q)[ -n "$(MEASURED)" ] || $(call need_gpu,. What an H200 gave: make sweep LAB=$(word 1,$(LAB)) MEASURED=docs/results/h200/sweep-lab$(word 1,$(LAB)).json)
 	$(call ensure,$(MEASURE))
 	$(Q)$(MEASURE) sweep --lab $(LAB) $(if $(TYPE),--type "$(TYPE)") $(if $(filter 1,$(QUICK)),--quick) \
 	  $(if $(OUT),--out "$(OUT)") $(if $(MEASURED),--measured "$(MEASURED)")
 calibrate: ## authors: set the speed goals for this GPU, [LAB=n]
+	$(Q)$(call need_gpu,. Without one the goals stay as they are)
 	$(call ensure,$(MEASURE) $(GPU_WORKER))
 	$(Q)$(MEASURE) calibrate $(addprefix --lab ,$(LAB))
 verify-counts: ## authors: compare simgpu's counts with the profiler's

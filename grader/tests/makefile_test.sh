@@ -25,6 +25,18 @@ fails "and takes one at a time" any 'which lab' quiet_make explain LAB="1 2"
 fails "make explain LAB=9 is one clear error" 2 'LAB=9: there is no such lab here' quiet_make explain LAB=9
 fails "make explain knows no DEVICE=tpu" 2 'not a device' quiet_make explain LAB=1 DEVICE=tpu
 
+# ---- without a GPU: what is needed, at once and in one line, before anything is built. $scratch/build has no programs.
+at_once() { DEVICE=sim timeout 20 make -s BUILD="$scratch/build" "$@" </dev/null; }
+fails "make sweep without a GPU" 2 'make sweep needs an NVIDIA GPU and nvcc' at_once sweep LAB=3
+same "that is its one line, with what to do instead" 1 "$(at_once sweep LAB=3 2>&1 | grep -v '^make' | grep -c 'MEASURED=docs/results/h200/sweep-lab3.json')"
+fails "make calibrate is told the same" 2 'make calibrate needs an NVIDIA GPU and nvcc' at_once calibrate
+holds "neither has built anything" bash -c '! ls "$1"/bin/* 2>/dev/null' sh "$scratch/build"
+# Nothing can be built with this compiler, so what is said before stands alone in front of that error.
+first_line() { at_once "$1" CXX=/nonesuch 2>&1 | head -n 1; }
+same "make bench says it first" "make bench: no NVIDIA GPU with nvcc here (make doctor): only the CPU is timed. Your kernels: make check counts what they do" \
+    "$(first_line bench)"
+same "make report too" "make report: no NVIDIA GPU with nvcc here (make doctor): the page shows what is counted and leaves speeds out" "$(first_line report)"
+
 # ---- help
 says "make alone prints help" 'make check' make -s
 holds "help fits 80 columns" bash -c '! make -s help | grep -qE "^.{81}"'

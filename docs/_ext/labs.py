@@ -80,16 +80,20 @@ class Hints(LabDirective):
 
 
 class Fold(LabDirective):
-    """:::{fold} Title ... :::"""
+    """:::{fold} Title ... :::
+
+    :answer:   what a stage asks for stands in it: it is not printed either
+    """
 
     required_arguments = 1
     final_argument_whitespace = True
     has_content = True
+    option_spec = {"answer": directives.flag}
 
     def run(self):
         holder = nodes.container()
         self.state.nested_parse(self.content, self.content_offset, holder)
-        return fold(inline(self.arguments[0]), holder.children)
+        return fold(inline(self.arguments[0]), holder.children, "answer" if "answer" in self.options else "")
 
 
 class Predict(LabDirective):

@@ -109,7 +109,7 @@
   // ---- paper: what is folded is printed, but no answer that was not asked for
   let opened = [];
   window.addEventListener('beforeprint', () => {
-    opened = [...document.querySelectorAll('article details:not([open])')].filter((one) => !one.closest('.predict, .provenance, .gemm-widget'));
+    opened = [...document.querySelectorAll('article details:not([open])')].filter((one) => !one.closest('.predict, .answer, .provenance, .gemm-widget'));
     for (const one of opened) one.open = true;
   });
   window.addEventListener('afterprint', () => { for (const one of opened) one.open = false; });

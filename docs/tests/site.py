@@ -28,11 +28,12 @@ except ImportError:  # no Selenium: the first half needs none
 
 
 class Page(html.parser.HTMLParser):
-    """The ids, links, sources and text of a page."""
+    """The ids, links, sources and text of a page, and what of the text is seen before anything is unfolded."""
 
     def __init__(self, path):
         super().__init__()
         self.ids, self.links, self.sources, self.text, self.code, self.skip, self.coded = [], [], [], [], [], 0, 0
+        self.unfolded, self.folds, self.summary = [], 0, False
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attributes):
@@ -48,12 +49,18 @@ class Page(html.parser.HTMLParser):
         if tag == "link" and at.get("href") and at.get("rel") not in ("canonical", "next", "prev", "search", "index", "author"):
             self.sources.append(at["href"])
         self.skip += tag in ("script", "style")
+        self.folds += tag == "details"
+        self.summary = self.summary or tag == "summary"
+        if not self.folds and at.get("alt"):
+            self.unfolded.append(at["alt"])
         if tag in ("code", "pre"):
             self.coded += 1
             self.code.append("\n")
 
     def handle_endtag(self, tag):
         self.skip -= tag in ("script", "style")
+        self.folds -= tag == "details"
+        self.summary = self.summary and tag != "summary"
         if tag in ("code", "pre"):
             self.coded -= 1
             self.code.append("\n")
@@ -61,6 +68,8 @@ class Page(html.parser.HTMLParser):
     def handle_data(self, data):
         if not self.skip:
             self.text.append(data)
+            if not self.folds or (self.summary and self.folds == 1):
+                self.unfolded.append(data)
         if self.coded:
             self.code.append(data)
 
@@ -125,6 +134,46 @@ def solution_lines():
             elif inside and len(text) > 30 and not text.startswith("for (") and text not in given:
                 lines[text] = master
     return lines
+
+
+def asked_for():
+    """What stages ask for that only the reader should know: (stage, pattern of what tells it), from the solutions."""
+    asked = []
+    given, solved = (ROOT / "lab3_shared_mem" / name for name in ("gemm.cu", "solution/gemm.cu"))
+    if solved.is_file():
+        letters = re.search(r'return "([A-H]+)";', solved.read_text(encoding="utf-8")).group(1)
+        lines = set()  # the loop that holds them, in a student's file and in transcripts, whose lines are the master's
+        for file in (given, solved):
+            marked = [number for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+                      if re.search(rf"^ +[^/ ][^/]*// \([{letters}]\)", line)]
+            lines.update(range(min(marked), max(marked) + 1))
+        asked.append(("3.0.1", rf"(?:\bline |gemm\.cu:)(?:{'|'.join(map(str, sorted(lines)))})\b|\b{letters}\b"))
+    solved = ROOT / "lab4_bank_conflict" / "solution" / "gemm.cu"
+    if solved.is_file():
+        count = int(re.search(r"predicted_wavefronts = ([1-9]\d*);", solved.read_text(encoding="utf-8")).group(1))
+        word = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")[count]
+        # Also as a part of what a warp reads per k, 4 times from A and 4 times from B.
+        asked.append(("4.1.1", rf"(?i)(?<!\d\s)\b(?:{count}|{word})\b(?!\s\d)[^.|]{{0,12}} (?:wavefronts?|words in bank|rows begin)\b|\bone (?:wavefront )?or {word}\b|"
+                               rf"\b4 · {count}\b|\b{4 * count + 4}\b|\b{400 // (4 * count + 4)} %"))
+    return asked
+
+
+def check_answers(site, pages):
+    """No page of a lab tells what one of its stages asks for, unless the reader unfolds it; neither do its figures."""
+    asked = asked_for()
+    check("there are answers to look for", len(asked) == 2 or not any(ROOT.glob("lab*/solution")), asked)
+    for stage, tells in asked:
+        chapters = [(path, page) for path, page in pages.items() if re.fullmatch(rf"lab{stage[0]}(-[\w-]+)?\.html", path.name)]
+        for path, page in chapters:
+            seen = [" ".join(page.unfolded)]
+            for source in page.sources:
+                if source.endswith(".svg"):
+                    for file in (path.parent / source, path.parent / source.replace(".svg", "-narrow.svg")):
+                        seen.append(re.sub(r"<[^>]*>", " ", file.read_text(encoding="utf-8")) if file.is_file() else "")
+            told = [found.group() for text in seen for found in re.finditer(tells, " ".join(text.split()))]
+            check(f"{path.name} does not tell what {stage} asks for before it is unfolded", not told, told[:8])
+            if path.name == f"lab{stage[0]}.html":
+                check(f"{path.name} tells it where it is folded", re.search(tells, " ".join(" ".join(page.text).split())))
 
 
 def check_labs(site, pages):
@@ -272,12 +321,14 @@ def main():
     if sys.argv[2:3] == ["--handout"]:
         # What is on the pages was looked at in the site; here that they work when everything is in a few files.
         check_labs(site, pages)
+        check_answers(site, pages)
         check_commands(site, pages)
         if len(sys.argv) > 3:
             in_browser(sys.argv[3], site, [], None, behaviour=True)
         return
     check_reading(pages)
     check_labs(site, pages)
+    check_answers(site, pages)
     if len(sys.argv) < 3:
         return
     axe = axe_source()

@@ -74,8 +74,6 @@ std::int64_t whole(const Parameters& parameters, const char* name);
 std::int64_t piece_sectors(std::int64_t rows, std::int64_t cols, std::int64_t piece,
                            std::uint64_t element_bytes);
 
-/// Two barriers per k-tile and block, with parameters BM, BN, BK.
-double two_barriers(const Extents& extents, const Parameters& parameters, std::uint64_t);
 /// Sectors, where a block reads BM rows of A and BN columns of B once and rows begin at whole
 /// sectors; times `slack`.
 double sectors_of_tiles(const Extents& extents, const Parameters& parameters,

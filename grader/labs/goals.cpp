@@ -67,11 +67,6 @@ std::int64_t piece_sectors(std::int64_t rows, std::int64_t cols, std::int64_t pi
   return sectors;
 }
 
-double two_barriers(const Extents& e, const Parameters& p, std::uint64_t) {
-  return static_cast<double>(2 * ceil_div(e.m, whole(p, "BM")) * ceil_div(e.n, whole(p, "BN")) *
-                             ceil_div(e.k, whole(p, "BK")));
-}
-
 double sectors_of_tiles(const Extents& e, const Parameters& p, std::uint64_t bytes) {
   const auto size = static_cast<std::int64_t>(bytes);
   return p.at("slack") *

@@ -24,9 +24,10 @@ struct Limits {
   std::size_t files = 4096;
   std::size_t parameter_bytes = 32764;  ///< of one kernel, as on hardware since CUDA 12.1
   unsigned nesting = 64;  ///< brace scopes, and parentheses of one constant expression
-  std::uint64_t global_bytes = 256u << 20;  ///< .global and .const together
-  std::uint64_t shared_bytes = 1u << 20;    ///< one variable; a kernel's limit is the device's
-  std::uint64_t local_bytes = 512u << 10;   ///< per thread, as on hardware
+  std::uint64_t global_bytes = 256u << 20;   ///< .global and .const together
+  std::uint64_t constant_bytes = 64u << 10;  ///< .const, as on hardware
+  std::uint64_t shared_bytes = 1u << 20;     ///< one variable; a kernel's limit is the device's
+  std::uint64_t local_bytes = 512u << 10;    ///< per thread, as on hardware
 };
 
 /// Throws ParseError for text that is not PTX or breaks a limit. An unsupported instruction inside

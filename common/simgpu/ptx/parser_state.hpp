@@ -438,7 +438,7 @@ class Parser {
   std::uint32_t function_number_ = 0;
   std::map<std::string_view, DecodedOpcode> opcode_cache_;
   std::size_t work_ = 0, registers_ = 0;
-  std::uint64_t global_bytes_ = 0;
+  std::uint64_t global_bytes_ = 0, constant_bytes_ = 0;
 };
 
 }  // namespace simgpu::ptx::parsing

@@ -106,6 +106,13 @@ void Parser::parse_variables(Space space, bool is_extern, Body* body, Function* 
         fail_at(name.line, "more than " + std::to_string(limits_.global_bytes) +
                                " bytes of .global and .const variables");
     }
+    if (space == Space::constant && !is_extern) {
+      constant_bytes_ += variable.size;
+      if (constant_bytes_ > limits_.constant_bytes)
+        fail_at(name.line, "the file uses too much constant data: '" + variable.pretty +
+                               "' makes it " + std::to_string(constant_bytes_) +
+                               " bytes, and a GPU has " + std::to_string(limits_.constant_bytes));
+    }
     if (body != nullptr && space == Space::local) {
       body->local_bytes += variable.size;
       if (body->local_bytes > limits_.local_bytes)

@@ -333,6 +333,17 @@ TEST_CASE("mistakes are errors with their line", "[ptx][parser]") {
   CHECK(contains(error_of(kHeader + ".entry k() { mov.u32 \x01, 5; }"), "?"));
 }
 
+TEST_CASE("a file has as much constant data as a GPU", "[ptx][parser][hostile]") {
+  const auto constants = [](const std::string& more) {
+    return error_of(kHeader +
+                    ".extern .const .b8 later[65000]; .const .align 4 .b8 most[65532];\n" + more);
+  };
+  CHECK(contains(constants(".const .b32 last; .global .b8 big[1048576];"), "no error"));
+  CHECK(contains(constants(".const .b32 last;\n.const .b8 one;"),
+                 "'one' makes it 65537 bytes, and a GPU has 65536"));
+  CHECK(contains(error_of(kHeader + ".const .b8 table[2097152];"), "constant data"));
+}
+
 TEST_CASE("hostile texts end quickly in one error", "[ptx][parser][hostile]") {
   const auto repeat = [](const std::string& part, std::size_t count) {
     std::string text;

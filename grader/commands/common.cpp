@@ -28,6 +28,7 @@ Workplace workplace(const Place& place) {
       place.build.empty() ? result.root / "build" : fs::weakly_canonical(fs::absolute(place.build));
   result.remote_library = result.build / "lib" / "libsimgpu_cudart_remote.a";
   const Scratch writable(result.build / "tmp");  // throws with the reason
+  sweep_scratch(result.build / "tmp");
   return result;
 }
 

@@ -1,9 +1,12 @@
 // A private folder that is gone when its owner is.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <utility>
+
+#include "common/wire/unique_fd.hpp"
 
 namespace grader {
 
@@ -19,6 +22,15 @@ class Scratch {
 
  private:
   std::filesystem::path path_;
+  wire::UniqueFd lock_;  ///< on the folder itself, shared, for as long as this process lives
 };
+
+/// Folders that have not changed for so long are swept. It spares those of a program that takes no lock,
+/// as graders once did.
+constexpr std::chrono::hours scratch_age{1};
+
+/// Removes every old folder in `parent` that nobody holds: what processes that were killed have left
+/// behind. `parent` must be for Scratch alone.
+void sweep_scratch(const std::filesystem::path& parent);
 
 }  // namespace grader

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "common/catch2.hpp"
 #include "grader/compile/compile.hpp"
@@ -114,6 +117,53 @@ TEST_CASE("limits hold and can be told apart") {
                       }(),
                       milliseconds(100)),
                   InfraError);
+}
+
+TEST_CASE("what a killed process leaves behind is swept, and nothing that is in use") {
+  namespace fs = std::filesystem;
+  const Scratch tmp(test::build_folder() / "tmp");
+  int ready[2];
+  REQUIRE(::pipe(ready) == 0);
+  const auto owner = [&] {  // holds a folder with a file in a folder
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      const Scratch own(tmp.path());
+      fs::create_directory(own.path() / "in");
+      fs::copy_file("/bin/sh", own.path() / "in" / "program");
+      fs::last_write_time(own.path(), fs::file_time_type::clock::now() - 2 * scratch_age);
+      const std::string name = own.path().filename().string();
+      if (::write(ready[1], name.data(), 6) == 6)
+        for (;;) ::pause();
+      ::_exit(1);
+    }
+    char name[6] = {};
+    REQUIRE(::read(ready[0], name, 6) == 6);
+    return std::pair(pid, tmp.path() / std::string(name, 6));
+  };
+  const auto kill_it = [](pid_t pid) {
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+  };
+  const auto killed = owner(), running = owner();
+  const Scratch mine(tmp.path());
+  fs::last_write_time(mine.path(), fs::file_time_type::clock::now() - 2 * scratch_age);
+  fs::create_directory(tmp.path() / "new");
+  fs::create_directory_symlink(mine.path(), tmp.path() / "link");
+  kill_it(killed.first);
+  CHECK(fs::exists(killed.second));
+  sweep_scratch(tmp.path());
+  CHECK_FALSE(fs::exists(killed.second));
+  CHECK(fs::exists(running.second / "in" / "program"));
+  CHECK(fs::exists(mine.path()));
+  CHECK(fs::exists(tmp.path() /
+                   "new"));  // too young to be sure: it may be of a program without locks
+  CHECK(fs::exists(tmp.path() / "link"));
+  kill_it(running.first);
+  sweep_scratch(tmp.path());
+  CHECK_FALSE(fs::exists(running.second));
+  CHECK(fs::exists(mine.path()));
+  ::close(ready[0]);
+  ::close(ready[1]);
 }
 
 TEST_CASE("a pool runs everything and passes on the first failure") {

@@ -11,6 +11,7 @@
 #include "grader/commands/commands.hpp"
 #include "grader/commands/common.hpp"
 #include "grader/commands/one_rung.hpp"
+#include "grader/diagnose/case.hpp"
 #include "grader/explain/explain.hpp"
 #include "grader/gpu/build.hpp"
 #include "grader/gpu/runner.hpp"
@@ -181,6 +182,10 @@ ExitCode run_on_sim(const Workplace& place, const Lab& lab, const Rung& rung,
   const bool clean = without_findings(outcome.run.launches);
   say(2, text(verified.right ? "run.right" : "run.wrong",
               {{"findings", clean ? "" : text("run.findings")}, {"lab", lab.id}}));
+  if (!verified.right)
+    for (const std::string& line :
+         diag::matrix_lines(diag::make_case(rung.operation, outcome.run), diag::Layout::as_it_fits))
+      say(4, line);
   return verified.right && clean ? exit_ok : exit_failed;
 }
 

@@ -52,6 +52,14 @@ std::vector<double> correct_result(Operation operation, const Run& run);
 /// Sets a run beside its right answer. The run's data must be integers small enough to be exact.
 Case make_case(Operation operation, Run run);
 
+/// Where the two matrices of matrix_lines() stand. One below the other takes twice the lines, but half as
+/// many columns.
+enum class Layout : std::uint8_t { beside, as_it_fits };
+
+/// C whole, computed beside expected; "-" was never written, "*" marks what is wrong. No lines if nothing
+/// is wrong, if C is larger than 8 x 8, or if it does not fit 72 columns.
+std::vector<std::string> matrix_lines(const Case& c, Layout layout);
+
 /// Numbers to choose from, and what else shapes the probes.
 struct ProbeShape {
   int m = 0, n = 0, k = 0;

@@ -54,26 +54,7 @@ std::string cell(const Case& c, int i, int j) {
   return c.state_at(i, j) == State::untouched ? "-" : number(c.got(i, j));
 }
 
-/// C whole, computed beside expected; "-" was never written, "*" marks what is wrong.
-void print_matrix(const Case& c, Diagnosis& d) {
-  std::size_t width = 1;
-  for (int i = 0; i < c.m; ++i)
-    for (int j = 0; j < c.n; ++j)
-      width = std::max({width, cell(c, i, j).size() + 1, number(c.correct[c.at(i, j)]).size()});
-  if (width * static_cast<std::size_t>(2 * c.n) > 72) return;
-  d.details.push_back(messages::text("detail.matrix"));
-  const auto padded = [&](const std::string& text) {
-    return std::string(width + 1 - text.size(), ' ') + text;
-  };
-  for (int i = 0; i < c.m; ++i) {
-    std::string line = " ";
-    for (int j = 0; j < c.n; ++j)
-      line += padded(cell(c, i, j) + (c.state_at(i, j) == State::right ? " " : "*"));
-    line += "  |";
-    for (int j = 0; j < c.n; ++j) line += padded(number(c.correct[c.at(i, j)]));
-    d.details.push_back(line);
-  }
-}
+constexpr int most_lines = 16;  // of a map
 
 /// A picture of which tiles are wrong, or of one tile's elements; none if it would fill the screen,
 /// or if nothing in it is right.
@@ -83,9 +64,15 @@ void print_map(const Evidence& evidence, const Case& c, Diagnosis& d) {
   const int down = tiles_of(c.m, bm), across = tiles_of(c.n, bn);
   // One tile says nothing as a map of tiles: then a map of its elements.
   const bool elements = down * across <= 4;
-  const int rows = elements ? c.m : down, cols = elements ? c.n : across;
-  if (rows > 32 || cols > 64) return;
-  const int rm = elements ? 1 : bm, cn = elements ? 1 : bn;
+  int rows = elements ? c.m : down;
+  const int cols = elements ? c.n : across;
+  if (rows > 2 * most_lines || cols > 64) return;
+  int rm = elements ? 1 : bm;
+  const int cn = elements ? 1 : bn;
+  if (rows > most_lines) {  // a line for every two
+    rm *= 2;
+    rows = tiles_of(c.m, rm);
+  }
   std::vector<std::string> lines;
   for (int r = 0; r < rows; ++r) {
     std::string line = "  ";
@@ -140,6 +127,39 @@ std::string launched(const Evidence& evidence, const Case& c) {
   return messages::text(single ? "detail.launch.single" : "detail.launch", gaps);
 }
 
+std::vector<std::string> matrix_lines(const Case& c, Layout layout) {
+  constexpr int most_extent = 8;
+  constexpr std::size_t most_columns = 72;
+  if (c.wrong == 0 || c.m > most_extent || c.n > most_extent) return {};
+  std::size_t width = 1;
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j)
+      width = std::max({width, cell(c, i, j).size() + 1, number(c.correct[c.at(i, j)]).size()});
+  const std::size_t columns = (width + 1) * static_cast<std::size_t>(c.n);
+  const bool beside = width * static_cast<std::size_t>(2 * c.n) <= most_columns;
+  if (!beside && (layout == Layout::beside || columns > most_columns)) return {};
+  const auto padded = [&](const std::string& text) {
+    return std::string(width + 1 - text.size(), ' ') + text;
+  };
+  std::vector<std::string> computed, expected;
+  for (int i = 0; i < c.m; ++i) {
+    computed.emplace_back(" ");
+    expected.emplace_back(beside ? "  |" : " ");
+    for (int j = 0; j < c.n; ++j) {
+      computed.back() += padded(cell(c, i, j) + (c.state_at(i, j) == State::right ? " " : "*"));
+      expected.back() += padded(number(c.correct[c.at(i, j)]));
+    }
+  }
+  std::vector<std::string> lines{messages::text("detail.matrix")};
+  for (std::size_t i = 0; i < computed.size(); ++i)
+    lines.push_back(beside ? computed[i] + expected[i] : computed[i]);
+  if (beside) return lines;
+  lines.front() = messages::text("detail.matrix.computed");
+  lines.push_back(messages::text("detail.matrix.expected"));
+  lines.insert(lines.end(), expected.begin(), expected.end());
+  return lines;
+}
+
 void describe(const Evidence& evidence, const Case& c, Diagnosis& d) {
   d.seen = seen_in(c.run);
   if (c.wrong == 0) return;
@@ -154,7 +174,8 @@ void describe(const Evidence& evidence, const Case& c, Diagnosis& d) {
                                                                     : number(c.got(i, j))},
                        {"expected", number(c.correct[c.at(i, j)])},
                        {"tile", tile_of(evidence, c, i, j)}}));
-  if (c.m <= 8 && c.n <= 8) print_matrix(c, d);
+  const auto lines = matrix_lines(c, Layout::beside);
+  d.details.insert(d.details.end(), lines.begin(), lines.end());
 }
 
 Diagnosis unexplained(const Evidence& evidence, const Case& c) {

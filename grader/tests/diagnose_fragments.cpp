@@ -1,8 +1,10 @@
 // Wrong fragment layouts and swizzles: named on every shape on which they show.
+#include <algorithm>
 #include <sstream>
 #include <vector>
 
 #include "common/catch2.hpp"
+#include "grader/diagnose/case.hpp"
 #include "grader/tests/diagnose_bench.hpp"
 
 using namespace diagnose_bench;
@@ -252,6 +254,45 @@ TEST_CASE("accumulators that were never set") {
         call.put(i, j, i + j == 0 ? std::nan("") : call.element(i, j));
   };
   CHECK(diagnose(evidence(one_nan, ElementType::float32, kTile, {32, 64, 48})).id == "UNEXPLAINED");
+}
+
+TEST_CASE("pictures of C fit a screen") {
+  const Kernel odd_ones = [](Call& call) {
+    for (int i = 0; i < call.m; ++i)
+      for (int j = 0; j < call.n; ++j)
+        call.put(i, j, call.element(i, j) + ((i * 7 + j * 3) % 5 == 0 && j < 6 ? 1000 : 0));
+  };
+  const auto count = [](const std::vector<std::string>& lines, const char* characters) {
+    return std::count_if(lines.begin(), lines.end(), [&](const std::string& line) {
+      return line.find_first_of("x.") != std::string::npos &&
+             line.find_first_not_of(characters) == std::string::npos;
+    });
+  };
+  // Maps of elements, and of tiles: at most 16 lines, each of which may stand for two.
+  for (const int rows : {16, 17, 31, 32}) {
+    const Diagnosis d =
+        diagnose(evidence(odd_ones, ElementType::float32, {32, 32, 16}, {rows, 30, 8}));
+    CHECK(d.id == "UNEXPLAINED");
+    CHECK(count(d.details, " x.") == (rows + (rows > 16)) / (rows > 16 ? 2 : 1));
+  }
+  // C itself: beside what is expected, or above it where that is too wide.
+  const auto lines = [&](int extent, int k, Layout layout) {
+    return matrix_lines(
+        make_case(grader::Operation::product,
+                  evidence(odd_ones, ElementType::float32, kTile, {extent, extent, k}).run),
+        layout);
+  };
+  CHECK(lines(3, 4, Layout::beside).size() == 4);
+  CHECK(lines(3, 4, Layout::beside) == lines(3, 4, Layout::as_it_fits));
+  CHECK(lines(8, 64, Layout::beside).empty());
+  const auto stacked = lines(8, 64, Layout::as_it_fits);
+  REQUIRE(stacked.size() == 18);
+  CHECK(stacked[0] == "computed (wrong elements marked *):");
+  CHECK(stacked[9] == "expected:");
+  CHECK(stacked[1].find('*') != std::string::npos);
+  CHECK(stacked[10].find('*') == std::string::npos);
+  for (const std::string& line : stacked) CHECK(line.size() <= 74);
+  CHECK(lines(9, 4, Layout::as_it_fits).empty());
 }
 
 TEST_CASE("one warp's part alone") {

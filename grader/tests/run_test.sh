@@ -1,5 +1,6 @@
 #!/bin/bash
 # make run on the simulated GPU: a small C that is wrong is shown beside the right one. Needs BUILD with bin/grader in it.
+# shellcheck disable=SC2016
 # shellcheck source=grader/tests/shell.bash
 . "$(dirname "$0")/shell.bash"
 grader=${BUILD:-build}/bin/grader

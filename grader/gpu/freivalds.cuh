@@ -82,6 +82,7 @@ struct Plain {
   __device__ void add(const Plain& other) { value += other.value; }
   __device__ void add_product(const Plain& x, double y) { add_product(x.value, y); }
   __device__ double total() const { return value; }
+  __device__ double distance(double x) const { return fabs(x - value); }
 };
 
 /// Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26(6), 2005 (Dot2), as
@@ -108,6 +109,8 @@ struct Twofold {
     low = fma(x.low, y, low);
   }
   __device__ double total() const { return high + low; }
+  /// Not from total(), which is rounded: that would be off by as much as what is measured.
+  __device__ double distance(double x) const { return fabs(__dadd_rn(x, -high) - low); }
 };
 
 struct Wrapped {
@@ -352,7 +355,7 @@ __global__ void elements_kernel(const T* a, const T* b, const ResultOf<T>* c, co
   if constexpr (std::is_same_v<T, std::int32_t>) {
     right = static_cast<std::uint32_t>(got) == sum.value;
   } else {
-    residual = {fabs(static_cast<double>(got) - sum.total()), allowed_units * unit * magnitude};
+    residual = {sum.distance(static_cast<double>(got)), allowed_units * unit * magnitude};
     right = residual.residual <= residual.allowed;
     const double units = magnitude > 0 ? residual.residual / (unit * magnitude) : 0;
     atomicAdd(&errors->sum, units);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "grader/messages.hpp"
@@ -171,18 +170,16 @@ void table(std::vector<std::string>& lines, const Results& results, const std::s
   lines.emplace_back();
 }
 
-/// 2 digits, and no zero before the point: "16", "1.3", ".068".
-std::string two_digits(double value) {
-  const std::string all =
-      value >= 9.95 ? fmt::format("{:.0f}", value)
-      : value > 0
-          ? fmt::format("{:.{}f}", value, 1 - static_cast<int>(std::floor(std::log10(value))))
-          : "0";
+/// 2 digits, at most `decimals` behind the point, and no zero before it: "16", "1.3", ".068".
+std::string two_digits(double value, int decimals) {
+  const int wanted = value >= 9.95 ? 0 : value >= 0.995 ? 1 : value >= 0.0995 ? 2 : 3;
+  const std::string all = fmt::format("{:.{}f}", value, std::min(wanted, decimals));
   return all.rfind("0.", 0) == 0 ? all.substr(1) : all;
 }
 
+/// Eight columns at most while the worst is below 1000.
 std::string error_cell(const std::optional<Error>& error) {
-  return error ? two_digits(error->worst) + "/" + two_digits(error->mean) : "-";
+  return error ? two_digits(error->worst, 2) + "/" + two_digits(error->mean, 3) : "-";
 }
 
 /// cuBLAS's, at each shape over all products in which it stood beside a kernel of ours.

@@ -341,6 +341,11 @@ TEST_CASE("errors stand beside speed, in the file and in the tables", "[bench]")
   REQUIRE(mentions(lines, "  cuBLAS                  5.0/.28"));
   REQUIRE(mentions(lines, "M=16   M=64   N=64   K=64  K=256   deep"));
 
+  SECTION("small ones leave room between the columns") {
+    Results small = read;
+    for (Record& record : small.records) record.errors = {{0.0641, 0.00854}};
+    REQUIRE(mentions(tables(small), " .06/.009 .06/.009"));
+  }
   SECTION("of what is wrong there are none") {
     meter.wrong = {"gemm_naive"};
     Results wrong;

@@ -52,7 +52,7 @@ class Bars(LabDirective):
                 '<th class="number">cuBLAS\'s</th><th>what bounds it</th><th>what was tried</th></tr>')
         where_from, how = Bench(text).source()
         return [made_table(head, rows, f"Speed as a multiple of cuBLAS's, with the 95 % interval of its median, and the worst error (and the mean) in units of u(|A||B|). {where_from}.",
-                           f"{how}. Bars and notes: docs/data/bars.toml, from docs/results/h200/tuning-lab-6.txt and its neighbours")]
+                           f"{how}. Bars and notes: docs/data/bars.toml, from docs/results/h200/tuning-lab-6.txt, stalls-lab-6.txt and their neighbours")]
 
 
 class Yardsticks(LabDirective):

@@ -1,4 +1,4 @@
-"""A profiler's CSV of one product as lines of docs/results/h200/stalls.txt: stalls.py RUNG ours|cublas M,N,K <CSV"""
+"""A profiler's CSV of one product as lines of docs/results/h200/stalls-lab-6.txt: stalls.py RUNG ours|cublas M,N,K <CSV"""
 import csv
 import re
 import sys

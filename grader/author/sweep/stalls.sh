@@ -1,6 +1,6 @@
 #!/bin/bash
 # stalls.sh FILE: what warps of lab 6's kernels wait for, and those of cuBLAS's beside them, at the shapes where a kernel is
-# behind its bar (docs/lab6-bars.md) and at one where it is not: docs/results/h200/stalls.txt. Needs nvcc, cuBLAS, ncu and
+# behind its bar (docs/lab6-bars.md) and at one where it is not: docs/results/h200/stalls-lab-6.txt. Needs nvcc, cuBLAS, ncu and
 # the right to read hardware counters, and a Hopper GPU. GEMM_LAB_COMMIT= names the commit where git cannot.
 set -u
 here=$(dirname "$0")

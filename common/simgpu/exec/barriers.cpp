@@ -33,6 +33,8 @@ void check_barrier_on_completion(BlockRun& run, std::uint32_t id) {
   for (const Warp& w : run.warps)
     for (const Parked& k : w.parked) {
       if (k.what != WaitsFor::barrier || k.barrier != id || k.pc == b.first_pc) continue;
+      // Lanes of a warp that wait at different barriers have been told of.
+      if (((run.diverged >> w.index) & 1u) != 0) continue;
       const SourceLine line = p.line_of(k.pc);
       const bool same_place = line.line != 0 && line == first_line;
       if (same_place) continue;
@@ -53,8 +55,9 @@ void check_barrier_on_completion(BlockRun& run, std::uint32_t id) {
       return;
     }
   if (run.exited != 0) {
-    auto most = std::max_element(run.exits.begin(), run.exits.end(),
-                                 [](const auto& x, const auto& y) { return x.second < y.second; });
+    auto most = std::max_element(
+        run.exits.begin(), run.exits.end(),
+        [](const auto& x, const auto& y) { return x.second.threads < y.second.threads; });
     Access at;
     for (const Warp& w : run.warps)
       for (const Parked& k : w.parked)
@@ -63,13 +66,15 @@ void check_barrier_on_completion(BlockRun& run, std::uint32_t id) {
                               AccessType::load, MemorySpace::shared, 0, 0});
     Access other = at;
     other.where = p.line_of(most->first);
+    other.thread = thread_index(l.block, most->second.first);
     // Code lies in the order of the source: who ended behind the barrier went past it by a branch,
     // who ended before it never came that far.
     std::uint32_t past = 0, past_pc = 0;
-    for (const auto& [pc, threads] : run.exits)
-      if (b.first_pc != UINT32_MAX && pc > b.first_pc) past += threads, past_pc = pc;
+    for (const auto& [pc, left] : run.exits)
+      if (b.first_pc != UINT32_MAX && pc > b.first_pc) past += left.threads, past_pc = pc;
     if (2 * past > run.exited) {
       other.where = p.line_of(past_pc);
+      other.thread = thread_index(l.block, run.exits[past_pc].first);
       add_finding(run, FindingKind::divergent_barrier, b.first_pc, past_pc, at, other,
                   std::to_string(past) + " of " + std::to_string(l.threads) +
                       " threads went past the barrier at " + line_text(p, b.first_pc) +
@@ -101,6 +106,7 @@ void complete_barrier(BlockRun& run, std::uint32_t id) {
       w.parked.erase(w.parked.begin() + static_cast<std::ptrdiff_t>(k));
     }
   }
+  run.diverged = 0;
   std::uint32_t waiting = b.waiting_warps;
   if (b.expected == 0) {
     // Warps that are gone order nothing, and nobody waits for them.
@@ -186,6 +192,13 @@ void check_arrival(BlockRun& run, const Warp& w, std::uint32_t mask, std::uint32
   }
   elsewhere &= ~leaving;
   if (elsewhere == 0) return;
+  // The second arm of a branch: that the first one's barrier was reached by some lanes says it all.
+  std::uint32_t waiting = 0;
+  for (const Parked& k : w.parked)
+    if (k.what == WaitsFor::barrier) waiting |= k.mask;
+  const std::uint32_t told = 1u << w.index;
+  if ((run.diverged & told) != 0 && (elsewhere & ~waiting) == 0) return;
+  run.diverged |= told;
   const unsigned here = static_cast<unsigned>(std::popcount(mask)),
                  all = static_cast<unsigned>(std::popcount(w.live()));
   Access at = describe(run, {pc, w.index, static_cast<unsigned>(std::countr_zero(mask)),
@@ -280,7 +293,11 @@ void lanes_exit(BlockRun& run, Warp& w, std::uint32_t mask, std::uint32_t pc, co
   w.exited |= mask;
   const auto n = static_cast<std::uint32_t>(std::popcount(mask));
   run.exited += n;
-  run.exits[block.returns_at_once && group.came_from != UINT32_MAX ? group.came_from : pc] += n;
+  Exits& exits =
+      run.exits[block.returns_at_once && group.came_from != UINT32_MAX ? group.came_from : pc];
+  if (exits.threads == 0)
+    exits.first = w.index * kLanes + static_cast<unsigned>(std::countr_zero(mask));
+  exits.threads += n;
   if (run.cluster != nullptr) complete_cluster(*run.cluster);
   for (std::uint32_t id = 0; id < kBarriers; ++id)
     if (run.barriers[id].arrived_lanes != 0 && is_complete(run, run.barriers[id]))

@@ -571,7 +571,7 @@ void start_block(BlockRun& run) {
                          (64 - reinterpret_cast<std::uintptr_t>(run.registers.data()) % 64) % 64;
   run.warps.resize(l.warps);
   run.index = block_index(l.grid, run.number);
-  run.exited = 0;
+  run.exited = run.diverged = 0;
   run.exits.clear();
   run.barriers.fill(BarrierState{});
   run.idle_rounds = 0;

@@ -155,6 +155,12 @@ struct AccessMode {
   bool tallied = false;  ///< quick and count
 };
 
+/// Threads of a block that have returned at one place.
+struct Exits {
+  std::uint32_t threads = 0;
+  std::uint32_t first = 0;  ///< one of them, linear in its block
+};
+
 struct BlockRun {
   LaunchRun* launch = nullptr;
   Worker* worker = nullptr;
@@ -173,10 +179,11 @@ struct BlockRun {
   check::BlockClocks clocks;
   check::Handovers handovers;
   std::array<BarrierState, kBarriers> barriers;
-  std::uint32_t exited = 0;                      ///< threads
-  std::map<std::uint32_t, std::uint32_t> exits;  ///< pc that led to the return -> threads
-  std::uint32_t local_capacity = 0;              ///< bytes per thread
-  std::vector<std::byte> local;                  ///< [thread][local_capacity]
+  std::uint32_t exited = 0;              ///< threads
+  std::map<std::uint32_t, Exits> exits;  ///< by the pc that led to the return
+  std::uint32_t diverged = 0;            ///< warps of which a divergent barrier was told
+  std::uint32_t local_capacity = 0;      ///< bytes per thread
+  std::vector<std::byte> local;          ///< [thread][local_capacity]
   std::vector<std::uint8_t> local_initialised;
   MarkedBytes marked_shared, marked_local;  ///< unset.hpp
   std::uint64_t instructions = 0;           ///< thread instructions of this block

@@ -59,6 +59,7 @@ same "each of 20000 values is an atomic of a warp, in other blocks' shared memor
 sed '/all blocks have finished adding/d' examples/cluster.cu >"$scratch/cluster.cu"
 simrun "$scratch/cluster.cu" >"$scratch/said" 2>&1
 says "without the second barrier: a race between blocks" 'shared-memory race: cluster.cu:[0-9]* reaches shared memory of block .* which has ended' cat "$scratch/said"
+holds "an ended block is no party with a line and a thread" bash -c '! grep "unknown line" '"$scratch/said"
 
 example transpose
 requests=$(count transpose_tile 'shared load' requests)
@@ -142,6 +143,37 @@ int main() { int* p; cudaMalloc(&p, 128); k<<<1, 32>>>(p); return cudaDeviceSync
 fails "a barrier in each arm, within a warp: 99" 99 'but 1 finding' simrun "$scratch/arms.cu"
 cp "$scratch/.out" "$scratch/said"
 says "each reached by half of the warp" 'divergent barrier: the barrier is reached by 16 of 32 threads' cat "$scratch/said"
+program arms_apart '__global__ void k(int* p) {
+  if (threadIdx.x & 1) { p[threadIdx.x] = 1; __syncthreads(); }
+  else { p[threadIdx.x] = 2;
+    __syncthreads(); }
+}
+int main() { int* p; cudaMalloc(&p, 256); k<<<1, 64>>>(p); return cudaDeviceSynchronize(); }'
+fails "on lines of their own, in two warps: told once" 99 'but 1 finding' simrun "$scratch/arms_apart.cu"
+program leaves '__global__ void k(int* p) {
+  if (threadIdx.x >= 50) return;
+  __syncthreads();
+  p[threadIdx.x] = 1;
+}
+int main() { int* p; cudaMalloc(&p, 256); k<<<1, 64>>>(p); return cudaDeviceSynchronize(); }'
+fails "threads that return before a barrier: one of them is named" 99 'other: leaves.cu:4, thread \(50,0,0\) of block' simrun "$scratch/leaves.cu"
+program counter '__global__ void k(int* n) { *n += 1; }
+__global__ void shift(int* n) {
+  __shared__ int s[65];
+  s[threadIdx.x] = s[64] = threadIdx.x == 0;
+  __syncthreads();
+  s[threadIdx.x] = s[threadIdx.x + 1];
+  __syncthreads();
+  n[threadIdx.x] = s[threadIdx.x];
+}
+int main() { int* n; cudaMalloc(&n, 256); cudaMemset(n, 0, 256); KERNEL<<<GRID, 64>>>(n); return cudaDeviceSynchronize(); }'
+for grid in 1 4; do
+    sed "s/KERNEL/k/; s/GRID/$grid/" "$scratch/counter.cu" >"$scratch/counts.cu"
+    fails "threads that count in one place: an atomic is missing ($grid blocks)" 99 'counts.cu:3: .* use an atomic, such as atomicAdd' simrun "$scratch/counts.cu"
+    holds "and no barrier" bash -c '! grep -E "__sync(threads|warp)\(\) is missing" '"$scratch/.out"
+done
+sed 's/KERNEL/shift/; s/GRID/1/' "$scratch/counter.cu" >"$scratch/shifts.cu"
+fails "one that reads its neighbour's place on the same line: a barrier" 99 'shifts.cu:8: .* a __syncthreads\(\) is missing' simrun "$scratch/shifts.cu"
 program unwritten '__global__ void k(int* p) { float sum; for (int i = 0; i < 3; ++i) sum += 0.5f; *p = static_cast<int>(sum); }
 int main() { int* p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); return cudaDeviceSynchronize(); }'
 fails "a variable that nobody wrote is a finding: 99" 99 'but 1 finding' simrun "$scratch/unwritten.cu"

@@ -10,6 +10,7 @@
 #include "common/simgpu/memory/address.hpp"
 #include "common/simgpu/ptx/polls.hpp"
 #include "common/simgpu/ptx/shared_origins.hpp"
+#include "common/simgpu/ptx/updates.hpp"
 
 namespace simgpu::exec {
 
@@ -643,11 +644,13 @@ void FunctionDecoder::run() {
   lay_out_locals();
   code_.first_pc = static_cast<std::uint32_t>(p_.instructions.size());
   const std::vector<bool> polls = ptx::find_polls(f_);
+  const std::vector<bool> updates = ptx::find_updates(f_);
   const std::vector<bool> doubled = count::find_doubled_sums(f_);
   for (const Ins& ins : f_.body) {
     InstructionInfo info;
     const auto place = static_cast<std::size_t>(&ins - f_.body.data());
     info.polls = polls[place];
+    info.updates = updates[place];
     info.doubled_sum = doubled[place];
     info.ptx = &ins;
     info.function = number_;

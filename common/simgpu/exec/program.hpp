@@ -176,7 +176,8 @@ struct InstructionInfo {
   InstructionClass klass = InstructionClass::other;
   bool guarded = false;  ///< counted by itself, not with its block
   bool is_branch = false;
-  bool polls = false;  ///< a load that waits, see ptx/polls.hpp
+  bool polls = false;    ///< a load that waits, see ptx/polls.hpp
+  bool updates = false;  ///< part of `x += y` in memory, see ptx/updates.hpp
   /// FFMAs of each lane that are no fma in PTX: what ptxas makes of a division, or nvcc of expf.
   std::uint8_t hidden_fma_f32 = 0;
   /// A multiply-add that nvcc makes two sums, see count/doubled_sums.hpp.

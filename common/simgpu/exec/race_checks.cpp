@@ -37,11 +37,28 @@ bool blocks_are_ordered(const BlockRun& run, const LaneAccess& me,
   return run.order.ordered(early, me.warp * kLanes + me.lane, knows_all);
 }
 
+/// Bytes that a lane moves by the load, store or atomic at `pc`; `otherwise` if it is something else.
+unsigned bytes_at(const Program& p, std::uint32_t pc, unsigned otherwise) {
+  const ptx::Instruction* const i = p.instructions[pc].ptx;
+  if (i == nullptr || (i->op != ptx::Opcode::ld && i->op != ptx::Opcode::st)) return otherwise;
+  return ptx::size_of(i->mod.type) * std::max<unsigned>(1, i->mod.vec);
+}
+
+/// Both sides belong to `x += y` of one place: a load and a store of one line by one address.
+bool is_update(const Program& p, std::uint32_t a, std::uint32_t b) {
+  return p.line_of(a).line != 0 && p.line_of(a) == p.line_of(b) && p.instructions[a].updates &&
+         p.instructions[b].updates;
+}
+
 /// What would have ordered the two accesses of a race.
 const char* missing_order(const BlockRun& run, FindingKind kind, const LaneAccess& me,
                           const check::AccessRecord& other, bool by_arrival, bool engine) {
   const unsigned warp = other.thread / kLanes;
   const check::WarpClock& clock = run.clocks.of(me.warp);
+  const bool update = is_update(*run.launch->program, me.pc, other.pc);
+  if (update && (other.block == run.number || kind == FindingKind::global_race))
+    return "each reads the place, changes it and writes it back, and of two at once one is lost: "
+           "use an atomic, such as atomicAdd(), or let one thread own the place";
   if (other.block != run.number) {
     if (kind == FindingKind::shared_race) return "a barrier of the cluster is missing between them";
     return blocks_are_ordered(run, me, other)
@@ -53,8 +70,10 @@ const char* missing_order(const BlockRun& run, FindingKind kind, const LaneAcces
     return other.time < clock.lanes
                ? "lanes have met since, but not these two: a __syncwarp() is missing whose mask "
                  "names both"
-               : "a __syncwarp() or __syncthreads() is missing between them, or two lanes write one "
-                 "place";
+           : me.type != AccessType::load && other.write
+               ? "a __syncwarp() or __syncthreads() is missing between them, or two lanes write one "
+                 "place"
+               : "a __syncwarp() or __syncthreads() is missing between them";
   if (by_arrival)
     return "bar.arrive orders only what its warp did before it: arrive after the last access, or "
            "wait at a barrier before the next one";
@@ -77,6 +96,7 @@ void report_race(BlockRun& run, FindingKind kind, const LaneAccess& me,
     theirs.type = other.atomic  ? AccessType::atomic
                   : other.write ? AccessType::store
                                 : AccessType::load;
+    theirs.bytes = bytes_at(*run.launch->program, other.pc, me.bytes);
     f.other = describe_thread(*run.launch, other.block, other.thread, theirs);
     const bool other_block = other.block != run.number;
     const unsigned other_warp = other.thread / kLanes;

@@ -585,8 +585,9 @@ bool reads_too_early(BlockRun& run, const Warp& w, unsigned lane, const Op& op, 
                                  : FindingCause::unwaited_copy;
     if (!party.pending)
       f.detail +=
-          " and waited for, but no barrier stands between its wait and this read: other threads "
-          "see a copy only after a __syncthreads() that follows the wait";
+          ", and nothing stands between its arrival there and this read: other threads see a copy "
+          "only after a barrier behind the wait for it: a __syncthreads(), the wait() of a "
+          "cuda::barrier, the consumer_wait() of a cuda::pipeline";
     else if (!party.committed)
       f.detail +=
           ", before commit_group and wait_group: a copy can be waited for once its group is "

@@ -61,7 +61,8 @@ std::string describe(const Finding& finding) {
   text << place(finding.at.where) << ": " << to_string(finding.kind) << ": " << finding.detail
        << '\n';
   text << "    kernel " << finding.kernel << ", " << party(finding.at) << '\n';
-  if (finding.other) {
+  // Without a line, it is no access but a block that may be gone, which the detail names.
+  if (finding.other && finding.other->where.line != 0) {
     text << "    other: " << place(finding.other->where) << ", " << describe(*finding.other)
          << '\n';
   }

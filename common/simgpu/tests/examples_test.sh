@@ -174,6 +174,67 @@ for grid in 1 4; do
 done
 sed 's/KERNEL/shift/; s/GRID/1/' "$scratch/counter.cu" >"$scratch/shifts.cu"
 fails "one that reads its neighbour's place on the same line: a barrier" 99 'shifts.cu:8: .* a __syncthreads\(\) is missing' simrun "$scratch/shifts.cu"
+program refusals '__global__ void k() {}
+int main() { int h[4] = {}, *p; cudaMalloc(&p, 16); cudaMemset(p, 0, 16);
+MISTAKE
+cudaFree(p); return 0; }'
+refusal() { # WORDS STATUS TEXT MISTAKE
+    sed "s/^MISTAKE/$4/" "$scratch/refusals.cu" >"$scratch/refused.cu"
+    fails "$1" "$2" "$3" simrun "$scratch/refused.cu"
+}
+refusal "a copy in the wrong direction, whose error nobody asks for: 99" 99 'cudaMemcpy was refused with cudaErrorInvalidValue' 'cudaMemcpy(p, h, 16, cudaMemcpyDeviceToHost);'
+refusal "one that is too long" 99 'cudaMemcpy was refused with cudaErrorInvalidValue' 'cudaMemcpy(p, h, 20, cudaMemcpyHostToDevice);'
+refusal "memory that is freed twice" 99 'cudaFree was refused with cudaErrorInvalidValue' 'cudaFree(p);'
+refusal "a graph, which is not there" 99 'cudaGraphLaunch was refused with cudaErrorNotSupported' 'cudaGraph_t g; cudaGraphExec_t e; cudaStreamBeginCapture(0, cudaStreamCaptureModeGlobal); k<<<1, 1>>>(); cudaStreamEndCapture(0, \&g); cudaGraphInstantiate(\&e, g, nullptr, nullptr, 0); cudaGraphLaunch(e, 0); cudaDeviceSynchronize();'
+for ask in 'cudaGetLastError()' 'cudaPeekAtLastError()' 'printf("%s", cudaGetErrorString(error))'; do
+    sed "s/^MISTAKE/const cudaError_t error = cudaMemcpy(p, h, 20, cudaMemcpyHostToDevice); if (error) $ask;/; s/; cudaFree(p)//" "$scratch/refusals.cu" >"$scratch/asked.cu"
+    says "asked for, with $ask: none" 'asked.cu: ended with status 0, no findings' simrun "$scratch/asked.cu"
+done
+program follows '__global__ void k(int* p) { *p = 7; }
+int main() { int* p; cudaMalloc(&p, 16); k<<<1, 1>>>(p); cudaDeviceSynchronize(); return ADDRESS; }'
+sed 's/ADDRESS/p[2]/' "$scratch/follows.cu" >"$scratch/device_pointer.cu"
+fails "host code that follows a device pointer: the allocation" 139 'host code follows a pointer to allocation 1\+8, which is memory of the device' simrun "$scratch/device_pointer.cu"
+cp "$scratch/.out" "$scratch/said"
+says "after the report of the kernels" '1 launch, grid' cat "$scratch/said"
+sed 's/ADDRESS/*reinterpret_cast<volatile int*>(24)/' "$scratch/follows.cu" >"$scratch/no_pointer.cu"
+fails "any other fault: the plain fact" 139 'ends by a fault: it touches address 0x18' simrun "$scratch/no_pointer.cu"
+holds "and no word of device pointers" bash -c '! grep "memory of the device" '"$scratch/.out"
+program early_read '#include <cuda/barrier>
+__global__ void k(const float* in, float* out) {
+  __shared__ cuda::barrier<cuda::thread_scope_block> bar;
+  __shared__ alignas(128) float t[128];
+  if (threadIdx.x == 0) init(&bar, blockDim.x);
+  __syncthreads();
+  cuda::memcpy_async(&t[threadIdx.x], &in[threadIdx.x], sizeof(float), bar);
+  auto token = bar.arrive();
+  out[threadIdx.x] = t[127 - threadIdx.x];
+  bar.wait(std::move(token));
+}
+int main() { float *a, *b; cudaMalloc(&a, 512); cudaMalloc(&b, 512); cudaMemset(a, 0, 512); k<<<1, 128>>>(a, b); return cudaDeviceSynchronize(); }'
+fails "a copy that is read before the wait: one finding" 99 'but 1 finding' simrun "$scratch/early_read.cu"
+cp "$scratch/.out" "$scratch/said"
+says "which names the wait" 'early_read.cu:11: read of an asynchronous copy .* the wait\(\) of a cuda::barrier' cat "$scratch/said"
+# What is not there is one sentence, whatever the toolkit on the include path has.
+program absent 'WORDS
+int main() {}'
+absent() { # WHAT TEXT WORDS
+    awk -v words="$3" '{ sub(/^WORDS$/, words); print }' "$scratch/absent.cu" >"$scratch/lacks.cu"
+    for compiler in clang++-14 clang++-22; do
+        command -v "$compiler" >/dev/null || continue
+        fails "$1: one sentence ($compiler)" 2 "error: .*simgpu: $2" env CLANG="$compiler" common/simgpu/simrun "$scratch/lacks.cu"
+        same "and one error ($compiler)" 1 "$(grep -c ': error: ' "$scratch/.out")"
+    done
+}
+absent "cublasLt" 'cublasLt is not supported: call cublasGemmEx' '#include <cublasLt.h>'
+absent "cuRAND's generators of the host" "cuRAND's generators of the host are not supported" '#include <curand.h>'
+absent "zip iterators" 'thrust::zip_iterator is not supported' '#include <thrust/iterator/zip_iterator.h>'
+absent "CUB for a whole device" "CUB's device-wide functions are not supported" '#include <cub/cub.cuh>
+void sum(void* t, size_t n, int* p) { cub::DeviceReduce::Sum(t, n, p, p, 3); }'
+absent "CUB's sort of a block" 'this class of CUB is not supported' '#include <cub/block/block_radix_sort.cuh>
+using Sort = cub::BlockRadixSort<int, 128, 4>;
+__global__ void k() { __shared__ typename Sort::TempStorage storage; int keys[4] = {}; Sort(storage).Sort(keys); }'
+absent "a kernel that launches a kernel" 'dynamic parallelism is not supported: launch this kernel from the host' '__global__ void child() {}
+__global__ void parent() { child<<<1, 1>>>(); }'
 program unwritten '__global__ void k(int* p) { float sum; for (int i = 0; i < 3; ++i) sum += 0.5f; *p = static_cast<int>(sum); }
 int main() { int* p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); return cudaDeviceSynchronize(); }'
 fails "a variable that nobody wrote is a finding: 99" 99 'but 1 finding' simrun "$scratch/unwritten.cu"

@@ -5,6 +5,11 @@
 
 #include "../cuda_runtime_api.h"
 
+/// As before CUDA 12.
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, void*, char*,
+                                        size_t) {
+  return ::cudaGraphInstantiate(exec, graph, 0ULL);
+}
 template <class T>
 inline cudaError_t cudaMalloc(T** ptr, size_t bytes) {
   return ::cudaMalloc(reinterpret_cast<void**>(ptr), bytes);

@@ -1,6 +1,7 @@
 // Error names and strings, and the last error.
 
 #include "common/simgpu/runtime/api/state.hpp"
+#include "common/simgpu/runtime/error_texts.hpp"
 
 using simgpu::runtime::State;
 
@@ -86,12 +87,28 @@ ErrorText describe(cudaError_t error) {
   return {"unrecognized error code", "unrecognized error code"};
 }
 
+void tell_asked(cudaError_t error) {
+  if (error == cudaSuccess) return;
+  State& state = State::get();
+  const std::lock_guard<std::recursive_mutex> lock(state.mutex);
+  state.asked(error);
+}
+
 }  // namespace
 
+const char* simgpu::runtime::error_name(cudaError_t error) {
+  return describe(error).name;
+}
+const char* simgpu::runtime::error_text(cudaError_t error) {
+  return describe(error).text;
+}
+
 const char* cudaGetErrorName(cudaError_t error) {
+  tell_asked(error);
   return describe(error).name;
 }
 const char* cudaGetErrorString(cudaError_t error) {
+  tell_asked(error);
   return describe(error).text;
 }
 

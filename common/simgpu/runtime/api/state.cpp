@@ -4,6 +4,7 @@
 
 #include "common/simgpu/runtime/api/in_flight.hpp"
 #include "common/simgpu/runtime/api/stream_order.hpp"
+#include "common/simgpu/runtime/error_texts.hpp"
 
 namespace simgpu::runtime {
 namespace {
@@ -27,7 +28,7 @@ Backend& State::backend() {
       State& state = get();
       const std::lock_guard<std::recursive_mutex> lock(state.mutex);
       state.tell_findings();
-      if (!state.unasked_.empty()) state.backend().note_finding(state.unasked_);
+      for (const std::string& refused : state.unasked_) state.backend().note_finding(refused);
     });
   }
   return *backend_;
@@ -35,19 +36,33 @@ Backend& State::backend() {
 
 void State::refused(const void* kernel, cudaError_t error) {
   const auto found = kernels_.find(kernel);
-  unasked_ = "the launch of " +
-             (found != kernels_.end() && found->second.known ? "'" + found->second.info.name + "'"
-                                                             : "a kernel") +
-             " was refused with " + cudaGetErrorName(error) +
-             ", and the program never asked: cudaGetLastError() must follow a launch";
+  unasked_.insert("the launch of " +
+                  (found != kernels_.end() && found->second.known
+                       ? "'" + found->second.info.name + "'"
+                       : "a kernel") +
+                  " was refused with " + error_name(error) +
+                  ", and the program never asked: cudaGetLastError() must follow a launch");
 }
 
 void State::tell_findings() {
   for (const std::string& touch : InFlight::get().take_touches()) backend().note_finding(touch);
 }
 
+void State::refused(const char* call, cudaError_t error) {
+  // What programs try out, and whose result they look at, is not among these.
+  constexpr std::string_view kWork[] = {"cudaMemcpy", "cudaMemset", "cudaFree", "cudaGraph",
+                                        "cudaStreamBeginCapture"};
+  const std::string_view name = call;
+  for (const std::string_view work : kWork)
+    if (name.substr(0, work.size()) == work)
+      unasked_.insert(std::string(name) + " was refused with " + error_name(error) +
+                      ", and the program never asked: look at what it returns, or at "
+                      "cudaGetLastError()");
+}
+
 cudaError_t State::fail(const char* call, cudaError_t error, const std::string& why) {
   last_error = error;
+  refused(call, error);
   backend().note_error(call, error, why);
   return error;
 }
@@ -81,6 +96,7 @@ cudaError_t State::take_error() {
 
 cudaError_t State::unsupported(const char* call, const char* why) {
   last_error = cudaErrorNotSupported;
+  refused(call, cudaErrorNotSupported);
   backend().note_unsupported(call, why);
   return cudaErrorNotSupported;
 }

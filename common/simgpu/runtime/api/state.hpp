@@ -3,6 +3,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -63,6 +64,10 @@ class State {
   void give(cudaStream_t stream) { given_ = stream; }  ///< see GivenStream; null: takes it back
   /// A launch by <<<>>>, which returns nothing, was refused.
   void refused(const void* kernel, cudaError_t error);
+  /// The program asks what `error` means: it knows of it.
+  void asked(cudaError_t error) {
+    if (error != cudaSuccess) unasked_.clear();
+  }
   /// Tells of what the host did that no call can return.
   void tell_findings();
   cudaError_t reset();
@@ -93,8 +98,10 @@ class State {
   std::unique_ptr<Backend> backend_;
   cudaError_t sticky_ = cudaSuccess;
   cudaStream_t given_ = nullptr;
-  /// Of a refused launch whose error the program has not asked for; empty: of none.
-  std::string unasked_;
+  /// A call that does work was refused.
+  void refused(const char* call, cudaError_t error);
+  /// Of refused work whose error the program has not asked for.
+  std::set<std::string> unasked_;
   ImageId images_ = 0;
   struct Image {
     bool has_grid_barrier = false, talks_to_host = false;

@@ -9,6 +9,8 @@
 //   SIMGPU_THREADS=n       host threads for one launch (default: all)
 //   SIMGPU_BUDGET=n        thread instructions after which a launch is stopped (default: 2^36)
 
+#include <signal.h>
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -17,12 +19,13 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "common/simgpu/include/cuda_runtime_api.h"
 #include "common/simgpu/runtime/backend.hpp"
+#include "common/simgpu/runtime/error_texts.hpp"
+#include "common/simgpu/runtime/local/causes.hpp"
 #include "common/simgpu/runtime/local/kernel_report.hpp"
 #include "common/simgpu/runtime/local/print.hpp"
 #include "common/simgpu/runtime/status_code.hpp"
@@ -56,25 +59,6 @@ struct Image {
   std::optional<cudaError_t> broken;  ///< the text is no PTX that we can use; reported once
 };
 
-/// The cause comes before what follows from it: a value that nothing has set, else what was seen first. But who
-/// reads too early, because a barrier is missing, is seen before the write that makes it a race.
-void put_causes_first(std::vector<Finding>& findings) {
-  std::set<std::string> raced;
-  for (const Finding& f : findings)
-    if (f.kind == FindingKind::shared_race) raced.insert(f.at.object);
-  const auto rank = [&](const Finding& f) {
-    const bool too_early = f.kind == FindingKind::uninitialised_read &&
-                           f.at.space == MemorySpace::shared && raced.count(f.at.object) != 0;
-    return std::tuple(f.cause != FindingCause::unset_value, f.block_number, too_early, f.sequence);
-  };
-  std::vector<std::pair<decltype(rank(findings.front())), std::size_t>> order;
-  for (const Finding& f : findings) order.emplace_back(rank(f), order.size());
-  std::sort(order.begin(), order.end());
-  std::vector<Finding> sorted;
-  for (const auto& [first, k] : order) sorted.push_back(std::move(findings[k]));
-  findings = std::move(sorted);
-}
-
 class LocalBackend final : public Backend {
  public:
   LocalBackend() : style_(report_style()) {
@@ -89,6 +73,7 @@ class LocalBackend final : public Backend {
     }
     options_.count = style_ != ReportStyle::none;
     instance = this;
+    catch_faults();
     std::atexit([] { instance->finish(); });
   }
 
@@ -228,8 +213,8 @@ class LocalBackend final : public Backend {
     std::string reason = why.empty() ? std::exchange(why_, {}) : std::string(why);
     why_.clear();
     if (quiet_) return;
-    std::string text = "simgpu: " + std::string(call) + " returns " + cudaGetErrorName(error) +
-                       " (" + cudaGetErrorString(error) + ")";
+    std::string text = "simgpu: " + std::string(call) + " returns " + error_name(error) + " (" +
+                       error_text(error) + ")";
     if (!reason.empty()) text += ": " + reason;
     text += '\n';
     if (!told_.insert(text).second) return;
@@ -293,6 +278,30 @@ class LocalBackend final : public Backend {
     ++shown_;
     std::fflush(stdout);
     std::fprintf(stderr, "simgpu: %s", describe(finding).c_str());
+  }
+
+  /// Host code that follows a device pointer ends the program: what is known by then is told, and
+  /// the instruction faults once more, now without us.
+  static void catch_faults() {
+    struct sigaction before = {}, ours = {};
+    sigaction(SIGSEGV, nullptr, &before);
+    if ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != SIG_DFL) return;
+    ours.sa_sigaction = [](int, siginfo_t* info, void*) {
+      instance->tell_fault(reinterpret_cast<std::uintptr_t>(info->si_addr));
+    };
+    ours.sa_flags = static_cast<int>(SA_SIGINFO | SA_RESETHAND);
+    sigaction(SIGSEGV, &ours, nullptr);
+  }
+  void tell_fault(std::uintptr_t address) {
+    char text[32];
+    std::snprintf(text, sizeof text, "0x%" PRIxPTR, address);
+    if (const auto memory = device_.find(address))
+      note_finding("host code follows a pointer to " + memory->label + "+" +
+                   std::to_string(address - memory->base) +
+                   ", which is memory of the device: copy it with cudaMemcpy first");
+    else if (!quiet_)
+      std::fprintf(stderr, "simgpu: the program ends by a fault: it touches address %s\n", text);
+    finish();
   }
 
   /// A copy to the host of bytes that neither a kernel nor a copy has written: each allocation once.
@@ -379,7 +388,7 @@ class LocalBackend final : public Backend {
     if (!quiet_ && fault_ != cudaSuccess && !told_fault()) {
       std::fprintf(stderr,
                    "simgpu: a kernel failed with %s (%s) and the program ended without noticing\n",
-                   cudaGetErrorName(fault_), cudaGetErrorString(fault_));
+                   error_name(fault_), error_text(fault_));
     }
     if (!quiet_ && hidden_) {
       std::fprintf(stderr, "simgpu: %" PRIu64 " more findings not shown\n", hidden_);
@@ -413,7 +422,7 @@ class LocalBackend final : public Backend {
   }
 
   bool told_fault() const {
-    const std::string name = cudaGetErrorName(fault_);
+    const std::string name = error_name(fault_);
     return std::any_of(told_.begin(), told_.end(), [&](const std::string& text) {
       return text.find(name) != std::string::npos;
     });

@@ -1,0 +1,2 @@
+#pragma once
+#error "simgpu: thrust::transform_output_iterator is not supported: constant_iterator and counting_iterator are"

@@ -52,17 +52,18 @@ std::string barrier_text(const BlockRun& run, const Place& at) {
          std::to_string(b.expected != 0 ? b.arrived_count : b.arrived_lanes) + " can come";
 }
 
+/// What lanes at a place do there.
 std::string parked_text(const BlockRun& run, const Place& at) {
-  if (at.parked == nullptr) return {};
+  if (at.parked == nullptr) return "looking at memory again and again";
   switch (at.parked->what) {
     case WaitsFor::barrier:
-      return " (barrier " + std::to_string(at.parked->barrier) + ")";
+      return "waiting at barrier " + std::to_string(at.parked->barrier);
     case WaitsFor::mbarrier:
-      return " (" + mbarrier_text(run, at.parked->barrier) + ")";
+      return "waiting for " + mbarrier_text(run, at.parked->barrier);
     case WaitsFor::warpgroup:
-      return " (the other warps of its warpgroup)";
+      return "waiting for the other warps of its warpgroup";
     case WaitsFor::cluster:
-      return " (the barrier of its cluster)";
+      return "waiting at the barrier of its cluster";
   }
   return {};
 }
@@ -70,8 +71,8 @@ std::string parked_text(const BlockRun& run, const Place& at) {
 std::string who_text(const BlockRun& run, const Warp& w, const Place& at) {
   const int lanes = std::popcount(at.lanes);
   return std::to_string(lanes) + (lanes == 1 ? " thread" : " threads") + " of warp " +
-         std::to_string(w.index) + " in block " + std::to_string(run.number) + " at " +
-         line_text(*run.launch->program, at.pc) + parked_text(run, at);
+         std::to_string(w.index) + " in block " + std::to_string(run.number) + " " +
+         parked_text(run, at) + " (" + line_text(*run.launch->program, at.pc) + ")";
 }
 
 /// The lanes of a place as a party of a finding: with what they look at, if that is known.
@@ -205,10 +206,10 @@ Waiting all_that_wait(Worker& worker) {
         }
         all.at_mbarrier |= at.parked != nullptr && at.parked->what == WaitsFor::mbarrier;
         if (++all.places <= kMostTold)
-          all.who += (all.who.empty() ? "" : ", ") + who_text(*resident, w, at);
+          all.who += (all.who.empty() ? "" : "; ") + who_text(*resident, w, at);
       }
   if (all.places > kMostTold)
-    all.who += " and at " + std::to_string(all.places - kMostTold) + " more places";
+    all.who += "; and more at " + std::to_string(all.places - kMostTold) + " other places";
   return all;
 }
 
@@ -229,20 +230,19 @@ void report_deadlock(Worker& worker) {
                 "the block waits for ever: " + barrier_text(*waiting.run, waiting.place));
     return;
   }
-  worker.findings.add(FindingKind::deadlock, waiting.place.pc, UINT32_MAX, waiting.run->number,
-                      [&] {
-                        Finding f;
-                        f.cause = at_memory             ? FindingCause::awaited_memory
-                                  : waiting.at_mbarrier ? FindingCause::open_phase
-                                                        : FindingCause::unspecified;
-                        f.kernel = worker.launch->kernel_name;
-                        f.at = waiting.at;
-                        if (at_memory && waiting.places > 1) f.other = waiting.other;
-                        f.detail = "the kernel waits for ever: what " + waiting.who +
-                                   " wait for does not come, since nobody else is left to run";
-                        if (at_memory) add_unlike(*worker.launch, f);
-                        return f;
-                      });
+  worker.findings.add(
+      FindingKind::deadlock, waiting.place.pc, UINT32_MAX, waiting.run->number, [&] {
+        Finding f;
+        f.cause = at_memory             ? FindingCause::awaited_memory
+                  : waiting.at_mbarrier ? FindingCause::open_phase
+                                        : FindingCause::unspecified;
+        f.kernel = worker.launch->kernel_name;
+        f.at = waiting.at;
+        if (at_memory && waiting.places > 1) f.other = waiting.other;
+        f.detail = "the kernel waits for ever, nobody is left to run: " + waiting.who;
+        if (at_memory) add_unlike(*worker.launch, f);
+        return f;
+      });
 }
 
 void begin_budget(Worker& worker) {

@@ -65,7 +65,7 @@ void report_unset(const Warp& w, const Op& op, unsigned lane, Mark mark) {
             "from lanes that execute the shuffle and that its mask names";
   else if (whole)
     text += "the variable declared on " + line_text(p, origin) +
-            " that nothing has set on this thread's way: on a GPU it can be anything. Give it its "
+            " that nothing has set on this path: on a GPU it can be anything. Give it its "
             "first value where it is declared";
   else if (brings(*p.instructions[origin].ptx, ptx::Special::unset_part))
     text +=

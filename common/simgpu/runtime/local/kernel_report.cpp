@@ -59,12 +59,13 @@ void print_traffic(std::FILE* out, const Counts& c) {
                  grouped(c.cluster_atomic_requests).c_str());
   }
   if (c.local_load_requests + c.local_store_requests) {
-    std::fprintf(out, "  %-14s %s loads, %s stores: an array or a spill in slow memory\n",
+    // Of the PTX, which has arrays and variables with an address there; ptxas adds its spills.
+    std::fprintf(out, "  %-14s %s loads, %s stores: arrays in slow memory, without spills\n",
                  "local memory", grouped(c.local_load_requests).c_str(),
                  grouped(c.local_store_requests).c_str());
   }
   if (c.constant_words)
-    std::fprintf(out, "  %-14s %s words: a warp gets different ones one after the other\n",
+    std::fprintf(out, "  %-14s %s words read; different ones of a warp come one by one\n",
                  "constants", grouped(c.constant_words).c_str());
 }
 

@@ -214,6 +214,28 @@ int main() { float *a, *b; cudaMalloc(&a, 512); cudaMalloc(&b, 512); cudaMemset(
 fails "a copy that is read before the wait: one finding" 99 'but 1 finding' simrun "$scratch/early_read.cu"
 cp "$scratch/.out" "$scratch/said"
 says "which names the wait" 'early_read.cu:11: read of an asynchronous copy .* the wait\(\) of a cuda::barrier' cat "$scratch/said"
+program leaders '__global__ void k(const int* x, int* out, int* n) {
+  const int lane = threadIdx.x % 32;
+  const bool keep = x[threadIdx.x] > 3;
+  const unsigned all = __ballot_sync(0xffffffffu, keep);
+  int place;
+  if (lane == 0) place = atomicAdd(n, __popc(all));
+  place = __shfl_sync(0xffffffffu, USED, 0);
+  if (keep) out[place + __popc(all & ((1u << lane) - 1))] = x[threadIdx.x];
+}
+int none() { }
+int main() { int *x, *o, *n; cudaMalloc(&x, 256); cudaMalloc(&o, 256); cudaMalloc(&n, 4); cudaMemset(x, 9, 256); cudaMemset(n, 0, 4);
+k<<<1, 64>>>(x, o, n); return cudaDeviceSynchronize(); }'
+for compiler in clang++-14 clang++-22; do
+    command -v "$compiler" >/dev/null || continue
+    sed 's/USED/place/' "$scratch/leaders.cu" >"$scratch/leader.cu"
+    CLANG=$compiler simrun "$scratch/leader.cu" >"$scratch/said" 2>&1
+    same "one lane counts for its warp: no warning ($compiler)" 0 "$(grep -c 'sometimes-uninitialized' "$scratch/said")"
+    same "what both passes of clang find is told once ($compiler)" 1 "$(grep -c 'leader.cu:12:.*warning: ' "$scratch/said")"
+    sed 's/USED/place + 1/; s/__shfl_sync(0xffffffffu, \(.*\), 0)/\1/' "$scratch/leaders.cu" >"$scratch/alone.cu"
+    CLANG=$compiler simrun "$scratch/alone.cu" >"$scratch/said" 2>&1
+    same "without the shuffle there is one ($compiler)" 1 "$(grep -c 'sometimes-uninitialized' "$scratch/said")"
+done
 # What is not there is one sentence, whatever the toolkit on the include path has.
 program absent 'WORDS
 int main() {}'

@@ -99,7 +99,7 @@ TEST_CASE("clusters: mistakes end in one finding each", "[cluster][finding]") {
   one("mapa.shared::cluster.u32 %r3, %r4, 2;\n", FindingKind::trap, "block 2 of a cluster of 2");
   one("mapa.u64 %rd3, %rd1, 1;\n", FindingKind::trap, "not of shared memory");
   one("@%p1 bra E;\nbar.sync 0, 64;\nE:\n" + kMeet, FindingKind::deadlock,
-      "cluster.cu:5 (the barrier of its cluster)");
+      "waiting at the barrier of its cluster (cluster.cu:5)");
   one(kMeet + kMap + "ld.shared::cluster.u32 %r8, [%r3+65536];\n" + kMeet,
       FindingKind::out_of_bounds, "");
   one(kMeet + "mov.u32 %r3, 0x7f000400;\nst.shared::cluster.u32 [%r3], %r8;\n" + kMeet,

@@ -28,7 +28,7 @@ Backend& State::backend() {
       State& state = get();
       const std::lock_guard<std::recursive_mutex> lock(state.mutex);
       state.tell_findings();
-      for (const std::string& refused : state.unasked_) state.backend().note_finding(refused);
+      for (const auto& [refused, error] : state.unasked_) state.backend().note_finding(refused);
     });
   }
   return *backend_;
@@ -36,12 +36,13 @@ Backend& State::backend() {
 
 void State::refused(const void* kernel, cudaError_t error) {
   const auto found = kernels_.find(kernel);
-  unasked_.insert("the launch of " +
-                  (found != kernels_.end() && found->second.known
-                       ? "'" + found->second.info.name + "'"
-                       : "a kernel") +
-                  " was refused with " + error_name(error) +
-                  ", and the program never asked: cudaGetLastError() must follow a launch");
+  unasked_.emplace(
+      "the launch of " +
+          (found != kernels_.end() && found->second.known ? "'" + found->second.info.name + "'"
+                                                          : "a kernel") +
+          " was refused with " + error_name(error) +
+          ", and the program never asked: cudaGetLastError() must follow a launch",
+      error);
 }
 
 void State::tell_findings() {
@@ -55,9 +56,10 @@ void State::refused(const char* call, cudaError_t error) {
   const std::string_view name = call;
   for (const std::string_view work : kWork)
     if (name.substr(0, work.size()) == work)
-      unasked_.insert(std::string(name) + " was refused with " + error_name(error) +
-                      ", and the program never asked: look at what it returns, or at "
-                      "cudaGetLastError()");
+      unasked_.emplace(std::string(name) + " was refused with " + error_name(error) +
+                           ", and the program never asked: look at what it returns, or at "
+                           "cudaGetLastError()",
+                       error);
 }
 
 cudaError_t State::fail(const char* call, cudaError_t error, const std::string& why) {

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <mutex>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -66,7 +65,7 @@ class State {
   void refused(const void* kernel, cudaError_t error);
   /// The program asks what `error` means: it knows of it.
   void asked(cudaError_t error) {
-    if (error != cudaSuccess) unasked_.clear();
+    std::erase_if(unasked_, [=](const auto& refused) { return refused.second == error; });
   }
   /// Tells of what the host did that no call can return.
   void tell_findings();
@@ -101,7 +100,7 @@ class State {
   /// A call that does work was refused.
   void refused(const char* call, cudaError_t error);
   /// Of refused work whose error the program has not asked for.
-  std::set<std::string> unasked_;
+  std::map<std::string, cudaError_t> unasked_;
   ImageId images_ = 0;
   struct Image {
     bool has_grid_barrier = false, talks_to_host = false;

@@ -507,30 +507,28 @@ void keep_budget_finding(LaunchReport& report, const exec::Program& program, std
   }
 }
 
-void add_spill_finding(LaunchReport& report, const DeviceModel& model, unsigned live) {
-  // Nearer to the limit the estimate may be wrong: it was, by up to 31 registers, in the comparison
-  // with ptxas (ptx/register_calibration.csv), and for kernels that load fragments a step ahead.
-  constexpr unsigned kEstimateError = 31;
-  if (live > model.registers_per_thread + kEstimateError) {
-    Finding f;
-    f.kind = FindingKind::will_spill;
-    f.kernel = report.kernel;
-    f.at.where = report.registers.where;
-    f.detail = "about " + std::to_string(live) + " registers are live at once, a thread can have " +
-               std::to_string(model.registers_per_thread) +
-               ": on a GPU the rest is spilled to local memory";
-    report.findings.push_back(std::move(f));
-  }
+void add_spill_finding(LaunchReport& report, const DeviceModel& model,
+                       const ptx::RegisterPressure& pressure) {
+  const unsigned limit = std::min(pressure.limit, model.registers_per_thread);
+  if (pressure.needed <= limit) return;
+  Finding f;
+  f.kind = FindingKind::will_spill;
+  f.kernel = report.kernel;
+  f.at.where = report.registers.where;
+  f.detail = "at least " + std::to_string(pressure.needed) +
+             " registers are live at once in any order, a thread can have " +
+             std::to_string(limit) + ": on a GPU the rest is spilled to local memory";
+  report.findings.push_back(std::move(f));
 }
 
 /// An estimate never refuses a launch: ptxas may well need half of it. It is worth a note where
 /// nothing tells ptxas how many threads there will be.
 void add_register_findings(LaunchReport& report, const DeviceModel& model, const Kernel& k,
                            const ptx::Function& f, unsigned threads) {
-  add_spill_finding(report, model, k.pressure.estimate);
-  if (!k.pressure_known || f.max_ntid[0] != 0 || f.max_nreg != 0 ||
+  add_spill_finding(report, model, k.pressure);
+  if (!k.pressure_known || k.pressure.spills || f.max_ntid[0] != 0 || f.max_nreg != 0 ||
       k.pressure.estimate > model.registers_per_thread ||
-      count::registers_per_block(model, threads, k.pressure.estimate * 9 / 10) <=
+      count::registers_per_block(model, threads, k.pressure.estimate * 4 / 5) <=
           model.registers_per_multiprocessor)
     return;
   Finding finding;

@@ -357,6 +357,98 @@ Sets solve(const Function& function, const ControlFlow& flow, const Values& valu
   return sets;
 }
 
+/// The most 32-bit registers that a loop carries from one turn into the next: values that are there
+/// when a turn begins, and written anew before the next one does, such as sums. Whatever order the
+/// instructions of the loop are brought into, all of them are live at once where it begins.
+/// (What is only read in the loop may be computed again, and loads may wait until they are used.)
+unsigned carried_registers(const Function& function, const ControlFlow& flow, const Values& values,
+                           const Sets& sets) {
+  // By numbered register: the blocks that write it, ascending.
+  std::vector<std::vector<std::uint32_t>> writers(sets.registers.size());
+  for (std::uint32_t b = 0; b < flow.blocks.size(); ++b)
+    for (std::uint32_t i = flow.blocks[b].begin; i < flow.blocks[b].end; ++i)
+      for_each_register(function, function.body[i], [&](std::uint32_t reg, bool is_write) {
+        const std::uint32_t r = values.alias[reg];
+        if (!is_write || r == kNone || sets.number[r] == kNone) return;
+        auto& blocks = writers[sets.number[r]];
+        if (blocks.empty() || blocks.back() != b) blocks.push_back(b);
+      });
+  unsigned most = 0;
+  for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
+    const auto& from = flow.blocks[b].predecessors;
+    if (from.empty() || from.back() < b) continue;  // no loop begins here
+    unsigned carried = 0;
+    for (std::size_t w = 0; w < sets.words; ++w)
+      for (std::uint64_t bits = sets.in [b * sets.words + w]; bits != 0; bits &= bits - 1) {
+        const std::size_t n = w * 64 + static_cast<unsigned>(std::countr_zero(bits));
+        const auto first = std::lower_bound(writers[n].begin(), writers[n].end(), b);
+        if (first != writers[n].end() && *first <= from.back())
+          carried += values.width[sets.registers[n]];
+      }
+    most = std::max(most, carried);
+  }
+  return most;
+}
+
+/// By register: the instruction that uses first what the only load into it brings, if that is in the
+/// load's own block; kNone for all others.
+std::vector<std::uint32_t> late_loads(const Function& function, const ControlFlow& flow,
+                                      const Values& values) {
+  const Definitions definitions = find_definitions(function);
+  std::vector<std::uint32_t> first_use(function.registers.size(), kNone);
+  for (std::uint32_t i = 0; i < function.body.size(); ++i)
+    for_each_register(function, function.body[i], [&](std::uint32_t reg, bool is_write) {
+      const std::uint32_t r = values.alias[reg];
+      if (is_write || r == kNone || first_use[r] != kNone) return;
+      const std::uint32_t load = definitions.instruction[r];
+      if (load != kNone && function.body[load].op == Opcode::ld && load < i &&
+          flow.block_of[load] == flow.block_of[i])
+        first_use[r] = i;
+    });
+  return first_use;
+}
+
+/// The peak of live registers if every load waits until what it brings is used: an order that ptxas
+/// may always choose, if registers are short.
+unsigned peak_with_late_loads(const Function& function, const ControlFlow& flow,
+                              const Values& values, const Sets& sets) {
+  const std::vector<std::uint32_t> first_use = late_loads(function, flow, values);
+  std::vector<std::uint32_t> live_in(function.registers.size(), kNone);
+  unsigned most = 0;
+  for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
+    unsigned live = 0;
+    const auto begin = [&](std::uint32_t r) {
+      if (live_in[r] == b) return;
+      live_in[r] = b;
+      live += values.width[r];
+    };
+    const auto end = [&](std::uint32_t r) {
+      if (live_in[r] != b) return;
+      live_in[r] = kNone;
+      live -= values.width[r];
+    };
+    for (std::size_t w = 0; w < sets.words; ++w)
+      for (std::uint64_t bits = sets.out[b * sets.words + w]; bits != 0; bits &= bits - 1)
+        begin(sets.registers[w * 64 + static_cast<unsigned>(std::countr_zero(bits))]);
+    for (std::uint32_t i = flow.blocks[b].end; i-- > flow.blocks[b].begin;) {
+      const Instruction& instruction = function.body[i];
+      const auto each = [&](bool writes, const auto& visit) {
+        for_each_register(function, instruction, [&](std::uint32_t reg, bool is_write) {
+          const std::uint32_t r = values.alias[reg];
+          if (r != kNone && is_write == writes) visit(r);
+        });
+      };
+      if (instruction.guard == kNone) each(true, end);
+      each(false, begin);
+      most = std::max(most, live);
+      each(false, [&](std::uint32_t r) {
+        if (first_use[r] == i) end(r);
+      });
+    }
+  }
+  return most;
+}
+
 /// 32-bit registers that the loads of a block fill, parameters aside.
 unsigned loaded_registers(const Function& function, const BasicBlock& block) {
   unsigned sum = 0;
@@ -452,7 +544,11 @@ RegisterPressure estimate_registers(const Module&, const Function& function) {
   }
   result.where = function.body[result.instruction].where;
   result.limit = register_limit(function);
-  result.spills = result.live > result.limit + result.limit / 4;
+  result.carried = carried_registers(function, flow, values, sets);
+  // ptxas computes some values again instead of keeping them: a quarter over the limit is certain.
+  const unsigned late = peak_with_late_loads(function, flow, values, sets);
+  result.needed = std::max(result.carried, late > result.limit + result.limit / 4 ? late : 0);
+  result.spills = result.needed > result.limit;
   return result;
 }
 

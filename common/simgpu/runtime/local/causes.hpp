@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "common/simgpu/report.hpp"
+#include "common/simgpu/device.hpp"
 
 namespace simgpu::runtime {
 

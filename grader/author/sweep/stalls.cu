@@ -33,7 +33,9 @@ MatrixView<T> matrix(int rows, int cols) {
   return {data, rows, cols, cols};
 }
 
-constexpr cudaDataType kIn = sizeof(IN) == 8 ? CUDA_R_64F : sizeof(IN) == 4 ? CUDA_R_32F : CUDA_R_16BF;
+constexpr cudaDataType kIn = sizeof(IN) == 8   ? CUDA_R_64F
+                             : sizeof(IN) == 4 ? CUDA_R_32F
+                                               : CUDA_R_16BF;
 constexpr cudaDataType kOut = sizeof(OUT) == 8 ? CUDA_R_64F : CUDA_R_32F;
 
 }  // namespace
@@ -56,9 +58,9 @@ int main(int argc, char** argv) {
     }
     // Row-major C = A * B is column-major C' = B' * A'.
     const auto status = cublasGemmEx(
-        blas, CUBLAS_OP_N, CUBLAS_OP_N, n, m, k, wide ? static_cast<const void*>(&one) : &one_f, b.data,
-        kIn, n, a.data, kIn, k, wide ? static_cast<const void*>(&zero) : &zero_f, c.data, kOut, n, MATH,
-        CUBLAS_GEMM_DEFAULT);
+        blas, CUBLAS_OP_N, CUBLAS_OP_N, n, m, k, wide ? static_cast<const void*>(&one) : &one_f,
+        b.data, kIn, n, a.data, kIn, k, wide ? static_cast<const void*>(&zero) : &zero_f, c.data,
+        kOut, n, MATH, CUBLAS_GEMM_DEFAULT);
     if (status != CUBLAS_STATUS_SUCCESS) std::exit(3);
   };
   multiply();

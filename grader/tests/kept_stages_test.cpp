@@ -162,6 +162,21 @@ TEST_CASE("kernels that share a variable are all run again when one has changed"
   CHECK(kept(check(project)).empty());
 }
 
+TEST_CASE("a launcher that asks what a kernel takes is run again when any kernel has changed",
+          "[grade]") {
+  const FixtureProject project;
+  const std::string asking =
+      with(two_kernels(), "if (c.rows && c.cols) of_first",
+           "cudaFuncAttributes takes;\n  cudaFuncGetAttributes(&takes, of_second<Out>);\n"
+           "  if (c.rows && c.cols && takes.numRegs > 0) of_first");
+  project.write_source(asking);
+  const json first = check(project);
+  CHECK(first.at(0).at("state") == "passed");
+  CHECK(kept(check(project)).size() == first.size());
+  project.write_source(with(asking, "T(2);", "T(3);"));
+  CHECK(kept(check(project)).empty());
+}
+
 TEST_CASE("the host's part of a source is without what the device alone has") {
   CHECK(host_part("__global__ void k(int* p) { *p = 1; } // one\nvoid f() { k<<<1, 1>>>(0); }\n") ==
         "__global__ void k(int* p) {}\nvoid f() { k<<<1, 1>>>(0); }");

@@ -1,7 +1,7 @@
 #!/bin/bash
 # How long a student waits, on a copy of this tree where nothing is built: for the first `make check LAB=1`, for
-# everything with all labs' solutions, and after an edit of a kernel of each lab. The solutions are judged where they
-# are: they are the longest way. Seconds on the clock, and of all processors together; the latter hardly depend on what
+# everything with all labs' solutions, with nothing changed, and after an edit of a kernel and of a launcher of each lab
+# (an edited launcher has all of its lab's stages run again). The solutions are judged where they are: they are the longest way. Seconds on the clock, and of all processors together; the latter hardly depend on what
 # else the machine does.
 set -u
 copy=$(mktemp -d) || exit 3
@@ -34,6 +34,29 @@ edit_kernel() { # FILE NUMBER
     fi
     mv edited "$1"
 }
+# A line more at the beginning of the last launcher of a file.
+edit_launcher() { # FILE NUMBER
+    if ! awk -v number="$2" '
+        FNR == NR { if (/cudaStream_t stream\) \{ *$/) last = FNR; next }
+        { print }
+        FNR == last { print "  static_assert(" 1000 + number " > 0, \"\");" }
+    ' "$1" "$1" >edited || ! grep -q "static_assert($((1000 + $2)) > 0" edited; then
+        echo "error: no launcher was found in $1" >&2
+        exit 1
+    fi
+    mv edited "$1"
+}
+# The middle of three times after an edit.
+after() { # edit_kernel|edit_launcher FILE LAB
+    : >took
+    for edit in 1 2 3; do
+        "$1" "$2" "$edit"
+        # shellcheck disable=SC2086
+        seconds make check LAB="$3" $solution
+        echo "$elapsed $processor" >>took
+    done
+    read -r elapsed processor <<<"$(sort -n took | sed -n 2p)"
+}
 line() { printf '%-54s %6s s %8s s %6s s\n' "$@"; }
 
 echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg) at the start"
@@ -44,19 +67,17 @@ rm -rf build
 # shellcheck disable=SC2086
 seconds make check $solution
 line "first build, make check $solution" "$elapsed" "$processor" 75
+# shellcheck disable=SC2086
+seconds make check $solution
+line "nothing changed, make check $solution" "$elapsed" "$processor" ''
 for lab in lab[0-9]*_*; do
     number=${lab#lab}
     number=${number%%_*}
     # The longest of the lab's files.
     file=$(wc -c "$lab"/${solution:+solution/}*.cu | grep '\.cu$' | sort -rn | awk 'NR == 1 { print $2 }')
     case $number in 1) aim=1 ;; [234]) aim=2.5 ;; *) aim=4 ;; esac
-    : >took
-    for edit in 1 2 3; do
-        edit_kernel "$file" "$edit"
-        # shellcheck disable=SC2086
-        seconds make check LAB="$number" $solution
-        echo "$elapsed $processor" >>took
-    done
-    read -r elapsed processor <<<"$(sort -n took | sed -n 2p)"
-    line "after an edit of $file" "$elapsed" "$processor" "$aim"
+    after edit_kernel "$file" "$number"
+    line "a kernel of $file" "$elapsed" "$processor" "$aim"
+    after edit_launcher "$file" "$number"
+    line "a launcher of it" "$elapsed" "$processor" "$aim"
 done

@@ -31,9 +31,10 @@ class Bars(LabDirective):
         errors = "".join(f"<td class='number'>{error_words(cell.figure.get(key))}</td>" for key in ("errors", "cublas_errors"))
         return f"<tr>{name}{bar}<td class='number'>{cell.ratio:.3f}{between}{stage}</td><td>{verdict}</td>{errors}{self.notes(cell)}"
 
-    @staticmethod
-    def notes(cell):
-        return f"<td>{inline(cell.bound)}</td><td>{inline(cell.tried)}</td></tr>"
+    def notes(self, cell):
+        """What bounds it and what was tried, as numbers of the list below: most stand for several shapes."""
+        numbers = [self.numbered.setdefault(note, len(self.numbered) + 1) for note in (cell.bound, cell.tried)]
+        return "".join(f'<td class="number"><a href="#bars-note-{number}">{number}</a></td>' for number in numbers) + "</tr>"
 
     def run(self):
         self.read(BARS)
@@ -43,16 +44,19 @@ class Bars(LabDirective):
         except results.Unusable as error:
             raise self.error(f"bars.toml: {error}") from None
         rows = []
+        self.numbered = {}
         for kind, cells in kinds:
             self.several = len(kind["kernels"]) > 1
             stages = " or ".join(stage for stage, _ in kind["kernels"]) + (", whichever is faster" if self.several else "")
             rows.append(f"<tr><th colspan='8' scope='colgroup'>{escape(kind['name'])}, {stages}</th></tr>")
             rows += map(self.cells, cells)
         head = ('<tr><th>M × N × K</th><th class="number">bar</th><th class="number">of cuBLAS</th><th>verdict</th><th class="number">error</th>'
-                '<th class="number">cuBLAS\'s</th><th>what bounds it</th><th>what was tried</th></tr>')
+                '<th class="number">cuBLAS\'s</th><th class="number">bound by</th><th class="number">tried</th></tr>')
         where_from, how = Bench(text).source()
+        notes = raw("<ol>" + "".join(f'<li id="bars-note-{number}">{inline(note)}</li>' for note, number in self.numbered.items()) + "</ol>")
         return [made_table(head, rows, f"Speed as a multiple of cuBLAS's, with the 95 % interval of its median, and the worst error (and the mean) in units of u(|A||B|). {where_from}.",
-                           f"{how}. Bars and notes: docs/data/bars.toml, from docs/results/h200/tuning-lab-6.txt, stalls-lab-6.txt and their neighbours")]
+                           f"{how}. Bars and notes: docs/data/bars.toml, from docs/results/h200/tuning-lab-6.txt, stalls-lab-6.txt and their neighbours"),
+                notes]
 
 
 class Yardsticks(LabDirective):

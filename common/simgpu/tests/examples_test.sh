@@ -595,14 +595,15 @@ if [ -e /usr/local/cuda/include/cublas_v2.h ]; then
     holds "with a toolkit on the include path" common/simgpu/simcc -Wall -Wextra -Werror -I/usr/local/cuda/include -c common/simgpu/tests/programs/published_headers.cu -o "$scratch/toolkit.o"
 fi
 program crash 'int main() { int* p; cudaMalloc(&p, 4); std::printf("%d", *p); }'
-fails "host code that follows a device pointer: 139, and why" 139 'host code that follows a device pointer' simrun "$scratch/crash.cu"
+fails "host code that follows a device pointer: 139, and why" 139 'host code follows a pointer to allocation' simrun "$scratch/crash.cu"
 mkdir "$scratch/a folder"
 cp "$scratch/five.cu" "$scratch/a folder/it's five.cu"
 fails "paths with blanks and quotes" 7 "it's five.cu: ended with status 7" simrun "$scratch/a folder/it's five.cu" "one more" two
 
 # ---- the same where the device is a program beside, as in a handout
 if [ ! -x "$BUILD/bin/simgpu_device" ]; then bad "no $BUILD/bin/simgpu_device: make all"; fi
-for file in examples/hello.cu examples/reduction.cu "$scratch"/{race,holes,crash,five}.cu; do
+fails "a crash of the host, of which the device beside knows nothing" 139 'killed by SIGSEGV' env SIMGPU_SEPARATE=1 common/simgpu/simrun "$scratch/crash.cu"
+for file in examples/hello.cu examples/reduction.cu "$scratch"/{race,holes,five}.cu; do
     for separate in 0 1; do
         SIMGPU_SEPARATE=$separate simrun "$file" >"$scratch/out$separate" 2>"$scratch/report$separate"
         echo "status $?" >>"$scratch/report$separate"

@@ -49,6 +49,10 @@ enum class FindingKind : std::uint8_t {
   division_by_zero,
   will_spill,  ///< estimate: more live registers than a thread can have
 };
+/// Of what ptxas may do otherwise: worth a note, and never a mistake of the program.
+constexpr bool is_estimate(FindingKind kind) {
+  return kind == FindingKind::will_spill;
+}
 std::string_view to_string(FindingKind kind);  ///< "out-of-bounds", "shared-memory race" ...
 
 /// Which of several causes, where findings of one kind are repaired in different ways.

@@ -53,8 +53,7 @@ std::string open_todo(const Lab& lab, const Rung& rung, const SourceUnit& unit) 
 
 bool untouched(const CallOutcome& outcome) {
   return outcome.run.c_after.storage == outcome.run.c_before.storage &&
-         std::all_of(outcome.run.launches.begin(), outcome.run.launches.end(),
-                     [](const auto& launch) { return launch.findings.empty(); });
+         without_findings(outcome.run.launches);
 }
 
 /// How the compiler names the student's file in its line table: that of most of the counted lines

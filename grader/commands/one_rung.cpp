@@ -1,7 +1,6 @@
 #include "grader/commands/one_rung.hpp"
 
-#include <algorithm>
-
+#include "grader/diagnose/diagnose.hpp"
 #include "grader/errors.hpp"
 #include "grader/messages.hpp"
 #include "grader/os/escape.hpp"
@@ -78,11 +77,7 @@ std::string not_returned(const CallOutcome& outcome, const std::string& entry) {
 }
 
 bool without_findings(const std::vector<simgpu::LaunchReport>& launches) {
-  return std::all_of(launches.begin(), launches.end(), [](const auto& launch) {
-    return std::all_of(launch.findings.begin(), launch.findings.end(), [](const auto& finding) {
-      return finding.kind == simgpu::FindingKind::will_spill;
-    });
-  });
+  return diag::worst_finding(launches) == nullptr;
 }
 
 }  // namespace grader

@@ -586,7 +586,7 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
                                                          {"block", dims(launch->block)},
                                                          {"m", run->c_before.rows},
                                                          {"n", run->c_before.cols}}));
-  if (finding.kind == FindingKind::will_spill) d.verdict = Verdict::partial;
+  if (is_estimate(finding.kind)) d.verdict = Verdict::partial;
 
   if (is_between_two(finding) && finding.other && !is_beyond_life(finding)) {
     d.details.push_back(party(noun(at), at));

@@ -15,6 +15,7 @@
 
 #include <fmt/core.h>
 
+#include "grader/diagnose/diagnose.hpp"
 #include "grader/diagnose/wording.hpp"
 
 namespace grader::diag {
@@ -414,8 +415,7 @@ std::optional<Diagnosis> name_formula(const Evidence& evidence, const Cases& cas
 }
 
 bool clean(const Case& c) {
-  return std::all_of(c.run.launches.begin(), c.run.launches.end(),
-                     [](const simgpu::LaunchReport& l) { return l.findings.empty(); });
+  return worst_finding(c.run.launches) == nullptr;
 }
 
 constexpr std::int64_t kMostProducts = 1 << 21;  ///< of a probe: it takes a dozen runs

@@ -54,7 +54,7 @@ int rank(const Finding& finding) {
       return 12;
     case FindingKind::budget_exceeded:
       return 13;
-    default:  // will_spill
+    default:
       return 99;
   }
 }
@@ -65,7 +65,7 @@ const Finding* worst_finding(const std::vector<simgpu::LaunchReport>& launches) 
   const Finding* worst = nullptr;
   for (const simgpu::LaunchReport& launch : launches)
     for (const Finding& finding : launch.findings)
-      if (rank(finding) < 99 && (worst == nullptr || rank(finding) < rank(*worst)))
+      if (!is_estimate(finding.kind) && (worst == nullptr || rank(finding) < rank(*worst)))
         worst = &finding;
   return worst;
 }

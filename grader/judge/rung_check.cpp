@@ -14,12 +14,6 @@ namespace grader {
 namespace {
 
 using messages::text;
-using simgpu::FindingKind;
-
-/// An estimate of what ptxas would do is worth a note, never a wrong result.
-bool counts_as_error(const simgpu::Finding& finding) {
-  return finding.kind != FindingKind::will_spill;
-}
 
 void add(simgpu::GlobalCounts& to, const simgpu::GlobalCounts& from) {
   to.requests += from.requests;
@@ -198,7 +192,7 @@ std::optional<Failure::Kind> failed_call(const CallOutcome& outcome) {
   bool error_found = outcome.run.failed_launch.has_value();
   for (const auto& launch : outcome.run.launches)
     for (const auto& finding : launch.findings)
-      error_found = error_found || counts_as_error(finding);
+      error_found = error_found || !is_estimate(finding.kind);
 
   if (outcome.end == CallEnd::infra) return Failure::Kind::infra;
   if (outcome.end == CallEnd::threw || outcome.end == CallEnd::exited) {
@@ -270,7 +264,7 @@ std::optional<Failure> RungCheck::attempt(const Case& shape, Fill fill, Before b
           text("note.leak", {{"count", outcome.result.live_allocations}, {"entry", entry_}}));
     for (const auto& launch : outcome.run.launches)
       for (const auto& finding : launch.findings)
-        if (finding.kind == FindingKind::will_spill) into->notes.push_back(finding.detail);
+        if (is_estimate(finding.kind)) into->notes.push_back(finding.detail);
   }
   note_kernels(outcome);
   if (keep) *keep = std::move(outcome);

@@ -50,6 +50,7 @@ void FailurePick::see(const CaseResult& seen) {
   bool unfilled = false;
   for (const auto& launch : failure.outcome.run.launches)
     for (const simgpu::Finding& finding : launch.findings) {
+      if (is_estimate(finding.kind)) continue;
       untouched_ = false;
       unfilled = unfilled || finding.kind == simgpu::FindingKind::uninitialised_read;
     }

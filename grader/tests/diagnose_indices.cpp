@@ -279,3 +279,31 @@ TEST_CASE("blocks that begin too far apart are seen where they are narrower than
     CHECK((d.next_step.find("what is blockIdx.x multiplied by") != std::string::npos) == half);
   }
 }
+
+TEST_CASE("an estimate beside a wrong index changes nothing of what is told") {
+  const Kernel kernel = [](Call& call) {
+    for (int i = 0; i < call.m; ++i)
+      for (int j = 0; j < call.n; ++j) {
+        double sum = 0;
+        for (int k = 0; k < call.k; ++k)
+          sum += call.at_a(std::min(i / 16 + i % 16, call.m - 1), k) * call.at_b(k, j);
+        call.put(i, j, sum);
+      }
+  };
+  const Evidence plain = evidence(kernel, ElementType::float32, Tile{16, 16, 8, 2, 4}, {33, 17, 5});
+  Evidence noted = plain;
+  const auto note = [](Run run) {
+    simgpu::Finding spill;
+    spill.kind = simgpu::FindingKind::will_spill;
+    for (simgpu::LaunchReport& launch : run.launches) launch.findings.push_back(spill);
+    return run;
+  };
+  noted.run = note(plain.run);
+  noted.run_probe = [&](const Matrix& a, const Matrix& b, const Matrix& c) {
+    return note(*plain.run_probe(a, b, c));
+  };
+  const Diagnosis without = diagnose(plain), with = diagnose(noted);
+  CHECK(without.id == "WRONG-INDEX");
+  CHECK(with.id == without.id);
+  CHECK(with.headline == without.headline);
+}

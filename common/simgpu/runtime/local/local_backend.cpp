@@ -268,8 +268,7 @@ class LocalBackend final : public Backend {
   }
 
   void show(const Finding& finding) {
-    // Spilling is a forecast of slowness; everything else is a mistake.
-    if (finding.kind != FindingKind::will_spill) ++findings_;
+    if (!is_estimate(finding.kind)) ++findings_;
     if (quiet_) return;
     if (shown_ == kFindingsShown) {
       ++hidden_;

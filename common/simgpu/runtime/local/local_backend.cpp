@@ -10,6 +10,7 @@
 //   SIMGPU_BUDGET=n        thread instructions after which a launch is stopped (default: 2^36)
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cinttypes>
@@ -286,6 +287,9 @@ class LocalBackend final : public Backend {
     sigaction(SIGSEGV, nullptr, &before);
     if ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != SIG_DFL) return;
     ours.sa_sigaction = [](int, siginfo_t* info, void*) {
+      // What was interrupted may hold a lock that the report needs, of malloc() or stdio: then the
+      // program ends without one.
+      alarm(2);
       instance->tell_fault(reinterpret_cast<std::uintptr_t>(info->si_addr));
     };
     ours.sa_flags = static_cast<int>(SA_SIGINFO | SA_RESETHAND);

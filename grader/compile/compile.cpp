@@ -83,8 +83,9 @@ class Driver {
   using Pass = CompilerPass;
   /// What is compiled, and all that its result depends on but flags.
   struct Input {
-    std::string path, content, student;  ///< student: the path of the file that it includes, or is
-    std::function<bool()> unchanged;     ///< see CompilerRuns::run
+    std::string path, content;
+    std::string student;              ///< path of the student's file, which it includes, or is
+    std::function<bool()> unchanged;  ///< see CompilerRuns::run
   };
   /// What files that begin alike include first, as a compiler has read it once: for each pass, made
   /// when it is first asked for.
@@ -137,8 +138,10 @@ class Driver {
   void list_entries(Compiled& compiled, const std::vector<Mismatches::One>& mismatches) const;
   /// Links the units that are built. False: it failed, and at least one of them is no more.
   bool link(Build& build, const std::vector<Compiled>& compiled) const;
-  /// Build::host.
+  /// What the linked program does outside of kernels, by name. Before the passes for the device have
+  /// ended: settle_host() has the last word.
   std::string host_of(const std::vector<Compiled>& compiled, const std::string& entries) const;
+  static void settle_host(Build& build, const std::vector<Compiled>& compiled);
   void explain_link(Build& build, const std::string& said) const;
 
   const Workplace& place_;
@@ -478,6 +481,22 @@ std::string Driver::host_of(const std::vector<Compiled>& compiled,
   return runs_.entry("host", all, host_header_flags_).stem().string();
 }
 
+void Driver::settle_host(Build& build, const std::vector<Compiled>& compiled) {
+  const auto any = [&](const auto& is) {
+    return std::any_of(compiled.begin(), compiled.end(),
+                       [&](const Compiled& one) { return is(one.student); });
+  };
+  if (any([](const StudentFile& student) { return !student.unchanged(); })) build.host.clear();
+  if (build.host.empty()) return;
+  // Who asks what a kernel takes may follow the answer, and launch another one: then host code depends
+  // on all of them.
+  if (!any([](const StudentFile& student) { return asks_about_kernels(student.inputs); })) return;
+  std::string all = build.host;
+  for (const SourceUnit& unit : build.units)
+    for (const std::string& ptx : unit.ptx) all += ptx;
+  build.host = sha256(all);
+}
+
 void Driver::explain_link(Build& build, const std::string& said) const {
   const bool main = said.find("multiple definition of `main'") != std::string::npos ||
                     said.find("duplicate symbol: main") != std::string::npos;
@@ -524,14 +543,7 @@ Build Driver::build(const SourceOf& source) {
     again = !link(build, compiled);
   }
   for (std::size_t i = 0; i < compiled.size(); ++i) finish(compiled[i], build.units[i]);
-  if (std::any_of(compiled.begin(), compiled.end(),
-                  [](const Compiled& one) { return !one.student.unchanged(); }))
-    build.host.clear();
-  // Host code that asks what a kernel takes may follow the answer, and not launch it.
-  for (const Compiled& one : compiled)
-    if (!build.host.empty() && asks_about_kernels(one.student.inputs))
-      for (const SourceUnit& unit : build.units)
-        for (const std::string& ptx : unit.ptx) build.host = sha256(build.host + ptx);
+  settle_host(build, compiled);
   runs_.prune();
   build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return build;

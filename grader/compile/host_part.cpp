@@ -156,6 +156,7 @@ std::string host_part(const std::string& source) {
   for (const char* word :
        {"__LINE__", "__COUNTER__", "__builtin_LINE", "source_location", "__TIME"})
     if (source.find(word) != source.npos) return source;
+  if (source.find("\\\n") != source.npos) return source;  // a macro may go on, and hold anything
   const std::optional<std::string> plain = without_comments(source);
   if (!plain) return source;
   const Text code = *plain;

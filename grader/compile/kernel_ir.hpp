@@ -45,10 +45,10 @@ std::optional<std::string> placed(const std::string& ptx, const Places& places);
 
 /// What the first line of a module's PTX says of it, as a comment.
 struct MadeOf {
-  std::string
-      text;  ///< names the canonical text and all that was done with it; "": made of a whole file
-  std::vector<unsigned>
-      functions;  ///< lines in `file` where the functions in it begin, in its own order
+  /// Names the canonical text and all that was done with it. "": the module was made of a whole file.
+  std::string text;
+  /// Lines of the student's file where the module's functions begin, in the module's own order.
+  std::vector<unsigned> functions;
 };
 std::string made_of_line(const std::string& text, const Places& places, const std::string& file);
 MadeOf made_of(std::string_view ptx);

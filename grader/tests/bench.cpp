@@ -29,6 +29,21 @@ std::string fixture_source(const std::string& mark, const std::string& text) {
   return source;
 }
 
+std::string two_kernels(const std::string& global) {
+  std::string source = fixture_source("GLOBAL", global + R"(
+template <typename T>
+__global__ void of_first(MatrixView<T> c) { c(0, 0) = T(1); }
+template <typename T>
+__global__ void of_second(MatrixView<T> c) { c(0, 0) = T(2); })");
+  const auto put = [&](const std::string& mark, const std::string& kernel) {
+    source.replace(source.find("// " + mark), mark.size() + 3,
+                   "if (c.rows && c.cols) " + kernel + "<<<1, 1, 0, stream>>>(c);");
+  };
+  put("INSERT", "of_first");
+  put("SECOND", "of_second");
+  return source;
+}
+
 FixtureProject::FixtureProject(const std::string& folder)
     : scratch_(build_folder() / "tmp"), root_(scratch_.path() / folder) {
   fs::create_directories(root_);

@@ -21,6 +21,10 @@ std::string host_compiler();
 /// The fixture's gemm.cu with `text` in the place of the line "// MARK".
 std::string fixture_source(const std::string& mark, const std::string& text);
 
+/// The fixture with two launchers that launch a kernel each of their own, of_first and of_second, beside
+/// the one that they share; `global` stands before these.
+std::string two_kernels(const std::string& global);
+
 class FixtureProject {
  public:
   /// `folder` is the project's own name below the scratch folder.

@@ -11,39 +11,24 @@
 #include "grader/tests/bench.hpp"
 
 using namespace grader;
-using grader::test::fixture_source;
 using grader::test::FixtureProject;
+using grader::test::two_kernels;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
 namespace {
 
-/// Two launchers; each launches a kernel of its own beside the one that they share.
-std::string two_kernels() {
-  std::string source = fixture_source("GLOBAL", R"(
-template <typename T>
-__device__ T one() { return T(1); }
-template <typename T>
-__global__ void of_first(MatrixView<T> c) {
-  c(0, 0) = one<T>();
-}
-template <typename T>
-__global__ void of_second(MatrixView<T> c) {
-  c(0, 0) = T(2);
-})");
-  const auto put = [&](const std::string& mark, const std::string& kernel) {
-    source.replace(source.find("// " + mark), mark.size() + 3,
-                   "if (c.rows && c.cols) " + kernel + "<<<1, 1, 0, stream>>>(c);");
-  };
-  put("INSERT", "of_first");
-  put("SECOND", "of_second");
-  return source;
-}
-
 std::string with(std::string text, const std::string& what, const std::string& instead) {
   const std::size_t at = text.find(what);
   REQUIRE(at != std::string::npos);
   return text.replace(at, what.size(), instead);
+}
+
+/// Two launchers, each with a kernel of its own; the first kernel calls a helper.
+std::string source_with_helper() {
+  const std::string source =
+      two_kernels("template <typename T>\n__device__ T one() { return T(1); }");
+  return with(source, "c(0, 0) = T(1);", "c(0, 0) = one<T>();");
 }
 
 json check(const FixtureProject& project, const std::vector<std::string>& more = {}) {
@@ -76,7 +61,7 @@ using Ids = std::vector<std::string>;
 TEST_CASE("a stage is run again if its kernels have changed, its host code, or what judges it",
           "[grade]") {
   const FixtureProject project;
-  const std::string source = two_kernels();
+  const std::string source = source_with_helper();
   project.write_source(source);
   const json first = check(project);
   CHECK(kept(first).empty());
@@ -104,7 +89,7 @@ TEST_CASE("a stage is run again if its kernels have changed, its host code, or w
       all);
   now("one kernel", with(source, "T(2);", "T(3);"), of_first);
   now("a helper of the other", with(source, "return T(1);", "return T(4);"), of_second);
-  now("lines in one kernel", with(source, "  c(0, 0) = T(2);", "  // more\n\n  c(0, 0) = T(2);"),
+  now("lines in one kernel", with(source, "{ c(0, 0) = T(2);", "{  // more\n\n  c(0, 0) = T(2);"),
       of_first);
   now("both kernels' one", with(source, "Out sum = 0;", "Out sum = Out(0) + 0 * a.cols;"), Ids());
   now("a launcher", with(source, "dim3(8, 8), 0", "dim3(8, 8), 16"), Ids());
@@ -121,7 +106,7 @@ TEST_CASE("a stage is run again if its kernels have changed, its host code, or w
 
 TEST_CASE("failures are not kept, and neither is what was damaged", "[grade]") {
   const FixtureProject project;
-  const std::string source = two_kernels();
+  const std::string source = source_with_helper();
   project.write_source(with(source, "  launch(a, b, c, stream);\n}\n\ntemplate",
                             "  if (c.rows != 4) launch(a, b, c, stream);\n}\n\ntemplate"));
   const json once = check(project), twice = check(project);
@@ -151,7 +136,7 @@ TEST_CASE("failures are not kept, and neither is what was damaged", "[grade]") {
 
 TEST_CASE("kernels that share a variable are all run again when one has changed", "[grade]") {
   const FixtureProject project;
-  const std::string shared = with(two_kernels(), "template <typename T>\n__device__ T one()",
+  const std::string shared = with(source_with_helper(), "template <typename T>\n__device__ T one()",
                                   "__device__ int count = 0;\n"
                                   "template <typename T>\n__device__ T one()");
   const std::string source = with(shared, "c(0, 0) = T(2);", "c(0, 0) = T(2 + count);");
@@ -166,7 +151,7 @@ TEST_CASE("a launcher that asks what a kernel takes is run again when any kernel
           "[grade]") {
   const FixtureProject project;
   const std::string asking =
-      with(two_kernels(), "if (c.rows && c.cols) of_first",
+      with(source_with_helper(), "if (c.rows && c.cols) of_first",
            "cudaFuncAttributes takes;\n  cudaFuncGetAttributes(&takes, of_second<Out>);\n"
            "  if (c.rows && c.cols && takes.numRegs > 0) of_first");
   project.write_source(asking);
@@ -228,6 +213,8 @@ TEST_CASE("the host's part of a source is without what the device alone has") {
          "__global__ void k() { int i = 1'000; }\nvoid f() { g(2); }");
   differ("__global__ void k() { a(); \nvoid f() { g(1); }",
          "__global__ void k() { a(); \nvoid f() { g(2); }");
+  differ("#define DEVICE \\\n__device__\nvoid f() { g(1); }",
+         "#define DEVICE \\\n__device__\nvoid f() { g(2); }");
   differ("int x__global__; void f() { g(1); }", "int x__global__; void f() { g(2); }");
 }
 

@@ -12,8 +12,8 @@
 #include "grader/tests/bench.hpp"
 
 using namespace grader;
-using grader::test::fixture_source;
 using grader::test::FixtureProject;
+using grader::test::two_kernels;
 
 namespace {
 
@@ -34,22 +34,6 @@ std::vector<std::string> texts(const FixtureProject& project, unsigned optimiser
 
 bool has(const std::string& text, const std::string& word) {
   return text.find(word) != std::string::npos;
-}
-
-/// Two launchers with a kernel each of their own beside the one that they share; `global` before all.
-std::string two_kernels(const std::string& global) {
-  std::string source = fixture_source("GLOBAL", global + R"(
-template <typename T>
-__global__ void of_first(MatrixView<T> c) { c(0, 0) = T(1); }
-template <typename T>
-__global__ void of_second(MatrixView<T> c) { c(0, 0) = T(2); })");
-  const auto put = [&](const std::string& mark, const std::string& kernel) {
-    source.replace(source.find("// " + mark), mark.size() + 3,
-                   "if (c.rows && c.cols) " + kernel + "<<<1, 1, 0, stream>>>(c);");
-  };
-  put("INSERT", "of_first");
-  put("SECOND", "of_second");
-  return source;
 }
 
 /// The instructions of an entry with their lines, without labels, whose numbers depend on what stands before.

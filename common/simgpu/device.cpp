@@ -511,15 +511,15 @@ void add_spill_finding(LaunchReport& report, const DeviceModel& model,
                        const ptx::RegisterPressure& pressure) {
   // Under launch bounds ptxas finds ways to need less, and spills a few bytes at most: 28 to 92 of lab 5's
   // 5.2, where 186 to 210 are counted for 128. Told is what no thread can have.
-  const unsigned limit = model.registers_per_thread;
-  if (pressure.needed <= limit) return;
+  if (pressure.needed <= model.registers_per_thread) return;
   Finding f;
   f.kind = FindingKind::will_spill;
   f.kernel = report.kernel;
   f.at.where = report.registers.where;
   f.detail = "about " + std::to_string(pressure.needed) +
              " registers are live at once in any order, a thread can have " +
-             std::to_string(limit) + ": on a GPU the rest is spilled to local memory";
+             std::to_string(model.registers_per_thread) +
+             ": on a GPU the rest is spilled to local memory";
   report.findings.push_back(std::move(f));
 }
 

@@ -61,7 +61,7 @@ class Bars(LabDirective):
 
 class Yardsticks(LabDirective):
     """```{yardsticks}
-    ```: the best public kernels of docs/data/bars.toml, in percent of cuBLAS."""
+    ```: the best public kernels of docs/data/bars.toml, in per cent of cuBLAS."""
 
     def run(self):
         self.read(BARS)
@@ -73,7 +73,7 @@ class Yardsticks(LabDirective):
             cells = "".join(f"<td class='number'>{one['figures'][str(n)]:g} %</td>" if str(n) in one["figures"] else "<td class='number'>–</td>" for n in sizes)
             rows.append(f"<tr><th scope='row'>{escape(one['type'])}</th><td>{source}</td>{cells}<td>{escape(one['note'])}</td></tr>")
         head = "<tr><th></th><th>kernel</th>" + "".join(f'<th class="number">{n}</th>' for n in sizes) + "<th></th></tr>"
-        return [made_table(head, rows, "Percent of cuBLAS in the same run, M = N = K. NVIDIA H200, CUDA 13.0, November 2026.",
+        return [made_table(head, rows, "Per cent of cuBLAS in the same run, M = N = K. NVIDIA H200, CUDA 13.0, November 2026.",
                            "Each project's sources as published, compiled by nvcc 13.0 for sm_90a and run in a harness of their own, not in make bench: "
                            "inputs stay in the cache, and not every result was compared. docs/data/bars.toml")]
 

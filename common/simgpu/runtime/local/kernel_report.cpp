@@ -60,7 +60,7 @@ void print_traffic(std::FILE* out, const Counts& c) {
   }
   if (c.local_load_requests + c.local_store_requests) {
     // Of the PTX, which has arrays and variables with an address there; ptxas adds its spills.
-    std::fprintf(out, "  %-14s %s loads, %s stores: arrays in slow memory, without spills\n",
+    std::fprintf(out, "  %-14s %s loads, %s stores: arrays in slow memory (spills not counted)\n",
                  "local memory", grouped(c.local_load_requests).c_str(),
                  grouped(c.local_store_requests).c_str());
   }

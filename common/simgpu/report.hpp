@@ -215,6 +215,10 @@ struct Counts {
   std::uint64_t barriers = 0;        ///< warp-level arrivals at block barriers
   std::uint64_t block_barriers = 0;  ///< barriers completed, summed over blocks
   std::map<std::string, std::uint64_t> tensor_ops;  ///< 2*m*n*k per warp mma, by type (second tier)
+  /// Products of warpgroups (wgmma) that were started while none of the same warpgroup was under way:
+  /// so often it had let its tensor cores stand still.
+  std::uint64_t wgmma_alone = 0;
+  std::uint64_t wgmma_groups = 0;  ///< warpgroups that have made products, summed over blocks
   Counts& operator+=(const Counts&);
 };
 

@@ -30,6 +30,7 @@ Counters make_counters(const Program& program, std::size_t allocations, bool sam
   c.sites.resize(program.site_pc.size());
   c.async_idle.resize(program.async_forms.empty() ? 0 : program.site_pc.size());
   c.async_early.resize(program.async_forms.empty() ? 0 : program.instructions.size());
+  c.wgmma.resize(program.products.empty() ? 0 : program.instructions.size());
   c.buffers.resize(allocations);
   return c;
 }
@@ -66,6 +67,10 @@ void add(Counters& to, const Counters& from) {
   }
   for (std::size_t k = 0; k < to.async_idle.size(); ++k) to.async_idle[k] += from.async_idle[k];
   for (std::size_t k = 0; k < to.async_early.size(); ++k) to.async_early[k] += from.async_early[k];
+  for (std::size_t k = 0; k < to.wgmma.size(); ++k) {
+    to.wgmma[k].alone += from.wgmma[k].alone;
+    to.wgmma[k].groups += from.wgmma[k].groups;
+  }
   for (std::size_t k = 0; k < to.block_barriers.size(); ++k)
     to.block_barriers[k] += from.block_barriers[k];
 }
@@ -191,6 +196,8 @@ Counts counts_of(const Program& p, const Counters& c, std::uint32_t pc, const Gu
       break;
     case Opcode::wgmma:  // four warps make it
       out.tensor_ops[tensor_type(ins)] = n.executed * tensor_operations(ins) / 4;
+      out.wgmma_alone = c.wgmma[pc].alone;
+      out.wgmma_groups = c.wgmma[pc].groups;
       break;
     case Opcode::bar_sync:
     case Opcode::bar_red:

@@ -90,6 +90,11 @@ struct SiteSample {
   std::array<std::uint64_t, kLanes> address{};
 };
 
+/// See Counts::wgmma_alone and Counts::wgmma_groups.
+struct WgmmaCount {
+  std::uint64_t alone = 0, groups = 0;
+};
+
 struct Counters {
   std::vector<GuardCount> blocks;   ///< by basic block
   std::vector<GuardCount> guarded;  ///< by pc, instructions with a guard
@@ -99,6 +104,7 @@ struct Counters {
   std::vector<std::uint64_t> block_barriers;  ///< by pc of the barrier that was reached first
   std::vector<std::uint64_t> async_idle;      ///< by site: see Counts::async_bytes_idle
   std::vector<EarlyWait> async_early;         ///< by pc of the wait: see Counts::async_early
+  std::vector<WgmmaCount> wgmma;              ///< by pc
 };
 
 /// What the last execution of a cp.async or ldmatrix cost, for the next with the same pattern.

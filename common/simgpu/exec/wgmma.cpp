@@ -216,6 +216,9 @@ void multiply(BlockRun& run, unsigned first_warp, const BasicBlock& block) {
   task.b = b;
   task.gain = static_cast<std::int32_t>(run.launch->options.tensor_gain);
   multiply_warpgroup(task);
+  WgmmaCount& count = run.worker->counters.wgmma[block.pc];
+  if (number == 1) ++count.groups;
+  if (run.proxy.groups[first_warp].open.empty()) ++count.alone;
   for (unsigned q = 0; q < kWarps; ++q) {
     check::ReadGroups& g = run.proxy.groups[first_warp + q];
     g.add(number);

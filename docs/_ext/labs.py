@@ -7,6 +7,7 @@ import tomllib
 from docutils import nodes
 from docutils.parsers.rst import directives
 
+from bounds import evaluate
 from common import DOCS, H200, ROOT, LabDirective, escape, fold, inline, lab_folder, raw
 from figures import bench_number, bench_words
 from recorded import Bench, results
@@ -96,8 +97,14 @@ class Fold(LabDirective):
         return fold(inline(self.arguments[0]), holder.children, "answer" if "answer" in self.options else "")
 
 
+def coded(text):
+    """A line as HTML, with `code` marked up."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
 class Predict(LabDirective):
     """:::{predict} Question
+    :stage: 1.1
     :unit: sectors
     :answer: 524288
     The answer's explanation.
@@ -106,42 +113,65 @@ class Predict(LabDirective):
     A number is compared with what the reader typed, and kept in the browser. The answer and its explanation appear when a number
     was typed; without scripts they are folded. The answer must be one that a
     transcript or result shows: :from: names it, and the build fails if the number does not stand there. With
-    ":from: bench gemm_tiled float 4096 ms" the answer may be left out: it is what bench.json has. {bench} works in the
-    question too.
+    ":from: bench gemm_tiled float 4096 ms" the answer may be left out: it is what bench.json has. ":derived: 128 * 64 * 2 / 1024"
+    computes it. {bench} works in the question too, and so does code between backquotes.
+
+    ":choices: the new element | the old one | nobody knows" asks for one of these instead of a number; the answer is one of them.
+    :stage: names the stage whose idea is asked for: tests want a prediction for each stage of labs 4 and 5.
     """
 
     required_arguments = 1
     final_argument_whitespace = True
     has_content = True
-    option_spec = {"unit": directives.unchanged, "answer": directives.unchanged_required, "from": directives.unchanged}
+    option_spec = {"unit": directives.unchanged, "answer": directives.unchanged_required, "from": directives.unchanged,
+                   "derived": directives.unchanged_required, "choices": directives.unchanged_required, "stage": directives.unchanged_required}
 
     def run(self):
-        source = self.options.get("from", "")
         question = re.sub(r"\{bench\}`([^`]+)`", lambda found: self.measured(found.group(1)), self.arguments[0])
-        answer = self.options.get("answer")
+        answer = self.answer()
+        holder = nodes.container()
+        self.state.nested_parse(self.content, self.content_offset, holder)
+        unit = escape(self.options.get("unit", ""))
+        stage = f' data-stage="{escape(self.options["stage"])}"' if "stage" in self.options else ""
+        key = "p-" + nodes.make_id(question)
+        if "choices" in self.options:
+            choices = [choice.strip() for choice in self.options["choices"].split("|")]
+            if answer not in choices:
+                raise self.error(f"'{answer}' is none of the choices")
+            right = choices.index(answer)
+            asked = (f'<fieldset><legend>{coded(question)}</legend>' +
+                     "".join(f'<label><input type="radio" name="{key}" value="{i}"> <span>{coded(choice)}</span></label>' for i, choice in enumerate(choices)) +
+                     '</fieldset><span class="predict-row"><button type="submit">Compare</button></span><output></output>')
+        else:
+            right = escape(answer.replace(" ", ""))
+            asked = (f'<label for="{key}">{coded(question)}</label>'
+                     f'<span class="predict-row"><input id="{key}" inputmode="decimal" autocomplete="off"> <span>{unit}</span> '
+                     f'<button type="submit">Compare</button></span><output for="{key}"></output>')
+        return [
+            raw(f'<form class="predict" data-answer="{right}" data-unit="{unit}"{stage}><p class="predict-title">Predict</p>{asked}'),
+            *fold("Answer", [raw(f"<p><strong>{coded(answer)} {unit}</strong></p>"), *holder.children]), raw("</form>")]
+
+    def answer(self):
+        """What :answer: says, after it was found where :from: or :derived: say that it comes from."""
+        source, answer = self.options.get("from", ""), self.options.get("answer")
+        if "derived" in self.options:
+            derived = f"{evaluate(self.options['derived'], {}):g}"
+            if answer not in (None, derived):
+                raise self.error(f"{self.options['derived']} is {derived}, not {answer}")
+            return derived
         if answer is None:
-            answer = self.measured(source.removeprefix("bench ")).split(" ")[0]
-        elif source.startswith("bench "):
+            return self.measured(source.removeprefix("bench ")).split(" ")[0]
+        if source.startswith("bench "):
             self.read(H200 / "bench.json")
             digits = len(answer.partition(".")[2])
             value = bench_number(source.removeprefix("bench "))
             if value is None or f"{value:.{digits}f}" != answer:
                 raise self.error(f"{source} is {value}, not {answer}")
         elif source:
-            shown = self.read(DOCS / "transcripts" / f"{self.options['from']}.txt")
+            shown = self.read(DOCS / "transcripts" / f"{source}.txt")
             if not re.search(rf"(?<!\d){re.escape(answer)}(?!\d)", shown.replace("\u202f", " ")):
-                raise self.error(f"{self.options['from']} does not show {answer}")
-        holder = nodes.container()
-        self.state.nested_parse(self.content, self.content_offset, holder)
-        unit = escape(self.options.get("unit", ""))
-        key = nodes.make_id(question)
-        return [
-            raw(f'<form class="predict" data-answer="{escape(answer.replace(" ", ""))}" data-unit="{unit}">'
-                f'<p class="predict-title">Predict</p><label for="p-{key}">{escape(question)}</label>'
-                f'<span class="predict-row"><input id="p-{key}" inputmode="decimal" autocomplete="off"> <span>{unit}</span> '
-                f'<button type="submit">Compare</button></span><output for="p-{key}"></output>'),
-            *fold("Answer", [raw(f"<p><strong>{escape(answer)} {unit}</strong></p>"), *holder.children]), raw("</form>")]
-
+                raise self.error(f"{source} does not show {answer}")
+        return answer
 
     def measured(self, words):
         """What {bench} shows."""

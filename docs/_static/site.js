@@ -21,23 +21,30 @@
     const fraction = plain.match(/^(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/);
     return fraction ? fraction[1] / fraction[2] : plain === '' ? NaN : Number(plain);
   }
+  /// What is said about a number.
+  function judged(guess, right) {
+    const ratio = guess / right;
+    return guess === right ? 'Exactly.'
+      : ratio > 0.8 && ratio < 1.25 ? 'Close.'
+        : guess > 0 ? `Off by a factor of ${shown(ratio > 1 ? ratio : 1 / ratio)}: too ${ratio > 1 ? 'high' : 'low'}.` : 'Not quite.';
+  }
   function setUpPrediction(form) {
     const input = form.querySelector('input'), output = form.querySelector('output'), answer = form.querySelector('details');
-    const right = parsed(form.dataset.answer), key = location.pathname.split('/').pop() + input.id;
-    input.value = kept.get(key) || '';
-    answer.hidden = input.value === ''; // first the guess
+    const choices = [...form.querySelectorAll('input[type=radio]')];
+    const right = parsed(form.dataset.answer), key = location.pathname.split('/').pop() + (input.id || input.name);
+    const before = kept.get(key) || '';
+    if (choices.length) for (const one of choices) one.checked = one.value === before;
+    else input.value = before;
+    answer.hidden = before === ''; // first the guess
     form.addEventListener('submit', (event) => {
       event.preventDefault();
-      const guess = parsed(input.value);
+      const typed = choices.length ? choices.find((one) => one.checked)?.value ?? '' : input.value, guess = parsed(typed);
       if (Number.isNaN(guess)) {
-        output.textContent = 'Type a number first.';
+        output.textContent = choices.length ? 'Choose one first.' : 'Type a number first.';
         return;
       }
-      kept.set(key, input.value);
-      const ratio = guess / right;
-      output.textContent = guess === right ? 'Exactly.'
-        : ratio > 0.8 && ratio < 1.25 ? 'Close.'
-          : guess > 0 ? `Off by a factor of ${shown(ratio > 1 ? ratio : 1 / ratio)}: too ${ratio > 1 ? 'high' : 'low'}.` : 'Not quite.';
+      kept.set(key, typed);
+      output.textContent = !choices.length ? judged(guess, right) : guess === right ? 'Right.' : 'No.';
       answer.hidden = false;
       answer.open = true;
     });

@@ -34,12 +34,15 @@ class Page(html.parser.HTMLParser):
         super().__init__()
         self.ids, self.links, self.sources, self.text, self.code, self.skip, self.coded = [], [], [], [], [], 0, 0
         self.unfolded, self.folds, self.summary = [], 0, False
+        self.predicted = []  # stages
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attributes):
         at = dict(attributes)
         if "id" in at:
             self.ids.append(at["id"])
+        if tag == "form" and "data-stage" in at:
+            self.predicted.append(at["data-stage"])
         if tag == "a" and "href" in at:
             self.links.append(at["href"])
             if "name" in at:
@@ -187,6 +190,10 @@ def check_labs(site, pages):
         for stage in lab["stage"]:
             check(f"stage {stage['id']}: its TODO and its hints are on the page",
                   f"TODO({stage['id']})" in text and f"Hint 1 of 3 for {stage['id']}" in text)
+        if lab["id"] in (4, 5):
+            predicted = sorted(stage for page in chapters for stage in page.predicted)
+            asked = sorted(stage["id"] for stage in lab["stage"] if stage["id"] != "4.1.1")  # whose prediction is graded
+            check(f"lab {lab['id']} has one prediction for each stage", predicted == asked, sorted(set(predicted) ^ set(asked)) or predicted)
     everything = {path.name: " ".join(" ".join(page.text).split()) for path, page in pages.items()}
     shown = [f"{name}: {line}" for name, text in everything.items() for line in solution_lines() if line in text]
     check("no line of a solution is on any page", not shown, shown[:8])
@@ -275,6 +282,20 @@ def check_behaviour(driver, site):
     check("a wrong one is too", "Off by a factor" in say("return document.querySelector('form.predict output').textContent"))
     driver.get((site / "lab1.html").as_uri())
     check("a prediction is kept", say("return document.querySelector('form.predict input').value") == "1")
+    if (site / "lab5.html").is_file():
+        driver.get((site / "lab5.html").as_uri())
+        form = "const f = [...document.querySelectorAll('form.predict')].find(f => f.querySelector('[type=radio]')); "
+        submit, told = "f.requestSubmit();", "return f.querySelector('output').textContent"
+        check("the answer to a choice is hidden before the guess", say(form + "return f.querySelector('details').hidden"))
+        check("no choice is none", say(form + submit + told) == "Choose one first." and say(form + "return f.querySelector('details').hidden"))
+        say(form + "f.querySelectorAll('[type=radio]')[f.dataset.answer].click();" + submit)
+        check("the right choice is recognised", say(form + told) == "Right.")
+        check("and its answer opens, too", say(form + "const d = f.querySelector('details'); return d.open && !d.hidden"))
+        say(form + "[...f.querySelectorAll('[type=radio]')].find(r => r.value !== f.dataset.answer).click();" + submit)
+        check("a wrong choice is recognised", say(form + told) == "No.")
+        driver.get((site / "lab5.html").as_uri())
+        check("a choice is kept", say(form + "const r = f.querySelector(':checked'); return r && r.value !== f.dataset.answer"))
+    driver.get((site / "lab1.html").as_uri())
     shown = "return [...document.querySelectorAll('.bounds .value')].map(e => e.textContent)"
     at_build = re.findall(r'<span class="value">([^<]*)<', (site / "lab1.html").read_text(encoding="utf-8"))
     check("the bounds in the browser are those of the build", say(shown) == at_build, (say(shown), at_build))

@@ -81,6 +81,14 @@ broken "an answer that no transcript shows" 'does not show 12345678' ':::{predic
 :answer: 12345678
 :from: lab1-run
 :::'
+broken "an answer that is derived otherwise" '128 \* 8 / 256 is 4, not 5' ':::{predict} How many?
+:answer: 5
+:derived: 128 * 8 / 256
+:::'
+broken "an answer that cannot be chosen" "'4' is none of the choices" ':::{predict} How many?
+:choices: 2 | 8
+:answer: 4
+:::'
 broken "hints of a stage that is not there" 'has no hints for stage 1.9' '```{hints} 1.9
 ```'
 broken "a link to nowhere" 'nonesuch' '[there](nonesuch.md)'

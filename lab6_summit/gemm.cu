@@ -196,27 +196,17 @@ constexpr Choice choice(float alone, float full) {
   return {S::BM, S::BN, S::BK, S::RESIDENT, alone, full, multiply_split<Copies, S>};
 }
 
-/// Measured on an H200, as the constants below: docs/results/h200/tuning-lab-6.txt.
+// TODO(6.2) Fill the table: a few of the tiles measured on the tutorial's page, for large and for
+//           thin C. cycles(): LAUNCH plus the cycles of the busiest multiprocessor. How many blocks
+//           does it get, in how many rounds of `resident`? A full round makes `full` multiply-adds
+//           per cycle, one block `alone`; in between, interpolate. A round also takes BLOCK. With
+//           splits, add a LAUNCH, and the time to store and load m * n floats per split.
 template <typename Copies>
-const Choice table[] = {
-    choice<Copies, Shape<128, 256, 8, 64, 64, 3, 1>>(102, 102),
-    choice<Copies, Shape<128, 64, 8, 64, 32, 4, 4>>(75, 87),
-    choice<Copies, Shape<96, 128, 8, 48, 64, 4, 3>>(81, 93),
-    choice<Copies, Shape<64, 256, 8, 32, 64, 4, 2>>(96, 97),
-    choice<Copies, Shape<32, 256, 16, 32, 64, 4, 3>>(83, 94),
-    choice<Copies, Shape<32, 128, 16, 32, 32, 4, 4>>(70, 83),
-    choice<Copies, Shape<32, 64, 32, 16, 32, 4, 4>>(62, 75),
-};
-
+const Choice table[] = {choice<Copies, Shape<128, 256, 8, 64, 64, 3, 1>>(102, 102)};
 /// Cycles of a launch, and around a block's loop; floats of partial sums moved per cycle.
 constexpr float LAUNCH = 6000, BLOCK = 2500, FLOATS = 400;
-
 /// Estimates the product's cycles with this tile and split on `processors` multiprocessors.
 inline float cycles(const Choice& tile, int m, int n, int k, Split split, int processors) {
-  // TODO(6.2) Return LAUNCH plus the cycles of the busiest multiprocessor. How many blocks does it
-  //           get, in how many rounds of `resident`? A full round makes `full` multiply-adds per
-  //           cycle, a single block `alone`; in between, interpolate. Each round also takes BLOCK.
-  //           With splits, add a LAUNCH, and the time to store and load m * n floats per split.
   return LAUNCH + BLOCK + FLOATS + 0 * (tile.bm + m + n + k + split.depth + processors);
 }
 

@@ -256,6 +256,10 @@ const char* const copied_in_memory =
     "matrix of doubles, wherever the first one begins.";
 const char* const more_than_a_piece =
     "More sums pass through memory than one piece of a tile per block, stored once and read once.";
+const char* const no_large_tile =
+    "More is read from A and B than tiles of 64 x 128 would need, although C is large. Has the table a large "
+    "tile, and has each tile the rates that were measured, `full` for all of its blocks together? Work the "
+    "estimate out by hand for this shape, for a large tile and for a small one.";
 const char* const small_tile = "More is read from A and B than a 64 x 64 tile per block needs.";
 const char* const conflicts =
     "Lanes of a warp touch different words of one bank, where fragments are read or where copies "
@@ -382,6 +386,19 @@ grader::Goal sectors(const char* stage) {
           .bound = grader::sectors_of_tiles,
           .at = aligned_and_ragged};
 }
+/// Where C has a tile of 128 x 256 for every multiprocessor, large ones are best. Others of a good table fit
+/// it less well: what remains is that none is as small as those for few rows.
+grader::Goal large_tiles(const char* stage) {
+  return {.stage = stage,
+          .key = "load_sectors",
+          .what = "sectors of A and B",
+          .diagnosis = "NO-REUSE",
+          .missed = no_large_tile,
+          .parameters = {{"BM", 64}, {"BN", 128}, {"slack", 1.05}},
+          .measure = grader::load_sectors,
+          .bound = grader::sectors_of_tiles,
+          .at = {{1536, 2304, 32}}};
+}
 grader::Goal no_conflicts(const char* stage) {
   return {.stage = stage,
           .key = "excess_wavefronts",
@@ -502,6 +519,7 @@ const std::vector<grader::Goal> goals = {
      .at = thin},
     blocks_by_estimate("6.2", small, 27),
     short_sums_unsplit("6.2", {{24, 1024, 64}}, 32, 64),
+    large_tiles("6.2"),
     fixed_order("6.2", small),
     registers_only("6.2"),
 

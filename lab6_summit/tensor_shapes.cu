@@ -150,8 +150,7 @@ void gemm_cluster(MatrixView<const In> a, MatrixView<const In> b, MatrixView<Out
 
 /// A tile, and how long a multiprocessor of an H200 takes for a step of 64 terms of all its blocks,
 /// in microseconds: `alone` with one block, `full` with as many as fit, which are `resident`.
-/// `off_lines`: the factor by which a step is slower if rows of A or B do not begin at cache lines
-/// (128 bytes).
+/// `off_lines`: as a factor, if rows of A or B do not begin at cache lines, of 128 bytes.
 template <typename T>
 struct Choice {
   int bm, bn, resident;
@@ -363,8 +362,7 @@ __device__ void multiply_three(float (&sums)[COUNT], typename L::Shared& own,
   }
 }
 
-/// C = A * B, like shape_kernel. Elements that are not finite are computed again from whole_a and
-/// whole_b.
+/// C = A * B, like shape_kernel. What is not finite is computed again from whole_a and whole_b.
 template <typename L>
 __global__ void __launch_bounds__(L::THREADS, L::RESIDENT)
     three_shapes_kernel(const __grid_constant__ CUtensorMap a,

@@ -22,8 +22,7 @@ struct Tile {
   static constexpr int WARPS = (TRANSPOSED ? BN : BM) / 16;
   static constexpr int SUMS = (TRANSPOSED ? BM : BN) / 2;  // of a thread
   // A thread with 128 sums and fragments in registers needs more registers than its share. Others
-  // can give some away, but only whole warpgroups: so then a whole warpgroup is there for the
-  // copies.
+  // can give some away, but only whole warpgroups: so then a whole warpgroup makes the copies.
   static constexpr bool MOVES_REGISTERS = TRANSPOSED && SUMS == 128;
   static constexpr int THREADS = WARPS * 32 + (MOVES_REGISTERS ? 128 : 32);
   static constexpr CUtensorMapDataType COPIED_AS = TYPE<T>;  // by TMA

@@ -7,8 +7,7 @@
 #include "lab6_summit/given/shape_tiles.cuh"
 
 /// The column of B's tile that this lane loads as row g = lane / 4 of the first factor; the next
-/// one is its row g + 8. In this order, eight lanes load from four rows of B without bank
-/// conflicts.
+/// one is its row g + 8. So eight lanes load from four rows of B without bank conflicts.
 __device__ inline int column_of_b() {
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4;
   return warp / 2 * 32 + g / 2 % 2 * 16 + warp % 2 * 8 + g / 4 * 4 + g % 2 * 2;

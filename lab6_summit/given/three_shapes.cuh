@@ -9,8 +9,7 @@
 #include "lab6_summit/given/tf32_tiles.cuh"
 
 /// A tile for three products. A is copied with all its bits. One warpgroup does not multiply: a
-/// thread of its first warp requests copies, its other three warps (SPLITTERS) store the small
-/// parts of A.
+/// thread of its first warp requests copies, the other warps (SPLITTERS) store A's small parts.
 template <int BM, int BN, int RESIDENT>
 struct ThreeTile : Tile<float, BM, BN, RESIDENT> {
   using Base = Tile<float, BM, BN, RESIDENT>;

@@ -123,8 +123,7 @@ __device__ void load_fragments(Fragments<S>& f, Stage<S>& stage, int row, int co
 // ---- C
 
 /// Calls act(i, j, e, down, right) for each group of four sums of a lane that are neighbours in a row
-/// of C: sums.of[i][j + 0..3][e], the first of them `down` rows and `right` columns into the warp's
-/// tile.
+/// of C: sums.of[i][j + 0..3][e], the first `down` rows and `right` columns into the warp's tile.
 template <typename S, typename Act>
 __device__ void for_fours(Act act) {
   constexpr int M = S::FRAGMENTS_M, N = S::FRAGMENTS_N;

@@ -246,7 +246,22 @@ constexpr Choice choice(float alone, float full) {
   return {S::BM, S::BN, S::BK, S::RESIDENT, alone, full, multiply_split<Copies, S>};
 }
 
-/// Measured on an H200, as the constants below: docs/results/h200/tuning-lab-6.txt.
+// TODO(6.2) Fill the table: a few of the tiles measured on the tutorial's page, for large and for
+//           thin C. cycles(): LAUNCH plus the cycles of the busiest multiprocessor. How many blocks
+//           does it get, in how many rounds of `resident`? A full round makes `full` multiply-adds
+//           per cycle, one block `alone`; in between, interpolate. A round also takes BLOCK. With
+//           splits, add a LAUNCH, and the time to store and load m * n floats per split.
+// >>> skeleton
+// template <typename Copies>
+// const Choice table[] = {choice<Copies, Shape<128, 256, 8, 64, 64, 3, 1>>(102, 102)};
+// /// Cycles of a launch, and around a block's loop; floats of partial sums moved per cycle.
+// constexpr float LAUNCH = 6000, BLOCK = 2500, FLOATS = 400;
+// /// Estimates the product's cycles with this tile and split on `processors` multiprocessors.
+// inline float cycles(const Choice& tile, int m, int n, int k, Split split, int processors) {
+//   return LAUNCH + BLOCK + FLOATS + 0 * (tile.bm + m + n + k + split.depth + processors);
+// }
+// <<< skeleton
+// >>> solution
 template <typename Copies>
 const Choice table[] = {
     choice<Copies, Shape<128, 256, 8, 64, 64, 3, 1>>(102, 102),
@@ -263,14 +278,6 @@ constexpr float LAUNCH = 6000, BLOCK = 2500, FLOATS = 400;
 
 /// Estimates the product's cycles with this tile and split on `processors` multiprocessors.
 inline float cycles(const Choice& tile, int m, int n, int k, Split split, int processors) {
-  // TODO(6.2) Return LAUNCH plus the cycles of the busiest multiprocessor. How many blocks does it
-  //           get, in how many rounds of `resident`? A full round makes `full` multiply-adds per
-  //           cycle, a single block `alone`; in between, interpolate. Each round also takes BLOCK.
-  //           With splits, add a LAUNCH, and the time to store and load m * n floats per split.
-  // >>> skeleton
-  // return LAUNCH + BLOCK + FLOATS + 0 * (tile.bm + m + n + k + split.depth + processors);
-  // <<< skeleton
-  // >>> solution
   const int tiles = ceil_div(m, tile.bm) * ceil_div(n, tile.bn);
   const int blocks = ceil_div(tiles * split.splits, processors);
   const int rounds = blocks / tile.resident, rest = blocks % tile.resident;
@@ -282,8 +289,8 @@ inline float cycles(const Choice& tile, int m, int n, int k, Split split, int pr
   }
   if (split.splits > 1) sum += LAUNCH + 2.0f * split.splits * m * n / FLOATS;
   return sum;
-  // <<< solution
 }
+// <<< solution
 
 /// How a product is computed, and at what cost. No product costs nothing.
 struct Plan {

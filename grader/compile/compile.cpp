@@ -19,6 +19,7 @@
 #include "grader/compile/cache.hpp"
 #include "grader/compile/compiler_output.hpp"
 #include "grader/compile/entries.hpp"
+#include "grader/compile/host_constexpr.hpp"
 #include "grader/compile/host_part.hpp"
 #include "grader/compile/kernel_ir.hpp"
 #include "grader/compile/unit.hpp"
@@ -105,6 +106,7 @@ class Driver {
     Input whole;  ///< with all launchers
     Headers headers;
     Passes passes;
+    std::future<std::vector<std::string>> refused;  ///< see host_constexpr(); if it is asked for
     std::vector<EntryPoint> entries;
   };
 
@@ -118,6 +120,8 @@ class Driver {
   /// Kernel by kernel; nothing where they do not come apart. The first has what the front end said.
   std::optional<std::vector<Pass>> compile_kernels(const std::string& stem, const Headers& headers,
                                                    const Input& input) const;
+  /// What to say of kernels that call a constexpr function of the host, which nvcc refuses.
+  std::vector<std::string> host_constexpr(const Input& input, const StudentFile& student) const;
   /// PTX whose first line says what it was made of.
   Pass optimise(const std::string& stem, const KernelIr& kernel, const std::string& file) const;
   Input put(const std::string& name, const TranslationUnit& unit,
@@ -316,6 +320,24 @@ std::optional<std::vector<Driver::Pass>> Driver::compile_kernels(const std::stri
   return passes;
 }
 
+std::vector<std::string> Driver::host_constexpr(const Input& input,
+                                                const StudentFile& student) const {
+  std::vector<std::string> flags = device_flags_;
+  for (const std::string& flag : host_constexpr_flags()) flags.push_back(flag);
+  const CacheEntry entry = runs_.entry("host_constexpr", input.content, flags);
+  std::optional<Pass> pass = runs_.kept(entry);
+  if (!pass) {
+    const Budget::Spending spending(options_.budget.get());
+    flags.push_back(input.path);
+    pass.emplace();
+    pass->run = runs_.tool(std::move(flags));
+    pass->bytes = pass->run.errors;  // what it is asked for; it makes nothing
+    if (pass->run.timed_out || !WIFEXITED(pass->run.status)) return {};
+    if (input.unchanged()) runs_.keep(entry, *pass);
+  }
+  return host_constexpr_calls(printable(pass->bytes), student.compiled, student.source);
+}
+
 Driver::Pass Driver::optimise(const std::string& stem, const KernelIr& kernel,
                               const std::string& file) const {
   const Optimising held(options_.optimisers);
@@ -393,6 +415,10 @@ Driver::Compiled Driver::compile(const std::string& file, const fs::path& source
     explain_failure(unit, device.front().ok ? passes.host : device.front(), student);
     return compiled;
   }
+  if (may_have_host_constexpr(student.inputs))
+    compiled.refused = std::async(std::launch::async, [this, input = compiled.whole, student] {
+      return host_constexpr(input, student);
+    });
   list_entries(compiled, mismatches);
   return compiled;
 }
@@ -402,6 +428,12 @@ void Driver::finish(Compiled& compiled, SourceUnit& unit) const {
   if (!compiled.passes.device.valid()) return;
   std::vector<Pass> passes = compiled.passes.device.get();
   if (!passes.front().ok) return explain_failure(unit, passes.front(), compiled.student);
+  if (compiled.refused.valid()) unit.details = as_shown(compiled.refused.get(), compiled.student);
+  if (!unit.details.empty()) {
+    unit.status = BuildStatus::compile_error;
+    unit.headline = text("build.error", {{"file", unit.shown_path}});
+    return;
+  }
   for (Pass& pass : passes) unit.ptx.push_back(std::move(pass.bytes));
   passes.push_back(compiled.passes.host);
   // Together, so that what both say is said once.

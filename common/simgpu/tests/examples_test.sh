@@ -257,6 +257,23 @@ using Sort = cub::BlockRadixSort<int, 128, 4>;
 __global__ void k() { __shared__ typename Sort::TempStorage storage; int keys[4] = {}; Sort(storage).Sort(keys); }'
 absent "a kernel that launches a kernel" 'dynamic parallelism is not supported: launch this kernel from the host' '__global__ void child() {}
 __global__ void parent() { child<<<1, 1>>>(); }'
+# constexpr alone makes no function of the device; nvcc lets no kernel call it, not even for a constant.
+program constant '#include <algorithm>
+MARK constexpr
+int up(int a, int b) { return (a + b - 1) / b; }
+constexpr int kBlocks = up(100, 32);
+__global__ void k(int* p) { constexpr int n = up(7, 2);
+  p[0] = n + kBlocks; p[1] = sizeof(up(1, 2)) + std::max(n, 1); if constexpr (kBlocks == 4) p[2] = 0; }
+int main() { int* p; cudaMalloc(&p, 12); k<<<up(3, 4), 1>>>(p); return cudaDeviceSynchronize(); }'
+for compiler in clang++-14 clang++-22; do
+    command -v "$compiler" >/dev/null || continue
+    sed 's/MARK/__host__ __device__/' "$scratch/constant.cu" >"$scratch/both.cu"
+    holds "a constexpr function of both sides ($compiler)" env CLANG="$compiler" common/simgpu/simrun "$scratch/both.cu"
+    sed 's/MARK//' "$scratch/constant.cu" >"$scratch/host.cu"
+    fails "a constexpr function of the host in a kernel ($compiler)" 2 "host.cu:7:47: error: simgpu: 'up' is a function of the host" env CLANG="$compiler" common/simgpu/simrun "$scratch/host.cu"
+    same "with the place to mend it, and one error ($compiler)" 1,1 "$(grep -c 'host.cu:5:5: note: add __host__ __device__ here' "$scratch/.out"),$(grep -c ': error: ' "$scratch/.out")"
+    holds "nvcc's option allows it ($compiler)" env CLANG="$compiler" common/simgpu/simcc --expt-relaxed-constexpr -c "$scratch/host.cu" -o "$scratch/host.o"
+done
 program unwritten '__global__ void k(int* p) { float sum; for (int i = 0; i < 3; ++i) sum += 0.5f; *p = static_cast<int>(sum); }
 int main() { int* p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); return cudaDeviceSynchronize(); }'
 fails "a variable that nobody wrote is a finding: 99" 99 'but 1 finding' simrun "$scratch/unwritten.cu"

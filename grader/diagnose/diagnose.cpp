@@ -458,6 +458,10 @@ std::optional<Diagnosis> nothing_wrong(Examination& e) {
   return say("none", "", {});
 }
 
+std::optional<Diagnosis> stored_over(Examination& e) {
+  return explain_overwritten(e.evidence().operation, e.run());
+}
+
 /// No run on other numbers is possible, and the call's own are no integers.
 std::optional<Diagnosis> nothing_to_compare(Examination& e) {
   if (!e.cases().empty()) return std::nullopt;
@@ -648,6 +652,7 @@ constexpr Hypothesis kHypotheses[] = {
     input_modified,
     infinities_lost,
     nothing_wrong,
+    stored_over,
     // of runs on small integers, at the call's shape and at telling ones
     nothing_to_compare,
     right_on_small_integers,

@@ -86,11 +86,18 @@ struct LaunchFailure {
   bool has_shape() const { return !(grid == simgpu::Dim3{0, 0, 0} && block == grid); }
 };
 
+/// A memset of C: bytes begin..end-1 of it, behind so many launches.
+struct Fill {
+  std::uint64_t begin = 0, end = 0;
+  std::size_t launches = 0;
+};
+
 /// One call of the rung: what it was given and what it left.
 struct Run {
   Matrix a, b, c_before, c_after;
   std::optional<Matrix> a_after, b_after;      ///< absent: not looked at, taken as unchanged
   std::vector<simgpu::LaunchReport> launches;  ///< findings are taken from here
+  std::vector<Fill> fills;                     ///< in order
   std::optional<LaunchFailure> failed_launch;
 };
 

@@ -40,6 +40,9 @@ std::optional<Diagnosis> explain_swizzles(const Evidence& evidence, const Cases&
 /// Everything wrong was never written: UNWRITTEN, WARP-PART.
 std::optional<Diagnosis> explain_unwritten(const Evidence& evidence, const Cases& cases);
 
+/// A memset, or a kernel that reads nothing, stored over C after a kernel had computed it: OVERWRITTEN.
+std::optional<Diagnosis> explain_overwritten(Operation operation, const Run& run);
+
 /// ALL-ZERO, ACCUMULATES; all NaN from finite numbers: ACC-INIT.
 std::optional<Diagnosis> explain_simple(const Cases& cases);
 

@@ -213,7 +213,7 @@ void fields(ApiError& x, Visit visit) {
 }
 template <typename Visit>
 void fields(Transfer& x, Visit visit) {
-  visit(x.kind, x.dst, x.src, x.bytes);
+  visit(x.kind, x.dst, x.src, x.bytes, x.launches);
 }
 template <typename Visit>
 void fields(CallResult& x, Visit visit) {

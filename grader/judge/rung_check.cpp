@@ -58,7 +58,7 @@ class Origins {
   }
 
  private:
-  /// An order is known of launches, and of copies, but not of both: all may come from all.
+  /// Whatever the order of launches and copies: all may come from all.
   void settle(const CallOutcome& outcome) {
     for (bool again = true; again;) {
       again = false;

@@ -355,6 +355,11 @@ CallOutcome Session::call_once(const CallSpec& spec) {
   outcome.c_base = reply.c_base;
   outcome.result = std::move(reply.result);
   outcome.run.launches = outcome.result.launches;
+  for (const auto& move : outcome.result.transfers)
+    if (move.kind == simgpu::runtime::Transfer::Kind::fill && move.dst >= outcome.c_base &&
+        move.dst - outcome.c_base < spec.c.storage.size())
+      outcome.run.fills.push_back(
+          {move.dst - outcome.c_base, move.dst - outcome.c_base + move.bytes, move.launches});
   for (const auto& error : outcome.result.errors) {
     if (error.call != "kernel launch") continue;
     outcome.run.failed_launch = diag::LaunchFailure{

@@ -295,3 +295,60 @@ TEST_CASE("one row or column that is missing may be a bound that is one short") 
   CHECK(d.id == "UNWRITTEN");
   CHECK(has(d.next_step, "one too short"));
 }
+
+TEST_CASE("what is stored over a finished C is told from an accumulator that stays 0") {
+  const Kernel nothing_left = each([](Call&, int, int) { return 0.0; });
+  const Shape s{5, 7, 3};
+  const std::uint64_t bytes = 5 * 7 * 4;
+  simgpu::BufferCounts a, c;
+  a.label = "A", a.load.requests = 4;
+  c.label = "C", c.store.bytes = bytes;
+  simgpu::LineCounts store;
+  store.where.line = 57;
+  store.counts.global_store.bytes = bytes;
+  Evidence e = evidence(nothing_left, ElementType::float32, kNaive, s);
+  simgpu::LaunchReport& computes = e.run.launches.front();
+  computes.kernel = "void naive_kernel<float>(int)";
+  computes.buffers = {a, c};
+  computes.lines.push_back(store);
+  CHECK(diagnose(e).id == "ALL-ZERO");
+
+  const auto filled = [&](std::uint64_t begin, std::uint64_t end, std::size_t launches) {
+    Evidence with = e;
+    with.run.fills = {{begin, end, launches}};
+    return diagnose(with);
+  };
+  const Diagnosis d = filled(0, bytes, 1);
+  CHECK(d.id == "OVERWRITTEN");
+  CHECK(d.headline == "a memset overwrites C after naive_kernel<float> (line 57) has stored to it");
+  CHECK(d.place.line == 57);
+  CHECK(filled(8, 40, 1).id == "OVERWRITTEN");
+  CHECK(filled(0, bytes, 0).id == "ALL-ZERO");  // before the kernel, as where it adds
+  CHECK(filled(8, 10, 1).id == "ALL-ZERO");     // not one whole element
+
+  // A kernel that only stores, after it or before it.
+  simgpu::LaunchReport clears;
+  clears.kernel = "void clear<float>(int)";
+  clears.buffers = {c};
+  Evidence after = e, before = e, part = e, copies = e;
+  after.run.launches.push_back(clears);
+  CHECK(diagnose(after).headline ==
+        "clear<float> overwrites C after naive_kernel<float> (line 57) has stored to it");
+  before.run.launches.insert(before.run.launches.begin(), clears);
+  CHECK(diagnose(before).id == "ALL-ZERO");
+  // A memset between them is not the last word.
+  after.run.fills = {{0, bytes, 1}};
+  CHECK(diagnose(after).id == "OVERWRITTEN");
+  CHECK(has(diagnose(after).headline, "clear<float>"));
+  clears.buffers.front().store.bytes = bytes - 4;
+  part.run.launches.push_back(clears);
+  CHECK(diagnose(part).id == "ALL-ZERO");
+  clears.buffers = {a, c};
+  copies.run.launches.push_back(clears);
+  CHECK(diagnose(copies).id == "ALL-ZERO");
+  // Right all the same: nothing to say.
+  Evidence right = evidence(each([](Call& call, int i, int j) { return call.element(i, j); }),
+                            ElementType::float32, kNaive, s);
+  right.run.fills = {{0, bytes, 1}};
+  CHECK(diagnose(right).id == "none");
+}

@@ -183,7 +183,7 @@ TEST_CASE("server: scratch memory, constants and copies on the device are allowe
   CHECK(result.errors.empty());
   CHECK(result.launches.size() == 2);
   CHECK(result.live_allocations == 0);
-  REQUIRE(result.transfers.size() == 3);
+  REQUIRE(result.transfers.size() == 4);
   const std::uint64_t bytes = kSize * kSize * sizeof(float);
   CHECK(result.transfers[0].kind == Transfer::Kind::from_host);
   CHECK(result.transfers[0].bytes == 4);
@@ -193,6 +193,9 @@ TEST_CASE("server: scratch memory, constants and copies on the device are allowe
   CHECK(result.transfers[2].kind == Transfer::Kind::copy);
   CHECK(result.transfers[2].src == session.a);
   CHECK(result.transfers[2].bytes == bytes);
+  // Which launches went before.
+  for (std::size_t i = 0; i < 3; ++i) CHECK(result.transfers[i].launches == 0);
+  CHECK(result.transfers[3].launches == 2);
   const auto a = session.matrix(session.a), b = session.matrix(session.b),
              c = session.matrix(session.c);
   for (std::size_t i = 0; i < c.size(); ++i) REQUIRE(c[i] == 2 * a[i] + b[i]);

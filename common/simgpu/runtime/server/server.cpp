@@ -255,7 +255,7 @@ struct Server::Impl {
              "one call may move at most " + std::to_string(policy.transfer_bytes) + " bytes");
     }
     if (result.transfers.size() < kMaxTransfers) {
-      result.transfers.push_back({kind, dst, src, bytes});
+      result.transfers.push_back({kind, dst, src, bytes, result.launches.size()});
     } else {
       // The list is full: lump the rest together, so that no byte goes uncounted.
       result.transfers.back().bytes += bytes;

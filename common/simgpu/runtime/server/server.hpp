@@ -108,6 +108,7 @@ struct Transfer {
   Kind kind = Kind::copy;
   DevicePtr dst = 0, src = 0;  ///< src 0 for fill and from_host
   std::uint64_t bytes = 0;
+  std::uint64_t launches = 0;  ///< of the call that went before it
 };
 
 struct CallResult {

@@ -52,6 +52,7 @@ void workspace(ConstMatrix a, ConstMatrix b, Matrix c, cudaStream_t stream) {
   scale<<<(c.rows * c.ld + 63) / 64, 64, 0, stream>>>(scratch, c.rows * c.ld);
   const ConstMatrix doubled{scratch, c.rows, c.cols, c.ld};
   add<<<dim3(4, 4), dim3(16, 16), 0, stream>>>(doubled, b, c);
+  cudaMemsetAsync(scratch, 0, 16, stream);
   cudaStreamSynchronize(stream);
   cudaFree(scratch);
 }

@@ -64,4 +64,9 @@ Todo find_todo(const std::string& source, const std::string& id);
 /// An answer as it is hashed: upper case, letters and digits only, sorted.
 std::string normalised_answer(const std::string& answer);
 
+/// What lab.toml keeps of a normalised answer: sha256("LAB STAGE ANSWER"), and 2^16 times that of its 64
+/// digits. No list on the web has it, and whoever tries all answers waits for each of them.
+std::string answer_hash(const std::string& lab, const std::string& stage,
+                        const std::string& answer);
+
 }  // namespace grader

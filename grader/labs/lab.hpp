@@ -72,7 +72,7 @@ struct Rung {
 ///
 ///     [stage.answer]
 ///     function = "suspects"
-///     sha256 = ["..."]                # of normalised_answer()
+///     hashes = ["..."]                # answer_hash() of normalised_answer()
 ///
 /// or `int f()`, a prediction that is compared with what the simulated GPU counts (0 = no answer
 /// yet):
@@ -86,7 +86,7 @@ struct Rung {
 ///                                     # of the lab's tile and two k-tiles
 struct Answer {
   std::string function;
-  std::vector<std::string> sha256;  ///< empty for a prediction
+  std::vector<std::string> hashes;  ///< empty for a prediction
   std::string measured, rung;       ///< empty for hashes
 };
 

@@ -289,8 +289,8 @@ Stage parse_stage(const Table& table) {
     table.fail(nullptr, "\"shapes\" is missing or empty in [[stage]] " + stage.id);
   if (table.has("answer")) {
     const Table answer = table.table("answer");
-    answer.only({"function", "sha256", "measured", "rung"});
-    stage.answer = Answer{answer.string("function"), answer.strings("sha256"),
+    answer.only({"function", "hashes", "measured", "rung"});
+    stage.answer = Answer{answer.string("function"), answer.strings("hashes"),
                           answer.string("measured", ""), answer.string("rung", stage.rung)};
     if (!is_identifier(stage.answer->function))
       answer.fail(answer.required("function"), "\"function\" must be a C++ identifier");
@@ -298,8 +298,8 @@ Stage parse_stage(const Table& table) {
     if (!measured.empty() && measured != "load_wavefronts" && measured != "store_wavefronts")
       answer.fail(answer.required("measured"), "unknown quantity \"" + measured +
                                                    "\" (known: load_wavefronts, store_wavefronts)");
-    if (stage.answer->sha256.empty() == measured.empty())
-      answer.fail(nullptr, "[stage.answer] needs \"sha256\" or \"measured\", one of the two");
+    if (stage.answer->hashes.empty() == measured.empty())
+      answer.fail(nullptr, "[stage.answer] needs \"hashes\" or \"measured\", one of the two");
   }
   return stage;
 }

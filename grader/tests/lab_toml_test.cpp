@@ -31,7 +31,7 @@ kind = "bonus"
 shapes = ["tiny"]
 [stage.answer]
 function = "why"
-sha256 = ["00"]
+hashes = ["00"]
 )";
 
 std::string message(const std::string& text) {

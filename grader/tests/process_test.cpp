@@ -16,9 +16,11 @@
 #include "grader/errors.hpp"
 #include "grader/judge/cases.hpp"
 #include "grader/judge/judge.hpp"
+#include "grader/labs/lab.hpp"
 #include "grader/os/escape.hpp"
 #include "grader/os/pool.hpp"
 #include "grader/os/process.hpp"
+#include "grader/os/sha256.hpp"
 #include "grader/tests/bench.hpp"
 
 using namespace grader;
@@ -295,6 +297,24 @@ TEST_CASE("answers are compared as sets of letters") {
   CHECK(normalised_answer("h, c D") == "CDH");
   CHECK(normalised_answer("CDH") == normalised_answer("h-d-c"));
   CHECK(normalised_answer(" ").empty());
+}
+
+TEST_CASE("accepted answers are kept as hashes that are salted and slow to make") {
+  // As Python's hashlib makes it.
+  CHECK(answer_hash("lab7_x", "7.1", "AB") ==
+        "4a4e4fcb3b700ec5edc3e24dc4b1910dc6a8a0e0fb6c651387d577c5d4051682");
+  CHECK(answer_hash("lab7_x", "7.0", "AB") != answer_hash("lab7_x", "7.1", "AB"));
+  CHECK(answer_hash("lab8_x", "7.1", "AB") != answer_hash("lab7_x", "7.1", "AB"));
+  // No lab keeps the plain one of a few letters.
+  for (const Lab& lab : discover_labs("."))
+    for (const Stage& stage : lab.stages)
+      for (unsigned set = 1; stage.answer && set < 1u << 10; ++set) {
+        std::string letters;
+        for (unsigned letter = 0; letter < 10; ++letter)
+          if (set >> letter & 1) letters += static_cast<char>('A' + letter);
+        const auto& kept = stage.answer->hashes;
+        CHECK(std::find(kept.begin(), kept.end(), sha256(letters)) == kept.end());
+      }
 }
 
 TEST_CASE("cases: smallest first, non-square before square, every class there") {

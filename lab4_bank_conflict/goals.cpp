@@ -128,9 +128,10 @@ double idle_bytes(const Observed& o) {
 }
 
 const char* const conflicts =
-    "Lanes of a warp touch different words of one bank. It reads one column of eight rows at once: "
-    "let these rows begin in different banks, or permute their columns. If that takes n wavefronts "
-    "in float, n of the eight rows still meet in one bank.";
+    "Lanes of a warp touch different words of one bank. It stores 32 columns of one row at once, "
+    "and reads one column of eight rows: neither the columns nor the rows may meet in a bank, so "
+    "let rows begin in different banks, or permute their columns. If reading takes n wavefronts in "
+    "float, n of the eight rows still meet in one bank.";
 const char* const no_tiles =
     "More is read from global memory than 64 x 64 tiles need, which are read once per block: "
     "without them there are no bank conflicts, but far more traffic.";

@@ -379,10 +379,30 @@ bool ask_of_column(const Evidence& evidence, const Warp& warp, const Reaches& li
   return true;
 }
 
+/// The threads of a block fill an array side by side from its first element on, and each goes on by less than
+/// all of them take at a time: as if the block had fewer threads.
+bool ask_of_threads(const Warp& warp, const Access& at, std::uint64_t first_thread,
+                    const simgpu::Dim3& block, const std::string& name, Diagnosis& d) {
+  const Reaches own = warp.of_lane(0);
+  if (at.type != AccessType::store || own.size() < 2) return false;
+  const std::int64_t count = own.front().count, step = own[1].first - own[0].first,
+                     threads = std::int64_t{block.x} * block.y * block.z;
+  if (apart_in(warp, kWarpSize) != count || step < kWarpSize * count || step % count != 0 ||
+      step >= threads * count ||
+      own.front().first != static_cast<std::int64_t>(first_thread) * count)
+    return false;
+  d.next_step = messages::text("OOB.threads.next", {{"name", name},
+                                                    {"step", step},
+                                                    {"told", step / count},
+                                                    {"threads", threads},
+                                                    {"span", threads * count}});
+  return true;
+}
+
 /// An access outside was never made, so it is in no list: `list` has what the thread did inside.
 void show_leaving(const simgpu::Finding& finding, const std::string& name, std::int64_t element,
                   const Warp& warp, unsigned lane, std::uint64_t first_thread,
-                  const Evidence& evidence, Diagnosis& d) {
+                  const simgpu::Dim3& threads, const Evidence& evidence, Diagnosis& d) {
   const Reaches list = warp.of_lane(lane);
   if (!list.empty()) add_list(finding.at, name, list, number_in(list, element), d);
   constexpr unsigned kNeighbours = 6;
@@ -396,6 +416,7 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
   if (d.id == "OOB" && ask_of_column(evidence, warp, list, finding.at, element, d)) return;
   const simgpu::Dim3& block = finding.at.block;
   if (d.id != "OOB" || (block.x | block.y | block.z) != 0) return;
+  if (ask_of_threads(warp, finding.at, first_thread, threads, name, d)) return;
   d.next_step = list.empty() ? messages::text("OOB.begins.next")
                              : ask_of_leaving(evidence, warp, list, element,
                                               static_cast<std::int64_t>(finding.at.object_bytes) /
@@ -513,7 +534,7 @@ void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Findi
       ask_of_stride(warp, launch->block, name, d);
   } else {
     const std::uint64_t first = number_of(at, launch->block) / kWarpSize * kWarpSize;
-    show_leaving(finding, name, element, warp, lane_of(at), first, evidence, d);
+    show_leaving(finding, name, element, warp, lane_of(at), first, launch->block, evidence, d);
     if (finding.kind == FindingKind::uninitialised_read)
       ask_of_uneven_stores(evidence, run, *launch, at, d);
   }

@@ -85,8 +85,13 @@ std::optional<Diagnosis> exchanged_in_launch(const Evidence& evidence, const Cas
     return launch.grid.x == blocks(along_x, across_of(k)) &&
            launch.grid.y == blocks(along_y, down_of(k));
   };
+  // Each count of blocks may be right, and only stand in the other's place.
+  const auto counts_exchanged = [&](const Case& k) {
+    const simgpu::LaunchReport& launch = k.run.launches[0];
+    return launch.grid.x == blocks(k.m, down_of(k)) && launch.grid.y == blocks(k.n, across_of(k));
+  };
   const auto all = [&](auto holds) { return std::all_of(cases.begin(), cases.end(), holds); };
-  if (all([&](const Case& k) { return grid_of(k, k.m, k.n); }) &&
+  if ((all([&](const Case& k) { return grid_of(k, k.m, k.n); }) || all(counts_exchanged)) &&
       ends_at(cases, [&](const Case& k) {
         return Ends{std::min(y_of(k), k.m), std::min(x_of(k), k.n)};
       }))

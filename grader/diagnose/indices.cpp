@@ -373,6 +373,34 @@ bool holds_in_whole_tiles(const Evidence& evidence, const Case& like, const Fact
   return !whole || whole->out_of_bounds || (whole->wrong > 0 && reproduces(*whole, a, b));
 }
 
+/// A thread's rows, or columns, lie as far apart in C as a register tile's do, and by another step where A, or B,
+/// is read: the question to ask. Empty otherwise.
+std::string ask_of_stride(const Evidence& evidence, const IndexFormula& f, bool of_a,
+                          const Case& c) {
+  const Tile& t = evidence.tile;
+  const int count = of_a ? t.tm : t.tn, tile = of_a ? t.bm : t.bn, extent = of_a ? c.m : c.n;
+  if (count < 2 || t.wm > 0 || tile <= count) return "";
+  const auto taken = [&](int x, int other) {
+    return of_a ? f.of(x, other, other) : f.of(other, x, other);
+  };
+  for (const int apart : {tile / count, 1}) {
+    const int read = taken(apart, 0) - taken(0, 0);
+    const auto fits = [&](int x) {
+      const int element = apart == 1 ? x % count : x % tile / apart;
+      return taken(x, 0) == x + element * (read - apart) && taken(x, 1) == taken(x, 0);
+    };
+    bool all = read != apart && extent > apart;
+    for (int x = 0; all && x < extent; ++x) all = fits(x);
+    if (all)
+      return messages::text("WRONG-INDEX.stride.next", {{"count", count},
+                                                        {"what", of_a ? "rows" : "columns"},
+                                                        {"apart", apart},
+                                                        {"read", read},
+                                                        {"matrix", of_a ? "A" : "B"}});
+  }
+  return "";
+}
+
 Diagnosis with_formulas(const Evidence& evidence, const Case& probed, const Factor& a,
                         const Factor& b) {
   Diagnosis d = say("WRONG-INDEX", only_order_of_k(a, b, probed.k) ? "order" : "",
@@ -381,6 +409,9 @@ Diagnosis with_formulas(const Evidence& evidence, const Case& probed, const Fact
                      {"rb", b.row.text()},
                      {"cb", b.col.text()},
                      {"wrong", wrong_ones(a, b)}});
+  std::string asked = ask_of_stride(evidence, a.row, true, probed);
+  if (asked.empty()) asked = ask_of_stride(evidence, b.col, false, probed);
+  if (!asked.empty()) d.next_step = std::move(asked);
   describe(evidence, probed, d);
   return d;
 }

@@ -239,6 +239,9 @@ std::string few_steps(const std::vector<int>& list) {
 Diagnosis repeated_steps(const std::vector<int>& list, const Profile& p, bool shared) {
   const int first = list.front();
   const int count = p[static_cast<std::size_t>(first)];
+  // As often as there are steps: every round multiplies the same two factors.
+  if (count == static_cast<int>(p.size()) && std::count(p.begin(), p.end(), 0) == count - 1)
+    return say("K-TILE-REPEATED", "one", {{"k", first}, {"times", count}});
   const bool alike = std::all_of(list.begin(), list.end(), [&](int step) {
     return p[static_cast<std::size_t>(step)] == count;
   });

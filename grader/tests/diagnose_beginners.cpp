@@ -352,3 +352,22 @@ TEST_CASE("what is stored over a finished C is told from an accumulator that sta
   right.run.fills = {{0, bytes, 1}};
   CHECK(diagnose(right).id == "none");
 }
+
+TEST_CASE("the two numbers of blocks exchanged") {
+  // 32 x 8 threads: as many blocks along x as cover the rows by 8, along y the columns by 32.
+  const auto call = [](const Matrix& a, const Matrix& b, const Matrix& c) {
+    const int x = (a.rows + 7) / 8, y = (b.cols + 31) / 32;
+    Run r = run(stored_if([=](Call&, int i, int j) { return j < 32 * x && i < 8 * y; }), a, b, c);
+    r.launches[0].grid = {static_cast<unsigned>(x), static_cast<unsigned>(y), 1};
+    r.launches[0].block = {32, 8, 1};
+    return r;
+  };
+  Evidence e = evidence(stored_if([](Call&, int, int) { return true; }), ElementType::float32,
+                        kNaive, {17, 33, 65});
+  e.run = call(e.run.a, e.run.b, e.run.c_before);
+  e.run_probe = call;
+  const Diagnosis d = diagnose(e);
+  CHECK(d.id == "SWAPPED-EXTENTS");
+  CHECK(d.headline ==
+        "M and N are exchanged: the grid covers 16 rows and 96 columns, C has 17 and 33");
+}

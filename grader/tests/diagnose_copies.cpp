@@ -371,6 +371,12 @@ TEST_CASE("a thread that leaves a shared array, or begins outside") {
             "begins inside the array, with element 192, and leaves it at element "
             "1024"));
   CHECK(has(leaves.next_step, "side by side begin 64 elements apart"));
+  const auto filled_by = [](int told) {
+    return of_stores(FindingKind::out_of_bounds, store(3, 1024), nullptr, 4,
+                     [told](int t, int n) { return t + told * n; });
+  };
+  CHECK(has(filled_by(64).next_step, "goes on by 64, as if 64 threads filled it together"));
+  CHECK_FALSE(has(filled_by(128).next_step, "as if"));
   const Diagnosis over = of_stores(FindingKind::out_of_bounds, store(3, 1024), nullptr, 4,
                                    [](int t, int n) { return 900 + t + 8 * n; });
   CHECK(told(over, "cover 32 elements in one go, and each of them goes on by 8"));

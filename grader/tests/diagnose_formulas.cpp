@@ -301,6 +301,10 @@ TEST_CASE("steps of the sum") {
                 weighted([](Call& c, int k) { return k < 8 ? (c.k + 7) / 8 : 0; }), kTile, 3);
   must_be_named("one tile twice", {"K-TILE-REPEATED"},
                 weighted([](Call&, int k) { return k / 8 == 1 ? 2 : 1; }));
+  const Diagnosis one = diagnose(evidence(weighted([](Call& c, int k) { return k == 0 ? c.k : 0; }),
+                                          ElementType::float32, kNaive, {17, 33, 24}));
+  CHECK(one.headline == "k = 0 is added 24 times, and no other k");
+  CHECK(one.next_step.find("A[i][0] by B[0][j]") != std::string::npos);
   must_be_named("leftovers instead of zero fill", {"STALE-TILE"}, weighted([](Call& c, int k) {
                   const int rest = c.k % 8;
                   return rest != 0 && k >= c.k - rest - 8 + rest && k < c.k - rest ? 2 : 1;

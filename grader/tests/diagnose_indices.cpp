@@ -307,3 +307,25 @@ TEST_CASE("an estimate beside a wrong index changes nothing of what is told") {
   CHECK(with.id == without.id);
   CHECK(with.headline == without.headline);
 }
+
+TEST_CASE("a thread's columns, or rows, that are read by another step than they are stored by") {
+  const auto asked = [](const Kernel& kernel) {
+    return diagnose(evidence(kernel, ElementType::float32, kTile, {33, 65, 17})).next_step;
+  };
+  // 4 columns of a thread, 4 apart in C, and side by side where B is read.
+  const std::string columns = asked(product_of(right_a, [](int, int j, int k) {
+    return Pair{k, j / 16 * 16 + j % 4 + j % 16 / 4};
+  }));
+  CHECK(columns.find("4 columns lie 4 apart in C, and 1 apart where B is read") !=
+        std::string::npos);
+  const std::string rows = asked(product_of(
+      [](int i, int, int k) {
+        return Pair{i / 16 * 16 + i % 8 + i % 16 / 8, k};
+      },
+      right_b));
+  CHECK(rows.find("2 rows lie 8 apart in C, and 1 apart where A is read") != std::string::npos);
+  const std::string other = asked(product_of(right_a, [](int, int j, int k) {
+    return Pair{k, j / 16 * 16 + (j % 16) / 3};
+  }));
+  CHECK(other.find("apart in C") == std::string::npos);
+}

@@ -69,6 +69,7 @@ enum class FindingCause : std::uint8_t {
   longer_source,     ///< out_of_bounds: an asynchronous copy is to read more bytes than it moves
   trap_instruction,  ///< trap: the program's own, not an instruction that was used wrongly
   late_bytes,        ///< trap: one more arrives at an mbarrier whose phase waits for bytes alone
+  unlike_operands,   ///< trap: the threads of a warpgroup name different operands of one product
 };
 
 struct SourceLine {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -379,6 +380,35 @@ bool ask_of_column(const Evidence& evidence, const Warp& warp, const Reaches& li
   return true;
 }
 
+/// Reads from a tile of A or B by a warp whose lanes lie in rows and columns of pieces: in this tile they begin
+/// at as many places as they should in the other one.
+bool ask_of_lanes(const Evidence& evidence, const Warp& warp, const Access& at,
+                  const std::string& name, Diagnosis& d) {
+  const Tile& tile = evidence.tile;
+  if (evidence.operation != Operation::product || at.type != AccessType::load || tile.tm < 1 ||
+      tile.tn < 1 || tile.wm < tile.tm || tile.wn < tile.tn)
+    return false;
+  const int down = tile.wm / tile.tm, across = tile.wn / tile.tn;
+  const char letter = name.empty() ? ' ' : name[0];
+  const bool of_a = letter == 'a' || letter == 'A', of_b = letter == 'b' || letter == 'B';
+  if (down == across || down * across != static_cast<int>(kWarpSize) || !(of_a || of_b))
+    return false;
+  std::set<std::int64_t> first;
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    const Reaches list = warp.of_lane(lane);
+    if (list.empty()) return false;
+    first.insert(list.front().first);
+  }
+  if (static_cast<int>(first.size()) != (of_a ? across : down)) return false;
+  d.next_step = messages::text("OOB.lanes.next", {{"name", name},
+                                                  {"seen", first.size()},
+                                                  {"wanted", of_a ? down : across},
+                                                  {"down", down},
+                                                  {"across", across},
+                                                  {"what", of_a ? "rows" : "columns"}});
+  return true;
+}
+
 /// The threads of a block fill an array side by side from its first element on, and each goes on by less than
 /// all of them take at a time: as if the block had fewer threads.
 bool ask_of_threads(const Warp& warp, const Access& at, std::uint64_t first_thread,
@@ -416,7 +446,9 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
   if (d.id == "OOB" && ask_of_column(evidence, warp, list, finding.at, element, d)) return;
   const simgpu::Dim3& block = finding.at.block;
   if (d.id != "OOB" || (block.x | block.y | block.z) != 0) return;
-  if (ask_of_threads(warp, finding.at, first_thread, threads, name, d)) return;
+  if (ask_of_threads(warp, finding.at, first_thread, threads, name, d) ||
+      ask_of_lanes(evidence, warp, finding.at, name, d))
+    return;
   d.next_step = list.empty() ? messages::text("OOB.begins.next")
                              : ask_of_leaving(evidence, warp, list, element,
                                               static_cast<std::int64_t>(finding.at.object_bytes) /

@@ -472,9 +472,10 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
     case FindingKind::proxy_fence_missing:
       return variant_of_fence(finding.at);
     case FindingKind::trap:
-      return finding.cause == FindingCause::trap_instruction ? ""
-             : finding.cause == FindingCause::late_bytes     ? "late"
-                                                             : "misuse";
+      return finding.cause == FindingCause::trap_instruction  ? ""
+             : finding.cause == FindingCause::late_bytes      ? "late"
+             : finding.cause == FindingCause::unlike_operands ? "warpgroup"
+                                                              : "misuse";
     default:
       return "";
   }
@@ -663,8 +664,14 @@ Diagnosis explain(const LaunchFailure& failure) {
                : text.replace(at, failure.kernel.size(), kernel_name(failure.kernel));
   };
   const bool grid_would_do = blocks > 0 && blocks <= 1024 && blocks % 32 == 0;  // as a block
-  Diagnosis d = say("LAUNCH", threads > 1024 && grid_would_do ? "exchanged" : "",
-                    {{"reason", plain(reason)}, {"grid", dims(failure.grid)}});
+  // No C of the labs takes so many blocks.
+  const unsigned most = std::max({failure.grid.x, failure.grid.y, failure.grid.z});
+  constexpr unsigned kFarTooMany = 1u << 22;
+  Diagnosis d = say("LAUNCH",
+                    threads > 1024 && grid_would_do          ? "exchanged"
+                    : threads <= 1024 && most >= kFarTooMany ? "wrapped"
+                                                             : "",
+                    {{"reason", plain(reason)}, {"grid", dims(failure.grid)}, {"blocks", most}});
   if (failure.has_shape())
     d.details.push_back((failure.kernel.empty() ? "" : kernel_name(failure.kernel) + ": ") +
                         "grid " + dims(failure.grid) + ", block " + dims(failure.block));

@@ -109,7 +109,7 @@ constexpr FindingKind last_of(FindingKind) {
   return FindingKind::will_spill;
 }
 constexpr FindingCause last_of(FindingCause) {
-  return FindingCause::late_bytes;
+  return FindingCause::unlike_operands;
 }
 constexpr MemorySpace last_of(MemorySpace) {
   return MemorySpace::param;
@@ -218,8 +218,8 @@ void fields(Transfer& x, Visit visit) {
 template <typename Visit>
 void fields(CallResult& x, Visit visit) {
   visit(x.outcome, x.message, x.answer, x.answered, x.launches, x.skipped_launches, x.refused,
-        x.errors, x.last_error, x.default_stream, x.refused_map, x.transfers, x.live_allocations,
-        x.live_bytes);
+        x.errors, x.last_error, x.default_stream, x.unordered, x.refused_map, x.transfers,
+        x.live_allocations, x.live_bytes);
 }
 
 }  // namespace simgpu::runtime

@@ -253,7 +253,8 @@ std::optional<Failure> RungCheck::attempt(const Case& shape, Fill fill, Before b
   if (into) keep_printed(outcome, into->printed);
   std::optional<Failure::Kind> kind = failed_call(outcome);
   if (!kind) kind = compare(outcome, fill, into);
-  if (!kind && !outcome.result.default_stream.empty()) kind = Failure::Kind::stream;
+  if (!kind && !(outcome.result.default_stream.empty() && outcome.result.unordered.empty()))
+    kind = Failure::Kind::stream;
   if (kind) {
     const bool untouched = outcome.run.c_after.storage == outcome.run.c_before.storage;
     return Failure{*kind, fill, std::move(outcome), untouched};

@@ -92,10 +92,13 @@ void describe_api(StageResult& stage, const std::string& entry,
 }
 
 /// C is right, on a device that does everything in the order in which it is asked.
-void describe_stream(StageResult& stage, const std::string& entry, const std::string& work) {
+void describe_stream(StageResult& stage, const std::string& entry,
+                     const simgpu::runtime::CallResult& result) {
   stage.verdict = Verdict::wrong_answer;
-  stage.diagnosis = "DEFAULT-STREAM";
-  const std::string key = stage.diagnosis + (work.starts_with("cuda") ? ".call" : "");
+  const bool in_default = !result.default_stream.empty();
+  const std::string& work = in_default ? result.default_stream.front() : result.unordered.front();
+  stage.diagnosis = in_default ? "DEFAULT-STREAM" : "OTHER-STREAM";
+  const std::string key = stage.diagnosis + (in_default && work.starts_with("cuda") ? ".call" : "");
   stage.headline = text(key + ".headline", {{"entry", entry}, {"work", diag::kernel_name(work)}});
   stage.next_step = text(key + ".next");
 }
@@ -196,7 +199,7 @@ void describe_failure(StageResult& stage, const std::string& file, RungCheck& ch
     case Failure::Kind::api:
       return describe_api(stage, check.entry(), outcome.result);
     case Failure::Kind::stream:
-      return describe_stream(stage, check.entry(), outcome.result.default_stream.front());
+      return describe_stream(stage, check.entry(), outcome.result);
     case Failure::Kind::ended:
       return describe_end(stage, check.entry(), outcome);
     case Failure::Kind::wrong:

@@ -77,13 +77,14 @@ simgpu::Access store(unsigned thread, std::int64_t element) {
 /// A finding of a right product whose line 44 has each thread t of the first warps store elements
 /// place(t, 0) ... place(t, count - 1) of tile, or load them from what `at` names.
 Diagnosis of_stores(FindingKind kind, const simgpu::Access& at, const simgpu::Access* other,
-                    int count, const std::function<int(int, int)>& place, unsigned warps = 1) {
+                    int count, const std::function<int(int, int)>& place, unsigned warps = 1,
+                    const Tile& tile = {16, 16, 16, 1, 1}) {
   simgpu::Finding f;
   f.kind = kind;
   f.at = at;
   if (other != nullptr) f.other = *other;
   Evidence e;
-  e.tile = {16, 16, 16, 1, 1};
+  e.tile = tile;
   e.small_integers = true;
   const auto call = [f](const Matrix& a, const Matrix& b, const Matrix& c) {
     Run r = run([](Call& k) { k.put(0, 0, k.element(0, 0)); }, a, b, c);
@@ -193,6 +194,13 @@ TEST_CASE("8 x 8 parts of a fragment of 16-bit elements that come from other pla
   CHECK(has(d.next_step,
             "register 1 (rows 8..15, columns 0..7 of the fragment) holds rows 0..7, "
             "columns 8..15"));
+}
+
+TEST_CASE("a piece of which every element is the first") {
+  const Diagnosis d =
+      of_copy([](const Matrix& a, int i, int j) { return inside(a, i, j / 4 * 4); }, 33, 21);
+  CHECK(d.id == "TILE-MAP");
+  CHECK(has(d.next_step, "Every piece of 4 elements holds its first one 4 times"));
 }
 
 TEST_CASE("a piece that is fetched downwards, in a tile that then holds too much") {
@@ -430,6 +438,23 @@ TEST_CASE("a swizzle that leaves its row, and columns of B that are too large or
   CHECK(has(next([](int t, int n) { return 16 * t + 128 * n; }),
             "that is column 48; the last one is 15"));
   CHECK(has(next([](int, int n) { return 8 + 248 * n; }), "begin with the same element"));
+}
+
+TEST_CASE("the lanes of a warp that lie the wrong way over its tile") {
+  simgpu::Access at = store(0, 1024);
+  at.type = AccessType::load;
+  at.object = "b_tile";
+  // 32 x 16 elements of a warp, 4 x 4 of a lane: 8 lanes down and 4 across.
+  const auto next = [&at](int lanes_across) {
+    return of_stores(
+               FindingKind::out_of_bounds, at, nullptr, 2,
+               [=](int t, int n) { return 900 + t % lanes_across * 4 + 100 * n; }, 1,
+               Tile{64, 64, 16, 4, 4, 32, 16})
+        .next_step;
+  };
+  CHECK(has(next(8), "begin with 8 different places in b_tile"));
+  CHECK(has(next(8), "8 down and 4 across, its columns have 4"));
+  CHECK_FALSE(has(next(4), "different places"));
 }
 
 TEST_CASE("parts of elements and of pieces that were stored") {

@@ -356,6 +356,9 @@ TEST_CASE("refused launches say which limit") {
   failure.grid = {1, 1, 1};
   failure.dynamic_shared_bytes = 70000;
   CHECK(explain(failure).headline.find("70000 bytes") != std::string::npos);
+  failure.dynamic_shared_bytes = 0;
+  failure.grid = {1, 1u << 27, 1};  // 2^32 threads, of 32 in a column
+  CHECK(explain(failure).next_step.find("134217728 blocks are far more") == 0);
 
   Evidence e;
   e.run.a = Matrix(ElementType::float32, 0, 3, 3);
@@ -624,6 +627,9 @@ TEST_CASE("who arrives a round ahead is asked for the parity") {
   CHECK_FALSE(asks());
   CHECK(explain(late, kTile, nullptr, ElementType::float32)
             .next_step.find("is the warp's number threadIdx.x / 32") != std::string::npos);
+  late.cause = FindingCause::unlike_operands;
+  CHECK(explain(late, kTile, nullptr, ElementType::float32).next_step.find("warp / 4, belongs") !=
+        std::string::npos);
   late.cause = FindingCause::late_bytes;
   CHECK(asks());
 }

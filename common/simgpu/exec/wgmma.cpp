@@ -61,11 +61,11 @@ struct Product {
 };
 
 void tell(const Product& p, FindingKind kind, std::uint32_t other, std::uint64_t address,
-          std::string text) {
+          std::string text, FindingCause cause = FindingCause::unspecified) {
   add_finding(p.run, kind, p.pc, other,
               describe(p.run, {p.pc, p.first_warp, 0, AccessType::load, MemorySpace::shared,
                                address != 0 ? kChunk : 0, address}),
-              std::nullopt, std::move(text));
+              std::nullopt, std::move(text), cause);
 }
 
 /// The low bit of a rank that was left in an address, in the leading offset's bytes.
@@ -177,7 +177,7 @@ std::uint64_t agreed(const Product& p, Ref ref, char name) {
         text += name;
         text += " differs among the threads of a warpgroup: warp " + std::to_string(q) +
                 " of it, lane " + std::to_string(i) + ", has another one than the first thread";
-        tell(p, FindingKind::trap, UINT32_MAX, 0, std::move(text));
+        tell(p, FindingKind::trap, UINT32_MAX, 0, std::move(text), FindingCause::unlike_operands);
         return first;
       }
   }

@@ -79,6 +79,8 @@ class Backend {
   /// A launcher that was given a stream put `work` into a default stream: a kernel's name, or a
   /// call's. Nobody but a grader gives streams.
   virtual void note_default_stream(std::string_view work) { (void)work; }
+  /// Of a call to the runner: this work, in a stream of its own, may go on when the call is over.
+  virtual void note_unordered(std::string_view work) { (void)work; }
   /// The driver's encoder refused a tensor map. The runtime's last error does not change by it, and
   /// a program may well go on without a map.
   virtual void note_refused_map(BrokenRule broken) { (void)broken; }

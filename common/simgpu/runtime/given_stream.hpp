@@ -15,6 +15,8 @@ class GivenStream {
   GivenStream(const GivenStream&) = delete;
   GivenStream& operator=(const GivenStream&) = delete;
   CUstream_st* get() const { return stream_; }
+  /// Tells the backend of work in other streams that nothing orders before what follows in this one.
+  void tell_left_behind() const;
 
  private:
   CUstream_st* stream_ = nullptr;

@@ -152,7 +152,9 @@ struct Launch {
     visit(grid, block, cluster, shared_bytes, mangled, arguments);
   }
 };
-struct Note {  ///< of `note_unsupported`, `note_error` and `note_default_stream` (`call` alone)
+/// Of `note_unsupported`, `note_error` and `note_default_stream`. Of the last, `why` is empty, or not if the work
+/// is in a stream of its own and nothing orders it.
+struct Note {
   std::int32_t code = 0;
   std::string call, why;
   template <typename Visit>

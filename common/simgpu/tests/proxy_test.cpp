@@ -589,6 +589,13 @@ TEST_CASE("mbarriers: mistakes and hostile operands end in findings", "[proxy][f
   CHECK(of_kind(run("setp.lt.u32 %p2, %r2, 96;\n@!%p2 bra E;\n" + product + "E:", 128),
                 FindingKind::deadlock)
             .size() == 1);
+  const LaunchReport unlike =
+      run("mov.u64 %rd1, 0x1000080000;\nshr.u32 %r4, %r2, 5;\ncvt.u64.u32 %rd2, %r4;\n"
+          "add.u64 %rd1, %rd1, %rd2;\n" +
+              product.substr(product.find("mov.f32")),
+          128, 4096);  // the start of the warp, where all four must pass one
+  REQUIRE_FALSE(of_kind(unlike, FindingKind::trap).empty());
+  CHECK(of_kind(unlike, FindingKind::trap)[0].cause == FindingCause::unlike_operands);
   // A wgmma that reads what nobody has stored: the finding tells what has been, copies included.
   const std::string stored =
       "mad.lo.s32 %r3, %r2, 4, %r1; st.shared.u32 [%r3], 0; fence.proxy.async; bar.sync 0;\n"

@@ -249,8 +249,21 @@ TEST_CASE("server: work that goes to a default stream is told", "[server]") {
   using Names = std::vector<std::string>;
   CHECK(session.call("forgets_its_stream").default_stream ==
         Names{"cudaMemset", "add(ConstMatrix, ConstMatrix, Matrix)"});
-  for (const char* entry : {"honest", "workspace", "streams_of_its_own", "honest"})
-    CHECK(session.call(entry).default_stream.empty());
+  for (const char* entry : {"honest", "workspace", "streams_of_its_own", "honest"}) {
+    const CallResult result = session.call(entry);
+    CHECK(result.default_stream.empty());
+    CHECK(result.unordered.empty());
+  }
+}
+
+TEST_CASE("server: work that is left in a stream of its own is told, and only in that call",
+          "[server]") {
+  Session session;
+  const CallResult result = session.call("leaves_work_behind");
+  CHECK(result.unordered == std::vector<std::string>{"add(ConstMatrix, ConstMatrix, Matrix)"});
+  CHECK(result.default_stream.empty());
+  for (const char* entry : {"waits_for_its_stream", "honest"})
+    CHECK(session.call(entry).unordered.empty());
 }
 
 TEST_CASE("server: a refused tensor map is told until something is launched", "[server]") {

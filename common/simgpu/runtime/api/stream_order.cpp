@@ -50,14 +50,16 @@ StreamOrder::Clock StreamOrder::before(std::uint64_t stream) const {
 
 void StreamOrder::work(Backend& backend, cudaStream_t stream, const std::string& what,
                        const std::vector<TouchedBytes>& bytes) {
-  if (!matters() || !backend.takes_findings()) return;
+  if (!matters()) return;
   Work work{number_of(stream), 0, what, {}, {}};
   for (const TouchedBytes& b : bytes) (b.written ? work.writes : work.reads).push_back(b);
   Clock known = before(work.stream);
-  compare(backend, work, known);
+  if (backend.takes_findings()) compare(backend, work, known);
   work.number = ++counts_[work.stream];
+  last_[work.stream] = what;
   known[work.stream] = work.number;
   known_[work.stream] = std::move(known);
+  if (!backend.takes_findings()) return;
   constexpr std::size_t kMost = 256;  // a program that never waits
   if (under_way_.size() == kMost) under_way_.erase(under_way_.begin());
   if (!bytes.empty()) under_way_.push_back(std::move(work));
@@ -126,6 +128,27 @@ void StreamOrder::host_waits(cudaEvent_t event) {
 void StreamOrder::host_waits_for_all() {
   host_ = counts_;
   under_way_.clear();
+}
+
+void StreamOrder::begin_anew() {
+  counts_.clear();
+  host_.clear();
+  known_.clear();
+  last_.clear();
+  events_.clear();
+  under_way_.clear();
+}
+
+std::vector<std::string> StreamOrder::left_behind(cudaStream_t stream) const {
+  const std::uint64_t own = number_of(stream);
+  const Clock known = before(own);
+  std::vector<std::string> list;
+  for (const auto& [other, count] : counts_) {
+    if (other == own || other == kDefault || other == kOfThread) continue;
+    const auto seen = known.find(other);
+    if (seen == known.end() || seen->second < count) list.push_back(last_.at(other));
+  }
+  return list;
 }
 
 void StreamOrder::drop_what_is_over() {

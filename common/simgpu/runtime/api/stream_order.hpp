@@ -38,6 +38,10 @@ class StreamOrder {
   void host_waits(cudaStream_t stream);
   void host_waits(cudaEvent_t event);
   void host_waits_for_all();
+  /// The same, where nobody asks for what was before: clocks do not grow from call to call.
+  void begin_anew();
+  /// Of every stream but the default ones, the last work that nothing orders before what comes to `stream` next.
+  std::vector<std::string> left_behind(cudaStream_t stream) const;
 
  private:
   /// By stream, how many pieces of its work are known to be over.
@@ -61,7 +65,8 @@ class StreamOrder {
   std::set<std::uint64_t> free_;  ///< cudaStreamNonBlocking
   std::uint64_t last_number_ = kOfThread, streams_ = 0, free_streams_ = 0;
   Clock counts_, host_;
-  std::map<std::uint64_t, Clock> known_;  ///< by stream
+  std::map<std::uint64_t, Clock> known_;       ///< by stream
+  std::map<std::uint64_t, std::string> last_;  ///< work, by stream
   std::map<cudaEvent_t, Clock> events_;
   std::vector<Work> under_way_;
   std::set<std::string> told_;

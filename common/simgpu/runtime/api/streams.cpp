@@ -1,7 +1,10 @@
 // Streams and events. The device runs every request to its end before the call returns, so streams
 // only order what is ordered already, and an event is complete once it was recorded.
 
+#include <mutex>
 #include <set>
+#include <string>
+#include <string_view>
 
 #include "common/simgpu/runtime/api/state.hpp"
 #include "common/simgpu/runtime/api/stream_order.hpp"
@@ -83,6 +86,18 @@ bool simgpu::runtime::is_stream(cudaStream_t stream) {
 simgpu::runtime::GivenStream::GivenStream() {
   cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
   State::get().give(stream_);
+  StreamOrder::get().begin_anew();  // the caller has waited for what was called before
+}
+
+void simgpu::runtime::GivenStream::tell_left_behind() const {
+  State& state = State::get();
+  const std::lock_guard<std::recursive_mutex> lock(state.mutex);
+  if (!is_stream(stream_)) return;
+  constexpr std::string_view kKernel = "kernel '";  // its name is told alone
+  for (const std::string& work : StreamOrder::get().left_behind(stream_))
+    state.backend().note_unordered(
+        work.starts_with(kKernel) ? work.substr(kKernel.size(), work.size() - kKernel.size() - 1)
+                                  : work);
 }
 
 simgpu::runtime::GivenStream::~GivenStream() {

@@ -123,6 +123,9 @@ class RemoteBackend final : public Backend {
   void note_default_stream(std::string_view work) override {
     ask(Kind::note_default_stream, note(cudaSuccess, work, {}));
   }
+  void note_unordered(std::string_view work) override {
+    ask(Kind::note_default_stream, note(cudaSuccess, work, "unordered"));
+  }
   void note_refused_map(BrokenRule broken) override { ask(Kind::note_refused_map, broken); }
 
  private:

@@ -68,6 +68,7 @@ int simgpu_runner_main(int fd, const Entry* entries, std::size_t count) {
           if (call.entry >= count || !entries[call.entry].launch) return kBrokenProtocol;
           const GivenStream stream;
           entries[call.entry].launch(raw(call.a), raw(call.b), raw(call.c), stream.get());
+          stream.tell_left_behind();
           sent = send_returned(false, {});
           break;
         }

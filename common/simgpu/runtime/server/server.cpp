@@ -373,7 +373,7 @@ struct Server::Impl {
       case Kind::note_error:
         return note_error(message.as<protocol::Note>());
       case Kind::note_default_stream:
-        return note_default_stream(message.as<protocol::Note>().call);
+        return note_default_stream(message.as<protocol::Note>());
       case Kind::note_refused_map:
         result.refused_map = message.as<BrokenRule>();
         return;
@@ -619,10 +619,11 @@ struct Server::Impl {
     result.errors.push_back(std::move(error));
   }
 
-  void note_default_stream(std::string work) {
-    auto& known = result.default_stream;
-    if (known.size() < kMaxErrors && std::find(known.begin(), known.end(), work) == known.end())
-      known.push_back(std::move(work));
+  void note_default_stream(protocol::Note note) {
+    auto& known = note.why.empty() ? result.default_stream : result.unordered;
+    if (known.size() < kMaxErrors &&
+        std::find(known.begin(), known.end(), note.call) == known.end())
+      known.push_back(std::move(note.call));
   }
 
   std::uint64_t scratch_serial = 0;

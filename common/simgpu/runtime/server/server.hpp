@@ -125,6 +125,8 @@ struct CallResult {
   /// Kernels and calls that went to a default stream, and not to the one that the entry was given;
   /// each once, at most 64.
   std::vector<std::string> default_stream;
+  /// The last one that went to another stream yet, if what comes to the given stream need not wait for it.
+  std::vector<std::string> unordered;
   /// A tensor map was refused, and nothing has been launched since: an exception is about it.
   BrokenRule refused_map;
   std::vector<Transfer> transfers;

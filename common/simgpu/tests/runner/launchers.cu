@@ -92,6 +92,19 @@ void streams_of_its_own(ConstMatrix a, ConstMatrix b, Matrix c, cudaStream_t str
   cudaEventDestroy(done);
   cudaStreamDestroy(stream);  // a mistake of its own; the next call gets another
 }
+void leaves_work_behind(ConstMatrix a, ConstMatrix b, Matrix c, cudaStream_t) {
+  cudaStream_t mine = nullptr;
+  cudaStreamCreate(&mine);
+  add<<<dim3(4, 4), dim3(16, 16), 0, mine>>>(a, b, c);
+  cudaStreamDestroy(mine);  // which does not wait
+}
+void waits_for_its_stream(ConstMatrix a, ConstMatrix b, Matrix c, cudaStream_t) {
+  cudaStream_t mine = nullptr;
+  cudaStreamCreate(&mine);
+  add<<<dim3(4, 4), dim3(16, 16), 0, mine>>>(a, b, c);
+  cudaStreamSynchronize(mine);
+  cudaStreamDestroy(mine);
+}
 void leaky(ConstMatrix, ConstMatrix, Matrix c, cudaStream_t) {
   float* scratch = nullptr;
   cudaMalloc(&scratch, bytes_of(c));

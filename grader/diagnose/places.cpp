@@ -589,6 +589,14 @@ std::optional<Diagnosis> one_accumulator(const Evidence& evidence, const Cases& 
   return std::nullopt;
 }
 
+/// Every element of a piece of so many is the first of them.
+bool first_of_pieces(const Case& c, const std::vector<Place>& places, int piece) {
+  for (int i = 0; i < c.m; ++i)
+    for (int j = 0; j < c.n; ++j)
+      if (!(places[c.at(i, j)] == Place{i, j / piece * piece})) return false;
+  return true;
+}
+
 /// Where each element of a copy comes from, as a formula; of two that come from one place, which.
 void name_formula(const Case& c, const std::vector<Place>& places, const std::string& matrix,
                   const std::string& formula, Diagnosis& d) {
@@ -598,6 +606,11 @@ void name_formula(const Case& c, const std::vector<Place>& places, const std::st
   if (!twice) return;
   const Place to = first_moved(c, places), from = places[c.at(to.row, to.col)];
   if (!(places[c.at(from.row, from.col)] == from)) return;  // what belongs there is elsewhere, too
+  for (const int piece : {2, 4, 8})
+    if (first_of_pieces(c, places, piece)) {
+      d.next_step = messages::text("TILE-MAP.copy.first.next", {{"piece", piece}});
+      return;
+    }
   d.next_step = messages::text("TILE-MAP.copy.twice.next",
                                {{"i", to.row}, {"j", to.col}, {"i2", from.row}, {"j2", from.col}});
 }

@@ -73,12 +73,19 @@ bool ask_of_share(const simgpu::Finding& finding, const std::string& name, std::
              stored = static_cast<std::int64_t>(finding.written_bytes) / width,
              total = static_cast<std::int64_t>(finding.at.object_bytes) / width;
   if (threads < 2 || stored % threads != 0 || total % threads != 0) return false;
-  d.next_step = messages::text("UNINIT.share.next", {{"name", name},
-                                                     {"total", total},
-                                                     {"threads", threads},
-                                                     {"share", total / threads},
-                                                     {"stored", stored},
-                                                     {"each", stored / threads}});
+  constexpr std::int64_t kMostTiles = 4;  // one behind the other, of which the first is filled
+  const std::int64_t tiles = stored > 0 && total % stored == 0 ? total / stored : 0;
+  const bool several = stored > threads && tiles > 1 && tiles <= kMostTiles;
+  d.next_step =
+      messages::text(several ? "UNINIT.share.several.next" : "UNINIT.share.next",
+                     {{"name", name},
+                      {"total", total},
+                      {"threads", threads},
+                      {"share", total / threads},
+                      {"stored", stored},
+                      {"each", stored / threads},
+                      {"tiles", tiles},
+                      {"number", finding.at.offset / std::max<std::int64_t>(1, stored * width)}});
   return true;
 }
 

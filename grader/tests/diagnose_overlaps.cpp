@@ -211,6 +211,9 @@ TEST_CASE("an array that is filled in part: each thread has stored less than its
   f.written_bytes = 1024;
   const auto next = [&] { return explain(f, Tile{}, &r, ElementType::float32).next_step; };
   CHECK(mentions(next(), "4 for each of the block's 256 threads, and only the first 256"));
+  f.at.offset = f.written_bytes = f.written[0].end = 2048;
+  CHECK(mentions(next(), "is 2 tiles (two buffers, a ring), tile 0 has been filled and tile 1"));
+  f.at.offset = f.written_bytes = f.written[0].end = 1024;
   // A ring is filled place by place.
   r.launches[0].dynamic_shared_bytes = 4096;
   CHECK(mentions(next(), "Which part of the index is too large?"));

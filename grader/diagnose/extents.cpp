@@ -41,6 +41,24 @@ Diagnosis name(const Evidence& evidence, const char* variant, int rows, int cols
   return d;
 }
 
+unsigned blocks(int extent, unsigned block) {
+  return (static_cast<unsigned>(extent) + block - 1) / block;
+}
+
+/// A tile of 8-byte elements is half as high, or half as wide.
+Tile tile_of_doubles(Tile t, const Cases& cases) {
+  const auto given = [&](int m, int n) {
+    return std::all_of(cases.begin(), cases.end(), [&](const Case& k) {
+      const simgpu::Dim3& grid = k.run.launches[0].grid;
+      return grid.x == blocks(k.n, static_cast<unsigned>(n)) &&
+             grid.y == blocks(k.m, static_cast<unsigned>(m));
+    });
+  };
+  if (!given(t.bm, t.bn) && given(t.bm / 2, t.bn)) t.bm /= 2;
+  if (!given(t.bm, t.bn) && given(t.bm, t.bn / 2)) t.bn /= 2;
+  return t;
+}
+
 std::optional<Diagnosis> exchanged_in_launch(const Evidence& evidence, const Cases& cases) {
   const Case& c = shown(cases);
   // What the grid covers is known; was it computed from the other extent, or do x and y mean other
@@ -50,24 +68,10 @@ std::optional<Diagnosis> exchanged_in_launch(const Evidence& evidence, const Cas
            k.run.launches[0].block.z == 1;
   });
   if (!all_single) return std::nullopt;
-  const auto blocks = [](int extent, unsigned block) {
-    return (static_cast<unsigned>(extent) + block - 1) / block;
-  };
   // One thread per element, or the lab's tile per block.
   Tile t = evidence.tile;
   const bool tiles = (t.tm * t.tn > 1 || t.wm > 0) && t.bm > 0 && t.bn > 0;
-  // A tile of 8-byte elements is half as high, or half as wide.
-  if (tiles && size_of(evidence.type) == 8) {
-    const auto given = [&](int m, int n) {
-      return std::all_of(cases.begin(), cases.end(), [&](const Case& k) {
-        const simgpu::Dim3& grid = k.run.launches[0].grid;
-        return grid.x == blocks(k.n, static_cast<unsigned>(n)) &&
-               grid.y == blocks(k.m, static_cast<unsigned>(m));
-      });
-    };
-    if (!given(t.bm, t.bn) && given(t.bm / 2, t.bn)) t.bm /= 2;
-    if (!given(t.bm, t.bn) && given(t.bm, t.bn / 2)) t.bn /= 2;
-  }
+  if (tiles && size_of(evidence.type) == 8) t = tile_of_doubles(t, cases);
   const auto across_of = [&](const Case& k) {
     return tiles ? static_cast<unsigned>(t.bn) : k.run.launches[0].block.x;
   };

@@ -441,6 +441,12 @@ std::string variant_of_deadlock(const Finding& finding) {
                                                          : "";
 }
 
+std::string variant_of_trap(FindingCause cause) {
+  if (cause == FindingCause::trap_instruction) return "";
+  if (cause == FindingCause::late_bytes) return "late";
+  return cause == FindingCause::unlike_operands ? "warpgroup" : "misuse";
+}
+
 /// Which of a diagnosis' sentences fit: the cause is another where the place, or who is there, is.
 std::string variant_of(const Finding& finding, const Run* run, ElementType type) {
   const Actor actor = finding.at.actor;
@@ -472,10 +478,7 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
     case FindingKind::proxy_fence_missing:
       return variant_of_fence(finding.at);
     case FindingKind::trap:
-      return finding.cause == FindingCause::trap_instruction  ? ""
-             : finding.cause == FindingCause::late_bytes      ? "late"
-             : finding.cause == FindingCause::unlike_operands ? "warpgroup"
-                                                              : "misuse";
+      return variant_of_trap(finding.cause);
     default:
       return "";
   }

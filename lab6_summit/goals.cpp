@@ -69,6 +69,13 @@ double idle_bytes(const Observed& o) {
 double made_elsewhere(const Observed& o) {
   return static_cast<double>(o.made_elsewhere);
 }
+double products_started_alone(const Observed& o) {
+  return static_cast<double>(o.total.wgmma_alone);
+}
+/// Of two in each block of the launch that makes the products.
+double idle_warpgroups(const Observed& o) {
+  return 2 * blocks_of_products(o) - static_cast<double>(o.total.wgmma_groups);
+}
 double requests_of_inputs(const Observed& o) {
   return static_cast<double>(o.a.load.requests + o.a.atomic.requests + o.b.load.requests +
                              o.b.atomic.requests);
@@ -143,6 +150,11 @@ double padded_products(const Extents& e, const Parameters& p, std::uint64_t) {
     return ceil_div(n, whole(p, size)) * whole(p, size);
   };
   return p.at("slack") * static_cast<double>(up(e.m, "BM") * up(e.n, "BN") * up(e.k, "BK"));
+}
+
+/// Once for each BM x BN tile of C.
+double starts_of_tiles(const Extents& e, const Parameters& p, std::uint64_t) {
+  return static_cast<double>(ceil_div(e.m, whole(p, "BM")) * ceil_div(e.n, whole(p, "BN")));
 }
 
 /// A warp loads 32 pieces of 16 bytes at a time, each of them twice, and the first and the last piece of a
@@ -236,6 +248,13 @@ const char* const padding =
     "shape and two of the table's tiles. Is the number of blocks rounded up, does every round cost all that "
     "a round takes (and is a last one that is not full counted once, not once per block, nor as a full round "
     "as well), and how many terms does a step have?";
+const char* const steps_waited_for =
+    "Tensor cores stand still between the steps of a tile: the products of a step are started when those of "
+    "the last one have ended. Start them first, then wait for all groups but the last.";
+const char* const one_group_works =
+    "A warpgroup that should take turns makes no products, although every block has at least two tiles.";
+const char* const made_twice =
+    "More products are made than the tiles of C need: each tile belongs to one of the warpgroups.";
 const char* const by_elements =
     "Rows are loaded element by element: load 16 bytes at a time, at multiples of 16, and put the "
     "elements together in registers.";
@@ -491,6 +510,18 @@ const std::vector<Extents> thin = {{24, 1024, 128}, {1000, 30, 127}};
 const std::vector<Extents> short_and_medium = {{24, 1024, 128}, {1000, 30, 127}, {24, 100, 896}};
 const std::vector<Extents> small = {{256, 256, 1024}, {65, 1000, 1023}};
 
+grader::Goal starts_once_per_tile(const char* stage) {
+  return {.stage = stage,
+          .key = "wgmma_alone",
+          .what = "products started while none are under way",
+          .diagnosis = "TENSOR-WAITS",
+          .missed = steps_waited_for,
+          .parameters = {{"BM", 64}, {"BN", 128}},
+          .measure = products_started_alone,
+          .bound = starts_of_tiles,
+          .at = {{256, 256, 512}, {131, 129, 520}}};
+}
+
 const std::vector<grader::Goal> goals = {
     hidden_copies("6.0", 128, 16),
     grader::copies_under_way("6.0"),
@@ -674,6 +705,38 @@ const std::vector<grader::Goal> goals = {
     grader::brought_by_tma("6.5.3", aligned_and_ragged),
     registers_only("6.5.3"),
     few_registers("6.5.3"),
+
+    starts_once_per_tile("6.6.1"),
+    grader::brought_by_tma("6.6.1", {{256, 256, 256}}),
+    no_conflicts("6.6.1"),
+    registers_only("6.6.1"),
+    few_registers("6.6.1"),
+
+    // 432 tiles of 128 x 128, four for each multiprocessor, and more steps than places.
+    {.stage = "6.6.2",
+     .key = "idle_warpgroups",
+     .what = "warpgroups that make no products",
+     .diagnosis = "TENSOR-WAITS",
+     .missed = one_group_works,
+     .parameters = {},
+     .measure = idle_warpgroups,
+     .bound = grader::nothing,
+     .at = {{55296, 8, 448}}},
+    starts_once_per_tile("6.6.2"),
+    {.stage = "6.6.2",
+     .key = "tensor_products",
+     .what = "products made by tensor cores",
+     .diagnosis = "PADDING",
+     .missed = made_twice,
+     .parameters = {{"BM", 128}, {"BN", 192}, {"BK", 64}, {"slack", 1.05}},
+     .measure = products_on_tensor_cores,
+     .bound = padded_products,
+     .at = {{256, 384, 512}}},
+    stored_once("6.6.2", {{256, 256, 512}}),
+    grader::brought_by_tma("6.6.2", {{256, 256, 256}}),
+    no_conflicts("6.6.2"),
+    registers_only("6.6.2"),
+    few_registers("6.6.2"),
 };
 
 const grader::GoalList registered("lab6_summit", goals);

@@ -63,14 +63,8 @@ double atomic_sectors(const Observed& o) {
 double started_copies(const Observed& o) {
   return static_cast<double>(o.total.async_copy.requests);
 }
-double idle_bytes(const Observed& o) {
-  return static_cast<double>(o.total.async_bytes_idle);
-}
 double made_elsewhere(const Observed& o) {
   return static_cast<double>(o.made_elsewhere);
-}
-double products_started_alone(const Observed& o) {
-  return static_cast<double>(o.total.wgmma_alone);
 }
 /// Of two in each block of the launch that makes the products.
 double idle_warpgroups(const Observed& o) {
@@ -150,11 +144,6 @@ double padded_products(const Extents& e, const Parameters& p, std::uint64_t) {
     return ceil_div(n, whole(p, size)) * whole(p, size);
   };
   return p.at("slack") * static_cast<double>(up(e.m, "BM") * up(e.n, "BN") * up(e.k, "BK"));
-}
-
-/// Once for each BM x BN tile of C.
-double starts_of_tiles(const Extents& e, const Parameters& p, std::uint64_t) {
-  return static_cast<double>(ceil_div(e.m, whole(p, "BM")) * ceil_div(e.n, whole(p, "BN")));
 }
 
 /// A warp loads 32 pieces of 16 bytes at a time, each of them twice, and the first and the last piece of a
@@ -253,8 +242,6 @@ const char* const steps_waited_for =
     "the last one have ended. Start them first, then wait for all groups but the last.";
 const char* const one_group_works =
     "A warpgroup that should take turns makes no products, although every block has at least two tiles.";
-const char* const made_twice =
-    "More products are made than the tiles of C need: each tile belongs to one of the warpgroups.";
 const char* const by_elements =
     "Rows are loaded element by element: load 16 bytes at a time, at multiples of 16, and put the "
     "elements together in registers.";
@@ -290,14 +277,15 @@ const char* const no_reuse =
 const std::vector<Extents> aligned_and_ragged = {{256, 256, 256}, {131, 144, 208}};
 
 grader::Goal hidden_copies(const char* stage, double tile, double depth) {
-  return {.stage = stage,
-          .key = "async_bytes_idle",
-          .what = "bytes not hidden",
-          .diagnosis = "ASYNC-IDLE",
-          .missed = not_hidden,
-          .parameters = {{"BM", tile}, {"BN", tile}, {"BK", depth}, {"steps", 2}},
-          .measure = idle_bytes,
-          .bound = first_steps};
+  return {
+      .stage = stage,
+      .key = "async_bytes_idle",
+      .what = "bytes not hidden",
+      .diagnosis = "ASYNC-IDLE",
+      .missed = not_hidden,
+      .parameters = {{"BM", tile}, {"BN", tile}, {"BK", depth}, {"steps", 2}},
+      .measure = [](const Observed& o) { return static_cast<double>(o.total.async_bytes_idle); },
+      .bound = first_steps};
 }
 grader::Goal blocks_for_all(const char* stage, std::vector<Extents> at, double idle) {
   return {.stage = stage,
@@ -366,7 +354,6 @@ grader::Goal three_made(const char* stage) {
           .what = "products not made by tensor cores",
           .diagnosis = "NO-TENSOR",
           .missed = by_threads,
-          .parameters = {},
           .measure = products_missing,
           .bound = grader::nothing,
           .at = aligned_and_ragged};
@@ -382,14 +369,24 @@ grader::Goal not_four(const char* stage) {
           .bound = padded_products,
           .at = aligned_and_ragged};
 }
-/// Where given code repairs what is not finite: an element that needs it for finite factors was never right.
-grader::Goal none_repaired(const char* stage) {
+grader::Goal tiles_that_fit(const char* stage, double bm, double bn, double bk,
+                            std::vector<Extents> at) {
+  return {.stage = stage,
+          .key = "tensor_products",
+          .what = "products made by tensor cores",
+          .diagnosis = "PADDING",
+          .missed = padding,
+          .parameters = {{"BM", bm}, {"BN", bn}, {"BK", bk}, {"slack", 1.05}},
+          .measure = products_on_tensor_cores,
+          .bound = padded_products,
+          .at = std::move(at)};
+}
+grader::Goal made_by_tensor_cores(const char* stage, const char* missed) {
   return {.stage = stage,
           .key = "made_elsewhere",
           .what = "elements of C that tensor cores take no part in",
           .diagnosis = "IDLE-TENSOR",
-          .missed = computed_again,
-          .parameters = {},
+          .missed = missed,
           .measure = made_elsewhere,
           .bound = grader::nothing,
           .doubled = true};
@@ -484,7 +481,6 @@ grader::Goal no_scratch(const char* stage, std::vector<Extents> at, const char* 
           .what = "sectors of scratch memory",
           .diagnosis = "SCRATCH",
           .missed = missed,
-          .parameters = {},
           .measure = scratch_sectors,
           .bound = grader::nothing,
           .at = std::move(at)};
@@ -517,8 +513,8 @@ grader::Goal starts_once_per_tile(const char* stage) {
           .diagnosis = "TENSOR-WAITS",
           .missed = steps_waited_for,
           .parameters = {{"BM", 64}, {"BN", 128}},
-          .measure = products_started_alone,
-          .bound = starts_of_tiles,
+          .measure = [](const Observed& o) { return static_cast<double>(o.total.wgmma_alone); },
+          .bound = one_per_tile,
           .at = {{256, 256, 512}, {131, 129, 520}}};
 }
 
@@ -556,7 +552,8 @@ const std::vector<grader::Goal> goals = {
 
     three_made("6.3.1"),
     not_four("6.3.1"),
-    none_repaired("6.3.1"),
+    // Given code repairs what is not finite: an element that needs it for finite factors was never right.
+    made_by_tensor_cores("6.3.1", computed_again),
     no_conflicts("6.3.1"),
     sectors("6.3.1"),
     fragments_reused("6.3.1"),
@@ -599,30 +596,14 @@ const std::vector<grader::Goal> goals = {
     registers_only("6.4.2"),
     few_registers("6.4.2"),
 
-    {.stage = "6.4.3",
-     .key = "tensor_products",
-     .what = "products made by tensor cores",
-     .diagnosis = "PADDING",
-     .missed = padding,
-     .parameters = {{"BM", 64}, {"BN", 64}, {"BK", 64}, {"slack", 1.05}},
-     .measure = products_on_tensor_cores,
-     .bound = padded_products,
-     .at = {{24, 1024, 128}, {1000, 30, 127}, {24, 100, 31}}},
+    tiles_that_fit("6.4.3", 64, 64, 64, {{24, 1024, 128}, {1000, 30, 127}, {24, 100, 31}}),
     blocks_by_estimate("6.4.3", whole_tiles, 80),
     short_sums_unsplit("6.4.3", short_and_medium, 64, 64),
     fixed_order("6.4.3", whole_tiles),
     grader::brought_by_tma("6.4.3", whole_tiles),
     registers_only("6.4.3"),
 
-    {.stage = "6.4.4",
-     .key = "made_elsewhere",
-     .what = "elements of C that tensor cores take no part in",
-     .diagnosis = "IDLE-TENSOR",
-     .missed = not_from_tensor_cores,
-     .parameters = {},
-     .measure = made_elsewhere,
-     .bound = grader::nothing,
-     .doubled = true},
+    made_by_tensor_cores("6.4.4", not_from_tensor_cores),
     grader::brought_by_tma("6.4.4", whole_tiles),
     no_scratch("6.4.4", whole_tiles, passed_again),
     fragments_of_b("6.4.4"),
@@ -640,30 +621,14 @@ const std::vector<grader::Goal> goals = {
     grader::brought_by_tma("6.5", aligned_and_ragged),
     no_scratch("6.5", {{256, 256, 256}, {131, 129, 127}}, copied_in_memory),
 
-    {.stage = "6.5.1",
-     .key = "made_elsewhere",
-     .what = "elements of C that tensor cores take no part in",
-     .diagnosis = "IDLE-TENSOR",
-     .missed = not_from_tensor_cores,
-     .parameters = {},
-     .measure = made_elsewhere,
-     .bound = grader::nothing,
-     .doubled = true},
+    made_by_tensor_cores("6.5.1", not_from_tensor_cores),
     grader::brought_by_tma("6.5.1", aligned_and_ragged),
     no_scratch("6.5.1", {{256, 256, 256}, {131, 129, 127}}, copied_in_memory),
     no_conflicts("6.5.1"),
     registers_only("6.5.1"),
     few_registers("6.5.1"),
 
-    {.stage = "6.5.2",
-     .key = "tensor_products",
-     .what = "products made by tensor cores",
-     .diagnosis = "PADDING",
-     .missed = padding,
-     .parameters = {{"BM", 32}, {"BN", 64}, {"BK", 32}, {"slack", 1.05}},
-     .measure = products_on_tensor_cores,
-     .bound = padded_products,
-     .at = {{24, 1024, 128}, {1000, 30, 127}, {257, 1500, 8}}},
+    tiles_that_fit("6.5.2", 32, 64, 32, {{24, 1024, 128}, {1000, 30, 127}, {257, 1500, 8}}),
     // Few tiles with long sums, few columns with long sums, few rows with sums of 12 steps, which become
     // too short to share if steps are counted as longer, and many tiles of a single step.
     {.stage = "6.5.2",
@@ -718,20 +683,10 @@ const std::vector<grader::Goal> goals = {
      .what = "warpgroups that make no products",
      .diagnosis = "TENSOR-WAITS",
      .missed = one_group_works,
-     .parameters = {},
      .measure = idle_warpgroups,
      .bound = grader::nothing,
      .at = {{55296, 8, 448}}},
     starts_once_per_tile("6.6.2"),
-    {.stage = "6.6.2",
-     .key = "tensor_products",
-     .what = "products made by tensor cores",
-     .diagnosis = "PADDING",
-     .missed = made_twice,
-     .parameters = {{"BM", 128}, {"BN", 192}, {"BK", 64}, {"slack", 1.05}},
-     .measure = products_on_tensor_cores,
-     .bound = padded_products,
-     .at = {{256, 384, 512}}},
     stored_once("6.6.2", {{256, 256, 512}}),
     grader::brought_by_tma("6.6.2", {{256, 256, 256}}),
     no_conflicts("6.6.2"),

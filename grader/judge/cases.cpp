@@ -169,6 +169,7 @@ std::vector<Case> drawn_cases(const Lab& lab, const Stage& stage, const Key& key
 std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
   const std::int64_t bm = lab.tile_size("BM", 16), bn = lab.tile_size("BN", 16),
                      bk = lab.tile_size("BK", 16);
+  using Sides = std::array<std::int64_t, 3>;
   std::vector<Case> list;
   const auto has = [&](const char* shape) {
     return std::find(stage.shapes.begin(), stage.shapes.end(), shape) != stage.shapes.end();
@@ -176,12 +177,9 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
   const auto add = [&](std::int64_t m, std::int64_t n, std::int64_t k, bool precision = false) {
     list.push_back({{m, n, std::max<std::int64_t>(k, 1)}, 0, 0, 0, precision});
   };
-  if (has("tiny")) {
-    add(1, 1, 1);
-    add(2, 3, 4);
-    add(5, 2, 3);
-    add(3, 5, 7);
-  }
+  if (has("tiny"))
+    for (const auto& [m, n, k] : {Sides{1, 1, 1}, Sides{2, 3, 4}, Sides{5, 2, 3}, Sides{3, 5, 7}})
+      add(m, n, k);
   if (has("k1")) {
     add(2, 3, 1);
     add(17, 33, 1, true);
@@ -242,7 +240,6 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
     list.push_back({{bm, bn, 3 * bk}, 4, 8, 4, false});
   }
   order(list);
-  using Sides = std::array<std::int64_t, 3>;
   if (has("empty"))
     for (const auto& [m, n, k] : {Sides{5, 7, 0}, Sides{0, 7, 5}, Sides{5, 0, 7}})
       list.push_back({{m, n, k}, 0, 0, 0, false});

@@ -39,8 +39,7 @@ void print(std::ostream& s, const Counts& c) {
   for (const std::uint64_t n : c.thread_instructions_by_class) s << " " << n;
   s << "\n  fma " << c.fma_f32 << " " << c.fma_f64 << " " << c.fma_f16 << " mad " << c.mad_int
     << " mul " << c.mul_f32 << " " << c.mul_f64 << " barriers " << c.barriers << " "
-    << c.block_barriers << " alone " << c.wgmma_alone << " "
-    << c.wgmma_groups << "\n";
+    << c.block_barriers << " alone " << c.wgmma_alone << " " << c.wgmma_groups << "\n";
   for (const auto& [name, n] : c.tensor_ops) s << "  tensor " << name << " " << n << "\n";
 }
 

@@ -21,7 +21,8 @@ trap 'rm -rf "$work"' EXIT
 kernels="6.2 gemm.cu gemm_every_shape float float CUBLAS_COMPUTE_32F
 6.4.3 tensor_shapes.cu gemm_tensor_shapes __nv_bfloat16 float CUBLAS_COMPUTE_32F
 6.4.4 tensor_shapes.cu gemm_tf32_shapes float float CUBLAS_COMPUTE_32F_FAST_TF32
-6.5.3 fp64_shapes.cu gemm_f64_stream_k double double CUBLAS_COMPUTE_64F"
+6.5.3 fp64_shapes.cu gemm_f64_stream_k double double CUBLAS_COMPUTE_64F
+6.6.2 alternating.cu gemm_alternating __nv_bfloat16 float CUBLAS_COMPUTE_32F"
 while read -r name source rung in out math; do
     "$nvcc" -O3 -std=c++17 -I. -gencode arch=compute_90a,code=sm_90a "-DSOURCE=\"lab6_summit/solution/$source\"" \
         "-DRUNG=$rung" "-DIN=$in" "-DOUT=$out" "-DMATH=$math" "$here/stalls.cu" -lcublas -o "$work/$name" &
@@ -33,6 +34,7 @@ shapes() { # NAME
         6.4.3) echo 2048,2048,2048 4096,4096,4096 8192,8192,8192 256,256,16384 ;;
         6.4.4) echo 4096,4096,4096 8192,8192,8192 ;;
         6.5.3) echo 1024,1024,1024 2048,2048,2048 8192,8192,8192 256,256,16384 ;;
+        6.6.2) echo 2048,2048,2048 4096,4096,4096 8192,8192,8192 8192,8192,256 ;;
     esac
 }
 stalls=smsp__average_warps_issue_stalled

@@ -88,6 +88,21 @@ TEST_CASE("wgmma: what its registers allow is no finding", "[proxy][wgmma]") {
               kWait + kStore) == "");
 }
 
+TEST_CASE("wgmma: products that are started while none are under way are counted", "[wgmma]") {
+  const auto alone = [](const std::string& body) {
+    return run(kFence + body + kWait).total.wgmma_alone;
+  };
+  const std::string step = product("d") + product("d") + kCommit;
+  CHECK(alone(step) == 1);
+  CHECK(alone(step + kWait + step + kWait + step) == 3);
+  // Under way, committed or not, until it has been waited for.
+  CHECK(alone(step + step + step) == 1);
+  CHECK(alone(step + kWaitOne + step + kWaitOne + step) == 1);
+  CHECK(alone(product("d") + kWait + product("d") + kCommit) == 1);
+  CHECK(run(kFence + step + kWait + step + kWait).total.wgmma_groups == 1);
+  CHECK(run("").total.wgmma_groups == 0);
+}
+
 TEST_CASE("wgmma: sums and fragments that are touched too early are found",
           "[proxy][wgmma][finding]") {
   const auto early = FindingKind::product_registers;

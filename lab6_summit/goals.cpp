@@ -677,7 +677,7 @@ const std::vector<grader::Goal> goals = {
     registers_only("6.6.1"),
     few_registers("6.6.1"),
 
-    // 432 tiles of 128 x 128, four for each multiprocessor, and more steps than places.
+    // 216 tiles of 128 x 128, two for each multiprocessor, and more steps than places.
     {.stage = "6.6.2",
      .key = "idle_warpgroups",
      .what = "warpgroups that make no products",
@@ -685,7 +685,7 @@ const std::vector<grader::Goal> goals = {
      .missed = one_group_works,
      .measure = idle_warpgroups,
      .bound = grader::nothing,
-     .at = {{55296, 8, 448}}},
+     .at = {{27648, 8, 448}}},
     starts_once_per_tile("6.6.2"),
     stored_once("6.6.2", {{256, 256, 512}}),
     grader::brought_by_tma("6.6.2", {{256, 256, 256}}),

@@ -32,7 +32,7 @@ class Make(LabDirective):
         return result
 
 
-LONG = 45  # words of advice: more is for who has the message, and folded
+LONG = 40  # words of advice: more is for who has the message, and folded
 
 
 class Messages(LabDirective):

@@ -428,11 +428,13 @@ void Driver::finish(Compiled& compiled, SourceUnit& unit) const {
   if (!compiled.passes.device.valid()) return;
   std::vector<Pass> passes = compiled.passes.device.get();
   if (!passes.front().ok) return explain_failure(unit, passes.front(), compiled.student);
-  if (compiled.refused.valid()) unit.details = as_shown(compiled.refused.get(), compiled.student);
-  if (!unit.details.empty()) {
-    unit.status = BuildStatus::compile_error;
-    unit.headline = text("build.error", {{"file", unit.shown_path}});
-    return;
+  if (compiled.refused.valid()) {
+    if (auto refused = as_shown(compiled.refused.get(), compiled.student); !refused.empty()) {
+      unit.status = BuildStatus::compile_error;
+      unit.headline = text("build.error", {{"file", unit.shown_path}});
+      unit.details = std::move(refused);
+      return;
+    }
   }
   for (Pass& pass : passes) unit.ptx.push_back(std::move(pass.bytes));
   passes.push_back(compiled.passes.host);

@@ -63,7 +63,7 @@ template <int ROWS, int COLS, typename T>
 __device__ void write_back(const T (&tile)[ROWS][COLS], MatrixView<const T> a, MatrixView<T> c,
                            int row0, int col0) {
   const int row = row0 + threadIdx.x;
-  if (threadIdx.x >= ROWS || row >= c.rows) return;
+  if (threadIdx.y > 0 || threadIdx.x >= ROWS || row >= c.rows) return;
   const int width = min(COLS, a.cols - col0);
   T beyond = 0;
 #pragma unroll 1  // a test need not be fast
@@ -73,12 +73,12 @@ __device__ void write_back(const T (&tile)[ROWS][COLS], MatrixView<const T> a, M
 }
 
 /// C = A, tile by tile through shared memory.
-template <int THREADS, int ROWS, int COLS, typename T>
+template <int ROWS, int COLS, int TX, int TY, typename T>
 __global__ void round_trip_kernel(MatrixView<const T> a, MatrixView<T> c) {
-  static_assert(ROWS <= THREADS, "each row of the tile needs a thread that writes it back");
+  static_assert(ROWS <= TX, "each row of the tile needs a thread that writes it back");
   __shared__ T tile[ROWS][COLS];  // (ROWS, COLS), row-major
   const int row0 = blockIdx.y * ROWS, col0 = blockIdx.x * COLS;
-  fetch_tile<THREADS>(tile, a, row0, col0);
+  fetch_tile<TX * TY>(tile, a, row0, col0);
   __syncthreads();
   write_back(tile, a, c, row0, col0);
 }
@@ -87,9 +87,9 @@ __global__ void round_trip_kernel(MatrixView<const T> a, MatrixView<T> c) {
 template <typename T>
 void round_trip(MatrixView<const T> a, MatrixView<const T>, MatrixView<T> c, cudaStream_t stream) {
   if (c.rows == 0 || c.cols == 0) return;
-  constexpr int THREADS = 256, ROWS = 64, COLS = 16;
+  constexpr int ROWS = 64, COLS = 16, TX = 64, TY = 4;  // TX x TY threads
   const dim3 grid(ceil_div(a.cols, COLS), ceil_div(a.rows, ROWS));
-  round_trip_kernel<THREADS, ROWS, COLS><<<grid, THREADS, 0, stream>>>(a, c);
+  round_trip_kernel<ROWS, COLS, TX, TY><<<grid, dim3(TX, TY), 0, stream>>>(a, c);
   CUDA_CHECK_LAUNCH();
 }
 

@@ -38,7 +38,8 @@ int main(int argc, char** argv) {
   prove_command->add_option("--lab", proving.labs, "numbers of labs; default: all");
   prove_command->add_option("--stage", proving.stages, "only goals of these stages");
   prove_command->add_option("--type", proving.type, "only goals of this type");
-  prove_command->add_option("--repeats", proving.repeats, "verdicts of each kernel");
+  prove_command->add_option("--repeats", proving.repeats,
+                            "verdicts of each kernel, those that --out has included");
   prove_command->add_option("--seconds", proving.seconds, "start no verdict after so many");
   prove_command->add_flag("--judge", proving.judge_only, "measure nothing; needs no GPU");
   prove_command->add_option("--add", proving.add,

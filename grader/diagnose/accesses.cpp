@@ -159,6 +159,23 @@ bool ask_of_wrapping(const simgpu::Finding& finding, const std::string& name,
   const std::int64_t far = second.first - first.first, threads = second.count - first.count,
                      each = warp.of_lane(0).front().count;
   if (far <= 0 || far >= threads * each) return false;
+  const std::int64_t plane = std::int64_t{block.x} * block.y;
+  const bool next_z = threads == plane && block.z > 1, next_y = threads == block.x && block.y > 1;
+  if (first.count % block.x == 0 && (next_y || next_z)) {
+    const auto of_number = [&](std::int64_t n) {
+      return simgpu::Dim3{0, static_cast<unsigned>(n % plane / block.x),
+                          static_cast<unsigned>(n / plane)};
+    };
+    d.next_step =
+        messages::text("RACE-WAW.numbered.next", {{"name", name},
+                                                  {"first", coordinates(of_number(first.count))},
+                                                  {"second", coordinates(of_number(second.count))},
+                                                  {"far", far},
+                                                  {"threads", threads},
+                                                  {"elements", threads * each},
+                                                  {"letter", next_y ? "y" : "z"}});
+    return true;
+  }
   d.next_step = messages::text(
       "RACE-WAW.wrapped.next",
       {{"name", name}, {"first", first.count}, {"second", second.count}, {"far", far}});

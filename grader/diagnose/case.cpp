@@ -211,7 +211,8 @@ std::vector<ProbeShape> telling_shapes(const Evidence& evidence) {
   const int bm = style.bm, bn = style.bn, bk = style.bk;
   // A rung that is only asked for K = 1 may be right for nothing else.
   if (evidence.run.a.cols == 1 && evidence.run.c_before.rows > 1 && evidence.run.c_before.cols > 1)
-    return {style.padded(bm + 3, 2 * bn + 5, 1), style.padded(2 * bm + 7, bn / 2 + 5, 1)};
+    return {style.padded(bm + 3, 2 * bn + 5, 1), style.padded(2 * bm + 7, bn / 2 + 5, 1),
+            style.padded(2 * bm + 7, 4 * bn + 5, 1), style.padded(4 * bm + 5, 2 * bn + 7, 1)};
   if (style.aligned) {
     const int three = bk > 1 ? 3 * bk : 12;
     return {style.distinct(bm, 2 * bn, three), style.distinct(2 * bm, bn, three),

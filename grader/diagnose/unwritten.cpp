@@ -338,6 +338,34 @@ int step_of_blocks(const Partial& partial, int width, bool rows) {
   return 0;
 }
 
+Diagnosis apart(bool rows, const char* letter, int width, int step) {
+  return say(
+      "UNWRITTEN", "apart",
+      {{"what", rows ? "rows" : "columns"}, {"letter", letter}, {"width", width}, {"step", step}});
+}
+
+/// The same of a launch with a thread per element, whose blocks are as large as it pleases: those cases
+/// count that have blocks as the first one has. x may be rows or columns.
+std::optional<Diagnosis> thread_blocks_apart(const Partial& partial, const Tile& t) {
+  if (t.tm > 1 || t.tn > 1) return std::nullopt;
+  const auto block_of = [](const Case& c) {
+    return c.run.launches.size() == 1 ? c.run.launches.front().block : simgpu::Dim3{0, 0, 0};
+  };
+  const simgpu::Dim3 block = block_of(*partial.front());
+  Partial alike;
+  for (const Case* c : partial)
+    if (const simgpu::Dim3 own = block_of(*c); own.x == block.x && own.y == block.y)
+      alike.push_back(c);
+  for (const bool rows : {false, true})
+    for (const bool y : {rows, !rows}) {
+      const int width = static_cast<int>(y ? block.y : block.x);
+      if (width < 2) continue;
+      if (const int step = step_of_blocks(alike, width, rows); step > 0)
+        return apart(rows, y ? "y" : "x", width, step);
+    }
+  return std::nullopt;
+}
+
 /// Blocks begin too far apart.
 std::optional<Diagnosis> blocks_apart(const Partial& partial, const Tile& t) {
   for (const bool rows : {false, true})
@@ -345,13 +373,9 @@ std::optional<Diagnosis> blocks_apart(const Partial& partial, const Tile& t) {
       const int width = (rows ? t.bm : t.bn) / part;
       if (width < 2 || (part > 1 && !blocks_have(partial, width, rows))) continue;
       if (const int step = step_of_blocks(partial, width, rows); step > 0)
-        return say("UNWRITTEN", "apart",
-                   {{"what", rows ? "rows" : "columns"},
-                    {"letter", rows ? "y" : "x"},
-                    {"width", width},
-                    {"step", step}});
+        return apart(rows, rows ? "y" : "x", width, step);
     }
-  return std::nullopt;
+  return thread_blocks_apart(partial, t);
 }
 
 /// Of every `count` rows, or columns, as many as a thread has, only the first `first` were stored.
@@ -441,7 +465,9 @@ std::string too_few_stores(const Evidence& evidence) {
 
 bool is_telling_part(const Evidence& evidence, const Cases& cases) {
   const Partial partial = partial_of(cases);
-  return first_ones(partial, evidence.tile) || inner_missing(partial, evidence.tile);
+  const Tile& t = evidence.tile;
+  return first_ones(partial, t) || inner_missing(partial, t) ||
+         (!partial.empty() && !ends_missing(partial, t) && blocks_apart(partial, t));
 }
 
 namespace {

@@ -183,9 +183,8 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
   if (has("k1")) {
     add(2, 3, 1);
     add(17, 33, 1, true);
-    for (const auto& [m, n, k] : {Sides{bm + 1, 2 * bn - 1, 1}, Sides{2 * bm + 7, 4 * bn + 5, 1},
-                                  Sides{4 * bm + 5, 2 * bn + 7, 1}})
-      add(m, n, k);
+    add(2 * bm + 7, 4 * bn + 5, 1);
+    add(4 * bm + 5, 2 * bn + 7, 1);
   }
   if (has("thin")) {
     add(1, 261, 1);  // more than the 256 of a grid of 8 blocks of 32 that somebody took for enough

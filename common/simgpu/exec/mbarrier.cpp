@@ -382,6 +382,37 @@ bool time_out_at_mbarriers(BlockRun& run, bool others_look) {
   return woken;
 }
 
+namespace {
+
+/// " ([2] of the 4 that ring.cuh:60 sets up for 128 arrivals)": which of the barriers it is that share a
+/// struct, or dynamic shared memory. Those that one line sets up alike are most likely an array.
+std::string which_of_many(const BlockRun& run, std::uint32_t offset) {
+  const auto object_of = [&run](std::uint32_t at) {
+    return describe_thread(*run.launch, run.number, 0,
+                           {0, 0, 0, AccessType::atomic, MemorySpace::shared, kBytes, at})
+        .object;
+  };
+  const Program& p = *run.launch->program;
+  const MBarrier& own = run.proxy.barriers.at(offset);
+  const std::string object = object_of(offset), line = line_text(p, own.init_pc);
+  unsigned in_object = 0, alike = 0, before = 0;
+  for (const auto& [at, other] : run.proxy.barriers) {
+    if (object_of(at) != object) continue;
+    ++in_object;
+    if (other.expected != own.expected || line_text(p, other.init_pc) != line) continue;
+    ++alike;
+    before += at < offset ? 1 : 0;
+  }
+  if (in_object < 2) return "";
+  return " (" +
+         (alike < 2 ? "that " + line + " sets up"
+                    : "[" + std::to_string(before) + "] of the " + std::to_string(alike) +
+                          " that " + line + " sets up") +
+         " for " + std::to_string(own.expected) + (own.expected == 1 ? " arrival)" : " arrivals)");
+}
+
+}  // namespace
+
 bool report_mbarrier_deadlock(BlockRun& run) {
   const Program& p = *run.launch->program;
   bool first = true;
@@ -399,7 +430,7 @@ bool report_mbarrier_deadlock(BlockRun& run) {
       std::string text = first ? "the block waits for ever: " : "";
       text += "warp " + std::to_string(w.index) + " waits at " + line_text(p, k.pc) +
               " for phase " + std::to_string(b.phase) + " (parity " + std::to_string(b.phase & 1u) +
-              ") of " + mbarrier_text(run, k.barrier) + ", ";
+              ") of " + mbarrier_text(run, k.barrier) + which_of_many(run, k.barrier) + ", ";
       if (b.pending != 0)
         text += "at which " + std::to_string(b.expected - b.pending) + " of " +
                 std::to_string(b.expected) + " arrivals have come";

@@ -577,6 +577,16 @@ TEST_CASE("mbarriers: mistakes and hostile operands end in findings", "[proxy][f
   REQUIRE(of_kind(overrun, FindingKind::deadlock).size() == 1);
   CHECK(of_kind(overrun, FindingKind::deadlock)[0].detail.find("brings 32 arrivals at once") !=
         std::string::npos);
+  // Of several barriers in one array of bytes: which one it is among those that are set up alike.
+  const LaunchReport many = run(
+      "@!%p1 bra S;\nmbarrier.init.shared.b64 [%r1], 1; mbarrier.init.shared.b64 [%r1+8], 4;\n"
+      "mbarrier.init.shared.b64 [%r1+16], 1; mbarrier.init.shared.b64 [%r1+24], 4;\nS: bar.sync 0;\n"
+      "W: mbarrier.try_wait.parity.shared.b64 %p2, [%r1+24], 0;\n@!%p2 bra W;");
+  REQUIRE(of_kind(many, FindingKind::deadlock).size() == 1);
+  INFO(to_text(many.findings));
+  CHECK(of_kind(many, FindingKind::deadlock)[0].detail.find(
+            "smem+24 ([1] of the 2 that an unknown line sets up for 4 arrivals), at which") !=
+        std::string::npos);
   // wgmma without four warps, with a descriptor outside, without shared memory.
   const std::string product =
       "mov.u64 %rd1, 0x3fff3fff3fff;\nmov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; "

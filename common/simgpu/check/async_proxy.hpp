@@ -40,6 +40,8 @@ struct MBarrier {
   bool known_to_proxy = false;                 ///< by a fence behind the initialisation
   /// Most lanes of a warp that arrived by one instruction, and that instruction.
   std::uint32_t at_once = 0, at_once_pc = UINT32_MAX;
+  /// The last wait for a parity that was let through, and which phase was open then.
+  std::uint32_t passed_pc = UINT32_MAX, passed_phase = 0;
 };
 
 /// What a copy does with the elements that it finds instead of overwriting them. The layers above know

@@ -315,6 +315,7 @@ void wait_at_mbarrier(BlockRun& run, Warp& w, const BasicBlock& block, std::uint
     }
     if (has_ended(run, offset, *b, form, phase)) {
       join_phase(run, w, 1u << i, *b);
+      if (form.by_parity) b->passed_pc = block.pc, b->passed_phase = b->phase;
       through |= 1u << i;
       continue;
     }

@@ -28,6 +28,17 @@ std::string object_text(const Access& a) {
   return a.object + "+" + std::to_string(a.offset);
 }
 
+/// " (the last wait there that was let through, at gemm.cu:31, was for parity 1; ...)": who waited for the
+/// phase before, and so not for the copy. Empty if nobody did.
+std::string wait_before(const Program& p, const check::MBarrier& b) {
+  if (b.passed_pc == UINT32_MAX || b.passed_phase != b.phase) return "";
+  const std::uint32_t parity = b.phase & 1u;
+  return " (the last wait there that was let through, at " + line_text(p, b.passed_pc) +
+         ", was for parity " + std::to_string(parity ^ 1u) +
+         (b.phase == 0 ? ", which counts as ended at a new barrier" : ", the phase before") +
+         "; the copy ends the phase of parity " + std::to_string(parity) + ")";
+}
+
 }  // namespace
 
 void report_bulk_conflict(BlockRun& run, const Warp& w, unsigned lane, const Op& op,
@@ -69,6 +80,8 @@ void report_bulk_conflict(BlockRun& run, const Warp& w, unsigned lane, const Op&
       const auto b = run.proxy.barriers.find(copy->barrier);
       if (b != run.proxy.barriers.end() && b->second.transactions < 0)
         f.detail += " (its barrier was told of more bytes than expect_tx announced)";
+      else if (b != run.proxy.barriers.end() && type == AccessType::load)
+        f.detail += wait_before(p, b->second);
     }
     return f;
   });

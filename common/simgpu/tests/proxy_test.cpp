@@ -481,6 +481,12 @@ TEST_CASE("bulk copies: mistakes are found", "[proxy][tma][finding]") {
     const LaunchReport r =
         copy_once(copy_text(2, 1024, "1024", "fence.proxy.async;", "1"), square());
     CHECK(of_kind(r, FindingKind::async_not_waited).size() >= 1);
+    INFO(to_text(r.findings));
+    CHECK(
+        to_text(r.findings)
+            .find("(the last wait there that was let through, at tma.cu:7, was for parity 1, "
+                  "which counts as ended at a new barrier; the copy ends the phase of parity 0)") !=
+        std::string::npos);
   }
   SECTION("no fence behind the initialisation") {
     const LaunchReport r = copy_once(copy_text(2, 1024, "1024", ""), square());

@@ -105,6 +105,41 @@ bool other_tiles(const Case& c, const Places& places, bool of_a, const TileSize&
   return true;
 }
 
+/// A pointer into B goes on along a row by as many elements as it should go down rows, after every `tile` steps
+/// (1: in each). At the end of a row it comes to the next one, which no formula of rows and columns says; what
+/// lies behind the matrix is 0.
+bool walks(const Case& c, const Places& places_of_b, int tile) {
+  const Matrix& b = c.run.b;
+  for (int k = 0; k < c.k; ++k)
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j) {
+        const int inside = k % tile, gone = k - inside;
+        const std::int64_t at = static_cast<std::int64_t>(inside) * b.ld + j + gone;
+        const Place& p = places_of_b[index_of(c, k, i, j)];
+        const bool nothing = p.row < 0 || p.col < 0;
+        if (nothing ? at < static_cast<std::int64_t>(b.rows) * b.ld
+                    : at != static_cast<std::int64_t>(p.row) * b.ld + p.col)
+          return false;
+      }
+  return true;
+}
+
+/// After how many steps it does; 0: it does not.
+int walks_by(const Tile& lab, const Case& c, const Places& places_of_b) {
+  for (const int tile : {1, lab.bk, 2, 4, 8, 16, 32, 64})
+    if (tile > 0 && tile < c.k && walks(c, places_of_b, tile)) return tile;
+  return 0;
+}
+
+void add_steps(std::vector<messages::Gap>& gaps, int walked) {
+  gaps.emplace_back("when",
+                    walked == 1 ? "in every step" : fmt::format("after every {} steps", walked));
+  gaps.emplace_back("by", walked == 1 ? "one element" : fmt::format("{} elements", walked));
+  gaps.emplace_back("should", walked == 1
+                                  ? "one row (B.ld elements)"
+                                  : fmt::format("{} rows ({} * B.ld elements)", walked, walked));
+}
+
 /// What is wrong of a place in a matrix with so many columns.
 const char* variant_of_place(const Place& got, const Place& right, int cols) {
   if (got.row == right.col && got.col == right.row) return "turned";
@@ -130,7 +165,8 @@ std::optional<Named> name(const Tile& tile, const Case& c, const Places& places,
   const Place got = places[index_of(c, k, i, j)], right = wanted(k, i, j);
   const TileSize size = of_a ? TileSize{tile.bm, tile.bk} : TileSize{tile.bk, tile.bn};
   const bool tiles = got.row >= 0 && other_tiles(c, places, of_a, size);
-  const std::vector<messages::Gap> gaps = {
+  const int walked = stuck || of_a ? 0 : walks_by(tile, c, places);
+  std::vector<messages::Gap> gaps = {
       {"tile", fmt::format("{} x {}", size.rows, size.cols)},
       {"gottile", tiles ? fmt::format("({}, {})", got.row / size.rows, got.col / size.cols) : ""},
       {"wantedtile",
@@ -148,11 +184,13 @@ std::optional<Named> name(const Tile& tile, const Case& c, const Places& places,
       {"stuck", of_a ? "A[i][0]" : "B[0][j]"},
       {"index", of_a ? "column" : "row"}};
   const bool zero = !stuck && (got.row < 0 || got.col < 0);
-  const char* const variant = stuck  ? "stuck"
-                              : zero ? "zero"
+  const char* const variant = stuck        ? "stuck"
+                              : walked > 0 ? "walks"
+                              : zero       ? "zero"
                               : tiles
                                   ? "tile"
                                   : variant_of_place(got, right, (of_a ? c.run.a : c.run.b).cols);
+  if (walked > 0) add_steps(gaps, walked);
   return Named{say("WRONG-ELEMENT", variant, gaps), zero};
 }
 

@@ -296,6 +296,30 @@ TEST_CASE("elements of both operands that are stored over others") {
   CHECK(says(d.headline, "and A[0][2] is there in its place"));
 }
 
+TEST_CASE("a pointer that goes on along a row of B") {
+  const auto walks = [](int tile) {
+    return product_of(
+        [=](Call& c, int i, int j) {
+          double sum = 0;
+          for (int k = 0; k < c.k; ++k) {
+            const int inside = k % tile, gone = k - inside;
+            sum += c.at_a(i, k) * c.b.read(static_cast<std::int64_t>(inside) * c.b.ld() + j + gone);
+          }
+          return sum;
+        },
+        {17, 33, 41});
+  };
+  const Diagnosis each = walks(1);
+  CHECK(each.id == "WRONG-ELEMENT");
+  CHECK(says(each.headline, "B is walked along a row: in step k = 1, C[0][0] takes B[0][1]"));
+  CHECK(
+      says(each.next_step, "moves on by one element in every step, and it should move on by one"));
+  const Diagnosis tiles = walks(8);
+  CHECK(says(tiles.headline, "in step k = 8, C[0][0] takes B[0][8] where B[8][0] belongs"));
+  CHECK(
+      says(tiles.next_step, "by 8 elements after every 8 steps, and it should move on by 8 rows"));
+}
+
 TEST_CASE("runs of which only C is looked at look for no races") {
   const Kernel kernel = [](Call& c) {
     for (int i = 0; i < c.m; ++i)

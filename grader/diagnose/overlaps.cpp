@@ -180,6 +180,57 @@ bool ask_of_single(const Evidence& evidence, const simgpu::LaunchReport& launch,
   return true;
 }
 
+/// The first element of C that a thread stores, and whether it comes back to that line for more.
+struct FirstStore {
+  std::int64_t element = 0;
+  bool again = false;
+};
+std::optional<FirstStore> first_store(const Evidence& evidence, const Run& run,
+                                      const simgpu::LaunchReport& launch, const Access& of) {
+  const simgpu::Dim3& block = launch.block;
+  const std::uint64_t thread =
+      (std::uint64_t{of.thread.z} * block.y + of.thread.y) * block.x + of.thread.x;
+  const auto seen = evidence.follow(run, {of.block, static_cast<unsigned>(thread / 32)});
+  if (!seen) return std::nullopt;
+  const auto threads = std::uint64_t{block.x} * block.y * block.z;
+  const std::uint64_t warps = (threads + 31) / 32 * launch.grid.x * launch.grid.y * launch.grid.z;
+  for (const simgpu::LaunchReport& one : seen->launches)
+    for (const simgpu::AccessSample& s : one.samples)
+      if (one.kernel == launch.kernel && s.type == simgpu::AccessType::store && s.object == "C" &&
+          s.where == of.where && ((s.mask >> thread % 32) & 1u) != 0)
+        return FirstStore{static_cast<std::int64_t>((s.address[thread % 32] - s.object_address) /
+                                                    size_of(seen->c_before.type)),
+                          s.requests > warps};
+  return std::nullopt;
+}
+
+/// A loop takes each thread over several elements of C, and one of the two comes in a later round to where the
+/// other begins: its step is less than the number of threads.
+bool ask_of_loop(const Evidence& evidence, const Run& run, const simgpu::LaunchReport& launch,
+                 const Access& one, const Access& other, Diagnosis& d) {
+  if (evidence.tile.tm > 1 || evidence.tile.tn > 1 || evidence.tile.wm > 0 || !evidence.follow ||
+      !(one.where == other.where) || one.offset < 0)
+    return false;
+  const auto mine = first_store(evidence, run, launch, one),
+             theirs = first_store(evidence, run, launch, other);
+  const std::int64_t met = one.offset / static_cast<std::int64_t>(size_of(run.c_before.type));
+  if (!mine || !theirs || !mine->again || mine->element == theirs->element ||
+      (mine->element == met) == (theirs->element == met))
+    return false;
+  const bool first = mine->element == met;
+  const simgpu::Dim3 &g = launch.grid, &b = launch.block;
+  const std::int64_t ld = run.c_before.ld, begin = first ? theirs->element : mine->element;
+  d.next_step =
+      messages::text("RACE-WAW.loop.next",
+                     {{"met", element("C", met / ld, met % ld)},
+                      {"begin", element("C", begin / ld, begin % ld)},
+                      {"first", coordinates(first ? one.thread : other.thread)},
+                      {"later", coordinates(first ? other.thread : one.thread)},
+                      {"threads", std::uint64_t{b.x} * b.y * b.z * g.x * g.y * g.z},
+                      {"shape", fmt::format("{} x {} blocks of {} x {}", g.x, g.y, b.x, b.y)}});
+  return true;
+}
+
 }  // namespace
 
 bool ask_of_overlap(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
@@ -188,6 +239,8 @@ bool ask_of_overlap(const Evidence& evidence, const Run& run, const simgpu::Find
   const auto launch = std::find_if(run.launches.begin(), run.launches.end(),
                                    [&](const auto& l) { return l.kernel == finding.kernel; });
   const bool same_thread = one.thread == other.thread, same_block = one.block == other.block;
+  if (launch != run.launches.end() && ask_of_loop(evidence, run, *launch, one, other, d))
+    return true;
   if (launch != run.launches.end() && !same_block &&
       ask_of_single(evidence, *launch, one, other, d))
     return true;

@@ -168,6 +168,24 @@ TEST_CASE("blocks of one element per thread that begin too early are told by how
   CHECK_FALSE(mentions(next({2, 0, 0}, {3, 0, 0}), "The next block"));
 }
 
+TEST_CASE("a thread that comes in a later round of its loop to where another one begins") {
+  const auto next = [](std::uint64_t times, int first) {
+    return of_overlap(
+               store_to_c(0, 48, {0, 3, 0}), store_to_c(0, 48, {0, 0, 0}),
+               [first](simgpu::Dim3 thread, simgpu::Dim3, int) {
+                 return std::pair{0, of(thread.y) * 16 + of(thread.x) + first};
+               },
+               times, Tile{16, 16, 16, 1, 1})
+        .next_step;
+  };
+  CHECK(mentions(next(3, 0),
+                 "C[0][48] is where thread (0, 3) begins, and thread (0, 0), which begins"
+                 " at C[0][0], comes there in a later round of its loop"));
+  CHECK(mentions(next(3, 0), "With 2 x 1 blocks of 16 x 16 threads, 512 threads take part"));
+  CHECK_FALSE(mentions(next(1, 0), "a later round"));  // there is no loop
+  CHECK_FALSE(mentions(next(3, 1), "a later round"));  // neither begins there
+}
+
 TEST_CASE("a thread that stores in front of its block's tile: the block begins too early") {
   const Diagnosis d = of_overlap(store_to_c(0, 2, {0, 0, 0}, {1, 0, 0}),
                                  store_to_c(0, 2, {2, 0, 0}), [](simgpu::Dim3, simgpu::Dim3, int) {

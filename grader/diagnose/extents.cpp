@@ -202,6 +202,16 @@ namespace {
 /// Of so many more elements than its width that the rows of a matrix stay aligned.
 constexpr int kStoresApart = 16;
 
+/// A memset of as many bytes as C has elements, in one go: where rows lie apart it ends before C does.
+const Fill* fill_of_dense_c(const Run& run) {
+  const Matrix& c = run.c_before;
+  const auto bytes = std::uint64_t{size_of(c.type)} * static_cast<unsigned>(c.rows) *
+                     static_cast<unsigned>(c.cols);
+  const auto of_all = [&](const Fill& f) { return f.begin == 0 && f.end == bytes; };
+  const auto fill = std::find_if(run.fills.begin(), run.fills.end(), of_all);
+  return fill == run.fills.end() ? nullptr : &*fill;
+}
+
 bool wrong_at(const std::optional<Case>& c) {
   return c && (c->wrong > 0 || c->out_of_bounds);
 }
@@ -227,9 +237,14 @@ std::optional<Diagnosis> explain_pitch(const Evidence& evidence, const Cases& ca
     const auto apart = run(matrix == 'A' ? kStoresApart : 0, matrix == 'B' ? kStoresApart : 0,
                            matrix == 'C' ? kStoresApart : 0);
     if (!wrong_at(apart)) continue;
-    Diagnosis d =
-        say("WRONG-LD", "apart",
-            {{"matrix", std::string(1, matrix)}, {"cols", side}, {"ld", side + kStoresApart}});
+    const bool filled = matrix == 'C' && fill_of_dense_c(apart->run) != nullptr;
+    Diagnosis d = say("WRONG-LD", filled ? "fill" : "apart",
+                      {{"last", element("C", (rows * side - 1) / (side + kStoresApart),
+                                        (rows * side - 1) % (side + kStoresApart))},
+                       {"rows", rows},
+                       {"matrix", std::string(1, matrix)},
+                       {"cols", side},
+                       {"ld", side + kStoresApart}});
     describe(evidence, *apart, d);
     return d;
   }

@@ -390,6 +390,35 @@ TEST_CASE("wrong only where rows begin anywhere") {
   }
 }
 
+TEST_CASE("C is cleared as if its rows followed each other") {
+  // Sums are added to C, of which `rows` * cols elements in memory have been cleared.
+  const auto cleared = [](int less) {
+    const auto call = [less](const Matrix& a, const Matrix& b, const Matrix& c) {
+      const std::int64_t count = std::int64_t{c.rows - less} * c.cols;
+      Run r = run(
+          [count](Call& k) {
+            for (int i = 0; i < k.m; ++i)
+              for (int j = 0; j < k.n; ++j) {
+                const bool clear = std::int64_t{i} * k.c.ld() + j < count;
+                k.put(i, j, k.element(i, j) + (clear ? 0 : k.old(i, j)));
+              }
+          },
+          a, b, c);
+      r.fills.push_back({0, static_cast<std::uint64_t>(count) * size_of(c.type), 0});
+      return r;
+    };
+    Evidence e = evidence([](Call&) {}, ElementType::float32, kNaive, {17, 33, 21, 3, 3, 3});
+    e.run = call(e.run.a, e.run.b, e.run.c_before);
+    e.run_probe = call;
+    return diagnose(e);
+  };
+  const Diagnosis d = cleared(0);
+  CHECK(d.id == "WRONG-LD");
+  CHECK(has(d.headline, "a memset clears the first 64 * 64 elements in memory, but rows of C are"));
+  CHECK(has(d.headline, "it ends at C[51][15]"));
+  CHECK_FALSE(has(cleared(1).headline, "a memset clears"));  // dense C is wrong as well
+}
+
 TEST_CASE("the same stretch of every k-tile, and no more, is added") {
   const auto kept = [](auto is) {
     return each([is](Call& c, int i, int j) {

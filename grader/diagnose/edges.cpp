@@ -173,11 +173,22 @@ const char* counted_by(const std::string& extent) {
 
 namespace {
 
+/// Where rows follow each other the line runs, stays inside, and C is right: what bounds the column is made of ld.
+bool bounded_by_ld(const Evidence& evidence, const Run& run, const Finding& finding) {
+  const auto dense = probe_case(evidence, {run.a.rows, run.b.cols, run.a.cols, 0, 0, 0}, 37);
+  return dense && dense->wrong == 0 && !dense->out_of_bounds &&
+         same_access(dense->run, finding) == nullptr;
+}
+
 /// Which text fits an index that goes beyond the edge of its matrix, by what it does at other shapes; and
-/// the extent that bounds it, if it is another one.
+/// the extent that bounds it, if it is another one. `what`: the text that fits otherwise.
 std::pair<const char*, std::string> at_the_edge(const Evidence& evidence, const Run& run,
-                                                const Finding& finding, const std::string& object,
-                                                const std::string& extent) {
+                                                const Finding& finding, const char* what,
+                                                bool row) {
+  const std::string& object = finding.at.object;
+  if (!row && bounded_by_ld(evidence, run, finding)) return {"ld", ""};
+  if (what != std::string_view("edge")) return {what, ""};
+  const std::string extent = extent_of(object, evidence.operation, row);
   // First: a bound of K grows with K as well.
   if (std::string by = bounded_by(evidence, finding, extent); !by.empty())
     return {"bound", std::move(by)};
@@ -210,8 +221,8 @@ void name_index(const Evidence& evidence, const Run& run, const Finding& finding
                      : of_k        ? "k"
                                    : "edge";
   std::string by;
-  if (what == std::string_view("edge"))
-    std::tie(what, by) = at_the_edge(evidence, run, finding, found->at.object, extent);
+  if (what == std::string_view("edge") || what == std::string_view("k"))
+    std::tie(what, by) = at_the_edge(evidence, run, *found, what, row);
   const Diagnosis named = say("OOB", what,
                               {{"where", line_of(found->at.where)},
                                {"verb", found->at.type == simgpu::AccessType::load    ? "reads"

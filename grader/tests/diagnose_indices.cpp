@@ -218,6 +218,26 @@ TEST_CASE(
   CHECK(!has(guard, "grows with k"));
 }
 
+TEST_CASE("a bound that is a leading dimension") {
+  // Columns of B up to `end` go through a tile; what lies beyond N adds nothing.
+  const auto fetched = [](bool to_ld) {
+    return Kernel([=](Call& call) {
+      const int end = to_ld ? call.b.ld() : call.n + 1;
+      for (int i = 0; i < call.m; ++i)
+        for (int j = 0; j < end; ++j) {
+          double sum = 0;
+          for (int k = 0; k < call.k; ++k) sum += call.at_a(i, k) * call.at_b(k, j);
+          if (j < call.n) call.put(i, j, sum);
+        }
+    });
+  };
+  const auto next = [](const Kernel& kernel) {
+    return diagnose(evidence(kernel, ElementType::float32, kTile, {17, 33, 21, 3, 3, 3})).next_step;
+  };
+  CHECK(next(fetched(true)).find("is ld, the step from row to row") != std::string::npos);
+  CHECK(next(fetched(false)).find("is ld, the step from row to row") == std::string::npos);
+}
+
 TEST_CASE("rows of a tile that come from different tiles are no whole tile that moved") {
   const Tile tile{16, 16, 16, 4, 4};
   const Kernel torn = each([](Call& call, int i, int j) {

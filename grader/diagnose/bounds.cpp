@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <string>
 
+#include "grader/diagnose/case.hpp"
 #include "grader/diagnose/wording.hpp"
 
 namespace grader::diag {
 namespace {
 
 using simgpu::Access;
+using simgpu::AccessType;
 using simgpu::Actor;
 using simgpu::MemorySpace;
 
@@ -103,8 +105,17 @@ bool one_reads(const simgpu::Finding& finding) {
          (finding.at.type == AccessType::load) != (finding.other->type == AccessType::load);
 }
 
+/// Every block meets a barrier in each round at least. Then two rounds that meet in one place follow each other.
+bool barrier_in_each_round(const Tile& tile, const simgpu::LaunchReport* launch, const Run* run) {
+  if (launch == nullptr || run == nullptr || tile.bk < 2) return false;
+  const auto rounds = static_cast<std::uint64_t>(tiles_of(run->a.cols, tile.bk));
+  const simgpu::Dim3& grid = launch->grid;
+  return rounds > 1 &&
+         launch->total.block_barriers >= rounds * grid.x * grid.y * std::uint64_t{grid.z};
+}
+
 /// Such a race in an array that holds several tiles: they take turns, and it may be the wrong one's.
-void ask_of_turns(const simgpu::Finding& finding, const Tile& tile,
+void ask_of_turns(const simgpu::Finding& finding, const Tile& tile, const Run* run,
                   const simgpu::LaunchReport* launch, std::int64_t width, Diagnosis& d) {
   const std::int64_t of_a = std::int64_t{tile.bm} * tile.bk, of_b = std::int64_t{tile.bk} * tile.bn;
   const Access& at = finding.at;
@@ -118,7 +129,10 @@ void ask_of_turns(const simgpu::Finding& finding, const Tile& tile,
   const bool dynamic = launch != nullptr && at.object_bytes == launch->dynamic_shared_bytes;
   const std::int64_t once = dynamic ? of_a + of_b : std::max(of_a, of_b);
   if (static_cast<std::int64_t>(at.object_bytes) / width >= 2 * once)
-    d.next_step = messages::text("RACE-WAR.turns.next");
+    d.next_step =
+        messages::text(at.type == AccessType::store && barrier_in_each_round(tile, launch, run)
+                           ? "RACE-WAR.same_tile.next"
+                           : "RACE-WAR.turns.next");
 }
 
 /// A race in a ring of such pairs: the place that is filled may be the one that is read.
@@ -138,10 +152,10 @@ void ask_of_ring(const simgpu::Finding& finding, const Tile& tile, std::int64_t 
 
 }  // namespace
 
-void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile,
+void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile, const Run* run,
                        const simgpu::LaunchReport* launch, std::int64_t width, Diagnosis& d) {
   const Access& at = finding.at;
-  ask_of_turns(finding, tile, launch, width, d);
+  ask_of_turns(finding, tile, run, launch, width, d);
   const std::int64_t of_a = std::int64_t{tile.bm} * tile.bk,
                      both = of_a + std::int64_t{tile.bk} * tile.bn;
   // Where warps have tiles, a block's are as the lab gives them.

@@ -615,7 +615,7 @@ Diagnosis explain(const Finding& finding, const Tile& tile, const Run* run, Elem
   }
   ask_of_edge(finding, tile, run, element_width(at, run, type), d);
   ask_of_packed_tile(finding, tile, run, element_width(at, run, type), d);
-  add_place_in_ring(finding, tile, launch_of(finding, run), element_width(at, run, type), d);
+  add_place_in_ring(finding, tile, run, launch_of(finding, run), element_width(at, run, type), d);
   if (finding.kind == FindingKind::deadlock) {
     if (is_at_flag(finding)) name_flag(finding, d);
     add_others_waiting(finding, launch_of(finding, run), d);

@@ -84,7 +84,8 @@ void ask_of_packed_tile(const simgpu::Finding& finding, const Tile& tile, const 
                         std::int64_t width, Diagnosis& d);
 
 /// Adds which row of which tile an access to dynamic shared memory is, if pairs of the lab's tiles fill that.
-void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile,
+/// `run` may be null.
+void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile, const Run* run,
                        const simgpu::LaunchReport* launch, std::int64_t width, Diagnosis& d);
 
 /// A diagnosis with the catalogue's sentences for `id`, or for `id.variant` if a variant is given.

@@ -287,4 +287,15 @@ TEST_CASE("tiles take turns only where an array holds several") {
   CHECK_FALSE(turns(2176, 5, 0));      // each warp may have memory of its own
   CHECK_FALSE(turns(2176, 40, 2176));  // a tile of A and one of B
   CHECK(turns(4096, 40, 4096));
+  // With a barrier in each of three rounds it is not the barrier.
+  run.launches.back().grid = {1, 1, 1};
+  run.a = Matrix(ElementType::float32, 16, 48, 48);
+  run.launches.back().total.block_barriers = 3;
+  const auto next = [&] {
+    return explain(tile_race(2176, 40), Tile{16, 16, 16, 1, 1}, &run, ElementType::float32)
+        .next_step;
+  };
+  CHECK(has(next(), "both have the same tile"));
+  run.launches.back().total.block_barriers = 2;
+  CHECK_FALSE(has(next(), "both have the same tile"));
 }

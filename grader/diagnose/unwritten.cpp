@@ -496,6 +496,43 @@ std::string shares_missing(const Evidence& evidence, const Case& c) {
 
 namespace {
 
+/// "warp 3 stores", "warps 0 and 1 store", "warps 2 to 7 store".
+std::string warps_store(unsigned first, unsigned last) {
+  if (first == last) return fmt::format("warp {} stores", first);
+  return fmt::format("warps {} {} {} store", first, last == first + 1 ? "and" : "to", last);
+}
+
+/// The first warps of a block store to C and the later ones do not, though its whole tile lies in C: what should
+/// begin anew with each warp may count the threads of the block instead. Else "".
+std::string later_warps_missing(const Evidence& evidence) {
+  const auto [rows, cols] = tile_of_c(evidence.operation, evidence.tile);
+  if (rows < 1 || cols < 1 || !evidence.follow) return "";
+  const Tile& t = evidence.tile;
+  const auto whole =
+      probe_case(evidence, {2 * t.bm, 2 * std::max(1, t.bn), 2 * std::max(1, t.bk), 0, 0, 0}, 51);
+  if (!whole || whole->run.launches.size() != 1) return "";
+  const simgpu::LaunchReport& launch = whole->run.launches.front();
+  const unsigned warps = (launch.block.x * launch.block.y * launch.block.z + 31) / 32;
+  const auto stores = [&](unsigned warp) {
+    const auto seen = evidence.follow(whole->run, {{0, 0, 0}, warp});
+    if (!seen) return true;
+    const auto to_c = [](const simgpu::AccessSample& s) {
+      return s.type == simgpu::AccessType::store && s.object == "C" && s.mask != 0;
+    };
+    return std::any_of(seen->launches.begin(), seen->launches.end(), [&](const auto& l) {
+      return std::any_of(l.samples.begin(), l.samples.end(), to_c);
+    });
+  };
+  unsigned storing = 0;
+  while (storing < warps && stores(storing)) ++storing;
+  if (storing == 0 || storing >= warps) return "";
+  for (unsigned warp = storing; warp < warps; ++warp)
+    if (stores(warp)) return "";
+  return messages::text("UNWRITTEN.warps.next", {{"stores", warps_store(0, storing - 1)},
+                                                 {"rest", warps_store(storing, warps - 1)},
+                                                 {"thread", storing * 32}});
+}
+
 /// No pattern fits: the part that is missing, or the first place.
 Diagnosis part_missing(const Evidence& evidence, const Partial& partial) {
   const Case& c = *partial.front();
@@ -516,6 +553,7 @@ Diagnosis part_missing(const Evidence& evidence, const Partial& partial) {
     if (d.next_step.empty())
       d.next_step = messages::text("UNWRITTEN.single.next", {{"place", element("C", row, col)}});
   }
+  if (const std::string warps = later_warps_missing(evidence); !warps.empty()) d.next_step = warps;
   return d;
 }
 

@@ -117,6 +117,43 @@ Diagnosis of_stores(FindingKind kind, const simgpu::Access& at, const simgpu::Ac
   return diagnose(e);
 }
 
+/// A = C through blocks of four warps and 16 x 16 elements, of which warp w stores part (w / 2, w % 2) if stores(w).
+Diagnosis parts_stored(const std::function<bool(unsigned)>& stores) {
+  constexpr int kSide = 16, kHalf = 8;
+  const auto call = [stores](const Matrix& a, const Matrix& b, const Matrix& c) {
+    Run r = run(
+        [&](Call& k) {
+          for (int i = 0; i < k.m; ++i)
+            for (int j = 0; j < k.k; ++j)
+              if (stores(static_cast<unsigned>(i % kSide / kHalf * 2 + j % kSide / kHalf)))
+                k.put(i, j, k.at_a(i, j));
+        },
+        a, b, c);
+    r.launches[0].grid = {static_cast<unsigned>((c.cols + kSide - 1) / kSide),
+                          static_cast<unsigned>((c.rows + kSide - 1) / kSide), 1};
+    r.launches[0].block = {128, 1, 1};
+    return r;
+  };
+  Evidence e;
+  e.operation = grader::Operation::copy_a;
+  e.tile = {kSide, 0, kSide, 0, 0};
+  e.small_integers = true;
+  Matrix a(e.type, 33, 48, 48);
+  for (std::size_t i = 0; i < a.elements(); ++i) a.set(i, static_cast<double>(i % 17) - 8);
+  e.run = call(a, Matrix(e.type, 48, 5, 5), with_poison(Matrix(e.type, 33, 48, 48), true));
+  e.run_probe = call;
+  e.follow = [stores](const Run& run, const simgpu::WarpOf& warp) {
+    Run again = run;
+    simgpu::AccessSample s;
+    s.type = AccessType::store;
+    s.object = "C";
+    s.mask = stores(warp.warp) ? ~0u : 0u;
+    again.launches[0].samples.push_back(s);
+    return std::optional<Run>(again);
+  };
+  return diagnose(e);
+}
+
 bool told(const Diagnosis& d, const std::string& part) {
   for (const std::string& line : d.details)
     if (has(line, part)) return true;
@@ -513,6 +550,16 @@ TEST_CASE("a tile that is left only from the second round on asks what counts ro
     return r;
   };
   CHECK_FALSE(has(of(40).next_step, "With one k-tile"));
+}
+
+TEST_CASE("later warps of a block that store nothing may count its threads") {
+  const auto next = [](const std::function<bool(unsigned)>& stores) {
+    return parts_stored(stores).next_step;
+  };
+  CHECK(has(next([](unsigned w) { return w < 2; }),
+            "only warps 0 and 1 store to C; warps 2 and 3 store nothing"));
+  CHECK(has(next([](unsigned w) { return w < 3; }), "only warps 0 to 2 store to C; warp 3 stores"));
+  CHECK_FALSE(has(next([](unsigned w) { return w % 2 == 0; }), "threadIdx.x % 32"));
 }
 
 TEST_CASE("an element that nobody wrote, where some threads store less often than others") {

@@ -249,12 +249,10 @@ std::string beginnings(const Warp& warp, unsigned lanes) {
   return text;
 }
 
-/// Neighbours begin a row and one access more from each other: what a row should turn back leads out of it. Or "".
-std::string turned_text(const Tile& tile, std::int64_t apart, std::int64_t count) {
-  for (const int row : {tile.bk, tile.bn})
-    if (row > 1 && count > 1 && apart == row + count)
-      return " " + messages::text("OOB.leaves.turned", {{"apart", apart}, {"count", count}});
-  return "";
+/// Neighbours begin a row and one access more from each other: what a row should turn back leads out of it.
+bool leaves_row(const Tile& tile, std::int64_t apart, std::int64_t count) {
+  const auto leaves = [&](int row) { return row > 1 && count > 1 && apart == row + count; };
+  return leaves(tile.bk) || leaves(tile.bn);
 }
 
 /// The first elements of a warp's lanes are those of 0, 1, 2 ... xor one number: that; else 0.
@@ -331,14 +329,17 @@ std::string ask_of_leaving(const Evidence& evidence, const Warp& warp, const Rea
   constexpr unsigned kFew = 4, kNeighbours = 6;
   constexpr std::int64_t kFar = 16;  // for neighbours in a row
   const std::int64_t first = list.front().first, apart = apart_in(warp, kFew).value_or(0);
-  std::string steps = turned_text(evidence.tile, apart, list.front().count);
-  if (const std::int64_t x = swizzled_by(warp); steps.empty() && x > 0)
+  if (leaves_row(evidence.tile, apart, list.front().count))
+    return messages::text(
+        "OOB.leaves.turned.next",
+        {{"first", first}, {"reached", element}, {"apart", apart}, {"count", list.front().count}});
+  if (const std::int64_t x = swizzled_by(warp); x > 0)
     return messages::text("OOB.leaves.swizzled.next",
                           {{"first", first}, {"reached", element}, {"x", x}});
-  if (steps.empty() && apart >= kFar && apart_in(warp, kNeighbours))
+  if (apart >= kFar && apart_in(warp, kNeighbours))
     return messages::text("OOB.leaves.apart.next",
                           {{"first", first}, {"reached", element}, {"apart", apart}});
-  if (steps.empty()) steps = steps_text(apart, list);
+  std::string steps = steps_text(apart, list);
   if (!steps.empty() && apart == list.front().count) steps += rows_text(evidence, elements, list);
   if (steps.empty()) steps = group_text(warp, list);
   return messages::text("OOB.leaves.next",

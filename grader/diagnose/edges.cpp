@@ -180,14 +180,40 @@ bool bounded_by_ld(const Evidence& evidence, const Run& run, const Finding& find
          same_access(dense->run, finding) == nullptr;
 }
 
+/// How far behind the beginning of its block's tile of C a row, or column, lies that left its matrix, if a bound
+/// that forgets where the tile begins would let it pass, and none is missing: a C in the first block's tile is
+/// kept to. Else -1.
+std::int64_t within_tile(const Evidence& evidence, const Finding& finding, bool row,
+                         const Element& at, const Matrix& m) {
+  constexpr int kSide = 5;
+  const std::int64_t reached = row ? at.row : at.col, extent = row ? m.rows : m.cols;
+  const auto [rows, cols] = tile_of_c(evidence.operation, evidence.tile);
+  const std::int64_t tile = row ? rows : cols,
+                     block = row ? finding.at.block.y : finding.at.block.x,
+                     within = reached - block * tile;
+  if (evidence.operation != Operation::product || tile <= kSide || block < 1 || within < 0 ||
+      within >= tile || within >= extent)
+    return -1;
+  const auto first = probe_case(evidence, {kSide, kSide, kSide, kApart, kApart, kApart}, 47);
+  const auto runs = [&](const simgpu::LaunchReport& launch) {
+    return std::any_of(launch.lines.begin(), launch.lines.end(),
+                       [&](const auto& l) { return l.where == finding.at.where; });
+  };
+  const bool kept = first && !first->out_of_bounds && !first->run.launches.empty() &&
+                    runs(first->run.launches.front());
+  return kept ? within : -1;
+}
+
 /// Which text fits an index that goes beyond the edge of its matrix, by what it does at other shapes; and
 /// the extent that bounds it, if it is another one. `what`: the text that fits otherwise.
 std::pair<const char*, std::string> at_the_edge(const Evidence& evidence, const Run& run,
                                                 const Finding& finding, const char* what,
                                                 bool row) {
   const std::string& object = finding.at.object;
+  const bool edge = what == std::string_view("edge");
+  if (!edge && what != std::string_view("k")) return {what, ""};
   if (!row && bounded_by_ld(evidence, run, finding)) return {"ld", ""};
-  if (what != std::string_view("edge")) return {what, ""};
+  if (!edge) return {what, ""};
   const std::string extent = extent_of(object, evidence.operation, row);
   // First: a bound of K grows with K as well.
   if (std::string by = bounded_by(evidence, finding, extent); !by.empty())
@@ -221,8 +247,10 @@ void name_index(const Evidence& evidence, const Run& run, const Finding& finding
                      : of_k        ? "k"
                                    : "edge";
   std::string by;
-  if (what == std::string_view("edge") || what == std::string_view("k"))
-    std::tie(what, by) = at_the_edge(evidence, run, *found, what, row);
+  std::tie(what, by) = at_the_edge(evidence, run, *found, what, row);
+  std::int64_t within = -1;
+  if (what == std::string_view("edge")) within = within_tile(evidence, *found, row, at, m);
+  if (within >= 0) what = "tile_edge";
   const Diagnosis named = say("OOB", what,
                               {{"where", line_of(found->at.where)},
                                {"verb", found->at.type == simgpu::AccessType::load    ? "reads"
@@ -237,6 +265,8 @@ void name_index(const Evidence& evidence, const Run& run, const Finding& finding
                                {"index", row ? "row" : "column"},
                                {"other", row ? "column" : "row"},
                                {"reached", reached},
+                               {"within", within},
+                               {"block", coordinates(found->at.block)},
                                {"extent", extent},
                                {"by", by},
                                {"counts", counted_by(by)},

@@ -238,6 +238,28 @@ TEST_CASE("a bound that is a leading dimension") {
   CHECK(next(fetched(false)).find("is ld, the step from row to row") == std::string::npos);
 }
 
+TEST_CASE("a guard that forgets where its block's tile begins") {
+  const auto guarded = [](bool at_all) {
+    return Kernel([=](Call& call) {
+      for (int row0 = 0; row0 < call.m; row0 += kTile.bm)
+        for (int r = 0; r < kTile.bm; ++r) {
+          call.a.block = {0, static_cast<unsigned>(row0 / kTile.bm), 0};
+          for (int j = 0; j < call.n && (r < call.m || !at_all); ++j) {
+            double sum = 0;
+            for (int k = 0; k < call.k; ++k) sum += call.at_a(row0 + r, k) * call.at_b(k, j);
+            if (row0 + r < call.m) call.put(row0 + r, j, sum);
+          }
+        }
+    });
+  };
+  const auto next = [](const Kernel& kernel) {
+    const Shape s{kTile.bm + 3, 20, 17};
+    return diagnose(evidence(kernel, ElementType::float32, kTile, s)).next_step;
+  };
+  CHECK(next(guarded(true)).find("forget where the tile begins") != std::string::npos);
+  CHECK(next(guarded(false)).find("forget where the tile begins") == std::string::npos);
+}
+
 TEST_CASE("rows of a tile that come from different tiles are no whole tile that moved") {
   const Tile tile{16, 16, 16, 4, 4};
   const Kernel torn = each([](Call& call, int i, int j) {

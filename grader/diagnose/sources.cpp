@@ -131,21 +131,29 @@ int walks_by(const Tile& lab, const Case& c, const Places& places_of_b) {
   return 0;
 }
 
-void add_steps(std::vector<messages::Gap>& gaps, int walked) {
-  gaps.emplace_back("when",
-                    walked == 1 ? "in every step" : fmt::format("after every {} steps", walked));
-  gaps.emplace_back("by", walked == 1 ? "one element" : fmt::format("{} elements", walked));
-  gaps.emplace_back("should", walked == 1
-                                  ? "one row (B.ld elements)"
-                                  : fmt::format("{} rows ({} * B.ld elements)", walked, walked));
-}
-
 /// What is wrong of a place in a matrix with so many columns.
 const char* variant_of_place(const Place& got, const Place& right, int cols) {
   if (got.row == right.col && got.col == right.row) return "turned";
   if (got.col == right.col) return "row";
   // Nearly a row away, it is rather a neighbour of what begins the next one.
   return got.row == right.row && 2 * std::abs(got.col - right.col) <= cols ? "column" : "";
+}
+
+std::optional<Diagnosis> name_walk(const Tile& tile, const Case& c, const Places& places_of_b) {
+  const int walked = walks_by(tile, c, places_of_b);
+  if (walked == 0) return std::nullopt;
+  const Place& got = places_of_b[index_of(c, walked, 0, 0)];
+  return say(
+      "WRONG-ELEMENT", "walks",
+      {{"k", walked},
+       {"i", 0},
+       {"j", 0},
+       {"got", got.row < 0 ? "0" : element("B", got.row, got.col)},
+       {"wanted", element("B", walked, 0)},
+       {"when", walked == 1 ? "in every step" : fmt::format("after every {} steps", walked)},
+       {"by", walked == 1 ? "one element" : fmt::format("{} elements", walked)},
+       {"should", walked == 1 ? "one row (B.ld elements)"
+                              : fmt::format("{} rows ({} * B.ld elements)", walked, walked)}});
 }
 
 std::optional<Named> name(const Tile& tile, const Case& c, const Places& places, bool of_a) {
@@ -165,8 +173,7 @@ std::optional<Named> name(const Tile& tile, const Case& c, const Places& places,
   const Place got = places[index_of(c, k, i, j)], right = wanted(k, i, j);
   const TileSize size = of_a ? TileSize{tile.bm, tile.bk} : TileSize{tile.bk, tile.bn};
   const bool tiles = got.row >= 0 && other_tiles(c, places, of_a, size);
-  const int walked = stuck || of_a ? 0 : walks_by(tile, c, places);
-  std::vector<messages::Gap> gaps = {
+  const std::vector<messages::Gap> gaps = {
       {"tile", fmt::format("{} x {}", size.rows, size.cols)},
       {"gottile", tiles ? fmt::format("({}, {})", got.row / size.rows, got.col / size.cols) : ""},
       {"wantedtile",
@@ -184,13 +191,11 @@ std::optional<Named> name(const Tile& tile, const Case& c, const Places& places,
       {"stuck", of_a ? "A[i][0]" : "B[0][j]"},
       {"index", of_a ? "column" : "row"}};
   const bool zero = !stuck && (got.row < 0 || got.col < 0);
-  const char* const variant = stuck        ? "stuck"
-                              : walked > 0 ? "walks"
-                              : zero       ? "zero"
+  const char* const variant = stuck  ? "stuck"
+                              : zero ? "zero"
                               : tiles
                                   ? "tile"
                                   : variant_of_place(got, right, (of_a ? c.run.a : c.run.b).cols);
-  if (walked > 0) add_steps(gaps, walked);
   return Named{say("WRONG-ELEMENT", variant, gaps), zero};
 }
 
@@ -270,6 +275,8 @@ std::optional<Named> name_source(const Evidence& evidence, const Case& c) {
     if (!places || !reproduces(c, *places, of_a)) continue;
     std::optional<Named> named = name(evidence.tile, c, *places, of_a);
     if (!named) continue;
+    if (auto walk = of_a ? std::nullopt : name_walk(evidence.tile, c, *places))
+      named = Named{*std::move(walk), false};
     if (of_a && !named->zero && other_in_k_alone(c, *places, true))
       if (const auto of_b = factors_of(evidence, c, false); of_b && reproduces(c, *of_b, false))
         if (auto pairs = name_pairs(c, *places, *of_b)) named->diagnosis = *std::move(pairs);

@@ -138,6 +138,10 @@ const char* const no_tiles =
 const char* const conflicts_of_pieces =
     "The eight lanes of a quarter warp should touch 32 different banks with their 16 bytes, and "
     "32 lanes that store single elements as well: is the transposed tile padded?";
+const char* const conflicts_of_fetch =
+    "The eight lanes of a quarter warp should touch 32 different banks with their 16 bytes, and "
+    "32 lanes that store single elements as well. Is the transposed tile padded? And do two lanes "
+    "fetch from each row of A, as fetch_transposed numbers its pieces?";
 const char* const scalar_shared =
     "More accesses to shared memory than with 16 bytes each: read fragments and store B's "
     "pieces with move16.";
@@ -196,12 +200,12 @@ grader::Goal only_copies(const char* stage) {
           .measure = loads_by_register,
           .bound = nothing};
 }
-grader::Goal no_conflicts(const char* stage) {
+grader::Goal no_conflicts(const char* stage, const char* missed = conflicts_of_pieces) {
   return {.stage = stage,
           .key = "excess_wavefronts",
           .what = "wavefronts above ideal",
           .diagnosis = "BANK-CONFLICT",
-          .missed = conflicts_of_pieces,
+          .missed = missed,
           .parameters = reference("share", 0.01),
           .measure = grader::excess_wavefronts,
           .bound = few_conflicts};
@@ -274,14 +278,14 @@ const std::vector<grader::Goal> goals = {
     few_per_piece("4.2.3", "shared_requests", "shared requests", scalar_shared,
                   grader::shared_requests, 2.4),
 
-    no_conflicts("4.2"),
+    no_conflicts("4.2", conflicts_of_fetch),
     few_requests("4.2"),
     wide_loads("4.2"),
     registers_only("4.2"),
     few_registers("4.2"),
 
     shared_by_lanes("4.3"),
-    no_conflicts("4.3"),
+    no_conflicts("4.3", conflicts_of_fetch),
     few_requests("4.3"),
     wide_loads("4.3"),
     registers_only("4.3"),

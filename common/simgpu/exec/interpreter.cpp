@@ -268,7 +268,7 @@ bool look_at_budget(BlockRun& run, const Warp& w) {
   worker.allowance = worker.portion;
   run.instructions += used;
   const std::uint64_t total = l.instructions.fetch_add(used) + used;
-  if (l.stop) {
+  if (l.stop || runs_on_after_fault(run)) {
     run.aborted = true;
     return false;
   }
@@ -576,7 +576,7 @@ void start_block(BlockRun& run) {
   run.barriers.fill(BarrierState{});
   run.idle_rounds = 0;
   run.idle_since = 0;
-  run.instructions = 0;
+  run.instructions = run.faulted_at = 0;
   run.aborted = false;
   run.clocks.reset(l.warps);
   run.order.start_block(run.number, run.worker->order);

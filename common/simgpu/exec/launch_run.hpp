@@ -193,6 +193,7 @@ struct BlockRun {
   std::vector<std::uint8_t> local_initialised;
   MarkedBytes marked_shared, marked_local;  ///< unset.hpp
   std::uint64_t instructions = 0;           ///< thread instructions of this block
+  std::uint64_t faulted_at = 0;             ///< `instructions` + 1 at its first fault; 0 = none
   std::uint32_t running_warp = 0;
   /// Rounds in which nobody could go on but those that were told that their time is over.
   unsigned idle_rounds = 0;
@@ -392,6 +393,9 @@ void call_forget(Warp& w, std::byte* arguments, std::uint32_t stride, const Call
 void call_math(Warp& w, std::byte* area, std::uint32_t stride, const Call& call,
                std::uint32_t mask);
 void abort_launch(BlockRun& run);
+/// Hardware ends a kernel at its first fault. Here its block goes on for a while, to find what else is wrong: not for
+/// ever, since a loop may have its bounds from the very address that nobody should have read. True = it is over.
+bool runs_on_after_fault(BlockRun& run);
 /// The parameters of the function that `w` has entered, for lanes `mask`, to local memory (FunctionCode::local_params).
 void params_to_local(BlockRun& run, const Warp& w, std::uint32_t mask);
 

@@ -436,6 +436,7 @@ FindingKind kind_of(Target::Fault fault) {
 void report_fault(BlockRun& run, const Warp& w, unsigned lane, const Op& op, AccessType type,
                   unsigned bytes, std::uint64_t address, const Target& t) {
   if (!run.launch->options.checks.memory) return;
+  if (run.faulted_at == 0) run.faulted_at = run.instructions + 1;
   using F = Target::Fault;
   const auto [in_heap, freed] = t.fault == F::not_lent ? heap_text(*t.allocation, t.offset, bytes)
                                                        : std::pair{std::string(), false};
@@ -560,6 +561,13 @@ void report_uninitialised(BlockRun& run, const Warp& w, unsigned lane, const Op&
       add_written(f, 1, [&](std::uint64_t byte) { return t.allocation->initialised[byte] != 0; });
     return f;
   });
+}
+
+bool runs_on_after_fault(BlockRun& run) {
+  constexpr std::uint64_t kRest = std::uint64_t{1} << 26;
+  if (run.faulted_at == 0 || run.instructions - run.faulted_at < kRest) return false;
+  abort_launch(run);
+  return true;
 }
 
 }  // namespace simgpu::exec

@@ -168,7 +168,7 @@ class LocalBackend final : public Backend {
       output_ += report.printf_output;
       touched_ = std::move(report.touched);
       put_causes_first(report.findings);
-      for (const Finding& finding : report.findings) show(finding);
+      show_new(report.findings);
       fault_ = static_cast<cudaError_t>(fault_of(report));
       if (style_ == ReportStyle::json) {
         if (reports_.size() < kReportsKept) reports_.push_back(std::move(report));
@@ -268,6 +268,20 @@ class LocalBackend final : public Backend {
     return guarded([&] { action(*image.module); });
   }
 
+  /// Of a launch. What the same lines did in an earlier one has been told.
+  void show_new(const std::vector<Finding>& findings) {
+    const auto at = [](const Access& a) { return place(a.where) + '|' + a.object; };
+    std::vector<std::string> keys;
+    for (const Finding& f : findings) {
+      keys.push_back(std::string(to_string(f.kind)) + '|' + f.kernel + '|' + at(f.at) + '|' +
+                     (f.other ? at(*f.other) : std::string()));
+      if (seen_.contains(keys.back()))
+        ++repeated_;
+      else
+        show(f);
+    }
+    seen_.insert(keys.begin(), keys.end());
+  }
   void show(const Finding& finding) {
     if (!is_estimate(finding.kind)) ++findings_;
     if (quiet_) return;
@@ -396,6 +410,10 @@ class LocalBackend final : public Backend {
     if (!quiet_ && hidden_) {
       std::fprintf(stderr, "simgpu: %" PRIu64 " more findings not shown\n", hidden_);
     }
+    if (!quiet_ && repeated_)
+      std::fprintf(stderr,
+                   "simgpu: later launches had the same findings, %" PRIu64 " times in all\n",
+                   repeated_);
     if (style_ == ReportStyle::json) {
       print_json(stderr, reports_);
     } else if (style_ != ReportStyle::none) {
@@ -444,10 +462,10 @@ class LocalBackend final : public Backend {
   std::vector<TouchedBytes> touched_;  ///< by the last launch
   std::vector<LaunchReport> reports_;  ///< ReportStyle::json
   ProgramReport totals_;               ///< the other styles
-  std::set<std::string> told_;
+  std::set<std::string> told_, seen_;
   std::set<DevicePtr> unwritten_told_;
   std::map<DevicePtr, std::size_t> not_freed_;
-  std::uint64_t allocations_ = 0, hidden_ = 0, findings_ = 0;
+  std::uint64_t allocations_ = 0, hidden_ = 0, findings_ = 0, repeated_ = 0;
   std::size_t shown_ = 0;
 };
 

@@ -1,11 +1,14 @@
 // cuBLAS's matrix product as a reference on the host: see include/cublas_v2.h.
 #include <cstdint>
 #include <cstring>
+#include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "common/simgpu/half.hpp"
 #include "common/simgpu/runtime/api/cublas.hpp"
+#include "common/simgpu/runtime/api/state.hpp"
 
 struct cublasContext {
   cudaStream_t stream = nullptr;
@@ -130,19 +133,36 @@ struct Matrix {
   Element element = Element::unknown;
   const std::byte* at = nullptr;
   int rows = 0, columns = 0, pitch = 0;
+  char name = '?';  ///< for messages: A, B or C
 
   std::size_t column_bytes() const { return static_cast<std::size_t>(rows) * size_of(element); }
   std::byte* column(int j) const {
     return const_cast<std::byte*>(at) + std::int64_t{j} * pitch * std::int64_t(size_of(element));
+  }
+  /// Column `j` as it lies in memory that the device reaches, or an error that names the matrix.
+  cudaError_t copy(int j, void* to, const void* from) const {
+    cudaPointerAttributes first{}, last{};
+    const std::byte* const begin = column(j);
+    if (const cudaError_t error = cudaPointerGetAttributes(&first, begin)) return error;
+    if (const cudaError_t error = cudaPointerGetAttributes(&last, begin + column_bytes() - 1))
+      return error;
+    if (first.type != cudaMemoryTypeUnregistered && last.type != cudaMemoryTypeUnregistered)
+      return cudaMemcpy(to, from, column_bytes(), cudaMemcpyDefault);
+    State& state = State::get();
+    const std::lock_guard<std::recursive_mutex> lock(state.mutex);
+    state.backend().note_finding(
+        "cuBLAS: column " + std::to_string(j) + " of " + name + ", " +
+        std::to_string(column_bytes()) +
+        " bytes, is not in the device's memory: its allocation is smaller "
+        "than rows, columns and leading dimension say, or it is the host's");
+    return cudaErrorInvalidValue;
   }
   /// As doubles, row by row of op(M), or column by column.
   cudaError_t read(bool by_columns, bool transposed, std::vector<double>& out) const {
     std::vector<double> as_stored;  // column by column; grows only by columns that exist
     std::vector<std::byte> bytes(column_bytes());
     for (int j = 0; j < columns && rows != 0; ++j) {
-      if (const cudaError_t error =
-              cudaMemcpy(bytes.data(), column(j), bytes.size(), cudaMemcpyDefault))
-        return error;
+      if (const cudaError_t error = copy(j, bytes.data(), column(j))) return error;
       for (int i = 0; i < rows; ++i)
         as_stored.push_back(
             load(element, bytes.data() + static_cast<std::size_t>(i) * size_of(element)));
@@ -178,9 +198,7 @@ cudaError_t multiply(const Gemm& g) {
     std::byte* const column = g.c.column(j);
     // C need not have been written if it is not read.
     if (g.beta != 0)
-      if (const cudaError_t error =
-              cudaMemcpy(bytes.data(), column, bytes.size(), cudaMemcpyDefault))
-        return error;
+      if (const cudaError_t error = g.c.copy(j, bytes.data(), column)) return error;
     for (std::size_t i = 0; i < m; ++i) {
       const double* const x = a.data() + i * k;
       const double* const y = b.data() + static_cast<std::size_t>(j) * k;
@@ -192,8 +210,7 @@ cudaError_t multiply(const Gemm& g) {
       if (g.beta != 0) sum += g.beta * load(g.c.element, at);
       store(g.c.element, at, sum);
     }
-    if (const cudaError_t error = cudaMemcpy(column, bytes.data(), bytes.size(), cudaMemcpyDefault))
-      return error;
+    if (const cudaError_t error = g.c.copy(j, column, bytes.data())) return error;
   }
   return cudaSuccess;
 }
@@ -307,9 +324,9 @@ int cublasGemmStridedBatchedEx(cublasContext* handle, int transa, int transb, in
       return static_cast<const std::byte*>(at) +
              i * stride * static_cast<std::ptrdiff_t>(size_of(e));
     };
-    g.a = {ea, place(a, ea, a_stride), a_rows, g.a_transposed ? m : k, lda};
-    g.b = {eb, place(b, eb, b_stride), b_rows, g.b_transposed ? k : n, ldb};
-    g.c = {ec, place(c, ec, c_stride), m, n, ldc};
+    g.a = {ea, place(a, ea, a_stride), a_rows, g.a_transposed ? m : k, lda, 'A'};
+    g.b = {eb, place(b, eb, b_stride), b_rows, g.b_transposed ? k : n, ldb, 'B'};
+    g.c = {ec, place(c, ec, c_stride), m, n, ldc, 'C'};
     if (multiply(g) != cudaSuccess) return kExecutionFailed;
   }
   return kSuccess;

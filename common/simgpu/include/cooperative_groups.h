@@ -199,6 +199,60 @@ __SIMGPU_DEVICE coalesced_group binary_partition(const Group& group, bool predic
   return coalesced_group(predicate ? yes : all & ~yes, predicate ? 0 : 1, 2);
 }
 
+/// Any of the groups above, known when the program runs: a block, or lanes of one warp.
+class thread_group {
+ public:
+  __SIMGPU_MEMBER thread_group(const thread_block&) : mask_(0) {}
+  template <unsigned int Size, typename Parent>
+  __SIMGPU_MEMBER thread_group(const thread_block_tile<Size, Parent>& tile)
+      : mask_(tile.members()) {}
+  __SIMGPU_MEMBER thread_group(const coalesced_group& group) : mask_(group.members()) {}
+  __SIMGPU_MEMBER void sync() const {
+    if (mask_ == 0)
+      __syncthreads();
+    else
+      __syncwarp(mask_);
+  }
+  __SIMGPU_MEMBER unsigned long long num_threads() const {
+    return mask_ == 0 ? thread_block::num_threads() : static_cast<unsigned int>(__popc(mask_));
+  }
+  __SIMGPU_MEMBER unsigned long long size() const { return num_threads(); }
+  __SIMGPU_MEMBER unsigned long long thread_rank() const {
+    return mask_ == 0 ? thread_block::thread_rank()
+                      : static_cast<unsigned int>(__popc(mask_ & lanes_below()));
+  }
+  static constexpr __SIMGPU_MEMBER bool is_valid() { return true; }
+  static __SIMGPU_MEMBER thread_group of_lanes(unsigned int mask) {
+    thread_group group{thread_block()};
+    group.mask_ = mask;
+    return group;
+  }
+  /// The lanes; 0: the whole block.
+  __SIMGPU_MEMBER unsigned int members() const { return mask_; }
+
+ private:
+  static __SIMGPU_MEMBER unsigned int lanes_below() {
+    unsigned int mask;
+    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(mask));
+    return mask;
+  }
+  unsigned int mask_;
+};
+/// Tiles of `size` neighbouring threads: a power of two up to 32.
+__SIMGPU_DEVICE thread_group tiled_partition(const thread_group& parent, unsigned int size) {
+  const unsigned int rank = static_cast<unsigned int>(parent.thread_rank());
+  unsigned int lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  if (parent.members() == 0)
+    return thread_group::of_lanes(size == 32 ? 0xffffffffu
+                                             : ((1u << size) - 1) << (lane & ~(size - 1)));
+  // Of lanes that need not be neighbours: those whose ranks belong to one tile.
+  unsigned int mask = 0, at = 0;
+  for (unsigned int left = parent.members(); left != 0; left &= left - 1, ++at)
+    if (at / size == rank / size) mask |= left & (0u - left);
+  return thread_group::of_lanes(mask);
+}
+
 template <typename Group>
 __SIMGPU_DEVICE void sync(const Group& group) {
   group.sync();

@@ -432,6 +432,20 @@ __SIMGPU_BOTH __SIMGPU_16 __hfma_sat(const __SIMGPU_16 a, const __SIMGPU_16 b,
   return __SIMGPU_16_NAME(__simgpu_saturate_, )(__hfma(a, b, c));
 }
 
+__SIMGPU_BOTH __SIMGPU_16_2 __hadd2_sat(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b) {
+  return __SIMGPU_16_2(__hadd_sat(a.x, b.x), __hadd_sat(a.y, b.y));
+}
+__SIMGPU_BOTH __SIMGPU_16_2 __hsub2_sat(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b) {
+  return __SIMGPU_16_2(__hsub_sat(a.x, b.x), __hsub_sat(a.y, b.y));
+}
+__SIMGPU_BOTH __SIMGPU_16_2 __hmul2_sat(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b) {
+  return __SIMGPU_16_2(__hmul_sat(a.x, b.x), __hmul_sat(a.y, b.y));
+}
+__SIMGPU_BOTH __SIMGPU_16_2 __hfma2_sat(const __SIMGPU_16_2 a, const __SIMGPU_16_2 b,
+                                        const __SIMGPU_16_2 c) {
+  return __SIMGPU_16_2(__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y));
+}
+
 // ---- comparisons: the plain ones are false for NaN (not equal too), the ...u ones true
 #define __SIMGPU_16_COMPARE(Name, Holds)                                                  \
   __SIMGPU_BOTH bool Name(const __SIMGPU_16 h, const __SIMGPU_16 i) {                     \
@@ -470,6 +484,12 @@ __SIMGPU_16_COMPARES(geu, !(a < b))
 #undef __SIMGPU_16_COMPARE
 __SIMGPU_BOTH bool __hisnan(const __SIMGPU_16 v) {
   return (v.__x & 0x7fffu) > static_cast<unsigned int>(__SIMGPU_16_ONE == 0x3c00 ? 0x7c00 : 0x7f80);
+}
+/// 1 or 0 for each half.
+__SIMGPU_BOTH __SIMGPU_16_2 __hisnan2(const __SIMGPU_16_2 v) {
+  const unsigned short one = __SIMGPU_16_ONE, zero = 0;
+  return __SIMGPU_16_2(__SIMGPU_16_RAW{__hisnan(v.x) ? one : zero},
+                       __SIMGPU_16_RAW{__hisnan(v.y) ? one : zero});
 }
 /// 1 for +infinity, -1 for -infinity, else 0.
 __SIMGPU_BOTH int __hisinf(const __SIMGPU_16 v) {

@@ -22,6 +22,15 @@ template <class T>
 inline cudaError_t cudaMallocAsync(T** ptr, size_t bytes, cudaStream_t stream) {
   return ::cudaMallocAsync(reinterpret_cast<void**>(ptr), bytes, stream);
 }
+template <typename T>
+inline cudaError_t cudaMallocFromPoolAsync(T** ptr, size_t bytes, cudaMemPool_t pool,
+                                           cudaStream_t stream) {
+  return ::cudaMallocFromPoolAsync(reinterpret_cast<void**>(ptr), bytes, pool, stream);
+}
+template <typename T>
+inline cudaError_t cudaMallocAsync(T** ptr, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  return ::cudaMallocFromPoolAsync(reinterpret_cast<void**>(ptr), bytes, pool, stream);
+}
 template <class T>
 inline cudaError_t cudaMallocHost(T** ptr, size_t bytes, unsigned int flags = 0) {
   return ::cudaHostAlloc(reinterpret_cast<void**>(ptr), bytes, flags);

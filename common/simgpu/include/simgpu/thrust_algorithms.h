@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "thrust_vectors.h"
+#include "thrust_iterators.h"
 
 namespace thrust {
 
@@ -22,10 +22,6 @@ static constexpr device_execution_policy par{}, par_nosync{};
 
 namespace detail {
 
-template <typename T>
-struct is_on_device : std::false_type {};
-template <typename T>
-struct is_on_device<device_ptr<T>> : std::true_type {};
 template <typename... T>
 using policy_for = std::conditional_t<(is_on_device<T>::value || ...), device_execution_policy,
                                       host_execution_policy>;
@@ -33,15 +29,6 @@ template <typename T>
 constexpr bool is_policy = std::is_same<std::decay_t<T>, device_execution_policy>::value ||
                            std::is_same<std::decay_t<T>, host_execution_policy>::value;
 
-/// What a kernel can use of an iterator.
-template <typename T>
-T* reach(const device_ptr<T>& p) {
-  return p.get();
-}
-template <typename It>
-It reach(It it) {
-  return it;
-}
 template <typename It>
 using value_of = std::decay_t<typename std::iterator_traits<It>::value_type>;
 template <typename It>
@@ -53,6 +40,21 @@ T fetch(const T* from) {
   T value;
   check(cudaMemcpy(static_cast<void*>(&value), from, sizeof value, cudaMemcpyDeviceToHost));
   return value;
+}
+
+/// A tuple of references cannot be assigned in a kernel of C++17: each of its members is.
+template <typename It, typename V>
+__SIMGPU_THRUST void put(const It& it, std::ptrdiff_t i, const V& value) {
+  it[i] = value;
+}
+template <std::size_t... I, typename Refs, typename V>
+__SIMGPU_THRUST void put_each(std::index_sequence<I...>, const Refs& refs, const V& value) {
+  ((std::get<I>(refs) = std::get<I>(value)), ...);
+}
+template <typename... It, typename V>
+__SIMGPU_THRUST void put(const zip_iterator<std::tuple<It...>>& it, std::ptrdiff_t i,
+                         const V& value) {
+  put_each(std::index_sequence_for<It...>(), it[i], value);
 }
 
 // ---- element by element
@@ -74,7 +76,7 @@ void map1(__SIMGPU_DEV, A a, std::size_t n, Out out, F f) {
   const auto pa = reach(a);
   const auto po = reach(out);
   each(n, [=] __device__(std::size_t i) mutable {
-    po[static_cast<std::ptrdiff_t>(i)] = f(pa[static_cast<std::ptrdiff_t>(i)]);
+    put(po, static_cast<std::ptrdiff_t>(i), f(pa[static_cast<std::ptrdiff_t>(i)]));
   });
 }
 template <typename A, typename Out, typename F>
@@ -88,7 +90,7 @@ void map2(__SIMGPU_DEV, A a, std::size_t n, B b, Out out, F f) {
   const auto po = reach(out);
   each(n, [=] __device__(std::size_t k) mutable {
     const auto i = static_cast<std::ptrdiff_t>(k);
-    po[i] = f(pa[i], pb[i]);
+    put(po, i, f(pa[i], pb[i]));
   });
 }
 template <typename A, typename B, typename Out, typename F>
@@ -107,13 +109,13 @@ T fold(__SIMGPU_DEV, std::size_t n, T init, F f, Op op) {
   const std::size_t parts = n < kParts ? n : kParts;
   buffer<T> sums(parts + 1);
   T* const p = sums.p;
-  each(parts, [=] __device__(std::size_t part) {
+  each(parts, [=] __device__(std::size_t part) mutable {
     const std::size_t begin = part * n / parts, end = (part + 1) * n / parts;
     T sum = static_cast<T>(f(begin));
     for (std::size_t i = begin + 1; i < end; ++i) sum = static_cast<T>(op(sum, f(i)));
     p[part] = sum;
   });
-  each(1, [=] __device__(std::size_t) {
+  each(1, [=] __device__(std::size_t) mutable {
     T sum = init;
     for (std::size_t i = 0; i < parts; ++i) sum = static_cast<T>(op(sum, p[i]));
     p[parts] = sum;
@@ -125,7 +127,7 @@ T transform_reduce(__SIMGPU_DEV policy, It first, It last, F f, T init, Op op) {
   const auto p = reach(first);
   return fold(
       policy, length(first, last), init,
-      [=] __device__(std::size_t i) { return f(p[static_cast<std::ptrdiff_t>(i)]); }, op);
+      [=] __device__(std::size_t i) mutable { return f(p[static_cast<std::ptrdiff_t>(i)]); }, op);
 }
 template <typename It, typename T, typename F, typename Op>
 T transform_reduce(__SIMGPU_HOST, It first, It last, F f, T init, Op op) {
@@ -138,7 +140,7 @@ T inner_product(__SIMGPU_DEV policy, A a, A last, B b, T init, Add add, Mul mul)
   const auto pb = reach(b);
   return fold(
       policy, length(a, last), init,
-      [=] __device__(std::size_t k) {
+      [=] __device__(std::size_t k) mutable {
         const auto i = static_cast<std::ptrdiff_t>(k);
         return mul(pa[i], pb[i]);
       },
@@ -158,14 +160,14 @@ Out scan(__SIMGPU_DEV, It first, It last, Out out, bool exclusive, T init, Op op
   const auto to = reach(out);
   buffer<T> sums(parts);
   T* const p = sums.p;
-  each(parts, [=] __device__(std::size_t part) {
+  each(parts, [=] __device__(std::size_t part) mutable {
     const std::size_t begin = part * n / parts, end = (part + 1) * n / parts;
     T sum = static_cast<T>(from[static_cast<std::ptrdiff_t>(begin)]);
     for (std::size_t i = begin + 1; i < end; ++i)
       sum = static_cast<T>(op(sum, static_cast<T>(from[static_cast<std::ptrdiff_t>(i)])));
     p[part] = sum;
   });
-  each(1, [=] __device__(std::size_t) {
+  each(1, [=] __device__(std::size_t) mutable {
     T sum = init;
     for (std::size_t i = 0; i < parts; ++i) {
       const T here = p[i];
@@ -173,7 +175,7 @@ Out scan(__SIMGPU_DEV, It first, It last, Out out, bool exclusive, T init, Op op
       sum = i == 0 && !exclusive ? here : static_cast<T>(op(sum, here));
     }
   });
-  each(parts, [=] __device__(std::size_t part) {
+  each(parts, [=] __device__(std::size_t part) mutable {
     const std::size_t begin = part * n / parts, end = (part + 1) * n / parts;
     T sum = p[part];
     for (std::size_t k = begin; k < end; ++k) {
@@ -207,7 +209,7 @@ It extreme(__SIMGPU_DEV, It first, It last, Before before) {
   const auto p = reach(first);
   buffer<std::size_t> best(1);
   std::size_t* const at = best.p;
-  each(1, [=] __device__(std::size_t) {
+  each(1, [=] __device__(std::size_t) mutable {
     std::size_t b = 0;
     for (std::size_t i = 1; i < n; ++i)
       if (before(p[static_cast<std::ptrdiff_t>(i)], p[static_cast<std::ptrdiff_t>(b)])) b = i;
@@ -228,11 +230,11 @@ Out copy_if(__SIMGPU_DEV, It first, It last, Out out, F keep) {
   const auto to = reach(out);
   buffer<std::ptrdiff_t> kept(1);
   std::ptrdiff_t* const count = kept.p;
-  each(1, [=] __device__(std::size_t) {
+  each(1, [=] __device__(std::size_t) mutable {
     std::ptrdiff_t k = 0;
     for (std::size_t i = 0; i < n; ++i) {
-      const auto value = from[static_cast<std::ptrdiff_t>(i)];
-      if (keep(value)) to[k++] = value;
+      const value_of<It> value = from[static_cast<std::ptrdiff_t>(i)];
+      if (keep(value)) put(to, k++, value);
     }
     *count = k;
   });
@@ -273,7 +275,7 @@ void sort_runs(K* keys, V* values, std::size_t n, Before before) {
   K *from = keys, *to = keys_buffer.p;
   V *values_from = values, *values_to = values_buffer.p;
   for (std::size_t width = 1; width < n; width *= 2) {
-    each(n, [=] __device__(std::size_t i) {
+    each(n, [=] __device__(std::size_t i) mutable {
       merge_one(from, to, values_from, values_to, n, width, i, before);
     });
     std::swap(from, to);
@@ -317,9 +319,16 @@ Out copy_n(It first, std::size_t n, Out out) {
     return out + static_cast<std::ptrdiff_t>(n);
   } else if constexpr (from_device) {
     std::vector<value_of<It>> values(n);
-    if (n)
-      check(cudaMemcpy(static_cast<void*>(values.data()), reach(first), n * sizeof values[0],
+    if constexpr (std::is_pointer<decltype(reach(first))>::value) {
+      if (n)
+        check(cudaMemcpy(static_cast<void*>(values.data()), reach(first), n * sizeof values[0],
+                         cudaMemcpyDeviceToHost));
+    } else if (n) {
+      buffer<value_of<It>> computed(n);
+      map1(device, first, n, device_ptr<value_of<It>>(computed.p), identity<>());
+      check(cudaMemcpy(static_cast<void*>(values.data()), computed.p, n * sizeof values[0],
                        cudaMemcpyDeviceToHost));
+    }
     return std::copy(values.begin(), values.end(), out);
   } else if constexpr (to_device) {
     std::vector<value_of<Out>> values;
@@ -468,10 +477,65 @@ struct f_max_element {
                    });
   }
 };
+// ---- what is computed the same way on both sides
+
+template <typename It>
+auto reach_for(device_execution_policy, const It& it) {
+  return reach(it);
+}
+template <typename It>
+It reach_for(host_execution_policy, const It& it) {
+  return it;
+}
+/// f(0) to f(n - 1), in any order.
+template <typename F>
+void spread(device_execution_policy, std::size_t n, F f) {
+  each(n, [=] __device__(std::size_t i) mutable { f(static_cast<std::ptrdiff_t>(i)); });
+}
+template <typename F>
+void spread(host_execution_policy, std::size_t n, F f) {
+  for (std::size_t i = 0; i < n; ++i) f(static_cast<std::ptrdiff_t>(i));
+}
+/// f(), by one thread.
+template <typename F>
+std::ptrdiff_t alone(device_execution_policy, F f) {
+  buffer<std::ptrdiff_t> result(1);
+  std::ptrdiff_t* const at = result.p;
+  each(1, [=] __device__(std::size_t) mutable { *at = f(); });
+  return fetch(at);
+}
+template <typename F>
+std::ptrdiff_t alone(host_execution_policy, F f) {
+  return f();
+}
+
+#define __SIMGPU_EITHER __attribute__((host, device))
+
+/// The elements whose place in `stencil` says `wanted`, in order.
+template <typename P, typename It, typename S, typename Out, typename F>
+Out kept(P p, It first, std::size_t n, S stencil, Out out, F f, bool wanted) {
+  const auto from = reach_for(p, first);
+  const auto asked = reach_for(p, stencil);
+  const auto to = reach_for(p, out);
+  return out + alone(p, [=] __SIMGPU_EITHER() mutable {
+           std::ptrdiff_t k = 0;
+           for (std::size_t j = 0; j < n; ++j) {
+             const auto i = static_cast<std::ptrdiff_t>(j);
+             if (static_cast<bool>(f(asked[i])) != wanted) continue;
+             const value_of<It> value = from[i];
+             put(to, k++, value);
+           }
+           return k;
+         });
+}
 struct f_copy_if {
-  template <typename... A>
-  auto operator()(A... a) const {
-    return detail::copy_if(a...);
+  template <typename P, typename It, typename Out, typename F>
+  Out operator()(P p, It first, It last, Out out, F keep) const {
+    return detail::copy_if(p, first, last, out, keep);
+  }
+  template <typename P, typename It, typename S, typename Out, typename F>
+  Out operator()(P p, It first, It last, S stencil, Out out, F keep) const {
+    return kept(p, first, length(first, last), stencil, out, keep, true);
   }
 };
 struct f_sort {

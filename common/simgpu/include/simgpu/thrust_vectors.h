@@ -17,6 +17,10 @@
 #include "../cuda_runtime.h"
 
 #define THRUST_VERSION 300000
+#define THRUST_MAJOR_VERSION 3
+#define THRUST_MINOR_VERSION 0
+#define THRUST_SUBMINOR_VERSION 0
+#define THRUST_PATCH_NUMBER 0
 #define __SIMGPU_THRUST __attribute__((host, device, nodebug, always_inline))
 
 namespace thrust {
@@ -321,6 +325,8 @@ class device_vector {
   const_reference operator[](size_type i) const { return const_reference(p_ + i); }
   reference front() { return reference(p_); }
   reference back() { return reference(p_ + n_ - 1); }
+  const_reference front() const { return const_reference(p_); }
+  const_reference back() const { return const_reference(p_ + n_ - 1); }
 
   void reserve(size_type n) {
     if (n <= room_) return;
@@ -367,6 +373,30 @@ class device_vector {
 
 // ---- operators
 
+template <typename Argument, typename Result>
+struct unary_function {
+  typedef Argument argument_type;
+  typedef Result result_type;
+};
+template <typename First, typename Second, typename Result>
+struct binary_function {
+  typedef First first_argument_type;
+  typedef Second second_argument_type;
+  typedef Result result_type;
+};
+template <typename T>
+__SIMGPU_THRUST constexpr T& raw_reference_cast(T& r) {
+  return r;
+}
+template <typename T>
+__SIMGPU_THRUST constexpr T(min)(const T& a, const T& b) {
+  return b < a ? b : a;
+}
+template <typename T>
+__SIMGPU_THRUST constexpr T(max)(const T& a, const T& b) {
+  return a < b ? b : a;
+}
+
 #define __SIMGPU_OPERATOR_1(Name, Expression)              \
   template <typename T = void>                             \
   struct Name {                                            \
@@ -405,6 +435,8 @@ __SIMGPU_OPERATOR_2(bit_or, a | b)
 __SIMGPU_OPERATOR_2(bit_xor, a ^ b)
 __SIMGPU_OPERATOR_2(maximum, a < b ? b : a)
 __SIMGPU_OPERATOR_2(minimum, b < a ? b : a)
+__SIMGPU_OPERATOR_2(project1st, a)
+__SIMGPU_OPERATOR_2(project2nd, (void(a), b))
 #undef __SIMGPU_OPERATOR_1
 #undef __SIMGPU_OPERATOR_2
 

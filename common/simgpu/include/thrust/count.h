@@ -1,2 +1,2 @@
 #pragma once
-#include "../simgpu/thrust_algorithms.h"
+#include "../simgpu/thrust_more.h"

@@ -1,2 +1,2 @@
 #pragma once
-#include "../util/absent.cuh"
+#include "device_wide.cuh"

@@ -11,8 +11,8 @@ namespace __simgpu {
 #define __SIMGPU_ABSENT(Name)                                                                      \
   template <class... Anything>                                                                     \
   __attribute__((host, device,                                                                     \
-                 unavailable("simgpu: CUB's device-wide functions are not supported: use Thrust's" \
-                             " algorithms, or a kernel of your own"))) static cudaError_t          \
+                 unavailable("simgpu: this device-wide function of CUB is not supported: use"      \
+                             " Thrust's algorithms, or a kernel of your own"))) static cudaError_t \
   Name(Anything&&...);
 
 /// All of them in one: which of CUB's classes has which does not matter here.
@@ -55,14 +55,10 @@ struct DeviceWide {
 
 }  // namespace __simgpu
 
-struct DeviceReduce : __simgpu::DeviceWide {};
 struct DeviceSegmentedReduce : __simgpu::DeviceWide {};
-struct DeviceScan : __simgpu::DeviceWide {};
-struct DeviceRadixSort : __simgpu::DeviceWide {};
 struct DeviceSegmentedRadixSort : __simgpu::DeviceWide {};
 struct DeviceSegmentedSort : __simgpu::DeviceWide {};
 struct DeviceMergeSort : __simgpu::DeviceWide {};
-struct DeviceSelect : __simgpu::DeviceWide {};
 struct DevicePartition : __simgpu::DeviceWide {};
 struct DeviceHistogram : __simgpu::DeviceWide {};
 struct DeviceRunLengthEncode : __simgpu::DeviceWide {};

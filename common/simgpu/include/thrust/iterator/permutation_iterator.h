@@ -1,3 +1,2 @@
 #pragma once
-#error \
-    "simgpu: thrust::permutation_iterator is not supported: constant_iterator and counting_iterator are"
+#include "../../simgpu/thrust_more.h"

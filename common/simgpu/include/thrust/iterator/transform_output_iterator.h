@@ -1,0 +1,3 @@
+#pragma once
+#error \
+    "simgpu: thrust::transform_output_iterator is not supported: transform() writes what a function returns"

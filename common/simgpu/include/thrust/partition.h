@@ -1,0 +1,2 @@
+#pragma once
+#error "simgpu: thrust::partition is not supported: copy_if() twice, or remove_if()"

@@ -1,0 +1,2 @@
+#pragma once
+#include "../simgpu/thrust_more.h"

@@ -50,6 +50,49 @@ fails "without the barrier: a race" 1 'neighbours.cu: ended with status 1, 3 fin
 cp "$scratch/.out" "$scratch/said"
 says "named with both lines" 'shared-memory race: neighbours.cu:17 writes .* read by neighbours.cu:' cat "$scratch/said"
 
+cat >"$scratch/again.cu" <<'END'
+__global__ void back(int* x) { x[threadIdx.x] = x[63 - threadIdx.x]; }
+int main() { int* x; cudaMalloc(&x, 256); cudaMemset(x, 0, 256); for (int i = 0; i < 5; ++i) back<<<1, 64>>>(x); return cudaDeviceSynchronize(); }
+END
+simrun "$scratch/again.cu" >"$scratch/said" 2>&1
+same "what five launches do alike is one finding" "again.cu: ended with status 0, but 1 finding" "$(tail -n 1 "$scratch/said")"
+says "and the later ones are counted" 'later launches had the same findings, 4 times in all' cat "$scratch/said"
+
+cat >"$scratch/runs_on.cu" <<'END'
+__global__ void search(const int* x, int* place) { unsigned int i = 0; while (x[i] != 7) ++i; *place = static_cast<int>(i); }
+int main() { int *x, *place; cudaMalloc(&x, 64); cudaMalloc(&place, 4); cudaMemset(x, 0, 64); search<<<1, 1>>>(x, place);
+  return cudaDeviceSynchronize() == cudaErrorIllegalAddress ? 0 : 1; }
+END
+simrun "$scratch/runs_on.cu" >"$scratch/said" 2>&1
+same "a loop that leaves its array ends by the fault, as on a GPU" "runs_on.cu: ended with status 0, but 1 finding" "$(tail -n 1 "$scratch/said")"
+says "and the finding is the cause" 'runs_on.cu:1: out-of-bounds: reads 4 bytes directly past the end of allocation 1' cat "$scratch/said"
+
+# Headers of NVIDIA's samples: ours, unless the program brings its own.
+cat >"$scratch/sample.cu" <<'END'
+#include <helper_cuda.h>
+#include <helper_functions.h>
+__global__ void fill(float* x) { x[threadIdx.x] = 2; }
+int main(int argc, char** argv) {
+  const int device = findCudaDevice(argc, (const char**)argv);
+  const int n = checkCmdLineFlag(argc, (const char**)argv, "n") ? getCmdLineArgumentInt(argc, (const char**)argv, "n") : 3;
+  StopWatchInterface* timer = nullptr;
+  sdkCreateTimer(&timer);
+  sdkStartTimer(&timer);
+  float* x; checkCudaErrors(cudaMalloc(&x, 128)); fill<<<1, 32>>>(x); getLastCudaError("fill");
+  float back[32], two[32]; checkCudaErrors(cudaMemcpy(back, x, sizeof back, cudaMemcpyDeviceToHost));
+  for (float& v : two) v = 2;
+  sdkStopTimer(&timer);
+  const bool right = sdkGetTimerValue(&timer) > 0 && compareData(two, back, 32, 1e-6f, 0.0f) && device == 0 && n == 5;
+  sdkDeleteTimer(&timer);
+  return right ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+END
+holds "the helpers of NVIDIA's samples" simrun "$scratch/sample.cu" --n=5
+mkdir -p "$scratch/own"
+echo '#error its own' >"$scratch/own/helper_cuda.h"
+common/simgpu/simcc -I"$scratch/own" -c "$scratch/sample.cu" -o "$scratch/sample.o" >"$scratch/said" 2>&1
+says "a program's own come first" 'its own' cat "$scratch/said"
+
 example reduction
 holds "adding every other word has bank conflicts" test "$(count sum_interleaved 'shared load' wavefronts)" -gt $((3 * $(ideal sum_interleaved 'shared load')))
 same "adding halves has none" "$(ideal sum_halves 'shared load')" "$(count sum_halves 'shared load' wavefronts)"
@@ -247,11 +290,14 @@ absent() { # WHAT TEXT WORDS
         same "and one error ($compiler)" 1 "$(grep -c ': error: ' "$scratch/.out")"
     done
 }
-absent "cublasLt" 'cublasLt is not supported: call cublasGemmEx' '#include <cublasLt.h>'
-absent "cuRAND's generators of the host" "cuRAND's generators of the host are not supported" '#include <curand.h>'
-absent "zip iterators" 'thrust::zip_iterator is not supported' '#include <thrust/iterator/zip_iterator.h>'
-absent "CUB for a whole device" "CUB's device-wide functions are not supported" '#include <cub/cub.cuh>
-void sum(void* t, size_t n, int* p) { cub::DeviceReduce::Sum(t, n, p, p, 3); }'
+absent "cublasLt's products" "cublasLt's products are not supported: call cublasGemmEx" '#include <cublasLt.h>
+void create(cublasLtMatmulDesc_t* d) { cublasLtMatmulDescCreate(d, CUBLAS_COMPUTE_32F, CUDA_R_32F); }'
+for library in cufft cusparse cusolverDn cudnn nccl nvrtc; do
+    absent "$library.h" '.* not supported: ' "#include <$library.h>"
+done
+absent "Thrust's set operations" "thrust's set operations are not supported" '#include <thrust/set_operations.h>'
+absent "CUB's histograms" "this device-wide function of CUB is not supported" '#include <cub/cub.cuh>
+void count(void* t, size_t n, int* p) { cub::DeviceHistogram::HistogramEven(t, n, p, p, 3, 0, 2, 3); }'
 absent "CUB's sort of a block" 'this class of CUB is not supported' '#include <cub/block/block_radix_sort.cuh>
 using Sort = cub::BlockRadixSort<int, 128, 4>;
 __global__ void k() { __shared__ typename Sort::TempStorage storage; int keys[4] = {}; Sort(storage).Sort(keys); }'

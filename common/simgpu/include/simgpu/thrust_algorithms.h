@@ -428,7 +428,9 @@ struct f_count_if {
   std::ptrdiff_t operator()(P p, It first, It last, F f) const {
     return detail::transform_reduce(
         p, first, last,
-        [f] __host__ __device__(const value_of<It>& v) { return std::ptrdiff_t(f(v) ? 1 : 0); },
+        [f] __host__ __device__(const value_of<It>& v) mutable {
+          return std::ptrdiff_t(f(v) ? 1 : 0);
+        },
         std::ptrdiff_t(0), plus<>());
   }
 };
@@ -471,10 +473,11 @@ struct f_min_element {
 struct f_max_element {
   template <typename P, typename It, typename Before = less<>>
   It operator()(P p, It first, It last, Before before = Before()) const {
-    return extreme(p, first, last,
-                   [before] __host__ __device__(const value_of<It>& a, const value_of<It>& b) {
-                     return before(b, a);
-                   });
+    return extreme(
+        p, first, last,
+        [before] __host__ __device__(const value_of<It>& a, const value_of<It>& b) mutable {
+          return before(b, a);
+        });
   }
 };
 // ---- what is computed the same way on both sides

@@ -351,6 +351,21 @@ class device_vector {
     resize(n_ + 1, value);
   }
   void pop_back() { --n_; }
+  /// Through the host: what is behind moves up.
+  iterator erase(iterator first, iterator last) {
+    const size_type begin = static_cast<size_type>(first.get() - p_);
+    const size_type end = static_cast<size_type>(last.get() - p_);
+    std::vector<T> rest(n_ - end);
+    if (!rest.empty()) {
+      detail::check(cudaMemcpy(static_cast<void*>(rest.data()), p_ + end, rest.size() * sizeof(T),
+                               cudaMemcpyDeviceToHost));
+      detail::check(cudaMemcpy(static_cast<void*>(p_ + begin), rest.data(), rest.size() * sizeof(T),
+                               cudaMemcpyHostToDevice));
+    }
+    n_ = begin + rest.size();
+    return iterator(p_ + begin);
+  }
+  iterator erase(iterator at) { return erase(at, at + 1); }
   void clear() { n_ = 0; }
   void shrink_to_fit() {}
   void swap(device_vector& other) noexcept {

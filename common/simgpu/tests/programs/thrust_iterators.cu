@@ -2,6 +2,7 @@
 #include <thrust/adjacent_difference.h>
 #include <thrust/binary_search.h>
 #include <thrust/copy.h>
+#include <thrust/count.h>
 #include <thrust/device_vector.h>
 #include <thrust/for_each.h>
 #include <thrust/functional.h>
@@ -41,7 +42,7 @@ struct Square : thrust::unary_function<int, int> {
   __host__ __device__ int operator()(int v) { return v * v; }  // not const, as many programs have it
 };
 struct Odd {
-  __host__ __device__ bool operator()(int v) const { return v % 2 != 0; }
+  __host__ __device__ bool operator()(int v) { return v % 2 != 0; }
 };
 struct Axpy {
   template <typename Tuple>
@@ -116,6 +117,7 @@ void algorithms(const char* where) {
   y.resize(static_cast<std::size_t>(thrust::remove_if(y.begin(), y.end(), Odd()) - y.begin()));
   yes(holds(y, {10, 2, 40, 60}), "remove_if");
 
+  yes(thrust::count_if(x.begin(), x.end(), Odd()) == 0, "count_if");
   thrust::sort(y.begin(), y.end());
   yes(thrust::is_sorted(y.begin(), y.end()) && !thrust::is_sorted(keys.begin(), keys.end()), "is_sorted");
   yes(thrust::lower_bound(y.begin(), y.end(), 40) - y.begin() == 2 &&
@@ -147,6 +149,10 @@ struct Draw {
 };
 
 int main() {
+  thrust::device_vector<int> shorter(5, 3);
+  thrust::sequence(shorter.begin(), shorter.end());
+  shorter.erase(shorter.begin() + 1, shorter.begin() + 3);
+  yes(holds(shorter, {0, 3, 4}), "erase");
   algorithms<thrust::device_vector<int>>("device");
   algorithms<thrust::host_vector<int>>("host");
 

@@ -55,7 +55,7 @@ __global__ void back(int* x) { x[threadIdx.x] = x[63 - threadIdx.x]; }
 int main() { int* x; cudaMalloc(&x, 256); cudaMemset(x, 0, 256); for (int i = 0; i < 5; ++i) back<<<1, 64>>>(x); return cudaDeviceSynchronize(); }
 END
 simrun "$scratch/again.cu" >"$scratch/said" 2>&1
-same "what five launches do alike is one finding" "again.cu: ended with status 0, but 1 finding" "$(tail -n 1 "$scratch/said")"
+same "what five launches do alike is one finding" "again.cu: ended with status 0, but 1 finding: see above" "$(tail -n 1 "$scratch/said")"
 says "and the later ones are counted" 'later launches had the same findings, 4 times in all' cat "$scratch/said"
 
 cat >"$scratch/runs_on.cu" <<'END'
@@ -64,7 +64,7 @@ int main() { int *x, *place; cudaMalloc(&x, 64); cudaMalloc(&place, 4); cudaMems
   return cudaDeviceSynchronize() == cudaErrorIllegalAddress ? 0 : 1; }
 END
 simrun "$scratch/runs_on.cu" >"$scratch/said" 2>&1
-same "a loop that leaves its array ends by the fault, as on a GPU" "runs_on.cu: ended with status 0, but 1 finding" "$(tail -n 1 "$scratch/said")"
+same "a loop that leaves its array ends by the fault, as on a GPU" "runs_on.cu: ended with status 0, but 1 finding: see above" "$(tail -n 1 "$scratch/said")"
 says "and the finding is the cause" 'runs_on.cu:1: out-of-bounds: reads 4 bytes directly past the end of allocation 1' cat "$scratch/said"
 
 # Headers of NVIDIA's samples: ours, unless the program brings its own.

@@ -543,15 +543,29 @@ TEST_CASE("a finding says how wide the number is that is moved", "[finding]") {
   CHECK(width("st.shared.v2.f32 [%r1+4096], {%f0, %f1};") == 0);  // a wide copy of anything
 }
 
+LaunchReport run(const std::string& body, unsigned threads = 32, unsigned shared = 1024) {
+  Gpu gpu(
+      ptx_module(".extern .shared .align 1024 .b8 smem[];\n.visible .entry k()\n{\n"
+                 ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .f32 %f<8>;\n"
+                 "mov.u32 %r1, smem; mov.u32 %r2, %tid.x; setp.eq.u32 %p1, %r2, 0;\n" +
+                 body + "\nret;\n}\n"));
+  return gpu.run("k", {1, 1, 1}, {threads, 1, 1}, shared, LaunchOptions{});
+}
+
+TEST_CASE("a deadlock tells which of several mbarriers it is", "[proxy][finding]") {
+  // Of several barriers in one array of bytes: which one it is among those that are set up alike.
+  const LaunchReport many = run(
+      "@!%p1 bra S;\nmbarrier.init.shared.b64 [%r1], 1; mbarrier.init.shared.b64 [%r1+8], 4;\n"
+      "mbarrier.init.shared.b64 [%r1+16], 1; mbarrier.init.shared.b64 [%r1+24], 4;\nS: bar.sync 0;\n"
+      "W: mbarrier.try_wait.parity.shared.b64 %p2, [%r1+24], 0;\n@!%p2 bra W;");
+  REQUIRE(of_kind(many, FindingKind::deadlock).size() == 1);
+  INFO(to_text(many.findings));
+  CHECK(of_kind(many, FindingKind::deadlock)[0].detail.find(
+            "smem+24 ([1] of the 2 that an unknown line sets up for 4 arrivals), at which") !=
+        std::string::npos);
+}
+
 TEST_CASE("mbarriers: mistakes and hostile operands end in findings", "[proxy][finding]") {
-  const auto run = [](const std::string& body, unsigned threads = 32, unsigned shared = 1024) {
-    Gpu gpu(
-        ptx_module(".extern .shared .align 1024 .b8 smem[];\n.visible .entry k()\n{\n"
-                   ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .f32 %f<8>;\n"
-                   "mov.u32 %r1, smem; mov.u32 %r2, %tid.x; setp.eq.u32 %p1, %r2, 0;\n" +
-                   body + "\nret;\n}\n"));
-    return gpu.run("k", {1, 1, 1}, {threads, 1, 1}, shared, LaunchOptions{});
-  };
   const std::string init = "@%p1 mbarrier.init.shared.b64 [%r1], 32;\nbar.sync 0;\n";
   CHECK(to_text(run(init + "mbarrier.arrive.shared.b64 %rd1, [%r1];\n"
                            "W: mbarrier.test_wait.shared.b64 %p2, [%r1], %rd1;\n@!%p2 bra W;")
@@ -582,16 +596,6 @@ TEST_CASE("mbarriers: mistakes and hostile operands end in findings", "[proxy][f
   INFO(to_text(overrun.findings));
   REQUIRE(of_kind(overrun, FindingKind::deadlock).size() == 1);
   CHECK(of_kind(overrun, FindingKind::deadlock)[0].detail.find("brings 32 arrivals at once") !=
-        std::string::npos);
-  // Of several barriers in one array of bytes: which one it is among those that are set up alike.
-  const LaunchReport many = run(
-      "@!%p1 bra S;\nmbarrier.init.shared.b64 [%r1], 1; mbarrier.init.shared.b64 [%r1+8], 4;\n"
-      "mbarrier.init.shared.b64 [%r1+16], 1; mbarrier.init.shared.b64 [%r1+24], 4;\nS: bar.sync 0;\n"
-      "W: mbarrier.try_wait.parity.shared.b64 %p2, [%r1+24], 0;\n@!%p2 bra W;");
-  REQUIRE(of_kind(many, FindingKind::deadlock).size() == 1);
-  INFO(to_text(many.findings));
-  CHECK(of_kind(many, FindingKind::deadlock)[0].detail.find(
-            "smem+24 ([1] of the 2 that an unknown line sets up for 4 arrivals), at which") !=
         std::string::npos);
   // wgmma without four warps, with a descriptor outside, without shared memory.
   const std::string product =

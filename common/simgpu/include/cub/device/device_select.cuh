@@ -1,2 +1,0 @@
-#pragma once
-#include "device_wide.cuh"

@@ -1,2 +1,0 @@
-#pragma once
-#error "simgpu: thrust's allocators are not supported: device_vector allocates with cudaMalloc"

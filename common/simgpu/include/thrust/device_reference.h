@@ -1,2 +1,0 @@
-#pragma once
-#include "../simgpu/thrust_more.h"

@@ -1,2 +1,0 @@
-#pragma once
-#error "simgpu: thrust::partition is not supported: copy_if() twice, or remove_if()"

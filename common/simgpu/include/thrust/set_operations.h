@@ -1,2 +1,0 @@
-#pragma once
-#error "simgpu: thrust's set operations are not supported: sort and merge, or write a kernel"

@@ -222,10 +222,11 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
   }
   // More steps, of 32 terms as of 64, than one block should make: five blocks share them, or an odd number.
   if (has("long")) add(33, 17, 1500);
-  if (has("many")) {
-    add(132 * bm + 1, 3, 5);
-    list.back().one_type = true;
-  }
+  // A tile more than a GPU has multiprocessors; and four for each of those, one more, in rows of 16 bytes.
+  if (has("many")) add(132 * bm + 1, 3, 5);
+  if (has("many")) list.back().one_type = true;
+  if (has("turns")) add(4 * 132 * bm + 1, 8, 8);
+  if (has("turns")) list.back().one_type = true;
   if (has("ragged")) {
     add(17, 33, 65, true);
     add(33, 17, 5);

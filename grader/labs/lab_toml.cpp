@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 // Header-only toml++ is slow to compile: this file and nothing else includes it.
+#include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include "grader/errors.hpp"
@@ -276,15 +277,13 @@ Stage parse_stage(const Table& table) {
   else if (kind != "core")
     table.fail(table.required("kind"), "unknown kind \"" + kind + "\" (known: core, bonus)");
   stage.shapes = table.strings("shapes");
-  static const std::set<std::string> classes = {"aligned", "deep",  "long",    "many",  "ragged",
-                                                "tiny",    "thin",  "strided", "empty", "k1",
-                                                "wide",    "odd_k", "extremes"};
+  static const std::set<std::string> classes = {"aligned", "deep",  "long",     "many",  "ragged",
+                                                "tiny",    "thin",  "strided",  "empty", "k1",
+                                                "wide",    "odd_k", "extremes", "turns"};
   for (const auto& shape : stage.shapes)
     if (!classes.count(shape))
-      table.fail(table.required("shapes"),
-                 "unknown shape class \"" + shape +
-                     "\" (known: aligned, deep, many, ragged, tiny, thin, strided, empty, k1, "
-                     "wide, odd_k, extremes)");
+      table.fail(table.required("shapes"), fmt::format("unknown shape class \"{}\" (known: {})",
+                                                       shape, fmt::join(classes, ", ")));
   if (stage.shapes.empty())
     table.fail(nullptr, "\"shapes\" is missing or empty in [[stage]] " + stage.id);
   if (table.has("answer")) {

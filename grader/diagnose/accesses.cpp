@@ -36,10 +36,6 @@ struct Reaches : std::vector<Reach> {
   bool all = true;  ///< false: an instruction is executed again, and only its first access is known
 };
 
-std::uint64_t number_of(const Access& access, const simgpu::Dim3& block) {
-  return (std::uint64_t{access.thread.z} * block.y + access.thread.y) * block.x + access.thread.x;
-}
-
 /// What the lanes of one warp access at the line of `of`, in the same array and in the same way.
 class Warp {
  public:

@@ -27,12 +27,16 @@ void add_own(OwnLines& places, std::int64_t place) {
   if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
 }
 
+std::uint64_t warps_of(const simgpu::LaunchReport& launch) {
+  const simgpu::Dim3 &grid = launch.grid, &block = launch.block;
+  const auto threads = std::uint64_t{block.x} * block.y * block.z;
+  return (threads + 31) / 32 * grid.x * grid.y * grid.z;
+}
+
 /// Empty if that cannot be seen, or is no such part.
 std::optional<OwnPart> part_of_thread(const Evidence& evidence, const Run& run,
                                       const simgpu::LaunchReport& launch, const Access& of) {
-  const simgpu::Dim3& block = launch.block;
-  const std::uint64_t thread =
-      (std::uint64_t{of.thread.z} * block.y + of.thread.y) * block.x + of.thread.x;
+  const std::uint64_t thread = number_of(of, launch.block);
   const auto again = evidence.follow(run, {of.block, static_cast<unsigned>(thread / 32)});
   if (!again || again->c_before.ld < 1) return std::nullopt;
   const auto width = static_cast<std::uint64_t>(size_of(again->c_before.type)),
@@ -40,8 +44,7 @@ std::optional<OwnPart> part_of_thread(const Evidence& evidence, const Run& run,
   OwnPart part;
   std::size_t count = 0;
   // Of an instruction that a thread executes several times only the first is sampled.
-  const auto threads = std::uint64_t{block.x} * block.y * block.z;
-  const std::uint64_t warps = (threads + 31) / 32 * launch.grid.x * launch.grid.y * launch.grid.z;
+  const std::uint64_t warps = warps_of(launch);
   for (const simgpu::LaunchReport& one : again->launches)
     for (const simgpu::AccessSample& s : one.samples) {
       if (one.kernel != launch.kernel || s.type != simgpu::AccessType::store || s.object != "C" ||
@@ -187,13 +190,10 @@ struct FirstStore {
 };
 std::optional<FirstStore> first_store(const Evidence& evidence, const Run& run,
                                       const simgpu::LaunchReport& launch, const Access& of) {
-  const simgpu::Dim3& block = launch.block;
-  const std::uint64_t thread =
-      (std::uint64_t{of.thread.z} * block.y + of.thread.y) * block.x + of.thread.x;
+  const std::uint64_t thread = number_of(of, launch.block);
   const auto seen = evidence.follow(run, {of.block, static_cast<unsigned>(thread / 32)});
   if (!seen) return std::nullopt;
-  const auto threads = std::uint64_t{block.x} * block.y * block.z;
-  const std::uint64_t warps = (threads + 31) / 32 * launch.grid.x * launch.grid.y * launch.grid.z;
+  const std::uint64_t warps = warps_of(launch);
   for (const simgpu::LaunchReport& one : seen->launches)
     for (const simgpu::AccessSample& s : one.samples)
       if (one.kernel == launch.kernel && s.type == simgpu::AccessType::store && s.object == "C" &&

@@ -578,7 +578,7 @@ Out copy_n(It first, N n, Out out) {
   return detail::copy_n(first, static_cast<std::size_t>(n), out);
 }
 
-// With a policy, or with the one that the arguments' places say.
+// With a policy, or with the one that the arguments' places say. Also for thrust_more.h.
 #define __SIMGPU_ALGORITHM(Name, Function)                                             \
   template <typename First, typename... Rest>                                          \
   decltype(auto) Name(const First& first, const Rest&... rest) {                       \
@@ -609,6 +609,5 @@ __SIMGPU_ALGORITHM(sort, f_sort)
 __SIMGPU_ALGORITHM(stable_sort, f_sort)
 __SIMGPU_ALGORITHM(sort_by_key, f_sort_by_key)
 __SIMGPU_ALGORITHM(stable_sort_by_key, f_sort_by_key)
-#undef __SIMGPU_ALGORITHM
 
 }  // namespace thrust

@@ -396,15 +396,6 @@ struct f_minmax_element {
 
 }  // namespace detail
 
-// With a policy, or with the one that the arguments' places say.
-#define __SIMGPU_ALGORITHM(Name, Function)                                             \
-  template <typename First, typename... Rest>                                          \
-  decltype(auto) Name(const First& first, const Rest&... rest) {                       \
-    if constexpr (detail::is_policy<First>)                                            \
-      return detail::Function()(first, rest...);                                       \
-    else                                                                               \
-      return detail::Function()(detail::policy_for<First, Rest...>(), first, rest...); \
-  }
 __SIMGPU_ALGORITHM(gather, f_gather)
 __SIMGPU_ALGORITHM(scatter, f_scatter)
 __SIMGPU_ALGORITHM(scatter_if, f_scatter_if)

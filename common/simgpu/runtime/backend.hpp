@@ -46,6 +46,14 @@ class Backend {
   virtual cudaError_t copy_out(void* dst, DevicePtr src, std::size_t bytes,
                                std::size_t element_align) = 0;
   virtual cudaError_t copy(DevicePtr dst, DevicePtr src, std::size_t bytes) = 0;
+  /// `rows` of `width` bytes, which is no more than either pitch, in this order.
+  virtual cudaError_t copy_rows(DevicePtr dst, std::size_t dst_pitch, DevicePtr src,
+                                std::size_t src_pitch, std::size_t width, std::size_t rows) {
+    cudaError_t error = cudaSuccess;
+    for (; rows > 0 && error == cudaSuccess; --rows, dst += dst_pitch, src += src_pitch)
+      error = copy(dst, src, width);
+    return error;
+  }
   virtual cudaError_t fill(DevicePtr dst, std::uint8_t value, std::size_t bytes) = 0;
   /// The live allocation or module variable that holds `ptr`; false if there is none.
   virtual bool find(DevicePtr ptr, DevicePtr& base, std::uint64_t& bytes) = 0;

@@ -95,12 +95,12 @@ struct Fill {
     visit(dst, bytes, value);
   }
 };
-struct Copy {
+struct Copy {  ///< rows of `bytes`; the pitches are from one to the next
   DevicePtr dst = 0, src = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0, dst_pitch = 0, src_pitch = 0, rows = 1;
   template <typename Visit>
   void fields(Visit visit) {
-    visit(dst, src, bytes);
+    visit(dst, src, bytes, dst_pitch, src_pitch, rows);
   }
 };
 struct CopyIn {
@@ -216,7 +216,7 @@ constexpr std::size_t longest(std::uint16_t kind) {
     case Kind::fill:
       return 17;
     case Kind::copy:
-      return 24;
+      return 48;
     case Kind::memory_info:
     case Kind::model:
     case Kind::goodbye:
@@ -248,7 +248,7 @@ constexpr std::size_t longest(std::uint16_t kind) {
   return wire::kNoSuchKind;
 }
 
-constexpr wire::Protocol kProtocol{0x55504753 /* "SGPU" */, 5, longest};
+constexpr wire::Protocol kProtocol{0x55504753 /* "SGPU" */, 6, longest};
 
 }  // namespace simgpu::runtime::protocol
 

@@ -100,6 +100,25 @@ void order_copy(State& state, const char* call, const Copy& c, bool to_device, b
   order_work(state, call, c.stream, c.host_waits || pageable, bytes);
 }
 
+cudaError_t move_rows(Backend& backend, const Copy& c, bool to_device, bool from_device) {
+  if (to_device && from_device)
+    return backend.copy_rows(device_ptr(c.dst), c.dst_pitch, device_ptr(c.src), c.src_pitch,
+                             c.width, c.height);
+  auto* dst = static_cast<std::byte*>(c.dst);
+  auto* src = static_cast<const std::byte*>(c.src);
+  for (std::size_t row = 0; row < c.height; ++row, dst += c.dst_pitch, src += c.src_pitch) {
+    cudaError_t error = cudaSuccess;
+    if (to_device)
+      error = backend.copy_in(device_ptr(dst), src, c.width);
+    else if (from_device)
+      error = backend.copy_out(dst, device_ptr(src), c.width, c.element_align);
+    else
+      std::memmove(dst, src, c.width);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+
 cudaError_t run_copy(State& state, const char* call, Copy c) {
   if (const cudaError_t error = check_copy(state, call, c); error != cudaSuccess) return error;
   if (c.width == 0 || c.height == 0) return cudaSuccess;
@@ -129,21 +148,8 @@ cudaError_t run_copy(State& state, const char* call, Copy c) {
                                     : "the source is device memory, but the kind says host");
     }
   }
-  auto* dst = static_cast<std::byte*>(c.dst);
-  auto* src = static_cast<const std::byte*>(c.src);
-  for (std::size_t row = 0; row < c.height; ++row, dst += c.dst_pitch, src += c.src_pitch) {
-    cudaError_t error = cudaSuccess;
-    if (to_device && from_device) {
-      error = state.backend().copy(device_ptr(dst), device_ptr(src), c.width);
-    } else if (to_device) {
-      error = state.backend().copy_in(device_ptr(dst), src, c.width);
-    } else if (from_device) {
-      error = state.backend().copy_out(dst, device_ptr(src), c.width, c.element_align);
-    } else {
-      std::memmove(dst, src, c.width);
-    }
-    if (error != cudaSuccess) return state.fail(call, error);
-  }
+  if (const cudaError_t error = move_rows(state.backend(), c, to_device, from_device))
+    return state.fail(call, error);
   order_copy(state, call, c, to_device, from_device);
   return cudaSuccess;
 }

@@ -58,6 +58,10 @@ class RemoteBackend final : public Backend {
   cudaError_t copy(DevicePtr dst, DevicePtr src, std::size_t bytes) override {
     return code(ask(Kind::copy, protocol::Copy{dst, src, bytes}));
   }
+  cudaError_t copy_rows(DevicePtr dst, std::size_t dst_pitch, DevicePtr src, std::size_t src_pitch,
+                        std::size_t width, std::size_t rows) override {
+    return code(ask(Kind::copy, protocol::Copy{dst, src, width, dst_pitch, src_pitch, rows}));
+  }
   cudaError_t fill(DevicePtr dst, std::uint8_t value, std::size_t bytes) override {
     return code(ask(Kind::fill, protocol::Fill{dst, bytes, value}));
   }

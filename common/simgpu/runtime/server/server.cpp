@@ -440,11 +440,20 @@ struct Server::Impl {
   }
 
   void copy(const protocol::Copy& request) {
+    // Every row moves bytes, of which a call may move so many.
+    if (request.rows != 1 && (request.bytes == 0 || request.dst_pitch < request.bytes ||
+                              request.src_pitch < request.bytes))
+      throw Failure{cudaErrorInvalidPitchValue, "a row is wider than the pitch"};
+    for (std::uint64_t row = 0; row < request.rows; ++row)
+      copy_row(request.dst + row * request.dst_pitch, request.src + row * request.src_pitch,
+               request.bytes);
+  }
+  void copy_row(DevicePtr dst, DevicePtr src, std::uint64_t bytes) {
     DevicePtr dst_base = 0, src_base = 0;
-    const Owner from = owner(request.src, request.bytes, src_base);
+    const Owner from = owner(src, bytes, src_base);
     if (from == Owner::nobody)
       throw Failure{cudaErrorInvalidValue, "the source address is not yours"};
-    switch (owner(request.dst, request.bytes, dst_base)) {
+    switch (owner(dst, bytes, dst_base)) {
       case Owner::runner:
       case Owner::variable:
         if (from_host(src_base)) tainted(dst_base).from_host = true;
@@ -461,8 +470,8 @@ struct Server::Impl {
       case Owner::nobody:
         throw Failure{cudaErrorInvalidValue, "the destination address is not yours"};
     }
-    count_transfer(Transfer::Kind::copy, request.dst, request.src, request.bytes);
-    if (!device_lost) device.copy(request.dst, request.src, request.bytes);
+    count_transfer(Transfer::Kind::copy, dst, src, bytes);
+    if (!device_lost) device.copy(dst, src, bytes);
   }
 
   void copy_in(const protocol::CopyIn& request) {

@@ -29,10 +29,6 @@ std::string coordinates(const simgpu::Dim3& d) {
   return d.z == 0 ? fmt::format("({}, {})", d.x, d.y) : fmt::format("({}, {}, {})", d.x, d.y, d.z);
 }
 
-std::uint64_t number_of(const simgpu::Access& access, const simgpu::Dim3& block) {
-  return (std::uint64_t{access.thread.z} * block.y + access.thread.y) * block.x + access.thread.x;
-}
-
 std::string line_of(const simgpu::SourceLine& where) {
   if (where.line == 0) return "an instruction without a line";
   const std::string file = header_of(where);

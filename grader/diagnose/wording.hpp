@@ -16,7 +16,9 @@ constexpr std::uint64_t kMostOfOneThread = 512;
 std::string dims(const simgpu::Dim3& d);         ///< "64 x 32"
 std::string coordinates(const simgpu::Dim3& d);  ///< "(3, 0)"
 /// Of the thread that makes an access, in its block: x counts first.
-std::uint64_t number_of(const simgpu::Access& access, const simgpu::Dim3& block);
+inline std::uint64_t number_of(const simgpu::Access& access, const simgpu::Dim3& block) {
+  return (std::uint64_t{access.thread.z} * block.y + access.thread.y) * block.x + access.thread.x;
+}
 /// "lab4_bank_conflict/given/round_trips.cuh"; "" if the line is in a lab's own file.
 std::string header_of(const simgpu::SourceLine& where);
 /// Where to look first: of two parties the one in the lab's own file, if the other is in a header.

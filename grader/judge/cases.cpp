@@ -174,8 +174,10 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
   const auto has = [&](const char* shape) {
     return std::find(stage.shapes.begin(), stage.shapes.end(), shape) != stage.shapes.end();
   };
-  const auto add = [&](std::int64_t m, std::int64_t n, std::int64_t k, bool precision = false) {
+  const auto add = [&](std::int64_t m, std::int64_t n, std::int64_t k,
+                       bool precision = false) -> Case& {
     list.push_back({{m, n, std::max<std::int64_t>(k, 1)}, 0, 0, 0, precision});
+    return list.back();
   };
   if (has("tiny"))
     for (const auto& [m, n, k] : {Sides{1, 1, 1}, Sides{2, 3, 4}, Sides{5, 2, 3}, Sides{3, 5, 7}})
@@ -203,17 +205,13 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
   }
   // Wider and taller than any block of threads; not so narrow that a square grid were far too large.
   if (has("wide")) {
-    add(300, 1037, 2);
-    add(1037, 300, 2);
-    list.back().one_type = (list.end() - 2)->one_type = true;
+    add(300, 1037, 2).one_type = true;
+    add(1037, 300, 2).one_type = true;
   }
   if (has("odd_k")) add(bm, 2 * bn, 2 * bk - 1);
   // Long enough to show a sum that is cut off wherever 8 terms are added, even if eight blocks share
   // its terms: on positive data it loses a fifth of a unit per term.
-  if (has("extremes")) {
-    add(33, 17, 2049, true);
-    list.back().extremes = true;
-  }
+  if (has("extremes")) add(33, 17, 2049, true).extremes = true;
   // Rings of tiles are passed more than once, along K and from one tile of C to the next of a block.
   // The last step is neither whole nor of a single term, so that a diagnosis can count in steps.
   if (has("deep")) {
@@ -223,18 +221,15 @@ std::vector<Case> cases_of(const Lab& lab, const Stage& stage) {
   // More steps, of 32 terms as of 64, than one block should make: five blocks share them, or an odd number.
   if (has("long")) add(33, 17, 1500);
   // A tile more than a GPU has multiprocessors; and four for each of those, one more, in rows of 16 bytes.
-  if (has("many")) add(132 * bm + 1, 3, 5);
-  if (has("many")) list.back().one_type = true;
-  if (has("turns")) add(4 * 132 * bm + 1, 8, 8);
-  if (has("turns")) list.back().one_type = true;
+  if (has("many")) add(132 * bm + 1, 3, 5).one_type = true;
+  if (has("turns")) add(4 * 132 * bm + 1, 8, 8).one_type = true;
   if (has("ragged")) {
     add(17, 33, 65, true);
     add(33, 17, 5);
     add(bm - 1, bn + 1, bk + 1);
     add(bm + 1, bn - 1, 2 * bk - 1);
     add(bm + 1, bn + 1, bk - 1);
-    add(131, 129, 127, true);
-    list.back().one_type = true;
+    add(131, 129, 127, true).one_type = true;
   }
   if (has("strided")) {
     list.push_back({{17, 33, 21}, 3, 5, 7, true});

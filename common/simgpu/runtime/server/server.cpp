@@ -440,13 +440,12 @@ struct Server::Impl {
   }
 
   void copy(const protocol::Copy& request) {
+    const auto [dst, src, bytes, dst_pitch, src_pitch, rows] = request;
     // Every row moves bytes, of which a call may move so many.
-    if (request.rows != 1 && (request.bytes == 0 || request.dst_pitch < request.bytes ||
-                              request.src_pitch < request.bytes))
+    if (rows != 1 && (bytes == 0 || std::min(dst_pitch, src_pitch) < bytes))
       throw Failure{cudaErrorInvalidPitchValue, "a row is wider than the pitch"};
-    for (std::uint64_t row = 0; row < request.rows; ++row)
-      copy_row(request.dst + row * request.dst_pitch, request.src + row * request.src_pitch,
-               request.bytes);
+    for (std::uint64_t row = 0; row < rows; ++row)
+      copy_row(dst + row * dst_pitch, src + row * src_pitch, bytes);
   }
   void copy_row(DevicePtr dst, DevicePtr src, std::uint64_t bytes) {
     DevicePtr dst_base = 0, src_base = 0;

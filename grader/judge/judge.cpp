@@ -382,7 +382,12 @@ void run_stage(const Stage& stage, LabBench& bench, StageResult& result) {
     if (!attempted && todo.line != 0) not_started(stage, result, bench, todo);
     return;
   }
-  if (!judge_goals(stage, bench, result)) return;
+  if (!judge_goals(stage, bench, result)) {
+    // What stands in for an estimate is right, if slow.
+    if (todo.stand_in && result.verdict == Verdict::goal_missed)
+      not_started(stage, result, bench, todo);
+    return;
+  }
   result.state = State::passed;
   result.verdict = Verdict::accepted;
   result.headline = passed_headline(result, cases.size());
@@ -498,11 +503,11 @@ void use_catch_session(CatchSession session) {
 
 namespace {
 
-/// The lines of code after that of `begin`, at most three of them and none after the end of a block.
+/// The lines of code after that of `begin`, at most six of them and none after the end of a block.
 std::vector<std::string> first_code_lines(const std::string& source, std::size_t begin) {
   std::istringstream lines(source.substr(std::min(source.find('\n', begin), source.size())));
   std::vector<std::string> code;
-  for (std::string line; code.size() < 3 && std::getline(lines, line);) {
+  for (std::string line; code.size() < 6 && std::getline(lines, line);) {
     const std::size_t first = line.find_first_not_of(" \t\r");
     if (first == std::string::npos || line.compare(first, 2, "//") == 0) continue;
     if (line[first] == '}') break;
@@ -512,13 +517,16 @@ std::vector<std::string> first_code_lines(const std::string& source, std::size_t
 }
 
 /// The forms in which skeletons leave a TODO: nothing at all up to the end of the function or the
-/// check of the launch that is missing, or a stand-in that writes nothing.
-bool is_skeleton(const std::vector<std::string>& code) {
-  if (code.empty() || code.front().rfind("CUDA_CHECK_LAUNCH", 0) == 0 ||
-      code.front().rfind("(void)", 0) == 0)
-    return true;
+/// check of the launch that is missing,
+bool is_empty(const std::vector<std::string>& code) {
+  return code.empty() || code.front().rfind("CUDA_CHECK_LAUNCH", 0) == 0 ||
+         code.front().rfind("(void)", 0) == 0;
+}
+
+/// or a stand-in: one that writes nothing, or an estimate that is the same for all there is to choose from.
+bool has_stand_in(const std::vector<std::string>& code) {
   return std::any_of(code.begin(), code.end(), [](const std::string& line) {
-    for (const char* stand_in : {"unwritten<", "1 << 30", "WRITTEN = false"})
+    for (const char* stand_in : {"unwritten<", "1 << 30", "WRITTEN = false", " + 0 * ("})
       if (line.find(stand_in) != std::string::npos) return true;
     return false;
   });
@@ -549,7 +557,9 @@ Todo find_todo(const std::string& source, const std::string& id) {
       break;
     begin = next + 2;
   }
-  todo.untouched = is_skeleton(first_code_lines(source, begin));
+  const std::vector<std::string> code = first_code_lines(source, begin);
+  todo.stand_in = has_stand_in(code);
+  todo.untouched = todo.stand_in || is_empty(code);
   return todo;
 }
 

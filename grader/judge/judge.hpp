@@ -58,6 +58,7 @@ struct Todo {
   unsigned line = 0;
   std::string text;
   bool untouched = false;  ///< what follows the comment is what the skeleton has there
+  bool stand_in = false;   ///< of that: code, which must be replaced
 };
 Todo find_todo(const std::string& source, const std::string& id);
 

@@ -38,6 +38,12 @@ std::string first_finding_place(const CallOutcome& outcome, const std::string& f
 
 }  // namespace
 
+/// A copy that given code has started. As long as nothing writes C, the code that waits for it is missing.
+static bool waits_for_missing_code(const simgpu::Finding& finding) {
+  return finding.kind == FindingKind::async_not_waited &&
+         !diag::header_of(finding.at.where).empty();
+}
+
 void FailurePick::see(const CaseResult& seen) {
   if (seen.right()) return;
   if (!smallest_) smallest_ = &seen;
@@ -50,7 +56,8 @@ void FailurePick::see(const CaseResult& seen) {
   bool unfilled = false;
   for (const auto& launch : failure.outcome.run.launches)
     for (const simgpu::Finding& finding : launch.findings) {
-      if (is_estimate(finding.kind)) continue;
+      if (is_estimate(finding.kind) || (failure.untouched && waits_for_missing_code(finding)))
+        continue;
       untouched_ = false;
       unfilled = unfilled || finding.kind == simgpu::FindingKind::uninitialised_read;
     }

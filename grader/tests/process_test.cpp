@@ -291,6 +291,15 @@ TEST_CASE("a TODO is found with its line and its text") {
   CHECK(find_todo(source, "1.1").text == "Walk K, then store.");
   CHECK(find_todo(source, "1.10").line == 6);
   CHECK(find_todo(source, "1.2").line == 0);
+  // What stands in for code that is missing, and what is code already.
+  const auto after = [](const std::string& code) {
+    return find_todo("// TODO(1.1) Write this.\n" + code + "}\nint y = 1 << 30;\n", "1.1");
+  };
+  CHECK(after("").untouched);
+  CHECK_FALSE(after("").stand_in);
+  CHECK(after("int a;\nint b;\nint c;\nint d;\nreturn A + 0 * (a + b);\n").stand_in);
+  CHECK(after("return unwritten<float>();\n").untouched);
+  CHECK_FALSE(after("return a * b;\n").untouched);
 }
 
 TEST_CASE("answers are compared as sets of letters") {

@@ -516,14 +516,14 @@ std::vector<std::string> first_code_lines(const std::string& source, std::size_t
   return code;
 }
 
-/// The forms in which skeletons leave a TODO: nothing at all up to the end of the function or the
-/// check of the launch that is missing,
+/// One form in which skeletons leave a TODO: nothing at all up to the end of the function, or up to the
+/// check of the launch that is missing.
 bool is_empty(const std::vector<std::string>& code) {
   return code.empty() || code.front().rfind("CUDA_CHECK_LAUNCH", 0) == 0 ||
          code.front().rfind("(void)", 0) == 0;
 }
 
-/// or a stand-in: one that writes nothing, or an estimate that is the same for all there is to choose from.
+/// The other form, a stand-in: one that writes nothing, or an estimate that is the same for all there is to choose from.
 bool has_stand_in(const std::vector<std::string>& code) {
   return std::any_of(code.begin(), code.end(), [](const std::string& line) {
     for (const char* stand_in : {"unwritten<", "1 << 30", "WRITTEN = false", " + 0 * ("})

@@ -26,6 +26,12 @@ std::string file_of(const simgpu::SourceLine& where, const std::string& own) {
   return header.empty() ? own : header;
 }
 
+/// A copy that given code has started. As long as nothing writes C, the code that waits for it is missing.
+bool waits_for_missing_code(const simgpu::Finding& finding) {
+  return finding.kind == FindingKind::async_not_waited &&
+         !diag::header_of(finding.at.where).empty();
+}
+
 std::string first_finding_place(const CallOutcome& outcome, const std::string& file,
                                 unsigned& line) {
   if (const simgpu::Finding* finding = diag::worst_finding(outcome.run.launches);
@@ -37,12 +43,6 @@ std::string first_finding_place(const CallOutcome& outcome, const std::string& f
 }
 
 }  // namespace
-
-/// A copy that given code has started. As long as nothing writes C, the code that waits for it is missing.
-static bool waits_for_missing_code(const simgpu::Finding& finding) {
-  return finding.kind == FindingKind::async_not_waited &&
-         !diag::header_of(finding.at.where).empty();
-}
 
 void FailurePick::see(const CaseResult& seen) {
   if (seen.right()) return;

@@ -5,8 +5,8 @@
 #include <sstream>
 #include <stdexcept>
 
-// Header-only toml++ is slow to compile: this file and nothing else includes it.
 #include <fmt/format.h>
+// Header-only toml++ is slow to compile: this file and nothing else includes it.
 #include <toml++/toml.h>
 
 #include "grader/errors.hpp"

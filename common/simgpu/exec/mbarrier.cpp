@@ -406,7 +406,7 @@ std::string which_of_many(const BlockRun& run, std::uint32_t offset) {
   }
   if (in_object < 2) return "";
   return " (" +
-         (alike < 2 ? "that " + line + " sets up"
+         (alike < 2 ? "which " + line + " sets up"
                     : "[" + std::to_string(before) + "] of the " + std::to_string(alike) +
                           " that " + line + " sets up") +
          " for " + std::to_string(own.expected) + (own.expected == 1 ? " arrival)" : " arrivals)");

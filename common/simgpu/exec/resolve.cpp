@@ -565,7 +565,7 @@ void report_uninitialised(BlockRun& run, const Warp& w, unsigned lane, const Op&
 
 bool runs_on_after_fault(BlockRun& run) {
   constexpr std::uint64_t kRest = std::uint64_t{1} << 26;
-  if (run.faulted_at == 0 || run.instructions - run.faulted_at < kRest) return false;
+  if (run.faulted_at == 0 || run.instructions < run.faulted_at + kRest) return false;
   abort_launch(run);
   return true;
 }

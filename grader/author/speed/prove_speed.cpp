@@ -390,8 +390,9 @@ ExitCode prove_speed(const ProveOptions& options) {
     const auto has_all = [&](const Kernel& kernel) {
       return proof.count(group.problem, kernel) >= options.repeats;
     };
-    while (std::erase_if(group.kernels, has_all), !group.kernels.empty()) {
-      if (options.seconds > 0 && spent() > options.seconds) break;
+    for (;;) {
+      std::erase_if(group.kernels, has_all);
+      if (group.kernels.empty() || (options.seconds > 0 && spent() > options.seconds)) break;
       for (const auto& [kernel, seen] : bench.measure(group, true))
         proof.add(group.problem, kernel, seen);
       proof.save(spent());  // a machine that is taken away takes nothing with it

@@ -7,9 +7,11 @@
 #include "common/simgpu/runtime/api/in_flight.hpp"
 #include "common/simgpu/runtime/api/state.hpp"
 #include "common/simgpu/runtime/api/stream_order.hpp"
+#include "common/simgpu/runtime/backend.hpp"
 
 using simgpu::DevicePtr;
 using simgpu::TouchedBytes;
+using simgpu::runtime::Backend;
 using simgpu::runtime::bad_stream;
 using simgpu::runtime::device_ptr;
 using simgpu::runtime::HostRange;

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Wrong kernels of the labs are rejected with their diagnosis, other right ones accepted. Prints a table.
+# Wrong kernels of the labs are rejected with their diagnosis, other right ones accepted, stages that nobody has begun told as
+# such. Prints a table.
 #
 # All of them under MUTANTS=all (make test-all), and where anything that every verdict depends on differs from the commit
 # that grader/scripts/since.sh compares with; all of a lab where only that lab does. Else, or if all passed on these very

@@ -7,6 +7,7 @@
 using grader::make_skeleton;
 using grader::Skeleton;
 using grader::SkeletonError;
+using grader::with_open_stage;
 
 namespace {
 
@@ -61,6 +62,18 @@ TEST_CASE("a skeleton block takes the solution's place, uncommented", "[skeleton
   CHECK(made.solved == "  // TODO(1.0) Which row?\n  const int row = threadIdx.y;\n");
   CHECK(made.regions.at(0).stage == "1.0");
   CHECK(made.regions.at(0).replacement.size() == 3);
+}
+
+TEST_CASE("one stage is opened, the others stay solved", "[skeleton]") {
+  const std::string master =
+      "// TODO(1.1) Walk K.\n// >>> skeleton\n// int k = -1;\n// <<< skeleton\n"
+      "// >>> solution\nint k = 0;\n// <<< solution\n"
+      "// TODO(1.2) Guard.\n// >>> solution\nif (k < 1)\n// <<< solution\nend";
+  CHECK(with_open_stage(master, "1.1") ==
+        "// TODO(1.1) Walk K.\nint k = -1;\n// TODO(1.2) Guard.\nif (k < 1)\nend");
+  CHECK(with_open_stage(master, "1.2") ==
+        "// TODO(1.1) Walk K.\nint k = 0;\n// TODO(1.2) Guard.\nend");
+  CHECK(with_open_stage(master, "1.3") == make_skeleton(master).solved);
 }
 
 TEST_CASE("a text without markers is its own skeleton", "[skeleton]") {

@@ -1,6 +1,6 @@
 // measure mutants: is the grader itself any good? Every wrong kernel must be rejected with the
-// diagnosis that names its bug, every other right one accepted. Each is graded by a process of its
-// own, as a student's would be.
+// diagnosis that names its bug, every other right one accepted, and a stage that nobody has begun
+// told as such beside solved ones. Each is graded by a process of its own, as a student's would be.
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -16,6 +16,7 @@
 
 #include "grader/author/measure.hpp"
 #include "grader/author/mutants/mutant.hpp"
+#include "grader/author/skeleton/skeleton.hpp"
 #include "grader/commands/common.hpp"
 #include "grader/judge/session.hpp"
 #include "grader/os/files.hpp"
@@ -26,10 +27,13 @@ namespace grader {
 namespace fs = std::filesystem;
 namespace {
 
+enum class TaskKind { mutant, alternative, untouched };
+constexpr const char* kNotStarted = "not started";
+
 struct Task {
   const Lab* lab = nullptr;
-  fs::path file;  ///< .mutant, .alternative or .cu
-  bool must_pass = false;
+  fs::path file;  ///< .mutant, .alternative or .cu; of an untouched stage the master
+  TaskKind kind = TaskKind::mutant;
   std::string id;
   std::vector<std::string> stages;  ///< empty = all
   std::vector<std::string> expect;
@@ -40,12 +44,62 @@ struct Task {
   std::string headline;
   double seconds = 0;
   double processor = 0;  ///< seconds of a processor: the grader's and its children's
+
+  bool must_pass() const { return kind == TaskKind::alternative; }
 };
 
 std::string joined(const std::vector<std::string>& list, const char* between) {
   std::string text;
   for (const auto& one : list) text += (text.empty() ? "" : between) + one;
   return text;
+}
+
+Task new_task(const Lab& lab, const fs::path& file, TaskKind kind, const std::string& id) {
+  Task task;
+  task.lab = &lab;
+  task.file = file;
+  task.kind = kind;
+  task.id = id;
+  return task;
+}
+
+/// The mutants or alternatives of `lab`, by name.
+std::vector<Task> written(const fs::path& root, const Lab& lab, TaskKind kind) {
+  const bool right = kind == TaskKind::alternative;
+  const fs::path folder = root / lab.folder / (right ? "alternatives" : "mutants");
+  std::vector<Task> tasks;
+  if (!fs::is_directory(folder)) return tasks;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string extension = entry.path().extension().string();
+    if (right ? extension == ".cu" || extension == ".alternative" : extension == ".mutant")
+      tasks.push_back(new_task(lab, entry.path(), kind, entry.path().stem().string()));
+  }
+  std::sort(tasks.begin(), tasks.end(),
+            [](const Task& x, const Task& y) { return x.file < y.file; });
+  return tasks;
+}
+
+/// What an untouched stage is told: that nobody has begun it. Where the task is to make code faster
+/// that is right as it is given, how slow that is.
+std::string untouched_verdict(const std::string& stage) {
+  return stage == "3.0" ? "STORES" : stage == "4.1" ? "BANK-CONFLICT" : kNotStarted;
+}
+
+/// Each stage of `lab` that has something to fill in, opened by itself in the solution.
+std::vector<Task> untouched(const fs::path& root, const Lab& lab) {
+  std::vector<Task> tasks;
+  for (const std::string& name : lab.files()) {
+    const fs::path file = root / lab.folder / "solution" / name;
+    std::set<std::string> stages;
+    for (const auto& region : make_skeleton(read_file(file, 1u << 20)).regions)
+      stages.insert(region.stage);
+    for (const std::string& stage : stages) {
+      tasks.push_back(new_task(lab, file, TaskKind::untouched, "untouched-" + stage));
+      tasks.back().stages = {stage};
+      tasks.back().expect = {untouched_verdict(stage)};
+    }
+  }
+  return tasks;
 }
 
 std::vector<Task> find_tasks(const fs::path& root, const std::vector<Lab>& labs,
@@ -55,32 +109,11 @@ std::vector<Task> find_tasks(const fs::path& root, const std::vector<Lab>& labs,
     if (!options.labs.empty() &&
         std::find(options.labs.begin(), options.labs.end(), lab.id) == options.labs.end())
       continue;
-    std::vector<Task> of_lab;
-    for (const bool must_pass : {false, true}) {
-      const fs::path folder = root / lab.folder / (must_pass ? "alternatives" : "mutants");
-      if (!fs::is_directory(folder)) continue;
-      for (const auto& entry : fs::directory_iterator(folder)) {
-        const std::string kind = entry.path().extension().string();
-        const bool known = must_pass ? kind == ".cu" || kind == ".alternative" : kind == ".mutant";
-        if (known && entry.path().string().find(options.only) != std::string::npos)
-          of_lab.push_back({&lab,
-                            entry.path(),
-                            must_pass,
-                            entry.path().stem().string(),
-                            {},
-                            {},
-                            {},
-                            false,
-                            {},
-                            {},
-                            0,
-                            0});
-      }
-    }
-    std::sort(of_lab.begin(), of_lab.end(), [](const Task& x, const Task& y) {
-      return std::make_pair(x.must_pass, x.file) < std::make_pair(y.must_pass, y.file);
-    });
-    tasks.insert(tasks.end(), of_lab.begin(), of_lab.end());
+    for (auto& list : {written(root, lab, TaskKind::mutant),
+                       written(root, lab, TaskKind::alternative), untouched(root, lab)})
+      for (const Task& task : list)
+        if ((task.file.string() + " " + task.id).find(options.only) != std::string::npos)
+          tasks.push_back(task);
   }
   return tasks;
 }
@@ -96,8 +129,8 @@ std::vector<Task> sample(std::vector<Task> tasks, const std::vector<int>& entire
     chosen[i] = std::find(entire.begin(), entire.end(), tasks[i].lab->id) != entire.end();
   for (const bool certain : {true, false}) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-      if (tasks[i].must_pass) {
-        chosen[i] = chosen[i] || seen.insert(tasks[i].lab->name).second;
+      if (tasks[i].kind != TaskKind::mutant) {
+        chosen[i] = chosen[i] || (tasks[i].must_pass() && seen.insert(tasks[i].lab->name).second);
         continue;
       }
       try {
@@ -146,7 +179,7 @@ std::string read_solution(const Workplace& place, const Lab& lab, const std::str
 /// The type that shows most mistakes first: the judge prefers it where several fail alike. "": it
 /// needs all, since what is counted may be counted in another, or there is no other.
 std::string telling_type(const Task& task) {
-  if (task.must_pass || task.expect.empty() || task.stages.size() != 1) return {};
+  if (task.kind != TaskKind::mutant || task.expect.empty() || task.stages.size() != 1) return {};
   const Stage* stage = task.lab->stage(task.stages.front());
   if (!stage || stage->answer) return {};
   for (const Goal& goal : task.lab->goals)
@@ -188,8 +221,8 @@ void take_verdict(Task& task, const nlohmann::json& stages) {
     for (const auto& goal : stage.at("goals"))
       if (goal.at("advice") && !goal.at("met")) advised.insert(goal.at("diagnosis"));
     if (state == "passed" || state == "skipped") continue;
-    task.got = state == "failed" || state == "not_started" ? diagnosis : state;
-    if (task.must_pass) task.got = id + " " + task.got;
+    task.got = state == "failed" ? diagnosis : state == "not_started" ? kNotStarted : state;
+    if (task.must_pass()) task.got = id + " " + task.got;
     task.headline = stage.at("headline");
     return;
   }
@@ -205,7 +238,10 @@ bool as_expected(const Task& task, int status) {
   if (!WIFEXITED(status)) return false;
   if (task.expect.empty())
     return task.got == without_failure(task) && (WEXITSTATUS(status) == 0 || !task.stages.empty());
-  return WEXITSTATUS(status) == exit_failed &&
+  // Nobody has to begin a bonus stage.
+  const bool optional =
+      task.kind == TaskKind::untouched && task.lab->stage(task.stages.front())->kind == Kind::bonus;
+  return WEXITSTATUS(status) == (optional ? exit_ok : exit_failed) &&
          std::find(task.expect.begin(), task.expect.end(), task.got) != task.expect.end();
 }
 
@@ -244,23 +280,32 @@ void grade_one(Task& task, const std::string& type, const std::string& file,
   task.good = as_expected(task, run.status);
 }
 
+/// What stands in the place of the solution's `file`; reads what the task's own file says of it.
+std::string source_of(Task& task, std::string& file, const Workplace& place) {
+  const std::string text = read_file(task.file, 1u << 20);
+  file = task.lab->files().front();
+  if (task.kind == TaskKind::untouched) {
+    file = task.file.filename().string();
+    return with_open_stage(text, task.stages.front());
+  }
+  if (task.file.extension() == ".cu") {
+    task.stages = staff::stages_of_alternative(text);
+    return text;
+  }
+  const staff::Mutant mutant = staff::parse_mutant(text, task.must_pass());
+  task.id = mutant.id;
+  task.stages = mutant.stages;
+  task.expect = mutant.expect;
+  task.advice = mutant.advice;
+  if (!mutant.file.empty()) file = mutant.file;
+  return staff::applied(mutant, read_solution(place, *task.lab, file));
+}
+
 void handle(Task& task, const Workplace& place, bool all_types) {
   const auto begin = std::chrono::steady_clock::now();
   try {
-    const std::string text = read_file(task.file, 1u << 20);
-    std::string source, file = task.lab->files().front();
-    if (task.file.extension() == ".cu") {
-      task.stages = staff::stages_of_alternative(text);
-      source = text;
-    } else {
-      const staff::Mutant mutant = staff::parse_mutant(text, task.must_pass);
-      task.id = mutant.id;
-      task.stages = mutant.stages;
-      task.expect = mutant.expect;
-      task.advice = mutant.advice;
-      if (!mutant.file.empty()) file = mutant.file;
-      source = staff::applied(mutant, read_solution(place, *task.lab, file));
-    }
+    std::string file;
+    const std::string source = source_of(task, file, place);
     if (task.stages.empty() && task.lab->files().size() > 1)
       task.stages = stages_in(*task.lab, file);
     if (const std::string type = telling_type(task); !type.empty() && !all_types)
@@ -337,9 +382,11 @@ ExitCode mutants(const MutantOptions& options) {
     std::cout << "FAILED  two mutants have the id " << ids[i] << '\n';
     ++failed;
   }
-  const auto accepted = static_cast<std::size_t>(
-      std::count_if(tasks.begin(), tasks.end(), [](const Task& t) { return t.must_pass; }));
-  std::cout << tasks.size() - accepted << " mutants, " << accepted << " alternatives";
+  const auto number = [&](TaskKind kind) {
+    return std::count_if(tasks.begin(), tasks.end(), [&](const Task& t) { return t.kind == kind; });
+  };
+  std::cout << number(TaskKind::mutant) << " mutants, " << number(TaskKind::alternative)
+            << " alternatives, " << number(TaskKind::untouched) << " untouched stages";
   if (options.sample) std::cout << ": one per diagnosis and lab, of " << all;
   std::cout << '\n';
   if (tasks.empty()) failed = 1;

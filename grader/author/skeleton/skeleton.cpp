@@ -120,15 +120,14 @@ std::string uncommented(const Line& line, std::size_t number) {
   return std::string(line.text.substr(0, first)) + std::string(rest);
 }
 
-}  // namespace
-
-Skeleton make_skeleton(std::string_view master) {
+/// `open`: the only stage whose regions are taken out of the skeleton; none: all are.
+Skeleton read(std::string_view master, std::optional<std::string_view> open) {
   const std::vector<Line> lines = split(master);
   Skeleton result;
   enum class State { given, skeleton, between, solution } state = State::given;
   std::size_t opened = 0;  // line number of the marker that is open
   SolutionRegion region;
-  std::string replacement;
+  std::string replacement, solution;
 
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const Line& line = lines[i];
@@ -177,8 +176,9 @@ Skeleton make_skeleton(std::string_view master) {
         break;
       case State::solution:
         if (found == Marker::end_solution) {
-          result.skeleton += replacement;
+          result.skeleton += !open || region.stage == *open ? replacement : solution;
           replacement.clear();
+          solution.clear();
           result.regions.push_back(std::move(region));
           state = State::given;
         } else if (found != Marker::none) {
@@ -186,6 +186,7 @@ Skeleton make_skeleton(std::string_view master) {
                               "a marker inside the solution of line " + std::to_string(opened));
         } else {
           region.lines.emplace_back(line.text);
+          solution += line.whole;
           result.solved += line.whole;
         }
         break;
@@ -196,6 +197,16 @@ Skeleton make_skeleton(std::string_view master) {
   }
   if (state != State::given) throw SkeletonError(opened, "this marker is never closed");
   return result;
+}
+
+}  // namespace
+
+Skeleton make_skeleton(std::string_view master) {
+  return read(master, std::nullopt);
+}
+
+std::string with_open_stage(std::string_view master, std::string_view stage) {
+  return read(master, stage).skeleton;
 }
 
 }  // namespace grader

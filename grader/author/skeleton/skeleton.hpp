@@ -49,4 +49,8 @@ struct Skeleton {
 /// Throws SkeletonError.
 Skeleton make_skeleton(std::string_view master);
 
+/// What somebody has who has solved all stages but `stage`: its regions as in the skeleton.
+/// Throws SkeletonError.
+std::string with_open_stage(std::string_view master, std::string_view stage);
+
 }  // namespace grader

@@ -74,6 +74,14 @@ double Matrix::at(std::size_t element) const {
   return read(double{});
 }
 
+std::vector<double> Matrix::values() const {
+  std::vector<double> dense;
+  dense.reserve(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
+  for (int row = 0; row < rows; ++row)
+    for (int col = 0; col < cols; ++col) dense.push_back(at(row, col));
+  return dense;
+}
+
 void Matrix::set(std::size_t element, double value) {
   std::byte* const place = storage.data() + element * size_of(type);
   const auto write = [place](auto typed) { std::memcpy(place, &typed, sizeof typed); };
@@ -111,18 +119,16 @@ bool stores_scratch(const Case& c) {
 
 std::vector<double> correct_result(Operation operation, const Run& run) {
   const int m = run.c_before.rows, n = run.c_before.cols, depth = run.a.cols;
+  if (operation == Operation::copy_a) return run.a.values();
+  if (operation == Operation::copy_b) return run.b.values();
   std::vector<double> correct(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
+  const std::vector<double> a = run.a.values(), b = run.b.values();
+  const double* factor = a.data();
   for (int i = 0; i < m; ++i) {
-    double* const row = &correct[static_cast<std::size_t>(i) * static_cast<std::size_t>(n)];
-    if (operation == Operation::product) {
-      for (int k = 0; k < depth; ++k) {
-        const double factor = run.a.at(i, k);
-        for (int j = 0; j < n; ++j) row[j] += factor * run.b.at(k, j);
-      }
-    } else {
-      for (int j = 0; j < n; ++j)
-        row[j] = operation == Operation::copy_a ? run.a.at(i, j) : run.b.at(i, j);
-    }
+    double* const row = correct.data() + static_cast<std::ptrdiff_t>(i) * n;
+    const double* of_b = b.data();
+    for (int k = 0; k < depth; ++k, ++factor)
+      for (int j = 0; j < n; ++j) row[j] += *factor * *of_b++;
   }
   return correct;
 }

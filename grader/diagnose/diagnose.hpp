@@ -49,6 +49,7 @@ struct Matrix {
   }
   double at(std::size_t element) const;  ///< every type fits a double exactly
   double at(int row, int col) const { return at(index(row, col)); }
+  std::vector<double> values() const;           ///< rows x cols, dense: for loops over all of them
   void set(std::size_t element, double value);  ///< value must be representable
   void set(int row, int col, double value) { set(index(row, col), value); }
   /// Bit for bit the same element in both: how "never written" is told from "written with the same

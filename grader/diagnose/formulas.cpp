@@ -45,6 +45,7 @@ std::int64_t right_index(const Matrix& m, int row, int col) {
 
 /// Values of an operand as the formula reads it, rows x cols dense; NaN where it reads outside.
 std::vector<double> gather(const Case& c, const Matrix& m, const Index& index, int rows, int cols) {
+  if (!index && rows == m.rows && cols == m.cols) return m.values();
   std::vector<double> values(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
   const auto elements = static_cast<std::int64_t>(m.elements());
   std::size_t at = 0;
@@ -71,7 +72,9 @@ Prediction predict(const Case& c, const Formula& f) {
   Prediction p{std::vector<Kind>(out.elements(), Kind::untouched),
                std::vector<double>(out.elements())};
   std::vector<double> result(static_cast<std::size_t>(c.size()));
-  if (c.operation == Operation::copy_a) {
+  if (!f.a && !f.b && !f.taken_for && !f.depth) {
+    result = c.correct;
+  } else if (c.operation == Operation::copy_a) {
     result = gather(c, c.run.a, f.a, c.m, c.n);
   } else if (c.operation == Operation::copy_b) {
     result = gather(c, c.run.b, f.b, c.m, c.n);
@@ -79,12 +82,13 @@ Prediction predict(const Case& c, const Formula& f) {
     const int depth = f.depth ? f.depth(c) : c.k;
     const std::vector<double> a = gather(c, read_as(Which::a, f, c), f.a, c.m, depth);
     const std::vector<double> b = gather(c, read_as(Which::b, f, c), f.b, depth, c.n);
-    for (int i = 0; i < c.m; ++i)
-      for (int k = 0; k < depth; ++k) {
-        const double factor = a[static_cast<std::size_t>(i) * static_cast<std::size_t>(depth) +
-                                static_cast<std::size_t>(k)];
-        for (int j = 0; j < c.n; ++j) result[c.at(i, j)] += factor * b[c.at(k, j)];
-      }
+    const double* factor = a.data();
+    for (int i = 0; i < c.m; ++i) {
+      double* const row = result.data() + static_cast<std::ptrdiff_t>(i) * c.n;
+      const double* of_b = b.data();
+      for (int k = 0; k < depth; ++k, ++factor)
+        for (int j = 0; j < c.n; ++j) row[j] += *factor * *of_b++;
+    }
   }
   const auto elements = static_cast<std::int64_t>(out.elements());
   std::vector<char> stored(out.elements());
@@ -140,9 +144,7 @@ bool fits(const Cases& cases, const std::function<Prediction(const Case&)>& pred
 }
 
 /// What `predict` would find in one element: false if the formula certainly does not fit there.
-/// Most formulas are rejected by this, at the cost of one sum instead of M * N of them.
 bool may_fit(const Case& c, const Formula& f, int i, int j) {
-  if (f.c || c.operation != Operation::product) return true;
   const auto value = [&c](const Matrix& m, const Index& index, int row, int col) {
     const std::int64_t place = index ? index(c, row, col) : right_index(m, row, col);
     if (place == kZero) return 0.0;
@@ -154,17 +156,27 @@ bool may_fit(const Case& c, const Formula& f, int i, int j) {
   double sum = 0;
   const Matrix &a = read_as(Which::a, f, c), &b = read_as(Which::b, f, c);
   for (int k = 0; k < depth; ++k) sum += value(a, f.a, i, k) * value(b, f.b, k, j);
-  return std::isnan(sum) || sum == c.got(i, j);
+  // A formula that goes outside is no explanation for a program that did not.
+  return std::isnan(sum) ? c.out_of_bounds : sum == c.got(i, j);
 }
 
+/// Most formulas are rejected by a few elements, at the cost of a sum for each instead of M * N of
+/// them: of each case by one that is wrong, and by some that are spread over C.
 bool may_fit(const Cases& cases, const Formula& formula) {
-  for (const Case& c : cases)
-    for (std::size_t e = 0; e < c.state.size(); ++e) {
-      if (c.state[e] == State::right) continue;
+  constexpr std::size_t kSpread = 8;
+  for (const Case& c : cases) {
+    if (formula.c || c.operation != Operation::product) continue;
+    const auto fits_at = [&](std::size_t e) {
       const auto n = static_cast<std::size_t>(c.n);
-      if (!may_fit(c, formula, static_cast<int>(e / n), static_cast<int>(e % n))) return false;
-      break;  // one wrong element of each case
-    }
+      return may_fit(c, formula, static_cast<int>(e / n), static_cast<int>(e % n));
+    };
+    const auto wrong = std::find_if(c.state.begin(), c.state.end(),
+                                    [](State state) { return state != State::right; });
+    if (wrong == c.state.end()) continue;
+    if (!fits_at(static_cast<std::size_t>(wrong - c.state.begin()))) return false;
+    for (std::size_t at = 0; at < kSpread; ++at)
+      if (!fits_at((c.state.size() - 1) * at / (kSpread - 1))) return false;
+  }
   return true;
 }
 

@@ -62,12 +62,15 @@ std::optional<Counts> count_steps(const Evidence& evidence, const Case& c, int b
 
 /// Do these counts reproduce the wrong result exactly?
 bool reproduces(const Case& c, const Counts& counts, const std::vector<double>& start = {}) {
+  const std::vector<double> a = c.run.a.values(), b = c.run.b.values();
+  const auto depth = static_cast<std::size_t>(c.k), n = static_cast<std::size_t>(c.n);
+  const std::uint8_t* count = counts.data();
   for (int i = 0; i < c.m; ++i)
     for (int j = 0; j < c.n; ++j) {
       double sum = start.empty() ? 0 : start[c.at(i, j)];
-      for (int k = 0; k < c.k; ++k)
-        sum += counts[c.at(i, j) * static_cast<std::size_t>(c.k) + static_cast<std::size_t>(k)] *
-               c.run.a.at(i, k) * c.run.b.at(k, j);
+      const double* of_a = a.data() + static_cast<std::size_t>(i) * depth;
+      const double* of_b = b.data() + j;
+      for (std::size_t k = 0; k < depth; ++k, of_b += n) sum += *count++ * *of_a++ * *of_b;
       if (sum != c.got(i, j)) return false;
     }
   return true;

@@ -62,17 +62,21 @@ std::optional<Counts> count_steps(const Evidence& evidence, const Case& c, int b
 
 /// Do these counts reproduce the wrong result exactly?
 bool reproduces(const Case& c, const Counts& counts, const std::vector<double>& start = {}) {
-  const std::vector<double> a = c.run.a.values(), b = c.run.b.values();
-  const auto depth = static_cast<std::size_t>(c.k), n = static_cast<std::size_t>(c.n);
+  const std::vector<double> a = c.run.a.values();
+  std::vector<double> columns;  // of B, one after the other
+  columns.reserve(static_cast<std::size_t>(c.k) * static_cast<std::size_t>(c.n));
+  for (int j = 0; j < c.n; ++j)
+    for (int k = 0; k < c.k; ++k) columns.push_back(c.run.b.at(k, j));
   const std::uint8_t* count = counts.data();
-  for (int i = 0; i < c.m; ++i)
+  for (int i = 0; i < c.m; ++i) {
+    const double* const row = a.data() + static_cast<std::ptrdiff_t>(i) * c.k;
+    const double* of_b = columns.data();
     for (int j = 0; j < c.n; ++j) {
       double sum = start.empty() ? 0 : start[c.at(i, j)];
-      const double* of_a = a.data() + static_cast<std::size_t>(i) * depth;
-      const double* of_b = b.data() + j;
-      for (std::size_t k = 0; k < depth; ++k, of_b += n) sum += *count++ * *of_a++ * *of_b;
+      for (int k = 0; k < c.k; ++k) sum += *count++ * row[k] * *of_b++;
       if (sum != c.got(i, j)) return false;
     }
+  }
   return true;
 }
 

@@ -46,6 +46,13 @@ TEST_CASE("a mutant is read and applied") {
           .from == "a\n");
 }
 
+TEST_CASE("a mutant may say which words its message has, and an alternative may not") {
+  const std::string edit = "<<<<<<<\none\n=======\n1\n>>>>>>>\n";
+  CHECK(parse_mutant(kHeader + edit, false).says.empty());
+  CHECK(parse_mutant(kHeader + "# says: the row of B\n" + edit, false).says == "the row of B");
+  CHECK_THROWS_AS(parse_mutant("# id: x\n# stage: all\n# says: one\n" + edit, true), MutantError);
+}
+
 TEST_CASE("an edit that does not apply exactly once is an error with its line") {
   const Mutant m = parse_mutant(kHeader + "<<<<<<<\none\n=======\n1\n>>>>>>>\n", false);
   CHECK_THROWS_AS(applied(m, "two\n"), MutantError);

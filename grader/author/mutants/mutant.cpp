@@ -77,7 +77,8 @@ class MutantReader {
     if (mutant_.edits.empty()) fail(1, "no edit");
     if (!has_stage_) fail(1, "`# stage:` is missing");
     if (must_pass) {
-      if (!mutant_.expect.empty()) fail(1, "an alternative passes: it has no `# expect:`");
+      if (!mutant_.expect.empty() || !mutant_.says.empty())
+        fail(1, "an alternative passes: it has no `# expect:` and no `# says:`");
     } else {
       if (mutant_.expect.empty() == mutant_.advice.empty())
         fail(1, "a mutant has `# expect:` or `# advice:`");
@@ -106,6 +107,8 @@ class MutantReader {
       mutant_.expect = words(value, "|");
     } else if (key == "advice") {
       mutant_.advice = words(value, "|");
+    } else if (key == "says") {
+      mutant_.says = value;
     } else if (key == "file") {
       mutant_.file = value;
     } else if (key == "note") {

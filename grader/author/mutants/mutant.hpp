@@ -5,6 +5,7 @@
 //     # stage: 1.1                     (alternatives: one or several, or `all` of the file)
 //     # expect: B-TRANSPOSED|WRONG-LD  (mutants only: the diagnosis must be one of these)
 //     # advice: ASYNC-EARLY           (what is advised, and nothing else: the stage passes)
+//     # says: the row of B           (mutants only, if given: the message has these words)
 //     # file: wmma.cu                  (of solution/; default: the lab's first)
 //     # note: one line
 //     <<<<<<<
@@ -38,6 +39,7 @@ struct Mutant {
   std::vector<std::string> stages;  ///< empty = all
   std::vector<std::string> expect;  ///< diagnosis ids; empty = must pass
   std::vector<std::string> advice;  ///< diagnosis ids of goals that are missed and only advised
+  std::string says;                 ///< words of the message, in one line of it; "" = any
   std::string file;                 ///< of solution/; "" = the lab's first
   std::string note;
   std::vector<Edit> edits;

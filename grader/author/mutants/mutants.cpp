@@ -38,6 +38,7 @@ struct Task {
   std::vector<std::string> stages;  ///< empty = all
   std::vector<std::string> expect;
   std::vector<std::string> advice;  ///< all that is advised where nothing is expected
+  std::string says;                 ///< words that the message must have
   // What came of it:
   bool good = false;
   std::string got;  ///< diagnosis, "passed", or what went wrong
@@ -224,6 +225,12 @@ void take_verdict(Task& task, const nlohmann::json& stages) {
     task.got = state == "failed" ? diagnosis : state == "not_started" ? kNotStarted : state;
     if (task.must_pass()) task.got = id + " " + task.got;
     task.headline = stage.at("headline");
+    std::string message = task.headline + '\n' + stage.at("next_step").get<std::string>();
+    for (const auto& line : stage.at("details")) message += '\n' + line.get<std::string>();
+    if (message.find(task.says) == std::string::npos) {
+      task.got += " in other words";
+      task.headline = message;
+    }
     return;
   }
   if (task.got == "passed" && !advised.empty())
@@ -297,6 +304,7 @@ std::string source_of(Task& task, std::string& file, const Workplace& place) {
   task.stages = mutant.stages;
   task.expect = mutant.expect;
   task.advice = mutant.advice;
+  task.says = mutant.says;
   if (!mutant.file.empty()) file = mutant.file;
   return staff::applied(mutant, read_solution(place, *task.lab, file));
 }

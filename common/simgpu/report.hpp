@@ -70,6 +70,7 @@ enum class FindingCause : std::uint8_t {
   trap_instruction,  ///< trap: the program's own, not an instruction that was used wrongly
   late_bytes,        ///< trap: one more arrives at an mbarrier whose phase waits for bytes alone
   unlike_operands,   ///< trap: the threads of a warpgroup name different operands of one product
+  extra_arrivals,    ///< deadlock: every lane of a warp arrives at an mbarrier that expects fewer
 };
 
 struct SourceLine {

@@ -34,9 +34,13 @@ void add_others_waiting(const simgpu::Finding& finding, const simgpu::LaunchRepo
   constexpr int kMostTold = 2;
   if (launch == nullptr) return;
   int told = 0;
-  for (const simgpu::Finding& other : launch->findings)
-    if (other.kind == finding.kind && &other != &finding && told++ < kMostTold)
+  for (const simgpu::Finding& other : launch->findings) {
+    if (other.kind != finding.kind) continue;
+    if (other.cause == simgpu::FindingCause::extra_arrivals)
+      d.next_step = messages::text("DEADLOCK.lanes.next");
+    if (&other != &finding && told++ < kMostTold)
       d.details.push_back(messages::text("detail.also_waits", {{"sentence", other.detail}}));
+  }
 }
 
 }  // namespace grader::diag

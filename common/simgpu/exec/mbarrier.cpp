@@ -455,7 +455,7 @@ bool report_mbarrier_deadlock(BlockRun& run) {
       const auto lane = static_cast<unsigned>(std::countr_zero(k.mask));
       add_finding(run, FindingKind::deadlock, k.pc, other,
                   shared_access(run, w, lane, k.pc, k.barrier), std::nullopt, text,
-                  FindingCause::open_phase);
+                  b.at_once > b.expected ? FindingCause::extra_arrivals : FindingCause::open_phase);
       first = false;
     }
   return !first;

@@ -11,7 +11,7 @@ BENCH_SRC  := $(filter-out grader/bench/main.cpp,$(wildcard grader/bench/*.cpp))
 # to be inlined.
 $(foreach d,commands compile diagnose explain gpu judge labs os report,$(BUILD)/obj/grader/$(d)/%.o) $(patsubst %,$(BUILD)/obj/grader/%.o,main messages version) \
   $(patsubst %.cpp,$(BUILD)/obj/%.o,$(filter-out %/cpu.cpp,$(BENCH_SRC)) grader/bench/main.cpp) $(GOALS_SRC:%.cpp=$(BUILD)/obj/%.o): private FLAGS := grader
-$(patsubst %,$(BUILD)/obj/grader/%.o,diagnose/sums.unit diagnose/case diagnose/formulas diagnose/places diagnose/sums judge/cases gpu/statistics os/sha256): private FLAGS := light
+$(patsubst %,$(BUILD)/obj/grader/%.o,diagnose/sums.unit diagnose/case diagnose/formulas diagnose/fragments diagnose/places diagnose/sums judge/cases gpu/statistics os/sha256): private FLAGS := light
 $(patsubst %,$(BUILD)/obj/grader/judge/%.o,protocol seeds): private FLAGS := inlined
 # With OpenMP: the reference products, and the code that decides how many cores they may use.
 $(BUILD)/obj/common/reference.o $(BUILD)/obj/grader/os/pool.o: private FLAGS := parallel
@@ -23,8 +23,8 @@ those = $(filter $(patsubst %,grader/$(1)/%.cpp,$(2)),$(GRADER_SRC))
 all_but = $(filter-out $(patsubst %,grader/$(1)/%.cpp,$(2)),$(filter grader/$(1)/%,$(GRADER_SRC)))
 $(call unit,grader/commands/commands,$(call all_but,commands))
 $(call unit,grader/compile/compile,$(call all_but,compile))
-$(call unit,grader/diagnose/sums,$(call those,diagnose,case formulas places sums))
-$(call unit,grader/diagnose/diagnose,$(call all_but,diagnose,case formulas places sums))
+$(call unit,grader/diagnose/sums,$(call those,diagnose,case formulas fragments places sums))
+$(call unit,grader/diagnose/diagnose,$(call all_but,diagnose,case formulas fragments places sums))
 $(call unit,grader/explain/page,$(call those,explain,draw explain_html))
 $(call unit,grader/gpu/gpu,$(call all_but,gpu,session statistics))
 $(call unit,grader/judge/judge,$(call all_but,judge,cases catch_main protocol seeds))

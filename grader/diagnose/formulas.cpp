@@ -7,28 +7,32 @@
 
 #include <fmt/core.h>
 
-#include "grader/diagnose/hypotheses.hpp"
+#include "grader/diagnose/formulas.hpp"
 #include "grader/diagnose/wording.hpp"
 
 namespace grader::diag {
+
+std::int64_t right_index(const Matrix& m, int row, int col) {
+  return static_cast<std::int64_t>(row) * m.ld + col;
+}
+
+const char* name_of(Which w) {
+  return w == Which::a ? "A" : w == Which::b ? "B" : "C";
+}
+
+void set_index(Formula& f, Which w, Index index) {
+  (w == Which::a ? f.a : w == Which::b ? f.b : f.c) = std::move(index);
+}
+
+const Matrix& matrix_of(Which w, const Case& c) {
+  return w == Which::a ? c.run.a : w == Which::b ? c.run.b : c.run.c_after;
+}
+
+int round_up(int value, int multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
 namespace {
-
-constexpr std::int64_t kZero =
-    -1;  ///< index of a tile element that zero fill provides; -2 and less are outside
-
-/// Storage index for (row, column) of a matrix.
-using Index = std::function<std::int64_t(const Case&, int, int)>;
-/// A number known by name in the student's code: M, a.ld ...
-using Size = std::function<int(const Case&)>;
-
-enum class Which : std::uint8_t { a, b, c };
-
-struct Formula {
-  Index a, b, c;                   ///< empty: the right one
-  std::optional<Which> taken_for;  ///< of a and b: the other matrix is read in its place
-  Size depth;                      ///< number of terms; empty: K
-  std::function<Diagnosis(const Case&)> name;
-};
 
 /// outside: the formula reads beyond an allocation there; unknown: two threads store to one place.
 enum class Kind : std::uint8_t { outside, unknown, value, untouched };
@@ -38,10 +42,6 @@ struct Prediction {
   std::vector<Kind> kind;
   std::vector<double> value;
 };
-
-std::int64_t right_index(const Matrix& m, int row, int col) {
-  return static_cast<std::int64_t>(row) * m.ld + col;
-}
 
 /// Values of an operand as the formula reads it, rows x cols dense; NaN where it reads outside.
 std::vector<double> gather(const Case& c, const Matrix& m, const Index& index, int rows, int cols) {
@@ -99,9 +99,10 @@ Prediction predict(const Case& c, const Formula& f) {
       const auto at = static_cast<std::size_t>(place);
       const double value = result[c.at(i, j)];
       // Two threads storing to one place: the later wins, and nobody knows which that is.
-      p.kind[at] = stored[at] != 0     ? Kind::unknown
-                   : std::isnan(value) ? Kind::outside
-                                       : Kind::value;
+      p.kind[at] = stored[at] != 0      ? Kind::unknown
+                   : !std::isnan(value) ? Kind::value
+                   : f.leaves_tile      ? Kind::unknown
+                                        : Kind::outside;
       p.value[at] = value;
       stored[at] = 1;
     }
@@ -180,6 +181,8 @@ bool may_fit(const Cases& cases, const Formula& formula) {
   return true;
 }
 
+}  // namespace
+
 std::optional<Diagnosis> first_fitting(const Evidence& evidence, const Cases& cases,
                                        const std::vector<Formula>& formulas) {
   for (const Formula& formula : formulas) {
@@ -193,6 +196,8 @@ std::optional<Diagnosis> first_fitting(const Evidence& evidence, const Cases& ca
   return std::nullopt;
 }
 
+namespace {
+
 struct NamedExtent {
   const char* name;
   Size size;
@@ -204,18 +209,6 @@ const NamedExtent kK{"K", [](const Case& c) { return c.run.a.cols; }};
 const NamedExtent kLdA{"a.ld", [](const Case& c) { return c.run.a.ld; }};
 const NamedExtent kLdB{"b.ld", [](const Case& c) { return c.run.b.ld; }};
 const NamedExtent kLdC{"c.ld", [](const Case& c) { return c.run.c_after.ld; }};
-
-const char* name_of(Which w) {
-  return w == Which::a ? "A" : w == Which::b ? "B" : "C";
-}
-
-void set_index(Formula& f, Which w, Index index) {
-  (w == Which::a ? f.a : w == Which::b ? f.b : f.c) = std::move(index);
-}
-
-const Matrix& matrix_of(Which w, const Case& c) {
-  return w == Which::a ? c.run.a : w == Which::b ? c.run.b : c.run.c_after;
-}
 
 Formula with_leading_dimension(Which w, const NamedExtent& other, const char* width) {
   Formula f;
@@ -240,11 +233,7 @@ Formula transposed(Which w, const NamedExtent& other) {
   set_index(f, w, [size = other.size](const Case& c, int row, int col) {
     return static_cast<std::int64_t>(col) * size(c) + row;
   });
-  f.name = [=](const Case& c) {
-    if (c.operation != Operation::product && w != Which::c)
-      return say(std::string(name_of(w)) + "-TRANSPOSED", "", {});
-    return say(std::string(name_of(w)) + "-TRANSPOSED", "", {});
-  };
+  f.name = [w](const Case&) { return say(std::string(name_of(w)) + "-TRANSPOSED", "", {}); };
   return f;
 }
 
@@ -266,10 +255,6 @@ Formula dense_rows(bool a, bool b, bool c) {
   add(c, Which::c);
   f.name = [names](const Case&) { return say("WRONG-LD", "width", {{"matrices", names}}); };
   return f;
-}
-
-int round_up(int value, int multiple) {
-  return (value + multiple - 1) / multiple * multiple;
 }
 
 }  // namespace
@@ -477,21 +462,18 @@ std::optional<Diagnosis> explain_loads(const Evidence& evidence, const Cases& ca
   return first_fitting(evidence, cases, formulas);
 }
 
-namespace {
-
-/// A place inside a tile, and what is found there instead.
-using Exchange = std::function<std::pair<int, int>(int row, int col)>;
-
-/// An operand's tiles of rows x cols elements, permuted inside; what lies outside the matrix is
-/// zero fill, and the sum has terms for every k of the last tile.
-Formula permuted_operand(Which w, int rows, int cols, const Exchange& exchange) {
+Formula permuted_operand(Which w, int rows, int cols, const Exchange& exchange, int high,
+                         int wide) {
   Formula f;
   set_index(f, w, [=](const Case& c, int row, int col) -> std::int64_t {
     const auto [r, q] = exchange(row % rows, col % cols);
     const int row2 = row / rows * rows + r, col2 = col / cols * cols + q;
+    if ((high > 0 && row2 / high != row / high) || (wide > 0 && col2 / wide != col / wide))
+      return kOutside;
     const Matrix& m = matrix_of(w, c);
     return row2 < m.rows && col2 < m.cols ? right_index(m, row2, col2) : kZero;
   });
+  f.leaves_tile = high > 0 || wide > 0;
   const int step = w == Which::a ? cols : rows;
   f.depth = [step](const Case& c) { return round_up(c.k, step); };
   set_index(f, w == Which::a ? Which::b : Which::a,
@@ -502,7 +484,6 @@ Formula permuted_operand(Which w, int rows, int cols, const Exchange& exchange) 
   return f;
 }
 
-/// The same for C: element (row, col) of a tile is stored at another place, if C has that.
 Formula permuted_result(int rows, int cols, const Exchange& exchange) {
   Formula f;
   f.c = [=](const Case& c, int row, int col) -> std::int64_t {
@@ -511,156 +492,6 @@ Formula permuted_result(int rows, int cols, const Exchange& exchange) {
     return row2 < c.m && col2 < c.n ? right_index(c.run.c_after, row2, col2) : -1;
   };
   return f;
-}
-
-}  // namespace
-
-namespace {
-
-/// What a lane may name to ldmatrix instead of row lane % 16 and piece lane / 16.
-struct LaneRule {
-  const char* text;
-  int (*of)(int lane);
-};
-constexpr LaneRule kLaneRows[] = {
-    {"lane % 16", [](int lane) { return lane % 16; }},
-    {"lane / 2", [](int lane) { return lane / 2; }},
-    {"lane % 8", [](int lane) { return lane % 8; }},
-    {"lane / 4", [](int lane) { return lane / 4; }},
-    {"lane % 8 + lane / 16 * 8", [](int lane) { return lane % 8 + lane / 16 * 8; }},
-};
-constexpr LaneRule kLanePieces[] = {
-    {"lane / 16", [](int lane) { return lane / 16; }},
-    {"lane % 2", [](int lane) { return lane % 2; }},
-    {"lane / 8 % 2", [](int lane) { return lane / 8 % 2; }},
-    {"lane / 8", [](int lane) { return lane / 8; }},
-    {"0", [](int) { return 0; }},
-};
-
-/// ldmatrix of a 16 x 32-byte part: matrix m of 8 x 16 bytes has its rows from lanes 8 m ... 8 m + 7.
-void add_wrong_lanes(const Evidence& evidence, Which w, Formulas& formulas) {
-  const int piece = static_cast<int>(16 / size_of(evidence.type));
-  if (w == Which::b && piece != 8) return;  // transposed by ldmatrix: 16-bit elements only
-  for (const LaneRule& rows : kLaneRows)
-    for (const LaneRule& pieces : kLanePieces) {
-      if (&rows == kLaneRows && &pieces == kLanePieces) continue;  // the right ones
-      Formula f = permuted_operand(w, 16, 2 * piece, [=](int r, int q) {
-        const int lane = (r / 8 + q / piece * 2) * 8 + r % 8;
-        return std::pair{rows.of(lane), pieces.of(lane) * piece + q % piece};
-      });
-      f.name = [=, &rows, &pieces](const Case&) {
-        return say("FRAGMENT-MAP", "lanes",
-                   {{"matrix", name_of(w)}, {"row", rows.text}, {"piece", pieces.text}});
-      };
-      formulas.push_back(std::move(f));
-    }
-}
-
-/// Lanes that read their elements one by one, and the same ones for two registers: half of a
-/// fragment is there twice, the other half not at all.
-void add_halves_twice(Formulas& formulas) {
-  const auto add = [&formulas](Which w, int rows, int cols, bool by_row) {
-    Formula f = permuted_operand(w, rows, cols, [=](int r, int q) {
-      return by_row ? std::pair{r % (rows / 2), q} : std::pair{r, q % (cols / 2)};
-    });
-    const int size = by_row ? rows : cols;
-    const std::string what = by_row != (w == Which::a) ? "k" : by_row ? "rows" : "columns";
-    f.name = [=](const Case&) {
-      return say("FRAGMENT-MAP", "twice",
-                 {{"matrix", name_of(w)},
-                  {"what", what},
-                  {"lost", fmt::format("{}..{}", size / 2, size - 1)},
-                  {"twice", fmt::format("0..{}", size / 2 - 1)}});
-    };
-    formulas.push_back(std::move(f));
-  };
-  add(Which::a, 16, 4, true);
-  add(Which::b, 4, 16, false);
-  for (const int k : {16, 8, 4}) {
-    add(Which::a, 16, k, false);
-    add(Which::b, k, 16, true);
-  }
-}
-
-bool by_ldmatrix(const Cases& cases) {
-  for (const Case& c : cases)
-    for (const simgpu::LaunchReport& launch : c.run.launches)
-      if (launch.total.matrix_load.requests > 0) return true;
-  return false;
-}
-
-}  // namespace
-
-std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases& cases) {
-  // A copy through fragments need not multiply; C = A in 16-bit types is nothing else.
-  const bool copy = evidence.operation == Operation::copy_a && size_of(evidence.type) == 2;
-  if (!copy && (evidence.operation != Operation::product || !on_tensor_cores(cases)))
-    return std::nullopt;
-  const bool turns = size_of(evidence.type) == 2 && by_ldmatrix(cases);
-  std::vector<Formula> formulas;
-  const auto add = [&](Which w, int rows, int cols, const std::string& what,
-                       const Exchange& exchange) {
-    if (copy && w == Which::b) return;
-    Formula f = w == Which::c ? permuted_result(rows, cols, exchange)
-                              : permuted_operand(w, rows, cols, exchange);
-    const std::string tile = fmt::format("{} x {}", rows, cols);
-    const char* const kind = what != "rows and columns" ? "" : turns ? "turned" : "layout";
-    f.name = [=](const Case&) {
-      return say("FRAGMENT-MAP", kind, {{"what", what}, {"tile", tile}, {"matrix", name_of(w)}});
-    };
-    formulas.push_back(std::move(f));
-  };
-  const auto halves = [](int size) {
-    return fmt::format("0..{} and {}..{}", size / 2 - 1, size / 2, size - 1);
-  };
-  // Layouts of mma.m16n8kX (PTX ISA, "Matrix Fragments for mma"): a lane holds rows g and g + 8,
-  // and columns of both halves of k; of C it holds two neighbours in each of the two rows.
-  add(Which::c, 16, 8, "rows " + halves(16) + " (registers c0, c1 and c2, c3, or A's)",
-      [](int r, int q) {
-        return std::pair{r ^ 8, q};
-      });
-  for (const int k : {16, 8}) {
-    add(Which::a, 16, k, "registers 1 and 2 (the two other quarters)", [k](int r, int q) {
-      const bool other = (r >= 8) != (q >= k / 2);
-      return other ? std::pair{r ^ 8, q ^ (k / 2)} : std::pair{r, q};
-    });
-    add(Which::a, 16, k, "rows " + halves(16), [](int r, int q) { return std::pair{r ^ 8, q}; });
-    // The same sum whether A's columns or B's rows are exchanged.
-    add(Which::a, 16, k, "k = " + halves(k) + " of B against A, or columns", [k](int r, int q) {
-      return std::pair{r, q ^ (k / 2)};
-    });
-  }
-  add(Which::b, 16, 16, "registers 1 and 2 (the two other quarters)", [](int r, int q) {
-    return (r >= 8) != (q >= 8) ? std::pair{r ^ 8, q ^ 8} : std::pair{r, q};
-  });
-  for (const int size : {8, 16})
-    for (const Which w : {Which::b, Which::a})
-      add(w, size, size, "rows and columns", [](int r, int q) { return std::pair{q, r}; });
-  add(Which::c, 16, 8, "neighbouring columns (registers c0 and c1, c2 and c3)", [](int r, int q) {
-    return std::pair{r, q ^ 1};
-  });
-  add(Which::c, 16, 8, "registers c1 and c2", [](int r, int q) {
-    return (r >= 8) != (q % 2 == 1) ? std::pair{r ^ 8, q ^ 1} : std::pair{r, q};
-  });
-  for (const int size : {8, 16})
-    add(Which::c, size, size, "rows and columns", [](int r, int q) { return std::pair{q, r}; });
-  // A lane's two neighbours stand at 2 * (lane % 4), not at lane % 4: half of the columns collide.
-  Formula packed = permuted_result(16, 8, [](int r, int q) { return std::pair{r, q / 2 + q % 2}; });
-  packed.name = [](const Case&) { return say("FRAGMENT-MAP", "columns", {}); };
-  formulas.push_back(std::move(packed));
-  // Its lower rows stand 8 below the upper ones, not 1 and not 0: rows collide.
-  for (const int apart : {1, 0}) {
-    Formula squeezed = permuted_result(16, 8, [apart](int r, int q) {
-      return std::pair{r % 8 + r / 8 * apart, q};
-    });
-    squeezed.name = [](const Case&) { return say("FRAGMENT-MAP", "rows", {}); };
-    formulas.push_back(std::move(squeezed));
-  }
-  if (!copy) add_halves_twice(formulas);
-  if (by_ldmatrix(cases))
-    for (const Which w : {Which::a, Which::b})
-      if (!copy || w == Which::a) add_wrong_lanes(evidence, w, formulas);
-  return first_fitting(evidence, cases, formulas);
 }
 
 std::optional<Diagnosis> explain_pieces(const Evidence& evidence, const Cases& cases) {

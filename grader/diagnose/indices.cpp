@@ -401,6 +401,28 @@ std::string ask_of_stride(const Evidence& evidence, const IndexFormula& f, bool 
   return "";
 }
 
+/// An index that follows its variable inside of each group of so many, and goes on from group to group by another
+/// number: the question to ask. Empty otherwise. `of`: the variable, 0 for i, 1 for j and 2 for k.
+std::string ask_of_groups(const IndexFormula& f, std::size_t of, bool of_a) {
+  const std::vector<Part>& parts = f.by[of].parts;
+  for (std::size_t v = 0; v < f.by.size(); ++v)
+    for (const Part& p : f.by[v].parts)
+      if (v != of && p.times != 0) return "";
+  if (f.constant != 0 || parts.size() < 2 || parts.back().times != 1 || parts.back().divisor != 1)
+    return "";
+  const Part& group = parts[parts.size() - 2];
+  const bool whole = parts.size() == 2 || parts.front().times == parts.front().divisor;
+  if (!whole || group.divisor != parts.back().modulo || group.times == group.divisor ||
+      group.times < 0)
+    return "";
+  const bool rows = of_a == (of == 0);
+  return messages::text(group.times == 0 ? "WRONG-INDEX.again.next" : "WRONG-INDEX.groups.next",
+                        {{"matrix", of_a ? "A" : "B"},
+                         {"count", group.divisor},
+                         {"by", group.times},
+                         {"what", rows ? "rows" : "columns"}});
+}
+
 Diagnosis with_formulas(const Evidence& evidence, const Case& probed, const Factor& a,
                         const Factor& b) {
   Diagnosis d = say("WRONG-INDEX", only_order_of_k(a, b, probed.k) ? "order" : "",
@@ -411,6 +433,11 @@ Diagnosis with_formulas(const Evidence& evidence, const Case& probed, const Fact
                      {"wrong", wrong_ones(a, b)}});
   std::string asked = ask_of_stride(evidence, a.row, true, probed);
   if (asked.empty()) asked = ask_of_stride(evidence, b.col, false, probed);
+  constexpr std::size_t kI = 0, kJ = 1, kK = 2;
+  if (asked.empty()) asked = ask_of_groups(a.row, kI, true);
+  if (asked.empty()) asked = ask_of_groups(b.col, kJ, false);
+  if (asked.empty()) asked = ask_of_groups(a.col, kK, true);
+  if (asked.empty()) asked = ask_of_groups(b.row, kK, false);
   if (!asked.empty()) d.next_step = std::move(asked);
   describe(evidence, probed, d);
   return d;
@@ -461,7 +488,16 @@ std::optional<Diagnosis> explain_indices(const Evidence& evidence, const Cases& 
     if (chosen == nullptr || c.size() * c.k > chosen->size() * chosen->k) chosen = &c;
   }
   if (chosen == nullptr) return std::nullopt;
-  return name_formula(evidence, cases, *chosen);
+  if (auto d = name_formula(evidence, cases, *chosen)) return d;
+  // One k-tile, or a part of one, does not show what an index does from tile to tile.
+  constexpr int kSide = 96;
+  const int depth = 2 * evidence.tile.bk, m = std::min(chosen->m, kSide),
+            n = std::min(chosen->n, kSide);
+  if (depth < 4 || chosen->k >= depth || std::int64_t{m} * n * depth > kMostProducts)
+    return std::nullopt;
+  const auto deep = probe_case(evidence, {m, n, depth, 0, 0, 0}, 61);
+  if (!deep || deep->wrong == 0 || !clean(*deep)) return std::nullopt;
+  return name_formula(evidence, cases, *deep);
 }
 
 std::optional<Diagnosis> explain_indices_inside(const Evidence& evidence, const Cases& cases) {

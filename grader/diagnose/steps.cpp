@@ -47,6 +47,12 @@ std::string steps_of_tile(int index, int tile, int k) {
   return steps(index * tile, std::min(k, (index + 1) * tile) - 1);
 }
 
+/// Which one is missing. `partial`: the last k-tile is not full.
+const char* one_missing(const Profile& t, bool partial) {
+  if (t.back() == 0) return partial ? ": the last, partial one" : ": the last one";
+  return t.front() == 0 ? ": the first one" : "";
+}
+
 /// Each tile is added once or never, by its count. `shared`: see repeated().
 std::optional<Diagnosis> missing_tiles(const Profile& t, int tile, int k, bool shared) {
   std::string list, ranges;
@@ -68,24 +74,22 @@ std::optional<Diagnosis> missing_tiles(const Profile& t, int tile, int k, bool s
     if (shared) d.next_step = messages::text("K-TILE-MISSING.shares.next");
     return d;
   }
-  const bool last = missing == 1 && t.back() == 0;
-  const std::string note = last && k % tile != 0            ? ": the last, partial one"
-                           : last                           ? ": the last one"
-                           : missing == 1 && t.front() == 0 ? ": the first one"
-                                                            : "";
+  const std::string note = missing == 1 ? one_missing(t, k % tile != 0) : "";
   const bool inner = t.front() != 0 && t.back() != 0;
   // Of some in a row, none is between two that are missing.
   const auto first_missing = std::find(t.begin(), t.end(), 0);
   const auto last_missing = std::find(t.rbegin(), t.rend(), 0).base();
   const bool again = std::count(first_missing, last_missing, 0) != last_missing - first_missing;
+  const char* const between = missing == 1 ? "ahead" : "inner";
   return say("K-TILE-MISSING",
              again           ? "again"
-             : inner         ? "inner"
+             : inner         ? between
              : t.back() != 0 ? "begin"
                              : "",
              {{"tiles", (missing == 1 ? "k-tile " : "k-tiles ") + list},
               {"range", ranges},
               {"are", missing == 1 ? "is" : "are"},
+              {"before", steps(0, static_cast<int>(first_missing - t.begin()) * tile - 1)},
               {"note", note}});
 }
 
@@ -118,6 +122,27 @@ std::optional<Diagnosis> name_late_pieces(const Profile& p, int tile) {
                     {"tile", tile},
                     {"times", tile / width}});
     }
+  }
+  return std::nullopt;
+}
+
+/// Two sets of pieces should take turns, and a step loads into the one that it multiplies: the first piece of a tile is
+/// never added, and the last but one, which the set for the last step still holds, twice.
+std::optional<Diagnosis> name_turns(const Profile& p, int tile) {
+  if (static_cast<int>(p.size()) < tile) return std::nullopt;
+  for (const int width : {16, 8, 4, 2, 1}) {
+    const int pieces = tile / width;
+    if (tile % width != 0 || pieces < 4 || pieces % 2 != 0) continue;
+    bool fits = true;
+    for (std::size_t k = 0; k < p.size() && fits; ++k) {
+      const int piece = static_cast<int>(k) % tile / width;
+      fits = p[k] == (piece == pieces - 2 ? 2 : piece == 0 ? 0 : 1);
+    }
+    if (fits)
+      return say("K-TILE-REPEATED", "turns",
+                 {{"tile", tile},
+                  {"never", steps(0, width - 1)},
+                  {"twice", steps(tile - 2 * width, tile - width - 1)}});
   }
   return std::nullopt;
 }
@@ -346,7 +371,7 @@ std::optional<Diagnosis> name_tiles(const Profile& p, int tile, bool shared) {
 }
 
 std::optional<Diagnosis> name_parts_of_tiles(const Profile& p, const std::vector<int>& tiles) {
-  for (const auto told : {name_stuck, name_late_pieces, name_growing})
+  for (const auto told : {name_stuck, name_late_pieces, name_turns, name_growing})
     for (const int tile : tiles)
       if (auto d = told(p, tile)) return d;
   return tiles.empty() ? std::nullopt : name_alternating(p, tiles.front());

@@ -11,20 +11,11 @@
 
 #include "grader/diagnose/hypotheses.hpp"
 #include "grader/diagnose/indices.hpp"
+#include "grader/diagnose/places.hpp"
 #include "grader/diagnose/wording.hpp"
 
 namespace grader::diag {
 namespace {
-
-struct Place {
-  int row = 0, col = 0;
-  bool marked = false;  ///< copies: 1 was added, for what the tile holds beyond the edge
-  friend bool operator==(const Place& x, const Place& y) {
-    return x.row == y.row && x.col == y.col;
-  }
-};
-/// Of what nobody wrote, or what is the sum of zeros that were filled in: it may belong anywhere.
-constexpr Place kUnknown{-1, -1};
 
 /// Whether C holds what the places say: those of half of it at least are known, and some moved.
 bool confirmed(const Case& c, const std::vector<Place>& places) {
@@ -109,14 +100,6 @@ std::vector<std::pair<int, int>> tiles_to_try(const Evidence& evidence) {
   return tiles;
 }
 
-/// The first element in row-major order that comes from another place.
-Place first_moved(const Case& c, const std::vector<Place>& places) {
-  for (int i = 0; i < c.m; ++i)
-    for (int j = 0; j < c.n; ++j)
-      if (const Place& p = places[c.at(i, j)]; p != kUnknown && p != Place{i, j}) return {i, j};
-  return {0, 0};
-}
-
 /// Where C[i][j] comes from as formulas of i and j: "[i][j / 4 * 4]"; "" if no simple ones fit.
 std::string place_formula(const Evidence& evidence, const Case& c,
                           const std::vector<Place>& places) {
@@ -128,14 +111,6 @@ std::string place_formula(const Evidence& evidence, const Case& c,
   const std::vector<int> bases = index_bases(evidence);
   const auto row = fit_index(rows, bases), col = fit_index(cols, bases);
   return row && col ? fmt::format("[{}][{}]", row->text(), col->text()) : "";
-}
-
-/// What two places of C hold at once: then it is what was read, not where it went.
-bool some_twice(const std::vector<Place>& places) {
-  std::set<std::pair<int, int>> met;
-  return std::any_of(places.begin(), places.end(), [&met](const Place& p) {
-    return p != kUnknown && !met.emplace(p.row, p.col).second;
-  });
 }
 
 /// Of the tiles that move as such the largest that C holds whole: smaller ones move with it.
@@ -168,138 +143,6 @@ int swapped_parts(const Case& c, int rows, int cols, const std::function<bool(co
   return 0;
 }
 
-/// Every block of a copy fetches what the first block, in its row or column of blocks, should: the
-/// column, or the row, at which a block's part begins is missing. Empty: it is not so.
-std::string lost_origin(const Evidence& evidence, const Case& c, const std::vector<Place>& places) {
-  const Tile& t = evidence.tile;
-  const bool a = evidence.operation == Operation::copy_a;
-  const int high = a ? t.bm : t.bk, wide = a ? t.bk : t.bn;
-  for (const bool rows : {false, true}) {
-    const int part = rows ? high : wide;
-    if (part < 2 || (rows ? c.m : c.n) <= part) continue;
-    bool fits = true;
-    for (int i = 0; i < c.m && fits; ++i)
-      for (int j = 0; j < c.n && fits; ++j) {
-        const Place& p = places[c.at(i, j)];
-        fits = p == kUnknown || p == (rows ? Place{i % part, j} : Place{i, j % part});
-      }
-    if (fits) return rows ? "row0" : "col0";
-  }
-  return "";
-}
-
-/// A pointer that should go down so many rows goes as many elements to the right: how many at a time;
-/// 0: it does not.
-int rows_for_elements(const Evidence& evidence, const Case& c, const std::vector<Place>& places) {
-  const Tile& t = evidence.tile;
-  const int high = evidence.operation == Operation::copy_a ? t.bm : t.bk;
-  constexpr int kNarrowest = 4;  // in fewer columns, other mistakes look alike
-  if (evidence.operation == Operation::product || high < 2 || c.n < kNarrowest) return 0;
-  const Matrix& m = evidence.operation == Operation::copy_a ? c.run.a : c.run.b;
-  for (int step = 2; step < high && step < c.m; step *= 2) {
-    const auto fits = [&](int i, int j) {
-      const Place& p = places[c.at(i, j)];
-      const int first = i / high * high + i % high % step, down = i - first;
-      return p == kUnknown || p.row * m.ld + p.col == first * m.ld + j + down;
-    };
-    bool all = true;
-    for (int i = 0; i < c.m && all; ++i)
-      for (int j = 0; j < c.n && all; ++j) all = fits(i, j);
-    if (all) return step;
-  }
-  return 0;
-}
-
-/// The next group of `step` rows of a block's part comes from `by` rows further down in the matrix.
-struct Advance {
-  int step = 0, by = 0;
-};
-std::optional<Advance> other_advance(const Evidence& evidence, const Case& c,
-                                     const std::vector<Place>& places) {
-  const Tile& t = evidence.tile;
-  const int high = evidence.operation == Operation::copy_a ? t.bm : t.bk;
-  if (evidence.operation == Operation::product || high < 2) return std::nullopt;
-  for (int step = 2; step < high && 2 * step <= c.m; step *= 2)
-    for (const int by : {0, 1, 2, 4, 8, 16, 32, 64}) {
-      if (by == step) continue;
-      const auto fits = [&](int i, int j) {
-        const Place& p = places[c.at(i, j)];
-        const int within = i % high;
-        return p == kUnknown || p == Place{i - within + within % step + within / step * by, j};
-      };
-      bool all = true;
-      for (int i = 0; i < c.m && all; ++i)
-        for (int j = 0; j < c.n && all; ++j) all = fits(i, j);
-      if (all) return Advance{step, by};
-    }
-  return std::nullopt;
-}
-
-/// What C holds belongs `rows` rows and `cols` columns further on, where nothing was ever stored: it was
-/// stored over what belongs here. Empty: it is not so.
-std::optional<Place> stored_over(const Case& c, const std::vector<Place>& places) {
-  if (c.untouched == 0) return std::nullopt;
-  std::optional<Place> off;
-  for (int i = 0; i < c.m; ++i)
-    for (int j = 0; j < c.n; ++j) {
-      const Place& p = places[c.at(i, j)];
-      if (p == kUnknown || p == Place{i, j}) continue;
-      const Place here{p.row - i, p.col - j};
-      if (off && !(*off == here)) return std::nullopt;
-      if (c.state_at(p.row, p.col) != State::untouched) return std::nullopt;
-      off = here;
-    }
-  return off;
-}
-
-/// By how much each 8 x 8 part of a 16 x 16 fragment, in the order of ldmatrix' registers, comes from
-/// another place than its own, as the first fragment shows. What leaves the tile may lie anywhere, so a
-/// quarter may disagree. Empty: parts are not moved as such, or all alike.
-constexpr int kPart = 8, kParts = 4;
-std::optional<std::array<Place, kParts>> moved_parts(const Case& c,
-                                                     const std::vector<Place>& places) {
-  std::array<std::optional<Place>, kParts> off;
-  std::int64_t known = 0, agree = 0;
-  for (int i = 0; i < c.m; ++i)
-    for (int j = 0; j < c.n; ++j) {
-      const Place& p = places[c.at(i, j)];
-      if (p == kUnknown) continue;
-      auto& part = off[static_cast<std::size_t>(i / kPart % 2 + j / kPart % 2 * 2)];
-      const Place here{p.row - i, p.col - j};
-      if (!part) part = here;
-      ++known;
-      agree += *part == here;
-    }
-  std::array<Place, kParts> all;
-  bool differ = false;
-  for (std::size_t r = 0; r < all.size(); ++r) {
-    if (!off[r]) return std::nullopt;
-    all[r] = *off[r];
-    differ |= !(all[r] == all[0]);
-  }
-  return differ && 4 * agree >= 3 * known ? std::optional(all) : std::nullopt;
-}
-
-/// "rows 8..15, columns 0..7": of a fragment's part that begins there.
-std::string part_text(int row, int col) {
-  return fmt::format("rows {}..{}, columns {}..{}", row, row + kPart - 1, col, col + kPart - 1);
-}
-
-Diagnosis name_parts(const std::array<Place, kParts>& off, const std::string& matrix) {
-  std::string list;
-  for (int r = 0; r < kParts; ++r) {
-    const Place& by = off[static_cast<std::size_t>(r)];
-    const int row = r % 2 * kPart, col = r / 2 * kPart;
-    if (by == Place{}) continue;
-    list +=
-        (list.empty() ? "" : "; ") +
-        messages::text("TILE-MAP.registers.one", {{"register", r},
-                                                  {"right", part_text(row, col)},
-                                                  {"got", part_text(row + by.row, col + by.col)}});
-  }
-  return say("TILE-MAP", "registers", {{"matrix", matrix}, {"list", list}});
-}
-
 /// Only the row, or only the column, is another than it should be: which, and by how much.
 void ask_of_shift(const Place& to, const Place& from, const char* matrix, Diagnosis& d) {
   if ((to.row == from.row) == (to.col == from.col)) return;
@@ -312,19 +155,6 @@ void ask_of_shift(const Place& to, const Place& from, const char* matrix, Diagno
                                                        {"matrix", matrix},
                                                        {"what", row ? "row" : "column"},
                                                        {"off", std::abs(here - there)}});
-}
-
-/// The elements of a piece of `count` neighbours are fetched one below the other.
-bool turned_pieces(const Case& c, const std::vector<Place>& places, int count) {
-  std::int64_t known = 0;
-  for (int i = 0; i < c.m; ++i)
-    for (int j = 0; j < c.n; ++j) {
-      const Place& p = places[c.at(i, j)];
-      if (p == kUnknown) continue;
-      if (p != Place{i + j % count, j / count * count}) return false;
-      ++known;
-    }
-  return known > 0 && count > 1;
 }
 
 struct Named {
@@ -380,7 +210,13 @@ bool one_block(const Case& c) {
 /// Which text fits tiles of this size that change places as a whole.
 const char* how_tiles_move(const Evidence& evidence, const Case& c,
                            const std::vector<Place>& places, std::pair<int, int> tile) {
-  if (some_twice(places)) return "repeated";
+  const Place to = first_moved(c, places), from = places[c.at(to.row, to.col)];
+  const Tile& t = evidence.tile;
+  if (some_twice(places))
+    return t.wm > 0 && from.col == to.col && to.row > from.row &&
+                   to.row / t.bm == from.row / t.bm && (to.row - from.row) % t.wm == 0
+               ? "repeated.warps"
+               : "repeated";
   if (evidence.operation != Operation::product) return "numbers";
   if (one_block(c)) return "blocks.one";
   return blocks_in_one_row(evidence, c, tile) ? "blocks.flat" : "blocks";
@@ -428,6 +264,11 @@ Named name_places(const Evidence& evidence, const Case& c, const std::vector<Pla
   if (const auto d = named_offset(to, from, all, gaps)) return {*d, true};
   if (const auto moved = largest(c, tiles, whole)) {
     gaps.emplace_back("tile", size_text(moved->first, moved->second));
+    const int each = evidence.tile.wm, rows = to.row - from.row;
+    gaps.emplace_back("rows", rows);
+    gaps.emplace_back("each", each);
+    gaps.emplace_back("warps", each > 0 && rows != each ? fmt::format("{} warps", rows / each)
+                                                        : std::string("one warp"));
     return {say("TILE-MAP", how_tiles_move(evidence, c, places, *moved), gaps), true};
   }
   Named named{say("TILE-MAP", product ? "all" : "copy", gaps)};
@@ -589,96 +430,37 @@ std::optional<Diagnosis> one_accumulator(const Evidence& evidence, const Cases& 
   return std::nullopt;
 }
 
-/// Every element of a piece of so many is the first of them.
-bool first_of_pieces(const Case& c, const std::vector<Place>& places, int piece) {
-  for (int i = 0; i < c.m; ++i)
-    for (int j = 0; j < c.n; ++j)
-      if (!(places[c.at(i, j)] == Place{i, j / piece * piece})) return false;
-  return true;
-}
-
-/// Where each element of a copy comes from, as a formula; of two that come from one place, which.
-void name_formula(const Case& c, const std::vector<Place>& places, const std::string& matrix,
-                  const std::string& formula, Diagnosis& d) {
-  const bool twice = some_twice(places);
-  d.headline = messages::text(twice ? "TILE-MAP.copy.twice" : "TILE-MAP.copy.formula",
-                              {{"matrix", matrix}, {"place", formula}});
-  if (!twice) return;
-  const Place to = first_moved(c, places), from = places[c.at(to.row, to.col)];
-  if (!(places[c.at(from.row, from.col)] == from)) return;  // what belongs there is elsewhere, too
-  for (const int piece : {2, 4, 8})
-    if (first_of_pieces(c, places, piece)) {
-      d.next_step = messages::text("TILE-MAP.copy.first.next", {{"piece", piece}});
-      return;
-    }
-  d.next_step = messages::text("TILE-MAP.copy.twice.next",
-                               {{"i", to.row}, {"j", to.col}, {"i2", from.row}, {"j2", from.col}});
-}
-
-/// What the places of a copy say beyond that elements have moved: the cause, where they show one, else
-/// `formula` ("": none is known).
-void name_copy(const Evidence& evidence, const Case& c, const std::vector<Place>& places,
-               const std::string& formula, Diagnosis& d) {
-  const std::string matrix = evidence.operation == Operation::copy_b ? "B" : "A";
-  const int bytes = static_cast<int>(size_of(evidence.type)), piece = 16 / bytes;
-  const auto parts = bytes == 2 ? moved_parts(c, places) : std::nullopt;
-  if (!formula.empty()) name_formula(c, places, matrix, formula, d);
-  if (const std::string origin = lost_origin(evidence, c, places); !origin.empty())
-    d = say("TILE-MAP", "copy.origin",
-            {{"origin", origin},
-             {"matrix", matrix},
-             {"what", origin == "row0" ? "row" : "column"},
-             {"index", origin == "row0" ? "blockIdx.y" : "blockIdx.x"}});
-  else if (const int step = rows_for_elements(evidence, c, places); step > 0)
-    d = say("TILE-MAP", "copy.step", {{"matrix", matrix}, {"step", step}});
-  else if (const auto advance = other_advance(evidence, c, places))
-    d = say("TILE-MAP", "copy.advance",
-            {{"matrix", matrix}, {"step", advance->step}, {"by", advance->by}});
-  else if (turned_pieces(c, places, piece))
-    d = say("TILE-MAP", "copy.down", {{"matrix", matrix}, {"count", piece}});
-  else if (const auto off = stored_over(c, places))
-    d = say("TILE-MAP", off->col == 0 || off->row == 0 ? "copy.over" : "copy.over.both",
-            {{"matrix", matrix},
-             {"what", off->col == 0 ? "row" : "column"},
-             {"off", off->col == 0 ? off->row : off->col},
-             {"rows", off->row},
-             {"cols", off->col}});
-  else if (parts)
-    d = name_parts(*parts, matrix);
-  const auto marked = [](const Place& p) { return p != kUnknown && p.marked; };
-  if (std::any_of(places.begin(), places.end(), marked))
-    d.details.push_back(messages::text("detail.places.marked"));
-}
-
 }  // namespace
 
 std::optional<Diagnosis> explain_places(const Evidence& evidence, const Cases& cases) {
+  const bool copy = evidence.operation != Operation::product;
+  std::optional<Diagnosis> moved;  // only where elements come from, and not why
   const auto named = [&](const Case& c) -> std::optional<Diagnosis> {
     if (!evidence.run_probe || c.k == 0 || c.wrong == 0) return std::nullopt;
     const std::optional<std::vector<Place>> places = sources(evidence, c);
     if (!places) return std::nullopt;
     auto [d, whole_tiles] = name_places(evidence, c, *places);
-    const bool product = evidence.operation == Operation::product;
     const std::string formula = place_formula(evidence, c, *places);
-    const bool in_headline = !product && !whole_tiles;
+    const bool in_headline = copy && !whole_tiles;
     if (!formula.empty() && !in_headline)
       d.details.push_back(messages::text("detail.places", {{"place", formula}}));
-    if (!product) name_copy(evidence, c, *places, in_headline ? formula : "", d);
+    const bool cause = !copy || name_copy(evidence, c, *places, in_headline ? formula : "", d);
     if (c.untouched > 0)
       d.details.push_back(
           messages::text("detail.places.rest", {{"count", c.untouched}, {"total", c.size()}}));
     describe(evidence, c, d);
-    return d;
+    if (cause || !in_headline) return d;
+    if (!moved) moved = std::move(d);
+    return std::nullopt;
   };
   if (auto d = named(shown(cases))) return d;
-  // Where the last tiles are not full, more may be wrong than places: once more with full ones.
-  const bool copy = evidence.operation != Operation::product;  // takes no time
+  // Where the last tiles are not full, more may be wrong than places: once more with full ones. (A copy takes no time.)
   for (const int full_side : copy ? std::vector<int>{128, 256} : std::vector<int>{128}) {
     const auto full = probe_case(evidence, {full_side, full_side, full_side, 0, 0, 0}, 17);
     if (!full) continue;
     if (auto d = named(*full)) return d;
   }
-  if (evidence.operation != Operation::product) return std::nullopt;
+  if (copy) return moved;
   if (auto d = one_accumulator(evidence, cases)) return d;
   return not_cleared(evidence, cases);
 }

@@ -240,6 +240,42 @@ TEST_CASE("a piece of which every element is the first") {
   CHECK(has(d.next_step, "Every piece of 4 elements holds its first one 4 times"));
 }
 
+TEST_CASE("pieces of a thread that are read too near to each other, or stored over each other") {
+  const Diagnosis near = of_copy(
+      [](const Matrix& a, int i, int j) { return a.at(i, j / 32 * 32 + j % 32 / 16 * 4 + j % 16); },
+      64, 128);
+  CHECK(near.id == "TILE-MAP");
+  CHECK(has(near.headline, "from one group of 16 columns to the next A goes on by 4 columns"));
+  const Diagnosis over = of_copy(
+      [](const Matrix& a, int i, int j) {
+        const bool first = j / 16 % 2 == 0 && j % 4 > 0;  // the rest of it holds the next piece
+        return a.at(i, first ? j - 1 + 16 : j);
+      },
+      64, 128);
+  CHECK(over.id == "TILE-MAP");
+  CHECK(has(over.headline, "a thread's pieces lie 16 columns apart in A"));
+  CHECK(has(over.headline, "only 1 apart"));
+}
+
+TEST_CASE("one row more than the copies of a thread are apart shows by how much they go on") {
+  const Diagnosis d =
+      of_copy([](const Matrix& a, int i, int j) { return a.at(i / 16 + i % 16, j); }, 17, 21);
+  CHECK(has(d.headline, "from one group of 16 rows to the next A goes on by 1 row:"));
+}
+
+TEST_CASE("two sets of fragments of which a step loads the one that it multiplies") {
+  const Diagnosis d = of_product(
+      [](Call& c, int i, int j) {
+        double sum = c.element(i, j);
+        for (int k = 0; k < c.k; k += 8) sum -= c.at_a(i, k) * c.at_b(k, j);
+        for (int k = 6; k < c.k; k += 8) sum += c.at_a(i, k) * c.at_b(k, j);
+        return sum;
+      },
+      {33, 50, 21});
+  CHECK(d.id == "K-TILE-REPEATED");
+  CHECK(has(d.headline, "of every 8 k, k = 0 never counts, k = 6 counts twice"));
+}
+
 TEST_CASE("a piece that is fetched downwards, in a tile that then holds too much") {
   // As the labs' round trips do: 1 more where the tile holds anything beyond the edge.
   const Diagnosis d = of_copy(

@@ -178,9 +178,30 @@ bool ask_of_wrapping(const simgpu::Finding& finding, const std::string& name,
   return true;
 }
 
+/// Two neighbours begin as far apart as a piece of 16 bytes has rows in a transposed tile, but a thread's elements do
+/// not lie a row apart but nearer. `width`: bytes of an element.
+bool ask_of_turned_piece(const Warp& warp, const Tile& tile, std::int64_t width,
+                         const std::string& name, Diagnosis& d) {
+  constexpr std::int64_t kMostPadding = 8;
+  const Reaches own = warp.of_lane(0), next = warp.of_lane(1);
+  const std::int64_t piece = 16 / width;
+  if (piece < 2 || static_cast<std::int64_t>(own.size()) < piece || next.empty() || tile.bm < 2)
+    return false;
+  const std::int64_t far = next.front().first - own.front().first, row = far / piece,
+                     step = own[1].first - own[0].first;
+  if (far % piece != 0 || row < tile.bm || row > tile.bm + kMostPadding || step >= row ||
+      own.front().count != 1)
+    return false;
+  d.next_step = messages::text(
+      "RACE-WAW.turned.next",
+      {{"name", name}, {"far", far}, {"piece", piece}, {"row", row}, {"step", step}});
+  return true;
+}
+
 /// Neighbours take neighbouring elements, but a thread's second one is nearer than all threads of the block reach.
-void ask_of_stride(const Warp& warp, const simgpu::Dim3& block, const std::string& name,
-                   Diagnosis& d) {
+void ask_of_stride(const Warp& warp, const Tile& tile, std::int64_t width,
+                   const simgpu::Dim3& block, const std::string& name, Diagnosis& d) {
+  if (ask_of_turned_piece(warp, tile, width, name, d)) return;
   const Reaches own = warp.of_lane(0);
   if (own.size() < 2 || apart_in(warp, kWarpSize) != own.front().count) return;
   const std::int64_t step = own[1].first - own[0].first,
@@ -200,14 +221,22 @@ void show_meeting(const simgpu::Finding& finding, const std::string& name, std::
   // All threads store all of it: it may have been meant to be each thread's own, which has been asked.
   if (finding.at.object_bytes <= kMostOfOneThread && text_of(one, 0) == text_of(other, 0)) return;
   const std::string difference = one_coordinate(finding.at.thread, finding.other->thread);
-  d.next_step = messages::text(number != other_number ? "RACE-WAW.steps.next"
-                               : difference.empty()   ? "RACE-WAW.same.next"
-                                                      : "RACE-WAW.same.one.next",
+  const bool first = number == 1, begins = (first || other_number == 1) && number != other_number;
+  const simgpu::Dim3 &one_thread = finding.at.thread, &other_thread = finding.other->thread;
+  const std::size_t before = std::max(number, other_number) - 1;
+  d.next_step = messages::text(begins && before > 1     ? "RACE-WAW.room.next"
+                               : number != other_number ? "RACE-WAW.steps.next"
+                               : difference.empty()     ? "RACE-WAW.same.next"
+                                                        : "RACE-WAW.same.one.next",
                                {{"element", element},
-                                {"thread", coordinates(finding.at.thread)},
+                                {"thread", coordinates(one_thread)},
                                 {"number", number},
-                                {"other_thread", coordinates(finding.other->thread)},
+                                {"other_thread", coordinates(other_thread)},
                                 {"other_number", other_number},
+                                {"first", coordinates(first ? one_thread : other_thread)},
+                                {"later", coordinates(first ? other_thread : one_thread)},
+                                {"before", before},
+                                {"next", before + 1},
                                 {"difference", difference}});
 }
 
@@ -546,6 +575,7 @@ std::uint64_t reads_in_line(const Case& c, const simgpu::SourceLine& line) {
 
 void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                    Diagnosis& d) {
+  ask_of_left_tile(evidence, run, finding, d);
   const Access& at = finding.at;
   const auto by_thread = [](const Access& a) {
     return a.actor == simgpu::Actor::thread || a.actor == simgpu::Actor::async_copy;
@@ -577,7 +607,7 @@ void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Findi
     show_meeting(finding, name, element, warp.of_lane(lane_of(at)),
                  other.of_lane(lane_of(*finding.other)), d);
     if (d.id == "RACE-WAW" && !ask_of_wrapping(finding, name, launch->block, warp, other, d))
-      ask_of_stride(warp, launch->block, name, d);
+      ask_of_stride(warp, evidence.tile, width, launch->block, name, d);
   } else {
     const std::uint64_t first = number_of(at, launch->block) / kWarpSize * kWarpSize;
     show_leaving(finding, name, element, warp, lane_of(at), first, launch->block, evidence, d);

@@ -150,6 +150,17 @@ void ask_of_ring(const simgpu::Finding& finding, const Tile& tile, std::int64_t 
   d.next_step = messages::text("RACE-WAR.ring.next", gaps);
 }
 
+/// Rows of a tile have whole pieces, and lane 0 adds nothing: an access that is not aligned has a wrong column.
+void ask_of_column(const Access& at, const char* matrix, std::int64_t width, Diagnosis& d) {
+  const std::int64_t count = at.bytes / width;
+  if (d.id != "MISALIGNED" || count < 2 || at.thread.y != 0 || at.thread.z != 0 ||
+      at.thread.x % 32 != 0)
+    return;
+  d.next_step =
+      messages::text("MISALIGNED.tile.next",
+                     {{"matrix", matrix}, {"count", count}, {"rest", at.offset / width % count}});
+}
+
 }  // namespace
 
 void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile, const Run* run,
@@ -177,6 +188,7 @@ void add_place_in_ring(const simgpu::Finding& finding, const Tile& tile, const R
   d.details.push_back(messages::text(places > 1 ? "detail.ring" : "detail.tiles", gaps));
   if (finding.kind == simgpu::FindingKind::out_of_bounds && at.type == simgpu::AccessType::load)
     d.next_step = messages::text("OOB.tile.next", gaps);
+  ask_of_column(at, a ? "A" : "B", width, d);
   if (one_reads(finding) && places > 1 && at.actor != Actor::wgmma &&
       finding.other->actor != Actor::wgmma)
     d.next_step = messages::text("RACE-WAR.ring.next", gaps);

@@ -150,6 +150,11 @@ bool stored_twice(const Run& run);
 void show_accesses(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                    Diagnosis& d);
 
+/// A read from a ring of tiles of what is still being copied: whether it has left the tile that its line reads. Sets
+/// the next step, or leaves it.
+void ask_of_left_tile(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
+                      Diagnosis& d);
+
 /// Shared memory that is left, or read where nobody has stored, only from the second k-tile on: asks what
 /// counts the rounds there. Sets the next step, or leaves it.
 void ask_of_round(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
@@ -172,6 +177,11 @@ void ask_of_parts(const Evidence& evidence, const Run& run, const simgpu::Findin
 /// that they belong to. False: that cannot be seen, or says nothing.
 bool ask_of_overlap(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
                     Diagnosis& d);
+
+/// Two warps of a block store to one element of C: where each begins, if the second begins inside of the part of
+/// the first. False: it does not, or that cannot be seen.
+bool ask_where_warps_begin(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
+                           Diagnosis& d);
 
 /// Tile edges worth trying, most likely first: the lab's own, the block's, the usual ones. All > 1.
 std::vector<int> square_tiles(const Evidence& evidence);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -272,6 +273,39 @@ bool ask_of_overlap(const Evidence& evidence, const Run& run, const simgpu::Find
     d.details.push_back(messages::text("detail.overlap", {{"thread", coordinates(access->thread)},
                                                           {"block", coordinates(access->block)},
                                                           {"list", own_words(what, places(*p))}}));
+  return true;
+}
+
+bool ask_where_warps_begin(const Evidence& evidence, const Run& run, const simgpu::Finding& finding,
+                           Diagnosis& d) {
+  const auto launch = std::find_if(run.launches.begin(), run.launches.end(),
+                                   [&](const auto& l) { return l.kernel == finding.kernel; });
+  const Matrix& c = run.c_before;
+  const Tile& tile = evidence.tile;
+  if (!evidence.follow || launch == run.launches.end() || c.ld < 1 ||
+      !(finding.at.where == finding.other->where) || tile.wm < 1 || tile.wn < 1)
+    return false;
+  Access one = finding.at, other = *finding.other;
+  if (other.thread.x < one.thread.x) std::swap(one, other);
+  for (Access* const access : {&one, &other}) access->thread.x -= access->thread.x % 32;
+  const auto begin = first_store(evidence, run, *launch, one),
+             beside = first_store(evidence, run, *launch, other);
+  if (!begin || !beside) return false;
+  const std::int64_t row = begin->element / c.ld, col = begin->element % c.ld,
+                     down = beside->element / c.ld - row, right = beside->element % c.ld - col;
+  const bool by_row = down != 0;
+  const std::int64_t far = by_row ? down : right;
+  if ((down == 0) == (right == 0) || far < 0 || far >= (by_row ? tile.wm : tile.wn)) return false;
+  d.next_step =
+      messages::text("RACE-WAW.begins.next", {{"one", one.thread.x / 32},
+                                              {"other", other.thread.x / 32},
+                                              {"begin", element("C", row, col)},
+                                              {"beside", element("C", row + down, col + right)},
+                                              {"apart", counted(far, by_row ? "row" : "column")},
+                                              {"rows", tile.wm},
+                                              {"columns", tile.wn},
+                                              {"what", by_row ? "row" : "column"},
+                                              {"extent", by_row ? tile.wm : tile.wn}});
   return true;
 }
 

@@ -192,8 +192,12 @@ void ask_of_warps(const Evidence& evidence, const Run& run, const Finding& findi
   // A warp more than the tile has parts does something else: it stores no part.
   const int parts = tile.wn > 0 ? tile.bm / tile.wm * (tile.bn / tile.wn) : 0;
   if (parts > 0 && std::max(warp, beside) >= static_cast<std::uint32_t>(parts)) return;
+  if (ask_where_warps_begin(evidence, run, finding, d)) return;
   const bool same_lane = one.thread.x % 32 == other.thread.x % 32;
-  d.next_step = messages::text(same_lane ? "RACE-WAW.same_part.next" : "RACE-WAW.overlapping.next",
+  const bool below = tile.wn > 0 && tile.wn == tile.bn;  // no two warps side by side
+  d.next_step = messages::text(same_lane && below ? "RACE-WAW.same_rows.next"
+                               : same_lane        ? "RACE-WAW.same_part.next"
+                                                  : "RACE-WAW.overlapping.next",
                                {{"one", std::max(warp, beside)},
                                 {"other", std::min(warp, beside)},
                                 {"rows", tile.wm},

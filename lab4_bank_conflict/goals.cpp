@@ -147,7 +147,8 @@ const char* const scalar_shared =
     "pieces with move16.";
 const char* const scalar_global =
     "More loads from global memory than with 16 bytes each, although every row begins at a "
-    "multiple of 16.";
+    "multiple of 16. If only some lanes move less, is it the last whole piece of a row, which ends "
+    "just at its edge (< for <=)?";
 const char* const half_sectors =
     "A sector has 32 bytes, two pieces, and is fetched as a whole: let two neighbouring threads load "
     "both halves of it, so that they come with one request.";

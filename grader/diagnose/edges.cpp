@@ -227,8 +227,10 @@ std::pair<const char*, std::string> at_the_edge(const Evidence& evidence, const 
 void name_index(const Evidence& evidence, const Run& run, const Finding& finding, Diagnosis& d) {
   const Matrix* const close = matrix_of(finding, run);
   if (close == nullptr) return;
-  const auto apart =
-      probe_case(evidence, {run.a.rows, run.b.cols, run.a.cols, kApart, kApart, kApart}, 37);
+  const auto pad = [](const Matrix& m) { return m.ld - m.cols + kApart; };
+  const auto apart = probe_case(
+      evidence, {run.a.rows, run.b.cols, run.a.cols, pad(run.a), pad(run.b), pad(run.c_before)},
+      37);
   const Finding* const found = apart ? same_access(apart->run, finding) : nullptr;
   if (found == nullptr) return;
   const Matrix& m = *matrix_of(*found, apart->run);

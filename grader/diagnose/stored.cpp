@@ -162,7 +162,8 @@ void add_stored(const simgpu::Finding& finding, const std::string& name, std::in
     d.next_step = messages::text("UNINIT.scratch.behind.next");
   if (const std::int64_t past = past_first_stretch(finding, width); past > 0) {
     const std::int64_t last = static_cast<std::int64_t>(finding.written.front().end) / width - 1;
-    if (!ask_of_share(finding, name, width, launch, d))
+    // A wgmma goes where its descriptor says: that has been asked.
+    if (!ask_of_share(finding, name, width, launch, d) && finding.at.actor != simgpu::Actor::wgmma)
       d.next_step =
           messages::text("UNINIT.too_far.next", {{"name", name}, {"last", last}, {"past", past}});
   }

@@ -158,7 +158,7 @@ bool may_fit(const Case& c, const Formula& f, int i, int j) {
   const Matrix &a = read_as(Which::a, f, c), &b = read_as(Which::b, f, c);
   for (int k = 0; k < depth; ++k) sum += value(a, f.a, i, k) * value(b, f.b, k, j);
   // A formula that goes outside is no explanation for a program that did not.
-  return std::isnan(sum) ? c.out_of_bounds : sum == c.got(i, j);
+  return std::isnan(sum) ? c.out_of_bounds || f.leaves_tile : sum == c.got(i, j);
 }
 
 /// Most formulas are rejected by a few elements, at the cost of a sum for each instead of M * N of

@@ -121,6 +121,16 @@ bool by_ldmatrix(const Cases& cases) {
   return false;
 }
 
+/// What lanes read by themselves, and what they name to ldmatrix.
+void add_lanes(const Evidence& evidence, const Cases& cases, bool copy, Formulas& formulas) {
+  if (!copy) add_halves_twice(formulas);
+  if (size_of(evidence.type) == 4) add_pairs(formulas);
+  if (size_of(evidence.type) == 8) add_crossed(evidence.tile.bk, formulas);
+  if (by_ldmatrix(cases))
+    for (const Which w : {Which::a, Which::b})
+      if (!copy || w == Which::a) add_wrong_lanes(evidence, w, formulas);
+}
+
 }  // namespace
 
 std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases& cases) {
@@ -190,12 +200,7 @@ std::optional<Diagnosis> explain_fragments(const Evidence& evidence, const Cases
     squeezed.name = [](const Case&) { return say("FRAGMENT-MAP", "rows", {}); };
     formulas.push_back(std::move(squeezed));
   }
-  if (!copy) add_halves_twice(formulas);
-  if (size_of(evidence.type) == 4) add_pairs(formulas);
-  if (size_of(evidence.type) == 8) add_crossed(evidence.tile.bk, formulas);
-  if (by_ldmatrix(cases))
-    for (const Which w : {Which::a, Which::b})
-      if (!copy || w == Which::a) add_wrong_lanes(evidence, w, formulas);
+  add_lanes(evidence, cases, copy, formulas);
   return first_fitting(evidence, cases, formulas);
 }
 

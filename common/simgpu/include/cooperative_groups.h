@@ -38,6 +38,13 @@ __SIMGPU_DEVICE thread_block this_thread_block() {
 
 namespace __simgpu {
 
+/// The caller's number in its warp.
+__SIMGPU_DEVICE unsigned int lane() {
+  unsigned int id;
+  asm("mov.u32 %0, %%laneid;" : "=r"(id));
+  return id;
+}
+
 /// Lanes of one warp that are named by a mask.
 class lanes {
  public:
@@ -47,11 +54,6 @@ class lanes {
   __SIMGPU_MEMBER int all(int predicate) const { return __all_sync(mask_, predicate); }
 
  protected:
-  static __SIMGPU_MEMBER unsigned int lane() {
-    unsigned int id;
-    asm("mov.u32 %0, %%laneid;" : "=r"(id));
-    return id;
-  }
   unsigned int mask_;
 };
 
@@ -62,9 +64,8 @@ template <unsigned int Size, typename Parent = void>
 class thread_block_tile : public __simgpu::lanes {
   static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0,
                 "simgpu: tiles of 1, 2, 4, 8, 16 or 32 threads");
-  using __simgpu::lanes::lane;
   using __simgpu::lanes::mask_;
-  static __SIMGPU_MEMBER unsigned int first() { return lane() & ~(Size - 1); }
+  static __SIMGPU_MEMBER unsigned int first() { return __simgpu::lane() & ~(Size - 1); }
 
  public:
   __SIMGPU_MEMBER thread_block_tile()
@@ -72,7 +73,7 @@ class thread_block_tile : public __simgpu::lanes {
   /// A tile is the same whatever it was cut from.
   template <typename Other>
   __SIMGPU_MEMBER thread_block_tile(const thread_block_tile<Size, Other>&) : thread_block_tile() {}
-  static __SIMGPU_MEMBER unsigned int thread_rank() { return lane() & (Size - 1); }
+  static __SIMGPU_MEMBER unsigned int thread_rank() { return __simgpu::lane() & (Size - 1); }
   static constexpr __SIMGPU_MEMBER unsigned int num_threads() { return Size; }
   static constexpr __SIMGPU_MEMBER unsigned int size() { return Size; }
   __SIMGPU_MEMBER unsigned int members() const { return mask_; }
@@ -122,7 +123,7 @@ class coalesced_group : public __simgpu::lanes {
   __SIMGPU_MEMBER unsigned int meta_group_size() const { return parts_; }
   __SIMGPU_MEMBER unsigned int members() const { return mask_; }
   __SIMGPU_MEMBER unsigned int thread_rank() const {
-    return static_cast<unsigned int>(__popc(mask_ & ((1u << lane()) - 1)));
+    return static_cast<unsigned int>(__popc(mask_ & ((1u << __simgpu::lane()) - 1)));
   }
   __SIMGPU_MEMBER unsigned int num_threads() const {
     return static_cast<unsigned int>(__popc(mask_));
@@ -135,13 +136,13 @@ class coalesced_group : public __simgpu::lanes {
   template <typename T>
   __SIMGPU_MEMBER T shfl_down(T value, unsigned int delta) const {
     const unsigned int from = thread_rank() + delta;
-    return __shfl_sync(mask_, value, from < size() ? lane_of(from) : static_cast<int>(lane()));
+    return __shfl_sync(mask_, value, from < size() ? lane_of(from) : static_cast<int>(__simgpu::lane()));
   }
   template <typename T>
   __SIMGPU_MEMBER T shfl_up(T value, unsigned int delta) const {
     const unsigned int rank = thread_rank();
     return __shfl_sync(mask_, value,
-                       rank >= delta ? lane_of(rank - delta) : static_cast<int>(lane()));
+                       rank >= delta ? lane_of(rank - delta) : static_cast<int>(__simgpu::lane()));
   }
   __SIMGPU_MEMBER unsigned int ballot(int predicate) const {
     return in_ranks(__ballot_sync(mask_, predicate));
@@ -185,10 +186,8 @@ template <typename Group, typename Label>
 __SIMGPU_DEVICE coalesced_group labeled_partition(const Group& group, Label label) {
   const unsigned int all = group.members(), same = __match_any_sync(all, label);
   // A part counts where its first lane stands.
-  unsigned int lane;
-  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
   const unsigned int firsts =
-      __ballot_sync(all, __ffs(static_cast<int>(same)) - 1 == static_cast<int>(lane));
+      __ballot_sync(all, __ffs(static_cast<int>(same)) - 1 == static_cast<int>(__simgpu::lane()));
   const unsigned int below = (same & (0u - same)) - 1;
   return coalesced_group(same, static_cast<unsigned int>(__popc(firsts & below)),
                          static_cast<unsigned int>(__popc(firsts)));
@@ -241,11 +240,9 @@ class thread_group {
 /// Tiles of `size` neighbouring threads: a power of two up to 32.
 __SIMGPU_DEVICE thread_group tiled_partition(const thread_group& parent, unsigned int size) {
   const unsigned int rank = static_cast<unsigned int>(parent.thread_rank());
-  unsigned int lane;
-  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
   if (parent.members() == 0)
     return thread_group::of_lanes(size == 32 ? 0xffffffffu
-                                             : ((1u << size) - 1) << (lane & ~(size - 1)));
+                                             : ((1u << size) - 1) << (__simgpu::lane() & ~(size - 1)));
   // Of lanes that need not be neighbours: those whose ranks belong to one tile.
   unsigned int mask = 0, at = 0;
   for (unsigned int left = parent.members(); left != 0; left &= left - 1, ++at)

@@ -1,4 +1,4 @@
-// cuRAND's generators of the host: Philox4x32 with 10 rounds (see curand_kernel.h) under every name, computed on the host
+// cuRAND's generators of the host: Philox4x32 with 10 rounds (simgpu/philox.h) under every name, computed on the host
 // and written to wherever the pointer leads. The numbers have NVIDIA's distributions, but are others.
 #pragma once
 #pragma GCC system_header
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cuda_runtime.h"
+#include "simgpu/philox.h"
 
 #define CURAND_VERSION 10400
 
@@ -63,20 +64,12 @@ namespace __simgpu_curand {
 
 /// Number `at` of the sequence.
 inline std::uint32_t word(std::uint64_t seed, std::uint64_t at) {
-  std::uint32_t c[4] = {static_cast<std::uint32_t>(at / 4),
-                        static_cast<std::uint32_t>(at / 4 >> 32), 0, 0};
-  std::uint32_t k0 = static_cast<std::uint32_t>(seed), k1 = static_cast<std::uint32_t>(seed >> 32);
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t p0 = std::uint64_t{0xd2511f53u} * c[0];
-    const std::uint64_t p1 = std::uint64_t{0xcd9e8d57u} * c[2];
-    const std::uint32_t next[4] = {
-        static_cast<std::uint32_t>(p1 >> 32) ^ c[1] ^ k0, static_cast<std::uint32_t>(p1),
-        static_cast<std::uint32_t>(p0 >> 32) ^ c[3] ^ k1, static_cast<std::uint32_t>(p0)};
-    for (int i = 0; i < 4; ++i) c[i] = next[i];
-    k0 += 0x9e3779b9u;
-    k1 += 0xbb67ae85u;
-  }
-  return c[at % 4];
+  const uint4 four = __simgpu_philox(make_uint4(static_cast<std::uint32_t>(at / 4),
+                                                static_cast<std::uint32_t>(at / 4 >> 32), 0, 0),
+                                     make_uint2(static_cast<std::uint32_t>(seed),
+                                                static_cast<std::uint32_t>(seed >> 32)));
+  const std::uint32_t words[4] = {four.x, four.y, four.z, four.w};
+  return words[at % 4];
 }
 inline std::uint32_t draw(curandGenerator_t g) {
   return word(g->seed, g->next++);

@@ -1,8 +1,7 @@
 // cuRAND's device functions, written for the simulated GPU.
 //
-// curandStatePhilox4_32_10_t is Philox4x32 with 10 rounds (Salmon, Moraes, Dror, Shaw, "Parallel
-// random numbers: as easy as 1, 2, 3", SC 2011): the same bits as the paper's vectors, and numbers
-// made of them as cuRAND's documentation says. `seed` is the key, `subsequence` the upper half of
+// curandStatePhilox4_32_10_t is Philox4x32 with 10 rounds (simgpu/philox.h): the same bits as the
+// paper's vectors, and numbers made of them as cuRAND's documentation says. `seed` is the key, `subsequence` the upper half of
 // the counter. curandState (XORWOW, also under the name of MRG32k3a) is Marsaglia's generator
 // (Journal of Statistical Software 8, 14), but begins elsewhere than NVIDIA's: its numbers are
 // others.
@@ -13,6 +12,7 @@
 #define CURAND_KERNEL_H_
 
 #include "cuda_runtime.h"
+#include "simgpu/philox.h"
 
 #if defined(__CUDA__)
 
@@ -53,16 +53,7 @@ typedef struct curandStateMRG32k3a curandStateMRG32k3a_t;
 // ---- Philox
 
 __SIMGPU_RANDOM uint4 curand_Philox4x32_10(uint4 c, uint2 k) {
-  const unsigned int m0 = 0xd2511f53u, m1 = 0xcd9e8d57u;
-#pragma unroll
-  for (int round = 0; round < 10; ++round) {
-    const unsigned int high0 = __umulhi(m0, c.x), low0 = m0 * c.x;
-    const unsigned int high1 = __umulhi(m1, c.z), low1 = m1 * c.z;
-    c = make_uint4(high1 ^ c.y ^ k.x, low1, high0 ^ c.w ^ k.y, low0);
-    k.x += 0x9e3779b9u;
-    k.y += 0xbb67ae85u;
-  }
-  return c;
+  return __simgpu_philox(c, k);
 }
 /// Adds `n` to the counter from its word `first` (0 or 2) on, with carries.
 __SIMGPU_RANDOM void __simgpu_philox_add(curandStatePhilox4_32_10_t* s, unsigned long long n,

@@ -106,23 +106,32 @@ void vote(Warp& w, const Op& op) {
   }
 }
 
-void match(Warp& w, const Op& op) {
-  const std::uint32_t who = members(w, op, "a warp match");
-  const std::byte* a = address_of(w, op.a);
-  auto value = [&](unsigned i) {
-    std::uint64_t v = 0;
-    std::memcpy(&v, a + i * op.width, op.width);
-    return v;
-  };
+/// Value by value: lanes that have one are found together.
+template <class T>
+void match_values(Warp& w, const Op& op, std::uint32_t who) {
+  const T* a = lanes_of<T>(w, op.a);
   std::uint32_t out[kLanes] = {}, same_everywhere = 0;
-  for (unsigned i = 0; i < kLanes; ++i) {
-    for (unsigned j = 0; j < kLanes; ++j)
-      if (((who >> j) & 1u) && value(j) == value(i)) out[i] |= 1u << j;
-    if (out[i] == who) same_everywhere |= 1u << i;
-    if (static_cast<ptx::VoteMode>(op.x) == ptx::VoteMode::all) out[i] = out[i] == who ? who : 0;
+  for (std::uint32_t left = w.mask; left != 0;) {
+    const T value = a[std::countr_zero(left)];
+    std::uint32_t same = 0;
+    for (unsigned i = 0; i < kLanes; ++i) same |= static_cast<std::uint32_t>(a[i] == value) << i;
+    const bool all = (same & who) == who;
+    if (all) same_everywhere |= same;
+    const bool wants_all = static_cast<ptx::VoteMode>(op.x) == ptx::VoteMode::all;
+    const std::uint32_t result = wants_all && !all ? 0 : same & who;
+    for (std::uint32_t lanes = same & left; lanes != 0; lanes &= lanes - 1)
+      out[std::countr_zero(lanes)] = result;
+    left &= ~same;
   }
   write_lanes(w, op.dst, out);
   if (op.dst2 != kNoRef) write_mask(w, op.dst2, same_everywhere);
+}
+void match(Warp& w, const Op& op) {
+  const std::uint32_t who = members(w, op, "a warp match");
+  if (op.width == 8)
+    match_values<std::uint64_t>(w, op, who);
+  else
+    match_values<std::uint32_t>(w, op, who);
 }
 
 void redux(Warp& w, const Op& op) {

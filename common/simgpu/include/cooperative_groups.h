@@ -136,7 +136,8 @@ class coalesced_group : public __simgpu::lanes {
   template <typename T>
   __SIMGPU_MEMBER T shfl_down(T value, unsigned int delta) const {
     const unsigned int from = thread_rank() + delta;
-    return __shfl_sync(mask_, value, from < size() ? lane_of(from) : static_cast<int>(__simgpu::lane()));
+    return __shfl_sync(mask_, value,
+                       from < size() ? lane_of(from) : static_cast<int>(__simgpu::lane()));
   }
   template <typename T>
   __SIMGPU_MEMBER T shfl_up(T value, unsigned int delta) const {
@@ -241,8 +242,8 @@ class thread_group {
 __SIMGPU_DEVICE thread_group tiled_partition(const thread_group& parent, unsigned int size) {
   const unsigned int rank = static_cast<unsigned int>(parent.thread_rank());
   if (parent.members() == 0)
-    return thread_group::of_lanes(size == 32 ? 0xffffffffu
-                                             : ((1u << size) - 1) << (__simgpu::lane() & ~(size - 1)));
+    return thread_group::of_lanes(
+        size == 32 ? 0xffffffffu : ((1u << size) - 1) << (__simgpu::lane() & ~(size - 1)));
   // Of lanes that need not be neighbours: those whose ranks belong to one tile.
   unsigned int mask = 0, at = 0;
   for (unsigned int left = parent.members(); left != 0; left &= left - 1, ++at)

@@ -64,10 +64,10 @@ namespace __simgpu_curand {
 
 /// Number `at` of the sequence.
 inline std::uint32_t word(std::uint64_t seed, std::uint64_t at) {
-  const uint4 four = __simgpu_philox(make_uint4(static_cast<std::uint32_t>(at / 4),
-                                                static_cast<std::uint32_t>(at / 4 >> 32), 0, 0),
-                                     make_uint2(static_cast<std::uint32_t>(seed),
-                                                static_cast<std::uint32_t>(seed >> 32)));
+  const uint4 four = __simgpu_philox(
+      make_uint4(static_cast<std::uint32_t>(at / 4), static_cast<std::uint32_t>(at / 4 >> 32), 0,
+                 0),
+      make_uint2(static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)));
   const std::uint32_t words[4] = {four.x, four.y, four.z, four.w};
   return words[at % 4];
 }

@@ -19,6 +19,8 @@ static constexpr host_execution_policy host{};
 namespace cuda {
 static constexpr device_execution_policy par{}, par_nosync{};
 }
+typedef device_execution_policy device_system_tag;
+typedef host_execution_policy host_system_tag;
 
 namespace detail {
 
@@ -52,8 +54,7 @@ __SIMGPU_THRUST void put_each(std::index_sequence<I...>, const Refs& refs, const
   ((std::get<I>(refs) = std::get<I>(value)), ...);
 }
 template <typename... It, typename V>
-__SIMGPU_THRUST void put(const zip_iterator<std::tuple<It...>>& it, std::ptrdiff_t i,
-                         const V& value) {
+__SIMGPU_THRUST void put(const zip_iterator<tuple<It...>>& it, std::ptrdiff_t i, const V& value) {
   put_each(std::index_sequence_for<It...>(), it[i], value);
 }
 
@@ -243,70 +244,6 @@ Out copy_if(__SIMGPU_DEV, It first, It last, Out out, F keep) {
 template <typename It, typename Out, typename F>
 Out copy_if(__SIMGPU_HOST, It first, It last, Out out, F keep) {
   return std::copy_if(first, last, out, keep);
-}
-
-// ---- sorting: runs are merged, each element finding its own place; equal ones keep their order
-
-template <typename K, typename V, typename Before>
-__device__ void merge_one(const K* keys, K* keys_out, const V* values, V* values_out, std::size_t n,
-                          std::size_t width, std::size_t i, Before before) {
-  const std::size_t begin = i / (2 * width) * (2 * width);
-  const std::size_t middle = begin + width < n ? begin + width : n;
-  const std::size_t end = begin + 2 * width < n ? begin + 2 * width : n;
-  const bool left = i < middle;
-  const K mine = keys[i];
-  std::size_t low = left ? middle : begin, high = left ? end : middle;
-  const std::size_t other = low;
-  while (low < high) {
-    const std::size_t at = (low + high) / 2;
-    if (left ? before(keys[at], mine) : !before(mine, keys[at]))
-      low = at + 1;
-    else
-      high = at;
-  }
-  const std::size_t place = begin + (i - (left ? begin : middle)) + (low - other);
-  keys_out[place] = mine;
-  if (values != nullptr) values_out[place] = values[i];
-}
-template <typename K, typename V, typename Before>
-void sort_runs(K* keys, V* values, std::size_t n, Before before) {
-  buffer<K> keys_buffer(n);
-  buffer<V> values_buffer(values ? n : 0);
-  K *from = keys, *to = keys_buffer.p;
-  V *values_from = values, *values_to = values_buffer.p;
-  for (std::size_t width = 1; width < n; width *= 2) {
-    each(n, [=] __device__(std::size_t i) mutable {
-      merge_one(from, to, values_from, values_to, n, width, i, before);
-    });
-    std::swap(from, to);
-    std::swap(values_from, values_to);
-  }
-  if (from == keys) return;
-  check(cudaMemcpy(static_cast<void*>(keys), from, n * sizeof(K), cudaMemcpyDeviceToDevice));
-  if (values)
-    check(cudaMemcpy(static_cast<void*>(values), values_from, n * sizeof(V),
-                     cudaMemcpyDeviceToDevice));
-}
-template <typename It, typename Before>
-void sort(__SIMGPU_DEV, It first, It last, Before before) {
-  sort_runs(reach(first), static_cast<char*>(nullptr), length(first, last), before);
-}
-template <typename It, typename Before>
-void sort(__SIMGPU_HOST, It first, It last, Before before) {
-  std::stable_sort(first, last, before);
-}
-template <typename K, typename V, typename Before>
-void sort_by_key(__SIMGPU_DEV, K first, K last, V values, Before before) {
-  sort_runs(reach(first), reach(values), length(first, last), before);
-}
-template <typename K, typename V, typename Before>
-void sort_by_key(__SIMGPU_HOST, K first, K last, V values, Before before) {
-  std::vector<std::pair<value_of<K>, value_of<V>>> both;
-  V v = values;
-  for (K k = first; k != last; ++k, ++v) both.emplace_back(*k, *v);
-  std::stable_sort(both.begin(), both.end(),
-                   [&](const auto& a, const auto& b) { return before(a.first, b.first); });
-  for (const auto& b : both) *first = b.first, *values = b.second, ++first, ++values;
 }
 
 // ---- copies: from and to wherever it is
@@ -541,22 +478,6 @@ struct f_copy_if {
     return kept(p, first, length(first, last), stencil, out, keep, true);
   }
 };
-struct f_sort {
-  template <typename P, typename It, typename Before = less<>>
-  void operator()(P p, It first, It last, Before before = Before()) const {
-    detail::sort(p, first, last, before);
-  }
-};
-struct f_sort_by_key {
-  template <typename P, typename K, typename V, typename Before = less<>>
-  void operator()(P p, K first, K last, V values, Before before = Before()) const {
-    detail::sort_by_key(p, first, last, values, before);
-  }
-};
-
-#undef __SIMGPU_HOST
-#undef __SIMGPU_DEV
-
 }  // namespace detail
 
 template <typename It, typename Out>
@@ -578,10 +499,10 @@ Out copy_n(It first, N n, Out out) {
   return detail::copy_n(first, static_cast<std::size_t>(n), out);
 }
 
-// With a policy, or with the one that the arguments' places say. Also for thrust_more.h.
+// With a policy, or with the one that the arguments' places say. By value: arrays and functions become pointers.
 #define __SIMGPU_ALGORITHM(Name, Function)                                             \
   template <typename First, typename... Rest>                                          \
-  decltype(auto) Name(const First& first, const Rest&... rest) {                       \
+  decltype(auto) Name(First first, Rest... rest) {                                     \
     if constexpr (detail::is_policy<First>)                                            \
       return detail::Function()(first, rest...);                                       \
     else                                                                               \
@@ -605,9 +526,5 @@ __SIMGPU_ALGORITHM(exclusive_scan, f_exclusive_scan)
 __SIMGPU_ALGORITHM(min_element, f_min_element)
 __SIMGPU_ALGORITHM(max_element, f_max_element)
 __SIMGPU_ALGORITHM(copy_if, f_copy_if)
-__SIMGPU_ALGORITHM(sort, f_sort)
-__SIMGPU_ALGORITHM(stable_sort, f_sort)
-__SIMGPU_ALGORITHM(sort_by_key, f_sort_by_key)
-__SIMGPU_ALGORITHM(stable_sort_by_key, f_sort_by_key)
 
 }  // namespace thrust

@@ -44,7 +44,7 @@ struct is_on_device<device_ptr<T>> : std::true_type {};
 template <typename F, typename It, typename Value>
 struct is_on_device<transform_iterator<F, It, Value>> : is_on_device<It> {};
 template <typename... It>
-struct is_on_device<zip_iterator<std::tuple<It...>>>
+struct is_on_device<zip_iterator<tuple<It...>>>
     : std::bool_constant<(is_on_device<It>::value || ...)> {};
 template <typename E, typename M>
 struct is_on_device<permutation_iterator<E, M>>
@@ -64,7 +64,7 @@ It reach(It it) {
 template <typename F, typename It, typename Value>
 auto reach(const transform_iterator<F, It, Value>& it);
 template <typename... It>
-auto reach(const zip_iterator<std::tuple<It...>>& it);
+auto reach(const zip_iterator<tuple<It...>>& it);
 template <typename E, typename M>
 auto reach(const permutation_iterator<E, M>& it);
 template <typename It>
@@ -140,43 +140,41 @@ __SIMGPU_THRUST inline transform_iterator<F, It> make_transform_iterator(It it, 
 
 /// The elements of several iterators as one tuple: of references, so that they can be written.
 template <typename... It>
-class zip_iterator<std::tuple<It...>>
-    : public detail::indexed_iterator<zip_iterator<std::tuple<It...>>,
-                                      std::tuple<detail::element_of<It>...>,
-                                      std::tuple<typename std::iterator_traits<It>::reference...>> {
-  typedef detail::indexed_iterator<zip_iterator<std::tuple<It...>>,
-                                   std::tuple<detail::element_of<It>...>,
-                                   std::tuple<typename std::iterator_traits<It>::reference...>>
+class zip_iterator<tuple<It...>>
+    : public detail::indexed_iterator<zip_iterator<tuple<It...>>, tuple<detail::element_of<It>...>,
+                                      tuple<typename std::iterator_traits<It>::reference...>> {
+  typedef detail::indexed_iterator<zip_iterator<tuple<It...>>, tuple<detail::element_of<It>...>,
+                                   tuple<typename std::iterator_traits<It>::reference...>>
       base;
 
  public:
   using base::operator-;
-  __SIMGPU_THRUST zip_iterator(std::tuple<It...> its) : its_(its) {}
+  __SIMGPU_THRUST zip_iterator(tuple<It...> its) : its_(its) {}
   __SIMGPU_THRUST auto at(std::ptrdiff_t i) const {
-    return std::apply([i] __host__ __device__(
-                          const It&... it) { return std::tuple<decltype(it[i])...>(it[i]...); },
-                      its_);
+    return std::apply(
+        [i] __host__ __device__(const It&... it) { return tuple<decltype(it[i])...>(it[i]...); },
+        its_);
   }
   __SIMGPU_THRUST zip_iterator moved(std::ptrdiff_t n) const {
-    return std::apply([n] __host__ __device__(
-                          const It&... it) { return zip_iterator(std::tuple<It...>(it + n...)); },
-                      its_);
+    return std::apply(
+        [n] __host__ __device__(const It&... it) { return zip_iterator(tuple<It...>(it + n...)); },
+        its_);
   }
   __SIMGPU_THRUST std::ptrdiff_t operator-(const zip_iterator& o) const {
     return std::get<0>(its_) - std::get<0>(o.its_);
   }
-  __SIMGPU_THRUST const std::tuple<It...>& get_iterator_tuple() const { return its_; }
+  __SIMGPU_THRUST const tuple<It...>& get_iterator_tuple() const { return its_; }
 
  private:
-  std::tuple<It...> its_;
+  tuple<It...> its_;
 };
 template <typename... It>
-__SIMGPU_THRUST inline zip_iterator<std::tuple<It...>> make_zip_iterator(std::tuple<It...> its) {
+__SIMGPU_THRUST inline zip_iterator<tuple<It...>> make_zip_iterator(tuple<It...> its) {
   return {its};
 }
 template <typename... It>
-__SIMGPU_THRUST inline zip_iterator<std::tuple<It...>> make_zip_iterator(It... it) {
-  return {std::tuple<It...>(it...)};
+__SIMGPU_THRUST inline zip_iterator<tuple<It...>> make_zip_iterator(It... it) {
+  return {tuple<It...>(it...)};
 }
 /// A function of several arguments as one of a tuple.
 template <typename F>
@@ -250,6 +248,7 @@ __SIMGPU_THRUST inline reverse_iterator<It> make_reverse_iterator(It it) {
 }
 
 /// Takes everything and keeps nothing.
+template <typename System = void>
 class discard_iterator {
  public:
   struct sink {
@@ -275,8 +274,8 @@ class discard_iterator {
  private:
   std::ptrdiff_t at_;
 };
-__SIMGPU_THRUST inline discard_iterator make_discard_iterator(std::ptrdiff_t at = 0) {
-  return discard_iterator(at);
+__SIMGPU_THRUST inline discard_iterator<> make_discard_iterator(std::ptrdiff_t at = 0) {
+  return discard_iterator<>(at);
 }
 
 namespace detail {
@@ -286,11 +285,11 @@ auto reach(const transform_iterator<F, It, Value>& it) {
   return transform_iterator<F, decltype(reach(it.base())), Value>(reach(it.base()), it.functor());
 }
 template <typename... It>
-auto reach(const zip_iterator<std::tuple<It...>>& it) {
+auto reach(const zip_iterator<tuple<It...>>& it) {
   return std::apply(
       [](const It&... one) {
-        return zip_iterator<std::tuple<decltype(reach(one))...>>(
-            std::tuple<decltype(reach(one))...>(reach(one)...));
+        return zip_iterator<tuple<decltype(reach(one))...>>(
+            tuple<decltype(reach(one))...>(reach(one)...));
       },
       it.get_iterator_tuple());
 }

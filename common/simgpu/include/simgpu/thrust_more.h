@@ -2,7 +2,7 @@
 #pragma once
 #pragma GCC system_header
 
-#include "thrust_algorithms.h"
+#include "thrust_sort.h"
 
 namespace thrust {
 namespace detail {
@@ -137,8 +137,8 @@ struct f_reverse {
 struct f_reduce_by_key {
   template <typename P, typename K, typename V, typename KOut, typename VOut,
             typename Equal = equal_to<>, typename Op = plus<>>
-  std::pair<KOut, VOut> operator()(P p, K first, K last, V values, KOut keys_out, VOut values_out,
-                                   Equal equal = Equal(), Op op = Op()) const {
+  pair<KOut, VOut> operator()(P p, K first, K last, V values, KOut keys_out, VOut values_out,
+                              Equal equal = Equal(), Op op = Op()) const {
     const auto keys = reach_for(p, first);
     const auto from = reach_for(p, values);
     const auto ko = reach_for(p, keys_out);
@@ -387,7 +387,7 @@ struct f_transform_exclusive_scan {
 };
 struct f_minmax_element {
   template <typename P, typename It, typename Before = less<>>
-  std::pair<It, It> operator()(P p, It first, It last, Before before = Before()) const {
+  pair<It, It> operator()(P p, It first, It last, Before before = Before()) const {
     return {f_min_element()(p, first, last, before), f_max_element()(p, first, last, before)};
   }
 };
@@ -425,6 +425,5 @@ __SIMGPU_ALGORITHM(merge, f_merge)
 __SIMGPU_ALGORITHM(transform_inclusive_scan, f_transform_inclusive_scan)
 __SIMGPU_ALGORITHM(transform_exclusive_scan, f_transform_exclusive_scan)
 __SIMGPU_ALGORITHM(minmax_element, f_minmax_element)
-#undef __SIMGPU_ALGORITHM
 
 }  // namespace thrust

@@ -2,6 +2,7 @@
 #pragma once
 #pragma GCC system_header
 
+#include <cassert>  // NVIDIA's headers bring it along: programs rely on it
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
@@ -24,12 +25,82 @@
 #define __SIMGPU_THRUST __attribute__((host, device, nodebug, always_inline))
 
 namespace thrust {
+template <typename... T>
+struct tuple;
+template <typename A, typename B>
+struct pair;
+}  // namespace thrust
+namespace std {
+template <typename... T>
+struct tuple_size<::thrust::tuple<T...>> : integral_constant<size_t, sizeof...(T)> {};
+template <size_t I, typename... T>
+struct tuple_element<I, ::thrust::tuple<T...>> : tuple_element<I, tuple<T...>> {};
+template <typename A, typename B>
+struct tuple_size<::thrust::pair<A, B>> : integral_constant<size_t, 2> {};
+template <size_t I, typename A, typename B>
+struct tuple_element<I, ::thrust::pair<A, B>> : tuple_element<I, pair<A, B>> {};
+}  // namespace std
+
+namespace thrust {
 
 using std::get;
-using std::make_pair;
-using std::make_tuple;
-using std::pair;
-using std::tuple;
+
+// Tuples and pairs are the host library's, whose assignment a kernel of C++17 cannot call.
+
+template <typename... T>
+struct tuple : std::tuple<T...> {
+  tuple() = default;
+  tuple(const tuple&) = default;
+  template <typename... U,
+            typename = std::enable_if_t<sizeof...(U) == sizeof...(T) && sizeof...(U) != 0>,
+            typename = std::enable_if_t<(std::is_constructible<T, U&&>::value && ...)>>
+  __SIMGPU_THRUST constexpr tuple(U&&... values) : std::tuple<T...>(static_cast<U&&>(values)...) {}
+  template <typename... U>
+  __SIMGPU_THRUST constexpr tuple(const std::tuple<U...>& other) : std::tuple<T...>(other) {}
+  __SIMGPU_THRUST tuple& operator=(const tuple& other) {
+    return assign(other, std::index_sequence_for<T...>());
+  }
+  template <typename Other, typename = decltype(std::tuple_size<Other>::value)>
+  __SIMGPU_THRUST tuple& operator=(const Other& other) {
+    return assign(other, std::index_sequence_for<T...>());
+  }
+
+ private:
+  template <typename Other, std::size_t... I>
+  __SIMGPU_THRUST tuple& assign(const Other& other, std::index_sequence<I...>) {
+    ((std::get<I>(*this) = std::get<I>(other)), ...);
+    return *this;
+  }
+};
+template <typename A, typename B>
+struct pair : std::pair<A, B> {
+  pair() = default;
+  pair(const pair&) = default;
+  __SIMGPU_THRUST constexpr pair(const A& a, const B& b) : std::pair<A, B>(a, b) {}
+  template <typename C, typename D>
+  __SIMGPU_THRUST constexpr pair(const std::pair<C, D>& other) : std::pair<A, B>(other) {}
+  __SIMGPU_THRUST pair& operator=(const pair& other) {
+    this->first = other.first;
+    this->second = other.second;
+    return *this;
+  }
+};
+template <typename... T>
+__SIMGPU_THRUST constexpr tuple<std::decay_t<T>...> make_tuple(T&&... values) {
+  return tuple<std::decay_t<T>...>(static_cast<T&&>(values)...);
+}
+template <typename... T>
+__SIMGPU_THRUST constexpr tuple<T&...> tie(T&... values) {
+  return tuple<T&...>(values...);
+}
+template <typename A, typename B>
+__SIMGPU_THRUST constexpr pair<std::decay_t<A>, std::decay_t<B>> make_pair(A&& a, B&& b) {
+  return pair<std::decay_t<A>, std::decay_t<B>>(static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <typename Tuple>
+using tuple_size = std::tuple_size<Tuple>;
+template <std::size_t I, typename Tuple>
+using tuple_element = std::tuple_element<I, Tuple>;
 
 namespace detail {
 
@@ -72,33 +143,57 @@ void each(std::size_t n, F f) {
 template <typename T>
 class device_ptr;
 
-/// An element of the device, as the host sees it: each use is a copy.
+/// An element of the device: for the host each use is a copy, for a kernel it is the element.
 template <typename T>
 class device_reference {
  public:
-  explicit device_reference(T* at) : at_(at) {}
+  typedef std::remove_const_t<T> value_type;
+  __SIMGPU_THRUST explicit device_reference(T* at) : at_(at) {}
   device_reference(const device_reference&) = default;
-  operator std::remove_const_t<T>() const {
-    std::remove_const_t<T> value;
+  __SIMGPU_THRUST operator value_type() const {
+#if defined(__CUDA_ARCH__)
+    return *at_;
+#else
+    value_type value;
     detail::check(
         cudaMemcpy(static_cast<void*>(&value), at_, sizeof value, cudaMemcpyDeviceToHost));
     return value;
+#endif
   }
-  device_reference& operator=(const T& value) {
-    detail::check(cudaMemcpy(static_cast<void*>(const_cast<std::remove_const_t<T>*>(at_)), &value,
-                             sizeof value, cudaMemcpyHostToDevice));
+  __SIMGPU_THRUST device_reference& operator=(const T& value) {
+#if defined(__CUDA_ARCH__)
+    *const_cast<value_type*>(at_) = value;
+#else
+    detail::check(cudaMemcpy(static_cast<void*>(const_cast<value_type*>(at_)), &value, sizeof value,
+                             cudaMemcpyHostToDevice));
+#endif
     return *this;
   }
-  device_reference& operator=(const device_reference& other) {
-    return *this = static_cast<T>(other);
+  __SIMGPU_THRUST device_reference& operator=(const device_reference& other) {
+    return *this = static_cast<value_type>(other);
   }
-  device_reference& operator+=(const T& v) { return *this = static_cast<T>(*this) + v; }
-  device_reference& operator-=(const T& v) { return *this = static_cast<T>(*this) - v; }
-  device_reference& operator*=(const T& v) { return *this = static_cast<T>(*this) * v; }
-  device_reference& operator/=(const T& v) { return *this = static_cast<T>(*this) / v; }
-  device_reference& operator++() { return *this += T(1); }
-  device_reference& operator--() { return *this -= T(1); }
-  device_ptr<T> operator&() const { return device_ptr<T>(at_); }
+#define __SIMGPU_ASSIGNMENT(Op)                                         \
+  __SIMGPU_THRUST device_reference& operator Op##=(const T& v) {        \
+    return *this = static_cast<T>(static_cast<value_type>(*this) Op v); \
+  }
+  __SIMGPU_ASSIGNMENT(+)
+  __SIMGPU_ASSIGNMENT(-)
+  __SIMGPU_ASSIGNMENT(*)
+  __SIMGPU_ASSIGNMENT(/)
+  __SIMGPU_ASSIGNMENT(%)
+  __SIMGPU_ASSIGNMENT(&)
+  __SIMGPU_ASSIGNMENT(|)
+  __SIMGPU_ASSIGNMENT(^)
+#undef __SIMGPU_ASSIGNMENT
+  __SIMGPU_THRUST device_reference& operator++() {
+    return *this += T(1);
+  }
+  __SIMGPU_THRUST device_reference& operator--() {
+    return *this -= T(1);
+  }
+  __SIMGPU_THRUST device_ptr<T> operator&() const {
+    return device_ptr<T>(at_);
+  }
 
  private:
   T* at_;
@@ -120,52 +215,52 @@ class device_ptr {
   typedef T element_type;
 
   device_ptr() = default;
-  device_ptr(std::nullptr_t) {}
-  explicit device_ptr(T* p) : p_(p) {}
+  __SIMGPU_THRUST device_ptr(std::nullptr_t) {}
+  __SIMGPU_THRUST explicit device_ptr(T* p) : p_(p) {}
   template <typename U, typename = std::enable_if_t<std::is_convertible<U*, T*>::value>>
-  device_ptr(const device_ptr<U>& other) : p_(other.get()) {}
-  T* get() const { return p_; }
-  reference operator*() const { return reference(p_); }
-  reference operator[](difference_type i) const { return reference(p_ + i); }
-  device_ptr& operator+=(difference_type n) { return p_ += n, *this; }
-  device_ptr& operator-=(difference_type n) { return p_ -= n, *this; }
-  device_ptr& operator++() { return ++p_, *this; }
-  device_ptr& operator--() { return --p_, *this; }
-  device_ptr operator++(int) { return device_ptr(p_++); }
-  device_ptr operator--(int) { return device_ptr(p_--); }
-  device_ptr operator+(difference_type n) const { return device_ptr(p_ + n); }
-  device_ptr operator-(difference_type n) const { return device_ptr(p_ - n); }
+  __SIMGPU_THRUST device_ptr(const device_ptr<U>& other) : p_(other.get()) {}
+  __SIMGPU_THRUST T* get() const { return p_; }
+  __SIMGPU_THRUST reference operator*() const { return reference(p_); }
+  __SIMGPU_THRUST reference operator[](difference_type i) const { return reference(p_ + i); }
+  __SIMGPU_THRUST device_ptr& operator+=(difference_type n) { return p_ += n, *this; }
+  __SIMGPU_THRUST device_ptr& operator-=(difference_type n) { return p_ -= n, *this; }
+  __SIMGPU_THRUST device_ptr& operator++() { return ++p_, *this; }
+  __SIMGPU_THRUST device_ptr& operator--() { return --p_, *this; }
+  __SIMGPU_THRUST device_ptr operator++(int) { return device_ptr(p_++); }
+  __SIMGPU_THRUST device_ptr operator--(int) { return device_ptr(p_--); }
+  __SIMGPU_THRUST device_ptr operator+(difference_type n) const { return device_ptr(p_ + n); }
+  __SIMGPU_THRUST device_ptr operator-(difference_type n) const { return device_ptr(p_ - n); }
   template <typename U>
-  difference_type operator-(const device_ptr<U>& other) const {
+  __SIMGPU_THRUST difference_type operator-(const device_ptr<U>& other) const {
     return p_ - other.get();
   }
-  explicit operator bool() const { return p_ != nullptr; }
+  __SIMGPU_THRUST explicit operator bool() const { return p_ != nullptr; }
 
  private:
   T* p_ = nullptr;
 };
 template <typename T, typename U>
-bool operator==(const device_ptr<T>& a, const device_ptr<U>& b) {
+__SIMGPU_THRUST bool operator==(const device_ptr<T>& a, const device_ptr<U>& b) {
   return a.get() == b.get();
 }
 template <typename T, typename U>
-bool operator!=(const device_ptr<T>& a, const device_ptr<U>& b) {
+__SIMGPU_THRUST bool operator!=(const device_ptr<T>& a, const device_ptr<U>& b) {
   return a.get() != b.get();
 }
 template <typename T, typename U>
-bool operator<(const device_ptr<T>& a, const device_ptr<U>& b) {
+__SIMGPU_THRUST bool operator<(const device_ptr<T>& a, const device_ptr<U>& b) {
   return a.get() < b.get();
 }
 template <typename T>
-device_ptr<T> device_pointer_cast(T* p) {
+__SIMGPU_THRUST device_ptr<T> device_pointer_cast(T* p) {
   return device_ptr<T>(p);
 }
 template <typename T>
-T* raw_pointer_cast(const device_ptr<T>& p) {
+__SIMGPU_THRUST T* raw_pointer_cast(const device_ptr<T>& p) {
   return p.get();
 }
 template <typename T>
-T* raw_pointer_cast(T* p) {
+__SIMGPU_THRUST T* raw_pointer_cast(T* p) {
   return p;
 }
 template <typename T>
@@ -412,46 +507,57 @@ __SIMGPU_THRUST constexpr T(max)(const T& a, const T& b) {
   return a < b ? b : a;
 }
 
-#define __SIMGPU_OPERATOR_1(Name, Expression)              \
-  template <typename T = void>                             \
-  struct Name {                                            \
-    template <typename A>                                  \
-    __SIMGPU_THRUST constexpr auto operator()(A a) const { \
-      return Expression;                                   \
-    }                                                      \
+// Of a type that is named, arguments and results are of that type: divides<float>() does not divide integers.
+#define __SIMGPU_OPERATOR_1(Name, Result, Expression)                                    \
+  template <typename T = void>                                                           \
+  struct Name {                                                                          \
+    __SIMGPU_THRUST constexpr Result operator()(const T& a) const { return Expression; } \
+  };                                                                                     \
+  template <>                                                                            \
+  struct Name<void> {                                                                    \
+    template <typename A>                                                                \
+    __SIMGPU_THRUST constexpr auto operator()(A a) const {                               \
+      return Expression;                                                                 \
+    }                                                                                    \
   };
-#define __SIMGPU_OPERATOR_2(Name, Expression)                   \
-  template <typename T = void>                                  \
-  struct Name {                                                 \
-    template <typename A, typename B>                           \
-    __SIMGPU_THRUST constexpr auto operator()(A a, B b) const { \
-      return Expression;                                        \
-    }                                                           \
+#define __SIMGPU_OPERATOR_2(Name, Result, Expression)                           \
+  template <typename T = void>                                                  \
+  struct Name {                                                                 \
+    __SIMGPU_THRUST constexpr Result operator()(const T& a, const T& b) const { \
+      return Expression;                                                        \
+    }                                                                           \
+  };                                                                            \
+  template <>                                                                   \
+  struct Name<void> {                                                           \
+    template <typename A, typename B>                                           \
+    __SIMGPU_THRUST constexpr auto operator()(A a, B b) const {                 \
+      return Expression;                                                        \
+    }                                                                           \
   };
-__SIMGPU_OPERATOR_1(negate, -a)
-__SIMGPU_OPERATOR_1(logical_not, !a)
-__SIMGPU_OPERATOR_1(identity, a)
-__SIMGPU_OPERATOR_1(square, a* a)
-__SIMGPU_OPERATOR_2(plus, a + b)
-__SIMGPU_OPERATOR_2(minus, a - b)
-__SIMGPU_OPERATOR_2(multiplies, a* b)
-__SIMGPU_OPERATOR_2(divides, a / b)
-__SIMGPU_OPERATOR_2(modulus, a % b)
-__SIMGPU_OPERATOR_2(equal_to, a == b)
-__SIMGPU_OPERATOR_2(not_equal_to, a != b)
-__SIMGPU_OPERATOR_2(less, a < b)
-__SIMGPU_OPERATOR_2(less_equal, a <= b)
-__SIMGPU_OPERATOR_2(greater, a > b)
-__SIMGPU_OPERATOR_2(greater_equal, a >= b)
-__SIMGPU_OPERATOR_2(logical_and, a&& b)
-__SIMGPU_OPERATOR_2(logical_or, a || b)
-__SIMGPU_OPERATOR_2(bit_and, a& b)
-__SIMGPU_OPERATOR_2(bit_or, a | b)
-__SIMGPU_OPERATOR_2(bit_xor, a ^ b)
-__SIMGPU_OPERATOR_2(maximum, a < b ? b : a)
-__SIMGPU_OPERATOR_2(minimum, b < a ? b : a)
-__SIMGPU_OPERATOR_2(project1st, a)
-__SIMGPU_OPERATOR_2(project2nd, (void(a), b))
+__SIMGPU_OPERATOR_1(negate, T, -a)
+__SIMGPU_OPERATOR_1(logical_not, bool, !a)
+__SIMGPU_OPERATOR_1(identity, T, a)
+__SIMGPU_OPERATOR_1(square, T, a* a)
+__SIMGPU_OPERATOR_2(plus, T, a + b)
+__SIMGPU_OPERATOR_2(minus, T, a - b)
+__SIMGPU_OPERATOR_2(multiplies, T, a* b)
+__SIMGPU_OPERATOR_2(divides, T, a / b)
+__SIMGPU_OPERATOR_2(modulus, T, a % b)
+__SIMGPU_OPERATOR_2(equal_to, bool, a == b)
+__SIMGPU_OPERATOR_2(not_equal_to, bool, a != b)
+__SIMGPU_OPERATOR_2(less, bool, a < b)
+__SIMGPU_OPERATOR_2(less_equal, bool, a <= b)
+__SIMGPU_OPERATOR_2(greater, bool, a > b)
+__SIMGPU_OPERATOR_2(greater_equal, bool, a >= b)
+__SIMGPU_OPERATOR_2(logical_and, bool, a&& b)
+__SIMGPU_OPERATOR_2(logical_or, bool, a || b)
+__SIMGPU_OPERATOR_2(bit_and, T, a& b)
+__SIMGPU_OPERATOR_2(bit_or, T, a | b)
+__SIMGPU_OPERATOR_2(bit_xor, T, a ^ b)
+__SIMGPU_OPERATOR_2(maximum, T, a < b ? b : a)
+__SIMGPU_OPERATOR_2(minimum, T, b < a ? b : a)
+__SIMGPU_OPERATOR_2(project1st, T, a)
+__SIMGPU_OPERATOR_2(project2nd, T, (void(a), b))
 #undef __SIMGPU_OPERATOR_1
 #undef __SIMGPU_OPERATOR_2
 

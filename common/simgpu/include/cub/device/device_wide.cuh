@@ -3,7 +3,7 @@
 #pragma once
 #pragma GCC system_header
 
-#include "../../simgpu/thrust_more.h"
+#include "../../simgpu/thrust_sets.h"
 #include "../thread/thread_operators.cuh"
 #include "../util/absent.cuh"
 

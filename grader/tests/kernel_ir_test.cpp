@@ -119,6 +119,20 @@ TEST_CASE("kernels come apart in a folder of any name") {
   }
 }
 
+TEST_CASE("a union with float4 in it can be copied, whether or not kernels come apart") {
+  const FixtureProject project;
+  project.write_source(two_kernels(R"(
+union Four { float4 all; float one[4]; };
+__global__ void unions(float4* p) {
+  Four x = {p[threadIdx.x]};
+  const Four y = x;
+  x.one[0] = y.one[3];
+  p[threadIdx.x] = x.all;
+})"));
+  for (const unsigned optimisers : {0u, 2u})
+    CHECK(has(module_of(texts(project, optimisers), "unions"), "st.global"));
+}
+
 TEST_CASE("what stands around a kernel does not make it another one, but moves its lines") {
   const FixtureProject project;
   const std::string source = two_kernels(kRich);

@@ -295,7 +295,7 @@ void create(cublasLtMatmulDesc_t* d) { cublasLtMatmulDescCreate(d, CUBLAS_COMPUT
 for library in cufft cusparse cusolverDn cudnn nccl nvrtc; do
     absent "$library.h" '.* not supported: ' "#include <$library.h>"
 done
-absent "Thrust's set operations" "thrust's set operations are not supported" '#include <thrust/set_operations.h>'
+absent "Thrust's allocators" "thrust's allocators are not supported" '#include <thrust/device_allocator.h>'
 absent "CUB's histograms" "this device-wide function of CUB is not supported" '#include <cub/cub.cuh>
 void count(void* t, size_t n, int* p) { cub::DeviceHistogram::HistogramEven(t, n, p, p, 3, 0, 2, 3); }'
 absent "CUB's sort of a block" 'this class of CUB is not supported' '#include <cub/block/block_radix_sort.cuh>

@@ -6,6 +6,11 @@
 // NVIDIA's guards: programs ask for them, and a toolkit's header that is found later adds nothing.
 #define _COOPERATIVE_GROUPS_H_
 
+// NVIDIA's brings these along: programs rely on it.
+#include <cfloat>
+#include <cstdio>
+#include <cstring>
+
 #include "cuda_runtime.h"
 
 #if defined(__CUDA__)

@@ -13,7 +13,11 @@
 #define __COMMON_FUNCTIONS_H__
 #define __DEVICE_ATOMIC_FUNCTIONS_H__
 
-#include <stdint.h>  // NVIDIA's headers bring it along one way or another: programs rely on it
+// NVIDIA's headers bring these along one way or another: programs rely on it.
+#include <assert.h>
+#include <ctype.h>
+#include <limits.h>
+#include <stdint.h>
 
 #include "simgpu/attributes.h"
 

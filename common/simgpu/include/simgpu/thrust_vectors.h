@@ -2,12 +2,19 @@
 #pragma once
 #pragma GCC system_header
 
-#include <cassert>  // NVIDIA's headers bring it along: programs rely on it
+// What this file uses, and what programs rely on because NVIDIA's headers bring it along.
+#include <atomic>
+#include <cfloat>
+#include <chrono>
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <initializer_list>
+#include <iostream>
 #include <iterator>
+#include <memory>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>

@@ -50,6 +50,26 @@ fails "without the barrier: a race" 1 'neighbours.cu: ended with status 1, 3 fin
 cp "$scratch/.out" "$scratch/said"
 says "named with both lines" 'shared-memory race: neighbours.cu:17 writes .* read by neighbours.cu:' cat "$scratch/said"
 
+# A loop of many turns is not unrolled, by no pass: once it took minutes to look for what nobody has set.
+cat >"$scratch/turns.cu" <<'END'
+#include <cstdio>
+#include <mma.h>
+using namespace nvcuda::wmma;
+__global__ void turns(float* out) {
+  fragment<accumulator, 16, 16, 16, float> sum;
+  fragment<matrix_a, 16, 16, 16, half, row_major> a;
+  fragment<matrix_b, 16, 16, 16, half, col_major> b;
+  fill_fragment(sum, 0.0f); fill_fragment(a, half(0.5f)); fill_fragment(b, half(0.25f));
+  for (int k = 0; k < 3000; ++k) mma_sync(sum, a, b, sum);
+  store_matrix_sync(out, sum, 16, mem_row_major);
+}
+int main() { float h, *x; cudaMalloc(&x, 1024); turns<<<1, 32>>>(x); cudaMemcpy(&h, x, 4, cudaMemcpyDeviceToHost); return h != 6000; }
+END
+TIMEFORMAT=%0U
+{ time common/simgpu/simrun "$scratch/turns.cu" >"$scratch/said" 2>&1; } 2>"$scratch/took"
+same "3000 products in a loop" "turns.cu: ended with status 0, no findings" "$(tail -n 1 "$scratch/said")"
+same "take no 15 s of a processor" yes "$([ "$(cat "$scratch/took")" -lt 15 ] && echo yes || cat "$scratch/took")"
+
 cat >"$scratch/again.cu" <<'END'
 __global__ void back(int* x) { x[threadIdx.x] = x[63 - threadIdx.x]; }
 int main() { int* x; cudaMalloc(&x, 256); cudaMemset(x, 0, 256); for (int i = 0; i < 5; ++i) back<<<1, 64>>>(x); return cudaDeviceSynchronize(); }

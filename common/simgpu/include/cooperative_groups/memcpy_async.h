@@ -48,6 +48,19 @@ __SIMGPU_DEVICE void memcpy_async(const Group& group, T* to, const U* from, size
   __pipeline_commit();
 }
 
+/// By elements: as many as there are on both sides.
+template <typename Group, typename T, typename N, typename U, typename M>
+__SIMGPU_DEVICE void memcpy_async(const Group& group, T* to, N room, const U* from, M count) {
+  const size_t n = static_cast<size_t>(room), m = static_cast<size_t>(count);
+  memcpy_async(group, to, from, (n < m ? n : m) * sizeof(T));
+}
+
+/// Until all but the last `Stages` copies of the caller are there.
+template <unsigned int Stages, typename Group>
+__SIMGPU_DEVICE void wait_prior(const Group& group) {
+  __pipeline_wait_prior(Stages);
+  group.sync();
+}
 template <typename Group>
 __SIMGPU_DEVICE void wait(const Group& group) {
   __pipeline_wait_prior(0);

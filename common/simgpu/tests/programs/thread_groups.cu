@@ -1,5 +1,6 @@
 // cooperative_groups::thread_group: one function for blocks, tiles and lanes that are together. And pairs of 16 bits, clamped.
 #include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -53,7 +54,34 @@ __global__ void pairs(float* out) {
   clamp(out + 10, __floats2bfloat162_rn(0.5f, -2.0f), __floats2bfloat162_rn(0.25f, 3.0f), __floats2bfloat162_rn(2.0f, 6.5f));
 }
 
+/// The sum of `n` words, fetched in pieces of 64 elements, one ahead of the one that is added; the last is shorter.
+__global__ void fetched_ahead(const int* words, int n, int* out) {
+  __shared__ __align__(16) int pieces[2][64];
+  const cg::thread_block block = cg::this_thread_block();
+  int total = 0, stage = 0;
+  cg::memcpy_async(block, pieces[0], 64, words, n);
+  for (int at = 0; at < n; at += 64, stage ^= 1) {
+    const bool more = at + 64 < n;
+    if (more) cg::memcpy_async(block, pieces[stage ^ 1], 64, words + at + 64, n - at - 64);
+    if (more)
+      cg::wait_prior<1>(block);
+    else
+      cg::wait(block);
+    const int mine = static_cast<int>(block.thread_rank());
+    if (at + mine < n) total += pieces[stage][mine];
+    block.sync();
+  }
+  atomicAdd(out, total);
+}
+
 int main() {
+  int* words;
+  CHECK(cudaMallocManaged(&words, 301 * sizeof(int)));
+  for (int i = 0; i < 300; ++i) words[i] = i;
+  words[300] = 0;
+  fetched_ahead<<<1, 64>>>(words, 300, words + 300);
+  CHECK(cudaDeviceSynchronize());
+  std::printf("%d\n", words[300]);
   int* sums;
   CHECK(cudaMallocManaged(&sums, 5 * sizeof(int)));
   groups<<<1, 128>>>(sums);

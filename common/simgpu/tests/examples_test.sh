@@ -52,7 +52,6 @@ says "named with both lines" 'shared-memory race: neighbours.cu:17 writes .* rea
 
 # A loop of many turns is not unrolled, by no pass: once it took minutes to look for what nobody has set.
 cat >"$scratch/turns.cu" <<'END'
-#include <cstdio>
 #include <mma.h>
 using namespace nvcuda::wmma;
 __global__ void turns(float* out) {

@@ -659,8 +659,38 @@ program turns '__global__ void k(const float* a, float* c, int n) {
   c[threadIdx.x] = sum;
 }
 int main() { float *a, *c; cudaMalloc(&a, 400); cudaMalloc(&c, 128); cudaMemset(a, 0, 400); k<<<1, 32>>>(a, c, 100); return cudaDeviceSynchronize(); }'
+# Loops of unknown length with arithmetic on halves, and an array of halves read by words: what is asm, and an array's
+# alignment, does not change what nvcc makes of them (flags/as_nvcc.awk).
+program halves '#include <cuda_fp16.h>
+__global__ void dot(const half2* a, const half2* b, float* c, int n) {
+  float sum = 0;
+  for (int i = threadIdx.x; i < n; i += 32) {
+    const float2 x = __half22float2(__ldg(a + i)), y = __half22float2(b[i]);
+    sum += x.x * y.x + x.y * y.y;
+  }
+  c[threadIdx.x] = sum;
+}
+struct __attribute__((packed)) Tagged { char tag; int value; };
+__global__ void words(const half* a, unsigned* c) {
+  __shared__ half tile[32][40];
+  __shared__ Tagged last[32];
+  for (int i = 0; i < 8; ++i) tile[threadIdx.x][i] = a[i];
+  last[threadIdx.x].value = 1;
+  __syncthreads();
+  const int row = threadIdx.x / 4, place = threadIdx.x % 4 * 2;
+  c[threadIdx.x] = *(unsigned*)&tile[row][place] + last[31 - threadIdx.x].value;
+}
+int main() {
+  half* a; float* c; cudaMalloc(&a, 4000); cudaMalloc(&c, 128); cudaMemset(a, 0, 4000);
+  dot<<<1, 32>>>((half2*)a, (half2*)a + 400, c, 300);
+  words<<<1, 32>>>(a, (unsigned*)c);
+  return cudaDeviceSynchronize();
+}'
 for compiler in clang++ clang++-14 clang++-22; do
     command -v "$compiler" >/dev/null || continue
+    CLANG=$compiler simrun "$scratch/halves.cu" >/dev/null 2>"$scratch/report"
+    same "ten turns of two loads, although some lanes take nine ($compiler)" 20 "$(count dot 'global load' requests)"
+    same "a word of a tile of halves, and four bytes of a packed struct ($compiler)" 5 "$(count words 'shared load' requests)"
     CLANG=$compiler common/simgpu/simcc --ptx "$scratch/attention.cu" >"$scratch/attention.ptx" 2>/dev/null
     same "an array for 1024 multiply-adds is in local memory ($compiler)" 1 "$(grep -c '\.local.*depot' "$scratch/attention.ptx")"
     CLANG=$compiler simrun "$scratch/turns.cu" >/dev/null 2>"$scratch/report"

@@ -1,0 +1,56 @@
+# Of LLVM's text before any optimisation: says of it what nvcc's front end takes for granted and clang does not.
+#
+#   - An asm statement that only computes may stand anywhere. clang calls it convergent, as it calls every asm statement of
+#     CUDA's device code, and unrolls no loop of unknown length around one: none with __ldg, __expf, __dp4a or arithmetic
+#     on halves. nvcc 13.0 unrolls all of them by four. What lanes do together stays as it is, and what orders memory.
+#   - *(unsigned*)&tile[r][k], of a __shared__ array of halves or bytes, is one access of 4 bytes. clang knows that the array
+#     is aligned to 2 or 1 and reads it piece by piece. A member of a packed struct nvcc takes apart as well.
+#
+# The text is read twice: first for the attributes (#3) that asm statements have.
+
+function size_of(type) {
+  if (type ~ /^(i16|half|bfloat)$/) return 2
+  if (type ~ /^(i32|float)$/) return 4
+  if (type ~ /^(i64|double|ptr)$/ || type ~ /\*$/) return 8
+  return 0
+}
+# The value that an address was made of; "@" if it is a __shared__ variable, "" if nothing is known or a struct is packed.
+function origin(text,   name) {
+  if (text ~ /addrspace\(3\)\*? @/) return "@"
+  if (match(text, /(ptr|\*) %[^ ,)]+/)) {
+    name = substr(text, RSTART, RLENGTH); sub(/^.* /, "", name)
+    return from[name]
+  }
+  return ""
+}
+function computes() {
+  return / asm (sideeffect )?"/ && !/~[{]memory[}]|\.sync|bar[.]|barrier|activemask|vote|shfl|match|nanosleep|clock|globaltimer|trap/
+}
+
+/^define / { split("", from) }
+FNR == NR {
+  if (/^attributes #/) { text = $0; sub(/^[^{]*/, "", text); attributes[$2] = text; if (substr($2, 2) + 0 > last) last = substr($2, 2) + 0 }
+  if (/^%.* = type <\{/) { name = $1; packed[name] = 1 }
+  next
+}
+computes() && match($0, /\) #[0-9]+/) {
+  name = substr($0, RSTART + 2, RLENGTH - 2)
+  at = RSTART + 2; rest = RSTART + RLENGTH
+  if (attributes[name] ~ /[ {]convergent /) {
+    if (!(name in plain)) plain[name] = "#" (++last)
+    $0 = substr($0, 1, at - 1) plain[name] substr($0, rest)
+  }
+}
+/^  %[^ ]+ = (getelementptr|bitcast|addrspacecast) / {
+  type = $0; sub(/^.* = getelementptr (inbounds )?((nuw|nusw|nsw) )*/, "", type); sub(/,.*/, "", type)
+  from[$1] = type in packed ? "" : origin($0)
+}
+(/^  %[^ ]+ = load / || /^  store /) && !/ volatile | atomic / && match($0, /, align [12]?[0-9]*/) {
+  at = RSTART + 8; rest = RSTART + RLENGTH; aligned = substr($0, at, rest - at) + 0
+  if ($1 == "store") { type = $2; address = $0; sub(/^  store [^,]*, /, "", address) }
+  else { type = $4; sub(/,$/, "", type); address = $0; sub(/^[^,]*, /, "", address) }
+  if (aligned < size_of(type) && origin(address) == "@")
+    $0 = substr($0, 1, at - 1) size_of(type) substr($0, rest)
+}
+{ print }
+END { for (name in plain) { text = attributes[name]; sub(/convergent /, "willreturn ", text); print "attributes " plain[name] " = " text } }

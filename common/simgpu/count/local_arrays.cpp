@@ -85,7 +85,7 @@ void LocalArrays::lay_out(const ptx::Module& module, std::uint32_t variable,
     const unsigned zeros = zeros_of(static_cast<std::uint64_t>(bytes));
     const std::int64_t align = std::int64_t{1} << zeros;
     at = (at + align - 1) / align * align;
-    arrays_.push_back({variable, starts[k], at, zeros});
+    arrays_.push_back({variable, starts[k], at, zeros, bytes});
     at += bytes;
     most = std::max(most, zeros);
   }

@@ -8,9 +8,10 @@
 //
 // In PTX that was not written by a compiler a variable is one array, and has the alignment that it says.
 //
-// Not modelled: ptxas keeps small arrays in registers, whatever their indices (8 floats, say, if little is done with
-// them); and nvcc aligns arrays, of structs too, but not a struct that has
-// arrays; here it counts as one array, since PTX does not tell the two apart.
+// ptxas keeps small arrays in registers, whatever their indices: kept_arrays.hpp.
+//
+// Not modelled: nvcc aligns arrays, of structs too, but not a struct that has arrays; here it counts as one array, since
+// PTX does not tell the two apart.
 #pragma once
 
 #include <algorithm>
@@ -43,6 +44,9 @@ class LocalArrays {
 
   /// The array that `offset` lies in, kNone: of none.
   std::uint32_t array_at(std::uint32_t variable, std::int64_t offset) const;
+  std::uint32_t count() const { return static_cast<std::uint32_t>(arrays_.size()); }
+  /// Bytes of an array in a compiler's frame; 0: of another variable.
+  std::int64_t bytes(std::uint32_t array) const { return arrays_[array].bytes; }
   /// log2 of the bytes that the front end of nvcc aligns an array to, 0 where none was at work.
   unsigned front_end_zeros(std::uint32_t array) const { return arrays_[array].zeros; }
 
@@ -52,6 +56,7 @@ class LocalArrays {
     std::int64_t start;      ///< in clang's depot, bytes
     std::int64_t place = 0;  ///< in nvcc's
     unsigned zeros = 0;
+    std::int64_t bytes = 0;
   };
   struct Frame {
     std::uint32_t variable;

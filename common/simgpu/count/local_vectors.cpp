@@ -23,43 +23,6 @@ constexpr std::uint32_t kNone = LocalArrays::kNone;
 constexpr std::size_t kMostGroups = 64, kMostInGroup = 32;
 constexpr std::int64_t kFarthest = std::int64_t{1} << 40;  // bytes
 
-/// Of all registers the array that their value is an address in, kNone: of none, or nobody knows.
-std::vector<std::uint32_t> arrays_of(const Function& function, const ptx::Module& module,
-                                     const LocalArrays& arrays) {
-  const ptx::Addresses addresses(function);
-  std::vector<std::uint32_t> of(function.registers.size(), kNone);
-  std::vector<bool> lost(function.registers.size(), false);
-  const auto array_in = [&](const Operand& operand) {
-    if ((operand.kind != Kind::reg && operand.kind != Kind::symbol) || operand.is_memory)
-      return kNone;
-    const ptx::Address address = addresses.find(operand);
-    if (!address.root.is_symbol) return operand.kind == Kind::reg ? of[operand.index] : kNone;
-    const bool local = module.variables[address.root.index].space == Space::local;
-    return local ? arrays.array_at(address.root.index, address.offset) : kNone;
-  };
-  constexpr int kMostRounds = 50;  // text made by hand may need more: then nothing is known
-  for (int round = 0; round < kMostRounds; ++round) {
-    bool changed = false;
-    for (const Instruction& instruction : function.body) {
-      if (!ptx::has_destination(instruction.op) || instruction.operands.empty()) continue;
-      const Operand& to = instruction.operands[0];
-      if (to.kind != Kind::reg || lost[to.index]) continue;
-      std::uint32_t array = array_in(to);
-      for (std::size_t k = 1; array == kNone && k < instruction.operands.size(); ++k)
-        array = array_in(instruction.operands[k]);
-      if (array == of[to.index] || array == kNone) continue;
-      if (of[to.index] != kNone) {
-        lost[to.index] = true;
-        array = kNone;
-      }
-      of[to.index] = array;
-      changed = true;
-    }
-    if (!changed) return of;
-  }
-  return std::vector<std::uint32_t>(function.registers.size(), kNone);
-}
-
 struct Access {
   std::uint32_t instruction = 0;
   bool is_load = false;
@@ -309,6 +272,42 @@ class Vectorizer {
 };
 
 }  // namespace
+
+std::vector<std::uint32_t> arrays_of(const Function& function, const ptx::Module& module,
+                                     const LocalArrays& arrays) {
+  const ptx::Addresses addresses(function);
+  std::vector<std::uint32_t> of(function.registers.size(), kNone);
+  std::vector<bool> lost(function.registers.size(), false);
+  const auto array_in = [&](const Operand& operand) {
+    if ((operand.kind != Kind::reg && operand.kind != Kind::symbol) || operand.is_memory)
+      return kNone;
+    const ptx::Address address = addresses.find(operand);
+    if (!address.root.is_symbol) return operand.kind == Kind::reg ? of[operand.index] : kNone;
+    const bool local = module.variables[address.root.index].space == Space::local;
+    return local ? arrays.array_at(address.root.index, address.offset) : kNone;
+  };
+  constexpr int kMostRounds = 50;  // text made by hand may need more: then nothing is known
+  for (int round = 0; round < kMostRounds; ++round) {
+    bool changed = false;
+    for (const Instruction& instruction : function.body) {
+      if (!ptx::has_destination(instruction.op) || instruction.operands.empty()) continue;
+      const Operand& to = instruction.operands[0];
+      if (to.kind != Kind::reg || lost[to.index]) continue;
+      std::uint32_t array = array_in(to);
+      for (std::size_t k = 1; array == kNone && k < instruction.operands.size(); ++k)
+        array = array_in(instruction.operands[k]);
+      if (array == of[to.index] || array == kNone) continue;
+      if (of[to.index] != kNone) {
+        lost[to.index] = true;
+        array = kNone;
+      }
+      of[to.index] = array;
+      changed = true;
+    }
+    if (!changed) return of;
+  }
+  return std::vector<std::uint32_t>(function.registers.size(), kNone);
+}
 
 std::vector<Vector> find_local_vectors(const ptx::Module& module, const Function& function) {
   if (LocalArrays(module, function).empty()) return {};

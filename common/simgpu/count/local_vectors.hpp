@@ -28,4 +28,8 @@ namespace simgpu::count {
 /// has no arrays in local memory.
 std::vector<Vector> find_local_vectors(const ptx::Module& module, const ptx::Function& function);
 
+/// Of all registers the array that their value is an address in, LocalArrays::kNone: of none, or nobody knows.
+std::vector<std::uint32_t> arrays_of(const ptx::Function& function, const ptx::Module& module,
+                                     const LocalArrays& arrays);
+
 }  // namespace simgpu::count

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "common/simgpu/count/early_reads.hpp"
+#include "common/simgpu/count/kept_arrays.hpp"
 #include "common/simgpu/count/load_merging.hpp"
 #include "common/simgpu/count/local_vectors.hpp"
 #include "common/simgpu/count/store_merging.hpp"
@@ -41,6 +42,9 @@ class MergedAccesses {
     if (vectors.empty()) return;
     local_loads_ = count::merge_local_loads(module, function, vectors);
     local_stores_ = count::merge_local_stores(module, function, vectors);
+    const std::vector<bool> kept = count::find_kept_accesses(module, function, vectors);
+    for (std::uint32_t i = 0; i < kept.size(); ++i)
+      if (kept[i]) local_loads_[i] = local_stores_[i] = {i, 0, 0};
   }
 
   count::MergedAccess of(std::uint32_t i) const {

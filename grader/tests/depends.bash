@@ -18,6 +18,7 @@ handed_out=". :!docs :!*/tests/* :!grader/author :!lab*/mutants/* :!lab*/alterna
 declare -A depends=(
     [simgpu_tests]="common :!*.md"
     [examples_test.sh]="common examples"
+    [simcc_test.sh]="common"
     # Attacks on `make grade`: no lab takes part in that but one of the tests' own.
     [grader_tests/corpus]="common :(glob)grader/* grader/commands grader/compile grader/course grader/diagnose grader/gpu
         grader/judge grader/labs grader/os grader/report grader/tests/hostile grader/tests/hostile_corpus_test.cpp

@@ -126,6 +126,7 @@ void match_values(Warp& w, const Op& op, std::uint32_t who) {
   write_lanes(w, op.dst, out);
   if (op.dst2 != kNoRef) write_mask(w, op.dst2, same_everywhere);
 }
+
 void match(Warp& w, const Op& op) {
   const std::uint32_t who = members(w, op, "a warp match");
   if (op.width == 8)

@@ -88,6 +88,7 @@ std::vector<bool> find_kept_accesses(const ptx::Module& module, const Function& 
     if (!is_access(instruction)) continue;
     const bool load = instruction.op == Opcode::ld;
     const ptx::Operand& memory = instruction.operands[load ? 1 : 0];
+    if (memory.kind != Kind::symbol && memory.kind != Kind::address) return kept;
     const ptx::Address address = addresses.find(memory);
     reached[i] = address.root.is_symbol ? arrays.array_at(address.root.index, address.offset)
                                         : of[address.root.index];

@@ -1,11 +1,10 @@
 // Arrays that ptxas keeps in registers although their indices are not known. Each case was compiled by nvcc 13.0 for sm_80:
 // `float a[n]` is filled from memory, and then read, or written, at indices that come from memory.
 
-#include <catch2/catch.hpp>
-
 #include <algorithm>
 #include <string>
 
+#include "common/catch2.hpp"
 #include "common/simgpu/count/kept_arrays.hpp"
 #include "common/simgpu/count/local_vectors.hpp"
 #include "common/simgpu/ptx/parser.hpp"
@@ -76,6 +75,15 @@ TEST_CASE("a loop that is not unrolled", "[count][kept_arrays]") {
   CHECK_FALSE(keeps(16, 1, 0, "f32", 4, "", "again:\n"));
   CHECK_FALSE(keeps(8, 1, 1, "f32", 4, "", "again:\n"));
   CHECK(keeps(6, 1, 1, "f32", 4, "", "again:\n"));
+}
+
+TEST_CASE("addresses that no compiler writes", "[count][kept_arrays]") {
+  CHECK_FALSE(keeps(8, 1, 0, "f32", 4, "  st.local.u32 [16], 5;\n"));
+  const ptx::Module m = ptx::parse(ptx_module(
+      ".visible .entry k()\n{\n  .local .align 8 .b8 a[32];\n  st.local.u32 [16], 5;\n  ret;\n}"));
+  const ptx::Function& f = m.functions[0];
+  CHECK(count::find_kept_accesses(m, f, count::find_local_vectors(m, f)) ==
+        std::vector<bool>(f.body.size(), false));
 }
 
 }  // namespace

@@ -401,8 +401,10 @@ std::string ask_of_stride(const Evidence& evidence, const IndexFormula& f, bool 
   return "";
 }
 
+constexpr std::size_t kI = 0, kJ = 1, kK = 2;  // in IndexFormula::by
+
 /// An index that follows its variable inside of each group of so many, and goes on from group to group by another
-/// number: the question to ask. Empty otherwise. `of`: the variable, 0 for i, 1 for j and 2 for k.
+/// number: the question to ask. Empty otherwise. `of`: the variable.
 std::string ask_of_groups(const IndexFormula& f, std::size_t of, bool of_a) {
   const std::vector<Part>& parts = f.by[of].parts;
   for (std::size_t v = 0; v < f.by.size(); ++v)
@@ -415,7 +417,7 @@ std::string ask_of_groups(const IndexFormula& f, std::size_t of, bool of_a) {
   if (!whole || group.divisor != parts.back().modulo || group.times == group.divisor ||
       group.times < 0)
     return "";
-  const bool rows = of_a == (of == 0);
+  const bool rows = of == (of_a ? kI : kK);
   return messages::text(group.times == 0 ? "WRONG-INDEX.again.next" : "WRONG-INDEX.groups.next",
                         {{"matrix", of_a ? "A" : "B"},
                          {"count", group.divisor},
@@ -433,7 +435,6 @@ Diagnosis with_formulas(const Evidence& evidence, const Case& probed, const Fact
                      {"wrong", wrong_ones(a, b)}});
   std::string asked = ask_of_stride(evidence, a.row, true, probed);
   if (asked.empty()) asked = ask_of_stride(evidence, b.col, false, probed);
-  constexpr std::size_t kI = 0, kJ = 1, kK = 2;
   if (asked.empty()) asked = ask_of_groups(a.row, kI, true);
   if (asked.empty()) asked = ask_of_groups(b.col, kJ, false);
   if (asked.empty()) asked = ask_of_groups(a.col, kK, true);

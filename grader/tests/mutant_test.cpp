@@ -51,6 +51,10 @@ TEST_CASE("a mutant may say which words its message has, and an alternative may 
   CHECK(parse_mutant(kHeader + edit, false).says.empty());
   CHECK(parse_mutant(kHeader + "# says: the row of B\n" + edit, false).says == "the row of B");
   CHECK_THROWS_AS(parse_mutant("# id: x\n# stage: all\n# says: one\n" + edit, true), MutantError);
+  // Nothing would look at it there.
+  CHECK_THROWS_AS(
+      parse_mutant("# id: x\n# stage: 1.1\n# advice: LOADS\n# says: one\n" + edit, false),
+      MutantError);
 }
 
 TEST_CASE("an edit that does not apply exactly once is an error with its line") {

@@ -82,6 +82,8 @@ class MutantReader {
     } else {
       if (mutant_.expect.empty() == mutant_.advice.empty())
         fail(1, "a mutant has `# expect:` or `# advice:`");
+      if (mutant_.expect.empty() && !mutant_.says.empty())
+        fail(1, "`# says:` is about a message that fails the stage: it goes with `# expect:`");
       if (mutant_.stages.size() != 1) fail(1, "a mutant names one stage");
     }
     return mutant_;

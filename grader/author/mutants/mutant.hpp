@@ -5,7 +5,7 @@
 //     # stage: 1.1                     (alternatives: one or several, or `all` of the file)
 //     # expect: B-TRANSPOSED|WRONG-LD  (mutants only: the diagnosis must be one of these)
 //     # advice: ASYNC-EARLY           (what is advised, and nothing else: the stage passes)
-//     # says: the row of B           (mutants only, if given: the message has these words)
+//     # says: the row of B            (with expect, if given: the message has these words)
 //     # file: wmma.cu                  (of solution/; default: the lab's first)
 //     # note: one line
 //     <<<<<<<

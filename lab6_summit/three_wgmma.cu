@@ -23,6 +23,7 @@ __global__ void split_transposed(MatrixView<const float> b, MatrixView<float> bi
                                  MatrixView<float> small) {
   // One column more, so that rows begin in 32 different banks: columns are read without conflicts.
   [[maybe_unused]] __shared__ float tile[32][32 + 1];
+  let_next_launch_begin(), wait_for_last_launch();
   const int across = (b.cols + 31) / 32, x = threadIdx.x;
   const int row0 = blockIdx.x / across * 32, col0 = blockIdx.x % across * 32;
 #pragma unroll
@@ -66,6 +67,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                        const __grid_constant__ CUtensorMap b_small, MatrixView<const float> whole_a,
                        MatrixView<const float> whole_b, MatrixView<float> c) {
   SplitRing<BN>& ring = split_ring<BN>();
+  wait_for_last_launch();
   const int steps = (whole_a.cols + BK - 1) / BK, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   if (warp == WARPS) {
     if (lane == 0) copy_steps(ring, a, b_big, b_small, c, steps);
@@ -95,14 +97,15 @@ void gemm_three_wgmma(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T
     return;
   }
   const TwoParts parts(b.cols, b.rows, stream);
-  split_transposed<<<ceil_div(b.rows, 32) * ceil_div(b.cols, 32), dim3(32, 8), 0, stream>>>(
-      b, parts.big, parts.small);
-  CUDA_CHECK_LAUNCH();
+  launch_early(split_transposed, ceil_div(b.rows, 32) * ceil_div(b.cols, 32), dim3(32, 8), 0, 1,
+               stream, b, parts.big, parts.small);
   switch (best_columns(c)) {
     case 32:
       return launch<32>(three_wgmma_kernel<32>, a, b, parts, c, stream);
     case 64:
       return launch<64>(three_wgmma_kernel<64>, a, b, parts, c, stream);
+    case 80:
+      return launch<80>(three_wgmma_kernel<80>, a, b, parts, c, stream);
     case 96:
       return launch<96>(three_wgmma_kernel<96>, a, b, parts, c, stream);
     default:

@@ -105,6 +105,7 @@ __device__ typename L::Shared& shared_of() {
     asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");  // now visible to TMA
   }
   __syncthreads();
+  if constexpr (L::RESIDENT == 1) let_next_launch_begin();
   return shared;
 }
 
@@ -238,18 +239,6 @@ void launch(Fp64Kernel kernel, Rows rows, MatrixView<const double> a, MatrixView
   layout.depth = a.cols;
   const auto of_a = for_tma(a, L::BM / 2, L::BK + 4, rows, layout.shifts.a, layout.odd_a);
   const auto of_b = for_tma(b, L::BK / 2, L::BN + 4, rows, layout.shifts.b, layout.odd_b);
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES));
-  cudaLaunchAttribute cluster = {};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = splits;
-  cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(tile_count<L::BM, L::BN>(c) * splits);
-  config.blockDim = dim3(L::THREADS);
-  config.dynamicSmemBytes = BYTES;
-  config.stream = stream;
-  config.attrs = &cluster;
-  config.numAttrs = splits > 1 ? 1 : 0;
-  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, of_a.half[0], of_a.half[1], of_b.half[0],
-                                of_b.half[1], c, layout));
+  launch_early(kernel, tile_count<L::BM, L::BN>(c) * splits, dim3(L::THREADS), BYTES, splits,
+               stream, of_a.half[0], of_a.half[1], of_b.half[0], of_b.half[1], c, layout);
 }

@@ -62,12 +62,8 @@ __device__ typename L::Shared& shared_of() {
     asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");  // now visible to TMA
   }
   __syncthreads();
+  if constexpr (L::RESIDENT == 1) let_next_launch_begin();
   return shared;
-}
-
-/// A launch may begin while the previous one still runs; this waits until that one has ended.
-GEMM_LAB_DEVICE inline void wait_for_last_launch() {
-  asm volatile("griddepcontrol.wait;" : : : "memory");
 }
 
 // ---- the loop of 5.4
@@ -273,28 +269,15 @@ __device__ RowCopy<T> row_of(const Realigned<T>& a, const Realigned<T>& b, int r
 // ---- launches
 
 /// A cluster of `splits` blocks per tile. If splits is 1: one block per tile, but no more than run
-/// at once. The launch may begin before the previous one has ended (wait_for_last_launch). The
-/// kernel gets the tensor maps of a and b, then c and `others`.
+/// at once. The kernel gets the tensor maps of a and b, then c and `others`.
 template <typename L, typename... Others>
 void launch(void (*kernel)(CUtensorMap, CUtensorMap, MatrixView<float>, Others...),
             MatrixView<const typename L::T> a, MatrixView<const typename L::T> b,
             MatrixView<float> c, int splits, cudaStream_t stream, Others... others) {
   constexpr int BYTES = sizeof(typename L::Shared) + 1024;
   const int tiles = tile_count<L::BM, L::BN>(c), room = L::RESIDENT * multiprocessors();
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES));
-  cudaLaunchAttribute attributes[2] = {};
-  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[0].val.programmaticStreamSerializationAllowed = 1;
-  attributes[1].id = cudaLaunchAttributeClusterDimension;
-  attributes[1].val.clusterDim.x = splits;
-  attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(splits > 1 ? tiles * splits : tiles < room ? tiles : room);
-  config.blockDim = dim3(L::THREADS);
-  config.dynamicSmemBytes = BYTES;
-  config.stream = stream;
-  config.attrs = attributes;
-  config.numAttrs = splits > 1 ? 2 : 1;
-  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, tensor_map(a, L::BM, L::COPIED_AS),
-                                tensor_map(b, L::BK, L::COPIED_AS), c, others...));
+  const int blocks = splits > 1 ? tiles * splits : tiles < room ? tiles : room;
+  launch_early(kernel, blocks, dim3(L::THREADS), BYTES, splits, stream,
+               tensor_map(a, L::BM, L::COPIED_AS), tensor_map(b, L::BK, L::COPIED_AS), c,
+               others...);
 }

@@ -125,6 +125,14 @@ __device__ void copy_shares(typename L::Shared& own, PlaceOf<L::STAGES>& place,
 
 // ---- launches
 
+/// Not by a memset, which would not let the kernel after it begin early.
+__global__ void clear_flags(unsigned* flags, int count) {
+  let_next_launch_begin();
+  wait_for_last_launch();
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) flags[i] = 0;
+}
+
 using SharesKernel = void (*)(CUtensorMap a_even, CUtensorMap a_odd, CUtensorMap b_even,
                               CUtensorMap b_odd, MatrixView<double> c, Layout layout, Shares shares,
                               Handover handover);
@@ -143,14 +151,13 @@ void launch_shares(SharesKernel kernel, Rows rows, MatrixView<const double> a,
   StreamMemory<unsigned> there(stream);
   Handover handover = {};
   if (shares.tiles % blocks) {
-    const std::size_t flags = std::size_t(blocks) * L::WARPS;
-    handover = {sums.allocate(std::size_t(blocks) * PAIRS<L> * LANES<L>), there.allocate(flags)};
-    CUDA_CHECK(cudaMemsetAsync(handover.there, 0, sizeof(unsigned) * flags, stream));
+    handover = {sums.allocate(std::size_t(blocks) * PAIRS<L> * LANES<L>),
+                there.allocate(std::size_t(blocks) * L::WARPS)};
+    launch_early(clear_flags, ceil_div(blocks * L::WARPS, 256), dim3(256), 0, 1, stream,
+                 handover.there, blocks * L::WARPS);
   }
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES));
-  kernel<<<blocks, L::THREADS, BYTES, stream>>>(of_a.half[0], of_a.half[1], of_b.half[0],
-                                                of_b.half[1], c, layout, shares, handover);
-  CUDA_CHECK_LAUNCH();
+  launch_early(kernel, blocks, dim3(L::THREADS), BYTES, 1, stream, of_a.half[0], of_a.half[1],
+               of_b.half[0], of_b.half[1], c, layout, shares, handover);
 }
 
 /// How many blocks share the steps of all tiles: as many as fit on the GPU. If that is more than there are

@@ -3,6 +3,7 @@
 
 #include "common/hopper.cuh"
 #include "common/tensor_core.cuh"
+#include "lab6_summit/given/early_launch.cuh"
 #include "lab6_summit/given/multiprocessors.cuh"
 
 /// A place in the ring, and the parity of its current phase, which changes with every round.
@@ -32,14 +33,15 @@ GEMM_LAB_HOST_DEVICE int tile_count(MatrixView<T> c) {
 }
 
 // Registers of d in the notation of asm.
-#define SUMS_16(i)                                                                            \
+#define SUMS_8(i)                                                                             \
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
-      "+f"(d[i + 6]), "+f"(d[i + 7]), "+f"(d[i + 8]), "+f"(d[i + 9]), "+f"(d[i + 10]),        \
-      "+f"(d[i + 11]), "+f"(d[i + 12]), "+f"(d[i + 13]), "+f"(d[i + 14]), "+f"(d[i + 15])
+      "+f"(d[i + 6]), "+f"(d[i + 7])
+#define SUMS_16(i) SUMS_8(i), SUMS_8(i + 8)
 #define SUMS_64 SUMS_16(0), SUMS_16(16), SUMS_16(32), SUMS_16(48)
 #define REGISTERS_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define REGISTERS_32 \
   REGISTERS_16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define REGISTERS_40 REGISTERS_32 ", %32, %33, %34, %35, %36, %37, %38, %39"
 #define REGISTERS_48 \
   REGISTERS_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
 #define REGISTERS_64 \
@@ -68,6 +70,9 @@ GEMM_LAB_DEVICE void wgmma(float (&d)[COUNT], const unsigned (&a)[4], std::uint6
     WGMMA_TF32("32", REGISTERS_16, "%16", "%17", "%18", "%19", "%20", SUMS_16(0));
   else if constexpr (COUNT == 32)
     WGMMA_TF32("64", REGISTERS_32, "%32", "%33", "%34", "%35", "%36", SUMS_16(0), SUMS_16(16));
+  else if constexpr (COUNT == 40)
+    WGMMA_TF32("80", REGISTERS_40, "%40", "%41", "%42", "%43", "%44", SUMS_16(0), SUMS_16(16),
+               SUMS_8(32));
   else if constexpr (COUNT == 48)
     WGMMA_TF32("96", REGISTERS_48, "%48", "%49", "%50", "%51", "%52", SUMS_16(0), SUMS_16(16),
                SUMS_16(32));

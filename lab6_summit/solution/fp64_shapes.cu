@@ -92,6 +92,7 @@ __global__ void __launch_bounds__(L::THREADS, L::RESIDENT)
                 const __grid_constant__ CUtensorMap b_even,
                 const __grid_constant__ CUtensorMap b_odd, MatrixView<double> c, Layout layout) {
   auto& shared = shared_of<L>();
+  wait_for_last_launch();
   const int blocks = cluster_size(), warp = threadIdx.x / 32;
   const TileOrigin tile = tile_origin<L::BM, L::BN, 16>(blockIdx.x / blocks, c);
   const Steps steps = steps_of(cluster_rank(), blocks, (layout.depth + L::BK - 1) / L::BK);
@@ -238,6 +239,7 @@ __global__ void __launch_bounds__(L::THREADS, L::RESIDENT)
                   const __grid_constant__ CUtensorMap b_odd, MatrixView<double> c, Layout layout,
                   Shares shares, Handover handover) {
   auto& shared = shared_of<L>();
+  wait_for_last_launch();
   const int block = gridDim.x - 1 - blockIdx.x, warp = threadIdx.x / 32;
   PlaceOf<L::STAGES> place;
   if (warp < L::WARPS) {

@@ -8,12 +8,14 @@
 
 // ---- 6.4.1: rows that begin anywhere
 
-constexpr int PIECES = 4, REALIGN_THREADS = 128;  // 16-byte pieces per thread
+constexpr int PIECES = 2, REALIGN_THREADS = 128;  // 16-byte pieces per thread
 
 /// Copies a.from to a.to and b.from to b.to, row by row, REALIGN_THREADS * PIECES pieces per block.
+/// 16 blocks are all the threads that a multiprocessor has room for: many loads on their way.
 template <typename T>
-__global__ void realign(Realigned<T> a, Realigned<T> b) {
+__global__ void __launch_bounds__(REALIGN_THREADS, 16) realign(Realigned<T> a, Realigned<T> b) {
   constexpr int V = VEC<T>;  // elements of a piece
+  let_next_launch_begin(), wait_for_last_launch();
   for (int r = blockIdx.y; r < a.from.rows + b.from.rows; r += gridDim.y) {
     const auto [from, to, cols] = row_of(a, b, r);
     // How many elements after a multiple of 16 bytes the row begins.
@@ -71,8 +73,7 @@ class ReadyForTma {
     if (copies.b) of_b = {b, {data + count_a, b.rows, b.cols, ld_b}}, b_ = of_b.to;
     const int rows = of_a.from.rows + of_b.from.rows, widest = max(of_a.to.ld, of_b.to.ld);
     const dim3 grid(ceil_div(widest, REALIGN_THREADS * PIECES * VEC<T>), min(rows, 65535));
-    realign<<<grid, REALIGN_THREADS, 0, stream>>>(of_a, of_b);
-    CUDA_CHECK_LAUNCH();
+    launch_early(realign<T>, grid, REALIGN_THREADS, 0, 1, stream, of_a, of_b);
   }
   MatrixView<const T> a() const { return a_; }
   MatrixView<const T> b() const { return b_; }

@@ -1,0 +1,39 @@
+// Launches that overlap: the blocks of one start wherever those of the launch before have ended.
+#pragma once
+
+#include "common/kernel.cuh"
+
+/// Waits until the launch before has ended, and what it stored can be read. Every thread calls it
+/// before it touches memory.
+GEMM_LAB_DEVICE inline void wait_for_last_launch() {
+  asm volatile("griddepcontrol.wait;" : : : "memory");
+}
+
+/// Lets the next launch begin once all blocks of this one have begun; otherwise it begins when they
+/// have ended. Not for blocks that share a multiprocessor: those of the next launch would get the
+/// places that are free, several where there are many, and stay there.
+GEMM_LAB_DEVICE inline void let_next_launch_begin() {
+  asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
+}
+
+/// Launches a kernel that calls wait_for_last_launch(), in clusters of `cluster` blocks.
+template <typename... Parameters, typename... Arguments>
+void launch_early(void (*kernel)(Parameters...), dim3 grid, dim3 block, int bytes, int cluster,
+                  cudaStream_t stream, const Arguments&... arguments) {
+  if (bytes > 48 * 1024)  // what a block gets without asking
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim.x = cluster;
+  attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = bytes;
+  config.stream = stream;
+  config.attrs = attributes;
+  config.numAttrs = cluster > 1 ? 2 : 1;
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
+}

@@ -193,8 +193,12 @@ class CandidateParticipant : public Participant {
   Trouble prepare(unsigned launches, std::uint64_t request) override {
     // What was verified must still be there: nothing of the candidate's may be running on.
     if (const Trouble late = look_again()) return late;
-    if (!plan_.ensure(launches))
-      throw InfraError("the GPU's memory was taken by others while kernels were timed");
+    if (!plan_.ensure(launches)) {
+      // The runner still has the last buffers open, and so keeps their memory. A new one does not.
+      runner_.kill();
+      if (!plan_.ensure(launches))
+        throw InfraError("the GPU's memory was taken by others while kernels were timed");
+    }
     if (opened_ != plan_.generation() || !runner_.alive()) {
       if (const RunnerFault fault = runner_.open(plan_.worker().arenas()); !fault.none()) {
         // Its context needs memory, too, and how much is the driver's secret.

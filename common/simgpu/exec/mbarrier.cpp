@@ -412,52 +412,70 @@ std::string which_of_many(const BlockRun& run, std::uint32_t offset) {
          " for " + std::to_string(own.expected) + (own.expected == 1 ? " arrival)" : " arrivals)");
 }
 
+struct Waiting {
+  const Warp* warp;
+  const Parked* at;
+  const MBarrier* barrier;
+};
+
+/// One of each line and mbarrier. Of what is found in one line only the first is kept: that is one at which more
+/// lanes arrive at once than it expects, if there is such, since that is the cause.
+std::vector<Waiting> waiting_at_mbarriers(const BlockRun& run) {
+  std::vector<Waiting> list;
+  for (const Warp& w : run.warps)
+    for (const Parked& k : w.parked) {
+      if (k.what != WaitsFor::mbarrier) continue;
+      const auto same_line = std::find_if(
+          list.begin(), list.end(), [&k](const Waiting& other) { return other.at->pc == k.pc; });
+      const bool told = std::any_of(same_line, list.end(), [&k](const Waiting& other) {
+        return other.at->pc == k.pc && other.at->barrier == k.barrier;
+      });
+      const auto it = run.proxy.barriers.find(k.barrier);
+      if (told || it == run.proxy.barriers.end()) continue;
+      const bool cause = it->second.at_once > it->second.expected;
+      list.insert(cause ? same_line : list.end(), {&w, &k, &it->second});
+    }
+  return list;
+}
+
 }  // namespace
 
 bool report_mbarrier_deadlock(BlockRun& run) {
   const Program& p = *run.launch->program;
   bool first = true;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> told;
-  for (const Warp& w : run.warps)
-    for (const Parked& k : w.parked) {
-      if (k.what != WaitsFor::mbarrier) continue;
-      const std::pair<std::uint32_t, std::uint32_t> place{k.pc, k.barrier};
-      if (std::find(told.begin(), told.end(), place) != told.end()) continue;
-      told.push_back(place);
-      const auto it = run.proxy.barriers.find(k.barrier);
-      if (it == run.proxy.barriers.end()) continue;
-      const MBarrier& b = it->second;
-      const bool by_parity = p.waits[k.detail].by_parity;
-      std::string text = first ? "the block waits for ever: " : "";
-      text += "warp " + std::to_string(w.index) + " waits at " + line_text(p, k.pc) +
-              " for phase " + std::to_string(b.phase) + " (parity " + std::to_string(b.phase & 1u) +
-              ") of " + mbarrier_text(run, k.barrier) + which_of_many(run, k.barrier) + ", ";
-      if (b.pending != 0)
-        text += "at which " + std::to_string(b.expected - b.pending) + " of " +
-                std::to_string(b.expected) + " arrivals have come";
-      else
-        text += "at which all " + std::to_string(b.expected) + " arrivals have come";
-      std::uint32_t other = UINT32_MAX;
-      if (b.transactions != 0) {
-        other = b.expect_pc;
-        text += "; expect_tx announced " + std::to_string(b.announced) + " bytes";
-        if (b.expect_pc != UINT32_MAX) text += " (" + line_text(p, b.expect_pc) + ")";
-        text += " and copies brought " + std::to_string(b.brought);
-      }
-      if (by_parity && b.phase == 0 && k.pred == 0 && b.transactions == 0 &&
-          b.pending == b.expected)
-        text +=
-            ": of a new barrier, the phase of parity 1 counts as ended, that of parity 0 is open";
-      if (b.at_once > b.expected)
-        text += "; " + line_text(p, b.at_once_pc) + " brings " + std::to_string(b.at_once) +
-                " arrivals at once, one of each lane of a warp, and " + std::to_string(b.expected) +
-                " end a phase: " + std::to_string(b.phase) + " have ended";
-      const auto lane = static_cast<unsigned>(std::countr_zero(k.mask));
-      add_finding(run, FindingKind::deadlock, k.pc, other,
-                  shared_access(run, w, lane, k.pc, k.barrier), std::nullopt, text,
-                  b.at_once > b.expected ? FindingCause::extra_arrivals : FindingCause::open_phase);
-      first = false;
+  for (const auto& [warp, at, barrier] : waiting_at_mbarriers(run)) {
+    const Warp& w = *warp;
+    const Parked& k = *at;
+    const MBarrier& b = *barrier;
+    const bool by_parity = p.waits[k.detail].by_parity;
+    std::string text = first ? "the block waits for ever: " : "";
+    text += "warp " + std::to_string(w.index) + " waits at " + line_text(p, k.pc) + " for phase " +
+            std::to_string(b.phase) + " (parity " + std::to_string(b.phase & 1u) + ") of " +
+            mbarrier_text(run, k.barrier) + which_of_many(run, k.barrier) + ", ";
+    if (b.pending != 0)
+      text += "at which " + std::to_string(b.expected - b.pending) + " of " +
+              std::to_string(b.expected) + " arrivals have come";
+    else
+      text += "at which all " + std::to_string(b.expected) + " arrivals have come";
+    std::uint32_t other = UINT32_MAX;
+    if (b.transactions != 0) {
+      other = b.expect_pc;
+      text += "; expect_tx announced " + std::to_string(b.announced) + " bytes";
+      if (b.expect_pc != UINT32_MAX) text += " (" + line_text(p, b.expect_pc) + ")";
+      text += " and copies brought " + std::to_string(b.brought);
     }
+    if (by_parity && b.phase == 0 && k.pred == 0 && b.transactions == 0 && b.pending == b.expected)
+      text += ": of a new barrier, the phase of parity 1 counts as ended, that of parity 0 is open";
+    if (b.at_once > b.expected)
+      text += "; " + line_text(p, b.at_once_pc) + " brings " + std::to_string(b.at_once) +
+              " arrivals at once, one of each lane of a warp, and " + std::to_string(b.expected) +
+              " end a phase: " + std::to_string(b.phase) + " have ended";
+    const auto lane = static_cast<unsigned>(std::countr_zero(k.mask));
+    add_finding(run, FindingKind::deadlock, k.pc, other,
+                shared_access(run, w, lane, k.pc, k.barrier), std::nullopt, text,
+                b.at_once > b.expected ? FindingCause::extra_arrivals : FindingCause::open_phase);
+    first = false;
+  }
   return !first;
 }
 

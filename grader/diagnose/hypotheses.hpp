@@ -113,6 +113,9 @@ std::optional<Diagnosis> explain_bits_kept(const Evidence& evidence);
 /// What is multiplied is not the number that A or B holds but something made of it: WRONG-VALUE.
 std::optional<Diagnosis> explain_values(const Evidence& evidence, const Cases& cases);
 
+/// C does not change with the numbers of A, or not with those of B: WRONG-MATRIX.
+std::optional<Diagnosis> explain_unused(const Evidence& evidence, const Cases& cases);
+
 /// Wrong only for data that is not small integers: LOW-PRECISION. `factor`: error over limit.
 Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor);
 

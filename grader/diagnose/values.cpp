@@ -141,6 +141,32 @@ std::optional<Diagnosis> explain_bits_kept(const Evidence& evidence) {
               {"taken", pattern(evidence.type, taken[i])}});
 }
 
+std::optional<Diagnosis> explain_unused(const Evidence& evidence, const Cases& cases) {
+  if (evidence.operation != Operation::product) return std::nullopt;
+  constexpr std::uint64_t kOther = 71;  // another stream of numbers
+  const Case& c = shown(cases);
+  const auto same = [&](bool other_a, bool other_b) -> std::optional<bool> {
+    const auto pad = [](const Matrix& m) { return m.ld - m.cols; };
+    const Matrix &a = c.run.a, &b = c.run.b;
+    const auto run =
+        probe(evidence, other_a ? integers_a(evidence.type, c.m, c.k, pad(a), kOther) : a,
+              other_b ? integers_b(evidence.type, c.k, c.n, pad(b), kOther) : b);
+    if (!run) return std::nullopt;
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j)
+        if (!run->c_after.same_bits(c.run.c_after, c.run.c_after.index(i, j))) return false;
+    return true;
+  };
+  // What is the same whatever A and B hold is another matter.
+  const std::optional<bool> without_a = same(true, false), without_b = same(false, true);
+  if (!without_a || !without_b || *without_a == *without_b) return std::nullopt;
+  Diagnosis d = say(
+      "WRONG-MATRIX", "unused",
+      {{"matrix", name_of(*without_a, *without_b)}, {"other", name_of(*without_b, *without_a)}});
+  describe(evidence, c, d);
+  return d;
+}
+
 std::optional<Diagnosis> explain_values(const Evidence& evidence, const Cases& cases) {
   if (!has_long_numbers(evidence)) return std::nullopt;
   const ValueOf count = [](int i) { return i + 1.0; };

@@ -148,7 +148,6 @@ namespace {
 std::string bounded_by(const Evidence& evidence, const Finding& finding,
                        const std::string& extent) {
   constexpr int kSide = 5, kMore = 2;  // of matrices that no tile fits into
-  if (evidence.operation != Operation::product) return "";
   const auto leaves = [&](const std::string& larger) {
     const auto of = [&larger](const char* name) { return larger == name ? kSide + kMore : kSide; };
     const auto c = probe_case(evidence, {of("M"), of("N"), of("K"), kApart, kApart, kApart}, 47);

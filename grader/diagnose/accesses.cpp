@@ -137,6 +137,17 @@ std::string one_coordinate(const simgpu::Dim3& one, const simgpu::Dim3& other) {
   return x || y == z ? "" : y ? "threadIdx.y" : "threadIdx.z";
 }
 
+/// A thread's own elements lie as much too near to each other as those of `threads` threads are, which begin `far`
+/// apart: then it is not the number of the thread that is wrong but what is made of it.
+bool rounds_wrap(const Warp& warp, const simgpu::Dim3& block, std::int64_t far,
+                 std::int64_t threads) {
+  const Reaches own = warp.of_lane(0);
+  if (own.size() < 2) return false;
+  const std::int64_t step = own[1].first - own[0].first,
+                     all = std::int64_t{block.x} * block.y * block.z;
+  return step > 0 && step * threads == far * all;
+}
+
 /// In both warps neighbours take neighbouring elements, but from one warp to the other the elements have moved
 /// on by less than the threads: a row has fewer elements than threads that are meant to fill it.
 bool ask_of_wrapping(const simgpu::Finding& finding, const std::string& name,
@@ -157,7 +168,7 @@ bool ask_of_wrapping(const simgpu::Finding& finding, const std::string& name,
   if (far <= 0 || far >= threads * each) return false;
   const std::int64_t plane = std::int64_t{block.x} * block.y;
   const bool next_z = threads == plane && block.z > 1, next_y = threads == block.x && block.y > 1;
-  if (first.count % block.x == 0 && (next_y || next_z)) {
+  if (first.count % block.x == 0 && (next_y || next_z) && !rounds_wrap(warp, block, far, threads)) {
     const auto of_number = [&](std::int64_t n) {
       return simgpu::Dim3{0, static_cast<unsigned>(n % plane / block.x),
                           static_cast<unsigned>(n / plane)};
@@ -250,17 +261,23 @@ void show_repeating(const simgpu::Finding& finding, const std::string& name, con
     d.next_step = messages::text("RACE-WAW.stuck.next", {{"count", list.size()}});
 }
 
+struct Overlap {
+  std::int64_t span = 0,
+               step = 0;  ///< elements of all lanes at once; how far one of them goes on. 0: none
+};
+
 /// The lanes lie side by side, but a lane's second access is less far on than all of them reach.
-void show_overlap(const Warp& warp, Diagnosis& d) {
+Overlap show_overlap(const Warp& warp, Diagnosis& d) {
   const Reaches own = warp.of_lane(0), last = warp.of_lane(kWarpSize - 1);
   const Reaches next = warp.of_lane(1);
-  if (own.size() < 2 || last.empty() || next.empty()) return;
+  if (own.size() < 2 || last.empty() || next.empty()) return {};
   const std::int64_t span = last.front().first + last.front().count - own.front().first,
                      step = own[1].first - own.front().first;
   if (next.front().first != own.front().first + own.front().count ||
       span != kWarpSize * own.front().count || step <= 0 || step >= span)
-    return;
+    return {};
   d.details.push_back(messages::text("detail.accesses.overlap", {{"span", span}, {"step", step}}));
+  return {span, step};
 }
 
 /// Where the first threads of a warp begin.
@@ -484,7 +501,7 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
     d.details.push_back(messages::text(
         "detail.accesses.lanes",
         {{"first", first_thread}, {"last", first_thread + kNeighbours - 1}, {"list", text}}));
-  show_overlap(warp, d);
+  const Overlap overlap = show_overlap(warp, d);
   if (ask_of_warp(evidence, warp, finding.at, first_thread, d)) return;
   if (d.id == "OOB" && ask_of_column(evidence, warp, list, finding.at, element, d)) return;
   const simgpu::Dim3& block = finding.at.block;
@@ -492,6 +509,13 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
   if (ask_of_threads(warp, finding.at, first_thread, threads, name, d) ||
       ask_of_lanes(evidence, warp, finding.at, name, d))
     return;
+  if (!list.empty() && overlap.step > 0 && finding.at.type == AccessType::store) {
+    d.next_step = messages::text("OOB.leaves.overlap.next", {{"first", list.front().first},
+                                                             {"reached", element},
+                                                             {"span", overlap.span},
+                                                             {"step", overlap.step}});
+    return;
+  }
   d.next_step = list.empty() ? messages::text("OOB.begins.next")
                              : ask_of_leaving(evidence, warp, list, element,
                                               static_cast<std::int64_t>(finding.at.object_bytes) /

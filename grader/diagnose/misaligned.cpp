@@ -67,10 +67,13 @@ Misaligned misaligned(const simgpu::Access& at, const Matrix* matrix, const std:
   if (shared) {
     // Beside operands of 16 bits, sums are floats: which of them these are, no access says.
     constexpr std::int64_t kHalf = 2, kFloat = 4;
-    result.variant = width == kHalf && at.offset % kFloat == 0 ? "bytes" : "element";
+    const bool in_bytes = width == kHalf && at.offset % kFloat == 0;
+    result.variant = in_bytes ? "bytes" : "element";
     result.gaps.push_back({"offset", at.offset});
     result.gaps.push_back({"index", index});
-    name_lane(at, index % count, result);
+    name_lane(at, in_bytes ? at.offset % bytes : index % count, result);
+    if (in_bytes && result.variant == "lane") result.variant = "lane_bytes";
+    if (in_bytes && result.variant == "warp") result.variant = "warp_bytes";
     return result;
   }
   if (matrix == nullptr || matrix->ld < 1) return result;

@@ -319,6 +319,24 @@ bool beyond_half(const Run& run) {
   return run.a.type == ElementType::float32 && std::isfinite(most) && most > kMostOfHalf;
 }
 
+/// NaN where not even a sum in half could be other than finite: how many elements of C.
+std::int64_t nan_from_small_numbers(const Run& run) {
+  constexpr double kMostOfHalf = 65504;
+  const auto most = [](const Matrix& m) {
+    double x = 0;
+    for (int i = 0; i < m.rows; ++i)
+      for (int j = 0; j < m.cols; ++j)
+        x = std::isfinite(m.at(i, j)) ? std::max(x, std::abs(m.at(i, j))) : INFINITY;
+    return x;
+  };
+  const double a = most(run.a), b = most(run.b);
+  if (!(std::max({a, b, a * b * run.a.cols}) < kMostOfHalf)) return 0;
+  std::int64_t count = 0;
+  for (int i = 0; i < run.c_after.rows; ++i)
+    for (int j = 0; j < run.c_after.cols; ++j) count += std::isnan(run.c_after.at(i, j)) ? 1 : 0;
+  return count;
+}
+
 /// C is made of whole numbers where A and B are not: something on the way is an int.
 bool only_whole_numbers(const Run& run) {
   const auto whole = [](const Matrix& m) {
@@ -339,6 +357,9 @@ Diagnosis low_precision(const Evidence& evidence, const Run& run, double factor)
     if (auto d = made_again(run)) return *std::move(d);
     if (only_whole_numbers(run)) return say("LOW-PRECISION", "whole", {});
     if (!std::isfinite(factor) && beyond_half(run)) return say("LOW-PRECISION", "range", {});
+    if (const std::int64_t count = nan_from_small_numbers(run); count > 0)
+      return say("LOW-PRECISION", "nan",
+                 {{"count", count}, {"total", std::int64_t{run.c_after.rows} * run.c_after.cols}});
     guess = guess_of(evidence.type, run);
     if (guess.empty() && evidence.type == ElementType::float32) {
       if (auto d = part_told(run)) return *std::move(d);

@@ -331,7 +331,9 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
   if (profiles.empty()) return std::nullopt;
   const auto [least, most] = std::minmax_element(counts->begin(), counts->end());
   std::optional<Diagnosis> d = name_empty(evidence, c, profiles);
-  const bool parts = evidence.type == ElementType::float32 && on_tensor_cores({c});
+  // A pass that splits numbers stores their parts.
+  const bool parts =
+      evidence.type == ElementType::float32 && (on_tensor_cores({c}) || stores_scratch(c));
   if (!d && *least == *most && *least > 1) {
     const auto root = static_cast<int>(std::lround(std::sqrt(*least)));
     const bool square = !parts && evidence.type != ElementType::int32 && root * root == *least;

@@ -143,18 +143,35 @@ int swapped_parts(const Case& c, int rows, int cols, const std::function<bool(co
   return 0;
 }
 
+/// Whatever has moved has changed places with what stands `down` rows and `right` columns from it, in one
+/// direction or the other.
+bool in_pairs(const Case& c, const std::vector<Place>& places, int down, int right,
+              const std::function<bool(const Holds&)>& all) {
+  return all([&](int i, int j, const Place& p) {
+    if (p == Place{i, j}) return true;
+    if (std::abs(p.row - i) != down || std::abs(p.col - j) != right) return false;
+    const Place& other = places[c.at(p.row, p.col)];
+    return other == kUnknown || other == Place{i, j};
+  });
+}
+
 /// Only the row, or only the column, is another than it should be: which, and by how much.
-void ask_of_shift(const Place& to, const Place& from, const char* matrix, Diagnosis& d) {
+void ask_of_shift(const Case& c, const std::vector<Place>& places, const char* matrix,
+                  const std::function<bool(const Holds&)>& all, Diagnosis& d) {
+  const Place to = first_moved(c, places), from = places[c.at(to.row, to.col)];
   if ((to.row == from.row) == (to.col == from.col)) return;
   const bool row = to.row != from.row;
-  const int here = row ? to.row : to.col, there = row ? from.row : from.col;
-  d.next_step = messages::text("TILE-MAP.shift.next", {{"i", to.row},
-                                                       {"j", to.col},
-                                                       {"i2", from.row},
-                                                       {"j2", from.col},
-                                                       {"matrix", matrix},
-                                                       {"what", row ? "row" : "column"},
-                                                       {"off", std::abs(here - there)}});
+  const int here = row ? to.row : to.col, there = row ? from.row : from.col,
+            off = std::abs(here - there);
+  const bool pairs = in_pairs(c, places, row ? off : 0, row ? 0 : off, all);
+  d.next_step = messages::text(pairs ? "TILE-MAP.pairs.next" : "TILE-MAP.shift.next",
+                               {{"i", to.row},
+                                {"j", to.col},
+                                {"i2", from.row},
+                                {"j2", from.col},
+                                {"matrix", matrix},
+                                {"what", row ? "row" : "column"},
+                                {"off", off}});
 }
 
 struct Named {
@@ -258,7 +275,7 @@ Named name_places(const Evidence& evidence, const Case& c, const std::vector<Pla
         all([&](int i, int j, const Place& p) { return p.row / r == i / r && p.col / q == j / q; });
     if (!inside) continue;
     Named named{name_inside(c, r, q, all, product ? "inside" : "copy", gaps)};
-    ask_of_shift(to, from, product ? "C" : matrix, named.diagnosis);
+    ask_of_shift(c, places, product ? "C" : matrix, all, named.diagnosis);
     return named;
   }
   if (const auto d = named_offset(to, from, all, gaps)) return {*d, true};
@@ -272,7 +289,7 @@ Named name_places(const Evidence& evidence, const Case& c, const std::vector<Pla
     return {say("TILE-MAP", how_tiles_move(evidence, c, places, *moved), gaps), true};
   }
   Named named{say("TILE-MAP", product ? "all" : "copy", gaps)};
-  ask_of_shift(to, from, product ? "C" : matrix, named.diagnosis);
+  ask_of_shift(c, places, product ? "C" : matrix, all, named.diagnosis);
   return named;
 }
 

@@ -117,6 +117,21 @@ bool stores_scratch(const Case& c) {
   return false;
 }
 
+bool shares_sums(const Case& c) {
+  return std::any_of(c.run.launches.begin(), c.run.launches.end(), [](const auto& launch) {
+    const simgpu::Counts& t = launch.total;
+    if (t.cluster_load_requests + t.cluster_store_requests + t.cluster_atomic_requests > 0)
+      return true;
+    const bool multiplies =
+        t.fma_f16 + t.fma_f32 + t.fma_f64 + t.mul_f32 + t.mul_f64 > 0 || !t.tensor_ops.empty();
+    return std::any_of(launch.buffers.begin(), launch.buffers.end(), [&](const auto& buffer) {
+      return (buffer.label == "C" && buffer.atomic.requests > 0) ||
+             (multiplies && buffer.label.starts_with("scratch ") &&
+              buffer.store.requests + buffer.atomic.requests > 0);
+    });
+  });
+}
+
 std::vector<double> correct_result(Operation operation, const Run& run) {
   const int m = run.c_before.rows, n = run.c_before.cols, depth = run.a.cols;
   if (operation == Operation::copy_a) return run.a.values();

@@ -46,6 +46,10 @@ bool on_tensor_cores(const std::vector<Case>& cases);
 /// Something was stored to memory that the launcher allocated: parts of sums, for another block to add.
 bool stores_scratch(const Case& c);
 
+/// Several blocks seem to share a sum: those that multiply leave what they have added to C by atomics, or to be
+/// added up, in scratch memory or in shared memory of the cluster. (A pass that copies does not multiply.)
+bool shares_sums(const Case& c);
+
 /// What C should be, dense; empty if the operands are not finite.
 std::vector<double> correct_result(Operation operation, const Run& run);
 

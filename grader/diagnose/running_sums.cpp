@@ -33,7 +33,7 @@ std::optional<Diagnosis> explain_running_sums(const Evidence& evidence, const Ca
     const auto fits = [tile](const Case& c) { return adds_so_far(c, tile); };
     if (!std::all_of(cases.begin(), cases.end(), fits)) continue;
     Diagnosis d =
-        say("K-TILE-REPEATED", first->run.launches.size() > 1 ? "sofar.parts" : "sofar",
+        say("K-TILE-REPEATED", shares_sums(*first) ? "sofar.parts" : "sofar",
             {{"unit", tile > 1 ? "k-tile" : "step"}, {"count", (first->k + tile - 1) / tile}});
     describe(evidence, *first, d);
     return d;

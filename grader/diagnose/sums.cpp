@@ -344,7 +344,7 @@ std::optional<Diagnosis> name_sums(const Evidence& evidence, const Case& c) {
             {{"times", static_cast<int>(*least)}, {"root", root}});
   }
   const Profile& p = *profiles.begin();
-  const bool shared = c.run.launches.size() > 1 || stores_scratch(c);
+  const bool shared = shares_sums(c);
   if (!d) d = name_profile(evidence, c, *counts, p, profiles.size() == 1, shared);
   if (!d)
     d = name_shown_steps(profiles, first_wrong_profile(c, *counts), k_tiles(evidence), shared);

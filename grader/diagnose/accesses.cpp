@@ -509,7 +509,11 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
   if (ask_of_threads(warp, finding.at, first_thread, threads, name, d) ||
       ask_of_lanes(evidence, warp, finding.at, name, d))
     return;
-  if (!list.empty() && overlap.step > 0 && finding.at.type == AccessType::store) {
+  const std::int64_t elements =
+      static_cast<std::int64_t>(finding.at.object_bytes) / width_of(finding.at, evidence.type);
+  // Whole rows say more.
+  if (!list.empty() && overlap.step > 0 && finding.at.type == AccessType::store &&
+      rows_text(evidence, elements, list).empty()) {
     d.next_step = messages::text("OOB.leaves.overlap.next", {{"first", list.front().first},
                                                              {"reached", element},
                                                              {"span", overlap.span},
@@ -517,9 +521,7 @@ void show_leaving(const simgpu::Finding& finding, const std::string& name, std::
     return;
   }
   d.next_step = list.empty() ? messages::text("OOB.begins.next")
-                             : ask_of_leaving(evidence, warp, list, element,
-                                              static_cast<std::int64_t>(finding.at.object_bytes) /
-                                                  width_of(finding.at, evidence.type));
+                             : ask_of_leaving(evidence, warp, list, element, elements);
 }
 
 /// How often each lane of a warp stores into an array of shared memory.

@@ -30,13 +30,18 @@ Kernel stored_if(Condition condition) {
 }
 
 /// As if launched with this grid, of blocks of 16 x 16 threads.
-Evidence launched(const Kernel& kernel, const Shape& s, simgpu::Dim3 grid, std::size_t times = 1) {
+Evidence launched(const Kernel& kernel, const Shape& s, simgpu::Dim3 grid, std::size_t times = 1,
+                  bool parts = false) {
   Evidence e = evidence(kernel, ElementType::float32, kNaive, s);
-  const auto as_launched = [grid, times](Run r) {
+  const auto as_launched = [=](Run r) {
     r.launches.front().grid = grid;
     r.launches.front().block = {16, 16, 1};
     const simgpu::LaunchReport launch = r.launches.front();
     r.launches.assign(times, launch);
+    if (!parts) return r;
+    r.launches.front().total.fma_f32 = 1;
+    r.launches.front().buffers.emplace_back().label = "scratch 1";
+    r.launches.front().buffers.back().store.requests = 1;
     return r;
   };
   e.run = as_launched(std::move(e.run));
@@ -172,11 +177,15 @@ TEST_CASE("only the first k-tile") {
   CHECK(has(d.next_step, "rounds after the first"));
   CHECK(has(d.next_step, "go on by more k than a tile has"));
   // By a kernel, and another one that adds up what several blocks have summed.
-  Evidence shared = launched(first, {33, 17, 40}, {2, 1, 1}, 2);
+  Evidence shared = launched(first, {33, 17, 40}, {2, 1, 1}, 2, true);
   shared.tile = kRegisters;
   const Diagnosis parts = diagnose(shared);
   CHECK(parts.headline == d.headline);
   CHECK(has(parts.next_step, "Several blocks share a sum"));
+  // A second launch alone shares nothing.
+  Evidence twice = launched(first, {33, 17, 40}, {2, 1, 1}, 2);
+  twice.tile = kRegisters;
+  CHECK_FALSE(has(diagnose(twice).next_step, "Several blocks share a sum"));
 }
 
 TEST_CASE("C's old NaN in the result") {

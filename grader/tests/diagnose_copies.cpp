@@ -461,6 +461,7 @@ TEST_CASE("a thread that leaves a shared array, or begins outside") {
   const Diagnosis over = of_stores(FindingKind::out_of_bounds, store(3, 1024), nullptr, 4,
                                    [](int t, int n) { return 900 + t + 8 * n; });
   CHECK(told(over, "cover 32 elements in one go, and each of them goes on by 8"));
+  CHECK(has(over.next_step, "but each goes on by only 8, to where another lane has been"));
   CHECK_FALSE(told(leaves, "in one go"));
   simgpu::Access small = store(3, 256);
   small.object_bytes = 1024;  // (16, 16) floats

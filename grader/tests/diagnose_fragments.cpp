@@ -94,7 +94,7 @@ TEST_CASE("fragments whose registers are exchanged") {
     };
     return diagnose(e).next_step;
   };
-  const std::string asks = "Is B loaded with .trans (ldmatrix_transposed)";
+  const std::string asks = "With ldmatrix: is B loaded with .trans (ldmatrix_transposed)";
   CHECK(turned(ElementType::float16, true).find(asks) != std::string::npos);
   // .trans moves 16 bits at a time, and WMMA is told a layout.
   for (const std::string& text :

@@ -364,10 +364,14 @@ TEST_CASE("parts whose first row and column are exchanged, and columns that are 
   CHECK(parts.id == "TILE-MAP");
   CHECK(says(parts.headline, "the 8 x 8 parts are right, but their rows and columns"));
   const Diagnosis shifted = from([](int i, int j) {
-    return std::pair{i, j % 4 == 1 ? j + 1 : j % 4 == 2 ? j - 1 : j};
+    return std::pair{i, j % 4 == 3 ? j - 2 : j % 4 > 0 ? j + 1 : j};
   });
   CHECK(shifted.id == "TILE-MAP");
   CHECK(says(shifted.next_step, "the column is off by 1"));
+  const Diagnosis pairs = from([](int i, int j) {
+    return std::pair{i, j % 4 == 1 ? j + 1 : j % 4 == 2 ? j - 1 : j};
+  });
+  CHECK(says(pairs.next_step, "C[0][1] and C[0][2] have changed places"));
 }
 
 TEST_CASE("a copy of which several elements come from one place") {

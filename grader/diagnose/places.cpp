@@ -171,6 +171,8 @@ void ask_of_shift(const Case& c, const std::vector<Place>& places, const char* m
                                 {"j2", from.col},
                                 {"matrix", matrix},
                                 {"what", row ? "row" : "column"},
+                                {"apart", (off == 1 ? "one " : std::to_string(off) + " ") +
+                                              (row ? "row" : "column") + (off == 1 ? "" : "s")},
                                 {"off", off}});
 }
 

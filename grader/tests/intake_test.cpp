@@ -357,6 +357,53 @@ TEST_CASE("rosters") {
         std::vector<std::vector<std::string>>{{"a", "b"}, {"x\ny", ""}});
 }
 
+TEST_CASE("a platform's number is nobody's but its own") {
+  const auto who = [](const Intake& intake, const std::string& id) {
+    for (const auto& student : intake.students())
+      if (student.id == id) return student.parts.empty() ? "" : student.parts[0].entry;
+    return std::string("nobody");
+  };
+  const std::string of_ann = "Ann Lee_123_assignsubmission_file",
+                    of_bob = "Bob Ray_456_assignsubmission_file";
+  const Desk desk;
+  SECTION("Moodle: the number of one is the student id of the other") {
+    for (const auto& folder : {of_ann, of_bob}) put(desk.path() / folder / "gemm.cu", naive);
+    const Intake sheet = desk.intake(
+        "Identifier,Full name,Email address,ID number\n"
+        "Participant 123,Ann Lee,ann@x,456\nParticipant 456,Bob Ray,bob@x,123\n");
+    CHECK(who(sheet, "456") == of_ann);
+    CHECK(who(sheet, "123") == of_bob);
+    const Intake own = desk.intake("id,name\n456,Ann Lee\n123,Bob Ray\n");
+    CHECK(who(own, "456") == of_ann);
+    CHECK(who(own, "123") == of_bob);
+    const Intake other = desk.intake("id,name\n456,Cy Fox\n123,Di Orr\n");
+    CHECK(other.missing() == std::vector<std::string>{"456", "123"});
+    CHECK(other.unknown() == std::vector<std::string>{"Ann Lee (123)", "Bob Ray (456)"});
+    const Intake nameless = desk.intake("id\n123\n456\n");
+    CHECK(who(nameless, "123") == of_ann);
+  }
+  SECTION("Canvas: in another system's column") {
+    put(desk.path() / "leeann_11_900_gemm.cu", naive);
+    put(desk.path() / "raybob_LATE_12_901_gemm.cu", naive);
+    const Intake intake = desk.intake(
+        "Student,ID,SIS User ID,SIS Login ID\n"
+        "\"Lee, Ann\",11,12,ann\n\"Ray, Bob\",12,11,bob\n");
+    CHECK(who(intake, "ann") == "leeann_11_900_gemm.cu");
+    CHECK(who(intake, "bob") == "raybob_LATE_12_901_gemm.cu");
+    const Intake own = desk.intake("id,name\n11,\"Lee, Ann\"\n12,Cy Fox\n");
+    CHECK(who(own, "11") == "leeann_11_900_gemm.cu");
+    CHECK(own.unknown() == std::vector<std::string>{"raybob (12)"});
+  }
+  SECTION("a name that is somebody else's id") {
+    put(desk.path() / "bob@x_77_assignsubmission_file/gemm.cu", naive);
+    const Intake intake = desk.intake(
+        "Identifier,Full name,Email address\nParticipant 1,Ann Lee,ann@x\nParticipant 2,Bob "
+        "Ray,bob@x\n");
+    CHECK(intake.unknown() == std::vector<std::string>{"77"});
+    CHECK(intake.missing() == std::vector<std::string>{"Participant 1", "Participant 2"});
+  }
+}
+
 TEST_CASE("a roster is read as it is meant, or refused with its line") {
   const auto ids_in = [](const std::string& text) {
     std::string list;

@@ -59,6 +59,7 @@ std::optional<Found> find_canvas(const Source& source) {
     ++following;
     Submission& student = by_user[file->user];
     student.id = file->user;
+    student.numbered_in = "id";
     student.name = file->name == "anon" ? "" : file->name;
     student.late = student.late || file->late;
     if (file->typed) {

@@ -16,11 +16,6 @@ namespace {
 
 constexpr std::size_t most_students = 5000;
 
-/// What must differ between two students.
-std::string identity(const std::string& id) {
-  return folded(printable(id));
-}
-
 struct Kind {
   const char* name;
   std::optional<Found> (*find)(const Source&);
@@ -120,27 +115,14 @@ Intake::Intake(const fs::path& submissions, const fs::path& roster, fs::path sto
 
 void Intake::apply_roster(const fs::path& roster) {
   const auto people = parse_roster(read_file(roster, 16u << 20), roster.string());
-  // An id that two people share, as a first name may be, says nothing.
-  std::map<std::string, const Person*> known;
-  const auto learn = [&](const std::string& id, const Person& person) {
-    const auto [there, fresh] = known.emplace(identity(id), &person);
-    if (!fresh && there->second != &person) there->second = nullptr;
-  };
-  for (const auto& person : people)
-    for (const auto& id : person.ids) learn(id, person);
-  for (const auto& person : people)
-    if (!person.name.empty() && !known.count(identity(person.name))) learn(person.name, person);
+  const Directory directory(people);
   std::set<const Person*> handed_in;
   for (auto& student : students_) {
-    std::vector<std::string> candidates{student.id};
-    candidates.insert(candidates.end(), student.also.begin(), student.also.end());
-    if (!student.name.empty()) candidates.push_back(student.name);
-    const Person* person = nullptr;
-    for (const auto& candidate : candidates)
-      if (const auto there = known.find(identity(candidate));
-          !person && there != known.end() && there->second)
-        person = there->second;
+    const Person* const person = directory.find(student);
     if (!person) {
+      // A platform's number may be the id of somebody in the roster, who is another.
+      if (!student.numbered_in.empty() && directory.has(student.id))
+        student.id = (student.name.empty() ? "number" : student.name) + " (" + student.id + ")";
       unknown_.push_back(student.id);
       student.problems.push_back("not in the roster");
       continue;

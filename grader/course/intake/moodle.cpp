@@ -29,6 +29,7 @@ std::optional<Found> find_moodle(const Source& source) {
     Submission& student = by_participant[match[2]];
     student.id = match[2];
     student.also = {"Participant " + match[2].str()};
+    student.numbered_in = "identifier";
     student.name = match[1];
     if (match[3] == "onlinetext")
       student.problems.push_back(shown(entry.name) + ": typed into the page, not a file");

@@ -111,7 +111,83 @@ char take_preamble(std::string_view& text, unsigned& line) {
   return separator;
 }
 
+/// Letters and digits of ASCII and all of other alphabets, in words.
+std::vector<std::string> words_of(const std::string& name) {
+  std::vector<std::string> words(1);
+  for (const char c : folded(name))
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80)
+      words.back() += c;
+    else if (!words.back().empty())
+      words.emplace_back();
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
+/// Not a word of the one name in the other, which may be written in one word, as Canvas does.
+bool contradict(const std::string& name, const std::string& other) {
+  const std::vector<std::string> here = words_of(name), there = words_of(other);
+  const std::string all = fmt::format("{}", fmt::join(there, ""));
+  return !here.empty() && !all.empty() &&
+         std::none_of(here.begin(), here.end(), [&](const std::string& word) {
+           return word.size() > 1 && all.find(word) != all.npos;
+         });
+}
+
 }  // namespace
+
+std::string identity(const std::string& id) {
+  return folded(printable(id));
+}
+
+void Directory::learn(Index& index, const std::string& word, const Person& person) {
+  const auto [there, fresh] = index.emplace(identity(word), &person);
+  if (!fresh && there->second != &person) there->second = nullptr;
+}
+
+const Person* Directory::look_up(const Index& index, const std::string& word) {
+  const auto found = index.find(identity(word));
+  return found == index.end() ? nullptr : found->second;
+}
+
+Directory::Directory(const std::vector<Person>& people) {
+  for (const auto& person : people) {
+    for (const auto& id : person.ids) learn(ids_, id, person);
+    if (!person.name.empty()) learn(names_, person.name, person);
+    std::map<std::string, std::string> cells;
+    for (const auto& [column, cell] : person.row) cells.emplace(folded(column), cell);
+    const bool gradebook = cells.count("sis login id") + cells.count("sis user id") != 0;
+    for (const char* column : {"identifier", "id"})
+      if (const auto cell = cells.find(column); cell != cells.end() && !cell->second.empty() &&
+                                                (gradebook || column != std::string_view("id")))
+        learn(numbers_, column + ('\0' + cell->second), person);
+  }
+}
+
+const Person* Directory::find(const Submission& student) const {
+  std::vector<std::string> known_as{student.id};
+  known_as.insert(known_as.end(), student.also.begin(), student.also.end());
+  const auto first = [&](const auto& look) -> const Person* {
+    for (const auto& id : known_as)
+      if (const Person* const person = look(id)) return person;
+    return nullptr;
+  };
+  if (student.numbered_in.empty()) {
+    if (const auto* person = first([&](const std::string& id) { return look_up(ids_, id); }))
+      return person;
+    if (const auto* person = look_up(names_, student.id)) return person;
+    return look_up(names_, student.name);
+  }
+  const auto own = [&](const std::string& id) {
+    return look_up(numbers_, student.numbered_in + '\0' + id);
+  };
+  const auto any = [&](const std::string& id) -> const Person* {
+    const Person* const person = look_up(ids_, id);
+    return person && !contradict(person->name, student.name) ? person : nullptr;
+  };
+  if (const Person* const person = first(own)) return person;
+  if (const Person* const person = look_up(names_, student.name)) return person;
+  return first(any);
+}
 
 Table parse_csv(std::string_view text) {
   Table table;

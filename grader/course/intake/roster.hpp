@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "grader/course/intake/submission.hpp"
+
 namespace grader::intake {
 
 struct Table {
@@ -27,6 +29,29 @@ struct Person {
   std::map<std::string, std::string> row;  ///< as the roster has it, by the column's name
   std::optional<double> late_days;
   unsigned line = 0;
+};
+
+/// What must differ between two students' ids.
+std::string identity(const std::string& id);
+
+/// Finds people by what a source calls them. A platform's number for somebody may be another's id in
+/// other columns than the platform's own: there it counts only if the names do not contradict.
+/// A name, which students may choose on some platforms, is never taken for an id.
+class Directory {
+ public:
+  explicit Directory(const std::vector<Person>& people);
+  /// Null: nobody, or more than one.
+  const Person* find(const Submission& student) const;
+  /// Whether it is an id of somebody's.
+  bool has(const std::string& id) const { return ids_.count(identity(id)) != 0; }
+
+ private:
+  using Index = std::map<std::string, const Person*>;  ///< null: several have it
+  static void learn(Index& index, const std::string& word, const Person& person);
+  static const Person* look_up(const Index& index, const std::string& word);
+
+  Index ids_, names_;
+  Index numbers_;  ///< by the platform's own column and what stands there
 };
 
 /// Canvas's gradebook, Moodle's grading sheet, Gradescope's and Classroom's rosters, or any table

@@ -23,10 +23,13 @@ struct Submission {
   bool late = false;    ///< the source says so
   std::optional<std::int64_t> submitted;  ///< seconds since 1970, if the source says when
   std::optional<double> late_days;        ///< the roster says so, and knows better than the source
-  std::string key;                    ///< safe in paths and command lines, the same for the same id
-  std::vector<Part> parts;            ///< empty: in the roster, but nothing was handed in
-  std::vector<std::string> also;      ///< further ids that a roster may know the student by
-  std::vector<std::string> problems;  ///< found before any file was read
+  std::string key;                ///< safe in paths and command lines, the same for the same id
+  std::vector<Part> parts;        ///< empty: in the roster, but nothing was handed in
+  std::vector<std::string> also;  ///< further ids that a roster may know the student by
+  std::string
+      numbered_in;  ///< column of the platform's own roster that has `id` or one of `also`: a
+                    ///< number that may mean somebody else in other columns; "" = no number
+  std::vector<std::string> problems;          ///< found before any file was read
   std::map<std::string, std::string> roster;  ///< the roster's row, by column
 };
 

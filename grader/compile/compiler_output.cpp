@@ -7,6 +7,7 @@
 
 #include "grader/compile/compile.hpp"
 #include "grader/messages.hpp"
+#include "grader/os/escape.hpp"
 
 namespace grader {
 
@@ -59,6 +60,12 @@ bool header_to_show(const std::string& line) {
   return line.front() != '/' && line.rfind("common/simgpu/", 0) != 0;
 }
 
+/// As much of a line as anybody reads: clang quotes a line of megabytes as a whole.
+void shorten(std::string& line) {
+  constexpr std::size_t most = 300;
+  if (line.size() > most) line = std::string(first_bytes(line, most)) + " ...";
+}
+
 /// Clang's output in blocks. Excerpts and notes of other files than the student's are left out.
 std::vector<Block> blocks_of(const std::string& text, const std::string& student_file) {
   constexpr std::size_t most_notes = 4, most_lines = 6;
@@ -72,7 +79,10 @@ std::vector<Block> blocks_of(const std::string& text, const std::string& student
       keep = false;
       continue;
     }
-    if (const auto at = parse_diagnostic(line)) {
+    std::optional<Diagnostic> at = parse_diagnostic(line);
+    shorten(line);
+    if (at) {
+      shorten(at->message);
       // An included file is named as the search found it: by "./".
       if (line.compare(0, 2, "./") == 0) line.erase(0, 2);
       in_note = at->level == "note";
@@ -162,7 +172,7 @@ CompilerOutput filter_compiler_output(const std::string& text, const std::string
     std::istringstream again(text);
     for (std::string line; std::getline(again, line) && out.errors.size() < 4;)
       if (line.find("error") != std::string::npos && line.find(" generated") == std::string::npos)
-        out.errors.push_back(line.substr(0, 200));
+        out.errors.emplace_back(first_bytes(line, 200));
     if (text.find("byte order mark") != std::string::npos)
       out.errors.push_back(messages::text("build.hint.encoding"));
   }

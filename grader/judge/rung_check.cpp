@@ -220,9 +220,7 @@ void keep_printed(const CallOutcome& outcome, std::string& printed) {
   for (const auto& launch : outcome.run.launches)
     if (printed.size() < 4096 && !launch.printf_output.empty())
       printed += printable(std::string_view(launch.printf_output).substr(0, most));
-  if (printed.size() <= most) return;
-  printed.resize(most);
-  while (!printed.empty() && inside_character(printed.back())) printed.pop_back();
+  printed.resize(first_bytes(printed, most).size());
 }
 
 }  // namespace

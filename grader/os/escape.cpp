@@ -150,7 +150,10 @@ std::string escape_html(std::string_view text) {
 
 std::string escape_xml(std::string_view text) {
   std::string out;
-  for (const char c : printable(text))
+  std::string clean = printable(text);
+  for (const char* const none : {"\xef\xbf\xbe", "\xef\xbf\xbf"})  // U+FFFE and U+FFFF
+    for (std::size_t at; (at = clean.find(none)) != clean.npos;) clean.replace(at, 3, "?");
+  for (const char c : clean)
     if (const char* const named = c == '\n' ? "&#10;" : entity(c))
       out += named;
     else

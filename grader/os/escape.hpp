@@ -12,6 +12,13 @@ constexpr bool inside_character(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
+/// The first bytes of a text, at most so many, without half a character at the end.
+constexpr std::string_view first_bytes(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && inside_character(text[most])) --most;
+  return text.substr(0, most);
+}
+
 /// For a terminal or a report: control characters (terminal escapes) but \n and \t are removed, so
 /// are those that change the direction of text, and bytes that are not UTF-8 become '?'.
 std::string printable(std::string_view text);

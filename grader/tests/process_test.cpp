@@ -188,8 +188,11 @@ TEST_CASE("text for a terminal or a report is made harmless") {
   CHECK(printable("131×129") == "131×129");
   CHECK(printable("\xff\xc3") == "??");
   CHECK(printable("\xc2\x9b"
-                  "31m") == "??31m");              // C1 control sequence introducer
-  CHECK(printable("\xed\xa0\x80") == "???");       // a surrogate
+                  "31m") == "??31m");         // C1 control sequence introducer
+  CHECK(printable("\xed\xa0\x80") == "???");  // a surrogate
+  CHECK(first_bytes("a\xc3\xa9", 2) == "a");
+  CHECK(first_bytes("a\xc3\xa9z", 3) == "a\xc3\xa9");
+  CHECK(escape_xml("<\xef\xbf\xbe\xef\xbf\xbf\xef\xbf\xbd>") == "&lt;??\xef\xbf\xbd&gt;");
   CHECK(printable("\xe0\x80\xaf") == "???");       // overlong
   CHECK(printable("\xf4\x90\x80\x80") == "????");  // above U+10FFFF
 }
@@ -264,6 +267,15 @@ TEST_CASE("compiler output shows the student's file and nothing of ours") {
 
   std::string many;
   for (int i = 1; i <= 20; ++i) many += "g.cu:" + std::to_string(i) + ":1: error: e\n";
+  for (const std::string& line :
+       filter_compiler_output(
+           "g.cu:5:3: error: " + std::string(90000, 'x') + "\n  " + std::string(90000, 'y') + "\n",
+           "g.cu")
+           .errors)
+    CHECK(line.size() < 400);
+  CHECK(filter_compiler_output(
+            "g.cu:1:1: fatal error: '" + std::string(90000, 'x') + "' file not found\n", "g.cu")
+            .unavailable_include.empty());
   CHECK(filter_compiler_output(many, "g.cu", 3).errors.size() == 4);
   const CompilerOutput missing = filter_compiler_output(
       "g.cu:5:10: fatal error: 'cub/cub.cuh' file not found\n#include <cub/cub.cuh>\n", "g.cu");

@@ -9,8 +9,10 @@
 // process 1 the kernel ends the whole tree, daemons included.
 //
 // A runner on a real GPU needs more: the driver's devices of that one GPU, and a /proc, its own
-// namespace's, which the driver reads. It gets threads but no further processes: what is timed must
-// be stopped as a whole between requests (gpu::Link::pause).
+// namespace's, which the driver reads.
+//
+// Only a compiler may create processes, the others threads alone: a limit on memory holds for one
+// process, and what a GPU times must be stopped as a whole between requests (gpu::Link::pause).
 //
 // `grade` makes what all boxes share (grader/course/box/kit.hpp) and hands the judge a file with
 // BoxSettings. The judge itself is outside: it reads nothing that a stranger wrote but compilers'

@@ -108,6 +108,18 @@ TEST_CASE("nothing outlives a box", "[box]") {
   }
 }
 
+TEST_CASE("only a compiler has more than one process", "[box]") {
+  const Bench bench;
+  for (const BoxRole role :
+       {BoxRole::runner, BoxRole::worker, BoxRole::unpacker, BoxRole::gpu_runner}) {
+    INFO(to_string(role));
+    const RunResult ran = bench.run("echo begun; /bin/true; echo started", role);
+    CHECK(ran.output == "begun\n");
+    CHECK(ran.errors.find("fork") != std::string::npos);
+  }
+  CHECK(bench.run("/bin/true; echo started").output == "started\n");
+}
+
 TEST_CASE("what reads archives sees no file of the host's and starts nothing", "[box]") {
   const Bench bench;
   const RunResult ran =

@@ -411,6 +411,7 @@ TEST_CASE("each planted weakening is noticed", "[corpus]") {
       {{"pids"}, "box-pids"},
       {{"seccomp"}, "box-namespaces"},
       {{"seccomp"}, "box-kernel"},
+      {{"seccomp"}, "runner-processes"},
       {{"net", "seccomp"}, "box-network"},
       {{"descriptors"}, "box-descriptors"},
       {{"environment"}, "box-environment"},

@@ -94,7 +94,6 @@ constexpr const char* hosting[] = {
     "alarm",    "dup",     "dup2",     "dup3",      "epoll_create1", "epoll_ctl", "epoll_wait",
     "eventfd2", "getpgid", "getpgrp",  "getitimer", "getsid",        "kill",      "pipe",
     "pipe2",    "select",  "pselect6", "setitimer", "shutdown"};
-constexpr const char* forking[] = {"fork", "vfork", "setpgid", "setsid", "wait4", "waitid"};
 
 /// What NVIDIA's library makes of calls beside those on its devices (seen with driver 580): a socket
 /// for debuggers, where memory lies, and files that it must be told it cannot make or change; that
@@ -197,9 +196,9 @@ void write_filter(BoxRole role, const std::filesystem::path& file) {
   filter.allow(reading);
   const bool on_gpu = role == BoxRole::gpu_runner;
   if (role == BoxRole::runner || on_gpu) filter.allow(hosting);
-  if (role == BoxRole::runner) filter.allow(forking);
   if (role == BoxRole::compiler) filter.allow(building);
-  if (role != BoxRole::unpacker) filter.allow_clone(on_gpu);
+  // A limit on memory holds for one process: only a compiler may have more than one.
+  if (role != BoxRole::unpacker) filter.allow_clone(role != BoxRole::compiler);
   // Its own limits, which it cannot raise. Those of process 1 would end the box without a word.
   filter.allow_value(SCMP_SYS(prlimit64), 0, 0);
   // A descriptor and its flags. Leases, locks and notices reach beyond the box: other boxes are

@@ -1,7 +1,9 @@
-// what: a child goes on as the runner beside its parent, on the same channel
+// what: threads that go on as the runner beside the first, on the same channel
 // expect: RUNTIME_ERROR RUNTIME_ERROR LOCKED
+// at: GLOBAL
+#include <thread>
 // at: INSERT
-fork(); fork();
+std::thread([a, b, c, stream] { for (;;) launch(a, b, c, stream); }).detach();
 // at: SECOND
-if (fork() == 0) { setsid(); for (int i = 0; i < 2000; ++i) { write(3, "garbage", 7); usleep(1000); } _exit(0); }
+std::thread([] { for (int i = 0; i < 2000; ++i) { write(3, "garbage", 7); usleep(1000); } }).detach();
 usleep(20000);

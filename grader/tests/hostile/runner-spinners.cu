@@ -1,5 +1,8 @@
 // what: all processors for itself
 // expect: ACCEPTED ACCEPTED ACCEPTED
+// at: GLOBAL
+#include <thread>
 // at: INSERT
-for (int i = 0; i < 40; ++i)
-  if (fork() == 0) for (volatile int n = 0;; n = n + 1) {}
+static bool once = true;
+for (int i = 0; once && i < 40; ++i) std::thread([] { for (volatile int n = 0;; n = n + 1) {} }).detach();
+once = false;

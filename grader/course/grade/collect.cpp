@@ -6,6 +6,7 @@
 #include "grader/commands/common.hpp"
 #include "grader/course/box/unpacker.hpp"
 #include "grader/course/grade/grade.hpp"
+#include "grader/course/grade/records.hpp"
 #include "grader/course/intake/intake.hpp"
 #include "grader/os/files.hpp"
 
@@ -19,13 +20,15 @@ ExitCode collect_class(const GradeOptions& options) {
   const std::vector<Lab> labs = load_labs(place.root, options.course);
   const intake::Intake intake(options.submissions, options.roster, place.build / "repositories",
                               box::unpacking(grader_program().parent_path(), options.unsafe));
-  const fs::path out = options.out.empty() ? place.build / "collected" : fs::absolute(options.out);
+  const fs::path out =
+      folder_of_results(options.out.empty() ? place.build / "collected" : fs::absolute(options.out),
+                        options.submissions);
   ordered_json students = ordered_json::array();
   unsigned empty = 0, unreachable = 0;
   for (const auto& student : intake.students()) {
     const intake::Collected collected = intake.collect(student, labs);
     // What an earlier run left of this student is not of this one.
-    fs::remove_all(out / student.key);
+    empty_folder(out / student.key);
     for (const auto& [lab, files] : collected.sources) {
       make_folder(out / student.key / lab);
       for (const auto& [file, bytes] : files)
@@ -56,7 +59,6 @@ ExitCode collect_class(const GradeOptions& options) {
                                  {"unknown", intake.unknown()},
                                  {"missing", intake.missing()},
                                  {"ignored", intake.ignored()}};
-  make_folder(out);
   write_file_atomically(
       out / "intake.json",
       document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");

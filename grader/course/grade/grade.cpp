@@ -53,7 +53,7 @@ class Class {
                                                       options.course.string())),
         intake_(options.submissions, options.roster, place_.build / "repositories",
                 box::unpacking(grader_program().parent_path(), options.unsafe)),
-        records_(grades_folder(options)),
+        records_(folder_of_results(grades_folder(options), options.submissions)),
         lock_(records_.lock(options.collector ? others_tables : std::chrono::seconds())),
         cluster_(options, place_, records_),
         table_{intake_, labs_, course_, {}, {}, options.device == "gpu", {}} {

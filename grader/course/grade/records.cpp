@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <thread>
 
 #include "grader/errors.hpp"
@@ -79,13 +81,53 @@ Record record_of_failure(const std::string& why) {
   return record;
 }
 
+namespace {
+
+UserError not_writable(const fs::path& out, int why) {
+  return UserError(
+      messages::text("grade.folder", {{"out", out.string()}, {"why", std::strerror(why)}}),
+      exit_infrastructure);
+}
+
+}  // namespace
+
+fs::path folder_of_results(const fs::path& out, const fs::path& submissions) {
+  std::error_code error;
+  const fs::path here = fs::weakly_canonical(out, error),
+                 there = fs::weakly_canonical(submissions, error);
+  const auto [end, rest] = std::mismatch(there.begin(), there.end(), here.begin(), here.end());
+  // It would be one of the class in the next run.
+  if (end == there.end() && fs::is_directory(there, error))
+    throw UserError(messages::text("grade.inside", {{"out", out.string()}}), exit_usage);
+  fs::create_directories(out, error);
+  int why = 0;
+  if (!fs::is_directory(out))
+    why = error ? error.value() : ENOTDIR;
+  else if (::access(out.c_str(), W_OK | X_OK) != 0)
+    why = errno;
+  if (why != 0) throw not_writable(out, why);
+  return out;
+}
+
+void empty_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::remove_all(folder, error);
+  if (error)
+    throw UserError(
+        messages::text("grade.not_ours", {{"folder", folder.string()}, {"why", error.message()}}),
+        exit_infrastructure);
+}
+
 Records::Records(fs::path folder) : folder_(std::move(folder)) {
   make_folder(folder_ / "results");
 }
 
 UniqueFd Records::lock(std::chrono::seconds patience) const {
   UniqueFd lock(::open((folder_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock) throw UserError("cannot write to the folder " + folder_.string(), exit_infrastructure);
+  if (!lock)
+    throw UserError(
+        messages::text("grade.folder", {{"out", folder_.string()}, {"why", std::strerror(errno)}}),
+        exit_infrastructure);
   const auto end = std::chrono::steady_clock::now() + patience;
   while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     if (std::chrono::steady_clock::now() >= end)
@@ -112,7 +154,7 @@ Key Records::secret() const {
     const UniqueFd fd(::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!fd || ::write(fd.get(), secret.data(), secret.size()) != ssize_t{secret.size()} ||
         ::fsync(fd.get()) != 0)
-      throw InfraError("cannot write " + partial.string());
+      throw not_writable(folder_, errno);
     fs::rename(partial, file);
   }
   const std::string bytes = read_file(file, 64);
@@ -124,7 +166,7 @@ Key Records::secret() const {
 
 void Records::write_sources(const std::string& key, const intake::Collected& collected) const {
   const fs::path folder = sources(key);
-  fs::remove_all(folder);
+  empty_folder(folder);
   for (const auto& [lab, files] : collected.sources) {
     make_folder(folder / lab);
     for (const auto& [file, bytes] : files) write_file_atomically(folder / lab / file, bytes);

@@ -35,6 +35,14 @@ bool still_holds(const Record& record, const std::string& submission_sha256, con
 Record record_of_nothing();
 Record record_of_failure(const std::string& why);
 
+/// `out`, which is made if it is not there. Throws UserError where nothing can be written to it, and
+/// where it lies in the folder of submissions.
+std::filesystem::path folder_of_results(const std::filesystem::path& out,
+                                        const std::filesystem::path& submissions);
+
+/// Throws UserError if it cannot: what another user wrote.
+void empty_folder(const std::filesystem::path& folder);
+
 class Records {
  public:
   explicit Records(std::filesystem::path folder);

@@ -86,6 +86,13 @@ const char* entity(char c) {
 
 }  // namespace
 
+bool is_utf8(std::string_view text) {
+  std::uint32_t code = 0;
+  for (std::size_t at = 0, length = 0; at < text.size(); at += length)
+    if ((length = decode(text, at, code)) == 0) return false;
+  return true;
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {

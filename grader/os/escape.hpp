@@ -19,6 +19,8 @@ constexpr std::string_view first_bytes(std::string_view text, std::size_t most) 
   return text.substr(0, most);
 }
 
+bool is_utf8(std::string_view text);
+
 /// For a terminal or a report: control characters (terminal escapes) but \n and \t are removed, so
 /// are those that change the direction of text, and bytes that are not UTF-8 become '?'.
 std::string printable(std::string_view text);

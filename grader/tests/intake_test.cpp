@@ -153,6 +153,33 @@ TEST_CASE("which files of a submission count") {
   CHECK(ann.sha256 != bob.sha256);
 }
 
+TEST_CASE("of a file that counts nowhere a remark says what was meant, if it shows") {
+  const Desk desk;
+  const fs::path in = desk.path();
+  put(in / "ann/my gemm final.cu", naive);
+  put(in / "bob/gemm.cu", "");
+  put(in / "cy/gemm.cu", std::string("\xff\xfev\0o\0i\0d\0", 10));
+  put(in / "di/work.rar", "Rar!");
+  put(in / "ed/gemm.cu", std::string(naive) + tile);
+  put(in / "flo/lab1/gemm.cu", naive);
+  put(in / "flo/lab1/before.cu", naive);
+  for (const char* name : {"1.txt", "2.txt", "3.txt", "4.txt"}) put(in / "ann" / name, "");
+  put(in / "gus.7z", "7z");
+  const Intake intake = desk.intake();
+  for (const auto& [id, words] : std::map<std::string, std::string>{
+           {"ann", "extra: my gemm final.cu (has functions of lab1/gemm.cu, and nothing else"},
+           {"bob", "extra: gemm.cu (an empty file)"},
+           {"cy", "extra: gemm.cu (not in UTF-8, so nobody"},
+           {"di", "extra: work.rar (an archive of another kind than zip and tar: not opened)"},
+           {"ed", "extra: gemm.cu (has functions of lab1/gemm.cu and lab2/gemm.cu, and nothing"}}) {
+    INFO(id);
+    CHECK(mentions(take(intake, id).remarks, words));
+    CHECK(mentions(take(intake, id).remarks, "no submission"));
+  }
+  CHECK_FALSE(mentions(take(intake, "flo").remarks, "before.cu ("));
+  CHECK(mentions(intake.ignored(), "gus.7z: an archive of another kind than zip and tar"));
+}
+
 TEST_CASE("two entries for one student stop everything") {
   const Desk desk;
   fs::create_directories(desk.path() / "ann");
@@ -394,6 +421,24 @@ TEST_CASE("a platform's number is nobody's but its own") {
     CHECK(who(own, "11") == "leeann_11_900_gemm.cu");
     CHECK(own.unknown() == std::vector<std::string>{"raybob (12)"});
   }
+  SECTION("accents: in one character, in two, or left out") {
+    put(desk.path() /
+            "Jose\xcc\x81 Gar\xc3\xad"
+            "a_7_assignsubmission_file/gemm.cu",
+        naive);
+    const Intake intake =
+        desk.intake("sep=;\r\nFull name;Email\r\nJos\xc3\xa9 Garcia;j@x\r\nJose Gar;k@x\r\n");
+    CHECK(who(intake, "j@x") != "");
+    CHECK(intake.unknown().empty());
+    const Intake both = desk.intake("Full name,Email\nJos\xc3\xa9 Garcia,j@x\nJose Garcia,k@x\n");
+    CHECK(both.unknown() == std::vector<std::string>{"7"});
+  }
+  SECTION("zeros that a spreadsheet took away") {
+    put(desk.path() / "0012/lab1/gemm.cu", naive);
+    CHECK(mentions(take(desk.intake("id\n12\n34\n"), "0012").remarks,
+                   "not in the roster; 12 is: did a spreadsheet take the zeros"));
+    CHECK(mentions(take(desk.intake("id\n34\n"), "0012").remarks, "not in the roster"));
+  }
   SECTION("a name that is somebody else's id") {
     put(desk.path() / "bob@x_77_assignsubmission_file/gemm.cu", naive);
     const Intake intake = desk.intake(
@@ -430,6 +475,7 @@ TEST_CASE("a roster is read as it is meant, or refused with its line") {
            {"ID,Name\n", "roster.csv:1: nobody is in the roster; below the names"},
            {std::string("\xff\xfeI\0D\0\n\0", 8),
             "roster.csv:1: not a table in UTF-8; in the spread"},
+           {"ID,Name\nann,A\njos\xe9,J\n", "roster.csv:3: not a table in UTF-8; in the spread"},
            {std::string("ID,Name\nann\0,A\n", 15), "roster.csv:1: not a table in UTF-8"},
            {"ID,Name\nann,A\n\"bob,B\ncy,C\n", "roster.csv:3: a quotation mark without a second"},
            {"ID,Name\nann,Lee, Ann\n",

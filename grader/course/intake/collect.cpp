@@ -70,6 +70,10 @@ Place place_by_folder(const std::string& path, const std::vector<Lab>& labs) {
   return {lab, file, depth + (plain ? 0 : behind_first_names), !plain};
 }
 
+bool defines(const TreeFile& file, const Rung& rung) {
+  return file.bytes.find("void " + rung.name + "(") != std::string::npos;
+}
+
 /// A file by itself: "lab3_gemm.cu" says it by its name, "gemm.cu" by the launchers that it defines.
 Place place_by_text(const TreeFile& file, const std::vector<Lab>& labs) {
   std::string name = first_name(folded(file.path.substr(file.path.rfind('/') + 1)));
@@ -86,13 +90,37 @@ Place place_by_text(const TreeFile& file, const std::vector<Lab>& labs) {
   for (const auto& lab : labs) {
     if (!has_file(lab, name)) continue;
     const bool named = std::any_of(lab.rungs.begin(), lab.rungs.end(), [&](const Rung& rung) {
-      return rung.file == name && file.bytes.find("void " + rung.name + "(") != std::string::npos;
+      return rung.file == name && defines(file, rung);
     });
     if (!named) continue;
     if (place.lab) return {};  // of two labs: nobody can tell
     place = {&lab, name, depth, true};
   }
   return place;
+}
+
+/// What might have been meant with a file that counts nowhere, for whoever wonders; "" if nothing.
+/// `handed_in`: whether there is another file for a rung's.
+template <typename HandedIn>
+std::string meant(const TreeFile& file, const std::vector<Lab>& labs, const HandedIn& handed_in) {
+  const std::string name = folded(file.path.substr(file.path.rfind('/') + 1));
+  if (is_foreign_archive(name)) return "an archive of another kind than zip and tar: not opened";
+  if (!name.ends_with(".cu")) return "";
+  const std::string first = first_name(name);
+  const bool named =
+      std::any_of(labs.begin(), labs.end(), [&](const Lab& lab) { return has_file(lab, first); });
+  if (named && file.bytes.empty()) return "an empty file";
+  if (named && file.bytes.find('\0') != std::string::npos)
+    return "not in UTF-8, so nobody can tell of which lab it is; save it as UTF-8";
+  std::vector<std::string> of;
+  for (const auto& lab : labs)
+    for (const auto& rung : lab.rungs)
+      if (defines(file, rung) && !handed_in(lab, rung.file))
+        of.push_back("lab" + std::to_string(lab.id) + "/" + rung.file);
+  of.erase(std::unique(of.begin(), of.end()), of.end());
+  if (of.empty()) return "";
+  return fmt::format("has functions of {}, and nothing else says that it is {}",
+                     fmt::join(of, " and "), of.size() == 1 ? "that file" : "one of these files");
 }
 
 void limit_remarks(std::vector<std::string>& remarks) {
@@ -122,6 +150,7 @@ void choose(const Tree& tree, const std::vector<Lab>& labs, Collected& collected
                     " is there twice: " + shown(taken->second.second->path) + " is taken, " +
                     shown(other->path) + " is not");
   };
+  std::vector<const TreeFile*> others;
   for (const auto& file : tree.files) {
     Place place = place_by_folder(file.path, labs);
     // Only what could be read, and never instead of what is in its folder, is known by its text.
@@ -131,9 +160,16 @@ void choose(const Tree& tree, const std::vector<Lab>& labs, Collected& collected
     } else if (!file.problem.empty()) {
       refused.push_back(shown(file.path) + ": " + printable(file.problem));
     } else {
-      extras.push_back("extra: " + shown(file.path));
+      others.push_back(&file);
     }
   }
+  const auto handed_in = [&](const Lab& lab, const std::string& name) {
+    return chosen.find({&lab, name}) != chosen.end();
+  };
+  for (const bool first : {true, false})
+    for (const auto* file : others)
+      if (const std::string what = meant(*file, labs, handed_in); first != what.empty())
+        extras.push_back("extra: " + shown(file->path) + (first ? " (" + what + ")" : ""));
   if (extras.size() > most_extra) {
     const std::size_t more = extras.size() - most_extra;
     extras.resize(most_extra);
@@ -143,10 +179,8 @@ void choose(const Tree& tree, const std::vector<Lab>& labs, Collected& collected
   std::string all;
   for (const auto& lab : labs) {
     const auto files = lab.files();
-    const auto handed_in = [&](const std::string& name) {
-      return chosen.find({&lab, name}) != chosen.end();
-    };
-    if (std::none_of(files.begin(), files.end(), handed_in)) {
+    if (std::none_of(files.begin(), files.end(),
+                     [&](const std::string& name) { return handed_in(lab, name); })) {
       none.push_back("lab" + std::to_string(lab.id));
       continue;
     }

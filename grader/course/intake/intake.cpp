@@ -124,7 +124,13 @@ void Intake::apply_roster(const fs::path& roster) {
       if (!student.numbered_in.empty() && directory.has(student.id))
         student.id = (student.name.empty() ? "number" : student.name) + " (" + student.id + ")";
       unknown_.push_back(student.id);
-      student.problems.push_back("not in the roster");
+      const std::string nearly = student.numbered_in.empty() ? directory.nearly(student.id) : "";
+      student.problems.push_back(
+          "not in the roster" +
+          (nearly.empty() ? ""
+                          : "; " + shown(nearly) +
+                                " is: did a spreadsheet take the zeros from the ids? Format "
+                                "their column as text"));
       continue;
     }
     handed_in.insert(person);

@@ -14,8 +14,9 @@ Found find_plain(const Source& source) {
     const bool archive = entry.kind == EntryKind::file && is_archive_name(entry.name);
     if (!archive && entry.kind != EntryKind::folder) {
       found.ignored.push_back(shown(entry.name) + ": " +
-                              (entry.kind == EntryKind::symlink
-                                   ? "a symbolic link (not followed)"
+                              (entry.kind == EntryKind::symlink ? "a symbolic link (not followed)"
+                               : is_foreign_archive(entry.name)
+                                   ? "an archive of another kind than zip and tar: not opened"
                                    : "neither a folder nor an archive"));
       continue;
     }

@@ -77,12 +77,18 @@ bool among(const std::array<const char*, n>& columns, const std::string& column)
   return std::find(columns.begin(), columns.end(), column) != columns.end();
 }
 
+constexpr const char* not_utf8 =
+    "not a table in UTF-8; in the spreadsheet, save it as \"CSV UTF-8\"";
+
 using Fail = std::function<void(unsigned line, const std::string& why)>;
 
 /// What would otherwise be read as another table than the author's.
 void check_form(std::string_view text, const Table& table, const Fail& fail) {
   if (text.find('\0') != text.npos || text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
-    fail(1, "not a table in UTF-8; in the spreadsheet, save it as \"CSV UTF-8\"");
+    fail(1, not_utf8);
+  for (std::size_t i = 0; i < table.rows.size(); ++i)
+    for (const std::string& cell : table.rows[i])
+      if (!is_utf8(cell)) fail(table.lines[i], not_utf8);
   if (table.open_quote != 0)
     fail(table.open_quote, "a quotation mark without a second one; add it, or remove this one");
   if (table.rows.empty())
@@ -133,6 +139,39 @@ bool contradict(const std::string& name, const std::string& other) {
          });
 }
 
+/// In front of keys that are without marks, so that they are no id's.
+constexpr char bare = '\1';
+
+/// In lower case, and the letters of the Latin alphabet without their accents: file systems write an
+/// accented letter as one character or as two, and whoever types a list may leave it out.
+std::string without_marks(const std::string& text) {
+  // U+00C0 to U+017F; '.' stays as it is.
+  static constexpr std::string_view letters =
+      "aaaaaa.ceeeeiiii.nooooo.ouuuuy..aaaaaa.ceeeeiiii.nooooo.ouuuuy.y"
+      "aaaaaaccccccccddddeeeeeeeeeegggggggghh..iiiiiiiii...jjkk.llllll."
+      ".llnnnnnn...oooooo..rrrrrrsssssssstttt..uuuuuuuuuuuuwwyyyzzzzzz.";
+  std::string out;
+  const std::string low = identity(text);
+  for (std::size_t i = 0; i < low.size(); ++i) {
+    const unsigned lead = static_cast<unsigned char>(low[i]);
+    const unsigned next = i + 1 < low.size() ? static_cast<unsigned char>(low[i + 1]) : 0;
+    const unsigned code = lead >= 0xc3 && lead <= 0xcd ? (lead & 0x1f) << 6 | (next & 0x3f) : 0;
+    const bool accented =
+        code >= 0xc0 && code < 0xc0 + letters.size() && letters[code - 0xc0] != '.';
+    const bool mark = code >= 0x300 && code < 0x370;
+    if (accented) out += letters[code - 0xc0];
+    if (accented || mark) ++i;
+    if (!accented && !mark) out += low[i];
+  }
+  return out;
+}
+
+/// A number as a spreadsheet would have it, which takes ids for numbers; anything else: "".
+std::string without_zeros(const std::string& id) {
+  if (id.empty() || id.find_first_not_of("0123456789") != id.npos) return "";
+  return id.substr(std::min(id.find_first_not_of('0'), id.size() - 1));
+}
+
 }  // namespace
 
 std::string identity(const std::string& id) {
@@ -140,13 +179,23 @@ std::string identity(const std::string& id) {
 }
 
 void Directory::learn(Index& index, const std::string& word, const Person& person) {
-  const auto [there, fresh] = index.emplace(identity(word), &person);
-  if (!fresh && there->second != &person) there->second = nullptr;
+  for (const std::string& key : {identity(word), bare + without_marks(word)}) {
+    const auto [there, fresh] = index.emplace(key, &person);
+    if (!fresh && there->second != &person) there->second = nullptr;
+  }
 }
 
 const Person* Directory::look_up(const Index& index, const std::string& word) {
-  const auto found = index.find(identity(word));
-  return found == index.end() ? nullptr : found->second;
+  for (const std::string& key : {identity(word), bare + without_marks(word)})
+    if (const auto found = index.find(key); found != index.end()) return found->second;
+  return nullptr;
+}
+
+std::string Directory::nearly(const std::string& id) const {
+  for (const auto& [key, person] : ids_)
+    if (person && !without_zeros(id).empty() && without_zeros(key) == without_zeros(identity(id)))
+      return person->id;
+  return "";
 }
 
 Directory::Directory(const std::vector<Person>& people) {

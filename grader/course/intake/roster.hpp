@@ -44,6 +44,8 @@ class Directory {
   const Person* find(const Submission& student) const;
   /// Whether it is an id of somebody's.
   bool has(const std::string& id) const { return ids_.count(identity(id)) != 0; }
+  /// The id that this number might be with zeros in front of either of them; "" if there is none.
+  std::string nearly(const std::string& id) const;
 
  private:
   using Index = std::map<std::string, const Person*>;  ///< null: several have it

@@ -195,6 +195,11 @@ bool is_archive_name(std::string_view name) {
   });
 }
 
+bool is_foreign_archive(std::string_view name) {
+  const std::string low = folded(name);
+  return low.ends_with(".rar") || low.ends_with(".7z");
+}
+
 std::string without_archive_ending(const std::string& name) {
   const std::string low = folded(name);
   for (const std::string_view ending : endings)

@@ -35,6 +35,8 @@ struct Tree {
 
 /// A zip, or a tar that may be compressed with gzip, bzip2, xz or zstd, judged by its name.
 bool is_archive_name(std::string_view name);
+/// One that is not read.
+bool is_foreign_archive(std::string_view name);
 /// The name without that ending.
 std::string without_archive_ending(const std::string& name);
 

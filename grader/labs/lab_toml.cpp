@@ -74,6 +74,11 @@ class Table {
   double number(std::string_view key) const {
     const auto* node = required(key);
     if (node->is_integer()) return static_cast<double>(node->as_integer()->get());
+    // 1.2 = 15 is a table 1 with a key 2.
+    if (node->is_table())
+      fail(node, quoted(key) +
+                     " must be a number; a stage's id stands in quotation marks, as in "
+                     "\"1.2\" = 15");
     if (!node->is_floating_point() || !std::isfinite(node->as_floating_point()->get()))
       fail(node, quoted(key) + " must be a number");
     return node->as_floating_point()->get();

@@ -185,6 +185,9 @@ TEST_CASE("a course changes single values and nothing else") {
         "course.toml:2: unknown key \"slak\": the goal \"sectors\" has the parameters BM, slack");
   CHECK(refused("[points]\n\"7.0\" = -1\n") == "course.toml:2: \"7.0\" must be from 0 to 10000");
   CHECK(refused("[points]\n\"7.0\" = nan\n") == "course.toml:2: \"7.0\" must be a number");
+  CHECK(
+      refused("[points]\n7.0 = 5\n") ==
+      "course.toml:2: \"7\" must be a number; a stage's id stands in quotation marks, as in \"1.2\" = 15");
   CHECK(refused("points = 3\n") == "course.toml:1: \"points\" must be a table");
   CHECK(refused("extra_seeds = 9\n") == "course.toml:1: \"extra_seeds\" must be from 0 to 8");
   CHECK(refused("extra_seeds = 0.5\n").find("must be a whole number") != std::string::npos);

@@ -423,7 +423,7 @@ TEST_CASE("a platform's number is nobody's but its own") {
   }
   SECTION("accents: in one character, in two, or left out") {
     put(desk.path() /
-            "Jose\xcc\x81 Gar\xc3\xad"
+            "Jose\xcc\x81 Garc\xc3\xad"
             "a_7_assignsubmission_file/gemm.cu",
         naive);
     const Intake intake =

@@ -142,12 +142,25 @@ class Class:
             for lab, stage in stages_of(student.result):
                 self.titles.setdefault(lab["id"], lab["title"])
                 self.stages.setdefault(stage["id"], (stage["title"], stage["kind"] == "bonus", lab["id"]))
+        # Of whom something came, and none of it counts: a person should see what. The grader's remark on an extra file ends with
+        # what it seems to be, in brackets.
+        self.uncounted = {}
+        for student in self.students:
+            remarks = student.result.get("remarks", [])
+            odd = [one for one in remarks if one.startswith("extra: ") and one.endswith(")")]
+            if student.status == "NO_SUBMISSION" and student.id not in self.grades["missing"]:
+                self.uncounted[student.id] = remarks
+            elif odd:
+                self.uncounted[student.id] = odd
         self.in_hand = [s for s in self.students if any(handed_in(lab) for lab in s.result["labs"])]
 
     def figures(self):
         count = collections.Counter(s.status for s in self.students)
         scores = [s.score() for s in self.in_hand if s.score() is not None]
-        rows = [(len(self.students), "students"), (count["GRADED"], "graded"), (count["NO_SUBMISSION"], "handed nothing in")]
+        nothing_counts = sum(s.status == "NO_SUBMISSION" and s.id in self.uncounted for s in self.students)
+        rows = [(len(self.students), "students"), (count["GRADED"], "graded"), (count["NO_SUBMISSION"] - nothing_counts, "handed nothing in")]
+        if nothing_counts:
+            rows.append((nothing_counts, "without a file that counts"))
         if count["PENDING"]:
             rows.append((count["PENDING"], "not reached yet"))
         if count["INFRA_ERROR"]:
@@ -169,6 +182,11 @@ class Class:
         parts = [f"<details{' open' if len(rows[verdict]) <= OPEN_LISTS else ''}><summary>{text(name)}: {len(rows[verdict])}</summary>"
                  f'<table class="look"><thead>{head}</thead><tbody>{"".join(rows[verdict])}</tbody></table></details>'
                  for verdict, name in DOUBTS.items() if rows[verdict]]
+        if self.uncounted:
+            those = [f'<tr><td><a href="{s.page}">{line(s.called())}</a></td><td></td><td>{line("; ".join(self.uncounted[s.id])[:600])}</td></tr>'
+                     for s in self.students if s.id in self.uncounted]
+            parts.append(f"<details{' open' if len(those) <= OPEN_LISTS else ''}><summary>handed in, but not counted, which costs points: {len(those)}</summary>"
+                         f'<table class="look"><thead>{head}</thead><tbody>{"".join(those)}</tbody></table></details>')
         lists = [("In the submissions, but not in the roster", self.grades["unknown"]),
                  ("In the roster, but nothing was handed in", self.grades["missing"]), ("Ignored", self.grades["ignored"])]
         extra = "".join(f"<details><summary>{text(name)}: {len(some)}</summary><p>{', '.join(map(line, some))}</p></details>"
@@ -246,7 +264,7 @@ class Class:
                 f'<p class="axis"><span>0</span><span>{plain(possible / 2)}</span><span>{plain(possible)} points</span></p>')
 
     def tags(self, student):
-        tags = [student.status] + [f"d:{name}" for name in student.diagnoses] + (["look"] if student.doubts else [])
+        tags = [student.status] + [f"d:{name}" for name in student.diagnoses] + (["look"] if student.doubts or student.id in self.uncounted else [])
         tags += [tag for _, stage in stages_of(student.result) for tag in speed.tags(stage)]
         tags += ["late"] if student.entry.get("late") else []
         return tags + [f"s:{place}" for place in map(student.stopped_at, student.result["labs"]) if place]

@@ -463,7 +463,8 @@ std::string variant_of(const Finding& finding, const Run* run, ElementType type)
     case FindingKind::divergent_barrier:
       return actor == Actor::warp || actor == Actor::wgmma ? "warp" : "";
     case FindingKind::budget_exceeded:
-      return actor == Actor::launch ? "grid" : without_k(run) ? "k0" : "";
+      if (actor == Actor::launch) return variant_of_endless(launch_of(finding, run));
+      return without_k(run) ? "k0" : "";
     case FindingKind::uninitialised_read:
       return variant_of_unwritten(finding.at);
     case FindingKind::async_not_waited:

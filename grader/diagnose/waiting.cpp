@@ -43,4 +43,16 @@ void add_others_waiting(const simgpu::Finding& finding, const simgpu::LaunchRepo
   }
 }
 
+std::string variant_of_endless(const simgpu::LaunchReport* launch) {
+  // Of the smallest budget, 2^25, each of so many threads had ten thousand instructions.
+  constexpr std::uint64_t kFewThreads = 3000;
+  if (launch == nullptr) return "grid";
+  std::uint64_t threads = 1;
+  for (const simgpu::Dim3& size : {launch->grid, launch->block}) {
+    threads *= std::uint64_t{size.x} * size.y * size.z;
+    if (threads > kFewThreads) return "grid";
+  }
+  return "wait";
+}
+
 }  // namespace grader::diag

@@ -54,6 +54,9 @@ std::string also_at(const simgpu::Access& access, const Matrix& m);
 /// else than that one.
 void name_flag(const simgpu::Finding& finding, Diagnosis& d);
 
+/// Of a launch that used its budget up as a whole: it is too large, or its threads wait again and again.
+std::string variant_of_endless(const simgpu::LaunchReport* launch);
+
 /// Adds who else waits for ever: what is missing at one barrier may be held up at another.
 void add_others_waiting(const simgpu::Finding& finding, const simgpu::LaunchReport* launch,
                         Diagnosis& d);

@@ -57,6 +57,34 @@ void hand_in(const fs::path& in) {
 
 }  // namespace
 
+TEST_CASE("where results may go") {
+  const grader::test::FixtureProject project;
+  const fs::path in = project.root() / "in", out = project.root() / "out";
+  put(in / "ann/lab6/gemm.cu", fixture_source("INSERT", ""));
+  const auto collected = [&](const fs::path& folder) {
+    return project.grade({in.string(), "--collect", "--out", folder.string()});
+  };
+  const auto refused = [&](const fs::path& folder, const std::string& words) {
+    const grader::RunResult ran = collected(folder);
+    INFO(ran.errors);
+    return WEXITSTATUS(ran.status) != 0 && ran.errors.find(words) != std::string::npos;
+  };
+  CHECK(refused(in, "lies in the folder of submissions"));
+  CHECK(refused(in / "new/grades", "lies in the folder of submissions"));
+  CHECK_FALSE(fs::exists(in / "new"));
+  put(project.root() / "file", "");
+  CHECK(refused(project.root() / "file", "file: Not a directory. Make that possible"));
+  CHECK(refused("/proc/nowhere", "cannot write to OUT=/proc/nowhere: "));
+  fs::create_directories(project.root() / "input");  // begins alike, and is another
+  CHECK(WEXITSTATUS(collected(project.root() / "input").status) == 0);
+  // A new folder is nobody else's business, an older one is left as it is.
+  CHECK(WEXITSTATUS(collected(out).status) == 0);
+  CHECK(fs::status(out).permissions() == fs::perms::owner_all);
+  fs::permissions(out, fs::perms(0750));
+  CHECK(WEXITSTATUS(collected(out).status) == 0);
+  CHECK(fs::status(out).permissions() == fs::perms(0750));
+}
+
 TEST_CASE("a class is graded, and a restart repeats nothing") {
   const grader::test::FixtureProject project;
   const fs::path in = project.root() / "in", out = project.root() / "out";

@@ -99,7 +99,8 @@ fs::path folder_of_results(const fs::path& out, const fs::path& submissions) {
   // It would be one of the class in the next run.
   if (end == there.end() && fs::is_directory(there, error))
     throw UserError(messages::text("grade.inside", {{"out", out.string()}}), exit_usage);
-  fs::create_directories(out, error);
+  // Names, grades and sources of a whole class; who shares the folder makes it, as they like it.
+  if (fs::create_directories(out, error)) fs::permissions(out, fs::perms::owner_all, error);
   int why = 0;
   if (!fs::is_directory(out))
     why = error ? error.value() : ENOTDIR;

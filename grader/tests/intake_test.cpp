@@ -433,6 +433,11 @@ TEST_CASE("a platform's number is nobody's but its own") {
     const Intake both = desk.intake("Full name,Email\nJos\xc3\xa9 Garcia,j@x\nJose Garcia,k@x\n");
     CHECK(both.unknown() == std::vector<std::string>{"7"});
   }
+  SECTION("two people of one name") {
+    put(desk.path() / "Ann Lee_7_assignsubmission_file/gemm.cu", naive);
+    const Intake intake = desk.intake("Full name,Email\nAnn Lee,a@x\nann lee,b@x\n");
+    CHECK(mentions(take(intake, "7").remarks, "and several people there have this name"));
+  }
   SECTION("zeros that a spreadsheet took away") {
     put(desk.path() / "0012/lab1/gemm.cu", naive);
     CHECK(mentions(take(desk.intake("id\n12\n34\n"), "0012").remarks,

@@ -125,12 +125,13 @@ void Intake::apply_roster(const fs::path& roster) {
         student.id = (student.name.empty() ? "number" : student.name) + " (" + student.id + ")";
       unknown_.push_back(student.id);
       const std::string nearly = student.numbered_in.empty() ? directory.nearly(student.id) : "";
-      student.problems.push_back(
-          "not in the roster" +
-          (nearly.empty() ? ""
-                          : "; " + shown(nearly) +
-                                " is: did a spreadsheet take the zeros from the ids? Format "
-                                "their column as text"));
+      std::string why = "not in the roster";
+      if (directory.several(student))
+        why += " by an id, and several people there have this name";
+      else if (!nearly.empty())
+        why += "; " + shown(nearly) +
+               " is: did a spreadsheet take the zeros from the ids? Format their column as text";
+      student.problems.push_back(std::move(why));
       continue;
     }
     handed_in.insert(person);

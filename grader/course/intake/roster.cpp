@@ -191,6 +191,14 @@ const Person* Directory::look_up(const Index& index, const std::string& word) {
   return nullptr;
 }
 
+bool Directory::several(const Submission& student) const {
+  const auto shared = [this](const std::string& name) {
+    const auto found = names_.find(identity(name));
+    return found != names_.end() && !found->second;
+  };
+  return shared(student.name) || (student.numbered_in.empty() && shared(student.id));
+}
+
 std::string Directory::nearly(const std::string& id) const {
   for (const auto& [key, person] : ids_)
     if (person && !without_zeros(id).empty() && without_zeros(key) == without_zeros(identity(id)))

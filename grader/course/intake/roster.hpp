@@ -42,6 +42,8 @@ class Directory {
   explicit Directory(const std::vector<Person>& people);
   /// Null: nobody, or more than one.
   const Person* find(const Submission& student) const;
+  /// Whether it is nobody's because several people have its name.
+  bool several(const Submission& student) const;
   /// Whether it is an id of somebody's.
   bool has(const std::string& id) const { return ids_.count(identity(id)) != 0; }
   /// The id that this number might be with zeros in front of either of them; "" if there is none.

@@ -154,25 +154,6 @@ TEST_CASE("barriers, faults and limits have ids and verdicts") {
   CHECK(id_of(FindingKind::will_spill).id == "LOCAL-MEMORY");
 }
 
-TEST_CASE("a launch of few threads that never ends is not called too large") {
-  const auto headline = [](simgpu::Dim3 grid) {
-    simgpu::Finding endless =
-        finding(FindingKind::budget_exceeded,
-                access(AccessType::load, 12, MemorySpace::global, "", 0, 0, 0));
-    endless.at.actor = simgpu::Actor::launch;
-    endless.detail = "the grid needs more than there is";
-    Run run;
-    run.launches.emplace_back();
-    run.launches[0].kernel = endless.kernel;
-    run.launches[0].grid = grid;
-    run.launches[0].block = {256, 1, 1};
-    run.launches[0].findings.push_back(endless);
-    return explain(run.launches[0].findings[0], kTile, &run, ElementType::float32).headline;
-  };
-  CHECK(headline({1, 1, 1}).find("look again and again") != std::string::npos);
-  CHECK(headline({1 << 20, 4, 1}).find("far too large") != std::string::npos);
-}
-
 TEST_CASE("what is not aligned is told by what is to blame for it") {
   auto wide = finding(FindingKind::misaligned,
                       access(AccessType::load, 29, MemorySpace::global, "B", 516, 4096, 0));

@@ -299,3 +299,22 @@ TEST_CASE("tiles take turns only where an array holds several") {
   run.launches.back().total.block_barriers = 2;
   CHECK_FALSE(has(next(), "both have the same tile"));
 }
+
+TEST_CASE("a launch of few threads that never ends is not called too large") {
+  const auto headline = [](simgpu::Dim3 grid) {
+    Finding endless;
+    endless.kind = FindingKind::budget_exceeded;
+    endless.at.actor = simgpu::Actor::launch;
+    endless.detail = "the grid needs more than there is";
+    Run run;
+    run.launches.emplace_back();
+    run.launches[0].kernel = endless.kernel;
+    run.launches[0].grid = grid;
+    run.launches[0].block = {256, 1, 1};
+    run.launches[0].findings.push_back(endless);
+    return grader::diag::explain(run.launches[0].findings[0], kNaive, &run, ElementType::float32)
+        .headline;
+  };
+  CHECK(headline({1, 1, 1}).find("look again and again") != std::string::npos);
+  CHECK(headline({1 << 20, 4, 1}).find("far too large") != std::string::npos);
+}

@@ -193,8 +193,10 @@ struct AsyncProxy {
   void forget_times(std::uint32_t now) {
     for (AsyncReads& r : warpgroups) r.forget_times();
     stores.forget_times();
-    for (auto& [offset, b] : barriers)
+    for (auto& [offset, b] : barriers) {
+      b.init_time = 0;
       for (Arrivals* a : {&b.arriving, &b.ended}) a->fill(now), a->proxied.fill(now);
+    }
     for (auto& c : copies) c->issued.fill(now), c->issued.proxied.fill(now);
   }
 };

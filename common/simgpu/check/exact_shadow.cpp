@@ -10,6 +10,11 @@ namespace {
 constexpr std::size_t kMaxVariables = 16384;
 }  // namespace
 
+bool BlockOrder::has_room_for_sums() const {
+  return launch_->variables.size() < kMaxVariables / 2 &&
+         launch_->changes.size() < kMaxVariables / 2;
+}
+
 void BlockOrder::relies_on(std::uint64_t address, const Actor& by) {
   if (by.clocks == nullptr || (relied_.size() >= kMaxVariables && !relied_.contains(address)))
     return;

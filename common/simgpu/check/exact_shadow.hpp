@@ -94,6 +94,8 @@ class BlockOrder {
   };
   /// The block looks at a variable by which blocks synchronise, or changes it: only then it releases.
   void atomic(std::uint64_t address, const Actor& by, bool changes = true);
+  /// Whether sums, too, may be taken for variables by which blocks synchronise.
+  bool has_room_for_sums() const;
   /// `by` has waited for a variable, or changed it by an atomic: what it reads behind that relies on the order in
   /// which others have written.
   void relies_on(std::uint64_t address, const Actor& by);

@@ -531,7 +531,8 @@ void op_async_wait(Warp& w, const Op& op) {
       if (check::Stay* const stay = stay_of(run, c)) *stay = {c.step, step, op.pc, w.index};
     }
     c.mask &= ~arriving;
-    if (run.launch->options.count && !is_hidden(c, work, now, list.arrived))
+    const bool stops = op.x != 2;  // cp.async.mbarrier.arrive does not
+    if (stops && run.launch->options.count && !is_hidden(c, work, now, list.arrived))
       run.worker->counters.async_idle[c.site] += bytes_of(c, arriving);
     if (c.mask != 0) std::swap(list.open[kept++], list.open[k]);
   }

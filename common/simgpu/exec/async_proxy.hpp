@@ -17,6 +17,8 @@ bool wake_at_mbarriers(BlockRun& run, Warp& w);
 bool time_out_at_mbarriers(BlockRun& run, bool others_look);
 /// The block waits for ever, and some wait here. False: they do not.
 bool report_mbarrier_deadlock(BlockRun& run);
+/// What its warps have asked for by setmaxnreg, at the end of a block.
+void check_registers(BlockRun& run);
 /// `bytes` of a copy have come.
 void complete_transaction(BlockRun& run, check::MBarrier& b, std::uint32_t bytes);
 /// A barrier, and where it lies.

@@ -185,7 +185,7 @@ void check_arrival(BlockRun& run, const Warp& w, std::uint32_t mask, std::uint32
         other_pc = p.blocks[g.block].first_pc;
     }
   for (const Parked& k : w.parked) {
-    if (k.pc == pc)
+    if (k.pc == pc || k.what == WaitsFor::mbarrier)  // like those that wait in a loop
       elsewhere &= ~k.mask;
     else if (other_pc == UINT32_MAX)
       other_pc = k.pc;

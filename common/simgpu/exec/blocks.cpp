@@ -112,7 +112,7 @@ BlockRun& add_resident(Worker& worker, std::uint64_t number) {
   return run;
 }
 
-void settle_budget(Worker& worker) {
+std::uint64_t settle_budget(Worker& worker) {
   LaunchRun& l = *worker.launch;
   worker.allowance += std::exchange(worker.held, 0);
   const auto used = static_cast<std::uint64_t>(worker.portion - worker.allowance);
@@ -120,6 +120,7 @@ void settle_budget(Worker& worker) {
   if (worker.resident.size() == 1) worker.resident.front()->instructions += used;
   // Many small blocks use the budget up as well as one that never ends.
   if (l.instructions.fetch_add(used) + used > l.options.instruction_budget) l.over_budget = true;
+  return used;
 }
 
 void end_block(Worker& worker, std::size_t index) {
@@ -275,9 +276,15 @@ void run_blocks(Worker& worker) {
       break;
     }
     const bool moved = run_resident(worker);
-    settle_budget(worker);
+    const bool still = settle_budget(worker) == 0;
     if (moved) idleness.reset(l);
-    if (moved || begun || !idleness.is_for_ever(worker)) continue;
+    if (moved || begun) continue;
+    const bool for_ever = idleness.is_for_ever(worker);
+    if ((still || for_ever) && hurry(worker)) {
+      idleness.reset(l);
+      continue;
+    }
+    if (!for_ever) continue;
     report_deadlock(worker);
     abort_launch(*worker.resident.front());
   }

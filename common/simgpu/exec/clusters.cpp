@@ -109,7 +109,7 @@ void run_clusters(Worker& worker) {
     if (worker.resident.empty() && !begin_cluster(worker)) break;
     const bool moved = run_all(worker);
     end_clusters(worker, false);
-    settle_budget(worker);
+    const bool still = settle_budget(worker) == 0;
     if (moved) {
       idleness.reset(l);
       continue;
@@ -118,7 +118,12 @@ void run_clusters(Worker& worker) {
     if (time_out(worker, looking)) continue;
     const bool room = worker.resident.size() + l.cluster_blocks <= l.resident_blocks;
     if (looking && room && begin_cluster(worker)) continue;
-    if (looking && !idleness.is_for_ever(worker)) continue;
+    const bool for_ever = looking && idleness.is_for_ever(worker);
+    if ((still || for_ever) && hurry(worker)) {
+      idleness.reset(l);
+      continue;
+    }
+    if (looking && !for_ever) continue;
     report_deadlock(worker);
     abort_launch(*worker.resident.front());
   }

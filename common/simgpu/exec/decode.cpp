@@ -534,6 +534,27 @@ bool is_multiply_add(const ptx::Instruction& ins) {
   }
 }
 
+/// The lanes of its warp that an instruction waits for; 0: for none.
+std::uint32_t lanes_met(const ptx::Instruction& ins) {
+  switch (ins.op) {
+    case Opcode::bar_warp_sync:
+    case Opcode::shfl:
+    case Opcode::vote:
+    case Opcode::match:
+    case Opcode::redux:
+    case Opcode::elect: {
+      const ptx::Operand& mask = ins.operands.back();
+      return mask.kind == ptx::Operand::Kind::imm ? static_cast<std::uint32_t>(mask.bits)
+                                                  : kFullMask;
+    }
+    default:
+      return ins.mod.text.find(".sync.aligned") != std::string_view::npos ||
+                     (ins.op == Opcode::cluster_arrive && ins.mod.aligned)
+                 ? kFullMask
+                 : 0;
+  }
+}
+
 /// An access that releases or acquires is one beside a fence: PTX ISA, release and acquire patterns.
 bool orders(const ptx::Instruction& ins, ptx::Ordering which) {
   const bool accesses = ins.op == Opcode::ld || ins.op == Opcode::st || ins.op == Opcode::atom ||
@@ -579,6 +600,7 @@ void FunctionDecoder::decode_block(std::uint32_t number) {
       forget_addresses(ins);
     }
     multiply_adds_ += is_multiply_add(ins);
+    block.meets |= lanes_met(ins);
   }
   block.multiply_adds = multiply_adds_;
   join_stretches(block.first);

@@ -479,6 +479,7 @@ void FunctionDecoder::decode(const Ins& ins) {
     case Opcode::cp_async_commit_group:
     case Opcode::cp_async_wait_group:
     case Opcode::cp_async_wait_all:
+    case Opcode::cp_async_arrive:
       return async_wait(ins);
     default:
       if (!asynchronous_proxy(ins)) unsupported();

@@ -42,10 +42,12 @@ void FunctionDecoder::async_wait(const Ins& ins) {
   p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::synchronisation;
   Op& o = emit(ins.op == Opcode::cp_async_commit_group ? op_async_commit : op_async_wait);
   o.imm = multiply_adds_;
-  o.x = ins.op == Opcode::cp_async_wait_all ? 1 : 0;
+  o.x = ins.op == Opcode::cp_async_wait_all ? 1 : ins.op == Opcode::cp_async_arrive ? 2 : 0;
   // Groups that may stay open; more than there can be is as good as all.
   if (ins.op == Opcode::cp_async_wait_group)
     o.slot = static_cast<std::uint32_t>(std::clamp<std::int64_t>(at(ins, 0).bits, 0, INT32_MAX));
+  // The copies may arrive at any time: here they do at once, and then the barrier is told of them.
+  if (ins.op == Opcode::cp_async_arrive) mbarrier(ins);
 }
 
 void FunctionDecoder::matrix_move(const Ins& ins) {

@@ -4,6 +4,7 @@
 #include "common/simgpu/exec/bulk_copy.hpp"
 #include "common/simgpu/exec/decoder.hpp"
 #include "common/simgpu/memory/address.hpp"
+#include "common/simgpu/ptx/control_flow.hpp"
 
 namespace simgpu::exec {
 
@@ -47,10 +48,35 @@ void FunctionDecoder::mbarrier(const Ins& ins) {
   o.dst = dst;
   (arrives && !has_bytes ? o.c : o.b) = value;
   const bool drops = ins.op == Opcode::mbarrier_drop || ins.op == Opcode::mbarrier_drop_expect;
-  o.y = static_cast<std::uint8_t>((arrives ? kArrives : 0) | (drops ? kDrops : 0) |
+  // cp.async.mbarrier.arrive adds an arrival to the phase before it brings one, .noinc does not.
+  const bool brings =
+      ins.op == Opcode::cp_async_arrive && ins.mod.text.find(".noinc") != std::string_view::npos;
+  o.y = static_cast<std::uint8_t>((arrives || brings ? kArrives : 0) | (drops ? kDrops : 0) |
                                   (!has_bytes                            ? 0
                                    : ins.op == Opcode::mbarrier_complete ? kCompletes
                                                                          : kExpects));
+}
+
+/// Whether the value of a register comes to anything. One that is only turned into others, as in selp, and these into
+/// nothing, does not.
+bool FunctionDecoder::is_looked_at(std::uint32_t reg, unsigned steps) const {
+  for (const Ins& ins : f_.body) {
+    bool reads = false;
+    std::uint32_t written = UINT32_MAX;
+    ptx::for_each_register(f_, ins, [&](std::uint32_t r, bool is_write) {
+      if (is_write)
+        written = r;
+      else
+        reads |= r == reg;
+    });
+    if (!reads) continue;
+    const bool turns = ins.op == Opcode::selp || ins.op == Opcode::setp || ins.op == Opcode::mov ||
+                       ins.op == Opcode::and_ || ins.op == Opcode::cvt;
+    if (!turns || written == UINT32_MAX || written == reg || steps == 0 ||
+        is_looked_at(written, steps - 1))
+      return true;
+  }
+  return false;
 }
 
 /// mbarrier.try_wait and test_wait.
@@ -64,6 +90,8 @@ void FunctionDecoder::mbarrier_wait(BasicBlock& block, const Ins& ins) {
   if (ins.mod.space != Space::shared && !wait.generic)
     fail("'" + std::string(ins.mod.text) + "': an mbarrier lies in shared memory");
   wait.dst = destination(at(ins, 0), PT::pred);
+  constexpr unsigned kSteps = 3;
+  wait.is_looked_at = is_looked_at(at(ins, 0).index, kSteps);
   // Nothing may follow in this block: what the operands need is emitted before its end.
   wait.address = memory_base(at(ins, 1), wait.offset);
   wait.phase = source(at(ins, 2), wait.by_parity ? 4 : 8);
@@ -137,7 +165,8 @@ void FunctionDecoder::registers_of_warps(const Ins& ins) {
   const std::uint64_t count = at(ins, 0).bits;
   if (count < 24 || count > 256 || count % 8 != 0)
     fail("'" + std::string(ins.mod.text) + "' takes 24 to 256 registers, a multiple of 8");
-  emit(op_nothing);
+  Op& o = emit(op_set_registers);
+  o.slot = static_cast<std::uint32_t>(count);
 }
 
 /// Instructions of the asynchronous proxy and what comes with them; false: it is another one.

@@ -133,6 +133,7 @@ class FunctionDecoder {
   // decode_proxy.cpp
   void mbarrier(const Ins& ins);
   void mbarrier_wait(BasicBlock& block, const Ins& ins);
+  bool is_looked_at(std::uint32_t reg, unsigned steps) const;
   void bulk_copy(const Ins& ins);
   void proxy_wait(const Ins& ins);
   check::Reduction reduction(const Ins& ins) const;
@@ -265,6 +266,7 @@ void op_cluster_arrive(Warp&, const Op&);
 void op_map_address(Warp&, const Op&);
 void op_rank_of_address(Warp&, const Op&);
 void op_wgmma_fence(Warp&, const Op&);
+void op_set_registers(Warp&, const Op&);
 void op_wgmma_commit(Warp&, const Op&);
 void op_wgmma_wait(Warp&, const Op&);
 void op_product_registers(Warp&, const Op&);

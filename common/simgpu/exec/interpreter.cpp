@@ -260,6 +260,20 @@ bool give_way(BlockRun& run, Warp& w, std::uint64_t since) {
   return false;
 }
 
+/// Whether lanes that the block at hand would meet still wait behind it: in a loop, or at an mbarrier. Hardware
+/// waits for them in the middle of the block; here it is not begun. They may never come, if they wait for these
+/// lanes: `hurries` then says not to wait any more (see hurry).
+bool must_wait(const Warp& w, const BasicBlock& block) {
+  const std::uint32_t missing = w.live() & ~w.running.mask & block.meets;
+  if (missing == 0 || w.hurries) return false;
+  const std::uint32_t number = w.running.block;
+  for (const Group& g : w.frames[w.depth].ready)
+    if (g.waited != 0 && g.block < number && (g.mask & missing) != 0) return true;
+  for (const Parked& k : w.parked)
+    if (k.what == WaitsFor::mbarrier && k.resume <= number && (k.mask & missing) != 0) return true;
+  return false;
+}
+
 /// Deals with the budget; false = the launch is over.
 bool look_at_budget(BlockRun& run, const Warp& w) {
   Worker& worker = *run.worker;
@@ -410,6 +424,7 @@ void run_warp(BlockRun& run, Warp& w) {
   GuardCount* counts = worker.counters.blocks.data();
   const std::uint64_t since = run.turns;
   w.polls = 0;
+  w.holds = false;
   while (!run.aborted) {
     if (w.running.mask == 0) {
       Frame& frame = w.frames[w.depth];
@@ -433,6 +448,11 @@ void run_warp(BlockRun& run, Warp& w) {
         if (give_way(run, w, since)) continue;
         return;
       }
+    }
+    if ((w.live() & ~mask & block.meets) != 0 && must_wait(w, block)) {
+      w.holds = true;
+      if (give_way(run, w, since)) continue;
+      return;
     }
     w.mask = mask;
     ++counts[number].executed;
@@ -618,6 +638,8 @@ void start_block(BlockRun& run) {
     w.product_registers.assign(l.program->product_registers, {});
     w.product_fences = 0;
     w.cluster_arrived = w.cluster_passed = 0;
+    w.holds = w.hurries = false;
+    w.registers = 0;
     w.parked.clear();
     if (w.frames.empty()) w.frames.emplace_back();
     w.bases.assign(l.program->slots, {});
@@ -653,6 +675,7 @@ bool run_block(BlockRun& run) {
       live |= w.live() != 0;
     }
     if (!live) {
+      check_registers(run);
       if (run.proxy.used) check_end_of_block(run);
       return true;
     }
@@ -667,6 +690,17 @@ bool run_block(BlockRun& run) {
     abort_launch(run);
   }
   return true;
+}
+
+bool hurry(Worker& worker) {
+  bool any = false;
+  for (const auto& run : worker.resident)
+    for (Warp& w : run->warps) {
+      if (!w.holds || w.hurries) continue;
+      w.hurries = true;
+      any = true;
+    }
+  return any;
 }
 
 void abort_launch(BlockRun& run) {

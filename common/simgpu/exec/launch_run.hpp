@@ -255,12 +255,15 @@ void run_blocks(Worker& worker);
 /// Runs a block until it is done, or until all its warps wait for others (false).
 bool run_block(BlockRun& run);
 void start_block(BlockRun& run);
+/// Nobody gets on: lanes that wait for others of their warp (Warp::holds) go on without them. False if there are
+/// none.
+bool hurry(Worker& worker);
 void report_deadlock(Worker& worker);
 BlockRun& add_resident(Worker& worker, std::uint64_t number);  ///< to be started
 void end_block(Worker& worker, std::size_t index);
 void begin_budget(Worker& worker);
 /// What this worker has used of the budget goes to the launch's account.
-void settle_budget(Worker& worker);
+std::uint64_t settle_budget(Worker& worker);  ///< returns the thread instructions since then
 /// Since when nobody has got on.
 class Idleness {
  public:

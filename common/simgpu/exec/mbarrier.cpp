@@ -95,17 +95,30 @@ std::uint64_t state_of(const MBarrier& b) {
   return std::uint64_t{b.phase} << 32 | b.pending;
 }
 
+/// Why more have arrived than can, and what to do.
+std::string surplus_text(const Warp& w, const MBarrier& b, const Op& op) {
+  if (b.at_once_pc == op.pc && b.at_once > b.expected)
+    return ": " + std::to_string(std::popcount(w.mask)) + " lanes of a warp arrive, and " +
+           std::to_string(b.expected) + (b.expected == 1 ? " arrival ends" : " arrivals end") +
+           " a phase: let one thread do it";
+  if (b.pending == 0 && b.transactions != 0)
+    return ": the phase waits only for the bytes of copies; who fills the place again must first wait "
+           "until those who read it have given it free";
+  return "";
+}
+
 void arrive(Warp& w, unsigned lane, const Op& op, const BarrierPlace& at, std::uint32_t count,
             bool drops) {
   BlockRun& run = *at.block;
   MBarrier& b = *at.barrier;
   if (count == 0 || count > b.pending || (drops && count > b.expected)) {
     trap(*w.run, w, lane, op.pc, at.offset,
-         count == 0 ? "an arrival counts 1 at least"
-                    : "more arrivals at " + mbarrier_text(run, at.offset) +
-                          " than its phase expects: " + std::to_string(b.expected) +
-                          " by mbarrier.init, " + std::to_string(b.pending) +
-                          " still missing, and " + std::to_string(count) + " come",
+         count == 0
+             ? "an arrival counts 1 at least"
+             : "more arrivals at " + mbarrier_text(run, at.offset) +
+                   " than its phase expects: " + std::to_string(b.expected) +
+                   " by mbarrier.init, " + std::to_string(b.pending) + " still missing, and " +
+                   std::to_string(count) + " come" + surplus_text(w, b, op),
          count > 0 && b.pending == 0 ? FindingCause::late_bytes : FindingCause::unspecified);
     return;
   }
@@ -156,6 +169,31 @@ std::string mbarrier_text(const BlockRun& run, std::uint32_t offset) {
                           : "the mbarrier " + a.object + "+" + std::to_string(a.offset);
 }
 
+namespace {
+
+/// Whoever uses an mbarrier must know that it has been initialised. The record of accesses does not say so once its
+/// own thread has used it, too.
+void check_initialised(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc,
+                       std::uint32_t offset, const MBarrier& b) {
+  LaunchRun& l = *run.launch;
+  if (!l.options.checks.race ||
+      !run.clocks.of(w.index).unordered(w.index * kLanes + lane, b.init_thread, b.init_time))
+    return;
+  if (!l.exact) {
+    l.suspicious.store(true, std::memory_order_relaxed);
+    return;
+  }
+  LaneAccess theirs{b.init_pc, 0, 0, AccessType::store, MemorySpace::shared, kBytes, offset};
+  add_finding(run, FindingKind::shared_race, pc, b.init_pc, shared_access(run, w, lane, pc, offset),
+              describe_thread(l, run.number, b.init_thread, theirs),
+              line_text(*l.program, pc) + " uses " + mbarrier_text(run, offset) + ", which " +
+                  line_text(*l.program, b.init_pc) +
+                  " initialises in the same barrier interval: a __syncthreads() must stand between "
+                  "them");
+}
+
+}  // namespace
+
 BarrierPlace find_mbarrier(BlockRun& run, const Warp& w, unsigned lane, std::uint32_t pc,
                            ptx::Space space, std::uint64_t address) {
   Target t;
@@ -172,6 +210,7 @@ BarrierPlace find_mbarrier(BlockRun& run, const Warp& w, unsigned lane, std::uin
     return {};
   }
   const MBarrier& b = it->second;
+  if (&owner == &run) check_initialised(run, w, lane, pc, offset, b);
   if (&owner != &run && run.launch->options.checks.race &&
       !run.known.knows(owner.rank, b.init_thread / kLanes, b.init_time) &&
       !(b.known_to_proxy && b.init_time < run.known.of[owner.rank].inits))
@@ -292,6 +331,14 @@ void wait_at_mbarrier(BlockRun& run, Warp& w, const BasicBlock& block, std::uint
   const auto space = form.generic ? ptx::Space::generic : ptx::Space::shared;
   Frame& frame = w.frames[w.depth];
   std::uint32_t through = 0;
+  if (!form.is_looked_at && run.launch->options.checks.race)
+    add_finding(run, FindingKind::async_not_waited, block.pc, UINT32_MAX,
+                describe(run, {block.pc, w.index, static_cast<unsigned>(std::countr_zero(mask)),
+                               AccessType::load, MemorySpace::shared, 0, 0}),
+                std::nullopt,
+                "nobody looks at what the wait of " + line_text(*run.launch->program, block.pc) +
+                    " returns: it may come back before the phase has ended, with false, and must "
+                    "then be repeated, in a loop");
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
     const auto i = static_cast<unsigned>(std::countr_zero(left));
     const std::uint64_t at = address[i] + static_cast<std::uint64_t>(form.offset);
@@ -412,71 +459,108 @@ std::string which_of_many(const BlockRun& run, std::uint32_t offset) {
          " for " + std::to_string(own.expected) + (own.expected == 1 ? " arrival)" : " arrivals)");
 }
 
-struct Waiting {
+/// Lanes that wait for ever for a phase.
+struct OpenPhase {
   const Warp* warp;
-  const Parked* at;
+  const Parked* parked;
   const MBarrier* barrier;
+  /// What explains itself comes first: bytes that do not add up, then arrivals that are too many. Who waits for
+  /// one of those waits, too.
+  int rank() const {
+    return barrier->transactions != 0 ? 0 : barrier->at_once > barrier->expected ? 1 : 2;
+  }
 };
 
-/// One of each line and mbarrier. Of what is found in one line only the first is kept: that is one at which more
-/// lanes arrive at once than it expects, if there is such, since that is the cause.
-std::vector<Waiting> waiting_at_mbarriers(const BlockRun& run) {
-  std::vector<Waiting> list;
+/// All of them, each place once.
+std::vector<OpenPhase> open_phases(const BlockRun& run) {
+  std::vector<OpenPhase> all;
   for (const Warp& w : run.warps)
     for (const Parked& k : w.parked) {
-      if (k.what != WaitsFor::mbarrier) continue;
-      const auto same_line = std::find_if(
-          list.begin(), list.end(), [&k](const Waiting& other) { return other.at->pc == k.pc; });
-      const bool told = std::any_of(same_line, list.end(), [&k](const Waiting& other) {
-        return other.at->pc == k.pc && other.at->barrier == k.barrier;
-      });
       const auto it = run.proxy.barriers.find(k.barrier);
-      if (told || it == run.proxy.barriers.end()) continue;
-      const bool cause = it->second.at_once > it->second.expected;
-      list.insert(cause ? same_line : list.end(), {&w, &k, &it->second});
+      if (k.what != WaitsFor::mbarrier || it == run.proxy.barriers.end()) continue;
+      const bool told = std::any_of(all.begin(), all.end(), [&](const OpenPhase& o) {
+        return o.parked->pc == k.pc && o.parked->barrier == k.barrier;
+      });
+      if (!told) all.push_back({&w, &k, &it->second});
     }
-  return list;
+  std::stable_sort(all.begin(), all.end(),
+                   [](const OpenPhase& x, const OpenPhase& y) { return x.rank() < y.rank(); });
+  return all;
+}
+
+std::string who_waits(const BlockRun& run, const OpenPhase& o) {
+  const MBarrier& b = *o.barrier;
+  return "warp " + std::to_string(o.warp->index) + " waits at " +
+         line_text(*run.launch->program, o.parked->pc) + " for phase " + std::to_string(b.phase) +
+         " (parity " + std::to_string(b.phase & 1u) + ") of " +
+         mbarrier_text(run, o.parked->barrier) + which_of_many(run, o.parked->barrier);
+}
+
+/// What has come, and what is missing.
+std::string what_has_come(const Program& p, const OpenPhase& o) {
+  const MBarrier& b = *o.barrier;
+  std::string text = ", at which ";
+  if (b.pending != 0)
+    text += std::to_string(b.expected - b.pending) + " of " + std::to_string(b.expected) +
+            " arrivals have come";
+  else
+    text += "all " + std::to_string(b.expected) + " arrivals have come";
+  if (b.transactions != 0) {
+    text += "; expect_tx announced " + std::to_string(b.announced) + " bytes";
+    if (b.expect_pc != UINT32_MAX && b.announced != 0)
+      text += " (" + line_text(p, b.expect_pc) + ")";
+    text += " and copies brought " + std::to_string(b.brought);
+  }
+  // Who has passed its phase of parity 1 knows this.
+  if (p.waits[o.parked->detail].by_parity && b.phase == 0 && o.parked->pred == 0 &&
+      b.transactions == 0 && b.pending == b.expected && b.passed_pc == UINT32_MAX)
+    text += ": of a new barrier, the phase of parity 1 counts as ended, that of parity 0 is open";
+  if (b.at_once > b.expected)
+    text += "; " + line_text(p, b.at_once_pc) + " brings " + std::to_string(b.at_once) +
+            " arrivals at once, one of each lane of a warp, and " + std::to_string(b.expected) +
+            " end a phase: " + std::to_string(b.phase) + " have ended";
+  return text;
+}
+
+/// Those at a barrier of the block may be what the others wait for.
+std::string who_is_at_barriers(const BlockRun& run) {
+  for (const Warp& w : run.warps)
+    for (const Parked& k : w.parked) {
+      if (k.what != WaitsFor::barrier) continue;
+      const BarrierState& b = run.barriers[k.barrier];
+      return "; and warp " + std::to_string(w.index) + " waits at barrier " +
+             std::to_string(k.barrier) + " (" + line_text(*run.launch->program, k.pc) + ") for " +
+             std::to_string(b.expected != 0 ? b.expected : run.launch->threads) +
+             " threads, of which " +
+             std::to_string(b.expected != 0 ? b.arrived_count : b.arrived_lanes) + " have come";
+    }
+  return "";
 }
 
 }  // namespace
 
 bool report_mbarrier_deadlock(BlockRun& run) {
   const Program& p = *run.launch->program;
-  bool first = true;
-  for (const auto& [warp, at, barrier] : waiting_at_mbarriers(run)) {
-    const Warp& w = *warp;
-    const Parked& k = *at;
-    const MBarrier& b = *barrier;
-    const bool by_parity = p.waits[k.detail].by_parity;
-    std::string text = first ? "the block waits for ever: " : "";
-    text += "warp " + std::to_string(w.index) + " waits at " + line_text(p, k.pc) + " for phase " +
-            std::to_string(b.phase) + " (parity " + std::to_string(b.phase & 1u) + ") of " +
-            mbarrier_text(run, k.barrier) + which_of_many(run, k.barrier) + ", ";
-    if (b.pending != 0)
-      text += "at which " + std::to_string(b.expected - b.pending) + " of " +
-              std::to_string(b.expected) + " arrivals have come";
-    else
-      text += "at which all " + std::to_string(b.expected) + " arrivals have come";
-    std::uint32_t other = UINT32_MAX;
-    if (b.transactions != 0) {
-      other = b.expect_pc;
-      text += "; expect_tx announced " + std::to_string(b.announced) + " bytes";
-      if (b.expect_pc != UINT32_MAX) text += " (" + line_text(p, b.expect_pc) + ")";
-      text += " and copies brought " + std::to_string(b.brought);
-    }
-    if (by_parity && b.phase == 0 && k.pred == 0 && b.transactions == 0 && b.pending == b.expected)
-      text += ": of a new barrier, the phase of parity 1 counts as ended, that of parity 0 is open";
-    if (b.at_once > b.expected)
-      text += "; " + line_text(p, b.at_once_pc) + " brings " + std::to_string(b.at_once) +
-              " arrivals at once, one of each lane of a warp, and " + std::to_string(b.expected) +
-              " end a phase: " + std::to_string(b.phase) + " have ended";
-    const auto lane = static_cast<unsigned>(std::countr_zero(k.mask));
-    add_finding(run, FindingKind::deadlock, k.pc, other,
-                shared_access(run, w, lane, k.pc, k.barrier), std::nullopt, text,
-                b.at_once > b.expected ? FindingCause::extra_arrivals : FindingCause::open_phase);
-    first = false;
+  const std::vector<OpenPhase> all = open_phases(run);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const OpenPhase& o = all[i];
+    std::string text =
+        (i == 0 ? "the block waits for ever: " : "") + who_waits(run, o) + what_has_come(p, o);
+    // One line serves many barriers if it is that of a function wait(): the first finding there says it all.
+    const auto next = std::find_if(
+        all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end(), [&](const OpenPhase& x) {
+          return x.parked->pc == o.parked->pc && x.warp != o.warp && x.barrier != o.barrier;
+        });
+    if (next != all.end()) text += "; and " + who_waits(run, *next) + what_has_come(p, *next);
+    if (i == 0) text += who_is_at_barriers(run);
+    const MBarrier& b = *o.barrier;
+    const auto lane = static_cast<unsigned>(std::countr_zero(o.parked->mask));
+    add_finding(
+        run, FindingKind::deadlock, o.parked->pc, b.transactions != 0 ? b.expect_pc : UINT32_MAX,
+        shared_access(run, *o.warp, lane, o.parked->pc, o.parked->barrier), std::nullopt, text,
+        b.at_once > b.expected ? FindingCause::extra_arrivals : FindingCause::open_phase);
   }
-  return !first;
+  return !all.empty();
 }
 
 }  // namespace simgpu::exec

@@ -456,7 +456,9 @@ void op_atomic(Warp& w, const Op& op) {
         if (checks.race)
           check_global_access(run, w, i, op, AccessType::atomic, true, *t.allocation, t.offset,
                               bytes);
-        run.order.atomic(address[i], actor_of(w, 1u << i));
+        // Flags and counters are integers; a matrix of sums must not leave them without room.
+        const bool releases = !is_floating(static_cast<Ty>(op.z)) || run.order.has_room_for_sums();
+        run.order.atomic(address[i], actor_of(w, 1u << i), releases);
         run.order.relies_on(address[i], actor_of(w, 1u << i));
       }
     }

@@ -80,6 +80,10 @@ enum class Ty : std::uint8_t {
   count_,
 };
 
+constexpr bool is_floating(Ty t) {
+  return t >= Ty::f16 && t < Ty::count_;
+}
+
 /// What the elements of A and B are in a matrix multiply-add of a warp (see fragments.hpp).
 /// f8: e4m3 or e5m2.
 enum class MmaFormat : std::uint8_t { f16, bf16, tf32, f64, s8, f8, count_ };

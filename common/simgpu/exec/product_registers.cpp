@@ -86,6 +86,8 @@ void FunctionDecoder::find_product_registers() {
 
 void FunctionDecoder::watch_product_registers(const Ins& ins) {
   if (product_register_.empty()) return;
+  // Sums in an array that clang leaves in local memory: nvcc has them in registers, or ptxas waits for each product.
+  if ((ins.op == Opcode::ld || ins.op == Opcode::st) && ins.mod.space == ptx::Space::local) return;
   ProductAccess access;
   ptx::for_each_register(f_, ins, [&](std::uint32_t reg, bool writes) {
     const std::uint32_t number = product_register_[reg];

@@ -47,6 +47,8 @@ struct BasicBlock {
   bool guard_negated = false;
   std::uint32_t multiply_adds = 0;  ///< fma, mad and mma instructions in it
   bool returns_at_once = false;     ///< nothing here but ret or exit
+  /// Lanes that its shuffles, votes and instructions `.sync` wait for (all, where a register says which).
+  std::uint32_t meets = 0;
   Ref guard = kNoRef;
   std::uint32_t target = kNoBlock, next = kNoBlock;
   std::uint32_t pc = 0;  ///< of the ending instruction (the last one for `next`)
@@ -83,6 +85,7 @@ struct MBarrierWait {
   Ref phase = kNoRef;  ///< a parity, u32 lanes, or a state of the barrier, u64 lanes
   bool by_parity = false;
   bool may_suspend = false;  ///< try_wait
+  bool is_looked_at = true;  ///< what it returns
   bool generic = false;      ///< the address
 };
 

@@ -140,6 +140,53 @@ bool overwrites_async_read(BlockRun& run, const Warp& w, unsigned lane, std::uin
   return !of_peer && look(run.proxy.stores, w.index, 1, "the bulk copy");
 }
 
+void op_set_registers(Warp& w, const Op& op) {
+  if (w.mask != w.live()) report_part_of_warp(w, op);
+  w.registers = op.slot;
+  w.registers_pc = op.pc;
+}
+
+/// A block has the registers that it was launched with: at the most what the multiprocessor has, divided by its
+/// threads. Who asks for more waits until others have given some up, and if they never do, for ever.
+void check_registers(BlockRun& run) {
+  constexpr std::uint32_t kRegisters = 65536, kMost = 256, kStep = 8, kGroup = 4;
+  const auto warps = static_cast<std::uint32_t>(run.warps.size());
+  const std::uint32_t launched = std::min(kMost, kRegisters / (warps * kLanes) / kStep * kStep);
+  std::uint32_t all = 0;
+  const Warp* most = nullptr;
+  for (const Warp& w : run.warps) {
+    all += w.registers != 0 ? w.registers : launched;
+    if (w.registers != 0 && (most == nullptr || w.registers > most->registers)) most = &w;
+  }
+  if (most == nullptr || !run.launch->options.checks.barrier) return;
+  const Program& p = *run.launch->program;
+  const auto tell = [&](const Warp& w, FindingKind kind, const std::string& text) {
+    add_finding(
+        run, kind, w.registers_pc, UINT32_MAX,
+        describe(run, {w.registers_pc, w.index, 0, AccessType::load, MemorySpace::shared, 0, 0}),
+        std::nullopt, text);
+  };
+  for (std::uint32_t k = 0; k < warps; ++k) {
+    const Warp &w = run.warps[k], &first = run.warps[k - k % kGroup];
+    const Warp& who = first.registers != 0 ? first : w;
+    if (w.registers == first.registers) continue;
+    tell(who, FindingKind::divergent_barrier,
+         "all four warps of a warpgroup must execute the same setmaxnreg, but warps " +
+             std::to_string(first.index) + " and " + std::to_string(w.index) + " end with " +
+             std::to_string(first.registers) + " and " + std::to_string(w.registers) +
+             " registers (0: they have executed none)");
+    return;
+  }
+  if (all <= launched * warps) return;
+  tell(*most, FindingKind::deadlock,
+       "the setmaxnreg of " + line_text(p, most->registers_pc) + " to " +
+           std::to_string(most->registers) +
+           " registers waits for ever: the threads of the block would have " +
+           std::to_string(all * kLanes) + " in all, and it was launched with " +
+           std::to_string(launched * warps * kLanes) +
+           " at the most: other warpgroups must give up more, by setmaxnreg.dec");
+}
+
 void check_end_of_block(BlockRun& run) {
   if (!run.launch->options.checks.race) return;
   const Program& p = *run.launch->program;

@@ -100,7 +100,11 @@ struct Warp {
   /// barrier.cluster: lanes that have arrived, and that may pass their next wait.
   std::uint32_t cluster_arrived = 0, cluster_passed = 0;
   std::uint32_t product_fences = 0;  ///< wgmma.fence executed
-  std::uint64_t clock = 0;           ///< warp instructions executed, what %clock shows
+  /// setmaxnreg: the last count, 0 = none was executed, and where.
+  std::uint32_t registers = 0, registers_pc = UINT32_MAX;
+  /// Lanes of it have waited for others before a shuffle or the like; they do so no more.
+  bool holds = false, hurries = false;
+  std::uint64_t clock = 0;  ///< warp instructions executed, what %clock shows
 
   /// Address bases of the current basic block, by pattern slot: filled by the first access through
   /// a register, used by those that follow it (see kernels/memory.cpp).

@@ -295,7 +295,9 @@ void Parser::parse_cluster_tag(Function* function) {
   for (std::uint32_t& extent : blocks) {
     const std::size_t digits = std::min(left.find_first_not_of("0123456789"), left.size());
     if (digits == 0 || digits > 4) {
-      function->unsupported = "__cluster_dims__ takes numbers on the simulated GPU, no names";
+      function->unsupported =
+          "__cluster_dims__ takes numbers and macros on the simulated GPU, no named constants: write "
+          "the number, or choose the cluster in cudaLaunchKernelEx";
       return;
     }
     for (const char c : left.substr(0, digits))

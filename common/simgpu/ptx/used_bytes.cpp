@@ -66,7 +66,11 @@ class UsedBytes {
 
   void visit(const Instruction& ins) {
     if (ins.guard != UINT32_MAX) use({.kind = Kind::reg, .index = ins.guard}, kAll);
-    if (!moves(ins)) use_all(ins, has_destination(ins.op) && ins.op != Opcode::wgmma ? 1 : 0);
+    if (moves(ins)) return;
+    // A product whose scale-d is false throws away what its sums held.
+    const bool adds = ins.op == Opcode::wgmma && ins.operands.size() > 3 &&
+                      ins.operands[3].kind == Kind::imm && ins.operands[3].bits != 0;
+    use_all(ins, has_destination(ins.op) && !adds ? 1 : 0);
   }
 
   /// Instructions that pass bytes on; false = it is none.

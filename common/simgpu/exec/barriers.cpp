@@ -262,6 +262,17 @@ std::uint32_t runnable(const Warp& w) {
   return m;
 }
 
+bool must_wait(const Warp& w, const BasicBlock& block) {
+  const std::uint32_t missing = w.live() & ~w.running.mask & block.meets;
+  if (missing == 0 || w.hurries) return false;
+  const std::uint32_t number = w.running.block;
+  for (const Group& g : w.frames[w.depth].ready)
+    if (g.waited != 0 && g.block < number && (g.mask & missing) != 0) return true;
+  for (const Parked& k : w.parked)
+    if (k.what == WaitsFor::mbarrier && k.resume <= number && (k.mask & missing) != 0) return true;
+  return false;
+}
+
 void park(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t mask) {
   const Barrier& bar = run.launch->program->barriers[block.detail];
   const unsigned first = static_cast<unsigned>(std::countr_zero(mask));

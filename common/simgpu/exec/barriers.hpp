@@ -15,4 +15,9 @@ void park(BlockRun& run, Warp& w, const BasicBlock& block, std::uint32_t mask);
 void lanes_exit(BlockRun& run, Warp& w, std::uint32_t mask, std::uint32_t pc, const Group& group,
                 const BasicBlock& block);
 
+/// Whether lanes that the block at hand would meet still wait behind it: in a loop, or at an mbarrier. Hardware
+/// waits for them in the middle of the block; here it is not begun. They may never come, if they wait for these
+/// lanes: `hurries` then says not to wait any more (see hurry).
+bool must_wait(const Warp& w, const BasicBlock& block);
+
 }  // namespace simgpu::exec

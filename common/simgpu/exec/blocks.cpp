@@ -262,6 +262,35 @@ bool Idleness::is_for_ever(const Worker& worker) {
   return false;
 }
 
+bool hurry(Worker& worker) {
+  bool any = false;
+  for (const auto& run : worker.resident)
+    for (Warp& w : run->warps) {
+      if (!w.holds || w.hurries) continue;
+      w.hurries = true;
+      any = true;
+    }
+  return any;
+}
+
+void forget_times(BlockRun& run) {
+  run.reads.clear();
+  run.clocks.forget_times();
+  run.shadow.forget_times();
+  run.handovers.reset();
+  run.order.forget_times();
+  for (BarrierState& b : run.barriers)
+    if (b.arrivals.warps != 0) b.arrivals.fill(run.clocks.now());
+  run.proxy.forget_times(run.clocks.now());
+  std::fill(run.async.landed.begin(), run.async.landed.end(), check::Landed{});
+  for (const auto& shadow : run.worker->global_shadows)
+    if (shadow != nullptr) shadow->forget_times(check::GlobalShadow::block_mark(run.number));
+  if (!run.launch->exact) return;
+  if (run.exact_shared) run.exact_shared->forget_times(run.number);
+  for (const auto& shadow : run.launch->global_shadows)
+    if (shadow != nullptr) shadow->forget_times(run.number);
+}
+
 void run_blocks(Worker& worker) {
   LaunchRun& l = *worker.launch;
   if (l.program->uses_cluster || l.cluster_blocks > 1) return run_clusters(worker);

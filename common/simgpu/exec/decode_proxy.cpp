@@ -13,6 +13,14 @@ using ptx::Space;
 using Kind = ptx::Operand::Kind;
 using PT = ptx::Type;
 
+namespace {
+/// cp.async.mbarrier.arrive adds an arrival to the phase before it brings one, .noinc does not.
+bool brings_one(const ptx::Instruction& ins) {
+  return ins.op == Opcode::cp_async_arrive &&
+         ins.mod.text.find(".noinc") != std::string_view::npos;
+}
+}  // namespace
+
 void FunctionDecoder::mbarrier(const Ins& ins) {
   p_.instructions[code_.first_pc + current_index_].klass = InstructionClass::synchronisation;
   p_.uses_proxy = true;
@@ -48,10 +56,7 @@ void FunctionDecoder::mbarrier(const Ins& ins) {
   o.dst = dst;
   (arrives && !has_bytes ? o.c : o.b) = value;
   const bool drops = ins.op == Opcode::mbarrier_drop || ins.op == Opcode::mbarrier_drop_expect;
-  // cp.async.mbarrier.arrive adds an arrival to the phase before it brings one, .noinc does not.
-  const bool brings =
-      ins.op == Opcode::cp_async_arrive && ins.mod.text.find(".noinc") != std::string_view::npos;
-  o.y = static_cast<std::uint8_t>((arrives || brings ? kArrives : 0) | (drops ? kDrops : 0) |
+  o.y = static_cast<std::uint8_t>((arrives || brings_one(ins) ? kArrives : 0) | (drops ? kDrops : 0) |
                                   (!has_bytes                            ? 0
                                    : ins.op == Opcode::mbarrier_complete ? kCompletes
                                                                          : kExpects));

@@ -260,20 +260,6 @@ bool give_way(BlockRun& run, Warp& w, std::uint64_t since) {
   return false;
 }
 
-/// Whether lanes that the block at hand would meet still wait behind it: in a loop, or at an mbarrier. Hardware
-/// waits for them in the middle of the block; here it is not begun. They may never come, if they wait for these
-/// lanes: `hurries` then says not to wait any more (see hurry).
-bool must_wait(const Warp& w, const BasicBlock& block) {
-  const std::uint32_t missing = w.live() & ~w.running.mask & block.meets;
-  if (missing == 0 || w.hurries) return false;
-  const std::uint32_t number = w.running.block;
-  for (const Group& g : w.frames[w.depth].ready)
-    if (g.waited != 0 && g.block < number && (g.mask & missing) != 0) return true;
-  for (const Parked& k : w.parked)
-    if (k.what == WaitsFor::mbarrier && k.resume <= number && (k.mask & missing) != 0) return true;
-  return false;
-}
-
 /// Deals with the budget; false = the launch is over.
 bool look_at_budget(BlockRun& run, const Warp& w) {
   Worker& worker = *run.worker;
@@ -692,17 +678,6 @@ bool run_block(BlockRun& run) {
   return true;
 }
 
-bool hurry(Worker& worker) {
-  bool any = false;
-  for (const auto& run : worker.resident)
-    for (Warp& w : run->warps) {
-      if (!w.holds || w.hurries) continue;
-      w.hurries = true;
-      any = true;
-    }
-  return any;
-}
-
 void abort_launch(BlockRun& run) {
   run.aborted = true;
   LaunchRun& l = *run.launch;
@@ -711,24 +686,6 @@ void abort_launch(BlockRun& run) {
     l.stop = true;
   }
   l.lowest_changed.notify_all();
-}
-
-void forget_times(BlockRun& run) {
-  run.reads.clear();
-  run.clocks.forget_times();
-  run.shadow.forget_times();
-  run.handovers.reset();
-  run.order.forget_times();
-  for (BarrierState& b : run.barriers)
-    if (b.arrivals.warps != 0) b.arrivals.fill(run.clocks.now());
-  run.proxy.forget_times(run.clocks.now());
-  std::fill(run.async.landed.begin(), run.async.landed.end(), check::Landed{});
-  for (const auto& shadow : run.worker->global_shadows)
-    if (shadow != nullptr) shadow->forget_times(check::GlobalShadow::block_mark(run.number));
-  if (!run.launch->exact) return;
-  if (run.exact_shared) run.exact_shared->forget_times(run.number);
-  for (const auto& shadow : run.launch->global_shadows)
-    if (shadow != nullptr) shadow->forget_times(run.number);
 }
 
 }  // namespace simgpu::exec

@@ -179,6 +179,10 @@ void check_initialised(BlockRun& run, const Warp& w, unsigned lane, std::uint32_
   if (!l.options.checks.race ||
       !run.clocks.of(w.index).unordered(w.index * kLanes + lane, b.init_thread, b.init_time))
     return;
+  // fence.mbarrier_init and a relaxed barrier of the cluster.
+  if (b.known_to_proxy && run.rank < run.known.of.size() &&
+      b.init_time < run.known.of[run.rank].inits)
+    return;
   if (!l.exact) {
     l.suspicious.store(true, std::memory_order_relaxed);
     return;

@@ -86,6 +86,43 @@ struct Smem {
   uint64_t q_full, kv_full[STAGES], kv_empty[STAGES];
 };
 
+// The maximum and the sum of each row so far, in two rows of a thread.
+__device__ __forceinline__ void soften(float (&s)[32], float (&o)[32], float (&m)[2], float (&l)[2],
+                                       float scale_log2) {
+#pragma unroll
+  for (int h = 0; h < 2; h++) {
+    float mx = m[h];
+#pragma unroll
+    for (int j = 0; j < 8; j++) mx = fmaxf(mx, fmaxf(s[j * 4 + h * 2], s[j * 4 + h * 2 + 1]));
+    mx = fmaxf(mx, __shfl_xor_sync(~0u, mx, 1));
+    mx = fmaxf(mx, __shfl_xor_sync(~0u, mx, 2));
+    const float alpha = exp2f((m[h] - mx) * scale_log2);
+    m[h] = mx;
+    float sum = 0;
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+#pragma unroll
+      for (int e = 0; e < 2; e++) {
+        float& x = s[j * 4 + h * 2 + e];
+        x = exp2f((x - mx) * scale_log2);
+        sum += x;
+        o[j * 4 + h * 2 + e] *= alpha;
+      }
+    l[h] = l[h] * alpha + sum;
+  }
+}
+
+__device__ __forceinline__ void pack(const float (&s)[32], uint32_t (&p)[4][4]) {
+#pragma unroll
+  for (int kk = 0; kk < 4; kk++)
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      // registers of A: (row, k lo) (row + 8, k lo) (row, k hi) (row + 8, k hi): the accumulator's order
+      half2 h2 = __floats2half2_rn(s[kk * 8 + i * 2], s[kk * 8 + i * 2 + 1]);
+      p[kk][i] = *reinterpret_cast<uint32_t*>(&h2);
+    }
+}
+
 __global__ void __launch_bounds__(256, 1)
     flash_fwd(const __grid_constant__ CUtensorMap tq, const __grid_constant__ CUtensorMap tk,
               const __grid_constant__ CUtensorMap tv, float* out, int seq, float scale_log2,
@@ -144,36 +181,9 @@ __global__ void __launch_bounds__(256, 1)
         int col = (i / 4) * 8 + (tid % 4) * 2 + (i & 1), r = row + ((i & 2) ? 8 : 0);
         if (t * BC + col > q0 + r) s[i] = -INFINITY;
       }
-#pragma unroll
-    for (int h = 0; h < 2; h++) {
-      float mx = m[h];
-#pragma unroll
-      for (int j = 0; j < 8; j++) mx = fmaxf(mx, fmaxf(s[j * 4 + h * 2], s[j * 4 + h * 2 + 1]));
-      mx = fmaxf(mx, __shfl_xor_sync(~0u, mx, 1));
-      mx = fmaxf(mx, __shfl_xor_sync(~0u, mx, 2));
-      const float alpha = exp2f((m[h] - mx) * scale_log2);
-      m[h] = mx;
-      float sum = 0;
-#pragma unroll
-      for (int j = 0; j < 8; j++)
-#pragma unroll
-        for (int e = 0; e < 2; e++) {
-          float& x = s[j * 4 + h * 2 + e];
-          x = exp2f((x - mx) * scale_log2);
-          sum += x;
-          o[j * 4 + h * 2 + e] *= alpha;
-        }
-      l[h] = l[h] * alpha + sum;
-    }
+    soften(s, o, m, l, scale_log2);
     uint32_t p[4][4];
-#pragma unroll
-    for (int kk = 0; kk < 4; kk++)
-#pragma unroll
-      for (int i = 0; i < 4; i++) {
-        // registers of A: (row, k lo) (row + 8, k lo) (row, k hi) (row + 8, k hi): the accumulator's order
-        half2 h2 = __floats2half2_rn(s[kk * 8 + i * 2], s[kk * 8 + i * 2 + 1]);
-        p[kk][i] = *reinterpret_cast<uint32_t*>(&h2);
-      }
+    pack(s, p);
     fence();
 #pragma unroll
     for (int kk = 0; kk < BC / 16; kk++) gemm_rs(o, p[kk], desc128(sm.v[st] + kk * 16 * HD));

@@ -82,6 +82,49 @@ struct SharedStorage {
   "+f"(x[i]), "+f"(x[i + 1]), "+f"(x[i + 2]), "+f"(x[i + 3]), "+f"(x[i + 4]), "+f"(x[i + 5]), \
       "+f"(x[i + 6]), "+f"(x[i + 7])
 
+CUTE_DEVICE void tma(const CUtensorMap* d, void* dst, uint32_t bar, int c0, int c1) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%3, %4}], [%2], %5;"
+      :
+      : "r"(cast_smem_ptr_to_uint(dst)), "l"(reinterpret_cast<uint64_t>(d)), "r"(bar), "r"(c0),
+        "r"(c1), "l"(0x14F0000000000000ull)
+      : "memory");
+}
+
+CUTE_DEVICE void multiply(float (&c)[64], uint64_t a, uint64_t b, bool clears) {
+#pragma unroll
+  for (int j = 0; j < 4; j++)
+    asm volatile(
+        "{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
+        "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63},"
+        " %64, %65, p, 1, 1, 0, 0;\n}\n"
+        : L8(c, 0), L8(c, 8), L8(c, 16), L8(c, 24), L8(c, 32), L8(c, 40), L8(c, 48), L8(c, 56)
+        : "l"(a + 2 * j), "l"(b + 2 * j), "r"(clears ? j : 1));
+}
+
+CUTE_DEVICE void to_shared(float (&c)[64], half* tile, int w, int l) {
+#pragma unroll
+  for (int j = 0; j < BN / 8; j += 2) {
+    // column major: c[role][col * BM + row]; trans turns 8 x 8 blocks
+    uint32_t r[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      half2 h = __floats2half2_rn(c[j * 4 + i * 2], c[j * 4 + i * 2 + 1]);
+      r[i] = *(uint32_t*)&h;
+    }
+    // matrices: (rows 0-7, cols j*8), (rows 8-15, cols j*8), (rows 0-7, next), (rows 8-15, next)
+    half* dst = tile + (j * 8 + l / 16 * 8 + l % 8) * BM + w * 16 + l / 8 % 2 * 8;
+    asm volatile("stmatrix.sync.aligned.x4.trans.m8n8.shared.b16 [%0], {%1, %2, %3, %4};\n" ::"r"(
+                     cast_smem_ptr_to_uint(dst)),
+                 "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+                 : "memory");
+  }
+}
+
 __global__ void __launch_bounds__(384, 1)
     gemm_pingpong(CUtensorMap const __grid_constant__ map_a,
                   CUtensorMap const __grid_constant__ map_b,
@@ -110,16 +153,8 @@ __global__ void __launch_bounds__(384, 1)
           asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%1], %0; \n\t" ::"r"(
                            (BM + BN) * BK * 2),
                        "r"(bar));
-          auto tma = [&](const CUtensorMap* d, void* dst, int c0, int c1) {
-            asm volatile(
-                "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%3, %4}], [%2], %5;"
-                :
-                : "r"(cast_smem_ptr_to_uint(dst)), "l"(reinterpret_cast<uint64_t>(d)), "r"(bar),
-                  "r"(c0), "r"(c1), "l"(0x14F0000000000000ull)
-                : "memory");
-          };
-          tma(&map_a, storage.a[at], s * BK, tile % tiles_m * BM);
-          tma(&map_b, storage.b[at], s * BK, tile / tiles_m * BN);
+          tma(&map_a, storage.a[at], bar, s * BK, tile % tiles_m * BM);
+          tma(&map_b, storage.b[at], bar, s * BK, tile / tiles_m * BN);
         }
     }
     return;
@@ -139,18 +174,7 @@ __global__ void __launch_bounds__(384, 1)
       const uint64_t b =
           0x4000004000010000ull | (cast_smem_ptr_to_uint(storage.b[at]) & 0x3ffff) >> 4;
       asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");
-#pragma unroll
-      for (int j = 0; j < 4; j++)
-        asm volatile(
-            "{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
-            "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
-            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-            "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-            "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-            "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63},"
-            " %64, %65, p, 1, 1, 0, 0;\n}\n"
-            : L8(c, 0), L8(c, 8), L8(c, 16), L8(c, 24), L8(c, 32), L8(c, 40), L8(c, 48), L8(c, 56)
-            : "l"(a + 2 * j), "l"(b + 2 * j), "r"(s | j));
+      multiply(c, a, b, s == 0);
       asm volatile("wgmma.commit_group.sync.aligned;\n" ::: "memory");
       if (s > 0) {
         asm volatile("wgmma.wait_group.sync.aligned 1;\n" ::: "memory");
@@ -164,22 +188,7 @@ __global__ void __launch_bounds__(384, 1)
     // the previous tile's store must have read the buffer
     if (t == 0) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
     asm volatile("bar.sync %0, 128;" ::"r"(role + 1) : "memory");
-#pragma unroll
-    for (int j = 0; j < BN / 8; j += 2) {
-      // column major: c[role][col * BM + row]; trans turns 8 x 8 blocks
-      uint32_t r[4];
-#pragma unroll
-      for (int i = 0; i < 4; i++) {
-        half2 h = __floats2half2_rn(c[j * 4 + i * 2], c[j * 4 + i * 2 + 1]);
-        r[i] = *(uint32_t*)&h;
-      }
-      // matrices: (rows 0-7, cols j*8), (rows 8-15, cols j*8), (rows 0-7, next), (rows 8-15, next)
-      half* dst = storage.c[role] + (j * 8 + l / 16 * 8 + l % 8) * BM + w * 16 + l / 8 % 2 * 8;
-      asm volatile("stmatrix.sync.aligned.x4.trans.m8n8.shared.b16 [%0], {%1, %2, %3, %4};\n" ::"r"(
-                       cast_smem_ptr_to_uint(dst)),
-                   "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
-                   : "memory");
-    }
+    to_shared(c, storage.c[role], w, l);
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     asm volatile("bar.sync %0, 128;" ::"r"(role + 1) : "memory");
     if (t == 0) {

@@ -16,8 +16,7 @@ using PT = ptx::Type;
 namespace {
 /// cp.async.mbarrier.arrive adds an arrival to the phase before it brings one, .noinc does not.
 bool brings_one(const ptx::Instruction& ins) {
-  return ins.op == Opcode::cp_async_arrive &&
-         ins.mod.text.find(".noinc") != std::string_view::npos;
+  return ins.op == Opcode::cp_async_arrive && ins.mod.text.find(".noinc") != std::string_view::npos;
 }
 }  // namespace
 
@@ -56,10 +55,11 @@ void FunctionDecoder::mbarrier(const Ins& ins) {
   o.dst = dst;
   (arrives && !has_bytes ? o.c : o.b) = value;
   const bool drops = ins.op == Opcode::mbarrier_drop || ins.op == Opcode::mbarrier_drop_expect;
-  o.y = static_cast<std::uint8_t>((arrives || brings_one(ins) ? kArrives : 0) | (drops ? kDrops : 0) |
-                                  (!has_bytes                            ? 0
-                                   : ins.op == Opcode::mbarrier_complete ? kCompletes
-                                                                         : kExpects));
+  o.y =
+      static_cast<std::uint8_t>((arrives || brings_one(ins) ? kArrives : 0) | (drops ? kDrops : 0) |
+                                (!has_bytes                            ? 0
+                                 : ins.op == Opcode::mbarrier_complete ? kCompletes
+                                                                       : kExpects));
 }
 
 /// Whether the value of a register comes to anything. One that is only turned into others, as in selp, and these into

@@ -548,12 +548,16 @@ bool report_mbarrier_deadlock(BlockRun& run) {
   const std::vector<OpenPhase> all = open_phases(run);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const OpenPhase& o = all[i];
+    const auto same_line = [&](const OpenPhase& x) {
+      return x.parked->pc == o.parked->pc || p.line_of(x.parked->pc) == p.line_of(o.parked->pc);
+    };
+    if (std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i), same_line)) continue;
     std::string text =
         (i == 0 ? "the block waits for ever: " : "") + who_waits(run, o) + what_has_come(p, o);
     // One line serves many barriers if it is that of a function wait(): the first finding there says it all.
     const auto next = std::find_if(
         all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end(), [&](const OpenPhase& x) {
-          return x.parked->pc == o.parked->pc && x.warp != o.warp && x.barrier != o.barrier;
+          return same_line(x) && x.warp != o.warp && x.barrier != o.barrier;
         });
     if (next != all.end()) text += "; and " + who_waits(run, *next) + what_has_come(p, *next);
     if (i == 0) text += who_is_at_barriers(run);

@@ -35,7 +35,7 @@ static __device__ inline void cp16(u32 dst, const void* src, bool in) {
       : "memory")
 
 __global__ __launch_bounds__(128 + PRODUCERS) void hgemm(const half* A, const half* B, half* C,
-                                                         int M, int N, int K) {
+                                                         int N, int K) {
   extern __shared__ __align__(1024) half smem[];
   __shared__ __align__(8) u64 ready[ST], used[ST];
   if (threadIdx.x < ST) {
@@ -123,7 +123,7 @@ int main() {
   cudaMemcpy(db, b.data(), b.size() * 2, cudaMemcpyHostToDevice);
   const int bytes = ST * (BM + BN) * BK * 2;
   cudaFuncSetAttribute(hgemm, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-  hgemm<<<dim3(N / BN, M / BM), 128 + PRODUCERS, bytes>>>(da, db, dc, M, N, K);
+  hgemm<<<dim3(N / BN, M / BM), 128 + PRODUCERS, bytes>>>(da, db, dc, N, K);
   cudaError_t e = cudaDeviceSynchronize();
   if (e) return fprintf(stderr, "%s\n", cudaGetErrorString(e)), 1;
   cudaMemcpy(c.data(), dc, c.size() * 2, cudaMemcpyDeviceToHost);

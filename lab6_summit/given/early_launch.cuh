@@ -3,15 +3,13 @@
 
 #include "common/kernel.cuh"
 
-/// Waits until the launch before has ended, and what it stored can be read. Every thread calls it
-/// before it touches memory.
+/// Waits until the launch before has ended. Every thread calls this before it touches memory.
 GEMM_LAB_DEVICE inline void wait_for_last_launch() {
   asm volatile("griddepcontrol.wait;" : : : "memory");
 }
 
-/// Lets the next launch begin once all blocks of this one have begun; otherwise it begins when they
-/// have ended. Not for blocks that share a multiprocessor: those of the next launch would get the
-/// places that are free, several where there are many, and stay there.
+/// Lets the next launch begin once all blocks of this one have begun, instead of ended. Not if blocks
+/// share a multiprocessor: the next ones would take places side by side where many are free, and stay.
 GEMM_LAB_DEVICE inline void let_next_launch_begin() {
   asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
 }
@@ -26,14 +24,8 @@ void launch_early(void (*kernel)(Parameters...), dim3 grid, dim3 block, int byte
   attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attributes[0].val.programmaticStreamSerializationAllowed = 1;
   attributes[1].id = cudaLaunchAttributeClusterDimension;
-  attributes[1].val.clusterDim.x = cluster;
-  attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = grid;
-  config.blockDim = block;
-  config.dynamicSmemBytes = bytes;
-  config.stream = stream;
-  config.attrs = attributes;
-  config.numAttrs = cluster > 1 ? 2 : 1;
+  attributes[1].val.clusterDim = {unsigned(cluster), 1, 1};
+  const cudaLaunchConfig_t config = {grid,   block,      std::size_t(bytes),
+                                     stream, attributes, cluster > 1 ? 2u : 1u};
   CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
 }

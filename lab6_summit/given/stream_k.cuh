@@ -127,8 +127,7 @@ __device__ void copy_shares(typename L::Shared& own, PlaceOf<L::STAGES>& place,
 
 /// Not by a memset, which would not let the kernel after it begin early.
 __global__ void clear_flags(unsigned* flags, int count) {
-  let_next_launch_begin();
-  wait_for_last_launch();
+  let_next_launch_begin(), wait_for_last_launch();
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count) flags[i] = 0;
 }

@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "grader/course/intake/tree.hpp"
 #include "grader/errors.hpp"

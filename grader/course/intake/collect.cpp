@@ -104,7 +104,7 @@ Place place_by_text(const TreeFile& file, const std::vector<Lab>& labs) {
 template <typename HandedIn>
 std::string meant(const TreeFile& file, const std::vector<Lab>& labs, const HandedIn& handed_in) {
   const std::string name = folded(file.path.substr(file.path.rfind('/') + 1));
-  if (is_foreign_archive(name)) return "an archive of another kind than zip and tar: not opened";
+  if (is_foreign_archive(name)) return foreign_archive;
   if (!name.ends_with(".cu")) return "";
   const std::string first = first_name(name);
   const bool named =

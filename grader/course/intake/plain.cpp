@@ -16,7 +16,7 @@ Found find_plain(const Source& source) {
       found.ignored.push_back(shown(entry.name) + ": " +
                               (entry.kind == EntryKind::symlink ? "a symbolic link (not followed)"
                                : is_foreign_archive(entry.name)
-                                   ? "an archive of another kind than zip and tar: not opened"
+                                   ? foreign_archive
                                    : "neither a folder nor an archive"));
       continue;
     }

@@ -37,6 +37,7 @@ struct Tree {
 bool is_archive_name(std::string_view name);
 /// One that is not read.
 bool is_foreign_archive(std::string_view name);
+constexpr const char* foreign_archive = "an archive of another kind than zip and tar: not opened";
 /// The name without that ending.
 std::string without_archive_ending(const std::string& name);
 
